@@ -1,0 +1,27 @@
+// Reads what a team has into a Job: a run folder of ours, trace files of ours, or Kineto JSON (plain or gzip; one file a
+// rank, or a folder of them). The kind is recognised by content. A new format is a new folder beside kineto/ and run/ and
+// one line in import.cpp.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "analyzer/model/job.h"
+#include "trace/result.h"
+
+namespace lockstep::analyzer {
+
+struct ImportOptions {
+  // Keep every host range and launch call (the viewer, exports); otherwise only steps and data loading, which is all that
+  // the analysis needs.
+  bool keep_host_ranges = false;
+  // Called now and then with bytes done and in all; for a progress line.
+  std::function<void(std::uint64_t done, std::uint64_t total)> progress;
+};
+
+// An error only where nothing can be said at all; a broken rank among good ones is a warning in the Job.
+Result<Job> import_job(const std::vector<std::string>& paths, const ImportOptions& options = {});
+
+}  // namespace lockstep::analyzer

@@ -1,0 +1,144 @@
+// What an analysis found: the `lockstep.report/1` document as plain data (docs/metrics.md defines every field). The text
+// and JSON reports, the exports and the viewer all show this and compute nothing of their own.
+//
+// Points in time are ns relative to `origin_ns`'s instant (the earliest device activity). Absent ratios are std::nullopt.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analyzer/model/job.h"
+
+namespace lockstep::analyzer {
+
+// The nine causes, in order of precedence: each instant of a window goes to the first that holds.
+enum class Cause : std::uint8_t {
+  compute, transfer, barrier_wait, pipeline_bubble, copy, data_wait, host_bound, queued, other,
+};
+inline constexpr std::size_t kCauseCount = 9;
+const char* to_string(Cause cause);  // "barrier_wait"
+
+struct Partition {
+  std::array<std::int64_t, kCauseCount> ns{};
+  std::int64_t compute_over_communication_ns = 0;  // the part of compute that hides communication
+  std::int64_t& operator[](Cause cause) { return ns[static_cast<std::size_t>(cause)]; }
+  std::int64_t operator[](Cause cause) const { return ns[static_cast<std::size_t>(cause)]; }
+  std::int64_t total() const;
+};
+
+// Measures of one rank over one window.
+struct Measures {
+  std::int64_t window_ns = 0;
+  std::int64_t compute_ns = 0;
+  std::int64_t communication_ns = 0;
+  std::int64_t overlap_ns = 0;
+  std::int64_t exposed_communication_ns = 0;
+  std::optional<double> overlap_ratio;
+  std::optional<double> overlap_ratio_per_kernel;
+  std::int64_t barrier_wait_ns = 0;         // exposed
+  std::int64_t hidden_barrier_wait_ns = 0;
+  std::int64_t p2p_wait_ns = 0;             // exposed
+  std::int64_t hidden_p2p_wait_ns = 0;
+  std::int64_t unclassified_ns = 0;
+  Partition partition;
+};
+
+struct RankReport {
+  std::int32_t rank = 0;
+  std::string host;
+  std::string device;
+  Measures measures;
+  std::uint64_t dropped_events = 0;
+  Clock clock;
+  std::int64_t begin_ns = 0;  // of the whole window
+  std::int64_t end_ns = 0;
+};
+
+struct StepReport {
+  std::int64_t step = 0;
+  std::int32_t rank = 0;
+  std::int64_t begin_ns = 0;
+  std::int64_t end_ns = 0;
+  Measures measures;
+};
+
+struct CollectiveRank {
+  std::int32_t rank = 0;
+  std::int64_t arrival_ns = 0;
+  std::int64_t end_ns = 0;
+  std::int64_t wait_ns = 0;
+  std::int64_t transfer_ns = 0;
+  std::int64_t hidden_ns = 0;      // of the wait, under compute
+  std::uint32_t activity = kNone;  // index into the rank's activities (not in the JSON)
+};
+
+struct CollectiveReport {
+  std::int64_t id = 0;
+  std::optional<std::int64_t> step;
+  Operation operation = Operation::unknown;
+  std::string group_name;
+  std::vector<std::int32_t> group_ranks;
+  std::optional<std::int64_t> sequence;
+  std::optional<std::int64_t> bytes;
+  DataType data_type = DataType::unknown;
+  std::string evidence;            // "sequence", "order", …: which rule matched it
+  bool partial = false;            // a participant has no record
+  std::optional<std::int32_t> last_arriver;  // absent: within clock error
+  std::int64_t last_arriver_margin_ns = 0;
+  std::optional<double> algbw_gbps, busbw_gbps, busbw_wire_gbps;  // gigabytes a second
+  std::int64_t wait_ns = 0;        // sum over ranks
+  std::vector<CollectiveRank> ranks;
+};
+
+struct BlameReport {
+  std::int32_t rank = 0;
+  std::int64_t blame_ns = 0;
+  std::int64_t collectives = 0;    // how many operations waited for it
+  std::string root_cause;          // what this rank was doing instead, in words; "" where not known
+  std::optional<bool> persistent;  // absent where there are too few steps to tell
+};
+
+struct PipelineReport {
+  std::string group;
+  std::int32_t stages = 0, microbatches = 0, chunks = 1;
+  std::string schedule;
+  std::optional<double> bubble_ratio, bubble_ratio_ideal;
+};
+
+struct EfficiencyReport {
+  std::optional<double> load_balance, communication, parallel;
+};
+
+struct Finding {
+  std::string code;
+  std::string severity;            // "high", "medium", "low"
+  std::string title;
+  std::vector<std::string> evidence;
+  std::string remedy;
+  std::int64_t lost_ns = 0;
+  double lost_share = 0;           // of all ranks' windows together
+};
+
+struct Report {
+  std::string path;
+  std::optional<std::int64_t> origin_ns;   // ns since 1970
+  std::int64_t origin_aligned_ns = 0;      // the same instant on the Job's axis (not in the JSON)
+  std::vector<std::string> sources;
+  std::int32_t world_size = 0;
+  std::vector<std::int32_t> ranks_present, ranks_missing;
+  std::vector<std::int64_t> steps_present;
+  std::int64_t unmatched = 0;
+  std::vector<Warning> warnings;
+  std::vector<RankReport> ranks;
+  std::vector<StepReport> steps;           // sorted by (step, rank)
+  std::vector<CollectiveReport> collectives;  // in order of first arrival
+  std::vector<PipelineReport> pipeline;
+  std::vector<BlameReport> blame;          // greatest first
+  EfficiencyReport efficiency;
+  std::vector<Finding> findings;           // greatest loss first
+};
+
+}  // namespace lockstep::analyzer

@@ -1,0 +1,68 @@
+# One folder is one library, its tests and its benchmark: three helpers say so in three lines.
+
+# lockstep_library(NAME SOURCES a.cpp b.cpp DEPENDS other_library fmt::fmt)
+function(lockstep_library name)
+  cmake_parse_arguments(arg "" "" "SOURCES;DEPENDS" ${ARGN})
+  add_library(${name} STATIC ${arg_SOURCES})
+  target_include_directories(${name} PUBLIC "${PROJECT_SOURCE_DIR}")
+  target_compile_options(${name} PRIVATE ${LOCKSTEP_WARNINGS})
+  target_link_libraries(${name} PUBLIC ${arg_DEPENDS})
+endfunction()
+
+# lockstep_executable(NAME SOURCES main.cpp DEPENDS library): goes to bin/, installed.
+function(lockstep_executable name)
+  cmake_parse_arguments(arg "" "" "SOURCES;DEPENDS" ${ARGN})
+  add_executable(${name} ${arg_SOURCES})
+  target_include_directories(${name} PRIVATE "${PROJECT_SOURCE_DIR}")
+  target_compile_options(${name} PRIVATE ${LOCKSTEP_WARNINGS})
+  target_link_libraries(${name} PRIVATE ${arg_DEPENDS})
+  install(TARGETS ${name} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+endfunction()
+
+# lockstep_test(NAME SOURCES a_test.cpp DEPENDS library [TIMEOUT seconds] [LABELS ...])
+function(lockstep_test name)
+  if(NOT LOCKSTEP_TESTS)
+    return()
+  endif()
+  cmake_parse_arguments(arg "" "TIMEOUT" "SOURCES;DEPENDS;LABELS" ${ARGN})
+  if(NOT arg_TIMEOUT)
+    set(arg_TIMEOUT 300)
+  endif()
+  add_executable(${name} ${arg_SOURCES})
+  target_include_directories(${name} PRIVATE "${PROJECT_SOURCE_DIR}")
+  target_compile_options(${name} PRIVATE ${LOCKSTEP_WARNINGS})
+  target_compile_definitions(${name} PRIVATE LOCKSTEP_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
+                             LOCKSTEP_BIN_DIR="${CMAKE_RUNTIME_OUTPUT_DIRECTORY}")
+  target_link_libraries(${name} PRIVATE ${arg_DEPENDS} GTest::gmock GTest::gtest_main)
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tests")
+  gtest_discover_tests(${name} TEST_PREFIX "${name}." DISCOVERY_MODE PRE_TEST
+                       DISCOVERY_TIMEOUT 60
+                       PROPERTIES TIMEOUT ${arg_TIMEOUT} LABELS "${arg_LABELS}")
+endfunction()
+
+# lockstep_benchmark(NAME SOURCES a_benchmark.cpp DEPENDS library): Google Benchmark, run by scripts/bench.
+function(lockstep_benchmark name)
+  if(NOT LOCKSTEP_BENCHMARKS)
+    return()
+  endif()
+  cmake_parse_arguments(arg "" "" "SOURCES;DEPENDS" ${ARGN})
+  add_executable(${name} ${arg_SOURCES})
+  target_include_directories(${name} PRIVATE "${PROJECT_SOURCE_DIR}")
+  target_compile_options(${name} PRIVATE ${LOCKSTEP_WARNINGS})
+  target_compile_definitions(${name} PRIVATE LOCKSTEP_BIN_DIR="${CMAKE_RUNTIME_OUTPUT_DIRECTORY}")
+  target_link_libraries(${name} PRIVATE ${arg_DEPENDS} benchmark::benchmark)
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/benchmarks")
+endfunction()
+
+# lockstep_fuzzer(NAME SOURCES a_fuzzer.cpp DEPENDS library): libFuzzer, preset fuzz only.
+function(lockstep_fuzzer name)
+  if(NOT LOCKSTEP_FUZZERS)
+    return()
+  endif()
+  cmake_parse_arguments(arg "" "" "SOURCES;DEPENDS" ${ARGN})
+  add_executable(${name} ${arg_SOURCES})
+  target_compile_options(${name} PRIVATE ${LOCKSTEP_WARNINGS})
+  target_link_libraries(${name} PRIVATE ${arg_DEPENDS})
+  target_link_options(${name} PRIVATE -fsanitize=fuzzer)
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/fuzzers")
+endfunction()

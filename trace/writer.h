@@ -1,0 +1,72 @@
+// Writes a trace file (docs/trace-format.md). One thread uses a Writer; it needs no lock.
+//
+// Made to live in other people's processes: no function throws; an allocation failure or a full disk becomes a Status,
+// after which the writer keeps accepting events and drops them, counting. Needs libc and libzstd only.
+//
+// Events are buffered per (kind, lane) column block and compressed when a block is full or flush() is called. After flush()
+// returns, everything appended so far is in the file (in the kernel's hands: it survives the death of the process). A file
+// cut at any byte is readable up to its last whole chunk.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string_view>
+
+#include "trace/event.h"
+#include "trace/result.h"
+
+namespace lockstep::trace {
+
+struct WriterOptions {
+  int compression_level = 1;              // zstd
+  std::uint32_t events_per_chunk = 16384; // a block is written when it holds this many
+  bool exclusive = true;                  // fail if the file exists (O_EXCL) instead of truncating it
+};
+
+class Writer {
+ public:
+  // Creates `path`. The error names the file and the reason.
+  static Result<Writer> create(const char* path, const WriterOptions& options = {}) noexcept;
+
+  Writer(Writer&&) noexcept;
+  Writer& operator=(Writer&&) noexcept;
+  ~Writer();  // closes, ignoring errors
+
+  // Metadata of the file: "rank", "world_size", "host", "process", "command", … A later value replaces an earlier one.
+  void set_metadata(std::string_view key, std::string_view value) noexcept;
+
+  // The id of a string, added to the table if new.
+  StringId intern(std::string_view text) noexcept;
+  LaneId add_lane(const Lane& lane) noexcept;
+  void rename_lane(LaneId lane, std::string_view name) noexcept;
+  GroupId add_group(const Group& group) noexcept;
+
+  void append(const HostRange& event, std::span<const Argument> arguments = {}) noexcept;
+  void append(const OpenRange& event, std::span<const Argument> arguments = {}) noexcept;
+  void append(const Mark& event, std::span<const Argument> arguments = {}) noexcept;
+  void append(const Counter& event) noexcept;
+  void append(const DeviceActivity& event) noexcept;
+  void append(const ApiCall& event) noexcept;
+  void append(const Collective& event) noexcept;
+  void append(const Step& event) noexcept;
+  void append(const ClockSnapshot& event) noexcept;
+  void append(const Drop& event) noexcept;
+
+  // Writes all that is buffered.
+  Status flush() noexcept;
+  // Flushes, writes the footer index and closes the file. Events appended later are lost and counted.
+  Status close() noexcept;
+
+  std::uint64_t events_appended() const noexcept;
+  // Events that could not be kept since an error.
+  std::uint64_t events_lost() const noexcept;
+  std::uint64_t bytes_written() const noexcept;
+
+ private:
+  struct State;
+  explicit Writer(std::unique_ptr<State> state) noexcept;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace lockstep::trace
