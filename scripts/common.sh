@@ -1,0 +1,26 @@
+# Shared by the scripts of this folder (sourced, not run): where things are, and how things are said.
+set -euo pipefail
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+cache=${LOCKSTEP_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/lockstep}
+script=$(basename "$0")
+
+say() { printf '%s: %s\n' "$script" "$*"; }
+fail() { printf '%s: %s\n' "$script" "$*" >&2; exit 1; }
+usage_error() { printf '%s: %s (see scripts/%s --help)\n' "$script" "$*" "$script" >&2; exit 2; }
+
+# build PRESET [TARGET...]: configures if need be and builds, quietly unless it fails.
+build() {
+  local preset=$1
+  shift
+  # Precompiled headers defeat ccache unless it is told to look past their time stamps.
+  export CCACHE_SLOPPINESS=${CCACHE_SLOPPINESS:-pch_defines,time_macros,include_file_mtime,include_file_ctime}
+  export CCACHE_MAXSIZE=${CCACHE_MAXSIZE:-5G}
+  local log=$root/build/$preset/build.log
+  mkdir -p "$root/build/$preset"
+  say "building preset $preset (log: build/$preset/build.log)"
+  if ! (cd "$root" && cmake --preset "$preset" && cmake --build --preset "$preset" -j "${LOCKSTEP_JOBS:-$(nproc)}" \
+    ${1:+--target "$@"}) >"$log" 2>&1; then
+    tail -n 40 "$log" >&2
+    fail "the build failed; the end of build/$preset/build.log is above"
+  fi
+}
