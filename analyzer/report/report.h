@@ -1,7 +1,9 @@
-// What an analysis found: the `lockstep.report/1` document as plain data (docs/metrics.md defines every field). The text
-// and JSON reports, the exports and the viewer all show this and compute nothing of their own.
+// What an analysis found: the `lockstep.report/1` document as plain data (docs/metrics.md defines every
+// field). The text and JSON reports, the exports and the viewer all show this and compute nothing of their
+// own.
 //
-// Points in time are ns relative to `origin_ns`'s instant (the earliest device activity). Absent ratios are std::nullopt.
+// Points in time are ns relative to `origin_ns`'s instant (the earliest device activity). Absent ratios are
+// std::nullopt.
 #pragma once
 
 #include <array>
@@ -16,7 +18,15 @@ namespace lockstep::analyzer {
 
 // The nine causes, in order of precedence: each instant of a window goes to the first that holds.
 enum class Cause : std::uint8_t {
-  compute, transfer, barrier_wait, pipeline_bubble, copy, data_wait, host_bound, queued, other,
+  compute,
+  transfer,
+  barrier_wait,
+  pipeline_bubble,
+  copy,
+  data_wait,
+  host_bound,
+  queued,
+  other,
 };
 inline constexpr std::size_t kCauseCount = 9;
 const char* to_string(Cause cause);  // "barrier_wait"
@@ -38,9 +48,9 @@ struct Measures {
   std::int64_t exposed_communication_ns = 0;
   std::optional<double> overlap_ratio;
   std::optional<double> overlap_ratio_per_kernel;
-  std::int64_t barrier_wait_ns = 0;         // exposed
+  std::int64_t barrier_wait_ns = 0;  // exposed
   std::int64_t hidden_barrier_wait_ns = 0;
-  std::int64_t p2p_wait_ns = 0;             // exposed
+  std::int64_t p2p_wait_ns = 0;  // exposed
   std::int64_t hidden_p2p_wait_ns = 0;
   std::int64_t unclassified_ns = 0;
   Partition partition;
@@ -84,12 +94,12 @@ struct CollectiveReport {
   std::optional<std::int64_t> sequence;
   std::optional<std::int64_t> bytes;
   DataType data_type = DataType::unknown;
-  std::string evidence;            // "sequence", "order", …: which rule matched it
-  bool partial = false;            // a participant has no record
+  std::string evidence;                      // "sequence", "order", …: which rule matched it
+  bool partial = false;                      // a participant has no record
   std::optional<std::int32_t> last_arriver;  // absent: within clock error
   std::int64_t last_arriver_margin_ns = 0;
   std::optional<double> algbw_gbps, busbw_gbps, busbw_wire_gbps;  // gigabytes a second
-  std::int64_t wait_ns = 0;        // sum over ranks
+  std::int64_t wait_ns = 0;                                       // sum over ranks
   std::vector<CollectiveRank> ranks;
 };
 
@@ -114,18 +124,18 @@ struct EfficiencyReport {
 
 struct Finding {
   std::string code;
-  std::string severity;            // "high", "medium", "low"
+  std::string severity;  // "high", "medium", "low"
   std::string title;
   std::vector<std::string> evidence;
   std::string remedy;
   std::int64_t lost_ns = 0;
-  double lost_share = 0;           // of all ranks' windows together
+  double lost_share = 0;  // of all ranks' windows together
 };
 
 struct Report {
   std::string path;
-  std::optional<std::int64_t> origin_ns;   // ns since 1970
-  std::int64_t origin_aligned_ns = 0;      // the same instant on the Job's axis (not in the JSON)
+  std::optional<std::int64_t> origin_ns;  // ns since 1970
+  std::int64_t origin_aligned_ns = 0;     // the same instant on the Job's axis (not in the JSON)
   std::vector<std::string> sources;
   std::int32_t world_size = 0;
   std::vector<std::int32_t> ranks_present, ranks_missing;
@@ -133,12 +143,12 @@ struct Report {
   std::int64_t unmatched = 0;
   std::vector<Warning> warnings;
   std::vector<RankReport> ranks;
-  std::vector<StepReport> steps;           // sorted by (step, rank)
+  std::vector<StepReport> steps;              // sorted by (step, rank)
   std::vector<CollectiveReport> collectives;  // in order of first arrival
   std::vector<PipelineReport> pipeline;
-  std::vector<BlameReport> blame;          // greatest first
+  std::vector<BlameReport> blame;  // greatest first
   EfficiencyReport efficiency;
-  std::vector<Finding> findings;           // greatest loss first
+  std::vector<Finding> findings;  // greatest loss first
 };
 
 }  // namespace lockstep::analyzer

@@ -1,0 +1,64 @@
+#include "analyzer/report/absences.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace lockstep::analyzer {
+namespace {
+
+std::string of(std::size_t absent, std::size_t all, const char* noun) {
+  if (all == 1) return fmt::format("the only {}", noun);
+  if (absent == all) return fmt::format("all {} {}s", all, noun);
+  return fmt::format("{} of {} {}s", absent, all, noun);
+}
+
+template <class Items, class IsAbsent>
+void explain(std::vector<Warning>& warnings, const Items& items, const char* noun, const char* code,
+             const char* text, const IsAbsent& is_absent) {
+  const auto absent = static_cast<std::size_t>(std::count_if(items.begin(), items.end(), is_absent));
+  if (absent == 0) return;
+  warnings.push_back({code, fmt::format("{}: {}", of(absent, items.size(), noun), text), kNoRank});
+}
+
+}  // namespace
+
+std::vector<Warning> explain_absences(const Report& report) {
+  std::vector<Warning> warnings;
+  if (!report.origin_ns) {
+    warnings.push_back(
+        {"absent_origin", "no time of day: the input does not relate its clock to the calendar", kNoRank});
+  }
+  const auto no_overlap = [](const auto& row) {
+    return !row.measures.overlap_ratio || !row.measures.overlap_ratio_per_kernel;
+  };
+  explain(warnings, report.ranks, "rank", "absent_overlap_ratio",
+          "no overlap ratio, there is no communication in the window", no_overlap);
+  explain(warnings, report.steps, "rank and step pair", "absent_step_overlap_ratio",
+          "no overlap ratio, there is no communication in the window", no_overlap);
+  explain(warnings, report.collectives, "collective", "absent_bytes",
+          "size not recorded; there is no bandwidth without it", [](const auto& c) { return !c.bytes; });
+  explain(warnings, report.collectives, "collective", "absent_bandwidth",
+          "size known but no bandwidth: the operation, its group's size or its duration does not allow one",
+          [](const auto& c) { return c.bytes && (!c.algbw_gbps || !c.busbw_gbps || !c.busbw_wire_gbps); });
+  explain(warnings, report.collectives, "collective", "absent_last_arriver",
+          "no last arriver named, the ranks arrived within clock error or nobody waited",
+          [](const auto& c) { return !c.last_arriver; });
+  explain(warnings, report.collectives, "collective", "absent_sequence", "no sequence number recorded",
+          [](const auto& c) { return !c.sequence; });
+  explain(warnings, report.collectives, "collective", "absent_step", "outside every step window",
+          [](const auto& c) { return !c.step; });
+  explain(warnings, report.pipeline, "pipeline group", "absent_bubble_ratio",
+          "no bubble ratio, or no ideal one: stages or microbatches are not known",
+          [](const auto& p) { return !p.bubble_ratio || !p.bubble_ratio_ideal; });
+  explain(warnings, report.blame, "rank that is waited for", "absent_persistence",
+          "too few steps to tell persistent from transient", [](const auto& b) { return !b.persistent; });
+  const EfficiencyReport& efficiency = report.efficiency;
+  if (!efficiency.load_balance || !efficiency.communication || !efficiency.parallel) {
+    warnings.push_back(
+        {"absent_efficiency", "no POP efficiency: it needs compute on every rank and a window", kNoRank});
+  }
+  return warnings;
+}
+
+}  // namespace lockstep::analyzer

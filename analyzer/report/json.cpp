@@ -1,0 +1,231 @@
+#include "analyzer/report/json.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <ostream>
+#include <sstream>
+
+#include "analyzer/report/absences.h"
+#include "analyzer/report/unicode.h"
+
+namespace lockstep::analyzer {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// Counts the strings that had to be repaired, so that the document can say so.
+class Writer {
+ public:
+  explicit Writer(std::ostream& out) : out_(out) {}
+
+  Json text(const std::string& value) {
+    if (is_valid_utf8(value)) return value;
+    ++repaired_;
+    return to_valid_utf8(value);
+  }
+  Json texts(const std::vector<std::string>& values) {
+    Json array = Json::array();
+    for (const std::string& value : values) array.push_back(text(value));
+    return array;
+  }
+  std::size_t repaired() const { return repaired_; }
+
+  void member(const char* key, const Json& value) {
+    out_ << separator() << Json(key).dump() << ": " << value.dump();
+  }
+
+  template <class Items, class ToJson>
+  void array(const char* key, const Items& items, const ToJson& to_json) {
+    out_ << separator() << Json(key).dump() << ": [";
+    const char* comma = "\n";
+    for (const auto& item : items) {
+      out_ << comma << "  " << to_json(item).dump();
+      comma = ",\n";
+      if (!out_) return;
+    }
+    out_ << "]";
+  }
+
+ private:
+  const char* separator() {
+    const char* text = first_ ? "" : ",\n";
+    first_ = false;
+    return text;
+  }
+
+  std::ostream& out_;
+  std::size_t repaired_ = 0;
+  bool first_ = true;
+};
+
+template <class T>
+Json optional(const std::optional<T>& value) {
+  if constexpr (std::is_floating_point_v<T>) {
+    if (value && !std::isfinite(*value)) return nullptr;
+  }
+  return value ? Json(*value) : Json(nullptr);
+}
+
+Json to_json(const Partition& partition) {
+  Json object;
+  for (std::size_t i = 0; i < kCauseCount; ++i) object[to_string(static_cast<Cause>(i))] = partition.ns[i];
+  return object;
+}
+
+void add_measures(Json& object, const Measures& m) {
+  object["window_ns"] = m.window_ns;
+  object["compute_ns"] = m.compute_ns;
+  object["communication_ns"] = m.communication_ns;
+  object["overlap_ns"] = m.overlap_ns;
+  object["exposed_communication_ns"] = m.exposed_communication_ns;
+  object["overlap_ratio"] = optional(m.overlap_ratio);
+  object["overlap_ratio_per_kernel"] = optional(m.overlap_ratio_per_kernel);
+  object["barrier_wait_ns"] = m.barrier_wait_ns;
+  object["hidden_barrier_wait_ns"] = m.hidden_barrier_wait_ns;
+  object["p2p_wait_ns"] = m.p2p_wait_ns;
+  object["hidden_p2p_wait_ns"] = m.hidden_p2p_wait_ns;
+  object["unclassified_ns"] = m.unclassified_ns;
+  // Beside the partition, not in it: the partition's nine members sum to the window.
+  object["compute_over_communication_ns"] = m.partition.compute_over_communication_ns;
+  object["partition"] = to_json(m.partition);
+}
+
+Json run_to_json(const Report& report, Writer& writer) {
+  Json run;
+  run["path"] = writer.text(report.path);
+  run["origin_ns"] = optional(report.origin_ns);
+  run["sources"] = writer.texts(report.sources);
+  run["world_size"] = report.world_size;
+  run["ranks_present"] = report.ranks_present;
+  run["ranks_missing"] = report.ranks_missing;
+  run["steps"] = report.steps_present;
+  run["unmatched"] = report.unmatched;
+  return run;
+}
+
+Json rank_to_json(const RankReport& rank, Writer& writer) {
+  Json object;
+  object["rank"] = rank.rank;
+  object["host"] = writer.text(rank.host);
+  object["device"] = writer.text(rank.device);
+  object["begin_ns"] = rank.begin_ns;
+  object["end_ns"] = rank.end_ns;
+  add_measures(object, rank.measures);
+  object["dropped_events"] = rank.dropped_events;
+  object["clock"] = {{"offset_ns", rank.clock.offset_ns},
+                     {"uncertainty_ns", rank.clock.uncertainty_ns},
+                     {"evidence", writer.text(rank.clock.evidence)}};
+  return object;
+}
+
+Json step_to_json(const StepReport& step) {
+  Json object{{"step", step.step}, {"rank", step.rank}, {"begin_ns", step.begin_ns}, {"end_ns", step.end_ns}};
+  add_measures(object, step.measures);
+  return object;
+}
+
+Json collective_to_json(const CollectiveReport& c, Writer& writer) {
+  Json object;
+  object["id"] = c.id;
+  object["step"] = optional(c.step);
+  object["operation"] = trace::to_string(c.operation);
+  object["group"] = {{"name", writer.text(c.group_name)}, {"ranks", c.group_ranks}};
+  object["sequence"] = optional(c.sequence);
+  object["bytes"] = optional(c.bytes);
+  object["dtype"] = trace::to_string(c.data_type);
+  object["evidence"] = writer.text(c.evidence);
+  object["partial"] = c.partial;
+  object["last_arriver"] = optional(c.last_arriver);
+  object["last_arriver_margin_ns"] = c.last_arriver_margin_ns;
+  object["algbw_gbps"] = optional(c.algbw_gbps);
+  object["busbw_gbps"] = optional(c.busbw_gbps);
+  object["busbw_wire_gbps"] = optional(c.busbw_wire_gbps);
+  object["wait_ns"] = c.wait_ns;
+  Json ranks = Json::array();
+  for (const CollectiveRank& r : c.ranks) {
+    ranks.push_back({{"rank", r.rank},
+                     {"arrival_ns", r.arrival_ns},
+                     {"end_ns", r.end_ns},
+                     {"wait_ns", r.wait_ns},
+                     {"transfer_ns", r.transfer_ns},
+                     {"hidden_ns", r.hidden_ns}});
+  }
+  object["ranks"] = std::move(ranks);
+  return object;
+}
+
+Json warning_to_json(const Warning& warning, Writer& writer) {
+  Json object{{"code", writer.text(warning.code)}, {"message", writer.text(warning.message)}};
+  if (warning.rank != kNoRank) object["rank"] = warning.rank;
+  return object;
+}
+
+Json finding_to_json(const Finding& finding, Writer& writer) {
+  return {{"code", writer.text(finding.code)},
+          {"severity", writer.text(finding.severity)},
+          {"title", writer.text(finding.title)},
+          {"evidence", writer.texts(finding.evidence)},
+          {"remedy", writer.text(finding.remedy)},
+          {"lost_ns", finding.lost_ns},
+          {"lost_share", optional(std::optional<double>(finding.lost_share))}};
+}
+
+}  // namespace
+
+void write_json(const Report& report, std::ostream& out) {
+  Writer writer(out);
+  out << "{";
+  writer.member("schema", kReportSchema);
+  writer.member("run", run_to_json(report, writer));
+  writer.array("ranks", report.ranks, [&](const RankReport& rank) { return rank_to_json(rank, writer); });
+  writer.array("steps", report.steps, step_to_json);
+  writer.array("collectives", report.collectives,
+               [&](const CollectiveReport& collective) { return collective_to_json(collective, writer); });
+  writer.array("pipeline", report.pipeline, [&](const PipelineReport& p) {
+    return Json{{"group", writer.text(p.group)},
+                {"stages", p.stages},
+                {"microbatches", p.microbatches},
+                {"chunks", p.chunks},
+                {"schedule", writer.text(p.schedule)},
+                {"bubble_ratio", optional(p.bubble_ratio)},
+                {"bubble_ratio_ideal", optional(p.bubble_ratio_ideal)}};
+  });
+  writer.array("blame", report.blame, [&](const BlameReport& b) {
+    return Json{{"rank", b.rank},
+                {"blame_ns", b.blame_ns},
+                {"collectives", b.collectives},
+                {"root_cause", b.root_cause.empty() ? Json(nullptr) : writer.text(b.root_cause)},
+                {"persistent", optional(b.persistent)}};
+  });
+  writer.member("efficiency", {{"load_balance", optional(report.efficiency.load_balance)},
+                               {"communication", optional(report.efficiency.communication)},
+                               {"parallel", optional(report.efficiency.parallel)}});
+  writer.array("findings", report.findings,
+               [&](const Finding& finding) { return finding_to_json(finding, writer); });
+
+  // Last, because writing the rest finds out which names needed repair.
+  std::vector<Warning> warnings = report.warnings;
+  for (Warning& warning : explain_absences(report)) warnings.push_back(std::move(warning));
+  Writer counter(out);
+  for (const Warning& warning : report.warnings) warning_to_json(warning, counter);
+  if (const std::size_t repaired = writer.repaired() + counter.repaired(); repaired > 0) {
+    warnings.push_back(
+        {"invalid_utf8",
+         fmt::format("{} strings of this report were not UTF-8; each wrong byte is written as U+FFFD",
+                     repaired),
+         kNoRank});
+  }
+  writer.array("warnings", warnings,
+               [&](const Warning& warning) { return warning_to_json(warning, writer); });
+  out << "}\n";
+}
+
+std::string to_json(const Report& report) {
+  std::ostringstream out;
+  write_json(report, out);
+  return out.str();
+}
+
+}  // namespace lockstep::analyzer
