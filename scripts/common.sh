@@ -6,6 +6,8 @@ script=$(basename "$0")
 
 say() { printf '%s: %s\n' "$script" "$*"; }
 fail() { printf '%s: %s\n' "$script" "$*" >&2; exit 1; }
+# A script's help is the comment at its top.
+show_help() { awk 'NR > 1 { if (!sub(/^# ?/, "")) exit; print }' "$0"; }
 usage_error() { printf '%s: %s (see scripts/%s --help)\n' "$script" "$*" "$script" >&2; exit 2; }
 
 # build PRESET [TARGET...]: configures if need be and builds, quietly unless it fails.
