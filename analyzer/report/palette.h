@@ -24,15 +24,15 @@ struct CauseStyle {
 
 // In the order of Cause.
 inline constexpr std::array<CauseStyle, kCauseCount> kCauseStyles{{
-    {Cause::compute, "compute", 0x009E73, 0x1FA37F, "█", '#'},
-    {Cause::transfer, "transfer", 0x0067A5, 0x2F7FD0, "▓", '='},
-    {Cause::barrier_wait, "barrier wait", 0xD55E00, 0xE8702A, "▒", 'w'},
-    {Cause::pipeline_bubble, "pipeline bubble", 0xB5538A, 0xD884B8, "▚", 'b'},
-    {Cause::copy, "copy", 0x4AA8E0, 0x7CC8F5, "▄", 'c'},
-    {Cause::data_wait, "data wait", 0xD9C400, 0xF0E442, "▂", 'd'},
-    {Cause::host_bound, "host-bound", 0xE69F00, 0xF2B134, "░", 'h'},
-    {Cause::queued, "queued", 0x9A9A9A, 0x8C8C8C, "·", '.'},
-    {Cause::other, "other", 0x5E5E5E, 0x5A5A5A, "╌", '-'},
+    {Cause::compute, "compute", 0x00956B, 0x29A47B, "█", '#'},
+    {Cause::transfer, "transfer", 0x1F5FC4, 0x3B6FE0, "▓", '='},
+    {Cause::barrier_wait, "barrier wait", 0xBE3601, 0xD84B27, "▒", 'w'},
+    {Cause::pipeline_bubble, "pipeline bubble", 0xA8579B, 0xCB70AE, "▚", 'b'},
+    {Cause::copy, "copy", 0x50B9F3, 0x7ECFFE, "▄", 'c'},
+    {Cause::data_wait, "data wait", 0xF2CA26, 0xF4E53D, "▂", 'd'},
+    {Cause::host_bound, "host-bound", 0xDC8112, 0xE89115, "░", 'h'},
+    {Cause::queued, "queued", 0xBDBDBD, 0xC0C0C0, "·", '.'},
+    {Cause::other, "other", 0x4A4A4A, 0x5C5C5C, "╌", '-'},
 }};
 
 inline constexpr const CauseStyle& style_of(Cause cause) {

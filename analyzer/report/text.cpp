@@ -1,0 +1,110 @@
+#include "analyzer/report/text.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <set>
+
+#include "analyzer/report/quantity.h"
+#include "analyzer/report/text_sections.h"
+#include "analyzer/report/unicode.h"
+
+namespace lockstep::analyzer {
+namespace {
+
+// "Kineto", "Lockstep": sources as their makers write them.
+std::string source_name(const std::string& source) {
+  if (source == "kineto") return "Kineto";
+  if (source == "lockstep") return "Lockstep";
+  return printable(source);
+}
+
+}  // namespace
+
+std::int64_t wait_of(const Measures& m) {
+  return m.barrier_wait_ns + m.hidden_barrier_wait_ns + m.p2p_wait_ns + m.hidden_p2p_wait_ns;
+}
+
+std::int64_t blame_of(const Report& report, std::int32_t rank) {
+  for (const BlameReport& blame : report.blame) {
+    if (blame.rank == rank) return blame.blame_ns;
+  }
+  return 0;
+}
+
+Totals totals_of(const Report& report) {
+  Totals totals;
+  for (const RankReport& rank : report.ranks) {
+    const Measures& m = rank.measures;
+    totals.window_ns += m.window_ns;
+    totals.compute_ns += m.compute_ns;
+    totals.communication_ns += m.communication_ns;
+    totals.overlap_ns += m.overlap_ns;
+    totals.exposed_ns += m.exposed_communication_ns;
+    totals.wait_ns += wait_of(m);
+    for (std::size_t i = 0; i < kCauseCount; ++i) totals.partition.ns[i] += m.partition.ns[i];
+  }
+  return totals;
+}
+
+void print_headline(const Report& report, const TextOptions& options, Page& page) {
+  std::vector<std::string> facts;
+  const auto present = static_cast<std::int64_t>(report.ranks_present.size());
+  if (report.world_size > present) {
+    facts.push_back(fmt::format("{} of {} ranks", present, report.world_size));
+  } else {
+    facts.push_back(format_plural(present, "rank"));
+  }
+  std::set<std::string> hosts;
+  std::int64_t uncertainty = 0;
+  for (const RankReport& rank : report.ranks) {
+    if (!rank.host.empty()) hosts.insert(rank.host);
+    uncertainty = std::max(uncertainty, rank.clock.uncertainty_ns);
+  }
+  if (!hosts.empty()) facts.push_back(format_plural(static_cast<std::int64_t>(hosts.size()), "host"));
+  facts.push_back(report.steps_present.empty()
+                      ? "no steps marked"
+                      : format_plural(static_cast<std::int64_t>(report.steps_present.size()), "step"));
+  for (const std::string& source : report.sources) facts.push_back(source_name(source));
+  if (uncertainty > 0) facts.push_back("times ±" + format_duration(uncertainty));
+  if (!options.selection.empty()) facts.push_back(options.selection + " only");
+  page.wrap(Line{}.bold(printable(report.path)).text("  ").dim(fmt::format("{}", fmt::join(facts, " · "))), 0,
+            2);
+}
+
+void print_heading(Page& page, const char* title, const std::string& remark) {
+  page.blank();
+  Line line;
+  line.bold(title);
+  if (!remark.empty()) line.text("  ").dim(remark);
+  page.wrap(line, 0, 2);
+}
+
+void print_more(Page& page, std::size_t more, const char* flag) {
+  if (more == 0) return;
+  page.add(Line{}.text("  ").dim(
+      fmt::format("… {} more: {} all", format_count(static_cast<std::int64_t>(more)), flag)));
+}
+
+Line duration_cell(std::int64_t ns) {
+  return ns == 0 ? Line{}.dim(format_duration(ns)) : Line{}.text(format_duration(ns));
+}
+
+Line share_cell(std::int64_t part, std::int64_t whole) {
+  return whole == 0 ? Line{}.dim(kAbsent) : Line{}.text(format_share(part, whole));
+}
+
+std::string to_text(const Report& report, const TextOptions& options) {
+  Page page(options.page);
+  print_headline(report, options, page);
+  print_verdict(report, page);
+  print_ranks(report, options, page);
+  print_steps(report, options, page);
+  print_collectives(report, options, page);
+  print_findings(report, page);
+  print_unknowns(report, page);
+  return page.take();
+}
+
+}  // namespace lockstep::analyzer

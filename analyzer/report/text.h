@@ -1,0 +1,30 @@
+// The report for people at a terminal: the verdict in words, then ranks, steps, the worst collectives,
+// findings, and what is not known.
+#pragma once
+
+#include <cstddef>
+#include <limits>
+#include <optional>
+#include <string>
+
+#include "analyzer/report/page.h"
+#include "analyzer/report/report.h"
+
+namespace lockstep::analyzer {
+
+inline constexpr std::size_t kAllRows = std::numeric_limits<std::size_t>::max();
+
+struct TextOptions {
+  PageOptions page;
+  // Rows of the tables. Where there are more ranks, those that say most are shown: slowest, fastest, waited
+  // for, median.
+  std::size_t ranks = 16;
+  std::size_t steps = 6;
+  std::size_t collectives = 8;
+  // What was selected, in words, for the headline: "steps 3 to 5". Empty: everything.
+  std::string selection;
+};
+
+std::string to_text(const Report& report, const TextOptions& options = {});
+
+}  // namespace lockstep::analyzer

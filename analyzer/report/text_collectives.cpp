@@ -1,0 +1,94 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "analyzer/report/quantity.h"
+#include "analyzer/report/text_sections.h"
+#include "analyzer/report/unicode.h"
+
+namespace lockstep::analyzer {
+namespace {
+
+// How far apart the ranks arrived.
+std::optional<std::int64_t> spread_of(const CollectiveReport& c) {
+  if (c.ranks.size() < 2) return std::nullopt;
+  const auto [first, last] = std::minmax_element(
+      c.ranks.begin(), c.ranks.end(),
+      [](const CollectiveRank& a, const CollectiveRank& b) { return a.arrival_ns < b.arrival_ns; });
+  return last->arrival_ns - first->arrival_ns;
+}
+
+Line group_cell(const CollectiveReport& c, const Report& report, bool ascii) {
+  const std::size_t ranks = c.group_ranks.empty() ? c.ranks.size() : c.group_ranks.size();
+  const bool everyone = !c.group_ranks.empty() && static_cast<std::int32_t>(ranks) == report.world_size;
+  Line cell;
+  if (!c.group_name.empty()) cell.text(fit(printable(c.group_name), 14, ascii)).text(" ");
+  return cell.dim(everyone ? fmt::format("all {}", ranks) : fmt::format("{} ranks", ranks));
+}
+
+Line last_arriver_cell(const CollectiveReport& c) {
+  if (c.last_arriver) {
+    return Line{}
+        .bold(fmt::format("rank {}", *c.last_arriver))
+        .text(fmt::format(" by {}", format_duration(c.last_arriver_margin_ns)));
+  }
+  return Line{}.dim(c.ranks.size() < 2 ? "not matched" : "within clock error");
+}
+
+}  // namespace
+
+void print_collectives(const Report& report, const TextOptions& options, Page& page) {
+  if (report.collectives.empty()) return;
+  std::vector<const CollectiveReport*> order;
+  for (const CollectiveReport& c : report.collectives) order.push_back(&c);
+  std::stable_sort(order.begin(), order.end(), [](const CollectiveReport* a, const CollectiveReport* b) {
+    return a->wait_ns > b->wait_ns;
+  });
+  const std::size_t shown = std::min(order.size(), options.collectives);
+  if (shown == 0) return;
+
+  print_heading(
+      page, "collectives",
+      fmt::format("{}, the most waited in first", format_count(static_cast<std::int64_t>(order.size()))));
+  const bool ascii = page.options().ascii;
+  const bool steps = report.steps_present.size() > 1;
+  const bool sizes = std::any_of(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(shown),
+                                 [](const auto* c) { return c->bytes.has_value(); });
+  std::vector<Column> columns{{"", true, 0},
+                              {"operation", false, 0},
+                              {"group", false, 6},
+                              {"waited by all", true, 0},
+                              {"last arriver", false, 0},
+                              {"spread", true, 2},
+                              {"transfer", true, 1}};
+  if (sizes) {
+    columns.push_back({"size", true, 4});
+    columns.push_back({"bus, on the wire", true, 3});
+  }
+  if (steps) columns.push_back({"step", true, 5});
+  Table table(columns);
+  for (std::size_t i = 0; i < shown; ++i) {
+    const CollectiveReport& c = *order[i];
+    std::int64_t transfer = 0;
+    for (const CollectiveRank& rank : c.ranks) transfer = std::max(transfer, rank.transfer_ns);
+    const std::optional<std::int64_t> spread = spread_of(c);
+    std::vector<Line> cells{Line{}.dim(fmt::format("#{}", c.id)),
+                            Line{}.text(trace::to_string(c.operation)).dim(c.partial ? " (partial)" : ""),
+                            group_cell(c, report, ascii),
+                            duration_cell(c.wait_ns),
+                            last_arriver_cell(c),
+                            spread ? duration_cell(*spread) : Line{}.dim(kAbsent),
+                            duration_cell(transfer)};
+    if (sizes) {
+      cells.push_back(c.bytes ? Line{}.text(format_bytes(*c.bytes)) : Line{}.dim(kAbsent));
+      cells.push_back(c.busbw_wire_gbps ? Line{}.text(format_bandwidth(c.busbw_wire_gbps))
+                                        : Line{}.dim(kAbsent));
+    }
+    if (steps) cells.push_back(c.step ? Line{}.text(fmt::format("{}", *c.step)) : Line{}.dim(kAbsent));
+    table.add_row(std::move(cells));
+  }
+  table.print(page, 2);
+  print_more(page, order.size() - shown, "--collectives");
+}
+
+}  // namespace lockstep::analyzer

@@ -1,0 +1,61 @@
+#include <fmt/format.h>
+
+#include "analyzer/report/absences.h"
+#include "analyzer/report/quantity.h"
+#include "analyzer/report/text_sections.h"
+#include "analyzer/report/unicode.h"
+
+namespace lockstep::analyzer {
+namespace {
+
+constexpr std::size_t kMaxUnknowns = 12;
+
+// What a reader of the text has to know beside the warnings; the rest of the absences is for readers of the
+// JSON.
+bool matters_to_people(const Warning& absence) {
+  return absence.code == "absent_bytes" || absence.code == "absent_overlap_ratio" ||
+         absence.code == "absent_bubble_ratio" || absence.code == "absent_efficiency";
+}
+
+}  // namespace
+
+void print_findings(const Report& report, Page& page) {
+  if (report.findings.empty()) return;
+  print_heading(page, "findings", "shares are of all ranks' time together");
+  int number = 0;
+  for (const Finding& finding : report.findings) {
+    Line title;
+    title.bold(fmt::format("{} ", ++number)).bold(printable(finding.title));
+    if (finding.lost_ns > 0) {
+      title.text(
+          fmt::format(" lost {} ({})", format_duration(finding.lost_ns), format_share(finding.lost_share)));
+    }
+    if (!finding.severity.empty()) title.dim(" " + printable(finding.severity));
+    page.wrap(title, 2, 4);
+    for (const std::string& evidence : finding.evidence)
+      page.wrap(Line{}.dim("· ").dim(printable(evidence)), 4, 6);
+    if (!finding.remedy.empty()) {
+      page.wrap(Line{}.text(page.options().ascii ? "-> " : "→ ").text(printable(finding.remedy)), 4, 6);
+    }
+  }
+}
+
+void print_unknowns(const Report& report, Page& page) {
+  std::vector<std::string> unknowns;
+  for (const Warning& warning : report.warnings) unknowns.push_back(warning.message);
+  for (const Warning& absence : explain_absences(report)) {
+    if (matters_to_people(absence)) unknowns.push_back(absence.message);
+  }
+  if (unknowns.empty()) return;
+  print_heading(page, "not known");
+  std::size_t shown = 0;
+  for (const std::string& unknown : unknowns) {
+    if (shown++ == kMaxUnknowns) {
+      page.add(Line{}.text("  ").dim(fmt::format("… {} more: --json FILE", unknowns.size() - kMaxUnknowns)));
+      break;
+    }
+    page.wrap(Line{}.text("· ").text(printable(unknown)), 2, 4);
+  }
+}
+
+}  // namespace lockstep::analyzer

@@ -1,0 +1,117 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "analyzer/report/quantity.h"
+#include "analyzer/report/text_sections.h"
+#include "analyzer/report/unicode.h"
+
+namespace lockstep::analyzer {
+namespace {
+
+using Rows = std::map<std::size_t, std::string>;  // index into report.ranks -> why it is shown
+
+void mark(Rows& rows, std::size_t index, const char* why) {
+  std::string& note = rows[index];
+  note += (note.empty() ? "" : ", ") + std::string(why);
+}
+
+// Indices of ranks, greatest value first, lower rank first at a tie.
+template <class Value>
+std::vector<std::size_t> by(const Report& report, const Value& value) {
+  std::vector<std::size_t> order(report.ranks.size());
+  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return value(report.ranks[a]) > value(report.ranks[b]);
+  });
+  return order;
+}
+
+// Which ranks are shown, and what is remarkable about them. All of them if there is room; else the extremes
+// and the median first, then those that are waited for, then those that wait most.
+Rows choose(const Report& report, std::size_t room) {
+  Rows rows;
+  const auto window = by(report, [](const RankReport& r) { return r.measures.window_ns; });
+  const auto waits = by(report, [](const RankReport& r) { return wait_of(r.measures); });
+  const auto blamed = by(report, [&](const RankReport& r) { return blame_of(report, r.rank); });
+  const bool all = room >= report.ranks.size();
+  if (all) {
+    for (std::size_t i = 0; i < report.ranks.size(); ++i) rows[i];
+  }
+  if (report.ranks.size() < 2) return rows;
+  if (blame_of(report, report.ranks[blamed.front()].rank) > 0) mark(rows, blamed.front(), "waited for most");
+  if (all) return rows;
+  const auto add = [&](std::size_t index, const char* why) {
+    if (rows.size() < room || rows.contains(index)) mark(rows, index, why);
+  };
+  if (wait_of(report.ranks[waits.front()].measures) > 0) add(waits.front(), "waits most");
+  add(window.front(), "longest");
+  add(window.back(), "shortest");
+  add(window[window.size() / 2], "median");
+  for (std::size_t i = 0; i < blamed.size() && rows.size() < room / 2; ++i) {
+    if (blame_of(report, report.ranks[blamed[i]].rank) > 0) rows[blamed[i]];
+  }
+  for (std::size_t i = 0; i < waits.size() && rows.size() < room; ++i) rows[waits[i]];
+  return rows;
+}
+
+}  // namespace
+
+void print_legend(const Partition& causes, Page& page) {
+  Line legend;
+  for (const CauseStyle& style : kCauseStyles) {
+    if (causes[style.cause] == 0) continue;
+    const std::string glyph = page.options().ascii ? std::string(1, style.ascii) : style.glyph;
+    legend.text(legend.spans().empty() ? "" : "   ").cause(glyph, style.cause).text(" ").text(style.label);
+  }
+  page.add(Line{}.text("  ").add(legend));
+}
+
+void print_ranks(const Report& report, const TextOptions& options, Page& page) {
+  if (report.ranks.empty()) return;
+  const Totals totals = totals_of(report);
+  print_heading(page, "ranks", "each bar is the rank's window by cause");
+  print_legend(totals.partition, page);
+
+  std::int64_t longest = 0;
+  for (const RankReport& rank : report.ranks) longest = std::max(longest, rank.measures.window_ns);
+  const Rows rows = choose(report, std::max<std::size_t>(1, options.ranks));
+  const bool notes =
+      std::any_of(rows.begin(), rows.end(), [](const auto& row) { return !row.second.empty(); });
+
+  Table table({{"rank", true, 0},
+               {"window", true, 0},
+               {"", false, 0},
+               {"hidden", true, 3},
+               {"exposed", true, 2},
+               {"waits", true, 0},
+               {"waited for", true, 1},
+               {notes ? "" : "", false, 0}});
+  table.set_elastic(2, 12, 64);
+  for (const auto& [index, note] : rows) {
+    const RankReport& rank = report.ranks[index];
+    const Measures& m = rank.measures;
+    const std::int64_t blame = blame_of(report, rank.rank);
+    Line name, remark;
+    blame > 0 && !note.empty() ? name.bold(fmt::format("{}", rank.rank))
+                               : name.text(fmt::format("{}", rank.rank));
+    if (!note.empty()) remark.bold(page.options().ascii ? "<- " : "← ").text(note);
+    table.add_row({name,
+                   duration_cell(m.window_ns),
+                   {},
+                   m.communication_ns == 0 ? Line{}.dim(kAbsent) : Line{}.text(format_share(m.overlap_ratio)),
+                   duration_cell(m.exposed_communication_ns),
+                   duration_cell(wait_of(m)),
+                   duration_cell(blame),
+                   remark},
+                  [&m, longest, ascii = page.options().ascii](std::size_t columns) {
+                    return stacked_bar(m.partition, longest, columns, ascii);
+                  });
+  }
+  table.print(page, 2);
+  print_more(page, report.ranks.size() - rows.size(), "--ranks");
+}
+
+}  // namespace lockstep::analyzer

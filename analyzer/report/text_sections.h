@@ -1,0 +1,44 @@
+// The parts of the text report, one function each. Internal to this library; text.h is its front.
+#pragma once
+
+#include "analyzer/report/page.h"
+#include "analyzer/report/report.h"
+#include "analyzer/report/text.h"
+
+namespace lockstep::analyzer {
+
+// Sums over all ranks of a report.
+struct Totals {
+  std::int64_t window_ns = 0;
+  std::int64_t compute_ns = 0;
+  std::int64_t communication_ns = 0;
+  std::int64_t overlap_ns = 0;
+  std::int64_t exposed_ns = 0;
+  std::int64_t wait_ns = 0;  // all waits: of collectives and p2p, exposed and hidden
+  Partition partition;
+};
+Totals totals_of(const Report& report);
+// All waits of one rank: of collectives and p2p, exposed and hidden.
+std::int64_t wait_of(const Measures& measures);
+// How long other ranks waited for this one; 0 where nobody did.
+std::int64_t blame_of(const Report& report, std::int32_t rank);
+
+void print_headline(const Report& report, const TextOptions& options, Page& page);
+void print_verdict(const Report& report, Page& page);
+void print_legend(const Partition& causes, Page& page);
+void print_ranks(const Report& report, const TextOptions& options, Page& page);
+void print_steps(const Report& report, const TextOptions& options, Page& page);
+void print_collectives(const Report& report, const TextOptions& options, Page& page);
+void print_findings(const Report& report, Page& page);
+void print_unknowns(const Report& report, Page& page);
+
+// The heading of a section, with a blank line before it.
+void print_heading(Page& page, const char* title, const std::string& remark = "");
+// "… 12 more: --collectives all"
+void print_more(Page& page, std::size_t more, const char* flag);
+
+// Cells of tables.
+Line share_cell(std::int64_t part, std::int64_t whole);
+Line duration_cell(std::int64_t ns);  // 0 is dimmed
+
+}  // namespace lockstep::analyzer

@@ -1,0 +1,110 @@
+// `lockstep`: finds the verb and hands over.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <exception>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cli/parse.h"
+#include "cli/verb.h"
+#if __has_include("cli/record.h")
+#include "cli/record.h"
+#define LOCKSTEP_HAS_RECORD
+#endif
+
+namespace lockstep::cli {
+namespace {
+
+int run_help(int argc, char** argv);
+int run_version(int, char**) {
+  fmt::print("lockstep {}\n", LOCKSTEP_VERSION);
+  return kSuccess;
+}
+
+constexpr std::array kVerbs{
+#ifdef LOCKSTEP_HAS_RECORD
+    Verb{"record", "Run a command and record every process of it", run_record},
+#endif
+    Verb{"analyze", "Say why the ranks wait: overlap, waiting, blame, one cause per nanosecond", run_analyze},
+    Verb{"view", "Look at a run on a timeline", run_view},
+    Verb{"export", "Convert a run for Perfetto, Chrome tracing, SQLite or spreadsheets", run_export},
+    Verb{"train", "Train the reference transformer on several ranks, to have something to record", run_train},
+    Verb{"help", "Explain a verb", run_help},
+    Verb{"version", "Print the version", run_version},
+};
+
+void print_help() {
+  fmt::print(
+      "lockstep finds out why the ranks of a distributed training job wait.\n\n"
+      "Usage: lockstep VERB [ARGUMENTS]\n\nVerbs:\n");
+  for (const Verb& verb : kVerbs) fmt::print("  {:<9} {}\n", verb.name, verb.summary);
+  fmt::print(
+      "\nExamples:\n"
+      "  lockstep record -o run -- torchrun --nproc-per-node 8 train.py\n"
+      "  lockstep analyze run\n"
+      "  lockstep view run\n"
+      "  lockstep export run --format perfetto -o run.pftrace     then open it in ui.perfetto.dev\n"
+      "\n`lockstep VERB --help` explains a verb.\n");
+}
+
+const Verb* find_verb(std::string_view name) {
+  const auto* verb =
+      std::find_if(kVerbs.begin(), kVerbs.end(), [&](const Verb& v) { return name == v.name; });
+  return verb == kVerbs.end() ? nullptr : verb;
+}
+
+int unknown_verb(const std::string& word) {
+  std::vector<std::string> names;
+  for (const Verb& verb : kVerbs) names.emplace_back(verb.name);
+  const std::optional<std::string> near = suggest(word, names);
+  fmt::print(stderr, "lockstep: there is no verb '{}'.{}\nSee lockstep --help.\n", word,
+             near ? " Did you mean '" + *near + "'?" : "");
+  return kUsage;
+}
+
+int run_help(int argc, char** argv) {
+  if (argc < 2) {
+    print_help();
+    return kSuccess;
+  }
+  const Verb* verb = find_verb(argv[1]);
+  if (verb == nullptr) return unknown_verb(argv[1]);
+  if (verb->run == run_help) {
+    print_help();
+    return kSuccess;
+  }
+  std::string name = verb->name, flag = "--help";
+  std::array<char*, 3> arguments{name.data(), flag.data(), nullptr};
+  return verb->run(2, arguments.data());
+}
+
+int run(int argc, char** argv) {
+  if (argc < 2) {
+    print_help();
+    return kUsage;
+  }
+  const std::string word = argv[1];
+  if (word == "--help" || word == "-h") return run_help(1, argv);
+  if (word == "--version" || word == "-V") return run_version(1, argv);
+  const Verb* verb = find_verb(word);
+  return verb == nullptr ? unknown_verb(word) : verb->run(argc - 1, argv + 1);
+}
+
+}  // namespace
+}  // namespace lockstep::cli
+
+int main(int argc, char** argv) {
+  // No library throws; this is for memory running out and for what a library underneath may throw after all.
+  try {
+    return lockstep::cli::run(argc, argv);
+  } catch (const std::bad_alloc&) {
+    fmt::print(stderr, "lockstep: out of memory\n");
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "lockstep: unexpected error: {}\n", error.what());
+  }
+  return lockstep::cli::kFailure;
+}

@@ -1,0 +1,89 @@
+#include "cli/parse.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <limits>
+#include <numeric>
+#include <vector>
+
+#include "cli/verb.h"
+
+namespace lockstep::cli {
+namespace {
+
+template <class Number>
+bool parse_number(std::string_view text, Number& number) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return error == std::errc() && end == text.data() + text.size();
+}
+
+}  // namespace
+
+std::optional<int> parse(CLI::App& app, int argc, char** argv) {
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::CallForHelp&) {
+    fmt::print("{}", app.help());
+    return kSuccess;
+  } catch (const CLI::ParseError& error) {
+    fmt::print(stderr, "{}: {}\nSee {} --help.\n", app.get_name(), error.what(), app.get_name());
+    return kUsage;
+  }
+  return std::nullopt;
+}
+
+int fail(std::string_view verb, const Error& error) {
+  fmt::print(stderr, "lockstep {}: {}\n", verb, error.message);
+  return kFailure;
+}
+
+Result<StepRange> parse_step_range(const std::string& text) {
+  const Error wrong{fmt::format("--steps {}: give a step or a range of steps, as in 3, 3:5, 3: or :5", text)};
+  const std::size_t colon = text.find(':');
+  const std::string_view first = std::string_view(text).substr(0, colon);
+  StepRange range;
+  const auto read = [](std::string_view word, std::optional<long long>& number) {
+    if (word.empty()) return true;
+    long long value = 0;
+    if (!parse_number(word, value)) return false;
+    number = value;
+    return true;
+  };
+  if (text.empty() || !read(first, range.first)) return wrong;
+  if (colon == std::string::npos) {
+    range.last = range.first;
+  } else if (text.size() == 1 || !read(std::string_view(text).substr(colon + 1), range.last)) {
+    return wrong;
+  }
+  if (range.first && range.last && *range.first > *range.last) {
+    return Error{fmt::format("--steps {}: the first step is greater than the last", text)};
+  }
+  return range;
+}
+
+Result<std::size_t> parse_rows(const std::string& flag, const std::string& text) {
+  if (text == "all") return std::numeric_limits<std::size_t>::max();
+  std::size_t rows = 0;
+  if (!parse_number(std::string_view(text), rows))
+    return Error{fmt::format("{} {}: give a number, or all", flag, text)};
+  return rows;
+}
+
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), std::size_t{0});
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    std::size_t diagonal = row[0];
+    row[0] = i;
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const std::size_t above = row[j];
+      row[j] = std::min({above + 1, row[j - 1] + 1, diagonal + (a[i - 1] == b[j - 1] ? 0 : 1)});
+      diagonal = above;
+    }
+  }
+  return row[b.size()];
+}
+
+}  // namespace lockstep::cli

@@ -1,0 +1,49 @@
+// What every verb's command line has in common.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "trace/result.h"
+
+namespace lockstep::cli {
+
+// Parses argv into `app`. A value is the exit code with which the verb is over: help was asked for and
+// printed, or the command line is wrong and stderr says how.
+std::optional<int> parse(CLI::App& app, int argc, char** argv);
+
+// Prints "lockstep VERB: message" to stderr and returns kFailure.
+int fail(std::string_view verb, const Error& error);
+
+// "3", "3:5", "3:" and ":5".
+struct StepRange {
+  std::optional<long long> first, last;
+};
+Result<StepRange> parse_step_range(const std::string& text);
+
+// A number of table rows, or "all".
+Result<std::size_t> parse_rows(const std::string& flag, const std::string& text);
+
+// The closest of `candidates`, if it is close enough to be a typing error.
+template <class Names>
+std::optional<std::string> suggest(std::string_view word, const Names& candidates);
+std::size_t edit_distance(std::string_view a, std::string_view b);
+
+template <class Names>
+std::optional<std::string> suggest(std::string_view word, const Names& candidates) {
+  std::optional<std::string> best;
+  std::size_t best_distance = word.size() / 3 + 2;  // one more than what passes for a typing error
+  for (const auto& candidate : candidates) {
+    const std::string_view name = candidate;
+    const std::size_t distance = edit_distance(word, name);
+    const bool abbreviation = word.size() >= 2 && name.substr(0, word.size()) == word;
+    if (!abbreviation && distance >= best_distance) continue;
+    best = std::string(name);
+    best_distance = abbreviation ? 0 : distance;
+  }
+  return best;
+}
+
+}  // namespace lockstep::cli

@@ -1,0 +1,42 @@
+// What the terminal can show, and a progress line on it.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "analyzer/report/page.h"
+
+namespace lockstep::cli {
+
+enum class ColorChoice { automatic, always, never };
+
+// How a report on stdout should look. Width: COLUMNS, else the terminal's, else 100. Colour: on a terminal
+// only, unless chosen; never with NO_COLOR or TERM=dumb, unless chosen. Unicode unless the locale says
+// otherwise on a terminal.
+analyzer::PageOptions page_options_for_stdout(ColorChoice color);
+
+// Shows how far something is, on stderr, if that is a terminal and only after two seconds. The line goes away
+// with the object.
+class ProgressLine {
+ public:
+  explicit ProgressLine(bool enabled);
+  ProgressLine(const ProgressLine&) = delete;
+  ProgressLine& operator=(const ProgressLine&) = delete;
+  ~ProgressLine() { clear(); }
+
+  // "reading 45 % (1.20 of 2.70 GB)"
+  void show(const std::string& what, std::uint64_t done_bytes, std::uint64_t total_bytes);
+  void show(const std::string& what);
+  void clear();
+
+ private:
+  bool due();
+
+  bool enabled_;
+  bool shown_ = false;
+  std::chrono::steady_clock::time_point start_, last_;
+};
+
+}  // namespace lockstep::cli
