@@ -5,6 +5,10 @@
 #include <optional>
 #include <vector>
 
+#include "analyzer/intervals/interval_set.h"
+#include "analyzer/metrics/cause_segment.h"
+#include "analyzer/metrics/rank_timeline.h"
+#include "analyzer/metrics/waits.h"
 #include "analyzer/model/job.h"
 #include "analyzer/report/report.h"
 #include "trace/result.h"
@@ -14,24 +18,32 @@ namespace lockstep::analyzer {
 struct AnalysisOptions {
   // Only these steps: ranks[] then covers the union of their windows. Absent: the whole window.
   std::optional<std::int64_t> first_step, last_step;
-};
-
-// A stretch of a rank's window that has one cause. Segments are sorted, touch each other and cover their window exactly.
-struct CauseSegment {
-  Nanoseconds begin = 0;
-  Nanoseconds end = 0;
-  Cause cause = Cause::other;
+  // Fill Analysis::segments: 24 bytes for each change of cause. A report alone does not need them.
+  bool keep_segments = true;
 };
 
 struct Analysis {
   Report report;
   // [rank index][communication index] -> index into report.collectives, or kNone where unmatched.
   std::vector<std::vector<std::uint32_t>> collective_of;
-  // [rank index]: the whole window's partition as segments, times on the Job's axis. What a step bar or cause lane draws.
+  // [rank index]: the whole window's partition as segments, times on the Job's axis. What a step bar or cause
+  // lane draws.
   std::vector<std::vector<CauseSegment>> segments;
+  // What a RankTimeline is built from, to ask for the figures of any other window: see timeline_of().
+  JobWaits waits;
+  std::vector<IntervalSet> pipeline_regions;  // [rank index]
 };
 
-// Errors: selected steps that no rank has (the message lists those that exist).
+// Errors: a Job that breaks the promises of job.h; selected steps that no rank has (the message lists those
+// that exist).
 Result<Analysis> analyze(const Job& job, const AnalysisOptions& options = {});
+
+// One rank's time, to be asked about any window (a range selected with the mouse); keep it while the rank is
+// shown. Both arguments must outlive it.
+RankTimeline timeline_of(const Job& job, const Analysis& analysis, std::size_t rank_index);
+
+// The measures of one rank over [begin, end), times on the Job's axis: the same figures that the report has
+// for a step.
+Measures measures_of(const RankTimeline& timeline, Nanoseconds begin, Nanoseconds end);
 
 }  // namespace lockstep::analyzer

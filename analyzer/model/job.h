@@ -1,6 +1,6 @@
-// A job in memory: what every importer produces and everything after it reads. One Job holds all ranks of one run, on one
-// clock. Times are int64 nanoseconds; columns are plain vectors, sorted as stated, so that a million activities cost 64
-// bytes each and no pointers.
+// A job in memory: what every importer produces and everything after it reads. One Job holds all ranks of one
+// run, on one clock. Times are int64 nanoseconds; columns are plain vectors, sorted as stated, so that a
+// million activities cost 64 bytes each and no pointers.
 #pragma once
 
 #include <cstdint>
@@ -26,6 +26,11 @@ using trace::Operation;
 class StringTable {
  public:
   StringTable();
+  StringTable(const StringTable& other);  // the views must point into the copy
+  StringTable& operator=(const StringTable& other);
+  StringTable(StringTable&&) = default;
+  StringTable& operator=(StringTable&&) = default;
+  ~StringTable() = default;
   std::uint32_t intern(std::string_view text);
   std::string_view view(std::uint32_t id) const { return texts_[id]; }
   std::size_t size() const { return texts_.size(); }
@@ -44,26 +49,27 @@ inline constexpr std::uint32_t kNone = 0xFFFFFFFFu;
 // One thing that a device lane did.
 struct Activity {
   Nanoseconds begin = 0;
-  Nanoseconds end = 0;                        // never before begin
-  Nanoseconds launch_begin = kUnknownTime;    // the call that launched it; on a CPU lane where the thread itself computes,
-  Nanoseconds launch_end = kUnknownTime;      //   both are the activity's begin
-  std::uint32_t name = 0;                     // StringTable
-  std::uint32_t lane = 0;                     // RankTrace::lanes
-  std::uint32_t communication = kNone;        // RankTrace::communications, for classes collective and p2p
-  std::uint32_t step = kNone;                 // RankTrace::steps: the step that launched it
+  Nanoseconds end = 0;  // never before begin
+  Nanoseconds launch_begin =
+      kUnknownTime;  // the call that launched it; on a CPU lane where the thread itself computes,
+  Nanoseconds launch_end = kUnknownTime;  //   both are the activity's begin
+  std::uint32_t name = 0;                 // StringTable
+  std::uint32_t lane = 0;                 // RankTrace::lanes
+  std::uint32_t communication = kNone;    // RankTrace::communications, for classes collective and p2p
+  std::uint32_t step = kNone;             // RankTrace::steps: the step that launched it
   Class activity_class = Class::compute;
 };
 
 // What is known of a collective or point-to-point activity besides its interval.
 struct Communication {
-  std::uint32_t activity = kNone;             // RankTrace::activities
-  std::uint32_t group = kNone;                // Job::groups
+  std::uint32_t activity = kNone;  // RankTrace::activities
+  std::uint32_t group = kNone;     // Job::groups
   Operation operation = Operation::unknown;
   DataType data_type = DataType::unknown;
-  bool has_metadata = false;                  // group, sequence and sizes were recorded, not inferred from a name
-  std::int32_t peer = kNoRank;                // root, or other side; global rank
-  std::int64_t sequence = kNoSequence;        // per group; kNoSequence: match by order
-  std::int64_t bytes = -1;                    // larger side; -1: not known
+  bool has_metadata = false;            // group, sequence and sizes were recorded, not inferred from a name
+  std::int32_t peer = kNoRank;          // root, or other side; global rank
+  std::int64_t sequence = kNoSequence;  // per group; kNoSequence: match by order
+  std::int64_t bytes = -1;              // larger side; -1: not known
 };
 
 // Host-side range: step, phase, data loading, launch call or any other. Device time never.
@@ -72,63 +78,64 @@ struct HostRange {
   Nanoseconds begin = 0;
   Nanoseconds end = 0;
   std::uint32_t name = 0;
-  std::uint32_t lane = 0;                     // RankTrace::lanes
-  std::uint16_t depth = 0;                    // nesting within its lane, 0 outermost
+  std::uint32_t lane = 0;   // RankTrace::lanes
+  std::uint16_t depth = 0;  // nesting within its lane, 0 outermost
   HostKind kind = HostKind::other;
 };
 
 struct StepMark {
   std::int64_t number = 0;
-  Nanoseconds begin = 0;                      // host range of the step
+  Nanoseconds begin = 0;  // host range of the step
   Nanoseconds end = 0;
 };
 
 struct JobLane {
   trace::LaneKind kind = trace::LaneKind::host_thread;
-  std::uint64_t handle = 0;                   // thread id or stream id
+  std::uint64_t handle = 0;  // thread id or stream id
   std::string name;
 };
 
 struct Warning {
-  std::string code;                           // stable, for machines: "rank_missing"
-  std::string message;                        // for people; names file, rank, number
+  std::string code;     // stable, for machines: "rank_missing"
+  std::string message;  // for people; names file, rank, number
   std::int32_t rank = kNoRank;
 };
 
 struct Clock {
-  std::int64_t offset_ns = 0;                 // aligned = recorded + offset
+  std::int64_t offset_ns = 0;  // aligned = recorded + offset
   std::int64_t uncertainty_ns = 0;
-  std::string evidence;                       // "same host", "happened-before", "assumed"
+  std::string evidence;  // "same host", "happened-before", "assumed"
 };
 
 struct RankTrace {
-  std::int32_t rank = 0;                      // global
-  std::string host;                           // "" where the input does not say
-  std::string device;                         // "cpu", "cuda:0", …
+  std::int32_t rank = 0;  // global
+  std::string host;       // "" where the input does not say
+  std::string device;     // "cpu", "cuda:0", …
   std::string file;
   std::vector<JobLane> lanes;
   std::vector<Activity> activities;           // sorted by (begin, launch_begin, end)
   std::vector<Communication> communications;  // in the order of their activities
-  std::vector<HostRange> host_ranges;         // sorted by (lane, begin, depth); only steps and data loading unless asked for more
-  std::vector<StepMark> steps;                // sorted by begin, do not overlap
-  std::uint64_t dropped_events = 0;           // events lost in recording or dropped at import
-  std::int64_t resolution_ns = 1;             // of the timestamps: 1000 for whole-µs traces
+  std::vector<HostRange>
+      host_ranges;  // sorted by (lane, begin, depth); only steps and data loading unless asked for more
+  std::vector<StepMark> steps;       // sorted by begin, do not overlap
+  std::uint64_t dropped_events = 0;  // events lost in recording or dropped at import
+  std::int64_t resolution_ns = 1;    // of the timestamps: 1000 for whole-µs traces
   Clock clock;
 };
 
 struct JobGroup {
   std::string name;
   std::string description;
-  std::vector<std::int32_t> ranks;            // global, sorted; empty where not known
+  std::vector<std::int32_t> ranks;  // global, sorted; empty where not known
 };
 
 struct Job {
-  std::string path;                           // as the user gave it
-  std::vector<std::string> sources;           // "lockstep", "kineto"
-  std::vector<RankTrace> ranks;               // sorted by rank, each rank once
+  std::string path;                  // as the user gave it
+  std::vector<std::string> sources;  // "lockstep", "kineto"
+  std::vector<RankTrace> ranks;      // sorted by rank, each rank once
   std::vector<JobGroup> groups;
   StringTable strings;
-  std::int32_t world_size = 0;                // declared by the input; else the number of ranks
+  std::int32_t world_size = 0;  // declared by the input; else the number of ranks
   std::vector<std::int32_t> ranks_missing;
   // Aligned time t is `realtime_of_zero + t` ns since 1970; absent where the clocks were not related.
   std::optional<std::int64_t> realtime_of_zero;

@@ -96,6 +96,7 @@ struct CollectiveReport {
   DataType data_type = DataType::unknown;
   std::string evidence;                      // "sequence", "order", …: which rule matched it
   bool partial = false;                      // a participant has no record
+  bool root_unknown = false;                 // a rooted operation, computed as if everyone waited for everyone
   std::optional<std::int32_t> last_arriver;  // absent: within clock error
   std::int64_t last_arriver_margin_ns = 0;
   std::optional<double> algbw_gbps, busbw_gbps, busbw_wire_gbps;  // gigabytes a second
@@ -120,6 +121,11 @@ struct PipelineReport {
 
 struct EfficiencyReport {
   std::optional<double> load_balance, communication, parallel;
+  // What they are made of: load_balance = mean / max compute, communication = max compute / the longest
+  // window.
+  double mean_compute_ns = 0;
+  std::int64_t max_compute_ns = 0;
+  std::int64_t window_ns = 0;
 };
 
 struct Finding {

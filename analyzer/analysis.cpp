@@ -1,0 +1,193 @@
+#include "analyzer/analysis.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <limits>
+#include <set>
+
+#include "analyzer/diagnose/blame.h"
+#include "analyzer/match/match.h"
+#include "analyzer/metrics/collectives.h"
+#include "analyzer/metrics/efficiency.h"
+#include "analyzer/metrics/pipeline_regions.h"
+#include "analyzer/metrics/windows.h"
+#include "analyzer/model/check_job.h"
+
+namespace lockstep::analyzer {
+namespace {
+
+struct Selection {
+  std::optional<std::int64_t> first, last;
+  bool any() const { return first || last; }
+  bool holds(std::int64_t step) const { return (!first || step >= *first) && (!last || step <= *last); }
+};
+
+Status check_selection(const Selection& selection, const std::vector<std::int64_t>& present) {
+  if (!selection.any()) return {};
+  if (std::any_of(present.begin(), present.end(), [&](std::int64_t step) { return selection.holds(step); }))
+    return {};
+  const std::string asked =
+      fmt::format("steps {} to {}", selection.first ? fmt::to_string(*selection.first) : "first",
+                  selection.last ? fmt::to_string(*selection.last) : "last");
+  if (present.empty())
+    return Error{fmt::format("{}: the trace has no step marks; analyze it without a selection", asked)};
+  if (present.size() <= 20)
+    return Error{
+        fmt::format("{}: no rank has them; steps in the trace: {}", asked, fmt::join(present, ", "))};
+  return Error{fmt::format("{}: no rank has them; the trace has {} steps, {} to {}", asked, present.size(),
+                           present.front(), present.back())};
+}
+
+// The sum of measures over windows that do not overlap; ratios are left to the caller.
+void add(const Measures& step, Measures& sum) {
+  sum.window_ns += step.window_ns;
+  sum.compute_ns += step.compute_ns;
+  sum.communication_ns += step.communication_ns;
+  sum.overlap_ns += step.overlap_ns;
+  sum.exposed_communication_ns += step.exposed_communication_ns;
+  sum.barrier_wait_ns += step.barrier_wait_ns;
+  sum.hidden_barrier_wait_ns += step.hidden_barrier_wait_ns;
+  sum.p2p_wait_ns += step.p2p_wait_ns;
+  sum.hidden_p2p_wait_ns += step.hidden_p2p_wait_ns;
+  sum.unclassified_ns += step.unclassified_ns;
+  sum.partition.compute_over_communication_ns += step.partition.compute_over_communication_ns;
+  for (std::size_t cause = 0; cause < kCauseCount; ++cause)
+    sum.partition.ns[cause] += step.partition.ns[cause];
+}
+
+void set_ratios(const RankTimeline::KernelOverlap& kernels, Measures& measures) {
+  if (measures.communication_ns > 0) {
+    measures.overlap_ratio =
+        static_cast<double>(measures.overlap_ns) / static_cast<double>(measures.communication_ns);
+  }
+  if (kernels.total_ns > 0) measures.overlap_ratio_per_kernel = kernels.covered_ns / kernels.total_ns;
+}
+
+class Analyzer {
+ public:
+  Analyzer(const Job& job, const AnalysisOptions& options)
+      : job_(job), options_(options), selection_{options.first_step, options.last_step} {}
+
+  Result<Analysis> run() {
+    if (const Status status = check_job(job_); !status.ok()) return status.error();
+    describe_run();
+    if (const Status status = check_selection(selection_, report().steps_present); !status.ok())
+      return status.error();
+    const Matching matching = match_communications(job_);
+    std::vector<MatchWaits> waits;
+    waits.reserve(matching.matches.size());
+    for (const Match& match : matching.matches) waits.push_back(compute_waits(job_, matching, match));
+    analysis_.waits = collect_waits(job_, matching, waits);
+    analysis_.pipeline_regions = find_pipeline_regions(job_, matching);
+    HiddenWaits hidden;
+    for (std::size_t rank = 0; rank < job_.ranks.size(); ++rank) measure_rank(rank, hidden);
+    std::stable_sort(report().steps.begin(), report().steps.end(),
+                     [](const StepReport& a, const StepReport& b) { return a.step < b.step; });
+    CollectiveList list = list_collectives(job_, matching, waits, hidden, report().origin_aligned_ns,
+                                           [this](std::optional<std::int64_t> step) {
+                                             return !selection_.any() || (step && selection_.holds(*step));
+                                           });
+    report().collectives = std::move(list.collectives);
+    analysis_.collective_of = std::move(list.collective_of);
+    report().unmatched = matching.unmatched;
+    report().efficiency = parallel_efficiency(report().ranks);
+    report().blame = sum_blame(report().collectives);
+    return std::move(analysis_);
+  }
+
+ private:
+  Report& report() { return analysis_.report; }
+
+  void describe_run() {
+    Report& result = report();
+    result.path = job_.path;
+    result.sources = job_.sources;
+    result.world_size = job_.world_size;
+    result.ranks_missing = job_.ranks_missing;
+    result.warnings = job_.warnings;
+    std::set<std::int64_t> steps;
+    std::optional<Nanoseconds> origin;
+    for (const RankTrace& rank : job_.ranks) {
+      result.ranks_present.push_back(rank.rank);
+      windows_.push_back(find_windows(rank));
+      for (const StepMark& step : rank.steps) steps.insert(step.number);
+      if (windows_.back().has_work)
+        origin = std::min(origin.value_or(windows_.back().whole.begin), windows_.back().whole.begin);
+    }
+    result.steps_present.assign(steps.begin(), steps.end());
+    result.origin_aligned_ns = origin.value_or(0);
+    if (job_.realtime_of_zero && origin) result.origin_ns = *job_.realtime_of_zero + *origin;
+  }
+
+  void measure_rank(std::size_t index, HiddenWaits& hidden) {
+    const RankTrace& trace = job_.ranks[index];
+    const RankTimeline timeline(trace, analysis_.waits[index], analysis_.pipeline_regions[index]);
+    hidden.push_back(timeline.hidden_waits());
+    const Nanoseconds origin = report().origin_aligned_ns;
+    const RankWindows& windows = windows_[index];
+
+    RankReport rank{trace.rank,
+                    trace.host,
+                    trace.device,
+                    {},
+                    trace.dropped_events,
+                    trace.clock,
+                    windows.has_work ? windows.whole.begin - origin : 0,
+                    windows.has_work ? windows.whole.end - origin : 0};
+    analysis_.segments.emplace_back();
+    const Measures whole =
+        timeline.measures(windows.whole, options_.keep_segments ? &analysis_.segments.back() : nullptr);
+
+    std::vector<Interval> step_windows;
+    for (const StepWindow& step : windows.steps) step_windows.push_back(step.window);
+    const std::vector<RankTimeline::KernelOverlap> kernels = timeline.per_kernel_overlap(step_windows);
+    Measures selected;
+    RankTimeline::KernelOverlap selected_kernels;
+    for (std::size_t i = 0; i < windows.steps.size(); ++i) {
+      const StepWindow& step = windows.steps[i];
+      if (!selection_.holds(step.number)) continue;
+      StepReport report_step{step.number, trace.rank, step.window.begin - origin, step.window.end - origin,
+                             timeline.measures(step.window)};
+      set_ratios(kernels[i], report_step.measures);
+      add(report_step.measures, selected);
+      selected_kernels.covered_ns += kernels[i].covered_ns;
+      selected_kernels.total_ns += kernels[i].total_ns;
+      report().steps.push_back(report_step);
+    }
+    if (selection_.any()) {
+      rank.measures = selected;
+      set_ratios(selected_kernels, rank.measures);
+    } else {
+      rank.measures = whole;
+      set_ratios(timeline.per_kernel_overlap({&windows.whole, 1}).front(), rank.measures);
+    }
+    report().ranks.push_back(rank);
+  }
+
+  const Job& job_;
+  const AnalysisOptions& options_;
+  Selection selection_;
+  std::vector<RankWindows> windows_;
+  Analysis analysis_;
+};
+
+}  // namespace
+
+Result<Analysis> analyze(const Job& job, const AnalysisOptions& options) {
+  return Analyzer(job, options).run();
+}
+
+RankTimeline timeline_of(const Job& job, const Analysis& analysis, std::size_t rank_index) {
+  return {job.ranks[rank_index], analysis.waits[rank_index], analysis.pipeline_regions[rank_index]};
+}
+
+Measures measures_of(const RankTimeline& timeline, Nanoseconds begin, Nanoseconds end) {
+  Measures measures = timeline.measures({begin, end});
+  const Interval window{begin, end};
+  set_ratios(timeline.per_kernel_overlap({&window, 1}).front(), measures);
+  return measures;
+}
+
+}  // namespace lockstep::analyzer

@@ -1,0 +1,26 @@
+// Inside match: the groups of a job, each once, and what a record of each rank belongs to.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "analyzer/match/match.h"
+
+namespace lockstep::analyzer {
+
+struct GroupTable {
+  std::vector<MatchGroup> groups;           // the implicit group stands last
+  std::vector<std::uint32_t> of_job_group;  // Job::groups -> groups
+  // Records without a group can be matched over all ranks: the job is not known to have several groups.
+  bool implicit_group_is_plausible = true;
+
+  std::uint32_t implicit_group() const { return static_cast<std::uint32_t>(groups.size() - 1); }
+  std::uint32_t group_of(const Communication& communication) const {
+    return communication.group == kNone ? implicit_group() : of_job_group[communication.group];
+  }
+};
+
+// Groups whose ranks were not recorded get those ranks that have records in them.
+GroupTable build_groups(const Job& job);
+
+}  // namespace lockstep::analyzer

@@ -1,0 +1,108 @@
+#include "analyzer/match/match.h"
+
+#include <algorithm>
+
+#include "analyzer/match/matcher.h"
+
+namespace lockstep::analyzer {
+
+const char* to_string(Evidence evidence) {
+  switch (evidence) {
+    case Evidence::sequence:
+      return "sequence";
+    case Evidence::function_sequence:
+      return "function_sequence";
+    case Evidence::order:
+      return "order";
+    case Evidence::order_all_ranks:
+      return "order_all_ranks";
+    case Evidence::rejected:
+      return "rejected";
+    case Evidence::none:
+      return "none";
+  }
+  return "unknown";
+}
+
+const Communication& communication_of(const Job& job, MatchRecord record) {
+  return job.ranks[record.rank].communications[record.communication];
+}
+
+const Activity& activity_of(const Job& job, MatchRecord record) {
+  return job.ranks[record.rank].activities[communication_of(job, record).activity];
+}
+
+bool is_n_to_n(Operation operation) {
+  switch (operation) {
+    case Operation::all_reduce:
+    case Operation::all_gather:
+    case Operation::reduce_scatter:
+    case Operation::all_to_all:
+    case Operation::barrier:
+      return true;
+    default:
+      return false;
+  }
+}
+
+void add_alone(const Job& job, MatchRecord record, std::uint32_t group, Evidence evidence,
+               Matching& matching) {
+  const Communication& communication = communication_of(job, record);
+  Match alone;
+  alone.first_record = matching.records.size();
+  alone.record_count = 1;
+  alone.group = group;
+  alone.operation = communication.operation;
+  alone.data_type = communication.data_type;
+  alone.evidence = evidence;
+  alone.partial = true;
+  alone.sequence = communication.sequence;
+  alone.bytes = communication.bytes;
+  matching.records.push_back(record);
+  matching.matches.push_back(alone);
+  ++matching.unmatched;
+}
+
+void add_match(const Job& job, const std::vector<MatchRecord>& records, Match match, Matching& matching) {
+  const std::optional<Contradiction> contradiction = compare_records(job, records, match);
+  if (contradiction) matching.contradictions.push_back(*contradiction);
+  const bool possible = is_possible(job, records, match);
+  if (!possible) ++matching.impossible;
+  // A recorded sequence number outweighs a size that differs; an order does not. Two different operations
+  // never meet.
+  const bool by_number =
+      match.evidence == Evidence::sequence || match.evidence == Evidence::function_sequence;
+  const bool contradicted = match.disagreement.operation || (match.disagreement.any() && !by_number);
+  if (!possible || contradicted) {
+    for (const MatchRecord record : records)
+      add_alone(job, record, match.group, Evidence::rejected, matching);
+    return;
+  }
+  match.first_record = matching.records.size();
+  match.record_count = static_cast<std::uint32_t>(records.size());
+  matching.records.insert(matching.records.end(), records.begin(), records.end());
+  matching.matches.push_back(match);
+}
+
+Matching match_communications(const Job& job) {
+  Matching matching;
+  const GroupTable table = build_groups(job);
+  matching.groups = table.groups;
+  std::vector<MatchRecord> collectives, p2p;
+  for (std::uint32_t rank = 0; rank < job.ranks.size(); ++rank) {
+    const std::vector<Communication>& communications = job.ranks[rank].communications;
+    for (std::uint32_t index = 0; index < communications.size(); ++index) {
+      const Communication& communication = communications[index];
+      const bool directed =
+          communication.operation == Operation::send || communication.operation == Operation::recv;
+      const bool of_two = communication.operation == Operation::send_recv &&
+                          table.groups[table.group_of(communication)].size <= 2;
+      (directed || of_two ? p2p : collectives).push_back({rank, index});
+    }
+  }
+  match_collectives(job, table, collectives, matching);
+  match_p2p(job, table, p2p, matching);
+  return matching;
+}
+
+}  // namespace lockstep::analyzer

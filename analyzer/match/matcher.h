@@ -1,0 +1,47 @@
+// Inside match: what its files share.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "analyzer/match/groups.h"
+#include "analyzer/match/match.h"
+
+namespace lockstep::analyzer {
+
+// A record and the place it claims in its group's history. Records with equal keys on different ranks are one
+// operation.
+struct Claim {
+  std::uint32_t group = 0;
+  std::uint32_t kind = 0;  // separates what must not meet: operations, directions
+  std::int64_t position = 0;
+  std::uint32_t occurrence = 0;  // the same position claimed again by the same rank
+  MatchRecord record;
+};
+
+// Collectives, and send_recv without direction in groups of more than two: an all-to-all.
+void match_collectives(const Job& job, const GroupTable& table, const std::vector<MatchRecord>& records,
+                       Matching& matching);
+// Sends, receives, and send_recv between the two ranks of a group.
+void match_p2p(const Job& job, const GroupTable& table, const std::vector<MatchRecord>& records,
+               Matching& matching);
+
+// Adds a match of `records` (sorted by rank), or rejects it: each record then stands alone.
+void add_match(const Job& job, const std::vector<MatchRecord>& records, Match match, Matching& matching);
+void add_alone(const Job& job, MatchRecord record, std::uint32_t group, Evidence evidence,
+               Matching& matching);
+
+// The operation that a record means in a group: send_recv without direction among more than two is an
+// all-to-all.
+Operation collective_operation(const Communication& communication);
+
+// Do the times allow these records to be one operation? Records of n-to-n operations and of point-to-point
+// pairs must not end before another one starts, beyond the uncertainty between the two ranks.
+bool is_possible(const Job& job, const std::vector<MatchRecord>& records, const Match& match);
+
+// Compares what the records say; fills operation, bytes, data type and root into `match`.
+std::optional<Contradiction> compare_records(const Job& job, const std::vector<MatchRecord>& records,
+                                             Match& match);
+
+}  // namespace lockstep::analyzer

@@ -1,0 +1,14 @@
+// How far two ranks' timestamps can be trusted against each other.
+#pragma once
+
+#include <cstdint>
+
+#include "analyzer/model/job.h"
+
+namespace lockstep::analyzer {
+
+// The coarser of the two timestamps' resolutions, plus, between different hosts, both clocks' uncertainties.
+// No order of two instants that are closer than this is ever claimed.
+std::int64_t uncertainty_between(const RankTrace& a, const RankTrace& b);
+
+}  // namespace lockstep::analyzer

@@ -1,0 +1,109 @@
+#include "analyzer/metrics/collectives.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "analyzer/intervals/time_math.h"
+#include "analyzer/metrics/bandwidth.h"
+#include "analyzer/metrics/windows.h"
+
+namespace lockstep::analyzer {
+namespace {
+
+std::optional<std::int64_t> step_of(const Job& job, std::span<const MatchRecord> records) {
+  for (const MatchRecord record : records) {
+    const RankTrace& rank = job.ranks[record.rank];
+    const std::uint32_t step = launching_step(rank, activity_of(job, record));
+    if (step != kNone) return rank.steps[step].number;
+  }
+  return std::nullopt;
+}
+
+Nanoseconds first_arrival(const Job& job, std::span<const MatchRecord> records) {
+  Nanoseconds first = activity_of(job, records.front()).begin;
+  for (const MatchRecord record : records) first = std::min(first, activity_of(job, record).begin);
+  return first;
+}
+
+// Mean over the ranks, as nccl-tests averages by default.
+void add_bandwidths(std::int32_t group_size, CollectiveReport& report) {
+  if (!report.bytes) return;
+  double own = 0, wire = 0;
+  for (const CollectiveRank& rank : report.ranks) {
+    own += static_cast<double>(rank.end_ns - rank.arrival_ns);
+    wire += static_cast<double>(rank.transfer_ns);
+  }
+  const auto count = static_cast<double>(report.ranks.size());
+  const std::optional<double> factor = bus_factor(report.operation, group_size);
+  report.algbw_gbps = bandwidth_gbps(*report.bytes, own / count);
+  if (!factor) return;
+  if (report.algbw_gbps) report.busbw_gbps = *report.algbw_gbps * *factor;
+  // A rank that is not in the trace may have come later than all that are.
+  const std::optional<double> wire_gbps = bandwidth_gbps(*report.bytes, wire / count);
+  if (wire_gbps && !report.partial) report.busbw_wire_gbps = *wire_gbps * *factor;
+}
+
+CollectiveReport describe(const Job& job, const Matching& matching, const Match& match,
+                          const MatchWaits& waits, const HiddenWaits& hidden, Nanoseconds origin) {
+  CollectiveReport report;
+  const std::span<const MatchRecord> records = matching.records_of(match);
+  const MatchGroup& group = matching.groups[match.group];
+  report.step = step_of(job, records);
+  report.operation = match.operation;
+  report.group_name = group.name;
+  report.group_ranks = group.ranks;
+  if (match.sequence != kNoSequence) report.sequence = match.sequence;
+  if (match.bytes >= 0) report.bytes = match.bytes;
+  report.data_type = match.data_type;
+  report.evidence = to_string(match.evidence);
+  report.partial = match.partial;
+  report.root_unknown = waits.root_unknown;
+  report.last_arriver_margin_ns = waits.margin_ns;
+  for (std::size_t i = 0; i < records.size(); ++i) {
+    const MatchRecord record = records[i];
+    const Activity& activity = activity_of(job, record);
+    CollectiveRank rank;
+    rank.rank = job.ranks[record.rank].rank;
+    rank.arrival_ns = activity.begin - origin;
+    rank.end_ns = activity.end - origin;
+    rank.wait_ns = waits.wait_ns[i];
+    rank.transfer_ns = activity.end - activity.begin - rank.wait_ns;
+    rank.hidden_ns = hidden[record.rank][record.communication];
+    rank.activity = communication_of(job, record).activity;
+    report.wait_ns = saturating_add(report.wait_ns, rank.wait_ns);
+    report.ranks.push_back(rank);
+  }
+  if (waits.last_arriver) report.last_arriver = report.ranks[*waits.last_arriver].rank;
+  add_bandwidths(group.size, report);
+  return report;
+}
+
+}  // namespace
+
+CollectiveList list_collectives(const Job& job, const Matching& matching,
+                                const std::vector<MatchWaits>& waits, const HiddenWaits& hidden,
+                                Nanoseconds origin,
+                                const std::function<bool(std::optional<std::int64_t>)>& selected) {
+  CollectiveList list;
+  for (const RankTrace& rank : job.ranks) list.collective_of.emplace_back(rank.communications.size(), kNone);
+  std::vector<std::pair<Nanoseconds, std::uint32_t>> order;
+  order.reserve(matching.matches.size());
+  for (std::uint32_t index = 0; index < matching.matches.size(); ++index) {
+    const std::span<const MatchRecord> records = matching.records_of(matching.matches[index]);
+    if (selected(step_of(job, records))) order.emplace_back(first_arrival(job, records), index);
+  }
+  std::sort(order.begin(), order.end());
+  list.collectives.reserve(order.size());
+  for (const auto& [arrival, index] : order) {
+    const Match& match = matching.matches[index];
+    const auto id = static_cast<std::uint32_t>(list.collectives.size());
+    list.collectives.push_back(describe(job, matching, match, waits[index], hidden, origin));
+    list.collectives.back().id = id;
+    for (const MatchRecord record : matching.records_of(match)) {
+      list.collective_of[record.rank][record.communication] = id;
+    }
+  }
+  return list;
+}
+
+}  // namespace lockstep::analyzer

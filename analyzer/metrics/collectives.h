@@ -1,0 +1,30 @@
+// Turns matches and their waits into the report's list of collectives.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "analyzer/match/match.h"
+#include "analyzer/metrics/waits.h"
+#include "analyzer/report/report.h"
+
+namespace lockstep::analyzer {
+
+// [rank index][communication index]
+using HiddenWaits = std::vector<std::vector<std::int64_t>>;
+
+struct CollectiveList {
+  std::vector<CollectiveReport> collectives;  // in order of first arrival, ids 0, 1, …
+  std::vector<std::vector<std::uint32_t>>
+      collective_of;  // [rank index][communication index], kNone where in none
+};
+
+// `origin`: what points in time are relative to. `selected`: does an operation of this step (absent: of none)
+// belong into the report?
+CollectiveList list_collectives(const Job& job, const Matching& matching,
+                                const std::vector<MatchWaits>& waits, const HiddenWaits& hidden,
+                                Nanoseconds origin,
+                                const std::function<bool(std::optional<std::int64_t>)>& selected);
+
+}  // namespace lockstep::analyzer

@@ -1,0 +1,228 @@
+#include "analyzer/metrics/rank_timeline.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "analyzer/intervals/sweep.h"
+#include "analyzer/intervals/time_math.h"
+
+namespace lockstep::analyzer {
+namespace {
+
+// Bits of the sweep, in the order of the sets handed to it.
+enum Covered : unsigned {
+  kCompute = 1u << 0,
+  kTransfer = 1u << 1,
+  kCollectiveWait = 1u << 2,
+  kP2pWait = 1u << 3,
+  kPipelineWait = 1u << 4,
+  kCopy = 1u << 5,
+  kUnclassified = 1u << 6,
+  kPipelineRegion = 1u << 7,
+  kDataLoading = 1u << 8,
+};
+constexpr unsigned kCommunication = kTransfer | kCollectiveWait | kP2pWait | kPipelineWait;
+constexpr unsigned kBusy = kCompute | kCommunication | kCopy | kUnclassified;
+
+// Finds, for idle instants in order, the activity that starts next.
+class NextActivity {
+ public:
+  NextActivity(const std::vector<Activity>& activities, Nanoseconds time) : activities_(activities) {
+    const auto after = [](Nanoseconds t, const Activity& activity) { return t < activity.begin; };
+    at_ = static_cast<std::size_t>(std::upper_bound(activities.begin(), activities.end(), time, after) -
+                                   activities.begin());
+  }
+
+  // The first activity that starts after `time`; of several that start together the one launched first, one
+  // without a launch record only if all are. Null where none follows. `time` never decreases between calls.
+  const Activity* after(Nanoseconds time) {
+    if (chosen_ != nullptr && chosen_->begin > time) return chosen_;
+    while (at_ < activities_.size() && (activities_[at_].begin <= time || !is_work(activities_[at_]))) ++at_;
+    if (at_ == activities_.size()) return nullptr;
+    chosen_ = &activities_[at_];
+    // Activities are sorted by (begin, launch_begin); unknown launches stand first.
+    for (std::size_t i = at_; i < activities_.size() && activities_[i].begin == chosen_->begin; ++i) {
+      if (!is_work(activities_[i]) || activities_[i].launch_end == kUnknownTime) continue;
+      chosen_ = &activities_[i];
+      break;
+    }
+    return chosen_;
+  }
+
+ private:
+  const std::vector<Activity>& activities_;
+  std::size_t at_ = 0;
+  const Activity* chosen_ = nullptr;
+};
+
+// Receives the causes of a window in order; adds them up and, if asked to, keeps them as segments.
+class Accumulator {
+ public:
+  Accumulator(Partition& partition, std::vector<CauseSegment>* segments)
+      : partition_(partition), segments_(segments), first_(segments == nullptr ? 0 : segments->size()) {}
+
+  void add(Nanoseconds begin, Nanoseconds end, Cause cause) {
+    if (begin >= end) return;
+    partition_[cause] += end - begin;
+    if (segments_ == nullptr) return;
+    if (segments_->size() > first_ && segments_->back().cause == cause) {
+      segments_->back().end = end;
+    } else {
+      segments_->push_back({begin, end, cause});
+    }
+  }
+
+ private:
+  Partition& partition_;
+  std::vector<CauseSegment>* segments_;
+  std::size_t first_;
+};
+
+void add_idle(Nanoseconds begin, Nanoseconds end, NextActivity& next, Accumulator& causes) {
+  while (begin < end) {
+    const Activity* activity = next.after(begin);
+    const Nanoseconds until = activity == nullptr ? end : std::min(end, activity->begin);
+    if (activity == nullptr || activity->launch_end == kUnknownTime) {
+      causes.add(begin, until, Cause::other);
+    } else {
+      const Nanoseconds launched = std::clamp(activity->launch_end, begin, until);
+      causes.add(begin, launched, Cause::host_bound);
+      causes.add(launched, until, Cause::queued);
+    }
+    begin = until;
+  }
+}
+
+// The causes that need no look at the next activity.
+Cause cause_of_busy(unsigned covered) {
+  if ((covered & kCompute) != 0) return Cause::compute;
+  if ((covered & kTransfer) != 0) return Cause::transfer;
+  if ((covered & (kCollectiveWait | kP2pWait)) != 0) return Cause::barrier_wait;
+  if ((covered & kPipelineWait) != 0) return Cause::pipeline_bubble;
+  if ((covered & kCopy) != 0) return Cause::copy;
+  return Cause::other;
+}
+
+IntervalSet union_of_loading(const RankTrace& rank) {
+  std::vector<Interval> ranges;
+  for (const HostRange& range : rank.host_ranges) {
+    if (range.kind == HostKind::data_loading) ranges.push_back({range.begin, range.end});
+  }
+  return IntervalSet::from(std::move(ranges));
+}
+
+void count_covered(unsigned covered, std::int64_t length, Measures& measures) {
+  const auto when = [&](bool holds) { return holds ? length : 0; };
+  const bool computing = (covered & kCompute) != 0;
+  const bool communicating = (covered & kCommunication) != 0;
+  measures.compute_ns += when(computing);
+  measures.communication_ns += when(communicating);
+  measures.overlap_ns += when(computing && communicating);
+  measures.unclassified_ns += when((covered & kUnclassified) != 0);
+  const bool waiting = (covered & kCollectiveWait) != 0;
+  measures.barrier_wait_ns += when(waiting && !computing);
+  measures.hidden_barrier_wait_ns += when(waiting && computing);
+  const bool p2p_waiting = (covered & (kP2pWait | kPipelineWait)) != 0;
+  measures.p2p_wait_ns += when(p2p_waiting && !computing);
+  measures.hidden_p2p_wait_ns += when(p2p_waiting && computing);
+}
+
+}  // namespace
+
+RankTimeline::RankTimeline(const RankTrace& rank, std::span<const CommunicationWait> waits,
+                           IntervalSet pipeline_region)
+    : rank_(&rank),
+      waits_(waits.begin(), waits.end()),
+      pipeline_region_(std::move(pipeline_region)),
+      data_loading_(union_of_loading(rank)) {
+  std::vector<Interval> transfers;
+  transfers.reserve(waits.size());
+  for (const Activity& activity : rank.activities) {
+    switch (activity.activity_class) {
+      case Class::compute:
+        compute_.append(activity.begin, activity.end);
+        break;
+      case Class::copy:
+        copy_.append(activity.begin, activity.end);
+        break;
+      case Class::unclassified:
+        unclassified_.append(activity.begin, activity.end);
+        break;
+      case Class::sync:
+        break;
+      case Class::collective:
+      case Class::p2p: {
+        const CommunicationWait& wait = waits_[activity.communication];
+        IntervalSet& waiting = wait.kind == WaitKind::collective ? collective_wait_
+                               : wait.kind == WaitKind::p2p      ? p2p_wait_
+                                                                 : pipeline_wait_;
+        waiting.append(activity.begin, wait.until);
+        transfers.push_back({wait.until, activity.end});
+        break;
+      }
+    }
+  }
+  transfer_ = IntervalSet::from(std::move(transfers));
+}
+
+Measures RankTimeline::measures(Interval window, std::vector<CauseSegment>* segments) const {
+  Measures result;
+  if (window.begin >= window.end) return result;
+  result.window_ns = window.end - window.begin;
+  Accumulator causes(result.partition, segments);
+  NextActivity next(rank_->activities, window.begin);
+  sweep<9>({&compute_, &transfer_, &collective_wait_, &p2p_wait_, &pipeline_wait_, &copy_, &unclassified_,
+            &pipeline_region_, &data_loading_},
+           window.begin, window.end, [&](Nanoseconds begin, Nanoseconds end, unsigned covered) {
+             count_covered(covered, end - begin, result);
+             if ((covered & kBusy) != 0) {
+               causes.add(begin, end, cause_of_busy(covered));
+             } else if ((covered & kPipelineRegion) != 0) {
+               causes.add(begin, end, Cause::pipeline_bubble);
+             } else if ((covered & kDataLoading) != 0) {
+               causes.add(begin, end, Cause::data_wait);
+             } else {
+               add_idle(begin, end, next, causes);
+             }
+           });
+  result.exposed_communication_ns = result.communication_ns - result.overlap_ns;
+  result.partition.compute_over_communication_ns = result.overlap_ns;
+  if (result.communication_ns > 0) {
+    result.overlap_ratio =
+        static_cast<double>(result.overlap_ns) / static_cast<double>(result.communication_ns);
+  }
+  return result;
+}
+
+std::vector<RankTimeline::KernelOverlap> RankTimeline::per_kernel_overlap(
+    std::span<const Interval> windows) const {
+  std::vector<KernelOverlap> result(windows.size());
+  const CoverageIndex compute(compute_);
+  for (const Communication& communication : rank_->communications) {
+    const Activity& activity = rank_->activities[communication.activity];
+    auto window = std::upper_bound(windows.begin(), windows.end(), activity.begin,
+                                   [](Nanoseconds time, const Interval& w) { return time < w.end; });
+    for (; window != windows.end() && window->begin < activity.end; ++window) {
+      const Nanoseconds begin = std::max(activity.begin, window->begin);
+      const Nanoseconds end = std::min(activity.end, window->end);
+      if (begin >= end) continue;
+      KernelOverlap& sums = result[static_cast<std::size_t>(window - windows.begin())];
+      sums.covered_ns += static_cast<double>(compute.within(begin, end));
+      sums.total_ns += static_cast<double>(end - begin);
+    }
+  }
+  return result;
+}
+
+std::vector<std::int64_t> RankTimeline::hidden_waits() const {
+  std::vector<std::int64_t> result;
+  result.reserve(waits_.size());
+  const CoverageIndex compute(compute_);
+  for (std::size_t index = 0; index < waits_.size(); ++index) {
+    const Activity& activity = rank_->activities[rank_->communications[index].activity];
+    result.push_back(compute.within(activity.begin, waits_[index].until));
+  }
+  return result;
+}
+
+}  // namespace lockstep::analyzer

@@ -1,0 +1,61 @@
+#include "analyzer/metrics/windows.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace lockstep::analyzer {
+namespace {
+
+constexpr Nanoseconds kNever = std::numeric_limits<Nanoseconds>::max();
+
+struct Launched {
+  Nanoseconds first_begin = kNever;
+  Nanoseconds last_end = kUnknownTime;
+  bool any() const { return first_begin != kNever; }
+};
+
+}  // namespace
+
+std::uint32_t launching_step(const RankTrace& rank, const Activity& activity) {
+  if (activity.step != kNone) return activity.step;
+  if (activity.launch_end == kUnknownTime || rank.steps.empty()) return kNone;
+  // The first step that ends at or after the return: a call that returns on a boundary belongs to the step it
+  // began in.
+  const auto found = std::lower_bound(rank.steps.begin(), rank.steps.end(), activity.launch_end,
+                                      [](const StepMark& step, Nanoseconds time) { return step.end < time; });
+  if (found == rank.steps.end() || found->begin > activity.launch_end) return kNone;
+  return static_cast<std::uint32_t>(found - rank.steps.begin());
+}
+
+RankWindows find_windows(const RankTrace& rank) {
+  RankWindows result;
+  std::vector<Launched> launched(rank.steps.size());
+
+  for (const Activity& activity : rank.activities) {
+    if (!is_work(activity)) continue;
+    if (!result.has_work) result.whole = {activity.begin, activity.end};
+    result.has_work = true;
+    result.whole.end = std::max(result.whole.end, activity.end);
+    const std::uint32_t step = launching_step(rank, activity);
+    if (step == kNone) continue;
+    launched[step].first_begin = std::min(launched[step].first_begin, activity.begin);
+    launched[step].last_end = std::max(launched[step].last_end, activity.end);
+  }
+  Nanoseconds free_from = kUnknownTime;  // the end of the window before
+  for (std::uint32_t index = 0; index < rank.steps.size(); ++index) {
+    const StepMark& mark = rank.steps[index];
+    const Launched& own = launched[index];
+    StepWindow step{mark.number, index, {mark.begin, mark.end}, !own.any()};
+    if (own.any()) {
+      const bool next_is_known = index + 1 < launched.size() && launched[index + 1].any();
+      step.window = {own.first_begin, next_is_known ? launched[index + 1].first_begin : own.last_end};
+    }
+    step.window.begin = std::max(step.window.begin, free_from);
+    step.window.end = std::max(step.window.end, step.window.begin);
+    free_from = step.window.end;
+    result.steps.push_back(step);
+  }
+  return result;
+}
+
+}  // namespace lockstep::analyzer
