@@ -1,0 +1,17 @@
+// The text of a job and how its ranks share it, as the options ask for it.
+#pragma once
+
+#include "reference_trainer/data/sampler.h"
+#include "reference_trainer/data/text.h"
+#include "reference_trainer/options/options.h"
+#include "trace/result.h"
+
+namespace lockstep::trainer {
+
+Sampler::Shape sampler_shape(const Options& options, const Text& text, int world_size, int rank);
+
+// Loads the text (--data, or the project's documentation) and checks that it is long enough for a job of
+// `world_size` ranks.
+Result<Text> load_training_text(const Options& options, int world_size);
+
+}  // namespace lockstep::trainer

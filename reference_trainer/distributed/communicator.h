@@ -1,0 +1,56 @@
+// The process group of the job: rendezvous, Gloo, and the few collectives that the trainer calls by itself.
+//
+// Errors of c10d (a rank that is gone, a timeout, a port in use) come as C++ exceptions, as c10d throws them;
+// the training loop turns them into messages.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+#include <c10/util/intrusive_ptr.h>
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "reference_trainer/distributed/traffic.h"
+#include "reference_trainer/launcher/placement.h"
+
+namespace c10d {
+class ProcessGroup;
+}
+
+namespace lockstep::trainer {
+
+class InstrumentedBackend;
+
+class Communicator {
+ public:
+  // Meets the other ranks at the rendezvous store and connects to them. One Gloo worker thread: collectives
+  // run one after the other, in the order in which they were issued.
+  Communicator(const Placement& placement, std::chrono::seconds timeout);
+  ~Communicator();
+
+  int rank() const { return rank_; }
+  int size() const { return size_; }
+  const c10::intrusive_ptr<c10d::ProcessGroup>& process_group() const { return group_; }
+
+  // What the operations issued from now on are for: part of their names and of the traffic count.
+  void set_purpose(Purpose purpose);
+  Traffic traffic(Purpose purpose) const;
+
+  // Overwrites the tensors with those of rank 0.
+  void broadcast(std::vector<at::Tensor> tensors);
+  // Issues the all-reduce of one number; the function that it returns waits for it and gives the mean over
+  // all ranks.
+  std::function<double()> start_mean(double value);
+  void barrier();
+
+ private:
+  int rank_;
+  int size_;
+  c10::intrusive_ptr<InstrumentedBackend> backend_;
+  c10::intrusive_ptr<c10d::ProcessGroup> group_;
+};
+
+}  // namespace lockstep::trainer

@@ -1,0 +1,173 @@
+#include "reference_trainer/distributed/instrumented_backend.h"
+
+#include <ATen/record_function.h>
+
+#include <deque>
+#include <memory>
+#include <string_view>
+#include <utility>
+
+namespace lockstep::trainer {
+namespace {
+
+// Issued operations that have not begun. One queue for the process: it has one group and one worker.
+class IssuedOperations {
+ public:
+  void push(annotations::Collective operation) {
+    const std::lock_guard lock(mutex_);
+    queue_.push_back(std::move(operation));
+  }
+  // False where nothing was issued: an operation that did not come through InstrumentedBackend.
+  bool pop(annotations::Collective& operation) {
+    const std::lock_guard lock(mutex_);
+    if (queue_.empty()) return false;
+    operation = std::move(queue_.front());
+    queue_.pop_front();
+    return true;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::deque<annotations::Collective> queue_;
+};
+
+IssuedOperations& issued_operations() {
+  static IssuedOperations operations;
+  return operations;
+}
+
+// Only says "a range was opened": the end callback gets it back.
+struct OpenedRange : at::ObserverContext {};
+
+std::unique_ptr<at::ObserverContext> on_begin(const at::RecordFunction& function) {
+  if (!std::string_view(function.name()).starts_with("gloo:")) return nullptr;
+  thread_local const bool named = (annotations::name_this_thread("gloo"), true);
+  static_cast<void>(named);
+  annotations::Collective operation;
+  if (!issued_operations().pop(operation)) return nullptr;
+  annotations::push_collective(operation);
+  return std::make_unique<OpenedRange>();
+}
+
+void on_end(const at::RecordFunction&, at::ObserverContext* context) {
+  if (context != nullptr) annotations::pop();
+}
+
+void observe_worker() {
+  static const at::CallbackHandle once = at::addGlobalCallback(
+      at::RecordFunctionCallback(on_begin, on_end).scopes({at::RecordScope::USER_SCOPE}));
+  static_cast<void>(once);
+}
+
+trace::DataType data_type_of(const at::Tensor& tensor) {
+  switch (tensor.scalar_type()) {
+    case at::kChar:
+      return trace::DataType::int8;
+    case at::kByte:
+      return trace::DataType::uint8;
+    case at::kInt:
+      return trace::DataType::int32;
+    case at::kLong:
+      return trace::DataType::int64;
+    case at::kHalf:
+      return trace::DataType::float16;
+    case at::kBFloat16:
+      return trace::DataType::bfloat16;
+    case at::kFloat:
+      return trace::DataType::float32;
+    case at::kDouble:
+      return trace::DataType::float64;
+    default:
+      return trace::DataType::unknown;
+  }
+}
+
+std::uint64_t bytes_of(const std::vector<at::Tensor>& tensors) {
+  std::uint64_t bytes = 0;
+  for (const at::Tensor& tensor : tensors) bytes += tensor.nbytes();
+  return bytes;
+}
+
+constexpr const char* name_of(trace::Operation operation) {
+  switch (operation) {
+    case trace::Operation::all_reduce:
+      return "all_reduce";
+    case trace::Operation::broadcast:
+      return "broadcast";
+    case trace::Operation::all_gather:
+      return "all_gather";
+    case trace::Operation::barrier:
+      return "barrier";
+    default:
+      return "collective";
+  }
+}
+
+}  // namespace
+
+InstrumentedBackend::InstrumentedBackend(c10::intrusive_ptr<c10d::Backend> inner, annotations::Group group)
+    : c10d::Backend(inner->getRank(), inner->getSize()), inner_(std::move(inner)), group_(std::move(group)) {
+  annotations::declare_group(group_);
+  if (annotations::tool_attached()) observe_worker();
+}
+
+void InstrumentedBackend::set_purpose(Purpose purpose) {
+  const std::lock_guard lock(mutex_);
+  purpose_ = purpose;
+  issued_for_purpose_ = 0;
+}
+
+Traffic InstrumentedBackend::traffic(Purpose purpose) const {
+  const std::lock_guard lock(mutex_);
+  return traffic_[static_cast<std::size_t>(purpose)];
+}
+
+template <class Call>
+c10::intrusive_ptr<c10d::Work> InstrumentedBackend::issue(const Description& description, const Call& call) {
+  const std::lock_guard lock(mutex_);
+  Traffic& traffic = traffic_[static_cast<std::size_t>(purpose_)];
+  ++traffic.operations;
+  traffic.bytes += description.bytes;
+  const std::uint64_t number = issued_for_purpose_++;
+  const std::uint64_t sequence = next_sequence_++;
+  if (!annotations::tool_attached()) return call();
+
+  const annotations::Collective operation{.name = std::string(name_of(description.operation)) + " " +
+                                                  to_string(purpose_) + " " + std::to_string(number),
+                                          .group = group_.id,
+                                          .sequence = sequence,
+                                          .bytes = description.bytes,
+                                          .operation = description.operation,
+                                          .data_type = description.data_type,
+                                          .peer = description.peer};
+  const auto range = annotations::Scope::issue(operation);
+  issued_operations().push(operation);
+  return call();
+}
+
+c10::intrusive_ptr<c10d::Work> InstrumentedBackend::allreduce(std::vector<at::Tensor>& tensors,
+                                                              const c10d::AllreduceOptions& options) {
+  return issue({trace::Operation::all_reduce, data_type_of(tensors.front()), bytes_of(tensors)},
+               [&] { return inner_->allreduce(tensors, options); });
+}
+
+c10::intrusive_ptr<c10d::Work> InstrumentedBackend::broadcast(std::vector<at::Tensor>& tensors,
+                                                              const c10d::BroadcastOptions& options) {
+  const auto root = group_.ranks[static_cast<std::size_t>(options.rootRank)];
+  return issue({trace::Operation::broadcast, data_type_of(tensors.front()), bytes_of(tensors), root},
+               [&] { return inner_->broadcast(tensors, options); });
+}
+
+c10::intrusive_ptr<c10d::Work> InstrumentedBackend::allgather(std::vector<std::vector<at::Tensor>>& outputs,
+                                                              std::vector<at::Tensor>& inputs,
+                                                              const c10d::AllgatherOptions& options) {
+  const std::uint64_t bytes = bytes_of(inputs) * static_cast<std::uint64_t>(getSize());
+  return issue({trace::Operation::all_gather, data_type_of(inputs.front()), bytes},
+               [&] { return inner_->allgather(outputs, inputs, options); });
+}
+
+c10::intrusive_ptr<c10d::Work> InstrumentedBackend::barrier(const c10d::BarrierOptions& options) {
+  return issue({trace::Operation::barrier}, [&] { return inner_->barrier(options); });
+}
+
+}  // namespace lockstep::trainer

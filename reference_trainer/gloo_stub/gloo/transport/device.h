@@ -1,0 +1,9 @@
+// Stand-in, see gloo/context.h: types that c10d only points to.
+#pragma once
+
+namespace gloo::transport {
+
+class Device;
+class UnboundBuffer;
+
+}  // namespace gloo::transport

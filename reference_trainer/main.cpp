@@ -1,0 +1,96 @@
+// lockstep-train: the reference trainer. Either starts the ranks of a job, or is one of them.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <array>
+#include <climits>
+#include <cstdlib>
+#include <string>
+
+#include "reference_trainer/data/training_data.h"
+#include "reference_trainer/distributed/store_server.h"
+#include "reference_trainer/launcher/launcher.h"
+#include "reference_trainer/launcher/placement.h"
+#include "reference_trainer/options/options.h"
+#include "reference_trainer/training/training.h"
+
+namespace lockstep::trainer {
+namespace {
+
+constexpr int kTrainingFailed = 1;
+constexpr int kWrongUse = 2;
+
+int fail(int code, const std::string& message) {
+  fmt::print(stderr, "lockstep-train: {}\n", message);
+  return code;
+}
+
+// An absolute path, because the ranks are started from it.
+std::string own_executable() {
+  std::array<char, PATH_MAX> path{};
+  const ssize_t length = readlink("/proc/self/exe", path.data(), path.size());
+  return length < 0 ? std::string("/proc/self/exe")
+                    : std::string(path.data(), static_cast<std::size_t>(length));
+}
+
+int launch(const Options& options, int argc, char** argv) {
+  // Once, here, so that a text that is too short is reported once and not by every rank.
+  if (const auto text = load_training_text(options, options.ranks); !text.ok())
+    return fail(kWrongUse, text.error().message);
+  block_launcher_signals();
+  const auto store = StoreServer::start();
+  if (!store.ok()) return fail(kTrainingFailed, store.error().message);
+  const auto outcome = run_ranks({.executable = own_executable(),
+                                  .arguments = {argv, argv + argc},
+                                  .ranks = options.ranks,
+                                  .master_port = store.value()->port()});
+  if (!outcome.ok()) return fail(kTrainingFailed, outcome.error().message);
+  if (outcome.value().exit_code == 0) return 0;
+  return fail(outcome.value().exit_code, outcome.value().message + "; the job was ended");
+}
+
+int be_rank(const Options& options, const Placement& placement) {
+  const auto text = load_training_text(options, placement.world_size);
+  if (!text.ok()) return fail(kWrongUse, text.error().message);
+  const Status status = train(options, placement, text.value());
+  if (status.ok()) return 0;
+  return fail(kTrainingFailed, placement.world_size == 1
+                                   ? status.error().message
+                                   : fmt::format("rank {}: {}", placement.rank, status.error().message));
+}
+
+int run(int argc, char** argv) {
+  const CommandLine line = parse_command_line(argc, argv);
+  if (line.exits) {
+    fmt::print(line.exit_code == 0 ? stdout : stderr, "{}", line.output);
+    return line.exit_code;
+  }
+  const Options& options = line.options;
+  const auto launched = read_placement([](const char* name) -> const char* { return std::getenv(name); });
+  if (!launched.ok()) return fail(kWrongUse, launched.error().message);
+  if (launched.value().has_value()) {
+    const Placement& placement = *launched.value();
+    if (options.ranks != 0 && options.ranks != placement.world_size) {
+      return fail(kWrongUse,
+                  fmt::format("--ranks {}: this job was launched with WORLD_SIZE={}; leave --ranks out",
+                              options.ranks, placement.world_size));
+    }
+    const Status status = check_options(options, placement.world_size);
+    return status.ok() ? be_rank(options, placement) : fail(kWrongUse, status.error().message);
+  }
+  const int ranks = options.ranks == 0 ? 1 : options.ranks;
+  if (const Status status = check_options(options, ranks); !status.ok())
+    return fail(kWrongUse, status.error().message);
+  if (ranks > 1) return launch(options, argc, argv);
+  // A tool that attaches learns from the environment which rank this is, as it does under a launcher.
+  setenv("RANK", "0", 1);
+  setenv("WORLD_SIZE", "1", 1);
+  return be_rank(options, Placement{});
+}
+
+}  // namespace
+}  // namespace lockstep::trainer
+
+int main(int argc, char** argv) {
+  return lockstep::trainer::run(argc, argv);
+}

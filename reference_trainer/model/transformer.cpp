@@ -1,0 +1,104 @@
+#include "reference_trainer/model/transformer.h"
+
+#include <ATen/ops/arange.h>
+#include <ATen/ops/cross_entropy_loss.h>
+#include <ATen/ops/gelu.h>
+#include <ATen/ops/scaled_dot_product_attention.h>
+#include <torch/nn/init.h>
+
+#include <cmath>
+#include <string>
+
+namespace lockstep::trainer {
+namespace {
+
+constexpr double kInitialDeviation = 0.02;
+constexpr int kMlpExpansion = 4;
+
+torch::nn::LayerNorm norm(int width) {
+  return torch::nn::LayerNorm(torch::nn::LayerNormOptions({width}));
+}
+
+torch::nn::Linear linear(int inputs, int outputs, bool bias) {
+  return torch::nn::Linear(torch::nn::LinearOptions(inputs, outputs).bias(bias));
+}
+
+void initialize(torch::nn::Linear& linear, double deviation) {
+  torch::nn::init::normal_(linear->weight, 0, deviation);
+  if (linear->bias.defined()) torch::nn::init::zeros_(linear->bias);
+}
+
+at::ScalarType scalar_type(Precision precision) {
+  return precision == Precision::float64 ? at::kDouble : at::kFloat;
+}
+
+}  // namespace
+
+LayerImpl::LayerImpl(const ModelOptions& options)
+    : heads_(options.heads),
+      attention_norm_(register_module("attention_norm", norm(options.hidden))),
+      query_key_value_(register_module("query_key_value", linear(options.hidden, 3 * options.hidden, false))),
+      attention_output_(register_module("attention_output", linear(options.hidden, options.hidden, true))),
+      mlp_norm_(register_module("mlp_norm", norm(options.hidden))),
+      mlp_input_(register_module("mlp_input", linear(options.hidden, kMlpExpansion * options.hidden, true))),
+      mlp_output_(
+          register_module("mlp_output", linear(kMlpExpansion * options.hidden, options.hidden, true))) {}
+
+void LayerImpl::initialize(int depth) {
+  const double residual_deviation = kInitialDeviation / std::sqrt(2.0 * depth);
+  trainer::initialize(query_key_value_, kInitialDeviation);
+  trainer::initialize(attention_output_, residual_deviation);
+  trainer::initialize(mlp_input_, kInitialDeviation);
+  trainer::initialize(mlp_output_, residual_deviation);
+}
+
+at::Tensor LayerImpl::attention(const at::Tensor& input) {
+  const auto batch = input.size(0);
+  const auto length = input.size(1);
+  const auto width = input.size(2);
+  const auto parts = query_key_value_(input).view({batch, length, 3, heads_, width / heads_}).unbind(2);
+  const at::Tensor mixed = at::scaled_dot_product_attention(
+      parts[0].transpose(1, 2), parts[1].transpose(1, 2), parts[2].transpose(1, 2),
+      /*attn_mask=*/{}, /*dropout_p=*/0.0, /*is_causal=*/true);
+  return attention_output_(mixed.transpose(1, 2).reshape({batch, length, width}));
+}
+
+at::Tensor LayerImpl::forward(const at::Tensor& input) {
+  const at::Tensor attended = input + attention(attention_norm_(input));
+  return attended + mlp_output_(at::gelu(mlp_input_(mlp_norm_(attended))));
+}
+
+Transformer::Transformer(const ModelOptions& options)
+    : token_embedding_(register_module("token_embedding", torch::nn::Embedding(kVocabulary, options.hidden))),
+      position_embedding_(register_module("position_embedding",
+                                          torch::nn::Embedding(options.sequence_length, options.hidden))),
+      final_norm_(nullptr),
+      head_(nullptr) {
+  for (int index = 0; index < options.layers; ++index) {
+    layers_.push_back(register_module("layer_" + std::to_string(index), Layer(options)));
+  }
+  final_norm_ = register_module("final_norm", norm(options.hidden));
+  head_ = register_module("head", linear(options.hidden, kVocabulary, false));
+
+  to(scalar_type(options.precision));
+  torch::nn::init::normal_(token_embedding_->weight, 0, kInitialDeviation);
+  torch::nn::init::normal_(position_embedding_->weight, 0, kInitialDeviation);
+  for (Layer& layer : layers_) layer->initialize(options.layers);
+  initialize(head_, kInitialDeviation);
+}
+
+at::Tensor Transformer::embed(const at::Tensor& tokens) {
+  const at::Tensor positions = at::arange(tokens.size(1), tokens.options());
+  return token_embedding_(tokens) + position_embedding_(positions);
+}
+
+at::Tensor Transformer::layer(int index, const at::Tensor& input) {
+  return layers_[static_cast<std::size_t>(index)](input);
+}
+
+at::Tensor Transformer::loss(const at::Tensor& hidden, const at::Tensor& targets) {
+  const at::Tensor logits = head_(final_norm_(hidden));
+  return at::cross_entropy_loss(logits.flatten(0, 1), targets.flatten());
+}
+
+}  // namespace lockstep::trainer

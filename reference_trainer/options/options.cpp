@@ -1,0 +1,240 @@
+#include "reference_trainer/options/options.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cmath>
+#include <map>
+#include <sstream>
+
+namespace lockstep::trainer {
+namespace {
+
+constexpr double kBytesPerMegabyte = 1024.0 * 1024.0;
+constexpr double kLargestMegabytes = 1024.0 * 1024.0;
+
+constexpr const char* kDescription =
+    "lockstep-train: trains a decoder-only transformer on the bytes of a text, on one or several ranks.\n"
+    "Data parallel through PyTorch's own Reducer on Gloo, annotated with NVTX (docs/instrumentation.md).";
+
+constexpr const char* kFooter =
+    "Examples:\n"
+    "  lockstep-train                                   one process, the project's documentation as text\n"
+    "  lockstep-train --ranks 4 --steps 50              four processes on this machine\n"
+    "  lockstep-train --ranks 4 --bucket-cap-mb 25      one large bucket: little communication is hidden\n"
+    "  lockstep-train --ranks 4 --slow-rank 2           rank 2 computes twice: the others wait for it\n"
+    "  lockstep record -o run -- lockstep-train --ranks 4\n"
+    "  torchrun --no-python --nproc-per-node 4 lockstep-train --steps 50\n"
+    "\n"
+    "Exit codes: 0 trained; 1 training failed; 2 a wrong flag or value; where a rank dies, its exit code, or "
+    "128 plus the\n"
+    "number of the signal that killed it.";
+
+// CLI11 lists "TYPE:INT in [1 - 2147483647]" for a ranged number; one word says as much.
+CLI::Validator at_least_one() {
+  return CLI::Range(1, 1 << 20).description("");
+}
+
+void add_job_flags(CLI::App& app, Options& options) {
+  const char* group = "Job";
+  app.add_option("--ranks", options.ranks,
+                 "Processes to start on this machine (default 1); not needed under torchrun")
+      ->check(CLI::Range(1, 1024).description(""))
+      ->type_name("N")
+      ->group(group);
+  app.add_option("--device", options.device, "Where to compute: cpu")
+      ->check(CLI::IsMember({"cpu"}).description(""))
+      ->type_name("NAME")
+      ->capture_default_str()
+      ->group(group);
+  app.add_option("--threads", options.threads, "Threads that compute in each rank")
+      ->check(at_least_one())
+      ->type_name("N")
+      ->capture_default_str()
+      ->group(group);
+  app.add_option("--timeout", options.timeout_seconds,
+                 "Seconds that a rank waits for the others before it gives up")
+      ->check(at_least_one())
+      ->type_name("SECONDS")
+      ->capture_default_str()
+      ->group(group);
+  app.add_option("--data", options.data,
+                 "Text file, or folder of text files (default: this project's documentation)")
+      ->type_name("PATH")
+      ->group(group);
+  app.add_option("--log", options.log, "Write configuration, buckets and each step as JSON lines")
+      ->type_name("FILE")
+      ->group(group);
+}
+
+void add_model_flags(CLI::App& app, ModelOptions& model) {
+  const char* group = "Model";
+  app.add_option("--layers", model.layers, "Transformer layers")
+      ->check(CLI::Range(1, 1000).description(""))
+      ->type_name("N")
+      ->capture_default_str()
+      ->group(group);
+  app.add_option("--hidden", model.hidden, "Width; a multiple of --heads")
+      ->check(at_least_one())
+      ->type_name("N")
+      ->capture_default_str()
+      ->group(group);
+  app.add_option("--heads", model.heads, "Attention heads")
+      ->check(at_least_one())
+      ->type_name("N")
+      ->capture_default_str()
+      ->group(group);
+  app.add_option("--sequence-length", model.sequence_length, "Tokens (bytes) in a sequence")
+      ->check(at_least_one())
+      ->type_name("N")
+      ->capture_default_str()
+      ->group(group);
+  const std::map<std::string, Precision> precisions{{"float32", Precision::float32},
+                                                    {"float64", Precision::float64}};
+  app.add_option("--dtype", model.precision, "float32 or float64 (default float32)")
+      ->transform(CLI::Transformer(precisions).description(""))
+      ->check(CLI::IsMember({Precision::float32, Precision::float64}).description(""))
+      ->type_name("TYPE")
+      ->group(group);
+}
+
+void add_training_flags(CLI::App& app, TrainingOptions& training) {
+  const char* group = "Training";
+  app.add_option("--steps", training.steps, "Optimizer steps")
+      ->check(CLI::Range(1, 1 << 30).description(""))
+      ->type_name("N")
+      ->capture_default_str()
+      ->group(group);
+  app.add_option("--batch-size", training.batch_size,
+                 "Sequences in a rank's batch: 4 ranks x 2 see what 1 rank x 8 sees")
+      ->check(at_least_one())
+      ->type_name("N")
+      ->capture_default_str()
+      ->group(group);
+  app.add_option("--gradient-accumulation", training.gradient_accumulation,
+                 "Batches per step; gradients are all-reduced in the last one alone")
+      ->check(at_least_one())
+      ->type_name("N")
+      ->capture_default_str()
+      ->group(group);
+  app.add_option("--learning-rate", training.learning_rate, "AdamW's learning rate")
+      ->check(CLI::PositiveNumber.description(""))
+      ->type_name("RATE")
+      ->capture_default_str()
+      ->group(group);
+  app.add_option("--clip-grad-norm", training.clip_grad_norm,
+                 "Largest global norm of the gradient; 0 never clips")
+      ->check(CLI::NonNegativeNumber.description(""))
+      ->type_name("NORM")
+      ->capture_default_str()
+      ->group(group);
+  app.add_option("--seed", training.seed, "Seed of the initial weights and of the order of the data")
+      ->type_name("N")
+      ->capture_default_str()
+      ->group(group);
+}
+
+struct Megabytes {
+  double cap = 4;
+  double first = 1;
+};
+
+void add_parallel_flags(CLI::App& app, Megabytes& buckets, SlowRankOptions& slow) {
+  const char* group = "Data parallel";
+  app.add_option("--bucket-cap-mb", buckets.cap,
+                 "Size (MiB) at which a gradient bucket is closed; PyTorch's default is 25")
+      ->check(CLI::PositiveNumber.description(""))
+      ->type_name("MIB")
+      ->capture_default_str()
+      ->group(group);
+  app.add_option("--first-bucket-mb", buckets.first,
+                 "The same for the first bucket, which starts communication early")
+      ->check(CLI::PositiveNumber.description(""))
+      ->type_name("MIB")
+      ->capture_default_str()
+      ->group(group);
+  group = "Teaching aids";
+  app.add_option("--slow-rank", slow.rank,
+                 "This rank computes every layer's forward several times: a real straggler")
+      ->check(CLI::Range(0, 1 << 20).description(""))
+      ->type_name("RANK")
+      ->group(group);
+  app.add_option("--slow-factor", slow.factor, "How many times (default 2)")
+      ->check(CLI::Range(1, 1000).description(""))
+      ->type_name("N")
+      ->group(group);
+}
+
+Status check_finite(const Options& options, const Megabytes& buckets) {
+  const struct {
+    const char* flag;
+    double value;
+    double largest;
+  } numbers[] = {{"--learning-rate", options.training.learning_rate, 1e6},
+                 {"--clip-grad-norm", options.training.clip_grad_norm, 1e300},
+                 {"--bucket-cap-mb", buckets.cap, kLargestMegabytes},
+                 {"--first-bucket-mb", buckets.first, kLargestMegabytes}};
+  for (const auto& number : numbers) {
+    if (!std::isfinite(number.value) || number.value > number.largest) {
+      return Error{
+          fmt::format("{} {}: must be a number up to {}", number.flag, number.value, number.largest)};
+    }
+  }
+  return {};
+}
+
+std::int64_t to_bytes(double megabytes) {
+  return std::max<std::int64_t>(1, static_cast<std::int64_t>(megabytes * kBytesPerMegabyte));
+}
+
+CommandLine usage_error(const std::string& message) {
+  return {.options = {},
+          .exits = true,
+          .exit_code = 2,
+          .output = "lockstep-train: " + message + "\nTry 'lockstep-train --help'.\n"};
+}
+
+}  // namespace
+
+CommandLine parse_command_line(int argc, const char* const* argv) {
+  CommandLine line;
+  Megabytes buckets;
+  CLI::App app(kDescription, "lockstep-train");
+  app.footer(kFooter);
+  app.get_formatter()->column_width(34);
+  add_job_flags(app, line.options);
+  add_model_flags(app, line.options.model);
+  add_training_flags(app, line.options.training);
+  add_parallel_flags(app, buckets, line.options.slow);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::CallForHelp&) {
+    line.exits = true;
+    line.output = app.help();
+    return line;
+  } catch (const CLI::ParseError& error) {
+    return usage_error(error.what());
+  }
+  if (Status status = check_finite(line.options, buckets); !status.ok())
+    return usage_error(status.error().message);
+  line.options.buckets = {.first_bytes = to_bytes(buckets.first), .cap_bytes = to_bytes(buckets.cap)};
+  return line;
+}
+
+Status check_options(const Options& options, int world_size) {
+  const ModelOptions& model = options.model;
+  if (model.hidden % model.heads != 0) {
+    return Error{fmt::format("--hidden {} is not a multiple of --heads {}", model.hidden, model.heads)};
+  }
+  if (options.slow.rank >= world_size) {
+    return Error{
+        fmt::format("--slow-rank {}: the job's ranks are 0 to {}", options.slow.rank, world_size - 1)};
+  }
+  return {};
+}
+
+const char* to_string(Precision precision) {
+  return precision == Precision::float64 ? "float64" : "float32";
+}
+
+}  // namespace lockstep::trainer

@@ -1,0 +1,73 @@
+// What the user asks of the trainer: the command line, checked.
+//
+// Two kinds of mistakes are told apart: a flag or value that cannot be right (exit code 2), reported here
+// with the flag's name and value, and everything that goes wrong later (exit code 1).
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "trace/result.h"
+
+namespace lockstep::trainer {
+
+enum class Precision { float32, float64 };
+
+struct ModelOptions {
+  int layers = 6;
+  int hidden = 192;
+  int heads = 6;
+  int sequence_length = 64;  // tokens; a token is a byte
+  Precision precision = Precision::float32;
+};
+
+struct TrainingOptions {
+  int steps = 20;
+  int batch_size = 4;             // sequences per rank and micro-step
+  int gradient_accumulation = 1;  // micro-steps per step; gradients are reduced in the last one alone
+  double learning_rate = 1e-3;
+  double clip_grad_norm = 1.0;  // 0 switches clipping off
+  std::uint64_t seed = 1;
+};
+
+// Limits of the Reducer's gradient buckets, in bytes.
+struct BucketOptions {
+  std::int64_t first_bytes = 0;
+  std::int64_t cap_bytes = 0;
+};
+
+// A planted, real cause of waiting: this rank computes every layer's forward `factor` times.
+struct SlowRankOptions {
+  int rank = -1;  // -1: none
+  int factor = 2;
+};
+
+struct Options {
+  int ranks = 0;  // 0: not given
+  int threads = 1;
+  int timeout_seconds = 300;
+  std::string device = "cpu";
+  std::string data;  // empty: the project's own documentation
+  std::string log;   // empty: none
+  ModelOptions model;
+  TrainingOptions training;
+  BucketOptions buckets;
+  SlowRankOptions slow;
+};
+
+// What a command line comes to: options to run with, or text to print and an exit code.
+struct CommandLine {
+  Options options;
+  bool exits = false;
+  int exit_code = 0;
+  std::string output;  // the help, or the error message; ends with a newline
+};
+
+CommandLine parse_command_line(int argc, const char* const* argv);
+
+// What one flag alone cannot tell: combinations, for a job of `world_size` ranks.
+Status check_options(const Options& options, int world_size);
+
+const char* to_string(Precision precision);
+
+}  // namespace lockstep::trainer

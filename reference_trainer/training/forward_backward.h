@@ -1,0 +1,30 @@
+// One micro-step's forward and backward pass, with the annotations that show what is computed when.
+//
+// Each part of the model is a compute range of its own, in both directions. Backward ranges change at
+// autograd hooks on the activations between the parts. The last one closes when the graph is through, before
+// the Reducer waits for its all-reduces: compute never covers waiting.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <functional>
+
+namespace lockstep::trainer {
+
+class Transformer;
+
+struct MicroStep {
+  int index = 0;
+  at::Tensor tokens;
+  at::Tensor targets;
+  double loss_scale = 1;           // 1 / number of micro-steps, so that gradients are a mean
+  bool reduces_gradients = false;  // the end of backward waits for all-reduces
+  int forward_repetitions =
+      1;  // above 1: each layer's forward is computed so many times, the last one counts
+  std::function<void()> between_passes;  // called after forward, before backward
+};
+
+// Returns the mean loss of the micro-step, unscaled. Gradients are added to the parameters'.
+double forward_backward(Transformer& model, const MicroStep& micro_step);
+
+}  // namespace lockstep::trainer
