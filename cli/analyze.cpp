@@ -28,7 +28,7 @@ constexpr const char* kExamples =
 
 struct Arguments {
   std::vector<std::string> paths;
-  std::string json, steps, collectives = "8", ranks = "16", color = "auto";
+  std::string json, steps, ranks, collectives = "8", color = "auto";
   std::size_t width = 0;
   bool ascii = false, quiet = false;
 };
@@ -41,7 +41,7 @@ void describe(CLI::App& app, Arguments& arguments) {
       ->option_text("FILE");
   app.add_option("--steps", arguments.steps, "Only these steps: N, A:B, A: or :B (both ends included)")
       ->option_text("A:B");
-  app.add_option("--ranks", arguments.ranks, "Ranks to list; the most telling first [16]")
+  app.add_option("--ranks", arguments.ranks, "Ranks to list; the most telling first [all up to 16, else 10]")
       ->option_text("N|all");
   app.add_option("--collectives", arguments.collectives, "Collectives to list; the most waited in first [8]")
       ->option_text("N|all");
@@ -109,7 +109,7 @@ int run_analyze(int argc, char** argv) {
     if (!range.ok()) return wrong(range.error());
     steps = range.value();
   }
-  const Result<std::size_t> ranks = parse_rows("--ranks", arguments.ranks);
+  const Result<std::size_t> ranks = parse_rows("--ranks", arguments.ranks.empty() ? "all" : arguments.ranks);
   if (!ranks.ok()) return wrong(ranks.error());
   const Result<std::size_t> collectives = parse_rows("--collectives", arguments.collectives);
   if (!collectives.ok()) return wrong(collectives.error());
@@ -142,7 +142,7 @@ if (!arguments.quiet) {
   options.page = page_options_for_stdout(color);
   if (arguments.width != 0) options.page.width = arguments.width;
   options.page.ascii = options.page.ascii || arguments.ascii;
-  options.ranks = ranks.value();
+  if (!arguments.ranks.empty()) options.ranks = ranks.value();
   options.collectives = collectives.value();
   options.selection = describe_selection(steps);
   const Status printed =

@@ -69,15 +69,15 @@ void print_headline(const Report& report, const TextOptions& options, Page& page
   for (const std::string& source : report.sources) facts.push_back(source_name(source));
   if (uncertainty > 0) facts.push_back("times ±" + format_duration(uncertainty));
   if (!options.selection.empty()) facts.push_back(options.selection + " only");
-  page.wrap(Line{}.bold(printable(report.path)).text("  ").dim(fmt::format("{}", fmt::join(facts, " · "))), 0,
-            2);
+  page.wrap(Line{}.bold(printable(report.path)).text(": ").text(fmt::format("{}", fmt::join(facts, " · "))),
+            0, 2);
 }
 
 void print_heading(Page& page, const char* title, const std::string& remark) {
   page.blank();
   Line line;
   line.bold(title);
-  if (!remark.empty()) line.text("  ").dim(remark);
+  if (!remark.empty()) line.dim(" — ").dim(remark);
   page.wrap(line, 0, 2);
 }
 

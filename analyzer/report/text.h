@@ -16,9 +16,9 @@ inline constexpr std::size_t kAllRows = std::numeric_limits<std::size_t>::max();
 
 struct TextOptions {
   PageOptions page;
-  // Rows of the tables. Where there are more ranks, those that say most are shown: slowest, fastest, waited
-  // for, median.
-  std::size_t ranks = 16;
+  // Rows of the tables. Ranks: absent is all up to 16, else the 10 that say most (waited for, longest,
+  // shortest, median, waiting).
+  std::optional<std::size_t> ranks;
   std::size_t steps = 6;
   std::size_t collectives = 8;
   // What was selected, in words, for the headline: "steps 3 to 5". Empty: everything.

@@ -23,6 +23,7 @@ Line group_cell(const CollectiveReport& c, const Report& report, bool ascii) {
   const bool everyone = !c.group_ranks.empty() && static_cast<std::int32_t>(ranks) == report.world_size;
   Line cell;
   if (!c.group_name.empty()) cell.text(fit(printable(c.group_name), 14, ascii)).text(" ");
+  if (c.partial) return cell.dim(fmt::format("{} of {} ranks", c.ranks.size(), ranks));
   return cell.dim(everyone ? fmt::format("all {}", ranks) : fmt::format("{} ranks", ranks));
 }
 
@@ -47,23 +48,19 @@ void print_collectives(const Report& report, const TextOptions& options, Page& p
   const std::size_t shown = std::min(order.size(), options.collectives);
   if (shown == 0) return;
 
-  print_heading(
-      page, "collectives",
-      fmt::format("{}, the most waited in first", format_count(static_cast<std::int64_t>(order.size()))));
+  print_heading(page, "collectives",
+                fmt::format("{}, the most waited in first; waited is the sum over ranks",
+                            format_count(static_cast<std::int64_t>(order.size()))));
   const bool ascii = page.options().ascii;
   const bool steps = report.steps_present.size() > 1;
   const bool sizes = std::any_of(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(shown),
                                  [](const auto* c) { return c->bytes.has_value(); });
-  std::vector<Column> columns{{"", true, 0},
-                              {"operation", false, 0},
-                              {"group", false, 6},
-                              {"waited by all", true, 0},
-                              {"last arriver", false, 0},
-                              {"spread", true, 2},
+  std::vector<Column> columns{{"", true, 0},        {"operation", false, 0},    {"group", false, 6},
+                              {"waited", true, 0},  {"last arriver", false, 0}, {"spread", true, 2},
                               {"transfer", true, 1}};
   if (sizes) {
     columns.push_back({"size", true, 4});
-    columns.push_back({"bus, on the wire", true, 3});
+    columns.push_back({"wire busbw", true, 3});
   }
   if (steps) columns.push_back({"step", true, 5});
   Table table(columns);
@@ -73,7 +70,7 @@ void print_collectives(const Report& report, const TextOptions& options, Page& p
     for (const CollectiveRank& rank : c.ranks) transfer = std::max(transfer, rank.transfer_ns);
     const std::optional<std::int64_t> spread = spread_of(c);
     std::vector<Line> cells{Line{}.dim(fmt::format("#{}", c.id)),
-                            Line{}.text(trace::to_string(c.operation)).dim(c.partial ? " (partial)" : ""),
+                            Line{}.text(trace::to_string(c.operation)),
                             group_cell(c, report, ascii),
                             duration_cell(c.wait_ns),
                             last_arriver_cell(c),

@@ -13,8 +13,7 @@ constexpr std::size_t kMaxUnknowns = 12;
 // What a reader of the text has to know beside the warnings; the rest of the absences is for readers of the
 // JSON.
 bool matters_to_people(const Warning& absence) {
-  return absence.code == "absent_bytes" || absence.code == "absent_overlap_ratio" ||
-         absence.code == "absent_bubble_ratio" || absence.code == "absent_efficiency";
+  return absence.code == "absent_bytes" || absence.code == "absent_bubble_ratio";
 }
 
 }  // namespace
@@ -28,9 +27,9 @@ void print_findings(const Report& report, Page& page) {
     title.bold(fmt::format("{} ", ++number)).bold(printable(finding.title));
     if (finding.lost_ns > 0) {
       title.text(
-          fmt::format(" lost {} ({})", format_duration(finding.lost_ns), format_share(finding.lost_share)));
+          fmt::format(" — {} lost ({})", format_duration(finding.lost_ns), format_share(finding.lost_share)));
     }
-    if (!finding.severity.empty()) title.dim(" " + printable(finding.severity));
+    if (!finding.severity.empty()) title.dim(", " + printable(finding.severity));
     page.wrap(title, 2, 4);
     for (const std::string& evidence : finding.evidence)
       page.wrap(Line{}.dim("· ").dim(printable(evidence)), 4, 6);

@@ -11,6 +11,9 @@
 namespace lockstep::analyzer {
 namespace {
 
+constexpr std::size_t kMostRanks = 16;       // shown unless asked for more
+constexpr std::size_t kCondensedRanks = 10;  // shown of more than that
+
 using Rows = std::map<std::size_t, std::string>;  // index into report.ranks -> why it is shown
 
 void mark(Rows& rows, std::size_t index, const char* why) {
@@ -57,6 +60,15 @@ Rows choose(const Report& report, std::size_t room) {
   return rows;
 }
 
+// The POP model's ratios, where all of them are known.
+void print_efficiency(const EfficiencyReport& efficiency, Page& page) {
+  if (!efficiency.load_balance || !efficiency.communication || !efficiency.parallel) return;
+  page.wrap(Line{}.dim(fmt::format("parallel efficiency {} = load balance {} × communication {} (POP)",
+                                   format_share(efficiency.parallel), format_share(efficiency.load_balance),
+                                   format_share(efficiency.communication))),
+            2, 2);
+}
+
 }  // namespace
 
 void print_legend(const Partition& causes, Page& page) {
@@ -72,12 +84,19 @@ void print_legend(const Partition& causes, Page& page) {
 void print_ranks(const Report& report, const TextOptions& options, Page& page) {
   if (report.ranks.empty()) return;
   const Totals totals = totals_of(report);
+  const std::size_t room =
+      options.ranks.value_or(report.ranks.size() <= kMostRanks ? kMostRanks : kCondensedRanks);
+  const bool ascii = page.options().ascii;
+
   print_heading(page, "ranks", "each bar is the rank's window by cause");
   print_legend(totals.partition, page);
 
   std::int64_t longest = 0;
   for (const RankReport& rank : report.ranks) longest = std::max(longest, rank.measures.window_ns);
-  const Rows rows = choose(report, std::max<std::size_t>(1, options.ranks));
+  const Rows rows = choose(report, std::max<std::size_t>(1, room));
+  const bool several_hosts = std::any_of(report.ranks.begin(), report.ranks.end(), [&](const RankReport& r) {
+    return r.host != report.ranks.front().host;
+  });
   const bool notes =
       std::any_of(rows.begin(), rows.end(), [](const auto& row) { return !row.second.empty(); });
 
@@ -88,8 +107,9 @@ void print_ranks(const Report& report, const TextOptions& options, Page& page) {
                {"exposed", true, 2},
                {"waits", true, 0},
                {"waited for", true, 1},
-               {notes ? "" : "", false, 0}});
-  table.set_elastic(2, 12, 64);
+               {"", false, notes ? 0 : 9},
+               {several_hosts ? "host" : "", false, several_hosts ? 4 : 9}});
+  table.set_elastic(2, page.options().width / 4, 64);
   for (const auto& [index, note] : rows) {
     const RankReport& rank = report.ranks[index];
     const Measures& m = rank.measures;
@@ -97,7 +117,7 @@ void print_ranks(const Report& report, const TextOptions& options, Page& page) {
     Line name, remark;
     blame > 0 && !note.empty() ? name.bold(fmt::format("{}", rank.rank))
                                : name.text(fmt::format("{}", rank.rank));
-    if (!note.empty()) remark.bold(page.options().ascii ? "<- " : "← ").text(note);
+    if (!note.empty()) remark.bold(ascii ? "<- " : "← ").text(note);
     table.add_row({name,
                    duration_cell(m.window_ns),
                    {},
@@ -105,13 +125,15 @@ void print_ranks(const Report& report, const TextOptions& options, Page& page) {
                    duration_cell(m.exposed_communication_ns),
                    duration_cell(wait_of(m)),
                    duration_cell(blame),
-                   remark},
-                  [&m, longest, ascii = page.options().ascii](std::size_t columns) {
+                   remark,
+                   several_hosts ? Line{}.dim(fit(printable(rank.host), 16, ascii)) : Line{}},
+                  [&m, longest, ascii](std::size_t columns) {
                     return stacked_bar(m.partition, longest, columns, ascii);
                   });
   }
   table.print(page, 2);
   print_more(page, report.ranks.size() - rows.size(), "--ranks");
+  print_efficiency(report.efficiency, page);
 }
 
 }  // namespace lockstep::analyzer

@@ -101,7 +101,7 @@ void print_steps(const Report& report, const TextOptions& options, Page& page) {
                {"waiting", true, 1},
                {"longest on", false, 3},
                {"", false, 0}});
-  table.set_elastic(2, 12, 64);
+  table.set_elastic(2, page.options().width / 4, 64);
   for (const auto& [index, note] : shown) {
     const StepRow& row = rows[index];
     // The average rank: the bar's length is its window, so it may be shorter than the step.
