@@ -1,6 +1,6 @@
-// Reads what a team has into a Job: a run folder of ours, trace files of ours, or Kineto JSON (plain or gzip; one file a
-// rank, or a folder of them). The kind is recognised by content. A new format is a new folder beside kineto/ and run/ and
-// one line in import.cpp.
+// Reads what a team has into a Job: a run folder of ours, trace files of ours, or Kineto JSON (plain or gzip;
+// one file a rank, or a folder of them). The kind is recognised by content. A new format is a new folder
+// beside kineto/ and run/ and one line in import.cpp.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +14,8 @@
 namespace lockstep::analyzer {
 
 struct ImportOptions {
-  // Keep every host range and launch call (the viewer, exports); otherwise only steps and data loading, which is all that
-  // the analysis needs.
+  // Keep every host range and launch call (the viewer, exports); otherwise only steps and data loading, which
+  // is all that the analysis needs.
   bool keep_host_ranges = false;
   // Called now and then with bytes done and in all; for a progress line.
   std::function<void(std::uint64_t done, std::uint64_t total)> progress;

@@ -1,0 +1,66 @@
+#include "analyzer/import/import.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <mutex>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "analyzer/import/input_files.h"
+#include "analyzer/import/kineto/kineto.h"
+#include "analyzer/import/rank/merge.h"
+
+namespace lockstep::analyzer {
+namespace {
+
+// Files are read in parallel, each by one thread; the table of a file is private to it until the ranks are
+// merged.
+std::vector<Result<RankImport>> read_all(const std::vector<InputFile>& files, const ImportOptions& options) {
+  std::uint64_t total = 0;
+  for (const InputFile& file : files) total += file.size;
+  std::mutex mutex;
+  std::uint64_t done = 0;
+  const auto progress = [&](std::uint64_t bytes) {
+    const std::lock_guard lock(mutex);
+    done += bytes;
+    options.progress(std::min(done, total), total);
+  };
+  kineto::Options kineto_options;
+  kineto_options.keep_host_ranges = options.keep_host_ranges;
+  if (options.progress) kineto_options.progress = progress;
+
+  std::vector<Result<RankImport>> results(files.size(), Error{});
+  std::atomic<std::size_t> next = 0;
+  const auto work = [&] {
+    for (std::size_t i = next++; i < files.size(); i = next++)
+      results[i] = kineto::import_file(files[i].path, kineto_options);
+  };
+  const std::size_t threads =
+      std::min<std::size_t>(files.size(), std::max(1u, std::thread::hardware_concurrency()));
+  std::vector<std::thread> pool;
+  for (std::size_t i = 1; i < threads; ++i) pool.emplace_back(work);
+  work();
+  for (std::thread& thread : pool) thread.join();
+  return results;
+}
+
+}  // namespace
+
+Result<Job> import_job(const std::vector<std::string>& paths, const ImportOptions& options) {
+  Result<InputFiles> found = find_input_files(paths);
+  if (!found.ok()) return found.error();
+  std::vector<Warning> warnings = std::move(found.value().warnings);
+  std::vector<RankImport> ranks;
+  for (Result<RankImport>& result : read_all(found.value().files, options)) {
+    if (result.ok())
+      ranks.push_back(std::move(result).value());
+    else
+      warnings.push_back({"file_unreadable", result.error().message, kNoRank});
+  }
+  return merge_ranks(fmt::format("{}", fmt::join(paths, " ")), std::move(ranks), std::move(warnings));
+}
+
+}  // namespace lockstep::analyzer

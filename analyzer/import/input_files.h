@@ -1,0 +1,32 @@
+// From what was typed to the files to read: folders searched, kinds told by content.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "analyzer/model/job.h"
+#include "trace/result.h"
+
+namespace lockstep::analyzer {
+
+enum class InputKind : std::uint8_t { kineto, run_file };
+
+struct InputFile {
+  std::filesystem::path path;
+  InputKind kind = InputKind::kineto;
+  std::uint64_t size = 0;  // bytes on disk
+};
+
+struct InputFiles {
+  std::vector<InputFile> files;             // each once, in the order typed, within a folder by name
+  std::vector<std::filesystem::path> runs;  // folders that hold files of our own
+  std::vector<Warning> warnings;
+};
+
+// Errors: a path that does not exist or is neither file nor folder, a file of an unknown kind, a folder
+// without traces.
+Result<InputFiles> find_input_files(const std::vector<std::string>& paths);
+
+}  // namespace lockstep::analyzer

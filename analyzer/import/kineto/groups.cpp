@@ -1,0 +1,82 @@
+#include "analyzer/import/kineto/groups.h"
+
+#include <algorithm>
+#include <charconv>
+#include <numeric>
+#include <utility>
+
+#include "analyzer/import/kineto/decimal_time.h"
+#include "analyzer/import/kineto/json_text.h"
+
+namespace lockstep::analyzer::kineto {
+namespace {
+
+constexpr std::int32_t kLargestGroup = 1 << 24;
+
+}  // namespace
+
+RankList parse_ranks(std::string_view text) {
+  RankList list;
+  const char* at = text.data();
+  const char* const end = at + text.size();
+  while (at != end) {
+    if (*at >= '0' && *at <= '9') {
+      std::int32_t rank = 0;
+      const auto parsed = std::from_chars(at, end, rank);
+      if (parsed.ec != std::errc()) {
+        list.cut = true;
+        return list;
+      }
+      list.ranks.push_back(rank);
+      at = parsed.ptr;
+      continue;
+    }
+    if (*at != '[' && *at != ']' && *at != ',' && *at != ' ' && *at != '"' && *at != '\n' && *at != '\r' &&
+        *at != '\t')
+      list.cut = true;
+    ++at;
+  }
+  return list;
+}
+
+std::uint32_t GroupTable::find(const DeviceArguments& arguments) {
+  if (arguments.group_name.empty() && arguments.group_ranks.empty()) return kNone;
+  key_.clear();
+  for (const std::string_view part :
+       {arguments.group_name, arguments.group_description, arguments.group_size, arguments.group_ranks}) {
+    key_ += part;
+    key_ += '\0';
+  }
+  const auto [where, fresh] = ids_.emplace(key_, static_cast<std::uint32_t>(seen_.size()));
+  if (fresh)
+    seen_.push_back({unescape(arguments.group_name), unescape(arguments.group_description),
+                     parse_ranks(arguments.group_ranks), whole_number(arguments.group_size).value_or(0)});
+  return where->second;
+}
+
+void GroupTable::declare(std::string name, RankList ranks) {
+  declared_.emplace(std::move(name), std::move(ranks));
+}
+
+std::vector<GroupTable::Resolved> GroupTable::resolve(std::int32_t world_size) const {
+  std::vector<Resolved> out;
+  for (const Seen& seen : seen_) {
+    Resolved resolved{{seen.name, seen.description, {}}, {}};
+    const auto declared = declared_.find(seen.name);
+    if (!seen.ranks.cut && !seen.ranks.ranks.empty()) {
+      resolved.group_order = seen.ranks.ranks;
+    } else if (declared != declared_.end() && !declared->second.cut && !declared->second.ranks.empty()) {
+      resolved.group_order = declared->second.ranks;
+    } else if (seen.size > 0 && seen.size == world_size && seen.size <= kLargestGroup) {
+      // A group as large as the world holds every rank.
+      resolved.group_order.resize(static_cast<std::size_t>(seen.size));
+      std::iota(resolved.group_order.begin(), resolved.group_order.end(), 0);
+    }
+    resolved.group.ranks = resolved.group_order;
+    std::sort(resolved.group.ranks.begin(), resolved.group.ranks.end());
+    out.push_back(std::move(resolved));
+  }
+  return out;
+}
+
+}  // namespace lockstep::analyzer::kineto

@@ -1,0 +1,64 @@
+#include "analyzer/import/kineto/kineto.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "analyzer/import/kineto/byte_source.h"
+#include "analyzer/import/kineto/event_stream.h"
+#include "analyzer/import/kineto/rank_builder.h"
+
+namespace lockstep::analyzer::kineto {
+namespace {
+
+Status check(const std::string& file, const StreamSummary& summary) {
+  const auto error = [&](const std::string& what) { return Error{fmt::format("{}: {}", file, what)}; };
+  if (summary.empty) return error(summary.problem.empty() ? "the file is empty" : summary.problem);
+  if (summary.has_events) return {};
+  if (!summary.problem.empty())
+    return error(fmt::format("no traceEvents could be read: {}", summary.problem));
+  return error("JSON without an array \"traceEvents\": not a Kineto trace");
+}
+
+void warn(RankImport& import, const StreamSummary& summary) {
+  const std::string& file = import.trace.file;
+  if (!summary.problem.empty())
+    import.warn("file_damaged", fmt::format("{}: {}; the {} before are used", file, summary.problem,
+                                            counted(summary.events, "event", "events")));
+  if (summary.unreadable > 0) {
+    import.warn("events_unreadable", fmt::format("{}: {} no JSON objects and left out", file,
+                                                 counted(summary.unreadable, "element of traceEvents is",
+                                                         "elements of traceEvents are")));
+    import.trace.dropped_events += summary.unreadable;
+  }
+  if (summary.repaired_bytes > 0)
+    import.warn("text_repaired", fmt::format("{}: {} no UTF-8 or control characters within text; replaced",
+                                             file, counted(summary.repaired_bytes, "byte is", "bytes are")));
+  if (summary.events == 0) import.warn("no_events", fmt::format("{}: traceEvents holds no events", file));
+}
+
+}  // namespace
+
+Result<RankImport> import_file(const std::filesystem::path& path, const Options& options) {
+  Result<ByteSource> opened = ByteSource::open(path);
+  if (!opened.ok()) return opened.error();
+  ByteSource& source = opened.value();
+  const double size = static_cast<double>(std::max<std::uint64_t>(source.file_size(), 1));
+  RankBuilder builder(path.string(), options.keep_host_ranges,
+                      [&] { return static_cast<double>(source.file_done()) / size; });
+  StreamOptions stream;
+  std::uint64_t reported = 0;
+  if (options.progress) {
+    stream.progress = [&] {
+      options.progress(source.file_done() - std::exchange(reported, source.file_done()));
+    };
+  }
+  const StreamSummary summary = stream_events(source, builder, stream);
+  if (const Status status = check(path.string(), summary); !status.ok()) return status.error();
+  RankImport import = builder.take();
+  warn(import, summary);
+  return import;
+}
+
+}  // namespace lockstep::analyzer::kineto

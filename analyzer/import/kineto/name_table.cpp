@@ -1,0 +1,18 @@
+#include "analyzer/import/kineto/name_table.h"
+
+#include "analyzer/import/kineto/json_text.h"
+
+namespace lockstep::analyzer::kineto {
+
+const NameInfo& NameTable::find(std::string_view raw) {
+  if (const auto found = infos_.find(raw); found != infos_.end()) return found->second;
+  NameInfo info;
+  const std::string text = unescape(raw);
+  info.id = strings_.intern(text);
+  info.kind = kernel_kind(text);
+  if (info.kind == KernelKind::communication) info.operation = operation_of(text);
+  info.launches = launches_work(text);
+  return infos_.emplace(raws_.emplace_back(raw), info).first->second;
+}
+
+}  // namespace lockstep::analyzer::kineto

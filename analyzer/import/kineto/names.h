@@ -1,0 +1,41 @@
+// What Kineto's names and categories mean (docs/metrics.md, "Activities").
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "trace/event.h"
+
+namespace lockstep::analyzer::kineto {
+
+// An event's `cat`. Both today's names and those of PyTorch up to 1.11 ("Kernel", "Memcpy", "Operator", …).
+enum class Category : std::uint8_t { other, kernel, copy, sync, launch, host };
+Category category_of(std::string_view cat);
+
+// By a kernel's name alone. `unclassified` looks like communication and is none that is known.
+enum class KernelKind : std::uint8_t { compute, communication, unclassified };
+KernelKind kernel_kind(std::string_view name);
+
+// The operation that a name speaks of: a kernel's (`ncclDevKernel_AllReduce_…`), a collective's
+// (`_allgather_base`), a range's
+// (`nccl:all_to_all`). Case and underscores do not matter.
+trace::Operation operation_of(std::string_view name);
+
+// c10's names of element types: "Float", "BFloat16", "Long", …
+trace::DataType data_type_of(std::string_view dtype);
+
+// Whether the name holds `data_?loader`, in any case.
+bool is_data_loading(std::string_view name);
+
+// n of "ProfilerStep#n".
+std::optional<std::int64_t> profiler_step(std::string_view name);
+
+// Whether a range of this name surrounds the launch of communication: `nccl:all_reduce`.
+bool is_communication_range(std::string_view name);
+
+// Whether a runtime or driver call of this name puts work onto a stream. Others (queries, waits) launch
+// nothing.
+bool launches_work(std::string_view name);
+
+}  // namespace lockstep::analyzer::kineto

@@ -1,0 +1,219 @@
+#include "analyzer/import/kineto/rank_builder.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "analyzer/import/kineto/decimal_time.h"
+#include "analyzer/import/kineto/json_text.h"
+
+namespace lockstep::analyzer::kineto {
+namespace {
+
+std::int32_t as_rank(std::string_view text) {
+  const std::optional<std::int64_t> number = whole_number(text);
+  return number && *number >= 0 && *number < INT32_MAX ? static_cast<std::int32_t>(*number) : kNoRank;
+}
+
+bool is_p2p(Operation operation) {
+  return operation == Operation::send || operation == Operation::recv || operation == Operation::send_recv;
+}
+
+}  // namespace
+
+RankBuilder::RankBuilder(std::string file, bool keep_host_ranges, std::function<double()> fraction_done)
+    : keep_host_ranges_(keep_host_ranges), fraction_done_(std::move(fraction_done)), names_(import_.strings) {
+  import_.trace.file = std::move(file);
+  import_.source = "kineto";
+}
+
+// Doubling would copy tables of hundreds of MB and hold both copies; what the rest of the file will need can
+// be foreseen.
+template <class T>
+void RankBuilder::make_room(std::vector<T>& table) {
+  if (table.size() < table.capacity()) return;
+  const double foreseen = static_cast<double>(table.size()) / std::max(fraction_done_(), 1e-6) * 1.02;
+  const double bounded = std::min(foreseen, static_cast<double>(table.size()) * 64);
+  table.reserve(
+      std::max<std::size_t>({1024, table.size() + table.size() / 8, static_cast<std::size_t>(bounded)}));
+}
+
+simdjson::error_code RankBuilder::event(simdjson::ondemand::object& object) {
+  EventFields fields;
+  if (const simdjson::error_code error = read_fields(object, fields)) return error;
+  if (fields.phase == "X") {
+    Times interval;
+    if (!times(fields, interval)) return simdjson::SUCCESS;
+    switch (fields.kind) {
+      case Category::kernel:
+      case Category::copy:
+      case Category::sync:
+        device_event(fields, interval);
+        break;
+      case Category::launch:
+        launch_event(fields, interval);
+        break;
+      case Category::host:
+        host_event(fields, interval);
+        break;
+      case Category::other:
+        break;
+    }
+  } else if (fields.phase == "M") {
+    metadata_event(fields);
+  } else if (fields.phase == "B" || fields.phase == "E") {
+    ++begin_end_events_;
+  }
+  return simdjson::SUCCESS;
+}
+
+bool RankBuilder::times(const EventFields& fields, Times& out) {
+  const std::optional<std::int64_t> begin = microseconds_to_ns(fields.time);
+  if (!begin || *begin == kUnknownTime) return ++without_time_, false;
+  const std::optional<std::int64_t> duration = microseconds_to_ns(fields.duration);
+  if (!duration) {
+    // A number that does not fit overflows; anything else is no duration.
+    const bool number = !fields.duration.empty() &&
+                        fields.duration.find_first_not_of("0123456789.eE+") == std::string_view::npos;
+    return ++(number ? overflowing_duration_ : without_duration_), false;
+  }
+  if (*duration < 0) return ++negative_duration_, false;
+  out.begin = *begin;
+  if (__builtin_add_overflow(*begin, *duration, &out.end)) return ++overflowing_duration_, false;
+  if (!fractions_ && (*begin % 1000 != 0 || *duration % 1000 != 0)) fractions_ = true;
+  return true;
+}
+
+std::uint32_t RankBuilder::device_lane(const EventFields& fields) {
+  const std::string_view device_text =
+      fields.arguments.device.empty() ? fields.process : fields.arguments.device;
+  const std::string_view stream_text =
+      fields.arguments.stream.empty() ? fields.thread : fields.arguments.stream;
+  const std::int64_t device = whole_number(device_text).value_or(-1);
+  const std::int64_t stream = whole_number(stream_text).value_or(-1);
+  if (last_lane_ < lanes_.size() && lanes_[last_lane_].device == device &&
+      lanes_[last_lane_].stream == stream)
+    return static_cast<std::uint32_t>(last_lane_);
+  const auto found = std::find_if(lanes_.begin(), lanes_.end(), [&](const DeviceLane& lane) {
+    return lane.device == device && lane.stream == stream;
+  });
+  last_lane_ = static_cast<std::size_t>(found - lanes_.begin());
+  if (found == lanes_.end()) lanes_.push_back({device, stream, 0});
+  return static_cast<std::uint32_t>(last_lane_);
+}
+
+void RankBuilder::device_event(const EventFields& fields, const Times& times) {
+  const NameInfo& name = names_.find(fields.name);
+  Activity activity;
+  activity.begin = times.begin;
+  activity.end = times.end;
+  activity.name = name.id;
+  activity.lane = device_lane(fields);
+  // Until the join, launch_begin holds the correlation id.
+  activity.launch_begin = whole_number(fields.arguments.correlation).value_or(kUnknownTime);
+  if (fields.kind == Category::sync) {
+    activity.activity_class = Class::sync;
+  } else {
+    ++lanes_[activity.lane].activities;
+    if (!fields.arguments.collective_name.empty() ||
+        (fields.kind == Category::kernel && name.kind == KernelKind::communication)) {
+      add_communication(fields.arguments, name.operation, activity);
+    } else if (fields.kind == Category::copy) {
+      activity.activity_class = Class::copy;
+    } else if (name.kind == KernelKind::unclassified) {
+      activity.activity_class = Class::unclassified;
+    }
+  }
+  make_room(import_.trace.activities);
+  import_.trace.activities.push_back(activity);
+}
+
+void RankBuilder::add_communication(const DeviceArguments& arguments, Operation named, Activity& activity) {
+  Communication communication;
+  communication.operation = named;
+  if (!arguments.collective_name.empty()) {
+    communication.has_metadata = true;
+    if (const Operation operation = operation_of(arguments.collective_name); operation != Operation::unknown)
+      communication.operation = operation;
+    else
+      communication.has_metadata = false;  // "coalesced": says nothing of what ran
+  }
+  if (communication.has_metadata) {
+    communication.group = groups_.find(arguments);
+    communication.data_type = data_type_of(arguments.dtype);
+    communication.sequence = whole_number(arguments.sequence).value_or(kNoSequence);
+    const std::int64_t elements = std::max(whole_number(arguments.in_elements).value_or(-1),
+                                           whole_number(arguments.out_elements).value_or(-1));
+    const std::uint32_t size = size_in_bytes(communication.data_type);
+    if (elements >= 0 && size > 0 &&
+        __builtin_mul_overflow(elements, std::int64_t{size}, &communication.bytes))
+      communication.bytes = -1;
+    switch (communication.operation) {
+      case Operation::send:
+        communication.peer = as_rank(arguments.destination_rank);
+        break;
+      case Operation::recv:
+        communication.peer = as_rank(arguments.source_rank);
+        break;
+      case Operation::broadcast:
+      case Operation::reduce:
+      case Operation::gather:
+      case Operation::scatter:
+        communication.peer =
+            as_rank(arguments.rank);  // the root's rank in the group, until the groups are known
+        break;
+      default:
+        break;
+    }
+  }
+  activity.activity_class = Class::collective;  // or p2p: resolve_communications()
+  activity.communication = static_cast<std::uint32_t>(import_.trace.communications.size());
+  make_room(import_.trace.communications);
+  import_.trace.communications.push_back(communication);
+}
+
+void RankBuilder::launch_event(const EventFields& fields, const Times& times) {
+  const std::optional<std::int64_t> correlation = whole_number(fields.arguments.correlation);
+  if (!keep_host_ranges_ && !correlation) return;
+  const NameInfo& name = names_.find(fields.name);
+  if (!keep_host_ranges_ && !name.launches) return;
+  const std::uint32_t thread = threads_.find(fields.process, fields.thread);
+  if (correlation && name.launches) {
+    if (launches_.size() == launches_.capacity()) {
+      const double foreseen = static_cast<double>(launches_.size()) / std::max(fraction_done_(), 1e-6) * 1.02;
+      launches_.reserve(std::max<std::size_t>(
+          {1024, launches_.size() + launches_.size() / 8,
+           static_cast<std::size_t>(std::min(foreseen, static_cast<double>(launches_.size()) * 64))}));
+    }
+    launches_.add({times.begin, times.end, *correlation, thread});
+  }
+  if (keep_host_ranges_)
+    import_.trace.host_ranges.push_back(
+        {times.begin, times.end, name.id, thread, 0, name.launches ? HostKind::launch : HostKind::other});
+}
+
+void RankBuilder::host_event(const EventFields& fields, const Times& times) {
+  if (is_communication_range(fields.name))
+    ranges_.add(
+        {threads_.find(fields.process, fields.thread), times.begin, times.end, operation_of(fields.name)});
+  const std::optional<std::int64_t> step = profiler_step(fields.name);
+  HostKind kind = HostKind::other;
+  if (step) {
+    kind = HostKind::step;
+    import_.trace.steps.push_back({*step, times.begin, times.end});
+  } else if (is_data_loading(fields.name)) {
+    kind = HostKind::data_loading;
+  }
+  if (!keep_host_ranges_ && kind == HostKind::other) return;
+  make_room(import_.trace.host_ranges);
+  import_.trace.host_ranges.push_back({times.begin, times.end, names_.find(fields.name).id,
+                                       threads_.find(fields.process, fields.thread), 0, kind});
+}
+
+void RankBuilder::metadata_event(const EventFields& fields) {
+  if (fields.name == "thread_name" && !fields.argument_name.empty())
+    threads_.name(threads_.find(fields.process, fields.thread), unescape(fields.argument_name));
+}
+
+}  // namespace lockstep::analyzer::kineto

@@ -1,0 +1,217 @@
+// The second half of RankBuilder: what is done once the whole file was read.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "analyzer/import/kineto/decimal_time.h"
+#include "analyzer/import/kineto/file_name.h"
+#include "analyzer/import/kineto/rank_builder.h"
+
+namespace lockstep::analyzer::kineto {
+namespace {
+
+constexpr std::int64_t kYear2001Ns = 978'307'200'000'000'000;
+constexpr std::int64_t kYear2100Ns = 4'102'444'800'000'000'000;
+
+std::optional<std::int32_t> number_in(simdjson::dom::element object, const char* key) {
+  simdjson::dom::element value;
+  if (object[key].get(value) != simdjson::SUCCESS) return std::nullopt;
+  const std::optional<std::int64_t> number = whole_number(simdjson::minify(value));
+  if (!number || *number < 0 || *number > INT32_MAX) return std::nullopt;
+  return static_cast<std::int32_t>(*number);
+}
+
+std::string text_in(simdjson::dom::element object, const char* key) {
+  std::string_view text;
+  if (object[key].get(text) != simdjson::SUCCESS) return {};
+  return std::string(text);
+}
+
+}  // namespace
+
+void RankBuilder::member(std::string_view key, std::string_view json) {
+  if (key == "baseTimeNanoseconds") {
+    base_time_ns_ = whole_number(json);
+    return;
+  }
+  if (key == "traceEvents") {
+    import_.warn("not_an_array",
+                 fmt::format("{}: traceEvents is not an array; it is ignored", import_.trace.file));
+    return;
+  }
+  if (key != "distributedInfo") return;
+  simdjson::dom::parser parser;
+  simdjson::dom::element info;
+  if (parser.parse(simdjson::padded_string(json)).get(info) != simdjson::SUCCESS || !info.is_object()) {
+    import_.warn("distributed_info",
+                 fmt::format("{}: distributedInfo can't be read; rank and world size are unknown",
+                             import_.trace.file));
+    return;
+  }
+  if (const auto rank = number_in(info, "rank")) {
+    import_.trace.rank = *rank;
+    import_.rank_known = true;
+  }
+  if (const auto world = number_in(info, "world_size")) import_.world_size = *world;
+  simdjson::dom::array groups;
+  if (info["pg_config"].get(groups) != simdjson::SUCCESS) return;
+  for (const simdjson::dom::element group : groups) {
+    simdjson::dom::element ranks;
+    std::string name = text_in(group, "pg_name");
+    if (!name.empty() && group["ranks"].get(ranks) == simdjson::SUCCESS)
+      groups_.declare(std::move(name), parse_ranks(simdjson::minify(ranks)));
+  }
+}
+
+void RankBuilder::join_launches() {
+  launches_.close();
+  ranges_.close();
+  for (Activity& activity : import_.trace.activities) {
+    const std::int64_t correlation = std::exchange(activity.launch_begin, kUnknownTime);
+    if (correlation == kUnknownTime) continue;
+    const Launch* launch = launches_.find(correlation);
+    if (launch == nullptr) continue;
+    activity.launch_begin = launch->begin;
+    activity.launch_end = launch->end;
+    if (activity.communication == kNone) continue;
+    Communication& communication = import_.trace.communications[activity.communication];
+    if (communication.has_metadata) continue;
+    const Operation around = ranges_.operation_at(launch->thread, launch->begin);
+    if (around != Operation::unknown) communication.operation = around;
+  }
+  launches_ = {};
+}
+
+void RankBuilder::resolve_communications() {
+  const std::vector<GroupTable::Resolved> groups = groups_.resolve(import_.world_size);
+  std::vector<std::uint32_t> ids;
+  for (const auto& group : groups) ids.push_back(import_.intern_group(group.group));
+  for (Activity& activity : import_.trace.activities) {
+    if (activity.communication == kNone) continue;
+    Communication& communication = import_.trace.communications[activity.communication];
+    const Operation operation = communication.operation;
+    if (operation == Operation::send || operation == Operation::recv || operation == Operation::send_recv) {
+      activity.activity_class = Class::p2p;
+    } else if (communication.peer != kNoRank && communication.group != kNone) {
+      const auto& order = groups[communication.group].group_order;
+      const auto root = static_cast<std::size_t>(communication.peer);
+      communication.peer = root < order.size() ? order[root] : kNoRank;
+    }
+    if (communication.group != kNone) communication.group = ids[communication.group];
+  }
+}
+
+// One rank drives one device. More devices in a file are several ranks merged into one, or stray work: only
+// one is kept.
+void RankBuilder::drop_other_devices() {
+  std::map<std::int64_t, std::uint64_t> activities;  // by device
+  for (const DeviceLane& lane : lanes_)
+    if (lane.activities > 0) activities[lane.device] += lane.activities;
+  if (activities.empty()) return;
+  const auto most = std::max_element(activities.begin(), activities.end(),
+                                     [](const auto& a, const auto& b) { return a.second < b.second; });
+  import_.trace.device = most->first < 0 ? "" : fmt::format("cuda:{}", most->first);
+  if (activities.size() == 1) return;
+  std::vector<std::string> parts;
+  for (const auto& [device, count] : activities) parts.push_back(fmt::format("device {}: {}", device, count));
+  const auto dropped = std::erase_if(import_.trace.activities, [&](const Activity& activity) {
+    return activity.activity_class != Class::sync && lanes_[activity.lane].device != most->first;
+  });
+  import_.trace.dropped_events += dropped;
+  import_.warn(
+      "several_devices",
+      fmt::format("{}: activities of several devices in one file ({}); only device {} is read, {} left out",
+                  import_.trace.file, fmt::join(parts, ", "), most->first, dropped));
+}
+
+// Lanes that nothing uses any more are left out; threads become lanes if a kept range stands on them.
+void RankBuilder::name_lanes() {
+  RankTrace& trace = import_.trace;
+  std::vector<std::uint32_t> lane_of(lanes_.size(), kNone), thread_lane_of(threads_.size(), kNone);
+  for (const Activity& activity : trace.activities) lane_of[activity.lane] = 0;
+  std::vector<std::size_t> order;
+  for (std::size_t i = 0; i < lanes_.size(); ++i)
+    if (lane_of[i] != kNone) order.push_back(i);
+  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return std::pair(lanes_[a].device, lanes_[a].stream) < std::pair(lanes_[b].device, lanes_[b].stream);
+  });
+  for (const std::size_t i : order) {
+    lane_of[i] = static_cast<std::uint32_t>(trace.lanes.size());
+    trace.lanes.push_back({trace::LaneKind::device_stream, static_cast<std::uint64_t>(lanes_[i].stream),
+                           fmt::format("stream {}", lanes_[i].stream)});
+  }
+  for (Activity& activity : trace.activities) activity.lane = lane_of[activity.lane];
+  for (HostRange& range : trace.host_ranges) {
+    std::uint32_t& lane = thread_lane_of[range.lane];
+    if (lane == kNone) {
+      lane = static_cast<std::uint32_t>(trace.lanes.size());
+      trace.lanes.push_back(threads_.lane(range.lane));
+    }
+    range.lane = lane;
+  }
+}
+
+void RankBuilder::settle_rank() {
+  if (import_.rank_known) return;
+  const std::optional<std::int32_t> rank = rank_in_file_name(import_.trace.file);
+  if (!rank) return;
+  import_.trace.rank = *rank;
+  import_.rank_known = true;
+  import_.warn("rank_from_file_name",
+               fmt::format("{}: no distributedInfo.rank in the file; taken as rank {} from its name",
+                           import_.trace.file, *rank));
+}
+
+void RankBuilder::settle_clock() {
+  RankTrace& trace = import_.trace;
+  trace.resolution_ns = fractions_ ? 1 : 1000;
+  trace.clock.evidence = "assumed";
+  if (base_time_ns_) {
+    import_.realtime_of_zero = base_time_ns_;
+  } else if (!trace.activities.empty() && trace.activities.front().begin > kYear2001Ns &&
+             trace.activities.front().begin < kYear2100Ns) {
+    import_.realtime_of_zero = 0;  // older files count from 1970
+  }
+  import_.clock_name =
+      import_.realtime_of_zero ? fmt::format("realtime {}", *import_.realtime_of_zero) : "unknown";
+}
+
+void RankBuilder::warn_of_losses() {
+  const std::uint64_t dropped =
+      without_time_ + without_duration_ + negative_duration_ + overflowing_duration_;
+  import_.trace.dropped_events += dropped;
+  if (dropped > 0) {
+    std::vector<std::string> parts;
+    const auto part = [&](std::uint64_t count, const char* what) {
+      if (count > 0) parts.push_back(fmt::format("{} {}", count, what));
+    };
+    part(without_time_, "without a usable ts");
+    part(without_duration_, "without a dur");
+    part(negative_duration_, "with a negative dur");
+    part(overflowing_duration_, "whose dur overflows");
+    import_.warn("events_dropped",
+                 fmt::format("{}: {} dropped: {}", import_.trace.file,
+                             counted(dropped, "event was", "events were"), fmt::join(parts, ", ")));
+  }
+  if (begin_end_events_ > 0)
+    import_.warn("begin_end_events",
+                 fmt::format("{}: {} of phase B or E, which Kineto does not write; not read",
+                             import_.trace.file, counted(begin_end_events_, "event is", "events are")));
+}
+
+RankImport RankBuilder::take() {
+  settle_rank();
+  join_launches();
+  resolve_communications();
+  drop_other_devices();
+  name_lanes();
+  warn_of_losses();
+  finish(import_);
+  settle_clock();
+  return std::move(import_);
+}
+
+}  // namespace lockstep::analyzer::kineto

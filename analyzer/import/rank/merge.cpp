@@ -1,0 +1,231 @@
+#include "analyzer/import/rank/merge.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+namespace lockstep::analyzer {
+namespace {
+
+constexpr std::int32_t kLargestWorld = 1 << 24;
+
+void warn(Job& job, std::string code, std::string message, std::int32_t rank = kNoRank) {
+  job.warnings.push_back({std::move(code), std::move(message), rank});
+}
+
+// A file that names no rank can only be understood alone: then it is rank 0.
+void settle_ranks(Job& job, std::vector<RankImport>& imports) {
+  std::vector<RankImport> kept;
+  std::map<std::int32_t, std::string> file_of;
+  for (RankImport& import : imports) {
+    RankTrace& trace = import.trace;
+    if (!import.rank_known && imports.size() == 1) {
+      trace.rank = 0;
+      import.warn("rank_unknown",
+                  fmt::format("{}: neither the file nor its name says which rank it is; taken as rank 0",
+                              trace.file));
+    } else if (!import.rank_known) {
+      warn(job, "rank_unknown",
+           fmt::format(
+               "{}: neither the file nor its name says which rank it is; left out. Name it rank-<N>.json",
+               trace.file));
+      continue;
+    }
+    const auto [where, fresh] = file_of.emplace(trace.rank, trace.file);
+    if (!fresh) {
+      warn(job, "rank_duplicate",
+           fmt::format("rank {} twice: {} is used, {} is left out", trace.rank, where->second, trace.file),
+           trace.rank);
+      continue;
+    }
+    kept.push_back(std::move(import));
+  }
+  imports = std::move(kept);
+  std::sort(imports.begin(), imports.end(),
+            [](const RankImport& a, const RankImport& b) { return a.trace.rank < b.trace.rank; });
+}
+
+std::string rank_list(const std::vector<std::int32_t>& ranks) {
+  constexpr std::size_t kShown = 16;
+  const std::vector<std::int32_t> shown(ranks.begin(), ranks.begin() + std::min(ranks.size(), kShown));
+  return fmt::format("{}{}", fmt::join(shown, ", "), ranks.size() > kShown ? ", …" : "");
+}
+
+// Files that declare different world sizes are not of one job: the job with the most ranks is kept.
+void settle_job(Job& job, std::vector<RankImport>& imports) {
+  std::map<std::int32_t, std::set<std::int32_t>> ranks_of;  // declared size -> ranks
+  for (const RankImport& import : imports)
+    if (import.world_size > 0) ranks_of[import.world_size].insert(import.trace.rank);
+  if (ranks_of.empty()) return;
+  // At a tie the size that stands first.
+  std::int32_t chosen = 0;
+  std::size_t most = 0;
+  for (const RankImport& import : imports) {
+    if (import.world_size <= 0 || ranks_of[import.world_size].size() <= most) continue;
+    chosen = import.world_size;
+    most = ranks_of[chosen].size();
+  }
+  job.world_size = chosen;
+  std::erase_if(imports, [&](const RankImport& import) {
+    if (import.world_size <= 0 || import.world_size == chosen) return false;
+    warn(job, "world_size_mismatch",
+         fmt::format("{} is of a job of {} ranks, not {}: left out", import.trace.file, import.world_size,
+                     chosen),
+         import.rank_known ? import.trace.rank : kNoRank);
+    return true;
+  });
+}
+
+void settle_world(Job& job, const std::vector<RankImport>& imports) {
+  const bool declared = job.world_size > 0;
+  if (!declared) job.world_size = static_cast<std::int32_t>(imports.size());
+  std::set<std::int32_t> present;
+  for (const RankImport& import : imports) present.insert(import.trace.rank);
+  if (*present.rbegin() >= job.world_size) {
+    if (declared)
+      warn(job, "world_size_mismatch",
+           fmt::format("rank {} is there although the world size is declared as {}", *present.rbegin(),
+                       job.world_size),
+           *present.rbegin());
+    job.world_size = std::min(*present.rbegin(), kLargestWorld - 1) + 1;
+  }
+  for (std::int32_t rank = 0; rank < std::min(job.world_size, kLargestWorld); ++rank)
+    if (!present.contains(rank)) job.ranks_missing.push_back(rank);
+  if (!job.ranks_missing.empty())
+    warn(job, "rank_missing",
+         fmt::format("{} of {} ranks {} missing: {}", job.ranks_missing.size(), job.world_size,
+                     job.ranks_missing.size() == 1 ? "is" : "are", rank_list(job.ranks_missing)));
+  if (imports.size() == 1)
+    warn(job, "single_rank",
+         fmt::format("only rank {} is there: who waited for whom can't be told from one rank",
+                     imports.front().trace.rank));
+}
+
+void shift(RankTrace& trace, std::int64_t by) {
+  if (by == 0) return;
+  const auto move = [by](Nanoseconds& time) {
+    if (time != kUnknownTime && __builtin_add_overflow(time, by, &time))
+      time = by < 0 ? INT64_MIN + 1 : INT64_MAX;
+  };
+  for (Activity& activity : trace.activities)
+    for (Nanoseconds* time : {&activity.begin, &activity.end, &activity.launch_begin, &activity.launch_end})
+      move(*time);
+  for (HostRange& range : trace.host_ranges) move(range.begin), move(range.end);
+  for (StepMark& step : trace.steps) move(step.begin), move(step.end);
+}
+
+// Files that share a clock need nothing. Other clocks are related through the wall clock that their files
+// give, which is as good as the hosts' own synchronisation: said so.
+void settle_clocks(Job& job, std::vector<RankImport>& imports) {
+  RankImport& reference = imports.front();
+  job.realtime_of_zero = reference.realtime_of_zero;
+  std::vector<std::int32_t> unrelated;
+  for (RankImport& import : imports) {
+    if (import.clock_name == reference.clock_name) continue;
+    std::int64_t by = 0;
+    if (reference.realtime_of_zero && import.realtime_of_zero &&
+        !__builtin_sub_overflow(*import.realtime_of_zero, *reference.realtime_of_zero, &by)) {
+      shift(import.trace, by);
+      import.trace.clock.offset_ns += by;
+      import.trace.clock.evidence = "wall clock";
+    } else {
+      unrelated.push_back(import.trace.rank);
+      import.trace.clock.evidence = "assumed";
+    }
+  }
+  if (!unrelated.empty())
+    warn(job, "clocks_unrelated",
+         fmt::format(
+             "the clock of rank {} can't be related to that of rank {}: times between them mean nothing",
+             rank_list(unrelated), reference.trace.rank));
+}
+
+// Long lists of ranks are cut in some files: a group known by name alone is the one fully known group of that
+// name that holds the rank, if there is exactly one.
+std::vector<std::uint32_t> merge_groups(Job& job, const std::vector<RankImport>& imports,
+                                        const RankImport& import) {
+  std::vector<std::uint32_t> ids;
+  for (JobGroup group : import.groups) {
+    if (group.ranks.empty() && !group.name.empty()) {
+      std::set<std::vector<std::int32_t>> candidates;
+      for (const RankImport& other : imports)
+        for (const JobGroup& known : other.groups)
+          if (known.name == group.name && known.description == group.description &&
+              std::binary_search(known.ranks.begin(), known.ranks.end(), import.trace.rank))
+            candidates.insert(known.ranks);
+      if (candidates.size() == 1) group.ranks = *candidates.begin();
+    }
+    const auto found = std::find_if(job.groups.begin(), job.groups.end(), [&](const JobGroup& known) {
+      return known.name == group.name && known.description == group.description && known.ranks == group.ranks;
+    });
+    ids.push_back(static_cast<std::uint32_t>(found - job.groups.begin()));
+    if (found == job.groups.end()) job.groups.push_back(std::move(group));
+  }
+  return ids;
+}
+
+void merge_strings(Job& job, RankImport& import, bool first) {
+  if (first) {
+    job.strings = std::move(import.strings);
+    return;
+  }
+  std::vector<std::uint32_t> ids(import.strings.size());
+  for (std::uint32_t i = 0; i < ids.size(); ++i) ids[i] = job.strings.intern(import.strings.view(i));
+  for (Activity& activity : import.trace.activities) activity.name = ids[activity.name];
+  for (HostRange& range : import.trace.host_ranges) range.name = ids[range.name];
+}
+
+void warn_of_absences(Job& job) {
+  bool any_step = false, any_communication = false, any_activity = false;
+  for (const RankTrace& rank : job.ranks) {
+    any_step |= !rank.steps.empty();
+    any_communication |= !rank.communications.empty();
+    any_activity |= !rank.activities.empty();
+    if (rank.activities.empty())
+      warn(job, "no_device_activity",
+           fmt::format("rank {}: {} holds no device activity", rank.rank, rank.file), rank.rank);
+  }
+  if (!any_step) warn(job, "no_steps", "no step marks: figures are over each rank's whole window");
+  if (any_activity && !any_communication)
+    warn(job, "no_communication", "no communication was found: nothing to say about overlap and waiting");
+}
+
+}  // namespace
+
+Result<Job> merge_ranks(std::string path, std::vector<RankImport> imports, std::vector<Warning> warnings) {
+  Job job;
+  job.path = std::move(path);
+  job.warnings = std::move(warnings);
+  settle_job(job, imports);
+  settle_ranks(job, imports);
+  if (imports.empty()) {
+    std::string message = fmt::format("{}: no rank could be read", job.path);
+    for (const Warning& warning : job.warnings) message += fmt::format("\n  {}", warning.message);
+    return Error{std::move(message)};
+  }
+  settle_world(job, imports);
+  settle_clocks(job, imports);
+  for (const RankImport& import : imports) {
+    if (std::find(job.sources.begin(), job.sources.end(), import.source) == job.sources.end())
+      job.sources.push_back(import.source);
+  }
+  std::sort(job.sources.begin(), job.sources.end());
+  std::vector<std::vector<std::uint32_t>> group_ids;
+  for (const RankImport& import : imports) group_ids.push_back(merge_groups(job, imports, import));
+  for (std::size_t i = 0; i < imports.size(); ++i) {
+    RankImport& import = imports[i];
+    for (Communication& communication : import.trace.communications)
+      if (communication.group != kNone) communication.group = group_ids[i][communication.group];
+    merge_strings(job, import, i == 0);
+    std::move(import.warnings.begin(), import.warnings.end(), std::back_inserter(job.warnings));
+    job.ranks.push_back(std::move(import.trace));
+  }
+  warn_of_absences(job);
+  return job;
+}
+
+}  // namespace lockstep::analyzer

@@ -1,0 +1,18 @@
+// From what each file says to one Job: each rank once, one string table, one set of groups, one clock.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "analyzer/import/rank/rank_import.h"
+#include "analyzer/model/job.h"
+#include "trace/result.h"
+
+namespace lockstep::analyzer {
+
+// `warnings` are those found before (files that could not be read). The imports are used up. An error where
+// no rank is left. Warns of: the same rank twice (the first is kept), a file without a rank, ranks missing,
+// different world sizes, clocks that can't be related, no steps, no communication, one rank only.
+Result<Job> merge_ranks(std::string path, std::vector<RankImport> imports, std::vector<Warning> warnings);
+
+}  // namespace lockstep::analyzer
