@@ -16,10 +16,6 @@ std::int32_t as_rank(std::string_view text) {
   return number && *number >= 0 && *number < INT32_MAX ? static_cast<std::int32_t>(*number) : kNoRank;
 }
 
-bool is_p2p(Operation operation) {
-  return operation == Operation::send || operation == Operation::recv || operation == Operation::send_recv;
-}
-
 }  // namespace
 
 RankBuilder::RankBuilder(std::string file, bool keep_host_ranges, std::function<double()> fraction_done)
