@@ -1,0 +1,313 @@
+#include "analyzer/match/match.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "analyzer/model/check_job.h"
+#include "analyzer/model/job_builder.h"
+
+namespace lockstep::analyzer {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+// "all_reduce sequence [0@10 1@12] partial": rank@begin of each record.
+std::vector<std::string> lines_of(const Job& job, const Matching& matching) {
+  std::vector<std::string> lines;
+  for (const Match& match : matching.matches) {
+    std::string line =
+        std::string(trace::to_string(match.operation)) + " " + to_string(match.evidence) + " [";
+    for (const MatchRecord record : matching.records_of(match)) {
+      if (line.back() != '[') line += " ";
+      line +=
+          std::to_string(job.ranks[record.rank].rank) + "@" + std::to_string(activity_of(job, record).begin);
+    }
+    lines.push_back(line + "]" + (match.partial ? " partial" : ""));
+  }
+  return lines;
+}
+
+struct Matched {
+  Job job;
+  Matching matching;
+  std::vector<std::string> lines;
+};
+
+Matched match(const JobBuilder& builder) {
+  Matched result{builder.build(), {}, {}};
+  EXPECT_TRUE(check_job(result.job).ok());
+  result.matching = match_communications(result.job);
+  result.lines = lines_of(result.job, result.matching);
+  return result;
+}
+
+TEST(Match, SequenceNumbersOutweighOrder) {
+  JobBuilder job;
+  const auto dp = job.group("dp", {0, 1});
+  // Rank 1's trace begins one operation later.
+  job.rank(0).all_reduce(0, 30).in_group(dp).sequence(4).all_reduce(40, 60).in_group(dp).sequence(5);
+  job.rank(1).all_reduce(41, 60).in_group(dp).sequence(5);
+  EXPECT_THAT(match(job).lines,
+              ElementsAre("all_reduce sequence [0@0] partial", "all_reduce sequence [0@40 1@41]"));
+}
+
+TEST(Match, TwoGroupsCanHaveTheSameRanks) {
+  JobBuilder job;
+  const auto a = job.group("a", {0, 1}), b = job.group("b", {0, 1});
+  job.rank(0).all_reduce(0, 20).in_group(a).sequence(0).all_reduce(1, 20).in_group(b).sequence(0);
+  job.rank(1).all_reduce(2, 20).in_group(b).sequence(0).all_reduce(3, 20).in_group(a).sequence(0);
+  EXPECT_THAT(match(job).lines,
+              ElementsAre("all_reduce sequence [0@0 1@3]", "all_reduce sequence [0@1 1@2]"));
+}
+
+TEST(Match, GroupsOfOneNameDifferByTheirRanks) {
+  JobBuilder job;
+  const auto low = job.group("tp", {0, 1}), high = job.group("tp", {2, 3});
+  for (const int rank : {0, 1}) job.rank(rank).all_reduce(rank, 9).in_group(low).sequence(0);
+  for (const int rank : {2, 3}) job.rank(rank).all_reduce(rank, 9).in_group(high).sequence(0);
+  EXPECT_THAT(match(job).lines,
+              ElementsAre("all_reduce sequence [0@0 1@1]", "all_reduce sequence [2@2 3@3]"));
+}
+
+TEST(Match, OneGroupDeclaredByEachRankIsOne) {
+  JobBuilder job;
+  const auto one = job.group("dp", {0, 1}), same = job.group("dp", {0, 1});
+  job.rank(0).all_reduce(0, 9).in_group(one).sequence(0);
+  job.rank(1).all_reduce(1, 9).in_group(same).sequence(0);
+  EXPECT_THAT(match(job).lines, ElementsAre("all_reduce sequence [0@0 1@1]"));
+}
+
+TEST(Match, NumbersThatCountPerFunctionAreRecognised) {
+  JobBuilder job;
+  const auto dp = job.group("0xabc", {0, 1});
+  for (const int rank : {0, 1}) {
+    job.rank(rank).all_reduce(rank, 9).in_group(dp).sequence(0);
+    job.rank(rank).collective(Operation::all_gather, 20 + rank, 29).in_group(dp).sequence(0);
+  }
+  EXPECT_THAT(match(job).lines, ElementsAre("all_reduce function_sequence [0@0 1@1]",
+                                            "all_gather function_sequence [0@20 1@21]"));
+}
+
+TEST(Match, SeveralKernelsOfOneNumberMatchByOccurrence) {
+  JobBuilder job;
+  const auto dp = job.group("dp", {0, 1});
+  for (const int rank : {0, 1}) {
+    job.rank(rank)
+        .all_reduce(rank, 9)
+        .in_group(dp)
+        .sequence(7)
+        .all_reduce(20 + rank, 29)
+        .in_group(dp)
+        .sequence(7);
+  }
+  EXPECT_THAT(match(job).lines,
+              ElementsAre("all_reduce sequence [0@0 1@1]", "all_reduce sequence [0@20 1@21]"));
+}
+
+TEST(Match, WithoutGroupsByOperationAndOrderOverAllRanks) {
+  JobBuilder job;
+  job.rank(0).all_reduce(0, 9).collective(Operation::all_to_all, 10, 19).all_reduce(20, 29);
+  job.rank(1).collective(Operation::all_to_all, 1, 19).all_reduce(2, 9).all_reduce(21, 29);
+  EXPECT_THAT(match(job).lines,
+              ElementsAre("all_reduce order_all_ranks [0@0 1@2]", "all_reduce order_all_ranks [0@20 1@21]",
+                          "all_to_all order_all_ranks [0@10 1@1]"));
+}
+
+TEST(Match, WithoutAGroupAmongSeveralGroupsNothingIsClaimed) {
+  JobBuilder job;
+  const auto tp = job.group("tp", {0, 1}), dp = job.group("dp", {0, 1});
+  for (const int rank : {0, 1}) {
+    job.rank(rank).all_reduce(rank, 9).in_group(tp).sequence(0).all_reduce(20, 29).in_group(dp).sequence(0);
+    job.rank(rank).collective(Operation::all_gather, 40, 49);
+  }
+  const Matched result = match(job);
+  EXPECT_THAT(result.lines, ElementsAre("all_gather none [0@40] partial", "all_gather none [1@40] partial",
+                                        "all_reduce sequence [0@0 1@1]", "all_reduce sequence [0@20 1@20]"));
+  EXPECT_EQ(result.matching.unmatched, 2);
+}
+
+TEST(Match, ARankThatIsMissingMakesItPartial) {
+  JobBuilder job;
+  job.missing(2);
+  job.rank(0).all_reduce(0, 9);
+  job.rank(1).all_reduce(1, 9);
+  const Matched result = match(job);
+  EXPECT_THAT(result.lines, ElementsAre("all_reduce order_all_ranks [0@0 1@1] partial"));
+  EXPECT_EQ(result.matching.unmatched, 0);
+}
+
+TEST(Match, AnEndBeforeAnothersStartIsImpossible) {
+  JobBuilder job;
+  job.rank(0).all_reduce(0, 9).all_reduce(100, 120);
+  job.rank(1).all_reduce(11, 20).all_reduce(101, 120);
+  const Matched result = match(job);
+  EXPECT_THAT(result.lines,
+              ElementsAre("all_reduce rejected [0@0] partial", "all_reduce rejected [1@11] partial",
+                          "all_reduce order_all_ranks [0@100 1@101]"));
+  EXPECT_EQ(result.matching.unmatched, 2);
+  EXPECT_EQ(result.matching.impossible, 1);
+}
+
+TEST(Match, TheTimestampsResolutionIsTolerated) {
+  for (const Nanoseconds begin : {10, 11}) {
+    JobBuilder job;
+    job.rank(0).all_reduce(0, 9);
+    job.rank(1).all_reduce(begin, 20);  // 1 or 2 ns after the end; the resolution is 1 ns
+    EXPECT_EQ(match(job).matching.impossible, begin == 10 ? 0 : 1) << begin;
+  }
+}
+
+TEST(Match, ClocksOfDifferentHostsAreTolerated) {
+  for (const std::string host : {"a", "b"}) {
+    JobBuilder job;
+    job.rank(0).all_reduce(0, 9).trace().host = "a";
+    job.rank(1).all_reduce(40, 50).trace().host = host;
+    job.rank(0).trace().clock.uncertainty_ns = 20;
+    job.rank(1).trace().clock.uncertainty_ns = 10;
+    EXPECT_EQ(match(job).matching.impossible, host == "b" ? 0 : 1) << host;
+  }
+}
+
+TEST(Match, ABroadcastsRootMayEndBeforeALateReceiverStarts) {
+  JobBuilder job;
+  job.rank(0).collective(Operation::broadcast, 0, 9).root(0);
+  job.rank(1).collective(Operation::broadcast, 100, 109).root(0);
+  EXPECT_EQ(match(job).matching.impossible, 0);
+}
+
+TEST(Match, SizesThatDifferAreAContradiction) {
+  JobBuilder job;
+  const auto dp = job.group("dp", {0, 1});
+  job.rank(0).all_reduce(0, 9).in_group(dp).sequence(3).bytes(400);
+  job.rank(1).all_reduce(1, 9).in_group(dp).sequence(3).bytes(800);
+  const Matched result = match(job);
+  // The number outweighs the size: still one operation, but of unknown size.
+  EXPECT_THAT(result.lines, ElementsAre("all_reduce sequence [0@0 1@1]"));
+  EXPECT_EQ(result.matching.matches[0].bytes, -1);
+  ASSERT_EQ(result.matching.contradictions.size(), 1u);
+  const Contradiction& contradiction = result.matching.contradictions[0];
+  EXPECT_TRUE(contradiction.disagreement.bytes);
+  EXPECT_FALSE(contradiction.disagreement.data_type);
+  EXPECT_EQ(contradiction.position, 3);
+  EXPECT_EQ(communication_of(result.job, contradiction.one).bytes, 400);
+  EXPECT_EQ(communication_of(result.job, contradiction.other).bytes, 800);
+}
+
+TEST(Match, ByOrderAloneSizesMustAgree) {
+  JobBuilder job;
+  job.rank(0).all_reduce(0, 9).bytes(400);
+  job.rank(1).all_reduce(1, 9).bytes(800);
+  const Matched result = match(job);
+  EXPECT_THAT(result.lines,
+              ElementsAre("all_reduce rejected [0@0] partial", "all_reduce rejected [1@1] partial"));
+  EXPECT_EQ(result.matching.contradictions.size(), 1u);
+  EXPECT_EQ(result.matching.unmatched, 2);
+}
+
+TEST(Match, DifferentOperationsOfOneNumberNeverMeet) {
+  JobBuilder job;
+  const auto dp = job.group("dp", {0, 1});
+  job.rank(0).all_reduce(0, 9).in_group(dp).sequence(3);
+  job.rank(1).collective(Operation::all_gather, 1, 9).in_group(dp).sequence(3);
+  const Matched result = match(job);
+  EXPECT_THAT(result.lines,
+              ElementsAre("all_reduce rejected [0@0] partial", "all_gather rejected [1@1] partial"));
+  ASSERT_EQ(result.matching.contradictions.size(), 1u);
+  EXPECT_TRUE(result.matching.contradictions[0].disagreement.operation);
+}
+
+TEST(Match, AnAllToAllsRanksMaySendDifferentAmounts) {
+  JobBuilder job;
+  job.rank(0).collective(Operation::all_to_all, 0, 9).bytes(400);
+  job.rank(1).collective(Operation::all_to_all, 1, 9).bytes(800);
+  const Matched result = match(job);
+  EXPECT_THAT(result.matching.contradictions, IsEmpty());
+  EXPECT_EQ(result.matching.matches.at(0).bytes, 800);
+}
+
+TEST(MatchP2p, SendsMeetReceivesByOrderPerDirection) {
+  JobBuilder job;
+  const auto world = job.group("world", {0, 1, 2});
+  job.rank(0).send(1, 0, 9).in_group(world).send(2, 10, 19).in_group(world).send(1, 20, 29).in_group(world);
+  job.rank(1).recv(0, 1, 9).in_group(world).recv(0, 21, 29).in_group(world);
+  job.rank(2).recv(0, 11, 19).in_group(world);
+  const Matched result = match(job);
+  EXPECT_THAT(result.lines, ElementsAre("send_recv order [0@0 1@1]", "send_recv order [0@20 1@21]",
+                                        "send_recv order [0@10 2@11]"));
+  EXPECT_EQ(result.matching.unmatched, 0);
+}
+
+TEST(MatchP2p, BothDirectionsAtOnce) {
+  JobBuilder job;
+  job.rank(0).send(1, 0, 9).recv(1, 1, 9);
+  job.rank(1).send(0, 2, 9).recv(0, 3, 9);
+  EXPECT_THAT(match(job).lines, ElementsAre("send_recv order_all_ranks [0@0 1@3]",    // 0 -> 1
+                                            "send_recv order_all_ranks [0@1 1@2]"));  // 1 -> 0
+}
+
+TEST(MatchP2p, ASurplusHasNoPartner) {
+  JobBuilder job;
+  job.rank(0).send(1, 0, 9).send(1, 10, 19);
+  job.rank(1).recv(0, 1, 9);
+  const Matched result = match(job);
+  EXPECT_THAT(result.lines, ElementsAre("send_recv order_all_ranks [0@0 1@1]"));
+  EXPECT_EQ(result.matching.unmatched, 1);
+}
+
+TEST(MatchP2p, ImpossiblePairsAreRejected) {
+  JobBuilder job;
+  job.rank(0).send(1, 0, 9);
+  job.rank(1).recv(0, 50, 59);
+  const Matched result = match(job);
+  EXPECT_THAT(result.lines, ElementsAre("send rejected [0@0] partial", "recv rejected [1@50] partial"));
+  EXPECT_EQ(result.matching.unmatched, 2);
+}
+
+TEST(MatchP2p, ExchangesOfTwoRanksPairByOrderIfEquallyMany) {
+  for (const bool equal : {true, false}) {
+    JobBuilder job;
+    job.rank(0).p2p(Operation::send_recv, kNoRank, 0, 9).p2p(Operation::send_recv, kNoRank, 20, 29);
+    job.rank(1).p2p(Operation::send_recv, kNoRank, 1, 9);
+    if (equal) job.rank(1).p2p(Operation::send_recv, kNoRank, 21, 29);
+    const Matched result = match(job);
+    if (equal) {
+      EXPECT_THAT(result.lines, ElementsAre("send_recv order_all_ranks [0@0 1@1]",
+                                            "send_recv order_all_ranks [0@20 1@21]"));
+      EXPECT_TRUE(result.matching.matches[0].point_to_point);
+    } else {
+      EXPECT_THAT(result.lines, IsEmpty());
+    }
+    EXPECT_EQ(result.matching.unmatched, equal ? 0 : 3);
+  }
+}
+
+TEST(MatchP2p, ExchangesOfALargerGroupAreAnAllToAll) {
+  JobBuilder job;
+  for (const int rank : {0, 1, 2}) job.rank(rank).p2p(Operation::send_recv, kNoRank, rank, 9);
+  job.rank(0).p2p(Operation::send_recv, kNoRank, 20, 29).p2p(Operation::send_recv, kNoRank, 40, 49);
+  job.rank(2).p2p(Operation::send_recv, kNoRank, 22, 29);
+  const Matched result = match(job);
+  EXPECT_THAT(result.lines, ElementsAre("all_to_all order_all_ranks [0@0 1@1 2@2]",
+                                        "all_to_all order_all_ranks [0@20 2@22] partial"));
+  EXPECT_EQ(result.matching.unmatched, 1);  // rank 0's third
+}
+
+TEST(Match, PipelineGroupsAreKnownByTheirDescription) {
+  JobBuilder job;
+  job.group("1", {0, 1}, "mesh_pp");
+  job.group("2", {0, 1}, "PIPELINE_MODEL_PARALLEL_GROUP");
+  job.group("3", {0, 1}, "mapper pipes");
+  job.group("4", {0, 1}, "dp");
+  job.rank(0).compute(0, 1);
+  const Matched result = match(job);
+  std::vector<bool> pipeline;
+  for (const MatchGroup& group : result.matching.groups) pipeline.push_back(group.pipeline);
+  EXPECT_THAT(pipeline, ElementsAre(true, true, false, false, false));
+}
+
+}  // namespace
+}  // namespace lockstep::analyzer
