@@ -1,0 +1,154 @@
+// Real traces made by others, with figures that are known from elsewhere: the whole way from files to the
+// report. They stand beside a checkout in ../shared/traces and are no part of the project: without them these
+// tests skip.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "analyzer/analysis.h"
+#include "analyzer/import/import.h"
+
+namespace lockstep::analyzer {
+namespace {
+
+using testing::ElementsAre;
+
+struct Analyzed {
+  Job job;
+  Analysis analysis;
+};
+
+class KnownAnswers : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!std::filesystem::exists(kTraces)) GTEST_SKIP() << "no traces of others in ../shared/traces";
+  }
+
+  static Analyzed analyzed(const std::vector<std::string>& names) {
+    std::vector<std::string> paths;
+    for (const std::string& name : names) paths.push_back(kTraces + name);
+    Result<Job> job = import_job(paths);
+    if (!job.ok()) ADD_FAILURE() << job.error().message;
+    if (!job.ok()) return {};
+    Analyzed result{std::move(job).value(), {}};
+    Result<Analysis> analysis = analyze(result.job);
+    if (!analysis.ok()) ADD_FAILURE() << analysis.error().message;
+    if (analysis.ok()) result.analysis = std::move(analysis).value();
+    return result;
+  }
+
+  static std::int64_t to_us(std::int64_t ns) { return ns / 1000; }
+
+  inline static const std::string kTraces = LOCKSTEP_SOURCE_DIR "/../shared/traces/";
+};
+
+// Every rank and step of every trace: nine causes, none negative, that sum to the window.
+void expect_exact_partitions(const Analysis& analysis) {
+  const auto check = [](const Measures& measures) {
+    EXPECT_EQ(measures.partition.total(), measures.window_ns);
+    for (const std::int64_t ns : measures.partition.ns) EXPECT_GE(ns, 0);
+  };
+  for (const RankReport& rank : analysis.report.ranks) check(rank.measures);
+  for (const StepReport& step : analysis.report.steps) check(step.measures);
+  for (std::size_t rank = 0; rank < analysis.segments.size(); ++rank) {
+    std::int64_t sum = 0;
+    for (const CauseSegment& segment : analysis.segments[rank]) sum += segment.end - segment.begin;
+    EXPECT_EQ(sum, analysis.report.ranks[rank].measures.window_ns);
+  }
+}
+
+TEST_F(KnownAnswers, Dlrm) {
+  const Analyzed result = analyzed({"dlrm-8rank"});
+  const Report& report = result.analysis.report;
+  ASSERT_EQ(report.ranks.size(), 8u);
+  expect_exact_partitions(result.analysis);
+
+  // Communication, overlap, exposed, in µs.
+  const std::int64_t expected[8][3] = {{5798, 261, 5537}, {11336, 280, 11056}, {3492, 275, 3217},
+                                       {9774, 324, 9450}, {6587, 37, 6550},    {6251, 40, 6211},
+                                       {3558, 269, 3289}, {1746, 166, 1580}};
+  for (std::size_t rank = 0; rank < 8; ++rank) {
+    const Measures& measures = report.ranks[rank].measures;
+    EXPECT_EQ(to_us(measures.communication_ns), expected[rank][0]) << rank;
+    EXPECT_EQ(to_us(measures.overlap_ns), expected[rank][1]) << rank;
+    EXPECT_EQ(to_us(measures.exposed_communication_ns), expected[rank][2]) << rank;
+  }
+
+  ASSERT_EQ(report.collectives.size(), 8u);
+  EXPECT_EQ(report.unmatched, 0);
+  std::vector<std::int32_t> last_arrivers;
+  std::vector<std::int64_t> start_skews, end_skews;
+  std::int64_t waited = 0;
+  for (const CollectiveReport& collective : report.collectives) {
+    last_arrivers.push_back(collective.last_arriver.value_or(-1));
+    const auto by_arrival = [](const CollectiveRank& a, const CollectiveRank& b) {
+      return a.arrival_ns < b.arrival_ns;
+    };
+    const auto by_end = [](const CollectiveRank& a, const CollectiveRank& b) { return a.end_ns < b.end_ns; };
+    const auto [first, last] =
+        std::minmax_element(collective.ranks.begin(), collective.ranks.end(), by_arrival);
+    const auto [first_end, last_end] =
+        std::minmax_element(collective.ranks.begin(), collective.ranks.end(), by_end);
+    start_skews.push_back(to_us(last->arrival_ns - first->arrival_ns));
+    end_skews.push_back(to_us(last_end->end_ns - first_end->end_ns));
+    waited += collective.wait_ns;
+    EXPECT_FALSE(collective.partial);
+  }
+  EXPECT_THAT(last_arrivers, ElementsAre(7, 7, 7, 7, 7, 5, 5, 4));
+  EXPECT_THAT(start_skews, ElementsAre(7624, 1101, 168, 125, 223, 534, 584, 885));
+  EXPECT_THAT(end_skews, ElementsAre(2, 2, 1, 2, 5, 3, 5, 7));
+  EXPECT_EQ(to_us(waited), 46843);
+  std::int64_t communication = 0;
+  for (const RankReport& rank : report.ranks) communication += rank.measures.communication_ns;
+  EXPECT_EQ(to_us(communication), 48542);
+}
+
+// A trace alone: activities of class collective and p2p, overlap ratio in percent as published.
+struct SingleRank {
+  std::string file;
+  std::size_t kernels = 0, communication_kernels = 0;
+  double overlap_percent = 0;
+};
+
+TEST_F(KnownAnswers, HtaOverlap) {
+  const SingleRank expected[] = {{"hta/sampled_rank-0.json.gz", 1154, 10, 14.95},
+                                 {"hta/sampled_rank-1.json.gz", 1104, 10, 19.93},
+                                 {"hta/nccl_data.json.gz", 2700, 21, 15.61},
+                                 {"hta/negative_queue.json.gz", 6080, 80, 1.36}};
+  for (const SingleRank& trace : expected) {
+    SCOPED_TRACE(trace.file);
+    const Analyzed result = analyzed({trace.file});
+    ASSERT_EQ(result.job.ranks.size(), 1u);
+    expect_exact_partitions(result.analysis);
+    std::size_t kernels = 0, communication = 0;
+    for (const Activity& activity : result.job.ranks[0].activities) {
+      const bool communicates = activity.communication != kNone;
+      communication += communicates ? 1 : 0;
+      kernels += communicates || activity.activity_class == Class::compute ? 1 : 0;
+    }
+    EXPECT_EQ(kernels, trace.kernels);
+    EXPECT_EQ(communication, trace.communication_kernels);
+    ASSERT_TRUE(result.analysis.report.ranks[0].measures.overlap_ratio.has_value());
+    EXPECT_NEAR(*result.analysis.report.ranks[0].measures.overlap_ratio * 100, trace.overlap_percent, 0.005);
+  }
+}
+
+// Two ranks of a job of 128: ten collectives each, but six of the pairs contradict the clock.
+TEST_F(KnownAnswers, HtaPairHasSixImpossibleMatches) {
+  const Analyzed result = analyzed({"hta/sampled_rank-0.json.gz", "hta/sampled_rank-1.json.gz"});
+  expect_exact_partitions(result.analysis);
+  std::size_t together = 0, alone = 0;
+  for (const CollectiveReport& collective : result.analysis.report.collectives) {
+    EXPECT_TRUE(collective.partial);  // 126 ranks have no record
+    (collective.ranks.size() == 2 ? together : alone) += 1;
+  }
+  EXPECT_EQ(together, 4u);
+  EXPECT_EQ(alone, 12u);
+  EXPECT_EQ(result.analysis.report.unmatched, 12);
+}
+
+}  // namespace
+}  // namespace lockstep::analyzer
