@@ -1,8 +1,8 @@
 // The event model: what every source records, every importer produces and every consumer reads.
 //
-// Times are signed 64-bit nanoseconds of one clock per file (CLOCK_MONOTONIC of the host for recorded runs). Events refer
-// to strings, lanes and groups by small integers that are valid within one file. Structs are plain data; the container
-// (docs/trace-format.md) stores each of their fields as one column.
+// Times are signed 64-bit nanoseconds of one clock per file (CLOCK_MONOTONIC of the host for recorded runs).
+// Events refer to strings, lanes and groups by small integers that are valid within one file. Structs are
+// plain data; the container (docs/trace-format.md) stores each of their fields as one column.
 #pragma once
 
 #include <cstdint>
@@ -57,6 +57,8 @@ struct Lane {
   std::uint64_t handle = 0;   // thread id, or stream id
   std::uint32_t device = 0;   // device ordinal, for device_stream
   std::string name;           // what people read
+
+  bool operator==(const Lane&) const = default;
 };
 
 // A process group, or communicator. Ranks are global.
@@ -64,6 +66,8 @@ struct Group {
   std::string name;  // its identity across ranks
   std::string description;
   std::vector<std::int32_t> ranks;
+
+  bool operator==(const Group&) const = default;
 };
 
 enum class ActivityClass : std::uint8_t { compute = 1, collective = 2, p2p = 3, copy = 4, sync = 5 };
@@ -108,17 +112,19 @@ const char* to_string(Operation operation);  // "all_reduce"
 const char* to_string(DataType type);        // "float32"
 std::uint32_t size_in_bytes(DataType type);  // 0 for unknown
 
-// A typed value carried by a range or a mark (an NVTX payload's field). Several arguments with one key, in order, are the
-// elements of an array.
+// A typed value carried by a range or a mark (an NVTX payload's field). Several arguments with one key, in
+// order, are the elements of an array.
 enum class ArgumentType : std::uint8_t { int64 = 1, uint64 = 2, float64 = 3, string = 4, address = 5 };
 struct Argument {
   StringId key = 0;
   ArgumentType type = ArgumentType::int64;
   std::uint64_t bits = 0;  // the value's bit pattern; a StringId for strings
+
+  bool operator==(const Argument&) const = default;
 };
 
-// A closed range on a host thread. Ranges of one lane nest; `depth` 0 is the outermost. A start/end range may end on
-// another thread (`end_lane`) and has no depth of its own: `nested` is false, it may overlap anything.
+// A closed range on a host thread. Ranges of one lane nest; `depth` 0 is the outermost. A start/end range may
+// end on another thread (`end_lane`) and has no depth of its own: `nested` is false, it may overlap anything.
 struct HostRange {
   LaneId lane = 0;
   LaneId end_lane = 0;
@@ -130,11 +136,13 @@ struct HostRange {
   std::uint32_t color = 0;  // 0xAARRGGBB; 0 is "none"
   std::uint16_t depth = 0;
   bool nested = true;
+
+  bool operator==(const HostRange&) const = default;
 };
 
-// A range that had not ended when its chunk was written. If it ends later, a HostRange with the same lane and begin
-// follows, and the reader shows only that; if it never does (the process was killed), the reader shows it as running to
-// the end of the file.
+// A range that had not ended when its chunk was written. If it ends later, a HostRange with the same lane and
+// begin follows, and the reader shows only that; if it never does (the process was killed), the reader shows
+// it as running to the end of the file.
 struct OpenRange {
   LaneId lane = 0;
   Nanoseconds begin = 0;
@@ -144,6 +152,8 @@ struct OpenRange {
   std::uint32_t color = 0;
   std::uint16_t depth = 0;
   bool nested = true;
+
+  bool operator==(const OpenRange&) const = default;
 };
 
 struct Mark {
@@ -153,12 +163,16 @@ struct Mark {
   StringId domain = 0;
   StringId category = 0;
   std::uint32_t color = 0;
+
+  bool operator==(const Mark&) const = default;
 };
 
 struct Counter {
   LaneId lane = 0;  // LaneKind::counter
   Nanoseconds time = 0;
   double value = 0;
+
+  bool operator==(const Counter&) const = default;
 };
 
 // Work on a device lane, collectives apart.
@@ -170,6 +184,8 @@ struct DeviceActivity {
   ActivityClass activity_class = ActivityClass::compute;
   CorrelationId correlation = kNoCorrelation;
   std::uint64_t bytes = 0;  // copies only
+
+  bool operator==(const DeviceActivity&) const = default;
 };
 
 // A call on a host thread that launches device work (or waits for it).
@@ -179,6 +195,8 @@ struct ApiCall {
   Nanoseconds end = 0;
   StringId name = 0;
   CorrelationId correlation = kNoCorrelation;
+
+  bool operator==(const ApiCall&) const = default;
 };
 
 // One rank's part in a collective or point-to-point operation: its true interval on the communication lane.
@@ -196,6 +214,8 @@ struct Collective {
   DataType data_type = DataType::unknown;
   std::int32_t peer = kNoRank;  // global rank of the root, or the other side of a send or receive
   CorrelationId correlation = kNoCorrelation;
+
+  bool operator==(const Collective&) const = default;
 };
 
 struct Step {
@@ -203,6 +223,8 @@ struct Step {
   Nanoseconds begin = 0;
   Nanoseconds end = 0;
   std::int64_t number = 0;
+
+  bool operator==(const Step&) const = default;
 };
 
 // The same instant on several clocks; kUnknownTime where one was not read.
@@ -211,6 +233,8 @@ struct ClockSnapshot {
   Nanoseconds realtime = kUnknownTime;
   Nanoseconds monotonic_raw = kUnknownTime;
   std::uint64_t tsc = 0;
+
+  bool operator==(const ClockSnapshot&) const = default;
 };
 
 // Events that were lost between two instants, and why. Nothing is ever lost silently.
@@ -220,6 +244,8 @@ struct Drop {
   std::uint64_t count = 0;
   StringId source = 0;  // "nvtx"
   StringId reason = 0;  // "ring full"
+
+  bool operator==(const Drop&) const = default;
 };
 
 }  // namespace lockstep::trace

@@ -1,9 +1,9 @@
 // Reads a trace file (docs/trace-format.md).
 //
-// The file is mapped. A cleanly closed file opens by its footer alone, whatever its size; one without a footer (the process
-// was killed, the file is still being written, or was cut) is scanned chunk by chunk and readable up to its last whole
-// chunk. Reading a lane and a time range touches only the chunks that hold them. A Reader is immutable after open():
-// any number of threads may read from it.
+// The file is mapped. A cleanly closed file opens by its footer alone, whatever its size; one without a
+// footer (the process was killed, the file is still being written, or was cut) is scanned chunk by chunk and
+// readable up to its last whole chunk. Reading a lane and a time range touches only the chunks that hold
+// them. A Reader is immutable after open(): any number of threads may read from it.
 #pragma once
 
 #include <cstdint>
@@ -33,7 +33,8 @@ struct ChunkInfo {
   std::uint64_t size = 0;      // in the file, header included
 };
 
-// Which events to read. Absent fields select everything; the time range selects events that intersect [begin, end].
+// Which events to read. Absent fields select everything; the time range selects events that intersect [begin,
+// end].
 struct Selection {
   std::optional<LaneId> lane;
   Nanoseconds begin = std::numeric_limits<Nanoseconds>::min();
@@ -42,6 +43,8 @@ struct Selection {
 
 class Reader {
  public:
+  // Whether bytes from the beginning of a file, at least 8, are those of a trace file.
+  static bool recognises(std::span<const std::byte> beginning) noexcept;
   static Result<Reader> open(const std::filesystem::path& path);
   // The same over bytes in memory, which must outlive the Reader. `name` stands in messages.
   static Result<Reader> open(std::span<const std::byte> bytes, std::string name);
@@ -52,8 +55,8 @@ class Reader {
 
   // True if the footer was found: the writer closed the file.
   bool complete() const;
-  // What is wrong with the file, in words: "cut after 3 of … bytes", "chunk at 4711 damaged, 16384 host ranges lost".
-  // Damage found while reading events is in the Status of that call.
+  // What is wrong with the file, in words: "cut after 3 of … bytes", "chunk at 4711 damaged, 16384 host
+  // ranges lost". Damage found while reading events is in the Status of that call.
   const std::vector<std::string>& warnings() const;
 
   const std::map<std::string, std::string>& metadata() const;
@@ -64,8 +67,11 @@ class Reader {
   std::span<const ChunkInfo> chunks() const;
   std::uint64_t count(EventKind kind) const;
 
-  // Calls `visit` for each selected event in file order (per lane: order of being appended). E is one of the event structs of trace/event.h.
-  // Damaged chunks are skipped; the Status then says what was lost, and all other events have been visited.
+  // Calls `visit` for each selected event in file order (per lane: order of being appended). E is one of the
+  // event structs of trace/event.h. An OpenRange is selected if it begins before the selection ends; kinds
+  // without lanes are not selected by a lane. Every lane and end_lane is an index into lanes(), every group
+  // one into groups() or kNoGroup. Damaged chunks are skipped; the Status then says what was lost, and all
+  // other events have been visited.
   template <class E>
   Status read(const Selection& selection, const std::function<void(const E&)>& visit) const;
 
@@ -78,10 +84,12 @@ class Reader {
   Status read_with_arguments(const Selection& selection,
                              const std::function<void(const E&, std::span<const Argument>)>& visit) const;
 
-  // Ranges that were begun and never ended in this file: open ranges without a HostRange of the same lane and begin.
+  // Ranges that were begun and never ended in this file, each once: open ranges without a HostRange of the
+  // same lane, begin, name, depth and nesting. read<OpenRange>() also yields those that ended later.
   Result<std::vector<OpenRange>> unfinished_ranges() const;
 
-  // Every chunk decoded and checksummed: what `lockstep` says about a run's health.
+  // Every chunk of events decoded and checksummed; the tables were when the file was opened, and warnings()
+  // tells of them.
   Status verify() const;
 
  private:

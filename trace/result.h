@@ -4,8 +4,9 @@
 //   if (!reader.ok()) return reader.error();       // Error converts to any Result
 //   use(reader.value());
 //
-// No conversion to bool: `if (result)` on a Result<bool> has fooled too many readers. A message names the file, flag or
-// value that is wrong and says what to do. No exception crosses the boundary of a library of this project.
+// No conversion to bool: `if (result)` on a Result<bool> has fooled too many readers. A message names the
+// file, flag or value that is wrong and says what to do. No exception crosses the boundary of a library of
+// this project.
 #pragma once
 
 #include <optional>
@@ -22,8 +23,10 @@ struct Error {
 template <class T>
 class [[nodiscard]] Result {
  public:
-  Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}      // NOLINT(google-explicit-constructor)
-  Result(Error error) : state_(std::in_place_index<1>, std::move(error)) {}  // NOLINT(google-explicit-constructor)
+  Result(T value)
+      : state_(std::in_place_index<0>, std::move(value)) {}  // NOLINT(google-explicit-constructor)
+  Result(Error error)
+      : state_(std::in_place_index<1>, std::move(error)) {}  // NOLINT(google-explicit-constructor)
 
   bool ok() const noexcept { return state_.index() == 0; }
   // Precondition: ok().

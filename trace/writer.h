@@ -1,13 +1,15 @@
 // Writes a trace file (docs/trace-format.md). One thread uses a Writer; it needs no lock.
 //
-// Made to live in other people's processes: no function throws; an allocation failure or a full disk becomes a Status,
-// after which the writer keeps accepting events and drops them, counting. Needs libc and libzstd only.
+// Made to live in other people's processes: no function throws; an allocation failure or a full disk becomes
+// a Status, after which the writer keeps accepting events and drops them, counting. Needs libc and libzstd
+// only.
 //
-// Events are buffered per (kind, lane) column block and compressed when a block is full or flush() is called. After flush()
-// returns, everything appended so far is in the file (in the kernel's hands: it survives the death of the process). A file
-// cut at any byte is readable up to its last whole chunk.
+// Events are buffered per (kind, lane) column block and compressed when a block is full or flush() is called.
+// After flush() returns, everything appended so far is in the file (in the kernel's hands: it survives the
+// death of the process). A file cut at any byte is readable up to its last whole chunk.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -19,9 +21,11 @@
 namespace lockstep::trace {
 
 struct WriterOptions {
-  int compression_level = 1;              // zstd
-  std::uint32_t events_per_chunk = 16384; // a block is written when it holds this many
-  bool exclusive = true;                  // fail if the file exists (O_EXCL) instead of truncating it
+  int compression_level = 1;               // zstd
+  std::uint32_t events_per_chunk = 16384;  // a block is written when it holds this many
+  bool exclusive = true;                   // fail if the file exists (O_EXCL) instead of truncating it
+  std::size_t memory_limit =
+      64U << 20;  // bytes of buffered events above which all blocks are written, full or not
 };
 
 class Writer {
@@ -33,7 +37,8 @@ class Writer {
   Writer& operator=(Writer&&) noexcept;
   ~Writer();  // closes, ignoring errors
 
-  // Metadata of the file: "rank", "world_size", "host", "process", "command", … A later value replaces an earlier one.
+  // Metadata of the file: "rank", "world_size", "host", "process", "command", … A later value replaces an
+  // earlier one.
   void set_metadata(std::string_view key, std::string_view value) noexcept;
 
   // The id of a string, added to the table if new.
@@ -57,6 +62,9 @@ class Writer {
   Status flush() noexcept;
   // Flushes, writes the footer index and closes the file. Events appended later are lost and counted.
   Status close() noexcept;
+  // Closes the descriptor and writes nothing: for the copy of a Writer that a forked child inherits. What the
+  // parent's Writer does is not affected. Events appended later are lost and counted.
+  void abandon() noexcept;
 
   std::uint64_t events_appended() const noexcept;
   // Events that could not be kept since an error.

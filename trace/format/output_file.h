@@ -1,0 +1,46 @@
+// A file that is only appended to, through a buffer, with few system calls. After the first failure nothing
+// more is written.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "trace/result.h"
+
+namespace lockstep::trace::format {
+
+class OutputFile {
+ public:
+  OutputFile() = default;
+  OutputFile(const OutputFile&) = delete;
+  OutputFile& operator=(const OutputFile&) = delete;
+  ~OutputFile() { abandon(); }
+
+  // The error names the file, the reason and what to do.
+  Status create(const char* path, bool exclusive);
+
+  // What is not in the kernel's hands yet. Append to it; position() is where its end will stand in the file.
+  std::vector<std::byte>& buffer() { return buffer_; }
+  std::uint64_t position() const { return written_ + buffer_.size(); }
+  std::uint64_t written() const { return written_; }
+
+  // Writes the buffer and empties it, whatever becomes of it; written() says how much reached the file.
+  Status write_buffer();
+  Status close();
+  // Closes the descriptor and drops the buffer.
+  void abandon();
+  bool is_open() const { return descriptor_ >= 0; }
+  const std::string& path() const { return path_; }
+
+ private:
+  Error failure(const char* what, int error_number) const;
+
+  int descriptor_ = -1;
+  std::string path_;
+  std::vector<std::byte> buffer_;
+  std::uint64_t written_ = 0;
+};
+
+}  // namespace lockstep::trace::format

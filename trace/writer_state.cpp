@@ -1,0 +1,308 @@
+#include "trace/writer_state.h"
+
+#include <algorithm>
+#include <array>
+#include <new>
+#include <utility>
+
+#include "trace/format/checksum.h"
+#include "trace/format/tables.h"
+
+namespace lockstep::trace {
+namespace {
+
+using format::ChunkHeader;
+using format::ChunkKind;
+using format::IndexEntry;
+
+constexpr std::size_t kBufferBeforeWrite = 1U << 20;
+constexpr std::uint32_t kEntriesPerIndexChunk = 4096;
+constexpr std::size_t kTableBytesPerChunk = 4U << 20;
+
+}  // namespace
+
+Writer::State::State(const WriterOptions& writer_options)
+    : options(writer_options), compressor_(writer_options.compression_level) {
+  options.memory_limit = std::max<std::size_t>(options.memory_limit, 1U << 20);
+  options.events_per_chunk =
+      std::clamp<std::uint32_t>(options.events_per_chunk, 1, format::kMaxEventsPerChunk);
+}
+
+void Writer::State::fail(Error error) {
+  status = std::move(error);
+  drop_buffered();
+}
+
+void Writer::State::drop_buffered() noexcept {
+  for (const PendingChunk& chunk : pending_chunks_) {
+    if (chunk.end > file.written()) lost += chunk.events;
+  }
+  pending_chunks_.clear();
+  lost += release_blocks();
+  file.buffer() = {};
+}
+
+Status Writer::State::report() const noexcept {
+  try {
+    return status.ok() ? refusals : status;
+  } catch (const std::bad_alloc&) {
+    return Error{"out of memory"};
+  }
+}
+
+void Writer::State::fail_out_of_memory() noexcept {
+  if (!status.ok()) return;
+  // The last chunk in the buffer may be unfinished.
+  const std::uint64_t whole = pending_chunks_.empty() ? file.written() : pending_chunks_.back().end;
+  file.buffer().resize(std::min<std::size_t>(file.buffer().size(), whole - file.written()));
+  try {
+    write_out();
+    if (status.ok())
+      fail(Error{"trace file '" + file.path() + "': out of memory; events from here on are lost"});
+  } catch (const std::bad_alloc&) {
+    fail(Error{"out of memory"});  // short enough to need none
+  }
+}
+
+void Writer::State::refuse(std::string reason) {
+  ++lost;
+  if (refusals.ok()) refusals = Error{"trace file '" + file.path() + "': " + reason};
+}
+
+std::uint64_t Writer::State::release_blocks() noexcept {
+  std::uint64_t events = 0;
+  const auto release = [&](auto& blocks) {
+    for (auto& block : blocks) {
+      events += block.size();
+      block.release();
+    }
+  };
+  std::apply([&](auto&... blocks) { (release(blocks), ...); }, blocks_);
+  block_bytes_ = 0;
+  return events;
+}
+
+template <class E>
+void Writer::State::append(const E& event, std::span<const Argument> arguments) {
+  ++appended;
+  if (!accepts()) [[unlikely]] {
+    ++lost;
+    return;
+  }
+  std::uint32_t row = 0;
+  if constexpr (format::Schema<E>::kHasLane) row = event.lane;
+  Blocks<E>& blocks = std::get<Blocks<E>>(blocks_);
+  if (row >= blocks.size()) [[unlikely]] {
+    if (format::Schema<E>::kHasLane && row >= lanes.size()) {
+      return refuse(std::string("a ") + to_string(format::Schema<E>::kKind) + " on lane " +
+                    std::to_string(row) + ", which add_lane() never returned, was not kept");
+    }
+    blocks.resize(std::max<std::size_t>(row + 1, lanes.size()));
+  }
+  format::Block<E>& block = blocks[row];
+  if constexpr (format::Schema<E>::kHasArguments) {
+    if (arguments.size() > format::kMaxArgumentsPerChunk) {
+      return refuse(std::string("a ") + to_string(format::Schema<E>::kKind) + " with " +
+                    std::to_string(arguments.size()) +
+                    " arguments, more than a chunk can hold, was not kept");
+    }
+    if (block.argument_count() + arguments.size() > format::kMaxArgumentsPerChunk) seal(row, block);
+  }
+  if (block.full()) [[unlikely]] {
+    if (block.size() >= options.events_per_chunk) seal(row, block);
+    if (!accepts()) {
+      ++lost;
+      return;
+    }
+    if (block.full()) {
+      const std::size_t before = block.allocated_bytes();
+      block.grow(options.events_per_chunk);
+      block_bytes_ += block.allocated_bytes() - before;
+    }
+  }
+  if constexpr (format::Schema<E>::kHasArguments) {
+    const std::size_t before = block.allocated_bytes();
+    block.append_arguments(arguments);
+    block_bytes_ += block.allocated_bytes() - before;
+  }
+  block.append(event);
+  if (block_bytes_ > options.memory_limit) [[unlikely]]
+    shed_memory();
+}
+
+void Writer::State::shed_memory() {
+  seal_all();
+  if (accepts()) release_blocks();
+}
+
+template <class E>
+void Writer::State::seal(LaneId lane, format::Block<E>& block) {
+  if (block.size() == 0) return;
+  write_tables();
+  if (!accepts()) return;
+  ChunkHeader header;
+  header.kind = static_cast<std::uint8_t>(format::Schema<E>::kKind);
+  if constexpr (format::Schema<E>::kHasLane) {
+    header.flags = format::kHasLane;
+    header.first_id = lane;
+  }
+  header.count = block.size();
+  std::tie(header.begin, header.end) = block.time_bounds();
+  block.encode(encoder_);
+  write_chunk(header, encoder_.finish());
+  block.clear();
+  settle();
+}
+
+void Writer::State::seal_all() {
+  const auto seal_each = [&](auto& blocks) {
+    for (std::size_t lane = 0; lane < blocks.size(); ++lane) seal(static_cast<LaneId>(lane), blocks[lane]);
+  };
+  std::apply([&](auto&... blocks) { (seal_each(blocks), ...); }, blocks_);
+  write_tables();
+}
+
+// The position of the header in the buffer is known before the body, its contents only after.
+void Writer::State::write_chunk(ChunkHeader header, std::span<const std::span<const std::byte>> parts) {
+  std::vector<std::byte>& buffer = file.buffer();
+  const std::uint64_t position = file.position();
+  const std::size_t begin = buffer.size();
+  // All that can fail comes first.
+  if (pending_chunks_.size() == pending_chunks_.capacity())
+    pending_chunks_.reserve(2 * pending_chunks_.size() + 16);
+  if (index_.full()) index_.grow(kEntriesPerIndexChunk);
+  buffer.resize(begin + format::kChunkHeaderSize);
+  const std::size_t body = buffer.size();
+  std::size_t raw_size = 0;
+  for (const auto& part : parts) raw_size += part.size();
+  if (!compressor_.compress(parts, buffer)) throw std::bad_alloc();
+  header.codec = format::Codec::zstd;
+  if (buffer.size() - body >= raw_size) {
+    buffer.resize(body);
+    for (const auto& part : parts) buffer.insert(buffer.end(), part.begin(), part.end());
+    header.codec = format::Codec::stored;
+  }
+  header.events_before = events_in_chunks_;
+  header.raw_size = static_cast<std::uint32_t>(raw_size);
+  header.body_size = static_cast<std::uint32_t>(buffer.size() - body);
+  header.body_checksum = format::checksum(std::span(buffer).subspan(body));
+  const format::ChunkHeaderBytes bytes = format::encode_chunk_header(header, position);
+  std::copy(bytes.begin(), bytes.end(), buffer.begin() + static_cast<std::ptrdiff_t>(begin));
+
+  const bool events = format::holds_events(header.kind);
+  if (events) events_in_chunks_ += header.count;
+  pending_chunks_.push_back({file.position(), events ? header.count : 0});
+  if (header.kind != static_cast<std::uint8_t>(ChunkKind::index)) {
+    const auto size = static_cast<std::uint32_t>(buffer.size() - begin);
+    index_.append(
+        {header.kind, header.flags, header.first_id, header.count, size, header.begin, header.end, position});
+  }
+}
+
+// What follows a chunk, once its contents are no longer held elsewhere too.
+void Writer::State::settle() {
+  if (index_.size() == kEntriesPerIndexChunk) write_index();
+  if (file.buffer().size() >= kBufferBeforeWrite) write_out();
+}
+
+void Writer::State::write_table(ChunkKind kind, std::uint32_t first_id, Table& table) {
+  if (table.count == 0 || !accepts()) return;
+  ChunkHeader header;
+  header.kind = static_cast<std::uint8_t>(kind);
+  header.first_id = first_id;
+  header.count = table.count;
+  const std::array<std::span<const std::byte>, 1> parts{table.body};
+  write_chunk(header, parts);
+  table = {};
+  settle();
+}
+
+void Writer::State::write_tables() {
+  if (!strings.pending().empty()) {
+    const std::span<const std::string_view> pending = strings.pending();
+    std::size_t done = 0;
+    while (done < pending.size()) {
+      Table table;
+      std::size_t bytes = 0;
+      std::size_t end = done;
+      while (end < pending.size() && (end == done || bytes + pending[end].size() <= kTableBytesPerChunk)) {
+        bytes += pending[end++].size();
+      }
+      format::encode_strings(pending.subspan(done, end - done), table.body);
+      table.count = static_cast<std::uint32_t>(end - done);
+      write_table(ChunkKind::strings, strings.first_pending() + static_cast<std::uint32_t>(done), table);
+      done = end;
+    }
+    strings.pending_written();
+  }
+  write_table(ChunkKind::lanes, 0, lane_rows_);
+  write_table(ChunkKind::groups, groups - group_rows_.count, group_rows_);
+  Table table;
+  for (const auto& [key, value] : metadata) {
+    format::encode_metadata(key, value, table.body);
+    ++table.count;
+    if (table.body.size() >= kTableBytesPerChunk) write_table(ChunkKind::metadata, 0, table);
+  }
+  metadata.clear();
+  write_table(ChunkKind::metadata, 0, table);
+}
+
+void Writer::State::write_large_tables() {
+  if (strings.pending_bytes() >= kTableBytesPerChunk ||
+      strings.pending().size() >= kTableBytesPerChunk / 16 || lane_rows_.body.size() >= kTableBytesPerChunk ||
+      group_rows_.body.size() >= kTableBytesPerChunk) {
+    write_tables();
+  }
+}
+
+void Writer::State::add_group_row(const Group& group) {
+  format::encode_group(group, group_rows_.body);
+  ++group_rows_.count;
+  ++groups;
+}
+
+void Writer::State::add_lane_row(LaneId id) {
+  format::encode_lane(id, lanes[id], lane_rows_.body);
+  ++lane_rows_.count;
+}
+
+void Writer::State::write_index() {
+  ChunkHeader header;
+  header.kind = static_cast<std::uint8_t>(ChunkKind::index);
+  header.count = index_.size();
+  header.begin = static_cast<std::int64_t>(previous_index_);
+  index_.encode(encoder_);
+  const std::uint64_t position = file.position();
+  write_chunk(header, encoder_.finish());
+  index_.clear();
+  previous_index_ = position;
+}
+
+void Writer::State::write_out() {
+  if (!accepts()) return;
+  const Status written = file.write_buffer();
+  if (!written.ok()) return fail(written.error());
+  pending_chunks_.clear();
+}
+
+void Writer::State::finish() {
+  seal_all();
+  if (!accepts()) return;
+  write_index();
+  const format::TrailerBytes trailer = format::encode_trailer(previous_index_, file.position());
+  file.buffer().insert(file.buffer().end(), trailer.begin(), trailer.end());
+  write_out();
+}
+
+template void Writer::State::append(const HostRange&, std::span<const Argument>);
+template void Writer::State::append(const OpenRange&, std::span<const Argument>);
+template void Writer::State::append(const Mark&, std::span<const Argument>);
+template void Writer::State::append(const Counter&, std::span<const Argument>);
+template void Writer::State::append(const DeviceActivity&, std::span<const Argument>);
+template void Writer::State::append(const ApiCall&, std::span<const Argument>);
+template void Writer::State::append(const Collective&, std::span<const Argument>);
+template void Writer::State::append(const Step&, std::span<const Argument>);
+template void Writer::State::append(const ClockSnapshot&, std::span<const Argument>);
+template void Writer::State::append(const Drop&, std::span<const Argument>);
+
+}  // namespace lockstep::trace

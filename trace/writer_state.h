@@ -1,0 +1,104 @@
+// What a Writer holds (trace/writer.h). Functions here may throw std::bad_alloc; Writer catches it.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "trace/format/block.h"
+#include "trace/format/chunk.h"
+#include "trace/format/columns.h"
+#include "trace/format/compression.h"
+#include "trace/format/output_file.h"
+#include "trace/format/schema.h"
+#include "trace/format/string_pool.h"
+#include "trace/writer.h"
+
+namespace lockstep::trace {
+
+struct Writer::State {
+  explicit State(const WriterOptions& options);
+
+  template <class E>
+  void append(const E& event, std::span<const Argument> arguments);
+
+  void add_lane_row(LaneId id);
+  void add_group_row(const Group& group);
+  // Tables that wait for the next chunk do not grow without bound.
+  void write_large_tables();
+  // Turns all that was appended into chunks in the file's buffer.
+  void seal_all();
+  // Hands the buffer to the kernel.
+  void write_out();
+  // Both, then the footer.
+  void finish();
+
+  // Nothing more is written. What is buffered is lost and counted.
+  void fail(Error error);
+  // The same, but what is buffered as whole chunks is still written. Does not throw.
+  void fail_out_of_memory() noexcept;
+  // The event cannot be kept; the writer goes on.
+  void refuse(std::string reason);
+  // The buffered events count as lost.
+  void drop_buffered() noexcept;
+  // What flush() and close() return.
+  Status report() const noexcept;
+  bool accepts() const { return file.is_open() && status.ok(); }
+
+  WriterOptions options;
+  format::OutputFile file;
+  Status status;    // the failure that ended writing
+  Status refusals;  // the first event that could not be taken, and why
+  std::uint64_t appended = 0;
+  std::uint64_t lost = 0;
+
+  format::StringPool strings;
+  std::vector<Lane> lanes;
+  std::uint32_t groups = 0;
+  std::map<std::string, std::string> metadata;  // not written yet
+
+ private:
+  template <class E>
+  using Blocks = std::vector<format::Block<E>>;  // by lane; one only for kinds without lanes
+  template <class... E>
+  static std::tuple<Blocks<E>...> blocks_of(std::tuple<E...>*);
+  using AllBlocks = decltype(blocks_of(static_cast<format::EventTypes*>(nullptr)));
+
+  struct Table {
+    std::vector<std::byte> body;
+    std::uint32_t count = 0;
+  };
+  struct PendingChunk {
+    std::uint64_t end = 0;  // position in the file
+    std::uint64_t events = 0;
+  };
+
+  void shed_memory();
+  template <class E>
+  void seal(LaneId lane, format::Block<E>& block);
+  std::uint64_t release_blocks() noexcept;
+
+  void write_tables();
+  void write_index();
+  void write_table(format::ChunkKind kind, std::uint32_t first_id, Table& table);
+  void write_chunk(format::ChunkHeader header, std::span<const std::span<const std::byte>> parts);
+  void settle();
+
+  AllBlocks blocks_;
+  std::size_t block_bytes_ = 0;
+  format::ColumnEncoder encoder_;
+  format::Compressor compressor_;
+  std::uint64_t events_in_chunks_ = 0;
+  std::vector<PendingChunk> pending_chunks_;  // in the file's buffer
+
+  Table lane_rows_;
+  Table group_rows_;
+
+  format::Block<format::IndexEntry> index_;
+  std::uint64_t previous_index_ = 0;
+};
+
+}  // namespace lockstep::trace
