@@ -1,5 +1,7 @@
 #include "analyzer/import/kineto/event_fields.h"
 
+#include <cstring>
+
 namespace lockstep::analyzer::kineto {
 namespace {
 
@@ -8,7 +10,7 @@ using simdjson::SUCCESS;
 namespace ondemand = simdjson::ondemand;
 
 // The token of a scalar: simdjson's view of it runs on over the white space behind it.
-std::string_view scalar(ondemand::value& value) {
+inline std::string_view scalar(ondemand::value& value) {
   std::string_view token = value.raw_json_token();
   while (!token.empty() && static_cast<unsigned char>(token.back()) <= ' ') token.remove_suffix(1);
   if (token.size() >= 2 && token.front() == '"') return token.substr(1, token.size() - 2);
@@ -94,11 +96,11 @@ error_code read_arguments(ondemand::value& value, EventFields& fields) {
   ondemand::object object;
   if (const error_code error = value.get_object().get(object)) return error;
   const bool metadata = fields.phase == "M";
-  for (auto field : object) {
-    ondemand::raw_json_string key;
-    ondemand::value member;
-    if (const error_code error = field.key().get(key)) return error;
-    if (const error_code error = field.value().get(member)) return error;
+  for (auto result : object) {
+    if (const error_code error = result.error()) return error;
+    ondemand::field&& field = std::move(result).value_unsafe();
+    const ondemand::raw_json_string key = field.key();
+    ondemand::value& member = field.value();
     if (metadata) {
       if (is(key.raw(), "name")) set(fields.argument_name, member);
     } else if (const error_code error = read_device_argument(key.raw(), member, fields.arguments)) {
@@ -116,12 +118,11 @@ bool wants_arguments(const EventFields& fields) {
 }  // namespace
 
 error_code read_fields(ondemand::object& object, EventFields& fields) {
-  for (auto field : object) {
-    ondemand::raw_json_string raw_key;
-    ondemand::value value;
-    if (const error_code error = field.key().get(raw_key)) return error;
-    if (const error_code error = field.value().get(value)) return error;
-    const char* const key = raw_key.raw();
+  for (auto result : object) {
+    if (const error_code error = result.error()) return error;
+    ondemand::field&& field = std::move(result).value_unsafe();
+    ondemand::value& value = field.value();
+    const char* const key = field.key().raw();
     switch (key[0]) {
       case 'p':
         if (is(key, "ph"))
