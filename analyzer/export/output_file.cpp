@@ -85,11 +85,16 @@ Result<OutputFile> OutputFile::create(const fs::path& target, Overwrite overwrit
   return OutputFile(std::move(path).value(), std::move(stream));
 }
 
-Status OutputFile::commit() {
+Status OutputFile::finish() {
   errno = 0;
-  stream_->close();
+  if (stream_->is_open()) stream_->close();
   if (!*stream_) return cannot_write(path_.target(), errno);
-  return path_.commit();
+  return {};
+}
+
+Status OutputFile::commit() {
+  const Status finished = finish();
+  return finished.ok() ? path_.commit() : finished;
 }
 
 }  // namespace lockstep::analyzer

@@ -45,7 +45,9 @@ class OutputFile {
   static Result<OutputFile> create(const std::filesystem::path& target, Overwrite overwrite);
 
   std::ostream& stream() { return *stream_; }
-  // Errors name the file and the reason ("No space left on device").
+  // Writes what is buffered and closes. Errors name the file and the reason ("No space left on device").
+  Status finish();
+  // The same, and gives the file its name.
   Status commit();
 
  private:

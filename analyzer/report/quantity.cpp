@@ -45,7 +45,7 @@ std::string format_duration(std::int64_t ns) {
   // Negated as unsigned: the smallest int64 has no positive counterpart.
   const std::uint64_t magnitude =
       ns < 0 ? 0 - static_cast<std::uint64_t>(ns) : static_cast<std::uint64_t>(ns);
-  return (ns < 0 ? "-" : "") + three_digits(magnitude, kTimeUnits);
+  return fmt::format("{}{}", ns < 0 ? "-" : "", three_digits(magnitude, kTimeUnits));
 }
 
 std::string format_share(std::int64_t part, std::int64_t whole) {
@@ -75,13 +75,14 @@ std::string format_bandwidth(std::optional<double> gigabytes_per_second) {
 }
 
 std::string format_count(std::int64_t count) {
-  std::string digits = fmt::format("{}", count);
-  const std::size_t first = count < 0 ? 1 : 0;
-  for (std::size_t i = digits.size(); i > first + 3;) {
-    i -= 3;
-    digits.insert(i, ",");
+  const std::string digits = fmt::format("{}", count);
+  std::string out;
+  for (std::size_t i = 0; i < digits.size(); ++i) {
+    const std::size_t left = digits.size() - i;
+    if (i > 0 && digits[i - 1] != '-' && left % 3 == 0) out += ',';
+    out += digits[i];
   }
-  return digits;
+  return out;
 }
 
 std::string format_plural(std::int64_t count, const char* noun) {

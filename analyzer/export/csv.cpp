@@ -1,0 +1,91 @@
+// CSV as RFC 4180 has it: comma, CRLF, fields quoted where they hold a comma, quote, CR or LF. NULL is an
+// empty field; an empty text is "".
+#include <fmt/format.h>
+
+#include <array>
+#include <charconv>
+#include <ostream>
+#include <string>
+#include <system_error>
+
+#include "analyzer/export/export.h"
+#include "analyzer/export/tables.h"
+
+namespace lockstep::analyzer {
+namespace {
+
+void append_text(std::string& line, std::string_view text) {
+  if (!text.empty() && text.find_first_of(",\"\r\n") == std::string_view::npos) {
+    line += text;
+    return;
+  }
+  line += '"';
+  for (const char c : text) {
+    line += c;
+    if (c == '"') line += '"';
+  }
+  line += '"';
+}
+
+void append_value(std::string& line, const Value& value) {
+  if (const auto* number = std::get_if<std::int64_t>(&value)) {
+    fmt::format_to(std::back_inserter(line), "{}", *number);
+  } else if (const auto* real = std::get_if<double>(&value)) {
+    fmt::format_to(std::back_inserter(line), "{}",
+                   *real);  // the shortest text that reads back as the same value
+  } else if (const auto* text = std::get_if<std::string_view>(&value)) {
+    append_text(line, *text);
+  }
+}
+
+void write_table(const TableDefinition& table, const Job& job, const Analysis& analysis, std::ostream& out) {
+  std::string line;
+  for (const TableColumn& column : table.columns) {
+    if (!line.empty()) line += ',';
+    line += column.name;
+  }
+  out << line << "\r\n";
+  table.rows(job, analysis, [&](std::span<const Value> row) {
+    line.clear();
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      if (i > 0) line += ',';
+      append_value(line, row[i]);
+    }
+    line += "\r\n";
+    out.write(line.data(), static_cast<std::streamsize>(line.size()));
+    return static_cast<bool>(out);
+  });
+}
+
+}  // namespace
+
+void write_activities_csv(const Job& job, const Analysis& analysis, std::ostream& out) {
+  write_table(activities_table(), job, analysis, out);
+}
+
+Status write_csv(const Job& job, const Analysis& analysis, const std::filesystem::path& folder,
+                 Overwrite overwrite) {
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (error) return Error{fmt::format("cannot make the folder {}: {}", folder.string(), error.message())};
+  // All files are written before the first one gets its name: a refusal, or a full disk, leaves nothing half
+  // done.
+  std::vector<OutputFile> files;
+  for (const TableDefinition& table : table_definitions()) {
+    Result<OutputFile> file = OutputFile::create(folder / (std::string(table.name) + ".csv"), overwrite);
+    if (!file.ok()) return file.error();
+    files.push_back(std::move(file).value());
+  }
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    write_table(table_definitions()[i], job, analysis, files[i].stream());
+  }
+  for (OutputFile& file : files) {
+    if (const Status written = file.finish(); !written.ok()) return written;
+  }
+  for (OutputFile& file : files) {
+    if (const Status committed = file.commit(); !committed.ok()) return committed;
+  }
+  return {};
+}
+
+}  // namespace lockstep::analyzer

@@ -1,0 +1,239 @@
+// Perfetto's protobuf trace. One packet sequence per rank; its packets are sorted by time, its strings
+// interned where they first occur. A rank is a process track, each of its lanes a track below it (tracks with
+// names of their own rather than thread tracks: thread ids of different hosts collide, and a stream has
+// none).
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <ostream>
+#include <protozero/pbf_builder.hpp>
+#include <string>
+#include <unordered_map>
+
+#include "analyzer/export/export.h"
+#include "analyzer/export/perfetto_fields.h"
+#include "analyzer/export/slices.h"
+#include "analyzer/report/unicode.h"
+
+namespace lockstep::analyzer {
+namespace {
+
+namespace pf = perfetto;
+template <class Message>
+using Builder = protozero::pbf_builder<Message>;
+
+// Ids of the strings that a sequence has used, and the InternedData for those that its next packet brings.
+class Interner {
+ public:
+  std::uint64_t id(pf::InternedData kind, std::string_view text) {
+    auto& ids = ids_[slot(kind)];
+    std::string key = to_valid_utf8(text);
+    const auto [entry, is_new] = ids.try_emplace(std::move(key), ids.size() + 1);
+    if (is_new) {
+      Builder<pf::InternedData> data(fresh_);
+      Builder<pf::InternedString> string(data, kind);
+      string.add_uint64(pf::InternedString::iid, entry->second);
+      string.add_string(pf::InternedString::text, entry->first);
+    }
+    return entry->second;
+  }
+
+  void move_fresh_into(Builder<pf::TracePacket>& packet) {
+    if (fresh_.empty()) return;
+    packet.add_message(pf::TracePacket::interned_data, fresh_);
+    fresh_.clear();
+  }
+
+ private:
+  static std::size_t slot(pf::InternedData kind) {
+    return kind == pf::InternedData::debug_annotation_string_values ? 0 : static_cast<std::size_t>(kind);
+  }
+
+  std::array<std::unordered_map<std::string, std::uint64_t>, 4> ids_;
+  std::string fresh_;
+};
+
+// One begin or end on a track.
+struct Edge {
+  Nanoseconds time;
+  std::uint32_t track;
+  std::uint32_t slice;
+  bool is_begin;
+};
+
+// The edges of all tracks by time; those of one track stay in the order in which slices open and close.
+std::vector<Edge> edges_of(const std::vector<Track>& tracks) {
+  std::vector<Edge> edges;
+  for (std::uint32_t t = 0; t < tracks.size(); ++t) {
+    const std::vector<Slice>& slices = tracks[t].slices;
+    std::vector<std::uint32_t> open;
+    const auto close_until = [&](Nanoseconds time) {
+      for (; !open.empty() && slices[open.back()].end <= time; open.pop_back()) {
+        edges.push_back({slices[open.back()].end, t, open.back(), false});
+      }
+    };
+    for (std::uint32_t s = 0; s < slices.size(); ++s) {
+      close_until(slices[s].begin);
+      edges.push_back({slices[s].begin, t, s, true});
+      open.push_back(s);
+    }
+    close_until(std::numeric_limits<Nanoseconds>::max());
+  }
+  std::stable_sort(edges.begin(), edges.end(), [](const Edge& a, const Edge& b) { return a.time < b.time; });
+  return edges;
+}
+
+// Writes one rank as one packet sequence.
+class RankWriter {
+ public:
+  RankWriter(const Timeline& timeline, std::size_t rank_index, Nanoseconds zero, std::ostream& out)
+      : timeline_(timeline), rank_index_(rank_index), zero_(zero), out_(out) {}
+
+  void write() {
+    const std::vector<Track> tracks = timeline_.tracks_of_rank(rank_index_);
+    write_process();
+    for (std::uint32_t t = 0; t < tracks.size(); ++t) write_track(tracks[t], t);
+    for (const Edge& edge : edges_of(tracks)) {
+      if (!out_) return;
+      write_edge(tracks[edge.track], edge);
+    }
+  }
+
+ private:
+  std::uint64_t process_uuid() const { return (static_cast<std::uint64_t>(rank_index_) + 1) << 32; }
+  std::uint64_t track_uuid(std::uint32_t track) const { return process_uuid() + track + 1; }
+
+  // Frames `packet_` as Trace.packet.
+  void flush() {
+    frame_.clear();
+    Builder<pf::Trace>(frame_).add_message(pf::Trace::packet, packet_);
+    out_.write(frame_.data(), static_cast<std::streamsize>(frame_.size()));
+    packet_.clear();
+  }
+
+  void add_sequence(Builder<pf::TracePacket>& packet) {
+    packet.add_uint32(pf::TracePacket::trusted_packet_sequence_id,
+                      static_cast<std::uint32_t>(rank_index_) + 1);
+    packet.add_uint32(pf::TracePacket::sequence_flags,
+                      first_ ? pf::kIncrementalStateCleared : pf::kNeedsIncrementalState);
+    first_ = false;
+  }
+
+  void write_process() {
+    const RankTrace& rank = timeline_.job().ranks[rank_index_];
+    Builder<pf::TracePacket> packet(packet_);
+    add_sequence(packet);
+    {
+      Builder<pf::TrackDescriptor> track(packet, pf::TracePacket::track_descriptor);
+      track.add_uint64(pf::TrackDescriptor::uuid, process_uuid());
+      track.add_int32(pf::TrackDescriptor::child_ordering, pf::kOrderExplicit);
+      Builder<pf::ProcessDescriptor> process(track, pf::TrackDescriptor::process);
+      // Process 0 is special to Perfetto: pids are ranks + 1.
+      process.add_int32(pf::ProcessDescriptor::pid, rank.rank + 1);
+      process.add_int32(pf::ProcessDescriptor::legacy_sort_index, rank.rank);
+      process.add_string(pf::ProcessDescriptor::process_name, to_valid_utf8(name_of_rank(rank)));
+    }
+    flush();
+  }
+
+  void write_track(const Track& track, std::uint32_t index) {
+    Builder<pf::TracePacket> packet(packet_);
+    add_sequence(packet);
+    {
+      Builder<pf::TrackDescriptor> descriptor(packet, pf::TracePacket::track_descriptor);
+      descriptor.add_uint64(pf::TrackDescriptor::uuid, track_uuid(index));
+      descriptor.add_string(pf::TrackDescriptor::name, to_valid_utf8(track.name));
+      descriptor.add_uint64(pf::TrackDescriptor::parent_uuid, process_uuid());
+      descriptor.add_int32(pf::TrackDescriptor::sibling_order_rank, static_cast<std::int32_t>(index));
+      descriptor.add_int32(pf::TrackDescriptor::sibling_merge_behavior, pf::kMergeNone);
+    }
+    flush();
+  }
+
+  void write_edge(const Track& track, const Edge& edge) {
+    Builder<pf::TracePacket> packet(packet_);
+    packet.add_uint64(pf::TracePacket::timestamp,
+                      static_cast<std::uint64_t>(edge.time) - static_cast<std::uint64_t>(zero_));
+    packet.add_uint32(pf::TracePacket::timestamp_clock_id, pf::kClockBoottime);
+    add_sequence(packet);
+    {
+      Builder<pf::TrackEvent> event(packet, pf::TracePacket::track_event);
+      event.add_int32(pf::TrackEvent::type, edge.is_begin ? pf::kSliceBegin : pf::kSliceEnd);
+      event.add_uint64(pf::TrackEvent::track_uuid, track_uuid(edge.track));
+      if (edge.is_begin) {
+        timeline_.describe(rank_index_, track.kind, track.slices[edge.slice], details_);
+        add_details(event);
+      }
+    }
+    interner_.move_fresh_into(packet);
+    flush();
+  }
+
+  void add_details(Builder<pf::TrackEvent>& event) {
+    event.add_uint64(pf::TrackEvent::category_iids,
+                     interner_.id(pf::InternedData::event_categories, details_.category));
+    event.add_uint64(pf::TrackEvent::name_iid, interner_.id(pf::InternedData::event_names, details_.name));
+    for (const auto& [key, value] : details_.arguments) {
+      Builder<pf::DebugAnnotation> annotation(event, pf::TrackEvent::debug_annotations);
+      annotation.add_uint64(pf::DebugAnnotation::name_iid,
+                            interner_.id(pf::InternedData::debug_annotation_names, key));
+      if (const auto* number = std::get_if<std::int64_t>(&value)) {
+        annotation.add_int64(pf::DebugAnnotation::int_value, *number);
+      } else if (const auto* real = std::get_if<double>(&value)) {
+        annotation.add_double(pf::DebugAnnotation::double_value, *real);
+      } else if (const auto* flag = std::get_if<bool>(&value)) {
+        annotation.add_bool(pf::DebugAnnotation::bool_value, *flag);
+      } else {
+        annotation.add_uint64(pf::DebugAnnotation::string_value_iid,
+                              interner_.id(pf::InternedData::debug_annotation_string_values,
+                                           std::get<std::string_view>(value)));
+      }
+    }
+    if (details_.flow == FlowPlace::none) return;
+    event.add_fixed64(
+        details_.flow == FlowPlace::last ? pf::TrackEvent::terminating_flow_ids : pf::TrackEvent::flow_ids,
+        details_.flow_id);
+  }
+
+  const Timeline& timeline_;
+  const std::size_t rank_index_;
+  const Nanoseconds zero_;
+  std::ostream& out_;
+  bool first_ = true;
+  Interner interner_;
+  SliceDetails details_;
+  std::string packet_, frame_;
+};
+
+// Relates the trace's times to the calendar, where that is known.
+void write_clocks(const Job& job, Nanoseconds zero, std::ostream& out) {
+  std::string trace;
+  {
+    Builder<pf::Trace> root(trace);
+    Builder<pf::TracePacket> packet(root, pf::Trace::packet);
+    Builder<pf::ClockSnapshot> snapshot(packet, pf::TracePacket::clock_snapshot);
+    const auto add = [&](std::uint32_t id, std::uint64_t timestamp) {
+      Builder<pf::Clock> clock(snapshot, pf::ClockSnapshot::clocks);
+      clock.add_uint32(pf::Clock::clock_id, id);
+      clock.add_uint64(pf::Clock::timestamp, timestamp);
+    };
+    add(pf::kClockBoottime, 0);
+    if (job.realtime_of_zero) {
+      add(pf::kClockRealtime,
+          static_cast<std::uint64_t>(*job.realtime_of_zero) + static_cast<std::uint64_t>(zero));
+    }
+    snapshot.add_uint32(pf::ClockSnapshot::primary_trace_clock, pf::kClockBoottime);
+  }
+  out.write(trace.data(), static_cast<std::streamsize>(trace.size()));
+}
+
+}  // namespace
+
+void write_perfetto(const Job& job, const Analysis& analysis, std::ostream& out) {
+  const Timeline timeline(job, analysis);
+  const Nanoseconds zero = timeline.earliest_time();
+  write_clocks(job, zero, out);
+  for (std::size_t r = 0; r < job.ranks.size() && out; ++r) RankWriter(timeline, r, zero, out).write();
+}
+
+}  // namespace lockstep::analyzer
