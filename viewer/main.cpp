@@ -1,0 +1,143 @@
+// lockstep-view: the timeline of a run, in a window or as a picture.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include "analyzer/analysis.h"
+#include "analyzer/import/import.h"
+#include "analyzer/report/unicode.h"
+#include "viewer/timeline/range_text.h"
+#include "viewer/window/png_writer.h"
+#include "viewer/window/run.h"
+
+namespace lockstep::viewer {
+namespace {
+
+constexpr int kFailure = 1;
+constexpr int kUsage = 2;
+
+struct Arguments {
+  std::vector<std::string> paths;
+  std::string screenshot;
+  std::string size;
+  std::string range;
+  std::string theme = "dark";
+  double scale = 0;
+  std::int64_t collective = -1;
+};
+
+int fail(const Error& error, int exit_code) {
+  fmt::print(stderr, "lockstep view: {}\n", analyzer::printable(error.message));
+  return exit_code;
+}
+
+Result<std::pair<int, int>> parse_size(const std::string& text) {
+  int width = 0;
+  int height = 0;
+  char rest = 0;
+  if (std::sscanf(text.c_str(), "%5dx%5d%c", &width, &height, &rest) != 2 || width < 320 || height < 200 ||
+      width > 16384 || height > 16384) {
+    return Error{fmt::format(
+        "--size '{}' is not WIDTHxHEIGHT between 320x200 and 16384x16384: write for example 1920x1080",
+        text)};
+  }
+  return std::pair{width, height};
+}
+
+Result<std::uint32_t> find_collective(const analyzer::Report& report, std::int64_t id) {
+  for (std::size_t i = 0; i < report.collectives.size(); ++i) {
+    if (report.collectives[i].id == id) return static_cast<std::uint32_t>(i);
+  }
+  return Error{fmt::format("--collective {}: the report has no collective of that number; it has {}", id,
+                           report.collectives.size())};
+}
+
+int run(const Arguments& arguments) {
+  ShowOptions options;
+  options.dark = arguments.theme == "dark";
+  if (arguments.scale > 0) options.scale = arguments.scale;
+  const bool picture = !arguments.screenshot.empty();
+  const std::string size = arguments.size.empty() ? (picture ? "1920x1080" : "1600x960") : arguments.size;
+  const auto parsed = parse_size(size);
+  if (!parsed.ok()) return fail(parsed.error(), kUsage);
+  options.width = parsed.value().first;
+  options.height = parsed.value().second;
+  // Before minutes of loading; the origin comes with the run.
+  if (!arguments.range.empty()) {
+    if (const auto range = parse_range(arguments.range, 0); !range.ok()) {
+      return fail(Error{"--range: " + range.error().message}, kUsage);
+    }
+  }
+
+  analyzer::ImportOptions import;
+  import.keep_host_ranges = true;
+  const bool terminal = ::isatty(STDERR_FILENO) == 1;
+  if (terminal) {
+    import.progress = [](std::uint64_t done, std::uint64_t total) {
+      fmt::print(stderr, "\rreading {:3} %", total == 0 ? 100 : done * 100 / total);
+    std::fflush(stderr);
+  };
+}
+Result<analyzer::Job> job = analyzer::import_job(arguments.paths, import);
+if (terminal) fmt::print(stderr, "\r              \r");
+if (!job.ok()) return fail(job.error(), kFailure);
+Result<analyzer::Analysis> analysis = analyzer::analyze(job.value());
+if (!analysis.ok()) return fail(analysis.error(), kFailure);
+const Scene scene(std::move(job.value()), std::move(analysis.value()));
+
+if (!arguments.range.empty()) options.range = parse_range(arguments.range, scene.timeline().origin).value();
+if (arguments.collective >= 0) {
+  const Result<std::uint32_t> found = find_collective(scene.report(), arguments.collective);
+  if (!found.ok()) return fail(found.error(), kFailure);
+  options.collective = found.value();
+}
+if (!picture) {
+  const Status shown = show_window(scene, options);
+  return shown.ok() ? 0 : fail(shown.error(), kFailure);
+}
+const Result<Picture> taken = take_picture(scene, options);
+if (!taken.ok()) return fail(Error{"--screenshot: " + taken.error().message}, kFailure);
+const Status written = write_png(arguments.screenshot, taken.value());
+return written.ok() ? 0 : fail(Error{"--screenshot: " + written.error().message}, kFailure);
+}  // namespace
+
+}  // namespace lockstep::viewer
+}  // namespace lockstep::viewer
+
+int main(int argc, char** argv) {
+  CLI::App app("Shows a run on a timeline: what every rank did, and whom it waited for.", "lockstep view");
+  lockstep::viewer::Arguments arguments;
+  app.add_option("PATHS", arguments.paths, "A run folder, trace files, or a folder of trace files")
+      ->required();
+  app.add_option("--screenshot", arguments.screenshot, "Write a picture and exit; needs no display")
+      ->option_text("FILE.png");
+  app.add_option("--size", arguments.size, "Size in pixels [1600x960; pictures 1920x1080]")
+      ->option_text("WxH");
+  app.add_option("--range", arguments.range, "Show this first: times since the run's start, e.g. 1.5ms:3ms")
+      ->option_text("A:B");
+  app.add_option("--collective", arguments.collective, "Select this collective, by its number in the report")
+      ->option_text("ID");
+  app.add_option("--theme", arguments.theme, "dark or light [dark]")
+      ->check(CLI::IsMember({"dark", "light"}))
+      ->option_text("NAME");
+  app.add_option("--scale", arguments.scale, "Size of text and rows [the display's; pictures 1]")
+      ->check(CLI::Range(0.5, 4.0))
+      ->option_text("FACTOR");
+  app.footer(
+      "Examples:\n"
+      "  lockstep view run\n"
+      "  lockstep view run --screenshot run.png --range 0:50ms\n"
+      "\n"
+      "Exit code: 0 shown; 1 the input could not be read or nothing could be drawn; 2 wrong usage.\n");
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    const int code = app.exit(error);
+    return code == 0 ? 0 : lockstep::viewer::kUsage;
+  }
+  return lockstep::viewer::run(arguments);
+}

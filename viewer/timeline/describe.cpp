@@ -1,0 +1,237 @@
+#include "viewer/timeline/describe.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "analyzer/report/palette.h"
+#include "analyzer/report/quantity.h"
+#include "analyzer/report/unicode.h"
+#include "viewer/timeline/draw.h"
+
+namespace lockstep::viewer {
+
+namespace {
+
+using analyzer::format_count;
+using analyzer::format_duration;
+
+// Names may be 100 kB; nobody reads more than this.
+std::string shown_name(std::string_view name) {
+  constexpr std::size_t kMost = 400;
+  return analyzer::fit(analyzer::printable(name.substr(0, 4 * kMost)), kMost);
+}
+
+std::int64_t clipped(std::uint64_t length) {
+  return static_cast<std::int64_t>(std::min<std::uint64_t>(length, std::numeric_limits<std::int64_t>::max()));
+}
+
+std::string instant(const Scene& scene, Nanoseconds time) {
+  const Nanoseconds origin = scene.timeline().origin;
+  if (time < origin) return "−" + format_count(clipped(distance(time, origin))) + " ns";
+  return format_count(clipped(distance(origin, time))) + " ns";
+}
+
+void add_interval(const Scene& scene, Nanoseconds begin, Nanoseconds end, Description& description) {
+  description.facts.push_back({"begin", instant(scene, begin)});
+  description.facts.push_back({"end", instant(scene, end)});
+  description.facts.push_back({"duration", exact_duration(clipped(distance(begin, end)))});
+}
+
+void add_operation(const Scene& scene, const analyzer::RankTrace& trace, const analyzer::Activity& activity,
+                   Description& description) {
+  if (activity.communication >= trace.communications.size()) return;
+  const analyzer::Communication& communication = trace.communications[activity.communication];
+  description.facts.push_back({"operation", trace::to_string(communication.operation)});
+  if (communication.group < scene.job().groups.size()) {
+    const analyzer::JobGroup& group = scene.job().groups[communication.group];
+    description.facts.push_back(
+        {"group", shown_name(group.description.empty() ? group.name : group.description)});
+  }
+  if (communication.sequence != analyzer::kNoSequence) {
+    description.facts.push_back({"sequence", format_count(communication.sequence)});
+  }
+  if (communication.bytes >= 0) {
+    description.facts.push_back(
+        {"bytes", fmt::format("{} = {} B", analyzer::format_bytes(communication.bytes),
+                              format_count(communication.bytes))});
+  }
+  if (communication.peer != analyzer::kNoRank) {
+    description.facts.push_back({"peer", fmt::format("rank {}", communication.peer)});
+  }
+}
+
+Description describe_activity(const Scene& scene, const Item& item, std::uint32_t index) {
+  const analyzer::RankTrace& trace = scene.job().ranks[item.rank];
+  const analyzer::Activity& activity = trace.activities[index];
+  Description description;
+  description.title = shown_name(scene.string(activity.name));
+  description.facts.push_back({"what", item_kind(scene, item)});
+  description.facts.push_back({"rank", fmt::format("{}", trace.rank)});
+  if (activity.lane < trace.lanes.size())
+    description.facts.push_back({"lane", shown_name(trace.lanes[activity.lane].name)});
+  add_interval(scene, activity.begin, activity.end, description);
+  if (activity.step < trace.steps.size()) {
+    description.facts.push_back({"step", fmt::format("{}", trace.steps[activity.step].number)});
+  }
+  if (activity.launch_begin != trace::kUnknownTime) {
+    description.facts.push_back({"launch", instant(scene, activity.launch_begin)});
+    if (activity.begin >= activity.launch_begin) {
+      description.facts.push_back(
+          {"after launch", format_duration(clipped(distance(activity.launch_begin, activity.begin)))});
+    }
+  }
+  add_operation(scene, trace, activity, description);
+  return description;
+}
+
+Description describe_segment(const Scene& scene, const Item& item, std::uint32_t index) {
+  const analyzer::CauseSegment& segment = scene.segments(item.rank)[index];
+  Description description;
+  description.title = analyzer::style_of(segment.cause).label;
+  description.facts.push_back({"what", "cause of this stretch"});
+  description.facts.push_back({"rank", fmt::format("{}", scene.timeline().ranks[item.rank].rank)});
+  add_interval(scene, segment.begin, segment.end, description);
+  return description;
+}
+
+Description describe_host(const Scene& scene, const Item& item, std::uint32_t index) {
+  const analyzer::RankTrace& trace = scene.job().ranks[item.rank];
+  const analyzer::HostRange& range = trace.host_ranges[index];
+  Description description;
+  description.title = shown_name(scene.string(range.name));
+  description.facts.push_back({"what", item_kind(scene, item)});
+  description.facts.push_back({"rank", fmt::format("{}", trace.rank)});
+  if (range.lane < trace.lanes.size())
+    description.facts.push_back({"thread", shown_name(trace.lanes[range.lane].name)});
+  add_interval(scene, range.begin, range.end, description);
+  description.facts.push_back({"depth", fmt::format("{}", range.depth)});
+  return description;
+}
+
+}  // namespace
+
+std::string exact_duration(std::int64_t ns) {
+  if (ns > -1000 && ns < 1000) return format_count(ns) + " ns";
+  return fmt::format("{} = {} ns", format_duration(ns), format_count(ns));
+}
+
+std::string item_kind(const Scene& scene, const Item& item) {
+  const TrackLane& lane = scene.timeline().ranks[item.rank].lanes[item.lane];
+  const std::uint32_t index = lane.rows[item.row].item[item.at];
+  if (lane.role == LaneRole::causes) return analyzer::style_of(scene.segments(item.rank)[index].cause).label;
+  const analyzer::RankTrace& trace = scene.job().ranks[item.rank];
+  if (lane.role == LaneRole::host) {
+    switch (trace.host_ranges[index].kind) {
+      case analyzer::HostKind::step:
+        return "step, on the host";
+      case analyzer::HostKind::data_loading:
+        return "data loading";
+      case analyzer::HostKind::launch:
+        return "launch call";
+      case analyzer::HostKind::other:
+        break;
+    }
+    return "host range";
+  }
+  return analyzer::to_string(trace.activities[index].activity_class);
+}
+
+Description describe(const Scene& scene, const Item& item) {
+  const TrackLane& lane = scene.timeline().ranks[item.rank].lanes[item.lane];
+  const std::uint32_t index = lane.rows[item.row].item[item.at];
+  switch (lane.role) {
+    case LaneRole::causes:
+      return describe_segment(scene, item, index);
+    case LaneRole::host:
+      return describe_host(scene, item, index);
+    case LaneRole::compute:
+    case LaneRole::communication:
+      break;
+  }
+  return describe_activity(scene, item, index);
+}
+
+Description describe_fold(const Scene& scene, std::uint32_t rank, const RowPlace& place,
+                          const FoldedBox& box) {
+  const RankTracks& tracks = scene.timeline().ranks[rank];
+  const TrackLane& lane = tracks.lanes[place.lane];
+  Description description;
+  description.title = format_count(box.count) + " events, too short to show apart";
+  description.facts.push_back({"rank", fmt::format("{}", tracks.rank)});
+  add_interval(scene, box.begin, box.end, description);
+  if (lane.role != LaneRole::causes) {
+    description.facts.push_back(
+        {"busy", analyzer::format_share(density(lane.rows[place.row].columns(), box))});
+    return description;
+  }
+  description.title = format_count(box.count) + " causes in turn, too short to show apart";
+  const CauseTimes times = tracks.cause_sums.within(scene.segments(rank), box.begin, box.end);
+  for (std::size_t cause = 0; cause < times.size(); ++cause) {
+    if (times[cause] == 0) continue;
+    description.facts.push_back(
+        {analyzer::kCauseStyles[cause].label,
+         fmt::format("{}  {}", format_duration(clipped(times[cause])),
+                     analyzer::format_share(clipped(times[cause]), clipped(distance(box.begin, box.end))))});
+  }
+  return description;
+}
+
+Description describe_collective(const Scene& scene, std::uint32_t index) {
+  const analyzer::CollectiveReport& collective = scene.report().collectives[index];
+  Description description;
+  description.title =
+      fmt::format("collective {} · {}", collective.id, trace::to_string(collective.operation));
+  auto& facts = description.facts;
+  if (!collective.group_name.empty()) facts.push_back({"group", shown_name(collective.group_name)});
+  facts.push_back({"ranks", format_count(static_cast<std::int64_t>(collective.ranks.size())) +
+                                (collective.partial ? " (some have no record)" : "")});
+  if (collective.sequence) facts.push_back({"sequence", format_count(*collective.sequence)});
+  if (collective.step) facts.push_back({"step", format_count(*collective.step)});
+  if (collective.bytes) {
+    facts.push_back({"bytes", fmt::format("{} = {} B", analyzer::format_bytes(*collective.bytes),
+                                          format_count(*collective.bytes))});
+  }
+  if (collective.data_type != analyzer::DataType::unknown)
+    facts.push_back({"type", trace::to_string(collective.data_type)});
+  if (!collective.evidence.empty()) facts.push_back({"matched by", collective.evidence});
+  facts.push_back(
+      {"last arriver", collective.last_arriver
+                           ? fmt::format("rank {}, {} after the one before", *collective.last_arriver,
+                                         format_duration(collective.last_arriver_margin_ns))
+                           : std::string("nobody: within clock error")});
+  facts.push_back({"waited, all ranks", exact_duration(collective.wait_ns)});
+  if (collective.busbw_gbps)
+    facts.push_back({"busbw from own start", analyzer::format_bandwidth(collective.busbw_gbps)});
+  if (collective.busbw_wire_gbps) {
+    facts.push_back({"busbw from last arrival", analyzer::format_bandwidth(collective.busbw_wire_gbps)});
+  }
+  return description;
+}
+
+std::vector<CollectiveRow> collective_rows(const Scene& scene, std::uint32_t index) {
+  const analyzer::CollectiveReport& collective = scene.report().collectives[index];
+  std::int64_t first = std::numeric_limits<std::int64_t>::max();
+  std::int64_t longest = 1;
+  for (const analyzer::CollectiveRank& part : collective.ranks) {
+    first = std::min(first, part.arrival_ns);
+    longest = std::max(longest, part.wait_ns + part.transfer_ns);
+  }
+  std::vector<CollectiveRow> rows;
+  for (const analyzer::CollectiveRank& part : collective.ranks) {
+    CollectiveRow row;
+    row.rank_index = scene.index_of(part.rank).value_or(analyzer::kNone);
+    row.activity = part.activity;
+    row.rank = fmt::format("{}", part.rank);
+    row.arrival = "+" + format_duration(part.arrival_ns - first);
+    row.wait = format_duration(part.wait_ns);
+    row.transfer = format_duration(part.transfer_ns);
+    row.last = collective.last_arriver == part.rank;
+    row.wait_share = static_cast<double>(part.wait_ns) / static_cast<double>(longest);
+    row.transfer_share = static_cast<double>(part.transfer_ns) / static_cast<double>(longest);
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+}  // namespace lockstep::viewer

@@ -1,0 +1,43 @@
+// An item in words: what the tooltip and the details panel show. Every figure is the analysis' own; formats
+// are the report's.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "viewer/timeline/scene.h"
+
+namespace lockstep::viewer {
+
+struct Fact {
+  std::string label;
+  std::string value;
+};
+
+struct Description {
+  std::string title;
+  std::vector<Fact> facts;
+};
+
+Description describe(const Scene& scene, const Item& item);
+// A fold: how many, how dense, and what it holds most of.
+Description describe_fold(const Scene& scene, std::uint32_t rank, const RowPlace& place,
+                          const FoldedBox& box);
+// One operation over all ranks; its participants are in collective_rows().
+Description describe_collective(const Scene& scene, std::uint32_t collective);
+
+// One participant, as cells of a table.
+struct CollectiveRow {
+  std::uint32_t rank_index = 0;               // Timeline::ranks
+  std::uint32_t activity = 0;                 // RankTrace::activities
+  std::string rank, arrival, wait, transfer;  // arrival: after the first arrival
+  bool last = false;                          // the last arriver
+  double wait_share = 0;                      // of the longest time that a participant spent, for a bar
+  double transfer_share = 0;
+};
+std::vector<CollectiveRow> collective_rows(const Scene& scene, std::uint32_t collective);
+
+// "12,345,678 ns" with the rounded duration before it: "12.3 ms = 12,345,678 ns".
+std::string exact_duration(std::int64_t ns);
+
+}  // namespace lockstep::viewer

@@ -1,0 +1,54 @@
+// Draws one frame of the timeline. Each function draws one part of it; draw_timeline() draws them all.
+#pragma once
+
+#include <vector>
+
+#include "viewer/timeline/canvas.h"
+#include "viewer/timeline/scene.h"
+
+namespace lockstep::viewer {
+
+// The whole run at a glance: one thin row a rank, coloured by the cause that prevails in each pixel. Prepared
+// once per size; drawing it costs its boxes.
+class Minimap {
+ public:
+  void prepare(const Scene& scene, const Rect& region, const Theme& theme);
+  void draw(Canvas& canvas, const Frame& frame) const;
+  // Axis of the whole run on the region.
+  TimeAxis axis(const Scene& scene, const Rect& region) const;
+
+ private:
+  struct Box {
+    Rect rect;
+    Color color;
+  };
+  Rect region_;
+  bool dark_ = true;
+  bool prepared_ = false;
+  std::vector<Box> boxes_;
+};
+
+// The ground of every row, below the ruler's grid.
+void draw_stripes(Canvas& canvas, const Frame& frame);
+void draw_ruler(Canvas& canvas, const Frame& frame);
+// Rank names, lane labels and the report's figures.
+void draw_gutter(Canvas& canvas, const Frame& frame);
+void draw_ranks(Canvas& canvas, const Frame& frame);
+void draw_row(Canvas& canvas, const Frame& frame, std::size_t rank, const RowPlace& place,
+              std::optional<std::uint32_t> lit);
+// The step bar.
+void draw_cause_row(Canvas& canvas, const Frame& frame, std::size_t rank, const Row& row, const Rect& area);
+// One operation on all ranks: frames, the moment at which the last one arrived, and who that was.
+void draw_collective(Canvas& canvas, const Frame& frame, std::uint32_t collective);
+// Selection, measured range, and the instant under the pointer (absent: no pointer).
+void draw_marks(Canvas& canvas, const Frame& frame, std::optional<float> pointer_x);
+
+void draw_timeline(Canvas& canvas, const Frame& frame, const Minimap& minimap,
+                   std::optional<float> pointer_x);
+
+// What stands in a box: the kernel's or range's name, or "all_reduce #12" for a collective.
+std::string item_label(const Scene& scene, const Item& item);
+// Cause, or class of activity, or "host range": what the item is.
+std::string item_kind(const Scene& scene, const Item& item);
+
+}  // namespace lockstep::viewer

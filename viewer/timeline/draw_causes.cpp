@@ -1,0 +1,84 @@
+// The step bar: each instant of a rank's window in the colour of its cause.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "analyzer/report/palette.h"
+#include "analyzer/report/quantity.h"
+#include "viewer/timeline/draw.h"
+
+namespace lockstep::viewer {
+
+namespace {
+
+using analyzer::Cause;
+using analyzer::kCauseCount;
+
+constexpr int kColumn = 2;  // pixels of a column where segments are narrower than pixels
+
+void draw_segment(Canvas& canvas, const Theme& theme, const analyzer::CauseSegment& segment,
+                  const Rect& box) {
+  const Color color = cause_color(theme, segment.cause);
+  const bool waiting = is_waiting(segment.cause);
+  canvas.box(box, waiting ? with_alpha(color, 0.38) : color);
+  const std::string duration = analyzer::format_duration(segment.end - segment.begin);
+  const std::string text = fmt::format("{}  {}", analyzer::style_of(segment.cause).label, duration);
+  constexpr float kPadding = 5;
+  float labelled_to = box.left;
+  for (const std::string& candidate : {text, duration}) {
+    const float width = canvas.text_width(candidate, Font::small);
+    if (width + 2 * kPadding > box.width()) continue;
+    const float y = std::floor(box.top + (box.height() - canvas.text_height(Font::small)) / 2);
+    canvas.text({box.left + kPadding, y}, candidate, waiting ? theme.text : readable_on(color), Font::small);
+    labelled_to = box.left + width + 2 * kPadding;
+    break;
+  }
+  if (waiting && labelled_to < box.right) canvas.hatch({labelled_to, box.top, box.right, box.bottom}, color);
+}
+
+// Causes in proportion, stacked from the bottom in their order of precedence: work below, waiting above.
+void draw_column(Canvas& canvas, const Theme& theme, const CauseTimes& times, const Rect& column) {
+  std::uint64_t total = 0;
+  for (const std::uint64_t time : times) total += time;
+  if (total == 0) return;
+  std::uint64_t below = 0;
+  for (std::size_t cause = 0; cause < kCauseCount; ++cause) {
+    const auto y_of = [&](std::uint64_t sum) {
+      return column.bottom - static_cast<float>(std::lround(column.height() * static_cast<double>(sum) /
+                                                            static_cast<double>(total)));
+    };
+    const float bottom = y_of(below);
+    below += times[cause];
+    const float top = y_of(below);
+    if (top < bottom)
+      canvas.box({column.left, top, column.right, bottom}, cause_color(theme, static_cast<Cause>(cause)));
+  }
+}
+
+}  // namespace
+
+void draw_cause_row(Canvas& canvas, const Frame& frame, std::size_t rank, const Row& row, const Rect& area) {
+  const std::vector<analyzer::CauseSegment>& segments = frame.scene.segments(rank);
+  const CauseSums& sums = frame.scene.timeline().ranks[rank].cause_sums;
+  std::vector<FoldedBox> boxes;
+  fold(row.columns(), frame.axis.visible(), threshold(frame.axis), boxes);
+  PixelPlacer placer(frame.axis);
+  for (const FoldedBox& box : boxes) {
+    const PixelSpan span = placer.place(box.begin, box.end);
+    if (!box.folded()) {
+      const Rect rect{static_cast<float>(span.left), area.top, static_cast<float>(span.right), area.bottom};
+      draw_segment(canvas, frame.theme, segments[row.item[box.first]], rect);
+      continue;
+    }
+    for (int left = span.left; left < span.right; left += kColumn) {
+      const int right = std::min(left + kColumn, span.right);
+      const Nanoseconds begin = left == span.left ? box.begin : frame.axis.time(left);
+      const Nanoseconds end = right == span.right ? box.end : frame.axis.time(right);
+      draw_column(canvas, frame.theme, sums.within(segments, begin, end),
+                  {static_cast<float>(left), area.top, static_cast<float>(right), area.bottom});
+    }
+  }
+}
+
+}  // namespace lockstep::viewer

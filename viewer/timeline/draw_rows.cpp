@@ -1,0 +1,185 @@
+// Rows of activities and host ranges.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "analyzer/report/quantity.h"
+#include "viewer/timeline/draw.h"
+
+namespace lockstep::viewer {
+
+namespace {
+
+using analyzer::Class;
+
+constexpr float kLabelPadding = 4;
+constexpr float kSmallestLabel = 22;  // pixels in which a label is worth the attempt
+
+void label(Canvas& canvas, const Rect& box, std::string_view text, Color color, Font font) {
+  if (box.width() < kSmallestLabel) return;
+  const std::string shown = fitted(canvas, text, box.width() - 2 * kLabelPadding, font);
+  if (shown.empty()) return;
+  const float y = std::floor(box.top + (box.height() - canvas.text_height(font)) / 2);
+  canvas.text({box.left + kLabelPadding, y}, shown, color, font);
+}
+
+// One pixel between boxes that touch, where there is room for it.
+Rect box_of(const PixelSpan& span, const Rect& area) {
+  const float right = static_cast<float>(span.right) - (span.width() > 3 ? 1.0F : 0.0F);
+  return {static_cast<float>(span.left), area.top, right, area.bottom};
+}
+
+struct RowPainter {
+  Canvas& canvas;
+  const Frame& frame;
+  std::size_t rank;
+  const TrackLane& lane;
+  const Row& row;
+  Rect area;
+  std::optional<std::uint32_t> lit;
+
+  // An operation's waiting part and its transfer apart.
+  void collective(const FoldedBox& box, const PixelSpan& span, bool dimmed) const {
+    const std::uint64_t before = box.first == 0 ? 0 : row.wait[box.first - 1];
+    const std::uint64_t wait = row.wait[box.first] - before;
+    const Rect whole = box_of(span, area);
+    const auto middle = static_cast<float>(
+        std::clamp(std::floor(frame.axis.x(saturating_add(box.begin, static_cast<Nanoseconds>(wait))) + 0.5),
+                   static_cast<double>(span.left), static_cast<double>(span.right)));
+    const double strength = dimmed ? 0.35 : 1.0;
+    const Color moving = cause_color(frame.theme, analyzer::Cause::transfer);
+    const Color waiting = cause_color(frame.theme, analyzer::Cause::barrier_wait);
+    const Rect wait_box{whole.left, area.top, std::min(middle, whole.right), area.bottom};
+    const Rect move_box{std::max(whole.left, middle), area.top, whole.right, area.bottom};
+    if (wait > 0 && wait_box.width() > 0) {
+      canvas.box(wait_box, with_alpha(waiting, 0.22 * strength));
+      // No stripes behind the label: text over stripes cannot be read.
+      const std::string text = "wait " + analyzer::format_duration(static_cast<std::int64_t>(wait));
+      const float width = canvas.text_width(text, Font::small) + 2 * kLabelPadding;
+      const bool labelled = wait_box.width() >= width;
+      if (labelled)
+        label(canvas, wait_box, text, dimmed ? frame.theme.dim_text : frame.theme.text, Font::small);
+      const Rect striped{labelled ? wait_box.left + width : wait_box.left, wait_box.top, wait_box.right,
+                         wait_box.bottom};
+      if (striped.width() > 0) canvas.hatch(striped, with_alpha(waiting, 0.75 * strength));
+    }
+    if (move_box.width() > 0) {
+      canvas.box(move_box, with_alpha(moving, strength));
+      label(canvas, move_box, text_of(box.first), readable_on(moving), Font::small);
+    }
+  }
+
+  void folded(const FoldedBox& box, const PixelSpan& span, Color color) const {
+    const double share = density(row.columns(), box);
+    const Rect rect = {static_cast<float>(span.left), area.top, static_cast<float>(span.right), area.bottom};
+    const Color filled = mix(frame.theme.stripe, color, 0.25 + 0.65 * share);
+    if (lane.role != LaneRole::communication) {
+      canvas.box(rect, filled);
+      return;
+    }
+    // The share of waiting stands above the share of moving.
+    const std::size_t last = box.first + box.count - 1;
+    const std::uint64_t wait = row.wait[last] - (box.first == 0 ? 0 : row.wait[box.first - 1]);
+    const std::uint64_t busy = row.busy[last] - (box.first == 0 ? 0 : row.busy[box.first - 1]);
+    const double waiting = busy == 0 ? 0 : static_cast<double>(wait) / static_cast<double>(busy);
+    const float border = area.top + static_cast<float>(std::lround(area.height() * waiting));
+    if (border > area.top) {
+      const Color wait_color = cause_color(frame.theme, analyzer::Cause::barrier_wait);
+      canvas.box({rect.left, area.top, rect.right, border},
+                 mix(frame.theme.stripe, wait_color, 0.25 + 0.65 * share));
+    }
+    if (border < area.bottom) canvas.box({rect.left, border, rect.right, area.bottom}, filled);
+  }
+
+  std::string text_of(std::uint32_t at) const {
+    return item_label(frame.scene,
+                      {static_cast<std::uint32_t>(rank), static_cast<std::uint32_t>(&lane - lanes().data()),
+                       static_cast<std::uint32_t>(&row - lane.rows.data()), at});
+  }
+  const std::vector<TrackLane>& lanes() const { return frame.scene.timeline().ranks[rank].lanes; }
+
+  Color color_of(std::uint32_t at) const {
+    const analyzer::RankTrace& trace = frame.scene.job().ranks[rank];
+    if (lane.role == LaneRole::host) {
+      const analyzer::HostRange& range = trace.host_ranges[row.item[at]];
+      return host_color(frame.theme, range.kind, frame.scene.string(range.name));
+    }
+    const analyzer::Activity& activity = trace.activities[row.item[at]];
+    return activity_color(frame.theme, activity.activity_class, frame.scene.string(activity.name));
+  }
+
+  bool is_collective(std::uint32_t at) const {
+    if (lane.role == LaneRole::host) return false;
+    const Class kind = frame.scene.job().ranks[rank].activities[row.item[at]].activity_class;
+    return kind == Class::collective || kind == Class::p2p;
+  }
+
+  void paint() const {
+    std::vector<FoldedBox> boxes;
+    fold(row.columns(), frame.axis.visible(), threshold(frame.axis), boxes);
+    PixelPlacer placer(frame.axis);
+    for (const FoldedBox& box : boxes) {
+      const PixelSpan span = placer.place(box.begin, box.end);
+      if (box.folded()) {
+        folded(box, span, color_of(box.first));
+      } else if (is_collective(box.first)) {
+        const auto own = analyzer::kNone;
+        const std::uint32_t operation =
+            lit ? viewer::collective_of(frame.scene.job(), frame.scene.analysis(),
+                                        static_cast<std::uint32_t>(rank), row.item[box.first])
+                      .value_or(own)
+                : own;
+        collective(box, span, lit && operation != *lit);
+      } else {
+        const Color color = color_of(box.first);
+        const Rect rect = box_of(span, area);
+        canvas.box(rect, color);
+        if (area.height() >= canvas.text_height(Font::small) && rect.width() >= kSmallestLabel) {
+          label(canvas, rect, text_of(box.first), readable_on(color), Font::small);
+        }
+      }
+    }
+  }
+};
+
+}  // namespace
+
+std::string item_label(const Scene& scene, const Item& item) {
+  const TrackLane& lane = scene.timeline().ranks[item.rank].lanes[item.lane];
+  const std::uint32_t index = lane.rows[item.row].item[item.at];
+  const analyzer::RankTrace& trace = scene.job().ranks[item.rank];
+  switch (lane.role) {
+    case LaneRole::causes:
+      return item_kind(scene, item);
+    case LaneRole::host:
+      return std::string(scene.string(trace.host_ranges[index].name));
+    case LaneRole::compute:
+    case LaneRole::communication:
+      break;
+  }
+  const analyzer::Activity& activity = trace.activities[index];
+  const std::string name(scene.string(activity.name));
+  if (activity.communication >= trace.communications.size()) return name;
+  const analyzer::Communication& communication = trace.communications[activity.communication];
+  if (communication.operation == analyzer::Operation::unknown) return name;
+  std::string label = trace::to_string(communication.operation);
+  if (communication.sequence != analyzer::kNoSequence) label += fmt::format(" #{}", communication.sequence);
+  return label;
+}
+
+void draw_row(Canvas& canvas, const Frame& frame, std::size_t rank, const RowPlace& place,
+              std::optional<std::uint32_t> lit) {
+  const TrackLane& lane = frame.scene.timeline().ranks[rank].lanes[place.lane];
+  const float top = frame.rank_top(rank) + static_cast<float>(place.y);
+  const Rect area{frame.regions.lanes.left, top, frame.regions.lanes.right,
+                  top + static_cast<float>(place.height)};
+  if (place.row >= lane.rows.size()) return;
+  if (lane.role == LaneRole::causes) {
+    draw_cause_row(canvas, frame, rank, lane.rows[place.row], area);
+  } else {
+    RowPainter{canvas, frame, rank, lane, lane.rows[place.row], area, lit}.paint();
+  }
+}
+
+}  // namespace lockstep::viewer

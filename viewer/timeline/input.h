@@ -1,0 +1,60 @@
+// What keys and pointer do to the timeline; without a window, so that it can be tested.
+#pragma once
+
+#include <optional>
+
+#include "viewer/timeline/draw.h"
+#include "viewer/timeline/scene.h"
+
+namespace lockstep::viewer {
+
+// One frame's worth of input.
+struct TimelineInput {
+  std::optional<Point> pointer;  // absent: elsewhere
+  bool shift = false;
+  bool control = false;
+  float wheel = 0;        // notches; positive: away from the user
+  float wheel_side = 0;   // of wheels and pads that scroll sideways
+  bool pressed = false;   // the left button went down in this frame
+  bool down = false;      // it is down
+  bool released = false;  // it went up
+  bool double_clicked = false;
+  Point moved;  // since the last frame
+  // Held keys, in seconds held during this frame: W and S zoom, A and D pan.
+  float zoom_in = 0, zoom_out = 0, pan_left = 0, pan_right = 0;
+  // Pressed in this frame.
+  bool fit = false;           // F: the selection, else everything
+  bool toggle_hosts = false;  // H
+  bool toggle_ranks = false;  // C
+  bool escape = false;        // drops selection and measure
+  float page = 0;             // page up (−1) and down (1)
+};
+
+class TimelineControl {
+ public:
+  // Changes `state`; true if anything on the screen has to change. `frame` is the one that the user sees.
+  bool apply(const TimelineInput& input, const Frame& frame, const Minimap& minimap, TimelineState& state);
+  // A measure or a drag is under way.
+  bool busy() const { return gesture_ != Gesture::none; }
+
+ private:
+  enum class Gesture { none, pan, measure, minimap };
+  void press(const TimelineInput& input, const Frame& frame, TimelineState& state);
+  void drag(const TimelineInput& input, const Frame& frame, const Minimap& minimap, TimelineState& state);
+  void click(const TimelineInput& input, const Frame& frame, TimelineState& state);
+  static bool wheel(const TimelineInput& input, const Frame& frame, TimelineState& state);
+  static bool keys(const TimelineInput& input, const Frame& frame, TimelineState& state);
+
+  Gesture gesture_ = Gesture::none;
+  float travelled_ = 0;  // pixels since the button went down: a click is a drag that went nowhere
+  float vertical_ = 0;   // what of the vertical drag is not yet a whole pixel
+  Nanoseconds anchor_ = 0;
+};
+
+// Scrolled no further than the last rank's end.
+int clamp_scroll(int scroll, const Frame& frame);
+
+// The view that shows one item, or one collective on all ranks if it is part of one.
+TimeView view_of_item(const Frame& frame, const Item& item);
+
+}  // namespace lockstep::viewer

@@ -1,0 +1,86 @@
+// Where everything stands: the regions of the timeline, and the rows of every rank from the top down. In
+// whole pixels.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "viewer/timeline/canvas.h"
+#include "viewer/timeline/timeline.h"
+
+namespace lockstep::viewer {
+
+// Heights and widths in pixels.
+struct Sizes {
+  int gutter = 216;  // rank names and lane labels, left of the lanes
+  int ruler = 24;
+  int minimap_row = 5;  // per rank
+  int minimap_most = 96;
+  int padding = 8;
+  int step_strip = 15;  // above a rank's cause lane: step numbers, and who waited for it
+  int cause = 22;
+  int lane = 17;
+  int host = 15;
+  int host_folded = 7;
+  int row_gap = 2;
+  int rank_gap = 9;
+};
+Sizes scaled(const Sizes& sizes, double scale);
+
+// The timeline's parts, from the top: minimap, ruler, and below them gutter and lanes side by side.
+struct Regions {
+  Rect minimap, ruler, gutter, lanes;
+};
+Regions divide(const Rect& whole, const Sizes& sizes, std::size_t ranks);
+
+// Which ranks and host lanes are open. Ranks are open unless closed, host lanes closed unless opened.
+class Expansion {
+ public:
+  explicit Expansion(const Timeline& timeline);
+  bool rank_open(std::size_t rank) const { return ranks_[rank]; }
+  bool lane_open(std::size_t rank, std::size_t lane) const { return lanes_[rank][lane]; }
+  void toggle_rank(std::size_t rank) { ranks_[rank] = !ranks_[rank]; }
+  void toggle_lane(std::size_t rank, std::size_t lane) { lanes_[rank][lane] = !lanes_[rank][lane]; }
+  // All host lanes open, or closed if they all were.
+  void toggle_hosts(const Timeline& timeline);
+  // All ranks closed to their step bars, or open if they all were.
+  void toggle_ranks();
+
+ private:
+  std::vector<bool> ranks_;
+  std::vector<std::vector<bool>> lanes_;
+};
+
+struct RowPlace {
+  std::uint32_t lane = 0;
+  std::uint32_t row = 0;
+  int y = 0;  // from the top of the rank
+  int height = 0;
+};
+
+struct RankPlace {
+  int y = 0;  // from the top of the timeline
+  int height = 0;
+  std::uint32_t first_row = 0;  // Layout::rows
+  std::uint32_t row_count = 0;
+};
+
+struct Layout {
+  std::vector<RankPlace> ranks;  // as in Timeline::ranks
+  std::vector<RowPlace> rows;
+  int height = 0;
+};
+Layout lay_out(const Timeline& timeline, const Expansion& expansion, const Sizes& sizes);
+
+// Indices [first, last) of the ranks that intersect the pixels [top, bottom).
+std::pair<std::size_t, std::size_t> ranks_between(const Layout& layout, int top, int bottom);
+// The row at `y` pixels below the top of the timeline; its rank is set even where there is no row.
+struct RowHit {
+  std::optional<std::uint32_t> rank;
+  std::optional<RowPlace> row;
+};
+RowHit row_at(const Layout& layout, int y);
+
+}  // namespace lockstep::viewer

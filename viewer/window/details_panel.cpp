@@ -1,0 +1,101 @@
+// What is selected, or else what is under the pointer; of a collective also every rank's part in it.
+#include "viewer/window/imgui_canvas.h"
+#include "viewer/window/panels.h"
+
+namespace lockstep::viewer {
+
+namespace {
+
+void draw_help(const Theme& theme) {
+  static const std::vector<Fact> kKeys{
+      {"wheel", "zoom at the pointer (Ctrl: finely)"},
+      {"drag", "move"},
+      {"Shift drag", "measure"},
+      {"click", "select; a rank's name closes it"},
+      {"double click", "zoom to it"},
+      {"W A S D", "zoom and move"},
+      {"F", "show the selection, or all"},
+      {"H", "host ranges"},
+      {"C", "close or open all ranks"},
+      {"Esc", "drop the selection"},
+  };
+  ImGui::TextColored(to_vec4(theme.dim_text), "Nothing is selected.");
+  ImGui::Spacing();
+  draw_facts("keys", kKeys, theme);
+}
+
+Command draw_participants(const Scene& scene, std::uint32_t collective, const Theme& theme,
+                          const Fonts& fonts) {
+  Command command;
+  const std::vector<CollectiveRow> rows = collective_rows(scene, collective);
+  if (!ImGui::BeginTable("participants", 5, ImGuiTableFlags_SizingFixedFit)) return command;
+  ImGui::TableSetupColumn("rank");
+  ImGui::TableSetupColumn("arrived");
+  ImGui::TableSetupColumn("waited");
+  ImGui::TableSetupColumn("moved");
+  ImGui::TableSetupColumn("", ImGuiTableColumnFlags_WidthStretch);
+  ImGui::TableNextRow();
+  for (const char* title : {"rank", "arrived", "waited", "moved"}) {
+    ImGui::TableNextColumn();
+    right_aligned(title, theme.dim_text);
+  }
+  ImGuiListClipper clipper;
+  clipper.Begin(static_cast<int>(rows.size()));
+  while (clipper.Step()) {
+    for (int i = clipper.DisplayStart; i < clipper.DisplayEnd; ++i) {
+      const CollectiveRow& row = rows[static_cast<std::size_t>(i)];
+      ImGui::TableNextRow();
+      ImGui::TableNextColumn();
+      ImGui::PushID(i);
+      if (ImGui::Selectable("##row", false, ImGuiSelectableFlags_SpanAllColumns) &&
+          row.rank_index != analyzer::kNone) {
+        command.show = find_activity(scene.timeline(), scene.job(), row.rank_index, row.activity);
+      }
+      ImGui::PopID();
+      ImGui::SameLine(0, 0);
+      const auto color = row.last ? std::optional<Color>(theme.warning) : std::nullopt;
+      right_aligned(row.rank, color);
+      ImGui::TableNextColumn();
+      right_aligned(row.arrival, color);
+      ImGui::TableNextColumn();
+      right_aligned(row.wait, color);
+      ImGui::TableNextColumn();
+      right_aligned(row.transfer, color);
+      ImGui::TableNextColumn();
+      draw_bar({{row.wait_share, cause_color(theme, analyzer::Cause::barrier_wait), true},
+                {row.transfer_share, cause_color(theme, analyzer::Cause::transfer), false}},
+               fonts.small_size * 0.8F, fonts, theme);
+    }
+  }
+  ImGui::EndTable();
+  return command;
+}
+
+}  // namespace
+
+Command draw_details(const Scene& scene, const TimelineState& state, const Theme& theme, const Fonts& fonts) {
+  const std::optional<Item> item = state.selected ? state.selected : state.hovered;
+  if (!item) {
+    draw_help(theme);
+    return {};
+  }
+  const Description description = describe(scene, *item);
+  ImGui::PushFont(fonts.bold, 0);
+  ImGui::PushTextWrapPos(0);
+  ImGui::TextUnformatted(description.title.c_str());
+  ImGui::PopTextWrapPos();
+  ImGui::PopFont();
+  ImGui::PushFont(nullptr, fonts.small_size);
+  draw_facts("facts", description.facts, theme);
+  Command command;
+  if (const auto collective = scene.collective_of(*item)) {
+    heading(describe_collective(scene, *collective).title.c_str(), fonts, theme);
+    draw_facts("collective", describe_collective(scene, *collective).facts, theme);
+    ImGui::Spacing();
+    command = draw_participants(scene, *collective, theme, fonts);
+  }
+  ImGui::PopFont();
+  return command;
+}
+
+}  // namespace lockstep::viewer

@@ -1,0 +1,182 @@
+// The report at a glance: its verdict, every rank's time by cause, the operations that cost most, findings
+// and warnings.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "analyzer/report/palette.h"
+#include "analyzer/report/quantity.h"
+#include "analyzer/report/text_sections.h"
+#include "analyzer/report/unicode.h"
+#include "viewer/window/imgui_canvas.h"
+#include "viewer/window/panels.h"
+
+namespace lockstep::viewer {
+
+namespace {
+
+using analyzer::format_duration;
+
+void wrapped(const std::string& text, std::optional<Color> color = std::nullopt) {
+  ImGui::PushTextWrapPos(0);
+  if (color) {
+    ImGui::TextColored(to_vec4(*color), "%s", text.c_str());
+  } else {
+    ImGui::TextUnformatted(text.c_str(), text.c_str() + text.size());
+  }
+  ImGui::PopTextWrapPos();
+}
+
+std::string line_of(std::string_view text) {
+  return analyzer::fit(analyzer::printable(text.substr(0, 2000)), 400);
+}
+
+std::vector<Share> shares_of(const analyzer::Partition& partition, std::int64_t scale, const Theme& theme) {
+  std::vector<Share> shares;
+  for (std::size_t cause = 0; cause < analyzer::kCauseCount; ++cause) {
+    const auto kind = static_cast<analyzer::Cause>(cause);
+    shares.push_back(
+        {static_cast<double>(partition.ns[cause]) / static_cast<double>(std::max<std::int64_t>(scale, 1)),
+         cause_color(theme, kind), is_waiting(kind)});
+  }
+  return shares;
+}
+
+void draw_ranks_table(const Scene& scene, const Theme& theme, const Fonts& fonts) {
+  const std::vector<analyzer::RankReport>& ranks = scene.report().ranks;
+  std::int64_t longest = 1;
+  for (const analyzer::RankReport& rank : ranks) longest = std::max(longest, rank.measures.window_ns);
+  if (!ImGui::BeginTable("ranks", 4, ImGuiTableFlags_SizingFixedFit)) return;
+  ImGui::TableSetupColumn("rank");
+  ImGui::TableSetupColumn("time by cause", ImGuiTableColumnFlags_WidthStretch);
+  ImGui::TableSetupColumn("exposed");
+  ImGui::TableSetupColumn("waited");
+  ImGui::TableNextRow();
+  ImGui::TableNextColumn();
+  right_aligned("rank", theme.dim_text);
+  ImGui::TableNextColumn();
+  ImGui::TextColored(to_vec4(theme.dim_text), "time by cause");
+  for (const char* title : {"exposed", "waited"}) {
+    ImGui::TableNextColumn();
+    right_aligned(title, theme.dim_text);
+  }
+  ImGuiListClipper clipper;
+  clipper.Begin(static_cast<int>(ranks.size()));
+  while (clipper.Step()) {
+    for (int i = clipper.DisplayStart; i < clipper.DisplayEnd; ++i) {
+      const analyzer::RankReport& rank = ranks[static_cast<std::size_t>(i)];
+      ImGui::TableNextRow();
+      ImGui::TableNextColumn();
+      right_aligned(fmt::format("{}", rank.rank));
+      ImGui::TableNextColumn();
+      draw_bar(shares_of(rank.measures.partition, longest, theme), fonts.small_size * 0.85F, fonts, theme);
+      ImGui::TableNextColumn();
+      right_aligned(format_duration(rank.measures.exposed_communication_ns));
+      ImGui::TableNextColumn();
+      right_aligned(format_duration(rank.measures.barrier_wait_ns));
+    }
+  }
+  ImGui::EndTable();
+}
+
+// The operations in which most was lost, the worst first.
+Command draw_worst(const Scene& scene, const Theme& theme) {
+  Command command;
+  const auto& collectives = scene.report().collectives;
+  constexpr std::size_t kMost = 8;
+  std::vector<std::uint32_t> order(collectives.size());
+  std::iota(order.begin(), order.end(), 0u);
+  const std::size_t shown = std::min(kMost, order.size());
+  std::partial_sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(shown), order.end(),
+                    [&](std::uint32_t a, std::uint32_t b) {
+                      return collectives[a].wait_ns != collectives[b].wait_ns
+                                 ? collectives[a].wait_ns > collectives[b].wait_ns
+                                 : a < b;
+                    });
+  if (!ImGui::BeginTable("worst", 4, ImGuiTableFlags_SizingFixedFit)) return command;
+  ImGui::TableSetupColumn("id");
+  ImGui::TableSetupColumn("operation", ImGuiTableColumnFlags_WidthStretch);
+  ImGui::TableSetupColumn("last");
+  ImGui::TableSetupColumn("lost");
+  ImGui::TableNextRow();
+  ImGui::TableNextColumn();
+  right_aligned("#", theme.dim_text);
+  ImGui::TableNextColumn();
+  ImGui::TextColored(to_vec4(theme.dim_text), "operation");
+  for (const char* title : {"last", "lost by all"}) {
+    ImGui::TableNextColumn();
+    right_aligned(title, theme.dim_text);
+  }
+  for (std::size_t i = 0; i < shown; ++i) {
+    const analyzer::CollectiveReport& collective = collectives[order[i]];
+    ImGui::TableNextRow();
+    ImGui::TableNextColumn();
+    ImGui::PushID(static_cast<int>(i));
+    if (ImGui::Selectable("##row", false, ImGuiSelectableFlags_SpanAllColumns) && !collective.ranks.empty()) {
+      const analyzer::CollectiveRank& part = collective.ranks.front();
+      if (const auto rank = scene.index_of(part.rank)) {
+        command.show = find_activity(scene.timeline(), scene.job(), *rank, part.activity);
+      }
+    }
+    ImGui::PopID();
+    ImGui::SameLine(0, 0);
+    right_aligned(fmt::format("{}", collective.id));
+    ImGui::TableNextColumn();
+    ImGui::TextUnformatted(trace::to_string(collective.operation));
+    ImGui::TableNextColumn();
+    right_aligned(collective.last_arriver ? fmt::format("rank {}", *collective.last_arriver)
+                                          : analyzer::kAbsent);
+    ImGui::TableNextColumn();
+    right_aligned(format_duration(collective.wait_ns));
+  }
+  ImGui::EndTable();
+  return command;
+}
+
+}  // namespace
+
+std::string verdict_of(const analyzer::Report& report) {
+  analyzer::PageOptions options;
+  options.width = 1'000'000;  // the panel breaks lines itself
+  analyzer::Page page(options);
+  analyzer::print_verdict(report, page);
+  std::string lines;
+  std::string text = page.take();
+  for (std::size_t from = 0; from < text.size();) {
+    const std::size_t end = std::min(text.find('\n', from), text.size());
+    const std::size_t start = text.find_first_not_of(' ', from);
+    if (start < end) lines += (lines.empty() ? "" : "\n") + text.substr(start, end - start);
+    from = end + 1;
+  }
+  return lines;
+}
+
+Command draw_overview(const Scene& scene, const Theme& theme, const Fonts& fonts,
+                      const std::string& verdict) {
+  wrapped(verdict);
+  ImGui::PushFont(nullptr, fonts.small_size);
+  heading("RANKS", fonts, theme);
+  draw_ranks_table(scene, theme, fonts);
+  Command command;
+  if (!scene.report().collectives.empty()) {
+    heading("COSTLIEST COLLECTIVES", fonts, theme);
+    command = draw_worst(scene, theme);
+  }
+  if (!scene.report().findings.empty()) {
+    heading("FINDINGS", fonts, theme);
+    for (const analyzer::Finding& finding : scene.report().findings) {
+      wrapped(line_of(finding.title));
+      if (!finding.remedy.empty()) wrapped(line_of(finding.remedy), theme.dim_text);
+    }
+  }
+  if (!scene.report().warnings.empty()) {
+    heading("WARNINGS", fonts, theme);
+    for (const analyzer::Warning& warning : scene.report().warnings)
+      wrapped(line_of(warning.message), theme.warning);
+  }
+  ImGui::PopFont();
+  return command;
+}
+
+}  // namespace lockstep::viewer

@@ -1,0 +1,29 @@
+// Shows a loaded run: in a window until it is closed, or once, as a picture.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "trace/result.h"
+#include "viewer/timeline/scene.h"
+#include "viewer/window/png_writer.h"
+
+namespace lockstep::viewer {
+
+struct ShowOptions {
+  int width = 1600;
+  int height = 960;
+  bool dark = true;
+  std::optional<double> scale;              // absent: the display's
+  std::optional<TimeRange> range;           // what to show first
+  std::optional<std::uint32_t> collective;  // index into the report's: selected and shown
+};
+
+// Until the window is closed.
+Status show_window(const Scene& scene, const ShowOptions& options);
+
+// Draws until nothing changes any more. Starts Xvfb for itself where there is no display.
+Result<Picture> take_picture(const Scene& scene, const ShowOptions& options);
+
+}  // namespace lockstep::viewer

@@ -1,0 +1,196 @@
+#include "viewer/window/window.h"
+
+#define GL_GLEXT_PROTOTYPES
+#include <GL/gl.h>
+#include <GL/glext.h>
+//
+#include <GLFW/glfw3.h>
+#include <fmt/format.h>
+#include <imgui.h>
+#include <imgui_impl_glfw.h>
+#include <imgui_impl_opengl3.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+namespace lockstep::viewer {
+
+namespace {
+
+constexpr const char* kWayOut =
+    "for a picture without a display: lockstep-view RUN --screenshot FILE.png (uses Xvfb)";
+
+std::string last_glfw_message() {
+  const char* message = nullptr;
+  ::glfwGetError(&message);
+  return message == nullptr ? "no reason given" : message;
+}
+
+bool is_set(const char* variable) {
+  const char* value = std::getenv(variable);
+  return value != nullptr && *value != '\0';
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Window>> Window::open(const WindowOptions& options) {
+  std::unique_ptr<Window> window(new Window);
+  if (Status status = window->set_up(options); !status.ok()) return status.error();
+  return window;
+}
+
+Status Window::set_up(const WindowOptions& options) {
+  options_ = options;
+  if (!is_set("DISPLAY") && !is_set("WAYLAND_DISPLAY")) {
+    return Error{fmt::format("no display: DISPLAY is not set; {}", kWayOut)};
+  }
+  if (::glfwInit() != GLFW_TRUE) {
+    const char* display = std::getenv("DISPLAY");
+    return Error{fmt::format("can't use the display '{}': {}; {}", display == nullptr ? "" : display,
+                             last_glfw_message(), kWayOut)};
+  }
+  ::glfwWindowHint(GLFW_CONTEXT_VERSION_MAJOR, 3);
+  ::glfwWindowHint(GLFW_CONTEXT_VERSION_MINOR, 3);
+  ::glfwWindowHint(GLFW_OPENGL_PROFILE, GLFW_OPENGL_CORE_PROFILE);
+  ::glfwWindowHint(GLFW_OPENGL_FORWARD_COMPAT, GLFW_TRUE);
+  ::glfwWindowHint(GLFW_VISIBLE, options.offscreen ? GLFW_FALSE : GLFW_TRUE);
+  ::glfwWindowHint(GLFW_SCALE_TO_MONITOR, options.offscreen ? GLFW_FALSE : GLFW_TRUE);
+  window_ = ::glfwCreateWindow(options.width, options.height, options.title.c_str(), nullptr, nullptr);
+  if (window_ == nullptr) {
+    return Error{fmt::format(
+        "OpenGL 3.3 is not to be had on this display: {}; install software rendering (the package "
+        "libgl1-mesa-dri) and try LIBGL_ALWAYS_SOFTWARE=1",
+        last_glfw_message())};
+  }
+  ::glfwMakeContextCurrent(window_);
+  ::glfwSwapInterval(options.offscreen ? 0 : 1);
+
+  IMGUI_CHECKVERSION();
+  ImGui::CreateContext();
+  ImGuiIO& io = ImGui::GetIO();
+  io.IniFilename = nullptr;
+  io.ConfigFlags |= ImGuiConfigFlags_DockingEnable;
+  io.ConfigWindowsMoveFromTitleBarOnly = true;
+  // Our own callbacks first: Dear ImGui's call them on.
+  ::glfwSetWindowUserPointer(window_, this);
+  const auto input = [](GLFWwindow* window) {
+    static_cast<Window*>(::glfwGetWindowUserPointer(window))->had_input_ = true;
+  };
+  static const auto note = input;
+  ::glfwSetCursorPosCallback(window_, [](GLFWwindow* w, double, double) { note(w); });
+  ::glfwSetMouseButtonCallback(window_, [](GLFWwindow* w, int, int, int) { note(w); });
+  ::glfwSetScrollCallback(window_, [](GLFWwindow* w, double, double) { note(w); });
+  ::glfwSetKeyCallback(window_, [](GLFWwindow* w, int, int, int, int) { note(w); });
+  ::glfwSetWindowFocusCallback(window_, [](GLFWwindow* w, int) { note(w); });
+  ::glfwSetCursorEnterCallback(window_, [](GLFWwindow* w, int) { note(w); });
+  ::glfwSetFramebufferSizeCallback(window_, [](GLFWwindow* w, int, int) { note(w); });
+  ::glfwSetWindowRefreshCallback(window_, [](GLFWwindow* w) { note(w); });
+  ImGui_ImplGlfw_InitForOpenGL(window_, !options.offscreen);
+  if (!ImGui_ImplOpenGL3_Init("#version 330 core")) {
+    return Error{"OpenGL 3.3 does not work on this display: its functions can't be loaded"};
+  }
+  imgui_ = true;
+  return options.offscreen ? make_buffer() : Status{};
+}
+
+Status Window::make_buffer() {
+  GLint largest = 0;
+  ::glGetIntegerv(GL_MAX_RENDERBUFFER_SIZE, &largest);
+  if (options_.width > largest || options_.height > largest) {
+    return Error{fmt::format("--size {}x{} is larger than this OpenGL can draw: {} is the most",
+                             options_.width, options_.height, largest)};
+  }
+  ::glGenFramebuffers(1, &buffer_);
+  ::glGenRenderbuffers(1, &color_);
+  ::glBindRenderbuffer(GL_RENDERBUFFER, color_);
+  ::glRenderbufferStorage(GL_RENDERBUFFER, GL_RGBA8, options_.width, options_.height);
+  ::glBindFramebuffer(GL_FRAMEBUFFER, buffer_);
+  ::glFramebufferRenderbuffer(GL_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_RENDERBUFFER, color_);
+  if (::glCheckFramebufferStatus(GL_FRAMEBUFFER) != GL_FRAMEBUFFER_COMPLETE) {
+    return Error{"OpenGL can't draw off-screen here: its framebuffer is incomplete"};
+  }
+  return {};
+}
+
+Window::~Window() {
+  if (imgui_) {
+    ImGui_ImplOpenGL3_Shutdown();
+    ImGui_ImplGlfw_Shutdown();
+  }
+  if (ImGui::GetCurrentContext() != nullptr) ImGui::DestroyContext();
+  if (window_ != nullptr) {
+    if (buffer_ != 0) ::glDeleteFramebuffers(1, &buffer_);
+    if (color_ != 0) ::glDeleteRenderbuffers(1, &color_);
+    ::glfwDestroyWindow(window_);
+  }
+  ::glfwTerminate();
+}
+
+float Window::content_scale() const {
+  float x = 1;
+  float y = 1;
+  ::glfwGetWindowContentScale(window_, &x, &y);
+  return std::max({x, y, 0.5F});
+}
+
+bool Window::should_close() const {
+  return ::glfwWindowShouldClose(window_) == GLFW_TRUE;
+}
+
+void Window::frame(Color background, const std::function<void()>& draw) {
+  ImGui_ImplOpenGL3_NewFrame();
+  ImGui_ImplGlfw_NewFrame();
+  if (options_.offscreen) {
+    ImGuiIO& io = ImGui::GetIO();
+    io.DisplaySize = {static_cast<float>(options_.width), static_cast<float>(options_.height)};
+    io.DisplayFramebufferScale = {1, 1};
+    io.DeltaTime = 1.0F / 60;
+    io.AddMousePosEvent(-FLT_MAX, -FLT_MAX);
+  }
+  ImGui::NewFrame();
+  draw();
+  ImGui::Render();
+  int width = options_.width;
+  int height = options_.height;
+  if (!options_.offscreen) ::glfwGetFramebufferSize(window_, &width, &height);
+  ::glBindFramebuffer(GL_FRAMEBUFFER, buffer_);
+  ::glViewport(0, 0, width, height);
+  ::glClearColor(static_cast<float>(background.r) / 255, static_cast<float>(background.g) / 255,
+                 static_cast<float>(background.b) / 255, 1);
+  ::glClear(GL_COLOR_BUFFER_BIT);
+  ImGui_ImplOpenGL3_RenderDrawData(ImGui::GetDrawData());
+  if (!options_.offscreen) ::glfwSwapBuffers(window_);
+}
+
+void Window::handle_events(bool wait) {
+  if (wait) {
+    ::glfwWaitEvents();
+  } else {
+    ::glfwPollEvents();
+  }
+}
+
+bool Window::take_had_input() {
+  return std::exchange(had_input_, false);
+}
+
+Picture Window::read_pixels() const {
+  Picture picture;
+  picture.width = options_.width;
+  picture.height = options_.height;
+  const std::size_t stride = 3 * static_cast<std::size_t>(options_.width);
+  std::vector<std::uint8_t> upwards(stride * static_cast<std::size_t>(options_.height));
+  ::glBindFramebuffer(GL_FRAMEBUFFER, buffer_);
+  ::glPixelStorei(GL_PACK_ALIGNMENT, 1);
+  ::glReadPixels(0, 0, options_.width, options_.height, GL_RGB, GL_UNSIGNED_BYTE, upwards.data());
+  picture.rgb.resize(upwards.size());
+  for (std::size_t y = 0; y < static_cast<std::size_t>(options_.height); ++y) {
+    const auto row = upwards.begin() + static_cast<std::ptrdiff_t>(
+                                           (static_cast<std::size_t>(options_.height) - 1 - y) * stride);
+    std::copy(row, row + static_cast<std::ptrdiff_t>(stride),
+              picture.rgb.begin() + static_cast<std::ptrdiff_t>(y * stride));
+  }
+  return picture;
+}
+
+}  // namespace lockstep::viewer

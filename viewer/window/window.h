@@ -1,0 +1,59 @@
+// A GLFW window with an OpenGL 3.3 core context and Dear ImGui on it, and the same off-screen for pictures.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "trace/result.h"
+#include "viewer/timeline/canvas.h"
+#include "viewer/window/png_writer.h"
+
+struct GLFWwindow;
+
+namespace lockstep::viewer {
+
+struct WindowOptions {
+  std::string title;
+  int width = 1600;
+  int height = 960;
+  // Hidden, and drawn into a buffer of exactly this size, whatever the display's.
+  bool offscreen = false;
+};
+
+class Window {
+ public:
+  // Errors name the way out: no display, no OpenGL 3.3.
+  static Result<std::unique_ptr<Window>> open(const WindowOptions& options);
+  ~Window();
+  Window(const Window&) = delete;
+  Window& operator=(const Window&) = delete;
+
+  // The display's scale: 2 on one with twice the usual density.
+  float content_scale() const;
+  bool should_close() const;
+
+  // One frame: `draw` calls Dear ImGui. Shows it, unless off-screen.
+  void frame(Color background, const std::function<void()>& draw);
+  // Handles what has happened; if `wait`, sleeps until something does.
+  void handle_events(bool wait);
+  // Input arrived since the last call.
+  bool take_had_input();
+
+  // What the last frame drew. Precondition: offscreen.
+  Picture read_pixels() const;
+
+ private:
+  Window() = default;
+  Status set_up(const WindowOptions& options);
+  Status make_buffer();
+
+  GLFWwindow* window_ = nullptr;
+  WindowOptions options_;
+  bool imgui_ = false;
+  bool had_input_ = true;
+  unsigned buffer_ = 0;
+  unsigned color_ = 0;
+};
+
+}  // namespace lockstep::viewer
