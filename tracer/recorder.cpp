@@ -1,0 +1,201 @@
+#include "tracer/recorder.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+#include <string_view>
+
+#include "tracer/sources/nvtx/registry.h"
+#include "tracer/wake.h"
+#include "tracer/writer_thread.h"
+
+namespace lockstep::tracer {
+
+thread_local ThreadState thread_state __attribute__((tls_model("initial-exec")));
+
+namespace {
+
+// All zeros, never destroyed: threads may still emit while and after the process' static objects are
+// destroyed.
+constinit Recorder the_recorder;
+// The thread that took the registry's lock in the prepare handler of fork; its child has the same address.
+std::atomic<const ThreadState*> fork_locker{nullptr};
+
+// True if this thread took the lock before its fork, which it has then given up.
+bool was_fork_locker() noexcept {
+  if (fork_locker.load(std::memory_order_relaxed) != &thread_state) return false;
+  fork_locker.store(nullptr, std::memory_order_relaxed);
+  return true;
+}
+
+std::uint64_t buffer_budget() {
+  const char* text = std::getenv("LOCKSTEP_BUFFER_SIZE");
+  if (text == nullptr) return RingPool::kDefaultBudget;
+  const std::string_view view(text);
+  std::uint64_t bytes = 0;
+  const auto [end, error] = std::from_chars(view.data(), view.data() + view.size(), bytes);
+  if (error != std::errc{} || end != view.data() + view.size() || bytes == 0) return RingPool::kDefaultBudget;
+  return bytes;
+}
+
+void* writer_main(void* recorder) {
+  prctl(PR_SET_NAME, "lockstep");
+  // The job's process is not ours: whatever goes wrong here ends recording, never the process.
+  try {
+    WriterThread(*static_cast<Recorder*>(recorder)).run();
+  } catch (...) {
+    static_cast<Recorder*>(recorder)->turn_off();
+  }
+  static_cast<Recorder*>(recorder)->confirm_stopped();
+  return nullptr;
+}
+
+bool start_thread(Recorder& recorder) {
+  // The program's signals are for the program's threads, and SIGXFSZ blocked becomes an error of write().
+  sigset_t all;
+  sigset_t before;
+  sigfillset(&all);
+  if (pthread_sigmask(SIG_SETMASK, &all, &before) != 0) return false;
+  pthread_attr_t attributes;
+  pthread_attr_init(&attributes);
+  pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+  pthread_t thread{};
+  const bool started = pthread_create(&thread, &attributes, writer_main, &recorder) == 0;
+  pthread_attr_destroy(&attributes);
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  return started;
+}
+
+__attribute__((destructor)) void at_exit() {
+  Recorder::instance().shut_down();
+}
+
+}  // namespace
+
+Recorder& Recorder::instance() noexcept {
+  return the_recorder;
+}
+
+bool Recorder::prepare() noexcept {
+  if (state_.load(std::memory_order_acquire) != State::unprepared) {
+    return state_.load(std::memory_order_acquire) != State::off;
+  }
+  const int saved = errno;
+  bool ready = false;
+  try {
+    const char* folder = std::getenv("LOCKSTEP_RUN");
+    if (folder != nullptr && folder[0] != '\0') {
+      nvtx::Registry::instance();
+      ticks_ = detect_tick_source();
+      pool_.set_budget(buffer_budget());
+      pool_.prepare_spare(&wake_);
+      ready = pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child) == 0;
+    }
+  } catch (...) {
+    ready = false;
+  }
+  errno = saved;
+  State expected = State::unprepared;
+  state_.compare_exchange_strong(expected, ready ? State::idle : State::off);
+  return ready;
+}
+
+Ring* Recorder::first_event_of_thread() noexcept {
+  const State state = state_.load(std::memory_order_acquire);
+  if (state == State::off || state == State::unprepared) return nullptr;
+  const int saved = errno;
+  if (state == State::idle) start();
+  thread_state.ring = pool_.acquire(static_cast<std::uint32_t>(syscall(SYS_gettid)), &wake_);
+  errno = saved;
+  return thread_state.ring;
+}
+
+void Recorder::start() noexcept {
+  State expected = State::idle;
+  if (!state_.compare_exchange_strong(expected, State::running)) return;
+  try {
+    start_or_throw();
+  } catch (...) {
+    turn_off();
+  }
+}
+
+void Recorder::start_or_throw() {
+  // Now, not when the library was loaded: a launcher in the same process (torch.multiprocessing, say) sets a
+  // rank's variables after the fork.
+  auto* process = new ProcessInfo;
+  process->job = identify_job();
+  process->run_folder = std::getenv("LOCKSTEP_RUN") != nullptr ? std::getenv("LOCKSTEP_RUN") : "";
+  process->host = host_name();
+  process->process = getpid();
+  process->ticks = ticks_;
+  process->first_reading = read_clocks(ticks_);
+  process_ = process;
+  owner_.store(process->process, std::memory_order_relaxed);
+  stopped_.store(0, std::memory_order_relaxed);
+  stop_.store(0, std::memory_order_relaxed);
+  if (process->run_folder.empty() || !start_thread(*this)) turn_off();
+}
+
+void Recorder::count_reentrant() noexcept {
+  if (thread_state.ring != nullptr) {
+    thread_state.ring->count_reentrant_drop();
+  } else {
+    reentrant_without_ring_.fetch_add(1, std::memory_order_relaxed);
+  }
+}
+
+void Recorder::confirm_stopped() noexcept {
+  set_and_wake_all(stopped_, 1);
+}
+
+void Recorder::shut_down() noexcept {
+  if (state_.load(std::memory_order_acquire) != State::running || owner_.load() != getpid()) return;
+  const int saved = errno;
+  stop_.store(1, std::memory_order_release);
+  wake(wake_);
+  wait_until(stopped_, 1, kExitWaitMilliseconds);
+  turn_off();
+  errno = saved;
+}
+
+void Recorder::before_fork() noexcept {
+  // A fork in a signal handler that interrupted us: the lock may be this thread's own.
+  if (thread_state.busy.load(std::memory_order_relaxed) != 0) return;
+  nvtx::Registry::instance().lock();
+  fork_locker.store(&thread_state, std::memory_order_relaxed);
+}
+
+void Recorder::after_fork_in_parent() noexcept {
+  if (was_fork_locker()) nvtx::Registry::instance().unlock();
+}
+
+void Recorder::after_fork_in_child() noexcept {
+  Recorder& recorder = instance();
+  thread_state.ring = nullptr;
+  if (!was_fork_locker()) {
+    // Something may be half changed: nothing is recorded in this child.
+    recorder.turn_off();
+    return;
+  }
+  nvtx::Registry::instance().reset_lock_in_child();
+  recorder.pool_.reset_after_fork();
+  recorder.wake_.store(0, std::memory_order_relaxed);
+  recorder.reentrant_without_ring_.store(0, std::memory_order_relaxed);
+  recorder.refused_.store(0, std::memory_order_relaxed);
+  // The writer thread stayed with the parent, and the parent's file with it: a child that emits gets its own
+  // of each.
+  State expected = State::running;
+  recorder.state_.compare_exchange_strong(expected, State::idle);
+}
+
+}  // namespace lockstep::tracer

@@ -1,0 +1,155 @@
+// The queue between one application thread and the writer thread: single producer, single consumer, no locks,
+// no allocation, no system call but one wake-up of the writer per half ring.
+//
+// Records are contiguous and a multiple of 16 bytes. Where the next one would cross the buffer's end, a
+// padding record fills the rest. A push keeps room for its pop: a pop whose push was accepted always fits, so
+// that a full ring loses whole ranges and nesting stays right.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+namespace lockstep::tracer {
+
+enum class RecordKind : std::uint8_t { padding = 0, push, pop, start, end, mark, counter };
+
+// What follows the header, in this order, each rounded up to 16 bytes.
+namespace record_flags {
+inline constexpr std::uint8_t kNumericTypeMask = 0x07;  // nvtxPayloadType_t of Style::numeric, 0 for none
+inline constexpr std::uint8_t kStyle = 0x08;            // a Style
+inline constexpr std::uint8_t kRegistered = 0x10;  // the message is the 8-byte handle of a registered string
+inline constexpr std::uint8_t kWide = 0x20;        // the message is wchar_t, not char
+inline constexpr std::uint8_t kRangeId = 0x40;     // a RangeReference
+inline constexpr std::uint8_t kPayload = 0x80;     // extended payloads (sources/nvtx/payload_copy.h)
+}  // namespace record_flags
+
+inline constexpr std::uint32_t kRecordUnit = 16;
+
+struct RecordHeader {
+  std::uint16_t units = 0;  // size of the whole record in units of 16 bytes
+  RecordKind kind = RecordKind::padding;
+  std::uint8_t flags = 0;
+  std::uint16_t domain = 0;
+  std::uint16_t message_bytes = 0;
+  std::uint64_t ticks = 0;
+};
+static_assert(sizeof(RecordHeader) == kRecordUnit);
+
+struct RangeReference {
+  std::uint64_t id = 0;
+  std::uint64_t unused = 0;
+};
+
+struct Style {
+  std::uint32_t category = 0;
+  std::uint32_t color = 0;
+  std::uint64_t numeric = 0;  // bit pattern
+};
+
+constexpr std::uint32_t round_up_to_unit(std::uint32_t bytes) {
+  return (bytes + kRecordUnit - 1) & ~(kRecordUnit - 1);
+}
+
+// How deep a thread is in its push/pop ranges of one domain, and which of them were dropped. Written by the
+// producer alone; relaxed atomics because the writer clears them when it hands the ring to another thread.
+struct DomainStack {
+  static constexpr std::uint32_t kTracked = 64;
+  std::atomic<std::uint32_t> depth{0};
+  // Beyond kTracked levels one bit a level is no longer kept: once a push is dropped there, all pushes inside
+  // it are.
+  std::atomic<std::uint32_t> dropped_beyond{0};
+  std::atomic<std::uint64_t> dropped{0};  // bit n: the push at level n was dropped
+};
+
+class Ring {
+ public:
+  static constexpr std::uint32_t kMaxDomains = 1024;
+  static constexpr std::uint32_t kPopBytes = kRecordUnit;
+
+  // --- the producer ---
+
+  // Room for a record of `bytes` (a multiple of 16), with `later` more bytes kept free for its pop. nullptr
+  // if there is none; the writer has then been woken. Nothing is visible to the writer before publish().
+  std::byte* claim(std::uint32_t bytes, std::uint32_t later) noexcept {
+    const std::uint64_t head = head_.load(std::memory_order_relaxed);
+    const std::uint64_t needed = head + bytes + later + reserved_.load(std::memory_order_relaxed);
+    if (needed > limit_.load(std::memory_order_relaxed)) [[unlikely]]
+      return claim_slowly(bytes, later, false);
+    return buffer_ + (head & mask_);
+  }
+  // The same for records that end something and were promised room, or may use the last sixteenth of the
+  // buffer.
+  std::byte* claim_end(std::uint32_t bytes) noexcept {
+    const std::uint64_t head = head_.load(std::memory_order_relaxed);
+    const std::uint64_t needed = head + bytes + reserved_.load(std::memory_order_relaxed);
+    if (needed > limit_.load(std::memory_order_relaxed)) [[unlikely]]
+      return claim_slowly(bytes, 0, true);
+    return buffer_ + (head & mask_);
+  }
+  void publish(std::uint32_t bytes) noexcept {
+    head_.store(head_.load(std::memory_order_relaxed) + bytes, std::memory_order_release);
+  }
+  void reserve_pop() noexcept {
+    reserved_.store(reserved_.load(std::memory_order_relaxed) + kPopBytes, std::memory_order_relaxed);
+  }
+  void release_pop() noexcept {
+    reserved_.store(reserved_.load(std::memory_order_relaxed) - kPopBytes, std::memory_order_relaxed);
+  }
+  void count_drop() noexcept { dropped_.fetch_add(1, std::memory_order_relaxed); }
+  void count_reentrant_drop() noexcept { reentrant_.fetch_add(1, std::memory_order_relaxed); }
+  DomainStack& stack(std::uint16_t domain) noexcept { return stacks_[domain]; }
+  // A number that no other range of this process has.
+  std::uint64_t next_range_id() noexcept {
+    const std::uint64_t id = range_ids_.load(std::memory_order_relaxed) + 1;
+    range_ids_.store(id, std::memory_order_relaxed);
+    return id;
+  }
+  // The greatest record that may be claimed.
+  std::uint32_t max_record_bytes() const noexcept { return max_record_bytes_; }
+
+  // --- the consumer ---
+
+  std::uint64_t head() const noexcept { return head_.load(std::memory_order_acquire); }
+  std::uint64_t tail() const noexcept { return tail_.load(std::memory_order_relaxed); }
+  const std::byte* at(std::uint64_t position) const noexcept { return buffer_ + (position & mask_); }
+  void consume_to(std::uint64_t position) noexcept { tail_.store(position, std::memory_order_release); }
+  std::uint64_t dropped() const noexcept { return dropped_.load(std::memory_order_relaxed); }
+  std::uint64_t reentrant_drops() const noexcept { return reentrant_.load(std::memory_order_relaxed); }
+  std::uint64_t capacity() const noexcept { return mask_ + 1; }
+
+  // --- whoever owns the ring between threads ---
+
+  // Gives the ring its memory: `buffer` of `capacity` bytes (a power of two), `stacks` of kMaxDomains zeroed
+  // entries, and the word that a full ring wakes the writer through (tracer/wake.h).
+  void attach(std::byte* buffer, std::uint64_t capacity, DomainStack* stacks,
+              std::atomic<std::uint32_t>* wake) noexcept;
+  bool attached() const noexcept { return buffer_ != nullptr; }
+  // Makes the ring fit for another thread. Precondition: drained, and its former thread is gone.
+  void recycle() noexcept;
+  // Range ids are counted from here. Called by the thread that takes the ring.
+  void begin(std::uint64_t first_range_id) noexcept {
+    range_ids_.store(first_range_id, std::memory_order_relaxed);
+  }
+
+ private:
+  std::byte* claim_slowly(std::uint32_t bytes, std::uint32_t later, bool use_slack) noexcept;
+
+  // Written by the producer only.
+  alignas(64) std::atomic<std::uint64_t> head_{0};
+  std::atomic<std::uint64_t> limit_{0};     // claims that end at or before it need no look at the tail
+  std::atomic<std::uint64_t> reserved_{0};  // bytes promised to the pops of open ranges
+  std::byte* buffer_ = nullptr;
+  std::uint64_t mask_ = 0;
+  DomainStack* stacks_ = nullptr;
+  std::atomic<std::uint64_t> dropped_{0};
+  std::atomic<std::uint64_t> reentrant_{0};
+  std::atomic<std::uint64_t> range_ids_{0};
+  std::uint64_t slack_ = 0;
+  std::uint32_t max_record_bytes_ = 0;
+  std::atomic<std::uint32_t>* wake_ = nullptr;
+  // Written by the consumer only.
+  alignas(64) std::atomic<std::uint64_t> tail_{0};
+};
+
+}  // namespace lockstep::tracer

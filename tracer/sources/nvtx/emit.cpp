@@ -1,0 +1,336 @@
+#include "tracer/sources/nvtx/emit.h"
+
+#include <wchar.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "tracer/sources/nvtx/payload_copy.h"
+#include "tracer/sources/nvtx/registry.h"
+
+namespace lockstep::tracer::nvtx {
+
+namespace {
+
+// Longer messages are cut. A record's header has 16 bits for it.
+constexpr std::uint32_t kLongestMessage = 32768;
+
+std::uint32_t longest_message(const Ring& ring) {
+  return std::min(kLongestMessage, ring.max_record_bytes() / 2) & ~(kRecordUnit - 1);
+}
+
+// The bytes that follow the header and the reference to a range.
+std::uint32_t body_bytes(const Event& event) {
+  const std::uint32_t style = (event.flags & record_flags::kStyle) != 0 ? sizeof(Style) : 0;
+  return style + round_up_to_unit(event.message_bytes);
+}
+
+std::byte* write_body(const Event& event, std::byte* out) {
+  if ((event.flags & record_flags::kStyle) != 0) {
+    std::memcpy(out, &event.style, sizeof event.style);
+    out += sizeof event.style;
+  }
+  if (event.message_bytes != 0) std::memcpy(out, event.message, event.message_bytes);
+  return out + round_up_to_unit(event.message_bytes);
+}
+
+RecordHeader header_of(const Event& event, RecordKind kind, std::uint32_t bytes) {
+  RecordHeader header;
+  header.units = static_cast<std::uint16_t>(bytes / kRecordUnit);
+  header.kind = kind;
+  header.flags = event.flags;
+  header.domain = event.domain;
+  header.message_bytes = static_cast<std::uint16_t>(event.message_bytes);
+  return header;
+}
+
+// Writes a whole record; a range's id if `id` isn't 0. nullptr if there was no room. The caller publishes.
+struct Written {
+  std::byte* record = nullptr;
+  std::uint32_t bytes = 0;
+};
+
+Written write_plain(Ring& ring, Event& event, RecordKind kind, std::uint64_t id, std::uint32_t later) {
+  const std::uint32_t reference = id != 0 ? sizeof(RangeReference) : 0;
+  const std::uint32_t bytes = sizeof(RecordHeader) + reference + body_bytes(event);
+  std::byte* const record = kind == RecordKind::end ? ring.claim_end(bytes) : ring.claim(bytes, later);
+  if (record == nullptr) [[unlikely]]
+    return {};
+  std::byte* out = record + sizeof(RecordHeader);
+  if (id != 0) {
+    event.flags |= record_flags::kRangeId;
+    const RangeReference range{id, 0};
+    std::memcpy(out, &range, sizeof range);
+    out += sizeof range;
+  }
+  write_body(event, out);
+  return {record, bytes};
+}
+
+[[gnu::noinline]] Written write_with_payload(Ring& ring, Event& event, RecordKind kind, std::uint64_t id,
+                                             std::uint32_t later) {
+  const std::uint32_t reference = id != 0 ? sizeof(RangeReference) : 0;
+  const std::uint32_t before = sizeof(RecordHeader) + reference + body_bytes(event);
+  const PayloadCopy payload(Registry::instance().schemas(), event.domain, event.payloads, event.payload_count,
+                            ring.max_record_bytes() - before);
+  const std::uint32_t bytes = before + round_up_to_unit(payload.bytes());
+  std::byte* const record = kind == RecordKind::end ? ring.claim_end(bytes) : ring.claim(bytes, later);
+  if (record == nullptr) return {};
+  std::byte* out = record + sizeof(RecordHeader);
+  event.flags |= record_flags::kPayload;
+  if (id != 0) {
+    event.flags |= record_flags::kRangeId;
+    const RangeReference range{id, 0};
+    std::memcpy(out, &range, sizeof range);
+    out += sizeof range;
+  }
+  payload.write(write_body(event, out));
+  return {record, bytes};
+}
+
+inline Written write_record(Ring& ring, Event& event, RecordKind kind, std::uint64_t id,
+                            std::uint32_t later) {
+  // A multiple of the unit, so of a wide character too.
+  event.message_bytes = std::min(event.message_bytes, longest_message(ring));
+  if (event.payload_count != 0) return write_with_payload(ring, event, kind, id, later);
+  return write_plain(ring, event, kind, id, later);
+}
+
+inline void finish(Ring& ring, const Event& event, RecordKind kind, Written written, std::uint64_t ticks) {
+  RecordHeader header = header_of(event, kind, written.bytes);
+  header.ticks = ticks;
+  std::memcpy(written.record, &header, sizeof header);
+  ring.publish(written.bytes);
+}
+
+// Enters a push in the thread's stack of that domain; returns its level. `written` tells whether a record
+// will be there; false comes back where it must not be published after all.
+inline int enter(DomainStack& stack, bool& written) {
+  const std::uint32_t level = stack.depth.load(std::memory_order_relaxed);
+  stack.depth.store(level + 1, std::memory_order_relaxed);
+  if (level < DomainStack::kTracked) [[likely]] {
+    const std::uint64_t bit = std::uint64_t{1} << level;
+    const std::uint64_t dropped = stack.dropped.load(std::memory_order_relaxed);
+    if (!written || (dropped & bit) != 0) [[unlikely]] {
+      stack.dropped.store(written ? dropped & ~bit : dropped | bit, std::memory_order_relaxed);
+    }
+  } else {
+    const std::uint32_t beyond = stack.dropped_beyond.load(std::memory_order_relaxed);
+    if (!written || beyond != 0) {
+      stack.dropped_beyond.store(beyond + 1, std::memory_order_relaxed);
+      written = false;
+    }
+  }
+  return static_cast<int>(level);
+}
+
+// Leaves the innermost range of the stack: its level, or -1 if there is none. `recorded` tells whether its
+// push was.
+inline int leave(DomainStack& stack, bool& recorded) {
+  const std::uint32_t depth = stack.depth.load(std::memory_order_relaxed);
+  recorded = false;
+  if (depth == 0) return -1;
+  const std::uint32_t level = depth - 1;
+  stack.depth.store(level, std::memory_order_relaxed);
+  if (level < DomainStack::kTracked) [[likely]] {
+    recorded = (stack.dropped.load(std::memory_order_relaxed) >> level & 1U) == 0;
+  } else {
+    const std::uint32_t beyond = stack.dropped_beyond.load(std::memory_order_relaxed);
+    recorded = beyond == 0;
+    if (beyond != 0) stack.dropped_beyond.store(beyond - 1, std::memory_order_relaxed);
+  }
+  return static_cast<int>(level);
+}
+
+// The calling thread's ring for an event of that domain; nullptr if the event can't be recorded (counted).
+inline Ring* ring_for(Recorder& recorder, std::uint64_t domain) {
+  if (domain >= Ring::kMaxDomains) [[unlikely]] {
+    recorder.count_refused();
+    return nullptr;
+  }
+  return recorder.ring();
+}
+
+inline int push_in(Recorder& recorder, Event& event) {
+  Ring* const ring = ring_for(recorder, event.domain);
+  if (ring == nullptr) [[unlikely]]
+    return NVTX_NO_PUSH_POP_TRACKING;
+  const Written written = write_record(*ring, event, RecordKind::push, 0, Ring::kPopBytes);
+  bool keep = written.record != nullptr;
+  const int level = enter(ring->stack(event.domain), keep);
+  if (!keep) [[unlikely]] {
+    ring->count_drop();
+    return level;
+  }
+  ring->reserve_pop();
+  // The last thing before the range begins, as the first thing when it ends: our own time stays outside.
+  finish(*ring, event, RecordKind::push, written, read_ticks(recorder.ticks()));
+  return level;
+}
+
+}  // namespace
+
+void describe(Event& event, const char* message) noexcept {
+  if (message == nullptr) return;
+  event.message = message;
+  event.message_bytes = static_cast<std::uint32_t>(strnlen(message, kLongestMessage));
+}
+
+void describe(Event& event, const wchar_t* message) noexcept {
+  if (message == nullptr) return;
+  event.message = message;
+  event.message_bytes =
+      static_cast<std::uint32_t>(wcsnlen(message, kLongestMessage / sizeof(wchar_t)) * sizeof(wchar_t));
+  event.flags |= record_flags::kWide;
+}
+
+void describe(Event& event, const nvtxEventAttributes_t* attributes) noexcept {
+  if (attributes == nullptr || attributes->size < sizeof(nvtxEventAttributes_t)) return;
+  if (attributes->messageType == NVTX_MESSAGE_TYPE_ASCII) {
+    describe(event, attributes->message.ascii);
+  } else if (attributes->messageType == NVTX_MESSAGE_TYPE_UNICODE) {
+    describe(event, attributes->message.unicode);
+  } else if (attributes->messageType == NVTX_MESSAGE_TYPE_REGISTERED) {
+    event.handle = reinterpret_cast<std::uintptr_t>(attributes->message.registered);
+    event.message = &event.handle;
+    event.message_bytes = sizeof event.handle;
+    event.flags |= record_flags::kRegistered;
+  }
+  const bool colored = attributes->colorType == NVTX_COLOR_ARGB;
+  const std::int32_t type = attributes->payloadType;
+  const bool numeric = type >= NVTX_PAYLOAD_TYPE_UNSIGNED_INT64 && type <= NVTX_PAYLOAD_TYPE_FLOAT;
+  if (attributes->category != 0 || colored || numeric) {
+    event.style.category = attributes->category;
+    event.style.color = colored ? attributes->color : 0;
+    event.style.numeric = numeric ? attributes->payload.ullValue : 0;
+    event.flags |= record_flags::kStyle;
+    if (numeric) event.flags |= static_cast<std::uint8_t>(type);
+  }
+  if (type == NVTX_PAYLOAD_TYPE_EXT && attributes->reserved0 > 0 && attributes->payload.ullValue != 0) {
+    const auto address = static_cast<std::uintptr_t>(attributes->payload.ullValue);
+    event.payloads =
+        reinterpret_cast<const nvtxPayloadData_t*>(address);  // NOLINT(performance-no-int-to-ptr)
+    event.payload_count = static_cast<std::size_t>(attributes->reserved0);
+  }
+}
+
+void describe(Event& event, const nvtxPayloadData_t* payloads, std::size_t count) noexcept {
+  if (payloads == nullptr) return;
+  event.payloads = payloads;
+  event.payload_count = count;
+}
+
+int push_text(const char* message) noexcept {
+  Recorder& recorder = Recorder::instance();
+  const Section section;
+  if (!section.entered()) [[unlikely]] {
+    recorder.count_reentrant();
+    return NVTX_NO_PUSH_POP_TRACKING;
+  }
+  Event event;
+  describe(event, message);
+  return push_in(recorder, event);
+}
+
+int push(Event& event) noexcept {
+  Recorder& recorder = Recorder::instance();
+  const Section section;
+  if (!section.entered()) [[unlikely]] {
+    recorder.count_reentrant();
+    return NVTX_NO_PUSH_POP_TRACKING;
+  }
+  return push_in(recorder, event);
+}
+
+int pop(std::uint64_t domain, const nvtxPayloadData_t* payloads, std::size_t count) noexcept {
+  Recorder& recorder = Recorder::instance();
+  const std::uint64_t ticks = read_ticks(recorder.ticks());
+  const Section section;
+  // Inside the tracer, or in a domain beyond the last: the push was counted, its pop isn't another loss.
+  if (!section.entered() || domain >= Ring::kMaxDomains) [[unlikely]]
+    return NVTX_NO_PUSH_POP_TRACKING;
+  Ring* const ring = thread_state.ring;
+  if (ring == nullptr) [[unlikely]]
+    return NVTX_NO_PUSH_POP_TRACKING;
+  bool recorded = false;
+  const int level = leave(ring->stack(static_cast<std::uint16_t>(domain)), recorded);
+  if (!recorded) [[unlikely]]
+    return level;
+  Event event;
+  event.domain = static_cast<std::uint16_t>(domain);
+  ring->release_pop();
+  if (payloads != nullptr && count != 0) [[unlikely]] {
+    describe(event, payloads, count);
+    const Written written = write_with_payload(*ring, event, RecordKind::pop, 0, 0);
+    if (written.record != nullptr) {
+      finish(*ring, event, RecordKind::pop, written, ticks);
+      return level;
+    }
+    // No room for the payload: the range is kept without it.
+    ring->count_drop();
+    event = Event{};
+    event.domain = static_cast<std::uint16_t>(domain);
+  }
+  // Its room was kept free since the push.
+  std::byte* const record = ring->claim_end(Ring::kPopBytes);
+  if (record != nullptr) [[likely]]
+    finish(*ring, event, RecordKind::pop, Written{record, Ring::kPopBytes}, ticks);
+  return level;
+}
+
+nvtxRangeId_t start(Event& event) noexcept {
+  Recorder& recorder = Recorder::instance();
+  const Section section;
+  if (!section.entered()) [[unlikely]] {
+    recorder.count_reentrant();
+    return kDroppedRange;
+  }
+  Ring* const ring = ring_for(recorder, event.domain);
+  if (ring == nullptr) [[unlikely]]
+    return kDroppedRange;
+  const std::uint64_t id = ring->next_range_id();
+  const Written written = write_record(*ring, event, RecordKind::start, id, 0);
+  if (written.record == nullptr) [[unlikely]] {
+    ring->count_drop();
+    return kDroppedRange;
+  }
+  finish(*ring, event, RecordKind::start, written, read_ticks(recorder.ticks()));
+  return id;
+}
+
+void end(nvtxRangeId_t id, std::uint64_t domain, const nvtxPayloadData_t* payloads,
+         std::size_t count) noexcept {
+  Recorder& recorder = Recorder::instance();
+  const std::uint64_t ticks = read_ticks(recorder.ticks());
+  if ((id & kDroppedRange) != 0 || id == 0) return;
+  const Section section;
+  if (!section.entered()) [[unlikely]]
+    return recorder.count_reentrant();
+  Ring* const ring = ring_for(recorder, domain);
+  if (ring == nullptr) [[unlikely]]
+    return;
+  Event event;
+  event.domain = static_cast<std::uint16_t>(domain);
+  if (payloads != nullptr) describe(event, payloads, count);
+  const Written written = write_record(*ring, event, RecordKind::end, id, 0);
+  if (written.record == nullptr) [[unlikely]]
+    return ring->count_drop();
+  finish(*ring, event, RecordKind::end, written, ticks);
+}
+
+void mark(Event& event) noexcept {
+  Recorder& recorder = Recorder::instance();
+  const std::uint64_t ticks = read_ticks(recorder.ticks());
+  const Section section;
+  if (!section.entered()) [[unlikely]]
+    return recorder.count_reentrant();
+  Ring* const ring = ring_for(recorder, event.domain);
+  if (ring == nullptr) [[unlikely]]
+    return;
+  const Written written = write_record(*ring, event, RecordKind::mark, 0, 0);
+  if (written.record == nullptr) [[unlikely]]
+    return ring->count_drop();
+  finish(*ring, event, RecordKind::mark, written, ticks);
+}
+
+}  // namespace lockstep::tracer::nvtx

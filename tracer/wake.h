@@ -1,0 +1,20 @@
+// Waking the writer thread: a futex word, since a condition variable needs a lock that a signal handler must
+// not take.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+namespace lockstep::tracer {
+
+// Sets the word and wakes whoever waits on it, unless it was set already. Async-signal-safe; leaves errno
+// alone.
+void wake(std::atomic<std::uint32_t>& word) noexcept;
+// Waits until the word is set or the time is over, and clears it.
+void wait_and_clear(std::atomic<std::uint32_t>& word, std::uint32_t milliseconds) noexcept;
+// Waits until the word is `value` or the time is over. True if it is.
+bool wait_until(std::atomic<std::uint32_t>& word, std::uint32_t value, std::uint32_t milliseconds) noexcept;
+// Sets the word to `value` and wakes all who wait on it.
+void set_and_wake_all(std::atomic<std::uint32_t>& word, std::uint32_t value) noexcept;
+
+}  // namespace lockstep::tracer

@@ -1,0 +1,267 @@
+#include "tracer/writer_thread.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <utility>
+
+#include "tracer/wake.h"
+
+namespace lockstep::tracer {
+
+namespace {
+
+// How long the first sleeps are, in milliseconds: a process that lives for a moment should leave its events
+// behind even if it ends by _exit.
+constexpr std::array<std::uint32_t, 6> kFirstSleeps{1, 2, 5, 10, 30, 100};
+constexpr int kMostFileAttempts = 1000;
+
+std::string read_small_file(const std::string& path) {
+  std::string text;
+  const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (file < 0) return text;
+  std::array<char, 4096> part{};
+  ssize_t length = 0;
+  constexpr std::size_t kMost = std::size_t{64} << 10U;
+  while (text.size() < kMost && (length = read(file, part.data(), part.size())) > 0) {
+    text.append(part.data(), static_cast<std::size_t>(length));
+  }
+  close(file);
+  return text;
+}
+
+// The arguments of this process, joined with spaces.
+std::string command_line() {
+  std::string text = read_small_file("/proc/self/cmdline");
+  while (!text.empty() && text.back() == '\0') text.pop_back();
+  std::replace(text.begin(), text.end(), '\0', ' ');
+  return text;
+}
+
+std::string thread_system_name(std::uint32_t thread) {
+  std::string name = read_small_file("/proc/self/task/" + std::to_string(thread) + "/comm");
+  while (!name.empty() && name.back() == '\n') name.pop_back();
+  return name;
+}
+
+}  // namespace
+
+void WriterThread::run() {
+  // The clock's first reading is older than the first event.
+  clock_.add(recorder_.process().first_reading);
+  if (!open_file().ok()) {
+    recorder_.turn_off();
+    return;
+  }
+  events_.emplace(*writer_, nvtx::Registry::instance(),
+                  static_cast<std::uint64_t>(recorder_.process().process));
+  take_clock_snapshot(recorder_.process().first_reading);
+  for (std::size_t turn = 0;; ++turn) {
+    const std::uint32_t sleep = turn < kFirstSleeps.size() ? kFirstSleeps[turn] : kDrainMilliseconds;
+    if (!recorder_.stop_requested()) wait_and_clear(recorder_.wake_word(), sleep);
+    const bool stopping = recorder_.stop_requested();
+    if (!file_is_still_ours()) {
+      // The program closed the descriptor, and may have opened something of its own under its number:
+      // whatever we wrote now would go there. The writer is left as it is, since it would close the number
+      // too.
+      new trace::Writer(*std::move(writer_));  // NOLINT(bugprone-unused-raii)
+      break;
+    }
+    drain();
+    if (stopping) {
+      events_->finish(last_reading_);
+      (void)writer_->close().ok();
+      break;
+    }
+    const bool early = turn < kFirstSleeps.size();
+    if (early || last_reading_ - last_flush_ >= kFlushNanoseconds) {
+      // A full disk, or a limit: what is in the file stays readable, and the program needn't pay for more.
+      if (!writer_->flush().ok()) break;
+      last_flush_ = last_reading_;
+    }
+    recorder_.pool().prepare_spare(&recorder_.wake_word());
+  }
+  recorder_.turn_off();
+}
+
+Status WriterThread::open_file() {
+  const ProcessInfo& process = recorder_.process();
+  std::string path;
+  Error error;
+  for (int attempt = process.job.rank >= 0 ? 0 : 1; attempt < kMostFileAttempts; ++attempt) {
+    // A rank's file is taken by the first process of that rank that emits: its data loaders and helpers
+    // inherit the launcher's variables, and get a file by process.
+    const std::string name = attempt == 0 ? rank_file_name(process.job.rank)
+                                          : process_file_name(process.host, process.process, attempt);
+    path = process.run_folder + "/" + name;
+    Result<trace::Writer> created = trace::Writer::create(path.c_str());
+    if (created.ok()) {
+      writer_ = std::move(created).value();
+      find_descriptor(path);
+      const bool is_rank = attempt == 0;
+      if (is_rank) {
+        writer_->set_metadata("rank", std::to_string(process.job.rank));
+      } else if (process.job.rank >= 0) {
+        writer_->set_metadata("inherited_rank", std::to_string(process.job.rank));
+      }
+      describe_process();
+      return {};
+    }
+    error = created.error();
+    struct stat status {};
+    if (stat(path.c_str(), &status) != 0) break;  // not "exists already": another name won't help
+  }
+  return error;
+}
+
+void WriterThread::describe_process() {
+  const ProcessInfo& process = recorder_.process();
+  const auto set = [&](const char* key, const std::string& value) { writer_->set_metadata(key, value); };
+  if (process.job.rank >= 0) {
+    if (process.job.world_size >= 0) set("world_size", std::to_string(process.job.world_size));
+    if (process.job.local_rank >= 0) set("local_rank", std::to_string(process.job.local_rank));
+    set("launcher", std::string(process.job.launcher));
+  }
+  set("host", process.host);
+  set("process", std::to_string(process.process));
+  set("parent_process", std::to_string(getppid()));
+  set("command", command_line());
+  set("start_realtime", std::to_string(process.first_reading.realtime));
+  set("clock", "clock_monotonic");
+  set("clock_source", to_string(process.ticks));
+  set("lockstep_version", LOCKSTEP_VERSION);
+}
+
+void WriterThread::find_descriptor(const std::string& path) {
+  struct stat wanted {};
+  if (stat(path.c_str(), &wanted) != 0) return;
+  DIR* folder = opendir("/proc/self/fd");
+  if (folder == nullptr) return;
+  while (const dirent* entry = readdir(folder)) {  // NOLINT(concurrency-mt-unsafe): a stream of our own
+    const int number = std::atoi(entry->d_name);
+    struct stat status {};
+    if (entry->d_name[0] == '.' || fstat(number, &status) != 0) continue;
+    if (status.st_dev != wanted.st_dev || status.st_ino != wanted.st_ino) continue;
+    descriptor_ = number;
+    device_ = wanted.st_dev;
+    inode_ = wanted.st_ino;
+    break;
+  }
+  closedir(folder);
+}
+
+bool WriterThread::file_is_still_ours() const {
+  if (descriptor_ < 0) return true;
+  struct stat status {};
+  return fstat(descriptor_, &status) == 0 && status.st_dev == device_ && status.st_ino == inode_;
+}
+
+void WriterThread::take_clock_snapshot(const ClockReading& reading) {
+  trace::ClockSnapshot snapshot;
+  snapshot.time = reading.monotonic;
+  snapshot.realtime = reading.realtime;
+  snapshot.monotonic_raw = reading.monotonic_raw;
+  snapshot.tsc = recorder_.process().ticks == TickSource::tsc ? reading.ticks : 0;
+  writer_->append(snapshot);
+  last_reading_ = reading.monotonic;
+}
+
+void WriterThread::drain() {
+  RingPool& pool = recorder_.pool();
+  const std::size_t count = pool.slot_count();
+  if (sources_.size() < count) sources_.resize(count);
+  // First how far each thread has come, then the clocks: all records up to there are older than the reading.
+  for (std::size_t i = 0; i < count; ++i) {
+    RingSlot& slot = pool.slot(i);
+    if (slot.state.load(std::memory_order_acquire) != SlotState::in_use) continue;
+    Source& source = sources_[i];
+    if (source.events == nullptr) {
+      source.taken = slot.taken.load(std::memory_order_relaxed);
+      source.thread = slot.thread.load(std::memory_order_relaxed);
+      source.events = &events_->add_thread(source.thread, thread_system_name(source.thread));
+    }
+    source.head = slot.ring.head();
+  }
+  const ClockReading reading = read_clocks(recorder_.process().ticks);
+  if (clock_.add(reading)) take_clock_snapshot(reading);
+  for (std::size_t i = 0; i < count; ++i) {
+    if (sources_[i].events != nullptr) drain_ring(pool.slot(i), sources_[i]);
+  }
+  count_drops(last_reading_);
+  events_->end_drain(last_reading_);
+  retire_dead_threads();
+}
+
+void WriterThread::drain_ring(RingSlot& slot, Source& source) {
+  Ring& ring = slot.ring;
+  std::uint64_t position = ring.tail();
+  // Room is given back in pieces, so that a thread that is waiting for it drops as little as possible.
+  const std::uint64_t piece = ring.capacity() / 8;
+  std::uint64_t given_back = position;
+  while (position < source.head) {
+    const std::byte* record = ring.at(position);
+    RecordHeader header;
+    std::memcpy(&header, record, sizeof header);
+    if (header.units == 0) break;  // never written by us: stop rather than loop
+    if (header.kind != RecordKind::padding)
+      events_->consume(*source.events, record, clock_.convert(header.ticks));
+    position += std::uint64_t{header.units} * kRecordUnit;
+    if (position - given_back >= piece) {
+      ring.consume_to(position);
+      given_back = position;
+    }
+  }
+  ring.consume_to(position);
+}
+
+void WriterThread::count_drops(trace::Nanoseconds now) {
+  RingPool& pool = recorder_.pool();
+  std::uint64_t full = 0;
+  std::uint64_t reentrant = 0;
+  for (std::size_t i = 0; i < sources_.size(); ++i) {
+    Ring& ring = pool.slot(i).ring;
+    full += ring.dropped() - std::exchange(sources_[i].dropped, ring.dropped());
+    reentrant += ring.reentrant_drops() - std::exchange(sources_[i].reentrant, ring.reentrant_drops());
+  }
+  const std::uint64_t elsewhere = recorder_.reentrant_without_ring();
+  reentrant += elsewhere - std::exchange(reentrant_without_ring_, elsewhere);
+  const std::uint64_t unbuffered = pool.unbuffered_drops();
+  events_->note_drops(full, "ring full", now);
+  events_->note_drops(reentrant, "call from a signal handler that interrupted the tracer", now);
+  events_->note_drops(unbuffered - std::exchange(unbuffered_, unbuffered), "more threads than buffers", now);
+  const std::uint64_t refused = recorder_.refused();
+  events_->note_drops(refused - std::exchange(refused_, refused), "more domains than can be told apart", now);
+}
+
+void WriterThread::retire_dead_threads() {
+  RingPool& pool = recorder_.pool();
+  const auto process = recorder_.process().process;
+  for (std::size_t i = 0; i < sources_.size(); ++i) {
+    Source& source = sources_[i];
+    if (source.events == nullptr) continue;
+    // Signal 0 only asks whether the thread is there. Another ring of the same thread id, taken later, means
+    // that this one's thread is gone and its id is used again.
+    bool gone = syscall(SYS_tgkill, process, source.thread, 0) != 0 && errno == ESRCH;
+    for (std::size_t k = 0; k < sources_.size() && !gone; ++k) {
+      gone = k != i && sources_[k].events != nullptr && sources_[k].thread == source.thread &&
+             sources_[k].taken > source.taken;
+    }
+    RingSlot& slot = pool.slot(i);
+    // Its last records may have come after this drain began: then the next drain gets them first.
+    if (!gone || slot.ring.head() != slot.ring.tail()) continue;
+    events_->end_thread(*source.events);
+    source.events = nullptr;
+    pool.recycle(slot);
+  }
+}
+
+}  // namespace lockstep::tracer

@@ -1,0 +1,66 @@
+// The one thread that a traced process gets: empties all rings, turns records into events, writes the file.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "trace/result.h"
+#include "trace/writer.h"
+#include "tracer/clock.h"
+#include "tracer/recorder.h"
+#include "tracer/sources/nvtx/event_builder.h"
+
+namespace lockstep::tracer {
+
+class WriterThread {
+ public:
+  // Records lie in a ring no longer than this before they are read; shorter in the first moments of a
+  // process, which may be its last.
+  static constexpr std::uint32_t kDrainMilliseconds = 200;
+  // What was read is handed to the kernel at least this often.
+  static constexpr std::int64_t kFlushNanoseconds = 450'000'000;
+
+  explicit WriterThread(Recorder& recorder) : recorder_(recorder) {}
+
+  // Returns when the process exits or recording has become impossible.
+  void run();
+
+ private:
+  struct Source {
+    std::uint64_t taken = 0;
+    std::uint32_t thread = 0;
+    std::uint64_t head = 0;  // as read at the beginning of the drain
+    std::uint64_t dropped = 0;
+    std::uint64_t reentrant = 0;
+    nvtx::EventBuilder::Thread* events = nullptr;
+  };
+
+  Status open_file();
+  void describe_process();
+  void drain();
+  void drain_ring(RingSlot& slot, Source& source);
+  void count_drops(trace::Nanoseconds now);
+  void retire_dead_threads();
+  void take_clock_snapshot(const ClockReading& reading);
+  bool file_is_still_ours() const;
+  void find_descriptor(const std::string& path);
+
+  Recorder& recorder_;
+  std::optional<trace::Writer> writer_;
+  std::optional<nvtx::EventBuilder> events_;
+  ClockConverter clock_;
+  std::vector<Source> sources_;
+  trace::Nanoseconds last_reading_ = 0;
+  trace::Nanoseconds last_flush_ = 0;
+  std::uint64_t unbuffered_ = 0;
+  std::uint64_t reentrant_without_ring_ = 0;
+  std::uint64_t refused_ = 0;
+  int descriptor_ = -1;
+  std::uint64_t device_ = 0;
+  std::uint64_t inode_ = 0;
+};
+
+}  // namespace lockstep::tracer
