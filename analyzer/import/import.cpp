@@ -12,6 +12,7 @@
 #include "analyzer/import/input_files.h"
 #include "analyzer/import/kineto/kineto.h"
 #include "analyzer/import/rank/merge.h"
+#include "analyzer/import/run/run.h"
 
 namespace lockstep::analyzer {
 namespace {
@@ -31,12 +32,23 @@ std::vector<Result<RankImport>> read_all(const std::vector<InputFile>& files, co
   kineto::Options kineto_options;
   kineto_options.keep_host_ranges = options.keep_host_ranges;
   if (options.progress) kineto_options.progress = progress;
+  const auto read_one = [&](const InputFile& file) -> Result<RankImport> {
+    switch (file.kind) {
+      case InputKind::kineto:
+        return kineto::import_file(file.path, kineto_options);
+      case InputKind::run_file: {
+        Result<RankImport> result = run::import_file(file.path, {options.keep_host_ranges});
+        if (options.progress) progress(file.size);
+        return result;
+      }
+    }
+    return Error{fmt::format("{}: of no known kind", file.path.string())};
+  };
 
   std::vector<Result<RankImport>> results(files.size(), Error{});
   std::atomic<std::size_t> next = 0;
   const auto work = [&] {
-    for (std::size_t i = next++; i < files.size(); i = next++)
-      results[i] = kineto::import_file(files[i].path, kineto_options);
+    for (std::size_t i = next++; i < files.size(); i = next++) results[i] = read_one(files[i]);
   };
   const std::size_t threads =
       std::min<std::size_t>(files.size(), std::max(1u, std::thread::hardware_concurrency()));
@@ -60,7 +72,10 @@ Result<Job> import_job(const std::vector<std::string>& paths, const ImportOption
     else
       warnings.push_back({"file_unreadable", result.error().message, kNoRank});
   }
-  return merge_ranks(fmt::format("{}", fmt::join(paths, " ")), std::move(ranks), std::move(warnings));
+  // One file, one reason: nothing to add.
+  if (ranks.empty() && warnings.size() == 1) return Error{std::move(warnings.front().message)};
+  return merge_ranks(fmt::format("{}", fmt::join(paths, " ")), std::move(ranks), std::move(warnings),
+                     found.value().world_size);
 }
 
 }  // namespace lockstep::analyzer

@@ -1,12 +1,20 @@
 #include "analyzer/import/input_files.h"
 
 #include <fmt/format.h>
+#include <zlib.h>
 
 #include <algorithm>
+#include <array>
 #include <fstream>
+#include <memory>
 #include <set>
+#include <span>
+#include <string_view>
 #include <system_error>
 #include <utility>
+
+#include "analyzer/import/run/run.h"
+#include "trace/reader.h"
 
 namespace lockstep::analyzer {
 namespace {
@@ -14,63 +22,120 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kUnderstood =
-    "Understood are: a run folder of `lockstep record` or its .lst files, and Kineto JSON (plain or gzip), "
-    "one file a rank "
-    "or a folder of them";
+    "Understood are run folders of `lockstep record` and their .lst files, and Kineto JSON (torch.profiler), "
+    "plain or gzip, "
+    "one file a rank or a folder of them";
 
 bool is_trace_name(const fs::path& path) {
   const std::string name = path.filename().string();
   return name.ends_with(".json") || name.ends_with(".json.gz");
 }
 
-Status add_file(const fs::path& path, InputFiles& out) {
-  std::error_code error;
-  const std::uint64_t size = fs::file_size(path, error);
-  if (error) return Error{fmt::format("{}: {}", path.string(), error.message())};
-  out.files.push_back({path, InputKind::kineto, size});
-  return {};
+// The first bytes, uncompressed: zlib's gz functions pass plain files through.
+Result<std::string> beginning_of(const fs::path& path) {
+  std::array<char, 4096> bytes{};
+  const std::unique_ptr<gzFile_s, int (*)(gzFile)> file(gzopen(path.c_str(), "rb"), gzclose);
+  if (file == nullptr) return Error{fmt::format("{}: can't be opened (permissions?)", path.string())};
+  const int got = gzread(file.get(), bytes.data(), bytes.size());
+  // Damage within the first bytes is told by the reader that the content calls for.
+  return std::string(bytes.data(), got < 0 ? 0 : static_cast<std::size_t>(got));
 }
 
-Status add_folder(const fs::path& folder, InputFiles& out) {
-  std::error_code error;
-  std::vector<fs::path> found;
-  for (fs::recursive_directory_iterator at(folder, fs::directory_options::skip_permission_denied, error), end;
-       !error && at != end; at.increment(error)) {
-    std::error_code ignored;
-    if (at->is_regular_file(ignored) && is_trace_name(at->path())) found.push_back(at->path());
-  }
-  if (error) return Error{fmt::format("{}: {}", folder.string(), error.message())};
-  if (found.empty())
-    return Error{fmt::format("{}: the folder holds no trace (no *.json, *.json.gz). {}", folder.string(),
-                             kUnderstood)};
-  std::sort(found.begin(), found.end());
-  for (const fs::path& path : found)
-    if (const Status status = add_file(path, out); !status.ok()) return status;
-  return {};
+Result<InputKind> kind_of(const fs::path& path) {
+  const Result<std::string> beginning = beginning_of(path);
+  if (!beginning.ok()) return beginning.error();
+  std::string_view text = beginning.value();
+  if (trace::Reader::recognises(std::as_bytes(std::span(text.data(), text.size()))))
+    return InputKind::run_file;
+  const auto unknown = [&](const char* what) {
+    return Error{fmt::format("{}: {}. {}", path.string(), what, kUnderstood)};
+  };
+  if (text.starts_with("SQLite format 3"))
+    return unknown("a SQLite file (an nsys export?), which can't be read yet");
+  if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
+  const std::size_t at = text.find_first_not_of(" \t\r\n");
+  if (at == std::string_view::npos || text[at] == '{' || text[at] == '[') return InputKind::kineto;
+  return unknown("neither a trace of ours nor JSON");
 }
+
+class Finder {
+ public:
+  Status add(const std::string& text) {
+    const fs::path path(text);
+    std::error_code error;
+    const fs::file_status status = fs::status(path, error);
+    if (status.type() == fs::file_type::not_found)
+      return Error{fmt::format("{}: no such file or folder", text)};
+    if (error) return Error{fmt::format("{}: {}", text, error.message())};
+    if (fs::is_regular_file(status)) return add_file(path);
+    if (!fs::is_directory(status)) return Error{fmt::format("{}: neither a file nor a folder", text)};
+    return run::is_run_folder(path) ? add_run(path) : add_folder(path);
+  }
+  InputFiles take() { return std::move(out_); }
+
+ private:
+  Status add_file(const fs::path& path) {
+    const Result<InputKind> kind = kind_of(path);
+    if (!kind.ok()) return kind.error();
+    std::error_code error;
+    const std::uint64_t size = fs::file_size(path, error);
+    if (error) return Error{fmt::format("{}: {}", path.string(), error.message())};
+    fs::path canonical = fs::weakly_canonical(path, error);
+    if (!seen_.insert(error ? path : std::move(canonical)).second) {
+      out_.warnings.push_back(
+          {"file_repeated", fmt::format("{}: given twice; read once", path.string()), kNoRank});
+      return {};
+    }
+    out_.files.push_back({path, kind.value(), size});
+    return {};
+  }
+
+  // In a folder, one bad file must not hide the good ones.
+  void add_found(const fs::path& path) {
+    const Status status = add_file(path);
+    if (!status.ok()) out_.warnings.push_back({"file_unreadable", status.error().message, kNoRank});
+  }
+
+  Status add_run(const fs::path& path) {
+    Result<run::Folder> folder = run::open_folder(path);
+    if (!folder.ok()) return folder.error();
+    out_.world_size = std::max(out_.world_size, folder.value().world_size);
+    std::move(folder.value().warnings.begin(), folder.value().warnings.end(),
+              std::back_inserter(out_.warnings));
+    for (const fs::path& file : folder.value().rank_files) add_found(file);
+    return {};
+  }
+
+  Status add_folder(const fs::path& folder) {
+    std::error_code error;
+    std::vector<fs::path> found;
+    for (fs::recursive_directory_iterator at(folder, fs::directory_options::skip_permission_denied, error),
+         end;
+         !error && at != end; at.increment(error)) {
+      std::error_code ignored;
+      if (at->is_regular_file(ignored) && is_trace_name(at->path())) found.push_back(at->path());
+    }
+    if (error) return Error{fmt::format("{}: {}", folder.string(), error.message())};
+    if (found.empty())
+      return Error{fmt::format("{}: no ranks in this folder (no rank-<N>.lst, *.json or *.json.gz). {}",
+                               folder.string(), kUnderstood)};
+    std::sort(found.begin(), found.end());
+    for (const fs::path& path : found) add_found(path);
+    return {};
+  }
+
+  InputFiles out_;
+  std::set<fs::path> seen_;
+};
 
 }  // namespace
 
 Result<InputFiles> find_input_files(const std::vector<std::string>& paths) {
   if (paths.empty()) return Error{fmt::format("no input given. {}", kUnderstood)};
-  InputFiles out;
-  for (const std::string& text : paths) {
-    const fs::path path(text);
-    std::error_code error;
-    const fs::file_status status = fs::status(path, error);
-    Status added;
-    if (status.type() == fs::file_type::not_found)
-      return Error{fmt::format("{}: no such file or folder", text)};
-    if (error) return Error{fmt::format("{}: {}", text, error.message())};
-    if (fs::is_directory(status))
-      added = add_folder(path, out);
-    else if (fs::is_regular_file(status))
-      added = add_file(path, out);
-    else
-      added = Error{fmt::format("{}: neither a file nor a folder", text)};
-    if (!added.ok()) return added.error();
-  }
-  return out;
+  Finder finder;
+  for (const std::string& path : paths)
+    if (const Status status = finder.add(path); !status.ok()) return status.error();
+  return finder.take();
 }
 
 }  // namespace lockstep::analyzer

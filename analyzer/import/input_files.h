@@ -20,8 +20,8 @@ struct InputFile {
 };
 
 struct InputFiles {
-  std::vector<InputFile> files;             // each once, in the order typed, within a folder by name
-  std::vector<std::filesystem::path> runs;  // folders that hold files of our own
+  std::vector<InputFile> files;  // each once, in the order typed, within a folder by name
+  std::int32_t world_size = 0;   // as a run's manifest says; 0: nothing says it
   std::vector<Warning> warnings;
 };
 

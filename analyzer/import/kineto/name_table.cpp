@@ -1,6 +1,7 @@
 #include "analyzer/import/kineto/name_table.h"
 
 #include "analyzer/import/kineto/json_text.h"
+#include "analyzer/import/rank/names.h"
 
 namespace lockstep::analyzer::kineto {
 
@@ -10,7 +11,7 @@ const NameInfo& NameTable::find(std::string_view raw) {
   const std::string text = unescape(raw);
   info.id = strings_.intern(text);
   info.kind = kernel_kind(text);
-  if (info.kind == KernelKind::communication) info.operation = operation_of(text);
+  if (info.kind == KernelKind::communication) info.operation = operation_in_name(text);
   info.launches = launches_work(text);
   return infos_.emplace(raws_.emplace_back(raw), info).first->second;
 }

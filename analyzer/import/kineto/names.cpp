@@ -10,7 +10,6 @@ namespace lockstep::analyzer::kineto {
 namespace {
 
 using trace::DataType;
-using trace::Operation;
 
 char lower(char c) {
   return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c;
@@ -38,16 +37,6 @@ bool is_communication_kernel(std::string_view name) {
   const auto word_end = std::find_if_not(name.begin(), name.end(), is_word);
   return name.substr(0, static_cast<std::size_t>(word_end - name.begin())).find("Kernel") !=
          std::string_view::npos;
-}
-
-// Lower case, without underscores, of the part that can speak of an operation: up to the first '(' or '<'.
-std::string plain(std::string_view name) {
-  std::string out;
-  for (const char c : name) {
-    if (c == '(' || c == '<') break;
-    if (c != '_') out += lower(c);
-  }
-  return out;
 }
 
 }  // namespace
@@ -91,28 +80,6 @@ KernelKind kernel_kind(std::string_view name) {
   return KernelKind::compute;
 }
 
-Operation operation_of(std::string_view name) {
-  static constexpr std::array<std::pair<std::string_view, Operation>, 13> kOperations{{
-      {"barrier", Operation::barrier},  // before allreduce: `all_reduce_barrier`
-      {"reducescatter", Operation::reduce_scatter},
-      {"allreduce", Operation::all_reduce},
-      {"allgather", Operation::all_gather},
-      {"alltoall", Operation::all_to_all},
-      {"broadcast", Operation::broadcast},
-      {"bcast", Operation::broadcast},
-      {"sendrecv", Operation::send_recv},
-      {"scatter", Operation::scatter},
-      {"gather", Operation::gather},
-      {"reduce", Operation::reduce},
-      {"send", Operation::send},
-      {"recv", Operation::recv},
-  }};
-  const std::string text = plain(name);
-  for (const auto& [part, operation] : kOperations)
-    if (text.find(part) != std::string::npos) return operation;
-  return Operation::unknown;
-}
-
 DataType data_type_of(std::string_view dtype) {
   static constexpr std::array<std::pair<std::string_view, DataType>, 16> kTypes{{
       {"Float", DataType::float32},
@@ -135,19 +102,6 @@ DataType data_type_of(std::string_view dtype) {
   for (const auto& [text, type] : kTypes)
     if (text == dtype) return type;
   return DataType::unknown;
-}
-
-bool is_data_loading(std::string_view name) {
-  // "loader" first: it is rare, and few names hold an 'o' before an "ader".
-  for (std::size_t at = 0; at + 6 <= name.size(); ++at) {
-    if (lower(name[at]) != 'l' || lower(name[at + 1]) != 'o' || lower(name[at + 2]) != 'a' ||
-        lower(name[at + 3]) != 'd' || lower(name[at + 4]) != 'e' || lower(name[at + 5]) != 'r')
-      continue;
-    std::size_t before = at;
-    if (before > 0 && name[before - 1] == '_') --before;
-    if (before >= 4 && contains_any_case(name.substr(before - 4, 4), "data")) return true;
-  }
-  return false;
 }
 
 std::optional<std::int64_t> profiler_step(std::string_view name) {

@@ -17,16 +17,8 @@ Category category_of(std::string_view cat);
 enum class KernelKind : std::uint8_t { compute, communication, unclassified };
 KernelKind kernel_kind(std::string_view name);
 
-// The operation that a name speaks of: a kernel's (`ncclDevKernel_AllReduce_…`), a collective's
-// (`_allgather_base`), a range's
-// (`nccl:all_to_all`). Case and underscores do not matter.
-trace::Operation operation_of(std::string_view name);
-
 // c10's names of element types: "Float", "BFloat16", "Long", …
 trace::DataType data_type_of(std::string_view dtype);
-
-// Whether the name holds `data_?loader`, in any case.
-bool is_data_loading(std::string_view name);
 
 // n of "ProfilerStep#n".
 std::optional<std::int64_t> profiler_step(std::string_view name);

@@ -7,6 +7,7 @@
 
 #include "analyzer/import/kineto/decimal_time.h"
 #include "analyzer/import/kineto/json_text.h"
+#include "analyzer/import/rank/names.h"
 
 namespace lockstep::analyzer::kineto {
 namespace {
@@ -66,7 +67,7 @@ simdjson::error_code RankBuilder::event(simdjson::ondemand::object& object) {
 
 bool RankBuilder::times(const EventFields& fields, Times& out) {
   const std::optional<std::int64_t> begin = microseconds_to_ns(fields.time);
-  if (!begin || *begin == kUnknownTime) return ++without_time_, false;
+  if (!begin || *begin > kLatest || *begin < -kLatest) return ++without_time_, false;
   const std::optional<std::int64_t> duration = microseconds_to_ns(fields.duration);
   if (!duration) {
     // A number that does not fit overflows; anything else is no duration.
@@ -76,7 +77,8 @@ bool RankBuilder::times(const EventFields& fields, Times& out) {
   }
   if (*duration < 0) return ++negative_duration_, false;
   out.begin = *begin;
-  if (__builtin_add_overflow(*begin, *duration, &out.end)) return ++overflowing_duration_, false;
+  if (__builtin_add_overflow(*begin, *duration, &out.end) || out.end > kLatest)
+    return ++overflowing_duration_, false;
   if (!fractions_ && (*begin % 1000 != 0 || *duration % 1000 != 0)) fractions_ = true;
   return true;
 }
@@ -130,7 +132,8 @@ void RankBuilder::add_communication(const DeviceArguments& arguments, Operation 
   communication.operation = named;
   if (!arguments.collective_name.empty()) {
     communication.has_metadata = true;
-    if (const Operation operation = operation_of(arguments.collective_name); operation != Operation::unknown)
+    if (const Operation operation = operation_in_name(arguments.collective_name);
+        operation != Operation::unknown)
       communication.operation = operation;
     else
       communication.has_metadata = false;  // "coalesced": says nothing of what ran
@@ -191,14 +194,14 @@ void RankBuilder::launch_event(const EventFields& fields, const Times& times) {
 
 void RankBuilder::host_event(const EventFields& fields, const Times& times) {
   if (is_communication_range(fields.name))
-    ranges_.add(
-        {threads_.find(fields.process, fields.thread), times.begin, times.end, operation_of(fields.name)});
+    ranges_.add({threads_.find(fields.process, fields.thread), times.begin, times.end,
+                 operation_in_name(fields.name)});
   const std::optional<std::int64_t> step = profiler_step(fields.name);
   HostKind kind = HostKind::other;
   if (step) {
     kind = HostKind::step;
     import_.trace.steps.push_back({*step, times.begin, times.end});
-  } else if (is_data_loading(fields.name)) {
+  } else if (names_data_loading(fields.name)) {
     kind = HostKind::data_loading;
   }
   if (!keep_host_ranges_ && kind == HostKind::other) return;

@@ -9,6 +9,7 @@
 #include "analyzer/import/kineto/decimal_time.h"
 #include "analyzer/import/kineto/file_name.h"
 #include "analyzer/import/kineto/rank_builder.h"
+#include "analyzer/import/rank/names.h"
 
 namespace lockstep::analyzer::kineto {
 namespace {
@@ -93,7 +94,7 @@ void RankBuilder::resolve_communications() {
     if (activity.communication == kNone) continue;
     Communication& communication = import_.trace.communications[activity.communication];
     const Operation operation = communication.operation;
-    if (operation == Operation::send || operation == Operation::recv || operation == Operation::send_recv) {
+    if (is_point_to_point(operation)) {
       activity.activity_class = Class::p2p;
     } else if (communication.peer != kNoRank && communication.group != kNone) {
       const auto& order = groups[communication.group].group_order;
@@ -175,8 +176,9 @@ void RankBuilder::settle_clock() {
              trace.activities.front().begin < kYear2100Ns) {
     import_.realtime_of_zero = 0;  // older files count from 1970
   }
-  import_.clock_name =
-      import_.realtime_of_zero ? fmt::format("realtime {}", *import_.realtime_of_zero) : "unknown";
+  // Without it, the files of one job are taken to share whatever clock it was.
+  import_.clock_name = import_.realtime_of_zero ? "wall clock" : "unknown";
+  import_.clock_zero = import_.realtime_of_zero.value_or(0);
 }
 
 void RankBuilder::warn_of_losses() {

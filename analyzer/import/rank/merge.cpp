@@ -105,38 +105,55 @@ void settle_world(Job& job, const std::vector<RankImport>& imports) {
                      imports.front().trace.rank));
 }
 
-void shift(RankTrace& trace, std::int64_t by) {
-  if (by == 0) return;
-  const auto move = [by](Nanoseconds& time) {
-    if (time != kUnknownTime && __builtin_add_overflow(time, by, &time))
-      time = by < 0 ? INT64_MIN + 1 : INT64_MAX;
+// False, and nothing is moved, where a time would leave ±kLatest.
+bool shift(RankTrace& trace, std::int64_t by) {
+  if (by == 0) return true;
+  std::int64_t earliest = 0, latest = 0;
+  const auto each_time = [&trace](const auto& visit) {
+    for (Activity& activity : trace.activities)
+      for (Nanoseconds* time : {&activity.begin, &activity.end, &activity.launch_begin, &activity.launch_end})
+        if (*time != kUnknownTime) visit(*time);
+    for (HostRange& range : trace.host_ranges) visit(range.begin), visit(range.end);
+    for (StepMark& step : trace.steps) visit(step.begin), visit(step.end);
   };
-  for (Activity& activity : trace.activities)
-    for (Nanoseconds* time : {&activity.begin, &activity.end, &activity.launch_begin, &activity.launch_end})
-      move(*time);
-  for (HostRange& range : trace.host_ranges) move(range.begin), move(range.end);
-  for (StepMark& step : trace.steps) move(step.begin), move(step.end);
+  each_time([&](Nanoseconds time) { earliest = std::min(earliest, time), latest = std::max(latest, time); });
+  if (__builtin_add_overflow(earliest, by, &earliest) || __builtin_add_overflow(latest, by, &latest) ||
+      earliest < -kLatest || latest > kLatest)
+    return false;
+  each_time([by](Nanoseconds& time) { time += by; });
+  trace.clock.offset_ns += by;
+  return true;
 }
 
-// Files that share a clock need nothing. Other clocks are related through the wall clock that their files
-// give, which is as good as the hosts' own synchronisation: said so.
+// What NTP keeps between hosts of one site, on a bad day. Nothing in the files says better.
+constexpr std::int64_t kWallClockUncertaintyNs = 1'000'000;
+
 void settle_clocks(Job& job, std::vector<RankImport>& imports) {
-  RankImport& reference = imports.front();
+  const RankImport& reference = imports.front();
   job.realtime_of_zero = reference.realtime_of_zero;
-  std::vector<std::int32_t> unrelated;
+  std::vector<std::int32_t> unrelated, by_wall_clock;
   for (RankImport& import : imports) {
-    if (import.clock_name == reference.clock_name) continue;
+    const bool same_clock = import.clock_name == reference.clock_name;
+    const bool both_known = reference.realtime_of_zero && import.realtime_of_zero;
     std::int64_t by = 0;
-    if (reference.realtime_of_zero && import.realtime_of_zero &&
-        !__builtin_sub_overflow(*import.realtime_of_zero, *reference.realtime_of_zero, &by)) {
-      shift(import.trace, by);
-      import.trace.clock.offset_ns += by;
-      import.trace.clock.evidence = "wall clock";
-    } else {
+    const bool related = same_clock ? !__builtin_sub_overflow(import.clock_zero, reference.clock_zero, &by)
+                                    : both_known && !__builtin_sub_overflow(*import.realtime_of_zero,
+                                                                            *reference.realtime_of_zero, &by);
+    if (!related || !shift(import.trace, by)) {
       unrelated.push_back(import.trace.rank);
       import.trace.clock.evidence = "assumed";
+    } else if (!same_clock) {
+      by_wall_clock.push_back(import.trace.rank);
+      import.trace.clock.evidence = "wall clock";
+      import.trace.clock.uncertainty_ns = kWallClockUncertaintyNs;
     }
   }
+  if (!by_wall_clock.empty())
+    warn(job, "clocks_by_wall_clock",
+         fmt::format("ranks on other hosts than rank {}'s ({}) are related by the hosts' wall clocks alone, "
+                     "taken to agree "
+                     "within 1 ms: waits between hosts are as good as that",
+                     reference.trace.rank, rank_list(by_wall_clock)));
   if (!unrelated.empty())
     warn(job, "clocks_unrelated",
          fmt::format(
@@ -196,10 +213,12 @@ void warn_of_absences(Job& job) {
 
 }  // namespace
 
-Result<Job> merge_ranks(std::string path, std::vector<RankImport> imports, std::vector<Warning> warnings) {
+Result<Job> merge_ranks(std::string path, std::vector<RankImport> imports, std::vector<Warning> warnings,
+                        std::int32_t world_size) {
   Job job;
   job.path = std::move(path);
   job.warnings = std::move(warnings);
+  job.world_size = world_size;
   settle_job(job, imports);
   settle_ranks(job, imports);
   if (imports.empty()) {

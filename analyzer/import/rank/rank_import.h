@@ -12,6 +12,9 @@
 
 namespace lockstep::analyzer {
 
+// Times lie within ±kLatest, so that differences fit into 64 bits; importers drop what does not.
+inline constexpr Nanoseconds kLatest = (Nanoseconds{1} << 62) - 1;
+
 struct RankImport {
   RankTrace trace;
   bool rank_known = false;  // `trace.rank` was in the file or in its name
@@ -20,8 +23,11 @@ struct RankImport {
   std::vector<Warning> warnings;
   std::string source;           // "kineto", "lockstep"
   std::int32_t world_size = 0;  // as the file declares it; 0: it does not
-  // The clock of the times: files with the same name share it. Its zero is `realtime_of_zero` ns since 1970.
+  // The clock that the times were read from, and the reading of it that they count from: files that name the
+  // same clock are related exactly. `realtime_of_zero` (time 0 in ns since 1970) relates different clocks, as
+  // well as their hosts' wall clocks agree.
   std::string clock_name;
+  std::int64_t clock_zero = 0;
   std::optional<std::int64_t> realtime_of_zero;
 
   std::uint32_t intern_group(const JobGroup& group);

@@ -1,0 +1,20 @@
+// What names mean, in whatever file they stand (docs/metrics.md).
+#pragma once
+
+#include <string_view>
+
+#include "trace/event.h"
+
+namespace lockstep::analyzer {
+
+// The operation that a name speaks of: a kernel's (`ncclDevKernel_AllReduce_…`), a collective's
+// (`_allgather_base`), a range's
+// (`nccl:all_to_all`). Case and underscores do not matter, and what follows a '(' or '<' does not count.
+trace::Operation operation_in_name(std::string_view name);
+
+bool is_point_to_point(trace::Operation operation);
+
+// Whether the name holds `data_?loader`, in any case.
+bool names_data_loading(std::string_view name);
+
+}  // namespace lockstep::analyzer

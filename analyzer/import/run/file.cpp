@@ -1,0 +1,340 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+#include <set>
+#include <unordered_map>
+#include <utility>
+
+#include "analyzer/import/rank/names.h"
+#include "analyzer/import/run/run.h"
+#include "trace/reader.h"
+
+namespace lockstep::analyzer::run {
+namespace {
+
+using trace::LaneKind;
+using trace::Reader;
+using trace::Selection;
+
+class FileImport {
+ public:
+  FileImport(const Reader& reader, const std::string& file, const Options& options)
+      : reader_(reader), options_(options) {
+    import_.trace.file = file;
+    import_.source = "lockstep";
+    import_.trace.resolution_ns = 1;
+  }
+
+  RankImport run() {
+    read_metadata();
+    read_lanes();
+    read_groups();
+    read_clock();
+    read_launches();
+    read_activities();
+    read_collectives();
+    read_steps();
+    read_host_ranges();
+    read_unfinished();
+    read_drops();
+    warn_of_damage();
+    finish(import_);
+    return std::move(import_);
+  }
+
+ private:
+  std::string metadata(const char* key) const {
+    const auto found = reader_.metadata().find(key);
+    return found == reader_.metadata().end() ? std::string() : found->second;
+  }
+
+  std::optional<std::int32_t> number(const char* key) const {
+    const std::string text = metadata(key);
+    std::int32_t value = 0;
+    const auto parsed = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (parsed.ec != std::errc() || parsed.ptr != text.data() + text.size() || value < 0) return std::nullopt;
+    return value;
+  }
+
+  // Strings of a file are interned on first use: host ranges that are not kept should not bring theirs along.
+  std::uint32_t name(trace::StringId id) {
+    const auto [where, fresh] = names_.emplace(id, 0);
+    if (fresh) where->second = import_.strings.intern(reader_.string(id));
+    return where->second;
+  }
+
+  template <class E>
+  void read(std::vector<E>& events) {
+    const Status status = reader_.read(Selection{}, events);
+    if (!status.ok()) damage_.insert(status.error().message);
+  }
+
+  void read_metadata() {
+    if (const auto rank = number("rank")) {
+      import_.trace.rank = *rank;
+      import_.rank_known = true;
+    }
+    import_.world_size = number("world_size").value_or(0);
+    import_.trace.host = metadata("host");
+    import_.clock_name = fmt::format("monotonic clock of {}", import_.trace.host);
+    import_.trace.clock.evidence = import_.trace.host.empty() ? "assumed" : "same host";
+  }
+
+  void read_lanes() {
+    for (const trace::Lane& lane : reader_.lanes()) {
+      std::string text = lane.name;
+      if (text.empty()) {
+        const char* kind = lane.kind == LaneKind::device_stream ? "stream" : "thread";
+        text = fmt::format("{} {}", kind, lane.handle);
+      }
+      import_.trace.lanes.push_back({lane.kind, lane.handle, std::move(text)});
+      if (lane.kind == LaneKind::device_stream) import_.trace.device = fmt::format("cuda:{}", lane.device);
+    }
+    if (import_.trace.device.empty()) import_.trace.device = "cpu";
+  }
+
+  void read_groups() {
+    for (const trace::Group& group : reader_.groups()) {
+      std::vector<std::int32_t> ranks = group.ranks;
+      std::sort(ranks.begin(), ranks.end());
+      groups_.push_back(import_.intern_group({group.name, group.description, std::move(ranks)}));
+    }
+  }
+
+  void read_clock() {
+    std::vector<trace::ClockSnapshot> snapshots;
+    read(snapshots);
+    for (const trace::ClockSnapshot& snapshot : snapshots) {
+      std::int64_t zero = 0;
+      if (snapshot.realtime == kUnknownTime || snapshot.time == kUnknownTime ||
+          __builtin_sub_overflow(snapshot.realtime, snapshot.time, &zero))
+        continue;
+      import_.realtime_of_zero = zero;
+      break;
+    }
+  }
+
+  // Whether the interval can be kept; counts those that can't.
+  bool sound(Nanoseconds begin, Nanoseconds end) {
+    if (begin >= -kLatest && end <= kLatest && begin <= end) return true;
+    ++unsound_;
+    return false;
+  }
+
+  void read_launches() {
+    std::vector<trace::ApiCall> calls;
+    read(calls);
+    for (const trace::ApiCall& call : calls) {
+      if (!sound(call.begin, call.end)) continue;
+      if (call.correlation != trace::kNoCorrelation) {
+        const auto [where, fresh] = launches_.emplace(call.correlation, std::pair(call.begin, call.end));
+        if (!fresh && call.begin < where->second.first) where->second = {call.begin, call.end};
+      }
+      if (options_.keep_host_ranges)
+        import_.trace.host_ranges.push_back(
+            {call.begin, call.end, name(call.name), call.lane, 0, HostKind::launch});
+    }
+  }
+
+  void set_launch(trace::CorrelationId correlation, Activity& activity) const {
+    const auto launch = correlation == trace::kNoCorrelation ? launches_.end() : launches_.find(correlation);
+    if (launch != launches_.end()) {
+      activity.launch_begin = launch->second.first;
+      activity.launch_end = launch->second.second;
+    } else if (import_.trace.lanes[activity.lane].kind == LaneKind::compute_thread) {
+      activity.launch_begin = activity.launch_end = activity.begin;  // the thread itself computes
+    }
+  }
+
+  static Class class_of(trace::ActivityClass activity_class) {
+    switch (activity_class) {
+      case trace::ActivityClass::compute:
+        return Class::compute;
+      case trace::ActivityClass::collective:
+        return Class::collective;
+      case trace::ActivityClass::p2p:
+        return Class::p2p;
+      case trace::ActivityClass::copy:
+        return Class::copy;
+      case trace::ActivityClass::sync:
+        return Class::sync;
+    }
+    return Class::unclassified;
+  }
+
+  Activity activity_of(Nanoseconds begin, Nanoseconds end, trace::StringId id, trace::LaneId lane) {
+    Activity activity;
+    activity.begin = begin;
+    activity.end = end;
+    activity.name = name(id);
+    activity.lane = lane;
+    return activity;
+  }
+
+  void add_communication(Activity activity, Communication communication) {
+    activity.communication = static_cast<std::uint32_t>(import_.trace.communications.size());
+    import_.trace.communications.push_back(communication);
+    import_.trace.activities.push_back(activity);
+  }
+
+  void read_activities() {
+    std::vector<trace::DeviceActivity> events;
+    read(events);
+    import_.trace.activities.reserve(events.size() + reader_.count(trace::EventKind::collective));
+    for (const trace::DeviceActivity& event : events) {
+      if (!sound(event.begin, event.end)) continue;
+      Activity activity = activity_of(event.begin, event.end, event.name, event.lane);
+      activity.activity_class = class_of(event.activity_class);
+      set_launch(event.correlation, activity);
+      if (activity.activity_class == Class::collective || activity.activity_class == Class::p2p) {
+        Communication communication;
+        communication.operation = operation_in_name(reader_.string(event.name));
+        add_communication(activity, communication);
+      } else {
+        import_.trace.activities.push_back(activity);
+      }
+    }
+  }
+
+  void read_collectives() {
+    std::vector<trace::Collective> events;
+    read(events);
+    for (const trace::Collective& event : events) {
+      if (!sound(event.begin, event.end)) continue;
+      Activity activity = activity_of(event.begin, event.end, event.name, event.lane);
+      activity.activity_class = is_point_to_point(event.operation) ? Class::p2p : Class::collective;
+      set_launch(event.correlation, activity);
+      Communication communication;
+      communication.operation = event.operation;
+      communication.data_type = event.data_type;
+      communication.has_metadata = event.group != trace::kNoGroup;
+      if (event.group != trace::kNoGroup && event.group < groups_.size())
+        communication.group = groups_[event.group];
+      communication.peer = event.peer;
+      communication.sequence = event.sequence;
+      communication.bytes = event.bytes <= INT64_MAX ? static_cast<std::int64_t>(event.bytes) : -1;
+      add_communication(activity, communication);
+    }
+  }
+
+  void read_steps() {
+    std::vector<trace::Step> events;
+    read(events);
+    for (const trace::Step& event : events) {
+      if (!sound(event.begin, event.end)) continue;
+      import_.trace.steps.push_back({event.number, event.begin, event.end});
+      step_begins_.emplace(event.lane, event.begin);
+    }
+  }
+
+  HostKind kind_of(trace::StringId range_name, trace::StringId domain, trace::LaneId lane,
+                   Nanoseconds begin) {
+    const bool ours = reader_.string(domain) == "lockstep";
+    if (ours && step_begins_.contains({lane, begin})) return HostKind::step;
+    const auto [where, fresh] = loads_data_.emplace(range_name, false);
+    if (fresh) where->second = names_data_loading(reader_.string(range_name));
+    if (where->second || (ours && reader_.string(range_name) == "data_loading"))
+      return HostKind::data_loading;
+    return HostKind::other;
+  }
+
+  void read_host_ranges() {
+    const Status status = reader_.read<trace::HostRange>(Selection{}, [this](const trace::HostRange& event) {
+      const HostKind kind = kind_of(event.name, event.domain, event.lane, event.begin);
+      if (!sound(event.begin, event.end) || (kind == HostKind::other && !options_.keep_host_ranges)) return;
+      import_.trace.host_ranges.push_back(
+          {event.begin, event.end, name(event.name), event.lane, event.depth, kind});
+    });
+    if (!status.ok()) damage_.insert(status.error().message);
+  }
+
+  // Ranges that were open when recording ended run to the end of the file.
+  void read_unfinished() {
+    Result<std::vector<trace::OpenRange>> unfinished = reader_.unfinished_ranges();
+    if (!unfinished.ok()) {
+      damage_.insert(unfinished.error().message);
+      return;
+    }
+    Nanoseconds end = -kLatest;
+    for (const trace::ChunkInfo& chunk : reader_.chunks())
+      if (chunk.count > 0) end = std::max(end, std::min(chunk.end, kLatest));
+    for (const trace::OpenRange& event : unfinished.value()) {
+      const HostKind kind = kind_of(event.name, event.domain, event.lane, event.begin);
+      if (!sound(event.begin, std::max(event.begin, end)) ||
+          (kind == HostKind::other && !options_.keep_host_ranges))
+        continue;
+      import_.trace.host_ranges.push_back(
+          {event.begin, std::max(event.begin, end), name(event.name), event.lane, event.depth, kind});
+    }
+    if (!unfinished.value().empty())
+      import_.warn(
+          "ranges_unfinished",
+          fmt::format(
+              "{}: {} still open when recording ended (the first: \"{}\"); they run to the end of the file",
+              import_.trace.file, counted(unfinished.value().size(), "range was", "ranges were"),
+              reader_.string(unfinished.value().front().name)));
+  }
+
+  void read_drops() {
+    std::vector<trace::Drop> events;
+    read(events);
+    std::map<std::string, std::uint64_t> reasons;
+    for (const trace::Drop& event : events) {
+      import_.trace.dropped_events += event.count;
+      reasons[fmt::format("{}: {}", reader_.string(event.source), reader_.string(event.reason))] +=
+          event.count;
+    }
+    std::vector<std::string> parts;
+    for (const auto& [reason, count] : reasons) parts.push_back(fmt::format("{} ({})", reason, count));
+    if (import_.trace.dropped_events > 0)
+      import_.warn("events_dropped",
+                   fmt::format("{}: {} dropped while recording: {}", import_.trace.file,
+                               counted(import_.trace.dropped_events, "event was", "events were"),
+                               fmt::join(parts, "; ")));
+    if (unsound_ > 0) {
+      import_.trace.dropped_events += unsound_;
+      import_.warn("events_dropped",
+                   fmt::format("{}: {} dropped: they end before they begin, or lie more than 146 years away",
+                               import_.trace.file, counted(unsound_, "event was", "events were")));
+    }
+  }
+
+  void warn_of_damage() {
+    for (const std::string& text : reader_.warnings()) damage_.insert(text);
+    for (const std::string& text : damage_)
+      import_.warn("file_damaged", text.find(import_.trace.file) == std::string::npos
+                                       ? fmt::format("{}: {}", import_.trace.file, text)
+                                       : text);
+    if (!reader_.complete() && reader_.warnings().empty())
+      import_.warn(
+          "file_incomplete",
+          fmt::format(
+              "{}: was not closed (the process was killed, or is still running); read up to its last whole "
+              "chunk",
+              import_.trace.file));
+  }
+
+  const Reader& reader_;
+  const Options& options_;
+  RankImport import_;
+  std::unordered_map<trace::StringId, std::uint32_t> names_;
+  std::unordered_map<trace::StringId, bool> loads_data_;
+  std::vector<std::uint32_t> groups_;
+  std::unordered_map<trace::CorrelationId, std::pair<Nanoseconds, Nanoseconds>> launches_;
+  std::set<std::pair<trace::LaneId, Nanoseconds>> step_begins_;
+  std::set<std::string> damage_;
+  std::uint64_t unsound_ = 0;
+};
+
+}  // namespace
+
+Result<RankImport> import_file(const std::filesystem::path& path, const Options& options) {
+  const Result<Reader> reader = Reader::open(path);
+  if (!reader.ok()) return reader.error();
+  return FileImport(reader.value(), path.string(), options).run();
+}
+
+}  // namespace lockstep::analyzer::run

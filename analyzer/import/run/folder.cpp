@@ -1,0 +1,103 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <system_error>
+#include <utility>
+
+#include "analyzer/import/run/run.h"
+
+namespace lockstep::analyzer::run {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kSuffix = ".lst";
+constexpr const char* kManifest = "manifest.json";
+
+// N of "rank-N.lst".
+std::optional<std::int32_t> rank_of(const std::string& name) {
+  constexpr std::string_view kPrefix = "rank-";
+  if (!name.starts_with(kPrefix) || !name.ends_with(kSuffix)) return std::nullopt;
+  const char* const begin = name.data() + kPrefix.size();
+  const char* const end = name.data() + name.size() - kSuffix.size();
+  std::int32_t rank = 0;
+  const auto parsed = std::from_chars(begin, end, rank);
+  if (parsed.ec != std::errc() || parsed.ptr != end || rank < 0) return std::nullopt;
+  return rank;
+}
+
+void read_manifest(const fs::path& path, Folder& folder) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) {
+    folder.warnings.push_back(
+        {"manifest_missing",
+         fmt::format("{}: missing; the world size is taken from the ranks' files", path.string()), kNoRank});
+    return;
+  }
+  const nlohmann::json manifest = nlohmann::json::parse(file, nullptr, false);
+  if (!manifest.is_object()) {
+    folder.warnings.push_back(
+        {"manifest_damaged",
+         fmt::format("{}: no JSON object; the world size is taken from the ranks' files", path.string()),
+         kNoRank});
+    return;
+  }
+  const auto world = manifest.find("world_size");
+  if (world != manifest.end() && world->is_number_integer()) {
+    const auto size = world->get<std::int64_t>();
+    if (size > 0 && size <= INT32_MAX) folder.world_size = static_cast<std::int32_t>(size);
+  }
+}
+
+}  // namespace
+
+bool is_run_folder(const fs::path& folder) {
+  std::error_code error;
+  for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
+    const std::string name = at->path().filename().string();
+    if (name.ends_with(kSuffix) || name == kManifest) return true;
+  }
+  return false;
+}
+
+Result<Folder> open_folder(const fs::path& path) {
+  Folder folder;
+  std::vector<std::pair<std::int32_t, fs::path>> ranks;
+  std::error_code error;
+  for (fs::directory_iterator at(path, error), end; !error && at != end; at.increment(error)) {
+    const std::string name = at->path().filename().string();
+    if (!name.ends_with(kSuffix)) continue;
+    if (const auto rank = rank_of(name))
+      ranks.emplace_back(*rank, at->path());
+    else
+      folder.process_files.push_back(at->path());
+  }
+  if (error) return Error{fmt::format("{}: {}", path.string(), error.message())};
+  std::sort(ranks.begin(), ranks.end());
+  std::sort(folder.process_files.begin(), folder.process_files.end());
+  for (auto& [rank, file] : ranks) folder.rank_files.push_back(std::move(file));
+  if (folder.rank_files.empty() && folder.process_files.empty())
+    return Error{fmt::format(
+        "{}: a run folder without traces: no process of the job emitted NVTX ranges, or none was started",
+        path.string())};
+  if (folder.rank_files.empty())
+    return Error{fmt::format(
+        "{}: no process of this run was a rank ({} recorded). To read one by itself: lockstep analyze {}",
+        path.string(), counted(folder.process_files.size(), "process was", "processes were"),
+        folder.process_files.front().string())};
+  read_manifest(path / kManifest, folder);
+  if (!folder.process_files.empty())
+    folder.warnings.push_back(
+        {"processes_without_rank",
+         fmt::format("{}: {} no rank and left out (the first: {})", path.string(),
+                     counted(folder.process_files.size(), "recorded process is", "recorded processes are"),
+                     folder.process_files.front().filename().string()),
+         kNoRank});
+  return folder;
+}
+
+}  // namespace lockstep::analyzer::run

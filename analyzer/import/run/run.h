@@ -1,0 +1,36 @@
+// Reads what `lockstep record` wrote: a run folder, or single .lst files of one (docs/trace-format.md).
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "analyzer/import/rank/rank_import.h"
+#include "trace/result.h"
+
+namespace lockstep::analyzer::run {
+
+struct Options {
+  bool keep_host_ranges = false;
+};
+
+// One trace file. Errors: missing, unreadable, not one of ours, of a newer version. What is damaged or cut
+// costs what was in it, and a warning.
+Result<RankImport> import_file(const std::filesystem::path& path, const Options& options = {});
+
+// What a run folder holds besides the events.
+struct Folder {
+  std::vector<std::filesystem::path> rank_files;  // rank-<N>.lst, by rank
+  std::vector<std::filesystem::path> process_files;
+  std::int32_t world_size = 0;  // as the manifest says; 0: it does not
+  std::vector<Warning> warnings;
+};
+
+// Whether a folder looks like a run: it holds a manifest.json of ours or .lst files.
+bool is_run_folder(const std::filesystem::path& folder);
+
+// Errors: the folder can't be read, or no process in it was a rank.
+Result<Folder> open_folder(const std::filesystem::path& folder);
+
+}  // namespace lockstep::analyzer::run
