@@ -1,14 +1,13 @@
 #include <fmt/format.h>
 
-#include <cerrno>
-#include <cstring>
-#include <iostream>
+#include <algorithm>
+#include <ostream>
 
-#include "analyzer/analysis.h"
 #include "analyzer/export/output_file.h"
-#include "analyzer/import/import.h"
 #include "analyzer/report/json.h"
 #include "analyzer/report/text.h"
+#include "cli/load.h"
+#include "cli/output.h"
 #include "cli/parse.h"
 #include "cli/terminal.h"
 #include "cli/verb.h"
@@ -58,16 +57,6 @@ void describe(CLI::App& app, Arguments& arguments) {
   app.footer(kExamples);
 }
 
-Status write_to_stdout(const auto& write) {
-  errno = 0;
-  write(std::cout);
-  std::cout.flush();
-  // A reader that has seen enough (`| head`) is no error.
-  if (std::cout || errno == EPIPE) return {};
-  return Error{
-      fmt::format("cannot write to stdout: {}", errno == 0 ? "the write failed" : std::strerror(errno))};
-}
-
 Status write_json_file(const analyzer::Report& report, const std::string& path) {
   // A report can be made again at any time: it replaces an older one.
   Result<analyzer::OutputFile> file = analyzer::OutputFile::create(path, analyzer::Overwrite::allow);
@@ -114,42 +103,40 @@ int run_analyze(int argc, char** argv) {
   const Result<std::size_t> collectives = parse_rows("--collectives", arguments.collectives);
   if (!collectives.ok()) return wrong(collectives.error());
 
-  ProgressLine progress(!arguments.quiet);
-  analyzer::ImportOptions import;
-  import.progress = [&](std::uint64_t done, std::uint64_t total) { progress.show("reading", done, total);
-};
-const Result<analyzer::Job> job = analyzer::import_job(arguments.paths, import);
-progress.clear();
-if (!job.ok()) return fail("analyze", job.error());
-progress.show("analysing");
-const Result<analyzer::Analysis> analysis =
-    analyzer::analyze(job.value(), {.first_step = steps.first, .last_step = steps.last});
-progress.clear();
-if (!analysis.ok()) return fail("analyze", analysis.error());
-const analyzer::Report& report = analysis.value().report;
+  LoadOptions load;
+  load.analysis.first_step = steps.first;
+  load.analysis.last_step = steps.last;
+  load.analysis.keep_segments = false;
+  load.progress = !arguments.quiet;
+  const Result<LoadedJob> loaded = load_job(arguments.paths, load);
+  if (!loaded.ok()) return fail("analyze", loaded.error());
+  const analyzer::Report& report = loaded.value().analysis.report;
 
-Status status;
-if (arguments.json == "-") {
-  status = write_to_stdout([&](std::ostream& out) { analyzer::write_json(report, out); });
+  Status status;
+  if (arguments.json == "-") {
+    status = write_to_stdout([&](std::ostream& out) { analyzer::write_json(report, out); });
+    return status.ok() ? kSuccess : fail("analyze", status.error());
+  }
+  if (!arguments.json.empty()) status = write_json_file(report, arguments.json);
+  if (!arguments.quiet) {
+    analyzer::TextOptions options;
+    const ColorChoice color = arguments.color == "always"  ? ColorChoice::always
+                              : arguments.color == "never" ? ColorChoice::never
+                                                           : ColorChoice::automatic;
+    options.page = page_options_for_stdout(color);
+    if (arguments.width != 0) options.page.width = arguments.width;
+    options.page.ascii = options.page.ascii || arguments.ascii;
+    if (!arguments.ranks.empty()) options.ranks = ranks.value();
+    options.collectives = collectives.value();
+    options.selection = describe_selection(steps);
+    for (const analyzer::RankTrace& rank : loaded.value().job.ranks) {
+      options.resolution_ns = std::max(options.resolution_ns, rank.resolution_ns);
+    }
+    const Status printed =
+        write_to_stdout([&](std::ostream& out) { out << analyzer::to_text(report, options); });
+    if (status.ok()) status = printed;
+  }
   return status.ok() ? kSuccess : fail("analyze", status.error());
 }
-if (!arguments.json.empty()) status = write_json_file(report, arguments.json);
-if (!arguments.quiet) {
-  analyzer::TextOptions options;
-  const ColorChoice color = arguments.color == "always"  ? ColorChoice::always
-                            : arguments.color == "never" ? ColorChoice::never
-                                                         : ColorChoice::automatic;
-  options.page = page_options_for_stdout(color);
-  if (arguments.width != 0) options.page.width = arguments.width;
-  options.page.ascii = options.page.ascii || arguments.ascii;
-  if (!arguments.ranks.empty()) options.ranks = ranks.value();
-  options.collectives = collectives.value();
-  options.selection = describe_selection(steps);
-  const Status printed =
-      write_to_stdout([&](std::ostream& out) { out << analyzer::to_text(report, options); });
-  if (status.ok()) status = printed;
-}
-return status.ok() ? kSuccess : fail("analyze", status.error());
-}  // namespace lockstep::cli
 
 }  // namespace lockstep::cli

@@ -94,9 +94,9 @@ struct CollectiveReport {
   std::optional<std::int64_t> sequence;
   std::optional<std::int64_t> bytes;
   DataType data_type = DataType::unknown;
-  std::string evidence;                      // "sequence", "order", …: which rule matched it
-  bool partial = false;                      // a participant has no record
-  bool root_unknown = false;                 // a rooted operation, computed as if everyone waited for everyone
+  std::string evidence;       // "sequence", "order", …: which rule matched it
+  bool partial = false;       // a participant has no record
+  bool root_unknown = false;  // a rooted operation, computed as if everyone waited for everyone
   std::optional<std::int32_t> last_arriver;  // absent: within clock error
   std::int64_t last_arriver_margin_ns = 0;
   std::optional<double> algbw_gbps, busbw_gbps, busbw_wire_gbps;  // gigabytes a second

@@ -67,6 +67,7 @@ void print_headline(const Report& report, const TextOptions& options, Page& page
                       ? "no steps marked"
                       : format_plural(static_cast<std::int64_t>(report.steps_present.size()), "step"));
   for (const std::string& source : report.sources) facts.push_back(source_name(source));
+  uncertainty += options.resolution_ns > 1 ? options.resolution_ns : 0;
   if (uncertainty > 0) facts.push_back("times ±" + format_duration(uncertainty));
   if (!options.selection.empty()) facts.push_back(options.selection + " only");
   page.wrap(Line{}.bold(printable(report.path)).text(": ").text(fmt::format("{}", fmt::join(facts, " · "))),

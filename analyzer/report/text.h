@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <limits>
 #include <optional>
 #include <string>
@@ -23,6 +24,7 @@ struct TextOptions {
   std::size_t collectives = 8;
   // What was selected, in words, for the headline: "steps 3 to 5". Empty: everything.
   std::string selection;
+  std::int64_t resolution_ns = 1;  // of the timestamps; said where it is coarser
 };
 
 std::string to_text(const Report& report, const TextOptions& options = {});

@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "analyzer/report/absences.h"
 #include "analyzer/report/quantity.h"
 #include "analyzer/report/text_sections.h"
@@ -14,6 +16,16 @@ constexpr std::size_t kMaxUnknowns = 12;
 // JSON.
 bool matters_to_people(const Warning& absence) {
   return absence.code == "absent_bytes" || absence.code == "absent_bubble_ratio";
+}
+
+// Matching by order of time alone can be wrong where operations are missing.
+std::string matched_by_order(const Report& report) {
+  const auto count =
+      std::count_if(report.collectives.begin(), report.collectives.end(),
+                    [](const CollectiveReport& c) { return c.evidence == "order" && c.ranks.size() > 1; });
+  if (count == 0) return "";
+  return fmt::format("{} of {} collectives matched by their order alone, the trace has no sequence numbers",
+                     count, report.collectives.size());
 }
 
 }  // namespace
@@ -42,6 +54,7 @@ void print_findings(const Report& report, Page& page) {
 void print_unknowns(const Report& report, Page& page) {
   std::vector<std::string> unknowns;
   for (const Warning& warning : report.warnings) unknowns.push_back(warning.message);
+  if (const std::string orders = matched_by_order(report); !orders.empty()) unknowns.push_back(orders);
   for (const Warning& absence : explain_absences(report)) {
     if (matters_to_people(absence)) unknowns.push_back(absence.message);
   }

@@ -44,8 +44,9 @@ Rows choose(const Report& report, std::size_t room) {
     for (std::size_t i = 0; i < report.ranks.size(); ++i) rows[i];
   }
   if (report.ranks.size() < 2) return rows;
-  if (blame_of(report, report.ranks[blamed.front()].rank) > 0) mark(rows, blamed.front(), "waited for most");
   if (all) return rows;
+  if (blame_of(report, report.ranks[blamed.front()].rank) > 0) mark(rows, blamed.front(), "most waited for");
+
   const auto add = [&](std::size_t index, const char* why) {
     if (rows.size() < room || rows.contains(index)) mark(rows, index, why);
   };
@@ -110,21 +111,25 @@ void print_ranks(const Report& report, const TextOptions& options, Page& page) {
                {"", false, notes ? 0 : 9},
                {several_hosts ? "host" : "", false, several_hosts ? 4 : 9}});
   table.set_elastic(2, page.options().width / 4, 64);
+  const std::int64_t most_blame = report.blame.empty() ? 0 : report.blame.front().blame_ns;
   for (const auto& [index, note] : rows) {
     const RankReport& rank = report.ranks[index];
     const Measures& m = rank.measures;
     const std::int64_t blame = blame_of(report, rank.rank);
     Line name, remark;
-    blame > 0 && !note.empty() ? name.bold(fmt::format("{}", rank.rank))
-                               : name.text(fmt::format("{}", rank.rank));
-    if (!note.empty()) remark.bold(ascii ? "<- " : "← ").text(note);
+    const bool worst = blame > 0 && blame == most_blame;
+    Line waited_for = duration_cell(blame);
+    if (worst) waited_for = Line{}.bold(format_duration(blame));
+    worst ? name.bold(fmt::format("{}", rank.rank)) : name.text(fmt::format("{}", rank.rank));
+    if (!note.empty()) remark.dim(note);
+
     table.add_row({name,
                    duration_cell(m.window_ns),
                    {},
                    m.communication_ns == 0 ? Line{}.dim(kAbsent) : Line{}.text(format_share(m.overlap_ratio)),
                    duration_cell(m.exposed_communication_ns),
                    duration_cell(wait_of(m)),
-                   duration_cell(blame),
+                   waited_for,
                    remark,
                    several_hosts ? Line{}.dim(fit(printable(rank.host), 16, ascii)) : Line{}},
                   [&m, longest, ascii](std::size_t columns) {

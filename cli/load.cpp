@@ -1,0 +1,23 @@
+#include "cli/load.h"
+
+#include <utility>
+
+#include "analyzer/import/import.h"
+#include "cli/terminal.h"
+
+namespace lockstep::cli {
+
+Result<LoadedJob> load_job(const std::vector<std::string>& paths, const LoadOptions& options) {
+  ProgressLine progress(options.progress);
+  analyzer::ImportOptions reading;
+  reading.keep_host_ranges = options.keep_host_ranges;
+  reading.progress = [&](std::uint64_t done, std::uint64_t total) { progress.show("reading", done, total); };
+  Result<analyzer::Job> job = analyzer::import_job(paths, reading);
+  if (!job.ok()) return job.error();
+  progress.show("analysing");
+  Result<analyzer::Analysis> analysis = analyzer::analyze(job.value(), options.analysis);
+  if (!analysis.ok()) return analysis.error();
+  return LoadedJob{std::move(job).value(), std::move(analysis).value()};
+}
+
+}  // namespace lockstep::cli

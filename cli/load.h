@@ -1,0 +1,26 @@
+// From paths on the command line to an analysed job, with a progress line on a terminal.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "analyzer/analysis.h"
+#include "analyzer/model/job.h"
+#include "trace/result.h"
+
+namespace lockstep::cli {
+
+struct LoadedJob {
+  analyzer::Job job;
+  analyzer::Analysis analysis;
+};
+
+struct LoadOptions {
+  analyzer::AnalysisOptions analysis;
+  bool keep_host_ranges = false;
+  bool progress = true;
+};
+
+Result<LoadedJob> load_job(const std::vector<std::string>& paths, const LoadOptions& options);
+
+}  // namespace lockstep::cli
