@@ -8,6 +8,9 @@
 #include <set>
 
 #include "analyzer/diagnose/blame.h"
+#include "analyzer/diagnose/findings.h"
+#include "analyzer/diagnose/profile.h"
+#include "analyzer/diagnose/warnings.h"
 #include "analyzer/match/match.h"
 #include "analyzer/metrics/collectives.h"
 #include "analyzer/metrics/efficiency.h"
@@ -81,11 +84,10 @@ class Analyzer {
     for (const Match& match : matching.matches) waits.push_back(compute_waits(job_, matching, match));
     analysis_.waits = collect_waits(job_, matching, waits);
     analysis_.pipeline_regions = find_pipeline_regions(job_, matching);
-    HiddenWaits hidden;
-    for (std::size_t rank = 0; rank < job_.ranks.size(); ++rank) measure_rank(rank, hidden);
+    for (std::size_t rank = 0; rank < job_.ranks.size(); ++rank) measure_rank(rank);
     std::stable_sort(report().steps.begin(), report().steps.end(),
                      [](const StepReport& a, const StepReport& b) { return a.step < b.step; });
-    CollectiveList list = list_collectives(job_, matching, waits, hidden, report().origin_aligned_ns,
+    CollectiveList list = list_collectives(job_, matching, waits, hidden_, report().origin_aligned_ns,
                                            [this](std::optional<std::int64_t> step) {
                                              return !selection_.any() || (step && selection_.holds(*step));
                                            });
@@ -93,7 +95,15 @@ class Analyzer {
     analysis_.collective_of = std::move(list.collective_of);
     report().unmatched = matching.unmatched;
     report().efficiency = parallel_efficiency(report().ranks);
-    report().blame = sum_blame(report().collectives);
+    const Diagnosis diagnosis{job_,
+                              matching,
+                              waits,
+                              analysis_.collective_of,
+                              find_delays(job_, matching, waits, profiles_),
+                              std::move(gaps_)};
+    report().blame = assign_blame(diagnosis, report());
+    add_warnings(diagnosis, windows_, report());
+    report().findings = find_findings(diagnosis, report());
     return std::move(analysis_);
   }
 
@@ -121,10 +131,11 @@ class Analyzer {
     if (job_.realtime_of_zero && origin) result.origin_ns = *job_.realtime_of_zero + *origin;
   }
 
-  void measure_rank(std::size_t index, HiddenWaits& hidden) {
+  void measure_rank(std::size_t index) {
     const RankTrace& trace = job_.ranks[index];
     const RankTimeline timeline(trace, analysis_.waits[index], analysis_.pipeline_regions[index]);
-    hidden.push_back(timeline.hidden_waits());
+    hidden_.push_back(timeline.hidden_waits());
+    profiles_.push_back(profile_rank(timeline, report().origin_aligned_ns));
     const Nanoseconds origin = report().origin_aligned_ns;
     const RankWindows& windows = windows_[index];
 
@@ -136,6 +147,7 @@ class Analyzer {
                     trace.clock,
                     windows.has_work ? windows.whole.begin - origin : 0,
                     windows.has_work ? windows.whole.end - origin : 0};
+    gaps_.push_back(timeline.gaps(windows.whole));
     analysis_.segments.emplace_back();
     const Measures whole =
         timeline.measures(windows.whole, options_.keep_segments ? &analysis_.segments.back() : nullptr);
@@ -170,6 +182,9 @@ class Analyzer {
   const AnalysisOptions& options_;
   Selection selection_;
   std::vector<RankWindows> windows_;
+  HiddenWaits hidden_;
+  std::vector<std::vector<CommunicationProfile>> profiles_;
+  std::vector<RankTimeline::Gaps> gaps_;
   Analysis analysis_;
 };
 

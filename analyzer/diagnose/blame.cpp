@@ -2,25 +2,100 @@
 
 #include <algorithm>
 #include <map>
+#include <utility>
 
+#include "analyzer/diagnose/root_cause.h"
 #include "analyzer/intervals/time_math.h"
 
 namespace lockstep::analyzer {
+namespace {
 
-std::vector<BlameReport> sum_blame(const std::vector<CollectiveReport>& collectives) {
+constexpr std::size_t kStepsToTell = 3;
+
+// Blame of one operation: what the others waited.
+std::int64_t blame_in(const CollectiveReport& collective) {
+  std::int64_t sum = 0;
+  for (const CollectiveRank& rank : collective.ranks) {
+    if (rank.rank != *collective.last_arriver) sum = saturating_add(sum, rank.wait_ns);
+  }
+  return sum;
+}
+
+// Step -> rank -> blame.
+using BlameByStep = std::map<std::int64_t, std::map<std::int32_t, std::int64_t>>;
+
+// Persistent: the rank most waited for in more than half of the steps.
+std::optional<bool> is_persistent(std::int32_t rank, const BlameByStep& steps, std::size_t step_count) {
+  if (step_count < kStepsToTell) return std::nullopt;
+  std::size_t leads = 0;
+  for (const auto& [step, ranks] : steps) {
+    const auto most = std::max_element(ranks.begin(), ranks.end(),
+                                       [](const auto& a, const auto& b) { return a.second < b.second; });
+    if (most->first == rank && most->second > 0) ++leads;
+  }
+  return leads * 2 > step_count;
+}
+
+std::size_t count_steps(const Report& report) {
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < report.steps.size(); ++i) {
+    if (i == 0 || report.steps[i].step != report.steps[i - 1].step) ++count;
+  }
+  return count;
+}
+
+}  // namespace
+
+std::vector<LateCause> causes_of_lateness(const Diagnosis& diagnosis, const Report& report,
+                                          std::int32_t rank) {
+  std::map<Cause, LateCause> by_cause;
+  std::map<const Delay*, std::int64_t> blame_of;
+  for (const Delay& delay : diagnosis.delays.delays) {
+    const std::uint32_t index = diagnosis.collective_index(delay.match);
+    if (index == kNone || delay.excess_ns <= 0) continue;
+    const CollectiveReport& collective = report.collectives[index];
+    if (collective.last_arriver != rank) continue;
+    const Cause cause = root_of(diagnosis.delays, delay).cause;
+    LateCause& late = by_cause[cause];
+    late.cause = cause;
+    ++late.operations;
+    blame_of[&delay] = blame_in(collective);
+    late.blame_ns = saturating_add(late.blame_ns, blame_of[&delay]);
+    late.delays.push_back(&delay);
+  }
+  std::vector<LateCause> result;
+  for (auto& [cause, late] : by_cause) {
+    std::stable_sort(late.delays.begin(), late.delays.end(),
+                     [&](const Delay* a, const Delay* b) { return blame_of[a] > blame_of[b]; });
+    result.push_back(std::move(late));
+  }
+  std::stable_sort(result.begin(), result.end(),
+                   [](const LateCause& a, const LateCause& b) { return a.blame_ns > b.blame_ns; });
+  return result;
+}
+
+std::vector<BlameReport> assign_blame(const Diagnosis& diagnosis, const Report& report) {
   std::map<std::int32_t, BlameReport> by_rank;
-  for (const CollectiveReport& collective : collectives) {
+  BlameByStep by_step;
+  for (const CollectiveReport& collective : report.collectives) {
     if (!collective.last_arriver) continue;
     BlameReport& blame = by_rank[*collective.last_arriver];
     blame.rank = *collective.last_arriver;
     ++blame.collectives;
-    for (const CollectiveRank& rank : collective.ranks) {
-      if (rank.rank != blame.rank) blame.blame_ns = saturating_add(blame.blame_ns, rank.wait_ns);
+    blame.blame_ns = saturating_add(blame.blame_ns, blame_in(collective));
+    if (collective.step) {
+      std::int64_t& in_step = by_step[*collective.step][blame.rank];
+      in_step = saturating_add(in_step, blame_in(collective));
     }
   }
   std::vector<BlameReport> result;
-  for (const auto& [rank, blame] : by_rank) {
-    if (blame.blame_ns > 0) result.push_back(blame);
+  const std::size_t steps = count_steps(report);
+  for (auto& [rank, blame] : by_rank) {
+    if (blame.blame_ns <= 0) continue;
+    blame.persistent = is_persistent(rank, by_step, steps);
+    const std::vector<LateCause> causes = causes_of_lateness(diagnosis, report, rank);
+    if (!causes.empty()) blame.root_cause = describe_root_cause(diagnosis, causes.front());
+    result.push_back(std::move(blame));
   }
   std::stable_sort(result.begin(), result.end(),
                    [](const BlameReport& a, const BlameReport& b) { return a.blame_ns > b.blame_ns; });

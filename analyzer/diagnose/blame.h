@@ -3,12 +3,25 @@
 
 #include <vector>
 
+#include "analyzer/diagnose/diagnosis.h"
 #include "analyzer/report/report.h"
 
 namespace lockstep::analyzer {
 
 // blame(q) = Σ over operations in which q is the one waited for, of the others' waits. Greatest first; ranks
-// that nobody waited for are left out.
-std::vector<BlameReport> sum_blame(const std::vector<CollectiveReport>& collectives);
+// that nobody waited for are left out. With the root cause in words where the delays show one, and whether it
+// is the same rank in most steps (from three steps on).
+std::vector<BlameReport> assign_blame(const Diagnosis& diagnosis, const Report& report);
+
+// What made a rank late, over all operations that waited for it.
+struct LateCause {
+  Cause cause = Cause::other;
+  std::int64_t operations = 0;       // in which this cause explains most of it
+  std::int64_t blame_ns = 0;         // waits of the others in these
+  std::vector<const Delay*> delays;  // of these, the costliest first
+};
+// By blame, greatest first; a chain of waits counts for what started it.
+std::vector<LateCause> causes_of_lateness(const Diagnosis& diagnosis, const Report& report,
+                                          std::int32_t rank);
 
 }  // namespace lockstep::analyzer

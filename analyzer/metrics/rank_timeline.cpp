@@ -55,39 +55,18 @@ class NextActivity {
   const Activity* chosen_ = nullptr;
 };
 
-// Receives the causes of a window in order; adds them up and, if asked to, keeps them as segments.
-class Accumulator {
- public:
-  Accumulator(Partition& partition, std::vector<CauseSegment>* segments)
-      : partition_(partition), segments_(segments), first_(segments == nullptr ? 0 : segments->size()) {}
-
-  void add(Nanoseconds begin, Nanoseconds end, Cause cause) {
-    if (begin >= end) return;
-    partition_[cause] += end - begin;
-    if (segments_ == nullptr) return;
-    if (segments_->size() > first_ && segments_->back().cause == cause) {
-      segments_->back().end = end;
-    } else {
-      segments_->push_back({begin, end, cause});
-    }
-  }
-
- private:
-  Partition& partition_;
-  std::vector<CauseSegment>* segments_;
-  std::size_t first_;
-};
-
-void add_idle(Nanoseconds begin, Nanoseconds end, NextActivity& next, Accumulator& causes) {
+// Splits an idle stretch by what the device waited for. `visit(begin, end, cause, launch_is_known)`.
+template <class Visit>
+void split_idle(Nanoseconds begin, Nanoseconds end, NextActivity& next, Visit&& visit) {
   while (begin < end) {
     const Activity* activity = next.after(begin);
     const Nanoseconds until = activity == nullptr ? end : std::min(end, activity->begin);
     if (activity == nullptr || activity->launch_end == kUnknownTime) {
-      causes.add(begin, until, Cause::other);
+      visit(begin, until, Cause::other, activity == nullptr);
     } else {
       const Nanoseconds launched = std::clamp(activity->launch_end, begin, until);
-      causes.add(begin, launched, Cause::host_bound);
-      causes.add(launched, until, Cause::queued);
+      if (begin < launched) visit(begin, launched, Cause::host_bound, true);
+      if (launched < until) visit(launched, until, Cause::queued, true);
     }
     begin = until;
   }
@@ -165,32 +144,94 @@ RankTimeline::RankTimeline(const RankTrace& rank, std::span<const CommunicationW
   transfer_ = IntervalSet::from(std::move(transfers));
 }
 
-Measures RankTimeline::measures(Interval window, std::vector<CauseSegment>* segments) const {
-  Measures result;
-  if (window.begin >= window.end) return result;
-  result.window_ns = window.end - window.begin;
-  Accumulator causes(result.partition, segments);
+// covered(begin, end, bits) for every stretch; cause(begin, end, cause) for every stretch of one cause, in
+// order.
+template <class VisitCovered, class VisitCause>
+void RankTimeline::visit(Interval window, VisitCovered&& visit_covered, VisitCause&& visit_cause) const {
   NextActivity next(rank_->activities, window.begin);
   sweep<9>({&compute_, &transfer_, &collective_wait_, &p2p_wait_, &pipeline_wait_, &copy_, &unclassified_,
             &pipeline_region_, &data_loading_},
            window.begin, window.end, [&](Nanoseconds begin, Nanoseconds end, unsigned covered) {
-             count_covered(covered, end - begin, result);
+             visit_covered(begin, end, covered);
              if ((covered & kBusy) != 0) {
-               causes.add(begin, end, cause_of_busy(covered));
+               visit_cause(begin, end, cause_of_busy(covered));
              } else if ((covered & kPipelineRegion) != 0) {
-               causes.add(begin, end, Cause::pipeline_bubble);
+               visit_cause(begin, end, Cause::pipeline_bubble);
              } else if ((covered & kDataLoading) != 0) {
-               causes.add(begin, end, Cause::data_wait);
+               visit_cause(begin, end, Cause::data_wait);
              } else {
-               add_idle(begin, end, next, causes);
+               split_idle(begin, end, next, [&](Nanoseconds from, Nanoseconds to, Cause cause, bool) {
+                 visit_cause(from, to, cause);
+               });
              }
            });
+}
+
+Measures RankTimeline::measures(Interval window, std::vector<CauseSegment>* segments) const {
+  Measures result;
+  if (window.begin >= window.end) return result;
+  result.window_ns = window.end - window.begin;
+  const std::size_t first_segment = segments == nullptr ? 0 : segments->size();
+  visit(
+      window,
+      [&](Nanoseconds begin, Nanoseconds end, unsigned covered) {
+        count_covered(covered, end - begin, result);
+      },
+      [&](Nanoseconds begin, Nanoseconds end, Cause cause) {
+        result.partition[cause] += end - begin;
+        if (segments == nullptr) return;
+        if (segments->size() > first_segment && segments->back().cause == cause) {
+          segments->back().end = end;
+        } else {
+          segments->push_back({begin, end, cause});
+        }
+      });
   result.exposed_communication_ns = result.communication_ns - result.overlap_ns;
   result.partition.compute_over_communication_ns = result.overlap_ns;
   if (result.communication_ns > 0) {
     result.overlap_ratio =
         static_cast<double>(result.overlap_ns) / static_cast<double>(result.communication_ns);
   }
+  return result;
+}
+
+RankTimeline::Gaps RankTimeline::gaps(Interval window) const {
+  Gaps gaps;
+  NextActivity next(rank_->activities, window.begin);
+  sweep<9>({&compute_, &transfer_, &collective_wait_, &p2p_wait_, &pipeline_wait_, &copy_, &unclassified_,
+            &pipeline_region_, &data_loading_},
+           window.begin, window.end, [&](Nanoseconds begin, Nanoseconds end, unsigned covered) {
+             if (covered != 0) return;
+             ++gaps.count;
+             bool all_known = true;
+             split_idle(begin, end, next, [&](Nanoseconds from, Nanoseconds to, Cause, bool known) {
+               if (!known) gaps.without_launch_ns += to - from;
+               all_known = all_known && known;
+             });
+             if (!all_known) ++gaps.without_launch;
+           });
+  return gaps;
+}
+
+std::vector<RankTimeline::CauseTimes> RankTimeline::causes_until(Nanoseconds begin,
+                                                                 std::span<const Nanoseconds> times) const {
+  std::vector<CauseTimes> result;
+  result.reserve(times.size());
+  CauseTimes sums{};
+  std::size_t at = 0;
+  for (; at < times.size() && times[at] <= begin; ++at) result.push_back(sums);
+  if (at == times.size()) return result;
+  visit(
+      {begin, times.back()}, [](Nanoseconds, Nanoseconds, unsigned) {},
+      [&](Nanoseconds from, Nanoseconds to, Cause cause) {
+        std::int64_t& sum = sums[static_cast<std::size_t>(cause)];
+        for (; at < times.size() && times[at] <= to; ++at) {
+          sum += times[at] - from;
+          from = times[at];
+          result.push_back(sums);
+        }
+        sum += to - from;
+      });
   return result;
 }
 

@@ -9,7 +9,9 @@
 // question costs O(log n) plus what lies within the window.
 #pragma once
 
+#include <array>
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -29,6 +31,19 @@ class RankTimeline {
   // `overlap_ratio_per_kernel` is left out: it counts kernels, not instants (per_kernel_overlap).
   Measures measures(Interval window, std::vector<CauseSegment>* segments = nullptr) const;
 
+  // How the idle gaps of a window end: at an activity whose launch is known, or not (then causes 7 and 8
+  // cannot be told).
+  struct Gaps {
+    std::int64_t count = 0, without_launch = 0;
+    std::int64_t without_launch_ns = 0;
+  };
+  Gaps gaps(Interval window) const;
+
+  // Time by cause from `begin` up to each of `times` (sorted, none before `begin`). O(what lies between +
+  // times).
+  using CauseTimes = std::array<std::int64_t, kCauseCount>;
+  std::vector<CauseTimes> causes_until(Nanoseconds begin, std::span<const Nanoseconds> times) const;
+
   // Σ over the rank's communication kernels of their parts within the window, and of what of these lies under
   // compute.
   struct KernelOverlap {
@@ -41,8 +56,12 @@ class RankTimeline {
   std::vector<std::int64_t> hidden_waits() const;
 
   const IntervalSet& compute() const { return compute_; }
+  const RankTrace& rank() const { return *rank_; }
 
  private:
+  template <class VisitCovered, class VisitCause>
+  void visit(Interval window, VisitCovered&& covered, VisitCause&& cause) const;
+
   const RankTrace* rank_;
   std::vector<CommunicationWait> waits_;
   IntervalSet compute_, transfer_, collective_wait_, p2p_wait_, pipeline_wait_, copy_, unclassified_;

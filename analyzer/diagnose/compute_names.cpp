@@ -1,0 +1,78 @@
+#include "analyzer/diagnose/compute_names.h"
+
+#include <algorithm>
+#include <map>
+#include <unordered_map>
+#include <vector>
+
+namespace lockstep::analyzer {
+namespace {
+
+struct Sum {
+  std::int64_t ns = 0, count = 0;
+};
+using SumByName = std::unordered_map<std::uint32_t, Sum>;
+
+void add_computations(const RankTrace& rank, Nanoseconds begin, Nanoseconds end, SumByName& sums) {
+  const auto first =
+      std::lower_bound(rank.activities.begin(), rank.activities.end(), begin,
+                       [](const Activity& activity, Nanoseconds t) { return activity.begin < t; });
+  for (auto activity = first; activity != rank.activities.end() && activity->begin < end; ++activity) {
+    if (activity->activity_class != Class::compute) continue;
+    Sum& sum = sums[activity->name];
+    sum.ns += std::min(end, activity->end) - activity->begin;
+    ++sum.count;
+  }
+}
+
+std::int64_t lower_median(std::vector<std::int64_t> values) {
+  if (values.empty()) return 0;
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>((values.size() - 1) / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+}  // namespace
+
+std::optional<SlowComputation> slowest_computation(const Diagnosis& diagnosis,
+                                                   std::span<const Delay* const> delays) {
+  if (delays.empty()) return std::nullopt;
+  std::map<std::uint32_t, SumByName> by_rank;
+  std::int64_t excess = 0;
+  const auto late_rank = [&](const Delay& delay) {
+    return diagnosis.matching.records_of(diagnosis.matching.matches[delay.match])[delay.late_record].rank;
+  };
+  for (const Delay* delay : delays) {
+    excess += delay->excess_ns;
+    for (const MatchRecord record : diagnosis.matching.records_of(diagnosis.matching.matches[delay->match])) {
+      const Nanoseconds since = left_at(diagnosis.job, diagnosis.matching, *delay, record.rank);
+      if (since == kUnknownTime && delay->since_match != kNone) continue;
+      add_computations(diagnosis.job.ranks[record.rank], since, activity_of(diagnosis.job, record).begin,
+                       by_rank[record.rank]);
+    }
+  }
+  const std::uint32_t late = late_rank(*delays.front());
+  SlowComputation worst;
+  for (const auto& [name, own] : by_rank[late]) {
+    std::vector<std::int64_t> times, counts;
+    for (const auto& [rank, sums] : by_rank) {
+      if (rank == late) continue;
+      const auto found = sums.find(name);
+      times.push_back(found == sums.end() ? 0 : found->second.ns);
+      counts.push_back(found == sums.end() ? 0 : found->second.count);
+    }
+    const std::int64_t typical = lower_median(times);
+    const std::int64_t greatest = worst.own_ns - worst.others_ns;
+    // Equal excesses: the smaller id, so that the answer does not hang on the order of a hash table.
+    if (own.ns - typical < greatest || (own.ns - typical == greatest && name > worst.name)) continue;
+    worst = {name, own.ns, typical, own.count, lower_median(counts)};
+  }
+  if (worst.own_ns - worst.others_ns <= 0 || (worst.own_ns - worst.others_ns) < excess / 5)
+    return std::nullopt;
+  const auto count = static_cast<std::int64_t>(delays.size());
+  worst.own_ns /= count;
+  worst.others_ns /= count;
+  return worst;
+}
+
+}  // namespace lockstep::analyzer

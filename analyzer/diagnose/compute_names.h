@@ -1,0 +1,26 @@
+// Which computations took the late rank longer than the others?
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "analyzer/diagnose/diagnosis.h"
+
+namespace lockstep::analyzer {
+
+struct SlowComputation {
+  std::uint32_t name = 0;         // Job::strings
+  std::int64_t own_ns = 0;        // mean over the delays: the late rank …
+  std::int64_t others_ns = 0;     // … and the median of the others
+  std::int64_t own_count = 0;     // activities of this name, over all the delays looked at
+  std::int64_t others_count = 0;  // median of the others
+};
+
+// The name with the greatest excess over the median of the other ranks, between leaving together and
+// arriving, summed over the given delays; absent where no name alone makes up a fifth of their excess. All
+// delays are of one late rank.
+std::optional<SlowComputation> slowest_computation(const Diagnosis& diagnosis,
+                                                   std::span<const Delay* const> delays);
+
+}  // namespace lockstep::analyzer

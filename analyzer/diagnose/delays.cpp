@@ -1,0 +1,179 @@
+#include "analyzer/diagnose/delays.h"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+#include <utility>
+
+namespace lockstep::analyzer {
+namespace {
+
+// Operations that follow each other: those of a group, or of a pair of ranks in it.
+using Series = std::tuple<std::uint32_t, std::int64_t, std::int64_t>;
+
+Series series_of(const Matching& matching, const Match& match) {
+  if (!match.point_to_point) return {match.group, -1, -1};
+  const std::span<const MatchRecord> records = matching.records_of(match);
+  return {match.group, records.front().rank, records.back().rank};
+}
+
+// Records of a match are sorted by rank.
+std::optional<MatchRecord> record_of(const Matching& matching, std::uint32_t match, std::uint32_t rank) {
+  const std::span<const MatchRecord> records = matching.records_of(matching.matches[match]);
+  const auto found =
+      std::lower_bound(records.begin(), records.end(), rank,
+                       [](const MatchRecord& record, std::uint32_t r) { return record.rank < r; });
+  return found != records.end() && found->rank == rank ? std::optional(*found) : std::nullopt;
+}
+
+std::int64_t median(std::vector<std::int64_t> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>((values.size() - 1) / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+class Finder {
+ public:
+  Finder(const Job& job, const Matching& matching, const std::vector<MatchWaits>& waits,
+         const std::vector<std::vector<CommunicationProfile>>& profiles)
+      : job_(job), matching_(matching), waits_(waits), profiles_(profiles), match_of_(job.ranks.size()) {}
+
+  Delays run() {
+    Delays result;
+    result.of_match.assign(matching_.matches.size(), kNone);
+    for (std::size_t rank = 0; rank < job_.ranks.size(); ++rank) {
+      match_of_[rank].assign(job_.ranks[rank].communications.size(), kNone);
+    }
+    for (const std::uint32_t index : in_order_of_last_arrival()) {
+      const Match& match = matching_.matches[index];
+      if (match.evidence == Evidence::rejected || match.evidence == Evidence::none) continue;
+      // [rank index] -> the operation of this series that the rank left last with nothing to compute.
+      std::map<std::uint32_t, std::uint32_t>& left = left_[series_of(matching_, match)];
+      const std::span<const MatchRecord> records = matching_.records_of(match);
+      if (waits_[index].last_arriver) {
+        const std::uint32_t late = *waits_[index].last_arriver;
+        const auto found = left.find(records[late].rank);
+        Delay delay = explain(index, late, found == left.end() ? kNone : found->second);
+        if (is_waiting(delay.cause) && delay.excess_ns > 0) delay.waited_in = longest_wait(delay);
+        result.of_match[index] = static_cast<std::uint32_t>(result.delays.size());
+        result.delays.push_back(delay);
+      }
+      for (const MatchRecord record : records) {
+        match_of_[record.rank][record.communication] = index;
+        if (!profiles_[record.rank][record.communication].computing_at_end) left[record.rank] = index;
+      }
+    }
+    return result;
+  }
+
+ private:
+  static bool is_waiting(Cause cause) {
+    return cause == Cause::barrier_wait || cause == Cause::pipeline_bubble;
+  }
+
+  std::vector<std::uint32_t> in_order_of_last_arrival() const {
+    std::vector<std::pair<Nanoseconds, std::uint32_t>> order;
+    for (std::uint32_t index = 0; index < matching_.matches.size(); ++index) {
+      Nanoseconds last = kUnknownTime;
+      for (const MatchRecord record : matching_.records_of(matching_.matches[index])) {
+        last = std::max(last, activity_of(job_, record).begin);
+      }
+      order.emplace_back(last, index);
+    }
+    std::sort(order.begin(), order.end());
+    std::vector<std::uint32_t> result;
+    for (const auto& [time, index] : order) result.push_back(index);
+    return result;
+  }
+
+  // Time by cause from leaving `since` until arriving; nothing where the rank was not in `since`.
+  std::optional<RankTimeline::CauseTimes> between(std::uint32_t since, MatchRecord arrival) const {
+    RankTimeline::CauseTimes times = profiles_[arrival.rank][arrival.communication].until_begin;
+    if (since == kNone) return times;
+    const std::optional<MatchRecord> start = record_of(matching_, since, arrival.rank);
+    if (!start) return std::nullopt;
+    const RankTimeline::CauseTimes& before = profiles_[start->rank][start->communication].until_end;
+    // A rank may start the next operation before this one ends.
+    for (std::size_t cause = 0; cause < kCauseCount; ++cause) {
+      times[cause] = std::max<std::int64_t>(0, times[cause] - before[cause]);
+    }
+    return times;
+  }
+
+  Delay explain(std::uint32_t index, std::uint32_t late, std::uint32_t since) const {
+    const std::span<const MatchRecord> records = matching_.records_of(matching_.matches[index]);
+    Delay delay;
+    delay.match = index;
+    delay.late_record = late;
+    delay.since_match = since;
+    const std::optional<RankTimeline::CauseTimes> own = between(since, records[late]);
+    std::vector<RankTimeline::CauseTimes> others;
+    for (std::uint32_t i = 0; i < records.size(); ++i) {
+      if (i == late) continue;
+      if (const auto times = between(since, records[i])) others.push_back(*times);
+    }
+    if (!own || others.empty()) return delay;
+    for (std::size_t cause = 0; cause < kCauseCount; ++cause) {
+      std::vector<std::int64_t> values;
+      for (const RankTimeline::CauseTimes& times : others) values.push_back(times[cause]);
+      const std::int64_t typical = median(std::move(values));
+      if ((*own)[cause] - typical <= delay.excess_ns) continue;
+      delay.cause = static_cast<Cause>(cause);
+      delay.own_ns = (*own)[cause];
+      delay.others_ns = typical;
+      delay.excess_ns = delay.own_ns - delay.others_ns;
+    }
+    return delay;
+  }
+
+  // The operation between leaving and arriving in which the late rank waited longest for somebody else.
+  std::optional<std::uint32_t> longest_wait(const Delay& delay) const {
+    const MatchRecord own = matching_.records_of(matching_.matches[delay.match])[delay.late_record];
+    const Nanoseconds since = left_at(job_, matching_, delay, own.rank);
+    std::optional<std::uint32_t> found;
+    std::int64_t longest = 0;
+    for (std::uint32_t index = own.communication; index-- > 0;) {
+      if (activity_of(job_, {own.rank, index}).begin < since) break;
+      const std::uint32_t match = match_of_[own.rank][index];
+      if (match == kNone || !waits_[match].last_arriver) continue;
+      const std::span<const MatchRecord> records = matching_.records_of(matching_.matches[match]);
+      for (std::size_t i = 0; i < records.size(); ++i) {
+        if (records[i].rank != own.rank || i == *waits_[match].last_arriver) continue;
+        if (waits_[match].wait_ns[i] <= longest) continue;
+        longest = waits_[match].wait_ns[i];
+        found = match;
+      }
+    }
+    return found;
+  }
+
+  const Job& job_;
+  const Matching& matching_;
+  const std::vector<MatchWaits>& waits_;
+  const std::vector<std::vector<CommunicationProfile>>& profiles_;
+  std::vector<std::vector<std::uint32_t>> match_of_;  // [rank][communication], of operations seen so far
+  std::map<Series, std::map<std::uint32_t, std::uint32_t>> left_;
+};
+
+}  // namespace
+
+Delays find_delays(const Job& job, const Matching& matching, const std::vector<MatchWaits>& waits,
+                   const std::vector<std::vector<CommunicationProfile>>& profiles) {
+  return Finder(job, matching, waits, profiles).run();
+}
+
+const Delay& root_of(const Delays& delays, const Delay& delay) {
+  const Delay* at = &delay;
+  // Operations on a chain are ever earlier, so that it ends.
+  while (at->waited_in && delays.of_match[*at->waited_in] != kNone)
+    at = &delays.delays[delays.of_match[*at->waited_in]];
+  return *at;
+}
+
+Nanoseconds left_at(const Job& job, const Matching& matching, const Delay& delay, std::uint32_t rank) {
+  if (delay.since_match == kNone) return kUnknownTime;
+  const std::optional<MatchRecord> record = record_of(matching, delay.since_match, rank);
+  return record ? activity_of(job, *record).end : kUnknownTime;
+}
+
+}  // namespace lockstep::analyzer

@@ -1,0 +1,81 @@
+// Findings that follow from the partition alone: data loading, a slow host, copies in the way.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "analyzer/diagnose/finding_rules.h"
+#include "analyzer/report/quantity.h"
+
+namespace lockstep::analyzer {
+namespace {
+
+constexpr std::int64_t kDataPermille = 20;
+constexpr std::int64_t kHostPermille = 100;
+constexpr std::int64_t kCopyPermille = 30;
+
+std::string share_of_windows(const FindingContext& context, Cause cause) {
+  return fmt::format("{} of {} of all ranks' time ({})", format_duration(context.total(cause)),
+                     format_duration(context.all_windows_ns),
+                     format_share(context.total(cause), context.all_windows_ns));
+}
+
+std::string worst_rank(const FindingContext& context, Cause cause) {
+  const auto& ranks = context.report.ranks;
+  const auto [least, most] =
+      std::minmax_element(ranks.begin(), ranks.end(), [&](const auto& a, const auto& b) {
+        return a.measures.partition[cause] < b.measures.partition[cause];
+      });
+  return fmt::format("most on rank {}: {}; least on rank {}: {}", most->rank,
+                     format_duration(most->measures.partition[cause]), least->rank,
+                     format_duration(least->measures.partition[cause]));
+}
+
+Finding finding_of(const FindingContext& context, Cause cause, std::string code, std::string title) {
+  Finding finding;
+  finding.code = std::move(code);
+  finding.title = std::move(title);
+  finding.evidence = {share_of_windows(context, cause), worst_rank(context, cause)};
+  finding.lost_ns = context.total(cause);
+  return finding;
+}
+
+}  // namespace
+
+void find_data_loading(const FindingContext& context, std::vector<Finding>& findings) {
+  if (!context.is_worth(context.total(Cause::data_wait), kDataPermille)) return;
+  Finding finding =
+      finding_of(context, Cause::data_wait, "data_loading", "devices idle while their rank loads data");
+  finding.remedy =
+      "DataLoader(num_workers=8, prefetch_factor=4, persistent_workers=True, pin_memory=True): load the next "
+      "batch while "
+      "this one is computed";
+  findings.push_back(std::move(finding));
+}
+
+void find_host_bound(const FindingContext& context, std::vector<Finding>& findings) {
+  // On a CPU lane the host and the device are one: time between computations is not a launch that came late.
+  if (context.on_cpu || !context.is_worth(context.total(Cause::host_bound), kHostPermille)) return;
+  std::int64_t gaps = 0, without_launch = 0;
+  for (const RankTimeline::Gaps& rank : context.diagnosis.gaps) {
+    gaps += rank.count;
+    without_launch += rank.without_launch;
+  }
+  if (without_launch * 10 > gaps) return;  // cannot be told
+  Finding finding = finding_of(context, Cause::host_bound, "host_bound",
+                               "devices idle because the host has not launched their next work yet");
+  finding.remedy =
+      "torch.compile(mode=\"reduce-overhead\") or CUDA graphs: fewer and earlier launches; remove .item(), "
+      ".cpu() and "
+      "torch.cuda.synchronize() from the step";
+  findings.push_back(std::move(finding));
+}
+
+void find_exposed_copies(const FindingContext& context, std::vector<Finding>& findings) {
+  if (!context.is_worth(context.total(Cause::copy), kCopyPermille)) return;
+  Finding finding = finding_of(context, Cause::copy, "exposed_copies", "nothing runs but copies of memory");
+  finding.remedy =
+      "pin_memory=True and `.to(device, non_blocking=True)` on a stream of its own, one batch ahead";
+  findings.push_back(std::move(finding));
+}
+
+}  // namespace lockstep::analyzer

@@ -1,0 +1,33 @@
+// Inside diagnose: one function per kind of finding. Each adds what it finds, with lost_ns; the shares are
+// filled in later.
+#pragma once
+
+#include <vector>
+
+#include "analyzer/diagnose/diagnosis.h"
+#include "analyzer/report/report.h"
+
+namespace lockstep::analyzer {
+
+struct FindingContext {
+  const Diagnosis& diagnosis;
+  const Report& report;
+  std::int64_t all_windows_ns = 0;  // Σ over ranks
+  bool on_cpu = false;              // every rank computes on the CPU
+
+  std::int64_t total(Cause cause) const;
+  // At least this many thousandths of all windows.
+  bool is_worth(std::int64_t lost_ns, std::int64_t permille) const;
+};
+
+void find_stragglers(const FindingContext& context, std::vector<Finding>& findings);
+void find_bucket_sizes(const FindingContext& context, std::vector<Finding>& findings);
+void find_lack_of_overlap(const FindingContext& context,
+                          std::vector<Finding>& findings);  // after the buckets
+void find_data_loading(const FindingContext& context, std::vector<Finding>& findings);
+void find_host_bound(const FindingContext& context, std::vector<Finding>& findings);
+void find_exposed_copies(const FindingContext& context, std::vector<Finding>& findings);
+void find_mismatches(const FindingContext& context, std::vector<Finding>& findings);
+void find_uncertain_clocks(const FindingContext& context, std::vector<Finding>& findings);
+
+}  // namespace lockstep::analyzer

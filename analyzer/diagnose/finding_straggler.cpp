@@ -1,0 +1,104 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "analyzer/diagnose/blame.h"
+#include "analyzer/diagnose/finding_rules.h"
+#include "analyzer/diagnose/root_cause.h"
+#include "analyzer/intervals/time_math.h"
+#include "analyzer/report/quantity.h"
+
+namespace lockstep::analyzer {
+namespace {
+
+constexpr std::int64_t kWorthPermille = 10;  // of all ranks' windows
+constexpr std::int64_t kOperations = 2;      // once is chance
+
+std::string remedy_for(Cause cause, std::int32_t rank, bool on_cpu) {
+  switch (cause) {
+    case Cause::compute:
+      if (on_cpu) {
+        return fmt::format(
+            "give rank {} cores of its own (`taskset -c`, OMP_NUM_THREADS = cores / ranks of the host); if "
+            "its work is larger, balance the batches over ranks",
+            rank);
+      }
+      return fmt::format(
+          "on rank {}'s host: `nvidia-smi -q -d PERFORMANCE,CLOCK,TEMPERATURE` beside a fast rank's; where "
+          "clocks agree its work is larger: balance batches by length (tokens, not samples)",
+          rank);
+    case Cause::data_wait:
+      return "DataLoader(num_workers=8, prefetch_factor=4, persistent_workers=True, pin_memory=True), and "
+             "the same amount "
+             "of data work on every rank";
+    case Cause::host_bound:
+      if (on_cpu) return fmt::format("see what rank {}'s process does between its computations", rank);
+      return fmt::format(
+          "rank {}'s process: pin it (`numactl --cpunodebind=N --membind=N`), `gc.freeze(); gc.disable()`, "
+          "fewer launches (`torch.compile(mode=\"reduce-overhead\")`)",
+          rank);
+    case Cause::copy:
+      return "pin_memory=True and `.to(device, non_blocking=True)`, so that copies run beside compute";
+    case Cause::queued:
+      return "look for stream waits and synchronising calls before the collective on that rank";
+    case Cause::transfer:
+      return "look at that rank's links: NCCL_DEBUG=INFO names the transport of each channel";
+    default:
+      return fmt::format(
+          "record rank {} with host ranges and launches, to see what it does before it arrives", rank);
+  }
+}
+
+// What the others really lost: waits under compute cost nothing.
+std::int64_t exposed_waits_for(const Report& report, std::int32_t rank) {
+  std::int64_t sum = 0;
+  for (const CollectiveReport& collective : report.collectives) {
+    if (collective.last_arriver != rank) continue;
+    for (const CollectiveRank& other : collective.ranks) {
+      if (other.rank != rank) sum = saturating_add(sum, other.wait_ns - other.hidden_ns);
+    }
+  }
+  return sum;
+}
+
+}  // namespace
+
+void find_stragglers(const FindingContext& context, std::vector<Finding>& findings) {
+  const Report& report = context.report;
+  std::size_t known = 0;
+  for (const CollectiveReport& collective : report.collectives) known += collective.ranks.size() > 1 ? 1 : 0;
+  for (const BlameReport& blame : report.blame) {
+    const std::int64_t lost = exposed_waits_for(report, blame.rank);
+    if (blame.collectives < kOperations || !context.is_worth(lost, kWorthPermille)) continue;
+    // Everyone is last now and then: a straggler is last more than twice as often as chance would have it, or
+    // in most steps.
+    const double by_chance = static_cast<double>(known) / static_cast<double>(report.ranks.size());
+    const bool often = static_cast<double>(blame.collectives) > 2 * by_chance;
+    if (!often && !blame.persistent.value_or(false)) continue;
+    Finding finding;
+    const bool persistent = blame.persistent.value_or(false);
+    finding.code = !blame.persistent ? "straggler"
+                   : persistent      ? "straggler_persistent"
+                                     : "straggler_transient";
+    finding.title = fmt::format("{}rank {} arrives last in {} of {} collectives, and the others wait for it",
+                                !blame.persistent ? ""
+                                : persistent      ? "persistent straggler: "
+                                                  : "transient straggler: ",
+                                blame.rank, blame.collectives, known);
+    finding.evidence.push_back(fmt::format("the others waited {} for it, {} of that not hidden under compute",
+                                           format_duration(blame.blame_ns), format_duration(lost)));
+    const std::vector<LateCause> causes = causes_of_lateness(context.diagnosis, report, blame.rank);
+    if (!blame.root_cause.empty()) finding.evidence.push_back("why: " + blame.root_cause);
+    if (!causes.empty()) {
+      finding.evidence.push_back(fmt::format("this explains {} of these {} collectives, {} of the waiting",
+                                             causes.front().operations, blame.collectives,
+                                             format_share(causes.front().blame_ns, blame.blame_ns)));
+    }
+    finding.remedy =
+        remedy_for(causes.empty() ? Cause::other : causes.front().cause, blame.rank, context.on_cpu);
+    finding.lost_ns = lost;
+    findings.push_back(std::move(finding));
+  }
+}
+
+}  // namespace lockstep::analyzer

@@ -1,0 +1,56 @@
+#include "analyzer/diagnose/findings.h"
+
+#include <algorithm>
+
+#include "analyzer/diagnose/finding_rules.h"
+#include "analyzer/intervals/time_math.h"
+
+namespace lockstep::analyzer {
+namespace {
+
+const char* severity_of(double lost_share) {
+  if (lost_share >= 0.10) return "high";
+  return lost_share >= 0.03 ? "medium" : "low";
+}
+
+}  // namespace
+
+std::int64_t FindingContext::total(Cause cause) const {
+  std::int64_t sum = 0;
+  for (const RankReport& rank : report.ranks) sum = saturating_add(sum, rank.measures.partition[cause]);
+  return sum;
+}
+
+bool FindingContext::is_worth(std::int64_t lost_ns, std::int64_t permille) const {
+  return lost_ns > 0 && static_cast<double>(lost_ns) * 1000 >=
+                            static_cast<double>(all_windows_ns) * static_cast<double>(permille);
+}
+
+std::vector<Finding> find_findings(const Diagnosis& diagnosis, const Report& report) {
+  FindingContext context{diagnosis, report};
+  context.on_cpu = !report.ranks.empty();
+  for (const RankReport& rank : report.ranks) {
+    context.all_windows_ns = saturating_add(context.all_windows_ns, rank.measures.window_ns);
+    context.on_cpu = context.on_cpu && rank.device == "cpu";
+  }
+  std::vector<Finding> findings;
+  find_stragglers(context, findings);
+  find_bucket_sizes(context, findings);
+  find_lack_of_overlap(context, findings);
+  find_data_loading(context, findings);
+  find_host_bound(context, findings);
+  find_exposed_copies(context, findings);
+  find_mismatches(context, findings);
+  find_uncertain_clocks(context, findings);
+  for (Finding& finding : findings) {
+    if (context.all_windows_ns > 0) {
+      finding.lost_share = static_cast<double>(finding.lost_ns) / static_cast<double>(context.all_windows_ns);
+    }
+    if (finding.severity.empty()) finding.severity = severity_of(finding.lost_share);
+  }
+  std::stable_sort(findings.begin(), findings.end(),
+                   [](const Finding& a, const Finding& b) { return a.lost_ns > b.lost_ns; });
+  return findings;
+}
+
+}  // namespace lockstep::analyzer

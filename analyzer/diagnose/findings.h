@@ -1,0 +1,16 @@
+// What is wrong with the job, in words, with evidence and a remedy.
+#pragma once
+
+#include <vector>
+
+#include "analyzer/diagnose/diagnosis.h"
+#include "analyzer/report/report.h"
+
+namespace lockstep::analyzer {
+
+// Few and right: each finding states the figures that would prove it wrong, a threshold in findings.cpp below
+// which it is not made, and the knob to turn. Greatest loss first. Reads report.ranks, steps, collectives,
+// blame and efficiency.
+std::vector<Finding> find_findings(const Diagnosis& diagnosis, const Report& report);
+
+}  // namespace lockstep::analyzer

@@ -1,0 +1,146 @@
+#include "analyzer/diagnose/warnings.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "analyzer/report/quantity.h"
+
+namespace lockstep::analyzer {
+namespace {
+
+// From this share of a rank's idle gaps on, causes 7 and 8 are not to be trusted.
+constexpr std::int64_t kGapsWithoutLaunchPercent = 10;
+
+class Warnings {
+ public:
+  explicit Warnings(std::vector<Warning>& warnings) : warnings_(warnings) {}
+  void add(std::string code, std::int32_t rank, std::string message) {
+    const bool said = std::any_of(warnings_.begin(), warnings_.end(), [&](const Warning& warning) {
+      return warning.code == code && warning.rank == rank;
+    });
+    if (!said) warnings_.push_back({std::move(code), std::move(message), rank});
+  }
+
+ private:
+  std::vector<Warning>& warnings_;
+};
+
+void warn_of_job(const Diagnosis& diagnosis, Warnings& warnings) {
+  const Job& job = diagnosis.job;
+  bool steps = false, communication = false;
+  std::int64_t resolution = 1;
+  for (const RankTrace& rank : job.ranks) {
+    steps = steps || !rank.steps.empty();
+    communication = communication || !rank.communications.empty();
+    resolution = std::max(resolution, rank.resolution_ns);
+  }
+  if (!steps) warnings.add("no_steps", kNoRank, "no step marks: figures are over each rank's whole window");
+  if (!communication) {
+    warnings.add("no_communication", kNoRank,
+                 "no communication was found: nothing to say about overlap and waiting");
+  }
+  if (job.ranks.size() == 1 && communication) {
+    warnings.add(
+        "single_rank", kNoRank,
+        fmt::format("rank {} alone: who waits for whom shows only beside the other ranks' traces; all of its "
+                    "communication counts as transfer",
+                    job.ranks[0].rank));
+  }
+  if (!job.ranks_missing.empty()) {
+    warnings.add("rank_missing", kNoRank,
+                 fmt::format("no trace of {} of {} ranks ({}{}): waits are computed over those present",
+                             job.ranks_missing.size(), job.world_size,
+                             fmt::join(job.ranks_missing.begin(),
+                                       job.ranks_missing.begin() +
+                                           std::min<std::ptrdiff_t>(8, std::ssize(job.ranks_missing)),
+                                       ", "),
+                             job.ranks_missing.size() > 8 ? ", …" : ""));
+  }
+  if (resolution > 1) {
+    warnings.add(
+        "coarse_timestamps", kNoRank,
+        fmt::format("times were recorded in steps of {}: no order of events closer than that is claimed",
+                    format_duration(resolution)));
+  }
+}
+
+void warn_of_matching(const Diagnosis& diagnosis, Warnings& warnings) {
+  const Matching& matching = diagnosis.matching;
+  if (matching.impossible > 0) {
+    warnings.add(
+        "matches_impossible", kNoRank,
+        fmt::format("{} of {} matches contradict the clock (a rank ends before another one starts) and were "
+                    "taken apart: their records stand alone, as transfer",
+                    matching.impossible,
+                    matching.impossible + static_cast<std::int64_t>(std::count_if(
+                                              matching.matches.begin(), matching.matches.end(),
+                                              [](const Match& m) { return m.record_count > 1; }))));
+  }
+  if (matching.unmatched > 0) {
+    warnings.add("records_unmatched", kNoRank,
+                 fmt::format("{} without a counterpart: all of their time counts as transfer",
+                             format_plural(matching.unmatched, "communication record")));
+  }
+  std::int64_t roots = 0;
+  for (const MatchWaits& waits : diagnosis.waits) roots += waits.root_unknown ? 1 : 0;
+  if (roots > 0) {
+    warnings.add("root_unknown", kNoRank,
+                 fmt::format("{} of unknown root: computed as if every rank waited for every other",
+                             format_plural(roots, "rooted collective")));
+  }
+}
+
+void warn_of_rank(const RankTrace& rank, const RankWindows& windows, const RankTimeline::Gaps& gaps,
+                  const RankReport& report, Warnings& warnings) {
+  if (!windows.has_work) {
+    warnings.add("no_device_activity", rank.rank, fmt::format("rank {}: no device activity", rank.rank));
+    return;
+  }
+  const auto unclassified =
+      std::count_if(rank.activities.begin(), rank.activities.end(),
+                    [](const Activity& a) { return a.activity_class == Class::unclassified; });
+  if (unclassified > 0) {
+    warnings.add(
+        "unclassified", rank.rank,
+        fmt::format(
+            "rank {}: {} look like communication by name, but are of no library known: {} in no class, "
+            "counted as other where nothing else ran",
+            rank.rank,
+            unclassified == 1 ? "1 device activity" : fmt::format("{} device activities", unclassified),
+            format_duration(report.measures.unclassified_ns)));
+  }
+  if (gaps.without_launch * 100 > gaps.count * kGapsWithoutLaunchPercent) {
+    warnings.add(
+        "launches_missing", rank.rank,
+        fmt::format("rank {}: {} of {} idle gaps end at work whose launch was not recorded ({} in all): "
+                    "host-bound and queued are not to be trusted there",
+                    rank.rank, gaps.without_launch, gaps.count, format_duration(gaps.without_launch_ns)));
+  }
+  const auto from_host = std::count_if(windows.steps.begin(), windows.steps.end(),
+                                       [](const StepWindow& step) { return step.from_host; });
+  if (from_host > 0) {
+    warnings.add(
+        "steps_from_host", rank.rank,
+        fmt::format(
+            "rank {}: in {} of {} steps no launch is known; the step's time on the host stands for it",
+            rank.rank, from_host, windows.steps.size()));
+  }
+}
+
+}  // namespace
+
+void add_warnings(const Diagnosis& diagnosis, const std::vector<RankWindows>& windows, Report& report) {
+  Warnings warnings(report.warnings);
+  warn_of_job(diagnosis, warnings);
+  warn_of_matching(diagnosis, warnings);
+  for (std::size_t rank = 0; rank < diagnosis.job.ranks.size(); ++rank) {
+    warn_of_rank(diagnosis.job.ranks[rank], windows[rank], diagnosis.gaps[rank], report.ranks[rank],
+                 warnings);
+  }
+}
+
+}  // namespace lockstep::analyzer
