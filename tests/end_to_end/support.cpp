@@ -1,0 +1,72 @@
+#include "tests/end_to_end/support.h"
+
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <stdexcept>
+
+namespace lockstep::end_to_end {
+namespace {
+
+std::string contents_of(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+}  // namespace
+
+TemporaryFolder::TemporaryFolder() {
+  std::string pattern = (std::filesystem::temp_directory_path() / "lockstep-test-XXXXXX").string();
+  if (mkdtemp(pattern.data()) == nullptr) throw std::runtime_error("mkdtemp failed: " + pattern);
+  path_ = pattern;
+}
+
+TemporaryFolder::~TemporaryFolder() {
+  std::error_code ignored;
+  std::filesystem::remove_all(path_, ignored);
+}
+
+Outcome run(const std::vector<std::string>& argv, const std::vector<std::string>& environment) {
+  // Into files, not pipes: no reader can be too slow, and a grandchild that keeps a descriptor holds nobody
+  // up.
+  TemporaryFolder folder;
+  const std::string output = folder / "out";
+  const std::string error = folder / "err";
+  std::vector<char*> arguments;
+  for (const std::string& argument : argv) arguments.push_back(const_cast<char*>(argument.c_str()));
+  arguments.push_back(nullptr);
+
+  const pid_t child = fork();
+  if (child < 0) throw std::runtime_error("fork failed");
+  if (child == 0) {
+    for (const std::string& variable : environment) putenv(const_cast<char*>(variable.c_str()));
+    const int in = open("/dev/null", O_RDONLY);
+    const int out = open(output.c_str(), O_WRONLY | O_CREAT, 0600);
+    const int err = open(error.c_str(), O_WRONLY | O_CREAT, 0600);
+    if (in < 0 || out < 0 || err < 0) _exit(125);
+    dup2(in, 0);
+    dup2(out, 1);
+    dup2(err, 2);
+    execvp(arguments[0], arguments.data());
+    _exit(127);
+  }
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0) {
+  }
+  Outcome outcome;
+  if (WIFEXITED(status)) outcome.exit_code = WEXITSTATUS(status);
+  if (WIFSIGNALED(status)) outcome.signal = WTERMSIG(status);
+  outcome.standard_output = contents_of(output);
+  outcome.standard_error = contents_of(error);
+  return outcome;
+}
+
+std::string binary(const std::string& name) {
+  return std::string(LOCKSTEP_BIN_DIR) + "/" + name;
+}
+
+}  // namespace lockstep::end_to_end

@@ -1,0 +1,39 @@
+// What end-to-end tests need: a folder that goes away, and running a program to its end.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace lockstep::end_to_end {
+
+// A new folder, removed with all it holds at the end of the scope.
+class TemporaryFolder {
+ public:
+  TemporaryFolder();
+  ~TemporaryFolder();
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+
+  const std::filesystem::path& path() const { return path_; }
+  std::string operator/(const std::string& name) const { return (path_ / name).string(); }
+
+ private:
+  std::filesystem::path path_;
+};
+
+struct Outcome {
+  int exit_code = -1;  // -1: ended by a signal
+  int signal = 0;      // 0: exited
+  std::string standard_output;
+  std::string standard_error;
+};
+
+// Runs argv[0] with standard input at /dev/null and `environment` ("NAME=value") added to ours, and waits for
+// its end.
+Outcome run(const std::vector<std::string>& argv, const std::vector<std::string>& environment = {});
+
+// An executable of this build: binary("lockstep").
+std::string binary(const std::string& name);
+
+}  // namespace lockstep::end_to_end
