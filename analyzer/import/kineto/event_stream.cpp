@@ -16,7 +16,7 @@ class Streamer {
  public:
   Streamer(ByteSource& source, EventSink& sink, const StreamOptions& options)
       : source_(source), sink_(sink), options_(options) {
-    buffer_.resize(options_.window + simdjson::SIMDJSON_PADDING);
+    buffer_.resize(options_.window + kBehind);
   }
 
   StreamSummary run() {
@@ -43,10 +43,10 @@ class Streamer {
     base_ += keep_from;
     pos_ -= keep_from;
     end_ -= keep_from;
-    std::size_t room = buffer_.size() - simdjson::SIMDJSON_PADDING - end_;
+    std::size_t room = buffer_.size() - kBehind - end_;
     if (room < options_.window / 2) {
       buffer_.resize(buffer_.size() * 2);
-      room = buffer_.size() - simdjson::SIMDJSON_PADDING - end_;
+      room = buffer_.size() - kBehind - end_;
     }
     const std::size_t got = source_.read(buffer_.data() + end_, room);
     finished_ = got < room;
@@ -233,6 +233,9 @@ class Streamer {
     pos_ = end;
     return true;
   }
+
+  // Behind the text: the bracket that closes a window, and what simdjson may read past it.
+  static constexpr std::size_t kBehind = simdjson::SIMDJSON_PADDING + 1;
 
   ByteSource& source_;
   EventSink& sink_;
