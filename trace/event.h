@@ -56,16 +56,16 @@ struct Lane {
   std::uint64_t process = 0;  // operating-system process id
   std::uint64_t handle = 0;   // thread id, or stream id
   std::uint32_t device = 0;   // device ordinal, for device_stream
-  std::string name;           // what people read
+  std::string name = {};      // what people read
 
   bool operator==(const Lane&) const = default;
 };
 
 // A process group, or communicator. Ranks are global.
 struct Group {
-  std::string name;  // its identity across ranks
-  std::string description;
-  std::vector<std::int32_t> ranks;
+  std::string name = {};  // its identity across ranks
+  std::string description = {};
+  std::vector<std::int32_t> ranks = {};
 
   bool operator==(const Group&) const = default;
 };

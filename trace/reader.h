@@ -36,7 +36,7 @@ struct ChunkInfo {
 // Which events to read. Absent fields select everything; the time range selects events that intersect [begin,
 // end].
 struct Selection {
-  std::optional<LaneId> lane;
+  std::optional<LaneId> lane = std::nullopt;
   Nanoseconds begin = std::numeric_limits<Nanoseconds>::min();
   Nanoseconds end = std::numeric_limits<Nanoseconds>::max();
 };

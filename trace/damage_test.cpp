@@ -1,0 +1,373 @@
+// Files that are cut, damaged, or newer than the reader: what can be read is right, and what cannot is told.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+
+#include "trace/file_surgery.h"
+#include "trace/test_support.h"
+
+namespace lockstep::trace {
+namespace {
+
+using test::expect_ok;
+using test::must;
+using testing::AnyOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+constexpr std::uint32_t kLanes = 3;
+constexpr std::uint32_t kGroups = 2;
+
+// A small file with every kind of chunk, and what it holds.
+struct SmallFile {
+  explicit SmallFile(bool closed) {
+    test::TemporaryFolder folder;
+    test::RandomEvents random(7);
+    WriterOptions options;
+    options.events_per_chunk = 8;
+    Writer writer = must(Writer::create(folder.file("small.lst").c_str(), options));
+    writer.set_metadata("rank", "3");
+    for (std::uint32_t lane = 0; lane < kLanes; ++lane)
+      writer.add_lane({.name = "lane " + std::to_string(lane)});
+    for (std::uint32_t group = 0; group < kGroups; ++group)
+      writer.add_group({.name = "group", .ranks = {0, 1}});
+    for (int i = 0; i < 150; ++i) {
+      writer.intern("name " + std::to_string(i / 2));
+      test::append_random(random, kLanes, kGroups, writer, record);
+      if (i % 50 == 49) expect_ok(writer.flush());
+    }
+    strings = 76;
+    if (closed) expect_ok(writer.close());
+    bytes = test::read_file(folder.file("small.lst"));
+  }
+
+  std::vector<std::byte> bytes;
+  test::Record record;
+  std::size_t strings = 0;
+};
+
+// What the chunks that lie in the first `size` bytes hold.
+test::Record whole_chunks(const SmallFile& file, std::span<const ChunkInfo> chunks, std::size_t size) {
+  test::Record expected;
+  test::for_each_kind([&]<class E>(const E&) {
+    std::map<std::optional<LaneId>, std::size_t> taken;
+    for (const ChunkInfo& chunk : chunks) {
+      if (chunk.kind != format::Schema<E>::kKind || chunk.offset + chunk.size > size) continue;
+      const auto of_lane = test::of_lane(std::get<test::Events<E>>(file.record), chunk.lane.value_or(0));
+      for (std::uint64_t i = 0; i < chunk.count; ++i) {
+        std::get<test::Events<E>>(expected).push_back(of_lane.at(taken[chunk.lane]++));
+      }
+    }
+  });
+  return expected;
+}
+
+class CutAtEveryByte : public testing::TestWithParam<bool> {};
+
+TEST_P(CutAtEveryByte, WholeChunksAreReadAndTheRestIsTold) {
+  const SmallFile file(GetParam());
+  const Reader whole = must(Reader::open(file.bytes, "whole"));
+  for (std::size_t size = 0; size < file.bytes.size(); ++size) {
+    // A copy of its own, so that AddressSanitizer sees a read beyond the cut.
+    const std::vector<std::byte> bytes(file.bytes.begin(),
+                                       file.bytes.begin() + static_cast<std::ptrdiff_t>(size));
+    Result<Reader> cut = Reader::open(bytes, "cut.lst");
+    if (size < format::kFileHeaderSize) {
+      ASSERT_FALSE(cut.ok());
+      EXPECT_THAT(cut.error().message, HasSubstr("'cut.lst'"));
+      continue;
+    }
+    ASSERT_TRUE(cut.ok()) << cut.error().message;
+    EXPECT_FALSE(cut.value().complete());
+    ASSERT_FALSE(cut.value().warnings().empty());
+    EXPECT_THAT(cut.value().warnings().back(), HasSubstr("no footer"));
+    Status status;
+    const test::Record expected = whole_chunks(file, whole.chunks(), size);
+    ASSERT_TRUE(test::read_everything(cut.value(), status) == expected) << "cut to " << size;
+    expect_ok(status);
+    expect_ok(cut.value().verify());
+    // Every name that an event in the file may use stands before it.
+    std::size_t strings = cut.value().string_count();
+    for (StringId id = 1; id < strings; ++id) ASSERT_EQ(cut.value().string(id), whole.string(id));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(ClosedOrNot, CutAtEveryByte, testing::Bool());
+
+template <class T>
+bool is_subsequence(const std::vector<T>& part, const std::vector<T>& whole) {
+  auto at = whole.begin();
+  for (const T& each : part) {
+    at = std::find(at, whole.end(), each);
+    if (at == whole.end()) return false;
+    ++at;
+  }
+  return true;
+}
+
+// True if all that is read was written, in order.
+bool holds_nothing_wrong(const test::Record& actual, const test::Record& written) {
+  bool right = true;
+  test::for_each_kind([&]<class E>(const E&) {
+    for (LaneId lane = 0; lane < kLanes; ++lane) {
+      right = right && is_subsequence(test::of_lane(std::get<test::Events<E>>(actual), lane),
+                                      test::of_lane(std::get<test::Events<E>>(written), lane));
+    }
+  });
+  return right;
+}
+
+class EveryByteFlipped : public testing::TestWithParam<std::tuple<bool, int>> {};
+
+TEST_P(EveryByteFlipped, IsNoticed) {
+  const auto [closed, mask] = GetParam();
+  const SmallFile file(closed);
+  const Reader whole = must(Reader::open(file.bytes, "whole"));
+  const std::size_t usual_warnings = whole.warnings().size();
+  std::vector<std::byte> bytes = file.bytes;
+  std::size_t refused = 0;
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    bytes[i] ^= static_cast<std::byte>(mask);
+    Result<Reader> reader = Reader::open(bytes, "flipped");
+    if (reader.ok()) {
+      Status status;
+      const test::Record read = test::read_everything(reader.value(), status);
+      const bool told = reader.value().warnings().size() > usual_warnings || !status.ok();
+      ASSERT_TRUE(told) << "byte " << i;
+      EXPECT_EQ(status.ok(), reader.value().verify().ok());
+      // Without the tables ids may be lost, which is told; everything else is right.
+      ASSERT_TRUE(holds_nothing_wrong(read, file.record) || reader.value().lanes().size() < kLanes ||
+                  reader.value().groups().size() < kGroups)
+          << "byte " << i;
+      for (StringId id = 1; id < reader.value().string_count(); ++id) {
+        ASSERT_THAT(reader.value().string(id), AnyOf("", whole.string(id)));
+      }
+    } else {
+      ++refused;
+      EXPECT_LT(i, format::kFileHeaderSize);
+    }
+    bytes[i] ^= static_cast<std::byte>(mask);
+  }
+  EXPECT_EQ(refused, 8U);  // the bytes that say that it is a trace file
+}
+
+INSTANTIATE_TEST_SUITE_P(ClosedOrNot, EveryByteFlipped,
+                         testing::Combine(testing::Bool(), testing::Values(0x01, 0x80, 0xff)));
+
+// Device activities in chunks of two, on one lane; begins are 0, 10, 20, …
+std::vector<std::byte> activities(int count, bool closed) {
+  test::TemporaryFolder folder;
+  WriterOptions options;
+  options.events_per_chunk = 2;
+  Writer writer = must(Writer::create(folder.file("a.lst").c_str(), options));
+  writer.add_lane({});
+  for (int i = 0; i < count; ++i) writer.append(DeviceActivity{.begin = 10 * i, .end = 10 * i + 5});
+  expect_ok(closed ? writer.close() : writer.flush());
+  return test::read_file(folder.file("a.lst"));
+}
+
+std::vector<Nanoseconds> begins(const Reader& reader, Status& status, const Selection& selection = {}) {
+  std::vector<DeviceActivity> events;
+  status = reader.read(selection, events);
+  std::vector<Nanoseconds> found;
+  for (const DeviceActivity& event : events) found.push_back(event.begin);
+  return found;
+}
+
+TEST(Damage, OfAHeaderIsPassedOverAndCounted) {
+  std::vector<std::byte> bytes = activities(8, false);
+  const std::vector<ChunkInfo> chunks = [&] {
+    const Reader reader = must(Reader::open(bytes, "a"));
+    return std::vector<ChunkInfo>(reader.chunks().begin(), reader.chunks().end());
+  }();
+  ASSERT_EQ(chunks.size(), 4U);
+  bytes[chunks[1].offset + 20] ^= std::byte{1};
+  bytes[chunks[2].offset] ^= std::byte{1};
+  const Reader reader = must(Reader::open(bytes, "a"));
+  EXPECT_THAT(reader.warnings(), ElementsAre("bytes " + std::to_string(chunks[1].offset) + " to " +
+                                                 std::to_string(chunks[3].offset - 1) +
+                                                 " are damaged and were skipped: 4 events lost",
+                                             HasSubstr("no footer")));
+  Status status;
+  EXPECT_THAT(begins(reader, status), ElementsAre(0, 10, 60, 70));
+  expect_ok(status);
+}
+
+TEST(Damage, OfABodyIsToldByTheCallThatReadsIt) {
+  std::vector<std::byte> bytes = activities(8, true);
+  const ChunkInfo chunk = must(Reader::open(bytes, "a")).chunks()[1];
+  bytes[chunk.offset + format::kChunkHeaderSize + 3] ^= std::byte{1};
+  const Reader reader = must(Reader::open(bytes, "a"));
+  EXPECT_TRUE(reader.complete());
+  EXPECT_THAT(reader.warnings(), IsEmpty());
+  Status status;
+  EXPECT_THAT(begins(reader, status), ElementsAre(0, 10, 40, 50, 60, 70));
+  ASSERT_FALSE(status.ok());
+  EXPECT_EQ(status.error().message,
+            "'a': chunk at byte " + std::to_string(chunk.offset) +
+                " is damaged (its checksum is wrong): 2 device_activity events of lane 0 lost");
+  // Who does not ask for that chunk's time is not bothered: its bytes are not touched.
+  EXPECT_THAT(begins(reader, status, {.begin = 40}), ElementsAre(40, 50, 60, 70));
+  expect_ok(status);
+  EXPECT_THAT(begins(reader, status, {.end = 10}), ElementsAre(0, 10));
+  expect_ok(status);
+}
+
+TEST(Damage, OfTheFooterLeadsToAScan) {
+  std::vector<std::byte> bytes = activities(8, true);
+  bytes[bytes.size() - format::kTrailerSize - 1] ^= std::byte{1};
+  const Reader reader = must(Reader::open(bytes, "a"));
+  EXPECT_FALSE(reader.complete());
+  EXPECT_THAT(reader.warnings(),
+              ElementsAre("the index in its footer is damaged (its checksum is wrong); the file was "
+                          "scanned instead"));
+  Status status;
+  EXPECT_EQ(begins(reader, status).size(), 8U);
+  expect_ok(status);
+}
+
+TEST(Damage, OfManyChunksIsSummedUp) {
+  std::vector<std::byte> bytes = activities(40, true);
+  for (const ChunkInfo& chunk : must(Reader::open(bytes, "a")).chunks()) {
+    bytes[chunk.offset + format::kChunkHeaderSize] ^= std::byte{1};
+  }
+  Status status;
+  EXPECT_THAT(begins(must(Reader::open(bytes, "a")), status), IsEmpty());
+  ASSERT_FALSE(status.ok());
+  EXPECT_THAT(status.error().message, testing::EndsWith("; and 12 more problems"));
+}
+
+// A name may quote a trace file; when the chunk around it is damaged, the quotation is not taken for a chunk.
+TEST(Damage, QuotedChunksAreNotTakenForChunks) {
+  const std::vector<std::byte> quoted = activities(2, false);
+  test::FileBuilder builder;
+  format::ChunkHeader header;
+  header.kind = static_cast<std::uint8_t>(format::ChunkKind::metadata);
+  header.count = 1;
+  builder.add(header, quoted);
+  std::vector<std::byte> bytes = builder.bytes();
+  bytes[format::kFileHeaderSize + 10] ^= std::byte{1};  // the chunk's header
+  const Reader reader = must(Reader::open(bytes, "quoting"));
+  EXPECT_THAT(reader.chunks(), IsEmpty());
+  EXPECT_THAT(reader.lanes(), IsEmpty());
+  EXPECT_EQ(reader.warnings().size(), 2U);
+}
+
+TEST(Damage, OfTablesIsTold) {
+  const SmallFile file(true);
+  std::vector<std::byte> bytes = file.bytes;
+  std::uint64_t position = format::kFileHeaderSize;
+  std::map<format::ChunkKind, int> damaged;
+  // The first chunk of each kind of table.
+  while (const auto header = format::decode_chunk_header(file.bytes, position)) {
+    const auto kind = static_cast<format::ChunkKind>(header->kind);
+    if (header->kind >= format::kFirstOtherKind && kind != format::ChunkKind::index && damaged[kind]++ == 0) {
+      bytes[position + format::kChunkHeaderSize] ^= std::byte{1};
+    }
+    position += format::kChunkHeaderSize + header->body_size;
+  }
+  const Reader reader = must(Reader::open(bytes, "tables"));
+  EXPECT_TRUE(reader.complete());
+  EXPECT_THAT(reader.warnings(),
+              ElementsAre(HasSubstr("25 rows of strings lost"), HasSubstr("3 rows of lanes lost"),
+                          HasSubstr("2 rows of groups lost"), HasSubstr("1 rows of metadata lost"),
+                          "strings 1 to 25 are lost", "the descriptions of 3 lanes are lost"));
+  EXPECT_EQ(reader.string(1), "");
+  EXPECT_EQ(reader.string(26), "name 25");
+  EXPECT_EQ(reader.lanes().size(), kLanes);
+  std::vector<Collective> collectives;
+  Status status = reader.read(Selection{}, collectives);
+  EXPECT_FALSE(status.ok());
+  for (const Collective& collective : collectives) EXPECT_EQ(collective.group, kNoGroup);
+  EXPECT_EQ(collectives.size(), std::get<test::Events<Collective>>(file.record).size());
+}
+
+TEST(Versions, ANewerMinorVersionIsReadAndUnknownChunksAreSkipped) {
+  for (const bool closed : {false, true}) {
+    test::FileBuilder builder;
+    std::vector<test::RawChunk> chunks = test::take_apart(activities(4, false));
+    format::ChunkHeader unknown_events;
+    unknown_events.kind = 40;
+    unknown_events.count = 5;
+    format::ChunkHeader unknown_table;
+    unknown_table.kind = 200;
+    unknown_table.count = 1;
+    const std::vector<std::byte> body(100, std::byte{42});
+    builder.add(unknown_table, body);
+    for (const test::RawChunk& chunk : chunks) builder.add(chunk).add(unknown_events, body);
+    if (closed) builder.finish();
+    std::vector<std::byte> bytes = builder.bytes();
+    format::store<std::uint16_t>(&bytes[10], format::kMinorVersion + 1);
+    format::store<std::uint64_t>(&bytes[24], format::checksum(std::span(bytes).first(24)));
+    const Reader reader = must(Reader::open(bytes, "newer"));
+    EXPECT_EQ(reader.complete(), closed);
+    ASSERT_EQ(reader.warnings().size(), closed ? 2U : 3U);
+    EXPECT_EQ(reader.warnings()[closed ? 0 : 1],
+              "3 chunks of unknown kind 40 skipped: written by a newer version of Lockstep");
+    EXPECT_EQ(reader.warnings()[closed ? 1 : 2],
+              "1 chunk of unknown kind 200 skipped: written by a newer version of Lockstep");
+    Status status;
+    EXPECT_THAT(begins(reader, status), ElementsAre(0, 10, 20, 30));
+    expect_ok(status);
+  }
+}
+
+TEST(Versions, ANewerMajorVersionIsRefusedWithAdvice) {
+  std::vector<std::byte> bytes = activities(4, true);
+  format::store<std::uint16_t>(&bytes[8], format::kMajorVersion + 1);
+  format::store<std::uint64_t>(&bytes[24], format::checksum(std::span(bytes).first(24)));
+  const Result<Reader> reader = Reader::open(bytes, "future.lst");
+  ASSERT_FALSE(reader.ok());
+  EXPECT_EQ(reader.error().message,
+            "'future.lst' has version 2.0 of the trace format, and this Lockstep reads versions up to 1: use "
+            "the Lockstep "
+            "that recorded it, or a newer one");
+}
+
+// Columns that this version does not know are skipped; fields whose column is missing keep their defaults.
+TEST(Versions, ColumnsMayComeAndGo) {
+  const Nanoseconds begin[2] = {100, 200};
+  const Nanoseconds end[2] = {110, 220};
+  const StringId name[2] = {0, 0};
+  const std::uint64_t unknown[2] = {~std::uint64_t{0}, 1};
+  format::ColumnEncoder encoder;
+  encoder.start(2, 0);
+  encoder.add(99, format::Rows::events, unknown);
+  encoder.add_interval(1, 2, begin, end);
+  encoder.add(3, format::Rows::events, name);
+  std::vector<std::byte> body;
+  for (const auto part : encoder.finish()) body.insert(body.end(), part.begin(), part.end());
+  format::ChunkHeader header;
+  header.kind = static_cast<std::uint8_t>(EventKind::collective);
+  header.flags = format::kHasLane;
+  header.count = 2;
+  header.begin = 100;
+  header.end = 220;
+  const Reader reader = must(Reader::open(test::FileBuilder().add(header, body).bytes(), "columns"));
+  std::vector<Collective> events;
+  expect_ok(reader.read(Selection{}, events));
+  EXPECT_TRUE(events == (std::vector<Collective>{{.begin = 100, .end = 110}, {.begin = 200, .end = 220}}));
+}
+
+TEST(Hostile, ChunksBeyondTheLimitsAreRefused) {
+  std::vector<test::RawChunk> chunks = test::take_apart(activities(2, false));
+  ASSERT_EQ(chunks.size(), 2U);
+  const auto open_with = [&](auto change) {
+    test::FileBuilder builder;
+    test::RawChunk changed = chunks[1];
+    change(changed);
+    return must(Reader::open(builder.add(chunks[0]).add(changed).finish().bytes(), "hostile")).warnings();
+  };
+  EXPECT_THAT(open_with([](auto& chunk) { chunk.header.count = format::kMaxEventsPerChunk + 1; }),
+              ElementsAre(HasSubstr("beyond the limits")));
+  EXPECT_THAT(open_with([](auto& chunk) { chunk.header.first_id = format::kMaxLanes; }),
+              ElementsAre(HasSubstr("beyond the limits")));
+  EXPECT_THAT(open_with([](auto& chunk) { chunk.header.first_id = 10; }),
+              ElementsAre("the descriptions of 10 lanes are lost"));
+}
+
+}  // namespace
+}  // namespace lockstep::trace
