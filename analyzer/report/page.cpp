@@ -68,7 +68,7 @@ std::vector<Line> split_into_words(const Line& line) {
       rest.remove_prefix(space + 1);
       const std::string_view next = rest.substr(0, rest.find(' '));
       const bool number = !last.empty() && last.find_first_of("0123456789<>") != std::string::npos;
-      if (number && (is_unit(next) || last == "<" || last == ">")) {
+      if (number && (is_unit(next) || last.back() == '<' || last.back() == '>')) {
         words.back().add({" ", span.emphasis, span.cause});
         last += ' ';
       } else if (!last.empty()) {

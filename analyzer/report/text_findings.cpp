@@ -20,9 +20,9 @@ bool matters_to_people(const Warning& absence) {
 
 // Matching by order of time alone can be wrong where operations are missing.
 std::string matched_by_order(const Report& report) {
-  const auto count =
-      std::count_if(report.collectives.begin(), report.collectives.end(),
-                    [](const CollectiveReport& c) { return c.evidence == "order" && c.ranks.size() > 1; });
+  const auto count = std::count_if(
+      report.collectives.begin(), report.collectives.end(),
+      [](const CollectiveReport& c) { return c.evidence.starts_with("order") && c.ranks.size() > 1; });
   if (count == 0) return "";
   return fmt::format("{} of {} collectives matched by their order alone, the trace has no sequence numbers",
                      count, report.collectives.size());

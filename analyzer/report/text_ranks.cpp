@@ -77,9 +77,14 @@ void print_legend(const Partition& causes, Page& page) {
   for (const CauseStyle& style : kCauseStyles) {
     if (causes[style.cause] == 0) continue;
     const std::string glyph = page.options().ascii ? std::string(1, style.ascii) : style.glyph;
-    legend.text(legend.spans().empty() ? "" : "   ").cause(glyph, style.cause).text(" ").text(style.label);
+    const Line entry = Line{}.cause(glyph, style.cause).text(" ").text(style.label);
+    if (legend.width() + 3 + entry.width() > page.options().width) {
+      page.add(legend);
+      legend = {};
+    }
+    legend.text(legend.spans().empty() ? "  " : "   ").add(entry);
   }
-  page.add(Line{}.text("  ").add(legend));
+  page.add(legend);
 }
 
 void print_ranks(const Report& report, const TextOptions& options, Page& page) {
@@ -104,12 +109,12 @@ void print_ranks(const Report& report, const TextOptions& options, Page& page) {
   Table table({{"rank", true, 0},
                {"window", true, 0},
                {"", false, 0},
-               {"hidden", true, 3},
-               {"exposed", true, 2},
+               {"hidden", true, 4},
+               {"exposed", true, 3},
                {"waits", true, 0},
                {"waited for", true, 1},
-               {"", false, notes ? 0 : 9},
-               {several_hosts ? "host" : "", false, several_hosts ? 4 : 9}});
+               {"", false, notes ? 2 : 9},
+               {several_hosts ? "host" : "", false, several_hosts ? 5 : 9}});
   table.set_elastic(2, page.options().width / 4, 64);
   const std::int64_t most_blame = report.blame.empty() ? 0 : report.blame.front().blame_ns;
   for (const auto& [index, note] : rows) {

@@ -1,0 +1,170 @@
+// The document against its definition in docs/metrics.md: names, types, order of magnitude of nothing,
+// absence.
+#include "analyzer/report/json.h"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "analyzer/report/sample_reports.h"
+
+namespace lockstep::analyzer {
+namespace {
+
+using nlohmann::json;
+
+std::set<std::string> keys(const json& object) {
+  std::set<std::string> names;
+  for (const auto& item : object.items()) names.insert(item.key());
+  return names;
+}
+
+void expect_keys(const json& object, const std::set<std::string>& required) {
+  const std::set<std::string> present = keys(object);
+  for (const std::string& name : required)
+    EXPECT_TRUE(present.contains(name)) << name << " is missing in " << object;
+}
+
+const std::set<std::string> kMeasures{"window_ns",
+                                      "compute_ns",
+                                      "communication_ns",
+                                      "overlap_ns",
+                                      "exposed_communication_ns",
+                                      "overlap_ratio",
+                                      "overlap_ratio_per_kernel",
+                                      "barrier_wait_ns",
+                                      "hidden_barrier_wait_ns",
+                                      "p2p_wait_ns",
+                                      "hidden_p2p_wait_ns",
+                                      "unclassified_ns",
+                                      "partition"};
+const std::set<std::string> kCauses{"compute",         "transfer", "barrier_wait",
+                                    "pipeline_bubble", "copy",     "data_wait",
+                                    "host_bound",      "queued",   "other"};
+
+TEST(ReportJson, HasEveryNameOfTheSchema) {
+  Report report = small_report();
+  report.pipeline = {{"pp", 2, 4, 1, "1F1B", 0.25, 0.2}};
+  const json document = json::parse(to_json(report));
+  EXPECT_EQ(document["schema"], "lockstep.report/1");
+  expect_keys(document, {"schema", "run", "warnings", "ranks", "steps", "collectives", "pipeline", "blame",
+                         "efficiency", "findings"});
+  expect_keys(document["run"], {"path", "origin_ns", "sources", "world_size", "ranks_present",
+                                "ranks_missing", "steps", "unmatched"});
+  ASSERT_EQ(document["ranks"].size(), 3u);
+  for (const json& rank : document["ranks"]) {
+    expect_keys(rank, kMeasures);
+    expect_keys(rank, {"rank", "host", "device", "dropped_events", "clock"});
+    expect_keys(rank["clock"], {"offset_ns", "uncertainty_ns", "evidence"});
+    EXPECT_EQ(keys(rank["partition"]), kCauses);  // exactly: they sum to the window
+  }
+  ASSERT_EQ(document["steps"].size(), 6u);
+  for (const json& step : document["steps"]) {
+    expect_keys(step, kMeasures);
+    expect_keys(step, {"step", "rank", "begin_ns", "end_ns"});
+    EXPECT_EQ(keys(step["partition"]), kCauses);
+  }
+  ASSERT_EQ(document["collectives"].size(), 2u);
+  for (const json& collective : document["collectives"]) {
+    expect_keys(collective, {"id", "step", "operation", "group", "sequence", "bytes", "dtype", "evidence",
+                             "partial", "last_arriver", "last_arriver_margin_ns", "algbw_gbps", "busbw_gbps",
+                             "busbw_wire_gbps", "ranks"});
+    expect_keys(collective["group"], {"name", "ranks"});
+    for (const json& rank : collective["ranks"]) {
+      expect_keys(rank, {"rank", "arrival_ns", "end_ns", "wait_ns", "transfer_ns", "hidden_ns"});
+    }
+  }
+  expect_keys(document["pipeline"][0], {"group", "stages", "microbatches", "chunks", "schedule",
+                                        "bubble_ratio", "bubble_ratio_ideal"});
+  expect_keys(document["blame"][0], {"rank", "blame_ns", "root_cause", "persistent"});
+  expect_keys(document["efficiency"], {"load_balance", "communication", "parallel"});
+  expect_keys(document["findings"][0],
+              {"code", "severity", "title", "evidence", "remedy", "lost_ns", "lost_share"});
+}
+
+TEST(ReportJson, CarriesTheValues) {
+  const json document = json::parse(to_json(small_report()));
+  EXPECT_EQ(document["run"]["path"], "runs/sm\x1b[31mall");
+  EXPECT_EQ(document["run"]["origin_ns"].get<std::int64_t>(), 1'700'000'000'000'000'000);
+  EXPECT_EQ(document["run"]["ranks_missing"], json::array({3}));
+  const json& rank = document["ranks"][2];
+  EXPECT_EQ(rank["host"], "node-b");
+  EXPECT_EQ(rank["partition"]["data_wait"], 1'500'000);
+  std::int64_t sum = 0;
+  for (const auto& cause : rank["partition"]) sum += cause.get<std::int64_t>();
+  EXPECT_EQ(sum, rank["window_ns"].get<std::int64_t>());
+  const json& collective = document["collectives"][0];
+  EXPECT_EQ(collective["operation"], "all_reduce");
+  EXPECT_EQ(collective["dtype"], "float32");
+  EXPECT_EQ(collective["last_arriver"], 2);
+  EXPECT_EQ(collective["busbw_wire_gbps"], 6.0);
+  EXPECT_EQ(collective["ranks"][1]["wait_ns"], 3'000'000);
+  EXPECT_EQ(document["blame"][0]["blame_ns"], 7'000'000);
+  EXPECT_EQ(document["warnings"][0],
+            (json{{"code", "rank_missing"},
+                  {"message", "rank 3 of 4 has no trace: waits are computed over those present"},
+                  {"rank", 3}}));
+}
+
+bool has_warning(const json& document, const std::string& code) {
+  for (const json& warning : document["warnings"]) {
+    if (warning["code"] == code) return true;
+  }
+  return false;
+}
+
+TEST(ReportJson, AbsentIsNullWithAReason) {
+  Report report = small_report();
+  report.origin_ns.reset();
+  report.ranks[1].measures.overlap_ratio.reset();
+  report.efficiency = {};
+  const json document = json::parse(to_json(report));
+  const json& second = document["collectives"][1];
+  for (const char* name :
+       {"bytes", "sequence", "last_arriver", "algbw_gbps", "busbw_gbps", "busbw_wire_gbps"}) {
+    EXPECT_TRUE(second[name].is_null()) << name;
+  }
+  EXPECT_TRUE(document["run"]["origin_ns"].is_null());
+  EXPECT_TRUE(document["ranks"][1]["overlap_ratio"].is_null());
+  EXPECT_TRUE(document["blame"][0]["persistent"].is_null());
+  EXPECT_TRUE(document["efficiency"]["parallel"].is_null());
+  for (const char* code : {"absent_origin", "absent_overlap_ratio", "absent_bytes", "absent_last_arriver",
+                           "absent_sequence", "absent_persistence", "absent_efficiency"}) {
+    EXPECT_TRUE(has_warning(document, code)) << code;
+  }
+  EXPECT_FALSE(has_warning(document, "absent_step"));
+  // The message counts: 1 of 2.
+  for (const json& warning : document["warnings"]) {
+    if (warning["code"] == "absent_bytes") {
+      EXPECT_EQ(warning["message"],
+                "1 of 2 collectives: size not recorded; there is no bandwidth without it");
+    }
+  }
+}
+
+TEST(ReportJson, IsNotLostToBadNamesOrNumbers) {
+  Report report = small_report();
+  report.path = "a\xFF\"\\\n\x01";
+  report.collectives[0].group_name = "\xC3";
+  report.efficiency.parallel = std::numeric_limits<double>::infinity();
+  report.findings[0].lost_share = std::numeric_limits<double>::quiet_NaN();
+  const json document = json::parse(to_json(report));
+  EXPECT_EQ(document["run"]["path"], "a\uFFFD\"\\\n\x01");
+  EXPECT_EQ(document["collectives"][0]["group"]["name"], "\uFFFD");
+  EXPECT_TRUE(document["efficiency"]["parallel"].is_null());
+  EXPECT_TRUE(document["findings"][0]["lost_share"].is_null());
+  EXPECT_TRUE(has_warning(document, "invalid_utf8"));
+  EXPECT_FALSE(has_warning(json::parse(to_json(small_report())), "invalid_utf8"));
+}
+
+TEST(ReportJson, AnEmptyReportIsADocument) {
+  const json document = json::parse(to_json(Report{}));
+  for (const char* name : {"ranks", "steps", "collectives", "pipeline", "blame", "findings"}) {
+    EXPECT_EQ(document[name], json::array()) << name;
+  }
+}
+
+}  // namespace
+}  // namespace lockstep::analyzer

@@ -1,0 +1,173 @@
+#include "analyzer/report/text.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <sstream>
+
+#include "analyzer/report/sample_reports.h"
+#include "analyzer/report/text_sections.h"
+#include "analyzer/report/unicode.h"
+
+namespace lockstep::analyzer {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream in(text);
+  for (std::string line; std::getline(in, line);) lines.push_back(line);
+  return lines;
+}
+
+TextOptions with_width(std::size_t width) {
+  TextOptions options;
+  options.page.width = width;
+  return options;
+}
+
+class EveryWidth : public testing::TestWithParam<std::size_t> {};
+
+TEST_P(EveryWidth, NoLineIsLongerThanThePageOrEndsInSpaces) {
+  for (const Report& report : {small_report(), wide_report(1000), long_report(200)}) {
+    for (const std::string& line : lines_of(to_text(report, with_width(GetParam())))) {
+      EXPECT_LE(display_width(line), GetParam()) << line;
+      EXPECT_TRUE(line.empty() || line.back() != ' ') << line;
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Widths, EveryWidth, testing::Values(50, 60, 80, 100, 120, 160));
+
+TEST(TextReport, VerdictComesFirstAndNamesWhoIsWaitedFor) {
+  const std::string text = to_text(small_report(), with_width(160));
+  EXPECT_THAT(text, HasSubstr("3 of 4 ranks · 2 hosts · 2 steps · Lockstep · times ±250 ns"));
+  EXPECT_THAT(text,
+              HasSubstr("7.00 ms of 12.0 ms of communication is waiting (58.3 %); 5.00 ms moves data."));
+  EXPECT_THAT(text, HasSubstr("The others wait for rank 2 (7.00 ms in 1 collective)."));
+  EXPECT_LT(text.find("is waiting"), text.find("ranks —"));
+  EXPECT_LT(text.find("ranks —"), text.find("steps —"));
+  EXPECT_LT(text.find("steps —"), text.find("collectives —"));
+  EXPECT_LT(text.find("collectives —"), text.find("findings —"));
+  EXPECT_LT(text.find("findings —"), text.find("not known"));
+}
+
+TEST(TextReport, PlainPageHasNoEscapesWhateverTheNames) {
+  const std::string text = to_text(small_report());
+  EXPECT_EQ(text.find('\x1b'), std::string::npos);
+  EXPECT_THAT(text, HasSubstr("runs/sm\\x1B[31mall"));
+}
+
+TEST(TextReport, ColourChangesNothingButColour) {
+  const std::string plain = to_text(small_report());
+  for (const ColorDepth depth : {ColorDepth::palette256, ColorDepth::true_color}) {
+    TextOptions options;
+    options.page.color = depth;
+    const std::string colored = to_text(small_report(), options);
+    std::string stripped;
+    for (std::size_t i = 0; i < colored.size(); ++i) {
+      if (colored[i] == '\x1b') {
+        i = colored.find('m', i);
+      } else {
+        stripped += colored[i];
+      }
+    }
+    EXPECT_EQ(lines_of(stripped), lines_of(plain));
+    EXPECT_NE(colored, plain);
+  }
+  TextOptions options;
+  options.page.color = ColorDepth::true_color;
+  options.page.dark_background = false;
+  EXPECT_THAT(to_text(small_report(), options), HasSubstr("\x1b[38;2;190;54;1m"));  // barrier wait, 0xBE3601
+}
+
+TEST(TextReport, AsciiIsAscii) {
+  for (Report report : {small_report(), wide_report(40), long_report(30)}) {
+    report.path = "naïve 東京";
+    TextOptions options;
+    options.page.ascii = true;
+    for (const char c : to_text(report, options)) EXPECT_LT(static_cast<unsigned char>(c), 128);
+  }
+}
+
+TEST(TextReport, ManyRanksAreCondensedToThoseThatSayMost) {
+  const std::string text = to_text(wide_report(1000), with_width(120));
+  EXPECT_THAT(text, HasSubstr("… 990 more: --ranks all"));
+  EXPECT_THAT(text, HasSubstr("most waited for"));
+  EXPECT_THAT(text, HasSubstr("median"));
+  EXPECT_THAT(text, testing::ContainsRegex("\n +5 +9.01 ms .* shortest"));
+  EXPECT_THAT(text, testing::ContainsRegex("\n +999 +11.0 ms .* longest"));
+  TextOptions all = with_width(120);
+  all.ranks = kAllRows;
+  EXPECT_THAT(to_text(wide_report(1000), all), Not(HasSubstr("more: --ranks")));
+  EXPECT_GT(lines_of(to_text(wide_report(1000), all)).size(), 1000u);
+  TextOptions one = with_width(120);
+  one.ranks = 1;
+  EXPECT_THAT(to_text(wide_report(1000), one), HasSubstr("… 999 more: --ranks all"));
+}
+
+TEST(TextReport, LongRunsShowTheSlowestAndTheMedianFirst) {
+  const std::string text = to_text(long_report(200));
+  const std::size_t slowest = text.find("30.0 ms"), median = text.find("median");
+  ASSERT_NE(slowest, std::string::npos);
+  ASSERT_NE(median, std::string::npos);
+  EXPECT_LT(slowest, median);
+  EXPECT_THAT(text, HasSubstr("… 195 more: --steps A:B, or --json FILE"));
+  EXPECT_THAT(text, HasSubstr("every step  "));
+}
+
+TEST(TextReport, NothingUncomputedIsZero) {
+  Report report = small_report();
+  report.collectives[1].ranks.resize(1);
+  const std::vector<std::string> lines = lines_of(to_text(report, with_width(160)));
+  const auto line =
+      std::find_if(lines.begin(), lines.end(), [](const auto& l) { return l.find("#1") != l.npos; });
+  ASSERT_NE(line, lines.end());
+  EXPECT_THAT(*line, HasSubstr("not matched"));
+  EXPECT_THAT(*line, HasSubstr("–"));
+
+  report.ranks[0].measures.communication_ns = 0;
+  report.ranks[0].measures.overlap_ratio.reset();
+  EXPECT_THAT(to_text(report, with_width(160)), testing::ContainsRegex("\n +0 +10.0 ms .* – "));
+}
+
+TEST(TextReport, SaysWhatCanNotBeSaid) {
+  EXPECT_THAT(to_text(Report{}), HasSubstr("No rank could be analysed"));
+  EXPECT_THAT(to_text(long_report(2)), HasSubstr("No communication found"));
+  Report one = small_report();
+  one.ranks.resize(1);
+  EXPECT_THAT(to_text(one, with_width(160)),
+              HasSubstr("with one rank alone nobody can tell how much of it is waiting"));
+  Report idle = long_report(1);
+  idle.ranks[0].measures = {};
+  EXPECT_THAT(to_text(idle), HasSubstr("No device activity found"));
+}
+
+TEST(StackedBar, IsAsLongAsItsTotalAndInOrderOfCause) {
+  Partition partition;
+  partition[Cause::compute] = 50;
+  partition[Cause::barrier_wait] = 25;
+  partition[Cause::queued] = 25;
+  Line bar = stacked_bar(partition, 100, 20, true);
+  std::string text;
+  for (const Span& span : bar.spans()) text += span.text;
+  EXPECT_EQ(text, "##########wwwww.....");
+  EXPECT_EQ(stacked_bar(partition, 200, 20, true).width(), 10u);
+  EXPECT_EQ(stacked_bar(partition, 0, 20, true).width(), 0u);
+  // Nine slivers of one: cells are rounded together, so that the length is right.
+  Partition slivers;
+  slivers.ns.fill(1);
+  EXPECT_EQ(stacked_bar(slivers, 9, 5, false).width(), 5u);
+  EXPECT_EQ(stacked_bar(slivers, 18, 4, false).width(), 2u);
+}
+
+TEST(PageWrap, KeepsANumberWithItsUnit) {
+  Page page({.width = 20, .color = ColorDepth::none, .dark_background = true, .ascii = false});
+  page.wrap(Line{}.text("this takes about 12.5 ms (< 0.1 %) of it"), 2, 4);
+  EXPECT_EQ(page.take(), "  this takes about\n    12.5 ms\n    (< 0.1 %) of it\n");
+}
+
+}  // namespace
+}  // namespace lockstep::analyzer
