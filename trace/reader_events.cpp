@@ -129,7 +129,7 @@ Status for_each_chunk(State& state, const Selection& selection, bool with_argume
     if (events.repaired() > 0) {
       problems.add("chunk at byte " + std::to_string(chunk.offset) + ": " +
                    std::to_string(events.repaired()) + " " + to_string(chunk.kind) +
-                   " events refer to a lane or group whose description is lost");
+                   " events refer to a lane or group that the file does not describe");
     }
   }
   state.give_back(std::move(workspace));
@@ -177,12 +177,15 @@ template <class E>
 Status Reader::read(const Selection& selection, std::vector<E>& events) const {
   try {
     reserve(*state_, selection, events);
+    const bool everything = selection.begin == Selection{}.begin && selection.end == Selection{}.end;
     return for_each_chunk<E>(*state_, selection, false, [&](ChunkEvents<E>& chunk_events) {
       const ChunkInfo& chunk = chunk_events.chunk();
       const std::size_t first = events.size();
       events.resize(first + chunk.count);
       chunk_events.next(std::span(events).subspan(first));
-      if (chunk.begin >= selection.begin && chunk.end <= selection.end) return;
+      // A chunk that lies inside the selection may still hold an event that does not: one that ends before it
+      // begins.
+      if (everything) return;
       const auto rejected = [&](const E& event) { return !intersects(event, selection); };
       events.erase(
           std::remove_if(events.begin() + static_cast<std::ptrdiff_t>(first), events.end(), rejected),
