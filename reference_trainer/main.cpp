@@ -46,7 +46,7 @@ int launch(const Options& options, int argc, char** argv) {
                                   .master_port = store.value()->port()});
   if (!outcome.ok()) return fail(kTrainingFailed, outcome.error().message);
   if (outcome.value().exit_code == 0) return 0;
-  return fail(outcome.value().exit_code, outcome.value().message + "; the job was ended");
+  return fail(outcome.value().exit_code, outcome.value().message);
 }
 
 int be_rank(const Options& options, const Placement& placement) {

@@ -98,11 +98,12 @@ Result<Text> load_documentation() {
   std::error_code error;
   const fs::path executable = fs::read_symlink("/proc/self/exe", error);
   const fs::path bin = executable.parent_path();
-  const std::array candidates{bin / ".." / "share" / "lockstep", bin / "..", bin / ".." / "..",
-                              bin / ".." / ".." / "..", fs::path(LOCKSTEP_SOURCE_DIR)};
+  const fs::path prefix = bin.parent_path();
+  const std::array candidates{prefix / "share" / "lockstep", prefix, prefix.parent_path(),
+                              prefix.parent_path().parent_path(), fs::path(LOCKSTEP_SOURCE_DIR)};
   for (const fs::path& root : candidates) {
     const std::vector<fs::path> files = documentation_under(root);
-    if (!files.empty()) return join(files, root.lexically_normal());
+    if (!files.empty()) return join(files, root);
   }
   return Error{
       fmt::format("the project's documentation was not found near '{}': name a text with --data PATH",

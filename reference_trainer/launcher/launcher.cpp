@@ -16,7 +16,6 @@ namespace lockstep::trainer {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-constexpr std::chrono::seconds kGrace{5};
 constexpr int kCannotExecute = 127;
 constexpr int kEndingSignals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
 constexpr int kPassedSignals[] = {SIGUSR1, SIGUSR2};
@@ -110,12 +109,13 @@ class Job {
       const auto rank = found - running_.begin();
       if (WIFSIGNALED(status)) {
         if (first.has_value() && first->exit_code > 128) continue;
-        first =
-            JobOutcome{128 + WTERMSIG(status), fmt::format("rank {} was killed by signal {} ({})", rank,
-                                                           WTERMSIG(status), signal_name(WTERMSIG(status)))};
+        first = JobOutcome{128 + WTERMSIG(status),
+                           fmt::format("rank {} was killed by signal {} ({}); the other ranks were ended",
+                                       rank, WTERMSIG(status), signal_name(WTERMSIG(status)))};
       } else if (WEXITSTATUS(status) != 0 && !first.has_value()) {
         first = JobOutcome{WEXITSTATUS(status),
-                           fmt::format("rank {} exited with code {}", rank, WEXITSTATUS(status))};
+                           fmt::format("rank {} exited with code {}; the other ranks were ended", rank,
+                                       WEXITSTATUS(status))};
       }
     }
     if (first.has_value() && !failure_.has_value()) failure_ = first;
@@ -156,7 +156,7 @@ bool asks_to_end(int signal) {
   return std::find(std::begin(kEndingSignals), std::end(kEndingSignals), signal) != std::end(kEndingSignals);
 }
 
-void stand_by(Job& job) {
+void stand_by(Job& job, std::chrono::milliseconds grace) {
   Clock::time_point deadline = kNever;
   while (job.any_running()) {
     const int signal = next_signal(deadline);
@@ -168,13 +168,13 @@ void stand_by(Job& job) {
       job.reap();
       if (job.failure().has_value() && !had_failed) {
         job.send(SIGTERM);
-        deadline = Clock::now() + kGrace;
+        deadline = Clock::now() + grace;
       }
     } else {
       job.send(signal);
       if (asks_to_end(signal)) {
         job.ended_by(signal);
-        if (deadline == kNever) deadline = Clock::now() + kGrace;
+        if (deadline == kNever) deadline = Clock::now() + grace;
       }
     }
   }
@@ -194,12 +194,12 @@ Result<JobOutcome> run_ranks(const RankCommand& command) {
     if (pid < 0) {
       const int reason = errno;
       job.send(SIGKILL);
-      stand_by(job);
+      stand_by(job, command.grace);
       return Error{fmt::format("cannot start rank {}: {}", rank, std::strerror(reason))};
     }
     job.started(rank, pid);
   }
-  stand_by(job);
+  stand_by(job, command.grace);
   return job.failure().value_or(JobOutcome{});
 }
 

@@ -100,6 +100,15 @@ Status TrainingLog::close() {
   return {};
 }
 
+std::string headline(const Options& options, const StartRecord& record) {
+  std::int64_t elements = 0;
+  for (const StartRecord::Parameter& parameter : record.parameters) elements += parameter.elements;
+  return fmt::format("{:.2f} million parameters in {} on {} {}; {} sequences of {} tokens from '{}'",
+                     static_cast<double>(elements) / 1e6, to_string(options.model.precision),
+                     record.world_size, record.world_size == 1 ? "rank" : "ranks", record.sequences,
+                     options.model.sequence_length, record.text_source);
+}
+
 std::string progress_line(const StepRecord& record) {
   return fmt::format("step {}  loss {:.6f}  tokens/s {:.0f}  gradient norm {:.3f}  {:.0f} ms", record.step,
                      record.loss, record.tokens_per_second, record.gradient_norm, record.seconds * 1e3);

@@ -70,6 +70,9 @@ class TrainingLog {
   std::ofstream file_;
 };
 
+// "2.78 million parameters in float32 on 4 ranks; 155 sequences of 64 tokens from '/usr/share/lockstep'"
+std::string headline(const Options& options, const StartRecord& record);
+
 // "step 3  loss 4.217341  tokens/s 12345  gradient norm 1.234  142 ms"
 std::string progress_line(const StepRecord& record);
 

@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <cmath>
-#include <map>
-#include <sstream>
+#include <algorithm>
+#include <charconv>
+#include <limits>
 
 namespace lockstep::trainer {
 namespace {
@@ -30,16 +30,38 @@ constexpr const char* kFooter =
     "128 plus the\n"
     "number of the signal that killed it.";
 
-// CLI11 lists "TYPE:INT in [1 - 2147483647]" for a ranged number; one word says as much.
-CLI::Validator at_least_one() {
-  return CLI::Range(1, 1 << 20).description("");
+// CLI11's own checks speak of ranges up to 1.8e308; these say what a value must be and what it was.
+CLI::Validator whole_number(std::int64_t least, std::int64_t most) {
+  return {[least, most](const std::string& text) {
+            std::int64_t value = 0;
+            const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+            const bool whole = error == std::errc() && end == text.data() + text.size();
+            return whole && value >= least && value <= most
+                       ? std::string()
+                       : fmt::format("'{}' must be a whole number from {} to {}", text, least, most);
+          },
+          ""};
 }
+
+CLI::Validator number(bool zero_allowed, double most) {
+  return {[zero_allowed, most](const std::string& text) {
+            double value = 0;
+            const bool parsed = CLI::detail::lexical_cast(text, value);
+            return parsed && value <= most && (value > 0 || (zero_allowed && value == 0))
+                       ? std::string()
+                       : fmt::format("'{}' must be a number {} 0, up to {}", text,
+                                     zero_allowed ? "of at least" : "above", most);
+          },
+          ""};
+}
+
+constexpr std::int64_t kMillion = 1'000'000;
 
 void add_job_flags(CLI::App& app, Options& options) {
   const char* group = "Job";
   app.add_option("--ranks", options.ranks,
                  "Processes to start on this machine (default 1); not needed under torchrun")
-      ->check(CLI::Range(1, 1024).description(""))
+      ->check(whole_number(1, 1024))
       ->type_name("N")
       ->group(group);
   app.add_option("--device", options.device, "Where to compute: cpu")
@@ -48,13 +70,13 @@ void add_job_flags(CLI::App& app, Options& options) {
       ->capture_default_str()
       ->group(group);
   app.add_option("--threads", options.threads, "Threads that compute in each rank")
-      ->check(at_least_one())
+      ->check(whole_number(1, kMillion))
       ->type_name("N")
       ->capture_default_str()
       ->group(group);
   app.add_option("--timeout", options.timeout_seconds,
                  "Seconds that a rank waits for the others before it gives up")
-      ->check(at_least_one())
+      ->check(whole_number(1, kMillion))
       ->type_name("SECONDS")
       ->capture_default_str()
       ->group(group);
@@ -70,65 +92,69 @@ void add_job_flags(CLI::App& app, Options& options) {
 void add_model_flags(CLI::App& app, ModelOptions& model) {
   const char* group = "Model";
   app.add_option("--layers", model.layers, "Transformer layers")
-      ->check(CLI::Range(1, 1000).description(""))
+      ->check(whole_number(1, 1000))
       ->type_name("N")
       ->capture_default_str()
       ->group(group);
   app.add_option("--hidden", model.hidden, "Width; a multiple of --heads")
-      ->check(at_least_one())
+      ->check(whole_number(1, kMillion))
       ->type_name("N")
       ->capture_default_str()
       ->group(group);
   app.add_option("--heads", model.heads, "Attention heads")
-      ->check(at_least_one())
+      ->check(whole_number(1, kMillion))
       ->type_name("N")
       ->capture_default_str()
       ->group(group);
   app.add_option("--sequence-length", model.sequence_length, "Tokens (bytes) in a sequence")
-      ->check(at_least_one())
+      ->check(whole_number(1, kMillion))
       ->type_name("N")
       ->capture_default_str()
       ->group(group);
-  const std::map<std::string, Precision> precisions{{"float32", Precision::float32},
-                                                    {"float64", Precision::float64}};
-  app.add_option("--dtype", model.precision, "float32 or float64 (default float32)")
-      ->transform(CLI::Transformer(precisions).description(""))
-      ->check(CLI::IsMember({Precision::float32, Precision::float64}).description(""))
+  app.add_option_function<std::string>(
+         "--dtype",
+         [&model](const std::string& name) {
+           model.precision = name == "float64" ? Precision::float64 : Precision::float32;
+         },
+         "float32 or float64")
+      ->check(CLI::IsMember({"float32", "float64"}).description(""))
       ->type_name("TYPE")
+      ->default_str("float32")
       ->group(group);
 }
 
 void add_training_flags(CLI::App& app, TrainingOptions& training) {
   const char* group = "Training";
   app.add_option("--steps", training.steps, "Optimizer steps")
-      ->check(CLI::Range(1, 1 << 30).description(""))
+      ->check(whole_number(1, 1000 * kMillion))
       ->type_name("N")
       ->capture_default_str()
       ->group(group);
   app.add_option("--batch-size", training.batch_size,
                  "Sequences in a rank's batch: 4 ranks x 2 see what 1 rank x 8 sees")
-      ->check(at_least_one())
+      ->check(whole_number(1, kMillion))
       ->type_name("N")
       ->capture_default_str()
       ->group(group);
   app.add_option("--gradient-accumulation", training.gradient_accumulation,
                  "Batches per step; gradients are all-reduced in the last one alone")
-      ->check(at_least_one())
+      ->check(whole_number(1, kMillion))
       ->type_name("N")
       ->capture_default_str()
       ->group(group);
   app.add_option("--learning-rate", training.learning_rate, "AdamW's learning rate")
-      ->check(CLI::PositiveNumber.description(""))
+      ->check(number(false, 1e6))
       ->type_name("RATE")
       ->capture_default_str()
       ->group(group);
   app.add_option("--clip-grad-norm", training.clip_grad_norm,
                  "Largest global norm of the gradient; 0 never clips")
-      ->check(CLI::NonNegativeNumber.description(""))
+      ->check(number(true, 1e300))
       ->type_name("NORM")
       ->capture_default_str()
       ->group(group);
   app.add_option("--seed", training.seed, "Seed of the initial weights and of the order of the data")
+      ->check(whole_number(0, std::numeric_limits<std::int64_t>::max()))
       ->type_name("N")
       ->capture_default_str()
       ->group(group);
@@ -143,44 +169,26 @@ void add_parallel_flags(CLI::App& app, Megabytes& buckets, SlowRankOptions& slow
   const char* group = "Data parallel";
   app.add_option("--bucket-cap-mb", buckets.cap,
                  "Size (MiB) at which a gradient bucket is closed; PyTorch's default is 25")
-      ->check(CLI::PositiveNumber.description(""))
+      ->check(number(false, kLargestMegabytes))
       ->type_name("MIB")
       ->capture_default_str()
       ->group(group);
   app.add_option("--first-bucket-mb", buckets.first,
                  "The same for the first bucket, which starts communication early")
-      ->check(CLI::PositiveNumber.description(""))
+      ->check(number(false, kLargestMegabytes))
       ->type_name("MIB")
       ->capture_default_str()
       ->group(group);
   group = "Teaching aids";
   app.add_option("--slow-rank", slow.rank,
                  "This rank computes every layer's forward several times: a real straggler")
-      ->check(CLI::Range(0, 1 << 20).description(""))
+      ->check(whole_number(0, kMillion))
       ->type_name("RANK")
       ->group(group);
   app.add_option("--slow-factor", slow.factor, "How many times (default 2)")
-      ->check(CLI::Range(1, 1000).description(""))
+      ->check(whole_number(1, 1000))
       ->type_name("N")
       ->group(group);
-}
-
-Status check_finite(const Options& options, const Megabytes& buckets) {
-  const struct {
-    const char* flag;
-    double value;
-    double largest;
-  } numbers[] = {{"--learning-rate", options.training.learning_rate, 1e6},
-                 {"--clip-grad-norm", options.training.clip_grad_norm, 1e300},
-                 {"--bucket-cap-mb", buckets.cap, kLargestMegabytes},
-                 {"--first-bucket-mb", buckets.first, kLargestMegabytes}};
-  for (const auto& number : numbers) {
-    if (!std::isfinite(number.value) || number.value > number.largest) {
-      return Error{
-          fmt::format("{} {}: must be a number up to {}", number.flag, number.value, number.largest)};
-    }
-  }
-  return {};
 }
 
 std::int64_t to_bytes(double megabytes) {
@@ -215,8 +223,6 @@ CommandLine parse_command_line(int argc, const char* const* argv) {
   } catch (const CLI::ParseError& error) {
     return usage_error(error.what());
   }
-  if (Status status = check_finite(line.options, buckets); !status.ok())
-    return usage_error(status.error().message);
   line.options.buckets = {.first_bytes = to_bytes(buckets.first), .cap_bytes = to_bytes(buckets.cap)};
   return line;
 }

@@ -46,6 +46,11 @@ Batch make_batch(const std::string& text, const std::vector<std::size_t>& offset
   return {windows.narrow(1, 0, length).contiguous(), windows.narrow(1, 1, length).contiguous()};
 }
 
+void print(const std::string& line) {
+  std::puts(line.c_str());
+  std::fflush(stdout);
+}
+
 class Trainer {
  public:
   Trainer(const Options& options, const Placement& placement, const Text& text, Sampler sampler,
@@ -72,8 +77,7 @@ class Trainer {
       }
       if (placement_.rank != 0) continue;
       log_.step(record);
-      std::puts(progress_line(record).c_str());
-      std::fflush(stdout);
+      print(progress_line(record));
     }
     // Whoever is done first must not close its connections while others still read from them.
     if (communicator_) {
@@ -100,6 +104,7 @@ class Trainer {
       record.parameters.push_back(
           {parameter.name, parameter.tensor.numel(), static_cast<std::int64_t>(parameter.tensor.nbytes())});
     }
+    if (placement_.rank == 0) print(headline(options_, record));
     log_.start(options_, record);
     if (data_parallel_) write_buckets(1, false);
   }

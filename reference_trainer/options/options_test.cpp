@@ -1,0 +1,147 @@
+#include "reference_trainer/options/options.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <vector>
+
+namespace lockstep::trainer {
+namespace {
+
+using ::testing::HasSubstr;
+
+CommandLine parse(std::vector<const char*> arguments) {
+  arguments.insert(arguments.begin(), "lockstep-train");
+  return parse_command_line(static_cast<int>(arguments.size()), arguments.data());
+}
+
+TEST(Options, DefaultsAreValid) {
+  const CommandLine line = parse({});
+  EXPECT_FALSE(line.exits);
+  EXPECT_EQ(line.options.ranks, 0);
+  EXPECT_EQ(line.options.model.precision, Precision::float32);
+  EXPECT_EQ(line.options.slow.rank, -1);
+  EXPECT_TRUE(check_options(line.options, 1).ok());
+}
+
+TEST(Options, EveryFlagReachesItsField) {
+  const CommandLine line = parse({"--ranks",
+                                  "4",
+                                  "--device",
+                                  "cpu",
+                                  "--threads",
+                                  "2",
+                                  "--timeout",
+                                  "9",
+                                  "--data",
+                                  "d",
+                                  "--log",
+                                  "l",
+                                  "--layers",
+                                  "3",
+                                  "--hidden",
+                                  "24",
+                                  "--heads",
+                                  "4",
+                                  "--sequence-length",
+                                  "17",
+                                  "--dtype",
+                                  "float64",
+                                  "--steps",
+                                  "5",
+                                  "--batch-size",
+                                  "6",
+                                  "--gradient-accumulation",
+                                  "7",
+                                  "--learning-rate",
+                                  "0.5",
+                                  "--clip-grad-norm",
+                                  "0",
+                                  "--seed",
+                                  "8",
+                                  "--bucket-cap-mb",
+                                  "25",
+                                  "--first-bucket-mb",
+                                  "0.5",
+                                  "--slow-rank",
+                                  "1",
+                                  "--slow-factor",
+                                  "3"});
+  ASSERT_FALSE(line.exits) << line.output;
+  const Options& options = line.options;
+  EXPECT_EQ(options.ranks, 4);
+  EXPECT_EQ(options.device, "cpu");
+  EXPECT_EQ(options.threads, 2);
+  EXPECT_EQ(options.timeout_seconds, 9);
+  EXPECT_EQ(options.data, "d");
+  EXPECT_EQ(options.log, "l");
+  EXPECT_EQ(options.model.layers, 3);
+  EXPECT_EQ(options.model.hidden, 24);
+  EXPECT_EQ(options.model.heads, 4);
+  EXPECT_EQ(options.model.sequence_length, 17);
+  EXPECT_EQ(options.model.precision, Precision::float64);
+  EXPECT_EQ(options.training.steps, 5);
+  EXPECT_EQ(options.training.batch_size, 6);
+  EXPECT_EQ(options.training.gradient_accumulation, 7);
+  EXPECT_EQ(options.training.learning_rate, 0.5);
+  EXPECT_EQ(options.training.clip_grad_norm, 0);
+  EXPECT_EQ(options.training.seed, 8u);
+  EXPECT_EQ(options.buckets.cap_bytes, 25 * 1024 * 1024);
+  EXPECT_EQ(options.buckets.first_bytes, 512 * 1024);
+  EXPECT_EQ(options.slow.rank, 1);
+  EXPECT_EQ(options.slow.factor, 3);
+}
+
+TEST(Options, HelpIsNoError) {
+  const CommandLine line = parse({"--help"});
+  EXPECT_TRUE(line.exits);
+  EXPECT_EQ(line.exit_code, 0);
+  for (const char* part : {"--bucket-cap-mb", "--gradient-accumulation", "Examples:", "torchrun"}) {
+    EXPECT_THAT(line.output, HasSubstr(part));
+  }
+}
+
+class WrongValue : public ::testing::TestWithParam<std::pair<const char*, const char*>> {};
+
+TEST_P(WrongValue, IsRefusedByNameAndValue) {
+  const auto& [flag, value] = GetParam();
+  const CommandLine line = parse({flag, value});
+  EXPECT_TRUE(line.exits);
+  EXPECT_EQ(line.exit_code, 2);
+  EXPECT_THAT(line.output, HasSubstr(flag));
+  EXPECT_THAT(line.output, HasSubstr(value));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Flags, WrongValue,
+    ::testing::Values(std::pair{"--ranks", "0"}, std::pair{"--ranks", "1025"}, std::pair{"--ranks", "2x"},
+                      std::pair{"--layers", "-1"}, std::pair{"--hidden", "0"}, std::pair{"--heads", "1.5"},
+                      std::pair{"--sequence-length", "99999999999999999999"}, std::pair{"--steps", "0"},
+                      std::pair{"--batch-size", "0"}, std::pair{"--gradient-accumulation", "0"},
+                      std::pair{"--learning-rate", "0"}, std::pair{"--learning-rate", "nan"},
+                      std::pair{"--learning-rate", "inf"}, std::pair{"--learning-rate", "fast"},
+                      std::pair{"--clip-grad-norm", "-1"}, std::pair{"--bucket-cap-mb", "0"},
+                      std::pair{"--first-bucket-mb", "-3"}, std::pair{"--seed", "-1"},
+                      std::pair{"--dtype", "float16"}, std::pair{"--device", "cuda"},
+                      std::pair{"--slow-rank", "-1"}, std::pair{"--slow-factor", "0"},
+                      std::pair{"--threads", "0"}, std::pair{"--timeout", "0"},
+                      std::pair{"--no-such-flag", "1"}));
+
+TEST(Options, StrayArgumentIsRefused) {
+  const CommandLine line = parse({"stray"});
+  EXPECT_EQ(line.exit_code, 2);
+  EXPECT_THAT(line.output, HasSubstr("stray"));
+}
+
+TEST(Options, CombinationsAreChecked) {
+  EXPECT_FALSE(check_options(parse({"--hidden", "100", "--heads", "3"}).options, 1).ok());
+  EXPECT_FALSE(check_options(parse({"--slow-rank", "4"}).options, 4).ok());
+  EXPECT_TRUE(check_options(parse({"--slow-rank", "3"}).options, 4).ok());
+}
+
+TEST(Options, SmallestBucketHoldsAByte) {
+  EXPECT_EQ(parse({"--bucket-cap-mb", "1e-9"}).options.buckets.cap_bytes, 1);
+}
+
+}  // namespace
+}  // namespace lockstep::trainer

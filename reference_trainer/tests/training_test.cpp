@@ -1,0 +1,105 @@
+// Trains for real and compares: the loss falls, and how the work is shared out does not change it.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "reference_trainer/tests/trainer_process.h"
+
+namespace lockstep::trainer {
+namespace {
+
+using Arguments = std::vector<std::string>;
+
+class Training : public ::testing::Test {
+ protected:
+  Training() { write_file(folder_.file("text"), sample_text()); }
+
+  // Runs 20 steps of a small model and returns the losses.
+  std::vector<double> losses(const Arguments& more) {
+    const std::string log = folder_.file("log-" + std::to_string(runs_++));
+    Arguments arguments{
+        "--data", folder_.file("text"), "--log", log, "--layers", "2", "--hidden", "48", "--heads",
+        "3",      "--sequence-length",  "32"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    TrainerProcess process(arguments);
+    EXPECT_EQ(process.wait(), 0) << process.errors();
+    EXPECT_EQ(process.errors(), "");
+    std::vector<double> values;
+    for (const auto& step : events(read_json_lines(log), "step")) values.push_back(step.at("loss"));
+    return values;
+  }
+
+  static double largest_relative_difference(const std::vector<double>& a, const std::vector<double>& b) {
+    double largest = 0;
+    for (std::size_t i = 0; i < a.size(); ++i)
+      largest = std::max(largest, std::abs(a[i] - b.at(i)) / std::abs(a[i]));
+    return largest;
+  }
+
+  TemporaryFolder folder_;
+  int runs_ = 0;
+};
+
+TEST_F(Training, LossFalls) {
+  const std::vector<double> values = losses({"--ranks", "2", "--steps", "20", "--learning-rate", "0.003"});
+  ASSERT_EQ(values.size(), 20u);
+  // A byte-level model that knows nothing starts near ln 256 = 5.55 nats; one that knows which bytes are
+  // frequent needs less than ln 30 = 3.4.
+  EXPECT_NEAR(values.front(), std::log(256.0), 0.3);
+  EXPECT_LT(values.back(), 3.4);
+}
+
+TEST_F(Training, FourRanksEqualOneInFloat64) {
+  const std::vector<double> four = losses({"--ranks", "4", "--batch-size", "2", "--dtype", "float64"});
+  const std::vector<double> one = losses({"--ranks", "1", "--batch-size", "8", "--dtype", "float64"});
+  ASSERT_EQ(one.size(), 20u);
+  ASSERT_EQ(four.size(), 20u);
+  EXPECT_LT(largest_relative_difference(one, four), 1e-9);
+  EXPECT_NE(one.front(), one.back());
+}
+
+TEST_F(Training, FourRanksEqualOneInFloat32) {
+  const std::vector<double> four = losses({"--ranks", "4", "--batch-size", "2", "--bucket-cap-mb", "0.05"});
+  const std::vector<double> one = losses({"--ranks", "1", "--batch-size", "8"});
+  ASSERT_EQ(one.size(), 20u);
+  ASSERT_EQ(four.size(), 20u);
+  EXPECT_LT(largest_relative_difference(one, four), 1e-4);
+}
+
+TEST_F(Training, AccumulatedBatchesEqualOneLargeBatch) {
+  const Arguments common{"--ranks", "2", "--dtype", "float64", "--steps", "6"};
+  const auto with = [&common](Arguments more) {
+    more.insert(more.end(), common.begin(), common.end());
+    return more;
+  };
+  const std::vector<double> large = losses(with({"--batch-size", "4"}));
+  const std::vector<double> accumulated = losses(with({"--batch-size", "1", "--gradient-accumulation", "4"}));
+  ASSERT_EQ(large.size(), 6u);
+  EXPECT_LT(largest_relative_difference(large, accumulated), 1e-9);
+}
+
+TEST_F(Training, SlowRankChangesTimeAlone) {
+  const std::vector<double> usual = losses({"--ranks", "2", "--steps", "3"});
+  const std::vector<double> slowed =
+      losses({"--ranks", "2", "--steps", "3", "--slow-rank", "1", "--slow-factor", "3"});
+  EXPECT_EQ(usual, slowed);
+}
+
+TEST_F(Training, SeedDecides) {
+  const std::vector<double> first = losses({"--steps", "2", "--seed", "7"});
+  const std::vector<double> again = losses({"--steps", "2", "--seed", "7"});
+  const std::vector<double> other = losses({"--steps", "2", "--seed", "8"});
+  EXPECT_EQ(first, again);
+  EXPECT_NE(first, other);
+}
+
+TEST_F(Training, LearnsTheDocumentationByDefault) {
+  TrainerProcess process(
+      {"--steps", "1", "--layers", "1", "--hidden", "8", "--heads", "1", "--batch-size", "2"});
+  EXPECT_EQ(process.wait(), 0) << process.errors();
+  EXPECT_THAT(process.output(), ::testing::HasSubstr("step 1  loss "));
+}
+
+}  // namespace
+}  // namespace lockstep::trainer
