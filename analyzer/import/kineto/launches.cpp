@@ -7,7 +7,7 @@ namespace lockstep::analyzer::kineto {
 
 void LaunchTable::close() {
   const auto before = [](const Launch& a, const Launch& b) {
-    return std::tie(a.correlation, a.begin) < std::tie(b.correlation, b.begin);
+    return std::tie(a.correlation, a.begin, b.end) < std::tie(b.correlation, b.begin, a.end);
   };
   if (!std::is_sorted(launches_.begin(), launches_.end(), before))
     std::sort(launches_.begin(), launches_.end(), before);
@@ -32,9 +32,10 @@ const Launch* LaunchTable::find(std::int64_t correlation) {
 }
 
 void RangeTable::close() {
-  std::sort(ranges_.begin(), ranges_.end(), [](const CommunicationRange& a, const CommunicationRange& b) {
-    return std::tie(a.thread, a.begin, b.end) < std::tie(b.thread, b.begin, a.end);
-  });
+  std::stable_sort(ranges_.begin(), ranges_.end(),
+                   [](const CommunicationRange& a, const CommunicationRange& b) {
+                     return std::tie(a.thread, a.begin, b.end) < std::tie(b.thread, b.begin, a.end);
+                   });
 }
 
 Operation RangeTable::operation_at(std::uint32_t thread, Nanoseconds time) const {

@@ -24,8 +24,8 @@ class LaunchTable {
   std::size_t capacity() const { return launches_.capacity(); }
   // Sorts; to be called once, before find().
   void close();
-  // The outermost (earliest) call with this correlation id; null if there is none. Fast for ids that come
-  // nearly in order.
+  // The outermost call (the earliest, of those the longest) with this correlation id; null if there is none.
+  // Fast for ids that come nearly in order.
   const Launch* find(std::int64_t correlation);
 
  private:

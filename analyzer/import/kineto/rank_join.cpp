@@ -128,23 +128,21 @@ void RankBuilder::drop_other_devices() {
                   import_.trace.file, fmt::join(parts, ", "), most->first, dropped));
 }
 
-// Lanes that nothing uses any more are left out; threads become lanes if a kept range stands on them.
+// Only one device is left, so that a stream is a lane (waits for the device name none: they go by their
+// stream too). Threads become lanes if a kept range stands on them.
 void RankBuilder::name_lanes() {
   RankTrace& trace = import_.trace;
-  std::vector<std::uint32_t> lane_of(lanes_.size(), kNone), thread_lane_of(threads_.size(), kNone);
-  for (const Activity& activity : trace.activities) lane_of[activity.lane] = 0;
-  std::vector<std::size_t> order;
-  for (std::size_t i = 0; i < lanes_.size(); ++i)
-    if (lane_of[i] != kNone) order.push_back(i);
-  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-    return std::pair(lanes_[a].device, lanes_[a].stream) < std::pair(lanes_[b].device, lanes_[b].stream);
-  });
-  for (const std::size_t i : order) {
-    lane_of[i] = static_cast<std::uint32_t>(trace.lanes.size());
-    trace.lanes.push_back({trace::LaneKind::device_stream, static_cast<std::uint64_t>(lanes_[i].stream),
-                           fmt::format("stream {}", lanes_[i].stream)});
+  std::map<std::int64_t, std::uint32_t> lane_of_stream;
+  for (const Activity& activity : trace.activities) lane_of_stream.emplace(lanes_[activity.lane].stream, 0);
+  for (auto& [stream, lane] : lane_of_stream) {
+    lane = static_cast<std::uint32_t>(trace.lanes.size());
+    trace.lanes.push_back({trace::LaneKind::device_stream, static_cast<std::uint64_t>(stream),
+                           fmt::format("stream {}", stream)});
   }
+  std::vector<std::uint32_t> lane_of;
+  for (const DeviceLane& lane : lanes_) lane_of.push_back(lane_of_stream[lane.stream]);
   for (Activity& activity : trace.activities) activity.lane = lane_of[activity.lane];
+  std::vector<std::uint32_t> thread_lane_of(threads_.size(), kNone);
   for (HostRange& range : trace.host_ranges) {
     std::uint32_t& lane = thread_lane_of[range.lane];
     if (lane == kNone) {
