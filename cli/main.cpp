@@ -10,11 +10,8 @@
 #include <vector>
 
 #include "cli/parse.h"
-#include "cli/verb.h"
-#if __has_include("cli/record.h")
 #include "cli/record.h"
-#define LOCKSTEP_HAS_RECORD
-#endif
+#include "cli/verb.h"
 
 namespace lockstep::cli {
 namespace {
@@ -26,9 +23,7 @@ int run_version(int, char**) {
 }
 
 constexpr std::array kVerbs{
-#ifdef LOCKSTEP_HAS_RECORD
     Verb{"record", "Run a command and record every process of it", run_record},
-#endif
     Verb{"analyze", "Say why the ranks wait: overlap, waiting, blame, one cause per nanosecond", run_analyze},
     Verb{"view", "Look at a run on a timeline", run_view},
     Verb{"export", "Convert a run for Perfetto, Chrome tracing, SQLite or spreadsheets", run_export},

@@ -1,0 +1,117 @@
+#include "cli/record.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tracer/record/record.h"
+
+namespace lockstep::cli {
+namespace {
+
+constexpr int kUsageError = 2;
+constexpr int kSignalBase = 128;
+
+constexpr const char* kExamples =
+    "Examples:\n"
+    "  lockstep record -o run -- torchrun --nproc-per-node 8 train.py   all ranks of one machine\n"
+    "  lockstep record -- lockstep train --ranks 4 --steps 20           into lockstep-run-001, -002, …\n"
+    "  srun lockstep record -o /shared/run -- python train.py           one recorder a rank, one run\n"
+    "  lockstep record -o run --force -- ./train                        over the run of before\n"
+    "\n"
+    "What is recorded: every NVTX call of the command and of all processes that it starts, one file a rank\n"
+    "(rank-<N>.lst) and one for each process that is no rank. Rank and world size come from the variables "
+    "of\n"
+    "torchrun, Open MPI, PMI and Slurm. The run folder's manifest.json says what ran and what came of it.\n"
+    "\n"
+    "Exit code: the command's own; 127 if it does not exist, 126 if it cannot be executed; 2 for a wrong "
+    "command\n"
+    "line or a run folder that holds something. Killed by a signal: so is lockstep.\n";
+
+// The command isn't an option of ours: its place in the usage line has to be said.
+class Help : public CLI::Formatter {
+ public:
+  std::string make_usage(const CLI::App*, std::string) const override {
+    return "Usage: lockstep record [OPTIONS] -- COMMAND [ARGUMENTS]...\n";
+  }
+};
+
+// The words before the first "--" and those after it.
+struct Split {
+  std::vector<char*> ours;
+  std::vector<std::string> command;
+  bool has_dashes = false;
+};
+
+Split split_at_dashes(int argc, char** argv) {
+  Split split;
+  for (int i = 0; i < argc; ++i) {
+    if (split.has_dashes) {
+      split.command.emplace_back(argv[i]);
+    } else if (std::string_view(argv[i]) == "--") {
+      split.has_dashes = true;
+    } else {
+      split.ours.push_back(argv[i]);
+    }
+  }
+  return split;
+}
+
+int wrong_usage(std::string_view message) {
+  fmt::print(stderr, "lockstep record: {}\nSee lockstep record --help.\n", message);
+  return kUsageError;
+}
+
+}  // namespace
+
+int record_command(int argc, char** argv) {
+  CLI::App app("Runs a command and records every process of it.", "lockstep record");
+  app.formatter(std::make_shared<Help>());
+  tracer::record::Options options;
+  std::string run;
+  app.add_option("-o,--output", run, "The run folder to create [lockstep-run-001, or the next free number]")
+      ->option_text("RUN");
+  app.add_flag("--force", options.force,
+               "Overwrite a run that is in the folder; other files are never touched");
+  app.add_flag("-q,--quiet", options.quiet, "No progress line and no summary");
+  app.add_option("--buffer-size", options.buffer_megabytes,
+                 "MiB of buffers in each process, at most; more lets bursts through that would be lost [64]")
+      ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{65536}))
+      ->option_text("MiB");
+  app.footer(kExamples);
+  app.prefix_command();  // the first word that is none of ours ends our options
+  const Split split = split_at_dashes(argc, argv);
+  try {
+    app.parse(static_cast<int>(split.ours.size()), split.ours.data());
+  } catch (const CLI::CallForHelp&) {
+    fmt::print("{}", app.help());
+    return 0;
+  } catch (const CLI::ParseError& error) {
+    return wrong_usage(error.what());
+  }
+  const std::vector<std::string> left = app.remaining();
+  if (!left.empty() && (split.has_dashes || left.front().starts_with('-'))) {
+    return wrong_usage(fmt::format("'{}' is no option of lockstep record{}", left.front(),
+                                   split.has_dashes ? "; the command comes after --" : ""));
+  }
+  options.command = split.has_dashes ? split.command : left;
+  if (options.command.empty() || options.command.front().empty()) {
+    return wrong_usage(
+        "there is no command to run: give it after --, as in lockstep record -o run -- ./train");
+  }
+  if (app.count("--output") != 0 && run.empty()) {
+    return wrong_usage("--output '' names no folder");
+  }
+  options.run = run;
+  const tracer::record::Ending ending = tracer::record::record(options);
+  if (ending.signal == 0) return ending.exit_code;
+  tracer::record::die_by(ending.signal);
+  return kSignalBase + ending.signal;
+}
+
+}  // namespace lockstep::cli

@@ -1,0 +1,67 @@
+// The recorded command as a child process: started in our process group, so that it owns the terminal as it
+// would without us, and outliving us if we are killed.
+#pragma once
+
+#include <sys/types.h>
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "trace/result.h"
+
+namespace lockstep::tracer::record {
+
+// How a process ended.
+struct Ending {
+  int exit_code = 0;
+  int signal = 0;  // not 0: it died by this signal, and exit_code means nothing
+};
+
+// A command that could not be started: 127 if it doesn't exist, 126 if it can't be executed, as in a shell.
+struct StartFailure {
+  int exit_code = 0;
+  std::string message;
+};
+
+// Looks a command up as execvp will: nothing if it is there, else why it can't be started. Asked before
+// anything is touched, so that a misspelt command costs nothing; what exec says in the end counts.
+std::optional<StartFailure> look_up(const std::string& command);
+
+class Child {
+ public:
+  using Environment = std::vector<std::pair<std::string, std::string>>;
+
+  // From here until the object ends, the signals that a user or a batch system sends to a job are held back
+  // from this process, to be passed on. One Child at a time; the process must have one thread.
+  Child();
+  ~Child();
+  Child(const Child&) = delete;
+  Child& operator=(const Child&) = delete;
+
+  // Starts the command with `environment` added to ours. `failure` is filled if it can't be executed.
+  bool start(const std::vector<std::string>& command, const Environment& environment, StartFailure& failure);
+
+  // Waits for the end of the command, passing signals on. `every_half_second` is called that often.
+  Ending wait(const std::function<void()>& every_half_second);
+
+  pid_t process() const { return process_; }
+
+ private:
+  struct SavedSignals;
+  void pass_on(int signal, int code, pid_t sender) const;
+
+  pid_t process_ = -1;
+  SavedSignals* saved_;
+};
+
+// Ends this process by the same signal, so that whoever waits for it sees what became of the command. Returns
+// only if the signal cannot kill.
+void die_by(int signal);
+
+// "SIGSEGV"; "signal 77" for numbers without a name.
+std::string signal_name(int signal);
+
+}  // namespace lockstep::tracer::record

@@ -1,0 +1,160 @@
+#include "tracer/record/manifest.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "tracer/record/run_folder.h"
+
+namespace lockstep::tracer::record {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json to_json(const RecordedFile& file) {
+  Json json;
+  if (file.rank >= 0) json["rank"] = file.rank;
+  if (file.inherited_rank >= 0) json["helper_of_rank"] = file.inherited_rank;
+  json["file"] = file.file;
+  json["host"] = file.host;
+  json["process"] = file.process;
+  json["command"] = file.command;
+  json["events"] = file.events;
+  json["bytes"] = file.bytes;
+  json["dropped"] = file.dropped;
+  json["complete"] = file.complete;
+  if (!file.problem.empty()) json["problem"] = file.problem;
+  return json;
+}
+
+// What NVTX gave, and what nobody listened to.
+Json sources(const Manifest& manifest) {
+  Json nvtx;
+  Json could_not = Json::array();
+  if (!manifest.other_tool.empty()) {
+    nvtx["state"] = "held by another tool";
+    could_not.push_back("NVTX_INJECTION64_PATH was set to " + manifest.other_tool + " before us");
+  } else if (!manifest.recording.has_value()) {
+    nvtx["state"] = "recording";
+  } else {
+    nvtx["state"] = manifest.recording->empty() ? "nothing came" : "recorded";
+    for (const auto& [reason, count] : manifest.recording->dropped) {
+      could_not.push_back(fmt::format("{} events: {}", count, reason));
+    }
+    if (const std::size_t files = manifest.recording->incomplete_files(); files != 0) {
+      could_not.push_back(
+          fmt::format("the last moments of {} processes that did not close their files", files));
+    }
+  }
+  nvtx["could_not_record"] = could_not;
+  Json none;
+  none["state"] = "not in this version";
+  none["could_not_record"] = Json::array({"GPU kernels, copies and CUDA calls"});
+  return Json{{"nvtx", nvtx}, {"cupti", none}};
+}
+
+}  // namespace
+
+std::string to_utc(std::int64_t nanoseconds_since_1970) {
+  const auto seconds = static_cast<time_t>(nanoseconds_since_1970 / 1'000'000'000);
+  tm broken_down{};
+  gmtime_r(&seconds, &broken_down);
+  std::array<char, 32> text{};
+  strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%S", &broken_down);
+  return fmt::format("{}.{:03}Z", text.data(), nanoseconds_since_1970 / 1'000'000 % 1000);
+}
+
+std::string to_json(const Manifest& manifest) {
+  Json json;
+  json["format"] = kManifestFormat;
+  json["lockstep_version"] = LOCKSTEP_VERSION;
+  json["state"] = manifest.ending.has_value() ? "finished" : "running";
+  json["command"] = manifest.command;
+  json["working_folder"] = manifest.working_folder;
+  json["host"] = manifest.host;
+  if (!manifest.launch.empty()) json["launch"] = manifest.launch;
+  if (manifest.recorder.rank >= 0) json["recorder_of_rank"] = manifest.recorder.rank;
+  json["recorder_process"] = getpid();
+  json["start"] = to_utc(manifest.start_realtime);
+  json["start_realtime"] = manifest.start_realtime;
+  if (manifest.ending.has_value()) {
+    json["end"] = to_utc(manifest.end_realtime);
+    json["end_realtime"] = manifest.end_realtime;
+    const Ending& ending = *manifest.ending;
+    json["exit_code"] = ending.signal == 0 ? Json(ending.exit_code) : Json(nullptr);
+    json["signal"] = ending.signal != 0
+                         ? Json{{"number", ending.signal}, {"name", signal_name(ending.signal)}}
+                         : Json(nullptr);
+  }
+  if (!manifest.injection.empty()) json["injection"] = manifest.injection;
+  std::int32_t world_size = manifest.recorder.world_size;
+  if (manifest.recording.has_value()) {
+    const Recording& recording = *manifest.recording;
+    if (recording.world_size > 0) world_size = recording.world_size;
+    if (world_size > 0) json["world_size"] = world_size;
+    json["ranks"] = Json::array();
+    for (const RecordedFile& file : recording.ranks) json["ranks"].push_back(to_json(file));
+    json["processes"] = Json::array();
+    for (const RecordedFile& file : recording.processes) json["processes"].push_back(to_json(file));
+    json["missing_ranks"] = recording.missing_ranks;
+    json["events"] = recording.events;
+    json["bytes"] = recording.bytes;
+    json["dropped"] = recording.dropped;
+    std::map<std::string, std::set<std::string>> clocks;
+    for (const auto* files : {&recording.ranks, &recording.processes}) {
+      for (const RecordedFile& file : *files) clocks[file.host].insert(file.clock_source);
+    }
+    json["clock_sources"] = clocks;
+  } else if (world_size > 0) {
+    json["world_size"] = world_size;
+  }
+  json["sources"] = sources(manifest);
+  // Commands and host names are bytes; what isn't UTF-8 is replaced, since JSON can't hold it.
+  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+std::string manifest_name(const Manifest& manifest) {
+  return manifest.recorder.rank > 0 && !manifest.launch.empty()
+             ? fmt::format("manifest-rank-{}.json", manifest.recorder.rank)
+             : std::string(kManifestName);
+}
+
+Status write_manifest(const Manifest& manifest, const std::filesystem::path& folder) {
+  const std::string text = to_json(manifest);
+  const std::filesystem::path path = folder / manifest_name(manifest);
+  const std::string temporary = fmt::format("{}.{}.part", path.string(), getpid());
+  const auto failed = [&](const char* what) {
+    const Error error{fmt::format("cannot {} '{}': {}", what, path.string(), std::strerror(errno))};
+    unlink(temporary.c_str());
+    return error;
+  };
+  const int file = open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  if (file < 0) return failed("create");
+  std::size_t done = 0;
+  while (done < text.size()) {
+    const ssize_t written = write(file, text.data() + done, text.size() - done);
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) {
+      const int reason = written < 0 ? errno : ENOSPC;
+      close(file);
+      errno = reason;
+      return failed("write");
+    }
+    done += static_cast<std::size_t>(written);
+  }
+  if (close(file) != 0 && errno != EINTR) return failed("write");
+  if (rename(temporary.c_str(), path.c_str()) != 0) return failed("create");
+  return {};
+}
+
+}  // namespace lockstep::tracer::record

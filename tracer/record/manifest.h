@@ -1,0 +1,42 @@
+// manifest.json of a run: what was run, how it ended, and what was recorded. Written when the run begins
+// (state "running") and again when it ends ("finished"), each time whole or not at all.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "trace/result.h"
+#include "tracer/environment.h"
+#include "tracer/record/child.h"
+#include "tracer/record/recording.h"
+
+namespace lockstep::tracer::record {
+
+struct Manifest {
+  std::vector<std::string> command;
+  std::string working_folder;
+  std::string host;
+  std::string launch;               // names the job step, where several recorders share a run; else empty
+  JobIdentity recorder;             // the recorder's own rank, if the launcher started one a rank
+  std::int64_t start_realtime = 0;  // nanoseconds since 1970
+  std::int64_t end_realtime = 0;
+  std::optional<Ending> ending;  // none while it runs
+  std::string injection;         // path of our library
+  std::string other_tool;        // an NVTX tool that was set before us, and kept us out
+  std::optional<Recording> recording;
+};
+
+// The document, indented, with a newline at its end.
+std::string to_json(const Manifest& manifest);
+// Writes the manifest into the run folder: through a temporary file, since readers may look at any moment.
+Status write_manifest(const Manifest& manifest, const std::filesystem::path& folder);
+// "manifest.json", or for a recorder of a rank other than 0 "manifest-rank-<N>.json".
+std::string manifest_name(const Manifest& manifest);
+
+// "2026-05-17T09:30:12.345Z".
+std::string to_utc(std::int64_t nanoseconds_since_1970);
+
+}  // namespace lockstep::tracer::record

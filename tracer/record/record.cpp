@@ -1,0 +1,225 @@
+#include "tracer/record/record.h"
+
+#include <fmt/format.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <optional>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+#include "tracer/environment.h"
+#include "tracer/record/launch.h"
+#include "tracer/record/manifest.h"
+#include "tracer/record/progress.h"
+#include "tracer/record/recording.h"
+#include "tracer/record/run_folder.h"
+
+namespace lockstep::tracer::record {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr int kFailure = 1;
+constexpr int kUsage = 2;
+constexpr const char* kInjectionVariable = "NVTX_INJECTION64_PATH";
+
+void say(std::string_view message) {
+  fmt::print(stderr, "lockstep record: {}\n", message);
+}
+
+std::int64_t realtime_now() {
+  timespec now{};
+  clock_gettime(CLOCK_REALTIME, &now);
+  return static_cast<std::int64_t>(now.tv_sec) * 1'000'000'000 + now.tv_nsec;
+}
+
+std::string environment_value(const char* name) {
+  const char* value = getenv(name);
+  return value != nullptr ? value : "";
+}
+
+bool is_our_library(const std::string& path) {
+  return fs::path(path).filename() == fs::path("liblockstep-inject.so");
+}
+
+// As the user will type it: relative where it is below the working folder.
+std::string shown_path(const fs::path& path) {
+  std::error_code error;
+  const fs::path relative = path.lexically_relative(fs::current_path(error));
+  const bool below = !error && !relative.empty() && *relative.begin() != "..";
+  return (below ? relative : path).string();
+}
+
+std::string joined(const std::vector<std::int32_t>& numbers) {
+  constexpr std::size_t kMost = 8;
+  std::string text;
+  for (std::size_t i = 0; i < numbers.size() && i < kMost; ++i) {
+    text += fmt::format("{}{}", i == 0 ? "" : ", ", numbers[i]);
+  }
+  return numbers.size() > kMost ? text + ", …" : text;
+}
+
+void print_nothing_recorded(const Manifest& manifest) {
+  if (!manifest.other_tool.empty()) return;  // said when the run began
+  say("nothing was recorded: no process of the command made an NVTX call.");
+  say("Lockstep records programs that are instrumented with NVTX (docs/instrumentation.md shows how in ten "
+      "lines). If yours "
+      "is, check that it was not built with NVTX_DISABLE, is not statically linked, and passes its "
+      "environment on to the "
+      "processes that it starts.");
+}
+
+void print_summary(const Manifest& manifest, const fs::path& folder) {
+  const Recording& recording = *manifest.recording;
+  const std::string run = shown_path(folder);
+  std::string who = recording.ranks.empty() ? "" : counted(recording.ranks.size(), "rank", "ranks");
+  if (!recording.processes.empty()) {
+    const bool alone = recording.ranks.empty();
+    who += alone ? counted(recording.processes.size(), "process without a rank", "processes without a rank")
+                 : " and " + counted(recording.processes.size(), "other process", "other processes");
+  }
+  say(fmt::format("{}: {}, {}, {}, in {}", run, who, counted(recording.events, "event", "events"),
+                  readable_bytes(recording.bytes),
+                  readable_duration(manifest.end_realtime - manifest.start_realtime)));
+  for (const auto& [reason, count] : recording.dropped) {
+    say(fmt::format("{} lost: {}{}", counted(count, "event was", "events were"), reason,
+                    reason == "ring full" ? " (a larger --buffer-size helps)" : ""));
+  }
+  if (!recording.missing_ranks.empty()) {
+    say(fmt::format("of {} ranks, these left no trace: {}", recording.world_size,
+                    joined(recording.missing_ranks)));
+  }
+  if (const std::size_t files = recording.incomplete_files(); files != 0) {
+    say(fmt::format(
+        "{} not closed: the process was killed or still runs, or the disk was full; all but its last moment "
+        "can be read",
+        counted(files, "file was", "files were")));
+  }
+  for (const auto* files : {&recording.ranks, &recording.processes}) {
+    for (const RecordedFile& file : *files) {
+      if (!file.problem.empty()) say(file.problem);
+    }
+  }
+  say(fmt::format("next: lockstep analyze {}", run));
+}
+
+// The folder, or how we end instead. No folder and no ending: the command is to run unrecorded.
+struct Prepared {
+  std::optional<RunFolder> folder;
+  std::optional<Ending> ending;
+};
+
+Prepared prepare_folder(const Options& options, const std::string& launch) {
+  const bool numbered = options.run.empty();
+  Result<RunFolder> folder = numbered ? create_numbered_run_folder(fs::current_path())
+                                      : prepare_run_folder(options.run, options.force, launch);
+  if (folder.ok()) return {std::move(folder).value(), std::nullopt};
+  // Something is there already: the user can choose another name. A disk that can't be written to is no
+  // reason to keep a job from running that may have waited for days for its turn.
+  std::error_code error;
+  if (!numbered && fs::exists(options.run, error)) {
+    say(folder.error().message);
+    return {std::nullopt, Ending{kUsage, 0}};
+  }
+  say(folder.error().message);
+  say("the command runs unrecorded.");
+  return {};
+}
+
+Child::Environment tracer_environment(const Options& options, const fs::path& library,
+                                      const fs::path& folder) {
+  Child::Environment environment{{kInjectionVariable, library.string()}, {"LOCKSTEP_RUN", folder.string()}};
+  if (options.buffer_megabytes != 0) {
+    environment.emplace_back("LOCKSTEP_BUFFER_SIZE", std::to_string(options.buffer_megabytes << 20U));
+  }
+  return environment;
+}
+
+void undo_folder(const RunFolder& folder, const Manifest& manifest) {
+  std::error_code ignored;
+  fs::remove(folder.path / manifest_name(manifest), ignored);
+  if (folder.created) fs::remove(folder.path, ignored);  // only if it is empty
+}
+
+}  // namespace
+
+Ending record(const Options& options) {
+  std::error_code error;
+  const fs::path self = fs::read_symlink("/proc/self/exe", error);
+  const Result<fs::path> library = find_injection_library(self);
+  if (!library.ok()) {
+    say(library.error().message);
+    return Ending{kFailure, 0};
+  }
+  if (const std::optional<StartFailure> failure = look_up(options.command.front()); failure.has_value()) {
+    say(failure->message);
+    return Ending{failure->exit_code, 0};
+  }
+  Manifest manifest;
+  manifest.command = options.command;
+  manifest.working_folder = fs::current_path(error).string();
+  manifest.host = host_name();
+  manifest.recorder = identify_job();
+  manifest.launch = manifest.recorder.rank >= 0 ? launch_name() : "";
+  manifest.injection = library.value().string();
+  if (const std::string other = environment_value(kInjectionVariable);
+      !other.empty() && !is_our_library(other)) {
+    manifest.other_tool = other;
+    say(fmt::format(
+        "{} is set to '{}' already. That tool gets the NVTX events and Lockstep none: NVTX serves one tool. "
+        "To record, unset it.",
+        kInjectionVariable, other));
+  }
+
+  Prepared prepared = prepare_folder(options, manifest.launch);
+  if (prepared.ending.has_value()) return *prepared.ending;
+  std::optional<RunFolder>& folder = prepared.folder;
+  manifest.start_realtime = realtime_now();
+  if (folder.has_value()) {
+    const Status written = write_manifest(manifest, folder->path);
+    if (!written.ok()) {
+      say(written.error().message);
+      say("the command runs unrecorded.");
+      folder.reset();
+    }
+  }
+
+  Child child;
+  Child::Environment environment;
+  if (folder.has_value() && manifest.other_tool.empty()) {
+    environment = tracer_environment(options, library.value(), folder->path);
+  }
+  StartFailure failure;
+  if (!child.start(options.command, environment, failure)) {
+    say(failure.message);
+    if (folder.has_value()) undo_folder(*folder, manifest);
+    return Ending{failure.exit_code, 0};
+  }
+  Progress progress(folder.has_value() ? folder->path : fs::path(), !options.quiet);
+  const Ending ending = child.wait([&] { progress.show(); });
+  progress.clear();
+  if (!folder.has_value()) return ending;
+
+  manifest.end_realtime = realtime_now();
+  manifest.ending = ending;
+  manifest.recording = read_recording(folder->path);
+  if (const Status written = write_manifest(manifest, folder->path); !written.ok())
+    say(written.error().message);
+  // Of several recorders in one run, only the first speaks: the others' files may not be complete yet.
+  const bool speaks = manifest.launch.empty() || manifest.recorder.rank == 0;
+  if (!options.quiet && speaks) {
+    if (manifest.recording->empty()) {
+      print_nothing_recorded(manifest);
+    } else {
+      print_summary(manifest, folder->path);
+    }
+  }
+  return ending;
+}
+
+}  // namespace lockstep::tracer::record

@@ -1,0 +1,28 @@
+// `lockstep record`: runs a command with the tracer in it and in everything that it starts, and keeps the
+// manifest.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "tracer/record/child.h"
+
+namespace lockstep::tracer::record {
+
+struct Options {
+  std::filesystem::path run;  // empty: lockstep-run-001, or the next free number
+  bool force = false;
+  bool quiet = false;                  // no progress, no summary; warnings are printed
+  std::uint64_t buffer_megabytes = 0;  // MiB of ring buffers a process; 0: 64
+  std::vector<std::string> command;    // at least one word
+};
+
+// Runs the command and returns how it ended: the caller exits with that code, or by that signal (die_by).
+// What goes wrong on our side is said on stderr and leaves the command's own outcome untouched: where nothing
+// can be written, it runs unrecorded. Only what the user can put right at once stops us before the command
+// starts, with exit code 2 (a run folder that holds something) or 1 (our library is missing).
+Ending record(const Options& options);
+
+}  // namespace lockstep::tracer::record

@@ -1,0 +1,95 @@
+#include "tracer/record/recording.h"
+
+#include <algorithm>
+#include <charconv>
+#include <system_error>
+#include <utility>
+
+#include "trace/reader.h"
+#include "tracer/record/run_folder.h"
+
+namespace lockstep::tracer::record {
+
+namespace {
+
+std::int32_t number_or_none(const std::string& text) {
+  std::int32_t value = -1;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc{} && end == text.data() + text.size() ? value : -1;
+}
+
+RecordedFile read_file(const std::filesystem::path& path) {
+  RecordedFile file;
+  file.file = path.filename().string();
+  std::error_code error;
+  const std::uintmax_t size = std::filesystem::file_size(path, error);
+  if (!error) file.bytes = size;
+  Result<trace::Reader> opened = trace::Reader::open(path);
+  if (!opened.ok()) {
+    file.problem = opened.error().message;
+    return file;
+  }
+  const trace::Reader& reader = opened.value();
+  const auto& metadata = reader.metadata();
+  const auto text = [&](const char* key) {
+    const auto found = metadata.find(key);
+    return found == metadata.end() ? std::string() : found->second;
+  };
+  file.rank = number_or_none(text("rank"));
+  file.inherited_rank = number_or_none(text("inherited_rank"));
+  file.world_size = number_or_none(text("world_size"));
+  file.host = text("host");
+  file.process = text("process");
+  file.command = text("command");
+  file.clock_source = text("clock_source");
+  file.complete = reader.complete();
+  using trace::EventKind;
+  for (const EventKind kind :
+       {EventKind::host_range, EventKind::mark, EventKind::counter, EventKind::device_activity,
+        EventKind::api_call, EventKind::collective, EventKind::step}) {
+    file.events += reader.count(kind);
+  }
+  const Result<std::vector<trace::OpenRange>> open = reader.unfinished_ranges();
+  if (open.ok()) file.events += open.value().size();
+  const Status drops = reader.read<trace::Drop>({}, [&](const trace::Drop& drop) {
+    file.dropped[std::string(reader.string(drop.reason))] += drop.count;
+  });
+  if (!drops.ok()) file.problem = drops.error().message;
+  return file;
+}
+
+}  // namespace
+
+std::uint64_t Recording::dropped_events() const {
+  std::uint64_t sum = 0;
+  for (const auto& [reason, count] : dropped) sum += count;
+  return sum;
+}
+
+std::size_t Recording::incomplete_files() const {
+  const auto incomplete = [](const RecordedFile& file) { return !file.complete; };
+  return static_cast<std::size_t>(std::count_if(ranks.begin(), ranks.end(), incomplete) +
+                                  std::count_if(processes.begin(), processes.end(), incomplete));
+}
+
+Recording read_recording(const std::filesystem::path& folder) {
+  Recording recording;
+  for (const std::filesystem::path& path : trace_files(folder)) {
+    RecordedFile file = read_file(path);
+    recording.events += file.events;
+    recording.bytes += file.bytes;
+    for (const auto& [reason, count] : file.dropped) recording.dropped[reason] += count;
+    if (file.rank >= 0) recording.world_size = std::max(recording.world_size, file.world_size);
+    (file.rank >= 0 ? recording.ranks : recording.processes).push_back(std::move(file));
+  }
+  std::sort(recording.ranks.begin(), recording.ranks.end(),
+            [](const RecordedFile& a, const RecordedFile& b) { return a.rank < b.rank; });
+  for (std::int32_t rank = 0; rank < recording.world_size; ++rank) {
+    const bool found = std::any_of(recording.ranks.begin(), recording.ranks.end(),
+                                   [rank](const RecordedFile& file) { return file.rank == rank; });
+    if (!found) recording.missing_ranks.push_back(rank);
+  }
+  return recording;
+}
+
+}  // namespace lockstep::tracer::record

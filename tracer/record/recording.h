@@ -1,0 +1,45 @@
+// What a run's trace files hold, as the recorder tells it at the end: read from the files, not from memory,
+// so that it is what the analyzer will see.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace lockstep::tracer::record {
+
+struct RecordedFile {
+  std::string file;  // name in the run folder
+  std::int32_t rank = -1;
+  std::int32_t inherited_rank = -1;  // a helper of that rank
+  std::int32_t world_size = -1;
+  std::string host;
+  std::string process;  // operating-system id
+  std::string command;
+  std::string clock_source;
+  std::uint64_t bytes = 0;
+  std::uint64_t events = 0;                      // clock snapshots and drop notes apart
+  std::map<std::string, std::uint64_t> dropped;  // events lost, by reason
+  bool complete = false;                         // closed by its process
+  std::string problem;                           // empty, or why the file could not be read
+};
+
+struct Recording {
+  std::vector<RecordedFile> ranks;      // by rank
+  std::vector<RecordedFile> processes;  // the others
+  std::int32_t world_size = 0;          // the largest that a rank spoke of; 0: none did
+  std::vector<std::int32_t> missing_ranks;
+  std::uint64_t events = 0;
+  std::uint64_t bytes = 0;
+  std::map<std::string, std::uint64_t> dropped;
+
+  bool empty() const { return ranks.empty() && processes.empty(); }
+  std::uint64_t dropped_events() const;
+  std::size_t incomplete_files() const;
+};
+
+Recording read_recording(const std::filesystem::path& folder);
+
+}  // namespace lockstep::tracer::record

@@ -1,0 +1,169 @@
+#include "tracer/record/run_folder.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <system_error>
+
+#include "tracer/environment.h"
+
+namespace lockstep::tracer::record {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr int kMostNumberedRuns = 999999;
+constexpr const char* kLibraryName = "liblockstep-inject.so";
+
+bool is_manifest_name(std::string_view name) {
+  if (name == kManifestName) return true;
+  constexpr std::string_view kPrefix = "manifest-rank-";
+  constexpr std::string_view kSuffix = ".json";
+  if (!name.starts_with(kPrefix) || !name.ends_with(kSuffix)) return false;
+  if (name.size() <= kPrefix.size() + kSuffix.size()) return false;
+  name.remove_prefix(kPrefix.size());
+  name.remove_suffix(kSuffix.size());
+  return std::all_of(name.begin(), name.end(), [](char c) { return c >= '0' && c <= '9'; });
+}
+
+// The launch that a manifest belongs to ("" if it has none); nullopt if the file is no manifest of ours.
+std::optional<std::string> launch_of_manifest(const fs::path& path) {
+  std::ifstream file(path);
+  const nlohmann::json manifest = nlohmann::json::parse(file, nullptr, false);
+  if (!manifest.is_object()) return std::nullopt;
+  const auto format = manifest.find("format");
+  if (format == manifest.end() || !format->is_string()) return std::nullopt;
+  if (!format->get_ref<const std::string&>().starts_with("lockstep.run/")) return std::nullopt;
+  const auto launch = manifest.find("launch");
+  return launch != manifest.end() && launch->is_string() ? launch->get<std::string>() : std::string();
+}
+
+struct Contents {
+  std::vector<fs::path> run_files;
+  std::vector<fs::path> foreign;
+  bool has_manifest = false;    // one that is ours
+  bool one_launch_only = true;  // all manifests of ours are of the launch asked for
+};
+
+Result<Contents> look_into(const fs::path& folder, std::string_view launch) {
+  Contents contents;
+  std::error_code error;
+  for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
+    const std::string name = entry->path().filename().string();
+    std::error_code ignored;
+    const bool is_file = fs::is_regular_file(entry->symlink_status(ignored));
+    if (!is_file || !is_run_file_name(name)) {
+      contents.foreign.push_back(entry->path());
+      continue;
+    }
+    if (is_manifest_name(name)) {
+      const std::optional<std::string> of = launch_of_manifest(entry->path());
+      if (of.has_value()) {
+        contents.has_manifest = true;
+        if (*of != launch) contents.one_launch_only = false;
+      }
+    }
+    contents.run_files.push_back(entry->path());
+  }
+  if (error)
+    return Error{fmt::format("cannot look into run folder '{}': {}", folder.string(), error.message())};
+  return contents;
+}
+
+}  // namespace
+
+bool is_run_file_name(std::string_view name) {
+  return is_manifest_name(name) || is_trace_file_name(name);
+}
+
+Result<RunFolder> prepare_run_folder(const fs::path& path, bool force, std::string_view launch) {
+  std::error_code error;
+  const fs::path absolute = fs::absolute(path, error);
+  if (error) return Error{fmt::format("--output '{}': {}", path.string(), error.message())};
+  // Several recorders of one launch may create the folder at the same time: who comes second finds it.
+  const bool created = fs::create_directories(absolute, error);
+  if (created) return RunFolder{absolute, true};
+  if (!fs::is_directory(absolute)) {
+    if (fs::exists(absolute))
+      return Error{fmt::format("--output '{}' is a file, not a folder", path.string())};
+    return Error{fmt::format("cannot create run folder '{}': {}", path.string(), error.message())};
+  }
+  Result<Contents> looked = look_into(absolute, launch);
+  if (!looked.ok()) return looked.error();
+  const Contents& contents = looked.value();
+  if (contents.run_files.empty() && contents.foreign.empty()) return RunFolder{absolute, false};
+  if (!launch.empty() && contents.has_manifest && contents.one_launch_only) return RunFolder{absolute, false};
+  const bool is_run = contents.has_manifest || (contents.foreign.empty() && !contents.run_files.empty());
+  if (!is_run) {
+    return Error{fmt::format(
+        "'{}' is not empty and not a run of Lockstep (it holds '{}'): choose another folder with -o",
+        path.string(),
+        (contents.foreign.empty() ? contents.run_files : contents.foreign).front().filename().string())};
+  }
+  if (!force) {
+    return Error{
+        fmt::format("'{}' holds a run already: choose another folder with -o, or overwrite it with --force",
+                    path.string())};
+  }
+  if (!launch.empty()) {
+    return Error{
+        fmt::format("'{}' holds another run, and --force cannot delete it while several recorders start: "
+                    "delete the folder before the job, or choose another with -o",
+                    path.string())};
+  }
+  for (const fs::path& file : contents.run_files) {
+    if (!fs::remove(file, error) && error) {
+      return Error{fmt::format("--force: cannot delete '{}': {}", file.string(), error.message())};
+    }
+  }
+  return RunFolder{absolute, false};
+}
+
+Result<RunFolder> create_numbered_run_folder(const fs::path& parent) {
+  std::error_code error;
+  const fs::path base = fs::absolute(parent, error);
+  if (error) return Error{fmt::format("cannot find the working folder: {}", error.message())};
+  for (int number = 1; number <= kMostNumberedRuns; ++number) {
+    const fs::path path = base / fmt::format("lockstep-run-{:03}", number);
+    if (fs::create_directory(path, error)) return RunFolder{path, true};
+    if (error) return Error{fmt::format("cannot create run folder '{}': {}", path.string(), error.message())};
+  }
+  return Error{fmt::format("'{}' holds too many runs: name one with -o", base.string())};
+}
+
+std::vector<fs::path> trace_files(const fs::path& folder) {
+  std::vector<fs::path> files;
+  std::error_code error;
+  for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
+    if (is_trace_file_name(entry->path().filename().string())) files.push_back(entry->path());
+  }
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+Result<fs::path> find_injection_library(const fs::path& executable) {
+  const fs::path root = executable.parent_path().parent_path();
+  std::error_code error;
+  for (const char* folder : {"lib", "lib64"}) {
+    const fs::path direct = root / folder / kLibraryName;
+    if (fs::is_regular_file(direct, error)) return direct;
+    for (fs::directory_iterator entry(root / folder, error), end; !error && entry != end;
+         entry.increment(error)) {
+      const fs::path nested = entry->path() / kLibraryName;
+      std::error_code ignored;
+      if (fs::is_regular_file(nested, ignored)) return nested;
+    }
+  }
+  return Error{
+      fmt::format("{} is neither in '{}' nor in '{}': this installation is not whole; build the target "
+                  "lockstep_inject, or install again",
+                  kLibraryName, (root / "lib").string(), (root / "lib64").string())};
+}
+
+}  // namespace lockstep::tracer::record

@@ -1,0 +1,42 @@
+// The folder of a run: manifest.json and one trace file a process.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "trace/result.h"
+
+namespace lockstep::tracer::record {
+
+inline constexpr const char* kManifestName = "manifest.json";
+inline constexpr const char* kManifestFormat = "lockstep.run/1";
+
+struct RunFolder {
+  std::filesystem::path path;  // absolute
+  bool created = false;        // by us, just now
+};
+
+// True for the names that a run's own files have: manifest.json, manifest-rank-<N>.json, and trace files.
+bool is_run_file_name(std::string_view name);
+
+// Creates the folder, or finds it empty. One that holds anything is an error, unless `force` is given and it
+// is a run (its manifest says so, or nothing but a run's files is in it): then the run's files are deleted,
+// and only those.
+//
+// `launch` names the job step that several recorders belong to (`srun lockstep record …` starts one a rank);
+// not empty, a folder is also taken if all manifests in it are of the same launch.
+Result<RunFolder> prepare_run_folder(const std::filesystem::path& path, bool force, std::string_view launch);
+
+// Creates lockstep-run-001, or the next number that is free, in `parent`.
+Result<RunFolder> create_numbered_run_folder(const std::filesystem::path& parent);
+
+// Trace files in the folder, sorted by name.
+std::vector<std::filesystem::path> trace_files(const std::filesystem::path& folder);
+
+// liblockstep-inject.so beside the executable: in ../lib, ../lib64, or a folder of ../lib (multiarch). The
+// error names the places. `executable` is the path of the running program.
+Result<std::filesystem::path> find_injection_library(const std::filesystem::path& executable);
+
+}  // namespace lockstep::tracer::record
