@@ -67,8 +67,9 @@ std::optional<SlowComputation> slowest_computation(const Diagnosis& diagnosis,
     if (own.ns - typical < greatest || (own.ns - typical == greatest && name > worst.name)) continue;
     worst = {name, own.ns, typical, own.count, lower_median(counts)};
   }
-  if (worst.own_ns - worst.others_ns <= 0 || (worst.own_ns - worst.others_ns) < excess / 5)
-    return std::nullopt;
+  if (worst.own_ns <= worst.others_ns) return std::nullopt;
+  if (excess > 0)
+    worst.share = static_cast<double>(worst.own_ns - worst.others_ns) / static_cast<double>(excess);
   const auto count = static_cast<std::int64_t>(delays.size());
   worst.own_ns /= count;
   worst.others_ns /= count;

@@ -15,6 +15,7 @@ struct SlowComputation {
   std::int64_t others_ns = 0;     // … and the median of the others
   std::int64_t own_count = 0;     // activities of this name, over all the delays looked at
   std::int64_t others_count = 0;  // median of the others
+  double share = 0;               // of all the excess of these delays
 };
 
 // The name with the greatest excess over the median of the other ranks, between leaving together and

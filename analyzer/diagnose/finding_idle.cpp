@@ -34,7 +34,8 @@ Finding finding_of(const FindingContext& context, Cause cause, std::string code,
   Finding finding;
   finding.code = std::move(code);
   finding.title = std::move(title);
-  finding.evidence = {share_of_windows(context, cause), worst_rank(context, cause)};
+  finding.evidence.push_back(share_of_windows(context, cause));
+  if (context.report.ranks.size() > 1) finding.evidence.push_back(worst_rank(context, cause));
   finding.lost_ns = context.total(cause);
   return finding;
 }

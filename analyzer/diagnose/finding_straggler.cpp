@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "analyzer/diagnose/blame.h"
 #include "analyzer/diagnose/finding_rules.h"
@@ -70,10 +71,11 @@ void find_stragglers(const FindingContext& context, std::vector<Finding>& findin
   for (const BlameReport& blame : report.blame) {
     const std::int64_t lost = exposed_waits_for(report, blame.rank);
     if (blame.collectives < kOperations || !context.is_worth(lost, kWorthPermille)) continue;
-    // Everyone is last now and then: a straggler is last more than twice as often as chance would have it, or
-    // in most steps.
-    const double by_chance = static_cast<double>(known) / static_cast<double>(report.ranks.size());
-    const bool often = static_cast<double>(blame.collectives) > 2 * by_chance;
+    // Everyone is last now and then: more than two standard deviations above chance, or in most steps.
+    const auto ranks = static_cast<double>(report.ranks.size());
+    const double by_chance = static_cast<double>(known) / ranks;
+    const double deviation = std::sqrt(by_chance * (1 - 1 / ranks));
+    const bool often = static_cast<double>(blame.collectives) > by_chance + 2 * deviation;
     if (!often && !blame.persistent.value_or(false)) continue;
     Finding finding;
     const bool persistent = blame.persistent.value_or(false);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <span>
 
 #include "analyzer/diagnose/compute_names.h"
@@ -13,6 +14,8 @@ namespace {
 
 // Looking at the costliest few is enough for words, and keeps the search for names short.
 constexpr std::size_t kDelaysToName = 8;
+// One computation that makes up as much of the lateness is the reason; below it is an example.
+constexpr double kTellingShare = 0.25;
 
 std::string_view phrase(Cause cause) {
   switch (cause) {
@@ -54,17 +57,22 @@ std::string operation_name(const Diagnosis& diagnosis, std::uint32_t match) {
   return group.empty() ? text : fmt::format("{} of group {}", text, group);
 }
 
+std::string describe_slowest(const Diagnosis& diagnosis, const SlowComputation& slow) {
+  std::string text =
+      fmt::format("`{}` took {}, median of the others {}", short_name(diagnosis.job.strings.view(slow.name)),
+                  format_duration(slow.own_ns), format_duration(slow.others_ns));
+  if (slow.own_count > slow.others_count + slow.others_count / 10) {
+    text += fmt::format(" (it ran {} times, on the others {})", slow.own_count, slow.others_count);
+  }
+  return text;
+}
+
 std::string describe_excess(const Diagnosis& diagnosis, Cause cause, std::span<const Delay* const> delays) {
-  if (cause == Cause::compute) {
-    if (const auto slow = slowest_computation(diagnosis, delays)) {
-      std::string text = fmt::format("compute `{}` took {}, median of the others {} ({})",
-                                     diagnosis.job.strings.view(slow->name), format_duration(slow->own_ns),
-                                     format_duration(slow->others_ns), operations_of(delays.size()));
-      if (slow->own_count > slow->others_count + slow->others_count / 10) {
-        text += fmt::format("; it ran {} times, on the others {}", slow->own_count, slow->others_count);
-      }
-      return text;
-    }
+  std::optional<SlowComputation> slow;
+  if (cause == Cause::compute) slow = slowest_computation(diagnosis, delays);
+  const std::string operations = operations_of(delays.size());
+  if (slow && slow->share >= kTellingShare) {
+    return fmt::format("compute {}; {}", describe_slowest(diagnosis, *slow), operations);
   }
   std::int64_t own = 0, others = 0;
   for (const Delay* delay : delays) {
@@ -72,11 +80,43 @@ std::string describe_excess(const Diagnosis& diagnosis, Cause cause, std::span<c
     others += delay->others_ns;
   }
   const auto count = static_cast<std::int64_t>(delays.size());
-  return fmt::format("{} {}, median of the others {} ({})", phrase(cause), format_duration(own / count),
-                     format_duration(others / count), operations_of(delays.size()));
+  std::string text = fmt::format("{} {}, median of the others {}; {}", phrase(cause),
+                                 format_duration(own / count), format_duration(others / count), operations);
+  if (slow) text += fmt::format("; most of all, {}", describe_slowest(diagnosis, *slow));
+  return text;
 }
 
 }  // namespace
+
+std::string short_name(std::string_view name) {
+  constexpr std::string_view kAnonymous = "(anonymous namespace)";
+  constexpr std::size_t kLongest = 72;
+  const bool is_cpp =
+      name.starts_with("void ") || name.find("::") != name.npos || name.find('<') != name.npos;
+  if (name.starts_with("void ")) name.remove_prefix(5);
+  std::string text;
+  int depth = 0;
+  for (std::size_t i = 0; i < name.size(); ++i) {
+    if (depth == 0 && name.substr(i).starts_with(kAnonymous)) {
+      text += kAnonymous;
+      i += kAnonymous.size() - 1;
+    } else if (is_cpp && (name[i] == '<' || name[i] == '(')) {
+      ++depth;
+    } else if ((name[i] == '>' || name[i] == ')') && depth > 0) {
+      --depth;
+    } else if (depth == 0) {
+      text += name[i];
+    }
+  }
+  // Names that are nothing but types, or that do not close what they open, stay as they are.
+  if (text.empty() || depth != 0) text = name;
+  if (text.size() <= kLongest) return text;
+  text.resize(kLongest);
+  while (!text.empty() && (static_cast<unsigned char>(text.back()) & 0xC0u) == 0x80u)
+    text.pop_back();  // whole UTF-8
+  if (!text.empty() && (static_cast<unsigned char>(text.back()) & 0x80u) != 0) text.pop_back();
+  return text + "…";
+}
 
 std::string describe_root_cause(const Diagnosis& diagnosis, const LateCause& cause) {
   if (cause.delays.empty()) return {};

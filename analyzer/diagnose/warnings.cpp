@@ -12,8 +12,13 @@
 namespace lockstep::analyzer {
 namespace {
 
-// From this share of a rank's idle gaps on, causes 7 and 8 are not to be trusted.
-constexpr std::int64_t kGapsWithoutLaunchPercent = 10;
+// From this share of a rank's idle gaps, or of their time, on, causes 7 and 8 are not to be trusted.
+constexpr double kWithoutLaunch = 0.1;
+
+bool lacks_launches(const RankTimeline::Gaps& gaps) {
+  return static_cast<double>(gaps.without_launch) > kWithoutLaunch * static_cast<double>(gaps.count) ||
+         static_cast<double>(gaps.without_launch_ns) > kWithoutLaunch * static_cast<double>(gaps.ns);
+}
 
 class Warnings {
  public:
@@ -86,7 +91,8 @@ void warn_of_matching(const Diagnosis& diagnosis, Warnings& warnings) {
                              format_plural(matching.unmatched, "communication record")));
   }
   std::int64_t roots = 0;
-  for (const MatchWaits& waits : diagnosis.waits) roots += waits.root_unknown ? 1 : 0;
+  for (const MatchWaits& waits : diagnosis.waits)
+    roots += waits.root_unknown && waits.wait_ns.size() > 1 ? 1 : 0;
   if (roots > 0) {
     warnings.add("root_unknown", kNoRank,
                  fmt::format("{} of unknown root: computed as if every rank waited for every other",
@@ -113,12 +119,13 @@ void warn_of_rank(const RankTrace& rank, const RankWindows& windows, const RankT
             unclassified == 1 ? "1 device activity" : fmt::format("{} device activities", unclassified),
             format_duration(report.measures.unclassified_ns)));
   }
-  if (gaps.without_launch * 100 > gaps.count * kGapsWithoutLaunchPercent) {
+  if (lacks_launches(gaps)) {
     warnings.add(
         "launches_missing", rank.rank,
-        fmt::format("rank {}: {} of {} idle gaps end at work whose launch was not recorded ({} in all): "
+        fmt::format("rank {}: {} of {} idle gaps end at work whose launch was not recorded ({} of {}): "
                     "host-bound and queued are not to be trusted there",
-                    rank.rank, gaps.without_launch, gaps.count, format_duration(gaps.without_launch_ns)));
+                    rank.rank, gaps.without_launch, gaps.count, format_duration(gaps.without_launch_ns),
+                    format_duration(gaps.ns)));
   }
   const auto from_host = std::count_if(windows.steps.begin(), windows.steps.end(),
                                        [](const StepWindow& step) { return step.from_host; });

@@ -7,8 +7,12 @@
 
 namespace lockstep::analyzer {
 
+// False where the importer could not relate one of the clocks to the others': times between the two mean
+// nothing then.
+bool clocks_are_related(const RankTrace& a, const RankTrace& b);
+
 // The coarser of the two timestamps' resolutions, plus, between different hosts, both clocks' uncertainties.
-// No order of two instants that are closer than this is ever claimed.
+// No order of two instants that are closer than this is ever claimed; between unrelated clocks, of none.
 std::int64_t uncertainty_between(const RankTrace& a, const RankTrace& b);
 
 }  // namespace lockstep::analyzer

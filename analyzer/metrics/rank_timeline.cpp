@@ -203,6 +203,7 @@ RankTimeline::Gaps RankTimeline::gaps(Interval window) const {
            window.begin, window.end, [&](Nanoseconds begin, Nanoseconds end, unsigned covered) {
              if (covered != 0) return;
              ++gaps.count;
+             gaps.ns += end - begin;
              bool all_known = true;
              split_idle(begin, end, next, [&](Nanoseconds from, Nanoseconds to, Cause, bool known) {
                if (!known) gaps.without_launch_ns += to - from;

@@ -35,7 +35,7 @@ class RankTimeline {
   // cannot be told).
   struct Gaps {
     std::int64_t count = 0, without_launch = 0;
-    std::int64_t without_launch_ns = 0;
+    std::int64_t ns = 0, without_launch_ns = 0;
   };
   Gaps gaps(Interval window) const;
 

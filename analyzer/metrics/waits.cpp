@@ -80,6 +80,11 @@ MatchWaits compute_waits(const Job& job, const Matching& matching, const Match& 
   MatchWaits result;
   const Arrivals arrivals{job, matching.records_of(match)};
   result.wait_ns.assign(match.record_count, 0);
+  const RankTrace& first = job.ranks[arrivals.records.front().rank];
+  const bool comparable =
+      std::all_of(arrivals.records.begin(), arrivals.records.end(),
+                  [&](MatchRecord record) { return clocks_are_related(first, job.ranks[record.rank]); });
+  if (!comparable) return result;
   if (!is_rooted(match.operation)) {
     wait_for_all(arrivals, result);
   } else if (match.root == kNoRank) {

@@ -35,6 +35,7 @@ struct MatchWaits {
   bool root_unknown = false;   // a rooted operation computed as n-to-n
 };
 
+// Nobody waits, and nobody is named, among ranks whose clocks could not be related.
 MatchWaits compute_waits(const Job& job, const Matching& matching, const Match& match);
 
 // Every communication of the job; what no match covers waits for nobody.

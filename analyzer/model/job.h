@@ -105,6 +105,7 @@ struct Clock {
   std::int64_t offset_ns = 0;  // aligned = recorded + offset
   std::int64_t uncertainty_ns = 0;
   std::string evidence;  // "same host", "happened-before", "assumed"
+  bool related = true;   // false: to no other rank's clock; times between them mean nothing
 };
 
 struct RankTrace {
