@@ -36,8 +36,14 @@ IssuedOperations& issued_operations() {
   return operations;
 }
 
-// Only says "a range was opened": the end callback gets it back.
-struct OpenedRange : at::ObserverContext {};
+// Whether the calling thread, a worker, has an open range of the operation that it runs.
+thread_local bool range_open = false;
+
+void close_range() {
+  if (!range_open) return;
+  range_open = false;
+  annotations::pop();
+}
 
 std::unique_ptr<at::ObserverContext> on_begin(const at::RecordFunction& function) {
   if (!std::string_view(function.name()).starts_with("gloo:")) return nullptr;
@@ -46,11 +52,28 @@ std::unique_ptr<at::ObserverContext> on_begin(const at::RecordFunction& function
   annotations::Collective operation;
   if (!issued_operations().pop(operation)) return nullptr;
   annotations::push_collective(operation);
-  return std::make_unique<OpenedRange>();
+  range_open = true;
+  return nullptr;
 }
 
-void on_end(const at::RecordFunction&, at::ObserverContext* context) {
-  if (context != nullptr) annotations::pop();
+// Gloo completes the operation's future before it ends the RecordFunction: whoever waits may go on, and the
+// worker lose its core, while the range is still open. So the range is closed at the completion of the
+// future, and what is handed to those who wait is a second future, completed after that. The callback runs on
+// the worker, or here if the operation is done already; then the range is not this thread's, and on_end has
+// closed it or will.
+c10::intrusive_ptr<c10d::Work> close_range_before_waiters(const c10::intrusive_ptr<c10d::Work>& work) {
+  const auto future = work->getFuture();
+  const auto after = future->then(
+      [](c10::ivalue::Future& done) {
+        close_range();
+        return done.value();
+      },
+      future->elementType());
+  return c10d::Work::create_from_future(after);
+}
+
+void on_end(const at::RecordFunction&, at::ObserverContext*) {
+  close_range();
 }
 
 void observe_worker() {
@@ -142,7 +165,7 @@ c10::intrusive_ptr<c10d::Work> InstrumentedBackend::issue(const Description& des
                                           .peer = description.peer};
   const auto range = annotations::Scope::issue(operation);
   issued_operations().push(operation);
-  return call();
+  return close_range_before_waiters(call());
 }
 
 c10::intrusive_ptr<c10d::Work> InstrumentedBackend::allreduce(std::vector<at::Tensor>& tensors,

@@ -70,7 +70,7 @@ void add_job_flags(CLI::App& app, Options& options) {
       ->capture_default_str()
       ->group(group);
   app.add_option("--threads", options.threads, "Threads that compute in each rank")
-      ->check(whole_number(1, kMillion))
+      ->check(whole_number(1, 1024))
       ->type_name("N")
       ->capture_default_str()
       ->group(group);

@@ -243,6 +243,20 @@ TEST_F(Annotations, EachCollectiveIsIssuedOnceAndRunsOnceOnTheWorker) {
   }
 }
 
+TEST_F(Annotations, CollectivesEndBeforeThoseWhoWaitForThem) {
+  for (int rank = 0; rank < kRanks; ++rank) {
+    const std::vector<Range> waits = with_name(rank, "wait for gradients");
+    for (std::size_t step = 0; step < waits.size(); ++step) {
+      const Range& around = with_schema(rank, "lockstep.step").at(step);
+      for (const Range& collective : with_schema(rank, "lockstep.collective")) {
+        if (!collective.name.starts_with("all_reduce gradients")) continue;
+        if (collective.begin < around.begin || collective.begin > around.end) continue;
+        EXPECT_LT(collective.end, waits[step].end) << "step " << step + 1 << ", " << collective.name;
+      }
+    }
+  }
+}
+
 TEST_F(Annotations, RanksAgreeOnEveryCollective) {
   const std::vector<Range> first = with_schema(0, "lockstep.collective");
   const std::vector<Range> second = with_schema(1, "lockstep.collective");

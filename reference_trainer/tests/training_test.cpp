@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <memory>
 
 #include "reference_trainer/tests/trainer_process.h"
 
@@ -92,6 +93,29 @@ TEST_F(Training, SeedDecides) {
   const std::vector<double> other = losses({"--steps", "2", "--seed", "8"});
   EXPECT_EQ(first, again);
   EXPECT_NE(first, other);
+}
+
+// Three processes that something else has started, rank 0 running the store, as by hand or from a Slurm
+// script.
+TEST_F(Training, JoinsAJobThatWasStartedElsewhere) {
+  const std::string port = std::to_string(free_port());
+  std::vector<std::unique_ptr<TrainerProcess>> ranks;
+  for (int rank = 0; rank < 3; ++rank) {
+    const Environment place{{"RANK", std::to_string(rank)},
+                            {"WORLD_SIZE", "3"},
+                            {"MASTER_ADDR", "127.0.0.1"},
+                            {"MASTER_PORT", port}};
+    ranks.push_back(std::make_unique<TrainerProcess>(
+        Arguments{"--data", folder_.file("text"), "--log", folder_.file("joined"), "--layers", "2",
+                  "--hidden", "48", "--heads", "3", "--sequence-length", "32", "--steps", "2"},
+        place));
+  }
+  for (auto& rank : ranks) EXPECT_EQ(rank->wait(), 0) << rank->errors();
+  std::vector<double> joined;
+  for (const auto& step : events(read_json_lines(folder_.file("joined")), "step"))
+    joined.push_back(step.at("loss"));
+  EXPECT_EQ(joined, losses({"--ranks", "3", "--steps", "2"}));
+  EXPECT_EQ(ranks[1]->output(), "");  // rank 0 alone reports
 }
 
 TEST_F(Training, LearnsTheDocumentationByDefault) {

@@ -224,9 +224,9 @@ Status train(const Options& options, const Placement& placement, const Text& tex
     Trainer trainer(options, placement, text, std::move(sampler).value(), log);
     if (Status status = trainer.run(); !status.ok()) return status;
   } catch (const c10::Error& error) {
-    return Error{error.what_without_backtrace()};
+    return Error{std::string("training stopped: ") + error.what_without_backtrace()};
   } catch (const std::exception& error) {
-    return Error{error.what()};
+    return Error{std::string("training stopped: ") + error.what()};
   }
   return log.close();
 }
