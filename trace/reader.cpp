@@ -58,9 +58,14 @@ std::vector<std::uint32_t> Reader::State::select(EventKind kind, const Selection
   const auto index = static_cast<std::size_t>(kind);
   std::span<const std::uint32_t> candidates = by_kind[index];
   if (selection.lane) {
-    const auto lane_of = [&](std::uint32_t chunk) { return chunks[chunk].lane; };
-    const auto found = std::ranges::equal_range(by_lane[index], selection.lane, {}, lane_of);
-    candidates = std::span<const std::uint32_t>(found.begin(), found.end());
+    const std::vector<std::uint32_t>& sorted = by_lane[index];
+    const auto first =
+        std::lower_bound(sorted.begin(), sorted.end(), *selection.lane,
+                         [&](std::uint32_t chunk, LaneId lane) { return chunks[chunk].lane < lane; });
+    const auto last =
+        std::upper_bound(first, sorted.end(), *selection.lane,
+                         [&](LaneId lane, std::uint32_t chunk) { return lane < chunks[chunk].lane; });
+    candidates = std::span<const std::uint32_t>(first, last);
   }
   std::vector<std::uint32_t> selected;
   for (const std::uint32_t chunk : candidates) {
