@@ -21,12 +21,10 @@
 namespace lockstep::tracer {
 
 thread_local ThreadState thread_state __attribute__((tls_model("initial-exec")));
+constinit Recorder the_recorder;
 
 namespace {
 
-// All zeros, never destroyed: threads may still emit while and after the process' static objects are
-// destroyed.
-constinit Recorder the_recorder;
 // The thread that took the registry's lock in the prepare handler of fork; its child has the same address.
 std::atomic<const ThreadState*> fork_locker{nullptr};
 
@@ -80,10 +78,6 @@ __attribute__((destructor)) void at_exit() {
 }
 
 }  // namespace
-
-Recorder& Recorder::instance() noexcept {
-  return the_recorder;
-}
 
 bool Recorder::prepare() noexcept {
   if (state_.load(std::memory_order_acquire) != State::unprepared) {

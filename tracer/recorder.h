@@ -68,7 +68,7 @@ class Recorder {
  public:
   static constexpr std::uint32_t kExitWaitMilliseconds = 2000;
 
-  static Recorder& instance() noexcept;
+  static Recorder& instance() noexcept;  // below; the hot path should not pay for a call
 
   // Reads the environment (LOCKSTEP_RUN: the run folder; LOCKSTEP_BUFFER_SIZE: bytes of all rings together)
   // and makes the process ready. False if nothing is to be recorded. May be called often.
@@ -124,5 +124,12 @@ class Recorder {
   ProcessInfo* process_ = nullptr;  // never freed: threads outlive everything
   RingPool pool_;
 };
+
+// All zeros at first and never destroyed: threads may still emit while and after the process' static objects
+// are destroyed.
+extern constinit Recorder the_recorder;
+inline Recorder& Recorder::instance() noexcept {
+  return the_recorder;
+}
 
 }  // namespace lockstep::tracer

@@ -21,14 +21,19 @@ void Ring::attach(std::byte* buffer, std::uint64_t capacity, DomainStack* stacks
   stacks_ = stacks;
   slack_ = capacity / 16;
   wake_ = wake;
+  // Positions begin a lap above zero, so that limit_ (which may lie a lap below the tail) never wraps.
+  head_.store(capacity, std::memory_order_relaxed);
+  tail_.store(capacity, std::memory_order_relaxed);
+  base_.store(capacity, std::memory_order_relaxed);
+  limit_.store(capacity, std::memory_order_relaxed);
   max_record_bytes_ = static_cast<std::uint32_t>(std::min(capacity / 8, kLargestRecord));
 }
 
 void Ring::recycle() noexcept {
   const std::uint64_t tail = tail_.load(std::memory_order_relaxed);
   head_.store(tail, std::memory_order_relaxed);
+  base_.store(tail, std::memory_order_relaxed);
   limit_.store(tail, std::memory_order_relaxed);
-  reserved_.store(0, std::memory_order_relaxed);
   for (std::uint32_t i = 0; i < kMaxDomains; ++i) {
     stacks_[i].depth.store(0, std::memory_order_relaxed);
     stacks_[i].dropped_beyond.store(0, std::memory_order_relaxed);
@@ -39,7 +44,8 @@ void Ring::recycle() noexcept {
 std::byte* Ring::claim_slowly(std::uint32_t bytes, std::uint32_t later, bool use_slack) noexcept {
   const std::uint64_t capacity = mask_ + 1;
   const std::uint64_t tail = tail_.load(std::memory_order_acquire);
-  const std::uint64_t reserved = reserved_.load(std::memory_order_relaxed);
+  const std::uint64_t reserved =
+      base_.load(std::memory_order_relaxed) - limit_.load(std::memory_order_relaxed);
   std::uint64_t head = head_.load(std::memory_order_relaxed);
   // A unit-sized record, such as a pop, never needs padding: every position is a multiple of the unit.
   const std::uint64_t left_in_lap = capacity - (head & mask_);
@@ -66,7 +72,9 @@ std::byte* Ring::claim_slowly(std::uint32_t bytes, std::uint32_t later, bool use
   if (used >= half) wake(*wake_);
   const std::uint64_t lap_end = (head & ~mask_) + capacity;
   const std::uint64_t next_look = used < half ? tail + half : tail + capacity - slack_;
-  limit_.store(std::min(lap_end, next_look), std::memory_order_relaxed);
+  const std::uint64_t base = std::min(lap_end, next_look);
+  base_.store(base, std::memory_order_relaxed);
+  limit_.store(base - reserved, std::memory_order_relaxed);
   return buffer_ + (head & mask_);
 }
 

@@ -9,6 +9,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 namespace lockstep::tracer {
 
@@ -35,6 +36,17 @@ struct RecordHeader {
   std::uint64_t ticks = 0;
 };
 static_assert(sizeof(RecordHeader) == kRecordUnit);
+
+// Writes a header in two stores of eight bytes: one assembled from smaller ones costs a stall when it is read
+// back.
+inline void write_header(std::byte* out, std::uint32_t bytes, RecordKind kind, std::uint8_t flags,
+                         std::uint16_t domain, std::uint32_t message_bytes, std::uint64_t ticks) noexcept {
+  const std::uint64_t word = (bytes / kRecordUnit) | static_cast<std::uint64_t>(kind) << 16U |
+                             std::uint64_t{flags} << 24U | std::uint64_t{domain} << 32U |
+                             std::uint64_t{message_bytes} << 48U;
+  std::memcpy(out, &word, sizeof word);
+  std::memcpy(out + sizeof word, &ticks, sizeof ticks);
+}
 
 struct RangeReference {
   std::uint64_t id = 0;
@@ -66,35 +78,42 @@ class Ring {
  public:
   static constexpr std::uint32_t kMaxDomains = 1024;
   static constexpr std::uint32_t kPopBytes = kRecordUnit;
+  static constexpr std::uint32_t kPrefetchDistance = 512;
 
   // --- the producer ---
 
   // Room for a record of `bytes` (a multiple of 16), with `later` more bytes kept free for its pop. nullptr
   // if there is none; the writer has then been woken. Nothing is visible to the writer before publish().
   std::byte* claim(std::uint32_t bytes, std::uint32_t later) noexcept {
-    const std::uint64_t head = head_.load(std::memory_order_relaxed);
-    const std::uint64_t needed = head + bytes + later + reserved_.load(std::memory_order_relaxed);
-    if (needed > limit_.load(std::memory_order_relaxed)) [[unlikely]]
-      return claim_slowly(bytes, later, false);
-    return buffer_ + (head & mask_);
+    std::byte* const fast = claim_at_once(bytes + later);
+    return fast != nullptr ? fast : claim_slowly(bytes, later, false);
   }
   // The same for records that end something and were promised room, or may use the last sixteenth of the
   // buffer.
   std::byte* claim_end(std::uint32_t bytes) noexcept {
+    std::byte* const fast = claim_at_once(bytes);
+    return fast != nullptr ? fast : claim_slowly(bytes, 0, true);
+  }
+  // Room for up to `bytes` if no look at the writer's position is needed to know it, else nullptr.
+  std::byte* claim_at_once(std::uint32_t bytes) noexcept {
     const std::uint64_t head = head_.load(std::memory_order_relaxed);
-    const std::uint64_t needed = head + bytes + reserved_.load(std::memory_order_relaxed);
-    if (needed > limit_.load(std::memory_order_relaxed)) [[unlikely]]
-      return claim_slowly(bytes, 0, true);
-    return buffer_ + (head & mask_);
+    if (head + bytes > limit_.load(std::memory_order_relaxed)) [[unlikely]]
+      return nullptr;
+    std::byte* const room = buffer_ + (head & mask_);
+    // The writer read these lines on another core when they were last used: ask for them before they are
+    // needed.
+    __builtin_prefetch(room + kPrefetchDistance, 1);
+    return room;
   }
   void publish(std::uint32_t bytes) noexcept {
     head_.store(head_.load(std::memory_order_relaxed) + bytes, std::memory_order_release);
   }
+  // A push was published: room for its pop is put aside, until that comes.
   void reserve_pop() noexcept {
-    reserved_.store(reserved_.load(std::memory_order_relaxed) + kPopBytes, std::memory_order_relaxed);
+    limit_.store(limit_.load(std::memory_order_relaxed) - kPopBytes, std::memory_order_relaxed);
   }
   void release_pop() noexcept {
-    reserved_.store(reserved_.load(std::memory_order_relaxed) - kPopBytes, std::memory_order_relaxed);
+    limit_.store(limit_.load(std::memory_order_relaxed) + kPopBytes, std::memory_order_relaxed);
   }
   void count_drop() noexcept { dropped_.fetch_add(1, std::memory_order_relaxed); }
   void count_reentrant_drop() noexcept { reentrant_.fetch_add(1, std::memory_order_relaxed); }
@@ -137,8 +156,10 @@ class Ring {
 
   // Written by the producer only.
   alignas(64) std::atomic<std::uint64_t> head_{0};
-  std::atomic<std::uint64_t> limit_{0};     // claims that end at or before it need no look at the tail
-  std::atomic<std::uint64_t> reserved_{0};  // bytes promised to the pops of open ranges
+  // Claims that end at or before it need no look at the tail: base_, less what is promised to the pops of
+  // open ranges.
+  std::atomic<std::uint64_t> limit_{0};
+  std::atomic<std::uint64_t> base_{0};
   std::byte* buffer_ = nullptr;
   std::uint64_t mask_ = 0;
   DomainStack* stacks_ = nullptr;

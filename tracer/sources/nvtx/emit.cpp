@@ -3,7 +3,12 @@
 #include <wchar.h>
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
+
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
 
 #include "tracer/sources/nvtx/payload_copy.h"
 #include "tracer/sources/nvtx/registry.h"
@@ -32,16 +37,6 @@ std::byte* write_body(const Event& event, std::byte* out) {
   }
   if (event.message_bytes != 0) std::memcpy(out, event.message, event.message_bytes);
   return out + round_up_to_unit(event.message_bytes);
-}
-
-RecordHeader header_of(const Event& event, RecordKind kind, std::uint32_t bytes) {
-  RecordHeader header;
-  header.units = static_cast<std::uint16_t>(bytes / kRecordUnit);
-  header.kind = kind;
-  header.flags = event.flags;
-  header.domain = event.domain;
-  header.message_bytes = static_cast<std::uint16_t>(event.message_bytes);
-  return header;
 }
 
 // Writes a whole record; a range's id if `id` isn't 0. nullptr if there was no room. The caller publishes.
@@ -97,10 +92,45 @@ inline Written write_record(Ring& ring, Event& event, RecordKind kind, std::uint
 }
 
 inline void finish(Ring& ring, const Event& event, RecordKind kind, Written written, std::uint64_t ticks) {
-  RecordHeader header = header_of(event, kind, written.bytes);
-  header.ticks = ticks;
-  std::memcpy(written.record, &header, sizeof header);
+  write_header(written.record, written.bytes, kind, event.flags, event.domain, event.message_bytes, ticks);
   ring.publish(written.bytes);
+}
+
+// Texts up to here are copied in one pass, without knowing their length.
+constexpr std::uint32_t kShortText = 64;
+constexpr std::uint32_t kNotShort = 0xFFFFFFFFU;
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define LOCKSTEP_SANITIZED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define LOCKSTEP_SANITIZED 1
+#endif
+#endif
+
+// Copies a text of at most kShortText - 1 characters to `out`, which has room for kShortText bytes, and
+// returns its length; kNotShort for a longer one. May write anything behind the text.
+inline std::uint32_t copy_short_text(const char* text, std::byte* out) noexcept {
+#if defined(__SSE2__) && !defined(LOCKSTEP_SANITIZED)
+  constexpr std::uintptr_t kPage = 4096;
+  const __m128i zero = _mm_setzero_si128();
+  for (std::uint32_t done = 0; done < kShortText; done += sizeof(__m128i)) {
+    // Up to 15 bytes behind the text's end are read too: harmless, as long as they lie in the same page.
+    if ((reinterpret_cast<std::uintptr_t>(text + done) & (kPage - 1)) > kPage - sizeof(__m128i))
+      return kNotShort;
+    const __m128i part = _mm_loadu_si128(reinterpret_cast<const __m128i*>(text + done));
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(out + done), part);
+    const auto ends = static_cast<std::uint32_t>(_mm_movemask_epi8(_mm_cmpeq_epi8(part, zero)));
+    if (ends != 0) return done + static_cast<std::uint32_t>(std::countr_zero(ends));
+  }
+#else
+  const std::size_t length = strnlen(text, kShortText);
+  if (length < kShortText) {
+    std::memcpy(out, text, length);
+    return static_cast<std::uint32_t>(length);
+  }
+#endif
+  return kNotShort;
 }
 
 // Enters a push in the thread's stack of that domain; returns its level. `written` tells whether a record
@@ -227,6 +257,27 @@ int push_text(const char* message) noexcept {
     recorder.count_reentrant();
     return NVTX_NO_PUSH_POP_TRACKING;
   }
+  Ring* const ring = thread_state.ring;
+  if (ring != nullptr && message != nullptr) [[likely]] {
+    // Room for the longest text that is copied while its end is looked for.
+    std::byte* const record = ring->claim_at_once(sizeof(RecordHeader) + kShortText + Ring::kPopBytes);
+    const std::uint32_t length =
+        record != nullptr ? copy_short_text(message, record + sizeof(RecordHeader)) : kNotShort;
+    if (length != kNotShort) [[likely]] {
+      bool keep = true;
+      const int level = enter(ring->stack(Registry::kDefaultDomain), keep);
+      if (keep) [[likely]] {
+        ring->reserve_pop();
+        const std::uint32_t bytes = sizeof(RecordHeader) + round_up_to_unit(length);
+        write_header(record, bytes, RecordKind::push, 0, Registry::kDefaultDomain, length,
+                     read_ticks(recorder.ticks()));
+        ring->publish(bytes);
+      } else {
+        ring->count_drop();
+      }
+      return level;
+    }
+  }
   Event event;
   describe(event, message);
   return push_in(recorder, event);
@@ -256,10 +307,11 @@ int pop(std::uint64_t domain, const nvtxPayloadData_t* payloads, std::size_t cou
   const int level = leave(ring->stack(static_cast<std::uint16_t>(domain)), recorded);
   if (!recorded) [[unlikely]]
     return level;
-  Event event;
-  event.domain = static_cast<std::uint16_t>(domain);
   ring->release_pop();
+  const auto index = static_cast<std::uint16_t>(domain);
   if (payloads != nullptr && count != 0) [[unlikely]] {
+    Event event;
+    event.domain = index;
     describe(event, payloads, count);
     const Written written = write_with_payload(*ring, event, RecordKind::pop, 0, 0);
     if (written.record != nullptr) {
@@ -268,13 +320,13 @@ int pop(std::uint64_t domain, const nvtxPayloadData_t* payloads, std::size_t cou
     }
     // No room for the payload: the range is kept without it.
     ring->count_drop();
-    event = Event{};
-    event.domain = static_cast<std::uint16_t>(domain);
   }
   // Its room was kept free since the push.
   std::byte* const record = ring->claim_end(Ring::kPopBytes);
-  if (record != nullptr) [[likely]]
-    finish(*ring, event, RecordKind::pop, Written{record, Ring::kPopBytes}, ticks);
+  if (record != nullptr) [[likely]] {
+    write_header(record, Ring::kPopBytes, RecordKind::pop, 0, index, 0, ticks);
+    ring->publish(Ring::kPopBytes);
+  }
   return level;
 }
 
