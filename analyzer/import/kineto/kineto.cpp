@@ -48,6 +48,7 @@ Result<RankImport> import_file(const std::filesystem::path& path, const Options&
   RankBuilder builder(path.string(), options.keep_host_ranges,
                       [&] { return static_cast<double>(source.file_done()) / size; });
   StreamOptions stream;
+  if (!source.compressed()) stream.window = std::clamp<std::size_t>(source.file_size(), 4096, stream.window);
   std::uint64_t reported = 0;
   if (options.progress) {
     stream.progress = [&] {

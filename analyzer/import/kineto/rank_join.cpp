@@ -108,18 +108,20 @@ void RankBuilder::resolve_communications() {
 // One rank drives one device. More devices in a file are several ranks merged into one, or stray work: only
 // one is kept.
 void RankBuilder::drop_other_devices() {
+  // Activities that name no device are those of the one that the others name.
   std::map<std::int64_t, std::uint64_t> activities;  // by device
   for (const DeviceLane& lane : lanes_)
-    if (lane.activities > 0) activities[lane.device] += lane.activities;
+    if (lane.activities > 0 && lane.device >= 0) activities[lane.device] += lane.activities;
   if (activities.empty()) return;
   const auto most = std::max_element(activities.begin(), activities.end(),
                                      [](const auto& a, const auto& b) { return a.second < b.second; });
-  import_.trace.device = most->first < 0 ? "" : fmt::format("cuda:{}", most->first);
+  import_.trace.device = fmt::format("cuda:{}", most->first);
   if (activities.size() == 1) return;
   std::vector<std::string> parts;
   for (const auto& [device, count] : activities) parts.push_back(fmt::format("device {}: {}", device, count));
   const auto dropped = std::erase_if(import_.trace.activities, [&](const Activity& activity) {
-    return activity.activity_class != Class::sync && lanes_[activity.lane].device != most->first;
+    const std::int64_t device = lanes_[activity.lane].device;
+    return activity.activity_class != Class::sync && device >= 0 && device != most->first;
   });
   import_.trace.dropped_events += dropped;
   import_.warn(
