@@ -17,7 +17,11 @@ namespace lockstep::cli {
 namespace {
 
 int run_help(int argc, char** argv);
-int run_version(int, char**) {
+int run_version(int argc, char** argv) {
+  if (argc > 1) {
+    fmt::print(stderr, "lockstep version: takes no arguments, got {}\n", argv[1]);
+    return kUsage;
+  }
   fmt::print("lockstep {}\n", LOCKSTEP_VERSION);
   return kSuccess;
 }
@@ -32,18 +36,18 @@ constexpr std::array kVerbs{
     Verb{"version", "Print the version", run_version},
 };
 
-void print_help() {
-  fmt::print(
-      "lockstep finds out why the ranks of a distributed training job wait.\n\n"
-      "Usage: lockstep VERB [ARGUMENTS]\n\nVerbs:\n");
-  for (const Verb& verb : kVerbs) fmt::print("  {:<9} {}\n", verb.name, verb.summary);
-  fmt::print(
-      "\nExamples:\n"
-      "  lockstep record -o run -- torchrun --nproc-per-node 8 train.py\n"
-      "  lockstep analyze run\n"
-      "  lockstep view run\n"
-      "  lockstep export run --format perfetto -o run.pftrace     then open it in ui.perfetto.dev\n"
-      "\n`lockstep VERB --help` explains a verb.\n");
+void print_help(std::FILE* out = stdout) {
+  fmt::print(out,
+             "lockstep finds out why the ranks of a distributed training job wait.\n\n"
+             "Usage: lockstep VERB [ARGUMENTS]\n\nVerbs:\n");
+  for (const Verb& verb : kVerbs) fmt::print(out, "  {:<9} {}\n", verb.name, verb.summary);
+  fmt::print(out,
+             "\nExamples:\n"
+             "  lockstep record -o run -- torchrun --nproc-per-node 8 train.py\n"
+             "  lockstep analyze run\n"
+             "  lockstep view run\n"
+             "  lockstep export run --format perfetto -o run.pftrace     then open it in ui.perfetto.dev\n"
+             "\n`lockstep VERB --help` explains a verb.\n");
 }
 
 const Verb* find_verb(std::string_view name) {
@@ -79,7 +83,7 @@ int run_help(int argc, char** argv) {
 
 int run(int argc, char** argv) {
   if (argc < 2) {
-    print_help();
+    print_help(stderr);
     return kUsage;
   }
   const std::string word = argv[1];

@@ -1,0 +1,248 @@
+// The `lockstep` command as people and scripts meet it: help, wrong usage, exit codes, and what goes to which
+// stream.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "tests/end_to_end/kineto_files.h"
+#include "tests/end_to_end/support.h"
+
+namespace lockstep::end_to_end {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+using testing::StartsWith;
+
+Outcome lockstep(std::vector<std::string> arguments, const std::vector<std::string>& environment = {}) {
+  arguments.insert(arguments.begin(), binary("lockstep"));
+  return run(arguments, environment);
+}
+
+Outcome shell(const std::string& command) {
+  return run({"/bin/sh", "-c", command});
+}
+
+std::string read_file(const fs::path& path) {
+  std::ifstream in(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+class Cli : public testing::Test {
+ protected:
+  void SetUp() override { write_two_ranks(traces_); }
+  const TemporaryFolder folder_;
+  const std::string traces_ = folder_ / "traces";
+};
+
+TEST_F(Cli, HelpListsTheVerbsAndExamples) {
+  const Outcome help = lockstep({"--help"});
+  EXPECT_EQ(help.exit_code, 0);
+  for (const char* verb : {"record", "analyze", "view", "export", "train", "help", "version"}) {
+    EXPECT_THAT(help.standard_output, HasSubstr(std::string("\n  ") + verb + " "));
+  }
+  EXPECT_THAT(help.standard_output, HasSubstr("Examples:"));
+  EXPECT_EQ(lockstep({"help"}).standard_output, help.standard_output);
+  for (const char* verb : {"analyze", "export"}) {
+    const Outcome of_verb = lockstep({verb, "--help"});
+    EXPECT_EQ(of_verb.exit_code, 0);
+    EXPECT_THAT(of_verb.standard_output, AllOf(HasSubstr("Examples:"), HasSubstr("Exit code: 0")));
+    EXPECT_EQ(lockstep({"help", verb}).standard_output, of_verb.standard_output);
+  }
+  EXPECT_THAT(lockstep({"version"}).standard_output, StartsWith("lockstep "));
+}
+
+TEST_F(Cli, WrongUsageIsExitCodeTwoAndSaysWhatIsWrong) {
+  const auto expect_usage = [&](const std::vector<std::string>& arguments, const std::string& message) {
+    const Outcome outcome = lockstep(arguments);
+    EXPECT_EQ(outcome.exit_code, 2) << testing::PrintToString(arguments);
+    EXPECT_THAT(outcome.standard_output, IsEmpty());
+    EXPECT_THAT(outcome.standard_error, HasSubstr(message));
+  };
+  expect_usage({}, "Verbs:");
+  expect_usage({"anlyze"}, "Did you mean 'analyze'?");
+  expect_usage({"exprot", "x"}, "Did you mean 'export'?");
+  expect_usage({"frobnicate"}, "there is no verb 'frobnicate'.\n");
+  expect_usage({"help", "frobnicate"}, "there is no verb 'frobnicate'");
+  expect_usage({"version", "now"}, "now");
+  expect_usage({"analyze"}, "PATHS");
+  expect_usage({"analyze", traces_, "--jsn", "x"}, "--jsn");
+  expect_usage({"analyze", traces_, "--color", "blue"}, "blue");
+  expect_usage({"analyze", traces_, "--width", "7"}, "--width");
+  expect_usage({"analyze", traces_, "--steps", "5:3"},
+               "--steps 5:3: the first step is greater than the last");
+  expect_usage({"analyze", traces_, "--steps", "abc"}, "--steps abc: give a step or a range of steps");
+  expect_usage({"analyze", traces_, "--steps", ":"}, "--steps :");
+  expect_usage({"analyze", traces_, "--ranks", "many"}, "--ranks many: give a number, or all");
+  expect_usage({"analyze", traces_, "--collectives", "-1"}, "--collectives");
+  expect_usage({"export", traces_}, "--format");
+  expect_usage({"export", traces_, "--format", "pdf"}, "pdf");
+  expect_usage({"export", traces_, "--format", "sqlite", "-o", "-"}, "can't go to stdout");
+}
+
+TEST_F(Cli, InputThatCanNotBeReadIsExitCodeOneAndNamesIt) {
+  const std::string empty = folder_ / "empty";
+  fs::create_directory(empty);
+  std::ofstream(folder_ / "text.json") << "hello";
+  for (const std::string& path : {folder_ / "missing", empty, folder_ / "text.json"}) {
+    const std::vector<std::vector<std::string>> uses{{"analyze", path},
+                                                     {"export", path, "--format", "chrome", "-o", "-"}};
+    for (const auto& arguments : uses) {
+      const Outcome outcome = lockstep(arguments);
+      EXPECT_EQ(outcome.exit_code, 1) << path;
+      EXPECT_THAT(outcome.standard_error, HasSubstr(path));
+      EXPECT_THAT(outcome.standard_output, IsEmpty());
+    }
+  }
+}
+
+TEST_F(Cli, AnalyzePrintsTheReport) {
+  const Outcome outcome = lockstep({"analyze", traces_});
+  EXPECT_EQ(outcome.exit_code, 0);
+  EXPECT_THAT(outcome.standard_error, IsEmpty());
+  EXPECT_THAT(outcome.standard_output, HasSubstr("2 ranks"));
+  EXPECT_THAT(outcome.standard_output, HasSubstr("300 µs of 1.30 ms of communication is waiting (23.1 %)"));
+  EXPECT_THAT(outcome.standard_output, HasSubstr("The others wait for rank 1 (300 µs in 1 collective)."));
+  EXPECT_THAT(outcome.standard_output, Not(HasSubstr("\x1b")));  // stdout is no terminal
+}
+
+TEST_F(Cli, JsonToStdoutIsJsonAndNothingElse) {
+  const Outcome outcome = lockstep({"analyze", traces_, "--json", "-"});
+  EXPECT_EQ(outcome.exit_code, 0);
+  const json document = json::parse(outcome.standard_output);
+  EXPECT_EQ(document["schema"], "lockstep.report/1");
+  EXPECT_EQ(document["blame"][0]["rank"], 1);
+  EXPECT_EQ(document["blame"][0]["blame_ns"], 300'000);
+  EXPECT_EQ(document["ranks"][0]["barrier_wait_ns"], 300'000);
+
+  const std::string path = folder_ / "report.json";
+  EXPECT_EQ(lockstep({"analyze", traces_, "--json", path, "--quiet"}).standard_output, "");
+  EXPECT_EQ(json::parse(read_file(path)), document);
+  // Again: a report replaces the one before it.
+  EXPECT_EQ(lockstep({"analyze", traces_, "--json", path}).exit_code, 0);
+}
+
+TEST_F(Cli, AReportThatCanNotBeWrittenIsExitCodeOneAndNamesTheFile) {
+  const std::string path = folder_ / "no/such/folder/report.json";
+  const Outcome outcome = lockstep({"analyze", traces_, "--json", path});
+  EXPECT_EQ(outcome.exit_code, 1);
+  EXPECT_THAT(outcome.standard_error, HasSubstr(path));
+  EXPECT_THAT(outcome.standard_output, HasSubstr("communication is waiting"));  // what can be said is said
+  if (!fs::exists("/dev/full")) GTEST_SKIP() << "there is no /dev/full here";
+  const Outcome full = shell(binary("lockstep") + " analyze '" + traces_ + "' > /dev/full");
+  EXPECT_EQ(full.exit_code, 1);
+  EXPECT_THAT(full.standard_error, HasSubstr("cannot write to stdout: No space left on device"));
+}
+
+// The reader closes the pipe first, then lets lockstep begin: every write of it finds nobody there.
+Outcome with_reader_gone(const std::string& folder, const std::string& before, const std::string& command) {
+  const std::string fifo = folder + "/go";
+  return shell("rm -f '" + fifo + "'; mkfifo '" + fifo + "'; { " + before + " read go < '" + fifo + "'; " +
+               command + "; echo \"exit $?\" >&2; } | { exec <&-; echo > '" + fifo + "'; }");
+}
+
+TEST_F(Cli, AReaderThatHasSeenEnoughIsNoError) {
+  for (const char* verb : {"analyze", "export -q -f chrome -o -"}) {
+    const std::string command = binary("lockstep") + " " + verb + " '" + traces_ + "'";
+    // With SIGPIPE as the shell leaves it, the signal ends lockstep without a word; where it is ignored,
+    // EPIPE does.
+    EXPECT_EQ(with_reader_gone(folder_.path().string(), "", command).standard_error, "exit 141\n");
+    EXPECT_EQ(with_reader_gone(folder_.path().string(), "trap '' PIPE;", command).standard_error, "exit 0\n");
+  }
+}
+
+TEST_F(Cli, WidthColourAndAsciiAreAsAsked) {
+  const auto longest_line = [](const std::string& text) {
+    std::size_t longest = 0, length = 0;
+    for (const char c : text) {
+      length = c == '\n' ? 0 : length + 1;
+      longest = std::max(longest, length);
+    }
+    return longest;
+  };
+  const std::string narrow = lockstep({"analyze", traces_, "--ascii"}, {"COLUMNS=60"}).standard_output;
+  EXPECT_LE(longest_line(narrow), 60u);
+  const std::string wide =
+      lockstep({"analyze", traces_, "--ascii", "--width", "140"}, {"COLUMNS=60"}).standard_output;
+  EXPECT_GT(longest_line(wide), 100u);
+  for (const char c : wide) EXPECT_LT(static_cast<unsigned char>(c), 128);
+
+  EXPECT_THAT(lockstep({"analyze", traces_, "--color", "always"}).standard_output, HasSubstr("\x1b["));
+  EXPECT_THAT(lockstep({"analyze", traces_, "--color", "always"}, {"COLORTERM=truecolor"}).standard_output,
+              HasSubstr("\x1b[38;2;"));
+  EXPECT_THAT(lockstep({"analyze", traces_, "--color", "never"}).standard_output, Not(HasSubstr("\x1b")));
+}
+
+TEST_F(Cli, StepsAreSelected) {
+  const Outcome one = lockstep({"analyze", traces_, "--steps", "7"});
+  EXPECT_EQ(one.exit_code, 0);
+  EXPECT_THAT(one.standard_output, HasSubstr("step 7 only"));
+  const Outcome none = lockstep({"analyze", traces_, "--steps", "8:"});
+  EXPECT_EQ(none.exit_code, 1);
+  EXPECT_THAT(none.standard_error, HasSubstr("7"));
+}
+
+TEST_F(Cli, ExportsEveryFormatAndOverwritesOnlyByForce) {
+  struct Case {
+    std::string format, output, probe;
+  };
+  for (const Case& c :
+       {Case{"perfetto", folder_ / "a.pftrace", ""}, Case{"chrome", folder_ / "a.json", ""},
+        Case{"sqlite", folder_ / "a.sqlite", ""}, Case{"csv", folder_ / "a-csv", "activities.csv"}}) {
+    const std::vector<std::string> arguments{"export", traces_, "--format", c.format, "-o", c.output};
+    const Outcome written = lockstep(arguments);
+    ASSERT_EQ(written.exit_code, 0) << written.standard_error;
+    EXPECT_THAT(written.standard_output, HasSubstr("wrote " + c.output));
+    const fs::path file = c.probe.empty() ? fs::path(c.output) : fs::path(c.output) / c.probe;
+    const std::string content = read_file(file);
+    EXPECT_FALSE(content.empty());
+
+    const Outcome refused = lockstep(arguments);
+    EXPECT_EQ(refused.exit_code, 1);
+    EXPECT_THAT(refused.standard_error,
+                AllOf(HasSubstr(c.output), HasSubstr("exists"), HasSubstr("--force")));
+    std::vector<std::string> forced = arguments;
+    forced.push_back("--force");
+    EXPECT_EQ(lockstep(forced).exit_code, 0);
+    EXPECT_EQ(read_file(file), content) << "not the same twice: " << c.format;
+  }
+  EXPECT_THAT(read_file(folder_ / "a.json"), HasSubstr(R"("gemm \"a\\b\"")"));
+  const Outcome piped = lockstep({"export", traces_, "--format", "csv", "-o", "-"});
+  EXPECT_THAT(piped.standard_output, StartsWith("rank,activity,lane,name,class,"));
+  EXPECT_EQ(piped.standard_output, read_file(fs::path(folder_ / "a-csv") / "activities.csv"));
+}
+
+TEST_F(Cli, ExportsToANameOfItsOwnWithoutOne) {
+  const Outcome outcome =
+      shell("cd '" + folder_.path().string() + "' && '" + binary("lockstep") + "' export traces/ -f chrome");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.standard_error;
+  EXPECT_NO_THROW(json::parse(read_file(folder_ / "traces.chrome.json")));
+}
+
+TEST_F(Cli, AProgramThatIsNotBuiltIsSaidSo) {
+  const std::string alone = folder_ / "lockstep";
+  fs::copy_file(binary("lockstep"), alone);
+  for (const char* verb : {"view", "train"}) {
+    const Outcome outcome = run({alone, verb});
+    EXPECT_EQ(outcome.exit_code, 1);
+    EXPECT_THAT(outcome.standard_error, HasSubstr("lockstep-" + std::string(verb) + " is not there"));
+  }
+}
+
+TEST_F(Cli, ViewAndTrainRunTheProgramBesideLockstepWithTheirArguments) {
+  const std::string alone = folder_ / "lockstep", sibling = folder_ / "lockstep-view";
+  fs::copy_file(binary("lockstep"), alone);
+  std::ofstream(sibling) << "#!/bin/sh\necho \"seen: $1 $2\"\nexit 5\n";
+  fs::permissions(sibling, fs::perms::owner_all);
+  const Outcome outcome = run({alone, "view", "a b", "--x"});
+  EXPECT_EQ(outcome.exit_code, 5);
+  EXPECT_EQ(outcome.standard_output, "seen: a b --x\n");
+}
+
+}  // namespace
+}  // namespace lockstep::end_to_end
