@@ -29,10 +29,13 @@ std::string BodyLoader::load(std::span<const std::byte> file, const IndexEntry& 
       body = stored;
       return {};
     case Codec::zstd:
-      if (scratch_.size() < header->raw_size) scratch_.resize(header->raw_size);
-      body = std::span(scratch_).first(header->raw_size);
-      if (!decompressor_.decompress(stored, std::span(scratch_).first(header->raw_size)))
+      if (scratch_size_ < header->raw_size) {
+        scratch_ = std::make_unique_for_overwrite<std::byte[]>(header->raw_size);
+        scratch_size_ = header->raw_size;
+      }
+      if (!decompressor_.decompress(stored, std::span(scratch_.get(), header->raw_size)))
         return "it does not decompress";
+      body = std::span<const std::byte>(scratch_.get(), header->raw_size);
       return {};
   }
   return "it uses an unknown compression, " + std::to_string(static_cast<unsigned>(header->codec)) +

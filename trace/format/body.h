@@ -2,9 +2,9 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <span>
 #include <string>
-#include <vector>
 
 #include "trace/format/chunk.h"
 #include "trace/format/compression.h"
@@ -24,7 +24,9 @@ class BodyLoader {
 
  private:
   Decompressor decompressor_;
-  std::vector<std::byte> scratch_;
+  std::unique_ptr<std::byte[]>
+      scratch_;  // not cleared: a size that a hostile file claims costs nothing until it is used
+  std::size_t scratch_size_ = 0;
 };
 
 }  // namespace lockstep::trace::format

@@ -114,7 +114,7 @@ class TableReader {
                                  std::to_string(to - 1) + " are lost");
   }
 
-  static constexpr std::size_t kLargestGap = 1U << 24;
+  static constexpr std::size_t kLargestGap = 1U << 20;
 
   std::span<const std::byte> file_;
   Contents& contents_;
