@@ -30,6 +30,8 @@ class TemporaryFolder {
   // Both return the file's path; folders on the way are made.
   std::string write(const std::string& name, std::string_view content) const {
     std::filesystem::create_directories((path_ / name).parent_path());
+    // Truncating a file that is there would make some file systems wait for the disk when it is closed.
+    std::filesystem::remove(path_ / name);
     std::ofstream(path_ / name, std::ios::binary) << content;
     return *this / name;
   }

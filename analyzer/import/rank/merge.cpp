@@ -11,7 +11,7 @@
 namespace lockstep::analyzer {
 namespace {
 
-constexpr std::int32_t kLargestWorld = 1 << 24;
+constexpr std::int32_t kLargestWorld = 1 << 20;
 
 void warn(Job& job, std::string code, std::string message, std::int32_t rank = kNoRank) {
   job.warnings.push_back({std::move(code), std::move(message), rank});
@@ -95,14 +95,6 @@ void settle_world(Job& job, const std::vector<RankImport>& imports) {
   }
   for (std::int32_t rank = 0; rank < std::min(job.world_size, kLargestWorld); ++rank)
     if (!present.contains(rank)) job.ranks_missing.push_back(rank);
-  if (!job.ranks_missing.empty())
-    warn(job, "rank_missing",
-         fmt::format("{} of {} ranks {} missing: {}", job.ranks_missing.size(), job.world_size,
-                     job.ranks_missing.size() == 1 ? "is" : "are", rank_list(job.ranks_missing)));
-  if (imports.size() == 1)
-    warn(job, "single_rank",
-         fmt::format("only rank {} is there: who waited for whom can't be told from one rank",
-                     imports.front().trace.rank));
 }
 
 // False, and nothing is moved, where a time would leave ±kLatest.
@@ -128,8 +120,17 @@ bool shift(RankTrace& trace, std::int64_t by) {
 // What NTP keeps between hosts of one site, on a bad day. Nothing in the files says better.
 constexpr std::int64_t kWallClockUncertaintyNs = 1'000'000;
 
+// The clock that most ranks share is the job's; at a tie the first rank's.
+const RankImport& reference_clock(const std::vector<RankImport>& imports) {
+  std::map<std::string, std::size_t> ranks_on;
+  for (const RankImport& import : imports) ++ranks_on[import.clock_name];
+  return *std::max_element(imports.begin(), imports.end(), [&](const RankImport& a, const RankImport& b) {
+    return ranks_on[a.clock_name] < ranks_on[b.clock_name];
+  });
+}
+
 void settle_clocks(Job& job, std::vector<RankImport>& imports) {
-  const RankImport& reference = imports.front();
+  const RankImport& reference = reference_clock(imports);
   job.realtime_of_zero = reference.realtime_of_zero;
   std::vector<std::int32_t> unrelated, by_wall_clock;
   for (RankImport& import : imports) {
@@ -141,7 +142,8 @@ void settle_clocks(Job& job, std::vector<RankImport>& imports) {
                                                                             *reference.realtime_of_zero, &by);
     if (!related || !shift(import.trace, by)) {
       unrelated.push_back(import.trace.rank);
-      import.trace.clock.evidence = "assumed";
+      import.trace.clock.related = false;
+      import.trace.clock.evidence = "none";
     } else if (!same_clock) {
       by_wall_clock.push_back(import.trace.rank);
       import.trace.clock.evidence = "wall clock";
@@ -196,21 +198,6 @@ void merge_strings(Job& job, RankImport& import, bool first) {
   for (HostRange& range : import.trace.host_ranges) range.name = ids[range.name];
 }
 
-void warn_of_absences(Job& job) {
-  bool any_step = false, any_communication = false, any_activity = false;
-  for (const RankTrace& rank : job.ranks) {
-    any_step |= !rank.steps.empty();
-    any_communication |= !rank.communications.empty();
-    any_activity |= !rank.activities.empty();
-    if (rank.activities.empty())
-      warn(job, "no_device_activity",
-           fmt::format("rank {}: {} holds no device activity", rank.rank, rank.file), rank.rank);
-  }
-  if (!any_step) warn(job, "no_steps", "no step marks: figures are over each rank's whole window");
-  if (any_activity && !any_communication)
-    warn(job, "no_communication", "no communication was found: nothing to say about overlap and waiting");
-}
-
 }  // namespace
 
 Result<Job> merge_ranks(std::string path, std::vector<RankImport> imports, std::vector<Warning> warnings,
@@ -243,7 +230,6 @@ Result<Job> merge_ranks(std::string path, std::vector<RankImport> imports, std::
     std::move(import.warnings.begin(), import.warnings.end(), std::back_inserter(job.warnings));
     job.ranks.push_back(std::move(import.trace));
   }
-  warn_of_absences(job);
   return job;
 }
 
