@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <numeric>
 #include <string>
 #include <tuple>
@@ -149,19 +150,19 @@ class RankBuilder {
 class JobBuilder {
  public:
   RankBuilder& rank(std::int32_t number) {
-    return ranks_.try_emplace(number, job_.strings, number).first->second;
+    return ranks_.try_emplace(number, job_->strings, number).first->second;
   }
   std::uint32_t group(const std::string& name, std::vector<std::int32_t> ranks,
                       const std::string& description = "") {
-    job_.groups.push_back({name, description, std::move(ranks)});
-    return static_cast<std::uint32_t>(job_.groups.size() - 1);
+    job_->groups.push_back({name, description, std::move(ranks)});
+    return static_cast<std::uint32_t>(job_->groups.size() - 1);
   }
   JobBuilder& missing(std::int32_t rank) {
-    job_.ranks_missing.push_back(rank);
+    job_->ranks_missing.push_back(rank);
     return *this;
   }
   Job build() const {
-    Job job = job_;
+    Job job = *job_;
     job.path = "hand-made";
     for (const auto& [number, builder] : ranks_) job.ranks.push_back(builder.build());
     job.world_size = static_cast<std::int32_t>(job.ranks.size() + job.ranks_missing.size());
@@ -169,7 +170,7 @@ class JobBuilder {
   }
 
  private:
-  Job job_;
+  std::unique_ptr<Job> job_ = std::make_unique<Job>();  // ranks refer to its strings
   std::map<std::int32_t, RankBuilder> ranks_;
 };
 

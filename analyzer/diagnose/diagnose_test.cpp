@@ -1,0 +1,367 @@
+// Blame, root causes, findings and warnings of hand-made jobs. Times are in µs here, to stand above every
+// resolution.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "analyzer/analysis.h"
+#include "analyzer/diagnose/root_cause.h"
+#include "analyzer/model/job_builder.h"
+
+namespace lockstep::analyzer {
+namespace {
+
+using testing::Contains;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+
+constexpr Nanoseconds us = 1000;
+
+Report report_of(const JobBuilder& builder) {
+  Result<Analysis> analysis = analyze(builder.build());
+  if (!analysis.ok()) ADD_FAILURE() << analysis.error().message;
+  return analysis.ok() ? std::move(analysis).value().report : Report{};
+}
+
+std::vector<std::string> codes_of(const std::vector<Warning>& warnings) {
+  std::vector<std::string> codes;
+  for (const Warning& warning : warnings) codes.push_back(warning.code);
+  return codes;
+}
+
+std::vector<std::string> codes_of(const std::vector<Finding>& findings) {
+  std::vector<std::string> codes;
+  for (const Finding& finding : findings) codes.push_back(finding.code);
+  return codes;
+}
+
+Finding finding(const Report& report, const std::string& code) {
+  for (const Finding& candidate : report.findings) {
+    if (candidate.code == code) return candidate;
+  }
+  ADD_FAILURE() << "no finding " << code;
+  return {};
+}
+
+// `steps` steps of 1000 µs on four ranks: each computes `layer` for 300 µs (rank `slow` longer), then an
+// all-reduce that ends 50 µs after the last arrival. Everything was launched long before.
+JobBuilder straggling_job(int steps, std::int32_t slow, Nanoseconds longer_us, int every = 1) {
+  JobBuilder job;
+  for (int step = 0; step < steps; ++step) {
+    const Nanoseconds begin = step * 1000 * us;
+    const Nanoseconds extra = step % every == 0 ? longer_us * us : 0;
+    for (std::int32_t rank = 0; rank < 4; ++rank) {
+      // Ranks differ by a little, so that without the slow one rank 3 is last, by 1 µs.
+      const Nanoseconds end = begin + (300 + rank) * us + (rank == slow ? extra : 0);
+      job.rank(rank).step(step, begin, begin + 900 * us);
+      job.rank(rank).compute(begin, end, "layer").launched(begin, begin + 1);
+      job.rank(rank).all_reduce(end, begin + (353 * us) + extra).launched(begin + 2, begin + 3);
+    }
+  }
+  return job;
+}
+
+TEST(Blame, IsTheSumOfTheOthersWaits) {
+  const Report report = report_of(straggling_job(4, 2, 100));
+  ASSERT_FALSE(report.blame.empty());
+  const BlameReport& blame = report.blame[0];
+  EXPECT_EQ(blame.rank, 2);
+  // Each step the others arrive 102, 101 and 99 µs before rank 2.
+  EXPECT_EQ(blame.blame_ns, 4 * (102 + 101 + 99) * us);
+  EXPECT_EQ(blame.collectives, 4);
+  EXPECT_EQ(blame.persistent, true);
+}
+
+TEST(Blame, ASlowComputationIsNamedBesideTheOthersMedian) {
+  const Report report = report_of(straggling_job(4, 2, 100));
+  EXPECT_EQ(report.blame.at(0).root_cause,
+            "compute `layer` took 402 µs, median of the others 301 µs; mean of 4 operations");
+}
+
+TEST(Blame, TooFewStepsTellNothingOfPersistence) {
+  EXPECT_FALSE(report_of(straggling_job(2, 2, 100)).blame.at(0).persistent.has_value());
+}
+
+TEST(Blame, ARankThatIsLastInFewStepsIsTransient) {
+  const Report report =
+      report_of(straggling_job(9, 1, 100, 3));  // rank 1 in 3 of 9 steps, else rank 3 by 1 µs
+  EXPECT_EQ(report.blame.at(0).rank, 1);
+  EXPECT_EQ(report.blame.at(0).persistent, false);
+}
+
+// Rank 1 is late because it loads data; the second all-reduce is late for the same reason: compute ran on
+// under the first.
+TEST(Blame, LatenessIsTracedToWhereTheRanksLastLeftTogether) {
+  JobBuilder job;
+  for (std::int32_t rank = 0; rank < 3; ++rank) {
+    const Nanoseconds late = rank == 1 ? 500 * us : rank * us;
+    RankBuilder& builder = job.rank(rank);
+    builder.compute(0, 10 * us).launched(-10, -5);
+    builder.compute(10 * us + late, 110 * us + late, "first")
+        .launched(10 * us + late - 2, 10 * us + late - 1);
+    builder.all_reduce(110 * us + late, 650 * us).launched(0, 1);
+    builder.compute(110 * us + late, 700 * us + late, "second")
+        .launched(0, 1);  // runs on under the all-reduce
+    builder.all_reduce(700 * us + late, 1300 * us).launched(0, 1);
+    if (rank == 1) builder.data_loading(10 * us, 510 * us);
+  }
+  const Report report = report_of(job);
+  ASSERT_EQ(report.blame.size(), 1u);
+  EXPECT_EQ(report.blame[0].collectives, 2);
+  EXPECT_THAT(report.blame[0].root_cause,
+              HasSubstr("data loading for 500 µs, median of the others 0; mean of 2 operations"));
+}
+
+TEST(Blame, AHostThatLaunchesLateIsSaid) {
+  JobBuilder job;
+  for (std::int32_t rank = 0; rank < 3; ++rank) {
+    const Nanoseconds late = rank == 2 ? 200 * us : 0;
+    job.rank(rank).compute(0, 10 * us).launched(-10, -5);
+    job.rank(rank).all_reduce(20 * us + late, 300 * us).launched(19 * us + late, 20 * us + late);
+  }
+  EXPECT_EQ(report_of(job).blame.at(0).root_cause,
+            "its host launched late: the device idled, with nothing launched, for 210 µs, median of the "
+            "others 10.0 µs; in "
+            "1 operation");
+}
+
+// Rank 1 is late in group "dp" because it waited for rank 2 in group "tp", which computed longer than rank 1
+// there.
+TEST(Blame, FollowsAChainOfWaitsIntoAnotherGroup) {
+  JobBuilder job;
+  const auto dp = job.group("dp", {0, 1}), tp = job.group("tp", {1, 2});
+  job.rank(0)
+      .compute(0, 100 * us, "work")
+      .launched(-9, -8)
+      .all_reduce(100 * us, 460 * us)
+      .in_group(dp)
+      .sequence(0);
+  job.rank(1)
+      .compute(0, 90 * us, "work")
+      .launched(-9, -8)
+      .all_reduce(90 * us, 410 * us)
+      .in_group(tp)
+      .sequence(0);
+  job.rank(1).all_reduce(410 * us, 460 * us).in_group(dp).sequence(0);
+  job.rank(2)
+      .compute(0, 400 * us, "work")
+      .launched(-9, -8)
+      .all_reduce(400 * us, 410 * us)
+      .in_group(tp)
+      .sequence(0);
+  const Report report = report_of(job);
+  ASSERT_EQ(report.blame.size(), 2u);
+  EXPECT_EQ(report.blame[0].rank, 1);  // rank 0 waits 310 µs for it, as rank 1 does for rank 2
+  EXPECT_EQ(report.blame[1].rank, 2);
+  EXPECT_EQ(report.blame[0].root_cause,
+            "it waited itself, in all_reduce of group tp, for rank 2: there, compute `work` took 400 µs, "
+            "median of the "
+            "others 90.0 µs; in 1 operation");
+}
+
+TEST(ShortName, DropsWhatIsBetweenBrackets) {
+  EXPECT_EQ(short_name("void at::native::add<float, f<2>>(int, float*)"), "at::native::add");
+  EXPECT_EQ(short_name("forward layer 5 (repeated)"), "forward layer 5 (repeated)");
+  EXPECT_EQ(short_name("at::native::(anonymous namespace)::copy(int)"),
+            "at::native::(anonymous namespace)::copy");
+  EXPECT_EQ(short_name("a::b<"), "a::b<");
+  EXPECT_EQ(short_name(""), "");
+}
+
+TEST(Findings, APersistentStraggler) {
+  const Report report = report_of(straggling_job(4, 2, 100));
+  const Finding straggler = finding(report, "straggler_persistent");
+  EXPECT_THAT(straggler.title, HasSubstr("rank 2 arrives last in 4 of 4 collectives"));
+  EXPECT_EQ(straggler.lost_ns, 4 * (102 + 101 + 99) * us);
+  std::int64_t windows = 0;
+  for (const RankReport& rank : report.ranks) windows += rank.measures.window_ns;
+  EXPECT_DOUBLE_EQ(straggler.lost_share,
+                   static_cast<double>(straggler.lost_ns) / static_cast<double>(windows));
+  EXPECT_THAT(straggler.evidence, Contains(HasSubstr("compute `layer` took 402 µs")));
+}
+
+TEST(Findings, WaitingUnderComputeIsNoLoss) {
+  JobBuilder job = straggling_job(4, 2, 100);
+  for (std::int32_t rank : {0, 1, 3}) job.rank(rank).compute(0, 4000 * us, "other stream").launched(-2, -1);
+  EXPECT_THAT(codes_of(report_of(job).findings), Not(Contains("straggler_persistent")));
+}
+
+TEST(Findings, ABalancedJobHasNone) {
+  JobBuilder job;
+  for (int step = 0; step < 8; ++step) {
+    for (std::int32_t rank = 0; rank < 4; ++rank) {
+      const Nanoseconds begin = step * 1000 * us;
+      job.rank(rank).step(step, begin, begin + 999 * us);
+      job.rank(rank).compute(begin, begin + 980 * us).launched(begin, begin + 1);
+      // Each is last in turn, under compute.
+      const Nanoseconds arrival = begin + (step % 4 == rank ? 510 : 500) * us;
+      job.rank(rank).all_reduce(arrival, begin + 600 * us).launched(begin + 2, begin + 3);
+    }
+  }
+  EXPECT_THAT(codes_of(report_of(job).findings), IsEmpty());
+}
+
+// Two ranks, `count` all-reduces of `bytes` a step after the whole of compute, each `transfer` long.
+JobBuilder bucketed_job(int count, std::int64_t bytes, Nanoseconds transfer, std::int64_t first_bytes,
+                        Nanoseconds first) {
+  JobBuilder job;
+  for (int step = 0; step < 3; ++step) {
+    const Nanoseconds begin = step * 100'000 * us;
+    for (std::int32_t rank = 0; rank < 2; ++rank) {
+      RankBuilder& builder = job.rank(rank);
+      builder.step(step, begin, begin + 90'000 * us);
+      builder.compute(begin, begin + 10'000 * us).launched(begin, begin + 1);
+      Nanoseconds at = begin + 10'000 * us;
+      for (int i = 0; i < count; ++i) {
+        const Nanoseconds end = at + (i == 0 ? first : transfer);
+        builder.all_reduce(at, end).bytes(i == 0 ? first_bytes : bytes).launched(begin + 2, begin + 3);
+        at = end;
+      }
+    }
+  }
+  return job;
+}
+
+TEST(Findings, OneLargeBucketIsTooLarge) {
+  const Report report = report_of(bucketed_job(1, 0, 0, 80 << 20, 4000 * us));
+  const Finding large = finding(report, "buckets_too_large");
+  EXPECT_THAT(large.remedy, HasSubstr("bucket_cap_mb=10"));  // 80 MiB in eight
+  EXPECT_EQ(large.lost_ns, 2 * 3 * 4000 * us);
+  EXPECT_THAT(codes_of(report.findings), Not(Contains("no_overlap")));
+}
+
+TEST(Findings, ManySmallBucketsAreTooSmall) {
+  // 100 µs to start one, then 1 byte a ns: 10 kB take 110 µs, the first, of 400 kB, 500 µs.
+  const Report report = report_of(bucketed_job(40, 10'000, 110 * us, 400'000, 500 * us));
+  const Finding small = finding(report, "buckets_too_small");
+  EXPECT_THAT(small.evidence, Contains(HasSubstr("starting one costs 100 µs, moving 10.0 kB costs 10.0 µs")));
+  // All but eight of them a step, on both ranks.
+  EXPECT_EQ(small.lost_ns, 2 * 3 * 32 * 100 * us);
+}
+
+// Three buckets a step; the first, of 8 MiB, starts when 80 % of the time until the last one starts has
+// passed.
+TEST(Findings, ALargeFirstBucketStartsLate) {
+  for (const Nanoseconds first_start : {8000 * us, 3000 * us}) {
+    JobBuilder job;
+    for (int step = 0; step < 3; ++step) {
+      const Nanoseconds begin = step * 20'000 * us;
+      for (std::int32_t rank = 0; rank < 2; ++rank) {
+        RankBuilder& builder = job.rank(rank);
+        builder.step(step, begin, begin + 19'000 * us);
+        builder.compute(begin, begin + 9000 * us).launched(begin, begin + 1);
+        for (const Nanoseconds at : {first_start, 9000 * us, 10'000 * us}) {
+          builder.all_reduce(begin + at, begin + at + 1000 * us)
+              .bytes(8 << 20)
+              .launched(begin + 2, begin + 3);
+        }
+      }
+    }
+    const Report report = report_of(job);
+    if (first_start == 3000 * us) {
+      EXPECT_THAT(codes_of(report.findings), Not(Contains("first_bucket_late")));
+      continue;
+    }
+    const Finding late = finding(report, "first_bucket_late");
+    EXPECT_THAT(late.evidence, Contains(HasSubstr("starts after 80.0 % of the time")));
+    EXPECT_EQ(late.lost_ns, 2 * 3 * 1000 * us);
+  }
+}
+
+TEST(Findings, BucketsOfASensibleSizeAreNoFinding) {
+  const Report report = report_of(bucketed_job(8, 10 << 20, 1000 * us, 1 << 20, 110 * us));
+  EXPECT_THAT(codes_of(report.findings), Not(Contains(HasSubstr("bucket"))));
+}
+
+TEST(Findings, NothingHiddenAtAll) {
+  const Report report = report_of(bucketed_job(8, 10 << 20, 1000 * us, 1 << 20, 110 * us));
+  EXPECT_THAT(codes_of(report.findings), Contains("no_overlap"));
+  EXPECT_EQ(finding(report, "no_overlap").lost_ns, 2 * 3 * 7110 * us);
+}
+
+TEST(Findings, DataLoading) {
+  JobBuilder job;
+  for (std::int32_t rank = 0; rank < 2; ++rank) {
+    job.rank(rank).compute(0, 100 * us).launched(-2, -1).data_loading(100 * us, 200 * us);
+    job.rank(rank).compute(200 * us, 900 * us).launched(199 * us, 200 * us);
+  }
+  const Finding loading = finding(report_of(job), "data_loading");
+  EXPECT_EQ(loading.lost_ns, 2 * 100 * us);
+  EXPECT_EQ(loading.severity, "high");  // 200 of 1800 µs
+  EXPECT_THAT(loading.remedy, HasSubstr("num_workers"));
+}
+
+TEST(Findings, HostBoundOnlyWhereTheDeviceIsNotTheHost) {
+  for (const std::string device : {"cuda:0", "cpu"}) {
+    JobBuilder job;
+    job.rank(0)
+        .compute(0, 100 * us)
+        .launched(-2, -1)
+        .compute(300 * us, 900 * us)
+        .launched(299 * us, 300 * us);
+    job.rank(0).trace().device = device;
+    EXPECT_EQ(codes_of(report_of(job).findings),
+              device == "cpu" ? std::vector<std::string>{} : std::vector<std::string>{"host_bound"});
+  }
+}
+
+TEST(Findings, MismatchedCollectivesAreNamedWithBothSides) {
+  JobBuilder job;
+  const auto dp = job.group("dp", {0, 1});
+  job.rank(0).all_reduce(0, 90).in_group(dp).sequence(3).bytes(400).of(DataType::float32);
+  job.rank(1).all_reduce(1, 90).in_group(dp).sequence(3).bytes(400).of(DataType::bfloat16);
+  const Finding mismatch = finding(report_of(job), "mismatched_collectives");
+  EXPECT_THAT(mismatch.evidence,
+              ElementsAre("group dp, sequence number 3: rank 0 all_reduce of 400 B float32, rank 1 "
+                          "all_reduce of 400 B bfloat16"));
+}
+
+TEST(Findings, ClocksTooUncertainToNameAnyone) {
+  JobBuilder job;
+  for (std::int32_t rank = 0; rank < 2; ++rank) {
+    job.rank(rank).compute(0, 10 * us).all_reduce((100 + 50 * rank) * us, 200 * us);
+    job.rank(rank).trace().host = rank == 0 ? "a" : "b";
+    job.rank(rank).trace().clock.uncertainty_ns = 100 * us;
+  }
+  EXPECT_THAT(codes_of(report_of(job).findings), Contains("clock_uncertain"));
+}
+
+TEST(Warnings, SayWhatIsNotKnown) {
+  JobBuilder alone;
+  alone.rank(0).compute(0, 10).all_reduce(20, 30).unclassified(40, 50);
+  EXPECT_THAT(codes_of(report_of(alone).warnings),
+              ElementsAre("no_steps", "single_rank", "unclassified", "launches_missing"));
+  JobBuilder silent;
+  silent.missing(1).rank(0).compute(0, 10);
+  EXPECT_THAT(codes_of(report_of(silent).warnings),
+              ElementsAre("no_steps", "no_communication", "rank_missing"));
+  JobBuilder empty;
+  empty.rank(0).sync(0, 10);
+  EXPECT_THAT(codes_of(report_of(empty).warnings), Contains("no_device_activity"));
+}
+
+TEST(Warnings, ARootThatNobodyKnows) {
+  JobBuilder job;
+  for (std::int32_t rank = 0; rank < 2; ++rank) job.rank(rank).collective(Operation::broadcast, rank, 30);
+  const Report report = report_of(job);
+  EXPECT_THAT(codes_of(report.warnings), Contains("root_unknown"));
+  EXPECT_TRUE(report.collectives.at(0).root_unknown);
+}
+
+TEST(Warnings, WhatTheImporterSaidIsNotSaidTwice) {
+  JobBuilder builder;
+  builder.rank(0).compute(0, 10);
+  Job job = builder.build();
+  job.warnings.push_back({"no_steps", "said before", kNoRank});
+  const Result<Analysis> analysis = analyze(job);
+  ASSERT_TRUE(analysis.ok());
+  const std::vector<std::string> codes = codes_of(analysis.value().report.warnings);
+  EXPECT_EQ(std::count(codes.begin(), codes.end(), "no_steps"), 1);
+}
+
+}  // namespace
+}  // namespace lockstep::analyzer
