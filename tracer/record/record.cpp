@@ -87,7 +87,7 @@ void print_summary(const Manifest& manifest, const fs::path& folder) {
                   readable_bytes(recording.bytes),
                   readable_duration(manifest.end_realtime - manifest.start_realtime)));
   for (const auto& [reason, count] : recording.dropped) {
-    say(fmt::format("{} lost: {}{}", counted(count, "event was", "events were"), reason,
+    say(fmt::format("lost: {} × {}{}", readable_count(count), reason,
                     reason == "ring full" ? " (a larger --buffer-size helps)" : ""));
   }
   if (!recording.missing_ranks.empty()) {
