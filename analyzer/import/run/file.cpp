@@ -5,6 +5,7 @@
 #include <charconv>
 #include <map>
 #include <set>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
 
@@ -226,24 +227,23 @@ class FileImport {
     for (const trace::Step& event : events) {
       if (!sound(event.begin, event.end)) continue;
       import_.trace.steps.push_back({event.number, event.begin, event.end});
-      step_begins_.emplace(event.lane, event.begin);
+      steps_.emplace(event.lane, event.begin, event.end);
     }
   }
 
-  HostKind kind_of(trace::StringId range_name, trace::StringId domain, trace::LaneId lane,
-                   Nanoseconds begin) {
+  HostKind kind_of(trace::StringId range_name, trace::StringId domain, trace::LaneId lane, Nanoseconds begin,
+                   Nanoseconds end) {
     const bool ours = reader_.string(domain) == "lockstep";
-    if (ours && step_begins_.contains({lane, begin})) return HostKind::step;
+    if (ours && reader_.string(range_name) == "data_loading") return HostKind::data_loading;
+    if (ours && steps_.contains({lane, begin, end})) return HostKind::step;
     const auto [where, fresh] = loads_data_.emplace(range_name, false);
     if (fresh) where->second = names_data_loading(reader_.string(range_name));
-    if (where->second || (ours && reader_.string(range_name) == "data_loading"))
-      return HostKind::data_loading;
-    return HostKind::other;
+    return where->second ? HostKind::data_loading : HostKind::other;
   }
 
   void read_host_ranges() {
     const Status status = reader_.read<trace::HostRange>(Selection{}, [this](const trace::HostRange& event) {
-      const HostKind kind = kind_of(event.name, event.domain, event.lane, event.begin);
+      const HostKind kind = kind_of(event.name, event.domain, event.lane, event.begin, event.end);
       if (!sound(event.begin, event.end) || (kind == HostKind::other && !options_.keep_host_ranges)) return;
       import_.trace.host_ranges.push_back(
           {event.begin, event.end, name(event.name), event.lane, event.depth, kind});
@@ -262,7 +262,7 @@ class FileImport {
     for (const trace::ChunkInfo& chunk : reader_.chunks())
       if (chunk.count > 0) end = std::max(end, std::min(chunk.end, kLatest));
     for (const trace::OpenRange& event : unfinished.value()) {
-      const HostKind kind = kind_of(event.name, event.domain, event.lane, event.begin);
+      const HostKind kind = kind_of(event.name, event.domain, event.lane, event.begin, end);
       if (!sound(event.begin, std::max(event.begin, end)) ||
           (kind == HostKind::other && !options_.keep_host_ranges))
         continue;
@@ -324,7 +324,7 @@ class FileImport {
   std::unordered_map<trace::StringId, bool> loads_data_;
   std::vector<std::uint32_t> groups_;
   std::unordered_map<trace::CorrelationId, std::pair<Nanoseconds, Nanoseconds>> launches_;
-  std::set<std::pair<trace::LaneId, Nanoseconds>> step_begins_;
+  std::set<std::tuple<trace::LaneId, Nanoseconds, Nanoseconds>> steps_;
   std::set<std::string> damage_;
   std::uint64_t unsound_ = 0;
 };

@@ -30,27 +30,36 @@ std::optional<std::int32_t> rank_of(const std::string& name) {
   return rank;
 }
 
-void read_manifest(const fs::path& path, Folder& folder) {
+// The manifest's JSON; discarded where there is none.
+nlohmann::json parse_manifest(const fs::path& path) {
   std::ifstream file(path, std::ios::binary);
-  if (!file) {
-    folder.warnings.push_back(
-        {"manifest_missing",
-         fmt::format("{}: missing; the world size is taken from the ranks' files", path.string()), kNoRank});
-    return;
-  }
-  const nlohmann::json manifest = nlohmann::json::parse(file, nullptr, false);
+  return file ? nlohmann::json::parse(file, nullptr, false)
+              : nlohmann::json(nlohmann::json::value_t::discarded);
+}
+
+void read_manifest(const fs::path& path, Folder& folder) {
+  const nlohmann::json manifest = parse_manifest(path);
   if (!manifest.is_object()) {
-    folder.warnings.push_back(
-        {"manifest_damaged",
-         fmt::format("{}: no JSON object; the world size is taken from the ranks' files", path.string()),
-         kNoRank});
+    std::error_code error;
+    const bool there = fs::exists(path, error);
+    folder.warnings.push_back({there ? "manifest_damaged" : "manifest_missing",
+                               fmt::format("{}: {}; the world size is taken from the ranks' files",
+                                           path.string(), there ? "no JSON object" : "missing"),
+                               kNoRank});
     return;
   }
   const auto world = manifest.find("world_size");
-  if (world != manifest.end() && world->is_number_integer()) {
-    const auto size = world->get<std::int64_t>();
-    if (size > 0 && size <= INT32_MAX) folder.world_size = static_cast<std::int32_t>(size);
-  }
+  if (world == manifest.end() || !world->is_number_integer()) return;
+  const auto size = world->get<std::int64_t>();
+  if (size > 0 && size <= INT32_MAX) folder.world_size = static_cast<std::int32_t>(size);
+}
+
+bool is_manifest_of_ours(const fs::path& path) {
+  const nlohmann::json manifest = parse_manifest(path);
+  if (!manifest.is_object()) return false;
+  const auto format = manifest.find("format");
+  return format != manifest.end() && format->is_string() &&
+         format->get<std::string>().starts_with("lockstep");
 }
 
 }  // namespace
@@ -58,10 +67,9 @@ void read_manifest(const fs::path& path, Folder& folder) {
 bool is_run_folder(const fs::path& folder) {
   std::error_code error;
   for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
-    const std::string name = at->path().filename().string();
-    if (name.ends_with(kSuffix) || name == kManifest) return true;
+    if (at->path().filename().string().ends_with(kSuffix)) return true;
   }
-  return false;
+  return is_manifest_of_ours(folder / kManifest);
 }
 
 Result<Folder> open_folder(const fs::path& path) {

@@ -1,0 +1,248 @@
+#include "analyzer/import/run/run.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "analyzer/import/rank/merge.h"
+#include "analyzer/import/test_files.h"
+#include "analyzer/model/check_job.h"
+#include "trace/writer.h"
+
+namespace lockstep::analyzer::run {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using trace::LaneKind;
+using trace::Writer;
+
+constexpr std::uint64_t kTrainer = 4711;
+
+// What the trainer's rank 1 of 2 would leave: a step in which a batch is loaded, two layers computed, and an
+// all-reduce issued that runs on its own thread.
+void write_rank(Writer& writer) {
+  writer.set_metadata("rank", "1");
+  writer.set_metadata("world_size", "2");
+  writer.set_metadata("host", "node7");
+  const trace::LaneId host = writer.add_lane({LaneKind::host_thread, kTrainer, 1, 0, "main"});
+  const trace::LaneId compute = writer.add_lane({LaneKind::compute_thread, kTrainer, 1, 0, "main"});
+  const trace::LaneId gloo = writer.add_lane({LaneKind::communication, kTrainer, 2, 0, ""});
+  const trace::StringId ours = writer.intern("lockstep");
+  const trace::GroupId group = writer.add_group({"world", "", {1, 0}});
+  writer.append(trace::ClockSnapshot{1000, 1'700'000'000'000'001'000, kUnknownTime, 0});
+  writer.append(trace::Step{host, 1000, 2000, 12});
+  writer.append(trace::HostRange{host, host, 1000, 2000, writer.intern("step"), ours, 0, 0, 0, true});
+  writer.append(trace::HostRange{host, host, 1000, 1100, writer.intern("data_loading"), ours, 0, 0, 1, true});
+  writer.append(trace::HostRange{host, host, 1100, 1900, writer.intern("backward"), ours, 0, 0, 1, true});
+  writer.append(trace::DeviceActivity{compute, 1100, 1400, writer.intern("layer 1"),
+                                      trace::ActivityClass::compute, 0, 0});
+  writer.append(trace::DeviceActivity{compute, 1450, 1900, writer.intern("layer 0"),
+                                      trace::ActivityClass::compute, 0, 0});
+  writer.append(trace::ApiCall{host, 1400, 1410, writer.intern("issue all_reduce"), 77});
+  trace::Collective collective;
+  collective.lane = gloo;
+  collective.begin = 1420;
+  collective.end = 1800;
+  collective.name = writer.intern("all_reduce");
+  collective.group = group;
+  collective.operation = Operation::all_reduce;
+  collective.sequence = 5;
+  collective.bytes = 4'000'000;
+  collective.data_type = DataType::float32;
+  collective.correlation = 77;
+  writer.append(collective);
+}
+
+std::string write_file(const TemporaryFolder& folder, const std::string& name, void (*fill)(Writer&),
+                       bool close = true) {
+  Writer writer = must(Writer::create((folder / name).c_str()));
+  fill(writer);
+  EXPECT_TRUE(writer.flush().ok());
+  if (close) {
+    EXPECT_TRUE(writer.close().ok());
+  } else {
+    writer.abandon();
+  }
+  return folder / name;
+}
+
+TEST(RunFile, BecomesARank) {
+  const TemporaryFolder folder;
+  const RankImport import = must(import_file(write_file(folder, "rank-1.lst", write_rank)));
+  const RankTrace& trace = import.trace;
+  EXPECT_EQ(trace.rank, 1);
+  EXPECT_EQ(import.world_size, 2);
+  EXPECT_EQ(trace.host, "node7");
+  EXPECT_EQ(trace.device, "cpu");
+  EXPECT_EQ(trace.resolution_ns, 1);
+  EXPECT_EQ(trace.clock.evidence, "same host");
+  EXPECT_EQ(import.realtime_of_zero, 1'700'000'000'000'000'000);
+  EXPECT_THAT(import.warnings, IsEmpty());
+
+  ASSERT_EQ(trace.activities.size(), 3u);
+  const Activity& layer = trace.activities[0];
+  EXPECT_EQ(layer.begin, 1100);
+  EXPECT_EQ(layer.end, 1400);
+  EXPECT_EQ(layer.launch_begin, 1100);  // the thread itself computes
+  EXPECT_EQ(layer.launch_end, 1100);
+  EXPECT_EQ(layer.step, 0u);
+  EXPECT_EQ(import.strings.view(layer.name), "layer 1");
+  EXPECT_EQ(trace.lanes[layer.lane].kind, LaneKind::compute_thread);
+  const Activity& reduce = trace.activities[1];
+  EXPECT_EQ(reduce.activity_class, Class::collective);
+  EXPECT_EQ(reduce.launch_begin, 1400);
+  EXPECT_EQ(reduce.launch_end, 1410);
+  EXPECT_EQ(reduce.step, 0u);
+  EXPECT_EQ(trace.lanes[reduce.lane].kind, LaneKind::communication);
+  EXPECT_EQ(trace.lanes[reduce.lane].name, "thread 2");
+
+  ASSERT_EQ(trace.communications.size(), 1u);
+  const Communication& communication = trace.communications[0];
+  EXPECT_TRUE(communication.has_metadata);
+  EXPECT_EQ(communication.operation, Operation::all_reduce);
+  EXPECT_EQ(communication.sequence, 5);
+  EXPECT_EQ(communication.bytes, 4'000'000);
+  EXPECT_EQ(communication.data_type, DataType::float32);
+  EXPECT_EQ(communication.peer, kNoRank);
+  EXPECT_EQ(import.groups.at(communication.group).name, "world");
+  EXPECT_THAT(import.groups.at(communication.group).ranks, ElementsAre(0, 1));
+
+  ASSERT_EQ(trace.steps.size(), 1u);
+  EXPECT_EQ(trace.steps[0].number, 12);
+  ASSERT_EQ(trace.host_ranges.size(), 2u);  // the phases only if asked for
+  EXPECT_EQ(trace.host_ranges[0].kind, HostKind::step);
+  EXPECT_EQ(trace.host_ranges[1].kind, HostKind::data_loading);
+}
+
+TEST(RunFile, KeepsHostRangesAndLaunchesIfAsked) {
+  const TemporaryFolder folder;
+  const RankImport import =
+      must(import_file(write_file(folder, "rank-1.lst", write_rank), {.keep_host_ranges = true}));
+  std::vector<std::string> names;
+  for (const HostRange& range : import.trace.host_ranges)
+    names.push_back(std::string(import.strings.view(range.name)) + " " + std::to_string(range.depth) + " " +
+                    std::to_string(static_cast<int>(range.kind)));
+  EXPECT_THAT(names, ElementsAre("step 0 1", "data_loading 1 2", "backward 1 0", "issue all_reduce 2 3"));
+}
+
+TEST(RunFile, SendsAndReceivesArePointToPoint) {
+  const TemporaryFolder folder;
+  const RankImport import = must(import_file(write_file(folder, "rank-0.lst", [](Writer& writer) {
+    writer.set_metadata("rank", "0");
+    trace::Collective send;
+    send.lane = writer.add_lane({LaneKind::communication, 1, 1, 0, ""});
+    send.begin = 1;
+    send.end = 5;
+    send.operation = Operation::send;
+    send.peer = 3;
+    writer.append(send);
+  })));
+  EXPECT_EQ(import.trace.activities.at(0).activity_class, Class::p2p);
+  EXPECT_EQ(import.trace.communications.at(0).peer, 3);
+  EXPECT_FALSE(import.trace.communications.at(0).has_metadata);
+  EXPECT_EQ(import.trace.activities.at(0).launch_begin, kUnknownTime);
+}
+
+TEST(RunFile, PassesOnWhatWasLost) {
+  const TemporaryFolder folder;
+  const RankImport import = must(import_file(write_file(
+      folder, "rank-1.lst",
+      [](Writer& writer) {
+        write_rank(writer);
+        writer.append(trace::Drop{1, 2, 40, writer.intern("nvtx"), writer.intern("ring full")});
+        writer.append(trace::Drop{3, 4, 2, writer.intern("nvtx"), writer.intern("ring full")});
+        writer.append(trace::OpenRange{0, 1950, writer.intern("stuck"), 0, 0, 0, 1, true});
+        writer.append(trace::DeviceActivity{1, 500, 400, writer.intern("backwards"),
+                                            trace::ActivityClass::compute, 0, 0});
+      },
+      false)));
+  EXPECT_EQ(import.trace.dropped_events, 43u);
+  EXPECT_THAT(find_warning(import.warnings, "events_dropped")->message,
+              HasSubstr("42 events were dropped while recording: nvtx: ring full (42)"));
+  EXPECT_THAT(find_warning(import.warnings, "ranges_unfinished")->message,
+              HasSubstr("1 range was still open when recording ended (the first: \"stuck\")"));
+  EXPECT_TRUE(find_warning(import.warnings, "file_incomplete") != nullptr ||
+              find_warning(import.warnings, "file_damaged") != nullptr);
+  EXPECT_EQ(import.trace.activities.size(), 3u);
+  for (const Warning& warning : import.warnings) EXPECT_EQ(warning.rank, 1);
+}
+
+// Whatever the damage: an error that names the file, or a rank that keeps the promises of job.h.
+TEST(RunFile, CutAnywhereAndFlippedAnywhere) {
+  const TemporaryFolder folder;
+  const std::string path = write_file(folder, "rank-1.lst", write_rank);
+  std::ifstream in(path, std::ios::binary);
+  const std::string whole{std::istreambuf_iterator<char>(in), {}};
+  int readable = 0;
+  const auto check = [&](const std::string& bytes) {
+    const std::string damaged = folder.write("damaged.lst", bytes);
+    Result<RankImport> import = import_file(damaged, {.keep_host_ranges = true});
+    if (!import.ok()) {
+      ASSERT_THAT(import.error().message, HasSubstr(damaged));
+      return;
+    }
+    ++readable;
+    if (bytes.size() < whole.size()) {
+      ASSERT_THAT(import.value().warnings, testing::Not(IsEmpty()));
+    }
+    std::vector<RankImport> imports;
+    imports.push_back(std::move(import).value());
+    const Result<Job> job = merge_ranks(damaged, std::move(imports), {}, 0);
+    ASSERT_TRUE(job.ok());
+    ASSERT_TRUE(check_job(job.value()).ok()) << check_job(job.value()).error().message;
+  };
+  for (std::size_t cut = 0; cut < whole.size(); ++cut) check(whole.substr(0, cut));
+  for (std::size_t at = 0; at < whole.size(); at += 3) {
+    std::string flipped = whole;
+    flipped[at] = static_cast<char>(flipped[at] ^ 0x10);
+    check(flipped);
+  }
+  EXPECT_GT(readable, 100);
+}
+
+TEST(RunFolder, ListsRanksAndCountsTheRest) {
+  const TemporaryFolder folder;
+  for (const char* name : {"rank-10.lst", "rank-2.lst", "proc-node7-99.lst", "rank-x.lst"})
+    folder.write(name, "");
+  folder.write("manifest.json", R"({"format": "lockstep-run-1", "world_size": 12})");
+  EXPECT_TRUE(is_run_folder(folder.path()));
+  const Folder run = must(open_folder(folder.path()));
+  ASSERT_EQ(run.rank_files.size(), 2u);
+  EXPECT_EQ(run.rank_files[0].filename(), "rank-2.lst");
+  EXPECT_EQ(run.world_size, 12);
+  EXPECT_THAT(find_warning(run.warnings, "processes_without_rank")->message,
+              HasSubstr("2 recorded processes are no rank and left out (the first: proc-node7-99.lst)"));
+}
+
+TEST(RunFolder, AMissingOrDamagedManifestIsAWarning) {
+  const TemporaryFolder folder;
+  folder.write("rank-0.lst", "");
+  EXPECT_NE(find_warning(must(open_folder(folder.path())).warnings, "manifest_missing"), nullptr);
+  for (const char* text : {"{\"world", "[]", ""}) {
+    folder.write("manifest.json", text);
+    EXPECT_NE(find_warning(must(open_folder(folder.path())).warnings, "manifest_damaged"), nullptr) << text;
+  }
+  for (const char* text :
+       {"{}", R"({"world_size": "2"})", R"({"world_size": -2})", R"({"world_size": 1e99})"}) {
+    folder.write("manifest.json", text);
+    EXPECT_EQ(must(open_folder(folder.path())).world_size, 0) << text;
+  }
+}
+
+TEST(RunFolder, WithoutRanksIsAnErrorThatSaysWhatIsThere) {
+  const TemporaryFolder folder;
+  EXPECT_FALSE(is_run_folder(folder.path()));
+  folder.write("manifest.json", R"({"format": "another tool"})");
+  EXPECT_FALSE(is_run_folder(folder.path()));
+  folder.write("manifest.json", R"({"format": "lockstep-run-1"})");
+  EXPECT_TRUE(is_run_folder(folder.path()));
+  EXPECT_THAT(open_folder(folder.path()).error().message, HasSubstr("a run folder without traces"));
+  folder.write("proc-node7-99.lst", "");
+  EXPECT_THAT(open_folder(folder.path()).error().message,
+              HasSubstr("no process of this run was a rank (1 process was recorded). To read one by itself: "
+                        "lockstep analyze "));
+}
+
+}  // namespace
+}  // namespace lockstep::analyzer::run
