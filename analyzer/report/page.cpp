@@ -28,21 +28,34 @@ int nearest_palette_index(std::uint32_t rgb) {
   return best;
 }
 
+// Half way to the page's background: what stands behind a swatch, so that its glyph stays visible on it.
+std::uint32_t shade(std::uint32_t rgb, bool dark_background) {
+  std::uint32_t shaded = 0;
+  for (const int shift : {16, 8, 0}) {
+    const std::uint32_t channel = rgb >> shift & 255;
+    shaded |= (dark_background ? channel * 5 / 8 : 255 - (255 - channel) * 5 / 8) << shift;
+  }
+  return shaded;
+}
+
+// SGR parameters for a colour: `layer` is 38 for text, 48 for what stands behind it.
+std::string color_code(int layer, std::uint32_t rgb, ColorDepth depth) {
+  if (depth != ColorDepth::true_color) return fmt::format("{};5;{}", layer, nearest_palette_index(rgb));
+  return fmt::format("{};2;{};{};{}", layer, rgb >> 16 & 255, rgb >> 8 & 255, rgb & 255);
+}
+
 std::string escape_sequence(const Span& span, const PageOptions& options) {
   std::string codes;
-  const auto add = [&](const std::string& code) { codes += (codes.empty() ? "" : ";") + code; };
+  const auto add = [&](const std::string& code) { codes += codes.empty() ? code : ';' + code; };
   if (span.emphasis == Emphasis::bold) add("1");
   if (span.emphasis == Emphasis::dim) add("2");
   if (span.cause) {
     const CauseStyle& style = style_of(*span.cause);
     const std::uint32_t rgb = options.dark_background ? style.rgb_dark : style.rgb_light;
-    if (options.color == ColorDepth::true_color) {
-      add(fmt::format("38;2;{};{};{}", rgb >> 16 & 255, rgb >> 8 & 255, rgb & 255));
-    } else {
-      add(fmt::format("38;5;{}", nearest_palette_index(rgb)));
-    }
+    add(color_code(38, rgb, options.color));
+    if (span.swatch) add(color_code(48, shade(rgb, options.dark_background), options.color));
   }
-  return codes.empty() ? "" : "\x1b[" + codes + "m";
+  return codes.empty() ? "" : fmt::format("\x1b[{}m", codes);
 }
 
 bool is_unit(std::string_view word) {
@@ -62,14 +75,14 @@ std::vector<Line> split_into_words(const Line& line) {
     while (!rest.empty()) {
       const std::size_t space = rest.find(' ');
       const std::string_view piece = rest.substr(0, space);
-      words.back().add({std::string(piece), span.emphasis, span.cause});
+      words.back().add({std::string(piece), span.emphasis, span.cause, span.swatch});
       last += piece;
       if (space == std::string_view::npos) break;
       rest.remove_prefix(space + 1);
       const std::string_view next = rest.substr(0, rest.find(' '));
       const bool number = !last.empty() && last.find_first_of("0123456789<>") != std::string::npos;
       if (number && (is_unit(next) || last.back() == '<' || last.back() == '>')) {
-        words.back().add({" ", span.emphasis, span.cause});
+        words.back().add({" ", span.emphasis, span.cause, span.swatch});
         last += ' ';
       } else if (!last.empty()) {
         words.emplace_back();
@@ -152,7 +165,7 @@ Line stacked_bar(const Partition& partition, std::int64_t scale_ns, std::size_t 
         text += style.glyph;
       }
     }
-    bar.cause(text, style.cause);
+    bar.swatch(text, style.cause);
   }
   return bar;
 }

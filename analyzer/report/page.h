@@ -34,14 +34,20 @@ struct Span {
   std::string text;  // valid UTF-8 without control characters
   Emphasis emphasis = Emphasis::none;
   std::optional<Cause> cause;  // coloured as this cause
+  bool swatch = false;         // part of a bar: a darker shade of the colour stands behind it
 };
 
 class Line {
  public:
-  Line& text(std::string_view text) { return add({std::string(text), Emphasis::none, {}}); }
-  Line& bold(std::string_view text) { return add({std::string(text), Emphasis::bold, {}}); }
-  Line& dim(std::string_view text) { return add({std::string(text), Emphasis::dim, {}}); }
-  Line& cause(std::string_view text, Cause cause) { return add({std::string(text), Emphasis::none, cause}); }
+  Line& text(std::string_view text) { return add({std::string(text), Emphasis::none, {}, false}); }
+  Line& bold(std::string_view text) { return add({std::string(text), Emphasis::bold, {}, false}); }
+  Line& dim(std::string_view text) { return add({std::string(text), Emphasis::dim, {}, false}); }
+  Line& cause(std::string_view text, Cause cause) {
+    return add({std::string(text), Emphasis::none, cause, false});
+  }
+  Line& swatch(std::string_view text, Cause cause) {
+    return add({std::string(text), Emphasis::none, cause, true});
+  }
   Line& add(Span span);
   Line& add(const Line& other);
   Line& pad_to(std::size_t columns);  // with spaces

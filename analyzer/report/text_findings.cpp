@@ -41,7 +41,6 @@ void print_findings(const Report& report, Page& page) {
       title.text(
           fmt::format(" — {} lost ({})", format_duration(finding.lost_ns), format_share(finding.lost_share)));
     }
-    if (!finding.severity.empty()) title.dim(", " + printable(finding.severity));
     page.wrap(title, 2, 4);
     for (const std::string& evidence : finding.evidence)
       page.wrap(Line{}.dim("· ").dim(printable(evidence)), 4, 6);

@@ -77,7 +77,7 @@ void print_legend(const Partition& causes, Page& page) {
   for (const CauseStyle& style : kCauseStyles) {
     if (causes[style.cause] == 0) continue;
     const std::string glyph = page.options().ascii ? std::string(1, style.ascii) : style.glyph;
-    const Line entry = Line{}.cause(glyph, style.cause).text(" ").text(style.label);
+    const Line entry = Line{}.swatch(glyph, style.cause).text(" ").text(style.label);
     if (legend.width() + 3 + entry.width() > page.options().width) {
       page.add(legend);
       legend = {};
@@ -113,7 +113,7 @@ void print_ranks(const Report& report, const TextOptions& options, Page& page) {
                {"exposed", true, 3},
                {"waits", true, 0},
                {"waited for", true, 1},
-               {"", false, notes ? 2 : 9},
+               {"", false, notes ? 2 : 0},
                {several_hosts ? "host" : "", false, several_hosts ? 5 : 9}});
   table.set_elastic(2, page.options().width / 4, 64);
   const std::int64_t most_blame = report.blame.empty() ? 0 : report.blame.front().blame_ns;
@@ -126,7 +126,11 @@ void print_ranks(const Report& report, const TextOptions& options, Page& page) {
     Line waited_for = duration_cell(blame);
     if (worst) waited_for = Line{}.bold(format_duration(blame));
     worst ? name.bold(fmt::format("{}", rank.rank)) : name.text(fmt::format("{}", rank.rank));
-    if (!note.empty()) remark.dim(note);
+    if (!note.empty()) {
+      remark.dim(note);
+    } else if (worst) {
+      remark.bold(ascii ? "<" : "←");
+    }
 
     table.add_row({name,
                    duration_cell(m.window_ns),

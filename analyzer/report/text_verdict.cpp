@@ -64,9 +64,10 @@ void print_communication(const Report& report, const Totals& totals, Page& page)
     line.text(fmt::format(
         "Communication takes {}; with one rank alone nobody can tell how much of it is waiting. ", all));
   }
-  line.text(fmt::format("Compute hides {} of it; {} is exposed.",
-                        format_share(totals.overlap_ns, totals.communication_ns),
-                        format_duration(totals.exposed_ns)));
+  line.text(
+      fmt::format("Compute hides {} of it; {} is exposed.",
+                  totals.overlap_ns == 0 ? "none" : format_share(totals.overlap_ns, totals.communication_ns),
+                  format_duration(totals.exposed_ns)));
   page.wrap(line, kIndent, kIndent);
 }
 
