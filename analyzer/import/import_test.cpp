@@ -1,0 +1,244 @@
+#include "analyzer/import/import.h"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+
+#include "analyzer/import/generated_kineto.h"
+#include "analyzer/import/test_files.h"
+#include "analyzer/model/check_job.h"
+#include "trace/writer.h"
+
+namespace lockstep::analyzer {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+std::string kineto(int rank, int world_size = 0) {
+  const std::string world = world_size > 0 ? fmt::format(R"(, "world_size": {})", world_size) : "";
+  return fmt::format(
+      R"({{"distributedInfo": {{"rank": {}{}}}, "traceEvents": [
+          {{"ph": "X", "cat": "kernel", "name": "k", "pid": 0, "tid": 7, "ts": 1, "dur": 2, "args": {{"device": 0, "stream": 7}}}}]}})",
+      rank, world);
+}
+
+void write_run_file(const std::string& path, int rank) {
+  trace::Writer writer = must(trace::Writer::create(path.c_str()));
+  writer.set_metadata("rank", std::to_string(rank));
+  const trace::LaneId lane = writer.add_lane({trace::LaneKind::compute_thread, 1, 1, 0, ""});
+  writer.append(
+      trace::DeviceActivity{lane, 10, 20, writer.intern("layer"), trace::ActivityClass::compute, 0, 0});
+  ASSERT_TRUE(writer.close().ok());
+}
+
+Job import_ok(const std::vector<std::string>& paths, const ImportOptions& options = {}) {
+  Job job = must(import_job(paths, options));
+  const Status status = check_job(job);
+  EXPECT_TRUE(status.ok()) << status.error().message;
+  return job;
+}
+std::string import_error(const std::vector<std::string>& paths) {
+  const Result<Job> job = import_job(paths);
+  EXPECT_FALSE(job.ok());
+  return job.ok() ? "" : job.error().message;
+}
+
+std::vector<std::int32_t> ranks_of(const Job& job) {
+  std::vector<std::int32_t> ranks;
+  for (const RankTrace& rank : job.ranks) ranks.push_back(rank.rank);
+  return ranks;
+}
+
+TEST(ImportJob, ReadsFoldersOfPlainAndGzipFilesRecursively) {
+  const TemporaryFolder folder;
+  folder.write("host1/w0.1234.pt.trace.json", kineto(2));
+  folder.write("host1/w1.1234.pt.trace.json.gz", gzip(kineto(1)));
+  folder.write("host2/deeper/x.json", kineto(0));
+  folder.write("notes.txt", "not a trace");
+  const Job job = import_ok({folder.path().string()});
+  EXPECT_THAT(ranks_of(job), ElementsAre(0, 1, 2));
+  EXPECT_THAT(job.sources, ElementsAre("kineto"));
+  EXPECT_THAT(job.warnings, IsEmpty());
+  EXPECT_EQ(job.path, folder.path().string());
+}
+
+TEST(ImportJob, TellsKindsByContentNotByName) {
+  const TemporaryFolder folder;
+  const std::string disguised = folder.write("zero.lst", gzip(kineto(0)));
+  write_run_file(folder / "one.json", 1);
+  const Job job = import_ok({disguised, folder / "one.json"});
+  EXPECT_THAT(ranks_of(job), ElementsAre(0, 1));
+  EXPECT_THAT(job.sources, ElementsAre("kineto", "lockstep"));
+}
+
+TEST(ImportJob, ReadsARunFolder) {
+  const TemporaryFolder folder;
+  write_run_file(folder / "rank-0.lst", 0);
+  write_run_file(folder / "rank-2.lst", 2);
+  write_run_file(folder / "proc-node7-99.lst", 3);
+  folder.write("manifest.json", R"({"format": "lockstep.run/1", "world_size": 3})");
+  const Job job = import_ok({folder.path().string()});
+  EXPECT_THAT(ranks_of(job), ElementsAre(0, 2));
+  EXPECT_EQ(job.world_size, 3);
+  EXPECT_THAT(job.ranks_missing, ElementsAre(1));
+  EXPECT_NE(find_warning(job.warnings, "processes_without_rank"), nullptr);
+  EXPECT_EQ(job.ranks[0].device, "cpu");
+}
+
+TEST(ImportJob, OneBadFileAmongGoodOnesIsAWarning) {
+  const TemporaryFolder folder;
+  folder.write("rank0.json", kineto(0));
+  folder.write("rank1.json", "");
+  folder.write("rank2.json", "hello");
+  folder.write("rank3.json", R"({"no": "events"})");
+  folder.write("rank4.json.gz", gzip(kineto(4)).substr(0, 15));
+  folder.write("rank5.json", kineto(5));
+  const Job job = import_ok({folder.path().string()});
+  EXPECT_THAT(ranks_of(job), ElementsAre(0, 5));
+  std::string messages;
+  for (const Warning& warning : job.warnings) {
+    EXPECT_EQ(warning.code, "file_unreadable");
+    messages += warning.message + "\n";
+  }
+  EXPECT_THAT(messages, HasSubstr("rank1.json: the file is empty"));
+  EXPECT_THAT(messages, HasSubstr("rank2.json: neither a trace of ours nor JSON"));
+  EXPECT_THAT(messages, HasSubstr("rank3.json: JSON without an array \"traceEvents\""));
+  EXPECT_THAT(messages, HasSubstr("rank4.json.gz: "));
+}
+
+TEST(ImportJob, ErrorsSayWhatIsWrongAndWhatIsUnderstood) {
+  const TemporaryFolder folder;
+  EXPECT_THAT(import_error({}), HasSubstr("no input given. Understood are"));
+  EXPECT_EQ(import_error({folder / "absent"}), folder / "absent: no such file or folder");
+  EXPECT_THAT(import_error({folder.path().string()}), HasSubstr("no ranks in this folder"));
+  EXPECT_EQ(import_error({folder.write("empty.json", "")}), folder / "empty.json: the file is empty");
+  EXPECT_THAT(import_error({folder.write("x.sqlite", "SQLite format 3")}),
+              HasSubstr("SQLite file (an nsys export?)"));
+  EXPECT_THAT(import_error({folder.write("x.txt", "hello")}),
+              HasSubstr("neither a trace of ours nor JSON. Understood are"));
+  EXPECT_THAT(import_error({"/dev/null"}), HasSubstr("neither a file nor a folder"));
+  folder.write("run/proc-a-1.lst", "x");
+  EXPECT_THAT(import_error({folder / "run"}), HasSubstr("no process of this run was a rank"));
+}
+
+TEST(ImportJob, AFileGivenTwiceIsReadOnce) {
+  const TemporaryFolder folder;
+  const std::string path = folder.write("rank0.json", kineto(0));
+  const Job job = import_ok({path, folder.path().string()});
+  EXPECT_EQ(job.ranks.size(), 1u);
+  EXPECT_NE(find_warning(job.warnings, "file_repeated"), nullptr);
+}
+
+TEST(ImportJob, ReportsProgressFromOneThreadAtATimeUpToTheTotal) {
+  const TemporaryFolder folder;
+  std::uint64_t bytes = 0;
+  for (int rank = 0; rank < 6; ++rank)
+    bytes += std::filesystem::file_size(folder.write(fmt::format("rank{}.json", rank), kineto(rank)));
+  std::atomic<int> inside = 0;
+  std::uint64_t last = 0;
+  ImportOptions options;
+  options.progress = [&](std::uint64_t done, std::uint64_t total) {
+    EXPECT_EQ(++inside, 1);
+    EXPECT_EQ(total, bytes);
+    EXPECT_GE(done, last);
+    last = done;
+    --inside;
+  };
+  import_ok({folder.path().string()}, options);
+  EXPECT_EQ(last, bytes);
+}
+
+// A file of many windows, against what its maker counted.
+TEST(ImportJob, ReadsAGeneratedFileWhole) {
+  const TemporaryFolder folder;
+  const GeneratedCounts counts =
+      must(generate_kineto(folder / "rank-3.json", {.least_bytes = 5'000'000, .rank = 3, .world_size = 64}));
+  const Job job = import_ok({folder / "rank-3.json"});
+  const RankTrace& rank = job.ranks.at(0);
+  EXPECT_EQ(rank.rank, 3);
+  EXPECT_EQ(rank.activities.size(), counts.kernels + counts.copies);
+  EXPECT_EQ(rank.communications.size(), counts.all_reduces);
+  EXPECT_EQ(rank.steps.size(), counts.steps);
+  EXPECT_EQ(rank.resolution_ns, 1);
+  for (const Activity& activity : rank.activities) {
+    ASSERT_NE(activity.launch_begin, kUnknownTime);
+    ASSERT_NE(activity.step, kNone);
+  }
+  EXPECT_EQ(job.groups.at(0).ranks.size(),
+            64u);  // the list was cut at 30: a group of the world's size is the world
+}
+
+class RealTraces : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!std::filesystem::exists(kTraces)) GTEST_SKIP() << "no traces of others in ../shared/traces";
+  }
+  static std::pair<std::size_t, std::size_t> kernels_and_communication(const RankTrace& rank) {
+    std::size_t kernels = 0;
+    for (const Activity& activity : rank.activities)
+      kernels += activity.activity_class != Class::copy && activity.activity_class != Class::sync;
+    return {kernels, rank.communications.size()};
+  }
+  inline static const std::string kTraces = LOCKSTEP_SOURCE_DIR "/../shared/traces/";
+};
+
+TEST_F(RealTraces, DlrmHasEightRanksOfEightCollectives) {
+  const Job job = import_ok({kTraces + "dlrm-8rank"});
+  EXPECT_THAT(ranks_of(job), ElementsAre(0, 1, 2, 3, 4, 5, 6, 7));
+  EXPECT_EQ(job.world_size, 8);
+  EXPECT_THAT(job.warnings, IsEmpty());
+  for (const RankTrace& rank : job.ranks) {
+    std::vector<Operation> operations;
+    for (const Communication& communication : rank.communications)
+      operations.push_back(communication.operation);
+    // By kernel name these are SendRecv; the ranges around their launches say what they are.
+    EXPECT_THAT(operations, ElementsAre(Operation::all_to_all, Operation::all_to_all, Operation::all_to_all,
+                                        Operation::all_to_all, Operation::all_reduce, Operation::all_to_all,
+                                        Operation::all_reduce, Operation::all_reduce))
+        << rank.rank;
+    EXPECT_EQ(rank.steps.size(), 1u);
+    EXPECT_EQ(rank.resolution_ns, 1000);
+    EXPECT_EQ(rank.device, fmt::format("cuda:{}", rank.rank));
+  }
+}
+
+TEST_F(RealTraces, HtaCountsAreAsPublished) {
+  const std::pair<const char*, std::pair<std::size_t, std::size_t>> expected[] = {
+      {"sampled_rank-0", {1154, 10}},
+      {"sampled_rank-1", {1104, 10}},
+      {"nccl_data", {2700, 21}},
+      {"negative_queue", {6080, 80}}};
+  for (const auto& [name, counts] : expected) {
+    const Job job = import_ok({kTraces + "hta/" + name + ".json.gz"});
+    EXPECT_EQ(kernels_and_communication(job.ranks.at(0)), counts) << name;
+  }
+}
+
+TEST_F(RealTraces, NcclDataBringsItsMetadata) {
+  const Job job = import_ok({kTraces + "hta/nccl_data.json.gz"});
+  const RankTrace& rank = job.ranks.at(0);
+  EXPECT_EQ(rank.resolution_ns, 1);
+  EXPECT_EQ(job.realtime_of_zero, 1711964646000000000);
+  ASSERT_EQ(job.groups.size(), 1u);
+  EXPECT_EQ(job.groups[0].description, "default_pg");
+  EXPECT_THAT(job.groups[0].ranks, ElementsAre(0, 1));
+  const Communication& first = rank.communications.at(3);
+  EXPECT_EQ(first.operation, Operation::all_reduce);
+  EXPECT_EQ(first.bytes, 31502336);
+  EXPECT_EQ(first.data_type, DataType::float32);
+}
+
+// The folder holds files of three jobs: the one with most ranks is taken.
+TEST_F(RealTraces, FilesOfSeveralJobsInAFolderAreToldApart) {
+  const Job job = import_ok({kTraces + "hta"});
+  EXPECT_THAT(ranks_of(job), ElementsAre(0, 1));
+  EXPECT_EQ(job.world_size, 128);
+  EXPECT_EQ(job.warnings.size(), 2u);
+}
+
+}  // namespace
+}  // namespace lockstep::analyzer
