@@ -128,13 +128,15 @@ void Recorder::start_or_throw() {
   // rank's variables after the fork.
   auto* process = new ProcessInfo;
   process->job = identify_job();
+  process->is_helper = forked_while_recording_.load(std::memory_order_relaxed) &&
+                       process->job.rank == parent_rank_.load(std::memory_order_relaxed);
   process->run_folder = std::getenv("LOCKSTEP_RUN") != nullptr ? std::getenv("LOCKSTEP_RUN") : "";
   process->host = host_name();
   process->process = getpid();
   process->ticks = ticks_;
   process->first_reading = read_clocks(ticks_);
   process_ = process;
-  owner_.store(process->process, std::memory_order_relaxed);
+  owner_.store(process->process, std::memory_order_release);
   stopped_.store(0, std::memory_order_relaxed);
   stop_.store(0, std::memory_order_relaxed);
   if (process->run_folder.empty() || !start_thread(*this)) turn_off();
@@ -188,8 +190,12 @@ void Recorder::after_fork_in_child() noexcept {
   recorder.refused_.store(0, std::memory_order_relaxed);
   // The writer thread stayed with the parent, and the parent's file with it: a child that emits gets its own
   // of each.
-  State expected = State::running;
-  recorder.state_.compare_exchange_strong(expected, State::idle);
+  if (recorder.state_.load(std::memory_order_relaxed) != State::running) return;
+  // process_ may not be there yet if another thread is in the middle of its first event.
+  const bool known = recorder.owner_.load(std::memory_order_acquire) != 0;
+  recorder.forked_while_recording_.store(known, std::memory_order_relaxed);
+  if (known) recorder.parent_rank_.store(recorder.process_->job.rank, std::memory_order_relaxed);
+  recorder.state_.store(State::idle, std::memory_order_relaxed);
 }
 
 }  // namespace lockstep::tracer

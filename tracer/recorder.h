@@ -57,6 +57,7 @@ class Section {
 // What the writer thread needs to know of its process.
 struct ProcessInfo {
   JobIdentity job;
+  bool is_helper = false;  // forked from a process of the same rank, which owns the rank's file
   std::string run_folder;
   std::string host;
   pid_t process = 0;
@@ -120,6 +121,9 @@ class Recorder {
   std::atomic<std::uint32_t> stopped_{0};
   std::atomic<std::uint64_t> reentrant_without_ring_{0};
   std::atomic<std::uint64_t> refused_{0};
+  // In a forked child: that its parent was recording, and the parent's rank.
+  std::atomic<bool> forked_while_recording_{false};
+  std::atomic<std::int32_t> parent_rank_{-1};
   std::atomic<pid_t> owner_{0};     // the process that the writer thread runs in
   ProcessInfo* process_ = nullptr;  // never freed: threads outlive everything
   RingPool pool_;

@@ -97,7 +97,8 @@ Status WriterThread::open_file() {
   const ProcessInfo& process = recorder_.process();
   std::string path;
   Error error;
-  for (int attempt = process.job.rank >= 0 ? 0 : 1; attempt < kMostFileAttempts; ++attempt) {
+  const bool may_be_rank = process.job.rank >= 0 && !process.is_helper;
+  for (int attempt = may_be_rank ? 0 : 1; attempt < kMostFileAttempts; ++attempt) {
     // A rank's file is taken by the first process of that rank that emits: its data loaders and helpers
     // inherit the launcher's variables, and get a file by process.
     const std::string name = attempt == 0 ? rank_file_name(process.job.rank)

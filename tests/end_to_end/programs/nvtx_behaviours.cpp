@@ -221,7 +221,7 @@ int flood(char** argv) {
   return 0;
 }
 
-// Writes a lot of text that can't be compressed, until the file system or the limit says no, and goes on.
+// Makes up to 2 MB a second of text that can hardly be compressed, and doesn't care what becomes of it.
 int fill(char** argv) {
   unsigned state = 1;
   for (int i = 0; i < count_argument(argv, 2); ++i) {
@@ -231,7 +231,7 @@ int fill(char** argv) {
       name += static_cast<char>('!' + (state >> 24U) % 90);
     }
     range(name);
-    if (i % 100 == 99) sleep_milliseconds(2);
+    if (i % 10 == 9) sleep_milliseconds(1);
   }
   return 3;
 }
