@@ -1,0 +1,118 @@
+#include "trace/compact.h"
+
+#include <sys/stat.h>
+
+#include <cstdio>
+#include <map>
+#include <string>
+#include <utility>
+
+#include "trace/reader.h"
+#include "trace/writer.h"
+
+namespace lockstep::trace {
+namespace {
+
+std::uint64_t size_of(const char* path) {
+  struct stat status {};
+  return stat(path, &status) == 0 ? static_cast<std::uint64_t>(status.st_size) : 0;
+}
+
+// Ids must not move, since events refer to them: every table is copied in order.
+bool copy_tables(const Reader& from, Writer& to) {
+  for (const auto& [key, value] : from.metadata()) to.set_metadata(key, value);
+  for (StringId id = 0; id < from.string_count(); ++id) {
+    if (to.intern(from.string(id)) != id) return false;
+  }
+  for (LaneId id = 0; id < from.lanes().size(); ++id) {
+    if (to.add_lane(from.lanes()[id]) != id) return false;
+  }
+  for (GroupId id = 0; id < from.groups().size(); ++id) {
+    if (to.add_group(from.groups()[id]) != id) return false;
+  }
+  return true;
+}
+
+template <class Event>
+Status copy_plain(const Reader& from, Writer& to) {
+  return from.read<Event>({}, [&](const Event& event) { to.append(event); });
+}
+
+template <class Event>
+Status copy_with_arguments(const Reader& from, Writer& to) {
+  return from.read_with_arguments<Event>(
+      {}, [&](const Event& event, std::span<const Argument> arguments) { to.append(event, arguments); });
+}
+
+// Of the open ranges only those that never ended, each once: it may have been written at several flushes.
+Status copy_open_ranges(const Reader& from, Writer& to) {
+  const Result<std::vector<OpenRange>> unfinished = from.unfinished_ranges();
+  if (!unfinished.ok()) return unfinished.error();
+  std::map<std::pair<LaneId, Nanoseconds>, std::uint64_t> wanted;
+  for (const OpenRange& range : unfinished.value()) ++wanted[{range.lane, range.begin}];
+  return from.read_with_arguments<OpenRange>(
+      {}, [&](const OpenRange& range, std::span<const Argument> arguments) {
+        const auto found = wanted.find({range.lane, range.begin});
+        if (found == wanted.end() || found->second == 0) return;
+        --found->second;
+        to.append(range, arguments);
+      });
+}
+
+Status copy_events(const Reader& from, Writer& to) {
+  using Copy = Status (*)(const Reader&, Writer&);
+  for (const Copy copy :
+       {&copy_with_arguments<HostRange>, &copy_open_ranges, &copy_with_arguments<Mark>, &copy_plain<Counter>,
+        &copy_plain<DeviceActivity>, &copy_plain<ApiCall>, &copy_plain<Collective>, &copy_plain<Step>,
+        &copy_plain<ClockSnapshot>, &copy_plain<Drop>}) {
+    Status status = copy(from, to);
+    if (!status.ok()) return status;
+  }
+  return {};
+}
+
+bool same_counts(const Reader& before, const Reader& after) {
+  for (const EventKind kind : {EventKind::host_range, EventKind::mark, EventKind::counter,
+                               EventKind::device_activity, EventKind::api_call, EventKind::collective,
+                               EventKind::step, EventKind::clock_snapshot, EventKind::drop}) {
+    if (before.count(kind) != after.count(kind)) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+Result<bool> compact(const char* path) {
+  const Result<Reader> opened = Reader::open(path);
+  if (!opened.ok()) return opened.error();
+  const Reader& from = opened.value();
+  if (!from.complete() || !from.warnings().empty()) return false;
+
+  const std::string beside = std::string(path) + ".compact";
+  WriterOptions options;
+  options.compression_level = 9;  // nobody's training waits for this
+  options.exclusive = false;
+  Result<Writer> created = Writer::create(beside.c_str(), options);
+  if (!created.ok()) return created.error();
+  Writer to = std::move(created).value();
+
+  bool keep = copy_tables(from, to) && copy_events(from, to).ok();
+  const Status closed = to.close();
+  if (keep && closed.ok()) {
+    const Result<Reader> copied = Reader::open(beside);
+    keep = copied.ok() && copied.value().complete() && copied.value().verify().ok() &&
+           same_counts(from, copied.value()) && size_of(beside.c_str()) < size_of(path);
+  }
+  if (!closed.ok() || !keep) {
+    std::remove(beside.c_str());
+    if (!closed.ok()) return closed.error();
+    return false;
+  }
+  if (std::rename(beside.c_str(), path) != 0) {
+    std::remove(beside.c_str());
+    return Error{std::string(path) + ": the compacted copy could not take its place"};
+  }
+  return true;
+}
+
+}  // namespace lockstep::trace
