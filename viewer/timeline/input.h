@@ -10,7 +10,7 @@ namespace lockstep::viewer {
 
 // One frame's worth of input.
 struct TimelineInput {
-  std::optional<Point> pointer;  // absent: elsewhere
+  std::optional<Point> pointer{};  // absent: elsewhere
   bool shift = false;
   bool control = false;
   float wheel = 0;        // notches; positive: away from the user
@@ -19,7 +19,7 @@ struct TimelineInput {
   bool down = false;      // it is down
   bool released = false;  // it went up
   bool double_clicked = false;
-  Point moved;  // since the last frame
+  Point moved{};  // since the last frame
   // Held keys, in seconds held during this frame: W and S zoom, A and D pan.
   float zoom_in = 0, zoom_out = 0, pan_left = 0, pan_right = 0;
   // Pressed in this frame.

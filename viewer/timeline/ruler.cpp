@@ -75,8 +75,8 @@ Ruler make_ruler(const TimeAxis& axis, Nanoseconds origin, double spacing) {
   Unit unit = unit_for(largest);
   // Whole labels while they need no more than six digits; then a common base, and labels that count from it.
   if (largest / step >= 1'000'000) {
-    std::int64_t round = 1;
-    while (round <= step * 100 && round < 1'000'000'000'000'000'000) round *= 10;
+    std::int64_t round = 1'000;
+    while (round < last - first && round < 1'000'000'000'000'000'000) round *= 1'000;
     base = floor_divide(first, round) * round;
     ruler.base = text(base, unit, round, false);
     unit = unit_for(last - base);

@@ -18,6 +18,11 @@ double difference(Nanoseconds a, Nanoseconds b) {
   return a >= b ? static_cast<double>(distance(b, a)) : -static_cast<double>(distance(a, b));
 }
 
+double longest_span(TimeRange content) {
+  const double length = static_cast<double>(distance(content.begin, content.end));
+  return std::clamp(length * (1 + 2 * kMargin), kSmallestSpan, kLongest);
+}
+
 TimeView moved(const TimeView& view, double amount) {
   const double exact = view.fraction + amount;
   const double whole = std::floor(exact);
@@ -36,12 +41,9 @@ Nanoseconds saturating_add(Nanoseconds time, Nanoseconds amount) {
 }
 
 Nanoseconds saturating_add(Nanoseconds time, double amount) {
-  // In two halves: from one end of int64 to the other is more than an int64 holds.
-  constexpr double kHalf = 9.2e18;
-  const double first = std::clamp(amount, -kHalf, kHalf);
-  const double rest = std::clamp(amount - first, -kHalf, kHalf);
-  return saturating_add(saturating_add(time, static_cast<Nanoseconds>(first)),
-                        static_cast<Nanoseconds>(rest));
+  constexpr double kMost = 3e19;  // more than from one end of int64 to the other
+  const __int128 sum = __int128{time} + static_cast<__int128>(std::clamp(amount, -kMost, kMost));
+  return static_cast<Nanoseconds>(std::clamp(sum, __int128{kMin}, __int128{kMax}));
 }
 
 TimeView fit(TimeRange range, double margin) {
@@ -51,9 +53,10 @@ TimeView fit(TimeRange range, double margin) {
 }
 
 TimeView zoom(const TimeView& view, double position, double factor, TimeRange content) {
-  const double longest =
-      std::max(static_cast<double>(distance(content.begin, content.end)) * (1 + 2 * kMargin), kSmallestSpan);
-  const double span = std::clamp(view.span * factor, kSmallestSpan, std::min(longest, kLongest));
+  const double longest = longest_span(content);
+  // As far out as possible is everything, wherever the pointer is.
+  if (factor > 1 && view.span * factor >= longest) return fit(content, kMargin);
+  const double span = std::clamp(view.span * factor, kSmallestSpan, longest);
   TimeView result = moved(view, position * (view.span - span));
   result.span = span;
   return clamp(result, content);
@@ -64,26 +67,16 @@ TimeView pan(const TimeView& view, double share, TimeRange content) {
 }
 
 TimeView clamp(const TimeView& view, TimeRange content) {
-  const double length = static_cast<double>(distance(content.begin, content.end));
-  const double longest = std::max(length * (1 + 2 * kMargin), kSmallestSpan);
   TimeView result = view;
-  result.span = std::clamp(view.span, kSmallestSpan, std::min(longest, kLongest));
-  // A tenth of the view, at least, shows content.
-  const double slack = std::max(length * kMargin, result.span * 0.9);
-  const double before = difference(result.begin, content.begin) + result.fraction;
-  const double lowest = -slack;
-  const double highest = length + slack - result.span;
-  if (before < lowest) {
-    result.begin = content.begin;
-    result.fraction = 0;
-    return moved(result, lowest);
-  }
-  if (before > std::max(highest, lowest)) {
-    result.begin = content.begin;
-    result.fraction = 0;
-    return moved(result, std::max(highest, lowest));
-  }
-  return result;
+  result.span = std::clamp(view.span, kSmallestSpan, longest_span(content));
+  // At least half of the view shows content; so either end of it can be brought to the middle.
+  const double lowest = -result.span / 2;
+  const double highest = static_cast<double>(distance(content.begin, content.end)) - result.span / 2;
+  const double begin = difference(result.begin, content.begin) + result.fraction;
+  if (begin >= lowest && begin <= highest) return result;
+  result.begin = content.begin;
+  result.fraction = 0;
+  return moved(result, begin < lowest ? lowest : highest);
 }
 
 double TimeAxis::x(Nanoseconds time) const {

@@ -37,7 +37,7 @@ struct TimeView {
   double span = 1;
 };
 
-// The narrowest view, in ns, and how far beyond the content (as a share of its length) a view may reach.
+// The narrowest view, in ns, and the room on both sides of the widest, as a share of the content's length.
 inline constexpr double kSmallestSpan = 8;
 inline constexpr double kMargin = 0.05;
 

@@ -1,0 +1,84 @@
+#include "viewer/timeline/describe.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "viewer/testing/view_fixture.h"
+
+namespace lockstep::viewer {
+namespace {
+
+std::string value_of(const Description& description, const std::string& label) {
+  for (const Fact& fact : description.facts) {
+    if (fact.label == label) return fact.value;
+  }
+  return "(absent)";
+}
+
+TEST(Describe, ACollectiveToTheNanosecond) {
+  const View view;
+  const auto item = find_activity(view.scene->timeline(), view.scene->job(), 3, 1);
+  const Description description = describe(*view.scene, *item);
+  EXPECT_EQ(description.title, "all_reduce");
+  EXPECT_EQ(value_of(description, "begin"), "500 ns") << "since the first device activity, at 100";
+  EXPECT_EQ(value_of(description, "end"), "900 ns");
+  EXPECT_EQ(value_of(description, "duration"), "400 ns");
+  EXPECT_EQ(value_of(description, "group"), "world");
+  EXPECT_EQ(value_of(description, "sequence"), "0");
+  EXPECT_EQ(value_of(description, "bytes"), "2.00 MB = 2,000,000 B");
+  EXPECT_EQ(value_of(description, "lane"), "network");
+}
+
+TEST(Describe, TheOperationAsTheReportHasIt) {
+  const View view;
+  const Description description = describe_collective(*view.scene, 1);
+  EXPECT_EQ(value_of(description, "last arriver"), "rank 2, 200 ns after the one before");
+  EXPECT_EQ(value_of(description, "waited, all ranks"), "800 ns");
+  EXPECT_EQ(value_of(description, "sequence"), "1");
+  // 2 MB in 200 ns from the last arrival, times 2·3/4 for an all-reduce of four.
+  EXPECT_EQ(value_of(description, "busbw from last arrival"), "15000 GB/s");
+}
+
+TEST(Describe, EveryParticipantWithItsWait) {
+  const View view;
+  const std::vector<CollectiveRow> rows = collective_rows(*view.scene, 0);
+  ASSERT_EQ(rows.size(), 4u);
+  const char* arrivals[] = {"+0", "+0", "+300 ns", "+100 ns"};
+  const char* waits[] = {"300 ns", "300 ns", "0", "200 ns"};
+  for (std::size_t i = 0; i < 4; ++i) {
+    EXPECT_EQ(rows[i].arrival, arrivals[i]);
+    EXPECT_EQ(rows[i].wait, waits[i]);
+    EXPECT_EQ(rows[i].transfer, "200 ns");
+    EXPECT_EQ(rows[i].last, i == 2);
+  }
+  EXPECT_DOUBLE_EQ(rows[0].wait_share + rows[0].transfer_share, 1.0);
+  EXPECT_DOUBLE_EQ(rows[2].transfer_share, 0.4);
+}
+
+TEST(Describe, AHugeNameIsCut) {
+  analyzer::Job job = synthetic_job();
+  job.ranks[0].activities[0].name = job.strings.intern(std::string(100'000, 'x'));
+  const View view(std::move(job));
+  const auto item = find_activity(view.scene->timeline(), view.scene->job(), 0, 0);
+  EXPECT_LT(describe(*view.scene, *item).title.size(), 500u);
+}
+
+TEST(Describe, AFoldSaysWhatItHolds) {
+  SyntheticOptions options;
+  options.steps = 5'000;
+  const View view(options);
+  const Point at = view.point(0, LaneRole::causes, 2'500 * kSyntheticStep);
+  const Hit hit = hit_test(view.frame(), at.x, at.y);
+  ASSERT_TRUE(hit.box && hit.box->folded());
+  const Description description = describe_fold(*view.scene, *hit.rank, *hit.row, *hit.box);
+  EXPECT_THAT(description.title, testing::EndsWith("causes in turn, too short to show apart"));
+  EXPECT_THAT(value_of(description, "barrier wait"), testing::HasSubstr("%"));
+}
+
+TEST(ExactDuration, SaysBothTheRoundedAndTheExact) {
+  EXPECT_EQ(exact_duration(999), "999 ns");
+  EXPECT_EQ(exact_duration(12'345'678), "12.3 ms = 12,345,678 ns");
+}
+
+}  // namespace
+}  // namespace lockstep::viewer

@@ -1,0 +1,306 @@
+// What is drawn, on a canvas that records: counts, boxes and colours.
+#include "viewer/timeline/draw.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "viewer/testing/view_fixture.h"
+
+namespace lockstep::viewer {
+namespace {
+
+using analyzer::Cause;
+using testing::Contains;
+using testing::Not;
+using Shape = RecordingCanvas::Shape;
+
+// Boxes of a row without its ground.
+std::vector<RecordingCanvas::Call> boxes_in(const View& view, const RecordingCanvas& canvas, std::size_t rank,
+                                            LaneRole role) {
+  auto boxes = within(canvas, Shape::box, view.area(rank, role));
+  std::erase_if(boxes, [&](const RecordingCanvas::Call& call) {
+    return call.color == view.theme.stripe || call.color == view.theme.grid;
+  });
+  return boxes;
+}
+
+TEST(Draw, ClosesEveryClip) {
+  EXPECT_TRUE(View().draw().clips_closed());
+}
+
+TEST(Draw, AnOperationsWaitAndTransferStandApart) {
+  View view;
+  view.show(0, kSyntheticStep);
+  const RecordingCanvas canvas = view.draw();
+  // Rank 0 arrives at 500, the last one at 800, and the operation ends at 1,000.
+  const auto boxes = boxes_in(view, canvas, 0, LaneRole::communication);
+  ASSERT_EQ(boxes.size(), 2u);
+  EXPECT_NEAR(boxes[0].rect.left, view.x(500), 1);
+  EXPECT_NEAR(boxes[0].rect.right, view.x(800), 1);
+  EXPECT_EQ(with_alpha(boxes[0].color, 1), cause_color(view.theme, Cause::barrier_wait));
+  EXPECT_NEAR(boxes[1].rect.left, view.x(800), 1);
+  EXPECT_NEAR(boxes[1].rect.right, view.x(1'000), 2);
+  EXPECT_EQ(boxes[1].color, cause_color(view.theme, Cause::transfer));
+  const auto stripes = within(canvas, Shape::hatch, view.area(0, LaneRole::communication));
+  ASSERT_EQ(stripes.size(), 1u) << "only waiting is hatched";
+  EXPECT_LE(stripes[0].rect.right, boxes[1].rect.left);
+  EXPECT_THAT(canvas.texts(), Contains("wait 300 ns"));
+  // The last arriver only moves data.
+  const auto last = boxes_in(view, canvas, 2, LaneRole::communication);
+  ASSERT_EQ(last.size(), 1u);
+  EXPECT_NEAR(last[0].rect.left, view.x(800), 1);
+  EXPECT_TRUE(within(canvas, Shape::hatch, view.area(2, LaneRole::communication)).empty());
+}
+
+TEST(Draw, TheStepBarHasTheCausesOfTheAnalysis) {
+  View view;
+  view.show(0, kSyntheticStep);
+  const RecordingCanvas canvas = view.draw();
+  const auto bar = boxes_in(view, canvas, 0, LaneRole::causes);
+  const auto& segments = view.scene->segments(0);
+  std::size_t shown = 0;
+  for (const analyzer::CauseSegment& segment : segments) {
+    if (segment.begin >= kSyntheticStep) continue;
+    ASSERT_LT(shown, bar.size());
+    EXPECT_NEAR(bar[shown].rect.left, std::max(view.x(segment.begin), view.regions.lanes.left), 1);
+    EXPECT_EQ(with_alpha(bar[shown].color, 1), cause_color(view.theme, segment.cause));
+    ++shown;
+  }
+  EXPECT_EQ(shown, bar.size());
+}
+
+TEST(Draw, ColumnsOfAFoldedStepBarAreInProportion) {
+  SyntheticOptions options;
+  options.late = {0, 400};
+  options.steps = 4'000;
+  View view(options);
+  const RecordingCanvas canvas = view.draw();
+  const Rect area = view.area(0, LaneRole::causes);
+  std::array<double, analyzer::kCauseCount> drawn{};
+  double all = 0;
+  for (const auto& box : boxes_in(view, canvas, 0, LaneRole::causes)) {
+    const double size = static_cast<double>(box.rect.width()) * box.rect.height();
+    all += size;
+    for (std::size_t cause = 0; cause < drawn.size(); ++cause) {
+      if (box.color == cause_color(view.theme, static_cast<Cause>(cause))) drawn[cause] += size;
+    }
+  }
+  const analyzer::Partition& partition = view.scene->rank_report(0)->measures.partition;
+  EXPECT_GT(all, 0.9 * area.width() * area.height() / 1.05);
+  for (std::size_t cause = 0; cause < drawn.size(); ++cause) {
+    EXPECT_NEAR(drawn[cause] / all,
+                static_cast<double>(partition.ns[cause]) / static_cast<double>(partition.total()), 0.05)
+        << analyzer::to_string(static_cast<Cause>(cause));
+  }
+}
+
+TEST(Draw, CostsWhatItsPixelsCost) {
+  SyntheticOptions options;
+  options.steps = 20'000;  // 80,000 activities a rank more than at 2,000
+  const std::size_t many = View(options).draw().calls().size();
+  options.steps = 2'000;
+  const std::size_t few = View(options).draw().calls().size();
+  EXPECT_LT(many, few * 3 / 2);
+  EXPECT_LT(many, 20'000u);
+}
+
+TEST(Draw, OnlyRanksOnTheScreen) {
+  SyntheticOptions options;
+  options.late.assign(500, 0);
+  View view(options);
+  view.state.scroll = view.layout.ranks[200].y;
+  const auto texts = view.draw().texts();
+  EXPECT_THAT(texts, Contains("rank 200"));
+  EXPECT_THAT(texts, Not(Contains("rank 199")));
+  EXPECT_THAT(texts, Not(Contains("rank 300")));
+}
+
+TEST(Draw, TheGutterHasTheReportsFigures) {
+  const auto texts = View().draw().texts();
+  EXPECT_THAT(texts, Contains("900 ns")) << "rank 0 waited 3 × 300 ns";
+  EXPECT_THAT(texts, Contains("600 ns")) << "rank 3 waited 3 × 200 ns";
+  EXPECT_THAT(texts, Contains("others waited 2.40 µs")) << "for rank 2: 3 × (300 + 300 + 200) ns";
+  for (const char* rank : {"rank 0", "rank 1", "rank 2", "rank 3"}) EXPECT_THAT(texts, Contains(rank));
+}
+
+TEST(Draw, FiguresEndAtTheSamePixel) {
+  const View view;
+  const RecordingCanvas canvas = view.draw();
+  std::vector<float> ends;
+  for (const auto& call : canvas.of(Shape::text)) {
+    if (call.text == "900 ns" || call.text == "600 ns" || call.text.starts_with("exposed "))
+      ends.push_back(call.rect.right);
+  }
+  ASSERT_GE(ends.size(), 6u);
+  for (const float end : ends)
+    EXPECT_NEAR(end, view.regions.gutter.right - static_cast<float>(view.sizes.padding), 1);
+}
+
+TEST(Draw, StepsHaveNumbersAndLines) {
+  View view;
+  const RecordingCanvas canvas = view.draw();
+  const auto texts = canvas.texts();
+  for (const char* step : {"step 0", "step 1", "step 2"})
+    EXPECT_EQ(std::count(texts.begin(), texts.end(), step), 4) << step;
+  // The device window of step 1 begins with the first activity that it launched.
+  int lines = 0;
+  for (const auto& line : canvas.of(Shape::line)) {
+    lines += line.rect.left == line.rect.right &&
+             std::abs(line.rect.left - view.x(kSyntheticStep + 100)) <= 1 &&
+             line.rect.top >= view.regions.lanes.top;
+  }
+  EXPECT_EQ(lines, 4);
+}
+
+TEST(Draw, CrowdedStepsShareTheirLabels) {
+  SyntheticOptions options;
+  options.steps = 50'000;
+  const View view(options);
+  const RecordingCanvas canvas = view.draw();
+  EXPECT_LT(canvas.of(Shape::line).size(), 1'500u);
+  float last_end = -1;
+  float last_top = -1;
+  for (const auto& text : canvas.of(Shape::text)) {
+    if (!text.text.starts_with("step ")) continue;
+    if (text.rect.top == last_top) {
+      EXPECT_GE(text.rect.left, last_end);
+    }
+    last_top = text.rect.top;
+    last_end = text.rect.right;
+  }
+}
+
+TEST(Draw, AHoveredCollectiveIsLitOnEveryRankWithItsLastArriver) {
+  View view;
+  view.show(0, kSyntheticStep);
+  const TimelineInput input{.pointer = view.point(1, LaneRole::communication, 600)};
+  EXPECT_TRUE(view.apply(input));
+  ASSERT_TRUE(view.state.hovered.has_value());
+  ASSERT_EQ(lit_collective(*view.scene, view.state), 0u);
+  const RecordingCanvas canvas = view.draw();
+  int framed = 0;
+  for (std::size_t rank = 0; rank < 4; ++rank) {
+    Rect area = view.area(rank, LaneRole::communication);
+    area = {area.left - 2, area.top - 2, area.right + 2, area.bottom + 2};
+    bool found = false;
+    for (const auto& call : within(canvas, Shape::frame, area))
+      found |= call.color == view.theme.lit && call.layer == 1;
+    framed += found ? 1 : 0;
+  }
+  EXPECT_EQ(framed, 4);
+  EXPECT_THAT(canvas.texts(), Contains("last: rank 2, 200 ns after the one before"));
+  // Its arrow points at rank 2's arrival.
+  bool pointed = false;
+  for (const auto& arrow : canvas.of(Shape::triangle)) {
+    pointed |= arrow.layer == 1 && std::abs((arrow.rect.left + arrow.rect.right) / 2 - view.x(800)) <= 1 &&
+               arrow.rect.bottom < view.area(2, LaneRole::communication).top &&
+               arrow.rect.bottom > view.area(2, LaneRole::compute).top;
+  }
+  EXPECT_TRUE(pointed);
+}
+
+TEST(Draw, OtherCollectivesFadeWhileOneIsLit) {
+  View view;
+  view.state.selected = find_activity(view.scene->timeline(), view.scene->job(), 2, 1);
+  ASSERT_TRUE(view.state.selected.has_value());
+  const RecordingCanvas canvas = view.draw();
+  const auto boxes = boxes_in(view, canvas, 2, LaneRole::communication);
+  ASSERT_EQ(boxes.size(), 3u) << "the last arriver's three transfers";
+  EXPECT_EQ(boxes[0].color.a, 255);
+  EXPECT_LT(boxes[1].color.a, 128);
+  EXPECT_LT(boxes[2].color.a, 128);
+}
+
+TEST(Draw, AMeasuredRangeSaysItsExactLength) {
+  View view;
+  view.state.measured = TimeRange{100, 1'334};
+  EXPECT_THAT(view.draw().texts(), Contains("1.23 µs = 1,234 ns"));
+}
+
+TEST(Draw, ZoomsToSingleNanosecondsOfToday) {
+  SyntheticOptions options;
+  options.begin = 1'700'000'000'123'456'789;
+  View view(options);
+  // Around the end of rank 0's first compute, 500 ns into the first step.
+  view.show(options.begin + 496, options.begin + 504);
+  const RecordingCanvas canvas = view.draw();
+  const auto compute = boxes_in(view, canvas, 0, LaneRole::compute);
+  ASSERT_EQ(compute.size(), 1u);
+  const float middle = view.regions.lanes.left + view.regions.lanes.width() / 2;
+  EXPECT_NEAR(compute[0].rect.right, middle, 1.5);
+  const auto communication = boxes_in(view, canvas, 0, LaneRole::communication);
+  ASSERT_GE(communication.size(), 1u);
+  EXPECT_NEAR(communication[0].rect.left, middle, 1.5);
+}
+
+TEST(Draw, EverythingStaysWithinTheLanes) {
+  View view;
+  view.state.view = zoom(view.state.view, 0.4, 0.2, view.scene->timeline().content);
+  const RecordingCanvas canvas = view.draw();
+  for (const auto& call : canvas.calls()) {
+    if (call.shape != Shape::box && call.shape != Shape::hatch) continue;
+    EXPECT_GE(std::max(call.rect.left, call.clip.left), 0);
+    EXPECT_LE(std::min(call.rect.right, call.clip.right), view.whole.right);
+  }
+}
+
+TEST(Draw, OneEventWithoutLength) {
+  analyzer::Job job;
+  job.ranks.resize(1);
+  job.ranks[0].lanes = {{trace::LaneKind::device_stream, 7, "stream 7"}};
+  analyzer::Activity activity;
+  activity.begin = activity.end = 5;
+  activity.name = job.strings.intern(std::string(100'000, 'x'));
+  job.ranks[0].activities.push_back(activity);
+  const View view(std::move(job));
+  const RecordingCanvas canvas = view.draw();
+  const auto boxes = boxes_in(view, canvas, 0, LaneRole::compute);
+  ASSERT_EQ(boxes.size(), 1u);
+  EXPECT_GE(boxes[0].rect.width(), 1);
+}
+
+TEST(Draw, TimesNearTheEndsOfInt64) {
+  constexpr Nanoseconds kFar = (Nanoseconds{1} << 62) - 1;
+  for (const Nanoseconds sign : {-1, 1}) {
+    analyzer::Job job;
+    job.ranks.resize(2);
+    for (std::int32_t rank = 0; rank < 2; ++rank) {
+      analyzer::RankTrace& trace = job.ranks[static_cast<std::size_t>(rank)];
+      trace.rank = rank;
+      trace.lanes = {{trace::LaneKind::device_stream, 7, "stream 7"}};
+      analyzer::Activity activity;
+      activity.begin = rank == 0 ? sign * kFar - 10 * (sign + 1) / 2 : 0;
+      activity.end = activity.begin + 10;
+      activity.name = job.strings.intern("kernel");
+      trace.activities.push_back(activity);
+    }
+    View view(std::move(job));
+    EXPECT_FALSE(view.draw().calls().empty());
+    for (int i = 0; i < 200; ++i) {
+      view.state.view = zoom(view.state.view, sign > 0 ? 1 : 0, 0.7, view.scene->timeline().content);
+      if (i % 20 == 0) {
+        EXPECT_FALSE(view.draw().calls().empty());
+      }
+    }
+  }
+}
+
+TEST(Minimap, ShowsEveryRankAndWhereTheViewIs) {
+  View view;
+  view.show(1'200, 2'400);
+  const RecordingCanvas canvas = view.draw();
+  const auto frames = within(canvas, Shape::frame, {0, 0, 2000, view.regions.minimap.bottom + 1});
+  ASSERT_EQ(frames.size(), 1u);
+  const TimeAxis whole = view.minimap.axis(*view.scene, view.regions.minimap);
+  EXPECT_NEAR(frames[0].rect.left, whole.x(1'200), 1);
+  EXPECT_NEAR(frames[0].rect.right, whole.x(2'400), 1);
+  const auto boxes = within(canvas, Shape::box, view.regions.minimap);
+  std::set<float> tops;
+  for (const auto& box : boxes) {
+    if (box.color == cause_color(view.theme, Cause::compute)) tops.insert(box.rect.top);
+  }
+  EXPECT_EQ(tops.size(), 4u);
+}
+
+}  // namespace
+}  // namespace lockstep::viewer

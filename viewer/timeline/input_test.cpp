@@ -1,0 +1,174 @@
+#include "viewer/timeline/input.h"
+
+#include <gtest/gtest.h>
+
+#include "viewer/testing/view_fixture.h"
+
+namespace lockstep::viewer {
+namespace {
+
+void press(View& view, Point at, bool shift = false) {
+  view.apply({.pointer = at, .shift = shift, .pressed = true, .down = true});
+}
+void drag(View& view, Point from, Point to, bool shift = false) {
+  view.apply({.pointer = to, .shift = shift, .down = true, .moved = {to.x - from.x, to.y - from.y}});
+}
+void release(View& view, Point at) {
+  view.apply({.pointer = at, .released = true});
+}
+void click(View& view, Point at) {
+  press(view, at);
+  release(view, at);
+}
+
+TEST(Input, TheWheelZoomsAtThePointer) {
+  View view;
+  const Point at = view.point(0, LaneRole::compute, 1'500);
+  const Nanoseconds before = view.frame().axis.time(at.x);
+  const double span = view.state.view.span;
+  EXPECT_TRUE(view.apply({.pointer = at, .wheel = 3}));
+  EXPECT_LT(view.state.view.span, span * 0.6);
+  EXPECT_NEAR(static_cast<double>(view.frame().axis.time(at.x)), static_cast<double>(before), 3);
+}
+
+TEST(Input, ControlZoomsFinely) {
+  View fine, coarse;
+  const Point at = fine.point(0, LaneRole::compute, 1'500);
+  fine.apply({.pointer = at, .control = true, .wheel = 1});
+  coarse.apply({.pointer = at, .wheel = 1});
+  EXPECT_GT(fine.state.view.span, coarse.state.view.span);
+}
+
+TEST(Input, DraggingMovesWhatIsUnderThePointer) {
+  View view;
+  view.show(1'000, 2'000);
+  const Point from = view.point(0, LaneRole::compute, 1'500);
+  const Point to{from.x + 200, from.y};
+  press(view, from);
+  drag(view, from, to);
+  EXPECT_NEAR(static_cast<double>(view.frame().axis.time(to.x)), 1'500, 2);
+  release(view, to);
+  EXPECT_FALSE(view.state.selected.has_value()) << "a drag is no click";
+  EXPECT_FALSE(view.control.busy());
+}
+
+TEST(Input, DraggingUpScrolls) {
+  SyntheticOptions options;
+  options.late.assign(50, 0);
+  View view(options);
+  const Point from = view.point(2, LaneRole::compute, 1'500);
+  press(view, from);
+  for (int i = 0; i < 10; ++i) drag(view, from, {from.x, from.y - 10.5F});
+  EXPECT_EQ(view.state.scroll, 105);
+  for (int i = 0; i < 10'000; ++i) drag(view, from, {from.x, from.y - 100});
+  EXPECT_EQ(view.state.scroll, view.layout.height - static_cast<int>(view.regions.lanes.height()));
+}
+
+TEST(Input, AClickSelectsAndEscapeDrops) {
+  View view;
+  view.show(0, kSyntheticStep);
+  click(view, view.point(3, LaneRole::compute, 300));
+  ASSERT_TRUE(view.state.selected.has_value());
+  EXPECT_EQ(view.state.selected->rank, 3u);
+  EXPECT_EQ(activity_of(view.scene->timeline(), *view.state.selected), 0u);
+  view.apply({.escape = true});
+  EXPECT_FALSE(view.state.selected.has_value());
+  click(view, view.point(3, LaneRole::compute, 300));
+  click(view, view.point(3, LaneRole::compute, 1'100));
+  EXPECT_FALSE(view.state.selected.has_value()) << "a click on nothing drops the selection";
+}
+
+TEST(Input, ShiftDraggingMeasuresToTheNanosecond) {
+  View view;
+  view.show(0, 992);  // a pixel a nanosecond
+  const Point from = view.point(0, LaneRole::compute, 700);
+  const Point to = view.point(0, LaneRole::compute, 300);
+  press(view, from, true);
+  drag(view, from, to, true);
+  release(view, to);
+  ASSERT_TRUE(view.state.measured.has_value());
+  EXPECT_EQ(view.state.measured->begin, 300);
+  EXPECT_EQ(view.state.measured->end, 700);
+}
+
+TEST(Input, ADoubleClickShowsACollectiveOnAllRanks) {
+  View view;
+  const Point at = view.point(2, LaneRole::communication, 900);
+  view.apply({.pointer = at, .double_clicked = true});
+  const TimeRange visible = view.frame().axis.visible();
+  EXPECT_LT(visible.begin, 500) << "the first arrival";
+  EXPECT_GT(visible.end, 1'000) << "the end";
+  EXPECT_LT(view.state.view.span, 800);
+}
+
+TEST(Input, ADoubleClickOpensAFold) {
+  SyntheticOptions options;
+  options.steps = 5'000;
+  View view(options);
+  const Point at = view.point(0, LaneRole::compute, 2'500 * kSyntheticStep);
+  const Hit hit = hit_test(view.frame(), at.x, at.y);
+  ASSERT_TRUE(hit.box.has_value());
+  ASSERT_TRUE(hit.box->folded());
+  EXPECT_FALSE(hit.item.has_value());
+}
+
+TEST(Input, FShowsTheSelectionElseEverything) {
+  View view;
+  view.show(1'000, 1'010);
+  view.apply({.fit = true});
+  EXPECT_LE(view.frame().axis.visible().begin, view.scene->timeline().focus.begin);
+  EXPECT_GE(view.frame().axis.visible().end, view.scene->timeline().focus.end);
+  view.state.selected = find_activity(view.scene->timeline(), view.scene->job(), 0, 0);  // 100 to 500
+  view.apply({.fit = true});
+  EXPECT_GT(view.state.view.span, 400);
+  EXPECT_LT(view.state.view.span, 600);
+}
+
+TEST(Input, HeldKeysZoomAndPanByTime) {
+  View view;
+  view.show(1'000, 2'000);
+  EXPECT_TRUE(view.apply({.pan_right = 0.1F}));
+  EXPECT_NEAR(static_cast<double>(view.state.view.begin), 1'090, 2);
+  const double span = view.state.view.span;
+  view.apply({.zoom_in = 0.1F});
+  EXPECT_LT(view.state.view.span, span);
+  EXPECT_FALSE(view.apply({})) << "nothing to draw anew";
+}
+
+TEST(Input, TheGutterClosesRanksAndOpensHosts) {
+  View view;
+  const Rect name = view.area(1, LaneRole::causes);
+  click(view, {20, (name.top + name.bottom) / 2});
+  EXPECT_FALSE(view.state.expansion.rank_open(1));
+  const Rect host = view.area(2, LaneRole::host);
+  click(view, {20, (host.top + host.bottom) / 2});
+  EXPECT_TRUE(view.state.expansion.lane_open(2, 3));
+  view.apply({.toggle_ranks = true});
+  EXPECT_FALSE(view.state.expansion.rank_open(0));
+}
+
+TEST(Input, TheMinimapMovesTheView) {
+  SyntheticOptions options;
+  options.steps = 100;
+  View view(options);
+  view.show(0, 1'000);
+  const Rect& map = view.regions.minimap;
+  press(view, {map.left + map.width() / 2, map.top + 2});
+  const TimeRange visible = view.frame().axis.visible();
+  EXPECT_NEAR(static_cast<double>(visible.begin + visible.end) / 2, 50.0 * kSyntheticStep, 200);
+}
+
+TEST(Input, HoveringFindsEveryRow) {
+  View view;
+  view.show(0, kSyntheticStep);
+  for (const LaneRole role : {LaneRole::causes, LaneRole::compute, LaneRole::communication, LaneRole::host}) {
+    view.apply({.pointer = view.point(1, role, role == LaneRole::communication ? 700 : 300)});
+    ASSERT_TRUE(view.state.hovered.has_value()) << static_cast<int>(role);
+    EXPECT_EQ(view.state.hovered->rank, 1u);
+  }
+  view.apply({});
+  EXPECT_FALSE(view.state.hovered.has_value());
+}
+
+}  // namespace
+}  // namespace lockstep::viewer
