@@ -173,6 +173,7 @@ std::vector<Nanoseconds> begins(const Reader& reader, Status& status, const Sele
   std::vector<DeviceActivity> events;
   status = reader.read(selection, events);
   std::vector<Nanoseconds> found;
+  found.reserve(events.size());
   for (const DeviceActivity& event : events) found.push_back(event.begin);
   return found;
 }

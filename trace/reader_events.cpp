@@ -17,7 +17,7 @@ using format::Schema;
 // Collects what was lost; the first few problems are told in full.
 class Problems {
  public:
-  void add(std::string problem) {
+  void add(const std::string& problem) {
     if (++count_ <= kTold) told_ += (told_.empty() ? "" : "; ") + problem;
   }
   Status status(const std::string& name) const {

@@ -170,6 +170,7 @@ TEST(RoundTrip, StringsAreBytes) {
   TemporaryFolder folder;
   Writer writer = must(Writer::create(folder.file("strings.lst").c_str()));
   std::vector<StringId> ids;
+  ids.reserve(texts.size());
   for (const std::string& text : texts) ids.push_back(writer.intern(text));
   EXPECT_EQ(ids[0], 0U);
   for (std::size_t i = 0; i < texts.size(); ++i) EXPECT_EQ(writer.intern(texts[i]), ids[i]);

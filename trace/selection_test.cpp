@@ -193,6 +193,7 @@ TEST(Reader, ServesManyThreads) {
   const Reader reader = must(Reader::open(folder.file("threads.lst")));
   std::atomic<std::int64_t> sum = 0;
   std::vector<std::thread> threads;
+  threads.reserve(4);
   for (int t = 0; t < 4; ++t) {
     threads.emplace_back([&, t] {
       std::vector<Step> steps;

@@ -13,7 +13,6 @@ namespace {
 
 using format::ChunkHeader;
 using format::ChunkKind;
-using format::IndexEntry;
 
 constexpr std::size_t kBufferBeforeWrite = 1U << 20;
 constexpr std::uint32_t kEntriesPerIndexChunk = 4096;
@@ -64,7 +63,7 @@ void Writer::State::fail_out_of_memory() noexcept {
   }
 }
 
-void Writer::State::refuse(std::string reason) {
+void Writer::State::refuse(const std::string& reason) {
   ++lost;
   if (refusals.ok()) refusals = Error{"trace file '" + file.path() + "': " + reason};
 }

@@ -41,7 +41,7 @@ struct Writer::State {
   // The same, but what is buffered as whole chunks is still written. Does not throw.
   void fail_out_of_memory() noexcept;
   // The event cannot be kept; the writer goes on.
-  void refuse(std::string reason);
+  void refuse(const std::string& reason);
   // The buffered events count as lost.
   void drop_buffered() noexcept;
   // What flush() and close() return.

@@ -253,6 +253,7 @@ TEST_F(WriterTest, ManyStringsAreWrittenBeforeTheyPileUp) {
   Writer writer = must(Writer::create(path_.c_str()));
   const std::string padding(1000, 'p');
   std::vector<StringId> ids;
+  ids.reserve(20'000);
   for (int i = 0; i < 20'000; ++i) ids.push_back(writer.intern(std::to_string(i) + padding));
   expect_ok(writer.close());
   const Reader reader = must(Reader::open(path_));

@@ -255,6 +255,7 @@ TEST(StringPool, ForgetsTextsBeyondItsLimit) {
 TEST(StringPool, KeepsManyApart) {
   StringPool pool;
   std::vector<std::string> texts;
+  texts.reserve(10'000);
   for (int i = 0; i < 10'000; ++i) texts.push_back(std::to_string(i * 31));
   for (std::size_t i = 0; i < texts.size(); ++i) ASSERT_EQ(pool.intern(texts[i]), i + 1);
   pool.pending_written();
