@@ -129,6 +129,13 @@ std::optional<std::int64_t> microseconds_to_ns(std::string_view text) {
 }
 
 std::optional<std::int64_t> whole_number(std::string_view text) {
+  // The common case: a few digits and nothing else.
+  if (!text.empty() && text.size() <= 18 && (text.size() == 1 || text[0] != '0')) {
+    std::int64_t value = 0;
+    std::size_t at = 0;
+    while (at < text.size() && is_digit(text[at])) value = value * 10 + (text[at++] - '0');
+    if (at == text.size()) return value;
+  }
   const std::optional<Decimal> number = take_apart(unquoted(text));
   if (!number) return std::nullopt;
   for (std::int64_t i = std::max<std::int64_t>(number->point, 0); i < number->digits(); ++i)

@@ -110,6 +110,11 @@ error_code read_arguments(ondemand::value& value, EventFields& fields) {
   return SUCCESS;
 }
 
+// Flow arrows, instants, counters, asynchronous ranges.
+bool is_of_no_interest(std::string_view phase) {
+  return phase != "X" && phase != "M" && phase != "B" && phase != "E";
+}
+
 bool wants_arguments(const EventFields& fields) {
   if (fields.phase == "X") return fields.kind != Category::other && fields.kind != Category::host;
   return fields.phase == "M";
@@ -125,9 +130,10 @@ error_code read_fields(ondemand::object& object, EventFields& fields) {
     const char* const key = field.key().raw();
     switch (key[0]) {
       case 'p':
-        if (is(key, "ph"))
+        if (is(key, "ph")) {
           set(fields.phase, value);
-        else if (is(key, "pid"))
+          if (is_of_no_interest(fields.phase)) return SUCCESS;
+        } else if (is(key, "pid"))
           set(fields.process, value);
         break;
       case 'c':
@@ -157,6 +163,7 @@ error_code read_fields(ondemand::object& object, EventFields& fields) {
         break;
     }
   }
+  fields.whole = true;
   if (fields.arguments_read || !wants_arguments(fields)) return SUCCESS;
   // `args` stood before `ph` or `cat`, which say what to look for in it (or there are none): once more.
   if (const error_code error = object.reset().error()) return error;

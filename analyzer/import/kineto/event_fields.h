@@ -26,9 +26,11 @@ struct EventFields {
   DeviceArguments arguments;       // for complete events of a kind that has them
   std::string_view argument_name;  // args.name of metadata events
   bool arguments_read = false;
+  bool whole = false;  // the object was read to its end
 };
 
-// Reads the whole object; of a key that stands there twice, the first counts. The views live as long as the
+// Reads the object to its end, or until its phase says that nothing in it is of interest (flow arrows are a
+// third of all events). Of a key that stands there twice, the first counts. The views live as long as the
 // window.
 simdjson::error_code read_fields(simdjson::ondemand::object& object, EventFields& fields);
 

@@ -197,9 +197,16 @@ class Streamer {
     return true;
   }
 
-  // Where the last element that was wholly read begins; null if none was.
+  // Where the last element that was wholly read begins; null if none was. An element that the sink left early
+  // counts once simdjson has found its end, which it has when it gives the next element or the array's end.
   const char* elements(simdjson::padded_string_view view) {
     const char* last = nullptr;
+    const char* left_early = nullptr;
+    const auto count_left_early = [&] {
+      if (left_early == nullptr) return;
+      last = std::exchange(left_early, nullptr);
+      ++summary_.events;
+    };
     simdjson::ondemand::document document;
     simdjson::ondemand::array array;
     if (parser_.iterate(view).get(document) != simdjson::SUCCESS ||
@@ -209,13 +216,17 @@ class Streamer {
       simdjson::ondemand::value value;
       const char* location = nullptr;
       simdjson::ondemand::object object;
-      if (element.get(value) != simdjson::SUCCESS ||
-          document.current_location().get(location) != simdjson::SUCCESS ||
-          value.get_object().get(object) != simdjson::SUCCESS || sink_.event(object) != simdjson::SUCCESS)
-        break;
-      ++summary_.events;
-      last = location;
+      if (element.get(value) != simdjson::SUCCESS) return last;
+      count_left_early();
+      bool whole = false;
+      if (document.current_location().get(location) != simdjson::SUCCESS ||
+          value.get_object().get(object) != simdjson::SUCCESS ||
+          sink_.event(object, whole) != simdjson::SUCCESS)
+        return last;
+      left_early = location;
+      if (whole) count_left_early();
     }
+    count_left_early();
     return last;
   }
 

@@ -22,9 +22,10 @@ namespace lockstep::analyzer::kineto {
 class EventSink {
  public:
   virtual ~EventSink() = default;
-  // One element of traceEvents. Takes what it needs only after the whole object was read: an error says that
-  // the event must be read again, or can't be read.
-  virtual simdjson::error_code event(simdjson::ondemand::object& object) = 0;
+  // One element of traceEvents. `whole` is to say whether the object was read to its end. What is taken from
+  // it may only be taken then: an object that was left earlier, or gave an error, may turn out to be cut, and
+  // comes again.
+  virtual simdjson::error_code event(simdjson::ondemand::object& object, bool& whole) = 0;
   // One member of the document other than traceEvents: its value's JSON text, valid during the call.
   virtual void member(std::string_view key, std::string_view json) = 0;
 };

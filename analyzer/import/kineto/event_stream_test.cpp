@@ -1,5 +1,6 @@
 #include "analyzer/import/kineto/event_stream.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -19,7 +20,7 @@ using testing::HasSubstr;
 // Keeps each event's "n" and each member as text.
 class Recorder : public EventSink {
  public:
-  simdjson::error_code event(simdjson::ondemand::object& object) override {
+  simdjson::error_code event(simdjson::ondemand::object& object, bool& whole) override {
     std::string number = "none";
     for (auto field : object) {
       simdjson::ondemand::raw_json_string key;
@@ -27,6 +28,7 @@ class Recorder : public EventSink {
       if (key == "n") number = std::string(std::string_view(field.value().raw_json_token()));
       if (const auto error = field.error()) return error;
     }
+    whole = true;
     while (!number.empty() && number.back() <= ' ') number.pop_back();
     events.push_back(number);
     return simdjson::SUCCESS;
@@ -97,6 +99,44 @@ TEST(EventStream, GivesEachEventOnceForEveryWindowSize) {
     ASSERT_EQ(result.summary.problem, "") << window;
     ASSERT_EQ(result.summary.unreadable, 0u);
     ASSERT_EQ(result.members.size(), 2u);
+  }
+}
+
+// A sink that leaves each second event at once: none of its events comes late, twice or never.
+class Leaver : public Recorder {
+ public:
+  simdjson::error_code event(simdjson::ondemand::object& object, bool& whole) override {
+    std::int64_t number = 0;
+    if (const auto error = object["n"].get(number)) return error;
+    if (number % 2 == 1) {
+      whole = false;
+      return simdjson::SUCCESS;
+    }
+    return object.reset().error() != simdjson::SUCCESS ? simdjson::TAPE_ERROR
+                                                       : Recorder::event(object, whole);
+  }
+};
+
+TEST(EventStream, EventsThatAreLeftEarlyAreSkippedWhole) {
+  const TemporaryFolder folder;
+  std::string text = "[";
+  std::vector<std::string> even;
+  for (int i = 0; i < 90; ++i) {
+    text +=
+        fmt::format(R"({}{{"n": {}, "args": [{{"a": 1}}, {{"b": "}}, {{"}}, {{}}]}})", i == 0 ? "" : ", ", i);
+    if (i % 2 == 0) even.push_back(std::to_string(i));
+  }
+  text += "]";
+  const std::string path = folder.write("t.json", text);
+  for (std::size_t window = 64; window < 500; window += 7) {
+    ByteSource source = must(ByteSource::open(path));
+    Leaver leaver;
+    StreamOptions options;
+    options.window = window;
+    const StreamSummary summary = stream_events(source, leaver, options);
+    ASSERT_THAT(leaver.events, ElementsAreArray(even)) << window;
+    ASSERT_EQ(summary.events, 90u) << window;
+    ASSERT_EQ(summary.unreadable, 0u) << window;
   }
 }
 

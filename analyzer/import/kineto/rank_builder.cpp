@@ -36,9 +36,11 @@ void RankBuilder::make_room(std::vector<T>& table) {
       std::max<std::size_t>({1024, table.size() + table.size() / 8, static_cast<std::size_t>(bounded)}));
 }
 
-simdjson::error_code RankBuilder::event(simdjson::ondemand::object& object) {
+simdjson::error_code RankBuilder::event(simdjson::ondemand::object& object, bool& whole) {
   EventFields fields;
   if (const simdjson::error_code error = read_fields(object, fields)) return error;
+  whole = fields.whole;
+  if (!whole) return simdjson::SUCCESS;
   if (fields.phase == "X") {
     Times interval;
     if (!times(fields, interval)) return simdjson::SUCCESS;

@@ -26,7 +26,7 @@ class RankBuilder : public EventSink {
   // and not beyond.
   RankBuilder(std::string file, bool keep_host_ranges, std::function<double()> fraction_done);
 
-  simdjson::error_code event(simdjson::ondemand::object& object) override;
+  simdjson::error_code event(simdjson::ondemand::object& object, bool& whole) override;
   void member(std::string_view key, std::string_view json) override;
 
   // Joins everything. The builder is used up.
