@@ -2,10 +2,11 @@
 
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <cstdio>
-#include <map>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "trace/reader.h"
 #include "trace/writer.h"
@@ -48,13 +49,12 @@ Status copy_with_arguments(const Reader& from, Writer& to) {
 Status copy_open_ranges(const Reader& from, Writer& to) {
   const Result<std::vector<OpenRange>> unfinished = from.unfinished_ranges();
   if (!unfinished.ok()) return unfinished.error();
-  std::map<std::pair<LaneId, Nanoseconds>, std::uint64_t> wanted;
-  for (const OpenRange& range : unfinished.value()) ++wanted[{range.lane, range.begin}];
+  std::vector<OpenRange> wanted = unfinished.value();
   return from.read_with_arguments<OpenRange>(
       {}, [&](const OpenRange& range, std::span<const Argument> arguments) {
-        const auto found = wanted.find({range.lane, range.begin});
-        if (found == wanted.end() || found->second == 0) return;
-        --found->second;
+        const auto found = std::find(wanted.begin(), wanted.end(), range);
+        if (found == wanted.end()) return;
+        wanted.erase(found);
         to.append(range, arguments);
       });
 }

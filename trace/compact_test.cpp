@@ -101,6 +101,29 @@ TEST(Compact, KeepsOneOfARangeThatWasOpenAtSeveralFlushes) {
   EXPECT_EQ(unfinished[0].begin, 20);
 }
 
+// Two ranges may begin at the same instant; the one that ended must not be kept in place of the other.
+TEST(Compact, TellsRangesApartThatBeginTogether) {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("rank-0.lst");
+  const OpenRange inner{.lane = 0, .begin = 100, .name = 2, .depth = 1};
+  const OpenRange outer{.lane = 0, .begin = 100, .name = 1};
+  {
+    Writer writer = must(Writer::create(path.c_str()));
+    writer.add_lane({});
+    for (int i = 0; i < 20; ++i) {
+      writer.append(inner);
+      writer.append(outer);
+      test::expect_ok(writer.flush());
+    }
+    writer.append(HostRange{.lane = 0, .begin = 100, .end = 200, .name = 2, .depth = 1});
+    test::expect_ok(writer.close());
+  }
+  EXPECT_TRUE(must(compact(path.c_str())));
+  const Reader reader = must(Reader::open(path));
+  EXPECT_THAT(must(reader.unfinished_ranges()), testing::ElementsAre(outer));
+  EXPECT_EQ(reader.count(EventKind::open_range), 1U);
+}
+
 TEST(Compact, LeavesACutFileAsItIs) {
   const TemporaryFolder folder;
   const std::string path = folder.file("cut.lst");
