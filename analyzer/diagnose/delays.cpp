@@ -8,6 +8,9 @@
 namespace lockstep::analyzer {
 namespace {
 
+// A cause explains a delay if it makes up at least the kExplains-th part of it.
+constexpr std::int64_t kExplains = 4;
+
 // Operations that follow each other: those of a group, or of a pair of ranks in it.
 using Series = std::tuple<std::uint32_t, std::int64_t, std::int64_t>;
 
@@ -123,7 +126,18 @@ class Finder {
       delay.others_ns = typical;
       delay.excess_ns = delay.own_ns - delay.others_ns;
     }
+    // A cause that is small beside the lateness does not explain it.
+    if (delay.excess_ns < lateness(records, late) / kExplains) delay.excess_ns = 0;
     return delay;
+  }
+
+  // How much later than the median of the others the late rank arrived.
+  std::int64_t lateness(std::span<const MatchRecord> records, std::uint32_t late) const {
+    std::vector<std::int64_t> arrivals;
+    for (std::uint32_t i = 0; i < records.size(); ++i) {
+      if (i != late) arrivals.push_back(activity_of(job_, records[i]).begin);
+    }
+    return activity_of(job_, records[late]).begin - median(std::move(arrivals));
   }
 
   // The operation between leaving and arriving in which the late rank waited longest for somebody else.

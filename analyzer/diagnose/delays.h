@@ -24,7 +24,7 @@ struct Delay {
   Cause cause = Cause::other;         // what the late rank spent more time on
   std::int64_t own_ns = 0;            // on that cause, the late rank …
   std::int64_t others_ns = 0;         // … and the median of the others
-  std::int64_t excess_ns = 0;         // own − others; 0: nothing explains it
+  std::int64_t excess_ns = 0;         // own − others; 0: nothing explains a quarter of the lateness
   // The late rank waited itself: for the last arriver of this operation (Matching::matches).
   std::optional<std::uint32_t> waited_in;
 };

@@ -17,7 +17,10 @@ constexpr std::size_t kDelaysToName = 8;
 // One computation that makes up as much of the lateness is the reason; below it is an example.
 constexpr double kTellingShare = 0.25;
 
-std::string_view phrase(Cause cause) {
+std::string_view phrase(Cause cause, bool on_cpu) {
+  // On a CPU lane the host is the device: nothing is launched, something else was done.
+  if (cause == Cause::host_bound && on_cpu)
+    return "between its computations it did what the trace does not name, for";
   switch (cause) {
     case Cause::compute:
       return "it computed for";
@@ -45,9 +48,9 @@ std::string operations_of(std::size_t count) {
   return count == 1 ? "in 1 operation" : fmt::format("mean of {} operations", count);
 }
 
-std::int32_t late_rank(const Diagnosis& diagnosis, const Delay& delay) {
+const RankTrace& late_trace(const Diagnosis& diagnosis, const Delay& delay) {
   const auto records = diagnosis.matching.records_of(diagnosis.matching.matches[delay.match]);
-  return diagnosis.job.ranks[records[delay.late_record].rank].rank;
+  return diagnosis.job.ranks[records[delay.late_record].rank];
 }
 
 std::string operation_name(const Diagnosis& diagnosis, std::uint32_t match) {
@@ -80,7 +83,8 @@ std::string describe_excess(const Diagnosis& diagnosis, Cause cause, std::span<c
     others += delay->others_ns;
   }
   const auto count = static_cast<std::int64_t>(delays.size());
-  std::string text = fmt::format("{} {}, median of the others {}; {}", phrase(cause),
+  const bool on_cpu = late_trace(diagnosis, *delays.front()).device == "cpu";
+  std::string text = fmt::format("{} {}, median of the others {}; {}", phrase(cause, on_cpu),
                                  format_duration(own / count), format_duration(others / count), operations);
   if (slow) text += fmt::format("; most of all, {}", describe_slowest(diagnosis, *slow));
   return text;
@@ -129,7 +133,7 @@ std::string describe_root_cause(const Diagnosis& diagnosis, const LateCause& cau
   const Delay* const end[] = {&root};
   return fmt::format(
       "it waited itself, in {}, for rank {}: there, {}", operation_name(diagnosis, *first.waited_in),
-      late_rank(diagnosis, root),
+      late_trace(diagnosis, root).rank,
       root.excess_ns > 0 ? describe_excess(diagnosis, root.cause, end) : "nothing explains the delay");
 }
 
