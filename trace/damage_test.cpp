@@ -197,6 +197,26 @@ TEST(Damage, OfAHeaderIsPassedOverAndCounted) {
   expect_ok(status);
 }
 
+TEST(Damage, FollowedByACut) {
+  std::vector<std::byte> bytes = activities(8, false);
+  const std::vector<ChunkInfo> chunks = [&] {
+    const Reader reader = must(Reader::open(bytes, "a"));
+    return std::vector<ChunkInfo>(reader.chunks().begin(), reader.chunks().end());
+  }();
+  bytes[chunks[2].offset + 20] ^= std::byte{1};
+  bytes.pop_back();
+  const std::string size = std::to_string(chunks[3].size);
+  const std::string left = std::to_string(chunks[3].size - 1);
+  EXPECT_THAT(
+      must(Reader::open(bytes, "a")).warnings(),
+      ElementsAre(HasSubstr("2 events lost"),
+                  "cut: only " + left + " of the " + size +
+                      " bytes of its last chunk (2 rows of device_activity) are there",
+                  "it has no footer: its writer was killed or is still running, or its end was cut; it is "
+                  "readable up to byte " +
+                      std::to_string(chunks[2].offset)));
+}
+
 TEST(Damage, OfABodyIsToldByTheCallThatReadsIt) {
   std::vector<std::byte> bytes = activities(8, true);
   const ChunkInfo chunk = must(Reader::open(bytes, "a")).chunks()[1];

@@ -96,6 +96,7 @@ std::vector<IndexEntry> scan(std::span<const std::byte> file, std::vector<std::s
   std::uint64_t events = 0;      // in the chunks found, and in those known to be lost
   std::uint64_t damaged_at = 0;  // begin of the damaged part that we are in; 0: none
   std::uint64_t end_of_good = kFileHeaderSize;
+  std::uint64_t tail = kFileHeaderSize;  // what follows is neither a chunk nor told yet
   const bool has_trailer = decode_trailer(file).has_value();
   const std::uint64_t end = has_trailer ? file.size() - kTrailerSize : file.size();
   const std::span<const std::byte> chunks = file.first(end);
@@ -116,13 +117,14 @@ std::vector<IndexEntry> scan(std::span<const std::byte> file, std::vector<std::s
       damaged_at = 0;
     }
     events = std::max(events, header->events_before);
+    tail = position;
     if (header->body_size > end - position - kChunkHeaderSize) break;
     if (!is_index(header->kind)) entries.push_back(entry_of(*header, position));
     if (holds_events(header->kind)) events += header->count;
     position += kChunkHeaderSize + header->body_size;
-    end_of_good = position;
+    end_of_good = tail = position;
   }
-  if (end_of_good < end) warnings.push_back(describe_tail(chunks, end_of_good));
+  if (tail < end) warnings.push_back(describe_tail(chunks, tail));
   if (!has_trailer) {
     warnings.push_back(
         "it has no footer: its writer was killed or is still running, or its end was cut; it is readable up "
