@@ -2,11 +2,11 @@
 // interned where they first occur. A rank is a process track, each of its lanes a track below it (tracks with
 // names of their own rather than thread tracks: thread ids of different hosts collide, and a stream has
 // none).
-#include <algorithm>
 #include <array>
-#include <limits>
+#include <optional>
 #include <ostream>
 #include <protozero/pbf_builder.hpp>
+#include <queue>
 #include <string>
 #include <unordered_map>
 
@@ -61,27 +61,54 @@ struct Edge {
   bool is_begin;
 };
 
-// The edges of all tracks by time; those of one track stay in the order in which slices open and close.
-std::vector<Edge> edges_of(const std::vector<Track>& tracks) {
-  std::vector<Edge> edges;
-  for (std::uint32_t t = 0; t < tracks.size(); ++t) {
-    const std::vector<Slice>& slices = tracks[t].slices;
-    std::vector<std::uint32_t> open;
-    const auto close_until = [&](Nanoseconds time) {
-      for (; !open.empty() && slices[open.back()].end <= time; open.pop_back()) {
-        edges.push_back({slices[open.back()].end, t, open.back(), false});
-      }
-    };
-    for (std::uint32_t s = 0; s < slices.size(); ++s) {
-      close_until(slices[s].begin);
-      edges.push_back({slices[s].begin, t, s, true});
-      open.push_back(s);
-    }
-    close_until(std::numeric_limits<Nanoseconds>::max());
+// The edges of all tracks in order of time, one by one; those of one track stay in the order in which its
+// slices open and close. Takes memory for the open slices only.
+class EdgeMerger {
+ public:
+  explicit EdgeMerger(const std::vector<Track>& tracks) : tracks_(tracks), cursors_(tracks.size()) {
+    for (std::uint32_t t = 0; t < tracks.size(); ++t) push(t);
   }
-  std::stable_sort(edges.begin(), edges.end(), [](const Edge& a, const Edge& b) { return a.time < b.time; });
-  return edges;
-}
+
+  std::optional<Edge> next() {
+    if (queue_.empty()) return std::nullopt;
+    const Edge edge = queue_.top();
+    queue_.pop();
+    Cursor& cursor = cursors_[edge.track];
+    if (edge.is_begin) {
+      cursor.open.push_back(cursor.next++);
+    } else {
+      cursor.open.pop_back();
+    }
+    push(edge.track);
+    return edge;
+  }
+
+ private:
+  struct Cursor {
+    std::uint32_t next = 0;           // slice that begins next
+    std::vector<std::uint32_t> open;  // slices that have begun, the innermost last
+  };
+  struct Later {
+    bool operator()(const Edge& a, const Edge& b) const {
+      return a.time != b.time ? a.time > b.time : a.track > b.track;
+    }
+  };
+
+  void push(std::uint32_t track) {
+    const std::vector<Slice>& slices = tracks_[track].slices;
+    const Cursor& cursor = cursors_[track];
+    const bool begins = cursor.next < slices.size();
+    if (!cursor.open.empty() && (!begins || slices[cursor.open.back()].end <= slices[cursor.next].begin)) {
+      queue_.push({slices[cursor.open.back()].end, track, cursor.open.back(), false});
+    } else if (begins) {
+      queue_.push({slices[cursor.next].begin, track, cursor.next, true});
+    }
+  }
+
+  const std::vector<Track>& tracks_;
+  std::vector<Cursor> cursors_;
+  std::priority_queue<Edge, std::vector<Edge>, Later> queue_;
+};
 
 // Writes one rank as one packet sequence.
 class RankWriter {
@@ -93,10 +120,8 @@ class RankWriter {
     const std::vector<Track> tracks = timeline_.tracks_of_rank(rank_index_);
     write_process();
     for (std::uint32_t t = 0; t < tracks.size(); ++t) write_track(tracks[t], t);
-    for (const Edge& edge : edges_of(tracks)) {
-      if (!out_) return;
-      write_edge(tracks[edge.track], edge);
-    }
+    EdgeMerger edges(tracks);
+    for (auto edge = edges.next(); edge && out_; edge = edges.next()) write_edge(tracks[edge->track], *edge);
   }
 
  private:
@@ -211,6 +236,8 @@ void write_clocks(const Job& job, Nanoseconds zero, std::ostream& out) {
   {
     Builder<pf::Trace> root(trace);
     Builder<pf::TracePacket> packet(root, pf::Trace::packet);
+    packet.add_uint32(pf::TracePacket::trusted_packet_sequence_id,
+                      static_cast<std::uint32_t>(job.ranks.size()) + 1);
     Builder<pf::ClockSnapshot> snapshot(packet, pf::TracePacket::clock_snapshot);
     const auto add = [&](std::uint32_t id, std::uint64_t timestamp) {
       Builder<pf::Clock> clock(snapshot, pf::ClockSnapshot::clocks);
