@@ -85,22 +85,21 @@ class Analyzer {
     analysis_.waits = collect_waits(job_, matching, waits);
     analysis_.pipeline_regions = find_pipeline_regions(job_, matching);
     for (std::size_t rank = 0; rank < job_.ranks.size(); ++rank) measure_rank(rank);
+    Delays delays = find_delays(job_, matching, waits, analysis_.waits, profiles_);
+    std::vector<std::vector<CommunicationProfile>>().swap(profiles_);
     std::stable_sort(report().steps.begin(), report().steps.end(),
                      [](const StepReport& a, const StepReport& b) { return a.step < b.step; });
-    CollectiveList list = list_collectives(job_, matching, waits, hidden_, report().origin_aligned_ns,
-                                           [this](std::optional<std::int64_t> step) {
-                                             return !selection_.any() || (step && selection_.holds(*step));
-                                           });
+    CollectiveList list =
+        list_collectives(job_, matching, waits, analysis_.waits, hidden_, report().origin_aligned_ns,
+                         [this](std::optional<std::int64_t> step) {
+                           return !selection_.any() || (step && selection_.holds(*step));
+                         });
     report().collectives = std::move(list.collectives);
     analysis_.collective_of = std::move(list.collective_of);
     report().unmatched = matching.unmatched;
     report().efficiency = parallel_efficiency(report().ranks);
-    const Diagnosis diagnosis{job_,
-                              matching,
-                              waits,
-                              analysis_.collective_of,
-                              find_delays(job_, matching, waits, profiles_),
-                              std::move(gaps_)};
+    const Diagnosis diagnosis{
+        job_, matching, waits, analysis_.collective_of, std::move(delays), std::move(gaps_)};
     report().blame = assign_blame(diagnosis, report());
     add_warnings(diagnosis, windows_, report());
     report().findings = find_findings(diagnosis, report());

@@ -16,7 +16,6 @@ namespace {
 
 constexpr std::int32_t kRanks = 8;
 constexpr std::int64_t kSteps = 100;
-constexpr std::int64_t kCollectivesPerStep = 40;
 
 // "VmHWM" or "VmRSS" of this process, in bytes.
 std::int64_t memory_of(const std::string& key) {
@@ -29,7 +28,8 @@ std::int64_t memory_of(const std::string& key) {
 
 // Kernels of 1 to 9 µs with small gaps; every tenth goes to a second stream and overlaps; a rank runs 0 to 3
 // % slower.
-RankTrace make_rank(std::int32_t number, std::int64_t activities, StringTable& strings) {
+RankTrace make_rank(std::int32_t number, std::int64_t activities, std::int64_t collectives_per_step,
+                    StringTable& strings) {
   std::mt19937 random(static_cast<unsigned>(number));
   RankTrace rank;
   rank.rank = number;
@@ -49,7 +49,7 @@ RankTrace make_rank(std::int32_t number, std::int64_t activities, StringTable& s
       activity.launch_begin = activity.launch_end - 200;
       activity.name = names[random() % 16];
       activity.step = static_cast<std::uint32_t>(step);
-      if (i % (per_step / kCollectivesPerStep) == per_step / kCollectivesPerStep - 1) {
+      if (i % (per_step / collectives_per_step) == per_step / collectives_per_step - 1) {
         Communication communication;
         communication.activity = static_cast<std::uint32_t>(rank.activities.size());
         communication.group = 0;
@@ -58,7 +58,7 @@ RankTrace make_rank(std::int32_t number, std::int64_t activities, StringTable& s
         communication.bytes = 1 << 20;
         activity.activity_class = Class::collective;
         activity.communication = static_cast<std::uint32_t>(rank.communications.size());
-        activity.end += 2'000'000;  // long enough for all to meet
+        activity.end += 80'000'000 / collectives_per_step;  // long enough for all to meet
         rank.communications.push_back(communication);
       }
       rank.activities.push_back(activity);
@@ -71,18 +71,18 @@ RankTrace make_rank(std::int32_t number, std::int64_t activities, StringTable& s
   return rank;
 }
 
-Job make_job(std::int64_t activities) {
+Job make_job(std::int64_t activities, std::int64_t collectives_per_step) {
   Job job;
   job.world_size = kRanks;
   job.groups.push_back({"dp", "", {0, 1, 2, 3, 4, 5, 6, 7}});
   for (std::int32_t rank = 0; rank < kRanks; ++rank) {
-    job.ranks.push_back(make_rank(rank, activities / kRanks, job.strings));
+    job.ranks.push_back(make_rank(rank, activities / kRanks, collectives_per_step, job.strings));
   }
   return job;
 }
 
 void analyze_job(benchmark::State& state) {
-  const Job job = make_job(state.range(0));
+  const Job job = make_job(state.range(0), state.range(2));
   std::size_t activities = 0;
   for (const RankTrace& rank : job.ranks) activities += rank.activities.size();
   const std::int64_t before = memory_of("VmRSS");
@@ -98,9 +98,10 @@ void analyze_job(benchmark::State& state) {
       static_cast<double>(memory_of("VmHWM") - before) / static_cast<double>(activities);
 }
 BENCHMARK(analyze_job)
-    ->Args({10'000'000, 0})
-    ->Args({10'000'000, 1})
-    ->ArgNames({"activities", "segments"})
+    ->Args({10'000'000, 0, 40})
+    ->Args({10'000'000, 1, 40})
+    ->Args({10'000'000, 0, 1250})
+    ->ArgNames({"activities", "segments", "collectives"})
     ->Unit(benchmark::kMillisecond);
 
 }  // namespace

@@ -38,8 +38,13 @@ std::int64_t median(std::vector<std::int64_t> values) {
 class Finder {
  public:
   Finder(const Job& job, const Matching& matching, const std::vector<MatchWaits>& waits,
-         const std::vector<std::vector<CommunicationProfile>>& profiles)
-      : job_(job), matching_(matching), waits_(waits), profiles_(profiles), match_of_(job.ranks.size()) {}
+         const JobWaits& job_waits, const std::vector<std::vector<CommunicationProfile>>& profiles)
+      : job_(job),
+        matching_(matching),
+        waits_(waits),
+        job_waits_(job_waits),
+        profiles_(profiles),
+        match_of_(job.ranks.size()) {}
 
   Delays run() {
     Delays result;
@@ -150,13 +155,12 @@ class Finder {
       if (activity_of(job_, {own.rank, index}).begin < since) break;
       const std::uint32_t match = match_of_[own.rank][index];
       if (match == kNone || !waits_[match].last_arriver) continue;
-      const std::span<const MatchRecord> records = matching_.records_of(matching_.matches[match]);
-      for (std::size_t i = 0; i < records.size(); ++i) {
-        if (records[i].rank != own.rank || i == *waits_[match].last_arriver) continue;
-        if (waits_[match].wait_ns[i] <= longest) continue;
-        longest = waits_[match].wait_ns[i];
-        found = match;
-      }
+      const MatchRecord record{own.rank, index};
+      const MatchRecord last = matching_.records_of(matching_.matches[match])[*waits_[match].last_arriver];
+      const std::int64_t wait = wait_of(job_, job_waits_, record);
+      if (last.rank == own.rank || wait <= longest) continue;
+      longest = wait;
+      found = match;
     }
     return found;
   }
@@ -164,6 +168,7 @@ class Finder {
   const Job& job_;
   const Matching& matching_;
   const std::vector<MatchWaits>& waits_;
+  const JobWaits& job_waits_;
   const std::vector<std::vector<CommunicationProfile>>& profiles_;
   std::vector<std::vector<std::uint32_t>> match_of_;  // [rank][communication], of operations seen so far
   std::map<Series, std::map<std::uint32_t, std::uint32_t>> left_;
@@ -172,8 +177,9 @@ class Finder {
 }  // namespace
 
 Delays find_delays(const Job& job, const Matching& matching, const std::vector<MatchWaits>& waits,
+                   const JobWaits& job_waits,
                    const std::vector<std::vector<CommunicationProfile>>& profiles) {
-  return Finder(job, matching, waits, profiles).run();
+  return Finder(job, matching, waits, job_waits, profiles).run();
 }
 
 const Delay& root_of(const Delays& delays, const Delay& delay) {

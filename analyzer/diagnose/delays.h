@@ -36,7 +36,7 @@ struct Delays {
   std::vector<std::uint32_t> of_match;  // index into delays, or kNone
 };
 Delays find_delays(const Job& job, const Matching& matching, const std::vector<MatchWaits>& waits,
-                   const std::vector<std::vector<CommunicationProfile>>& profiles);
+                   const JobWaits& job_waits, const std::vector<std::vector<CommunicationProfile>>& profiles);
 
 // Follows `waited_in` to the delay that started the chain. Ends after as many steps as there are delays at
 // most.

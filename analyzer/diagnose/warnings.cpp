@@ -91,8 +91,9 @@ void warn_of_matching(const Diagnosis& diagnosis, Warnings& warnings) {
                              format_plural(matching.unmatched, "communication record")));
   }
   std::int64_t roots = 0;
-  for (const MatchWaits& waits : diagnosis.waits)
-    roots += waits.root_unknown && waits.wait_ns.size() > 1 ? 1 : 0;
+  for (std::size_t match = 0; match < matching.matches.size(); ++match) {
+    if (diagnosis.waits[match].root_unknown && matching.matches[match].record_count > 1) ++roots;
+  }
   if (roots > 0) {
     warnings.add("root_unknown", kNoRank,
                  fmt::format("{} of unknown root: computed as if every rank waited for every other",

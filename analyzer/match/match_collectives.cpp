@@ -12,29 +12,47 @@ namespace {
 // How a group's records say which operation of the group they are.
 enum class Numbering : std::uint8_t { order, sequence, function_sequence };
 
+// One record's number, and what it was for.
+struct Numbered {
+  std::uint32_t group = 0;
+  std::int64_t sequence = 0;
+  Operation operation = Operation::unknown;
+  bool operator<(const Numbered& other) const {
+    return std::tie(group, sequence) < std::tie(other.group, other.sequence);
+  }
+};
+
+// Groups in which this rank uses one number for two different operations. Sorts `numbered`.
+void find_numbers_per_function(std::vector<Numbered>& numbered, std::vector<bool>& per_function) {
+  if (!std::is_sorted(numbered.begin(), numbered.end())) std::stable_sort(numbered.begin(), numbered.end());
+  for (std::size_t i = 1; i < numbered.size(); ++i) {
+    const Numbered &one = numbered[i - 1], &other = numbered[i];
+    if (one.group == other.group && one.sequence == other.sequence && one.operation != other.operation) {
+      per_function[one.group] = true;
+    }
+  }
+}
+
 // Sequence numbers are used where every rank of the group has some. They count per operation (as NCCL's do)
 // where one rank uses a number for two different operations.
 std::vector<Numbering> numbering_of_groups(const Job& job, const GroupTable& table,
                                            const std::vector<MatchRecord>& records) {
   const std::size_t count = table.groups.size();
   std::vector<std::set<std::uint32_t>> ranks(count), numbered_ranks(count);
-  // (rank, sequence) -> operation; one entry per record of a group, dropped when the rank is done.
-  std::vector<std::map<std::int64_t, Operation>> operations(count);
   std::vector<bool> per_function(count, false);
-  std::uint32_t current_rank = 0;
-  for (const MatchRecord record : records) {
-    if (record.rank != current_rank) {
-      for (auto& numbers : operations) numbers.clear();
-      current_rank = record.rank;
-    }
-    const Communication& communication = communication_of(job, record);
+  std::vector<Numbered> numbered;  // of one rank
+  for (std::size_t i = 0; i < records.size(); ++i) {
+    const Communication& communication = communication_of(job, records[i]);
     const std::uint32_t group = table.group_of(communication);
-    ranks[group].insert(record.rank);
-    if (communication.sequence == kNoSequence) continue;
-    numbered_ranks[group].insert(record.rank);
-    const auto [entry, inserted] =
-        operations[group].try_emplace(communication.sequence, communication.operation);
-    if (!inserted && entry->second != communication.operation) per_function[group] = true;
+    ranks[group].insert(records[i].rank);
+    if (communication.sequence != kNoSequence) {
+      numbered_ranks[group].insert(records[i].rank);
+      numbered.push_back({group, communication.sequence, communication.operation});
+    }
+    if (i + 1 == records.size() || records[i + 1].rank != records[i].rank) {
+      find_numbers_per_function(numbered, per_function);
+      numbered.clear();
+    }
   }
   std::vector<Numbering> result(count, Numbering::order);
   for (std::size_t group = 0; group + 1 < count; ++group) {
@@ -50,28 +68,29 @@ Evidence evidence_of(Numbering numbering, bool numbered, bool implicit) {
   return numbering == Numbering::sequence ? Evidence::sequence : Evidence::function_sequence;
 }
 
-struct CollectiveClaim {
-  Claim claim;
+// A record and the place it claims in its group's history. Records with equal places on different ranks are
+// one operation.
+struct Claim {
+  std::int64_t position = 0;  // the number, or how many of its kind the rank had before
+  std::uint32_t group = 0;
+  std::uint8_t kind = 0;  // separates operations; 0 where the number counts all of them
   Evidence evidence = Evidence::order;
-  auto key() const { return std::tuple(claim.group, evidence, claim.kind, claim.position, claim.occurrence); }
+  MatchRecord record;
+  auto place() const { return std::tie(group, evidence, kind, position); }
 };
 
-}  // namespace
-
-void match_collectives(const Job& job, const GroupTable& table, const std::vector<MatchRecord>& records,
-                       Matching& matching) {
+// Claims of all records that can be matched, sorted by place; records of a place stay sorted by rank.
+std::vector<Claim> make_claims(const Job& job, const GroupTable& table,
+                               const std::vector<MatchRecord>& records, Matching& matching) {
   const std::vector<Numbering> numbering = numbering_of_groups(job, table, records);
-  std::vector<CollectiveClaim> claims;
+  std::vector<Claim> claims;
   claims.reserve(records.size());
-  // Per rank: what was claimed so far, by (group, numbered, kind, position); position 0 where it is what is
-  // counted.
-  std::map<std::tuple<std::uint32_t, bool, std::uint32_t, std::int64_t>, std::uint32_t> claimed;
+  std::map<std::pair<std::uint32_t, std::uint8_t>, std::int64_t>
+      unnumbered;  // of one rank, by group and kind
   std::uint32_t current_rank = 0;
   for (const MatchRecord record : records) {
-    if (record.rank != current_rank) {
-      claimed.clear();
-      current_rank = record.rank;
-    }
+    if (record.rank != current_rank) unnumbered.clear();
+    current_rank = record.rank;
     const Communication& communication = communication_of(job, record);
     const std::uint32_t group = table.group_of(communication);
     const bool implicit = group == table.implicit_group();
@@ -83,50 +102,64 @@ void match_collectives(const Job& job, const GroupTable& table, const std::vecto
     const bool numbered = !implicit && numbering[group] != Numbering::order &&
                           communication.sequence != kNoSequence &&
                           communication.operation != Operation::send_recv;
-    CollectiveClaim entry;
-    entry.evidence = evidence_of(numbering[group], numbered, implicit);
-    entry.claim.group = group;
-    entry.claim.kind = entry.evidence == Evidence::sequence
-                           ? 0
-                           : static_cast<std::uint32_t>(collective_operation(communication)) + 1;
-    const std::int64_t position = numbered ? communication.sequence : 0;
-    const std::uint32_t before = claimed[{group, numbered, entry.claim.kind, position}]++;
-    entry.claim.position = numbered ? position : before;
-    entry.claim.occurrence = numbered ? before : 0;
-    entry.claim.record = record;
-    claims.push_back(entry);
+    Claim claim;
+    claim.group = group;
+    claim.evidence = evidence_of(numbering[group], numbered, implicit);
+    if (claim.evidence != Evidence::sequence) {
+      claim.kind = static_cast<std::uint8_t>(static_cast<int>(collective_operation(communication)) + 1);
+    }
+    claim.position = numbered ? communication.sequence : unnumbered[{group, claim.kind}]++;
+    claim.record = record;
+    claims.push_back(claim);
   }
-  // Records came sorted by rank, and stay so within one key.
   std::stable_sort(claims.begin(), claims.end(),
-                   [](const CollectiveClaim& a, const CollectiveClaim& b) { return a.key() < b.key(); });
+                   [](const Claim& a, const Claim& b) { return a.place() < b.place(); });
+  return claims;
+}
 
-  std::vector<MatchRecord> together;
+// A send_recv that nobody else of the group has a counterpart of, although others of the group are there.
+bool is_surplus(const Job& job, const MatchGroup& group, const std::vector<MatchRecord>& together) {
+  if (together.size() > 1 || communication_of(job, together.front()).operation != Operation::send_recv)
+    return false;
+  return std::any_of(job.ranks.begin(), job.ranks.end(), [&](const RankTrace& rank) {
+    return &rank != &job.ranks[together.front().rank] &&
+           std::binary_search(group.ranks.begin(), group.ranks.end(), rank.rank);
+  });
+}
+
+}  // namespace
+
+void match_collectives(const Job& job, const GroupTable& table, const std::vector<MatchRecord>& records,
+                       Matching& matching) {
+  const std::vector<Claim> claims = make_claims(job, table, records, matching);
+  std::vector<std::vector<MatchRecord>>
+      occurrences;  // of one place: the k-th claim of each rank belong together
   for (std::size_t first = 0, last = 0; first < claims.size(); first = last) {
-    together.clear();
-    while (last < claims.size() && claims[last].key() == claims[first].key()) {
-      together.push_back(claims[last++].claim.record);
+    occurrences.clear();
+    std::size_t occurrence = 0;
+    for (; last < claims.size() && claims[last].place() == claims[first].place(); ++last) {
+      const bool again = last > first && claims[last].record.rank == claims[last - 1].record.rank;
+      occurrence = again ? occurrence + 1 : 0;
+      if (occurrence == occurrences.size()) occurrences.emplace_back();
+      occurrences[occurrence].push_back(claims[last].record);
     }
-    const CollectiveClaim& entry = claims[first];
-    const MatchGroup& group = table.groups[entry.claim.group];
-    // A send_recv that nobody else of the group has a counterpart of.
-    const bool others_present = std::any_of(job.ranks.begin(), job.ranks.end(), [&](const RankTrace& rank) {
-      return rank.rank != job.ranks[together.front().rank].rank &&
-             std::binary_search(group.ranks.begin(), group.ranks.end(), rank.rank);
-    });
-    if (together.size() == 1 && others_present &&
-        communication_of(job, together.front()).operation == Operation::send_recv) {
-      ++matching.unmatched;
-      continue;
-    }
+    const Claim& claim = claims[first];
+    const MatchGroup& group = table.groups[claim.group];
     Match match;
-    match.group = entry.claim.group;
-    match.evidence = entry.evidence;
-    match.position = entry.claim.position;
+    match.group = claim.group;
+    match.evidence = claim.evidence;
+    match.position = claim.position;
     const bool numbered =
-        entry.evidence == Evidence::sequence || entry.evidence == Evidence::function_sequence;
-    match.sequence = numbered ? entry.claim.position : kNoSequence;
-    match.partial = static_cast<std::int32_t>(together.size()) < group.size;
-    add_match(job, together, match, matching);
+        claim.evidence == Evidence::sequence || claim.evidence == Evidence::function_sequence;
+    match.sequence = numbered ? claim.position : kNoSequence;
+    for (const std::vector<MatchRecord>& together : occurrences) {
+      if (is_surplus(job, group, together)) {
+        ++matching.unmatched;
+        continue;
+      }
+      match.partial = static_cast<std::int32_t>(together.size()) < group.size;
+      add_match(job, together, match, matching);
+    }
   }
 }
 

@@ -10,16 +10,6 @@
 
 namespace lockstep::analyzer {
 
-// A record and the place it claims in its group's history. Records with equal keys on different ranks are one
-// operation.
-struct Claim {
-  std::uint32_t group = 0;
-  std::uint32_t kind = 0;  // separates what must not meet: operations, directions
-  std::int64_t position = 0;
-  std::uint32_t occurrence = 0;  // the same position claimed again by the same rank
-  MatchRecord record;
-};
-
 // Collectives, and send_recv without direction in groups of more than two: an all-to-all.
 void match_collectives(const Job& job, const GroupTable& table, const std::vector<MatchRecord>& records,
                        Matching& matching);

@@ -44,7 +44,8 @@ void add_bandwidths(std::int32_t group_size, CollectiveReport& report) {
 }
 
 CollectiveReport describe(const Job& job, const Matching& matching, const Match& match,
-                          const MatchWaits& waits, const HiddenWaits& hidden, Nanoseconds origin) {
+                          const MatchWaits& waits, const JobWaits& job_waits, const HiddenWaits& hidden,
+                          Nanoseconds origin) {
   CollectiveReport report;
   const std::span<const MatchRecord> records = matching.records_of(match);
   const MatchGroup& group = matching.groups[match.group];
@@ -59,14 +60,14 @@ CollectiveReport describe(const Job& job, const Matching& matching, const Match&
   report.partial = match.partial;
   report.root_unknown = waits.root_unknown;
   report.last_arriver_margin_ns = waits.margin_ns;
-  for (std::size_t i = 0; i < records.size(); ++i) {
-    const MatchRecord record = records[i];
+  report.ranks.reserve(records.size());
+  for (const MatchRecord record : records) {
     const Activity& activity = activity_of(job, record);
     CollectiveRank rank;
     rank.rank = job.ranks[record.rank].rank;
     rank.arrival_ns = activity.begin - origin;
     rank.end_ns = activity.end - origin;
-    rank.wait_ns = waits.wait_ns[i];
+    rank.wait_ns = wait_of(job, job_waits, record);
     rank.transfer_ns = activity.end - activity.begin - rank.wait_ns;
     rank.hidden_ns = hidden[record.rank][record.communication];
     rank.activity = communication_of(job, record).activity;
@@ -81,8 +82,8 @@ CollectiveReport describe(const Job& job, const Matching& matching, const Match&
 }  // namespace
 
 CollectiveList list_collectives(const Job& job, const Matching& matching,
-                                const std::vector<MatchWaits>& waits, const HiddenWaits& hidden,
-                                Nanoseconds origin,
+                                const std::vector<MatchWaits>& waits, const JobWaits& job_waits,
+                                const HiddenWaits& hidden, Nanoseconds origin,
                                 const std::function<bool(std::optional<std::int64_t>)>& selected) {
   CollectiveList list;
   for (const RankTrace& rank : job.ranks) list.collective_of.emplace_back(rank.communications.size(), kNone);
@@ -97,7 +98,7 @@ CollectiveList list_collectives(const Job& job, const Matching& matching,
   for (const auto& [arrival, index] : order) {
     const Match& match = matching.matches[index];
     const auto id = static_cast<std::uint32_t>(list.collectives.size());
-    list.collectives.push_back(describe(job, matching, match, waits[index], hidden, origin));
+    list.collectives.push_back(describe(job, matching, match, waits[index], job_waits, hidden, origin));
     list.collectives.back().id = id;
     for (const MatchRecord record : matching.records_of(match)) {
       list.collective_of[record.rank][record.communication] = id;

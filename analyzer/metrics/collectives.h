@@ -23,8 +23,8 @@ struct CollectiveList {
 // `origin`: what points in time are relative to. `selected`: does an operation of this step (absent: of none)
 // belong into the report?
 CollectiveList list_collectives(const Job& job, const Matching& matching,
-                                const std::vector<MatchWaits>& waits, const HiddenWaits& hidden,
-                                Nanoseconds origin,
+                                const std::vector<MatchWaits>& waits, const JobWaits& job_waits,
+                                const HiddenWaits& hidden, Nanoseconds origin,
                                 const std::function<bool(std::optional<std::int64_t>)>& selected);
 
 }  // namespace lockstep::analyzer

@@ -108,7 +108,7 @@ MatchWaits compute_waits(const Job& job, const Matching& matching, const Match& 
   return result;
 }
 
-JobWaits collect_waits(const Job& job, const Matching& matching, const std::vector<MatchWaits>& of_matches) {
+JobWaits collect_waits(const Job& job, const Matching& matching, std::vector<MatchWaits>& of_matches) {
   JobWaits waits(job.ranks.size());
   for (std::size_t r = 0; r < job.ranks.size(); ++r) {
     const RankTrace& rank = job.ranks[r];
@@ -126,8 +126,13 @@ JobWaits collect_waits(const Job& job, const Matching& matching, const std::vect
       wait.until += of_matches[m].wait_ns[i];
       wait.kind = match.point_to_point ? p2p : WaitKind::collective;
     }
+    std::vector<std::int64_t>().swap(of_matches[m].wait_ns);
   }
   return waits;
+}
+
+std::int64_t wait_of(const Job& job, const JobWaits& waits, MatchRecord record) {
+  return waits[record.rank][record.communication].until - activity_of(job, record).begin;
 }
 
 }  // namespace lockstep::analyzer

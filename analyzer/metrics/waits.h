@@ -38,8 +38,12 @@ struct MatchWaits {
 // Nobody waits, and nobody is named, among ranks whose clocks could not be related.
 MatchWaits compute_waits(const Job& job, const Matching& matching, const Match& match);
 
-// Every communication of the job; what no match covers waits for nobody.
-JobWaits collect_waits(const Job& job, const Matching& matching, const std::vector<MatchWaits>& of_matches);
+// Every communication of the job; what no match covers waits for nobody. Takes each match's wait_ns away:
+// from here on they stand in the result.
+JobWaits collect_waits(const Job& job, const Matching& matching, std::vector<MatchWaits>& of_matches);
+
+// How long a record waited.
+std::int64_t wait_of(const Job& job, const JobWaits& waits, MatchRecord record);
 
 bool is_rooted(Operation operation);
 
