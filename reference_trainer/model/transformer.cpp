@@ -84,11 +84,11 @@ Transformer::Transformer(const ModelOptions& options)
   final_norm_ = register_module("final_norm", norm(options.hidden));
   head_ = register_module("head", linear(options.hidden, kVocabulary, false));
 
-  to(scalar_type(options.precision));
   torch::nn::init::normal_(token_embedding_->weight, 0, kEmbeddingDeviation);
   torch::nn::init::normal_(position_embedding_->weight, 0, kEmbeddingDeviation);
   for (Layer& layer : layers_) layer->initialize(options.layers);
   initialize(head_, kInitialDeviation);
+  to(scalar_type(options.precision));  // last: both precisions start from the same weights
 }
 
 at::Tensor Transformer::embed(const at::Tensor& tokens) {

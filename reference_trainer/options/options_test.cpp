@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <string>
+#include <utility>
 #include <vector>
 
 namespace lockstep::trainer {
@@ -101,11 +103,12 @@ TEST(Options, HelpIsNoError) {
   }
 }
 
-class WrongValue : public ::testing::TestWithParam<std::pair<const char*, const char*>> {};
+using FlagAndValue = std::pair<std::string, std::string>;
+class WrongValue : public ::testing::TestWithParam<FlagAndValue> {};
 
 TEST_P(WrongValue, IsRefusedByNameAndValue) {
   const auto& [flag, value] = GetParam();
-  const CommandLine line = parse({flag, value});
+  const CommandLine line = parse({flag.c_str(), value.c_str()});
   EXPECT_TRUE(line.exits);
   EXPECT_EQ(line.exit_code, 2);
   EXPECT_THAT(line.output, HasSubstr(flag));
@@ -114,18 +117,19 @@ TEST_P(WrongValue, IsRefusedByNameAndValue) {
 
 INSTANTIATE_TEST_SUITE_P(
     Flags, WrongValue,
-    ::testing::Values(std::pair{"--ranks", "0"}, std::pair{"--ranks", "1025"}, std::pair{"--ranks", "2x"},
-                      std::pair{"--layers", "-1"}, std::pair{"--hidden", "0"}, std::pair{"--heads", "1.5"},
-                      std::pair{"--sequence-length", "99999999999999999999"}, std::pair{"--steps", "0"},
-                      std::pair{"--batch-size", "0"}, std::pair{"--gradient-accumulation", "0"},
-                      std::pair{"--learning-rate", "0"}, std::pair{"--learning-rate", "nan"},
-                      std::pair{"--learning-rate", "inf"}, std::pair{"--learning-rate", "fast"},
-                      std::pair{"--clip-grad-norm", "-1"}, std::pair{"--bucket-cap-mb", "0"},
-                      std::pair{"--first-bucket-mb", "-3"}, std::pair{"--seed", "-1"},
-                      std::pair{"--dtype", "float16"}, std::pair{"--device", "cuda"},
-                      std::pair{"--slow-rank", "-1"}, std::pair{"--slow-factor", "0"},
-                      std::pair{"--threads", "0"}, std::pair{"--timeout", "0"},
-                      std::pair{"--no-such-flag", "1"}));
+    ::testing::Values(FlagAndValue{"--ranks", "0"}, FlagAndValue{"--ranks", "1025"},
+                      FlagAndValue{"--ranks", "2x"}, FlagAndValue{"--layers", "-1"},
+                      FlagAndValue{"--hidden", "0"}, FlagAndValue{"--heads", "1.5"},
+                      FlagAndValue{"--sequence-length", "99999999999999999999"}, FlagAndValue{"--steps", "0"},
+                      FlagAndValue{"--batch-size", "0"}, FlagAndValue{"--gradient-accumulation", "0"},
+                      FlagAndValue{"--learning-rate", "0"}, FlagAndValue{"--learning-rate", "nan"},
+                      FlagAndValue{"--learning-rate", "inf"}, FlagAndValue{"--learning-rate", "fast"},
+                      FlagAndValue{"--clip-grad-norm", "-1"}, FlagAndValue{"--bucket-cap-mb", "0"},
+                      FlagAndValue{"--first-bucket-mb", "-3"}, FlagAndValue{"--seed", "-1"},
+                      FlagAndValue{"--dtype", "float16"}, FlagAndValue{"--device", "cuda"},
+                      FlagAndValue{"--slow-rank", "-1"}, FlagAndValue{"--slow-factor", "0"},
+                      FlagAndValue{"--threads", "0"}, FlagAndValue{"--timeout", "0"},
+                      FlagAndValue{"--no-such-flag", "1"}));
 
 TEST(Options, StrayArgumentIsRefused) {
   const CommandLine line = parse({"stray"});

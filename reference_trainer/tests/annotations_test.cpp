@@ -247,7 +247,7 @@ TEST_F(Annotations, CollectivesEndBeforeThoseWhoWaitForThem) {
   for (int rank = 0; rank < kRanks; ++rank) {
     const std::vector<Range> waits = with_name(rank, "wait for gradients");
     for (std::size_t step = 0; step < waits.size(); ++step) {
-      const Range& around = with_schema(rank, "lockstep.step").at(step);
+      const Range around = with_schema(rank, "lockstep.step").at(step);
       for (const Range& collective : with_schema(rank, "lockstep.collective")) {
         if (!collective.name.starts_with("all_reduce gradients")) continue;
         if (collective.begin < around.begin || collective.begin > around.end) continue;

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <map>
+#include <ostream>
 
 #include "reference_trainer/tests/trainer_process.h"
 
@@ -64,6 +65,11 @@ struct Limits {
   std::int64_t cap_bytes;
   std::size_t buckets;  // worked out by hand, as a check on predict()
 };
+
+// What test names show of it.
+void PrintTo(const Limits& limits, std::ostream* stream) {
+  *stream << "first " << limits.first_mb << " MiB, then " << limits.cap_mb << " MiB";
+}
 
 class Buckets : public ::testing::TestWithParam<Limits> {};
 

@@ -6,6 +6,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <ostream>
+
 #include "reference_trainer/tests/trainer_process.h"
 
 namespace lockstep::trainer {
@@ -19,6 +21,11 @@ struct Refusal {
   std::string flag;
   std::string value;
 };
+
+// What test names show of it.
+void PrintTo(const Refusal& refusal, std::ostream* stream) {
+  *stream << refusal.flag << " " << refusal.value;
+}
 
 class Refused : public ::testing::TestWithParam<Refusal> {};
 

@@ -80,6 +80,14 @@ TEST_F(Training, AccumulatedBatchesEqualOneLargeBatch) {
   EXPECT_LT(largest_relative_difference(large, accumulated), 1e-9);
 }
 
+TEST_F(Training, PrecisionsStartFromTheSameWeights) {
+  const std::vector<double> single = losses({"--steps", "1"});
+  const std::vector<double> twice = losses({"--steps", "1", "--dtype", "float64"});
+  ASSERT_EQ(single.size(), 1u);
+  EXPECT_NEAR(single[0], twice.at(0), 1e-5);
+  EXPECT_NE(single[0], twice[0]);
+}
+
 TEST_F(Training, SlowRankChangesTimeAlone) {
   const std::vector<double> usual = losses({"--ranks", "2", "--steps", "3"});
   const std::vector<double> slowed =
