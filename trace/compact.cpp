@@ -1,6 +1,7 @@
 #include "trace/compact.h"
 
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -88,7 +89,7 @@ Result<bool> compact(const char* path) {
   const Reader& from = opened.value();
   if (!from.complete() || !from.warnings().empty()) return false;
 
-  const std::string beside = std::string(path) + ".compact";
+  const std::string beside = std::string(path) + ".compact-" + std::to_string(getpid());
   WriterOptions options;
   options.compression_level = 9;  // nobody's training waits for this
   options.exclusive = false;

@@ -65,6 +65,7 @@ void WriterThread::run() {
   events_.emplace(*writer_, nvtx::Registry::instance(),
                   static_cast<std::uint64_t>(recorder_.process().process));
   take_clock_snapshot(recorder_.process().first_reading);
+  last_reading_ = recorder_.process().first_reading.monotonic;
   for (std::size_t turn = 0;; ++turn) {
     const std::uint32_t sleep = turn < kFirstSleeps.size() ? kFirstSleeps[turn] : kDrainMilliseconds;
     if (!recorder_.stop_requested()) wait_and_clear(recorder_.wake_word(), sleep);
@@ -173,7 +174,7 @@ void WriterThread::take_clock_snapshot(const ClockReading& reading) {
   snapshot.monotonic_raw = reading.monotonic_raw;
   snapshot.tsc = recorder_.process().ticks == TickSource::tsc ? reading.ticks : 0;
   writer_->append(snapshot);
-  last_reading_ = reading.monotonic;
+  last_snapshot_ = reading.monotonic;
 }
 
 void WriterThread::drain() {
@@ -193,7 +194,12 @@ void WriterThread::drain() {
     source.head = slot.ring.head();
   }
   const ClockReading reading = read_clocks(recorder_.process().ticks);
-  if (clock_.add(reading)) take_clock_snapshot(reading);
+  if (clock_.add(reading)) last_reading_ = reading.monotonic;
+  // Every drain corrects the conversion; the file needs fewer, to relate its clock to others, and one at its
+  // end.
+  if (recorder_.stop_requested() || reading.monotonic - last_snapshot_ >= kSnapshotInterval) {
+    take_clock_snapshot(reading);
+  }
   for (std::size_t i = 0; i < count; ++i) {
     if (sources_[i].events != nullptr) drain_ring(pool.slot(i), sources_[i]);
   }

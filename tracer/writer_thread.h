@@ -22,6 +22,8 @@ class WriterThread {
   static constexpr std::uint32_t kDrainMilliseconds = 200;
   // What was read is handed to the kernel at least this often.
   static constexpr std::int64_t kFlushNanoseconds = 450'000'000;
+  // How often the clocks' relation goes into the file.
+  static constexpr std::int64_t kSnapshotInterval = 1'000'000'000;
 
   explicit WriterThread(Recorder& recorder) : recorder_(recorder) {}
 
@@ -54,6 +56,7 @@ class WriterThread {
   ClockConverter clock_;
   std::vector<Source> sources_;
   trace::Nanoseconds last_reading_ = 0;
+  trace::Nanoseconds last_snapshot_ = 0;
   trace::Nanoseconds last_flush_ = 0;
   std::uint64_t unbuffered_ = 0;
   std::uint64_t reentrant_without_ring_ = 0;

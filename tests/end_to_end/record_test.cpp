@@ -3,12 +3,15 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <pty.h>
 #include <signal.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <fstream>
 #include <map>
 #include <set>
@@ -198,6 +201,50 @@ TEST_P(RecordSignal, IsPassedOn) {
 }
 INSTANTIATE_TEST_SUITE_P(Signals, RecordSignal,
                          testing::Values(SIGHUP, SIGINT, SIGQUIT, SIGUSR1, SIGUSR2, SIGTERM));
+
+// Types Ctrl-C on a terminal of our own once `command` has printed "ready", and returns its wait status.
+int interrupt_at_terminal(const std::vector<std::string>& command) {
+  std::vector<char*> arguments;
+  for (const std::string& argument : command) arguments.push_back(const_cast<char*>(argument.c_str()));
+  arguments.push_back(nullptr);
+  int terminal = -1;
+  const pid_t child = forkpty(&terminal, nullptr, nullptr, nullptr);
+  if (child == 0) {
+    execv(arguments[0], arguments.data());
+    _exit(125);
+  }
+  std::string shown;
+  std::array<char, 256> part{};
+  bool typed = false;
+  for (ssize_t length = 0; (length = read(terminal, part.data(), part.size())) > 0;) {
+    shown.append(part.data(), static_cast<std::size_t>(length));
+    if (typed || shown.find("ready") == std::string::npos) continue;
+    typed = true;
+    EXPECT_EQ(write(terminal, "\x03", 1), 1);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  close(terminal);
+  return status;
+}
+
+TEST(Record, ControlCReachesTheJobOnce) {
+  RecordedRun run;
+  const int status = interrupt_at_terminal(
+      {binary("lockstep"), "record", "-o", run.run_path(), "--", kProgram, "count_interrupts"});
+  ASSERT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), 1);
+  EXPECT_TRUE(run.open().complete());
+}
+
+TEST(Record, ControlCThatEndsTheJobEndsUsTheSameWay) {
+  RecordedRun run;
+  const int status = interrupt_at_terminal({binary("lockstep"), "record", "-o", run.run_path(), "--",
+                                            "/bin/sh", "-c", "echo ready; exec sleep 1000"});
+  ASSERT_TRUE(WIFSIGNALED(status));
+  EXPECT_EQ(WTERMSIG(status), SIGINT);
+  EXPECT_EQ(run.manifest().at("signal").at("name"), "SIGINT");
+}
 
 TEST(Record, DiesByTheSignalThatKilledTheJob) {
   RecordedRun run;

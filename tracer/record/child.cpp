@@ -77,6 +77,11 @@ Child::Child() : saved_(new SavedSignals) {
 }
 
 Child::~Child() {
+  // What came too late to be passed on (the second half of a Ctrl-C whose first half ended the command) is
+  // not for us.
+  const timespec at_once{};
+  while (sigtimedwait(&saved_->waited_for, nullptr, &at_once) > 0) {
+  }
   sigaction(SIGCHLD, &saved_->child, nullptr);
   sigprocmask(SIG_SETMASK, &saved_->mask, nullptr);
   delete saved_;

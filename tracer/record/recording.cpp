@@ -5,6 +5,7 @@
 #include <system_error>
 #include <utility>
 
+#include "trace/compact.h"
 #include "trace/reader.h"
 #include "tracer/record/run_folder.h"
 
@@ -43,6 +44,7 @@ RecordedFile read_file(const std::filesystem::path& path) {
   file.command = text("command");
   file.clock_source = text("clock_source");
   file.complete = reader.complete();
+  file.chunks = reader.chunks().size();
   using trace::EventKind;
   for (const EventKind kind :
        {EventKind::host_range, EventKind::mark, EventKind::counter, EventKind::device_activity,
@@ -70,6 +72,20 @@ std::size_t Recording::incomplete_files() const {
   const auto incomplete = [](const RecordedFile& file) { return !file.complete; };
   return static_cast<std::size_t>(std::count_if(ranks.begin(), ranks.end(), incomplete) +
                                   std::count_if(processes.begin(), processes.end(), incomplete));
+}
+
+void compact_files(const std::filesystem::path& folder, std::string_view host, std::int32_t rank) {
+  // Larger files have large chunks anyway, and the user waits for us.
+  constexpr std::uint64_t kLargest = std::uint64_t{512} << 20U;
+  constexpr std::uint64_t kGoodChunk = 4096;  // events
+  for (const std::filesystem::path& path : trace_files(folder)) {
+    const RecordedFile file = read_file(path);
+    if (!file.complete || !file.problem.empty() || file.host != host || file.bytes > kLargest) continue;
+    if (rank >= 0 && file.rank != rank) continue;
+    if (file.events > kGoodChunk * file.chunks) continue;
+    const Result<bool> smaller = trace::compact(path.c_str());
+    (void)smaller.ok();  // the file as it was is as good
+  }
 }
 
 Recording read_recording(const std::filesystem::path& folder) {

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace lockstep::tracer::record {
@@ -39,6 +40,11 @@ struct Recording {
   std::uint64_t dropped_events() const;
   std::size_t incomplete_files() const;
 };
+
+// Makes the closed files of this host smaller, where many small chunks were written: a job's last second is
+// safe only if it is written in small pieces, and once it is over they can be joined. `rank` other than -1:
+// only that rank's file. What can't be improved is left as it is; nothing is ever lost.
+void compact_files(const std::filesystem::path& folder, std::string_view host, std::int32_t rank);
 
 Recording read_recording(const std::filesystem::path& folder);
 

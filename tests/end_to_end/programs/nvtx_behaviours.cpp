@@ -105,6 +105,20 @@ int wait_for_signal(char**) {
   return stopped_by;
 }
 
+volatile sig_atomic_t interrupts = 0;
+
+// Says "ready", waits for SIGINT, and a while for more of them; exits with their number.
+int count_interrupts(char**) {
+  struct sigaction action {};
+  action.sa_handler = [](int) { interrupts = interrupts + 1; };
+  sigaction(SIGINT, &action, nullptr);
+  range("ready");
+  say("ready");
+  while (interrupts == 0) sleep_milliseconds(5);
+  sleep_milliseconds(300);
+  return interrupts;
+}
+
 int fork_children(char** argv) {
   range("parent before");
   nvtxRangePushA("parent around");
@@ -291,6 +305,7 @@ int main(int argc, char** argv) {
       {"abort", abort_now},
       {"run_on", run_on},
       {"wait_for_signal", wait_for_signal},
+      {"count_interrupts", count_interrupts},
       {"fork", fork_children},
       {"exec", exec_chain},
       {"threads", threads},
