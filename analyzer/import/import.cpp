@@ -4,7 +4,11 @@
 
 #include <algorithm>
 #include <atomic>
+#include <exception>
+#include <filesystem>
 #include <mutex>
+#include <new>
+#include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -16,6 +20,18 @@
 
 namespace lockstep::analyzer {
 namespace {
+
+// No exception leaves this library: what is left of them (no memory) becomes an error that names the file.
+template <class F>
+auto guarded(const std::filesystem::path& path, F&& work) -> decltype(work()) {
+  try {
+    return work();
+  } catch (const std::bad_alloc&) {
+    return Error{fmt::format("{}: not enough memory", path.string())};
+  } catch (const std::exception& exception) {
+    return Error{fmt::format("{}: {}", path.string(), exception.what())};
+  }
+}
 
 // Files are read in parallel, each by one thread; the table of a file is private to it until the ranks are
 // merged.
@@ -48,20 +64,23 @@ std::vector<Result<RankImport>> read_all(const std::vector<InputFile>& files, co
   std::vector<Result<RankImport>> results(files.size(), Error{});
   std::atomic<std::size_t> next = 0;
   const auto work = [&] {
-    for (std::size_t i = next++; i < files.size(); i = next++) results[i] = read_one(files[i]);
+    for (std::size_t i = next++; i < files.size(); i = next++)
+      results[i] = guarded(files[i].path, [&] { return read_one(files[i]); });
   };
   const std::size_t threads =
       std::min<std::size_t>(files.size(), std::max(1u, std::thread::hardware_concurrency()));
   std::vector<std::thread> pool;
-  for (std::size_t i = 1; i < threads; ++i) pool.emplace_back(work);
+  try {
+    for (std::size_t i = 1; i < threads; ++i) pool.emplace_back(work);
+  } catch (const std::system_error&) {
+    // No more threads to be had: those that there are read everything.
+  }
   work();
   for (std::thread& thread : pool) thread.join();
   return results;
 }
 
-}  // namespace
-
-Result<Job> import_job(const std::vector<std::string>& paths, const ImportOptions& options) {
+Result<Job> import_all(const std::vector<std::string>& paths, const ImportOptions& options) {
   Result<InputFiles> found = find_input_files(paths);
   if (!found.ok()) return found.error();
   std::vector<Warning> warnings = std::move(found.value().warnings);
@@ -76,6 +95,12 @@ Result<Job> import_job(const std::vector<std::string>& paths, const ImportOption
   if (ranks.empty() && warnings.size() == 1) return Error{std::move(warnings.front().message)};
   return merge_ranks(fmt::format("{}", fmt::join(paths, " ")), std::move(ranks), std::move(warnings),
                      found.value().world_size);
+}
+
+}  // namespace
+
+Result<Job> import_job(const std::vector<std::string>& paths, const ImportOptions& options) {
+  return guarded(paths.empty() ? std::string() : paths.front(), [&] { return import_all(paths, options); });
 }
 
 }  // namespace lockstep::analyzer

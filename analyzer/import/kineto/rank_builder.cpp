@@ -27,13 +27,13 @@ RankBuilder::RankBuilder(std::string file, bool keep_host_ranges, std::function<
 
 // Doubling would copy tables of hundreds of MB and hold both copies; what the rest of the file will need can
 // be foreseen.
-template <class T>
-void RankBuilder::make_room(std::vector<T>& table) {
+template <class Table>
+void RankBuilder::make_room(Table& table) {
   if (table.size() < table.capacity()) return;
-  const double foreseen = static_cast<double>(table.size()) / std::max(fraction_done_(), 1e-6) * 1.02;
-  const double bounded = std::min(foreseen, static_cast<double>(table.size()) * 64);
+  const auto size = static_cast<double>(table.size());
+  const double foreseen = std::min(size / std::max(fraction_done_(), 1e-6) * 1.02, size * 64);
   table.reserve(
-      std::max<std::size_t>({1024, table.size() + table.size() / 8, static_cast<std::size_t>(bounded)}));
+      std::max<std::size_t>({1024, table.size() + table.size() / 8, static_cast<std::size_t>(foreseen)}));
 }
 
 simdjson::error_code RankBuilder::event(simdjson::ondemand::object& object, bool& whole) {
@@ -181,17 +181,13 @@ void RankBuilder::launch_event(const EventFields& fields, const Times& times) {
   if (!keep_host_ranges_ && !name.launches) return;
   const std::uint32_t thread = threads_.find(fields.process, fields.thread);
   if (correlation && name.launches) {
-    if (launches_.size() == launches_.capacity()) {
-      const double foreseen = static_cast<double>(launches_.size()) / std::max(fraction_done_(), 1e-6) * 1.02;
-      launches_.reserve(std::max<std::size_t>(
-          {1024, launches_.size() + launches_.size() / 8,
-           static_cast<std::size_t>(std::min(foreseen, static_cast<double>(launches_.size()) * 64))}));
-    }
+    make_room(launches_);
     launches_.add({times.begin, times.end, *correlation, thread});
   }
-  if (keep_host_ranges_)
-    import_.trace.host_ranges.push_back(
-        {times.begin, times.end, name.id, thread, 0, name.launches ? HostKind::launch : HostKind::other});
+  if (!keep_host_ranges_) return;
+  make_room(import_.trace.host_ranges);
+  import_.trace.host_ranges.push_back(
+      {times.begin, times.end, name.id, thread, 0, name.launches ? HostKind::launch : HostKind::other});
 }
 
 void RankBuilder::host_event(const EventFields& fields, const Times& times) {

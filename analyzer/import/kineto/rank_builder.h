@@ -48,10 +48,9 @@ class RankBuilder : public EventSink {
   void host_event(const EventFields& fields, const Times& times);
   void metadata_event(const EventFields& fields);
   void add_communication(const DeviceArguments& arguments, Operation named, Activity& activity);
-  void add_host_range(std::string_view name, std::uint32_t thread, const Times& times, HostKind kind);
   std::uint32_t device_lane(const EventFields& fields);
-  template <class T>
-  void make_room(std::vector<T>& table);
+  template <class Table>
+  void make_room(Table& table);
 
   void join_launches();
   void resolve_communications();

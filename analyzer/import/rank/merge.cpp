@@ -119,6 +119,7 @@ bool shift(RankTrace& trace, std::int64_t by) {
 
 // What NTP keeps between hosts of one site, on a bad day. Nothing in the files says better.
 constexpr std::int64_t kWallClockUncertaintyNs = 1'000'000;
+constexpr std::size_t kMostDevicesOfAHost = 16;
 
 // The clock that most ranks share is the job's; at a tie the first rank's.
 const RankImport& reference_clock(const std::vector<RankImport>& imports) {
@@ -150,6 +151,15 @@ void settle_clocks(Job& job, std::vector<RankImport>& imports) {
       import.trace.clock.uncertainty_ns = kWallClockUncertaintyNs;
     }
   }
+  // More ranks than a host has devices, and no file says which hosts they ran on.
+  const bool hosts_known = std::any_of(imports.begin(), imports.end(),
+                                       [](const RankImport& import) { return !import.trace.host.empty(); });
+  if (imports.size() > kMostDevicesOfAHost && !hosts_known)
+    warn(job, "clocks_assumed",
+         fmt::format("the files of {} ranks name no hosts: their clocks are taken to be one, although they "
+                     "are surely several; "
+                     "waits between hosts are as good as the hosts' clock synchronisation",
+                     imports.size()));
   if (!by_wall_clock.empty())
     warn(job, "clocks_by_wall_clock",
          fmt::format("ranks on other hosts than rank {}'s ({}) are related by the hosts' wall clocks alone, "
@@ -227,7 +237,10 @@ Result<Job> merge_ranks(std::string path, std::vector<RankImport> imports, std::
     for (Communication& communication : import.trace.communications)
       if (communication.group != kNone) communication.group = group_ids[i][communication.group];
     merge_strings(job, import, i == 0);
-    std::move(import.warnings.begin(), import.warnings.end(), std::back_inserter(job.warnings));
+    for (Warning& warning : import.warnings) {
+      warning.rank = import.trace.rank;  // some were said before the rank was known
+      job.warnings.push_back(std::move(warning));
+    }
     job.ranks.push_back(std::move(import.trace));
   }
   return job;

@@ -168,6 +168,23 @@ TEST(MergeRanks, ClocksThatCantBeRelatedAreSaid) {
               HasSubstr("the clock of rank 0 can't be related to that of rank 1"));
 }
 
+TEST(MergeRanks, ManyRanksOfUnknownHostsAreSaid) {
+  const auto ranks = [](int count) {
+    std::vector<RankImport> imports;
+    for (int rank = 0; rank < count; ++rank) imports.push_back(one_rank(rank));
+    return imports;
+  };
+  EXPECT_EQ(find_warning(merged(ranks(16)).warnings, "clocks_assumed"), nullptr);
+  EXPECT_THAT(find_warning(merged(ranks(17)).warnings, "clocks_assumed")->message,
+              HasSubstr("17 ranks name no hosts"));
+}
+
+TEST(MergeRanks, WarningsOfAFileNameItsRank) {
+  RankImport a = one_rank(3);
+  a.warnings.push_back({"early", "said before the rank was known", kNoRank});
+  EXPECT_EQ(find_warning(merged(list(std::move(a))).warnings, "early")->rank, 3);
+}
+
 TEST(MergeRanks, AShiftThatWouldOverflowIsNotMade) {
   RankImport a = one_rank(0), b = one_rank(1);
   a.clock_name = b.clock_name = "wall clock";
