@@ -16,7 +16,7 @@ struct StepRow {
   std::int64_t duration_ns = 0;  // the longest window of a rank
   std::int32_t longest_rank = 0;
   std::int64_t window_ns = 0;  // sum over ranks
-  std::int64_t wait_ns = 0;
+  std::int64_t wait_ns = 0;    // exposed: what compute hides is not lost
   std::int64_t exposed_ns = 0;
   Partition partition;  // sum over ranks
 };
@@ -33,7 +33,7 @@ std::vector<StepRow> rows_of(const Report& report) {
       row.longest_rank = step.rank;
     }
     row.window_ns += m.window_ns;
-    row.wait_ns += wait_of(m);
+    row.wait_ns += m.barrier_wait_ns + m.p2p_wait_ns;
     row.exposed_ns += m.exposed_communication_ns;
     for (std::size_t i = 0; i < kCauseCount; ++i) row.partition.ns[i] += m.partition.ns[i];
   }
