@@ -12,7 +12,6 @@
 #include <utility>
 
 #include "tracer/environment.h"
-#include "tracer/record/compaction.h"
 #include "tracer/record/launch.h"
 #include "tracer/record/manifest.h"
 #include "tracer/record/progress.h"
@@ -208,7 +207,6 @@ Ending record(const Options& options) {
 
   manifest.end_realtime = realtime_now();
   manifest.ending = ending;
-  compact_files(folder->path, manifest.host);
   compact_files(folder->path, manifest.host, manifest.launch.empty() ? -1 : manifest.recorder.rank);
   manifest.recording = read_recording(folder->path);
   if (const Status written = write_manifest(manifest, folder->path); !written.ok())

@@ -21,6 +21,7 @@ struct RecordedFile {
   std::string command;
   std::string clock_source;
   std::uint64_t bytes = 0;
+  std::uint64_t chunks = 0;
   std::uint64_t events = 0;                      // clock snapshots and drop notes apart
   std::map<std::string, std::uint64_t> dropped;  // events lost, by reason
   bool complete = false;                         // closed by its process
