@@ -99,9 +99,9 @@ if (!picture) {
   const Status shown = show_window(scene, options);
   return shown.ok() ? 0 : fail(shown.error(), kFailure);
 }
-const Result<Picture> taken = take_picture(scene, options);
+const Result<Shot> taken = take_picture(scene, options);
 if (!taken.ok()) return fail(Error{"--screenshot: " + taken.error().message}, kFailure);
-const Status written = write_png(arguments.screenshot, taken.value());
+const Status written = write_png(arguments.screenshot, taken.value().picture);
 return written.ok() ? 0 : fail(Error{"--screenshot: " + written.error().message}, kFailure);
 }  // namespace
 

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "analyzer/report/quantity.h"
+#include "analyzer/report/text_sections.h"
 #include "viewer/timeline/draw.h"
 
 namespace lockstep::viewer {
@@ -56,7 +57,7 @@ void draw_steps(Canvas& canvas, const Frame& frame, std::size_t rank) {
 void draw_ruler(Canvas& canvas, const Frame& frame) {
   const Rect& area = frame.regions.ruler;
   const float label_width = canvas.text_width("+999.999 ms", Font::small);
-  const Ruler ruler = make_ruler(frame.axis, frame.scene.timeline().origin, label_width * 1.5);
+  const Ruler ruler = make_ruler(frame.axis, frame.scene.timeline().origin, label_width * 1.2);
   if (!ruler.base.empty()) {
     text_right(canvas, area.left - static_cast<float>(frame.sizes.padding),
                middle(canvas, area.top, area.height(), Font::small), ruler.base + " +", frame.theme.dim_text,
@@ -91,7 +92,7 @@ void draw_gutter(Canvas& canvas, const Frame& frame) {
     const auto cause = static_cast<float>(frame.sizes.cause);
 
     if (blame != nullptr && blame->blame_ns > 0) {
-      const std::string text = "others waited " + analyzer::format_duration(blame->blame_ns);
+      const std::string text = "waited for " + analyzer::format_duration(blame->blame_ns);
       text_right(canvas, right, middle(canvas, top, strip, Font::small), text, frame.theme.warning,
                  Font::small);
     }
@@ -111,10 +112,10 @@ void draw_gutter(Canvas& canvas, const Frame& frame) {
                 frame.theme.text, Font::bold);
     if (report != nullptr) {
       const float y = middle(canvas, top + strip, cause, Font::normal);
-      const std::string waited = analyzer::format_duration(report->measures.barrier_wait_ns);
+      const std::string waited = analyzer::format_duration(analyzer::wait_of(report->measures));
       text_right(canvas, right, y, waited, frame.theme.text, Font::normal);
       const float before = right - canvas.text_width(waited, Font::normal) - padding / 2;
-      text_right(canvas, before, middle(canvas, top + strip, cause, Font::small), "waited",
+      text_right(canvas, before, middle(canvas, top + strip, cause, Font::small), "waits",
                  frame.theme.dim_text, Font::small);
     }
 

@@ -38,12 +38,20 @@ void outline(Canvas& canvas, const Rect& rect, Color color, float thickness) {
 
 // A label on a patch, kept within the lanes.
 void patch(Canvas& canvas, const Frame& frame, float x, float y, std::string_view text, Color color) {
+  const Rect& area = frame.regions.lanes;
   const float width = canvas.text_width(text, Font::small) + 8;
   const float height = canvas.text_height(Font::small) + 2;
-  const float left = std::clamp(x, frame.regions.lanes.left,
-                                std::max(frame.regions.lanes.left, frame.regions.lanes.right - width));
+  const float left = std::clamp(x, area.left, std::max(area.left, area.right - width));
   canvas.box({left, y, left + width, y + height}, with_alpha(frame.theme.background, 0.9));
   canvas.text({left + 4, y + 1}, text, color, Font::small);
+}
+
+// The same beside something at `x`: to its right, or to its left where there is no room.
+void patch_beside(Canvas& canvas, const Frame& frame, float x, float away, float y, std::string_view text,
+                  Color color) {
+  const float width = canvas.text_width(text, Font::small) + 8;
+  const bool right = x + away + width <= frame.regions.lanes.right;
+  patch(canvas, frame, right ? x + away : x - away - width, y, text, color);
 }
 
 }  // namespace
@@ -85,8 +93,8 @@ void draw_collective(Canvas& canvas, const Frame& frame, std::uint32_t index) {
                       {x, last_box->top - 1}, frame.theme.warning);
       const std::string text = fmt::format("last: rank {}, {} after the one before", *collective.last_arriver,
                                            analyzer::format_duration(collective.last_arriver_margin_ns));
-      patch(canvas, frame, x + size + 3, last_box->top - canvas.text_height(Font::small) - 4, text,
-            frame.theme.warning);
+      const float y = last_box->top - canvas.text_height(Font::small) - 4;
+      patch_beside(canvas, frame, x, size + 3, y, text, frame.theme.warning);
     }
   }
   canvas.unclip();

@@ -119,7 +119,7 @@ TEST(Draw, TheGutterHasTheReportsFigures) {
   const auto texts = View().draw().texts();
   EXPECT_THAT(texts, Contains("900 ns")) << "rank 0 waited 3 × 300 ns";
   EXPECT_THAT(texts, Contains("600 ns")) << "rank 3 waited 3 × 200 ns";
-  EXPECT_THAT(texts, Contains("others waited 2.40 µs")) << "for rank 2: 3 × (300 + 300 + 200) ns";
+  EXPECT_THAT(texts, Contains("waited for 2.40 µs")) << "for rank 2: 3 × (300 + 300 + 200) ns";
   for (const char* rank : {"rank 0", "rank 1", "rank 2", "rank 3"}) EXPECT_THAT(texts, Contains(rank));
 }
 

@@ -25,6 +25,13 @@ int clamp_scroll(int scroll, const Frame& frame) {
   return std::clamp(scroll, 0, std::max(0, room));
 }
 
+int scroll_to(const Frame& frame, std::size_t rank) {
+  const RankPlace& place = frame.layout.ranks[rank];
+  const int height = static_cast<int>(frame.regions.lanes.height());
+  const int highest = place.y + place.height - height;  // its end at the lower edge
+  return clamp_scroll(std::min(std::max(frame.state.scroll, highest), place.y), frame);
+}
+
 TimeView view_of_item(const Frame& frame, const Item& item) {
   const Row& row = frame.scene.timeline().ranks[item.rank].lanes[item.lane].rows[item.row];
   TimeRange range{row.begin[item.at], row.end[item.at]};

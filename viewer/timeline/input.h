@@ -54,6 +54,9 @@ class TimelineControl {
 // Scrolled no further than the last rank's end.
 int clamp_scroll(int scroll, const Frame& frame);
 
+// Scrolled as little as brings a rank on the screen.
+int scroll_to(const Frame& frame, std::size_t rank);
+
 // The view that shows one item, or one collective on all ranks if it is part of one.
 TimeView view_of_item(const Frame& frame, const Item& item);
 

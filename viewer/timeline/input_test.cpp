@@ -147,6 +147,18 @@ TEST(Input, TheGutterClosesRanksAndOpensHosts) {
   EXPECT_FALSE(view.state.expansion.rank_open(0));
 }
 
+TEST(ScrollTo, MovesAsLittleAsNeeded) {
+  SyntheticOptions options;
+  options.late.assign(100, 0);
+  View view(options);
+  const int height = view.layout.ranks[0].height;
+  const int screen = static_cast<int>(view.regions.lanes.height());
+  EXPECT_EQ(scroll_to(view.frame(), 1), 0) << "on the screen already";
+  EXPECT_EQ(scroll_to(view.frame(), 50), 51 * height - screen) << "at the lower edge";
+  view.state.scroll = 80 * height;
+  EXPECT_EQ(scroll_to(view.frame(), 50), 50 * height) << "at the upper edge";
+}
+
 TEST(Input, TheMinimapMovesTheView) {
   SyntheticOptions options;
   options.steps = 100;

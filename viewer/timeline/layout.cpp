@@ -2,25 +2,47 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 
 namespace lockstep::viewer {
 
-Sizes scaled(const Sizes& sizes, double scale) {
-  const auto by = [scale](int pixels) { return std::max(1, static_cast<int>(std::lround(pixels * scale))); };
+namespace {
+
+constexpr int Sizes::*kEachSize[] = {&Sizes::gutter,       &Sizes::ruler,   &Sizes::minimap_row,
+                                     &Sizes::minimap_most, &Sizes::padding, &Sizes::step_strip,
+                                     &Sizes::cause,        &Sizes::lane,    &Sizes::host,
+                                     &Sizes::host_folded,  &Sizes::row_gap, &Sizes::rank_gap};
+static_assert(sizeof(Sizes) == sizeof(int) * std::size(kEachSize), "a size is missing above");
+
+// share 0: from; 1: to.
+Sizes between(const Sizes& from, const Sizes& to, double share) {
   Sizes result;
-  result.gutter = by(sizes.gutter);
-  result.ruler = by(sizes.ruler);
-  result.minimap_row = by(sizes.minimap_row);
-  result.minimap_most = by(sizes.minimap_most);
-  result.padding = by(sizes.padding);
-  result.step_strip = by(sizes.step_strip);
-  result.cause = by(sizes.cause);
-  result.lane = by(sizes.lane);
-  result.host = by(sizes.host);
-  result.host_folded = by(sizes.host_folded);
-  result.row_gap = by(sizes.row_gap);
-  result.rank_gap = by(sizes.rank_gap);
+  for (const auto size : kEachSize) {
+    result.*size = static_cast<int>(std::lround(from.*size + (to.*size - from.*size) * share));
+  }
   return result;
+}
+
+}  // namespace
+
+Sizes scaled(const Sizes& sizes, double scale) {
+  Sizes result;
+  for (const auto size : kEachSize) {
+    result.*size = std::max(1, static_cast<int>(std::lround(sizes.*size * scale)));
+  }
+  return result;
+}
+
+Sizes compact() {
+  Sizes sizes;
+  sizes.step_strip = 13;
+  sizes.cause = 19;
+  sizes.lane = 12;
+  sizes.host = 13;
+  sizes.host_folded = 5;
+  sizes.row_gap = 1;
+  sizes.rank_gap = 7;
+  return sizes;
 }
 
 Regions divide(const Rect& whole, const Sizes& sizes, std::size_t ranks) {
@@ -97,6 +119,17 @@ Layout lay_out(const Timeline& timeline, const Expansion& expansion, const Sizes
     layout.height += place.height;
   }
   return layout;
+}
+
+Sizes choose_sizes(const Timeline& timeline, const Expansion& expansion, double scale, const Rect& whole) {
+  constexpr int kSteps = 4;
+  for (int step = 0; step < kSteps; ++step) {
+    const Sizes sizes = scaled(between(Sizes{}, compact(), static_cast<double>(step) / kSteps), scale);
+    const Regions regions = divide(whole, sizes, timeline.ranks.size());
+    if (static_cast<float>(lay_out(timeline, expansion, sizes).height) <= regions.lanes.height())
+      return sizes;
+  }
+  return scaled(compact(), scale);
 }
 
 std::pair<std::size_t, std::size_t> ranks_between(const Layout& layout, int top, int bottom) {

@@ -98,6 +98,21 @@ TEST(Divide, SharesTheSpaceWithoutOverlap) {
   }
 }
 
+TEST(ChooseSizes, MakesRowsLowerWhereRanksWouldNotFit) {
+  const View view;
+  const Timeline& timeline = view.scene->timeline();
+  const Expansion& expansion = view.state.expansion;
+  const auto lane_at = [&](float height) {
+    return choose_sizes(timeline, expansion, 1, {0, 0, 1200, height}).lane;
+  };
+  const float needed = static_cast<float>(view.layout.height) + view.regions.lanes.top;
+  EXPECT_EQ(lane_at(needed), Sizes{}.lane);
+  EXPECT_LT(lane_at(needed - 1), Sizes{}.lane);
+  EXPECT_GT(lane_at(needed - 1), compact().lane) << "no lower than needed";
+  EXPECT_EQ(lane_at(100), compact().lane);
+  EXPECT_LT(lay_out(timeline, expansion, compact()).height, view.layout.height * 4 / 5);
+}
+
 TEST(Scaled, DoublesEverything) {
   const Sizes sizes = scaled(Sizes{}, 2);
   EXPECT_EQ(sizes.gutter, 2 * Sizes{}.gutter);

@@ -19,18 +19,33 @@ bool is_communication(const Activity& activity) {
   return activity.activity_class == Class::collective || activity.activity_class == Class::p2p;
 }
 
-// The waiting part of an activity as the analysis has it.
-std::vector<std::uint64_t> waits_of(const analyzer::Job& job, const analyzer::Analysis& analysis,
-                                    std::size_t rank) {
-  std::vector<std::uint64_t> waits(job.ranks[rank].activities.size(), 0);
-  for (const analyzer::CollectiveReport& collective : analysis.report.collectives) {
+// [rank][activity]: its waiting part, as the analysis has it.
+std::vector<std::vector<std::uint64_t>> waits_of(const analyzer::Job& job, const analyzer::Report& report) {
+  std::map<std::int32_t, std::size_t> index_of;
+  std::vector<std::vector<std::uint64_t>> waits;
+  for (const RankTrace& trace : job.ranks) {
+    index_of.emplace(trace.rank, waits.size());
+    waits.emplace_back(trace.activities.size(), 0);
+  }
+  for (const analyzer::CollectiveReport& collective : report.collectives) {
     for (const analyzer::CollectiveRank& part : collective.ranks) {
-      if (part.rank == job.ranks[rank].rank && part.activity < waits.size()) {
-        waits[part.activity] = static_cast<std::uint64_t>(std::max<std::int64_t>(part.wait_ns, 0));
-      }
+      const auto rank = index_of.find(part.rank);
+      if (rank == index_of.end() || part.activity >= waits[rank->second].size()) continue;
+      waits[rank->second][part.activity] =
+          static_cast<std::uint64_t>(std::max<std::int64_t>(part.wait_ns, 0));
     }
   }
   return waits;
+}
+
+// By rank: the device windows of its steps.
+std::map<std::int32_t, std::vector<StepSpan>> steps_of(const analyzer::Report& report) {
+  std::map<std::int32_t, std::vector<StepSpan>> steps;
+  for (const analyzer::StepReport& step : report.steps) {
+    steps[step.rank].push_back({step.step, saturating_add(report.origin_aligned_ns, step.begin_ns),
+                                saturating_add(report.origin_aligned_ns, step.end_ns)});
+  }
+  return steps;
 }
 
 TrackLane cause_lane(const std::vector<analyzer::CauseSegment>& segments, RankTracks& tracks) {
@@ -115,6 +130,8 @@ Timeline make_timeline(const analyzer::Job& job, const analyzer::Analysis& analy
   timeline.content = {std::numeric_limits<Nanoseconds>::max(), std::numeric_limits<Nanoseconds>::min()};
   timeline.focus = timeline.content;
   timeline.origin = report.origin_aligned_ns;
+  const std::vector<std::vector<std::uint64_t>> waits = waits_of(job, report);
+  std::map<std::int32_t, std::vector<StepSpan>> steps = steps_of(report);
   for (std::size_t r = 0; r < job.ranks.size(); ++r) {
     const RankTrace& trace = job.ranks[r];
     RankTracks tracks;
@@ -122,15 +139,10 @@ Timeline make_timeline(const analyzer::Job& job, const analyzer::Analysis& analy
     if (r < analysis.segments.size() && !analysis.segments[r].empty()) {
       tracks.lanes.push_back(cause_lane(analysis.segments[r], tracks));
     }
-    for (TrackLane& lane : device_lanes(trace, waits_of(job, analysis, r)))
-      tracks.lanes.push_back(std::move(lane));
+    for (TrackLane& lane : device_lanes(trace, waits[r])) tracks.lanes.push_back(std::move(lane));
     for (TrackLane& lane : host_lanes(trace)) tracks.lanes.push_back(std::move(lane));
 
-    for (const analyzer::StepReport& step : report.steps) {
-      if (step.rank != trace.rank) continue;
-      tracks.steps.push_back({step.step, saturating_add(timeline.origin, step.begin_ns),
-                              saturating_add(timeline.origin, step.end_ns)});
-    }
+    tracks.steps = std::move(steps[trace.rank]);
     if (tracks.steps.empty()) {
       for (const analyzer::StepMark& step : trace.steps)
         tracks.steps.push_back({step.number, step.begin, step.end});

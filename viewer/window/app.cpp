@@ -141,6 +141,11 @@ void App::timeline_window() {
   }
   const auto padding = static_cast<float>(sizes_.padding);
   const Rect whole{at.x, at.y + padding, at.x + size.x, at.y + size.y};
+  if (!(whole == area_)) {
+    area_ = whole;
+    sizes_ = choose_sizes(scene_.timeline(), state_.expansion, scale_, whole);
+    busy_ = true;
+  }
   const Regions regions = divide(whole, sizes_, scene_.timeline().ranks.size());
   const auto frame_now = [&](const Layout& layout) {
     return Frame{scene_,
@@ -157,6 +162,7 @@ void App::timeline_window() {
   const bool hovered = ImGui::IsItemHovered();
   if (bring_into_view_) {
     state_.view = clamp(view_of_item(frame_now(layout), *bring_into_view_), scene_.timeline().content);
+    state_.scroll = scroll_to(frame_now(layout), bring_into_view_->rank);
     bring_into_view_.reset();
   }
   const bool keyboard = !ImGui::GetIO().WantTextInput;

@@ -21,6 +21,9 @@ class App {
   bool busy() const { return busy_; }
   const Theme& theme() const { return theme_; }
   TimelineState& state() { return state_; }
+  // Where the last frame's timeline stood, and at which sizes.
+  const Rect& timeline_area() const { return area_; }
+  const Sizes& sizes() const { return sizes_; }
   // Selects a collective (index into the report's) and, if `zoom`, brings it on screen.
   void show_collective(std::uint32_t collective, bool zoom);
 
@@ -34,6 +37,7 @@ class App {
   Theme theme_;
   float scale_;
   Fonts fonts_;
+  Rect area_;
   Sizes sizes_;
   TimelineState state_;
   TimelineControl control_;

@@ -1,4 +1,4 @@
-// The line above everything: which run, the causes' colours, and the first warning.
+// The line above everything: which run, the causes' colours, and what is wrong with its files.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -27,6 +27,16 @@ std::string summary_of(const analyzer::Report& report) {
   return text;
 }
 
+// Damage: what the import could not read, and ranks that are not there. Other warnings stand in the overview.
+std::vector<const std::string*> damages(const Scene& scene) {
+  std::vector<const std::string*> found;
+  for (const analyzer::Warning& warning : scene.job().warnings) found.push_back(&warning.message);
+  for (const analyzer::Warning& warning : scene.report().warnings) {
+    if (warning.code == "rank_missing") found.push_back(&warning.message);
+  }
+  return found;
+}
+
 std::string name_of(const std::string& path) {
   const std::size_t end = path.find_last_not_of('/');
   const std::string trimmed = end == std::string::npos ? path : path.substr(0, end + 1);
@@ -38,7 +48,7 @@ std::string name_of(const std::string& path) {
 
 float header_height(const Scene& scene, const Fonts& fonts) {
   const float line = std::round(fonts.normal_size * 2.5F);
-  return scene.report().warnings.empty() ? line : line + std::round(fonts.normal_size * 1.9F);
+  return damages(scene).empty() ? line : line + std::round(fonts.normal_size * 1.9F);
 }
 
 void draw_header(const Scene& scene, const Theme& theme, const Fonts& fonts, float height) {
@@ -47,7 +57,8 @@ void draw_header(const Scene& scene, const Theme& theme, const Fonts& fonts, flo
   const float padding = fonts.normal_size;
   ImGuiCanvas canvas(*ImGui::GetWindowDrawList(), fonts);
   canvas.box({at.x, at.y, at.x + width, at.y + height}, theme.panel);
-  const bool warned = !scene.report().warnings.empty();
+  const std::vector<const std::string*> warnings = damages(scene);
+  const bool warned = !warnings.empty();
   const float banner = warned ? std::round(fonts.normal_size * 1.9F) : 0;
   const float line = height - banner;
   const auto middle = [&](Font font) { return std::floor(at.y + (line - canvas.text_height(font)) / 2); };
@@ -88,8 +99,7 @@ void draw_header(const Scene& scene, const Theme& theme, const Fonts& fonts, flo
   if (!warned) return;
   const Rect strip{at.x, at.y + line, at.x + width, at.y + height};
   canvas.box(strip, mix(theme.panel, theme.warning, 0.14));
-  const std::vector<analyzer::Warning>& warnings = scene.report().warnings;
-  std::string text = warnings.front().message;
+  std::string text = warnings.front()->substr(0, 1'000);
   if (warnings.size() > 1) text += fmt::format("   (and {} more: see the overview)", warnings.size() - 1);
   canvas.text({at.x + padding, std::floor(strip.top + (banner - canvas.text_height(Font::small)) / 2)},
               fitted(canvas, text, width - 2 * padding, Font::small), theme.warning, Font::small);

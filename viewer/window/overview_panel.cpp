@@ -47,17 +47,18 @@ void draw_ranks_table(const Scene& scene, const Theme& theme, const Fonts& fonts
   const std::vector<analyzer::RankReport>& ranks = scene.report().ranks;
   std::int64_t longest = 1;
   for (const analyzer::RankReport& rank : ranks) longest = std::max(longest, rank.measures.window_ns);
-  if (!ImGui::BeginTable("ranks", 4, ImGuiTableFlags_SizingFixedFit)) return;
+  if (!ImGui::BeginTable("ranks", 5, ImGuiTableFlags_SizingFixedFit)) return;
   ImGui::TableSetupColumn("rank");
   ImGui::TableSetupColumn("time by cause", ImGuiTableColumnFlags_WidthStretch);
   ImGui::TableSetupColumn("exposed");
-  ImGui::TableSetupColumn("waited");
+  ImGui::TableSetupColumn("waits");
+  ImGui::TableSetupColumn("waited for");
   ImGui::TableNextRow();
   ImGui::TableNextColumn();
   right_aligned("rank", theme.dim_text);
   ImGui::TableNextColumn();
   ImGui::TextColored(to_vec4(theme.dim_text), "time by cause");
-  for (const char* title : {"exposed", "waited"}) {
+  for (const char* title : {"exposed", "waits", "waited for"}) {
     ImGui::TableNextColumn();
     right_aligned(title, theme.dim_text);
   }
@@ -74,7 +75,10 @@ void draw_ranks_table(const Scene& scene, const Theme& theme, const Fonts& fonts
       ImGui::TableNextColumn();
       right_aligned(format_duration(rank.measures.exposed_communication_ns));
       ImGui::TableNextColumn();
-      right_aligned(format_duration(rank.measures.barrier_wait_ns));
+      right_aligned(format_duration(analyzer::wait_of(rank.measures)));
+      ImGui::TableNextColumn();
+      const std::int64_t blame = analyzer::blame_of(scene.report(), rank.rank);
+      right_aligned(format_duration(blame), blame > 0 ? theme.warning : theme.dim_text);
     }
   }
   ImGui::EndTable();
@@ -154,7 +158,12 @@ std::string verdict_of(const analyzer::Report& report) {
 
 Command draw_overview(const Scene& scene, const Theme& theme, const Fonts& fonts,
                       const std::string& verdict) {
-  wrapped(verdict);
+  for (std::size_t from = 0; from < verdict.size();) {
+    const std::size_t end = std::min(verdict.find('\n', from), verdict.size());
+    wrapped(verdict.substr(from, end - from));
+    ImGui::Spacing();
+    from = end + 1;
+  }
   ImGui::PushFont(nullptr, fonts.small_size);
   heading("RANKS", fonts, theme);
   draw_ranks_table(scene, theme, fonts);

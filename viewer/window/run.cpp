@@ -50,7 +50,7 @@ Status show_window(const Scene& scene, const ShowOptions& options) {
   return {};
 }
 
-Result<Picture> take_picture(const Scene& scene, const ShowOptions& options) {
+Result<Shot> take_picture(const Scene& scene, const ShowOptions& options) {
   const WindowOptions window_options{"Lockstep", options.width, options.height, true};
   std::unique_ptr<VirtualDisplay> display;
   Result<std::unique_ptr<Window>> opened = Error{"no display"};
@@ -65,7 +65,7 @@ Result<Picture> take_picture(const Scene& scene, const ShowOptions& options) {
     opened = Window::open(window_options);
     if (!opened.ok()) return opened.error();
   }
-  Picture picture;
+  Shot shot;
   {
     const std::unique_ptr<Window> window = std::move(opened.value());
     App app(scene, options.dark ? dark_theme() : light_theme(),
@@ -77,10 +77,10 @@ Result<Picture> take_picture(const Scene& scene, const ShowOptions& options) {
       window->frame(app.theme().background, [&app] { app.frame(); });
       quiet = app.busy() ? 0 : quiet + 1;
     }
-    picture = window->read_pixels();
+    shot = {window->read_pixels(), app.timeline_area(), app.sizes(), app.state().view};
   }
   // The window is gone before its display is.
-  return picture;
+  return shot;
 }
 
 }  // namespace lockstep::viewer

@@ -23,7 +23,15 @@ struct ShowOptions {
 // Until the window is closed.
 Status show_window(const Scene& scene, const ShowOptions& options);
 
+// A picture, and what it takes to know where on it something stands.
+struct Shot {
+  Picture picture;
+  Rect timeline;
+  Sizes sizes;
+  TimeView view;
+};
+
 // Draws until nothing changes any more. Starts Xvfb for itself where there is no display.
-Result<Picture> take_picture(const Scene& scene, const ShowOptions& options);
+Result<Shot> take_picture(const Scene& scene, const ShowOptions& options);
 
 }  // namespace lockstep::viewer

@@ -1,0 +1,190 @@
+// `lockstep-view` as its users run it, on machines without a display: pictures, and messages that name the
+// way out.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <map>
+
+#include "tests/end_to_end/support.h"
+#include "viewer/testing/png_reader.h"
+#include "viewer/timeline/theme.h"
+
+namespace lockstep::end_to_end {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using viewer::Color;
+
+// No display but the one that the viewer starts for itself; the leaks of the OpenGL driver are not ours.
+const std::vector<std::string> kNoDisplay{"DISPLAY=", "WAYLAND_DISPLAY=", "ASAN_OPTIONS=detect_leaks=0"};
+
+// Four ranks of one all-reduce each: 3 ms of compute on rank 2, 1 ms on the others; all end at 4 ms.
+std::string kineto_rank(int rank) {
+  const int computed = rank == 2 ? 3000 : 1000;
+  std::string text = "{\"distributedInfo\": {\"backend\": \"nccl\", \"rank\": " + std::to_string(rank) +
+                     ", \"world_size\": 4}, \"traceEvents\": [\n";
+  const auto event = [&](const char* category, const std::string& name, int begin, int duration, int stream,
+                         const std::string& more) {
+    text += "{\"ph\": \"X\", \"cat\": \"" + std::string(category) + "\", \"name\": \"" + name +
+            "\", \"pid\": 0, \"tid\": " + std::to_string(stream) + ", \"ts\": " + std::to_string(begin) +
+            ", \"dur\": " + std::to_string(duration) + ", \"args\": {\"stream\": " + std::to_string(stream) +
+            more + "}},\n";
+  };
+  event("kernel", "gemm", 0, computed, 7, ", \"correlation\": 1");
+  event("kernel", "ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgs)", computed, 4000 - computed, 20,
+        ", \"correlation\": 2, \"Collective name\": \"allreduce\", \"In msg nelems\": 1000, \"dtype\": "
+        "\"Float\", "
+        "\"Group size\": 4, \"Process Group Name\": \"0\", \"Process Group Ranks\": \"[0, 1, 2, 3]\", "
+        "\"Seq\": 1");
+  text.resize(text.size() - 2);
+  return text + "\n]}\n";
+}
+
+class Viewer : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::filesystem::create_directory(folder_.path() / "run");
+    for (int rank = 0; rank < 4; ++rank)
+      write("run/rank-" + std::to_string(rank) + ".json", kineto_rank(rank));
+  }
+  void write(const std::string& name, const std::string& text) {
+    std::ofstream(folder_.path() / name) << text;
+  }
+  Outcome view(std::vector<std::string> arguments, std::vector<std::string> environment = kNoDisplay) const {
+    arguments.insert(arguments.begin(), binary("lockstep-view"));
+    return run(arguments, environment);
+  }
+  // How many pixels have each colour. Skips the test where nothing can be drawn.
+  std::map<std::uint32_t, int> colours(const std::string& file) const {
+    std::ifstream stream(file, std::ios::binary);
+    const viewer::ReadPicture read = viewer::read_png({std::istreambuf_iterator<char>(stream), {}});
+    EXPECT_EQ(read.error, "");
+    std::map<std::uint32_t, int> counts;
+    for (int y = 0; y < read.picture.height; ++y) {
+      for (int x = 0; x < read.picture.width; ++x) ++counts[packed(viewer::pixel(read.picture, x, y))];
+    }
+    return counts;
+  }
+  static std::uint32_t packed(Color color) {
+    return static_cast<std::uint32_t>(color.r) << 16 | static_cast<std::uint32_t>(color.g) << 8 | color.b;
+  }
+  static bool cannot_draw(const Outcome& outcome) {
+    return outcome.exit_code == 1 && (outcome.standard_error.find("Xvfb") != std::string::npos ||
+                                      outcome.standard_error.find("OpenGL") != std::string::npos);
+  }
+
+  TemporaryFolder folder_;
+};
+
+TEST_F(Viewer, WritesAPictureWithoutADisplay) {
+  const Outcome outcome = view({folder_ / "run", "--screenshot", folder_ / "run.png", "--size", "1280x720"});
+  if (cannot_draw(outcome)) GTEST_SKIP() << outcome.standard_error;
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.standard_error;
+  EXPECT_EQ(outcome.standard_output, "");
+  const auto counts = colours(folder_ / "run.png");
+  int pixels = 0;
+  for (const auto& [color, count] : counts) pixels += count;
+  EXPECT_EQ(pixels, 1280 * 720);
+  const viewer::Theme theme = viewer::dark_theme();
+  const auto area = [&](analyzer::Cause cause) {
+    const auto found = counts.find(packed(viewer::cause_color(theme, cause)));
+    return found == counts.end() ? 0 : found->second;
+  };
+  // Compute fills 1 of 4 ms of three ranks and 3 of 4 of the fourth, transfer the last ms of all, in two rows
+  // each.
+  EXPECT_GT(area(analyzer::Cause::compute), 10'000);
+  EXPECT_GT(area(analyzer::Cause::transfer), 10'000);
+  EXPECT_GT(area(analyzer::Cause::barrier_wait), 1'000) << "the stripes of 2 ms of waiting on three ranks";
+}
+
+TEST_F(Viewer, ShowsARangeOfIt) {
+  const Outcome outcome = view(
+      {folder_ / "run", "--screenshot", folder_ / "run.png", "--size", "1280x720", "--range", "3.2ms:3.9ms"});
+  if (cannot_draw(outcome)) GTEST_SKIP() << outcome.standard_error;
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.standard_error;
+  const auto counts = colours(folder_ / "run.png");
+  const viewer::Theme theme = viewer::dark_theme();
+  const auto transfer = counts.find(packed(viewer::cause_color(theme, analyzer::Cause::transfer)));
+  ASSERT_NE(transfer, counts.end());
+  // All of the lanes' width, in two rows of four ranks.
+  EXPECT_GT(transfer->second, 8 * 12 * 600);
+}
+
+TEST_F(Viewer, ABrokenRankAmongGoodOnesIsABanner) {
+  write("run/rank-3.json", "{\"traceEvents\": [");
+  const Outcome outcome = view({folder_ / "run", "--screenshot", folder_ / "run.png", "--size", "1280x720"});
+  if (cannot_draw(outcome)) GTEST_SKIP() << outcome.standard_error;
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.standard_error;
+  const viewer::Theme theme = viewer::dark_theme();
+  const auto counts = colours(folder_ / "run.png");
+  const auto banner = counts.find(packed(viewer::mix(theme.panel, theme.warning, 0.14)));
+  ASSERT_NE(banner, counts.end());
+  EXPECT_GT(banner->second, 1280 * 10);
+}
+
+TEST_F(Viewer, SaysWhatItCannotRead) {
+  const Outcome outcome = view({folder_ / "absent", "--screenshot", folder_ / "run.png"});
+  EXPECT_EQ(outcome.exit_code, 1);
+  EXPECT_THAT(outcome.standard_error, AllOf(HasSubstr("lockstep view: "), HasSubstr("absent")));
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "run.png"));
+}
+
+TEST_F(Viewer, WithoutADisplayNamesTheWayOut) {
+  const Outcome outcome = view({folder_ / "run"});
+  EXPECT_EQ(outcome.exit_code, 1);
+  EXPECT_THAT(outcome.standard_error, AllOf(HasSubstr("no display"), HasSubstr("--screenshot")));
+}
+
+TEST_F(Viewer, ADisplayThatDoesNotAnswerNamesTheWayOut) {
+  const Outcome outcome = view({folder_ / "run"}, {"DISPLAY=:4711", "WAYLAND_DISPLAY="});
+  EXPECT_EQ(outcome.exit_code, 1);
+  EXPECT_THAT(outcome.standard_error, AllOf(HasSubstr(":4711"), HasSubstr("--screenshot")));
+}
+
+TEST_F(Viewer, WithoutXvfbNamesThePackage) {
+  const Outcome outcome = view({folder_ / "run", "--screenshot", folder_ / "run.png"},
+                               {"DISPLAY=", "WAYLAND_DISPLAY=", "PATH=/nonexistent"});
+  EXPECT_EQ(outcome.exit_code, 1);
+  EXPECT_THAT(outcome.standard_error, HasSubstr("install the package xvfb"));
+}
+
+TEST_F(Viewer, WrongUsageIsSaidBeforeAnythingIsRead) {
+  const std::vector<std::vector<std::string>> wrong{{"--size", "huge"},  {"--size", "10x10"},
+                                                    {"--range", "5ms"},  {"--range", "5ms:1ms"},
+                                                    {"--theme", "pink"}, {"--scale", "99"}};
+  for (const auto& flags : wrong) {
+    std::vector<std::string> arguments{folder_ / "absent", "--screenshot", folder_ / "run.png"};
+    arguments.insert(arguments.end(), flags.begin(), flags.end());
+    const Outcome outcome = view(arguments);
+    EXPECT_EQ(outcome.exit_code, 2) << flags[0] << " " << flags[1];
+    EXPECT_THAT(outcome.standard_error, HasSubstr(flags[0]));
+  }
+  EXPECT_EQ(view({}).exit_code, 2);
+}
+
+TEST_F(Viewer, APictureThatCannotBeWrittenIsAnError) {
+  const Outcome outcome =
+      view({folder_ / "run", "--screenshot", folder_ / "absent/run.png", "--size", "640x400"});
+  EXPECT_EQ(outcome.exit_code, 1);
+  if (cannot_draw(outcome)) GTEST_SKIP() << outcome.standard_error;
+  EXPECT_THAT(outcome.standard_error, HasSubstr("absent/run.png"));
+}
+
+TEST_F(Viewer, ARealTraceOfOthers) {
+  const std::filesystem::path trace =
+      std::filesystem::path(LOCKSTEP_SOURCE_DIR) / "../shared/traces/dlrm-8rank";
+  if (!std::filesystem::exists(trace)) GTEST_SKIP() << "no " << trace;
+  const Outcome outcome = view({trace.string(), "--screenshot", folder_ / "dlrm.png", "--collective", "0"});
+  if (cannot_draw(outcome)) GTEST_SKIP() << outcome.standard_error;
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.standard_error;
+  const auto counts = colours(folder_ / "dlrm.png");
+  const viewer::Theme theme = viewer::dark_theme();
+  EXPECT_GT(counts.at(packed(viewer::cause_color(theme, analyzer::Cause::barrier_wait))), 5'000);
+}
+
+}  // namespace
+}  // namespace lockstep::end_to_end
