@@ -339,12 +339,14 @@ TEST(Record, EveryThreadHasItsLane) {
 TEST(Record, RingsOfThreadsThatEndedAreUsedAgain) {
   RecordedRun run;
   // The smallest buffers: without reuse, room for far fewer threads than these.
-  record(run, behave({"short_threads", "1500"}), {}, {"--buffer-size", "1"});
+  constexpr std::uint64_t kThreads = 8000;
+  record(run, behave({"short_threads", std::to_string(kThreads)}), {}, {"--buffer-size", "1"});
   EXPECT_EQ(run.outcome.exit_code, 0);
   const trace::Reader reader = run.open();
   const std::uint64_t lost = end_to_end::drops(reader)["more threads than buffers"];
-  EXPECT_EQ(reader.count(trace::EventKind::host_range) + lost, 1500U);
-  EXPECT_GT(reader.count(trace::EventKind::host_range), 100U);
+  EXPECT_EQ(reader.count(trace::EventKind::host_range) + lost, kThreads);
+  // One MiB is 40 rings; how many more threads find one that was given back depends on who runs when.
+  EXPECT_GT(reader.count(trace::EventKind::host_range), 40U);
 }
 
 TEST(Record, FullRingLosesWholeRangesAndCountsEachOnce) {
