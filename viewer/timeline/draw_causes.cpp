@@ -28,7 +28,8 @@ void draw_segment(Canvas& canvas, const Theme& theme, const analyzer::CauseSegme
   float labelled_to = box.left;
   for (const std::string& candidate : {text, duration}) {
     const float width = canvas.text_width(candidate, Font::small);
-    if (width + 2 * kPadding > box.width()) continue;
+    // Stripes must show beside the label.
+    if ((width + 2 * kPadding) * (waiting ? 1.35F : 1.0F) > box.width()) continue;
     const float y = std::floor(box.top + (box.height() - canvas.text_height(Font::small)) / 2);
     canvas.text({box.left + kPadding, y}, candidate, waiting ? theme.text : readable_on(color), Font::small);
     labelled_to = box.left + width + 2 * kPadding;

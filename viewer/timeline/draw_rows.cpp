@@ -14,12 +14,15 @@ namespace {
 using analyzer::Class;
 
 constexpr float kLabelPadding = 4;
+constexpr float kStripedShare =
+    1.35F;  // a waiting part is labelled if this times the label fits: stripes must show
 constexpr float kSmallestLabel = 22;  // pixels in which a label is worth the attempt
 
 void label(Canvas& canvas, const Rect& box, std::string_view text, Color color, Font font) {
   if (box.width() < kSmallestLabel) return;
   const std::string shown = fitted(canvas, text, box.width() - 2 * kLabelPadding, font);
-  if (shown.empty()) return;
+  // Less than three letters of a name say nothing.
+  if (shown.empty() || (shown.size() < 3 + std::string_view("…").size() && shown != text)) return;
   const float y = std::floor(box.top + (box.height() - canvas.text_height(font)) / 2);
   canvas.text({box.left + kLabelPadding, y}, shown, color, font);
 }
@@ -57,7 +60,7 @@ struct RowPainter {
       // No stripes behind the label: text over stripes cannot be read.
       const std::string text = "wait " + analyzer::format_duration(static_cast<std::int64_t>(wait));
       const float width = canvas.text_width(text, Font::small) + 2 * kLabelPadding;
-      const bool labelled = wait_box.width() >= width;
+      const bool labelled = wait_box.width() >= width * kStripedShare;
       if (labelled)
         label(canvas, wait_box, text, dimmed ? frame.theme.dim_text : frame.theme.text, Font::small);
       const Rect striped{labelled ? wait_box.left + width : wait_box.left, wait_box.top, wait_box.right,

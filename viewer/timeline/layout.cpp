@@ -45,6 +45,18 @@ Sizes compact() {
   return sizes;
 }
 
+Sizes spacious() {
+  Sizes sizes;
+  sizes.step_strip = 18;
+  sizes.cause = 32;
+  sizes.lane = 24;
+  sizes.host = 17;
+  sizes.host_folded = 9;
+  sizes.row_gap = 3;
+  sizes.rank_gap = 14;
+  return sizes;
+}
+
 Regions divide(const Rect& whole, const Sizes& sizes, std::size_t ranks) {
   const double wanted = static_cast<double>(ranks) * sizes.minimap_row;
   const auto map = static_cast<float>(std::min<double>(wanted, sizes.minimap_most));
@@ -121,15 +133,30 @@ Layout lay_out(const Timeline& timeline, const Expansion& expansion, const Sizes
   return layout;
 }
 
+namespace {
+
+bool fits(const Timeline& timeline, const Expansion& expansion, const Sizes& sizes, const Rect& whole) {
+  const Regions regions = divide(whole, sizes, timeline.ranks.size());
+  return static_cast<float>(lay_out(timeline, expansion, sizes).height) <= regions.lanes.height();
+}
+
+}  // namespace
+
 Sizes choose_sizes(const Timeline& timeline, const Expansion& expansion, double scale, const Rect& whole) {
   constexpr int kSteps = 4;
-  for (int step = 0; step < kSteps; ++step) {
-    const Sizes sizes = scaled(between(Sizes{}, compact(), static_cast<double>(step) / kSteps), scale);
-    const Regions regions = divide(whole, sizes, timeline.ranks.size());
-    if (static_cast<float>(lay_out(timeline, expansion, sizes).height) <= regions.lanes.height())
-      return sizes;
+  for (const auto& [from, to] : {std::pair{spacious(), Sizes{}}, std::pair{Sizes{}, compact()}}) {
+    for (int step = 0; step < kSteps; ++step) {
+      const Sizes sizes = scaled(between(from, to, static_cast<double>(step) / kSteps), scale);
+      if (fits(timeline, expansion, sizes, whole)) return sizes;
+    }
   }
   return scaled(compact(), scale);
+}
+
+Expansion choose_expansion(const Timeline& timeline, double scale, const Rect& whole) {
+  Expansion open(timeline);
+  open.toggle_hosts(timeline);
+  return fits(timeline, open, scaled(Sizes{}, scale), whole) ? open : Expansion(timeline);
 }
 
 std::pair<std::size_t, std::size_t> ranks_between(const Layout& layout, int top, int bottom) {

@@ -28,8 +28,9 @@ struct Sizes {
   int rank_gap = 9;
 };
 Sizes scaled(const Sizes& sizes, double scale);
-// Lower rows, for more ranks on a screen.
+// Lower rows, for more ranks on a screen, and higher ones where there are few.
 Sizes compact();
+Sizes spacious();
 
 // The timeline's parts, from the top: minimap, ruler, and below them gutter and lanes side by side.
 struct Regions {
@@ -76,8 +77,10 @@ struct Layout {
 };
 Layout lay_out(const Timeline& timeline, const Expansion& expansion, const Sizes& sizes);
 
-// The sizes at which the ranks fill `whole` best: as roomy as lets all of them fit, else compact.
+// The sizes at which the ranks fill `whole` best: as spacious as lets all of them fit, else compact.
 Sizes choose_sizes(const Timeline& timeline, const Expansion& expansion, double scale, const Rect& whole);
+// What is open at first: host lanes if all of them fit into `whole` at the usual sizes.
+Expansion choose_expansion(const Timeline& timeline, double scale, const Rect& whole);
 
 // Indices [first, last) of the ranks that intersect the pixels [top, bottom).
 std::pair<std::size_t, std::size_t> ranks_between(const Layout& layout, int top, int bottom);

@@ -98,19 +98,34 @@ TEST(Divide, SharesTheSpaceWithoutOverlap) {
   }
 }
 
-TEST(ChooseSizes, MakesRowsLowerWhereRanksWouldNotFit) {
+TEST(ChooseSizes, FillsTheHeightAndNoMore) {
   const View view;
   const Timeline& timeline = view.scene->timeline();
   const Expansion& expansion = view.state.expansion;
   const auto lane_at = [&](float height) {
     return choose_sizes(timeline, expansion, 1, {0, 0, 1200, height}).lane;
   };
-  const float needed = static_cast<float>(view.layout.height) + view.regions.lanes.top;
-  EXPECT_EQ(lane_at(needed), Sizes{}.lane);
-  EXPECT_LT(lane_at(needed - 1), Sizes{}.lane);
-  EXPECT_GT(lane_at(needed - 1), compact().lane) << "no lower than needed";
-  EXPECT_EQ(lane_at(100), compact().lane);
-  EXPECT_LT(lay_out(timeline, expansion, compact()).height, view.layout.height * 4 / 5);
+  int last = compact().lane;
+  EXPECT_EQ(lane_at(100), last) << "does not fit anyhow";
+  for (float height = 100; height < 2'000; height += 10) {
+    const Rect whole{0, 0, 1200, height};
+    const Sizes sizes = choose_sizes(timeline, expansion, 1, whole);
+    EXPECT_GE(sizes.lane, last) << "more room, higher rows";
+    last = sizes.lane;
+    if (sizes.lane > compact().lane) {
+      const Regions regions = divide(whole, sizes, timeline.ranks.size());
+      EXPECT_LE(static_cast<float>(lay_out(timeline, expansion, sizes).height), regions.lanes.height());
+    }
+  }
+  EXPECT_EQ(last, spacious().lane);
+}
+
+TEST(ChooseExpansion, OpensHostsWhereTheyFit) {
+  const View view;
+  const Timeline& timeline = view.scene->timeline();
+  EXPECT_TRUE(choose_expansion(timeline, 1, {0, 0, 1200, 2'000}).lane_open(0, 3));
+  EXPECT_FALSE(choose_expansion(timeline, 1, {0, 0, 1200, 300}).lane_open(0, 3));
+  EXPECT_TRUE(choose_expansion(timeline, 1, {0, 0, 1200, 300}).rank_open(0));
 }
 
 TEST(Scaled, DoublesEverything) {

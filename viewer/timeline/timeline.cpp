@@ -110,7 +110,8 @@ std::vector<TrackLane> host_lanes(const RankTrace& trace) {
     TrackLane lane;
     lane.role = LaneRole::host;
     lane.job_lane = index;
-    lane.label = index < trace.lanes.size() ? trace.lanes[index].name : fmt::format("thread {}", index);
+    lane.label =
+        (index < trace.lanes.size() ? trace.lanes[index].name : fmt::format("thread {}", index)) + " (host)";
     lane.rows = make_rows(std::move(events), trace.resolution_ns);
     lanes.push_back(std::move(lane));
   }

@@ -10,6 +10,13 @@
 
 namespace lockstep::viewer {
 
+namespace {
+
+// Frames after which every panel has its size.
+constexpr int kSettled = 4;
+
+}  // namespace
+
 App::App(const Scene& scene, const Theme& theme, float scale)
     : scene_(scene),
       theme_(theme),
@@ -63,7 +70,7 @@ void App::arrange_docks(unsigned dock_space) {
 
 void App::frame() {
   // A panel knows its size one frame after it is first drawn.
-  busy_ = !docked_ || ImGui::GetFrameCount() < 4;
+  busy_ = !docked_ || ImGui::GetFrameCount() < kSettled;
   const ImGuiViewport& viewport = *ImGui::GetMainViewport();
   const float header = header_height(scene_, fonts_);
   constexpr ImGuiWindowFlags kFixed = ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove |
@@ -142,6 +149,9 @@ void App::timeline_window() {
   const auto padding = static_cast<float>(sizes_.padding);
   const Rect whole{at.x, at.y + padding, at.x + size.x, at.y + size.y};
   if (!(whole == area_)) {
+    if (!arranged_) state_.expansion = choose_expansion(scene_.timeline(), scale_, whole);
+    // The docks find their sizes within the first frames.
+    arranged_ = ImGui::GetFrameCount() >= kSettled;
     area_ = whole;
     sizes_ = choose_sizes(scene_.timeline(), state_.expansion, scale_, whole);
     busy_ = true;

@@ -30,10 +30,10 @@ ShowOptions options_of(int width, int height, double scale = 1) {
 // Places one frame as the picture shows it.
 struct Placed {
   Placed(const Scene& scene, const Shot& shot)
-      : state(scene.timeline()),
+      : state(shot.state),
         layout(lay_out(scene.timeline(), state.expansion, shot.sizes)),
         regions(divide(shot.timeline, shot.sizes, scene.timeline().ranks.size())),
-        axis{shot.view, regions.lanes.left, regions.lanes.width()} {}
+        axis{state.view, regions.lanes.left, regions.lanes.width()} {}
 
   // Two pixels below the top of a rank's row: above its label.
   int y(const Scene& scene, std::size_t rank, LaneRole role) const {

@@ -65,7 +65,7 @@ Result<Shot> take_picture(const Scene& scene, const ShowOptions& options) {
     opened = Window::open(window_options);
     if (!opened.ok()) return opened.error();
   }
-  Shot shot;
+  Shot shot{{}, {}, {}, TimelineState(scene.timeline())};
   {
     const std::unique_ptr<Window> window = std::move(opened.value());
     App app(scene, options.dark ? dark_theme() : light_theme(),
@@ -77,7 +77,7 @@ Result<Shot> take_picture(const Scene& scene, const ShowOptions& options) {
       window->frame(app.theme().background, [&app] { app.frame(); });
       quiet = app.busy() ? 0 : quiet + 1;
     }
-    shot = {window->read_pixels(), app.timeline_area(), app.sizes(), app.state().view};
+    shot = {window->read_pixels(), app.timeline_area(), app.sizes(), app.state()};
   }
   // The window is gone before its display is.
   return shot;

@@ -28,7 +28,7 @@ struct Shot {
   Picture picture;
   Rect timeline;
   Sizes sizes;
-  TimeView view;
+  TimelineState state;
 };
 
 // Draws until nothing changes any more. Starts Xvfb for itself where there is no display.
