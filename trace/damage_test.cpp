@@ -252,7 +252,8 @@ TEST(Damage, OfTheFooterLeadsToAScan) {
 
 TEST(Damage, OfManyChunksIsSummedUp) {
   std::vector<std::byte> bytes = activities(40, true);
-  for (const ChunkInfo& chunk : must(Reader::open(bytes, "a")).chunks()) {
+  const Reader before = must(Reader::open(bytes, "a"));
+  for (const ChunkInfo& chunk : before.chunks()) {
     bytes[chunk.offset + format::kChunkHeaderSize] ^= std::byte{1};
   }
   Status status;

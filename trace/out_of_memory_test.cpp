@@ -27,6 +27,9 @@ bool may_allocate() {
   if (void* memory = malloc(size > 0 ? size : 1)) return memory;
   throw std::bad_alloc();
 }
+[[gnu::noinline]] void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
+  return may_allocate() ? malloc(size > 0 ? size : 1) : nullptr;
+}
 [[gnu::noinline]] void operator delete(void* memory) noexcept {
   free(memory);
 }

@@ -150,8 +150,7 @@ class RandomEvents {
       using F = decltype(field);
       if constexpr (format::is_interval<F>) {
         event.*F::kBegin = time();
-        event.*F::kEnd =
-            below(8) == 0 ? time() : event.*F::kBegin + static_cast<Nanoseconds>(below(1U << 20));
+        event.*F::kEnd = below(8) == 0 ? time() : after(event.*F::kBegin, below(1U << 20));
       } else if constexpr (std::is_same_v<typename F::Value, Nanoseconds>) {
         event.*F::kPointer = time();
       } else if constexpr (std::is_same_v<typename F::Value, bool>) {
@@ -186,11 +185,15 @@ class RandomEvents {
   }
 
  private:
+  // Beyond the last instant time begins anew.
+  static Nanoseconds after(Nanoseconds time, std::uint64_t duration) {
+    return static_cast<Nanoseconds>(static_cast<std::uint64_t>(time) + duration);
+  }
+
   Nanoseconds time() {
     // A clock that mostly runs forward; now and then it leaps anywhere.
     if (below(64) == 0) return static_cast<Nanoseconds>(number());
-    // May overflow: unsigned arithmetic.
-    clock_ = static_cast<Nanoseconds>(static_cast<std::uint64_t>(clock_) + below(5000));
+    clock_ = after(clock_, below(5000));
     return clock_;
   }
 
