@@ -152,6 +152,33 @@ Description describe(const Scene& scene, const Item& item) {
   return describe_activity(scene, item, index);
 }
 
+Description summarize(const Scene& scene, const Item& item) {
+  const TrackLane& lane = scene.timeline().ranks[item.rank].lanes[item.lane];
+  const Row& row = lane.rows[item.row];
+  Description description;
+  description.title = analyzer::fit(describe(scene, item).title, 60);
+  const std::string kind = item_kind(scene, item);
+  const std::string rank = fmt::format("rank {}", scene.timeline().ranks[item.rank].rank);
+  description.facts.push_back({rank, kind});
+  description.facts.push_back(
+      {"duration", exact_duration(clipped(distance(row.begin[item.at], row.end[item.at])))});
+  description.facts.push_back({"begin", instant(scene, row.begin[item.at])});
+  const auto activity = activity_of(scene.timeline(), item);
+  const auto index = scene.collective_of(item);
+  if (!activity || !index) return description;
+  const analyzer::CollectiveReport& collective = scene.report().collectives[*index];
+  for (const analyzer::CollectiveRank& part : collective.ranks) {
+    if (part.rank != scene.timeline().ranks[item.rank].rank || part.activity != *activity) continue;
+    description.facts.push_back({"waits", format_duration(part.wait_ns)});
+    description.facts.push_back({"moves data", format_duration(part.transfer_ns)});
+  }
+  if (collective.last_arriver) {
+    description.facts.push_back({"last arriver", fmt::format("rank {}", *collective.last_arriver)});
+  }
+  if (collective.bytes) description.facts.push_back({"size", analyzer::format_bytes(*collective.bytes)});
+  return description;
+}
+
 Description describe_fold(const Scene& scene, std::uint32_t rank, const RowPlace& place,
                           const FoldedBox& box) {
   const RankTracks& tracks = scene.timeline().ranks[rank];

@@ -20,6 +20,9 @@ struct Description {
 };
 
 Description describe(const Scene& scene, const Item& item);
+// The same in a few lines, for beside the pointer: what it is, how long, and of a collective who waited for
+// whom.
+Description summarize(const Scene& scene, const Item& item);
 // A fold: how many, how dense, and what it holds most of.
 Description describe_fold(const Scene& scene, std::uint32_t rank, const RowPlace& place,
                           const FoldedBox& box);

@@ -29,6 +29,18 @@ TEST(Describe, ACollectiveToTheNanosecond) {
   EXPECT_EQ(value_of(description, "lane"), "network");
 }
 
+TEST(Summarize, SaysWhoWaitsInAFewLines) {
+  const View view;
+  const auto item = find_activity(view.scene->timeline(), view.scene->job(), 3, 1);
+  const Description description = summarize(*view.scene, *item);
+  EXPECT_EQ(description.title, "all_reduce");
+  EXPECT_EQ(value_of(description, "rank 3"), "collective");
+  EXPECT_EQ(value_of(description, "waits"), "200 ns");
+  EXPECT_EQ(value_of(description, "moves data"), "200 ns");
+  EXPECT_EQ(value_of(description, "last arriver"), "rank 2");
+  EXPECT_EQ(value_of(description, "size"), "2.00 MB");
+}
+
 TEST(Describe, TheOperationAsTheReportHasIt) {
   const View view;
   const Description description = describe_collective(*view.scene, 1);

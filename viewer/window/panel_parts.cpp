@@ -65,21 +65,24 @@ void draw_bar(const std::vector<Share>& shares, float height, const Fonts& fonts
 void draw_tooltip(const Scene& scene, const Hit& hit, const Theme& theme, const Fonts& fonts) {
   if (!hit.box || !hit.rank || !hit.row) return;
   const Description description =
-      hit.item ? describe(scene, *hit.item) : describe_fold(scene, *hit.rank, *hit.row, *hit.box);
-  ImGui::SetNextWindowSizeConstraints({0, 0}, {fonts.normal_size * 36, FLT_MAX});
+      hit.item ? summarize(scene, *hit.item) : describe_fold(scene, *hit.rank, *hit.row, *hit.box);
   if (!ImGui::BeginTooltip()) return;
   ImGui::PushFont(fonts.bold, 0);
-  ImGui::PushTextWrapPos(fonts.normal_size * 34);
   ImGui::TextUnformatted(description.title.c_str());
-  ImGui::PopTextWrapPos();
   ImGui::PopFont();
-  draw_facts("tooltip", description.facts, theme);
-  if (hit.item) {
-    if (const auto collective = scene.collective_of(*hit.item)) {
-      ImGui::Separator();
-      draw_facts("tooltip collective", describe_collective(scene, *collective).facts, theme);
+  ImGui::PushFont(nullptr, fonts.small_size);
+  // As wide as its text: a tooltip has no width of its own to wrap at.
+  if (ImGui::BeginTable("tooltip", 2, ImGuiTableFlags_SizingFixedFit)) {
+    for (const Fact& fact : description.facts) {
+      ImGui::TableNextRow();
+      ImGui::TableNextColumn();
+      ImGui::TextColored(to_vec4(theme.dim_text), "%s", fact.label.c_str());
+      ImGui::TableNextColumn();
+      ImGui::TextUnformatted(fact.value.c_str());
     }
+    ImGui::EndTable();
   }
+  ImGui::PopFont();
   ImGui::EndTooltip();
 }
 
