@@ -57,19 +57,34 @@ void* writer_main(void* recorder) {
   return nullptr;
 }
 
+// No signal handler of the program runs on this thread while one of these lives.
+class SignalsBlocked {
+ public:
+  SignalsBlocked() {
+    sigset_t all;
+    sigfillset(&all);
+    blocked_ = pthread_sigmask(SIG_SETMASK, &all, &before_) == 0;
+  }
+  ~SignalsBlocked() {
+    if (blocked_) pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+  }
+  SignalsBlocked(const SignalsBlocked&) = delete;
+  SignalsBlocked& operator=(const SignalsBlocked&) = delete;
+
+ private:
+  sigset_t before_{};
+  bool blocked_ = false;
+};
+
+// Precondition: signals are blocked. The new thread inherits that: the program's signals are for the
+// program's threads, and SIGXFSZ becomes an error of write().
 bool start_thread(Recorder& recorder) {
-  // The program's signals are for the program's threads, and SIGXFSZ blocked becomes an error of write().
-  sigset_t all;
-  sigset_t before;
-  sigfillset(&all);
-  if (pthread_sigmask(SIG_SETMASK, &all, &before) != 0) return false;
   pthread_attr_t attributes;
   pthread_attr_init(&attributes);
   pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
   pthread_t thread{};
   const bool started = pthread_create(&thread, &attributes, writer_main, &recorder) == 0;
   pthread_attr_destroy(&attributes);
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
   return started;
 }
 
@@ -84,6 +99,8 @@ bool Recorder::prepare() noexcept {
     return state_.load(std::memory_order_acquire) != State::off;
   }
   const int saved = errno;
+  // A handler that makes an NVTX call while NVTX starts would wait for itself: not longer than need be.
+  const SignalsBlocked blocked;
   bool ready = false;
   try {
     const char* folder = std::getenv("LOCKSTEP_RUN");
@@ -116,6 +133,7 @@ Ring* Recorder::first_event_of_thread() noexcept {
 void Recorder::start() noexcept {
   State expected = State::idle;
   if (!state_.compare_exchange_strong(expected, State::running)) return;
+  const SignalsBlocked blocked;
   try {
     start_or_throw();
   } catch (...) {

@@ -6,6 +6,8 @@
 #include <bit>
 #include <cerrno>
 
+#include "tracer/wake.h"
+
 namespace lockstep::tracer {
 
 namespace {
@@ -82,7 +84,11 @@ RingSlot* RingPool::allocate(bool populate, std::atomic<std::uint32_t>* wake) no
 
 Ring* RingPool::acquire(std::uint32_t thread, std::atomic<std::uint32_t>* wake) noexcept {
   RingSlot* slot = take_ready();
-  if (slot == nullptr) slot = allocate(false, wake);
+  if (slot == nullptr) {
+    // The writer prepares spare rings and takes back those of threads that ended: it is asked to do so now.
+    lockstep::tracer::wake(*wake);
+    slot = allocate(false, wake);
+  }
   if (slot == nullptr) {
     unbuffered_drops_.fetch_add(1, std::memory_order_relaxed);
     return nullptr;

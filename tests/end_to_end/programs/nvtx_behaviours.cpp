@@ -174,6 +174,7 @@ int threads(char** argv) {
 int short_threads(char** argv) {
   for (int t = 0; t < count_argument(argv, 2); ++t) {
     std::thread([] { range("short-lived"); }).join();
+    if (t % 5 == 0) sleep_milliseconds(1);
   }
   return 0;
 }
@@ -195,8 +196,10 @@ int close_descriptors(char** argv) {
   return lseek(own.front(), 0, SEEK_END) == 0 ? 0 : 2;
 }
 
-// A signal handler that makes NVTX calls, in a storm of signals.
+// A signal handler that makes NVTX calls, in a storm of signals. NVTX itself is started before: it can't be
+// started twice at once, in whatever tool's company.
 int handlers(char** argv) {
+  nvtxInitialize(nullptr);
   struct sigaction action {};
   action.sa_handler = [](int) {
     nvtxRangePushA("in handler");
