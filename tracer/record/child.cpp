@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -37,11 +38,22 @@ StartFailure start_failure(const std::string& command, int reason) {
                       command)};
 }
 
+// If not, errno says why.
+bool is_executable(const std::string& path) {
+  struct stat status {};
+  if (stat(path.c_str(), &status) != 0) return false;
+  if (S_ISDIR(status.st_mode)) {
+    errno = EACCES;
+    return false;
+  }
+  return access(path.c_str(), X_OK) == 0;
+}
+
 }  // namespace
 
 std::optional<StartFailure> look_up(const std::string& command) {
   if (command.find('/') != std::string::npos) {
-    if (access(command.c_str(), X_OK) == 0) return std::nullopt;
+    if (is_executable(command)) return std::nullopt;
     return start_failure(command, errno);
   }
   const char* variable = getenv("PATH");
@@ -51,7 +63,7 @@ std::optional<StartFailure> look_up(const std::string& command) {
     const std::size_t colon = path.find(':');
     const std::string_view folder = path.substr(0, colon);
     const std::string candidate = fmt::format("{}/{}", folder.empty() ? "." : folder, command);
-    if (access(candidate.c_str(), X_OK) == 0) return std::nullopt;
+    if (is_executable(candidate)) return std::nullopt;
     if (errno == EACCES) reason = EACCES;
     if (colon == std::string_view::npos) return start_failure(command, reason);
     path.remove_prefix(colon + 1);
