@@ -7,52 +7,15 @@
 #include <string>
 #include <vector>
 
+#include "analyzer/import/kineto/kineto_text.h"
 #include "analyzer/import/test_files.h"
 
 namespace lockstep::analyzer::kineto {
 namespace {
 
 using testing::ElementsAre;
-using testing::HasSubstr;
 using testing::IsEmpty;
 using trace::LaneKind;
-
-std::string event(std::string_view cat, std::string_view name, std::string_view ts, std::string_view dur,
-                  int tid, std::string_view args) {
-  return fmt::format(
-      R"({{"ph": "X", "cat": "{}", "name": "{}", "pid": {}, "tid": {}, "ts": {}, "dur": {}, "args": {{{}}}}})",
-      cat, name, cat == "kernel" || cat.starts_with("gpu_") || cat == "cuda_sync" ? 0 : 100, tid, ts, dur,
-      args);
-}
-std::string kernel(std::string_view name, std::string_view ts, std::string_view dur, int correlation,
-                   int stream = 7, std::string_view more = "") {
-  return event("kernel", name, ts, dur, stream,
-               fmt::format(R"("device": 0, "stream": {}, "correlation": {}{})", stream, correlation, more));
-}
-std::string launch(std::string_view ts, std::string_view dur, int correlation, int tid = 1,
-                   std::string_view name = "cudaLaunchKernel", std::string_view cat = "cuda_runtime") {
-  return event(cat, name, ts, dur, tid, fmt::format(R"("correlation": {})", correlation));
-}
-std::string annotation(std::string_view name, std::string_view ts, std::string_view dur, int tid = 1,
-                       std::string_view cat = "user_annotation") {
-  return event(cat, name, ts, dur, tid, "");
-}
-std::string document(const std::vector<std::string>& events,
-                     std::string_view more = R"("distributedInfo": {"rank": 3, "world_size": 8})") {
-  return fmt::format(R"({{"schemaVersion": 1, {}, "traceEvents": [{}]}})", more, fmt::join(events, ",\n"));
-}
-
-RankImport import_text(const std::string& text, Options options = {},
-                       const std::string& name = "trace.json") {
-  const TemporaryFolder folder;
-  return must(import_file(folder.write(name, text), options));
-}
-std::string import_error(const std::string& text) {
-  const TemporaryFolder folder;
-  const Result<RankImport> result = import_file(folder.write("trace.json", text));
-  EXPECT_FALSE(result.ok());
-  return result.ok() ? "" : result.error().message;
-}
 
 TEST(Kineto, JoinsLaunchesAndSteps) {
   const RankImport import = import_text(document({
@@ -223,30 +186,6 @@ TEST(Kineto, KeepsHostRangesIfAsked) {
                           "thread 2 0 worker 0"));
 }
 
-TEST(Kineto, DropsEventsWithoutUsableTimesAndCountsThem) {
-  const RankImport import = import_text(document({
-      kernel("kept", "1", "0", 1),
-      kernel("negative", "1", "-1", 1),
-      kernel("overflowing", "1", "9223372036854775", 1),
-      kernel("far too long", "1", "1e40", 1),
-      kernel("ts overflows", "9223372036854776", "1", 1),
-      kernel("beyond 146 years", "4611686018427388", "1", 1),
-      kernel("no number", "\"soon\"", "1", 1),
-      kernel("null", "1", "null", 1),
-      R"({"ph": "X", "cat": "kernel", "name": "no dur", "pid": 0, "tid": 7, "ts": 5})",
-      R"({"ph": "X", "cat": "cpu_op", "name": "host without ts", "pid": 0, "tid": 7, "dur": 5})",
-  }));
-  ASSERT_EQ(import.trace.activities.size(), 1u);
-  EXPECT_EQ(import.trace.dropped_events, 9u);
-  const Warning* warning = find_warning(import.warnings, "events_dropped");
-  ASSERT_NE(warning, nullptr);
-  EXPECT_EQ(warning->rank, 3);
-  EXPECT_THAT(
-      warning->message,
-      HasSubstr("9 events were dropped: 4 without a usable ts, 2 without a dur, 1 with a negative dur, 2 "
-                "whose dur overflows"));
-}
-
 TEST(Kineto, SortsEventsThatAreOutOfOrder) {
   const RankImport import =
       import_text(document({kernel("c", "30", "1", 3), kernel("a", "10", "1", 1), kernel("b", "20", "1", 2),
@@ -277,103 +216,6 @@ TEST(Kineto, MembersMayStandBehindTheEvents) {
   EXPECT_EQ(import.trace.rank, 1);
   EXPECT_EQ(import.world_size, 2);
   EXPECT_EQ(import.realtime_of_zero, 5);
-}
-
-TEST(Kineto, TakesTheRankFromTheNameIfItMust) {
-  const RankImport import =
-      import_text(document({kernel("a", "10", "1", 1)}, R"("x": 1)"), {}, "trace_rank5.json");
-  EXPECT_EQ(import.trace.rank, 5);
-  EXPECT_NE(find_warning(import.warnings, "rank_from_file_name"), nullptr);
-  const RankImport unknown = import_text(document({kernel("a", "10", "1", 1)}, R"("distributedInfo": 7)"));
-  EXPECT_FALSE(unknown.rank_known);
-  EXPECT_NE(find_warning(unknown.warnings, "distributed_info"), nullptr);
-}
-
-TEST(Kineto, ReadsNumbersWrittenAsTextAndFieldsInAnyOrder) {
-  const RankImport import = import_text(document({
-      R"({"args": {"correlation": "9", "stream": "7", "device": "0"}, "dur": "2.5", "ts": "10", "tid": "7", "name": "a", "cat": "kernel", "ph": "X"})",
-      R"({"args": {"correlation": 9}, "dur": 1, "name": "cudaLaunchKernel", "ts": 3, "ph": "X", "cat": "cuda_runtime"})",
-  }));
-  ASSERT_EQ(import.trace.activities.size(), 1u);
-  EXPECT_EQ(import.trace.activities[0].end, 12'500);
-  EXPECT_EQ(import.trace.activities[0].launch_begin, 3'000);
-  EXPECT_EQ(import.trace.lanes[0].handle, 7u);
-}
-
-TEST(Kineto, OfAKeyThatStandsTwiceTheFirstCounts) {
-  const RankImport import = import_text(document({
-      R"({"ph": "X", "ph": "M", "cat": "kernel", "cat": "cpu_op", "name": "a", "name": "b", "ts": 1, "ts": 2, "dur": 3, "dur": 4,
-          "args": {"stream": 7, "stream": 8}, "args": {"stream": 9}})"}));
-  ASSERT_EQ(import.trace.activities.size(), 1u);
-  EXPECT_EQ(import.strings.view(import.trace.activities[0].name), "a");
-  EXPECT_EQ(import.trace.activities[0].begin, 1'000);
-  EXPECT_EQ(import.trace.activities[0].end, 4'000);
-  EXPECT_EQ(import.trace.lanes[0].handle, 7u);
-}
-
-TEST(Kineto, UnescapesNamesAndKeepsHugeOnes) {
-  const std::string huge(3'000'000, 'x');
-  const RankImport import =
-      import_text(document({kernel(R"(a\"b\\c\u00e9)", "1", "1", 1), kernel(huge, "2", "1", 2)}));
-  ASSERT_EQ(import.trace.activities.size(), 2u);
-  EXPECT_EQ(import.strings.view(import.trace.activities[0].name), "a\"b\\c\xC3\xA9");
-  EXPECT_EQ(import.strings.view(import.trace.activities[1].name), huge);
-}
-
-TEST(Kineto, DoesNotMergeDevicesSilently) {
-  const RankImport import = import_text(document({
-      kernel("a", "1", "1", 1),
-      kernel("b", "2", "1", 2),
-      event("kernel", "other", "3", "1", 7, R"("device": 1, "stream": 7, "correlation": 3)"),
-  }));
-  EXPECT_EQ(import.trace.activities.size(), 2u);
-  EXPECT_EQ(import.trace.dropped_events, 1u);
-  const Warning* warning = find_warning(import.warnings, "several_devices");
-  ASSERT_NE(warning, nullptr);
-  EXPECT_THAT(warning->message, HasSubstr("device 0: 2, device 1: 1"));
-}
-
-TEST(Kineto, OverlappingStepsAreSaid) {
-  const RankImport import = import_text(
-      document({annotation("ProfilerStep#1", "0", "100"), annotation("ProfilerStep#2", "50", "100"),
-                annotation("ProfilerStep#1", "0", "100", 2), annotation("ProfilerStep#3", "150", "10")}));
-  ASSERT_EQ(import.trace.steps.size(), 2u);
-  EXPECT_EQ(import.trace.steps[1].number, 3);
-  const Warning* warning = find_warning(import.warnings, "steps_overlap");
-  ASSERT_NE(warning, nullptr);
-  EXPECT_THAT(warning->message, HasSubstr("1 step mark overlap"));
-}
-
-TEST(Kineto, ErrorsNameTheFileAndWhatIsWrong) {
-  EXPECT_THAT(import_error(""), HasSubstr("trace.json: the file is empty"));
-  EXPECT_THAT(import_error("\n\n "), HasSubstr("the file is empty"));
-  EXPECT_THAT(import_error("hello"), HasSubstr("expected '{' or '['"));
-  EXPECT_THAT(import_error(R"({"a": 1})"), HasSubstr("JSON without an array \"traceEvents\""));
-  EXPECT_THAT(import_error(R"({"traceEvents": 7})"), HasSubstr("JSON without an array \"traceEvents\""));
-  EXPECT_THAT(import_error(R"({"schemaVersion": 1, "traceEv)"),
-              HasSubstr("no traceEvents could be read: ends in the middle"));
-  EXPECT_THAT(import_error(gzip("")), HasSubstr("the file is empty"));
-  EXPECT_THAT(import_error(gzip(document({})).substr(0, 12)), HasSubstr("the gzip data is cut short"));
-  const TemporaryFolder folder;
-  EXPECT_THAT(import_file(folder / "absent.json").error().message, HasSubstr("absent.json: No such file"));
-}
-
-TEST(Kineto, SaysWhatWasLostOfACutFile) {
-  const std::string text = document({kernel("a", "1", "1", 1), kernel("b", "2", "1", 2)});
-  const RankImport import = import_text(text.substr(0, text.size() - 20));
-  EXPECT_EQ(import.trace.activities.size(), 1u);
-  const Warning* warning = find_warning(import.warnings, "file_damaged");
-  ASSERT_NE(warning, nullptr);
-  EXPECT_THAT(warning->message, HasSubstr("ends in the middle of the JSON"));
-  EXPECT_THAT(warning->message, HasSubstr("the 1 event before are used"));
-}
-
-TEST(Kineto, CountsElementsThatAreNoEvents) {
-  const RankImport import = import_text(document({"7", "[]", "\"text\"", kernel("a", "1", "1", 1), "null"}));
-  EXPECT_EQ(import.trace.activities.size(), 1u);
-  EXPECT_EQ(import.trace.dropped_events, 4u);
-  EXPECT_NE(find_warning(import.warnings, "events_unreadable"), nullptr);
-  EXPECT_NE(find_warning(import_text(document({})).warnings, "no_events"), nullptr);
 }
 
 TEST(Kineto, ReportsProgressOfTheWholeFile) {
