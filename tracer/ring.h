@@ -13,7 +13,7 @@
 
 namespace lockstep::tracer {
 
-enum class RecordKind : std::uint8_t { padding = 0, push, pop, start, end, mark, counter };
+enum class RecordKind : std::uint8_t { padding = 0, push, pop, start, end, mark };
 
 // What follows the header, in this order, each rounded up to 16 bytes.
 namespace record_flags {

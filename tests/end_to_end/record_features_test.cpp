@@ -1,4 +1,5 @@
 // Every feature of NVTX 3, recorded from programs/nvtx_features.cpp and read back event by event.
+#include <dlfcn.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -107,6 +108,31 @@ TEST_F(RecordFeatures, TimesAreOfTheMonotonicClockAndBetweenTheSnapshots) {
     EXPECT_GE(range.begin, snapshots.front().time);
     EXPECT_LE(range.end, snapshots.back().time);
   }
+}
+
+// The real libnccl where there is one: beside libtorch's wheel, or where the loader finds it.
+std::string find_nccl() {
+  for (const char* candidate : {LOCKSTEP_WHEELS_DIR "/nvidia/nccl/lib/libnccl.so.2", "libnccl.so.2"}) {
+    if (void* library = dlopen(candidate, RTLD_LAZY | RTLD_LOCAL); library != nullptr) {
+      dlclose(library);
+      return candidate;
+    }
+  }
+  return {};
+}
+
+TEST(RecordNccl, CallsCarryTheirPayloads) {
+  const std::string library = find_nccl();
+  if (library.empty()) GTEST_SKIP() << "libnccl.so.2 is not on this machine (PyPI: nvidia-nccl-cu13)";
+  RecordedRun run;
+  end_to_end::record(run, {end_to_end::program("nccl_calls"), library});
+  ASSERT_EQ(run.outcome.exit_code, 0) << run.outcome.standard_error;
+  const std::string common = " [NCCL] lane=main depth=0 NCCL communicator ID=0u Message size [bytes]=";
+  EXPECT_THAT(end_to_end::describe_ranges(run.open()),
+              ElementsAre("ncclAllReduce" + common + "4000u Reduction operation='Max'",
+                          "ncclAllReduce" + common + "8000u Reduction operation='Max'",
+                          "ncclAllReduce" + common + "12000u Reduction operation='Max'",
+                          "ncclAllGather" + common + "2000u"));
 }
 
 }  // namespace

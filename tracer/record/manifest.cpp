@@ -134,7 +134,7 @@ Status write_manifest(const Manifest& manifest, const std::filesystem::path& fol
   const std::filesystem::path path = folder / manifest_name(manifest);
   const std::string temporary = fmt::format("{}.{}.part", path.string(), getpid());
   const auto failed = [&](const char* what) {
-    const Error error{fmt::format("cannot {} '{}': {}", what, path.string(), std::strerror(errno))};
+    Error error{fmt::format("cannot {} '{}': {}", what, path.string(), std::strerror(errno))};
     unlink(temporary.c_str());
     return error;
   };

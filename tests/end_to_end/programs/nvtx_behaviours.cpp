@@ -123,6 +123,7 @@ int fork_children(char** argv) {
   range("parent before");
   nvtxRangePushA("parent around");
   std::vector<pid_t> children;
+  children.reserve(static_cast<std::size_t>(count_argument(argv, 2)));
   for (int i = 0; i < count_argument(argv, 2); ++i) {
     const pid_t child = fork();
     if (child == 0) {
@@ -157,6 +158,7 @@ int threads(char** argv) {
   const int count = count_argument(argv, 2);
   const int each = count_argument(argv, 3);
   std::vector<std::thread> all;
+  all.reserve(static_cast<std::size_t>(count));
   for (int t = 0; t < count; ++t) {
     all.emplace_back([t, each] {
       const std::string name = "worker " + std::to_string(t);
@@ -186,6 +188,7 @@ int close_descriptors(char** argv) {
   sleep_milliseconds(300);
   for (int i = 3; i < 4096; ++i) close(i);
   std::vector<int> own;
+  own.reserve(64);
   for (int i = 0; i < 64; ++i) {
     own.push_back(open(argv[2], O_RDWR | O_CREAT, 0600));
     if (own.back() < 0) return 1;

@@ -86,7 +86,6 @@ void EventBuilder::consume(Thread& thread, const std::byte* record, trace::Nanos
       return end(thread, header, record, time);
     case RecordKind::mark:
       return mark(thread, header, record, time);
-    case RecordKind::counter:
     case RecordKind::padding:
       return;
   }
