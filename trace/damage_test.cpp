@@ -368,7 +368,8 @@ TEST(Versions, ColumnsMayComeAndGo) {
   header.count = 2;
   header.begin = 100;
   header.end = 220;
-  const Reader reader = must(Reader::open(test::FileBuilder().add(header, body).bytes(), "columns"));
+  test::FileBuilder builder;
+  const Reader reader = must(Reader::open(builder.add(header, body).bytes(), "columns"));
   std::vector<Collective> events;
   expect_ok(reader.read(Selection{}, events));
   EXPECT_TRUE(events == (std::vector<Collective>{{.begin = 100, .end = 110}, {.begin = 200, .end = 220}}));
