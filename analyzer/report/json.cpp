@@ -199,9 +199,14 @@ void write_json(const Report& report, std::ostream& out) {
                 {"root_cause", b.root_cause.empty() ? Json(nullptr) : writer.text(b.root_cause)},
                 {"persistent", optional(b.persistent)}};
   });
-  writer.member("efficiency", {{"load_balance", optional(report.efficiency.load_balance)},
-                               {"communication", optional(report.efficiency.communication)},
-                               {"parallel", optional(report.efficiency.parallel)}});
+  writer.member("efficiency",
+                {{"load_balance", optional(report.efficiency.load_balance)},
+                 {"communication", optional(report.efficiency.communication)},
+                 {"parallel", optional(report.efficiency.parallel)},
+                 // Times are integers in this document; the ratios above are of the unrounded mean.
+                 {"mean_compute_ns", std::llround(report.efficiency.mean_compute_ns)},
+                 {"max_compute_ns", report.efficiency.max_compute_ns},
+                 {"window_ns", report.efficiency.window_ns}});
   writer.array("findings", report.findings,
                [&](const Finding& finding) { return finding_to_json(finding, writer); });
 

@@ -79,7 +79,8 @@ TEST(ReportJson, HasEveryNameOfTheSchema) {
   expect_keys(document["pipeline"][0], {"group", "stages", "microbatches", "chunks", "schedule",
                                         "bubble_ratio", "bubble_ratio_ideal"});
   expect_keys(document["blame"][0], {"rank", "blame_ns", "root_cause", "persistent"});
-  expect_keys(document["efficiency"], {"load_balance", "communication", "parallel"});
+  expect_keys(document["efficiency"], {"load_balance", "communication", "parallel", "mean_compute_ns",
+                                       "max_compute_ns", "window_ns"});
   expect_keys(document["findings"][0],
               {"code", "severity", "title", "evidence", "remedy", "lost_ns", "lost_share"});
 }
