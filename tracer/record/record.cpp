@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -214,6 +215,9 @@ Ending record(const Options& options) {
   // Of several recorders in one run, only the first speaks: the others' files may not be complete yet.
   const bool speaks = manifest.launch.empty() || manifest.recorder.rank == 0;
   if (!options.quiet && speaks) {
+    if (ending.signal != 0) {
+      say(fmt::format("the command was killed by signal {} ({})", ending.signal, strsignal(ending.signal)));
+    }
     if (manifest.recording->empty()) {
       print_nothing_recorded(manifest);
     } else {
