@@ -40,6 +40,10 @@ void draw_row(Canvas& canvas, const Frame& frame, std::size_t rank, const RowPla
 void draw_cause_row(Canvas& canvas, const Frame& frame, std::size_t rank, const Row& row, const Rect& area);
 // One operation on all ranks: frames, the moment at which the last one arrived, and who that was.
 void draw_collective(Canvas& canvas, const Frame& frame, std::uint32_t collective);
+// Where the ranks on the screen stand among all, right of the lanes; nothing where all fit.
+void draw_scroll_bar(Canvas& canvas, const Frame& frame);
+// Its thumb; empty where all fit.
+Rect scroll_thumb(const Frame& frame);
 // Selection, measured range, and the instant under the pointer (absent: no pointer).
 void draw_marks(Canvas& canvas, const Frame& frame, std::optional<float> pointer_x);
 

@@ -202,6 +202,7 @@ void draw_timeline(Canvas& canvas, const Frame& frame, const Minimap& minimap,
   draw_ranks(canvas, frame);
   draw_gutter(canvas, frame);
   minimap.draw(canvas, frame);
+  draw_scroll_bar(canvas, frame);
   canvas.next_layer();
   if (const auto lit = lit_collective(frame.scene, frame.state)) draw_collective(canvas, frame, *lit);
   draw_marks(canvas, frame, pointer_x);

@@ -100,6 +100,22 @@ void draw_collective(Canvas& canvas, const Frame& frame, std::uint32_t index) {
   canvas.unclip();
 }
 
+Rect scroll_thumb(const Frame& frame) {
+  const Rect& lanes = frame.regions.lanes;
+  const auto all = static_cast<float>(frame.layout.height);
+  if (all <= lanes.height() || lanes.height() <= 0) return {};
+  const auto width = static_cast<float>(frame.sizes.padding) * 0.6F;
+  const float height = std::max(lanes.height() * lanes.height() / all, 3 * width);
+  const float share = static_cast<float>(frame.state.scroll) / (all - lanes.height());
+  const float top = lanes.top + share * (lanes.height() - height);
+  return {lanes.right + 1, top, lanes.right + 1 + width, top + height};
+}
+
+void draw_scroll_bar(Canvas& canvas, const Frame& frame) {
+  const Rect thumb = scroll_thumb(frame);
+  if (thumb.height() > 0) canvas.box(thumb, with_alpha(frame.theme.dim_text, 0.5));
+}
+
 void draw_marks(Canvas& canvas, const Frame& frame, std::optional<float> pointer_x) {
   const Rect& area = frame.regions.lanes;
   canvas.clip({area.left, frame.regions.ruler.top, area.right, area.bottom});

@@ -57,7 +57,8 @@ bool TimelineControl::apply(const TimelineInput& input, const Frame& frame, cons
     changed = true;
   }
   if (input.released && gesture_ != Gesture::none) {
-    if (travelled_ <= kClickSlack && gesture_ != Gesture::minimap) click(input, frame, state);
+    const bool clickable = gesture_ == Gesture::pan || gesture_ == Gesture::measure;
+    if (travelled_ <= kClickSlack && clickable) click(input, frame, state);
     gesture_ = Gesture::none;
     changed = true;
   }
@@ -141,6 +142,8 @@ void TimelineControl::press(const TimelineInput& input, const Frame& frame, Time
   const float y = input.pointer->y;
   if (frame.regions.minimap.contains(x, y)) {
     gesture_ = Gesture::minimap;
+  } else if (x >= frame.regions.lanes.right && scroll_thumb(frame).height() > 0) {
+    gesture_ = Gesture::scroll;
   } else if (input.shift && x >= frame.regions.lanes.left) {
     gesture_ = Gesture::measure;
     anchor_ = frame.axis.time(x);
@@ -175,6 +178,17 @@ void TimelineControl::drag(const TimelineInput& input, const Frame& frame, const
         view.begin = whole.time(input.pointer->x);
         view.fraction = 0;
         state.view = pan(view, -0.5, content);
+      }
+      return;
+    case Gesture::scroll:
+      if (input.pointer) {
+        // The thumb's middle follows the pointer.
+        const Rect& lanes = frame.regions.lanes;
+        const float thumb = scroll_thumb(frame).height();
+        const float share =
+            (input.pointer->y - lanes.top - thumb / 2) / std::max(1.0F, lanes.height() - thumb);
+        const float most = static_cast<float>(frame.layout.height) - lanes.height();
+        state.scroll = clamp_scroll(static_cast<int>(std::clamp(share, 0.0F, 1.0F) * most), frame);
       }
       return;
     case Gesture::none:

@@ -38,7 +38,7 @@ class TimelineControl {
   bool busy() const { return gesture_ != Gesture::none; }
 
  private:
-  enum class Gesture { none, pan, measure, minimap };
+  enum class Gesture { none, pan, measure, minimap, scroll };
   void press(const TimelineInput& input, const Frame& frame, TimelineState& state);
   void drag(const TimelineInput& input, const Frame& frame, const Minimap& minimap, TimelineState& state);
   void click(const TimelineInput& input, const Frame& frame, TimelineState& state);

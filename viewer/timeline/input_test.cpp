@@ -147,6 +147,23 @@ TEST(Input, TheGutterClosesRanksAndOpensHosts) {
   EXPECT_FALSE(view.state.expansion.rank_open(0));
 }
 
+TEST(Input, TheScrollBarMovesTheRanks) {
+  SyntheticOptions options;
+  options.late.assign(100, 0);
+  View view(options);
+  const float x = view.regions.lanes.right + 2;
+  const int most = view.layout.height - static_cast<int>(view.regions.lanes.height());
+  press(view, {x, view.regions.lanes.top + view.regions.lanes.height() / 2});
+  EXPECT_NEAR(view.state.scroll, most / 2, 2);
+  const Rect thumb = scroll_thumb(view.frame());
+  EXPECT_NEAR((thumb.top + thumb.bottom) / 2, view.regions.lanes.top + view.regions.lanes.height() / 2, 1);
+  drag(view, {x, 500}, {x, 5'000});
+  EXPECT_EQ(view.state.scroll, most);
+  release(view, {x, 5'000});
+  EXPECT_FALSE(view.control.busy());
+  EXPECT_EQ(scroll_thumb(View().frame()).height(), 0) << "all fit";
+}
+
 TEST(ScrollTo, MovesAsLittleAsNeeded) {
   SyntheticOptions options;
   options.late.assign(100, 0);

@@ -149,9 +149,9 @@ void App::timeline_window() {
   const auto padding = static_cast<float>(sizes_.padding);
   const Rect whole{at.x, at.y + padding, at.x + size.x, at.y + size.y};
   if (!(whole == area_)) {
-    if (!arranged_) state_.expansion = choose_expansion(scene_.timeline(), scale_, whole);
-    // The docks find their sizes within the first frames.
-    arranged_ = ImGui::GetFrameCount() >= kSettled;
+    // Until the docks have found their sizes; from then on it is the user's.
+    if (ImGui::GetFrameCount() < kSettled)
+      state_.expansion = choose_expansion(scene_.timeline(), scale_, whole);
     area_ = whole;
     sizes_ = choose_sizes(scene_.timeline(), state_.expansion, scale_, whole);
     busy_ = true;
@@ -170,7 +170,7 @@ void App::timeline_window() {
 
   ImGui::InvisibleButton("timeline", size, ImGuiButtonFlags_MouseButtonLeft);
   const bool hovered = ImGui::IsItemHovered();
-  if (bring_into_view_) {
+  if (bring_into_view_ && ImGui::GetFrameCount() >= kSettled) {
     state_.view = clamp(view_of_item(frame_now(layout), *bring_into_view_), scene_.timeline().content);
     state_.scroll = scroll_to(frame_now(layout), bring_into_view_->rank);
     bring_into_view_.reset();

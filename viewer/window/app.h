@@ -45,7 +45,6 @@ class App {
   std::string verdict_;
   std::optional<Item> bring_into_view_;
   bool docked_ = false;
-  bool arranged_ = false;
   bool busy_ = true;
 };
 

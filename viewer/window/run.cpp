@@ -57,7 +57,7 @@ Result<Shot> take_picture(const Scene& scene, const ShowOptions& options) {
   if (has_display()) opened = Window::open(window_options);
   if (!opened.ok()) {
     // None, or one that does not work: a private one.
-    Result<VirtualDisplay> started = VirtualDisplay::start(options.width, options.height);
+    Result<VirtualDisplay> started = VirtualDisplay::start(640, 480);
     if (!started.ok()) return has_display() ? opened.error() : started.error();
     display = std::make_unique<VirtualDisplay>(std::move(started.value()));
     ::setenv("DISPLAY", display->name().c_str(), 1);

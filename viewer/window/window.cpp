@@ -55,7 +55,11 @@ Status Window::set_up(const WindowOptions& options) {
   ::glfwWindowHint(GLFW_OPENGL_FORWARD_COMPAT, GLFW_TRUE);
   ::glfwWindowHint(GLFW_VISIBLE, options.offscreen ? GLFW_FALSE : GLFW_TRUE);
   ::glfwWindowHint(GLFW_SCALE_TO_MONITOR, options.offscreen ? GLFW_FALSE : GLFW_TRUE);
-  window_ = ::glfwCreateWindow(options.width, options.height, options.title.c_str(), nullptr, nullptr);
+  // Off-screen, the window only carries the context: what is drawn goes into a buffer.
+  constexpr int kSmall = 64;
+  window_ = ::glfwCreateWindow(options.offscreen ? kSmall : options.width,
+                               options.offscreen ? kSmall : options.height, options.title.c_str(), nullptr,
+                               nullptr);
   if (window_ == nullptr) {
     return Error{fmt::format(
         "OpenGL 3.3 is not to be had on this display: {}; install software rendering (the package "
