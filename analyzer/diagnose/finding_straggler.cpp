@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "analyzer/diagnose/blame.h"
+#include "analyzer/diagnose/compute_names.h"
 #include "analyzer/diagnose/finding_rules.h"
 #include "analyzer/diagnose/root_cause.h"
 #include "analyzer/intervals/time_math.h"
@@ -48,6 +50,22 @@ std::string remedy_for(Cause cause, std::int32_t rank, bool on_cpu) {
       return fmt::format(
           "record rank {} with host ranges and launches, to see what it does before it arrives", rank);
   }
+}
+
+// A rank that does more of the same work needs less of it; one that does the same work more slowly needs
+// better conditions.
+std::string remedy_for(const FindingContext& context, const LateCause& cause, std::int32_t rank) {
+  if (cause.cause == Cause::compute) {
+    const std::optional<SlowComputation> slow = slowest_computation(context.diagnosis, cause.delays);
+    if (slow.has_value() && slow->own_count > slow->others_count + slow->others_count / 10) {
+      return fmt::format(
+          "rank {} is given more to compute (`{}` ran {} times, on the others {}): balance the work "
+          "over ranks (batches by length, experts and layers by cost)",
+          rank, short_name(context.diagnosis.job.strings.view(slow->name)), slow->own_count,
+          slow->others_count);
+    }
+  }
+  return remedy_for(cause.cause, rank, context.on_cpu);
 }
 
 // What the others really lost: waits under compute cost nothing.
@@ -96,8 +114,8 @@ void find_stragglers(const FindingContext& context, std::vector<Finding>& findin
                                              causes.front().operations, blame.collectives,
                                              format_share(causes.front().blame_ns, blame.blame_ns)));
     }
-    finding.remedy =
-        remedy_for(causes.empty() ? Cause::other : causes.front().cause, blame.rank, context.on_cpu);
+    finding.remedy = causes.empty() ? remedy_for(Cause::other, blame.rank, context.on_cpu)
+                                    : remedy_for(context, causes.front(), blame.rank);
     finding.lost_ns = lost;
     findings.push_back(std::move(finding));
   }
