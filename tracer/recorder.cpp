@@ -13,6 +13,7 @@
 #include <cstring>
 #include <new>
 #include <string_view>
+#include <utility>
 
 #include "tracer/sources/nvtx/registry.h"
 #include "tracer/wake.h"
@@ -27,6 +28,9 @@ namespace {
 
 // The thread that took the registry's lock in the prepare handler of fork; its child has the same address.
 std::atomic<const ThreadState*> fork_locker{nullptr};
+
+// Whether it got hold of the writer too. Protected by the registry's lock.
+bool fork_stopped_writer = false;
 
 // True if this thread took the lock before its fork, which it has then given up.
 bool was_fork_locker() noexcept {
@@ -45,14 +49,28 @@ std::uint64_t buffer_budget() {
   return bytes;
 }
 
+// What the writer thread works with. A forked child inherits the memory without the thread: it can't take its
+// parent's apart (that would write to the parent's file), but keeps hold of it, so that a leak checker finds
+// nothing lost.
+struct Work {
+  explicit Work(Recorder& recorder, Work* inherited) : thread(recorder), inherited(inherited) {}
+  WriterThread thread;
+  Work* inherited;
+};
+Work* current_work = nullptr;  // of the one writer thread
+
 void* writer_main(void* recorder) {
   prctl(PR_SET_NAME, "lockstep");
   // The job's process is not ours: whatever goes wrong here ends recording, never the process.
   try {
-    WriterThread(*static_cast<Recorder*>(recorder)).run();
+    Work* const inherited = current_work;
+    current_work = new Work(*static_cast<Recorder*>(recorder), inherited);
+    current_work->thread.run();
+    delete std::exchange(current_work, inherited);
   } catch (...) {
     static_cast<Recorder*>(recorder)->turn_off();
   }
+  static_cast<Recorder*>(recorder)->work_lock().release();
   static_cast<Recorder*>(recorder)->confirm_stopped();
   return nullptr;
 }
@@ -153,11 +171,16 @@ void Recorder::start_or_throw() {
   process->process = getpid();
   process->ticks = ticks_;
   process->first_reading = read_clocks(ticks_);
-  process_ = process;
+  delete std::exchange(process_, process);  // a forked child has its parent's
   owner_.store(process->process, std::memory_order_release);
   stopped_.store(0, std::memory_order_relaxed);
   stop_.store(0, std::memory_order_relaxed);
-  if (process->run_folder.empty() || !start_thread(*this)) turn_off();
+  if (process->run_folder.empty()) return turn_off();
+  work_lock_.acquire();  // for the new thread, which allocates memory before it comes to our code
+  if (!start_thread(*this)) {
+    work_lock_.release();
+    turn_off();
+  }
 }
 
 void Recorder::count_reentrant() noexcept {
@@ -187,10 +210,15 @@ void Recorder::before_fork() noexcept {
   if (thread_state.busy.load(std::memory_order_relaxed) != 0) return;
   nvtx::Registry::instance().lock();
   fork_locker.store(&thread_state, std::memory_order_relaxed);
+  // Not for ever: the writer may be waiting for a disk.
+  fork_stopped_writer = instance().work_lock_.acquire(kForkWaitMilliseconds);
 }
 
 void Recorder::after_fork_in_parent() noexcept {
-  if (was_fork_locker()) nvtx::Registry::instance().unlock();
+  if (fork_locker.load(std::memory_order_relaxed) != &thread_state) return;
+  if (std::exchange(fork_stopped_writer, false)) instance().work_lock_.release();
+  was_fork_locker();
+  nvtx::Registry::instance().unlock();
 }
 
 void Recorder::after_fork_in_child() noexcept {
@@ -202,6 +230,8 @@ void Recorder::after_fork_in_child() noexcept {
     return;
   }
   nvtx::Registry::instance().reset_lock_in_child();
+  recorder.work_lock_.reset();
+  fork_stopped_writer = false;
   recorder.pool_.reset_after_fork();
   recorder.wake_.store(0, std::memory_order_relaxed);
   recorder.reentrant_without_ring_.store(0, std::memory_order_relaxed);

@@ -16,6 +16,7 @@
 #include "tracer/clock.h"
 #include "tracer/environment.h"
 #include "tracer/ring_pool.h"
+#include "tracer/wake.h"
 
 namespace lockstep::tracer {
 
@@ -68,6 +69,7 @@ struct ProcessInfo {
 class Recorder {
  public:
   static constexpr std::uint32_t kExitWaitMilliseconds = 2000;
+  static constexpr std::uint32_t kForkWaitMilliseconds = 200;
 
   static Recorder& instance() noexcept;  // below; the hot path should not pay for a call
 
@@ -96,6 +98,9 @@ class Recorder {
   // --- for the writer thread ---
   RingPool& pool() noexcept { return pool_; }
   std::atomic<std::uint32_t>& wake_word() noexcept { return wake_; }
+  // Held by the writer thread whenever it doesn't sleep. A fork waits for it: a child must not inherit the
+  // locks of an allocator in the middle of something, and not every allocator sees to that itself.
+  PlainLock& work_lock() noexcept { return work_lock_; }
   bool stop_requested() const noexcept { return stop_.load(std::memory_order_acquire) != 0; }
   void confirm_stopped() noexcept;
   const ProcessInfo& process() const noexcept { return *process_; }
@@ -119,6 +124,7 @@ class Recorder {
   std::atomic<std::uint32_t> wake_{0};
   std::atomic<std::uint32_t> stop_{0};
   std::atomic<std::uint32_t> stopped_{0};
+  PlainLock work_lock_;
   std::atomic<std::uint64_t> reentrant_without_ring_{0};
   std::atomic<std::uint64_t> refused_{0};
   // In a forked child: that its parent was recording, and the parent's rank.

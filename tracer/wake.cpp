@@ -64,4 +64,26 @@ void set_and_wake_all(std::atomic<std::uint32_t>& word, std::uint32_t value) noe
   futex_wake(word, std::numeric_limits<int>::max());
 }
 
+bool PlainLock::acquire(std::uint32_t milliseconds) noexcept {
+  const std::uint64_t deadline = read_monotonic() + std::uint64_t{milliseconds} * 1'000'000U;
+  while (true) {
+    std::uint32_t expected = 0;
+    if (word_.compare_exchange_strong(expected, 1, std::memory_order_acquire)) return true;
+    const std::uint64_t now = read_monotonic();
+    if (now >= deadline) return false;
+    futex_wait(word_, 1, deadline - now);
+  }
+}
+
+void PlainLock::acquire() noexcept {
+  constexpr std::uint32_t kSecond = 1000;
+  while (!acquire(kSecond)) {
+  }
+}
+
+void PlainLock::release() noexcept {
+  word_.store(0, std::memory_order_release);
+  futex_wake(word_, 1);
+}
+
 }  // namespace lockstep::tracer

@@ -18,6 +18,9 @@
 
 namespace lockstep::tracer {
 
+// A writer that must not be taken apart; kept hold of, so that a leak checker finds nothing lost.
+trace::Writer* abandoned_writer = nullptr;
+
 namespace {
 
 // How long the first sleeps are, in milliseconds: a process that lives for a moment should leave its events
@@ -68,13 +71,17 @@ void WriterThread::run() {
   last_reading_ = recorder_.process().first_reading.monotonic;
   for (std::size_t turn = 0;; ++turn) {
     const std::uint32_t sleep = turn < kFirstSleeps.size() ? kFirstSleeps[turn] : kDrainMilliseconds;
-    if (!recorder_.stop_requested()) wait_and_clear(recorder_.wake_word(), sleep);
+    if (!recorder_.stop_requested()) {
+      recorder_.work_lock().release();
+      wait_and_clear(recorder_.wake_word(), sleep);
+      recorder_.work_lock().acquire();
+    }
     const bool stopping = recorder_.stop_requested();
     if (!file_is_still_ours()) {
       // The program closed the descriptor, and may have opened something of its own under its number:
       // whatever we wrote now would go there. The writer is left as it is, since it would close the number
       // too.
-      new trace::Writer(*std::move(writer_));  // NOLINT(bugprone-unused-raii)
+      abandoned_writer = new trace::Writer(*std::move(writer_));
       break;
     }
     drain();

@@ -88,7 +88,12 @@ void record(RecordedRun& result, const std::vector<std::string>& command,
   arguments.insert(arguments.end(), options.begin(), options.end());
   arguments.emplace_back("--");
   arguments.insert(arguments.end(), command.begin(), command.end());
-  result.outcome = run(arguments, environment);
+  // What a sanitizer does at a crash, in a forked child and at exit isn't what the recorded program would do;
+  // and leaks in a child whose parent's threads are gone are no leaks.
+  std::vector<std::string> variables{"ASAN_OPTIONS=detect_leaks=0:handle_segv=0:handle_abort=0",
+                                     "TSAN_OPTIONS=die_after_fork=0:handle_segv=0:handle_abort=0"};
+  variables.insert(variables.end(), environment.begin(), environment.end());
+  result.outcome = run(arguments, variables);
 }
 
 std::vector<std::string> range_names(const trace::Reader& reader) {

@@ -67,7 +67,7 @@ int quick(char** argv) {
   _exit(count_argument(argv, 2));
 }
 
-int crash(char**) {
+__attribute__((no_sanitize("undefined", "address", "thread"))) int crash(char**) {
   range("before");
   nvtxRangePushA("crashing");
   sleep_milliseconds(700);
