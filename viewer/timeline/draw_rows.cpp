@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "analyzer/report/quantity.h"
 #include "viewer/timeline/draw.h"
@@ -112,6 +113,22 @@ struct RowPainter {
     return activity_color(frame.theme, activity.activity_class, frame.scene.string(activity.name));
   }
 
+  // That of the class which takes most of the fold's time, by a sample of it.
+  Color color_of_fold(const FoldedBox& box) const {
+    if (lane.role == LaneRole::host) return frame.theme.host;
+    const std::vector<analyzer::Activity>& activities = frame.scene.job().ranks[rank].activities;
+    constexpr std::uint32_t kSamples = 24;
+    std::map<Class, std::uint64_t> time;
+    const std::uint32_t samples = std::min(kSamples, box.count);
+    for (std::uint32_t i = 0; i < samples; ++i) {
+      const auto at = static_cast<std::uint32_t>(box.first + std::uint64_t{i} * box.count / samples);
+      time[activities[row.item[at]].activity_class] += distance(row.begin[at], row.end[at]) + 1;
+    }
+    const auto most = std::max_element(time.begin(), time.end(),
+                                       [](const auto& a, const auto& b) { return a.second < b.second; });
+    return activity_color(frame.theme, most->first, {});
+  }
+
   bool is_collective(std::uint32_t at) const {
     if (lane.role == LaneRole::host) return false;
     const Class kind = frame.scene.job().ranks[rank].activities[row.item[at]].activity_class;
@@ -125,7 +142,7 @@ struct RowPainter {
     for (const FoldedBox& box : boxes) {
       const PixelSpan span = placer.place(box.begin, box.end);
       if (box.folded()) {
-        folded(box, span, color_of(box.first));
+        folded(box, span, color_of_fold(box));
       } else if (is_collective(box.first)) {
         const auto own = analyzer::kNone;
         const std::uint32_t operation =

@@ -94,6 +94,24 @@ TEST(Draw, ColumnsOfAFoldedStepBarAreInProportion) {
   }
 }
 
+TEST(Draw, AFoldHasTheColourOfWhatItHoldsMostOf) {
+  analyzer::Job job;
+  job.ranks.resize(1);
+  job.ranks[0].lanes = {{trace::LaneKind::device_stream, 7, "stream 7"}};
+  for (Nanoseconds i = 0; i < 50'000; ++i) {
+    analyzer::Activity activity;
+    activity.begin = i * 100;
+    activity.end = activity.begin + (i % 10 == 0 ? 5 : 90);
+    activity.activity_class = i % 10 == 0 ? analyzer::Class::copy : analyzer::Class::compute;
+    job.ranks[0].activities.push_back(activity);
+  }
+  const View view(std::move(job));
+  const RecordingCanvas canvas = view.draw();
+  const auto boxes = boxes_in(view, canvas, 0, LaneRole::compute);
+  ASSERT_EQ(boxes.size(), 1u);
+  EXPECT_GT(boxes[0].color.g, boxes[0].color.b) << "the green of compute, although a copy is first";
+}
+
 TEST(Draw, CostsWhatItsPixelsCost) {
   SyntheticOptions options;
   options.steps = 20'000;  // 80,000 activities a rank more than at 2,000

@@ -26,6 +26,7 @@ double variation(std::string_view name) {
 }
 
 Color vary(Color color, std::string_view name, double strength) {
+  if (name.empty()) return color;
   const double amount = variation(name) * strength;
   return amount < 0 ? mix(color, rgb(0x000000), -amount) : mix(color, rgb(0xFFFFFF), amount);
 }

@@ -33,7 +33,7 @@ Color mix(Color from, Color to, double share);  // 0: from, 1: to; opaque
 Color cause_color(const Theme& theme, analyzer::Cause cause);
 // A cause that is waiting, not work: drawn hatched.
 bool is_waiting(analyzer::Cause cause);
-// Neighbouring kernels differ slightly, the same name always looks the same.
+// Neighbouring kernels differ slightly, the same name always looks the same; no name: the class' own colour.
 Color activity_color(const Theme& theme, analyzer::Class activity_class, std::string_view name);
 Color host_color(const Theme& theme, analyzer::HostKind kind, std::string_view name);
 // Black or white, whichever is read better on `background` (WCAG relative luminance).

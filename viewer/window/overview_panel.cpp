@@ -114,6 +114,7 @@ Command draw_worst(const Scene& scene, const Theme& theme) {
   }
   for (std::size_t i = 0; i < shown; ++i) {
     const analyzer::CollectiveReport& collective = collectives[order[i]];
+    if (collective.wait_ns == 0) break;
     ImGui::TableNextRow();
     ImGui::TableNextColumn();
     ImGui::PushID(static_cast<int>(i));
@@ -168,7 +169,8 @@ Command draw_overview(const Scene& scene, const Theme& theme, const Fonts& fonts
   heading("RANKS", fonts, theme);
   draw_ranks_table(scene, theme, fonts);
   Command command;
-  if (!scene.report().collectives.empty()) {
+  const auto waited_in = [](const analyzer::CollectiveReport& collective) { return collective.wait_ns > 0; };
+  if (std::any_of(scene.report().collectives.begin(), scene.report().collectives.end(), waited_in)) {
     heading("COSTLIEST COLLECTIVES", fonts, theme);
     command = draw_worst(scene, theme);
   }
