@@ -242,9 +242,12 @@ void WriterThread::count_drops(trace::Nanoseconds now) {
   std::uint64_t full = 0;
   std::uint64_t reentrant = 0;
   for (std::size_t i = 0; i < sources_.size(); ++i) {
-    Ring& ring = pool.slot(i).ring;
-    full += ring.dropped() - std::exchange(sources_[i].dropped, ring.dropped());
-    reentrant += ring.reentrant_drops() - std::exchange(sources_[i].reentrant, ring.reentrant_drops());
+    // Each is read once: the thread goes on dropping while we count.
+    const Ring& ring = pool.slot(i).ring;
+    const std::uint64_t dropped = ring.dropped();
+    full += dropped - std::exchange(sources_[i].dropped, dropped);
+    const std::uint64_t reentrant_drops = ring.reentrant_drops();
+    reentrant += reentrant_drops - std::exchange(sources_[i].reentrant, reentrant_drops);
   }
   const std::uint64_t elsewhere = recorder_.reentrant_without_ring();
   reentrant += elsewhere - std::exchange(reentrant_without_ring_, elsewhere);
