@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 #include <set>
 
 #include "analyzer/diagnose/blame.h"
@@ -45,6 +46,7 @@ Status check_selection(const Selection& selection, const std::vector<std::int64_
 
 // The sum of measures over windows that do not overlap; ratios are left to the caller.
 void add(const Measures& step, Measures& sum) {
+  sum.known = sum.known && step.known;
   sum.window_ns += step.window_ns;
   sum.compute_ns += step.compute_ns;
   sum.communication_ns += step.communication_ns;
@@ -66,6 +68,30 @@ void set_ratios(const RankTimeline::KernelOverlap& kernels, Measures& measures) 
         static_cast<double>(measures.overlap_ns) / static_cast<double>(measures.communication_ns);
   }
   if (kernels.total_ns > 0) measures.overlap_ratio_per_kernel = kernels.covered_ns / kernels.total_ns;
+}
+
+RankReport::Activities count_activities(const RankTrace& trace) {
+  RankReport::Activities counts;
+  for (const Activity& activity : trace.activities) {
+    switch (activity.activity_class) {
+      case Class::compute:
+        ++counts.compute;
+        break;
+      case Class::collective:
+        ++counts.collective;
+        break;
+      case Class::p2p:
+        ++counts.p2p;
+        break;
+      case Class::copy:
+        ++counts.copy;
+        break;
+      case Class::sync:
+      case Class::unclassified:
+        break;
+    }
+  }
+  return counts;
 }
 
 class Analyzer {
@@ -96,6 +122,7 @@ class Analyzer {
                          });
     report().collectives = std::move(list.collectives);
     analysis_.collective_of = std::move(list.collective_of);
+    find_unknown_waits(matching);
     report().unmatched = matching.unmatched;
     report().efficiency = parallel_efficiency(report().ranks);
     const Diagnosis diagnosis{
@@ -144,6 +171,7 @@ class Analyzer {
                     {},
                     trace.dropped_events,
                     trace.clock,
+                    count_activities(trace),
                     windows.has_work ? windows.whole.begin - origin : 0,
                     windows.has_work ? windows.whole.end - origin : 0};
     gaps_.push_back(timeline.gaps(windows.whole));
@@ -162,6 +190,7 @@ class Analyzer {
       StepReport report_step{step.number, trace.rank, step.window.begin - origin, step.window.end - origin,
                              timeline.measures(step.window)};
       set_ratios(kernels[i], report_step.measures);
+      report_step.measures.known = !trace.was_lost_within(step.window.begin, step.window.end);
       add(report_step.measures, selected);
       selected_kernels.covered_ns += kernels[i].covered_ns;
       selected_kernels.total_ns += kernels[i].total_ns;
@@ -173,8 +202,22 @@ class Analyzer {
     } else {
       rank.measures = whole;
       set_ratios(timeline.per_kernel_overlap({&windows.whole, 1}).front(), rank.measures);
+      rank.measures.known = trace.lost.empty();  // what was lost may have lain before or behind the rest
     }
     report().ranks.push_back(rank);
+  }
+
+  void find_unknown_waits(const Matching& matching) {
+    std::vector<bool> alone(job_.ranks.size(), false), met(job_.ranks.size(), false);
+    for (const Match& match : matching.matches) {
+      for (const MatchRecord record : matching.records_of(match)) {
+        (match.record_count == 1 && match.partial ? alone : met)[record.rank] = true;
+      }
+    }
+    std::map<std::int32_t, bool> known;
+    for (std::size_t i = 0; i < job_.ranks.size(); ++i) known[job_.ranks[i].rank] = met[i] || !alone[i];
+    for (RankReport& rank : report().ranks) rank.measures.waits_known = known[rank.rank];
+    for (StepReport& step : report().steps) step.measures.waits_known = known[step.rank];
   }
 
   const Job& job_;

@@ -23,6 +23,7 @@ std::uint64_t size_of(const char* path) {
 // Ids must not move, since events refer to them: every table is copied in order.
 bool copy_tables(const Reader& from, Writer& to) {
   for (const auto& [key, value] : from.metadata()) to.set_metadata(key, value);
+  to.set_metadata(kCompacted, "1");
   for (StringId id = 0; id < from.string_count(); ++id) {
     if (to.intern(from.string(id)) != id) return false;
   }

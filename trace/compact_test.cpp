@@ -59,6 +59,7 @@ TEST(Compact, KeepsEveryEventAndTable) {
   EXPECT_TRUE(after.complete());
   EXPECT_THAT(after.warnings(), testing::IsEmpty());
   EXPECT_EQ(after.metadata().at("rank"), "3");
+  EXPECT_TRUE(after.metadata().contains(kCompacted));
   ASSERT_EQ(after.string_count(), strings.size());
   for (StringId id = 0; id < after.string_count(); ++id) EXPECT_EQ(after.string(id), strings[id]);
   ASSERT_EQ(after.lanes().size(), kLanes);

@@ -195,6 +195,36 @@ TEST(Damage, OfAHeaderIsPassedOverAndCounted) {
   Status status;
   EXPECT_THAT(begins(reader, status), ElementsAre(0, 10, 60, 70));
   expect_ok(status);
+  EXPECT_TRUE(reader.has_gaps());
+  EXPECT_THAT(reader.damaged_chunks(), IsEmpty());  // those that are known are all right
+}
+
+TEST(Damage, OfAChunkIsKnownByItsTime) {
+  std::vector<std::byte> bytes = activities(8, true);
+  const std::vector<ChunkInfo> chunks = [&] {
+    const Reader reader = must(Reader::open(bytes, "a"));
+    EXPECT_FALSE(reader.has_gaps());
+    EXPECT_THAT(reader.damaged_chunks(), IsEmpty());
+    return std::vector<ChunkInfo>(reader.chunks().begin(), reader.chunks().end());
+  }();
+  bytes[chunks[2].offset + chunks[2].size - 1] ^= std::byte{1};
+  const Reader reader = must(Reader::open(bytes, "a"));
+  EXPECT_FALSE(reader.has_gaps());
+  const std::vector<ChunkInfo> damaged = reader.damaged_chunks();
+  ASSERT_EQ(damaged.size(), 1U);
+  EXPECT_EQ(damaged[0].offset, chunks[2].offset);
+  EXPECT_EQ(damaged[0].begin, 40);
+  EXPECT_EQ(damaged[0].end, 55);
+}
+
+TEST(Damage, AFileThatOnlyLacksItsEndHasNoGaps) {
+  std::vector<std::byte> bytes = activities(8, true);
+  while (bytes.size() > 200) {
+    bytes.resize(bytes.size() - 7);
+    const Result<Reader> reader = Reader::open(bytes, "a");
+    ASSERT_TRUE(reader.ok());
+    EXPECT_FALSE(reader.value().has_gaps()) << bytes.size();
+  }
 }
 
 TEST(Damage, FollowedByACut) {

@@ -118,6 +118,9 @@ bool Reader::complete() const {
 const std::vector<std::string>& Reader::warnings() const {
   return state_->contents.warnings;
 }
+bool Reader::has_gaps() const {
+  return state_->contents.has_gaps;
+}
 const std::map<std::string, std::string>& Reader::metadata() const {
   return state_->contents.metadata;
 }

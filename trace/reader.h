@@ -58,6 +58,10 @@ class Reader {
   // What is wrong with the file, in words: "cut after 3 of … bytes", "chunk at 4711 damaged, 16384 host
   // ranges lost". Damage found while reading events is in the Status of that call.
   const std::vector<std::string>& warnings() const;
+  // Whether bytes between the chunks are damaged: nobody knows what they held, nor of which time.
+  bool has_gaps() const;
+  // The chunks of events that can't be read, in file order. Decodes every chunk.
+  std::vector<ChunkInfo> damaged_chunks() const;
 
   const std::map<std::string, std::string>& metadata() const;
   std::string_view string(StringId id) const;  // "" for an id that is not in the table

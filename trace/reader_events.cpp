@@ -1,10 +1,12 @@
 // Decoding what a Selection asks for.
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <new>
 #include <set>
 #include <string>
 #include <tuple>
+#include <type_traits>
 #include <utility>
 
 #include "trace/reader_state.h"
@@ -241,6 +243,22 @@ Result<std::vector<OpenRange>> Reader::unfinished_ranges() const {
   }
   std::erase_if(open, [&](const OpenRange& range) { return ended.contains(identity(range)); });
   return open;
+}
+
+std::vector<ChunkInfo> Reader::damaged_chunks() const {
+  std::set<std::uint64_t> sound;  // by offset
+  const auto look_at = [&]<class E>(const E*) {
+    constexpr bool kArguments =
+        std::is_same_v<E, HostRange> || std::is_same_v<E, OpenRange> || std::is_same_v<E, Mark>;
+    // What is wrong with the others is the answer, and in no need of words.
+    (void)for_each_chunk<E>(*state_, {}, kArguments,
+                            [&](const ChunkEvents<E>& events) { sound.insert(events.chunk().offset); });
+  };
+  std::apply([&](const auto&... events) { (look_at(&events), ...); }, format::EventTypes{});
+  std::vector<ChunkInfo> damaged;
+  std::copy_if(state_->chunks.begin(), state_->chunks.end(), std::back_inserter(damaged),
+               [&](const ChunkInfo& chunk) { return !sound.contains(chunk.offset); });
+  return damaged;
 }
 
 Status Reader::verify() const {

@@ -21,6 +21,16 @@ std::int64_t blame_in(const CollectiveReport& collective) {
   return sum;
 }
 
+// Of that, what compute did not hide: waiting under compute costs nothing.
+std::int64_t exposed_in(const CollectiveReport& collective) {
+  std::int64_t sum = 0;
+  for (const CollectiveRank& rank : collective.ranks) {
+    if (rank.rank == *collective.last_arriver || !rank.hidden_known) continue;
+    sum = saturating_add(sum, rank.wait_ns - rank.hidden_ns);
+  }
+  return sum;
+}
+
 // Step -> rank -> blame.
 using BlameByStep = std::map<std::int64_t, std::map<std::int32_t, std::int64_t>>;
 
@@ -83,6 +93,7 @@ std::vector<BlameReport> assign_blame(const Diagnosis& diagnosis, const Report& 
     blame.rank = *collective.last_arriver;
     ++blame.collectives;
     blame.blame_ns = saturating_add(blame.blame_ns, blame_in(collective));
+    blame.exposed_ns = saturating_add(blame.exposed_ns, exposed_in(collective));
     if (collective.step) {
       std::int64_t& in_step = by_step[*collective.step][blame.rank];
       in_step = saturating_add(in_step, blame_in(collective));

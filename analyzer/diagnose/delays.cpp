@@ -94,8 +94,11 @@ class Finder {
     return result;
   }
 
-  // Time by cause from leaving `since` until arriving; nothing where the rank was not in `since`.
+  // Time by cause from leaving `since` until arriving; nothing where the rank was not in `since`, or where it
+  // isn't known.
   std::optional<RankTimeline::CauseTimes> between(std::uint32_t since, MatchRecord arrival) const {
+    // Where activities were lost, what the rank did in the meantime is anyone's guess.
+    if (!job_.ranks[arrival.rank].lost.empty()) return std::nullopt;
     RankTimeline::CauseTimes times = profiles_[arrival.rank][arrival.communication].until_begin;
     if (since == kNone) return times;
     const std::optional<MatchRecord> start = record_of(matching_, since, arrival.rank);

@@ -1,10 +1,7 @@
 // Findings that follow from the partition alone: data loading, a slow host, copies in the way.
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "analyzer/diagnose/finding_rules.h"
-#include "analyzer/report/quantity.h"
 
 namespace lockstep::analyzer {
 namespace {
@@ -13,29 +10,11 @@ constexpr std::int64_t kDataPermille = 20;
 constexpr std::int64_t kHostPermille = 100;
 constexpr std::int64_t kCopyPermille = 30;
 
-std::string share_of_windows(const FindingContext& context, Cause cause) {
-  return fmt::format("{} of {} of all ranks' time ({})", format_duration(context.total(cause)),
-                     format_duration(context.all_windows_ns),
-                     format_share(context.total(cause), context.all_windows_ns));
-}
-
-std::string worst_rank(const FindingContext& context, Cause cause) {
-  const auto& ranks = context.report.ranks;
-  const auto [least, most] =
-      std::minmax_element(ranks.begin(), ranks.end(), [&](const auto& a, const auto& b) {
-        return a.measures.partition[cause] < b.measures.partition[cause];
-      });
-  return fmt::format("most on rank {}: {}; least on rank {}: {}", most->rank,
-                     format_duration(most->measures.partition[cause]), least->rank,
-                     format_duration(least->measures.partition[cause]));
-}
-
 Finding finding_of(const FindingContext& context, Cause cause, std::string code, std::string title) {
   Finding finding;
   finding.code = std::move(code);
   finding.title = std::move(title);
-  finding.evidence.push_back(share_of_windows(context, cause));
-  if (context.report.ranks.size() > 1) finding.evidence.push_back(worst_rank(context, cause));
+  finding.evidence.push_back(context.evidence_of(cause));
   finding.lost_ns = context.total(cause);
   return finding;
 }

@@ -28,6 +28,7 @@ std::int64_t coverable_transfer(const Report& report) {
   std::int64_t sum = 0;
   for (const RankReport& rank : report.ranks) {
     const Measures& measures = rank.measures;
+    if (!measures.known) continue;
     const std::int64_t compute_alone = measures.compute_ns - measures.overlap_ns;
     sum = saturating_add(sum, std::min(measures.partition[Cause::transfer], compute_alone));
   }
@@ -131,6 +132,7 @@ void find_lack_of_overlap(const FindingContext& context, std::vector<Finding>& f
   if (has(findings, "buckets_too_large")) return;  // says the same, and what to do
   std::int64_t communication = 0, overlap = 0;
   for (const RankReport& rank : context.report.ranks) {
+    if (!rank.measures.known) continue;
     communication = saturating_add(communication, rank.measures.communication_ns);
     overlap = saturating_add(overlap, rank.measures.overlap_ns);
   }

@@ -8,7 +8,6 @@
 #include "analyzer/diagnose/compute_names.h"
 #include "analyzer/diagnose/finding_rules.h"
 #include "analyzer/diagnose/root_cause.h"
-#include "analyzer/intervals/time_math.h"
 #include "analyzer/report/quantity.h"
 
 namespace lockstep::analyzer {
@@ -56,28 +55,16 @@ std::string remedy_for(Cause cause, std::int32_t rank, bool on_cpu) {
 // better conditions.
 std::string remedy_for(const FindingContext& context, const LateCause& cause, std::int32_t rank) {
   if (cause.cause == Cause::compute) {
-    const std::optional<SlowComputation> slow = slowest_computation(context.diagnosis, cause.delays);
+    const std::optional<SlowComputation> slow =
+        slowest_computation(context.diagnosis, costliest_delays(cause));
     if (slow.has_value() && slow->own_count > slow->others_count + slow->others_count / 10) {
       return fmt::format(
-          "rank {} is given more to compute (`{}` ran {} times, on the others {}): balance the work "
-          "over ranks (batches by length, experts and layers by cost)",
-          rank, short_name(context.diagnosis.job.strings.view(slow->name)), slow->own_count,
-          slow->others_count);
+          "rank {} is given more to compute than the others: balance the work over ranks (batches by length, "
+          "experts and layers by cost)",
+          rank);
     }
   }
   return remedy_for(cause.cause, rank, context.on_cpu);
-}
-
-// What the others really lost: waits under compute cost nothing.
-std::int64_t exposed_waits_for(const Report& report, std::int32_t rank) {
-  std::int64_t sum = 0;
-  for (const CollectiveReport& collective : report.collectives) {
-    if (collective.last_arriver != rank) continue;
-    for (const CollectiveRank& other : collective.ranks) {
-      if (other.rank != rank) sum = saturating_add(sum, other.wait_ns - other.hidden_ns);
-    }
-  }
-  return sum;
 }
 
 }  // namespace
@@ -87,7 +74,7 @@ void find_stragglers(const FindingContext& context, std::vector<Finding>& findin
   std::size_t known = 0;
   for (const CollectiveReport& collective : report.collectives) known += collective.ranks.size() > 1 ? 1 : 0;
   for (const BlameReport& blame : report.blame) {
-    const std::int64_t lost = exposed_waits_for(report, blame.rank);
+    const std::int64_t lost = blame.exposed_ns;
     if (blame.collectives < kOperations || !context.is_worth(lost, kWorthPermille)) continue;
     // Everyone is last now and then: more than two standard deviations above chance, or in most steps.
     const auto ranks = static_cast<double>(report.ranks.size());
@@ -105,8 +92,12 @@ void find_stragglers(const FindingContext& context, std::vector<Finding>& findin
                                 : persistent      ? "persistent straggler: "
                                                   : "transient straggler: ",
                                 blame.rank, blame.collectives, known);
-    finding.evidence.push_back(fmt::format("the others waited {} for it, {} of that not hidden under compute",
-                                           format_duration(blame.blame_ns), format_duration(lost)));
+    const std::string waited = format_duration(blame.blame_ns);
+    finding.evidence.push_back(
+        lost == blame.blame_ns
+            ? fmt::format("the others waited {} for it, and compute hid none of it", waited)
+            : fmt::format("the others waited {} for it, and compute hid all but {} of it", waited,
+                          format_duration(lost)));
     const std::vector<LateCause> causes = causes_of_lateness(context.diagnosis, report, blame.rank);
     if (!blame.root_cause.empty()) finding.evidence.push_back("why: " + blame.root_cause);
     if (!causes.empty()) {

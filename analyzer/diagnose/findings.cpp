@@ -1,9 +1,12 @@
 #include "analyzer/diagnose/findings.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "analyzer/diagnose/finding_rules.h"
 #include "analyzer/intervals/time_math.h"
+#include "analyzer/report/quantity.h"
 
 namespace lockstep::analyzer {
 namespace {
@@ -17,7 +20,9 @@ const char* severity_of(double lost_share) {
 
 std::int64_t FindingContext::total(Cause cause) const {
   std::int64_t sum = 0;
-  for (const RankReport& rank : report.ranks) sum = saturating_add(sum, rank.measures.partition[cause]);
+  for (const RankReport& rank : report.ranks) {
+    if (rank.measures.known) sum = saturating_add(sum, rank.measures.partition[cause]);
+  }
   return sum;
 }
 
@@ -26,11 +31,27 @@ bool FindingContext::is_worth(std::int64_t lost_ns, std::int64_t permille) const
                             static_cast<double>(all_windows_ns) * static_cast<double>(permille);
 }
 
+std::string FindingContext::evidence_of(Cause cause) const {
+  const RankReport *least = nullptr, *most = nullptr;
+  for (const RankReport& rank : report.ranks) {
+    if (!rank.measures.known) continue;
+    const std::int64_t ns = rank.measures.partition[cause];
+    if (least == nullptr || ns < least->measures.partition[cause]) least = &rank;
+    if (most == nullptr || ns > most->measures.partition[cause]) most = &rank;
+  }
+  if (least == most)
+    return fmt::format("{} of {}", format_duration(total(cause)), format_duration(all_windows_ns));
+  return fmt::format("most on rank {}: {}; least on rank {}: {}", most->rank,
+                     format_duration(most->measures.partition[cause]), least->rank,
+                     format_duration(least->measures.partition[cause]));
+}
+
 std::vector<Finding> find_findings(const Diagnosis& diagnosis, const Report& report) {
   FindingContext context{diagnosis, report};
   context.on_cpu = !report.ranks.empty();
   for (const RankReport& rank : report.ranks) {
-    context.all_windows_ns = saturating_add(context.all_windows_ns, rank.measures.window_ns);
+    if (rank.measures.known)
+      context.all_windows_ns = saturating_add(context.all_windows_ns, rank.measures.window_ns);
     context.on_cpu = context.on_cpu && rank.device == "cpu";
   }
   std::vector<Finding> findings;
@@ -40,6 +61,7 @@ std::vector<Finding> find_findings(const Diagnosis& diagnosis, const Report& rep
   find_data_loading(context, findings);
   find_host_bound(context, findings);
   find_exposed_copies(context, findings);
+  find_unexplained_losses(context, findings);
   find_mismatches(context, findings);
   find_uncertain_clocks(context, findings);
   for (Finding& finding : findings) {

@@ -12,15 +12,13 @@
 namespace lockstep::analyzer {
 namespace {
 
-// Looking at the costliest few is enough for words, and keeps the search for names short.
-constexpr std::size_t kDelaysToName = 8;
-// One computation that makes up as much of the lateness is the reason; below it is an example.
-constexpr double kTellingShare = 0.25;
+constexpr std::size_t kDelaysToName = 32;
+// One computation that makes up as much of the excess is worth its name.
+constexpr double kTellingShare = 0.1;
 
 std::string_view phrase(Cause cause, bool on_cpu) {
   // On a CPU lane the host is the device: nothing is launched, something else was done.
-  if (cause == Cause::host_bound && on_cpu)
-    return "between its computations it did what the trace does not name, for";
+  if (cause == Cause::host_bound && on_cpu) return "it did what the trace does not name for";
   switch (cause) {
     case Cause::compute:
       return "it computed for";
@@ -35,7 +33,7 @@ std::string_view phrase(Cause cause, bool on_cpu) {
     case Cause::data_wait:
       return "it waited for data loading for";
     case Cause::host_bound:
-      return "its host launched late: the device idled, with nothing launched, for";
+      return "its device idled with nothing launched for";
     case Cause::queued:
       return "launched work did not start for";
     case Cause::other:
@@ -44,8 +42,11 @@ std::string_view phrase(Cause cause, bool on_cpu) {
   return "it was late by";
 }
 
-std::string operations_of(std::size_t count) {
-  return count == 1 ? "in 1 operation" : fmt::format("mean of {} operations", count);
+// "before that operation", "before the 32 that cost most"
+std::string before(std::size_t looked_at, std::size_t all) {
+  if (all == 1) return "before that operation";
+  if (looked_at == all) return fmt::format("before these {} operations", all);
+  return fmt::format("before the {} operations that cost most", looked_at);
 }
 
 const RankTrace& late_trace(const Diagnosis& diagnosis, const Delay& delay) {
@@ -60,23 +61,29 @@ std::string operation_name(const Diagnosis& diagnosis, std::uint32_t match) {
   return group.empty() ? text : fmt::format("{} of group {}", text, group);
 }
 
+// "178 ms, the others for 108 ms"
+std::string beside_the_others(std::int64_t own, std::int64_t others, std::size_t count) {
+  const std::string mean = count > 1 ? " on average" : "";
+  return others == 0
+             ? fmt::format("{}{}, the others not at all", format_duration(own), mean)
+             : fmt::format("{}{}, the others for {}", format_duration(own), mean, format_duration(others));
+}
+
 std::string describe_slowest(const Diagnosis& diagnosis, const SlowComputation& slow) {
+  const std::string name = short_name(diagnosis.job.strings.view(slow.name));
+  if (slow.others_count == 0) return fmt::format("`{}`, which the others do not run", name);
   std::string text =
-      fmt::format("`{}` took {}, median of the others {}", short_name(diagnosis.job.strings.view(slow.name)),
-                  format_duration(slow.own_ns), format_duration(slow.others_ns));
-  if (slow.own_count > slow.others_count + slow.others_count / 10) {
-    text += fmt::format(" (it ran {} times, on the others {})", slow.own_count, slow.others_count);
-  }
+      fmt::format("`{}`: {} beside {}", name, format_duration(slow.own_ns), format_duration(slow.others_ns));
+  if (slow.own_count > slow.others_count + slow.others_count / 10)
+    text += fmt::format(" (it ran {} beside {})", format_plural(slow.own_count, "time"), slow.others_count);
   return text;
 }
 
-std::string describe_excess(const Diagnosis& diagnosis, Cause cause, std::span<const Delay* const> delays) {
+// `all`: operations with this cause, of which `delays` are the costliest.
+std::string describe_excess(const Diagnosis& diagnosis, Cause cause, std::span<const Delay* const> delays,
+                            std::size_t all) {
   std::optional<SlowComputation> slow;
   if (cause == Cause::compute) slow = slowest_computation(diagnosis, delays);
-  const std::string operations = operations_of(delays.size());
-  if (slow && slow->share >= kTellingShare) {
-    return fmt::format("compute {}; {}", describe_slowest(diagnosis, *slow), operations);
-  }
   std::int64_t own = 0, others = 0;
   for (const Delay* delay : delays) {
     own += delay->own_ns;
@@ -84,9 +91,10 @@ std::string describe_excess(const Diagnosis& diagnosis, Cause cause, std::span<c
   }
   const auto count = static_cast<std::int64_t>(delays.size());
   const bool on_cpu = late_trace(diagnosis, *delays.front()).device == "cpu";
-  std::string text = fmt::format("{} {}, median of the others {}; {}", phrase(cause, on_cpu),
-                                 format_duration(own / count), format_duration(others / count), operations);
-  if (slow) text += fmt::format("; most of all, {}", describe_slowest(diagnosis, *slow));
+  std::string text = fmt::format("{} {} {}", before(delays.size(), all), phrase(cause, on_cpu),
+                                 beside_the_others(own / count, others / count, delays.size()));
+  if (slow && slow->share >= kTellingShare)
+    text += fmt::format("; above all in {}", describe_slowest(diagnosis, *slow));
   return text;
 }
 
@@ -122,19 +130,22 @@ std::string short_name(std::string_view name) {
   return text + "…";
 }
 
+std::span<const Delay* const> costliest_delays(const LateCause& cause) {
+  return {cause.delays.data(), std::min(cause.delays.size(), kDelaysToName)};
+}
+
 std::string describe_root_cause(const Diagnosis& diagnosis, const LateCause& cause) {
   if (cause.delays.empty()) return {};
-  const std::span<const Delay* const> costliest(cause.delays.data(),
-                                                std::min(cause.delays.size(), kDelaysToName));
-  const Delay& first = *costliest.front();
+  const Delay& first = *cause.delays.front();
   const Delay& root = root_of(diagnosis.delays, first);
-  if (&root == &first) return describe_excess(diagnosis, cause.cause, costliest);
+  if (&root == &first)
+    return describe_excess(diagnosis, cause.cause, costliest_delays(cause), cause.delays.size());
   // A chain: say where it leads for the costliest operation.
   const Delay* const end[] = {&root};
   return fmt::format(
       "it waited itself, in {}, for rank {}: there, {}", operation_name(diagnosis, *first.waited_in),
       late_trace(diagnosis, root).rank,
-      root.excess_ns > 0 ? describe_excess(diagnosis, root.cause, end) : "nothing explains the delay");
+      root.excess_ns > 0 ? describe_excess(diagnosis, root.cause, end, 1) : "nothing explains the delay");
 }
 
 }  // namespace lockstep::analyzer

@@ -36,17 +36,25 @@ const std::vector<TableColumn>& measure_columns() {
   return kColumns;
 }
 
+Value known_or_null(bool known, std::int64_t ns) {
+  return known ? Value(ns) : Value(std::monostate{});
+}
+
+// What is not known is NULL.
 void add_measures(Row& row, const Measures& m) {
+  const auto add = [&row](bool known, std::int64_t ns) { row.push_back(known_or_null(known, ns)); };
+  add(true, m.window_ns);
+  for (const std::int64_t ns : {m.compute_ns, m.communication_ns, m.overlap_ns, m.exposed_communication_ns}) {
+    add(m.known, ns);
+  }
+  for (const std::optional<double>& ratio : {m.overlap_ratio, m.overlap_ratio_per_kernel}) {
+    row.push_back(m.known ? nullable(ratio) : Value(std::monostate{}));
+  }
   for (const std::int64_t ns :
-       {m.window_ns, m.compute_ns, m.communication_ns, m.overlap_ns, m.exposed_communication_ns}) {
-    row.emplace_back(ns);
+       {m.barrier_wait_ns, m.hidden_barrier_wait_ns, m.p2p_wait_ns, m.hidden_p2p_wait_ns}) {
+    add(m.known && m.waits_known, ns);
   }
-  row.push_back(nullable(m.overlap_ratio));
-  row.push_back(nullable(m.overlap_ratio_per_kernel));
-  for (const std::int64_t ns : {m.barrier_wait_ns, m.hidden_barrier_wait_ns, m.p2p_wait_ns,
-                                m.hidden_p2p_wait_ns, m.unclassified_ns}) {
-    row.emplace_back(ns);
-  }
+  add(m.known, m.unclassified_ns);
 }
 
 std::vector<TableColumn> with_measures(std::vector<TableColumn> columns) {
@@ -143,10 +151,10 @@ TableDefinition make_causes_table() {
               return true;
             };
             for (const RankReport& r : analysis.report.ranks) {
-              if (!add(r.rank, std::monostate{}, r.measures.partition)) return;
+              if (r.measures.known && !add(r.rank, std::monostate{}, r.measures.partition)) return;
             }
             for (const StepReport& s : analysis.report.steps) {
-              if (!add(s.rank, s.step, s.measures.partition)) return;
+              if (s.measures.known && !add(s.rank, s.step, s.measures.partition)) return;
             }
           }};
 }
@@ -202,7 +210,7 @@ TableDefinition make_collectives_table() {
                             nullable(c.algbw_gbps),
                             nullable(c.busbw_gbps),
                             nullable(c.busbw_wire_gbps),
-                            c.wait_ns};
+                            known_or_null(c.waits_known(), c.wait_ns)};
               if (!sink(row)) return;
             }
           }};
@@ -223,8 +231,15 @@ TableDefinition make_collective_ranks_table() {
               for (const CollectiveRank& r : c.ranks) {
                 const Value activity =
                     r.activity == kNone ? Value(std::monostate{}) : Value(std::int64_t{r.activity});
-                const std::array<Value, 8> row{c.id,      std::int64_t{r.rank}, r.arrival_ns, r.end_ns,
-                                               r.wait_ns, r.transfer_ns,        r.hidden_ns,  activity};
+                const bool known = c.waits_known();
+                const std::array<Value, 8> row{c.id,
+                                               std::int64_t{r.rank},
+                                               r.arrival_ns,
+                                               r.end_ns,
+                                               known_or_null(known, r.wait_ns),
+                                               r.transfer_ns,
+                                               known_or_null(known && r.hidden_known, r.hidden_ns),
+                                               activity};
                 if (!sink(row)) return;
               }
             }
@@ -235,13 +250,15 @@ TableDefinition make_blame_table() {
   return {"blame",
           {{"rank", integer},
            {"blame_ns", integer},
+           {"exposed_ns", integer},
            {"collectives", integer},
            {"root_cause", text},
            {"persistent", integer}},
           [](const Job&, const Analysis& analysis, const RowSink& sink) {
             for (const BlameReport& b : analysis.report.blame) {
-              const Row row{std::int64_t{b.rank}, b.blame_ns, b.collectives, text_or_null(b.root_cause),
-                            nullable(b.persistent)};
+              const Row row{
+                  std::int64_t{b.rank},  b.blame_ns, b.exposed_ns, b.collectives, text_or_null(b.root_cause),
+                  nullable(b.persistent)};
               if (!sink(row)) return;
             }
           }};

@@ -70,6 +70,7 @@ CollectiveReport describe(const Job& job, const Matching& matching, const Match&
     rank.wait_ns = wait_of(job, job_waits, record);
     rank.transfer_ns = activity.end - activity.begin - rank.wait_ns;
     rank.hidden_ns = hidden[record.rank][record.communication];
+    rank.hidden_known = job.ranks[record.rank].lost.empty();
     rank.activity = communication_of(job, record).activity;
     report.wait_ns = saturating_add(report.wait_ns, rank.wait_ns);
     report.ranks.push_back(rank);
@@ -91,17 +92,19 @@ CollectiveList list_collectives(const Job& job, const Matching& matching,
   order.reserve(matching.matches.size());
   for (std::uint32_t index = 0; index < matching.matches.size(); ++index) {
     const std::span<const MatchRecord> records = matching.records_of(matching.matches[index]);
-    if (selected(step_of(job, records))) order.emplace_back(first_arrival(job, records), index);
+    order.emplace_back(first_arrival(job, records), index);
   }
   std::sort(order.begin(), order.end());
-  list.collectives.reserve(order.size());
-  for (const auto& [arrival, index] : order) {
+  // Ids count all operations of the job: a selection of steps doesn't change them.
+  for (std::size_t id = 0; id < order.size(); ++id) {
+    const std::uint32_t index = order[id].second;
     const Match& match = matching.matches[index];
-    const auto id = static_cast<std::uint32_t>(list.collectives.size());
+    if (!selected(step_of(job, matching.records_of(match)))) continue;
+    const auto place = static_cast<std::uint32_t>(list.collectives.size());
     list.collectives.push_back(describe(job, matching, match, waits[index], job_waits, hidden, origin));
-    list.collectives.back().id = id;
+    list.collectives.back().id = static_cast<std::int64_t>(id);
     for (const MatchRecord record : matching.records_of(match)) {
-      list.collective_of[record.rank][record.communication] = id;
+      list.collective_of[record.rank][record.communication] = place;
     }
   }
   return list;

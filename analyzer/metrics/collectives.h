@@ -15,9 +15,10 @@ namespace lockstep::analyzer {
 using HiddenWaits = std::vector<std::vector<std::int64_t>>;
 
 struct CollectiveList {
-  std::vector<CollectiveReport> collectives;  // in order of first arrival, ids 0, 1, …
-  std::vector<std::vector<std::uint32_t>>
-      collective_of;  // [rank index][communication index], kNone where in none
+  std::vector<CollectiveReport>
+      collectives;  // in order of first arrival; the ids 0, 1, … count all of the job
+  // [rank index][communication index] -> index into `collectives`, kNone where in none
+  std::vector<std::vector<std::uint32_t>> collective_of;
 };
 
 // `origin`: what points in time are relative to. `selected`: does an operation of this step (absent: of none)

@@ -6,6 +6,9 @@ namespace lockstep::analyzer {
 
 EfficiencyReport parallel_efficiency(const std::vector<RankReport>& ranks) {
   EfficiencyReport result;
+  const bool known =
+      std::all_of(ranks.begin(), ranks.end(), [](const RankReport& rank) { return rank.measures.known; });
+  if (!known) return result;
   double sum = 0;
   for (const RankReport& rank : ranks) {
     sum += static_cast<double>(rank.measures.compute_ns);

@@ -8,7 +8,8 @@
 namespace lockstep::analyzer {
 
 // From each rank's compute and window: load_balance = mean C / max C, communication = max C / T, parallel =
-// their product, where T is the longest window. Absent where nobody computes, and for one rank alone.
+// their product, where T is the longest window. Absent where nobody computes, for one rank alone, and
+// where a rank's measures are not known.
 EfficiencyReport parallel_efficiency(const std::vector<RankReport>& ranks);
 
 }  // namespace lockstep::analyzer

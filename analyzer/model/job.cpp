@@ -1,5 +1,6 @@
 #include "analyzer/model/job.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace lockstep::analyzer {
@@ -44,6 +45,11 @@ const char* to_string(Class activity_class) {
       return "unclassified";
   }
   return "unknown";
+}
+
+bool RankTrace::was_lost_within(Nanoseconds begin, Nanoseconds end) const {
+  return std::any_of(lost.begin(), lost.end(),
+                     [&](const TimeSpan& span) { return span.begin <= end && begin <= span.end; });
 }
 
 }  // namespace lockstep::analyzer

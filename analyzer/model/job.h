@@ -108,6 +108,12 @@ struct Clock {
   bool related = true;   // false: to no other rank's clock; times between them mean nothing
 };
 
+// A span of time, ends included.
+struct TimeSpan {
+  Nanoseconds begin = 0;
+  Nanoseconds end = 0;
+};
+
 struct RankTrace {
   std::int32_t rank = 0;  // global
   std::string host;       // "" where the input does not say
@@ -120,7 +126,11 @@ struct RankTrace {
       host_ranges;  // sorted by (lane, begin, depth); only steps and data loading unless asked for more
   std::vector<StepMark> steps;       // sorted by begin, do not overlap
   std::uint64_t dropped_events = 0;  // events lost in recording or dropped at import
-  std::int64_t resolution_ns = 1;    // of the timestamps: 1000 for whole-µs traces
+  // When device activities may be missing because the file is damaged: what was computed, moved and idle then
+  // is not known. Sorted by begin.
+  std::vector<TimeSpan> lost;
+  bool was_lost_within(Nanoseconds begin, Nanoseconds end) const;  // anything of this span
+  std::int64_t resolution_ns = 1;  // of the timestamps: 1000 for whole-µs traces
   Clock clock;
 };
 

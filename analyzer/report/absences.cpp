@@ -29,8 +29,16 @@ std::vector<Warning> explain_absences(const Report& report) {
     warnings.push_back(
         {"absent_origin", "no time of day: the input does not relate its clock to the calendar", kNoRank});
   }
+  const auto lost = [](const auto& row) { return !row.measures.known; };
+  explain(warnings, report.ranks, "rank", "absent_measures",
+          "no figures, a part of the file that holds device activities is damaged", lost);
+  explain(warnings, report.steps, "rank and step pair", "absent_step_measures",
+          "no figures, a part of the file that holds device activities is damaged", lost);
+  explain(warnings, report.ranks, "rank", "absent_waits",
+          "no waiting times, none of the ranks it communicates with left a trace",
+          [](const auto& row) { return !row.measures.waits_known; });
   const auto no_overlap = [](const auto& row) {
-    return !row.measures.overlap_ratio || !row.measures.overlap_ratio_per_kernel;
+    return row.measures.known && (!row.measures.overlap_ratio || !row.measures.overlap_ratio_per_kernel);
   };
   explain(warnings, report.ranks, "rank", "absent_overlap_ratio",
           "no overlap ratio, there is no communication in the window", no_overlap);
@@ -40,10 +48,16 @@ std::vector<Warning> explain_absences(const Report& report) {
           "size not recorded; there is no bandwidth without it", [](const auto& c) { return !c.bytes; });
   explain(warnings, report.collectives, "collective", "absent_bandwidth",
           "size known but no bandwidth: the operation, its group's size or its duration does not allow one",
-          [](const auto& c) { return c.bytes && (!c.algbw_gbps || !c.busbw_gbps || !c.busbw_wire_gbps); });
+          [](const auto& c) { return c.bytes && (!c.algbw_gbps || !c.busbw_gbps); });
+  explain(warnings, report.collectives, "collective", "absent_wire_bandwidth",
+          "no bandwidth of the wire, a rank without a record may have come last",
+          [](const auto& c) { return c.busbw_gbps && !c.busbw_wire_gbps; });
   explain(warnings, report.collectives, "collective", "absent_last_arriver",
           "no last arriver named, the ranks arrived within clock error or nobody waited",
-          [](const auto& c) { return !c.last_arriver; });
+          [](const auto& c) { return !c.last_arriver && c.waits_known(); });
+  explain(warnings, report.collectives, "collective", "absent_partners",
+          "neither waiting times nor a last arriver, only one rank has a record of it",
+          [](const auto& c) { return !c.waits_known(); });
   explain(warnings, report.collectives, "collective", "absent_sequence", "no sequence number recorded",
           [](const auto& c) { return !c.sequence; });
   explain(warnings, report.collectives, "collective", "absent_step", "outside every step window",
@@ -55,8 +69,10 @@ std::vector<Warning> explain_absences(const Report& report) {
           "too few steps to tell persistent from transient", [](const auto& b) { return !b.persistent; });
   const EfficiencyReport& efficiency = report.efficiency;
   if (!efficiency.load_balance || !efficiency.communication || !efficiency.parallel) {
-    warnings.push_back(
-        {"absent_efficiency", "no POP efficiency: it needs compute on every rank and a window", kNoRank});
+    warnings.push_back({"absent_efficiency",
+                        all_known(report) ? "no POP efficiency: it needs several ranks, and compute"
+                                          : "no POP efficiency: not every rank's compute is known",
+                        kNoRank});
   }
   return warnings;
 }

@@ -74,22 +74,27 @@ Json to_json(const Partition& partition) {
   return object;
 }
 
+// A figure that is not known is null, never 0; explain_absences() says why.
 void add_measures(Json& object, const Measures& m) {
+  const auto put = [&object](const char* name, bool known, const auto& value) {
+    object[name] = known ? Json(value) : Json(nullptr);
+  };
+  const bool waits = m.known && m.waits_known;
   object["window_ns"] = m.window_ns;
-  object["compute_ns"] = m.compute_ns;
-  object["communication_ns"] = m.communication_ns;
-  object["overlap_ns"] = m.overlap_ns;
-  object["exposed_communication_ns"] = m.exposed_communication_ns;
-  object["overlap_ratio"] = optional(m.overlap_ratio);
-  object["overlap_ratio_per_kernel"] = optional(m.overlap_ratio_per_kernel);
-  object["barrier_wait_ns"] = m.barrier_wait_ns;
-  object["hidden_barrier_wait_ns"] = m.hidden_barrier_wait_ns;
-  object["p2p_wait_ns"] = m.p2p_wait_ns;
-  object["hidden_p2p_wait_ns"] = m.hidden_p2p_wait_ns;
-  object["unclassified_ns"] = m.unclassified_ns;
+  put("compute_ns", m.known, m.compute_ns);
+  put("communication_ns", m.known, m.communication_ns);
+  put("overlap_ns", m.known, m.overlap_ns);
+  put("exposed_communication_ns", m.known, m.exposed_communication_ns);
+  put("overlap_ratio", m.known, optional(m.overlap_ratio));
+  put("overlap_ratio_per_kernel", m.known, optional(m.overlap_ratio_per_kernel));
+  put("barrier_wait_ns", waits, m.barrier_wait_ns);
+  put("hidden_barrier_wait_ns", waits, m.hidden_barrier_wait_ns);
+  put("p2p_wait_ns", waits, m.p2p_wait_ns);
+  put("hidden_p2p_wait_ns", waits, m.hidden_p2p_wait_ns);
+  put("unclassified_ns", m.known, m.unclassified_ns);
   // Beside the partition, not in it: the partition's nine members sum to the window.
-  object["compute_over_communication_ns"] = m.partition.compute_over_communication_ns;
-  object["partition"] = to_json(m.partition);
+  put("compute_over_communication_ns", m.known, m.partition.compute_over_communication_ns);
+  put("partition", m.known, to_json(m.partition));
 }
 
 Json run_to_json(const Report& report, Writer& writer) {
@@ -113,6 +118,10 @@ Json rank_to_json(const RankReport& rank, Writer& writer) {
   object["begin_ns"] = rank.begin_ns;
   object["end_ns"] = rank.end_ns;
   add_measures(object, rank.measures);
+  object["activities"] = {{"compute", rank.activities.compute},
+                          {"collective", rank.activities.collective},
+                          {"p2p", rank.activities.p2p},
+                          {"copy", rank.activities.copy}};
   object["dropped_events"] = rank.dropped_events;
   object["clock"] = {{"offset_ns", rank.clock.offset_ns},
                      {"uncertainty_ns", rank.clock.uncertainty_ns},
@@ -142,15 +151,16 @@ Json collective_to_json(const CollectiveReport& c, Writer& writer) {
   object["algbw_gbps"] = optional(c.algbw_gbps);
   object["busbw_gbps"] = optional(c.busbw_gbps);
   object["busbw_wire_gbps"] = optional(c.busbw_wire_gbps);
-  object["wait_ns"] = c.wait_ns;
+  const bool known = c.waits_known();
+  object["wait_ns"] = known ? Json(c.wait_ns) : Json(nullptr);
   Json ranks = Json::array();
   for (const CollectiveRank& r : c.ranks) {
     ranks.push_back({{"rank", r.rank},
                      {"arrival_ns", r.arrival_ns},
                      {"end_ns", r.end_ns},
-                     {"wait_ns", r.wait_ns},
+                     {"wait_ns", known ? Json(r.wait_ns) : Json(nullptr)},
                      {"transfer_ns", r.transfer_ns},
-                     {"hidden_ns", r.hidden_ns}});
+                     {"hidden_ns", known && r.hidden_known ? Json(r.hidden_ns) : Json(nullptr)}});
   }
   object["ranks"] = std::move(ranks);
   return object;
@@ -195,18 +205,21 @@ void write_json(const Report& report, std::ostream& out) {
   writer.array("blame", report.blame, [&](const BlameReport& b) {
     return Json{{"rank", b.rank},
                 {"blame_ns", b.blame_ns},
+                {"exposed_ns", b.exposed_ns},
                 {"collectives", b.collectives},
                 {"root_cause", b.root_cause.empty() ? Json(nullptr) : writer.text(b.root_cause)},
                 {"persistent", optional(b.persistent)}};
   });
-  writer.member("efficiency",
-                {{"load_balance", optional(report.efficiency.load_balance)},
-                 {"communication", optional(report.efficiency.communication)},
-                 {"parallel", optional(report.efficiency.parallel)},
-                 // Times are integers in this document; the ratios above are of the unrounded mean.
-                 {"mean_compute_ns", std::llround(report.efficiency.mean_compute_ns)},
-                 {"max_compute_ns", report.efficiency.max_compute_ns},
-                 {"window_ns", report.efficiency.window_ns}});
+  const bool known = all_known(report);
+  writer.member(
+      "efficiency",
+      {{"load_balance", optional(report.efficiency.load_balance)},
+       {"communication", optional(report.efficiency.communication)},
+       {"parallel", optional(report.efficiency.parallel)},
+       // Times are integers in this document; the ratios above are of the unrounded mean.
+       {"mean_compute_ns", known ? Json(std::llround(report.efficiency.mean_compute_ns)) : Json(nullptr)},
+       {"max_compute_ns", known ? Json(report.efficiency.max_compute_ns) : Json(nullptr)},
+       {"window_ns", known ? Json(report.efficiency.window_ns) : Json(nullptr)}});
   writer.array("findings", report.findings,
                [&](const Finding& finding) { return finding_to_json(finding, writer); });
 

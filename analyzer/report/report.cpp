@@ -1,5 +1,6 @@
 #include "analyzer/report/report.h"
 
+#include <algorithm>
 #include <numeric>
 
 namespace lockstep::analyzer {
@@ -30,6 +31,11 @@ const char* to_string(Cause cause) {
 
 std::int64_t Partition::total() const {
   return std::accumulate(ns.begin(), ns.end(), std::int64_t{0});
+}
+
+bool all_known(const Report& report) {
+  return std::all_of(report.ranks.begin(), report.ranks.end(),
+                     [](const RankReport& rank) { return rank.measures.known; });
 }
 
 }  // namespace lockstep::analyzer

@@ -41,6 +41,12 @@ struct Partition {
 
 // Measures of one rank over one window.
 struct Measures {
+  // False where device activities of this window were lost with a damaged part of the file: then nothing else
+  // here means anything.
+  bool known = true;
+  // False where no partner of any of the rank's communications left a trace: the waits below are then 0 and
+  // part of the transfer.
+  bool waits_known = true;
   std::int64_t window_ns = 0;
   std::int64_t compute_ns = 0;
   std::int64_t communication_ns = 0;
@@ -63,6 +69,10 @@ struct RankReport {
   Measures measures;
   std::uint64_t dropped_events = 0;
   Clock clock;
+  // Device activities in the rank's file, by class; sync and unclassified are not among them.
+  struct Activities {
+    std::int64_t compute = 0, collective = 0, p2p = 0, copy = 0;
+  } activities;
   std::int64_t begin_ns = 0;  // of the whole window
   std::int64_t end_ns = 0;
 };
@@ -82,6 +92,7 @@ struct CollectiveRank {
   std::int64_t wait_ns = 0;
   std::int64_t transfer_ns = 0;
   std::int64_t hidden_ns = 0;      // of the wait, under compute
+  bool hidden_known = true;        // false where the rank's file lost activities
   std::uint32_t activity = kNone;  // index into the rank's activities (not in the JSON)
 };
 
@@ -102,11 +113,14 @@ struct CollectiveReport {
   std::optional<double> algbw_gbps, busbw_gbps, busbw_wire_gbps;  // gigabytes a second
   std::int64_t wait_ns = 0;                                       // sum over ranks
   std::vector<CollectiveRank> ranks;
+  // False where all ranks but one left no record: nobody knows who waited.
+  bool waits_known() const { return ranks.size() > 1 || !partial; }
 };
 
 struct BlameReport {
   std::int32_t rank = 0;
   std::int64_t blame_ns = 0;
+  std::int64_t exposed_ns = 0;     // of that, what compute did not hide
   std::int64_t collectives = 0;    // how many operations waited for it
   std::string root_cause;          // what this rank was doing instead, in words; "" where not known
   std::optional<bool> persistent;  // absent where there are too few steps to tell
@@ -127,6 +141,10 @@ struct EfficiencyReport {
   std::int64_t max_compute_ns = 0;
   std::int64_t window_ns = 0;
 };
+
+// Whether every rank's measures are known.
+struct Report;
+bool all_known(const Report& report);
 
 struct Finding {
   std::string code;

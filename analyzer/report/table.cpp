@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <numeric>
+#include <string>
 
 #include "analyzer/report/page.h"
 #include "analyzer/report/unicode.h"
@@ -36,6 +37,8 @@ void Table::print(Page& page, std::size_t indent) const {
   std::vector<std::size_t> widths = natural_widths();
   std::vector<std::size_t> shown(columns_.size());
   std::iota(shown.begin(), shown.end(), std::size_t{0});
+  std::erase_if(shown, [&](std::size_t c) { return widths[c] == 0; });
+  std::vector<std::string> left_out;
   const auto total = [&] {
     std::size_t sum = indent;
     for (const std::size_t c : shown) sum += widths[c] + kGap;
@@ -46,6 +49,7 @@ void Table::print(Page& page, std::size_t indent) const {
       return columns_[a].drop < columns_[b].drop;
     });
     if (columns_[*widest].drop == 0) break;
+    if (!columns_[*widest].title.empty()) left_out.push_back(columns_[*widest].title);
     shown.erase(widest);
   }
   if (elastic_ && total() < page.options().width) {
@@ -73,6 +77,10 @@ void Table::print(Page& page, std::size_t indent) const {
     print_row(
         [&](std::size_t c) { return elastic_ == c && row.elastic ? row.elastic(widths[c]) : row.cells[c]; });
   }
+  if (left_out.empty()) return;
+  std::string names;
+  for (const std::string& name : left_out) names += (names.empty() ? "" : ", ") + name;
+  page.wrap(Line{}.dim("no room for: " + names), indent, indent + 2);
 }
 
 }  // namespace lockstep::analyzer

@@ -26,6 +26,10 @@ std::int64_t wait_of(const Measures& m) {
   return m.barrier_wait_ns + m.hidden_barrier_wait_ns + m.p2p_wait_ns + m.hidden_p2p_wait_ns;
 }
 
+std::int64_t exposed_wait_of(const Measures& m) {
+  return m.barrier_wait_ns + m.p2p_wait_ns;
+}
+
 std::int64_t blame_of(const Report& report, std::int32_t rank) {
   for (const BlameReport& blame : report.blame) {
     if (blame.rank == rank) return blame.blame_ns;
@@ -37,12 +41,16 @@ Totals totals_of(const Report& report) {
   Totals totals;
   for (const RankReport& rank : report.ranks) {
     const Measures& m = rank.measures;
+    if (!m.known) continue;
+    ++totals.ranks;
+    totals.waits_known = totals.waits_known || m.waits_known;
     totals.window_ns += m.window_ns;
     totals.compute_ns += m.compute_ns;
     totals.communication_ns += m.communication_ns;
     totals.overlap_ns += m.overlap_ns;
     totals.exposed_ns += m.exposed_communication_ns;
     totals.wait_ns += wait_of(m);
+    totals.exposed_wait_ns += exposed_wait_of(m);
     for (std::size_t i = 0; i < kCauseCount; ++i) totals.partition.ns[i] += m.partition.ns[i];
   }
   return totals;
@@ -58,7 +66,9 @@ void print_headline(const Report& report, const TextOptions& options, Page& page
   }
   std::set<std::string> hosts;
   std::int64_t uncertainty = 0;
+  bool times = false;
   for (const RankReport& rank : report.ranks) {
+    times = times || rank.end_ns > rank.begin_ns;
     if (!rank.host.empty()) hosts.insert(rank.host);
     uncertainty = std::max(uncertainty, rank.clock.uncertainty_ns);
   }
@@ -68,7 +78,7 @@ void print_headline(const Report& report, const TextOptions& options, Page& page
                       : format_plural(static_cast<std::int64_t>(report.steps_present.size()), "step"));
   for (const std::string& source : report.sources) facts.push_back(source_name(source));
   uncertainty += options.resolution_ns > 1 ? options.resolution_ns : 0;
-  if (uncertainty > 0) facts.push_back("times ±" + format_duration(uncertainty));
+  if (uncertainty > 0 && times) facts.push_back("times ±" + format_duration(uncertainty));
   if (!options.selection.empty()) facts.push_back(options.selection + " only");
   page.wrap(Line{}.bold(printable(report.path)).text(": ").text(fmt::format("{}", fmt::join(facts, " · "))),
             0, 2);

@@ -18,11 +18,18 @@ std::optional<std::int64_t> spread_of(const CollectiveReport& c) {
   return last->arrival_ns - first->arrival_ns;
 }
 
+std::int64_t longest_transfer(const CollectiveReport& c) {
+  std::int64_t transfer = 0;
+  for (const CollectiveRank& rank : c.ranks) transfer = std::max(transfer, rank.transfer_ns);
+  return transfer;
+}
+
 Line group_cell(const CollectiveReport& c, const Report& report, bool ascii) {
   const std::size_t ranks = c.group_ranks.empty() ? c.ranks.size() : c.group_ranks.size();
   const bool everyone = !c.group_ranks.empty() && static_cast<std::int32_t>(ranks) == report.world_size;
   Line cell;
-  if (!c.group_name.empty()) cell.text(fit(printable(c.group_name), 14, ascii)).text(" ");
+  // Quoted, because names are often numbers.
+  if (!c.group_name.empty()) cell.text(fmt::format("\"{}\" ", fit(printable(c.group_name), 14, ascii)));
   if (c.partial) return cell.dim(fmt::format("{} of {} ranks", c.ranks.size(), ranks));
   return cell.dim(everyone ? fmt::format("all {}", ranks) : fmt::format("{} ranks", ranks));
 }
@@ -33,7 +40,7 @@ Line last_arriver_cell(const CollectiveReport& c) {
         .bold(fmt::format("rank {}", *c.last_arriver))
         .text(fmt::format(" by {}", format_duration(c.last_arriver_margin_ns)));
   }
-  return Line{}.dim(c.ranks.size() < 2 ? "not matched" : "within clock error");
+  return Line{}.dim(!c.waits_known() ? kAbsent : c.ranks.size() < 2 ? "alone" : "within clock error");
 }
 
 }  // namespace
@@ -43,21 +50,31 @@ void print_collectives(const Report& report, const TextOptions& options, Page& p
   std::vector<const CollectiveReport*> order;
   for (const CollectiveReport& c : report.collectives) order.push_back(&c);
   std::stable_sort(order.begin(), order.end(), [](const CollectiveReport* a, const CollectiveReport* b) {
-    return a->wait_ns > b->wait_ns;
+    if (a->waits_known() != b->waits_known()) return a->waits_known();
+    return a->waits_known() ? a->wait_ns > b->wait_ns : longest_transfer(*a) > longest_transfer(*b);
   });
   const std::size_t shown = std::min(order.size(), options.collectives);
   if (shown == 0) return;
 
+  const bool waits = std::any_of(order.begin(), order.end(), [](const auto* c) { return c->waits_known(); });
   print_heading(page, "collectives",
-                fmt::format("{}, the most waited in first; waited is the sum over ranks",
-                            format_count(static_cast<std::int64_t>(order.size()))));
+                fmt::format("{}, {}", format_count(static_cast<std::int64_t>(order.size())),
+                            waits ? "the most waited in first; waited is the sum over ranks"
+                                  : "the longest first; who waited is not known"));
   const bool ascii = page.options().ascii;
   const bool steps = report.steps_present.size() > 1;
   const bool sizes = std::any_of(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(shown),
                                  [](const auto* c) { return c->bytes.has_value(); });
-  std::vector<Column> columns{{"", true, 0},        {"operation", false, 0},    {"group", false, 6},
-                              {"waited", true, 0},  {"last arriver", false, 0}, {"spread", true, 2},
-                              {"transfer", true, 1}};
+  // The same for all of them, and everyone is in it: nothing to see.
+  const bool groups = std::any_of(order.begin(), order.end(), [&](const auto* c) {
+    return c->partial || c->group_name != order.front()->group_name ||
+           c->group_ranks != order.front()->group_ranks ||
+           static_cast<std::int32_t>(c->group_ranks.size()) != report.world_size;
+  });
+  std::vector<Column> columns{
+      {"", true, 0},        {"operation", false, 0},    {groups ? "group" : "", false, 6},
+      {"waited", true, 0},  {"last arriver", false, 0}, {"spread", true, 2},
+      {"transfer", true, 1}};
   if (sizes) {
     columns.push_back({"size", true, 4});
     columns.push_back({"wire busbw", true, 3});
@@ -66,16 +83,14 @@ void print_collectives(const Report& report, const TextOptions& options, Page& p
   Table table(columns);
   for (std::size_t i = 0; i < shown; ++i) {
     const CollectiveReport& c = *order[i];
-    std::int64_t transfer = 0;
-    for (const CollectiveRank& rank : c.ranks) transfer = std::max(transfer, rank.transfer_ns);
     const std::optional<std::int64_t> spread = spread_of(c);
     std::vector<Line> cells{Line{}.dim(fmt::format("#{}", c.id)),
                             Line{}.text(trace::to_string(c.operation)),
-                            group_cell(c, report, ascii),
-                            duration_cell(c.wait_ns),
+                            groups ? group_cell(c, report, ascii) : Line{},
+                            c.waits_known() ? duration_cell(c.wait_ns) : Line{}.dim(kAbsent),
                             last_arriver_cell(c),
                             spread ? duration_cell(*spread) : Line{}.dim(kAbsent),
-                            duration_cell(transfer)};
+                            duration_cell(longest_transfer(c))};
     if (sizes) {
       cells.push_back(c.bytes ? Line{}.text(format_bytes(*c.bytes)) : Line{}.dim(kAbsent));
       cells.push_back(c.busbw_wire_gbps ? Line{}.text(format_bandwidth(c.busbw_wire_gbps))

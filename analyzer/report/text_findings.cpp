@@ -33,6 +33,8 @@ std::string matched_by_order(const Report& report) {
 void print_findings(const Report& report, Page& page) {
   if (report.findings.empty()) return;
   print_heading(page, "findings", "shares are of all ranks' time together");
+  // The verdict has said it.
+  const std::string said = report.blame.empty() ? "" : "why: " + report.blame.front().root_cause;
   int number = 0;
   for (const Finding& finding : report.findings) {
     Line title;
@@ -42,8 +44,9 @@ void print_findings(const Report& report, Page& page) {
           fmt::format(" — {} lost ({})", format_duration(finding.lost_ns), format_share(finding.lost_share)));
     }
     page.wrap(title, 2, 4);
-    for (const std::string& evidence : finding.evidence)
-      page.wrap(Line{}.dim("· ").dim(printable(evidence)), 4, 6);
+    for (const std::string& evidence : finding.evidence) {
+      if (evidence != said) page.wrap(Line{}.dim("· ").dim(printable(evidence)), 4, 6);
+    }
     if (!finding.remedy.empty()) {
       page.wrap(Line{}.text(page.options().ascii ? "-> " : "→ ").text(printable(finding.remedy)), 4, 6);
     }

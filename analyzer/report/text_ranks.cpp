@@ -70,12 +70,24 @@ void print_efficiency(const EfficiencyReport& efficiency, Page& page) {
             2, 2);
 }
 
+// Bars are at most 64 columns long, and half a column is rounded up.
+bool is_drawn(const Measures& measures, Cause cause) {
+  constexpr double kLeastShare = 1.0 / 128;
+  return measures.known && measures.partition[cause] > 0 &&
+         static_cast<double>(measures.partition[cause]) >=
+             kLeastShare * static_cast<double>(measures.window_ns);
+}
+
 }  // namespace
 
-void print_legend(const Partition& causes, Page& page) {
+void print_legend(const Report& report, Page& page) {
   Line legend;
   for (const CauseStyle& style : kCauseStyles) {
-    if (causes[style.cause] == 0) continue;
+    // What is too little to be drawn needs no explanation.
+    const auto drawn = [&](const auto& row) { return is_drawn(row.measures, style.cause); };
+    if (std::none_of(report.ranks.begin(), report.ranks.end(), drawn) &&
+        std::none_of(report.steps.begin(), report.steps.end(), drawn))
+      continue;
     const std::string glyph = page.options().ascii ? std::string(1, style.ascii) : style.glyph;
     const Line entry = Line{}.swatch(glyph, style.cause).text(" ").text(style.label);
     if (legend.width() + 3 + entry.width() > page.options().width) {
@@ -88,17 +100,20 @@ void print_legend(const Partition& causes, Page& page) {
 }
 
 void print_ranks(const Report& report, const TextOptions& options, Page& page) {
-  if (report.ranks.empty()) return;
   const Totals totals = totals_of(report);
+  if (totals.window_ns == 0) return;
   const std::size_t room =
       options.ranks.value_or(report.ranks.size() <= kMostRanks ? kMostRanks : kCondensedRanks);
   const bool ascii = page.options().ascii;
 
   print_heading(page, "ranks", "each bar is the rank's window by cause");
-  print_legend(totals.partition, page);
+  print_legend(report, page);
 
   std::int64_t longest = 0;
-  for (const RankReport& rank : report.ranks) longest = std::max(longest, rank.measures.window_ns);
+  for (const RankReport& rank : report.ranks)
+    if (rank.measures.known) longest = std::max(longest, rank.measures.window_ns);
+  const bool waits_known = std::any_of(report.ranks.begin(), report.ranks.end(),
+                                       [](const RankReport& rank) { return rank.measures.waits_known; });
   const Rows rows = choose(report, std::max<std::size_t>(1, room));
   const bool several_hosts = std::any_of(report.ranks.begin(), report.ranks.end(), [&](const RankReport& r) {
     return r.host != report.ranks.front().host;
@@ -112,6 +127,7 @@ void print_ranks(const Report& report, const TextOptions& options, Page& page) {
                {"hidden", true, 4},
                {"exposed", true, 3},
                {"waits", true, 0},
+               {"(exposed)", true, 6},
                {"waited for", true, 1},
                {"", false, notes ? 2 : 0},
                {several_hosts ? "host" : "", false, several_hosts ? 5 : 9}});
@@ -132,16 +148,21 @@ void print_ranks(const Report& report, const TextOptions& options, Page& page) {
       remark.bold(ascii ? "<" : "←");
     }
 
+    const Line absent = Line{}.dim(kAbsent);
+    const bool waits = m.known && m.waits_known;
+    if (!waits_known) waited_for = absent;
     table.add_row({name,
-                   duration_cell(m.window_ns),
+                   m.known ? duration_cell(m.window_ns) : absent,
                    {},
-                   m.communication_ns == 0 ? Line{}.dim(kAbsent) : Line{}.text(format_share(m.overlap_ratio)),
-                   duration_cell(m.exposed_communication_ns),
-                   duration_cell(wait_of(m)),
+                   m.known && m.communication_ns > 0 ? Line{}.text(format_share(m.overlap_ratio)) : absent,
+                   m.known ? duration_cell(m.exposed_communication_ns) : absent,
+                   waits ? duration_cell(wait_of(m)) : absent,
+                   waits ? Line{}.dim(fmt::format("({})", format_duration(exposed_wait_of(m)))) : Line{},
                    waited_for,
                    remark,
                    several_hosts ? Line{}.dim(fit(printable(rank.host), 16, ascii)) : Line{}},
                   [&m, longest, ascii](std::size_t columns) {
+                    if (!m.known) return Line{}.dim(fit("not known: the trace is damaged", columns, ascii));
                     return stacked_bar(m.partition, longest, columns, ascii);
                   });
   }

@@ -7,25 +7,29 @@
 
 namespace lockstep::analyzer {
 
-// Sums over all ranks of a report.
+// Sums over the ranks of a report whose measures are known.
 struct Totals {
+  std::size_t ranks = 0;
+  bool waits_known = false;  // of any of them
   std::int64_t window_ns = 0;
   std::int64_t compute_ns = 0;
   std::int64_t communication_ns = 0;
   std::int64_t overlap_ns = 0;
   std::int64_t exposed_ns = 0;
   std::int64_t wait_ns = 0;  // all waits: of collectives and p2p, exposed and hidden
+  std::int64_t exposed_wait_ns = 0;
   Partition partition;
 };
 Totals totals_of(const Report& report);
 // All waits of one rank: of collectives and p2p, exposed and hidden.
 std::int64_t wait_of(const Measures& measures);
+std::int64_t exposed_wait_of(const Measures& measures);
 // How long other ranks waited for this one; 0 where nobody did.
 std::int64_t blame_of(const Report& report, std::int32_t rank);
 
 void print_headline(const Report& report, const TextOptions& options, Page& page);
 void print_verdict(const Report& report, Page& page);
-void print_legend(const Partition& causes, Page& page);
+void print_legend(const Report& report, Page& page);
 void print_ranks(const Report& report, const TextOptions& options, Page& page);
 void print_steps(const Report& report, const TextOptions& options, Page& page);
 void print_collectives(const Report& report, const TextOptions& options, Page& page);

@@ -6,6 +6,7 @@
 
 #include "analyzer/report/quantity.h"
 #include "analyzer/report/text_sections.h"
+#include "analyzer/report/unicode.h"
 
 namespace lockstep::analyzer {
 namespace {
@@ -18,12 +19,14 @@ struct StepRow {
   std::int64_t window_ns = 0;  // sum over ranks
   std::int64_t wait_ns = 0;    // exposed: what compute hides is not lost
   std::int64_t exposed_ns = 0;
-  Partition partition;  // sum over ranks
+  bool waits_known = false;  // of any rank
+  Partition partition;       // sum over ranks
 };
 
 std::vector<StepRow> rows_of(const Report& report) {
   std::vector<StepRow> rows;
   for (const StepReport& step : report.steps) {
+    if (!step.measures.known) continue;
     if (rows.empty() || rows.back().step != step.step) rows.emplace_back();
     StepRow& row = rows.back();
     row.step = step.step;
@@ -32,6 +35,7 @@ std::vector<StepRow> rows_of(const Report& report) {
       row.duration_ns = m.window_ns;
       row.longest_rank = step.rank;
     }
+    row.waits_known = row.waits_known || m.waits_known;
     row.window_ns += m.window_ns;
     row.wait_ns += m.barrier_wait_ns + m.p2p_wait_ns;
     row.exposed_ns += m.exposed_communication_ns;
@@ -109,7 +113,7 @@ void print_steps(const Report& report, const TextOptions& options, Page& page) {
                    duration_cell(row.duration_ns),
                    {},
                    share_cell(row.partition[Cause::compute], row.window_ns),
-                   share_cell(row.wait_ns, row.window_ns),
+                   row.waits_known ? share_cell(row.wait_ns, row.window_ns) : Line{}.dim(kAbsent),
                    Line{}.text(fmt::format("rank {}", row.longest_rank)),
                    Line{}.dim(note)},
                   [&row, longest, ascii = page.options().ascii](std::size_t columns) {
@@ -124,8 +128,11 @@ void print_steps(const Report& report, const TextOptions& options, Page& page) {
   }
   table.print(page, 2);
   if (!all) {
-    const std::size_t columns = page.options().width > 14 ? page.options().width - 14 : 1;
-    page.add(Line{}.text("  ").dim("every step  ").add(profile(rows, columns, page.options().ascii)));
+    const std::string scale = fmt::format("  0 to {}", format_duration(longest));
+    const std::size_t beside = 14 + display_width(scale);
+    const std::size_t columns = page.options().width > beside ? page.options().width - beside : 1;
+    page.add(
+        Line{}.text("  ").dim("every step  ").add(profile(rows, columns, page.options().ascii)).dim(scale));
     page.add(Line{}.text("  ").dim(
         fmt::format("… {} more: --steps A:B, or --json FILE",
                     format_count(static_cast<std::int64_t>(rows.size() - shown.size())))));

@@ -33,8 +33,10 @@ void print_budget(const Totals& totals, Page& page) {
     const std::int64_t ns = totals.partition[cause];
     // A twentieth of the time is worth a word; the greatest loss always is.
     if (ns == 0 || items.size() == 3 || (!items.empty() && ns < totals.window_ns / 20)) break;
-    items.push_back(
-        Line{}.cause(style_of(cause).label, cause).text(" ").bold(format_share(ns, totals.window_ns)));
+    // Nobody knows how much of it is waiting where the partners left no trace.
+    const char* label =
+        cause == Cause::transfer && !totals.waits_known ? "communication" : style_of(cause).label;
+    items.push_back(Line{}.cause(label, cause).text(" ").bold(format_share(ns, totals.window_ns)));
   }
   Line line;
   line.text("Ranks compute for ")
@@ -48,7 +50,50 @@ void print_budget(const Totals& totals, Page& page) {
   page.wrap(line, kIndent, kIndent);
 }
 
-void print_communication(const Report& report, const Totals& totals, Page& page) {
+// "rank 2", "ranks 2, 5 and 7", "ranks 0, 1, 2 and 9 others"
+std::string name_ranks(const std::vector<std::int32_t>& ranks) {
+  constexpr std::size_t kMost = 4;
+  std::vector<Line> items;
+  for (const std::int32_t rank : ranks) {
+    if (items.size() == kMost - 1 && ranks.size() > kMost) break;
+    items.push_back(Line{}.text(fmt::format("{}", rank)));
+  }
+  if (items.size() < ranks.size())
+    items.push_back(
+        Line{}.text(format_plural(static_cast<std::int64_t>(ranks.size() - items.size()), "other")));
+  std::string text = ranks.size() == 1 ? "rank " : "ranks ";
+  const Line line = enumerate(items);
+  for (const Span& span : line.spans()) text += span.text;
+  return text;
+}
+
+// What the rest of the verdict doesn't know.
+void print_reservations(const Report& report, Page& page) {
+  std::vector<std::int32_t> damaged;
+  for (const RankReport& rank : report.ranks)
+    if (!rank.measures.known) damaged.push_back(rank.rank);
+  if (!damaged.empty()) {
+    const char* whose = damaged.size() == 1
+                            ? "what it computed and moved is not known, and left out of all sums"
+                            : "what they computed and moved is not known, and left out of all sums";
+    page.wrap(Line{}
+                  .bold(fmt::format("The trace of {} is damaged", name_ranks(damaged)))
+                  .text(fmt::format(": {}.", whose)),
+              kIndent, kIndent);
+  }
+  if (!report.ranks_missing.empty() && report.ranks.size() > 1) {
+    page.wrap(
+        Line{}
+            .bold(fmt::format("No trace of {}", name_ranks(report.ranks_missing)))
+            .text(report.ranks_missing.size() == 1
+                      ? ": whether the others wait for it cannot be told; all waiting here is among the rest."
+                      : ": whether the others wait for them cannot be told; all waiting here is among the "
+                        "rest."),
+        kIndent, kIndent);
+  }
+}
+
+void print_communication(const Totals& totals, Page& page) {
   if (totals.communication_ns == 0) {
     page.wrap(Line{}.bold("No communication found").text(": nothing to say about waiting between ranks."),
               kIndent, kIndent);
@@ -56,23 +101,27 @@ void print_communication(const Report& report, const Totals& totals, Page& page)
   }
   const std::string all = format_duration(totals.communication_ns);
   Line line;
-  if (report.ranks.size() > 1) {
+  if (totals.waits_known) {
     line.bold(fmt::format("{} of {} of communication is waiting ({})", format_duration(totals.wait_ns), all,
                           format_share(totals.wait_ns, totals.communication_ns)))
         .text(fmt::format("; {} moves data. ", format_duration(totals.communication_ns - totals.wait_ns)));
   } else {
-    line.text(fmt::format(
-        "Communication takes {}; with one rank alone nobody can tell how much of it is waiting. ", all));
+    line.text(
+        fmt::format("Communication takes {}; without the other ranks' traces nobody can tell how much "
+                    "of it is waiting. ",
+                    all));
   }
   line.text(
-      fmt::format("Compute hides {} of it; {} is exposed.",
+      fmt::format("Compute hides {} of it; {} is exposed",
                   totals.overlap_ns == 0 ? "none" : format_share(totals.overlap_ns, totals.communication_ns),
                   format_duration(totals.exposed_ns)));
-  page.wrap(line, kIndent, kIndent);
+  if (totals.waits_known && totals.exposed_wait_ns > 0)
+    line.text(fmt::format(", {} of that waiting", format_duration(totals.exposed_wait_ns)));
+  page.wrap(line.text("."), kIndent, kIndent);
 }
 
 void print_blame(const Report& report, const Totals& totals, Page& page) {
-  if (report.ranks.size() < 2 || totals.communication_ns == 0) return;
+  if (!totals.waits_known) return;
   std::vector<Line> items;
   std::size_t blamed = 0;
   for (const BlameReport& blame : report.blame) {
@@ -85,6 +134,8 @@ void print_blame(const Report& report, const Totals& totals, Page& page) {
       item.text(" in " + (items.empty() ? format_plural(blame.collectives, "collective")
                                         : format_count(blame.collectives)));
     }
+    if (items.empty() && blame.exposed_ns < blame.blame_ns)
+      item.text(fmt::format(", {} of it not hidden by compute", format_duration(blame.exposed_ns)));
     items.push_back(item.text(")"));
   }
   if (blamed == 0) {
@@ -98,7 +149,10 @@ void print_blame(const Report& report, const Totals& totals, Page& page) {
   page.wrap(Line{}.text("The others wait for ").add(enumerate(items)).text("."), kIndent, kIndent);
   const BlameReport& first = report.blame.front();
   if (!first.root_cause.empty()) {
-    page.wrap(Line{}.text(fmt::format("Why rank {} is late: ", first.rank)).text(printable(first.root_cause)),
+    page.wrap(Line{}
+                  .text(fmt::format("Why rank {} is late: ", first.rank))
+                  .text(printable(first.root_cause))
+                  .text("."),
               kIndent, kIndent);
   }
 }
@@ -113,12 +167,22 @@ void print_verdict(const Report& report, Page& page) {
   }
   const Totals totals = totals_of(report);
   if (totals.window_ns == 0) {
-    page.wrap(Line{}.bold("No device activity found").text(": there is nothing to measure."), kIndent,
-              kIndent);
+    const bool damaged =
+        !all_known(report) ||
+        std::any_of(report.warnings.begin(), report.warnings.end(), [](const Warning& warning) {
+          return warning.code == "file_damaged" || warning.code == "file_incomplete";
+        });
+    damaged ? page.wrap(Line{}
+                            .bold("Nothing measurable is left")
+                            .text(": the traces are cut or damaged where they hold device activity."),
+                        kIndent, kIndent)
+            : page.wrap(Line{}.bold("No device activity found").text(": there is nothing to measure."),
+                        kIndent, kIndent);
     return;
   }
+  print_reservations(report, page);
   print_budget(totals, page);
-  print_communication(report, totals, page);
+  print_communication(totals, page);
   print_blame(report, totals, page);
 }
 

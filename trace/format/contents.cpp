@@ -128,6 +128,7 @@ void accept_events(const IndexEntry& entry, std::size_t& lanes_needed, Contents&
     contents.warnings.push_back("chunk at byte " + std::to_string(entry.offset) +
                                 " is beyond the limits of the format: " + std::to_string(entry.count) +
                                 " rows of " + kind_name(entry.kind) + " lost");
+    contents.has_gaps = true;
     return;
   }
   if (has_lane) lanes_needed = std::max<std::size_t>(lanes_needed, entry.first_id + 1);
@@ -142,7 +143,7 @@ Result<Contents> read_contents(std::span<const std::byte> file, const std::strin
   if (!header.ok()) return header.error();
   std::optional<std::vector<IndexEntry>> entries = read_index(file, contents.warnings);
   contents.complete = entries.has_value();
-  if (!entries) entries = scan(file, contents.warnings);
+  if (!entries) entries = scan(file, contents.warnings, contents.has_gaps);
 
   TableReader tables(file, contents);
   std::size_t lanes_needed = 0;

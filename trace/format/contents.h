@@ -17,6 +17,7 @@ namespace lockstep::trace::format {
 
 struct Contents {
   bool complete = false;
+  bool has_gaps = false;  // damaged bytes between chunks: what they held is not known
   std::vector<std::string> warnings;
   std::map<std::string, std::string> metadata;
   std::vector<std::string_view> strings;  // into string_bodies

@@ -91,7 +91,8 @@ std::optional<std::vector<IndexEntry>> read_index(std::span<const std::byte> fil
   return entries;
 }
 
-std::vector<IndexEntry> scan(std::span<const std::byte> file, std::vector<std::string>& warnings) {
+std::vector<IndexEntry> scan(std::span<const std::byte> file, std::vector<std::string>& warnings,
+                             bool& has_gaps) {
   std::vector<IndexEntry> entries;
   std::uint64_t events = 0;      // in the chunks found, and in those known to be lost
   std::uint64_t damaged_at = 0;  // begin of the damaged part that we are in; 0: none
@@ -114,6 +115,7 @@ std::vector<IndexEntry> scan(std::span<const std::byte> file, std::vector<std::s
       if (header->events_before > events)
         warning += ": " + events_text(header->events_before - events) + " lost";
       warnings.push_back(std::move(warning));
+      has_gaps = true;
       damaged_at = 0;
     }
     events = std::max(events, header->events_before);
@@ -124,7 +126,10 @@ std::vector<IndexEntry> scan(std::span<const std::byte> file, std::vector<std::s
     position += kChunkHeaderSize + header->body_size;
     end_of_good = tail = position;
   }
-  if (tail < end) warnings.push_back(describe_tail(chunks, tail));
+  if (tail < end) {
+    warnings.push_back(describe_tail(chunks, tail));
+    has_gaps = has_gaps || has_trailer;  // without one, the file may just have been cut there
+  }
   if (!has_trailer) {
     warnings.push_back(
         "it has no footer: its writer was killed or is still running, or its end was cut; it is readable up "

@@ -18,6 +18,8 @@ std::optional<std::vector<IndexEntry>> read_index(std::span<const std::byte> fil
 
 // The same by looking at every chunk header. What is damaged or missing becomes warnings, among them always
 // one that says that there is no usable footer.
-std::vector<IndexEntry> scan(std::span<const std::byte> file, std::vector<std::string>& warnings);
+// `has_gaps` becomes true where damaged bytes were skipped, so that nobody knows what they held.
+std::vector<IndexEntry> scan(std::span<const std::byte> file, std::vector<std::string>& warnings,
+                             bool& has_gaps);
 
 }  // namespace lockstep::trace::format

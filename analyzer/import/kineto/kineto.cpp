@@ -23,9 +23,11 @@ Status check(const std::string& file, const StreamSummary& summary) {
 
 void warn(RankImport& import, const StreamSummary& summary) {
   const std::string& file = import.trace.file;
-  if (!summary.problem.empty())
+  if (!summary.problem.empty()) {
     import.warn("file_damaged", fmt::format("{}: {}; the {} before are used", file, summary.problem,
                                             counted(summary.events, "event", "events")));
+    import.trace.lost.push_back({-kLatest, kLatest});  // events stand in no order of time
+  }
   if (summary.unreadable > 0) {
     import.warn("events_unreadable", fmt::format("{}: {} no JSON objects and left out", file,
                                                  counted(summary.unreadable, "element of traceEvents is",

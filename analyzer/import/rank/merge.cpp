@@ -113,6 +113,12 @@ bool shift(RankTrace& trace, std::int64_t by) {
       earliest < -kLatest || latest > kLatest)
     return false;
   each_time([by](Nanoseconds& time) { time += by; });
+  for (TimeSpan& span : trace.lost) {
+    for (Nanoseconds* time : {&span.begin, &span.end}) {
+      if (__builtin_add_overflow(*time, by, time)) *time = by < 0 ? -kLatest : kLatest;
+      *time = std::clamp(*time, -kLatest, kLatest);
+    }
+  }
   trace.clock.offset_ns += by;
   return true;
 }

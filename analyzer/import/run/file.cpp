@@ -11,6 +11,7 @@
 
 #include "analyzer/import/rank/names.h"
 #include "analyzer/import/run/run.h"
+#include "trace/compact.h"
 #include "trace/reader.h"
 
 namespace lockstep::analyzer::run {
@@ -41,6 +42,7 @@ class FileImport {
     read_host_ranges();
     read_unfinished();
     read_drops();
+    find_losses();
     warn_of_damage();
     finish(import_);
     return std::move(import_);
@@ -299,6 +301,19 @@ class FileImport {
       import_.warn("events_dropped",
                    fmt::format("{}: {} dropped: they end before they begin, or lie more than 146 years away",
                                import_.trace.file, counted(unsound_, "event was", "events were")));
+    }
+  }
+
+  // When device activities are missing.
+  void find_losses() {
+    const bool cut_after_closing = !reader_.complete() && reader_.metadata().contains(trace::kCompacted);
+    if (reader_.has_gaps() || cut_after_closing) {
+      import_.trace.lost.push_back({-kLatest, kLatest});
+    } else if (!damage_.empty()) {
+      for (const trace::ChunkInfo& chunk : reader_.damaged_chunks()) {
+        if (chunk.kind == trace::EventKind::device_activity || chunk.kind == trace::EventKind::collective)
+          import_.trace.lost.push_back({std::max(chunk.begin, -kLatest), std::min(chunk.end, kLatest)});
+      }
     }
   }
 

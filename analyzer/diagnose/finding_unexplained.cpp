@@ -1,0 +1,144 @@
+// What is said of a great loss that no other rule explains.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <initializer_list>
+#include <map>
+#include <string_view>
+
+#include "analyzer/diagnose/finding_rules.h"
+#include "analyzer/intervals/time_math.h"
+#include "analyzer/report/quantity.h"
+
+namespace lockstep::analyzer {
+namespace {
+
+constexpr std::int64_t kLossPermille = 50;
+
+// Whether findings with one of these codes explain at least half of it.
+bool is_explained(const std::vector<Finding>& findings, std::int64_t lost,
+                  std::initializer_list<std::string_view> codes) {
+  std::int64_t explained = 0;
+  for (const Finding& finding : findings) {
+    if (std::find(codes.begin(), codes.end(), finding.code) != codes.end())
+      explained = saturating_add(explained, finding.lost_ns);
+  }
+  return explained >= lost - lost / 2;
+}
+
+// "transfer of all_reduce: 22.1 s in 395 operations, median wire busbw 0.31 GB/s"; "" without operations.
+std::string longest_operation(const Report& report) {
+  struct Sum {
+    std::int64_t transfer = 0, count = 0;
+    std::vector<double> busbw;
+  };
+  std::map<Operation, Sum> sums;
+  for (const CollectiveReport& collective : report.collectives) {
+    Sum& sum = sums[collective.operation];
+    ++sum.count;
+    for (const CollectiveRank& rank : collective.ranks)
+      sum.transfer = saturating_add(sum.transfer, rank.transfer_ns);
+    if (collective.busbw_wire_gbps) sum.busbw.push_back(*collective.busbw_wire_gbps);
+  }
+  const auto most = std::max_element(sums.begin(), sums.end(), [](const auto& a, const auto& b) {
+    return a.second.transfer < b.second.transfer;
+  });
+  if (most == sums.end()) return "";
+  Sum& sum = most->second;
+  std::string text = fmt::format("transfer of {}: {} in {}, hidden or not", trace::to_string(most->first),
+                                 format_duration(sum.transfer), format_plural(sum.count, "operation"));
+  if (!sum.busbw.empty()) {
+    const auto middle = sum.busbw.begin() + static_cast<std::ptrdiff_t>((sum.busbw.size() - 1) / 2);
+    std::nth_element(sum.busbw.begin(), middle, sum.busbw.end());
+    text += fmt::format("; median wire busbw {}", format_bandwidth(*middle));
+  }
+  return text;
+}
+
+struct Words {
+  const char* code;
+  const char* title;
+  const char* remedy;
+};
+
+class Rules {
+ public:
+  Rules(const FindingContext& context, std::vector<Finding>& findings)
+      : context_(context), findings_(findings) {}
+
+  void apply(Cause cause, std::initializer_list<std::string_view> explained_by, const Words& words,
+             const std::string& evidence = "") {
+    const std::int64_t lost = context_.total(cause);
+    if (!context_.is_worth(lost, kLossPermille) || is_explained(findings_, lost, explained_by)) return;
+    Finding finding;
+    finding.code = words.code;
+    finding.title = words.title;
+    for (const std::string& line : {context_.evidence_of(cause), evidence}) {
+      if (!line.empty()) finding.evidence.push_back(line);
+    }
+    finding.remedy = words.remedy;
+    finding.lost_ns = lost;
+    findings_.push_back(std::move(finding));
+  }
+
+ private:
+  const FindingContext& context_;
+  std::vector<Finding>& findings_;
+};
+
+Words words_for_transfer(const FindingContext& context) {
+  const bool alone = std::none_of(context.report.ranks.begin(), context.report.ranks.end(),
+                                  [](const RankReport& rank) { return rank.measures.waits_known; });
+  if (alone) {
+    return {"exposed_communication",
+            "communication that no compute hides; how much of it is waiting cannot be told",
+            "record all ranks, and analyze their traces together"};
+  }
+  if (context.on_cpu) {
+    return {"exposed_transfer", "data moves while nothing is computed",
+            "ranks that compute on the CPU share its cores with the transfer: give them more cores, or move "
+            "less (gradient accumulation, gradients in bfloat16)"};
+  }
+  return {"exposed_transfer", "data moves while nothing is computed",
+          "compare the wire busbw with `all_reduce_perf` of nccl-tests on the same ranks: where it is lower, "
+          "NCCL_DEBUG=INFO names each channel's transport; where it is equal, move less (gradient "
+          "accumulation, gradients in bfloat16) or start it earlier"};
+}
+
+}  // namespace
+
+void find_unexplained_losses(const FindingContext& context, std::vector<Finding>& findings) {
+  Rules rules(context, findings);
+  rules.apply(Cause::transfer, {"buckets_too_large", "buckets_too_small", "first_bucket_late", "no_overlap"},
+              words_for_transfer(context), longest_operation(context.report));
+  rules.apply(
+      Cause::barrier_wait, {"straggler", "straggler_persistent", "straggler_transient"},
+      {"imbalance", "ranks wait for each other in turn: no single one holds the others up",
+       "look for what differs from step to step (lengths of batches, jitter of hosts): `lockstep analyze "
+       "--steps N` of a slow and of a fast step"});
+  rules.apply(Cause::pipeline_bubble, {},
+              {"pipeline_bubble", "stages of the pipeline wait for each other",
+               "more microbatches a step, or an interleaved schedule; balance the layers over stages"});
+  rules.apply(
+      Cause::queued, {},
+      {"queued", "devices idle although their next work has been launched",
+       "look at what ends where these gaps end (`lockstep view`): a stream that waits for another one "
+       "(wait_stream, wait_event), a synchronising copy, CUDA_DEVICE_MAX_CONNECTIONS=1"});
+  if (context.on_cpu) {
+    rules.apply(
+        Cause::host_bound, {},
+        {"idle_between_computations", "ranks do what the trace does not name between their computations",
+         "put NVTX ranges around what the training loop does there (docs/instrumentation.md), and see what "
+         "else runs on these cores"});
+  } else {
+    rules.apply(Cause::host_bound, {"host_bound"},
+                {"idle_without_launches", "devices idle, and too few launches were recorded to say why",
+                 "record the CUDA runtime's calls too: torch.profiler with activities CPU and CUDA"});
+  }
+  rules.apply(Cause::other, {},
+              {"unexplained_idle", "time that the trace does not explain",
+               "record launches and host ranges too: torch.profiler with activities CPU and CUDA, over whole "
+               "steps"});
+}
+
+}  // namespace lockstep::analyzer
