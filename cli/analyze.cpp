@@ -23,7 +23,8 @@ constexpr const char* kExamples =
     "  lockstep analyze run --json report.json       the same findings for a program (lockstep.report/1)\n"
     "  lockstep analyze run --json - | jq .findings\n"
     "\n"
-    "Exit code: 0 analysed; 1 the input could not be read or the report not written; 2 wrong usage.\n";
+    "Exit code: 0 analysed; 1 the input could not be read, has none of the steps asked for, or the report\n"
+    "could not be written; 2 wrong usage.\n";
 
 struct Arguments {
   std::vector<std::string> paths;

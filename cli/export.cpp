@@ -32,7 +32,8 @@ constexpr const char* kExamples =
     "  lockstep export run --format sqlite -o run.sqlite && sqlite3 run.sqlite 'SELECT * FROM rank_causes'\n"
     "  lockstep export rank*.json.gz --format csv -o tables\n"
     "\n"
-    "Exit code: 0 written; 1 the input could not be read or the output not written; 2 wrong usage.\n";
+    "Exit code: 0 written; 1 the input could not be read or the output not written;\n"
+    "2 wrong usage, or an output that exists already and no --force.\n";
 
 struct Arguments {
   std::vector<std::string> paths;
@@ -114,7 +115,10 @@ int run_export(int argc, char** argv) {
   const std::string output =
       arguments.output.empty() ? default_output(arguments.paths.front(), arguments.format) : arguments.output;
   if (!to_stdout) {
-    if (const Status free = check_target(output, arguments); !free.ok()) return fail("export", free.error());
+    if (const Status free = check_target(output, arguments); !free.ok()) {
+      fail("export", free.error());
+      return kUsage;
+    }
   }
 
   const Result<LoadedJob> loaded =

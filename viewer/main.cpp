@@ -61,6 +61,11 @@ int run(const Arguments& arguments) {
   options.dark = arguments.theme == "dark";
   if (arguments.scale > 0) options.scale = arguments.scale;
   const bool picture = !arguments.screenshot.empty();
+  if (picture && !arguments.screenshot.ends_with(".png")) {
+    return fail(Error{fmt::format("--screenshot '{}': pictures are PNG, so their names end in .png",
+                                  arguments.screenshot)},
+                kUsage);
+  }
   const std::string size = arguments.size.empty() ? (picture ? "1920x1080" : "1600x960") : arguments.size;
   const auto parsed = parse_size(size);
   if (!parsed.ok()) return fail(parsed.error(), kUsage);
@@ -73,39 +78,45 @@ int run(const Arguments& arguments) {
     }
   }
 
-  analyzer::ImportOptions import;
-  import.keep_host_ranges = true;
+  analyzer::ImportOptions reading;
+  reading.keep_host_ranges = true;
   const bool terminal = ::isatty(STDERR_FILENO) == 1;
   if (terminal) {
-    import.progress = [](std::uint64_t done, std::uint64_t total) {
+    reading.progress = [](std::uint64_t done, std::uint64_t total) {
       fmt::print(stderr, "\rreading {:3} %", total == 0 ? 100 : done * 100 / total);
-    std::fflush(stderr);
-  };
-}
-Result<analyzer::Job> job = analyzer::import_job(arguments.paths, import);
-if (terminal) fmt::print(stderr, "\r              \r");
-if (!job.ok()) return fail(job.error(), kFailure);
-Result<analyzer::Analysis> analysis = analyzer::analyze(job.value());
-if (!analysis.ok()) return fail(analysis.error(), kFailure);
-const Scene scene(std::move(job.value()), std::move(analysis.value()));
+      std::fflush(stderr);
+    };
+  }
+  Result<analyzer::Job> job = analyzer::import_job(arguments.paths, reading);
+  if (terminal) fmt::print(stderr, "\r              \r");
+  if (!job.ok()) return fail(job.error(), kFailure);
+  Result<analyzer::Analysis> analysis = analyzer::analyze(job.value());
+  if (!analysis.ok()) return fail(analysis.error(), kFailure);
+  const Scene scene(std::move(job.value()), std::move(analysis.value()));
 
-if (!arguments.range.empty()) options.range = parse_range(arguments.range, scene.timeline().origin).value();
-if (arguments.collective >= 0) {
-  const Result<std::uint32_t> found = find_collective(scene.report(), arguments.collective);
-  if (!found.ok()) return fail(found.error(), kFailure);
-  options.collective = found.value();
+  if (!arguments.range.empty()) options.range = parse_range(arguments.range, scene.timeline().origin).value();
+  if (arguments.collective >= 0) {
+    const Result<std::uint32_t> found = find_collective(scene.report(), arguments.collective);
+    if (!found.ok()) return fail(found.error(), kFailure);
+    options.collective = found.value();
+  }
+  if (!picture) {
+    const Status shown = show_window(scene, options);
+    return shown.ok() ? 0 : fail(shown.error(), kFailure);
+  }
+  const Result<Shot> taken = take_picture(scene, options);
+  if (!taken.ok()) return fail(Error{"--screenshot: " + taken.error().message}, kFailure);
+  const Status written = write_png(arguments.screenshot, taken.value().picture);
+  if (!written.ok()) return fail(Error{"--screenshot: " + written.error().message}, kFailure);
+  for (const analyzer::Warning& warning : scene.report().warnings) {
+    fmt::print(stderr, "lockstep view: warning: {}\n", analyzer::printable(warning.message));
+  }
+  fmt::print("wrote {}: {} x {} pixels\n", analyzer::printable(arguments.screenshot), options.width,
+             options.height);
+  return 0;
 }
-if (!picture) {
-  const Status shown = show_window(scene, options);
-  return shown.ok() ? 0 : fail(shown.error(), kFailure);
-}
-const Result<Shot> taken = take_picture(scene, options);
-if (!taken.ok()) return fail(Error{"--screenshot: " + taken.error().message}, kFailure);
-const Status written = write_png(arguments.screenshot, taken.value().picture);
-return written.ok() ? 0 : fail(Error{"--screenshot: " + written.error().message}, kFailure);
+
 }  // namespace
-
-}  // namespace lockstep::viewer
 }  // namespace lockstep::viewer
 
 int main(int argc, char** argv) {

@@ -14,17 +14,17 @@ constexpr double kBytesPerMegabyte = 1024.0 * 1024.0;
 constexpr double kLargestMegabytes = 1024.0 * 1024.0;
 
 constexpr const char* kDescription =
-    "lockstep-train: trains a decoder-only transformer on the bytes of a text, on one or several ranks.\n"
+    "lockstep train: trains a decoder-only transformer on the bytes of a text, on one or several ranks.\n"
     "Data parallel through PyTorch's own Reducer on Gloo, annotated with NVTX (docs/instrumentation.md).";
 
 constexpr const char* kFooter =
     "Examples:\n"
-    "  lockstep-train                                   one process, the project's documentation as text\n"
-    "  lockstep-train --ranks 4 --steps 50              four processes on this machine\n"
-    "  lockstep-train --ranks 4 --bucket-cap-mb 25      one large bucket: little communication is hidden\n"
-    "  lockstep-train --ranks 4 --slow-rank 2           rank 2 computes twice: the others wait for it\n"
-    "  lockstep record -o run -- lockstep-train --ranks 4\n"
-    "  torchrun --no-python --nproc-per-node 4 lockstep-train --steps 50\n"
+    "  lockstep train                                   one process, the project's documentation as text\n"
+    "  lockstep train --ranks 4 --steps 50              four processes on this machine\n"
+    "  lockstep train --ranks 4 --bucket-cap-mb 25      one large bucket: little communication is hidden\n"
+    "  lockstep train --ranks 4 --slow-rank 2           rank 2 computes twice: the others wait for it\n"
+    "  lockstep record -o run -- lockstep train --ranks 4\n"
+    "  torchrun --no-python --nproc-per-node 4 lockstep train --steps 50\n"
     "\n"
     "Exit codes: 0 trained; 1 training failed; 2 a wrong flag or value; where a rank dies, its exit code, or "
     "128 plus the\n"
@@ -199,7 +199,7 @@ CommandLine usage_error(const std::string& message) {
   return {.options = {},
           .exits = true,
           .exit_code = 2,
-          .output = "lockstep-train: " + message + "\nTry 'lockstep-train --help'.\n"};
+          .output = "lockstep train: " + message + "\nTry 'lockstep train --help'.\n"};
 }
 
 }  // namespace
@@ -207,7 +207,7 @@ CommandLine usage_error(const std::string& message) {
 CommandLine parse_command_line(int argc, const char* const* argv) {
   CommandLine line;
   Megabytes buckets;
-  CLI::App app(kDescription, "lockstep-train");
+  CLI::App app(kDescription, "lockstep train");
   app.footer(kFooter);
   app.get_formatter()->column_width(34);
   add_job_flags(app, line.options);

@@ -203,7 +203,7 @@ TEST_F(Cli, ExportsEveryFormatAndOverwritesOnlyByForce) {
     EXPECT_FALSE(content.empty());
 
     const Outcome refused = lockstep(arguments);
-    EXPECT_EQ(refused.exit_code, 1);
+    EXPECT_EQ(refused.exit_code, 2);
     EXPECT_THAT(refused.standard_error,
                 AllOf(HasSubstr(c.output), HasSubstr("exists"), HasSubstr("--force")));
     std::vector<std::string> forced = arguments;

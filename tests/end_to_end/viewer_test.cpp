@@ -84,7 +84,7 @@ TEST_F(Viewer, WritesAPictureWithoutADisplay) {
   const Outcome outcome = view({folder_ / "run", "--screenshot", folder_ / "run.png", "--size", "1280x720"});
   if (cannot_draw(outcome)) GTEST_SKIP() << outcome.standard_error;
   ASSERT_EQ(outcome.exit_code, 0) << outcome.standard_error;
-  EXPECT_EQ(outcome.standard_output, "");
+  EXPECT_THAT(outcome.standard_output, HasSubstr("run.png: 1280 x 720 pixels\n"));
   const auto counts = colours(folder_ / "run.png");
   int pixels = 0;
   for (const auto& [color, count] : counts) pixels += count;
@@ -164,6 +164,9 @@ TEST_F(Viewer, WrongUsageIsSaidBeforeAnythingIsRead) {
     EXPECT_THAT(outcome.standard_error, HasSubstr(flags[0]));
   }
   EXPECT_EQ(view({}).exit_code, 2);
+  const Outcome other = view({folder_ / "absent", "--screenshot", folder_ / "run.jpg"});
+  EXPECT_EQ(other.exit_code, 2);
+  EXPECT_THAT(other.standard_error, HasSubstr("end in .png"));
 }
 
 TEST_F(Viewer, APictureThatCannotBeWrittenIsAnError) {

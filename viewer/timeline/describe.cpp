@@ -169,7 +169,7 @@ Description summarize(const Scene& scene, const Item& item) {
   const analyzer::CollectiveReport& collective = scene.report().collectives[*index];
   for (const analyzer::CollectiveRank& part : collective.ranks) {
     if (part.rank != scene.timeline().ranks[item.rank].rank || part.activity != *activity) continue;
-    description.facts.push_back({"waits", format_duration(part.wait_ns)});
+    if (collective.waits_known()) description.facts.push_back({"waits", format_duration(part.wait_ns)});
     description.facts.push_back({"moves data", format_duration(part.transfer_ns)});
   }
   if (collective.last_arriver) {
@@ -222,12 +222,16 @@ Description describe_collective(const Scene& scene, std::uint32_t index) {
   if (collective.data_type != analyzer::DataType::unknown)
     facts.push_back({"type", trace::to_string(collective.data_type)});
   if (!collective.evidence.empty()) facts.push_back({"matched by", collective.evidence});
-  facts.push_back(
-      {"last arriver", collective.last_arriver
-                           ? fmt::format("rank {}, {} after the one before", *collective.last_arriver,
-                                         format_duration(collective.last_arriver_margin_ns))
-                           : std::string("nobody: within clock error")});
-  facts.push_back({"waited, all ranks", exact_duration(collective.wait_ns)});
+  if (collective.waits_known()) {
+    facts.push_back(
+        {"last arriver", collective.last_arriver
+                             ? fmt::format("rank {}, {} after the one before", *collective.last_arriver,
+                                           format_duration(collective.last_arriver_margin_ns))
+                             : std::string("nobody: within clock error")});
+    facts.push_back({"waited, all ranks", exact_duration(collective.wait_ns)});
+  } else {
+    facts.push_back({"waited", "not known: no other rank has a record of it"});
+  }
   if (collective.busbw_gbps)
     facts.push_back({"busbw from own start", analyzer::format_bandwidth(collective.busbw_gbps)});
   if (collective.busbw_wire_gbps) {
@@ -251,7 +255,7 @@ std::vector<CollectiveRow> collective_rows(const Scene& scene, std::uint32_t ind
     row.activity = part.activity;
     row.rank = fmt::format("{}", part.rank);
     row.arrival = "+" + format_duration(part.arrival_ns - first);
-    row.wait = format_duration(part.wait_ns);
+    row.wait = collective.waits_known() ? format_duration(part.wait_ns) : analyzer::kAbsent;
     row.transfer = format_duration(part.transfer_ns);
     row.last = collective.last_arriver == part.rank;
     row.wait_share = static_cast<double>(part.wait_ns) / static_cast<double>(longest);

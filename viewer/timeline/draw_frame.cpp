@@ -112,7 +112,10 @@ void draw_gutter(Canvas& canvas, const Frame& frame) {
                 frame.theme.text, Font::bold);
     if (report != nullptr) {
       const float y = middle(canvas, top + strip, cause, Font::normal);
-      const std::string waited = analyzer::format_duration(analyzer::wait_of(report->measures));
+      const analyzer::Measures& measures = report->measures;
+      const std::string waited = measures.known && measures.waits_known
+                                     ? analyzer::format_duration(analyzer::wait_of(measures))
+                                     : analyzer::kAbsent;
       text_right(canvas, right, y, waited, frame.theme.text, Font::normal);
       const float before = right - canvas.text_width(waited, Font::normal) - padding / 2;
       text_right(canvas, before, middle(canvas, top + strip, cause, Font::small), "waits",
@@ -126,10 +129,11 @@ void draw_gutter(Canvas& canvas, const Frame& frame) {
       const TrackLane& lane = tracks.lanes[row.lane];
       if (lane.role == LaneRole::causes || row.row > 0) continue;
       std::string figure;
-      if (report != nullptr && lane.role == LaneRole::compute && !compute_shown) {
+      const bool known = report != nullptr && report->measures.known;
+      if (known && lane.role == LaneRole::compute && !compute_shown) {
         figure = "computed " + analyzer::format_duration(report->measures.compute_ns);
         compute_shown = true;
-      } else if (report != nullptr && lane.role == LaneRole::communication && !communication_shown) {
+      } else if (known && lane.role == LaneRole::communication && !communication_shown) {
         figure = "exposed " + analyzer::format_duration(report->measures.exposed_communication_ns);
         communication_shown = true;
       }

@@ -71,11 +71,18 @@ void draw_ranks_table(const Scene& scene, const Theme& theme, const Fonts& fonts
       ImGui::TableNextColumn();
       right_aligned(fmt::format("{}", rank.rank));
       ImGui::TableNextColumn();
-      draw_bar(shares_of(rank.measures.partition, longest, theme), fonts.small_size * 0.85F, fonts, theme);
-      ImGui::TableNextColumn();
-      right_aligned(format_duration(rank.measures.exposed_communication_ns));
-      ImGui::TableNextColumn();
-      right_aligned(format_duration(analyzer::wait_of(rank.measures)));
+      const analyzer::Measures& m = rank.measures;
+      if (m.known) {
+        draw_bar(shares_of(m.partition, longest, theme), fonts.small_size * 0.85F, fonts, theme);
+      } else {
+        ImGui::TextColored(to_vec4(theme.dim_text), "the trace is damaged");
+      }
+      const auto figure = [&](bool known, std::int64_t ns) {
+        ImGui::TableNextColumn();
+        known ? right_aligned(format_duration(ns)) : right_aligned(analyzer::kAbsent, theme.dim_text);
+      };
+      figure(m.known, m.exposed_communication_ns);
+      figure(m.known && m.waits_known, analyzer::wait_of(m));
       ImGui::TableNextColumn();
       const std::int64_t blame = analyzer::blame_of(scene.report(), rank.rank);
       right_aligned(format_duration(blame), blame > 0 ? theme.warning : theme.dim_text);
@@ -108,7 +115,7 @@ Command draw_worst(const Scene& scene, const Theme& theme) {
   right_aligned("#", theme.dim_text);
   ImGui::TableNextColumn();
   ImGui::TextColored(to_vec4(theme.dim_text), "operation");
-  for (const char* title : {"last", "lost by all"}) {
+  for (const char* title : {"last", "waited by all"}) {
     ImGui::TableNextColumn();
     right_aligned(title, theme.dim_text);
   }
