@@ -94,9 +94,13 @@ Status write_to(const std::string& output, const Arguments& arguments, const Loa
 
 // Looks before an hour of work is done for nothing.
 Status check_target(const std::string& output, const Arguments& arguments) {
-  if (arguments.format == "csv") return {};
+  std::filesystem::path file = output;
+  if (arguments.format == "csv") {
+    file /= "metadata.csv";  // the first of the folder's files
+    if (!std::filesystem::exists(file)) return {};
+  }
   const Result<analyzer::OutputPath> path =
-      analyzer::OutputPath::create(output, arguments.force ? Overwrite::allow : Overwrite::refuse);
+      analyzer::OutputPath::create(file, arguments.force ? Overwrite::allow : Overwrite::refuse);
   return path.ok() ? Status() : Status(path.error());
 }
 
