@@ -41,7 +41,7 @@ void warn_of_job(const Diagnosis& diagnosis, Warnings& warnings) {
   for (const RankTrace& rank : job.ranks) {
     steps = steps || !rank.steps.empty();
     communication = communication || !rank.communications.empty();
-    resolution = std::max(resolution, rank.resolution_ns);
+    if (!rank.activities.empty()) resolution = std::max(resolution, rank.resolution_ns);
   }
   if (!steps) warnings.add("no_steps", kNoRank, "no step marks: figures are over each rank's whole window");
   if (!communication) {

@@ -5,8 +5,6 @@
 #include <gtest/gtest.h>
 #include <pty.h>
 #include <signal.h>
-#include <sys/mount.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -21,36 +19,21 @@
 namespace lockstep {
 namespace {
 
+using end_to_end::behave;
 using end_to_end::binary;
 using end_to_end::Outcome;
 using end_to_end::record;
 using end_to_end::RecordedRun;
-using end_to_end::TemporaryFolder;
-using testing::Contains;
+using end_to_end::shell;
 using testing::Each;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
-using testing::Not;
 using testing::SizeIs;
 using testing::StartsWith;
 using testing::UnorderedElementsAre;
 
 const std::string kProgram = end_to_end::program("nvtx_behaviours");
-
-std::vector<std::string> behave(std::initializer_list<std::string> arguments) {
-  std::vector<std::string> command{kProgram};
-  command.insert(command.end(), arguments);
-  return command;
-}
-
-Outcome shell(const std::string& script, const std::vector<std::string>& environment = {}) {
-  return end_to_end::run({"/bin/sh", "-c", script}, environment);
-}
-
-std::string injection_library() {
-  return std::string(LOCKSTEP_BIN_DIR) + "/../lib/liblockstep-inject.so";
-}
 
 // --- how jobs end ---
 
@@ -379,226 +362,6 @@ TEST(Record, RankAndWorldComeFromTheLauncher) {
   EXPECT_EQ(run.manifest().at("ranks").at(0).at("rank"), 2);
   EXPECT_EQ(run.manifest().at("missing_ranks"), nlohmann::json::parse("[0, 1, 3]"));
   EXPECT_THAT(run.outcome.standard_error, HasSubstr("these left no trace: 0, 1, 3"));
-}
-
-// --- where nothing can be written ---
-
-TEST(Record, ClosedDescriptorsAreNotWrittenTo) {
-  RecordedRun run;
-  const std::string own = run.folder / "own";
-  record(run, behave({"close_descriptors", own}));
-  EXPECT_EQ(run.outcome.exit_code, 0) << "the program's own file was written to";
-  EXPECT_THAT(end_to_end::range_names(run.open()), Contains("before"));
-}
-
-TEST(Record, FileSizeLimitEndsTheRecordingNotTheJob) {
-  RecordedRun run;
-  record(run, {"/bin/sh", "-c", fmt::format("ulimit -f 1000; exec {} fill 6000", kProgram)});
-  EXPECT_EQ(run.outcome.exit_code, 3);
-  EXPECT_EQ(run.outcome.signal, 0);
-  EXPECT_FALSE(run.open().complete());
-  EXPECT_GT(run.open().count(trace::EventKind::host_range), 0U);
-}
-
-// A file system of its own; not mounted where that isn't allowed.
-class Mount {
- public:
-  Mount(const std::string& path, unsigned long flags, const char* options) : path_(path) {
-    ::mkdir(path.c_str(), 0755);
-    mounted_ = ::mount("none", path.c_str(), "tmpfs", flags, options) == 0;
-  }
-  ~Mount() {
-    if (mounted_) ::umount2(path_.c_str(), MNT_DETACH);
-  }
-  Mount(const Mount&) = delete;
-  Mount& operator=(const Mount&) = delete;
-  bool mounted() const { return mounted_; }
-
- private:
-  std::string path_;
-  bool mounted_ = false;
-};
-
-TEST(Record, FullDiskEndsTheRecordingNotTheJob) {
-  RecordedRun run;
-  const Mount disk(run.run_path(), 0, "size=512k");
-  if (!disk.mounted()) GTEST_SKIP() << "mounting a small file system is not allowed here";
-  record(run, behave({"fill", "6000"}));
-  EXPECT_EQ(run.outcome.exit_code, 3);
-  EXPECT_FALSE(run.open().complete());
-  EXPECT_GT(run.open().count(trace::EventKind::host_range), 0U);
-}
-
-TEST(Record, ReadOnlyFolderLetsTheJobRunUnrecorded) {
-  RecordedRun run;
-  const std::string folder = run.folder / "read-only";
-  std::optional<Mount> mount;
-  if (geteuid() == 0) {
-    mount.emplace(folder, MS_RDONLY, "size=64k");
-    if (!mount->mounted()) GTEST_SKIP() << "root may write everywhere, and mounting is not allowed here";
-  } else {
-    ::mkdir(folder.c_str(), 0555);
-  }
-  for (const std::string& path : {folder, folder + "/run"}) {
-    const Outcome outcome =
-        end_to_end::run({binary("lockstep"), "record", "-o", path, "--", kProgram, "leave", "7"});
-    EXPECT_EQ(outcome.exit_code, 7);
-    EXPECT_THAT(outcome.standard_error, HasSubstr("the command runs unrecorded"));
-  }
-}
-
-TEST(Record, FolderThatIsGoneLetsTheProgramRun) {
-  for (const std::string folder : {"/nonexistent/run", "/proc/self/nothing", "", "/dev/null"}) {
-    const Outcome outcome = end_to_end::run(
-        behave({"leave", "7"}), {"NVTX_INJECTION64_PATH=" + injection_library(), "LOCKSTEP_RUN=" + folder});
-    EXPECT_EQ(outcome.exit_code, 7) << folder;
-    EXPECT_EQ(outcome.standard_error, "") << folder;
-  }
-}
-
-TEST(Record, ChangeOfUserIsSurvived) {
-  if (geteuid() != 0) GTEST_SKIP() << "only root can change the user";
-  RecordedRun run;
-  record(run, behave({"change_user"}));
-  EXPECT_EQ(run.outcome.exit_code, 0);
-  EXPECT_THAT(end_to_end::range_names(run.open()), ElementsAre("as root", "as nobody"));
-}
-
-// --- the command line ---
-
-TEST(Record, MissingCommandIs127AndLeavesNothing) {
-  RecordedRun run;
-  record(run, {"no-such-command-anywhere"});
-  EXPECT_EQ(run.outcome.exit_code, 127);
-  EXPECT_THAT(run.outcome.standard_error, HasSubstr("'no-such-command-anywhere'"));
-  EXPECT_FALSE(std::filesystem::exists(run.run_path()));
-  record(run, {run.folder / "nothing"});
-  EXPECT_EQ(run.outcome.exit_code, 127);
-}
-
-TEST(Record, CommandThatCannotBeExecutedIs126) {
-  RecordedRun run;
-  const std::string file = run.folder / "file";
-  std::ofstream(file) << "text";
-  record(run, {file});
-  EXPECT_EQ(run.outcome.exit_code, 126);
-  record(run, {run.folder.path().string()});
-  EXPECT_EQ(run.outcome.exit_code, 126);
-  EXPECT_FALSE(std::filesystem::exists(run.run_path()));
-}
-
-TEST(Record, MissingInterpreterIs127AndLeavesNothing) {
-  RecordedRun run;
-  const std::string script = run.folder / "script";
-  std::ofstream(script) << "#!/no/such/interpreter\n";
-  std::filesystem::permissions(script, std::filesystem::perms::owner_all);
-  record(run, {script});
-  EXPECT_EQ(run.outcome.exit_code, 127);
-  EXPECT_THAT(run.outcome.standard_error, HasSubstr("interpreter"));
-  EXPECT_FALSE(std::filesystem::exists(run.run_path()));
-}
-
-TEST(Record, RefusesToOverwriteARun) {
-  RecordedRun run;
-  record(run, behave({"leave", "0"}));
-  const std::vector<std::string> before = run.files();
-  const std::string witness = run.folder / "witness";
-  record(run, {"touch", witness});
-  EXPECT_EQ(run.outcome.exit_code, 2);
-  EXPECT_THAT(run.outcome.standard_error, HasSubstr("--force"));
-  EXPECT_FALSE(std::filesystem::exists(witness)) << "the command must not have run";
-  EXPECT_EQ(run.files(), before);
-}
-
-TEST(Record, ForceDeletesTheRunAndNothingElse) {
-  RecordedRun run;
-  record(run, behave({"leave", "0"}), {"RANK=0"});
-  std::ofstream(run.run_path() + "/notes.txt") << "mine";
-  std::ofstream(run.run_path() + "/other.lst") << "mine too";
-  record(run, behave({"leave", "0"}), {"RANK=1"}, {"--force"});
-  EXPECT_EQ(run.outcome.exit_code, 0);
-  EXPECT_THAT(run.files(), ElementsAre("other.lst", "rank-1.lst"));
-  EXPECT_TRUE(std::filesystem::exists(run.run_path() + "/notes.txt"));
-}
-
-TEST(Record, ForceNeverTouchesAFolderThatIsNoRun) {
-  RecordedRun run;
-  std::filesystem::create_directory(run.run_path());
-  std::ofstream(run.run_path() + "/manifest.json") << R"({"name": "a web application"})";
-  std::ofstream(run.run_path() + "/thesis.tex") << "years of work";
-  record(run, behave({"leave", "0"}), {}, {"--force"});
-  EXPECT_EQ(run.outcome.exit_code, 2);
-  EXPECT_THAT(run.outcome.standard_error, HasSubstr("not a run of Lockstep"));
-  EXPECT_TRUE(std::filesystem::exists(run.run_path() + "/manifest.json"));
-  EXPECT_TRUE(std::filesystem::exists(run.run_path() + "/thesis.tex"));
-}
-
-TEST(Record, ForceKeepsTheOldRunIfTheCommandDoesNotExist) {
-  RecordedRun run;
-  record(run, behave({"leave", "0"}));
-  const std::vector<std::string> before = run.files();
-  record(run, {"no-such-command-anywhere"}, {}, {"--force"});
-  EXPECT_EQ(run.outcome.exit_code, 127);
-  EXPECT_EQ(run.files(), before);
-}
-
-TEST(Record, RunsAreNumberedWithoutAName) {
-  const TemporaryFolder folder;
-  const Outcome outcome = shell(fmt::format("cd {} && {} record -- true && {} record -- true && ls",
-                                            folder.path().string(), binary("lockstep"), binary("lockstep")));
-  EXPECT_EQ(outcome.standard_output, "lockstep-run-001\nlockstep-run-002\n");
-}
-
-TEST(Record, WrongUsageIs2AndRunsNothing) {
-  for (const char* arguments : {"", "-o run", "--forse -- true", "extra -- true", "-o '' -- true", "-- ''",
-                                "--buffer-size 0 -- true", "--buffer-size many -- true", "-o"}) {
-    const TemporaryFolder folder;
-    const Outcome outcome = shell(
-        fmt::format("cd {} && exec {} record {}", folder.path().string(), binary("lockstep"), arguments));
-    EXPECT_EQ(outcome.exit_code, 2) << arguments;
-    EXPECT_THAT(outcome.standard_error, HasSubstr("See lockstep record --help")) << arguments;
-    EXPECT_TRUE(std::filesystem::is_empty(folder.path())) << arguments;
-  }
-}
-
-TEST(Record, CommandNeedsNoDashesAndKeepsItsOwnOptions) {
-  const TemporaryFolder folder;
-  const Outcome outcome = shell(fmt::format("cd {} && {} record -o run sh -c 'echo \"$@\"' -- --force -x",
-                                            folder.path().string(), binary("lockstep")));
-  // Here the -- is the command's: what is before it looks like a mistake.
-  EXPECT_EQ(outcome.exit_code, 2);
-  const Outcome plain = shell(
-      fmt::format("cd {} && {} record -o run echo --force -x", folder.path().string(), binary("lockstep")));
-  EXPECT_EQ(plain.exit_code, 0) << plain.standard_error;
-  EXPECT_EQ(plain.standard_output, "--force -x\n");
-}
-
-TEST(Record, AnotherToolIsLeftInPlace) {
-  RecordedRun run;
-  record(run, {"/bin/sh", "-c", "echo $NVTX_INJECTION64_PATH; echo $LOCKSTEP_RUN"},
-         {"NVTX_INJECTION64_PATH=/opt/other/libtool.so"});
-  EXPECT_EQ(run.outcome.exit_code, 0);
-  EXPECT_EQ(run.outcome.standard_output, "/opt/other/libtool.so\n\n");
-  EXPECT_THAT(run.outcome.standard_error, HasSubstr("/opt/other/libtool.so"));
-  EXPECT_EQ(run.manifest().at("sources").at("nvtx").at("state"), "held by another tool");
-}
-
-TEST(Record, RecordersOfOneLaunchShareARun) {
-  RecordedRun run;
-  const std::vector<std::string> step{"SLURM_JOB_ID=47", "SLURM_STEP_ID=0", "SLURM_NTASKS=2"};
-  for (const char* rank : {"SLURM_PROCID=1", "SLURM_PROCID=0"}) {
-    std::vector<std::string> environment = step;
-    environment.emplace_back(rank);
-    record(run, behave({"leave", "0"}), environment);
-    EXPECT_EQ(run.outcome.exit_code, 0) << run.outcome.standard_error;
-  }
-  EXPECT_THAT(run.files(), ElementsAre("rank-0.lst", "rank-1.lst"));
-  EXPECT_THAT(run.manifest().at("ranks"), SizeIs(2));
-  EXPECT_EQ(run.manifest().at("launch"), "slurm-47.0");
-  // The next step of the same job is another run.
-  record(run, behave({"leave", "0"}),
-         {"SLURM_JOB_ID=47", "SLURM_STEP_ID=1", "SLURM_NTASKS=2", "SLURM_PROCID=0"});
-  EXPECT_EQ(run.outcome.exit_code, 2);
 }
 
 }  // namespace

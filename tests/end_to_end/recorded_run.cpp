@@ -56,6 +56,20 @@ std::string program(const std::string& name) {
   return std::string(LOCKSTEP_PROGRAMS_DIR) + "/" + name;
 }
 
+std::vector<std::string> behave(const std::vector<std::string>& arguments) {
+  std::vector<std::string> command{program("nvtx_behaviours")};
+  command.insert(command.end(), arguments.begin(), arguments.end());
+  return command;
+}
+
+Outcome shell(const std::string& script, const std::vector<std::string>& environment) {
+  return run({"/bin/sh", "-c", script}, environment);
+}
+
+std::string injection_library() {
+  return std::string(LOCKSTEP_BIN_DIR) + "/../lib/liblockstep-inject.so";
+}
+
 nlohmann::json RecordedRun::manifest() const {
   std::ifstream file(run_path() + "/manifest.json");
   return nlohmann::json::parse(file);

@@ -12,6 +12,10 @@ namespace lockstep::end_to_end {
 
 // A program of tests/end_to_end/programs.
 std::string program(const std::string& name);
+// The command of programs/nvtx_behaviours with these arguments.
+std::vector<std::string> behave(const std::vector<std::string>& arguments);
+Outcome shell(const std::string& script, const std::vector<std::string>& environment = {});
+std::string injection_library();
 
 // `lockstep record -o FOLDER/run … -- command`.
 struct RecordedRun {

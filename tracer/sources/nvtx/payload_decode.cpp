@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <bit>
-#include <cmath>
 #include <cstring>
 
 #include "tracer/sources/nvtx/nvtx_api.h"
+#include "tracer/sources/nvtx/small_floats.h"
 #include "tracer/sources/nvtx/text.h"
 
 namespace lockstep::tracer::nvtx {
@@ -13,19 +13,6 @@ namespace lockstep::tracer::nvtx {
 namespace {
 
 constexpr int kDeepestNesting = 16;
-
-double half_to_double(std::uint16_t half) {
-  const int exponent = (half >> 10) & 0x1F;
-  const double fraction = half & 0x3FF;
-  const double sign = (half & 0x8000) != 0 ? -1.0 : 1.0;
-  if (exponent == 0x1F) return fraction != 0 ? std::nan("") : sign * HUGE_VAL;
-  if (exponent == 0) return sign * std::ldexp(fraction, -24);
-  return sign * std::ldexp(fraction + 1024, exponent - 25);
-}
-
-double bfloat_to_double(std::uint16_t value) {
-  return std::bit_cast<float>(static_cast<std::uint32_t>(value) << 16U);
-}
 
 class Decoder {
  public:
