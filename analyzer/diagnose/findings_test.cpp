@@ -1,14 +1,11 @@
-// Blame, root causes, findings and warnings of hand-made jobs. Times are in µs here, to stand above every
-// resolution.
+// Findings and warnings of hand-made jobs.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <string>
 #include <vector>
 
-#include "analyzer/analysis.h"
-#include "analyzer/diagnose/root_cause.h"
-#include "analyzer/model/job_builder.h"
+#include "analyzer/diagnose/test_reports.h"
 
 namespace lockstep::analyzer {
 namespace {
@@ -18,183 +15,6 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
-
-constexpr Nanoseconds us = 1000;
-
-Report report_of(const JobBuilder& builder) {
-  Result<Analysis> analysis = analyze(builder.build());
-  if (!analysis.ok()) ADD_FAILURE() << analysis.error().message;
-  return analysis.ok() ? std::move(analysis).value().report : Report{};
-}
-
-std::vector<std::string> codes_of(const std::vector<Warning>& warnings) {
-  std::vector<std::string> codes;
-  for (const Warning& warning : warnings) codes.push_back(warning.code);
-  return codes;
-}
-
-std::vector<std::string> codes_of(const std::vector<Finding>& findings) {
-  std::vector<std::string> codes;
-  for (const Finding& finding : findings) codes.push_back(finding.code);
-  return codes;
-}
-
-Finding finding(const Report& report, const std::string& code) {
-  for (const Finding& candidate : report.findings) {
-    if (candidate.code == code) return candidate;
-  }
-  ADD_FAILURE() << "no finding " << code;
-  return {};
-}
-
-// `steps` steps of 1000 µs on four ranks: each computes `layer` for 300 µs (rank `slow` longer), then an
-// all-reduce that ends 50 µs after the last arrival. Everything was launched long before.
-JobBuilder straggling_job(int steps, std::int32_t slow, Nanoseconds longer_us, int every = 1) {
-  JobBuilder job;
-  for (int step = 0; step < steps; ++step) {
-    const Nanoseconds begin = step * 1000 * us;
-    const Nanoseconds extra = step % every == 0 ? longer_us * us : 0;
-    for (std::int32_t rank = 0; rank < 4; ++rank) {
-      // Ranks differ by a little, so that without the slow one rank 3 is last, by 1 µs.
-      const Nanoseconds end = begin + (300 + rank) * us + (rank == slow ? extra : 0);
-      job.rank(rank).step(step, begin, begin + 900 * us);
-      job.rank(rank).compute(begin, end, "layer").launched(begin, begin + 1);
-      job.rank(rank).all_reduce(end, begin + (353 * us) + extra).launched(begin + 2, begin + 3);
-    }
-  }
-  return job;
-}
-
-TEST(Blame, IsTheSumOfTheOthersWaits) {
-  const Report report = report_of(straggling_job(4, 2, 100));
-  ASSERT_FALSE(report.blame.empty());
-  const BlameReport& blame = report.blame[0];
-  EXPECT_EQ(blame.rank, 2);
-  // Each step the others arrive 102, 101 and 99 µs before rank 2.
-  EXPECT_EQ(blame.blame_ns, 4 * (102 + 101 + 99) * us);
-  EXPECT_EQ(blame.collectives, 4);
-  EXPECT_EQ(blame.persistent, true);
-}
-
-TEST(Blame, ASlowComputationIsNamedBesideTheOthersMedian) {
-  const Report report = report_of(straggling_job(4, 2, 100));
-  EXPECT_EQ(
-      report.blame.at(0).root_cause,
-      "before these 4 operations it computed for 402 µs on average, the others for 301 µs; above all in "
-      "`layer`: 402 µs beside 301 µs");
-}
-
-TEST(Blame, TooFewStepsTellNothingOfPersistence) {
-  EXPECT_FALSE(report_of(straggling_job(2, 2, 100)).blame.at(0).persistent.has_value());
-}
-
-TEST(Blame, ARankThatIsLastInFewStepsIsTransient) {
-  const Report report =
-      report_of(straggling_job(9, 1, 100, 3));  // rank 1 in 3 of 9 steps, else rank 3 by 1 µs
-  EXPECT_EQ(report.blame.at(0).rank, 1);
-  EXPECT_EQ(report.blame.at(0).persistent, false);
-}
-
-// Rank 1 is late because it loads data; the second all-reduce is late for the same reason: compute ran on
-// under the first.
-TEST(Blame, LatenessIsTracedToWhereTheRanksLastLeftTogether) {
-  JobBuilder job;
-  for (std::int32_t rank = 0; rank < 3; ++rank) {
-    const Nanoseconds late = rank == 1 ? 500 * us : rank * us;
-    RankBuilder& builder = job.rank(rank);
-    builder.compute(0, 10 * us).launched(-10, -5);
-    builder.compute(10 * us + late, 110 * us + late, "first")
-        .launched(10 * us + late - 2, 10 * us + late - 1);
-    builder.all_reduce(110 * us + late, 650 * us).launched(0, 1);
-    builder.compute(110 * us + late, 700 * us + late, "second")
-        .launched(0, 1);  // runs on under the all-reduce
-    builder.all_reduce(700 * us + late, 1300 * us).launched(0, 1);
-    if (rank == 1) builder.data_loading(10 * us, 510 * us);
-  }
-  const Report report = report_of(job);
-  ASSERT_EQ(report.blame.size(), 1u);
-  EXPECT_EQ(report.blame[0].collectives, 2);
-  EXPECT_THAT(
-      report.blame[0].root_cause,
-      HasSubstr(
-          "before these 2 operations it waited for data loading for 500 µs on average, the others not at "
-          "all"));
-}
-
-TEST(Blame, AHostThatLaunchesLateIsSaid) {
-  JobBuilder job;
-  for (std::int32_t rank = 0; rank < 3; ++rank) {
-    const Nanoseconds late = rank == 2 ? 200 * us : 0;
-    job.rank(rank).compute(0, 10 * us).launched(-10, -5);
-    job.rank(rank).all_reduce(20 * us + late, 300 * us).launched(19 * us + late, 20 * us + late);
-  }
-  EXPECT_EQ(
-      report_of(job).blame.at(0).root_cause,
-      "before that operation its device idled with nothing launched for 210 µs, the others for 10.0 µs");
-}
-
-// Rank 2's clock is 500 µs ahead, which nobody knows. That it also computed 2 µs longer before the second
-// all-reduce does not explain the 502 µs that it seems to be late there.
-TEST(Blame, WhatExplainsLittleOfTheLatenessIsNotClaimed) {
-  JobBuilder job;
-  for (std::int32_t rank = 0; rank < 3; ++rank) {
-    const Nanoseconds ahead = rank == 2 ? 500 * us : 0;
-    const Nanoseconds longer = rank == 2 ? 2 * us : 0;
-    job.rank(rank)
-        .compute(ahead, ahead + 10 * us)
-        .launched(-9, -8)
-        .all_reduce(ahead + 10 * us, ahead + 600 * us);
-    job.rank(rank).compute(ahead + 600 * us, ahead + 700 * us + longer).launched(0, 1);
-    job.rank(rank).all_reduce(ahead + 700 * us + longer, ahead + 1300 * us);
-  }
-  const BlameReport blame = report_of(job).blame.at(0);
-  EXPECT_EQ(blame.collectives, 2);
-  EXPECT_EQ(blame.root_cause,
-            "before that operation launched work did not start for 500 µs, the others not at all");
-}
-
-// Rank 1 is late in group "dp" because it waited for rank 2 in group "tp", which computed longer than rank 1
-// there.
-TEST(Blame, FollowsAChainOfWaitsIntoAnotherGroup) {
-  JobBuilder job;
-  const auto dp = job.group("dp", {0, 1}), tp = job.group("tp", {1, 2});
-  job.rank(0)
-      .compute(0, 100 * us, "work")
-      .launched(-9, -8)
-      .all_reduce(100 * us, 460 * us)
-      .in_group(dp)
-      .sequence(0);
-  job.rank(1)
-      .compute(0, 90 * us, "work")
-      .launched(-9, -8)
-      .all_reduce(90 * us, 410 * us)
-      .in_group(tp)
-      .sequence(0);
-  job.rank(1).all_reduce(410 * us, 460 * us).in_group(dp).sequence(0);
-  job.rank(2)
-      .compute(0, 400 * us, "work")
-      .launched(-9, -8)
-      .all_reduce(400 * us, 410 * us)
-      .in_group(tp)
-      .sequence(0);
-  const Report report = report_of(job);
-  ASSERT_EQ(report.blame.size(), 2u);
-  EXPECT_EQ(report.blame[0].rank, 1);  // rank 0 waits 310 µs for it, as rank 1 does for rank 2
-  EXPECT_EQ(report.blame[1].rank, 2);
-  EXPECT_EQ(
-      report.blame[0].root_cause,
-      "it waited itself, in all_reduce of group tp, for rank 2: there, before that operation it computed for "
-      "400 µs, the others for 90.0 µs; above all in `work`: 400 µs beside 90.0 µs");
-}
-
-TEST(ShortName, DropsWhatIsBetweenBrackets) {
-  EXPECT_EQ(short_name("void at::native::add<float, f<2>>(int, float*)"), "at::native::add");
-  EXPECT_EQ(short_name("forward layer 5 (repeated)"), "forward layer 5 (repeated)");
-  EXPECT_EQ(short_name("at::native::(anonymous namespace)::copy(int)"),
-            "at::native::(anonymous namespace)::copy");
-  EXPECT_EQ(short_name("a::b<"), "a::b<");
-  EXPECT_EQ(short_name(""), "");
-}
 
 TEST(Findings, APersistentStraggler) {
   const Report report = report_of(straggling_job(4, 2, 100));
@@ -373,31 +193,6 @@ TEST(Findings, LaunchedWorkThatDoesNotStart) {
   const Finding queued = finding(report_of(job), "queued");
   EXPECT_EQ(queued.lost_ns, 200 * us);
   EXPECT_THAT(queued.evidence, testing::ElementsAre("200 µs of 900 µs"));
-}
-
-// What rank 2 did between its collectives is not known: it is still the one that the others wait for, but
-// nobody can say why, and its own measures are in no sum.
-TEST(Damage, NothingIsClaimedOfWhatWasLost) {
-  JobBuilder job = straggling_job(4, 2, 100);
-  job.rank(2).trace().lost.push_back({0, 10});
-  const Report report = report_of(job);
-  ASSERT_EQ(report.blame.at(0).rank, 2);
-  EXPECT_EQ(report.blame[0].blame_ns, 4 * (102 + 101 + 99) * us);
-  EXPECT_EQ(report.blame[0].root_cause, "");
-  EXPECT_FALSE(report.ranks.at(2).measures.known);
-  EXPECT_TRUE(report.ranks.at(1).measures.known);
-  EXPECT_FALSE(report.efficiency.parallel.has_value());
-  const Finding straggler = finding(report, "straggler_persistent");
-  std::int64_t windows = 0;
-  for (const std::size_t rank : {0, 1, 3}) windows += report.ranks[rank].measures.window_ns;
-  EXPECT_DOUBLE_EQ(straggler.lost_share,
-                   static_cast<double>(straggler.lost_ns) / static_cast<double>(windows));
-  // Of the steps only those that the loss touches are unknown.
-  std::vector<std::int64_t> unknown;
-  for (const StepReport& step : report.steps) {
-    if (!step.measures.known) unknown.push_back(step.step);
-  }
-  EXPECT_THAT(unknown, testing::ElementsAre(0));
 }
 
 TEST(Findings, MismatchedCollectivesAreNamedWithBothSides) {
