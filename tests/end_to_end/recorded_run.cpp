@@ -104,8 +104,10 @@ void record(RecordedRun& result, const std::vector<std::string>& command,
   arguments.insert(arguments.end(), command.begin(), command.end());
   // What a sanitizer does at a crash, in a forked child and at exit isn't what the recorded program would do;
   // and leaks in a child whose parent's threads are gone are no leaks.
-  std::vector<std::string> variables{"ASAN_OPTIONS=detect_leaks=0:handle_segv=0:handle_abort=0",
-                                     "TSAN_OPTIONS=die_after_fork=0:handle_segv=0:handle_abort=0"};
+  std::vector<std::string> variables{
+      "ASAN_OPTIONS=detect_leaks=0:handle_segv=0:handle_abort=0",
+      "TSAN_OPTIONS=die_after_fork=0:handle_segv=0:handle_abort=0:suppressions=" LOCKSTEP_SOURCE_DIR
+      "/tests/thread_sanitizer.supp"};
   variables.insert(variables.end(), environment.begin(), environment.end());
   result.outcome = run(arguments, variables);
 }
