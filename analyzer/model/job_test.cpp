@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <memory>
+#include <ostream>
 #include <string>
 
 #include "analyzer/model/check_job.h"
@@ -50,6 +51,9 @@ struct Broken {
   std::function<void(Job&)> damage;
   std::string message;  // a part of it
 };
+void PrintTo(const Broken& broken, std::ostream* out) {
+  *out << broken.name;
+}
 
 class CheckJob : public testing::TestWithParam<Broken> {};
 
