@@ -10,7 +10,7 @@ int dlclose(void*) {
 }
 
 const char* __lsan_default_suppressions() {  // NOLINT(bugprone-reserved-identifier): the sanitizer's name
-  return "leak:_dri.so\nleak:libLLVM\nleak:libGLX\nleak:libEGL\nleak:libgallium\nleak:libX11\n";
+  return "leak:libGL\nleak:libEGL\nleak:libX11\nleak:libxcb\nleak:_dri.so\nleak:libgallium\nleak:libLLVM\n";
 }
 
 }  // extern "C"

@@ -5,15 +5,6 @@
 #include "viewer/testing/view_fixture.h"
 #include "viewer/window/run.h"
 
-#if defined(__SANITIZE_ADDRESS__)
-// What the OpenGL driver and the X libraries keep until the process ends is not ours.
-extern "C" const char* __lsan_default_suppressions();
-extern "C" const char* __lsan_default_suppressions() {
-  return "leak:libGL\nleak:libGLX\nleak:libX11\nleak:libxcb\nleak:swrast_dri\nleak:libgallium\nleak:"
-         "libLLVM\nleak:<unknown module>\n";
-}
-#endif
-
 namespace lockstep::viewer {
 namespace {
 
