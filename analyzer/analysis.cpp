@@ -116,8 +116,8 @@ class Analyzer {
     std::stable_sort(report().steps.begin(), report().steps.end(),
                      [](const StepReport& a, const StepReport& b) { return a.step < b.step; });
     CollectiveList list =
-        list_collectives(job_, matching, waits, analysis_.waits, hidden_, report().origin_aligned_ns,
-                         [this](std::optional<std::int64_t> step) {
+        list_collectives(job_, matching, waits, analysis_.waits, hidden_, windows_,
+                         report().origin_aligned_ns, [this](std::optional<std::int64_t> step) {
                            return !selection_.any() || (step && selection_.holds(*step));
                          });
     report().collectives = std::move(list.collectives);
@@ -174,11 +174,17 @@ class Analyzer {
                     count_activities(trace),
                     windows.has_work ? windows.whole.begin - origin : 0,
                     windows.has_work ? windows.whole.end - origin : 0};
+    rank.damaged = !trace.lost.empty();
     gaps_.push_back(timeline.gaps(windows.whole));
     analysis_.segments.emplace_back();
     const Measures whole =
         timeline.measures(windows.whole, options_.keep_segments ? &analysis_.segments.back() : nullptr);
 
+    if (!trace.lost.empty() && options_.keep_segments) {
+      std::erase_if(analysis_.segments.back(), [&](const CauseSegment& segment) {
+        return trace.was_lost_within(segment.begin, segment.end);
+      });
+    }
     std::vector<Interval> step_windows;
     for (const StepWindow& step : windows.steps) step_windows.push_back(step.window);
     const std::vector<RankTimeline::KernelOverlap> kernels = timeline.per_kernel_overlap(step_windows);
@@ -190,7 +196,8 @@ class Analyzer {
       StepReport report_step{step.number, trace.rank, step.window.begin - origin, step.window.end - origin,
                              timeline.measures(step.window)};
       set_ratios(kernels[i], report_step.measures);
-      report_step.measures.known = !trace.was_lost_within(step.window.begin, step.window.end);
+      report_step.measures.known =
+          windows.has_work && !trace.was_lost_within(step.window.begin, step.window.end);
       add(report_step.measures, selected);
       selected_kernels.covered_ns += kernels[i].covered_ns;
       selected_kernels.total_ns += kernels[i].total_ns;
@@ -202,7 +209,8 @@ class Analyzer {
     } else {
       rank.measures = whole;
       set_ratios(timeline.per_kernel_overlap({&windows.whole, 1}).front(), rank.measures);
-      rank.measures.known = trace.lost.empty();  // what was lost may have lain before or behind the rest
+      // What was lost may have lain before or behind the rest.
+      rank.measures.known = trace.lost.empty() && windows.has_work;
     }
     report().ranks.push_back(rank);
   }
@@ -243,6 +251,7 @@ RankTimeline timeline_of(const Job& job, const Analysis& analysis, std::size_t r
 Measures measures_of(const RankTimeline& timeline, Nanoseconds begin, Nanoseconds end) {
   Measures measures = timeline.measures({begin, end});
   const Interval window{begin, end};
+  measures.known = !timeline.rank().was_lost_within(begin, end);
   set_ratios(timeline.per_kernel_overlap({&window, 1}).front(), measures);
   return measures;
 }

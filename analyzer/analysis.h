@@ -27,7 +27,7 @@ struct Analysis {
   // [rank index][communication index] -> index into report.collectives, or kNone where unmatched.
   std::vector<std::vector<std::uint32_t>> collective_of;
   // [rank index]: the whole window's partition as segments, times on the Job's axis. What a step bar or cause
-  // lane draws.
+  // lane draws. Where the rank's file lost activities there are none.
   std::vector<std::vector<CauseSegment>> segments;
   // What a RankTimeline is built from, to ask for the figures of any other window: see timeline_of().
   JobWaits waits;

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <ostream>
 
 #include "analyzer/export/output_file.h"
@@ -103,6 +104,14 @@ int run_analyze(int argc, char** argv) {
   if (!ranks.ok()) return wrong(ranks.error());
   const Result<std::size_t> collectives = parse_rows("--collectives", arguments.collectives);
   if (!collectives.ok()) return wrong(collectives.error());
+
+  for (const std::string& path : arguments.paths) {
+    std::error_code none;
+    if (!arguments.json.empty() && std::filesystem::equivalent(path, arguments.json, none)) {
+      return wrong(
+          Error{"--json " + arguments.json + ": that is the trace; name another file for the report"});
+    }
+  }
 
   LoadOptions load;
   load.analysis.first_step = steps.first;

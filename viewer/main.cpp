@@ -9,6 +9,7 @@
 
 #include "analyzer/analysis.h"
 #include "analyzer/import/import.h"
+#include "analyzer/report/quantity.h"
 #include "analyzer/report/unicode.h"
 #include "viewer/timeline/range_text.h"
 #include "viewer/window/png_writer.h"
@@ -94,7 +95,16 @@ int run(const Arguments& arguments) {
   if (!analysis.ok()) return fail(analysis.error(), kFailure);
   const Scene scene(std::move(job.value()), std::move(analysis.value()));
 
-  if (!arguments.range.empty()) options.range = parse_range(arguments.range, scene.timeline().origin).value();
+  if (!arguments.range.empty()) {
+    options.range = parse_range(arguments.range, scene.timeline().origin).value();
+    if (options.range->begin >= scene.timeline().content.end ||
+        options.range->end <= scene.timeline().content.begin) {
+      return fail(Error{fmt::format(
+                      "--range {}: the run has nothing there; it ends {} after its start", arguments.range,
+                      analyzer::format_duration(scene.timeline().content.end - scene.timeline().origin))},
+                  kUsage);
+    }
+  }
   if (arguments.collective >= 0) {
     const Result<std::uint32_t> found = find_collective(scene.report(), arguments.collective);
     if (!found.ok()) return fail(found.error(), kFailure);
@@ -131,6 +141,7 @@ int main(int argc, char** argv) {
   app.add_option("--range", arguments.range, "Show this first: times since the run's start, e.g. 1.5ms:3ms")
       ->option_text("A:B");
   app.add_option("--collective", arguments.collective, "Select this collective, by its number in the report")
+      ->check(CLI::NonNegativeNumber)
       ->option_text("ID");
   app.add_option("--theme", arguments.theme, "dark or light [dark]")
       ->check(CLI::IsMember({"dark", "light"}))
@@ -147,8 +158,9 @@ int main(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    const int code = app.exit(error);
-    return code == 0 ? 0 : lockstep::viewer::kUsage;
+    if (error.get_exit_code() == 0) return app.exit(error);
+    fmt::print(stderr, "lockstep view: {}\nSee lockstep view --help.\n", error.what());
+    return lockstep::viewer::kUsage;
   }
   return lockstep::viewer::run(arguments);
 }

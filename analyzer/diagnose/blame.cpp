@@ -36,7 +36,7 @@ using BlameByStep = std::map<std::int64_t, std::map<std::int32_t, std::int64_t>>
 
 // Persistent: the rank most waited for in more than half of the steps.
 std::optional<bool> is_persistent(std::int32_t rank, const BlameByStep& steps, std::size_t step_count) {
-  if (step_count < kStepsToTell) return std::nullopt;
+  if (step_count < kStepsToTell || steps.empty()) return std::nullopt;
   std::size_t leads = 0;
   for (const auto& [step, ranks] : steps) {
     const auto most = std::max_element(ranks.begin(), ranks.end(),
@@ -86,6 +86,7 @@ std::vector<LateCause> causes_of_lateness(const Diagnosis& diagnosis, const Repo
 
 std::vector<BlameReport> assign_blame(const Diagnosis& diagnosis, const Report& report) {
   std::map<std::int32_t, BlameReport> by_rank;
+  std::map<std::int32_t, std::int64_t> in_partial;
   BlameByStep by_step;
   for (const CollectiveReport& collective : report.collectives) {
     if (!collective.last_arriver) continue;
@@ -94,6 +95,10 @@ std::vector<BlameReport> assign_blame(const Diagnosis& diagnosis, const Report& 
     ++blame.collectives;
     blame.blame_ns = saturating_add(blame.blame_ns, blame_in(collective));
     blame.exposed_ns = saturating_add(blame.exposed_ns, exposed_in(collective));
+    if (collective.partial) {
+      std::int64_t& sum = in_partial[blame.rank];
+      sum = saturating_add(sum, blame_in(collective));
+    }
     if (collective.step) {
       std::int64_t& in_step = by_step[*collective.step][blame.rank];
       in_step = saturating_add(in_step, blame_in(collective));
@@ -103,7 +108,8 @@ std::vector<BlameReport> assign_blame(const Diagnosis& diagnosis, const Report& 
   const std::size_t steps = count_steps(report);
   for (auto& [rank, blame] : by_rank) {
     if (blame.blame_ns <= 0) continue;
-    blame.persistent = is_persistent(rank, by_step, steps);
+    blame.partial = in_partial[rank] > blame.blame_ns / 2;
+    if (!blame.partial) blame.persistent = is_persistent(rank, by_step, steps);
     const std::vector<LateCause> causes = causes_of_lateness(diagnosis, report, rank);
     if (!causes.empty()) blame.root_cause = describe_root_cause(diagnosis, causes.front());
     result.push_back(std::move(blame));

@@ -11,7 +11,9 @@
 namespace lockstep::analyzer {
 namespace {
 
+using testing::Contains;
 using testing::HasSubstr;
+using testing::Not;
 
 TEST(Blame, IsTheSumOfTheOthersWaits) {
   const Report report = report_of(straggling_job(4, 2, 100));
@@ -144,6 +146,63 @@ TEST(ShortName, DropsWhatIsBetweenBrackets) {
   EXPECT_EQ(short_name(""), "");
 }
 
+// Rank 3 has no record: whoever is last among the others is no persistent straggler, because rank 3 may have
+// been later, and what the others moved may have been waiting for it.
+TEST(Partial, NobodyIsConvictedWhereARankHasNoRecord) {
+  JobBuilder job;
+  const std::uint32_t everyone = job.group("world", {0, 1, 2, 3});
+  for (int step = 0; step < 4; ++step) {
+    const Nanoseconds begin = step * 1000 * us;
+    for (std::int32_t rank = 0; rank < 3; ++rank) {
+      const Nanoseconds end = begin + (300 + (rank == 1 ? 100 : 0)) * us;
+      job.rank(rank).step(step, begin, begin + 900 * us);
+      job.rank(rank).compute(begin, end, "layer").launched(begin, begin + 1);
+      job.rank(rank)
+          .all_reduce(end, begin + 800 * us)
+          .launched(begin + 2, begin + 3)
+          .in_group(everyone)
+          .sequence(step);
+    }
+  }
+  job.missing(3);
+  const Report report = report_of(job);
+  ASSERT_EQ(report.blame.at(0).rank, 1);
+  EXPECT_EQ(report.blame[0].blame_ns, 4 * 2 * 100 * us);
+  EXPECT_TRUE(report.blame[0].partial);
+  EXPECT_FALSE(report.blame[0].persistent.has_value());
+  const Finding straggler = finding(report, "straggler");
+  EXPECT_THAT(straggler.title, HasSubstr("among the ranks that left a record"));
+  EXPECT_THAT(straggler.remedy, HasSubstr("record all ranks first"));
+  const TransferTotals totals = transfer_totals(report);
+  EXPECT_EQ(totals.all_ns, 4 * 3 * 400 * us);
+  EXPECT_EQ(totals.doubtful_ns, totals.all_ns);
+  const std::vector<std::string> codes = codes_of(report.findings);
+  EXPECT_THAT(codes, Contains("exposed_communication"));
+  EXPECT_THAT(codes, Not(Contains("exposed_transfer")));
+}
+
+// A program whose threads communicate by themselves issues nothing: an operation is then of the step that it
+// runs in.
+TEST(Steps, AnOperationWithoutALaunchIsOfTheStepItRunsIn) {
+  JobBuilder job;
+  for (int step = 0; step < 4; ++step) {
+    const Nanoseconds begin = step * 1000 * us;
+    for (std::int32_t rank = 0; rank < 2; ++rank) {
+      const Nanoseconds end = begin + (300 + 100 * rank) * us;
+      job.rank(rank).step(step, begin, begin + 900 * us);
+      job.rank(rank).compute(begin, end).launched(begin, begin);
+      job.rank(rank).all_reduce(end, begin + 410 * us);
+      job.rank(rank).compute(begin + 500 * us, begin + 600 * us).launched(begin + 500 * us, begin + 500 * us);
+    }
+  }
+  const Report report = report_of(job);
+  std::vector<std::int64_t> steps;
+  for (const CollectiveReport& collective : report.collectives) steps.push_back(collective.step.value_or(-1));
+  EXPECT_THAT(steps, testing::ElementsAre(0, 1, 2, 3));
+  EXPECT_EQ(report.blame.at(0).rank, 1);
+  EXPECT_EQ(report.blame[0].persistent, true);
+}
+
 // What rank 2 did between its collectives is not known: it is still the one that the others wait for, but
 // nobody can say why, and its own measures are in no sum.
 TEST(Damage, NothingIsClaimedOfWhatWasLost) {
@@ -167,6 +226,30 @@ TEST(Damage, NothingIsClaimedOfWhatWasLost) {
     if (!step.measures.known) unknown.push_back(step.step);
   }
   EXPECT_THAT(unknown, testing::ElementsAre(0));
+}
+
+// Nothing that draws causes shows one where activities were lost.
+TEST(Damage, LeavesNoSegmentsWhereItIs) {
+  JobBuilder builder = straggling_job(4, 2, 100);
+  builder.rank(2).trace().lost.push_back({350 * us, 1200 * us});
+  const Job job = builder.build();
+  Result<Analysis> analysis = analyze(job);
+  ASSERT_TRUE(analysis.ok());
+  for (const CauseSegment& segment : analysis.value().segments[2])
+    EXPECT_TRUE(segment.end < 350 * us || segment.begin > 1200 * us) << segment.begin;
+  EXPECT_FALSE(analysis.value().segments[2].empty());
+  const RankTimeline timeline = timeline_of(job, analysis.value(), 2);
+  EXPECT_FALSE(measures_of(timeline, 0, 400 * us).known);
+  EXPECT_TRUE(measures_of(timeline, 2000 * us, 2400 * us).known);
+}
+
+TEST(Damage, ARankThatDidNothingHasNoFigures) {
+  JobBuilder builder;
+  builder.rank(0).step(0, 0, 100);
+  const Report report = report_of(builder);
+  EXPECT_FALSE(report.ranks.at(0).measures.known);
+  EXPECT_FALSE(report.ranks[0].damaged);
+  EXPECT_FALSE(report.steps.at(0).measures.known);
 }
 
 }  // namespace

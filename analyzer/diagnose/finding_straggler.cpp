@@ -87,11 +87,15 @@ void find_stragglers(const FindingContext& context, std::vector<Finding>& findin
     finding.code = !blame.persistent ? "straggler"
                    : persistent      ? "straggler_persistent"
                                      : "straggler_transient";
-    finding.title = fmt::format("{}rank {} arrives last in {} of {} collectives, and the others wait for it",
-                                !blame.persistent ? ""
-                                : persistent      ? "persistent straggler: "
-                                                  : "transient straggler: ",
-                                blame.rank, blame.collectives, known);
+    finding.title =
+        blame.partial
+            ? fmt::format("rank {} arrives last in {} of {} collectives, among the ranks that left a record",
+                          blame.rank, blame.collectives, known)
+            : fmt::format("{}rank {} arrives last in {} of {} collectives, and the others wait for it",
+                          !blame.persistent ? ""
+                          : persistent      ? "persistent straggler: "
+                                            : "transient straggler: ",
+                          blame.rank, blame.collectives, known);
     const std::string waited = format_duration(blame.blame_ns);
     finding.evidence.push_back(
         lost == blame.blame_ns
@@ -107,6 +111,10 @@ void find_stragglers(const FindingContext& context, std::vector<Finding>& findin
     }
     finding.remedy = causes.empty() ? remedy_for(Cause::other, blame.rank, context.on_cpu)
                                     : remedy_for(context, causes.front(), blame.rank);
+    if (blame.partial) {
+      finding.remedy =
+          "record all ranks first: one without a record takes part in most of these, and may have come later";
+    }
     finding.lost_ns = lost;
     findings.push_back(std::move(finding));
   }

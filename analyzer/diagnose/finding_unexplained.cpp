@@ -89,6 +89,12 @@ class Rules {
 Words words_for_transfer(const FindingContext& context) {
   const bool alone = std::none_of(context.report.ranks.begin(), context.report.ranks.end(),
                                   [](const RankReport& rank) { return rank.measures.waits_known; });
+  if (const TransferTotals totals = transfer_totals(context.report);
+      !alone && totals.doubtful_ns > totals.all_ns / 2) {
+    return {"exposed_communication",
+            "communication that no compute hides; much of it may be waiting for ranks without a record",
+            "record all ranks, and analyze their traces together"};
+  }
   if (alone) {
     return {"exposed_communication",
             "communication that no compute hides; how much of it is waiting cannot be told",

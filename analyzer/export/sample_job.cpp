@@ -125,7 +125,7 @@ SampleJob sample_job() {
   collective.wait_ns = 500;
   collective.ranks = {{0, 500, 2000, 500, 1000, 0, 1}, {3, 1000, 2001, 0, 1001, 0, 1}};
   report.collectives = {collective};
-  report.blame = {{3, 500, 400, 1, "", std::nullopt}};
+  report.blame = {{3, 500, 400, 1, false, "", std::nullopt}};
   report.findings = {{"straggler", "high", "rank 3 is late", {"a", "b"}, "look at it", 500, 0.125}};
   analysis.collective_of = {{0}, {0}};
   analysis.segments = {

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "analyzer/export/tables.h"
+#include "analyzer/report/absences.h"
 #include "analyzer/report/json.h"
 
 namespace lockstep::analyzer {
@@ -43,7 +44,7 @@ Value known_or_null(bool known, std::int64_t ns) {
 // What is not known is NULL.
 void add_measures(Row& row, const Measures& m) {
   const auto add = [&row](bool known, std::int64_t ns) { row.push_back(known_or_null(known, ns)); };
-  add(true, m.window_ns);
+  add(m.known || m.window_ns > 0, m.window_ns);
   for (const std::int64_t ns : {m.compute_ns, m.communication_ns, m.overlap_ns, m.exposed_communication_ns}) {
     add(m.known, ns);
   }
@@ -88,7 +89,9 @@ TableDefinition make_warnings_table() {
   return {"warnings",
           {{"code", text}, {"message", text}, {"rank", integer}},
           [](const Job&, const Analysis& analysis, const RowSink& sink) {
-            for (const Warning& w : analysis.report.warnings) {
+            std::vector<Warning> warnings = analysis.report.warnings;
+            for (Warning& absence : explain_absences(analysis.report)) warnings.push_back(std::move(absence));
+            for (const Warning& w : warnings) {
               const Value rank = w.rank == kNoRank ? Value(std::monostate{}) : Value(std::int64_t{w.rank});
               if (!sink(Row{std::string_view(w.code), std::string_view(w.message), rank})) return;
             }

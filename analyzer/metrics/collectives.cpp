@@ -1,7 +1,7 @@
 #include "analyzer/metrics/collectives.h"
 
 #include <algorithm>
-#include <numeric>
+#include <iterator>
 
 #include "analyzer/intervals/time_math.h"
 #include "analyzer/metrics/bandwidth.h"
@@ -10,11 +10,26 @@
 namespace lockstep::analyzer {
 namespace {
 
-std::optional<std::int64_t> step_of(const Job& job, std::span<const MatchRecord> records) {
+using Windows = std::vector<RankWindows>;
+
+std::optional<std::int64_t> step_at(const RankWindows& windows, Nanoseconds time) {
+  const auto next = std::upper_bound(
+      windows.steps.begin(), windows.steps.end(), time,
+      [](Nanoseconds instant, const StepWindow& step) { return instant < step.window.begin; });
+  if (next == windows.steps.begin() || time >= std::prev(next)->window.end) return std::nullopt;
+  return std::prev(next)->number;
+}
+
+std::optional<std::int64_t> step_of(const Job& job, const Windows& windows,
+                                    std::span<const MatchRecord> records) {
   for (const MatchRecord record : records) {
     const RankTrace& rank = job.ranks[record.rank];
     const std::uint32_t step = launching_step(rank, activity_of(job, record));
     if (step != kNone) return rank.steps[step].number;
+  }
+  for (const MatchRecord record : records) {
+    if (activity_of(job, record).launch_end != kUnknownTime) continue;  // known to be of no step
+    if (const auto step = step_at(windows[record.rank], activity_of(job, record).begin)) return step;
   }
   return std::nullopt;
 }
@@ -45,11 +60,11 @@ void add_bandwidths(std::int32_t group_size, CollectiveReport& report) {
 
 CollectiveReport describe(const Job& job, const Matching& matching, const Match& match,
                           const MatchWaits& waits, const JobWaits& job_waits, const HiddenWaits& hidden,
-                          Nanoseconds origin) {
+                          const Windows& windows, Nanoseconds origin) {
   CollectiveReport report;
   const std::span<const MatchRecord> records = matching.records_of(match);
   const MatchGroup& group = matching.groups[match.group];
-  report.step = step_of(job, records);
+  report.step = step_of(job, windows, records);
   report.operation = match.operation;
   report.group_name = group.name;
   report.group_ranks = group.ranks;
@@ -84,7 +99,7 @@ CollectiveReport describe(const Job& job, const Matching& matching, const Match&
 
 CollectiveList list_collectives(const Job& job, const Matching& matching,
                                 const std::vector<MatchWaits>& waits, const JobWaits& job_waits,
-                                const HiddenWaits& hidden, Nanoseconds origin,
+                                const HiddenWaits& hidden, const Windows& windows, Nanoseconds origin,
                                 const std::function<bool(std::optional<std::int64_t>)>& selected) {
   CollectiveList list;
   for (const RankTrace& rank : job.ranks) list.collective_of.emplace_back(rank.communications.size(), kNone);
@@ -99,9 +114,10 @@ CollectiveList list_collectives(const Job& job, const Matching& matching,
   for (std::size_t id = 0; id < order.size(); ++id) {
     const std::uint32_t index = order[id].second;
     const Match& match = matching.matches[index];
-    if (!selected(step_of(job, matching.records_of(match)))) continue;
+    if (!selected(step_of(job, windows, matching.records_of(match)))) continue;
     const auto place = static_cast<std::uint32_t>(list.collectives.size());
-    list.collectives.push_back(describe(job, matching, match, waits[index], job_waits, hidden, origin));
+    list.collectives.push_back(
+        describe(job, matching, match, waits[index], job_waits, hidden, windows, origin));
     list.collectives.back().id = static_cast<std::int64_t>(id);
     for (const MatchRecord record : matching.records_of(match)) {
       list.collective_of[record.rank][record.communication] = place;

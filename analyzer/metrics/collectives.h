@@ -7,6 +7,7 @@
 
 #include "analyzer/match/match.h"
 #include "analyzer/metrics/waits.h"
+#include "analyzer/metrics/windows.h"
 #include "analyzer/report/report.h"
 
 namespace lockstep::analyzer {
@@ -21,11 +22,13 @@ struct CollectiveList {
   std::vector<std::vector<std::uint32_t>> collective_of;
 };
 
-// `origin`: what points in time are relative to. `selected`: does an operation of this step (absent: of none)
-// belong into the report?
+// The step of an operation is the one that launched it, else the one whose window holds its beginning on the
+// first of its ranks; `windows`: [rank index]. `origin`: what points in time are relative to. `selected`:
+// does an operation of this step (absent: of none) belong into the report?
 CollectiveList list_collectives(const Job& job, const Matching& matching,
                                 const std::vector<MatchWaits>& waits, const JobWaits& job_waits,
-                                const HiddenWaits& hidden, Nanoseconds origin,
+                                const HiddenWaits& hidden, const std::vector<RankWindows>& windows,
+                                Nanoseconds origin,
                                 const std::function<bool(std::optional<std::int64_t>)>& selected);
 
 }  // namespace lockstep::analyzer

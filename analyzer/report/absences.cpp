@@ -31,9 +31,9 @@ std::vector<Warning> explain_absences(const Report& report) {
   }
   const auto lost = [](const auto& row) { return !row.measures.known; };
   explain(warnings, report.ranks, "rank", "absent_measures",
-          "no figures, a part of the file that holds device activities is damaged", lost);
+          "no figures, there is no device activity, or a part of the file that held some is damaged", lost);
   explain(warnings, report.steps, "rank and step pair", "absent_step_measures",
-          "no figures, a part of the file that holds device activities is damaged", lost);
+          "no figures, there is no device activity, or a part of the file that held some is damaged", lost);
   explain(warnings, report.ranks, "rank", "absent_waits",
           "no waiting times, none of the ranks it communicates with left a trace",
           [](const auto& row) { return !row.measures.waits_known; });
@@ -60,13 +60,14 @@ std::vector<Warning> explain_absences(const Report& report) {
           [](const auto& c) { return !c.waits_known(); });
   explain(warnings, report.collectives, "collective", "absent_sequence", "no sequence number recorded",
           [](const auto& c) { return !c.sequence; });
-  explain(warnings, report.collectives, "collective", "absent_step", "outside every step window",
-          [](const auto& c) { return !c.step; });
+  explain(warnings, report.collectives, "collective", "absent_step",
+          "launched in no step, and begun in no step window", [](const auto& c) { return !c.step; });
   explain(warnings, report.pipeline, "pipeline group", "absent_bubble_ratio",
           "no bubble ratio, or no ideal one: stages or microbatches are not known",
           [](const auto& p) { return !p.bubble_ratio || !p.bubble_ratio_ideal; });
-  explain(warnings, report.blame, "rank that is waited for", "absent_persistence",
-          "too few steps to tell persistent from transient", [](const auto& b) { return !b.persistent; });
+  explain(warnings, report.blame, "blamed rank", "absent_persistence",
+          "too few steps, or records, to tell persistent from transient",
+          [](const auto& b) { return !b.persistent; });
   const EfficiencyReport& efficiency = report.efficiency;
   if (!efficiency.load_balance || !efficiency.communication || !efficiency.parallel) {
     warnings.push_back({"absent_efficiency",

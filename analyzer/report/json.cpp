@@ -80,7 +80,7 @@ void add_measures(Json& object, const Measures& m) {
     object[name] = known ? Json(value) : Json(nullptr);
   };
   const bool waits = m.known && m.waits_known;
-  object["window_ns"] = m.window_ns;
+  put("window_ns", m.known || m.window_ns > 0, m.window_ns);
   put("compute_ns", m.known, m.compute_ns);
   put("communication_ns", m.known, m.communication_ns);
   put("overlap_ns", m.known, m.overlap_ns);
@@ -123,6 +123,7 @@ Json rank_to_json(const RankReport& rank, Writer& writer) {
                           {"p2p", rank.activities.p2p},
                           {"copy", rank.activities.copy}};
   object["dropped_events"] = rank.dropped_events;
+  object["damaged"] = rank.damaged;
   object["clock"] = {{"offset_ns", rank.clock.offset_ns},
                      {"uncertainty_ns", rank.clock.uncertainty_ns},
                      {"evidence", writer.text(rank.clock.evidence)}};
@@ -207,6 +208,7 @@ void write_json(const Report& report, std::ostream& out) {
                 {"blame_ns", b.blame_ns},
                 {"exposed_ns", b.exposed_ns},
                 {"collectives", b.collectives},
+                {"partial", b.partial},
                 {"root_cause", b.root_cause.empty() ? Json(nullptr) : writer.text(b.root_cause)},
                 {"persistent", optional(b.persistent)}};
   });

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "analyzer/intervals/time_math.h"
+
 namespace lockstep::analyzer {
 
 const char* to_string(Cause cause) {
@@ -31,6 +33,18 @@ const char* to_string(Cause cause) {
 
 std::int64_t Partition::total() const {
   return std::accumulate(ns.begin(), ns.end(), std::int64_t{0});
+}
+
+TransferTotals transfer_totals(const Report& report) {
+  TransferTotals totals;
+  for (const CollectiveReport& collective : report.collectives) {
+    for (const CollectiveRank& rank : collective.ranks) {
+      if (!rank.hidden_known) continue;  // a damaged rank is in no sum
+      totals.all_ns = saturating_add(totals.all_ns, rank.transfer_ns);
+      if (collective.partial) totals.doubtful_ns = saturating_add(totals.doubtful_ns, rank.transfer_ns);
+    }
+  }
+  return totals;
 }
 
 bool all_known(const Report& report) {

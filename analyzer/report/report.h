@@ -41,8 +41,8 @@ struct Partition {
 
 // Measures of one rank over one window.
 struct Measures {
-  // False where device activities of this window were lost with a damaged part of the file: then nothing else
-  // here means anything.
+  // False where device activities of this window were lost with a damaged part of the file, or the rank has
+  // none at all: then nothing else here means anything.
   bool known = true;
   // False where no partner of any of the rank's communications left a trace: the waits below are then 0 and
   // part of the transfer.
@@ -75,6 +75,7 @@ struct RankReport {
   } activities;
   std::int64_t begin_ns = 0;  // of the whole window
   std::int64_t end_ns = 0;
+  bool damaged = false;  // device activities of some time are lost
 };
 
 struct StepReport {
@@ -120,8 +121,10 @@ struct CollectiveReport {
 struct BlameReport {
   std::int32_t rank = 0;
   std::int64_t blame_ns = 0;
-  std::int64_t exposed_ns = 0;     // of that, what compute did not hide
-  std::int64_t collectives = 0;    // how many operations waited for it
+  std::int64_t exposed_ns = 0;   // of that, what compute did not hide
+  std::int64_t collectives = 0;  // how many operations waited for it
+  // Most of it in operations that a rank without a record takes part in: somebody else may have been later.
+  bool partial = false;
   std::string root_cause;          // what this rank was doing instead, in words; "" where not known
   std::optional<bool> persistent;  // absent where there are too few steps to tell
 };
@@ -142,9 +145,15 @@ struct EfficiencyReport {
   std::int64_t window_ns = 0;
 };
 
-// Whether every rank's measures are known.
 struct Report;
+// Whether every rank's measures are known.
 bool all_known(const Report& report);
+// Σ over ranks of transfer, in ns: of all operations, and of those that a rank without a record takes part
+// in. What looks like transfer there may be waiting for that rank.
+struct TransferTotals {
+  std::int64_t all_ns = 0, doubtful_ns = 0;
+};
+TransferTotals transfer_totals(const Report& report);
 
 struct Finding {
   std::string code;

@@ -110,7 +110,8 @@ Report small_report() {
                   {1, 8 * kMs, 9 * kMs, 0, kMs, 0},
                   {2, 8 * kMs + 100, 9 * kMs, 0, kMs - 100, 0}};
   report.collectives = {first, second};
-  report.blame = {{2, 7 * kMs, 7 * kMs, 1, "it computed 2.00 ms longer than the median rank", std::nullopt}};
+  report.blame = {
+      {2, 7 * kMs, 7 * kMs, 1, false, "it computed 2.00 ms longer than the median rank", std::nullopt}};
   report.efficiency = {0.76, 0.7, 0.53};
   report.findings = {{"straggler",
                       "high",
@@ -135,7 +136,7 @@ Report wide_report(std::int32_t ranks) {
         rank, "",
         {late ? 9 * kMs : 4 * kMs, 0, kMs, late ? 0 : 5 * kMs - (rank == 5 ? kMs : 0), 0, 0, extra}));
   }
-  report.blame = {{3, 5 * kMs * (ranks - 1) - kMs, 2 * kMs, 12, "", true}};
+  report.blame = {{3, 5 * kMs * (ranks - 1) - kMs, 2 * kMs, 12, false, "", true}};
   return report;
 }
 

@@ -24,8 +24,9 @@ std::string matched_by_order(const Report& report) {
       report.collectives.begin(), report.collectives.end(),
       [](const CollectiveReport& c) { return c.evidence.starts_with("order") && c.ranks.size() > 1; });
   if (count == 0) return "";
-  return fmt::format("{} of {} collectives matched by their order alone, the trace has no sequence numbers",
-                     count, report.collectives.size());
+  return fmt::format(
+      "{} of {} collectives matched by their order alone: the trace lacks their group or sequence number",
+      count, report.collectives.size());
 }
 
 }  // namespace

@@ -150,7 +150,7 @@ void print_ranks(const Report& report, const TextOptions& options, Page& page) {
 
     const Line absent = Line{}.dim(kAbsent);
     const bool waits = m.known && m.waits_known;
-    if (!waits_known) waited_for = absent;
+    if (!waits_known || (blame == 0 && !m.known)) waited_for = absent;
     table.add_row({name,
                    m.known ? duration_cell(m.window_ns) : absent,
                    {},
@@ -161,8 +161,10 @@ void print_ranks(const Report& report, const TextOptions& options, Page& page) {
                    waited_for,
                    remark,
                    several_hosts ? Line{}.dim(fit(printable(rank.host), 16, ascii)) : Line{}},
-                  [&m, longest, ascii](std::size_t columns) {
-                    if (!m.known) return Line{}.dim(fit("not known: the trace is damaged", columns, ascii));
+                  [&m, longest, ascii,
+                   why_unknown = rank.damaged ? "not known: the trace is damaged"
+                                              : "no device activity"](std::size_t columns) {
+                    if (!m.known) return Line{}.dim(fit(why_unknown, columns, ascii));
                     return stacked_bar(m.partition, longest, columns, ascii);
                   });
   }

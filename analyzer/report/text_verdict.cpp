@@ -71,15 +71,14 @@ std::string name_ranks(const std::vector<std::int32_t>& ranks) {
 void print_reservations(const Report& report, Page& page) {
   std::vector<std::int32_t> damaged;
   for (const RankReport& rank : report.ranks)
-    if (!rank.measures.known) damaged.push_back(rank.rank);
+    if (rank.damaged) damaged.push_back(rank.rank);
   if (!damaged.empty()) {
-    const char* whose = damaged.size() == 1
-                            ? "what it computed and moved is not known, and left out of all sums"
-                            : "what they computed and moved is not known, and left out of all sums";
-    page.wrap(Line{}
-                  .bold(fmt::format("The trace of {} is damaged", name_ranks(damaged)))
-                  .text(fmt::format(": {}.", whose)),
-              kIndent, kIndent);
+    const char* who = damaged.size() == 1 ? "it" : "they";
+    page.wrap(
+        Line{}
+            .bold(fmt::format("The trace of {} is damaged", name_ranks(damaged)))
+            .text(fmt::format(": what {} computed and moved is not known, and left out of all sums.", who)),
+        kIndent, kIndent);
   }
   if (!report.ranks_missing.empty() && report.ranks.size() > 1) {
     page.wrap(
@@ -93,7 +92,19 @@ void print_reservations(const Report& report, Page& page) {
   }
 }
 
-void print_communication(const Totals& totals, Page& page) {
+// "22.9 s moves data", and what may be either.
+std::string describe_transfer(const Report& report, const Totals& totals) {
+  const std::int64_t moved = totals.communication_ns - totals.wait_ns;
+  const std::int64_t doubtful = std::min(moved, transfer_totals(report).doubtful_ns);
+  if (doubtful == 0) return fmt::format("; {} moves data. ", format_duration(moved));
+  return fmt::format(
+      "; {} moves data, and {} is in operations without a record of every rank: waiting or moving, nobody "
+      "can "
+      "tell. ",
+      format_duration(moved - doubtful), format_duration(doubtful));
+}
+
+void print_communication(const Report& report, const Totals& totals, Page& page) {
   if (totals.communication_ns == 0) {
     page.wrap(Line{}.bold("No communication found").text(": nothing to say about waiting between ranks."),
               kIndent, kIndent);
@@ -104,7 +115,7 @@ void print_communication(const Totals& totals, Page& page) {
   if (totals.waits_known) {
     line.bold(fmt::format("{} of {} of communication is waiting ({})", format_duration(totals.wait_ns), all,
                           format_share(totals.wait_ns, totals.communication_ns)))
-        .text(fmt::format("; {} moves data. ", format_duration(totals.communication_ns - totals.wait_ns)));
+        .text(describe_transfer(report, totals));
   } else {
     line.text(
         fmt::format("Communication takes {}; without the other ranks' traces nobody can tell how much "
@@ -121,7 +132,7 @@ void print_communication(const Totals& totals, Page& page) {
 }
 
 void print_blame(const Report& report, const Totals& totals, Page& page) {
-  if (!totals.waits_known) return;
+  if (!totals.waits_known || totals.communication_ns == 0) return;
   std::vector<Line> items;
   std::size_t blamed = 0;
   for (const BlameReport& blame : report.blame) {
@@ -146,7 +157,12 @@ void print_blame(const Report& report, const Totals& totals, Page& page) {
     items.push_back(
         Line{}.text(format_plural(static_cast<std::int64_t>(blamed - items.size()), "more rank")));
   }
-  page.wrap(Line{}.text("The others wait for ").add(enumerate(items)).text("."), kIndent, kIndent);
+  const bool partial = report.blame.front().partial;
+  page.wrap(Line{}
+                .text(partial ? "Of the ranks with a record, the others wait for " : "The others wait for ")
+                .add(enumerate(items))
+                .text("."),
+            kIndent, kIndent);
   const BlameReport& first = report.blame.front();
   if (!first.root_cause.empty()) {
     page.wrap(Line{}
@@ -176,13 +192,16 @@ void print_verdict(const Report& report, Page& page) {
                             .bold("Nothing measurable is left")
                             .text(": the traces are cut or damaged where they hold device activity."),
                         kIndent, kIndent)
-            : page.wrap(Line{}.bold("No device activity found").text(": there is nothing to measure."),
+            : page.wrap(Line{}
+                            .bold("No device activity found")
+                            .text(": there is nothing to measure. Needed are GPU kernels (a PyTorch profiler "
+                                  "trace) or the compute and collective ranges of docs/instrumentation.md."),
                         kIndent, kIndent);
     return;
   }
   print_reservations(report, page);
   print_budget(totals, page);
-  print_communication(totals, page);
+  print_communication(report, totals, page);
   print_blame(report, totals, page);
 }
 

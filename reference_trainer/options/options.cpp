@@ -223,6 +223,8 @@ CommandLine parse_command_line(int argc, const char* const* argv) {
   } catch (const CLI::ParseError& error) {
     return usage_error(error.what());
   }
+  if (app.count("--slow-factor") > 0 && app.count("--slow-rank") == 0)
+    return usage_error("--slow-factor: which rank is to be slow? Give --slow-rank too");
   line.options.buckets = {.first_bytes = to_bytes(buckets.first), .cap_bytes = to_bytes(buckets.cap)};
   return line;
 }

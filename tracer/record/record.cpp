@@ -68,8 +68,8 @@ std::string joined(const std::vector<std::int32_t>& numbers) {
 void print_nothing_recorded(const Manifest& manifest) {
   if (!manifest.other_tool.empty()) return;  // said when the run began
   say("nothing was recorded: no process of the command made an NVTX call.");
-  say("Lockstep records programs that are instrumented with NVTX (docs/instrumentation.md shows how in ten "
-      "lines). If yours "
+  say("Lockstep records programs that are instrumented with NVTX (docs/instrumentation.md says "
+      "how). If yours "
       "is, check that it was not built with NVTX_DISABLE, is not statically linked, and passes its "
       "environment on to the "
       "processes that it starts.");
@@ -106,7 +106,13 @@ void print_summary(const Manifest& manifest, const fs::path& folder) {
       if (!file.problem.empty()) say(file.problem);
     }
   }
-  say(fmt::format("next: lockstep analyze {}", run));
+  // Processes without a rank are analyzed one at a time.
+  const bool ranks = !recording.ranks.empty();
+  if (ranks || recording.processes.empty()) {
+    say(fmt::format("next: lockstep analyze {}", run));
+  } else {
+    say(fmt::format("next: lockstep analyze {}/{}", run, recording.processes.front().file));
+  }
 }
 
 // The folder, or how we end instead. No folder and no ending: the command is to run unrecorded.

@@ -16,10 +16,12 @@ namespace {
 
 std::string summary_of(const analyzer::Report& report) {
   std::set<std::string> hosts;
-  for (const analyzer::RankReport& rank : report.ranks) hosts.insert(rank.host);
+  for (const analyzer::RankReport& rank : report.ranks)
+    if (!rank.host.empty()) hosts.insert(rank.host);
   std::string text = analyzer::format_plural(static_cast<std::int64_t>(report.ranks.size()), "rank");
   if (!report.ranks_missing.empty()) text += fmt::format(" of {}", report.world_size);
-  text += " · " + analyzer::format_plural(static_cast<std::int64_t>(hosts.size()), "host");
+  if (!hosts.empty())
+    text += " · " + analyzer::format_plural(static_cast<std::int64_t>(hosts.size()), "host");
   text +=
       report.steps_present.empty()
           ? std::string(" · no steps")

@@ -75,7 +75,8 @@ void draw_ranks_table(const Scene& scene, const Theme& theme, const Fonts& fonts
       if (m.known) {
         draw_bar(shares_of(m.partition, longest, theme), fonts.small_size * 0.85F, fonts, theme);
       } else {
-        ImGui::TextColored(to_vec4(theme.dim_text), "the trace is damaged");
+        ImGui::TextColored(to_vec4(theme.dim_text),
+                           rank.damaged ? "the trace is damaged" : "no device activity");
       }
       const auto figure = [&](bool known, std::int64_t ns) {
         ImGui::TableNextColumn();
@@ -85,7 +86,9 @@ void draw_ranks_table(const Scene& scene, const Theme& theme, const Fonts& fonts
       figure(m.known && m.waits_known, analyzer::wait_of(m));
       ImGui::TableNextColumn();
       const std::int64_t blame = analyzer::blame_of(scene.report(), rank.rank);
-      right_aligned(format_duration(blame), blame > 0 ? theme.warning : theme.dim_text);
+      const bool known = blame > 0 || (m.known && m.waits_known);
+      right_aligned(known ? format_duration(blame) : analyzer::kAbsent,
+                    blame > 0 ? theme.warning : theme.dim_text);
     }
   }
   ImGui::EndTable();

@@ -136,6 +136,19 @@ const RankImport& reference_clock(const std::vector<RankImport>& imports) {
   });
 }
 
+// Whether files that name no hosts are surely of several: more ranks than a host has devices, or two ranks on
+// the same one of several devices. (Where all ranks see one device, a launcher shows each its own as number
+// 0.)
+bool are_of_several_hosts(const std::vector<RankImport>& imports) {
+  if (imports.size() > kMostDevicesOfAHost) return true;
+  std::set<std::string> devices;
+  for (const RankImport& import : imports) {
+    if (!import.trace.device.starts_with("cuda:")) return false;
+    devices.insert(import.trace.device);
+  }
+  return devices.size() > 1 && devices.size() < imports.size();
+}
+
 void settle_clocks(Job& job, std::vector<RankImport>& imports) {
   const RankImport& reference = reference_clock(imports);
   job.realtime_of_zero = reference.realtime_of_zero;
@@ -157,10 +170,9 @@ void settle_clocks(Job& job, std::vector<RankImport>& imports) {
       import.trace.clock.uncertainty_ns = kWallClockUncertaintyNs;
     }
   }
-  // More ranks than a host has devices, and no file says which hosts they ran on.
   const bool hosts_known = std::any_of(imports.begin(), imports.end(),
                                        [](const RankImport& import) { return !import.trace.host.empty(); });
-  if (imports.size() > kMostDevicesOfAHost && !hosts_known)
+  if (!hosts_known && are_of_several_hosts(imports))
     warn(job, "clocks_assumed",
          fmt::format("the files of {} ranks name no hosts: their clocks are taken to be one, although they "
                      "are surely several; "

@@ -179,6 +179,23 @@ TEST(MergeRanks, ManyRanksOfUnknownHostsAreSaid) {
               HasSubstr("17 ranks name no hosts"));
 }
 
+TEST(MergeRanks, OneDeviceOfTwoRanksIsOfTwoHosts) {
+  const auto ranks = [](std::initializer_list<const char*> devices) {
+    std::vector<RankImport> imports;
+    for (const char* device : devices) {
+      imports.push_back(one_rank(static_cast<int>(imports.size())));
+      imports.back().trace.device = device;
+    }
+    return merged(std::move(imports));
+  };
+  EXPECT_NE(find_warning(ranks({"cuda:0", "cuda:1", "cuda:0", "cuda:1"}).warnings, "clocks_assumed"),
+            nullptr);
+  EXPECT_EQ(find_warning(ranks({"cuda:0", "cuda:1"}).warnings, "clocks_assumed"), nullptr);
+  // A launcher that shows each rank its own device alone.
+  EXPECT_EQ(find_warning(ranks({"cuda:0", "cuda:0"}).warnings, "clocks_assumed"), nullptr);
+  EXPECT_EQ(find_warning(ranks({"cpu", "cpu"}).warnings, "clocks_assumed"), nullptr);
+}
+
 TEST(MergeRanks, WarningsOfAFileNameItsRank) {
   RankImport a = one_rank(3);
   a.warnings.push_back({"early", "said before the rank was known", kNoRank});

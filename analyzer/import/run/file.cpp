@@ -147,9 +147,15 @@ class FileImport {
     if (launch != launches_.end()) {
       activity.launch_begin = launch->second.first;
       activity.launch_end = launch->second.second;
-    } else if (import_.trace.lanes[activity.lane].kind == LaneKind::compute_thread) {
-      activity.launch_begin = activity.launch_end = activity.begin;  // the thread itself computes
+    } else if (runs_on_its_own(import_.trace.lanes[activity.lane].kind)) {
+      activity.launch_begin = activity.launch_end = activity.begin;
     }
+  }
+
+  // A thread computes what it computes by itself; and communicates by itself in a program that issues
+  // nothing.
+  bool runs_on_its_own(LaneKind kind) const {
+    return kind == LaneKind::compute_thread || (kind == LaneKind::communication && launches_.empty());
   }
 
   static Class class_of(trace::ActivityClass activity_class) {

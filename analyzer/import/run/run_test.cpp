@@ -141,7 +141,27 @@ TEST(RunFile, SendsAndReceivesArePointToPoint) {
   EXPECT_EQ(import.trace.activities.at(0).activity_class, Class::p2p);
   EXPECT_EQ(import.trace.communications.at(0).peer, 3);
   EXPECT_FALSE(import.trace.communications.at(0).has_metadata);
-  EXPECT_EQ(import.trace.activities.at(0).launch_begin, kUnknownTime);
+  EXPECT_EQ(import.trace.activities.at(0).launch_begin, 1);  // nothing is issued: the thread does it itself
+}
+
+TEST(RunFile, AnOperationThatWasNotIssuedHasNoLaunchWhereOthersWere) {
+  const TemporaryFolder folder;
+  const RankImport import = must(import_file(write_file(folder, "rank-0.lst", [](Writer& writer) {
+    const trace::LaneId host = writer.add_lane({LaneKind::host_thread, 1, 1, 0, ""});
+    const trace::LaneId lane = writer.add_lane({LaneKind::communication, 1, 2, 0, ""});
+    writer.append(trace::ApiCall{host, 10, 12, writer.intern("all_reduce"), 7});
+    for (const trace::CorrelationId issued : {trace::CorrelationId{7}, trace::CorrelationId{8}}) {
+      trace::Collective event;
+      event.lane = lane;
+      event.begin = 20 + 10 * static_cast<Nanoseconds>(issued);
+      event.end = event.begin + 5;
+      event.operation = Operation::all_reduce;
+      event.correlation = issued;
+      writer.append(event);
+    }
+  })));
+  EXPECT_EQ(import.trace.activities.at(0).launch_end, 12);
+  EXPECT_EQ(import.trace.activities.at(1).launch_end, kUnknownTime);
 }
 
 TEST(RunFile, PassesOnWhatWasLost) {
