@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -73,8 +74,31 @@ void warn_of_job(const Diagnosis& diagnosis, Warnings& warnings) {
   }
 }
 
+// Operations of several ranks that lack the record of a rank which did leave a trace.
+std::int64_t count_incomplete(const Diagnosis& diagnosis) {
+  const Matching& matching = diagnosis.matching;
+  std::set<std::int32_t> present;
+  for (const RankTrace& rank : diagnosis.job.ranks) present.insert(rank.rank);
+  return std::count_if(matching.matches.begin(), matching.matches.end(), [&](const Match& match) {
+    if (!match.partial || match.evidence == Evidence::rejected || match.evidence == Evidence::none)
+      return false;
+    const std::vector<std::int32_t>& ranks = matching.groups[match.group].ranks;
+    const auto there =
+        std::count_if(ranks.begin(), ranks.end(), [&](std::int32_t rank) { return present.contains(rank); });
+    return there > static_cast<std::ptrdiff_t>(match.record_count);
+  });
+}
+
 void warn_of_matching(const Diagnosis& diagnosis, Warnings& warnings) {
   const Matching& matching = diagnosis.matching;
+  if (const std::int64_t incomplete = count_incomplete(diagnosis); incomplete > 0) {
+    warnings.add(
+        "records_missing", kNoRank,
+        fmt::format("{} of {} lack the record of a rank whose trace is there (lost, or never issued): "
+                    "who waited there is told of the others alone",
+                    incomplete,
+                    format_plural(static_cast<std::int64_t>(matching.matches.size()), "operation")));
+  }
   if (matching.impossible > 0) {
     warnings.add(
         "matches_impossible", kNoRank,

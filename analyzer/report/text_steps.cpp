@@ -76,6 +76,9 @@ void print_steps(const Report& report, const TextOptions& options, Page& page) {
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
   std::stable_sort(order.begin(), order.end(),
                    [&](std::size_t a, std::size_t b) { return rows[a].duration_ns > rows[b].duration_ns; });
+  // The last window ends with its last activity, the others where the next one begins: it is no fastest step.
+  std::size_t fastest = order.back();
+  if (fastest + 1 == rows.size() && order.size() > 2) fastest = order[order.size() - 2];
   // (index, what it is): slowest and median first; the rest follow in order of time where there is room for
   // all.
   std::vector<std::pair<std::size_t, const char*>> shown;
@@ -83,14 +86,14 @@ void print_steps(const Report& report, const TextOptions& options, Page& page) {
   if (all) {
     for (std::size_t i = 0; i < rows.size(); ++i) {
       const bool several = rows.size() > 1;
-      shown.emplace_back(i, several && i == order.front()  ? "slowest"
-                            : several && i == order.back() ? "fastest"
-                                                           : "");
+      shown.emplace_back(i, several && i == order.front() ? "slowest"
+                            : several && i == fastest     ? "fastest"
+                                                          : "");
     }
   } else {
     for (std::size_t i = 0; i + 3 < options.steps; ++i) shown.emplace_back(order[i], i == 0 ? "slowest" : "");
     shown.emplace_back(order[order.size() / 2], "median");
-    shown.emplace_back(order.back(), "fastest");
+    shown.emplace_back(fastest, "fastest");
   }
 
   const std::int64_t longest = rows[order.front()].duration_ns;
