@@ -74,12 +74,16 @@ Error system_error(const char* what) {
 
 Communicator::Communicator(const Placement& placement, std::chrono::seconds timeout)
     : rank_(placement.rank), size_(placement.world_size) {
-  const auto store = rendezvous(placement, timeout);
-  auto options = c10d::ProcessGroupGloo::Options::create(timeout);
-  options->devices.push_back(network_device(placement));
-  options->threads = 1;
-  auto gloo = c10::make_intrusive<c10d::ProcessGroupGloo>(store, rank_, size_, options);
-  backend_ = c10::make_intrusive<InstrumentedBackend>(gloo, whole_job(size_));
+  const c10::intrusive_ptr<c10d::Store> store = rendezvous(placement, timeout);
+  connect_ = [store, timeout, placement, this](const std::string& name) {
+    auto options = c10d::ProcessGroupGloo::Options::create(timeout);
+    options->devices.push_back(network_device(placement));
+    options->threads = 1;
+    auto prefixed = c10::make_intrusive<c10d::PrefixStore>(name, store);
+    return c10::intrusive_ptr<c10d::Backend>(
+        c10::make_intrusive<c10d::ProcessGroupGloo>(prefixed, rank_, size_, options));
+  };
+  backend_ = c10::make_intrusive<InstrumentedBackend>(connect("data_parallel"), whole_job(size_));
   group_ = c10::make_intrusive<c10d::ProcessGroup>(store, rank_, size_);
   group_->setBackend(at::kCPU, c10d::ProcessGroup::BackendType::GLOO,
                      c10::intrusive_ptr<c10d::Backend>(backend_));
@@ -107,6 +111,10 @@ std::function<double()> Communicator::start_mean(double value) {
     work->wait();
     return result.item<double>() / size;
   };
+}
+
+c10::intrusive_ptr<c10d::Backend> Communicator::connect(const std::string& name) {
+  return connect_(name);
 }
 
 void Communicator::barrier() {

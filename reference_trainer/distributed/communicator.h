@@ -11,14 +11,17 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "reference_trainer/distributed/traffic.h"
 #include "reference_trainer/launcher/placement.h"
 
 namespace c10d {
+class Backend;
 class ProcessGroup;
-}
+class Store;
+}  // namespace c10d
 
 namespace lockstep::trainer {
 
@@ -45,10 +48,14 @@ class Communicator {
   // all ranks.
   std::function<double()> start_mean(double value);
   void barrier();
+  // Connections of their own between the same ranks, for sends and receives. Every rank must call this, with
+  // the same name.
+  c10::intrusive_ptr<c10d::Backend> connect(const std::string& name);
 
  private:
   int rank_;
   int size_;
+  std::function<c10::intrusive_ptr<c10d::Backend>(const std::string&)> connect_;
   c10::intrusive_ptr<InstrumentedBackend> backend_;
   c10::intrusive_ptr<c10d::ProcessGroup> group_;
 };

@@ -6,8 +6,8 @@
 
 namespace lockstep::trainer {
 
-enum class Purpose { parameters, bucket_order, gradients, loss, shutdown };
-inline constexpr std::size_t kPurposes = 5;
+enum class Purpose { parameters, bucket_order, gradients, gradient_norm, loss, shutdown };
+inline constexpr std::size_t kPurposes = 6;
 
 struct Traffic {
   std::uint64_t operations = 0;
@@ -26,6 +26,8 @@ constexpr const char* to_string(Purpose purpose) {
       return "bucket order";
     case Purpose::gradients:
       return "gradients";
+    case Purpose::gradient_norm:
+      return "gradient norm";
     case Purpose::loss:
       return "loss";
     case Purpose::shutdown:

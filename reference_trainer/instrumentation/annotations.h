@@ -59,6 +59,7 @@ class [[nodiscard]] Scope {
     return push_compute(name, layer, micro_step), Scope();
   }
   static Scope issue(const Collective& collective) { return push_issue(collective), Scope(); }
+  static Scope collective(const Collective& collective) { return push_collective(collective), Scope(); }
   ~Scope() { pop(); }
   Scope(const Scope&) = delete;
   Scope& operator=(const Scope&) = delete;

@@ -165,7 +165,23 @@ struct Megabytes {
   double first = 1;
 };
 
-void add_parallel_flags(CLI::App& app, Megabytes& buckets, SlowRankOptions& slow) {
+// A flag whose value is one of a few names.
+template <class Value>
+void add_choice(CLI::App& app, const std::string& flag, const std::string& help,
+                const std::map<std::string, Value>& values, const std::string& usual,
+                const std::string& group, Value& value) {
+  std::vector<std::string> names;
+  for (const auto& item : values) names.push_back(item.first);
+  app.add_option_function<std::string>(
+         flag, [&value, values](const std::string& name) { value = values.at(name); },
+         fmt::format("{}: {}", help, fmt::join(names, ", ")))
+      ->check(CLI::IsMember(names).description(""))
+      ->type_name("NAME")
+      ->default_str(usual)
+      ->group(group);
+}
+
+void add_parallel_flags(CLI::App& app, Megabytes& buckets, FsdpOptions& fsdp, SlowRankOptions& slow) {
   const char* group = "Data parallel";
   app.add_option("--bucket-cap-mb", buckets.cap,
                  "Size (MiB) at which a gradient bucket is closed; PyTorch's default is 25")
@@ -178,6 +194,18 @@ void add_parallel_flags(CLI::App& app, Megabytes& buckets, SlowRankOptions& slow
       ->check(number(false, kLargestMegabytes))
       ->type_name("MIB")
       ->capture_default_str()
+      ->group(group);
+  group = "Fully sharded (--mode fsdp)";
+  add_choice(
+      app, "--sharding-strategy", "What is sharded between forward and backward",
+      {{"full_shard", ShardingStrategy::full_shard}, {"shard_grad_op", ShardingStrategy::shard_grad_op}},
+      "full_shard", group, fsdp.strategy);
+  add_choice(
+      app, "--backward-prefetch", "When backward gathers the next layer: before or after this one's",
+      {{"pre", BackwardPrefetch::pre}, {"post", BackwardPrefetch::post}, {"none", BackwardPrefetch::none}},
+      "pre", group, fsdp.backward_prefetch);
+  app.add_flag("--forward-prefetch", fsdp.forward_prefetch,
+               "Forward gathers the next layer before this one's")
       ->group(group);
   group = "Teaching aids";
   app.add_option("--slow-rank", slow.rank,
@@ -213,7 +241,10 @@ CommandLine parse_command_line(int argc, const char* const* argv) {
   add_job_flags(app, line.options);
   add_model_flags(app, line.options.model);
   add_training_flags(app, line.options.training);
-  add_parallel_flags(app, buckets, line.options.slow);
+  add_choice(app, "--mode", "How several ranks share the work",
+             {{"ddp", Mode::ddp}, {"fsdp", Mode::fsdp}, {"single", Mode::single}}, "ddp", "Job",
+             line.options.mode);
+  add_parallel_flags(app, buckets, line.options.fsdp, line.options.slow);
   try {
     app.parse(argc, argv);
   } catch (const CLI::CallForHelp&) {
@@ -234,11 +265,28 @@ Status check_options(const Options& options, int world_size) {
   if (model.hidden % model.heads != 0) {
     return Error{fmt::format("--hidden {} is not a multiple of --heads {}", model.hidden, model.heads)};
   }
+  if (options.mode == Mode::single && world_size > 1)
+    return Error{
+        fmt::format("--mode single: this job has {} ranks; --mode ddp or fsdp shares the work", world_size)};
+  if (options.mode == Mode::fsdp && world_size == 1)
+    return Error{"--mode fsdp: one rank has nobody to share its parameters with; give --ranks N"};
   if (options.slow.rank >= world_size) {
     return Error{
         fmt::format("--slow-rank {}: the job's ranks are 0 to {}", options.slow.rank, world_size - 1)};
   }
   return {};
+}
+
+const char* to_string(Mode mode) {
+  switch (mode) {
+    case Mode::single:
+      return "single";
+    case Mode::ddp:
+      return "ddp";
+    case Mode::fsdp:
+      return "fsdp";
+  }
+  return "";
 }
 
 const char* to_string(Precision precision) {

@@ -36,6 +36,19 @@ struct BucketOptions {
   std::int64_t cap_bytes = 0;
 };
 
+// What is spread over the ranks besides the batch.
+enum class Mode { single, ddp, fsdp };
+
+enum class ShardingStrategy { full_shard, shard_grad_op };
+enum class BackwardPrefetch { none, pre, post };
+
+// As the arguments of PyTorch's FullyShardedDataParallel of these names.
+struct FsdpOptions {
+  ShardingStrategy strategy = ShardingStrategy::full_shard;
+  BackwardPrefetch backward_prefetch = BackwardPrefetch::pre;
+  bool forward_prefetch = false;
+};
+
 // A planted, real cause of waiting: this rank computes every layer's forward `factor` times.
 struct SlowRankOptions {
   int rank = -1;  // -1: none
@@ -51,7 +64,9 @@ struct Options {
   std::string log;   // empty: none
   ModelOptions model;
   TrainingOptions training;
+  Mode mode = Mode::ddp;  // of several ranks; one rank is always `single`
   BucketOptions buckets;
+  FsdpOptions fsdp;
   SlowRankOptions slow;
 };
 
@@ -69,5 +84,6 @@ CommandLine parse_command_line(int argc, const char* const* argv);
 Status check_options(const Options& options, int world_size);
 
 const char* to_string(Precision precision);
+const char* to_string(Mode mode);
 
 }  // namespace lockstep::trainer

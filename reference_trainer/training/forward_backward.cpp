@@ -15,12 +15,16 @@ namespace {
 using annotations::kNoLayer;
 using annotations::Scope;
 
+constexpr int kNoPart = -1;
+
 // The compute ranges of a backward pass. Autograd runs a CPU graph on the thread that called backward(), the
 // node made last first, so all that a part of the model needs comes before the next part's first node.
 class BackwardRanges : public std::enable_shared_from_this<BackwardRanges> {
  public:
-  BackwardRanges(int micro_step, bool reduces_gradients)
-      : micro_step_(micro_step), reduces_gradients_(reduces_gradients) {}
+  BackwardRanges(int micro_step, bool reduces_gradients, std::function<void(int)> before_part)
+      : micro_step_(micro_step),
+        reduces_gradients_(reduces_gradients),
+        before_part_(std::move(before_part)) {}
 
   // The part that made `activation` begins when the gradient of `activation` is complete.
   void begin_at(const at::Tensor& activation, std::string name, std::int64_t layer) {
@@ -29,7 +33,10 @@ class BackwardRanges : public std::enable_shared_from_this<BackwardRanges> {
     });
   }
 
-  void begin() { annotations::push_compute("backward head", kNoLayer, micro_step_); }
+  void begin() {
+    if (before_part_) before_part_(kNoLayer);
+    annotations::push_compute("backward head", kNoLayer, micro_step_);
+  }
 
   // After backward() has returned.
   void end() {
@@ -48,6 +55,7 @@ class BackwardRanges : public std::enable_shared_from_this<BackwardRanges> {
       end_queued_ = true;
     }
     annotations::pop();
+    if (before_part_ && layer != kNoLayer) before_part_(static_cast<int>(layer));
     annotations::push_compute(name, layer, micro_step_);
   }
 
@@ -59,6 +67,7 @@ class BackwardRanges : public std::enable_shared_from_this<BackwardRanges> {
 
   int micro_step_;
   bool reduces_gradients_;
+  std::function<void(int)> before_part_;
   bool end_queued_ = false;
   bool ended_ = false;
 };
@@ -78,24 +87,34 @@ at::Tensor layer_forward(Transformer& model, int layer, const at::Tensor& input,
   return model.layer(layer, input);
 }
 
+void call(const std::function<void(int)>& hook, int layer) {
+  if (hook) hook(layer);
+}
+
 }  // namespace
 
 double forward_backward(Transformer& model, const MicroStep& micro_step) {
-  const auto ranges = std::make_shared<BackwardRanges>(micro_step.index, micro_step.reduces_gradients);
-  const bool annotate = annotations::tool_attached();
+  const PartHooks& parts = micro_step.parts;
+  const auto ranges =
+      std::make_shared<BackwardRanges>(micro_step.index, micro_step.reduces_gradients, parts.before_backward);
+  // Without a tool or a hook nobody asks where one part ends and the next begins.
+  const bool follow = annotations::tool_attached() || parts.before_backward;
   at::Tensor loss;
   double loss_value = 0;
   {
     const auto phase = Scope::phase("forward");
     at::Tensor hidden;
+    call(parts.before_forward, kNoPart);
     {
       const auto range = Scope::compute("forward embedding", kNoLayer, micro_step.index);
       hidden = model.embed(micro_step.tokens);
     }
-    if (annotate) ranges->begin_at(hidden, "backward embedding", kNoLayer);
+    if (follow) ranges->begin_at(hidden, "backward embedding", kNoLayer);
     for (int layer = 0; layer < model.layers(); ++layer) {
+      call(parts.before_forward, layer);
       hidden = layer_forward(model, layer, hidden, micro_step);
-      if (annotate) ranges->begin_at(hidden, layer_name("backward", layer), layer);
+      call(parts.after_forward, layer);
+      if (follow) ranges->begin_at(hidden, layer_name("backward", layer), layer);
     }
     const auto range = Scope::compute("forward head", kNoLayer, micro_step.index);
     loss = model.loss(hidden, micro_step.targets);
@@ -103,9 +122,9 @@ double forward_backward(Transformer& model, const MicroStep& micro_step) {
   }
   if (micro_step.between_passes) micro_step.between_passes();
   const auto phase = Scope::phase("backward");
-  if (annotate) ranges->begin();
+  if (follow) ranges->begin();
   (loss * micro_step.loss_scale).backward();
-  if (annotate) ranges->end();
+  if (follow) ranges->end();
   return loss_value;
 }
 

@@ -13,6 +13,13 @@ namespace lockstep::trainer {
 
 class Transformer;
 
+// Called outside of compute ranges, as each part of the model is about to be used, or has been: a layer, or
+// −1 for what is before and behind the layers (embedding and head). Empty functions are not called.
+struct PartHooks {
+  std::function<void(int layer)> before_forward, after_forward;
+  std::function<void(int layer)> before_backward;  // of −1 only before the head
+};
+
 struct MicroStep {
   int index = 0;
   at::Tensor tokens;
@@ -22,6 +29,7 @@ struct MicroStep {
   int forward_repetitions =
       1;  // above 1: each layer's forward is computed so many times, the last one counts
   std::function<void()> between_passes;  // called after forward, before backward
+  PartHooks parts;
 };
 
 // Returns the mean loss of the micro-step, unscaled. Gradients are added to the parameters'.

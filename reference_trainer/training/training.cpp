@@ -17,6 +17,8 @@
 #include "reference_trainer/data/training_data.h"
 #include "reference_trainer/distributed/communicator.h"
 #include "reference_trainer/distributed/data_parallel.h"
+#include "reference_trainer/distributed/sharding_group.h"
+#include "reference_trainer/fsdp/fully_sharded.h"
 #include "reference_trainer/instrumentation/annotations.h"
 #include "reference_trainer/logging/log.h"
 #include "reference_trainer/model/transformer.h"
@@ -62,10 +64,15 @@ class Trainer {
     if (placement.world_size > 1) {
       communicator_ =
           std::make_unique<Communicator>(placement, std::chrono::seconds(options.timeout_seconds));
-      data_parallel_ = std::make_unique<DataParallel>(*communicator_, named_parameters(), options.buckets);
+      if (options.mode == Mode::fsdp) {
+        share_parameters();
+      } else {
+        data_parallel_ = std::make_unique<DataParallel>(*communicator_, named_parameters(), options.buckets);
+      }
     }
     optimizer_ = std::make_unique<torch::optim::AdamW>(
-        model_->parameters(), torch::optim::AdamWOptions(options.training.learning_rate).weight_decay(0.01));
+        sharded_ ? sharded_->shards() : model_->parameters(),
+        torch::optim::AdamWOptions(options.training.learning_rate).weight_decay(0.01));
   }
 
   Status run() {
@@ -92,6 +99,17 @@ class Trainer {
     std::vector<Parameter> parameters;
     for (const auto& item : model_->named_parameters()) parameters.push_back({item.key(), item.value()});
     return parameters;
+  }
+
+  void share_parameters() {
+    std::vector<at::Tensor> parameters;
+    for (const at::Tensor& parameter : model_->parameters()) parameters.push_back(parameter.detach());
+    communicator_->set_purpose(Purpose::parameters);
+    communicator_->broadcast(parameters);
+    annotations::Group group{.id = 1, .name = "fsdp", .ranks = {}};
+    for (int rank = 0; rank < placement_.world_size; ++rank) group.ranks.push_back(rank);
+    sharding_group_ = std::make_unique<ShardingGroup>(*communicator_, std::move(group));
+    sharded_ = std::make_unique<FullySharded>(*sharding_group_, *model_, options_.fsdp);
   }
 
   void write_start() {
@@ -157,13 +175,20 @@ class Trainer {
         .loss_scale = 1.0 / options_.training.gradient_accumulation,
         .reduces_gradients = false,
         .forward_repetitions = options_.slow.rank == placement_.rank ? options_.slow.factor : 1,
-        .between_passes = {}};
+        .between_passes = {},
+        .parts = {}};
     if (data_parallel_) {
       if (data_parallel_->before_forward(last)) write_buckets(step, true);
       micro_step.reduces_gradients = last;
       if (last) micro_step.between_passes = [this] { data_parallel_->before_backward(); };
     }
-    return forward_backward(*model_, micro_step);
+    if (sharded_) micro_step.parts = sharded_->hooks(last);
+    const double loss = forward_backward(*model_, micro_step);
+    if (sharded_ && last) {
+      const auto range = Scope::phase("wait for gradients");
+      sharded_->wait_for_gradients();
+    }
+    return loss;
   }
 
   // The mean over all ranks, on its way while the optimizer computes.
@@ -181,12 +206,36 @@ class Trainer {
     const auto phase = Scope::phase("optimizer");
     const double limit = options_.training.clip_grad_norm;
     double norm = 0;
-    {
+    if (sharded_) {
+      norm = clip_shards(limit);
+    } else {
       const auto range = Scope::compute("clip gradients", kNoLayer, -1);
       norm = torch::nn::utils::clip_grad_norm_(model_->parameters(), limit > 0 ? limit : HUGE_VAL);
     }
     const auto range = Scope::compute("AdamW", kNoLayer, -1);
     optimizer_->step();
+    return norm;
+  }
+
+  // As clip_grad_norm_ does it, with the norm of the whole gradient: its squares are summed over the ranks.
+  double clip_shards(double limit) {
+    double squares = 0;
+    {
+      const auto range = Scope::compute("gradient norm", kNoLayer, -1);
+      for (const at::Tensor& shard : sharded_->shards())
+        squares += shard.grad().to(at::kDouble).square().sum().item<double>();
+    }
+    communicator_->set_purpose(Purpose::gradient_norm);
+    const std::function<double()> mean = communicator_->start_mean(squares);
+    {
+      const auto range = Scope::phase("wait for gradient norm");
+      squares = mean() * placement_.world_size;
+    }
+    const double norm = std::sqrt(squares);
+    const auto range = Scope::compute("clip gradients", kNoLayer, -1);
+    const double factor = limit > 0 ? limit / (norm + 1e-6) : 1;
+    if (factor < 1)
+      for (const at::Tensor& shard : sharded_->shards()) shard.grad().mul_(factor);
     return norm;
   }
 
@@ -203,6 +252,8 @@ class Trainer {
   std::unique_ptr<Transformer> model_;
   std::unique_ptr<Communicator> communicator_;
   std::unique_ptr<DataParallel> data_parallel_;
+  std::unique_ptr<ShardingGroup> sharding_group_;
+  std::unique_ptr<FullySharded> sharded_;
   std::unique_ptr<torch::optim::AdamW> optimizer_;
 };
 

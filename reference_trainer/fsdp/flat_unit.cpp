@@ -1,0 +1,58 @@
+#include "reference_trainer/fsdp/flat_unit.h"
+
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/zeros.h>
+#include <c10/core/Allocator.h>
+
+#include <utility>
+
+namespace lockstep::trainer {
+
+FlatUnit::FlatUnit(std::string name, std::vector<at::Tensor> parameters, int rank, int size)
+    : name_(std::move(name)), parameters_(std::move(parameters)), rank_(rank) {
+  const at::NoGradGuard no_gradient;
+  std::int64_t elements = 0;
+  for (const at::Tensor& parameter : parameters_) elements += parameter.numel();
+  const std::int64_t padded = (elements + size - 1) / size * size;
+  whole_ = at::zeros({padded}, parameters_.front().options().requires_grad(false));
+  std::int64_t offset = 0;
+  for (at::Tensor& parameter : parameters_) {
+    const at::Tensor view = whole_.narrow(0, offset, parameter.numel()).view(parameter.sizes());
+    view.copy_(parameter);
+    parameter.set_data(view);
+    offset += parameter.numel();
+  }
+  const std::int64_t part = padded / size;
+  shard_ = whole_.narrow(0, rank * part, part).clone();
+  free();
+}
+
+at::Tensor FlatUnit::allocate() {
+  c10::StorageImpl* const storage = whole_.storage().unsafeGetStorageImpl();
+  storage->set_data_ptr_noswap(c10::GetAllocator(whole_.device().type())->allocate(storage->nbytes()));
+  // A tensor of its own, so that autograd doesn't see the gather as a change of what it has saved.
+  const at::NoGradGuard no_gradient;
+  const at::Tensor whole = whole_.detach();
+  whole.narrow(0, rank_ * shard_.numel(), shard_.numel()).copy_(shard_.detach());
+  return whole;
+}
+
+void FlatUnit::free() {
+  // The size stays: the parameters keep their shapes, and autograd what it saved of them.
+  whole_.storage().unsafeGetStorageImpl()->set_data_ptr_noswap(at::DataPtr(nullptr, whole_.device()));
+}
+
+at::Tensor FlatUnit::take_gradients() {
+  const at::NoGradGuard no_gradient;
+  const at::Tensor flat = at::zeros({whole_.numel()}, whole_.options());
+  std::int64_t offset = 0;
+  for (const at::Tensor& parameter : parameters_) {
+    if (parameter.grad().defined())
+      flat.narrow(0, offset, parameter.numel()).copy_(parameter.grad().reshape({-1}));
+    parameter.mutable_grad().reset();
+    offset += parameter.numel();
+  }
+  return flat;
+}
+
+}  // namespace lockstep::trainer
