@@ -3,6 +3,7 @@
 #include <ATen/Parallel.h>
 #include <ATen/ops/empty.h>
 #include <c10/util/Exception.h>
+#include <malloc.h>
 #include <torch/nn/utils/clip_grad.h>
 #include <torch/optim/adamw.h>
 #include <torch/utils.h>
@@ -257,6 +258,15 @@ class Trainer {
   std::unique_ptr<torch::optim::AdamW> optimizer_;
 };
 
+// Each step allocates and frees the same tensors. Left to itself the allocator gives much of that back to the
+// kernel, thousands of page faults a step, and how many hangs on the least change of order: steps would then
+// not compare.
+void keep_memory() {
+  constexpr int kNever = 1 << 30;  // bytes
+  mallopt(M_TRIM_THRESHOLD, kNever);
+  mallopt(M_MMAP_THRESHOLD, kNever);
+}
+
 }  // namespace
 
 Status train(const Options& options, const Placement& placement, const Text& text) {
@@ -270,6 +280,7 @@ Status train(const Options& options, const Placement& placement, const Text& tex
     log = std::move(created).value();
   }
   try {
+    keep_memory();
     at::set_num_threads(options.threads);
     at::set_num_interop_threads(1);
     Trainer trainer(options, placement, text, std::move(sampler).value(), log);
