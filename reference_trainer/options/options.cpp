@@ -6,6 +6,9 @@
 #include <algorithm>
 #include <charconv>
 #include <limits>
+#include <map>
+#include <utility>
+#include <vector>
 
 namespace lockstep::trainer {
 namespace {
@@ -253,6 +256,16 @@ CommandLine parse_command_line(int argc, const char* const* argv) {
     return line;
   } catch (const CLI::ParseError& error) {
     return usage_error(error.what());
+  }
+  const std::pair<const char*, Mode> of_mode[] = {{"--bucket-cap-mb", Mode::ddp},
+                                                  {"--first-bucket-mb", Mode::ddp},
+                                                  {"--sharding-strategy", Mode::fsdp},
+                                                  {"--backward-prefetch", Mode::fsdp},
+                                                  {"--forward-prefetch", Mode::fsdp}};
+  for (const auto& [flag, mode] : of_mode) {
+    if (app.count(flag) > 0 && line.options.mode != mode)
+      return usage_error(fmt::format("{} belongs to --mode {}, and this is --mode {}", flag, to_string(mode),
+                                     to_string(line.options.mode)));
   }
   if (app.count("--slow-factor") > 0 && app.count("--slow-rank") == 0)
     return usage_error("--slow-factor: which rank is to be slow? Give --slow-rank too");

@@ -126,10 +126,11 @@ INSTANTIATE_TEST_SUITE_P(
                       FlagAndValue{"--learning-rate", "inf"}, FlagAndValue{"--learning-rate", "fast"},
                       FlagAndValue{"--clip-grad-norm", "-1"}, FlagAndValue{"--bucket-cap-mb", "0"},
                       FlagAndValue{"--first-bucket-mb", "-3"}, FlagAndValue{"--seed", "-1"},
-                      FlagAndValue{"--dtype", "float16"}, FlagAndValue{"--device", "cuda"},
-                      FlagAndValue{"--slow-rank", "-1"}, FlagAndValue{"--slow-factor", "0"},
-                      FlagAndValue{"--threads", "0"}, FlagAndValue{"--timeout", "0"},
-                      FlagAndValue{"--no-such-flag", "1"}));
+                      FlagAndValue{"--dtype", "float16"}, FlagAndValue{"--mode", "pipeline"},
+                      FlagAndValue{"--sharding-strategy", "some"}, FlagAndValue{"--backward-prefetch", "PRE"},
+                      FlagAndValue{"--device", "cuda"}, FlagAndValue{"--slow-rank", "-1"},
+                      FlagAndValue{"--slow-factor", "0"}, FlagAndValue{"--threads", "0"},
+                      FlagAndValue{"--timeout", "0"}, FlagAndValue{"--no-such-flag", "1"}));
 
 TEST(Options, StrayArgumentIsRefused) {
   const CommandLine line = parse({"stray"});
@@ -141,6 +142,29 @@ TEST(Options, CombinationsAreChecked) {
   EXPECT_FALSE(check_options(parse({"--hidden", "100", "--heads", "3"}).options, 1).ok());
   EXPECT_FALSE(check_options(parse({"--slow-rank", "4"}).options, 4).ok());
   EXPECT_TRUE(check_options(parse({"--slow-rank", "3"}).options, 4).ok());
+}
+
+TEST(Options, ModesHaveFlagsOfTheirOwn) {
+  const CommandLine line = parse({"--mode", "fsdp", "--sharding-strategy", "shard_grad_op",
+                                  "--backward-prefetch", "post", "--forward-prefetch"});
+  EXPECT_FALSE(line.exits) << line.output;
+  EXPECT_EQ(line.options.mode, Mode::fsdp);
+  EXPECT_EQ(line.options.fsdp.strategy, ShardingStrategy::shard_grad_op);
+  EXPECT_EQ(line.options.fsdp.backward_prefetch, BackwardPrefetch::post);
+  EXPECT_TRUE(line.options.fsdp.forward_prefetch);
+  EXPECT_TRUE(check_options(line.options, 2).ok());
+  EXPECT_FALSE(check_options(line.options, 1).ok());
+  EXPECT_FALSE(check_options(parse({"--mode", "single"}).options, 2).ok());
+  for (const auto& wrong : {std::vector<const char*>{"--forward-prefetch"},
+                            std::vector<const char*>{"--mode", "fsdp", "--bucket-cap-mb", "1"}}) {
+    const CommandLine refused = parse(wrong);
+    EXPECT_EQ(refused.exit_code, 2);
+    EXPECT_THAT(refused.output, HasSubstr("belongs to --mode"));
+  }
+}
+
+TEST(Options, SlowFactorNeedsASlowRank) {
+  EXPECT_THAT(parse({"--slow-factor", "3"}).output, HasSubstr("--slow-rank"));
 }
 
 TEST(Options, SmallestBucketHoldsAByte) {

@@ -87,8 +87,9 @@ TEST(Failure, PortInUse) {
 
 class RunningJob : public ::testing::Test {
  protected:
-  RunningJob()
-      : process_({"--ranks", "3", "--steps", "1000000", "--layers", "1", "--hidden", "16", "--heads", "1"}) {
+  explicit RunningJob(const std::string& mode = "ddp")
+      : process_({"--mode", mode, "--ranks", "3", "--steps", "1000000", "--layers", "1", "--hidden", "16",
+                  "--heads", "1"}) {
     for (std::string line; !line.starts_with("step 2");) {
       if (!process_.read_line(line)) ADD_FAILURE() << "the job ended before its second step";
       if (HasFailure()) break;
@@ -100,6 +101,19 @@ class RunningJob : public ::testing::Test {
 };
 
 TEST_F(RunningJob, EndsWhenARankIsKilled) {
+  ASSERT_EQ(ranks_.size(), 3u);
+  kill(ranks_.at(1), SIGKILL);
+  EXPECT_EQ(process_.wait(), 128 + SIGKILL);
+  EXPECT_THAT(process_.errors(), HasSubstr("rank 1 was killed by signal 9 (SIGKILL)"));
+  for (const auto& [rank, pid] : ranks_) EXPECT_NE(kill(pid, 0), 0) << "rank " << rank << " still runs";
+}
+
+class RunningShardedJob : public RunningJob {
+ protected:
+  RunningShardedJob() : RunningJob("fsdp") {}
+};
+
+TEST_F(RunningShardedJob, EndsWhenARankIsKilled) {
   ASSERT_EQ(ranks_.size(), 3u);
   kill(ranks_.at(1), SIGKILL);
   EXPECT_EQ(process_.wait(), 128 + SIGKILL);
