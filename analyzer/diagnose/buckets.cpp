@@ -4,19 +4,13 @@
 #include <map>
 #include <utility>
 
+#include "analyzer/diagnose/median.h"
 #include "analyzer/intervals/time_math.h"
 
 namespace lockstep::analyzer {
 namespace {
 
 constexpr std::int64_t kLeastBucketBytes = 4096;
-
-template <class T>
-T median(std::vector<T> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>((values.size() - 1) / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
 
 using Buckets = std::vector<const CollectiveReport*>;
 using GroupKey = std::pair<std::string, std::vector<std::int32_t>>;
@@ -61,8 +55,8 @@ void fit_latency(const std::map<std::int64_t, std::vector<std::int64_t>>& wire_b
   if (wire_by_bytes.empty()) return;
   const auto& [small_bytes, small_times] = *wire_by_bytes.begin();
   const auto& [large_bytes, large_times] = *wire_by_bytes.rbegin();
-  const auto small = static_cast<double>(median(small_times)),
-             large = static_cast<double>(median(large_times));
+  const auto small = static_cast<double>(lower_median(small_times)),
+             large = static_cast<double>(lower_median(large_times));
   if (large_bytes < 4 * small_bytes || large <= small) return;
   const double bandwidth = static_cast<double>(large_bytes - small_bytes) / (large - small);
   const double latency = small - static_cast<double>(small_bytes) / bandwidth;
@@ -110,11 +104,11 @@ std::optional<BucketSteps> look_at_buckets(const Report& report) {
     result.all_transfer_ns = saturating_add(result.all_transfer_ns, transfer_of(collective));
   }
   result.steps = counts.size();
-  result.per_step = median(counts);
-  result.bytes_per_step = median(step_bytes);
-  result.bucket_bytes = median(bytes);
-  result.first_bytes = median(first_bytes);
-  if (!first_starts.empty()) result.first_start = median(first_starts);
+  result.per_step = lower_median(counts);
+  result.bytes_per_step = lower_median(step_bytes);
+  result.bucket_bytes = lower_median(bytes);
+  result.first_bytes = lower_median(first_bytes);
+  if (!first_starts.empty()) result.first_start = lower_median(first_starts);
   fit_latency(wire_by_bytes, result);
   return result;
 }

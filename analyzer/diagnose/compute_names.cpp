@@ -5,6 +5,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "analyzer/diagnose/median.h"
+
 namespace lockstep::analyzer {
 namespace {
 
@@ -23,13 +25,6 @@ void add_computations(const RankTrace& rank, Nanoseconds begin, Nanoseconds end,
     sum.ns += std::min(end, activity->end) - activity->begin;
     ++sum.count;
   }
-}
-
-std::int64_t lower_median(std::vector<std::int64_t> values) {
-  if (values.empty()) return 0;
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>((values.size() - 1) / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
 }
 
 }  // namespace
@@ -61,6 +56,7 @@ std::optional<SlowComputation> slowest_computation(const Diagnosis& diagnosis,
       times.push_back(found == sums.end() ? 0 : found->second.ns);
       counts.push_back(found == sums.end() ? 0 : found->second.count);
     }
+    if (times.empty()) return std::nullopt;  // nobody to compare with
     const std::int64_t typical = lower_median(times);
     const std::int64_t greatest = worst.own_ns - worst.others_ns;
     // Equal excesses: the smaller id, so that the answer does not hang on the order of a hash table.

@@ -5,6 +5,8 @@
 #include <tuple>
 #include <utility>
 
+#include "analyzer/diagnose/median.h"
+
 namespace lockstep::analyzer {
 namespace {
 
@@ -27,12 +29,6 @@ std::optional<MatchRecord> record_of(const Matching& matching, std::uint32_t mat
       std::lower_bound(records.begin(), records.end(), rank,
                        [](const MatchRecord& record, std::uint32_t r) { return record.rank < r; });
   return found != records.end() && found->rank == rank ? std::optional(*found) : std::nullopt;
-}
-
-std::int64_t median(std::vector<std::int64_t> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>((values.size() - 1) / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
 }
 
 class Finder {
@@ -127,7 +123,7 @@ class Finder {
     for (std::size_t cause = 0; cause < kCauseCount; ++cause) {
       std::vector<std::int64_t> values;
       for (const RankTimeline::CauseTimes& times : others) values.push_back(times[cause]);
-      const std::int64_t typical = median(std::move(values));
+      const std::int64_t typical = lower_median(std::move(values));
       if ((*own)[cause] - typical <= delay.excess_ns) continue;
       delay.cause = static_cast<Cause>(cause);
       delay.own_ns = (*own)[cause];
@@ -145,7 +141,7 @@ class Finder {
     for (std::uint32_t i = 0; i < records.size(); ++i) {
       if (i != late) arrivals.push_back(activity_of(job_, records[i]).begin);
     }
-    return activity_of(job_, records[late]).begin - median(std::move(arrivals));
+    return activity_of(job_, records[late]).begin - lower_median(std::move(arrivals));
   }
 
   // The operation between leaving and arriving in which the late rank waited longest for somebody else.

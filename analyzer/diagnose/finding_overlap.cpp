@@ -139,8 +139,7 @@ void find_lack_of_overlap(const FindingContext& context, std::vector<Finding>& f
   const std::int64_t lost = coverable_transfer(context.report);
   if (communication == 0 || context.report.ranks.size() < 2) return;
   // Waiting for ranks without a record would look like transfer, and isn't cured by overlap.
-  if (const TransferTotals totals = transfer_totals(context.report); totals.doubtful_ns > totals.all_ns / 2)
-    return;
+  if (transfer_totals(context.report).mostly_doubtful()) return;
   if (static_cast<double>(overlap) > kNoOverlap * static_cast<double>(communication)) return;
   if (!context.is_worth(lost, kOverlapPermille)) return;
   Finding finding;

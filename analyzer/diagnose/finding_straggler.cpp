@@ -57,7 +57,7 @@ std::string remedy_for(const FindingContext& context, const LateCause& cause, st
   if (cause.cause == Cause::compute) {
     const std::optional<SlowComputation> slow =
         slowest_computation(context.diagnosis, costliest_delays(cause));
-    if (slow.has_value() && slow->own_count > slow->others_count + slow->others_count / 10) {
+    if (slow && slow->ran_more_often()) {
       return fmt::format(
           "rank {} is given more to compute than the others: balance the work over ranks (batches by length, "
           "experts and layers by cost)",
@@ -109,11 +109,12 @@ void find_stragglers(const FindingContext& context, std::vector<Finding>& findin
                                              causes.front().operations, blame.collectives,
                                              format_share(causes.front().blame_ns, blame.blame_ns)));
     }
-    finding.remedy = causes.empty() ? remedy_for(Cause::other, blame.rank, context.on_cpu)
-                                    : remedy_for(context, causes.front(), blame.rank);
     if (blame.partial) {
       finding.remedy =
           "record all ranks first: one without a record takes part in most of these, and may have come later";
+    } else {
+      finding.remedy = causes.empty() ? remedy_for(Cause::other, blame.rank, context.on_cpu)
+                                      : remedy_for(context, causes.front(), blame.rank);
     }
     finding.lost_ns = lost;
     findings.push_back(std::move(finding));

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "analyzer/diagnose/finding_rules.h"
+#include "analyzer/diagnose/median.h"
 #include "analyzer/intervals/time_math.h"
 #include "analyzer/report/quantity.h"
 
@@ -44,14 +45,11 @@ std::string longest_operation(const Report& report) {
     return a.second.transfer < b.second.transfer;
   });
   if (most == sums.end()) return "";
-  Sum& sum = most->second;
+  const Sum& sum = most->second;
   std::string text = fmt::format("transfer of {}: {} in {}, hidden or not", trace::to_string(most->first),
                                  format_duration(sum.transfer), format_plural(sum.count, "operation"));
-  if (!sum.busbw.empty()) {
-    const auto middle = sum.busbw.begin() + static_cast<std::ptrdiff_t>((sum.busbw.size() - 1) / 2);
-    std::nth_element(sum.busbw.begin(), middle, sum.busbw.end());
-    text += fmt::format("; median wire busbw {}", format_bandwidth(*middle));
-  }
+  if (!sum.busbw.empty())
+    text += fmt::format("; median wire busbw {}", format_bandwidth(lower_median(sum.busbw)));
   return text;
 }
 
@@ -89,8 +87,7 @@ class Rules {
 Words words_for_transfer(const FindingContext& context) {
   const bool alone = std::none_of(context.report.ranks.begin(), context.report.ranks.end(),
                                   [](const RankReport& rank) { return rank.measures.waits_known; });
-  if (const TransferTotals totals = transfer_totals(context.report);
-      !alone && totals.doubtful_ns > totals.all_ns / 2) {
+  if (const TransferTotals totals = transfer_totals(context.report); !alone && totals.mostly_doubtful()) {
     return {"exposed_communication",
             "communication that no compute hides; much of it may be waiting for ranks without a record",
             "record all ranks, and analyze their traces together"};

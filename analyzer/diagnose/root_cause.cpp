@@ -74,7 +74,7 @@ std::string describe_slowest(const Diagnosis& diagnosis, const SlowComputation& 
   if (slow.others_count == 0) return fmt::format("`{}`, which the others do not run", name);
   std::string text =
       fmt::format("`{}`: {} beside {}", name, format_duration(slow.own_ns), format_duration(slow.others_ns));
-  if (slow.own_count > slow.others_count + slow.others_count / 10)
+  if (slow.ran_more_often())
     text += fmt::format(" (it ran {} beside {})", format_plural(slow.own_count, "time"), slow.others_count);
   return text;
 }

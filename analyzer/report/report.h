@@ -152,6 +152,7 @@ bool all_known(const Report& report);
 // in. What looks like transfer there may be waiting for that rank.
 struct TransferTotals {
   std::int64_t all_ns = 0, doubtful_ns = 0;
+  bool mostly_doubtful() const { return doubtful_ns > all_ns / 2; }
 };
 TransferTotals transfer_totals(const Report& report);
 

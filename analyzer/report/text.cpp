@@ -42,7 +42,6 @@ Totals totals_of(const Report& report) {
   for (const RankReport& rank : report.ranks) {
     const Measures& m = rank.measures;
     if (!m.known) continue;
-    ++totals.ranks;
     totals.waits_known = totals.waits_known || m.waits_known;
     totals.window_ns += m.window_ns;
     totals.compute_ns += m.compute_ns;

@@ -112,8 +112,6 @@ void print_ranks(const Report& report, const TextOptions& options, Page& page) {
   std::int64_t longest = 0;
   for (const RankReport& rank : report.ranks)
     if (rank.measures.known) longest = std::max(longest, rank.measures.window_ns);
-  const bool waits_known = std::any_of(report.ranks.begin(), report.ranks.end(),
-                                       [](const RankReport& rank) { return rank.measures.waits_known; });
   const Rows rows = choose(report, std::max<std::size_t>(1, room));
   const bool several_hosts = std::any_of(report.ranks.begin(), report.ranks.end(), [&](const RankReport& r) {
     return r.host != report.ranks.front().host;
@@ -150,7 +148,7 @@ void print_ranks(const Report& report, const TextOptions& options, Page& page) {
 
     const Line absent = Line{}.dim(kAbsent);
     const bool waits = m.known && m.waits_known;
-    if (!waits_known || (blame == 0 && !m.known)) waited_for = absent;
+    if (!totals.waits_known || (blame == 0 && !m.known)) waited_for = absent;
     table.add_row({name,
                    m.known ? duration_cell(m.window_ns) : absent,
                    {},

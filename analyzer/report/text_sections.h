@@ -9,7 +9,6 @@ namespace lockstep::analyzer {
 
 // Sums over the ranks of a report whose measures are known.
 struct Totals {
-  std::size_t ranks = 0;
   bool waits_known = false;  // of any of them
   std::int64_t window_ns = 0;
   std::int64_t compute_ns = 0;
