@@ -4,14 +4,19 @@
 
 namespace lockstep::trainer {
 
+DataShare data_share(const Options&, int world_size, int rank) {
+  return {.rank = rank, .size = world_size};
+}
+
 Sampler::Shape sampler_shape(const Options& options, const Text& text, int world_size, int rank) {
   const auto size = [](int value) { return static_cast<std::size_t>(value); };
+  const DataShare share = data_share(options, world_size, rank);
   return {.text_bytes = text.bytes.size(),
           .sequence_length = size(options.model.sequence_length),
           .batch_size = size(options.training.batch_size),
           .gradient_accumulation = size(options.training.gradient_accumulation),
-          .world_size = size(world_size),
-          .rank = size(rank),
+          .world_size = size(share.size),
+          .rank = size(share.rank),
           .seed = options.training.seed};
 }
 

@@ -5,6 +5,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -50,9 +51,8 @@ std::shared_ptr<gloo::transport::Device> network_device(const Placement& placeme
   return c10d::ProcessGroupGloo::createDefaultDevice();
 }
 
-annotations::Group whole_job(int size) {
-  annotations::Group group{
-      .id = 0, .name = "data_parallel", .ranks = std::vector<int>(static_cast<std::size_t>(size))};
+annotations::Group whole_job(const std::string& name, int size) {
+  annotations::Group group{.id = 0, .name = name, .ranks = std::vector<int>(static_cast<std::size_t>(size))};
   std::iota(group.ranks.begin(), group.ranks.end(), 0);
   return group;
 }
@@ -72,19 +72,15 @@ Error system_error(const char* what) {
 
 }  // namespace
 
-Communicator::Communicator(const Placement& placement, std::chrono::seconds timeout)
-    : rank_(placement.rank), size_(placement.world_size) {
-  const c10::intrusive_ptr<c10d::Store> store = rendezvous(placement, timeout);
-  connect_ = [store, timeout, placement, this](const std::string& name) {
-    auto options = c10d::ProcessGroupGloo::Options::create(timeout);
-    options->devices.push_back(network_device(placement));
-    options->threads = 1;
-    auto prefixed = c10::make_intrusive<c10d::PrefixStore>(name, store);
-    return c10::intrusive_ptr<c10d::Backend>(
-        c10::make_intrusive<c10d::ProcessGroupGloo>(prefixed, rank_, size_, options));
-  };
-  backend_ = c10::make_intrusive<InstrumentedBackend>(connect("data_parallel"), whole_job(size_));
-  group_ = c10::make_intrusive<c10d::ProcessGroup>(store, rank_, size_);
+Communicator::Communicator(const Placement& placement, std::chrono::seconds timeout, const std::string& name)
+    : rank_(placement.rank),
+      size_(placement.world_size),
+      placement_(placement),
+      timeout_(timeout),
+      store_(rendezvous(placement, timeout)) {
+  annotations::Group all = whole_job(name, size_);
+  backend_ = c10::make_intrusive<InstrumentedBackend>(connect(name, all.ranks), std::move(all));
+  group_ = c10::make_intrusive<c10d::ProcessGroup>(store_, rank_, size_);
   group_->setBackend(at::kCPU, c10d::ProcessGroup::BackendType::GLOO,
                      c10::intrusive_ptr<c10d::Backend>(backend_));
   group_->setDefaultBackend(c10d::ProcessGroup::BackendType::GLOO);
@@ -104,17 +100,24 @@ void Communicator::broadcast(std::vector<at::Tensor> tensors) {
   c10d::broadcast_coalesced(group_, tensors, kBroadcastBytes, /*rank=*/0);
 }
 
-std::function<double()> Communicator::start_mean(double value) {
+std::function<double()> Communicator::start_sum(double value) {
   std::vector<at::Tensor> tensors{at::full({1}, value, at::kDouble)};
   auto work = group_->allreduce(tensors);
-  return [work, result = tensors.front(), size = size_] {
+  return [work, result = tensors.front()] {
     work->wait();
-    return result.item<double>() / size;
+    return result.item<double>();
   };
 }
 
-c10::intrusive_ptr<c10d::Backend> Communicator::connect(const std::string& name) {
-  return connect_(name);
+c10::intrusive_ptr<c10d::Backend> Communicator::connect(const std::string& name,
+                                                        const std::vector<int>& ranks) {
+  auto options = c10d::ProcessGroupGloo::Options::create(timeout_);
+  options->devices.push_back(network_device(placement_));
+  options->threads = 1;
+  const auto own = std::find(ranks.begin(), ranks.end(), rank_) - ranks.begin();
+  return c10::make_intrusive<c10d::ProcessGroupGloo>(c10::make_intrusive<c10d::PrefixStore>(name, store_),
+                                                     static_cast<int>(own), static_cast<int>(ranks.size()),
+                                                     options);
 }
 
 void Communicator::barrier() {

@@ -30,8 +30,8 @@ class InstrumentedBackend;
 class Communicator {
  public:
   // Meets the other ranks at the rendezvous store and connects to them. One Gloo worker thread: collectives
-  // run one after the other, in the order in which they were issued.
-  Communicator(const Placement& placement, std::chrono::seconds timeout);
+  // run one after the other, in the order in which they were issued. `name` is the group's, of all ranks.
+  Communicator(const Placement& placement, std::chrono::seconds timeout, const std::string& name);
   ~Communicator();
 
   int rank() const { return rank_; }
@@ -44,18 +44,20 @@ class Communicator {
 
   // Overwrites the tensors with those of rank 0.
   void broadcast(std::vector<at::Tensor> tensors);
-  // Issues the all-reduce of one number; the function that it returns waits for it and gives the mean over
-  // all ranks.
-  std::function<double()> start_mean(double value);
+  // Issues the all-reduce of one number; the function that it returns waits for it and gives the sum over all
+  // ranks.
+  std::function<double()> start_sum(double value);
   void barrier();
-  // Connections of their own between the same ranks, for sends and receives. Every rank must call this, with
-  // the same name.
-  c10::intrusive_ptr<c10d::Backend> connect(const std::string& name);
+  // Connections of their own between some ranks, this one among them, for sends and receives. Each of them
+  // must call this, with the same name, and nobody else. Ranks of the result count within `ranks`.
+  c10::intrusive_ptr<c10d::Backend> connect(const std::string& name, const std::vector<int>& ranks);
 
  private:
   int rank_;
   int size_;
-  std::function<c10::intrusive_ptr<c10d::Backend>(const std::string&)> connect_;
+  Placement placement_;
+  std::chrono::seconds timeout_;
+  c10::intrusive_ptr<c10d::Store> store_;
   c10::intrusive_ptr<InstrumentedBackend> backend_;
   c10::intrusive_ptr<c10d::ProcessGroup> group_;
 };

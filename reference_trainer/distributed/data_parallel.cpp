@@ -12,10 +12,6 @@
 namespace lockstep::trainer {
 namespace {
 
-constexpr bool kFindUnusedParameters = false;
-// Gradients live in the buckets: nothing is copied back after the all-reduce.
-constexpr bool kGradientAsBucketView = true;
-
 using Tensors = std::vector<at::Tensor>;
 using Assignment = std::vector<std::vector<std::size_t>>;
 using Group = c10::intrusive_ptr<c10d::ProcessGroup>;
@@ -25,22 +21,23 @@ using Names = std::unordered_map<std::size_t, std::string>;
 // that only the branch that fits this libtorch is compiled.
 template <class Version>
 std::unique_ptr<Version> make_reducer(const Tensors& tensors, const Assignment& assignment,
-                                      const Group& group, const Names& names, const BucketOptions& limits) {
+                                      const Group& group, const Names& names, const DdpOptions& options) {
   const std::vector<bool> dense(tensors.size(), false);
   if constexpr (std::is_constructible_v<Version, Tensors, Assignment, Group, std::vector<bool>, std::int64_t,
                                         bool, bool, Names, std::int64_t, bool, bool,
                                         std::vector<std::int64_t>>) {
-    return std::make_unique<Version>(tensors, assignment, group, dense, limits.cap_bytes,
-                                     kFindUnusedParameters, kGradientAsBucketView, names, limits.first_bytes,
-                                     false, false, std::vector<std::int64_t>{});
+    return std::make_unique<Version>(tensors, assignment, group, dense, options.cap_bytes,
+                                     options.find_unused_parameters, options.gradient_as_bucket_view, names,
+                                     options.first_bytes, false, false, std::vector<std::int64_t>{});
   } else if constexpr (std::is_constructible_v<Version, Tensors, Assignment, Group, std::vector<bool>,
                                                std::int64_t, bool, bool, Names, std::int64_t, bool, bool>) {
-    return std::make_unique<Version>(tensors, assignment, group, dense, limits.cap_bytes,
-                                     kFindUnusedParameters, kGradientAsBucketView, names, limits.first_bytes,
-                                     false, false);
+    return std::make_unique<Version>(tensors, assignment, group, dense, options.cap_bytes,
+                                     options.find_unused_parameters, options.gradient_as_bucket_view, names,
+                                     options.first_bytes, false, false);
   } else {
-    return std::make_unique<Version>(tensors, assignment, group, dense, limits.cap_bytes,
-                                     kFindUnusedParameters, kGradientAsBucketView, names, limits.first_bytes);
+    return std::make_unique<Version>(tensors, assignment, group, dense, options.cap_bytes,
+                                     options.find_unused_parameters, options.gradient_as_bucket_view, names,
+                                     options.first_bytes);
   }
 }
 
@@ -53,21 +50,25 @@ Tensors tensors_of(const std::vector<Parameter>& parameters) {
 }  // namespace
 
 DataParallel::DataParallel(Communicator& communicator, std::vector<Parameter> parameters,
-                           const BucketOptions& limits)
-    : communicator_(communicator), parameters_(std::move(parameters)) {
+                           const DdpOptions& options)
+    : communicator_(communicator), parameters_(std::move(parameters)), options_(options) {
   const Tensors tensors = tensors_of(parameters_);
   communicator_.set_purpose(Purpose::parameters);
   Tensors detached;
   for (const at::Tensor& tensor : tensors) detached.push_back(tensor.detach());
   communicator_.broadcast(detached);
 
-  // As DistributedDataParallel does it without unused parameters: one bucket until the ready order is known.
-  auto [assignment, size_limits] = c10d::compute_bucket_assignment_by_size(
-      tensors, {std::numeric_limits<std::size_t>::max()}, std::vector<bool>(tensors.size(), false));
+  // As DistributedDataParallel does it: one bucket until the order in which gradients are ready is known;
+  // where unused parameters are looked for, that order is never taken, and the limits hold from the start.
+  std::vector<std::size_t> limits{std::numeric_limits<std::size_t>::max()};
+  if (options.find_unused_parameters)
+    limits = {static_cast<std::size_t>(options.first_bytes), static_cast<std::size_t>(options.cap_bytes)};
+  auto [assignment, size_limits] =
+      c10d::compute_bucket_assignment_by_size(tensors, limits, std::vector<bool>(tensors.size(), false));
   std::reverse(assignment.begin(), assignment.end());
   Names names;
   for (std::size_t i = 0; i < parameters_.size(); ++i) names.emplace(i, parameters_[i].name);
-  reducer_ = make_reducer<c10d::Reducer>(tensors, assignment, communicator_.process_group(), names, limits);
+  reducer_ = make_reducer<c10d::Reducer>(tensors, assignment, communicator_.process_group(), names, options);
 }
 
 DataParallel::~DataParallel() = default;
@@ -80,8 +81,8 @@ bool DataParallel::before_forward(bool synchronize) {
   return rebuilt;
 }
 
-void DataParallel::before_backward() {
-  reducer_->prepare_for_backward({});
+void DataParallel::before_backward(const std::vector<at::Tensor>& outputs) {
+  reducer_->prepare_for_backward(options_.find_unused_parameters ? outputs : std::vector<at::Tensor>{});
 }
 
 std::vector<Bucket> DataParallel::buckets() const {

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "reference_trainer/model/parameter.h"
 #include "reference_trainer/options/options.h"
 
 namespace c10d {
@@ -21,11 +22,6 @@ namespace lockstep::trainer {
 
 class Communicator;
 
-struct Parameter {
-  std::string name;
-  at::Tensor tensor;
-};
-
 struct Bucket {
   std::int64_t bytes = 0;
   std::vector<std::string> parameters;  // in the order of their gradients in the bucket
@@ -34,15 +30,16 @@ struct Bucket {
 class DataParallel {
  public:
   // Gives every rank the parameters of rank 0 and prepares to reduce their gradients.
-  DataParallel(Communicator& communicator, std::vector<Parameter> parameters, const BucketOptions& buckets);
+  DataParallel(Communicator& communicator, std::vector<Parameter> parameters, const DdpOptions& options);
   ~DataParallel();
 
   // Call before each forward pass. `synchronize` says whether the gradients of the backward pass that follows
   // are reduced: false in all but the last micro-step of a step. Returns true where the buckets were rebuilt
   // just now.
   bool before_forward(bool synchronize);
-  // Call before each backward pass that reduces gradients, after the forward pass.
-  void before_backward();
+  // Call before each backward pass that reduces gradients, after the forward pass. `outputs`: what backward
+  // starts from, in which unused parameters are looked for; used only where that was asked for.
+  void before_backward(const std::vector<at::Tensor>& outputs);
 
   // In the order in which they are reduced.
   std::vector<Bucket> buckets() const;
@@ -50,6 +47,7 @@ class DataParallel {
  private:
   Communicator& communicator_;
   std::vector<Parameter> parameters_;
+  DdpOptions options_;
   std::unique_ptr<c10d::Reducer> reducer_;
 };
 

@@ -1,6 +1,7 @@
 #include "reference_trainer/fsdp/flat_unit.h"
 
 #include <ATen/core/grad_mode.h>
+#include <ATen/ops/empty.h>
 #include <ATen/ops/zeros.h>
 #include <c10/core/Allocator.h>
 
@@ -8,33 +9,37 @@
 
 namespace lockstep::trainer {
 
-FlatUnit::FlatUnit(std::string name, std::vector<at::Tensor> parameters, int rank, int size)
+FlatUnit::FlatUnit(std::string name, std::vector<at::Tensor> parameters, at::ScalarType compute, int rank,
+                   int size, int multiple)
     : name_(std::move(name)), parameters_(std::move(parameters)), rank_(rank) {
   const at::NoGradGuard no_gradient;
   std::int64_t elements = 0;
   for (const at::Tensor& parameter : parameters_) elements += parameter.numel();
-  const std::int64_t padded = (elements + size - 1) / size * size;
-  whole_ = at::zeros({padded}, parameters_.front().options().requires_grad(false));
+  const std::int64_t padded = (elements + multiple - 1) / multiple * multiple;
+  const at::Tensor master = at::zeros({padded}, parameters_.front().options().requires_grad(false));
+  whole_ = at::empty({padded}, master.options().dtype(compute));
   std::int64_t offset = 0;
   for (at::Tensor& parameter : parameters_) {
-    const at::Tensor view = whole_.narrow(0, offset, parameter.numel()).view(parameter.sizes());
-    view.copy_(parameter);
-    parameter.set_data(view);
+    master.narrow(0, offset, parameter.numel()).copy_(parameter.reshape({-1}));
+    parameter.set_data(whole_.narrow(0, offset, parameter.numel()).view(parameter.sizes()));
     offset += parameter.numel();
   }
   const std::int64_t part = padded / size;
-  shard_ = whole_.narrow(0, rank * part, part).clone();
+  shard_ = master.narrow(0, rank * part, part).clone().requires_grad_(true);
   free();
 }
 
 at::Tensor FlatUnit::allocate() {
   c10::StorageImpl* const storage = whole_.storage().unsafeGetStorageImpl();
   storage->set_data_ptr_noswap(c10::GetAllocator(whole_.device().type())->allocate(storage->nbytes()));
+  refresh();
+  return whole_.detach();
+}
+
+void FlatUnit::refresh() {
   // A tensor of its own, so that autograd doesn't see the gather as a change of what it has saved.
   const at::NoGradGuard no_gradient;
-  const at::Tensor whole = whole_.detach();
-  whole.narrow(0, rank_ * shard_.numel(), shard_.numel()).copy_(shard_.detach());
-  return whole;
+  whole_.detach().narrow(0, rank_ * shard_.numel(), shard_.numel()).copy_(shard_.detach());
 }
 
 void FlatUnit::free() {
@@ -42,9 +47,9 @@ void FlatUnit::free() {
   whole_.storage().unsafeGetStorageImpl()->set_data_ptr_noswap(at::DataPtr(nullptr, whole_.device()));
 }
 
-at::Tensor FlatUnit::take_gradients() {
+at::Tensor FlatUnit::take_gradients(at::ScalarType type) {
   const at::NoGradGuard no_gradient;
-  const at::Tensor flat = at::zeros({whole_.numel()}, whole_.options());
+  const at::Tensor flat = at::zeros({whole_.numel()}, whole_.options().dtype(type));
   std::int64_t offset = 0;
   for (const at::Tensor& parameter : parameters_) {
     if (parameter.grad().defined())

@@ -14,21 +14,24 @@ namespace lockstep::trainer {
 
 class FlatUnit {
  public:
-  // Takes the parameters' values over; they become views. Afterwards the whole is not there, and shard()
-  // holds this rank's part. Padded with zeros to a multiple of `size` elements.
-  FlatUnit(std::string name, std::vector<at::Tensor> parameters, int rank, int size);
+  // Takes the parameters' values over; they become views of a whole in `compute` type. Afterwards the whole
+  // is not there, and shard() holds part `rank` of `size` in the type that the parameters had. Padded with
+  // zeros to a multiple of `multiple` elements, itself one of `size`.
+  FlatUnit(std::string name, std::vector<at::Tensor> parameters, at::ScalarType compute, int rank, int size,
+           int multiple);
 
   const std::string& name() const { return name_; }
-  const std::vector<at::Tensor>& parameters() const { return parameters_; }
 
   // This rank's part, a leaf for the optimizer: [elements / size].
   const at::Tensor& shard() const { return shard_; }
   // Memory for the whole, with this rank's part filled in; returns it, [elements].
   at::Tensor allocate();
   void free();
+  // Fills this rank's part in again, where the whole is kept.
+  void refresh();
 
-  // The gradients of the parameters as one padded tensor; the parameters have none afterwards.
-  at::Tensor take_gradients();
+  // The gradients of the parameters as one padded tensor of this type; the parameters have none afterwards.
+  at::Tensor take_gradients(at::ScalarType type);
 
   // Elements, padding included.
   std::int64_t elements() const { return whole_.numel(); }

@@ -19,6 +19,7 @@ struct StepPayload {
 struct ComputePayload {
   std::int64_t layer;
   std::int64_t microbatch;
+  std::uint32_t pass;
 };
 struct GroupPayload {
   std::uint64_t group;
@@ -51,7 +52,8 @@ constexpr std::uint64_t kString = NVTX_PAYLOAD_ENTRY_TYPE_CSTRING;
 
 constexpr std::array kStepFields{Field{"step", kInt64, offsetof(StepPayload, step)}};
 constexpr std::array kComputeFields{Field{"layer", kInt64, offsetof(ComputePayload, layer)},
-                                    Field{"microbatch", kInt64, offsetof(ComputePayload, microbatch)}};
+                                    Field{"microbatch", kInt64, offsetof(ComputePayload, microbatch)},
+                                    Field{"pass", kUint32, offsetof(ComputePayload, pass)}};
 constexpr std::array kGroupFields{Field{"group", kUint64, offsetof(GroupPayload, group)},
                                   Field{"size", kUint64, offsetof(GroupPayload, size)},
                                   Field{"ranks", kString, offsetof(GroupPayload, ranks)}};
@@ -166,10 +168,11 @@ void push_step(std::int64_t step) {
   if (tool_attached()) push("step", registration().step, StepPayload{step});
 }
 
-void push_compute(std::string_view name, std::int64_t layer, std::int64_t micro_step) {
+void push_compute(std::string_view name, std::int64_t layer, std::int64_t microbatch, Pass pass) {
   if (!tool_attached()) return;
   const std::string message(name);
-  push(message.c_str(), registration().compute, ComputePayload{layer, micro_step});
+  push(message.c_str(), registration().compute,
+       ComputePayload{layer, microbatch, static_cast<std::uint32_t>(pass)});
 }
 
 void push_issue(const Collective& collective) {

@@ -16,6 +16,13 @@ namespace lockstep::trainer::annotations {
 
 inline constexpr std::int64_t kNoLayer = -1;
 
+// What a compute range is part of. The values are those of `lockstep.compute`.
+enum class Pass : std::uint32_t { other = 0, forward = 1, backward = 2, recompute = 3, optimizer = 4 };
+constexpr const char* to_string(Pass pass) {
+  constexpr const char* kNames[] = {"other", "forward", "backward", "recompute", "optimizer"};
+  return kNames[static_cast<std::size_t>(pass)];
+}
+
 // Whether a tool listens. Work whose only purpose is a better annotation is left out where none does.
 bool tool_attached();
 
@@ -42,7 +49,7 @@ struct Collective {
 
 void push_phase(std::string_view name);
 void push_step(std::int64_t step);
-void push_compute(std::string_view name, std::int64_t layer, std::int64_t micro_step);
+void push_compute(std::string_view name, std::int64_t layer, std::int64_t microbatch, Pass pass);
 void push_issue(const Collective& collective);
 void push_collective(const Collective& collective);
 void pop();
@@ -55,9 +62,6 @@ class [[nodiscard]] Scope {
  public:
   static Scope phase(std::string_view name) { return push_phase(name), Scope(); }
   static Scope step(std::int64_t step) { return push_step(step), Scope(); }
-  static Scope compute(std::string_view name, std::int64_t layer, std::int64_t micro_step) {
-    return push_compute(name, layer, micro_step), Scope();
-  }
   static Scope issue(const Collective& collective) { return push_issue(collective), Scope(); }
   static Scope collective(const Collective& collective) { return push_collective(collective), Scope(); }
   ~Scope() { pop(); }

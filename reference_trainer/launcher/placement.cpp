@@ -40,6 +40,12 @@ Result<std::optional<Placement>> read_placement(const GetEnvironment& get) {
   const Result<int> rank = read_number(get, "RANK", 0, placement.world_size - 1);
   if (!rank.ok()) return rank.error();
   placement.rank = rank.value();
+  placement.local_world_size = placement.world_size;
+  if (get("LOCAL_WORLD_SIZE") != nullptr) {
+    const Result<int> local = read_number(get, "LOCAL_WORLD_SIZE", 1, placement.world_size);
+    if (!local.ok()) return local.error();
+    placement.local_world_size = local.value();
+  }
   if (placement.world_size == 1) return std::optional(placement);
 
   const char* address = get("MASTER_ADDR");

@@ -11,7 +11,8 @@
 
 namespace lockstep::trainer {
 
-enum class Precision { float32, float64 };
+// bfloat16: computed in bfloat16, with float32 masters of the weights for the optimizer.
+enum class Precision { float32, float64, bfloat16 };
 
 struct ModelOptions {
   int layers = 6;
@@ -27,19 +28,30 @@ struct TrainingOptions {
   int gradient_accumulation = 1;  // micro-steps per step; gradients are reduced in the last one alone
   double learning_rate = 1e-3;
   double clip_grad_norm = 1.0;  // 0 switches clipping off
+  bool activation_checkpointing = false;
   std::uint64_t seed = 1;
 };
 
-// Limits of the Reducer's gradient buckets, in bytes.
-struct BucketOptions {
+// As the arguments of PyTorch's DistributedDataParallel of these names; limits of gradient buckets in bytes.
+struct DdpOptions {
   std::int64_t first_bytes = 0;
   std::int64_t cap_bytes = 0;
+  bool gradient_as_bucket_view = true;
+  bool find_unused_parameters = false;
+};
+
+enum class Device { cpu, paced };
+
+// A modelled accelerator in place of the time that the arithmetic takes here.
+struct PaceOptions {
+  double flops_per_second = 0;  // 0: none
+  double jitter = 0;            // each computation's time is scaled by 1 ± up to this, seeded
 };
 
 // What is spread over the ranks besides the batch.
 enum class Mode { single, ddp, fsdp };
 
-enum class ShardingStrategy { full_shard, shard_grad_op };
+enum class ShardingStrategy { full_shard, shard_grad_op, no_shard, hybrid_shard };
 enum class BackwardPrefetch { none, pre, post };
 
 // As the arguments of PyTorch's FullyShardedDataParallel of these names.
@@ -47,6 +59,12 @@ struct FsdpOptions {
   ShardingStrategy strategy = ShardingStrategy::full_shard;
   BackwardPrefetch backward_prefetch = BackwardPrefetch::pre;
   bool forward_prefetch = false;
+  bool limit_all_gathers = true;
+  bool cpu_offload = false;
+  // 0: a unit per layer; else layers are joined until a unit has so many parameters.
+  std::int64_t unit_parameters = 0;
+  int shard_size = 0;              // hybrid_shard: ranks that share a copy; 0: those of a node
+  bool reduce_in_float32 = false;  // with bfloat16: what gradients are reduced in
 };
 
 // A planted, real cause of waiting: this rank computes every layer's forward `factor` times.
@@ -59,14 +77,15 @@ struct Options {
   int ranks = 0;  // 0: not given
   int threads = 1;
   int timeout_seconds = 300;
-  std::string device = "cpu";
+  Device device = Device::cpu;
   std::string data;  // empty: the project's own documentation
   std::string log;   // empty: none
   ModelOptions model;
   TrainingOptions training;
   Mode mode = Mode::ddp;  // of several ranks; one rank is always `single`
-  BucketOptions buckets;
+  DdpOptions ddp;
   FsdpOptions fsdp;
+  PaceOptions pace;
   SlowRankOptions slow;
 };
 
@@ -85,5 +104,6 @@ Status check_options(const Options& options, int world_size);
 
 const char* to_string(Precision precision);
 const char* to_string(Mode mode);
+const char* to_string(Device device);
 
 }  // namespace lockstep::trainer

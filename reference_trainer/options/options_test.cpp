@@ -72,7 +72,7 @@ TEST(Options, EveryFlagReachesItsField) {
   ASSERT_FALSE(line.exits) << line.output;
   const Options& options = line.options;
   EXPECT_EQ(options.ranks, 4);
-  EXPECT_EQ(options.device, "cpu");
+  EXPECT_EQ(options.device, Device::cpu);
   EXPECT_EQ(options.threads, 2);
   EXPECT_EQ(options.timeout_seconds, 9);
   EXPECT_EQ(options.data, "d");
@@ -88,8 +88,8 @@ TEST(Options, EveryFlagReachesItsField) {
   EXPECT_EQ(options.training.learning_rate, 0.5);
   EXPECT_EQ(options.training.clip_grad_norm, 0);
   EXPECT_EQ(options.training.seed, 8u);
-  EXPECT_EQ(options.buckets.cap_bytes, 25 * 1024 * 1024);
-  EXPECT_EQ(options.buckets.first_bytes, 512 * 1024);
+  EXPECT_EQ(options.ddp.cap_bytes, 25 * 1024 * 1024);
+  EXPECT_EQ(options.ddp.first_bytes, 512 * 1024);
   EXPECT_EQ(options.slow.rank, 1);
   EXPECT_EQ(options.slow.factor, 3);
 }
@@ -168,7 +168,7 @@ TEST(Options, SlowFactorNeedsASlowRank) {
 }
 
 TEST(Options, SmallestBucketHoldsAByte) {
-  EXPECT_EQ(parse({"--bucket-cap-mb", "1e-9"}).options.buckets.cap_bytes, 1);
+  EXPECT_EQ(parse({"--bucket-cap-mb", "1e-9"}).options.ddp.cap_bytes, 1);
 }
 
 }  // namespace

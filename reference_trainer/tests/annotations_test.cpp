@@ -178,11 +178,18 @@ TEST_F(Annotations, StepsAndPhases) {
   }
 }
 
+// As docs/instrumentation.md numbers them.
+int pass_of(const std::string& name) {
+  if (name.starts_with("forward")) return 1;
+  return name.starts_with("backward") ? 2 : 4;
+}
+
 TEST_F(Annotations, ComputeRangesCoverEveryPartAndNoWaiting) {
   for (int rank = 0; rank < kRanks; ++rank) {
     std::map<std::string, int> counts;
     for (const Range& range : with_schema(rank, "lockstep.compute")) {
       ++counts[range.name];
+      EXPECT_EQ(range.fields.at("pass"), pass_of(range.name)) << range.name;
       EXPECT_EQ(std::count(range.inside.begin(), range.inside.end(), "lockstep.compute"), 0)
           << range.name << " is nested";
       for (const char* wait : {"wait for gradients", "wait for loss"}) {
@@ -192,7 +199,8 @@ TEST_F(Annotations, ComputeRangesCoverEveryPartAndNoWaiting) {
         }
       }
     }
-    std::map<std::string, int> expected{{"clip gradients", kSteps}, {"AdamW", kSteps}};
+    std::map<std::string, int> expected{
+        {"gradient norm", kSteps}, {"clip gradients", kSteps}, {"AdamW", kSteps}};
     for (const std::string pass : {"forward", "backward"}) {
       expected[pass + " embedding"] = kSteps * kMicroSteps;
       expected[pass + " head"] = kSteps * kMicroSteps;

@@ -1,8 +1,5 @@
 // A decoder-only transformer on bytes: learned positions, pre-norm layers of causal multi-head attention and
 // a GELU MLP, as in GPT-2 (Radford et al. 2019), without biases before the attention.
-//
-// The parts of the forward pass are functions of their own, so that a caller can put something between them
-// (its annotations) without the model knowing.
 #pragma once
 
 #include <torch/nn/module.h>
@@ -13,11 +10,9 @@
 
 #include <vector>
 
-#include "reference_trainer/options/options.h"
+#include "reference_trainer/model/model.h"
 
 namespace lockstep::trainer {
-
-inline constexpr int kVocabulary = 256;  // a token is a byte
 
 class LayerImpl : public torch::nn::Module {
  public:
@@ -40,18 +35,17 @@ class LayerImpl : public torch::nn::Module {
 };
 TORCH_MODULE(Layer);
 
-class Transformer : public torch::nn::Module {
+class Gpt2 : public Model {
  public:
-  // Initial weights follow from the seed of torch's default generator.
-  explicit Transformer(const ModelOptions& options);
+  explicit Gpt2(const ModelOptions& options);
 
-  // tokens: int64 [batch, sequence]; returns [batch, sequence, hidden].
-  at::Tensor embed(const at::Tensor& tokens);
-  at::Tensor layer(int index, const at::Tensor& input);
-  // Mean cross-entropy, in nats per token, of predicting `targets` (int64 [batch, sequence]).
-  at::Tensor loss(const at::Tensor& hidden, const at::Tensor& targets);
+  at::Tensor embed(const at::Tensor& tokens) override;
+  at::Tensor layer(int index, const at::Tensor& input) override;
+  at::Tensor loss(const at::Tensor& hidden, const at::Tensor& targets) override;
+  int layers() const override { return static_cast<int>(layers_.size()); }
 
-  int layers() const { return static_cast<int>(layers_.size()); }
+ protected:
+  int part_of(const std::string& parameter) const override;
 
  private:
   torch::nn::Embedding token_embedding_;

@@ -1,4 +1,4 @@
-#include "reference_trainer/model/transformer.h"
+#include "reference_trainer/model/gpt2.h"
 
 #include <ATen/ops/arange.h>
 #include <ATen/ops/cross_entropy_loss.h>
@@ -8,6 +8,7 @@
 
 #include <cmath>
 #include <string>
+#include <string_view>
 
 namespace lockstep::trainer {
 namespace {
@@ -30,10 +31,6 @@ torch::nn::Linear linear(int inputs, int outputs, bool bias) {
 void initialize(torch::nn::Linear& linear, double deviation) {
   torch::nn::init::normal_(linear->weight, 0, deviation);
   if (linear->bias.defined()) torch::nn::init::zeros_(linear->bias);
-}
-
-at::ScalarType scalar_type(Precision precision) {
-  return precision == Precision::float64 ? at::kDouble : at::kFloat;
 }
 
 }  // namespace
@@ -72,7 +69,7 @@ at::Tensor LayerImpl::forward(const at::Tensor& input) {
   return attended + mlp_output_(at::gelu(mlp_input_(mlp_norm_(attended))));
 }
 
-Transformer::Transformer(const ModelOptions& options)
+Gpt2::Gpt2(const ModelOptions& options)
     : token_embedding_(register_module("token_embedding", torch::nn::Embedding(kVocabulary, options.hidden))),
       position_embedding_(register_module("position_embedding",
                                           torch::nn::Embedding(options.sequence_length, options.hidden))),
@@ -88,10 +85,9 @@ Transformer::Transformer(const ModelOptions& options)
   torch::nn::init::normal_(position_embedding_->weight, 0, kEmbeddingDeviation);
   for (Layer& layer : layers_) layer->initialize(options.layers);
   initialize(head_, kInitialDeviation);
-  to(scalar_type(options.precision));  // last: both precisions start from the same weights
 }
 
-at::Tensor Transformer::embed(const at::Tensor& tokens) {
+at::Tensor Gpt2::embed(const at::Tensor& tokens) {
   const at::Tensor positions = at::arange(tokens.size(1), tokens.options());
   // One after the other: the order in which these are computed decides the order in which their gradients are
   // ready.
@@ -100,13 +96,21 @@ at::Tensor Transformer::embed(const at::Tensor& tokens) {
   return token + position;
 }
 
-at::Tensor Transformer::layer(int index, const at::Tensor& input) {
+at::Tensor Gpt2::layer(int index, const at::Tensor& input) {
   return layers_[static_cast<std::size_t>(index)](input);
 }
 
-at::Tensor Transformer::loss(const at::Tensor& hidden, const at::Tensor& targets) {
-  const at::Tensor logits = head_(final_norm_(hidden));
+at::Tensor Gpt2::loss(const at::Tensor& hidden, const at::Tensor& targets) {
+  at::Tensor logits = head_(final_norm_(hidden));
+  // A sum of exponentials over the vocabulary has no business in 8 bits of mantissa.
+  if (logits.scalar_type() == at::kBFloat16) logits = logits.to(at::kFloat);
   return at::cross_entropy_loss(logits.flatten(0, 1), targets.flatten());
+}
+
+int Gpt2::part_of(const std::string& parameter) const {
+  constexpr std::string_view kLayer = "layer_";
+  if (parameter.starts_with(kLayer)) return std::stoi(parameter.substr(kLayer.size())) + 1;
+  return parameter.starts_with("token_embedding") || parameter.starts_with("position_embedding") ? 0 : head();
 }
 
 }  // namespace lockstep::trainer

@@ -1,0 +1,63 @@
+// Where a rank computes. Every piece of compute is a range of this lane: NVTX hears its layer, microbatch and
+// pass, and the paced device holds the lane for as long as a modelled accelerator would need.
+//
+//   { const auto range = lane.compute({Pass::forward, "forward layer 3", 3, microbatch, flops});  …
+//   arithmetic … }
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "reference_trainer/instrumentation/annotations.h"
+#include "reference_trainer/options/options.h"
+
+namespace lockstep::trainer {
+
+using annotations::Pass;
+
+struct Computation {
+  Pass pass = Pass::other;
+  std::string_view name;
+  std::int64_t layer = annotations::kNoLayer;
+  std::int64_t microbatch = -1;
+  double flops = 0;  // of the model, for the paced device; 0: takes as long as it takes
+};
+
+class ComputeLane {
+ public:
+  // `rank` makes the jitter of each rank its own.
+  ComputeLane(const PaceOptions& pace, std::uint64_t seed, int rank);
+
+  class [[nodiscard]] Range {
+   public:
+    ~Range() { end(); }
+    Range(const Range&) = delete;
+    Range& operator=(const Range&) = delete;
+    // Before the end of the scope; then that does nothing.
+    void end();
+
+   private:
+    friend class ComputeLane;
+    Range(ComputeLane& lane, const Computation& computation);
+    ComputeLane* lane_;
+    std::int64_t begin_ns_ = 0;
+    std::int64_t hold_ns_ = 0;
+  };
+  // Don't nest them, and don't leave one open while waiting for communication.
+  Range compute(const Computation& computation) { return {*this, computation}; }
+
+  bool paced() const { return pace_.flops_per_second > 0; }
+  // Ranges with a modelled time so far, and those whose real arithmetic took longer than it.
+  std::uint64_t held() const { return held_; }
+  std::uint64_t late() const { return late_; }
+
+ private:
+  std::int64_t modelled_ns(double flops);
+
+  PaceOptions pace_;
+  std::uint64_t random_;
+  std::uint64_t held_ = 0, late_ = 0;
+};
+
+}  // namespace lockstep::trainer

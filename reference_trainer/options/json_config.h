@@ -1,0 +1,18 @@
+// Flags out of a JSON file (--config): an object whose keys are the flags' names without the dashes.
+//
+//   {"mode": "fsdp", "ranks": 4, "backward-prefetch": "post", "forward-prefetch": true}
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+namespace lockstep::trainer {
+
+class JsonConfig : public CLI::Config {
+ public:
+  std::string to_config(const CLI::App*, bool, bool, std::string) const override;
+  // Throws CLI::ConfigError with line and column where it isn't JSON, and with the key where a value is
+  // neither text, number, true or false, nor a list of these. Keys may have underscores for dashes.
+  std::vector<CLI::ConfigItem> from_config(std::istream& input) const override;
+};
+
+}  // namespace lockstep::trainer

@@ -1,0 +1,31 @@
+// The whole model on every rank: a job of one rank (`single`), or data parallelism (`ddp`).
+#pragma once
+
+#include <memory>
+
+#include "reference_trainer/distributed/data_parallel.h"
+#include "reference_trainer/training/master_weights.h"
+#include "reference_trainer/training/microbatch_pass.h"
+#include "reference_trainer/training/strategy.h"
+
+namespace lockstep::trainer {
+
+class Replicated : public Strategy {
+ public:
+  explicit Replicated(const StrategyContext& context);
+
+  std::vector<at::Tensor> optimized() override { return weights_.leaves(); }
+  double run(BatchSource& batches) override;
+  int gradient_copies() const override { return context_.placement.world_size; }
+  void after_update() override { weights_.write_back(); }
+
+ private:
+  double run_micro_step(const Batch& batch, int index);
+
+  StrategyContext context_;
+  PassContext pass_;
+  MasterWeights weights_;
+  std::unique_ptr<DataParallel> data_parallel_;  // null on one rank
+};
+
+}  // namespace lockstep::trainer

@@ -1,0 +1,65 @@
+// A way to share the work of a step over ranks: what the modes of `lockstep train --mode` are. The training
+// loop (training.cpp) is the same for all of them:
+//
+//   run → sum of the loss → gradient norm, clipping → optimizer → after_update
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "reference_trainer/launcher/placement.h"
+#include "reference_trainer/options/options.h"
+#include "reference_trainer/training/microbatch_pass.h"
+
+namespace lockstep::trainer {
+
+class Communicator;
+struct Bucket;
+
+// Tokens of some sequences and the token after each: int64 [sequences, length].
+struct Batch {
+  at::Tensor tokens, targets;
+};
+
+class BatchSource {
+ public:
+  virtual ~BatchSource() = default;
+  // The batch of the next micro-step of this step. Loads it inside a range `data_loading`.
+  virtual Batch next() = 0;
+};
+
+struct StrategyContext {
+  const Options& options;
+  const Placement& placement;
+  Model& model;
+  Communicator* communicator;  // of all ranks; null where the job has one
+  ComputeLane& lane;
+  // To be told about gradient buckets, before the first step that uses them.
+  std::function<void(bool rebuilt, const std::vector<Bucket>&)> on_buckets;
+};
+
+class Strategy {
+ public:
+  virtual ~Strategy() = default;
+  // The leaves that the optimizer updates on this rank: the same ones, in the same order, at each call.
+  virtual std::vector<at::Tensor> optimized() = 0;
+  // Forward and backward of all micro-steps of a step. Afterwards the leaves have their gradients, of the
+  // mean over the whole batch of the step. Returns this rank's share of the mean loss: the sum over all ranks
+  // of the job is that mean.
+  virtual double run(BatchSource& batches) = 0;
+  // How many ranks hold the gradient of each parameter. The square of the whole gradient's norm is the sum of
+  // the squares over all ranks, divided by this.
+  virtual int gradient_copies() const = 0;
+  // After the optimizer has updated the leaves.
+  virtual void after_update() {}
+};
+
+std::unique_ptr<Strategy> make_strategy(const StrategyContext& context);
+
+// What every strategy's passes have in common, from the options; hooks are the strategy's to add.
+PassContext pass_context(const StrategyContext& context);
+
+}  // namespace lockstep::trainer

@@ -1,0 +1,29 @@
+// The batches of one rank, out of the text.
+#pragma once
+
+#include <string>
+
+#include "reference_trainer/data/sampler.h"
+#include "reference_trainer/training/strategy.h"
+
+namespace lockstep::trainer {
+
+class TextBatches : public BatchSource {
+ public:
+  // `text` must live as long as this.
+  TextBatches(const std::string& text, int sequence_length, Sampler sampler);
+
+  // Steps count from 1.
+  void begin_step(int step);
+  Batch next() override;
+
+  std::size_t windows() const { return sampler_.windows(); }
+
+ private:
+  const std::string& text_;
+  int sequence_length_;
+  Sampler sampler_;
+  std::size_t step_ = 0, micro_step_ = 0;
+};
+
+}  // namespace lockstep::trainer
