@@ -1,26 +1,12 @@
 #include "reference_trainer/device/compute_lane.h"
 
-#include <sys/prctl.h>
-#include <time.h>
-
+#include <algorithm>
 #include <cmath>
+
+#include "reference_trainer/device/pacing.h"
 
 namespace lockstep::trainer {
 namespace {
-
-constexpr std::int64_t kSecond = 1'000'000'000;
-
-std::int64_t now_ns() {
-  timespec time{};
-  clock_gettime(CLOCK_MONOTONIC, &time);
-  return time.tv_sec * kSecond + time.tv_nsec;
-}
-
-void sleep_until(std::int64_t time_ns) {
-  const timespec time{time_ns / kSecond, time_ns % kSecond};
-  while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &time, nullptr) == EINTR) {
-  }
-}
 
 // SplitMix64 (Steele, Lea, Flood 2014): good enough for jitter, and the same everywhere.
 std::uint64_t next_random(std::uint64_t& state) {
@@ -34,8 +20,7 @@ std::uint64_t next_random(std::uint64_t& state) {
 
 ComputeLane::ComputeLane(const PaceOptions& pace, std::uint64_t seed, int rank)
     : pace_(pace), random_(seed * 1'000'003 + static_cast<std::uint64_t>(rank)) {
-  // The kernel may round a thread's timers up by 50 µs, to wake less often; here they are the clock.
-  if (paced()) prctl(PR_SET_TIMERSLACK, 1UL, 0, 0, 0);
+  if (paced()) sleep_exactly();
 }
 
 std::int64_t ComputeLane::modelled_ns(double flops) {
@@ -45,22 +30,26 @@ std::int64_t ComputeLane::modelled_ns(double flops) {
   return std::llround(flops / pace_.flops_per_second * factor * 1e9);
 }
 
-ComputeLane::Range::Range(ComputeLane& lane, const Computation& computation) : lane_(&lane) {
-  if (lane.paced() && computation.flops > 0) {
-    begin_ns_ = now_ns();
-    hold_ns_ = lane.modelled_ns(computation.flops);
-  }
+ComputeLane::Range::Range(ComputeLane& lane, const Computation& computation)
+    : lane_(&lane), pass_(computation.pass) {
+  const bool held = lane.paced() && computation.flops > 0;
+  if (held) end_ns_ = monotonic_ns() + lane.modelled_ns(computation.flops);
   annotations::push_compute(computation.name, computation.layer, computation.microbatch, computation.pass);
+  if (!held) return;
+  sleep_until(end_ns_ - lane.arithmetic_ns_[static_cast<std::size_t>(pass_)]);
+  start_ns_ = monotonic_ns();
 }
 
 void ComputeLane::Range::end() {
   if (lane_ == nullptr) return;
-  if (hold_ns_ > 0) {
+  if (end_ns_ > 0) {
+    const std::int64_t now = monotonic_ns();
+    // Follows a longer time at once and a shorter one slowly.
+    std::int64_t& expected = lane_->arithmetic_ns_[static_cast<std::size_t>(pass_)];
+    expected = std::max(now - start_ns_, expected - expected / 8);
     ++lane_->held_;
-    if (now_ns() > begin_ns_ + hold_ns_)
-      ++lane_->late_;
-    else
-      sleep_until(begin_ns_ + hold_ns_);
+    if (now > end_ns_) ++lane_->late_;
+    sleep_until(end_ns_);
   }
   annotations::pop();
   lane_ = nullptr;

@@ -5,6 +5,7 @@
 //   arithmetic … }
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -41,8 +42,9 @@ class ComputeLane {
     friend class ComputeLane;
     Range(ComputeLane& lane, const Computation& computation);
     ComputeLane* lane_;
-    std::int64_t begin_ns_ = 0;
-    std::int64_t hold_ns_ = 0;
+    std::int64_t start_ns_ = 0;  // of the arithmetic
+    std::int64_t end_ns_ = 0;    // modelled; 0: takes as long as it takes
+    Pass pass_ = Pass::other;
   };
   // Don't nest them, and don't leave one open while waiting for communication.
   Range compute(const Computation& computation) { return {*this, computation}; }
@@ -58,6 +60,8 @@ class ComputeLane {
   PaceOptions pace_;
   std::uint64_t random_;
   std::uint64_t held_ = 0, late_ = 0;
+  // How long the arithmetic of each pass has lately taken at most: it starts so long before its modelled end.
+  std::array<std::int64_t, 5> arithmetic_ns_{};
 };
 
 }  // namespace lockstep::trainer

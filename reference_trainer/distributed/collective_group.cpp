@@ -3,6 +3,7 @@
 #include <torch/csrc/distributed/c10d/Backend.hpp>
 #include <utility>
 
+#include "reference_trainer/device/pacing.h"
 #include "reference_trainer/distributed/communicator.h"
 #include "reference_trainer/distributed/data_type.h"
 #include "reference_trainer/distributed/ring.h"
@@ -57,6 +58,9 @@ Event CollectiveGroup::issue(annotations::Collective operation, const at::Tensor
     after.wait();
     const auto collective = annotations::Scope::collective(operation);
     run(*transport_, whole);
+    if (const std::int64_t modelled =
+            modelled_transfer_ns(pace_, operation.operation, operation.bytes, size()))
+      sleep_until(monotonic_ns() + modelled);
   });
 }
 

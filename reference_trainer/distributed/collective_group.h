@@ -10,6 +10,7 @@
 #include <string>
 
 #include "reference_trainer/instrumentation/annotations.h"
+#include "reference_trainer/options/options.h"
 #include "reference_trainer/streams/stream.h"
 
 namespace c10d {
@@ -47,6 +48,7 @@ class CollectiveGroup {
 
   c10::intrusive_ptr<c10d::Backend> transport_;
   annotations::Group group_;
+  PaceOptions pace_;
   std::uint64_t next_sequence_ = 0;
   Stream stream_;
 };

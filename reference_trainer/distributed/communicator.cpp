@@ -72,14 +72,16 @@ Error system_error(const char* what) {
 
 }  // namespace
 
-Communicator::Communicator(const Placement& placement, std::chrono::seconds timeout, const std::string& name)
+Communicator::Communicator(const Placement& placement, std::chrono::seconds timeout, const std::string& name,
+                           const PaceOptions& pace)
     : rank_(placement.rank),
       size_(placement.world_size),
       placement_(placement),
       timeout_(timeout),
+      pace_(pace),
       store_(rendezvous(placement, timeout)) {
   annotations::Group all = whole_job(name, size_);
-  backend_ = c10::make_intrusive<InstrumentedBackend>(connect(name, all.ranks), std::move(all));
+  backend_ = c10::make_intrusive<InstrumentedBackend>(connect(name, all.ranks), std::move(all), pace);
   group_ = c10::make_intrusive<c10d::ProcessGroup>(store_, rank_, size_);
   group_->setBackend(at::kCPU, c10d::ProcessGroup::BackendType::GLOO,
                      c10::intrusive_ptr<c10d::Backend>(backend_));

@@ -16,6 +16,7 @@
 
 #include "reference_trainer/distributed/traffic.h"
 #include "reference_trainer/launcher/placement.h"
+#include "reference_trainer/options/options.h"
 
 namespace c10d {
 class Backend;
@@ -31,12 +32,15 @@ class Communicator {
  public:
   // Meets the other ranks at the rendezvous store and connects to them. One Gloo worker thread: collectives
   // run one after the other, in the order in which they were issued. `name` is the group's, of all ranks.
-  Communicator(const Placement& placement, std::chrono::seconds timeout, const std::string& name);
+  // `pace`: how long operations take at least, here and in groups that are made from this.
+  Communicator(const Placement& placement, std::chrono::seconds timeout, const std::string& name,
+               const PaceOptions& pace);
   ~Communicator();
 
   int rank() const { return rank_; }
   int size() const { return size_; }
   const c10::intrusive_ptr<c10d::ProcessGroup>& process_group() const { return group_; }
+  const PaceOptions& pace() const { return pace_; }
 
   // What the operations issued from now on are for: part of their names and of the traffic count.
   void set_purpose(Purpose purpose);
@@ -57,6 +61,7 @@ class Communicator {
   int size_;
   Placement placement_;
   std::chrono::seconds timeout_;
+  PaceOptions pace_;
   c10::intrusive_ptr<c10d::Store> store_;
   c10::intrusive_ptr<InstrumentedBackend> backend_;
   c10::intrusive_ptr<c10d::ProcessGroup> group_;

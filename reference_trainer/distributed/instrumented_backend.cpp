@@ -7,20 +7,30 @@
 #include <string_view>
 #include <utility>
 
+#include "reference_trainer/device/pacing.h"
 #include "reference_trainer/distributed/data_type.h"
 
 namespace lockstep::trainer {
 namespace {
 
+struct IssuedOperation {
+  annotations::Collective what;
+  std::int64_t modelled_ns = 0;  // holds the worker so long at its end
+};
+
 // Issued operations that have not begun. One queue for the process: it has one group and one worker.
 class IssuedOperations {
  public:
-  void push(annotations::Collective operation) {
+  // Calls `hand_over`, which hands the operation to the worker and returns what to do at its end. The worker
+  // does not begin before that is known.
+  template <class HandOver>
+  auto issue(IssuedOperation operation, const HandOver& hand_over) {
     const std::lock_guard lock(mutex_);
     queue_.push_back(std::move(operation));
+    return hand_over();
   }
   // False where nothing was issued: an operation that did not come through InstrumentedBackend.
-  bool pop(annotations::Collective& operation) {
+  bool pop(IssuedOperation& operation) {
     const std::lock_guard lock(mutex_);
     if (queue_.empty()) return false;
     operation = std::move(queue_.front());
@@ -30,7 +40,7 @@ class IssuedOperations {
 
  private:
   std::mutex mutex_;
-  std::deque<annotations::Collective> queue_;
+  std::deque<IssuedOperation> queue_;
 };
 
 IssuedOperations& issued_operations() {
@@ -40,10 +50,13 @@ IssuedOperations& issued_operations() {
 
 // Whether the calling thread, a worker, has an open range of the operation that it runs.
 thread_local bool range_open = false;
+thread_local std::int64_t modelled_ns = 0;
 
 void close_range() {
   if (!range_open) return;
   range_open = false;
+  // Now the operation is through, so all have arrived: a modelled network would only begin.
+  if (modelled_ns > 0) sleep_until(monotonic_ns() + modelled_ns);
   annotations::pop();
 }
 
@@ -51,18 +64,17 @@ std::unique_ptr<at::ObserverContext> on_begin(const at::RecordFunction& function
   if (!std::string_view(function.name()).starts_with("gloo:")) return nullptr;
   thread_local const bool named = (annotations::name_this_thread("gloo"), true);
   static_cast<void>(named);
-  annotations::Collective operation;
+  IssuedOperation operation;
   if (!issued_operations().pop(operation)) return nullptr;
-  annotations::push_collective(operation);
+  annotations::push_collective(operation.what);
+  modelled_ns = operation.modelled_ns;
   range_open = true;
   return nullptr;
 }
 
 // Gloo completes the operation's future before it ends the RecordFunction: whoever waits may go on, and the
 // worker lose its core, while the range is still open. So the range is closed at the completion of the
-// future, and what is handed to those who wait is a second future, completed after that. The callback runs on
-// the worker, or here if the operation is done already; then the range is not this thread's, and on_end has
-// closed it or will.
+// future, and what is handed to those who wait is a second future, completed after that.
 c10::intrusive_ptr<c10d::Work> close_range_before_waiters(const c10::intrusive_ptr<c10d::Work>& work) {
   const auto future = work->getFuture();
   const auto after = future->then(
@@ -107,10 +119,18 @@ constexpr const char* name_of(trace::Operation operation) {
 
 }  // namespace
 
-InstrumentedBackend::InstrumentedBackend(c10::intrusive_ptr<c10d::Backend> inner, annotations::Group group)
-    : c10d::Backend(inner->getRank(), inner->getSize()), inner_(std::move(inner)), group_(std::move(group)) {
+InstrumentedBackend::InstrumentedBackend(c10::intrusive_ptr<c10d::Backend> inner, annotations::Group group,
+                                         const PaceOptions& pace)
+    : c10d::Backend(inner->getRank(), inner->getSize()),
+      inner_(std::move(inner)),
+      group_(std::move(group)),
+      pace_(pace) {
   annotations::declare_group(group_);
-  if (annotations::tool_attached()) observe_worker();
+  if (is_observed()) observe_worker();
+}
+
+bool InstrumentedBackend::is_observed() const {
+  return annotations::tool_attached() || pace_.bytes_per_second > 0 || pace_.latency_us > 0;
 }
 
 void InstrumentedBackend::set_purpose(Purpose purpose) {
@@ -132,7 +152,7 @@ c10::intrusive_ptr<c10d::Work> InstrumentedBackend::issue(const Description& des
   traffic.bytes += description.bytes;
   const std::uint64_t number = issued_for_purpose_++;
   const std::uint64_t sequence = next_sequence_++;
-  if (!annotations::tool_attached()) return call();
+  if (!is_observed()) return call();
 
   const annotations::Collective operation{.name = std::string(name_of(description.operation)) + " " +
                                                   to_string(purpose_) + " " + std::to_string(number),
@@ -143,8 +163,12 @@ c10::intrusive_ptr<c10d::Work> InstrumentedBackend::issue(const Description& des
                                           .data_type = description.data_type,
                                           .peer = description.peer};
   const auto range = annotations::Scope::issue(operation);
-  issued_operations().push(operation);
-  return close_range_before_waiters(call());
+  // The loss and other single numbers are free.
+  const bool modelled = purpose_ == Purpose::gradients;
+  return issued_operations().issue(
+      {operation,
+       modelled ? modelled_transfer_ns(pace_, description.operation, description.bytes, getSize()) : 0},
+      [&] { return close_range_before_waiters(call()); });
 }
 
 c10::intrusive_ptr<c10d::Work> InstrumentedBackend::allreduce(std::vector<at::Tensor>& tensors,

@@ -3,9 +3,9 @@
 // descriptor.
 //
 // How the interval is had: Gloo wraps the execution of each operation in an at::RecordFunction named
-// "gloo:all_reduce" and so on. A global callback for these, registered only where a tool is attached, opens
-// and closes the NVTX range on the worker. One worker thread serves a first-in-first-out queue, so the
-// operation that begins is the oldest issued one.
+// "gloo:all_reduce" and so on. A global callback for these, registered only where a tool is attached or the
+// device paced, opens and closes the NVTX range on the worker, and holds the worker on the paced device. One
+// worker thread serves a first-in-first-out queue, so the operation that begins is the oldest issued one.
 #pragma once
 
 #include <array>
@@ -17,13 +17,16 @@
 
 #include "reference_trainer/distributed/traffic.h"
 #include "reference_trainer/instrumentation/annotations.h"
+#include "reference_trainer/options/options.h"
 
 namespace lockstep::trainer {
 
 class InstrumentedBackend : public c10d::Backend {
  public:
   // `inner` must run its operations on a single worker thread. `ranks` are the global ranks of the group.
-  InstrumentedBackend(c10::intrusive_ptr<c10d::Backend> inner, annotations::Group group);
+  // `pace`: how long an operation takes at least.
+  InstrumentedBackend(c10::intrusive_ptr<c10d::Backend> inner, annotations::Group group,
+                      const PaceOptions& pace);
 
   void set_purpose(Purpose purpose);
   Traffic traffic(Purpose purpose) const;
@@ -48,11 +51,13 @@ class InstrumentedBackend : public c10d::Backend {
     std::uint64_t bytes = 0;
     std::int64_t peer = -1;
   };
+  bool is_observed() const;
   template <class Call>
   c10::intrusive_ptr<c10d::Work> issue(const Description& description, const Call& call);
 
   c10::intrusive_ptr<c10d::Backend> inner_;
   annotations::Group group_;
+  PaceOptions pace_;
   mutable std::mutex mutex_;  // issuing and numbering are one step
   std::uint64_t next_sequence_ = 0;
   Purpose purpose_ = Purpose::parameters;

@@ -48,6 +48,16 @@ void add_device_flags(CLI::App& app, Options& options) {
       ->check(number(true, 0.99))
       ->type_name("SHARE")
       ->group(group);
+  app.add_option("--bandwidth", options.pace.bytes_per_second,
+                 "Paced device: bytes a second that a rank's link sends in a collective (default: no limit)")
+      ->check(number(false, 1e18))
+      ->type_name("RATE")
+      ->group(group);
+  app.add_option("--latency", options.pace.latency_us,
+                 "Paced device: microseconds that a collective takes beside")
+      ->check(number(true, 1e9))
+      ->type_name("US")
+      ->group(group);
 }
 
 }  // namespace lockstep::trainer

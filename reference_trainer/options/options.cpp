@@ -113,8 +113,10 @@ Status check_options(const Options& options, int world_size) {
   if (const Status status = check_fsdp(options, world_size); !status.ok()) return status;
   if (options.device == Device::paced && options.pace.flops_per_second == 0)
     return Error{"--device paced: how fast is the modelled accelerator? Give --flops, as 1e9"};
-  if (options.device != Device::paced && (options.pace.flops_per_second != 0 || options.pace.jitter != 0))
-    return Error{"--flops and --jitter model a device: they need --device paced"};
+  const PaceOptions& pace = options.pace;
+  if (options.device != Device::paced &&
+      (pace.flops_per_second != 0 || pace.jitter != 0 || pace.bytes_per_second != 0 || pace.latency_us != 0))
+    return Error{"--flops, --jitter, --bandwidth and --latency model a device: they need --device paced"};
   if (options.ddp.find_unused_parameters && options.training.activation_checkpointing)
     return Error{
         "--find-unused-parameters looks for them in the graph of the whole forward pass, which "

@@ -42,10 +42,12 @@ struct DdpOptions {
 
 enum class Device { cpu, paced };
 
-// A modelled accelerator in place of the time that the arithmetic takes here.
+// A modelled accelerator and network in place of the time that arithmetic and loopback take here.
 struct PaceOptions {
   double flops_per_second = 0;  // 0: none
   double jitter = 0;            // each computation's time is scaled by 1 ± up to this, seeded
+  double bytes_per_second = 0;  // of each rank's link; 0: as fast as it goes
+  double latency_us = 0;        // of each operation
 };
 
 // What is spread over the ranks besides the batch.

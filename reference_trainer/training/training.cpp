@@ -53,7 +53,7 @@ class Trainer {
     write_start();
     if (placement.world_size > 1)
       communicator_ = std::make_unique<Communicator>(placement, std::chrono::seconds(options.timeout_seconds),
-                                                     name_of_all_ranks(options.mode));
+                                                     name_of_all_ranks(options.mode), options.pace);
     strategy_ =
         make_strategy({options, placement, *model_, communicator_.get(), lane_,
                        [this](bool rebuilt, const auto& buckets) { write_buckets(rebuilt, buckets); }});
