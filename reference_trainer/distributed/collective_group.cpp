@@ -13,6 +13,7 @@ namespace lockstep::trainer {
 CollectiveGroup::CollectiveGroup(Communicator& communicator, annotations::Group group)
     : transport_(communicator.connect(group.name, group.ranks)),
       group_(std::move(group)),
+      pace_(communicator.pace()),
       stream_(group_.name) {
   annotations::declare_group(group_);
 }
