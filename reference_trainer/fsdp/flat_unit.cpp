@@ -17,16 +17,25 @@ FlatUnit::FlatUnit(std::string name, std::vector<at::Tensor> parameters, at::Sca
   for (const at::Tensor& parameter : parameters_) elements += parameter.numel();
   const std::int64_t padded = (elements + multiple - 1) / multiple * multiple;
   const at::Tensor master = at::zeros({padded}, parameters_.front().options().requires_grad(false));
-  whole_ = at::empty({padded}, master.options().dtype(compute));
+  const bool same = size == 1 && compute == master.scalar_type();
+  whole_ = same ? master : at::empty({padded}, master.options().dtype(compute));
   std::int64_t offset = 0;
   for (at::Tensor& parameter : parameters_) {
     master.narrow(0, offset, parameter.numel()).copy_(parameter.reshape({-1}));
     parameter.set_data(whole_.narrow(0, offset, parameter.numel()).view(parameter.sizes()));
     offset += parameter.numel();
   }
+  if (same) {
+    shard_ = whole_.detach().requires_grad_(true);
+    return;
+  }
   const std::int64_t part = padded / size;
   shard_ = master.narrow(0, rank * part, part).clone().requires_grad_(true);
   free();
+}
+
+bool FlatUnit::is_whole() const {
+  return whole_.storage().data() != nullptr;
 }
 
 at::Tensor FlatUnit::allocate() {

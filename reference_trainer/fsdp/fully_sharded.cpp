@@ -78,7 +78,7 @@ FullySharded::FullySharded(const StrategyContext& context)
     }
     FlatUnit flat(parts.name, std::move(parameters), compute_type(context.options.model.precision),
                   sharding_ ? sharding_->rank() : 0, size, context.placement.world_size);
-    if (never_sharded()) flat.allocate();
+    if (never_sharded() && !flat.is_whole()) flat.allocate();
     units_.push_back(std::make_unique<Unit>(std::move(parts), std::move(flat)));
     if (never_sharded()) units_.back()->state = State::whole;
   }
@@ -226,6 +226,12 @@ void FullySharded::wait_for_gradients() {
     shard.mutable_grad() = sum.to(shard.scalar_type()).div(context_.placement.world_size);
     unit->reducing.reset();
   }
+}
+
+StateBytes FullySharded::theory(std::int64_t elements) const {
+  const int size = context_.placement.world_size / replicas_;
+  return state_theory(elements, context_.options.model.precision,
+                      {.parameters = size, .gradients = size, .optimizer = size});
 }
 
 void FullySharded::after_update() {

@@ -5,6 +5,12 @@
 
 namespace lockstep::trainer {
 
+std::vector<at::Tensor> Strategy::gradients() {
+  std::vector<at::Tensor> gradients;
+  for (const at::Tensor& leaf : optimized()) gradients.push_back(leaf.grad());
+  return gradients;
+}
+
 PassContext pass_context(const StrategyContext& context) {
   const Options& options = context.options;
   return {.model = context.model,
