@@ -3,9 +3,10 @@
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/zeros.h>
-#include <c10/core/Allocator.h>
 
 #include <utility>
+
+#include "reference_trainer/model/tensor_memory.h"
 
 namespace lockstep::trainer {
 
@@ -39,8 +40,7 @@ bool FlatUnit::is_whole() const {
 }
 
 at::Tensor FlatUnit::allocate() {
-  c10::StorageImpl* const storage = whole_.storage().unsafeGetStorageImpl();
-  storage->set_data_ptr_noswap(c10::GetAllocator(whole_.device().type())->allocate(storage->nbytes()));
+  allocate_memory(whole_);
   refresh();
   return whole_.detach();
 }
@@ -52,8 +52,7 @@ void FlatUnit::refresh() {
 }
 
 void FlatUnit::free() {
-  // The size stays: the parameters keep their shapes, and autograd what it saved of them.
-  whole_.storage().unsafeGetStorageImpl()->set_data_ptr_noswap(at::DataPtr(nullptr, whole_.device()));
+  free_memory(whole_);
 }
 
 at::Tensor FlatUnit::take_gradients(at::ScalarType type) {

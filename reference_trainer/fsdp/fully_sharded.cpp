@@ -47,10 +47,7 @@ int shard_size(const StrategyContext& context) {
 FullySharded::FullySharded(const StrategyContext& context)
     : context_(context), options_(context_.options.fsdp), pass_(pass_context(context)) {
   Communicator& communicator = *context.communicator;
-  communicator.set_purpose(Purpose::parameters);
-  std::vector<at::Tensor> all;
-  for (const Parameter& parameter : context.model.all_parameters()) all.push_back(parameter.tensor.detach());
-  communicator.broadcast(all);
+  broadcast_parameters(context);
 
   const int size = shard_size(context);
   replicas_ = context.placement.world_size / size;
@@ -115,20 +112,12 @@ double FullySharded::run_micro_step(const Batch& batch, int index) {
   const int micro_steps = context_.options.training.gradient_accumulation;
   // As under FullyShardedDataParallel.no_sync(): whole gradients are kept until the last micro-step.
   synchronize_ = index + 1 == micro_steps;
-  MicrobatchPass pass(pass_, index, 0, context_.model.head());
-  {
-    const auto phase = Scope::phase("forward");
-    pass.forward(batch.tokens, batch.targets);
-  }
-  {
-    const auto phase = Scope::phase("backward");
-    pass.backward({}, 1.0 / micro_steps);
-  }
+  const double loss = forward_backward(pass_, batch, index, 1.0 / micro_steps);
   if (synchronize_) {
     const auto range = Scope::phase("wait for gradients");
     wait_for_gradients();
   }
-  return pass.loss();
+  return loss;
 }
 
 void FullySharded::gather(Unit& unit) {

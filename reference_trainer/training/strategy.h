@@ -66,7 +66,13 @@ class Strategy {
 
 std::unique_ptr<Strategy> make_strategy(const StrategyContext& context);
 
+// Overwrites the model's parameters with those of rank 0.
+void broadcast_parameters(const StrategyContext& context);
+
 // What every strategy's passes have in common, from the options; hooks are the strategy's to add.
 PassContext pass_context(const StrategyContext& context);
+
+// One micro-step through the whole model, in phases `forward` and `backward`. Returns its loss, unscaled.
+double forward_backward(const PassContext& context, const Batch& batch, int index, double loss_scale);
 
 }  // namespace lockstep::trainer

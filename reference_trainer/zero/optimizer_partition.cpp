@@ -1,0 +1,97 @@
+#include "reference_trainer/zero/optimizer_partition.h"
+
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/cat.h>
+#include <ATen/ops/empty_like.h>
+#include <ATen/ops/zeros_like.h>
+
+#include "reference_trainer/instrumentation/annotations.h"
+#include "reference_trainer/model/tensor_memory.h"
+#include "reference_trainer/zero/bucket_plan.h"
+
+namespace lockstep::trainer {
+
+using annotations::Scope;
+
+OptimizerPartition::OptimizerPartition(const std::vector<at::Tensor>& parts, std::int64_t sub_group_size,
+                                       const OffloadOptions& offload)
+    : offloaded_(offload.device != OffloadDevice::none) {
+  if (offload.device == OffloadDevice::nvme)
+    file_ = std::make_unique<SwapFile>(offload.nvme_path, "zero_optimization.offload_optimizer.nvme_path");
+  std::vector<std::int64_t> sizes;
+  for (const at::Tensor& part : parts) sizes.push_back(part.numel());
+  std::int64_t in_file = 0;
+  for (const std::vector<std::size_t>& members : plan_buckets(sizes, sub_group_size)) {
+    std::vector<at::Tensor> pieces;
+    std::int64_t begin = 0;
+    for (const std::size_t index : members) {
+      places_.push_back({groups_.size(), begin, sizes[index]});
+      begin += sizes[index];
+      pieces.push_back(parts[index]);
+    }
+    const at::Tensor leaf = at::cat(pieces);
+    groups_.push_back({leaf, at::zeros_like(leaf), in_file});
+    in_file += 2 * static_cast<std::int64_t>(leaf.nbytes());
+    leaf.requires_grad_(true);
+  }
+  if (file_) after_update();
+}
+
+std::vector<at::Tensor> OptimizerPartition::leaves() const {
+  std::vector<at::Tensor> leaves;
+  for (const SubGroup& group : groups_) leaves.push_back(group.leaf);
+  return leaves;
+}
+
+void OptimizerPartition::begin_step() {
+  for (const SubGroup& group : groups_) group.sums.zero_();
+}
+
+void OptimizerPartition::add_gradient(std::size_t parameter, const at::Tensor& part) {
+  const Place& place = places_[parameter];
+  groups_[place.group].sums.narrow(0, place.begin, place.elements).add_(part);
+}
+
+void OptimizerPartition::before_update() {
+  const at::NoGradGuard no_gradient;
+  for (const SubGroup& group : groups_) {
+    at::Tensor& gradient = group.leaf.mutable_grad();
+    if (!offloaded_) {
+      gradient = group.sums;
+      continue;
+    }
+    const std::size_t bytes = group.leaf.nbytes();
+    {
+      const auto range = Scope::phase("offload gradients");
+      if (file_) {
+        file_->write(group.in_file + static_cast<std::int64_t>(bytes), group.sums.data_ptr(), bytes);
+      } else {
+        if (!gradient.defined()) gradient = at::empty_like(group.sums);
+        gradient.copy_(group.sums);
+      }
+    }
+    if (!file_) continue;
+    const auto range = Scope::phase("fetch optimizer state");
+    allocate_memory(group.leaf);
+    file_->read(group.in_file, group.leaf.data_ptr(), bytes);
+    gradient = at::empty_like(group.sums);
+    file_->read(group.in_file + static_cast<std::int64_t>(bytes), gradient.data_ptr(), bytes);
+  }
+}
+
+at::Tensor OptimizerPartition::value(std::size_t parameter) const {
+  const Place& place = places_[parameter];
+  return groups_[place.group].leaf.detach().narrow(0, place.begin, place.elements);
+}
+
+void OptimizerPartition::after_update() {
+  if (!file_) return;
+  for (const SubGroup& group : groups_) {
+    const auto range = Scope::phase("offload optimizer state");
+    file_->write(group.in_file, group.leaf.data_ptr(), group.leaf.nbytes());
+    free_memory(group.leaf);
+    group.leaf.mutable_grad().reset();
+  }
+}
+
+}  // namespace lockstep::trainer
