@@ -47,6 +47,16 @@ TEST(ChromeExport, IsValidJsonWithNamesEscapedAndNotRewritten) {
   EXPECT_TRUE(names.contains("void add<float, 4>(int)"));
 }
 
+TEST(ChromeExport, ComputationsSayWhatTheyArePartOf) {
+  const json document = json::parse(exported(sample_job()));
+  const std::vector<json> slices = events_of(document, "X");
+  const auto matmul =
+      std::find_if(slices.begin(), slices.end(), [](const json& event) { return event["name"] == "matmul"; });
+  ASSERT_NE(matmul, slices.end());
+  EXPECT_EQ(matmul->at("args"), json::parse(R"({"step": 12, "launched_before_ns": 100, "layer": 2,
+                                                "microbatch": 1, "pass": "forward"})"));
+}
+
 TEST(ChromeExport, TimesAreExactToTheNanosecond) {
   SampleJob sample = sample_job();
   // A year in, a double of microseconds could not tell these nanoseconds apart.

@@ -86,6 +86,20 @@ TEST(PerfettoExport, CollectivesCarryTheirFactsAndAreJoinedByAFlow) {
   EXPECT_EQ(parts[1].arguments.at("wait_ns"), "0");
 }
 
+TEST(PerfettoExport, ComputationsSayWhatTheyArePartOf) {
+  const DecodedTrace trace = export_and_decode(sample_job());
+  std::vector<std::map<std::string, std::string>>
+      arguments;  // of rank 0's, then of rank 3's, which says nothing
+  for (const DecodedSlice& slice : trace.slices) {
+    if (slice.name == "matmul") arguments.push_back(slice.arguments);
+  }
+  EXPECT_THAT(
+      arguments,
+      ElementsAre(UnorderedElementsAre(Pair("step", "12"), Pair("launched_before_ns", "100"),
+                                       Pair("layer", "2"), Pair("microbatch", "1"), Pair("pass", "forward")),
+                  IsEmpty()));
+}
+
 TEST(PerfettoExport, AnyOverlapBecomesWellNestedSlicesAndNoneIsLost) {
   for (std::uint32_t seed = 0; seed < 40; ++seed) {
     const SampleJob sample = random_job(seed, 2, 60);

@@ -70,6 +70,8 @@ SampleJob sample_job() {
   RankTrace first = rank_with_lanes(0);
   first.activities.push_back(launched(activity(1000, 2000, matmul, 0), 900, 950));
   first.activities.back().step = 0;
+  first.computations = {{2, 1, Pass::forward}};
+  first.activities.back().compute = 0;
   add_collective(first, activity(1500, 3000, kernel, 1));
   first.activities.push_back(activity(1800, 2500, add, 0));  // overlaps matmul without nesting
   first.activities.push_back(activity(2500, 2500, add, 0));  // no length

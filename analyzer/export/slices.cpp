@@ -194,6 +194,14 @@ void Timeline::describe_activity(std::size_t rank_index, std::uint32_t index, Sl
   if (activity.launch_begin != kUnknownTime && activity.launch_begin < activity.begin) {
     details.arguments.emplace_back("launched_before_ns", activity.begin - activity.launch_begin);
   }
+  if (activity.compute != kNone) {
+    const Computation& computation = rank.computations[activity.compute];
+    if (computation.layer >= 0) details.arguments.emplace_back("layer", std::int64_t{computation.layer});
+    if (computation.microbatch >= 0)
+      details.arguments.emplace_back("microbatch", std::int64_t{computation.microbatch});
+    if (computation.pass != Pass::other)
+      details.arguments.emplace_back("pass", std::string_view(trace::to_string(computation.pass)));
+  }
   if (activity.communication != kNone) describe_communication(rank_index, activity, details);
 }
 

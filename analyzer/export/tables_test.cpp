@@ -56,12 +56,14 @@ class SqliteExport : public testing::Test {
 TEST_F(SqliteExport, HoldsTheJob) {
   EXPECT_THAT(query(path_, "PRAGMA integrity_check"), ElementsAre(ElementsAre("ok")));
   // Times are relative to the report's origin, 1000.
-  EXPECT_THAT(
-      query(path_,
-            "SELECT rank, activity, name, class, begin_ns, end_ns, launch_begin_ns, step, communication "
-            "FROM activities_named ORDER BY rank, activity LIMIT 2"),
-      ElementsAre(ElementsAre("0", "0", "matmul", "compute", "0", "1000", "-100", "12", "NULL"),
-                  ElementsAre("0", "1", "ncclKernel", "collective", "500", "2000", "NULL", "12", "0")));
+  EXPECT_THAT(query(path_,
+                    "SELECT rank, activity, name, class, begin_ns, end_ns, launch_begin_ns, step, "
+                    "communication, layer, "
+                    "microbatch, pass FROM activities_named ORDER BY rank, activity LIMIT 2"),
+              ElementsAre(ElementsAre("0", "0", "matmul", "compute", "0", "1000", "-100", "12", "NULL", "2",
+                                      "1", "forward"),
+                          ElementsAre("0", "1", "ncclKernel", "collective", "500", "2000", "NULL", "12", "0",
+                                      "NULL", "NULL", "NULL")));
   EXPECT_THAT(query(path_, "SELECT count(*) FROM activities"), ElementsAre(ElementsAre("6")));
   EXPECT_THAT(query(path_, "SELECT rank, lane, kind, handle, name FROM lanes WHERE rank = 3 AND lane < 2"),
               ElementsAre(ElementsAre("3", "0", "device_stream", "7", "stream 7"),
@@ -194,7 +196,7 @@ TEST(CsvExport, ActivitiesAloneGoToAStream) {
   const Rows rows = parse_csv(out.str());
   ASSERT_EQ(rows.size(), 7u);
   EXPECT_THAT(rows[3], ElementsAre("0", "2", "0", "void add<float, 4>(int)", "compute", "800", "1500", "", "",
-                                   "", ""));
+                                   "", "", "", "", ""));
 }
 
 }  // namespace
