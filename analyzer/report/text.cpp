@@ -111,7 +111,10 @@ std::string to_text(const Report& report, const TextOptions& options) {
   print_verdict(report, page);
   print_ranks(report, options, page);
   print_steps(report, options, page);
+  print_pipelines(report, page);
   print_collectives(report, options, page);
+  print_groups(report, page);
+  print_layers(report, options, page);
   print_findings(report, page);
   print_unknowns(report, page);
   return page.take();

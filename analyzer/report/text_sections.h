@@ -32,6 +32,9 @@ void print_legend(const Report& report, Page& page);
 void print_ranks(const Report& report, const TextOptions& options, Page& page);
 void print_steps(const Report& report, const TextOptions& options, Page& page);
 void print_collectives(const Report& report, const TextOptions& options, Page& page);
+void print_groups(const Report& report, Page& page);  // where there are several
+void print_pipelines(const Report& report, Page& page);
+void print_layers(const Report& report, const TextOptions& options, Page& page);
 void print_findings(const Report& report, Page& page);
 void print_unknowns(const Report& report, Page& page);
 
