@@ -278,5 +278,31 @@ TEST(PipelineMessages, ASenderThatWaitsForItsReceiverWaits) {
   EXPECT_EQ(report.ranks[1].measures.p2p_wait_ns, 0);
 }
 
+// Gloo's send ends when its receiver has posted. One that does not (a buffered send) and ends before its
+// receive begins cannot be told from a wrong match: the records stand alone, and nobody waits.
+TEST(PipelineMessages, ABufferedSendAndItsLateReceiveAreTransfer) {
+  JobBuilder job;
+  const std::uint32_t group = job.group("pipeline", {0, 1});
+  job.rank(0).forward(0, 0, 0, 10).send(1, 10, 14).in_group(group);
+  job.rank(1).forward(1, 9, 0, 50).recv(0, 50, 54).in_group(group);
+  const Report report = analyzed(job).report;
+  for (const RankReport& rank : report.ranks) {
+    EXPECT_EQ(rank.measures.p2p_wait_ns, 0);
+    EXPECT_EQ(rank.measures.partition[Cause::transfer], 4);
+  }
+  EXPECT_EQ(report.unmatched, 2);
+}
+
+// Outside of a pipeline the same waiting is barrier wait.
+TEST(PipelineMessages, OfAnotherGroupAreBarrierWait) {
+  JobBuilder job;
+  const std::uint32_t group = job.group("neighbours", {0, 1});
+  job.rank(0).compute(0, 50).send(1, 50, 54).in_group(group);
+  job.rank(1).recv(0, 10, 54).in_group(group);
+  const Report report = analyzed(job).report;
+  EXPECT_EQ(report.ranks[1].measures.partition[Cause::barrier_wait], 40);
+  EXPECT_TRUE(report.pipeline.empty());
+}
+
 }  // namespace
 }  // namespace lockstep::analyzer
