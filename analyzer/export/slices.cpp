@@ -148,6 +148,8 @@ Nanoseconds Timeline::earliest_time() const {
     const RankTrace& rank = job_.ranks[r];
     if (!rank.activities.empty()) earliest = std::min(earliest, rank.activities.front().begin);
     for (const HostRange& range : rank.host_ranges) earliest = std::min(earliest, range.begin);
+    for (const CounterTrack& counter : rank.counters)
+      if (!counter.points.empty()) earliest = std::min(earliest, counter.points.front().time);
     if (r < analysis_.segments.size() && !analysis_.segments[r].empty()) {
       earliest = std::min(earliest, analysis_.segments[r].front().begin);
     }

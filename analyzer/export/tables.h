@@ -61,6 +61,11 @@ TableDefinition make_lanes_table();
 TableDefinition make_activities_table();
 TableDefinition make_communications_table();
 TableDefinition make_host_ranges_table();
+TableDefinition make_groups_table();
+TableDefinition make_pipelines_table();
+TableDefinition make_pipeline_stages_table();
+TableDefinition make_layers_table();
+TableDefinition make_counters_table();
 
 // Times relative to the report's origin; NULL for kUnknownTime.
 Value relative_time(Nanoseconds aligned, const Analysis& analysis);

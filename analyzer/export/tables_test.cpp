@@ -100,6 +100,23 @@ TEST_F(SqliteExport, HoldsTheReport) {
               ElementsAre(ElementsAre("NULL", "node-a")));
 }
 
+TEST_F(SqliteExport, HoldsTheSummariesAndTheCounters) {
+  EXPECT_THAT(
+      query(path_, "SELECT operation, group_ranks, bytes, bytes_per_step_and_rank, wait_ns FROM groups"),
+      ElementsAre(ElementsAre("all_reduce", "0,3", "4096", "NULL", "500")));
+  EXPECT_THAT(
+      query(path_, "SELECT group_name, microbatches, bubble_ns, bubble_ratio_ideal, reason FROM pipelines"),
+      ElementsAre(ElementsAre("pp, 0", "4", "1000", "NULL", "its schedule is unknown")));
+  EXPECT_THAT(
+      query(path_, "SELECT stage, rank, layers, bubble_ns, warm_up_ns FROM pipeline_stages"),
+      ElementsAre(ElementsAre("0", "0", "0,1", "500", "1"), ElementsAre("1", "3", "NULL", "500", "NULL")));
+  EXPECT_THAT(query(path_, "SELECT layer, name, pass, max_ns, slowest_rank FROM layers"),
+              ElementsAre(ElementsAre("2", "layer 2", "forward", "1000", "0")));
+  EXPECT_THAT(query(path_, "SELECT rank, name, time_ns, value FROM counters_named"),
+              ElementsAre(ElementsAre("0", "memory \"peak\"", "-100", "1500000000.0"),
+                          ElementsAre("0", "memory \"peak\"", "1600", "2500000000.0")));
+}
+
 TEST_F(SqliteExport, KeepsEveryByteOfAName) {
   EXPECT_THAT(query(path_, "SELECT name FROM host_ranges_named WHERE kind = 'data_loading'"),
               ElementsAre(ElementsAre("data, \"load\"\r\n\xFE"s)));
