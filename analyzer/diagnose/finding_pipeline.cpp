@@ -113,9 +113,9 @@ std::string better_schedules(const PipelineReport& p) {
 std::string remedy_of(const PipelineReport& p, bool unbalanced) {
   if (!p.bubble_ratio_ideal)
     return "more microbatches a step, or an interleaved schedule; balance the layers over stages";
+  if (unbalanced) return "balance the stages first (see the finding about them); then " + better_schedules(p);
   if (*p.bubble_ratio <= kNearIdeal * *p.bubble_ratio_ideal)
     return "the schedule itself costs it: " + better_schedules(p);
-  if (unbalanced) return "balance the layers over the stages first; then " + better_schedules(p);
   return "the stages are balanced, so that it is the messages or the hosts that are late: look at what "
          "stands before "
          "the gaps of the steady phase (`lockstep view`), send and receive ahead of need; then " +
@@ -173,6 +173,17 @@ std::optional<std::int64_t> layer_time(const Report& report, std::int32_t rank, 
   return *middle;
 }
 
+// A layer that takes longer on this rank than on the median one of several that run it; null where none does.
+const LayerReport* slower_than_elsewhere(const Report& report, std::int32_t rank) {
+  for (const LayerReport& layer : report.layers) {
+    if (layer.ranks.size() > 1 && layer.forward && layer.forward->slowest_rank == rank &&
+        static_cast<double>(layer.forward->max_ns) >
+            kUnbalanced * static_cast<double>(layer.forward->median_ns))
+      return &layer;
+  }
+  return nullptr;
+}
+
 void find_unbalanced(const FindingContext& context, std::vector<Finding>& findings) {
   const PipelineReport* pipeline = nullptr;
   Imbalance worst;
@@ -205,11 +216,17 @@ void find_unbalanced(const FindingContext& context, std::vector<Finding>& findin
     finding.evidence.push_back(fmt::format(
         "it has {}, the others {}", format_plural(static_cast<std::int64_t>(stage.layers.size()), "layer"),
         *fewest == *most ? fmt::format("{}", *most) : fmt::format("{} to {}", *fewest, *most)));
-  const bool slower = own && others && static_cast<double>(*own) > kUnbalanced * static_cast<double>(*others);
-  if (own && others)
+  bool slower = own && others && static_cast<double>(*own) > kUnbalanced * static_cast<double>(*others);
+  if (const LayerReport* layer = slower_than_elsewhere(context.report, stage.rank)) {
+    slower = true;
+    finding.evidence.push_back(
+        fmt::format("the forward passes of {} take {} on it, {} on the median rank that runs it", layer->name,
+                    format_duration(layer->forward->max_ns), format_duration(layer->forward->median_ns)));
+  } else if (own && others) {
     finding.evidence.push_back(
         fmt::format("the forward pass of one of its layers takes {}, of the others' {}",
                     format_duration(*own), format_duration(*others)));
+  }
   finding.remedy =
       slower ? "its layers themselves are slower: compare the ranks' devices and what else runs there; "
                "moving layers only hides it"

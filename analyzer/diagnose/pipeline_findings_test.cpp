@@ -48,7 +48,7 @@ TEST(PipelineFindings, AStageWithSlowLayers) {
   EXPECT_THAT(unbalanced.remedy, HasSubstr("its layers themselves are slower"));
   EXPECT_EQ(unbalanced.lost_ns, 3 * 160 * us);
   EXPECT_THAT(finding(report, "pipeline_bubble").remedy,
-              HasSubstr("balance the layers over the stages first"));
+              HasSubstr("balance the stages first"));
 }
 
 TEST(PipelineFindings, AStageThatComputesMoreBesideItsLayers) {
