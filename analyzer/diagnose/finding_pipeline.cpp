@@ -2,9 +2,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "analyzer/diagnose/finding_rules.h"
+#include "analyzer/intervals/median.h"
 #include "analyzer/intervals/time_math.h"
 #include "analyzer/metrics/pipeline_schedule.h"
 #include "analyzer/report/quantity.h"
@@ -67,9 +69,7 @@ std::optional<Imbalance> imbalance_of(const PipelineReport& pipeline) {
     compute.push_back(stage.compute_ns);
     if (result.stage == nullptr || stage.compute_ns > result.stage->compute_ns) result.stage = &stage;
   }
-  const auto middle = compute.begin() + static_cast<std::ptrdiff_t>((compute.size() - 1) / 2);
-  std::nth_element(compute.begin(), middle, compute.end());
-  result.median_ns = *middle;
+  result.median_ns = lower_median(compute);
   if (static_cast<double>(result.stage->compute_ns) < kUnbalanced * static_cast<double>(result.median_ns))
     return std::nullopt;
   for (const std::int64_t ns : compute)
@@ -168,9 +168,7 @@ std::optional<std::int64_t> layer_time(const Report& report, std::int32_t rank, 
     if (there == on_rank) times.push_back(layer.forward->microbatch_ns);
   }
   if (times.empty()) return std::nullopt;
-  const auto middle = times.begin() + static_cast<std::ptrdiff_t>((times.size() - 1) / 2);
-  std::nth_element(times.begin(), middle, times.end());
-  return *middle;
+  return lower_median(std::move(times));
 }
 
 // A layer that takes longer on this rank than on the median one of several that run it; null where none does.

@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "analyzer/diagnose/finding_rules.h"
-#include "analyzer/diagnose/median.h"
+#include "analyzer/intervals/median.h"
 #include "analyzer/intervals/time_math.h"
 #include "analyzer/report/quantity.h"
 

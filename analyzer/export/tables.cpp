@@ -22,6 +22,10 @@ const TableDefinition& activities_table() {
   return kActivities;
 }
 
+Value text_or_null(const std::string& text) {
+  return text.empty() ? Value(std::monostate{}) : Value(std::string_view(text));
+}
+
 Value relative_time(Nanoseconds aligned, const Analysis& analysis) {
   if (aligned == kUnknownTime) return std::monostate{};
   return aligned - analysis.report.origin_aligned_ns;

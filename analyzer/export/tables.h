@@ -8,6 +8,7 @@
 #include <functional>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <type_traits>
 #include <variant>
@@ -69,6 +70,8 @@ TableDefinition make_counters_table();
 
 // Times relative to the report's origin; NULL for kUnknownTime.
 Value relative_time(Nanoseconds aligned, const Analysis& analysis);
+// NULL for an empty text, which must outlive the value.
+Value text_or_null(const std::string& text);
 template <class T>
 Value nullable(const std::optional<T>& value) {
   if (!value) return std::monostate{};

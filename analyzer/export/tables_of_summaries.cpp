@@ -12,10 +12,6 @@ namespace {
 using enum ColumnType;
 using Row = std::vector<Value>;
 
-Value text_or_null(const std::string& text) {
-  return text.empty() ? Value(std::monostate{}) : Value(std::string_view(text));
-}
-
 }  // namespace
 
 TableDefinition make_groups_table() {

@@ -5,6 +5,7 @@
 #include <set>
 #include <utility>
 
+#include "analyzer/intervals/median.h"
 #include "analyzer/intervals/time_math.h"
 #include "analyzer/metrics/bandwidth.h"
 
@@ -53,20 +54,12 @@ class OperationSum {
       if (steps > 0) row_.bytes_per_step_and_rank = handled_ / static_cast<double>(steps);
       if (steps > 0 && wire_known_) row_.wire_bytes_per_step_and_rank = sent_ / static_cast<double>(steps);
     }
-    row_.busbw_gbps = median(busbw_);
-    row_.busbw_wire_gbps = median(busbw_wire_);
+    if (!busbw_.empty()) row_.busbw_gbps = lower_median(std::move(busbw_));
+    if (!busbw_wire_.empty()) row_.busbw_wire_gbps = lower_median(std::move(busbw_wire_));
     return row_;
   }
 
  private:
-  // The lower one of an even number.
-  static std::optional<double> median(std::vector<double>& values) {
-    if (values.empty()) return std::nullopt;
-    const auto middle = values.begin() + static_cast<std::ptrdiff_t>((values.size() - 1) / 2);
-    std::nth_element(values.begin(), middle, values.end());
-    return *middle;
-  }
-
   GroupOperation row_;
   bool waits_known_ = false, exposed_known_ = true, sizes_known_ = true, wire_known_ = true;
   std::int64_t wait_ns_ = 0, exposed_ns_ = 0, bytes_ = 0;

@@ -10,6 +10,7 @@
 #include <tuple>
 #include <utility>
 
+#include "analyzer/intervals/median.h"
 #include "analyzer/metrics/pipeline_regions.h"
 
 namespace lockstep::analyzer {
@@ -26,18 +27,11 @@ struct PassSums {
 };
 using LayerSums = std::array<PassSums, kPasses.size()>;
 
-// The lower one of an even number. Precondition: not empty.
-std::int64_t median(std::vector<std::int64_t> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>((values.size() - 1) / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
-
 template <class Map>
 std::int64_t median_of(const Map& sums) {
   std::vector<std::int64_t> values;
   for (const auto& [key, value] : sums) values.push_back(value);
-  return median(std::move(values));
+  return lower_median(std::move(values));
 }
 
 std::pair<std::int32_t, std::int64_t> greatest(const std::map<std::int32_t, std::int64_t>& sums) {

@@ -1,6 +1,5 @@
 // The table of process groups.
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -14,22 +13,14 @@ namespace {
 
 constexpr std::size_t kMostGroups = 8;
 
-// "0–3", "0, 4, 8, 12", "8 ranks": as short as it gets.
+// "0–3", "0, 4"; "8 ranks" where that would be long.
 std::string ranks_text(const std::vector<std::int32_t>& ranks, bool ascii) {
-  if (ranks.empty()) return "";
-  const auto size = static_cast<std::int32_t>(ranks.size());
-  if (size > 2 && ranks.back() - ranks.front() == size - 1)
-    return fmt::format("{}{}{}", ranks.front(), ascii ? "-" : "–", ranks.back());
-  if (size > 4) return format_plural(size, "rank");
-  return fmt::format("{}", fmt::join(ranks, ", "));
+  const std::string text = number_ranges(ranks, ascii);
+  return display_width(text) <= 12 ? text : format_plural(static_cast<std::int64_t>(ranks.size()), "rank");
 }
 
 Line bytes_cell(std::optional<double> bytes) {
   return bytes ? Line{}.text(format_bytes(std::llround(*bytes))) : Line{}.dim(kAbsent);
-}
-
-Line optional_duration(std::optional<std::int64_t> ns) {
-  return ns ? duration_cell(*ns) : Line{}.dim(kAbsent);
 }
 
 }  // namespace
@@ -63,9 +54,9 @@ void print_groups(const Report& report, Page& page) {
           first ? Line{}.dim(ranks_text(group.ranks, ascii)) : Line{},
           Line{}.text(trace::to_string(o.operation)),
           Line{}.text(format_count(o.count)),
-          optional_duration(o.wait_ns),
+          duration_cell(o.wait_ns),
           duration_cell(o.transfer_ns),
-          optional_duration(o.exposed_ns)};
+          duration_cell(o.exposed_ns)};
       if (sizes) cells.push_back(bytes_cell(o.wire_bytes_per_step_and_rank));
       cells.push_back(o.busbw_wire_gbps ? Line{}.text(format_bandwidth(o.busbw_wire_gbps))
                                         : Line{}.dim(kAbsent));

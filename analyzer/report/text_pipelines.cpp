@@ -23,24 +23,6 @@ std::string schedule_text(const PipelineReport& pipeline) {
   return text;
 }
 
-// "0–3, 8–11"
-std::string layers_text(const std::vector<std::int32_t>& layers, bool ascii) {
-  std::string text;
-  for (std::size_t first = 0; first < layers.size();) {
-    std::size_t last = first;
-    while (last + 1 < layers.size() && layers[last + 1] == layers[last] + 1) ++last;
-    if (!text.empty()) text += ", ";
-    text += first == last ? fmt::format("{}", layers[first])
-                          : fmt::format("{}{}{}", layers[first], ascii ? "-" : "–", layers[last]);
-    first = last + 1;
-  }
-  return text;
-}
-
-Line optional_duration(std::optional<std::int64_t> ns) {
-  return ns ? duration_cell(*ns) : Line{}.dim(kAbsent);
-}
-
 void print_stages(const PipelineReport& pipeline, Page& page) {
   Table table({{"stage", true, 0},
                {"rank", true, 5},
@@ -54,10 +36,10 @@ void print_stages(const PipelineReport& pipeline, Page& page) {
                {"of the region", true, 1}});
   for (const PipelineStage& stage : pipeline.stages_detail) {
     table.add_row({Line{}.text(fmt::format("{}", stage.stage)), Line{}.text(fmt::format("{}", stage.rank)),
-                   Line{}.dim(layers_text(stage.layers, page.options().ascii)),
+                   Line{}.dim(number_ranges(stage.layers, page.options().ascii)),
                    duration_cell(stage.compute_ns), duration_cell(stage.exposed_transfer_ns),
-                   duration_cell(stage.bubble_ns), optional_duration(stage.warm_up_ns),
-                   optional_duration(stage.steady_ns), optional_duration(stage.cool_down_ns),
+                   duration_cell(stage.bubble_ns), duration_cell(stage.warm_up_ns),
+                   duration_cell(stage.steady_ns), duration_cell(stage.cool_down_ns),
                    share_cell(stage.bubble_ns, pipeline.region_ns)});
   }
   table.print(page, 2);
