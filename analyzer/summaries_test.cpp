@@ -72,7 +72,7 @@ TEST(Groups, SumsByOperation) {
   // What no step launched is in no figure per step.
   const GroupOperation& broadcast = world.operations[1];
   EXPECT_EQ(broadcast.bytes, 4000);
-  EXPECT_DOUBLE_EQ(*broadcast.bytes_per_step_and_rank, 0);
+  EXPECT_EQ(broadcast.bytes_per_step_and_rank, std::nullopt);
 
   const GroupOperation& messages = report.groups[1].operations.at(0);
   EXPECT_EQ(messages.operation, Operation::send_recv);

@@ -35,6 +35,7 @@ class OperationSum {
     if (!c.bytes) return;
     bytes_ = saturating_add(bytes_, *c.bytes);
     if (!in_step || ranks == 0) return;
+    any_in_step_ = true;
     const auto size = static_cast<double>(*c.bytes);
     // Of a message's two sides one sends; in everything else all take part.
     const auto everyone = static_cast<double>(ranks);
@@ -51,8 +52,9 @@ class OperationSum {
     if (exposed_known_) row_.exposed_ns = exposed_ns_;
     if (sizes_known_) {
       row_.bytes = bytes_;
-      if (steps > 0) row_.bytes_per_step_and_rank = handled_ / static_cast<double>(steps);
-      if (steps > 0 && wire_known_) row_.wire_bytes_per_step_and_rank = sent_ / static_cast<double>(steps);
+      const bool in_steps = steps > 0 && any_in_step_;
+      if (in_steps) row_.bytes_per_step_and_rank = handled_ / static_cast<double>(steps);
+      if (in_steps && wire_known_) row_.wire_bytes_per_step_and_rank = sent_ / static_cast<double>(steps);
     }
     if (!busbw_.empty()) row_.busbw_gbps = lower_median(std::move(busbw_));
     if (!busbw_wire_.empty()) row_.busbw_wire_gbps = lower_median(std::move(busbw_wire_));
@@ -61,7 +63,8 @@ class OperationSum {
 
  private:
   GroupOperation row_;
-  bool waits_known_ = false, exposed_known_ = true, sizes_known_ = true, wire_known_ = true;
+  bool waits_known_ = false, any_in_step_ = false, exposed_known_ = true, sizes_known_ = true,
+       wire_known_ = true;
   std::int64_t wait_ns_ = 0, exposed_ns_ = 0, bytes_ = 0;
   double handled_ = 0, sent_ = 0;
   std::vector<double> busbw_, busbw_wire_;
