@@ -5,9 +5,11 @@
 namespace lockstep::trainer {
 namespace {
 
-struct BytesPerParameter {
-  std::int64_t parameter, gradient, optimizer;
-};
+std::string megabytes(std::int64_t bytes) {
+  return fmt::format("{:.2f} MB", static_cast<double>(bytes) / 1e6);
+}
+
+}  // namespace
 
 BytesPerParameter bytes_of(Precision precision) {
   switch (precision) {
@@ -20,12 +22,6 @@ BytesPerParameter bytes_of(Precision precision) {
   }
   return {};
 }
-
-std::string megabytes(std::int64_t bytes) {
-  return fmt::format("{:.2f} MB", static_cast<double>(bytes) / 1e6);
-}
-
-}  // namespace
 
 StateBytes state_theory(std::int64_t parameters, Precision precision, const StateShares& shares) {
   const BytesPerParameter bytes = bytes_of(precision);

@@ -17,6 +17,11 @@ struct StateBytes {
   std::int64_t total() const { return parameters + gradients + optimizer; }
 };
 
+struct BytesPerParameter {
+  std::int64_t parameter, gradient, optimizer;
+};
+BytesPerParameter bytes_of(Precision precision);
+
 // Over how many ranks each of them is divided; 1: every rank holds all of it.
 struct StateShares {
   int parameters = 1, gradients = 1, optimizer = 1;

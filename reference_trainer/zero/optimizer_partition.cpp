@@ -13,8 +13,8 @@ namespace lockstep::trainer {
 
 using annotations::Scope;
 
-OptimizerPartition::OptimizerPartition(const std::vector<at::Tensor>& parts, std::int64_t sub_group_size,
-                                       const OffloadOptions& offload)
+OptimizerPartition::OptimizerPartition(const std::vector<at::Tensor>& parts, at::ScalarType gradients,
+                                       std::int64_t sub_group_size, const OffloadOptions& offload)
     : offloaded_(offload.device != OffloadDevice::none) {
   if (offload.device == OffloadDevice::nvme)
     file_ = std::make_unique<SwapFile>(offload.nvme_path, "zero_optimization.offload_optimizer.nvme_path");
@@ -30,8 +30,11 @@ OptimizerPartition::OptimizerPartition(const std::vector<at::Tensor>& parts, std
       pieces.push_back(parts[index]);
     }
     const at::Tensor leaf = at::cat(pieces);
-    groups_.push_back({leaf, at::zeros_like(leaf), in_file});
-    in_file += 2 * static_cast<std::int64_t>(leaf.nbytes());
+    SubGroup& group = groups_.emplace_back();
+    group.leaf = leaf;
+    group.sums = at::zeros_like(leaf, gradients);
+    group.in_file = in_file;
+    in_file += static_cast<std::int64_t>(leaf.nbytes() + group.sums.nbytes());
     leaf.requires_grad_(true);
   }
   if (file_) after_update();
@@ -41,6 +44,12 @@ std::vector<at::Tensor> OptimizerPartition::leaves() const {
   std::vector<at::Tensor> leaves;
   for (const SubGroup& group : groups_) leaves.push_back(group.leaf);
   return leaves;
+}
+
+std::vector<at::Tensor> OptimizerPartition::gradients() const {
+  std::vector<at::Tensor> gradients;
+  for (const SubGroup& group : groups_) gradients.push_back(group.gradient);
+  return gradients;
 }
 
 void OptimizerPartition::begin_step() {
@@ -54,29 +63,32 @@ void OptimizerPartition::add_gradient(std::size_t parameter, const at::Tensor& p
 
 void OptimizerPartition::before_update() {
   const at::NoGradGuard no_gradient;
-  for (const SubGroup& group : groups_) {
-    at::Tensor& gradient = group.leaf.mutable_grad();
-    if (!offloaded_) {
-      gradient = group.sums;
-      continue;
-    }
-    const std::size_t bytes = group.leaf.nbytes();
-    {
-      const auto range = Scope::phase("offload gradients");
-      if (file_) {
-        file_->write(group.in_file + static_cast<std::int64_t>(bytes), group.sums.data_ptr(), bytes);
-      } else {
-        if (!gradient.defined()) gradient = at::empty_like(group.sums);
-        gradient.copy_(group.sums);
-      }
-    }
-    if (!file_) continue;
-    const auto range = Scope::phase("fetch optimizer state");
-    allocate_memory(group.leaf);
-    file_->read(group.in_file, group.leaf.data_ptr(), bytes);
-    gradient = at::empty_like(group.sums);
-    file_->read(group.in_file + static_cast<std::int64_t>(bytes), gradient.data_ptr(), bytes);
+  for (SubGroup& group : groups_) {
+    if (offloaded_)
+      bring_to_host(group);
+    else
+      group.gradient = group.sums;
+    if (group.gradient.scalar_type() == group.leaf.scalar_type()) group.leaf.mutable_grad() = group.gradient;
   }
+}
+
+void OptimizerPartition::bring_to_host(SubGroup& group) {
+  const auto behind_weights = group.in_file + static_cast<std::int64_t>(group.leaf.nbytes());
+  {
+    const auto range = Scope::phase("offload gradients");
+    if (file_) {
+      file_->write(behind_weights, group.sums.data_ptr(), group.sums.nbytes());
+    } else {
+      if (!group.gradient.defined()) group.gradient = at::empty_like(group.sums);
+      group.gradient.copy_(group.sums);
+    }
+  }
+  if (!file_) return;
+  const auto range = Scope::phase("fetch optimizer state");
+  allocate_memory(group.leaf);
+  file_->read(group.in_file, group.leaf.data_ptr(), group.leaf.nbytes());
+  group.gradient = at::empty_like(group.sums);
+  file_->read(behind_weights, group.gradient.data_ptr(), group.gradient.nbytes());
 }
 
 at::Tensor OptimizerPartition::value(std::size_t parameter) const {
@@ -86,11 +98,12 @@ at::Tensor OptimizerPartition::value(std::size_t parameter) const {
 
 void OptimizerPartition::after_update() {
   if (!file_) return;
-  for (const SubGroup& group : groups_) {
+  for (SubGroup& group : groups_) {
     const auto range = Scope::phase("offload optimizer state");
     file_->write(group.in_file, group.leaf.data_ptr(), group.leaf.nbytes());
     free_memory(group.leaf);
     group.leaf.mutable_grad().reset();
+    group.gradient.reset();
   }
 }
 

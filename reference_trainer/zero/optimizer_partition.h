@@ -1,5 +1,5 @@
-// This rank's part of all parameters as the optimizer has them: the weights it updates and the sums of their
-// gradients, both in the master type, in flat pieces ("sub-groups") of whole parameters.
+// This rank's part of all parameters as the optimizer has them: the weights it updates, in the master type,
+// and the sums of their gradients, in the type of compute, in flat pieces ("sub-groups") of whole parameters.
 //
 // Offloaded, weights and gradients for the optimizer are in the host's memory, or in a file between the
 // steps; gradients are summed in memory of the device and copied over before the update. On the CPU these are
@@ -23,10 +23,11 @@ class OptimizerPartition {
  public:
   // `parts`: of each parameter, one dimension. A sub-group holds consecutive ones of together at most
   // `sub_group_size` elements, or a larger one alone.
-  OptimizerPartition(const std::vector<at::Tensor>& parts, std::int64_t sub_group_size,
-                     const OffloadOptions& offload);
+  OptimizerPartition(const std::vector<at::Tensor>& parts, at::ScalarType gradients,
+                     std::int64_t sub_group_size, const OffloadOptions& offload);
 
   std::vector<at::Tensor> leaves() const;
+  std::vector<at::Tensor> gradients() const;
 
   void begin_step();
   void add_gradient(std::size_t parameter, const at::Tensor& part);
@@ -40,9 +41,12 @@ class OptimizerPartition {
  private:
   struct SubGroup {
     at::Tensor leaf;
-    at::Tensor sums;           // of gradients
+    at::Tensor sums;           // of gradients, on the device
+    at::Tensor gradient = {};  // the same where the optimizer is
     std::int64_t in_file = 0;  // bytes; the weights, then the gradients
   };
+  void bring_to_host(SubGroup& group);
+
   struct Place {
     std::size_t group;
     std::int64_t begin, elements;

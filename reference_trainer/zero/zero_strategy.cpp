@@ -43,7 +43,8 @@ ZeroStrategy::ZeroStrategy(const StrategyContext& context) : context_(context), 
     }
   }
   optimizer_ = std::make_unique<OptimizerPartition>(
-      parts, options().stage == 3 ? options().sub_group_size : std::numeric_limits<std::int64_t>::max(),
+      parts, compute_type(context.options.model.precision),
+      options().stage == 3 ? options().sub_group_size : std::numeric_limits<std::int64_t>::max(),
       options().offload_optimizer);
 
   std::vector<std::size_t> order(parameters_.size());
@@ -69,10 +70,14 @@ ZeroStrategy::ZeroStrategy(const StrategyContext& context) : context_(context), 
 
 StateBytes ZeroStrategy::theory(std::int64_t elements) const {
   const int size = context_.placement.world_size;
-  return state_theory(elements, context_.options.model.precision,
-                      {.parameters = options().stage >= 3 ? size : 1,
-                       .gradients = options().stage >= 2 ? size : 1,
-                       .optimizer = size});
+  const Precision precision = context_.options.model.precision;
+  StateBytes theory = state_theory(elements, precision,
+                                   {.parameters = options().stage >= 3 ? size : 1,
+                                    .gradients = options().stage >= 2 ? size : 1,
+                                    .optimizer = size});
+  // Masters are kept apart in every precision.
+  if (precision != Precision::bfloat16) theory.optimizer += elements * bytes_of(precision).parameter / size;
+  return theory;
 }
 
 double ZeroStrategy::run(BatchSource& batches) {

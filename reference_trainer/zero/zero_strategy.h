@@ -23,6 +23,7 @@ namespace lockstep::trainer {
 class ZeroStrategy : public Strategy {
  public:
   std::vector<at::Tensor> optimized() override { return optimizer_->leaves(); }
+  std::vector<at::Tensor> gradients() override { return optimizer_->gradients(); }
   double run(BatchSource& batches) override;
   int gradient_copies() const override { return 1; }
   StateBytes theory(std::int64_t elements) const override;
