@@ -19,6 +19,7 @@ inline constexpr std::int64_t kMillion = 1'000'000;
 // Groups whose flags mean something in some modes alone: giving one in another mode is refused.
 inline constexpr const char* kDdpGroup = "Data parallel (--mode ddp)";
 inline constexpr const char* kFsdpGroup = "Fully sharded (--mode fsdp)";
+inline constexpr const char* kPipelineGroup = "Pipeline (--mode pipeline)";
 std::vector<Mode> modes_of_group(const std::string& group);  // empty: all
 
 void add_job_flags(CLI::App& app, Options& options);
@@ -27,6 +28,7 @@ void add_model_flags(CLI::App& app, ModelOptions& model);
 void add_training_flags(CLI::App& app, TrainingOptions& training);
 void add_ddp_flags(CLI::App& app, DdpOptions& ddp);
 void add_fsdp_flags(CLI::App& app, FsdpOptions& fsdp);
+void add_pipeline_flags(CLI::App& app, PipelineOptions& pipeline);
 void add_teaching_flags(CLI::App& app, Options& options);
 
 // CLI11's own checks speak of ranges up to 1.8e308; these say what a value must be and what it was.

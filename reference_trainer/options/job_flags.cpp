@@ -22,9 +22,10 @@ void add_job_flags(CLI::App& app, Options& options) {
   app.add_option("--log", options.log, "Write configuration, buckets and each step as JSON lines")
       ->type_name("FILE")
       ->group(group);
-  add_choice(app, "--mode", "How several ranks share the work",
-             {{"ddp", Mode::ddp}, {"fsdp", Mode::fsdp}, {"single", Mode::single}}, "ddp", group,
-             options.mode);
+  add_choice(
+      app, "--mode", "How several ranks share the work",
+      {{"ddp", Mode::ddp}, {"fsdp", Mode::fsdp}, {"pipeline", Mode::pipeline}, {"single", Mode::single}},
+      "ddp", group, options.mode);
 }
 
 void add_device_flags(CLI::App& app, Options& options) {

@@ -9,6 +9,7 @@
 
 #include "reference_trainer/options/flags.h"
 #include "reference_trainer/options/json_config.h"
+#include "reference_trainer/pipeline/layout.h"
 
 namespace lockstep::trainer {
 namespace {
@@ -25,6 +26,8 @@ constexpr const char* kFooter =
     "  lockstep train --ranks 4 --mode fsdp --backward-prefetch none\n"
     "                                                   parameters sharded, each gathered when it is needed\n"
     "  lockstep train --ranks 4 --slow-rank 2           rank 2 computes twice: the others wait for it\n"
+    "  lockstep train --ranks 4 --mode pipeline --layers 8 --microbatches 16\n"
+    "                                                   four stages of two layers, 1F1B\n"
     "  lockstep record -o run -- lockstep train --ranks 4\n"
     "  torchrun --no-python --nproc-per-node 4 lockstep train --steps 50\n"
     "\n"
@@ -73,6 +76,7 @@ CommandLine parse_command_line(int argc, const char* const* argv) {
   add_training_flags(app, options.training);
   add_ddp_flags(app, options.ddp);
   add_fsdp_flags(app, options.fsdp);
+  add_pipeline_flags(app, options.pipeline);
   add_teaching_flags(app, options);
   try {
     app.parse(argc, argv);
@@ -111,6 +115,9 @@ Status check_options(const Options& options, int world_size) {
   if (options.mode == Mode::fsdp && world_size == 1)
     return Error{"--mode fsdp: one rank has nobody to share its parameters with; give --ranks N"};
   if (const Status status = check_fsdp(options, world_size); !status.ok()) return status;
+  if (options.mode == Mode::pipeline) {
+    if (const Status status = check_pipeline(options, world_size); !status.ok()) return status;
+  }
   if (options.device == Device::paced && options.pace.flops_per_second == 0)
     return Error{"--device paced: how fast is the modelled accelerator? Give --flops, as 1e9"};
   const PaceOptions& pace = options.pace;
@@ -136,6 +143,8 @@ const char* to_string(Mode mode) {
       return "ddp";
     case Mode::fsdp:
       return "fsdp";
+    case Mode::pipeline:
+      return "pipeline";
   }
   return "";
 }

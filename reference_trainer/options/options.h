@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <string>
 
+#include "reference_trainer/pipeline/schedule.h"
 #include "trace/result.h"
 
 namespace lockstep::trainer {
@@ -51,7 +52,7 @@ struct PaceOptions {
 };
 
 // What is spread over the ranks besides the batch.
-enum class Mode { single, ddp, fsdp };
+enum class Mode { single, ddp, fsdp, pipeline };
 
 enum class ShardingStrategy { full_shard, shard_grad_op, no_shard, hybrid_shard };
 enum class BackwardPrefetch { none, pre, post };
@@ -67,6 +68,13 @@ struct FsdpOptions {
   std::int64_t unit_parameters = 0;
   int shard_size = 0;              // hybrid_shard: ranks that share a copy; 0: those of a node
   bool reduce_in_float32 = false;  // with bfloat16: what gradients are reduced in
+};
+
+// The number of microbatches is TrainingOptions::gradient_accumulation.
+struct PipelineOptions {
+  int stages = 0;  // 0: as many as there are ranks
+  PipelineSchedule schedule = PipelineSchedule::one_forward_one_backward;
+  int chunks = 0;  // of the model on each rank; 0: what the schedule needs at least
 };
 
 // A planted, real cause of waiting: this rank computes every layer's forward `factor` times.
@@ -87,6 +95,7 @@ struct Options {
   Mode mode = Mode::ddp;  // of several ranks; one rank is always `single`
   DdpOptions ddp;
   FsdpOptions fsdp;
+  PipelineOptions pipeline;
   PaceOptions pace;
   SlowRankOptions slow;
 };

@@ -1,6 +1,7 @@
 #include "reference_trainer/training/strategy.h"
 
 #include "reference_trainer/fsdp/fully_sharded.h"
+#include "reference_trainer/pipeline/pipeline_parallel.h"
 #include "reference_trainer/training/replicated.h"
 
 namespace lockstep::trainer {
@@ -24,6 +25,8 @@ std::unique_ptr<Strategy> make_strategy(const StrategyContext& context) {
   switch (context.options.mode) {
     case Mode::fsdp:
       return std::make_unique<FullySharded>(context);
+    case Mode::pipeline:
+      return std::make_unique<PipelineParallel>(context);
     case Mode::ddp:
     case Mode::single:
       break;
