@@ -4,6 +4,7 @@
 #include <torch/csrc/distributed/c10d/Backend.hpp>
 #include <vector>
 
+#include "reference_trainer/device/pacing.h"
 #include "reference_trainer/distributed/communicator.h"
 #include "reference_trainer/distributed/data_type.h"
 
@@ -15,7 +16,9 @@ constexpr int kTag = 0;
 }  // namespace
 
 P2pGroup::P2pGroup(Communicator& communicator, annotations::Group group)
-    : transport_(communicator.connect(group.name, group.ranks)), group_(std::move(group)) {
+    : transport_(communicator.connect(group.name, group.ranks)),
+      group_(std::move(group)),
+      pace_(communicator.pace()) {
   annotations::declare_group(group_);
 }
 
@@ -88,6 +91,10 @@ void P2pGroup::transfer(Direction direction, at::Tensor tensor, int peer) {
   const UnderWay under_way(*this, *work);
   // What is under way after an abort() ends without an exception of c10d's.
   if (!work->wait()) throw std::runtime_error("the transfer was given up");
+  // Both sides are there now: a modelled network would only begin.
+  const std::uint64_t bytes = tensors.front().nbytes();
+  if (const std::int64_t modelled = modelled_transfer_ns(pace_, direction, bytes, /*size=*/2))
+    sleep_until(monotonic_ns() + modelled);
 }
 
 }  // namespace lockstep::trainer

@@ -19,6 +19,7 @@
 #include <utility>
 
 #include "reference_trainer/instrumentation/annotations.h"
+#include "reference_trainer/options/options.h"
 #include "reference_trainer/streams/stream.h"
 
 namespace c10d {
@@ -58,6 +59,7 @@ class P2pGroup {
 
   c10::intrusive_ptr<c10d::Backend> transport_;
   annotations::Group group_;
+  PaceOptions pace_;
   std::uint64_t next_sequence_ = 0;
   std::mutex mutex_;  // of the two below
   bool giving_up_ = false;

@@ -74,7 +74,8 @@ struct FsdpOptions {
 struct PipelineOptions {
   int stages = 0;  // 0: as many as there are ranks
   PipelineSchedule schedule = PipelineSchedule::one_forward_one_backward;
-  int chunks = 0;  // of the model on each rank; 0: what the schedule needs at least
+  int chunks = 0;            // of the model on each rank; 0: what the schedule needs at least
+  bool overlap_p2p = false;  // receives are posted before the compute that comes before their use
 };
 
 // A planted, real cause of waiting: this rank computes every layer's forward `factor` times.

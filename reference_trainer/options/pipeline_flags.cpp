@@ -20,6 +20,9 @@ void add_pipeline_flags(CLI::App& app, PipelineOptions& pipeline) {
       ->check(whole_number(1, 1000))
       ->type_name("N")
       ->group(kPipelineGroup);
+  app.add_flag("--overlap-p2p-communication", pipeline.overlap_p2p,
+               "Post each receive one pass earlier, so that it runs beneath compute (Megatron-LM's flag)")
+      ->group(kPipelineGroup);
 }
 
 }  // namespace lockstep::trainer

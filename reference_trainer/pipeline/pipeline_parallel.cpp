@@ -76,13 +76,16 @@ double PipelineParallel::run(BatchSource& batches) {
   mailbox_.begin_step();
   std::vector<Event> sent;
   post_receive(actions_.front());
+  const bool overlap = context_.options.pipeline.overlap_p2p;
   for (std::size_t i = 0; i < actions_.size(); ++i) {
     const Action& action = actions_[i];
+    const bool last = i + 1 == actions_.size();
+    if (overlap && !last) post_receive(actions_[i + 1]);
     const at::Tensor made =
         action.kind == Action::Kind::forward ? forward(action, batches) : backward(action);
     if (const auto output = output_of(shape_, place_.stage, action))
       sent.push_back(p2p_.send(name_of(shape_, output->message), made.contiguous(), output->peer));
-    if (i + 1 < actions_.size()) post_receive(actions_[i + 1]);
+    if (!overlap && !last) post_receive(actions_[i + 1]);
   }
   for (const Event& event : sent) event.wait();
   if (copies_) {

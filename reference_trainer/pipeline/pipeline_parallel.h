@@ -5,7 +5,8 @@
 // What a rank issues around an action, as PyTorch's and Megatron-LM's schedules do: with the send of what one
 // action made, the receive of what the next one needs, so that a stage in its turns does {send activation,
 // receive gradient} after a forward and {send gradient, receive activation} after a backward. Sends run
-// beside compute.
+// beside compute. With overlap_p2p receives do too: what an action needs is posted before the action before
+// it computes.
 #pragma once
 
 #include <map>
