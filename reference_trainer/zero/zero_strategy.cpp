@@ -75,8 +75,8 @@ StateBytes ZeroStrategy::theory(std::int64_t elements) const {
                                    {.parameters = options().stage >= 3 ? size : 1,
                                     .gradients = options().stage >= 2 ? size : 1,
                                     .optimizer = size});
-  // Masters are kept apart in every precision.
-  if (precision != Precision::bfloat16) theory.optimizer += elements * bytes_of(precision).parameter / size;
+  // Beside whole parameters, masters are kept apart in every precision.
+  if (options().stage < 3 && precision != Precision::bfloat16) theory.optimizer += elements * bytes_of(precision).parameter / size;
   return theory;
 }
 
