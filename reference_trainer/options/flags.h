@@ -28,6 +28,8 @@ void add_training_flags(CLI::App& app, TrainingOptions& training);
 void add_ddp_flags(CLI::App& app, DdpOptions& ddp);
 void add_fsdp_flags(CLI::App& app, FsdpOptions& fsdp);
 void add_teaching_flags(CLI::App& app, Options& options);
+// The kinds of --fault, for the end of --help.
+std::string describe_teaching_flags();
 
 // CLI11's own checks speak of ranges up to 1.8e308; these say what a value must be and what it was.
 CLI::Validator whole_number(std::int64_t least, std::int64_t most);

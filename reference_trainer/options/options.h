@@ -6,7 +6,9 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
+#include "reference_trainer/faults/fault.h"
 #include "trace/result.h"
 
 namespace lockstep::trainer {
@@ -14,11 +16,16 @@ namespace lockstep::trainer {
 // bfloat16: computed in bfloat16, with float32 masters of the weights for the optimizer.
 enum class Precision { float32, float64, bfloat16 };
 
+enum class Architecture { gpt2, llama };
+
 struct ModelOptions {
+  Architecture architecture = Architecture::gpt2;
   int layers = 6;
   int hidden = 192;
   int heads = 6;
-  int sequence_length = 64;  // tokens; a token is a byte
+  int kv_heads = 0;           // llama; 0: the usual ones (llama_shape.h)
+  int intermediate_size = 0;  // llama; 0: the usual one
+  int sequence_length = 64;   // tokens; a token is a byte
   Precision precision = Precision::float32;
 };
 
@@ -69,7 +76,7 @@ struct FsdpOptions {
   bool reduce_in_float32 = false;  // with bfloat16: what gradients are reduced in
 };
 
-// A planted, real cause of waiting: this rank computes every layer's forward `factor` times.
+// --slow-rank and --slow-factor, short for a fault slow_rank.
 struct SlowRankOptions {
   int rank = -1;  // -1: none
   int factor = 2;
@@ -89,6 +96,7 @@ struct Options {
   FsdpOptions fsdp;
   PaceOptions pace;
   SlowRankOptions slow;
+  std::vector<Fault> faults;  // planted causes of waiting, that of `slow` among them
 };
 
 // What a command line comes to: options to run with, or text to print and an exit code.
@@ -106,6 +114,7 @@ Status check_options(const Options& options, int world_size);
 
 const char* to_string(Precision precision);
 const char* to_string(Mode mode);
+const char* to_string(Architecture architecture);
 const char* to_string(Device device);
 
 }  // namespace lockstep::trainer

@@ -7,10 +7,8 @@ namespace lockstep::trainer {
 
 PassContext pass_context(const StrategyContext& context) {
   const Options& options = context.options;
-  return {.model = context.model,
-          .lane = context.lane,
-          .checkpoint = options.training.activation_checkpointing,
-          .forward_repetitions = options.slow.rank == context.placement.rank ? options.slow.factor : 1};
+  return {
+      .model = context.model, .lane = context.lane, .checkpoint = options.training.activation_checkpointing};
 }
 
 std::unique_ptr<Strategy> make_strategy(const StrategyContext& context) {
