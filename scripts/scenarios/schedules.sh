@@ -4,7 +4,7 @@ scenario ddp_buckets "one large gradient bucket beside small ones"
 run_ddp_buckets() {
   hidden=128 sequence_length=16 flops=5e8 # large gradients; a network that needs about as long as backward
   record one_bucket --mode ddp --bandwidth 5e7 --bucket-cap-mb 1000 --first-bucket-mb 1000
-  record small_buckets --mode ddp --bandwidth 5e7 --bucket-cap-mb 0.7 --first-bucket-mb 0.1
+  record small_buckets --mode ddp --bandwidth 5e7 --bucket-cap-mb 1 --first-bucket-mb 0.1
   compare one_bucket small_buckets
 }
 
