@@ -15,6 +15,9 @@
 #include "analyzer/match/match.h"
 #include "analyzer/metrics/collectives.h"
 #include "analyzer/metrics/efficiency.h"
+#include "analyzer/metrics/group_summary.h"
+#include "analyzer/metrics/layer_summary.h"
+#include "analyzer/metrics/pipeline_bubble.h"
 #include "analyzer/metrics/pipeline_regions.h"
 #include "analyzer/metrics/windows.h"
 #include "analyzer/model/check_job.h"
@@ -109,18 +112,23 @@ class Analyzer {
     waits.reserve(matching.matches.size());
     for (const Match& match : matching.matches) waits.push_back(compute_waits(job_, matching, match));
     analysis_.waits = collect_waits(job_, matching, waits);
-    analysis_.pipeline_regions = find_pipeline_regions(job_, matching);
+    const std::vector<PipelineRegion> pipelines = find_pipeline_regions(job_, matching);
+    analysis_.pipeline_regions = regions_of_ranks(job_, matching, pipelines);
     for (std::size_t rank = 0; rank < job_.ranks.size(); ++rank) measure_rank(rank);
     Delays delays = find_delays(job_, matching, waits, analysis_.waits, profiles_);
     std::vector<std::vector<CommunicationProfile>>().swap(profiles_);
     std::stable_sort(report().steps.begin(), report().steps.end(),
                      [](const StepReport& a, const StepReport& b) { return a.step < b.step; });
-    CollectiveList list =
-        list_collectives(job_, matching, waits, analysis_.waits, hidden_, windows_,
-                         report().origin_aligned_ns, [this](std::optional<std::int64_t> step) {
-                           return !selection_.any() || (step && selection_.holds(*step));
-                         });
+    const auto selected = [this](std::optional<std::int64_t> step) {
+      return !selection_.any() || (step && selection_.holds(*step));
+    };
+    CollectiveList list = list_collectives(job_, matching, waits, analysis_.waits, hidden_, covered_,
+                                           windows_, report().origin_aligned_ns, selected);
     report().collectives = std::move(list.collectives);
+    report().groups = summarise_groups(report());
+    report().pipeline = measure_pipelines(job_, matching, analysis_.waits, pipelines, selected);
+    report().layers = summarise_layers(job_, selected);
+    report().counters = summarise_counters(job_);
     analysis_.collective_of = std::move(list.collective_of);
     find_unknown_waits(matching);
     report().unmatched = matching.unmatched;
@@ -161,6 +169,7 @@ class Analyzer {
     const RankTrace& trace = job_.ranks[index];
     const RankTimeline timeline(trace, analysis_.waits[index], analysis_.pipeline_regions[index]);
     hidden_.push_back(timeline.hidden_waits());
+    covered_.push_back(timeline.covered_communication());
     profiles_.push_back(profile_rank(timeline, report().origin_aligned_ns));
     const Nanoseconds origin = report().origin_aligned_ns;
     const RankWindows& windows = windows_[index];
@@ -232,7 +241,7 @@ class Analyzer {
   const AnalysisOptions& options_;
   Selection selection_;
   std::vector<RankWindows> windows_;
-  HiddenWaits hidden_;
+  HiddenWaits hidden_, covered_;
   std::vector<std::vector<CommunicationProfile>> profiles_;
   std::vector<RankTimeline::Gaps> gaps_;
   Analysis analysis_;

@@ -59,6 +59,36 @@ struct Wait {
   bool point_to_point = false, pipeline = false;
 };
 
+std::optional<std::int64_t> step_of(const RankTrace& rank, const Activity& a) {
+  if (a.launch_end == kUnknownTime) return std::nullopt;
+  for (const StepMark& step : rank.steps) {
+    if (step.begin <= a.launch_end && a.launch_end <= step.end) return step.number;
+  }
+  return std::nullopt;
+}
+
+Pass pass_of(const RankTrace& rank, const Activity& a) {
+  return a.compute == kNone ? Pass::other : rank.computations[a.compute].pass;
+}
+
+// First forward start to last backward end; nothing where a rank has neither in the step.
+std::optional<Window> region_of_passes(const Job& job, std::optional<std::int64_t> step) {
+  std::vector<std::int64_t> forwards, backwards;
+  for (const RankTrace& rank : job.ranks) {
+    bool any = false;
+    for (const Activity& a : rank.activities) {
+      if (step_of(rank, a) != step) continue;
+      if (pass_of(rank, a) == Pass::forward) forwards.push_back(a.begin), any = true;
+      if (pass_of(rank, a) == Pass::backward) backwards.push_back(a.end), any = true;
+    }
+    if (!any) return std::nullopt;
+  }
+  if (forwards.empty() || backwards.empty()) return std::nullopt;
+  const Window window{*std::min_element(forwards.begin(), forwards.end()),
+                      *std::max_element(backwards.begin(), backwards.end())};
+  return window.begin < window.end ? std::optional(window) : std::nullopt;
+}
+
 std::vector<Wait> waits_of(const Job& job, std::size_t rank,
                            const std::vector<oracle::Together>& operations) {
   std::vector<Wait> waits;
@@ -102,6 +132,66 @@ int idle_cause(const RankTrace& rank, std::int64_t time) {
 }
 
 }  // namespace
+
+std::map<std::optional<std::int64_t>, Window> pipeline_regions(
+    const Job& job, const std::vector<oracle::Together>& operations) {
+  std::map<std::optional<std::int64_t>, Window> regions;
+  std::set<std::optional<std::int64_t>> steps;
+  bool marked = false, messages = false;
+  for (const RankTrace& rank : job.ranks) {
+    marked = marked || !rank.steps.empty();
+    for (const StepMark& step : rank.steps) steps.insert(step.number);
+  }
+  if (!marked) steps = {std::nullopt};
+  for (const oracle::Together& operation : operations) messages = messages || operation.pipeline;
+  if (!messages) return regions;
+  for (const std::optional<std::int64_t>& step : steps) {
+    if (const std::optional<Window> passes = region_of_passes(job, step)) {
+      regions[step] = *passes;
+      continue;
+    }
+    std::vector<std::int64_t> begins, ends;
+    for (const oracle::Together& operation : operations) {
+      if (!operation.pipeline) continue;
+      for (const auto& member : operation.members) {
+        const Activity& a = activity(job, member);
+        if (step_of(job.ranks[member.first], a) != step) continue;
+        begins.push_back(a.begin);
+        ends.push_back(a.end);
+      }
+    }
+    if (begins.empty()) continue;
+    regions[step] = {*std::min_element(begins.begin(), begins.end()),
+                     *std::max_element(ends.begin(), ends.end())};
+  }
+  return regions;
+}
+
+std::int64_t pipeline_bubble(const Job& job, const std::vector<oracle::Together>& operations) {
+  const auto regions = pipeline_regions(job, operations);
+  // Only passes count as compute, where every region is one of passes.
+  bool passes = true;
+  for (const auto& [step, region] : regions) passes = passes && region_of_passes(job, step).has_value();
+  std::int64_t bubble = 0;
+  for (std::size_t rank = 0; rank < job.ranks.size(); ++rank) {
+    const RankTrace& trace = job.ranks[rank];
+    const std::vector<Wait> waits = waits_of(job, rank, operations);
+    for (const auto& [step, region] : regions) {
+      for (std::int64_t t = region.begin; t < region.end; ++t) {
+        bool busy = false;
+        for (const Activity& a : trace.activities) {
+          const Pass pass = pass_of(trace, a);
+          const bool counts =
+              !passes || pass == Pass::forward || pass == Pass::backward || pass == Pass::recompute;
+          busy = busy || (a.activity_class == Class::compute && counts && covers(a, t));
+        }
+        for (const Wait& wait : waits) busy = busy || (wait.until <= t && t < wait.end);
+        bubble += busy ? 0 : 1;
+      }
+    }
+  }
+  return bubble;
+}
 
 bool possible(const Job& job, const oracle::Together& operation) {
   if (!operation.point_to_point && !n_to_n(operation.operation)) return true;
@@ -207,19 +297,9 @@ int cause_at(const Job& job, std::size_t rank, const std::vector<oracle::Togethe
     unclassified = unclassified || (a.activity_class == Class::unclassified && covers(a, time));
   }
   if (unclassified) return 8;
-  // Idle inside the region of a pipeline: first to last operation of its pairs, on any rank of the group.
-  // Jobs of the tests that use this have one pipeline group of all ranks and no steps.
-  std::optional<Window> region;
-  for (const oracle::Together& operation : operations) {
-    if (!operation.pipeline) continue;
-    for (const auto& member : operation.members) {
-      const Activity& a = activity(job, member);
-      if (!region) region = Window{a.begin, a.end};
-      region->begin = std::min(region->begin, a.begin);
-      region->end = std::max(region->end, a.end);
-    }
+  for (const auto& [step, region] : pipeline_regions(job, operations)) {
+    if (region.begin <= time && time < region.end) return 3;
   }
-  if (region && region->begin <= time && time < region->end) return 3;
   return idle_cause(trace, time);
 }
 

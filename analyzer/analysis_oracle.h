@@ -45,6 +45,12 @@ OperationAnswer answer(const Job& job, const Together& operation);
 
 std::optional<Window> whole_window(const RankTrace& rank);
 std::vector<Window> step_windows(const RankTrace& rank);
+// Regions of the pipeline, of jobs with one pipeline group of all ranks, by step number (none: no step
+// marks).
+std::map<std::optional<std::int64_t>, Window> pipeline_regions(const Job& job,
+                                                               const std::vector<Together>& operations);
+// Σ over ranks and regions of the instants without compute of the pipeline and without transfer.
+std::int64_t pipeline_bubble(const Job& job, const std::vector<Together>& operations);
 // operations: all that were matched.
 WindowAnswer answer(const Job& job, std::size_t rank, const std::vector<Together>& operations, Window window);
 // The cause (0 … 8) of the instant [time, time + 1).

@@ -20,6 +20,8 @@ class RandomJob {
  public:
   RandomJob(unsigned seed, bool pipeline) : random_(seed), pipeline_(pipeline) {
     ranks_ = 2 + below(3);
+    passes_ = below(3) != 0;
+    steps_ = below(2) == 0;
     std::vector<std::int32_t> all;
     for (int rank = 0; rank < ranks_; ++rank) all.push_back(rank);
     world_ = builder_.group("world", all, pipeline ? "pp" : "dp");
@@ -63,15 +65,23 @@ class RandomJob {
           break;
         default:
           rank.compute(begin, end);
+          if (pipeline_ && passes_ && below(2) == 0)
+            rank.part_of(static_cast<Pass>(below(5)), below(4) - 1, below(3) - 1);
           break;
       }
+      maybe_launch(rank);
+    }
+    // Often on every rank of a step, so that regions of passes are common.
+    for (int i = pipeline_ && passes_ ? 3 : 0; i > 0; --i) {
+      const int begin = below(kEnd), end = begin + below(20);
+      rank.compute(begin, end).part_of(below(2) == 0 ? Pass::forward : Pass::backward, below(4), below(3));
       maybe_launch(rank);
     }
     for (int i = below(3); i > 0; --i) {
       const int begin = below(kEnd);
       rank.data_loading(begin, begin + below(30));
     }
-    if (pipeline_) return;
+    if (pipeline_ && !steps_) return;
     int step_begin = below(30);
     for (int step = below(4); step > 0; --step) {
       const int step_end = step_begin + below(60);
@@ -145,6 +155,7 @@ class RandomJob {
 
   std::mt19937 random_;
   bool pipeline_;
+  bool passes_ = false, steps_ = false;  // of a pipeline
   int ranks_ = 0;
   std::uint32_t world_ = 0;
   JobBuilder builder_;
@@ -272,6 +283,33 @@ TEST_P(AnalysisProperties, WaitsArriversAndBlame) {
         EXPECT_GE(analysis.report.blame[i - 1].blame_ns, analysis.report.blame[i].blame_ns);
       }
     }
+  });
+}
+
+TEST_P(AnalysisProperties, PipelinesAndTheirBubbles) {
+  for_each_job([](const RandomJob& random, const Analysis& analysis) {
+    auto regions = oracle::pipeline_regions(random.job_, random.operations_);
+    std::erase_if(regions, [](const auto& entry) { return entry.second.begin >= entry.second.end; });
+    ASSERT_EQ(analysis.report.pipeline.size(), regions.empty() ? 0u : 1u);
+    if (regions.empty()) return;
+    const PipelineReport& pipeline = analysis.report.pipeline[0];
+    std::int64_t length = 0, sum = 0;
+    for (const auto& [step, region] : regions) length += region.end - region.begin;
+    EXPECT_EQ(pipeline.region_ns, length);
+    EXPECT_EQ(pipeline.steps, static_cast<std::int64_t>(regions.size()));
+    EXPECT_EQ(pipeline.bubble_ns, oracle::pipeline_bubble(random.job_, random.operations_));
+    const auto stages = static_cast<std::int64_t>(random.job_.ranks.size());
+    EXPECT_DOUBLE_EQ(pipeline.bubble_ratio.value_or(-1),
+                     static_cast<double>(pipeline.bubble_ns) / static_cast<double>(stages * length));
+    for (const PipelineStage& stage : pipeline.stages_detail) {
+      EXPECT_EQ(stage.compute_ns + stage.exposed_transfer_ns + stage.bubble_ns, length);
+      EXPECT_EQ(stage.warm_up_ns.has_value(), pipeline.passes_known);
+      if (stage.warm_up_ns) {
+        EXPECT_EQ(*stage.warm_up_ns + *stage.steady_ns + *stage.cool_down_ns, stage.bubble_ns);
+      }
+      sum += stage.bubble_ns;
+    }
+    EXPECT_EQ(sum, pipeline.bubble_ns);
   });
 }
 

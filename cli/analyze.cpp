@@ -31,7 +31,7 @@ struct Arguments {
   std::vector<std::string> paths;
   std::string json, steps, ranks, collectives = "8", color = "auto";
   std::size_t width = 0;
-  bool ascii = false, quiet = false;
+  bool layers = false, ascii = false, quiet = false;
 };
 
 void describe(CLI::App& app, Arguments& arguments) {
@@ -46,6 +46,8 @@ void describe(CLI::App& app, Arguments& arguments) {
       ->option_text("N|all");
   app.add_option("--collectives", arguments.collectives, "Collectives to list; the most waited in first [8]")
       ->option_text("N|all");
+  app.add_flag("--layers", arguments.layers,
+               "List the time of each layer's passes, where the program told them");
   app.add_flag("--ascii", arguments.ascii, "No characters outside ASCII");
   app.add_option("--color", arguments.color,
                  "Colour: auto (on a terminal, unless NO_COLOR is set), always or never")
@@ -138,6 +140,7 @@ int run_analyze(int argc, char** argv) {
     options.page.ascii = options.page.ascii || arguments.ascii;
     if (!arguments.ranks.empty()) options.ranks = ranks.value();
     options.collectives = collectives.value();
+    options.layers = arguments.layers;
     options.selection = describe_selection(steps);
     for (const analyzer::RankTrace& rank : loaded.value().job.ranks) {
       options.resolution_ns = std::max(options.resolution_ns, rank.resolution_ns);

@@ -52,11 +52,20 @@ int launch(const Options& options, int argc, char** argv) {
 int be_rank(const Options& options, const Placement& placement) {
   const auto text = load_training_text(options, placement.world_size);
   if (!text.ok()) return fail(kWrongUse, text.error().message);
+  if (placement.rank == 0) {
+    for (const std::string& warning : options.warnings)
+      fmt::print(stderr, "lockstep-train: warning: {}\n", warning);
+  }
   const Status status = train(options, placement, text.value());
   if (status.ok()) return 0;
   return fail(kTrainingFailed, placement.world_size == 1
                                    ? status.error().message
                                    : fmt::format("rank {}: {}", placement.rank, status.error().message));
+}
+
+Status settle(Options& options, int world_size) {
+  if (Status status = settle_batch_sizes(options, world_size); !status.ok()) return status;
+  return check_options(options, world_size);
 }
 
 int run(int argc, char** argv) {
@@ -65,7 +74,7 @@ int run(int argc, char** argv) {
     fmt::print(line.exit_code == 0 ? stdout : stderr, "{}", line.output);
     return line.exit_code;
   }
-  const Options& options = line.options;
+  Options options = line.options;
   const auto launched = read_placement([](const char* name) -> const char* { return std::getenv(name); });
   if (!launched.ok()) return fail(kWrongUse, launched.error().message);
   if (launched.value().has_value()) {
@@ -75,11 +84,11 @@ int run(int argc, char** argv) {
                   fmt::format("--ranks {}: this job was launched with WORLD_SIZE={}; leave --ranks out",
                               options.ranks, placement.world_size));
     }
-    const Status status = check_options(options, placement.world_size);
+    const Status status = settle(options, placement.world_size);
     return status.ok() ? be_rank(options, placement) : fail(kWrongUse, status.error().message);
   }
   const int ranks = options.ranks == 0 ? 1 : options.ranks;
-  if (const Status status = check_options(options, ranks); !status.ok())
+  if (const Status status = settle(options, ranks); !status.ok())
     return fail(kWrongUse, status.error().message);
   if (ranks > 1) return launch(options, argc, argv);
   // A tool that attaches learns from the environment which rank this is, as it does under a launcher.

@@ -1,5 +1,5 @@
-// What most files of the trainer that use torch include, compiled once (CMake's precompiled header). Files include
-// what they use all the same: they compile without this too.
+// What most files of the trainer that use torch include, compiled once (CMake's precompiled header). Files
+// include what they use all the same: they compile without this too.
 #pragma once
 
 #include <ATen/core/Tensor.h>

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <map>
+#include <string>
+#include <string_view>
 
 #include "trace/file_surgery.h"
 #include "trace/small_file.h"
@@ -200,6 +202,33 @@ TEST(Damage, OfTablesIsTold) {
   EXPECT_EQ(collectives.size(), std::get<test::Events<Collective>>(file.record).size());
 }
 
+// What version 1.0 wrote: two activities of one name, in a chunk without the columns layer, microbatch and
+// pass.
+TEST(Versions, AFileOfBeforeAColumnWasAddedHasItsDefault) {
+  constexpr std::string_view kFile =
+      "894c53540d0a1a0a0100000020000000000000000000000012440c8eb18755634c5343c5400000000000000000000000"
+      "0100000001000000080000000800000000000000000000000000000000000000d259ae77ab8be40188bb2edb6e0710d2"
+      "07666f72776172644c5343c541000000000000000000000000000000010000000b0000000b0000000000000000000000"
+      "0000000000000000290e32612d76db5bfc11afd6829b43d10a00032a2b00046d61696e4c5343c5050001000000000000"
+      "00000000000000020000002500000025000000e803000000000000860b0000000000008f9805be868ec960d87fa3711c"
+      "b8487b000601000001880e02000100d00f00030000000204000000020500000000060000000000324c5343c544000000"
+      "02000000000000000000000003000000410000004100000000000000000000000000000000000000707ed56fcc165be3"
+      "7afb3258fedad7650007010000010a020000010003000001000400000102050000019001060000020007000002003b3c"
+      "0000000101000000000100031d0000e800000300008600000b4c5345e50000000018010000000000002212545a9abe6c"
+      "6e";
+  std::vector<std::byte> bytes;
+  for (std::size_t at = 0; at < kFile.size(); at += 2)
+    bytes.push_back(static_cast<std::byte>(std::stoi(std::string(kFile.substr(at, 2)), nullptr, 16)));
+  test::TemporaryFolder folder;
+  test::write_file(folder.file("old.lst"), bytes);
+  const Reader reader = must(Reader::open(folder.file("old.lst")));
+  EXPECT_THAT(reader.warnings(), IsEmpty());
+  std::vector<DeviceActivity> events;
+  expect_ok(reader.read(Selection{}, events));
+  EXPECT_TRUE(events == (std::vector<DeviceActivity>{{.begin = 1000, .end = 1900, .name = 1},
+                                                     {.begin = 2000, .end = 2950, .name = 1}}));
+}
+
 TEST(Versions, ANewerMinorVersionIsReadAndUnknownChunksAreSkipped) {
   for (const bool closed : {false, true}) {
     test::FileBuilder builder;
@@ -237,7 +266,7 @@ TEST(Versions, ANewerMajorVersionIsRefusedWithAdvice) {
   const Result<Reader> reader = Reader::open(bytes, "future.lst");
   ASSERT_FALSE(reader.ok());
   EXPECT_EQ(reader.error().message,
-            "'future.lst' has version 2.0 of the trace format, and this Lockstep reads versions up to 1: use "
+            "'future.lst' has version 2.1 of the trace format, and this Lockstep reads versions up to 1: use "
             "the Lockstep "
             "that recorded it, or a newer one");
 }

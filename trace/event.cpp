@@ -124,6 +124,22 @@ const char* to_string(DataType type) {
   return "unknown";
 }
 
+const char* to_string(Pass pass) {
+  switch (pass) {
+    case Pass::other:
+      return "other";
+    case Pass::forward:
+      return "forward";
+    case Pass::backward:
+      return "backward";
+    case Pass::recompute:
+      return "recompute";
+    case Pass::optimizer:
+      return "optimizer";
+  }
+  return "other";
+}
+
 std::uint32_t size_in_bytes(DataType type) {
   switch (type) {
     case DataType::int8:

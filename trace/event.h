@@ -88,6 +88,9 @@ enum class Operation : std::uint8_t {
   send_recv = 12,
 };
 
+// What part of a training step a computation belongs to; `other` where its source does not say.
+enum class Pass : std::uint8_t { other = 0, forward = 1, backward = 2, recompute = 3, optimizer = 4 };
+
 // Numeric type of a collective's elements.
 enum class DataType : std::uint8_t {
   unknown = 0,
@@ -110,6 +113,7 @@ const char* to_string(LaneKind kind);
 const char* to_string(ActivityClass activity_class);
 const char* to_string(Operation operation);  // "all_reduce"
 const char* to_string(DataType type);        // "float32"
+const char* to_string(Pass pass);            // "forward"
 std::uint32_t size_in_bytes(DataType type);  // 0 for unknown
 
 // A typed value carried by a range or a mark (an NVTX payload's field). Several arguments with one key, in
@@ -184,6 +188,10 @@ struct DeviceActivity {
   ActivityClass activity_class = ActivityClass::compute;
   CorrelationId correlation = kNoCorrelation;
   std::uint64_t bytes = 0;  // copies only
+  // Of computations, where their source says it.
+  std::int32_t layer = -1;       // of the model, from 0; -1: none, or not known
+  std::int32_t microbatch = -1;  // of the step, from 0; -1: none, or not known
+  Pass pass = Pass::other;
 
   bool operator==(const DeviceActivity&) const = default;
 };

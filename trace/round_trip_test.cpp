@@ -74,7 +74,10 @@ TEST_F(OneEvent, DeviceActivity) {
                              .name = 7,
                              .activity_class = ActivityClass::copy,
                              .correlation = 11,
-                             .bytes = 13});
+                             .bytes = 13,
+                             .layer = 17,
+                             .microbatch = 19,
+                             .pass = Pass::recompute});
 }
 TEST_F(OneEvent, ApiCall) {
   expect_kept(ApiCall{.lane = 1, .begin = 3, .end = 5, .name = 7, .correlation = 11});
@@ -121,7 +124,9 @@ TEST(RoundTrip, ExtremeValues) {
   for (const Nanoseconds begin : times) {
     for (const Nanoseconds end : times) {
       written.push_back({0, begin, end, std::numeric_limits<StringId>::max(), ActivityClass::compute,
-                         static_cast<CorrelationId>(begin), static_cast<std::uint64_t>(end)});
+                         static_cast<CorrelationId>(begin), static_cast<std::uint64_t>(end),
+                         std::numeric_limits<std::int32_t>::min(), std::numeric_limits<std::int32_t>::max(),
+                         Pass::optimizer});
     }
   }
   TemporaryFolder folder;

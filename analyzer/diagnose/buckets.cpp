@@ -4,7 +4,7 @@
 #include <map>
 #include <utility>
 
-#include "analyzer/diagnose/median.h"
+#include "analyzer/intervals/median.h"
 #include "analyzer/intervals/time_math.h"
 
 namespace lockstep::analyzer {

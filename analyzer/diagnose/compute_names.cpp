@@ -5,7 +5,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "analyzer/diagnose/median.h"
+#include "analyzer/intervals/median.h"
 
 namespace lockstep::analyzer {
 namespace {

@@ -5,7 +5,7 @@
 #include <tuple>
 #include <utility>
 
-#include "analyzer/diagnose/median.h"
+#include "analyzer/intervals/median.h"
 
 namespace lockstep::analyzer {
 namespace {

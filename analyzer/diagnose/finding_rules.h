@@ -30,6 +30,7 @@ void find_lack_of_overlap(const FindingContext& context,
 void find_data_loading(const FindingContext& context, std::vector<Finding>& findings);
 void find_host_bound(const FindingContext& context, std::vector<Finding>& findings);
 void find_exposed_copies(const FindingContext& context, std::vector<Finding>& findings);
+void find_pipeline_losses(const FindingContext& context, std::vector<Finding>& findings);
 // The greatest losses are never left without a word: those that no finding before explains.
 void find_unexplained_losses(const FindingContext& context, std::vector<Finding>& findings);
 void find_mismatches(const FindingContext& context, std::vector<Finding>& findings);

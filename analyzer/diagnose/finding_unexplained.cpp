@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "analyzer/diagnose/finding_rules.h"
-#include "analyzer/diagnose/median.h"
+#include "analyzer/intervals/median.h"
 #include "analyzer/intervals/time_math.h"
 #include "analyzer/report/quantity.h"
 
@@ -119,9 +119,6 @@ void find_unexplained_losses(const FindingContext& context, std::vector<Finding>
       {"imbalance", "ranks wait for each other in turn: no single one holds the others up",
        "look for what differs from step to step (lengths of batches, jitter of hosts): `lockstep analyze "
        "--steps N` of a slow and of a fast step"});
-  rules.apply(Cause::pipeline_bubble, {},
-              {"pipeline_bubble", "stages of the pipeline wait for each other",
-               "more microbatches a step, or an interleaved schedule; balance the layers over stages"});
   rules.apply(
       Cause::queued, {},
       {"queued", "devices idle although their next work has been launched",

@@ -61,6 +61,7 @@ std::vector<Finding> find_findings(const Diagnosis& diagnosis, const Report& rep
   find_data_loading(context, findings);
   find_host_bound(context, findings);
   find_exposed_copies(context, findings);
+  find_pipeline_losses(context, findings);
   find_unexplained_losses(context, findings);
   find_mismatches(context, findings);
   find_uncertain_clocks(context, findings);

@@ -2,6 +2,7 @@
 // lane.
 #include <fmt/format.h>
 
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <ostream>
 #include <string>
@@ -63,6 +64,14 @@ class ChromeWriter {
       for (const Slice& slice : tracks[t].slices) {
         timeline_.describe(rank_index, tracks[t].kind, slice, details_);
         write_slice(rank.rank, t, slice);
+      }
+    }
+    for (const CounterTrack& counter : rank.counters) {
+      for (const CounterPoint& point : counter.points) {
+        if (!std::isfinite(point.value)) continue;  // JSON has no such numbers
+        event(fmt::format(R"("ph": "C", "name": {}, "pid": {}, "ts": {}, "args": {{"value": {}}})",
+                          json_string(counter.name), rank.rank, microseconds(difference(point.time, zero_)),
+                          nlohmann::json(point.value).dump()));
       }
     }
   }

@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -45,6 +46,27 @@ TEST(ChromeExport, IsValidJsonWithNamesEscapedAndNotRewritten) {
   for (const json& event : events_of(document, "X")) names.insert(event["name"]);
   EXPECT_TRUE(names.contains("data, \"load\"\r\n\uFFFD"));
   EXPECT_TRUE(names.contains("void add<float, 4>(int)"));
+}
+
+TEST(ChromeExport, ComputationsSayWhatTheyArePartOf) {
+  const json document = json::parse(exported(sample_job()));
+  const std::vector<json> slices = events_of(document, "X");
+  const auto matmul =
+      std::find_if(slices.begin(), slices.end(), [](const json& event) { return event["name"] == "matmul"; });
+  ASSERT_NE(matmul, slices.end());
+  EXPECT_EQ(matmul->at("args"), json::parse(R"({"step": 12, "launched_before_ns": 100, "layer": 2,
+                                                "microbatch": 1, "pass": "forward"})"));
+}
+
+TEST(ChromeExport, CountersAreCounterEvents) {
+  SampleJob sample = sample_job();
+  sample.job.ranks[0].counters[0].points.push_back({3000, std::numeric_limits<double>::quiet_NaN()});
+  const std::vector<json> points = events_of(json::parse(exported(sample)), "C");
+  ASSERT_EQ(points.size(), 2u);
+  EXPECT_EQ(points[0]["name"], "memory \"peak\"");
+  EXPECT_EQ(points[0]["pid"], 0);
+  EXPECT_EQ(points[0]["ts"], 0.1);
+  EXPECT_EQ(points[1]["args"]["value"], 2.5e9);
 }
 
 TEST(ChromeExport, TimesAreExactToTheNanosecond) {

@@ -115,6 +115,10 @@ class Decoder {
         case pf::TrackDescriptor::name:
           track.name = descriptor.get_string();
           break;
+        case pf::TrackDescriptor::counter:
+          track.is_counter = true;
+          descriptor.skip();
+          break;
         case pf::TrackDescriptor::process: {
           Reader<pf::ProcessDescriptor> process(descriptor.get_view());
           while (process.next()) {
@@ -161,6 +165,7 @@ class Decoder {
   void read_event(data_view view, std::uint64_t time, Sequence& sequence) {
     DecodedSlice slice;
     std::int32_t type = 0;
+    double value = 0;
     Reader<pf::TrackEvent> event(view);
     while (event.next()) {
       switch (event.tag()) {
@@ -185,9 +190,17 @@ class Decoder {
         case pf::TrackEvent::debug_annotations:
           read_annotation(event.get_view(), sequence, slice);
           break;
+        case pf::TrackEvent::double_counter_value:
+          value = event.get_double();
+          break;
       }
     }
     if (!result_.tracks.contains(slice.track)) fault("event on unknown track {}", slice.track);
+    if (type == pf::kCounter) {
+      if (!result_.tracks[slice.track].is_counter) fault("a counter's value on track {}", slice.track);
+      result_.points.push_back({slice.track, time, value});
+      return;
+    }
     std::vector<DecodedSlice>& open = open_[slice.track];
     if (type == pf::kSliceBegin) {
       slice.begin = time;

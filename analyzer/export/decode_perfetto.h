@@ -24,11 +24,19 @@ struct DecodedTrack {
   std::uint64_t parent = 0;
   std::string name;  // of the process, for a process track
   std::int32_t pid = -1;
+  bool is_counter = false;
+};
+
+struct DecodedPoint {
+  std::uint64_t track = 0;
+  std::uint64_t time = 0;
+  double value = 0;
 };
 
 struct DecodedTrace {
   std::map<std::uint64_t, DecodedTrack> tracks;
   std::vector<DecodedSlice> slices;  // in the order of their ends
+  std::vector<DecodedPoint> points;  // of counters
   std::map<std::uint32_t, std::uint64_t> clocks;
   // What breaks the rules: an end without a begin, a begin without an end, a time before the one before it in
   // its sequence, an unknown interned id, a track that was not described, a sequence that does not clear its

@@ -2,7 +2,9 @@
 // interned where they first occur. A rank is a process track, each of its lanes a track below it (tracks with
 // names of their own rather than thread tracks: thread ids of different hosts collide, and a stream has
 // none).
+#include <algorithm>
 #include <array>
+#include <limits>
 #include <optional>
 #include <ostream>
 #include <protozero/pbf_builder.hpp>
@@ -110,6 +112,31 @@ class EdgeMerger {
   std::priority_queue<Edge, std::vector<Edge>, Later> queue_;
 };
 
+// The points of all counters in order of time, one by one.
+class PointMerger {
+ public:
+  struct Point {
+    Nanoseconds time;
+    std::uint32_t counter;
+    double value;
+  };
+
+  explicit PointMerger(const std::vector<CounterTrack>& counters) {
+    for (std::uint32_t c = 0; c < counters.size(); ++c)
+      for (const CounterPoint& point : counters[c].points) points_.push_back({point.time, c, point.value});
+    std::stable_sort(points_.begin(), points_.end(),
+                     [](const Point& a, const Point& b) { return a.time < b.time; });
+  }
+  std::optional<Point> next_until(Nanoseconds time) {
+    if (next_ == points_.size() || points_[next_].time > time) return std::nullopt;
+    return points_[next_++];
+  }
+
+ private:
+  std::vector<Point> points_;
+  std::size_t next_ = 0;
+};
+
 // Writes one rank as one packet sequence.
 class RankWriter {
  public:
@@ -120,8 +147,17 @@ class RankWriter {
     const std::vector<Track> tracks = timeline_.tracks_of_rank(rank_index_);
     write_process();
     for (std::uint32_t t = 0; t < tracks.size(); ++t) write_track(tracks[t], t);
+    const std::vector<CounterTrack>& counters = timeline_.job().ranks[rank_index_].counters;
+    const auto first_counter = static_cast<std::uint32_t>(tracks.size());
+    for (std::uint32_t c = 0; c < counters.size(); ++c) write_counter_track(counters[c], first_counter + c);
+    PointMerger points(counters);
     EdgeMerger edges(tracks);
-    for (auto edge = edges.next(); edge && out_; edge = edges.next()) write_edge(tracks[edge->track], *edge);
+    for (auto edge = edges.next(); edge && out_; edge = edges.next()) {
+      while (const auto point = points.next_until(edge->time)) write_point(*point, first_counter);
+      write_edge(tracks[edge->track], *edge);
+    }
+    while (const auto point = points.next_until(std::numeric_limits<Nanoseconds>::max()))
+      write_point(*point, first_counter);
   }
 
  private:
@@ -171,6 +207,35 @@ class RankWriter {
       descriptor.add_uint64(pf::TrackDescriptor::parent_uuid, process_uuid());
       descriptor.add_int32(pf::TrackDescriptor::sibling_order_rank, static_cast<std::int32_t>(index));
       descriptor.add_int32(pf::TrackDescriptor::sibling_merge_behavior, pf::kMergeNone);
+    }
+    flush();
+  }
+
+  void write_counter_track(const CounterTrack& counter, std::uint32_t index) {
+    Builder<pf::TracePacket> packet(packet_);
+    add_sequence(packet);
+    {
+      Builder<pf::TrackDescriptor> descriptor(packet, pf::TracePacket::track_descriptor);
+      descriptor.add_uint64(pf::TrackDescriptor::uuid, track_uuid(index));
+      descriptor.add_string(pf::TrackDescriptor::name, to_valid_utf8(counter.name));
+      descriptor.add_uint64(pf::TrackDescriptor::parent_uuid, process_uuid());
+      descriptor.add_message(pf::TrackDescriptor::counter, std::string());
+      descriptor.add_int32(pf::TrackDescriptor::sibling_order_rank, static_cast<std::int32_t>(index));
+    }
+    flush();
+  }
+
+  void write_point(const PointMerger::Point& point, std::uint32_t first_counter) {
+    Builder<pf::TracePacket> packet(packet_);
+    packet.add_uint64(pf::TracePacket::timestamp,
+                      static_cast<std::uint64_t>(point.time) - static_cast<std::uint64_t>(zero_));
+    packet.add_uint32(pf::TracePacket::timestamp_clock_id, pf::kClockBoottime);
+    add_sequence(packet);
+    {
+      Builder<pf::TrackEvent> event(packet, pf::TracePacket::track_event);
+      event.add_int32(pf::TrackEvent::type, pf::kCounter);
+      event.add_uint64(pf::TrackEvent::track_uuid, track_uuid(first_counter + point.counter));
+      event.add_double(pf::TrackEvent::double_counter_value, point.value);
     }
     flush();
   }

@@ -31,12 +31,15 @@ enum class TrackDescriptor : std::uint32_t {
   name = 2,
   process = 3,
   parent_uuid = 5,
+  counter = 8,
   child_ordering = 11,
   sibling_order_rank = 12,
   sibling_merge_behavior = 15,
 };
 inline constexpr std::int32_t kOrderExplicit = 3;  // child_ordering
 inline constexpr std::int32_t kMergeNone = 2;      // sibling_merge_behavior
+
+enum class CounterDescriptor : std::uint32_t { unit = 3 };  // empty: a counter of no unit in particular
 
 enum class ProcessDescriptor : std::uint32_t { pid = 1, legacy_sort_index = 3, process_name = 6 };
 
@@ -46,11 +49,13 @@ enum class TrackEvent : std::uint32_t {
   type = 9,
   name_iid = 10,
   track_uuid = 11,
+  double_counter_value = 44,
   flow_ids = 47,
   terminating_flow_ids = 48,
 };
 inline constexpr std::int32_t kSliceBegin = 1;  // type
 inline constexpr std::int32_t kSliceEnd = 2;
+inline constexpr std::int32_t kCounter = 4;
 
 enum class DebugAnnotation : std::uint32_t {
   name_iid = 1,

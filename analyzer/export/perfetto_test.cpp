@@ -37,8 +37,8 @@ TEST(PerfettoExport, HasAProcessTrackPerRankAndATrackPerLane) {
   EXPECT_THAT(
       names,
       ElementsAre(
-          Pair("rank 0, node-a, cuda:0",
-               ElementsAre("cause", "steps", "stream 7", "stream 7 (2)", "gloo, \"ring\"", "main\uFFFD")),
+          Pair("rank 0, node-a, cuda:0", ElementsAre("cause", "steps", "stream 7", "stream 7 (2)",
+                                                     "gloo, \"ring\"", "main\uFFFD", "memory \"peak\"")),
           Pair("rank 3, node-a, cuda:0", ElementsAre("cause", "steps", "stream 7", "gloo, \"ring\""))));
   EXPECT_EQ(trace.tracks.at(1ull << 32).pid, 1);
   EXPECT_EQ(trace.tracks.at(2ull << 32).pid, 4);
@@ -84,6 +84,32 @@ TEST(PerfettoExport, CollectivesCarryTheirFactsAndAreJoinedByAFlow) {
   EXPECT_THAT(parts[1].flows, IsEmpty());
   EXPECT_THAT(parts[1].terminated_flows, ElementsAre(1));
   EXPECT_EQ(parts[1].arguments.at("wait_ns"), "0");
+}
+
+TEST(PerfettoExport, ComputationsSayWhatTheyArePartOf) {
+  const DecodedTrace trace = export_and_decode(sample_job());
+  std::vector<std::map<std::string, std::string>>
+      arguments;  // of rank 0's, then of rank 3's, which says nothing
+  for (const DecodedSlice& slice : trace.slices) {
+    if (slice.name == "matmul") arguments.push_back(slice.arguments);
+  }
+  EXPECT_THAT(
+      arguments,
+      ElementsAre(UnorderedElementsAre(Pair("step", "12"), Pair("launched_before_ns", "100"),
+                                       Pair("layer", "2"), Pair("microbatch", "1"), Pair("pass", "forward")),
+                  IsEmpty()));
+}
+
+TEST(PerfettoExport, CountersAreTracksOfTheirRank) {
+  const DecodedTrace trace = export_and_decode(sample_job());
+  std::vector<std::tuple<std::string, std::uint64_t, double>> points;
+  for (const DecodedPoint& point : trace.points) {
+    EXPECT_EQ(trace.tracks.at(point.track).parent, 1ull << 32);
+    points.emplace_back(trace.tracks.at(point.track).name, point.time, point.value);
+  }
+  // The earliest instant, 800, is the trace's zero.
+  EXPECT_THAT(points, ElementsAre(std::tuple("memory \"peak\"", 100, 1.5e9),
+                                  std::tuple("memory \"peak\"", 1800, 2.5e9)));
 }
 
 TEST(PerfettoExport, AnyOverlapBecomesWellNestedSlicesAndNoneIsLost) {

@@ -70,11 +70,14 @@ SampleJob sample_job() {
   RankTrace first = rank_with_lanes(0);
   first.activities.push_back(launched(activity(1000, 2000, matmul, 0), 900, 950));
   first.activities.back().step = 0;
+  first.computations = {{2, 1, Pass::forward}};
+  first.activities.back().compute = 0;
   add_collective(first, activity(1500, 3000, kernel, 1));
   first.activities.push_back(activity(1800, 2500, add, 0));  // overlaps matmul without nesting
   first.activities.push_back(activity(2500, 2500, add, 0));  // no length
   first.host_ranges = {{800, 3200, step, 2, 0, HostKind::step},
                        {850, 900, loading, 2, 1, HostKind::data_loading}};
+  first.counters = {{"memory \"peak\"", {{900, 1.5e9}, {2600, 2.5e9}}}};
   RankTrace other = rank_with_lanes(3);
   other.activities.push_back(activity(1000, 1999, matmul, 0));
   add_collective(other, activity(2000, 3001, kernel, 1));
@@ -127,6 +130,27 @@ SampleJob sample_job() {
   report.collectives = {collective};
   report.blame = {{3, 500, 400, 1, false, "", std::nullopt}};
   report.findings = {{"straggler", "high", "rank 3 is late", {"a", "b"}, "look at it", 500, 0.125}};
+  GroupOperation operation;
+  operation.operation = Operation::all_reduce;
+  operation.count = 1;
+  operation.bytes = 4096;
+  operation.wire_bytes_per_step_and_rank = 4096;
+  operation.wait_ns = 500;
+  operation.transfer_ns = 2001;
+  report.groups = {{collective.group_name, {0, 3}, {operation}}};
+  PipelineReport pipeline{"pp, 0", 2, 4, 1, "unknown", 0.25, std::nullopt};
+  pipeline.reason = "its schedule is unknown";
+  pipeline.bubble_ns = 1000;
+  pipeline.region_ns = 2000;
+  pipeline.stages_detail = {{0, 0, {0, 1}, 1, 2, 0, 3, 0, 500, 1, 2, 497},
+                            {1, 3, {}, 1, 2, 0, 3, 0, 500, {}, {}, {}}};
+  report.pipeline = {pipeline};
+  LayerReport layer;
+  layer.layer = 2;
+  layer.name = "layer 2";
+  layer.ranks = {0};
+  layer.forward = LayerPass{1000, 1000, 1000, 0, 1000};
+  report.layers = {layer};
   analysis.collective_of = {{0}, {0}};
   analysis.segments = {
       {{1000, 2500, Cause::compute}, {2500, 3000, Cause::transfer}},

@@ -148,6 +148,8 @@ Nanoseconds Timeline::earliest_time() const {
     const RankTrace& rank = job_.ranks[r];
     if (!rank.activities.empty()) earliest = std::min(earliest, rank.activities.front().begin);
     for (const HostRange& range : rank.host_ranges) earliest = std::min(earliest, range.begin);
+    for (const CounterTrack& counter : rank.counters)
+      if (!counter.points.empty()) earliest = std::min(earliest, counter.points.front().time);
     if (r < analysis_.segments.size() && !analysis_.segments[r].empty()) {
       earliest = std::min(earliest, analysis_.segments[r].front().begin);
     }
@@ -193,6 +195,14 @@ void Timeline::describe_activity(std::size_t rank_index, std::uint32_t index, Sl
   if (activity.step != kNone) details.arguments.emplace_back("step", rank.steps[activity.step].number);
   if (activity.launch_begin != kUnknownTime && activity.launch_begin < activity.begin) {
     details.arguments.emplace_back("launched_before_ns", activity.begin - activity.launch_begin);
+  }
+  if (activity.compute != kNone) {
+    const Computation& computation = rank.computations[activity.compute];
+    if (computation.layer >= 0) details.arguments.emplace_back("layer", std::int64_t{computation.layer});
+    if (computation.microbatch >= 0)
+      details.arguments.emplace_back("microbatch", std::int64_t{computation.microbatch});
+    if (computation.pass != Pass::other)
+      details.arguments.emplace_back("pass", std::string_view(trace::to_string(computation.pass)));
   }
   if (activity.communication != kNone) describe_communication(rank_index, activity, details);
 }

@@ -10,7 +10,9 @@ const std::vector<TableDefinition>& table_definitions() {
       make_steps_table(),       make_causes_table(),           make_segments_table(),
       make_lanes_table(),       make_activities_table(),       make_communications_table(),
       make_collectives_table(), make_collective_ranks_table(), make_host_ranges_table(),
-      make_blame_table(),       make_findings_table(),
+      make_blame_table(),       make_findings_table(),         make_groups_table(),
+      make_pipelines_table(),   make_pipeline_stages_table(),  make_layers_table(),
+      make_counters_table(),
   };
   return kTables;
 }
@@ -18,6 +20,10 @@ const std::vector<TableDefinition>& table_definitions() {
 const TableDefinition& activities_table() {
   static const TableDefinition kActivities = make_activities_table();
   return kActivities;
+}
+
+Value text_or_null(const std::string& text) {
+  return text.empty() ? Value(std::monostate{}) : Value(std::string_view(text));
 }
 
 Value relative_time(Nanoseconds aligned, const Analysis& analysis) {

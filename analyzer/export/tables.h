@@ -8,6 +8,7 @@
 #include <functional>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <type_traits>
 #include <variant>
@@ -61,9 +62,16 @@ TableDefinition make_lanes_table();
 TableDefinition make_activities_table();
 TableDefinition make_communications_table();
 TableDefinition make_host_ranges_table();
+TableDefinition make_groups_table();
+TableDefinition make_pipelines_table();
+TableDefinition make_pipeline_stages_table();
+TableDefinition make_layers_table();
+TableDefinition make_counters_table();
 
 // Times relative to the report's origin; NULL for kUnknownTime.
 Value relative_time(Nanoseconds aligned, const Analysis& analysis);
+// NULL for an empty text, which must outlive the value.
+Value text_or_null(const std::string& text);
 template <class T>
 Value nullable(const std::optional<T>& value) {
   if (!value) return std::monostate{};

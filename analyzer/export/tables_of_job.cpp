@@ -55,39 +55,52 @@ TableDefinition make_lanes_table() {
 }
 
 TableDefinition make_activities_table() {
-  return {"activities",
-          {{"rank", integer},
-           {"activity", integer},
-           {"lane", integer},
-           {"name", name},
-           {"class", text},
-           {"begin_ns", integer},
-           {"end_ns", integer},
-           {"launch_begin_ns", integer},
-           {"launch_end_ns", integer},
-           {"step", integer},
-           {"communication", integer}},
-          [](const Job& job, const Analysis& analysis, const RowSink& sink) {
-            for (const RankTrace& rank : job.ranks) {
-              for (std::size_t i = 0; i < rank.activities.size(); ++i) {
-                const Activity& a = rank.activities[i];
-                const Value step =
-                    a.step == kNone ? Value(std::monostate{}) : Value(rank.steps[a.step].number);
-                const std::array<Value, 11> row{std::int64_t{rank.rank},
-                                                static_cast<std::int64_t>(i),
-                                                std::int64_t{a.lane},
-                                                job.strings.view(a.name),
-                                                std::string_view(to_string(a.activity_class)),
-                                                relative_time(a.begin, analysis),
-                                                relative_time(a.end, analysis),
-                                                relative_time(a.launch_begin, analysis),
-                                                relative_time(a.launch_end, analysis),
-                                                step,
-                                                index_or_null(a.communication)};
-                if (!sink(row)) return;
-              }
-            }
-          }};
+  return {
+      "activities",
+      {{"rank", integer},
+       {"activity", integer},
+       {"lane", integer},
+       {"name", name},
+       {"class", text},
+       {"begin_ns", integer},
+       {"end_ns", integer},
+       {"launch_begin_ns", integer},
+       {"launch_end_ns", integer},
+       {"step", integer},
+       {"communication", integer},
+       {"layer", integer},
+       {"microbatch", integer},
+       {"pass", text}},
+      [](const Job& job, const Analysis& analysis, const RowSink& sink) {
+        for (const RankTrace& rank : job.ranks) {
+          for (std::size_t i = 0; i < rank.activities.size(); ++i) {
+            const Activity& a = rank.activities[i];
+            const Computation computation = a.compute == kNone ? Computation{} : rank.computations[a.compute];
+            const auto index = [](std::int32_t number) {
+              return number < 0 ? Value(std::monostate{}) : Value(std::int64_t{number});
+            };
+            const Value pass = computation.pass == Pass::other
+                                   ? Value(std::monostate{})
+                                   : Value(std::string_view(trace::to_string(computation.pass)));
+            const Value step = a.step == kNone ? Value(std::monostate{}) : Value(rank.steps[a.step].number);
+            const std::array<Value, 14> row{std::int64_t{rank.rank},
+                                            static_cast<std::int64_t>(i),
+                                            std::int64_t{a.lane},
+                                            job.strings.view(a.name),
+                                            std::string_view(to_string(a.activity_class)),
+                                            relative_time(a.begin, analysis),
+                                            relative_time(a.end, analysis),
+                                            relative_time(a.launch_begin, analysis),
+                                            relative_time(a.launch_end, analysis),
+                                            step,
+                                            index_or_null(a.communication),
+                                            index(computation.layer),
+                                            index(computation.microbatch),
+                                            pass};
+            if (!sink(row)) return;
+          }
+        }
+      }};
 }
 
 TableDefinition make_communications_table() {

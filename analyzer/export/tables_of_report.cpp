@@ -15,10 +15,6 @@ namespace {
 using enum ColumnType;
 using Row = std::vector<Value>;
 
-Value text_or_null(const std::string& text) {
-  return text.empty() ? Value(std::monostate{}) : Value(std::string_view(text));
-}
-
 const std::vector<TableColumn>& measure_columns() {
   static const std::vector<TableColumn> kColumns{
       {"window_ns", integer},

@@ -56,12 +56,14 @@ class SqliteExport : public testing::Test {
 TEST_F(SqliteExport, HoldsTheJob) {
   EXPECT_THAT(query(path_, "PRAGMA integrity_check"), ElementsAre(ElementsAre("ok")));
   // Times are relative to the report's origin, 1000.
-  EXPECT_THAT(
-      query(path_,
-            "SELECT rank, activity, name, class, begin_ns, end_ns, launch_begin_ns, step, communication "
-            "FROM activities_named ORDER BY rank, activity LIMIT 2"),
-      ElementsAre(ElementsAre("0", "0", "matmul", "compute", "0", "1000", "-100", "12", "NULL"),
-                  ElementsAre("0", "1", "ncclKernel", "collective", "500", "2000", "NULL", "12", "0")));
+  EXPECT_THAT(query(path_,
+                    "SELECT rank, activity, name, class, begin_ns, end_ns, launch_begin_ns, step, "
+                    "communication, layer, "
+                    "microbatch, pass FROM activities_named ORDER BY rank, activity LIMIT 2"),
+              ElementsAre(ElementsAre("0", "0", "matmul", "compute", "0", "1000", "-100", "12", "NULL", "2",
+                                      "1", "forward"),
+                          ElementsAre("0", "1", "ncclKernel", "collective", "500", "2000", "NULL", "12", "0",
+                                      "NULL", "NULL", "NULL")));
   EXPECT_THAT(query(path_, "SELECT count(*) FROM activities"), ElementsAre(ElementsAre("6")));
   EXPECT_THAT(query(path_, "SELECT rank, lane, kind, handle, name FROM lanes WHERE rank = 3 AND lane < 2"),
               ElementsAre(ElementsAre("3", "0", "device_stream", "7", "stream 7"),
@@ -96,6 +98,23 @@ TEST_F(SqliteExport, HoldsTheReport) {
               ElementsAre(ElementsAre("1")));
   EXPECT_THAT(query(path_, "SELECT overlap_ratio, host FROM ranks WHERE rank = 3"),
               ElementsAre(ElementsAre("NULL", "node-a")));
+}
+
+TEST_F(SqliteExport, HoldsTheSummariesAndTheCounters) {
+  EXPECT_THAT(
+      query(path_, "SELECT operation, group_ranks, bytes, bytes_per_step_and_rank, wait_ns FROM groups"),
+      ElementsAre(ElementsAre("all_reduce", "0,3", "4096", "NULL", "500")));
+  EXPECT_THAT(
+      query(path_, "SELECT group_name, microbatches, bubble_ns, bubble_ratio_ideal, reason FROM pipelines"),
+      ElementsAre(ElementsAre("pp, 0", "4", "1000", "NULL", "its schedule is unknown")));
+  EXPECT_THAT(
+      query(path_, "SELECT stage, rank, layers, bubble_ns, warm_up_ns FROM pipeline_stages"),
+      ElementsAre(ElementsAre("0", "0", "0,1", "500", "1"), ElementsAre("1", "3", "NULL", "500", "NULL")));
+  EXPECT_THAT(query(path_, "SELECT layer, name, pass, max_ns, slowest_rank FROM layers"),
+              ElementsAre(ElementsAre("2", "layer 2", "forward", "1000", "0")));
+  EXPECT_THAT(query(path_, "SELECT rank, name, time_ns, value FROM counters_named"),
+              ElementsAre(ElementsAre("0", "memory \"peak\"", "-100", "1500000000.0"),
+                          ElementsAre("0", "memory \"peak\"", "1600", "2500000000.0")));
 }
 
 TEST_F(SqliteExport, KeepsEveryByteOfAName) {
@@ -194,7 +213,7 @@ TEST(CsvExport, ActivitiesAloneGoToAStream) {
   const Rows rows = parse_csv(out.str());
   ASSERT_EQ(rows.size(), 7u);
   EXPECT_THAT(rows[3], ElementsAre("0", "2", "0", "void add<float, 4>(int)", "compute", "800", "1500", "", "",
-                                   "", ""));
+                                   "", "", "", "", ""));
 }
 
 }  // namespace

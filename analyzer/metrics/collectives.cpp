@@ -60,7 +60,7 @@ void add_bandwidths(std::int32_t group_size, CollectiveReport& report) {
 
 CollectiveReport describe(const Job& job, const Matching& matching, const Match& match,
                           const MatchWaits& waits, const JobWaits& job_waits, const HiddenWaits& hidden,
-                          const Windows& windows, Nanoseconds origin) {
+                          const HiddenWaits& covered, const Windows& windows, Nanoseconds origin) {
   CollectiveReport report;
   const std::span<const MatchRecord> records = matching.records_of(match);
   const MatchGroup& group = matching.groups[match.group];
@@ -85,6 +85,7 @@ CollectiveReport describe(const Job& job, const Matching& matching, const Match&
     rank.wait_ns = wait_of(job, job_waits, record);
     rank.transfer_ns = activity.end - activity.begin - rank.wait_ns;
     rank.hidden_ns = hidden[record.rank][record.communication];
+    rank.covered_ns = covered[record.rank][record.communication];
     rank.hidden_known = job.ranks[record.rank].lost.empty();
     rank.activity = communication_of(job, record).activity;
     report.wait_ns = saturating_add(report.wait_ns, rank.wait_ns);
@@ -99,7 +100,8 @@ CollectiveReport describe(const Job& job, const Matching& matching, const Match&
 
 CollectiveList list_collectives(const Job& job, const Matching& matching,
                                 const std::vector<MatchWaits>& waits, const JobWaits& job_waits,
-                                const HiddenWaits& hidden, const Windows& windows, Nanoseconds origin,
+                                const HiddenWaits& hidden, const HiddenWaits& covered, const Windows& windows,
+                                Nanoseconds origin,
                                 const std::function<bool(std::optional<std::int64_t>)>& selected) {
   CollectiveList list;
   for (const RankTrace& rank : job.ranks) list.collective_of.emplace_back(rank.communications.size(), kNone);
@@ -117,7 +119,7 @@ CollectiveList list_collectives(const Job& job, const Matching& matching,
     if (!selected(step_of(job, windows, matching.records_of(match)))) continue;
     const auto place = static_cast<std::uint32_t>(list.collectives.size());
     list.collectives.push_back(
-        describe(job, matching, match, waits[index], job_waits, hidden, windows, origin));
+        describe(job, matching, match, waits[index], job_waits, hidden, covered, windows, origin));
     list.collectives.back().id = static_cast<std::int64_t>(id);
     for (const MatchRecord record : matching.records_of(match)) {
       list.collective_of[record.rank][record.communication] = place;

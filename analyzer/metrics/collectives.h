@@ -27,8 +27,8 @@ struct CollectiveList {
 // does an operation of this step (absent: of none) belong into the report?
 CollectiveList list_collectives(const Job& job, const Matching& matching,
                                 const std::vector<MatchWaits>& waits, const JobWaits& job_waits,
-                                const HiddenWaits& hidden, const std::vector<RankWindows>& windows,
-                                Nanoseconds origin,
+                                const HiddenWaits& hidden, const HiddenWaits& covered,
+                                const std::vector<RankWindows>& windows, Nanoseconds origin,
                                 const std::function<bool(std::optional<std::int64_t>)>& selected);
 
 }  // namespace lockstep::analyzer

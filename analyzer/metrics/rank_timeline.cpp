@@ -256,6 +256,17 @@ std::vector<RankTimeline::KernelOverlap> RankTimeline::per_kernel_overlap(
   return result;
 }
 
+std::vector<std::int64_t> RankTimeline::covered_communication() const {
+  std::vector<std::int64_t> result;
+  result.reserve(waits_.size());
+  const CoverageIndex compute(compute_);
+  for (const Communication& communication : rank_->communications) {
+    const Activity& activity = rank_->activities[communication.activity];
+    result.push_back(compute.within(activity.begin, activity.end));
+  }
+  return result;
+}
+
 std::vector<std::int64_t> RankTimeline::hidden_waits() const {
   std::vector<std::int64_t> result;
   result.reserve(waits_.size());

@@ -54,6 +54,8 @@ class RankTimeline {
 
   // Per communication: how much of its own wait interval lies under compute.
   std::vector<std::int64_t> hidden_waits() const;
+  // How much of each communication, wait and transfer together, lies under compute.
+  std::vector<std::int64_t> covered_communication() const;
 
   const IntervalSet& compute() const { return compute_; }
   const RankTrace& rank() const { return *rank_; }

@@ -34,6 +34,8 @@ std::string_view fault_of(const RankTrace& rank, std::size_t row) {
   }
   if (activity.lane >= rank.lanes.size()) return "its lane does not exist";
   if (activity.step != kNone && activity.step >= rank.steps.size()) return "its step does not exist";
+  if (activity.compute != kNone && activity.compute >= rank.computations.size())
+    return "its computation does not exist";
   if (!is_communication(activity.activity_class)) return {};
   if (activity.communication >= rank.communications.size() ||
       rank.communications[activity.communication].activity != row) {
@@ -84,6 +86,14 @@ Status check_rank(const Job& job, const RankTrace& rank) {
     if (!in_range(range.begin) || !in_range(range.end))
       return broken(rank, "host range", row, "its time is out of range");
     if (range.end < range.begin) return broken(rank, "host range", row, "it ends before it begins");
+  }
+  for (const CounterTrack& counter : rank.counters) {
+    for (std::size_t row = 0; row < counter.points.size(); ++row) {
+      if (!in_range(counter.points[row].time))
+        return broken(rank, "counter point", row, "its time is out of range");
+      if (row > 0 && counter.points[row].time < counter.points[row - 1].time)
+        return broken(rank, "counter point", row, "it is earlier than the one before");
+    }
   }
   return {};
 }

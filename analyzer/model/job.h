@@ -21,6 +21,7 @@ using trace::kNoSequence;
 using trace::kUnknownTime;
 using trace::Nanoseconds;
 using trace::Operation;
+using trace::Pass;
 
 // Interned strings. Ids are dense and start at 0, the empty string.
 class StringTable {
@@ -57,7 +58,16 @@ struct Activity {
   std::uint32_t lane = 0;                 // RankTrace::lanes
   std::uint32_t communication = kNone;    // RankTrace::communications, for classes collective and p2p
   std::uint32_t step = kNone;             // RankTrace::steps: the step that launched it
+  std::uint32_t compute = kNone;          // RankTrace::computations, where more is known of a computation
   Class activity_class = Class::compute;
+};
+
+// What a computation is part of. Activities of the same layer, microbatch and pass share one.
+struct Computation {
+  std::int32_t layer = -1;       // of the model, from 0; -1: none, or not known
+  std::int32_t microbatch = -1;  // of its step, from 0; -1: none, or not known
+  Pass pass = Pass::other;
+  friend auto operator<=>(const Computation&, const Computation&) = default;
 };
 
 // What is known of a collective or point-to-point activity besides its interval.
@@ -95,6 +105,16 @@ struct JobLane {
   std::string name;
 };
 
+// A quantity that the program told now and then: memory in use, the loss.
+struct CounterPoint {
+  Nanoseconds time = 0;
+  double value = 0;
+};
+struct CounterTrack {
+  std::string name;
+  std::vector<CounterPoint> points;  // sorted by time
+};
+
 struct Warning {
   std::string code;     // stable, for machines: "rank_missing"
   std::string message;  // for people; names file, rank, number
@@ -122,6 +142,8 @@ struct RankTrace {
   std::vector<JobLane> lanes;
   std::vector<Activity> activities;           // sorted by (begin, launch_begin, end)
   std::vector<Communication> communications;  // in the order of their activities
+  std::vector<Computation> computations;      // any order
+  std::vector<CounterTrack> counters;         // each name once, in the order of first points
   std::vector<HostRange>
       host_ranges;  // sorted by (lane, begin, depth); only steps and data loading unless asked for more
   std::vector<StepMark> steps;       // sorted by begin, do not overlap

@@ -33,6 +33,26 @@ class RankBuilder {
   RankBuilder& compute(Nanoseconds begin, Nanoseconds end, const std::string& name = "kernel") {
     return activity(Class::compute, begin, end, name);
   }
+  // A pass of a layer (-1: none) for a microbatch (-1: none).
+  RankBuilder& pass(Pass pass, int layer, int microbatch, Nanoseconds begin, Nanoseconds end) {
+    activity(Class::compute, begin, end,
+             layer < 0 ? std::string(trace::to_string(pass))
+                       : std::string(trace::to_string(pass)) + " layer " + std::to_string(layer));
+    return part_of(pass, layer, microbatch);
+  }
+  RankBuilder& part_of(Pass pass, int layer, int microbatch) {
+    const Computation computation{layer, microbatch, pass};
+    const auto found = std::find(trace_.computations.begin(), trace_.computations.end(), computation);
+    trace_.activities.back().compute = static_cast<std::uint32_t>(found - trace_.computations.begin());
+    if (found == trace_.computations.end()) trace_.computations.push_back(computation);
+    return *this;
+  }
+  RankBuilder& forward(int layer, int microbatch, Nanoseconds begin, Nanoseconds end) {
+    return pass(Pass::forward, layer, microbatch, begin, end);
+  }
+  RankBuilder& backward(int layer, int microbatch, Nanoseconds begin, Nanoseconds end) {
+    return pass(Pass::backward, layer, microbatch, begin, end);
+  }
   RankBuilder& copy(Nanoseconds begin, Nanoseconds end) {
     return activity(Class::copy, begin, end, "memcpy");
   }
@@ -97,6 +117,14 @@ class RankBuilder {
   }
   RankBuilder& data_loading(Nanoseconds begin, Nanoseconds end) {
     trace_.host_ranges.push_back({begin, end, strings_.intern("data_loading"), 0, 0, HostKind::data_loading});
+    return *this;
+  }
+  RankBuilder& counter(const std::string& name, Nanoseconds time, double value) {
+    const auto found = std::find_if(trace_.counters.begin(), trace_.counters.end(),
+                                    [&](const CounterTrack& track) { return track.name == name; });
+    CounterTrack& track = found == trace_.counters.end() ? trace_.counters.emplace_back() : *found;
+    track.name = name;
+    track.points.push_back({time, value});
     return *this;
   }
   // Anything that the words above do not say.

@@ -81,6 +81,18 @@ INSTANTIATE_TEST_SUITE_P(
                "launch time"},
         Broken{"lane", [](Job& job) { job.ranks[0].activities[1].lane = 9; }, "lane does not exist"},
         Broken{"step_index", [](Job& job) { job.ranks[0].activities[1].step = 2; }, "step does not exist"},
+        Broken{"computation", [](Job& job) { job.ranks[0].activities[0].compute = 0; },
+               "computation does not exist"},
+        Broken{"counter_order",
+               [](Job& job) {
+                 job.ranks[0].counters = {{"memory", {{5, 1}, {4, 1}}}};
+               },
+               "counter point 1: it is earlier"},
+        Broken{"counter_time",
+               [](Job& job) {
+                 job.ranks[0].counters = {{"memory", {{kTimeLimit, 1}}}};
+               },
+               "counter point 0: its time"},
         Broken{"no_record", [](Job& job) { job.ranks[0].activities[1].communication = kNone; },
                "does not point back"},
         Broken{"wrong_record", [](Job& job) { job.ranks[0].communications[0].activity = 0; },

@@ -62,9 +62,15 @@ std::vector<Warning> explain_absences(const Report& report) {
           [](const auto& c) { return !c.sequence; });
   explain(warnings, report.collectives, "collective", "absent_step",
           "launched in no step, and begun in no step window", [](const auto& c) { return !c.step; });
-  explain(warnings, report.pipeline, "pipeline group", "absent_bubble_ratio",
-          "no bubble ratio, or no ideal one: stages or microbatches are not known",
-          [](const auto& p) { return !p.bubble_ratio || !p.bubble_ratio_ideal; });
+  for (const PipelineReport& pipeline : report.pipeline) {
+    if (pipeline.bubble_ratio && pipeline.bubble_ratio_ideal) continue;
+    warnings.push_back(
+        {"absent_bubble_ratio",
+         fmt::format("pipeline \"{}\": no {}bubble ratio: {}", pipeline.group,
+                     pipeline.bubble_ratio ? "ideal " : "",
+                     pipeline.reason.empty() ? "its stages or microbatches are not known" : pipeline.reason),
+         kNoRank});
+  }
   explain(warnings, report.blame, "blamed rank", "absent_persistence",
           "too few steps, or records, to tell persistent from transient",
           [](const auto& b) { return !b.persistent; });

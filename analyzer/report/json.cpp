@@ -167,6 +167,92 @@ Json collective_to_json(const CollectiveReport& c, Writer& writer) {
   return object;
 }
 
+Json pipeline_to_json(const PipelineReport& p, Writer& writer) {
+  const bool known = p.bubble_ratio.has_value();
+  Json object;
+  object["group"] = writer.text(p.group);
+  object["stages"] = p.stages;
+  object["microbatches"] = optional(p.microbatches);
+  object["chunks"] = p.chunks;
+  object["schedule"] = writer.text(p.schedule);
+  object["bubble_ratio"] = optional(p.bubble_ratio);
+  object["bubble_ratio_ideal"] = optional(p.bubble_ratio_ideal);
+  object["bubble_ns"] = known ? Json(p.bubble_ns) : Json(nullptr);
+  object["region_ns"] = p.region_ns;
+  object["steps"] = p.steps;
+  object["region"] = p.passes_known ? "passes" : "messages";
+  object["reason"] = p.reason.empty() ? Json(nullptr) : writer.text(p.reason);
+  Json stages = Json::array();
+  for (const PipelineStage& s : p.stages_detail) {
+    stages.push_back({{"stage", s.stage},
+                      {"rank", s.rank},
+                      {"layers", s.layers},
+                      {"forward_ns", s.forward_ns},
+                      {"backward_ns", s.backward_ns},
+                      {"recompute_ns", s.recompute_ns},
+                      {"compute_ns", s.compute_ns},
+                      {"exposed_transfer_ns", s.exposed_transfer_ns},
+                      {"bubble_ns", s.bubble_ns},
+                      {"warm_up_ns", optional(s.warm_up_ns)},
+                      {"steady_ns", optional(s.steady_ns)},
+                      {"cool_down_ns", optional(s.cool_down_ns)}});
+  }
+  object["stages_detail"] = std::move(stages);
+  return object;
+}
+
+Json group_to_json(const GroupReport& group, Writer& writer) {
+  Json operations = Json::array();
+  for (const GroupOperation& o : group.operations) {
+    operations.push_back({{"operation", trace::to_string(o.operation)},
+                          {"count", o.count},
+                          {"bytes", optional(o.bytes)},
+                          {"bytes_per_step_and_rank", optional(o.bytes_per_step_and_rank)},
+                          {"wire_bytes_per_step_and_rank", optional(o.wire_bytes_per_step_and_rank)},
+                          {"wait_ns", optional(o.wait_ns)},
+                          {"transfer_ns", o.transfer_ns},
+                          {"exposed_ns", optional(o.exposed_ns)},
+                          {"busbw_gbps", optional(o.busbw_gbps)},
+                          {"busbw_wire_gbps", optional(o.busbw_wire_gbps)}});
+  }
+  Json object;
+  object["name"] = writer.text(group.name);
+  object["ranks"] = group.ranks;
+  object["operations"] = std::move(operations);
+  return object;
+}
+
+Json layer_to_json(const LayerReport& layer, Writer& writer) {
+  const auto pass = [](const std::optional<LayerPass>& p) -> Json {
+    if (!p) return nullptr;
+    return {{"min_ns", p->min_ns},
+            {"median_ns", p->median_ns},
+            {"max_ns", p->max_ns},
+            {"slowest_rank", p->slowest_rank},
+            {"microbatch_ns", p->microbatch_ns}};
+  };
+  Json object;
+  object["layer"] = optional(layer.layer);
+  object["name"] = writer.text(layer.name);
+  object["ranks"] = layer.ranks;
+  object["forward"] = pass(layer.forward);
+  object["backward"] = pass(layer.backward);
+  object["recompute"] = pass(layer.recompute);
+  object["slowest_rank"] = layer.slowest_rank;
+  return object;
+}
+
+Json counter_to_json(const CounterReport& counter, Writer& writer) {
+  Json object;
+  object["name"] = writer.text(counter.name);
+  object["rank"] = counter.rank;
+  object["points"] = counter.points;
+  object["min"] = counter.min;
+  object["max"] = counter.max;
+  object["last"] = counter.last;
+  return object;
+}
+
 Json warning_to_json(const Warning& warning, Writer& writer) {
   Json object{{"code", writer.text(warning.code)}, {"message", writer.text(warning.message)}};
   if (warning.rank != kNoRank) object["rank"] = warning.rank;
@@ -194,15 +280,14 @@ void write_json(const Report& report, std::ostream& out) {
   writer.array("steps", report.steps, step_to_json);
   writer.array("collectives", report.collectives,
                [&](const CollectiveReport& collective) { return collective_to_json(collective, writer); });
-  writer.array("pipeline", report.pipeline, [&](const PipelineReport& p) {
-    return Json{{"group", writer.text(p.group)},
-                {"stages", p.stages},
-                {"microbatches", p.microbatches},
-                {"chunks", p.chunks},
-                {"schedule", writer.text(p.schedule)},
-                {"bubble_ratio", optional(p.bubble_ratio)},
-                {"bubble_ratio_ideal", optional(p.bubble_ratio_ideal)}};
-  });
+  writer.array("groups", report.groups,
+               [&](const GroupReport& group) { return group_to_json(group, writer); });
+  writer.array("pipeline", report.pipeline,
+               [&](const PipelineReport& pipeline) { return pipeline_to_json(pipeline, writer); });
+  writer.array("layers", report.layers,
+               [&](const LayerReport& layer) { return layer_to_json(layer, writer); });
+  writer.array("counters", report.counters,
+               [&](const CounterReport& counter) { return counter_to_json(counter, writer); });
   writer.array("blame", report.blame, [&](const BlameReport& b) {
     return Json{{"rank", b.rank},
                 {"blame_ns", b.blame_ns},

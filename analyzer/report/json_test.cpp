@@ -46,11 +46,34 @@ const std::set<std::string> kCauses{"compute",         "transfer", "barrier_wait
 
 TEST(ReportJson, HasEveryNameOfTheSchema) {
   Report report = small_report();
-  report.pipeline = {{"pp", 2, 4, 1, "1F1B", 0.25, 0.2}};
+  report.pipeline = {{"pp", 2, 4, 1, "1f1b", 0.25, 0.2}};
+  report.pipeline[0].stages_detail = {PipelineStage{}};
+  report.groups = {{"dp", {0, 1}, {GroupOperation{}}}};
+  report.layers = {LayerReport{}};
+  report.layers[0].forward = LayerPass{1, 2, 3, 0, 1};
+  report.counters = {{"memory", 0, 3, 1, 2, 1.5}};
   const json document = json::parse(to_json(report));
   EXPECT_EQ(document["schema"], "lockstep.report/1");
   expect_keys(document, {"schema", "run", "warnings", "ranks", "steps", "collectives", "pipeline", "blame",
                          "efficiency", "findings"});
+  expect_keys(document["groups"][0], {"name", "ranks", "operations"});
+  expect_keys(document["groups"][0]["operations"][0],
+              {"operation", "count", "bytes", "bytes_per_step_and_rank", "wire_bytes_per_step_and_rank",
+               "wait_ns", "transfer_ns", "exposed_ns", "busbw_gbps", "busbw_wire_gbps"});
+  EXPECT_TRUE(document["groups"][0]["operations"][0]["bytes"].is_null());
+  expect_keys(document["pipeline"][0],
+              {"group", "stages", "microbatches", "chunks", "schedule", "bubble_ratio", "bubble_ratio_ideal",
+               "bubble_ns", "region_ns", "steps", "region", "reason", "stages_detail"});
+  expect_keys(document["pipeline"][0]["stages_detail"][0],
+              {"stage", "rank", "layers", "forward_ns", "backward_ns", "recompute_ns", "compute_ns",
+               "exposed_transfer_ns", "bubble_ns", "warm_up_ns", "steady_ns", "cool_down_ns"});
+  expect_keys(document["layers"][0],
+              {"layer", "name", "ranks", "forward", "backward", "recompute", "slowest_rank"});
+  EXPECT_TRUE(document["layers"][0]["layer"].is_null());
+  EXPECT_TRUE(document["layers"][0]["backward"].is_null());
+  EXPECT_EQ(document["layers"][0]["forward"]["max_ns"], 3);
+  EXPECT_EQ(document["counters"][0], json::parse(R"({"name": "memory", "rank": 0, "points": 3, "min": 1.0,
+                                                    "max": 2.0, "last": 1.5})"));
   expect_keys(document["run"], {"path", "origin_ns", "sources", "world_size", "ranks_present",
                                 "ranks_missing", "steps", "unmatched"});
   ASSERT_EQ(document["ranks"].size(), 3u);

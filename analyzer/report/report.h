@@ -95,6 +95,7 @@ struct CollectiveRank {
   std::int64_t hidden_ns = 0;      // of the wait, under compute
   bool hidden_known = true;        // false where the rank's file lost activities
   std::uint32_t activity = kNone;  // index into the rank's activities (not in the JSON)
+  std::int64_t covered_ns = 0;     // of wait and transfer, under compute (not in the JSON)
 };
 
 struct CollectiveReport {
@@ -129,11 +130,77 @@ struct BlameReport {
   std::optional<bool> persistent;  // absent where there are too few steps to tell
 };
 
+// One stage of a pipeline over the regions of all steps: compute, exposed transfer and bubble sum to the
+// regions. Durations in the passes are sums of ranges; `compute_ns` is their union within the regions.
+struct PipelineStage {
+  std::int32_t stage = 0;
+  std::int32_t rank = 0;
+  std::vector<std::int32_t> layers;  // of its forward passes, sorted
+  std::int64_t forward_ns = 0, backward_ns = 0, recompute_ns = 0;
+  std::int64_t compute_ns = 0;
+  std::int64_t exposed_transfer_ns = 0;
+  std::int64_t bubble_ns = 0;
+  // The bubble before the stage's first backward starts, until its last forward ends, and after. Absent where
+  // passes are not known.
+  std::optional<std::int64_t> warm_up_ns, steady_ns, cool_down_ns;
+};
+
 struct PipelineReport {
   std::string group;
-  std::int32_t stages = 0, microbatches = 0, chunks = 1;
-  std::string schedule;
+  std::int32_t stages = 0;
+  std::optional<std::int32_t> microbatches;
+  std::int32_t chunks = 1;
+  std::string schedule;  // "gpipe", "1f1b", "interleaved", "unknown"
   std::optional<double> bubble_ratio, bubble_ratio_ideal;
+  std::string reason = {};     // why a ratio is absent, or the schedule unknown
+  std::int64_t bubble_ns = 0;  // bubble_ratio = bubble_ns / (stages · region_ns)
+  std::int64_t region_ns = 0;  // Σ over steps
+  std::int64_t steps = 0;      // how many regions
+  bool passes_known = false;   // regions are of forward and backward ranges, not of messages
+  std::vector<PipelineStage> stages_detail = {};
+};
+
+// A process group's operations of one kind.
+struct GroupOperation {
+  Operation operation = Operation::unknown;
+  std::int64_t count = 0;
+  std::optional<std::int64_t> bytes;  // Σ of the larger sides; absent where one is not known
+  // Means over the selected steps and the group's ranks; absent without steps or sizes.
+  std::optional<double> bytes_per_step_and_rank;
+  std::optional<double> wire_bytes_per_step_and_rank;  // what a ring sends
+  std::optional<std::int64_t> wait_ns;                 // Σ over ranks; absent where nobody knows
+  std::int64_t transfer_ns = 0;
+  std::optional<std::int64_t> exposed_ns;             // of wait and transfer, not under compute
+  std::optional<double> busbw_gbps, busbw_wire_gbps;  // medians
+};
+
+struct GroupReport {
+  std::string name;
+  std::vector<std::int32_t> ranks;
+  std::vector<GroupOperation> operations;  // most transfer and waiting first
+};
+
+// How long one pass of a layer took.
+struct LayerPass {
+  // Over the ranks that run it, of each rank's sum.
+  std::int64_t min_ns = 0, median_ns = 0, max_ns = 0;
+  std::int32_t slowest_rank = 0;
+  std::int64_t microbatch_ns = 0;  // the median over ranks, steps and microbatches
+};
+
+struct LayerReport {
+  std::optional<std::int32_t> layer;  // absent for a part that is no layer (an embedding)
+  std::string name;                   // "layer 3"
+  std::vector<std::int32_t> ranks;    // that run it
+  std::optional<LayerPass> forward, backward, recompute;
+  std::int32_t slowest_rank = 0;  // of all passes together
+};
+
+struct CounterReport {
+  std::string name;
+  std::int32_t rank = 0;
+  std::int64_t points = 0;
+  double min = 0, max = 0, last = 0;
 };
 
 struct EfficiencyReport {
@@ -179,8 +246,11 @@ struct Report {
   std::vector<RankReport> ranks;
   std::vector<StepReport> steps;              // sorted by (step, rank)
   std::vector<CollectiveReport> collectives;  // in order of first arrival
+  std::vector<GroupReport> groups;            // most communication first
   std::vector<PipelineReport> pipeline;
-  std::vector<BlameReport> blame;  // greatest first
+  std::vector<LayerReport> layers;      // parts without a number first, then by number
+  std::vector<CounterReport> counters;  // by name, then rank
+  std::vector<BlameReport> blame;       // greatest first
   EfficiencyReport efficiency;
   std::vector<Finding> findings;  // greatest loss first
 };

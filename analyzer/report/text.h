@@ -22,6 +22,7 @@ struct TextOptions {
   std::optional<std::size_t> ranks;
   std::size_t steps = 6;
   std::size_t collectives = 8;
+  bool layers = false;  // the table of layers, which is long
   // What was selected, in words, for the headline: "steps 3 to 5". Empty: everything.
   std::string selection;
   std::int64_t resolution_ns = 1;  // of the timestamps; said where it is coarser

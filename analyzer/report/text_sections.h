@@ -32,6 +32,9 @@ void print_legend(const Report& report, Page& page);
 void print_ranks(const Report& report, const TextOptions& options, Page& page);
 void print_steps(const Report& report, const TextOptions& options, Page& page);
 void print_collectives(const Report& report, const TextOptions& options, Page& page);
+void print_groups(const Report& report, Page& page);  // where there are several
+void print_pipelines(const Report& report, Page& page);
+void print_layers(const Report& report, const TextOptions& options, Page& page);
 void print_findings(const Report& report, Page& page);
 void print_unknowns(const Report& report, Page& page);
 
@@ -43,5 +46,8 @@ void print_more(Page& page, std::size_t more, const char* flag);
 // Cells of tables.
 Line share_cell(std::int64_t part, std::int64_t whole);
 Line duration_cell(std::int64_t ns);  // 0 is dimmed
+Line duration_cell(std::optional<std::int64_t> ns);
+// "0–3, 8": sorted numbers, neighbours as a range.
+std::string number_ranges(const std::vector<std::int32_t>& numbers, bool ascii);
 
 }  // namespace lockstep::analyzer

@@ -3,9 +3,10 @@
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/zeros.h>
-#include <c10/core/Allocator.h>
 
 #include <utility>
+
+#include "reference_trainer/model/tensor_memory.h"
 
 namespace lockstep::trainer {
 
@@ -17,21 +18,29 @@ FlatUnit::FlatUnit(std::string name, std::vector<at::Tensor> parameters, at::Sca
   for (const at::Tensor& parameter : parameters_) elements += parameter.numel();
   const std::int64_t padded = (elements + multiple - 1) / multiple * multiple;
   const at::Tensor master = at::zeros({padded}, parameters_.front().options().requires_grad(false));
-  whole_ = at::empty({padded}, master.options().dtype(compute));
+  const bool same = size == 1 && compute == master.scalar_type();
+  whole_ = same ? master : at::empty({padded}, master.options().dtype(compute));
   std::int64_t offset = 0;
   for (at::Tensor& parameter : parameters_) {
     master.narrow(0, offset, parameter.numel()).copy_(parameter.reshape({-1}));
     parameter.set_data(whole_.narrow(0, offset, parameter.numel()).view(parameter.sizes()));
     offset += parameter.numel();
   }
+  if (same) {
+    shard_ = whole_.detach().requires_grad_(true);
+    return;
+  }
   const std::int64_t part = padded / size;
   shard_ = master.narrow(0, rank * part, part).clone().requires_grad_(true);
   free();
 }
 
+bool FlatUnit::is_whole() const {
+  return whole_.storage().data() != nullptr;
+}
+
 at::Tensor FlatUnit::allocate() {
-  c10::StorageImpl* const storage = whole_.storage().unsafeGetStorageImpl();
-  storage->set_data_ptr_noswap(c10::GetAllocator(whole_.device().type())->allocate(storage->nbytes()));
+  allocate_memory(whole_);
   refresh();
   return whole_.detach();
 }
@@ -43,8 +52,7 @@ void FlatUnit::refresh() {
 }
 
 void FlatUnit::free() {
-  // The size stays: the parameters keep their shapes, and autograd what it saved of them.
-  whole_.storage().unsafeGetStorageImpl()->set_data_ptr_noswap(at::DataPtr(nullptr, whole_.device()));
+  free_memory(whole_);
 }
 
 at::Tensor FlatUnit::take_gradients(at::ScalarType type) {

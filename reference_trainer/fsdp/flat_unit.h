@@ -16,9 +16,12 @@ class FlatUnit {
  public:
   // Takes the parameters' values over; they become views of a whole in `compute` type. Afterwards the whole
   // is not there, and shard() holds part `rank` of `size` in the type that the parameters had. Padded with
-  // zeros to a multiple of `multiple` elements, itself one of `size`.
+  // zeros to a multiple of `multiple` elements, itself one of `size`. Of
+  // size 1 in one precision, the shard is the whole, and stays.
   FlatUnit(std::string name, std::vector<at::Tensor> parameters, at::ScalarType compute, int rank, int size,
            int multiple);
+
+  bool is_whole() const;
 
   const std::string& name() const { return name_; }
 

@@ -47,10 +47,7 @@ int shard_size(const StrategyContext& context) {
 FullySharded::FullySharded(const StrategyContext& context)
     : context_(context), options_(context_.options.fsdp), pass_(pass_context(context)) {
   Communicator& communicator = *context.communicator;
-  communicator.set_purpose(Purpose::parameters);
-  std::vector<at::Tensor> all;
-  for (const Parameter& parameter : context.model.all_parameters()) all.push_back(parameter.tensor.detach());
-  communicator.broadcast(all);
+  broadcast_parameters(context);
 
   const int size = shard_size(context);
   replicas_ = context.placement.world_size / size;
@@ -78,7 +75,7 @@ FullySharded::FullySharded(const StrategyContext& context)
     }
     FlatUnit flat(parts.name, std::move(parameters), compute_type(context.options.model.precision),
                   sharding_ ? sharding_->rank() : 0, size, context.placement.world_size);
-    if (never_sharded()) flat.allocate();
+    if (never_sharded() && !flat.is_whole()) flat.allocate();
     units_.push_back(std::make_unique<Unit>(std::move(parts), std::move(flat)));
     if (never_sharded()) units_.back()->state = State::whole;
   }
@@ -115,20 +112,12 @@ double FullySharded::run_micro_step(const Batch& batch, int index) {
   const int micro_steps = context_.options.training.gradient_accumulation;
   // As under FullyShardedDataParallel.no_sync(): whole gradients are kept until the last micro-step.
   synchronize_ = index + 1 == micro_steps;
-  MicrobatchPass pass(pass_, index, 0, context_.model.head());
-  {
-    const auto phase = Scope::phase("forward");
-    pass.forward(batch.tokens, batch.targets);
-  }
-  {
-    const auto phase = Scope::phase("backward");
-    pass.backward({}, 1.0 / micro_steps);
-  }
+  const double loss = forward_backward(pass_, batch, index, 1.0 / micro_steps);
   if (synchronize_) {
     const auto range = Scope::phase("wait for gradients");
     wait_for_gradients();
   }
-  return pass.loss();
+  return loss;
 }
 
 void FullySharded::gather(Unit& unit) {
@@ -226,6 +215,12 @@ void FullySharded::wait_for_gradients() {
     shard.mutable_grad() = sum.to(shard.scalar_type()).div(context_.placement.world_size);
     unit->reducing.reset();
   }
+}
+
+StateBytes FullySharded::theory(std::int64_t elements) const {
+  const int size = context_.placement.world_size / replicas_;
+  return state_theory(elements, context_.options.model.precision,
+                      {.parameters = size, .gradients = size, .optimizer = size});
 }
 
 void FullySharded::after_update() {

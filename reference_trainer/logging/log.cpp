@@ -96,6 +96,17 @@ void TrainingLog::step(const StepRecord& record) {
                  {"all_reduce_bytes", record.all_reduce_bytes}}));
 }
 
+void TrainingLog::memory(const StateBytes& measured, const StateBytes& theory) {
+  const auto object = [](const StateBytes& state) {
+    return Json{
+        {"parameters", state.parameters}, {"gradients", state.gradients}, {"optimizer", state.optimizer}};
+  };
+  Json record{{"event", "memory"}, {"rank", 0}};
+  record.update(object(measured));
+  record["theory"] = object(theory);
+  write(to_line(record));
+}
+
 void TrainingLog::write(const std::string& line) {
   if (file_.is_open()) file_ << line << std::flush;
 }

@@ -7,9 +7,12 @@
 //   "parameters":["head.weight", …]}, …]}
 //   {"event":"step", "step":1, "loss":…, "gradient_norm":…, "tokens_per_second":…, "seconds":…,
 //    "all_reduces":…, "all_reduce_bytes":…}
+//   {"event":"memory", "rank":0, "parameters":…, "gradients":…, "optimizer":…,
+//    "theory":{"parameters":…, "gradients":…, "optimizer":…}}
 //
-// Steps count from 1. "all_reduces" are those of gradients that this rank issued in the step. "buckets"
-// stands before the first step that uses them, and is absent where the job has one rank.
+// Steps count from 1. "memory" is in bytes, of rank 0 before the update of step 2 (memory/theory.h).
+// "all_reduces" are those of gradients that this rank issued in the step. "buckets" stands before the first
+// step that uses them, and is absent where the job has one rank.
 #pragma once
 
 #include <cstdint>
@@ -17,6 +20,7 @@
 #include <string>
 #include <vector>
 
+#include "reference_trainer/memory/theory.h"
 #include "reference_trainer/options/options.h"
 #include "trace/result.h"
 
@@ -60,6 +64,7 @@ class TrainingLog {
   void start(const Options& options, const StartRecord& record);
   void buckets(int step, bool rebuilt, const std::vector<BucketRecord>& buckets);
   void step(const StepRecord& record);
+  void memory(const StateBytes& measured, const StateBytes& theory);
   // An error where any line could not be written (the disk is full).
   Status close();
 

@@ -19,6 +19,7 @@ inline constexpr std::int64_t kMillion = 1'000'000;
 // Groups whose flags mean something in some modes alone: giving one in another mode is refused.
 inline constexpr const char* kDdpGroup = "Data parallel (--mode ddp)";
 inline constexpr const char* kFsdpGroup = "Fully sharded (--mode fsdp)";
+inline constexpr const char* kZeroGroup = "ZeRO (--mode zero1, zero2, zero3)";
 std::vector<Mode> modes_of_group(const std::string& group);  // empty: all
 
 void add_job_flags(CLI::App& app, Options& options);
@@ -27,9 +28,13 @@ void add_model_flags(CLI::App& app, ModelOptions& model);
 void add_training_flags(CLI::App& app, TrainingOptions& training);
 void add_ddp_flags(CLI::App& app, DdpOptions& ddp);
 void add_fsdp_flags(CLI::App& app, FsdpOptions& fsdp);
+void add_zero_flags(CLI::App& app, Options& options);
 void add_teaching_flags(CLI::App& app, Options& options);
 // The kinds of --fault, for the end of --help.
 std::string describe_teaching_flags();
+
+// After parsing: what --deepspeed's file says, or, without one, DeepSpeed's defaults for the mode.
+Status apply_deepspeed(const CLI::App& app, Options& options);
 
 // CLI11's own checks speak of ranges up to 1.8e308; these say what a value must be and what it was.
 CLI::Validator whole_number(std::int64_t least, std::int64_t most);

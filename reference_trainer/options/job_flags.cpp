@@ -23,8 +23,13 @@ void add_job_flags(CLI::App& app, Options& options) {
       ->type_name("FILE")
       ->group(group);
   add_choice(app, "--mode", "How several ranks share the work",
-             {{"ddp", Mode::ddp}, {"fsdp", Mode::fsdp}, {"single", Mode::single}}, "ddp", group,
-             options.mode);
+             {{"ddp", Mode::ddp},
+              {"fsdp", Mode::fsdp},
+              {"zero1", Mode::zero1},
+              {"zero2", Mode::zero2},
+              {"zero3", Mode::zero3},
+              {"single", Mode::single}},
+             "ddp", group, options.mode);
 }
 
 void add_device_flags(CLI::App& app, Options& options) {

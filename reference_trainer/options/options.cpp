@@ -26,6 +26,7 @@ constexpr const char* kFooter =
     "  lockstep train --ranks 4 --mode fsdp --backward-prefetch none\n"
     "                                                   parameters sharded, each gathered when it is needed\n"
     "  lockstep train --ranks 4 --slow-rank 2           rank 2 computes twice: the others wait for it\n"
+    "  lockstep train --ranks 4 --deepspeed zero3.json  ZeRO, as DeepSpeed's configuration says\n"
     "  lockstep record -o run -- lockstep train --ranks 4\n"
     "  torchrun --no-python --nproc-per-node 4 lockstep train --steps 50\n"
     "\n"
@@ -89,6 +90,7 @@ CommandLine parse_command_line(int argc, const char* const* argv) {
   add_training_flags(app, options.training);
   add_ddp_flags(app, options.ddp);
   add_fsdp_flags(app, options.fsdp);
+  add_zero_flags(app, options);
   add_teaching_flags(app, options);
   try {
     app.parse(argc, argv);
@@ -109,6 +111,8 @@ CommandLine parse_command_line(int argc, const char* const* argv) {
     options.faults.push_back({.kind = FaultKind::slow_rank,
                               .place = options.slow.rank,
                               .amount = static_cast<double>(options.slow.factor)});
+  if (const Status status = apply_deepspeed(app, options); !status.ok())
+    return usage_error(status.error().message);
   for (const CLI::Option* option : app.get_options()) {
     const std::vector<Mode> modes = modes_of_group(option->get_group());
     if (option->count() == 0 || modes.empty() ||
@@ -125,8 +129,9 @@ Status check_options(const Options& options, int world_size) {
   if (options.mode == Mode::single && world_size > 1)
     return Error{
         fmt::format("--mode single: this job has {} ranks; --mode ddp or fsdp shares the work", world_size)};
-  if (options.mode == Mode::fsdp && world_size == 1)
-    return Error{"--mode fsdp: one rank has nobody to share its parameters with; give --ranks N"};
+  if ((options.mode == Mode::fsdp || zero_stage(options.mode) > 0) && world_size == 1)
+    return Error{
+        fmt::format("--mode {}: one rank has nobody to share with; give --ranks N", to_string(options.mode))};
   if (const Status status = check_fsdp(options, world_size); !status.ok()) return status;
   if (options.device == Device::paced && options.pace.flops_per_second == 0)
     return Error{"--device paced: how fast is the modelled accelerator? Give --flops, as 1e9"};
@@ -156,6 +161,12 @@ const char* to_string(Mode mode) {
       return "ddp";
     case Mode::fsdp:
       return "fsdp";
+    case Mode::zero1:
+      return "zero1";
+    case Mode::zero2:
+      return "zero2";
+    case Mode::zero3:
+      return "zero3";
   }
   return "";
 }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "reference_trainer/faults/fault.h"
+#include "reference_trainer/zero/deepspeed_config.h"
 #include "trace/result.h"
 
 namespace lockstep::trainer {
@@ -58,7 +59,9 @@ struct PaceOptions {
 };
 
 // What is spread over the ranks besides the batch.
-enum class Mode { single, ddp, fsdp };
+enum class Mode { single, ddp, fsdp, zero1, zero2, zero3 };
+// 1 to 3; 0: not ZeRO.
+int zero_stage(Mode mode);
 
 enum class ShardingStrategy { full_shard, shard_grad_op, no_shard, hybrid_shard };
 enum class BackwardPrefetch { none, pre, post };
@@ -94,6 +97,10 @@ struct Options {
   Mode mode = Mode::ddp;  // of several ranks; one rank is always `single`
   DdpOptions ddp;
   FsdpOptions fsdp;
+  std::string deepspeed_file;  // empty: none
+  ZeroOptions zero;
+  BatchSizes batch_sizes;             // what flags and that file say; see settle_batch_sizes()
+  std::vector<std::string> warnings;  // of that file
   PaceOptions pace;
   SlowRankOptions slow;
   std::vector<Fault> faults;  // planted causes of waiting, that of `slow` among them
@@ -108,6 +115,9 @@ struct CommandLine {
 };
 
 CommandLine parse_command_line(int argc, const char* const* argv);
+
+// With a DeepSpeed configuration: the batch sizes that follow from it for `world_size` ranks.
+Status settle_batch_sizes(Options& options, int world_size);
 
 // What one flag alone cannot tell: combinations, for a job of `world_size` ranks.
 Status check_options(const Options& options, int world_size);

@@ -19,10 +19,10 @@ MasterWeights::MasterWeights(const std::vector<Parameter>& parameters, Precision
   }
 }
 
-void MasterWeights::take_gradients() {
-  if (!separate_) return;
-  for (std::size_t i = 0; i < leaves_.size(); ++i)
-    leaves_[i].mutable_grad() = parameters_[i].grad().to(leaves_[i].scalar_type());
+std::vector<at::Tensor> MasterWeights::gradients() const {
+  std::vector<at::Tensor> gradients;
+  for (const at::Tensor& parameter : parameters_) gradients.push_back(parameter.grad());
+  return gradients;
 }
 
 void MasterWeights::write_back() {

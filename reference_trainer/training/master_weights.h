@@ -18,8 +18,8 @@ class MasterWeights {
 
   // What the optimizer updates.
   const std::vector<at::Tensor>& leaves() const { return leaves_; }
-  // Gives the leaves the parameters' gradients.
-  void take_gradients();
+  // The parameters', in the precision of compute.
+  std::vector<at::Tensor> gradients() const;
   // Gives the parameters the leaves' values.
   void write_back();
 

@@ -8,6 +8,7 @@
 #include <string>
 #include <utility>
 
+#include "reference_trainer/memory/allocations.h"
 #include "reference_trainer/model/flops.h"
 #include "reference_trainer/model/model.h"
 
@@ -16,6 +17,11 @@ namespace {
 
 void call(const std::function<void(int)>& hook, int part) {
   if (hook) hook(part);
+}
+
+void count_memory() {
+  if (annotations::tool_attached())
+    annotations::count("memory allocated", static_cast<double>(allocated_bytes()));
 }
 
 }  // namespace
@@ -73,6 +79,7 @@ at::Tensor MicrobatchPass::forward_part(int part, const at::Tensor& input) {
     if (part == context_.model.head()) loss_ = output.item<double>();
   }
   if (!checkpoint) kept.output = output;
+  count_memory();
   call(context_.hooks.after_forward, part);
   return output;
 }
@@ -112,6 +119,7 @@ at::Tensor MicrobatchPass::backward_part(int part, const at::Tensor& output_grad
   }
   if (waits) annotations::pop();
   kept.output.reset();
+  count_memory();
   call(context_.hooks.after_backward, part);
   return part == 0 ? at::Tensor() : kept.input.grad();
 }

@@ -22,7 +22,6 @@ double Replicated::run(BatchSource& batches) {
   double loss = 0;
   const int micro_steps = context_.options.training.gradient_accumulation;
   for (int index = 0; index < micro_steps; ++index) loss += run_micro_step(batches.next(), index);
-  weights_.take_gradients();
   return loss / micro_steps / context_.placement.world_size;
 }
 

@@ -15,9 +15,13 @@ class Replicated : public Strategy {
   explicit Replicated(const StrategyContext& context);
 
   std::vector<at::Tensor> optimized() override { return weights_.leaves(); }
+  std::vector<at::Tensor> gradients() override { return weights_.gradients(); }
   double run(BatchSource& batches) override;
   int gradient_copies() const override { return context_.placement.world_size; }
   void after_update() override { weights_.write_back(); }
+  StateBytes theory(std::int64_t elements) const override {
+    return state_theory(elements, context_.options.model.precision, {});
+  }
 
  private:
   double run_micro_step(const Batch& batch, int index);

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "reference_trainer/launcher/placement.h"
+#include "reference_trainer/memory/theory.h"
 #include "reference_trainer/options/options.h"
 #include "reference_trainer/training/microbatch_pass.h"
 
@@ -50,16 +51,28 @@ class Strategy {
   // mean over the whole batch of the step. Returns this rank's share of the mean loss: the sum over all ranks
   // of the job is that mean.
   virtual double run(BatchSource& batches) = 0;
+  // What run() made, one for each leaf: the leaves' own; or of the precision of compute where the leaves have
+  // none, which are then given theirs one by one.
+  virtual std::vector<at::Tensor> gradients();
   // How many ranks hold the gradient of each parameter. The square of the whole gradient's norm is the sum of
   // the squares over all ranks, divided by this.
   virtual int gradient_copies() const = 0;
   // After the optimizer has updated the leaves.
   virtual void after_update() {}
+  // What a rank of this way of training has to hold of `elements` parameters of the whole model
+  // (memory/theory.h).
+  virtual StateBytes theory(std::int64_t elements) const = 0;
 };
 
 std::unique_ptr<Strategy> make_strategy(const StrategyContext& context);
 
+// Overwrites the model's parameters with those of rank 0.
+void broadcast_parameters(const StrategyContext& context);
+
 // What every strategy's passes have in common, from the options; hooks are the strategy's to add.
 PassContext pass_context(const StrategyContext& context);
+
+// One micro-step through the whole model, in phases `forward` and `backward`. Returns its loss, unscaled.
+double forward_backward(const PassContext& context, const Batch& batch, int index, double loss_scale);
 
 }  // namespace lockstep::trainer

@@ -5,11 +5,14 @@
 #include <torch/optim/adamw.h>
 #include <torch/utils.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <functional>
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "reference_trainer/data/training_data.h"
 #include "reference_trainer/device/compute_lane.h"
@@ -17,6 +20,8 @@
 #include "reference_trainer/distributed/data_parallel.h"
 #include "reference_trainer/instrumentation/annotations.h"
 #include "reference_trainer/logging/log.h"
+#include "reference_trainer/memory/allocations.h"
+#include "reference_trainer/memory/state.h"
 #include "reference_trainer/model/model.h"
 #include "reference_trainer/training/strategy.h"
 #include "reference_trainer/training/text_batches.h"
@@ -54,6 +59,7 @@ class Trainer {
         log_(log),
         lane_(options.pace, options.training.seed, placement.rank, faults_) {
     annotations::name_this_thread("main");
+    if (annotations::tool_attached()) count_allocations();
     torch::manual_seed(options.training.seed);
     model_ = make_model(options.model);
     write_start();
@@ -78,6 +84,7 @@ class Trainer {
       log_.step(record);
       print(progress_line(record));
     }
+    if (!memory_line_.empty()) print(memory_line_);
     // Whoever is done first must not close its connections while others still read from them.
     if (communicator_) {
       communicator_->set_purpose(Purpose::shutdown);
@@ -98,6 +105,7 @@ class Trainer {
     for (const Parameter& parameter : model_->all_parameters())
       record.parameters.push_back(
           {parameter.name, parameter.tensor.numel(), parameter.tensor.numel() * size});
+    for (const StartRecord::Parameter& parameter : record.parameters) elements_ += parameter.elements;
     if (placement_.rank == 0) print(headline(options_, record));
     log_.start(options_, record);
   }
@@ -120,6 +128,10 @@ class Trainer {
     StepRecord record{.step = step_};
     record.gradient_norm = update();
     record.loss = mean_loss();
+    if (annotations::tool_attached()) {
+      annotations::count("memory allocated", static_cast<double>(allocated_bytes()));
+      annotations::count("memory peak", static_cast<double>(take_peak_bytes()));
+    }
     annotations::count("loss", record.loss);
     record.seconds = std::chrono::duration<double>(Clock::now() - begin).count();
     record.tokens_per_second = static_cast<double>(tokens_per_step()) / record.seconds;
@@ -144,34 +156,64 @@ class Trainer {
   // Clips the gradients and updates the parameters. Returns the gradients' norm before clipping.
   double update() {
     const auto phase = Scope::phase("optimizer");
-    const double norm = gradient_norm();
+    const std::vector<at::Tensor> gradients = strategy_->gradients();
+    const double norm = gradient_norm(gradients);
     const double limit = options_.training.clip_grad_norm;
     {
       // As torch.nn.utils.clip_grad_norm_ does it.
       const double factor = limit > 0 ? limit / (norm + 1e-6) : 1;
       const auto range = lane_.compute({Pass::optimizer, "clip gradients"});
       if (factor < 1)
-        for (const at::Tensor& leaf : strategy_->optimized()) leaf.grad().mul_(factor);
+        for (const at::Tensor& gradient : gradients) gradient.mul_(factor);
     }
+    // In the second step everything is there that lasts.
+    if (step_ == 2) count_state(gradients);
     {
       const auto range = lane_.compute({Pass::optimizer, "AdamW"});
-      optimizer_->step();
+      update_leaves(gradients);
     }
     strategy_->after_update();
     return norm;
   }
 
-  double gradient_norm() {
+  double gradient_norm(const std::vector<at::Tensor>& gradients) {
     double squares = 0;
     {
       const auto range = lane_.compute({Pass::optimizer, "gradient norm"});
-      for (const at::Tensor& leaf : strategy_->optimized()) {
-        const double norm = leaf.grad().norm().to(at::kDouble).item<double>();
+      for (const at::Tensor& gradient : gradients) {
+        const double norm = gradient.norm(2, master_type(options_.model.precision)).item<double>();
         squares += norm * norm;
       }
     }
     if (strategy_->gradient_copies() == placement_.world_size) return std::sqrt(squares);
     return std::sqrt(start_sum(Purpose::gradient_norm, squares)() / strategy_->gradient_copies());
+  }
+
+  void update_leaves(const std::vector<at::Tensor>& gradients) {
+    const std::vector<at::Tensor> leaves = strategy_->optimized();
+    if (std::all_of(leaves.begin(), leaves.end(),
+                    [](const at::Tensor& leaf) { return leaf.grad().defined(); })) {
+      optimizer_->step();
+      return;
+    }
+    // One after the other, so that there is never more than one gradient in the precision of the masters.
+    // (The optimizer leaves out what has no gradient.)
+    for (std::size_t i = 0; i < leaves.size(); ++i) {
+      leaves[i].mutable_grad() = gradients[i].to(leaves[i].scalar_type());
+      optimizer_->step();
+      leaves[i].mutable_grad().reset();
+    }
+  }
+
+  void count_state(const std::vector<at::Tensor>& gradients) {
+    const StateBytes state = measure_state(*model_, strategy_->optimized(), gradients, *optimizer_);
+    annotations::count("memory parameters", static_cast<double>(state.parameters));
+    annotations::count("memory gradients", static_cast<double>(state.gradients));
+    annotations::count("memory optimizer", static_cast<double>(state.optimizer));
+    if (placement_.rank != 0) return;
+    const StateBytes theory = strategy_->theory(elements_);
+    log_.memory(state, theory);
+    memory_line_ = describe(state, theory);
   }
 
   std::int64_t tokens_per_step() const {
@@ -188,6 +230,8 @@ class Trainer {
   TrainingLog& log_;
   ComputeLane lane_;
   int step_ = 1;
+  std::int64_t elements_ = 0;  // of the model's parameters
+  std::string memory_line_;
   std::unique_ptr<Model> model_;
   std::unique_ptr<Communicator> communicator_;
   std::unique_ptr<Strategy> strategy_;

@@ -4,7 +4,7 @@ scenario slow_rank "rank 2 computes twice as long"
 run_slow_rank() { record run --mode ddp --fault slow_rank:rank=2,factor=2 && show run; }
 
 scenario slow_stage "stage 1 of a pipeline of 4 computes twice as long"
-run_slow_stage() { record run --mode pipeline --gradient-accumulation 8 --fault slow_stage:stage=1,factor=2 && show run; }
+run_slow_stage() { record run --mode pipeline --microbatches 8 --fault slow_stage:stage=1,factor=2 && show run; }
 
 scenario slow_loader "rank 1 gets each batch 60 ms later"
 run_slow_loader() { record run --mode ddp --fault slow_loader:rank=1,ms=60 && show run; }

@@ -20,7 +20,7 @@ scenario pipeline_schedules "GPipe, 1F1B and interleaved 1F1B on 4 stages and 8 
 run_pipeline_schedules() {
   layers=8
   for schedule in gpipe 1f1b interleaved; do
-    record $schedule --mode pipeline --gradient-accumulation 8 --schedule $schedule
+    record $schedule --mode pipeline --microbatches 8 --schedule $schedule
   done
   compare gpipe 1f1b interleaved
 }

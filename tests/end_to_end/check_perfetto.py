@@ -5,7 +5,7 @@ usage: check_perfetto.py LOCKSTEP TRACES...
 
 For each of TRACES (whatever `lockstep analyze` reads): exports it in both formats and checks that the trace parses; that
 each rank has its process track and each lane its track; that there are as many slices as activities, host ranges, steps
-and cause segments together, each begin with its end on its track; that times never go back in a sequence; that each
+and cause segments together, each begin with its end on its track; that counters have the same points; that times never go back in a sequence; that each
 collective of several ranks is one flow through one slice of each of them; that names and categories resolve.
 
 Exit code: 0 good; 1 not, with every fault on stderr; 77 skipped: the perfetto package is not installed, or no TRACES are
@@ -41,6 +41,7 @@ class Checker:
         self.tracks = {}  # uuid -> descriptor
         self.open = collections.defaultdict(list)  # track -> begun slices
         self.slices = []  # (track, begin, end, name, category, arguments)
+        self.points = []  # (counter, value)
         self.flows = collections.defaultdict(list)  # id -> [(process uuid, begin)]
         self.terminated = collections.Counter()
 
@@ -84,6 +85,11 @@ class Checker:
                 begin, name, category, arguments = self.open[event.track_uuid].pop()
                 self.slices.append((event.track_uuid, begin, packet.timestamp, name, category, arguments))
                 continue
+            if event.type == TrackEvent.TYPE_COUNTER:
+                track = self.tracks[event.track_uuid]
+                self.expect(track.HasField("counter"), f"a counter's value on track {track.name}")
+                self.points.append((track.name, event.double_counter_value))
+                continue
             self.equal("event type", event.type, TrackEvent.TYPE_SLICE_BEGIN)
             arguments = {}
             for annotation in event.debug_annotations:
@@ -117,7 +123,7 @@ class Checker:
         lanes = one("SELECT (SELECT count(*) FROM (SELECT DISTINCT rank, lane FROM activities)) + "
                     "(SELECT count(*) FROM (SELECT DISTINCT rank, lane FROM host_ranges))")
         tops = one("SELECT count(DISTINCT rank) FROM segments") + one("SELECT count(DISTINCT rank) FROM steps")
-        own = [t for t in self.tracks.values() if not t.HasField("process")]
+        own = [t for t in self.tracks.values() if not t.HasField("process") and not t.HasField("counter")]
         extra = [t for t in own if t.name.endswith(")") and t.name.rsplit(" (", 1)[-1][:-1].isdigit()]
         self.expect(lanes + tops <= len(own) <= lanes + tops + len(extra),
                     f"{len(own)} tracks for {lanes} lanes and {tops} tracks of causes and steps")
@@ -136,6 +142,11 @@ class Checker:
                        "(SELECT count(*) FROM segments) + (SELECT count(*) FROM steps)"))
         total = one("SELECT coalesce(sum(end_ns - begin_ns), 0) FROM activities WHERE class = 'compute'")
         self.equal("ns of compute", sum(s[2] - s[1] for s in self.slices if s[4] == "compute"), total)
+
+        self.equal("points of counters", sorted(self.points),
+                   sorted(database.execute("SELECT name, value FROM counters_named")))
+        self.equal("counter tracks", sum(t.HasField("counter") for t in self.tracks.values()),
+                   one("SELECT count(*) FROM (SELECT DISTINCT rank, name_id FROM counters)"))
 
         sizes = sorted(row[0] for row in database.execute(
             "SELECT count(*) FROM collective_ranks GROUP BY collective HAVING count(*) > 1"))

@@ -1,6 +1,7 @@
 // The text report against kept copies (README.md of this folder says how to renew them).
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -8,6 +9,7 @@
 
 #include "analyzer/analysis.h"
 #include "analyzer/import/import.h"
+#include "analyzer/model/pipeline_job.h"
 #include "analyzer/report/sample_reports.h"
 #include "analyzer/report/text.h"
 
@@ -51,6 +53,64 @@ TEST(Golden, ManyRanks) {
 }
 TEST(Golden, ManySteps) {
   expect_golden("two-hundred-steps-100", to_text(long_report(200), page(100)));
+}
+
+// Two replicas of a pipeline of four stages, of which the second one has a slow stage; three steps, and an
+// all-reduce of gradients between the replicas at the end of each.
+Report pipeline_report() {
+  JobBuilder job;
+  std::vector<std::uint32_t> replicas, stages;
+  for (const int replica : {0, 1}) {
+    const std::int32_t first = 4 * replica;
+    replicas.push_back(
+        job.group("pipeline " + std::to_string(replica), {first, first + 1, first + 2, first + 3}));
+  }
+  for (std::int32_t stage = 0; stage < 4; ++stage)
+    stages.push_back(job.group("data parallel " + std::to_string(stage), {stage, stage + 4}));
+  Nanoseconds begin = 0;
+  for (int step = 0; step < 3; ++step) {
+    Nanoseconds end = begin;
+    for (const int replica : {0, 1}) {
+      end = std::max(end, add_pipeline_step(job, replicas[static_cast<std::size_t>(replica)],
+                                            {.stages = 4,
+                                             .order = one_forward_one_backward(4, 8),
+                                             .forward = 1'000'000,
+                                             .backward = 2'000'000,
+                                             .slow_stage = replica == 1 ? 2 : -1,
+                                             .slower_by = 400'000,
+                                             .begin = begin,
+                                             .first_rank = 4 * replica}));
+    }
+    for (std::int32_t rank = 0; rank < 8; ++rank) {
+      const Nanoseconds last = job.rank(rank).trace().activities.back().end;
+      job.rank(rank)
+          .all_reduce(rank < 4 ? last : end, end + 3'000'000)
+          .in_group(stages[static_cast<std::size_t>(rank % 4)])
+          .sequence(step)
+          .bytes(25'000'000)
+          .of(DataType::float32);
+      job.rank(rank).step(step, begin - 50'000, end + 3'000'000);
+    }
+    begin = end + 3'100'000;
+  }
+  for (std::int32_t rank = 0; rank < 8; ++rank) {
+    for (Activity& activity : job.rank(rank).trace().activities)
+      activity.launch_begin = activity.launch_end = activity.begin;
+  }
+  Result<Analysis> analysis = analyze(job.build());
+  if (!analysis.ok()) ADD_FAILURE() << analysis.error().message;
+  Report report = analysis.ok() ? std::move(analysis).value().report : Report{};
+  report.path = "pipelines";
+  return report;
+}
+
+TEST(Golden, Pipelines) {
+  TextOptions options = page(100);
+  options.layers = true;
+  expect_golden("pipelines-100", to_text(pipeline_report(), options));
+}
+TEST(Golden, PipelinesNarrowAscii) {
+  expect_golden("pipelines-80-ascii", to_text(pipeline_report(), page(80, true)));
 }
 
 TEST(Golden, Dlrm) {

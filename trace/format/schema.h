@@ -128,7 +128,9 @@ struct Schema<DeviceActivity> {
   static constexpr bool kHasArguments = false;
   using Fields = std::tuple<Interval<1, 2, &DeviceActivity::begin, &DeviceActivity::end>,
                             Field<3, &DeviceActivity::name>, Field<4, &DeviceActivity::activity_class>,
-                            Field<5, &DeviceActivity::correlation>, Field<6, &DeviceActivity::bytes>>;
+                            Field<5, &DeviceActivity::correlation>, Field<6, &DeviceActivity::bytes>,
+                            Field<7, &DeviceActivity::layer>, Field<8, &DeviceActivity::microbatch>,
+                            Field<9, &DeviceActivity::pass>>;
 };
 
 template <>

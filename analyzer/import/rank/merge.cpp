@@ -107,6 +107,8 @@ bool shift(RankTrace& trace, std::int64_t by) {
         if (*time != kUnknownTime) visit(*time);
     for (HostRange& range : trace.host_ranges) visit(range.begin), visit(range.end);
     for (StepMark& step : trace.steps) visit(step.begin), visit(step.end);
+    for (CounterTrack& counter : trace.counters)
+      for (CounterPoint& point : counter.points) visit(point.time);
   };
   each_time([&](Nanoseconds time) { earliest = std::min(earliest, time), latest = std::max(latest, time); });
   if (__builtin_add_overflow(earliest, by, &earliest) || __builtin_add_overflow(latest, by, &latest) ||

@@ -130,6 +130,7 @@ TEST(MergeRanks, FilesOfOneClockAreShiftedExactly) {
   b.realtime_of_zero = b.clock_zero;
   b.trace.steps.push_back({1, 0, 100});
   b.trace.host_ranges.push_back({2, 3, 0, 0, 0, HostKind::other});
+  b.trace.counters.push_back({"memory", {{7, 1.5}}});
   const Job job = merged(list(std::move(a), std::move(b)));
   EXPECT_EQ(job.realtime_of_zero, 1'000'000'000'000);
   EXPECT_EQ(job.ranks[0].activities[0].begin, 10);
@@ -137,6 +138,7 @@ TEST(MergeRanks, FilesOfOneClockAreShiftedExactly) {
   EXPECT_EQ(job.ranks[1].activities[0].launch_begin, 305);
   EXPECT_EQ(job.ranks[1].steps[0].end, 400);
   EXPECT_EQ(job.ranks[1].host_ranges[0].begin, 302);
+  EXPECT_EQ(job.ranks[1].counters[0].points[0].time, 307);
   EXPECT_EQ(job.ranks[1].clock.offset_ns, 300);
   EXPECT_EQ(job.ranks[1].clock.uncertainty_ns, 0);
   EXPECT_THAT(job.warnings, IsEmpty());

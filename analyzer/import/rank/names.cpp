@@ -52,6 +52,12 @@ bool is_point_to_point(Operation operation) {
   return operation == Operation::send || operation == Operation::recv || operation == Operation::send_recv;
 }
 
+trace::Pass pass_in_name(std::string_view name) {
+  if (name.starts_with("forward")) return trace::Pass::forward;
+  if (name.starts_with("backward")) return trace::Pass::backward;
+  return trace::Pass::other;
+}
+
 bool names_data_loading(std::string_view name) {
   // "loader" first: it is rare, and few names hold an 'o' before an "ader".
   for (std::size_t at = 0; at + 6 <= name.size(); ++at) {

@@ -14,6 +14,9 @@ trace::Operation operation_in_name(std::string_view name);
 
 bool is_point_to_point(trace::Operation operation);
 
+// The pass that a name begins with: `forward`, `backward`; else other. For ranges whose source says no pass.
+trace::Pass pass_in_name(std::string_view name);
+
 // Whether the name holds `data_?loader`, in any case.
 bool names_data_loading(std::string_view name);
 

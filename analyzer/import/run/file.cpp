@@ -38,6 +38,7 @@ class FileImport {
     read_launches();
     read_activities();
     read_collectives();
+    read_counters();
     read_steps();
     read_host_ranges();
     read_unfinished();
@@ -203,9 +204,43 @@ class FileImport {
         communication.operation = operation_in_name(reader_.string(event.name));
         add_communication(activity, communication);
       } else {
+        if (activity.activity_class == Class::compute) activity.compute = computation(event);
         import_.trace.activities.push_back(activity);
       }
     }
+  }
+
+  // Index of what the event says of its computation; kNone where it says nothing.
+  std::uint32_t computation(const trace::DeviceActivity& event) {
+    Computation computation{event.layer, event.microbatch, Pass::other};
+    if (event.pass <= Pass::optimizer) computation.pass = event.pass;
+    if (computation.pass == Pass::other) {
+      const auto [where, fresh] = passes_.emplace(event.name, Pass::other);
+      if (fresh) where->second = pass_in_name(reader_.string(event.name));
+      computation.pass = where->second;
+    }
+    if (computation == Computation{}) return kNone;
+    const auto [where, fresh] =
+        computations_.emplace(computation, static_cast<std::uint32_t>(import_.trace.computations.size()));
+    if (fresh) import_.trace.computations.push_back(computation);
+    return where->second;
+  }
+
+  // Points of one counter stand in one lane, in the order of the threads that told them.
+  void read_counters() {
+    std::vector<trace::Counter> events;
+    read(events);
+    std::map<std::string, std::size_t> track_of;
+    for (const trace::Counter& event : events) {
+      if (!sound(event.time, event.time) || event.lane >= import_.trace.lanes.size()) continue;
+      const std::string& counter = import_.trace.lanes[event.lane].name;
+      const auto [where, fresh] = track_of.emplace(counter, import_.trace.counters.size());
+      if (fresh) import_.trace.counters.push_back({counter, {}});
+      import_.trace.counters[where->second].points.push_back({event.time, event.value});
+    }
+    for (CounterTrack& track : import_.trace.counters)
+      std::stable_sort(track.points.begin(), track.points.end(),
+                       [](const CounterPoint& a, const CounterPoint& b) { return a.time < b.time; });
   }
 
   void read_collectives() {
@@ -343,6 +378,8 @@ class FileImport {
   RankImport import_;
   std::unordered_map<trace::StringId, std::uint32_t> names_;
   std::unordered_map<trace::StringId, bool> loads_data_;
+  std::unordered_map<trace::StringId, Pass> passes_;
+  std::map<Computation, std::uint32_t> computations_;
   std::vector<std::uint32_t> groups_;
   std::unordered_map<trace::CorrelationId, std::pair<Nanoseconds, Nanoseconds>> launches_;
   std::set<std::tuple<trace::LaneId, Nanoseconds, Nanoseconds>> steps_;

@@ -144,6 +144,59 @@ TEST(RunFile, SendsAndReceivesArePointToPoint) {
   EXPECT_EQ(import.trace.activities.at(0).launch_begin, 1);  // nothing is issued: the thread does it itself
 }
 
+TEST(RunFile, ComputationsKeepLayerMicrobatchAndPass) {
+  const TemporaryFolder folder;
+  const RankImport import = must(import_file(write_file(folder, "rank-0.lst", [](Writer& writer) {
+    const trace::LaneId lane = writer.add_lane({LaneKind::compute_thread, 1, 1, 0, ""});
+    Nanoseconds begin = 0;
+    const auto compute = [&](const char* name, std::int32_t layer, std::int32_t microbatch, Pass pass) {
+      writer.append(trace::DeviceActivity{.lane = lane,
+                                          .begin = begin,
+                                          .end = begin + 5,
+                                          .name = writer.intern(name),
+                                          .layer = layer,
+                                          .microbatch = microbatch,
+                                          .pass = pass});
+      begin += 10;
+    };
+    compute("layer 3", 3, 1, Pass::recompute);
+    compute("forward layer 2", 2, 0, Pass::other);  // the name says the pass
+    compute("backward", -1, -1, Pass::other);
+    compute("forward again", 2, 0, Pass::backward);  // the pass outweighs the name
+    compute("layer 3", 3, 1, Pass::recompute);
+    compute("matmul", -1, -1, Pass::other);            // says nothing
+    compute("matmul", -1, -1, static_cast<Pass>(77));  // of a later version
+  })));
+  const RankTrace& trace = import.trace;
+  ASSERT_EQ(trace.activities.size(), 7u);
+  const auto of = [&](std::size_t row) { return trace.computations.at(trace.activities[row].compute); };
+  EXPECT_TRUE(of(0) == (Computation{3, 1, Pass::recompute}));
+  EXPECT_TRUE(of(1) == (Computation{2, 0, Pass::forward}));
+  EXPECT_TRUE(of(2) == (Computation{-1, -1, Pass::backward}));
+  EXPECT_TRUE(of(3) == (Computation{2, 0, Pass::backward}));
+  EXPECT_EQ(trace.activities[4].compute, trace.activities[0].compute);
+  EXPECT_EQ(trace.activities[5].compute, kNone);
+  EXPECT_EQ(trace.activities[6].compute, kNone);
+  EXPECT_EQ(trace.computations.size(), 4u);
+}
+
+TEST(RunFile, CountersBecomeTracksByName) {
+  const TemporaryFolder folder;
+  const RankImport import = must(import_file(write_file(folder, "rank-0.lst", [](Writer& writer) {
+    const trace::LaneId memory = writer.add_lane({LaneKind::counter, 1, 0, 0, "memory allocated"});
+    const trace::LaneId loss = writer.add_lane({LaneKind::counter, 1, 0, 0, "loss"});
+    writer.append(trace::Counter{memory, 30, 3e9});
+    writer.append(trace::Counter{loss, 5, 0.5});
+    writer.append(trace::Counter{memory, 10, 1e9});  // another thread's, which was emptied later
+  })));
+  ASSERT_EQ(import.trace.counters.size(), 2u);
+  std::map<std::string, std::vector<std::pair<Nanoseconds, double>>> points;
+  for (const CounterTrack& track : import.trace.counters)
+    for (const CounterPoint& point : track.points) points[track.name].emplace_back(point.time, point.value);
+  EXPECT_THAT(points["memory allocated"], ElementsAre(std::pair(10, 1e9), std::pair(30, 3e9)));
+  EXPECT_THAT(points["loss"], ElementsAre(std::pair(5, 0.5)));
+}
+
 TEST(RunFile, AnOperationThatWasNotIssuedHasNoLaunchWhereOthersWere) {
   const TemporaryFolder folder;
   const RankImport import = must(import_file(write_file(folder, "rank-0.lst", [](Writer& writer) {

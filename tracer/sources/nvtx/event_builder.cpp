@@ -153,6 +153,9 @@ void EventBuilder::write_pushed(Thread& thread, OpenPush& open, bool nested, tra
     activity.end = range.end;
     activity.name = details.name;
     activity.activity_class = trace::ActivityClass::compute;
+    activity.layer = details.fields.layer;
+    activity.microbatch = details.fields.microbatch;
+    activity.pass = details.fields.pass;
     writer_.append(activity);
   } else if (details.meaning == Meaning::issue) {
     const trace::CorrelationId id = groups_.correlation(details.fields.group, details.fields.sequence);

@@ -281,6 +281,26 @@ TEST_F(EventBuilderTest, ComputeIsAnActivityOfTheThreadsComputeLane) {
   EXPECT_EQ(ranges[0].depth, 1);
 }
 
+TEST_F(EventBuilderTest, ComputeKeepsLayerMicrobatchAndPass) {
+  EventBuilder::Thread& thread = builder_->add_thread(101, "trainer");
+  push_payload(thread, 10, "forward layer 3", schema("lockstep.compute", 3),
+               std::array<std::int64_t, 3>{3, 5, 1});
+  pop(thread, 20, lockstep_);
+  // The same slot of the stack, with a payload of two fields.
+  push_payload(thread, 30, "forward layer 4", schema("lockstep.compute", 2),
+               std::array<std::int64_t, 2>{4, -1});
+  pop(thread, 40, lockstep_);
+  finish(100);
+  const auto activities = all<trace::DeviceActivity>();
+  ASSERT_THAT(activities, SizeIs(2));
+  EXPECT_EQ(activities[0].layer, 3);
+  EXPECT_EQ(activities[0].microbatch, 5);
+  EXPECT_EQ(activities[0].pass, trace::Pass::forward);
+  EXPECT_EQ(activities[1].layer, 4);
+  EXPECT_EQ(activities[1].microbatch, -1);
+  EXPECT_EQ(activities[1].pass, trace::Pass::other);
+}
+
 TEST_F(EventBuilderTest, IssueAndCollectiveCorrelateAndKnowTheirGroup) {
   EventBuilder::Thread& main = builder_->add_thread(kProcess, "");
   EventBuilder::Thread& worker = builder_->add_thread(102, "gloo");

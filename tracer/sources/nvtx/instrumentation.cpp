@@ -40,11 +40,18 @@ trace::DataType data_type_from(std::uint64_t number) {
   return static_cast<trace::DataType>(number);
 }
 
-std::int32_t peer_from(std::uint64_t bits) {
-  const auto peer = static_cast<std::int64_t>(bits);
-  if (peer < 0 || peer > std::numeric_limits<std::int32_t>::max()) return trace::kNoRank;
-  return static_cast<std::int32_t>(peer);
+trace::Pass pass_from(std::uint64_t number) {
+  if (number > static_cast<std::uint64_t>(trace::Pass::optimizer)) return trace::Pass::other;
+  return static_cast<trace::Pass>(number);
 }
+
+// A rank, a layer, a microbatch: -1 stands for none.
+std::int32_t index_from(std::uint64_t bits) {
+  const auto index = static_cast<std::int64_t>(bits);
+  if (index < 0 || index > std::numeric_limits<std::int32_t>::max()) return -1;
+  return static_cast<std::int32_t>(index);
+}
+static_assert(trace::kNoRank == -1);
 
 std::string_view trim(std::string_view text) {
   while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
@@ -89,9 +96,14 @@ bool read_fields(Meaning meaning, std::span<const FieldValue> values, Instrument
       fields.bytes = values[2].bits;
       fields.operation = operation_from(values[3].bits);
       fields.data_type = data_type_from(values[4].bits);
-      fields.peer = peer_from(values[5].bits);
+      fields.peer = index_from(values[5].bits);
       break;
     case Meaning::compute:
+      fields.layer = index_from(values[0].bits);
+      fields.microbatch = index_from(values[1].bits);
+      fields.pass =
+          values.size() > 2 && is_number(values[2]) ? pass_from(values[2].bits) : trace::Pass::other;
+      break;
     case Meaning::none:
       break;
   }

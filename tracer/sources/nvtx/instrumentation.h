@@ -25,6 +25,9 @@ Meaning meaning_of_schema(std::string_view name) noexcept;
 // A payload's fields. Which are set depends on the meaning.
 struct InstrumentationFields {
   std::int64_t step = 0;
+  std::int32_t layer = -1;       // of compute; -1: none
+  std::int32_t microbatch = -1;  // of compute; -1: none
+  trace::Pass pass = trace::Pass::other;
   std::uint64_t group = 0;  // the process's own number of the group
   std::uint64_t size = 0;   // of the group
   std::string ranks;        // of the group, "0,1,2,3"
@@ -43,7 +46,8 @@ struct FieldValue {
 };
 
 // False if there are fewer values than the meaning needs, or one is of the wrong kind (text for a number).
-// Values beyond them are ignored. Operations and data types that this version doesn't know become unknown.
+// Values beyond them are ignored. Operations and data types that this version doesn't know become unknown,
+// passes other. A compute payload's third value, the pass, may be missing or be something that is no number.
 bool read_fields(Meaning meaning, std::span<const FieldValue> values, InstrumentationFields& fields);
 
 // "0,1,2,3"; spaces are allowed. nullopt if it isn't a list of ranks.

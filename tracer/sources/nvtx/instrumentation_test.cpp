@@ -55,6 +55,30 @@ TEST(Instrumentation, NumbersThatThisVersionDoesNotKnowBecomeUnknown) {
   EXPECT_EQ(fields.peer, trace::kNoRank);
 }
 
+TEST(Instrumentation, ComputeFieldsWithAndWithoutAPass) {
+  InstrumentationFields fields;
+  const FieldValue none{trace::ArgumentType::int64, static_cast<std::uint64_t>(-1), ""};
+  ASSERT_TRUE(read_fields(Meaning::compute, std::vector{number(7), number(3), number(2)}, fields));
+  EXPECT_EQ(fields.layer, 7);
+  EXPECT_EQ(fields.microbatch, 3);
+  EXPECT_EQ(fields.pass, trace::Pass::backward);
+  // Nothing is left of the payload before.
+  ASSERT_TRUE(read_fields(Meaning::compute, std::vector{none, none}, fields));
+  EXPECT_EQ(fields.layer, -1);
+  EXPECT_EQ(fields.microbatch, -1);
+  EXPECT_EQ(fields.pass, trace::Pass::other);
+  // A third field of before there were passes, and a pass of a later version.
+  ASSERT_TRUE(read_fields(Meaning::compute, std::vector{number(0), number(1), text("mine")}, fields));
+  EXPECT_EQ(fields.pass, trace::Pass::other);
+  ASSERT_TRUE(read_fields(Meaning::compute, std::vector{number(0), number(1), number(5)}, fields));
+  EXPECT_EQ(fields.pass, trace::Pass::other);
+  // What fits into no 32 bits is no layer.
+  ASSERT_TRUE(read_fields(Meaning::compute, std::vector{number(1ULL << 40), number(1ULL << 63)}, fields));
+  EXPECT_EQ(fields.layer, -1);
+  EXPECT_EQ(fields.microbatch, -1);
+  EXPECT_FALSE(read_fields(Meaning::compute, std::vector{number(1)}, fields));
+}
+
 TEST(Instrumentation, TooFewFieldsOrWrongKindsAreRefusedAndMoreAreFine) {
   InstrumentationFields fields;
   EXPECT_FALSE(read_fields(Meaning::step, {}, fields));

@@ -1,0 +1,81 @@
+// Findings about pipelines, of simulated ones. F = 10 µs, B = 20 µs a chunk.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "analyzer/diagnose/test_reports.h"
+#include "analyzer/model/pipeline_job.h"
+
+namespace lockstep::analyzer {
+namespace {
+
+using testing::Contains;
+using testing::HasSubstr;
+using testing::Not;
+
+PipelinePlan plan_of(int stages, int microbatches) {
+  return {.stages = stages,
+          .order = one_forward_one_backward(stages, microbatches),
+          .forward = 10 * us,
+          .backward = 20 * us};
+}
+
+TEST(PipelineFindings, ABubbleThatTheScheduleCosts) {
+  const Report report = report_of(pipeline_job(plan_of(4, 8)));
+  const Finding bubble = finding(report, "pipeline_bubble");
+  EXPECT_EQ(bubble.title, "the stages of the pipeline idle for 27.3 % of its region");
+  EXPECT_THAT(bubble.evidence,
+              Contains("1F1B with 4 stages and 8 microbatches cannot do better than 27.3 %"));
+  EXPECT_THAT(bubble.remedy, HasSubstr("more microbatches a step: with 16 the ideal is 15.8 %"));
+  EXPECT_THAT(bubble.remedy, HasSubstr("with 2 chunks a stage it is 15.8 %"));
+  std::int64_t lost = 0;
+  for (const RankReport& rank : report.ranks) lost += rank.measures.partition[Cause::pipeline_bubble];
+  EXPECT_EQ(bubble.lost_ns, lost);
+  EXPECT_THAT(codes_of(report.findings), Not(Contains("unbalanced_stages")));
+}
+
+TEST(PipelineFindings, AStageWithSlowLayers) {
+  PipelinePlan plan = plan_of(4, 8);
+  plan.slow_stage = 2;
+  plan.slower_by = 10 * us;
+  const Report report = report_of(pipeline_job(plan));
+  const Finding unbalanced = finding(report, "unbalanced_stages");
+  EXPECT_EQ(unbalanced.title, "stage 2 (rank 2) of the pipeline computes 66.7 % more than the median stage");
+  EXPECT_THAT(unbalanced.evidence,
+              Contains(HasSubstr("it computes for 400 µs, the median stage for 240 µs")));
+  EXPECT_THAT(unbalanced.evidence, Contains("it has 2 layers, the others 2"));
+  EXPECT_THAT(unbalanced.evidence,
+              Contains("the forward pass of one of its layers takes 10.0 µs, of the others' 5.00 µs"));
+  EXPECT_THAT(unbalanced.remedy, HasSubstr("its layers themselves are slower"));
+  EXPECT_EQ(unbalanced.lost_ns, 3 * 160 * us);
+  EXPECT_THAT(finding(report, "pipeline_bubble").remedy,
+              HasSubstr("balance the stages first"));
+}
+
+TEST(PipelineFindings, AStageThatComputesMoreBesideItsLayers) {
+  JobBuilder job = pipeline_job(plan_of(2, 4));
+  // The last stage's head: a part without a layer's number, behind the whole pipeline, so that it fits.
+  Nanoseconds at = 1000 + 150 * us;
+  for (int microbatch = 0; microbatch < 4; ++microbatch, at += 20 * us)
+    job.rank(1).compute(at, at + 20 * us, "backward head").part_of(Pass::backward, -1, 9);
+  const Finding unbalanced = finding(report_of(job), "unbalanced_stages");
+  EXPECT_THAT(unbalanced.title, HasSubstr("stage 1 (rank 1) of the pipeline computes 66.7 % more"));
+  EXPECT_THAT(unbalanced.evidence, Contains("it has 2 layers, the others 2"));
+  EXPECT_THAT(unbalanced.remedy, HasSubstr("give it fewer layers than the others"));
+}
+
+TEST(PipelineFindings, WithoutAScheduleTheFindingSaysSo) {
+  PipelinePlan plan = plan_of(2, 4);
+  // Each microbatch forward and backward before the next one.
+  for (auto& stage : plan.order) {
+    stage.clear();
+    for (int m = 0; m < 4; ++m) stage.insert(stage.end(), {{true, m, 0}, {false, m, 0}});
+  }
+  const Report report = report_of(pipeline_job(plan));
+  EXPECT_EQ(report.pipeline.at(0).schedule, "unknown");
+  const Finding bubble = finding(report, "pipeline_bubble");
+  EXPECT_THAT(bubble.title, HasSubstr("idle for 50.0 % of its region"));
+  EXPECT_THAT(bubble.evidence, Contains(HasSubstr("neither GPipe's nor 1F1B's")));
+}
+
+}  // namespace
+}  // namespace lockstep::analyzer

@@ -1,0 +1,107 @@
+#include "analyzer/metrics/group_summary.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "analyzer/intervals/median.h"
+#include "analyzer/intervals/time_math.h"
+#include "analyzer/metrics/bandwidth.h"
+
+namespace lockstep::analyzer {
+namespace {
+
+bool is_message(Operation operation) {
+  return operation == Operation::send || operation == Operation::recv || operation == Operation::send_recv;
+}
+
+// Sums of one kind of operation, and what becomes of them.
+class OperationSum {
+ public:
+  void add(const CollectiveReport& c, std::size_t ranks, bool in_step) {
+    ++row_.count;
+    row_.operation = c.operation;
+    waits_known_ = waits_known_ || c.waits_known();
+    wait_ns_ = saturating_add(wait_ns_, c.wait_ns);
+    for (const CollectiveRank& rank : c.ranks) {
+      row_.transfer_ns = saturating_add(row_.transfer_ns, rank.transfer_ns);
+      exposed_ns_ = saturating_add(exposed_ns_, rank.end_ns - rank.arrival_ns - rank.covered_ns);
+      exposed_known_ = exposed_known_ && rank.hidden_known;
+    }
+    if (c.busbw_gbps) busbw_.push_back(*c.busbw_gbps);
+    if (c.busbw_wire_gbps) busbw_wire_.push_back(*c.busbw_wire_gbps);
+    sizes_known_ = sizes_known_ && c.bytes.has_value();
+    if (!c.bytes) return;
+    bytes_ = saturating_add(bytes_, *c.bytes);
+    if (!in_step || ranks == 0) return;
+    any_in_step_ = true;
+    const auto size = static_cast<double>(*c.bytes);
+    // Of a message's two sides one sends; in everything else all take part.
+    const auto everyone = static_cast<double>(ranks);
+    const double taking_part = is_message(c.operation) ? 2 / everyone : 1;
+    const double sending = is_message(c.operation) ? 1 / everyone : 1;
+    handled_ += size * taking_part;
+    const std::optional<double> factor = bus_factor(c.operation, static_cast<std::int32_t>(ranks));
+    wire_known_ = wire_known_ && factor.has_value();
+    sent_ += size * sending * factor.value_or(0);
+  }
+
+  GroupOperation finish(std::int64_t steps) && {
+    if (waits_known_) row_.wait_ns = wait_ns_;
+    if (exposed_known_) row_.exposed_ns = exposed_ns_;
+    if (sizes_known_) {
+      row_.bytes = bytes_;
+      const bool in_steps = steps > 0 && any_in_step_;
+      if (in_steps) row_.bytes_per_step_and_rank = handled_ / static_cast<double>(steps);
+      if (in_steps && wire_known_) row_.wire_bytes_per_step_and_rank = sent_ / static_cast<double>(steps);
+    }
+    if (!busbw_.empty()) row_.busbw_gbps = lower_median(std::move(busbw_));
+    if (!busbw_wire_.empty()) row_.busbw_wire_gbps = lower_median(std::move(busbw_wire_));
+    return row_;
+  }
+
+ private:
+  GroupOperation row_;
+  bool waits_known_ = false, any_in_step_ = false, exposed_known_ = true, sizes_known_ = true,
+       wire_known_ = true;
+  std::int64_t wait_ns_ = 0, exposed_ns_ = 0, bytes_ = 0;
+  double handled_ = 0, sent_ = 0;
+  std::vector<double> busbw_, busbw_wire_;
+};
+
+std::int64_t time_of(const GroupOperation& row) {
+  return saturating_add(row.transfer_ns, row.wait_ns.value_or(0));
+}
+
+std::int64_t time_of(const GroupReport& group) {
+  std::int64_t sum = 0;
+  for (const GroupOperation& row : group.operations) sum = saturating_add(sum, time_of(row));
+  return sum;
+}
+
+}  // namespace
+
+std::vector<GroupReport> summarise_groups(const Report& report) {
+  std::set<std::int64_t> steps;
+  for (const StepReport& step : report.steps) steps.insert(step.step);
+  using Key = std::pair<std::string, std::vector<std::int32_t>>;
+  std::map<Key, std::map<Operation, OperationSum>> groups;
+  for (const CollectiveReport& c : report.collectives)
+    groups[{c.group_name, c.group_ranks}][c.operation].add(c, c.group_ranks.size(), c.step.has_value());
+  std::vector<GroupReport> result;
+  for (auto& [key, operations] : groups) {
+    GroupReport group{key.first, key.second, {}};
+    for (auto& [operation, sum] : operations)
+      group.operations.push_back(std::move(sum).finish(static_cast<std::int64_t>(steps.size())));
+    std::stable_sort(
+        group.operations.begin(), group.operations.end(),
+        [](const GroupOperation& a, const GroupOperation& b) { return time_of(a) > time_of(b); });
+    result.push_back(std::move(group));
+  }
+  std::stable_sort(result.begin(), result.end(),
+                   [](const GroupReport& a, const GroupReport& b) { return time_of(a) > time_of(b); });
+  return result;
+}
+
+}  // namespace lockstep::analyzer

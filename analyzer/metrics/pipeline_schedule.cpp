@@ -1,0 +1,144 @@
+#include "analyzer/metrics/pipeline_schedule.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+namespace lockstep::analyzer {
+namespace {
+
+using Items = std::vector<PassItem>;
+
+std::set<std::int32_t> microbatches_of(const Items& items) {
+  std::set<std::int32_t> numbers;
+  for (const PassItem& item : items) numbers.insert(item.microbatch);
+  return numbers;
+}
+
+// Whether each microbatch passes each chunk once forward and once backward.
+bool is_complete(const Items& items, std::size_t microbatches, std::size_t chunks) {
+  const std::set<PassItem> distinct(items.begin(), items.end());
+  return distinct.size() == items.size() && items.size() == 2 * microbatches * chunks;
+}
+
+// Within each chunk, forwards and backwards in the order of microbatches.
+bool is_in_order(const Items& items) {
+  std::vector<PassItem> seen;
+  for (const PassItem& item : items) {
+    const auto before = std::find_if(seen.begin(), seen.end(), [&](const PassItem& other) {
+      return other.forward == item.forward && other.chunk == item.chunk;
+    });
+    if (before == seen.end()) {
+      seen.push_back(item);
+    } else if (before->microbatch > item.microbatch) {
+      return false;
+    } else {
+      *before = item;
+    }
+  }
+  return true;
+}
+
+// `first` forwards, then backward and forward in turn, then the backwards that are left.
+bool alternates_after(const Items& items, std::int64_t first) {
+  const auto forwards = static_cast<std::int64_t>(items.size() / 2);
+  for (std::int64_t at = 0; at < static_cast<std::int64_t>(items.size()); ++at) {
+    // From the first backward on, forwards stand at odd places as long as there are some.
+    const std::int64_t after = at - first;
+    const bool forward = after < 0 || (after % 2 == 1 && first + after / 2 < forwards);
+    if (items[static_cast<std::size_t>(at)].forward != forward) return false;
+  }
+  return true;
+}
+
+bool follows(const std::vector<Items>& stages, Schedule schedule, std::int64_t microbatches,
+             std::int64_t chunks) {
+  const auto count = static_cast<std::int64_t>(stages.size());
+  for (std::int64_t stage = 0; stage < count; ++stage) {
+    const Items& items = stages[static_cast<std::size_t>(stage)];
+    if (schedule != Schedule::gpipe && !is_in_order(items)) return false;
+    if (!alternates_after(items,
+                          forwards_before_first_backward(schedule, stage, count, microbatches, chunks)))
+      return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+const char* to_string(Schedule schedule) {
+  switch (schedule) {
+    case Schedule::gpipe:
+      return "gpipe";
+    case Schedule::one_forward_one_backward:
+      return "1f1b";
+    case Schedule::interleaved:
+      return "interleaved";
+    case Schedule::unknown:
+      break;
+  }
+  return "unknown";
+}
+
+std::int64_t forwards_before_first_backward(Schedule schedule, std::int64_t stage, std::int64_t stages,
+                                            std::int64_t microbatches, std::int64_t chunks) {
+  switch (schedule) {
+    case Schedule::one_forward_one_backward:
+      return std::min(microbatches, stages - stage);
+    case Schedule::interleaved: {
+      const std::int64_t round = microbatches / std::max<std::int64_t>(1, microbatches / stages);
+      // The forward of the first turn stands before its backward.
+      return std::min((chunks - 1) * round + 2 * (stages - 1 - stage) + 1, chunks * microbatches);
+    }
+    case Schedule::gpipe:
+    case Schedule::unknown:
+      break;
+  }
+  return microbatches * chunks;
+}
+
+std::optional<double> ideal_bubble_ratio(Schedule schedule, std::int64_t stages, std::int64_t microbatches,
+                                         std::int64_t chunks) {
+  if (schedule == Schedule::unknown || microbatches < 1) return std::nullopt;
+  const std::int64_t passes = schedule == Schedule::interleaved ? chunks * microbatches : microbatches;
+  return static_cast<double>(stages - 1) / static_cast<double>(passes + stages - 1);
+}
+
+RecognisedSchedule recognise(const std::vector<Items>& stages, const std::vector<std::int32_t>& chunks) {
+  RecognisedSchedule result;
+  result.chunks = *std::max_element(chunks.begin(), chunks.end());
+  std::set<std::int32_t> numbers;
+  for (const Items& items : stages) numbers.merge(microbatches_of(items));
+  if (numbers.empty() || *numbers.begin() < 0) {
+    result.reason = "its microbatches are not numbered";
+    return result;
+  }
+  result.microbatches = static_cast<std::int32_t>(numbers.size());
+  for (std::size_t stage = 0; stage < stages.size(); ++stage) {
+    if (chunks[stage] != result.chunks) {
+      result.reason = fmt::format("stage {} has {} separate blocks of layers, another one {}", stage,
+                                  chunks[stage], result.chunks);
+      return result;
+    }
+    if (!is_complete(stages[stage], numbers.size(), static_cast<std::size_t>(result.chunks))) {
+      result.reason =
+          fmt::format("stage {} does not run each of {} microbatches once forward and once backward", stage,
+                      numbers.size());
+      return result;
+    }
+  }
+  const std::int64_t m = *result.microbatches;
+  for (const Schedule candidate :
+       {Schedule::gpipe, Schedule::one_forward_one_backward, Schedule::interleaved}) {
+    if ((candidate == Schedule::interleaved) != (result.chunks > 1)) continue;
+    if (!follows(stages, candidate, m, result.chunks)) continue;
+    result.schedule = candidate;
+    return result;
+  }
+  result.reason = result.chunks > 1 ? "the order of its passes is not that of interleaved 1F1B"
+                                    : "the order of its passes is neither GPipe's nor 1F1B's";
+  return result;
+}
+
+}  // namespace lockstep::analyzer

@@ -1,0 +1,85 @@
+#include "analyzer/metrics/pipeline_schedule.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <sstream>
+#include <string>
+
+namespace lockstep::analyzer {
+namespace {
+
+using testing::HasSubstr;
+
+// "F0 F1 B0 B1"; "F0.1" is the forward of microbatch 0 through chunk 1.
+std::vector<PassItem> items(const std::string& text) {
+  std::vector<PassItem> result;
+  std::istringstream words(text);
+  for (std::string word; words >> word;) {
+    PassItem item{word[0] == 'F', -1, 0};
+    if (word.size() > 1) item.microbatch = word[1] - '0';
+    if (word.size() > 3) item.chunk = word[3] - '0';
+    result.push_back(item);
+  }
+  return result;
+}
+
+RecognisedSchedule of(const std::vector<std::string>& stages, std::int32_t chunks = 1) {
+  std::vector<std::vector<PassItem>> all;
+  for (const std::string& stage : stages) all.push_back(items(stage));
+  return recognise(all, std::vector<std::int32_t>(stages.size(), chunks));
+}
+
+TEST(PipelineSchedule, GPipeRunsAllForwardsFirst) {
+  for (const char* backwards : {"B0 B1 B2", "B2 B1 B0"}) {
+    const std::string stage = std::string("F0 F1 F2 ") + backwards;
+    const RecognisedSchedule found = of({stage, stage});
+    EXPECT_EQ(found.schedule, Schedule::gpipe);
+    EXPECT_EQ(found.microbatches, 3);
+    EXPECT_EQ(found.reason, "");
+  }
+}
+
+TEST(PipelineSchedule, OneForwardOneBackward) {
+  EXPECT_EQ(of({"F0 F1 B0 F2 B1 B2", "F0 B0 F1 B1 F2 B2"}).schedule, Schedule::one_forward_one_backward);
+  // Fewer microbatches than stages.
+  EXPECT_EQ(of({"F0 F1 B0 B1", "F0 F1 B0 B1", "F0 B0 F1 B1"}).schedule, Schedule::one_forward_one_backward);
+  // One forward too many on the first stage; on the last one.
+  EXPECT_EQ(of({"F0 F1 F2 B0 B1 B2", "F0 B0 F1 B1 F2 B2"}).schedule, Schedule::unknown);
+  EXPECT_EQ(of({"F0 F1 B0 F2 B1 B2", "F0 F1 B0 B1 F2 B2"}).schedule, Schedule::unknown);
+  // Backwards out of order.
+  EXPECT_EQ(of({"F0 F1 B1 F2 B0 B2", "F0 B0 F1 B1 F2 B2"}).schedule, Schedule::unknown);
+}
+
+TEST(PipelineSchedule, InterleavedNeedsItsWarmUp) {
+  // Two stages, two chunks, two microbatches: the first stage runs min(2 + 2, 4) forwards before the turns,
+  // the last one 2.
+  const std::vector<std::string> stages{"F0.0 F1.0 F0.1 F1.1 B0.1 B1.1 B0.0 B1.0",
+                                        "F0.0 F1.0 F0.1 B0.1 F1.1 B1.1 B0.0 B1.0"};
+  const RecognisedSchedule found = of(stages, 2);
+  EXPECT_EQ(found.schedule, Schedule::interleaved);
+  EXPECT_EQ(found.microbatches, 2);
+  EXPECT_EQ(found.chunks, 2);
+  EXPECT_EQ(of({stages[0], stages[0]}, 2).schedule, Schedule::unknown);
+}
+
+TEST(PipelineSchedule, WhatIsUnknownSaysWhy) {
+  EXPECT_THAT(of({"F0 B0 F1 B1", "F0 B0 F1 B1"}).reason, HasSubstr("neither GPipe's nor 1F1B's"));
+  EXPECT_THAT(of({"F0 F1 B0", "F0 B0 F1 B1"}).reason, HasSubstr("stage 0 does not run each of 2"));
+  EXPECT_THAT(of({"F0 F0 B0 B0", "F0 B0 F1 B1"}).reason, HasSubstr("stage 0 does not run each of 2"));
+  EXPECT_THAT(of({"F B", "F B"}).reason, HasSubstr("not numbered"));
+  EXPECT_EQ(of({"F B", "F B"}).microbatches, std::nullopt);
+  EXPECT_THAT(of({"", ""}).reason, HasSubstr("not numbered"));
+  const std::string stage = "F0.0 F0.1 B0.1 B0.0";
+  EXPECT_THAT(recognise({items(stage), items("F0 B0")}, {2, 1}).reason, HasSubstr("separate blocks"));
+}
+
+TEST(PipelineSchedule, Ideals) {
+  EXPECT_DOUBLE_EQ(*ideal_bubble_ratio(Schedule::gpipe, 4, 8, 1), 3.0 / 11);
+  EXPECT_DOUBLE_EQ(*ideal_bubble_ratio(Schedule::one_forward_one_backward, 2, 4, 1), 1.0 / 5);
+  EXPECT_DOUBLE_EQ(*ideal_bubble_ratio(Schedule::interleaved, 4, 8, 2), 3.0 / 19);
+  EXPECT_EQ(ideal_bubble_ratio(Schedule::unknown, 4, 8, 1), std::nullopt);
+}
+
+}  // namespace
+}  // namespace lockstep::analyzer

@@ -1,0 +1,17 @@
+#include "reference_trainer/model/tensor_memory.h"
+
+#include <c10/core/Allocator.h>
+
+namespace lockstep::trainer {
+
+void allocate_memory(const at::Tensor& tensor) {
+  c10::StorageImpl* const storage = tensor.storage().unsafeGetStorageImpl();
+  storage->set_data_ptr_noswap(c10::GetAllocator(tensor.device().type())->allocate(storage->nbytes()));
+}
+
+void free_memory(const at::Tensor& tensor) {
+  // The size stays: views keep their shapes, and autograd what it saved of them.
+  tensor.storage().unsafeGetStorageImpl()->set_data_ptr_noswap(at::DataPtr(nullptr, tensor.device()));
+}
+
+}  // namespace lockstep::trainer

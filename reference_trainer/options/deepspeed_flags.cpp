@@ -1,0 +1,118 @@
+#include <algorithm>
+
+#include "reference_trainer/options/flags.h"
+#include "reference_trainer/zero/batch_sizes.h"
+
+namespace lockstep::trainer {
+namespace {
+
+Mode mode_of_stage(int stage) {
+  return stage == 1 ? Mode::zero1 : stage == 2 ? Mode::zero2 : Mode::zero3;
+}
+
+// The command line (or --config) and DeepSpeed's file, which must not say different things.
+class Merge {
+ public:
+  Merge(const CLI::App& app, std::string file) : app_(app), file_(std::move(file)) {}
+
+  // Where the file has a value, `value`, of the flag, takes it.
+  template <class Value, class InFile>
+  void take(const char* flag, const char* key, const std::optional<InFile>& in_file, Value& value) {
+    if (!in_file) return;
+    if (!status_.ok() || (given(flag) && static_cast<InFile>(value) == *in_file)) return;
+    if (given(flag))
+      status_ = contradiction(flag, fmt::format("{}", value), key, fmt::format("{}", *in_file));
+    else
+      value = static_cast<Value>(*in_file);
+  }
+  void take_precision(const std::optional<bool>& bf16, Precision& precision) {
+    if (!bf16 || !status_.ok()) return;
+    if (given("--dtype") && (precision == Precision::bfloat16) != *bf16)
+      status_ = contradiction("--dtype", to_string(precision), "bf16.enabled", *bf16 ? "true" : "false");
+    if (!given("--dtype") && *bf16) precision = Precision::bfloat16;
+  }
+  void take_mode(int stage, Mode& mode) {
+    if (given("--mode") && mode != mode_of_stage(stage) && status_.ok())
+      status_ = contradiction("--mode", to_string(mode), "zero_optimization.stage", std::to_string(stage));
+    mode = mode_of_stage(stage);
+  }
+
+  bool given(const char* flag) const { return app_.count(flag) > 0; }
+  const Status& status() const { return status_; }
+
+ private:
+  Error contradiction(const std::string& flag, const std::string& value, const std::string& key,
+                      const std::string& in_file) const {
+    return {fmt::format("{} {} and {}: {} of --deepspeed {} contradict each other: leave one of them out",
+                        flag, value, key, in_file, file_)};
+  }
+
+  const CLI::App& app_;
+  std::string file_;
+  Status status_;
+};
+
+}  // namespace
+
+void add_zero_flags(CLI::App& app, Options& options) {
+  app.add_option("--deepspeed", options.deepspeed_file,
+                 "DeepSpeed's own JSON configuration (docs/zero.md); its stage is the mode")
+      ->type_name("FILE")
+      ->group(kZeroGroup);
+}
+
+int zero_stage(Mode mode) {
+  switch (mode) {
+    case Mode::zero1:
+      return 1;
+    case Mode::zero2:
+      return 2;
+    case Mode::zero3:
+      return 3;
+    default:
+      return 0;
+  }
+}
+
+Status apply_deepspeed(const CLI::App& app, Options& options) {
+  const std::string& file = options.deepspeed_file;
+  if (file.empty()) {
+    if (const int stage = zero_stage(options.mode); stage > 0) options.zero = default_zero_options(stage);
+    return {};
+  }
+  Result<DeepSpeedConfig> read = read_deepspeed_config(file, options.model.hidden);
+  if (!read.ok()) return read.error();
+  DeepSpeedConfig config = std::move(read).value();
+  TrainingOptions& training = options.training;
+  Merge merge(app, file);
+  merge.take_mode(config.zero.stage, options.mode);
+  merge.take("--batch-size", "train_micro_batch_size_per_gpu", config.batch.micro_batch, training.batch_size);
+  merge.take("--gradient-accumulation", "gradient_accumulation_steps", config.batch.accumulation,
+             training.gradient_accumulation);
+  merge.take("--clip-grad-norm", "gradient_clipping", config.gradient_clipping, training.clip_grad_norm);
+  merge.take_precision(config.bf16, options.model.precision);
+  if (!merge.status().ok()) return merge.status();
+  if (merge.given("--batch-size")) config.batch.micro_batch = training.batch_size;
+  if (merge.given("--gradient-accumulation")) config.batch.accumulation = training.gradient_accumulation;
+  options.zero = config.zero;
+  options.batch_sizes = config.batch;
+  options.warnings = std::move(config.warnings);
+  return {};
+}
+
+Status settle_batch_sizes(Options& options, int world_size) {
+  if (options.deepspeed_file.empty()) return {};
+  const auto solved = solve_batch_sizes(options.batch_sizes, world_size, options.training.batch_size);
+  if (!solved.ok()) return Error{options.deepspeed_file + ": " + solved.error().message};
+  const auto [batch, accumulation] = solved.value();
+  if (std::max(batch, accumulation) > kMillion)
+    return Error{
+        fmt::format("{}: train_batch_size {} makes micro-steps of {} sequences, {} of them a step; "
+                    "neither may be above {}",
+                    options.deepspeed_file, *options.batch_sizes.train_batch, batch, accumulation, kMillion)};
+  options.training.batch_size = static_cast<int>(batch);
+  options.training.gradient_accumulation = static_cast<int>(accumulation);
+  return {};
+}
+
+}  // namespace lockstep::trainer
