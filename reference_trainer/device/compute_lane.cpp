@@ -18,22 +18,24 @@ std::uint64_t next_random(std::uint64_t& state) {
 
 }  // namespace
 
-ComputeLane::ComputeLane(const PaceOptions& pace, std::uint64_t seed, int rank)
-    : pace_(pace), random_(seed * 1'000'003 + static_cast<std::uint64_t>(rank)) {
+ComputeLane::ComputeLane(const PaceOptions& pace, std::uint64_t seed, int rank, RankFaults& faults)
+    : pace_(pace), faults_(faults), random_(seed * 1'000'003 + static_cast<std::uint64_t>(rank)) {
   if (paced()) sleep_exactly();
 }
 
-std::int64_t ComputeLane::modelled_ns(double flops) {
+std::int64_t ComputeLane::modelled_ns(const Computation& computation) {
   constexpr double kRange = 18446744073709551616.0;  // 2^64
   const double uniform = static_cast<double>(next_random(random_)) / kRange;
-  const double factor = 1 + pace_.jitter * (2 * uniform - 1);
-  return std::llround(flops / pace_.flops_per_second * factor * 1e9);
+  const double factor =
+      (1 + pace_.jitter * (2 * uniform - 1)) * faults_.compute_factor(computation.microbatch);
+  return std::llround(computation.flops / pace_.flops_per_second * factor * 1e9);
 }
 
 ComputeLane::Range::Range(ComputeLane& lane, const Computation& computation)
     : lane_(&lane), pass_(computation.pass) {
+  lane.faults_.before_computation();
   const bool held = lane.paced() && computation.flops > 0;
-  if (held) end_ns_ = monotonic_ns() + lane.modelled_ns(computation.flops);
+  if (held) end_ns_ = monotonic_ns() + lane.modelled_ns(computation);
   annotations::push_compute(computation.name, computation.layer, computation.microbatch, computation.pass);
   if (!held) return;
   sleep_until(end_ns_ - lane.arithmetic_ns_[static_cast<std::size_t>(pass_)]);

@@ -10,6 +10,7 @@
 #include <string>
 #include <string_view>
 
+#include "reference_trainer/faults/rank_faults.h"
 #include "reference_trainer/instrumentation/annotations.h"
 #include "reference_trainer/options/options.h"
 
@@ -27,8 +28,8 @@ struct Computation {
 
 class ComputeLane {
  public:
-  // `rank` makes the jitter of each rank its own.
-  ComputeLane(const PaceOptions& pace, std::uint64_t seed, int rank);
+  // `rank` makes the jitter of each rank its own. `faults` must live as long as this.
+  ComputeLane(const PaceOptions& pace, std::uint64_t seed, int rank, RankFaults& faults);
 
   class [[nodiscard]] Range {
    public:
@@ -46,8 +47,15 @@ class ComputeLane {
     std::int64_t end_ns_ = 0;    // modelled; 0: takes as long as it takes
     Pass pass_ = Pass::other;
   };
-  // Don't nest them, and don't leave one open while waiting for communication.
+  // Don't nest them, and don't leave one open while waiting for communication. Where faults say so, it begins
+  // late; on the paced device it takes longer.
   Range compute(const Computation& computation) { return {*this, computation}; }
+
+  // Off the paced device a slow rank really computes more: so many times a layer's forward, besides the one
+  // that counts.
+  double extra_forwards(std::int64_t microbatch) const {
+    return paced() ? 0 : faults_.compute_factor(microbatch) - 1;
+  }
 
   bool paced() const { return pace_.flops_per_second > 0; }
   // Ranges with a modelled time so far, and those whose real arithmetic took longer than it.
@@ -55,9 +63,10 @@ class ComputeLane {
   std::uint64_t late() const { return late_; }
 
  private:
-  std::int64_t modelled_ns(double flops);
+  std::int64_t modelled_ns(const Computation& computation);
 
   PaceOptions pace_;
+  RankFaults& faults_;
   std::uint64_t random_;
   std::uint64_t held_ = 0, late_ = 0;
   // How long the arithmetic of each pass has lately taken at most: it starts so long before its modelled end.

@@ -20,6 +20,7 @@ class Backend;
 namespace lockstep::trainer {
 
 class Communicator;
+class RankFaults;
 
 class CollectiveGroup {
  public:
@@ -44,8 +45,9 @@ class CollectiveGroup {
 
  private:
   Event issue(annotations::Collective operation, const at::Tensor& whole,
-              void (*run)(c10d::Backend&, at::Tensor), const Event& after = {});
+              void (*run)(c10d::Backend&, at::Tensor, int tag), const Event& after = {});
 
+  RankFaults& faults_;
   c10::intrusive_ptr<c10d::Backend> transport_;
   annotations::Group group_;
   PaceOptions pace_;

@@ -18,7 +18,9 @@
 #include <torch/csrc/distributed/c10d/comm.hpp>
 
 #include "reference_trainer/distributed/instrumented_backend.h"
+#include "reference_trainer/distributed/slow_link.h"
 #include "reference_trainer/distributed/store_server.h"
+#include "reference_trainer/faults/rank_faults.h"
 
 namespace lockstep::trainer {
 namespace {
@@ -73,15 +75,17 @@ Error system_error(const char* what) {
 }  // namespace
 
 Communicator::Communicator(const Placement& placement, std::chrono::seconds timeout, const std::string& name,
-                           const PaceOptions& pace)
+                           const PaceOptions& pace, RankFaults& faults)
     : rank_(placement.rank),
       size_(placement.world_size),
       placement_(placement),
       timeout_(timeout),
       pace_(pace),
+      faults_(faults),
       store_(rendezvous(placement, timeout)) {
   annotations::Group all = whole_job(name, size_);
-  backend_ = c10::make_intrusive<InstrumentedBackend>(connect(name, all.ranks), std::move(all), pace);
+  backend_ =
+      c10::make_intrusive<InstrumentedBackend>(connect_gloo(name, all.ranks), std::move(all), pace, faults);
   group_ = c10::make_intrusive<c10d::ProcessGroup>(store_, rank_, size_);
   group_->setBackend(at::kCPU, c10d::ProcessGroup::BackendType::GLOO,
                      c10::intrusive_ptr<c10d::Backend>(backend_));
@@ -113,6 +117,13 @@ std::function<double()> Communicator::start_sum(double value) {
 
 c10::intrusive_ptr<c10d::Backend> Communicator::connect(const std::string& name,
                                                         const std::vector<int>& ranks) {
+  auto transport = connect_gloo(name, ranks);
+  if (!faults_.slows_links()) return transport;
+  return c10::make_intrusive<SlowLink>(std::move(transport), faults_);
+}
+
+c10::intrusive_ptr<c10d::Backend> Communicator::connect_gloo(const std::string& name,
+                                                             const std::vector<int>& ranks) {
   auto options = c10d::ProcessGroupGloo::Options::create(timeout_);
   options->devices.push_back(network_device(placement_));
   options->threads = 1;

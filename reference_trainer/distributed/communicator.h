@@ -27,14 +27,16 @@ class Store;
 namespace lockstep::trainer {
 
 class InstrumentedBackend;
+class RankFaults;
 
 class Communicator {
  public:
   // Meets the other ranks at the rendezvous store and connects to them. One Gloo worker thread: collectives
   // run one after the other, in the order in which they were issued. `name` is the group's, of all ranks.
-  // `pace`: how long operations take at least, here and in groups that are made from this.
+  // `pace`: how long operations take at least, here and in groups that are made from this; so for `faults`,
+  // which must live as long as this.
   Communicator(const Placement& placement, std::chrono::seconds timeout, const std::string& name,
-               const PaceOptions& pace);
+               const PaceOptions& pace, RankFaults& faults);
   ~Communicator();
 
   int rank() const { return rank_; }
@@ -55,13 +57,17 @@ class Communicator {
   // Connections of their own between some ranks, this one among them, for sends and receives. Each of them
   // must call this, with the same name, and nobody else. Ranks of the result count within `ranks`.
   c10::intrusive_ptr<c10d::Backend> connect(const std::string& name, const std::vector<int>& ranks);
+  RankFaults& faults() const { return faults_; }
 
  private:
+  c10::intrusive_ptr<c10d::Backend> connect_gloo(const std::string& name, const std::vector<int>& ranks);
+
   int rank_;
   int size_;
   Placement placement_;
   std::chrono::seconds timeout_;
   PaceOptions pace_;
+  RankFaults& faults_;
   c10::intrusive_ptr<c10d::Store> store_;
   c10::intrusive_ptr<InstrumentedBackend> backend_;
   c10::intrusive_ptr<c10d::ProcessGroup> group_;

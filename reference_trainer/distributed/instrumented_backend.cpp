@@ -1,21 +1,26 @@
 #include "reference_trainer/distributed/instrumented_backend.h"
 
+#include <ATen/ops/zeros.h>
 #include <ATen/record_function.h>
 
 #include <deque>
 #include <memory>
 #include <string_view>
+#include <thread>
 #include <utility>
 
 #include "reference_trainer/device/pacing.h"
 #include "reference_trainer/distributed/data_type.h"
+#include "reference_trainer/faults/rank_faults.h"
 
 namespace lockstep::trainer {
 namespace {
 
 struct IssuedOperation {
   annotations::Collective what;
-  std::int64_t modelled_ns = 0;  // holds the worker so long at its end
+  std::int64_t modelled_ns = 0;     // holds the worker so long at its end
+  std::chrono::nanoseconds held{};  // and so long at its begin: a slow link
+  bool left_out = false;            // something else runs in its place
 };
 
 // Issued operations that have not begun. One queue for the process: it has one group and one worker.
@@ -65,10 +70,11 @@ std::unique_ptr<at::ObserverContext> on_begin(const at::RecordFunction& function
   thread_local const bool named = (annotations::name_this_thread("gloo"), true);
   static_cast<void>(named);
   IssuedOperation operation;
-  if (!issued_operations().pop(operation)) return nullptr;
+  if (!issued_operations().pop(operation) || operation.left_out) return nullptr;
   annotations::push_collective(operation.what);
   modelled_ns = operation.modelled_ns;
   range_open = true;
+  std::this_thread::sleep_for(operation.held);
   return nullptr;
 }
 
@@ -117,20 +123,28 @@ constexpr const char* name_of(trace::Operation operation) {
   }
 }
 
+// What one rank sends, where the algorithms are rings: the bytes that a slow link carries.
+std::int64_t bytes_sent(trace::Operation operation, std::uint64_t bytes, int ranks) {
+  const auto share = static_cast<std::int64_t>(bytes) * (ranks - 1) / ranks;
+  return operation == trace::Operation::all_reduce ? 2 * share : share;
+}
+
 }  // namespace
 
 InstrumentedBackend::InstrumentedBackend(c10::intrusive_ptr<c10d::Backend> inner, annotations::Group group,
-                                         const PaceOptions& pace)
+                                         const PaceOptions& pace, RankFaults& faults)
     : c10d::Backend(inner->getRank(), inner->getSize()),
       inner_(std::move(inner)),
       group_(std::move(group)),
-      pace_(pace) {
+      pace_(pace),
+      faults_(faults) {
   annotations::declare_group(group_);
   if (is_observed()) observe_worker();
 }
 
 bool InstrumentedBackend::is_observed() const {
-  return annotations::tool_attached() || pace_.bytes_per_second > 0 || pace_.latency_us > 0;
+  return annotations::tool_attached() || pace_.bytes_per_second > 0 || pace_.latency_us > 0 ||
+         faults_.slows_links() || faults_.skips_collectives();
 }
 
 void InstrumentedBackend::set_purpose(Purpose purpose) {
@@ -166,13 +180,33 @@ c10::intrusive_ptr<c10d::Work> InstrumentedBackend::issue(const Description& des
   // The loss and other single numbers are free.
   const bool modelled = purpose_ == Purpose::gradients;
   return issued_operations().issue(
-      {operation,
-       modelled ? modelled_transfer_ns(pace_, description.operation, description.bytes, getSize()) : 0},
+      {.what = operation,
+       .modelled_ns =
+           modelled ? modelled_transfer_ns(pace_, description.operation, description.bytes, getSize()) : 0,
+       .held = faults_.sending_time(bytes_sent(description.operation, description.bytes, getSize()))},
       [&] { return close_range_before_waiters(call()); });
+}
+
+// Gloo numbers the operations of a group by itself, so the others' operation would meet the next one of this
+// rank. A broadcast that nobody takes part in has the number of the one left out; the caller goes on at once,
+// with what it had.
+c10::intrusive_ptr<c10d::Work> InstrumentedBackend::leave_out(const std::vector<at::Tensor>& tensors) {
+  const std::lock_guard lock(mutex_);
+  ++next_sequence_;
+  ++issued_for_purpose_;
+  std::vector<at::Tensor> nothing{at::zeros({1})};
+  c10d::BroadcastOptions from_here;
+  from_here.rootRank = getRank();
+  issued_operations().issue({.what = {}, .left_out = true},
+                            [&] { return inner_->broadcast(nothing, from_here); });
+  auto done = c10::make_intrusive<c10::ivalue::Future>(c10::ListType::create(c10::TensorType::get()));
+  done->markCompleted(c10::IValue(tensors));
+  return c10d::Work::create_from_future(done);
 }
 
 c10::intrusive_ptr<c10d::Work> InstrumentedBackend::allreduce(std::vector<at::Tensor>& tensors,
                                                               const c10d::AllreduceOptions& options) {
+  if (faults_.skip_collective()) return leave_out(tensors);
   return issue({trace::Operation::all_reduce, data_type_of(tensors.front()), bytes_of(tensors)},
                [&] { return inner_->allreduce(tensors, options); });
 }

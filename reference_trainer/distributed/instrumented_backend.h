@@ -3,9 +3,10 @@
 // descriptor.
 //
 // How the interval is had: Gloo wraps the execution of each operation in an at::RecordFunction named
-// "gloo:all_reduce" and so on. A global callback for these, registered only where a tool is attached or the
-// device paced, opens and closes the NVTX range on the worker, and holds the worker on the paced device. One
-// worker thread serves a first-in-first-out queue, so the operation that begins is the oldest issued one.
+// "gloo:all_reduce" and so on. A global callback for these, registered only where a tool is attached, the
+// device paced or a fault planted, opens and closes the NVTX range on the worker, and holds the worker on the
+// paced device. One worker thread serves a first-in-first-out queue, so the operation that begins is the
+// oldest issued one.
 #pragma once
 
 #include <array>
@@ -21,12 +22,14 @@
 
 namespace lockstep::trainer {
 
+class RankFaults;
+
 class InstrumentedBackend : public c10d::Backend {
  public:
   // `inner` must run its operations on a single worker thread. `ranks` are the global ranks of the group.
-  // `pace`: how long an operation takes at least.
+  // `pace`: how long an operation takes at least; so for `faults`, which must live as long as this.
   InstrumentedBackend(c10::intrusive_ptr<c10d::Backend> inner, annotations::Group group,
-                      const PaceOptions& pace);
+                      const PaceOptions& pace, RankFaults& faults);
 
   void set_purpose(Purpose purpose);
   Traffic traffic(Purpose purpose) const;
@@ -51,13 +54,16 @@ class InstrumentedBackend : public c10d::Backend {
     std::uint64_t bytes = 0;
     std::int64_t peer = -1;
   };
+  // Whether begin and end of operations on the worker matter to anyone.
   bool is_observed() const;
+  c10::intrusive_ptr<c10d::Work> leave_out(const std::vector<at::Tensor>& tensors);
   template <class Call>
   c10::intrusive_ptr<c10d::Work> issue(const Description& description, const Call& call);
 
   c10::intrusive_ptr<c10d::Backend> inner_;
   annotations::Group group_;
   PaceOptions pace_;
+  RankFaults& faults_;
   mutable std::mutex mutex_;  // issuing and numbering are one step
   std::uint64_t next_sequence_ = 0;
   Purpose purpose_ = Purpose::parameters;

@@ -8,12 +8,11 @@
 namespace lockstep::trainer {
 namespace {
 
-constexpr int kTag = 0;
-
 class Ring {
  public:
-  Ring(c10d::Backend& transport, const at::Tensor& whole)
+  Ring(c10d::Backend& transport, const at::Tensor& whole, int tag)
       : transport_(transport),
+        tag_(tag),
         whole_(whole),
         size_(transport.getSize()),
         rank_(transport.getRank()),
@@ -30,14 +29,15 @@ class Ring {
   // Sends to the next rank while receiving from the one before.
   void exchange(const at::Tensor& outgoing, const at::Tensor& incoming) const {
     std::vector<at::Tensor> in{incoming}, out{outgoing};
-    const auto received = transport_.recv(in, (rank_ + size_ - 1) % size_, kTag);
-    const auto sent = transport_.send(out, (rank_ + 1) % size_, kTag);
+    const auto received = transport_.recv(in, (rank_ + size_ - 1) % size_, tag_);
+    const auto sent = transport_.send(out, (rank_ + 1) % size_, tag_);
     received->wait();
     sent->wait();
   }
 
  private:
   c10d::Backend& transport_;
+  int tag_;
   const at::Tensor& whole_;
   int size_;
   int rank_;
@@ -46,14 +46,14 @@ class Ring {
 
 }  // namespace
 
-void ring_all_gather(c10d::Backend& transport, at::Tensor whole) {
-  const Ring ring(transport, whole);
+void ring_all_gather(c10d::Backend& transport, at::Tensor whole, int tag) {
+  const Ring ring(transport, whole, tag);
   for (int step = 0; step + 1 < ring.size(); ++step)
     ring.exchange(ring.part(ring.rank() - step), ring.part(ring.rank() - step - 1));
 }
 
-void ring_reduce_scatter(c10d::Backend& transport, at::Tensor whole) {
-  const Ring ring(transport, whole);
+void ring_reduce_scatter(c10d::Backend& transport, at::Tensor whole, int tag) {
+  const Ring ring(transport, whole, tag);
   const at::Tensor arrived = at::empty_like(ring.part(0));
   for (int step = 0; step + 1 < ring.size(); ++step) {
     ring.exchange(ring.part(ring.rank() - step - 1), arrived);

@@ -2,7 +2,9 @@
 // the whole to its neighbour, as NCCL's rings do. (Gloo's own reduce-scatter is an all-reduce: twice the
 // bytes.)
 //
-// Blocking; called in the same order on all ranks. Errors of the transport are c10d's exceptions.
+// Blocking; called in the same order on all ranks, with the same `tag`, another one for each operation: then
+// messages of different operations cannot meet, even where a rank has left one out. Errors of the transport
+// are c10d's exceptions.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -15,10 +17,10 @@ class Backend;
 namespace lockstep::trainer {
 
 // `whole`: contiguous, one dimension, n equal parts; part `rank` holds the caller's. Fills in the others.
-void ring_all_gather(c10d::Backend& transport, at::Tensor whole);
+void ring_all_gather(c10d::Backend& transport, at::Tensor whole, int tag);
 
 // `whole`: as above, every part the caller's contribution. Afterwards part `rank` holds the sum over all
 // ranks; the other parts hold what is left of the work.
-void ring_reduce_scatter(c10d::Backend& transport, at::Tensor whole);
+void ring_reduce_scatter(c10d::Backend& transport, at::Tensor whole, int tag);
 
 }  // namespace lockstep::trainer

@@ -12,9 +12,14 @@ using Json = nlohmann::ordered_json;
 Json configuration_of(const Options& options) {
   const ModelOptions& model = options.model;
   const TrainingOptions& training = options.training;
-  return {{"layers", model.layers},
+  Json faults = Json::array();
+  for (const Fault& fault : options.faults) faults.push_back(to_string(fault));
+  return {{"model", to_string(model.architecture)},
+          {"layers", model.layers},
           {"hidden", model.hidden},
           {"heads", model.heads},
+          {"kv_heads", model.kv_heads == 0 ? Json(nullptr) : Json(model.kv_heads)},
+          {"intermediate_size", model.intermediate_size == 0 ? Json(nullptr) : Json(model.intermediate_size)},
           {"sequence_length", model.sequence_length},
           {"dtype", to_string(model.precision)},
           {"steps", training.steps},
@@ -31,8 +36,7 @@ Json configuration_of(const Options& options) {
           {"flops", options.pace.flops_per_second},
           {"jitter", options.pace.jitter},
           {"threads", options.threads},
-          {"slow_rank", options.slow.rank < 0 ? Json(nullptr) : Json(options.slow.rank)},
-          {"slow_factor", options.slow.rank < 0 ? Json(nullptr) : Json(options.slow.factor)}};
+          {"faults", faults}};
 }
 
 // File names need not be UTF-8: bytes that are not become U+FFFD instead of an exception.

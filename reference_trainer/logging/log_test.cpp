@@ -17,6 +17,7 @@ TEST(TrainingLog, HoldsWhatItsSchemaSays) {
   TrainingLog log = std::move(created).value();
   Options options;
   options.model.precision = Precision::float64;
+  options.faults = {{.kind = FaultKind::pause, .place = 1, .amount = 5}};
   log.start(options, {.world_size = 4,
                       .text_source = "bad \xff name",
                       .text_bytes = 100,
@@ -41,7 +42,7 @@ TEST(TrainingLog, HoldsWhatItsSchemaSays) {
   EXPECT_EQ(lines[0].at("parameters").at(1), (json{{"name", "b"}, {"elements", 5}, {"bytes", 40}}));
   EXPECT_EQ(lines[0].at("text").at("source"), "bad \xEF\xBF\xBD name");
   EXPECT_EQ(lines[0].at("configuration").at("dtype"), "float64");
-  EXPECT_TRUE(lines[0].at("configuration").at("slow_rank").is_null());
+  EXPECT_EQ(lines[0].at("configuration").at("faults"), json({"pause:rank=1,ms=5"}));
   EXPECT_EQ(lines[1], (json{{"event", "buckets"},
                             {"step", 2},
                             {"when", "rebuilt"},

@@ -1,14 +1,12 @@
 #include "reference_trainer/model/gpt2.h"
 
 #include <ATen/ops/arange.h>
-#include <ATen/ops/cross_entropy_loss.h>
 #include <ATen/ops/gelu.h>
 #include <ATen/ops/scaled_dot_product_attention.h>
 #include <torch/nn/init.h>
 
 #include <cmath>
 #include <string>
-#include <string_view>
 
 namespace lockstep::trainer {
 namespace {
@@ -101,16 +99,12 @@ at::Tensor Gpt2::layer(int index, const at::Tensor& input) {
 }
 
 at::Tensor Gpt2::loss(const at::Tensor& hidden, const at::Tensor& targets) {
-  at::Tensor logits = head_(final_norm_(hidden));
-  // A sum of exponentials over the vocabulary has no business in 8 bits of mantissa.
-  if (logits.scalar_type() == at::kBFloat16) logits = logits.to(at::kFloat);
-  return at::cross_entropy_loss(logits.flatten(0, 1), targets.flatten());
+  return cross_entropy(head_(final_norm_(hidden)), targets);
 }
 
 int Gpt2::part_of(const std::string& parameter) const {
-  constexpr std::string_view kLayer = "layer_";
-  if (parameter.starts_with(kLayer)) return std::stoi(parameter.substr(kLayer.size())) + 1;
-  return parameter.starts_with("token_embedding") || parameter.starts_with("position_embedding") ? 0 : head();
+  const bool embeds = parameter.starts_with("token_embedding") || parameter.starts_with("position_embedding");
+  return part_of_layer(parameter).value_or(embeds ? 0 : head());
 }
 
 }  // namespace lockstep::trainer

@@ -1,6 +1,11 @@
 #include "reference_trainer/model/model.h"
 
+#include <ATen/ops/cross_entropy_loss.h>
+
+#include <string_view>
+
 #include "reference_trainer/model/gpt2.h"
+#include "reference_trainer/model/llama.h"
 
 namespace lockstep::trainer {
 
@@ -23,8 +28,24 @@ std::vector<Parameter> Model::all_parameters() const {
   return parameters;
 }
 
+std::optional<int> Model::part_of_layer(const std::string& parameter) {
+  constexpr std::string_view kLayer = "layer_";
+  if (!parameter.starts_with(kLayer)) return std::nullopt;
+  return std::stoi(parameter.substr(kLayer.size())) + 1;
+}
+
+at::Tensor Model::cross_entropy(at::Tensor logits, const at::Tensor& targets) {
+  // A sum of exponentials over the vocabulary has no business in 8 bits of mantissa.
+  if (logits.scalar_type() == at::kBFloat16) logits = logits.to(at::kFloat);
+  return at::cross_entropy_loss(logits.flatten(0, 1), targets.flatten());
+}
+
 std::unique_ptr<Model> make_model(const ModelOptions& options) {
-  std::unique_ptr<Model> model = std::make_unique<Gpt2>(options);
+  std::unique_ptr<Model> model;
+  if (options.architecture == Architecture::llama)
+    model = std::make_unique<Llama>(options);
+  else
+    model = std::make_unique<Gpt2>(options);
   model->to(master_type(options.precision));  // last: every precision starts from the same weights
   for (int part = 0; part < model->parts(); ++part) {
     double& weights = model->matrix_weights_.emplace_back();

@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -43,6 +44,10 @@ class Model : public torch::nn::Module {
  protected:
   // Which part the parameter of this name belongs to.
   virtual int part_of(const std::string& parameter) const = 0;
+  // That of the layer n of "layer_n.…"; nothing for a parameter of no layer.
+  static std::optional<int> part_of_layer(const std::string& parameter);
+  // Mean over all tokens, in float32 at least. logits: [batch, sequence, vocabulary].
+  static at::Tensor cross_entropy(at::Tensor logits, const at::Tensor& targets);
 
  private:
   friend std::unique_ptr<Model> make_model(const ModelOptions& options);

@@ -32,6 +32,8 @@ void add_fsdp_flags(CLI::App& app, FsdpOptions& fsdp);
 void add_zero_flags(CLI::App& app, Options& options);
 void add_pipeline_flags(CLI::App& app, PipelineOptions& pipeline);
 void add_teaching_flags(CLI::App& app, Options& options);
+// The kinds of --fault, for the end of --help.
+std::string describe_teaching_flags();
 
 // After parsing: what --deepspeed's file says, or, without one, DeepSpeed's defaults for the mode.
 Status apply_deepspeed(const CLI::App& app, Options& options);

@@ -6,6 +6,8 @@ namespace lockstep::trainer {
 
 void add_model_flags(CLI::App& app, ModelOptions& model) {
   const char* group = "Model";
+  add_choice(app, "--model", "Kind of layers", {{"gpt2", Architecture::gpt2}, {"llama", Architecture::llama}},
+             "gpt2", group, model.architecture);
   app.add_option("--layers", model.layers, "Transformer layers")
       ->check(whole_number(1, 1000))
       ->type_name("N")
@@ -20,6 +22,16 @@ void add_model_flags(CLI::App& app, ModelOptions& model) {
       ->check(whole_number(1, kMillion))
       ->type_name("N")
       ->capture_default_str()
+      ->group(group);
+  app.add_option("--kv-heads", model.kv_heads,
+                 "llama: key and value heads, shared by the attention heads (default: a quarter of them)")
+      ->check(whole_number(1, kMillion))
+      ->type_name("N")
+      ->group(group);
+  app.add_option("--intermediate-size", model.intermediate_size,
+                 "llama: width inside of the SwiGLU (default: 8/3 of --hidden, a multiple of 16)")
+      ->check(whole_number(1, kMillion))
+      ->type_name("N")
       ->group(group);
   app.add_option("--sequence-length", model.sequence_length, "Tokens (bytes) in a sequence")
       ->check(whole_number(1, kMillion))

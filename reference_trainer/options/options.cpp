@@ -7,6 +7,7 @@
 #include <memory>
 #include <vector>
 
+#include "reference_trainer/model/llama_shape.h"
 #include "reference_trainer/options/flags.h"
 #include "reference_trainer/options/json_config.h"
 #include "reference_trainer/pipeline/layout.h"
@@ -43,6 +44,21 @@ CommandLine usage_error(const std::string& message) {
           .output = "lockstep train: " + message + "\nTry 'lockstep train --help'.\n"};
 }
 
+Status check_model(const ModelOptions& model) {
+  if (model.architecture == Architecture::llama) {
+    const Result<LlamaShape> shape =
+        llama_shape(model.hidden, model.heads, model.kv_heads, model.intermediate_size);
+    return shape.ok() ? Status() : shape.error();
+  }
+  if (model.kv_heads != 0 || model.intermediate_size != 0)
+    return Error{fmt::format("{} belongs to --model llama, and this is --model {}",
+                             model.kv_heads != 0 ? "--kv-heads" : "--intermediate-size",
+                             to_string(model.architecture))};
+  if (model.hidden % model.heads != 0)
+    return Error{fmt::format("--hidden {} is not a multiple of --heads {}", model.hidden, model.heads)};
+  return {};
+}
+
 Status check_fsdp(const Options& options, int world_size) {
   const FsdpOptions& fsdp = options.fsdp;
   if (fsdp.shard_size > 0 && fsdp.strategy != ShardingStrategy::hybrid_shard)
@@ -63,7 +79,7 @@ CommandLine parse_command_line(int argc, const char* const* argv) {
   CommandLine line;
   Options& options = line.options;
   CLI::App app(kDescription, "lockstep train");
-  app.footer(kFooter);
+  app.footer(describe_teaching_flags() + kFooter);
   app.get_formatter()->column_width(34);
   app.set_config("--config", "",
                  "JSON file with flags by name: {\"mode\": \"fsdp\", \"ranks\": 4}; flags win over it")
@@ -95,6 +111,10 @@ CommandLine parse_command_line(int argc, const char* const* argv) {
   } catch (const CLI::ParseError& error) {
     return usage_error(error.what());
   }
+  if (options.slow.rank >= 0)
+    options.faults.push_back({.kind = FaultKind::slow_rank,
+                              .place = options.slow.rank,
+                              .amount = static_cast<double>(options.slow.factor)});
   if (const Status status = apply_deepspeed(app, options); !status.ok())
     return usage_error(status.error().message);
   for (const CLI::Option* option : app.get_options()) {
@@ -109,10 +129,7 @@ CommandLine parse_command_line(int argc, const char* const* argv) {
 }
 
 Status check_options(const Options& options, int world_size) {
-  const ModelOptions& model = options.model;
-  if (model.hidden % model.heads != 0) {
-    return Error{fmt::format("--hidden {} is not a multiple of --heads {}", model.hidden, model.heads)};
-  }
+  if (const Status status = check_model(options.model); !status.ok()) return status;
   if (options.mode == Mode::single && world_size > 1)
     return Error{
         fmt::format("--mode single: this job has {} ranks; --mode ddp or fsdp shares the work", world_size)};
@@ -137,6 +154,9 @@ Status check_options(const Options& options, int world_size) {
     return Error{
         fmt::format("--slow-rank {}: the job's ranks are 0 to {}", options.slow.rank, world_size - 1)};
   }
+  for (const Fault& fault : options.faults) {
+    if (const Status status = check_fault(fault, world_size, /*stages=*/1); !status.ok()) return status;
+  }
   return {};
 }
 
@@ -158,6 +178,10 @@ const char* to_string(Mode mode) {
       return "pipeline";
   }
   return "";
+}
+
+const char* to_string(Architecture architecture) {
+  return architecture == Architecture::llama ? "llama" : "gpt2";
 }
 
 const char* to_string(Precision precision) {

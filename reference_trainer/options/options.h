@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "reference_trainer/faults/fault.h"
 #include "reference_trainer/pipeline/schedule.h"
 #include "reference_trainer/zero/deepspeed_config.h"
 #include "trace/result.h"
@@ -17,11 +18,16 @@ namespace lockstep::trainer {
 // bfloat16: computed in bfloat16, with float32 masters of the weights for the optimizer.
 enum class Precision { float32, float64, bfloat16 };
 
+enum class Architecture { gpt2, llama };
+
 struct ModelOptions {
+  Architecture architecture = Architecture::gpt2;
   int layers = 6;
   int hidden = 192;
   int heads = 6;
-  int sequence_length = 64;  // tokens; a token is a byte
+  int kv_heads = 0;           // llama; 0: the usual ones (llama_shape.h)
+  int intermediate_size = 0;  // llama; 0: the usual one
+  int sequence_length = 64;   // tokens; a token is a byte
   Precision precision = Precision::float32;
 };
 
@@ -82,7 +88,7 @@ struct PipelineOptions {
   bool overlap_p2p = false;  // receives are posted before the compute that comes before their use
 };
 
-// A planted, real cause of waiting: this rank computes every layer's forward `factor` times.
+// --slow-rank and --slow-factor, short for a fault slow_rank.
 struct SlowRankOptions {
   int rank = -1;  // -1: none
   int factor = 2;
@@ -107,6 +113,7 @@ struct Options {
   PipelineOptions pipeline;
   PaceOptions pace;
   SlowRankOptions slow;
+  std::vector<Fault> faults;  // planted causes of waiting, that of `slow` among them
 };
 
 // What a command line comes to: options to run with, or text to print and an exit code.
@@ -127,6 +134,7 @@ Status check_options(const Options& options, int world_size);
 
 const char* to_string(Precision precision);
 const char* to_string(Mode mode);
+const char* to_string(Architecture architecture);
 const char* to_string(Device device);
 
 }  // namespace lockstep::trainer

@@ -130,7 +130,10 @@ INSTANTIATE_TEST_SUITE_P(
                       FlagAndValue{"--sharding-strategy", "some"}, FlagAndValue{"--backward-prefetch", "PRE"},
                       FlagAndValue{"--device", "cuda"}, FlagAndValue{"--slow-rank", "-1"},
                       FlagAndValue{"--slow-factor", "0"}, FlagAndValue{"--threads", "0"},
-                      FlagAndValue{"--timeout", "0"}, FlagAndValue{"--no-such-flag", "1"}));
+                      FlagAndValue{"--model", "bert"}, FlagAndValue{"--kv-heads", "0"},
+                      FlagAndValue{"--intermediate-size", "0"}, FlagAndValue{"--fault", "slow_rank:factor=9"},
+                      FlagAndValue{"--fault", "pause:ms=soon"}, FlagAndValue{"--timeout", "0"},
+                      FlagAndValue{"--no-such-flag", "1"}));
 
 TEST(Options, StrayArgumentIsRefused) {
   const CommandLine line = parse({"stray"});
@@ -165,6 +168,34 @@ TEST(Options, ModesHaveFlagsOfTheirOwn) {
 
 TEST(Options, SlowFactorNeedsASlowRank) {
   EXPECT_THAT(parse({"--slow-factor", "3"}).output, HasSubstr("--slow-rank"));
+}
+
+TEST(Options, FaultsAreCollectedInOrder) {
+  const CommandLine line = parse({"--fault", "pause:ms=5", "--slow-rank", "1", "--slow-factor", "3",
+                                  "--fault", "slow_loader:rank=0,steps=2-3"});
+  ASSERT_FALSE(line.exits) << line.output;
+  std::vector<std::string> faults;
+  for (const Fault& fault : line.options.faults) faults.push_back(to_string(fault));
+  EXPECT_THAT(faults, testing::ElementsAre("pause:ms=5", "slow_loader:rank=0,ms=50,steps=2-3",
+                                           "slow_rank:rank=1,factor=3"));
+  EXPECT_TRUE(check_options(line.options, 2).ok());
+  EXPECT_THAT(check_options(parse({"--fault", "pause:rank=2"}).options, 2).error().message,
+              HasSubstr("the job's ranks are 0 to 1"));
+  EXPECT_EQ(parse({"--fault", "pause", "stray"}).exit_code, 2);  // the flag takes one specification
+}
+
+TEST(Options, SizesOfLlamaBelongToIt) {
+  const CommandLine line = parse({"--model", "llama", "--hidden", "64", "--heads", "8", "--kv-heads", "4",
+                                  "--intermediate-size", "100"});
+  ASSERT_FALSE(line.exits) << line.output;
+  EXPECT_EQ(line.options.model.architecture, Architecture::llama);
+  EXPECT_EQ(line.options.model.kv_heads, 4);
+  EXPECT_EQ(line.options.model.intermediate_size, 100);
+  EXPECT_TRUE(check_options(line.options, 1).ok());
+  EXPECT_THAT(check_options(parse({"--kv-heads", "2"}).options, 1).error().message,
+              HasSubstr("--kv-heads belongs to --model llama"));
+  EXPECT_THAT(check_options(parse({"--model", "llama", "--kv-heads", "5"}).options, 1).error().message,
+              HasSubstr("--heads 6 is not a multiple of --kv-heads 5"));
 }
 
 TEST(Options, SmallestBucketHoldsAByte) {

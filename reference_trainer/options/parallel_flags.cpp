@@ -84,19 +84,4 @@ std::vector<Mode> modes_of_group(const std::string& group) {
   return {};
 }
 
-void add_teaching_flags(CLI::App& app, Options& options) {
-  const char* group = "Teaching aids";
-  CLI::Option* const rank =
-      app.add_option("--slow-rank", options.slow.rank,
-                     "This rank computes every layer's forward several times: a real straggler")
-          ->check(whole_number(0, kMillion))
-          ->type_name("RANK")
-          ->group(group);
-  app.add_option("--slow-factor", options.slow.factor, "How many times (default 2)")
-      ->check(whole_number(1, 1000))
-      ->type_name("N")
-      ->needs(rank)
-      ->group(group);
-}
-
 }  // namespace lockstep::trainer

@@ -95,6 +95,31 @@ TEST_F(Training, SlowRankChangesTimeAlone) {
   EXPECT_EQ(usual, slowed);
 }
 
+TEST_F(Training, FaultsChangeTimeAlone) {
+  const Arguments common{"--ranks", "2", "--steps", "3", "--mode", "fsdp"};
+  Arguments faulty = common;
+  for (const char* fault : {"slow_rank:rank=0,factor=1.5", "slow_loader:ms=2", "pause:ms=3",
+                            "uneven_batch:factor=3", "delayed_launch:us=100", "slow_link:mbit=1000"})
+    faulty.insert(faulty.end(), {"--fault", fault});
+  EXPECT_EQ(losses(common), losses(faulty));
+}
+
+TEST_F(Training, LlamaShardedEqualsLlamaWhole) {
+  const Arguments llama{"--model", "llama", "--kv-heads", "1", "--dtype", "float64", "--steps", "6"};
+  const auto with = [&llama](Arguments more) {
+    more.insert(more.end(), llama.begin(), llama.end());
+    return more;
+  };
+  const std::vector<double> one = losses(with({"--batch-size", "6"}));
+  ASSERT_EQ(one.size(), 6u);
+  EXPECT_LT(one.back(), one.front());
+  for (const char* mode : {"ddp", "fsdp"})
+    EXPECT_LT(
+        largest_relative_difference(one, losses(with({"--ranks", "3", "--mode", mode, "--batch-size", "2"}))),
+        1e-9)
+        << mode;
+}
+
 TEST_F(Training, SeedDecides) {
   const std::vector<double> first = losses({"--steps", "2", "--seed", "7"});
   const std::vector<double> again = losses({"--steps", "2", "--seed", "7"});

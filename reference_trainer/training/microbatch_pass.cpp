@@ -3,6 +3,8 @@
 #include <torch/csrc/autograd/autograd.h>
 #include <torch/csrc/autograd/engine.h>
 
+#include <algorithm>
+#include <cmath>
 #include <string>
 #include <utility>
 
@@ -50,16 +52,25 @@ at::Tensor MicrobatchPass::compute(int part, const at::Tensor& input) {
   return part == model.head() ? model.loss(input, targets_) : model.layer(part - 1, input);
 }
 
+// A slow rank's real work besides: as many sequences more as its faults say, and nothing comes of them.
+void MicrobatchPass::compute_in_vain(int part, const at::Tensor& input) {
+  const at::NoGradGuard no_gradient;
+  auto sequences =
+      std::llround(context_.lane.extra_forwards(microbatch_) * static_cast<double>(input.size(0)));
+  while (sequences > 0) {
+    const std::int64_t now = std::min<std::int64_t>(sequences, input.size(0));
+    const auto repeated = range(Pass::forward, part, input, " (repeated)");
+    compute(part, input.narrow(0, 0, now));
+    sequences -= now;
+  }
+}
+
 at::Tensor MicrobatchPass::forward_part(int part, const at::Tensor& input) {
   Kept& kept = kept_[static_cast<std::size_t>(part - first_)];
   kept.input = part == 0 ? input : input.detach().requires_grad_(true);
   call(context_.hooks.before_forward, part);
   const bool checkpoint = context_.checkpoint && is_layer(part);
-  for (int repetition = 1; is_layer(part) && repetition < context_.forward_repetitions; ++repetition) {
-    const at::NoGradGuard no_gradient;
-    const auto repeated = range(Pass::forward, part, kept.input, " (repeated)");
-    compute(part, kept.input);
-  }
+  if (is_layer(part)) compute_in_vain(part, kept.input);
   at::Tensor output;
   {
     const at::AutoGradMode gradient(!checkpoint);

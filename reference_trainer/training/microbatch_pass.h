@@ -29,8 +29,6 @@ struct PassContext {
   PartHooks hooks = {};
   // Layers keep their input alone, and backward computes their forward once more.
   bool checkpoint = false;
-  // Each layer's forward is computed so many times, the last one counts: a real straggler.
-  int forward_repetitions = 1;
   // The part whose backward ends with a wait for communication inside of autograd (the Reducer's): its
   // compute range ends before that. −1: none.
   int waits_in_backward_of = -1;
@@ -62,6 +60,7 @@ class MicrobatchPass {
     at::Tensor output;  // undefined where checkpointed
   };
   at::Tensor compute(int part, const at::Tensor& input);
+  void compute_in_vain(int part, const at::Tensor& input);
   at::Tensor forward_part(int part, const at::Tensor& input);
   at::Tensor backward_part(int part, const at::Tensor& output_gradient, double loss_scale);
   ComputeLane::Range range(Pass pass, int part, const at::Tensor& input, const char* suffix = "");

@@ -18,10 +18,8 @@ std::vector<at::Tensor> Strategy::gradients() {
 
 PassContext pass_context(const StrategyContext& context) {
   const Options& options = context.options;
-  return {.model = context.model,
-          .lane = context.lane,
-          .checkpoint = options.training.activation_checkpointing,
-          .forward_repetitions = options.slow.rank == context.placement.rank ? options.slow.factor : 1};
+  return {
+      .model = context.model, .lane = context.lane, .checkpoint = options.training.activation_checkpointing};
 }
 
 void broadcast_parameters(const StrategyContext& context) {

@@ -23,8 +23,9 @@ Batch make_batch(const std::string& text, const std::vector<std::size_t>& offset
 
 }  // namespace
 
-TextBatches::TextBatches(const std::string& text, int sequence_length, Sampler sampler)
-    : text_(text), sequence_length_(sequence_length), sampler_(std::move(sampler)) {}
+TextBatches::TextBatches(const std::string& text, int sequence_length, Sampler sampler,
+                         const RankFaults& faults)
+    : text_(text), sequence_length_(sequence_length), sampler_(std::move(sampler)), faults_(faults) {}
 
 void TextBatches::begin_step(int step) {
   step_ = static_cast<std::size_t>(step - 1);
@@ -33,6 +34,7 @@ void TextBatches::begin_step(int step) {
 
 Batch TextBatches::next() {
   const auto range = annotations::Scope::phase("data_loading");
+  faults_.wait_for_batch();
   return make_batch(text_, sampler_.batch(step_, micro_step_++), sequence_length_);
 }
 

@@ -4,14 +4,15 @@
 #include <string>
 
 #include "reference_trainer/data/sampler.h"
+#include "reference_trainer/faults/rank_faults.h"
 #include "reference_trainer/training/strategy.h"
 
 namespace lockstep::trainer {
 
 class TextBatches : public BatchSource {
  public:
-  // `text` must live as long as this.
-  TextBatches(const std::string& text, int sequence_length, Sampler sampler);
+  // `text` and `faults` must live as long as this.
+  TextBatches(const std::string& text, int sequence_length, Sampler sampler, const RankFaults& faults);
 
   // Steps count from 1.
   void begin_step(int step);
@@ -23,6 +24,7 @@ class TextBatches : public BatchSource {
   const std::string& text_;
   int sequence_length_;
   Sampler sampler_;
+  const RankFaults& faults_;
   std::size_t step_ = 0, micro_step_ = 0;
 };
 

@@ -42,6 +42,11 @@ const char* name_of_all_ranks(Mode mode) {
   return mode == Mode::ddp ? "data_parallel" : "world";
 }
 
+FaultPlace fault_place(const Options& options, const Placement& placement) {
+  const DataShare share = data_share(options, placement.world_size, placement.rank);
+  return {.rank = placement.rank, .replica = share.rank, .samples = options.training.batch_size};
+}
+
 class Trainer {
  public:
   Trainer(const Options& options, const Placement& placement, const Text& text, Sampler sampler,
@@ -49,9 +54,10 @@ class Trainer {
       : options_(options),
         placement_(placement),
         text_(text),
-        batches_(text.bytes, options.model.sequence_length, std::move(sampler)),
+        faults_(FaultPlan(options.faults, options.training.seed), fault_place(options, placement)),
+        batches_(text.bytes, options.model.sequence_length, std::move(sampler), faults_),
         log_(log),
-        lane_(options.pace, options.training.seed, placement.rank) {
+        lane_(options.pace, options.training.seed, placement.rank, faults_) {
     annotations::name_this_thread("main");
     if (annotations::tool_attached()) count_allocations();
     torch::manual_seed(options.training.seed);
@@ -59,7 +65,7 @@ class Trainer {
     write_start();
     if (placement.world_size > 1)
       communicator_ = std::make_unique<Communicator>(placement, std::chrono::seconds(options.timeout_seconds),
-                                                     name_of_all_ranks(options.mode), options.pace);
+                                                     name_of_all_ranks(options.mode), options.pace, faults_);
     strategy_ =
         make_strategy({options, placement, *model_, communicator_.get(), lane_,
                        [this](bool rebuilt, const auto& buckets) { write_buckets(rebuilt, buckets); }});
@@ -115,6 +121,7 @@ class Trainer {
     const auto range = Scope::step(step_);
     const Clock::time_point begin = Clock::now();
     const Traffic before = communicator_ ? communicator_->traffic(Purpose::gradients) : Traffic{};
+    faults_.begin_step(step_);
     batches_.begin_step(step_);
     const std::function<double()> mean_loss = start_sum(Purpose::loss, strategy_->run(batches_));
 
@@ -218,6 +225,7 @@ class Trainer {
   const Options& options_;
   const Placement& placement_;
   const Text& text_;
+  RankFaults faults_;
   TextBatches batches_;
   TrainingLog& log_;
   ComputeLane lane_;
