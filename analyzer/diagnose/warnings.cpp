@@ -44,6 +44,13 @@ void warn_of_job(const Diagnosis& diagnosis, Warnings& warnings) {
     communication = communication || !rank.communications.empty();
     if (!rank.activities.empty()) resolution = std::max(resolution, rank.resolution_ns);
   }
+  if (std::any_of(job.ranks.begin(), job.ranks.end(),
+                  [](const RankTrace& rank) { return rank.device == "paced"; })) {
+    warnings.add("paced_device", kNoRank,
+                 "computed on the trainer's paced device: how long layers and transfers take is a model's "
+                 "figure, not a "
+                 "measurement of this machine");
+  }
   if (!steps) warnings.add("no_steps", kNoRank, "no step marks: figures are over each rank's whole window");
   if (!communication) {
     warnings.add("no_communication", kNoRank,

@@ -72,6 +72,9 @@ void print_headline(const Report& report, const TextOptions& options, Page& page
     uncertainty = std::max(uncertainty, rank.clock.uncertainty_ns);
   }
   if (!hosts.empty()) facts.push_back(format_plural(static_cast<std::int64_t>(hosts.size()), "host"));
+  if (std::any_of(report.ranks.begin(), report.ranks.end(),
+                  [](const RankReport& rank) { return rank.device == "paced"; }))
+    facts.push_back("paced device");
   facts.push_back(report.steps_present.empty()
                       ? "no steps marked"
                       : format_plural(static_cast<std::int64_t>(report.steps_present.size()), "step"));

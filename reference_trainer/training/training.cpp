@@ -58,7 +58,8 @@ class Trainer {
         batches_(text.bytes, options.model.sequence_length, std::move(sampler), faults_),
         log_(log),
         lane_(options.pace, options.training.seed, placement.rank, faults_) {
-    annotations::name_this_thread("main");
+    // Reports name the device after the lane that computes.
+    annotations::name_this_thread(lane_.paced() ? "paced device" : "main");
     if (annotations::tool_attached()) count_allocations();
     torch::manual_seed(options.training.seed);
     model_ = make_model(options.model);

@@ -17,6 +17,9 @@
 namespace lockstep::analyzer::run {
 namespace {
 
+// A thread of this name computes for as long as a model says (docs/instrumentation.md).
+constexpr std::string_view kPacedLane = "paced device";
+
 using trace::LaneKind;
 using trace::Reader;
 using trace::Selection;
@@ -97,7 +100,12 @@ class FileImport {
       import_.trace.lanes.push_back({lane.kind, lane.handle, std::move(text)});
       if (lane.kind == LaneKind::device_stream) import_.trace.device = fmt::format("cuda:{}", lane.device);
     }
-    if (import_.trace.device.empty()) import_.trace.device = "cpu";
+    if (!import_.trace.device.empty()) return;
+    const bool paced =
+        std::any_of(reader_.lanes().begin(), reader_.lanes().end(), [](const trace::Lane& lane) {
+          return lane.kind == LaneKind::compute_thread && lane.name == kPacedLane;
+        });
+    import_.trace.device = paced ? "paced" : "cpu";
   }
 
   void read_groups() {
