@@ -2,9 +2,15 @@
 
 #include <fmt/format.h>
 
+#include "reference_trainer/pipeline/layout.h"
+
 namespace lockstep::trainer {
 
-DataShare data_share(const Options&, int world_size, int rank) {
+DataShare data_share(const Options& options, int world_size, int rank) {
+  if (options.mode == Mode::pipeline) {
+    const PipelinePlace place = pipeline_place(pipeline_shape(options, world_size), world_size, rank);
+    return {.rank = place.pipeline, .size = place.pipelines};
+  }
   return {.rank = rank, .size = world_size};
 }
 

@@ -20,6 +20,7 @@ inline constexpr std::int64_t kMillion = 1'000'000;
 inline constexpr const char* kDdpGroup = "Data parallel (--mode ddp)";
 inline constexpr const char* kFsdpGroup = "Fully sharded (--mode fsdp)";
 inline constexpr const char* kZeroGroup = "ZeRO (--mode zero1, zero2, zero3)";
+inline constexpr const char* kPipelineGroup = "Pipeline (--mode pipeline)";
 std::vector<Mode> modes_of_group(const std::string& group);  // empty: all
 
 void add_job_flags(CLI::App& app, Options& options);
@@ -29,6 +30,7 @@ void add_training_flags(CLI::App& app, TrainingOptions& training);
 void add_ddp_flags(CLI::App& app, DdpOptions& ddp);
 void add_fsdp_flags(CLI::App& app, FsdpOptions& fsdp);
 void add_zero_flags(CLI::App& app, Options& options);
+void add_pipeline_flags(CLI::App& app, PipelineOptions& pipeline);
 void add_teaching_flags(CLI::App& app, Options& options);
 
 // After parsing: what --deepspeed's file says, or, without one, DeepSpeed's defaults for the mode.

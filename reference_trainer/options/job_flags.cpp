@@ -28,6 +28,7 @@ void add_job_flags(CLI::App& app, Options& options) {
               {"zero1", Mode::zero1},
               {"zero2", Mode::zero2},
               {"zero3", Mode::zero3},
+              {"pipeline", Mode::pipeline},
               {"single", Mode::single}},
              "ddp", group, options.mode);
 }

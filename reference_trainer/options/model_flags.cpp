@@ -45,8 +45,8 @@ void add_training_flags(CLI::App& app, TrainingOptions& training) {
       ->type_name("N")
       ->capture_default_str()
       ->group(group);
-  app.add_option("--gradient-accumulation", training.gradient_accumulation,
-                 "Batches per step; gradients are all-reduced in the last one alone")
+  app.add_option("--gradient-accumulation,--microbatches", training.gradient_accumulation,
+                 "Batches per step; gradients are reduced in the last one alone")
       ->check(whole_number(1, kMillion))
       ->type_name("N")
       ->capture_default_str()

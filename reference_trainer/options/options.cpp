@@ -9,6 +9,7 @@
 
 #include "reference_trainer/options/flags.h"
 #include "reference_trainer/options/json_config.h"
+#include "reference_trainer/pipeline/layout.h"
 
 namespace lockstep::trainer {
 namespace {
@@ -26,6 +27,8 @@ constexpr const char* kFooter =
     "                                                   parameters sharded, each gathered when it is needed\n"
     "  lockstep train --ranks 4 --slow-rank 2           rank 2 computes twice: the others wait for it\n"
     "  lockstep train --ranks 4 --deepspeed zero3.json  ZeRO, as DeepSpeed's configuration says\n"
+    "  lockstep train --ranks 4 --mode pipeline --layers 8 --microbatches 16\n"
+    "                                                   four stages of two layers, 1F1B\n"
     "  lockstep record -o run -- lockstep train --ranks 4\n"
     "  torchrun --no-python --nproc-per-node 4 lockstep train --steps 50\n"
     "\n"
@@ -75,6 +78,7 @@ CommandLine parse_command_line(int argc, const char* const* argv) {
   add_ddp_flags(app, options.ddp);
   add_fsdp_flags(app, options.fsdp);
   add_zero_flags(app, options);
+  add_pipeline_flags(app, options.pipeline);
   add_teaching_flags(app, options);
   try {
     app.parse(argc, argv);
@@ -116,6 +120,9 @@ Status check_options(const Options& options, int world_size) {
     return Error{
         fmt::format("--mode {}: one rank has nobody to share with; give --ranks N", to_string(options.mode))};
   if (const Status status = check_fsdp(options, world_size); !status.ok()) return status;
+  if (options.mode == Mode::pipeline) {
+    if (const Status status = check_pipeline(options, world_size); !status.ok()) return status;
+  }
   if (options.device == Device::paced && options.pace.flops_per_second == 0)
     return Error{"--device paced: how fast is the modelled accelerator? Give --flops, as 1e9"};
   const PaceOptions& pace = options.pace;
@@ -147,6 +154,8 @@ const char* to_string(Mode mode) {
       return "zero2";
     case Mode::zero3:
       return "zero3";
+    case Mode::pipeline:
+      return "pipeline";
   }
   return "";
 }

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "reference_trainer/pipeline/schedule.h"
 #include "reference_trainer/zero/deepspeed_config.h"
 #include "trace/result.h"
 
@@ -53,7 +54,7 @@ struct PaceOptions {
 };
 
 // What is spread over the ranks besides the batch.
-enum class Mode { single, ddp, fsdp, zero1, zero2, zero3 };
+enum class Mode { single, ddp, fsdp, zero1, zero2, zero3, pipeline };
 // 1 to 3; 0: not ZeRO.
 int zero_stage(Mode mode);
 
@@ -71,6 +72,14 @@ struct FsdpOptions {
   std::int64_t unit_parameters = 0;
   int shard_size = 0;              // hybrid_shard: ranks that share a copy; 0: those of a node
   bool reduce_in_float32 = false;  // with bfloat16: what gradients are reduced in
+};
+
+// The number of microbatches is TrainingOptions::gradient_accumulation.
+struct PipelineOptions {
+  int stages = 0;  // 0: as many as there are ranks
+  PipelineSchedule schedule = PipelineSchedule::one_forward_one_backward;
+  int chunks = 0;            // of the model on each rank; 0: what the schedule needs at least
+  bool overlap_p2p = false;  // receives are posted before the compute that comes before their use
 };
 
 // A planted, real cause of waiting: this rank computes every layer's forward `factor` times.
@@ -95,6 +104,7 @@ struct Options {
   ZeroOptions zero;
   BatchSizes batch_sizes;             // what flags and that file say; see settle_batch_sizes()
   std::vector<std::string> warnings;  // of that file
+  PipelineOptions pipeline;
   PaceOptions pace;
   SlowRankOptions slow;
 };

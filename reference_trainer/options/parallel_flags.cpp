@@ -80,6 +80,7 @@ std::vector<Mode> modes_of_group(const std::string& group) {
   if (group == kDdpGroup) return {Mode::ddp};
   if (group == kFsdpGroup) return {Mode::fsdp};
   if (group == kZeroGroup) return {Mode::zero1, Mode::zero2, Mode::zero3};
+  if (group == kPipelineGroup) return {Mode::pipeline};
   return {};
 }
 

@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "reference_trainer/tests/trainer_process.h"
 
@@ -43,19 +42,6 @@ class Fsdp : public testing::Test {
     TrainerProcess process(command(more), environment);
     EXPECT_EQ(process.wait(), 0) << process.errors();
     return events(read_json_lines(folder_.file("log")), "step");
-  }
-
-  // The largest relative difference of losses and gradient norms, over all steps.
-  static double difference(const std::vector<json>& a, const std::vector<json>& b) {
-    EXPECT_EQ(a.size(), b.size());
-    double largest = 0;
-    for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i) {
-      for (const char* figure : {"loss", "gradient_norm"}) {
-        const double one = a[i].at(figure), other = b[i].at(figure);
-        largest = std::max(largest, std::abs(one - other) / std::abs(one));
-      }
-    }
-    return largest;
   }
 
   // What rank 0 issued in the group "fsdp" and which layers it computed ("F0", "B2"), in order, in step 2.
@@ -202,7 +188,7 @@ TEST_P(FsdpLoss, EqualsOneProcess) {
   sharded.insert(sharded.end(), variant.flags.begin(), variant.flags.end());
   const auto many = steps(with(sharded));
   ASSERT_EQ(one.size(), 20u);
-  EXPECT_LT(difference(one, many), 1e-9);
+  EXPECT_LT(largest_difference(one, many), 1e-9);
   EXPECT_LT(many.back().at("loss"), many.front().at("loss"));
 }
 
@@ -232,7 +218,7 @@ TEST_F(Fsdp, AccumulatedBatchesEqualOneLargeBatch) {
     const auto large = steps(with({"--batch-size", "4", "--sharding-strategy", strategy}));
     const auto small =
         steps(with({"--batch-size", "1", "--gradient-accumulation", "4", "--sharding-strategy", strategy}));
-    EXPECT_LT(difference(large, small), 1e-9) << strategy;
+    EXPECT_LT(largest_difference(large, small), 1e-9) << strategy;
   }
 }
 

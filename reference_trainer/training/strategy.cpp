@@ -3,6 +3,7 @@
 #include "reference_trainer/distributed/communicator.h"
 #include "reference_trainer/fsdp/fully_sharded.h"
 #include "reference_trainer/model/model.h"
+#include "reference_trainer/pipeline/pipeline_parallel.h"
 #include "reference_trainer/training/replicated.h"
 #include "reference_trainer/zero/sharded_optimizer.h"
 #include "reference_trainer/zero/sharded_parameters.h"
@@ -51,6 +52,8 @@ std::unique_ptr<Strategy> make_strategy(const StrategyContext& context) {
       return std::make_unique<ShardedOptimizer>(context);
     case Mode::zero3:
       return std::make_unique<ShardedParameters>(context);
+    case Mode::pipeline:
+      return std::make_unique<PipelineParallel>(context);
     case Mode::ddp:
     case Mode::single:
       break;
