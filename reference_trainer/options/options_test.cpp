@@ -126,7 +126,7 @@ INSTANTIATE_TEST_SUITE_P(
                       FlagAndValue{"--learning-rate", "inf"}, FlagAndValue{"--learning-rate", "fast"},
                       FlagAndValue{"--clip-grad-norm", "-1"}, FlagAndValue{"--bucket-cap-mb", "0"},
                       FlagAndValue{"--first-bucket-mb", "-3"}, FlagAndValue{"--seed", "-1"},
-                      FlagAndValue{"--dtype", "float16"}, FlagAndValue{"--mode", "pipeline"},
+                      FlagAndValue{"--dtype", "float16"}, FlagAndValue{"--mode", "sideways"},
                       FlagAndValue{"--sharding-strategy", "some"}, FlagAndValue{"--backward-prefetch", "PRE"},
                       FlagAndValue{"--device", "cuda"}, FlagAndValue{"--slow-rank", "-1"},
                       FlagAndValue{"--slow-factor", "0"}, FlagAndValue{"--threads", "0"},

@@ -46,6 +46,7 @@ PipelineParallel::PipelineParallel(const StrategyContext& context)
 
 std::vector<Parameter> PipelineParallel::keep_own_parameters() {
   Model& model = context_.model;
+  const at::Tensor nothing = at::empty({0}, compute_type(context_.options.model.precision));
   std::vector<Parameter> own;
   for (int model_stage = 0; model_stage < shape_.model_stages(); ++model_stage) {
     const PartRange parts = parts_of_model_stage(shape_, model.layers(), model_stage);
@@ -54,8 +55,7 @@ std::vector<Parameter> PipelineParallel::keep_own_parameters() {
         if (model_stage % shape_.stages == place_.stage) {
           own.push_back(parameter);
         } else {
-          at::Tensor(parameter.tensor)
-              .set_data(at::empty({0}, parameter.tensor.options().requires_grad(false)));
+          at::Tensor(parameter.tensor).set_data(nothing);
         }
       }
     }
@@ -64,16 +64,16 @@ std::vector<Parameter> PipelineParallel::keep_own_parameters() {
   return own;
 }
 
+StateBytes PipelineParallel::theory(std::int64_t) const {
+  std::int64_t elements = 0;
+  for (const at::Tensor& parameter : own_parameters_) elements += parameter.numel();
+  return state_theory(elements, context_.options.model.precision, {});
+}
+
 at::Tensor PipelineParallel::example() const {
   const ModelOptions& model = context_.options.model;
   return at::empty({context_.options.training.batch_size, model.sequence_length, model.hidden},
                    compute_type(model.precision));
-}
-
-StateBytes PipelineParallel::theory(std::int64_t) const {
-  std::int64_t own = 0;  // what the other stages hold is theirs
-  for (const at::Tensor& parameter : own_parameters_) own += parameter.numel();
-  return state_theory(own, context_.options.model.precision, {});
 }
 
 double PipelineParallel::run(BatchSource& batches) {

@@ -282,6 +282,37 @@ TEST_F(Pipeline, CheckpointedActivationsChangeNothing) {
   EXPECT_LT(largest_difference(steps(job), steps(join(job, {"--activation-checkpointing"}))), 1e-12);
 }
 
+// The first of two stages holds the embedding and two of four layers, and the gradients and the optimizer's
+// state of these alone.
+TEST_F(Pipeline, HoldsItsOwnStageAlone) {
+  for (const std::string type : {"float32", "bfloat16"}) {
+    steps({"--mode", "pipeline", "--ranks", "2", "--layers", "4", "--dtype", type, "--steps", "2"});
+    const auto log = read_json_lines(folder_.file("log"));
+    std::int64_t elements = 0;
+    const json start = events(log, "start").at(0);
+    for (const json& parameter : start.at("parameters")) {
+      const std::string name = parameter.at("name");
+      const bool own =
+          name.starts_with("layer_") ? name[6] < '2' : name.find("embedding") != std::string::npos;
+      if (own) elements += parameter.at("elements").get<std::int64_t>();
+    }
+    const json memory = events(log, "memory").at(0);
+    const std::int64_t each = type == "float32" ? 4 : 2;
+    EXPECT_EQ(memory.at("parameters"), each * elements) << type;
+    EXPECT_EQ(memory.at("gradients"), each * elements) << type;
+    EXPECT_EQ(memory.at("optimizer"), (type == "float32" ? 8 : 12) * elements) << type;
+    EXPECT_EQ(memory.at("parameters"), memory.at("theory").at("parameters")) << type;
+    EXPECT_EQ(memory.at("optimizer"), memory.at("theory").at("optimizer")) << type;
+  }
+}
+
+TEST_F(Pipeline, OverlappedReceivesArePostedBeforeCompute) {
+  const auto ranks = heard(2, {"--overlap-p2p-communication", "--layers", "2", "--microbatches", "3",
+                               "--batch-size", "2", "--steps", "2"});
+  EXPECT_EQ(order_in_step_2(ranks[0], 1, 2, 1), "F0 >a0 <g0 F1 >a1 B0 <g1 F2 >a2 <g2 B1 B2");
+  EXPECT_EQ(order_in_step_2(ranks[1], 1, 2, 1), "<a0 F0 <a1 B0 >g0 F1 <a2 B1 >g1 F2 B2 >g2");
+}
+
 // The same microbatches through the same arithmetic: only the order in which sums are taken differs.
 TEST_F(Pipeline, OtherPrecisions) {
   const std::map<std::string, double> tolerance{{"float32", 1e-4}, {"bfloat16", 1e-2}};
