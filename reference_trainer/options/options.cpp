@@ -154,8 +154,9 @@ Status check_options(const Options& options, int world_size) {
     return Error{
         fmt::format("--slow-rank {}: the job's ranks are 0 to {}", options.slow.rank, world_size - 1)};
   }
+  const int stages = options.mode == Mode::pipeline ? pipeline_shape(options, world_size).stages : 1;
   for (const Fault& fault : options.faults) {
-    if (const Status status = check_fault(fault, world_size, /*stages=*/1); !status.ok()) return status;
+    if (const Status status = check_fault(fault, world_size, stages); !status.ok()) return status;
   }
   return {};
 }

@@ -181,6 +181,10 @@ TEST(Options, FaultsAreCollectedInOrder) {
   EXPECT_TRUE(check_options(line.options, 2).ok());
   EXPECT_THAT(check_options(parse({"--fault", "pause:rank=2"}).options, 2).error().message,
               HasSubstr("the job's ranks are 0 to 1"));
+  const Options staged =
+      parse({"--mode", "pipeline", "--layers", "4", "--fault", "slow_stage:stage=3"}).options;
+  EXPECT_TRUE(check_options(staged, 4).ok());
+  EXPECT_THAT(check_options(staged, 2).error().message, HasSubstr("the job's stages are 0 to 1"));
   EXPECT_EQ(parse({"--fault", "pause", "stray"}).exit_code, 2);  // the flag takes one specification
 }
 

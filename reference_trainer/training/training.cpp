@@ -23,6 +23,7 @@
 #include "reference_trainer/memory/allocations.h"
 #include "reference_trainer/memory/state.h"
 #include "reference_trainer/model/model.h"
+#include "reference_trainer/pipeline/layout.h"
 #include "reference_trainer/training/strategy.h"
 #include "reference_trainer/training/text_batches.h"
 
@@ -44,7 +45,14 @@ const char* name_of_all_ranks(Mode mode) {
 
 FaultPlace fault_place(const Options& options, const Placement& placement) {
   const DataShare share = data_share(options, placement.world_size, placement.rank);
-  return {.rank = placement.rank, .replica = share.rank, .samples = options.training.batch_size};
+  const bool pipeline = options.mode == Mode::pipeline;
+  return {.rank = placement.rank,
+          .stage = pipeline ? pipeline_place(pipeline_shape(options, placement.world_size),
+                                             placement.world_size, placement.rank)
+                                  .stage
+                            : 0,
+          .replica = share.rank,
+          .samples = options.training.batch_size};
 }
 
 class Trainer {
