@@ -19,12 +19,13 @@ function(lockstep_executable name)
   install(TARGETS ${name} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endfunction()
 
-# lockstep_test(NAME SOURCES a_test.cpp DEPENDS library [TIMEOUT seconds] [LABELS ...])
+# lockstep_test(NAME SOURCES a_test.cpp DEPENDS library [TIMEOUT seconds] [LABELS ...] [ALONE])
+# ALONE: no other test runs beside it, because it measures.
 function(lockstep_test name)
   if(NOT LOCKSTEP_TESTS)
     return()
   endif()
-  cmake_parse_arguments(arg "" "TIMEOUT" "SOURCES;DEPENDS;LABELS" ${ARGN})
+  cmake_parse_arguments(arg "ALONE" "TIMEOUT" "SOURCES;DEPENDS;LABELS" ${ARGN})
   if(NOT arg_TIMEOUT)
     set(arg_TIMEOUT 300)
   endif()
@@ -37,7 +38,7 @@ function(lockstep_test name)
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tests")
   gtest_discover_tests(${name} TEST_PREFIX "${name}." DISCOVERY_MODE PRE_TEST
                        DISCOVERY_TIMEOUT 60
-                       PROPERTIES TIMEOUT ${arg_TIMEOUT} LABELS "${arg_LABELS}")
+                       PROPERTIES TIMEOUT ${arg_TIMEOUT} LABELS "${arg_LABELS}" RUN_SERIAL ${arg_ALONE})
 endfunction()
 
 # lockstep_benchmark(NAME SOURCES a_benchmark.cpp DEPENDS library): Google Benchmark, run by scripts/bench.

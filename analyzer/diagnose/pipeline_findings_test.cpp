@@ -47,8 +47,7 @@ TEST(PipelineFindings, AStageWithSlowLayers) {
               Contains("the forward pass of one of its layers takes 10.0 µs, of the others' 5.00 µs"));
   EXPECT_THAT(unbalanced.remedy, HasSubstr("its layers themselves are slower"));
   EXPECT_EQ(unbalanced.lost_ns, 3 * 160 * us);
-  EXPECT_THAT(finding(report, "pipeline_bubble").remedy,
-              HasSubstr("balance the stages first"));
+  EXPECT_THAT(finding(report, "pipeline_bubble").remedy, HasSubstr("balance the stages first"));
 }
 
 TEST(PipelineFindings, AStageThatComputesMoreBesideItsLayers) {
