@@ -13,7 +13,7 @@ scenario pause "every rank stops for 60 ms once a step, each at another place"
 run_pause() { record run --mode ddp --fault pause:ms=60 && show run; }
 
 scenario uneven_batch "samples have 1 to 4 times the usual length, drawn anew for each rank and step"
-run_uneven_batch() { record run --mode ddp --seed 16 --fault uneven_batch:factor=4 && show run; }
+run_uneven_batch() { flops=5e8 && record run --mode ddp --seed 16 --fault uneven_batch:factor=4 && show run; }
 
 scenario delayed_launch "rank 3 starts each computation 8 ms late"
 run_delayed_launch() { record run --mode ddp --fault delayed_launch:rank=3,us=8000 && show run; }
@@ -23,5 +23,5 @@ run_skip_collective() {
   expect_failure=1 record run --mode fsdp --timeout 10 --fault skip_collective:rank=1,steps=3 && show run
 }
 
-scenario slow_link "what rank 2 sends goes out at 50 Mbit/s"
-run_slow_link() { record run --mode fsdp --fault slow_link:rank=2,mbit=50 && show run; }
+scenario slow_link "what rank 2 sends goes out at 20 Mbit/s"
+run_slow_link() { steps=6 && record run --mode fsdp --fault slow_link:rank=2,mbit=20 && show run; }
