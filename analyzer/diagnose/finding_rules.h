@@ -14,7 +14,7 @@ struct FindingContext {
   const Diagnosis& diagnosis;
   const Report& report;
   std::int64_t all_windows_ns = 0;  // Σ over ranks
-  bool on_cpu = false;              // every rank computes on threads of the host
+  bool on_cpu = false;  // every rank computes on the CPU; a paced device stands for an accelerator
 
   std::int64_t total(Cause cause) const;
   // At least this many thousandths of all windows.

@@ -52,7 +52,7 @@ std::vector<Finding> find_findings(const Diagnosis& diagnosis, const Report& rep
   for (const RankReport& rank : report.ranks) {
     if (rank.measures.known)
       context.all_windows_ns = saturating_add(context.all_windows_ns, rank.measures.window_ns);
-    context.on_cpu = context.on_cpu && computes_on_host(rank.device);
+    context.on_cpu = context.on_cpu && rank.device == "cpu";
   }
   std::vector<Finding> findings;
   find_stragglers(context, findings);

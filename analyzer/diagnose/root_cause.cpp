@@ -90,7 +90,7 @@ std::string describe_excess(const Diagnosis& diagnosis, Cause cause, std::span<c
     others += delay->others_ns;
   }
   const auto count = static_cast<std::int64_t>(delays.size());
-  const bool on_cpu = computes_on_host(late_trace(diagnosis, *delays.front()).device);
+  const bool on_cpu = late_trace(diagnosis, *delays.front()).device == "cpu";
   std::string text = fmt::format("{} {} {}", before(delays.size(), all), phrase(cause, on_cpu),
                                  beside_the_others(own / count, others / count, delays.size()));
   if (slow && slow->share >= kTellingShare)

@@ -156,12 +156,6 @@ struct RankTrace {
   Clock clock;
 };
 
-// Whether the thread that computes is the one that issues, so that nothing is launched ahead: "cpu", and the
-// reference trainer's "paced".
-inline bool computes_on_host(std::string_view device) {
-  return device == "cpu" || device == "paced";
-}
-
 struct JobGroup {
   std::string name;
   std::string description;
