@@ -76,7 +76,8 @@ StateBytes ZeroStrategy::theory(std::int64_t elements) const {
                                     .gradients = options().stage >= 2 ? size : 1,
                                     .optimizer = size});
   // Beside whole parameters, masters are kept apart in every precision.
-  if (options().stage < 3 && precision != Precision::bfloat16) theory.optimizer += elements * bytes_of(precision).parameter / size;
+  if (options().stage < 3 && precision != Precision::bfloat16)
+    theory.optimizer += elements * bytes_of(precision).parameter / size;
   return theory;
 }
 
