@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "reference_trainer/device/pacing.h"
 
@@ -31,9 +32,32 @@ std::int64_t ComputeLane::modelled_ns(const Computation& computation) {
   return std::llround(computation.flops / pace_.flops_per_second * factor * 1e9);
 }
 
+void ComputeLane::follow_device(std::string name, std::function<Event()> mark) {
+  mark_ = std::move(mark);
+  if (annotations::tool_attached()) follower_ = std::make_unique<HostStream>(std::move(name));
+}
+
+// The follower hears of both ends when they are issued, and shows each when the device comes there.
+void ComputeLane::begin_on_device(const Computation& computation) {
+  if (!follower_) return;
+  follower_->enqueue(
+      {.run = [name = std::string(computation.name), layer = computation.layer,
+               microbatch = computation.microbatch,
+               pass = computation.pass] { annotations::push_compute(name, layer, microbatch, pass); },
+       .after = {mark_()}});
+}
+
+void ComputeLane::end_on_device() {
+  if (follower_) follower_->enqueue({.run = annotations::pop, .after = {mark_()}});
+}
+
 ComputeLane::Range::Range(ComputeLane& lane, const Computation& computation)
     : lane_(&lane), pass_(computation.pass) {
   lane.faults_.before_computation();
+  if (lane.on_device()) {
+    lane.begin_on_device(computation);
+    return;
+  }
   const bool held = lane.paced() && computation.flops > 0;
   if (held) end_ns_ = monotonic_ns() + lane.modelled_ns(computation);
   annotations::push_compute(computation.name, computation.layer, computation.microbatch, computation.pass);
@@ -44,17 +68,18 @@ ComputeLane::Range::Range(ComputeLane& lane, const Computation& computation)
 
 void ComputeLane::Range::end() {
   if (lane_ == nullptr) return;
+  ComputeLane& lane = *std::exchange(lane_, nullptr);
+  if (lane.on_device()) return lane.end_on_device();
   if (end_ns_ > 0) {
     const std::int64_t now = monotonic_ns();
     // Follows a longer time at once and a shorter one slowly.
-    std::int64_t& expected = lane_->arithmetic_ns_[static_cast<std::size_t>(pass_)];
+    std::int64_t& expected = lane.arithmetic_ns_[static_cast<std::size_t>(pass_)];
     expected = std::max(now - start_ns_, expected - expected / 8);
-    ++lane_->held_;
-    if (now > end_ns_) ++lane_->late_;
+    ++lane.held_;
+    if (now > end_ns_) ++lane.late_;
     sleep_until(end_ns_);
   }
   annotations::pop();
-  lane_ = nullptr;
 }
 
 }  // namespace lockstep::trainer

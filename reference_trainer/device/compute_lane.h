@@ -7,12 +7,15 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 
 #include "reference_trainer/faults/rank_faults.h"
 #include "reference_trainer/instrumentation/annotations.h"
 #include "reference_trainer/options/options.h"
+#include "reference_trainer/streams/stream.h"
 
 namespace lockstep::trainer {
 
@@ -30,6 +33,10 @@ class ComputeLane {
  public:
   // `rank` makes the jitter of each rank its own. `faults` must live as long as this.
   ComputeLane(const PaceOptions& pace, std::uint64_t seed, int rank, RankFaults& faults);
+  // From now on ranges are those of a device: each lasts while the device computes what was issued in it, as
+  // events say (streams/device_stream.h: mark()), and a thread named `name` shows it to tools.
+  void follow_device(std::string name, std::function<Event()> mark);
+  bool on_device() const { return mark_ != nullptr; }
 
   class [[nodiscard]] Range {
    public:
@@ -64,6 +71,8 @@ class ComputeLane {
 
  private:
   std::int64_t modelled_ns(const Computation& computation);
+  void begin_on_device(const Computation& computation);
+  void end_on_device();
 
   PaceOptions pace_;
   RankFaults& faults_;
@@ -71,6 +80,8 @@ class ComputeLane {
   std::uint64_t held_ = 0, late_ = 0;
   // How long the arithmetic of each pass has lately taken at most: it starts so long before its modelled end.
   std::array<std::int64_t, 5> arithmetic_ns_{};
+  std::function<Event()> mark_;           // null on the CPU
+  std::unique_ptr<HostStream> follower_;  // null: no device, or no tool
 };
 
 }  // namespace lockstep::trainer

@@ -7,6 +7,7 @@
 #include "reference_trainer/device/pacing.h"
 #include "reference_trainer/distributed/communicator.h"
 #include "reference_trainer/distributed/data_type.h"
+#include "reference_trainer/distributed/native_collectives.h"
 #include "reference_trainer/distributed/ring.h"
 #include "reference_trainer/faults/rank_faults.h"
 
@@ -27,10 +28,11 @@ constexpr std::uint64_t kTags = 1 << 20;
 
 CollectiveGroup::CollectiveGroup(Communicator& communicator, annotations::Group group)
     : faults_(communicator.faults()),
-      transport_(communicator.connect(group.name, group.ranks)),
+      transport_(communicator.connections().transport(group.name, group.ranks)),
+      native_(communicator.connections().device().nccl),
       group_(std::move(group)),
       pace_(communicator.pace()),
-      stream_(group_.name) {
+      stream_(communicator.connections().make_stream(group_.name)) {
   annotations::declare_group(group_);
 }
 
@@ -44,48 +46,56 @@ int CollectiveGroup::size() const {
   return transport_->getSize();
 }
 
-Event CollectiveGroup::all_gather(const std::string& what, const at::Tensor& whole) {
-  return issue({.name = "all_gather " + what, .operation = trace::Operation::all_gather}, whole,
-               ring_all_gather);
+Event CollectiveGroup::all_gather(const std::string& what, const at::Tensor& whole, FilledOn filled) {
+  return issue({.name = "all_gather " + what, .operation = trace::Operation::all_gather}, whole, {}, filled);
 }
 
 Event CollectiveGroup::reduce_scatter(const std::string& what, const at::Tensor& whole) {
-  return issue({.name = "reduce_scatter " + what, .operation = trace::Operation::reduce_scatter}, whole,
-               ring_reduce_scatter);
+  return issue({.name = "reduce_scatter " + what, .operation = trace::Operation::reduce_scatter}, whole, {},
+               FilledOn::callers_stream);
 }
 
 Event CollectiveGroup::all_reduce(const std::string& what, const at::Tensor& whole, const Event& after) {
-  return issue(
-      {.name = "all_reduce " + what, .operation = trace::Operation::all_reduce}, whole,
-      [](c10d::Backend& transport, at::Tensor tensor, int tag) {
-        ring_reduce_scatter(transport, tensor, tag);
-        ring_all_gather(transport, tensor, tag);
-      },
-      after);
+  return issue({.name = "all_reduce " + what, .operation = trace::Operation::all_reduce}, whole, after,
+               FilledOn::callers_stream);
 }
 
-Event CollectiveGroup::issue(annotations::Collective operation, const at::Tensor& whole,
-                             void (*run)(c10d::Backend&, at::Tensor, int tag), const Event& after) {
+void CollectiveGroup::run(const annotations::Collective& operation, const at::Tensor& whole) {
+  const int tag = static_cast<int>(operation.sequence % kTags);
+  const bool reduces = operation.operation != trace::Operation::all_gather;
+  const bool gathers = operation.operation != trace::Operation::reduce_scatter;
+  try {
+    if (native_) {
+      run_native(*transport_, operation.operation, whole);
+    } else {
+      if (reduces) ring_reduce_scatter(*transport_, whole, tag);
+      if (gathers) ring_all_gather(*transport_, whole, tag);
+    }
+  } catch (const c10::Error& error) {
+    fail(operation, group_.name, error.what_without_backtrace());
+  } catch (const std::exception& error) {
+    fail(operation, group_.name, error.what());
+  }
+}
+
+Event CollectiveGroup::issue(annotations::Collective operation, const at::Tensor& whole, const Event& after,
+                             FilledOn filled) {
   operation.group = group_.id;
   operation.sequence = next_sequence_++;
   operation.bytes = whole.nbytes();
   operation.data_type = data_type_of(whole);
   if (faults_.skip_collective()) return {};
   const auto range = annotations::Scope::issue(operation);
-  return stream_.enqueue([this, operation = std::move(operation), whole, run, after] {
-    after.wait();
-    const auto collective = annotations::Scope::collective(operation);
-    try {
-      run(*transport_, whole, static_cast<int>(operation.sequence % kTags));
-    } catch (const c10::Error& error) {
-      fail(operation, group_.name, error.what_without_backtrace());
-    } catch (const std::exception& error) {
-      fail(operation, group_.name, error.what());
-    }
-    if (const std::int64_t modelled =
-            modelled_transfer_ns(pace_, operation.operation, operation.bytes, size()))
-      sleep_until(monotonic_ns() + modelled);
-  });
+  return stream_->enqueue({.run =
+                               [this, operation, whole] {
+                                 run(operation, whole);
+                                 if (const std::int64_t modelled = modelled_transfer_ns(
+                                         pace_, operation.operation, operation.bytes, size()))
+                                   sleep_until(monotonic_ns() + modelled);
+                               },
+                           .after = {after},
+                           .after_caller = filled == FilledOn::callers_stream,
+                           .open = [operation] { annotations::push_collective(operation); }});
 }
 
 }  // namespace lockstep::trainer

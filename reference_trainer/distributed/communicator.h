@@ -1,4 +1,4 @@
-// The process group of the job: rendezvous, Gloo, and the few collectives that the trainer calls by itself.
+// The process group of the job, and the few collectives that the trainer calls by itself.
 //
 // Errors of c10d (a rank that is gone, a timeout, a port in use) come as C++ exceptions, as c10d throws them;
 // the training loop turns them into messages.
@@ -14,29 +14,27 @@
 #include <string>
 #include <vector>
 
+#include "reference_trainer/distributed/connections.h"
 #include "reference_trainer/distributed/traffic.h"
-#include "reference_trainer/launcher/placement.h"
 #include "reference_trainer/options/options.h"
 
 namespace c10d {
-class Backend;
 class ProcessGroup;
-class Store;
 }  // namespace c10d
 
 namespace lockstep::trainer {
 
 class InstrumentedBackend;
+class StreamBackend;
 class RankFaults;
 
 class Communicator {
  public:
-  // Meets the other ranks at the rendezvous store and connects to them. One Gloo worker thread: collectives
-  // run one after the other, in the order in which they were issued. `name` is the group's, of all ranks.
-  // `pace`: how long operations take at least, here and in groups that are made from this; so for `faults`,
-  // which must live as long as this.
+  // Meets the other ranks and connects to them. `name` is the group's, of all ranks. `pace`: how long
+  // operations take at least, here and in groups that are made from this; so for `faults`, which must live as
+  // long as this.
   Communicator(const Placement& placement, std::chrono::seconds timeout, const std::string& name,
-               const PaceOptions& pace, RankFaults& faults);
+               const ComputeDevice& device, const PaceOptions& pace, RankFaults& faults);
   ~Communicator();
 
   int rank() const { return rank_; }
@@ -54,22 +52,17 @@ class Communicator {
   // ranks.
   std::function<double()> start_sum(double value);
   void barrier();
-  // Connections of their own between some ranks, this one among them, for sends and receives. Each of them
-  // must call this, with the same name, and nobody else. Ranks of the result count within `ranks`.
-  c10::intrusive_ptr<c10d::Backend> connect(const std::string& name, const std::vector<int>& ranks);
+  const Connections& connections() const { return connections_; }
   RankFaults& faults() const { return faults_; }
 
  private:
-  c10::intrusive_ptr<c10d::Backend> connect_gloo(const std::string& name, const std::vector<int>& ranks);
-
   int rank_;
   int size_;
-  Placement placement_;
-  std::chrono::seconds timeout_;
   PaceOptions pace_;
   RankFaults& faults_;
-  c10::intrusive_ptr<c10d::Store> store_;
-  c10::intrusive_ptr<InstrumentedBackend> backend_;
+  Connections connections_;
+  c10::intrusive_ptr<InstrumentedBackend> host_;
+  c10::intrusive_ptr<StreamBackend> device_;  // null on the CPU: all tensors are the host's
   c10::intrusive_ptr<c10d::ProcessGroup> group_;
 };
 

@@ -10,7 +10,6 @@
 #include <utility>
 
 #include "reference_trainer/device/pacing.h"
-#include "reference_trainer/distributed/data_type.h"
 #include "reference_trainer/faults/rank_faults.h"
 
 namespace lockstep::trainer {
@@ -102,27 +101,6 @@ void observe_worker() {
   static_cast<void>(once);
 }
 
-std::uint64_t bytes_of(const std::vector<at::Tensor>& tensors) {
-  std::uint64_t bytes = 0;
-  for (const at::Tensor& tensor : tensors) bytes += tensor.nbytes();
-  return bytes;
-}
-
-constexpr const char* name_of(trace::Operation operation) {
-  switch (operation) {
-    case trace::Operation::all_reduce:
-      return "all_reduce";
-    case trace::Operation::broadcast:
-      return "broadcast";
-    case trace::Operation::all_gather:
-      return "all_gather";
-    case trace::Operation::barrier:
-      return "barrier";
-    default:
-      return "collective";
-  }
-}
-
 // What one rank sends, where the algorithms are rings: the bytes that a slow link carries.
 std::int64_t bytes_sent(trace::Operation operation, std::uint64_t bytes, int ranks) {
   const auto share = static_cast<std::int64_t>(bytes) * (ranks - 1) / ranks;
@@ -136,6 +114,7 @@ InstrumentedBackend::InstrumentedBackend(c10::intrusive_ptr<c10d::Backend> inner
     : c10d::Backend(inner->getRank(), inner->getSize()),
       inner_(std::move(inner)),
       group_(std::move(group)),
+      numbers_(group_.id),
       pace_(pace),
       faults_(faults) {
   annotations::declare_group(group_);
@@ -149,41 +128,29 @@ bool InstrumentedBackend::is_observed() const {
 
 void InstrumentedBackend::set_purpose(Purpose purpose) {
   const std::lock_guard lock(mutex_);
-  purpose_ = purpose;
-  issued_for_purpose_ = 0;
+  numbers_.set_purpose(purpose);
 }
 
 Traffic InstrumentedBackend::traffic(Purpose purpose) const {
   const std::lock_guard lock(mutex_);
-  return traffic_[static_cast<std::size_t>(purpose)];
+  return numbers_.traffic(purpose);
 }
 
 template <class Call>
-c10::intrusive_ptr<c10d::Work> InstrumentedBackend::issue(const Description& description, const Call& call) {
+c10::intrusive_ptr<c10d::Work> InstrumentedBackend::issue(trace::Operation kind,
+                                                          const std::vector<at::Tensor>& tensors,
+                                                          std::uint64_t bytes, std::int64_t peer,
+                                                          const Call& call) {
   const std::lock_guard lock(mutex_);
-  Traffic& traffic = traffic_[static_cast<std::size_t>(purpose_)];
-  ++traffic.operations;
-  traffic.bytes += description.bytes;
-  const std::uint64_t number = issued_for_purpose_++;
-  const std::uint64_t sequence = next_sequence_++;
+  const annotations::Collective operation = numbers_.next(kind, tensors, bytes, peer);
   if (!is_observed()) return call();
-
-  const annotations::Collective operation{.name = std::string(name_of(description.operation)) + " " +
-                                                  to_string(purpose_) + " " + std::to_string(number),
-                                          .group = group_.id,
-                                          .sequence = sequence,
-                                          .bytes = description.bytes,
-                                          .operation = description.operation,
-                                          .data_type = description.data_type,
-                                          .peer = description.peer};
   const auto range = annotations::Scope::issue(operation);
   // The loss and other single numbers are free.
-  const bool modelled = purpose_ == Purpose::gradients;
+  const bool modelled = numbers_.purpose() == Purpose::gradients;
   return issued_operations().issue(
       {.what = operation,
-       .modelled_ns =
-           modelled ? modelled_transfer_ns(pace_, description.operation, description.bytes, getSize()) : 0,
-       .held = faults_.sending_time(bytes_sent(description.operation, description.bytes, getSize()))},
+       .modelled_ns = modelled ? modelled_transfer_ns(pace_, kind, bytes, getSize()) : 0,
+       .held = faults_.sending_time(bytes_sent(kind, bytes, getSize()))},
       [&] { return close_range_before_waiters(call()); });
 }
 
@@ -192,8 +159,7 @@ c10::intrusive_ptr<c10d::Work> InstrumentedBackend::issue(const Description& des
 // with what it had.
 c10::intrusive_ptr<c10d::Work> InstrumentedBackend::leave_out(const std::vector<at::Tensor>& tensors) {
   const std::lock_guard lock(mutex_);
-  ++next_sequence_;
-  ++issued_for_purpose_;
+  numbers_.skip();
   std::vector<at::Tensor> nothing{at::zeros({1})};
   c10d::BroadcastOptions from_here;
   from_here.rootRank = getRank();
@@ -207,14 +173,14 @@ c10::intrusive_ptr<c10d::Work> InstrumentedBackend::leave_out(const std::vector<
 c10::intrusive_ptr<c10d::Work> InstrumentedBackend::allreduce(std::vector<at::Tensor>& tensors,
                                                               const c10d::AllreduceOptions& options) {
   if (faults_.skip_collective()) return leave_out(tensors);
-  return issue({trace::Operation::all_reduce, data_type_of(tensors.front()), bytes_of(tensors)},
+  return issue(trace::Operation::all_reduce, tensors, bytes_of(tensors), /*peer=*/-1,
                [&] { return inner_->allreduce(tensors, options); });
 }
 
 c10::intrusive_ptr<c10d::Work> InstrumentedBackend::broadcast(std::vector<at::Tensor>& tensors,
                                                               const c10d::BroadcastOptions& options) {
   const auto root = group_.ranks[static_cast<std::size_t>(options.rootRank)];
-  return issue({trace::Operation::broadcast, data_type_of(tensors.front()), bytes_of(tensors), root},
+  return issue(trace::Operation::broadcast, tensors, bytes_of(tensors), root,
                [&] { return inner_->broadcast(tensors, options); });
 }
 
@@ -222,12 +188,13 @@ c10::intrusive_ptr<c10d::Work> InstrumentedBackend::allgather(std::vector<std::v
                                                               std::vector<at::Tensor>& inputs,
                                                               const c10d::AllgatherOptions& options) {
   const std::uint64_t bytes = bytes_of(inputs) * static_cast<std::uint64_t>(getSize());
-  return issue({trace::Operation::all_gather, data_type_of(inputs.front()), bytes},
+  return issue(trace::Operation::all_gather, inputs, bytes, /*peer=*/-1,
                [&] { return inner_->allgather(outputs, inputs, options); });
 }
 
 c10::intrusive_ptr<c10d::Work> InstrumentedBackend::barrier(const c10d::BarrierOptions& options) {
-  return issue({trace::Operation::barrier}, [&] { return inner_->barrier(options); });
+  return issue(trace::Operation::barrier, {}, /*bytes=*/0, /*peer=*/-1,
+               [&] { return inner_->barrier(options); });
 }
 
 }  // namespace lockstep::trainer

@@ -9,14 +9,13 @@
 // oldest issued one.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <mutex>
 #include <string>
 #include <torch/csrc/distributed/c10d/Backend.hpp>
 #include <vector>
 
-#include "reference_trainer/distributed/traffic.h"
+#include "reference_trainer/distributed/operation_numbers.h"
 #include "reference_trainer/instrumentation/annotations.h"
 #include "reference_trainer/options/options.h"
 
@@ -48,27 +47,19 @@ class InstrumentedBackend : public c10d::Backend {
   c10::intrusive_ptr<c10d::Work> barrier(const c10d::BarrierOptions& options) override;
 
  private:
-  struct Description {
-    trace::Operation operation;
-    trace::DataType data_type = trace::DataType::unknown;
-    std::uint64_t bytes = 0;
-    std::int64_t peer = -1;
-  };
   // Whether begin and end of operations on the worker matter to anyone.
   bool is_observed() const;
   c10::intrusive_ptr<c10d::Work> leave_out(const std::vector<at::Tensor>& tensors);
   template <class Call>
-  c10::intrusive_ptr<c10d::Work> issue(const Description& description, const Call& call);
+  c10::intrusive_ptr<c10d::Work> issue(trace::Operation kind, const std::vector<at::Tensor>& tensors,
+                                       std::uint64_t bytes, std::int64_t peer, const Call& call);
 
   c10::intrusive_ptr<c10d::Backend> inner_;
   annotations::Group group_;
+  OperationNumbers numbers_;
   PaceOptions pace_;
   RankFaults& faults_;
   mutable std::mutex mutex_;  // issuing and numbering are one step
-  std::uint64_t next_sequence_ = 0;
-  Purpose purpose_ = Purpose::parameters;
-  std::uint64_t issued_for_purpose_ = 0;
-  std::array<Traffic, kPurposes> traffic_{};
 };
 
 }  // namespace lockstep::trainer

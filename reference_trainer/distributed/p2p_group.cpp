@@ -16,7 +16,8 @@ constexpr int kTag = 0;
 }  // namespace
 
 P2pGroup::P2pGroup(Communicator& communicator, annotations::Group group)
-    : transport_(communicator.connect(group.name, group.ranks)),
+    : communicator_(communicator),
+      transport_(communicator.connections().transport(group.name, group.ranks)),
       group_(std::move(group)),
       pace_(communicator.pace()) {
   annotations::declare_group(group_);
@@ -40,14 +41,14 @@ Stream& P2pGroup::stream_of(Direction direction, int peer) {
   std::unique_ptr<Stream>& stream = streams_[{direction, peer}];
   if (!stream) {
     const int rank = group_.ranks[static_cast<std::size_t>(peer)];
-    stream = std::make_unique<Stream>((direction == Direction::send ? "send to rank " : "recv from rank ") +
-                                      std::to_string(rank));
+    stream = communicator_.connections().make_stream(
+        (direction == Direction::send ? "send to rank " : "recv from rank ") + std::to_string(rank));
   }
   return *stream;
 }
 
 Event P2pGroup::issue(Direction direction, const std::string& what, const at::Tensor& tensor, int peer) {
-  annotations::Collective operation{
+  const annotations::Collective operation{
       .name = (direction == Direction::send ? "send " : "recv ") + what,
       .group = group_.id,
       .sequence = next_sequence_++,
@@ -57,10 +58,9 @@ Event P2pGroup::issue(Direction direction, const std::string& what, const at::Te
       .peer = group_.ranks[static_cast<std::size_t>(peer)],
   };
   const auto range = annotations::Scope::issue(operation);
-  return stream_of(direction, peer).enqueue([this, operation = std::move(operation), tensor, peer] {
-    const auto collective = annotations::Scope::collective(operation);
-    transfer(operation.operation, tensor, peer);
-  });
+  return stream_of(direction, peer)
+      .enqueue({.run = [this, direction, tensor, peer] { transfer(direction, tensor, peer); },
+                .open = [operation] { annotations::push_collective(operation); }});
 }
 
 // A transfer that the destructor can give up.

@@ -57,6 +57,7 @@ class P2pGroup {
   void transfer(Direction direction, at::Tensor tensor, int peer);
   Stream& stream_of(Direction direction, int peer);
 
+  Communicator& communicator_;
   c10::intrusive_ptr<c10d::Backend> transport_;
   annotations::Group group_;
   PaceOptions pace_;

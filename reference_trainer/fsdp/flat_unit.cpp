@@ -11,14 +11,15 @@
 namespace lockstep::trainer {
 
 FlatUnit::FlatUnit(std::string name, std::vector<at::Tensor> parameters, at::ScalarType compute, int rank,
-                   int size, int multiple)
+                   int size, int multiple, bool offload)
     : name_(std::move(name)), parameters_(std::move(parameters)), rank_(rank) {
   const at::NoGradGuard no_gradient;
   std::int64_t elements = 0;
   for (const at::Tensor& parameter : parameters_) elements += parameter.numel();
   const std::int64_t padded = (elements + multiple - 1) / multiple * multiple;
   const at::Tensor master = at::zeros({padded}, parameters_.front().options().requires_grad(false));
-  const bool same = size == 1 && compute == master.scalar_type();
+  const bool moves = offload && !master.is_cpu();
+  const bool same = size == 1 && compute == master.scalar_type() && !moves;
   whole_ = same ? master : at::empty({padded}, master.options().dtype(compute));
   std::int64_t offset = 0;
   for (at::Tensor& parameter : parameters_) {
@@ -31,7 +32,8 @@ FlatUnit::FlatUnit(std::string name, std::vector<at::Tensor> parameters, at::Sca
     return;
   }
   const std::int64_t part = padded / size;
-  shard_ = master.narrow(0, rank * part, part).clone().requires_grad_(true);
+  const at::Tensor shard = master.narrow(0, rank * part, part);
+  shard_ = (moves ? shard.to(at::kCPU) : shard.clone()).requires_grad_(true);
   free();
 }
 

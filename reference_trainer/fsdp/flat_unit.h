@@ -17,9 +17,10 @@ class FlatUnit {
   // Takes the parameters' values over; they become views of a whole in `compute` type. Afterwards the whole
   // is not there, and shard() holds part `rank` of `size` in the type that the parameters had. Padded with
   // zeros to a multiple of `multiple` elements, itself one of `size`. Of
-  // size 1 in one precision, the shard is the whole, and stays.
+  // size 1 in one precision, the shard is the whole, and stays. `offload`: the shard is in the host's memory
+  // (on the CPU, where all is).
   FlatUnit(std::string name, std::vector<at::Tensor> parameters, at::ScalarType compute, int rank, int size,
-           int multiple);
+           int multiple, bool offload);
 
   bool is_whole() const;
 

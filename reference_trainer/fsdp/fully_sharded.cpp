@@ -8,6 +8,7 @@
 
 #include "reference_trainer/distributed/communicator.h"
 #include "reference_trainer/model/model.h"
+#include "reference_trainer/streams/device_stream.h"
 
 namespace lockstep::trainer {
 
@@ -74,7 +75,8 @@ FullySharded::FullySharded(const StrategyContext& context)
       unit_of_part_[static_cast<std::size_t>(part)] = units_.size();
     }
     FlatUnit flat(parts.name, std::move(parameters), compute_type(context.options.model.precision),
-                  sharding_ ? sharding_->rank() : 0, size, context.placement.world_size);
+                  sharding_ ? sharding_->rank() : 0, size, context.placement.world_size,
+                  options_.cpu_offload);
     if (never_sharded() && !flat.is_whole()) flat.allocate();
     units_.push_back(std::make_unique<Unit>(std::move(parts), std::move(flat)));
     if (never_sharded()) units_.back()->state = State::whole;
@@ -112,6 +114,8 @@ double FullySharded::run_micro_step(const Batch& batch, int index) {
   const int micro_steps = context_.options.training.gradient_accumulation;
   // As under FullyShardedDataParallel.no_sync(): whole gradients are kept until the last micro-step.
   synchronize_ = index + 1 == micro_steps;
+  // Gathers of this pass don't wait for its compute, but for the update of the parameters before it.
+  if (sharding_) sharding_->stream().follow_caller();
   const double loss = forward_backward(pass_, batch, index, 1.0 / micro_steps);
   if (synchronize_) {
     const auto range = Scope::phase("wait for gradients");
@@ -124,16 +128,17 @@ void FullySharded::gather(Unit& unit) {
   if (unit.state != State::sharded) return;
   if (options_.limit_all_gathers && frees_.size() >= kFreesInFlight) {
     const auto range = Scope::phase("wait for memory");
-    frees_.front().wait();
+    frees_.front().synchronize();
     frees_.pop_front();
   }
   at::Tensor whole;
   {
     const auto range =
         Scope::phase((options_.cpu_offload ? "copy from host " : "allocate ") + unit.flat.name());
+    const auto on_stream = sharding_->stream().make_current();
     whole = unit.flat.allocate();
   }
-  unit.gathered = sharding_->all_gather(unit.flat.name(), whole);
+  unit.gathered = sharding_->all_gather(unit.flat.name(), whole, CollectiveGroup::FilledOn::stream);
   unit.state = State::gathering;
 }
 
@@ -149,7 +154,7 @@ void FullySharded::give_up(Unit& unit) {
   unit.flat.free();
   unit.state = State::sharded;
   // On the CPU the work that used it is done when the host comes here.
-  frees_.emplace_back();
+  frees_.push_back(context_.device.is_cpu() ? Event() : mark(context_.device.device));
 }
 
 void FullySharded::before_forward(int part) {
@@ -212,7 +217,7 @@ void FullySharded::wait_for_gradients() {
     const auto range =
         Scope::phase((options_.cpu_offload ? "copy to host " : "average ") + unit->flat.name());
     const at::Tensor sum = unit->reducing.narrow(0, offset, shard.numel());
-    shard.mutable_grad() = sum.to(shard.scalar_type()).div(context_.placement.world_size);
+    shard.mutable_grad() = sum.to(shard.options()).div(context_.placement.world_size);
     unit->reducing.reset();
   }
 }

@@ -46,6 +46,12 @@ Result<std::optional<Placement>> read_placement(const GetEnvironment& get) {
     if (!local.ok()) return local.error();
     placement.local_world_size = local.value();
   }
+  placement.local_rank = placement.rank % placement.local_world_size;
+  if (get("LOCAL_RANK") != nullptr) {
+    const Result<int> local = read_number(get, "LOCAL_RANK", 0, placement.local_world_size - 1);
+    if (!local.ok()) return local.error();
+    placement.local_rank = local.value();
+  }
   if (placement.world_size == 1) return std::optional(placement);
 
   const char* address = get("MASTER_ADDR");

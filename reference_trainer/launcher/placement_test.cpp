@@ -42,6 +42,17 @@ TEST(Placement, Torchrun) {
   EXPECT_EQ(placement.value()->restart_count, 1);
 }
 
+TEST(Placement, TheRankWithinItsNode) {
+  Variables variables = kTorchrun;
+  EXPECT_EQ(read(variables).value()->local_rank, 2);
+  variables["LOCAL_WORLD_SIZE"] = "2";
+  EXPECT_EQ(read(variables).value()->local_rank, 0);
+  variables["LOCAL_RANK"] = "1";
+  EXPECT_EQ(read(variables).value()->local_rank, 1);
+  variables["LOCAL_RANK"] = "2";
+  EXPECT_THAT(read(variables).error().message, ::testing::HasSubstr("LOCAL_RANK='2'"));
+}
+
 TEST(Placement, RankZeroRunsTheStoreWithoutAnAgent) {
   Variables variables = kTorchrun;
   variables["TORCHELASTIC_USE_AGENT_STORE"] = "False";

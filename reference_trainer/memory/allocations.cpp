@@ -2,6 +2,7 @@
 
 #include <c10/core/Allocator.h>
 #include <c10/core/CPUAllocator.h>
+#include <c10/core/CachingDeviceAllocator.h>
 #include <malloc.h>
 
 #include <atomic>
@@ -48,20 +49,38 @@ class CountingAllocator : public c10::Allocator {
   c10::Allocator* inner_;
 };
 
-}  // namespace
-
-void count_allocations() {
+void count_on_cpu() {
   constexpr std::uint8_t kAboveTorchs = 200;
   if (c10::GetCPUAllocator()->raw_deleter() == nullptr) return;  // none that frees by address
   static CountingAllocator counting(c10::GetCPUAllocator());
   c10::SetCPUAllocator(&counting, kAboveTorchs);
 }
 
+c10::DeviceAllocator* accelerator = nullptr;  // null: the CPU is counted
+c10::DeviceIndex accelerator_index = 0;
+
+using c10::CachingAllocator::StatType;
+constexpr auto kAll = static_cast<std::size_t>(StatType::AGGREGATE);
+
+}  // namespace
+
+void count_allocations(c10::Device device) {
+  if (device.is_cpu()) return count_on_cpu();
+  accelerator = dynamic_cast<c10::DeviceAllocator*>(c10::GetAllocator(device.type()));
+  accelerator_index = device.index();
+}
+
 std::int64_t allocated_bytes() {
+  if (accelerator) return accelerator->getDeviceStats(accelerator_index).allocated_bytes[kAll].current;
   return allocated.load(std::memory_order_relaxed);
 }
 
 std::int64_t take_peak_bytes() {
+  if (accelerator) {
+    const std::int64_t most = accelerator->getDeviceStats(accelerator_index).allocated_bytes[kAll].peak;
+    accelerator->resetPeakStats(accelerator_index);
+    return most;
+  }
   return peak.exchange(allocated_bytes(), std::memory_order_relaxed);
 }
 

@@ -1,13 +1,15 @@
-// What the tensors of this process take on the CPU, now and at most: torch's allocator, counted. Counting
-// costs some ten nanoseconds an allocation, and begins with count_allocations().
+// What the tensors of this process take on its device, now and at most. On the CPU torch's allocator is
+// counted, which costs some ten nanoseconds an allocation; that of an accelerator counts by itself.
 #pragma once
+
+#include <c10/core/Device.h>
 
 #include <cstdint>
 
 namespace lockstep::trainer {
 
-// From now on; what is allocated already is not counted.
-void count_allocations();
+// From now on; on the CPU, what is allocated already is not counted.
+void count_allocations(c10::Device device);
 
 std::int64_t allocated_bytes();
 // Since the last call.

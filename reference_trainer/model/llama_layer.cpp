@@ -34,8 +34,9 @@ at::Tensor RmsNormImpl::forward(const at::Tensor& input) {
 Rotary::Rotary(int head_width)
     : angle_steps_(at::pow(kRotaryBase, at::arange(0, head_width, 2, at::kDouble) * (-1.0 / head_width))) {}
 
-at::Tensor Rotary::turn(const at::Tensor& heads) const {
-  const at::Tensor positions = at::arange(heads.size(2), at::kDouble);
+at::Tensor Rotary::turn(const at::Tensor& heads) {
+  angle_steps_ = angle_steps_.to(heads.device());  // once: then they are there
+  const at::Tensor positions = at::arange(heads.size(2), angle_steps_.options());
   const at::Tensor angles = at::outer(positions, angle_steps_);  // [length, width / 2]
   const at::Tensor cosine = angles.cos().to(heads.scalar_type());
   const at::Tensor sine = angles.sin().to(heads.scalar_type());

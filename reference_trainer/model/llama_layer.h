@@ -28,7 +28,7 @@ class Rotary {
  public:
   explicit Rotary(int head_width);
   // heads: [batch, heads, length, width]; positions count from 0.
-  at::Tensor turn(const at::Tensor& heads) const;
+  at::Tensor turn(const at::Tensor& heads);
 
  private:
   at::Tensor angle_steps_;  // [width / 2], float64

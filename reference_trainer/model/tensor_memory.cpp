@@ -1,6 +1,7 @@
 #include "reference_trainer/model/tensor_memory.h"
 
 #include <c10/core/Allocator.h>
+#include <c10/core/impl/VirtualGuardImpl.h>
 
 namespace lockstep::trainer {
 
@@ -11,7 +12,12 @@ void allocate_memory(const at::Tensor& tensor) {
 
 void free_memory(const at::Tensor& tensor) {
   // The size stays: views keep their shapes, and autograd what it saved of them.
-  tensor.storage().unsafeGetStorageImpl()->set_data_ptr_noswap(at::DataPtr(nullptr, tensor.device()));
+  c10::StorageImpl* const storage = tensor.storage().unsafeGetStorageImpl();
+  if (!tensor.is_cpu()) {
+    const c10::impl::VirtualGuardImpl guard(tensor.device().type());
+    guard.recordDataPtrOnStream(storage->data_ptr(), guard.getStream(tensor.device()));
+  }
+  storage->set_data_ptr_noswap(at::DataPtr(nullptr, tensor.device()));
 }
 
 }  // namespace lockstep::trainer

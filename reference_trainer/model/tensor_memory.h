@@ -8,7 +8,8 @@ namespace lockstep::trainer {
 
 // New memory for the whole storage of `tensor`; what it held is gone.
 void allocate_memory(const at::Tensor& tensor);
-// Touching the tensor or a view of it before the next allocate_memory() is an error of torch.
+// A device may still read it, on the caller's current stream: the memory is used again after that. Touching
+// the tensor or a view of it before the next allocate_memory() is an error of torch.
 void free_memory(const at::Tensor& tensor);
 
 }  // namespace lockstep::trainer

@@ -35,9 +35,14 @@ void add_job_flags(CLI::App& app, Options& options) {
 
 void add_device_flags(CLI::App& app, Options& options) {
   const char* group = "Device";
-  add_choice(app, "--device",
-             "Where to compute; paced: small arithmetic that takes a modelled accelerator's time",
-             {{"cpu", Device::cpu}, {"paced", Device::paced}}, "cpu", group, options.device);
+  add_choice(
+      app, "--device", "Where to compute; paced: small arithmetic that takes a modelled accelerator's time",
+      {{"cpu", Device::cpu}, {"paced", Device::paced}, {"cuda", Device::cuda}}, "cpu", group, options.device);
+  add_choice(
+      app, "--backend",
+      "What carries CUDA tensors; by default NCCL where each rank has a GPU of its own, else Gloo through "
+      "the host's memory",
+      {{"nccl", Transport::nccl}, {"gloo", Transport::gloo}}, "", group, options.transport);
   app.add_option("--threads", options.threads, "Threads that compute in each rank")
       ->check(whole_number(1, 1024))
       ->type_name("N")

@@ -73,6 +73,27 @@ Status check_fsdp(const Options& options, int world_size) {
   return {};
 }
 
+Status check_device(const Options& options) {
+  if (options.device == Device::paced && options.pace.flops_per_second == 0)
+    return Error{"--device paced: how fast is the modelled accelerator? Give --flops, as 1e9"};
+  const PaceOptions& pace = options.pace;
+  if (options.device != Device::paced &&
+      (pace.flops_per_second != 0 || pace.jitter != 0 || pace.bytes_per_second != 0 || pace.latency_us != 0))
+    return Error{"--flops, --jitter, --bandwidth and --latency model a device: they need --device paced"};
+  const bool cuda = options.device == Device::cuda;
+  if (!cuda && options.transport != Transport::automatic)
+    return Error{fmt::format("--backend {} needs --device cuda: on --device {} it is always gloo",
+                             to_string(options.transport), to_string(options.device))};
+  if (cuda && options.mode == Mode::pipeline && options.transport == Transport::nccl)
+    return Error{"--mode pipeline sends over Gloo on --device cuda: give --backend gloo, or leave it out"};
+  for (const Fault& fault : options.faults) {
+    if (cuda && (fault.kind == FaultKind::skip_collective || fault.kind == FaultKind::slow_link))
+      return Error{fmt::format("--fault {}: is planted in the CPU's Gloo, and this is --device cuda",
+                               to_string(fault.kind))};
+  }
+  return {};
+}
+
 }  // namespace
 
 CommandLine parse_command_line(int argc, const char* const* argv) {
@@ -140,12 +161,7 @@ Status check_options(const Options& options, int world_size) {
   if (options.mode == Mode::pipeline) {
     if (const Status status = check_pipeline(options, world_size); !status.ok()) return status;
   }
-  if (options.device == Device::paced && options.pace.flops_per_second == 0)
-    return Error{"--device paced: how fast is the modelled accelerator? Give --flops, as 1e9"};
-  const PaceOptions& pace = options.pace;
-  if (options.device != Device::paced &&
-      (pace.flops_per_second != 0 || pace.jitter != 0 || pace.bytes_per_second != 0 || pace.latency_us != 0))
-    return Error{"--flops, --jitter, --bandwidth and --latency model a device: they need --device paced"};
+  if (const Status status = check_device(options); !status.ok()) return status;
   if (options.ddp.find_unused_parameters && options.training.activation_checkpointing)
     return Error{
         "--find-unused-parameters looks for them in the graph of the whole forward pass, which "
@@ -198,7 +214,32 @@ const char* to_string(Precision precision) {
 }
 
 const char* to_string(Device device) {
-  return device == Device::paced ? "paced" : "cpu";
+  switch (device) {
+    case Device::cpu:
+      return "cpu";
+    case Device::paced:
+      return "paced";
+    case Device::cuda:
+      return "cuda";
+  }
+  return "";
+}
+
+const char* to_string(Transport transport) {
+  switch (transport) {
+    case Transport::automatic:
+      return "automatic";
+    case Transport::gloo:
+      return "gloo";
+    case Transport::nccl:
+      return "nccl";
+  }
+  return "";
+}
+
+Transport transport_of(const Options& options, int local_ranks, int gpus) {
+  if (options.transport != Transport::automatic) return options.transport;
+  return local_ranks <= gpus && options.mode != Mode::pipeline ? Transport::nccl : Transport::gloo;
 }
 
 }  // namespace lockstep::trainer

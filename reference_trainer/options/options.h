@@ -49,7 +49,10 @@ struct DdpOptions {
   bool find_unused_parameters = false;
 };
 
-enum class Device { cpu, paced };
+enum class Device { cpu, paced, cuda };
+
+// What carries operations of an accelerator: Gloo through the host's memory, or NCCL.
+enum class Transport { automatic, gloo, nccl };
 
 // A modelled accelerator and network in place of the time that arithmetic and loopback take here.
 struct PaceOptions {
@@ -99,6 +102,7 @@ struct Options {
   int threads = 1;
   int timeout_seconds = 300;
   Device device = Device::cpu;
+  Transport transport = Transport::automatic;
   std::string data;  // empty: the project's own documentation
   std::string log;   // empty: none
   ModelOptions model;
@@ -136,5 +140,10 @@ const char* to_string(Precision precision);
 const char* to_string(Mode mode);
 const char* to_string(Architecture architecture);
 const char* to_string(Device device);
+const char* to_string(Transport transport);
+
+// --backend, or, where it is left open: NCCL if each of the node's ranks has a GPU of its own and the mode
+// can do with it, else Gloo.
+Transport transport_of(const Options& options, int local_ranks, int gpus);
 
 }  // namespace lockstep::trainer

@@ -128,7 +128,7 @@ INSTANTIATE_TEST_SUITE_P(
                       FlagAndValue{"--first-bucket-mb", "-3"}, FlagAndValue{"--seed", "-1"},
                       FlagAndValue{"--dtype", "float16"}, FlagAndValue{"--mode", "sideways"},
                       FlagAndValue{"--sharding-strategy", "some"}, FlagAndValue{"--backward-prefetch", "PRE"},
-                      FlagAndValue{"--device", "cuda"}, FlagAndValue{"--slow-rank", "-1"},
+                      FlagAndValue{"--device", "tpu"}, FlagAndValue{"--slow-rank", "-1"},
                       FlagAndValue{"--slow-factor", "0"}, FlagAndValue{"--threads", "0"},
                       FlagAndValue{"--model", "bert"}, FlagAndValue{"--kv-heads", "0"},
                       FlagAndValue{"--intermediate-size", "0"}, FlagAndValue{"--fault", "slow_rank:factor=9"},
@@ -145,6 +145,28 @@ TEST(Options, CombinationsAreChecked) {
   EXPECT_FALSE(check_options(parse({"--hidden", "100", "--heads", "3"}).options, 1).ok());
   EXPECT_FALSE(check_options(parse({"--slow-rank", "4"}).options, 4).ok());
   EXPECT_TRUE(check_options(parse({"--slow-rank", "3"}).options, 4).ok());
+}
+
+TEST(Options, DevicesHaveFlagsOfTheirOwn) {
+  const auto error = [](std::vector<const char*> arguments) {
+    return check_options(parse(std::move(arguments)).options, 2).error().message;
+  };
+  EXPECT_TRUE(check_options(parse({"--device", "cuda", "--backend", "nccl"}).options, 2).ok());
+  EXPECT_THAT(error({"--device", "cuda", "--flops", "1e9"}), HasSubstr("they need --device paced"));
+  EXPECT_THAT(error({"--device", "paced"}), HasSubstr("Give --flops"));
+  EXPECT_THAT(error({"--backend", "nccl"}), HasSubstr("--backend nccl needs --device cuda"));
+  EXPECT_THAT(error({"--device", "cuda", "--backend", "nccl", "--mode", "pipeline", "--layers", "2"}),
+              HasSubstr("give --backend gloo"));
+  EXPECT_THAT(error({"--device", "cuda", "--fault", "slow_link:mbit=100"}),
+              HasSubstr("this is --device cuda"));
+}
+
+TEST(Options, NcclWhereEachRankHasAGpuAndTheModeCanDoWithIt) {
+  const Options fsdp = parse({"--device", "cuda", "--mode", "fsdp"}).options;
+  EXPECT_EQ(transport_of(fsdp, 2, 2), Transport::nccl);
+  EXPECT_EQ(transport_of(fsdp, 2, 1), Transport::gloo);
+  EXPECT_EQ(transport_of(parse({"--device", "cuda", "--mode", "pipeline"}).options, 2, 2), Transport::gloo);
+  EXPECT_EQ(transport_of(parse({"--device", "cuda", "--backend", "nccl"}).options, 2, 1), Transport::nccl);
 }
 
 TEST(Options, ModesHaveFlagsOfTheirOwn) {

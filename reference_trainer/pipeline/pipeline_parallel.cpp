@@ -46,7 +46,8 @@ PipelineParallel::PipelineParallel(const StrategyContext& context)
 
 std::vector<Parameter> PipelineParallel::keep_own_parameters() {
   Model& model = context_.model;
-  const at::Tensor nothing = at::empty({0}, compute_type(context_.options.model.precision));
+  const at::Tensor nothing =
+      at::empty({0}, context_.device.options(compute_type(context_.options.model.precision)));
   std::vector<Parameter> own;
   for (int model_stage = 0; model_stage < shape_.model_stages(); ++model_stage) {
     const PartRange parts = parts_of_model_stage(shape_, model.layers(), model_stage);
@@ -73,7 +74,7 @@ StateBytes PipelineParallel::theory(std::int64_t) const {
 at::Tensor PipelineParallel::example() const {
   const ModelOptions& model = context_.options.model;
   return at::empty({context_.options.training.batch_size, model.sequence_length, model.hidden},
-                   compute_type(model.precision));
+                   context_.device.options(compute_type(model.precision)));
 }
 
 double PipelineParallel::run(BatchSource& batches) {
@@ -122,16 +123,16 @@ at::Tensor PipelineParallel::forward(const Action& action, BatchSource& batches)
                              .try_emplace({action.chunk, action.microbatch}, pass_context_, action.microbatch,
                                           parts.first, parts.last)
                              .first->second;
-  const at::Tensor made = pass.forward(model_stage == 0 ? batch.tokens : received, batch.targets);
-  loss_ += pass.loss();
-  return made;
+  return pass.forward(model_stage == 0 ? batch.tokens : received, batch.targets);
 }
 
 at::Tensor PipelineParallel::backward(const Action& action) {
   const at::Tensor received = receive(action);
   const auto phase = Scope::phase("backward");
   auto pass = passes_.extract({action.chunk, action.microbatch});
-  return pass.mapped().backward(received, 1.0 / shape_.microbatches);
+  const at::Tensor made = pass.mapped().backward(received, 1.0 / shape_.microbatches);
+  loss_ += pass.mapped().loss();
+  return made;
 }
 
 }  // namespace lockstep::trainer

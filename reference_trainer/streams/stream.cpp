@@ -1,27 +1,53 @@
 #include "reference_trainer/streams/stream.h"
 
-#include <utility>
-
 #include "reference_trainer/instrumentation/annotations.h"
 
 namespace lockstep::trainer {
+namespace {
 
-void Event::wait() const {
-  if (state_ == nullptr) return;
-  std::unique_lock lock(state_->mutex);
-  state_->changed.wait(lock, [this] { return state_->done; });
-  if (state_->failure) std::rethrow_exception(state_->failure);
+void run_within_range(const StreamWork& work) {
+  for (const Event& event : work.after) event.synchronize();
+  if (!work.open) return work.run();
+  work.open();
+  const struct AtEnd {
+    ~AtEnd() { annotations::pop(); }
+  } at_end;
+  work.run();
 }
 
-bool Event::done() const {
-  if (state_ == nullptr) return true;
-  const std::lock_guard lock(state_->mutex);
-  return state_->done;
-}
+}  // namespace
 
-Stream::Stream(std::string name) : name_(std::move(name)), thread_([this] { run(); }) {}
+class HostStream::Completion : public Event::State {
+ public:
+  void wait() override { synchronize(); }
+  void synchronize() override {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [this] { return done_; });
+    if (failure_) std::rethrow_exception(failure_);
+  }
+  bool done() override {
+    const std::lock_guard lock(mutex_);
+    return done_;
+  }
+  void complete(const std::exception_ptr& failure) {
+    {
+      const std::lock_guard lock(mutex_);
+      done_ = true;
+      failure_ = failure;
+    }
+    changed_.notify_all();
+  }
 
-Stream::~Stream() {
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool done_ = false;
+  std::exception_ptr failure_;
+};
+
+HostStream::HostStream(std::string name) : name_(std::move(name)), thread_([this] { run(); }) {}
+
+HostStream::~HostStream() {
   {
     const std::lock_guard lock(mutex_);
     stopping_ = true;
@@ -30,18 +56,17 @@ Stream::~Stream() {
   thread_.join();
 }
 
-Event Stream::enqueue(std::function<void()> work) {
-  Event event;
-  event.state_ = std::make_shared<Event::State>();
+Event HostStream::enqueue(StreamWork work) {
+  auto completion = std::make_shared<Completion>();
   {
     const std::lock_guard lock(mutex_);
-    queue_.push_back({std::move(work), event.state_});
+    queue_.push_back({std::move(work), completion});
   }
   changed_.notify_one();
-  return event;
+  return Event(std::move(completion));
 }
 
-void Stream::run() {
+void HostStream::run() {
   annotations::name_this_thread(name_.c_str());
   std::exception_ptr failure;
   while (true) {
@@ -55,18 +80,13 @@ void Stream::run() {
     }
     if (!failure) {
       try {
-        item.work();
+        run_within_range(item.work);
       } catch (...) {
         failure = std::current_exception();
       }
     }
-    item.work = nullptr;  // what it holds is given up before anyone who waits goes on
-    {
-      const std::lock_guard lock(item.state->mutex);
-      item.state->done = true;
-      item.state->failure = failure;
-    }
-    item.state->changed.notify_all();
+    item.work = {};  // what it holds is given up before anyone who waits goes on
+    item.completion->complete(failure);
   }
 }
 

@@ -76,12 +76,16 @@ at::Tensor MicrobatchPass::forward_part(int part, const at::Tensor& input) {
     const at::AutoGradMode gradient(!checkpoint);
     const auto computing = range(Pass::forward, part, kept.input);
     output = compute(part, kept.input);
-    if (part == context_.model.head()) loss_ = output.item<double>();
+    if (part == context_.model.head()) loss_ = output.detach();
   }
   if (!checkpoint) kept.output = output;
   count_memory();
   call(context_.hooks.after_forward, part);
   return output;
+}
+
+double MicrobatchPass::loss() const {
+  return loss_.defined() ? loss_.item<double>() : 0;
 }
 
 at::Tensor MicrobatchPass::forward(const at::Tensor& input, const at::Tensor& targets) {
@@ -98,7 +102,8 @@ at::Tensor MicrobatchPass::backward_part(int part, const at::Tensor& output_grad
     const auto computing = range(Pass::recompute, part, kept.input);
     kept.output = compute(part, kept.input);
   }
-  const bool waits = part == context_.waits_in_backward_of;
+  // A device waits by itself, and the host goes on.
+  const bool waits = part == context_.waits_in_backward_of && !context_.lane.on_device();
   {
     auto computing = range(Pass::backward, part, kept.input);
     if (waits) {

@@ -43,8 +43,9 @@ class MicrobatchPass {
   // before. `targets` is used by the head alone. Returns the activation of the last part; undefined after the
   // head.
   at::Tensor forward(const at::Tensor& input, const at::Tensor& targets);
-  // Mean over the microbatch, unscaled. Where `last` is the head.
-  double loss() const { return loss_; }
+  // Mean over the microbatch, unscaled; 0 where `last` is not the head. On a device this waits for it: ask
+  // when everything is issued.
+  double loss() const;
 
   // `output_gradient`: of what forward() returned; where `last` is the head it is left undefined, and the
   // loss times `loss_scale` is differentiated. Adds to the gradients of the parameters. Returns the gradient
@@ -69,7 +70,7 @@ class MicrobatchPass {
   const PassContext& context_;
   int microbatch_, first_, last_;
   at::Tensor targets_;
-  double loss_ = 0;
+  at::Tensor loss_;
   std::vector<Kept> kept_;  // of part first_ + i
 };
 

@@ -10,6 +10,7 @@
 #include <memory>
 #include <vector>
 
+#include "reference_trainer/device/compute_device.h"
 #include "reference_trainer/launcher/placement.h"
 #include "reference_trainer/memory/theory.h"
 #include "reference_trainer/options/options.h"
@@ -36,7 +37,8 @@ struct StrategyContext {
   const Options& options;
   const Placement& placement;
   Model& model;
-  Communicator* communicator;  // of all ranks; null where the job has one
+  const ComputeDevice& device;  // where the model is
+  Communicator* communicator;   // of all ranks; null where the job has one
   ComputeLane& lane;
   // To be told about gradient buckets, before the first step that uses them.
   std::function<void(bool rebuilt, const std::vector<Bucket>&)> on_buckets;

@@ -24,8 +24,12 @@ Batch make_batch(const std::string& text, const std::vector<std::size_t>& offset
 }  // namespace
 
 TextBatches::TextBatches(const std::string& text, int sequence_length, Sampler sampler,
-                         const RankFaults& faults)
-    : text_(text), sequence_length_(sequence_length), sampler_(std::move(sampler)), faults_(faults) {}
+                         const RankFaults& faults, c10::Device device)
+    : text_(text),
+      sequence_length_(sequence_length),
+      sampler_(std::move(sampler)),
+      faults_(faults),
+      device_(device) {}
 
 void TextBatches::begin_step(int step) {
   step_ = static_cast<std::size_t>(step - 1);
@@ -35,7 +39,8 @@ void TextBatches::begin_step(int step) {
 Batch TextBatches::next() {
   const auto range = annotations::Scope::phase("data_loading");
   faults_.wait_for_batch();
-  return make_batch(text_, sampler_.batch(step_, micro_step_++), sequence_length_);
+  const Batch batch = make_batch(text_, sampler_.batch(step_, micro_step_++), sequence_length_);
+  return {batch.tokens.to(device_), batch.targets.to(device_)};
 }
 
 }  // namespace lockstep::trainer

@@ -11,8 +11,9 @@ namespace lockstep::trainer {
 
 class TextBatches : public BatchSource {
  public:
-  // `text` and `faults` must live as long as this.
-  TextBatches(const std::string& text, int sequence_length, Sampler sampler, const RankFaults& faults);
+  // `text` and `faults` must live as long as this. `device`: where batches go.
+  TextBatches(const std::string& text, int sequence_length, Sampler sampler, const RankFaults& faults,
+              c10::Device device);
 
   // Steps count from 1.
   void begin_step(int step);
@@ -25,6 +26,7 @@ class TextBatches : public BatchSource {
   int sequence_length_;
   Sampler sampler_;
   const RankFaults& faults_;
+  c10::Device device_;
   std::size_t step_ = 0, micro_step_ = 0;
 };
 

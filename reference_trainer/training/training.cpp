@@ -1,6 +1,8 @@
 #include "reference_trainer/training/training.h"
 
 #include <ATen/Parallel.h>
+#include <ATen/ops/_foreach_norm.h>
+#include <ATen/ops/stack.h>
 #include <malloc.h>
 #include <torch/optim/adamw.h>
 #include <torch/utils.h>
@@ -24,6 +26,7 @@
 #include "reference_trainer/memory/state.h"
 #include "reference_trainer/model/model.h"
 #include "reference_trainer/pipeline/layout.h"
+#include "reference_trainer/streams/device_stream.h"
 #include "reference_trainer/training/strategy.h"
 #include "reference_trainer/training/text_batches.h"
 
@@ -57,26 +60,31 @@ FaultPlace fault_place(const Options& options, const Placement& placement) {
 
 class Trainer {
  public:
-  Trainer(const Options& options, const Placement& placement, const Text& text, Sampler sampler,
-          TrainingLog& log)
+  Trainer(const Options& options, const Placement& placement, const ComputeDevice& device, const Text& text,
+          Sampler sampler, TrainingLog& log)
       : options_(options),
         placement_(placement),
+        device_(device),
         text_(text),
         faults_(FaultPlan(options.faults, options.training.seed), fault_place(options, placement)),
-        batches_(text.bytes, options.model.sequence_length, std::move(sampler), faults_),
+        batches_(text.bytes, options.model.sequence_length, std::move(sampler), faults_, device.device),
         log_(log),
         lane_(options.pace, options.training.seed, placement.rank, faults_) {
     // Reports name the device after the lane that computes.
     annotations::name_this_thread(lane_.paced() ? "paced device" : "main");
-    if (annotations::tool_attached()) count_allocations();
+    if (!device.is_cpu())
+      lane_.follow_device("cuda device", [device = device.device] { return mark(device); });
+    if (annotations::tool_attached()) count_allocations(device.device);
     torch::manual_seed(options.training.seed);
     model_ = make_model(options.model);
     write_start();
+    model_->to(device.device);
     if (placement.world_size > 1)
-      communicator_ = std::make_unique<Communicator>(placement, std::chrono::seconds(options.timeout_seconds),
-                                                     name_of_all_ranks(options.mode), options.pace, faults_);
+      communicator_ =
+          std::make_unique<Communicator>(placement, std::chrono::seconds(options.timeout_seconds),
+                                         name_of_all_ranks(options.mode), device, options.pace, faults_);
     strategy_ =
-        make_strategy({options, placement, *model_, communicator_.get(), lane_,
+        make_strategy({options, placement, *model_, device_, communicator_.get(), lane_,
                        [this](bool rebuilt, const auto& buckets) { write_buckets(rebuilt, buckets); }});
     optimizer_ = std::make_unique<torch::optim::AdamW>(
         strategy_->optimized(),
@@ -189,10 +197,12 @@ class Trainer {
     double squares = 0;
     {
       const auto range = lane_.compute({Pass::optimizer, "gradient norm"});
-      for (const at::Tensor& gradient : gradients) {
-        const double norm = gradient.norm(2, master_type(options_.model.precision)).item<double>();
-        squares += norm * norm;
-      }
+      // One number of the device to wait for, not one for each gradient.
+      squares = at::stack(at::_foreach_norm(gradients, 2, master_type(options_.model.precision)))
+                    .to(at::kDouble)
+                    .square()
+                    .sum()
+                    .item<double>();
     }
     if (strategy_->gradient_copies() == placement_.world_size) return std::sqrt(squares);
     return std::sqrt(start_sum(Purpose::gradient_norm, squares)() / strategy_->gradient_copies());
@@ -233,6 +243,7 @@ class Trainer {
 
   const Options& options_;
   const Placement& placement_;
+  const ComputeDevice& device_;
   const Text& text_;
   RankFaults faults_;
   TextBatches batches_;
@@ -262,6 +273,8 @@ Status train(const Options& options, const Placement& placement, const Text& tex
   Result<Sampler> sampler =
       Sampler::create(sampler_shape(options, text, placement.world_size, placement.rank));
   if (!sampler.ok()) return sampler.error();
+  const Result<ComputeDevice> device = open_device(options, placement);
+  if (!device.ok()) return device.error();
   TrainingLog log;
   if (placement.rank == 0 && !options.log.empty()) {
     Result<TrainingLog> created = TrainingLog::create(options.log);
@@ -272,7 +285,7 @@ Status train(const Options& options, const Placement& placement, const Text& tex
     keep_memory();
     at::set_num_threads(options.threads);
     at::set_num_interop_threads(1);
-    Trainer trainer(options, placement, text, std::move(sampler).value(), log);
+    Trainer trainer(options, placement, device.value(), text, std::move(sampler).value(), log);
     if (Status status = trainer.run(); !status.ok()) return status;
   } catch (const c10::Error& error) {
     return Error{std::string("training stopped: ") + error.what_without_backtrace()};

@@ -37,15 +37,15 @@ GradientReducer::GradientReducer(CollectiveGroup& group, std::vector<Partitioned
 
 Coalesced GradientReducer::memory_for(std::size_t bucket) {
   const std::vector<std::int64_t>& columns = buckets_[bucket].columns;
-  const auto type = parameters_[order_.front()].type();
+  const at::TensorOptions options = parameters_[order_.front()].options();
   if (!options_.contiguous_gradients)
-    return {at::empty({Coalesced::elements(group_.size(), columns)}, type), group_.size(), columns};
+    return {at::empty({Coalesced::elements(group_.size(), columns)}, options), group_.size(), columns};
   at::Tensor& buffer = buffers_[bucket % buffers_.size()];
   if (!buffer.defined()) {
     std::int64_t most = 0;
     for (const Bucket& each : buckets_)
       most = std::max(most, Coalesced::elements(group_.size(), each.columns));
-    buffer = at::empty({most}, type);
+    buffer = at::empty({most}, options);
   }
   return {buffer, group_.size(), columns};
 }

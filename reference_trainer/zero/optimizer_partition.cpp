@@ -29,10 +29,11 @@ OptimizerPartition::OptimizerPartition(const std::vector<at::Tensor>& parts, at:
       begin += sizes[index];
       pieces.push_back(parts[index]);
     }
-    const at::Tensor leaf = at::cat(pieces);
+    const at::Tensor weights = at::cat(pieces);
+    const at::Tensor leaf = offloaded_ ? weights.to(at::kCPU) : weights;
     SubGroup& group = groups_.emplace_back();
     group.leaf = leaf;
-    group.sums = at::zeros_like(leaf, gradients);
+    group.sums = at::zeros_like(weights, gradients);
     group.in_file = in_file;
     in_file += static_cast<std::int64_t>(leaf.nbytes() + group.sums.nbytes());
     leaf.requires_grad_(true);
@@ -77,9 +78,10 @@ void OptimizerPartition::bring_to_host(SubGroup& group) {
   {
     const auto range = Scope::phase("offload gradients");
     if (file_) {
-      file_->write(behind_weights, group.sums.data_ptr(), group.sums.nbytes());
+      const at::Tensor sums = group.sums.to(at::kCPU);  // on the CPU the same memory
+      file_->write(behind_weights, sums.data_ptr(), sums.nbytes());
     } else {
-      if (!group.gradient.defined()) group.gradient = at::empty_like(group.sums);
+      if (!group.gradient.defined()) group.gradient = at::empty_like(group.sums, at::kCPU);
       group.gradient.copy_(group.sums);
     }
   }
@@ -87,7 +89,7 @@ void OptimizerPartition::bring_to_host(SubGroup& group) {
   const auto range = Scope::phase("fetch optimizer state");
   allocate_memory(group.leaf);
   file_->read(group.in_file, group.leaf.data_ptr(), group.leaf.nbytes());
-  group.gradient = at::empty_like(group.sums);
+  group.gradient = at::empty_like(group.sums, at::kCPU);
   file_->read(behind_weights, group.gradient.data_ptr(), group.gradient.nbytes());
 }
 

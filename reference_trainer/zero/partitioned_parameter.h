@@ -22,6 +22,7 @@ class PartitionedParameter {
   std::int64_t elements() const { return parameter_.numel(); }  // without padding
   std::int64_t part_elements() const { return whole_.size(1); }
   at::ScalarType type() const { return whole_.scalar_type(); }
+  at::TensorOptions options() const { return whole_.options(); }  // type and device
   // The values, beside autograd's back.
   at::Tensor rows() const { return whole_.detach(); }
   // The gradient as rows. The parameter has none afterwards; where it had none, zeros.

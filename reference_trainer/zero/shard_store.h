@@ -17,7 +17,7 @@ class ShardStore {
  public:
   // `part_elements` of each parameter.
   ShardStore(const std::vector<std::int64_t>& part_elements, at::ScalarType compute,
-             const OffloadOptions& offload);
+             const OffloadOptions& offload, c10::Device device);
 
   // `values`: [part_elements], of any type.
   void write(std::size_t parameter, const at::Tensor& values);

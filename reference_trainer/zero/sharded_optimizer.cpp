@@ -45,7 +45,7 @@ void ShardedOptimizer::after_update() {
   std::vector<std::pair<at::Tensor, Event>> gathers;
   for (std::int64_t begin = 0; begin < total; begin += stretch) {
     const std::int64_t length = std::min(stretch, total - begin);
-    const at::Tensor whole = at::empty({size, length}, parameters().front().type());
+    const at::Tensor whole = at::empty({size, length}, parameters().front().options());
     {
       const auto range = Scope::phase(offloaded ? "fetch updated parameters" : "fill bucket");
       for (const Overlap& overlap : overlaps(parameters(), begin, length))

@@ -38,7 +38,8 @@ ShardedParameters::ShardedParameters(const StrategyContext& context)
   std::vector<std::int64_t> part_elements;
   for (const PartitionedParameter& parameter : parameters())
     part_elements.push_back(parameter.part_elements());
-  shards_ = std::make_unique<ShardStore>(part_elements, parameters().front().type(), options().offload_param);
+  shards_ = std::make_unique<ShardStore>(part_elements, parameters().front().type(), options().offload_param,
+                                         context.device.device);
   for (std::size_t i = 0; i < parameters().size(); ++i) {
     shards_->write(i, parameters()[i].rows().select(0, group().rank()));
     parameters()[i].free();
@@ -55,16 +56,17 @@ void ShardedParameters::gather(const std::vector<std::size_t>& list, const std::
   while (!outstanding_.empty() && outstanding_.front().done()) outstanding_.pop_front();
   if (outstanding_.size() >= kOutstandingGathers) {
     const auto range = Scope::phase("wait for an earlier fetch");
-    outstanding_.front().wait();
+    outstanding_.front().synchronize();
     outstanding_.pop_front();
   }
   std::vector<std::int64_t> columns;
   for (const std::size_t index : list) columns.push_back(parameters()[index].part_elements());
   const int size = group().size();
-  const auto gather = std::make_shared<Gather>(Gather{
-      list,
-      Coalesced(at::empty({Coalesced::elements(size, columns)}, parameters().front().type()), size, columns),
-      {}});
+  const auto gather = std::make_shared<Gather>(
+      Gather{list,
+             Coalesced(at::empty({Coalesced::elements(size, columns)}, parameters().front().options()), size,
+                       columns),
+             {}});
   {
     const bool offloaded = options().offload_param.device != OffloadDevice::none;
     const auto range = Scope::phase((offloaded ? "fetch offloaded " : "fill ") + name);

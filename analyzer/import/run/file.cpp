@@ -19,6 +19,7 @@ namespace {
 
 // A thread of this name computes for as long as a model says (docs/instrumentation.md).
 constexpr std::string_view kPacedLane = "paced device";
+constexpr std::string_view kCudaLane = "cuda device";  // a thread that follows it by its events
 
 using trace::LaneKind;
 using trace::Reader;
@@ -101,11 +102,12 @@ class FileImport {
       if (lane.kind == LaneKind::device_stream) import_.trace.device = fmt::format("cuda:{}", lane.device);
     }
     if (!import_.trace.device.empty()) return;
-    const bool paced =
-        std::any_of(reader_.lanes().begin(), reader_.lanes().end(), [](const trace::Lane& lane) {
-          return lane.kind == LaneKind::compute_thread && lane.name == kPacedLane;
-        });
-    import_.trace.device = paced ? "paced" : "cpu";
+    const auto computes_on = [this](std::string_view name) {
+      return std::any_of(reader_.lanes().begin(), reader_.lanes().end(), [name](const trace::Lane& lane) {
+        return lane.kind == LaneKind::compute_thread && lane.name == name;
+      });
+    };
+    import_.trace.device = computes_on(kPacedLane) ? "paced" : computes_on(kCudaLane) ? "cuda" : "cpu";
   }
 
   void read_groups() {

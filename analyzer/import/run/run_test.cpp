@@ -149,11 +149,15 @@ std::string device_of(void (*write)(Writer&)) {
   return must(import_file(write_file(folder, "rank-0.lst", write))).trace.device;
 }
 
-TEST(RunFile, APacedDeviceIsNeverCalledACpu) {
+TEST(RunFile, AnotherDeviceIsNeverCalledACpu) {
   EXPECT_EQ(device_of([](Writer& writer) {
               writer.add_lane({LaneKind::compute_thread, 1, 1, 0, "paced device"});
             }),
             "paced");
+  EXPECT_EQ(device_of([](Writer& writer) {
+              writer.add_lane({LaneKind::compute_thread, 1, 1, 0, "cuda device"});
+            }),
+            "cuda");
   EXPECT_EQ(device_of([](Writer& writer) {
               writer.add_lane({LaneKind::compute_thread, 1, 1, 0, "main"});
             }),
