@@ -196,6 +196,10 @@ INSTANTIATE_TEST_SUITE_P(Caps, BucketRule, testing::Values("1", "25"),
 TEST(TrainedRun, IsAnalyzedToTheLastNanosecond) {
   TrainedRun run;
   ASSERT_NO_FATAL_FAILURE(record(run, "1"));
+  const json manifest = json::parse(std::ifstream(run.run_path() + "/manifest.json"));
+  EXPECT_EQ(manifest.at("groups"), json::parse(R"([{"name": "data_parallel", "ranks": [0, 1]}])"));
+  ASSERT_EQ(manifest.at("topology").size(), 1u);
+  EXPECT_EQ(manifest.at("topology").at(0).at("ranks"), json({0, 1}));
   const std::string report_path = run.folder / "report.json";
   const Outcome outcome =
       end_to_end::run({binary("lockstep"), "analyze", run.run_path(), "--json", report_path});

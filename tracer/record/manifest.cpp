@@ -107,6 +107,14 @@ std::string to_json(const Manifest& manifest) {
     json["processes"] = Json::array();
     for (const RecordedFile& file : recording.processes) json["processes"].push_back(to_json(file));
     json["missing_ranks"] = recording.missing_ranks;
+    json["topology"] = Json::array();
+    for (const auto& [host, ranks] : recording.hosts())
+      json["topology"].push_back({{"host", host}, {"ranks", ranks}});
+    json["groups"] = Json::array();
+    for (const trace::Group& group : recording.groups) {
+      json["groups"].push_back({{"name", group.name}, {"ranks", group.ranks}});
+      if (!group.description.empty()) json["groups"].back()["description"] = group.description;
+    }
     json["events"] = recording.events;
     json["bytes"] = recording.bytes;
     json["dropped"] = recording.dropped;

@@ -186,6 +186,7 @@ TEST(ManifestDocument, SaysHowTheJobEndedAndWhatIsMissing) {
   file.host = "node";
   file.clock_source = "tsc";
   recording.ranks.push_back(file);
+  recording.groups.push_back({.name = "data_parallel", .ranks = {0, 1}});
   manifest.recording = recording;
   const nlohmann::json json = nlohmann::json::parse(to_json(manifest));
   EXPECT_EQ(json.at("format"), "lockstep.run/1");
@@ -195,6 +196,8 @@ TEST(ManifestDocument, SaysHowTheJobEndedAndWhatIsMissing) {
   EXPECT_EQ(json.at("command").at(2), "a\"b\uFFFD");
   EXPECT_EQ(json.at("world_size"), 2);
   EXPECT_EQ(json.at("missing_ranks"), nlohmann::json::array({0}));
+  EXPECT_EQ(json.at("topology"), nlohmann::json::parse(R"([{"host": "node", "ranks": [1]}])"));
+  EXPECT_EQ(json.at("groups"), nlohmann::json::parse(R"([{"name": "data_parallel", "ranks": [0, 1]}])"));
   EXPECT_EQ(json.at("clock_sources").at("node"), nlohmann::json::array({"tsc"}));
   EXPECT_EQ(json.at("sources").at("nvtx").at("state"), "recorded");
   EXPECT_THAT(json.at("sources").at("nvtx").at("could_not_record").at(0), HasSubstr("5 events: ring full"));

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <system_error>
+#include <tuple>
 #include <utility>
 
 #include "trace/compact.h"
@@ -43,6 +44,7 @@ RecordedFile read_file(const std::filesystem::path& path) {
   file.process = text("process");
   file.command = text("command");
   file.clock_source = text("clock_source");
+  file.groups = reader.groups();
   file.complete = reader.complete();
   file.chunks = reader.chunks().size();
   using trace::EventKind;
@@ -60,12 +62,34 @@ RecordedFile read_file(const std::filesystem::path& path) {
   return file;
 }
 
+// A group that several ranks speak of is one group; descriptions may differ.
+std::vector<trace::Group> distinct_groups(const std::vector<RecordedFile>& files) {
+  using Key = std::tuple<std::size_t, const std::string&, const std::vector<std::int32_t>&>;
+  const auto key = [](const trace::Group& group) {
+    return Key(~group.ranks.size(), group.name, group.ranks);  // ~: larger ones first
+  };
+  std::vector<trace::Group> groups;
+  for (const RecordedFile& file : files) groups.insert(groups.end(), file.groups.begin(), file.groups.end());
+  std::stable_sort(groups.begin(), groups.end(),
+                   [&](const trace::Group& a, const trace::Group& b) { return key(a) < key(b); });
+  groups.erase(std::unique(groups.begin(), groups.end(),
+                           [&](const trace::Group& a, const trace::Group& b) { return key(a) == key(b); }),
+               groups.end());
+  return groups;
+}
+
 }  // namespace
 
 std::uint64_t Recording::dropped_events() const {
   std::uint64_t sum = 0;
   for (const auto& [reason, count] : dropped) sum += count;
   return sum;
+}
+
+std::map<std::string, std::vector<std::int32_t>> Recording::hosts() const {
+  std::map<std::string, std::vector<std::int32_t>> hosts;
+  for (const RecordedFile& file : ranks) hosts[file.host].push_back(file.rank);
+  return hosts;
 }
 
 std::size_t Recording::incomplete_files() const {
@@ -100,6 +124,7 @@ Recording read_recording(const std::filesystem::path& folder) {
   }
   std::sort(recording.ranks.begin(), recording.ranks.end(),
             [](const RecordedFile& a, const RecordedFile& b) { return a.rank < b.rank; });
+  recording.groups = distinct_groups(recording.ranks);
   for (std::int32_t rank = 0; rank < recording.world_size; ++rank) {
     const bool found = std::any_of(recording.ranks.begin(), recording.ranks.end(),
                                    [rank](const RecordedFile& file) { return file.rank == rank; });

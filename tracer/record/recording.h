@@ -9,6 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include "trace/event.h"
+
 namespace lockstep::tracer::record {
 
 struct RecordedFile {
@@ -24,6 +26,7 @@ struct RecordedFile {
   std::uint64_t chunks = 0;
   std::uint64_t events = 0;                      // clock snapshots and drop notes apart
   std::map<std::string, std::uint64_t> dropped;  // events lost, by reason
+  std::vector<trace::Group> groups;              // process groups that it spoke of
   bool complete = false;                         // closed by its process
   std::string problem;                           // empty, or why the file could not be read
 };
@@ -33,12 +36,15 @@ struct Recording {
   std::vector<RecordedFile> processes;  // the others
   std::int32_t world_size = 0;          // the largest that a rank spoke of; 0: none did
   std::vector<std::int32_t> missing_ranks;
+  std::vector<trace::Group> groups;  // of all ranks, each once; larger ones first, then by name and ranks
   std::uint64_t events = 0;
   std::uint64_t bytes = 0;
   std::map<std::string, std::uint64_t> dropped;
 
   bool empty() const { return ranks.empty() && processes.empty(); }
   std::uint64_t dropped_events() const;
+  // Which ranks ran on which host, by its name.
+  std::map<std::string, std::vector<std::int32_t>> hosts() const;
   std::size_t incomplete_files() const;
 };
 
