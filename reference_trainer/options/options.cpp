@@ -17,7 +17,8 @@ namespace {
 
 constexpr const char* kDescription =
     "lockstep train: trains a decoder-only transformer on the bytes of a text, on one or several ranks.\n"
-    "Data parallel, sharded or single, on libtorch and Gloo, annotated with NVTX (docs/instrumentation.md).";
+    "Data parallel, sharded, pipelined or single, on libtorch over Gloo or NCCL, annotated with NVTX\n"
+    "(docs/instrumentation.md); docs/training.md tells what each mode does.";
 
 constexpr const char* kFooter =
     "Examples:\n"
@@ -30,6 +31,7 @@ constexpr const char* kFooter =
     "  lockstep train --ranks 4 --deepspeed zero3.json  ZeRO, as DeepSpeed's configuration says\n"
     "  lockstep train --ranks 4 --mode pipeline --layers 8 --microbatches 16\n"
     "                                                   four stages of two layers, 1F1B\n"
+    "  lockstep train --ranks 2 --device cuda           on this machine's GPUs (scripts/setup --cuda)\n"
     "  lockstep record -o run -- lockstep train --ranks 4\n"
     "  torchrun --no-python --nproc-per-node 4 lockstep train --steps 50\n"
     "\n"
