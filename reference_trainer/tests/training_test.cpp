@@ -49,14 +49,6 @@ TEST_F(Training, FourRanksEqualOneInFloat64) {
   EXPECT_NE(one.front(), one.back());
 }
 
-TEST_F(Training, FourRanksEqualOneInFloat32) {
-  const std::vector<double> four = losses({"--ranks", "4", "--batch-size", "2", "--bucket-cap-mb", "0.05"});
-  const std::vector<double> one = losses({"--ranks", "1", "--batch-size", "8"});
-  ASSERT_EQ(one.size(), 20u);
-  ASSERT_EQ(four.size(), 20u);
-  EXPECT_LT(largest_relative_difference(one, four), 1e-4);
-}
-
 TEST_F(Training, AccumulatedBatchesEqualOneLargeBatch) {
   const Arguments common{"--ranks", "2", "--dtype", "float64", "--steps", "6"};
   const std::vector<double> large = losses(common + Arguments{"--batch-size", "4"});
