@@ -170,6 +170,13 @@ TEST_F(Fsdp, AccumulatedBatchesEqualOneLargeBatch) {
   }
 }
 
+// A copy of the model on each rank, as on nodes of one GPU.
+TEST_F(Fsdp, HybridShardOverOneRankIsNoShard) {
+  const Arguments job{"--mode", "fsdp", "--ranks", "2", "--steps", "4", "--sharding-strategy"};
+  const auto hybrid = steps(job + Arguments{"hybrid_shard", "--shard-size", "1"});
+  EXPECT_EQ(largest_difference(hybrid, steps(job + Arguments{"no_shard"})), 0);
+}
+
 // Seven or eight bits of mantissa: each rounding is up to 0.4 %, and losses stay within 2 % of float32's.
 TEST_F(Fsdp, Bfloat16StaysNearFloat32) {
   const auto exact = steps({"--steps", "20", "--batch-size", "8", "--mode", "single"});
