@@ -2,7 +2,6 @@
 // the order of its schedule, and what it moves is what the schedule says.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <signal.h>
 
 #include <map>
 #include <sstream>
@@ -300,29 +299,6 @@ TEST_F(Pipeline, WhatDoesNotDivideIsRefused) {
   EXPECT_THAT(refusal({"--ranks", "2", "--chunks", "2", "--layers", "4"}), HasSubstr("--chunks 2"));
   EXPECT_THAT(refusal({"--ranks", "2", "--schedule", "interleaved", "--layers", "4", "--microbatches", "3"}),
               HasSubstr("--microbatches 3"));
-}
-
-// Without a launcher that ends the others: each rank must find out by itself.
-TEST_F(Pipeline, EveryRankEndsWhenOneIsKilled) {
-  constexpr int kRanks = 4;
-  const std::string port = std::to_string(free_port());
-  std::vector<std::unique_ptr<TrainerProcess>> ranks;
-  for (int rank = 0; rank < kRanks; ++rank) {
-    ranks.push_back(std::make_unique<TrainerProcess>(
-        command({"--mode", "pipeline", "--layers", "4", "--microbatches", "8", "--steps", "1000000"}),
-        Environment{{"RANK", std::to_string(rank)},
-                    {"WORLD_SIZE", std::to_string(kRanks)},
-                    {"MASTER_ADDR", "127.0.0.1"},
-                    {"MASTER_PORT", port}}));
-  }
-  for (std::string line; !line.starts_with("step 2");) ASSERT_TRUE(ranks[0]->read_line(line));
-  kill(ranks[2]->pid(), SIGKILL);
-  EXPECT_EQ(ranks[2]->wait(), 128 + SIGKILL);
-  for (const int rank : {0, 1, 3}) {
-    EXPECT_EQ(ranks[static_cast<std::size_t>(rank)]->wait(), 1) << "rank " << rank;
-    EXPECT_THAT(ranks[static_cast<std::size_t>(rank)]->errors(),
-                HasSubstr("rank " + std::to_string(rank) + ": training stopped"));
-  }
 }
 
 }  // namespace
