@@ -76,6 +76,7 @@ std::optional<BucketSteps> look_at_buckets(const Report& report) {
     entry->second = std::min(entry->second, step.begin_ns);
   }
   BucketSteps result;
+  result.data_type = by_step.begin()->second.front()->data_type;
   std::vector<std::int64_t> counts, step_bytes, bytes, first_bytes;
   std::vector<double> first_starts;
   std::map<std::int64_t, std::vector<std::int64_t>> wire_by_bytes;

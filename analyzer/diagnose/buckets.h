@@ -11,10 +11,11 @@ namespace lockstep::analyzer {
 
 struct BucketSteps {
   std::size_t steps = 0;
-  std::int64_t per_step = 0;        // median number of buckets in a step
-  std::int64_t bytes_per_step = 0;  // median
-  std::int64_t bucket_bytes = 0;    // median size of a bucket
-  std::int64_t first_bytes = 0;     // median size of the step's first bucket
+  DataType data_type = DataType::unknown;  // of the first one
+  std::int64_t per_step = 0;               // median number of buckets in a step
+  std::int64_t bytes_per_step = 0;         // median
+  std::int64_t bucket_bytes = 0;           // median size of a bucket
+  std::int64_t first_bytes = 0;            // median size of the step's first bucket
   double first_start = 0;  // median of: when the first one starts, 0 = step's begin, 1 = the last one starts
   std::int64_t transfer_ns = 0;        // Σ over buckets and ranks
   std::int64_t first_transfer_ns = 0;  // of that, the steps' first buckets

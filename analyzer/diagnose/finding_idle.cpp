@@ -54,7 +54,8 @@ void find_exposed_copies(const FindingContext& context, std::vector<Finding>& fi
   if (!context.is_worth(context.total(Cause::copy), kCopyPermille)) return;
   Finding finding = finding_of(context, Cause::copy, "exposed_copies", "nothing runs but copies of memory");
   finding.remedy =
-      "pin_memory=True and `.to(device, non_blocking=True)` on a stream of its own, one batch ahead";
+      "pin_memory=True and `.to(device, non_blocking=True)` on a stream of its own, one batch ahead; "
+      "DeepSpeed's offloading: pin_memory = true in offload_param and offload_optimizer";
   findings.push_back(std::move(finding));
 }
 

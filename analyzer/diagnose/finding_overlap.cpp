@@ -6,6 +6,7 @@
 
 #include "analyzer/diagnose/buckets.h"
 #include "analyzer/diagnose/finding_rules.h"
+#include "analyzer/diagnose/knobs.h"
 #include "analyzer/intervals/time_math.h"
 #include "analyzer/report/quantity.h"
 
@@ -39,11 +40,6 @@ std::int64_t whole_mebibytes(double bytes) {
   return std::max<std::int64_t>(1, static_cast<std::int64_t>(std::llround(bytes / kMebibyte)));
 }
 
-std::string bucket_knob(std::int64_t mebibytes) {
-  return fmt::format("DistributedDataParallel(bucket_cap_mb={0}), `lockstep train --bucket-cap-mb {0}`",
-                     mebibytes);
-}
-
 std::string describe_buckets(const BucketSteps& buckets) {
   return fmt::format("{} a step, {} each, {} in all (medians of {})",
                      format_plural(buckets.per_step, "all_reduce"), format_bytes(buckets.bucket_bytes),
@@ -62,7 +58,8 @@ void find_large_buckets(const FindingContext& context, const BucketSteps& bucket
   finding.evidence = {
       describe_buckets(buckets),
       fmt::format("{} of transfer is exposed that compute could cover", format_duration(lost))};
-  finding.remedy = bucket_knob(whole_mebibytes(static_cast<double>(buckets.bytes_per_step) / kGoodBuckets));
+  finding.remedy = bucket_size_knobs(
+      whole_mebibytes(static_cast<double>(buckets.bytes_per_step) / kGoodBuckets), buckets.data_type);
   finding.lost_ns = lost;
   findings.push_back(std::move(finding));
 }
@@ -86,8 +83,10 @@ void find_small_buckets(const FindingContext& context, const BucketSteps& bucket
       fmt::format("starting one costs {}, moving {} costs {} (through the smallest and the largest size)",
                   format_duration(std::llround(latency)), format_bytes(buckets.bucket_bytes),
                   format_duration(std::llround(transfer)))};
-  finding.remedy = bucket_knob(whole_mebibytes(std::max(
-      static_cast<double>(buckets.bytes_per_step) / kGoodBuckets, 4 * latency * *buckets.bytes_per_ns)));
+  finding.remedy =
+      bucket_size_knobs(whole_mebibytes(std::max(static_cast<double>(buckets.bytes_per_step) / kGoodBuckets,
+                                                 4 * latency * *buckets.bytes_per_ns)),
+                        buckets.data_type);
   finding.lost_ns = lost;
   findings.push_back(std::move(finding));
 }
@@ -107,7 +106,7 @@ void find_late_first_bucket(const FindingContext& context, const BucketSteps& bu
                   format_bytes(buckets.first_bytes), format_share(buckets.first_start))};
   finding.remedy =
       "torch.distributed._DEFAULT_FIRST_BUCKET_BYTES = 1 << 20 before wrapping the model, `lockstep train "
-      "--first-bucket-mb 1`";
+      "--first-bucket-mb 1`; DeepSpeed has no first bucket of its own: a smaller reduce_bucket_size";
   finding.lost_ns = lost;
   findings.push_back(std::move(finding));
 }
@@ -149,12 +148,9 @@ void find_lack_of_overlap(const FindingContext& context, std::vector<Finding>& f
       fmt::format("compute covers {} of {} of communication ({})", format_duration(overlap),
                   format_duration(communication), format_share(overlap, communication)),
       fmt::format("{} of transfer is exposed that compute could cover", format_duration(lost))};
-  finding.remedy =
-      "start collectives before their result is needed: DistributedDataParallel(bucket_cap_mb=25) instead of "
-      "one "
-      "all_reduce after backward; FSDP(backward_prefetch=BackwardPrefetch.BACKWARD_PRE, "
-      "forward_prefetch=True); "
-      "async_op=True with wait() at the first use";
+  const std::string knobs = overlap_knobs(context.report);
+  finding.remedy = "start collectives before their result is needed: " + knobs + (knobs.empty() ? "" : "; ") +
+                   "async_op=True with wait() at the first use";
   finding.lost_ns = lost;
   findings.push_back(std::move(finding));
 }

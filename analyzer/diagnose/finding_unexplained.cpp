@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "analyzer/diagnose/finding_rules.h"
+#include "analyzer/diagnose/knobs.h"
 #include "analyzer/intervals/median.h"
 #include "analyzer/intervals/time_math.h"
 #include "analyzer/report/quantity.h"
@@ -27,15 +28,18 @@ bool is_explained(const std::vector<Finding>& findings, std::int64_t lost,
   return explained >= lost - lost / 2;
 }
 
-// "transfer of all_reduce: 22.1 s in 395 operations, median wire busbw 0.31 GB/s"; "" without operations.
-std::string longest_operation(const Report& report) {
-  struct Sum {
-    std::int64_t transfer = 0, count = 0;
-    std::vector<double> busbw;
-  };
-  std::map<Operation, Sum> sums;
+// The operations of the kind that moves data for longest.
+struct LongestTransfer {
+  Operation operation = Operation::unknown;  // unknown: there are none
+  std::int64_t transfer = 0, count = 0;
+  std::vector<double> busbw;
+};
+
+LongestTransfer longest_transfer(const Report& report) {
+  std::map<Operation, LongestTransfer> sums;
   for (const CollectiveReport& collective : report.collectives) {
-    Sum& sum = sums[collective.operation];
+    LongestTransfer& sum = sums[collective.operation];
+    sum.operation = collective.operation;
     ++sum.count;
     for (const CollectiveRank& rank : collective.ranks)
       sum.transfer = saturating_add(sum.transfer, rank.transfer_ns);
@@ -44,19 +48,24 @@ std::string longest_operation(const Report& report) {
   const auto most = std::max_element(sums.begin(), sums.end(), [](const auto& a, const auto& b) {
     return a.second.transfer < b.second.transfer;
   });
-  if (most == sums.end()) return "";
-  const Sum& sum = most->second;
-  std::string text = fmt::format("transfer of {}: {} in {}, hidden or not", trace::to_string(most->first),
-                                 format_duration(sum.transfer), format_plural(sum.count, "operation"));
-  if (!sum.busbw.empty())
-    text += fmt::format("; median wire busbw {}", format_bandwidth(lower_median(sum.busbw)));
+  return most == sums.end() ? LongestTransfer{} : most->second;
+}
+
+// "transfer of all_reduce: 22.1 s in 395 operations, median wire busbw 0.31 GB/s"; "" without operations.
+std::string describe(const LongestTransfer& longest) {
+  if (longest.count == 0) return "";
+  std::string text =
+      fmt::format("transfer of {}: {} in {}, hidden or not", trace::to_string(longest.operation),
+                  format_duration(longest.transfer), format_plural(longest.count, "operation"));
+  if (!longest.busbw.empty())
+    text += fmt::format("; median wire busbw {}", format_bandwidth(lower_median(longest.busbw)));
   return text;
 }
 
 struct Words {
   const char* code;
   const char* title;
-  const char* remedy;
+  std::string remedy;
 };
 
 class Rules {
@@ -84,7 +93,7 @@ class Rules {
   std::vector<Finding>& findings_;
 };
 
-Words words_for_transfer(const FindingContext& context) {
+Words words_for_transfer(const FindingContext& context, Operation longest) {
   const bool alone = std::none_of(context.report.ranks.begin(), context.report.ranks.end(),
                                   [](const RankReport& rank) { return rank.measures.waits_known; });
   if (const TransferTotals totals = transfer_totals(context.report); !alone && totals.mostly_doubtful()) {
@@ -102,18 +111,21 @@ Words words_for_transfer(const FindingContext& context) {
             "ranks that compute on the CPU share its cores with the transfer: give them more cores, or move "
             "less (gradient accumulation, gradients in bfloat16)"};
   }
+  const std::string knobs = overlap_knobs(longest);
   return {"exposed_transfer", "data moves while nothing is computed",
           "compare the wire busbw with `all_reduce_perf` of nccl-tests on the same ranks: where it is lower, "
           "NCCL_DEBUG=INFO names each channel's transport; where it is equal, move less (gradient "
-          "accumulation, gradients in bfloat16) or start it earlier"};
+          "accumulation, gradients in bfloat16) or start it earlier" +
+              (knobs.empty() ? "" : ": " + knobs)};
 }
 
 }  // namespace
 
 void find_unexplained_losses(const FindingContext& context, std::vector<Finding>& findings) {
   Rules rules(context, findings);
+  const LongestTransfer longest = longest_transfer(context.report);
   rules.apply(Cause::transfer, {"buckets_too_large", "buckets_too_small", "first_bucket_late", "no_overlap"},
-              words_for_transfer(context), longest_operation(context.report));
+              words_for_transfer(context, longest.operation), describe(longest));
   rules.apply(
       Cause::barrier_wait, {"straggler", "straggler_persistent", "straggler_transient"},
       {"imbalance", "ranks wait for each other in turn: no single one holds the others up",

@@ -95,8 +95,9 @@ std::vector<at::Tensor> FullySharded::optimized() {
   return shards;
 }
 
+// By no_shard, or because hybrid_shard was given one rank to share a copy with nobody.
 bool FullySharded::never_sharded() const {
-  return options_.strategy == ShardingStrategy::no_shard;
+  return !sharding_;
 }
 
 bool FullySharded::keeps_whole_over_forward() const {

@@ -4,40 +4,12 @@
 
 #include <nlohmann/json.hpp>
 
+#include "reference_trainer/logging/configuration.h"
+
 namespace lockstep::trainer {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-Json configuration_of(const Options& options) {
-  const ModelOptions& model = options.model;
-  const TrainingOptions& training = options.training;
-  Json faults = Json::array();
-  for (const Fault& fault : options.faults) faults.push_back(to_string(fault));
-  return {{"model", to_string(model.architecture)},
-          {"layers", model.layers},
-          {"hidden", model.hidden},
-          {"heads", model.heads},
-          {"kv_heads", model.kv_heads == 0 ? Json(nullptr) : Json(model.kv_heads)},
-          {"intermediate_size", model.intermediate_size == 0 ? Json(nullptr) : Json(model.intermediate_size)},
-          {"sequence_length", model.sequence_length},
-          {"dtype", to_string(model.precision)},
-          {"steps", training.steps},
-          {"batch_size", training.batch_size},
-          {"gradient_accumulation", training.gradient_accumulation},
-          {"learning_rate", training.learning_rate},
-          {"clip_grad_norm", training.clip_grad_norm},
-          {"seed", training.seed},
-          {"activation_checkpointing", training.activation_checkpointing},
-          {"mode", to_string(options.mode)},
-          {"first_bucket_bytes", options.ddp.first_bytes},
-          {"bucket_cap_bytes", options.ddp.cap_bytes},
-          {"device", to_string(options.device)},
-          {"flops", options.pace.flops_per_second},
-          {"jitter", options.pace.jitter},
-          {"threads", options.threads},
-          {"faults", faults}};
-}
 
 // File names need not be UTF-8: bytes that are not become U+FFFD instead of an exception.
 std::string to_line(const Json& json) {
@@ -68,7 +40,8 @@ void TrainingLog::start(const Options& options, const StartRecord& record) {
       {{"event", "start"},
        {"schema", "lockstep.train/1"},
        {"world_size", record.world_size},
-       {"configuration", configuration_of(options)},
+       {"configuration", flags_of(options, record.world_size)},
+       {"deepspeed", deepspeed_of(options)},
        {"text",
         {{"source", record.text_source}, {"bytes", record.text_bytes}, {"sequences", record.sequences}}},
        {"parameter_count", elements},

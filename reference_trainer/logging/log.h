@@ -1,8 +1,7 @@
 // The training log: JSON lines, each an object with an "event". Written by rank 0.
 //
-//   {"event":"start", "schema":"lockstep.train/1", "world_size":…, "configuration":{…}, "text":{…},
-//   "parameters":[…],
-//    "parameter_count":…, "gradient_bytes":…}
+//   {"event":"start", "schema":"lockstep.train/1", "world_size":…, "configuration":{…}, "deepspeed":{…}|null,
+//    "text":{…}, "parameter_count":…, "gradient_bytes":…, "parameters":[…]}
 //   {"event":"buckets", "step":1, "when":"initial"|"rebuilt", "buckets":[{"bytes":…,
 //   "parameters":["head.weight", …]}, …]}
 //   {"event":"step", "step":1, "loss":…, "gradient_norm":…, "tokens_per_second":…, "seconds":…,
@@ -10,9 +9,10 @@
 //   {"event":"memory", "rank":0, "parameters":…, "gradients":…, "optimizer":…,
 //    "theory":{"parameters":…, "gradients":…, "optimizer":…}}
 //
-// Steps count from 1. "memory" is in bytes, of rank 0 before the update of step 2 (memory/theory.h).
-// "all_reduces" are those of gradients that this rank issued in the step. "buckets" stands before the first
-// step that uses them, and is absent where the job has one rank.
+// "configuration" is what --config takes, "deepspeed" what --deepspeed takes (configuration.h): with both the
+// job can be run again. Steps count from 1. "memory" is in bytes, of rank 0 before the update of step 2
+// (memory/theory.h). "all_reduces" are those of gradients that this rank issued in the step. "buckets" stands
+// before the first step that uses them, and is absent where the job has one rank.
 #pragma once
 
 #include <cstdint>

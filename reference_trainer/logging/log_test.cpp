@@ -42,7 +42,8 @@ TEST(TrainingLog, HoldsWhatItsSchemaSays) {
   EXPECT_EQ(lines[0].at("parameters").at(1), (json{{"name", "b"}, {"elements", 5}, {"bytes", 40}}));
   EXPECT_EQ(lines[0].at("text").at("source"), "bad \xEF\xBF\xBD name");
   EXPECT_EQ(lines[0].at("configuration").at("dtype"), "float64");
-  EXPECT_EQ(lines[0].at("configuration").at("faults"), json({"pause:rank=1,ms=5"}));
+  EXPECT_EQ(lines[0].at("configuration").at("fault"), json({"pause:rank=1,ms=5"}));
+  EXPECT_EQ(lines[0].at("deepspeed"), nullptr);
   EXPECT_EQ(lines[1], (json{{"event", "buckets"},
                             {"step", 2},
                             {"when", "rebuilt"},

@@ -6,7 +6,7 @@
 #include <optional>
 #include <set>
 
-#include "reference_trainer/tests/trainer_process.h"
+#include "reference_trainer/tests/small_job.h"
 #include "trace/event.h"
 
 namespace lockstep::trainer {
@@ -82,9 +82,7 @@ class Annotations : public ::testing::Test {
   static void SetUpTestSuite() {
     folder_ = new TemporaryFolder;
     write_file(folder_->file("text"), sample_text());
-    listened_ = run({{"NVTX_INJECTION64_PATH", LOCKSTEP_NVTX_LISTENER},
-                     {"LOCKSTEP_TEST_LISTENER", folder_->file("heard")}},
-                    "log");
+    listened_ = run(listening(folder_->file("heard")), "log");
     for (int rank = 0; rank < kRanks; ++rank) {
       recordings_.push_back(read_recording(folder_->file("heard." + std::to_string(rank))));
     }

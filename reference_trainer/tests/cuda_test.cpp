@@ -12,12 +12,11 @@
 #include <fstream>
 #include <map>
 
-#include "reference_trainer/tests/trainer_process.h"
+#include "reference_trainer/tests/small_job.h"
 
 namespace lockstep::trainer {
 namespace {
 
-using Arguments = std::vector<std::string>;
 using nlohmann::json;
 
 const Environment kStandIn{{"LD_PRELOAD", LOCKSTEP_CUDA_STAND_IN}};
@@ -26,31 +25,16 @@ const Environment kGpu{};
 // The same sum in another order, and a GPU's products in another one than the CPU's.
 constexpr double kTolerance = 1e-9;
 
-class Cuda : public testing::TestWithParam<Arguments> {
+class Cuda : public SmallJob, public testing::WithParamInterface<Arguments> {
  protected:
-  Cuda() { write_file(folder_.file("text"), sample_text()); }
+  Cuda()
+      : SmallJob({"--layers", "4", "--hidden", "24", "--heads", "2", "--steps", "3", "--seed", "5",
+                  "--sequence-length", "16"}) {}
 
+  // In float64 where it says nothing else.
   Arguments command(const Arguments& more) const {
-    Arguments arguments{"--data",
-                        folder_.file("text"),
-                        "--log",
-                        folder_.file("log"),
-                        "--layers",
-                        "4",
-                        "--hidden",
-                        "24",
-                        "--heads",
-                        "2",
-                        "--steps",
-                        "3",
-                        "--seed",
-                        "5",
-                        "--sequence-length",
-                        "16"};
-    if (std::find(more.begin(), more.end(), "--dtype") == more.end())
-      arguments.insert(arguments.end(), {"--dtype", "float64"});
-    arguments.insert(arguments.end(), more.begin(), more.end());
-    return arguments;
+    const bool says = std::find(more.begin(), more.end(), "--dtype") != more.end();
+    return SmallJob::command(says ? more : Arguments{"--dtype", "float64"} + more);
   }
 
   struct Run {
@@ -62,11 +46,8 @@ class Cuda : public testing::TestWithParam<Arguments> {
   Run run(const std::string& name, const Arguments& more, const Arguments& device = {},
           Environment environment = {}) const {
     const std::string heard = folder_.file("heard " + name);
-    environment["NVTX_INJECTION64_PATH"] = LOCKSTEP_NVTX_LISTENER;
-    environment["LOCKSTEP_TEST_LISTENER"] = heard;
-    Arguments arguments = command(more);
-    arguments.insert(arguments.end(), device.begin(), device.end());
-    TrainerProcess process(arguments, environment);
+    environment.merge(listening(heard));
+    TrainerProcess process(command(more + device), environment);
     EXPECT_EQ(process.wait(), 0) << process.errors();
     return {events(read_json_lines(folder_.file("log")), "step"), operations(heard + ".0")};
   }
@@ -95,8 +76,6 @@ class Cuda : public testing::TestWithParam<Arguments> {
     EXPECT_THAT(process.errors(), testing::HasSubstr("--device cuda: "));
     return process.errors();
   }
-
-  TemporaryFolder folder_;
 };
 
 const Arguments kGloo{"--device", "cuda", "--backend", "gloo"};

@@ -1,8 +1,7 @@
-// What happens when something is wrong: flags, data, files, ranks that die.
+// What happens when something is wrong: flags, data, files, ports.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <netinet/in.h>
-#include <signal.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -83,50 +82,6 @@ TEST(Failure, PortInUse) {
   EXPECT_EQ(process.wait(), 1);
   EXPECT_THAT(process.errors(), AllOf(HasSubstr(port), HasSubstr("address already in use")));
   close(taken);
-}
-
-class RunningJob : public ::testing::Test {
- protected:
-  explicit RunningJob(const std::string& mode = "ddp")
-      : process_({"--mode", mode, "--ranks", "3", "--steps", "1000000", "--layers", "1", "--hidden", "16",
-                  "--heads", "1"}) {
-    for (std::string line; !line.starts_with("step 2");) {
-      if (!process_.read_line(line)) ADD_FAILURE() << "the job ended before its second step";
-      if (HasFailure()) break;
-    }
-    ranks_ = ranks_of(process_.pid());
-  }
-  TrainerProcess process_;
-  std::map<int, pid_t> ranks_;
-};
-
-TEST_F(RunningJob, EndsWhenARankIsKilled) {
-  ASSERT_EQ(ranks_.size(), 3u);
-  kill(ranks_.at(1), SIGKILL);
-  EXPECT_EQ(process_.wait(), 128 + SIGKILL);
-  EXPECT_THAT(process_.errors(), HasSubstr("rank 1 was killed by signal 9 (SIGKILL)"));
-  for (const auto& [rank, pid] : ranks_) EXPECT_NE(kill(pid, 0), 0) << "rank " << rank << " still runs";
-}
-
-class RunningShardedJob : public RunningJob {
- protected:
-  RunningShardedJob() : RunningJob("fsdp") {}
-};
-
-TEST_F(RunningShardedJob, EndsWhenARankIsKilled) {
-  ASSERT_EQ(ranks_.size(), 3u);
-  kill(ranks_.at(1), SIGKILL);
-  EXPECT_EQ(process_.wait(), 128 + SIGKILL);
-  EXPECT_THAT(process_.errors(), HasSubstr("rank 1 was killed by signal 9 (SIGKILL)"));
-  for (const auto& [rank, pid] : ranks_) EXPECT_NE(kill(pid, 0), 0) << "rank " << rank << " still runs";
-}
-
-TEST_F(RunningJob, PassesSignalsOn) {
-  ASSERT_EQ(ranks_.size(), 3u);
-  kill(process_.pid(), SIGINT);
-  EXPECT_EQ(process_.wait(), 128 + SIGINT);
-  EXPECT_THAT(process_.errors(), HasSubstr("ended by SIGINT"));
-  for (const auto& [rank, pid] : ranks_) EXPECT_NE(kill(pid, 0), 0) << "rank " << rank << " still runs";
 }
 
 }  // namespace

@@ -3,62 +3,24 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
-
-#include "reference_trainer/tests/trainer_process.h"
+#include "reference_trainer/tests/small_job.h"
 
 namespace lockstep::trainer {
 namespace {
 
-using Arguments = std::vector<std::string>;
 using nlohmann::json;
 using testing::ElementsAreArray;
 
-constexpr int kLayers = 3;
-constexpr int kHidden = 24;
-
-class Fsdp : public testing::Test {
+class Fsdp : public SmallJob {
  protected:
-  Fsdp() { write_file(folder_.file("text"), sample_text()); }
-
-  Arguments command(const Arguments& more) const {
-    Arguments arguments{"--data",
-                        folder_.file("text"),
-                        "--log",
-                        folder_.file("log"),
-                        "--layers",
-                        std::to_string(kLayers),
-                        "--hidden",
-                        std::to_string(kHidden),
-                        "--heads",
-                        "2",
-                        "--sequence-length",
-                        "16"};
-    arguments.insert(arguments.end(), more.begin(), more.end());
-    return arguments;
-  }
-
-  std::vector<json> steps(const Arguments& more, const Environment& environment = {}) const {
-    TrainerProcess process(command(more), environment);
-    EXPECT_EQ(process.wait(), 0) << process.errors();
-    return events(read_json_lines(folder_.file("log")), "step");
-  }
+  Fsdp() : SmallJob({"--layers", "3", "--hidden", "24", "--heads", "2", "--sequence-length", "16"}) {}
 
   // What rank 0 issued in the group "fsdp" and which layers it computed ("F0", "B2"), in order, in step 2.
-  std::vector<std::string> issued_in_step_2(const Arguments& more) const {
-    Arguments arguments{"--mode", "fsdp", "--batch-size", "2", "--steps", "3"};
-    if (std::find(more.begin(), more.end(), "--ranks") == more.end())
-      arguments.insert(arguments.end(), {"--ranks", "2"});
-    arguments.insert(arguments.end(), more.begin(), more.end());
-    steps(arguments, {{"NVTX_INJECTION64_PATH", LOCKSTEP_NVTX_LISTENER},
-                      {"LOCKSTEP_TEST_LISTENER", folder_.file("heard")}});
-    std::vector<std::string> issued;
-    int step = 0;
-    for (const json& line : read_json_lines(folder_.file("heard.0"))) {
-      if (line.at("kind") != "push") continue;
+  Arguments issued_in_step_2(const Arguments& more, int ranks = 2) const {
+    Arguments issued;
+    for (const json& line : begun_in_step(
+             heard(ranks, Arguments{"--mode", "fsdp", "--batch-size", "2", "--steps", "3"} + more)[0], 2)) {
       const std::string schema = line.value("schema", "");
-      if (schema == "lockstep.step") step = line.at("fields").at("step");
-      if (step != 2) continue;
       const std::string message = line.at("message");
       if (schema == "lockstep.issue" && line.at("fields").at("group") > 0) issued.push_back(message);
       if (schema != "lockstep.compute" || line.at("fields").at("layer") < 0) continue;
@@ -69,8 +31,6 @@ class Fsdp : public testing::Test {
     }
     return issued;
   }
-
-  TemporaryFolder folder_;
 };
 
 std::string gather(int layer) {
@@ -79,48 +39,44 @@ std::string gather(int layer) {
 std::string scatter(int layer) {
   return "reduce_scatter layer " + std::to_string(layer);
 }
-std::vector<std::string> join(std::vector<std::string> first, const std::vector<std::string>& second) {
-  first.insert(first.end(), second.begin(), second.end());
-  return first;
-}
 
 const std::string kRoot = "reduce_scatter root";
-const std::vector<std::string> kForward{"all_gather root", gather(0), "F0", gather(1), "F1", gather(2), "F2"};
-const std::vector<std::string> kBackwardPre{gather(2), gather(1),  "B2", scatter(2), gather(0),
-                                            "B1",      scatter(1), "B0", scatter(0), kRoot};
+const Arguments kForward{"all_gather root", gather(0), "F0", gather(1), "F1", gather(2), "F2"};
+const Arguments kBackwardPre{gather(2), gather(1),  "B2", scatter(2), gather(0),
+                             "B1",      scatter(1), "B0", scatter(0), kRoot};
 
 TEST_F(Fsdp, BackwardPrefetchPre) {
-  EXPECT_THAT(issued_in_step_2({"--backward-prefetch", "pre"}),
-              ElementsAreArray(join(kForward, kBackwardPre)));
+  EXPECT_THAT(issued_in_step_2({"--backward-prefetch", "pre"}), ElementsAreArray(kForward + kBackwardPre));
 }
 
 TEST_F(Fsdp, BackwardPrefetchPost) {
   EXPECT_THAT(issued_in_step_2({"--backward-prefetch", "post"}),
-              ElementsAreArray(join(kForward, {gather(2), "B2", gather(1), scatter(2), "B1", gather(0),
-                                               scatter(1), "B0", scatter(0), kRoot})));
+              ElementsAreArray(kForward + Arguments{gather(2), "B2", gather(1), scatter(2), "B1", gather(0),
+                                                    scatter(1), "B0", scatter(0), kRoot}));
 }
 
 TEST_F(Fsdp, NoBackwardPrefetch) {
   EXPECT_THAT(issued_in_step_2({"--backward-prefetch", "none"}),
-              ElementsAreArray(join(kForward, {gather(2), "B2", scatter(2), gather(1), "B1", scatter(1),
-                                               gather(0), "B0", scatter(0), kRoot})));
+              ElementsAreArray(kForward + Arguments{gather(2), "B2", scatter(2), gather(1), "B1", scatter(1),
+                                                    gather(0), "B0", scatter(0), kRoot}));
 }
 
 TEST_F(Fsdp, ForwardPrefetch) {
-  EXPECT_THAT(issued_in_step_2({"--forward-prefetch"}),
-              ElementsAreArray(join({"all_gather root", gather(0), gather(1), "F0", gather(2), "F1", "F2"},
-                                    kBackwardPre)));
+  EXPECT_THAT(
+      issued_in_step_2({"--forward-prefetch"}),
+      ElementsAreArray(Arguments{"all_gather root", gather(0), gather(1), "F0", gather(2), "F1", "F2"} +
+                       kBackwardPre));
 }
 
 TEST_F(Fsdp, ShardGradOpKeepsParametersOverForward) {
   EXPECT_THAT(
       issued_in_step_2({"--sharding-strategy", "shard_grad_op"}),
-      ElementsAreArray(join(kForward, {"B2", scatter(2), "B1", scatter(1), "B0", scatter(0), kRoot})));
+      ElementsAreArray(kForward + Arguments{"B2", scatter(2), "B1", scatter(1), "B0", scatter(0), kRoot}));
 }
 
 // Freed memory is free at once on the CPU: nothing waits, and the order is the same.
 TEST_F(Fsdp, LimitOfAllGathersKeepsTheOrder) {
-  EXPECT_THAT(issued_in_step_2({"--no-limit-all-gathers"}), ElementsAreArray(join(kForward, kBackwardPre)));
+  EXPECT_THAT(issued_in_step_2({"--no-limit-all-gathers"}), ElementsAreArray(kForward + kBackwardPre));
 }
 
 TEST_F(Fsdp, NoShardReducesWholeGradients) {
@@ -140,15 +96,14 @@ TEST_F(Fsdp, LargeUnits) {
 
 // The forward pass once more before each backward, and not one all-gather more.
 TEST_F(Fsdp, CheckpointingRecomputesBehindTheGather) {
-  std::vector<std::string> backward{gather(2), gather(1),  "R2", "B2", scatter(2), gather(0), "R1",
-                                    "B1",      scatter(1), "R0", "B0", scatter(0), kRoot};
-  EXPECT_THAT(issued_in_step_2({"--activation-checkpointing"}), ElementsAreArray(join(kForward, backward)));
+  const Arguments backward{gather(2), gather(1),  "R2", "B2", scatter(2), gather(0), "R1",
+                           "B1",      scatter(1), "R0", "B0", scatter(0), kRoot};
+  EXPECT_THAT(issued_in_step_2({"--activation-checkpointing"}), ElementsAreArray(kForward + backward));
 }
 
 // Rank 0 of 4 in pairs: its shard is summed with rank 2's once the pair has summed the whole.
 TEST_F(Fsdp, HybridShardReducesWithinAndAcross) {
-  std::vector<std::string> issued =
-      issued_in_step_2({"--sharding-strategy", "hybrid_shard", "--shard-size", "2", "--ranks", "4"});
+  Arguments issued = issued_in_step_2({"--sharding-strategy", "hybrid_shard", "--shard-size", "2"}, 4);
   std::erase_if(issued, [](const std::string& what) {
     return !what.starts_with("reduce") && !what.starts_with("all_r");
   });
@@ -159,9 +114,9 @@ TEST_F(Fsdp, HybridShardReducesWithinAndAcross) {
 
 // Two micro-steps a step: every one gathers, the last one alone reduces.
 TEST_F(Fsdp, AccumulationReducesOnce) {
-  const std::vector<std::string> first = join(kForward, {gather(2), gather(1), "B2", gather(0), "B1", "B0"});
+  const Arguments first = kForward + Arguments{gather(2), gather(1), "B2", gather(0), "B1", "B0"};
   EXPECT_THAT(issued_in_step_2({"--gradient-accumulation", "2"}),
-              ElementsAreArray(join(first, join(kForward, kBackwardPre))));
+              ElementsAreArray(first + kForward + kBackwardPre));
 }
 
 struct Variant {
@@ -178,15 +133,11 @@ TEST_P(FsdpLoss, EqualsOneProcess) {
   const auto& [ranks, variant] = GetParam();
   constexpr int kBatch = 8;
   const Arguments common{"--dtype", "float64", "--steps", "20", "--clip-grad-norm", "0.5"};
-  const auto with = [&common](Arguments more) {
-    more.insert(more.end(), common.begin(), common.end());
-    return more;
-  };
-  const auto one = steps(with({"--mode", "single", "--batch-size", std::to_string(kBatch)}));
-  Arguments sharded{
-      "--mode", "fsdp", "--ranks", std::to_string(ranks), "--batch-size", std::to_string(kBatch / ranks)};
-  sharded.insert(sharded.end(), variant.flags.begin(), variant.flags.end());
-  const auto many = steps(with(sharded));
+  const auto one = steps(common + Arguments{"--mode", "single", "--batch-size", std::to_string(kBatch)});
+  const auto many = steps(common +
+                          Arguments{"--mode", "fsdp", "--ranks", std::to_string(ranks), "--batch-size",
+                                    std::to_string(kBatch / ranks)} +
+                          variant.flags);
   ASSERT_EQ(one.size(), 20u);
   EXPECT_LT(largest_difference(one, many), 1e-9);
   EXPECT_LT(many.back().at("loss"), many.front().at("loss"));
@@ -209,40 +160,34 @@ INSTANTIATE_TEST_SUITE_P(
     });
 
 TEST_F(Fsdp, AccumulatedBatchesEqualOneLargeBatch) {
-  const Arguments job{"--mode", "fsdp", "--ranks", "2", "--dtype", "float64", "--steps", "5"};
-  const auto with = [&job](Arguments more) {
-    more.insert(more.end(), job.begin(), job.end());
-    return more;
-  };
   for (const char* strategy : {"full_shard", "shard_grad_op"}) {
-    const auto large = steps(with({"--batch-size", "4", "--sharding-strategy", strategy}));
-    const auto small =
-        steps(with({"--batch-size", "1", "--gradient-accumulation", "4", "--sharding-strategy", strategy}));
+    const Arguments job{
+        "--mode", "fsdp", "--ranks", "2", "--dtype", "float64", "--steps", "5", "--sharding-strategy",
+        strategy};
+    const auto large = steps(job + Arguments{"--batch-size", "4"});
+    const auto small = steps(job + Arguments{"--batch-size", "1", "--gradient-accumulation", "4"});
     EXPECT_LT(largest_difference(large, small), 1e-9) << strategy;
   }
 }
 
+// A copy of the model on each rank, as on nodes of one GPU.
+TEST_F(Fsdp, HybridShardOverOneRankIsNoShard) {
+  const Arguments job{"--mode", "fsdp", "--ranks", "2", "--steps", "4", "--sharding-strategy"};
+  const auto hybrid = steps(job + Arguments{"hybrid_shard", "--shard-size", "1"});
+  EXPECT_EQ(largest_difference(hybrid, steps(job + Arguments{"no_shard"})), 0);
+}
+
 // Seven or eight bits of mantissa: each rounding is up to 0.4 %, and losses stay within 2 % of float32's.
 TEST_F(Fsdp, Bfloat16StaysNearFloat32) {
-  const Arguments batch{"--steps", "20", "--batch-size", "8", "--mode", "single"};
-  const auto exact = steps(batch);
-  for (const Arguments& more : std::vector<Arguments>{{}, {"--reduce-in-float32"}}) {
-    Arguments job{"--mode", "fsdp",    "--ranks", "2",       "--batch-size",
-                  "4",      "--steps", "20",      "--dtype", "bfloat16"};
-    job.insert(job.end(), more.begin(), more.end());
-    const auto rounded = steps(job);
-    ASSERT_EQ(rounded.size(), exact.size());
-    for (std::size_t i = 0; i < exact.size(); ++i) {
-      const double loss = exact[i].at("loss");
-      EXPECT_NEAR(rounded[i].at("loss").get<double>() / loss, 1, 0.02) << "step " << i + 1;
-    }
-  }
+  const auto exact = steps({"--steps", "20", "--batch-size", "8", "--mode", "single"});
+  const Arguments job{"--mode", "fsdp",    "--ranks", "2",       "--batch-size",
+                      "4",      "--steps", "20",      "--dtype", "bfloat16"};
+  for (const Arguments& more : {Arguments{}, Arguments{"--reduce-in-float32"}})
+    EXPECT_LT(largest_difference(exact, steps(job + more), {"loss"}), 0.02);
 }
 
 TEST_F(Fsdp, OneRankIsRefused) {
-  TrainerProcess process(command({"--mode", "fsdp"}));
-  EXPECT_EQ(process.wait(), 2);
-  EXPECT_THAT(process.errors(), testing::HasSubstr("--mode fsdp"));
+  EXPECT_THAT(refusal({"--mode", "fsdp"}), testing::HasSubstr("--mode fsdp"));
 }
 
 }  // namespace

@@ -2,64 +2,35 @@
 // the order of its schedule, and what it moves is what the schedule says.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <signal.h>
 
 #include <map>
 #include <sstream>
 
-#include "reference_trainer/tests/trainer_process.h"
+#include "reference_trainer/tests/small_job.h"
 #include "trace/event.h"
 
 namespace lockstep::trainer {
 namespace {
 
-using Arguments = std::vector<std::string>;
 using nlohmann::json;
 using testing::HasSubstr;
 
 constexpr int kHidden = 24;
 constexpr int kSequence = 16;
 
-Arguments join(Arguments first, const Arguments& second) {
-  first.insert(first.end(), second.begin(), second.end());
-  return first;
-}
+const Arguments kPipeline{"--mode", "pipeline"};
 
-class Pipeline : public testing::Test {
+class Pipeline : public SmallJob {
  protected:
-  Pipeline() { write_file(folder_.file("text"), sample_text()); }
+  Pipeline()
+      : SmallJob({"--hidden", std::to_string(kHidden), "--heads", "2", "--sequence-length",
+                  std::to_string(kSequence)}) {}
 
-  Arguments command(const Arguments& more) const {
-    return join({"--data", folder_.file("text"), "--log", folder_.file("log"), "--hidden",
-                 std::to_string(kHidden), "--heads", "2", "--sequence-length", std::to_string(kSequence)},
-                more);
-  }
-
-  std::vector<json> steps(const Arguments& more, const Environment& environment = {}) const {
-    TrainerProcess process(command(more), environment);
-    EXPECT_EQ(process.wait(), 0) << process.errors();
-    return events(read_json_lines(folder_.file("log")), "step");
-  }
-
-  // What each rank told NVTX.
+  // As SmallJob's, of pipelines.
   std::vector<std::vector<json>> heard(int ranks, const Arguments& more) const {
-    steps(join({"--mode", "pipeline", "--ranks", std::to_string(ranks)}, more),
-          {{"NVTX_INJECTION64_PATH", LOCKSTEP_NVTX_LISTENER},
-           {"LOCKSTEP_TEST_LISTENER", folder_.file("heard")}});
-    std::vector<std::vector<json>> heard;
-    for (int rank = 0; rank < ranks; ++rank)
-      heard.push_back(read_json_lines(folder_.file("heard." + std::to_string(rank))));
-    return heard;
+    return SmallJob::heard(ranks, kPipeline + more);
   }
-
-  std::string refusal(const Arguments& more) const {
-    TrainerProcess process(command(join({"--mode", "pipeline"}, more)));
-    EXPECT_EQ(process.wait(), 2);
-    EXPECT_EQ(process.output(), "");
-    return process.errors();
-  }
-
-  TemporaryFolder folder_;
+  std::string refusal(const Arguments& more) const { return SmallJob::refusal(kPipeline + more); }
 };
 
 struct Group {
@@ -88,12 +59,8 @@ int group_with_name(const std::vector<json>& lines, const std::string& name) {
 std::string order_in_step_2(const std::vector<json>& lines, int layers, int stages, int chunks) {
   const int pipeline = group_with_name(lines, "pipeline");
   std::vector<std::string> words;
-  int step = 0;
-  for (const json& line : lines) {
-    if (line.at("kind") != "push") continue;
+  for (const json& line : begun_in_step(lines, 2)) {
     const std::string schema = line.value("schema", "");
-    if (schema == "lockstep.step") step = line.at("fields").at("step");
-    if (step != 2) continue;
     const std::string message = line.at("message");
     std::string word;
     if (schema == "lockstep.issue" && line.at("fields").at("group") == pipeline) {
@@ -253,10 +220,11 @@ TEST_P(PipelineLoss, EqualsOneProcess) {
                          "--layers",         std::to_string(2 * job.stages),
                          "--microbatches",   std::to_string(microbatches)};
   const auto one =
-      steps(join(common, {"--mode", "single", "--batch-size", std::to_string(sequences * pipelines)}));
-  const auto many = steps(join(common, {"--mode", "pipeline", "--ranks", std::to_string(job.ranks),
-                                        "--pipeline-stages", std::to_string(job.stages), "--schedule",
-                                        job.schedule, "--batch-size", std::to_string(sequences)}));
+      steps(common + Arguments{"--mode", "single", "--batch-size", std::to_string(sequences * pipelines)});
+  const auto many =
+      steps(common + kPipeline +
+            Arguments{"--ranks", std::to_string(job.ranks), "--pipeline-stages", std::to_string(job.stages),
+                      "--schedule", job.schedule, "--batch-size", std::to_string(sequences)});
   ASSERT_EQ(one.size(), 20u);
   EXPECT_LT(largest_difference(one, many), 1e-9);
   EXPECT_LT(many.back().at("loss"), many.front().at("loss"));
@@ -279,7 +247,7 @@ INSTANTIATE_TEST_SUITE_P(Schedules, PipelineLoss,
 TEST_F(Pipeline, CheckpointedActivationsChangeNothing) {
   const Arguments job{"--mode",  "pipeline", "--ranks", "2", "--layers",       "4",
                       "--dtype", "float64",  "--steps", "5", "--microbatches", "3"};
-  EXPECT_LT(largest_difference(steps(job), steps(join(job, {"--activation-checkpointing"}))), 1e-12);
+  EXPECT_LT(largest_difference(steps(job), steps(job + Arguments{"--activation-checkpointing"})), 1e-12);
 }
 
 // The first of two stages holds the embedding and two of four layers, and the gradients and the optimizer's
@@ -318,8 +286,8 @@ TEST_F(Pipeline, OtherPrecisions) {
   const std::map<std::string, double> tolerance{{"float32", 1e-4}, {"bfloat16", 1e-2}};
   for (const auto& [type, limit] : tolerance) {
     const Arguments job{"--layers", "4", "--dtype", type, "--steps", "5", "--microbatches", "4"};
-    const auto one = steps(join(job, {"--mode", "single"}));
-    const auto many = steps(join(job, {"--mode", "pipeline", "--ranks", "2"}));
+    const auto one = steps(job + Arguments{"--mode", "single"});
+    const auto many = steps(job + kPipeline + Arguments{"--ranks", "2"});
     EXPECT_LT(largest_difference(one, many), limit) << type;
   }
 }
@@ -331,29 +299,6 @@ TEST_F(Pipeline, WhatDoesNotDivideIsRefused) {
   EXPECT_THAT(refusal({"--ranks", "2", "--chunks", "2", "--layers", "4"}), HasSubstr("--chunks 2"));
   EXPECT_THAT(refusal({"--ranks", "2", "--schedule", "interleaved", "--layers", "4", "--microbatches", "3"}),
               HasSubstr("--microbatches 3"));
-}
-
-// Without a launcher that ends the others: each rank must find out by itself.
-TEST_F(Pipeline, EveryRankEndsWhenOneIsKilled) {
-  constexpr int kRanks = 4;
-  const std::string port = std::to_string(free_port());
-  std::vector<std::unique_ptr<TrainerProcess>> ranks;
-  for (int rank = 0; rank < kRanks; ++rank) {
-    ranks.push_back(std::make_unique<TrainerProcess>(
-        command({"--mode", "pipeline", "--layers", "4", "--microbatches", "8", "--steps", "1000000"}),
-        Environment{{"RANK", std::to_string(rank)},
-                    {"WORLD_SIZE", std::to_string(kRanks)},
-                    {"MASTER_ADDR", "127.0.0.1"},
-                    {"MASTER_PORT", port}}));
-  }
-  for (std::string line; !line.starts_with("step 2");) ASSERT_TRUE(ranks[0]->read_line(line));
-  kill(ranks[2]->pid(), SIGKILL);
-  EXPECT_EQ(ranks[2]->wait(), 128 + SIGKILL);
-  for (const int rank : {0, 1, 3}) {
-    EXPECT_EQ(ranks[static_cast<std::size_t>(rank)]->wait(), 1) << "rank " << rank;
-    EXPECT_THAT(ranks[static_cast<std::size_t>(rank)]->errors(),
-                HasSubstr("rank " + std::to_string(rank) + ": training stopped"));
-  }
 }
 
 }  // namespace

@@ -7,9 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <array>
-#include <cmath>
 #include <fstream>
 #include <random>
 #include <sstream>
@@ -183,19 +181,6 @@ std::vector<nlohmann::json> events(const std::vector<nlohmann::json>& lines, con
     if (line.at("event") == event) found.push_back(line);
   }
   return found;
-}
-
-double largest_difference(const std::vector<nlohmann::json>& steps,
-                          const std::vector<nlohmann::json>& others) {
-  if (steps.size() != others.size()) throw std::runtime_error("logs of different numbers of steps");
-  double largest = 0;
-  for (std::size_t i = 0; i < steps.size(); ++i) {
-    for (const char* figure : {"loss", "gradient_norm"}) {
-      const double one = steps[i].at(figure), other = others[i].at(figure);
-      largest = std::max(largest, std::abs(one - other) / std::abs(one));
-    }
-  }
-  return largest;
 }
 
 }  // namespace lockstep::trainer

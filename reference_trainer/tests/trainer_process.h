@@ -69,8 +69,4 @@ std::vector<nlohmann::json> read_json_lines(const std::string& path);
 // Those with "event" equal to `event`.
 std::vector<nlohmann::json> events(const std::vector<nlohmann::json>& lines, const std::string& event);
 
-// The largest relative difference of losses and gradient norms between the steps of two logs.
-double largest_difference(const std::vector<nlohmann::json>& steps,
-                          const std::vector<nlohmann::json>& others);
-
 }  // namespace lockstep::trainer

@@ -2,33 +2,25 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <memory>
 
-#include "reference_trainer/tests/trainer_process.h"
+#include "reference_trainer/tests/small_job.h"
 
 namespace lockstep::trainer {
 namespace {
 
-using Arguments = std::vector<std::string>;
-
-class Training : public ::testing::Test {
+class Training : public SmallJob {
  protected:
-  Training() { write_file(folder_.file("text"), sample_text()); }
+  Training() : SmallJob({"--layers", "2", "--hidden", "48", "--heads", "3", "--sequence-length", "32"}) {}
 
-  // Runs 20 steps of a small model and returns the losses.
-  std::vector<double> losses(const Arguments& more) {
-    const std::string log = folder_.file("log-" + std::to_string(runs_++));
-    Arguments arguments{
-        "--data", folder_.file("text"), "--log", log, "--layers", "2", "--hidden", "48", "--heads",
-        "3",      "--sequence-length",  "32"};
-    arguments.insert(arguments.end(), more.begin(), more.end());
-    TrainerProcess process(arguments);
-    EXPECT_EQ(process.wait(), 0) << process.errors();
+  // Trains without a word of complaint, and returns the losses.
+  std::vector<double> losses(const Arguments& more) const {
+    TrainerProcess process(command(more));
+    EXPECT_EQ(process.wait(), 0);
     EXPECT_EQ(process.errors(), "");
-    std::vector<double> values;
-    for (const auto& step : events(read_json_lines(log), "step")) values.push_back(step.at("loss"));
-    return values;
+    return losses_of(read_json_lines(folder_.file("log")));
   }
 
   static double largest_relative_difference(const std::vector<double>& a, const std::vector<double>& b) {
@@ -37,9 +29,6 @@ class Training : public ::testing::Test {
       largest = std::max(largest, std::abs(a[i] - b.at(i)) / std::abs(a[i]));
     return largest;
   }
-
-  TemporaryFolder folder_;
-  int runs_ = 0;
 };
 
 TEST_F(Training, LossFalls) {
@@ -60,22 +49,11 @@ TEST_F(Training, FourRanksEqualOneInFloat64) {
   EXPECT_NE(one.front(), one.back());
 }
 
-TEST_F(Training, FourRanksEqualOneInFloat32) {
-  const std::vector<double> four = losses({"--ranks", "4", "--batch-size", "2", "--bucket-cap-mb", "0.05"});
-  const std::vector<double> one = losses({"--ranks", "1", "--batch-size", "8"});
-  ASSERT_EQ(one.size(), 20u);
-  ASSERT_EQ(four.size(), 20u);
-  EXPECT_LT(largest_relative_difference(one, four), 1e-4);
-}
-
 TEST_F(Training, AccumulatedBatchesEqualOneLargeBatch) {
   const Arguments common{"--ranks", "2", "--dtype", "float64", "--steps", "6"};
-  const auto with = [&common](Arguments more) {
-    more.insert(more.end(), common.begin(), common.end());
-    return more;
-  };
-  const std::vector<double> large = losses(with({"--batch-size", "4"}));
-  const std::vector<double> accumulated = losses(with({"--batch-size", "1", "--gradient-accumulation", "4"}));
+  const std::vector<double> large = losses(common + Arguments{"--batch-size", "4"});
+  const std::vector<double> accumulated =
+      losses(common + Arguments{"--batch-size", "1", "--gradient-accumulation", "4"});
   ASSERT_EQ(large.size(), 6u);
   EXPECT_LT(largest_relative_difference(large, accumulated), 1e-9);
 }
@@ -106,17 +84,13 @@ TEST_F(Training, FaultsChangeTimeAlone) {
 
 TEST_F(Training, LlamaShardedEqualsLlamaWhole) {
   const Arguments llama{"--model", "llama", "--kv-heads", "1", "--dtype", "float64", "--steps", "6"};
-  const auto with = [&llama](Arguments more) {
-    more.insert(more.end(), llama.begin(), llama.end());
-    return more;
-  };
-  const std::vector<double> one = losses(with({"--batch-size", "6"}));
+  const std::vector<double> one = losses(llama + Arguments{"--batch-size", "6"});
   ASSERT_EQ(one.size(), 6u);
   EXPECT_LT(one.back(), one.front());
   for (const char* mode : {"ddp", "fsdp"})
-    EXPECT_LT(
-        largest_relative_difference(one, losses(with({"--ranks", "3", "--mode", mode, "--batch-size", "2"}))),
-        1e-9)
+    EXPECT_LT(largest_relative_difference(
+                  one, losses(llama + Arguments{"--ranks", "3", "--mode", mode, "--batch-size", "2"})),
+              1e-9)
         << mode;
 }
 
@@ -138,15 +112,10 @@ TEST_F(Training, JoinsAJobThatWasStartedElsewhere) {
                             {"WORLD_SIZE", "3"},
                             {"MASTER_ADDR", "127.0.0.1"},
                             {"MASTER_PORT", port}};
-    ranks.push_back(std::make_unique<TrainerProcess>(
-        Arguments{"--data", folder_.file("text"), "--log", folder_.file("joined"), "--layers", "2",
-                  "--hidden", "48", "--heads", "3", "--sequence-length", "32", "--steps", "2"},
-        place));
+    ranks.push_back(std::make_unique<TrainerProcess>(command({"--steps", "2"}), place));
   }
   for (auto& rank : ranks) EXPECT_EQ(rank->wait(), 0) << rank->errors();
-  std::vector<double> joined;
-  for (const auto& step : events(read_json_lines(folder_.file("joined")), "step"))
-    joined.push_back(step.at("loss"));
+  const std::vector<double> joined = losses_of(read_json_lines(folder_.file("log")));
   EXPECT_EQ(joined, losses({"--ranks", "3", "--steps", "2"}));
   EXPECT_EQ(ranks[1]->output(), "");  // rank 0 alone reports
 }

@@ -1,0 +1,66 @@
+#include "analyzer/diagnose/knobs.h"
+
+#include <fmt/format.h>
+
+#include <map>
+
+#include "analyzer/intervals/time_math.h"
+
+namespace lockstep::analyzer {
+namespace {
+
+constexpr std::int64_t kWorthMentioning = 10;  // a tenth of all transfer
+
+}  // namespace
+
+std::string bucket_size_knobs(std::int64_t mebibytes, DataType type) {
+  const std::int64_t element = trace::size_in_bytes(type);
+  const std::string elements =
+      element == 0 ? "(in elements)" : fmt::format("= {} (elements)", (mebibytes << 20) / element);
+  return fmt::format(
+      "DistributedDataParallel(bucket_cap_mb={0}), `lockstep train --bucket-cap-mb {0}`; DeepSpeed: "
+      "reduce_bucket_size {1}",
+      mebibytes, elements);
+}
+
+std::string overlap_knobs(Operation operation) {
+  switch (operation) {
+    case Operation::all_reduce:
+      return "DistributedDataParallel(bucket_cap_mb=25) instead of one all_reduce after backward; DeepSpeed: "
+             "overlap_comm = true";
+    case Operation::all_gather:
+      return "FSDP(backward_prefetch=BackwardPrefetch.BACKWARD_PRE, forward_prefetch=True); DeepSpeed stage "
+             "3: a "
+             "larger stage3_prefetch_bucket_size, and a larger stage3_param_persistence_threshold, so that "
+             "small "
+             "parameters stay";
+    case Operation::reduce_scatter:
+      return "gradients scattered during backward (FSDP units of a layer each; DeepSpeed: overlap_comm = "
+             "true, a "
+             "smaller reduce_bucket_size)";
+    default:
+      return "";
+  }
+}
+
+std::string overlap_knobs(const Report& report) {
+  std::map<Operation, std::int64_t> transfer;
+  std::int64_t total = 0;
+  for (const CollectiveReport& collective : report.collectives) {
+    for (const CollectiveRank& rank : collective.ranks) {
+      std::int64_t& sum = transfer[collective.operation];
+      sum = saturating_add(sum, rank.transfer_ns);
+      total = saturating_add(total, rank.transfer_ns);
+    }
+  }
+  std::string all;
+  for (const Operation operation :
+       {Operation::all_reduce, Operation::all_gather, Operation::reduce_scatter}) {
+    // A loss that is summed over the ranks is no reason to speak of gradient buckets.
+    if (transfer[operation] == 0 || transfer[operation] < total / kWorthMentioning) continue;
+    all += (all.empty() ? "" : "; ") + overlap_knobs(operation);
+  }
+  return all;
+}
+
+}  // namespace lockstep::analyzer
