@@ -5,9 +5,11 @@
 #include <initializer_list>
 #include <map>
 #include <string_view>
+#include <vector>
 
 #include "analyzer/diagnose/finding_rules.h"
 #include "analyzer/diagnose/knobs.h"
+#include "analyzer/diagnose/links.h"
 #include "analyzer/intervals/median.h"
 #include "analyzer/intervals/time_math.h"
 #include "analyzer/report/quantity.h"
@@ -74,15 +76,15 @@ class Rules {
       : context_(context), findings_(findings) {}
 
   void apply(Cause cause, std::initializer_list<std::string_view> explained_by, const Words& words,
-             const std::string& evidence = "") {
+             const std::vector<std::string>& evidence = {}) {
     const std::int64_t lost = context_.total(cause);
     if (!context_.is_worth(lost, kLossPermille) || is_explained(findings_, lost, explained_by)) return;
     Finding finding;
     finding.code = words.code;
     finding.title = words.title;
-    for (const std::string& line : {context_.evidence_of(cause), evidence}) {
-      if (!line.empty()) finding.evidence.push_back(line);
-    }
+    finding.evidence = {context_.evidence_of(cause)};
+    finding.evidence.insert(finding.evidence.end(), evidence.begin(), evidence.end());
+    std::erase(finding.evidence, "");
     finding.remedy = words.remedy;
     finding.lost_ns = lost;
     findings_.push_back(std::move(finding));
@@ -112,6 +114,14 @@ Words words_for_transfer(const FindingContext& context, Operation longest) {
             "less (gradient accumulation, gradients in bfloat16)"};
   }
   const std::string knobs = overlap_knobs(longest);
+  if (transfer_between_hosts(context.report).is_most()) {
+    return {
+        "slow_link", "the links between hosts hold compute up",
+        "compare that rate with the link's own (`iperf3`, `ib_write_bw`): where it is lower, NCCL_DEBUG=INFO "
+        "names the transport; where it is equal, let less cross it: FSDP(sharding_strategy=HYBRID_SHARD), "
+        "DeepSpeed's zero_hpz_partition_size, gradient accumulation, gradients in bfloat16" +
+            (knobs.empty() ? "" : "; or start it earlier: " + knobs)};
+  }
   return {"exposed_transfer", "data moves while nothing is computed",
           "compare the wire busbw with `all_reduce_perf` of nccl-tests on the same ranks: where it is lower, "
           "NCCL_DEBUG=INFO names each channel's transport; where it is equal, move less (gradient "
@@ -124,8 +134,10 @@ Words words_for_transfer(const FindingContext& context, Operation longest) {
 void find_unexplained_losses(const FindingContext& context, std::vector<Finding>& findings) {
   Rules rules(context, findings);
   const LongestTransfer longest = longest_transfer(context.report);
+  const TransferBetweenHosts between_hosts = transfer_between_hosts(context.report);
   rules.apply(Cause::transfer, {"buckets_too_large", "buckets_too_small", "first_bucket_late", "no_overlap"},
-              words_for_transfer(context, longest.operation), describe(longest));
+              words_for_transfer(context, longest.operation),
+              {describe(longest), between_hosts.is_most() ? describe(between_hosts) : ""});
   rules.apply(
       Cause::barrier_wait, {"straggler", "straggler_persistent", "straggler_transient"},
       {"imbalance", "ranks wait for each other in turn: no single one holds the others up",

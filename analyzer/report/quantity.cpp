@@ -68,10 +68,14 @@ std::string format_bytes(std::int64_t bytes) {
 
 std::string format_bandwidth(std::optional<double> gigabytes_per_second) {
   if (!gigabytes_per_second || !std::isfinite(*gigabytes_per_second)) return kAbsent;
-  const double value = *gigabytes_per_second;
-  if (value > 0 && value < 0.005) return "< 0.01 GB/s";
+  constexpr double kSmallest = 0.1;  // below, three digits need the smaller unit
+  const bool mega = *gigabytes_per_second < kSmallest;
+  const double value = *gigabytes_per_second * (mega ? 1000 : 1);
+  const char* const unit = mega ? "MB/s" : "GB/s";
+  if (value == 0) return "0 GB/s";
+  if (value > 0 && value < 0.005) return fmt::format("< 0.01 {}", unit);
   const int decimals = value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2;
-  return fmt::format("{:.{}f} GB/s", value, decimals);
+  return fmt::format("{:.{}f} {}", value, decimals, unit);
 }
 
 std::string format_count(std::int64_t count) {

@@ -59,7 +59,10 @@ TEST(FormatBytesAndBandwidth, UsePowersOfAThousand) {
   EXPECT_EQ(format_bytes(-1), kAbsent);
   EXPECT_EQ(format_bandwidth(12.34), "12.3 GB/s");
   EXPECT_EQ(format_bandwidth(0.416), "0.42 GB/s");
-  EXPECT_EQ(format_bandwidth(0.0001), "< 0.01 GB/s");
+  EXPECT_EQ(format_bandwidth(0.1), "0.10 GB/s");
+  EXPECT_EQ(format_bandwidth(0.0999), "99.9 MB/s");
+  EXPECT_EQ(format_bandwidth(0.0059), "5.90 MB/s");
+  EXPECT_EQ(format_bandwidth(0.000001), "< 0.01 MB/s");
   EXPECT_EQ(format_bandwidth(431.7), "432 GB/s");
   EXPECT_EQ(format_bandwidth(9.996), "10.0 GB/s");
   EXPECT_EQ(format_bandwidth(std::nullopt), kAbsent);

@@ -7,6 +7,7 @@
 #include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <regex>
 #include <set>
 #include <sstream>
 #include <string>
@@ -274,6 +275,14 @@ TEST_F(Scenario, TopologyDecidesWhatTheSameBytesCost) {
     EXPECT_THAT(hosts, UnorderedElementsAre("node0", "node1", "node2", "node3"));
   }
   EXPECT_EQ(totals.size(), 1u);
+
+  // The slow links hold compute up, and the report says which and what they carry: less than they can.
+  const std::string evidence = finding(report("slow_links"), "slow_link").at("evidence").dump();
+  EXPECT_THAT(evidence, HasSubstr("between hosts node0, node1, node2, node3"));
+  std::smatch carried;
+  ASSERT_TRUE(std::regex_search(evidence, carried, std::regex(R"(\(([0-9.]+) Mbit/s\))"))) << evidence;
+  EXPECT_LT(std::stod(carried[1]), 1.05 * megabits.at("slow_links"));
+  EXPECT_GT(std::stod(carried[1]), 0.5 * megabits.at("slow_links"));
 }
 
 TEST(ScenarioScript, ListsWhatItKnowsAndRefusesWhatItDoesNot) {

@@ -1,0 +1,56 @@
+#include "analyzer/diagnose/links.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "analyzer/intervals/median.h"
+#include "analyzer/intervals/time_math.h"
+#include "analyzer/report/quantity.h"
+
+namespace lockstep::analyzer {
+
+TransferBetweenHosts transfer_between_hosts(const Report& report) {
+  std::map<std::int32_t, std::string> host_of;
+  for (const RankReport& rank : report.ranks) {
+    if (!rank.host.empty()) host_of.emplace(rank.rank, rank.host);
+  }
+  TransferBetweenHosts sum;
+  std::set<std::string> hosts;
+  std::vector<double> busbw;
+  for (const CollectiveReport& collective : report.collectives) {
+    std::int64_t transfer = 0;
+    std::set<std::string> met;
+    for (const CollectiveRank& rank : collective.ranks) {
+      transfer = saturating_add(transfer, rank.transfer_ns);
+      if (const auto host = host_of.find(rank.rank); host != host_of.end()) met.insert(host->second);
+    }
+    sum.all_transfer_ns = saturating_add(sum.all_transfer_ns, transfer);
+    if (met.size() < 2) continue;
+    sum.transfer_ns = saturating_add(sum.transfer_ns, transfer);
+    hosts.merge(met);
+    if (collective.busbw_wire_gbps) busbw.push_back(*collective.busbw_wire_gbps);
+  }
+  sum.hosts.assign(hosts.begin(), hosts.end());
+  if (!busbw.empty()) sum.busbw_wire_gbps = lower_median(std::move(busbw));
+  return sum;
+}
+
+std::string describe(const TransferBetweenHosts& transfer) {
+  constexpr std::size_t kNamed = 4;
+  constexpr double kMegabitsPerGigabyte = 8000;
+  const std::size_t named = std::min(transfer.hosts.size(), kNamed);
+  std::string text = fmt::format(
+      "between hosts {}",
+      fmt::join(transfer.hosts.begin(), transfer.hosts.begin() + static_cast<std::ptrdiff_t>(named), ", "));
+  if (transfer.hosts.size() > named) text += fmt::format(" and {} more", transfer.hosts.size() - named);
+  if (const auto rate = transfer.busbw_wire_gbps)
+    text += fmt::format(": each rank's link carries {} ({:.3g} Mbit/s) while data moves, in the median",
+                        format_bandwidth(rate), *rate * kMegabitsPerGigabyte);
+  return text;
+}
+
+}  // namespace lockstep::analyzer

@@ -1,0 +1,30 @@
+// Which of a report's transfers cross between hosts, and what their links carried.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analyzer/report/report.h"
+
+namespace lockstep::analyzer {
+
+struct TransferBetweenHosts {
+  std::vector<std::string> hosts;    // of these operations' ranks, sorted
+  std::int64_t transfer_ns = 0;      // Σ over operations and ranks
+  std::int64_t all_transfer_ns = 0;  // the same of all operations, within a host or not
+  // Median wire busbw, GB/s: what a rank of a ring sends in a second. None where sizes are not known.
+  std::optional<double> busbw_wire_gbps;
+
+  // Most data that moves, moves between hosts.
+  bool is_most() const { return transfer_ns > all_transfer_ns / 2; }
+};
+
+// Ranks whose host is not known are on none.
+TransferBetweenHosts transfer_between_hosts(const Report& report);
+
+// "hosts node0, node1 and 2 more; each rank sends at 5.90 MB/s (47 Mbit/s) while data moves".
+std::string describe(const TransferBetweenHosts& transfer);
+
+}  // namespace lockstep::analyzer
