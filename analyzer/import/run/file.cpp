@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "analyzer/import/rank/names.h"
+#include "analyzer/import/run/device.h"
 #include "analyzer/import/run/run.h"
 #include "trace/compact.h"
 #include "trace/reader.h"
@@ -18,8 +19,6 @@ namespace lockstep::analyzer::run {
 namespace {
 
 // A thread of this name computes for as long as a model says (docs/instrumentation.md).
-constexpr std::string_view kPacedLane = "paced device";
-constexpr std::string_view kCudaLane = "cuda device";  // a thread that follows it by its events
 
 using trace::LaneKind;
 using trace::Reader;
@@ -99,15 +98,8 @@ class FileImport {
         text = fmt::format("{} {}", kind, lane.handle);
       }
       import_.trace.lanes.push_back({lane.kind, lane.handle, std::move(text)});
-      if (lane.kind == LaneKind::device_stream) import_.trace.device = fmt::format("cuda:{}", lane.device);
     }
-    if (!import_.trace.device.empty()) return;
-    const auto computes_on = [this](std::string_view name) {
-      return std::any_of(reader_.lanes().begin(), reader_.lanes().end(), [name](const trace::Lane& lane) {
-        return lane.kind == LaneKind::compute_thread && lane.name == name;
-      });
-    };
-    import_.trace.device = computes_on(kPacedLane) ? "paced" : computes_on(kCudaLane) ? "cuda" : "cpu";
+    import_.trace.device = device_of(reader_.lanes());
   }
 
   void read_groups() {

@@ -1,0 +1,15 @@
+// What a recorded rank computed on, as its lanes tell.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "trace/event.h"
+
+namespace lockstep::analyzer::run {
+
+// "cuda:1" by its streams; "paced" or "cuda" by the name of the thread that computes, or follows a GPU by its
+// events (docs/instrumentation.md); else "cpu".
+std::string device_of(const std::vector<trace::Lane>& lanes);
+
+}  // namespace lockstep::analyzer::run
