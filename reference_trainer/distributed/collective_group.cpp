@@ -1,12 +1,12 @@
 #include "reference_trainer/distributed/collective_group.h"
 
-#include <stdexcept>
 #include <torch/csrc/distributed/c10d/Backend.hpp>
 #include <utility>
 
 #include "reference_trainer/device/pacing.h"
 #include "reference_trainer/distributed/communicator.h"
 #include "reference_trainer/distributed/data_type.h"
+#include "reference_trainer/distributed/failure.h"
 #include "reference_trainer/distributed/native_collectives.h"
 #include "reference_trainer/distributed/ring.h"
 #include "reference_trainer/faults/rank_faults.h"
@@ -16,13 +16,6 @@ namespace {
 
 // Operations of a group that are under way at once have different tags.
 constexpr std::uint64_t kTags = 1 << 20;
-
-// Gloo says what went wrong, but not in which operation.
-[[noreturn]] void fail(const annotations::Collective& operation, const std::string& group,
-                       const char* reason) {
-  throw std::runtime_error(operation.name + " (number " + std::to_string(operation.sequence) + " of group " +
-                           group + "): " + reason);
-}
 
 }  // namespace
 
@@ -64,18 +57,12 @@ void CollectiveGroup::run(const annotations::Collective& operation, const at::Te
   const int tag = static_cast<int>(operation.sequence % kTags);
   const bool reduces = operation.operation != trace::Operation::all_gather;
   const bool gathers = operation.operation != trace::Operation::reduce_scatter;
-  try {
-    if (native_) {
-      run_native(*transport_, operation.operation, whole);
-    } else {
-      if (reduces) ring_reduce_scatter(*transport_, whole, tag);
-      if (gathers) ring_all_gather(*transport_, whole, tag);
-    }
-  } catch (const c10::Error& error) {
-    fail(operation, group_.name, error.what_without_backtrace());
-  } catch (const std::exception& error) {
-    fail(operation, group_.name, error.what());
-  }
+  naming(operation.name + " (number " + std::to_string(operation.sequence) + " of group " + group_.name + ")",
+         [&] {
+           if (native_) return run_native(*transport_, operation.operation, whole);
+           if (reduces) ring_reduce_scatter(*transport_, whole, tag);
+           if (gathers) ring_all_gather(*transport_, whole, tag);
+         });
 }
 
 Event CollectiveGroup::issue(annotations::Collective operation, const at::Tensor& whole, const Event& after,

@@ -8,6 +8,7 @@
 #include <torch/csrc/distributed/c10d/comm.hpp>
 #include <utility>
 
+#include "reference_trainer/distributed/failure.h"
 #include "reference_trainer/distributed/instrumented_backend.h"
 #include "reference_trainer/distributed/stream_backend.h"
 
@@ -62,20 +63,22 @@ Traffic Communicator::traffic(Purpose purpose) const {
 }
 
 void Communicator::broadcast(std::vector<at::Tensor> tensors) {
-  c10d::broadcast_coalesced(group_, tensors, kBroadcastBytes, /*rank=*/0);
+  naming("broadcast of the first parameters from rank 0",
+         [&] { c10d::broadcast_coalesced(group_, tensors, kBroadcastBytes, /*rank=*/0); });
 }
 
-std::function<double()> Communicator::start_sum(double value) {
+std::function<double()> Communicator::start_sum(double value, const std::string& of) {
   std::vector<at::Tensor> tensors{at::full({1}, value, at::kDouble)};
-  auto work = group_->allreduce(tensors);
-  return [work, result = tensors.front()] {
-    work->wait();
+  const std::string operation = "sum of the " + of + " over all ranks";
+  auto work = naming(operation, [&] { return group_->allreduce(tensors); });
+  return [work, result = tensors.front(), operation] {
+    naming(operation, [&] { work->wait(); });
     return result.item<double>();
   };
 }
 
 void Communicator::barrier() {
-  host_->barrier({})->wait();
+  naming("barrier of all ranks at the end", [this] { host_->barrier({})->wait(); });
 }
 
 }  // namespace lockstep::trainer

@@ -49,8 +49,8 @@ class Communicator {
   // Overwrites the tensors with those of rank 0.
   void broadcast(std::vector<at::Tensor> tensors);
   // Issues the all-reduce of one number; the function that it returns waits for it and gives the sum over all
-  // ranks.
-  std::function<double()> start_sum(double value);
+  // ranks. `of`: what the number is, for messages.
+  std::function<double()> start_sum(double value, const std::string& of);
   void barrier();
   const Connections& connections() const { return connections_; }
   RankFaults& faults() const { return faults_; }

@@ -7,6 +7,7 @@
 #include "reference_trainer/device/pacing.h"
 #include "reference_trainer/distributed/communicator.h"
 #include "reference_trainer/distributed/data_type.h"
+#include "reference_trainer/distributed/failure.h"
 
 namespace lockstep::trainer {
 namespace {
@@ -59,7 +60,11 @@ Event P2pGroup::issue(Direction direction, const std::string& what, const at::Te
   };
   const auto range = annotations::Scope::issue(operation);
   return stream_of(direction, peer)
-      .enqueue({.run = [this, direction, tensor, peer] { transfer(direction, tensor, peer); },
+      .enqueue({.run =
+                    [this, direction, tensor, peer, name = operation.name, rank = operation.peer] {
+                      const char* const way = direction == Direction::send ? " to rank " : " from rank ";
+                      naming(name + way + std::to_string(rank), [&] { transfer(direction, tensor, peer); });
+                    },
                 .open = [operation] { annotations::push_collective(operation); }});
 }
 

@@ -55,9 +55,12 @@ TEST_P(RunningJob, EveryRankFindsOutThatOneIsKilled) {
     TrainerProcess& survivor = *ranks[static_cast<std::size_t>(rank)];
     EXPECT_EQ(survivor.wait(), 1) << "rank " << rank;
     const std::string stopped = "rank " + std::to_string(rank) + ": training stopped: ";
-    // The operation, where the trainer's own groups carried it; of the Reducer's operations, of messages and
-    // of the sums of loss and norm what Gloo says of the peer stands alone.
-    EXPECT_THAT(survivor.errors(), ContainsRegex(stopped + ".*(\\(number [0-9]+ of group |by peer)"));
+    // Where it was: a collective of a group, the Reducer's, a message to or from a rank, a sum over all
+    // ranks.
+    EXPECT_THAT(
+        survivor.errors(),
+        ContainsRegex(stopped + "(.* \\(number [0-9]+ of group .*\\)|backward of micro-step 0, .*|"
+                                "(send|recv) .* (to|from) rank [0-9]|sum of the .* over all ranks): "));
   }
 }
 

@@ -1,6 +1,7 @@
 #include "reference_trainer/training/replicated.h"
 
 #include "reference_trainer/distributed/communicator.h"
+#include "reference_trainer/distributed/failure.h"
 #include "reference_trainer/model/model.h"
 
 namespace lockstep::trainer {
@@ -39,7 +40,11 @@ double Replicated::run_micro_step(const Batch& batch, int index) {
   }
   if (synchronize) data_parallel_->before_backward(pass.outputs());
   const auto phase = Scope::phase("backward");
-  pass.backward({}, 1.0 / micro_steps);
+  const auto backward = [&] { pass.backward({}, 1.0 / micro_steps); };
+  if (synchronize)
+    naming("backward of micro-step " + std::to_string(index) + ", which all-reduces the gradients", backward);
+  else
+    backward();
   return pass.loss();
 }
 

@@ -164,7 +164,7 @@ class Trainer {
   std::function<double()> start_sum(Purpose purpose, double value) {
     if (!communicator_) return [value] { return value; };
     communicator_->set_purpose(purpose);
-    return [purpose, wait = communicator_->start_sum(value)] {
+    return [purpose, wait = communicator_->start_sum(value, to_string(purpose))] {
       const auto range = Scope::phase(std::string("wait for ") + to_string(purpose));
       return wait();
     };
