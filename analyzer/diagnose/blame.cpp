@@ -21,16 +21,6 @@ std::int64_t blame_in(const CollectiveReport& collective) {
   return sum;
 }
 
-// Of that, what compute did not hide: waiting under compute costs nothing.
-std::int64_t exposed_in(const CollectiveReport& collective) {
-  std::int64_t sum = 0;
-  for (const CollectiveRank& rank : collective.ranks) {
-    if (rank.rank == *collective.last_arriver || !rank.hidden_known) continue;
-    sum = saturating_add(sum, rank.wait_ns - rank.hidden_ns);
-  }
-  return sum;
-}
-
 // Step -> rank -> blame.
 using BlameByStep = std::map<std::int64_t, std::map<std::int32_t, std::int64_t>>;
 
@@ -55,6 +45,16 @@ std::size_t count_steps(const Report& report) {
 }
 
 }  // namespace
+
+// Waiting under compute costs nothing.
+std::int64_t exposed_in(const CollectiveReport& collective) {
+  std::int64_t sum = 0;
+  for (const CollectiveRank& rank : collective.ranks) {
+    if (rank.rank == *collective.last_arriver || !rank.hidden_known) continue;
+    sum = saturating_add(sum, rank.wait_ns - rank.hidden_ns);
+  }
+  return sum;
+}
 
 std::vector<LateCause> causes_of_lateness(const Diagnosis& diagnosis, const Report& report,
                                           std::int32_t rank) {

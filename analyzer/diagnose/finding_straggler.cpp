@@ -3,11 +3,16 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "analyzer/diagnose/blame.h"
 #include "analyzer/diagnose/compute_names.h"
 #include "analyzer/diagnose/finding_rules.h"
 #include "analyzer/diagnose/root_cause.h"
+#include "analyzer/intervals/median.h"
 #include "analyzer/report/quantity.h"
 
 namespace lockstep::analyzer {
@@ -67,13 +72,55 @@ std::string remedy_for(const FindingContext& context, const LateCause& cause, st
   return remedy_for(cause.cause, rank, context.on_cpu);
 }
 
+// A pipeline's schedule makes its stages wait for each other: that is its bubble, and nobody's lateness,
+// unless the stage computes more than the median one.
+class ScheduledWaits {
+ public:
+  explicit ScheduledWaits(const Report& report) : report_(report) {
+    constexpr double kMore = 1.1;  // as for unbalanced stages
+    for (const PipelineReport& pipeline : report.pipeline) {
+      std::vector<std::int64_t> compute;
+      for (const PipelineStage& stage : pipeline.stages_detail) compute.push_back(stage.compute_ns);
+      if (compute.empty()) continue;
+      const auto median = static_cast<double>(lower_median(compute));
+      for (const PipelineStage& stage : pipeline.stages_detail) {
+        if (static_cast<double>(stage.compute_ns) < kMore * median)
+          on_schedule_.emplace(pipeline.group, stage.rank);
+      }
+    }
+  }
+
+  bool contains(const CollectiveReport& collective) const {
+    const bool message = collective.operation == Operation::send || collective.operation == Operation::recv;
+    return message && collective.last_arriver &&
+           on_schedule_.contains({collective.group_name, *collective.last_arriver});
+  }
+  // What is left of a rank's blame without them.
+  void take_from(BlameReport& blame) const {
+    for (const CollectiveReport& collective : report_.collectives) {
+      if (collective.last_arriver != blame.rank || !contains(collective)) continue;
+      blame.exposed_ns -= exposed_in(collective);
+      --blame.collectives;
+      for (const CollectiveRank& rank : collective.ranks)
+        if (rank.rank != blame.rank) blame.blame_ns -= rank.wait_ns;
+    }
+  }
+
+ private:
+  const Report& report_;
+  std::set<std::pair<std::string, std::int32_t>> on_schedule_;
+};
+
 }  // namespace
 
 void find_stragglers(const FindingContext& context, std::vector<Finding>& findings) {
   const Report& report = context.report;
   std::size_t known = 0;
-  for (const CollectiveReport& collective : report.collectives) known += collective.ranks.size() > 1 ? 1 : 0;
-  for (const BlameReport& blame : report.blame) {
+  const ScheduledWaits scheduled(report);
+  for (const CollectiveReport& collective : report.collectives)
+    known += collective.ranks.size() > 1 && !scheduled.contains(collective) ? 1 : 0;
+  for (BlameReport blame : report.blame) {
+    scheduled.take_from(blame);
     const std::int64_t lost = blame.exposed_ns;
     if (blame.collectives < kOperations || !context.is_worth(lost, kWorthPermille)) continue;
     // Everyone is last now and then: more than two standard deviations above chance, or in most steps.

@@ -33,6 +33,15 @@ TEST(PipelineFindings, ABubbleThatTheScheduleCosts) {
   EXPECT_THAT(codes_of(report.findings), Not(Contains("unbalanced_stages")));
 }
 
+// The schedule makes stages wait for each other: that is its bubble, and no rank is late.
+TEST(PipelineFindings, ABalancedPipelineHasNoStraggler) {
+  for (const int stages : {2, 4}) {
+    const Report report = report_of(pipeline_job(plan_of(stages, 8)));
+    ASSERT_FALSE(report.blame.empty());
+    for (const std::string& code : codes_of(report.findings)) EXPECT_THAT(code, Not(HasSubstr("straggler")));
+  }
+}
+
 TEST(PipelineFindings, AStageWithSlowLayers) {
   PipelinePlan plan = plan_of(4, 8);
   plan.slow_stage = 2;

@@ -18,11 +18,17 @@ bool matters_to_people(const Warning& absence) {
   return absence.code == "absent_bytes" || absence.code == "absent_bubble_ratio";
 }
 
+// The n-th send from one rank to another meets the n-th receive there: messages are matched so by definition.
+bool is_message_of_a_group(const CollectiveReport& c) {
+  return (c.operation == Operation::send || c.operation == Operation::recv) && !c.group_name.empty();
+}
+
 // Matching by order of time alone can be wrong where operations are missing.
 std::string matched_by_order(const Report& report) {
-  const auto count = std::count_if(
-      report.collectives.begin(), report.collectives.end(),
-      [](const CollectiveReport& c) { return c.evidence.starts_with("order") && c.ranks.size() > 1; });
+  const auto count =
+      std::count_if(report.collectives.begin(), report.collectives.end(), [](const CollectiveReport& c) {
+        return c.evidence.starts_with("order") && c.ranks.size() > 1 && !is_message_of_a_group(c);
+      });
   if (count == 0) return "";
   return fmt::format(
       "{} of {} collectives matched by their order alone: the trace lacks their group or sequence number",

@@ -1,7 +1,14 @@
 #include "reference_trainer/distributed/connections.h"
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <condition_variable>
 #include <cstdlib>
+#include <mutex>
+#include <stdexcept>
+#include <string>
+#include <thread>
 #include <torch/csrc/distributed/c10d/PrefixStore.hpp>
 #include <torch/csrc/distributed/c10d/ProcessGroupGloo.hpp>
 #include <torch/csrc/distributed/c10d/TCPStore.hpp>
@@ -20,13 +27,81 @@ bool is_loopback(const std::string& address) {
   return address == "localhost" || address.starts_with("127.");
 }
 
+std::string place_of_rendezvous(const Placement& placement) {
+  return "the rendezvous at " + placement.master_address + ":" + std::to_string(placement.master_port);
+}
+
+// c10d waits for ever for the answer of something that listens and is no store, and twice as long as it is
+// told for one that does not listen. Nothing else runs yet, so the process ends where it stands.
+class Deadline {
+ public:
+  Deadline(const Placement& placement, std::chrono::seconds timeout)
+      : message_("lockstep-train: rank " + std::to_string(placement.rank) +
+                 ": training stopped: " + place_of_rendezvous(placement) + " did not answer within " +
+                 std::to_string(timeout.count()) + " s: is rank 0 there, and the port its own?\n"),
+        thread_([this, timeout] {
+          std::unique_lock lock(mutex_);
+          if (changed_.wait_for(lock, timeout, [this] { return met_; })) return;
+          static_cast<void>(!write(STDERR_FILENO, message_.data(), message_.size()));
+          _exit(1);
+        }) {}
+  ~Deadline() {
+    {
+      const std::lock_guard lock(mutex_);
+      met_ = true;
+    }
+    changed_.notify_one();
+    thread_.join();
+  }
+
+ private:
+  std::string message_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool met_ = false;
+  std::thread thread_;  // last: it uses the others
+};
+
+constexpr std::chrono::seconds kLinger{1};
+
+std::string key_of(int rank) {
+  return "present/" + std::to_string(rank);
+}
+
+// Every rank says that it is there, and who is missed is named.
+void await_everyone(c10d::Store& store, const Placement& placement, std::chrono::seconds timeout) {
+  store.set(key_of(placement.rank), std::vector<std::uint8_t>{1});
+  std::vector<std::string> keys;
+  for (int rank = 0; rank < placement.world_size; ++rank) keys.push_back(key_of(rank));
+  try {
+    store.wait(keys, timeout);
+  } catch (const std::exception&) {
+    std::string missing;
+    try {
+      for (int rank = 0; rank < placement.world_size; ++rank) {
+        if (!store.check({key_of(rank)})) missing += (missing.empty() ? "" : ", ") + std::to_string(rank);
+      }
+    } catch (const std::exception&) {
+      throw std::runtime_error("rank 0 gave up waiting for the others and ended " +
+                               place_of_rendezvous(placement));
+    }
+    // Who began to wait a moment later asks the same: the store must still be there.
+    if (placement.rank == 0) std::this_thread::sleep_for(kLinger);
+    throw std::runtime_error("of " + std::to_string(placement.world_size) + " ranks these did not come to " +
+                             place_of_rendezvous(placement) + " within " + std::to_string(timeout.count()) +
+                             " s: " + missing);
+  }
+}
+
 c10::intrusive_ptr<c10d::Store> rendezvous(const Placement& placement, std::chrono::seconds timeout) {
+  const Deadline deadline(placement, timeout);
   c10d::TCPStoreOptions options;
   options.port = placement.master_port;
   options.isServer = !placement.launcher_runs_store && placement.rank == 0;
   options.waitWorkers = false;
-  options.timeout = timeout;
+  options.timeout = 2 * timeout;  // so that the message is ours
   auto store = c10::make_intrusive<c10d::TCPStore>(placement.master_address, options);
+  store->setTimeout(timeout);
   return c10::make_intrusive<c10d::PrefixStore>("lockstep/" + std::to_string(placement.restart_count), store);
 }
 
@@ -54,7 +129,9 @@ Connections::Connections(const Placement& placement, std::chrono::seconds timeou
       timeout_(timeout),
       device_(device),
       faults_(faults),
-      store_(rendezvous(placement, timeout)) {}
+      store_(rendezvous(placement, timeout)) {
+  await_everyone(*store_, placement, timeout);
+}
 
 Connections::~Connections() = default;
 

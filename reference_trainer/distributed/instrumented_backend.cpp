@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "reference_trainer/device/pacing.h"
+#include "reference_trainer/distributed/future_work.h"
 #include "reference_trainer/faults/rank_faults.h"
 
 namespace lockstep::trainer {
@@ -88,7 +89,7 @@ c10::intrusive_ptr<c10d::Work> close_range_before_waiters(const c10::intrusive_p
         return done.value();
       },
       future->elementType());
-  return c10d::Work::create_from_future(after);
+  return c10::make_intrusive<FutureWork>(after);
 }
 
 void on_end(const at::RecordFunction&, at::ObserverContext*) {
@@ -167,7 +168,7 @@ c10::intrusive_ptr<c10d::Work> InstrumentedBackend::leave_out(const std::vector<
                             [&] { return inner_->broadcast(nothing, from_here); });
   auto done = c10::make_intrusive<c10::ivalue::Future>(c10::ListType::create(c10::TensorType::get()));
   done->markCompleted(c10::IValue(tensors));
-  return c10d::Work::create_from_future(done);
+  return c10::make_intrusive<FutureWork>(done);
 }
 
 c10::intrusive_ptr<c10d::Work> InstrumentedBackend::allreduce(std::vector<at::Tensor>& tensors,

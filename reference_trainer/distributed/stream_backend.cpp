@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "reference_trainer/distributed/future_work.h"
+
 namespace lockstep::trainer {
 
 StreamBackend::StreamBackend(c10::intrusive_ptr<c10d::Backend> inner, const annotations::Group& group,
@@ -46,7 +48,7 @@ c10::intrusive_ptr<c10d::Work> StreamBackend::issue(const annotations::Collectiv
              }
            },
        .open = [operation] { annotations::push_collective(operation); }});
-  return c10d::Work::create_from_future(future);
+  return c10::make_intrusive<FutureWork>(future);
 }
 
 c10::intrusive_ptr<c10d::Work> StreamBackend::allreduce(std::vector<at::Tensor>& tensors,

@@ -26,11 +26,13 @@ class Storages {
 }  // namespace
 
 StateBytes measure_state(const Model& model, const std::vector<at::Tensor>& leaves,
-                         const std::vector<at::Tensor>& gradients, torch::optim::Optimizer& optimizer) {
+                         const std::vector<at::Tensor>& gradients, torch::optim::Optimizer& optimizer,
+                         const std::vector<at::Tensor>& parameter_stores) {
   StateBytes bytes;
   Storages storages;
   for (const Parameter& parameter : model.all_parameters())
     bytes.parameters += storages.add(parameter.tensor);
+  for (const at::Tensor& store : parameter_stores) bytes.parameters += storages.add(store);
   const at::ScalarType computed_in = model.all_parameters().front().tensor.scalar_type();
   for (const at::Tensor& leaf : leaves)
     (leaf.scalar_type() == computed_in ? bytes.parameters : bytes.optimizer) += storages.add(leaf);

@@ -1,18 +1,35 @@
 #include "reference_trainer/options/json_config.h"
 
 #include <algorithm>
+#include <map>
 #include <nlohmann/json.hpp>
+#include <set>
+#include <string>
 
 namespace lockstep::trainer {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-std::string text_of(const std::string& key, const Json& value) {
-  if (value.is_string()) return value.get<std::string>();
-  if (value.is_number() || value.is_boolean()) return value.dump();
-  throw CLI::ConfigError("\"" + key + "\": " + value.dump() +
-                         " must be a text, a number, true, false, or a list of these");
+[[noreturn]] void refuse(const std::string& key, const Json& value, const char* wanted) {
+  throw CLI::ConfigError("\"" + key + "\": " + value.dump() + " must be " + wanted);
+}
+
+// As JSON has it, so must the flag: a switch is true or false, a number no text. What no flag is named, CLI11
+// refuses.
+std::string text_of(const std::string& key, const Json& value, const CLI::Option* option) {
+  static const std::set<std::string> kTexts{"NAME", "PATH", "FILE", "SPEC"};
+  if (value.is_structured() || value.is_null())
+    refuse(key, value, "a text, a number, true or false (a list for --fault alone)");
+  if (option != nullptr) {
+    const bool is_switch = option->get_expected_max() == 0;
+    if (is_switch && !value.is_boolean()) refuse(key, value, "true or false");
+    if (!is_switch && kTexts.contains(option->get_type_name()) && !value.is_string())
+      refuse(key, value, "a text");
+    if (!is_switch && !kTexts.contains(option->get_type_name()) && !value.is_number())
+      refuse(key, value, "a number");
+  }
+  return value.is_string() ? value.get<std::string>() : value.dump();
 }
 
 }  // namespace
@@ -25,19 +42,27 @@ std::vector<CLI::ConfigItem> JsonConfig::from_config(std::istream& input) const 
   Json document;
   try {
     document = Json::parse(input);
-  } catch (const Json::parse_error& error) {
+  } catch (const Json::exception& error) {  // a number too large is no parse_error
     throw CLI::ConfigError(std::string("not JSON: ") + error.what());
   }
   if (!document.is_object()) throw CLI::ConfigError("must be a JSON object whose keys are names of flags");
   std::vector<CLI::ConfigItem> items;
+  std::map<const CLI::Option*, std::string> given;
   for (const auto& [key, value] : document.items()) {
     CLI::ConfigItem& item = items.emplace_back();
     item.name = key;
     std::replace(item.name.begin(), item.name.end(), '_', '-');
-    if (value.is_array()) {
-      for (const Json& element : value) item.inputs.push_back(text_of(key, element));
+    const CLI::Option* const option = app_.get_option_no_throw("--" + item.name);
+    if (option != nullptr) {
+      const auto [first, fresh] = given.emplace(option, key);
+      if (!fresh)
+        throw CLI::ConfigError("\"" + first->second + "\" and \"" + key +
+                               "\" are the same flag: leave one out");
+    }
+    if (value.is_array() && option != nullptr && option->get_name() == "--fault") {
+      for (const Json& element : value) item.inputs.push_back(text_of(key, element, option));
     } else {
-      item.inputs.push_back(text_of(key, value));
+      item.inputs.push_back(text_of(key, value, option));
     }
   }
   return items;

@@ -9,10 +9,15 @@ namespace lockstep::trainer {
 
 class JsonConfig : public CLI::Config {
  public:
+  // `app`: whose flags they are.
+  explicit JsonConfig(const CLI::App& app) : app_(app) {}
   std::string to_config(const CLI::App*, bool, bool, std::string) const override;
   // Throws CLI::ConfigError with line and column where it isn't JSON, and with the key where a value is
   // neither text, number, true or false, nor a list of these. Keys may have underscores for dashes.
   std::vector<CLI::ConfigItem> from_config(std::istream& input) const override;
+
+ private:
+  const CLI::App& app_;
 };
 
 }  // namespace lockstep::trainer

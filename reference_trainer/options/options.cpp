@@ -108,7 +108,7 @@ CommandLine parse_command_line(int argc, const char* const* argv) {
                  "JSON file with flags by name: {\"mode\": \"fsdp\", \"ranks\": 4}; flags win over it")
       ->type_name("FILE")
       ->group("Job");
-  app.config_formatter(std::make_shared<JsonConfig>());
+  app.config_formatter(std::make_shared<JsonConfig>(app));
   app.allow_config_extras(CLI::config_extras_mode::error);
   add_job_flags(app, options);
   add_device_flags(app, options);
@@ -119,6 +119,10 @@ CommandLine parse_command_line(int argc, const char* const* argv) {
   add_zero_flags(app, options);
   add_pipeline_flags(app, options.pipeline);
   add_teaching_flags(app, options);
+  // Who adds a flag to a command that has it already wants the new value.
+  for (CLI::Option* const option : app.get_options()) {
+    if (option->get_name() != "--fault") option->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
+  }
   try {
     app.parse(argc, argv);
   } catch (const CLI::CallForHelp&) {
@@ -128,9 +132,11 @@ CommandLine parse_command_line(int argc, const char* const* argv) {
   } catch (const CLI::ConfigError& error) {
     constexpr std::string_view kUnknown = "INI was not able to parse ";
     const std::string_view message = error.what();
-    return usage_error(message.starts_with(kUnknown)
-                           ? fmt::format("--config: no flag is named --{}", message.substr(kUnknown.size()))
-                           : fmt::format("--config: {}", message));
+    const std::vector<std::string>& files = app.get_config_ptr()->results();
+    const std::string file = files.empty() ? "" : " " + files.back();
+    return usage_error(message.starts_with(kUnknown) ? fmt::format("--config{}: no flag is named --{}", file,
+                                                                   message.substr(kUnknown.size()))
+                                                     : fmt::format("--config{}: {}", file, message));
   } catch (const CLI::ParseError& error) {
     return usage_error(error.what());
   }

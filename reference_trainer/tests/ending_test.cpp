@@ -1,8 +1,12 @@
 // How a running job ends when one of its ranks is killed, or the user has enough of it: every rank ends,
 // soon, says why, and leaves nothing behind. In each mode, because each waits in other places.
+#include <arpa/inet.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <netinet/in.h>
 #include <signal.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include <memory>
 
@@ -13,6 +17,7 @@ namespace {
 
 using testing::ContainsRegex;
 using testing::HasSubstr;
+using testing::Not;
 
 constexpr int kRanks = 3;
 
@@ -74,9 +79,69 @@ TEST_P(RunningJob, PassesSignalsOn) {
   for (const auto& [rank, pid] : ranks) EXPECT_NE(kill(pid, 0), 0) << "rank " << rank << " still runs";
 }
 
+// A wrong sum is worse than a job that ends: in these modes the skipped operation is one of c10d's.
+TEST_P(RunningJob, EndsWhenARankSkipsACollective) {
+  TrainerProcess process(endless_job() + Arguments{"--ranks", "2", "--timeout", "2", "--fault",
+                                                   "skip_collective:rank=0,steps=2"});
+  EXPECT_EQ(process.wait(), 1);
+  EXPECT_THAT(process.errors(), HasSubstr("training stopped: "));
+  EXPECT_THAT(process.output(), Not(HasSubstr("step 3")));
+}
+
 INSTANTIATE_TEST_SUITE_P(Modes, RunningJob,
                          testing::Values("ddp", "fsdp", "zero1", "zero2", "zero3", "pipeline"),
                          [](const auto& info) { return std::string(info.param); });
+
+// Ranks as a launcher elsewhere starts them.
+class Rendezvous : public SmallJob {
+ protected:
+  Rendezvous() : SmallJob({"--layers", "1", "--hidden", "16", "--heads", "1", "--sequence-length", "16"}) {}
+
+  std::unique_ptr<TrainerProcess> rank(int rank, int world_size, int port) const {
+    return std::make_unique<TrainerProcess>(command({"--steps", "1", "--timeout", "2"}),
+                                            Environment{{"RANK", std::to_string(rank)},
+                                                        {"WORLD_SIZE", std::to_string(world_size)},
+                                                        {"MASTER_ADDR", "127.0.0.1"},
+                                                        {"MASTER_PORT", std::to_string(port)}});
+  }
+};
+
+TEST_F(Rendezvous, WhoDoesNotComeIsNamed) {
+  const int port = free_port();
+  const auto zero = rank(0, 4, port), two = rank(2, 4, port);
+  EXPECT_EQ(zero->wait(), 1);
+  EXPECT_EQ(two->wait(), 1);
+  const std::string where =
+      "did not come to the rendezvous at 127.0.0.1:" + std::to_string(port) + " within 2 s: ";
+  EXPECT_THAT(zero->errors(), HasSubstr("rank 0: training stopped: of 4 ranks these " + where + "1, 3\n"));
+  EXPECT_THAT(two->errors(), HasSubstr("rank 2: training stopped: "));
+  for (const auto* process : {zero.get(), two.get()})
+    EXPECT_THAT(process->errors(), Not(HasSubstr("frame #"))) << "c10d's own stacks";
+}
+
+TEST_F(Rendezvous, WithoutRankZeroEveryRankEnds) {
+  const int port = free_port();
+  const auto one = rank(1, 2, port);
+  EXPECT_EQ(one->wait(), 1);
+  EXPECT_THAT(one->errors(), HasSubstr("rank 1: training stopped: the rendezvous at 127.0.0.1:" +
+                                       std::to_string(port) + " did not answer within 2 s"));
+}
+
+// Something else has the port, takes connections and says nothing.
+TEST_F(Rendezvous, AStrangerAtThePortHoldsNobody) {
+  const int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t length = sizeof address;
+  ASSERT_EQ(bind(listener, reinterpret_cast<sockaddr*>(&address), length), 0);
+  ASSERT_EQ(listen(listener, 8), 0);
+  ASSERT_EQ(getsockname(listener, reinterpret_cast<sockaddr*>(&address), &length), 0);
+  const auto one = rank(1, 2, ntohs(address.sin_port));
+  EXPECT_EQ(one->wait(), 1);
+  EXPECT_THAT(one->errors(), HasSubstr("did not answer within 2 s: is rank 0 there, and the port its own?"));
+  close(listener);
+}
 
 }  // namespace
 }  // namespace lockstep::trainer

@@ -59,6 +59,11 @@ class Strategy {
   // How many ranks hold the gradient of each parameter. The square of the whole gradient's norm is the sum of
   // the squares over all ranks, divided by this.
   virtual int gradient_copies() const = 0;
+  // Memory for parameters beside the model's own and the leaves.
+  virtual std::vector<at::Tensor> parameter_stores() const { return {}; }
+  // The most bytes of gradients that the last run() held at once, where it gives them up as it goes; 0: what
+  // gradients() has is all.
+  virtual std::int64_t most_gradient_bytes() const { return 0; }
   // After the optimizer has updated the leaves.
   virtual void after_update() {}
   // What a rank of this way of training has to hold of `elements` parameters of the whole model

@@ -3,6 +3,7 @@
 #include <ATen/Parallel.h>
 #include <ATen/ops/_foreach_norm.h>
 #include <ATen/ops/stack.h>
+#include <c10/util/Logging.h>
 #include <malloc.h>
 #include <torch/optim/adamw.h>
 #include <torch/utils.h>
@@ -11,6 +12,7 @@
 #include <chrono>
 #include <cmath>
 #include <cstdio>
+#include <cstdlib>
 #include <functional>
 #include <memory>
 #include <string>
@@ -225,7 +227,9 @@ class Trainer {
   }
 
   void count_state(const std::vector<at::Tensor>& gradients) {
-    const StateBytes state = measure_state(*model_, strategy_->optimized(), gradients, *optimizer_);
+    StateBytes state =
+        measure_state(*model_, strategy_->optimized(), gradients, *optimizer_, strategy_->parameter_stores());
+    state.gradients = std::max(state.gradients, strategy_->most_gradient_bytes());
     annotations::count("memory parameters", static_cast<double>(state.parameters));
     annotations::count("memory gradients", static_cast<double>(state.gradients));
     annotations::count("memory optimizer", static_cast<double>(state.optimizer));
@@ -258,6 +262,8 @@ class Trainer {
   std::unique_ptr<torch::optim::AdamW> optimizer_;
 };
 
+constexpr int kErrorsOnly = 2;
+
 // Each step allocates and frees the same tensors. Left to itself the allocator gives much of that back to the
 // kernel, thousands of page faults a step, and how many hangs on the least change of order: steps would then
 // not compare.
@@ -283,6 +289,8 @@ Status train(const Options& options, const Placement& placement, const Text& tex
   }
   try {
     keep_memory();
+    // c10d warns of what it throws as well, with stacks of frames: what is thrown becomes our message.
+    if (std::getenv("TORCH_CPP_LOG_LEVEL") == nullptr) FLAGS_caffe2_log_level = kErrorsOnly;
     at::set_num_threads(options.threads);
     at::set_num_interop_threads(1);
     Trainer trainer(options, placement, device.value(), text, std::move(sampler).value(), log);

@@ -50,6 +50,12 @@ std::vector<std::size_t> FetchPlanner::fetch(int part) {
   return missing;
 }
 
+std::int64_t FetchPlanner::persistent_elements() const {
+  std::int64_t sum = 0;
+  for (const Parameter& parameter : parameters_) sum += parameter.persistent ? parameter.elements : 0;
+  return sum;
+}
+
 std::vector<std::size_t> FetchPlanner::prefetch() {
   const std::int64_t room = std::min(limits_.max_live - live_, limits_.prefetch_bucket);
   std::vector<std::size_t> chosen;

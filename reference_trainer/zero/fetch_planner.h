@@ -47,6 +47,7 @@ class FetchPlanner {
   // Those below the threshold, ascending; from here on they are there.
   std::vector<std::size_t> fetch_persistent();
 
+  std::int64_t persistent_elements() const;
   std::size_t parameters() const { return parameters_.size(); }
   std::size_t first_of(int part) const { return part_begins_[static_cast<std::size_t>(part)]; }
   std::size_t end_of(int part) const { return part_begins_[static_cast<std::size_t>(part) + 1]; }

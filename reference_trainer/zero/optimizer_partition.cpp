@@ -3,7 +3,7 @@
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/cat.h>
 #include <ATen/ops/empty_like.h>
-#include <ATen/ops/zeros_like.h>
+#include <ATen/ops/zeros.h>
 
 #include "reference_trainer/instrumentation/annotations.h"
 #include "reference_trainer/model/tensor_memory.h"
@@ -33,9 +33,10 @@ OptimizerPartition::OptimizerPartition(const std::vector<at::Tensor>& parts, at:
     const at::Tensor leaf = offloaded_ ? weights.to(at::kCPU) : weights;
     SubGroup& group = groups_.emplace_back();
     group.leaf = leaf;
-    group.sums = at::zeros_like(weights, gradients);
+    sums_options_ = weights.options().dtype(gradients);
     group.in_file = in_file;
-    in_file += static_cast<std::int64_t>(leaf.nbytes() + group.sums.nbytes());
+    in_file += static_cast<std::int64_t>(leaf.nbytes()) +
+               leaf.numel() * static_cast<std::int64_t>(c10::elementSize(gradients));
     leaf.requires_grad_(true);
   }
   if (file_) after_update();
@@ -54,12 +55,18 @@ std::vector<at::Tensor> OptimizerPartition::gradients() const {
 }
 
 void OptimizerPartition::begin_step() {
-  for (const SubGroup& group : groups_) group.sums.zero_();
+  for (SubGroup& group : groups_) group.sums.reset();
+}
+
+// Whole gradients may have to be there before the first of their parts is.
+at::Tensor& OptimizerPartition::sums_of(SubGroup& group) {
+  if (!group.sums.defined()) group.sums = at::zeros({group.leaf.numel()}, sums_options_);
+  return group.sums;
 }
 
 void OptimizerPartition::add_gradient(std::size_t parameter, const at::Tensor& part) {
   const Place& place = places_[parameter];
-  groups_[place.group].sums.narrow(0, place.begin, place.elements).add_(part);
+  sums_of(groups_[place.group]).narrow(0, place.begin, place.elements).add_(part);
 }
 
 void OptimizerPartition::before_update() {
@@ -68,7 +75,7 @@ void OptimizerPartition::before_update() {
     if (offloaded_)
       bring_to_host(group);
     else
-      group.gradient = group.sums;
+      group.gradient = sums_of(group);
     if (group.gradient.scalar_type() == group.leaf.scalar_type()) group.leaf.mutable_grad() = group.gradient;
   }
 }
@@ -78,11 +85,11 @@ void OptimizerPartition::bring_to_host(SubGroup& group) {
   {
     const auto range = Scope::phase("offload gradients");
     if (file_) {
-      const at::Tensor sums = group.sums.to(at::kCPU);  // on the CPU the same memory
+      const at::Tensor sums = sums_of(group).to(at::kCPU);  // on the CPU the same memory
       file_->write(behind_weights, sums.data_ptr(), sums.nbytes());
     } else {
-      if (!group.gradient.defined()) group.gradient = at::empty_like(group.sums, at::kCPU);
-      group.gradient.copy_(group.sums);
+      if (!group.gradient.defined()) group.gradient = at::empty_like(sums_of(group), at::kCPU);
+      group.gradient.copy_(sums_of(group));
     }
   }
   if (!file_) return;
@@ -99,13 +106,17 @@ at::Tensor OptimizerPartition::value(std::size_t parameter) const {
 }
 
 void OptimizerPartition::after_update() {
+  for (SubGroup& group : groups_) {
+    group.sums.reset();
+    if (offloaded_ && !file_) continue;  // the host's memory for gradients stays
+    group.leaf.mutable_grad().reset();
+    group.gradient.reset();
+  }
   if (!file_) return;
   for (SubGroup& group : groups_) {
     const auto range = Scope::phase("offload optimizer state");
     file_->write(group.in_file, group.leaf.data_ptr(), group.leaf.nbytes());
     free_memory(group.leaf);
-    group.leaf.mutable_grad().reset();
-    group.gradient.reset();
   }
 }
 

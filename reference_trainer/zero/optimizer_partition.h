@@ -41,10 +41,11 @@ class OptimizerPartition {
  private:
   struct SubGroup {
     at::Tensor leaf;
-    at::Tensor sums;           // of gradients, on the device
+    at::Tensor sums = {};      // of gradients, on the device; undefined until there is one to add
     at::Tensor gradient = {};  // the same where the optimizer is
     std::int64_t in_file = 0;  // bytes; the weights, then the gradients
   };
+  at::Tensor& sums_of(SubGroup& group);
   void bring_to_host(SubGroup& group);
 
   struct Place {
@@ -54,6 +55,7 @@ class OptimizerPartition {
 
   std::vector<SubGroup> groups_;
   std::vector<Place> places_;  // of each parameter
+  at::TensorOptions sums_options_;
   bool offloaded_;
   std::unique_ptr<SwapFile> file_;  // null unless offloaded to one
 };

@@ -46,6 +46,11 @@ at::Tensor PartitionedParameter::take_gradient() {
   return gradient.defined() ? to_rows(gradient, size) : at::zeros(whole_.sizes(), whole_.options());
 }
 
+std::int64_t PartitionedParameter::gradient_bytes() const {
+  const at::Tensor& gradient = parameter_.grad();
+  return gradient.defined() ? static_cast<std::int64_t>(gradient.nbytes()) : 0;
+}
+
 void PartitionedParameter::allocate() {
   allocate_memory(whole_);
 }

@@ -28,6 +28,7 @@ class PartitionedParameter {
   // The gradient as rows. The parameter has none afterwards; where it had none, zeros.
   at::Tensor take_gradient();
 
+  std::int64_t gradient_bytes() const;  // of what is there
   // While it is not needed whole.
   void allocate();
   void free();

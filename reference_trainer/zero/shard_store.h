@@ -19,6 +19,9 @@ class ShardStore {
   ShardStore(const std::vector<std::int64_t>& part_elements, at::ScalarType compute,
              const OffloadOptions& offload, c10::Device device);
 
+  // Undefined where there is a file.
+  const at::Tensor& memory() const { return memory_; }
+
   // `values`: [part_elements], of any type.
   void write(std::size_t parameter, const at::Tensor& values);
   // `destination`: [part_elements], contiguous, of the compute type.

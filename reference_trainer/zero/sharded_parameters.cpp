@@ -38,12 +38,29 @@ ShardedParameters::ShardedParameters(const StrategyContext& context)
   std::vector<std::int64_t> part_elements;
   for (const PartitionedParameter& parameter : parameters())
     part_elements.push_back(parameter.part_elements());
-  shards_ = std::make_unique<ShardStore>(part_elements, parameters().front().type(), options().offload_param,
-                                         context.device.device);
+  // In the optimizer's precision its weights are the parts.
+  const Precision precision = context.options.model.precision;
+  const bool same = compute_type(precision) == master_type(precision) &&
+                    options().offload_param.device == OffloadDevice::none &&
+                    options().offload_optimizer.device == OffloadDevice::none;
+  if (!same)
+    shards_ = std::make_unique<ShardStore>(part_elements, parameters().front().type(),
+                                           options().offload_param, context.device.device);
   for (std::size_t i = 0; i < parameters().size(); ++i) {
-    shards_->write(i, parameters()[i].rows().select(0, group().rank()));
+    if (shards_) shards_->write(i, parameters()[i].rows().select(0, group().rank()));
     parameters()[i].free();
   }
+}
+
+std::vector<at::Tensor> ShardedParameters::parameter_stores() const {
+  if (!shards_ || !shards_->memory().defined()) return {};
+  return {shards_->memory()};
+}
+
+StateBytes ShardedParameters::theory(std::int64_t elements) const {
+  StateBytes theory = ZeroStrategy::theory(elements);
+  theory.parameters += planner_.persistent_elements() * bytes_of(model_precision()).parameter;
+  return theory;
 }
 
 std::string ShardedParameters::name_of(const std::vector<std::size_t>& list) const {
@@ -70,8 +87,13 @@ void ShardedParameters::gather(const std::vector<std::size_t>& list, const std::
   {
     const bool offloaded = options().offload_param.device != OffloadDevice::none;
     const auto range = Scope::phase((offloaded ? "fetch offloaded " : "fill ") + name);
-    for (std::size_t i = 0; i < list.size(); ++i)
-      shards_->read(list[i], gather->parts.row(i, group().rank()));
+    for (std::size_t i = 0; i < list.size(); ++i) {
+      const at::Tensor part = gather->parts.row(i, group().rank());
+      if (shards_)
+        shards_->read(list[i], part);
+      else
+        part.copy_(optimizer().value(list[i]));
+    }
   }
   gather->done = group().all_gather(name, gather->parts.flat());
   outstanding_.push_back(gather->done);
@@ -124,7 +146,7 @@ void ShardedParameters::after_part(int part) {
 void ShardedParameters::after_update() {
   const at::NoGradGuard no_gradient;
   free(planner_.drop_all());
-  {
+  if (shards_) {
     const bool offloaded = options().offload_param.device != OffloadDevice::none;
     const auto range = Scope::phase(offloaded ? "offload parameters" : "update parameters");
     for (std::size_t i = 0; i < parameters().size(); ++i) shards_->write(i, optimizer().value(i));

@@ -27,6 +27,9 @@ class ShardedParameters : public ZeroStrategy {
   explicit ShardedParameters(const StrategyContext& context);
 
   void after_update() override;
+  std::vector<at::Tensor> parameter_stores() const override;
+  // Parameters below the persistence threshold are whole on every rank besides.
+  StateBytes theory(std::int64_t elements) const override;
 
  protected:
   void begin_pass() override { planner_.begin_pass(); }
@@ -46,7 +49,7 @@ class ShardedParameters : public ZeroStrategy {
   void free(const std::vector<std::size_t>& list);
 
   FetchPlanner planner_;
-  std::unique_ptr<ShardStore> shards_;
+  std::unique_ptr<ShardStore> shards_;              // null: the optimizer's weights are the parts
   std::vector<std::shared_ptr<Gather>> in_flight_;  // of each parameter; null: whole, or not there
   std::deque<Event> outstanding_;
 };

@@ -98,8 +98,12 @@ double ZeroStrategy::run_micro_step(const Batch& batch, int index) {
   const double scale = 1.0 / micro_steps / context_.placement.world_size;
   const double loss = forward_backward(pass_, batch, index, scale);
   if (!reducing_) return loss;
-  if (!during_backward())
+  if (!during_backward()) {
+    most_gradient_bytes_ = 0;
+    for (const PartitionedParameter& parameter : parameters_)
+      most_gradient_bytes_ += parameter.gradient_bytes();
     for (int part = 0; part < model().parts(); ++part) take_gradients_of(part);
+  }
   reducer_->finish();
   return loss;
 }

@@ -27,6 +27,7 @@ class ZeroStrategy : public Strategy {
   double run(BatchSource& batches) override;
   int gradient_copies() const override { return 1; }
   StateBytes theory(std::int64_t elements) const override;
+  std::int64_t most_gradient_bytes() const override { return most_gradient_bytes_; }
 
  protected:
   // The parameters belong to this from here on.
@@ -38,6 +39,7 @@ class ZeroStrategy : public Strategy {
   virtual void after_part(int /*part*/) {}
 
   const ZeroOptions& options() const { return context_.options.zero; }
+  Precision model_precision() const { return context_.options.model.precision; }
   const Model& model() const { return context_.model; }
   CollectiveGroup& group() { return *group_; }
   // Of all parts, in the order of registration; numbered so.
@@ -56,7 +58,8 @@ class ZeroStrategy : public Strategy {
   std::vector<std::size_t> counts_;  // of parameters of each part
   std::unique_ptr<OptimizerPartition> optimizer_;
   std::unique_ptr<GradientReducer> reducer_;
-  bool reducing_ = false;  // in this backward
+  bool reducing_ = false;                 // in this backward
+  std::int64_t most_gradient_bytes_ = 0;  // where they are reduced after backward
 };
 
 }  // namespace lockstep::trainer
