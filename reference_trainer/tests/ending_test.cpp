@@ -81,7 +81,7 @@ TEST_P(RunningJob, PassesSignalsOn) {
 
 // A wrong sum is worse than a job that ends: in these modes the skipped operation is one of c10d's.
 TEST_P(RunningJob, EndsWhenARankSkipsACollective) {
-  TrainerProcess process(endless_job() + Arguments{"--ranks", "2", "--timeout", "2", "--fault",
+  TrainerProcess process(endless_job() + Arguments{"--ranks", "3", "--timeout", "2", "--fault",
                                                    "skip_collective:rank=0,steps=2"});
   EXPECT_EQ(process.wait(), 1);
   EXPECT_THAT(process.errors(), HasSubstr("training stopped: "));
