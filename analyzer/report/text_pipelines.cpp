@@ -71,7 +71,12 @@ void print_pipelines(const Report& report, Page& page) {
   }
   if (order.size() > shown)
     page.add(Line{}.text("  ").dim(fmt::format("… {} more: --json FILE", order.size() - shown)));
-  if (order.front()->bubble_ratio) print_stages(*order.front(), page);
+  if (!order.front()->bubble_ratio) return;
+  if (order.size() > 1)
+    page.wrap(
+        Line{}.text(fmt::format("stages of \"{}\", which loses most:", printable(order.front()->group))), 2,
+        4);
+  print_stages(*order.front(), page);
 }
 
 }  // namespace lockstep::analyzer
