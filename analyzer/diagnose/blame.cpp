@@ -12,15 +12,6 @@ namespace {
 
 constexpr std::size_t kStepsToTell = 3;
 
-// Blame of one operation: what the others waited.
-std::int64_t blame_in(const CollectiveReport& collective) {
-  std::int64_t sum = 0;
-  for (const CollectiveRank& rank : collective.ranks) {
-    if (rank.rank != *collective.last_arriver) sum = saturating_add(sum, rank.wait_ns);
-  }
-  return sum;
-}
-
 // Step -> rank -> blame.
 using BlameByStep = std::map<std::int64_t, std::map<std::int32_t, std::int64_t>>;
 
@@ -45,6 +36,14 @@ std::size_t count_steps(const Report& report) {
 }
 
 }  // namespace
+
+std::int64_t blame_in(const CollectiveReport& collective) {
+  std::int64_t sum = 0;
+  for (const CollectiveRank& rank : collective.ranks) {
+    if (rank.rank != *collective.last_arriver) sum = saturating_add(sum, rank.wait_ns);
+  }
+  return sum;
+}
 
 // Waiting under compute costs nothing.
 std::int64_t exposed_in(const CollectiveReport& collective) {

@@ -64,16 +64,13 @@ std::optional<Imbalance> imbalance_of(const PipelineReport& pipeline) {
   if (pipeline.stages_detail.size() < 2 || !pipeline.bubble_ratio || !pipeline.passes_known)
     return std::nullopt;
   Imbalance result;
-  std::vector<std::int64_t> compute;
   for (const PipelineStage& stage : pipeline.stages_detail) {
-    compute.push_back(stage.compute_ns);
     if (result.stage == nullptr || stage.compute_ns > result.stage->compute_ns) result.stage = &stage;
   }
-  result.median_ns = lower_median(compute);
-  if (static_cast<double>(result.stage->compute_ns) < kUnbalanced * static_cast<double>(result.median_ns))
-    return std::nullopt;
-  for (const std::int64_t ns : compute)
-    result.lost_ns = saturating_add(result.lost_ns, result.stage->compute_ns - ns);
+  result.median_ns = median_compute(pipeline);
+  if (!computes_too_much(result.stage->compute_ns, result.median_ns)) return std::nullopt;
+  for (const PipelineStage& stage : pipeline.stages_detail)
+    result.lost_ns = saturating_add(result.lost_ns, result.stage->compute_ns - stage.compute_ns);
   result.lost_ns = std::min(result.lost_ns, pipeline.bubble_ns);
   return result;
 }
@@ -235,6 +232,16 @@ void find_unbalanced(const FindingContext& context, std::vector<Finding>& findin
 }
 
 }  // namespace
+
+std::int64_t median_compute(const PipelineReport& pipeline) {
+  std::vector<std::int64_t> compute;
+  for (const PipelineStage& stage : pipeline.stages_detail) compute.push_back(stage.compute_ns);
+  return lower_median(std::move(compute));
+}
+
+bool computes_too_much(std::int64_t compute_ns, std::int64_t median_ns) {
+  return static_cast<double>(compute_ns) >= kUnbalanced * static_cast<double>(median_ns);
+}
 
 void find_pipeline_losses(const FindingContext& context, std::vector<Finding>& findings) {
   find_bubble(context, findings);

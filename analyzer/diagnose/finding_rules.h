@@ -23,6 +23,11 @@ struct FindingContext {
   std::string evidence_of(Cause cause) const;
 };
 
+// Median of the compute of a pipeline's stages; the lower one of an even number. There is a stage.
+std::int64_t median_compute(const PipelineReport& pipeline);
+// A stage that computes this much is out of balance.
+bool computes_too_much(std::int64_t compute_ns, std::int64_t median_ns);
+
 void find_stragglers(const FindingContext& context, std::vector<Finding>& findings);
 void find_bucket_sizes(const FindingContext& context, std::vector<Finding>& findings);
 void find_lack_of_overlap(const FindingContext& context,

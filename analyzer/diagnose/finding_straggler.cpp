@@ -12,7 +12,6 @@
 #include "analyzer/diagnose/compute_names.h"
 #include "analyzer/diagnose/finding_rules.h"
 #include "analyzer/diagnose/root_cause.h"
-#include "analyzer/intervals/median.h"
 #include "analyzer/report/quantity.h"
 
 namespace lockstep::analyzer {
@@ -77,15 +76,11 @@ std::string remedy_for(const FindingContext& context, const LateCause& cause, st
 class ScheduledWaits {
  public:
   explicit ScheduledWaits(const Report& report) : report_(report) {
-    constexpr double kMore = 1.1;  // as for unbalanced stages
     for (const PipelineReport& pipeline : report.pipeline) {
-      std::vector<std::int64_t> compute;
-      for (const PipelineStage& stage : pipeline.stages_detail) compute.push_back(stage.compute_ns);
-      if (compute.empty()) continue;
-      const auto median = static_cast<double>(lower_median(compute));
+      if (pipeline.stages_detail.empty()) continue;
+      const std::int64_t median = median_compute(pipeline);
       for (const PipelineStage& stage : pipeline.stages_detail) {
-        if (static_cast<double>(stage.compute_ns) < kMore * median)
-          on_schedule_.emplace(pipeline.group, stage.rank);
+        if (!computes_too_much(stage.compute_ns, median)) on_schedule_.emplace(pipeline.group, stage.rank);
       }
     }
   }
@@ -101,8 +96,7 @@ class ScheduledWaits {
       if (collective.last_arriver != blame.rank || !contains(collective)) continue;
       blame.exposed_ns -= exposed_in(collective);
       --blame.collectives;
-      for (const CollectiveRank& rank : collective.ranks)
-        if (rank.rank != blame.rank) blame.blame_ns -= rank.wait_ns;
+      blame.blame_ns -= blame_in(collective);
     }
   }
 

@@ -95,7 +95,7 @@ class Rules {
   std::vector<Finding>& findings_;
 };
 
-Words words_for_transfer(const FindingContext& context, Operation longest) {
+Words words_for_transfer(const FindingContext& context, Operation longest, bool between_hosts) {
   const bool alone = std::none_of(context.report.ranks.begin(), context.report.ranks.end(),
                                   [](const RankReport& rank) { return rank.measures.waits_known; });
   if (const TransferTotals totals = transfer_totals(context.report); !alone && totals.mostly_doubtful()) {
@@ -114,7 +114,7 @@ Words words_for_transfer(const FindingContext& context, Operation longest) {
             "less (gradient accumulation, gradients in bfloat16)"};
   }
   const std::string knobs = overlap_knobs(longest);
-  if (transfer_between_hosts(context.report).is_most()) {
+  if (between_hosts) {
     return {
         "slow_link", "the links between hosts hold compute up",
         "compare that rate with the link's own (`iperf3`, `ib_write_bw`): where it is lower, NCCL_DEBUG=INFO "
@@ -136,7 +136,7 @@ void find_unexplained_losses(const FindingContext& context, std::vector<Finding>
   const LongestTransfer longest = longest_transfer(context.report);
   const TransferBetweenHosts between_hosts = transfer_between_hosts(context.report);
   rules.apply(Cause::transfer, {"buckets_too_large", "buckets_too_small", "first_bucket_late", "no_overlap"},
-              words_for_transfer(context, longest.operation),
+              words_for_transfer(context, longest.operation, between_hosts.is_most()),
               {describe(longest), between_hosts.is_most() ? describe(between_hosts) : ""});
   rules.apply(
       Cause::barrier_wait, {"straggler", "straggler_persistent", "straggler_transient"},
