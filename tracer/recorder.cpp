@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "tracer/sources/nvtx/registry.h"
+#include "tracer/sources/source.h"
 #include "tracer/wake.h"
 #include "tracer/writer_thread.h"
 
@@ -138,6 +139,21 @@ bool Recorder::prepare() noexcept {
   return ready;
 }
 
+SourceId Recorder::add_source(Source& source) noexcept {
+  for (SourceId id = 0; id < kMostSources; ++id) {
+    Source* known = nullptr;
+    if (sources_[id].compare_exchange_strong(known, &source) || known == &source) return id;
+  }
+  return kNoSource;
+}
+
+bool Recorder::ensure_started() noexcept {
+  const int saved = errno;
+  if (state_.load(std::memory_order_acquire) == State::idle) start();
+  errno = saved;
+  return state_.load(std::memory_order_acquire) == State::running;
+}
+
 Ring* Recorder::first_event_of_thread() noexcept {
   const State state = state_.load(std::memory_order_acquire);
   if (state == State::off || state == State::unprepared) return nullptr;
@@ -198,6 +214,9 @@ void Recorder::confirm_stopped() noexcept {
 void Recorder::shut_down() noexcept {
   if (state_.load(std::memory_order_acquire) != State::running || owner_.load() != getpid()) return;
   const int saved = errno;
+  for (const std::atomic<Source*>& source : sources_) {
+    if (Source* const known = source.load(std::memory_order_acquire); known != nullptr) known->before_exit();
+  }
   stop_.store(1, std::memory_order_release);
   wake(wake_);
   wait_until(stopped_, 1, kExitWaitMilliseconds);
@@ -232,6 +251,10 @@ void Recorder::after_fork_in_child() noexcept {
   nvtx::Registry::instance().reset_lock_in_child();
   recorder.work_lock_.reset();
   fork_stopped_writer = false;
+  for (const std::atomic<Source*>& source : recorder.sources_) {
+    Source* const known = source.load(std::memory_order_relaxed);
+    if (known != nullptr) known->after_fork_in_child();
+  }
   recorder.pool_.reset_after_fork();
   recorder.wake_.store(0, std::memory_order_relaxed);
   recorder.reentrant_without_ring_.store(0, std::memory_order_relaxed);

@@ -8,6 +8,7 @@
 
 #include <sys/types.h>
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <memory>
@@ -66,8 +67,13 @@ struct ProcessInfo {
   ClockReading first_reading;
 };
 
+class Source;  // sources/source.h
+using SourceId = std::uint16_t;
+
 class Recorder {
  public:
+  static constexpr SourceId kMostSources = 8;
+  static constexpr SourceId kNoSource = 0xFFFF;
   static constexpr std::uint32_t kExitWaitMilliseconds = 2000;
   static constexpr std::uint32_t kForkWaitMilliseconds = 200;
 
@@ -76,6 +82,13 @@ class Recorder {
   // Reads the environment (LOCKSTEP_RUN: the run folder; LOCKSTEP_BUFFER_SIZE: bytes of all rings together)
   // and makes the process ready. False if nothing is to be recorded. May be called often.
   bool prepare() noexcept;
+
+  // Makes the source known: the writer thread asks it from now on. The same number again for one that is
+  // known; kNoSource if there is no room. The object must live as long as the process.
+  SourceId add_source(Source& source) noexcept;
+  // Starts the writer thread, and with it the file, if that has not happened: for sources whose events come
+  // in buffers. False if nothing is recorded.
+  bool ensure_started() noexcept;
 
   // The calling thread's ring; nullptr if it can't have one, the event is then counted as dropped. The first
   // call of a process starts the writer thread.
@@ -96,6 +109,10 @@ class Recorder {
   void turn_off() noexcept { state_.store(State::off, std::memory_order_release); }
 
   // --- for the writer thread ---
+  // nullptr behind the last one.
+  Source* source(SourceId id) const noexcept {
+    return id < kMostSources ? sources_[id].load(std::memory_order_acquire) : nullptr;
+  }
   RingPool& pool() noexcept { return pool_; }
   std::atomic<std::uint32_t>& wake_word() noexcept { return wake_; }
   // Held by the writer thread whenever it doesn't sleep. A fork waits for it: a child must not inherit the
@@ -125,6 +142,7 @@ class Recorder {
   std::atomic<std::uint32_t> stop_{0};
   std::atomic<std::uint32_t> stopped_{0};
   PlainLock work_lock_;
+  std::array<std::atomic<Source*>, kMostSources> sources_{};
   std::atomic<std::uint64_t> reentrant_without_ring_{0};
   std::atomic<std::uint64_t> refused_{0};
   // In a forked child: that its parent was recording, and the parent's rank.

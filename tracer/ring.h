@@ -13,7 +13,9 @@
 
 namespace lockstep::tracer {
 
-enum class RecordKind : std::uint8_t { padding = 0, push, pop, start, end, mark };
+// `source`: a record of a source beyond NVTX (sources/source.h), whose number stands in the place of the
+// domain, its own type in that of the flags and the size of its body in that of the message.
+enum class RecordKind : std::uint8_t { padding = 0, push, pop, start, end, mark, source };
 
 // What follows the header, in this order, each rounded up to 16 bytes.
 namespace record_flags {

@@ -14,6 +14,7 @@
 #include <cstring>
 #include <utility>
 
+#include "tracer/thread_name.h"
 #include "tracer/wake.h"
 
 namespace lockstep::tracer {
@@ -28,32 +29,12 @@ namespace {
 constexpr std::array<std::uint32_t, 6> kFirstSleeps{1, 2, 5, 10, 30, 100};
 constexpr int kMostFileAttempts = 1000;
 
-std::string read_small_file(const std::string& path) {
-  std::string text;
-  const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (file < 0) return text;
-  std::array<char, 4096> part{};
-  ssize_t length = 0;
-  constexpr std::size_t kMost = std::size_t{64} << 10U;
-  while (text.size() < kMost && (length = read(file, part.data(), part.size())) > 0) {
-    text.append(part.data(), static_cast<std::size_t>(length));
-  }
-  close(file);
-  return text;
-}
-
 // The arguments of this process, joined with spaces.
 std::string command_line() {
   std::string text = read_small_file("/proc/self/cmdline");
   while (!text.empty() && text.back() == '\0') text.pop_back();
   std::replace(text.begin(), text.end(), '\0', ' ');
   return text;
-}
-
-std::string thread_system_name(std::uint32_t thread) {
-  std::string name = read_small_file("/proc/self/task/" + std::to_string(thread) + "/comm");
-  while (!name.empty() && name.back() == '\n') name.pop_back();
-  return name;
 }
 
 }  // namespace
@@ -67,6 +48,7 @@ void WriterThread::run() {
   }
   events_.emplace(*writer_, nvtx::Registry::instance(),
                   static_cast<std::uint64_t>(recorder_.process().process));
+  context_.emplace(SourceContext{*writer_, clock_, recorder_.process()});
   take_clock_snapshot(recorder_.process().first_reading);
   last_reading_ = recorder_.process().first_reading.monotonic;
   for (std::size_t turn = 0;; ++turn) {
@@ -87,6 +69,7 @@ void WriterThread::run() {
     drain();
     if (stopping) {
       events_->finish(last_reading_);
+      for (Source* const source : sources_) source->finish(last_reading_);
       (void)writer_->close().ok();
       break;
     }
@@ -187,18 +170,19 @@ void WriterThread::take_clock_snapshot(const ClockReading& reading) {
 void WriterThread::drain() {
   RingPool& pool = recorder_.pool();
   const std::size_t count = pool.slot_count();
-  if (sources_.size() < count) sources_.resize(count);
+  begin_new_sources();
+  if (producers_.size() < count) producers_.resize(count);
   // First how far each thread has come, then the clocks: all records up to there are older than the reading.
   for (std::size_t i = 0; i < count; ++i) {
     RingSlot& slot = pool.slot(i);
     if (slot.state.load(std::memory_order_acquire) != SlotState::in_use) continue;
-    Source& source = sources_[i];
-    if (source.events == nullptr) {
-      source.taken = slot.taken.load(std::memory_order_relaxed);
-      source.thread = slot.thread.load(std::memory_order_relaxed);
-      source.events = &events_->add_thread(source.thread, thread_system_name(source.thread));
+    Producer& producer = producers_[i];
+    if (producer.events == nullptr) {
+      producer.taken = slot.taken.load(std::memory_order_relaxed);
+      producer.thread = slot.thread.load(std::memory_order_relaxed);
+      producer.events = &events_->add_thread(producer.thread, thread_system_name(producer.thread));
     }
-    source.head = slot.ring.head();
+    producer.head = slot.ring.head();
   }
   const ClockReading reading = read_clocks(recorder_.process().ticks);
   if (clock_.add(reading)) last_reading_ = reading.monotonic;
@@ -208,26 +192,41 @@ void WriterThread::drain() {
     take_clock_snapshot(reading);
   }
   for (std::size_t i = 0; i < count; ++i) {
-    if (sources_[i].events != nullptr) drain_ring(pool.slot(i), sources_[i]);
+    if (producers_[i].events != nullptr) drain_ring(pool.slot(i), producers_[i]);
   }
   count_drops(last_reading_);
   events_->end_drain(last_reading_);
+  for (Source* const source : sources_) source->end_drain(last_reading_);
   retire_dead_threads();
 }
 
-void WriterThread::drain_ring(RingSlot& slot, Source& source) {
+void WriterThread::begin_new_sources() {
+  while (Source* const source = recorder_.source(static_cast<SourceId>(sources_.size()))) {
+    sources_.push_back(source);
+    source->begin(*context_);
+  }
+}
+
+void WriterThread::drain_ring(RingSlot& slot, Producer& producer) {
   Ring& ring = slot.ring;
   std::uint64_t position = ring.tail();
   // Room is given back in pieces, so that a thread that is waiting for it drops as little as possible.
   const std::uint64_t piece = ring.capacity() / 8;
   std::uint64_t given_back = position;
-  while (position < source.head) {
+  while (position < producer.head) {
     const std::byte* record = ring.at(position);
     RecordHeader header;
     std::memcpy(&header, record, sizeof header);
     if (header.units == 0) break;  // never written by us: stop rather than loop
-    if (header.kind != RecordKind::padding)
-      events_->consume(*source.events, record, clock_.convert(header.ticks));
+    if (header.kind == RecordKind::source) {
+      if (header.domain >= sources_.size()) begin_new_sources();
+      if (header.domain < sources_.size()) {
+        sources_[header.domain]->consume(producer.thread, header.flags, record + sizeof header,
+                                         header.message_bytes, clock_.convert(header.ticks));
+      }
+    } else if (header.kind != RecordKind::padding) {
+      events_->consume(*producer.events, record, clock_.convert(header.ticks));
+    }
     position += std::uint64_t{header.units} * kRecordUnit;
     if (position - given_back >= piece) {
       ring.consume_to(position);
@@ -241,13 +240,13 @@ void WriterThread::count_drops(trace::Nanoseconds now) {
   RingPool& pool = recorder_.pool();
   std::uint64_t full = 0;
   std::uint64_t reentrant = 0;
-  for (std::size_t i = 0; i < sources_.size(); ++i) {
+  for (std::size_t i = 0; i < producers_.size(); ++i) {
     // Each is read once: the thread goes on dropping while we count.
     const Ring& ring = pool.slot(i).ring;
     const std::uint64_t dropped = ring.dropped();
-    full += dropped - std::exchange(sources_[i].dropped, dropped);
+    full += dropped - std::exchange(producers_[i].dropped, dropped);
     const std::uint64_t reentrant_drops = ring.reentrant_drops();
-    reentrant += reentrant_drops - std::exchange(sources_[i].reentrant, reentrant_drops);
+    reentrant += reentrant_drops - std::exchange(producers_[i].reentrant, reentrant_drops);
   }
   const std::uint64_t elsewhere = recorder_.reentrant_without_ring();
   reentrant += elsewhere - std::exchange(reentrant_without_ring_, elsewhere);
@@ -262,21 +261,21 @@ void WriterThread::count_drops(trace::Nanoseconds now) {
 void WriterThread::retire_dead_threads() {
   RingPool& pool = recorder_.pool();
   const auto process = recorder_.process().process;
-  for (std::size_t i = 0; i < sources_.size(); ++i) {
-    Source& source = sources_[i];
-    if (source.events == nullptr) continue;
+  for (std::size_t i = 0; i < producers_.size(); ++i) {
+    Producer& producer = producers_[i];
+    if (producer.events == nullptr) continue;
     // Signal 0 only asks whether the thread is there. Another ring of the same thread id, taken later, means
     // that this one's thread is gone and its id is used again.
-    bool gone = syscall(SYS_tgkill, process, source.thread, 0) != 0 && errno == ESRCH;
-    for (std::size_t k = 0; k < sources_.size() && !gone; ++k) {
-      gone = k != i && sources_[k].events != nullptr && sources_[k].thread == source.thread &&
-             sources_[k].taken > source.taken;
+    bool gone = syscall(SYS_tgkill, process, producer.thread, 0) != 0 && errno == ESRCH;
+    for (std::size_t k = 0; k < producers_.size() && !gone; ++k) {
+      gone = k != i && producers_[k].events != nullptr && producers_[k].thread == producer.thread &&
+             producers_[k].taken > producer.taken;
     }
     RingSlot& slot = pool.slot(i);
     // Its last records may have come after this drain began: then the next drain gets them first.
     if (!gone || slot.ring.head() != slot.ring.tail()) continue;
-    events_->end_thread(*source.events);
-    source.events = nullptr;
+    events_->end_thread(*producer.events);
+    producer.events = nullptr;
     pool.recycle(slot);
   }
 }

@@ -12,6 +12,7 @@
 #include "tracer/clock.h"
 #include "tracer/recorder.h"
 #include "tracer/sources/nvtx/event_builder.h"
+#include "tracer/sources/source.h"
 
 namespace lockstep::tracer {
 
@@ -31,7 +32,7 @@ class WriterThread {
   void run();
 
  private:
-  struct Source {
+  struct Producer {
     std::uint64_t taken = 0;
     std::uint32_t thread = 0;
     std::uint64_t head = 0;  // as read at the beginning of the drain
@@ -43,7 +44,9 @@ class WriterThread {
   Status open_file();
   void describe_process();
   void drain();
-  void drain_ring(RingSlot& slot, Source& source);
+  void drain_ring(RingSlot& slot, Producer& producer);
+  // Tells sources that have registered since that the file is open.
+  void begin_new_sources();
   void count_drops(trace::Nanoseconds now);
   void retire_dead_threads();
   void take_clock_snapshot(const ClockReading& reading);
@@ -54,7 +57,9 @@ class WriterThread {
   std::optional<trace::Writer> writer_;
   std::optional<nvtx::EventBuilder> events_;
   ClockConverter clock_;
-  std::vector<Source> sources_;
+  std::optional<SourceContext> context_;
+  std::vector<Source*> sources_;     // by number
+  std::vector<Producer> producers_;  // by ring slot
   trace::Nanoseconds last_reading_ = 0;
   trace::Nanoseconds last_snapshot_ = 0;
   trace::Nanoseconds last_flush_ = 0;

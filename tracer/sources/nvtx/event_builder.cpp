@@ -87,6 +87,7 @@ void EventBuilder::consume(Thread& thread, const std::byte* record, trace::Nanos
     case RecordKind::mark:
       return mark(thread, header, record, time);
     case RecordKind::padding:
+    case RecordKind::source:
       return;
   }
 }

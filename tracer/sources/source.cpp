@@ -1,0 +1,73 @@
+#include "tracer/sources/source.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+
+namespace lockstep::tracer {
+
+void Source::consume(std::uint32_t, std::uint8_t, const std::byte*, std::uint32_t, trace::Nanoseconds) {}
+
+void note_drops(trace::Writer& writer, std::string_view source, std::string_view reason, std::uint64_t count,
+                trace::Nanoseconds begin, trace::Nanoseconds end) {
+  if (count == 0) return;
+  trace::Drop drop;
+  drop.begin = std::min(begin, end);
+  drop.end = end;
+  drop.count = count;
+  drop.source = writer.intern(source);
+  drop.reason = writer.intern(reason);
+  writer.append(drop);
+}
+
+void describe_source(trace::Writer& writer, std::string_view source, std::string_view state,
+                     std::string_view problem) {
+  const std::string key = "source." + std::string(source);
+  writer.set_metadata(key, state);
+  writer.set_metadata(key + ".problem", problem);
+}
+
+bool emit(SourceId source, std::uint8_t type, const void* body, std::uint32_t bytes) noexcept {
+  return emit(source, type, body, bytes, nullptr, 0);
+}
+
+bool emit(SourceId source, std::uint8_t type, const void* body, std::uint32_t bytes, const void* more,
+          std::uint32_t more_bytes) noexcept {
+  Recorder& recorder = Recorder::instance();
+  const Section section;
+  if (!section.entered()) [[unlikely]] {
+    recorder.count_reentrant();
+    return false;
+  }
+  Ring* const ring = recorder.ring();
+  if (ring == nullptr) [[unlikely]]
+    return false;
+  const std::uint32_t together = std::min(bytes + more_bytes, kMostBodyBytes);
+  const std::uint32_t size = sizeof(RecordHeader) + round_up_to_unit(together);
+  std::byte* const record = ring->claim(size, 0);
+  if (record == nullptr) [[unlikely]] {
+    ring->count_drop();
+    return false;
+  }
+  std::byte* const out = record + sizeof(RecordHeader);
+  if (bytes != 0) std::memcpy(out, body, std::min(bytes, together));
+  if (together > bytes) std::memcpy(out + bytes, more, together - bytes);
+  write_header(record, size, RecordKind::source, type, source, together, read_ticks(recorder.ticks()));
+  ring->publish(size);
+  return true;
+}
+
+bool is_wanted(std::string_view source, bool by_default) noexcept {
+  const char* const list = std::getenv("LOCKSTEP_SOURCES");
+  if (list == nullptr) return by_default;
+  std::string_view rest(list);
+  while (!rest.empty()) {
+    const std::size_t comma = rest.find(',');
+    if (rest.substr(0, comma) == source) return true;
+    rest = comma == std::string_view::npos ? std::string_view() : rest.substr(comma + 1);
+  }
+  return false;
+}
+
+}  // namespace lockstep::tracer
