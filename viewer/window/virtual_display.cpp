@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
@@ -17,7 +18,10 @@ namespace lockstep::viewer {
 namespace {
 
 constexpr int kStartMilliseconds = 20'000;  // a loaded machine takes its time
-constexpr int kNotFound = 127;              // exit code of the child where exec failed
+constexpr int kFirstDisplay = 100;
+constexpr int kDisplays = 50'000;
+constexpr int kMostAttempts = 4;
+constexpr int kNotFound = 127;  // exit code of the child where exec failed
 
 Error missing() {
   return Error{
@@ -50,16 +54,20 @@ void end(pid_t process) {
   }
 }
 
-}  // namespace
+struct Started {
+  pid_t process = -1;
+  std::string name;      // "" where it did not start
+  bool missing = false;  // there is no Xvfb
+};
 
-Result<VirtualDisplay> VirtualDisplay::start(int width, int height) {
+Result<Started> start_on(int number, const std::string& screen) {
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0) return Error{fmt::format("can't start Xvfb: {}", std::strerror(errno))};
-  const std::string screen = fmt::format("{}x{}x24", width, height);
   const std::string report_to = std::to_string(ends[1]);
-  const char* const arguments[] = {"Xvfb",     "-displayfd",   report_to.c_str(), "-screen",
-                                   "0",        screen.c_str(), "-nolisten",       "tcp",
-                                   "-noreset", nullptr};
+  const std::string display = fmt::format(":{}", number);
+  const char* const arguments[] = {
+      "Xvfb",         display.c_str(), "-displayfd", report_to.c_str(), "-screen", "0",
+      screen.c_str(), "-nolisten",     "tcp",        "-noreset",        nullptr};
   const pid_t parent = ::getpid();
   const pid_t child = ::fork();
   if (child < 0) {
@@ -83,15 +91,30 @@ Result<VirtualDisplay> VirtualDisplay::start(int width, int height) {
     ::_exit(kNotFound);
   }
   ::close(ends[1]);
-  const std::string number = read_number(ends[0]);
+  const std::string reported = read_number(ends[0]);
   ::close(ends[0]);
-  if (!number.empty()) return VirtualDisplay(child, ":" + number);
-
+  if (!reported.empty()) return Started{child, ":" + reported, false};
   ::kill(child, SIGTERM);
   int status = 0;
   while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
-  if (WIFEXITED(status) && WEXITSTATUS(status) == kNotFound) return missing();
+  return Started{-1, "", WIFEXITED(status) && WEXITSTATUS(status) == kNotFound};
+}
+
+}  // namespace
+
+Result<VirtualDisplay> VirtualDisplay::start(int width, int height) {
+  const std::string screen = fmt::format("{}x{}x24", width, height);
+  // Not the lowest number that is free: a server that is just ending still removes the files of its number,
+  // from under the one that took it over. No two processes that run at a time try the same first.
+  static std::atomic<int> attempts{0};
+  for (int i = 0; i < kMostAttempts; ++i) {
+    const int number = kFirstDisplay + (::getpid() * kMostAttempts + attempts++) % kDisplays;
+    Result<Started> started = start_on(number, screen);
+    if (!started.ok()) return started.error();
+    if (!started.value().name.empty()) return VirtualDisplay(started.value().process, started.value().name);
+    if (started.value().missing) return missing();
+  }
   return Error{
       fmt::format("Xvfb does not start on a screen of {}: run `Xvfb :99 -screen 0 {}` by hand to see why",
                   screen, screen)};
