@@ -83,6 +83,11 @@ int record_command(int argc, char** argv) {
                  "MiB of buffers in each process, at most; more lets bursts through that would be lost [64]")
       ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{65536}))
       ->option_text("MiB");
+  std::string python_hook = "on";
+  app.add_option("--python-hook", python_hook,
+                 "on: follow PyTorch in every Python process of the command; off: leave Python alone [on]")
+      ->check(CLI::IsMember({"on", "off"}))
+      ->option_text("on|off");
   app.footer(kExamples);
   app.prefix_command();  // the first word that is none of ours ends our options
   const Split split = split_at_dashes(argc, argv);
@@ -108,6 +113,7 @@ int record_command(int argc, char** argv) {
     return wrong_usage("--output '' names no folder");
   }
   options.run = run;
+  options.python_hook = python_hook == "on";
   const tracer::record::Ending ending = tracer::record::record(options);
   if (ending.signal == 0) return ending.exit_code;
   tracer::record::die_by(ending.signal);

@@ -180,6 +180,11 @@ void Recorder::start_or_throw() {
   // rank's variables after the fork.
   auto* process = new ProcessInfo;
   process->job = identify_job();
+  if (process->job.rank < 0 && suggested_rank_.load(std::memory_order_relaxed) >= 0) {
+    process->job.rank = suggested_rank_.load(std::memory_order_relaxed);
+    process->job.world_size = suggested_world_size_.load(std::memory_order_relaxed);
+    process->job.launcher = "torch.distributed";
+  }
   process->is_helper = forked_while_recording_.load(std::memory_order_relaxed) &&
                        process->job.rank == parent_rank_.load(std::memory_order_relaxed);
   process->run_folder = std::getenv("LOCKSTEP_RUN") != nullptr ? std::getenv("LOCKSTEP_RUN") : "";

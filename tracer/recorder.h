@@ -90,6 +90,13 @@ class Recorder {
   // in buffers. False if nothing is recorded.
   bool ensure_started() noexcept;
 
+  // The rank as the program itself knows it, for one that no launcher told in the environment. Before the
+  // process records its first event; -1: not known.
+  void suggest_rank(std::int32_t rank, std::int32_t world_size) noexcept {
+    suggested_rank_.store(rank, std::memory_order_relaxed);
+    suggested_world_size_.store(world_size, std::memory_order_relaxed);
+  }
+
   // The calling thread's ring; nullptr if it can't have one, the event is then counted as dropped. The first
   // call of a process starts the writer thread.
   Ring* ring() noexcept {
@@ -143,6 +150,8 @@ class Recorder {
   std::atomic<std::uint32_t> stopped_{0};
   PlainLock work_lock_;
   std::array<std::atomic<Source*>, kMostSources> sources_{};
+  std::atomic<std::int32_t> suggested_rank_{-1};
+  std::atomic<std::int32_t> suggested_world_size_{-1};
   std::atomic<std::uint64_t> reentrant_without_ring_{0};
   std::atomic<std::uint64_t> refused_{0};
   // In a forked child: that its parent was recording, and the parent's rank.

@@ -140,7 +140,14 @@ Prepared prepare_folder(const Options& options, const std::string& launch) {
 
 Child::Environment tracer_environment(const Options& options, const fs::path& library,
                                       const fs::path& folder) {
-  Child::Environment environment{{kInjectionVariable, library.string()}, {"LOCKSTEP_RUN", folder.string()}};
+  Child::Environment environment{{kInjectionVariable, library.string()},
+                                 {"LOCKSTEP_INJECTION", library.string()},
+                                 {"LOCKSTEP_RUN", folder.string()}};
+  if (const std::optional<fs::path> hook = find_python_hook(library);
+      options.python_hook && hook.has_value()) {
+    const std::string path = environment_value("PYTHONPATH");
+    environment.emplace_back("PYTHONPATH", path.empty() ? hook->string() : hook->string() + ":" + path);
+  }
   if (options.buffer_megabytes != 0) {
     environment.emplace_back("LOCKSTEP_BUFFER_SIZE", std::to_string(options.buffer_megabytes << 20U));
   }

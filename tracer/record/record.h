@@ -16,6 +16,7 @@ struct Options {
   bool force = false;
   bool quiet = false;                  // no progress, no summary; warnings are printed
   std::uint64_t buffer_megabytes = 0;  // MiB of ring buffers a process; 0: 64
+  bool python_hook = true;             // follow PyTorch in Python processes
   std::vector<std::string> command;    // at least one word
 };
 

@@ -166,4 +166,11 @@ Result<fs::path> find_injection_library(const fs::path& executable) {
                   kLibraryName, (root / "lib").string(), (root / "lib64").string())};
 }
 
+std::optional<fs::path> find_python_hook(const fs::path& library) {
+  const fs::path folder = library.parent_path() / "lockstep" / "python";
+  std::error_code error;
+  if (!fs::is_regular_file(folder / "sitecustomize.py", error)) return std::nullopt;
+  return folder;
+}
+
 }  // namespace lockstep::tracer::record

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -38,5 +39,9 @@ std::vector<std::filesystem::path> trace_files(const std::filesystem::path& fold
 // liblockstep-inject.so beside the executable: in ../lib, ../lib64, or a folder of ../lib (multiarch). The
 // error names the places. `executable` is the path of the running program.
 Result<std::filesystem::path> find_injection_library(const std::filesystem::path& executable);
+
+// The folder of the start-up hook for Python, lockstep/python beside the library; nothing where it is
+// missing.
+std::optional<std::filesystem::path> find_python_hook(const std::filesystem::path& library);
 
 }  // namespace lockstep::tracer::record

@@ -1,0 +1,244 @@
+"""What Lockstep follows in a process that has imported torch: process groups, phases, garbage collection.
+
+Everything here stands beside PyTorch, never in its way: each function that is replaced calls the original with
+the arguments it got and returns what that returns; whatever fails here is noted for the report and leaves the
+program as it was. The work is done by liblockstep-inject.so; nothing of it is loaded before the program makes a
+process group, loads data, or trains.
+"""
+import ctypes
+import functools
+import gc
+import os
+import sys
+
+VERSION = 1
+DATA, FORWARD, BACKWARD, OPTIMIZER = 1, 2, 3, 4
+
+_library = None
+_process = 0  # that the library follows
+_refused = False
+_device_told = False
+
+
+def _quiet(function):
+    """Makes a function of ours harmless: what it raises is dropped."""
+
+    @functools.wraps(function)
+    def wrapped(*args, **kwargs):
+        try:
+            return function(*args, **kwargs)
+        except Exception:
+            if os.environ.get("LOCKSTEP_DEBUG"):
+                raise
+            return None
+
+    return wrapped
+
+
+def _load():
+    # PyDLL: the interpreter's lock is kept during the calls, which are shorter than giving it up.
+    library = ctypes.PyDLL(os.environ["LOCKSTEP_INJECTION"])
+    if library.lockstep_pytorch_version() != VERSION:
+        raise RuntimeError("liblockstep-inject.so is of another version than its Python hook")
+    library.lockstep_pytorch_start.argtypes = [ctypes.c_int32, ctypes.c_int32]
+    library.lockstep_pytorch_group.argtypes = [
+        ctypes.c_void_p, ctypes.c_char_p, ctypes.c_char_p, ctypes.c_char_p,
+        ctypes.POINTER(ctypes.c_int32), ctypes.c_int32]
+    library.lockstep_pytorch_group.restype = None
+    for name in ("begin", "end"):
+        function = getattr(library, "lockstep_pytorch_" + name)
+        function.argtypes = [ctypes.c_int32, ctypes.c_uint64]
+        function.restype = None
+    library.lockstep_pytorch_begin_range.argtypes = [ctypes.c_char_p]
+    library.lockstep_pytorch_begin_range.restype = None
+    library.lockstep_pytorch_end_range.argtypes = []
+    library.lockstep_pytorch_end_range.restype = None
+    library.lockstep_pytorch_device.argtypes = [ctypes.c_int32]
+    library.lockstep_pytorch_device.restype = None
+    library.lockstep_pytorch_problem.argtypes = [ctypes.c_char_p]
+    library.lockstep_pytorch_problem.restype = None
+    return library
+
+
+def _follow(rank=-1, world_size=-1):
+    """The library, once it follows this process; None where nothing is to be recorded."""
+    global _library, _process, _refused, _device_told
+    if _library is not None and _process == os.getpid():
+        return _library
+    if _refused:
+        return None
+    try:
+        if _library is None:
+            _library = _load()
+        if _library.lockstep_pytorch_start(rank, world_size) != 0:
+            raise RuntimeError("nothing is to be recorded")
+    except Exception:
+        _refused = True
+        _library = None
+        if os.environ.get("LOCKSTEP_DEBUG"):
+            raise
+        return None
+    _process = os.getpid()
+    _device_told = False
+    _watch_garbage_collection()
+    return _library
+
+
+def _tell_problem(problem):
+    if _library is not None:
+        _library.lockstep_pytorch_problem(problem.encode("utf-8", "replace"))
+
+
+# --- process groups ---------------------------------------------------------------------------------------------
+
+# A pybind11 object of a class with one base: the interpreter's header, then the address of the C++ object.
+_OBJECT_HEADER = object.__basicsize__
+
+
+def _address_of(instance):
+    return ctypes.c_void_p.from_address(id(instance) + _OBJECT_HEADER).value
+
+
+@_quiet
+def _tell_group(group, ranks, name, description):
+    library = _follow()
+    if library is None:
+        return
+    array = (ctypes.c_int32 * len(ranks))(*ranks)
+    told = set()
+    for device in group._device_types:
+        try:
+            backend = group._get_backend(device)
+        except RuntimeError:
+            continue  # made on first use
+        address = _address_of(backend)
+        if address in told:
+            continue
+        told.add(address)
+        library.lockstep_pytorch_group(address, backend.name().encode(), name.encode(), description.encode(),
+                                       array, len(ranks))
+
+
+def _follow_process_groups():
+    import torch.distributed as dist
+    if not dist.is_available():
+        return
+    from torch.distributed import distributed_c10d as c10d
+    original = c10d._new_process_group_helper
+
+    @functools.wraps(original)
+    def helper(group_size, group_rank, global_ranks_in_group, *args, **kwargs):
+        made = original(group_size, group_rank, global_ranks_in_group, *args, **kwargs)
+        _group_was_made(c10d, made, group_size, group_rank, global_ranks_in_group)
+        return made
+
+    c10d._new_process_group_helper = helper
+
+
+@_quiet
+def _group_was_made(c10d, made, group_size, group_rank, global_ranks):
+    group = made[0] if isinstance(made, tuple) else made
+    if group is None or group is c10d.GroupMember.NON_GROUP_MEMBER or not hasattr(group, "_get_backend"):
+        return
+    # The group of all ranks comes first, without a list of them.
+    ranks = list(global_ranks) if global_ranks else list(range(group_size))
+    if not global_ranks:
+        _follow(group_rank, group_size)
+    name = getattr(group, "group_name", "") or ""
+    description = getattr(group, "group_desc", "") or ""
+    if description in ("undefined", ""):
+        description = ""
+    _tell_group(group, ranks, name, description)
+
+
+# --- phases -----------------------------------------------------------------------------------------------------
+
+
+def _tell_device():
+    """Whether the model computes on the CPU: told when the first backward pass or optimizer shows it."""
+    global _device_told
+    if _device_told:
+        return
+    _device_told = True
+    torch = sys.modules["torch"]
+    accelerated = torch.cuda.is_initialized()
+    for other in ("xpu", "npu", "hpu"):
+        module = getattr(torch, other, None)
+        accelerated = accelerated or bool(getattr(module, "is_initialized", lambda: False)())
+    _library.lockstep_pytorch_device(0 if accelerated else 1)
+
+
+@_quiet
+def _begin(phase, identity=0):
+    library = _library if _process == os.getpid() else _follow()
+    if library is None:
+        return
+    if phase != DATA:
+        _tell_device()
+    library.lockstep_pytorch_begin(phase, identity)
+
+
+@_quiet
+def _end(phase, identity=0):
+    if _library is not None and _process == os.getpid():
+        _library.lockstep_pytorch_end(phase, identity)
+
+
+def _follow_backward():
+    import torch
+    original = torch.autograd.backward
+
+    @functools.wraps(original)
+    def backward(*args, **kwargs):
+        _begin(BACKWARD)
+        try:
+            return original(*args, **kwargs)
+        finally:
+            _end(BACKWARD)
+
+    torch.autograd.backward = backward
+
+
+def _follow_optimizers():
+    from torch.optim.optimizer import (register_optimizer_step_post_hook,
+                                       register_optimizer_step_pre_hook)
+
+    def before(optimizer, args, kwargs):
+        _begin(OPTIMIZER, id(optimizer))
+
+    def after(optimizer, args, kwargs):
+        _end(OPTIMIZER, id(optimizer))
+
+    register_optimizer_step_pre_hook(before)
+    register_optimizer_step_post_hook(after)
+
+
+# --- the interpreter --------------------------------------------------------------------------------------------
+
+_OLDEST_GENERATION = 2
+
+
+@_quiet
+def _garbage_collected(phase, info):
+    # The young generations take microseconds and come all the time; the oldest stops the world.
+    if info["generation"] != _OLDEST_GENERATION or _library is None or _process != os.getpid():
+        return
+    if phase == "start":
+        _library.lockstep_pytorch_begin_range(b"garbage collection")
+    else:
+        _library.lockstep_pytorch_end_range()
+
+
+def _watch_garbage_collection():
+    if _garbage_collected not in gc.callbacks:
+        gc.callbacks.append(_garbage_collected)
+
+
+def install():
+    for follow in (_follow_process_groups, _follow_backward, _follow_optimizers):
+        try:
+            follow()
+        except Exception as problem:
+            if os.environ.get("LOCKSTEP_DEBUG"):
+                raise
+            _tell_problem(f"{follow.__name__}: {problem}")

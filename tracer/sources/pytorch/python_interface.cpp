@@ -1,0 +1,107 @@
+#include "tracer/sources/pytorch/python_interface.h"
+
+#include <cstring>
+#include <span>
+#include <string>
+
+#include "tracer/recorder.h"
+#include "tracer/sources/pytorch/active.h"
+#include "tracer/sources/pytorch/gloo_works.h"
+#include "tracer/sources/pytorch/loaded_library.h"
+#include "tracer/sources/pytorch/process_groups.h"
+#include "tracer/sources/pytorch/pytorch_source.h"
+#include "tracer/sources/pytorch/tensor_sizes.h"
+#include "tracer/sources/pytorch/user_ranges.h"
+
+namespace lockstep::tracer::pytorch {
+namespace {
+
+constexpr std::int32_t kVersion = 1;
+constexpr std::size_t kLongestRange = 512;
+
+void note_phase(RecordType type, std::int32_t phase, std::uint64_t identity) noexcept {
+  PhaseRecord record;
+  record.phase = static_cast<Phase>(phase);
+  record.identity = identity;
+  note(type, record);
+}
+
+bool start(std::int32_t rank, std::int32_t world_size) {
+  Recorder& recorder = Recorder::instance();
+  if (!is_wanted("pytorch") || !recorder.prepare()) return false;
+  if (is_active()) return true;
+  recorder.suggest_rank(rank, world_size);
+  PytorchSource& source = PytorchSource::instance();
+  const SourceId id = recorder.add_source(source);
+  if (id == Recorder::kNoSource) return false;
+  const auto torch = LoadedLibrary::find("libtorch_cpu.so");
+  if (!torch.has_value()) {
+    source.add_problem("libtorch_cpu.so is not loaded: collectives and ranges of PyTorch are not followed");
+  } else {
+    if (!find_size_functions(*torch))
+      source.add_problem("sizes of collectives (this libtorch has no aoti_torch_get_numel)");
+    source.add_problem(follow_user_ranges());
+    source.add_problem(follow_gloo_works());
+  }
+  active_source.store(id);
+  return true;
+}
+
+}  // namespace
+}  // namespace lockstep::tracer::pytorch
+
+namespace pytorch = lockstep::tracer::pytorch;
+
+int32_t lockstep_pytorch_version(void) {
+  return pytorch::kVersion;
+}
+
+int32_t lockstep_pytorch_start(int32_t rank, int32_t world_size) {
+  try {
+    return pytorch::start(rank, world_size) ? 0 : 1;
+  } catch (...) {
+    return 1;
+  }
+}
+
+void lockstep_pytorch_group(void* backend, const char* backend_name, const char* name,
+                            const char* description, const int32_t* ranks, int32_t count) {
+  if (backend == nullptr || ranks == nullptr || count <= 0 || !pytorch::is_active()) return;
+  const auto text = [](const char* text) { return text != nullptr ? text : ""; };
+  try {
+    pytorch::PytorchSource::instance().add_problem(
+        pytorch::declare_group(backend, text(backend_name), text(name), text(description),
+                               std::span(ranks, static_cast<std::size_t>(count))));
+  } catch (...) {  // no memory: the group stays unknown
+  }
+}
+
+void lockstep_pytorch_begin(int32_t phase, uint64_t identity) {
+  pytorch::note_phase(pytorch::RecordType::phase_begin, phase, identity);
+}
+
+void lockstep_pytorch_end(int32_t phase, uint64_t identity) {
+  pytorch::note_phase(pytorch::RecordType::phase_end, phase, identity);
+}
+
+void lockstep_pytorch_begin_range(const char* name) {
+  if (name == nullptr) name = "";
+  pytorch::note(pytorch::RecordType::range_begin, name,
+                static_cast<std::uint32_t>(strnlen(name, pytorch::kLongestRange)));
+}
+
+void lockstep_pytorch_end_range(void) {
+  pytorch::note(pytorch::RecordType::range_end);
+}
+
+void lockstep_pytorch_device(int32_t cpu) {
+  pytorch::note(pytorch::RecordType::device, pytorch::DeviceRecord{cpu != 0 ? 1U : 0U});
+}
+
+void lockstep_pytorch_problem(const char* problem) {
+  if (problem == nullptr) return;
+  try {
+    pytorch::PytorchSource::instance().add_problem(problem);
+  } catch (...) {  // no memory for a remark
+  }
+}

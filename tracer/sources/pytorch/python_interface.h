@@ -1,0 +1,28 @@
+// The functions of liblockstep-inject.so that the start-up hook (hook/lockstep_pytorch.py) calls through
+// ctypes. C, so that one library serves every version of Python and PyTorch. None throws or blocks; all may
+// be called from any thread that holds the interpreter's lock.
+#pragma once
+
+#include <stdint.h>
+
+extern "C" {
+#define LOCKSTEP_EXPORTED __attribute__((visibility("default")))
+
+// Which functions these are: the hook refuses a library of another number.
+LOCKSTEP_EXPORTED int32_t lockstep_pytorch_version(void);
+// Follow PyTorch in this process from now on. The rank as torch.distributed knows it, -1 where it doesn't:
+// what the launcher put into the environment comes first. 0: recording; 1: nothing is to be recorded.
+LOCKSTEP_EXPORTED int32_t lockstep_pytorch_start(int32_t rank, int32_t world_size);
+// A process group's backend (its C++ object), before its first use.
+LOCKSTEP_EXPORTED void lockstep_pytorch_group(void* backend, const char* backend_name, const char* name,
+                                              const char* description, const int32_t* ranks, int32_t count);
+// 1 data, 2 forward, 3 backward, 4 optimizer (`identity`: which one).
+LOCKSTEP_EXPORTED void lockstep_pytorch_begin(int32_t phase, uint64_t identity);
+LOCKSTEP_EXPORTED void lockstep_pytorch_end(int32_t phase, uint64_t identity);
+LOCKSTEP_EXPORTED void lockstep_pytorch_begin_range(const char* name);
+LOCKSTEP_EXPORTED void lockstep_pytorch_end_range(void);
+// Whether the model computes on the CPU.
+LOCKSTEP_EXPORTED void lockstep_pytorch_device(int32_t cpu);
+// Something that the hook could not do, in words.
+LOCKSTEP_EXPORTED void lockstep_pytorch_problem(const char* problem);
+}

@@ -1,0 +1,319 @@
+#include "tracer/sources/pytorch/pytorch_source.h"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstring>
+#include <iterator>
+#include <limits>
+#include <utility>
+
+#include "tracer/sources/pytorch/active.h"
+#include "tracer/thread_name.h"
+
+namespace lockstep::tracer::pytorch {
+
+namespace {
+
+constexpr const char* kName = "pytorch";
+constexpr const char* kDomain = "PyTorch";
+constexpr std::size_t kMostUndecided = 1U << 20U;
+
+// Problems are few, told once each, and read while they may be added to: a list that only grows.
+constexpr std::size_t kMostProblems = 16;
+std::array<std::atomic<const std::string*>, kMostProblems> problems{};
+
+template <typename Record>
+Record read(const std::byte* body, std::uint32_t bytes) {
+  Record record;
+  std::memcpy(&record, body, std::min<std::size_t>(bytes, sizeof record));
+  return record;
+}
+
+const char* name_of(Phase phase) {
+  switch (phase) {
+    case Phase::data:
+      return "data_loading";
+    case Phase::forward:
+      return "forward";
+    case Phase::backward:
+      return "backward";
+    case Phase::optimizer:
+      return "optimizer";
+  }
+  return "";
+}
+
+const char* name_of(trace::Pass pass) {
+  return pass == trace::Pass::forward ? "forward" : pass == trace::Pass::backward ? "backward" : "optimizer";
+}
+
+}  // namespace
+
+PytorchSource& PytorchSource::instance() noexcept {
+  // Never destroyed: the writer thread may still use it while the process ends.
+  static PytorchSource* const source = new PytorchSource;
+  return *source;
+}
+
+void PytorchSource::add_problem(std::string_view problem) {
+  if (problem.empty()) return;
+  for (std::atomic<const std::string*>& entry : problems) {
+    const std::string* known = entry.load(std::memory_order_acquire);
+    if (known != nullptr && *known == problem) return;
+    if (known != nullptr) continue;
+    const auto* fresh = new std::string(problem);
+    if (entry.compare_exchange_strong(known, fresh)) return;
+    delete fresh;
+  }
+}
+
+void PytorchSource::tell_problems() {
+  std::string text;
+  for (const std::atomic<const std::string*>& entry : problems) {
+    const std::string* const problem = entry.load(std::memory_order_acquire);
+    if (problem != nullptr) text += (text.empty() ? "" : "; ") + *problem;
+  }
+  describe_source(context_->writer, kName, "recording", text);
+}
+
+void PytorchSource::begin(SourceContext& context) {
+  context_ = &context;
+  operations_ =
+      std::make_unique<Operations>(context.writer, static_cast<std::uint64_t>(context.process.process));
+  threads_.clear();
+  waiting_.clear();
+  bodies_.clear();
+  computed_.clear();
+  computed_lanes_.clear();
+  drain_before_ = 0;
+  step_thread_ = 0;
+  device_ = Device::unknown;
+}
+
+void PytorchSource::after_fork_in_child() noexcept {
+  active_source.store(Recorder::kNoSource, std::memory_order_relaxed);
+}
+
+void PytorchSource::consume(std::uint32_t thread, std::uint8_t type, const std::byte* body,
+                            std::uint32_t bytes, trace::Nanoseconds time) {
+  waiting_.push_back({time, thread, static_cast<RecordType>(type), bytes, bodies_.size()});
+  bodies_.insert(bodies_.end(), body, body + bytes);
+}
+
+void PytorchSource::end_drain(trace::Nanoseconds now) {
+  // A thread may have recorded while the heads of other rings were read already: only what is older than the
+  // drain before is whole.
+  const trace::Nanoseconds horizon = std::exchange(drain_before_, now);
+  process_before(horizon);
+  write_loops();
+  operations_->note_open(horizon);
+  note_open(horizon);
+  note_drops(context_->writer, kName, "work of a collective whose call was not seen",
+             operations_->take_unknown_works(), horizon, now);
+}
+
+void PytorchSource::finish(trace::Nanoseconds now) {
+  process_before(std::numeric_limits<trace::Nanoseconds>::max());
+  for (auto& [id, thread] : threads_) thread.loop.finish();
+  if (device_ == Device::unknown) device_ = Device::gpu;  // nothing says that the CPU is the device
+  write_loops();
+  operations_->note_open(std::numeric_limits<trace::Nanoseconds>::max());
+  note_open(std::numeric_limits<trace::Nanoseconds>::max());
+  operations_->finish();
+  note_drops(context_->writer, kName, "work of a collective whose call was not seen",
+             operations_->take_unknown_works(), drain_before_, now);
+  tell_problems();
+}
+
+void PytorchSource::process_before(trace::Nanoseconds horizon) {
+  std::stable_sort(waiting_.begin(), waiting_.end(),
+                   [](const Event& one, const Event& other) { return one.time < other.time; });
+  const auto end = std::partition_point(waiting_.begin(), waiting_.end(),
+                                        [horizon](const Event& event) { return event.time < horizon; });
+  if (end == waiting_.begin()) return;
+  for (auto event = waiting_.begin(); event != end; ++event) process(*event);
+  std::vector<std::byte> left;
+  for (auto event = end; event != waiting_.end(); ++event) {
+    const auto* const body = bodies_.data() + event->body;
+    event->body = left.size();
+    left.insert(left.end(), body, body + event->bytes);
+  }
+  waiting_.erase(waiting_.begin(), end);
+  bodies_ = std::move(left);
+  tell_problems();
+}
+
+void PytorchSource::process(const Event& event) {
+  const std::byte* const body = bodies_.data() + event.body;
+  Thread& on = thread(event.thread);
+  const auto host = [&] { return lane(event.thread, on, trace::LaneKind::host_thread); };
+  switch (event.type) {
+    case RecordType::group:
+      return operations_->group(body, event.bytes);
+    case RecordType::call: {
+      const auto call = read<CallRecord>(body, event.bytes);
+      return operations_->call(call, host(), context_->clock.convert(call.begin_ticks), event.time);
+    }
+    case RecordType::enqueue:
+      return operations_->enqueue(read<WorkRecord>(body, event.bytes));
+    case RecordType::work_begin:
+      return operations_->begin(read<WorkRecord>(body, event.bytes),
+                                lane(event.thread, on, trace::LaneKind::communication), host(), event.time);
+    case RecordType::work_end:
+      return operations_->end(read<WorkRecord>(body, event.bytes), event.time);
+    case RecordType::message_end:
+      return operations_->end_message(read<WorkRecord>(body, event.bytes), event.time);
+    case RecordType::wait_begin:
+      on.loop.begin_wait(event.time);
+      return open(on, event.time, "wait for communication", RecordType::wait_end);
+    case RecordType::wait_end:
+      on.loop.end_wait(event.time);
+      return close(on, RecordType::wait_end, Phase::data, event.time);
+    case RecordType::range_begin:
+      return open_range(on, event, body);
+    case RecordType::range_end:
+      return close(on, RecordType::range_end, Phase::data, event.time);
+    case RecordType::phase_begin:
+    case RecordType::phase_end:
+      return phase(on, event, body);
+    case RecordType::device:
+      device_ = read<DeviceRecord>(body, event.bytes).cpu != 0 ? Device::cpu : Device::gpu;
+      return;
+  }
+}
+
+void PytorchSource::open_range(Thread& thread, const Event& event, const std::byte* body) {
+  const std::string_view name(reinterpret_cast<const char*>(body), event.bytes);
+  // Collectives have events of their own.
+  const bool collective = name.starts_with("gloo:") || name.starts_with("nccl:");
+  const RangeMeaning meaning = meaning_of_range(name);
+  using Kind = RangeMeaning::Kind;
+  if (meaning.kind == Kind::data) thread.loop.begin(Phase::data, 0, -1, event.time);
+  if (meaning.kind == Kind::forward) thread.loop.begin(Phase::forward, 0, meaning.microbatch, event.time);
+  if (meaning.kind == Kind::backward) thread.loop.begin(Phase::backward, 0, meaning.microbatch, event.time);
+  if (meaning.kind == Kind::forward_part) thread.loop.forward_part(event.time);
+  open(thread, event.time, name, RecordType::range_end, !collective);
+  thread.open.back().meaning = meaning;
+}
+
+void PytorchSource::open(Thread& thread, trace::Nanoseconds time, std::string_view name, RecordType closed_by,
+                         bool shown) {
+  OpenRange range;
+  range.begin = time;
+  range.name = shown ? context_->writer.intern(name) : 0;
+  range.shown = shown;
+  range.closed_by = closed_by;
+  thread.open.push_back(range);
+}
+
+void PytorchSource::close(Thread& thread, RecordType by, Phase phase, trace::Nanoseconds time) {
+  // The innermost that this closes; what was opened inside it and never closed (a record was lost) goes too.
+  std::size_t index = thread.open.size();
+  while (index > 0 && (thread.open[index - 1].closed_by != by || thread.open[index - 1].phase != phase))
+    --index;
+  if (index == 0) return;
+  const OpenRange range = thread.open[index - 1];
+  thread.open.resize(index - 1);
+  using Kind = RangeMeaning::Kind;
+  if (range.meaning.kind == Kind::data) thread.loop.end(Phase::data, time);
+  if (range.meaning.kind == Kind::forward) thread.loop.end(Phase::forward, time);
+  if (range.meaning.kind == Kind::backward) thread.loop.end(Phase::backward, time);
+  if (!range.shown) return;
+  trace::HostRange event;
+  event.lane = event.end_lane = thread.host;
+  event.begin = range.begin;
+  event.end = std::max(range.begin, time);
+  event.name = range.name;
+  event.domain = context_->writer.intern(kDomain);
+  event.depth = static_cast<std::uint16_t>(std::min<std::size_t>(
+      static_cast<std::size_t>(std::count_if(thread.open.begin(), thread.open.end(),
+                                             [](const OpenRange& open) { return open.shown; })),
+      std::numeric_limits<std::uint16_t>::max()));
+  context_->writer.append(event);
+}
+
+void PytorchSource::phase(Thread& thread, const Event& event, const std::byte* body) {
+  const auto record = read<PhaseRecord>(body, event.bytes);
+  if (record.phase < Phase::data || record.phase > Phase::optimizer) return;
+  if (event.type == RecordType::phase_end) {
+    thread.loop.end(record.phase, event.time);
+    return close(thread, RecordType::phase_end, record.phase, event.time);
+  }
+  thread.loop.begin(record.phase, record.identity, -1, event.time);
+  // The optimizer's range comes from PyTorch itself, with its class.
+  open(thread, event.time, name_of(record.phase), RecordType::phase_end, record.phase != Phase::optimizer);
+  thread.open.back().phase = record.phase;
+}
+
+void PytorchSource::write_loops() {
+  for (auto& [id, thread] : threads_) {
+    for (trace::Step step : thread.loop.take_steps()) {
+      if (step_thread_ == 0) step_thread_ = id;
+      if (step_thread_ != id) continue;
+      step.lane = lane(id, thread, trace::LaneKind::host_thread);
+      context_->writer.append(step);
+    }
+    std::vector<TrainingLoop::Computed> computed = thread.loop.take_computed();
+    if (device_ == Device::gpu || computed.empty() || computed_.size() > kMostUndecided) continue;
+    const trace::LaneId on = lane(id, thread, trace::LaneKind::compute_thread);
+    computed_lanes_.insert(computed_lanes_.end(), computed.size(), on);
+    computed_.insert(computed_.end(), computed.begin(), computed.end());
+  }
+  if (device_ == Device::unknown) return;
+  for (std::size_t i = 0; i < computed_.size() && device_ == Device::cpu; ++i) {
+    trace::DeviceActivity activity;
+    activity.lane = computed_lanes_[i];
+    activity.begin = computed_[i].begin;
+    activity.end = computed_[i].end;
+    activity.name = context_->writer.intern(name_of(computed_[i].pass));
+    activity.microbatch = computed_[i].microbatch;
+    activity.pass = computed_[i].pass;
+    context_->writer.append(activity);
+  }
+  computed_.clear();
+  computed_lanes_.clear();
+}
+
+void PytorchSource::note_open(trace::Nanoseconds horizon) {
+  for (auto& [id, thread] : threads_) {
+    std::uint16_t depth = 0;
+    for (OpenRange& range : thread.open) {
+      if (!range.shown) continue;
+      if (!range.noted && range.begin < horizon) {
+        range.noted = true;
+        trace::OpenRange event;
+        event.lane = thread.host;
+        event.begin = range.begin;
+        event.name = range.name;
+        event.domain = context_->writer.intern(kDomain);
+        event.depth = depth;
+        context_->writer.append(event);
+      }
+      ++depth;
+    }
+  }
+}
+
+PytorchSource::Thread& PytorchSource::thread(std::uint32_t id) {
+  const auto [where, fresh] = threads_.try_emplace(id);
+  Thread& thread = where->second;
+  if (fresh) {
+    thread.name = thread_lane_name(id, context_->process.process);
+    lane(id, thread, trace::LaneKind::host_thread);
+  }
+  return thread;
+}
+
+trace::LaneId PytorchSource::lane(std::uint32_t id, Thread& thread, trace::LaneKind kind) {
+  trace::LaneId& lane = kind == trace::LaneKind::compute_thread  ? thread.compute
+                        : kind == trace::LaneKind::communication ? thread.communication
+                                                                 : thread.host;
+  if (lane == kNoLane) {
+    lane = context_->writer.add_lane(
+        trace::Lane{kind, static_cast<std::uint64_t>(context_->process.process), id, 0, thread.name});
+  }
+  return lane;
+}
+
+}  // namespace lockstep::tracer::pytorch

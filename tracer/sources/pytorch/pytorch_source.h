@@ -1,0 +1,85 @@
+// The writer thread's half of the PyTorch source: brings the records of all threads into the order of their
+// times and makes events of them.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "tracer/sources/pytorch/operations.h"
+#include "tracer/sources/pytorch/training_loop.h"
+#include "tracer/sources/source.h"
+
+namespace lockstep::tracer::pytorch {
+
+class PytorchSource final : public Source {
+ public:
+  static PytorchSource& instance() noexcept;
+
+  // Something that could not be followed, for the manifest. From any thread.
+  void add_problem(std::string_view problem);
+
+  const char* name() const noexcept override { return "pytorch"; }
+  void begin(SourceContext& context) override;
+  void consume(std::uint32_t thread, std::uint8_t type, const std::byte* body, std::uint32_t bytes,
+               trace::Nanoseconds time) override;
+  void end_drain(trace::Nanoseconds now) override;
+  void finish(trace::Nanoseconds now) override;
+  void after_fork_in_child() noexcept override;
+
+ private:
+  // A record that waits until all that happened before it has arrived.
+  struct Event {
+    trace::Nanoseconds time = 0;
+    std::uint32_t thread = 0;
+    RecordType type = RecordType::range_begin;
+    std::uint32_t bytes = 0;
+    std::size_t body = 0;  // where it begins in bodies_
+  };
+  struct OpenRange {
+    trace::Nanoseconds begin = 0;
+    trace::StringId name = 0;
+    RangeMeaning meaning;
+    bool shown = true;
+    bool noted = false;
+    RecordType closed_by = RecordType::range_end;
+    Phase phase = Phase::data;  // where a phase_end closes it
+  };
+  struct Thread {
+    std::string name;
+    trace::LaneId host = kNoLane;
+    trace::LaneId compute = kNoLane;
+    trace::LaneId communication = kNoLane;
+    std::vector<OpenRange> open;
+    TrainingLoop loop;
+  };
+  static constexpr trace::LaneId kNoLane = 0xFFFFFFFFU;
+
+  void process(const Event& event);
+  void process_before(trace::Nanoseconds horizon);
+  void open_range(Thread& thread, const Event& event, const std::byte* body);
+  void open(Thread& thread, trace::Nanoseconds time, std::string_view name, RecordType closed_by,
+            bool shown = true);
+  void close(Thread& thread, RecordType by, Phase phase, trace::Nanoseconds time);
+  void phase(Thread& thread, const Event& event, const std::byte* body);
+  void write_loops();
+  void note_open(trace::Nanoseconds horizon);
+  void tell_problems();
+  Thread& thread(std::uint32_t id);
+  trace::LaneId lane(std::uint32_t id, Thread& thread, trace::LaneKind kind);
+
+  SourceContext* context_ = nullptr;
+  std::unique_ptr<Operations> operations_;
+  std::map<std::uint32_t, Thread> threads_;
+  std::vector<Event> waiting_;
+  std::vector<std::byte> bodies_;
+  std::vector<TrainingLoop::Computed> computed_;  // until it is known whether the CPU is the device
+  std::vector<trace::LaneId> computed_lanes_;
+  trace::Nanoseconds drain_before_ = 0;
+  std::uint32_t step_thread_ = 0;  // that declares the steps; 0: none yet
+  enum class Device : std::uint8_t { unknown, cpu, gpu } device_ = Device::unknown;
+};
+
+}  // namespace lockstep::tracer::pytorch

@@ -1,0 +1,76 @@
+// What the hooks in a PyTorch process put into the rings of threads, and the writer thread takes out again.
+#pragma once
+
+#include <cstdint>
+
+#include "trace/event.h"
+
+namespace lockstep::tracer::pytorch {
+
+enum class RecordType : std::uint8_t {
+  group = 1,    // GroupRecord and texts
+  call,         // CallRecord: a collective or message was handed to its process group
+  enqueue,      // WorkRecord: and put its work into the queue of the group's threads
+  work_begin,   // WorkRecord, on the thread that carries it out
+  work_end,     // WorkRecord
+  message_end,  // WorkRecord: a send or receive was waited for, and is over
+  wait_begin,   // nothing: the thread begins to wait for communication
+  wait_end,     // nothing
+  range_begin,  // the text of the range's name
+  range_end,    // nothing
+  phase_begin,  // PhaseRecord
+  phase_end,    // PhaseRecord
+  device,       // DeviceRecord
+};
+
+// A process group's backend. Followed by its name, its description and its ranks: `run_count` RankRuns.
+struct GroupRecord {
+  std::uint64_t backend = 0;  // address of the C++ object; other records refer to it
+  std::uint32_t size = 0;     // ranks
+  std::uint16_t name_bytes = 0;
+  std::uint16_t description_bytes = 0;
+  std::uint32_t run_count = 0;  // 0 where the ranks are too irregular to be told
+  std::uint32_t unused = 0;
+};
+
+// `count` ranks: first, first + stride, first + 2 · stride, …
+struct RankRun {
+  std::int32_t first = 0;
+  std::int32_t stride = 0;
+  std::int32_t count = 0;
+};
+
+// Written when the call returns.
+struct CallRecord {
+  std::uint64_t call = 0;         // number of the call in its process, from 1
+  std::uint64_t backend = 0;      // of the group
+  std::uint64_t begin_ticks = 0;  // when the call began; the record's own time is its end
+  std::int64_t sequence = 0;      // of the group, from 0; messages count apart from collectives
+  std::uint64_t bytes = 0;        // larger side
+  std::uint64_t message = 0;      // of send and recv: the work's address; else 0
+  std::int32_t peer = -1;         // rank in the group: root, or other side of a message
+  std::uint32_t works = 0;        // how many were enqueued; 0 of a message
+  trace::Operation operation = trace::Operation::unknown;
+  trace::DataType data_type = trace::DataType::unknown;
+  std::uint8_t on_device = 0;  // 1: a GPU runs it (NCCL); its interval is not ours to see
+  std::uint8_t unused[5] = {};
+};
+
+struct WorkRecord {
+  std::uint64_t work = 0;  // address; used again once it is over
+  std::uint64_t call = 0;  // of enqueue: the call that it is part of; 0: of none that is known
+};
+
+enum class Phase : std::uint8_t { data = 1, forward, backward, optimizer };
+
+struct PhaseRecord {
+  std::uint64_t identity = 0;  // of optimizer: which one
+  Phase phase = Phase::data;
+  std::uint8_t unused[7] = {};
+};
+
+struct DeviceRecord {
+  std::uint64_t cpu = 0;  // 1: the model computes on the CPU, in the threads that we see
+};
+
+}  // namespace lockstep::tracer::pytorch

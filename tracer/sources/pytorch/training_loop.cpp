@@ -1,0 +1,145 @@
+#include "tracer/sources/pytorch/training_loop.h"
+
+#include <algorithm>
+#include <charconv>
+#include <utility>
+
+namespace lockstep::tracer::pytorch {
+
+namespace {
+
+trace::Pass pass_of(Phase phase) {
+  switch (phase) {
+    case Phase::forward:
+      return trace::Pass::forward;
+    case Phase::backward:
+      return trace::Pass::backward;
+    case Phase::optimizer:
+      return trace::Pass::optimizer;
+    case Phase::data:
+      break;
+  }
+  return trace::Pass::other;
+}
+
+// "Forward 3" -> 3, where `prefix` is "Forward "; -1 for anything else.
+std::int32_t number_after(std::string_view name, std::string_view prefix) {
+  if (!name.starts_with(prefix)) return -1;
+  const std::string_view rest = name.substr(prefix.size());
+  std::int32_t number = -1;
+  const auto parsed = std::from_chars(rest.data(), rest.data() + rest.size(), number);
+  return parsed.ec == std::errc() && parsed.ptr == rest.data() + rest.size() && number >= 0 ? number : -1;
+}
+
+}  // namespace
+
+void TrainingLoop::cut(trace::Nanoseconds time) {
+  const trace::Nanoseconds begin = std::exchange(piece_begin_, time);
+  if (!started_ || waits_ > 0 || time <= begin) return;
+  if (in_gap()) {
+    if (gap_.size() < kMostGapPieces) gap_.push_back({begin, time, trace::Pass::other, -1});
+    return;
+  }
+  const Open& now = open_.back();
+  if (now.phase != Phase::data) computed_.push_back({begin, time, pass_of(now.phase), now.microbatch});
+}
+
+void TrainingLoop::settle_gap(trace::Pass pass) {
+  if (pass != trace::Pass::other) {
+    for (Computed& piece : gap_) {
+      piece.pass = pass;
+      computed_.push_back(piece);
+    }
+  }
+  gap_.clear();
+}
+
+void TrainingLoop::begin(Phase phase, std::uint64_t identity, std::int32_t microbatch,
+                         trace::Nanoseconds time) {
+  cut(time);
+  if (!started_) {
+    started_ = true;
+    step_begin_ = time;
+  }
+  if (in_gap()) {
+    if (phase == Phase::backward) {
+      settle_gap(trace::Pass::forward);
+    } else if (phase == Phase::optimizer) {
+      // Clipping, unscaling: of the optimizer. After a forward pass without a backward pass: not understood.
+      settle_gap(backward_before_ ? trace::Pass::optimizer : trace::Pass::other);
+    } else {
+      settle_gap(trace::Pass::other);
+    }
+    forward_seen_ = false;
+  }
+  if (phase == Phase::optimizer && !stepped_.insert(identity).second) {
+    steps_.push_back(trace::Step{0, step_begin_, optimizer_end_, step_++});
+    step_begin_ = optimizer_end_;
+    stepped_ = {identity};
+  }
+  // A backward pass inside a range that names it (a pipeline stage's) is of the same microbatch.
+  if (microbatch < 0 && !open_.empty()) microbatch = open_.back().microbatch;
+  open_.push_back({phase, microbatch});
+}
+
+void TrainingLoop::end(Phase phase, trace::Nanoseconds time) {
+  const auto found =
+      std::find_if(open_.rbegin(), open_.rend(), [phase](const Open& open) { return open.phase == phase; });
+  if (found == open_.rend()) return;  // it began before recording did
+  cut(time);
+  // What was opened inside it and not closed (an exception) ends with it.
+  open_.erase(std::next(found).base(), open_.end());
+  if (phase == Phase::optimizer) optimizer_end_ = time;
+  if (in_gap()) backward_before_ = phase == Phase::backward;
+}
+
+void TrainingLoop::begin_wait(trace::Nanoseconds time) {
+  cut(time);
+  ++waits_;
+}
+
+void TrainingLoop::end_wait(trace::Nanoseconds time) {
+  if (waits_ == 0) return;
+  cut(time);
+  --waits_;
+}
+
+void TrainingLoop::forward_part(trace::Nanoseconds time) {
+  if (!started_) {
+    started_ = true;
+    step_begin_ = piece_begin_ = time;
+  }
+  if (!in_gap() || forward_seen_) return;
+  cut(time);
+  settle_gap(trace::Pass::other);  // what came before it was no forward pass
+  forward_seen_ = true;
+}
+
+void TrainingLoop::finish() {
+  if (stepped_.empty() || optimizer_end_ <= step_begin_) return;
+  steps_.push_back(trace::Step{0, step_begin_, optimizer_end_, step_++});
+  stepped_.clear();
+}
+
+std::vector<trace::Step> TrainingLoop::take_steps() {
+  return std::exchange(steps_, {});
+}
+
+std::vector<TrainingLoop::Computed> TrainingLoop::take_computed() {
+  return std::exchange(computed_, {});
+}
+
+RangeMeaning meaning_of_range(std::string_view name) {
+  using Kind = RangeMeaning::Kind;
+  if (name.starts_with("enumerate(DataLoader)#")) return {Kind::data, -1};
+  if (name == "DistributedDataParallel.forward" || name == "FullyShardedDataParallel.forward")
+    return {Kind::forward, -1};
+  if (const std::int32_t number = number_after(name, "Forward "); number >= 0) return {Kind::forward, number};
+  if (const std::int32_t number = number_after(name, "Backward "); number >= 0)
+    return {Kind::backward, number};
+  if (name.starts_with("FSDP::pre_forward") || name.starts_with("FSDP::root_pre_forward"))
+    return {Kind::forward_part, -1};
+  return {};
+}
+
+}  // namespace lockstep::tracer::pytorch

@@ -1,0 +1,86 @@
+// Finds the steps and phases of a training loop that nobody annotated, from what its thread is seen to do.
+//
+// A step ends with its optimizer: at the end of the last optimizer step before an optimizer steps that had
+// stepped already. That is right with one optimizer, with several that take turns, with one for each
+// parameter (optimizer in backward), and with gradient accumulation, where many backward passes come before
+// one optimizer step. A second optimizer that steps less often than the first makes no steps of its own.
+// Steps follow each other without a gap: what happens between two of them (loading, logging, evaluation)
+// belongs to the second.
+//
+// Computation is told only where the model computes on the CPU: phases, less what the thread waits for
+// communication. A forward pass shows itself as a range where a wrapper (DistributedDataParallel, a pipeline
+// stage) names it; elsewhere it is what happens between the data, or the step's begin, and the backward pass.
+#pragma once
+
+#include <cstdint>
+#include <set>
+#include <string_view>
+#include <vector>
+
+#include "trace/event.h"
+#include "tracer/sources/pytorch/records.h"
+
+namespace lockstep::tracer::pytorch {
+
+class TrainingLoop {
+ public:
+  struct Computed {
+    trace::Nanoseconds begin = 0;
+    trace::Nanoseconds end = 0;
+    trace::Pass pass = trace::Pass::other;
+    std::int32_t microbatch = -1;
+  };
+
+  // Times don't decrease. Phases nest.
+  void begin(Phase phase, std::uint64_t identity, std::int32_t microbatch, trace::Nanoseconds time);
+  void end(Phase phase, trace::Nanoseconds time);
+  void begin_wait(trace::Nanoseconds time);
+  void end_wait(trace::Nanoseconds time);
+  // The forward pass is under way, as the first of its parts tells (FSDP names them, and not the whole).
+  void forward_part(trace::Nanoseconds time);
+  // Nothing more comes.
+  void finish();
+
+  // What has become clear since it was last taken.
+  std::vector<trace::Step> take_steps();  // lane is not set
+  std::vector<Computed> take_computed();
+
+ private:
+  struct Open {
+    Phase phase = Phase::data;
+    std::int32_t microbatch = -1;
+  };
+
+  // Ends the piece of computation that runs, and begins the next, of what the thread does now.
+  void cut(trace::Nanoseconds time);
+  // What to call the pieces since the last phase, which are only now understood; Pass::other: nothing.
+  void settle_gap(trace::Pass pass);
+  bool in_gap() const { return open_.empty(); }
+
+  static constexpr std::size_t kMostGapPieces = 65536;
+
+  std::vector<Open> open_;
+  int waits_ = 0;
+  bool started_ = false;
+  trace::Nanoseconds piece_begin_ = 0;
+  std::vector<Computed> gap_;
+  bool forward_seen_ = false;        // in this gap
+  bool backward_before_ = false;     // the phase before this gap was a backward pass
+  std::set<std::uint64_t> stepped_;  // optimizers that have stepped in this step
+  trace::Nanoseconds step_begin_ = 0;
+  trace::Nanoseconds optimizer_end_ = 0;
+  std::int64_t step_ = 0;
+  std::vector<trace::Step> steps_;
+  std::vector<Computed> computed_;
+};
+
+// What a range of PyTorch's own tells about the loop.
+struct RangeMeaning {
+  enum class Kind : std::uint8_t { none, data, forward, backward, forward_part } kind = Kind::none;
+  std::int32_t microbatch = -1;
+};
+// By its name: "DistributedDataParallel.forward", "enumerate(DataLoader)#…__next__", "Forward 3" and
+// "Backward 3" (pipeline stages), "FSDP::pre_forward …".
+RangeMeaning meaning_of_range(std::string_view name);
+
+}  // namespace lockstep::tracer::pytorch
