@@ -41,9 +41,11 @@ GroupTable build_groups(const Job& job) {
     const JobGroup& group = job.groups[index];
     const auto [entry, inserted] =
         known.try_emplace({group.name, group.ranks}, static_cast<std::uint32_t>(table.groups.size()));
+    const bool pipeline = says_pipeline(group.description.empty() ? group.name : group.description);
     if (inserted) {
-      const bool pipeline = says_pipeline(group.description.empty() ? group.name : group.description);
       table.groups.push_back({group.name, group.ranks, 0, index, pipeline});
+    } else if (pipeline) {
+      table.groups[entry->second].pipeline = true;  // one rank knows more of it than another
     }
     table.of_job_group.push_back(entry->second);
   }

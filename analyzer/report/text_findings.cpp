@@ -20,7 +20,8 @@ bool matters_to_people(const Warning& absence) {
 
 // The n-th send from one rank to another meets the n-th receive there: messages are matched so by definition.
 bool is_message_of_a_group(const CollectiveReport& c) {
-  return (c.operation == Operation::send || c.operation == Operation::recv) && !c.group_name.empty();
+  return !c.group_name.empty() && (c.operation == Operation::send || c.operation == Operation::recv ||
+                                   c.operation == Operation::send_recv);
 }
 
 // Matching by order of time alone can be wrong where operations are missing.

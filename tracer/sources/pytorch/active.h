@@ -29,5 +29,11 @@ template <typename Record>
 void note(RecordType type, const Record& record) noexcept {
   note(type, &record, sizeof record);
 }
+template <typename Record>
+void note(RecordType type, const Record& record, const void* more, std::uint32_t bytes) noexcept {
+  const SourceId source = active_source.load(std::memory_order_relaxed);
+  if (source == Recorder::kNoSource) return;
+  emit(source, static_cast<std::uint8_t>(type), &record, sizeof record, more, bytes);
+}
 
 }  // namespace lockstep::tracer::pytorch

@@ -57,7 +57,7 @@ std::vector<RankRun> runs_of(std::span<const std::int32_t> ranks) {
 }  // namespace
 
 std::string declare_group(void* backend, std::string_view backend_name, std::string_view name,
-                          std::string_view description, std::span<const std::int32_t> ranks) {
+                          std::string_view description, std::span<const std::int32_t> ranks, bool known) {
   static std::mutex mutex;
   const std::lock_guard<std::mutex> lock(mutex);
   const std::vector<RankRun> runs = runs_of(ranks);
@@ -78,6 +78,7 @@ std::string declare_group(void* backend, std::string_view backend_name, std::str
   if (source == Recorder::kNoSource) return {};
   emit(source, static_cast<std::uint8_t>(RecordType::group), &record, sizeof record, more.data(),
        static_cast<std::uint32_t>(more.size()));
+  if (known) return {};
   if (!follow_group(backend, record.size)) return "there are more process groups than can be followed";
   for (std::size_t i = 0; i < kClasses.size(); ++i) {
     if (backend_name == kClasses[i].name) return redirect_class(i, *static_cast<void***>(backend));

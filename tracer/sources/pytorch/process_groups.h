@@ -14,8 +14,9 @@ namespace lockstep::tracer::pytorch {
 
 // A backend object of a new group. `ranks` are global, in the group's order. Notes it, and from now on the
 // calls that it gets. Empty if all is well, else what can't be recorded and why. Call it before the group is
-// used.
+// used, or again (`known`) when its description has changed.
 std::string declare_group(void* backend, std::string_view backend_name, std::string_view name,
-                          std::string_view description, std::span<const std::int32_t> ranks);
+                          std::string_view description, std::span<const std::int32_t> ranks,
+                          bool known = false);
 
 }  // namespace lockstep::tracer::pytorch

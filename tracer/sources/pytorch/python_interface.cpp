@@ -18,6 +18,7 @@ namespace {
 
 constexpr std::int32_t kVersion = 1;
 constexpr std::size_t kLongestRange = 512;
+constexpr std::uint64_t kOwnRange = 1;  // of the hook; PyTorch's are addresses
 
 void note_phase(RecordType type, std::int32_t phase, std::uint64_t identity) noexcept {
   PhaseRecord record;
@@ -65,13 +66,13 @@ int32_t lockstep_pytorch_start(int32_t rank, int32_t world_size) {
 }
 
 void lockstep_pytorch_group(void* backend, const char* backend_name, const char* name,
-                            const char* description, const int32_t* ranks, int32_t count) {
+                            const char* description, const int32_t* ranks, int32_t count, int32_t known) {
   if (backend == nullptr || ranks == nullptr || count <= 0 || !pytorch::is_active()) return;
   const auto text = [](const char* text) { return text != nullptr ? text : ""; };
   try {
     pytorch::PytorchSource::instance().add_problem(
         pytorch::declare_group(backend, text(backend_name), text(name), text(description),
-                               std::span(ranks, static_cast<std::size_t>(count))));
+                               std::span(ranks, static_cast<std::size_t>(count)), known != 0));
   } catch (...) {  // no memory: the group stays unknown
   }
 }
@@ -86,12 +87,12 @@ void lockstep_pytorch_end(int32_t phase, uint64_t identity) {
 
 void lockstep_pytorch_begin_range(const char* name) {
   if (name == nullptr) name = "";
-  pytorch::note(pytorch::RecordType::range_begin, name,
+  pytorch::note(pytorch::RecordType::range_begin, pytorch::RangeRecord{pytorch::kOwnRange}, name,
                 static_cast<std::uint32_t>(strnlen(name, pytorch::kLongestRange)));
 }
 
 void lockstep_pytorch_end_range(void) {
-  pytorch::note(pytorch::RecordType::range_end);
+  pytorch::note(pytorch::RecordType::range_end, pytorch::RangeRecord{pytorch::kOwnRange});
 }
 
 void lockstep_pytorch_device(int32_t cpu) {

@@ -13,10 +13,13 @@ LOCKSTEP_EXPORTED int32_t lockstep_pytorch_version(void);
 // Follow PyTorch in this process from now on. The rank as torch.distributed knows it, -1 where it doesn't:
 // what the launcher put into the environment comes first. 0: recording; 1: nothing is to be recorded.
 LOCKSTEP_EXPORTED int32_t lockstep_pytorch_start(int32_t rank, int32_t world_size);
-// A process group's backend (its C++ object), before its first use.
+// A process group's backend (its C++ object), before its first use; or again (`known` 1), where more has
+// become known of what it is for.
 LOCKSTEP_EXPORTED void lockstep_pytorch_group(void* backend, const char* backend_name, const char* name,
-                                              const char* description, const int32_t* ranks, int32_t count);
-// 1 data, 2 forward, 3 backward, 4 optimizer (`identity`: which one).
+                                              const char* description, const int32_t* ranks, int32_t count,
+                                              int32_t known);
+// 1 data, 2 forward, 3 backward, 4 optimizer. `identity`: which optimizer; of a forward or backward pass its
+// microbatch, counted from 1 (0: none).
 LOCKSTEP_EXPORTED void lockstep_pytorch_begin(int32_t phase, uint64_t identity);
 LOCKSTEP_EXPORTED void lockstep_pytorch_end(int32_t phase, uint64_t identity);
 LOCKSTEP_EXPORTED void lockstep_pytorch_begin_range(const char* name);

@@ -166,14 +166,14 @@ void PytorchSource::process(const Event& event) {
       return operations_->end_message(read<WorkRecord>(body, event.bytes), event.time);
     case RecordType::wait_begin:
       on.loop.begin_wait(event.time);
-      return open(on, event.time, "wait for communication", RecordType::wait_end);
+      return open(on, event.time, "wait for communication", RecordType::wait_end, 0);
     case RecordType::wait_end:
       on.loop.end_wait(event.time);
-      return close(on, RecordType::wait_end, Phase::data, event.time);
+      return close(on, RecordType::wait_end, 0, event.time);
     case RecordType::range_begin:
       return open_range(on, event, body);
     case RecordType::range_end:
-      return close(on, RecordType::range_end, Phase::data, event.time);
+      return close(on, RecordType::range_end, read<RangeRecord>(body, event.bytes).range, event.time);
     case RecordType::phase_begin:
     case RecordType::phase_end:
       return phase(on, event, body);
@@ -184,37 +184,42 @@ void PytorchSource::process(const Event& event) {
 }
 
 void PytorchSource::open_range(Thread& thread, const Event& event, const std::byte* body) {
-  const std::string_view name(reinterpret_cast<const char*>(body), event.bytes);
-  // Collectives have events of their own.
-  const bool collective = name.starts_with("gloo:") || name.starts_with("nccl:");
+  if (event.bytes < sizeof(RangeRecord)) return;
+  const auto record = read<RangeRecord>(body, event.bytes);
+  const std::string_view name(reinterpret_cast<const char*>(body + sizeof record),
+                              event.bytes - sizeof record);
   const RangeMeaning meaning = meaning_of_range(name);
   using Kind = RangeMeaning::Kind;
   if (meaning.kind == Kind::data) thread.loop.begin(Phase::data, 0, -1, event.time);
   if (meaning.kind == Kind::forward) thread.loop.begin(Phase::forward, 0, meaning.microbatch, event.time);
   if (meaning.kind == Kind::backward) thread.loop.begin(Phase::backward, 0, meaning.microbatch, event.time);
   if (meaning.kind == Kind::forward_part) thread.loop.forward_part(event.time);
-  open(thread, event.time, name, RecordType::range_end, !collective);
+  open(thread, event.time, name, RecordType::range_end, record.range);
   thread.open.back().meaning = meaning;
 }
 
 void PytorchSource::open(Thread& thread, trace::Nanoseconds time, std::string_view name, RecordType closed_by,
-                         bool shown) {
+                         std::uint64_t key, bool shown) {
   OpenRange range;
   range.begin = time;
   range.name = shown ? context_->writer.intern(name) : 0;
   range.shown = shown;
   range.closed_by = closed_by;
+  range.key = key;
   thread.open.push_back(range);
 }
 
-void PytorchSource::close(Thread& thread, RecordType by, Phase phase, trace::Nanoseconds time) {
-  // The innermost that this closes; what was opened inside it and never closed (a record was lost) goes too.
-  std::size_t index = thread.open.size();
-  while (index > 0 && (thread.open[index - 1].closed_by != by || thread.open[index - 1].phase != phase))
-    --index;
-  if (index == 0) return;
-  const OpenRange range = thread.open[index - 1];
-  thread.open.resize(index - 1);
+void PytorchSource::close(Thread& thread, RecordType by, std::uint64_t key, trace::Nanoseconds time) {
+  const auto found = std::find_if(thread.open.rbegin(), thread.open.rend(), [&](const OpenRange& range) {
+    return range.closed_by == by && range.key == key;
+  });
+  if (found == thread.open.rend()) return;  // it began before recording did
+  const OpenRange range = *found;
+  // Ranges nearly always nest; one that a program ends out of turn claims nothing about the others.
+  const auto is_shown = [](const OpenRange& open) { return open.shown; };
+  const bool nested = std::none_of(thread.open.rbegin(), found, is_shown);
+  const auto depth = std::count_if(std::next(found), thread.open.rend(), is_shown);
+  thread.open.erase(std::next(found).base());
   using Kind = RangeMeaning::Kind;
   if (range.meaning.kind == Kind::data) thread.loop.end(Phase::data, time);
   if (range.meaning.kind == Kind::forward) thread.loop.end(Phase::forward, time);
@@ -226,10 +231,10 @@ void PytorchSource::close(Thread& thread, RecordType by, Phase phase, trace::Nan
   event.end = std::max(range.begin, time);
   event.name = range.name;
   event.domain = context_->writer.intern(kDomain);
-  event.depth = static_cast<std::uint16_t>(std::min<std::size_t>(
-      static_cast<std::size_t>(std::count_if(thread.open.begin(), thread.open.end(),
-                                             [](const OpenRange& open) { return open.shown; })),
-      std::numeric_limits<std::uint16_t>::max()));
+  event.nested = nested;
+  event.depth = nested ? static_cast<std::uint16_t>(
+                             std::min<std::ptrdiff_t>(depth, std::numeric_limits<std::uint16_t>::max()))
+                       : 0;
   context_->writer.append(event);
 }
 
@@ -238,12 +243,14 @@ void PytorchSource::phase(Thread& thread, const Event& event, const std::byte* b
   if (record.phase < Phase::data || record.phase > Phase::optimizer) return;
   if (event.type == RecordType::phase_end) {
     thread.loop.end(record.phase, event.time);
-    return close(thread, RecordType::phase_end, record.phase, event.time);
+    return close(thread, RecordType::phase_end, static_cast<std::uint64_t>(record.phase), event.time);
   }
-  thread.loop.begin(record.phase, record.identity, -1, event.time);
+  const bool numbered = record.phase != Phase::optimizer && record.identity <= INT32_MAX;
+  const std::int32_t microbatch = numbered ? static_cast<std::int32_t>(record.identity) - 1 : -1;
+  thread.loop.begin(record.phase, record.identity, microbatch, event.time);
   // The optimizer's range comes from PyTorch itself, with its class.
-  open(thread, event.time, name_of(record.phase), RecordType::phase_end, record.phase != Phase::optimizer);
-  thread.open.back().phase = record.phase;
+  open(thread, event.time, name_of(record.phase), RecordType::phase_end,
+       static_cast<std::uint64_t>(record.phase), record.phase != Phase::optimizer);
 }
 
 void PytorchSource::write_loops() {

@@ -45,7 +45,7 @@ class PytorchSource final : public Source {
     bool shown = true;
     bool noted = false;
     RecordType closed_by = RecordType::range_end;
-    Phase phase = Phase::data;  // where a phase_end closes it
+    std::uint64_t key = 0;  // which of those that this closes: the range, the phase
   };
   struct Thread {
     std::string name;
@@ -61,8 +61,8 @@ class PytorchSource final : public Source {
   void process_before(trace::Nanoseconds horizon);
   void open_range(Thread& thread, const Event& event, const std::byte* body);
   void open(Thread& thread, trace::Nanoseconds time, std::string_view name, RecordType closed_by,
-            bool shown = true);
-  void close(Thread& thread, RecordType by, Phase phase, trace::Nanoseconds time);
+            std::uint64_t key, bool shown = true);
+  void close(Thread& thread, RecordType by, std::uint64_t key, trace::Nanoseconds time);
   void phase(Thread& thread, const Event& event, const std::byte* body);
   void write_loops();
   void note_open(trace::Nanoseconds horizon);

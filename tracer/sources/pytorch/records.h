@@ -16,8 +16,8 @@ enum class RecordType : std::uint8_t {
   message_end,  // WorkRecord: a send or receive was waited for, and is over
   wait_begin,   // nothing: the thread begins to wait for communication
   wait_end,     // nothing
-  range_begin,  // the text of the range's name
-  range_end,    // nothing
+  range_begin,  // RangeRecord and the range's name
+  range_end,    // RangeRecord
   phase_begin,  // PhaseRecord
   phase_end,    // PhaseRecord
   device,       // DeviceRecord
@@ -61,10 +61,14 @@ struct WorkRecord {
   std::uint64_t call = 0;  // of enqueue: the call that it is part of; 0: of none that is known
 };
 
+struct RangeRecord {
+  std::uint64_t range = 0;  // tells it from other ranges that are open on the thread
+};
+
 enum class Phase : std::uint8_t { data = 1, forward, backward, optimizer };
 
 struct PhaseRecord {
-  std::uint64_t identity = 0;  // of optimizer: which one
+  std::uint64_t identity = 0;  // of optimizer: which one; else the microbatch from 1, 0 for none
   Phase phase = Phase::data;
   std::uint8_t unused[7] = {};
 };

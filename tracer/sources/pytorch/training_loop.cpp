@@ -41,14 +41,26 @@ void TrainingLoop::cut(trace::Nanoseconds time) {
     return;
   }
   const Open& now = open_.back();
-  if (now.phase != Phase::data) computed_.push_back({begin, time, pass_of(now.phase), now.microbatch});
+  if (now.phase != Phase::data) compute({begin, time, pass_of(now.phase), now.microbatch});
 }
 
-void TrainingLoop::settle_gap(trace::Pass pass) {
+void TrainingLoop::compute(const Computed& piece) {
+  if (!computed_.empty()) {
+    Computed& last = computed_.back();
+    if (last.end == piece.begin && last.pass == piece.pass && last.microbatch == piece.microbatch) {
+      last.end = piece.end;
+      return;
+    }
+  }
+  computed_.push_back(piece);
+}
+
+void TrainingLoop::settle_gap(trace::Pass pass, std::int32_t microbatch) {
   if (pass != trace::Pass::other) {
     for (Computed& piece : gap_) {
       piece.pass = pass;
-      computed_.push_back(piece);
+      piece.microbatch = microbatch;
+      compute(piece);
     }
   }
   gap_.clear();
@@ -63,18 +75,23 @@ void TrainingLoop::begin(Phase phase, std::uint64_t identity, std::int32_t micro
   }
   if (in_gap()) {
     if (phase == Phase::backward) {
-      settle_gap(trace::Pass::forward);
+      // In a pipeline that is the loss of the microbatch that turns round, or the schedule's own work.
+      const bool turns_round =
+          microbatch < 0 || (before_gap_ == Phase::forward && microbatch == microbatch_before_gap_);
+      settle_gap(turns_round ? trace::Pass::forward : trace::Pass::other, microbatch);
     } else if (phase == Phase::optimizer) {
       // Clipping, unscaling: of the optimizer. After a forward pass without a backward pass: not understood.
-      settle_gap(backward_before_ ? trace::Pass::optimizer : trace::Pass::other);
+      settle_gap(before_gap_ == Phase::backward ? trace::Pass::optimizer : trace::Pass::other);
     } else {
       settle_gap(trace::Pass::other);
     }
     forward_seen_ = false;
   }
   if (phase == Phase::optimizer && !stepped_.insert(identity).second) {
-    steps_.push_back(trace::Step{0, step_begin_, optimizer_end_, step_++});
-    step_begin_ = optimizer_end_;
+    // Should the end of its step before have been lost, this one is it.
+    const trace::Nanoseconds end = optimizer_end_ > step_begin_ ? optimizer_end_ : time;
+    steps_.push_back(trace::Step{0, step_begin_, end, step_++});
+    step_begin_ = end;
     stepped_ = {identity};
   }
   // A backward pass inside a range that names it (a pipeline stage's) is of the same microbatch.
@@ -87,10 +104,14 @@ void TrainingLoop::end(Phase phase, trace::Nanoseconds time) {
       std::find_if(open_.rbegin(), open_.rend(), [phase](const Open& open) { return open.phase == phase; });
   if (found == open_.rend()) return;  // it began before recording did
   cut(time);
+  const std::int32_t microbatch = found->microbatch;
   // What was opened inside it and not closed (an exception) ends with it.
   open_.erase(std::next(found).base(), open_.end());
   if (phase == Phase::optimizer) optimizer_end_ = time;
-  if (in_gap()) backward_before_ = phase == Phase::backward;
+  if (in_gap()) {
+    before_gap_ = phase;
+    microbatch_before_gap_ = microbatch;
+  }
 }
 
 void TrainingLoop::begin_wait(trace::Nanoseconds time) {

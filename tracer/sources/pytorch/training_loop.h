@@ -53,8 +53,9 @@ class TrainingLoop {
 
   // Ends the piece of computation that runs, and begins the next, of what the thread does now.
   void cut(trace::Nanoseconds time);
+  void compute(const Computed& piece);
   // What to call the pieces since the last phase, which are only now understood; Pass::other: nothing.
-  void settle_gap(trace::Pass pass);
+  void settle_gap(trace::Pass pass, std::int32_t microbatch = -1);
   bool in_gap() const { return open_.empty(); }
 
   static constexpr std::size_t kMostGapPieces = 65536;
@@ -64,8 +65,9 @@ class TrainingLoop {
   bool started_ = false;
   trace::Nanoseconds piece_begin_ = 0;
   std::vector<Computed> gap_;
-  bool forward_seen_ = false;        // in this gap
-  bool backward_before_ = false;     // the phase before this gap was a backward pass
+  bool forward_seen_ = false;  // in this gap
+  Phase before_gap_ = Phase::data;
+  std::int32_t microbatch_before_gap_ = -1;
   std::set<std::uint64_t> stepped_;  // optimizers that have stepped in this step
   trace::Nanoseconds step_begin_ = 0;
   trace::Nanoseconds optimizer_end_ = 0;

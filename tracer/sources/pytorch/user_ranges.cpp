@@ -41,15 +41,25 @@ using NameOf = const char* (*)(const void* function);
 
 NameOf name_of = nullptr;
 
+// Collectives have events of their own; and their ranges end on another thread, or out of turn.
+bool is_collective(const char* name) {
+  return std::strncmp(name, "gloo:", 5) == 0 || std::strncmp(name, "nccl:", 5) == 0;
+}
+
 NoContext begin_range(const void* function) {
-  const char* const name = name_of(function);
-  const std::size_t length = name != nullptr ? strnlen(name, kLongestName) : 0;
-  note(RecordType::range_begin, name, static_cast<std::uint32_t>(length));
+  const char* name = name_of(function);
+  if (name == nullptr) name = "";
+  if (!is_collective(name)) {
+    const RangeRecord record{reinterpret_cast<std::uintptr_t>(function)};
+    note(RecordType::range_begin, record, name, static_cast<std::uint32_t>(strnlen(name, kLongestName)));
+  }
   return {};
 }
 
-void end_range(const void*, void*) {
-  note(RecordType::range_end);
+void end_range(const void* function, void*) {
+  const char* const name = name_of(function);
+  if (name != nullptr && is_collective(name)) return;
+  note(RecordType::range_end, RangeRecord{reinterpret_cast<std::uintptr_t>(function)});
 }
 
 }  // namespace

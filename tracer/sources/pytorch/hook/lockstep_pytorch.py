@@ -43,7 +43,7 @@ def _load():
     library.lockstep_pytorch_start.argtypes = [ctypes.c_int32, ctypes.c_int32]
     library.lockstep_pytorch_group.argtypes = [
         ctypes.c_void_p, ctypes.c_char_p, ctypes.c_char_p, ctypes.c_char_p,
-        ctypes.POINTER(ctypes.c_int32), ctypes.c_int32]
+        ctypes.POINTER(ctypes.c_int32), ctypes.c_int32, ctypes.c_int32]
     library.lockstep_pytorch_group.restype = None
     for name in ("begin", "end"):
         function = getattr(library, "lockstep_pytorch_" + name)
@@ -100,7 +100,7 @@ def _address_of(instance):
 
 
 @_quiet
-def _tell_group(group, ranks, name, description):
+def _tell_group(group, ranks, description, known=False):
     library = _follow()
     if library is None:
         return
@@ -115,8 +115,8 @@ def _tell_group(group, ranks, name, description):
         if address in told:
             continue
         told.add(address)
-        library.lockstep_pytorch_group(address, backend.name().encode(), name.encode(), description.encode(),
-                                       array, len(ranks))
+        library.lockstep_pytorch_group(address, backend.name().encode(), (getattr(group, "group_name", "") or "").encode(),
+                                       description.encode(), array, len(ranks), known)
 
 
 def _follow_process_groups():
@@ -135,6 +135,11 @@ def _follow_process_groups():
     c10d._new_process_group_helper = helper
 
 
+def _description_of(group):
+    description = getattr(group, "group_desc", "") or ""
+    return "" if description == "undefined" else description
+
+
 @_quiet
 def _group_was_made(c10d, made, group_size, group_rank, global_ranks):
     group = made[0] if isinstance(made, tuple) else made
@@ -144,11 +149,7 @@ def _group_was_made(c10d, made, group_size, group_rank, global_ranks):
     ranks = list(global_ranks) if global_ranks else list(range(group_size))
     if not global_ranks:
         _follow(group_rank, group_size)
-    name = getattr(group, "group_name", "") or ""
-    description = getattr(group, "group_desc", "") or ""
-    if description in ("undefined", ""):
-        description = ""
-    _tell_group(group, ranks, name, description)
+    _tell_group(group, ranks, _description_of(group))
 
 
 # --- phases -----------------------------------------------------------------------------------------------------
@@ -213,6 +214,46 @@ def _follow_optimizers():
     register_optimizer_step_post_hook(after)
 
 
+# --- pipelines --------------------------------------------------------------------------------------------------
+
+
+def _follow_pipelines():
+    """Stages of torch.distributed.pipelining: whose group it is, and which microbatch is computed."""
+    import torch.distributed as dist
+    from torch.distributed.pipelining import stage
+    base = stage._PipelineStageBase
+    made = base.__init__
+
+    @functools.wraps(made)
+    def init(self, *args, **kwargs):
+        made(self, *args, **kwargs)
+        _stage_was_made(dist, self)
+
+    base.__init__ = init
+    for name, phase in (("forward_one_chunk", FORWARD), ("backward_one_chunk", BACKWARD)):
+        if hasattr(base, name):
+            setattr(base, name, _with_microbatch(getattr(base, name), phase))
+
+
+@_quiet
+def _stage_was_made(dist, stage):
+    group = stage.group if stage.group is not None else dist.group.WORLD
+    _tell_group(group, dist.get_process_group_ranks(group), _description_of(group) + " (pipeline)", known=True)
+
+
+def _with_microbatch(original, phase):
+    @functools.wraps(original)
+    def one_chunk(self, *args, **kwargs):
+        microbatch = args[0] if args else -1
+        _begin(phase, microbatch + 1 if isinstance(microbatch, int) else 0)
+        try:
+            return original(self, *args, **kwargs)
+        finally:
+            _end(phase)
+
+    return one_chunk
+
+
 # --- the interpreter --------------------------------------------------------------------------------------------
 
 _OLDEST_GENERATION = 2
@@ -234,7 +275,17 @@ def _watch_garbage_collection():
         gc.callbacks.append(_garbage_collected)
 
 
-def install():
+def install(when_imported):
+    def follow_later(module, follow):
+        def action():
+            try:
+                follow()
+            except Exception as problem:
+                _tell_problem(f"{follow.__name__}: {problem}")
+
+        when_imported(module, action)
+
+    follow_later("torch.distributed.pipelining.stage", _follow_pipelines)
     for follow in (_follow_process_groups, _follow_backward, _follow_optimizers):
         try:
             follow()

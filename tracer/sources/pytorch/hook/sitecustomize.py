@@ -8,13 +8,13 @@ import os
 import sys
 
 
-def _wait_for_torch(folder):
-    class Finder:
-        """Answers for torch alone, and once."""
+def _when_imported(wanted, action):
+    """Calls action() once the module of that name has been imported, whenever that is."""
 
+    class Finder:
         @staticmethod
         def find_spec(name, path=None, target=None):
-            if name != "torch":
+            if name != wanted:
                 return None
             sys.meta_path.remove(Finder)
             for finder in sys.meta_path:
@@ -35,7 +35,7 @@ def _wait_for_torch(folder):
                     pass
                 original(module)
                 try:
-                    _install(folder)
+                    action()
                 except Exception:  # whatever it is, the program goes on without us
                     if os.environ.get("LOCKSTEP_DEBUG"):
                         raise
@@ -57,7 +57,7 @@ def _install(folder):
     module = module_from_spec(spec_from_loader(loader.name, loader))
     sys.modules[loader.name] = module
     loader.exec_module(module)
-    module.install()
+    module.install(_when_imported)
 
 
 def _run_the_next(folder):
@@ -77,7 +77,7 @@ def _run_the_next(folder):
 
 _folder = os.path.dirname(os.path.abspath(__file__))
 if os.environ.get("LOCKSTEP_RUN") and os.environ.get("LOCKSTEP_PYTHON_HOOK", "on") != "off":
-    _wait_for_torch(_folder)
+    _when_imported("torch", lambda: _install(_folder))
 # The program's own modules are looked for where it expects them; what it starts still finds us by PYTHONPATH.
 sys.path[:] = [p for p in sys.path if p != _folder]
 _run_the_next(_folder)
