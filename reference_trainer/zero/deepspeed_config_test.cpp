@@ -333,8 +333,9 @@ TEST(DeepSpeedConfig, DeepNestingIsNoDanger) {
   const std::size_t depth = 200'000;
   EXPECT_FALSE(
       parse(zero(2, "\"reduce_bucket_size\": " + std::string(depth, '[') + std::string(depth, ']'))).ok());
-  std::string objects = "1";
-  for (std::size_t i = 0; i < depth; ++i) objects = "{\"a\":" + std::move(objects);
+  std::string objects;
+  for (std::size_t i = 0; i < depth; ++i) objects += "{\"a\":";
+  objects += "1";
   EXPECT_FALSE(parse(objects).ok());
   EXPECT_TRUE(parse(zero(2, "\"x\": " + std::string(depth, '[') + std::string(depth, ']'))).ok());
 }

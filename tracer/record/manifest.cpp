@@ -57,10 +57,16 @@ Json sources(const Manifest& manifest) {
     }
   }
   nvtx["could_not_record"] = could_not;
-  Json none;
-  none["state"] = "not in this version";
-  none["could_not_record"] = Json::array({"GPU kernels, copies and CUDA calls"});
-  return Json{{"nvtx", nvtx}, {"cupti", none}};
+  Json all;
+  all["nvtx"] = nvtx;
+  if (!manifest.recording.has_value()) return all;
+  for (const auto& [name, source] : manifest.recording->sources()) {
+    Json problems = Json::array();
+    for (const auto& [problem, processes] : source.problems)
+      problems.push_back(processes == 1 ? problem : fmt::format("{} ({} processes)", problem, processes));
+    all[name] = {{"state", source.state}, {"could_not_record", problems}};
+  }
+  return all;
 }
 
 }  // namespace

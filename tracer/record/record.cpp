@@ -67,12 +67,12 @@ std::string joined(const std::vector<std::int32_t>& numbers) {
 
 void print_nothing_recorded(const Manifest& manifest) {
   if (!manifest.other_tool.empty()) return;  // said when the run began
-  say("nothing was recorded: no process of the command made an NVTX call.");
-  say("Lockstep records programs that are instrumented with NVTX (docs/instrumentation.md says "
-      "how). If yours "
-      "is, check that it was not built with NVTX_DISABLE, is not statically linked, and passes its "
-      "environment on to the "
-      "processes that it starts.");
+  say("nothing was recorded: no process of the command trained with PyTorch or made an NVTX call.");
+  say("Lockstep follows PyTorch in Python processes (not with python -I, -E or -S, or where PYTHONPATH is "
+      "taken away), and programs that are instrumented with NVTX (docs/instrumentation.md says how; not "
+      "built "
+      "with NVTX_DISABLE, not statically linked). Both need the environment that the command was started "
+      "with.");
 }
 
 void print_summary(const Manifest& manifest, const fs::path& folder) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <set>
 #include <system_error>
 #include <tuple>
 #include <utility>
@@ -44,6 +45,14 @@ RecordedFile read_file(const std::filesystem::path& path) {
   file.process = text("process");
   file.command = text("command");
   file.clock_source = text("clock_source");
+  constexpr std::string_view kSource = "source.";
+  for (const auto& [key, value] : metadata) {
+    if (!key.starts_with(kSource)) continue;
+    const std::string name = key.substr(kSource.size(), key.find('.', kSource.size()) - kSource.size());
+    if (key == std::string(kSource) + name)
+      file.sources[name].state = value == "recording" ? "recorded" : value;
+    if (key == std::string(kSource) + name + ".problem") file.sources[name].problem = value;
+  }
   file.groups = reader.groups();
   file.complete = reader.complete();
   file.chunks = reader.chunks().size();
@@ -90,6 +99,25 @@ std::map<std::string, std::vector<std::int32_t>> Recording::hosts() const {
   std::map<std::string, std::vector<std::int32_t>> hosts;
   for (const RecordedFile& file : ranks) hosts[file.host].push_back(file.rank);
   return hosts;
+}
+
+std::map<std::string, Recording::Source> Recording::sources() const {
+  std::map<std::string, Source> sources;
+  std::map<std::string, std::set<std::string>> states;
+  for (const auto* files : {&ranks, &processes}) {
+    for (const RecordedFile& file : *files) {
+      for (const auto& [name, source] : file.sources) {
+        states[name].insert(source.state);
+        Source& known = sources[name];
+        if (!source.problem.empty()) ++known.problems[source.problem];
+      }
+    }
+  }
+  for (const auto& [name, of] : states) {
+    std::string& text = sources[name].state;
+    for (const std::string& state : of) text += (text.empty() ? "" : ", ") + state;
+  }
+  return sources;
 }
 
 std::size_t Recording::incomplete_files() const {

@@ -13,6 +13,12 @@
 
 namespace lockstep::tracer::record {
 
+// What became of a source of events in one process (tracer/sources/source.h, describe_source).
+struct SourceState {
+  std::string state;    // "recording", "absent", …
+  std::string problem;  // what it could not record, and why; empty if nothing
+};
+
 struct RecordedFile {
   std::string file;  // name in the run folder
   std::int32_t rank = -1;
@@ -27,6 +33,7 @@ struct RecordedFile {
   std::uint64_t events = 0;                      // clock snapshots and drop notes apart
   std::map<std::string, std::uint64_t> dropped;  // events lost, by reason
   std::vector<trace::Group> groups;              // process groups that it spoke of
+  std::map<std::string, SourceState> sources;    // by name, those that spoke; NVTX does not
   bool complete = false;                         // closed by its process
   std::string problem;                           // empty, or why the file could not be read
 };
@@ -40,6 +47,14 @@ struct Recording {
   std::uint64_t events = 0;
   std::uint64_t bytes = 0;
   std::map<std::string, std::uint64_t> dropped;
+
+  // What the processes say of each source: its states, joined where they differ, and each problem once, with
+  // how many processes have it.
+  struct Source {
+    std::string state;
+    std::map<std::string, std::size_t> problems;
+  };
+  std::map<std::string, Source> sources() const;
 
   bool empty() const { return ranks.empty() && processes.empty(); }
   std::uint64_t dropped_events() const;

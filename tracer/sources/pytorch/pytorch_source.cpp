@@ -194,6 +194,7 @@ void PytorchSource::open_range(Thread& thread, const Event& event, const std::by
   if (meaning.kind == Kind::forward) thread.loop.begin(Phase::forward, 0, meaning.microbatch, event.time);
   if (meaning.kind == Kind::backward) thread.loop.begin(Phase::backward, 0, meaning.microbatch, event.time);
   if (meaning.kind == Kind::forward_part) thread.loop.forward_part(event.time);
+  if (meaning.kind == Kind::loop) thread.loop.touch(event.time);
   open(thread, event.time, name, RecordType::range_end, record.range);
   thread.open.back().meaning = meaning;
 }

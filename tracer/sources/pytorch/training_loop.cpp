@@ -125,11 +125,14 @@ void TrainingLoop::end_wait(trace::Nanoseconds time) {
   --waits_;
 }
 
+void TrainingLoop::touch(trace::Nanoseconds time) {
+  if (started_) return;
+  started_ = true;
+  step_begin_ = piece_begin_ = time;
+}
+
 void TrainingLoop::forward_part(trace::Nanoseconds time) {
-  if (!started_) {
-    started_ = true;
-    step_begin_ = piece_begin_ = time;
-  }
+  touch(time);
   if (!in_gap() || forward_seen_) return;
   cut(time);
   settle_gap(trace::Pass::other);  // what came before it was no forward pass
@@ -160,6 +163,7 @@ RangeMeaning meaning_of_range(std::string_view name) {
     return {Kind::backward, number};
   if (name.starts_with("FSDP::pre_forward") || name.starts_with("FSDP::root_pre_forward"))
     return {Kind::forward_part, -1};
+  if (name.starts_with("Optimizer.zero_grad#")) return {Kind::loop, -1};
   return {};
 }
 

@@ -38,6 +38,8 @@ class TrainingLoop {
   void end_wait(trace::Nanoseconds time);
   // The forward pass is under way, as the first of its parts tells (FSDP names them, and not the whole).
   void forward_part(trace::Nanoseconds time);
+  // The loop has begun, as a range tells that belongs to no phase (an optimizer that sets gradients to zero).
+  void touch(trace::Nanoseconds time);
   // Nothing more comes.
   void finish();
 
@@ -78,11 +80,11 @@ class TrainingLoop {
 
 // What a range of PyTorch's own tells about the loop.
 struct RangeMeaning {
-  enum class Kind : std::uint8_t { none, data, forward, backward, forward_part } kind = Kind::none;
+  enum class Kind : std::uint8_t { none, data, forward, backward, forward_part, loop } kind = Kind::none;
   std::int32_t microbatch = -1;
 };
 // By its name: "DistributedDataParallel.forward", "enumerate(DataLoader)#…__next__", "Forward 3" and
-// "Backward 3" (pipeline stages), "FSDP::pre_forward …".
+// "Backward 3" (pipeline stages), "FSDP::pre_forward …", "Optimizer.zero_grad#…".
 RangeMeaning meaning_of_range(std::string_view name);
 
 }  // namespace lockstep::tracer::pytorch

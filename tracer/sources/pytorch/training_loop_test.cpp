@@ -142,6 +142,18 @@ TEST(TrainingLoop, InAPipelineOnlyTheMicrobatchThatTurnsRoundHasALoss) {
                                           Piece{95, 99, Pass::backward, 2}));
 }
 
+TEST(TrainingLoop, SettingGradientsToZeroBeginsTheFirstStep) {
+  TrainingLoop loop;
+  loop.touch(5);
+  phase(loop, Phase::backward, 20, 30);
+  phase(loop, Phase::optimizer, 30, 40, 1);
+  loop.touch(45);
+  loop.finish();
+  EXPECT_THAT(steps(loop), ElementsAre(Boundary{5, 40, 0}));
+  EXPECT_THAT(computed(loop), ElementsAre(Piece{5, 20, Pass::forward, -1}, Piece{20, 30, Pass::backward, -1},
+                                          Piece{30, 40, Pass::optimizer, -1}));
+}
+
 TEST(TrainingLoop, EvaluationBetweenStepsIsNoForwardPassOfTraining) {
   TrainingLoop loop;
   phase(loop, Phase::optimizer, 0, 10, 1);

@@ -1,0 +1,211 @@
+"""Training jobs as people write them, without a word of Lockstep: jobs.py MODE OUTPUT.
+
+MODE: ddp (gradient accumulation, DataLoader with workers), fsdp2, fsdp1, tensor_parallel (DTensor), pipeline.
+Prints the losses; leaves OUTPUT.RANK.json: what the job itself counted, by PyTorch's flight recorder and by
+wrappers of the functions that it calls.
+"""
+import contextlib
+import functools
+import json
+import os
+import sys
+
+import torch
+import torch.distributed as dist
+import torch.nn as nn
+
+STEPS = 4
+WIDTH = 64
+LAYERS = 4
+BATCH = 8
+
+
+class Block(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.up = nn.Linear(width, 4 * width)
+        self.down = nn.Linear(4 * width, width)
+
+    def forward(self, x):
+        return x + self.down(torch.relu(self.up(x)))
+
+
+class Model(nn.Module):
+    """An input layer that belongs to no block, and the blocks."""
+
+    def __init__(self, width, layers):
+        super().__init__()
+        self.embed = nn.Linear(width, width)
+        self.layers = nn.ModuleList(Block(width) for _ in range(layers))
+
+    def forward(self, x):
+        x = self.embed(x)
+        for layer in self.layers:
+            x = layer(x)
+        return x
+
+
+# What the job calls by these functions, in order. DDP's own collectives come from C++ and are not among them.
+counted = []
+
+
+def bytes_of(*tensors):
+    return sum(t.numel() * t.element_size() for t in tensors)
+
+
+def count_calls():
+    def wrap(name, operation, size):
+        original = getattr(dist, name)
+
+        @functools.wraps(original)
+        def wrapper(*args, **kwargs):
+            counted.append([operation, size(*args, *kwargs.values())])
+            return original(*args, **kwargs)
+
+        setattr(dist, name, wrapper)
+
+    wrap("all_gather_into_tensor", "all_gather", lambda out, *_: bytes_of(out))
+    wrap("reduce_scatter_tensor", "reduce_scatter", lambda out, data, *_: bytes_of(data))
+    wrap("all_reduce", "all_reduce", lambda data, *_: bytes_of(data))
+    wrap("barrier", "barrier", lambda *_: 0)
+    original = dist.batch_isend_irecv
+
+    def batch(operations):
+        for operation in operations:
+            name = "send" if operation.op.__name__ == "isend" else "recv"
+            counted.append([name, bytes_of(operation.tensor), operation.peer])
+        return original(operations)
+
+    from torch.distributed import distributed_c10d as c10d
+    c10d.batch_isend_irecv = dist.batch_isend_irecv = batch
+    # torch.distributed.pipelining sends the shapes of its tensors first, by these.
+    for name, operation in (("send", "send"), ("recv", "recv")):
+        wrap_message(name, operation)
+
+
+def wrap_message(name, operation):
+    from torch.distributed import distributed_c10d as c10d
+    original = getattr(c10d, name)
+
+    @functools.wraps(original)
+    def wrapper(tensor, *args, **kwargs):
+        peer = kwargs.get("dst" if name == "send" else "src", args[0] if args else None)
+        if peer is None:
+            group = kwargs.get("group")
+            peer = dist.get_global_rank(group, kwargs["group_dst" if name == "send" else "group_src"])
+        counted.append([operation, bytes_of(tensor), peer])
+        return original(tensor, *args, **kwargs)
+
+    setattr(c10d, name, wrapper)
+    setattr(dist, name, wrapper)
+
+
+def batches(rank, count):
+    generator = torch.Generator().manual_seed(100 + rank)
+    return [torch.randn(BATCH, WIDTH, generator=generator) for _ in range(count)]
+
+
+def loss_value(loss):
+    return loss.full_tensor().item() if hasattr(loss, "full_tensor") else loss.item()
+
+
+def train(model, optimizer, data):
+    losses = []
+    for x in data:
+        optimizer.zero_grad()
+        loss = model(x).pow(2).mean()
+        loss.backward()
+        optimizer.step()
+        losses.append(loss_value(loss.detach()))
+    return losses
+
+
+def ddp(rank, size):
+    from torch.utils.data import DataLoader, DistributedSampler, TensorDataset
+    model = nn.parallel.DistributedDataParallel(Model(WIDTH, LAYERS), bucket_cap_mb=0.1)
+    optimizer = torch.optim.AdamW(model.parameters())
+    dataset = TensorDataset(torch.randn(2 * STEPS * BATCH * size, WIDTH))
+    loader = DataLoader(dataset, batch_size=BATCH, num_workers=2, sampler=DistributedSampler(dataset, shuffle=False))
+    losses = []
+    for number, (x,) in enumerate(loader):
+        last = number % 2 == 1  # of two microbatches
+        with contextlib.nullcontext() if last else model.no_sync():
+            loss = model(x).pow(2).mean() / 2
+            loss.backward()
+        if last:
+            optimizer.step()
+            optimizer.zero_grad()
+        losses.append(loss.item())
+    return losses
+
+
+def fsdp2(rank, size):
+    from torch.distributed.fsdp import fully_shard
+    model = Model(WIDTH, LAYERS)
+    for layer in model.layers:
+        fully_shard(layer)
+    fully_shard(model)
+    return train(model, torch.optim.AdamW(model.parameters()), batches(rank, STEPS))
+
+
+def fsdp1(rank, size):
+    from torch.distributed.fsdp import FullyShardedDataParallel
+    from torch.distributed.fsdp.wrap import ModuleWrapPolicy
+    model = FullyShardedDataParallel(Model(WIDTH, LAYERS), auto_wrap_policy=ModuleWrapPolicy({Block}),
+                                     device_id=torch.device("cpu"))
+    return train(model, torch.optim.AdamW(model.parameters()), batches(rank, STEPS))
+
+
+def tensor_parallel(rank, size):
+    from torch.distributed.device_mesh import init_device_mesh
+    from torch.distributed.tensor.parallel import ColwiseParallel, RowwiseParallel, parallelize_module
+    mesh = init_device_mesh("cpu", (size,), mesh_dim_names=("tp",))
+    model = Model(WIDTH, LAYERS)
+    for layer in model.layers:
+        parallelize_module(layer, mesh, {"up": ColwiseParallel(), "down": RowwiseParallel()})
+    return train(model, torch.optim.AdamW(model.parameters(), foreach=False), batches(0, STEPS))
+
+
+def pipeline(rank, size):
+    from torch.distributed.pipelining import PipelineStage, Schedule1F1B
+    module = Model(WIDTH, LAYERS // size)
+    stage = PipelineStage(module, rank, size, torch.device("cpu"))
+    schedule = Schedule1F1B(stage, 2 * size, loss_fn=lambda y, target: (y - target).pow(2).mean())
+    optimizer = torch.optim.SGD(module.parameters(), lr=0.01)
+    losses = []
+    generator = torch.Generator().manual_seed(3)
+    for _ in range(STEPS):
+        x = torch.randn(2 * BATCH, WIDTH, generator=generator)
+        target = torch.randn(2 * BATCH, WIDTH, generator=generator)
+        optimizer.zero_grad()
+        of_microbatches = []
+        if rank == 0:
+            schedule.step(x)
+        elif rank == size - 1:
+            schedule.step(target=target, losses=of_microbatches)
+        else:
+            schedule.step()
+        optimizer.step()
+        losses.append(sum(loss.item() for loss in of_microbatches))
+    return losses
+
+
+def main():
+    mode, output = sys.argv[1], sys.argv[2]
+    torch.manual_seed(0)
+    torch.set_num_threads(1)
+    count_calls()
+    dist.init_process_group("gloo")
+    rank = dist.get_rank()
+    losses = globals()[mode](rank, dist.get_world_size())
+    dist.barrier()
+    # In one piece: the ranks share the terminal.
+    os.write(1, f"{mode} {rank} {losses}\n".encode())
+    recorded = json.loads(torch._C._distributed_c10d._dump_fr_trace_json())
+    with open(f"{output}.{rank}.json", "w") as file:
+        json.dump({"flight_recorder": recorded["entries"], "counted": counted}, file)
+    dist.barrier()
+    dist.destroy_process_group()
+
+
+main()
