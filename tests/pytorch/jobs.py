@@ -1,6 +1,7 @@
 """Training jobs as people write them, without a word of Lockstep: jobs.py MODE OUTPUT.
 
-MODE: ddp (gradient accumulation, DataLoader with workers), fsdp2, fsdp1, tensor_parallel (DTensor), pipeline.
+MODE: ddp (gradient accumulation, DataLoader with workers), fsdp2, fsdp1, tensor_parallel (DTensor), pipeline, killed
+(a rank dies).
 Prints the losses; leaves OUTPUT.RANK.json: what the job itself counted, by PyTorch's flight recorder and by
 wrappers of the functions that it calls.
 """
@@ -8,7 +9,9 @@ import contextlib
 import functools
 import json
 import os
+import signal
 import sys
+import time
 
 import torch
 import torch.distributed as dist
@@ -137,6 +140,17 @@ def ddp(rank, size):
             optimizer.zero_grad()
         losses.append(loss.item())
     return losses
+
+
+def killed(rank, size):
+    """Rank 1 dies in its fourth step, long enough after the third for that to be in the kernel's hands."""
+    model = nn.parallel.DistributedDataParallel(Model(WIDTH, LAYERS))
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    train(model, optimizer, batches(rank, STEPS - 1))
+    time.sleep(2)
+    if rank == 1:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return train(model, optimizer, batches(rank, 1))
 
 
 def fsdp2(rank, size):

@@ -286,6 +286,80 @@ TEST_P(StockPytorch, IsRecordedAsItCountsItself) {
   EXPECT_EQ(report.at("ranks").size(), static_cast<std::size_t>(ranks));
 }
 
+// 'A' and 'R' for every all-gather and reduce-scatter, in the order of issue.
+std::string issue_order(const std::vector<Call>& calls) {
+  std::string order;
+  for (const Call& call : calls) {
+    if (call.operation == "all_gather") order += 'A';
+    if (call.operation == "reduce_scatter") order += 'R';
+  }
+  return order;
+}
+
+#ifdef LOCKSTEP_HAS_TRAINER
+// Five units: the root and four layers, in PyTorch's FSDP2 and in ours.
+TEST_F(StockPytorch, FullyShardedIssuesAsTheReferenceTrainerDoes) {
+  const TemporaryFolder folder;
+  std::vector<std::string> command{binary("lockstep"), "record", "-o", folder / "stock", "--"};
+  const std::vector<std::string> job = torchrun("fsdp2", 2, folder / "own");
+  command.insert(command.end(), job.begin(), job.end());
+  const Outcome stock = run(command, kEnvironment);
+  ASSERT_EQ(stock.exit_code, 0) << stock.standard_error;
+  const Outcome ours = run({binary("lockstep"),
+                            "record",
+                            "-o",
+                            folder / "ours",
+                            "--",
+                            binary("lockstep-train"),
+                            "--mode",
+                            "fsdp",
+                            "--ranks",
+                            "2",
+                            "--layers",
+                            "4",
+                            "--hidden",
+                            "32",
+                            "--heads",
+                            "2",
+                            "--sequence-length",
+                            "8",
+                            "--batch-size",
+                            "2",
+                            "--steps",
+                            std::to_string(kSteps)});
+  ASSERT_EQ(ours.exit_code, 0) << ours.standard_error;
+  const std::string of_a_step =
+      "AAAAA"
+      "AARARARRR";
+  std::string expected;
+  for (int step = 0; step < kSteps; ++step) expected += of_a_step;
+  for (int rank = 0; rank < 2; ++rank) {
+    EXPECT_EQ(issue_order(read(folder / fmt::format("stock/rank-{}.lst", rank)).collectives), expected);
+    EXPECT_EQ(issue_order(read(folder / fmt::format("ours/rank-{}.lst", rank)).collectives), expected);
+  }
+}
+#endif
+
+// Killed in the middle of its third step: what it did before can be read, and says how it ended.
+TEST_F(StockPytorch, AKilledRankLeavesWhatItDid) {
+  const TemporaryFolder folder;
+  std::vector<std::string> command{binary("lockstep"), "record", "-o", folder / "run", "--"};
+  const std::vector<std::string> job = torchrun("killed", 2, folder / "own");
+  command.insert(command.end(), job.begin(), job.end());
+  const Outcome outcome = run(command, kEnvironment);
+  EXPECT_NE(outcome.exit_code, 0);
+  for (int rank = 0; rank < 2; ++rank) {
+    const Result<trace::Reader> reader = trace::Reader::open(folder / fmt::format("run/rank-{}.lst", rank));
+    ASSERT_TRUE(reader.ok()) << reader.error().message;
+    std::vector<trace::Step> steps;
+    ASSERT_TRUE(reader.value().read(trace::Selection{}, steps).ok());
+    EXPECT_GE(steps.size(), 1U);
+    std::vector<trace::Collective> collectives;
+    ASSERT_TRUE(reader.value().read(trace::Selection{}, collectives).ok());
+    EXPECT_GE(collectives.size(), 2U);
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Modes, StockPytorch,
                          testing::Values(std::tuple("ddp", 2), std::tuple("ddp", 4), std::tuple("fsdp2", 2),
                                          std::tuple("fsdp2", 4), std::tuple("fsdp1", 2),
