@@ -12,6 +12,7 @@
 #include <system_error>
 #include <utility>
 
+#include "tracer/doctor/nothing_recorded.h"
 #include "tracer/environment.h"
 #include "tracer/record/launch.h"
 #include "tracer/record/manifest.h"
@@ -73,6 +74,8 @@ void print_nothing_recorded(const Manifest& manifest) {
       "is, check that it was not built with NVTX_DISABLE, is not statically linked, and passes its "
       "environment on to the "
       "processes that it starts.");
+  for (const std::string& line : doctor::explain_nothing_recorded(manifest.command)) say(line);
+  say("lockstep doctor -- COMMAND says what can be recorded here.");
 }
 
 void print_summary(const Manifest& manifest, const fs::path& folder) {
