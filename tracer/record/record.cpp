@@ -147,6 +147,7 @@ Child::Environment tracer_environment(const Options& options, const fs::path& li
   if (options.buffer_megabytes != 0) {
     environment.emplace_back("LOCKSTEP_BUFFER_SIZE", std::to_string(options.buffer_megabytes << 20U));
   }
+  if (options.cpu) environment.emplace_back("LOCKSTEP_CPU", "1");
   return environment;
 }
 
