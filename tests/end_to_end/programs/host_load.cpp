@@ -22,6 +22,11 @@ namespace {
 
 void print(const char* what, const rusage& usage) {
   const auto microseconds = [](const timeval& time) { return time.tv_sec * 1'000'000L + time.tv_usec; };
+  // How long this thread was ready to run and did not; 0 where the kernel does not say.
+  unsigned long long running = 0;
+  unsigned long long waiting = 0;
+  std::ifstream("/proc/thread-self/schedstat") >> running >> waiting;
+  std::printf("%s waiting_ns %llu\n", what, waiting);
   std::printf("%s user_us %ld system_us %ld minor %ld major %ld voluntary %ld involuntary %ld\n", what,
               microseconds(usage.ru_utime), microseconds(usage.ru_stime), usage.ru_minflt, usage.ru_majflt,
               usage.ru_nvcsw, usage.ru_nivcsw);
