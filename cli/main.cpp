@@ -31,6 +31,7 @@ constexpr std::array kVerbs{
     Verb{"analyze", "Say why the ranks wait: overlap, waiting, blame, one cause per nanosecond", run_analyze},
     Verb{"view", "Look at a run on a timeline", run_view},
     Verb{"export", "Convert a run for Perfetto, Chrome tracing, SQLite or spreadsheets", run_export},
+    Verb{"doctor", "Say what can be recorded on this machine, and what to do about the rest", run_doctor},
     Verb{"train", "Train the reference transformer on several ranks, to have something to record", run_train},
     Verb{"help", "Explain a verb", run_help},
     Verb{"version", "Print the version", run_version},

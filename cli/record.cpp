@@ -79,6 +79,9 @@ int record_command(int argc, char** argv) {
   app.add_flag("--force", options.force,
                "Overwrite a run that is in the folder; other files are never touched");
   app.add_flag("-q,--quiet", options.quiet, "No progress line and no summary");
+  app.add_flag(
+      "--cpu", options.cpu,
+      "Counters ten times a second: CPU time, run-queue delay, faults, network, GPU clocks and power");
   app.add_option("--buffer-size", options.buffer_megabytes,
                  "MiB of buffers in each process, at most; more lets bursts through that would be lost [64]")
       ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{65536}))

@@ -15,6 +15,7 @@ struct Verb {
 };
 
 int run_analyze(int argc, char** argv);
+int run_doctor(int argc, char** argv);
 int run_export(int argc, char** argv);
 int run_view(int argc, char** argv);
 int run_train(int argc, char** argv);

@@ -12,6 +12,7 @@
 #include <system_error>
 #include <utility>
 
+#include "tracer/doctor/nothing_recorded.h"
 #include "tracer/environment.h"
 #include "tracer/record/launch.h"
 #include "tracer/record/manifest.h"
@@ -73,6 +74,8 @@ void print_nothing_recorded(const Manifest& manifest) {
       "built "
       "with NVTX_DISABLE, not statically linked). Both need the environment that the command was started "
       "with.");
+  for (const std::string& line : doctor::explain_nothing_recorded(manifest.command)) say(line);
+  say("lockstep doctor -- COMMAND says what can be recorded here.");
 }
 
 void print_summary(const Manifest& manifest, const fs::path& folder) {
@@ -151,6 +154,7 @@ Child::Environment tracer_environment(const Options& options, const fs::path& li
   if (options.buffer_megabytes != 0) {
     environment.emplace_back("LOCKSTEP_BUFFER_SIZE", std::to_string(options.buffer_megabytes << 20U));
   }
+  if (options.cpu) environment.emplace_back("LOCKSTEP_CPU", "1");
   return environment;
 }
 

@@ -15,6 +15,7 @@ struct Options {
   std::filesystem::path run;  // empty: lockstep-run-001, or the next free number
   bool force = false;
   bool quiet = false;                  // no progress, no summary; warnings are printed
+  bool cpu = false;                    // counters of processes, node and GPUs
   std::uint64_t buffer_megabytes = 0;  // MiB of ring buffers a process; 0: 64
   bool python_hook = true;             // follow PyTorch in Python processes
   std::vector<std::string> command;    // at least one word

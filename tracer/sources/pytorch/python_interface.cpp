@@ -5,6 +5,7 @@
 #include <string>
 
 #include "tracer/recorder.h"
+#include "tracer/sources/host/host_source.h"
 #include "tracer/sources/pytorch/active.h"
 #include "tracer/sources/pytorch/gloo_works.h"
 #include "tracer/sources/pytorch/loaded_library.h"
@@ -32,6 +33,7 @@ bool start(std::int32_t rank, std::int32_t world_size) {
   if (!is_wanted("pytorch") || !recorder.prepare()) return false;
   if (is_active()) return true;
   recorder.suggest_rank(rank, world_size);
+  host::register_if_wanted();
   PytorchSource& source = PytorchSource::instance();
   const SourceId id = recorder.add_source(source);
   if (id == Recorder::kNoSource) return false;

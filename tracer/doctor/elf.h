@@ -1,0 +1,26 @@
+// The little that the doctor wants to know of an executable or shared library, read from its headers: nothing
+// is loaded or run.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace lockstep::tracer::doctor {
+
+struct ElfFacts {
+  std::uint16_t architecture = 0;   // e_machine
+  bool has_interpreter = false;     // an executable without one is statically linked
+  bool is_executable = false;       // ET_EXEC, or ET_DYN with an interpreter
+  std::vector<std::string> needed;  // libraries that the loader brings along
+};
+
+// Fills `out` with up to `size` bytes from `offset`; returns how many there were.
+using ReadAt = std::function<std::size_t(std::uint64_t offset, char* out, std::size_t size)>;
+
+// Nothing if it is no 64-bit little-endian ELF file, or damaged.
+std::optional<ElfFacts> inspect_elf(const ReadAt& read);
+
+}  // namespace lockstep::tracer::doctor
