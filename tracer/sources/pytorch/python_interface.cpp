@@ -101,6 +101,12 @@ void lockstep_pytorch_device(int32_t cpu) {
   pytorch::note(pytorch::RecordType::device, pytorch::DeviceRecord{cpu != 0 ? 1U : 0U});
 }
 
+void lockstep_pytorch_pause(int32_t paused) {
+  static lockstep::tracer::SourceId source = lockstep::tracer::Recorder::kNoSource;
+  if (pytorch::is_active()) source = pytorch::active_source.load();
+  pytorch::active_source.store(paused != 0 ? lockstep::tracer::Recorder::kNoSource : source);
+}
+
 void lockstep_pytorch_problem(const char* problem) {
   if (problem == nullptr) return;
   try {

@@ -26,6 +26,9 @@ LOCKSTEP_EXPORTED void lockstep_pytorch_begin_range(const char* name);
 LOCKSTEP_EXPORTED void lockstep_pytorch_end_range(void);
 // Whether the model computes on the CPU.
 LOCKSTEP_EXPORTED void lockstep_pytorch_device(int32_t cpu);
+// Stops and resumes following, within one process: for measuring what it costs. What is underway across a
+// change is recorded in part.
+LOCKSTEP_EXPORTED void lockstep_pytorch_pause(int32_t paused);
 // Something that the hook could not do, in words.
 LOCKSTEP_EXPORTED void lockstep_pytorch_problem(const char* problem);
 }

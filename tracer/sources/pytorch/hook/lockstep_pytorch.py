@@ -15,7 +15,7 @@ VERSION = 1
 DATA, FORWARD, BACKWARD, OPTIMIZER = 1, 2, 3, 4
 
 _library = None
-_process = 0  # that the library follows
+_following = False  # the library follows this process, and not one that it was forked from
 _refused = False
 _device_told = False
 
@@ -62,8 +62,8 @@ def _load():
 
 def _follow(rank=-1, world_size=-1):
     """The library, once it follows this process; None where nothing is to be recorded."""
-    global _library, _process, _refused, _device_told
-    if _library is not None and _process == os.getpid():
+    global _library, _following, _refused, _device_told
+    if _following:
         return _library
     if _refused:
         return None
@@ -78,10 +78,15 @@ def _follow(rank=-1, world_size=-1):
         if os.environ.get("LOCKSTEP_DEBUG"):
             raise
         return None
-    _process = os.getpid()
+    _following = True
     _device_told = False
     _watch_garbage_collection()
     return _library
+
+
+def _forked():
+    global _following
+    _following = False
 
 
 def _tell_problem(problem):
@@ -158,8 +163,6 @@ def _group_was_made(c10d, made, group_size, group_rank, global_ranks):
 def _tell_device():
     """Whether the model computes on the CPU: told when the first backward pass or optimizer shows it."""
     global _device_told
-    if _device_told:
-        return
     _device_told = True
     torch = sys.modules["torch"]
     accelerated = torch.cuda.is_initialized()
@@ -169,19 +172,21 @@ def _tell_device():
     _library.lockstep_pytorch_device(0 if accelerated else 1)
 
 
-@_quiet
 def _begin(phase, identity=0):
-    library = _library if _process == os.getpid() else _follow()
-    if library is None:
-        return
-    if phase != DATA:
-        _tell_device()
-    library.lockstep_pytorch_begin(phase, identity)
+    try:
+        library = _library if _following else _follow()
+        if library is None:
+            return
+        if not _device_told and phase != DATA:
+            _tell_device()
+        library.lockstep_pytorch_begin(phase, identity)
+    except Exception:
+        if os.environ.get("LOCKSTEP_DEBUG"):
+            raise
 
 
-@_quiet
 def _end(phase, identity=0):
-    if _library is not None and _process == os.getpid():
+    if _following:
         _library.lockstep_pytorch_end(phase, identity)
 
 
@@ -262,7 +267,7 @@ _OLDEST_GENERATION = 2
 @_quiet
 def _garbage_collected(phase, info):
     # The young generations take microseconds and come all the time; the oldest stops the world.
-    if info["generation"] != _OLDEST_GENERATION or _library is None or _process != os.getpid():
+    if info["generation"] != _OLDEST_GENERATION or not _following:
         return
     if phase == "start":
         _library.lockstep_pytorch_begin_range(b"garbage collection")
@@ -276,6 +281,8 @@ def _watch_garbage_collection():
 
 
 def install(when_imported):
+    os.register_at_fork(after_in_child=_forked)
+
     def follow_later(module, follow):
         def action():
             try:
