@@ -12,16 +12,16 @@ const char* at(const std::array<const char*, Size>& names, std::size_t index) {
   return index < Size ? names[index] : names[0];
 }
 
-constexpr std::array<const char*, 11> kCopies{"",     "HtoD", "DtoH", "HtoA", "AtoH", "AtoA",
-                                              "AtoD", "DtoA", "DtoD", "HtoH", "PtoP"};
+constexpr std::array<const char*, 11> kCopies{"",      " HtoD", " DtoH", " HtoA", " AtoH", " AtoA",
+                                              " AtoD", " DtoA", " DtoD", " HtoH", " PtoP"};
 constexpr std::array<const char*, 8> kMemories{"Unknown", "Pageable", "Pinned",        "Device",
                                                "Array",   "Managed",  "Device Static", "Managed Static"};
 
 }  // namespace
 
 std::string copy_name(std::uint8_t kind, std::uint8_t from, std::uint8_t to) {
-  return std::string("Memcpy ") + at(kCopies, kind) + (kind == 0 ? "(" : " (") + at(kMemories, from) +
-         " -> " + at(kMemories, to) + ")";
+  return std::string("Memcpy") + at(kCopies, kind) + " (" + at(kMemories, from) + " -> " + at(kMemories, to) +
+         ")";
 }
 
 std::string peer_copy_name(std::uint32_t from_device, std::uint32_t to_device) {

@@ -65,10 +65,11 @@ std::vector<std::string> library_candidates(const char* wish, const std::vector<
       candidates.push_back(std::move(candidate));
     }
   };
-  if (wish != nullptr && wish[0] != '\0') add(wish);
+  if (wish != nullptr && wish[0] != '\0') return {wish};
   for (const std::string& library : loaded) {
     if (file_name(library).starts_with(kName)) add(library);
   }
+  if (!candidates.empty()) return candidates;
   // Beside the CUDA runtime that the program uses: Python's packages of CUDA 13, and those of 11 and 12.
   for (const std::string& library : loaded) {
     if (!file_name(library).starts_with("libcudart.so") || folder(library).empty()) continue;

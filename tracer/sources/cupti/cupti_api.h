@@ -58,9 +58,9 @@ struct Api {
 inline constexpr std::uint32_t kMayTurnDownRequests = 27;
 inline constexpr std::uint32_t kOldestVersion = 17;
 
-// Where to look for CUPTI, best first: LOCKSTEP_CUPTI (a path), the copy that is in the process already,
-// since two copies get into each other's way, then by name and in the places of toolkits and of Python's
-// packages. `loaded` are the paths of the libraries in the process.
+// Where to look for CUPTI, best first: LOCKSTEP_CUPTI (a path) alone, if it is set; the copy that is in the
+// process already alone, if there is one, since two get into each other's way; else by name and in the places
+// of toolkits and of Python's packages. `loaded` are the paths of the libraries in the process.
 std::vector<std::string> library_candidates(const char* wish, const std::vector<std::string>& loaded);
 std::vector<std::string> loaded_libraries();
 

@@ -126,6 +126,7 @@ bool Session::start(bool all_calls) {
 
 bool Session::load() {
   std::string problems;
+  bool found = false;
   for (const std::string& candidate : library_candidates(std::getenv("LOCKSTEP_CUPTI"), loaded_libraries())) {
     std::string reason;
     if (load_api(candidate, api_, reason)) {
@@ -134,13 +135,14 @@ bool Session::load() {
       if (arm()) return true;
       reason = api_.library + ": " + problem_;
     }
-    // The loader's own words are of interest only if nothing at all was found.
+    // The loader's own words are of interest only if nothing at all was found. A copy that is no good for
+    // this driver is passed over.
     const bool is_there = api_.enable != nullptr;
-    if (is_there || problems.empty()) problems = reason;
-    if (is_there) break;  // a second copy of CUPTI would not help, and get into the first one's way
+    if ((is_there && !found) || problems.empty()) problems = reason;
+    found = found || is_there;
+    api_ = Api();
   }
   problem_ = problems;
-  api_ = Api();
   return false;
 }
 
@@ -394,8 +396,8 @@ std::vector<Gap> Session::take_gaps(bool at_end, trace::Nanoseconds time) {
 void Session::flush_for_exit() noexcept {
   const Mode mode = mode_.load(std::memory_order_acquire);
   if ((mode != Mode::armed && mode != Mode::yielded) || process_.load() != getpid()) return;
+  if (exit_requested_.exchange(1, std::memory_order_acq_rel) != 0) return;  // once is long enough
   const int saved = errno;
-  exit_requested_.store(1, std::memory_order_release);
   wake(wake_);
   wait_until(exit_done_, 1, kExitWaitMilliseconds);
   errno = saved;
