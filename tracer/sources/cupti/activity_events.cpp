@@ -111,9 +111,9 @@ bool ActivityEvents::sound(std::uint64_t start, std::uint64_t end) {
 }
 
 trace::CorrelationId ActivityEvents::correlation(std::uint32_t id) const {
-  // Below 2^40: those above are NVTX's.
+  // From 2^32 to 2^40: those above are NVTX's, and other sources count from 1.
   if (id == 0) return trace::kNoCorrelation;
-  return (std::uint64_t{generation_ & 0xFFU} << 32U) | id;
+  return (std::uint64_t{1 + generation_ % 255} << 32U) | id;
 }
 
 void ActivityEvents::add_device_activity(trace::DeviceActivity& activity, std::uint64_t start,
