@@ -72,6 +72,8 @@ class Session {
   void after_fork_in_child() noexcept { mode_.store(Mode::forked, std::memory_order_release); }
 
  private:
+  // CUPTI's limit of device buffers as it is set: not its default, 250.
+  static constexpr std::size_t kPoolLimit = 251;
   // `yielded`: somebody else has CUPTI. `off`: nothing is recorded any more.
   enum class Mode : std::uint32_t { idle, armed, yielded, off, forked };
 
