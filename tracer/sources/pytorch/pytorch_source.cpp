@@ -316,6 +316,8 @@ trace::LaneId PytorchSource::lane(std::uint32_t id, Thread& thread, trace::LaneK
   trace::LaneId& lane = kind == trace::LaneKind::compute_thread  ? thread.compute
                         : kind == trace::LaneKind::communication ? thread.communication
                                                                  : thread.host;
+  if (lane == kNoLane && kind == trace::LaneKind::host_thread)
+    lane = context_->host_lanes.lane(id, thread.name);
   if (lane == kNoLane) {
     lane = context_->writer.add_lane(
         trace::Lane{kind, static_cast<std::uint64_t>(context_->process.process), id, 0, thread.name});
