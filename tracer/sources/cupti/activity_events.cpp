@@ -37,10 +37,15 @@ ActivityEvents::ActivityEvents(SourceContext& context, const Api& api, const Api
       earliest_(context.process.first_reading.monotonic - kSecond),
       last_drain_(context.process.first_reading.monotonic) {}
 
-std::uint64_t ActivityEvents::count(const Api& api, std::uint8_t* buffer, std::size_t bytes) {
+std::uint64_t ActivityEvents::count(const Api& api, std::uint8_t* buffer, std::size_t bytes,
+                                    std::uint32_t own_thread) {
   std::uint64_t records = 0;
   CUpti_Activity* record = nullptr;
-  while (api.get_next_record(buffer, bytes, &record) == CUPTI_SUCCESS) ++records;
+  while (api.get_next_record(buffer, bytes, &record) == CUPTI_SUCCESS) {
+    const bool is_call =
+        record->kind == CUPTI_ACTIVITY_KIND_RUNTIME || record->kind == CUPTI_ACTIVITY_KIND_DRIVER;
+    if (!is_call || as<ApiRecord>(record).threadId != own_thread) ++records;
+  }
   return records;
 }
 

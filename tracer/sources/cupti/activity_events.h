@@ -34,8 +34,9 @@ class ActivityEvents {
   // What had to be left out since the last time goes into the file.
   void end_drain(trace::Nanoseconds now);
 
-  // How many records `bytes` of a buffer hold.
-  static std::uint64_t count(const Api& api, std::uint8_t* buffer, std::size_t bytes);
+  // How many records of the program `bytes` of a buffer hold.
+  static std::uint64_t count(const Api& api, std::uint8_t* buffer, std::size_t bytes,
+                             std::uint32_t own_thread);
 
   std::uint64_t records() const { return records_; }  // read so far, of all kinds
 

@@ -1,5 +1,6 @@
 #include "tracer/sources/cupti/session.h"
 
+#include <pthread.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -64,10 +65,14 @@ BufferPool::Lent Session::lend() noexcept {
   const std::uint32_t generation = generation_.load(std::memory_order_relaxed);
   if (const BufferPool::Lent lent = pool_.lend(generation)) return lent;
   // Turned down, CUPTI drops records and counts them.
-  if (api_.version >= kMayTurnDownRequests) return {};
+  if (api_.version >= kMayTurnDownRequests) {
+    const auto own = own_pthread_.load(std::memory_order_relaxed);
+    if (own != 0 && pthread_equal(own, pthread_self()) != 0) ++own_dropped_;
+    return {};
+  }
   // An older one may crash. The oldest records that nobody has read yet are given up for new ones.
   if (const std::optional<BufferPool::Full> oldest = pool_.take_full()) {
-    discarded_.fetch_add(ActivityEvents::count(api_, oldest->data, oldest->valid_bytes),
+    discarded_.fetch_add(ActivityEvents::count(api_, oldest->data, oldest->valid_bytes, own_thread()),
                          std::memory_order_relaxed);
     return pool_.lend_again(*oldest, generation);
   }

@@ -10,6 +10,7 @@
 // yields until the profiler is done, and the time between is a gap in the recording.
 #pragma once
 
+#include <pthread.h>
 #include <sys/types.h>
 
 #include <array>
@@ -121,6 +122,8 @@ class Session {
   std::atomic<std::uint32_t> exit_done_{0};
 
   // Of the thread alone.
+  std::atomic<pthread_t> own_pthread_{0};  // itself
+  std::size_t own_dropped_ = 0;            // heartbeats for which there was no buffer
   int (*driver_version_)(int*) = nullptr;
   std::uint64_t buffers_seen_before_ = 0;
   std::uint32_t silent_flushes_ = 0;

@@ -6,6 +6,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "tracer/clock.h"
@@ -63,6 +64,7 @@ void* Session::thread_main(void* session) {
 
 void Session::run() {
   thread_.store(static_cast<std::uint32_t>(syscall(SYS_gettid)), std::memory_order_relaxed);
+  own_pthread_.store(pthread_self(), std::memory_order_relaxed);
   void* const driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
   if (driver != nullptr) {
     driver_version_ = reinterpret_cast<int (*)(int*)>(dlsym(driver, "cuDriverGetVersion"));
@@ -121,7 +123,9 @@ void Session::flush(std::uint32_t flag) {
   std::size_t dropped = 0;
   if (api_.get_dropped_records != nullptr &&
       api_.get_dropped_records(nullptr, 0, &dropped) == CUPTI_SUCCESS) {
-    dropped_.fetch_add(dropped, std::memory_order_relaxed);
+    // Not those that we made ourselves.
+    dropped_.fetch_add(dropped - std::min(dropped, std::exchange(own_dropped_, 0)),
+                       std::memory_order_relaxed);
   }
 }
 
