@@ -24,7 +24,9 @@ constexpr const char* kExamples =
     "  srun lockstep record -o /shared/run -- python train.py           one recorder a rank, one run\n"
     "  lockstep record -o run --force -- ./train                        over the run of before\n"
     "\n"
-    "What is recorded: every NVTX call of the command and of all processes that it starts, one file a rank\n"
+    "What is recorded: every NVTX call of the command and of all processes that it starts, and what they do "
+    "on\n"
+    "NVIDIA GPUs (kernels, copies, waits, and the calls that launch them, through CUPTI); one file a rank\n"
     "(rank-<N>.lst) and one for each process that is no rank. Rank and world size come from the variables "
     "of\n"
     "torchrun, Open MPI, PMI and Slurm. The run folder's manifest.json says what ran and what came of it.\n"
@@ -91,6 +93,11 @@ int record_command(int argc, char** argv) {
                  "on: follow PyTorch in every Python process of the command; off: leave Python alone [on]")
       ->check(CLI::IsMember({"on", "off"}))
       ->option_text("on|off");
+  std::string cuda_api = "launches";
+  app.add_option("--cuda-api", cuda_api,
+                 "Calls of the CUDA API to record: launches (and copies, fills, waits), or all [launches]")
+      ->check(CLI::IsMember({"launches", "all"}))
+      ->option_text("WHICH");
   app.footer(kExamples);
   app.prefix_command();  // the first word that is none of ours ends our options
   const Split split = split_at_dashes(argc, argv);
@@ -117,6 +124,7 @@ int record_command(int argc, char** argv) {
   }
   options.run = run;
   options.python_hook = python_hook == "on";
+  options.all_cuda_calls = cuda_api == "all";
   const tracer::record::Ending ending = tracer::record::record(options);
   if (ending.signal == 0) return ending.exit_code;
   tracer::record::die_by(ending.signal);

@@ -39,6 +39,13 @@ add_library(nvtx3 INTERFACE)
 target_include_directories(nvtx3 SYSTEM INTERFACE "${NVTX_INCLUDE_DIR}")
 target_link_libraries(nvtx3 INTERFACE ${CMAKE_DL_LIBS})
 
+# CUPTI and the CUDA driver: headers only, from the CUDA toolkit or from the wheels. CUPTI itself is looked for at run time.
+find_path(CUPTI_INCLUDE_DIR cupti_activity.h REQUIRED
+          HINTS "${LOCKSTEP_WHEELS}/nvidia/cu13/include" /usr/local/cuda/include /usr/local/cuda/extras/CUPTI/include)
+find_path(CUDA_INCLUDE_DIR cuda.h REQUIRED HINTS "${CUPTI_INCLUDE_DIR}" /usr/local/cuda/include)
+add_library(cupti_headers INTERFACE)
+target_include_directories(cupti_headers SYSTEM INTERFACE "${CUPTI_INCLUDE_DIR}" "${CUDA_INCLUDE_DIR}")
+
 if(LOCKSTEP_TESTS)
   find_package(GTest REQUIRED)
   include(GoogleTest)

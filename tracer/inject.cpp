@@ -1,6 +1,7 @@
 #include "tracer/inject.h"
 
 #include "tracer/recorder.h"
+#include "tracer/sources/cupti/cupti_source.h"
 #include "tracer/sources/host/host_source.h"
 #include "tracer/sources/nvtx/callbacks.h"
 
@@ -13,4 +14,10 @@ int InitializeInjectionNvtx2(NvtxGetExportTableFunc_t get_export_table) {
 int InitializeInjectionNvtxExtension(nvtxExtModuleInfo_t* module) {
   if (!lockstep::tracer::Recorder::instance().prepare()) return 0;
   return lockstep::tracer::nvtx::install_extension_callbacks(module) ? 1 : 0;
+}
+
+int InitializeInjection(void) {
+  if (lockstep::tracer::Recorder::instance().prepare()) lockstep::tracer::host::register_if_wanted();
+  lockstep::tracer::cupti::initialize();
+  return 1;
 }

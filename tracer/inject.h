@@ -1,5 +1,6 @@
-// The entry points by which NVTX hands itself to a tool. Exported by liblockstep-inject.so; a program of ours
-// may also link the tracer statically and point NVTX's InitializeInjectionNvtx2_fnptr here.
+// The entry points by which NVTX and the CUDA driver hand themselves to a tool. Exported by
+// liblockstep-inject.so; a program of ours may also link the tracer statically and point NVTX's
+// InitializeInjectionNvtx2_fnptr here.
 #pragma once
 
 #include "tracer/sources/nvtx/nvtx_api.h"
@@ -10,4 +11,6 @@ __attribute__((visibility("default"))) int InitializeInjectionNvtx2(
     NvtxGetExportTableFunc_t get_export_table);
 // The same for each extension module of each copy.
 __attribute__((visibility("default"))) int InitializeInjectionNvtxExtension(nvtxExtModuleInfo_t* module);
+// Called by the CUDA driver in cuInit, where CUDA_INJECTION64_PATH names our library. 1: done.
+__attribute__((visibility("default"))) int InitializeInjection(void);
 }

@@ -46,9 +46,10 @@ void WriterThread::run() {
     recorder_.turn_off();
     return;
   }
-  events_.emplace(*writer_, nvtx::Registry::instance(),
-                  static_cast<std::uint64_t>(recorder_.process().process));
-  context_.emplace(SourceContext{*writer_, clock_, recorder_.process()});
+  const auto process = static_cast<std::uint64_t>(recorder_.process().process);
+  host_lanes_.emplace(*writer_, process);
+  events_.emplace(*writer_, nvtx::Registry::instance(), process, &*host_lanes_);
+  context_.emplace(SourceContext{*writer_, clock_, recorder_.process(), *host_lanes_});
   take_clock_snapshot(recorder_.process().first_reading);
   last_reading_ = recorder_.process().first_reading.monotonic;
   for (std::size_t turn = 0;; ++turn) {

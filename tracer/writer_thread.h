@@ -10,6 +10,7 @@
 #include "trace/result.h"
 #include "trace/writer.h"
 #include "tracer/clock.h"
+#include "tracer/host_lanes.h"
 #include "tracer/recorder.h"
 #include "tracer/sources/nvtx/event_builder.h"
 #include "tracer/sources/source.h"
@@ -57,6 +58,7 @@ class WriterThread {
   std::optional<trace::Writer> writer_;
   std::optional<nvtx::EventBuilder> events_;
   ClockConverter clock_;
+  std::optional<HostLanes> host_lanes_;
   std::optional<SourceContext> context_;
   std::vector<Source*> sources_;     // by number
   std::vector<Producer> producers_;  // by ring slot

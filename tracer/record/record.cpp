@@ -29,6 +29,7 @@ namespace {
 constexpr int kFailure = 1;
 constexpr int kUsage = 2;
 constexpr const char* kInjectionVariable = "NVTX_INJECTION64_PATH";
+constexpr const char* kCudaInjectionVariable = "CUDA_INJECTION64_PATH";
 
 void say(std::string_view message) {
   fmt::print(stderr, "lockstep record: {}\n", message);
@@ -68,8 +69,10 @@ std::string joined(const std::vector<std::int32_t>& numbers) {
 
 void print_nothing_recorded(const Manifest& manifest) {
   if (!manifest.other_tool.empty()) return;  // said when the run began
-  say("nothing was recorded: no process of the command trained with PyTorch or made an NVTX call.");
-  say("Lockstep follows PyTorch in Python processes (not with python -I, -E or -S, or where PYTHONPATH is "
+  say("nothing was recorded: no process of the command trained with PyTorch, used a GPU or made an NVTX "
+      "call.");
+  say("Lockstep follows GPUs, PyTorch in Python processes (not with python -I, -E or -S, or where PYTHONPATH "
+      "is "
       "taken away), and programs that are instrumented with NVTX (docs/instrumentation.md says how; not "
       "built "
       "with NVTX_DISABLE, not statically linked). Both need the environment that the command was started "
@@ -141,6 +144,13 @@ Prepared prepare_folder(const Options& options, const std::string& launch) {
   return {};
 }
 
+// Another tool that the CUDA driver is to load; "none" is the driver's word for no tool.
+std::optional<std::string> cuda_tool() {
+  const std::string path = environment_value(kCudaInjectionVariable);
+  if (path.empty() || path == "none" || is_our_library(path)) return std::nullopt;
+  return path;
+}
+
 Child::Environment tracer_environment(const Options& options, const fs::path& library,
                                       const fs::path& folder) {
   Child::Environment environment{{kInjectionVariable, library.string()},
@@ -151,6 +161,8 @@ Child::Environment tracer_environment(const Options& options, const fs::path& li
     const std::string path = environment_value("PYTHONPATH");
     environment.emplace_back("PYTHONPATH", path.empty() ? hook->string() : hook->string() + ":" + path);
   }
+  if (!cuda_tool().has_value()) environment.emplace_back(kCudaInjectionVariable, library.string());
+  if (options.all_cuda_calls) environment.emplace_back("LOCKSTEP_CUDA_API", "all");
   if (options.buffer_megabytes != 0) {
     environment.emplace_back("LOCKSTEP_BUFFER_SIZE", std::to_string(options.buffer_megabytes << 20U));
   }
@@ -192,6 +204,14 @@ Ending record(const Options& options) {
         "{} is set to '{}' already. That tool gets the NVTX events and Lockstep none: NVTX serves one tool. "
         "To record, unset it.",
         kInjectionVariable, other));
+  }
+
+  if (const auto other = cuda_tool(); other.has_value() && manifest.other_tool.empty()) {
+    say(
+        fmt::format("{} is set to '{}' already. That tool gets the GPU's kernels and Lockstep none: the CUDA "
+                    "driver loads one "
+                    "tool. NVTX ranges are recorded. To record kernels, unset it.",
+                    kCudaInjectionVariable, *other));
   }
 
   Prepared prepared = prepare_folder(options, manifest.launch);

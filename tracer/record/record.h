@@ -18,6 +18,7 @@ struct Options {
   bool cpu = false;                    // counters of processes, node and GPUs
   std::uint64_t buffer_megabytes = 0;  // MiB of ring buffers a process; 0: 64
   bool python_hook = true;             // follow PyTorch in Python processes
+  bool all_cuda_calls = false;         // of the CUDA API, not only launches, copies and waits
   std::vector<std::string> command;    // at least one word
 };
 

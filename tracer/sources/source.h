@@ -12,6 +12,7 @@
 #include "trace/event.h"
 #include "trace/writer.h"
 #include "tracer/clock.h"
+#include "tracer/host_lanes.h"
 #include "tracer/recorder.h"
 #include "tracer/ring.h"
 
@@ -22,6 +23,7 @@ struct SourceContext {
   trace::Writer& writer;
   const ClockConverter& clock;  // ticks to the file's clock
   const ProcessInfo& process;
+  HostLanes& host_lanes;  // of threads
 };
 
 // Events that were lost since the last time, to be noted in the file.

@@ -1,5 +1,4 @@
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <charconv>
@@ -11,14 +10,13 @@
 
 #include "analyzer/import/rank/names.h"
 #include "analyzer/import/run/device.h"
+#include "analyzer/import/run/losses.h"
 #include "analyzer/import/run/run.h"
 #include "trace/compact.h"
 #include "trace/reader.h"
 
 namespace lockstep::analyzer::run {
 namespace {
-
-// A thread of this name computes for as long as a model says (docs/instrumentation.md).
 
 using trace::LaneKind;
 using trace::Reader;
@@ -326,19 +324,16 @@ class FileImport {
   void read_drops() {
     std::vector<trace::Drop> events;
     read(events);
-    std::map<std::string, std::uint64_t> reasons;
-    for (const trace::Drop& event : events) {
-      import_.trace.dropped_events += event.count;
-      reasons[fmt::format("{}: {}", reader_.string(event.source), reader_.string(event.reason))] +=
-          event.count;
-    }
-    std::vector<std::string> parts;
-    for (const auto& [reason, count] : reasons) parts.push_back(fmt::format("{} ({})", reason, count));
-    if (import_.trace.dropped_events > 0)
+    const Losses losses = losses_of(reader_, events);
+    import_.trace.dropped_events += losses.events;
+    import_.trace.lost = losses.gaps;
+    if (losses.events > 0)
       import_.warn("events_dropped",
                    fmt::format("{}: {} dropped while recording: {}", import_.trace.file,
-                               counted(import_.trace.dropped_events, "event was", "events were"),
-                               fmt::join(parts, "; ")));
+                               counted(losses.events, "event was", "events were"), losses.reasons));
+    if (!losses.gaps.empty())
+      import_.warn("recording_gap", fmt::format("{}: what the GPU did was not recorded all the time: {}",
+                                                import_.trace.file, losses.gap_reasons));
     if (unsound_ > 0) {
       import_.trace.dropped_events += unsound_;
       import_.warn("events_dropped",
@@ -358,6 +353,8 @@ class FileImport {
           import_.trace.lost.push_back({std::max(chunk.begin, -kLatest), std::min(chunk.end, kLatest)});
       }
     }
+    std::sort(import_.trace.lost.begin(), import_.trace.lost.end(),
+              [](const TimeSpan& a, const TimeSpan& b) { return a.begin < b.begin; });
   }
 
   void warn_of_damage() {

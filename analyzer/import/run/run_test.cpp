@@ -261,6 +261,77 @@ TEST(RunFile, PassesOnWhatWasLost) {
   for (const Warning& warning : import.warnings) EXPECT_EQ(warning.rank, 1);
 }
 
+// A rank with a GPU, as CUPTI's records become one: kernels by class, copies and waits on the streams' lanes,
+// launches by correlation, all nodes of a graph by one.
+TEST(RunFile, KernelsOfAGpuAreJoinedToTheirLaunches) {
+  const TemporaryFolder folder;
+  const RankImport import = must(import_file(write_file(folder, "rank-1.lst", [](Writer& writer) {
+    writer.set_metadata("rank", "1");
+    const trace::LaneId host = writer.add_lane({LaneKind::host_thread, 1, 1, 0, "main"});
+    const trace::LaneId stream = writer.add_lane({LaneKind::device_stream, 1, 7, 3, "GPU 3 stream 7"});
+    const trace::LaneId nccl = writer.add_lane({LaneKind::device_stream, 1, 20, 3, "GPU 3 stream 20"});
+    const trace::LaneId waits =
+        writer.add_lane({LaneKind::device_stream, 1, 0xFFFFFFFF, 3, "GPU 3 synchronization"});
+    writer.append(trace::Step{host, 1000, 2000, 4});
+    using trace::ActivityClass;
+    const auto call = [&](Nanoseconds begin, const char* name, std::uint64_t correlation) {
+      writer.append(trace::ApiCall{host, begin, begin + 5, writer.intern(name), correlation});
+    };
+    const auto run = [&](trace::LaneId lane, Nanoseconds begin, const char* name,
+                         ActivityClass activity_class, std::uint64_t correlation) {
+      writer.append(trace::DeviceActivity{lane, begin, begin + 50, writer.intern(name), activity_class,
+                                          correlation, 0});
+    };
+    call(1010, "cudaLaunchKernel", 11);
+    call(1020, "cudaLaunchKernelExC", 12);
+    call(1030, "cudaLaunchKernel", 13);
+    call(1040, "cudaMemcpyAsync", 14);
+    call(1050, "cudaGraphLaunch", 15);
+    run(stream, 1100, "matmul(float*, int)", ActivityClass::compute, 11);
+    run(nccl, 1150, "ncclDevKernel_AllReduce_Sum_f32_RING_LL(x)", ActivityClass::collective, 12);
+    run(nccl, 1250, "ncclDevKernel_SendRecv(x)", ActivityClass::p2p, 13);
+    run(stream, 1300, "Memcpy HtoD (Pinned -> Device)", ActivityClass::copy, 14);
+    run(waits, 1320, "Stream Synchronize (stream 7)", ActivityClass::sync, 0);
+    run(stream, 1400, "node", ActivityClass::compute, 15);
+    run(stream, 1450, "node", ActivityClass::compute, 15);
+    run(stream, 1500, "launched before recording", ActivityClass::compute, 9);
+  })));
+  const RankTrace& trace = import.trace;
+  EXPECT_EQ(trace.device, "cuda:3");
+  std::vector<std::pair<Class, Nanoseconds>> found;
+  for (const Activity& activity : trace.activities)
+    found.emplace_back(activity.activity_class, activity.launch_begin);
+  EXPECT_THAT(found, ElementsAre(std::pair(Class::compute, 1010), std::pair(Class::collective, 1020),
+                                 std::pair(Class::p2p, 1030), std::pair(Class::copy, 1040),
+                                 std::pair(Class::sync, kUnknownTime), std::pair(Class::compute, 1050),
+                                 std::pair(Class::compute, 1050), std::pair(Class::compute, kUnknownTime)));
+  ASSERT_EQ(trace.communications.size(), 2u);
+  EXPECT_EQ(trace.communications[0].operation, Operation::all_reduce);
+  EXPECT_EQ(trace.communications[1].operation, Operation::send_recv);
+  EXPECT_FALSE(trace.communications[0].has_metadata);
+  EXPECT_EQ(trace.activities[5].step, 0u);
+}
+
+TEST(RunFile, WhatTheGpuDidInAGapIsNotKnown) {
+  const TemporaryFolder folder;
+  const RankImport import = must(import_file(write_file(folder, "rank-1.lst", [](Writer& writer) {
+    write_rank(writer);
+    writer.append(
+        trace::Drop{5000, 6000, 0, writer.intern("cupti"), writer.intern("another tool had CUPTI")});
+    writer.append(
+        trace::Drop{1200, 1300, 0, writer.intern("cupti"), writer.intern("another tool had CUPTI")});
+    writer.append(trace::Drop{9000, 8000, 0, writer.intern("cupti"), writer.intern("nonsense")});
+  })));
+  EXPECT_EQ(import.trace.dropped_events, 0u);
+  ASSERT_EQ(import.trace.lost.size(), 2u);
+  EXPECT_EQ(import.trace.lost[0].begin, 1200);
+  EXPECT_EQ(import.trace.lost[1].end, 6000);
+  EXPECT_TRUE(import.trace.was_lost_within(1250, 1260));
+  EXPECT_FALSE(import.trace.was_lost_within(1400, 1500));
+  EXPECT_THAT(find_warning(import.warnings, "recording_gap")->message,
+              HasSubstr("not recorded all the time: cupti: another tool had CUPTI (2 times, 0.000 s)"));
+}
+
 // Whatever the damage: an error that names the file, or a rank that keeps the promises of job.h.
 TEST(RunFile, CutAnywhereAndFlippedAnywhere) {
   const TemporaryFolder folder;

@@ -59,8 +59,9 @@ void Details::clear() {
   is_counter = false;
 }
 
-EventBuilder::EventBuilder(trace::Writer& writer, Registry& registry, std::uint64_t process)
-    : writer_(writer), registry_(registry), process_(process) {}
+EventBuilder::EventBuilder(trace::Writer& writer, Registry& registry, std::uint64_t process,
+                           HostLanes* host_lanes)
+    : writer_(writer), registry_(registry), process_(process), host_lanes_(host_lanes) {}
 
 EventBuilder::Thread& EventBuilder::add_thread(std::uint32_t id, std::string_view system_name) {
   std::string name;
@@ -302,6 +303,7 @@ void EventBuilder::end_thread(Thread& thread) {
   for (std::size_t i = 0; i < thread.open_count_; ++i) {
     if (!thread.open_[i].noted) note_open(thread, thread.open_[i]);
   }
+  if (host_lanes_ != nullptr) host_lanes_->forget(thread.id_);
   threads_.remove_if([&](const Thread& other) { return &other == &thread; });
 }
 

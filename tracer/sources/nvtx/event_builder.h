@@ -14,6 +14,7 @@
 
 #include "trace/event.h"
 #include "trace/writer.h"
+#include "tracer/host_lanes.h"
 #include "tracer/ring.h"
 #include "tracer/sources/nvtx/instrumentation.h"
 #include "tracer/sources/nvtx/payload_copy.h"
@@ -38,7 +39,9 @@ struct Details {
 
 class EventBuilder {
  public:
-  EventBuilder(trace::Writer& writer, Registry& registry, std::uint64_t process);
+  // With `host_lanes`, threads share their lanes with other sources.
+  EventBuilder(trace::Writer& writer, Registry& registry, std::uint64_t process,
+               HostLanes* host_lanes = nullptr);
 
   // A thread that emits. The reference is valid until end_thread(). `system_name` is what the kernel calls
   // it.
@@ -109,6 +112,7 @@ class EventBuilder {
   trace::Writer& writer_;
   Registry& registry_;
   std::uint64_t process_;
+  HostLanes* host_lanes_;
   std::list<Thread> threads_;
   std::unordered_map<std::uint64_t, ProcessRange> process_ranges_;
   std::unordered_map<std::uint64_t, EarlyEnd> early_ends_;

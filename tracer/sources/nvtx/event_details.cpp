@@ -203,6 +203,8 @@ trace::LaneId EventBuilder::lane(Thread& thread, trace::LaneKind kind) {
   trace::LaneId& lane = kind == trace::LaneKind::compute_thread  ? thread.compute_
                         : kind == trace::LaneKind::communication ? thread.communication_
                                                                  : thread.host_;
+  if (lane == Thread::kNoLane && kind == trace::LaneKind::host_thread && host_lanes_ != nullptr)
+    lane = host_lanes_->lane(thread.id_, thread.name_);
   if (lane == Thread::kNoLane)
     lane = writer_.add_lane(trace::Lane{kind, process_, thread.id_, 0, thread.name_});
   return lane;

@@ -208,6 +208,12 @@ void PytorchSource::open(Thread& thread, trace::Nanoseconds time, std::string_vi
   range.closed_by = closed_by;
   range.key = key;
   thread.open.push_back(range);
+  // A lane of its own: other sources' ranges of the thread need not nest with these.
+  if (shown && thread.ranges == kNoLane) {
+    thread.ranges = context_->writer.add_lane(
+        trace::Lane{trace::LaneKind::host_thread, static_cast<std::uint64_t>(context_->process.process),
+                    thread.id, 0, thread.name + " (PyTorch)"});
+  }
 }
 
 void PytorchSource::close(Thread& thread, RecordType by, std::uint64_t key, trace::Nanoseconds time) {
@@ -227,7 +233,7 @@ void PytorchSource::close(Thread& thread, RecordType by, std::uint64_t key, trac
   if (range.meaning.kind == Kind::backward) thread.loop.end(Phase::backward, time);
   if (!range.shown) return;
   trace::HostRange event;
-  event.lane = event.end_lane = thread.host;
+  event.lane = event.end_lane = thread.ranges;
   event.begin = range.begin;
   event.end = std::max(range.begin, time);
   event.name = range.name;
@@ -291,7 +297,7 @@ void PytorchSource::note_open(trace::Nanoseconds horizon) {
       if (!range.noted && range.begin < horizon) {
         range.noted = true;
         trace::OpenRange event;
-        event.lane = thread.host;
+        event.lane = thread.ranges;
         event.begin = range.begin;
         event.name = range.name;
         event.domain = context_->writer.intern(kDomain);
@@ -307,8 +313,8 @@ PytorchSource::Thread& PytorchSource::thread(std::uint32_t id) {
   const auto [where, fresh] = threads_.try_emplace(id);
   Thread& thread = where->second;
   if (fresh) {
+    thread.id = id;
     thread.name = thread_lane_name(id, context_->process.process);
-    lane(id, thread, trace::LaneKind::host_thread);
   }
   return thread;
 }
@@ -317,6 +323,9 @@ trace::LaneId PytorchSource::lane(std::uint32_t id, Thread& thread, trace::LaneK
   trace::LaneId& lane = kind == trace::LaneKind::compute_thread  ? thread.compute
                         : kind == trace::LaneKind::communication ? thread.communication
                                                                  : thread.host;
+  if (lane == kNoLane && kind == trace::LaneKind::host_thread)
+    lane = context_->host_lanes.lane(id, thread.name);
+  if (lane == kNoLane && kind == trace::LaneKind::host_thread) lane = context_->host_lanes.lane(id);
   if (lane == kNoLane) {
     lane = context_->writer.add_lane(
         trace::Lane{kind, static_cast<std::uint64_t>(context_->process.process), id, 0, thread.name});

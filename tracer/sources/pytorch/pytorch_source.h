@@ -48,8 +48,10 @@ class PytorchSource final : public Source {
     std::uint64_t key = 0;  // which of those that this closes: the range, the phase
   };
   struct Thread {
+    std::uint32_t id = 0;
     std::string name;
-    trace::LaneId host = kNoLane;
+    trace::LaneId host = kNoLane;  // calls, steps
+    trace::LaneId ranges = kNoLane;
     trace::LaneId compute = kNoLane;
     trace::LaneId communication = kNoLane;
     std::vector<OpenRange> open;
