@@ -142,6 +142,7 @@ class Recorder {
   std::atomic<std::uint32_t> stop_{0};
   std::atomic<std::uint32_t> stopped_{0};
   PlainLock work_lock_;
+  PlainLock prepare_lock_;  // NVTX and NCCL may begin at once, on two threads
   std::array<std::atomic<Source*>, kMostSources> sources_{};
   std::atomic<std::uint64_t> reentrant_without_ring_{0};
   std::atomic<std::uint64_t> refused_{0};
