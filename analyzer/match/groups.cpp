@@ -43,7 +43,7 @@ GroupTable build_groups(const Job& job) {
         known.try_emplace({group.name, group.ranks}, static_cast<std::uint32_t>(table.groups.size()));
     if (inserted) {
       const bool pipeline = says_pipeline(group.description.empty() ? group.name : group.description);
-      table.groups.push_back({group.name, group.ranks, 0, index, pipeline});
+      table.groups.push_back({group.name, group.ranks, group.size, index, pipeline});
     }
     table.of_job_group.push_back(entry->second);
   }

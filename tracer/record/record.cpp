@@ -28,6 +28,7 @@ namespace {
 constexpr int kFailure = 1;
 constexpr int kUsage = 2;
 constexpr const char* kInjectionVariable = "NVTX_INJECTION64_PATH";
+constexpr const char* kNcclVariable = "NCCL_PROFILER_PLUGIN";
 
 void say(std::string_view message) {
   fmt::print(stderr, "lockstep record: {}\n", message);
@@ -141,6 +142,15 @@ Prepared prepare_folder(const Options& options, const std::string& launch) {
 Child::Environment tracer_environment(const Options& options, const fs::path& library,
                                       const fs::path& folder) {
   Child::Environment environment{{kInjectionVariable, library.string()}, {"LOCKSTEP_RUN", folder.string()}};
+  if (const std::string plugin = environment_value(kNcclVariable); plugin.empty() || is_our_library(plugin)) {
+    environment.emplace_back(kNcclVariable, library.string());
+  } else {
+    say(
+        fmt::format("{} is set to '{}' already and stays: NCCL loads one plugin. Lockstep takes NCCL's "
+                    "operations from its NVTX "
+                    "ranges, without data types, algorithms and protocols. To record these too, unset it.",
+                    kNcclVariable, plugin));
+  }
   if (options.buffer_megabytes != 0) {
     environment.emplace_back("LOCKSTEP_BUFFER_SIZE", std::to_string(options.buffer_megabytes << 20U));
   }

@@ -11,14 +11,13 @@
 
 #include "analyzer/import/rank/names.h"
 #include "analyzer/import/run/device.h"
+#include "analyzer/import/run/issues.h"
 #include "analyzer/import/run/run.h"
 #include "trace/compact.h"
 #include "trace/reader.h"
 
 namespace lockstep::analyzer::run {
 namespace {
-
-// A thread of this name computes for as long as a model says (docs/instrumentation.md).
 
 using trace::LaneKind;
 using trace::Reader;
@@ -39,7 +38,9 @@ class FileImport {
     read_groups();
     read_clock();
     read_launches();
+    read_issues();
     read_activities();
+    join_issues();
     read_collectives();
     read_counters();
     read_steps();
@@ -77,7 +78,13 @@ class FileImport {
   void read(std::vector<E>& events) {
     const Status status = reader_.read(Selection{}, events);
     if (!status.ok()) damage_.insert(status.error().message);
+    if constexpr (requires(E event) { event.lane; }) {
+      for (E& event : events) event.lane = lane_of(event.lane);
+    }
   }
+
+  // Sources of one process may each have described the same thread.
+  trace::LaneId lane_of(trace::LaneId lane) const { return lane < lanes_.size() ? lanes_[lane] : lane; }
 
   void read_metadata() {
     if (const auto rank = number("rank")) {
@@ -91,7 +98,11 @@ class FileImport {
   }
 
   void read_lanes() {
+    std::map<std::pair<std::uint64_t, std::uint64_t>, trace::LaneId> threads;  // (process, thread)
     for (const trace::Lane& lane : reader_.lanes()) {
+      const auto id = static_cast<trace::LaneId>(lanes_.size());
+      const bool is_thread = lane.kind == LaneKind::host_thread && lane.handle != 0;
+      lanes_.push_back(is_thread ? threads.try_emplace({lane.process, lane.handle}, id).first->second : id);
       std::string text = lane.name;
       if (text.empty()) {
         const char* kind = lane.kind == LaneKind::device_stream ? "stream" : "thread";
@@ -106,7 +117,8 @@ class FileImport {
     for (const trace::Group& group : reader_.groups()) {
       std::vector<std::int32_t> ranks = group.ranks;
       std::sort(ranks.begin(), ranks.end());
-      groups_.push_back(import_.intern_group({group.name, group.description, std::move(ranks)}));
+      groups_.push_back(import_.intern_group(
+          {group.name, group.description, std::move(ranks), std::max(group.size, 0), group.own_rank}));
     }
   }
 
@@ -136,8 +148,9 @@ class FileImport {
     for (const trace::ApiCall& call : calls) {
       if (!sound(call.begin, call.end)) continue;
       if (call.correlation != trace::kNoCorrelation) {
-        const auto [where, fresh] = launches_.emplace(call.correlation, std::pair(call.begin, call.end));
-        if (!fresh && call.begin < where->second.first) where->second = {call.begin, call.end};
+        const Launch launch{call.begin, call.end, call.lane};
+        const auto [where, fresh] = launches_.emplace(call.correlation, launch);
+        if (!fresh && call.begin < where->second.begin) where->second = launch;
       }
       if (options_.keep_host_ranges)
         import_.trace.host_ranges.push_back(
@@ -148,8 +161,8 @@ class FileImport {
   void set_launch(trace::CorrelationId correlation, Activity& activity) const {
     const auto launch = correlation == trace::kNoCorrelation ? launches_.end() : launches_.find(correlation);
     if (launch != launches_.end()) {
-      activity.launch_begin = launch->second.first;
-      activity.launch_end = launch->second.second;
+      activity.launch_begin = launch->second.begin;
+      activity.launch_end = launch->second.end;
     } else if (runs_on_its_own(import_.trace.lanes[activity.lane].kind)) {
       activity.launch_begin = activity.launch_end = activity.begin;
     }
@@ -204,6 +217,11 @@ class FileImport {
       if (activity.activity_class == Class::collective || activity.activity_class == Class::p2p) {
         Communication communication;
         communication.operation = operation_in_name(reader_.string(event.name));
+        const auto launch = launches_.find(event.correlation);
+        if (event.correlation != trace::kNoCorrelation && launch != launches_.end())
+          issues_.add_kernel({static_cast<std::uint32_t>(import_.trace.activities.size()),
+                              launch->second.lane, launch->second.begin, launch->second.end});
+        ++kernels_;
         add_communication(activity, communication);
       } else {
         if (activity.activity_class == Class::compute) activity.compute = computation(event);
@@ -226,6 +244,34 @@ class FileImport {
         computations_.emplace(computation, static_cast<std::uint32_t>(import_.trace.computations.size()));
     if (fresh) import_.trace.computations.push_back(computation);
     return where->second;
+  }
+
+  void read_issues() {
+    std::vector<trace::CollectiveIssue> events;
+    read(events);
+    for (const trace::CollectiveIssue& event : events) {
+      if (!sound(event.begin, event.end)) continue;
+      issues_.add_issue(event, event.lane, event.group < groups_.size() ? groups_[event.group] : kNone);
+    }
+  }
+
+  void join_issues() {
+    if (issues_.issues() == 0) return;
+    const std::size_t joined = issues_.join(import_);
+    if (kernels_ == 0) {
+      import_.warn(
+          "operations_without_intervals",
+          fmt::format("{}: {} issued through NCCL, but when the GPU ran them is not known: no "
+                      "communication of the GPU was recorded",
+                      import_.trace.file, counted(issues_.issues(), "operation was", "operations were")));
+    } else if (joined < kernels_) {
+      import_.warn(
+          "kernels_without_operation",
+          fmt::format("{}: which operation of NCCL they carry out is not known of {} of {} communication "
+                      "kernels (of CUDA graphs, or issued where nothing was recorded): they are matched "
+                      "by name",
+                      import_.trace.file, kernels_ - joined, kernels_));
+    }
   }
 
   // Points of one counter stand in one lane, in the order of the threads that told them.
@@ -288,10 +334,10 @@ class FileImport {
 
   void read_host_ranges() {
     const Status status = reader_.read<trace::HostRange>(Selection{}, [this](const trace::HostRange& event) {
-      const HostKind kind = kind_of(event.name, event.domain, event.lane, event.begin, event.end);
+      const HostKind kind = kind_of(event.name, event.domain, lane_of(event.lane), event.begin, event.end);
       if (!sound(event.begin, event.end) || (kind == HostKind::other && !options_.keep_host_ranges)) return;
       import_.trace.host_ranges.push_back(
-          {event.begin, event.end, name(event.name), event.lane, event.depth, kind});
+          {event.begin, event.end, name(event.name), lane_of(event.lane), event.depth, kind});
     });
     if (!status.ok()) damage_.insert(status.error().message);
   }
@@ -307,12 +353,13 @@ class FileImport {
     for (const trace::ChunkInfo& chunk : reader_.chunks())
       if (chunk.count > 0) end = std::max(end, std::min(chunk.end, kLatest));
     for (const trace::OpenRange& event : unfinished.value()) {
-      const HostKind kind = kind_of(event.name, event.domain, event.lane, event.begin, end);
+      const trace::LaneId lane = lane_of(event.lane);
+      const HostKind kind = kind_of(event.name, event.domain, lane, event.begin, end);
       if (!sound(event.begin, std::max(event.begin, end)) ||
           (kind == HostKind::other && !options_.keep_host_ranges))
         continue;
       import_.trace.host_ranges.push_back(
-          {event.begin, std::max(event.begin, end), name(event.name), event.lane, event.depth, kind});
+          {event.begin, std::max(event.begin, end), name(event.name), lane, event.depth, kind});
     }
     if (!unfinished.value().empty())
       import_.warn(
@@ -383,7 +430,15 @@ class FileImport {
   std::unordered_map<trace::StringId, Pass> passes_;
   std::map<Computation, std::uint32_t> computations_;
   std::vector<std::uint32_t> groups_;
-  std::unordered_map<trace::CorrelationId, std::pair<Nanoseconds, Nanoseconds>> launches_;
+  struct Launch {
+    Nanoseconds begin = 0;
+    Nanoseconds end = 0;
+    std::uint32_t lane = 0;
+  };
+  std::unordered_map<trace::CorrelationId, Launch> launches_;
+  std::vector<trace::LaneId> lanes_;  // by the file's numbers: the first one of the same thread
+  IssueJoin issues_;
+  std::size_t kernels_ = 0;  // that communicate
   std::set<std::tuple<trace::LaneId, Nanoseconds, Nanoseconds>> steps_;
   std::set<std::string> damage_;
   std::uint64_t unsound_ = 0;
