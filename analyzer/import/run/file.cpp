@@ -10,10 +10,10 @@
 #include <utility>
 
 #include "analyzer/import/rank/names.h"
+#include "analyzer/import/run/damage.h"
 #include "analyzer/import/run/device.h"
 #include "analyzer/import/run/issues.h"
 #include "analyzer/import/run/run.h"
-#include "trace/compact.h"
 #include "trace/reader.h"
 
 namespace lockstep::analyzer::run {
@@ -40,15 +40,15 @@ class FileImport {
     read_launches();
     read_issues();
     read_activities();
-    join_issues();
+    issues_.join(import_);
     read_collectives();
     read_counters();
     read_steps();
     read_host_ranges();
     read_unfinished();
     read_drops();
-    find_losses();
-    warn_of_damage();
+    find_losses(reader_, damage_, import_);
+    warn_of_damage(reader_, damage_, import_);
     finish(import_);
     return std::move(import_);
   }
@@ -174,22 +174,6 @@ class FileImport {
     return kind == LaneKind::compute_thread || (kind == LaneKind::communication && launches_.empty());
   }
 
-  static Class class_of(trace::ActivityClass activity_class) {
-    switch (activity_class) {
-      case trace::ActivityClass::compute:
-        return Class::compute;
-      case trace::ActivityClass::collective:
-        return Class::collective;
-      case trace::ActivityClass::p2p:
-        return Class::p2p;
-      case trace::ActivityClass::copy:
-        return Class::copy;
-      case trace::ActivityClass::sync:
-        return Class::sync;
-    }
-    return Class::unclassified;
-  }
-
   Activity activity_of(Nanoseconds begin, Nanoseconds end, trace::StringId id, trace::LaneId lane) {
     Activity activity;
     activity.begin = begin;
@@ -221,7 +205,7 @@ class FileImport {
         if (event.correlation != trace::kNoCorrelation && launch != launches_.end())
           issues_.add_kernel({static_cast<std::uint32_t>(import_.trace.activities.size()),
                               launch->second.lane, launch->second.begin, launch->second.end});
-        ++kernels_;
+        issues_.count_kernel();
         add_communication(activity, communication);
       } else {
         if (activity.activity_class == Class::compute) activity.compute = computation(event);
@@ -252,25 +236,6 @@ class FileImport {
     for (const trace::CollectiveIssue& event : events) {
       if (!sound(event.begin, event.end)) continue;
       issues_.add_issue(event, event.lane, event.group < groups_.size() ? groups_[event.group] : kNone);
-    }
-  }
-
-  void join_issues() {
-    if (issues_.issues() == 0) return;
-    const std::size_t joined = issues_.join(import_);
-    if (kernels_ == 0) {
-      import_.warn(
-          "operations_without_intervals",
-          fmt::format("{}: {} issued through NCCL, but when the GPU ran them is not known: no "
-                      "communication of the GPU was recorded",
-                      import_.trace.file, counted(issues_.issues(), "operation was", "operations were")));
-    } else if (joined < kernels_) {
-      import_.warn(
-          "kernels_without_operation",
-          fmt::format("{}: which operation of NCCL they carry out is not known of {} of {} communication "
-                      "kernels (of CUDA graphs, or issued where nothing was recorded): they are matched "
-                      "by name",
-                      import_.trace.file, kernels_ - joined, kernels_));
     }
   }
 
@@ -394,34 +359,6 @@ class FileImport {
     }
   }
 
-  // When device activities are missing.
-  void find_losses() {
-    const bool cut_after_closing = !reader_.complete() && reader_.metadata().contains(trace::kCompacted);
-    if (reader_.has_gaps() || cut_after_closing) {
-      import_.trace.lost.push_back({-kLatest, kLatest});
-    } else if (!damage_.empty()) {
-      for (const trace::ChunkInfo& chunk : reader_.damaged_chunks()) {
-        if (chunk.kind == trace::EventKind::device_activity || chunk.kind == trace::EventKind::collective)
-          import_.trace.lost.push_back({std::max(chunk.begin, -kLatest), std::min(chunk.end, kLatest)});
-      }
-    }
-  }
-
-  void warn_of_damage() {
-    for (const std::string& text : reader_.warnings()) damage_.insert(text);
-    for (const std::string& text : damage_)
-      import_.warn("file_damaged", text.find(import_.trace.file) == std::string::npos
-                                       ? fmt::format("{}: {}", import_.trace.file, text)
-                                       : text);
-    if (!reader_.complete() && reader_.warnings().empty())
-      import_.warn(
-          "file_incomplete",
-          fmt::format(
-              "{}: was not closed (the process was killed, or is still running); read up to its last whole "
-              "chunk",
-              import_.trace.file));
-  }
-
   const Reader& reader_;
   const Options& options_;
   RankImport import_;
@@ -438,7 +375,6 @@ class FileImport {
   std::unordered_map<trace::CorrelationId, Launch> launches_;
   std::vector<trace::LaneId> lanes_;  // by the file's numbers: the first one of the same thread
   IssueJoin issues_;
-  std::size_t kernels_ = 0;  // that communicate
   std::set<std::tuple<trace::LaneId, Nanoseconds, Nanoseconds>> steps_;
   std::set<std::string> damage_;
   std::uint64_t unsound_ = 0;

@@ -1,5 +1,7 @@
 #include "analyzer/import/run/issues.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <iterator>
 #include <set>
@@ -81,7 +83,8 @@ void IssueJoin::sort() {
   });
 }
 
-std::size_t IssueJoin::join(RankImport& import) {
+void IssueJoin::join(RankImport& import) {
+  if (issue_count_ == 0) return;
   sort();
   std::size_t joined = 0;
   for (auto first = kernels_.begin(); first != kernels_.end();) {
@@ -97,7 +100,24 @@ std::size_t IssueJoin::join(RankImport& import) {
     }
     first = last;
   }
-  return joined;
+  warn(joined, import);
+}
+
+void IssueJoin::warn(std::size_t joined, RankImport& import) const {
+  if (kernel_count_ == 0) {
+    import.warn(
+        "operations_without_intervals",
+        fmt::format("{}: {} issued through NCCL, but when the GPU ran them is not known: no communication of "
+                    "the GPU was recorded",
+                    import.trace.file, counted(issue_count_, "operation was", "operations were")));
+  } else if (joined < kernel_count_) {
+    import.warn(
+        "kernels_without_operation",
+        fmt::format(
+            "{}: of {} of {} communication kernels it is not known which operation of NCCL they carry "
+            "out (CUDA graphs, or issued where nothing was recorded): they are matched by name",
+            import.trace.file, kernel_count_ - joined, kernel_count_));
+  }
 }
 
 bool IssueJoin::may_carry_out(const LaunchedKernel& kernel, const Batch& batch, const RankImport& import) {

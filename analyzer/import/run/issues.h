@@ -24,11 +24,12 @@ class IssueJoin {
   // `group`: in the import's groups, or kNone. `lane`: the thread's.
   void add_issue(const trace::CollectiveIssue& issue, std::uint32_t lane, std::uint32_t group);
   void add_kernel(const LaunchedKernel& kernel) { kernels_.push_back(kernel); }
-  std::size_t issues() const { return issue_count_; }
+  // A communication kernel, whether its launch is known or not.
+  void count_kernel() { ++kernel_count_; }
 
-  // Says of each kernel what its issues say. Kernels without an issue keep what their name says. Returns how
-  // many kernels found issues.
-  std::size_t join(RankImport& import);
+  // Says of each kernel what its issues say. Kernels without an issue keep what their name says, and issues
+  // without a kernel are no activities: both are counted in warnings.
+  void join(RankImport& import);
 
  private:
   struct Issue {
@@ -45,6 +46,7 @@ class IssueJoin {
   using Batches = std::vector<Batch>;  // of one thread, by begin
 
   void sort();
+  void warn(std::size_t joined, RankImport& import) const;
   void join_thread(Batches& batches, const std::vector<LaunchedKernel>& kernels, const RankImport& import);
   static bool may_carry_out(const LaunchedKernel& kernel, const Batch& batch, const RankImport& import);
   static void describe(Batch& batch, RankImport& import);
@@ -56,6 +58,7 @@ class IssueJoin {
   std::map<std::uint32_t, Batches> threads_;
   std::vector<LaunchedKernel> kernels_;
   std::size_t issue_count_ = 0;
+  std::size_t kernel_count_ = 0;
 };
 
 }  // namespace lockstep::analyzer::run
