@@ -66,7 +66,7 @@ Status copy_events(const Reader& from, Writer& to) {
   for (const Copy copy :
        {&copy_with_arguments<HostRange>, &copy_open_ranges, &copy_with_arguments<Mark>, &copy_plain<Counter>,
         &copy_plain<DeviceActivity>, &copy_plain<ApiCall>, &copy_plain<Collective>, &copy_plain<Step>,
-        &copy_plain<ClockSnapshot>, &copy_plain<Drop>}) {
+        &copy_plain<ClockSnapshot>, &copy_plain<Drop>, &copy_plain<CollectiveIssue>}) {
     Status status = copy(from, to);
     if (!status.ok()) return status;
   }
@@ -74,9 +74,10 @@ Status copy_events(const Reader& from, Writer& to) {
 }
 
 bool same_counts(const Reader& before, const Reader& after) {
-  for (const EventKind kind : {EventKind::host_range, EventKind::mark, EventKind::counter,
-                               EventKind::device_activity, EventKind::api_call, EventKind::collective,
-                               EventKind::step, EventKind::clock_snapshot, EventKind::drop}) {
+  for (const EventKind kind :
+       {EventKind::host_range, EventKind::mark, EventKind::counter, EventKind::device_activity,
+        EventKind::api_call, EventKind::collective, EventKind::step, EventKind::clock_snapshot,
+        EventKind::drop, EventKind::collective_issue}) {
     if (before.count(kind) != after.count(kind)) return false;
   }
   return true;

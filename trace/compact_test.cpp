@@ -27,7 +27,8 @@ Record write_in_small_chunks(const std::string& path, int events) {
         {.kind = LaneKind::host_thread, .process = 1, .handle = lane, .device = 0, .name = "lane"});
   }
   for (std::uint32_t group = 0; group < kGroups; ++group) {
-    writer.add_group({.name = "group", .description = "data parallel", .ranks = {0, 1}});
+    writer.add_group(
+        {.name = "group", .description = "data parallel", .ranks = {0, 1}, .own_rank = 1, .size = 2});
   }
   Record record;
   for (int i = 0; i < events; ++i) {
@@ -66,6 +67,8 @@ TEST(Compact, KeepsEveryEventAndTable) {
   EXPECT_EQ(after.lanes()[4].handle, 4U);
   ASSERT_EQ(after.groups().size(), kGroups);
   EXPECT_EQ(after.groups()[2].description, "data parallel");
+  EXPECT_EQ(after.groups()[2].own_rank, 1);
+  EXPECT_EQ(after.groups()[2].size, 2);
   EXPECT_EQ(must(after.unfinished_ranges()).size(), unfinished.size());
 
   Status status;

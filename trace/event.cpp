@@ -24,6 +24,8 @@ const char* to_string(EventKind kind) {
       return "clock_snapshot";
     case EventKind::drop:
       return "drop";
+    case EventKind::collective_issue:
+      return "collective_issue";
   }
   return "unknown";
 }

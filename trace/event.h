@@ -40,6 +40,7 @@ enum class EventKind : std::uint8_t {
   step = 8,
   clock_snapshot = 9,
   drop = 10,
+  collective_issue = 11,
 };
 
 // A lane runs one thing at a time.
@@ -61,11 +62,15 @@ struct Lane {
   bool operator==(const Lane&) const = default;
 };
 
-// A process group, or communicator. Ranks are global.
+// A process group, or communicator. Ranks are global. A library that knows a group's ranks only as its own
+// numbers from 0 on (NCCL) leaves `ranks` empty and says who it is itself: what the files of all ranks say
+// together is the list.
 struct Group {
   std::string name = {};  // its identity across ranks
   std::string description = {};
   std::vector<std::int32_t> ranks = {};
+  std::int32_t own_rank = kNoRank;  // this process's rank within the group; kNoRank where not known
+  std::int32_t size = 0;            // how many ranks it has; 0 where not known
 
   bool operator==(const Group&) const = default;
 };
@@ -224,6 +229,31 @@ struct Collective {
   CorrelationId correlation = kNoCorrelation;
 
   bool operator==(const Collective&) const = default;
+};
+
+// What a host thread says of an operation that the GPU will run: which one it is, and when it was handed
+// over. It has no true interval of its own; [begin, end] is when the thread launched it, and holds the
+// launching call where that was recorded.
+struct CollectiveIssue {
+  LaneId lane = 0;
+  Nanoseconds begin = 0;
+  Nanoseconds end = 0;
+  StringId name = 0;
+  GroupId group = kNoGroup;
+  Operation operation = Operation::unknown;
+  // Counts the operations of this kind in this group, equal on all its ranks. kNoSequence where not known,
+  // and of sends and receives.
+  std::int64_t sequence = kNoSequence;
+  std::uint64_t bytes = 0;  // the larger side, as of Collective; 0 where not known
+  DataType data_type = DataType::unknown;
+  std::int32_t peer = kNoRank;  // root or other side: its rank within the group, not its global rank
+  // The same for issues that one launch carries out together; kNoCorrelation where that is not known.
+  CorrelationId correlation = kNoCorrelation;
+  StringId algorithm = 0;      // "RING"; 0 where not known
+  StringId protocol = 0;       // "LL128"; 0 where not known
+  std::uint16_t channels = 0;  // 0 where not known
+
+  bool operator==(const CollectiveIssue&) const = default;
 };
 
 struct Step {

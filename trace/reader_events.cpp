@@ -52,7 +52,7 @@ std::uint64_t repair_ids(std::span<E> events, const format::Contents& contents) 
       event.end_lane = event.lane;
       ++repaired;
     }
-  } else if constexpr (std::is_same_v<E, Collective>) {
+  } else if constexpr (requires(E event) { event.group; }) {
     for (E& event : events) {
       if (event.group < contents.groups.size() || event.group == kNoGroup) continue;
       event.group = kNoGroup;
@@ -288,6 +288,7 @@ LOCKSTEP_INSTANTIATE(Collective)
 LOCKSTEP_INSTANTIATE(Step)
 LOCKSTEP_INSTANTIATE(ClockSnapshot)
 LOCKSTEP_INSTANTIATE(Drop)
+LOCKSTEP_INSTANTIATE(CollectiveIssue)
 #undef LOCKSTEP_INSTANTIATE
 
 }  // namespace lockstep::trace

@@ -27,7 +27,7 @@ struct Workspace {
 };
 
 struct Reader::State {
-  static constexpr std::size_t kKinds = static_cast<std::size_t>(EventKind::drop) + 1;
+  static constexpr std::size_t kKinds = static_cast<std::size_t>(EventKind::collective_issue) + 1;
 
   std::string name;
   std::unique_ptr<format::InputFile> file;  // absent over bytes in memory

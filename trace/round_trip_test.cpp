@@ -104,6 +104,25 @@ TEST_F(OneEvent, ClockSnapshot) {
 TEST_F(OneEvent, Drop) {
   expect_kept(Drop{.begin = 3, .end = 5, .count = 7, .source = 11, .reason = 13});
 }
+TEST_F(OneEvent, CollectiveIssue) {
+  expect_kept(CollectiveIssue{.lane = 1,
+                              .begin = 3,
+                              .end = 5,
+                              .name = 7,
+                              .group = 2,
+                              .operation = Operation::reduce_scatter,
+                              .sequence = 11,
+                              .bytes = 13,
+                              .data_type = DataType::bfloat16,
+                              .peer = 17,
+                              .correlation = 19,
+                              .algorithm = 23,
+                              .protocol = 29,
+                              .channels = 31});
+}
+TEST_F(OneEvent, CollectiveIssueOfDefaults) {
+  expect_kept(CollectiveIssue{});
+}
 
 // Defaults too, some of which are not zero.
 TEST_F(OneEvent, HostRangeOfDefaults) {
@@ -205,7 +224,7 @@ TEST(RoundTrip, LanesGroupsAndMetadata) {
   const Lane thread{LaneKind::host_thread, 100, 101, 0, ""};
   EXPECT_EQ(writer.add_lane(stream), 0U);
   EXPECT_EQ(writer.add_lane(thread), 1U);
-  const Group world{"0", "default", {0, 1, 2, 3}};
+  const Group world{"0", "default", {0, 1, 2, 3}, 3, 4};
   const Group odd{
       "", "\x80", {std::numeric_limits<std::int32_t>::min(), -1, std::numeric_limits<std::int32_t>::max()}};
   EXPECT_EQ(writer.add_group(world), 0U);

@@ -164,7 +164,7 @@ class RandomEvents {
     });
     if constexpr (format::Schema<E>::kHasLane) event.lane = static_cast<LaneId>(below(lanes));
     if constexpr (std::is_same_v<E, HostRange>) event.end_lane = static_cast<LaneId>(below(lanes));
-    if constexpr (std::is_same_v<E, Collective>) {
+    if constexpr (requires { event.group; }) {
       event.group = below(4) == 0 ? kNoGroup : static_cast<GroupId>(below(groups));
     }
     return event;

@@ -110,7 +110,8 @@ GroupId Writer::add_group(const Group& group) noexcept {
   GroupId id = kNoGroup;
   guarded(state_, [&](State& state) {
     if (state.groups >= format::kMaxGroups || group.ranks.size() > format::kMaxRanksPerGroup) return;
-    Group kept{cut_to_limit(group.name), cut_to_limit(group.description), group.ranks};
+    Group kept{cut_to_limit(group.name), cut_to_limit(group.description), group.ranks, group.own_rank,
+               group.size};
     state.add_group_row(kept);
     id = state.groups - 1;
     state.write_large_tables();
@@ -146,6 +147,9 @@ void Writer::append(const ClockSnapshot& event) noexcept {
   append_to(state_, event, {});
 }
 void Writer::append(const Drop& event) noexcept {
+  append_to(state_, event, {});
+}
+void Writer::append(const CollectiveIssue& event) noexcept {
   append_to(state_, event, {});
 }
 

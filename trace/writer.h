@@ -57,6 +57,7 @@ class Writer {
   void append(const Step& event) noexcept;
   void append(const ClockSnapshot& event) noexcept;
   void append(const Drop& event) noexcept;
+  void append(const CollectiveIssue& event) noexcept;
 
   // Writes all that is buffered.
   Status flush() noexcept;

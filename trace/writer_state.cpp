@@ -303,5 +303,6 @@ template void Writer::State::append(const Collective&, std::span<const Argument>
 template void Writer::State::append(const Step&, std::span<const Argument>);
 template void Writer::State::append(const ClockSnapshot&, std::span<const Argument>);
 template void Writer::State::append(const Drop&, std::span<const Argument>);
+template void Writer::State::append(const CollectiveIssue&, std::span<const Argument>);
 
 }  // namespace lockstep::trace

@@ -3,11 +3,13 @@
 #include "tracer/recorder.h"
 #include "tracer/sources/cupti/cupti_source.h"
 #include "tracer/sources/host/host_source.h"
+#include "tracer/sources/nccl/nccl_source.h"
 #include "tracer/sources/nvtx/callbacks.h"
 
 int InitializeInjectionNvtx2(NvtxGetExportTableFunc_t get_export_table) {
   if (!lockstep::tracer::Recorder::instance().prepare()) return 0;
   lockstep::tracer::host::register_if_wanted();
+  lockstep::tracer::nccl::register_source();  // libnccl may be a copy that only makes NVTX ranges
   return lockstep::tracer::nvtx::install_core_callbacks(get_export_table) ? 1 : 0;
 }
 

@@ -120,6 +120,13 @@ bool Recorder::prepare() noexcept {
   const int saved = errno;
   // A handler that makes an NVTX call while NVTX starts would wait for itself: not longer than need be.
   const SignalsBlocked blocked;
+  // Not for ever: a forked child may inherit it taken.
+  if (!prepare_lock_.acquire(kForkWaitMilliseconds)) return false;
+  if (state_.load(std::memory_order_acquire) != State::unprepared) {
+    prepare_lock_.release();
+    errno = saved;
+    return state_.load(std::memory_order_acquire) != State::off;
+  }
   bool ready = false;
   try {
     const char* folder = std::getenv("LOCKSTEP_RUN");
@@ -133,9 +140,10 @@ bool Recorder::prepare() noexcept {
   } catch (...) {
     ready = false;
   }
-  errno = saved;
   State expected = State::unprepared;
   state_.compare_exchange_strong(expected, ready ? State::idle : State::off);
+  prepare_lock_.release();
+  errno = saved;
   return ready;
 }
 

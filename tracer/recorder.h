@@ -149,6 +149,7 @@ class Recorder {
   std::atomic<std::uint32_t> stop_{0};
   std::atomic<std::uint32_t> stopped_{0};
   PlainLock work_lock_;
+  PlainLock prepare_lock_;  // NVTX and NCCL may begin at once, on two threads
   std::array<std::atomic<Source*>, kMostSources> sources_{};
   std::atomic<std::int32_t> suggested_rank_{-1};
   std::atomic<std::int32_t> suggested_world_size_{-1};

@@ -205,6 +205,7 @@ void WriterThread::begin_new_sources() {
   while (Source* const source = recorder_.source(static_cast<SourceId>(sources_.size()))) {
     sources_.push_back(source);
     source->begin(*context_);
+    if (!source->nvtx_domain().empty()) events_->listen(source->nvtx_domain(), *source);
   }
 }
 

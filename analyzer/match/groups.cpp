@@ -43,7 +43,7 @@ GroupTable build_groups(const Job& job) {
         known.try_emplace({group.name, group.ranks}, static_cast<std::uint32_t>(table.groups.size()));
     const bool pipeline = says_pipeline(group.description.empty() ? group.name : group.description);
     if (inserted) {
-      table.groups.push_back({group.name, group.ranks, 0, index, pipeline});
+      table.groups.push_back({group.name, group.ranks, group.size, index, pipeline});
     } else if (pipeline) {
       table.groups[entry->second].pipeline = true;  // one rank knows more of it than another
     }

@@ -160,6 +160,10 @@ struct JobGroup {
   std::string name;
   std::string description;
   std::vector<std::int32_t> ranks;  // global, sorted; empty where not known
+  std::int32_t size = 0;  // how many ranks it has, also where they are not known; 0: not known either
+  // Of a file whose source knows ranks within the group alone (NCCL): its own. The peers of the group's
+  // communications are such ranks too, until the ranks meet.
+  std::int32_t own_rank = kNoRank;
 };
 
 struct Job {

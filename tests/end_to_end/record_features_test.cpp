@@ -133,6 +133,22 @@ TEST(RecordNccl, CallsCarryTheirPayloads) {
                           "ncclAllReduce" + common + "8000u Reduction operation='Max'",
                           "ncclAllReduce" + common + "12000u Reduction operation='Max'",
                           "ncclAllGather" + common + "2000u"));
+  // Each is an issue too. Without a communicator nobody knows how many times larger an all-gather's result
+  // is.
+  const trace::Reader reader = run.open();
+  std::vector<std::string> issues;
+  ASSERT_TRUE(reader
+                  .read<trace::CollectiveIssue>({},
+                                                [&](const trace::CollectiveIssue& issue) {
+                                                  EXPECT_EQ(issue.group, trace::kNoGroup);
+                                                  issues.push_back(
+                                                      std::string(trace::to_string(issue.operation)) + " " +
+                                                      std::to_string(issue.bytes));
+                                                })
+                  .ok());
+  EXPECT_THAT(issues, ElementsAre("all_reduce 4000", "all_reduce 8000", "all_reduce 12000", "all_gather 0"));
+  EXPECT_EQ(reader.metadata().at("source.nccl"), "recording");
+  EXPECT_THAT(reader.metadata().at("source.nccl.problem"), testing::HasSubstr("NVTX ranges"));
 }
 
 }  // namespace

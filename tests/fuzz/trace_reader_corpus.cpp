@@ -54,6 +54,7 @@ bool write_every_kind(const std::filesystem::path& path, bool closed) {
     writer.append(Step{.begin = 5000 * i, .end = 5000 * i + 4999, .number = i});
     writer.append(ClockSnapshot{.time = i});
     writer.append(Drop{.begin = i, .end = i + 1, .count = 3, .source = 1, .reason = 2});
+    writer.append(CollectiveIssue{.begin = 900 * i, .end = 900 * i + 9, .group = 0, .sequence = i});
   }
   return closed ? writer.close().ok() : writer.flush().ok();
 }

@@ -16,7 +16,7 @@
 namespace lockstep::trace::format {
 
 inline constexpr std::uint16_t kMajorVersion = 1;
-inline constexpr std::uint16_t kMinorVersion = 1;
+inline constexpr std::uint16_t kMinorVersion = 2;
 
 inline constexpr std::size_t kFileHeaderSize = 32;
 inline constexpr std::size_t kChunkHeaderSize = 64;
@@ -40,7 +40,7 @@ constexpr bool holds_events(std::uint8_t kind) {
 }
 constexpr bool is_known_event_kind(std::uint8_t kind) {
   return kind >= static_cast<std::uint8_t>(EventKind::host_range) &&
-         kind <= static_cast<std::uint8_t>(EventKind::drop);
+         kind <= static_cast<std::uint8_t>(EventKind::collective_issue);
 }
 // "host_range", "strings", "kind 77".
 std::string kind_name(std::uint8_t kind);

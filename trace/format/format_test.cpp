@@ -282,6 +282,12 @@ TEST(Tables, RefuseWhatDoesNotAddUp) {
   EXPECT_FALSE(decode_strings(bytes_of({1}), 2, strings));
   std::vector<Group> groups;
   EXPECT_FALSE(decode_groups(bytes_of({3, 0, 0, 9}), 1, groups));
+  // A row of version 1.1 ends with its ranks; one of a later version goes on.
+  ASSERT_TRUE(decode_groups(bytes_of({4, 0, 0, 1, 10, 7, 0, 0, 1, 10, 2, 8, 99}), 2, groups));
+  ASSERT_EQ(groups.size(), 2U);
+  EXPECT_TRUE(groups[0] == (Group{"", "", {5}}));
+  EXPECT_TRUE(groups[1] == (Group{"", "", {5}, 1, 4}));
+  EXPECT_FALSE(decode_groups(bytes_of({5, 0, 0, 1, 10, 2}), 1, groups));  // cut between the two
   std::map<std::string, std::string> metadata;
   EXPECT_FALSE(decode_metadata(bytes_of({2, 0, 0, 0}), 1, metadata));
 }

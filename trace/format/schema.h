@@ -181,6 +181,20 @@ struct Schema<Drop> {
 };
 
 template <>
+struct Schema<CollectiveIssue> {
+  static constexpr EventKind kKind = EventKind::collective_issue;
+  static constexpr bool kHasLane = true;
+  static constexpr bool kHasArguments = false;
+  using Fields = std::tuple<Interval<1, 2, &CollectiveIssue::begin, &CollectiveIssue::end>,
+                            Field<3, &CollectiveIssue::name>, Field<4, &CollectiveIssue::group>,
+                            Field<5, &CollectiveIssue::correlation>, Field<6, &CollectiveIssue::bytes>,
+                            Field<7, &CollectiveIssue::operation>, Field<8, &CollectiveIssue::sequence>,
+                            Field<9, &CollectiveIssue::data_type>, Field<10, &CollectiveIssue::peer>,
+                            Field<11, &CollectiveIssue::algorithm>, Field<12, &CollectiveIssue::protocol>,
+                            Field<13, &CollectiveIssue::channels>>;
+};
+
+template <>
 struct Schema<IndexEntry> {
   static constexpr bool kHasLane = false;
   static constexpr bool kHasArguments = false;
@@ -198,7 +212,7 @@ inline constexpr std::uint8_t kArgumentTypeId = 2;
 inline constexpr std::uint8_t kArgumentBitsId = 3;
 
 using EventTypes = std::tuple<HostRange, OpenRange, Mark, Counter, DeviceActivity, ApiCall, Collective, Step,
-                              ClockSnapshot, Drop>;
+                              ClockSnapshot, Drop, CollectiveIssue>;
 
 // Calls visit(field) with a default-constructed Field or Interval for each declaration of E, in order.
 template <class E, class Visit>

@@ -83,6 +83,8 @@ void encode_group(const Group& group, std::vector<std::byte>& body) {
   out.text(group.description);
   out.varint(group.ranks.size());
   for (const std::int32_t rank : group.ranks) out.signed_varint(rank);
+  out.signed_varint(group.own_rank);
+  out.signed_varint(group.size);
   append_row(row, body);
 }
 
@@ -96,6 +98,10 @@ bool decode_groups(std::span<const std::byte> body, std::uint32_t count, std::ve
     group.ranks.reserve(ranks);
     for (std::uint64_t i = 0; i < ranks; ++i)
       group.ranks.push_back(static_cast<std::int32_t>(in.signed_varint()));
+    if (in.ok() && in.remaining() != 0) {  // since 1.2
+      group.own_rank = static_cast<std::int32_t>(in.signed_varint());
+      group.size = static_cast<std::int32_t>(in.signed_varint());
+    }
     if (in.ok()) groups.push_back(std::move(group));
     return in.ok();
   });

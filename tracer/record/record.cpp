@@ -30,6 +30,7 @@ constexpr int kFailure = 1;
 constexpr int kUsage = 2;
 constexpr const char* kInjectionVariable = "NVTX_INJECTION64_PATH";
 constexpr const char* kCudaInjectionVariable = "CUDA_INJECTION64_PATH";
+constexpr const char* kNcclVariable = "NCCL_PROFILER_PLUGIN";
 
 void say(std::string_view message) {
   fmt::print(stderr, "lockstep record: {}\n", message);
@@ -163,6 +164,15 @@ Child::Environment tracer_environment(const Options& options, const fs::path& li
   }
   if (!cuda_tool().has_value()) environment.emplace_back(kCudaInjectionVariable, library.string());
   if (options.all_cuda_calls) environment.emplace_back("LOCKSTEP_CUDA_API", "all");
+  if (const std::string plugin = environment_value(kNcclVariable); plugin.empty() || is_our_library(plugin)) {
+    environment.emplace_back(kNcclVariable, library.string());
+  } else {
+    say(
+        fmt::format("{} is set to '{}' already and stays: NCCL loads one plugin. Lockstep takes NCCL's "
+                    "operations from its NVTX "
+                    "ranges, without data types, algorithms and protocols. To record these too, unset it.",
+                    kNcclVariable, plugin));
+  }
   if (options.buffer_megabytes != 0) {
     environment.emplace_back("LOCKSTEP_BUFFER_SIZE", std::to_string(options.buffer_megabytes << 20U));
   }

@@ -59,7 +59,7 @@ RecordedFile read_file(const std::filesystem::path& path) {
   using trace::EventKind;
   for (const EventKind kind :
        {EventKind::host_range, EventKind::mark, EventKind::counter, EventKind::device_activity,
-        EventKind::api_call, EventKind::collective, EventKind::step}) {
+        EventKind::api_call, EventKind::collective, EventKind::step, EventKind::collective_issue}) {
     file.events += reader.count(kind);
   }
   const Result<std::vector<trace::OpenRange>> open = reader.unfinished_ranges();

@@ -9,6 +9,8 @@ namespace lockstep::tracer {
 
 void Source::consume(std::uint32_t, std::uint8_t, const std::byte*, std::uint32_t, trace::Nanoseconds) {}
 
+void Source::range(std::uint32_t, const trace::HostRange&, std::span<const trace::Argument>) {}
+
 void note_drops(trace::Writer& writer, std::string_view source, std::string_view reason, std::uint64_t count,
                 trace::Nanoseconds begin, trace::Nanoseconds end) {
   if (count == 0) return;

@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string_view>
 
 #include "trace/event.h"
@@ -56,6 +57,13 @@ class Source {
   virtual void end_drain(trace::Nanoseconds now) = 0;
   // The process ends: nothing comes any more. Follows the last end_drain().
   virtual void finish(trace::Nanoseconds now) = 0;
+
+  // The NVTX domain whose push/pop ranges this source wants to hear of; empty for none. They are in the file
+  // all the same.
+  virtual std::string_view nvtx_domain() const noexcept { return {}; }
+  // Such a range has ended. Between two drains, in the order of the thread's calls.
+  virtual void range(std::uint32_t thread, const trace::HostRange& range,
+                     std::span<const trace::Argument> arguments);
 
   // --- elsewhere ---
 

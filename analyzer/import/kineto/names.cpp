@@ -24,9 +24,10 @@ bool contains_any_case(std::string_view text, std::string_view part) {
                      [](char a, char b) { return lower(a) == b; }) != text.end();
 }
 
-// ^(void )?(nccl|rccl|msccl)\w*Kernel
+// ^(void )?((nccl|rccl|msccl)\w*Kernel|mscclpp::)
 bool is_communication_kernel(std::string_view name) {
   if (name.starts_with("void ")) name.remove_prefix(5);
+  if (name.starts_with("mscclpp::")) return true;  // a namespace of kernels of its own names
   if (name.starts_with("nccl") || name.starts_with("rccl")) {
     name.remove_prefix(4);
   } else if (name.starts_with("msccl")) {

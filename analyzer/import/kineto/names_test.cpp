@@ -52,6 +52,7 @@ TEST(OperationInName, KnowsKernelsCollectivesAndRanges) {
       {"nccl:recv 1<-0", Operation::recv},
       {"nccl:coalesced", Operation::unknown},
       {"ncclDevKernel_Generic_4(ncclDevKernelArgsStorage<4096ul>)", Operation::unknown},
+      {"void mscclpp::collective::allreduceRsAg<__half>(void*)", Operation::all_reduce},
       {"", Operation::unknown}};
   for (const auto& [name, operation] : expected) EXPECT_EQ(operation_in_name(name), operation) << name;
 }

@@ -242,7 +242,7 @@ class Oracle {
 
   void activity(const json& event, const Interval& interval, const std::string& category) {
     const std::string name = field(event, "name");
-    static const std::regex kCommunication(R"(^(void )?(nccl|rccl|msccl)\w*Kernel)");
+    static const std::regex kCommunication(R"(^(void )?((nccl|rccl|msccl)\w*Kernel|mscclpp::))");
     static const std::regex kLooksLike(
         "nccl|rccl|msccl|all_?reduce|all_?gather|reduce_?scatter|alltoall|all_to_all", std::regex::icase);
     const bool kernel = category == "kernel";

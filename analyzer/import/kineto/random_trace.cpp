@@ -92,6 +92,7 @@ std::string RandomTrace::device_event() {
                                            R"(quote \" back \\ slash \u00e9)",
                                            "ncclKernel_AllReduce_RING_LL_Sum_float(ncclDevComm*)",
                                            "ncclDevKernel_SendRecv(ncclDevKernelArgsStorage<4096ul>)",
+                                           "void mscclpp::collective::allreduceRsAg<__half>(void*)",
                                            "void ncclKernel_Broadcast_RING(x)",
                                            "my_AllReduce_fusion",
                                            "xnccl",

@@ -8,6 +8,8 @@
 #include <set>
 #include <utility>
 
+#include "analyzer/import/rank/group_members.h"
+
 namespace lockstep::analyzer {
 namespace {
 
@@ -250,6 +252,15 @@ Result<Job> merge_ranks(std::string path, std::vector<RankImport> imports, std::
       job.sources.push_back(import.source);
   }
   std::sort(job.sources.begin(), job.sources.end());
+  const GroupMembers members(imports);
+  for (RankImport& import : imports) members.settle(import);
+  if (const std::string unknown = members.unknown(); !unknown.empty())
+    warn(
+        job, "group_members_unknown",
+        fmt::format(
+            "not all members of these communicators are known, because not all their ranks were recorded, or "
+            "one process has several: {}",
+            unknown));
   std::vector<std::vector<std::uint32_t>> group_ids;
   for (const RankImport& import : imports) group_ids.push_back(merge_groups(job, imports, import));
   for (std::size_t i = 0; i < imports.size(); ++i) {

@@ -111,7 +111,7 @@ void mark_communication_lanes(RankTrace& trace) {
 std::uint32_t RankImport::intern_group(const JobGroup& group) {
   for (std::size_t i = 0; i < groups.size(); ++i) {
     if (groups[i].name == group.name && groups[i].description == group.description &&
-        groups[i].ranks == group.ranks)
+        groups[i].ranks == group.ranks && groups[i].own_rank == group.own_rank)
       return static_cast<std::uint32_t>(i);
   }
   groups.push_back(group);

@@ -15,4 +15,20 @@ std::string device_of(const std::vector<trace::Lane>& lanes) {
   return device;
 }
 
+Class class_of(trace::ActivityClass activity_class) {
+  switch (activity_class) {
+    case trace::ActivityClass::compute:
+      return Class::compute;
+    case trace::ActivityClass::collective:
+      return Class::collective;
+    case trace::ActivityClass::p2p:
+      return Class::p2p;
+    case trace::ActivityClass::copy:
+      return Class::copy;
+    case trace::ActivityClass::sync:
+      return Class::sync;
+  }
+  return Class::unclassified;
+}
+
 }  // namespace lockstep::analyzer::run

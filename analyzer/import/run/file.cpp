@@ -9,10 +9,11 @@
 #include <utility>
 
 #include "analyzer/import/rank/names.h"
+#include "analyzer/import/run/damage.h"
 #include "analyzer/import/run/device.h"
+#include "analyzer/import/run/issues.h"
 #include "analyzer/import/run/losses.h"
 #include "analyzer/import/run/run.h"
-#include "trace/compact.h"
 #include "trace/reader.h"
 
 namespace lockstep::analyzer::run {
@@ -37,15 +38,17 @@ class FileImport {
     read_groups();
     read_clock();
     read_launches();
+    read_issues();
     read_activities();
+    issues_.join(import_);
     read_collectives();
     read_counters();
     read_steps();
     read_host_ranges();
     read_unfinished();
     read_drops();
-    find_losses();
-    warn_of_damage();
+    find_losses(reader_, damage_, import_);
+    warn_of_damage(reader_, damage_, import_);
     finish(import_);
     return std::move(import_);
   }
@@ -75,7 +78,13 @@ class FileImport {
   void read(std::vector<E>& events) {
     const Status status = reader_.read(Selection{}, events);
     if (!status.ok()) damage_.insert(status.error().message);
+    if constexpr (requires(E event) { event.lane; }) {
+      for (E& event : events) event.lane = lane_of(event.lane);
+    }
   }
+
+  // Sources of one process may each have described the same thread.
+  trace::LaneId lane_of(trace::LaneId lane) const { return lane < lanes_.size() ? lanes_[lane] : lane; }
 
   void read_metadata() {
     if (const auto rank = number("rank")) {
@@ -89,7 +98,13 @@ class FileImport {
   }
 
   void read_lanes() {
+    std::map<std::tuple<std::uint64_t, std::uint64_t, std::string>, trace::LaneId>
+        threads;  // by process, thread, name  // (process, thread)
     for (const trace::Lane& lane : reader_.lanes()) {
+      const auto id = static_cast<trace::LaneId>(lanes_.size());
+      const bool is_thread = lane.kind == LaneKind::host_thread && lane.handle != 0;
+      lanes_.push_back(
+          is_thread ? threads.try_emplace({lane.process, lane.handle, lane.name}, id).first->second : id);
       std::string text = lane.name;
       if (text.empty()) {
         const char* kind = lane.kind == LaneKind::device_stream ? "stream" : "thread";
@@ -104,7 +119,8 @@ class FileImport {
     for (const trace::Group& group : reader_.groups()) {
       std::vector<std::int32_t> ranks = group.ranks;
       std::sort(ranks.begin(), ranks.end());
-      groups_.push_back(import_.intern_group({group.name, group.description, std::move(ranks)}));
+      groups_.push_back(import_.intern_group(
+          {group.name, group.description, std::move(ranks), std::max(group.size, 0), group.own_rank}));
     }
   }
 
@@ -134,8 +150,9 @@ class FileImport {
     for (const trace::ApiCall& call : calls) {
       if (!sound(call.begin, call.end)) continue;
       if (call.correlation != trace::kNoCorrelation) {
-        const auto [where, fresh] = launches_.emplace(call.correlation, std::pair(call.begin, call.end));
-        if (!fresh && call.begin < where->second.first) where->second = {call.begin, call.end};
+        const Launch launch{call.begin, call.end, call.lane};
+        const auto [where, fresh] = launches_.emplace(call.correlation, launch);
+        if (!fresh && call.begin < where->second.begin) where->second = launch;
       }
       if (options_.keep_host_ranges)
         import_.trace.host_ranges.push_back(
@@ -146,8 +163,8 @@ class FileImport {
   void set_launch(trace::CorrelationId correlation, Activity& activity) const {
     const auto launch = correlation == trace::kNoCorrelation ? launches_.end() : launches_.find(correlation);
     if (launch != launches_.end()) {
-      activity.launch_begin = launch->second.first;
-      activity.launch_end = launch->second.second;
+      activity.launch_begin = launch->second.begin;
+      activity.launch_end = launch->second.end;
     } else if (runs_on_its_own(import_.trace.lanes[activity.lane].kind)) {
       activity.launch_begin = activity.launch_end = activity.begin;
     }
@@ -157,22 +174,6 @@ class FileImport {
   // nothing.
   bool runs_on_its_own(LaneKind kind) const {
     return kind == LaneKind::compute_thread || (kind == LaneKind::communication && launches_.empty());
-  }
-
-  static Class class_of(trace::ActivityClass activity_class) {
-    switch (activity_class) {
-      case trace::ActivityClass::compute:
-        return Class::compute;
-      case trace::ActivityClass::collective:
-        return Class::collective;
-      case trace::ActivityClass::p2p:
-        return Class::p2p;
-      case trace::ActivityClass::copy:
-        return Class::copy;
-      case trace::ActivityClass::sync:
-        return Class::sync;
-    }
-    return Class::unclassified;
   }
 
   Activity activity_of(Nanoseconds begin, Nanoseconds end, trace::StringId id, trace::LaneId lane) {
@@ -202,6 +203,11 @@ class FileImport {
       if (activity.activity_class == Class::collective || activity.activity_class == Class::p2p) {
         Communication communication;
         communication.operation = operation_in_name(reader_.string(event.name));
+        const auto launch = launches_.find(event.correlation);
+        if (event.correlation != trace::kNoCorrelation && launch != launches_.end())
+          issues_.add_kernel({static_cast<std::uint32_t>(import_.trace.activities.size()),
+                              launch->second.lane, launch->second.begin, launch->second.end});
+        issues_.count_kernel();
         add_communication(activity, communication);
       } else {
         if (activity.activity_class == Class::compute) activity.compute = computation(event);
@@ -224,6 +230,15 @@ class FileImport {
         computations_.emplace(computation, static_cast<std::uint32_t>(import_.trace.computations.size()));
     if (fresh) import_.trace.computations.push_back(computation);
     return where->second;
+  }
+
+  void read_issues() {
+    std::vector<trace::CollectiveIssue> events;
+    read(events);
+    for (const trace::CollectiveIssue& event : events) {
+      if (!sound(event.begin, event.end)) continue;
+      issues_.add_issue(event, event.lane, event.group < groups_.size() ? groups_[event.group] : kNone);
+    }
   }
 
   // Points of one counter stand in one lane, in the order of the threads that told them.
@@ -286,10 +301,10 @@ class FileImport {
 
   void read_host_ranges() {
     const Status status = reader_.read<trace::HostRange>(Selection{}, [this](const trace::HostRange& event) {
-      const HostKind kind = kind_of(event.name, event.domain, event.lane, event.begin, event.end);
+      const HostKind kind = kind_of(event.name, event.domain, lane_of(event.lane), event.begin, event.end);
       if (!sound(event.begin, event.end) || (kind == HostKind::other && !options_.keep_host_ranges)) return;
       import_.trace.host_ranges.push_back(
-          {event.begin, event.end, name(event.name), event.lane, event.depth, kind});
+          {event.begin, event.end, name(event.name), lane_of(event.lane), event.depth, kind});
     });
     if (!status.ok()) damage_.insert(status.error().message);
   }
@@ -305,12 +320,13 @@ class FileImport {
     for (const trace::ChunkInfo& chunk : reader_.chunks())
       if (chunk.count > 0) end = std::max(end, std::min(chunk.end, kLatest));
     for (const trace::OpenRange& event : unfinished.value()) {
-      const HostKind kind = kind_of(event.name, event.domain, event.lane, event.begin, end);
+      const trace::LaneId lane = lane_of(event.lane);
+      const HostKind kind = kind_of(event.name, event.domain, lane, event.begin, end);
       if (!sound(event.begin, std::max(event.begin, end)) ||
           (kind == HostKind::other && !options_.keep_host_ranges))
         continue;
       import_.trace.host_ranges.push_back(
-          {event.begin, std::max(event.begin, end), name(event.name), event.lane, event.depth, kind});
+          {event.begin, std::max(event.begin, end), name(event.name), lane, event.depth, kind});
     }
     if (!unfinished.value().empty())
       import_.warn(
@@ -342,36 +358,6 @@ class FileImport {
     }
   }
 
-  // When device activities are missing.
-  void find_losses() {
-    const bool cut_after_closing = !reader_.complete() && reader_.metadata().contains(trace::kCompacted);
-    if (reader_.has_gaps() || cut_after_closing) {
-      import_.trace.lost.push_back({-kLatest, kLatest});
-    } else if (!damage_.empty()) {
-      for (const trace::ChunkInfo& chunk : reader_.damaged_chunks()) {
-        if (chunk.kind == trace::EventKind::device_activity || chunk.kind == trace::EventKind::collective)
-          import_.trace.lost.push_back({std::max(chunk.begin, -kLatest), std::min(chunk.end, kLatest)});
-      }
-    }
-    std::sort(import_.trace.lost.begin(), import_.trace.lost.end(),
-              [](const TimeSpan& a, const TimeSpan& b) { return a.begin < b.begin; });
-  }
-
-  void warn_of_damage() {
-    for (const std::string& text : reader_.warnings()) damage_.insert(text);
-    for (const std::string& text : damage_)
-      import_.warn("file_damaged", text.find(import_.trace.file) == std::string::npos
-                                       ? fmt::format("{}: {}", import_.trace.file, text)
-                                       : text);
-    if (!reader_.complete() && reader_.warnings().empty())
-      import_.warn(
-          "file_incomplete",
-          fmt::format(
-              "{}: was not closed (the process was killed, or is still running); read up to its last whole "
-              "chunk",
-              import_.trace.file));
-  }
-
   const Reader& reader_;
   const Options& options_;
   RankImport import_;
@@ -380,7 +366,14 @@ class FileImport {
   std::unordered_map<trace::StringId, Pass> passes_;
   std::map<Computation, std::uint32_t> computations_;
   std::vector<std::uint32_t> groups_;
-  std::unordered_map<trace::CorrelationId, std::pair<Nanoseconds, Nanoseconds>> launches_;
+  struct Launch {
+    Nanoseconds begin = 0;
+    Nanoseconds end = 0;
+    std::uint32_t lane = 0;
+  };
+  std::unordered_map<trace::CorrelationId, Launch> launches_;
+  std::vector<trace::LaneId> lanes_;  // by the file's numbers: the first one of the same thread
+  IssueJoin issues_;
   std::set<std::tuple<trace::LaneId, Nanoseconds, Nanoseconds>> steps_;
   std::set<std::string> damage_;
   std::uint64_t unsound_ = 0;

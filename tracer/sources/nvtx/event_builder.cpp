@@ -5,6 +5,8 @@
 #include <limits>
 #include <utility>
 
+#include "tracer/sources/source.h"
+
 namespace lockstep::tracer::nvtx {
 
 namespace {
@@ -137,6 +139,9 @@ void EventBuilder::write_pushed(Thread& thread, OpenPush& open, bool nested, tra
   range.depth = nested ? open.depth : 0;
   if (!replaces_host_range(details.meaning)) {
     writer_.append(range, details.arguments);
+    if (Source* const listener = domain(open.domain).listener; listener != nullptr) {
+      listener->range(thread.id_, range, details.arguments);
+    }
     if (details.meaning == Meaning::step) {
       writer_.append(trace::Step{host, range.begin, range.end, details.fields.step});
     }
@@ -311,6 +316,11 @@ void EventBuilder::finish(trace::Nanoseconds now) {
   settle(std::numeric_limits<std::uint64_t>::max());
   drain_begin_ = std::numeric_limits<trace::Nanoseconds>::max();
   end_drain(now);
+}
+
+void EventBuilder::listen(std::string_view domain, Source& source) {
+  listeners_.insert_or_assign(std::string(domain), &source);
+  domains_.clear();  // they are looked up again
 }
 
 void EventBuilder::note_drops(std::uint64_t count, std::string_view reason, trace::Nanoseconds now) {

@@ -20,6 +20,10 @@
 #include "tracer/sources/nvtx/payload_copy.h"
 #include "tracer/sources/nvtx/registry.h"
 
+namespace lockstep::tracer {
+class Source;
+}
+
 namespace lockstep::tracer::nvtx {
 
 // What a range or mark says apart from its times.
@@ -56,6 +60,8 @@ class EventBuilder {
   void end_thread(Thread& thread);
   // The process ends: notes all that is still open, and all that waited for something that never came.
   void finish(trace::Nanoseconds now);
+  // Every push/pop range of this domain is told to `source` too, once it has ended.
+  void listen(std::string_view domain, Source& source);
   // `count` events were lost since the drain before, for instance for "ring full".
   void note_drops(std::uint64_t count, std::string_view reason, trace::Nanoseconds now);
 
@@ -82,6 +88,7 @@ class EventBuilder {
     bool known = false;
     bool is_instrumentation = false;
     trace::StringId name = 0;
+    Source* listener = nullptr;
   };
 
   void push(Thread& thread, const RecordHeader& header, const std::byte* record, trace::Nanoseconds time);
@@ -122,6 +129,7 @@ class EventBuilder {
   std::vector<trace::StringId> registered_;
   std::map<std::pair<std::uint16_t, std::uint32_t>, trace::StringId> categories_;
   std::map<trace::StringId, trace::LaneId> counter_lanes_;
+  std::map<std::string, Source*, std::less<>> listeners_;  // by domain
   std::uint64_t category_version_ = 0;
   std::uint64_t thread_version_ = 0;
   std::uint64_t drain_ = 0;

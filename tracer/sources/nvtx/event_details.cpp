@@ -168,7 +168,9 @@ const EventBuilder::Domain& EventBuilder::domain(std::uint16_t index) {
   Domain& domain = domains_[index];
   if (!domain.known) {
     const std::string name = registry_.domain_name(index);
-    domain = Domain{true, name == kInstrumentationDomain, writer_.intern(name)};
+    const auto listener = listeners_.find(name);
+    domain = Domain{true, name == kInstrumentationDomain, writer_.intern(name),
+                    listener != listeners_.end() ? listener->second : nullptr};
   }
   return domain;
 }

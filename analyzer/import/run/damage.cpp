@@ -1,0 +1,40 @@
+#include "analyzer/import/run/damage.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "trace/compact.h"
+
+namespace lockstep::analyzer::run {
+
+void find_losses(const trace::Reader& reader, const std::set<std::string>& damage, RankImport& import) {
+  const bool cut_after_closing = !reader.complete() && reader.metadata().contains(trace::kCompacted);
+  if (reader.has_gaps() || cut_after_closing) {
+    import.trace.lost.push_back({-kLatest, kLatest});
+  } else if (!damage.empty()) {
+    for (const trace::ChunkInfo& chunk : reader.damaged_chunks()) {
+      if (chunk.kind == trace::EventKind::device_activity || chunk.kind == trace::EventKind::collective)
+        import.trace.lost.push_back({std::max(chunk.begin, -kLatest), std::min(chunk.end, kLatest)});
+    }
+  }
+  std::sort(import.trace.lost.begin(), import.trace.lost.end(),
+            [](const TimeSpan& a, const TimeSpan& b) { return a.begin < b.begin; });
+}
+
+void warn_of_damage(const trace::Reader& reader, std::set<std::string> damage, RankImport& import) {
+  for (const std::string& text : reader.warnings()) damage.insert(text);
+  for (const std::string& text : damage)
+    import.warn("file_damaged", text.find(import.trace.file) == std::string::npos
+                                    ? fmt::format("{}: {}", import.trace.file, text)
+                                    : text);
+  if (!reader.complete() && reader.warnings().empty())
+    import.warn(
+        "file_incomplete",
+        fmt::format(
+            "{}: was not closed (the process was killed, or is still running); read up to its last whole "
+            "chunk",
+            import.trace.file));
+}
+
+}  // namespace lockstep::analyzer::run
