@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "cli/record_plan.h"
 #include "tracer/record/record.h"
 
 namespace lockstep::cli {
@@ -23,6 +24,10 @@ constexpr const char* kExamples =
     "  lockstep record -- lockstep train --ranks 4 --steps 20           into lockstep-run-001, -002, …\n"
     "  srun lockstep record -o /shared/run -- python train.py           one recorder a rank, one run\n"
     "  lockstep record -o run --force -- ./train                        over the run of before\n"
+    "  lockstep record --steps 100:110 -- torchrun … train.py           eleven steps; the rest pays nothing\n"
+    "  lockstep record --delay 5m --duration 30s -- ./train             half a minute, five minutes in\n"
+    "  lockstep record --ring 30s --hang-timeout 10m -- ./train         the last 30 s of what went wrong\n"
+    "  lockstep record --attach run status                              of a running job, on this host\n"
     "\n"
     "What is recorded: every NVTX call of the command and of all processes that it starts, one file a rank\n"
     "(rank-<N>.lst) and one for each process that is no rank. Rank and world size come from the variables "
@@ -74,6 +79,7 @@ int record_command(int argc, char** argv) {
   app.formatter(std::make_shared<Help>());
   tracer::record::Options options;
   std::string run;
+  PlanArguments plan;
   app.add_option("-o,--output", run, "The run folder to create [lockstep-run-001, or the next free number]")
       ->option_text("RUN");
   app.add_flag("--force", options.force,
@@ -83,6 +89,7 @@ int record_command(int argc, char** argv) {
                  "MiB of buffers in each process, at most; more lets bursts through that would be lost [64]")
       ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{65536}))
       ->option_text("MiB");
+  describe(app, plan);
   app.footer(kExamples);
   app.prefix_command();  // the first word that is none of ours ends our options
   const Split split = split_at_dashes(argc, argv);
@@ -106,6 +113,9 @@ int record_command(int argc, char** argv) {
   }
   if (app.count("--output") != 0 && run.empty()) {
     return wrong_usage("--output '' names no folder");
+  }
+  if (const Status status = fill_plan(plan, app, options); !status.ok()) {
+    return wrong_usage(status.error().message);
   }
   options.run = run;
   const tracer::record::Ending ending = tracer::record::record(options);

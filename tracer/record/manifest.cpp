@@ -32,6 +32,8 @@ Json to_json(const RecordedFile& file) {
   json["events"] = file.events;
   json["bytes"] = file.bytes;
   json["dropped"] = file.dropped;
+  if (!file.not_recorded.empty()) json["not_recorded"] = file.not_recorded;
+  if (!file.ended.empty()) json["ended_early"] = file.ended;
   json["complete"] = file.complete;
   if (!file.problem.empty()) json["problem"] = file.problem;
   return json;

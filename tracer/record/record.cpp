@@ -87,6 +87,11 @@ void print_summary(const Manifest& manifest, const fs::path& folder) {
   say(fmt::format("{}: {}, {}, {}, in {}", run, who, counted(recording.events, "event", "events"),
                   readable_bytes(recording.bytes),
                   readable_duration(manifest.end_realtime - manifest.start_realtime)));
+  for (const auto* files : {&recording.ranks, &recording.processes}) {
+    for (const RecordedFile& file : *files) {
+      if (!file.ended.empty()) say(fmt::format("{}: recording ended early: {}", file.file, file.ended));
+    }
+  }
   for (const auto& [reason, count] : recording.dropped) {
     say(fmt::format("lost: {} × {}{}", readable_count(count), reason,
                     reason == "ring full" ? " (a larger --buffer-size helps)" : ""));
@@ -138,9 +143,13 @@ Prepared prepare_folder(const Options& options, const std::string& launch) {
   return {};
 }
 
-Child::Environment tracer_environment(const Options& options, const fs::path& library,
-                                      const fs::path& folder) {
+Child::Environment tracer_environment(const Options& options, const fs::path& library, const fs::path& folder,
+                                      std::int64_t start_realtime) {
   Child::Environment environment{{kInjectionVariable, library.string()}, {"LOCKSTEP_RUN", folder.string()}};
+  control::Plan plan = options.plan;
+  plan.start_realtime = start_realtime;
+  for (auto& variable : control::to_environment(plan)) environment.push_back(std::move(variable));
+  if (options.sources.has_value()) environment.emplace_back("LOCKSTEP_SOURCES", *options.sources);
   if (options.buffer_megabytes != 0) {
     environment.emplace_back("LOCKSTEP_BUFFER_SIZE", std::to_string(options.buffer_megabytes << 20U));
   }
@@ -199,7 +208,7 @@ Ending record(const Options& options) {
   Child child;
   Child::Environment environment;
   if (folder.has_value() && manifest.other_tool.empty()) {
-    environment = tracer_environment(options, library.value(), folder->path);
+    environment = tracer_environment(options, library.value(), folder->path, manifest.start_realtime);
   }
   StartFailure failure;
   if (!child.start(options.command, environment, failure)) {

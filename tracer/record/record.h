@@ -4,9 +4,11 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "tracer/control/plan.h"
 #include "tracer/record/child.h"
 
 namespace lockstep::tracer::record {
@@ -16,6 +18,8 @@ struct Options {
   bool force = false;
   bool quiet = false;                  // no progress, no summary; warnings are printed
   std::uint64_t buffer_megabytes = 0;  // MiB of ring buffers a process; 0: 64
+  std::optional<std::string> sources;  // names separated by commas; none: each source's own default
+  control::Plan plan;                  // what of the job is recorded; start_realtime is filled in by record()
   std::vector<std::string> command;    // at least one word
 };
 

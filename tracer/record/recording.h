@@ -27,6 +27,8 @@ struct RecordedFile {
   std::uint64_t events = 0;                      // clock snapshots and drop notes apart
   std::map<std::string, std::uint64_t> dropped;  // events lost, by reason
   std::vector<trace::Group> groups;              // process groups that it spoke of
+  std::vector<std::string> not_recorded;         // why nothing was recorded for some time, on purpose
+  std::string ended;                             // why recording ended before the process; else empty
   bool complete = false;                         // closed by its process
   std::string problem;                           // empty, or why the file could not be read
 };

@@ -272,11 +272,7 @@ void EventBuilder::end_drain(trace::Nanoseconds now) {
     }
   }
   for (auto& [id, range] : process_ranges_) {
-    if (range.noted || range.begin >= drain_begin_) continue;
-    trace::OpenRange event = open_range(range.lane, range.begin, range.details);
-    event.nested = false;
-    writer_.append(event, range.details.arguments);
-    range.noted = true;
+    if (!range.noted && range.begin < drain_begin_) note_open(range);
   }
   if (drain_ > 0) settle(drain_ - 1);
   note_drops(std::exchange(short_payloads_, 0), "payload shorter than its schema", now);
@@ -284,6 +280,20 @@ void EventBuilder::end_drain(trace::Nanoseconds now) {
   note_drops(std::exchange(unknown_ends_, 0), "end of a range that was never started", now);
   drain_begin_ = now;
   ++drain_;
+}
+
+void EventBuilder::note_open_again() {
+  for (Thread& thread : threads_) {
+    for (std::size_t i = 0; i < thread.open_count_; ++i) note_open(thread, thread.open_[i]);
+  }
+  for (auto& [id, range] : process_ranges_) note_open(range);
+}
+
+void EventBuilder::note_open(ProcessRange& range) {
+  trace::OpenRange event = open_range(range.lane, range.begin, range.details);
+  event.nested = false;
+  writer_.append(event, range.details.arguments);
+  range.noted = true;
 }
 
 void EventBuilder::settle(std::uint64_t last_drain) {
