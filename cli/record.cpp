@@ -1,8 +1,11 @@
 #include "cli/record.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -10,6 +13,7 @@
 #include <vector>
 
 #include "cli/record_plan.h"
+#include "tracer/record/attach.h"
 #include "tracer/record/record.h"
 
 namespace lockstep::cli {
@@ -72,6 +76,15 @@ int wrong_usage(std::string_view message) {
   return kUsageError;
 }
 
+int attach(const std::string& run, const std::vector<std::string>& words) {
+  constexpr std::array<std::string_view, 4> kRequests{"start", "stop", "snapshot", "status"};
+  if (words.size() != 1 || std::find(kRequests.begin(), kRequests.end(), words.front()) == kRequests.end()) {
+    return wrong_usage(fmt::format("--attach {} {}: say one of start, stop, snapshot and status", run,
+                                   fmt::join(words, " ")));
+  }
+  return tracer::record::attach(run, words.front());
+}
+
 }  // namespace
 
 int record_command(int argc, char** argv) {
@@ -89,6 +102,12 @@ int record_command(int argc, char** argv) {
                  "MiB of buffers in each process, at most; more lets bursts through that would be lost [64]")
       ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{65536}))
       ->option_text("MiB");
+  std::string attached;
+  app.add_option(
+         "--attach", attached,
+         "Speak to the processes of a running job that is recorded into RUN, on this host: status, start, "
+         "stop, or snapshot (write what is held and open)")
+      ->option_text("RUN start|stop|snapshot|status");
   describe(app, plan);
   app.footer(kExamples);
   app.prefix_command();  // the first word that is none of ours ends our options
@@ -107,6 +126,7 @@ int record_command(int argc, char** argv) {
                                    split.has_dashes ? "; the command comes after --" : ""));
   }
   options.command = split.has_dashes ? split.command : left;
+  if (app.count("--attach") != 0) return attach(attached, options.command);
   if (options.command.empty() || options.command.front().empty()) {
     return wrong_usage(
         "there is no command to run: give it after --, as in lockstep record -o run -- ./train");

@@ -5,7 +5,16 @@
 namespace lockstep::trace::format {
 
 namespace {
+
 constexpr std::size_t kAllocationOverhead = 32;
+
+// Goes on whatever the job does.
+bool is_background(std::uint8_t kind) {
+  return kind == static_cast<std::uint8_t>(EventKind::clock_snapshot) ||
+         kind == static_cast<std::uint8_t>(EventKind::counter) ||
+         kind == static_cast<std::uint8_t>(EventKind::drop);
+}
+
 }  // namespace
 
 std::size_t HeldChunks::cost(const Chunk& chunk) {
@@ -13,29 +22,36 @@ std::size_t HeldChunks::cost(const Chunk& chunk) {
 }
 
 void HeldChunks::add(const ChunkHeader& header, std::span<const std::byte> body) {
-  chunks_.push_back(Chunk{header, {body.begin(), body.end()}});
-  bytes_ += cost(chunks_.back());
-  newest_ = std::max(newest_, header.end);
-  while (!chunks_.empty() && bytes_ > limit_) forget_front();
+  Queue& queue = is_background(header.kind) ? background_ : happenings_;
+  queue.chunks.push_back(Chunk{header, {body.begin(), body.end()}});
+  bytes_ += cost(queue.chunks.back());
+  queue.newest = std::max(queue.newest, header.end);
+  forget_old(queue);
+  while (!empty() && bytes_ > limit_) forget_front(next());
+}
+
+void HeldChunks::forget_old(Queue& queue) {
   // Chunks come in order of being sealed, which is nearly that of their ends: one that ends late may keep a
   // few older ones behind it for a while.
-  while (!chunks_.empty() && newest_ - chunks_.front().header.end > time_) forget_front();
+  while (!queue.chunks.empty() && queue.newest - queue.chunks.front().header.end > time_) forget_front(queue);
 }
 
-void HeldChunks::pop_front() {
-  bytes_ -= cost(chunks_.front());
-  chunks_.pop_front();
+void HeldChunks::pop(Queue& queue) {
+  bytes_ -= cost(queue.chunks.front());
+  queue.chunks.pop_front();
 }
 
-void HeldChunks::forget_front() {
-  since_ = std::max(since_, chunks_.front().header.end);
-  pop_front();
+void HeldChunks::forget_front(Queue& queue) {
+  if (&queue == &happenings_) since_ = std::max(since_, queue.chunks.front().header.end);
+  pop(queue);
 }
 
 std::uint64_t HeldChunks::clear() noexcept {
   std::uint64_t events = 0;
-  for (const Chunk& chunk : chunks_) events += chunk.header.count;
-  chunks_.clear();
+  for (Queue* const queue : {&happenings_, &background_}) {
+    for (const Chunk& chunk : queue->chunks) events += chunk.header.count;
+    queue->chunks.clear();
+  }
   bytes_ = 0;
   return events;
 }

@@ -1,5 +1,8 @@
 // Compressed chunks of events that wait in memory until somebody wants them in the file: the last seconds, of
 // bounded size. The oldest are forgotten first.
+//
+// The last seconds are those in which something happened: clock snapshots, counters and notes of losses go on
+// while a job hangs, and must not push out what led there. They have seconds of their own.
 #pragma once
 
 #include <cstddef>
@@ -25,9 +28,10 @@ class HeldChunks {
   // changed.
   void add(const ChunkHeader& header, std::span<const std::byte> body);
 
-  bool empty() const { return chunks_.empty(); }
-  const Chunk& front() const { return chunks_.front(); }
-  void pop_front();
+  bool empty() const { return happenings_.chunks.empty() && background_.chunks.empty(); }
+  // The next one to write: of one kind and lane they come in the order in which they were added.
+  const Chunk& front() const { return next().chunks.front(); }
+  void pop_front() { pop(next()); }
   // All that was held is in the file now.
   void written() { since_ = kUnknownTime; }
   // Forgets all. Returns how many events that were.
@@ -35,18 +39,27 @@ class HeldChunks {
 
   // Memory that the chunks take, their own overhead included.
   std::size_t bytes() const { return bytes_; }
-  // Greatest end of what was forgotten since written(): everything later is here. kUnknownTime: nothing was.
+  // Greatest end of what was forgotten since written(), background apart: everything later is here.
+  // kUnknownTime: nothing was.
   Nanoseconds since() const { return since_; }
 
  private:
+  struct Queue {
+    std::deque<Chunk> chunks;           // in the order in which they came
+    Nanoseconds newest = kUnknownTime;  // greatest end seen
+  };
   static std::size_t cost(const Chunk& chunk);
-  void forget_front();
+  Queue& next() { return happenings_.chunks.empty() ? background_ : happenings_; }
+  const Queue& next() const { return happenings_.chunks.empty() ? background_ : happenings_; }
+  void pop(Queue& queue);
+  void forget_front(Queue& queue);
+  void forget_old(Queue& queue);
 
-  std::deque<Chunk> chunks_;  // in the order in which they came
+  Queue happenings_;
+  Queue background_;
   Nanoseconds time_;
   std::size_t limit_;
   std::size_t bytes_ = 0;
-  Nanoseconds newest_ = kUnknownTime;  // greatest end seen
   Nanoseconds since_ = kUnknownTime;
 };
 

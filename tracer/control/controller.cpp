@@ -1,6 +1,7 @@
 #include "tracer/control/controller.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstdlib>
 #include <cstring>
 #include <utility>
@@ -13,7 +14,7 @@ namespace lockstep::tracer::control {
 namespace {
 
 // Never freed: threads outlive everything.
-Plan* plan_of_process = nullptr;
+std::atomic<const Plan*> plan_of_process{nullptr};
 
 // "rank-3" of ".../rank-3.lst".
 std::string stem_of(const std::string& file) {
@@ -44,17 +45,23 @@ class Fields {
 }  // namespace
 
 void prepare_plan() {
-  auto* plan =
+  const auto* plan =
       new Plan(plan_from([](const char* name) { return static_cast<const char*>(std::getenv(name)); }));
-  delete std::exchange(plan_of_process, plan);
+  // Two copies of NVTX may start at the same time.
+  const Plan* none = nullptr;
+  if (!plan_of_process.compare_exchange_strong(none, plan, std::memory_order_acq_rel)) {
+    delete plan;
+    return;
+  }
   if (plan->needs_steps()) change_gate(kWatchSteps, 0);
   if (plan->steps.has_value()) record_only_steps(plan->steps->first, plan->steps->last);
   if (plan->delay_ns > 0) change_gate(kOutsideTime, 0);
 }
 
 const Plan& the_plan() noexcept {
-  static const Plan none;
-  return plan_of_process != nullptr ? *plan_of_process : none;
+  static const Plan* const none = new Plan;  // as long-lived as the other
+  const Plan* const plan = plan_of_process.load(std::memory_order_acquire);
+  return plan != nullptr ? *plan : *none;
 }
 
 trace::WriterOptions writer_options() {

@@ -128,6 +128,9 @@ std::string to_json(const Manifest& manifest) {
   } else if (world_size > 0) {
     json["world_size"] = world_size;
   }
+  for (const CollectedFrom& from : manifest.collected)
+    json["collected_from"].push_back(
+        {{"folder", from.folder}, {"host", from.host}, {"command", from.command}});
   json["sources"] = sources(manifest);
   // Commands and host names are bytes; what isn't UTF-8 is replaced, since JSON can't hold it.
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";

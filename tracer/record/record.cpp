@@ -13,6 +13,8 @@
 #include <utility>
 
 #include "tracer/environment.h"
+#include "tracer/record/attach.h"
+#include "tracer/record/hang_watch.h"
 #include "tracer/record/launch.h"
 #include "tracer/record/manifest.h"
 #include "tracer/record/progress.h"
@@ -217,9 +219,17 @@ Ending record(const Options& options) {
     return Ending{failure.exit_code, 0};
   }
   Progress progress(folder.has_value() ? folder->path : fs::path(), !options.quiet);
+  std::optional<HangWatch> hang_watch;
+  // Of several recorders of one launch, the first of each host watches.
+  const bool watches = manifest.launch.empty() || manifest.recorder.local_rank <= 0;
+  if (options.plan.hang_timeout_ns > 0 && folder.has_value() && manifest.other_tool.empty() && watches)
+    hang_watch.emplace(folder->path, options.plan.hang_timeout_ns,
+                       [](const std::string& message) { say(message); });
   const Ending ending = child.wait([&] { progress.show(); });
+  hang_watch.reset();
   progress.clear();
   if (!folder.has_value()) return ending;
+  remove_control_folder(folder->path);
 
   manifest.end_realtime = realtime_now();
   manifest.ending = ending;

@@ -5,6 +5,8 @@
 #include <limits>
 #include <utility>
 
+#include "tracer/control/open_collective.h"
+
 namespace lockstep::tracer::nvtx {
 
 namespace {
@@ -259,8 +261,15 @@ void EventBuilder::note_open(Thread& thread, OpenPush& open) {
   trace::OpenRange range = open_range(lane(thread, trace::LaneKind::host_thread), open.begin, open.details);
   range.nested = !replaces_host_range(open.details.meaning);
   range.depth = range.nested ? open.depth : 0;
-  writer_.append(range, open.details.arguments);
   open.noted = true;
+  if (open.details.meaning != Meaning::collective) return writer_.append(range, open.details.arguments);
+  const InstrumentationFields& fields = open.details.fields;
+  trace::Collective collective;
+  collective.operation = fields.operation;
+  collective.sequence = static_cast<std::int64_t>(fields.sequence);
+  collective.peer = fields.peer;
+  collective.group = groups_.find(fields.group).value_or(trace::kNoGroup);
+  control::append_open_collective(writer_, range, open.details.arguments, collective);
 }
 
 void EventBuilder::end_drain(trace::Nanoseconds now) {
