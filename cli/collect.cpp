@@ -10,6 +10,7 @@
 
 #include "cli/parse.h"
 #include "cli/verb.h"
+#include "tracer/record/progress.h"
 
 namespace lockstep::cli {
 namespace {
@@ -42,8 +43,10 @@ int run_collect(int argc, char** argv) {
   if (quiet) return kSuccess;
   const tracer::record::Collected& run = collected.value();
   for (const std::string& note : run.notes) fmt::print(stderr, "lockstep collect: {}\n", note);
-  fmt::print("{}: {} ranks and {} other processes of {} hosts ({})\n", output, run.ranks, run.processes,
-             run.hosts.size(), fmt::join(run.hosts, ", "));
+  using tracer::record::counted;
+  fmt::print("{}: {} and {} of {} ({})\n", output, counted(run.ranks, "rank", "ranks"),
+             counted(run.processes, "other process", "other processes"),
+             counted(run.hosts.size(), "host", "hosts"), fmt::join(run.hosts, ", "));
   if (!run.missing_ranks.empty()) fmt::print("still missing: ranks {}\n", fmt::join(run.missing_ranks, ", "));
   fmt::print("next: lockstep analyze {}\n", output);
   return kSuccess;

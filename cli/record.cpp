@@ -46,7 +46,8 @@ constexpr const char* kExamples =
 class Help : public CLI::Formatter {
  public:
   std::string make_usage(const CLI::App*, std::string) const override {
-    return "Usage: lockstep record [OPTIONS] -- COMMAND [ARGUMENTS]...\n";
+    return "Usage: lockstep record [OPTIONS] -- COMMAND [ARGUMENTS]...\n"
+           "       lockstep record --attach RUN start|stop|snapshot|status\n";
   }
 };
 
