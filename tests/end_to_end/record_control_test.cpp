@@ -75,7 +75,7 @@ TEST(RecordSteps, ExactlyTheChosenOnesAreInTheFile) {
     EXPECT_EQ(collective.group, 0U);
     sequences.push_back(collective.sequence);
   }
-  EXPECT_THAT(sequences, ElementsAre(3, 4, 5));
+  EXPECT_THAT(sequences, testing::UnorderedElementsAre(3, 4, 5)) << "each on a thread of its own";
   EXPECT_THAT(reader.lanes(), Contains(testing::Field(&trace::Lane::name, "trainer")));
 
   // The file says when nobody listened, and it fits the steps.
