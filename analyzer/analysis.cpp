@@ -184,10 +184,18 @@ class Analyzer {
                     windows.has_work ? windows.whole.begin - origin : 0,
                     windows.has_work ? windows.whole.end - origin : 0};
     rank.damaged = !trace.lost.empty();
-    gaps_.push_back(timeline.gaps(windows.whole));
+    gaps_.emplace_back();
     analysis_.segments.emplace_back();
-    const Measures whole =
-        timeline.measures(windows.whole, options_.keep_segments ? &analysis_.segments.back() : nullptr);
+    const std::vector<Interval> parts = recorded_parts(trace, windows.whole);
+    Measures whole;
+    for (const Interval& part : parts) {
+      const RankTimeline::Gaps gaps = timeline.gaps(part);
+      gaps_.back().count += gaps.count;
+      gaps_.back().without_launch += gaps.without_launch;
+      gaps_.back().ns += gaps.ns;
+      gaps_.back().without_launch_ns += gaps.without_launch_ns;
+      add(timeline.measures(part, options_.keep_segments ? &analysis_.segments.back() : nullptr), whole);
+    }
 
     if (!trace.lost.empty() && options_.keep_segments) {
       std::erase_if(analysis_.segments.back(), [&](const CauseSegment& segment) {
@@ -217,7 +225,12 @@ class Analyzer {
       set_ratios(selected_kernels, rank.measures);
     } else {
       rank.measures = whole;
-      set_ratios(timeline.per_kernel_overlap({&windows.whole, 1}).front(), rank.measures);
+      RankTimeline::KernelOverlap of_all;
+      for (const RankTimeline::KernelOverlap& of_part : timeline.per_kernel_overlap(parts)) {
+        of_all.covered_ns += of_part.covered_ns;
+        of_all.total_ns += of_part.total_ns;
+      }
+      set_ratios(of_all, rank.measures);
       // What was lost may have lain before or behind the rest.
       rank.measures.known = trace.lost.empty() && windows.has_work;
     }
@@ -258,10 +271,16 @@ RankTimeline timeline_of(const Job& job, const Analysis& analysis, std::size_t r
 }
 
 Measures measures_of(const RankTimeline& timeline, Nanoseconds begin, Nanoseconds end) {
-  Measures measures = timeline.measures({begin, end});
-  const Interval window{begin, end};
+  Measures measures;
+  RankTimeline::KernelOverlap kernels;
+  const std::vector<Interval> parts = recorded_parts(timeline.rank(), {begin, end});
+  for (const Interval& part : parts) add(timeline.measures(part), measures);
+  for (const RankTimeline::KernelOverlap& of_part : timeline.per_kernel_overlap(parts)) {
+    kernels.covered_ns += of_part.covered_ns;
+    kernels.total_ns += of_part.total_ns;
+  }
   measures.known = !timeline.rank().was_lost_within(begin, end);
-  set_ratios(timeline.per_kernel_overlap({&window, 1}).front(), measures);
+  set_ratios(kernels, measures);
   return measures;
 }
 

@@ -28,6 +28,7 @@ int run_version(int argc, char** argv) {
 
 constexpr std::array kVerbs{
     Verb{"record", "Run a command and record every process of it", run_record},
+    Verb{"collect", "Join runs that were recorded on several hosts' disks into one", run_collect},
     Verb{"analyze", "Say why the ranks wait: overlap, waiting, blame, one cause per nanosecond", run_analyze},
     Verb{"view", "Look at a run on a timeline", run_view},
     Verb{"export", "Convert a run for Perfetto, Chrome tracing, SQLite or spreadsheets", run_export},

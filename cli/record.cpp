@@ -1,14 +1,19 @@
 #include "cli/record.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "cli/record_plan.h"
+#include "tracer/record/attach.h"
 #include "tracer/record/record.h"
 
 namespace lockstep::cli {
@@ -23,6 +28,10 @@ constexpr const char* kExamples =
     "  lockstep record -- lockstep train --ranks 4 --steps 20           into lockstep-run-001, -002, …\n"
     "  srun lockstep record -o /shared/run -- python train.py           one recorder a rank, one run\n"
     "  lockstep record -o run --force -- ./train                        over the run of before\n"
+    "  lockstep record --steps 100:110 -- torchrun … train.py           eleven steps; the rest pays nothing\n"
+    "  lockstep record --delay 5m --duration 30s -- ./train             half a minute, five minutes in\n"
+    "  lockstep record --ring 30s --hang-timeout 10m -- ./train         the last 30 s of what went wrong\n"
+    "  lockstep record --attach run status                              of a running job, on this host\n"
     "\n"
     "What is recorded: every NVTX call of the command and of all processes that it starts, and what they do "
     "on\n"
@@ -39,7 +48,8 @@ constexpr const char* kExamples =
 class Help : public CLI::Formatter {
  public:
   std::string make_usage(const CLI::App*, std::string) const override {
-    return "Usage: lockstep record [OPTIONS] -- COMMAND [ARGUMENTS]...\n";
+    return "Usage: lockstep record [OPTIONS] -- COMMAND [ARGUMENTS]...\n"
+           "       lockstep record --attach RUN start|stop|snapshot|status\n";
   }
 };
 
@@ -69,6 +79,15 @@ int wrong_usage(std::string_view message) {
   return kUsageError;
 }
 
+int attach(const std::string& run, const std::vector<std::string>& words) {
+  constexpr std::array<std::string_view, 4> kRequests{"start", "stop", "snapshot", "status"};
+  if (words.size() != 1 || std::find(kRequests.begin(), kRequests.end(), words.front()) == kRequests.end()) {
+    return wrong_usage(fmt::format("--attach {} {}: say one of start, stop, snapshot and status", run,
+                                   fmt::join(words, " ")));
+  }
+  return tracer::record::attach(run, words.front());
+}
+
 }  // namespace
 
 int record_command(int argc, char** argv) {
@@ -76,6 +95,7 @@ int record_command(int argc, char** argv) {
   app.formatter(std::make_shared<Help>());
   tracer::record::Options options;
   std::string run;
+  PlanArguments plan;
   app.add_option("-o,--output", run, "The run folder to create [lockstep-run-001, or the next free number]")
       ->option_text("RUN");
   app.add_flag("--force", options.force,
@@ -98,6 +118,13 @@ int record_command(int argc, char** argv) {
                  "Calls of the CUDA API to record: launches (and copies, fills, waits), or all [launches]")
       ->check(CLI::IsMember({"launches", "all"}))
       ->option_text("WHICH");
+  std::string attached;
+  app.add_option(
+         "--attach", attached,
+         "Speak to the processes of a running job that is recorded into RUN, on this host: status, start, "
+         "stop, or snapshot (write what is held and open)")
+      ->option_text("RUN start|stop|snapshot|status");
+  describe(app, plan);
   app.footer(kExamples);
   app.prefix_command();  // the first word that is none of ours ends our options
   const Split split = split_at_dashes(argc, argv);
@@ -115,12 +142,16 @@ int record_command(int argc, char** argv) {
                                    split.has_dashes ? "; the command comes after --" : ""));
   }
   options.command = split.has_dashes ? split.command : left;
+  if (app.count("--attach") != 0) return attach(attached, options.command);
   if (options.command.empty() || options.command.front().empty()) {
     return wrong_usage(
         "there is no command to run: give it after --, as in lockstep record -o run -- ./train");
   }
   if (app.count("--output") != 0 && run.empty()) {
     return wrong_usage("--output '' names no folder");
+  }
+  if (const Status status = fill_plan(plan, app, options); !status.ok()) {
+    return wrong_usage(status.error().message);
   }
   options.run = run;
   options.python_hook = python_hook == "on";

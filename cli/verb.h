@@ -14,6 +14,7 @@ struct Verb {
   int (*run)(int argc, char** argv);
 };
 
+int run_collect(int argc, char** argv);
 int run_analyze(int argc, char** argv);
 int run_doctor(int argc, char** argv);
 int run_export(int argc, char** argv);

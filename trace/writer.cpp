@@ -191,5 +191,25 @@ std::uint64_t Writer::events_lost() const noexcept {
 std::uint64_t Writer::bytes_written() const noexcept {
   return state_ != nullptr ? state_->file.written() : 0;
 }
+std::uint64_t Writer::events_appended(EventKind kind) const noexcept {
+  const auto index = static_cast<std::size_t>(kind);
+  return state_ != nullptr && index < state_->appended_by_kind.size() ? state_->appended_by_kind[index] : 0;
+}
+
+Status Writer::release_held() noexcept {
+  if (state_ == nullptr) return {};
+  guarded(state_, [](State& state) {
+    state.seal_all();
+    state.release_held();
+    state.write_out();
+  });
+  return state_->report();
+}
+std::size_t Writer::bytes_held() const noexcept {
+  return state_ != nullptr ? state_->held.bytes() : 0;
+}
+Nanoseconds Writer::held_since() const noexcept {
+  return state_ != nullptr ? state_->held.since() : kUnknownTime;
+}
 
 }  // namespace lockstep::trace

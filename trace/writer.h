@@ -26,6 +26,11 @@ struct WriterOptions {
   bool exclusive = true;                   // fail if the file exists (O_EXCL) instead of truncating it
   std::size_t memory_limit =
       64U << 20;  // bytes of buffered events above which all blocks are written, full or not
+  // Above 0: events are held in memory as compressed chunks instead of being written, those that ended no
+  // longer before the newest one than this, and no more than `hold_bytes` of them; the oldest are forgotten
+  // first. release_held() writes them. Strings, lanes, groups and metadata are written as ever.
+  Nanoseconds hold_time = 0;
+  std::size_t hold_bytes = 32U << 20;
 };
 
 class Writer {
@@ -71,6 +76,18 @@ class Writer {
   // Events that could not be kept since an error.
   std::uint64_t events_lost() const noexcept;
   std::uint64_t bytes_written() const noexcept;
+  // Of one kind, since the file was created.
+  std::uint64_t events_appended(EventKind kind) const noexcept;
+
+  // --- with WriterOptions::hold_time ---
+  // Seals what is buffered and writes all that is held, in the order in which it came. Each event is written
+  // once.
+  Status release_held() noexcept;
+  // Bytes of memory that held chunks take.
+  std::size_t bytes_held() const noexcept;
+  // Everything that ended at this time or later is held or written; kUnknownTime where nothing was forgotten
+  // since the last release_held().
+  Nanoseconds held_since() const noexcept;
 
  private:
   struct State;

@@ -21,7 +21,9 @@ constexpr std::size_t kTableBytesPerChunk = 4U << 20;
 }  // namespace
 
 Writer::State::State(const WriterOptions& writer_options)
-    : options(writer_options), compressor_(writer_options.compression_level) {
+    : options(writer_options),
+      held(writer_options.hold_time, writer_options.hold_bytes),
+      compressor_(writer_options.compression_level) {
   options.memory_limit = std::max<std::size_t>(options.memory_limit, 1U << 20);
   options.events_per_chunk =
       std::clamp<std::uint32_t>(options.events_per_chunk, 1, format::kMaxEventsPerChunk);
@@ -38,6 +40,7 @@ void Writer::State::drop_buffered() noexcept {
   }
   pending_chunks_.clear();
   lost += release_blocks();
+  lost += held.clear();
   file.buffer() = {};
 }
 
@@ -84,6 +87,7 @@ std::uint64_t Writer::State::release_blocks() noexcept {
 template <class E>
 void Writer::State::append(const E& event, std::span<const Argument> arguments) {
   ++appended;
+  ++appended_by_kind[static_cast<std::size_t>(format::Schema<E>::kKind)];
   if (!accepts()) [[unlikely]] {
     ++lost;
     return;
@@ -164,7 +168,6 @@ void Writer::State::seal_all() {
 // The position of the header in the buffer is known before the body, its contents only after.
 void Writer::State::write_chunk(ChunkHeader header, std::span<const std::span<const std::byte>> parts) {
   std::vector<std::byte>& buffer = file.buffer();
-  const std::uint64_t position = file.position();
   const std::size_t begin = buffer.size();
   // All that can fail comes first.
   if (pending_chunks_.size() == pending_chunks_.capacity())
@@ -181,10 +184,23 @@ void Writer::State::write_chunk(ChunkHeader header, std::span<const std::span<co
     for (const auto& part : parts) buffer.insert(buffer.end(), part.begin(), part.end());
     header.codec = format::Codec::stored;
   }
-  header.events_before = events_in_chunks_;
   header.raw_size = static_cast<std::uint32_t>(raw_size);
   header.body_size = static_cast<std::uint32_t>(buffer.size() - body);
   header.body_checksum = format::checksum(std::span(buffer).subspan(body));
+  if (options.hold_time > 0 && format::holds_events(header.kind)) {
+    held.add(header, std::span(buffer).subspan(body));
+    buffer.resize(begin);
+    return;
+  }
+  enter_chunk(header, begin);
+}
+
+// A chunk whose body stands in the buffer, behind room for its header at `begin`. Precondition: nothing here
+// needs memory any more.
+void Writer::State::enter_chunk(ChunkHeader header, std::size_t begin) {
+  std::vector<std::byte>& buffer = file.buffer();
+  const std::uint64_t position = file.position() - (buffer.size() - begin);
+  header.events_before = events_in_chunks_;
   const format::ChunkHeaderBytes bytes = format::encode_chunk_header(header, position);
   std::copy(bytes.begin(), bytes.end(), buffer.begin() + static_cast<std::ptrdiff_t>(begin));
 
@@ -196,6 +212,24 @@ void Writer::State::write_chunk(ChunkHeader header, std::span<const std::span<co
     index_.append(
         {header.kind, header.flags, header.first_id, header.count, size, header.begin, header.end, position});
   }
+}
+
+void Writer::State::release_held() {
+  while (!held.empty()) {
+    const format::HeldChunks::Chunk& chunk = held.front();
+    std::vector<std::byte>& buffer = file.buffer();
+    const std::size_t begin = buffer.size();
+    if (pending_chunks_.size() == pending_chunks_.capacity())
+      pending_chunks_.reserve(2 * pending_chunks_.size() + 16);
+    if (index_.full()) index_.grow(kEntriesPerIndexChunk);
+    buffer.resize(begin + format::kChunkHeaderSize);
+    buffer.insert(buffer.end(), chunk.body.begin(), chunk.body.end());
+    enter_chunk(chunk.header, begin);
+    held.pop_front();
+    settle();
+    if (!accepts()) return;
+  }
+  held.written();
 }
 
 // What follows a chunk, once its contents are no longer held elsewhere too.

@@ -1,6 +1,7 @@
 // What a Writer holds (trace/writer.h). Functions here may throw std::bad_alloc; Writer catches it.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <span>
@@ -12,6 +13,7 @@
 #include "trace/format/chunk.h"
 #include "trace/format/columns.h"
 #include "trace/format/compression.h"
+#include "trace/format/held_chunks.h"
 #include "trace/format/output_file.h"
 #include "trace/format/schema.h"
 #include "trace/format/string_pool.h"
@@ -33,6 +35,8 @@ struct Writer::State {
   void seal_all();
   // Hands the buffer to the kernel.
   void write_out();
+  // Puts the chunks that are held into the file's buffer.
+  void release_held();
   // Both, then the footer.
   void finish();
 
@@ -54,6 +58,8 @@ struct Writer::State {
   Status refusals;  // the first event that could not be taken, and why
   std::uint64_t appended = 0;
   std::uint64_t lost = 0;
+  std::array<std::uint64_t, 16> appended_by_kind{};
+  format::HeldChunks held;
 
   format::StringPool strings;
   std::vector<Lane> lanes;
@@ -85,6 +91,7 @@ struct Writer::State {
   void write_index();
   void write_table(format::ChunkKind kind, std::uint32_t first_id, Table& table);
   void write_chunk(format::ChunkHeader header, std::span<const std::span<const std::byte>> parts);
+  void enter_chunk(format::ChunkHeader header, std::size_t begin);
   void settle();
 
   AllBlocks blocks_;

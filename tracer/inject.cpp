@@ -5,16 +5,18 @@
 #include "tracer/sources/host/host_source.h"
 #include "tracer/sources/nccl/nccl_source.h"
 #include "tracer/sources/nvtx/callbacks.h"
+#include "tracer/sources/source.h"
 
 int InitializeInjectionNvtx2(NvtxGetExportTableFunc_t get_export_table) {
   if (!lockstep::tracer::Recorder::instance().prepare()) return 0;
   lockstep::tracer::host::register_if_wanted();
   lockstep::tracer::nccl::register_source();  // libnccl may be a copy that only makes NVTX ranges
+  if (!lockstep::tracer::is_wanted("nvtx")) return 0;
   return lockstep::tracer::nvtx::install_core_callbacks(get_export_table) ? 1 : 0;
 }
 
 int InitializeInjectionNvtxExtension(nvtxExtModuleInfo_t* module) {
-  if (!lockstep::tracer::Recorder::instance().prepare()) return 0;
+  if (!lockstep::tracer::Recorder::instance().prepare() || !lockstep::tracer::is_wanted("nvtx")) return 0;
   return lockstep::tracer::nvtx::install_extension_callbacks(module) ? 1 : 0;
 }
 

@@ -15,6 +15,7 @@
 #include <string_view>
 #include <utility>
 
+#include "tracer/control/controller.h"
 #include "tracer/sources/nvtx/registry.h"
 #include "tracer/sources/source.h"
 #include "tracer/wake.h"
@@ -132,6 +133,7 @@ bool Recorder::prepare() noexcept {
     const char* folder = std::getenv("LOCKSTEP_RUN");
     if (folder != nullptr && folder[0] != '\0') {
       nvtx::Registry::instance();
+      control::prepare_plan();
       ticks_ = detect_tick_source();
       pool_.set_budget(buffer_budget());
       pool_.prepare_spare(&wake_);
@@ -268,6 +270,8 @@ void Recorder::after_fork_in_child() noexcept {
     Source* const known = source.load(std::memory_order_relaxed);
     if (known != nullptr) known->after_fork_in_child();
   }
+  control::reset_gate_after_fork();
+  control::Endpoint::forget_after_fork();
   recorder.pool_.reset_after_fork();
   recorder.wake_.store(0, std::memory_order_relaxed);
   recorder.reentrant_without_ring_.store(0, std::memory_order_relaxed);

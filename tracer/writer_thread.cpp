@@ -50,6 +50,7 @@ void WriterThread::run() {
   host_lanes_.emplace(*writer_, process);
   events_.emplace(*writer_, nvtx::Registry::instance(), process, &*host_lanes_);
   context_.emplace(SourceContext{*writer_, clock_, recorder_.process(), *host_lanes_});
+  controller_.emplace(*writer_, recorder_.process(), *this, path_);
   take_clock_snapshot(recorder_.process().first_reading);
   last_reading_ = recorder_.process().first_reading.monotonic;
   for (std::size_t turn = 0;; ++turn) {
@@ -68,13 +69,15 @@ void WriterThread::run() {
       break;
     }
     drain();
+    const bool early = turn < kFirstSleeps.size();
+    controller_->end_drain(last_reading_, early);
     if (stopping) {
       events_->finish(last_reading_);
       for (Source* const source : sources_) source->finish(last_reading_);
+      controller_->finish(last_reading_);
       (void)writer_->close().ok();
       break;
     }
-    const bool early = turn < kFirstSleeps.size();
     if (early || last_reading_ - last_flush_ >= kFlushNanoseconds) {
       // A full disk, or a limit: what is in the file stays readable, and the program needn't pay for more.
       if (!writer_->flush().ok()) break;
@@ -96,10 +99,11 @@ Status WriterThread::open_file() {
     const std::string name = attempt == 0 ? rank_file_name(process.job.rank)
                                           : process_file_name(process.host, process.process, attempt);
     path = process.run_folder + "/" + name;
-    Result<trace::Writer> created = trace::Writer::create(path.c_str());
+    Result<trace::Writer> created = trace::Writer::create(path.c_str(), control::writer_options());
     if (created.ok()) {
       writer_ = std::move(created).value();
       find_descriptor(path);
+      path_ = path;
       const bool is_rank = attempt == 0;
       if (is_rank) {
         writer_->set_metadata("rank", std::to_string(process.job.rank));
@@ -206,7 +210,13 @@ void WriterThread::begin_new_sources() {
     sources_.push_back(source);
     source->begin(*context_);
     if (!source->nvtx_domain().empty()) events_->listen(source->nvtx_domain(), *source);
+    if (!control::is_recording()) source->pause();
   }
+}
+
+void WriterThread::note_open_ranges() {
+  events_->note_open_again();
+  for (Source* const source : sources_) source->note_open();
 }
 
 void WriterThread::drain_ring(RingSlot& slot, Producer& producer) {
@@ -221,7 +231,12 @@ void WriterThread::drain_ring(RingSlot& slot, Producer& producer) {
     std::memcpy(&header, record, sizeof header);
     if (header.units == 0) break;  // never written by us: stop rather than loop
     if (header.kind == RecordKind::source) {
-      if (header.domain >= sources_.size()) begin_new_sources();
+      if (header.domain == control::kControlRecords) {
+        controller_->consume(header.flags, record + sizeof header, header.message_bytes,
+                             clock_.convert(header.ticks));
+      } else if (header.domain >= sources_.size()) {
+        begin_new_sources();
+      }
       if (header.domain < sources_.size()) {
         sources_[header.domain]->consume(producer.thread, header.flags, record + sizeof header,
                                          header.message_bytes, clock_.convert(header.ticks));

@@ -10,6 +10,7 @@
 #include "trace/result.h"
 #include "trace/writer.h"
 #include "tracer/clock.h"
+#include "tracer/control/controller.h"
 #include "tracer/host_lanes.h"
 #include "tracer/recorder.h"
 #include "tracer/sources/nvtx/event_builder.h"
@@ -17,7 +18,7 @@
 
 namespace lockstep::tracer {
 
-class WriterThread {
+class WriterThread final : public control::Recording {
  public:
   // Records lie in a ring no longer than this before they are read; shorter in the first moments of a
   // process, which may be its last.
@@ -48,6 +49,7 @@ class WriterThread {
   void drain_ring(RingSlot& slot, Producer& producer);
   // Tells sources that have registered since that the file is open.
   void begin_new_sources();
+  void note_open_ranges() override;
   void count_drops(trace::Nanoseconds now);
   void retire_dead_threads();
   void take_clock_snapshot(const ClockReading& reading);
@@ -60,6 +62,8 @@ class WriterThread {
   ClockConverter clock_;
   std::optional<HostLanes> host_lanes_;
   std::optional<SourceContext> context_;
+  std::optional<control::Controller> controller_;
+  std::string path_;
   std::vector<Source*> sources_;     // by number
   std::vector<Producer> producers_;  // by ring slot
   trace::Nanoseconds last_reading_ = 0;

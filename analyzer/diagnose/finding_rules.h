@@ -38,6 +38,8 @@ void find_exposed_copies(const FindingContext& context, std::vector<Finding>& fi
 void find_pipeline_losses(const FindingContext& context, std::vector<Finding>& findings);
 // The greatest losses are never left without a word: those that no finding before explains.
 void find_unexplained_losses(const FindingContext& context, std::vector<Finding>& findings);
+// Goes first, whatever else was lost: a job that hangs loses everything.
+void find_hang(const FindingContext& context, std::vector<Finding>& findings);
 void find_mismatches(const FindingContext& context, std::vector<Finding>& findings);
 void find_uncertain_clocks(const FindingContext& context, std::vector<Finding>& findings);
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 
 #include "analyzer/diagnose/finding_rules.h"
 #include "analyzer/intervals/time_math.h"
@@ -73,7 +74,10 @@ std::vector<Finding> find_findings(const Diagnosis& diagnosis, const Report& rep
   }
   std::stable_sort(findings.begin(), findings.end(),
                    [](const Finding& a, const Finding& b) { return a.lost_ns > b.lost_ns; });
-  return findings;
+  std::vector<Finding> all;
+  find_hang(context, all);
+  all.insert(all.end(), std::make_move_iterator(findings.begin()), std::make_move_iterator(findings.end()));
+  return all;
 }
 
 }  // namespace lockstep::analyzer

@@ -81,6 +81,28 @@ void warn_of_job(const Diagnosis& diagnosis, Warnings& warnings) {
   }
 }
 
+// Times of which nothing is known on purpose, where they lie between what is known.
+void warn_of_absences(const Diagnosis& diagnosis, const std::vector<RankWindows>& windows,
+                      Warnings& warnings) {
+  std::int64_t ranks = 0, longest = 0;
+  for (std::size_t i = 0; i < diagnosis.job.ranks.size(); ++i) {
+    const Interval whole = windows[i].whole;
+    std::int64_t absent = 0;
+    for (const TimeSpan& span : diagnosis.job.ranks[i].unrecorded) {
+      if (span.begin > whole.begin && span.end < whole.end) absent += span.end - span.begin;
+    }
+    if (absent == 0 || !windows[i].has_work) continue;
+    ++ranks;
+    longest = std::max(longest, absent);
+  }
+  if (ranks == 0) return;
+  warnings.add(
+      "not_recorded", kNoRank,
+      fmt::format("on {} nothing was recorded for some time, on purpose (up to {}): that time is in no "
+                  "figure",
+                  format_plural(ranks, "rank"), format_duration(longest)));
+}
+
 // Operations of several ranks that lack the record of a rank which did leave a trace.
 std::int64_t count_incomplete(const Diagnosis& diagnosis) {
   const Matching& matching = diagnosis.matching;
@@ -176,6 +198,7 @@ void add_warnings(const Diagnosis& diagnosis, const std::vector<RankWindows>& wi
   Warnings warnings(report.warnings);
   warn_of_job(diagnosis, warnings);
   warn_of_matching(diagnosis, warnings);
+  warn_of_absences(diagnosis, windows, warnings);
   for (std::size_t rank = 0; rank < diagnosis.job.ranks.size(); ++rank) {
     warn_of_rank(diagnosis.job.ranks[rank], windows[rank], diagnosis.gaps[rank], report.ranks[rank],
                  warnings);

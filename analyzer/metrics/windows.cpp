@@ -14,7 +14,31 @@ struct Launched {
   bool any() const { return first_begin != kNever; }
 };
 
+// Whether nobody's absence lies between: otherwise what comes next isn't what came next.
+bool was_recorded_between(const RankTrace& rank, Nanoseconds begin, Nanoseconds end) {
+  return std::none_of(rank.unrecorded.begin(), rank.unrecorded.end(),
+                      [&](const TimeSpan& span) { return span.begin < end && span.end > begin; });
+}
+
 }  // namespace
+
+std::vector<Interval> recorded_parts(const RankTrace& rank, Interval window) {
+  std::vector<Interval> parts;
+  Nanoseconds from = window.begin;
+  auto activity = rank.activities.begin();
+  Nanoseconds busy_until = kUnknownTime;  // by what began before the span
+  for (const TimeSpan& span : rank.unrecorded) {
+    if (span.begin >= window.end) break;
+    for (; activity != rank.activities.end() && activity->begin < span.begin; ++activity)
+      if (is_work(*activity)) busy_until = std::max(busy_until, activity->end);
+    const Nanoseconds absent = std::max(span.begin, busy_until);
+    if (absent >= span.end || span.end <= from) continue;
+    if (absent > from) parts.push_back({from, std::min(absent, window.end)});
+    from = std::max(from, span.end);
+  }
+  if (from < window.end || parts.empty()) parts.push_back({std::min(from, window.end), window.end});
+  return parts;
+}
 
 std::uint32_t launching_step(const RankTrace& rank, const Activity& activity) {
   if (activity.step != kNone) return activity.step;
@@ -47,7 +71,8 @@ RankWindows find_windows(const RankTrace& rank) {
     const Launched& own = launched[index];
     StepWindow step{mark.number, index, {mark.begin, mark.end}, !own.any()};
     if (own.any()) {
-      const bool next_is_known = index + 1 < launched.size() && launched[index + 1].any();
+      const bool next_is_known = index + 1 < launched.size() && launched[index + 1].any() &&
+                                 was_recorded_between(rank, own.last_end, launched[index + 1].first_begin);
       step.window = {own.first_begin, next_is_known ? launched[index + 1].first_begin : own.last_end};
     }
     step.window.begin = std::max(step.window.begin, free_from);

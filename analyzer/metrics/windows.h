@@ -28,6 +28,10 @@ std::uint32_t launching_step(const RankTrace& rank, const Activity& activity);
 
 RankWindows find_windows(const RankTrace& rank);
 
+// The parts of a window in which the rank was recorded: without the times at which nobody listened, as far as
+// nothing was recorded to run on into them. The window itself where there are none.
+std::vector<Interval> recorded_parts(const RankTrace& rank, Interval window);
+
 // Synchronization records make nothing busy, stretch no window and are never what an idle device waits for.
 inline bool is_work(const Activity& activity) {
   return activity.activity_class != Class::sync;

@@ -134,6 +134,26 @@ struct TimeSpan {
   Nanoseconds end = 0;
 };
 
+// A collective or message that had begun and not ended when recording did.
+struct OpenOperation {
+  Nanoseconds begin = 0;
+  std::uint32_t name = 0;       // StringTable
+  std::uint32_t group = kNone;  // Job::groups
+  Operation operation = Operation::unknown;
+  std::int32_t peer = kNoRank;
+  std::int64_t sequence = kNoSequence;
+};
+
+// How a rank's recording ended.
+struct Ending {
+  std::vector<OpenOperation> operations;  // sorted by begin
+  std::vector<std::uint32_t> ranges;      // StringTable: other ranges still open, outermost first
+  Nanoseconds recorded_until = kUnknownTime;
+  // When `lockstep record --hang-timeout` found the job silent; kUnknownTime where it did not.
+  Nanoseconds hang_noted = kUnknownTime;
+  std::string doing;  // what its stack showed then, in words; empty where nobody looked
+};
+
 struct RankTrace {
   std::int32_t rank = 0;  // global
   std::string host;       // "" where the input does not say
@@ -152,6 +172,9 @@ struct RankTrace {
   // is not known. Sorted by begin.
   std::vector<TimeSpan> lost;
   bool was_lost_within(Nanoseconds begin, Nanoseconds end) const;  // anything of this span
+  // When nothing was recorded, on purpose (--steps, --duration, stopped by hand). Sorted by begin.
+  std::vector<TimeSpan> unrecorded;
+  Ending ending;
   std::int64_t resolution_ns = 1;  // of the timestamps: 1000 for whole-µs traces
   Clock clock;
 };

@@ -36,9 +36,12 @@ constexpr long kPauseNanoseconds = 1'500'000;
 struct Tool {
   const char* name;
   const char* library;  // nullptr: none
+  const char* steps;    // that are recorded; "": all
 };
-constexpr std::array kTools{Tool{"no_tool", nullptr}, Tool{"do_nothing_tool", DO_NOTHING_TOOL},
-                            Tool{"recorded", LOCKSTEP_INJECT}};
+// outside_steps: the job is recorded, but only in a step that never comes.
+constexpr std::array kTools{Tool{"no_tool", nullptr, ""}, Tool{"do_nothing_tool", DO_NOTHING_TOOL, ""},
+                            Tool{"outside_steps", LOCKSTEP_INJECT, "1000000"},
+                            Tool{"recorded", LOCKSTEP_INJECT, ""}};
 
 class Emitter {
  public:
@@ -53,6 +56,7 @@ class Emitter {
       unsetenv("NVTX_INJECTION64_PATH");
       if (tool.library != nullptr) setenv("NVTX_INJECTION64_PATH", tool.library, 1);
       setenv("LOCKSTEP_RUN", run_folder.c_str(), 1);
+      setenv("LOCKSTEP_STEPS", tool.steps, 1);
       const std::string requests = std::to_string(to[0]);
       const std::string answers = std::to_string(from[1]);
       execl("/proc/self/exe", "emitter", "--emit", requests.c_str(), answers.c_str(), nullptr);
@@ -129,7 +133,11 @@ int main(int argc, char** argv) {
   if (mkdtemp(run_folder.data()) == nullptr) return 1;
 
   std::vector<std::unique_ptr<Emitter>> emitters;
-  for (const Tool& tool : kTools) emitters.push_back(std::make_unique<Emitter>(tool, run_folder));
+  for (const Tool& tool : kTools) {
+    const std::string folder = run_folder + "/" + tool.name;
+    std::filesystem::create_directory(folder);
+    emitters.push_back(std::make_unique<Emitter>(tool, folder));
+  }
   constexpr std::array<std::pair<const char*, Workload>, 6> kWorkloads{{
       {"push_pop", Workload::push_pop},
       {"push_pop_60_characters", Workload::push_pop_long},
@@ -155,7 +163,7 @@ int main(int argc, char** argv) {
   benchmark::RunSpecifiedBenchmarks();
   const std::uint64_t calls = emitters.back()->calls();
   emitters.clear();
-  const bool whole = everything_was_recorded(run_folder, calls);
+  const bool whole = everything_was_recorded(run_folder + "/recorded", calls);
   std::filesystem::remove_all(run_folder);
   if (!whole) {
     fmt::print(stderr, "some calls were dropped: the times of 'recorded' are too low\n");

@@ -32,6 +32,8 @@ Json to_json(const RecordedFile& file) {
   json["events"] = file.events;
   json["bytes"] = file.bytes;
   json["dropped"] = file.dropped;
+  if (!file.not_recorded.empty()) json["not_recorded"] = file.not_recorded;
+  if (!file.ended.empty()) json["ended_early"] = file.ended;
   json["complete"] = file.complete;
   if (!file.problem.empty()) json["problem"] = file.problem;
   return json;
@@ -132,6 +134,9 @@ std::string to_json(const Manifest& manifest) {
   } else if (world_size > 0) {
     json["world_size"] = world_size;
   }
+  for (const CollectedFrom& from : manifest.collected)
+    json["collected_from"].push_back(
+        {{"folder", from.folder}, {"host", from.host}, {"command", from.command}});
   json["sources"] = sources(manifest);
   // Commands and host names are bytes; what isn't UTF-8 is replaced, since JSON can't hold it.
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";

@@ -15,6 +15,13 @@
 
 namespace lockstep::tracer::record {
 
+// One of the runs that `lockstep collect` joined.
+struct CollectedFrom {
+  std::string folder;
+  std::string host;
+  std::vector<std::string> command;
+};
+
 struct Manifest {
   std::vector<std::string> command;
   std::string working_folder;
@@ -27,6 +34,7 @@ struct Manifest {
   std::string injection;         // path of our library
   std::string other_tool;        // an NVTX tool that was set before us, and kept us out
   std::optional<Recording> recording;
+  std::vector<CollectedFrom> collected;  // not empty: the run was joined from these
 };
 
 // The document, indented, with a newline at its end.

@@ -14,6 +14,8 @@
 
 #include "tracer/doctor/nothing_recorded.h"
 #include "tracer/environment.h"
+#include "tracer/record/attach.h"
+#include "tracer/record/hang_watch.h"
 #include "tracer/record/launch.h"
 #include "tracer/record/manifest.h"
 #include "tracer/record/progress.h"
@@ -94,6 +96,11 @@ void print_summary(const Manifest& manifest, const fs::path& folder) {
   say(fmt::format("{}: {}, {}, {}, in {}", run, who, counted(recording.events, "event", "events"),
                   readable_bytes(recording.bytes),
                   readable_duration(manifest.end_realtime - manifest.start_realtime)));
+  for (const auto* files : {&recording.ranks, &recording.processes}) {
+    for (const RecordedFile& file : *files) {
+      if (!file.ended.empty()) say(fmt::format("{}: recording ended early: {}", file.file, file.ended));
+    }
+  }
   for (const auto& [reason, count] : recording.dropped) {
     say(fmt::format("lost: {} × {}{}", readable_count(count), reason,
                     reason == "ring full" ? " (a larger --buffer-size helps)" : ""));
@@ -152,8 +159,8 @@ std::optional<std::string> cuda_tool() {
   return path;
 }
 
-Child::Environment tracer_environment(const Options& options, const fs::path& library,
-                                      const fs::path& folder) {
+Child::Environment tracer_environment(const Options& options, const fs::path& library, const fs::path& folder,
+                                      std::int64_t start_realtime) {
   Child::Environment environment{{kInjectionVariable, library.string()},
                                  {"LOCKSTEP_INJECTION", library.string()},
                                  {"LOCKSTEP_RUN", folder.string()}};
@@ -173,6 +180,10 @@ Child::Environment tracer_environment(const Options& options, const fs::path& li
                     "ranges, without data types, algorithms and protocols. To record these too, unset it.",
                     kNcclVariable, plugin));
   }
+  control::Plan plan = options.plan;
+  plan.start_realtime = start_realtime;
+  for (auto& variable : control::to_environment(plan)) environment.push_back(std::move(variable));
+  if (options.sources.has_value()) environment.emplace_back("LOCKSTEP_SOURCES", *options.sources);
   if (options.buffer_megabytes != 0) {
     environment.emplace_back("LOCKSTEP_BUFFER_SIZE", std::to_string(options.buffer_megabytes << 20U));
   }
@@ -240,7 +251,7 @@ Ending record(const Options& options) {
   Child child;
   Child::Environment environment;
   if (folder.has_value() && manifest.other_tool.empty()) {
-    environment = tracer_environment(options, library.value(), folder->path);
+    environment = tracer_environment(options, library.value(), folder->path, manifest.start_realtime);
   }
   StartFailure failure;
   if (!child.start(options.command, environment, failure)) {
@@ -249,9 +260,17 @@ Ending record(const Options& options) {
     return Ending{failure.exit_code, 0};
   }
   Progress progress(folder.has_value() ? folder->path : fs::path(), !options.quiet);
+  std::optional<HangWatch> hang_watch;
+  // Of several recorders of one launch, the first of each host watches.
+  const bool watches = manifest.launch.empty() || manifest.recorder.local_rank <= 0;
+  if (options.plan.hang_timeout_ns > 0 && folder.has_value() && manifest.other_tool.empty() && watches)
+    hang_watch.emplace(folder->path, options.plan.hang_timeout_ns,
+                       [](const std::string& message) { say(message); });
   const Ending ending = child.wait([&] { progress.show(); });
+  hang_watch.reset();
   progress.clear();
   if (!folder.has_value()) return ending;
+  remove_control_folder(folder->path);
 
   manifest.end_realtime = realtime_now();
   manifest.ending = ending;

@@ -4,9 +4,11 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "tracer/control/plan.h"
 #include "tracer/record/child.h"
 
 namespace lockstep::tracer::record {
@@ -19,6 +21,8 @@ struct Options {
   std::uint64_t buffer_megabytes = 0;  // MiB of ring buffers a process; 0: 64
   bool python_hook = true;             // follow PyTorch in Python processes
   bool all_cuda_calls = false;         // of the CUDA API, not only launches, copies and waits
+  std::optional<std::string> sources;  // names separated by commas; none: each source's own default
+  control::Plan plan;                  // what of the job is recorded; start_realtime is filled in by record()
   std::vector<std::string> command;    // at least one word
 };
 

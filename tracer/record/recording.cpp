@@ -53,6 +53,7 @@ RecordedFile read_file(const std::filesystem::path& path) {
       file.sources[name].state = value == "recording" ? "recorded" : value;
     if (key == std::string(kSource) + name + ".problem") file.sources[name].problem = value;
   }
+  file.ended = text("control.ended");
   file.groups = reader.groups();
   file.complete = reader.complete();
   file.chunks = reader.chunks().size();
@@ -65,7 +66,13 @@ RecordedFile read_file(const std::filesystem::path& path) {
   const Result<std::vector<trace::OpenRange>> open = reader.unfinished_ranges();
   if (open.ok()) file.events += open.value().size();
   const Status drops = reader.read<trace::Drop>({}, [&](const trace::Drop& drop) {
-    file.dropped[std::string(reader.string(drop.reason))] += drop.count;
+    const std::string reason(reader.string(drop.reason));
+    if (drop.count != 0) {
+      file.dropped[reason] += drop.count;
+    } else if (std::find(file.not_recorded.begin(), file.not_recorded.end(), reason) ==
+               file.not_recorded.end()) {
+      file.not_recorded.push_back(reason);
+    }
   });
   if (!drops.ok()) file.problem = drops.error().message;
   return file;

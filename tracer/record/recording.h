@@ -34,6 +34,8 @@ struct RecordedFile {
   std::map<std::string, std::uint64_t> dropped;  // events lost, by reason
   std::vector<trace::Group> groups;              // process groups that it spoke of
   std::map<std::string, SourceState> sources;    // by name, those that spoke; NVTX does not
+  std::vector<std::string> not_recorded;         // why nothing was recorded for some time, on purpose
+  std::string ended;                             // why recording ended before the process; else empty
   bool complete = false;                         // closed by its process
   std::string problem;                           // empty, or why the file could not be read
 };

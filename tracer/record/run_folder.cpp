@@ -11,6 +11,7 @@
 #include <system_error>
 
 #include "tracer/environment.h"
+#include "tracer/record/attach.h"
 
 namespace lockstep::tracer::record {
 
@@ -58,6 +59,8 @@ Result<Contents> look_into(const fs::path& folder, std::string_view launch) {
     const std::string name = entry->path().filename().string();
     std::error_code ignored;
     const bool is_file = fs::is_regular_file(entry->symlink_status(ignored));
+    // Where the processes of a run answer (attach.h): not a word about what the folder is.
+    if (name == kControlFolder && fs::is_directory(entry->symlink_status(ignored))) continue;
     if (!is_file || !is_run_file_name(name)) {
       contents.foreign.push_back(entry->path());
       continue;
@@ -79,7 +82,13 @@ Result<Contents> look_into(const fs::path& folder, std::string_view launch) {
 }  // namespace
 
 bool is_run_file_name(std::string_view name) {
-  return is_manifest_name(name) || is_trace_file_name(name);
+  if (is_manifest_name(name) || is_trace_file_name(name)) return true;
+  // hang-rank-3.json: what a rank was doing when the job hung.
+  constexpr std::string_view kPrefix = "hang-";
+  constexpr std::string_view kSuffix = ".json";
+  if (!name.starts_with(kPrefix) || !name.ends_with(kSuffix)) return false;
+  name = name.substr(kPrefix.size(), name.size() - kPrefix.size() - kSuffix.size());
+  return is_trace_file_name(std::string(name) + ".lst");
 }
 
 Result<RunFolder> prepare_run_folder(const fs::path& path, bool force, std::string_view launch) {
@@ -117,6 +126,7 @@ Result<RunFolder> prepare_run_folder(const fs::path& path, bool force, std::stri
                     "delete the folder before the job, or choose another with -o",
                     path.string())};
   }
+  remove_control_folder(absolute);
   for (const fs::path& file : contents.run_files) {
     if (!fs::remove(file, error) && error) {
       return Error{fmt::format("--force: cannot delete '{}': {}", file.string(), error.message())};

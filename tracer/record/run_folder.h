@@ -12,6 +12,7 @@
 namespace lockstep::tracer::record {
 
 inline constexpr const char* kManifestName = "manifest.json";
+inline constexpr const char* kControlFolder = "control";
 inline constexpr const char* kManifestFormat = "lockstep.run/1";
 
 struct RunFolder {
@@ -19,7 +20,8 @@ struct RunFolder {
   bool created = false;        // by us, just now
 };
 
-// True for the names that a run's own files have: manifest.json, manifest-rank-<N>.json, and trace files.
+// True for the names that a run's own files have: manifest.json, manifest-rank-<N>.json, trace files, and
+// hang-<name of a trace file>.json.
 bool is_run_file_name(std::string_view name);
 
 // Creates the folder, or finds it empty. One that holds anything is an error, unless `force` is given and it

@@ -5,6 +5,8 @@
 #include <cstring>
 #include <string>
 
+#include "tracer/control/gate.h"
+
 namespace lockstep::tracer {
 
 void Source::consume(std::uint32_t, std::uint8_t, const std::byte*, std::uint32_t, trace::Nanoseconds) {}
@@ -36,6 +38,13 @@ bool emit(SourceId source, std::uint8_t type, const void* body, std::uint32_t by
 
 bool emit(SourceId source, std::uint8_t type, const void* body, std::uint32_t bytes, const void* more,
           std::uint32_t more_bytes) noexcept {
+  if (!control::is_recording()) [[unlikely]]
+    return false;
+  return emit_always(source, type, body, bytes, more, more_bytes);
+}
+
+bool emit_always(SourceId source, std::uint8_t type, const void* body, std::uint32_t bytes, const void* more,
+                 std::uint32_t more_bytes) noexcept {
   Recorder& recorder = Recorder::instance();
   const Section section;
   if (!section.entered()) [[unlikely]] {

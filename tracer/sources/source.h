@@ -57,6 +57,9 @@ class Source {
   virtual void end_drain(trace::Nanoseconds now) = 0;
   // The process ends: nothing comes any more. Follows the last end_drain().
   virtual void finish(trace::Nanoseconds now) = 0;
+  // The file is about to be read, or what is in memory to be kept: what is going on now and has not ended is
+  // written as OpenRange, again if it has been before. The default does nothing.
+  virtual void note_open() {}
 
   // The NVTX domain whose push/pop ranges this source wants to hear of; empty for none. They are in the file
   // all the same.
@@ -72,16 +75,29 @@ class Source {
   // The process is about to end; the writer thread still runs and will call end_drain() and finish(). The
   // place to ask a library for what it still holds. In bounded time.
   virtual void before_exit() noexcept {}
+  // Nothing is recorded from now on, or again (control/gate.h): a source that makes the job pay for its
+  // events stops that here, for instance by disabling what it asked a library for. emit() records nothing
+  // meanwhile. Called by whichever thread changes it, the one that begins a step for instance, one call at a
+  // time; may come twice in a row; must not wait. A source that is added while nothing is recorded is paused
+  // after its begin(). The default does nothing.
+  virtual void pause() noexcept {}
+  virtual void resume() noexcept {}
 };
 
 // Appends a record of a registered source to the calling thread's ring, with the time of now. False if it was
 // dropped (counted). No lock, no allocation but a thread's first ring, no system call; safe in signal
-// handlers. `type` is the source's own; at most kMostBodyBytes of body.
+// handlers. `type` is the source's own; at most kMostBodyBytes of body. Does nothing, and returns false,
+// where nothing is to be recorded now (control/gate.h); that counts as no loss.
 inline constexpr std::uint32_t kMostBodyBytes = 4096;
 bool emit(SourceId source, std::uint8_t type, const void* body, std::uint32_t bytes) noexcept;
 // The same for records made of two parts, for instance a struct and a text.
 bool emit(SourceId source, std::uint8_t type, const void* body, std::uint32_t bytes, const void* more,
           std::uint32_t more_bytes) noexcept;
+
+// Also where nothing is recorded now: for what later records refer to (process groups, communicators, names)
+// and for ends of what was emitted as begun.
+bool emit_always(SourceId source, std::uint8_t type, const void* body, std::uint32_t bytes,
+                 const void* more = nullptr, std::uint32_t more_bytes = 0) noexcept;
 
 // Whether the user wants the source: LOCKSTEP_SOURCES is a list of names ("nvtx,cupti"), or unset for what is
 // recorded by default (`by_default`).

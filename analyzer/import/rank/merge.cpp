@@ -117,12 +117,16 @@ bool shift(RankTrace& trace, std::int64_t by) {
       earliest < -kLatest || latest > kLatest)
     return false;
   each_time([by](Nanoseconds& time) { time += by; });
-  for (TimeSpan& span : trace.lost) {
-    for (Nanoseconds* time : {&span.begin, &span.end}) {
-      if (__builtin_add_overflow(*time, by, time)) *time = by < 0 ? -kLatest : kLatest;
-      *time = std::clamp(*time, -kLatest, kLatest);
-    }
+  const auto move_within_limits = [by](Nanoseconds& time) {
+    if (__builtin_add_overflow(time, by, &time)) time = by < 0 ? -kLatest : kLatest;
+    time = std::clamp(time, -kLatest, kLatest);
+  };
+  for (std::vector<TimeSpan>* spans : {&trace.lost, &trace.unrecorded}) {
+    for (TimeSpan& span : *spans) move_within_limits(span.begin), move_within_limits(span.end);
   }
+  for (OpenOperation& operation : trace.ending.operations) move_within_limits(operation.begin);
+  for (Nanoseconds* time : {&trace.ending.recorded_until, &trace.ending.hang_noted})
+    if (*time != kUnknownTime) move_within_limits(*time);
   trace.clock.offset_ns += by;
   return true;
 }
@@ -228,6 +232,8 @@ void merge_strings(Job& job, RankImport& import, bool first) {
   for (std::uint32_t i = 0; i < ids.size(); ++i) ids[i] = job.strings.intern(import.strings.view(i));
   for (Activity& activity : import.trace.activities) activity.name = ids[activity.name];
   for (HostRange& range : import.trace.host_ranges) range.name = ids[range.name];
+  for (OpenOperation& operation : import.trace.ending.operations) operation.name = ids[operation.name];
+  for (std::uint32_t& range : import.trace.ending.ranges) range = ids[range];
 }
 
 }  // namespace
@@ -267,6 +273,8 @@ Result<Job> merge_ranks(std::string path, std::vector<RankImport> imports, std::
     RankImport& import = imports[i];
     for (Communication& communication : import.trace.communications)
       if (communication.group != kNone) communication.group = group_ids[i][communication.group];
+    for (OpenOperation& operation : imports[i].trace.ending.operations)
+      if (operation.group != kNone) operation.group = group_ids[i][operation.group];
     merge_strings(job, import, i == 0);
     for (Warning& warning : import.warnings) {
       warning.rank = import.trace.rank;  // some were said before the rank was known

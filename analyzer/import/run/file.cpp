@@ -135,6 +135,9 @@ class FileImport {
       import_.realtime_of_zero = zero;
       break;
     }
+    for (const trace::ClockSnapshot& snapshot : snapshots)
+      if (sound(snapshot.time, snapshot.time))
+        import_.trace.ending.recorded_until = std::max(import_.trace.ending.recorded_until, snapshot.time);
   }
 
   // Whether the interval can be kept; counts those that can't.
@@ -328,6 +331,7 @@ class FileImport {
       import_.trace.host_ranges.push_back(
           {event.begin, std::max(event.begin, end), name(event.name), lane, event.depth, kind});
     }
+    read_ending(unfinished.value());
     if (!unfinished.value().empty())
       import_.warn(
           "ranges_unfinished",
@@ -337,9 +341,76 @@ class FileImport {
               reader_.string(unfinished.value().front().name)));
   }
 
+  // What was going on when recording ended: operations that tell of themselves (docs/instrumentation.md) and
+  // the other ranges.
+  void read_ending(std::vector<trace::OpenRange> unfinished) {
+    Ending& ending = import_.trace.ending;
+    std::sort(unfinished.begin(), unfinished.end(), [](const trace::OpenRange& a, const trace::OpenRange& b) {
+      return std::tuple(a.begin, a.depth) < std::tuple(b.begin, b.depth);
+    });
+    std::vector<bool> taken(unfinished.size(), false);
+    const Status status = reader_.read_with_arguments<trace::OpenRange>(
+        Selection{}, [&](const trace::OpenRange& range, std::span<const trace::Argument> arguments) {
+          for (std::size_t i = 0; i < unfinished.size(); ++i) {
+            if (taken[i] || unfinished[i] != range || !sound(range.begin, range.begin)) continue;
+            const std::optional<OpenOperation> operation = open_operation(range, arguments);
+            if (!operation.has_value()) continue;
+            taken[i] = true;
+            ending.operations.push_back(*operation);
+          }
+        });
+    if (!status.ok()) damage_.insert(status.error().message);
+    std::stable_sort(ending.operations.begin(), ending.operations.end(),
+                     [](const OpenOperation& a, const OpenOperation& b) { return a.begin < b.begin; });
+    for (std::size_t i = 0; i < unfinished.size(); ++i)
+      if (!taken[i]) ending.ranges.push_back(name(unfinished[i].name));
+    const std::string noted = metadata("hang");
+    Nanoseconds time = 0;
+    const auto parsed = std::from_chars(noted.data(), noted.data() + noted.size(), time);
+    if (!noted.empty() && parsed.ec == std::errc() && time >= -kLatest && time <= kLatest)
+      ending.hang_noted = time;
+  }
+
+  std::optional<OpenOperation> open_operation(const trace::OpenRange& range,
+                                              std::span<const trace::Argument> arguments) {
+    OpenOperation operation;
+    operation.begin = range.begin;
+    operation.name = name(range.name);
+    bool is_operation = false;
+    for (const trace::Argument& argument : arguments) {
+      const std::string_view key = reader_.string(argument.key);
+      if (key == "lockstep.operation") {
+        is_operation = argument.bits <= static_cast<std::uint64_t>(Operation::send_recv);
+        if (is_operation) operation.operation = static_cast<Operation>(argument.bits);
+      } else if (key == "lockstep.group" && argument.bits < groups_.size()) {
+        operation.group = groups_[argument.bits];
+      } else if (key == "lockstep.sequence") {
+        operation.sequence = static_cast<std::int64_t>(argument.bits);
+      } else if (key == "lockstep.peer") {
+        operation.peer = static_cast<std::int32_t>(argument.bits);
+      }
+    }
+    if (!is_operation) return std::nullopt;
+    return operation;
+  }
+
+  // Somebody listened again, or never did: not a loss.
+  void add_unrecorded(Nanoseconds begin, Nanoseconds end) {
+    if (begin < end && sound(begin, end)) import_.trace.unrecorded.push_back({begin, end});
+  }
+
   void read_drops() {
     std::vector<trace::Drop> events;
     read(events);
+    // Of count 0: what was not recorded on purpose.
+    const auto on_purpose = [this](const trace::Drop& event) {
+      return event.count == 0 && reader_.string(event.source) == "control";
+    };
+    for (const trace::Drop& event : events)
+      if (on_purpose(event)) add_unrecorded(event.begin, event.end);
+    std::erase_if(events, on_purpose);
+    std::sort(import_.trace.unrecorded.begin(), import_.trace.unrecorded.end(),
+              [](const TimeSpan& a, const TimeSpan& b) { return a.begin < b.begin; });
     const Losses losses = losses_of(reader_, events);
     import_.trace.dropped_events += losses.events;
     import_.trace.lost = losses.gaps;
@@ -384,7 +455,9 @@ class FileImport {
 Result<RankImport> import_file(const std::filesystem::path& path, const Options& options) {
   const Result<Reader> reader = Reader::open(path);
   if (!reader.ok()) return reader.error();
-  return FileImport(reader.value(), path.string(), options).run();
+  RankImport import = FileImport(reader.value(), path.string(), options).run();
+  import.trace.ending.doing = read_doing(path);
+  return import;
 }
 
 }  // namespace lockstep::analyzer::run

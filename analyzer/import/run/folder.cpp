@@ -64,6 +64,14 @@ bool is_manifest_of_ours(const fs::path& path) {
 
 }  // namespace
 
+std::string read_doing(const fs::path& trace_file) {
+  const nlohmann::json document =
+      parse_manifest(trace_file.parent_path() / fmt::format("hang-{}.json", trace_file.stem().string()));
+  if (!document.is_object()) return {};
+  const auto doing = document.find("doing");
+  return doing != document.end() && doing->is_string() ? doing->get<std::string>() : std::string();
+}
+
 bool is_run_folder(const fs::path& folder) {
   std::error_code error;
   for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {

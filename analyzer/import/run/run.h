@@ -27,6 +27,10 @@ struct Folder {
   std::vector<Warning> warnings;
 };
 
+// What a rank was doing when it was found to hang, as the recorder wrote it beside the rank's trace file
+// (hang-rank-N.json); empty where there is no such file.
+std::string read_doing(const std::filesystem::path& trace_file);
+
 // Whether a folder looks like a run: it holds a manifest.json of ours or .lst files.
 bool is_run_folder(const std::filesystem::path& folder);
 

@@ -10,6 +10,7 @@
 #include <emmintrin.h>
 #endif
 
+#include "tracer/sources/nvtx/admission.h"
 #include "tracer/sources/nvtx/payload_copy.h"
 #include "tracer/sources/nvtx/registry.h"
 
@@ -181,6 +182,15 @@ inline Ring* ring_for(Recorder& recorder, std::uint64_t domain) {
   return recorder.ring();
 }
 
+// A push that isn't to be recorded: the level is counted, so that its pop is known for what it is.
+inline int push_unrecorded(Recorder& recorder, std::uint16_t domain) {
+  Ring* const ring = ring_for(recorder, domain);
+  if (ring == nullptr) [[unlikely]]
+    return NVTX_NO_PUSH_POP_TRACKING;
+  bool keep = false;
+  return enter(ring->stack(domain), keep);
+}
+
 inline int push_in(Recorder& recorder, Event& event) {
   Ring* const ring = ring_for(recorder, event.domain);
   if (ring == nullptr) [[unlikely]]
@@ -257,6 +267,8 @@ int push_text(const char* message) noexcept {
     recorder.count_reentrant();
     return NVTX_NO_PUSH_POP_TRACKING;
   }
+  if (!control::is_recording()) [[unlikely]]
+    return push_unrecorded(recorder, Registry::kDefaultDomain);
   Ring* const ring = thread_state.ring;
   if (ring != nullptr && message != nullptr) [[likely]] {
     // Room for the longest text that is copied while its end is looked for.
@@ -285,17 +297,22 @@ int push_text(const char* message) noexcept {
 
 int push(Event& event) noexcept {
   Recorder& recorder = Recorder::instance();
+  const bool admitted = admit(event, true);
   const Section section;
   if (!section.entered()) [[unlikely]] {
     recorder.count_reentrant();
     return NVTX_NO_PUSH_POP_TRACKING;
   }
+  if (!admitted) [[unlikely]]
+    return push_unrecorded(recorder, event.domain);
   return push_in(recorder, event);
 }
 
 int pop(std::uint64_t domain, const nvtxPayloadData_t* payloads, std::size_t count) noexcept {
   Recorder& recorder = Recorder::instance();
-  const std::uint64_t ticks = read_ticks(recorder.ticks());
+  // While nothing is recorded the clock needn't be read, but for the few ranges that were begun before.
+  const bool at_once = control::is_recording();
+  std::uint64_t ticks = at_once ? read_ticks(recorder.ticks()) : 0;
   const Section section;
   // Inside the tracer, or in a domain beyond the last: the push was counted, its pop isn't another loss.
   if (!section.entered() || domain >= Ring::kMaxDomains) [[unlikely]]
@@ -307,6 +324,8 @@ int pop(std::uint64_t domain, const nvtxPayloadData_t* payloads, std::size_t cou
   const int level = leave(ring->stack(static_cast<std::uint16_t>(domain)), recorded);
   if (!recorded) [[unlikely]]
     return level;
+  if (!at_once) [[unlikely]]
+    ticks = read_ticks(recorder.ticks());
   ring->release_pop();
   const auto index = static_cast<std::uint16_t>(domain);
   if (payloads != nullptr && count != 0) [[unlikely]] {
@@ -332,6 +351,8 @@ int pop(std::uint64_t domain, const nvtxPayloadData_t* payloads, std::size_t cou
 
 nvtxRangeId_t start(Event& event) noexcept {
   Recorder& recorder = Recorder::instance();
+  if (!admit(event, false)) [[unlikely]]
+    return kDroppedRange;
   const Section section;
   if (!section.entered()) [[unlikely]] {
     recorder.count_reentrant();
@@ -372,6 +393,8 @@ void end(nvtxRangeId_t id, std::uint64_t domain, const nvtxPayloadData_t* payloa
 
 void mark(Event& event) noexcept {
   Recorder& recorder = Recorder::instance();
+  if (!admit(event, false)) [[unlikely]]
+    return;
   const std::uint64_t ticks = read_ticks(recorder.ticks());
   const Section section;
   if (!section.entered()) [[unlikely]]

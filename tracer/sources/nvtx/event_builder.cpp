@@ -5,6 +5,7 @@
 #include <limits>
 #include <utility>
 
+#include "tracer/control/open_collective.h"
 #include "tracer/sources/source.h"
 
 namespace lockstep::tracer::nvtx {
@@ -265,8 +266,15 @@ void EventBuilder::note_open(Thread& thread, OpenPush& open) {
   trace::OpenRange range = open_range(lane(thread, trace::LaneKind::host_thread), open.begin, open.details);
   range.nested = !replaces_host_range(open.details.meaning);
   range.depth = range.nested ? open.depth : 0;
-  writer_.append(range, open.details.arguments);
   open.noted = true;
+  if (open.details.meaning != Meaning::collective) return writer_.append(range, open.details.arguments);
+  const InstrumentationFields& fields = open.details.fields;
+  trace::Collective collective;
+  collective.operation = fields.operation;
+  collective.sequence = static_cast<std::int64_t>(fields.sequence);
+  collective.peer = fields.peer;
+  collective.group = groups_.find(fields.group).value_or(trace::kNoGroup);
+  control::append_open_collective(writer_, range, open.details.arguments, collective);
 }
 
 void EventBuilder::end_drain(trace::Nanoseconds now) {
@@ -278,11 +286,7 @@ void EventBuilder::end_drain(trace::Nanoseconds now) {
     }
   }
   for (auto& [id, range] : process_ranges_) {
-    if (range.noted || range.begin >= drain_begin_) continue;
-    trace::OpenRange event = open_range(range.lane, range.begin, range.details);
-    event.nested = false;
-    writer_.append(event, range.details.arguments);
-    range.noted = true;
+    if (!range.noted && range.begin < drain_begin_) note_open(range);
   }
   if (drain_ > 0) settle(drain_ - 1);
   note_drops(std::exchange(short_payloads_, 0), "payload shorter than its schema", now);
@@ -290,6 +294,20 @@ void EventBuilder::end_drain(trace::Nanoseconds now) {
   note_drops(std::exchange(unknown_ends_, 0), "end of a range that was never started", now);
   drain_begin_ = now;
   ++drain_;
+}
+
+void EventBuilder::note_open_again() {
+  for (Thread& thread : threads_) {
+    for (std::size_t i = 0; i < thread.open_count_; ++i) note_open(thread, thread.open_[i]);
+  }
+  for (auto& [id, range] : process_ranges_) note_open(range);
+}
+
+void EventBuilder::note_open(ProcessRange& range) {
+  trace::OpenRange event = open_range(range.lane, range.begin, range.details);
+  event.nested = false;
+  writer_.append(event, range.details.arguments);
+  range.noted = true;
 }
 
 void EventBuilder::settle(std::uint64_t last_drain) {

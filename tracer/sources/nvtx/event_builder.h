@@ -56,6 +56,8 @@ class EventBuilder {
   void consume(Thread& thread, const std::byte* record, trace::Nanoseconds time);
   // The records that had come when the drain began have been consumed. `now` is when that was.
   void end_drain(trace::Nanoseconds now);
+  // Writes everything that is open now as open ranges, again if it has been before.
+  void note_open_again();
   // The thread is gone: what it left open stays open.
   void end_thread(Thread& thread);
   // The process ends: notes all that is still open, and all that waited for something that never came.
@@ -101,6 +103,7 @@ class EventBuilder {
   void write_process_range(const ProcessRange& range, trace::LaneId end_lane, trace::Nanoseconds end);
   void write_collective(Thread& thread, const OpenPush& open, trace::Nanoseconds end);
   void note_open(Thread& thread, OpenPush& open);
+  void note_open(ProcessRange& range);
   // Gives up waiting for what came in drains up to this one.
   void settle(std::uint64_t last_drain);
   void rename_threads();

@@ -150,7 +150,8 @@ std::uint64_t SchemaTable::insert(std::unique_ptr<Schema> schema) {
   return owned_.back()->id;
 }
 
-std::uint64_t SchemaTable::register_schema(std::uint16_t domain, const nvtxPayloadSchemaAttr_t& attributes) {
+std::uint64_t SchemaTable::register_schema(std::uint16_t domain, const nvtxPayloadSchemaAttr_t& attributes,
+                                           bool is_instrumentation) {
   const std::uint64_t mask = attributes.fieldMask;
   const auto has = [mask](std::uint64_t field) { return (mask & field) != 0; };
   if (!has(NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_ENTRIES) || attributes.entries == nullptr) return 0;
@@ -168,6 +169,8 @@ std::uint64_t SchemaTable::register_schema(std::uint16_t domain, const nvtxPaylo
     schema->entries.push_back(SchemaEntry{entry.flags, entry.type, text_or_empty(entry.name),
                                           entry.arrayOrUnionDetail, entry.offset});
   }
+  if (is_instrumentation && schema->name == "lockstep.step") schema->role = Schema::Role::step;
+  if (is_instrumentation && schema->name == "lockstep.group") schema->role = Schema::Role::group;
   lay_out(*schema);
   if (has(NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_STATIC_SIZE) &&
       attributes.payloadStaticSize <= kLargestStaticPayload &&

@@ -52,6 +52,9 @@ struct Schema {
   std::uint64_t id = 0;
   std::uint16_t domain = 0;
   std::string name;
+  // For the gate (admission.h): it announces a step or declares a process group, in the domain `lockstep`.
+  enum class Role : std::uint8_t { none, step, group };
+  Role role = Role::none;
   bool is_enum = false;
   std::uint64_t kind = 0;  // NVTX_PAYLOAD_SCHEMA_TYPE_*
   std::uint64_t pack = 0;  // alignment of packed structures; 0: natural
@@ -70,7 +73,8 @@ class SchemaTable {
  public:
   static constexpr std::size_t kCapacity = 4096;
 
-  std::uint64_t register_schema(std::uint16_t domain, const nvtxPayloadSchemaAttr_v1& attributes);
+  std::uint64_t register_schema(std::uint16_t domain, const nvtxPayloadSchemaAttr_v1& attributes,
+                                bool is_instrumentation = false);
   std::uint64_t register_enum(std::uint16_t domain, const nvtxPayloadEnumAttr_v1& attributes);
   const Schema* find(std::uint16_t domain, std::uint64_t id) const noexcept;
 

@@ -3,6 +3,7 @@
 #include <new>
 
 #include "tracer/ring.h"
+#include "tracer/sources/nvtx/instrumentation.h"
 
 namespace lockstep::tracer::nvtx {
 
@@ -96,7 +97,8 @@ std::uint64_t Registry::register_schema(std::uint16_t domain,
   if (attributes == nullptr) return 0;
   return or_else(std::uint64_t{0}, [&] {
     const Lock lock(*this);
-    return schemas_.register_schema(domain, *attributes);
+    const bool is_instrumentation = domain < domains_.size() && domains_[domain] == kInstrumentationDomain;
+    return schemas_.register_schema(domain, *attributes, is_instrumentation);
   });
 }
 

@@ -36,4 +36,12 @@ void note(RecordType type, const Record& record, const void* more, std::uint32_t
   emit(source, static_cast<std::uint8_t>(type), &record, sizeof record, more, bytes);
 }
 
+// Also where nothing is recorded now: what later records refer to, and ends of what was begun.
+template <typename Record>
+void note_always(RecordType type, const Record& record) noexcept {
+  const SourceId source = active_source.load(std::memory_order_relaxed);
+  if (source == Recorder::kNoSource) return;
+  emit_always(source, static_cast<std::uint8_t>(type), &record, sizeof record, nullptr, 0);
+}
+
 }  // namespace lockstep::tracer::pytorch

@@ -5,6 +5,8 @@
 #include <string>
 #include <utility>
 
+#include "tracer/control/open_collective.h"
+
 namespace lockstep::tracer::pytorch {
 
 void Operations::group(const std::byte* body, std::uint32_t bytes) {
@@ -120,10 +122,15 @@ void Operations::end_message(const WorkRecord& record, trace::Nanoseconds time) 
 
 void Operations::write(const CallRecord& record, trace::LaneId lane, trace::Nanoseconds begin,
                        trace::Nanoseconds end) {
-  trace::Collective event;
+  trace::Collective event = event_of(record);
   event.lane = lane;
   event.begin = begin;
   event.end = std::max(begin, end);
+  writer_.append(event);
+}
+
+trace::Collective Operations::event_of(const CallRecord& record) {
+  trace::Collective event;
   event.name = writer_.intern(to_string(record.operation));
   event.operation = record.operation;
   event.sequence = record.sequence;
@@ -133,7 +140,7 @@ void Operations::write(const CallRecord& record, trace::LaneId lane, trace::Nano
   event.correlation = record.call;
   const auto group = groups_.find(record.backend);
   if (group != groups_.end()) event.group = group->second.id;
-  writer_.append(event);
+  return event;
 }
 
 std::int32_t Operations::global_rank(const CallRecord& record) const {
@@ -185,7 +192,7 @@ void Operations::note_open(trace::Nanoseconds horizon) {
     range.name = writer_.intern(to_string(operation.record.operation));
     range.domain = writer_.intern("lockstep");
     range.nested = false;
-    writer_.append(range, arguments(operation.record));
+    control::append_open_collective(writer_, range, {}, event_of(operation.record));
   }
 }
 

@@ -61,6 +61,7 @@ class Operations {
 
   void finish_if_complete(std::uint64_t call);
   void write(const CallRecord& record, trace::LaneId lane, trace::Nanoseconds begin, trace::Nanoseconds end);
+  trace::Collective event_of(const CallRecord& record);
   // Messages overlap one another: each goes to a lane that is free.
   trace::LaneId free_lane(trace::Nanoseconds begin, trace::Nanoseconds end);
   std::vector<trace::Argument> arguments(const CallRecord& record);

@@ -76,8 +76,8 @@ std::string declare_group(void* backend, std::string_view backend_name, std::str
   more.append(reinterpret_cast<const char*>(runs.data()), record.run_count * sizeof(RankRun));
   const SourceId source = active_source.load();
   if (source == Recorder::kNoSource) return {};
-  emit(source, static_cast<std::uint8_t>(RecordType::group), &record, sizeof record, more.data(),
-       static_cast<std::uint32_t>(more.size()));
+  emit_always(source, static_cast<std::uint8_t>(RecordType::group), &record, sizeof record, more.data(),
+              static_cast<std::uint32_t>(more.size()));
   if (known) return {};
   if (!follow_group(backend, record.size)) return "there are more process groups than can be followed";
   for (std::size_t i = 0; i < kClasses.size(); ++i) {

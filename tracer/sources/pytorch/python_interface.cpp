@@ -4,6 +4,7 @@
 #include <span>
 #include <string>
 
+#include "tracer/control/steps.h"
 #include "tracer/recorder.h"
 #include "tracer/sources/host/host_source.h"
 #include "tracer/sources/pytorch/active.h"
@@ -11,6 +12,7 @@
 #include "tracer/sources/pytorch/loaded_library.h"
 #include "tracer/sources/pytorch/process_groups.h"
 #include "tracer/sources/pytorch/pytorch_source.h"
+#include "tracer/sources/pytorch/step_counter.h"
 #include "tracer/sources/pytorch/tensor_sizes.h"
 #include "tracer/sources/pytorch/user_ranges.h"
 
@@ -20,6 +22,13 @@ namespace {
 constexpr std::int32_t kVersion = 1;
 constexpr std::size_t kLongestRange = 512;
 constexpr std::uint64_t kOwnRange = 1;  // of the hook; PyTorch's are addresses
+
+StepCounter step_counter;  // under the interpreter's lock
+
+void begin_step(std::int64_t number) noexcept {
+  control::step_began(number);
+  note_always(RecordType::step, StepRecord{number});
+}
 
 void note_phase(RecordType type, std::int32_t phase, std::uint64_t identity) noexcept {
   PhaseRecord record;
@@ -47,6 +56,8 @@ bool start(std::int32_t rank, std::int32_t world_size) {
     source.add_problem(follow_gloo_works());
   }
   active_source.store(id);
+  step_counter = {};
+  begin_step(0);
   return true;
 }
 
@@ -80,11 +91,19 @@ void lockstep_pytorch_group(void* backend, const char* backend_name, const char*
 }
 
 void lockstep_pytorch_begin(int32_t phase, uint64_t identity) {
+  if (phase == static_cast<int32_t>(pytorch::Phase::optimizer) && pytorch::is_active()) {
+    try {
+      pytorch::step_counter.begin_optimizer(identity);
+    } catch (...) {  // no memory: this one is not counted
+    }
+  }
   pytorch::note_phase(pytorch::RecordType::phase_begin, phase, identity);
 }
 
 void lockstep_pytorch_end(int32_t phase, uint64_t identity) {
   pytorch::note_phase(pytorch::RecordType::phase_end, phase, identity);
+  if (phase != static_cast<int32_t>(pytorch::Phase::optimizer) || !pytorch::is_active()) return;
+  if (const auto next = pytorch::step_counter.end_optimizer(); next.has_value()) pytorch::begin_step(*next);
 }
 
 void lockstep_pytorch_begin_range(const char* name) {

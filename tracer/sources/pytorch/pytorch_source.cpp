@@ -177,6 +177,8 @@ void PytorchSource::process(const Event& event) {
     case RecordType::phase_begin:
     case RecordType::phase_end:
       return phase(on, event, body);
+    case RecordType::step:
+      return on.loop.step_began(read<StepRecord>(body, event.bytes).number, event.time);
     case RecordType::device:
       device_ = read<DeviceRecord>(body, event.bytes).cpu != 0 ? Device::cpu : Device::gpu;
       return;

@@ -21,6 +21,7 @@ enum class RecordType : std::uint8_t {
   phase_begin,  // PhaseRecord
   phase_end,    // PhaseRecord
   device,       // DeviceRecord
+  step,         // StepRecord: a step begins
 };
 
 // A process group's backend. Followed by its name, its description and its ranks: `run_count` RankRuns.
@@ -71,6 +72,10 @@ struct PhaseRecord {
   std::uint64_t identity = 0;  // of optimizer: which one; else the microbatch from 1, 0 for none
   Phase phase = Phase::data;
   std::uint8_t unused[7] = {};
+};
+
+struct StepRecord {
+  std::int64_t number = 0;
 };
 
 struct DeviceRecord {

@@ -90,8 +90,7 @@ void TrainingLoop::begin(Phase phase, std::uint64_t identity, std::int32_t micro
   if (phase == Phase::optimizer && !stepped_.insert(identity).second) {
     // Should the end of its step before have been lost, this one is it.
     const trace::Nanoseconds end = optimizer_end_ > step_begin_ ? optimizer_end_ : time;
-    steps_.push_back(trace::Step{0, step_begin_, end, step_++});
-    step_begin_ = end;
+    tell_step(end);
     stepped_ = {identity};
   }
   // A backward pass inside a range that names it (a pipeline stage's) is of the same microbatch.
@@ -107,7 +106,10 @@ void TrainingLoop::end(Phase phase, trace::Nanoseconds time) {
   const std::int32_t microbatch = found->microbatch;
   // What was opened inside it and not closed (an exception) ends with it.
   open_.erase(std::next(found).base(), open_.end());
-  if (phase == Phase::optimizer) optimizer_end_ = time;
+  if (phase == Phase::optimizer) {
+    optimizer_end_ = time;
+    optimizer_since_count_ = true;
+  }
   if (in_gap()) {
     before_gap_ = phase;
     microbatch_before_gap_ = microbatch;
@@ -139,9 +141,27 @@ void TrainingLoop::forward_part(trace::Nanoseconds time) {
   forward_seen_ = true;
 }
 
+void TrainingLoop::tell_step(trace::Nanoseconds end) {
+  steps_.push_back(trace::Step{0, step_begin_, end, step_++});
+  step_begin_ = end;
+}
+
+void TrainingLoop::step_began(std::int64_t number, trace::Nanoseconds time) {
+  if (std::exchange(optimizer_since_count_, false)) {
+    step_ = number - 1;  // of the step whose optimizers were seen: it is told when another one's are
+    return;
+  }
+  // Nothing of the step before was recorded: this one begins here.
+  finish();
+  cut(time);
+  gap_.clear();
+  started_ = true;
+  step_begin_ = time;
+  step_ = number;
+}
+
 void TrainingLoop::finish() {
-  if (stepped_.empty() || optimizer_end_ <= step_begin_) return;
-  steps_.push_back(trace::Step{0, step_begin_, optimizer_end_, step_++});
+  if (!stepped_.empty() && optimizer_end_ > step_begin_) tell_step(optimizer_end_);
   stepped_.clear();
 }
 

@@ -40,6 +40,9 @@ class TrainingLoop {
   void forward_part(trace::Nanoseconds time);
   // The loop has begun, as a range tells that belongs to no phase (an optimizer that sets gradients to zero).
   void touch(trace::Nanoseconds time);
+  // The process counts that a step begins here (StepCounter), also while nothing else of it is recorded:
+  // gives the steps their numbers, and where none of the one before was seen, the begin.
+  void step_began(std::int64_t number, trace::Nanoseconds time);
   // Nothing more comes.
   void finish();
 
@@ -58,6 +61,7 @@ class TrainingLoop {
   void compute(const Computed& piece);
   // What to call the pieces since the last phase, which are only now understood; Pass::other: nothing.
   void settle_gap(trace::Pass pass, std::int32_t microbatch = -1);
+  void tell_step(trace::Nanoseconds end);
   bool in_gap() const { return open_.empty(); }
 
   static constexpr std::size_t kMostGapPieces = 65536;
@@ -73,7 +77,8 @@ class TrainingLoop {
   std::set<std::uint64_t> stepped_;  // optimizers that have stepped in this step
   trace::Nanoseconds step_begin_ = 0;
   trace::Nanoseconds optimizer_end_ = 0;
-  std::int64_t step_ = 0;
+  std::int64_t step_ = 0;  // the number of the next that is told
+  bool optimizer_since_count_ = false;
   std::vector<trace::Step> steps_;
   std::vector<Computed> computed_;
 };

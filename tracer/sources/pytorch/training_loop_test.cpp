@@ -142,6 +142,25 @@ TEST(TrainingLoop, InAPipelineOnlyTheMicrobatchThatTurnsRoundHasALoss) {
                                           Piece{95, 99, Pass::backward, 2}));
 }
 
+TEST(TrainingLoop, NumbersAreThoseOfTheProcessAlsoAfterAPauseOfRecording) {
+  TrainingLoop loop;
+  loop.step_began(0, 1);
+  const auto step = [&](Nanoseconds t, std::int64_t next) {
+    phase(loop, Phase::backward, t, t + 5);
+    phase(loop, Phase::optimizer, t + 5, t + 9, 1);
+    loop.step_began(next, t + 9);
+  };
+  step(10, 1);
+  step(20, 2);
+  loop.step_began(3, 39);  // not recorded
+  loop.step_began(4, 49);
+  step(50, 5);
+  step(60, 6);
+  loop.finish();
+  EXPECT_THAT(steps(loop),
+              ElementsAre(Boundary{1, 19, 0}, Boundary{19, 29, 1}, Boundary{49, 59, 4}, Boundary{59, 69, 5}));
+}
+
 TEST(TrainingLoop, SettingGradientsToZeroBeginsTheFirstStep) {
   TrainingLoop loop;
   loop.touch(5);

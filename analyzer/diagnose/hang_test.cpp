@@ -1,0 +1,154 @@
+// Jobs that hung, hand-made: which operation, who waits, who is missing; and jobs that only ended.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "analyzer/diagnose/test_reports.h"
+
+namespace lockstep::analyzer {
+namespace {
+
+using testing::Contains;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+
+constexpr Nanoseconds kSecond = 1'000'000'000;
+
+// Four ranks, three all-reduces of 1 ms each; then those of `stuck` wait in the fourth until the recording
+// ends `waited` later.
+Job hung_job(const std::vector<std::int32_t>& stuck, Nanoseconds waited, bool noted = false) {
+  JobBuilder builder;
+  const std::uint32_t data_parallel = builder.group("data parallel", {0, 1, 2, 3});
+  for (std::int32_t rank = 0; rank < 4; ++rank) {
+    for (int i = 0; i < 3; ++i) {
+      const Nanoseconds begin = i * 10'000 * us;
+      builder.rank(rank).compute(begin, begin + 5000 * us).launched(begin, begin + 1);
+      builder.rank(rank)
+          .all_reduce(begin + 5000 * us, begin + 6000 * us)
+          .launched(begin + 2, begin + 3)
+          .in_group(data_parallel)
+          .sequence(i);
+    }
+  }
+  Job job = builder.build();
+  const Nanoseconds begin = 36'000 * us;
+  for (RankTrace& rank : job.ranks) {
+    rank.ending.recorded_until = begin + waited;
+    if (noted) rank.ending.hang_noted = begin + waited;
+    if (std::find(stuck.begin(), stuck.end(), rank.rank) == stuck.end()) continue;
+    OpenOperation operation;
+    operation.begin = begin + rank.rank;
+    operation.name = job.strings.intern("all_reduce gradients");
+    operation.operation = Operation::all_reduce;
+    operation.sequence = 3;
+    operation.group = data_parallel;
+    rank.ending.operations.push_back(operation);
+  }
+  return job;
+}
+
+Report report_of_job(const Job& job) {
+  Result<Analysis> analysis = analyze(job);
+  EXPECT_TRUE(analysis.ok());
+  return std::move(analysis).value().report;
+}
+
+TEST(Hang, NamesTheOperationAndWhoNeverCame) {
+  Job job = hung_job({0, 1, 3}, 60 * kSecond);
+  RankTrace& missing = job.ranks[2];
+  missing.ending.ranges = {job.strings.intern("epoch"), job.strings.intern("next batch")};
+  missing.ending.doing = "next_batch in loader.py:12";
+  const Report report = report_of_job(job);
+  ASSERT_FALSE(report.findings.empty());
+  const Finding& found = report.findings.front();  // before all others
+  EXPECT_EQ(found.code, "hang");
+  EXPECT_EQ(found.severity, "high");
+  EXPECT_EQ(found.title,
+            "the job hung in all_reduce gradients (group data parallel, number 3): rank 2 never came");
+  EXPECT_THAT(found.evidence, Contains("ranks 0, 1, 3 wait in it, the first for 60.0 s"));
+  EXPECT_THAT(found.evidence, Contains("rank 2 is in \"next batch\"; ended all_reduce number 2 before; its "
+                                       "stack: next_batch in loader.py:12"));
+  EXPECT_THAT(found.remedy, HasSubstr("hang-rank-2.json"));
+}
+
+TEST(Hang, AllRanksInItIsTheNetworksBusiness) {
+  const Report report = report_of_job(hung_job({0, 1, 2, 3}, 60 * kSecond));
+  EXPECT_THAT(finding(report, "hang").title, HasSubstr("all of its ranks are in it"));
+  EXPECT_THAT(finding(report, "hang").remedy, HasSubstr("network"));
+}
+
+TEST(Hang, ARankWithoutATraceIsMissingToo) {
+  Job job = hung_job({0, 1, 3}, 60 * kSecond);
+  job.ranks.erase(job.ranks.begin() + 2);
+  job.ranks_missing = {2};
+  const Report report = report_of_job(job);
+  EXPECT_THAT(finding(report, "hang").title, HasSubstr("rank 2 never came"));
+  EXPECT_THAT(finding(report, "hang").evidence, Contains("rank 2 left no trace"));
+}
+
+TEST(Hang, AJobThatWasKilledInAnOperationDidNotHang) {
+  EXPECT_THAT(codes_of(report_of_job(hung_job({0, 1, 3}, kSecond)).findings), Not(Contains("hang")));
+  // Long, but others took nearly as long.
+  Job slow = hung_job({0, 1, 3}, 6 * kSecond);
+  for (RankTrace& rank : slow.ranks) rank.activities[1].end += kSecond;
+  for (RankTrace& rank : slow.ranks)
+    for (std::size_t i = 2; i < rank.activities.size(); ++i) {
+      rank.activities[i].begin += kSecond;
+      rank.activities[i].end += kSecond;
+    }
+  EXPECT_THAT(codes_of(report_of_job(slow).findings), Not(Contains("hang")));
+}
+
+TEST(Hang, WhatTheRecorderNotedCountsHoweverShort) {
+  EXPECT_THAT(codes_of(report_of_job(hung_job({0, 1, 3}, kSecond, true)).findings), Contains("hang"));
+}
+
+TEST(Hang, SilenceWithoutAnOperationIsOneToo) {
+  Job job = hung_job({}, kSecond, true);
+  for (RankTrace& rank : job.ranks) rank.ending.doing = "next_batch in loader.py:12";
+  const Finding found = finding(report_of_job(job), "hang");
+  EXPECT_EQ(found.title,
+            "the job hung: ranks 0, 1, 2, 3 ended no step and no operation any more, and are in none");
+  EXPECT_THAT(found.evidence,
+              Contains(HasSubstr("rank 2 ended all_reduce number 2 before; its stack: next_batch")));
+  // It went on afterwards.
+  for (RankTrace& rank : job.ranks) rank.ending.hang_noted = 10;
+  EXPECT_THAT(codes_of(report_of_job(job).findings), Not(Contains("hang")));
+}
+
+TEST(Hang, AMessageWaitsForItsPeer) {
+  Job job = hung_job({1}, 60 * kSecond);
+  job.ranks[1].ending.operations[0].operation = Operation::recv;
+  job.ranks[1].ending.operations[0].peer = 0;
+  EXPECT_THAT(finding(report_of_job(job), "hang").title, HasSubstr("rank 0 never came"));
+}
+
+TEST(Unrecorded, TimeIsInNoFigure) {
+  JobBuilder builder;
+  for (const Nanoseconds begin : {Nanoseconds{0}, 10'000 * us}) {
+    builder.rank(0).step(begin == 0 ? 0 : 9, begin, begin + 900 * us);
+    builder.rank(0).compute(begin, begin + 400 * us).launched(begin, begin + 1);
+    builder.rank(0).compute(begin + 500 * us, begin + 900 * us).launched(begin + 1, begin + 2);
+  }
+  Job job = builder.build();
+  const std::int64_t with_the_gap = report_of_job(job).ranks.at(0).measures.window_ns;
+  EXPECT_EQ(with_the_gap, 10'900 * us);
+  job.ranks[0].unrecorded = {{890 * us, 9990 * us}};  // the last computation ran on into it
+  const Report report = report_of_job(job);
+  const Measures& measures = report.ranks.at(0).measures;
+  EXPECT_EQ(measures.window_ns, 900 * us + 10 * us + 900 * us);
+  EXPECT_EQ(measures.compute_ns, 4 * 400 * us);
+  std::int64_t sum = 0;
+  for (const std::int64_t ns : measures.partition.ns) sum += ns;
+  EXPECT_EQ(sum, measures.window_ns);
+  // The step before the gap ends with what it did, not with the next step that was recorded.
+  ASSERT_EQ(report.steps.size(), 2U);
+  EXPECT_EQ(report.steps[0].measures.window_ns, 900 * us);
+  EXPECT_THAT(codes_of(report.warnings), Contains("not_recorded"));
+}
+
+}  // namespace
+}  // namespace lockstep::analyzer

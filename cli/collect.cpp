@@ -1,0 +1,55 @@
+#include "tracer/record/collect.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <CLI/CLI.hpp>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "cli/parse.h"
+#include "cli/verb.h"
+#include "tracer/record/progress.h"
+
+namespace lockstep::cli {
+namespace {
+
+constexpr const char* kExamples =
+    "Examples:\n"
+    "  lockstep collect node1-run node2-run -o run         what each node recorded on its own disk\n"
+    "  lockstep collect /mnt/*/lockstep-run-001 -o run && lockstep analyze run\n"
+    "\n"
+    "Every rank may come once. The runs stay as they are; what they hold is copied.\n"
+    "\n"
+    "Exit code: 0 joined; 1 a run could not be read or the files not written; 2 wrong usage.\n";
+
+}  // namespace
+
+int run_collect(int argc, char** argv) {
+  CLI::App app("Joins run folders that were recorded on the local disks of several hosts into one.",
+               "lockstep collect");
+  std::vector<std::string> runs;
+  std::string output;
+  bool quiet = false;
+  app.add_option("RUNS", runs, "The run folders to join")->required();
+  app.add_option("-o,--output", output, "The run folder to create")->required()->option_text("RUN");
+  app.add_flag("-q,--quiet", quiet, "Say nothing where all went well");
+  app.footer(kExamples);
+  if (const auto exit_code = parse(app, argc, argv)) return *exit_code;
+  const std::vector<std::filesystem::path> paths(runs.begin(), runs.end());
+  const Result<tracer::record::Collected> collected = tracer::record::collect(paths, output);
+  if (!collected.ok()) return fail("collect", collected.error());
+  if (quiet) return kSuccess;
+  const tracer::record::Collected& run = collected.value();
+  for (const std::string& note : run.notes) fmt::print(stderr, "lockstep collect: {}\n", note);
+  using tracer::record::counted;
+  fmt::print("{}: {} and {} of {} ({})\n", output, counted(run.ranks, "rank", "ranks"),
+             counted(run.processes, "other process", "other processes"),
+             counted(run.hosts.size(), "host", "hosts"), fmt::join(run.hosts, ", "));
+  if (!run.missing_ranks.empty()) fmt::print("still missing: ranks {}\n", fmt::join(run.missing_ranks, ", "));
+  fmt::print("next: lockstep analyze {}\n", output);
+  return kSuccess;
+}
+
+}  // namespace lockstep::cli

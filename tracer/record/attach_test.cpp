@@ -1,0 +1,175 @@
+// Asking traced processes, and what their answers mean. Whole jobs: tests/end_to_end/record_attach_test.cpp.
+#include "tracer/record/attach.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <thread>
+
+#include "tracer/control/endpoint.h"
+#include "tracer/environment.h"
+#include "tracer/record/hang_watch.h"
+
+namespace lockstep::tracer::record {
+namespace {
+
+namespace fs = std::filesystem;
+using control::Endpoint;
+using control::Request;
+using testing::HasSubstr;
+using testing::SizeIs;
+
+class AttachTest : public testing::Test {
+ protected:
+  AttachTest() {
+    std::string pattern = (fs::temp_directory_path() / "lockstep-test-XXXXXX").string();
+    if (mkdtemp(pattern.data()) == nullptr) std::abort();
+    run_ = pattern;
+  }
+  ~AttachTest() override { fs::remove_all(run_); }
+  // Asks while the endpoint is served as the writer thread would.
+  std::vector<Answer> ask(Endpoint& endpoint, const std::string& request) {
+    std::vector<Answer> answers;
+    std::atomic<bool> done = false;
+    std::thread asker([&] {
+      answers = ask_all(run_, request, 60'000);
+      done = true;
+    });
+    while (!done) {
+      endpoint.serve([&](Request asked) {
+        asked_.push_back(asked);
+        return std::string("rank=3\tstep=17\trecording=no\twhy=stopped");
+      });
+      usleep(1000);
+    }
+    asker.join();
+    return answers;
+  }
+  fs::path run_;
+  std::vector<Request> asked_;
+};
+
+TEST_F(AttachTest, AnswersAreRead) {
+  Endpoint endpoint;
+  ASSERT_TRUE(endpoint.open(run_.string(), "rank-3", host_name()));
+  const std::vector<Answer> answers = ask(endpoint, "stop");
+  EXPECT_THAT(asked_, testing::ElementsAre(Request::stop));
+  ASSERT_THAT(answers, SizeIs(1));
+  EXPECT_EQ(answers[0].problem, "");
+  EXPECT_EQ(answers[0].process, getpid());
+  EXPECT_EQ(answers[0].number("step"), 17);
+  EXPECT_THAT(table_of(answers), HasSubstr("no: stopped"));
+  struct stat status {};
+  ASSERT_EQ(stat((run_ / "control" / "rank-3.sock").c_str(), &status), 0);
+  EXPECT_EQ(status.st_mode & 0777U, 0600U);
+  endpoint.close();
+  EXPECT_TRUE(fs::is_empty(run_ / "control"));
+  remove_control_folder(run_);
+  EXPECT_FALSE(fs::exists(run_ / "control"));
+}
+
+TEST_F(AttachTest, LongPathsHaveTheirSocketElsewhere) {
+  run_ = run_ / std::string(100, 'x') / std::string(100, 'y');
+  fs::create_directories(run_);
+  Endpoint endpoint;
+  ASSERT_TRUE(endpoint.open(run_.string(), "rank-0", host_name()));
+  EXPECT_FALSE(fs::exists(run_ / "control" / "rank-0.sock"));
+  EXPECT_THAT(ask(endpoint, "status"), SizeIs(1));
+  EXPECT_THAT(asked_, testing::ElementsAre(Request::status));
+  std::ifstream note(run_ / "control" / "rank-0");
+  std::string line, socket;
+  while (std::getline(note, line))
+    if (line.starts_with("socket=")) socket = line.substr(7);
+  EXPECT_TRUE(fs::is_socket(socket));
+  endpoint.close();
+  EXPECT_FALSE(fs::exists(fs::path(socket).parent_path()));
+  run_ = run_.parent_path().parent_path();
+}
+
+TEST_F(AttachTest, WhatADeadProcessLeftIsRemoved) {
+  const pid_t child = fork();
+  if (child == 0) {
+    auto* endpoint = new Endpoint;
+    _exit(endpoint->open(run_.string(), "rank-1", host_name()) ? 0 : 1);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  ASSERT_EQ(WEXITSTATUS(status), 0);
+  EXPECT_TRUE(fs::exists(run_ / "control" / "rank-1"));
+  EXPECT_THAT(ask_all(run_, "status", 1000), SizeIs(0));
+  EXPECT_TRUE(fs::is_empty(run_ / "control"));
+}
+
+TEST_F(AttachTest, ASilentProcessIsNotWaitedForLong) {
+  Endpoint endpoint;
+  ASSERT_TRUE(endpoint.open(run_.string(), "rank-3", host_name()));
+  const std::vector<Answer> answers = ask_all(run_, "status", 50);  // nobody serves
+  ASSERT_THAT(answers, SizeIs(1));
+  EXPECT_THAT(answers[0].problem, HasSubstr("no answer"));
+}
+
+TEST_F(AttachTest, OtherHostsAreNotAsked) {
+  fs::create_directory(run_ / "control");
+  std::ofstream(run_ / "control" / "rank-9") << "host=elsewhere\nprocess=1\nsocket=/no/such\n";
+  const std::vector<Answer> answers = ask_all(run_, "status", 50);
+  ASSERT_THAT(answers, SizeIs(1));
+  EXPECT_TRUE(answers[0].elsewhere);
+  EXPECT_THAT(table_of(answers), HasSubstr("on elsewhere: ask there"));
+  remove_control_folder(run_);
+  EXPECT_TRUE(fs::exists(run_ / "control" / "rank-9")) << "another host's";
+}
+
+TEST_F(AttachTest, AClosedDescriptorIsLeftToItsNewOwner) {
+  const pid_t child = fork();
+  if (child == 0) {
+    auto* endpoint = new Endpoint;
+    if (!endpoint->open(run_.string(), "rank-0", host_name())) _exit(1);
+    // The job closes everything, and opens something of its own under the same numbers.
+    std::vector<int> own;
+    for (int number = 3; number < 64; ++number) close(number);
+    for (int i = 0; i < 8; ++i) own.push_back(dup(2));
+    if (endpoint->is_open()) _exit(2);
+    endpoint->serve([](Request) { return std::string("never"); });
+    endpoint->close();
+    for (const int number : own) {
+      if (close(number) != 0) _exit(3);
+    }
+    _exit(0);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  EXPECT_EQ(status, 0);
+}
+
+Answer silent_for(const std::string& name, std::int64_t silent, std::int64_t progress = 5) {
+  Answer answer;
+  answer.name = name;
+  answer.fields = {{"progress", std::to_string(progress)}, {"silent_ns", std::to_string(silent)}};
+  return answer;
+}
+
+TEST(Hang, IsSilenceOfAllRanks) {
+  EXPECT_FALSE(is_hang({}, 100));
+  EXPECT_TRUE(is_hang({silent_for("rank-0", 100), silent_for("rank-1", 200)}, 100));
+  EXPECT_FALSE(is_hang({silent_for("rank-0", 99), silent_for("rank-1", 200)}, 100));
+  EXPECT_FALSE(is_hang({silent_for("rank-0", 100, 0)}, 100)) << "it has not begun";
+  // Helpers of ranks show no progress of their own.
+  EXPECT_TRUE(is_hang({silent_for("rank-0", 100), silent_for("proc-a-1", 5)}, 100));
+  EXPECT_TRUE(is_hang({silent_for("proc-a-1", 100)}, 100));
+  Answer stopped;
+  stopped.name = "rank-1";
+  stopped.problem = "no answer";
+  EXPECT_TRUE(is_hang({silent_for("rank-0", 100), stopped}, 100));
+  EXPECT_FALSE(is_hang({stopped}, 100)) << "nothing is known";
+}
+
+}  // namespace
+}  // namespace lockstep::tracer::record

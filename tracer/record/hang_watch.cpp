@@ -1,0 +1,144 @@
+#include "tracer/record/hang_watch.h"
+
+#include <fmt/format.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <system_error>
+#include <utility>
+
+#include "tracer/record/manifest.h"
+#include "tracer/record/progress.h"
+#include "tracer/record/stacks.h"
+
+namespace lockstep::tracer::record {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr int kAskMilliseconds = 2000;
+constexpr std::int64_t kMillisecond = 1'000'000;
+
+std::string contents_of(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+// The innermost frame of the thread that the text tells of last: faulthandler puts the main thread there.
+//   File "/home/a/train.py", line 12 in next_batch
+std::string innermost_python_frame(const std::string& text) {
+  std::size_t thread = text.rfind("hread 0x");
+  thread = thread == std::string::npos ? 0 : thread;
+  const std::size_t file = text.find("File \"", thread);
+  if (file == std::string::npos) return {};
+  std::string line = text.substr(file + 5, text.find('\n', file) - file - 5);
+  return line.size() > 300 ? line.substr(0, 300) : line;
+}
+
+nlohmann::ordered_json describe(const std::vector<ThreadStack>& threads) {
+  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+  for (const ThreadStack& thread : threads) {
+    list.push_back({{"id", thread.id},
+                    {"name", thread.name},
+                    {"state", thread.state},
+                    {"waits_in_kernel", thread.wait_channel},
+                    {"system_call", thread.system_call},
+                    {"frames", thread.frames}});
+  }
+  return list;
+}
+
+}  // namespace
+
+bool is_hang(const std::vector<Answer>& answers, std::int64_t timeout_ns) {
+  const auto is_rank = [](const Answer& answer) { return answer.name.starts_with("rank-"); };
+  const bool ranks = std::any_of(answers.begin(), answers.end(), is_rank);
+  bool any = false;
+  for (const Answer& answer : answers) {
+    if (answer.elsewhere || (ranks && !is_rank(answer))) continue;
+    if (!answer.problem.empty()) continue;
+    if (answer.number("progress").value_or(0) == 0 || answer.number("silent_ns").value_or(0) < timeout_ns)
+      return false;
+    any = true;
+  }
+  return any;
+}
+
+HangWatch::HangWatch(fs::path run, std::int64_t timeout_ns, std::function<void(const std::string&)> say)
+    : run_(std::move(run)), timeout_ns_(timeout_ns), say_(std::move(say)), thread_([this] { watch(); }) {}
+
+HangWatch::~HangWatch() {
+  {
+    const std::lock_guard lock(mutex_);
+    stop_ = true;
+  }
+  ended_.notify_all();
+  thread_.join();
+}
+
+void HangWatch::watch() {
+  // Often enough to notice soon, seldom enough to cost nothing.
+  const auto pause = std::chrono::nanoseconds(
+      std::clamp<std::int64_t>(timeout_ns_ / 10, 200 * kMillisecond, 5000 * kMillisecond));
+  bool noted = false;  // this silence is written down
+  std::unique_lock lock(mutex_);
+  while (!ended_.wait_for(lock, pause, [this] { return stop_; })) {
+    lock.unlock();
+    const bool hangs = is_hang(ask_all(run_, "status", kAskMilliseconds), timeout_ns_);
+    if (hangs && !noted) write_down();
+    noted = hangs;
+    lock.lock();
+  }
+}
+
+void HangWatch::write_down() {
+  const std::vector<Answer> answers = ask_all(run_, "hang", kAskMilliseconds);
+  std::size_t written = 0;
+  for (const Answer& answer : answers) {
+    if (answer.elsewhere) continue;
+    nlohmann::ordered_json document;
+    timespec now{};
+    clock_gettime(CLOCK_REALTIME, &now);
+    const std::int64_t realtime = std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
+    document["format"] = "lockstep.hang/1";
+    document["time"] = to_utc(realtime);
+    document["time_realtime"] = realtime;
+    document["host"] = answer.host;
+    document["process"] = answer.process;
+    if (!answer.problem.empty()) document["problem"] = answer.problem;
+    for (const char* key : {"rank", "step", "silent_ns"}) {
+      if (const auto value = answer.number(key)) document[key] = *value;
+    }
+    const std::vector<ThreadStack> threads = read_stacks(answer.process);
+    std::string python;
+    const fs::path python_file = run_ / (answer.name + ".python-stacks");
+    if (answer.fields.count("python") != 0) python = contents_of(python_file);
+    std::error_code ignored;
+    fs::remove(python_file, ignored);
+    const std::string frame = innermost_python_frame(python);
+    document["doing"] = frame.empty() ? summary_of(threads) : frame;
+    if (!python.empty()) document["python"] = python;
+    document["threads"] = describe(threads);
+    const fs::path path = run_ / fmt::format("hang-{}.json", answer.name);
+    const fs::path part = path.string() + ".part";
+    {
+      std::ofstream file(part, std::ios::binary | std::ios::trunc);
+      file << document.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) << "\n";
+      if (!file.flush()) continue;
+    }
+    fs::rename(part, path, ignored);
+    if (!ignored) ++written;
+  }
+  say_(
+      fmt::format("no step and no collective for {}: the job hangs. What {} of this host {} doing stands in "
+                  "{}/hang-*.json; lockstep analyze says who is missing",
+                  readable_duration(timeout_ns_), counted(written, "process", "processes"),
+                  written == 1 ? "was" : "were", run_.string()));
+}
+
+}  // namespace lockstep::tracer::record

@@ -1,0 +1,45 @@
+// Looks for a hang while a job runs (--hang-timeout), and writes down what every rank of this host was doing:
+// in its trace file, and with its stacks in hang-rank-<N>.json.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "tracer/record/attach.h"
+
+namespace lockstep::tracer::record {
+
+// Whether the job hangs, by what its processes answered: ranks (or, where there are none, all processes) that
+// have shown progress before and none for `timeout_ns`. One that doesn't answer counts as silent, if another
+// does.
+bool is_hang(const std::vector<Answer>& answers, std::int64_t timeout_ns);
+
+class HangWatch {
+ public:
+  // `say` is called from the watch's own thread.
+  HangWatch(std::filesystem::path run, std::int64_t timeout_ns, std::function<void(const std::string&)> say);
+  ~HangWatch();
+  HangWatch(const HangWatch&) = delete;
+  HangWatch& operator=(const HangWatch&) = delete;
+
+ private:
+  void watch();
+  void write_down();
+
+  std::filesystem::path run_;
+  std::int64_t timeout_ns_;
+  std::function<void(const std::string&)> say_;
+  std::mutex mutex_;
+  std::condition_variable ended_;
+  bool stop_ = false;
+  std::thread thread_;
+};
+
+}  // namespace lockstep::tracer::record

@@ -1,0 +1,42 @@
+#include "tracer/sources/pytorch/step_counter.h"
+
+#include <gtest/gtest.h>
+
+#include <optional>
+
+namespace lockstep::tracer::pytorch {
+namespace {
+
+std::optional<std::int64_t> step(StepCounter& counter, std::uint64_t optimizer) {
+  counter.begin_optimizer(optimizer);
+  return counter.end_optimizer();
+}
+
+TEST(StepCounter, OneOptimizer) {
+  StepCounter counter;
+  for (std::int64_t next = 1; next <= 5; ++next) EXPECT_EQ(step(counter, 7), next);
+}
+
+TEST(StepCounter, SeveralAreOneStepOnceTheyAreKnown) {
+  StepCounter counter;
+  EXPECT_EQ(step(counter, 1), 1);
+  EXPECT_EQ(step(counter, 2), 1) << "the first step was not over";
+  EXPECT_EQ(step(counter, 3), 1);
+  for (std::int64_t next = 2; next <= 4; ++next) {
+    EXPECT_EQ(step(counter, 1), std::nullopt);
+    EXPECT_EQ(step(counter, 2), std::nullopt);
+    EXPECT_EQ(step(counter, 3), next);
+  }
+}
+
+TEST(StepCounter, OneThatStepsAgainBeforeAllHaveChangesNothing) {
+  StepCounter counter;
+  step(counter, 1);
+  step(counter, 2);
+  EXPECT_EQ(step(counter, 1), std::nullopt);
+  EXPECT_EQ(step(counter, 1), std::nullopt);
+  EXPECT_EQ(step(counter, 2), 2);
+}
+
+}  // namespace
+}  // namespace lockstep::tracer::pytorch
