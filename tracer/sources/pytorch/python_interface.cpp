@@ -117,7 +117,7 @@ void lockstep_pytorch_end_range(void) {
 }
 
 void lockstep_pytorch_device(int32_t cpu) {
-  pytorch::note(pytorch::RecordType::device, pytorch::DeviceRecord{cpu != 0 ? 1U : 0U});
+  pytorch::note_always(pytorch::RecordType::device, pytorch::DeviceRecord{cpu != 0 ? 1U : 0U});
 }
 
 void lockstep_pytorch_pause(int32_t paused) {
