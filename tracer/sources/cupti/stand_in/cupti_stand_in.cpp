@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <ctime>
 #include <iterator>
@@ -47,7 +48,7 @@ struct State {
   std::mutex mutex;
   CUpti_BuffersCallbackRequestFunc request = nullptr;
   CUpti_BuffersCallbackCompleteFunc complete = nullptr;
-  CUpti_TimestampCallbackFunc timestamp = realtime;
+  std::atomic<CUpti_TimestampCallbackFunc> timestamp{realtime};
   std::set<int> kinds;
   std::set<std::uint32_t> runtime_calls;
   std::set<std::uint32_t> driver_calls;
@@ -57,9 +58,9 @@ struct State {
   std::size_t pool_limit = kDefaultPoolLimit;
   std::uint32_t correlation = 0;
   bool held = false;
-  bool hangs = false;
+  std::atomic<bool> hangs{false};
   std::uint64_t flushes = 0;
-  std::uint64_t foreign_calls = 0;
+  std::atomic<std::uint64_t> foreign_calls{0};
   pid_t process = getpid();
 };
 
@@ -171,7 +172,7 @@ void stand_in_finish(std::uint32_t correlation, std::uint64_t start, std::uint64
   pass_on_complete(here, false);
 }
 std::uint64_t stand_in_now() {
-  return state().timestamp();
+  return state().timestamp.load()();
 }
 std::uint32_t stand_in_next_correlation() {
   const std::lock_guard lock(state().mutex);

@@ -118,7 +118,8 @@ void unknown() {
 
 // --- another owner of CUPTI ---
 
-std::vector<std::uint8_t*> foreign_buffers;
+// Never destroyed: CUPTI may hold some of them when the program ends.
+auto& foreign_buffers = *new std::vector<std::uint8_t*>;
 std::uint64_t foreign_bytes = 0;
 
 void foreign_request(std::uint8_t** buffer, std::size_t* bytes, std::size_t* most) {
