@@ -3,11 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
-#include <time.h>
 
 #include <array>
-#include <atomic>
-#include <cstring>
+#include <cerrno>
+#include <latch>
 #include <limits>
 #include <random>
 #include <thread>
@@ -159,11 +158,11 @@ TEST(Hostile, TwoThousandThreads) {
   Recorded recorded;
   recorded.run([] {
     World world(ncclProfiler_v5, 5, 0, 2, nullptr);
-    std::atomic<bool> go{false};
+    std::latch go{1};
     std::vector<std::thread> threads;
     for (int i = 0; i < kThreads; ++i) {
       threads.emplace_back([&] {
-        while (!go.load()) usleep(100);
+        go.wait();  // all are alive at once
         abi::DescriptorV5 event{};
         event.type = abi::kCollective;
         event.details.collective = {1,          "AllReduce", nullptr, nullptr, 1,    0,
@@ -173,7 +172,7 @@ TEST(Hostile, TwoThousandThreads) {
         ncclProfiler_v5.stop_event(handle);
       });
     }
-    go.store(true);
+    go.count_down();
     for (std::thread& thread : threads) thread.join();
   });
   const trace::Reader reader = recorded.open();
@@ -190,8 +189,6 @@ TEST(Hostile, KilledProcessesLeaveAllButTheirLastSecond) {
     }
   });
   sleep(3);
-  timespec now{};
-  clock_gettime(CLOCK_MONOTONIC, &now);
   kill(child, SIGKILL);
   EXPECT_TRUE(WIFSIGNALED(Recorded::wait(child)));
   const trace::Reader reader = recorded.open();

@@ -79,6 +79,7 @@ int main(int argc, char** argv) {
   if (mkdtemp(folder.data()) == nullptr) return 1;
   setenv("LOCKSTEP_RUN", folder.c_str(), 1);
   setenv("RANK", "0", 1);
+  setenv("LOCKSTEP_BUFFER_SIZE", "1073741824", 1);  // a busy machine may keep the writer thread waiting
   const auto add = [](const char* name, auto body) {
     benchmark::RegisterBenchmark(name, body)
         ->UseManualTime()
