@@ -83,6 +83,7 @@ std::string operation_of(const std::string& name) {
       {"nccl:_all_gather_base", "all_gather"},
       {"ncclKernel_AllReduce_RING_LL_Sum_float(ncclDevComm*)", "all_reduce"},
       {"ncclDevKernel_SendRecv(ncclDevKernelArgsStorage<4096ul>)", "send_recv"},
+      {"void mscclpp::collective::allreduceRsAg<__half>(void*)", "all_reduce"},
       {"void ncclKernel_Broadcast_RING(x)", "broadcast"}};
   for (const auto& [text, operation] : kKnown)
     if (name == text) return operation;
