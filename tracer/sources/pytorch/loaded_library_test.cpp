@@ -8,6 +8,13 @@
 #include <string>
 
 namespace lockstep::tracer::pytorch {
+
+// Known to other files too, as far as the compiler knows: it can't tell which function a call will reach.
+struct Animal {
+  virtual ~Animal() = default;
+  virtual int legs() const { return 4; }
+};
+
 namespace {
 
 int one() {
@@ -75,10 +82,6 @@ TEST(ReplaceVirtual, TheEntryAndNoOther) {
 }
 
 // Polymorphic objects' tables lie where the linker made pages read-only.
-struct Animal {
-  virtual ~Animal() = default;
-  virtual int legs() const { return 4; }
-};
 int (*legs_before)(const Animal*) = nullptr;
 int more_legs(const Animal* animal) {
   return legs_before(animal) + 2;
