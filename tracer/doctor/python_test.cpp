@@ -19,9 +19,9 @@ FakeMachine with_pythons() {
   FakeMachine machine;
   machine.variables["PATH"] = "/env/bin:/usr/bin";
   machine.executables = {"/usr/bin/python3", "/env/bin/python", "/env/bin/torchrun",      "/usr/bin/srun",
-                         "/usr/bin/env",     "/usr/bin/bash",   "/opt/py/bin/python3.11", "/work/go"};
+                         "/usr/bin/env",     "/usr/bin/bash",   "/opt/py/bin/python3.11", "/jobs/go"};
   machine.files["/env/bin/torchrun"] = "#!/opt/py/bin/python3.11 -E\nimport sys\n";
-  machine.files["/work/go"] = "#!/usr/bin/env -S python3 -I\n";
+  machine.files["/jobs/go"] = "#!/usr/bin/env -S python3 -I\n";
   machine.files["/usr/bin/srun"] =
       "\x7f"
       "ELF";
@@ -37,10 +37,10 @@ TEST(Interpreter, IsTheCommands) {
   EXPECT_EQ(path({"python", "train.py"}), "/env/bin/python");
   EXPECT_EQ(path({"torchrun", "--nproc-per-node", "8", "train.py"}), "/opt/py/bin/python3.11");
   EXPECT_EQ(path({"srun", "-n", "8", "python", "train.py"}), "/env/bin/python");
-  EXPECT_EQ(path({"/work/go"}), "/usr/bin/python3");
+  EXPECT_EQ(path({"/jobs/go"}), "/usr/bin/python3");
   EXPECT_EQ(path({"bash", "run.sh"}), "/usr/bin/python3");
   EXPECT_FALSE(find_interpreter(machine, {"bash", "run.sh"}).from_command);
-  EXPECT_TRUE(find_interpreter(machine, {"/work/go"}).from_command);
+  EXPECT_TRUE(find_interpreter(machine, {"/jobs/go"}).from_command);
   EXPECT_EQ(find_interpreter(FakeMachine(), {"python"}).path, "");
 }
 
@@ -54,7 +54,7 @@ TEST(Interpreter, KeepsTheFlagsThatMatter) {
   EXPECT_THAT(flags({"python", "-X", "dev", "-I", "-m", "x", "-S"}), ElementsAre("-I"));
   EXPECT_THAT(flags({"python", "-Wignore", "-S", "-c", "x"}), ElementsAre("-S"));
   EXPECT_THAT(flags({"torchrun", "x"}), ElementsAre("-E"));
-  EXPECT_THAT(flags({"/work/go"}), ElementsAre("-I"));
+  EXPECT_THAT(flags({"/jobs/go"}), ElementsAre("-I"));
 }
 
 TEST(PythonAnswer, IsReadBehindWhateverWasPrintedBefore) {
@@ -162,11 +162,11 @@ TEST(Obstacle, WordsThatLeaveOurEnvironment) {
 
 TEST(Obstacle, StaticPrograms) {
   FakeMachine machine = with_pythons();
-  machine.executables.insert("/work/train");
-  machine.elf["/work/train"] = ElfFacts{62, false, true, {}};
-  EXPECT_THAT(find_obstacle(machine, {"/work/train"})->reason, HasSubstr("statically linked"));
-  machine.elf["/work/train"] = ElfFacts{62, true, true, {"libc.so.6"}};
-  EXPECT_FALSE(find_obstacle(machine, {"/work/train"}).has_value());
+  machine.executables.insert("/jobs/train");
+  machine.elf["/jobs/train"] = ElfFacts{62, false, true, {}};
+  EXPECT_THAT(find_obstacle(machine, {"/jobs/train"})->reason, HasSubstr("statically linked"));
+  machine.elf["/jobs/train"] = ElfFacts{62, true, true, {"libc.so.6"}};
+  EXPECT_FALSE(find_obstacle(machine, {"/jobs/train"}).has_value());
 }
 
 TEST(NothingRecorded, IsExplainedInTwoLines) {

@@ -11,6 +11,7 @@
 #include "analyzer/import/rank/names.h"
 #include "analyzer/import/run/damage.h"
 #include "analyzer/import/run/device.h"
+#include "analyzer/import/run/ending.h"
 #include "analyzer/import/run/issues.h"
 #include "analyzer/import/run/losses.h"
 #include "analyzer/import/run/run.h"
@@ -78,13 +79,7 @@ class FileImport {
   void read(std::vector<E>& events) {
     const Status status = reader_.read(Selection{}, events);
     if (!status.ok()) damage_.insert(status.error().message);
-    if constexpr (requires(E event) { event.lane; }) {
-      for (E& event : events) event.lane = lane_of(event.lane);
-    }
   }
-
-  // Sources of one process may each have described the same thread.
-  trace::LaneId lane_of(trace::LaneId lane) const { return lane < lanes_.size() ? lanes_[lane] : lane; }
 
   void read_metadata() {
     if (const auto rank = number("rank")) {
@@ -98,13 +93,7 @@ class FileImport {
   }
 
   void read_lanes() {
-    std::map<std::tuple<std::uint64_t, std::uint64_t, std::string>, trace::LaneId>
-        threads;  // by process, thread, name  // (process, thread)
     for (const trace::Lane& lane : reader_.lanes()) {
-      const auto id = static_cast<trace::LaneId>(lanes_.size());
-      const bool is_thread = lane.kind == LaneKind::host_thread && lane.handle != 0;
-      lanes_.push_back(
-          is_thread ? threads.try_emplace({lane.process, lane.handle, lane.name}, id).first->second : id);
       std::string text = lane.name;
       if (text.empty()) {
         const char* kind = lane.kind == LaneKind::device_stream ? "stream" : "thread";
@@ -304,10 +293,10 @@ class FileImport {
 
   void read_host_ranges() {
     const Status status = reader_.read<trace::HostRange>(Selection{}, [this](const trace::HostRange& event) {
-      const HostKind kind = kind_of(event.name, event.domain, lane_of(event.lane), event.begin, event.end);
+      const HostKind kind = kind_of(event.name, event.domain, event.lane, event.begin, event.end);
       if (!sound(event.begin, event.end) || (kind == HostKind::other && !options_.keep_host_ranges)) return;
       import_.trace.host_ranges.push_back(
-          {event.begin, event.end, name(event.name), lane_of(event.lane), event.depth, kind});
+          {event.begin, event.end, name(event.name), event.lane, event.depth, kind});
     });
     if (!status.ok()) damage_.insert(status.error().message);
   }
@@ -323,15 +312,17 @@ class FileImport {
     for (const trace::ChunkInfo& chunk : reader_.chunks())
       if (chunk.count > 0) end = std::max(end, std::min(chunk.end, kLatest));
     for (const trace::OpenRange& event : unfinished.value()) {
-      const trace::LaneId lane = lane_of(event.lane);
-      const HostKind kind = kind_of(event.name, event.domain, lane, event.begin, end);
+      const HostKind kind = kind_of(event.name, event.domain, event.lane, event.begin, end);
       if (!sound(event.begin, std::max(event.begin, end)) ||
           (kind == HostKind::other && !options_.keep_host_ranges))
         continue;
       import_.trace.host_ranges.push_back(
-          {event.begin, std::max(event.begin, end), name(event.name), lane, event.depth, kind});
+          {event.begin, std::max(event.begin, end), name(event.name), event.lane, event.depth, kind});
     }
-    read_ending(unfinished.value());
+    const Status status = read_ending(
+        reader_, unfinished.value(), groups_, [this](trace::StringId id) { return name(id); },
+        import_.trace.ending);
+    if (!status.ok()) damage_.insert(status.error().message);
     if (!unfinished.value().empty())
       import_.warn(
           "ranges_unfinished",
@@ -341,79 +332,13 @@ class FileImport {
               reader_.string(unfinished.value().front().name)));
   }
 
-  // What was going on when recording ended: operations that tell of themselves (docs/instrumentation.md) and
-  // the other ranges.
-  void read_ending(std::vector<trace::OpenRange> unfinished) {
-    Ending& ending = import_.trace.ending;
-    std::sort(unfinished.begin(), unfinished.end(), [](const trace::OpenRange& a, const trace::OpenRange& b) {
-      return std::tuple(a.begin, a.depth) < std::tuple(b.begin, b.depth);
-    });
-    std::vector<bool> taken(unfinished.size(), false);
-    const Status status = reader_.read_with_arguments<trace::OpenRange>(
-        Selection{}, [&](const trace::OpenRange& range, std::span<const trace::Argument> arguments) {
-          for (std::size_t i = 0; i < unfinished.size(); ++i) {
-            if (taken[i] || unfinished[i] != range || !sound(range.begin, range.begin)) continue;
-            const std::optional<OpenOperation> operation = open_operation(range, arguments);
-            if (!operation.has_value()) continue;
-            taken[i] = true;
-            ending.operations.push_back(*operation);
-          }
-        });
-    if (!status.ok()) damage_.insert(status.error().message);
-    std::stable_sort(ending.operations.begin(), ending.operations.end(),
-                     [](const OpenOperation& a, const OpenOperation& b) { return a.begin < b.begin; });
-    for (std::size_t i = 0; i < unfinished.size(); ++i)
-      if (!taken[i]) ending.ranges.push_back(name(unfinished[i].name));
-    const std::string noted = metadata("hang");
-    Nanoseconds time = 0;
-    const auto parsed = std::from_chars(noted.data(), noted.data() + noted.size(), time);
-    if (!noted.empty() && parsed.ec == std::errc() && time >= -kLatest && time <= kLatest)
-      ending.hang_noted = time;
-  }
-
-  std::optional<OpenOperation> open_operation(const trace::OpenRange& range,
-                                              std::span<const trace::Argument> arguments) {
-    OpenOperation operation;
-    operation.begin = range.begin;
-    operation.name = name(range.name);
-    bool is_operation = false;
-    for (const trace::Argument& argument : arguments) {
-      const std::string_view key = reader_.string(argument.key);
-      if (key == "lockstep.operation") {
-        is_operation = argument.bits <= static_cast<std::uint64_t>(Operation::send_recv);
-        if (is_operation) operation.operation = static_cast<Operation>(argument.bits);
-      } else if (key == "lockstep.group" && argument.bits < groups_.size()) {
-        operation.group = groups_[argument.bits];
-      } else if (key == "lockstep.sequence") {
-        operation.sequence = static_cast<std::int64_t>(argument.bits);
-      } else if (key == "lockstep.peer") {
-        operation.peer = static_cast<std::int32_t>(argument.bits);
-      }
-    }
-    if (!is_operation) return std::nullopt;
-    return operation;
-  }
-
-  // Somebody listened again, or never did: not a loss.
-  void add_unrecorded(Nanoseconds begin, Nanoseconds end) {
-    if (begin < end && sound(begin, end)) import_.trace.unrecorded.push_back({begin, end});
-  }
-
   void read_drops() {
     std::vector<trace::Drop> events;
     read(events);
-    // Of count 0: what was not recorded on purpose.
-    const auto on_purpose = [this](const trace::Drop& event) {
-      return event.count == 0 && reader_.string(event.source) == "control";
-    };
-    for (const trace::Drop& event : events)
-      if (on_purpose(event)) add_unrecorded(event.begin, event.end);
-    std::erase_if(events, on_purpose);
-    std::sort(import_.trace.unrecorded.begin(), import_.trace.unrecorded.end(),
-              [](const TimeSpan& a, const TimeSpan& b) { return a.begin < b.begin; });
     const Losses losses = losses_of(reader_, events);
     import_.trace.dropped_events += losses.events;
     import_.trace.lost = losses.gaps;
+    import_.trace.unrecorded = losses.on_purpose;
     if (losses.events > 0)
       import_.warn("events_dropped",
                    fmt::format("{}: {} dropped while recording: {}", import_.trace.file,
@@ -443,7 +368,6 @@ class FileImport {
     std::uint32_t lane = 0;
   };
   std::unordered_map<trace::CorrelationId, Launch> launches_;
-  std::vector<trace::LaneId> lanes_;  // by the file's numbers: the first one of the same thread
   IssueJoin issues_;
   std::set<std::tuple<trace::LaneId, Nanoseconds, Nanoseconds>> steps_;
   std::set<std::string> damage_;

@@ -23,7 +23,7 @@ using trace::Writer;
 
 constexpr std::uint64_t kProcess = 77;
 
-// One rank's file. The thread has a lane of each source; the join goes by thread.
+// One rank's file. A thread has one lane, whichever source tells of it (tracer/host_lanes.h).
 class RankFile {
  public:
   RankFile(const TemporaryFolder& folder, int rank, int ranks, int rank_within, int size)
@@ -32,8 +32,7 @@ class RankFile {
     writer_.set_metadata("rank", std::to_string(rank));
     writer_.set_metadata("world_size", std::to_string(ranks));
     writer_.set_metadata("host", "node7");
-    calls_ = writer_.add_lane({LaneKind::host_thread, kProcess, 1, 0, "main"});
-    issues_ = writer_.add_lane({LaneKind::host_thread, kProcess, 1, 0, "main"});
+    thread_ = writer_.add_lane({LaneKind::host_thread, kProcess, 1, 0, "main"});
     stream_ = writer_.add_lane({LaneKind::device_stream, kProcess, 20, 0, "stream 20"});
     group_ = writer_.add_group({"nccl 0x12", "dp", {}, rank_within, size});
   }
@@ -41,7 +40,7 @@ class RankFile {
   void issue(Nanoseconds begin, Nanoseconds end, Operation operation, std::int64_t sequence,
              std::uint64_t bytes, trace::CorrelationId batch, std::int32_t peer = kNoRank) {
     CollectiveIssue event;
-    event.lane = issues_;
+    event.lane = thread_;
     event.begin = begin;
     event.end = end;
     event.name = writer_.intern("nccl");
@@ -58,7 +57,7 @@ class RankFile {
   void kernel(Nanoseconds launch, Nanoseconds begin, const char* name) {
     ++correlation_;
     writer_.append(
-        trace::ApiCall{calls_, launch, launch + 2, writer_.intern("cuLaunchKernelEx"), correlation_});
+        trace::ApiCall{thread_, launch, launch + 2, writer_.intern("cuLaunchKernelEx"), correlation_});
     trace::DeviceActivity event;
     event.lane = stream_;
     event.begin = begin;
@@ -76,7 +75,7 @@ class RankFile {
  private:
   std::string path_;
   Writer writer_;
-  trace::LaneId calls_ = 0, issues_ = 0, stream_ = 0;
+  trace::LaneId thread_ = 0, stream_ = 0;
   trace::GroupId group_ = 0;
   trace::CorrelationId correlation_ = 0;
 };

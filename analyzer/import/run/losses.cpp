@@ -28,10 +28,16 @@ Losses losses_of(const trace::Reader& reader, const std::vector<trace::Drop>& dr
     // A damaged or malicious file may hold any times.
     const TimeSpan span{std::clamp(drop.begin, -kLatest, kLatest), std::clamp(drop.end, -kLatest, kLatest)};
     if (span.begin > span.end) continue;
+    if (reader.string(drop.source) == "control") {
+      if (span.begin < span.end) losses.on_purpose.push_back(span);
+      continue;
+    }
     losses.gaps.push_back(span);
     ++gap_reasons[reason].count;
     gap_reasons[reason].seconds += static_cast<double>(span.end - span.begin) * 1e-9;
   }
+  std::sort(losses.on_purpose.begin(), losses.on_purpose.end(),
+            [](const TimeSpan& a, const TimeSpan& b) { return a.begin < b.begin; });
   std::vector<std::string> parts;
   for (const auto& [reason, count] : reasons) parts.push_back(fmt::format("{} ({})", reason, count));
   losses.reasons = fmt::format("{}", fmt::join(parts, "; "));

@@ -15,8 +15,9 @@ struct Losses {
   std::uint64_t events = 0;  // that were counted
   std::string reasons;       // "nvtx: ring full (42); …"; empty if there are none
   std::vector<TimeSpan>
-      gaps;                 // in which a source recorded nothing, and nobody knows how much: drops of count 0
-  std::string gap_reasons;  // "cupti: another tool had CUPTI (2 times, 1.204 s); …"
+      gaps;  // in which a source recorded nothing, and nobody knows how much: drops of count 0
+  std::vector<TimeSpan> on_purpose;  // in which nobody wanted anything recorded (source "control"), sorted
+  std::string gap_reasons;           // "cupti: another tool had CUPTI (2 times, 1.204 s); …"
 };
 Losses losses_of(const trace::Reader& reader, const std::vector<trace::Drop>& drops);
 

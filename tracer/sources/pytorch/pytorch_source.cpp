@@ -6,6 +6,7 @@
 #include <cstring>
 #include <iterator>
 #include <limits>
+#include <optional>
 #include <utility>
 
 #include "tracer/sources/pytorch/active.h"
@@ -44,6 +45,15 @@ const char* name_of(Phase phase) {
   return "";
 }
 
+// The phase that a range is, if it is one.
+std::optional<Phase> phase_of(const RangeMeaning& meaning) {
+  using Kind = RangeMeaning::Kind;
+  if (meaning.kind == Kind::data) return Phase::data;
+  if (meaning.kind == Kind::forward) return Phase::forward;
+  if (meaning.kind == Kind::backward) return Phase::backward;
+  return std::nullopt;
+}
+
 const char* name_of(trace::Pass pass) {
   return pass == trace::Pass::forward ? "forward" : pass == trace::Pass::backward ? "backward" : "optimizer";
 }
@@ -74,6 +84,8 @@ void PytorchSource::tell_problems() {
     const std::string* const problem = entry.load(std::memory_order_acquire);
     if (problem != nullptr) text += (text.empty() ? "" : "; ") + *problem;
   }
+  if (text == told_) return;
+  told_ = text;
   describe_source(context_->writer, kName, "recording", text);
 }
 
@@ -87,6 +99,7 @@ void PytorchSource::begin(SourceContext& context) {
   computed_.clear();
   computed_lanes_.clear();
   drain_before_ = 0;
+  told_.reset();
   step_thread_ = 0;
   device_ = Device::unknown;
 }
@@ -192,9 +205,7 @@ void PytorchSource::open_range(Thread& thread, const Event& event, const std::by
                               event.bytes - sizeof record);
   const RangeMeaning meaning = meaning_of_range(name);
   using Kind = RangeMeaning::Kind;
-  if (meaning.kind == Kind::data) thread.loop.begin(Phase::data, 0, -1, event.time);
-  if (meaning.kind == Kind::forward) thread.loop.begin(Phase::forward, 0, meaning.microbatch, event.time);
-  if (meaning.kind == Kind::backward) thread.loop.begin(Phase::backward, 0, meaning.microbatch, event.time);
+  if (const auto phase = phase_of(meaning)) thread.loop.begin(*phase, 0, meaning.microbatch, event.time);
   if (meaning.kind == Kind::forward_part) thread.loop.forward_part(event.time);
   if (meaning.kind == Kind::loop) thread.loop.touch(event.time);
   open(thread, event.time, name, RecordType::range_end, record.range);
@@ -229,10 +240,7 @@ void PytorchSource::close(Thread& thread, RecordType by, std::uint64_t key, trac
   const bool nested = std::none_of(thread.open.rbegin(), found, is_shown);
   const auto depth = std::count_if(std::next(found), thread.open.rend(), is_shown);
   thread.open.erase(std::next(found).base());
-  using Kind = RangeMeaning::Kind;
-  if (range.meaning.kind == Kind::data) thread.loop.end(Phase::data, time);
-  if (range.meaning.kind == Kind::forward) thread.loop.end(Phase::forward, time);
-  if (range.meaning.kind == Kind::backward) thread.loop.end(Phase::backward, time);
+  if (const auto phase = phase_of(range.meaning)) thread.loop.end(*phase, time);
   if (!range.shown) return;
   trace::HostRange event;
   event.lane = event.end_lane = thread.ranges;
@@ -325,8 +333,6 @@ trace::LaneId PytorchSource::lane(std::uint32_t id, Thread& thread, trace::LaneK
   trace::LaneId& lane = kind == trace::LaneKind::compute_thread  ? thread.compute
                         : kind == trace::LaneKind::communication ? thread.communication
                                                                  : thread.host;
-  if (lane == kNoLane && kind == trace::LaneKind::host_thread)
-    lane = context_->host_lanes.lane(id, thread.name);
   if (lane == kNoLane && kind == trace::LaneKind::host_thread) lane = context_->host_lanes.lane(id);
   if (lane == kNoLane) {
     lane = context_->writer.add_lane(

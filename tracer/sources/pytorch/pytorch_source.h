@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -79,6 +80,7 @@ class PytorchSource final : public Source {
   std::vector<std::byte> bodies_;
   std::vector<TrainingLoop::Computed> computed_;  // until it is known whether the CPU is the device
   std::vector<trace::LaneId> computed_lanes_;
+  std::optional<std::string> told_;  // of the problems, to the file
   trace::Nanoseconds drain_before_ = 0;
   std::uint32_t step_thread_ = 0;  // that declares the steps; 0: none yet
   enum class Device : std::uint8_t { unknown, cpu, gpu } device_ = Device::unknown;
