@@ -5,7 +5,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <fstream>
+#include <functional>
 #include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -13,6 +15,7 @@
 #include <stdexcept>
 
 #include "tests/end_to_end/support.h"
+#include "tests/end_to_end/undisturbed.h"
 
 namespace lockstep {
 namespace {
@@ -78,8 +81,8 @@ struct Measured {
 
 class Paced : public testing::Test {
  protected:
-  // Trains on two ranks, recorded; the log is read into `log`.
-  std::vector<Measured> measure(const std::vector<std::string>& more) {
+  // Trains on two ranks, recorded; the log is read into `log`. Times are those of pace 1.
+  std::vector<Measured> measure(int pace, double bandwidth, const std::vector<std::string>& more) {
     std::vector<std::string> command{binary("lockstep"),
                                      "record",
                                      "-o",
@@ -93,7 +96,9 @@ class Paced : public testing::Test {
                                      "--device",
                                      "paced",
                                      "--flops",
-                                     fmt::format("{}", kForwardFlops / kForward),
+                                     fmt::format("{}", kForwardFlops / (pace * kForward)),
+                                     "--bandwidth",
+                                     fmt::format("{}", bandwidth / pace),
                                      "--layers",
                                      std::to_string(kLayers),
                                      "--hidden",
@@ -117,8 +122,8 @@ class Paced : public testing::Test {
     const json report = json::parse(analyzed.standard_output);
     for (const json& step : report.at("steps")) {
       Measured& measured = steps[step.at("step")];
-      measured.communication += 1e-9 * step.at("communication_ns").get<double>();
-      measured.overlap += 1e-9 * step.at("overlap_ns").get<double>();
+      measured.communication += 1e-9 / pace * step.at("communication_ns").get<double>();
+      measured.overlap += 1e-9 / pace * step.at("overlap_ns").get<double>();
     }
     steps.erase(1);  // its buckets are others, and it sets everything up
     std::vector<Measured> list;
@@ -138,6 +143,30 @@ class Paced : public testing::Test {
     return last;
   }
 
+  // What was measured, as a multiple of what the model says.
+  struct Comparison {
+    const char* what;
+    double ratio;
+    double tolerance;
+  };
+  void expect_near(const std::function<std::vector<Comparison>(int pace)>& compare) {
+    std::vector<Comparison> all;
+    const bool near = end_to_end::Undisturbed::at_some_pace([&](int pace) {
+      all = compare(pace);
+      RecordProperty("pace", pace);
+      return std::all_of(all.begin(), all.end(),
+                         [](const Comparison& one) { return std::abs(one.ratio - 1) <= one.tolerance; });
+    });
+    for (const Comparison& one : all) {
+      RecordProperty(one.what, fmt::format("{:.4f}", one.ratio));
+      if (!near && !undisturbed_.disturbance().empty())
+        GTEST_SKIP() << one.what << " is " << one.ratio << " times the model's, but "
+                     << undisturbed_.disturbance();
+      EXPECT_NEAR(one.ratio, 1, one.tolerance) << one.what;
+    }
+  }
+
+  end_to_end::Undisturbed undisturbed_;
   TemporaryFolder folder_;
 };
 
@@ -150,42 +179,48 @@ double median(const std::vector<Measured>& steps, const Value& value) {
   return values[values.size() / 2];
 }
 
-class PacedBuckets : public Paced, public testing::WithParamInterface<double> {};
+class PacedBuckets : public Paced, public testing::WithParamInterface<double> {
+ protected:
+  static constexpr double kBandwidth = 0.8e6;  // bytes a second: a layer's 50 kB take half of its backward
 
-TEST_P(PacedBuckets, OverlapRatioIsTheModels) {
-  constexpr double kBandwidth = 0.8e6;  // bytes a second: a layer's 50 kB take half of its backward
-  const std::vector<Measured> steps =
-      measure({"--bucket-cap-mb", fmt::format("{}", GetParam()), "--first-bucket-mb", "0.02", "--bandwidth",
-               fmt::format("{}", kBandwidth)});
   // Gradients of a layer are ready when its backward is over, those of the head before all layers', those of
   // the embeddings after.
-  Model model;
-  for (int i = 0; i < kLayers; ++i) model.compute(kForward);
-  std::map<std::string, int> layers_before;
-  const std::vector<json> all = buckets();
-  std::size_t next = 0;
-  for (int done = 0; done <= kLayers; ++done) {
-    const bool everything = done == kLayers;
-    for (; next < all.size(); ++next) {
-      const auto ready = [&](const json& name) {
-        const std::string text = name;
-        if (text.starts_with("head") || text.starts_with("final_norm")) return true;
-        return everything || (text.starts_with("layer_") && kLayers - std::stoi(text.substr(6)) <= done);
-      };
-      const json& names = all[next].at("parameters");
-      if (!std::all_of(names.begin(), names.end(), ready)) break;
-      // A ring of two sends 2 · (2 − 1)/2 of the bytes.
-      model.communicate(all[next].at("bytes").get<double>() / kBandwidth);
+  static Model model(const std::vector<json>& buckets) {
+    Model model;
+    for (int i = 0; i < kLayers; ++i) model.compute(kForward);
+    std::size_t next = 0;
+    for (int done = 0; done <= kLayers; ++done) {
+      const bool everything = done == kLayers;
+      for (; next < buckets.size(); ++next) {
+        const auto ready = [&](const json& name) {
+          const std::string text = name;
+          if (text.starts_with("head") || text.starts_with("final_norm")) return true;
+          return everything || (text.starts_with("layer_") && kLayers - std::stoi(text.substr(6)) <= done);
+        };
+        const json& names = buckets[next].at("parameters");
+        if (!std::all_of(names.begin(), names.end(), ready)) break;
+        // A ring of two sends 2 · (2 − 1)/2 of the bytes.
+        model.communicate(buckets[next].at("bytes").get<double>() / kBandwidth);
+      }
+      if (!everything) model.compute(kBackward);
     }
-    if (!everything) model.compute(kBackward);
+    EXPECT_EQ(next, buckets.size());
+    model.wait_for_all();
+    return model;
   }
-  ASSERT_EQ(next, all.size());
-  model.wait_for_all();
-  const double expected = model.overlap() / model.communication();
-  EXPECT_GT(expected, 0.05);
-  EXPECT_LT(expected, 0.95);
-  RecordProperty("overlap_ratio_of_the_model", fmt::format("{:.4f}", expected));
-  EXPECT_NEAR(median(steps, [](const Measured& m) { return m.ratio(); }) / expected, 1, 0.02);
+};
+
+TEST_P(PacedBuckets, OverlapRatioIsTheModels) {
+  expect_near([this](int pace) -> std::vector<Comparison> {
+    const std::vector<Measured> steps = measure(
+        pace, kBandwidth, {"--bucket-cap-mb", fmt::format("{}", GetParam()), "--first-bucket-mb", "0.02"});
+    const Model expected = model(buckets());
+    const double ratio = expected.overlap() / expected.communication();
+    EXPECT_GT(ratio, 0.05);
+    EXPECT_LT(ratio, 0.95);
+    RecordProperty("overlap_ratio_of_the_model", fmt::format("{:.4f}", ratio));
+    return {{"overlap_ratio", median(steps, [](const Measured& m) { return m.ratio(); }) / ratio, 0.02}};
+  });
 }
 
 // In MiB: one layer a bucket, two, and three.
@@ -220,30 +255,30 @@ class PacedFsdp : public Paced {
     model.wait_for_all();
     return model;
   }
-  std::vector<Measured> measure_fsdp(const char* prefetch) {
-    return measure(
-        {"--mode", "fsdp", "--backward-prefetch", prefetch, "--bandwidth", fmt::format("{}", kBandwidth)});
+  // Of one of the two ranks. A loaded machine only adds to it.
+  double exposed(int pace, const char* prefetch) {
+    double least = std::numeric_limits<double>::infinity();
+    for (const Measured& step :
+         measure(pace, kBandwidth, {"--mode", "fsdp", "--backward-prefetch", prefetch}))
+      least = std::min(least, step.exposed() / 2);
+    return least;
+  }
+  static double expected(bool prefetch) {
+    const Model result = model(prefetch);
+    return result.communication() - result.overlap();
   }
 };
 
 TEST_F(PacedFsdp, PrefetchHidesWhatTheModelSays) {
-  // Of one of the two ranks. A loaded machine only adds to it.
-  const auto exposed = [](const std::vector<Measured>& steps) {
-    double least = std::numeric_limits<double>::infinity();
-    for (const Measured& step : steps) least = std::min(least, step.exposed() / 2);
-    return least;
-  };
-  const double none = exposed(measure_fsdp("none")), pre = exposed(measure_fsdp("pre"));
-  const auto expected = [](bool prefetch) {
-    const Model result = model(prefetch);
-    return result.communication() - result.overlap();
-  };
-  EXPECT_NEAR(none / expected(false), 1, 0.03);
-  EXPECT_NEAR(pre / expected(true), 1, 0.03);
   // Hidden are five of the six gathers of backward, and the five reduce-scatters that stood before them in
   // the stream, when the host waited for the gather.
   EXPECT_NEAR(expected(false) - expected(true), 10 * transfer(kLayerBytes), 1e-9);
-  EXPECT_NEAR((none - pre) / (expected(false) - expected(true)), 1, 0.05);
+  expect_near([this](int pace) -> std::vector<Comparison> {
+    const double none = exposed(pace, "none"), pre = exposed(pace, "pre");
+    return {{"exposed_without_prefetch", none / expected(false), 0.03},
+            {"exposed_with_prefetch", pre / expected(true), 0.03},
+            {"hidden_by_prefetch", (none - pre) / (expected(false) - expected(true)), 0.05}};
+  });
 }
 
 }  // namespace

@@ -3,25 +3,18 @@
 // measured is what the schedule, its communication and the recording make of it.
 //
 // The analyzer's figures are held against this file's own, out of the traces.
-//
-// A loaded machine only delays: a stage, and those that wait for it. So the shortest step counts, of several
-// runs if need be, and where the machine allows it the job runs at real-time priority.
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <gtest/gtest.h>
-#include <sched.h>
-#include <sys/file.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
 #include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <ostream>
 
 #include "tests/end_to_end/support.h"
+#include "tests/end_to_end/undisturbed.h"
 #include "trace/reader.h"
 
 namespace lockstep {
@@ -33,7 +26,6 @@ using end_to_end::TemporaryFolder;
 
 constexpr double kTolerance = 0.02;  // relative
 constexpr int kSteps = 2;
-constexpr int kRuns = 3;  // at most
 
 struct Pipeline {
   const char* schedule;
@@ -53,41 +45,42 @@ double forward_seconds(const Pipeline& pipeline) {
   return (0.010 + 0.003 * stages) * pipeline.microbatches * pipeline.chunks / (stages - 1);
 }
 
-void record(const Pipeline& pipeline, const std::string& path) {
-  const Outcome outcome = end_to_end::run({binary("lockstep"),
-                                           "record",
-                                           "--force",
-                                           "-o",
-                                           path,
-                                           "--",
-                                           binary("lockstep"),
-                                           "train",
-                                           "--mode",
-                                           "pipeline",
-                                           "--ranks",
-                                           std::to_string(pipeline.stages),
-                                           "--schedule",
-                                           pipeline.schedule,
-                                           "--chunks",
-                                           std::to_string(pipeline.chunks),
-                                           "--microbatches",
-                                           std::to_string(pipeline.microbatches),
-                                           "--layers",
-                                           std::to_string(pipeline.stages * pipeline.chunks),
-                                           "--hidden",
-                                           "32",
-                                           "--heads",
-                                           "2",
-                                           "--sequence-length",
-                                           "16",
-                                           "--batch-size",
-                                           "1",
-                                           "--steps",
-                                           std::to_string(kSteps),
-                                           "--device",
-                                           "paced",
-                                           "--flops",
-                                           fmt::format("{}", kForwardFlops / forward_seconds(pipeline))});
+void record(const Pipeline& pipeline, int pace, const std::string& path) {
+  const Outcome outcome =
+      end_to_end::run({binary("lockstep"),
+                       "record",
+                       "--force",
+                       "-o",
+                       path,
+                       "--",
+                       binary("lockstep"),
+                       "train",
+                       "--mode",
+                       "pipeline",
+                       "--ranks",
+                       std::to_string(pipeline.stages),
+                       "--schedule",
+                       pipeline.schedule,
+                       "--chunks",
+                       std::to_string(pipeline.chunks),
+                       "--microbatches",
+                       std::to_string(pipeline.microbatches),
+                       "--layers",
+                       std::to_string(pipeline.stages * pipeline.chunks),
+                       "--hidden",
+                       "32",
+                       "--heads",
+                       "2",
+                       "--sequence-length",
+                       "16",
+                       "--batch-size",
+                       "1",
+                       "--steps",
+                       std::to_string(kSteps),
+                       "--device",
+                       "paced",
+                       "--flops",
+                       fmt::format("{}", kForwardFlops / (pace * forward_seconds(pipeline)))});
   ASSERT_EQ(outcome.exit_code, 0) << outcome.standard_error;
 }
 
@@ -96,6 +89,9 @@ struct Region {
   trace::Nanoseconds end = std::numeric_limits<trace::Nanoseconds>::min();
   trace::Nanoseconds compute = 0;  // of all stages
 };
+trace::Nanoseconds length(const Region& region) {
+  return region.end - region.begin;
+}
 
 // docs/metrics.md, out of the trace files: by step, from the first forward to the last backward of any stage.
 std::map<std::int64_t, Region> regions(const Pipeline& pipeline, const std::string& path) {
@@ -148,55 +144,42 @@ void PrintTo(const Pipeline& pipeline, std::ostream* out) {
 
 class PipelineBubble : public testing::TestWithParam<Pipeline> {
  protected:
-  // Whoever runs this elsewhere on the machine, at the same priority, would delay this job: one after the
-  // other.
-  PipelineBubble() {
-    const auto path = std::filesystem::temp_directory_path() / "lockstep-real-time.lock";
-    lock_ = open(path.c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0666);
-    flock(lock_, LOCK_EX);
-    // Inherited by the job.
-    const sched_param lowest{.sched_priority = sched_get_priority_min(SCHED_RR)};
-    undisturbed_ = sched_setscheduler(0, SCHED_RR, &lowest) == 0;
-  }
-  ~PipelineBubble() override { close(lock_); }
-
-  int lock_ = -1;
-  bool undisturbed_ = false;  // other programs can't delay the job
+  end_to_end::Undisturbed undisturbed_;
 };
 
 TEST_P(PipelineBubble, IsTheIdealOfItsSchedule) {
   const Pipeline& pipeline = GetParam();
   const TemporaryFolder folder;
   const double ideal = ideal_ratio(pipeline);
-  double own = 1, reported = 1;  // of the shortest step
-  trace::Nanoseconds shortest = std::numeric_limits<trace::Nanoseconds>::max();
-  const auto near = [&](double ratio) { return std::abs(ratio / ideal - 1) <= kTolerance; };
-  for (int run = 0; run < kRuns && !(near(reported)); ++run) {
-    record(pipeline, folder / "run");
-    if (HasFatalFailure()) return;
-    const auto steps = regions(pipeline, folder / "run");
-    ASSERT_EQ(steps.size(), kSteps);
-    for (const auto& [step, region] : steps) {
-      if (region.end - region.begin >= shortest) continue;
-      shortest = region.end - region.begin;
-      own = bubble_ratio(pipeline, region);
-      const nlohmann::json report = analyze(folder / "run", step);
-      reported = report.at("bubble_ratio");
-      EXPECT_EQ(report.at("schedule"), pipeline.schedule);
-      EXPECT_EQ(report.at("stages"), pipeline.stages);
-      EXPECT_EQ(report.at("microbatches"), pipeline.microbatches);
-      EXPECT_EQ(report.at("chunks"), pipeline.chunks);
-      EXPECT_DOUBLE_EQ(report.at("bubble_ratio_ideal"), ideal);
-      // What is reported has less: the transfers that compute does not hide.
-      EXPECT_LE(reported, own + 1e-9);
-    }
-  }
+  double own = 1, reported = 1;  // of the shorter step: a machine only delays
+  const bool near = end_to_end::Undisturbed::at_some_pace([&](int pace) {
+    record(pipeline, pace, folder / "run");
+    if (HasFatalFailure()) return true;
+    const std::map<std::int64_t, Region> steps = regions(pipeline, folder / "run");
+    EXPECT_EQ(steps.size(), kSteps);
+    if (steps.empty()) return true;
+    const auto& [step, region] =
+        *std::min_element(steps.begin(), steps.end(),
+                          [](const auto& a, const auto& b) { return length(a.second) < length(b.second); });
+    own = bubble_ratio(pipeline, region);
+    const nlohmann::json report = analyze(folder / "run", step);
+    reported = report.at("bubble_ratio");
+    EXPECT_EQ(report.at("schedule"), pipeline.schedule);
+    EXPECT_EQ(report.at("stages"), pipeline.stages);
+    EXPECT_EQ(report.at("microbatches"), pipeline.microbatches);
+    EXPECT_EQ(report.at("chunks"), pipeline.chunks);
+    EXPECT_DOUBLE_EQ(report.at("bubble_ratio_ideal"), ideal);
+    // What is reported has less: the transfers that compute does not hide.
+    EXPECT_LE(reported, own + 1e-9);
+    RecordProperty("pace", pace);
+    return std::abs(reported / ideal - 1) <= kTolerance;
+  });
+  if (HasFailure()) return;
   RecordProperty("own_to_ideal", fmt::format("{:.4f}", own / ideal));
   RecordProperty("reported_to_ideal", fmt::format("{:.4f}", reported / ideal));
-  if (!(near(reported)) && !undisturbed_)
-    GTEST_SKIP() << "the bubble is " << own / ideal
-                 << " times the ideal, and real-time priority is not allowed "
-                 << "here: it may be the delay of other programs";
+  if (!near && !undisturbed_.disturbance().empty())
+    GTEST_SKIP() << "the bubble is " << reported / ideal << " times the ideal, but "
+                 << undisturbed_.disturbance();
   EXPECT_NEAR(own / ideal, 1, 2 * kTolerance);  // with the transfers
   EXPECT_NEAR(reported / ideal, 1, kTolerance);
 }
