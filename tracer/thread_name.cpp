@@ -1,26 +1,8 @@
 #include "tracer/thread_name.h"
 
-#include <fcntl.h>
-#include <unistd.h>
-
-#include <array>
-#include <cstddef>
+#include "tracer/small_file.h"
 
 namespace lockstep::tracer {
-
-std::string read_small_file(const std::string& path) {
-  std::string text;
-  const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (file < 0) return text;
-  std::array<char, 4096> part{};
-  ssize_t length = 0;
-  constexpr std::size_t kMost = std::size_t{64} << 10U;
-  while (text.size() < kMost && (length = read(file, part.data(), part.size())) > 0) {
-    text.append(part.data(), static_cast<std::size_t>(length));
-  }
-  close(file);
-  return text;
-}
 
 std::string thread_system_name(std::uint32_t thread) {
   std::string name = read_small_file("/proc/self/task/" + std::to_string(thread) + "/comm");

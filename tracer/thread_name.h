@@ -11,7 +11,4 @@ std::string thread_system_name(std::uint32_t thread);
 // For a lane: "main" for the process's first thread, its system name, or "thread 4711" where it has none.
 std::string thread_lane_name(std::uint32_t thread, std::int64_t process);
 
-// A small file of /proc as text, at most 64 KiB of it; empty where it can't be read.
-std::string read_small_file(const std::string& path);
-
 }  // namespace lockstep::tracer

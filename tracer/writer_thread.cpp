@@ -14,6 +14,7 @@
 #include <cstring>
 #include <utility>
 
+#include "tracer/small_file.h"
 #include "tracer/thread_name.h"
 #include "tracer/wake.h"
 

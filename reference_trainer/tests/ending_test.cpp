@@ -11,6 +11,7 @@
 #include <memory>
 
 #include "reference_trainer/tests/small_job.h"
+#include "tests/end_to_end/support.h"
 
 namespace lockstep::trainer {
 namespace {
@@ -45,7 +46,7 @@ TEST_P(RunningJob, EndsWhenARankIsKilled) {
 
 // Without a launcher that ends the others each rank must find out by itself, and say of what.
 TEST_P(RunningJob, EveryRankFindsOutThatOneIsKilled) {
-  const std::string port = std::to_string(free_port());
+  const std::string port = std::to_string(end_to_end::free_port());
   std::vector<std::unique_ptr<TrainerProcess>> ranks;
   for (int rank = 0; rank < kRanks; ++rank)
     ranks.push_back(
@@ -107,7 +108,7 @@ class Rendezvous : public SmallJob {
 };
 
 TEST_F(Rendezvous, WhoDoesNotComeIsNamed) {
-  const int port = free_port();
+  const int port = end_to_end::free_port();
   const auto zero = rank(0, 4, port), two = rank(2, 4, port);
   EXPECT_EQ(zero->wait(), 1);
   EXPECT_EQ(two->wait(), 1);
@@ -120,7 +121,7 @@ TEST_F(Rendezvous, WhoDoesNotComeIsNamed) {
 }
 
 TEST_F(Rendezvous, WithoutRankZeroEveryRankEnds) {
-  const int port = free_port();
+  const int port = end_to_end::free_port();
   const auto one = rank(1, 2, port);
   EXPECT_EQ(one->wait(), 1);
   EXPECT_THAT(one->errors(), HasSubstr("rank 1: training stopped: the rendezvous at 127.0.0.1:" +

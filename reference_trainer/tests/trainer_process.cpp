@@ -1,9 +1,7 @@
 #include "reference_trainer/tests/trainer_process.h"
 
 #include <fcntl.h>
-#include <netinet/in.h>
 #include <spawn.h>
-#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -122,18 +120,6 @@ int TrainerProcess::wait() {
   pid_ = -1;
   errors_ = read_all(error_file_);
   return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
-}
-
-int free_port() {
-  const int socket_ = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  socklen_t length = sizeof address;
-  const bool bound = bind(socket_, reinterpret_cast<sockaddr*>(&address), length) == 0 &&
-                     getsockname(socket_, reinterpret_cast<sockaddr*>(&address), &length) == 0;
-  close(socket_);
-  if (!bound) throw std::runtime_error("no free port");
-  return ntohs(address.sin_port);
 }
 
 std::map<int, pid_t> ranks_of(pid_t pid) {

@@ -54,9 +54,6 @@ class TrainerProcess {
   std::string errors_;
 };
 
-// A TCP port that nobody listened on a moment ago.
-int free_port();
-
 // Process ids of the ranks that the launcher `pid` has started, by rank.
 std::map<int, pid_t> ranks_of(pid_t pid);
 

@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "reference_trainer/tests/small_job.h"
+#include "tests/end_to_end/support.h"
 
 namespace lockstep::trainer {
 namespace {
@@ -105,7 +106,7 @@ TEST_F(Training, SeedDecides) {
 // Three processes that something else has started, rank 0 running the store, as by hand or from a Slurm
 // script.
 TEST_F(Training, JoinsAJobThatWasStartedElsewhere) {
-  const std::string port = std::to_string(free_port());
+  const std::string port = std::to_string(end_to_end::free_port());
   std::vector<std::unique_ptr<TrainerProcess>> ranks;
   for (int rank = 0; rank < 3; ++rank) {
     const Environment place{{"RANK", std::to_string(rank)},

@@ -3,9 +3,7 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <netinet/in.h>
 #include <signal.h>
-#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -31,18 +29,6 @@ std::string find_program(const std::string& name) {
   for (const char* folder : {"/usr/bin/", "/usr/sbin/", "/usr/local/bin/", "/usr/local/sbin/"})
     if (access((folder + name).c_str(), X_OK) == 0) return folder + name;
   return {};
-}
-
-int free_port() {
-  const int listener = socket(AF_INET, SOCK_STREAM, 0);
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t length = sizeof address;
-  bind(listener, reinterpret_cast<sockaddr*>(&address), length);
-  getsockname(listener, reinterpret_cast<sockaddr*>(&address), &length);
-  close(listener);
-  return ntohs(address.sin_port);
 }
 
 // Every rank has its file, and knows who it is.

@@ -1,6 +1,9 @@
 #include "tests/end_to_end/support.h"
 
+#include <arpa/inet.h>
 #include <fcntl.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -67,6 +70,19 @@ Outcome run(const std::vector<std::string>& argv, const std::vector<std::string>
 
 std::string binary(const std::string& name) {
   return std::string(LOCKSTEP_BIN_DIR) + "/" + name;
+}
+
+int free_port() {
+  const int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t length = sizeof address;
+  const bool bound = bind(listener, reinterpret_cast<sockaddr*>(&address), length) == 0 &&
+                     getsockname(listener, reinterpret_cast<sockaddr*>(&address), &length) == 0;
+  close(listener);
+  if (!bound) throw std::runtime_error("no free port");
+  return ntohs(address.sin_port);
 }
 
 }  // namespace lockstep::end_to_end

@@ -36,4 +36,7 @@ Outcome run(const std::vector<std::string>& argv, const std::vector<std::string>
 // An executable of this build: binary("lockstep").
 std::string binary(const std::string& name);
 
+// A port on loopback that nobody listens on at the moment.
+int free_port();
+
 }  // namespace lockstep::end_to_end

@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <netinet/in.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -39,18 +37,6 @@ struct Call {
 
 constexpr int kSteps = 4;  // of every job
 const std::string kJobs = std::string(LOCKSTEP_SOURCE_DIR) + "/tests/pytorch/jobs.py";
-
-int free_port() {
-  const int listener = socket(AF_INET, SOCK_STREAM, 0);
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t length = sizeof address;
-  bind(listener, reinterpret_cast<sockaddr*>(&address), length);
-  getsockname(listener, reinterpret_cast<sockaddr*>(&address), &length);
-  close(listener);
-  return ntohs(address.sin_port);
-}
 
 std::vector<std::string> torchrun(const std::string& mode, int ranks, const std::string& output) {
   return {LOCKSTEP_PYTHON,

@@ -1,0 +1,56 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "analyzer/import/run/run.h"
+#include "analyzer/import/test_files.h"
+
+namespace lockstep::analyzer::run {
+namespace {
+
+using testing::HasSubstr;
+
+TEST(RunFolder, ListsRanksAndCountsTheRest) {
+  const TemporaryFolder folder;
+  for (const char* name : {"rank-10.lst", "rank-2.lst", "proc-node7-99.lst", "rank-x.lst"})
+    folder.write(name, "");
+  folder.write("manifest.json", R"({"format": "lockstep-run-1", "world_size": 12})");
+  EXPECT_TRUE(is_run_folder(folder.path()));
+  const Folder run = must(open_folder(folder.path()));
+  ASSERT_EQ(run.rank_files.size(), 2u);
+  EXPECT_EQ(run.rank_files[0].filename(), "rank-2.lst");
+  EXPECT_EQ(run.world_size, 12);
+  EXPECT_THAT(find_warning(run.warnings, "processes_without_rank")->message,
+              HasSubstr("2 recorded processes are no rank and left out (the first: proc-node7-99.lst)"));
+}
+
+TEST(RunFolder, AMissingOrDamagedManifestIsAWarning) {
+  const TemporaryFolder folder;
+  folder.write("rank-0.lst", "");
+  EXPECT_NE(find_warning(must(open_folder(folder.path())).warnings, "manifest_missing"), nullptr);
+  for (const char* text : {"{\"world", "[]", ""}) {
+    folder.write("manifest.json", text);
+    EXPECT_NE(find_warning(must(open_folder(folder.path())).warnings, "manifest_damaged"), nullptr) << text;
+  }
+  for (const char* text :
+       {"{}", R"({"world_size": "2"})", R"({"world_size": -2})", R"({"world_size": 1e99})"}) {
+    folder.write("manifest.json", text);
+    EXPECT_EQ(must(open_folder(folder.path())).world_size, 0) << text;
+  }
+}
+
+TEST(RunFolder, WithoutRanksIsAnErrorThatSaysWhatIsThere) {
+  const TemporaryFolder folder;
+  EXPECT_FALSE(is_run_folder(folder.path()));
+  folder.write("manifest.json", R"({"format": "another tool"})");
+  EXPECT_FALSE(is_run_folder(folder.path()));
+  folder.write("manifest.json", R"({"format": "lockstep-run-1"})");
+  EXPECT_TRUE(is_run_folder(folder.path()));
+  EXPECT_THAT(open_folder(folder.path()).error().message, HasSubstr("a run folder without traces"));
+  folder.write("proc-node7-99.lst", "");
+  EXPECT_THAT(open_folder(folder.path()).error().message,
+              HasSubstr("no process of this run was a rank (1 process was recorded). To read one by itself: "
+                        "lockstep analyze "));
+}
+
+}  // namespace
+}  // namespace lockstep::analyzer::run
