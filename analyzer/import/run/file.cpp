@@ -15,6 +15,7 @@
 #include "analyzer/import/run/issues.h"
 #include "analyzer/import/run/losses.h"
 #include "analyzer/import/run/run.h"
+#include "trace/framework_issue.h"
 #include "trace/reader.h"
 
 namespace lockstep::analyzer::run {
@@ -229,7 +230,11 @@ class FileImport {
     read(events);
     for (const trace::CollectiveIssue& event : events) {
       if (!sound(event.begin, event.end)) continue;
-      issues_.add_issue(event, event.lane, event.group < groups_.size() ? groups_[event.group] : kNone);
+      const auto teller = reader_.string(event.name).starts_with(trace::kFrameworkIssuePrefix)
+                              ? IssueJoin::Teller::framework
+                              : IssueJoin::Teller::library;
+      issues_.add_issue(teller, event, event.lane,
+                        event.group < groups_.size() ? groups_[event.group] : kNone);
     }
   }
 

@@ -56,10 +56,11 @@ std::int64_t sum_of_bytes(const Range& issues) {
 
 }  // namespace
 
-void IssueJoin::add_issue(const trace::CollectiveIssue& issue, std::uint32_t lane, std::uint32_t group) {
-  ++issue_count_;
+void IssueJoin::add_issue(Teller teller, const trace::CollectiveIssue& issue, std::uint32_t lane,
+                          std::uint32_t group) {
+  ++(teller == Teller::library ? issue_count_ : framework_count_);
   if (issue.correlation == trace::kNoCorrelation) {
-    threads_[lane].push_back({issue.begin, issue.end, {{issue, group}}, {}});
+    threads_[lane].push_back({issue.begin, issue.end, {{issue, group}}, {}, teller});
     return;
   }
   const auto [where, fresh] = correlated_[lane].try_emplace(issue.correlation);
@@ -83,7 +84,15 @@ void IssueJoin::sort() {
   });
 }
 
+// The two number operations differently, and call groups differently: one of them must speak for all kernels.
+void IssueJoin::drop_the_frameworks() {
+  for (auto& [lane, batches] : threads_)
+    std::erase_if(batches, [](const Batch& batch) { return batch.teller == Teller::framework; });
+}
+
 void IssueJoin::join(RankImport& import) {
+  if (issue_count_ > 0) drop_the_frameworks();
+  if (issue_count_ == 0) issue_count_ = framework_count_;
   if (issue_count_ == 0) return;
   sort();
   std::size_t joined = 0;
@@ -148,6 +157,9 @@ void IssueJoin::join_thread(Batches& batches, const std::vector<LaunchedKernel>&
     const auto next = std::upper_bound(batches.begin(), batches.end(), kernels[i].launch_begin, begins_after);
     const bool others_after =
         next != batches.end() && i + 1 < kernels.size() && kernels[i + 1].launch_begin < next->begin;
+    // What a framework hands over in one go it launches at the end of it, outside of each single call: then
+    // no call says what the kernel is.
+    if (next != batches.end() && next->teller == Teller::framework) continue;
     if (next != batches.end() && !others_after && next->kernels.empty() &&
         may_carry_out(kernels[i], *next, import)) {
       next->kernels.push_back(kernels[i]);
@@ -155,6 +167,7 @@ void IssueJoin::join_thread(Batches& batches, const std::vector<LaunchedKernel>&
     }
     if (next == batches.begin()) continue;
     Batch& before = *std::prev(next);
+    if (before.teller == Teller::framework) continue;
     const bool others_before = i > 0 && kernels[i - 1].launch_end > before.end;
     if (!others_before && before.kernels.empty() && may_carry_out(kernels[i], before, import))
       before.kernels.push_back(kernels[i]);

@@ -1,5 +1,6 @@
-// Which operation a communication kernel carries out: what NCCL's issues say (trace::CollectiveIssue), joined
-// to the kernels by their launches. Rules: docs/metrics.md, "NCCL's kernels".
+// Which operation a communication kernel carries out: what issues say (trace::CollectiveIssue), NCCL's or,
+// where it said nothing, the framework's, joined to the kernels by their launches. Rules: docs/metrics.md,
+// "NCCL's kernels".
 #pragma once
 
 #include <cstdint>
@@ -21,8 +22,9 @@ struct LaunchedKernel {
 
 class IssueJoin {
  public:
+  enum class Teller { library, framework };
   // `group`: in the import's groups, or kNone. `lane`: the thread's.
-  void add_issue(const trace::CollectiveIssue& issue, std::uint32_t lane, std::uint32_t group);
+  void add_issue(Teller teller, const trace::CollectiveIssue& issue, std::uint32_t lane, std::uint32_t group);
   void add_kernel(const LaunchedKernel& kernel) { kernels_.push_back(kernel); }
   // A communication kernel, whether its launch is known or not.
   void count_kernel() { ++kernel_count_; }
@@ -42,10 +44,12 @@ class IssueJoin {
     Nanoseconds end = 0;
     std::vector<Issue> issues;
     std::vector<LaunchedKernel> kernels;
+    Teller teller = Teller::library;
   };
   using Batches = std::vector<Batch>;  // of one thread, by begin
 
   void sort();
+  void drop_the_frameworks();
   void warn(std::size_t joined, RankImport& import) const;
   void join_thread(Batches& batches, const std::vector<LaunchedKernel>& kernels, const RankImport& import);
   static bool may_carry_out(const LaunchedKernel& kernel, const Batch& batch, const RankImport& import);
@@ -57,7 +61,8 @@ class IssueJoin {
   std::map<std::uint32_t, std::map<trace::CorrelationId, Batch>> correlated_;  // by thread
   std::map<std::uint32_t, Batches> threads_;
   std::vector<LaunchedKernel> kernels_;
-  std::size_t issue_count_ = 0;
+  std::size_t issue_count_ = 0;  // that count: the library's, or the framework's if there are no others
+  std::size_t framework_count_ = 0;
   std::size_t kernel_count_ = 0;
 };
 

@@ -38,12 +38,13 @@ class RankFile {
   }
 
   void issue(Nanoseconds begin, Nanoseconds end, Operation operation, std::int64_t sequence,
-             std::uint64_t bytes, trace::CorrelationId batch, std::int32_t peer = kNoRank) {
+             std::uint64_t bytes, trace::CorrelationId batch, std::int32_t peer = kNoRank,
+             const char* name = "nccl") {
     CollectiveIssue event;
     event.lane = thread_;
     event.begin = begin;
     event.end = end;
-    event.name = writer_.intern("nccl");
+    event.name = writer_.intern(name);
     event.group = group_;
     event.operation = operation;
     event.sequence = sequence;
@@ -52,6 +53,11 @@ class RankFile {
     event.peer = peer;
     event.correlation = batch;
     writer_.append(event);
+  }
+  // What PyTorch says of its call.
+  void framework_issue(Nanoseconds begin, Nanoseconds end, Operation operation, std::int64_t sequence,
+                       std::uint64_t bytes) {
+    issue(begin, end, operation, sequence, bytes, trace::kNoCorrelation, kNoRank, "c10d.all_reduce");
   }
   // A kernel that is launched from `launch` to `launch` + 2 and runs 100 ns from `begin` on.
   void kernel(Nanoseconds launch, Nanoseconds begin, const char* name) {
@@ -196,6 +202,29 @@ TEST(Issues, WithoutTheGpuAreCountedAndNoActivities) {
 }
 
 // Rank 5 is rank 0 of the communicator, rank 3 its rank 1, and so on.
+TEST(Issues, OfAFrameworkServeWhereTheLibrarySaysNothing) {
+  EXPECT_THAT(words([](RankFile& file) {
+                file.framework_issue(100, 190, Operation::all_reduce, 7, 4000);
+                file.kernel(110, 1000, kAllReduce);
+                // Handed over together, launched after the last: nobody says which kernel is which.
+                file.framework_issue(200, 210, Operation::all_reduce, 8, 10);
+                file.framework_issue(220, 230, Operation::all_reduce, 9, 20);
+                file.kernel(240, 2000, kAllReduce);
+              }),
+              ElementsAre("all_reduce #7 4000 B peer -1", "all_reduce #-1 -1 B peer -1 by name"));
+}
+
+TEST(Issues, OfTheLibraryGoBeforeTheFrameworks) {
+  EXPECT_THAT(words([](RankFile& file) {
+                file.framework_issue(100, 190, Operation::all_reduce, 7, 4000);
+                file.issue(105, 180, Operation::all_reduce, 3, 4000, 1);
+                file.kernel(110, 1000, kAllReduce);
+                file.framework_issue(200, 290, Operation::all_reduce, 8, 4000);
+                file.kernel(210, 2000, kAllReduce);  // the library's word of it was lost
+              }),
+              ElementsAre("all_reduce #3 4000 B peer -1", "all_reduce #-1 -1 B peer -1 by name"));
+}
+
 TEST(Issues, CommunicatorsGetTheirGlobalRanks) {
   const TemporaryFolder folder;
   const std::vector<int> global{2, 0, 1};  // by the rank within

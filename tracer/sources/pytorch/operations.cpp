@@ -5,9 +5,17 @@
 #include <string>
 #include <utility>
 
+#include "trace/framework_issue.h"
 #include "tracer/control/open_collective.h"
 
 namespace lockstep::tracer::pytorch {
+namespace {
+
+bool is_message(const CallRecord& record) {
+  return record.operation == trace::Operation::send || record.operation == trace::Operation::recv;
+}
+
+}  // namespace
 
 void Operations::group(const std::byte* body, std::uint32_t bytes) {
   GroupRecord record;
@@ -33,6 +41,10 @@ void Operations::group(const std::byte* body, std::uint32_t bytes) {
 void Operations::call(const CallRecord& record, trace::LaneId host, trace::Nanoseconds begin,
                       trace::Nanoseconds end) {
   writer_.append(trace::ApiCall{host, begin, end, writer_.intern(to_string(record.operation)), record.call});
+  if (record.on_device != 0) {
+    issue(record, host, begin, end);
+    return;
+  }
   Operation operation;
   operation.known = true;
   operation.record = record;
@@ -42,7 +54,6 @@ void Operations::call(const CallRecord& record, trace::LaneId host, trace::Nanos
     messages_[record.message] = operation;
     return;
   }
-  if (record.on_device != 0) return;
   if (record.works == 0) {
     // Carried out within the call: of one rank alone, for instance.
     write(record, free_lane(begin, end), begin, end);
@@ -55,6 +66,24 @@ void Operations::call(const CallRecord& record, trace::LaneId host, trace::Nanos
   known.call_begin = begin;
   known.call_end = end;
   finish_if_complete(record.call);
+}
+
+// The call launches the kernel that carries it out.
+void Operations::issue(const CallRecord& record, trace::LaneId host, trace::Nanoseconds begin,
+                       trace::Nanoseconds end) {
+  trace::CollectiveIssue event;
+  event.lane = host;
+  event.begin = begin;
+  event.end = end;
+  event.name = writer_.intern(std::string(trace::kFrameworkIssuePrefix) + to_string(record.operation));
+  event.operation = record.operation;
+  event.sequence = is_message(record) ? trace::kNoSequence : record.sequence;
+  event.bytes = record.bytes;
+  event.data_type = record.data_type;
+  event.peer = record.peer;
+  const auto group = groups_.find(record.backend);
+  if (group != groups_.end()) event.group = group->second.id;
+  writer_.append(event);
 }
 
 void Operations::enqueue(const WorkRecord& record) {

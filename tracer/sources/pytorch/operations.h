@@ -59,6 +59,7 @@ class Operations {
     trace::Nanoseconds busy_until = 0;
   };
 
+  void issue(const CallRecord& record, trace::LaneId host, trace::Nanoseconds begin, trace::Nanoseconds end);
   void finish_if_complete(std::uint64_t call);
   void write(const CallRecord& record, trace::LaneId lane, trace::Nanoseconds begin, trace::Nanoseconds end);
   trace::Collective event_of(const CallRecord& record);

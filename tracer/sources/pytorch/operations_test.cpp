@@ -27,6 +27,7 @@ constexpr trace::LaneId kWorkerHost = 2;
 struct Written {
   std::vector<trace::Collective> collectives;
   std::vector<trace::ApiCall> calls;
+  std::vector<trace::CollectiveIssue> issues;
   std::vector<trace::OpenRange> open;
   std::vector<trace::Group> groups;
   std::vector<trace::Lane> lanes;
@@ -55,6 +56,7 @@ Written write(const std::function<void(Operations&)>& fill) {
   EXPECT_TRUE(reader.ok());
   EXPECT_TRUE(reader.value().read(trace::Selection{}, written.collectives).ok());
   EXPECT_TRUE(reader.value().read(trace::Selection{}, written.calls).ok());
+  EXPECT_TRUE(reader.value().read(trace::Selection{}, written.issues).ok());
   EXPECT_TRUE(reader.value().read(trace::Selection{}, written.open).ok());
   written.groups = reader.value().groups();
   written.lanes = reader.value().lanes();
@@ -110,6 +112,36 @@ TEST(Operations, ACollectiveIsItsCallAndWhatItsWorkerDid) {
   EXPECT_EQ(written.calls[0].correlation, event.correlation);
   EXPECT_EQ(written.calls[0].begin, 10);
   EXPECT_EQ(written.calls[0].end, 20);
+}
+
+TEST(Operations, WhatAGpuCarriesOutIsIssued) {
+  const Written written = write([](Operations& operations) {
+    declare(operations, "world", {{0, 1, 4}});
+    CallRecord reduced = call(1, 0, 5);
+    reduced.on_device = 1;
+    operations.call(reduced, kHost, 100, 110);
+    CallRecord sent = call(2, 0, 0);
+    sent.on_device = 1;
+    sent.operation = trace::Operation::send;
+    sent.peer = 3;
+    sent.message = 0x77;
+    operations.call(sent, kHost, 200, 210);
+    operations.finish();
+  });
+  // When it ran, its kernel says.
+  EXPECT_TRUE(written.collectives.empty());
+  ASSERT_EQ(written.issues.size(), 2U);
+  EXPECT_EQ(written.issues[0].begin, 100);
+  EXPECT_EQ(written.issues[0].end, 110);
+  EXPECT_EQ(written.issues[0].lane, kHost);
+  EXPECT_EQ(written.issues[0].operation, trace::Operation::all_reduce);
+  EXPECT_EQ(written.issues[0].sequence, 5);
+  EXPECT_EQ(written.issues[0].bytes, 64U);
+  EXPECT_EQ(written.issues[0].data_type, trace::DataType::float32);
+  EXPECT_EQ(written.groups.at(written.issues[0].group).name, "world");
+  EXPECT_EQ(written.issues[1].operation, trace::Operation::send);
+  EXPECT_EQ(written.issues[1].peer, 3);
+  EXPECT_EQ(written.issues[1].sequence, trace::kNoSequence);
 }
 
 TEST(Operations, TheWorkerMayBeDoneBeforeTheCallReturns) {
