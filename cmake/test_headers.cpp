@@ -1,0 +1,2 @@
+// A precompiled header needs a target, and an executable a main.
+int main() {}
