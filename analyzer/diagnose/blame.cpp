@@ -4,6 +4,7 @@
 #include <map>
 #include <utility>
 
+#include "analyzer/diagnose/exposed_waits.h"
 #include "analyzer/diagnose/root_cause.h"
 #include "analyzer/intervals/time_math.h"
 
@@ -93,7 +94,6 @@ std::vector<BlameReport> assign_blame(const Diagnosis& diagnosis, const Report& 
     blame.rank = *collective.last_arriver;
     ++blame.collectives;
     blame.blame_ns = saturating_add(blame.blame_ns, blame_in(collective));
-    blame.exposed_ns = saturating_add(blame.exposed_ns, exposed_in(collective));
     if (collective.partial) {
       std::int64_t& sum = in_partial[blame.rank];
       sum = saturating_add(sum, blame_in(collective));
@@ -103,10 +103,13 @@ std::vector<BlameReport> assign_blame(const Diagnosis& diagnosis, const Report& 
       in_step = saturating_add(in_step, blame_in(collective));
     }
   }
+  const std::map<std::int32_t, std::int64_t> exposed =
+      exposed_waits(diagnosis.job, report, [](const CollectiveReport&) { return true; });
   std::vector<BlameReport> result;
   const std::size_t steps = count_steps(report);
   for (auto& [rank, blame] : by_rank) {
     if (blame.blame_ns <= 0) continue;
+    if (const auto found = exposed.find(rank); found != exposed.end()) blame.exposed_ns = found->second;
     blame.partial = in_partial[rank] > blame.blame_ns / 2;
     if (!blame.partial) blame.persistent = is_persistent(rank, by_step, steps);
     const std::vector<LateCause> causes = causes_of_lateness(diagnosis, report, rank);

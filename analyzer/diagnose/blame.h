@@ -13,7 +13,8 @@ namespace lockstep::analyzer {
 // is the same rank in most steps (from three steps on).
 std::vector<BlameReport> assign_blame(const Diagnosis& diagnosis, const Report& report);
 
-// What the others waited in one operation for the rank that came last, and what of that compute did not hide.
+// What the others waited in one operation for the rank that came last, and what of that their compute did not
+// hide.
 std::int64_t blame_in(const CollectiveReport& collective);
 std::int64_t exposed_in(const CollectiveReport& collective);
 

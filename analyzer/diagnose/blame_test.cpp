@@ -137,6 +137,51 @@ TEST(Blame, FollowsAChainOfWaitsIntoAnotherGroup) {
       "400 µs, the others for 90.0 µs; above all in `work`: 400 µs beside 90.0 µs");
 }
 
+// Two buckets wait for the same late rank at the same time: each says how long, and the time is lost once.
+TEST(Blame, WaitingInTwoOperationsAtOnceIsLostOnce) {
+  constexpr int kTimes = 6;
+  JobBuilder job;
+  for (std::int32_t rank = 0; rank < 2; ++rank) {
+    for (int i = 0; i < kTimes; ++i) {
+      const Nanoseconds begin = i * 700 * us;
+      const Nanoseconds ready = begin + 100 * us + (rank == 1 ? 400 * us : 0);
+      job.rank(rank).compute(begin, ready).launched(begin, begin + 1);
+      job.rank(rank).all_reduce(ready, begin + 600 * us).launched(begin, begin + 1).sequence(2 * i);
+      job.rank(rank)
+          .all_reduce(ready + 100 * us, begin + 700 * us)
+          .launched(begin, begin + 1)
+          .sequence(2 * i + 1);
+    }
+  }
+  const Report report = report_of(job);
+  ASSERT_EQ(report.blame.size(), 1u);
+  EXPECT_EQ(report.blame[0].rank, 1);
+  EXPECT_EQ(report.blame[0].blame_ns, kTimes * (400 + 400) * us);
+  // From 500 µs on the first one moves data.
+  EXPECT_EQ(report.blame[0].exposed_ns, kTimes * 400 * us);
+  EXPECT_EQ(report.ranks[0].measures.partition[Cause::barrier_wait], kTimes * 400 * us);
+  ASSERT_FALSE(report.findings.empty());
+  EXPECT_EQ(report.findings[0].code, "straggler");
+  EXPECT_EQ(report.findings[0].lost_ns, kTimes * 400 * us);
+  EXPECT_THAT(report.findings[0].evidence, Contains(HasSubstr("often in several at once")));
+}
+
+// Its only computation came in four pieces, because it was interrupted: that is not more work.
+TEST(Blame, PiecesOfWorkAreNotMoreWork) {
+  JobBuilder job;
+  for (std::int32_t rank = 0; rank < 3; ++rank) {
+    if (rank == 2) {
+      for (int i = 0; i < 4; ++i)
+        job.rank(rank).compute(i * 110 * us, i * 110 * us + 100 * us, "work").launched(-9, -8);
+    } else {
+      job.rank(rank).compute(0, 10 * us, "work").launched(-9, -8);
+    }
+    job.rank(rank).all_reduce(rank == 2 ? 430 * us : 10 * us, 500 * us).launched(0, 1);
+  }
+  EXPECT_THAT(report_of(job).blame.at(0).root_cause,
+              testing::AllOf(HasSubstr("`work`: 400 µs beside 10.0 µs"), Not(HasSubstr("it ran"))));
+}
+
 TEST(ShortName, DropsWhatIsBetweenBrackets) {
   EXPECT_EQ(short_name("void at::native::add<float, f<2>>(int, float*)"), "at::native::add");
   EXPECT_EQ(short_name("forward layer 5 (repeated)"), "forward layer 5 (repeated)");

@@ -27,6 +27,15 @@ void add_computations(const RankTrace& rank, Nanoseconds begin, Nanoseconds end,
   }
 }
 
+// Times are sums over the delays.
+bool is_more_work(const SlowComputation& slow) {
+  if (slow.own_count <= slow.others_count + slow.others_count / 10) return false;
+  if (slow.others_count == 0) return true;
+  const double of_one = static_cast<double>(slow.others_ns) / static_cast<double>(slow.others_count);
+  return static_cast<double>(slow.own_count - slow.others_count) * of_one * 2 >=
+         static_cast<double>(slow.own_ns - slow.others_ns);
+}
+
 }  // namespace
 
 std::optional<SlowComputation> slowest_computation(const Diagnosis& diagnosis,
@@ -66,6 +75,7 @@ std::optional<SlowComputation> slowest_computation(const Diagnosis& diagnosis,
   if (worst.own_ns <= worst.others_ns) return std::nullopt;
   if (excess > 0)
     worst.share = static_cast<double>(worst.own_ns - worst.others_ns) / static_cast<double>(excess);
+  worst.is_more_work = is_more_work(worst);
   const auto count = static_cast<std::int64_t>(delays.size());
   worst.own_ns /= count;
   worst.others_ns /= count;

@@ -16,8 +16,9 @@ struct SlowComputation {
   std::int64_t own_count = 0;     // activities of this name, over all the delays looked at
   std::int64_t others_count = 0;  // median of the others
   double share = 0;               // of all the excess of these delays
-  // More work, by more than a tenth; else the same work took longer.
-  bool ran_more_often() const { return own_count > others_count + others_count / 10; }
+  // More work: it ran more often, and that explains at least half of the excess. Else the same work took
+  // longer; what a host computes may then come in more pieces, because it was interrupted.
+  bool is_more_work = false;
 };
 
 // The name with the greatest excess over the median of the other ranks, between leaving together and

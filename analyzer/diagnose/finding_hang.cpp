@@ -129,10 +129,11 @@ std::string describe_missing(const Job& job, std::int32_t number) {
   return fmt::format("rank {} {}", number, fmt::join(parts, "; "));
 }
 
-// Silent when the recorder looked, and ever since.
+// Silent when the recorder looked, and ever since. A process that ended by itself had something else to do: a
+// long import, writing results.
 bool is_silent(const RankTrace& rank) {
   const Nanoseconds noted = rank.ending.hang_noted;
-  if (noted == kUnknownTime) return false;
+  if (noted == kUnknownTime || rank.ending.closed) return false;
   const auto later = [&](const auto& event) { return event.end > noted; };
   return std::none_of(rank.activities.begin(), rank.activities.end(), later) &&
          std::none_of(rank.steps.begin(), rank.steps.end(), later);

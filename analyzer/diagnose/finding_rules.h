@@ -40,6 +40,8 @@ void find_pipeline_losses(const FindingContext& context, std::vector<Finding>& f
 void find_unexplained_losses(const FindingContext& context, std::vector<Finding>& findings);
 // Goes first, whatever else was lost: a job that hangs loses everything.
 void find_hang(const FindingContext& context, std::vector<Finding>& findings);
+// A job that ended with an error: which rank ended first, and what the others were in.
+void find_failure(const FindingContext& context, std::vector<Finding>& findings);
 void find_mismatches(const FindingContext& context, std::vector<Finding>& findings);
 void find_uncertain_clocks(const FindingContext& context, std::vector<Finding>& findings);
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -10,8 +11,10 @@
 
 #include "analyzer/diagnose/blame.h"
 #include "analyzer/diagnose/compute_names.h"
+#include "analyzer/diagnose/exposed_waits.h"
 #include "analyzer/diagnose/finding_rules.h"
 #include "analyzer/diagnose/root_cause.h"
+#include "analyzer/intervals/time_math.h"
 #include "analyzer/report/quantity.h"
 
 namespace lockstep::analyzer {
@@ -26,7 +29,8 @@ std::string remedy_for(Cause cause, std::int32_t rank, bool on_cpu) {
       if (on_cpu) {
         return fmt::format(
             "give rank {} cores of its own (`taskset -c`, OMP_NUM_THREADS = cores / ranks of the host); if "
-            "its work is larger, balance the batches over ranks",
+            "its work is larger, balance the batches over ranks. Whether it was on a core at all, `lockstep "
+            "record --cpu` counts",
             rank);
       }
       return fmt::format(
@@ -61,7 +65,7 @@ std::string remedy_for(const FindingContext& context, const LateCause& cause, st
   if (cause.cause == Cause::compute) {
     const std::optional<SlowComputation> slow =
         slowest_computation(context.diagnosis, costliest_delays(cause));
-    if (slow && slow->ran_more_often()) {
+    if (slow && slow->is_more_work) {
       return fmt::format(
           "rank {} is given more to compute than the others: balance the work over ranks (batches by length, "
           "experts and layers by cost)",
@@ -75,13 +79,17 @@ std::string remedy_for(const FindingContext& context, const LateCause& cause, st
 // unless the stage computes more than the median one.
 class ScheduledWaits {
  public:
-  explicit ScheduledWaits(const Report& report) : report_(report) {
+  ScheduledWaits(const Job& job, const Report& report) : report_(report) {
     for (const PipelineReport& pipeline : report.pipeline) {
       if (pipeline.stages_detail.empty()) continue;
       const std::int64_t median = median_compute(pipeline);
       for (const PipelineStage& stage : pipeline.stages_detail) {
         if (!computes_too_much(stage.compute_ns, median)) on_schedule_.emplace(pipeline.group, stage.rank);
       }
+    }
+    if (!on_schedule_.empty()) {
+      exposed_ = exposed_waits(job, report,
+                               [this](const CollectiveReport& collective) { return !contains(collective); });
     }
   }
 
@@ -92,25 +100,50 @@ class ScheduledWaits {
   }
   // What is left of a rank's blame without them.
   void take_from(BlameReport& blame) const {
+    if (on_schedule_.empty()) return;
     for (const CollectiveReport& collective : report_.collectives) {
       if (collective.last_arriver != blame.rank || !contains(collective)) continue;
-      blame.exposed_ns -= exposed_in(collective);
       --blame.collectives;
       blame.blame_ns -= blame_in(collective);
     }
+    const auto found = exposed_.find(blame.rank);
+    blame.exposed_ns = found == exposed_.end() ? 0 : found->second;
   }
 
  private:
   const Report& report_;
+  std::map<std::int32_t, std::int64_t> exposed_;  // without scheduled waits; where there are any
   std::set<std::pair<std::string, std::int32_t>> on_schedule_;
 };
+
+// Waiting in several operations at once is lost once.
+std::string describe_waiting(const Report& report, const BlameReport& blame,
+                             const ScheduledWaits& scheduled) {
+  const std::string waited = format_duration(blame.blame_ns);
+  const std::int64_t lost = blame.exposed_ns;
+  if (lost == blame.blame_ns)
+    return fmt::format("the others waited {} for it, and compute hid none of it", waited);
+  std::int64_t each_for_itself = 0;
+  for (const CollectiveReport& collective : report.collectives) {
+    if (collective.last_arriver == blame.rank && !scheduled.contains(collective))
+      each_for_itself = saturating_add(each_for_itself, exposed_in(collective));
+  }
+  if (each_for_itself == lost) {
+    return fmt::format("the others waited {} for it, and compute hid all but {} of it", waited,
+                       format_duration(lost));
+  }
+  return fmt::format(
+      "the others waited {} for it, operation by operation; often in several at once, or while another one "
+      "moved data: what they lost is {}",
+      waited, format_duration(lost));
+}
 
 }  // namespace
 
 void find_stragglers(const FindingContext& context, std::vector<Finding>& findings) {
   const Report& report = context.report;
   std::size_t known = 0;
-  const ScheduledWaits scheduled(report);
+  const ScheduledWaits scheduled(context.diagnosis.job, report);
   for (const CollectiveReport& collective : report.collectives)
     known += collective.ranks.size() > 1 && !scheduled.contains(collective) ? 1 : 0;
   for (BlameReport blame : report.blame) {
@@ -137,12 +170,7 @@ void find_stragglers(const FindingContext& context, std::vector<Finding>& findin
                           : persistent      ? "persistent straggler: "
                                             : "transient straggler: ",
                           blame.rank, blame.collectives, known);
-    const std::string waited = format_duration(blame.blame_ns);
-    finding.evidence.push_back(
-        lost == blame.blame_ns
-            ? fmt::format("the others waited {} for it, and compute hid none of it", waited)
-            : fmt::format("the others waited {} for it, and compute hid all but {} of it", waited,
-                          format_duration(lost)));
+    finding.evidence.push_back(describe_waiting(report, blame, scheduled));
     const std::vector<LateCause> causes = causes_of_lateness(context.diagnosis, report, blame.rank);
     if (!blame.root_cause.empty()) finding.evidence.push_back("why: " + blame.root_cause);
     if (!causes.empty()) {

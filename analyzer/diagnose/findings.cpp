@@ -76,6 +76,7 @@ std::vector<Finding> find_findings(const Diagnosis& diagnosis, const Report& rep
                    [](const Finding& a, const Finding& b) { return a.lost_ns > b.lost_ns; });
   std::vector<Finding> all;
   find_hang(context, all);
+  find_failure(context, all);
   all.insert(all.end(), std::make_move_iterator(findings.begin()), std::make_move_iterator(findings.end()));
   return all;
 }

@@ -50,18 +50,12 @@ Job hung_job(const std::vector<std::int32_t>& stuck, Nanoseconds waited, bool no
   return job;
 }
 
-Report report_of_job(const Job& job) {
-  Result<Analysis> analysis = analyze(job);
-  EXPECT_TRUE(analysis.ok());
-  return std::move(analysis).value().report;
-}
-
 TEST(Hang, NamesTheOperationAndWhoNeverCame) {
   Job job = hung_job({0, 1, 3}, 60 * kSecond);
   RankTrace& missing = job.ranks[2];
   missing.ending.ranges = {job.strings.intern("epoch"), job.strings.intern("next batch")};
   missing.ending.doing = "next_batch in loader.py:12";
-  const Report report = report_of_job(job);
+  const Report report = report_of(job);
   ASSERT_FALSE(report.findings.empty());
   const Finding& found = report.findings.front();  // before all others
   EXPECT_EQ(found.code, "hang");
@@ -75,7 +69,7 @@ TEST(Hang, NamesTheOperationAndWhoNeverCame) {
 }
 
 TEST(Hang, AllRanksInItIsTheNetworksBusiness) {
-  const Report report = report_of_job(hung_job({0, 1, 2, 3}, 60 * kSecond));
+  const Report report = report_of(hung_job({0, 1, 2, 3}, 60 * kSecond));
   EXPECT_THAT(finding(report, "hang").title, HasSubstr("all of its ranks are in it"));
   EXPECT_THAT(finding(report, "hang").remedy, HasSubstr("network"));
 }
@@ -84,13 +78,13 @@ TEST(Hang, ARankWithoutATraceIsMissingToo) {
   Job job = hung_job({0, 1, 3}, 60 * kSecond);
   job.ranks.erase(job.ranks.begin() + 2);
   job.ranks_missing = {2};
-  const Report report = report_of_job(job);
+  const Report report = report_of(job);
   EXPECT_THAT(finding(report, "hang").title, HasSubstr("rank 2 never came"));
   EXPECT_THAT(finding(report, "hang").evidence, Contains("rank 2 left no trace"));
 }
 
 TEST(Hang, AJobThatWasKilledInAnOperationDidNotHang) {
-  EXPECT_THAT(codes_of(report_of_job(hung_job({0, 1, 3}, kSecond)).findings), Not(Contains("hang")));
+  EXPECT_THAT(codes_of(report_of(hung_job({0, 1, 3}, kSecond)).findings), Not(Contains("hang")));
   // Long, but others took nearly as long.
   Job slow = hung_job({0, 1, 3}, 6 * kSecond);
   for (RankTrace& rank : slow.ranks) rank.activities[1].end += kSecond;
@@ -99,31 +93,31 @@ TEST(Hang, AJobThatWasKilledInAnOperationDidNotHang) {
       rank.activities[i].begin += kSecond;
       rank.activities[i].end += kSecond;
     }
-  EXPECT_THAT(codes_of(report_of_job(slow).findings), Not(Contains("hang")));
+  EXPECT_THAT(codes_of(report_of(slow).findings), Not(Contains("hang")));
 }
 
 TEST(Hang, WhatTheRecorderNotedCountsHoweverShort) {
-  EXPECT_THAT(codes_of(report_of_job(hung_job({0, 1, 3}, kSecond, true)).findings), Contains("hang"));
+  EXPECT_THAT(codes_of(report_of(hung_job({0, 1, 3}, kSecond, true)).findings), Contains("hang"));
 }
 
 TEST(Hang, SilenceWithoutAnOperationIsOneToo) {
   Job job = hung_job({}, kSecond, true);
   for (RankTrace& rank : job.ranks) rank.ending.doing = "next_batch in loader.py:12";
-  const Finding found = finding(report_of_job(job), "hang");
+  const Finding found = finding(report_of(job), "hang");
   EXPECT_EQ(found.title,
             "the job hung: ranks 0, 1, 2, 3 ended no step and no operation any more, and are in none");
   EXPECT_THAT(found.evidence,
               Contains(HasSubstr("rank 2 ended all_reduce number 2 before; its stack: next_batch")));
   // It went on afterwards.
   for (RankTrace& rank : job.ranks) rank.ending.hang_noted = 10;
-  EXPECT_THAT(codes_of(report_of_job(job).findings), Not(Contains("hang")));
+  EXPECT_THAT(codes_of(report_of(job).findings), Not(Contains("hang")));
 }
 
 TEST(Hang, AMessageWaitsForItsPeer) {
   Job job = hung_job({1}, 60 * kSecond);
   job.ranks[1].ending.operations[0].operation = Operation::recv;
   job.ranks[1].ending.operations[0].peer = 0;
-  EXPECT_THAT(finding(report_of_job(job), "hang").title, HasSubstr("rank 0 never came"));
+  EXPECT_THAT(finding(report_of(job), "hang").title, HasSubstr("rank 0 never came"));
 }
 
 TEST(Unrecorded, TimeIsInNoFigure) {
@@ -134,10 +128,10 @@ TEST(Unrecorded, TimeIsInNoFigure) {
     builder.rank(0).compute(begin + 500 * us, begin + 900 * us).launched(begin + 1, begin + 2);
   }
   Job job = builder.build();
-  const std::int64_t with_the_gap = report_of_job(job).ranks.at(0).measures.window_ns;
+  const std::int64_t with_the_gap = report_of(job).ranks.at(0).measures.window_ns;
   EXPECT_EQ(with_the_gap, 10'900 * us);
   job.ranks[0].unrecorded = {{890 * us, 9990 * us}};  // the last computation ran on into it
-  const Report report = report_of_job(job);
+  const Report report = report_of(job);
   const Measures& measures = report.ranks.at(0).measures;
   EXPECT_EQ(measures.window_ns, 900 * us + 10 * us + 900 * us);
   EXPECT_EQ(measures.compute_ns, 4 * 400 * us);
@@ -148,6 +142,15 @@ TEST(Unrecorded, TimeIsInNoFigure) {
   ASSERT_EQ(report.steps.size(), 2U);
   EXPECT_EQ(report.steps[0].measures.window_ns, 900 * us);
   EXPECT_THAT(codes_of(report.warnings), Contains("not_recorded"));
+}
+
+// Ranks that were silent when the recorder looked, and then ended by themselves, had something else to do.
+TEST(Hang, ASilenceThatEndedIsNone) {
+  Job job = hung_job({}, kSecond, true);
+  for (RankTrace& rank : job.ranks) rank.ending.operations.clear();
+  EXPECT_THAT(codes_of(report_of(job).findings), Contains("hang"));
+  for (RankTrace& rank : job.ranks) rank.ending.closed = true;
+  EXPECT_THAT(codes_of(report_of(job).findings), Not(Contains("hang")));
 }
 
 }  // namespace

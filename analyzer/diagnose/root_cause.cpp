@@ -74,7 +74,7 @@ std::string describe_slowest(const Diagnosis& diagnosis, const SlowComputation& 
   if (slow.others_count == 0) return fmt::format("`{}`, which the others do not run", name);
   std::string text =
       fmt::format("`{}`: {} beside {}", name, format_duration(slow.own_ns), format_duration(slow.others_ns));
-  if (slow.ran_more_often())
+  if (slow.is_more_work)
     text += fmt::format(" (it ran {} beside {})", format_plural(slow.own_count, "time"), slow.others_count);
   return text;
 }
@@ -90,6 +90,7 @@ std::string describe_excess(const Diagnosis& diagnosis, Cause cause, std::span<c
     others += delay->others_ns;
   }
   const auto count = static_cast<std::int64_t>(delays.size());
+  if (format_duration(own / count) == format_duration(others / count)) return {};  // that explains nothing
   const bool on_cpu = late_trace(diagnosis, *delays.front()).device == "cpu";
   std::string text = fmt::format("{} {} {}", before(delays.size(), all), phrase(cause, on_cpu),
                                  beside_the_others(own / count, others / count, delays.size()));
@@ -142,10 +143,11 @@ std::string describe_root_cause(const Diagnosis& diagnosis, const LateCause& cau
     return describe_excess(diagnosis, cause.cause, costliest_delays(cause), cause.delays.size());
   // A chain: say where it leads for the costliest operation.
   const Delay* const end[] = {&root};
-  return fmt::format(
-      "it waited itself, in {}, for rank {}: there, {}", operation_name(diagnosis, *first.waited_in),
-      late_trace(diagnosis, root).rank,
-      root.excess_ns > 0 ? describe_excess(diagnosis, root.cause, end, 1) : "nothing explains the delay");
+  const std::string there =
+      root.excess_ns > 0 ? describe_excess(diagnosis, root.cause, end, 1) : std::string();
+  return fmt::format("it waited itself, in {}, for rank {}: there, {}",
+                     operation_name(diagnosis, *first.waited_in), late_trace(diagnosis, root).rank,
+                     there.empty() ? "nothing explains the delay" : there);
 }
 
 }  // namespace lockstep::analyzer

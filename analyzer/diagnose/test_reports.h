@@ -15,10 +15,13 @@ namespace lockstep::analyzer {
 
 inline constexpr Nanoseconds us = 1000;
 
-inline Report report_of(const JobBuilder& builder) {
-  Result<Analysis> analysis = analyze(builder.build());
+inline Report report_of(const Job& job) {
+  Result<Analysis> analysis = analyze(job);
   if (!analysis.ok()) ADD_FAILURE() << analysis.error().message;
   return analysis.ok() ? std::move(analysis).value().report : Report{};
+}
+inline Report report_of(const JobBuilder& builder) {
+  return report_of(builder.build());
 }
 
 inline std::vector<std::string> codes_of(const std::vector<Warning>& warnings) {

@@ -84,16 +84,23 @@ void warn_of_job(const Diagnosis& diagnosis, Warnings& warnings) {
 // Times of which nothing is known on purpose, where they lie between what is known.
 void warn_of_absences(const Diagnosis& diagnosis, const std::vector<RankWindows>& windows,
                       Warnings& warnings) {
-  std::int64_t ranks = 0, longest = 0;
+  std::int64_t ranks = 0, longest = 0, empty = 0;
   for (std::size_t i = 0; i < diagnosis.job.ranks.size(); ++i) {
     const Interval whole = windows[i].whole;
     std::int64_t absent = 0;
     for (const TimeSpan& span : diagnosis.job.ranks[i].unrecorded) {
       if (span.begin > whole.begin && span.end < whole.end) absent += span.end - span.begin;
     }
+    if (!windows[i].has_work && !diagnosis.job.ranks[i].unrecorded.empty()) ++empty;
     if (absent == 0 || !windows[i].has_work) continue;
     ++ranks;
     longest = std::max(longest, absent);
+  }
+  if (empty > 0) {
+    warnings.add("nothing_recorded", kNoRank,
+                 fmt::format("on {} nothing was recorded: what was asked for (--steps, --delay, --duration, "
+                             "--sources) did not come to pass",
+                             format_plural(empty, "rank")));
   }
   if (ranks == 0) return;
   warnings.add(

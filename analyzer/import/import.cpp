@@ -93,8 +93,10 @@ Result<Job> import_all(const std::vector<std::string>& paths, const ImportOption
   }
   // One file, one reason: nothing to add.
   if (ranks.empty() && warnings.size() == 1) return Error{std::move(warnings.front().message)};
-  return merge_ranks(fmt::format("{}", fmt::join(paths, " ")), std::move(ranks), std::move(warnings),
-                     found.value().world_size);
+  Result<Job> job = merge_ranks(fmt::format("{}", fmt::join(paths, " ")), std::move(ranks),
+                                std::move(warnings), found.value().world_size);
+  if (job.ok()) job.value().end = found.value().end;
+  return job;
 }
 
 }  // namespace

@@ -100,6 +100,7 @@ class Finder {
     Result<run::Folder> folder = run::open_folder(path);
     if (!folder.ok()) return folder.error();
     out_.world_size = std::max(out_.world_size, folder.value().world_size);
+    if (!out_.end.signal.has_value() && out_.end.exit_code.value_or(0) == 0) out_.end = folder.value().end;
     std::move(folder.value().warnings.begin(), folder.value().warnings.end(),
               std::back_inserter(out_.warnings));
     for (const fs::path& file : folder.value().rank_files) add_found(file);

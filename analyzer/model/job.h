@@ -149,6 +149,7 @@ struct Ending {
   std::vector<OpenOperation> operations;  // sorted by begin
   std::vector<std::uint32_t> ranges;      // StringTable: other ranges still open, outermost first
   Nanoseconds recorded_until = kUnknownTime;
+  bool closed = false;  // the process ended by itself, and its recording with it
   // When `lockstep record --hang-timeout` found the job silent; kUnknownTime where it did not.
   Nanoseconds hang_noted = kUnknownTime;
   std::string doing;  // what its stack showed then, in words; empty where nobody looked
@@ -189,6 +190,12 @@ struct JobGroup {
   std::int32_t own_rank = kNoRank;
 };
 
+// What became of the recorded job, as its recorder says.
+struct JobEnd {
+  std::optional<std::int32_t> exit_code;  // absent: not known, or ended by a signal
+  std::optional<std::int32_t> signal;
+};
+
 struct Job {
   std::string path;                  // as the user gave it
   std::vector<std::string> sources;  // "lockstep", "kineto"
@@ -199,6 +206,7 @@ struct Job {
   std::vector<std::int32_t> ranks_missing;
   // Aligned time t is `realtime_of_zero + t` ns since 1970; absent where the clocks were not related.
   std::optional<std::int64_t> realtime_of_zero;
+  JobEnd end;
   std::vector<Warning> warnings;
 };
 

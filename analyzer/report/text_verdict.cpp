@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <initializer_list>
+#include <string_view>
 #include <vector>
 
 #include "analyzer/report/quantity.h"
@@ -173,6 +175,42 @@ void print_blame(const Report& report, const Totals& totals, Page& page) {
   }
 }
 
+// How the job ended, if badly: whatever else is said, this comes first.
+void print_end(const Report& report, Page& page) {
+  for (const Finding& finding : report.findings) {
+    if (finding.code != "hang" && finding.code != "job_failed") continue;
+    std::string sentence = printable(finding.title);
+    if (!sentence.empty() && sentence.front() >= 'a' && sentence.front() <= 'z')
+      sentence.front() = static_cast<char>(sentence.front() - 'a' + 'A');
+    page.wrap(Line{}.bold(sentence).text("."), kIndent, kIndent);
+  }
+}
+
+void print_nothing(const Report& report, Page& page) {
+  const auto is_said = [&](std::initializer_list<std::string_view> codes) {
+    return std::any_of(report.warnings.begin(), report.warnings.end(), [&](const Warning& warning) {
+      return std::find(codes.begin(), codes.end(), warning.code) != codes.end();
+    });
+  };
+  const bool damaged = is_said({"file_damaged", "file_incomplete"}) ||
+                       std::any_of(report.ranks.begin(), report.ranks.end(),
+                                   [](const RankReport& rank) { return rank.damaged; });
+  Line line;
+  if (is_said({"nothing_recorded"})) {
+    line.bold("Nothing was recorded")
+        .text(": what was asked for (--steps, --delay, --duration, --sources) did not come to pass.");
+  } else if (damaged) {
+    line.bold("Nothing measurable is left")
+        .text(": the traces are cut or damaged where they hold device activity.");
+  } else {
+    line.bold("No device activity found")
+        .text(
+            ": there is nothing to measure. Needed are GPU kernels (a PyTorch profiler trace) or the "
+            "compute and collective ranges of docs/instrumentation.md.");
+  }
+  page.wrap(line, kIndent, kIndent);
+}
+
 }  // namespace
 
 void print_verdict(const Report& report, Page& page) {
@@ -181,22 +219,10 @@ void print_verdict(const Report& report, Page& page) {
     page.wrap(Line{}.bold("No rank could be analysed").text("; the reasons stand below."), kIndent, kIndent);
     return;
   }
+  print_end(report, page);
   const Totals totals = totals_of(report);
   if (totals.window_ns == 0) {
-    const bool damaged =
-        !all_known(report) ||
-        std::any_of(report.warnings.begin(), report.warnings.end(), [](const Warning& warning) {
-          return warning.code == "file_damaged" || warning.code == "file_incomplete";
-        });
-    damaged ? page.wrap(Line{}
-                            .bold("Nothing measurable is left")
-                            .text(": the traces are cut or damaged where they hold device activity."),
-                        kIndent, kIndent)
-            : page.wrap(Line{}
-                            .bold("No device activity found")
-                            .text(": there is nothing to measure. Needed are GPU kernels (a PyTorch profiler "
-                                  "trace) or the compute and collective ranges of docs/instrumentation.md."),
-                        kIndent, kIndent);
+    print_nothing(report, page);
     return;
   }
   print_reservations(report, page);

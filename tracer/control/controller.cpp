@@ -141,7 +141,9 @@ void Controller::notice_progress(trace::Nanoseconds now) {
   using trace::EventKind;
   const std::uint64_t progress = writer_.events_appended(EventKind::collective) +
                                  writer_.events_appended(EventKind::step) +
-                                 writer_.events_appended(EventKind::device_activity) + steps_begun_;
+                                 writer_.events_appended(EventKind::device_activity) +
+                                 // That a step began is no progress yet: what comes before it may take long.
+                                 (steps_begun_ > 0 ? steps_begun_ - 1 : 0);
   // While nothing is recorded, collectives can't be seen to end: that is no silence.
   if (progress != progress_ || (absences_.is_closed() && (gate_word() & kWatchSteps) == 0))
     progress_at_ = now;

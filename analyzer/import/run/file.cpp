@@ -115,6 +115,7 @@ class FileImport {
   }
 
   void read_clock() {
+    import_.trace.ending.closed = reader_.complete();
     std::vector<trace::ClockSnapshot> snapshots;
     read(snapshots);
     for (const trace::ClockSnapshot& snapshot : snapshots) {

@@ -48,6 +48,13 @@ void read_manifest(const fs::path& path, Folder& folder) {
                                kNoRank});
     return;
   }
+  const auto number = [&](const char* key) -> std::optional<std::int32_t> {
+    const auto found = manifest.find(key);
+    if (found == manifest.end() || !found->is_number_integer()) return std::nullopt;
+    const auto value = found->get<std::int64_t>();
+    return value >= 0 && value <= INT32_MAX ? std::optional(static_cast<std::int32_t>(value)) : std::nullopt;
+  };
+  folder.end = {number("exit_code"), number("signal")};
   const auto world = manifest.find("world_size");
   if (world == manifest.end() || !world->is_number_integer()) return;
   const auto size = world->get<std::int64_t>();
@@ -97,9 +104,11 @@ Result<Folder> open_folder(const fs::path& path) {
   std::sort(folder.process_files.begin(), folder.process_files.end());
   for (auto& [rank, file] : ranks) folder.rank_files.push_back(std::move(file));
   if (folder.rank_files.empty() && folder.process_files.empty())
-    return Error{fmt::format(
-        "{}: a run folder without traces: no process of the job emitted NVTX ranges, or none was started",
-        path.string())};
+    return Error{
+        fmt::format("{}: a run folder without traces: no process of the job did anything that is recorded "
+                    "(PyTorch, CUDA, "
+                    "NVTX), or none has been started yet",
+                    path.string())};
   if (folder.rank_files.empty())
     return Error{fmt::format(
         "{}: no process of this run was a rank ({} recorded). To read one by itself: lockstep analyze {}",

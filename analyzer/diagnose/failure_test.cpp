@@ -1,0 +1,93 @@
+// Jobs that ended with an error, hand-made: who ended first, and when nobody can tell.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "analyzer/diagnose/test_reports.h"
+
+namespace lockstep::analyzer {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::StartsWith;
+
+constexpr Nanoseconds kSecond = 1'000'000'000;
+
+// Three ranks with one computation and one all-reduce each, whose recordings end at `ends` (seconds).
+Job job_that_ended(const std::vector<Nanoseconds>& ends, const std::vector<bool>& closed, int exit_code) {
+  JobBuilder builder;
+  for (std::int32_t rank = 0; rank < std::ssize(ends); ++rank) {
+    builder.rank(rank).compute(0, 500 * us).launched(0, 1);
+    builder.rank(rank).all_reduce(500 * us, 600 * us).launched(2, 3);
+  }
+  Job job = builder.build();
+  for (std::size_t rank = 0; rank < ends.size(); ++rank) {
+    job.ranks[rank].ending.recorded_until = ends[rank] * kSecond;
+    job.ranks[rank].ending.closed = closed[rank];
+  }
+  job.end.exit_code = exit_code;
+  return job;
+}
+
+std::vector<Finding> failures(const Job& job) {
+  std::vector<Finding> found;
+  for (const Finding& finding : report_of(job).findings)
+    if (finding.code == "job_failed") found.push_back(finding);
+  return found;
+}
+
+TEST(Failure, OfAJobThatSucceededThereIsNone) {
+  EXPECT_THAT(failures(job_that_ended({5, 5, 5}, {true, true, true}, 0)), IsEmpty());
+  Job unknown = job_that_ended({5, 5, 5}, {true, true, true}, 0);
+  unknown.end.exit_code.reset();
+  EXPECT_THAT(failures(unknown), IsEmpty());
+}
+
+TEST(Failure, TheRankThatEndedLongBeforeTheOthersIsNamed) {
+  const auto found = failures(job_that_ended({9, 5, 9}, {false, false, false}, 1));
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].title,
+            "the job ended with exit code 1; rank 1 ended first, before its first step was over");
+  EXPECT_THAT(found[0].evidence,
+              ElementsAre("rank 1 was killed, or crashed", "rank 0 was killed, or crashed 4.00 s later",
+                          "rank 2 was killed, or crashed 4.00 s later"));
+}
+
+TEST(Failure, ARankThatClosedItsFileWhereTheOthersWereKilledEndedFirst) {
+  const auto found = failures(job_that_ended({5, 5, 5}, {false, false, true}, 1));
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_THAT(found[0].title, HasSubstr("rank 2 ended first"));
+}
+
+TEST(Failure, WhatTheOthersWereInIsSaid) {
+  Job job = job_that_ended({9, 5}, {false, true}, 3);
+  OpenOperation operation;
+  operation.begin = 6 * kSecond;
+  operation.name = job.ranks[0].activities[1].name;
+  job.ranks[0].ending.operations.push_back(operation);
+  const auto found = failures(job);
+  ASSERT_EQ(found.size(), 1U);
+  ASSERT_EQ(found[0].evidence.size(), 1U);
+  EXPECT_THAT(found[0].evidence[0],
+              testing::MatchesRegex("rank 0 waited in .* for 3.00 s, then was killed, or crashed"));
+}
+
+TEST(Failure, WhoWasFirstIsNotGuessed) {
+  const auto found = failures(job_that_ended({5, 6, 5}, {false, false, false}, 137));
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].title, "the job ended with exit code 137");
+  EXPECT_THAT(found[0].remedy, HasSubstr("do not tell"));
+}
+
+TEST(Failure, ASignalIsNamed) {
+  Job job = job_that_ended({5, 5, 5}, {true, true, true}, 0);
+  job.end = {std::nullopt, 9};
+  EXPECT_THAT(failures(job).at(0).title, StartsWith("the job was ended by signal 9"));
+}
+
+}  // namespace
+}  // namespace lockstep::analyzer

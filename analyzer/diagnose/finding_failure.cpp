@@ -1,0 +1,103 @@
+// A job that ended with an error: the recorder says so, and the traces say who ended first.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <optional>
+#include <vector>
+
+#include "analyzer/diagnose/finding_rules.h"
+#include "analyzer/report/quantity.h"
+
+namespace lockstep::analyzer {
+namespace {
+
+// A file that was not closed ends with its last flush: up to a second before its process did.
+constexpr Nanoseconds kLastFlush = 1'500'000'000;
+constexpr std::size_t kMostNamed = 8;
+
+// The latest time of which the rank's file knows anything.
+Nanoseconds last_sign(const RankTrace& rank) {
+  Nanoseconds last = rank.ending.recorded_until;
+  for (const StepMark& step : rank.steps) last = std::max(last, step.end);
+  if (!rank.activities.empty()) last = std::max(last, rank.activities.back().end);
+  return last;
+}
+
+// Whose end was surely the first; kNone where nobody can tell. One that closed its file ended by itself, and
+// its last sign is its end; others were killed, up to a second after their last sign.
+std::size_t first_to_end(const Job& job) {
+  std::size_t first = kNone;
+  for (std::size_t i = 0; i < job.ranks.size(); ++i)
+    if (first == kNone || last_sign(job.ranks[i]) < last_sign(job.ranks[first])) first = i;
+  if (first == kNone || last_sign(job.ranks[first]) == kUnknownTime) return kNone;
+  const Ending& ending = job.ranks[first].ending;
+  const Nanoseconds end = last_sign(job.ranks[first]) + (ending.closed ? 0 : kLastFlush);
+  for (std::size_t i = 0; i < job.ranks.size(); ++i)
+    if (i != first && last_sign(job.ranks[i]) <= end) return kNone;
+  return first;
+}
+
+// Of several ranks that stopped at about the same time, the only one that ended by itself: launchers kill the
+// rest.
+std::size_t only_one_to_close(const Job& job) {
+  std::size_t closed = kNone;
+  for (std::size_t i = 0; i < job.ranks.size(); ++i) {
+    if (!job.ranks[i].ending.closed) continue;
+    if (closed != kNone) return kNone;
+    closed = i;
+  }
+  return closed;
+}
+
+std::string in_step(const RankTrace& rank) {
+  if (rank.steps.empty()) return " before its first step was over";
+  return fmt::format(" after step {}", rank.steps.back().number);
+}
+
+void describe_others(const Job& job, std::size_t first, Finding& finding) {
+  const Nanoseconds ended = last_sign(job.ranks[first]);
+  for (std::size_t i = 0; i < job.ranks.size() && finding.evidence.size() < kMostNamed; ++i) {
+    if (i == first) continue;
+    const RankTrace& rank = job.ranks[i];
+    const Nanoseconds after = std::max<Nanoseconds>(last_sign(rank) - ended, 0);
+    const char* const how = rank.ending.closed ? "ended by itself" : "was killed, or crashed";
+    if (rank.ending.operations.empty()) {
+      finding.evidence.push_back(fmt::format("rank {} {} {} later", rank.rank, how, format_duration(after)));
+      continue;
+    }
+    const OpenOperation& operation = rank.ending.operations.front();
+    finding.evidence.push_back(
+        fmt::format("rank {} waited in {} for {}, then {}", rank.rank, job.strings.view(operation.name),
+                    format_duration(std::max<Nanoseconds>(last_sign(rank) - operation.begin, 0)), how));
+  }
+}
+
+}  // namespace
+
+void find_failure(const FindingContext& context, std::vector<Finding>& findings) {
+  const Job& job = context.diagnosis.job;
+  if (!job.end.signal.has_value() && job.end.exit_code.value_or(0) == 0) return;
+  Finding finding;
+  finding.code = "job_failed";
+  finding.severity = "high";
+  finding.title = job.end.signal.has_value()
+                      ? fmt::format("the job was ended by signal {}", *job.end.signal)
+                      : fmt::format("the job ended with exit code {}", *job.end.exit_code);
+  std::size_t first = first_to_end(job);
+  if (first == kNone) first = only_one_to_close(job);
+  if (job.ranks.size() > 1 && first != kNone) {
+    const RankTrace& rank = job.ranks[first];
+    finding.title += fmt::format("; rank {} ended first,{}", rank.rank, in_step(rank));
+    if (!rank.ending.closed)
+      finding.evidence.push_back(fmt::format("rank {} was killed, or crashed", rank.rank));
+    describe_others(job, first, finding);
+    finding.remedy =
+        fmt::format("look at what rank {} printed last; the others ended because it did", rank.rank);
+  } else {
+    finding.remedy = "look at what the job printed last; which rank ended first, the traces do not tell";
+  }
+  findings.push_back(std::move(finding));
+}
+
+}  // namespace lockstep::analyzer
