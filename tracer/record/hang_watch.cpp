@@ -91,6 +91,7 @@ void HangWatch::watch() {
     lock.unlock();
     const bool hangs = is_hang(ask_all(run_, "status", kAskMilliseconds), timeout_ns_);
     if (hangs && !noted) write_down();
+    if (noted && !hangs) say_("the job goes on: it had been silent, and does not hang");
     noted = hangs;
     lock.lock();
   }
