@@ -14,6 +14,7 @@
 #include "analyzer/diagnose/warnings.h"
 #include "analyzer/match/match.h"
 #include "analyzer/metrics/collectives.h"
+#include "analyzer/metrics/counter_summary.h"
 #include "analyzer/metrics/efficiency.h"
 #include "analyzer/metrics/group_summary.h"
 #include "analyzer/metrics/layer_summary.h"
@@ -128,7 +129,7 @@ class Analyzer {
     report().groups = summarise_groups(report());
     report().pipeline = measure_pipelines(job_, matching, analysis_.waits, pipelines, selected);
     report().layers = summarise_layers(job_, selected);
-    report().counters = summarise_counters(job_);
+    report().counters = summarise_counters(job_, selected);
     analysis_.collective_of = std::move(list.collective_of);
     find_unknown_waits(matching);
     report().unmatched = matching.unmatched;

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <map>
 #include <string_view>
 #include <tuple>
@@ -98,27 +97,6 @@ std::vector<LayerReport> summarise_layers(const Job& job,
     layer.recompute = describe(sums[2]);
     result.push_back(std::move(layer));
   }
-  return result;
-}
-
-std::vector<CounterReport> summarise_counters(const Job& job) {
-  std::vector<CounterReport> result;
-  for (const RankTrace& rank : job.ranks) {
-    for (const CounterTrack& track : rank.counters) {
-      CounterReport counter{track.name, rank.rank, static_cast<std::int64_t>(track.points.size())};
-      bool any = false;
-      for (const CounterPoint& point : track.points) {
-        if (!std::isfinite(point.value)) continue;
-        counter.min = any ? std::min(counter.min, point.value) : point.value;
-        counter.max = any ? std::max(counter.max, point.value) : point.value;
-        counter.last = point.value;
-        any = true;
-      }
-      if (any) result.push_back(std::move(counter));
-    }
-  }
-  std::stable_sort(result.begin(), result.end(),
-                   [](const CounterReport& a, const CounterReport& b) { return a.name < b.name; });
   return result;
 }
 

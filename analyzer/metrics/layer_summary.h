@@ -1,5 +1,4 @@
-// How long each layer's passes take on each rank, and what the program's counters showed (docs/metrics.md,
-// "Layers", "Counters").
+// How long each layer's passes take on each rank (docs/metrics.md, "Layers").
 #pragma once
 
 #include <cstdint>
@@ -14,8 +13,5 @@ namespace lockstep::analyzer {
 // Over the steps that `selected` holds. O(activities · log of it).
 std::vector<LayerReport> summarise_layers(const Job& job,
                                           const std::function<bool(std::optional<std::int64_t>)>& selected);
-
-// Over the whole recording. Points that are not finite count in `points` alone.
-std::vector<CounterReport> summarise_counters(const Job& job);
 
 }  // namespace lockstep::analyzer

@@ -250,6 +250,9 @@ Json counter_to_json(const CounterReport& counter, Writer& writer) {
   object["min"] = counter.min;
   object["max"] = counter.max;
   object["last"] = counter.last;
+  object["per_step"] = nullptr;
+  for (const CounterStep& step : counter.per_step)
+    object["per_step"].push_back({{"step", step.step}, {"amount", step.amount}});
   return object;
 }
 

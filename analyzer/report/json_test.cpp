@@ -51,7 +51,7 @@ TEST(ReportJson, HasEveryNameOfTheSchema) {
   report.groups = {{"dp", {0, 1}, {GroupOperation{}}}};
   report.layers = {LayerReport{}};
   report.layers[0].forward = LayerPass{1, 2, 3, 0, 1};
-  report.counters = {{"memory", 0, 3, 1, 2, 1.5}};
+  report.counters = {{"memory", 0, 3, 1, 2, 1.5, {{7, 2.5}}}};
   const json document = json::parse(to_json(report));
   EXPECT_EQ(document["schema"], "lockstep.report/1");
   expect_keys(document, {"schema", "run", "warnings", "ranks", "steps", "collectives", "pipeline", "blame",
@@ -73,7 +73,8 @@ TEST(ReportJson, HasEveryNameOfTheSchema) {
   EXPECT_TRUE(document["layers"][0]["backward"].is_null());
   EXPECT_EQ(document["layers"][0]["forward"]["max_ns"], 3);
   EXPECT_EQ(document["counters"][0], json::parse(R"({"name": "memory", "rank": 0, "points": 3, "min": 1.0,
-                                                    "max": 2.0, "last": 1.5})"));
+                                                    "max": 2.0, "last": 1.5,
+                                                    "per_step": [{"step": 7, "amount": 2.5}]})"));
   expect_keys(document["run"], {"path", "origin_ns", "sources", "world_size", "ranks_present",
                                 "ranks_missing", "steps", "unmatched"});
   ASSERT_EQ(document["ranks"].size(), 3u);

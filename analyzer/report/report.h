@@ -196,11 +196,17 @@ struct LayerReport {
   std::int32_t slowest_rank = 0;  // of all passes together
 };
 
+struct CounterStep {
+  std::int64_t step = 0;
+  double amount = 0;  // what was counted in it
+};
+
 struct CounterReport {
   std::string name;
   std::int32_t rank = 0;
   std::int64_t points = 0;
   double min = 0, max = 0, last = 0;
+  std::vector<CounterStep> per_step;  // of rates; in the order of steps
 };
 
 struct EfficiencyReport {
