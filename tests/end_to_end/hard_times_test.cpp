@@ -125,11 +125,12 @@ void HardTimes::let_it_happen() {
   }
   if (is("stalled") || is("stalled_for_ever")) {
     StalledThread writer(run_.job(), "lockstep");
+    if (!writer.is_allowed()) GTEST_SKIP() << "threads may not be held on this machine";
     const bool for_ever = is("stalled_for_ever");
-    if (!for_ever && !writer.stop_in_sleep()) GTEST_SKIP() << "threads may not be held on this machine";
+    // It writes the clocks every second, whatever the job does.
+    ASSERT_TRUE(for_ever ? writer.stop_at_write() : writer.stop_in_sleep());
     run_.leave("go");
     if (for_ever) {
-      if (!writer.stop_at_write()) GTEST_SKIP() << "threads may not be held on this machine";
       EXPECT_TRUE(writer.await_end());
     } else {
       EXPECT_TRUE(eventually([&] { return run_.is_there("flooded"); }));
@@ -173,7 +174,10 @@ void HardTimes::expect_file(const std::string& file, bool has_first) {
   const auto emitted = static_cast<std::uint64_t>(kFirst + time_.count - begin);
   EXPECT_EQ(seen.complete, expected != Second::some);
   if (expected == Second::all) {
-    EXPECT_TRUE(seen.has(source_, kFirst, time_.count)) << seen.numbers.size() << " events";
+    // The last look at the counters is bounded in time, so that not all of a sum may be there.
+    if (source_.numbered) {
+      EXPECT_TRUE(seen.has(source_, kFirst, time_.count)) << seen.numbers.size() << " events";
+    }
     EXPECT_EQ(seen.lost, 0U);
   } else if (expected == Second::accounted && source_.numbered) {
     EXPECT_GE(seen.numbers.size() + seen.lost, emitted);

@@ -19,6 +19,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr int kMostStops = 20'000;
+constexpr int kMostAttempts = 3000;           // a minute
 constexpr int kSyscallStop = SIGTRAP | 0x80;  // with PTRACE_O_TRACESYSGOOD
 
 // The system call that the stopped or sleeping thread is in; -1: none.
@@ -57,7 +58,7 @@ bool StalledThread::await_stop() {
 }
 
 bool StalledThread::stop_in_sleep() {
-  for (int attempt = 0; thread_ > 0 && attempt < 100; ++attempt) {
+  for (int attempt = 0; thread_ > 0 && attempt < kMostAttempts; ++attempt) {
     if (ptrace(PTRACE_INTERRUPT, thread_, nullptr, nullptr) != 0 || !await_stop()) return false;
     if (system_call(process_, thread_) == SYS_futex) return true;
     ptrace(PTRACE_CONT, thread_, nullptr, nullptr);

@@ -9,13 +9,15 @@ namespace lockstep::end_to_end {
 
 class StalledThread {
  public:
-  // The thread of that name. Only an ancestor may do this, and not on every machine: then it never stops.
+  // The thread of that name.
   StalledThread(pid_t process, const std::string& name);
   ~StalledThread();
   StalledThread(const StalledThread&) = delete;
   StalledThread& operator=(const StalledThread&) = delete;
 
-  // Stops the thread where it sleeps; false if it never did, or if it can't be stopped.
+  // Only an ancestor may do this, and not on every machine.
+  bool is_allowed() const { return thread_ > 0; }
+  // Stops the thread where it sleeps; false if it never did.
   bool stop_in_sleep();
   // Lets it run until it is about to write, and no further. False if it never wrote.
   bool stop_at_write();

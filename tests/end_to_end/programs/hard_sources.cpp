@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 #include <nvtx3/nvToolsExt.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <array>
@@ -112,7 +113,7 @@ class Cpu final : public Emitter {
   Cpu() {
     nvtxMarkA("begins");
     // The first sample only says since when the counters are watched. A process of one thread has no tracer.
-    for (int i = 0; i < 6000 && threads() > 1 && !has_slept("lockstep host"); ++i) usleep(10'000);
+    for (int i = 0; i < 6000 && threads() > 1 && !is_asleep("lockstep host"); ++i) usleep(10'000);
   }
   void emit(int, int count) override {
     const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
@@ -130,15 +131,16 @@ class Cpu final : public Emitter {
     std::error_code error;
     return std::distance(std::filesystem::directory_iterator("/proc/self/task", error), {});
   }
-  static bool has_slept(const std::string& name) {
+  // Waiting for its next turn, and not for a lock of the kernel's.
+  static bool is_asleep(const std::string& name) {
     std::error_code error;
     for (const auto& entry : std::filesystem::directory_iterator("/proc/self/task", error)) {
-      std::ifstream file(entry.path() / "status");
-      bool is_it = false;
-      for (std::string line; std::getline(file, line);) {
-        if (line == "Name:\t" + name) is_it = true;
-        if (is_it && line.starts_with("voluntary_ctxt_switches:") && !line.ends_with("\t0")) return true;
-      }
+      std::ifstream file(entry.path() / "comm");
+      std::string line;
+      if (!std::getline(file, line) || line != name) continue;
+      long system_call = -1;
+      std::ifstream(entry.path() / "syscall") >> system_call;
+      return system_call == SYS_futex;
     }
     return false;
   }
