@@ -23,6 +23,7 @@ class BackgroundRun {
   Outcome finish();
   std::string output() const;
   std::string error_output() const;
+  pid_t process() const { return process_; }
 
  private:
   std::string folder_;

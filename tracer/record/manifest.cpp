@@ -71,6 +71,54 @@ Json sources(const Manifest& manifest) {
   return all;
 }
 
+// Of the disk, when the run begins: room for the manifest at its end. That of some fifty ranks fits.
+constexpr std::int64_t kReserve = 64 << 10U;
+
+bool write_whole(int file, const std::string& text) {
+  std::size_t done = 0;
+  while (done < text.size()) {
+    const ssize_t written = write(file, text.data() + done, text.size() - done);
+    if (written < 0 && errno == EINTR) continue;
+    if (written == 0) errno = ENOSPC;
+    if (written <= 0) return false;
+    done += static_cast<std::size_t>(written);
+  }
+  return true;
+}
+
+// In a file of its own that then takes the old one's place, so that nobody reads half of it.
+Status write_beside(const std::string& text, const std::filesystem::path& path, std::int64_t reserve) {
+  const std::string temporary = fmt::format("{}.{}.part", path.string(), getpid());
+  const auto failed = [&](const char* what) {
+    Error error{fmt::format("cannot {} '{}': {}", what, path.string(), std::strerror(errno))};
+    unlink(temporary.c_str());
+    return error;
+  };
+  const int file = open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  if (file < 0) return failed("create");
+  if (!write_whole(file, text)) {
+    const int reason = errno;
+    close(file);
+    errno = reason;
+    return failed("write");
+  }
+  // Not every file system can; then there is none.
+  if (reserve > 0) (void)fallocate(file, FALLOC_FL_KEEP_SIZE, 0, reserve);
+  if (close(file) != 0 && errno != EINTR) return failed("write");
+  if (rename(temporary.c_str(), path.c_str()) != 0) return failed("create");
+  return {};
+}
+
+// In the old one's place on the disk, where there is no more room; only if all of it fits there.
+bool write_over(const std::string& text, const std::filesystem::path& path) {
+  const int file = open(path.c_str(), O_WRONLY | O_CLOEXEC);
+  if (file < 0) return false;
+  const auto size = static_cast<off_t>(text.size());
+  const bool written = fallocate(file, FALLOC_FL_KEEP_SIZE, 0, size) == 0 && write_whole(file, text) &&
+                       ftruncate(file, size) == 0;
+  return close(file) == 0 && written;
+}
+
 }  // namespace
 
 std::string to_utc(std::int64_t nanoseconds_since_1970) {
@@ -151,29 +199,10 @@ std::string manifest_name(const Manifest& manifest) {
 Status write_manifest(const Manifest& manifest, const std::filesystem::path& folder) {
   const std::string text = to_json(manifest);
   const std::filesystem::path path = folder / manifest_name(manifest);
-  const std::string temporary = fmt::format("{}.{}.part", path.string(), getpid());
-  const auto failed = [&](const char* what) {
-    Error error{fmt::format("cannot {} '{}': {}", what, path.string(), std::strerror(errno))};
-    unlink(temporary.c_str());
-    return error;
-  };
-  const int file = open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-  if (file < 0) return failed("create");
-  std::size_t done = 0;
-  while (done < text.size()) {
-    const ssize_t written = write(file, text.data() + done, text.size() - done);
-    if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) {
-      const int reason = written < 0 ? errno : ENOSPC;
-      close(file);
-      errno = reason;
-      return failed("write");
-    }
-    done += static_cast<std::size_t>(written);
-  }
-  if (close(file) != 0 && errno != EINTR) return failed("write");
-  if (rename(temporary.c_str(), path.c_str()) != 0) return failed("create");
-  return {};
+  const Status written = write_beside(text, path, manifest.ending.has_value() ? 0 : kReserve);
+  // A full disk is what the manifest has to tell of.
+  if (!written.ok() && manifest.ending.has_value() && write_over(text, path)) return {};
+  return written;
 }
 
 }  // namespace lockstep::tracer::record

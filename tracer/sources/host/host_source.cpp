@@ -21,6 +21,11 @@ const char* nvml_library() {
   return access("/proc/driver/nvidia/version", F_OK) == 0 ? "libnvidia-ml.so.1" : nullptr;
 }
 
+// False once the disk was full, or the file was gone.
+bool goes_on() noexcept {
+  return Recorder::instance().prepare();
+}
+
 bool is_set(const char* variable) {
   const char* const value = std::getenv(variable);
   return value != nullptr && std::string_view(value) == "1";
@@ -55,7 +60,7 @@ void HostSource::begin(SourceContext& context) {
   std::vector<Meter*> meters;
   meters.reserve(work->meters.size());
   for (const std::unique_ptr<Meter>& meter : work->meters) meters.push_back(meter.get());
-  work->sampler = std::make_unique<Sampler>(std::move(meters), std::move(counts));
+  work->sampler = std::make_unique<Sampler>(std::move(meters), std::move(counts), goes_on);
   work->inherited = work_;
   work_ = work.release();
   lost_ = 0;

@@ -18,8 +18,8 @@ constexpr std::uint32_t kStartMilliseconds = 200;
 
 }  // namespace
 
-Sampler::Sampler(std::vector<Meter*> meters, std::vector<std::size_t> counts)
-    : meters_(std::move(meters)), counts_(std::move(counts)) {}
+Sampler::Sampler(std::vector<Meter*> meters, std::vector<std::size_t> counts, bool (*goes_on)() noexcept)
+    : meters_(std::move(meters)), counts_(std::move(counts)), goes_on_(goes_on) {}
 
 bool Sampler::start() noexcept {
   pthread_attr_t attributes;
@@ -45,6 +45,7 @@ void Sampler::run() noexcept {
   while (true) {
     take_sample();
     if (stop_.load(std::memory_order_acquire) != 0) break;
+    if (goes_on_ != nullptr && !goes_on_()) break;
     // In step with the clock, not with how long a sample takes; what was slept through is not made up for.
     next += std::uint64_t{kIntervalMilliseconds} * 1'000'000U;
     const std::uint64_t now = read_monotonic();

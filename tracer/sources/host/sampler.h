@@ -16,8 +16,10 @@ class Sampler {
   static constexpr std::size_t kKept = 64;  // samples: more than six seconds in which nobody fetches them
   static constexpr std::uint32_t kStopMilliseconds = 300;
 
-  // The meters must outlive the thread, and the process if the thread does not stop in time.
-  explicit Sampler(std::vector<Meter*> meters, std::vector<std::size_t> counts);
+  // The meters must outlive the thread, and the process if the thread does not stop in time. The thread ends
+  // by itself once `goes_on` says no: nobody tells a source that the recording has ended.
+  explicit Sampler(std::vector<Meter*> meters, std::vector<std::size_t> counts,
+                   bool (*goes_on)() noexcept = nullptr);
 
   // False if there can be no thread. All signals of the calling thread should be blocked: the new one
   // inherits that. Returns when the thread runs, so that a fork finds it in nobody's allocator.
@@ -36,6 +38,7 @@ class Sampler {
 
   std::vector<Meter*> meters_;
   std::vector<std::size_t> counts_;  // quantities of each
+  bool (*goes_on_)() noexcept;
   std::array<Sample, kKept> samples_;
   std::atomic<std::uint64_t> written_{0};
   std::atomic<std::uint64_t> fetched_{0};

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstdint>
 
+#include "tracer/sources/paired_records.h"
 #include "tracer/sources/pytorch/records.h"
 #include "tracer/sources/source.h"
 
@@ -36,7 +37,29 @@ void note(RecordType type, const Record& record, const void* more, std::uint32_t
   emit(source, static_cast<std::uint8_t>(type), &record, sizeof record, more, bytes);
 }
 
-// Also where nothing is recorded now: what later records refer to, and ends of what was begun.
+// What begins and ends on a thread: both are recorded or neither (sources/paired_records.h).
+template <typename Record>
+void note_begin(RecordType type, const Record& record, const void* more = nullptr,
+                std::uint32_t bytes = 0) noexcept {
+  const SourceId source = active_source.load(std::memory_order_relaxed);
+  emit_begin(source, static_cast<std::uint8_t>(type), &record, sizeof record, more, bytes);
+}
+template <typename Record>
+void note_end(RecordType type, const Record& record) noexcept {
+  static_assert(sizeof record <= kMostEndBytes);
+  const SourceId source = active_source.load(std::memory_order_relaxed);
+  emit_end(source, static_cast<std::uint8_t>(type), &record, sizeof record);
+}
+inline void note_wait_begin() noexcept {
+  const SourceId source = active_source.load(std::memory_order_relaxed);
+  emit_begin(source, static_cast<std::uint8_t>(RecordType::wait_begin), nullptr, 0);
+}
+inline void note_wait_end() noexcept {
+  const SourceId source = active_source.load(std::memory_order_relaxed);
+  emit_end(source, static_cast<std::uint8_t>(RecordType::wait_end), nullptr, 0);
+}
+
+// Also where nothing is recorded now: what later records refer to.
 template <typename Record>
 void note_always(RecordType type, const Record& record) noexcept {
   const SourceId source = active_source.load(std::memory_order_relaxed);

@@ -54,18 +54,18 @@ void note_work(RecordType type, const void* work, std::uint64_t call = 0) noexce
 }
 
 bool noted_wait(void* self, std::int64_t milliseconds) {
-  note(RecordType::wait_begin);
+  note_wait_begin();
   const bool done = wait_for_work(self, milliseconds);
-  note(RecordType::wait_end);
+  note_wait_end();
   return done;
 }
 
 template <Wait* kOriginal>
 bool noted_message_wait(void* self, std::int64_t milliseconds) {
-  note(RecordType::wait_begin);
+  note_wait_begin();
   const bool done = (*kOriginal)(self, milliseconds);
   note_work(RecordType::message_end, self);
-  note(RecordType::wait_end);
+  note_wait_end();
   return done;
 }
 
@@ -97,15 +97,16 @@ void noted_enqueue(void* self, WorkPointer* work) {
 
 void noted_execute(const WorkPointer* work) {
   const void* const object = work->work;
-  note_work(RecordType::work_begin, object);
+  const WorkRecord record{reinterpret_cast<std::uintptr_t>(object), 0};
+  note_begin(RecordType::work_begin, record);
   execute(work);
-  note_work(RecordType::work_end, object);
+  note_end(RecordType::work_end, record);
 }
 
 void noted_finalize_backward(void* self) {
-  note(RecordType::wait_begin);
+  note_wait_begin();
   finalize_backward(self);
-  note(RecordType::wait_end);
+  note_wait_end();
 }
 
 bool follow_messages(const LoadedLibrary& torch, const char* table_name, const char* wait_name,

@@ -30,11 +30,11 @@ void begin_step(std::int64_t number) noexcept {
   note_always(RecordType::step, StepRecord{number});
 }
 
-void note_phase(RecordType type, std::int32_t phase, std::uint64_t identity) noexcept {
+PhaseRecord phase_record(std::int32_t phase, std::uint64_t identity) noexcept {
   PhaseRecord record;
   record.phase = static_cast<Phase>(phase);
   record.identity = identity;
-  note(type, record);
+  return record;
 }
 
 bool start(std::int32_t rank, std::int32_t world_size) {
@@ -97,23 +97,23 @@ void lockstep_pytorch_begin(int32_t phase, uint64_t identity) {
     } catch (...) {  // no memory: this one is not counted
     }
   }
-  pytorch::note_phase(pytorch::RecordType::phase_begin, phase, identity);
+  pytorch::note_begin(pytorch::RecordType::phase_begin, pytorch::phase_record(phase, identity));
 }
 
 void lockstep_pytorch_end(int32_t phase, uint64_t identity) {
-  pytorch::note_phase(pytorch::RecordType::phase_end, phase, identity);
+  pytorch::note_end(pytorch::RecordType::phase_end, pytorch::phase_record(phase, identity));
   if (phase != static_cast<int32_t>(pytorch::Phase::optimizer) || !pytorch::is_active()) return;
   if (const auto next = pytorch::step_counter.end_optimizer(); next.has_value()) pytorch::begin_step(*next);
 }
 
 void lockstep_pytorch_begin_range(const char* name) {
   if (name == nullptr) name = "";
-  pytorch::note(pytorch::RecordType::range_begin, pytorch::RangeRecord{pytorch::kOwnRange}, name,
-                static_cast<std::uint32_t>(strnlen(name, pytorch::kLongestRange)));
+  pytorch::note_begin(pytorch::RecordType::range_begin, pytorch::RangeRecord{pytorch::kOwnRange}, name,
+                      static_cast<std::uint32_t>(strnlen(name, pytorch::kLongestRange)));
 }
 
 void lockstep_pytorch_end_range(void) {
-  pytorch::note(pytorch::RecordType::range_end, pytorch::RangeRecord{pytorch::kOwnRange});
+  pytorch::note_end(pytorch::RecordType::range_end, pytorch::RangeRecord{pytorch::kOwnRange});
 }
 
 void lockstep_pytorch_device(int32_t cpu) {

@@ -106,6 +106,7 @@ void PytorchSource::begin(SourceContext& context) {
 
 void PytorchSource::after_fork_in_child() noexcept {
   active_source.store(Recorder::kNoSource, std::memory_order_relaxed);
+  forget_begins_after_fork();
 }
 
 void PytorchSource::consume(std::uint32_t thread, std::uint8_t type, const std::byte* body,

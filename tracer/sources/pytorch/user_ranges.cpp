@@ -51,7 +51,8 @@ NoContext begin_range(const void* function) {
   if (name == nullptr) name = "";
   if (!is_collective(name)) {
     const RangeRecord record{reinterpret_cast<std::uintptr_t>(function)};
-    note(RecordType::range_begin, record, name, static_cast<std::uint32_t>(strnlen(name, kLongestName)));
+    note_begin(RecordType::range_begin, record, name,
+               static_cast<std::uint32_t>(strnlen(name, kLongestName)));
   }
   return {};
 }
@@ -59,7 +60,7 @@ NoContext begin_range(const void* function) {
 void end_range(const void* function, void*) {
   const char* const name = name_of(function);
   if (name != nullptr && is_collective(name)) return;
-  note(RecordType::range_end, RangeRecord{reinterpret_cast<std::uintptr_t>(function)});
+  note_end(RecordType::range_end, RangeRecord{reinterpret_cast<std::uintptr_t>(function)});
 }
 
 }  // namespace

@@ -1,0 +1,98 @@
+#include "tracer/sources/paired_records.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "tracer/control/gate.h"
+
+namespace lockstep::tracer {
+
+namespace {
+
+constexpr std::uint32_t kTracked = 64;
+constexpr std::uint32_t kEndBytes = sizeof(RecordHeader) + kMostEndBytes;
+static_assert(kEndBytes % Ring::kPopBytes == 0);
+
+// What this thread has begun and not ended.
+struct Begun {
+  std::uint64_t recorded = 0;  // bit n: the begin at depth n was, and has room for its end
+  std::uint32_t depth = 0;
+};
+// As the recorder's own: no allocation at first use.
+constinit thread_local Begun begun __attribute__((tls_model("initial-exec")));
+
+void write(Ring& ring, std::byte* record, std::uint32_t size, SourceId source, std::uint8_t type,
+           std::uint32_t bytes) noexcept {
+  write_header(record, size, RecordKind::source, type, source, bytes,
+               read_ticks(Recorder::instance().ticks()));
+  ring.publish(size);
+}
+
+}  // namespace
+
+bool emit_begin(SourceId source, std::uint8_t type, const void* body, std::uint32_t bytes, const void* more,
+                std::uint32_t more_bytes) noexcept {
+  Recorder& recorder = Recorder::instance();
+  const Section section;
+  if (!section.entered()) [[unlikely]] {
+    recorder.count_reentrant();
+    return false;  // its end comes in the same handler, and goes the same way
+  }
+  const std::uint32_t level = begun.depth++;
+  const std::uint64_t bit = level < kTracked ? std::uint64_t{1} << level : 0;
+  begun.recorded &= ~bit;
+  if (source == Recorder::kNoSource || !control::is_recording()) return false;
+  Ring* const ring = recorder.ring();
+  if (ring == nullptr) [[unlikely]]
+    return false;
+  const std::uint32_t together = std::min(bytes + more_bytes, kMostBodyBytes);
+  const std::uint32_t size = sizeof(RecordHeader) + round_up_to_unit(together);
+  std::byte* const record = ring->claim(size, bit != 0 ? kEndBytes : 0);
+  if (record == nullptr) [[unlikely]] {
+    ring->count_drop();
+    return false;
+  }
+  std::byte* const out = record + sizeof(RecordHeader);
+  if (bytes != 0) std::memcpy(out, body, std::min(bytes, together));
+  if (together > bytes) std::memcpy(out + bytes, more, together - bytes);
+  write(*ring, record, size, source, type, together);
+  if (bit != 0) {
+    begun.recorded |= bit;
+    for (std::uint32_t room = 0; room < kEndBytes; room += Ring::kPopBytes) ring->reserve_pop();
+  }
+  return true;
+}
+
+bool emit_end(SourceId source, std::uint8_t type, const void* body, std::uint32_t bytes) noexcept {
+  const Section section;
+  if (!section.entered()) [[unlikely]]
+    return false;  // its begin was counted
+  const bool known = begun.depth > 0 && begun.depth <= kTracked;
+  if (begun.depth > 0) --begun.depth;
+  Ring* const ring = thread_state.ring;
+  if (known) {
+    const std::uint64_t bit = std::uint64_t{1} << begun.depth;
+    if ((begun.recorded & bit) == 0 || ring == nullptr) return false;
+    begun.recorded &= ~bit;
+    for (std::uint32_t room = 0; room < kEndBytes; room += Ring::kPopBytes) ring->release_pop();
+  } else if (ring == nullptr || !control::is_recording()) {
+    return false;
+  }
+  if (source == Recorder::kNoSource) return false;
+  const std::uint32_t body_bytes = std::min(bytes, kMostEndBytes);
+  const std::uint32_t size = sizeof(RecordHeader) + round_up_to_unit(body_bytes);
+  std::byte* const record = ring->claim_end(size);
+  if (record == nullptr) [[unlikely]] {
+    ring->count_drop();
+    return false;
+  }
+  if (body_bytes != 0) std::memcpy(record + sizeof(RecordHeader), body, body_bytes);
+  write(*ring, record, size, source, type, body_bytes);
+  return true;
+}
+
+void forget_begins_after_fork() noexcept {
+  begun.recorded = 0;
+}
+
+}  // namespace lockstep::tracer
