@@ -203,10 +203,13 @@ _as_a_whole = {FORWARD: 0, BACKWARD: 0, OPTIMIZER: 0}
 def name_phase(original, phase, identity_of=lambda args: 0, number_of=None):
     """Stands in for `original`, whose calls are a phase, whatever of it happens inside. `number_of(args, kwargs)`: the
     microbatch, from 0, or None."""
+    # torch.compile follows the program through here, and finds the original alone.
+    compiler = getattr(sys.modules["torch"], "compiler", None)
+    is_compiling = getattr(compiler, "is_compiling", lambda: False)
 
     @functools.wraps(original)
     def whole(*args, **kwargs):
-        if _as_a_whole[phase]:
+        if is_compiling() or _as_a_whole[phase]:
             return original(*args, **kwargs)
         identity = 0
         try:
