@@ -1,12 +1,14 @@
-"""Training jobs as people write them, without a word of Lockstep: jobs.py MODE OUTPUT.
+"""Training jobs as people write them, without a word of Lockstep: jobs.py MODE OUTPUT [profile].
 
 MODE: ddp (gradient accumulation, DataLoader with workers), fsdp2, fsdp1, tensor_parallel (DTensor), pipeline, killed
 (a rank dies).
 Prints the losses; leaves OUTPUT.RANK.json: what the job itself counted, by PyTorch's flight recorder and by
-wrappers of the functions that it calls.
+wrappers of the functions that it calls. Before torch 2.11 Gloo does not fill the flight recorder: there "profile"
+counts with torch.profiler, and without that word the entries are null.
 """
 import contextlib
 import functools
+import inspect
 import json
 import os
 import signal
@@ -154,6 +156,8 @@ def killed(rank, size):
 
 
 def fsdp2(rank, size):
+    if not hasattr(torch.cpu.Stream, "record_event"):  # it was made for GPUs first: torch 2.4 and 2.6
+        sys.exit(f"fsdp2 does not run on CPUs in torch {torch.__version__}")
     from torch.distributed.fsdp import fully_shard
     model = Model(WIDTH, LAYERS)
     for layer in model.layers:
@@ -181,10 +185,16 @@ def tensor_parallel(rank, size):
 
 
 def pipeline(rank, size):
-    from torch.distributed.pipelining import PipelineStage, Schedule1F1B
+    from torch.distributed.pipelining import PipelineStage, Schedule1F1B, ScheduleGPipe, schedules
+    # 1F1B of torch 2.4 and 2.6 waits for the last of several messages alone, and comes to no end on Gloo.
+    waits_for_all = "pop()" not in inspect.getsource(schedules._batch_p2p)
     module = Model(WIDTH, LAYERS // size)
-    stage = PipelineStage(module, rank, size, torch.device("cpu"))
-    schedule = Schedule1F1B(stage, 2 * size, loss_fn=lambda y, target: (y - target).pow(2).mean())
+    # Torch 2.4 wants to be shown a microbatch.
+    shown = [torch.zeros(BATCH // size, WIDTH)]
+    needed = inspect.signature(PipelineStage).parameters["input_args"].default is inspect.Parameter.empty
+    stage = PipelineStage(module, rank, size, torch.device("cpu"), *(shown if needed else []))
+    kind = Schedule1F1B if waits_for_all else ScheduleGPipe
+    schedule = kind(stage, 2 * size, loss_fn=lambda y, target: (y - target).pow(2).mean())
     optimizer = torch.optim.SGD(module.parameters(), lr=0.01)
     losses = []
     generator = torch.Generator().manual_seed(3)
@@ -204,6 +214,24 @@ def pipeline(rank, size):
     return losses
 
 
+def flight_recorder():
+    """Its entries; None where this version has none of Gloo's."""
+    dump = getattr(torch._C._distributed_c10d, "_dump_fr_trace_json", None)
+    return json.loads(dump()).get("entries") if dump is not None else None
+
+
+def profiled(profile):
+    """What torch.profiler saw, as the flight recorder would have told it: it does not know the outputs, nor the group."""
+    types = {"float": "Float", "double": "Double", "long int": "Long", "int": "Int", "unsigned char": "Byte",
+             "signed char": "Char", "bool": "Bool", "c10::BFloat16": "BFloat16", "c10::Half": "Half"}
+    events = [event for event in profile.profiler.kineto_results.events() if event.name().startswith("gloo:")]
+    # In versions before 2.5, microseconds. It is the time of issue, whichever thread carries it out.
+    events.sort(key=lambda event: event.start_ns() if hasattr(event, "start_ns") else event.start_us())
+    return [{"is_p2p": event.name() in ("gloo:send", "gloo:recv"), "profiling_name": event.name(),
+             "input_sizes": event.shapes(), "input_dtypes": [types[name] for name in event.dtypes()]}
+            for event in events]
+
+
 def main():
     mode, output = sys.argv[1], sys.argv[2]
     torch.manual_seed(0)
@@ -211,13 +239,16 @@ def main():
     count_calls()
     dist.init_process_group("gloo")
     rank = dist.get_rank()
-    losses = globals()[mode](rank, dist.get_world_size())
-    dist.barrier()
+    profile = None
+    if sys.argv[3:] == ["profile"] and flight_recorder() is None:
+        profile = torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU], record_shapes=True)
+    with profile or contextlib.nullcontext():
+        losses = globals()[mode](rank, dist.get_world_size())
+        dist.barrier()
     # In one piece: the ranks share the terminal.
     os.write(1, f"{mode} {rank} {losses}\n".encode())
-    recorded = json.loads(torch._C._distributed_c10d._dump_fr_trace_json())
     with open(f"{output}.{rank}.json", "w") as file:
-        json.dump({"flight_recorder": recorded["entries"], "counted": counted}, file)
+        json.dump({"flight_recorder": profiled(profile) if profile else flight_recorder(), "counted": counted}, file)
     dist.barrier()
     dist.destroy_process_group()
 

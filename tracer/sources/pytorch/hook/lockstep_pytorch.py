@@ -18,9 +18,10 @@ _library = None
 _following = False  # the library follows this process, and not one that it was forked from
 _refused = False
 _device_told = False
+_problems = []  # that came up before the library followed the process
 
 
-def _quiet(function):
+def quiet(function):
     """Makes a function of ours harmless: what it raises is dropped."""
 
     @functools.wraps(function)
@@ -80,6 +81,8 @@ def _follow(rank=-1, world_size=-1):
         return None
     _following = True
     _device_told = False
+    while _problems:
+        _tell_problem(_problems.pop())
     _watch_garbage_collection()
     return _library
 
@@ -87,11 +90,14 @@ def _follow(rank=-1, world_size=-1):
 def _forked():
     global _following
     _following = False
+    _as_a_whole.update((phase, 0) for phase in _as_a_whole)
 
 
 def _tell_problem(problem):
-    if _library is not None:
+    if _following:
         _library.lockstep_pytorch_problem(problem.encode("utf-8", "replace"))
+    else:
+        _problems.append(problem)
 
 
 # --- process groups ---------------------------------------------------------------------------------------------
@@ -104,7 +110,7 @@ def _address_of(instance):
     return ctypes.c_void_p.from_address(id(instance) + _OBJECT_HEADER).value
 
 
-@_quiet
+@quiet
 def _tell_group(group, ranks, description, known=False):
     library = _follow()
     if library is None:
@@ -145,7 +151,7 @@ def _description_of(group):
     return "" if description == "undefined" else description
 
 
-@_quiet
+@quiet
 def _group_was_made(c10d, made, group_size, group_rank, global_ranks):
     group = made[0] if isinstance(made, tuple) else made
     if group is None or group is c10d.GroupMember.NON_GROUP_MEMBER or not hasattr(group, "_get_backend"):
@@ -190,12 +196,47 @@ def _end(phase, identity=0):
         _library.lockstep_pytorch_end(phase, identity)
 
 
+# Phases that a framework's object has begun as a whole: what PyTorch shows of them meanwhile are parts of them.
+_as_a_whole = {FORWARD: 0, BACKWARD: 0, OPTIMIZER: 0}
+
+
+def name_phase(original, phase, identity_of=lambda args: 0, number_of=None):
+    """Stands in for `original`, whose calls are a phase, whatever of it happens inside. `number_of(args, kwargs)`: the
+    microbatch, from 0, or None."""
+    # torch.compile follows the program through here, and finds the original alone.
+    compiler = getattr(sys.modules["torch"], "compiler", None)
+    is_compiling = getattr(compiler, "is_compiling", lambda: False)
+
+    @functools.wraps(original)
+    def whole(*args, **kwargs):
+        if is_compiling() or _as_a_whole[phase]:
+            return original(*args, **kwargs)
+        identity = 0
+        try:
+            number = number_of(args, kwargs) if number_of is not None else None
+            identity = identity_of(args) if number is None else number + 1
+        except Exception:
+            if os.environ.get("LOCKSTEP_DEBUG"):
+                raise
+        _begin(phase, identity)
+        _as_a_whole[phase] += 1
+        try:
+            return original(*args, **kwargs)
+        finally:
+            _as_a_whole[phase] = max(0, _as_a_whole[phase] - 1)  # 0 already: forked meanwhile
+            _end(phase, identity)
+
+    return whole
+
+
 def _follow_backward():
     import torch
     original = torch.autograd.backward
 
     @functools.wraps(original)
     def backward(*args, **kwargs):
+        if _as_a_whole[BACKWARD]:
+            return original(*args, **kwargs)
         _begin(BACKWARD)
         try:
             return original(*args, **kwargs)
@@ -210,10 +251,12 @@ def _follow_optimizers():
                                        register_optimizer_step_pre_hook)
 
     def before(optimizer, args, kwargs):
-        _begin(OPTIMIZER, id(optimizer))
+        if not _as_a_whole[OPTIMIZER]:
+            _begin(OPTIMIZER, id(optimizer))
 
     def after(optimizer, args, kwargs):
-        _end(OPTIMIZER, id(optimizer))
+        if not _as_a_whole[OPTIMIZER]:
+            _end(OPTIMIZER, id(optimizer))
 
     register_optimizer_step_pre_hook(before)
     register_optimizer_step_post_hook(after)
@@ -240,7 +283,7 @@ def _follow_pipelines():
             setattr(base, name, _with_microbatch(getattr(base, name), phase))
 
 
-@_quiet
+@quiet
 def _stage_was_made(dist, stage):
     group = stage.group if stage.group is not None else dist.group.WORLD
     _tell_group(group, dist.get_process_group_ranks(group), _description_of(group) + " (pipeline)", known=True)
@@ -259,12 +302,34 @@ def _with_microbatch(original, phase):
     return one_chunk
 
 
+# --- frameworks, in a file of their own: most programs import none ------------------------------------------------
+
+
+def _frameworks():
+    from importlib.util import module_from_spec, spec_from_file_location
+    name = "_lockstep_frameworks"
+    if name not in sys.modules:
+        spec = spec_from_file_location(name, os.path.join(os.path.dirname(__file__), "lockstep_frameworks.py"))
+        module = module_from_spec(spec)
+        spec.loader.exec_module(module)
+        sys.modules[name] = module
+    return sys.modules[name]
+
+
+def _follow_deepspeed():
+    _frameworks().follow_deepspeed()
+
+
+def _follow_megatron():
+    _frameworks().follow_megatron()
+
+
 # --- the interpreter --------------------------------------------------------------------------------------------
 
 _OLDEST_GENERATION = 2
 
 
-@_quiet
+@quiet
 def _garbage_collected(phase, info):
     # The young generations take microseconds and come all the time; the oldest stops the world.
     if info["generation"] != _OLDEST_GENERATION or not _following:
@@ -293,6 +358,8 @@ def install(when_imported):
         when_imported(module, action)
 
     follow_later("torch.distributed.pipelining.stage", _follow_pipelines)
+    follow_later("deepspeed.runtime.engine", _follow_deepspeed)
+    follow_later("megatron.core.pipeline_parallel.schedules", _follow_megatron)
     for follow in (_follow_process_groups, _follow_backward, _follow_optimizers):
         try:
             follow()

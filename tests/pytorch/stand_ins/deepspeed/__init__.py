@@ -1,0 +1,1 @@
+from .runtime.engine import DeepSpeedEngine

@@ -1,0 +1,59 @@
+"""Phases as frameworks above PyTorch name them, by their objects: DeepSpeed's engine, Megatron-core's schedules.
+
+Loaded when one of them has been imported, by lockstep_pytorch.py, whose rules hold here too.
+"""
+import functools
+import sys
+
+import _lockstep_pytorch as core
+
+
+def follow_deepspeed():
+    """DeepSpeed's engine. Its ZeRO steps PyTorch's optimizer once for each piece of the parameters: a step is when the
+    engine applies the gradients, at the end of an accumulation. It reduces them after PyTorch's backward pass."""
+    engine = sys.modules["deepspeed.runtime.engine"].DeepSpeedEngine
+    engine.forward = core.name_phase(engine.forward, core.FORWARD)
+    engine.backward = core.name_phase(engine.backward, core.BACKWARD)
+    engine._take_model_step = core.name_phase(engine._take_model_step, core.OPTIMIZER, lambda args: id(args[0]))
+
+
+def follow_megatron():
+    """Megatron-core's schedules: a pass of a microbatch, also where the backward pass calls the engine of autograd
+    directly."""
+    schedules = sys.modules["megatron.core.pipeline_parallel.schedules"]
+    position = schedules.forward_step.__code__.co_varnames.index("current_microbatch")
+    microbatches = {}  # by what a forward pass has returned, for the backward pass that is handed it
+
+    def number_of_forward(args, kwargs):
+        return kwargs.get("current_microbatch", args[position] if position < len(args) else None)
+
+    def number_of_backward(args, kwargs):
+        output = args[1] if len(args) > 1 else kwargs["output_tensor"]
+        return microbatches.pop(_identity_of(output), None)
+
+    original = schedules.forward_step
+    named = core.name_phase(original, core.FORWARD, number_of=number_of_forward)
+
+    @functools.wraps(original)
+    def forward_step(*args, **kwargs):
+        returned = named(*args, **kwargs)
+        _note_microbatch(microbatches, returned, lambda: number_of_forward(args, kwargs))
+        return returned
+
+    schedules.forward_step = forward_step
+    schedules.backward_step = core.name_phase(schedules.backward_step, core.BACKWARD, number_of=number_of_backward)
+
+
+# As many as wait for their backward pass, and many more: evaluation leaves them behind.
+_MOST_MICROBATCHES = 4096
+
+
+def _identity_of(output):
+    return id(output[0] if isinstance(output, list) else output)
+
+
+@core.quiet
+def _note_microbatch(microbatches, returned, number):
+    if len(microbatches) >= _MOST_MICROBATCHES:
+        microbatches.clear()
+    microbatches[_identity_of(returned[0] if isinstance(returned, tuple) else returned)] = number()
