@@ -7,7 +7,7 @@
 namespace lockstep::analyzer::kineto {
 namespace {
 
-std::string quoted(std::string_view text) {
+std::string in_quotes(std::string_view text) {
   return fmt::format("\"{}\"", text);
 }
 
@@ -54,7 +54,7 @@ std::string RandomTrace::object(std::vector<Field> fields) {
     fields.erase(fields.begin() + static_cast<std::ptrdiff_t>(below(fields.size())));
   std::string text = fmt::format("{{{}", space());
   for (std::size_t i = 0; i < fields.size(); ++i) {
-    text += fmt::format("{}{}{}{}:{}{}{}", i == 0 ? "" : ",", i == 0 ? "" : space(), quoted(fields[i].first),
+    text += fmt::format("{}{}{}{}:{}{}{}", i == 0 ? "" : ",", i == 0 ? "" : space(), in_quotes(fields[i].first),
                         space(), space(), fields[i].second, space());
   }
   text += '}';
@@ -69,11 +69,11 @@ std::vector<RandomTrace::Field> RandomTrace::collective_arguments() {
   static constexpr const char* kTypes[] = {"Float", "BFloat16", "Long", "Byte", "Mystery"};
   static constexpr const char* kRanks[] = {"\"[0, 1]\"", "[0, 1]", "\"[3, 1, 0, 2]\"", "\"[0, 1, ...]\"",
                                            "\"\""};
-  std::vector<Field> fields{{"Collective name", quoted(any(kCollectives))}, {"dtype", quoted(any(kTypes))}};
+  std::vector<Field> fields{{"Collective name", in_quotes(any(kCollectives))}, {"dtype", in_quotes(any(kTypes))}};
   if (chance(90)) fields.emplace_back("In msg nelems", std::to_string(below(5000)));
   if (chance(90)) fields.emplace_back("Out msg nelems", std::to_string(below(5000)));
   if (chance(70)) {
-    fields.emplace_back("Process Group Name", quoted(chance(50) ? "0" : "tp"));
+    fields.emplace_back("Process Group Name", in_quotes(chance(50) ? "0" : "tp"));
     fields.emplace_back("Process Group Ranks", any(kRanks));
     if (chance(80)) fields.emplace_back("Group size", chance(50) ? "4" : "2");
   }
@@ -105,8 +105,8 @@ std::string RandomTrace::device_event() {
   if (chance(25))
     for (Field& field : collective_arguments()) arguments.push_back(std::move(field));
   return object({{"ph", "\"X\""},
-                 {"cat", quoted(any(kCategories))},
-                 {"name", quoted(any(kNames))},
+                 {"cat", in_quotes(any(kCategories))},
+                 {"name", in_quotes(any(kNames))},
                  {"pid", "0"},
                  {"tid", chance(80) ? "7" : "20"},
                  {"ts", time()},
@@ -119,8 +119,8 @@ std::string RandomTrace::launch_event() {
                                            "cudaMemcpyAsync",  "cudaGraphLaunch",
                                            "cudaEventQuery",   "cudaStreamSynchronize"};
   return object({{"ph", "\"X\""},
-                 {"cat", quoted(chance(80) ? "cuda_runtime" : "cuda_driver")},
-                 {"name", quoted(any(kNames))},
+                 {"cat", in_quotes(chance(80) ? "cuda_runtime" : "cuda_driver")},
+                 {"name", in_quotes(any(kNames))},
                  {"pid", "100"},
                  {"tid", std::to_string(1 + below(2))},
                  {"ts", time()},
@@ -136,8 +136,8 @@ std::string RandomTrace::host_event() {
   static constexpr const char* kCategories[] = {"user_annotation", "user_annotation", "cpu_op",
                                                 "python_function", "gpu_user_annotation"};
   return object({{"ph", "\"X\""},
-                 {"cat", quoted(any(kCategories))},
-                 {"name", quoted(any(kNames))},
+                 {"cat", in_quotes(any(kCategories))},
+                 {"name", in_quotes(any(kNames))},
                  {"pid", "100"},
                  {"tid", std::to_string(1 + below(2))},
                  {"ts", time()},

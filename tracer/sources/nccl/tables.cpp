@@ -191,13 +191,20 @@ Status finalize(void* context) noexcept {
 
 }  // namespace lockstep::tracer::nccl
 
-using namespace lockstep::tracer::nccl;  // NOLINT(google-build-using-namespace): for the tables below
+using namespace lockstep::tracer;        // NOLINT(google-build-using-namespace): for the tables below
+using namespace lockstep::tracer::nccl;  // NOLINT(google-build-using-namespace)
 
 extern "C" {
-abi::TableV1 ncclProfiler_v1 = {"Lockstep", init_v1, start_event, stop_event, record_event_state, finalize};
-abi::TableV2 ncclProfiler_v2 = {"Lockstep", init_v1, start_event, stop_event, record_event_state, finalize};
-abi::TableV3 ncclProfiler_v3 = {"Lockstep", init_v1, start_event, stop_event, record_event_state, finalize};
-abi::TableV4 ncclProfiler_v4 = {"Lockstep", init_v4, start_event, stop_event, record_event_state, finalize};
-abi::TableV5 ncclProfiler_v5 = {"Lockstep", init_v5, start_event, stop_event, record_event_state, finalize};
-abi::TableV6 ncclProfiler_v6 = {"Lockstep", init_v5, start_event, stop_event, record_event_state, finalize};
+nccl::abi::TableV1 ncclProfiler_v1 = {"Lockstep",         init_v1, start_event, stop_event,
+                                      record_event_state, finalize};
+nccl::abi::TableV2 ncclProfiler_v2 = {"Lockstep",         init_v1, start_event, stop_event,
+                                      record_event_state, finalize};
+nccl::abi::TableV3 ncclProfiler_v3 = {"Lockstep",         init_v1, start_event, stop_event,
+                                      record_event_state, finalize};
+nccl::abi::TableV4 ncclProfiler_v4 = {"Lockstep",         init_v4, start_event, stop_event,
+                                      record_event_state, finalize};
+nccl::abi::TableV5 ncclProfiler_v5 = {"Lockstep",         init_v5, start_event, stop_event,
+                                      record_event_state, finalize};
+nccl::abi::TableV6 ncclProfiler_v6 = {"Lockstep",         init_v5, start_event, stop_event,
+                                      record_event_state, finalize};
 }
