@@ -17,6 +17,7 @@
 #include "tracer/record/attach.h"
 #include "tracer/record/hang_watch.h"
 #include "tracer/record/launch.h"
+#include "tracer/record/live_run.h"
 #include "tracer/record/manifest.h"
 #include "tracer/record/progress.h"
 #include "tracer/record/recording.h"
@@ -191,6 +192,25 @@ Child::Environment tracer_environment(const Options& options, const fs::path& li
   return environment;
 }
 
+// Says what is no longer there of what this run wrote. False: the folder is not ours to write into any more.
+bool tell_what_vanished(const FolderWatch& watch, const fs::path& folder) {
+  const std::string run = shown_path(folder);
+  if (watch.belongs_to_another()) {
+    say(fmt::format(
+        "{} belongs to another run by now: what was recorded of this job was deleted while it ran", run));
+    return false;
+  }
+  const std::vector<std::string> vanished = watch.vanished();
+  if (!vanished.empty() || watch.was_taken()) {
+    say(fmt::format(
+        "{}: {} while the job ran: what stood in there is lost, and what follows is of the rest", run,
+        vanished.empty() ? "its manifest was deleted"
+                         : counted(vanished.size(), "trace file was", "trace files were") + " deleted"));
+  }
+  std::error_code error;
+  return fs::is_directory(folder, error);
+}
+
 void undo_folder(const RunFolder& folder, const Manifest& manifest) {
   std::error_code ignored;
   fs::remove(folder.path / manifest_name(manifest), ignored);
@@ -266,10 +286,15 @@ Ending record(const Options& options) {
   if (options.plan.hang_timeout_ns > 0 && folder.has_value() && manifest.other_tool.empty() && watches)
     hang_watch.emplace(folder->path, options.plan.hang_timeout_ns,
                        [](const std::string& message) { say(message); });
-  const Ending ending = child.wait([&] { progress.show(); });
+  std::optional<FolderWatch> watch;
+  if (folder.has_value()) watch.emplace(folder->path, manifest_name(manifest), manifest.start_realtime);
+  const Ending ending = child.wait([&] {
+    progress.show();
+    if (watch.has_value()) watch->look();
+  });
   hang_watch.reset();
   progress.clear();
-  if (!folder.has_value()) return ending;
+  if (!folder.has_value() || !tell_what_vanished(*watch, folder->path)) return ending;
   remove_control_folder(folder->path);
 
   manifest.end_realtime = realtime_now();
