@@ -22,7 +22,9 @@ constexpr const char* kExamples =
     "\n"
     "Every rank may come once. The runs stay as they are; what they hold is copied.\n"
     "\n"
-    "Exit code: 0 joined; 1 a run could not be read or the files not written; 2 wrong usage.\n";
+    "Exit code: 0 joined; 1 a run could not be read or the files not written; 2 wrong usage, or an output "
+    "folder\n"
+    "that holds something.\n";
 
 }  // namespace
 
@@ -31,15 +33,20 @@ int run_collect(int argc, char** argv) {
                "lockstep collect");
   std::vector<std::string> runs;
   std::string output;
-  bool quiet = false;
+  bool quiet = false, force = false;
   app.add_option("RUNS", runs, "The run folders to join")->required();
   app.add_option("-o,--output", output, "The run folder to create")->required()->option_text("RUN");
+  app.add_flag("--force", force, "Overwrite a run that is in the folder; other files are never touched");
   app.add_flag("-q,--quiet", quiet, "Say nothing where all went well");
   app.footer(kExamples);
   if (const auto exit_code = parse(app, argc, argv)) return *exit_code;
   const std::vector<std::filesystem::path> paths(runs.begin(), runs.end());
-  const Result<tracer::record::Collected> collected = tracer::record::collect(paths, output);
-  if (!collected.ok()) return fail("collect", collected.error());
+  bool refused = false;
+  const Result<tracer::record::Collected> collected = tracer::record::collect(paths, output, force, &refused);
+  if (!collected.ok()) {
+    const int failure = fail("collect", collected.error());
+    return refused ? kUsage : failure;
+  }
   if (quiet) return kSuccess;
   const tracer::record::Collected& run = collected.value();
   for (const std::string& note : run.notes) fmt::print(stderr, "lockstep collect: {}\n", note);
@@ -47,7 +54,9 @@ int run_collect(int argc, char** argv) {
   fmt::print("{}: {} and {} of {} ({})\n", output, counted(run.ranks, "rank", "ranks"),
              counted(run.processes, "other process", "other processes"),
              counted(run.hosts.size(), "host", "hosts"), fmt::join(run.hosts, ", "));
-  if (!run.missing_ranks.empty()) fmt::print("still missing: ranks {}\n", fmt::join(run.missing_ranks, ", "));
+  if (!run.missing_ranks.empty())
+    fmt::print("still missing: {} {}\n", run.missing_ranks.size() == 1 ? "rank" : "ranks",
+               fmt::join(run.missing_ranks, ", "));
   fmt::print("next: lockstep analyze {}\n", output);
   return kSuccess;
 }

@@ -28,10 +28,34 @@ std::optional<int> parse(CLI::App& app, int argc, char** argv) {
     fmt::print("{}", app.help());
     return kSuccess;
   } catch (const CLI::ParseError& error) {
-    fmt::print(stderr, "{}: {}\nSee {} --help.\n", app.get_name(), error.what(), app.get_name());
+    fmt::print(stderr, "{}: {}\nSee {} --help.\n", app.get_name(), explain(app, error), app.get_name());
     return kUsage;
   }
   return std::nullopt;
+}
+
+std::string explain(const CLI::App& app, const CLI::ParseError& error) {
+  const std::string text = error.what();
+  const std::size_t colon = text.find(": ");
+  const std::string name = text.substr(0, colon);
+  if (!name.starts_with("-") || colon == std::string::npos) return text;
+  // "--output: 1 required TEXT missing"
+  if (dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr &&
+      text.find("required") != std::string::npos) {
+    const CLI::Option* const option = app.get_option_no_throw(name);
+    return fmt::format("{} needs a value{}", name,
+                       option != nullptr ? ": " + option->get_description() : std::string());
+  }
+  // "--color: red not in {auto,always,never}"
+  constexpr std::string_view kNotIn = " not in {";
+  const std::size_t list = text.find(kNotIn);
+  if (list == std::string::npos || !text.ends_with("}")) return text;
+  std::string allowed = text.substr(list + kNotIn.size());
+  allowed.pop_back();
+  for (std::size_t comma = allowed.find(','); comma != std::string::npos;
+       comma = allowed.find(',', comma + 2))
+    allowed.insert(comma + 1, " ");
+  return fmt::format("{} {}: give one of {}", name, text.substr(colon + 2, list - colon - 2), allowed);
 }
 
 int fail(std::string_view verb, const Error& error) {

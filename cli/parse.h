@@ -14,6 +14,9 @@ namespace lockstep::cli {
 // printed, or the command line is wrong and stderr says how.
 std::optional<int> parse(CLI::App& app, int argc, char** argv);
 
+// What is wrong with the command line, in our words: the flag, its value, what it may be.
+std::string explain(const CLI::App& app, const CLI::ParseError& error);
+
 // Prints "lockstep VERB: message" to stderr and returns kFailure.
 int fail(std::string_view verb, const Error& error);
 

@@ -6,12 +6,13 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
-#include <cstdint>
+#include <cstdlib>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "cli/parse.h"
 #include "cli/record_plan.h"
 #include "tracer/record/attach.h"
 #include "tracer/record/record.h"
@@ -33,16 +34,24 @@ constexpr const char* kExamples =
     "  lockstep record --ring 30s --hang-timeout 10m -- ./train         the last 30 s of what went wrong\n"
     "  lockstep record --attach run status                              of a running job, on this host\n"
     "\n"
-    "What is recorded, of the command and of all processes that it starts: every NVTX call; what PyTorch does\n"
+    "What is recorded, of the command and of all processes that it starts: every NVTX call; what PyTorch "
+    "does\n"
     "(collectives, steps, phases); what they do on NVIDIA GPUs (kernels, copies, waits, and the calls that\n"
-    "launch them, through CUPTI; NCCL's operations); on request (--cpu) counters of the host. One file a rank\n"
+    "launch them, through CUPTI; NCCL's operations); on request (--cpu) counters of the host. One file a "
+    "rank\n"
     "(rank-<N>.lst) and one for each process that is no rank. Rank and world size come from the variables "
     "of\n"
     "torchrun, Open MPI, PMI and Slurm. The run folder's manifest.json says what ran and what came of it.\n"
     "\n"
-    "Exit code: the command's own; 127 if it does not exist, 126 if it cannot be executed; 2 for a wrong "
+    "Every flag of what is recorded has a variable that is its default: LOCKSTEP_STEPS for --steps, and so "
+    "on\n"
+    "(docs/recording.md).\n"
+    "\n"
+    "Exit code: the command's own, also where the run folder cannot be written: then the command runs\n"
+    "unrecorded, and that is said. 127 if it does not exist, 126 if it cannot be executed; 2 for a wrong "
     "command\n"
-    "line or a run folder that holds something. Killed by a signal: so is lockstep.\n";
+    "line or a run folder that holds something or is being recorded into. Killed by a signal: so is "
+    "lockstep.\n";
 
 // The command isn't an option of ours: its place in the usage line has to be said.
 class Help : public CLI::Formatter {
@@ -82,8 +91,9 @@ int wrong_usage(std::string_view message) {
 int attach(const std::string& run, const std::vector<std::string>& words) {
   constexpr std::array<std::string_view, 4> kRequests{"start", "stop", "snapshot", "status"};
   if (words.size() != 1 || std::find(kRequests.begin(), kRequests.end(), words.front()) == kRequests.end()) {
-    return wrong_usage(fmt::format("--attach {} {}: say one of start, stop, snapshot and status", run,
-                                   fmt::join(words, " ")));
+    return wrong_usage(fmt::format("--attach {}: say one of start, stop, snapshot and status behind it{}",
+                                   run,
+                                   words.empty() ? "" : fmt::format(", not '{}'", fmt::join(words, " "))));
   }
   return tracer::record::attach(run, words.front());
 }
@@ -101,23 +111,11 @@ int record_command(int argc, char** argv) {
   app.add_flag("--force", options.force,
                "Overwrite a run that is in the folder; other files are never touched");
   app.add_flag("-q,--quiet", options.quiet, "No progress line and no summary");
-  app.add_flag(
-      "--cpu", options.cpu,
-      "Counters ten times a second: CPU time, run-queue delay, faults, network, GPU clocks and power");
-  app.add_option("--buffer-size", options.buffer_megabytes,
-                 "MiB of buffers in each process, at most; more lets bursts through that would be lost [64]")
-      ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{65536}))
-      ->option_text("MiB");
   std::string python_hook = "on";
   app.add_option("--python-hook", python_hook,
                  "on: follow PyTorch in every Python process of the command; off: leave Python alone [on]")
       ->check(CLI::IsMember({"on", "off"}))
       ->option_text("on|off");
-  std::string cuda_api = "launches";
-  app.add_option("--cuda-api", cuda_api,
-                 "Calls of the CUDA API to record: launches (and copies, fills, waits), or all [launches]")
-      ->check(CLI::IsMember({"launches", "all"}))
-      ->option_text("WHICH");
   std::string attached;
   app.add_option(
          "--attach", attached,
@@ -134,7 +132,7 @@ int record_command(int argc, char** argv) {
     fmt::print("{}", app.help());
     return 0;
   } catch (const CLI::ParseError& error) {
-    return wrong_usage(error.what());
+    return wrong_usage(explain(app, error));
   }
   const std::vector<std::string> left = app.remaining();
   if (!left.empty() && (split.has_dashes || left.front().starts_with('-'))) {
@@ -150,12 +148,11 @@ int record_command(int argc, char** argv) {
   if (app.count("--output") != 0 && run.empty()) {
     return wrong_usage("--output '' names no folder");
   }
-  if (const Status status = fill_plan(plan, app, options); !status.ok()) {
+  if (const Status status = fill_plan(plan, app, std::getenv, options); !status.ok()) {
     return wrong_usage(status.error().message);
   }
   options.run = run;
   options.python_hook = python_hook == "on";
-  options.all_cuda_calls = cuda_api == "all";
   const tracer::record::Ending ending = tracer::record::record(options);
   if (ending.signal == 0) return ending.exit_code;
   tracer::record::die_by(ending.signal);

@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <charconv>
-#include <cmath>
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -17,34 +15,123 @@ namespace {
 namespace control = tracer::control;
 
 constexpr std::uint64_t kMegabyte = 1'000'000;
-constexpr std::uint64_t kMostMegabytes = 1'000'000'000;
+constexpr std::uint64_t kMebibyte = std::uint64_t{1} << 20U;
+constexpr std::uint64_t kLeastBuffer = std::uint64_t{64} << 10U;
+constexpr std::uint64_t kMostBuffer = std::uint64_t{64} << 30U;
+
+// What was asked for, by a flag or else by its variable.
+struct Given {
+  std::string name;  // "--steps 5:3" or "LOCKSTEP_STEPS=5:3": how errors begin
+  std::string value;
+  bool by_flag = true;
+};
+
+class Asking {
+ public:
+  Asking(const CLI::App& app, const std::function<const char*(const char*)>& lookup)
+      : app_(app), lookup_(lookup) {}
+  std::optional<Given> get(const char* flag, const std::string& text, const char* variable_name) const {
+    if (app_.count(flag) != 0) return Given{fmt::format("{} {}", flag, text), text, true};
+    return variable(variable_name);
+  }
+  std::optional<Given> variable(const char* variable) const {
+    const char* const value = lookup_(variable);
+    if (value == nullptr || value[0] == '\0') return std::nullopt;
+    return Given{fmt::format("{}={}", variable, value), value, false};
+  }
+
+ private:
+  const CLI::App& app_;
+  const std::function<const char*(const char*)>& lookup_;
+};
+
+Status wrong(const Given& given, std::string_view allowed) {
+  return Error{fmt::format("{}: {}", given.name, allowed)};
+}
 
 // A time greater than none.
-Status read_time(const char* flag, const std::string& text, std::int64_t& time) {
-  const std::optional<std::int64_t> value = control::parse_duration(text);
+Status read_time(const Given& given, std::int64_t& time) {
+  const std::optional<std::int64_t> value = control::parse_duration(given.value);
   if (!value.has_value() || *value == 0)
-    return Error{fmt::format("{} {}: give a time above 0, as in 30, 30s, 500ms, 2.5m or 1h", flag, text)};
+    return wrong(given, "give a time above 0, as in 30, 30s, 500ms, 2.5m or 1h");
   time = *value;
   return {};
 }
 
-Status read_factor(const std::string& text, double& factor) {
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size() || !std::isfinite(value) || value <= 1)
-    return Error{fmt::format(
-        "--ring-factor {}: give a number above 1, as in 2: a step that takes twice the median", text)};
-  factor = value;
+// A bare number counts in `unit` after the flag, and in bytes in the variable.
+Status read_size(const Given& given, std::uint64_t unit, std::string_view of_unit, std::uint64_t least,
+                 std::uint64_t most, std::string_view range, std::uint64_t& bytes) {
+  const std::optional<std::uint64_t> value = control::parse_size(given.value, given.by_flag ? unit : 1);
+  if (!value.has_value() || *value < least || *value > most)
+    return wrong(given, fmt::format("give a size{}, as in 512MB, 1.5GB or 64MiB; a number alone is in {}",
+                                    range, given.by_flag ? of_unit : "bytes"));
+  bytes = *value;
   return {};
 }
 
-Status read_megabytes(const std::string& text, std::uint64_t& bytes) {
-  std::uint64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size() || value == 0 || value > kMostMegabytes)
-    return Error{
-        fmt::format("--max-size {}: give a number of megabytes, from 1 to {}", text, kMostMegabytes)};
-  bytes = value * kMegabyte;
+Status read_times(const PlanArguments& arguments, const Asking& asking, control::Plan& plan) {
+  struct Time {
+    const char* flag;
+    const std::string& text;
+    const char* variable;
+    std::int64_t& time;
+  };
+  for (const Time& time :
+       {Time{"--delay", arguments.delay, "LOCKSTEP_DELAY", plan.delay_ns},
+        Time{"--duration", arguments.duration, "LOCKSTEP_DURATION", plan.duration_ns},
+        Time{"--ring", arguments.ring, "LOCKSTEP_RING", plan.ring_ns},
+        Time{"--hang-timeout", arguments.hang_timeout, "LOCKSTEP_HANG_TIMEOUT", plan.hang_timeout_ns}}) {
+    const std::optional<Given> given = asking.get(time.flag, time.text, time.variable);
+    if (!given.has_value()) continue;
+    if (Status status = read_time(*given, time.time); !status.ok()) return status;
+  }
+  const auto factor = asking.get("--ring-factor", arguments.ring_factor, "LOCKSTEP_RING_FACTOR");
+  if (!factor.has_value()) return {};
+  if (plan.ring_ns == 0) return factor->by_flag ? wrong(*factor, "means nothing without --ring") : Status{};
+  const std::optional<double> value = control::parse_factor(factor->value);
+  if (!value.has_value())
+    return wrong(*factor, "give a number above 1, as in 2: a step that takes twice the median");
+  plan.ring_factor = *value;
+  return {};
+}
+
+Status read_sizes(const PlanArguments& arguments, const Asking& asking, tracer::record::Options& options) {
+  if (const auto given = asking.get("--max-size", arguments.max_size, "LOCKSTEP_MAX_SIZE")) {
+    if (Status status =
+            read_size(*given, kMegabyte, "megabytes", 1, UINT64_MAX, " above 0", options.plan.max_bytes);
+        !status.ok())
+      return status;
+  }
+  if (const auto given = asking.get("--buffer-size", arguments.buffer_size, "LOCKSTEP_BUFFER_SIZE")) {
+    if (Status status = read_size(*given, kMebibyte, "MiB", kLeastBuffer, kMostBuffer, " from 64KiB to 64GiB",
+                                  options.buffer_bytes);
+        !status.ok())
+      return status;
+  }
+  // It has no flag, and goes to the job as it is.
+  if (const auto given = asking.variable("LOCKSTEP_RING_MEMORY")) {
+    std::uint64_t ignored = 0;
+    return read_size(*given, 1, "bytes", 1, UINT64_MAX, " above 0", ignored);
+  }
+  return {};
+}
+
+Status read_sources(const PlanArguments& arguments, const Asking& asking, tracer::record::Options& options) {
+  if (const auto given = asking.get("--sources", arguments.sources, "LOCKSTEP_SOURCES")) {
+    if (const std::optional<std::string> unknown = control::unknown_source(given->value))
+      return wrong(*given, fmt::format("'{}' is no source; there are {}", *unknown,
+                                       fmt::join(control::kSourceNames, ", ")));
+    options.sources = given->value;
+  }
+  options.cpu = arguments.cpu;
+  if (const auto given = asking.variable("LOCKSTEP_CPU"); given && !arguments.cpu) {
+    if (given->value != "0" && given->value != "1") return wrong(*given, "give 1 for --cpu, or 0");
+    options.cpu = given->value == "1";
+  }
+  if (const auto given = asking.get("--cuda-api", arguments.cuda_api, "LOCKSTEP_CUDA_API")) {
+    if (given->value != "launches" && given->value != "all") return wrong(*given, "give launches or all");
+    options.all_cuda_calls = given->value == "all";
+  }
   return {};
 }
 
@@ -52,20 +139,35 @@ Status read_megabytes(const std::string& text, std::uint64_t& bytes) {
 
 void describe(CLI::App& app, PlanArguments& arguments) {
   app.add_option("--steps", arguments.steps,
-                 "Record only these steps, by the job's own numbers: N, A:B, A: or :B (both ends included)")
+                 "Record only these steps, by the job's own numbers: N, A:B, A: or :B (both ends included). "
+                 "What one usually wants: no matter how long the job takes to get there")
       ->option_text("A:B");
-  app.add_option("--delay", arguments.delay, "Record nothing for this long after the job's start")
+  app.add_option("--delay", arguments.delay,
+                 "Record nothing for this long after the start of the command: launcher and imports, often a "
+                 "minute, are part of it")
       ->option_text("TIME");
   app.add_option("--duration", arguments.duration,
-                 "Record for this long: from the job's start, the end of --delay, or the first of --steps")
+                 "Record for this long: from the start of the command, the end of --delay, or the first of "
+                 "--steps")
       ->option_text("TIME");
   app.add_option("--sources", arguments.sources,
                  fmt::format("What to record, of {} [what each source does by default]",
                              fmt::join(control::kSourceNames, ",")))
       ->option_text("LIST");
+  app.add_flag(
+      "--cpu", arguments.cpu,
+      "Counters ten times a second: CPU time, run-queue delay, faults, network, GPU clocks and power");
+  app.add_option("--cuda-api", arguments.cuda_api,
+                 "Calls of the CUDA API to record: launches (and copies, fills, waits), or all [launches]")
+      ->option_text("WHICH");
   app.add_option("--max-size", arguments.max_size,
-                 "Stop recording a process whose file has this many megabytes; the job goes on")
-      ->option_text("MB");
+                 "Stop recording a process whose file has this size, as in 512MB or 2GB (a number alone: "
+                 "megabytes); the job goes on")
+      ->option_text("SIZE");
+  app.add_option("--buffer-size", arguments.buffer_size,
+                 "Buffers in each process, at most, as in 256MiB (a number alone: MiB); more lets bursts "
+                 "through that would be lost [64MiB]")
+      ->option_text("SIZE");
   app.add_option("--ring", arguments.ring,
                  "Keep the last TIME in memory, and write it when a step is slow, on a hang, on --attach RUN "
                  "snapshot, and at the end")
@@ -80,43 +182,21 @@ void describe(CLI::App& app, PlanArguments& arguments) {
       ->option_text("TIME");
 }
 
-Status fill_plan(const PlanArguments& arguments, const CLI::App& app, tracer::record::Options& options) {
+Status fill_plan(const PlanArguments& arguments, const CLI::App& app,
+                 const std::function<const char*(const char*)>& lookup, tracer::record::Options& options) {
+  const Asking asking(app, lookup);
   control::Plan& plan = options.plan;
-  const auto given = [&](const char* flag) { return app.count(flag) != 0; };
-  if (given("--steps")) {
-    plan.steps = control::parse_steps(arguments.steps);
+  if (const auto given = asking.get("--steps", arguments.steps, "LOCKSTEP_STEPS")) {
+    plan.steps = control::parse_steps(given->value);
     if (!plan.steps.has_value())
-      return Error{fmt::format(
-          "--steps {}: give a step or a range of steps, the first not above the last, as in 3, 3:5, 3: or :5",
-          arguments.steps)};
+      return wrong(
+          *given,
+          "give a step or a range of steps, from 0 on and the first not above the last, as in 3, 3:5, "
+          "3: or :5");
   }
-  struct Time {
-    const char* flag;
-    const std::string& text;
-    std::int64_t& time;
-  };
-  for (const Time& time : {Time{"--delay", arguments.delay, plan.delay_ns},
-                           Time{"--duration", arguments.duration, plan.duration_ns},
-                           Time{"--ring", arguments.ring, plan.ring_ns},
-                           Time{"--hang-timeout", arguments.hang_timeout, plan.hang_timeout_ns}}) {
-    if (!given(time.flag)) continue;
-    if (Status status = read_time(time.flag, time.text, time.time); !status.ok()) return status;
-  }
-  if (given("--sources")) {
-    if (const std::optional<std::string> unknown = control::unknown_source(arguments.sources))
-      return Error{fmt::format("--sources {}: '{}' is no source; there are {}", arguments.sources, *unknown,
-                               fmt::join(control::kSourceNames, ", "))};
-    options.sources = arguments.sources;
-  }
-  if (given("--max-size")) {
-    if (Status status = read_megabytes(arguments.max_size, plan.max_bytes); !status.ok()) return status;
-  }
-  if (given("--ring-factor")) {
-    if (!given("--ring"))
-      return Error{fmt::format("--ring-factor {}: means nothing without --ring", arguments.ring_factor)};
-    if (Status status = read_factor(arguments.ring_factor, plan.ring_factor); !status.ok()) return status;
-  }
-  return {};
+  if (Status status = read_times(arguments, asking, plan); !status.ok()) return status;
+  if (Status status = read_sizes(arguments, asking, options); !status.ok()) return status;
+  return read_sources(arguments, asking, options);
 }
 
 }  // namespace lockstep::cli

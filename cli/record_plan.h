@@ -1,7 +1,9 @@
-// The part of `lockstep record`'s command line that says what of the job is recorded.
+// The part of `lockstep record`'s command line that says what of the job is recorded. Each flag has a
+// variable of the environment that is its default (docs/recording.md), read by the same code.
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <functional>
 #include <string>
 
 #include "trace/result.h"
@@ -10,11 +12,15 @@
 namespace lockstep::cli {
 
 struct PlanArguments {
-  std::string steps, duration, delay, sources, max_size, ring, ring_factor, hang_timeout;
+  std::string steps, duration, delay, sources, max_size, ring, ring_factor, hang_timeout, buffer_size,
+      cuda_api;
+  bool cpu = false;
 };
 
 void describe(CLI::App& app, PlanArguments& arguments);
-// After parsing. The error names the flag, its value and what it may be.
-Status fill_plan(const PlanArguments& arguments, const CLI::App& app, tracer::record::Options& options);
+// After parsing. `lookup` returns a variable's value or nullptr, as getenv does. The error names the flag or
+// the variable, its value and what it may be.
+Status fill_plan(const PlanArguments& arguments, const CLI::App& app,
+                 const std::function<const char*(const char*)>& lookup, tracer::record::Options& options);
 
 }  // namespace lockstep::cli

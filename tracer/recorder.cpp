@@ -8,14 +8,13 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <cstdlib>
 #include <cstring>
 #include <new>
-#include <string_view>
 #include <utility>
 
 #include "tracer/control/controller.h"
+#include "tracer/control/plan.h"
 #include "tracer/sources/nvtx/registry.h"
 #include "tracer/sources/source.h"
 #include "tracer/wake.h"
@@ -44,11 +43,7 @@ bool was_fork_locker() noexcept {
 std::uint64_t buffer_budget() {
   const char* text = std::getenv("LOCKSTEP_BUFFER_SIZE");
   if (text == nullptr) return RingPool::kDefaultBudget;
-  const std::string_view view(text);
-  std::uint64_t bytes = 0;
-  const auto [end, error] = std::from_chars(view.data(), view.data() + view.size(), bytes);
-  if (error != std::errc{} || end != view.data() + view.size() || bytes == 0) return RingPool::kDefaultBudget;
-  return bytes;
+  return control::parse_size(text, 1).value_or(RingPool::kDefaultBudget);
 }
 
 // What the writer thread works with. A forked child inherits the memory without the thread: it can't take its

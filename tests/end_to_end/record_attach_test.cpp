@@ -81,6 +81,7 @@ TEST(Attach, StopEndsTheRecordingAndStatusSaysSo) {
   EXPECT_EQ(status.exit_code, 0) << status.standard_error;
   EXPECT_THAT(status.standard_output, HasSubstr("rank-0"));
   EXPECT_THAT(status.standard_output, HasSubstr("yes"));
+  EXPECT_THAT(status.standard_output, testing::ContainsRegex("rank-0 +[0-9]+ +2 ")) << "the step it is in";
   const Outcome stop = job.attach("stop");
   EXPECT_EQ(stop.exit_code, 0);
   EXPECT_THAT(stop.standard_output, HasSubstr("no: stopped by lockstep record --attach"));
@@ -119,6 +120,8 @@ TEST(Attach, NobodyToSpeakToIsAnError) {
   EXPECT_THAT(attach(run.folder / "nothing", "stop").standard_error, HasSubstr("no such run folder"));
   EXPECT_EQ(attach(run.run_path(), "restart").exit_code, 2);
   EXPECT_THAT(attach(run.run_path(), "restart").standard_error, HasSubstr("start, stop, snapshot"));
+  EXPECT_THAT(end_to_end::run({binary("lockstep"), "record", "--attach", run.run_path()}).standard_error,
+              HasSubstr(run.run_path() + ": say one of"));
 }
 
 TEST(Attach, AJobThatLeavesItsFolderStillAnswers) {

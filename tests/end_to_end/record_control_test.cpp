@@ -161,20 +161,27 @@ TEST(RecordSize, EndsTheRecordingNotTheJob) {
 }
 
 TEST(RecordPlan, WrongValuesAreNamed) {
-  const std::map<std::string, std::string> cases{{"--steps 5:3", "--steps 5:3"},
-                                                 {"--steps x", "--steps x"},
-                                                 {"--steps ''", "--steps "},
-                                                 {"--delay -1", "--delay"},
-                                                 {"--delay 0", "--delay 0"},
-                                                 {"--duration soon", "--duration soon"},
-                                                 {"--sources nvtx,cuda", "'cuda'"},
-                                                 {"--sources ''", "there are nvtx, cupti"},
-                                                 {"--max-size 0", "--max-size 0"},
-                                                 {"--max-size 1.5", "--max-size 1.5"},
-                                                 {"--ring 1d", "--ring 1d"},
-                                                 {"--ring 10s --ring-factor 1", "--ring-factor 1"},
-                                                 {"--ring-factor 2", "without --ring"},
-                                                 {"--hang-timeout never", "--hang-timeout never"}};
+  const std::map<std::string, std::string> cases{
+      {"--steps 5:3", "--steps 5:3"},
+      {"--steps x", "--steps x"},
+      {"--steps -1", "--steps -1"},
+      {"--steps ''", "--steps "},
+      {"--delay -1", "--delay"},
+      {"--delay 0", "--delay 0"},
+      {"--duration soon", "--duration soon"},
+      {"--sources nvtx,cuda", "'cuda'"},
+      {"--sources ''", "there are nvtx, cupti"},
+      {"--max-size 0", "--max-size 0"},
+      {"--max-size 1.5", "--max-size 1.5"},
+      {"--max-size 5XB", "--max-size 5XB: give a size"},
+      {"--buffer-size 0", "--buffer-size 0: give a size from 64KiB"},
+      {"--cuda-api some", "--cuda-api some: give launches or all"},
+      {"--python-hook maybe", "--python-hook maybe: give one of "},
+      {"--output", "--output needs a value: The run folder"},
+      {"--ring 1d", "--ring 1d"},
+      {"--ring 10s --ring-factor 1", "--ring-factor 1"},
+      {"--ring-factor 2", "without --ring"},
+      {"--hang-timeout never", "--hang-timeout never"}};
   for (const auto& [arguments, message] : cases) {
     const TemporaryFolder folder;
     const Outcome outcome = shell(
@@ -183,6 +190,52 @@ TEST(RecordPlan, WrongValuesAreNamed) {
     EXPECT_THAT(outcome.standard_error, HasSubstr(message)) << arguments;
     EXPECT_TRUE(std::filesystem::is_empty(folder.path())) << arguments;
   }
+}
+
+TEST(RecordPlan, BlanksInListsAndUnitsOfSizesAreTaken) {
+  RecordedRun run;
+  record(run, steps({"3"}), {"RANK=0"},
+         {"--sources", "nvtx, cpu", "--max-size", "1GB", "--buffer-size", "16MiB", "--steps", "1:"});
+  EXPECT_EQ(run.outcome.exit_code, 0) << run.outcome.standard_error;
+  EXPECT_THAT(step_numbers(run.open()), ElementsAre(1, 2));
+  EXPECT_EQ(run.open().metadata().at("source.cpu"), "recording");
+  EXPECT_EQ(run.manifest().at("sources").at("cupti").at("state"), "not asked for");
+}
+
+TEST(RecordVariables, AreTheDefaultsOfTheirFlags) {
+  const std::vector<std::string> variables{"RANK=0", "LOCKSTEP_STEPS=1:2", "LOCKSTEP_MAX_SIZE=5000000",
+                                           "LOCKSTEP_CPU=0"};
+  RecordedRun run;
+  record(run, steps({"4"}), variables);
+  EXPECT_THAT(step_numbers(run.open()), ElementsAre(1, 2));
+  EXPECT_EQ(run.open().metadata().at("LOCKSTEP_MAX_SIZE"), "5000000") << "bytes";
+  RecordedRun flagged;
+  record(flagged, steps({"4"}), variables, {"--steps", "3", "--max-size", "7"});
+  EXPECT_THAT(step_numbers(flagged.open()), ElementsAre(3));
+  EXPECT_EQ(flagged.open().metadata().at("LOCKSTEP_MAX_SIZE"), "7000000");
+}
+
+TEST(RecordVariables, WrongOnesAreNamed) {
+  for (const char* variable :
+       {"LOCKSTEP_STEPS=5:3", "LOCKSTEP_DELAY=soon", "LOCKSTEP_DURATION=0", "LOCKSTEP_RING=1d",
+        "LOCKSTEP_HANG_TIMEOUT=x", "LOCKSTEP_MAX_SIZE=much", "LOCKSTEP_BUFFER_SIZE=0",
+        "LOCKSTEP_SOURCES=bogus", "LOCKSTEP_CPU=yes", "LOCKSTEP_CUDA_API=some", "LOCKSTEP_RING_MEMORY=x"}) {
+    RecordedRun run;
+    record(run, {"true"}, {variable});
+    EXPECT_EQ(run.outcome.exit_code, 2) << variable;
+    EXPECT_THAT(run.outcome.standard_error, HasSubstr(std::string("lockstep record: ") + variable + ": "));
+    EXPECT_FALSE(std::filesystem::exists(run.run_path())) << variable;
+  }
+}
+
+TEST(RecordSteps, AWindowThatTheJobNeverCameToSaysWhatThereWas) {
+  RecordedRun run;
+  record(run, steps({"6"}), {"RANK=0", "WORLD_SIZE=1"}, {"--steps", "100:110"});
+  EXPECT_EQ(run.outcome.exit_code, 0);
+  EXPECT_THAT(run.outcome.standard_error, HasSubstr("but nothing happened in --steps 100:110"));
+  EXPECT_THAT(run.outcome.standard_error, HasSubstr("the job had steps 0 to 5"));
+  EXPECT_THAT(run.outcome.standard_error, Not(HasSubstr("next: lockstep analyze")));
+  EXPECT_EQ(run.manifest().at("ranks").at(0).at("steps_seen"), nlohmann::json::parse("[0, 5]"));
 }
 
 }  // namespace

@@ -130,8 +130,10 @@ TEST(Record, CommandThatCannotBeExecutedIs126) {
   std::ofstream(file) << "text";
   record(run, {file});
   EXPECT_EQ(run.outcome.exit_code, 126);
+  EXPECT_THAT(run.outcome.standard_error, HasSubstr("chmod +x"));
   record(run, {run.folder.path().string()});
   EXPECT_EQ(run.outcome.exit_code, 126);
+  EXPECT_THAT(run.outcome.standard_error, HasSubstr("it is a directory"));
   EXPECT_FALSE(std::filesystem::exists(run.run_path()));
 }
 

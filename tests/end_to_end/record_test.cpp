@@ -13,6 +13,7 @@
 #include <fstream>
 #include <map>
 #include <set>
+#include <sstream>
 
 #include "tests/end_to_end/recorded_run.h"
 
@@ -57,6 +58,11 @@ TEST(Record, JobWithoutNvtxIsLeftAloneAndSaysSo) {
   EXPECT_EQ(run.outcome.standard_output, "out\n");
   EXPECT_THAT(run.outcome.standard_error, StartsWith("err\n"));
   EXPECT_THAT(run.outcome.standard_error, HasSubstr("nothing was recorded"));
+  // Short, and not wider than a terminal.
+  std::istringstream said(run.outcome.standard_error);
+  int lines = 0;
+  for (std::string line; std::getline(said, line); ++lines) EXPECT_LE(line.size(), 100U) << line;
+  EXPECT_LE(lines, 3);
   EXPECT_THAT(run.files(), IsEmpty());
   EXPECT_EQ(run.manifest().at("sources").at("nvtx").at("state"), "nothing came");
 }

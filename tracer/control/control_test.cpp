@@ -62,8 +62,8 @@ TEST(Steps, AreReadAsAnalyzeReadsThem) {
   EXPECT_EQ(range("7:7"), "7");
   EXPECT_EQ(range("7:"), "7:");
   EXPECT_EQ(range(":7"), ":7");
-  EXPECT_EQ(range("-3:2"), "-3:2");
-  for (const char* text : {"", ":", "x", "1:x", "x:1", "2:1", "1:2:3", "1-2", "1.5"})
+  for (const char* text :
+       {"", ":", "x", "1:x", "x:1", "2:1", "1:2:3", "1-2", "1.5", "-1", "-3:2", ":-1", "-2:"})
     EXPECT_EQ(range(text), "none") << text;
 }
 
@@ -101,11 +101,29 @@ TEST(Plans, WhatIsNotUnderstoodIsNamedAndIgnored) {
               ElementsAre(HasSubstr("LOCKSTEP_STEPS=many"), HasSubstr("LOCKSTEP_RING_FACTOR")));
 }
 
+TEST(Sizes, AreReadWithTheirUnits) {
+  constexpr std::uint64_t kMega = 1'000'000;
+  EXPECT_EQ(parse_size("5", kMega), 5 * kMega);
+  EXPECT_EQ(parse_size("5", 1), 5U);
+  EXPECT_EQ(parse_size("512MB", 1), 512 * kMega);
+  EXPECT_EQ(parse_size("1GB", 1), 1000 * kMega);
+  EXPECT_EQ(parse_size("1.5 GB", 1), 1500 * kMega);
+  EXPECT_EQ(parse_size("64MiB", 1), std::uint64_t{64} << 20U);
+  EXPECT_EQ(parse_size("2TiB", 1), std::uint64_t{2} << 40U);
+  for (const char* text : {"", "0", "0MB", "-1", "1.5", "1.5.5MB", "MB", "1 M", "1Mb", "many", "1e3", ".5GB",
+                           "5.GB", "9999999999TB", "99999999999999999999"})
+    EXPECT_FALSE(parse_size(text, kMega).has_value()) << text;
+}
+
 TEST(Sources, UnknownOnesAreFound) {
   EXPECT_FALSE(unknown_source("nvtx").has_value());
   EXPECT_FALSE(unknown_source("nvtx,cupti,nccl,pytorch,cpu").has_value());
   EXPECT_EQ(unknown_source("nvtx,cuda"), "cuda");
   EXPECT_EQ(unknown_source("nvtx,"), "");
+  EXPECT_FALSE(unknown_source(" nvtx, cpu ,nvml").has_value());
+  EXPECT_EQ(unknown_source("nvtx, cu da"), "cu da");
+  EXPECT_TRUE(names_source("nvtx, cpu", "cpu"));
+  EXPECT_FALSE(names_source("nvtx, cpu", "cupti"));
   EXPECT_EQ(unknown_source(""), "");
 }
 
@@ -243,7 +261,12 @@ TEST(Gate, SourcesAreToldOnceAChangeAndAgreeInTheEnd) {
 TEST(Gate, StepsOpenAndCloseIt) {
   EXPECT_EQ(current_step(), kNoStep);
   step_began(5);
-  EXPECT_EQ(current_step(), kNoStep) << "nobody asked";
+  EXPECT_EQ(current_step(), 5) << "known also where nobody asked for steps";
+  EXPECT_EQ(gate_word(), 0U);
+  EXPECT_EQ(seen_steps(), std::nullopt);
+  step_seen(7);
+  step_seen(6);
+  EXPECT_EQ(to_string(*seen_steps()), "6:7");
   record_only_steps(3, 4);
   EXPECT_FALSE(is_recording());
   const std::map<std::int64_t, bool> expected{{1, false}, {2, false}, {3, true},

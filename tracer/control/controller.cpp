@@ -223,7 +223,10 @@ void Controller::end_drain(trace::Nanoseconds now, bool first_moments) {
   keep_time(now);
   keep_size();
   notice_progress(now);
-  if (!save_cause_.empty()) save(std::exchange(save_cause_, {}), now);
+  // One drain later: sources that bring the records of several threads into order first have not seen the end
+  // of the slow step before.
+  if (!save_due_.empty()) save(save_due_, now);
+  save_due_ = std::exchange(save_cause_, {});
   // A process that lives for a moment needs no socket.
   if (first_moments) return;
   if (!endpoint_tried_) {
@@ -235,10 +238,18 @@ void Controller::end_drain(trace::Nanoseconds now, bool first_moments) {
 }
 
 void Controller::finish(trace::Nanoseconds now) {
+  // Where nothing was recorded the recorder says what there would have been.
+  const bool window = plan_.steps.has_value() || plan_.delay_ns > 0 || plan_.duration_ns > 0;
+  if (const std::optional<StepRange> seen = seen_steps(); window && seen.has_value())
+    writer_.set_metadata("control.steps_seen", to_string(*seen));
   endpoint_.close();
   absences_.settle(now, gate_word());
   absences_.finish(now);
-  if (plan_.ring_ns > 0) save("the process ended", now);
+  if (plan_.ring_ns == 0) return;
+  for (const std::string& cause : {save_due_, save_cause_}) {
+    if (!cause.empty()) save(cause, now);
+  }
+  save("the process ended", now);
 }
 
 }  // namespace lockstep::tracer::control

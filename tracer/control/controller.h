@@ -75,6 +75,7 @@ class Controller {
   bool endpoint_tried_ = false;
   bool time_is_ours_ = true;  // --delay and --duration count: nobody has started recording by hand
   std::string save_cause_;    // something asked for it in this drain
+  std::string save_due_;      // and in the one before
 };
 
 }  // namespace lockstep::tracer::control

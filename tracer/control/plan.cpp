@@ -63,7 +63,7 @@ std::optional<StepRange> parse_steps(std::string_view text) {
     if (word.empty()) return true;
     const auto value = parse_number<std::int64_t>(word);
     number = value.value_or(0);
-    return value.has_value();
+    return value.has_value() && number >= 0;  // steps are counted from 0
   };
   if (!read(text.substr(0, colon), range.first)) return std::nullopt;
   if (colon == std::string_view::npos) {
@@ -117,15 +117,81 @@ std::string to_seconds(std::int64_t nanoseconds) {
   return fraction.empty() ? whole : whole + "." + fraction;
 }
 
+std::optional<std::uint64_t> parse_size(std::string_view text, std::uint64_t unit) {
+  struct Unit {
+    std::string_view suffix;
+    std::uint64_t bytes;
+  };
+  constexpr std::uint64_t kKilo = 1000;
+  constexpr std::uint64_t kKibi = 1024;
+  constexpr std::array kUnits{Unit{"KiB", kKibi},
+                              Unit{"MiB", kKibi * kKibi},
+                              Unit{"GiB", kKibi * kKibi * kKibi},
+                              Unit{"TiB", kKibi * kKibi * kKibi * kKibi},
+                              Unit{"kB", kKilo},
+                              Unit{"KB", kKilo},
+                              Unit{"MB", kKilo * kKilo},
+                              Unit{"GB", kKilo * kKilo * kKilo},
+                              Unit{"TB", kKilo * kKilo * kKilo * kKilo}};
+  bool has_unit = false;
+  for (const Unit& known : kUnits) {
+    if (!remove_suffix(text, known.suffix)) continue;
+    unit = known.bytes;
+    has_unit = true;
+    while (remove_suffix(text, " ")) {
+    }
+    break;
+  }
+  const std::size_t point = has_unit ? text.find('.') : std::string_view::npos;
+  const std::string_view fraction = point == std::string_view::npos ? "0" : text.substr(point + 1);
+  const auto whole = parse_number<std::uint64_t>(text.substr(0, point));
+  if (!all_digits(text.substr(0, point)) || !whole.has_value() || !all_digits(fraction) ||
+      fraction.size() > kFractionDigits || *whole > (UINT64_MAX >> 1U) / unit - 1)
+    return std::nullopt;
+  __extension__ using Wide = unsigned __int128;
+  Wide part = parse_number<std::uint64_t>(fraction).value_or(0);
+  part *= unit;
+  for (std::size_t i = 0; i < fraction.size(); ++i) part /= 10;
+  const std::uint64_t bytes = *whole * unit + static_cast<std::uint64_t>(part);
+  return bytes != 0 ? std::optional(bytes) : std::nullopt;
+}
+
+namespace {
+
+// The first name of the list, without the blanks around it; the list becomes what follows. False behind the
+// last.
+bool next_name(std::optional<std::string_view>& list, std::string_view& name) {
+  if (!list.has_value()) return false;
+  const std::size_t comma = list->find(',');
+  name = list->substr(0, comma);
+  const std::size_t begin = std::min(name.find_first_not_of(' '), name.size());
+  name = name.substr(begin, name.find_last_not_of(' ') + 1 - begin);
+  list = comma == std::string_view::npos ? std::nullopt : std::optional(list->substr(comma + 1));
+  return true;
+}
+
+}  // namespace
+
 std::optional<std::string> unknown_source(std::string_view list) {
-  while (true) {
-    const std::size_t comma = list.find(',');
-    const std::string_view name = list.substr(0, comma);
+  std::optional<std::string_view> rest = list;
+  for (std::string_view name; next_name(rest, name);) {
     if (std::find(kSourceNames.begin(), kSourceNames.end(), name) == kSourceNames.end())
       return std::string(name);
-    if (comma == std::string_view::npos) return std::nullopt;
-    list = list.substr(comma + 1);
   }
+  return std::nullopt;
+}
+
+bool names_source(std::string_view list, std::string_view wanted) {
+  std::optional<std::string_view> rest = list;
+  for (std::string_view name; next_name(rest, name);) {
+    if (name == wanted) return true;
+  }
+  return false;
+}
+
+std::optional<double> parse_factor(std::string_view text) {
+  const auto value = parse_number<double>(text);
+  return value.has_value() && std::isfinite(*value) && *value > 1 ? value : std::nullopt;
 }
 
 Plan plan_from(const std::function<const char*(const char*)>& lookup) {
@@ -136,15 +202,12 @@ Plan plan_from(const std::function<const char*(const char*)>& lookup) {
   reading.read("LOCKSTEP_START", parse_number<std::int64_t>, set(plan.start_realtime));
   reading.read("LOCKSTEP_DELAY", parse_duration, set(plan.delay_ns));
   reading.read("LOCKSTEP_DURATION", parse_duration, set(plan.duration_ns));
-  reading.read("LOCKSTEP_MAX_SIZE", parse_number<std::uint64_t>, set(plan.max_bytes));
+  const auto parse_bytes = [](std::string_view text) { return parse_size(text, 1); };
+  reading.read("LOCKSTEP_MAX_SIZE", parse_bytes, set(plan.max_bytes));
   reading.read("LOCKSTEP_RING", parse_duration, set(plan.ring_ns));
   plan.ring_memory = kDefaultRingMemory;
-  reading.read("LOCKSTEP_RING_MEMORY", parse_number<std::uint64_t>,
+  reading.read("LOCKSTEP_RING_MEMORY", parse_bytes,
                [&](std::uint64_t bytes) { plan.ring_memory = std::max(bytes, kLeastRingMemory); });
-  const auto parse_factor = [](std::string_view text) -> std::optional<double> {
-    const auto value = parse_number<double>(text);
-    return value.has_value() && std::isfinite(*value) && *value > 1 ? value : std::nullopt;
-  };
   reading.read("LOCKSTEP_RING_FACTOR", parse_factor, set(plan.ring_factor));
   reading.read("LOCKSTEP_HANG_TIMEOUT", parse_duration, set(plan.hang_timeout_ns));
   return plan;

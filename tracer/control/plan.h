@@ -15,7 +15,8 @@
 namespace lockstep::tracer::control {
 
 // The names that --sources takes. An unset list means what each records by default.
-inline constexpr std::array<std::string_view, 5> kSourceNames{"nvtx", "cupti", "nccl", "pytorch", "cpu"};
+inline constexpr std::array<std::string_view, 6> kSourceNames{"nvtx",    "cupti", "nccl",
+                                                              "pytorch", "cpu",   "nvml"};
 
 // Both ends included, as in `lockstep analyze --steps`.
 struct StepRange {
@@ -46,8 +47,8 @@ Plan plan_from(const std::function<const char*(const char*)>& lookup);
 // The variables that say so, for plan_from().
 std::vector<std::pair<std::string, std::string>> to_environment(const Plan& plan);
 
-// "3", "3:5", "3:" and ":5"; nothing where the text is none of these, or the first step is greater than the
-// last.
+// "3", "3:5", "3:" and ":5"; nothing where the text is none of these, a number is negative, or the first step
+// is greater than the last.
 std::optional<StepRange> parse_steps(std::string_view text);
 std::string to_string(const StepRange& steps);
 // "30", "30s", "2.5s", "500ms", "2m", "1h": nanoseconds. Nothing for anything else, for negative times and
@@ -55,7 +56,15 @@ std::string to_string(const StepRange& steps);
 std::optional<std::int64_t> parse_duration(std::string_view text);
 // Seconds, exactly: "2.5".
 std::string to_seconds(std::int64_t nanoseconds);
-// A name of `list` (separated by commas) that is no source's; nothing if all are.
+// A number above 1: "2", "1.5".
+std::optional<double> parse_factor(std::string_view text);
+// "64MiB", "1GB", "1.5 GB", "512kB": bytes; a bare number counts in `unit` bytes. Nothing for anything else,
+// and for sizes of which there is none (0, 2^63 and more).
+std::optional<std::uint64_t> parse_size(std::string_view text, std::uint64_t unit);
+// A name of `list` (separated by commas, blanks around them do not count) that is no source's; nothing if all
+// are.
 std::optional<std::string> unknown_source(std::string_view list);
+// Whether `name` is in such a list.
+bool names_source(std::string_view list, std::string_view name);
 
 }  // namespace lockstep::tracer::control

@@ -3,17 +3,28 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+
+#include "tracer/control/plan.h"
 
 namespace lockstep::tracer::control {
 
 // This rank begins a step: `number` is the job's own. Called before the step's range is recorded, by NVTX
-// pushes with a `lockstep.step` payload and by the PyTorch hook. Costs one load where nobody asked for steps.
-// Any thread; no effect in a signal handler that interrupted the tracer.
+// pushes with a `lockstep.step` payload and by the PyTorch hook. Costs a store where nobody asked for steps.
+// Any thread; in a signal handler that interrupted the tracer only the number is noted.
 void step_began(std::int64_t number) noexcept;
 
-// The last number that step_began() was told; kNoStep before the first. Known only where steps are watched.
+// Where NVTX calls do not look for steps, because nobody asked for them: the writer thread tells the number.
+void note_step(std::int64_t number) noexcept;
+
+// The last number of these; kNoStep before the first.
 inline constexpr std::int64_t kNoStep = INT64_MIN;
 std::int64_t current_step() noexcept;
+
+// The job has a step of this number, whether it is recorded or not: what to say where nothing was. For a
+// source that only counts (PyTorch) a step is one that has ended.
+void step_seen(std::int64_t number) noexcept;
+std::optional<StepRange> seen_steps() noexcept;
 
 // Only steps from `first` to `last`, both included, are recorded; before the first of them nothing is. Called
 // before any thread emits.

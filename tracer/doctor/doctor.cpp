@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <utility>
 
+#include "tracer/doctor/nothing_recorded.h"
 #include "tracer/environment.h"
 
 namespace lockstep::tracer::doctor {
@@ -38,11 +40,17 @@ constexpr std::array kSteps{
 
 Examination examine(Situation situation, const std::vector<std::string>& required,
                     const std::function<void(const std::string&)>& progress) {
-  progress("asking Python");
-  situation.python = ask_python(situation.machine, situation.command);
+  // Of a job that runs elsewhere this machine's Python says nothing.
+  const std::optional<Obstacle> obstacle = find_obstacle(situation.machine, situation.command);
+  const bool elsewhere = obstacle.has_value() && obstacle->elsewhere;
+  if (!elsewhere) {
+    progress("asking Python");
+    situation.python = ask_python(situation.machine, situation.command);
+  }
   Examination result;
   result.host = host_name();
   for (const Step& step : kSteps) {
+    if (elsewhere && (step.check == check_python || step.check == check_torch)) continue;
     progress(std::string("looking at ") + step.what);
     step.check(situation, result.checks);
   }

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -71,6 +72,20 @@ TEST(Examination, WithoutOurLibraryNothingIsRecorded) {
   for (const SourceVerdict& source : examination.sources)
     EXPECT_EQ(source.state, State::missing) << source.name;
   EXPECT_EQ(examination.sources[0].reason, "liblockstep-inject.so is not there");
+}
+
+TEST(Examination, AJobThatRunsElsewhereHasNoPythonOfThisMachine) {
+  for (const auto& [word, elsewhere] :
+       {std::pair{"docker", true}, {"ssh", true}, {"sudo", false}, {"train", false}}) {
+    FakeMachine machine;
+    Situation situation{machine, {word, "run", "x"}, "/runs", Result<std::string>(std::string("/opt/x.so"))};
+    const Examination examination = examine(std::move(situation), {}, [](const std::string&) {});
+    const bool asked =
+        std::any_of(examination.checks.begin(), examination.checks.end(), [](const Check& check) {
+          return check.name.starts_with("python.") || check.name.starts_with("pytorch.");
+        });
+    EXPECT_EQ(asked, !elsewhere) << word;
+  }
 }
 
 TEST(Text, OneLineACheckAndRemediesBelow) {

@@ -16,6 +16,7 @@ struct Wrapper {
   const char* name;
   const char* reason;
   const char* remedy;
+  bool elsewhere = true;
 };
 
 // Programs that start the job elsewhere, or with another environment than ours.
@@ -33,9 +34,9 @@ constexpr std::array kWrappers{
     Wrapper{"kubectl", "the job runs in a pod, which gets neither this environment nor our library",
             "make lockstep record the first words of the pod's command"},
     Wrapper{"sudo", "sudo clears the environment through which the job is recorded",
-            "put lockstep record behind it: sudo lockstep record -o RUN -- COMMAND"},
+            "put lockstep record behind it: sudo lockstep record -o RUN -- COMMAND", false},
     Wrapper{"su", "su starts a shell with another environment",
-            "run lockstep record as that user: su USER -c 'lockstep record -o RUN -- COMMAND'"},
+            "run lockstep record as that user: su USER -c 'lockstep record -o RUN -- COMMAND'", false},
 };
 
 std::string base_name(const std::string& path) {
@@ -45,7 +46,7 @@ std::string base_name(const std::string& path) {
 std::optional<Obstacle> find_wrapper(const std::vector<std::string>& command) {
   const std::string first = base_name(command.front());
   for (const Wrapper& wrapper : kWrappers) {
-    if (first == wrapper.name) return Obstacle{wrapper.reason, wrapper.remedy, true};
+    if (first == wrapper.name) return Obstacle{wrapper.reason, wrapper.remedy, true, wrapper.elsewhere};
   }
   const auto has = [&](std::initializer_list<std::string_view> words) {
     return std::any_of(command.begin() + 1, command.end(), [&](const std::string& word) {
@@ -88,8 +89,7 @@ std::optional<Obstacle> find_obstacle(const Machine& machine, const std::vector<
 std::vector<std::string> explain_nothing_recorded(const Machine& machine,
                                                   const std::vector<std::string>& command) {
   if (const std::optional<Obstacle> obstacle = find_obstacle(machine, command)) {
-    return {fmt::format("the reason may be: {}.", obstacle->reason),
-            fmt::format("Try: {}.", obstacle->remedy)};
+    return {obstacle->reason, fmt::format("try this: {}", obstacle->remedy)};
   }
   const Interpreter python = find_interpreter(machine, command);
   const auto has = [&](const char* flag) {
@@ -97,10 +97,10 @@ std::vector<std::string> explain_nothing_recorded(const Machine& machine,
   };
   if (python.from_command && (has("-I") || has("-E") || has("-S"))) {
     return {
-        fmt::format("the reason may be: {} runs with -I, -E or -S, and so without the start-up hook by which "
-                    "Python jobs are recorded.",
+        fmt::format("{} runs with -I, -E or -S, and so without the start-up hook by which Python jobs are "
+                    "recorded",
                     python.path),
-        "Try it without that flag; ranges that the job makes through NVTX itself are recorded either way."};
+        "try it without that flag; ranges that the job makes through NVTX itself are recorded either way"};
   }
   return {};
 }

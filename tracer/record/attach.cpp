@@ -102,7 +102,8 @@ std::string connect_to(Conversation& conversation, std::string_view request) {
   if (number < 0) return strerror(errno);
   if (connect(number, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
     if (errno == EAGAIN) return "too many others are asking";
-    return errno == ECONNREFUSED || errno == ENOENT ? "it has closed its socket" : strerror(errno);
+    conversation.answer.has_closed = errno == ECONNREFUSED || errno == ENOENT;
+    return conversation.answer.has_closed ? "it has closed its socket" : strerror(errno);
   }
   ucred peer{};
   socklen_t size = sizeof peer;

@@ -16,6 +16,7 @@ struct Answer {
   std::string host;
   std::int64_t process = 0;
   bool elsewhere = false;                     // on another host: not asked
+  bool has_closed = false;                    // nobody listens at its socket; its number is in use
   std::string problem;                        // empty, or why there is no answer
   std::map<std::string, std::string> fields;  // as the process sent them
 

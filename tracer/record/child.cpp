@@ -27,6 +27,16 @@ constexpr int kNotFound = 127;
 constexpr int kNotExecutable = 126;
 
 StartFailure start_failure(const std::string& command, int reason) {
+  struct stat status {};
+  const bool named = command.find('/') != std::string::npos && stat(command.c_str(), &status) == 0;
+  if (named && S_ISDIR(status.st_mode))
+    return {kNotExecutable, fmt::format("cannot run '{}': it is a directory", command)};
+  if (named && reason == EACCES && (status.st_mode & (S_IXUSR | S_IXGRP | S_IXOTH)) == 0)
+    return {
+        kNotExecutable,
+        fmt::format("cannot run '{}': it is not executable; chmod +x makes it so, or put its interpreter in "
+                    "front of it, as in python {}",
+                    command, command)};
   if (reason != ENOENT && reason != ENOTDIR) {
     return {kNotExecutable, fmt::format("cannot run '{}': {}", command, strerror(reason))};
   }

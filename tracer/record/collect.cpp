@@ -148,7 +148,11 @@ void remove_all_of(const std::vector<fs::path>& files, const RunFolder& folder) 
 
 }  // namespace
 
-Result<Collected> collect(const std::vector<fs::path>& paths, const fs::path& output) {
+Result<Collected> collect(const std::vector<fs::path>& paths, const fs::path& output, bool force,
+                          bool* refused) {
+  bool unused = false;
+  bool& output_is_wrong = refused != nullptr ? *refused : unused;
+  output_is_wrong = false;
   std::vector<Input> inputs;
   for (const fs::path& path : paths) {
     Result<Input> input = look_into(path);
@@ -157,7 +161,16 @@ Result<Collected> collect(const std::vector<fs::path>& paths, const fs::path& ou
   }
   if (const Status names = check_names(inputs); !names.ok()) return names.error();
   if (const Status sizes = check_sizes(inputs); !sizes.ok()) return sizes.error();
-  const Result<RunFolder> folder = prepare_run_folder(output, false, "");
+  std::error_code error;
+  for (const fs::path& path : paths) {
+    if (!fs::equivalent(path, output, error)) continue;
+    output_is_wrong = true;
+    return Error{
+        fmt::format("--output '{}' is one of the runs to join: choose another folder", output.string())};
+  }
+  const bool was_there = fs::exists(output, error);
+  const Result<RunFolder> folder = prepare_run_folder(output, force, "");
+  output_is_wrong = !folder.ok() && was_there;
   if (!folder.ok()) return folder.error();
 
   std::vector<fs::path> copied;
@@ -165,7 +178,6 @@ Result<Collected> collect(const std::vector<fs::path>& paths, const fs::path& ou
     for (const fs::path& file : input.files) {
       const fs::path to = folder.value().path / file.filename();
       copied.push_back(to);
-      std::error_code error;
       if (fs::copy_file(file, to, error)) continue;
       remove_all_of(copied, folder.value());
       return Error{fmt::format("cannot copy '{}' to '{}': {}", file.string(), to.string(), error.message())};

@@ -21,8 +21,9 @@ struct Collected {
 // Copies what the runs of `inputs` hold into the new folder `output`, and joins their manifests; the inputs
 // stay as they are. Errors: an input that is no run folder or holds no trace, two inputs with a file of the
 // same name (the same rank twice), ranks of jobs of different sizes, an output folder that holds something.
-// After an error nothing is left in the output folder.
+// `force`: a run that is in it is overwritten, unless it is one of the inputs. `refused` becomes whether it
+// is the output folder that is wrong. After an error nothing is left in the output folder.
 Result<Collected> collect(const std::vector<std::filesystem::path>& inputs,
-                          const std::filesystem::path& output);
+                          const std::filesystem::path& output, bool force = false, bool* refused = nullptr);
 
 }  // namespace lockstep::tracer::record

@@ -126,7 +126,19 @@ TEST_F(CollectTest, NoRunAndNoPlaceAreErrors) {
   EXPECT_THAT(collect({folder_ / "nothing"}, folder_ / "run").error().message, HasSubstr("no such folder"));
   fs::create_directory(folder_ / "empty");
   EXPECT_THAT(collect({a, folder_ / "empty"}, folder_ / "run").error().message, HasSubstr("no trace file"));
-  EXPECT_THAT(collect({a}, a).error().message, HasSubstr("holds a run already"));
+  bool refused = true;
+  EXPECT_FALSE(collect({folder_ / "nothing"}, folder_ / "run", false, &refused).ok());
+  EXPECT_FALSE(refused) << "it is the input";
+  EXPECT_THAT(collect({a}, a, true, &refused).error().message, HasSubstr("one of the runs to join"));
+  EXPECT_TRUE(refused);
+  EXPECT_TRUE(fs::exists(a / "rank-0.lst"));
+  const fs::path old = write_run("old", "node3", {3});
+  EXPECT_THAT(collect({a}, old, false, &refused).error().message, HasSubstr("holds a run already"));
+  EXPECT_TRUE(refused);
+  EXPECT_TRUE(collect({a}, old, true, &refused).ok());
+  EXPECT_FALSE(refused);
+  EXPECT_FALSE(fs::exists(old / "rank-3.lst"));
+  EXPECT_TRUE(fs::exists(old / "rank-0.lst"));
   EXPECT_TRUE(fs::exists(a / "rank-0.lst"));
   EXPECT_FALSE(fs::exists(folder_ / "run"));
 }

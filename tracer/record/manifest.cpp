@@ -14,6 +14,7 @@
 #include <set>
 
 #include "tracer/record/run_folder.h"
+#include "tracer/record/source_report.h"
 
 namespace lockstep::tracer::record {
 
@@ -33,40 +34,19 @@ Json to_json(const RecordedFile& file) {
   json["bytes"] = file.bytes;
   json["dropped"] = file.dropped;
   if (!file.not_recorded.empty()) json["not_recorded"] = file.not_recorded;
+  if (!file.saved.empty()) json["saved"] = file.saved;
+  if (file.steps_seen.has_value()) json["steps_seen"] = {file.steps_seen->first, file.steps_seen->last};
   if (!file.ended.empty()) json["ended_early"] = file.ended;
   json["complete"] = file.complete;
   if (!file.problem.empty()) json["problem"] = file.problem;
   return json;
 }
 
-// What NVTX gave, and what nobody listened to.
 Json sources(const Manifest& manifest) {
-  Json nvtx;
-  Json could_not = Json::array();
-  if (!manifest.other_tool.empty()) {
-    nvtx["state"] = "held by another tool";
-    could_not.push_back("NVTX_INJECTION64_PATH was set to " + manifest.other_tool + " before us");
-  } else if (!manifest.recording.has_value()) {
-    nvtx["state"] = "recording";
-  } else {
-    nvtx["state"] = manifest.recording->empty() ? "nothing came" : "recorded";
-    for (const auto& [reason, count] : manifest.recording->dropped) {
-      could_not.push_back(fmt::format("{} events: {}", count, reason));
-    }
-    if (const std::size_t files = manifest.recording->incomplete_files(); files != 0) {
-      could_not.push_back(
-          fmt::format("the last moments of {} processes that did not close their files", files));
-    }
-  }
-  nvtx["could_not_record"] = could_not;
   Json all;
-  all["nvtx"] = nvtx;
-  if (!manifest.recording.has_value()) return all;
-  for (const auto& [name, source] : manifest.recording->sources()) {
-    Json problems = Json::array();
-    for (const auto& [problem, processes] : source.problems)
-      problems.push_back(processes == 1 ? problem : fmt::format("{} ({} processes)", problem, processes));
-    all[name] = {{"state", source.state}, {"could_not_record", problems}};
+  for (const auto& [name, source] : report_sources(manifest)) {
+    all[name] = {{"state", source.state}, {"could_not_record", source.could_not_record}};
+    if (!source.reason.empty()) all[name]["reason"] = source.reason;
   }
   return all;
 }

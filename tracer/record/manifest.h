@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "trace/result.h"
+#include "tracer/control/plan.h"
 #include "tracer/environment.h"
 #include "tracer/record/child.h"
 #include "tracer/record/recording.h"
@@ -20,6 +21,14 @@ struct CollectedFrom {
   std::string folder;
   std::string host;
   std::vector<std::string> command;
+};
+
+// What the user asked of `record`, as far as it decides what is recorded.
+struct Asked {
+  std::optional<std::string> sources;  // as --sources
+  bool cpu = false;
+  bool python_hook = true;
+  control::Plan plan;
 };
 
 struct Manifest {
@@ -34,6 +43,7 @@ struct Manifest {
   std::string injection;         // path of our library
   std::string other_tool;        // an NVTX tool that was set before us, and kept us out
   std::optional<Recording> recording;
+  std::optional<Asked> asked;            // none of a run that was joined of others
   std::vector<CollectedFrom> collected;  // not empty: the run was joined from these
 };
 

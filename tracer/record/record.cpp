@@ -17,10 +17,12 @@
 #include "tracer/record/attach.h"
 #include "tracer/record/hang_watch.h"
 #include "tracer/record/launch.h"
+#include "tracer/record/live_run.h"
 #include "tracer/record/manifest.h"
 #include "tracer/record/progress.h"
 #include "tracer/record/recording.h"
 #include "tracer/record/run_folder.h"
+#include "tracer/record/summary.h"
 
 namespace lockstep::tracer::record {
 
@@ -36,6 +38,12 @@ constexpr const char* kNcclVariable = "NCCL_PROFILER_PLUGIN";
 
 void say(std::string_view message) {
   fmt::print(stderr, "lockstep record: {}\n", message);
+}
+
+// For people who read the end of a job's output.
+void say_wrapped(std::string_view message) {
+  constexpr std::size_t kColumns = 100;
+  fmt::print(stderr, "{}\n", wrapped(fmt::format("lockstep record: {}", message), kColumns));
 }
 
 std::int64_t realtime_now() {
@@ -59,74 +67,6 @@ std::string shown_path(const fs::path& path) {
   const fs::path relative = path.lexically_relative(fs::current_path(error));
   const bool below = !error && !relative.empty() && *relative.begin() != "..";
   return (below ? relative : path).string();
-}
-
-std::string joined(const std::vector<std::int32_t>& numbers) {
-  constexpr std::size_t kMost = 8;
-  std::string text;
-  for (std::size_t i = 0; i < numbers.size() && i < kMost; ++i) {
-    text += fmt::format("{}{}", i == 0 ? "" : ", ", numbers[i]);
-  }
-  return numbers.size() > kMost ? text + ", …" : text;
-}
-
-void print_nothing_recorded(const Manifest& manifest) {
-  if (!manifest.other_tool.empty()) return;  // said when the run began
-  say("nothing was recorded: no process of the command trained with PyTorch, used a GPU or made an NVTX "
-      "call.");
-  say("Lockstep follows GPUs, PyTorch in Python processes (not with python -I, -E or -S, or where PYTHONPATH "
-      "is "
-      "taken away), and programs that are instrumented with NVTX (docs/instrumentation.md says how; not "
-      "built "
-      "with NVTX_DISABLE, not statically linked). Both need the environment that the command was started "
-      "with.");
-  for (const std::string& line : doctor::explain_nothing_recorded(manifest.command)) say(line);
-  say("lockstep doctor -- COMMAND says what can be recorded here.");
-}
-
-void print_summary(const Manifest& manifest, const fs::path& folder) {
-  const Recording& recording = *manifest.recording;
-  const std::string run = shown_path(folder);
-  std::string who = recording.ranks.empty() ? "" : counted(recording.ranks.size(), "rank", "ranks");
-  if (!recording.processes.empty()) {
-    const bool alone = recording.ranks.empty();
-    who += alone ? counted(recording.processes.size(), "process without a rank", "processes without a rank")
-                 : " and " + counted(recording.processes.size(), "other process", "other processes");
-  }
-  say(fmt::format("{}: {}, {}, {}, in {}", run, who, counted(recording.events, "event", "events"),
-                  readable_bytes(recording.bytes),
-                  readable_duration(manifest.end_realtime - manifest.start_realtime)));
-  for (const auto* files : {&recording.ranks, &recording.processes}) {
-    for (const RecordedFile& file : *files) {
-      if (!file.ended.empty()) say(fmt::format("{}: recording ended early: {}", file.file, file.ended));
-    }
-  }
-  for (const auto& [reason, count] : recording.dropped) {
-    say(fmt::format("lost: {} × {}{}", readable_count(count), reason,
-                    reason == "ring full" ? " (a larger --buffer-size helps)" : ""));
-  }
-  if (!recording.missing_ranks.empty()) {
-    say(fmt::format("of {} ranks, these left no trace: {}", recording.world_size,
-                    joined(recording.missing_ranks)));
-  }
-  if (const std::size_t files = recording.incomplete_files(); files != 0) {
-    say(fmt::format(
-        "{} not closed: the process was killed or still runs, or the disk was full; all but its last moment "
-        "can be read",
-        counted(files, "file was", "files were")));
-  }
-  for (const auto* files : {&recording.ranks, &recording.processes}) {
-    for (const RecordedFile& file : *files) {
-      if (!file.problem.empty()) say(file.problem);
-    }
-  }
-  // Processes without a rank are analyzed one at a time.
-  const bool ranks = !recording.ranks.empty();
-  if (ranks || recording.processes.empty()) {
-    say(fmt::format("next: lockstep analyze {}", run));
-  } else {
-    say(fmt::format("next: lockstep analyze {}/{}", run, recording.processes.front().file));
-  }
 }
 
 // The folder, or how we end instead. No folder and no ending: the command is to run unrecorded.
@@ -170,7 +110,7 @@ Child::Environment tracer_environment(const Options& options, const fs::path& li
     environment.emplace_back("PYTHONPATH", path.empty() ? hook->string() : hook->string() + ":" + path);
   }
   if (!cuda_tool().has_value()) environment.emplace_back(kCudaInjectionVariable, library.string());
-  if (options.all_cuda_calls) environment.emplace_back("LOCKSTEP_CUDA_API", "all");
+  environment.emplace_back("LOCKSTEP_CUDA_API", options.all_cuda_calls ? "all" : "launches");
   if (const std::string plugin = environment_value(kNcclVariable); plugin.empty() || is_our_library(plugin)) {
     environment.emplace_back(kNcclVariable, library.string());
   } else {
@@ -184,11 +124,30 @@ Child::Environment tracer_environment(const Options& options, const fs::path& li
   plan.start_realtime = start_realtime;
   for (auto& variable : control::to_environment(plan)) environment.push_back(std::move(variable));
   if (options.sources.has_value()) environment.emplace_back("LOCKSTEP_SOURCES", *options.sources);
-  if (options.buffer_megabytes != 0) {
-    environment.emplace_back("LOCKSTEP_BUFFER_SIZE", std::to_string(options.buffer_megabytes << 20U));
+  if (options.buffer_bytes != 0) {
+    environment.emplace_back("LOCKSTEP_BUFFER_SIZE", std::to_string(options.buffer_bytes));
   }
   if (options.cpu) environment.emplace_back("LOCKSTEP_CPU", "1");
   return environment;
+}
+
+// Says what is no longer there of what this run wrote. False: the folder is not ours to write into any more.
+bool tell_what_vanished(const FolderWatch& watch, const fs::path& folder) {
+  const std::string run = shown_path(folder);
+  if (watch.belongs_to_another()) {
+    say(fmt::format(
+        "{} belongs to another run by now: what was recorded of this job was deleted while it ran", run));
+    return false;
+  }
+  const std::vector<std::string> vanished = watch.vanished();
+  if (!vanished.empty() || watch.was_taken()) {
+    say(fmt::format(
+        "{}: {} while the job ran: what stood in there is lost, and what follows is of the rest", run,
+        vanished.empty() ? "its manifest was deleted"
+                         : counted(vanished.size(), "trace file was", "trace files were") + " deleted"));
+  }
+  std::error_code error;
+  return fs::is_directory(folder, error);
 }
 
 void undo_folder(const RunFolder& folder, const Manifest& manifest) {
@@ -218,6 +177,7 @@ Ending record(const Options& options) {
   manifest.recorder = identify_job();
   manifest.launch = manifest.recorder.rank >= 0 ? launch_name() : "";
   manifest.injection = library.value().string();
+  manifest.asked = Asked{options.sources, options.cpu, options.python_hook, options.plan};
   if (const std::string other = environment_value(kInjectionVariable);
       !other.empty() && !is_our_library(other)) {
     manifest.other_tool = other;
@@ -266,16 +226,21 @@ Ending record(const Options& options) {
   if (options.plan.hang_timeout_ns > 0 && folder.has_value() && manifest.other_tool.empty() && watches)
     hang_watch.emplace(folder->path, options.plan.hang_timeout_ns,
                        [](const std::string& message) { say(message); });
-  const Ending ending = child.wait([&] { progress.show(); });
+  std::optional<FolderWatch> watch;
+  if (folder.has_value()) watch.emplace(folder->path, manifest_name(manifest), manifest.start_realtime);
+  const Ending ending = child.wait([&] {
+    progress.show();
+    if (watch.has_value()) watch->look();
+  });
   hang_watch.reset();
   progress.clear();
-  if (!folder.has_value()) return ending;
+  if (!folder.has_value() || !tell_what_vanished(*watch, folder->path)) return ending;
   remove_control_folder(folder->path);
 
   manifest.end_realtime = realtime_now();
   manifest.ending = ending;
   compact_files(folder->path, manifest.host, manifest.launch.empty() ? -1 : manifest.recorder.rank);
-  manifest.recording = read_recording(folder->path);
+  manifest.recording = read_recording(folder->path, manifest.recorder.world_size);
   if (const Status written = write_manifest(manifest, folder->path); !written.ok())
     say(written.error().message);
   // Of several recorders in one run, only the first speaks: the others' files may not be complete yet.
@@ -284,11 +249,12 @@ Ending record(const Options& options) {
     if (ending.signal != 0) {
       say(fmt::format("the command was killed by signal {} ({})", ending.signal, strsignal(ending.signal)));
     }
-    if (manifest.recording->empty()) {
-      print_nothing_recorded(manifest);
-    } else {
-      print_summary(manifest, folder->path);
-    }
+    const bool nothing = manifest.recording->empty();
+    if (nothing && !manifest.other_tool.empty()) return ending;  // said when the run began
+    for (const std::string& line :
+         nothing ? explain_nothing(manifest, doctor::explain_nothing_recorded(manifest.command))
+                 : summarize(manifest, shown_path(folder->path)))
+      say_wrapped(line);
   }
   return ending;
 }

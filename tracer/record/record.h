@@ -18,7 +18,7 @@ struct Options {
   bool force = false;
   bool quiet = false;                  // no progress, no summary; warnings are printed
   bool cpu = false;                    // counters of processes, node and GPUs
-  std::uint64_t buffer_megabytes = 0;  // MiB of ring buffers a process; 0: 64
+  std::uint64_t buffer_bytes = 0;      // of ring buffers a process; 0: 64 MiB
   bool python_hook = true;             // follow PyTorch in Python processes
   bool all_cuda_calls = false;         // of the CUDA API, not only launches, copies and waits
   std::optional<std::string> sources;  // names separated by commas; none: each source's own default

@@ -54,6 +54,12 @@ RecordedFile read_file(const std::filesystem::path& path) {
     if (key == std::string(kSource) + name + ".problem") file.sources[name].problem = value;
   }
   file.ended = text("control.ended");
+  file.steps_seen = control::parse_steps(text("control.steps_seen"));
+  for (std::size_t number = 1;; ++number) {
+    const auto found = metadata.find("control.saved." + std::to_string(number));
+    if (found == metadata.end()) break;
+    file.saved.push_back(found->second);
+  }
   file.groups = reader.groups();
   file.complete = reader.complete();
   file.chunks = reader.chunks().size();
@@ -147,14 +153,17 @@ void compact_files(const std::filesystem::path& folder, std::string_view host, s
   }
 }
 
-Recording read_recording(const std::filesystem::path& folder) {
+Recording read_recording(const std::filesystem::path& folder, std::int32_t world_size) {
   Recording recording;
+  recording.world_size = std::max(world_size, 0);
   for (const std::filesystem::path& path : trace_files(folder)) {
     RecordedFile file = read_file(path);
     recording.events += file.events;
     recording.bytes += file.bytes;
     for (const auto& [reason, count] : file.dropped) recording.dropped[reason] += count;
-    if (file.rank >= 0) recording.world_size = std::max(recording.world_size, file.world_size);
+    // A helper of a rank knows it as well.
+    if (file.rank >= 0 || file.inherited_rank >= 0)
+      recording.world_size = std::max(recording.world_size, file.world_size);
     (file.rank >= 0 ? recording.ranks : recording.processes).push_back(std::move(file));
   }
   std::sort(recording.ranks.begin(), recording.ranks.end(),

@@ -5,13 +5,18 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "trace/event.h"
+#include "tracer/control/plan.h"
 
 namespace lockstep::tracer::record {
+
+// What --ring writes at the end of every process: no news.
+inline constexpr const char* kSavedAtEnd = "the process ended";
 
 // What became of a source of events in one process (tracer/sources/source.h, describe_source).
 struct SourceState {
@@ -35,9 +40,12 @@ struct RecordedFile {
   std::vector<trace::Group> groups;              // process groups that it spoke of
   std::map<std::string, SourceState> sources;    // by name, those that spoke; NVTX does not
   std::vector<std::string> not_recorded;         // why nothing was recorded for some time, on purpose
-  std::string ended;                             // why recording ended before the process; else empty
-  bool complete = false;                         // closed by its process
-  std::string problem;                           // empty, or why the file could not be read
+  std::vector<std::string> saved;                // with --ring: what made it write, in order
+  std::optional<control::StepRange>
+      steps_seen;         // of the job, recorded or not; known where a window was asked for
+  std::string ended;      // why recording ended before the process; else empty
+  bool complete = false;  // closed by its process
+  std::string problem;    // empty, or why the file could not be read
 };
 
 struct Recording {
@@ -70,6 +78,7 @@ struct Recording {
 // only that rank's file. What can't be improved is left as it is; nothing is ever lost.
 void compact_files(const std::filesystem::path& folder, std::string_view host, std::int32_t rank);
 
-Recording read_recording(const std::filesystem::path& folder);
+// `world_size`: how many ranks there are to be, if that is known from elsewhere.
+Recording read_recording(const std::filesystem::path& folder, std::int32_t world_size = 0);
 
 }  // namespace lockstep::tracer::record

@@ -12,6 +12,7 @@
 
 #include "tracer/environment.h"
 #include "tracer/record/attach.h"
+#include "tracer/record/live_run.h"
 
 namespace lockstep::tracer::record {
 
@@ -114,6 +115,11 @@ Result<RunFolder> prepare_run_folder(const fs::path& path, bool force, std::stri
         "'{}' is not empty and not a run of Lockstep (it holds '{}'): choose another folder with -o",
         path.string(),
         (contents.foreign.empty() ? contents.run_files : contents.foreign).front().filename().string())};
+  }
+  if (const std::optional<std::string> who = who_records_into(absolute); who.has_value()) {
+    return Error{fmt::format(
+        "'{}' is being recorded into by {}: choose another folder with -o, or wait for the end of that job",
+        path.string(), *who)};
   }
   if (!force) {
     return Error{

@@ -26,7 +26,7 @@ bool is_run_file_name(std::string_view name);
 
 // Creates the folder, or finds it empty. One that holds anything is an error, unless `force` is given and it
 // is a run (its manifest says so, or nothing but a run's files is in it): then the run's files are deleted,
-// and only those.
+// and only those. Never while somebody records into it (live_run.h).
 //
 // `launch` names the job step that several recorders belong to (`srun lockstep record …` starts one a rank);
 // not empty, a folder is also taken if all manifests in it are of the same launch.

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "tracer/control/gate.h"
+#include "tracer/control/plan.h"
 
 namespace lockstep::tracer {
 
@@ -72,13 +73,7 @@ bool emit_always(SourceId source, std::uint8_t type, const void* body, std::uint
 bool is_wanted(std::string_view source, bool by_default) noexcept {
   const char* const list = std::getenv("LOCKSTEP_SOURCES");
   if (list == nullptr) return by_default;
-  std::string_view rest(list);
-  while (!rest.empty()) {
-    const std::size_t comma = rest.find(',');
-    if (rest.substr(0, comma) == source) return true;
-    rest = comma == std::string_view::npos ? std::string_view() : rest.substr(comma + 1);
-  }
-  return false;
+  return control::names_source(list, source);
 }
 
 }  // namespace lockstep::tracer

@@ -31,6 +31,11 @@ bool is_set(const char* variable) {
   return value != nullptr && std::string_view(value) == "1";
 }
 
+// Counters of the process and its node, and of its GPUs with them.
+bool wants_host() {
+  return is_set("LOCKSTEP_CPU") || is_wanted("cpu", false);
+}
+
 }  // namespace
 
 void HostSource::add_meter(Work& work, std::vector<std::size_t>& counts, std::unique_ptr<Meter> meter) {
@@ -48,15 +53,22 @@ void HostSource::begin(SourceContext& context) {
   context_ = &context;
   auto work = std::make_unique<Work>();
   std::vector<std::size_t> counts;
-  add_meter(*work, counts, std::make_unique<ProcessMeter>());
-  add_meter(*work, counts, std::make_unique<ThreadMeter>());
+  const bool host = wants_host();  // else --sources nvml: GPUs alone
+  if (host) {
+    add_meter(*work, counts, std::make_unique<ProcessMeter>());
+    add_meter(*work, counts, std::make_unique<ThreadMeter>());
+  }
   const JobIdentity& job = context.process.job;
   const bool is_helper = context.process.is_helper;
   // The node's counters are everyone's: one process tells them.
-  if (!is_helper && job.local_rank <= 0) add_meter(*work, counts, std::make_unique<NodeMeter>());
+  if (host && !is_helper && job.local_rank <= 0) add_meter(*work, counts, std::make_unique<NodeMeter>());
   // NVML does not survive a fork.
   const char* const nvml = is_helper || in_child_ ? nullptr : nvml_library();
   if (nvml != nullptr) add_meter(*work, counts, std::make_unique<GpuMeter>(nvml, job.local_rank));
+  // Of a forked child its parent tells.
+  if (!is_helper && !in_child_)
+    describe_source(context.writer, "nvml", nvml != nullptr ? "recording" : "absent",
+                    nvml != nullptr ? "" : "no NVIDIA driver");
   std::vector<Meter*> meters;
   meters.reserve(work->meters.size());
   for (const std::unique_ptr<Meter>& meter : work->meters) meters.push_back(meter.get());
@@ -116,7 +128,7 @@ void HostSource::before_exit() noexcept {
 }
 
 void register_if_wanted() noexcept {
-  if (!is_set("LOCKSTEP_CPU") && !is_wanted("cpu", false)) return;
+  if (!wants_host() && !is_wanted("nvml", false)) return;
   static HostSource* const source = new (std::nothrow) HostSource;  // never destroyed: it outlives everything
   if (source != nullptr) Recorder::instance().add_source(*source);
 }

@@ -1,5 +1,5 @@
 // The source "cpu": counters of the process, its node and its GPUs, ten times a second. On request only:
-// LOCKSTEP_CPU=1 (`record --cpu`), or "cpu" in LOCKSTEP_SOURCES.
+// LOCKSTEP_CPU=1 (`record --cpu`), or "cpu" in LOCKSTEP_SOURCES; the GPUs alone: "nvml".
 #pragma once
 
 #include <cstdint>

@@ -37,8 +37,11 @@ bool admit_slowly(const Event& event, bool is_push) noexcept {
     const Schema* const schema = Registry::instance().schemas().find(event.domain, data.schemaId);
     if (schema != nullptr && schema->role == Schema::Role::group) return true;
     std::int64_t step = 0;
-    if (schema != nullptr && schema->role == Schema::Role::step && is_push && read_step(*schema, data, step))
+    if (schema != nullptr && schema->role == Schema::Role::step && is_push &&
+        read_step(*schema, data, step)) {
+      control::step_seen(step);
       control::step_began(step);
+    }
   }
   return control::is_recording();
 }

@@ -5,7 +5,9 @@
 #include <limits>
 #include <utility>
 
+#include "tracer/control/gate.h"
 #include "tracer/control/open_collective.h"
+#include "tracer/control/steps.h"
 #include "tracer/sources/source.h"
 
 namespace lockstep::tracer::nvtx {
@@ -111,6 +113,9 @@ void EventBuilder::push(Thread& thread, const RecordHeader& header, const std::b
   open.begin = time;
   open.details.clear();
   read_details(header, record, open.details);
+  // Where the gate is simply open, nobody looked at the payload when the call was made.
+  if (open.details.meaning == Meaning::step && control::gate_word() == 0)
+    control::note_step(open.details.fields.step);
 }
 
 void EventBuilder::pop(Thread& thread, const RecordHeader& header, const std::byte* record,

@@ -26,6 +26,7 @@ constexpr std::uint64_t kOwnRange = 1;  // of the hook; PyTorch's are addresses
 StepCounter step_counter;  // under the interpreter's lock
 
 void begin_step(std::int64_t number) noexcept {
+  if (number > 0) control::step_seen(number - 1);
   control::step_began(number);
   note_always(RecordType::step, StepRecord{number});
 }

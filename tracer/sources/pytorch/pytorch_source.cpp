@@ -122,7 +122,7 @@ void PytorchSource::end_drain(trace::Nanoseconds now) {
   process_before(horizon);
   write_loops();
   operations_->note_open(horizon);
-  note_open(horizon);
+  note_open_before(horizon);
   note_drops(context_->writer, kName, "work of a collective whose call was not seen",
              operations_->take_unknown_works(), horizon, now);
 }
@@ -133,7 +133,7 @@ void PytorchSource::finish(trace::Nanoseconds now) {
   if (device_ == Device::unknown) device_ = Device::gpu;  // nothing says that the CPU is the device
   write_loops();
   operations_->note_open(std::numeric_limits<trace::Nanoseconds>::max());
-  note_open(std::numeric_limits<trace::Nanoseconds>::max());
+  note_open_before(std::numeric_limits<trace::Nanoseconds>::max());
   operations_->finish();
   note_drops(context_->writer, kName, "work of a collective whose call was not seen",
              operations_->take_unknown_works(), drain_before_, now);
@@ -300,7 +300,13 @@ void PytorchSource::write_loops() {
   computed_lanes_.clear();
 }
 
-void PytorchSource::note_open(trace::Nanoseconds horizon) {
+void PytorchSource::note_open() {
+  // A slow step asks for this right after its end, long before the next one's optimizer would tell it.
+  for (auto& [id, thread] : threads_) thread.loop.close_counted_step();
+  write_loops();
+}
+
+void PytorchSource::note_open_before(trace::Nanoseconds horizon) {
   for (auto& [id, thread] : threads_) {
     std::uint16_t depth = 0;
     for (OpenRange& range : thread.open) {

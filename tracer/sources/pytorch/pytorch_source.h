@@ -28,6 +28,7 @@ class PytorchSource final : public Source {
                trace::Nanoseconds time) override;
   void end_drain(trace::Nanoseconds now) override;
   void finish(trace::Nanoseconds now) override;
+  void note_open() override;
   void after_fork_in_child() noexcept override;
 
  private:
@@ -68,7 +69,7 @@ class PytorchSource final : public Source {
   void close(Thread& thread, RecordType by, std::uint64_t key, trace::Nanoseconds time);
   void phase(Thread& thread, const Event& event, const std::byte* body);
   void write_loops();
-  void note_open(trace::Nanoseconds horizon);
+  void note_open_before(trace::Nanoseconds horizon);
   void tell_problems();
   Thread& thread(std::uint32_t id);
   trace::LaneId lane(std::uint32_t id, Thread& thread, trace::LaneKind kind);

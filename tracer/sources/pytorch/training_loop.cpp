@@ -87,6 +87,7 @@ void TrainingLoop::begin(Phase phase, std::uint64_t identity, std::int32_t micro
     }
     forward_seen_ = false;
   }
+  if (phase == Phase::optimizer) counted_ = false;
   if (phase == Phase::optimizer && !stepped_.insert(identity).second) {
     // Should the end of its step before have been lost, this one is it.
     const trace::Nanoseconds end = optimizer_end_ > step_begin_ ? optimizer_end_ : time;
@@ -149,6 +150,7 @@ void TrainingLoop::tell_step(trace::Nanoseconds end) {
 void TrainingLoop::step_began(std::int64_t number, trace::Nanoseconds time) {
   if (std::exchange(optimizer_since_count_, false)) {
     step_ = number - 1;  // of the step whose optimizers were seen: it is told when another one's are
+    counted_ = true;
     return;
   }
   // Nothing of the step before was recorded: this one begins here.
@@ -160,7 +162,12 @@ void TrainingLoop::step_began(std::int64_t number, trace::Nanoseconds time) {
   step_ = number;
 }
 
+void TrainingLoop::close_counted_step() {
+  if (counted_) finish();
+}
+
 void TrainingLoop::finish() {
+  counted_ = false;
   if (!stepped_.empty() && optimizer_end_ > step_begin_) tell_step(optimizer_end_);
   stepped_.clear();
 }

@@ -43,6 +43,10 @@ class TrainingLoop {
   // The process counts that a step begins here (StepCounter), also while nothing else of it is recorded:
   // gives the steps their numbers, and where none of the one before was seen, the begin.
   void step_began(std::int64_t number, trace::Nanoseconds time);
+  // What is held is to be written now (--ring): a step that is counted as over is told without waiting for
+  // the next one's optimizer. Only once the first steps have shown which optimizers belong to one
+  // (StepCounter).
+  void close_counted_step();
   // Nothing more comes.
   void finish();
 
@@ -79,6 +83,7 @@ class TrainingLoop {
   trace::Nanoseconds optimizer_end_ = 0;
   std::int64_t step_ = 0;  // the number of the next that is told
   bool optimizer_since_count_ = false;
+  bool counted_ = false;  // the step is over by count, and no optimizer has begun since
   std::vector<trace::Step> steps_;
   std::vector<Computed> computed_;
 };

@@ -56,6 +56,34 @@ TEST(TrainingLoop, OneOptimizerEndsEachStep) {
                           Piece{280, 295, Pass::optimizer, -1}));
 }
 
+TEST(TrainingLoop, AStepThatIsCountedAsOverCanBeHadAtOnce) {
+  TrainingLoop loop;
+  loop.step_began(0, 0);
+  const auto step = [&](std::int64_t number, Nanoseconds begin) {
+    phase(loop, Phase::backward, begin, begin + 50);
+    phase(loop, Phase::optimizer, begin + 60, begin + 70, 1);
+    phase(loop, Phase::optimizer, begin + 80, begin + 90, 2);
+    loop.step_began(number + 1, begin + 91);
+  };
+  step(0, 0);
+  EXPECT_THAT(steps(loop), ElementsAre()) << "the next one's optimizer would tell it";
+  loop.close_counted_step();
+  EXPECT_THAT(steps(loop), ElementsAre(Boundary{0, 90, 0}));
+  loop.close_counted_step();
+  EXPECT_THAT(steps(loop), ElementsAre()) << "once";
+  step(1, 100);
+  // Half way through the next one there is nothing to close: the last is told by its optimizer.
+  phase(loop, Phase::backward, 200, 250);
+  loop.begin(Phase::optimizer, 1, -1, 260);
+  loop.close_counted_step();
+  EXPECT_THAT(steps(loop), ElementsAre(Boundary{90, 190, 1}));
+  loop.end(Phase::optimizer, 270);
+  phase(loop, Phase::optimizer, 280, 290, 2);
+  loop.step_began(3, 291);
+  loop.finish();
+  EXPECT_THAT(steps(loop), ElementsAre(Boundary{190, 290, 2}));
+}
+
 TEST(TrainingLoop, GradientAccumulationIsOneStep) {
   TrainingLoop loop;
   for (Nanoseconds t = 0; t < 400; t += 100) {

@@ -1,0 +1,47 @@
+// Whether somebody still writes into a run folder, and whether somebody else has taken it from us.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace lockstep::tracer::record {
+
+// Who records into the folder on this host now: "process 4711 (lockstep record)", "rank-0 (process 4712)".
+// Asks the processes that have a socket there, and looks at what the manifests say of their recorders.
+// Nothing if nobody does, as far as can be seen from this host.
+std::optional<std::string> who_records_into(const std::filesystem::path& run);
+
+// True if `process` is a `lockstep record` of this host, and not this process.
+bool is_recorder(std::int64_t process);
+
+// What a recorder has seen in its folder while the job ran, to say at the end what is there no more.
+class FolderWatch {
+ public:
+  // `manifest` is the name of our own manifest in `run`.
+  FolderWatch(std::filesystem::path run, std::string manifest, std::int64_t start_realtime);
+
+  // Called twice a second; looks now and then.
+  void look();
+  // Once the job has ended. True: our manifest is not there, or is another recorder's by now.
+  bool was_taken() const;
+  // Another recorder's manifest stands where ours stood: it is not ours to overwrite.
+  bool belongs_to_another() const;
+  // Names of trace files that were there and are gone.
+  std::vector<std::string> vanished() const;
+
+ private:
+  enum class Owner : std::uint8_t { we, another, nobody };
+  Owner owner() const;
+
+  std::filesystem::path run_;
+  std::string manifest_;
+  std::int64_t start_realtime_;
+  unsigned turns_ = 0;
+  std::set<std::string> seen_;
+};
+
+}  // namespace lockstep::tracer::record

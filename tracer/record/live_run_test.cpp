@@ -1,0 +1,69 @@
+// Who records into a folder, and what has vanished from it. With real recorders:
+// tests/end_to_end/record_live_run_test.cpp.
+#include "tracer/record/live_run.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <fstream>
+
+#include "tracer/environment.h"
+
+namespace lockstep::tracer::record {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+class LiveRunTest : public testing::Test {
+ protected:
+  LiveRunTest() {
+    std::string pattern = (fs::temp_directory_path() / "lockstep-live-XXXXXX").string();
+    if (mkdtemp(pattern.data()) == nullptr) std::abort();
+    folder_ = pattern;
+  }
+  ~LiveRunTest() override { fs::remove_all(folder_); }
+  void write(const std::string& name, const std::string& text) { std::ofstream(folder_ / name) << text; }
+  void write_manifest(const std::string& state, long process) {
+    write("manifest.json", R"({"state": ")" + state + R"(", "host": ")" + host_name() +
+                               R"(", "start_realtime": 5, "recorder_process": )" + std::to_string(process) +
+                               "}");
+  }
+  fs::path folder_;
+};
+
+TEST_F(LiveRunTest, NumbersThatAreNoRecordersDoNotCount) {
+  EXPECT_FALSE(is_recorder(getpid()));
+  EXPECT_FALSE(is_recorder(getppid())) << "alive, but no lockstep record";
+  EXPECT_FALSE(is_recorder(0));
+  EXPECT_FALSE(is_recorder(-1));
+  EXPECT_FALSE(who_records_into(folder_ / "nothing").has_value());
+  write_manifest("running", getppid());
+  EXPECT_FALSE(who_records_into(folder_).has_value());
+  write("manifest.json", "no JSON");
+  EXPECT_FALSE(who_records_into(folder_).has_value());
+}
+
+TEST_F(LiveRunTest, WhatVanishesIsMissed) {
+  write_manifest("running", getpid());
+  write("rank-0.lst", "");
+  write("rank-1.lst", "");
+  FolderWatch watch(folder_, "manifest.json", 5);
+  watch.look();
+  EXPECT_THAT(watch.vanished(), IsEmpty());
+  EXPECT_FALSE(watch.was_taken());
+  fs::remove(folder_ / "rank-1.lst");
+  EXPECT_THAT(watch.vanished(), ElementsAre("rank-1.lst"));
+  write_manifest("running", getppid());
+  EXPECT_TRUE(watch.belongs_to_another());
+  fs::remove_all(folder_);
+  EXPECT_TRUE(watch.was_taken());
+  EXPECT_FALSE(watch.belongs_to_another()) << "there is none";
+  EXPECT_THAT(watch.vanished(), ElementsAre("rank-0.lst", "rank-1.lst"));
+}
+
+}  // namespace
+}  // namespace lockstep::tracer::record

@@ -1,0 +1,206 @@
+#include "tracer/record/summary.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+
+#include "tracer/record/progress.h"
+
+namespace lockstep::tracer::record {
+
+namespace {
+
+std::string joined(const std::vector<std::int32_t>& numbers) {
+  constexpr std::size_t kMost = 8;
+  std::string text;
+  for (std::size_t i = 0; i < numbers.size() && i < kMost; ++i) {
+    text += fmt::format("{}{}", i == 0 ? "" : ", ", numbers[i]);
+  }
+  return numbers.size() > kMost ? text + ", …" : text;
+}
+
+template <class Action>
+void each_file(const Recording& recording, Action action) {
+  for (const auto* files : {&recording.ranks, &recording.processes}) {
+    for (const RecordedFile& file : *files) action(file);
+  }
+}
+
+std::string who(const Recording& recording) {
+  std::string text = recording.ranks.empty() ? "" : counted(recording.ranks.size(), "rank", "ranks");
+  if (recording.processes.empty()) return text;
+  const bool alone = recording.ranks.empty();
+  return text +
+         (alone ? counted(recording.processes.size(), "process without a rank", "processes without a rank")
+                : " and " + counted(recording.processes.size(), "other process", "other processes"));
+}
+
+// The steps that the processes say there were.
+std::optional<control::StepRange> steps_of(const Recording& recording) {
+  std::optional<control::StepRange> all;
+  each_file(recording, [&](const RecordedFile& file) {
+    if (!file.steps_seen.has_value()) return;
+    if (!all.has_value()) all = file.steps_seen;
+    all->first = std::min(all->first, file.steps_seen->first);
+    all->last = std::max(all->last, file.steps_seen->last);
+  });
+  return all;
+}
+
+// Nothing happened in what was asked for: what there was, and what to ask for instead.
+void tell_empty_window(const Manifest& manifest, const std::string& run, std::vector<std::string>& lines) {
+  const Recording& recording = *manifest.recording;
+  const control::Plan& plan = manifest.asked->plan;
+  lines.push_back(fmt::format("{}: {}, but nothing happened in {}, which was asked for", run, who(recording),
+                              window_in_words(plan)));
+  const std::optional<control::StepRange> steps = steps_of(recording);
+  if (steps.has_value()) {
+    lines.push_back(fmt::format(
+        "the job had {}: record some of them, as in --steps {}",
+        steps->first == steps->last ? fmt::format("step {} only", steps->first)
+                                    : fmt::format("steps {} to {}", steps->first, steps->last),
+        to_string(control::StepRange{steps->first + (steps->last - steps->first) / 2, steps->last})));
+  } else if (plan.steps.has_value()) {
+    lines.emplace_back(
+        "no step was seen at all: steps are those of PyTorch's optimizers, or of lockstep.step ranges "
+        "(docs/instrumentation.md)");
+  }
+  if (plan.delay_ns == 0 && plan.duration_ns == 0) return;
+  lines.push_back(fmt::format(
+      "--delay and --duration count from the start of the command, launcher and imports included; it ran for "
+      "{}. --steps is what one usually wants",
+      readable_duration(manifest.end_realtime - manifest.start_realtime)));
+}
+
+// "control.saved.N" of all processes: what --ring was written for, with who it was.
+void tell_saves(const Recording& recording, std::vector<std::string>& lines) {
+  constexpr std::size_t kMost = 4;
+  std::vector<std::pair<std::string, std::string>> saves;  // cause, whose
+  each_file(recording, [&](const RecordedFile& file) {
+    for (const std::string& cause : file.saved) {
+      if (cause != kSavedAtEnd)
+        saves.emplace_back(cause, file.rank >= 0 ? fmt::format("rank {}", file.rank) : file.file);
+    }
+  });
+  for (std::size_t i = 0; i < saves.size() && i < kMost; ++i)
+    lines.push_back(fmt::format("--ring was written: {} ({})", saves[i].first, saves[i].second));
+  if (saves.size() > kMost)
+    lines.push_back(fmt::format("--ring was written {} more times: 'saved' in manifest.json says why",
+                                saves.size() - kMost));
+}
+
+void tell_missing_ranks(const Recording& recording, std::vector<std::string>& lines) {
+  if (recording.missing_ranks.empty()) return;
+  lines.push_back(fmt::format("of {} ranks, these left no trace: {}", recording.world_size,
+                              joined(recording.missing_ranks)));
+}
+
+void tell_losses(const Recording& recording, std::vector<std::string>& lines) {
+  each_file(recording, [&](const RecordedFile& file) {
+    if (!file.ended.empty())
+      lines.push_back(fmt::format("{}: recording ended early: {}", file.file, file.ended));
+  });
+  for (const auto& [reason, count] : recording.dropped) {
+    lines.push_back(fmt::format("lost: {} × {}{}", readable_count(count), reason,
+                                reason == "ring full" ? " (a larger --buffer-size helps)" : ""));
+  }
+  tell_missing_ranks(recording, lines);
+  if (const std::size_t files = recording.incomplete_files(); files != 0) {
+    lines.push_back(fmt::format(
+        "{} not closed: the process was killed or still runs, or the disk was full; all but its last moment "
+        "can be read",
+        counted(files, "file was", "files were")));
+  }
+  each_file(recording, [&](const RecordedFile& file) {
+    if (!file.problem.empty()) lines.push_back(file.problem);
+  });
+}
+
+}  // namespace
+
+std::string window_in_words(const control::Plan& plan) {
+  std::string text;
+  const auto add = [&](const char* flag, const std::string& value) {
+    text += fmt::format("{}{} {}", text.empty() ? "" : " ", flag, value);
+  };
+  if (plan.steps.has_value()) add("--steps", to_string(*plan.steps));
+  if (plan.delay_ns > 0) add("--delay", control::to_seconds(plan.delay_ns) + "s");
+  if (plan.duration_ns > 0) add("--duration", control::to_seconds(plan.duration_ns) + "s");
+  return text;
+}
+
+std::string wrapped(std::string_view text, std::size_t width) {
+  constexpr std::string_view kIndent = "  ";
+  std::string result;
+  std::size_t column = 0;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find(' '), text.size());
+    const std::string_view word = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    // Bytes that continue a character take no column.
+    const auto columns = static_cast<std::size_t>(std::count_if(
+        word.begin(), word.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80; }));
+    if (column != 0 && column + 1 + columns > width) {
+      result.append("\n").append(kIndent);
+      column = kIndent.size();
+    } else if (column != 0) {
+      result += ' ';
+      ++column;
+    }
+    result += word;
+    column += columns;
+  }
+  return result;
+}
+
+std::vector<std::string> explain_nothing(const Manifest& manifest, const std::vector<std::string>& reasons) {
+  std::vector<std::string> lines = reasons;
+  if (manifest.asked.has_value()) {
+    const Asked& asked = *manifest.asked;
+    if (asked.sources.has_value())
+      lines.push_back(
+          fmt::format("--sources {} leaves out what the command may have to tell{}", *asked.sources,
+                      *asked.sources == "cpu" || *asked.sources == "nvml"
+                          ? ": counters alone are those of processes that use PyTorch, CUDA or NVTX"
+                          : ""));
+    if (!asked.python_hook) lines.emplace_back("--python-hook off leaves PyTorch in Python processes alone");
+    if (const std::string window = window_in_words(asked.plan); !window.empty())
+      lines.push_back(fmt::format("{} may have been over, or not begun", window));
+  }
+  if (lines.empty()) {
+    lines.emplace_back("nothing was recorded: no process of the command used PyTorch, CUDA or NVTX");
+  } else {
+    lines.front().insert(0, "nothing was recorded; the reason may be: ");
+  }
+  if (manifest.recording.has_value()) tell_missing_ranks(*manifest.recording, lines);
+  lines.emplace_back("lockstep doctor -- COMMAND says what can be recorded here");
+  return lines;
+}
+
+std::vector<std::string> summarize(const Manifest& manifest, const std::string& run) {
+  const Recording& recording = *manifest.recording;
+  std::vector<std::string> lines;
+  const bool empty_window =
+      recording.events == 0 && manifest.asked.has_value() && !window_in_words(manifest.asked->plan).empty();
+  if (empty_window) {
+    tell_empty_window(manifest, run, lines);
+  } else {
+    lines.push_back(fmt::format("{}: {}, {}, {}, in {}", run, who(recording),
+                                counted(recording.events, "event", "events"), readable_bytes(recording.bytes),
+                                readable_duration(manifest.end_realtime - manifest.start_realtime)));
+  }
+  tell_saves(recording, lines);
+  tell_losses(recording, lines);
+  if (empty_window) return lines;
+  // Processes without a rank are analyzed one at a time.
+  const bool ranks = !recording.ranks.empty();
+  lines.push_back(ranks || recording.processes.empty()
+                      ? fmt::format("next: lockstep analyze {}", run)
+                      : fmt::format("next: lockstep analyze {}/{}", run, recording.processes.front().file));
+  return lines;
+}
+
+}  // namespace lockstep::tracer::record

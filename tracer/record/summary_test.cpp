@@ -1,0 +1,110 @@
+// What is said when the job is over, from manifests made by hand.
+#include "tracer/record/summary.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace lockstep::tracer::record {
+namespace {
+
+using testing::Contains;
+using testing::Each;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+
+constexpr std::int64_t kSecond = 1'000'000'000;
+
+Manifest two_ranks(std::uint64_t events) {
+  Manifest manifest;
+  manifest.asked.emplace();
+  manifest.end_realtime = 14'200'000'000;
+  Recording recording;
+  recording.events = events;
+  for (std::int32_t rank = 0; rank < 2; ++rank) {
+    RecordedFile file;
+    file.rank = rank;
+    file.file = "rank-" + std::to_string(rank) + ".lst";
+    file.complete = true;
+    recording.ranks.push_back(file);
+  }
+  manifest.recording = recording;
+  return manifest;
+}
+
+TEST(Summary, AWindowInWhichNothingHappenedSaysWhatThereWas) {
+  Manifest manifest = two_ranks(0);
+  manifest.asked->plan.steps = control::StepRange{100, 110};
+  manifest.recording->ranks[0].steps_seen = control::StepRange{0, 4};
+  manifest.recording->ranks[1].steps_seen = control::StepRange{0, 5};
+  EXPECT_THAT(summarize(manifest, "run"),
+              ElementsAre("run: 2 ranks, but nothing happened in --steps 100:110, which was asked for",
+                          "the job had steps 0 to 5: record some of them, as in --steps 2:5"));
+  for (RecordedFile& file : manifest.recording->ranks) file.steps_seen.reset();
+  EXPECT_THAT(summarize(manifest, "run"), Contains(HasSubstr("no step was seen at all")));
+  EXPECT_THAT(summarize(manifest, "run"), Each(Not(HasSubstr("next: "))));
+}
+
+TEST(Summary, ATimeInWhichNothingHappenedSaysFromWhenItCounts) {
+  Manifest manifest = two_ranks(0);
+  manifest.asked->plan.delay_ns = 10 * kSecond;
+  manifest.asked->plan.duration_ns = kSecond / 2;
+  const std::vector<std::string> lines = summarize(manifest, "run");
+  EXPECT_THAT(lines.front(),
+              HasSubstr("nothing happened in --delay 10s --duration 0.5s, which was asked for"));
+  EXPECT_THAT(lines.back(), HasSubstr("launcher and imports included; it ran for 14.2 s. --steps is what"));
+}
+
+TEST(Summary, AnEmptyRunWithoutAWindowIsAnalyzed) {
+  EXPECT_THAT(summarize(two_ranks(0), "run"),
+              ElementsAre(HasSubstr("run: 2 ranks, 0 events"), "next: lockstep analyze run"));
+}
+
+TEST(Summary, SaysWhyTheRingWasWritten) {
+  Manifest manifest = two_ranks(10);
+  manifest.recording->ranks[0].saved = {"step 20 took 9.8 times the median step", kSavedAtEnd};
+  manifest.recording->ranks[1].saved = {kSavedAtEnd};
+  const std::vector<std::string> lines = summarize(manifest, "run");
+  EXPECT_THAT(lines, ElementsAre(HasSubstr("10 events"),
+                                 "--ring was written: step 20 took 9.8 times the median step (rank 0)",
+                                 "next: lockstep analyze run"));
+  manifest.recording->ranks[1].saved.assign(7, "step 3 took 2.1 times the median step");
+  EXPECT_THAT(summarize(manifest, "run"), Contains(HasSubstr("4 more times")));
+}
+
+TEST(Nothing, HasTheTrueReasonFirst) {
+  Manifest manifest;
+  manifest.recording.emplace();
+  EXPECT_THAT(explain_nothing(manifest, {}),
+              ElementsAre("nothing was recorded: no process of the command used PyTorch, CUDA or NVTX",
+                          HasSubstr("lockstep doctor -- COMMAND")));
+  manifest.asked.emplace();
+  manifest.asked->python_hook = false;
+  EXPECT_THAT(explain_nothing(manifest, {}).front(), HasSubstr("the reason may be: --python-hook off"));
+  manifest.asked->sources = "cpu";
+  EXPECT_THAT(explain_nothing(manifest, {}).front(), HasSubstr("the reason may be: --sources cpu"));
+  EXPECT_THAT(
+      explain_nothing(manifest, {"ssh starts the job elsewhere", "try this: that"}),
+      ElementsAre("nothing was recorded; the reason may be: ssh starts the job elsewhere", "try this: that",
+                  HasSubstr("--sources cpu"), HasSubstr("--python-hook off"), HasSubstr("lockstep doctor")));
+}
+
+TEST(Nothing, NamesTheRanksThatAreMissing) {
+  Manifest manifest;
+  manifest.recording.emplace();
+  manifest.recording->world_size = 2;
+  manifest.recording->missing_ranks = {0, 1};
+  EXPECT_THAT(explain_nothing(manifest, {}), Contains("of 2 ranks, these left no trace: 0, 1"));
+}
+
+TEST(Wrapped, BreaksBetweenWordsAndIndentsWhatFollows) {
+  EXPECT_EQ(wrapped("", 10), "");
+  EXPECT_EQ(wrapped("one two three", 20), "one two three");
+  EXPECT_EQ(wrapped("one two three four", 9), "one two\n  three\n  four");
+  EXPECT_EQ(wrapped("a-word-that-is-too-long b", 5), "a-word-that-is-too-long\n  b");
+  EXPECT_EQ(wrapped("××× ×××", 7), "××× ×××") << "columns, not bytes";
+}
+
+}  // namespace
+}  // namespace lockstep::tracer::record
