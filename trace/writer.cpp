@@ -72,6 +72,19 @@ void Writer::set_metadata(std::string_view key, std::string_view value) noexcept
   guarded(state_, [&](State& state) { state.metadata[cut_to_limit(key)] = cut_to_limit(value); });
 }
 
+void Writer::reserve_metadata(std::string_view key, std::size_t room) noexcept {
+  guarded(state_, [&](State& state) { state.reserve_metadata(key, room); });
+}
+
+Status Writer::replace_reserved(std::string_view value) noexcept {
+  if (state_ == nullptr) return {};
+  try {
+    return state_->replace_reserved(value);
+  } catch (const std::bad_alloc&) {
+    return Error{"out of memory"};
+  }
+}
+
 StringId Writer::intern(std::string_view text) noexcept {
   StringId id = 0;
   guarded(state_, [&](State& state) {

@@ -46,6 +46,12 @@ class Writer {
   // earlier one.
   void set_metadata(std::string_view key, std::string_view value) noexcept;
 
+  // Room for a value that may have to be said when nothing can be written any more, on a full disk: blanks at
+  // first, replaced in place. One a file, before the first flush().
+  void reserve_metadata(std::string_view key, std::size_t room) noexcept;
+  // Replaces it, cut to its room; also after an error, until close().
+  Status replace_reserved(std::string_view value) noexcept;
+
   // The id of a string, added to the table if new.
   StringId intern(std::string_view text) noexcept;
   LaneId add_lane(const Lane& lane) noexcept;

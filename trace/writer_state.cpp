@@ -214,6 +214,48 @@ void Writer::State::enter_chunk(ChunkHeader header, std::size_t begin) {
   }
 }
 
+std::vector<std::byte> Writer::State::reserved_body(std::string_view value) const {
+  std::string padded(value.substr(0, reserved_.room));
+  padded.resize(reserved_.room, ' ');
+  std::vector<std::byte> body;
+  format::encode_metadata(reserved_.key, padded, body);
+  return body;
+}
+
+void Writer::State::reserve_metadata(std::string_view key, std::size_t room) {
+  reserved_.key = key;
+  reserved_.room = room;
+  const std::vector<std::byte> body = reserved_body({});
+  ChunkHeader& header = reserved_.header;
+  header.kind = static_cast<std::uint8_t>(ChunkKind::metadata);
+  header.count = 1;
+  header.codec = format::Codec::stored;
+  header.raw_size = header.body_size = static_cast<std::uint32_t>(body.size());
+  header.body_checksum = format::checksum(body);
+  header.events_before = events_in_chunks_;
+  std::vector<std::byte>& buffer = file.buffer();
+  const std::size_t begin = buffer.size();
+  if (pending_chunks_.size() == pending_chunks_.capacity())
+    pending_chunks_.reserve(2 * pending_chunks_.size() + 16);
+  if (index_.full()) index_.grow(kEntriesPerIndexChunk);
+  buffer.resize(begin + format::kChunkHeaderSize);
+  buffer.insert(buffer.end(), body.begin(), body.end());
+  reserved_.position = file.position() - (buffer.size() - begin);
+  enter_chunk(header, begin);
+  settle();
+}
+
+Status Writer::State::replace_reserved(std::string_view value) {
+  const std::vector<std::byte> body = reserved_body(value);
+  if (reserved_.room == 0 || reserved_.position + format::kChunkHeaderSize + body.size() > file.written())
+    return Error{"trace file '" + file.path() + "': no room was reserved in it"};
+  reserved_.header.body_checksum = format::checksum(body);
+  const format::ChunkHeaderBytes header = format::encode_chunk_header(reserved_.header, reserved_.position);
+  std::vector<std::byte> bytes(header.begin(), header.end());
+  bytes.insert(bytes.end(), body.begin(), body.end());
+  return file.overwrite(reserved_.position, bytes);
+}
+
 void Writer::State::release_held() {
   while (!held.empty()) {
     const format::HeldChunks::Chunk& chunk = held.front();

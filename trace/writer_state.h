@@ -31,6 +31,8 @@ struct Writer::State {
   void add_group_row(const Group& group);
   // Tables that wait for the next chunk do not grow without bound.
   void write_large_tables();
+  void reserve_metadata(std::string_view key, std::size_t room);
+  Status replace_reserved(std::string_view value);
   // Turns all that was appended into chunks in the file's buffer.
   void seal_all();
   // Hands the buffer to the kernel.
@@ -82,6 +84,15 @@ struct Writer::State {
     std::uint64_t events = 0;
   };
 
+  // A chunk that is overwritten where it stands, which takes no space of the disk.
+  struct Reserved {
+    std::string key;
+    std::size_t room = 0;
+    format::ChunkHeader header;
+    std::uint64_t position = 0;
+  };
+  std::vector<std::byte> reserved_body(std::string_view value) const;
+
   void shed_memory();
   template <class E>
   void seal(LaneId lane, format::Block<E>& block);
@@ -101,6 +112,7 @@ struct Writer::State {
   std::uint64_t events_in_chunks_ = 0;
   std::vector<PendingChunk> pending_chunks_;  // in the file's buffer
 
+  Reserved reserved_;
   Table lane_rows_;
   Table group_rows_;
 

@@ -64,6 +64,31 @@ TEST_F(WriterTest, AFileWithoutEventsIsComplete) {
   expect_ok(reader.verify());
 }
 
+TEST_F(WriterTest, AReservedValueIsReplacedInPlaceAlsoWhereNothingMoreCanBeWritten) {
+  Writer writer = must(Writer::create(path_.c_str()));
+  EXPECT_THAT(error_of(writer.replace_reserved("too early")), HasSubstr("no room was reserved"));
+  writer.reserve_metadata("note", 8);
+  writer.add_lane({});
+  writer.append(Step{.number = 1});
+  expect_ok(writer.flush());
+  EXPECT_EQ(must(Reader::open(path_)).metadata().at("note"), std::string(8, ' '));
+  rlimit before{};
+  ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &before), 0);
+  rlimit limit = before;
+  limit.rlim_cur = static_cast<rlim_t>(writer.bytes_written());
+  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &limit), 0);
+  writer.append(Step{.number = 2});
+  EXPECT_FALSE(writer.flush().ok());
+  expect_ok(writer.replace_reserved("1 lost"));
+  expect_ok(writer.replace_reserved("12345678 and what is cut"));
+  EXPECT_FALSE(writer.close().ok());
+  setrlimit(RLIMIT_FSIZE, &before);
+  const Reader reader = must(Reader::open(path_));
+  EXPECT_EQ(reader.metadata().at("note"), "12345678");
+  EXPECT_EQ(reader.count(EventKind::step), 1U);
+  expect_ok(reader.verify());
+}
+
 TEST_F(WriterTest, TheDestructorCloses) {
   {
     Writer writer = must(Writer::create(path_.c_str()));

@@ -2,6 +2,7 @@
 // processes and by `lockstep record` alike.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -28,6 +29,11 @@ JobIdentity identify_job();  // of this process
 // A host's name as it may stand in a file name: letters, digits, '.', '_' and '-'; others become '_'.
 std::string host_for_file_name(std::string_view host);
 std::string host_name();
+
+// Metadata of a trace file that took no more events: "EVENTS SINCE WHY", the events that were lost after
+// that, ns since 1970, words. Blanks where all was written.
+inline constexpr const char* kUnwrittenKey = "unwritten";
+inline constexpr std::size_t kUnwrittenRoom = 160;
 
 // "rank-3.lst".
 std::string rank_file_name(std::int32_t rank);

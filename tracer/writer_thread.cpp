@@ -76,17 +76,34 @@ void WriterThread::run() {
       events_->finish(last_reading_);
       for (Source* const source : sources_) source->finish(last_reading_);
       controller_->finish(last_reading_);
+      flush();
       (void)writer_->close().ok();
       break;
     }
-    if (early || last_reading_ - last_flush_ >= kFlushNanoseconds) {
-      // A full disk, or a limit: what is in the file stays readable, and the program needn't pay for more.
-      if (!writer_->flush().ok()) break;
-      last_flush_ = last_reading_;
-    }
+    if (early || last_reading_ - last_flush_ >= kFlushNanoseconds) flush();
     recorder_.pool().prepare_spare(&recorder_.wake_word());
   }
   recorder_.turn_off();
+}
+
+void WriterThread::flush() {
+  // A full disk, or a limit: what is in the file stays readable. What comes is still taken from the threads,
+  // so that it can be said how much it was.
+  const Status flushed = writer_->flush();
+  if (!flushed.ok() && unwritten_why_.empty()) {
+    const std::string& message = flushed.error().message;
+    const std::size_t reason = message.rfind("': ");
+    unwritten_why_ = reason == std::string::npos ? message : message.substr(reason + 3);
+    unwritten_since_ = read_clocks(recorder_.process().ticks).realtime;
+  }
+  last_flush_ = last_reading_;
+  if (unwritten_why_.empty()) return;
+  const std::uint64_t events = writer_->events_lost() + unwritten_in_rings_;
+  // In place: a disk that is full takes that.
+  (void)writer_
+      ->replace_reserved(std::to_string(events) + " " + std::to_string(unwritten_since_) + " " +
+                         unwritten_why_)
+      .ok();
 }
 
 Status WriterThread::open_file() {
@@ -137,6 +154,7 @@ void WriterThread::describe_process() {
   set("clock", "clock_monotonic");
   set("clock_source", to_string(process.ticks));
   set("lockstep_version", LOCKSTEP_VERSION);
+  writer_->reserve_metadata(kUnwrittenKey, kUnwrittenRoom);
 }
 
 void WriterThread::find_descriptor(const std::string& path) {
@@ -169,7 +187,7 @@ void WriterThread::take_clock_snapshot(const ClockReading& reading) {
   snapshot.realtime = reading.realtime;
   snapshot.monotonic_raw = reading.monotonic_raw;
   snapshot.tsc = recorder_.process().ticks == TickSource::tsc ? reading.ticks : 0;
-  writer_->append(snapshot);
+  if (unwritten_why_.empty()) writer_->append(snapshot);
   last_snapshot_ = reading.monotonic;
 }
 
@@ -269,6 +287,10 @@ void WriterThread::count_drops(trace::Nanoseconds now) {
   const std::uint64_t elsewhere = recorder_.reentrant_without_ring();
   reentrant += elsewhere - std::exchange(reentrant_without_ring_, elsewhere);
   const std::uint64_t unbuffered = pool.unbuffered_drops();
+  if (!unwritten_why_.empty()) {
+    unwritten_in_rings_ += full + reentrant;
+    return;
+  }
   events_->note_drops(full, "ring full", now);
   events_->note_drops(reentrant, "call from a signal handler that interrupted the tracer", now);
   events_->note_drops(unbuffered - std::exchange(unbuffered_, unbuffered), "more threads than buffers", now);

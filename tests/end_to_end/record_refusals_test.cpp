@@ -75,6 +75,11 @@ TEST(Record, FullDiskEndsTheRecordingNotTheJob) {
   EXPECT_EQ(run.outcome.exit_code, 3);
   EXPECT_FALSE(run.open().complete());
   EXPECT_GT(run.open().count(trace::EventKind::host_range), 0U);
+  // What came afterwards was counted, and the count is in the file, on a disk that takes nothing more.
+  EXPECT_GT(std::stoull(run.open().metadata().at("unwritten")), 0U);
+  EXPECT_THAT(run.open().metadata().at("unwritten"), HasSubstr("No space left on device"));
+  EXPECT_THAT(run.outcome.standard_error, HasSubstr("events were lost in "));
+  EXPECT_THAT(run.outcome.standard_error, testing::Not(HasSubstr("all but its last moment")));
 }
 
 TEST(Record, ReadOnlyFolderLetsTheJobRunUnrecorded) {

@@ -81,6 +81,18 @@ Status OutputFile::write_buffer() {
   return status;
 }
 
+Status OutputFile::overwrite(std::uint64_t position, std::span<const std::byte> bytes) {
+  std::size_t done = 0;
+  while (done < bytes.size()) {
+    const ssize_t result =
+        pwrite(descriptor_, bytes.data() + done, bytes.size() - done, static_cast<off_t>(position + done));
+    if (result < 0 && errno == EINTR) continue;
+    if (result <= 0) return failure("write", result < 0 ? errno : EIO);
+    done += static_cast<std::size_t>(result);
+  }
+  return {};
+}
+
 Status OutputFile::close() {
   const int descriptor = std::exchange(descriptor_, -1);
   buffer_ = {};

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -28,6 +29,8 @@ class OutputFile {
 
   // Writes the buffer and empties it, whatever becomes of it; written() says how much reached the file.
   Status write_buffer();
+  // Replaces what was written already: takes no space, and works where nothing more can be written.
+  Status overwrite(std::uint64_t position, std::span<const std::byte> bytes);
   Status close();
   // Closes the descriptor and drops the buffer.
   void abandon();

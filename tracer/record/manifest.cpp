@@ -36,6 +36,10 @@ Json to_json(const RecordedFile& file) {
   if (!file.not_recorded.empty()) json["not_recorded"] = file.not_recorded;
   if (!file.saved.empty()) json["saved"] = file.saved;
   if (file.steps_seen.has_value()) json["steps_seen"] = {file.steps_seen->first, file.steps_seen->last};
+  if (file.unwritten.has_value())
+    json["unwritten"] = {{"events", file.unwritten->events},
+                         {"since", to_utc(file.unwritten->since)},
+                         {"reason", file.unwritten->why}};
   if (!file.ended.empty()) json["ended_early"] = file.ended;
   json["complete"] = file.complete;
   if (!file.problem.empty()) json["problem"] = file.problem;

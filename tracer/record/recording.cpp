@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <charconv>
 #include <set>
+#include <sstream>
 #include <system_error>
 #include <tuple>
 #include <utility>
 
 #include "trace/compact.h"
 #include "trace/reader.h"
+#include "tracer/environment.h"
 #include "tracer/record/run_folder.h"
 
 namespace lockstep::tracer::record {
@@ -19,6 +21,17 @@ std::int32_t number_or_none(const std::string& text) {
   std::int32_t value = -1;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   return error == std::errc{} && end == text.data() + text.size() ? value : -1;
+}
+
+// "EVENTS SINCE WHY", as environment.h says.
+std::optional<RecordedFile::Unwritten> parse_unwritten(const std::string& text) {
+  const std::size_t end = text.find_last_not_of(' ');
+  if (end == std::string::npos) return std::nullopt;
+  RecordedFile::Unwritten unwritten;
+  std::istringstream words(text.substr(0, end + 1));
+  if (!(words >> unwritten.events >> unwritten.since)) return std::nullopt;
+  std::getline(words >> std::ws, unwritten.why);
+  return unwritten;
 }
 
 RecordedFile read_file(const std::filesystem::path& path) {
@@ -54,6 +67,9 @@ RecordedFile read_file(const std::filesystem::path& path) {
     if (key == std::string(kSource) + name + ".problem") file.sources[name].problem = value;
   }
   file.ended = text("control.ended");
+  file.unwritten = parse_unwritten(text(kUnwrittenKey));
+  if (file.unwritten.has_value() && file.unwritten->events != 0)
+    file.dropped[kNotWritten] = file.unwritten->events;
   file.steps_seen = control::parse_steps(text("control.steps_seen"));
   for (std::size_t number = 1;; ++number) {
     const auto found = metadata.find("control.saved." + std::to_string(number));
@@ -134,7 +150,7 @@ std::map<std::string, Recording::Source> Recording::sources() const {
 }
 
 std::size_t Recording::incomplete_files() const {
-  const auto incomplete = [](const RecordedFile& file) { return !file.complete; };
+  const auto incomplete = [](const RecordedFile& file) { return !file.complete && !file.unwritten; };
   return static_cast<std::size_t>(std::count_if(ranks.begin(), ranks.end(), incomplete) +
                                   std::count_if(processes.begin(), processes.end(), incomplete));
 }

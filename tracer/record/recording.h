@@ -15,6 +15,9 @@
 
 namespace lockstep::tracer::record {
 
+// The reason in `dropped` of events that came after a file took no more.
+inline constexpr const char* kNotWritten = "the disk was full, or could not be written";
+
 // What --ring writes at the end of every process: no news.
 inline constexpr const char* kSavedAtEnd = "the process ended";
 
@@ -42,10 +45,16 @@ struct RecordedFile {
   std::vector<std::string> not_recorded;         // why nothing was recorded for some time, on purpose
   std::vector<std::string> saved;                // with --ring: what made it write, in order
   std::optional<control::StepRange>
-      steps_seen;         // of the job, recorded or not; known where a window was asked for
-  std::string ended;      // why recording ended before the process; else empty
-  bool complete = false;  // closed by its process
-  std::string problem;    // empty, or why the file could not be read
+      steps_seen;  // of the job, recorded or not; known where a window was asked for
+  struct Unwritten {
+    std::uint64_t events = 0;
+    std::int64_t since = 0;  // ns since 1970
+    std::string why;         // "No space left on device: …"
+  };
+  std::optional<Unwritten> unwritten;  // the file took no more: they are in `dropped`, too
+  std::string ended;                   // why recording ended before the process; else empty
+  bool complete = false;               // closed by its process
+  std::string problem;                 // empty, or why the file could not be read
 };
 
 struct Recording {
@@ -70,6 +79,7 @@ struct Recording {
   std::uint64_t dropped_events() const;
   // Which ranks ran on which host, by its name.
   std::map<std::string, std::vector<std::int32_t>> hosts() const;
+  // Not closed; those that took no more events (RecordedFile::unwritten) apart.
   std::size_t incomplete_files() const;
 };
 

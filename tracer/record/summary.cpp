@@ -103,7 +103,14 @@ void tell_losses(const Recording& recording, std::vector<std::string>& lines) {
     if (!file.ended.empty())
       lines.push_back(fmt::format("{}: recording ended early: {}", file.file, file.ended));
   });
+  each_file(recording, [&](const RecordedFile& file) {
+    if (!file.unwritten.has_value()) return;
+    lines.push_back(fmt::format("{} lost in {} after {}: {}",
+                                counted(file.unwritten->events, "event was", "events were"), file.file,
+                                to_utc(file.unwritten->since), file.unwritten->why));
+  });
   for (const auto& [reason, count] : recording.dropped) {
+    if (reason == kNotWritten) continue;  // said of each file
     lines.push_back(fmt::format("lost: {} × {}{}", readable_count(count), reason,
                                 reason == "ring full" ? " (a larger --buffer-size helps)" : ""));
   }

@@ -73,6 +73,19 @@ TEST(Summary, SaysWhyTheRingWasWritten) {
   EXPECT_THAT(summarize(manifest, "run"), Contains(HasSubstr("4 more times")));
 }
 
+TEST(Summary, SaysWhatAFullDiskCost) {
+  Manifest manifest = two_ranks(10);
+  RecordedFile& file = manifest.recording->ranks[0];
+  file.complete = false;
+  file.unwritten = {1234, 1'700'000'000'000'000'000, "No space left on device"};
+  manifest.recording->dropped[kNotWritten] = 1234;
+  const std::vector<std::string> lines = summarize(manifest, "run");
+  EXPECT_THAT(lines, Contains("1,234 events were lost in rank-0.lst after 2023-11-14T22:13:20.000Z: No space "
+                              "left on device"));
+  EXPECT_THAT(lines, Each(Not(HasSubstr("not closed")))) << "that is why";
+  EXPECT_THAT(lines, Each(Not(HasSubstr("lost: ")))) << "once";
+}
+
 TEST(Nothing, HasTheTrueReasonFirst) {
   Manifest manifest;
   manifest.recording.emplace();
