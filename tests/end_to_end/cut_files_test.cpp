@@ -19,7 +19,7 @@ namespace {
 using testing::HasSubstr;
 
 // The file of a job that ended, or that was killed: compacted and with a footer, or neither.
-class CutFiles : public testing::TestWithParam<std::tuple<HardSource, const char*>> {
+class CutFiles : public testing::TestWithParam<std::tuple<HardSource, std::string>> {
  protected:
   void SetUp() override {
     HardRun run(std::get<0>(GetParam()), std::get<1>(GetParam()));
@@ -107,7 +107,8 @@ TEST_P(CutFiles, AreImportedWithAWarning) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Every, CutFiles,
-                         testing::Combine(testing::ValuesIn(kHardSources), testing::Values("finish", "kill")),
+                         testing::Combine(testing::ValuesIn(kHardSources),
+                                          testing::Values(std::string("finish"), std::string("kill"))),
                          [](const auto& info) {
                            return std::string(std::get<0>(info.param).name) + "_" + std::get<1>(info.param);
                          });

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <ostream>
 #include <set>
 #include <string>
 #include <vector>
@@ -18,6 +19,9 @@ struct HardSource {
   bool child_can_emit;  // after a fork
   bool one_loss_each;   // an event that is lost counts once; else once for each thing that is told of it
 };
+inline void PrintTo(const HardSource& source, std::ostream* out) {
+  *out << source.name;  // for GoogleTest
+}
 inline constexpr HardSource kHardSources[] = {{"nvtx", true, true, true},
                                               {"pytorch", true, true, true},
                                               {"cupti", true, false, true},

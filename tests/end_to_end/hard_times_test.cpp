@@ -40,6 +40,9 @@ struct HardTime {
   Second second;
   int count = kSecond;  // events of the second part
 };
+void PrintTo(const HardTime& time, std::ostream* out) {
+  *out << time.name;
+}
 constexpr HardTime kHardTimes[] = {{"finish", Second::all},
                                    {"kill", Second::some},
                                    {"abort", Second::some},
