@@ -6,6 +6,7 @@
 #include <fstream>
 #include <map>
 #include <optional>
+#include <sstream>
 
 #include "tests/end_to_end/programs/hard_times.h"
 #include "tests/end_to_end/stalled_thread.h"
@@ -65,6 +66,11 @@ Seen see(const HardSource& source, const trace::Reader& reader) {
     seen.sum += 1e-3;  // of rounding
   }
   visit<trace::Drop>(reader, [&](const trace::Drop& drop) { seen.lost += drop.count; });
+  const auto unwritten = reader.metadata().find("unwritten");
+  if (unwritten != reader.metadata().end()) {
+    std::uint64_t events = 0;
+    if (std::istringstream(unwritten->second) >> events) seen.lost += events;
+  }
   return seen;
 }
 
@@ -117,6 +123,17 @@ bool HardRun::await_first() {
 
 bool HardRun::await_end_of_recording() {
   return eventually([&] { return find_thread(job(), "lockstep") == 0; });
+}
+
+bool HardRun::await_unwritten() {
+  return eventually([&] {
+    const Result<trace::Reader> reader =
+        trace::Reader::open((fs::path(record_.run_path()) / "rank-0.lst").string().c_str());
+    if (!reader.ok()) return false;
+    const auto unwritten = reader.value().metadata().find("unwritten");
+    return unwritten != reader.value().metadata().end() &&
+           unwritten->second.find_first_not_of(' ') != std::string::npos;
+  });
 }
 
 void HardRun::leave(const std::string& file) const {

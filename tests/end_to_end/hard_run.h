@@ -54,6 +54,8 @@ class HardRun {
   bool await_first();
   // Until no thread of the job has the writer's name.
   bool await_end_of_recording();
+  // Until the file itself says that it takes nothing more. False if it never did.
+  bool await_unwritten();
   void leave(const std::string& file) const;
   bool is_there(const std::string& file) const;
   Outcome finish() { return background_->finish(); }

@@ -150,10 +150,13 @@ void HardTimes::let_it_happen() {
     }
   }
   run_.leave("go");
-  if (is("close") || is("file_limit") || is("full_disk")) {
+  if (is("close")) {
     EXPECT_TRUE(run_.await_end_of_recording());
-    run_.leave("end");
   }
+  if (is("full_disk")) {
+    EXPECT_TRUE(run_.await_unwritten());
+  }
+  if (is("close") || is("file_limit") || is("full_disk")) run_.leave("end");
   outcome_ = run_.finish();
 }
 

@@ -82,6 +82,7 @@ Status OutputFile::write_buffer() {
 }
 
 Status OutputFile::overwrite(std::uint64_t position, std::span<const std::byte> bytes) {
+  if (position + bytes.size() > file_size_limit()) return failure("write", EFBIG);
   std::size_t done = 0;
   while (done < bytes.size()) {
     const ssize_t result =
