@@ -22,7 +22,7 @@ struct InputFile {
 struct InputFiles {
   std::vector<InputFile> files;  // each once, in the order typed, within a folder by name
   std::int32_t world_size = 0;   // as a run's manifest says; 0: nothing says it
-  JobEnd end;  // of the run that failed, if one did
+  JobEnd end;                    // of the run that failed, if one did
   std::vector<Warning> warnings;
 };
 

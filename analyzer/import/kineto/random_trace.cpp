@@ -54,8 +54,8 @@ std::string RandomTrace::object(std::vector<Field> fields) {
     fields.erase(fields.begin() + static_cast<std::ptrdiff_t>(below(fields.size())));
   std::string text = fmt::format("{{{}", space());
   for (std::size_t i = 0; i < fields.size(); ++i) {
-    text += fmt::format("{}{}{}{}:{}{}{}", i == 0 ? "" : ",", i == 0 ? "" : space(), in_quotes(fields[i].first),
-                        space(), space(), fields[i].second, space());
+    text += fmt::format("{}{}{}{}:{}{}{}", i == 0 ? "" : ",", i == 0 ? "" : space(),
+                        in_quotes(fields[i].first), space(), space(), fields[i].second, space());
   }
   text += '}';
   return text;
@@ -69,7 +69,8 @@ std::vector<RandomTrace::Field> RandomTrace::collective_arguments() {
   static constexpr const char* kTypes[] = {"Float", "BFloat16", "Long", "Byte", "Mystery"};
   static constexpr const char* kRanks[] = {"\"[0, 1]\"", "[0, 1]", "\"[3, 1, 0, 2]\"", "\"[0, 1, ...]\"",
                                            "\"\""};
-  std::vector<Field> fields{{"Collective name", in_quotes(any(kCollectives))}, {"dtype", in_quotes(any(kTypes))}};
+  std::vector<Field> fields{{"Collective name", in_quotes(any(kCollectives))},
+                            {"dtype", in_quotes(any(kTypes))}};
   if (chance(90)) fields.emplace_back("In msg nelems", std::to_string(below(5000)));
   if (chance(90)) fields.emplace_back("Out msg nelems", std::to_string(below(5000)));
   if (chance(70)) {
