@@ -56,6 +56,7 @@ void prepare_plan() {
   if (plan->needs_steps()) change_gate(kWatchSteps, 0);
   if (plan->steps.has_value()) record_only_steps(plan->steps->first, plan->steps->last);
   if (plan->delay_ns > 0) change_gate(kOutsideTime, 0);
+  keep_first_gate_word();
 }
 
 const Plan& the_plan() noexcept {
@@ -82,7 +83,7 @@ Controller::Controller(trace::Writer& writer, const ProcessInfo& process, Record
       process_(process),
       recording_(recording),
       file_(std::move(file)),
-      absences_(writer, plan_, process.first_reading.monotonic, gate_word()),
+      absences_(writer, plan_, process.first_reading.monotonic, first_gate_word()),
       begin_(process.first_reading.monotonic),
       saved_to_(begin_),
       progress_at_(begin_) {

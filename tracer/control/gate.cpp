@@ -9,6 +9,7 @@ constinit std::atomic<std::uint32_t> gate{0};
 
 namespace {
 
+constinit std::atomic<std::uint32_t> first_word{0};
 std::atomic<bool> telling{false};
 std::atomic<bool> told_closed{false};
 
@@ -46,6 +47,15 @@ bool change_gate(std::uint32_t set, std::uint32_t clear) noexcept {
 
 void reset_gate_after_fork() noexcept {
   telling.store(false, std::memory_order_relaxed);
+  keep_first_gate_word();
+}
+
+std::uint32_t first_gate_word() noexcept {
+  return first_word.load(std::memory_order_relaxed);
+}
+
+void keep_first_gate_word() noexcept {
+  first_word.store(gate_word(), std::memory_order_relaxed);
 }
 
 }  // namespace lockstep::tracer::control

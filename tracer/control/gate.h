@@ -39,6 +39,12 @@ bool change_gate(std::uint32_t set, std::uint32_t clear) noexcept;
 // In a forked child, where nobody is telling anyone.
 void reset_gate_after_fork() noexcept;
 
+// The word with which this process began: as the plan says, or as it was at the fork. The writer thread comes
+// to life later, when the job may have changed the gate already; records of these changes are on their way to
+// it.
+std::uint32_t first_gate_word() noexcept;
+void keep_first_gate_word() noexcept;  // the word of now; before any thread emits
+
 // The number that records of this part have in the place of a source's (ring.h, RecordKind::source).
 inline constexpr std::uint16_t kControlRecords = 0xFFFE;
 enum class ControlRecord : std::uint8_t { gate_changed = 1, step_began = 2 };
