@@ -230,7 +230,12 @@ void HardTimes::expect_children() {
     EXPECT_EQ(seen.lost, 0U) << file;
     of_children.insert(seen.numbers.begin(), seen.numbers.end());
   }
-  EXPECT_EQ(files, source_.child_can_emit ? std::size_t{kChildren} : 0U);
+  if (source_.numbered) {
+    EXPECT_EQ(files, source_.child_can_emit ? std::size_t{kChildren} : 0U);
+  } else {
+    // A child that is over before somebody has looked at it has nothing to tell.
+    EXPECT_THAT(files, testing::AllOf(testing::Gt(0U), testing::Le(std::size_t{kChildren})));
+  }
   if (!source_.child_can_emit || !source_.numbered) return;
   std::multiset<int> expected;
   for (int child = 1; child <= kChildren; ++child) {
