@@ -165,15 +165,21 @@ void Writer::State::seal_all() {
   write_tables();
 }
 
-// The position of the header in the buffer is known before the body, its contents only after.
-void Writer::State::write_chunk(ChunkHeader header, std::span<const std::span<const std::byte>> parts) {
+// Room for a chunk's header at the end of the buffer: its position is known before the body, its contents
+// only after. All of entering the chunk that can fail comes here.
+std::size_t Writer::State::open_chunk() {
   std::vector<std::byte>& buffer = file.buffer();
   const std::size_t begin = buffer.size();
-  // All that can fail comes first.
   if (pending_chunks_.size() == pending_chunks_.capacity())
     pending_chunks_.reserve(2 * pending_chunks_.size() + 16);
   if (index_.full()) index_.grow(kEntriesPerIndexChunk);
   buffer.resize(begin + format::kChunkHeaderSize);
+  return begin;
+}
+
+void Writer::State::write_chunk(ChunkHeader header, std::span<const std::span<const std::byte>> parts) {
+  const std::size_t begin = open_chunk();
+  std::vector<std::byte>& buffer = file.buffer();
   const std::size_t body = buffer.size();
   std::size_t raw_size = 0;
   for (const auto& part : parts) raw_size += part.size();
@@ -233,12 +239,8 @@ void Writer::State::reserve_metadata(std::string_view key, std::size_t room) {
   header.raw_size = header.body_size = static_cast<std::uint32_t>(body.size());
   header.body_checksum = format::checksum(body);
   header.events_before = events_in_chunks_;
+  const std::size_t begin = open_chunk();
   std::vector<std::byte>& buffer = file.buffer();
-  const std::size_t begin = buffer.size();
-  if (pending_chunks_.size() == pending_chunks_.capacity())
-    pending_chunks_.reserve(2 * pending_chunks_.size() + 16);
-  if (index_.full()) index_.grow(kEntriesPerIndexChunk);
-  buffer.resize(begin + format::kChunkHeaderSize);
   buffer.insert(buffer.end(), body.begin(), body.end());
   reserved_.position = file.position() - (buffer.size() - begin);
   enter_chunk(header, begin);

@@ -101,6 +101,7 @@ struct Writer::State {
   void write_tables();
   void write_index();
   void write_table(format::ChunkKind kind, std::uint32_t first_id, Table& table);
+  std::size_t open_chunk();
   void write_chunk(format::ChunkHeader header, std::span<const std::span<const std::byte>> parts);
   void enter_chunk(format::ChunkHeader header, std::size_t begin);
   void settle();

@@ -1,9 +1,9 @@
 #include "tracer/sources/paired_records.h"
 
 #include <algorithm>
-#include <cstring>
 
 #include "tracer/control/gate.h"
+#include "tracer/sources/record_body.h"
 
 namespace lockstep::tracer {
 
@@ -45,17 +45,15 @@ bool emit_begin(SourceId source, std::uint8_t type, const void* body, std::uint3
   Ring* const ring = recorder.ring();
   if (ring == nullptr) [[unlikely]]
     return false;
-  const std::uint32_t together = std::min(bytes + more_bytes, kMostBodyBytes);
-  const std::uint32_t size = sizeof(RecordHeader) + round_up_to_unit(together);
+  const RecordBody parts{body, bytes, more, more_bytes};
+  const std::uint32_t size = parts.record_bytes();
   std::byte* const record = ring->claim(size, bit != 0 ? kEndBytes : 0);
   if (record == nullptr) [[unlikely]] {
     ring->count_drop();
     return false;
   }
-  std::byte* const out = record + sizeof(RecordHeader);
-  if (bytes != 0) std::memcpy(out, body, std::min(bytes, together));
-  if (together > bytes) std::memcpy(out + bytes, more, together - bytes);
-  write(*ring, record, size, source, type, together);
+  parts.copy_to(record);
+  write(*ring, record, size, source, type, parts.bytes());
   if (bit != 0) {
     begun.recorded |= bit;
     for (std::uint32_t room = 0; room < kEndBytes; room += Ring::kPopBytes) ring->reserve_pop();
@@ -79,15 +77,15 @@ bool emit_end(SourceId source, std::uint8_t type, const void* body, std::uint32_
     return false;
   }
   if (source == Recorder::kNoSource) return false;
-  const std::uint32_t body_bytes = std::min(bytes, kMostEndBytes);
-  const std::uint32_t size = sizeof(RecordHeader) + round_up_to_unit(body_bytes);
+  const RecordBody part{body, std::min(bytes, kMostEndBytes), nullptr, 0};
+  const std::uint32_t size = part.record_bytes();
   std::byte* const record = ring->claim_end(size);
   if (record == nullptr) [[unlikely]] {
     ring->count_drop();
     return false;
   }
-  if (body_bytes != 0) std::memcpy(record + sizeof(RecordHeader), body, body_bytes);
-  write(*ring, record, size, source, type, body_bytes);
+  part.copy_to(record);
+  write(*ring, record, size, source, type, part.bytes());
   return true;
 }
 

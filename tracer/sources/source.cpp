@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <cstring>
 #include <string>
 
 #include "tracer/control/gate.h"
 #include "tracer/control/plan.h"
+#include "tracer/sources/record_body.h"
 
 namespace lockstep::tracer {
 
@@ -55,17 +55,15 @@ bool emit_always(SourceId source, std::uint8_t type, const void* body, std::uint
   Ring* const ring = recorder.ring();
   if (ring == nullptr) [[unlikely]]
     return false;
-  const std::uint32_t together = std::min(bytes + more_bytes, kMostBodyBytes);
-  const std::uint32_t size = sizeof(RecordHeader) + round_up_to_unit(together);
+  const RecordBody parts{body, bytes, more, more_bytes};
+  const std::uint32_t size = parts.record_bytes();
   std::byte* const record = ring->claim(size, 0);
   if (record == nullptr) [[unlikely]] {
     ring->count_drop();
     return false;
   }
-  std::byte* const out = record + sizeof(RecordHeader);
-  if (bytes != 0) std::memcpy(out, body, std::min(bytes, together));
-  if (together > bytes) std::memcpy(out + bytes, more, together - bytes);
-  write_header(record, size, RecordKind::source, type, source, together, read_ticks(recorder.ticks()));
+  parts.copy_to(record);
+  write_header(record, size, RecordKind::source, type, source, parts.bytes(), read_ticks(recorder.ticks()));
   ring->publish(size);
   return true;
 }
