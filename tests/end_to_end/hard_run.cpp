@@ -78,11 +78,10 @@ HardRun::HardRun(const HardSource& source, const std::string& time) : source_(so
 
 std::vector<std::string> HardRun::environment() const {
   const std::string stand_in = LOCKSTEP_STAND_IN_DIR;
-  return {"RANK=0", "WORLD_SIZE=1", "LD_LIBRARY_PATH=" + stand_in + "/driver:" + stand_in + "/cuda13",
-          // What a sanitizer does at a crash and in a forked child isn't what the job would do.
-          "ASAN_OPTIONS=detect_leaks=0:handle_segv=0:handle_abort=0",
-          "TSAN_OPTIONS=die_after_fork=0:handle_segv=0:handle_abort=0:suppressions=" LOCKSTEP_SOURCE_DIR
-          "/tests/thread_sanitizer.supp"};
+  std::vector<std::string> variables = sanitizers_aside();
+  variables.insert(variables.end(), {"RANK=0", "WORLD_SIZE=1",
+                                     "LD_LIBRARY_PATH=" + stand_in + "/driver:" + stand_in + "/cuda13"});
+  return variables;
 }
 
 std::vector<std::string> HardRun::command(const std::string& folder) const {

@@ -14,7 +14,7 @@
 #include <numeric>
 #include <stdexcept>
 
-#include "tests/end_to_end/support.h"
+#include "tests/end_to_end/paced_job.h"
 #include "tests/end_to_end/undisturbed.h"
 
 namespace lockstep {
@@ -25,10 +25,7 @@ using end_to_end::Outcome;
 using end_to_end::TemporaryFolder;
 using nlohmann::json;
 
-// 6 layers of width 32 on sequences of 16 tokens, one at a time: a layer's forward is
-// 16 · (2 · 12 · 32² + 4 · 16 · 32) operations, its backward twice that.
 constexpr int kLayers = 6;
-constexpr double kForwardFlops = 425'984;
 constexpr double kForward = 0.060, kBackward = 2 * kForward;  // seconds
 constexpr int kSteps = 5;
 
@@ -83,38 +80,12 @@ class Paced : public testing::Test {
  protected:
   // Trains on two ranks, recorded; the log is read into `log`. Times are those of pace 1.
   std::vector<Measured> measure(int pace, double bandwidth, const std::vector<std::string>& more) {
-    std::vector<std::string> command{binary("lockstep"),
-                                     "record",
-                                     "-o",
-                                     folder_ / "run",
-                                     "--force",
-                                     "--",
-                                     binary("lockstep"),
-                                     "train",
-                                     "--ranks",
-                                     "2",
-                                     "--device",
-                                     "paced",
-                                     "--flops",
-                                     fmt::format("{}", kForwardFlops / (pace * kForward)),
-                                     "--bandwidth",
-                                     fmt::format("{}", bandwidth / pace),
-                                     "--layers",
-                                     std::to_string(kLayers),
-                                     "--hidden",
-                                     "32",
-                                     "--heads",
-                                     "2",
-                                     "--sequence-length",
-                                     "16",
-                                     "--batch-size",
-                                     "1",
-                                     "--steps",
-                                     std::to_string(kSteps),
-                                     "--log",
-                                     folder_ / "log"};
-    command.insert(command.end(), more.begin(), more.end());
-    const Outcome trained = end_to_end::run(command);
+    std::vector<std::string> flags{"--bandwidth", fmt::format("{}", bandwidth / pace), "--log",
+                                   folder_ / "log"};
+    flags.insert(flags.end(), more.begin(), more.end());
+    const Outcome trained = end_to_end::record_paced(
+        {.ranks = 2, .layers = kLayers, .steps = kSteps, .forward_seconds = pace * kForward}, folder_ / "run",
+        flags);
     EXPECT_EQ(trained.exit_code, 0) << trained.standard_error;
     const Outcome analyzed = end_to_end::run({binary("lockstep"), "analyze", folder_ / "run", "--json", "-"});
     EXPECT_EQ(analyzed.exit_code, 0) << analyzed.standard_error;

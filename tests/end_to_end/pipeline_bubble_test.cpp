@@ -14,7 +14,7 @@
 #include <nlohmann/json.hpp>
 #include <ostream>
 
-#include "tests/end_to_end/support.h"
+#include "tests/end_to_end/paced_job.h"
 #include "tests/end_to_end/undisturbed.h"
 #include "trace/reader.h"
 
@@ -35,53 +35,23 @@ struct Pipeline {
   int chunks = 1;
 };
 
-// One layer on each model stage. Its forward is 16 · (2 · 12 · 32² + 4 · 16 · 32) operations.
-constexpr double kForwardFlops = 425'984;
-
-// How long one forward takes. A stage loses fractions of a millisecond between any two of its passes, more
-// where more processes share the machine; the bubble can bear two hundredths of p − 1 forwards and backwards
-// in all.
+// How long the forward of a layer takes, one layer on each model stage. A stage loses fractions of a
+// millisecond between any two of its passes, more where more processes share the machine; the bubble can bear
+// two hundredths of p − 1 forwards and backwards in all.
 double forward_seconds(const Pipeline& pipeline) {
   const int stages = pipeline.stages;
   return (0.010 + 0.003 * stages) * pipeline.microbatches * pipeline.chunks / (stages - 1);
 }
 
 void record(const Pipeline& pipeline, int pace, const std::string& path) {
-  const Outcome outcome =
-      end_to_end::run({binary("lockstep"),
-                       "record",
-                       "--force",
-                       "-o",
-                       path,
-                       "--",
-                       binary("lockstep"),
-                       "train",
-                       "--mode",
-                       "pipeline",
-                       "--ranks",
-                       std::to_string(pipeline.stages),
-                       "--schedule",
-                       pipeline.schedule,
-                       "--chunks",
-                       std::to_string(pipeline.chunks),
-                       "--microbatches",
-                       std::to_string(pipeline.microbatches),
-                       "--layers",
-                       std::to_string(pipeline.stages * pipeline.chunks),
-                       "--hidden",
-                       "32",
-                       "--heads",
-                       "2",
-                       "--sequence-length",
-                       "16",
-                       "--batch-size",
-                       "1",
-                       "--steps",
-                       std::to_string(kSteps),
-                       "--device",
-                       "paced",
-                       "--flops",
-                       fmt::format("{}", kForwardFlops / (pace * forward_seconds(pipeline)))});
+  const Outcome outcome = end_to_end::record_paced(
+      {.ranks = pipeline.stages,
+       .layers = pipeline.stages * pipeline.chunks,
+       .steps = kSteps,
+       .forward_seconds = pace * forward_seconds(pipeline)},
+      path,
+      {"--mode", "pipeline", "--schedule", pipeline.schedule, "--chunks", std::to_string(pipeline.chunks),
+       "--microbatches", std::to_string(pipeline.microbatches)});
   ASSERT_EQ(outcome.exit_code, 0) << outcome.standard_error;
 }
 

@@ -5,21 +5,19 @@
 
 #include <algorithm>
 #include <fstream>
-#include <memory>
 
-#include "tests/end_to_end/background_run.h"
-#include "tests/end_to_end/recorded_run.h"
+#include "tests/end_to_end/running_job.h"
 
 namespace lockstep {
 namespace {
 
 namespace fs = std::filesystem;
-using end_to_end::BackgroundRun;
 using end_to_end::binary;
 using end_to_end::eventually;
 using end_to_end::Outcome;
 using end_to_end::record;
 using end_to_end::RecordedRun;
+using end_to_end::RunningJob;
 using end_to_end::shell;
 using testing::Contains;
 using testing::Each;
@@ -29,35 +27,6 @@ using testing::IsEmpty;
 using testing::Not;
 
 const std::string kSteps = end_to_end::program("nvtx_steps");
-const std::vector<std::string> kSanitizers{"ASAN_OPTIONS=detect_leaks=0",
-                                           "TSAN_OPTIONS=die_after_fork=0:suppressions=" LOCKSTEP_SOURCE_DIR
-                                           "/tests/thread_sanitizer.supp"};
-
-struct RunningJob {
-  RecordedRun run;
-  std::string go = run.folder / "go";
-  std::unique_ptr<BackgroundRun> job;
-
-  void start(const std::vector<std::string>& options, const std::vector<std::string>& command,
-             std::vector<std::string> environment = {}) {
-    std::vector<std::string> arguments{binary("lockstep"), "record", "-o", run.run_path()};
-    arguments.insert(arguments.end(), options.begin(), options.end());
-    arguments.emplace_back("--");
-    arguments.insert(arguments.end(), command.begin(), command.end());
-    environment.insert(environment.end(), kSanitizers.begin(), kSanitizers.end());
-    job = std::make_unique<BackgroundRun>(run.folder, arguments, environment);
-  }
-  void let_go() const { std::ofstream(go) << "go"; }
-  bool waits() const {
-    return eventually([&] { return job->output().find("waiting") != std::string::npos; });
-  }
-  // Once its socket is there.
-  Outcome attach(const std::string& request) const {
-    eventually([&] { return fs::exists(run.run_path() + "/control/rank-0"); });
-    return end_to_end::run({binary("lockstep"), "record", "--attach", run.run_path(), request});
-  }
-};
-
 std::vector<std::int64_t> step_numbers(const trace::Reader& reader) {
   std::vector<trace::Step> events;
   EXPECT_TRUE(reader.read({}, events).ok());
@@ -75,7 +44,7 @@ std::string metadata(const trace::Reader& reader, const std::string& key) {
 
 TEST(Attach, StopEndsTheRecordingAndStatusSaysSo) {
   RunningJob job;
-  job.start({}, {kSteps, "6", "wait=3:" + job.go}, {"RANK=0"});
+  job.start_steps(6, 3);
   ASSERT_TRUE(job.waits());
   const Outcome status = job.attach("status");
   EXPECT_EQ(status.exit_code, 0) << status.standard_error;
@@ -85,8 +54,7 @@ TEST(Attach, StopEndsTheRecordingAndStatusSaysSo) {
   const Outcome stop = job.attach("stop");
   EXPECT_EQ(stop.exit_code, 0);
   EXPECT_THAT(stop.standard_output, HasSubstr("no: stopped by lockstep record --attach"));
-  job.let_go();
-  const Outcome outcome = job.job->finish();
+  const Outcome outcome = job.end();
   EXPECT_EQ(outcome.exit_code, 0);
   EXPECT_THAT(outcome.standard_output, HasSubstr("done"));
   const trace::Reader reader = job.run.open();
@@ -100,7 +68,7 @@ TEST(Attach, StopEndsTheRecordingAndStatusSaysSo) {
 
 TEST(Attach, StartBeginsIt) {
   RunningJob job;
-  job.start({"--steps", "100:110"}, {kSteps, "6", "wait=3:" + job.go}, {"RANK=0"});
+  job.start_steps(6, 3, {"--steps", "100:110"});
   ASSERT_TRUE(job.waits());
   EXPECT_THAT(job.attach("status").standard_output, HasSubstr("no: outside --steps 100:110"));
   EXPECT_EQ(job.attach("start").exit_code, 0);
@@ -198,7 +166,7 @@ TEST(Ring, WhatWasForgottenIsSaid) {
 
 TEST(Ring, ASnapshotIsWrittenWhenAskedFor) {
   RunningJob job;
-  job.start({"--ring", "60s"}, {kSteps, "6", "wait=3:" + job.go}, {"RANK=0"});
+  job.start_steps(6, 3, {"--ring", "60s"});
   ASSERT_TRUE(job.waits());
   const auto steps_on_disk = [&] {
     const Result<trace::Reader> reader = trace::Reader::open(job.run.run_path() + "/rank-0.lst");

@@ -5,50 +5,24 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
-#include <memory>
 
-#include "tests/end_to_end/background_run.h"
-#include "tests/end_to_end/recorded_run.h"
+#include "tests/end_to_end/running_job.h"
 
 namespace lockstep {
 namespace {
 
 namespace fs = std::filesystem;
-using end_to_end::BackgroundRun;
-using end_to_end::binary;
-using end_to_end::eventually;
 using end_to_end::Outcome;
 using end_to_end::record;
 using end_to_end::RecordedRun;
+using end_to_end::RunningJob;
 using testing::Contains;
 using testing::HasSubstr;
 using testing::Not;
 
-// A job that is recorded into run.run_path() until let_go().
-struct LiveRun {
-  RecordedRun run;
-  end_to_end::TemporaryFolder outputs;
-  std::string go = outputs / "go";
-  std::unique_ptr<BackgroundRun> job;
-
-  void start(const std::vector<std::string>& command) {
-    std::vector<std::string> arguments{binary("lockstep"), "record", "-o", run.run_path(), "--"};
-    arguments.insert(arguments.end(), command.begin(), command.end());
-    job = std::make_unique<BackgroundRun>(outputs, arguments, std::vector<std::string>{"RANK=0"});
-  }
-  void start_steps() { start({end_to_end::program("nvtx_steps"), "6", "wait=3:" + go}); }
-  bool has(const std::string& name) const {
-    return eventually([&] { return fs::exists(run.run_path() + "/" + name); });
-  }
-  Outcome let_go() const {
-    std::ofstream(go) << "go";
-    return job->finish();
-  }
-};
-
 TEST(LiveRun, NobodyElseGetsTheFolderWhileAProcessIsRecorded) {
-  LiveRun live;
-  live.start_steps();
+  RunningJob live;
+  live.start_steps(6, 3);
   ASSERT_TRUE(live.has("control/rank-0"));
   for (const std::vector<std::string>& options : {std::vector<std::string>{"--force"}, {}}) {
     record(live.run, {"true"}, {}, options);
@@ -57,7 +31,7 @@ TEST(LiveRun, NobodyElseGetsTheFolderWhileAProcessIsRecorded) {
     EXPECT_THAT(live.run.outcome.standard_error, HasSubstr("choose another folder with -o"));
     EXPECT_THAT(live.run.outcome.standard_error, Not(HasSubstr("--force")));
   }
-  const Outcome outcome = live.let_go();
+  const Outcome outcome = live.end();
   EXPECT_EQ(outcome.exit_code, 0);
   EXPECT_THAT(live.job->error_output(), HasSubstr("1 rank, "));
   EXPECT_TRUE(live.run.open().complete());
@@ -67,14 +41,15 @@ TEST(LiveRun, NobodyElseGetsTheFolderWhileAProcessIsRecorded) {
 }
 
 TEST(LiveRun, NobodyElseGetsItWhileOnlyTheRecorderRuns) {
-  LiveRun live;
-  live.start({"/bin/sh", "-c",
+  RunningJob live;
+  live.start({},
+             {"/bin/sh", "-c",
               fmt::format("n=0; until [ -e {} ] || [ $n = 600 ]; do sleep 0.1; n=$((n+1)); done", live.go)});
   ASSERT_TRUE(live.has("manifest.json"));
   record(live.run, {"true"}, {}, {"--force"});
   EXPECT_EQ(live.run.outcome.exit_code, 2);
   EXPECT_THAT(live.run.outcome.standard_error, HasSubstr("(lockstep record)"));
-  EXPECT_EQ(live.let_go().exit_code, 0);
+  EXPECT_EQ(live.end().exit_code, 0);
 }
 
 TEST(LiveRun, ARecorderThatIsGoneDoesNotKeepItsFolder) {
@@ -96,12 +71,12 @@ TEST(LiveRun, ARecorderThatIsGoneDoesNotKeepItsFolder) {
 }
 
 TEST(LiveRun, AManifestOfAnotherRunIsNotOverwritten) {
-  LiveRun live;
-  live.start_steps();
+  RunningJob live;
+  live.start_steps(6, 3);
   ASSERT_TRUE(live.has("control/rank-0"));
   const std::string manifest = live.run.run_path() + "/manifest.json";
   std::ofstream(manifest, std::ios::trunc) << R"({"format": "lockstep.run/1", "state": "finished"})";
-  EXPECT_EQ(live.let_go().exit_code, 0);
+  EXPECT_EQ(live.end().exit_code, 0);
   EXPECT_THAT(live.job->error_output(), HasSubstr("belongs to another run by now"));
   EXPECT_EQ(live.run.manifest().at("state"), "finished");
   EXPECT_FALSE(live.run.manifest().contains("command"));

@@ -96,20 +96,26 @@ trace::Reader RecordedRun::open(const std::string& file) const {
   return std::move(reader).value();
 }
 
+std::vector<std::string> record_command(const std::string& run_path, const std::vector<std::string>& options,
+                                        const std::vector<std::string>& command) {
+  std::vector<std::string> line{binary("lockstep"), "record", "-o", run_path};
+  line.insert(line.end(), options.begin(), options.end());
+  line.emplace_back("--");
+  line.insert(line.end(), command.begin(), command.end());
+  return line;
+}
+
+std::vector<std::string> sanitizers_aside() {
+  return {"ASAN_OPTIONS=detect_leaks=0:handle_segv=0:handle_abort=0",
+          "TSAN_OPTIONS=die_after_fork=0:handle_segv=0:handle_abort=0:suppressions=" LOCKSTEP_SOURCE_DIR
+          "/tests/thread_sanitizer.supp"};
+}
+
 void record(RecordedRun& result, const std::vector<std::string>& command,
             const std::vector<std::string>& environment, const std::vector<std::string>& options) {
-  std::vector<std::string> arguments{binary("lockstep"), "record", "-o", result.run_path()};
-  arguments.insert(arguments.end(), options.begin(), options.end());
-  arguments.emplace_back("--");
-  arguments.insert(arguments.end(), command.begin(), command.end());
-  // What a sanitizer does at a crash, in a forked child and at exit isn't what the recorded program would do;
-  // and leaks in a child whose parent's threads are gone are no leaks.
-  std::vector<std::string> variables{
-      "ASAN_OPTIONS=detect_leaks=0:handle_segv=0:handle_abort=0",
-      "TSAN_OPTIONS=die_after_fork=0:handle_segv=0:handle_abort=0:suppressions=" LOCKSTEP_SOURCE_DIR
-      "/tests/thread_sanitizer.supp"};
+  std::vector<std::string> variables = sanitizers_aside();
   variables.insert(variables.end(), environment.begin(), environment.end());
-  result.outcome = run(arguments, variables);
+  result.outcome = run(record_command(result.run_path(), options, command), variables);
 }
 
 std::vector<std::string> range_names(const trace::Reader& reader) {

@@ -31,6 +31,13 @@ struct RecordedRun {
   trace::Reader open(const std::string& file) const;
 };
 
+// `lockstep record -o run_path options -- command`.
+std::vector<std::string> record_command(const std::string& run_path, const std::vector<std::string>& options,
+                                        const std::vector<std::string>& command);
+// What a sanitizer does at a crash, in a forked child and at exit isn't what the recorded program would do;
+// and leaks in a child whose parent's threads are gone are no leaks. As "NAME=value".
+std::vector<std::string> sanitizers_aside();
+
 // Fills `run`; `environment` is "NAME=value", `options` go before the --.
 void record(RecordedRun& run, const std::vector<std::string>& command,
             const std::vector<std::string>& environment = {}, const std::vector<std::string>& options = {});

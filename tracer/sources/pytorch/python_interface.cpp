@@ -4,6 +4,7 @@
 #include <span>
 #include <string>
 
+#include "tracer/control/python_stacks.h"
 #include "tracer/control/steps.h"
 #include "tracer/recorder.h"
 #include "tracer/sources/host/host_source.h"
@@ -19,7 +20,7 @@
 namespace lockstep::tracer::pytorch {
 namespace {
 
-constexpr std::int32_t kVersion = 1;
+constexpr std::int32_t kVersion = 2;
 constexpr std::size_t kLongestRange = 512;
 constexpr std::uint64_t kOwnRange = 1;  // of the hook; PyTorch's are addresses
 
@@ -125,6 +126,14 @@ void lockstep_pytorch_pause(int32_t paused) {
   static lockstep::tracer::SourceId source = lockstep::tracer::Recorder::kNoSource;
   if (pytorch::is_active()) source = pytorch::active_source.load();
   pytorch::active_source.store(paused != 0 ? lockstep::tracer::Recorder::kNoSource : source);
+}
+
+int32_t lockstep_pytorch_unused_signal(void) {
+  return lockstep::tracer::control::find_unused_signal();
+}
+
+void lockstep_pytorch_stacks(int32_t signal, int32_t descriptor) {
+  lockstep::tracer::control::offer_python_stacks(signal, descriptor);
 }
 
 void lockstep_pytorch_problem(const char* problem) {

@@ -29,6 +29,10 @@ LOCKSTEP_EXPORTED void lockstep_pytorch_device(int32_t cpu);
 // Stops and resumes following, within one process: for measuring what it costs. What is underway across a
 // change is recorded in part.
 LOCKSTEP_EXPORTED void lockstep_pytorch_pause(int32_t paused);
+// A signal that nobody in this process has a handler for, 0 if there is none; and
+// control::offer_python_stacks().
+LOCKSTEP_EXPORTED int32_t lockstep_pytorch_unused_signal(void);
+LOCKSTEP_EXPORTED void lockstep_pytorch_stacks(int32_t signal, int32_t descriptor);
 // Something that the hook could not do, in words.
 LOCKSTEP_EXPORTED void lockstep_pytorch_problem(const char* problem);
 }

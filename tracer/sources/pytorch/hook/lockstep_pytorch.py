@@ -7,11 +7,10 @@ process group, loads data, or trains.
 """
 import ctypes
 import functools
-import gc
 import os
 import sys
 
-VERSION = 1
+VERSION = 2
 DATA, FORWARD, BACKWARD, OPTIMIZER = 1, 2, 3, 4
 
 _library = None
@@ -56,6 +55,9 @@ def _load():
     library.lockstep_pytorch_end_range.restype = None
     library.lockstep_pytorch_device.argtypes = [ctypes.c_int32]
     library.lockstep_pytorch_device.restype = None
+    library.lockstep_pytorch_unused_signal.argtypes = []
+    library.lockstep_pytorch_stacks.argtypes = [ctypes.c_int32, ctypes.c_int32]
+    library.lockstep_pytorch_stacks.restype = None
     library.lockstep_pytorch_problem.argtypes = [ctypes.c_char_p]
     library.lockstep_pytorch_problem.restype = None
     return library
@@ -83,8 +85,13 @@ def _follow(rank=-1, world_size=-1):
     _device_told = False
     while _problems:
         _tell_problem(_problems.pop())
-    _watch_garbage_collection()
+    _follow_interpreter()
     return _library
+
+
+def following():
+    """The library, where it follows this process."""
+    return _library if _following else None
 
 
 def _forked():
@@ -302,47 +309,33 @@ def _with_microbatch(original, phase):
     return one_chunk
 
 
-# --- frameworks, in a file of their own: most programs import none ------------------------------------------------
+# --- parts in files of their own: most programs need few of them ------------------------------------------------
 
 
-def _frameworks():
+def _part(name):
     from importlib.util import module_from_spec, spec_from_file_location
-    name = "_lockstep_frameworks"
-    if name not in sys.modules:
-        spec = spec_from_file_location(name, os.path.join(os.path.dirname(__file__), "lockstep_frameworks.py"))
+    module_name = "_lockstep_" + name
+    if module_name not in sys.modules:
+        spec = spec_from_file_location(module_name, os.path.join(os.path.dirname(__file__), f"lockstep_{name}.py"))
         module = module_from_spec(spec)
         spec.loader.exec_module(module)
-        sys.modules[name] = module
-    return sys.modules[name]
+        sys.modules[module_name] = module
+    return sys.modules[module_name]
 
 
 def _follow_deepspeed():
-    _frameworks().follow_deepspeed()
+    _part("frameworks").follow_deepspeed()
 
 
 def _follow_megatron():
-    _frameworks().follow_megatron()
-
-
-# --- the interpreter --------------------------------------------------------------------------------------------
-
-_OLDEST_GENERATION = 2
+    _part("frameworks").follow_megatron()
 
 
 @quiet
-def _garbage_collected(phase, info):
-    # The young generations take microseconds and come all the time; the oldest stops the world.
-    if info["generation"] != _OLDEST_GENERATION or not _following:
-        return
-    if phase == "start":
-        _library.lockstep_pytorch_begin_range(b"garbage collection")
-    else:
-        _library.lockstep_pytorch_end_range()
-
-
-def _watch_garbage_collection():
-    if _garbage_collected not in gc.callbacks:
-        gc.callbacks.append(_garbage_collected)
+def _follow_interpreter():
+    interpreter = _part("interpreter")
+    interpreter.watch_garbage_collection()
+    interpreter.offer_stacks()
 
 
 def install(when_imported):

@@ -1,0 +1,40 @@
+// `lockstep record --hang-timeout` of an unmodified PyTorch program: its Python stacks come by the way that
+// every version of CPython has.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "tests/end_to_end/background_run.h"
+#include "tests/end_to_end/support.h"
+
+namespace lockstep::end_to_end {
+namespace {
+
+using testing::HasSubstr;
+
+TEST(PytorchHang, TheStacksAreThoseThatFaulthandlerWrites) {
+  if (run({LOCKSTEP_PYTHON, "-c", "import torch"}).exit_code != 0)
+    GTEST_SKIP() << "SKIPPED: " << LOCKSTEP_PYTHON << " has no torch";
+  const TemporaryFolder folder;
+  const std::string go = folder / "go";
+  BackgroundRun job(folder,
+                    {binary("lockstep"), "record", "-o", folder / "run", "--hang-timeout", "2s", "--",
+                     LOCKSTEP_PYTHON, LOCKSTEP_SOURCE_DIR "/tests/pytorch/hang_job.py", go},
+                    {"RANK=0", "WORLD_SIZE=1", "PYTHONWARNINGS=ignore"});
+  ASSERT_TRUE(eventually([&] { return job.error_output().find("the job hangs") != std::string::npos; }))
+      << job.error_output();
+  std::ifstream file(folder / "run/hang-rank-0.json");
+  const nlohmann::json document = nlohmann::json::parse(file);
+  EXPECT_THAT(document.at("python").get<std::string>(), HasSubstr("in wait_for_a_batch"));
+  EXPECT_THAT(document.at("doing").get<std::string>(), HasSubstr("hang_job.py"));
+  std::ofstream(go) << "go";
+  const Outcome outcome = job.finish();
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.standard_error;
+  EXPECT_EQ(outcome.standard_output, "stacks: True\n");
+}
+
+}  // namespace
+}  // namespace lockstep::end_to_end
