@@ -32,6 +32,11 @@ endif()
 if(LOCKSTEP_SANITIZE)
   add_compile_options(-fsanitize=${LOCKSTEP_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
   add_link_options(-fsanitize=${LOCKSTEP_SANITIZE})
+  # For programs that are not instrumented and load what is: they need the runtime from their start.
+  string(REGEX MATCH "address|thread" runtime "${LOCKSTEP_SANITIZE}")
+  string(SUBSTRING "${runtime}" 0 1 runtime)
+  execute_process(COMMAND "${CMAKE_CXX_COMPILER}" -print-file-name=lib${runtime}san.so
+                  OUTPUT_VARIABLE LOCKSTEP_SANITIZER_RUNTIME OUTPUT_STRIP_TRAILING_WHITESPACE)
 endif()
 if(LOCKSTEP_FUZZERS)
   if(NOT CMAKE_CXX_COMPILER_ID MATCHES Clang)

@@ -236,7 +236,9 @@ next_batch()
 print('done')
 )",
                                        LOCKSTEP_PROGRAMS_DIR, job.go);
-  job.start({"--hang-timeout", "2s"}, {"python3", script}, {"RANK=0"});
+  std::vector<std::string> environment = end_to_end::sanitizer_for_others();
+  environment.emplace_back("RANK=0");
+  job.start({"--hang-timeout", "2s"}, {"python3", script}, environment);
   ASSERT_TRUE(eventually([&] { return job.job->error_output().find("the job hangs") != std::string::npos; }));
   std::ifstream file(job.run.run_path() + "/hang-rank-0.json");
   const nlohmann::json document = nlohmann::json::parse(file);

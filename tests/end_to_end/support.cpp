@@ -68,6 +68,14 @@ Outcome run(const std::vector<std::string>& argv, const std::vector<std::string>
   return outcome;
 }
 
+std::vector<std::string> sanitizer_for_others() {
+  const std::string runtime = LOCKSTEP_SANITIZER_RUNTIME;
+  if (runtime.empty()) return {};
+  return {"LD_PRELOAD=" + runtime, "ASAN_OPTIONS=detect_leaks=0",
+          "TSAN_OPTIONS=die_after_fork=0:ignore_noninstrumented_modules=1:suppressions=" LOCKSTEP_SOURCE_DIR
+          "/tests/thread_sanitizer.supp"};
+}
+
 std::string binary(const std::string& name) {
   return std::string(LOCKSTEP_BIN_DIR) + "/" + name;
 }

@@ -33,6 +33,10 @@ struct Outcome {
 // its end.
 Outcome run(const std::vector<std::string>& argv, const std::vector<std::string>& environment = {});
 
+// For a program that is not instrumented (Python) and loads what is: the sanitizer's runtime, from its start.
+// "NAME=value"; empty where this build has no sanitizer.
+std::vector<std::string> sanitizer_for_others();
+
 // An executable of this build: binary("lockstep").
 std::string binary(const std::string& name);
 
