@@ -68,7 +68,8 @@ class OpenMpi : public Launchers {
     mpirun_ = find_program("mpirun");
     if (mpirun_.empty()) GTEST_SKIP() << "SKIPPED: no mpirun (Debian package openmpi-bin)";
     mpirun_command_ = {mpirun_, "--oversubscribe", "-n", std::to_string(kRanks)};
-    if (geteuid() == 0) mpirun_command_.insert(mpirun_command_.begin() + 1, "--allow-run-as-root");
+    const std::string as_root = "--allow-run-as-root";
+    if (geteuid() == 0) mpirun_command_.insert(mpirun_command_.begin() + 1, as_root);
   }
   std::string mpirun_;
   std::vector<std::string> mpirun_command_;
