@@ -11,6 +11,7 @@ namespace lockstep::analyzer {
 namespace {
 
 using testing::ElementsAre;
+using testing::EndsWith;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::StartsWith;
@@ -50,8 +51,7 @@ TEST(Failure, OfAJobThatSucceededThereIsNone) {
 TEST(Failure, TheRankThatEndedLongBeforeTheOthersIsNamed) {
   const auto found = failures(job_that_ended({9, 5, 9}, {false, false, false}, 1));
   ASSERT_EQ(found.size(), 1U);
-  EXPECT_EQ(found[0].title,
-            "the job ended with exit code 1; rank 1 ended first, before its first step was over");
+  EXPECT_EQ(found[0].title, "the job ended with exit code 1; rank 1 ended first");
   EXPECT_THAT(found[0].evidence,
               ElementsAre("rank 1 was killed, or crashed", "rank 0 was killed, or crashed 4.00 s later",
                           "rank 2 was killed, or crashed 4.00 s later"));
@@ -87,6 +87,43 @@ TEST(Failure, ASignalIsNamed) {
   Job job = job_that_ended({5, 5, 5}, {true, true, true}, 0);
   job.end = {std::nullopt, 9};
   EXPECT_THAT(failures(job).at(0).title, StartsWith("the job was ended by signal 9"));
+}
+
+TEST(Failure, WhereOthersHaveStepsTheFirstMayHaveEndedBeforeItsOwn) {
+  Job job = job_that_ended({9, 5, 9}, {false, false, false}, 1);
+  job.ranks[0].steps.push_back({.number = 0, .begin = 0, .end = kSecond});
+  const auto found = failures(job);
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_THAT(found[0].title, EndsWith("rank 1 ended first, before its first step was over"));
+}
+
+// Rank 1 raised after its second all-reduce; rank 0 waited in the third until it was killed.
+TEST(Failure, WhatItNeverCameToIsSaidAndNotThatARecordingLacks) {
+  JobBuilder builder;
+  const std::uint32_t all = builder.group("all", {0, 1});
+  for (std::int32_t rank = 0; rank < 2; ++rank) {
+    for (int i = 0; i < 3 - rank; ++i) {
+      const Nanoseconds begin = i * 100'000 * us;
+      builder.rank(rank)
+          .all_reduce(begin, begin + (i == 2 ? 2 * kSecond : 1000 * us))
+          .launched(begin, begin + 1)
+          .in_group(all)
+          .sequence(i);
+    }
+  }
+  Job job = builder.build();
+  for (RankTrace& rank : job.ranks) rank.ending.recorded_until = 3 * kSecond;
+  job.ranks[1].ending.closed = true;
+  job.end.exit_code = 1;
+  const Report report = report_of(job);
+  const Finding found = finding(report, "job_failed");
+  EXPECT_EQ(found.title, "the job ended with exit code 1; rank 1 ended first");
+  EXPECT_THAT(found.evidence,
+              ElementsAre("rank 0 waited 2.00 s in all_reduce number 2, to which rank 1 never came",
+                          "rank 0 was killed, or crashed at about the same time"));
+  const Finding exposed = finding(report, "exposed_communication");
+  EXPECT_THAT(exposed.title, HasSubstr("to which a rank never came"));
+  EXPECT_THAT(exposed.remedy, testing::Not(HasSubstr("record all ranks")));
 }
 
 }  // namespace

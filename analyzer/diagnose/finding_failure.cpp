@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "analyzer/diagnose/finding_rules.h"
+#include "analyzer/diagnose/unanswered.h"
 #include "analyzer/report/quantity.h"
 
 namespace lockstep::analyzer {
@@ -50,9 +51,24 @@ std::size_t only_one_to_close(const Job& job) {
   return closed;
 }
 
-std::string in_step(const RankTrace& rank) {
-  if (rank.steps.empty()) return " before its first step was over";
-  return fmt::format(" after step {}", rank.steps.back().number);
+std::string in_step(const Job& job, const RankTrace& rank) {
+  if (!rank.steps.empty()) return fmt::format(", after step {}", rank.steps.back().number);
+  const bool has_steps = std::any_of(job.ranks.begin(), job.ranks.end(),
+                                     [](const RankTrace& other) { return !other.steps.empty(); });
+  return has_steps ? ", before its first step was over" : "";
+}
+
+// The collectives that others came to, and the first rank to end did not.
+void describe_unanswered(const Job& job, std::int32_t first, Finding& finding) {
+  for (const UnansweredCollective& collective : find_unanswered(job)) {
+    if (!std::binary_search(collective.missing.begin(), collective.missing.end(), first)) continue;
+    for (const Comer& comer : collective.came) {
+      if (comer.end == kUnknownTime || finding.evidence.size() >= kMostNamed) continue;  // told already
+      finding.evidence.push_back(fmt::format("rank {} waited {} in {} number {}, to which rank {} never came",
+                                             job.ranks[comer.rank].rank, format_duration(time_in(job, comer)),
+                                             job.strings.view(comer.name), collective.sequence, first));
+    }
+  }
 }
 
 void describe_others(const Job& job, std::size_t first, Finding& finding) {
@@ -63,7 +79,9 @@ void describe_others(const Job& job, std::size_t first, Finding& finding) {
     const Nanoseconds after = std::max<Nanoseconds>(last_sign(rank) - ended, 0);
     const char* const how = rank.ending.closed ? "ended by itself" : "was killed, or crashed";
     if (rank.ending.operations.empty()) {
-      finding.evidence.push_back(fmt::format("rank {} {} {} later", rank.rank, how, format_duration(after)));
+      finding.evidence.push_back(
+          after == 0 ? fmt::format("rank {} {} at about the same time", rank.rank, how)
+                     : fmt::format("rank {} {} {} later", rank.rank, how, format_duration(after)));
       continue;
     }
     const OpenOperation& operation = rank.ending.operations.front();
@@ -88,9 +106,10 @@ void find_failure(const FindingContext& context, std::vector<Finding>& findings)
   if (first == kNone) first = only_one_to_close(job);
   if (job.ranks.size() > 1 && first != kNone) {
     const RankTrace& rank = job.ranks[first];
-    finding.title += fmt::format("; rank {} ended first,{}", rank.rank, in_step(rank));
+    finding.title += fmt::format("; rank {} ended first{}", rank.rank, in_step(job, rank));
     if (!rank.ending.closed)
       finding.evidence.push_back(fmt::format("rank {} was killed, or crashed", rank.rank));
+    describe_unanswered(job, rank.rank, finding);
     describe_others(job, first, finding);
     finding.remedy =
         fmt::format("look at what rank {} printed last; the others ended because it did", rank.rank);

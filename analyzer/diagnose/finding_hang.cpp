@@ -4,32 +4,16 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
-#include <utility>
 
 #include "analyzer/diagnose/finding_rules.h"
+#include "analyzer/diagnose/hung_operations.h"
 #include "analyzer/report/quantity.h"
 
 namespace lockstep::analyzer {
 namespace {
 
-// Where nobody noted a hang, an operation counts as hung that lasts at least this long, and this many times
-// as long as the longest that ended: a job may be killed in the midst of any.
-constexpr Nanoseconds kLongEnough = 5'000'000'000;
-constexpr Nanoseconds kTimesTheLongest = 10;
 constexpr std::size_t kMostNamed = 8;
 constexpr std::size_t kMostOthers = 3;
-
-struct Waiting {
-  std::size_t rank = 0;  // index
-  const OpenOperation* operation = nullptr;
-};
-// One operation over ranks: of a group and number; a message of its two sides only.
-struct Hung {
-  Nanoseconds since = 0;  // the first rank came
-  std::vector<Waiting> waiting;
-};
-using Key = std::pair<std::uint32_t, std::int64_t>;
 
 std::string named(const std::vector<std::int32_t>& ranks) {
   const std::vector<std::int32_t> first(
@@ -38,70 +22,19 @@ std::string named(const std::vector<std::int32_t>& ranks) {
                      ranks.size() > kMostNamed ? ", …" : "");
 }
 
-Nanoseconds longest_operation(const RankTrace& rank) {
-  Nanoseconds longest = 0;
-  for (const Communication& communication : rank.communications) {
-    if (communication.activity >= rank.activities.size()) continue;
-    const Activity& activity = rank.activities[communication.activity];
-    longest = std::max(longest, activity.end - activity.begin);
-  }
-  return longest;
-}
-
-bool is_hung(const RankTrace& rank, const OpenOperation& operation) {
-  const Ending& ending = rank.ending;
-  if (ending.hang_noted != kUnknownTime) return operation.begin <= ending.hang_noted;
-  if (ending.recorded_until == kUnknownTime) return false;
-  const Nanoseconds waited = ending.recorded_until - operation.begin;
-  return waited >= kLongEnough && waited / kTimesTheLongest >= longest_operation(rank);
-}
-
-bool has_finished(const RankTrace& rank, const Key& key) {
-  return std::any_of(rank.communications.begin(), rank.communications.end(), [&](const Communication& c) {
-    return c.group == key.first && c.sequence == key.second;
-  });
-}
-
-std::map<Key, Hung> hung_operations(const Job& job) {
-  std::map<Key, Hung> hung;
-  for (std::size_t i = 0; i < job.ranks.size(); ++i) {
-    for (const OpenOperation& operation : job.ranks[i].ending.operations) {
-      if (!is_hung(job.ranks[i], operation)) continue;
-      const auto [where, fresh] = hung.try_emplace(Key{operation.group, operation.sequence});
-      if (fresh || operation.begin < where->second.since) where->second.since = operation.begin;
-      where->second.waiting.push_back({i, &operation});
-    }
-  }
-  return hung;
-}
-
-// The ranks that the operation waits for: of its group, and neither in it nor through it.
-std::vector<std::int32_t> missing_ranks(const Job& job, const Key& key, const Hung& hung) {
-  std::set<std::int32_t> there;
-  for (const Waiting& waiting : hung.waiting) there.insert(job.ranks[waiting.rank].rank);
-  std::vector<std::int32_t> missing;
-  const OpenOperation& operation = *hung.waiting.front().operation;
-  if (operation.operation == Operation::send || operation.operation == Operation::recv) {
-    if (operation.peer != kNoRank) missing.push_back(operation.peer);
-    return missing;
-  }
-  if (key.first == kNone) return missing;
-  for (const std::int32_t rank : job.groups[key.first].ranks) {
-    if (there.contains(rank)) continue;
-    const auto trace = std::find_if(job.ranks.begin(), job.ranks.end(),
-                                    [&](const RankTrace& candidate) { return candidate.rank == rank; });
-    if (trace == job.ranks.end() || !has_finished(*trace, key)) missing.push_back(rank);
-  }
-  return missing;
-}
-
-std::string describe(const Job& job, const Key& key, const OpenOperation& operation) {
-  std::string text(job.strings.view(operation.name));
-  if (text.empty()) text = trace::to_string(operation.operation);
+// "group data parallel, number 3"
+std::string describe_place(const Job& job, const OperationKey& key) {
   std::string where;
   if (key.first != kNone && !job.groups[key.first].name.empty())
     where = fmt::format("group {}", job.groups[key.first].name);
   if (key.second != kNoSequence) where += fmt::format("{}number {}", where.empty() ? "" : ", ", key.second);
+  return where;
+}
+
+std::string describe(const Job& job, const OperationKey& key, const OpenOperation& operation) {
+  std::string text(job.strings.view(operation.name));
+  if (text.empty()) text = trace::to_string(operation.operation);
+  const std::string where = describe_place(job, key);
   return where.empty() ? text : fmt::format("{} ({})", text, where);
 }
 
@@ -156,53 +89,102 @@ void find_silence(const Job& job, std::vector<Finding>& findings) {
   findings.push_back(std::move(finding));
 }
 
+// "rank 0 in all_reduce, rank 1 in barrier", where ranks came to different operations under one number; empty
+// where all came to the same.
+std::string describe_disagreement(const Job& job, const HungOperation& hung) {
+  std::map<Operation, std::vector<std::int32_t>> by_operation;
+  for (const HungRank& one : hung.waiting)
+    by_operation[one.operation.operation].push_back(job.ranks[one.rank].rank);
+  const auto is_message = [](Operation o) { return o == Operation::send || o == Operation::recv; };
+  if (by_operation.size() < 2 || is_message(by_operation.begin()->first)) return {};
+  std::vector<std::string> parts;
+  for (const auto& [operation, ranks] : by_operation)
+    parts.push_back(fmt::format("{} in {}", named(ranks), trace::to_string(operation)));
+  return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+std::string title_of(const Job& job, const OperationKey& key, const HungOperation& hung,
+                     const std::vector<std::int32_t>& missing, const std::string& disagreement) {
+  if (!disagreement.empty())
+    return fmt::format("the job hung in different operations ({}): {}", describe_place(job, key),
+                       disagreement);
+  const std::string what = describe(job, key, hung.waiting.front().operation);
+  return missing.empty() ? fmt::format("the job hung in {}: all of its ranks are in it", what)
+                         : fmt::format("the job hung in {}: {} never came", what, named(missing));
+}
+
+std::string remedy_of(const std::vector<std::int32_t>& missing, bool disagree) {
+  if (disagree) {
+    return "the ranks' operations went out of step: one of them left one out, or made one too many; look for "
+           "a "
+           "branch, a `continue` or an exception handler that only some ranks take. Their stacks stand in "
+           "hang-rank-N.json of the run, if it was recorded with --hang-timeout";
+  }
+  if (missing.empty()) {
+    return "look at the network and the driver: every rank has issued it. The stacks of all ranks stand in "
+           "hang-rank-N.json of the run, if it was recorded with --hang-timeout";
+  }
+  return fmt::format(
+      "find out what keeps {} from issuing it: a branch that only some ranks take, data that ran out, an "
+      "exception. Its stacks stand in hang-rank-{}.json of the run, if it was recorded with --hang-timeout",
+      named(missing), missing.front());
+}
+
+// Who waits, for how long, and whether they gave up.
+void describe_waiting(const Job& job, const HungOperation& hung, Finding& finding) {
+  std::vector<std::int32_t> waiting;
+  std::vector<std::int32_t> gone;
+  Nanoseconds waited = 0;
+  for (const HungRank& one : hung.waiting) {
+    (one.gave_up ? gone : waiting).push_back(job.ranks[one.rank].rank);
+    waited = std::max(waited, one.waited);
+  }
+  if (!waiting.empty())
+    finding.evidence.push_back(fmt::format("{} {} in it, the first for {}", named(waiting),
+                                           waiting.size() == 1 ? "waits" : "wait", format_duration(waited)));
+  if (!gone.empty())
+    finding.evidence.push_back(
+        fmt::format("{} waited in it, the first for {}, and gave up", named(gone), format_duration(waited)));
+  if (!waiting.empty())
+    finding.evidence.emplace_back(
+        "an operation that never ended has no length: this time is in none of the figures");
+}
+
 }  // namespace
 
 void find_hang(const FindingContext& context, std::vector<Finding>& findings) {
   const Job& job = context.diagnosis.job;
-  const std::map<Key, Hung> hung = hung_operations(job);
+  const HungOperations hung = find_hung_operations(job);
   if (hung.empty()) return find_silence(job, findings);
   // The first that got stuck; the others may wait for the same ranks.
   const auto first = std::min_element(
       hung.begin(), hung.end(), [](const auto& a, const auto& b) { return a.second.since < b.second.since; });
   const auto& [key, operation] = *first;
-  std::vector<std::int32_t> waiting;
-  std::int64_t waited = 0;
-  for (const Waiting& one : operation.waiting) {
-    const RankTrace& rank = job.ranks[one.rank];
-    waiting.push_back(rank.rank);
-    const Nanoseconds until = std::max(rank.ending.recorded_until, rank.ending.hang_noted);  // one is known
-    waited = std::max(waited, until - one.operation->begin);
-  }
   const std::vector<std::int32_t> missing = missing_ranks(job, key, operation);
+  const std::string disagreement = describe_disagreement(job, operation);
   Finding finding;
   finding.code = "hang";
   finding.severity = "high";
-  const std::string what = describe(job, key, *operation.waiting.front().operation);
-  finding.title = missing.empty() ? fmt::format("the job hung in {}: all of its ranks are in it", what)
-                                  : fmt::format("the job hung in {}: {} never came", what, named(missing));
-  finding.evidence.push_back(fmt::format("{} {} in it, the first for {}", named(waiting),
-                                         waiting.size() == 1 ? "waits" : "wait", format_duration(waited)));
+  finding.title = title_of(job, key, operation, missing, disagreement);
+  describe_waiting(job, operation, finding);
   for (std::size_t i = 0; i < std::min(kMostNamed, missing.size()); ++i)
     finding.evidence.push_back(describe_missing(job, missing[i]));
+  if (missing.empty()) {
+    for (std::size_t i = 0; i < std::min(kMostNamed, operation.waiting.size()); ++i) {
+      const RankTrace& rank = job.ranks[operation.waiting[i].rank];
+      if (!rank.ending.doing.empty())
+        finding.evidence.push_back(fmt::format("rank {}'s stack: {}", rank.rank, rank.ending.doing));
+    }
+  }
   std::size_t others = 0;
   for (const auto& [other, also] : hung) {
     if (other == key || ++others > kMostOthers) continue;
     std::vector<std::int32_t> ranks;
-    for (const Waiting& one : also.waiting) ranks.push_back(job.ranks[one.rank].rank);
+    for (const HungRank& one : also.waiting) ranks.push_back(job.ranks[one.rank].rank);
     finding.evidence.push_back(fmt::format("{} {} in {}", named(ranks), ranks.size() == 1 ? "waits" : "wait",
-                                           describe(job, other, *also.waiting.front().operation)));
+                                           describe(job, other, also.waiting.front().operation)));
   }
-  finding.remedy =
-      missing.empty()
-          ? "look at the network and the driver: every rank has issued it. The stacks of all ranks stand in "
-            "hang-rank-N.json of the run, if it was recorded with --hang-timeout"
-          : fmt::format(
-                "find out what keeps {} from issuing it: a branch that only some ranks take, data that ran "
-                "out, "
-                "an exception. Its stacks stand in hang-rank-{}.json of the run, if it was recorded with "
-                "--hang-timeout",
-                named(missing), missing.front());
+  finding.remedy = remedy_of(missing, !disagreement.empty());
   findings.push_back(std::move(finding));
 }
 

@@ -10,6 +10,7 @@
 #include "analyzer/diagnose/finding_rules.h"
 #include "analyzer/diagnose/knobs.h"
 #include "analyzer/diagnose/links.h"
+#include "analyzer/diagnose/unanswered.h"
 #include "analyzer/intervals/median.h"
 #include "analyzer/intervals/time_math.h"
 #include "analyzer/report/quantity.h"
@@ -66,7 +67,7 @@ std::string describe(const LongestTransfer& longest) {
 
 struct Words {
   const char* code;
-  const char* title;
+  std::string title;
   std::string remedy;
 };
 
@@ -95,10 +96,25 @@ class Rules {
   std::vector<Finding>& findings_;
 };
 
+// A job that failed or hung may have left collectives that some rank never came to: no recording can change
+// that.
+bool ended_unanswered(const Job& job) {
+  const bool failed = job.end.signal.has_value() || job.end.exit_code.value_or(0) != 0;
+  const bool hung = std::any_of(job.ranks.begin(), job.ranks.end(),
+                                [](const RankTrace& rank) { return rank.ending.hang_noted != kUnknownTime; });
+  return (failed || hung) && job.ranks_missing.empty() && !find_unanswered(job).empty();
+}
+
 Words words_for_transfer(const FindingContext& context, Operation longest, bool between_hosts) {
   const bool alone = std::none_of(context.report.ranks.begin(), context.report.ranks.end(),
                                   [](const RankReport& rank) { return rank.measures.waits_known; });
   if (const TransferTotals totals = transfer_totals(context.report); !alone && totals.mostly_doubtful()) {
+    if (ended_unanswered(context.diagnosis.job)) {
+      return {"exposed_communication",
+              "communication that no compute hides; most of it in collectives to which a rank never came",
+              "see above why the job ended; `lockstep analyze --steps` of those before has the figures of "
+              "training"};
+    }
     return {"exposed_communication",
             "communication that no compute hides; much of it may be waiting for ranks without a record",
             "record all ranks, and analyze their traces together"};
@@ -129,6 +145,29 @@ Words words_for_transfer(const FindingContext& context, Operation longest, bool 
               (knobs.empty() ? "" : ": " + knobs)};
 }
 
+// Where it is mostly one rank that the others wait for, though not often enough for a straggler, that is
+// said.
+Words words_for_waiting(const Report& report) {
+  std::int64_t all = 0;
+  const BlameReport* most = nullptr;
+  for (const BlameReport& blame : report.blame) {
+    all += blame.exposed_ns;
+    if (most == nullptr || blame.exposed_ns > most->exposed_ns) most = &blame;
+  }
+  if (most != nullptr && 3 * most->exposed_ns >= 2 * all) {
+    return {
+        "imbalance",
+        fmt::format("the others wait for rank {}, most of it in too few operations to call it slow",
+                    most->rank),
+        fmt::format("look at what rank {} did before the operations that waited longest for it (the table of "
+                    "collectives names them): a start-up, a checkpoint, a pause",
+                    most->rank)};
+  }
+  return {"imbalance", "ranks wait for each other in turn: no single one holds the others up",
+          "look for what differs from step to step (lengths of batches, jitter of hosts): `lockstep analyze "
+          "--steps N` of a slow and of a fast step"};
+}
+
 }  // namespace
 
 void find_unexplained_losses(const FindingContext& context, std::vector<Finding>& findings) {
@@ -138,11 +177,8 @@ void find_unexplained_losses(const FindingContext& context, std::vector<Finding>
   rules.apply(Cause::transfer, {"buckets_too_large", "buckets_too_small", "first_bucket_late", "no_overlap"},
               words_for_transfer(context, longest.operation, between_hosts.is_most()),
               {describe(longest), between_hosts.is_most() ? describe(between_hosts) : ""});
-  rules.apply(
-      Cause::barrier_wait, {"straggler", "straggler_persistent", "straggler_transient"},
-      {"imbalance", "ranks wait for each other in turn: no single one holds the others up",
-       "look for what differs from step to step (lengths of batches, jitter of hosts): `lockstep analyze "
-       "--steps N` of a slow and of a fast step"});
+  rules.apply(Cause::barrier_wait, {"straggler", "straggler_persistent", "straggler_transient"},
+              words_for_waiting(context.report));
   rules.apply(
       Cause::queued, {},
       {"queued", "devices idle although their next work has been launched",

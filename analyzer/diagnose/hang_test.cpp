@@ -153,5 +153,54 @@ TEST(Hang, ASilenceThatEndedIsNone) {
   EXPECT_THAT(codes_of(report_of(job).findings), Not(Contains("hang")));
 }
 
+TEST(Hang, RanksInDifferentOperationsAreSaidToDisagree) {
+  Job job = hung_job({0, 1, 2, 3}, 60 * kSecond);
+  OpenOperation& other = job.ranks[2].ending.operations[0];
+  other.operation = Operation::barrier;
+  other.name = job.strings.intern("barrier");
+  job.ranks[2].ending.doing = "train.py:30 in main";
+  const Finding found = finding(report_of(job), "hang");
+  EXPECT_EQ(found.title,
+            "the job hung in different operations (group data parallel, number 3): ranks 0, 1, 3 in "
+            "all_reduce, rank 2 in barrier");
+  EXPECT_THAT(found.evidence, Contains("rank 2's stack: train.py:30 in main"));
+  EXPECT_THAT(found.remedy, HasSubstr("out of step"));
+  EXPECT_THAT(found.remedy, Not(HasSubstr("network")));
+}
+
+// Rank 2 is somewhere else; the others left the fourth all-reduce by their timeout, 12 s later, and the
+// recorder noted the silence that followed.
+Job job_that_gave_up() {
+  JobBuilder builder;
+  const std::uint32_t data_parallel = builder.group("data parallel", {0, 1, 2, 3});
+  for (std::int32_t rank = 0; rank < 4; ++rank) {
+    for (int i = 0; i < (rank == 2 ? 3 : 4); ++i) {
+      const Nanoseconds begin = i * 10'000 * us;
+      builder.rank(rank)
+          .all_reduce(begin, begin + (i == 3 ? 12 * kSecond : 1000 * us))
+          .launched(begin, begin + 1)
+          .in_group(data_parallel)
+          .sequence(i);
+    }
+  }
+  Job job = builder.build();
+  for (RankTrace& rank : job.ranks) rank.ending.recorded_until = rank.ending.hang_noted = 20 * kSecond;
+  job.ranks[2].ending.doing = "evaluate in train.py:5";
+  return job;
+}
+
+TEST(Hang, ACollectiveThatTheOthersGaveUpIsNamed) {
+  const Finding found = finding(report_of(job_that_gave_up()), "hang");
+  EXPECT_EQ(found.title, "the job hung in all_reduce (group data parallel, number 3): rank 2 never came");
+  EXPECT_THAT(found.evidence, Contains("ranks 0, 1, 3 waited in it, the first for 12.0 s, and gave up"));
+  EXPECT_THAT(found.evidence, Contains(HasSubstr("its stack: evaluate in train.py:5")));
+}
+
+TEST(Hang, WithoutANotedHangGivingUpIsNone) {
+  Job job = job_that_gave_up();
+  for (RankTrace& rank : job.ranks) rank.ending.hang_noted = kUnknownTime;
+  EXPECT_THAT(codes_of(report_of(job).findings), Not(Contains("hang")));
+}
+
 }  // namespace
 }  // namespace lockstep::analyzer

@@ -1,0 +1,75 @@
+#include "analyzer/diagnose/unanswered.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <utility>
+
+namespace lockstep::analyzer {
+namespace {
+
+bool is_message(Operation operation) {
+  return operation == Operation::send || operation == Operation::recv || operation == Operation::send_recv;
+}
+
+// Calls visit(group, sequence, comer) for every collective that a rank came to.
+template <class Visit>
+void visit_collectives(const Job& job, std::size_t index, Visit visit) {
+  const RankTrace& rank = job.ranks[index];
+  for (const Communication& c : rank.communications) {
+    if (c.group == kNone || c.sequence == kNoSequence || is_message(c.operation)) continue;
+    if (c.activity >= rank.activities.size()) continue;
+    const Activity& activity = rank.activities[c.activity];
+    visit(c.group, c.sequence, Comer{index, c.operation, activity.name, activity.begin, activity.end});
+  }
+  for (const OpenOperation& open : rank.ending.operations) {
+    if (open.group == kNone || open.sequence == kNoSequence || is_message(open.operation)) continue;
+    visit(open.group, open.sequence, Comer{index, open.operation, open.name, open.begin, kUnknownTime});
+  }
+}
+
+using Key = std::pair<std::uint32_t, std::int64_t>;
+
+}  // namespace
+
+std::vector<UnansweredCollective> find_unanswered(const Job& job) {
+  // The last number of each rank in each group.
+  std::map<std::pair<std::size_t, std::uint32_t>, std::int64_t> last;
+  for (std::size_t i = 0; i < job.ranks.size(); ++i) {
+    visit_collectives(job, i, [&](std::uint32_t group, std::int64_t sequence, const Comer&) {
+      const auto [where, fresh] = last.try_emplace({i, group}, sequence);
+      where->second = std::max(where->second, sequence);
+    });
+  }
+  std::map<Key, UnansweredCollective> found;
+  for (const auto& [rank_and_group, sequence] : last) {
+    const auto [index, group] = rank_and_group;
+    const std::vector<std::int32_t>& members = job.groups[group].ranks;
+    if (std::find(members.begin(), members.end(), job.ranks[index].rank) == members.end()) continue;
+    UnansweredCollective& collective = found[Key{group, sequence + 1}];
+    collective.group = group;
+    collective.sequence = sequence + 1;
+    collective.missing.push_back(job.ranks[index].rank);
+  }
+  for (std::size_t i = 0; i < job.ranks.size(); ++i) {
+    visit_collectives(job, i, [&](std::uint32_t group, std::int64_t sequence, const Comer& comer) {
+      if (const auto where = found.find(Key{group, sequence}); where != found.end())
+        where->second.came.push_back(comer);
+    });
+  }
+  std::vector<UnansweredCollective> list;
+  for (auto& [key, collective] : found) {
+    std::sort(collective.missing.begin(), collective.missing.end());
+    if (!collective.came.empty()) list.push_back(std::move(collective));
+  }
+  return list;
+}
+
+Nanoseconds time_in(const Job& job, const Comer& comer) {
+  const Ending& ending = job.ranks[comer.rank].ending;
+  const Nanoseconds end =
+      comer.end != kUnknownTime ? comer.end : std::max(ending.recorded_until, ending.hang_noted);
+  return end == kUnknownTime ? 0 : std::max<Nanoseconds>(end - comer.begin, 0);
+}
+
+}  // namespace lockstep::analyzer

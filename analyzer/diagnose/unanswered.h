@@ -1,0 +1,36 @@
+// Collectives to which a rank never came, though its trace was recorded: what those who came waited in, until
+// the job was ended, or until they gave up.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "analyzer/model/job.h"
+
+namespace lockstep::analyzer {
+
+// One rank in the collective.
+struct Comer {
+  std::size_t rank = 0;  // index into Job::ranks
+  Operation operation = Operation::unknown;
+  std::uint32_t name = 0;  // StringTable
+  Nanoseconds begin = 0;
+  Nanoseconds end = kUnknownTime;  // kUnknownTime: still in it when its recording ended
+};
+
+struct UnansweredCollective {
+  std::uint32_t group = kNone;
+  std::int64_t sequence = kNoSequence;
+  std::vector<Comer> came;            // by index of rank; not empty
+  std::vector<std::int32_t> missing;  // ranks; not empty
+};
+
+// Of every group and every rank of it with a trace: the first number after its last one that another rank has
+// come to. Nothing for a rank that left no trace, or none of the group's numbers: nobody knows what it
+// issued. In the order of groups and numbers.
+std::vector<UnansweredCollective> find_unanswered(const Job& job);
+
+// How long the rank was in it: to its end, or to the last that its trace knows of.
+Nanoseconds time_in(const Job& job, const Comer& comer);
+
+}  // namespace lockstep::analyzer
