@@ -217,8 +217,8 @@ TEST(HangTimeout, TheReportNamesTheCollectiveAndWhoNeverCame) {
 }
 
 TEST(HangTimeout, PythonsStacksAreThereWherePythonLetsThem) {
-  const Outcome probe =
-      shell("exec python3 -c 'import sys; sys.exit(0 if sys.version_info < (3, 13) else 7)'");
+  const Outcome probe = end_to_end::run(
+      {LOCKSTEP_PYTHON, "-c", "import sys; sys.exit(0 if sys.version_info < (3, 13) else 7)"});
   if (probe.exit_code != 0) GTEST_SKIP() << "no Python that shows its stacks";
   RunningJob job;
   const std::string script = job.run.folder / "train.py";
@@ -238,7 +238,7 @@ print('done')
                                        LOCKSTEP_PROGRAMS_DIR, job.go);
   std::vector<std::string> environment = end_to_end::sanitizer_for_others();
   environment.emplace_back("RANK=0");
-  job.start({"--hang-timeout", "2s"}, {"python3", script}, environment);
+  job.start({"--hang-timeout", "2s"}, {LOCKSTEP_PYTHON, script}, environment);
   ASSERT_TRUE(eventually([&] { return job.job->error_output().find("the job hangs") != std::string::npos; }));
   std::ifstream file(job.run.run_path() + "/hang-rank-0.json");
   const nlohmann::json document = nlohmann::json::parse(file);

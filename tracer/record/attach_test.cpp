@@ -17,6 +17,7 @@
 #include "tracer/control/endpoint.h"
 #include "tracer/environment.h"
 #include "tracer/record/hang_watch.h"
+#include "tracer/record/run_folder.h"
 
 namespace lockstep::tracer::record {
 namespace {
@@ -169,6 +170,54 @@ TEST(Hang, IsSilenceOfAllRanks) {
   stopped.problem = "no answer";
   EXPECT_TRUE(is_hang({silent_for("rank-0", 100), stopped}, 100));
   EXPECT_FALSE(is_hang({stopped}, 100)) << "nothing is known";
+}
+
+TEST(Hang, OneSignOfLifeIsNoGoingOn) {
+  SilenceWatch watch;
+  EXPECT_FALSE(watch.goes_on({silent_for("rank-0", 0, 9)})) << "nothing was silent";
+  watch.begin({silent_for("rank-0", 100, 5), silent_for("rank-1", 100, 5)});
+  EXPECT_FALSE(watch.goes_on({silent_for("rank-0", 200, 5), silent_for("rank-1", 200, 5)}));
+  EXPECT_FALSE(watch.goes_on({silent_for("rank-0", 1, 6), silent_for("rank-1", 300, 5)}));
+  EXPECT_FALSE(watch.goes_on({silent_for("rank-0", 90, 6), silent_for("rank-1", 400, 5)}));
+  EXPECT_TRUE(watch.goes_on({silent_for("rank-0", 1, 8), silent_for("rank-1", 1, 9)}));
+  EXPECT_FALSE(watch.goes_on({silent_for("rank-0", 1, 10), silent_for("rank-1", 1, 11)})) << "said once";
+}
+
+TEST(Hang, AJobWhoseProcessesEndDoesNotGoOn) {
+  SilenceWatch watch;
+  watch.begin({silent_for("rank-0", 100, 5), silent_for("rank-1", 100, 5)});
+  EXPECT_FALSE(watch.goes_on({silent_for("rank-0", 1, 6), silent_for("rank-1", 1, 6)}));
+  EXPECT_FALSE(watch.goes_on({silent_for("rank-0", 1, 7)}));
+  EXPECT_FALSE(watch.goes_on({silent_for("rank-0", 1, 8), silent_for("rank-1", 1, 9)}));
+  EXPECT_FALSE(watch.goes_on({}));
+}
+
+TEST_F(AttachTest, WhatWasWrittenOfAnEarlierHangIsKept) {
+  const auto write = [&](const std::string& text) { std::ofstream(run_ / "hang-rank-0.json") << text; };
+  const auto read = [&](const std::string& name) {
+    std::string text;
+    std::ifstream(run_ / name) >> text;
+    return text;
+  };
+  keep_earlier_hang(run_, "rank-0");
+  EXPECT_FALSE(fs::exists(run_ / "hang-1-rank-0.json"));
+  for (const char* text : {"first", "second"}) {
+    write(text);
+    keep_earlier_hang(run_, "rank-0");
+    EXPECT_FALSE(fs::exists(run_ / "hang-rank-0.json"));
+  }
+  EXPECT_EQ(read("hang-1-rank-0.json"), "first");
+  EXPECT_EQ(read("hang-2-rank-0.json"), "second");
+  EXPECT_TRUE(is_run_file_name("hang-1-rank-0.json"));
+  EXPECT_TRUE(is_run_file_name("hang-rank-0.json"));
+  EXPECT_FALSE(is_run_file_name("hang-1-.json"));
+  EXPECT_FALSE(is_run_file_name("hang-over.json"));
+  for (int i = 0; i < 20; ++i) {
+    write("more");
+    keep_earlier_hang(run_, "rank-0");
+  }
+  EXPECT_TRUE(fs::exists(run_ / "hang-9-rank-0.json"));
+  EXPECT_FALSE(fs::exists(run_ / "hang-10-rank-0.json"));
 }
 
 }  // namespace

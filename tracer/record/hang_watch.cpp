@@ -13,6 +13,7 @@
 
 #include "tracer/record/manifest.h"
 #include "tracer/record/progress.h"
+#include "tracer/record/python_place.h"
 #include "tracer/record/stacks.h"
 
 namespace lockstep::tracer::record {
@@ -29,16 +30,8 @@ std::string contents_of(const fs::path& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-// The innermost frame of the thread that the text tells of last: faulthandler puts the main thread there.
-//   File "/home/a/train.py", line 12 in next_batch
-std::string innermost_python_frame(const std::string& text) {
-  std::size_t thread = text.rfind("hread 0x");
-  thread = thread == std::string::npos ? 0 : thread;
-  const std::size_t file = text.find("File \"", thread);
-  if (file == std::string::npos) return {};
-  std::string line = text.substr(file + 5, text.find('\n', file) - file - 5);
-  return line.size() > 300 ? line.substr(0, 300) : line;
-}
+constexpr int kMostEarlier = 9;
+constexpr int kSignsOfLife = 2;
 
 nlohmann::ordered_json describe(const std::vector<ThreadStack>& threads) {
   nlohmann::ordered_json list = nlohmann::ordered_json::array();
@@ -54,6 +47,47 @@ nlohmann::ordered_json describe(const std::vector<ThreadStack>& threads) {
 }
 
 }  // namespace
+
+void keep_earlier_hang(const fs::path& run, const std::string& name) {
+  std::error_code ignored;
+  const fs::path latest = run / fmt::format("hang-{}.json", name);
+  if (!fs::exists(latest, ignored)) return;
+  for (int i = 1; i <= kMostEarlier; ++i) {
+    const fs::path earlier = run / fmt::format("hang-{}-{}.json", i, name);
+    if (fs::exists(earlier, ignored)) continue;
+    fs::rename(latest, earlier, ignored);
+    return;
+  }
+}
+
+void SilenceWatch::begin(const std::vector<Answer>& answers) {
+  watching_ = true;
+  signs_ = 0;
+  processes_ = 0;
+  progress_ = 0;
+  for (const Answer& answer : answers) {
+    if (answer.elsewhere || !answer.problem.empty()) continue;
+    ++processes_;
+    progress_ += answer.number("progress").value_or(0);
+  }
+}
+
+bool SilenceWatch::goes_on(const std::vector<Answer>& answers) {
+  if (!watching_) return false;
+  std::size_t processes = 0;
+  std::int64_t progress = 0;
+  for (const Answer& answer : answers) {
+    if (answer.elsewhere || !answer.problem.empty()) continue;
+    ++processes;
+    progress += answer.number("progress").value_or(0);
+  }
+  if (processes < processes_) watching_ = false;
+  if (!watching_ || progress <= progress_) return false;
+  progress_ = progress;
+  if (++signs_ < kSignsOfLife) return false;
+  watching_ = false;
+  return true;
+}
 
 bool is_hang(const std::vector<Answer>& answers, std::int64_t timeout_ns) {
   const auto is_rank = [](const Answer& answer) { return answer.name.starts_with("rank-"); };
@@ -86,12 +120,18 @@ void HangWatch::watch() {
   const auto pause = std::chrono::nanoseconds(
       std::clamp<std::int64_t>(timeout_ns_ / 10, 200 * kMillisecond, 5000 * kMillisecond));
   bool noted = false;  // this silence is written down
+  SilenceWatch silence;
   std::unique_lock lock(mutex_);
   while (!ended_.wait_for(lock, pause, [this] { return stop_; })) {
     lock.unlock();
-    const bool hangs = is_hang(ask_all(run_, "status", kAskMilliseconds), timeout_ns_);
-    if (hangs && !noted) write_down();
-    if (noted && !hangs) say_("the job goes on: it had been silent, and does not hang");
+    const std::vector<Answer> answers = ask_all(run_, "status", kAskMilliseconds);
+    const bool hangs = is_hang(answers, timeout_ns_);
+    if (hangs && !noted) {
+      write_down();
+      silence.begin(answers);
+    } else if (silence.goes_on(answers)) {
+      say_("the job goes on: it had been silent, and does not hang");
+    }
     noted = hangs;
     lock.lock();
   }
@@ -121,7 +161,7 @@ void HangWatch::write_down() {
     if (answer.fields.count("python") != 0) python = contents_of(python_file);
     std::error_code ignored;
     fs::remove(python_file, ignored);
-    const std::string frame = innermost_python_frame(python);
+    const std::string frame = place_in_python(python);
     document["doing"] = frame.empty() ? summary_of(threads) : frame;
     if (!python.empty()) document["python"] = python;
     document["threads"] = describe(threads);
@@ -132,6 +172,7 @@ void HangWatch::write_down() {
       file << document.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) << "\n";
       if (!file.flush()) continue;
     }
+    keep_earlier_hang(run_, answer.name);
     fs::rename(part, path, ignored);
     if (!ignored) ++written;
   }

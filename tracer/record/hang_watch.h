@@ -21,6 +21,24 @@ namespace lockstep::tracer::record {
 // does.
 bool is_hang(const std::vector<Answer>& answers, std::int64_t timeout_ns);
 
+// After a silence: whether the job goes on. One sign of life is not enough for that: an operation that ends
+// by its timeout is one too, and so is a process that is being ended.
+class SilenceWatch {
+ public:
+  void begin(const std::vector<Answer>& answers);
+  // True once: the second time that the job was further than before, with all its processes there.
+  bool goes_on(const std::vector<Answer>& answers);
+
+ private:
+  bool watching_ = false;
+  std::size_t processes_ = 0;
+  std::int64_t progress_ = 0;
+  int signs_ = 0;
+};
+
+// Keeps what was written down of an earlier hang: hang-rank-0.json becomes hang-1-rank-0.json. Nine are kept.
+void keep_earlier_hang(const std::filesystem::path& run, const std::string& name);
+
 class HangWatch {
  public:
   // `say` is called from the watch's own thread.

@@ -84,11 +84,13 @@ Result<Contents> look_into(const fs::path& folder, std::string_view launch) {
 
 bool is_run_file_name(std::string_view name) {
   if (is_manifest_name(name) || is_trace_file_name(name)) return true;
-  // hang-rank-3.json: what a rank was doing when the job hung.
+  // hang-rank-3.json: what a rank was doing when the job hung; hang-1-rank-3.json: at an earlier hang.
   constexpr std::string_view kPrefix = "hang-";
   constexpr std::string_view kSuffix = ".json";
   if (!name.starts_with(kPrefix) || !name.ends_with(kSuffix)) return false;
   name = name.substr(kPrefix.size(), name.size() - kPrefix.size() - kSuffix.size());
+  const std::size_t digits = std::min(name.find_first_not_of("0123456789"), name.size());
+  if (digits > 0 && digits < name.size() && name[digits] == '-') name.remove_prefix(digits + 1);
   return is_trace_file_name(std::string(name) + ".lst");
 }
 

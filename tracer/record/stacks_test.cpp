@@ -48,7 +48,10 @@ TEST(Stacks, ShowWhereAChildWaits) {
     if (!threads.empty() && (threads[0].system_call == "read" || threads[0].state.starts_with("S"))) break;
     std::this_thread::yield();
   }
+#ifndef __SANITIZE_THREAD__  // which has a thread of its own in every process
   ASSERT_EQ(threads.size(), 1U);
+#endif
+  ASSERT_FALSE(threads.empty());
   EXPECT_EQ(threads[0].id, child);
   EXPECT_FALSE(threads[0].name.empty());
   const bool may_look = !threads[0].system_call.empty();

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 
 #include "tracer/sources/host/quantity.h"
 
@@ -15,7 +16,7 @@ class ProcessMeter final : public Meter {
   std::string problem() const override;
 
  private:
-  bool has_resident_ = true;
+  std::atomic<bool> has_resident_{true};  // told by the sampler, asked by the writer
 };
 
 // Run-queue delay of all threads together. A process may have thousands: only so many are read at a time, in
@@ -43,8 +44,8 @@ class ThreadMeter final : public Meter {
   std::size_t next_ = 0;
   unsigned sample_ = 0;
   bool first_ = true;
-  bool available_ = true;
-  bool too_many_ = false;
+  std::atomic<bool> available_{true};  // told by the sampler, asked by the writer
+  std::atomic<bool> too_many_{false};
   std::uint64_t waiting_ns_ = 0;  // of all, since we look
 };
 
