@@ -76,6 +76,14 @@ std::vector<std::string> sanitizer_for_others() {
           "/tests/thread_sanitizer.supp"};
 }
 
+std::string why_no_torch_here() {
+#ifdef __SANITIZE_THREAD__
+  return "ThreadSanitizer takes what libtorch's own threads do, which is not instrumented, for races";
+#else
+  return {};
+#endif
+}
+
 std::string binary(const std::string& name) {
   return std::string(LOCKSTEP_BIN_DIR) + "/" + name;
 }

@@ -37,6 +37,9 @@ Outcome run(const std::vector<std::string>& argv, const std::vector<std::string>
 // "NAME=value"; empty where this build has no sanitizer.
 std::vector<std::string> sanitizer_for_others();
 
+// Why a Python with libtorch can't be looked at in this build; empty where it can.
+std::string why_no_torch_here();
+
 // An executable of this build: binary("lockstep").
 std::string binary(const std::string& name);
 

@@ -16,6 +16,7 @@ namespace {
 using testing::HasSubstr;
 
 TEST(PytorchHang, TheStacksAreThoseThatFaulthandlerWrites) {
+  if (!why_no_torch_here().empty()) GTEST_SKIP() << "SKIPPED: " << why_no_torch_here();
   if (run({LOCKSTEP_PYTHON, "-c", "import torch"}).exit_code != 0)
     GTEST_SKIP() << "SKIPPED: " << LOCKSTEP_PYTHON << " has no torch";
   const TemporaryFolder folder;

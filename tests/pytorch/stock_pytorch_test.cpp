@@ -194,6 +194,7 @@ class StockPytorch : public testing::TestWithParam<std::tuple<std::string, int>>
     if (!available_) why_ = torch.standard_error;
   }
   void SetUp() override {
+    if (!why_no_torch_here().empty()) GTEST_SKIP() << "SKIPPED: " << why_no_torch_here();
     if (!available_) GTEST_SKIP() << "SKIPPED: " << python() << " has no torch: " << why_;
   }
   static bool available_;

@@ -13,6 +13,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <mutex>
 #include <optional>
 
 #include "tracer/sources/cupti/stand_in/program.h"
@@ -98,12 +99,14 @@ class Nccl final : public Emitter {
   void emit(int first, int count) override {
     constexpr int kBytes = 0;  // ncclInt8
     if (!world_.has_value()) return;
+    const std::lock_guard lock(mutex_);  // a communicator is used by one thread at a time
     for (int i = 0; i < count; ++i)
       world_->issue({{{"AllReduce", static_cast<std::uint64_t>(first + i), kBytes, 0}}});
   }
 
  private:
   using Table = lockstep::tracer::nccl::abi::TableV5;
+  std::mutex mutex_;
   std::optional<lockstep::tracer::nccl::stand_in::Communicator<Table>> world_;
 };
 
