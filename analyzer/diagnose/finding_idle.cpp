@@ -24,11 +24,14 @@ Finding finding_of(const FindingContext& context, Cause cause, std::string code,
 void find_data_loading(const FindingContext& context, std::vector<Finding>& findings) {
   if (!context.is_worth(context.total(Cause::data_wait), kDataPermille)) return;
   Finding finding =
-      finding_of(context, Cause::data_wait, "data_loading", "devices idle while their rank loads data");
-  finding.remedy =
-      "DataLoader(num_workers=8, prefetch_factor=4, persistent_workers=True, pin_memory=True): load the next "
-      "batch while "
-      "this one is computed";
+      finding_of(context, Cause::data_wait, "data_loading",
+                 context.on_cpu ? "ranks wait for their data" : "devices idle while their rank loads data");
+  finding.remedy = context.on_cpu ? "DataLoader(num_workers=N, prefetch_factor=4, persistent_workers=True), "
+                                    "with N cores that the ranks "
+                                    "do not compute on: load the next batch while this one is computed"
+                                  : "DataLoader(num_workers=8, prefetch_factor=4, persistent_workers=True, "
+                                    "pin_memory=True): load the "
+                                    "next batch while this one is computed";
   findings.push_back(std::move(finding));
 }
 

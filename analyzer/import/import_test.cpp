@@ -122,6 +122,7 @@ TEST(ImportJob, ErrorsSayWhatIsWrongAndWhatIsUnderstood) {
               HasSubstr("neither a trace of ours nor JSON. Understood are"));
   EXPECT_THAT(import_error({"/dev/null"}), HasSubstr("neither a file nor a folder"));
   folder.write("run/proc-a-1.lst", "x");
+  folder.write("run/proc-a-2.lst", "x");
   EXPECT_THAT(import_error({folder / "run"}), HasSubstr("no process of this run was a rank"));
 }
 

@@ -109,9 +109,12 @@ Result<Folder> open_folder(const fs::path& path) {
                     "(PyTorch, CUDA, "
                     "NVTX), or none has been started yet",
                     path.string())};
+  // A job of one process needs no launcher, and nobody told it that it is a rank.
+  if (folder.rank_files.empty() && folder.process_files.size() == 1)
+    folder.rank_files = std::exchange(folder.process_files, {});
   if (folder.rank_files.empty())
     return Error{fmt::format(
-        "{}: no process of this run was a rank ({} recorded). To read one by itself: lockstep analyze {}",
+        "{}: no process of this run was a rank ({} recorded). To read one by itself: lockstep analyze '{}'",
         path.string(), counted(folder.process_files.size(), "process was", "processes were"),
         folder.process_files.front().string())};
   read_manifest(path / kManifest, folder);

@@ -47,9 +47,27 @@ TEST(RunFolder, WithoutRanksIsAnErrorThatSaysWhatIsThere) {
   EXPECT_TRUE(is_run_folder(folder.path()));
   EXPECT_THAT(open_folder(folder.path()).error().message, HasSubstr("a run folder without traces"));
   folder.write("proc-node7-99.lst", "");
-  EXPECT_THAT(open_folder(folder.path()).error().message,
-              HasSubstr("no process of this run was a rank (1 process was recorded). To read one by itself: "
-                        "lockstep analyze "));
+  folder.write("proc-node7-100.lst", "");
+  EXPECT_THAT(
+      open_folder(folder.path()).error().message,
+      HasSubstr("no process of this run was a rank (2 processes were recorded). To read one by itself: "
+                "lockstep analyze '"));
+}
+
+TEST(RunFolder, TheOnlyProcessIsTheJob) {
+  const TemporaryFolder folder;
+  folder.write("proc-node7-99.lst", "");
+  const Folder alone = must(open_folder(folder.path()));
+  ASSERT_EQ(alone.rank_files.size(), 1U);
+  EXPECT_EQ(alone.rank_files[0].filename(), "proc-node7-99.lst");
+  EXPECT_TRUE(alone.process_files.empty());
+  EXPECT_EQ(find_warning(alone.warnings, "processes_without_rank"), nullptr);
+  // Beside a rank it is a helper.
+  folder.write("rank-0.lst", "");
+  const Folder with_rank = must(open_folder(folder.path()));
+  ASSERT_EQ(with_rank.rank_files.size(), 1U);
+  EXPECT_EQ(with_rank.rank_files[0].filename(), "rank-0.lst");
+  EXPECT_NE(find_warning(with_rank.warnings, "processes_without_rank"), nullptr);
 }
 
 }  // namespace
