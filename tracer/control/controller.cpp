@@ -138,13 +138,16 @@ void Controller::keep_size() {
                        "the file reached --max-size (" + std::to_string(plan_.max_bytes) + " bytes)");
 }
 
-void Controller::notice_progress(trace::Nanoseconds now) {
+std::uint64_t Controller::count_progress() const {
   using trace::EventKind;
-  const std::uint64_t progress = writer_.events_appended(EventKind::collective) +
-                                 writer_.events_appended(EventKind::step) +
-                                 writer_.events_appended(EventKind::device_activity) +
-                                 // That a step began is no progress yet: what comes before it may take long.
-                                 (steps_begun_ > 0 ? steps_begun_ - 1 : 0);
+  return writer_.events_appended(EventKind::collective) + writer_.events_appended(EventKind::step) +
+         writer_.events_appended(EventKind::device_activity) +
+         // That a step began is no progress yet: what comes before it may take long.
+         (steps_begun_ > 0 ? steps_begun_ - 1 : 0);
+}
+
+void Controller::notice_progress(trace::Nanoseconds now) {
+  const std::uint64_t progress = count_progress();
   // While nothing is recorded, collectives can't be seen to end: that is no silence.
   if (progress != progress_ || (absences_.is_closed() && (gate_word() & kWatchSteps) == 0))
     progress_at_ = now;
@@ -153,6 +156,7 @@ void Controller::notice_progress(trace::Nanoseconds now) {
 
 void Controller::save(const std::string& cause, trace::Nanoseconds now) {
   recording_.note_open_ranges();
+  progress_ = count_progress();  // what a source writes because it is asked is no sign of life
   if (plan_.ring_ns == 0) {
     (void)writer_.flush().ok();
     return;

@@ -51,6 +51,7 @@ class Controller {
  private:
   void keep_time(trace::Nanoseconds now);
   void keep_size();
+  std::uint64_t count_progress() const;
   void notice_progress(trace::Nanoseconds now);
   void change(trace::Nanoseconds now, std::uint32_t set, std::uint32_t clear);
   // Ring mode: writes what is held, and says why and what is missing before it.
