@@ -136,9 +136,10 @@ TEST(RecordTime, NothingAfterTheDuration) {
 
 TEST(RecordSources, OnlyThoseOfTheList) {
   RecordedRun run;
-  record(run, steps({"3"}), {"RANK=0"}, {"--sources", "cpu,pytorch"});
+  record(run, steps({"3"}), {"RANK=0"}, {"--sources", "cupti,pytorch"});
   EXPECT_EQ(run.outcome.exit_code, 0);
   EXPECT_THAT(run.files(), IsEmpty());
+  EXPECT_THAT(run.outcome.standard_error, HasSubstr("--sources cupti,pytorch leaves out"));
   RecordedRun both;
   record(both, steps({"3"}), {"RANK=0"}, {"--sources", "nvtx"});
   EXPECT_THAT(step_numbers(both.open()), ElementsAre(0, 1, 2));
