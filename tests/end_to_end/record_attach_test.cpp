@@ -90,6 +90,11 @@ TEST(Attach, NobodyToSpeakToIsAnError) {
   EXPECT_THAT(attach(run.run_path(), "restart").standard_error, HasSubstr("start, stop, snapshot"));
   EXPECT_THAT(end_to_end::run({binary("lockstep"), "record", "--attach", run.run_path()}).standard_error,
               HasSubstr(run.run_path() + ": say one of"));
+  const Outcome command =
+      end_to_end::run({binary("lockstep"), "record", "--attach", run.run_path(), "status", "--", "true"});
+  EXPECT_EQ(command.exit_code, 2);
+  EXPECT_THAT(command.standard_error,
+              HasSubstr("takes one request (start, stop, snapshot or status) and no"));
 }
 
 TEST(Attach, AJobThatLeavesItsFolderStillAnswers) {
