@@ -179,7 +179,9 @@ TEST(Ring, ASnapshotIsWrittenWhenAskedFor) {
   };
   EXPECT_THAT(job.attach("status").exit_code, 0);
   EXPECT_EQ(steps_on_disk(), 0U);
-  EXPECT_EQ(job.attach("snapshot").exit_code, 0);
+  const Outcome snapshot = job.attach("snapshot");
+  EXPECT_EQ(snapshot.exit_code, 0);
+  EXPECT_THAT(snapshot.standard_output, testing::ContainsRegex("rank-0 .* written: [0-9.]+ "));
   EXPECT_EQ(steps_on_disk(), 3U);
   // What is open is there too.
   EXPECT_THAT(end_to_end::unfinished_names(job.run.open("rank-0.lst")), Contains("epoch"));
