@@ -50,12 +50,42 @@ std::optional<control::StepRange> steps_of(const Recording& recording) {
   return all;
 }
 
-// Nothing happened in what was asked for: what there was, and what to ask for instead.
+// "run: 2 ranks, 10 events, 3.2 kB, in 14.2 s".
+std::string what_there_is(const Manifest& manifest, const std::string& run) {
+  const Recording& recording = *manifest.recording;
+  return fmt::format("{}: {}, {}, {}, in {}", run, who(recording),
+                     counted(recording.events, "event", "events"), readable_bytes(recording.bytes),
+                     readable_duration(manifest.end_realtime - manifest.start_realtime));
+}
+
+// Whether what was asked for lay beside the job's steps. Stray events (a mark at the end, counters of the
+// host) do not make it less so.
+bool missed_the_job(const Manifest& manifest) {
+  if (!manifest.asked.has_value() || window_in_words(manifest.asked->plan).empty()) return false;
+  const Recording& recording = *manifest.recording;
+  if (recording.events == 0) return true;
+  std::uint64_t caught = 0;
+  each_file(recording, [&](const RecordedFile& file) { caught += file.steps_and_collectives; });
+  return caught == 0 && steps_of(recording).has_value();
+}
+
+bool has_device_activities(const Recording& recording) {
+  bool any = false;
+  each_file(recording, [&](const RecordedFile& file) { any |= file.device_activities != 0; });
+  return any;
+}
+
+// What was asked for lay beside the job's steps: what there was, and what to ask for instead.
 void tell_empty_window(const Manifest& manifest, const std::string& run, std::vector<std::string>& lines) {
   const Recording& recording = *manifest.recording;
   const control::Plan& plan = manifest.asked->plan;
-  lines.push_back(fmt::format("{}: {}, but nothing happened in {}, which was asked for", run, who(recording),
-                              window_in_words(plan)));
+  const std::string window = window_in_words(plan);
+  // A step that the window cut, or that was never ended, is no whole one.
+  lines.push_back(recording.events == 0
+                      ? fmt::format("{}: {}, but nothing happened in {}, which was asked for", run,
+                                    who(recording), window)
+                      : fmt::format("{}, but no whole step and no collective lies in {}, which was asked for",
+                                    what_there_is(manifest, run), window));
   const std::optional<control::StepRange> steps = steps_of(recording);
   if (steps.has_value()) {
     lines.push_back(fmt::format(
@@ -190,18 +220,15 @@ std::vector<std::string> explain_nothing(const Manifest& manifest, const std::ve
 std::vector<std::string> summarize(const Manifest& manifest, const std::string& run) {
   const Recording& recording = *manifest.recording;
   std::vector<std::string> lines;
-  const bool empty_window =
-      recording.events == 0 && manifest.asked.has_value() && !window_in_words(manifest.asked->plan).empty();
-  if (empty_window) {
+  const bool missed = missed_the_job(manifest);
+  if (missed) {
     tell_empty_window(manifest, run, lines);
   } else {
-    lines.push_back(fmt::format("{}: {}, {}, {}, in {}", run, who(recording),
-                                counted(recording.events, "event", "events"), readable_bytes(recording.bytes),
-                                readable_duration(manifest.end_realtime - manifest.start_realtime)));
+    lines.push_back(what_there_is(manifest, run));
   }
   tell_saves(recording, lines);
   tell_losses(recording, lines);
-  if (empty_window) return lines;
+  if (missed && !has_device_activities(recording)) return lines;
   // Processes without a rank are analyzed one at a time.
   const bool ranks = !recording.ranks.empty();
   lines.push_back(ranks || recording.processes.empty()

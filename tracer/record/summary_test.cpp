@@ -56,6 +56,31 @@ TEST(Summary, ATimeInWhichNothingHappenedSaysFromWhenItCounts) {
   EXPECT_THAT(lines.back(), HasSubstr("launcher and imports included; it ran for 14.2 s. --steps is what"));
 }
 
+TEST(Summary, StrayEventsDoNotHideThatNoStepWasCaught) {
+  Manifest manifest = two_ranks(2);
+  manifest.recording->bytes = 4100;
+  manifest.asked->plan.duration_ns = 2 * kSecond;
+  for (RecordedFile& file : manifest.recording->ranks) file.steps_seen = control::StepRange{1, 60};
+  const std::vector<std::string> lines = summarize(manifest, "run");
+  EXPECT_THAT(lines, ElementsAre("run: 2 ranks, 2 events, 4.1 kB, in 14.2 s, but no whole step and no "
+                                 "collective lies in --duration 2s, which was asked for",
+                                 "the job had steps 1 to 60: record some of them, as in --steps 30:60",
+                                 HasSubstr("--duration count from the start of the command")));
+  // Kernels can be looked at without a step.
+  manifest.recording->ranks[1].device_activities = 1;
+  EXPECT_THAT(summarize(manifest, "run").back(), "next: lockstep analyze run");
+  EXPECT_THAT(summarize(manifest, "run").front(), HasSubstr("no whole step"));
+  manifest.recording->ranks[1].steps_and_collectives = 1;
+  EXPECT_THAT(summarize(manifest, "run"), Each(Not(HasSubstr("no whole step"))));
+}
+
+TEST(Summary, AJobWithoutStepsMissesNone) {
+  Manifest manifest = two_ranks(2);
+  manifest.asked->plan.delay_ns = kSecond;
+  EXPECT_THAT(summarize(manifest, "run"),
+              ElementsAre(HasSubstr("run: 2 ranks, 2 events"), "next: lockstep analyze run"));
+}
+
 TEST(Summary, AnEmptyRunWithoutAWindowIsAnalyzed) {
   EXPECT_THAT(summarize(two_ranks(0), "run"),
               ElementsAre(HasSubstr("run: 2 ranks, 0 events"), "next: lockstep analyze run"));
