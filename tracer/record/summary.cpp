@@ -193,24 +193,54 @@ std::string wrapped(std::string_view text, std::size_t width) {
   return result;
 }
 
+namespace {
+
+// A command that ended this soon is likelier to have failed than to be of a kind that can't be recorded.
+constexpr std::int64_t kAtOnce = 10'000'000'000;
+
+// Why a command that did not end well may have left nothing; empty of one that did.
+std::string early_end(const Manifest& manifest) {
+  constexpr const char* kBefore = "before it used PyTorch, CUDA or NVTX";
+  if (!manifest.ending.has_value()) return {};
+  const Ending& ending = *manifest.ending;
+  if (ending.signal != 0)
+    return fmt::format("the command was ended by {} {}", signal_name(ending.signal), kBefore);
+  if (ending.exit_code == 0) return {};
+  return fmt::format("the command failed with exit code {} {}", ending.exit_code, kBefore);
+}
+
+// Whether a list of sources holds the counters of processes, or comes beside --cpu: then each process that
+// our library comes into leaves a file, whatever else is recorded.
+bool lists_counters(const Asked& asked) {
+  return asked.sources.has_value() && (asked.cpu || control::names_source(*asked.sources, "cpu") ||
+                                       control::names_source(*asked.sources, "nvml"));
+}
+
+}  // namespace
+
 std::vector<std::string> explain_nothing(const Manifest& manifest, const std::vector<std::string>& reasons) {
   std::vector<std::string> lines = reasons;
+  const std::string ended = early_end(manifest);
+  const bool at_once = manifest.end_realtime - manifest.start_realtime < kAtOnce;
+  if (!ended.empty()) lines.insert(at_once ? lines.begin() : lines.end(), ended);
+  const bool counters = manifest.asked.has_value() && lists_counters(*manifest.asked);
   if (manifest.asked.has_value()) {
     const Asked& asked = *manifest.asked;
-    if (asked.sources.has_value())
+    if (asked.sources.has_value() && !counters)
       lines.push_back(
-          fmt::format("--sources {} leaves out what the command may have to tell{}", *asked.sources,
-                      *asked.sources == "cpu" || *asked.sources == "nvml"
-                          ? ": counters alone are those of processes that use PyTorch, CUDA or NVTX"
-                          : ""));
+          fmt::format("--sources {} leaves out what the command may have to tell", *asked.sources));
     if (!asked.python_hook) lines.emplace_back("--python-hook off leaves PyTorch in Python processes alone");
-    if (const std::string window = window_in_words(asked.plan); !window.empty())
+    if (const std::string window = window_in_words(asked.plan); !window.empty() && !counters)
       lines.push_back(fmt::format("{} may have been over, or not begun", window));
   }
   if (lines.empty()) {
-    lines.emplace_back("nothing was recorded: no process of the command used PyTorch, CUDA or NVTX");
+    lines.push_back(
+        fmt::format("nothing was recorded: no process of the command used PyTorch, CUDA or NVTX{}",
+                    counters ? ", and counters are recorded only of those that do" : ""));
   } else {
-    lines.front().insert(0, "nothing was recorded; the reason may be: ");
+    const bool is_clear = lines.size() == 1 && lines.front() == ended;
+    lines.front().insert(0,
+                         is_clear ? "nothing was recorded: " : "nothing was recorded; the reason may be: ");
   }
   if (manifest.recording.has_value()) tell_missing_ranks(*manifest.recording, lines);
   lines.emplace_back("lockstep doctor -- COMMAND says what can be recorded here");

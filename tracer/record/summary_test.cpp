@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <signal.h>
 
 namespace lockstep::tracer::record {
 namespace {
@@ -120,12 +121,59 @@ TEST(Nothing, HasTheTrueReasonFirst) {
   manifest.asked.emplace();
   manifest.asked->python_hook = false;
   EXPECT_THAT(explain_nothing(manifest, {}).front(), HasSubstr("the reason may be: --python-hook off"));
-  manifest.asked->sources = "cpu";
-  EXPECT_THAT(explain_nothing(manifest, {}).front(), HasSubstr("the reason may be: --sources cpu"));
+  manifest.asked->sources = "cupti";
+  EXPECT_THAT(explain_nothing(manifest, {}).front(), HasSubstr("the reason may be: --sources cupti"));
+  EXPECT_THAT(explain_nothing(manifest, {"ssh starts the job elsewhere", "try this: that"}),
+              ElementsAre("nothing was recorded; the reason may be: ssh starts the job elsewhere",
+                          "try this: that", HasSubstr("--sources cupti"), HasSubstr("--python-hook off"),
+                          HasSubstr("lockstep doctor")));
+}
+
+TEST(Nothing, ListedCountersLeaveOutNoProcessThatCanBeRecorded) {
+  Manifest manifest;
+  manifest.asked.emplace();
+  for (const char* sources : {"cpu", "nvml", "cupti, cpu"}) {
+    manifest.asked->sources = sources;
+    EXPECT_THAT(
+        explain_nothing(manifest, {}).front(),
+        "nothing was recorded: no process of the command used PyTorch, CUDA or NVTX, and counters are "
+        "recorded only of those that do");
+  }
+  manifest.asked->sources = "nvtx";
+  EXPECT_THAT(explain_nothing(manifest, {}).front(), HasSubstr("--sources nvtx leaves out"));
+  manifest.asked->cpu = true;
+  EXPECT_THAT(explain_nothing(manifest, {}).front(), HasSubstr("no process of the command used"));
+}
+
+TEST(Nothing, ACommandThatFailedAtOnceIsTheFirstReason) {
+  Manifest manifest;
+  manifest.asked.emplace();
+  manifest.ending = Ending{2, 0};
   EXPECT_THAT(
-      explain_nothing(manifest, {"ssh starts the job elsewhere", "try this: that"}),
-      ElementsAre("nothing was recorded; the reason may be: ssh starts the job elsewhere", "try this: that",
-                  HasSubstr("--sources cpu"), HasSubstr("--python-hook off"), HasSubstr("lockstep doctor")));
+      explain_nothing(manifest, {}).front(),
+      "nothing was recorded: the command failed with exit code 2 before it used PyTorch, CUDA or NVTX");
+  manifest.asked->plan.steps = control::StepRange{10, 12};
+  EXPECT_THAT(
+      explain_nothing(manifest, {}),
+      ElementsAre("nothing was recorded; the reason may be: the command failed with exit code 2 before "
+                  "it used PyTorch, CUDA or NVTX",
+                  "--steps 10:12 may have been over, or not begun", HasSubstr("lockstep doctor")));
+  EXPECT_THAT(explain_nothing(manifest, {"ssh starts the job elsewhere"}).front(), HasSubstr("exit code 2"));
+  // After an hour it is no longer likelier than what the command itself shows.
+  manifest.end_realtime = 3600 * kSecond;
+  EXPECT_THAT(explain_nothing(manifest, {"ssh starts the job elsewhere"}),
+              ElementsAre(HasSubstr("ssh starts"), HasSubstr("exit code 2"), HasSubstr("--steps 10:12"),
+                          HasSubstr("lockstep doctor")));
+  manifest.ending = Ending{0, 0};
+  EXPECT_THAT(explain_nothing(manifest, {}).front(), HasSubstr("the reason may be: --steps 10:12"));
+}
+
+TEST(Nothing, ASignalThatCameTooSoonIsTheReason) {
+  Manifest manifest;
+  manifest.asked.emplace();
+  manifest.ending = Ending{0, SIGTERM};
+  EXPECT_THAT(explain_nothing(manifest, {}).front(),
+              "nothing was recorded: the command was ended by SIGTERM before it used PyTorch, CUDA or NVTX");
 }
 
 TEST(Nothing, NamesTheRanksThatAreMissing) {
