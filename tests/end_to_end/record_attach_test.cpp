@@ -190,6 +190,16 @@ TEST(Ring, ASnapshotIsWrittenWhenAskedFor) {
   EXPECT_THAT(step_numbers(job.run.open()), ElementsAre(0, 1, 2, 3, 4, 5));
 }
 
+TEST(Ring, ASnapshotOfNothingSaysSo) {
+  RunningJob job;
+  job.start_steps(6, 3, {"--ring", "60s", "--steps", "100:110"});
+  ASSERT_TRUE(job.waits());
+  const Outcome snapshot = job.attach("snapshot");
+  EXPECT_EQ(snapshot.exit_code, 0);
+  EXPECT_THAT(snapshot.standard_output, testing::ContainsRegex("rank-0 .* nothing was held"));
+  EXPECT_EQ(job.end().exit_code, 0);
+}
+
 // --- hangs ---
 
 TEST(HangTimeout, TheReportNamesTheCollectiveAndWhoNeverCame) {
