@@ -135,6 +135,12 @@ int record_command(int argc, char** argv) {
     return wrong_usage(explain(app, error));
   }
   const std::vector<std::string> left = app.remaining();
+  if (app.count("--attach") != 0 && split.has_dashes && !left.empty()) {
+    return wrong_usage(
+        fmt::format("--attach {} takes one request (start, stop, snapshot or status) and no command: the job "
+                    "runs already",
+                    attached));
+  }
   if (!left.empty() && (split.has_dashes || left.front().starts_with('-'))) {
     return wrong_usage(fmt::format("'{}' is no option of lockstep record{}", left.front(),
                                    split.has_dashes ? "; the command comes after --" : ""));

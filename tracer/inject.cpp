@@ -21,7 +21,7 @@ int InitializeInjectionNvtxExtension(nvtxExtModuleInfo_t* module) {
 }
 
 int InitializeInjection(void) {
-  if (lockstep::tracer::Recorder::instance().prepare()) lockstep::tracer::host::register_if_wanted();
+  lockstep::tracer::host::register_if_wanted();
   lockstep::tracer::cupti::initialize();
   return 1;
 }

@@ -27,6 +27,8 @@ using testing::Not;
 
 using Points = std::vector<trace::Counter>;
 
+const std::string kNvml = std::string("LOCKSTEP_NVML=") + LOCKSTEP_STAND_INS_DIR + "/libnvidia-ml.so.1";
+
 std::map<std::string, Points> counters(const trace::Reader& reader) {
   Points all;
   EXPECT_TRUE(reader.read(trace::Selection{}, all).ok());
@@ -119,6 +121,34 @@ TEST(HostCounters, AreRecordedOnRequestOnly) {
   EXPECT_EQ(run.open().count(trace::EventKind::counter), 0U);
 }
 
+// What would begin the file with its first event is left out.
+TEST(HostCounters, AreRecordedThoughNothingElseIs) {
+  for (const char* sources : {"cpu", "cpu,cupti"}) {
+    RecordedRun run;
+    record(run, {program("host_load"), "1", "1", "0"}, {"RANK=0", "WORLD_SIZE=1"}, {"--sources", sources});
+    EXPECT_EQ(run.outcome.exit_code, 0);
+    const trace::Reader reader = run.open("rank-0.lst");
+    EXPECT_TRUE(reader.complete());
+    EXPECT_EQ(reader.metadata().at("source.cpu"), "recording");
+    EXPECT_TRUE(counters(reader).contains("memory resident (bytes)"));
+    EXPECT_THAT(end_to_end::range_names(reader), IsEmpty());
+  }
+  RecordedRun gpus;
+  record(gpus, {program("host_load"), "1", "1", "0"}, {kNvml, "CUDA_VISIBLE_DEVICES=2"},
+         {"--sources", "nvml"});
+  const std::map<std::string, Points> recorded = counters(gpus.open());
+  EXPECT_TRUE(recorded.contains("gpu 0 power (W)"));
+  EXPECT_FALSE(recorded.contains("memory resident (bytes)"));
+}
+
+TEST(HostCounters, OfAProcessThatBringsNobodyInAreNot) {
+  RecordedRun run;
+  record(run, {"true"}, {}, {"--sources", "cpu"});
+  EXPECT_THAT(run.files(), IsEmpty());
+  EXPECT_THAT(run.outcome.standard_error,
+              HasSubstr("nothing was recorded: no process of the command used PyTorch"));
+}
+
 TEST(HostCounters, OfANodeAreToldByOneRank) {
   for (const char* rank : {"0", "1"}) {
     RecordedRun run;
@@ -134,8 +164,6 @@ TEST(HostCounters, OfANodeAreToldByOneRank) {
     EXPECT_EQ(has_network, has_interface && std::string(rank) == "0");
   }
 }
-
-const std::string kNvml = std::string("LOCKSTEP_NVML=") + LOCKSTEP_STAND_INS_DIR + "/libnvidia-ml.so.1";
 
 TEST(HostCounters, ARankFollowsItsOwnGpu) {
   RecordedRun run;

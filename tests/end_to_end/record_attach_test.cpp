@@ -90,6 +90,11 @@ TEST(Attach, NobodyToSpeakToIsAnError) {
   EXPECT_THAT(attach(run.run_path(), "restart").standard_error, HasSubstr("start, stop, snapshot"));
   EXPECT_THAT(end_to_end::run({binary("lockstep"), "record", "--attach", run.run_path()}).standard_error,
               HasSubstr(run.run_path() + ": say one of"));
+  const Outcome command =
+      end_to_end::run({binary("lockstep"), "record", "--attach", run.run_path(), "status", "--", "true"});
+  EXPECT_EQ(command.exit_code, 2);
+  EXPECT_THAT(command.standard_error,
+              HasSubstr("takes one request (start, stop, snapshot or status) and no"));
 }
 
 TEST(Attach, AJobThatLeavesItsFolderStillAnswers) {
@@ -174,13 +179,25 @@ TEST(Ring, ASnapshotIsWrittenWhenAskedFor) {
   };
   EXPECT_THAT(job.attach("status").exit_code, 0);
   EXPECT_EQ(steps_on_disk(), 0U);
-  EXPECT_EQ(job.attach("snapshot").exit_code, 0);
+  const Outcome snapshot = job.attach("snapshot");
+  EXPECT_EQ(snapshot.exit_code, 0);
+  EXPECT_THAT(snapshot.standard_output, testing::ContainsRegex("rank-0 .* written: [0-9.]+ "));
   EXPECT_EQ(steps_on_disk(), 3U);
   // What is open is there too.
   EXPECT_THAT(end_to_end::unfinished_names(job.run.open("rank-0.lst")), Contains("epoch"));
   job.let_go();
   EXPECT_EQ(job.job->finish().exit_code, 0);
   EXPECT_THAT(step_numbers(job.run.open()), ElementsAre(0, 1, 2, 3, 4, 5));
+}
+
+TEST(Ring, ASnapshotOfNothingSaysSo) {
+  RunningJob job;
+  job.start_steps(6, 3, {"--ring", "60s", "--steps", "100:110"});
+  ASSERT_TRUE(job.waits());
+  const Outcome snapshot = job.attach("snapshot");
+  EXPECT_EQ(snapshot.exit_code, 0);
+  EXPECT_THAT(snapshot.standard_output, testing::ContainsRegex("rank-0 .* nothing was held"));
+  EXPECT_EQ(job.end().exit_code, 0);
 }
 
 // --- hangs ---

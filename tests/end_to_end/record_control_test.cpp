@@ -136,9 +136,10 @@ TEST(RecordTime, NothingAfterTheDuration) {
 
 TEST(RecordSources, OnlyThoseOfTheList) {
   RecordedRun run;
-  record(run, steps({"3"}), {"RANK=0"}, {"--sources", "cpu,pytorch"});
+  record(run, steps({"3"}), {"RANK=0"}, {"--sources", "cupti,pytorch"});
   EXPECT_EQ(run.outcome.exit_code, 0);
   EXPECT_THAT(run.files(), IsEmpty());
+  EXPECT_THAT(run.outcome.standard_error, HasSubstr("--sources cupti,pytorch leaves out"));
   RecordedRun both;
   record(both, steps({"3"}), {"RANK=0"}, {"--sources", "nvtx"});
   EXPECT_THAT(step_numbers(both.open()), ElementsAre(0, 1, 2));
@@ -236,6 +237,26 @@ TEST(RecordSteps, AWindowThatTheJobNeverCameToSaysWhatThereWas) {
   EXPECT_THAT(run.outcome.standard_error, HasSubstr("the job had steps 0 to 5"));
   EXPECT_THAT(run.outcome.standard_error, Not(HasSubstr("next: lockstep analyze")));
   EXPECT_EQ(run.manifest().at("ranks").at(0).at("steps_seen"), nlohmann::json::parse("[0, 5]"));
+}
+
+TEST(RecordSteps, StrayEventsDoNotHideThatNoStepWasCaught) {
+  RecordedRun run;
+  record(run, steps({"6"}), {"RANK=0", "WORLD_SIZE=1"}, {"--cpu", "--steps", "100:110"});
+  EXPECT_EQ(run.outcome.exit_code, 0);
+  EXPECT_GT(run.manifest().at("events"), 0) << "counters of the host are events";
+  std::string said = run.outcome.standard_error;
+  for (std::size_t at = 0; (at = said.find("\n  ", at)) != std::string::npos;) said.replace(at, 3, " ");
+  EXPECT_THAT(said, HasSubstr("but no whole step and no collective lies in --steps 100:110"));
+  EXPECT_THAT(said, HasSubstr("the job had steps 0 to 5"));
+  EXPECT_THAT(said, Not(HasSubstr("next: lockstep analyze")));
+}
+
+TEST(RecordSteps, ACommandThatFailsAtOnceIsTheReasonForNothing) {
+  RecordedRun run;
+  record(run, {"sh", "-c", "exit 2"}, {}, {"--steps", "10:12"});
+  EXPECT_EQ(run.outcome.exit_code, 2);
+  EXPECT_THAT(run.outcome.standard_error,
+              HasSubstr("the reason may be: the command failed with exit code 2"));
 }
 
 }  // namespace

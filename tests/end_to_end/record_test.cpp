@@ -57,12 +57,13 @@ TEST(Record, JobWithoutNvtxIsLeftAloneAndSaysSo) {
   EXPECT_EQ(run.outcome.exit_code, 7);
   EXPECT_EQ(run.outcome.standard_output, "out\n");
   EXPECT_THAT(run.outcome.standard_error, StartsWith("err\n"));
-  EXPECT_THAT(run.outcome.standard_error, HasSubstr("nothing was recorded"));
+  EXPECT_THAT(run.outcome.standard_error,
+              HasSubstr("nothing was recorded: the command failed with exit code 7 before"));
   // Short, and not wider than a terminal.
   std::istringstream said(run.outcome.standard_error);
   int lines = 0;
   for (std::string line; std::getline(said, line); ++lines) EXPECT_LE(line.size(), 100U) << line;
-  EXPECT_LE(lines, 3);
+  EXPECT_LE(lines, 4);
   EXPECT_THAT(run.files(), IsEmpty());
   EXPECT_EQ(run.manifest().at("sources").at("nvtx").at("state"), "nothing came");
 }
@@ -240,6 +241,7 @@ TEST(Record, DiesByTheSignalThatKilledTheJob) {
   record(run, {"/bin/sh", "-c", "kill -TERM $$"});
   EXPECT_EQ(run.outcome.signal, SIGTERM);
   EXPECT_EQ(run.manifest().at("signal").at("number"), SIGTERM);
+  EXPECT_THAT(run.outcome.standard_error, HasSubstr("the command was ended by SIGTERM before it used"));
 }
 
 TEST(Record, NvtxCallsInSignalHandlersDoNoHarm) {

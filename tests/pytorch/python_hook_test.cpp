@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "tests/end_to_end/support.h"
+#include "trace/reader.h"
 
 namespace lockstep::end_to_end {
 namespace {
@@ -164,6 +165,30 @@ TEST_F(PythonHook, AMissingLibraryStopsNothing) {
   EXPECT_EQ(outcome.exit_code, 0);
   EXPECT_EQ(outcome.standard_output, "5\n");
   EXPECT_EQ(outcome.standard_error, "");
+}
+
+// The hook and the CUDA driver each bring our library in, though nothing that they would tell is wanted.
+TEST_F(PythonHook, CountersAloneAreRecordedOfWhoeverBringsUsIn) {
+  write("fake/torch/__init__.py", "from . import autograd\n");
+  write("fake/torch/autograd.py", "def backward(*a, **k):\n  return 5\n");
+  const std::string trains = "import torch; print(torch.autograd.backward())";
+  const std::string uses_cuda =
+      "import ctypes, os; print(ctypes.CDLL(os.environ['CUDA_INJECTION64_PATH']).InitializeInjection() + 4)";
+  for (const std::string& program : {trains, uses_cuda}) {
+    const Outcome outcome =
+        recorded({"-c", program}, {"PYTHONPATH=" + (folder_ / "fake"), "RANK=0"}, {"--sources", "cpu"});
+    EXPECT_EQ(outcome.standard_output, "5\n");
+    EXPECT_EQ(outcome.standard_error, "");
+    const Result<trace::Reader> reader = trace::Reader::open(folder_ / "run/rank-0.lst");
+    ASSERT_TRUE(reader.ok()) << program;
+    EXPECT_GT(reader.value().count(trace::EventKind::counter), 0U) << program;
+    EXPECT_EQ(reader.value().count(trace::EventKind::host_range), 0U) << program;
+  }
+  // Without counters nobody begins a file for nothing.
+  EXPECT_EQ(recorded({"-c", trains}, {"PYTHONPATH=" + (folder_ / "fake"), "RANK=0"}, {"--sources", "nccl"})
+                .standard_output,
+            "5\n");
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "run/rank-0.lst"));
 }
 
 }  // namespace

@@ -154,15 +154,20 @@ void Controller::notice_progress(trace::Nanoseconds now) {
   progress_ = progress;
 }
 
-void Controller::save(const std::string& cause, trace::Nanoseconds now) {
+std::uint64_t Controller::save(const std::string& cause, trace::Nanoseconds now) {
+  const std::uint64_t before = writer_.bytes_written();
   recording_.note_open_ranges();
   progress_ = count_progress();  // what a source writes because it is asked is no sign of life
-  if (plan_.ring_ns == 0) {
-    (void)writer_.flush().ok();
-    return;
-  }
   // What is buffered may push something out: only then is known what is missing.
   (void)writer_.flush().ok();
+  // The clock is noted all the time, and is nothing that anybody waits for.
+  using trace::EventKind;
+  const std::uint64_t events = writer_.events_appended() -
+                               writer_.events_appended(EventKind::clock_snapshot) -
+                               writer_.events_appended(EventKind::drop);
+  const bool is_empty = std::exchange(saved_events_, events) == events;
+  if (plan_.ring_ns == 0) return is_empty ? 0 : writer_.bytes_written() - before;
+  const std::uint64_t held = is_empty ? 0 : writer_.bytes_held();
   const trace::Nanoseconds since = writer_.held_since();
   if (since != trace::kUnknownTime && since > saved_to_)
     note_absence(writer_, "before the last " + to_seconds(plan_.ring_ns) + " s that --ring keeps", saved_to_,
@@ -170,6 +175,7 @@ void Controller::save(const std::string& cause, trace::Nanoseconds now) {
   writer_.set_metadata("control.saved." + std::to_string(++saves_), cause);
   (void)writer_.release_held().ok();
   saved_to_ = now;
+  return held;
 }
 
 std::string Controller::answer(Request request, trace::Nanoseconds now) {
@@ -192,7 +198,8 @@ std::string Controller::answer(Request request, trace::Nanoseconds now) {
       change(now, kStopped, 0);
       break;
     case Request::snapshot:
-      save("asked for by lockstep record --attach", now);
+      fields.add("written", static_cast<std::int64_t>(save("asked for by lockstep record --attach", now)));
+      if (writer_.events_lost() != 0) fields.add("error", "its file takes no more");
       break;
     case Request::hang:
       if (const std::string text = process_.run_folder + "/" + stem_of(file_) + ".python-stacks";

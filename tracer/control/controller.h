@@ -54,8 +54,10 @@ class Controller {
   std::uint64_t count_progress() const;
   void notice_progress(trace::Nanoseconds now);
   void change(trace::Nanoseconds now, std::uint32_t set, std::uint32_t clear);
-  // Ring mode: writes what is held, and says why and what is missing before it.
-  void save(const std::string& cause, trace::Nanoseconds now);
+  // Writes what is open and buffered; ring mode: what is held, and says why and what is missing before it.
+  // How much that was: bytes of the file, or of memory in ring mode; 0 if nothing happened since the last
+  // time.
+  std::uint64_t save(const std::string& cause, trace::Nanoseconds now);
   std::string answer(Request request, trace::Nanoseconds now);
 
   const Plan& plan_;
@@ -73,6 +75,7 @@ class Controller {
   std::uint64_t progress_ = 0;      // how often that was
   std::uint64_t steps_begun_ = 0;
   std::uint64_t saves_ = 0;
+  std::uint64_t saved_events_ = 0;  // how many there were at the last of them
   bool endpoint_tried_ = false;
   bool time_is_ours_ = true;  // --delay and --duration count: nobody has started recording by hand
   std::string save_cause_;    // something asked for it in this drain

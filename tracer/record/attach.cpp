@@ -214,9 +214,37 @@ std::vector<Answer> ask_all(const fs::path& run, std::string_view request, int m
   return answers;
 }
 
-std::string table_of(const std::vector<Answer>& answers) {
+namespace {
+
+// What a process made of "snapshot".
+std::string written_in_words(const Answer& answer) {
+  const std::int64_t bytes = answer.number("written").value_or(0);
+  if (bytes <= 0) return "nothing was held";
+  return "written: " + readable_bytes(static_cast<std::uint64_t>(bytes));
+}
+
+// "yes", "no: outside --steps 100:110", "yes, silent for 12.3 s".
+std::string recording_in_words(const Answer& answer) {
+  constexpr std::int64_t kWorthSaying = 5'000'000'000;
+  const auto field = [&](const char* key) {
+    const auto found = answer.fields.find(key);
+    return found == answer.fields.end() ? std::string() : found->second;
+  };
+  std::string text = field("recording");
+  if (const std::string why = field("why"); !why.empty()) text += ": " + why;
+  // Before its first step or collective a process imports and compiles.
+  const std::int64_t silent = answer.number("silent_ns").value_or(0);
+  if (answer.number("progress").value_or(0) > 0 && silent > kWorthSaying)
+    text += ", silent for " + readable_duration(silent);
+  return text;
+}
+
+}  // namespace
+
+std::string table_of(const std::vector<Answer>& answers, std::string_view request) {
+  const bool snapshot = request == "snapshot";
   std::string text = fmt::format("{:<12} {:>8}  {:>10} {:>14} {:>10} {:>10}  {}\n", "process", "id", "step",
-                                 "events", "file", "held", "recording");
+                                 "events", "file", "held", snapshot ? "snapshot" : "recording");
   for (const Answer& answer : answers) {
     const auto shown = [&](const char* key, auto words) {
       const std::optional<std::int64_t> value = answer.number(key);
@@ -224,14 +252,10 @@ std::string table_of(const std::vector<Answer>& answers) {
     };
     const auto count = [](std::int64_t value) { return readable_count(static_cast<std::uint64_t>(value)); };
     const auto bytes = [](std::int64_t value) { return readable_bytes(static_cast<std::uint64_t>(value)); };
-    const auto field = [&](const char* key) {
-      const auto found = answer.fields.find(key);
-      return found == answer.fields.end() ? std::string() : found->second;
-    };
-    std::string state = answer.elsewhere ? "on " + answer.host + ": ask there"
-                        : !answer.problem.empty()
-                            ? answer.problem
-                            : field("recording") + (field("why").empty() ? "" : ": " + field("why"));
+    const std::string state = answer.elsewhere          ? "on " + answer.host + ": ask there"
+                              : !answer.problem.empty() ? answer.problem
+                              : snapshot                ? written_in_words(answer)
+                                                        : recording_in_words(answer);
     text += fmt::format("{:<12} {:>8}  {:>10} {:>14} {:>10} {:>10}  {}\n", answer.name, answer.process,
                         shown("step", [](std::int64_t value) { return std::to_string(value); }),
                         shown("events", count), shown("bytes", bytes), shown("held", bytes), state);
@@ -253,7 +277,7 @@ int attach(const fs::path& run, std::string_view request) {
                run.string());
     return 1;
   }
-  fmt::print("{}", table_of(answers));
+  fmt::print("{}", table_of(answers, request));
   const bool all_well = std::none_of(answers.begin(), answers.end(),
                                      [](const Answer& answer) { return !answer.problem.empty(); });
   return all_well ? 0 : 1;

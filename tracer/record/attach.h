@@ -31,8 +31,8 @@ std::vector<Answer> ask_all(const std::filesystem::path& run, std::string_view r
 // `lockstep record --attach RUN REQUEST`: asks, prints a table, returns the exit code: 0 if all answered, 1
 // if one did not or there is none.
 int attach(const std::filesystem::path& run, std::string_view request);
-// The table, a line a process.
-std::string table_of(const std::vector<Answer>& answers);
+// The table, a line a process: what it records, or for "snapshot" what it has written.
+std::string table_of(const std::vector<Answer>& answers, std::string_view request);
 
 // Removes RUN/control and what a run's processes left in it, once they are gone.
 void remove_control_folder(const std::filesystem::path& run);

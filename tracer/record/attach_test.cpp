@@ -25,7 +25,9 @@ namespace {
 namespace fs = std::filesystem;
 using control::Endpoint;
 using control::Request;
+using testing::ContainsRegex;
 using testing::HasSubstr;
+using testing::Not;
 using testing::SizeIs;
 
 class AttachTest : public testing::Test {
@@ -67,7 +69,7 @@ TEST_F(AttachTest, AnswersAreRead) {
   EXPECT_EQ(answers[0].problem, "");
   EXPECT_EQ(answers[0].process, getpid());
   EXPECT_EQ(answers[0].number("step"), 17);
-  EXPECT_THAT(table_of(answers), HasSubstr("no: stopped"));
+  EXPECT_THAT(table_of(answers, "status"), HasSubstr("no: stopped"));
   struct stat status {};
   ASSERT_EQ(stat((run_ / "control" / "rank-3.sock").c_str(), &status), 0);
   EXPECT_EQ(status.st_mode & 0777U, 0600U);
@@ -123,7 +125,7 @@ TEST_F(AttachTest, OtherHostsAreNotAsked) {
   const std::vector<Answer> answers = ask_all(run_, "status", 50);
   ASSERT_THAT(answers, SizeIs(1));
   EXPECT_TRUE(answers[0].elsewhere);
-  EXPECT_THAT(table_of(answers), HasSubstr("on elsewhere: ask there"));
+  EXPECT_THAT(table_of(answers, "status"), HasSubstr("on elsewhere: ask there"));
   remove_control_folder(run_);
   EXPECT_TRUE(fs::exists(run_ / "control" / "rank-9")) << "another host's";
 }
@@ -155,6 +157,30 @@ Answer silent_for(const std::string& name, std::int64_t silent, std::int64_t pro
   answer.name = name;
   answer.fields = {{"progress", std::to_string(progress)}, {"silent_ns", std::to_string(silent)}};
   return answer;
+}
+
+TEST(Table, SaysHowLongAProcessHasBeenSilent) {
+  constexpr std::int64_t kSecond = 1'000'000'000;
+  const auto table = [](const Answer& answer) { return table_of({answer}, "status"); };
+  EXPECT_THAT(table(silent_for("rank-0", 12 * kSecond)), HasSubstr(", silent for 12.0 s"));
+  EXPECT_THAT(table(silent_for("rank-0", 5 * kSecond)), Not(HasSubstr("silent")));
+  EXPECT_THAT(table(silent_for("rank-0", 60 * kSecond, 0)), Not(HasSubstr("silent"))) << "it has not begun";
+}
+
+TEST(Table, OfASnapshotSaysWhatWasWritten) {
+  Answer full;
+  full.name = "rank-0";
+  full.fields = {{"recording", "yes"}, {"written", "4100"}};
+  Answer empty = full;
+  empty.name = "rank-1";
+  empty.fields["written"] = "0";
+  Answer stopped;
+  stopped.name = "rank-2";
+  stopped.problem = "no answer";
+  const std::string table = table_of({full, empty, stopped}, "snapshot");
+  EXPECT_THAT(table, ContainsRegex("rank-0 .* written: 4.1 kB\n"));
+  EXPECT_THAT(table, ContainsRegex("rank-1 .* nothing was held\n"));
+  EXPECT_THAT(table, ContainsRegex("rank-2 .* no answer\n"));
 }
 
 TEST(Hang, IsSilenceOfAllRanks) {

@@ -85,6 +85,8 @@ RecordedFile read_file(const std::filesystem::path& path) {
         EventKind::api_call, EventKind::collective, EventKind::step, EventKind::collective_issue}) {
     file.events += reader.count(kind);
   }
+  file.steps_and_collectives = reader.count(EventKind::step) + reader.count(EventKind::collective);
+  file.device_activities = reader.count(EventKind::device_activity);
   const Result<std::vector<trace::OpenRange>> open = reader.unfinished_ranges();
   if (open.ok()) file.events += open.value().size();
   const Status drops = reader.read<trace::Drop>({}, [&](const trace::Drop& drop) {

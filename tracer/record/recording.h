@@ -39,6 +39,8 @@ struct RecordedFile {
   std::uint64_t bytes = 0;
   std::uint64_t chunks = 0;
   std::uint64_t events = 0;                      // clock snapshots and drop notes apart
+  std::uint64_t steps_and_collectives = 0;       // of these, what an analysis starts from
+  std::uint64_t device_activities = 0;           // and what can be looked at without them
   std::map<std::string, std::uint64_t> dropped;  // events lost, by reason
   std::vector<trace::Group> groups;              // process groups that it spoke of
   std::map<std::string, SourceState> sources;    // by name, those that spoke; NVTX does not

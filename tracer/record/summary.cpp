@@ -50,12 +50,42 @@ std::optional<control::StepRange> steps_of(const Recording& recording) {
   return all;
 }
 
-// Nothing happened in what was asked for: what there was, and what to ask for instead.
+// "run: 2 ranks, 10 events, 3.2 kB, in 14.2 s".
+std::string what_there_is(const Manifest& manifest, const std::string& run) {
+  const Recording& recording = *manifest.recording;
+  return fmt::format("{}: {}, {}, {}, in {}", run, who(recording),
+                     counted(recording.events, "event", "events"), readable_bytes(recording.bytes),
+                     readable_duration(manifest.end_realtime - manifest.start_realtime));
+}
+
+// Whether what was asked for lay beside the job's steps. Stray events (a mark at the end, counters of the
+// host) do not make it less so.
+bool missed_the_job(const Manifest& manifest) {
+  if (!manifest.asked.has_value() || window_in_words(manifest.asked->plan).empty()) return false;
+  const Recording& recording = *manifest.recording;
+  if (recording.events == 0) return true;
+  std::uint64_t caught = 0;
+  each_file(recording, [&](const RecordedFile& file) { caught += file.steps_and_collectives; });
+  return caught == 0 && steps_of(recording).has_value();
+}
+
+bool has_device_activities(const Recording& recording) {
+  bool any = false;
+  each_file(recording, [&](const RecordedFile& file) { any |= file.device_activities != 0; });
+  return any;
+}
+
+// What was asked for lay beside the job's steps: what there was, and what to ask for instead.
 void tell_empty_window(const Manifest& manifest, const std::string& run, std::vector<std::string>& lines) {
   const Recording& recording = *manifest.recording;
   const control::Plan& plan = manifest.asked->plan;
-  lines.push_back(fmt::format("{}: {}, but nothing happened in {}, which was asked for", run, who(recording),
-                              window_in_words(plan)));
+  const std::string window = window_in_words(plan);
+  // A step that the window cut, or that was never ended, is no whole one.
+  lines.push_back(recording.events == 0
+                      ? fmt::format("{}: {}, but nothing happened in {}, which was asked for", run,
+                                    who(recording), window)
+                      : fmt::format("{}, but no whole step and no collective lies in {}, which was asked for",
+                                    what_there_is(manifest, run), window));
   const std::optional<control::StepRange> steps = steps_of(recording);
   if (steps.has_value()) {
     lines.push_back(fmt::format(
@@ -163,24 +193,67 @@ std::string wrapped(std::string_view text, std::size_t width) {
   return result;
 }
 
+namespace {
+
+// A command that ended this soon is likelier to have failed than to be of a kind that can't be recorded.
+constexpr std::int64_t kAtOnce = 10'000'000'000;
+
+// Why a command that did not end well may have left nothing; empty of one that did.
+std::string early_end(const Manifest& manifest) {
+  constexpr const char* kBefore = "before it used PyTorch, CUDA or NVTX";
+  if (!manifest.ending.has_value()) return {};
+  const Ending& ending = *manifest.ending;
+  if (ending.signal != 0)
+    return fmt::format("the command was ended by {} {}", signal_name(ending.signal), kBefore);
+  if (ending.exit_code == 0) return {};
+  return fmt::format("the command failed with exit code {} {}", ending.exit_code, kBefore);
+}
+
+// Whether a list of sources holds the counters of processes, or comes beside --cpu: then each process that
+// our library comes into leaves a file, whatever else is recorded.
+bool lists_counters(const Asked& asked) {
+  return asked.sources.has_value() && (asked.cpu || control::names_source(*asked.sources, "cpu") ||
+                                       control::names_source(*asked.sources, "nvml"));
+}
+
+// As it can be pasted into a shell.
+std::string for_shell(const std::string& path) {
+  constexpr std::string_view kPlain =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-+=.,:/@%";
+  if (path.find_first_not_of(kPlain) == std::string::npos) return path;
+  std::string quoted = "'";
+  for (const char c : path) {
+    if (c == '\'') quoted += "'\\'";
+    quoted += c;
+  }
+  return quoted + "'";
+}
+
+}  // namespace
+
 std::vector<std::string> explain_nothing(const Manifest& manifest, const std::vector<std::string>& reasons) {
   std::vector<std::string> lines = reasons;
+  const std::string ended = early_end(manifest);
+  const bool at_once = manifest.end_realtime - manifest.start_realtime < kAtOnce;
+  if (!ended.empty()) lines.insert(at_once ? lines.begin() : lines.end(), ended);
+  const bool counters = manifest.asked.has_value() && lists_counters(*manifest.asked);
   if (manifest.asked.has_value()) {
     const Asked& asked = *manifest.asked;
-    if (asked.sources.has_value())
+    if (asked.sources.has_value() && !counters)
       lines.push_back(
-          fmt::format("--sources {} leaves out what the command may have to tell{}", *asked.sources,
-                      *asked.sources == "cpu" || *asked.sources == "nvml"
-                          ? ": counters alone are those of processes that use PyTorch, CUDA or NVTX"
-                          : ""));
+          fmt::format("--sources {} leaves out what the command may have to tell", *asked.sources));
     if (!asked.python_hook) lines.emplace_back("--python-hook off leaves PyTorch in Python processes alone");
-    if (const std::string window = window_in_words(asked.plan); !window.empty())
+    if (const std::string window = window_in_words(asked.plan); !window.empty() && !counters)
       lines.push_back(fmt::format("{} may have been over, or not begun", window));
   }
   if (lines.empty()) {
-    lines.emplace_back("nothing was recorded: no process of the command used PyTorch, CUDA or NVTX");
+    lines.push_back(
+        fmt::format("nothing was recorded: no process of the command used PyTorch, CUDA or NVTX{}",
+                    counters ? ", and counters are recorded only of those that do" : ""));
   } else {
-    lines.front().insert(0, "nothing was recorded; the reason may be: ");
+    const bool is_clear = lines.size() == 1 && lines.front() == ended;
+    lines.front().insert(0,
+                         is_clear ? "nothing was recorded: " : "nothing was recorded; the reason may be: ");
   }
   if (manifest.recording.has_value()) tell_missing_ranks(*manifest.recording, lines);
   lines.emplace_back("lockstep doctor -- COMMAND says what can be recorded here");
@@ -190,23 +263,19 @@ std::vector<std::string> explain_nothing(const Manifest& manifest, const std::ve
 std::vector<std::string> summarize(const Manifest& manifest, const std::string& run) {
   const Recording& recording = *manifest.recording;
   std::vector<std::string> lines;
-  const bool empty_window =
-      recording.events == 0 && manifest.asked.has_value() && !window_in_words(manifest.asked->plan).empty();
-  if (empty_window) {
+  const bool missed = missed_the_job(manifest);
+  if (missed) {
     tell_empty_window(manifest, run, lines);
   } else {
-    lines.push_back(fmt::format("{}: {}, {}, {}, in {}", run, who(recording),
-                                counted(recording.events, "event", "events"), readable_bytes(recording.bytes),
-                                readable_duration(manifest.end_realtime - manifest.start_realtime)));
+    lines.push_back(what_there_is(manifest, run));
   }
   tell_saves(recording, lines);
   tell_losses(recording, lines);
-  if (empty_window) return lines;
-  // Processes without a rank are analyzed one at a time.
-  const bool ranks = !recording.ranks.empty();
-  lines.push_back(ranks || recording.processes.empty()
-                      ? fmt::format("next: lockstep analyze {}", run)
-                      : fmt::format("next: lockstep analyze {}/{}", run, recording.processes.front().file));
+  if (missed && !has_device_activities(recording)) return lines;
+  // Several processes without a rank are analyzed one at a time.
+  const bool as_a_whole = !recording.ranks.empty() || recording.processes.size() <= 1;
+  lines.push_back(fmt::format("next: lockstep analyze {}",
+                              for_shell(as_a_whole ? run : run + "/" + recording.processes.front().file)));
   return lines;
 }
 

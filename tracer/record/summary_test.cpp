@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <signal.h>
 
 namespace lockstep::tracer::record {
 namespace {
@@ -56,9 +57,44 @@ TEST(Summary, ATimeInWhichNothingHappenedSaysFromWhenItCounts) {
   EXPECT_THAT(lines.back(), HasSubstr("launcher and imports included; it ran for 14.2 s. --steps is what"));
 }
 
+TEST(Summary, StrayEventsDoNotHideThatNoStepWasCaught) {
+  Manifest manifest = two_ranks(2);
+  manifest.recording->bytes = 4100;
+  manifest.asked->plan.duration_ns = 2 * kSecond;
+  for (RecordedFile& file : manifest.recording->ranks) file.steps_seen = control::StepRange{1, 60};
+  const std::vector<std::string> lines = summarize(manifest, "run");
+  EXPECT_THAT(lines, ElementsAre("run: 2 ranks, 2 events, 4.1 kB, in 14.2 s, but no whole step and no "
+                                 "collective lies in --duration 2s, which was asked for",
+                                 "the job had steps 1 to 60: record some of them, as in --steps 30:60",
+                                 HasSubstr("--duration count from the start of the command")));
+  // Kernels can be looked at without a step.
+  manifest.recording->ranks[1].device_activities = 1;
+  EXPECT_THAT(summarize(manifest, "run").back(), "next: lockstep analyze run");
+  EXPECT_THAT(summarize(manifest, "run").front(), HasSubstr("no whole step"));
+  manifest.recording->ranks[1].steps_and_collectives = 1;
+  EXPECT_THAT(summarize(manifest, "run"), Each(Not(HasSubstr("no whole step"))));
+}
+
+TEST(Summary, AJobWithoutStepsMissesNone) {
+  Manifest manifest = two_ranks(2);
+  manifest.asked->plan.delay_ns = kSecond;
+  EXPECT_THAT(summarize(manifest, "run"),
+              ElementsAre(HasSubstr("run: 2 ranks, 2 events"), "next: lockstep analyze run"));
+}
+
 TEST(Summary, AnEmptyRunWithoutAWindowIsAnalyzed) {
   EXPECT_THAT(summarize(two_ranks(0), "run"),
               ElementsAre(HasSubstr("run: 2 ranks, 0 events"), "next: lockstep analyze run"));
+}
+
+TEST(Summary, TheNextCommandIsOfWhatCanBeAnalyzedAndCanBePasted) {
+  Manifest manifest = two_ranks(9);
+  EXPECT_EQ(summarize(manifest, "my run's").back(), R"(next: lockstep analyze 'my run'\''s')");
+  manifest.recording->processes = std::exchange(manifest.recording->ranks, {});
+  manifest.recording->processes[0].file = "proc-a-1.lst";
+  EXPECT_EQ(summarize(manifest, "my run").back(), "next: lockstep analyze 'my run/proc-a-1.lst'");
+  manifest.recording->processes.resize(1);
+  EXPECT_EQ(summarize(manifest, "run").back(), "next: lockstep analyze run");
 }
 
 TEST(Summary, SaysWhyTheRingWasWritten) {
@@ -95,12 +131,59 @@ TEST(Nothing, HasTheTrueReasonFirst) {
   manifest.asked.emplace();
   manifest.asked->python_hook = false;
   EXPECT_THAT(explain_nothing(manifest, {}).front(), HasSubstr("the reason may be: --python-hook off"));
-  manifest.asked->sources = "cpu";
-  EXPECT_THAT(explain_nothing(manifest, {}).front(), HasSubstr("the reason may be: --sources cpu"));
+  manifest.asked->sources = "cupti";
+  EXPECT_THAT(explain_nothing(manifest, {}).front(), HasSubstr("the reason may be: --sources cupti"));
+  EXPECT_THAT(explain_nothing(manifest, {"ssh starts the job elsewhere", "try this: that"}),
+              ElementsAre("nothing was recorded; the reason may be: ssh starts the job elsewhere",
+                          "try this: that", HasSubstr("--sources cupti"), HasSubstr("--python-hook off"),
+                          HasSubstr("lockstep doctor")));
+}
+
+TEST(Nothing, ListedCountersLeaveOutNoProcessThatCanBeRecorded) {
+  Manifest manifest;
+  manifest.asked.emplace();
+  for (const char* sources : {"cpu", "nvml", "cupti, cpu"}) {
+    manifest.asked->sources = sources;
+    EXPECT_THAT(
+        explain_nothing(manifest, {}).front(),
+        "nothing was recorded: no process of the command used PyTorch, CUDA or NVTX, and counters are "
+        "recorded only of those that do");
+  }
+  manifest.asked->sources = "nvtx";
+  EXPECT_THAT(explain_nothing(manifest, {}).front(), HasSubstr("--sources nvtx leaves out"));
+  manifest.asked->cpu = true;
+  EXPECT_THAT(explain_nothing(manifest, {}).front(), HasSubstr("no process of the command used"));
+}
+
+TEST(Nothing, ACommandThatFailedAtOnceIsTheFirstReason) {
+  Manifest manifest;
+  manifest.asked.emplace();
+  manifest.ending = Ending{2, 0};
   EXPECT_THAT(
-      explain_nothing(manifest, {"ssh starts the job elsewhere", "try this: that"}),
-      ElementsAre("nothing was recorded; the reason may be: ssh starts the job elsewhere", "try this: that",
-                  HasSubstr("--sources cpu"), HasSubstr("--python-hook off"), HasSubstr("lockstep doctor")));
+      explain_nothing(manifest, {}).front(),
+      "nothing was recorded: the command failed with exit code 2 before it used PyTorch, CUDA or NVTX");
+  manifest.asked->plan.steps = control::StepRange{10, 12};
+  EXPECT_THAT(
+      explain_nothing(manifest, {}),
+      ElementsAre("nothing was recorded; the reason may be: the command failed with exit code 2 before "
+                  "it used PyTorch, CUDA or NVTX",
+                  "--steps 10:12 may have been over, or not begun", HasSubstr("lockstep doctor")));
+  EXPECT_THAT(explain_nothing(manifest, {"ssh starts the job elsewhere"}).front(), HasSubstr("exit code 2"));
+  // After an hour it is no longer likelier than what the command itself shows.
+  manifest.end_realtime = 3600 * kSecond;
+  EXPECT_THAT(explain_nothing(manifest, {"ssh starts the job elsewhere"}),
+              ElementsAre(HasSubstr("ssh starts"), HasSubstr("exit code 2"), HasSubstr("--steps 10:12"),
+                          HasSubstr("lockstep doctor")));
+  manifest.ending = Ending{0, 0};
+  EXPECT_THAT(explain_nothing(manifest, {}).front(), HasSubstr("the reason may be: --steps 10:12"));
+}
+
+TEST(Nothing, ASignalThatCameTooSoonIsTheReason) {
+  Manifest manifest;
+  manifest.asked.emplace();
+  manifest.ending = Ending{0, SIGTERM};
+  EXPECT_THAT(explain_nothing(manifest, {}).front(),
+              "nothing was recorded: the command was ended by SIGTERM before it used PyTorch, CUDA or NVTX");
 }
 
 TEST(Nothing, NamesTheRanksThatAreMissing) {

@@ -76,6 +76,7 @@ void HostSource::begin(SourceContext& context) {
   work->inherited = work_;
   work_ = work.release();
   lost_ = 0;
+  stopped_.store(false, std::memory_order_relaxed);
   described_.clear();
   series_.emplace(context.writer, static_cast<std::uint64_t>(context.process.process), work_->quantities);
   if (work_->sampler->start()) {
@@ -114,7 +115,9 @@ void HostSource::end_drain(trace::Nanoseconds now) {
 
 void HostSource::finish(trace::Nanoseconds now) {
   if (running_.load(std::memory_order_relaxed) == nullptr) return;
-  end_drain(now);  // before_exit() took a last sample
+  // before_exit() took a last sample, unless the process was over before begin(): then this is the first.
+  if (!stopped_.load(std::memory_order_acquire)) work_->sampler->stop();
+  end_drain(now);
   series_->finish();
 }
 
@@ -124,13 +127,20 @@ void HostSource::after_fork_in_child() noexcept {
 }
 
 void HostSource::before_exit() noexcept {
-  if (Sampler* const sampler = running_.load(std::memory_order_acquire); sampler != nullptr) sampler->stop();
+  Sampler* const sampler = running_.load(std::memory_order_acquire);
+  if (sampler == nullptr) return;
+  sampler->stop();
+  stopped_.store(true, std::memory_order_release);
 }
 
 void register_if_wanted() noexcept {
   if (!wants_host() && !is_wanted("nvml", false)) return;
+  Recorder& recorder = Recorder::instance();
+  if (!recorder.prepare()) return;
   static HostSource* const source = new (std::nothrow) HostSource;  // never destroyed: it outlives everything
-  if (source != nullptr) Recorder::instance().add_source(*source);
+  if (source == nullptr || recorder.add_source(*source) == Recorder::kNoSource) return;
+  // A list may leave out all that would otherwise begin the file with its first event.
+  if (std::getenv("LOCKSTEP_SOURCES") != nullptr) (void)recorder.ensure_started();
 }
 
 }  // namespace lockstep::tracer::host

@@ -39,6 +39,7 @@ class HostSource final : public Source {
   SourceContext* context_ = nullptr;
   Work* work_ = nullptr;
   std::atomic<Sampler*> running_{nullptr};
+  std::atomic<bool> stopped_{false};  // its last sample is taken
   std::optional<SeriesWriter> series_;
   std::string described_;
   std::uint64_t lost_ = 0;
@@ -46,7 +47,9 @@ class HostSource final : public Source {
   bool in_child_ = false;
 };
 
-// Registers the source with the recorder, if it is wanted. May be called often.
+// Registers the source with the recorder, if it is wanted and anything is to be recorded. With a list of
+// sources (LOCKSTEP_SOURCES) that also begins the recording: the counters may be all that is wanted. To be
+// called wherever our library comes into a process. May be called often.
 void register_if_wanted() noexcept;
 
 }  // namespace lockstep::tracer::host

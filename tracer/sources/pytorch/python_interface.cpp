@@ -41,10 +41,10 @@ PhaseRecord phase_record(std::int32_t phase, std::uint64_t identity) noexcept {
 
 bool start(std::int32_t rank, std::int32_t world_size) {
   Recorder& recorder = Recorder::instance();
-  if (!is_wanted("pytorch") || !recorder.prepare()) return false;
   if (is_active()) return true;
   recorder.suggest_rank(rank, world_size);
-  host::register_if_wanted();
+  host::register_if_wanted();  // its counters may be wanted without us
+  if (!is_wanted("pytorch") || !recorder.prepare()) return false;
   PytorchSource& source = PytorchSource::instance();
   const SourceId id = recorder.add_source(source);
   if (id == Recorder::kNoSource) return false;
