@@ -10,6 +10,8 @@
 #include <array>
 #include <thread>
 
+#include "tracer/record/symbols.h"
+
 namespace lockstep::tracer::record {
 namespace {
 
@@ -74,6 +76,15 @@ TEST(Stacks, OfAProcessThatIsGoneAreNone) {
   waitpid(child, nullptr, 0);
   EXPECT_TRUE(read_stacks(child).empty());
   EXPECT_EQ(summary_of({}), "");
+}
+
+TEST(Stacks, NamesAreReadableAndShort) {
+  EXPECT_EQ(readable_name("_ZN5torch8autograd6Engine11thread_mainEv"),
+            "torch::autograd::Engine::thread_main()");
+  EXPECT_EQ(readable_name("main"), "main");
+  const std::string cut = readable_name(std::string(1000, 'x'));
+  EXPECT_EQ(cut.size(), 160U + 3U);
+  EXPECT_TRUE(cut.ends_with("x…"));
 }
 
 }  // namespace

@@ -33,14 +33,19 @@ std::vector<T> read_array(std::ifstream& file, std::uint64_t offset, std::uint64
   return values;
 }
 
+constexpr std::size_t kLongestName = 160;
+
+}  // namespace
+
 std::string readable_name(const std::string& name) {
   int status = -1;
   const std::unique_ptr<char, decltype(&std::free)> text(
       abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status), &std::free);
-  return status == 0 && text != nullptr ? text.get() : name;
+  std::string readable = status == 0 && text != nullptr ? text.get() : name;
+  // Of templates that name templates the beginning says enough.
+  if (readable.size() > kLongestName) readable = readable.substr(0, kLongestName) + "…";
+  return readable;
 }
-
-}  // namespace
 
 Symbols::Symbols(pid_t process) : process_(process) {
   std::ifstream maps(fmt::format("/proc/{}/maps", process));

@@ -10,6 +10,9 @@
 
 namespace lockstep::tracer::record {
 
+// A symbol as its source has it, demangled; a long one is cut after 160 characters.
+std::string readable_name(const std::string& name);
+
 class Symbols {
  public:
   explicit Symbols(pid_t process);
