@@ -90,14 +90,18 @@ void find_silence(const Job& job, std::vector<Finding>& findings) {
 }
 
 // "rank 0 in all_reduce, rank 1 in barrier", where ranks came to different operations under one number; empty
-// where all came to the same.
-std::string describe_disagreement(const Job& job, const HungOperation& hung) {
+// where all came to the same, or where nobody knows.
+std::string describe_disagreement(const Job& job, const OperationKey& key, const HungOperation& hung) {
+  if (key.second == kNoSequence) return {};
   std::map<Operation, std::vector<std::int32_t>> by_operation;
   for (const HungRank& one : hung.waiting)
     by_operation[one.operation.operation].push_back(job.ranks[one.rank].rank);
-  const auto is_message = [](Operation o) { return o == Operation::send || o == Operation::recv; };
-  if (by_operation.size() < 2 || is_message(by_operation.begin()->first)) return {};
+  // Messages have numbers of their own.
+  for (const Operation other : {Operation::unknown, Operation::send, Operation::recv, Operation::send_recv})
+    by_operation.erase(other);
+  if (by_operation.size() < 2) return {};
   std::vector<std::string> parts;
+  parts.reserve(by_operation.size());
   for (const auto& [operation, ranks] : by_operation)
     parts.push_back(fmt::format("{} in {}", named(ranks), trace::to_string(operation)));
   return fmt::format("{}", fmt::join(parts, ", "));
@@ -161,7 +165,7 @@ void find_hang(const FindingContext& context, std::vector<Finding>& findings) {
       hung.begin(), hung.end(), [](const auto& a, const auto& b) { return a.second.since < b.second.since; });
   const auto& [key, operation] = *first;
   const std::vector<std::int32_t> missing = missing_ranks(job, key, operation);
-  const std::string disagreement = describe_disagreement(job, operation);
+  const std::string disagreement = describe_disagreement(job, key, operation);
   Finding finding;
   finding.code = "hang";
   finding.severity = "high";

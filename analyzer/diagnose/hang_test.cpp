@@ -168,6 +168,15 @@ TEST(Hang, RanksInDifferentOperationsAreSaidToDisagree) {
   EXPECT_THAT(found.remedy, Not(HasSubstr("network")));
 }
 
+TEST(Hang, WhatIsNotKnownOfAnOperationIsNoDisagreement) {
+  Job job = hung_job({0, 1, 2, 3}, 60 * kSecond);
+  job.ranks[2].ending.operations[0].operation = Operation::unknown;
+  EXPECT_THAT(finding(report_of(job), "hang").title, HasSubstr("all of its ranks are in it"));
+  job.ranks[2].ending.operations[0].operation = Operation::barrier;
+  for (RankTrace& rank : job.ranks) rank.ending.operations[0].sequence = kNoSequence;
+  EXPECT_THAT(finding(report_of(job), "hang").title, Not(HasSubstr("different operations")));
+}
+
 // Rank 2 is somewhere else; the others left the fourth all-reduce by their timeout, 12 s later, and the
 // recorder noted the silence that followed.
 Job job_that_gave_up() {

@@ -37,11 +37,11 @@ bool has_finished(const RankTrace& rank, const OperationKey& key) {
   });
 }
 
-void add(HungOperations& hung, HungRank waiting) {
+void add(HungOperations& hung, const HungRank& waiting) {
   const OpenOperation& operation = waiting.operation;
   const auto [where, fresh] = hung.try_emplace(OperationKey{operation.group, operation.sequence});
   if (fresh || operation.begin < where->second.since) where->second.since = operation.begin;
-  where->second.waiting.push_back(std::move(waiting));
+  where->second.waiting.push_back(waiting);
 }
 
 // Collectives that some rank never came to, and that those who came have left by a timeout of their own, are

@@ -283,6 +283,8 @@ TEST_F(BadInput, SeveralDevicesInOneFile) {
 
 TEST_F(BadInput, RecordedRunWithoutRanks) {
   write("run/proc-node7-99.lst", "x");
+  expect_error({folder_ / "run"}, "proc-node7-99.lst: neither a trace of ours");  // the only one is the job
+  write("run/proc-node7-100.lst", "x");
   expect_error({folder_ / "run"}, "no process of this run was a rank");
 }
 

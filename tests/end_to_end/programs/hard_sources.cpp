@@ -77,7 +77,7 @@ class Cupti final : public Emitter {
   Cupti() : is_watched_(stand_in_program::initialize_cuda()) {}
   void emit(int first, int count) override {
     if (!is_watched_) return;
-    for (int i = 0; i < count; ++i) stand_in_program::fill({}, static_cast<std::uint64_t>(first + i));
+    for (int i = first; i < first + count; ++i) stand_in_program::fill({}, static_cast<std::uint64_t>(i));
   }
   // Nobody can use CUDA in a forked child.
   void after_fork_in_child() override { is_watched_ = false; }
