@@ -40,6 +40,7 @@ Outcome run(const std::vector<std::string>& argv, const std::vector<std::string>
   const std::string output = folder / "out";
   const std::string error = folder / "err";
   std::vector<char*> arguments;
+  arguments.reserve(argv.size() + 1);
   for (const std::string& argument : argv) arguments.push_back(const_cast<char*>(argument.c_str()));
   arguments.push_back(nullptr);
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cmath>
 #include <cstdlib>
 #include <cstring>
 #include <utility>
@@ -24,7 +25,7 @@ std::string stem_of(const std::string& file) {
 }
 
 std::string one_decimal(double value) {
-  const auto tenths = static_cast<std::int64_t>(value * 10 + 0.5);
+  const std::int64_t tenths = std::llround(value * 10);
   return std::to_string(tenths / 10) + "." + std::to_string(tenths % 10);
 }
 
@@ -60,7 +61,8 @@ void prepare_plan() {
 }
 
 const Plan& the_plan() noexcept {
-  static const Plan* const none = new Plan;  // as long-lived as the other
+  static const Plan* const none =
+      new Plan;  // NOLINT(bugprone-unhandled-exception-at-new): as long-lived as the other
   const Plan* const plan = plan_of_process.load(std::memory_order_acquire);
   return plan != nullptr ? *plan : *none;
 }

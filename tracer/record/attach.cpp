@@ -205,6 +205,7 @@ std::vector<Answer> ask_all(const fs::path& run, std::string_view request, int m
   });
   wait_for_answers(conversations, milliseconds);
   std::vector<Answer> answers;
+  answers.reserve(conversations.size());
   for (Conversation& one : conversations) answers.push_back(std::move(one.answer));
   const auto key = [](const Answer& answer) {
     return std::tuple(answer.number("rank").value_or(INT32_MAX), answer.name);
