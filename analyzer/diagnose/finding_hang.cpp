@@ -149,9 +149,6 @@ void describe_waiting(const Job& job, const HungOperation& hung, Finding& findin
   if (!gone.empty())
     finding.evidence.push_back(
         fmt::format("{} waited in it, the first for {}, and gave up", named(gone), format_duration(waited)));
-  if (!waiting.empty())
-    finding.evidence.emplace_back(
-        "an operation that never ended has no length: this time is in none of the figures");
 }
 
 }  // namespace
@@ -188,6 +185,10 @@ void find_hang(const FindingContext& context, std::vector<Finding>& findings) {
     finding.evidence.push_back(fmt::format("{} {} in {}", named(ranks), ranks.size() == 1 ? "waits" : "wait",
                                            describe(job, other, also.waiting.front().operation)));
   }
+  if (std::any_of(operation.waiting.begin(), operation.waiting.end(),
+                  [](const HungRank& one) { return !one.gave_up; }))
+    finding.evidence.emplace_back(
+        "an operation that never ended has no length: this time is in none of the figures");
   finding.remedy = remedy_of(missing, !disagreement.empty());
   findings.push_back(std::move(finding));
 }

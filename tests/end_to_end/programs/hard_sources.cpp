@@ -14,6 +14,7 @@
 #include <fstream>
 #include <iterator>
 #include <mutex>
+#include <new>
 #include <optional>
 
 #include "tracer/sources/cupti/stand_in/program.h"
@@ -103,6 +104,7 @@ class Nccl final : public Emitter {
     for (int i = 0; i < count; ++i)
       world_->issue({{{"AllReduce", static_cast<std::uint64_t>(first + i), kBytes, 0}}});
   }
+  void after_fork_in_child() override { new (&mutex_) std::mutex; }  // who held it does not exist here
 
  private:
   using Table = lockstep::tracer::nccl::abi::TableV5;
