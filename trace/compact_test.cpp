@@ -42,7 +42,7 @@ Record write_in_small_chunks(const std::string& path, int events) {
 
 TEST(Compact, KeepsEveryEventAndTable) {
   const TemporaryFolder folder;
-  const std::string path = folder.file("rank-3.lst");
+  const std::string path = folder / "rank-3.lst";
   Record record = write_in_small_chunks(path, 3000);
   const auto size_before = std::filesystem::file_size(path);
   std::vector<std::string> strings;
@@ -82,7 +82,7 @@ TEST(Compact, KeepsEveryEventAndTable) {
 
 TEST(Compact, KeepsOneOfARangeThatWasOpenAtSeveralFlushes) {
   const TemporaryFolder folder;
-  const std::string path = folder.file("open.lst");
+  const std::string path = folder / "open.lst";
   {
     Writer writer = must(Writer::create(path.c_str()));
     const LaneId lane = writer.add_lane({});
@@ -108,7 +108,7 @@ TEST(Compact, KeepsOneOfARangeThatWasOpenAtSeveralFlushes) {
 // Two ranges may begin at the same instant; the one that ended must not be kept in place of the other.
 TEST(Compact, TellsRangesApartThatBeginTogether) {
   const TemporaryFolder folder;
-  const std::string path = folder.file("rank-0.lst");
+  const std::string path = folder / "rank-0.lst";
   const OpenRange inner{.lane = 0, .begin = 100, .name = 2, .depth = 1};
   const OpenRange outer{.lane = 0, .begin = 100, .name = 1};
   {
@@ -130,7 +130,7 @@ TEST(Compact, TellsRangesApartThatBeginTogether) {
 
 TEST(Compact, LeavesACutFileAsItIs) {
   const TemporaryFolder folder;
-  const std::string path = folder.file("cut.lst");
+  const std::string path = folder / "cut.lst";
   write_in_small_chunks(path, 500);
   std::vector<std::byte> bytes = test::read_file(path);
   bytes.resize(bytes.size() - 5);
@@ -141,10 +141,10 @@ TEST(Compact, LeavesACutFileAsItIs) {
 
 TEST(Compact, LeavesNothingBesideTheFile) {
   const TemporaryFolder folder;
-  write_in_small_chunks(folder.file("a.lst"), 500);
-  EXPECT_TRUE(must(compact(folder.file("a.lst").c_str())));
-  EXPECT_FALSE(must(compact(folder.file("a.lst").c_str()))) << "a compact file cannot become smaller";
-  const std::filesystem::directory_iterator files(folder.file(""));
+  write_in_small_chunks(folder / "a.lst", 500);
+  EXPECT_TRUE(must(compact((folder / "a.lst").c_str())));
+  EXPECT_FALSE(must(compact((folder / "a.lst").c_str()))) << "a compact file cannot become smaller";
+  const std::filesystem::directory_iterator files(folder / "");
   EXPECT_EQ(std::distance(begin(files), end(files)), 1);
 }
 
@@ -157,7 +157,7 @@ TEST(Compact, NamesAFileThatIsNotThere) {
 // What a step of a training leaves behind, flushed after every step: a trace of a few steps a second.
 TEST(Compact, TakesLittleRoomForATraining) {
   const TemporaryFolder folder;
-  const std::string path = folder.file("training.lst");
+  const std::string path = folder / "training.lst";
   std::uint64_t events = 0;
   {
     Writer writer = must(Writer::create(path.c_str()));

@@ -27,11 +27,11 @@ std::vector<std::byte> activities(int count, bool closed) {
   test::TemporaryFolder folder;
   WriterOptions options;
   options.events_per_chunk = 2;
-  Writer writer = must(Writer::create(folder.file("a.lst").c_str(), options));
+  Writer writer = must(Writer::create((folder / "a.lst").c_str(), options));
   writer.add_lane({});
   for (int i = 0; i < count; ++i) writer.append(DeviceActivity{.begin = 10 * i, .end = 10 * i + 5});
   expect_ok(closed ? writer.close() : writer.flush());
-  return test::read_file(folder.file("a.lst"));
+  return test::read_file(folder / "a.lst");
 }
 
 std::vector<Nanoseconds> begins(const Reader& reader, Status& status, const Selection& selection = {}) {
@@ -220,8 +220,8 @@ TEST(Versions, AFileOfBeforeAColumnWasAddedHasItsDefault) {
   for (std::size_t at = 0; at < kFile.size(); at += 2)
     bytes.push_back(static_cast<std::byte>(std::stoi(std::string(kFile.substr(at, 2)), nullptr, 16)));
   test::TemporaryFolder folder;
-  test::write_file(folder.file("old.lst"), bytes);
-  const Reader reader = must(Reader::open(folder.file("old.lst")));
+  test::write_file(folder / "old.lst", bytes);
+  const Reader reader = must(Reader::open(folder / "old.lst"));
   EXPECT_THAT(reader.warnings(), IsEmpty());
   std::vector<DeviceActivity> events;
   expect_ok(reader.read(Selection{}, events));

@@ -33,14 +33,14 @@ std::pair<std::size_t, std::vector<std::byte>> documented_bytes(const std::strin
 
 TEST(Document, ExampleIsWhatTheWriterWrites) {
   test::TemporaryFolder folder;
-  Writer writer = test::must(Writer::create(folder.file("example.lst").c_str()));
+  Writer writer = test::must(Writer::create((folder / "example.lst").c_str()));
   writer.add_lane({LaneKind::host_thread, 42, 43, 0, "main"});
   writer.intern("train");
   writer.append(Step{.begin = 1000, .end = 1900, .number = 0});
   writer.append(Step{.begin = 2000, .end = 2950, .number = 1});
   writer.append(Step{.begin = 3000, .end = 3920, .number = 2});
   test::expect_ok(writer.close());
-  const std::vector<std::byte> file = test::read_file(folder.file("example.lst"));
+  const std::vector<std::byte> file = test::read_file(folder / "example.lst");
   for (const auto& [marker, position, size] :
        {std::tuple("example: header", 0U, 32U), {"example: chunk", 0xb1U, 88U}}) {
     const auto [at, bytes] = documented_bytes(marker);

@@ -51,7 +51,7 @@ class HoldTest : public testing::Test {
   }
 
   test::TemporaryFolder folder_;
-  std::string path_ = folder_.file("a.lst");
+  std::string path_ = folder_ / "a.lst";
   LaneId lane_ = 0;
 };
 

@@ -25,36 +25,36 @@ class Input : public testing::Test {
 };
 
 TEST_F(Input, MissingFile) {
-  const std::string path = folder_.file("absent.lst");
+  const std::string path = folder_ / "absent.lst";
   EXPECT_EQ(error_of(path), "cannot read trace file '" + path + "': No such file or directory");
 }
 
 TEST_F(Input, Folder) {
-  EXPECT_THAT(error_of(folder_.file("")), HasSubstr("it is a folder; give the file"));
+  EXPECT_THAT(error_of(folder_ / ""), HasSubstr("it is a folder; give the file"));
 }
 
 TEST_F(Input, NamedPipeDoesNotHang) {
-  ASSERT_EQ(mkfifo(folder_.file("pipe").c_str(), 0600), 0);
-  EXPECT_THAT(error_of(folder_.file("pipe")), HasSubstr("not a regular file"));
+  ASSERT_EQ(mkfifo((folder_ / "pipe").c_str(), 0600), 0);
+  EXPECT_THAT(error_of(folder_ / "pipe"), HasSubstr("not a regular file"));
 }
 
 TEST_F(Input, EmptyFile) {
-  test::write_file(folder_.file("empty.lst"), {});
-  EXPECT_THAT(error_of(folder_.file("empty.lst")), HasSubstr("is empty"));
+  test::write_file(folder_ / "empty.lst", {});
+  EXPECT_THAT(error_of(folder_ / "empty.lst"), HasSubstr("is empty"));
 }
 
 TEST_F(Input, SomethingElse) {
   const std::string text(1000, '{');
-  test::write_file(folder_.file("text.json"), std::as_bytes(std::span(text)));
-  EXPECT_THAT(error_of(folder_.file("text.json")), HasSubstr("is not a Lockstep trace"));
+  test::write_file(folder_ / "text.json", std::as_bytes(std::span(text)));
+  EXPECT_THAT(error_of(folder_ / "text.json"), HasSubstr("is not a Lockstep trace"));
   EXPECT_FALSE(Reader::recognises(std::as_bytes(std::span(text))));
-  test::write_file(folder_.file("short"), std::as_bytes(std::span(text).first(5)));
-  EXPECT_THAT(error_of(folder_.file("short")), HasSubstr("has only 5 bytes"));
+  test::write_file(folder_ / "short", std::as_bytes(std::span(text).first(5)));
+  EXPECT_THAT(error_of(folder_ / "short"), HasSubstr("has only 5 bytes"));
 }
 
 TEST_F(Input, IsRecognisedByItsFirstBytes) {
-  Writer writer = must(Writer::create(folder_.file("a.lst").c_str()));
-  const std::vector<std::byte> bytes = test::read_file(folder_.file("a.lst"));
+  Writer writer = must(Writer::create((folder_ / "a.lst").c_str()));
+  const std::vector<std::byte> bytes = test::read_file(folder_ / "a.lst");
   EXPECT_TRUE(Reader::recognises(bytes));
   EXPECT_TRUE(Reader::recognises(std::span(bytes).first(8)));
   EXPECT_FALSE(Reader::recognises(std::span(bytes).first(7)));
@@ -64,7 +64,7 @@ TEST_F(Input, IsRecognisedByItsFirstBytes) {
 class MappedInput : public Input {
  protected:
   MappedInput() {
-    Writer writer = must(Writer::create(folder_.file("large.lst").c_str()));
+    Writer writer = must(Writer::create((folder_ / "large.lst").c_str()));
     writer.add_lane({});
     test::RandomEvents random(3);
     for (int i = 0; i < kEvents; ++i) {
@@ -74,13 +74,13 @@ class MappedInput : public Input {
                          .color = static_cast<std::uint32_t>(random.number())});
     }
     expect_ok(writer.close());
-    EXPECT_GT(std::filesystem::file_size(folder_.file("large.lst")), 2 * format::InputFile::kCopiedSize);
+    EXPECT_GT(std::filesystem::file_size(folder_ / "large.lst"), 2 * format::InputFile::kCopiedSize);
   }
   static constexpr int kEvents = 100'000;
 };
 
 TEST_F(MappedInput, IsReadWhole) {
-  const Reader reader = must(Reader::open(folder_.file("large.lst")));
+  const Reader reader = must(Reader::open(folder_ / "large.lst"));
   EXPECT_TRUE(reader.complete());
   std::vector<Mark> marks;
   expect_ok(reader.read(Selection{}, marks));
@@ -89,8 +89,8 @@ TEST_F(MappedInput, IsReadWhole) {
 }
 
 TEST_F(MappedInput, MayShrinkAfterItWasOpened) {
-  const Reader reader = must(Reader::open(folder_.file("large.lst")));
-  ASSERT_EQ(truncate(folder_.file("large.lst").c_str(), 5000), 0);
+  const Reader reader = must(Reader::open(folder_ / "large.lst"));
+  ASSERT_EQ(truncate((folder_ / "large.lst").c_str(), 5000), 0);
   std::vector<Mark> marks;
   const Status status = reader.read(Selection{}, marks);
   ASSERT_FALSE(status.ok());
@@ -99,8 +99,8 @@ TEST_F(MappedInput, MayShrinkAfterItWasOpened) {
 }
 
 TEST_F(MappedInput, MayBeRemovedAfterItWasOpened) {
-  const Reader reader = must(Reader::open(folder_.file("large.lst")));
-  std::filesystem::remove(folder_.file("large.lst"));
+  const Reader reader = must(Reader::open(folder_ / "large.lst"));
+  std::filesystem::remove(folder_ / "large.lst");
   std::vector<Mark> marks;
   expect_ok(reader.read(Selection{}, marks));
   EXPECT_EQ(marks.size(), static_cast<std::size_t>(kEvents));

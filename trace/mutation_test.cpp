@@ -15,7 +15,7 @@ std::vector<std::byte> seed_file(std::uint64_t seed, bool closed) {
   test::TemporaryFolder folder;
   WriterOptions options;
   options.events_per_chunk = 16;
-  Writer writer = test::must(Writer::create(folder.file("seed.lst").c_str(), options));
+  Writer writer = test::must(Writer::create((folder / "seed.lst").c_str(), options));
   for (int i = 0; i < 3; ++i) writer.add_lane({.name = "lane"});
   writer.add_group({.name = "group", .ranks = {0, 1, 2}});
   writer.set_metadata("rank", "0");
@@ -25,7 +25,7 @@ std::vector<std::byte> seed_file(std::uint64_t seed, bool closed) {
   for (int i = 0; i < 100; ++i) test::append_random(random, 3, 1, writer, record);
   test::expect_ok(writer.close());
   test::FileBuilder builder;
-  for (const test::RawChunk& chunk : test::take_apart(test::read_file(folder.file("seed.lst")))) {
+  for (const test::RawChunk& chunk : test::take_apart(test::read_file(folder / "seed.lst"))) {
     if (chunk.header.kind != static_cast<std::uint8_t>(format::ChunkKind::index)) builder.add(chunk);
   }
   if (closed) builder.finish();

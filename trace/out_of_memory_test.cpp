@@ -68,7 +68,7 @@ TEST(OutOfMemory, AnywhereIsSurvived) {
   const Group group{"a group", "", {0, 1}};
   constexpr int kRounds = 300;
   test::TemporaryFolder folder;
-  const std::string path = folder.file("memory.lst");
+  const std::string path = folder / "memory.lst";
   WriterOptions options;
   options.exclusive = false;
   options.events_per_chunk = 128;

@@ -17,7 +17,7 @@ using test::TemporaryFolder;
 // field that the schema forgets is noticed.
 class OneEvent : public testing::Test {
  protected:
-  OneEvent() : writer_(must(Writer::create(folder_.file("one.lst").c_str()))) {
+  OneEvent() : writer_(must(Writer::create((folder_ / "one.lst").c_str()))) {
     for (int i = 0; i < 4; ++i) writer_.add_lane({});
     for (int i = 0; i < 8; ++i) writer_.add_group({});
   }
@@ -26,7 +26,7 @@ class OneEvent : public testing::Test {
   void expect_kept(const E& event) {
     writer_.append(event);
     expect_ok(writer_.close());
-    const Reader reader = must(Reader::open(folder_.file("one.lst")));
+    const Reader reader = must(Reader::open(folder_ / "one.lst"));
     EXPECT_TRUE(reader.complete());
     EXPECT_THAT(reader.warnings(), testing::IsEmpty());
     std::vector<E> events;
@@ -149,11 +149,11 @@ TEST(RoundTrip, ExtremeValues) {
     }
   }
   TemporaryFolder folder;
-  Writer writer = must(Writer::create(folder.file("extreme.lst").c_str()));
+  Writer writer = must(Writer::create((folder / "extreme.lst").c_str()));
   writer.add_lane({});
   for (const DeviceActivity& event : written) writer.append(event);
   expect_ok(writer.close());
-  const Reader reader = must(Reader::open(folder.file("extreme.lst")));
+  const Reader reader = must(Reader::open(folder / "extreme.lst"));
   std::vector<DeviceActivity> read;
   expect_ok(reader.read(Selection{}, read));
   EXPECT_TRUE(read == written);
@@ -170,12 +170,12 @@ TEST(RoundTrip, CounterValuesKeepTheirBits) {
                                       -std::numeric_limits<double>::infinity(),
                                       std::numeric_limits<double>::quiet_NaN()};
   TemporaryFolder folder;
-  Writer writer = must(Writer::create(folder.file("counter.lst").c_str()));
+  Writer writer = must(Writer::create((folder / "counter.lst").c_str()));
   writer.add_lane({LaneKind::counter, 0, 0, 0, "loss"});
   for (const double value : values) writer.append(Counter{0, 0, value});
   expect_ok(writer.close());
   std::vector<Counter> read;
-  expect_ok(must(Reader::open(folder.file("counter.lst"))).read(Selection{}, read));
+  expect_ok(must(Reader::open(folder / "counter.lst")).read(Selection{}, read));
   ASSERT_EQ(read.size(), values.size());
   for (std::size_t i = 0; i < values.size(); ++i) {
     EXPECT_EQ(std::bit_cast<std::uint64_t>(read[i].value), std::bit_cast<std::uint64_t>(values[i]));
@@ -192,14 +192,14 @@ TEST(RoundTrip, StringsAreBytes) {
                                     random.text(100'000)};
   for (int i = 0; i < 1000; ++i) texts.push_back("name " + std::to_string(i));
   TemporaryFolder folder;
-  Writer writer = must(Writer::create(folder.file("strings.lst").c_str()));
+  Writer writer = must(Writer::create((folder / "strings.lst").c_str()));
   std::vector<StringId> ids;
   ids.reserve(texts.size());
   for (const std::string& text : texts) ids.push_back(writer.intern(text));
   EXPECT_EQ(ids[0], 0U);
   for (std::size_t i = 0; i < texts.size(); ++i) EXPECT_EQ(writer.intern(texts[i]), ids[i]);
   expect_ok(writer.close());
-  const Reader reader = must(Reader::open(folder.file("strings.lst")));
+  const Reader reader = must(Reader::open(folder / "strings.lst"));
   EXPECT_EQ(reader.string_count(), texts.size());
   for (std::size_t i = 0; i < texts.size(); ++i) EXPECT_TRUE(reader.string(ids[i]) == texts[i]) << i;
   EXPECT_EQ(reader.string(static_cast<StringId>(texts.size())), "");
@@ -208,17 +208,17 @@ TEST(RoundTrip, StringsAreBytes) {
 
 TEST(RoundTrip, AStringThatIsTooLongIsCutAndSaysSo) {
   TemporaryFolder folder;
-  Writer writer = must(Writer::create(folder.file("long.lst").c_str()));
+  Writer writer = must(Writer::create((folder / "long.lst").c_str()));
   const StringId id = writer.intern(std::string(3'000'000, 'y'));
   expect_ok(writer.close());
-  const Reader reader = must(Reader::open(folder.file("long.lst")));
+  const Reader reader = must(Reader::open(folder / "long.lst"));
   EXPECT_EQ(reader.string(id).size(), 1U << 20);
   EXPECT_TRUE(reader.string(id).ends_with("yyy [cut: 3000000 bytes]"));
 }
 
 TEST(RoundTrip, LanesGroupsAndMetadata) {
   TemporaryFolder folder;
-  Writer writer = must(Writer::create(folder.file("tables.lst").c_str()));
+  Writer writer = must(Writer::create((folder / "tables.lst").c_str()));
   const Lane stream{LaneKind::device_stream, std::numeric_limits<std::uint64_t>::max(), 7, 3,
                     "stream \xff 7"};
   const Lane thread{LaneKind::host_thread, 100, 101, 0, ""};
@@ -237,7 +237,7 @@ TEST(RoundTrip, LanesGroupsAndMetadata) {
   writer.rename_lane(77, "no such lane");
   expect_ok(writer.close());
 
-  const Reader reader = must(Reader::open(folder.file("tables.lst")));
+  const Reader reader = must(Reader::open(folder / "tables.lst"));
   EXPECT_THAT(reader.warnings(), testing::IsEmpty());
   ASSERT_EQ(reader.lanes().size(), 2U);
   EXPECT_TRUE(reader.lanes()[0] == stream);
@@ -251,7 +251,7 @@ TEST(RoundTrip, LanesGroupsAndMetadata) {
 
 TEST(RoundTrip, ArgumentsStayWithTheirEvents) {
   TemporaryFolder folder;
-  Writer writer = must(Writer::create(folder.file("arguments.lst").c_str()));
+  Writer writer = must(Writer::create((folder / "arguments.lst").c_str()));
   writer.add_lane({});
   const std::vector<Argument> three = {{1, ArgumentType::float64, std::bit_cast<std::uint64_t>(2.5)},
                                        {1, ArgumentType::string, 4},
@@ -263,7 +263,7 @@ TEST(RoundTrip, ArgumentsStayWithTheirEvents) {
   writer.append(Mark{.time = 4}, std::span(three).last(2));
   writer.append(OpenRange{.begin = 5}, three);
   expect_ok(writer.close());
-  const Reader reader = must(Reader::open(folder.file("arguments.lst")));
+  const Reader reader = must(Reader::open(folder / "arguments.lst"));
   const auto ranges = test::read_all<HostRange>(reader);
   ASSERT_EQ(ranges.size(), 4U);
   EXPECT_THAT(ranges[0].arguments, testing::IsEmpty());
@@ -276,7 +276,7 @@ TEST(RoundTrip, ArgumentsStayWithTheirEvents) {
 
 TEST(RoundTrip, MoreArgumentsThanAChunkHolds) {
   TemporaryFolder folder;
-  Writer writer = must(Writer::create(folder.file("arguments.lst").c_str()));
+  Writer writer = must(Writer::create((folder / "arguments.lst").c_str()));
   writer.add_lane({});
   std::vector<Argument> many(200'000);
   for (std::size_t i = 0; i < many.size(); ++i) many[i].bits = i * i;
@@ -288,7 +288,7 @@ TEST(RoundTrip, MoreArgumentsThanAChunkHolds) {
   const Status closed = writer.close();
   ASSERT_FALSE(closed.ok());
   EXPECT_THAT(closed.error().message, testing::HasSubstr("300000 arguments"));
-  const Reader reader = must(Reader::open(folder.file("arguments.lst")));
+  const Reader reader = must(Reader::open(folder / "arguments.lst"));
   const auto marks = test::read_all<Mark>(reader);
   ASSERT_EQ(marks.size(), 2U);
   EXPECT_TRUE(marks[1].arguments == std::vector(many.begin(), many.begin() + 200'000));
@@ -307,7 +307,7 @@ TEST_P(RandomTrace, IsReadBack) {
   WriterOptions options;
   options.events_per_chunk = kChunkSizes[GetParam() % 5];
   options.compression_level = GetParam() % 4;
-  Writer writer = must(Writer::create(folder.file("random.lst").c_str(), options));
+  Writer writer = must(Writer::create((folder / "random.lst").c_str(), options));
   for (std::uint32_t lane = 0; lane < kLanes; ++lane) writer.add_lane({});
   for (std::uint32_t group = 0; group < kGroups; ++group) writer.add_group({});
   test::Record expected;
@@ -322,7 +322,7 @@ TEST_P(RandomTrace, IsReadBack) {
   expect_ok(writer.flush());
   for (const bool closed : {false, true}) {
     if (closed) expect_ok(writer.close());
-    const Reader reader = must(Reader::open(folder.file("random.lst")));
+    const Reader reader = must(Reader::open(folder / "random.lst"));
     EXPECT_EQ(reader.complete(), closed);
     EXPECT_EQ(reader.warnings().size(), closed ? 0U : 1U);
     Status status;

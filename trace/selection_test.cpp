@@ -35,13 +35,13 @@ TEST(Select, AgreesWithAFilterOverAllEvents) {
   test::TemporaryFolder folder;
   WriterOptions options;
   options.events_per_chunk = 16;
-  Writer writer = must(Writer::create(folder.file("select.lst").c_str(), options));
+  Writer writer = must(Writer::create((folder / "select.lst").c_str(), options));
   for (std::uint32_t lane = 0; lane < kLanes; ++lane) writer.add_lane({});
   writer.add_group({});
   test::Record record;
   for (int i = 0; i < 5000; ++i) test::append_random(random, kLanes, 1, writer, record);
   expect_ok(writer.close());
-  const Reader reader = must(Reader::open(folder.file("select.lst")));
+  const Reader reader = must(Reader::open(folder / "select.lst"));
   const auto& ranges = std::get<test::Events<HostRange>>(record);
   for (int i = 0; i < 200; ++i) {
     Selection selection;
@@ -71,7 +71,7 @@ TEST(Select, TouchesNoOtherChunk) {
   test::TemporaryFolder folder;
   WriterOptions options;
   options.events_per_chunk = 100;
-  Writer writer = must(Writer::create(folder.file("select.lst").c_str(), options));
+  Writer writer = must(Writer::create((folder / "select.lst").c_str(), options));
   for (int lane = 0; lane < 3; ++lane) writer.add_lane({});
   for (int i = 0; i < 1000; ++i) {
     for (LaneId lane = 0; lane < 3; ++lane) {
@@ -80,7 +80,7 @@ TEST(Select, TouchesNoOtherChunk) {
     }
   }
   expect_ok(writer.close());
-  std::vector<std::byte> bytes = test::read_file(folder.file("select.lst"));
+  std::vector<std::byte> bytes = test::read_file(folder / "select.lst");
   const auto is_wanted = [](const ChunkInfo& chunk) {
     return chunk.kind == EventKind::device_activity && chunk.lane == LaneId{1} && chunk.end >= 5500 &&
            chunk.begin <= 6500;
@@ -113,12 +113,12 @@ TEST(Select, TouchesNoOtherChunk) {
 
 TEST(Select, AppendsToWhatIsThere) {
   test::TemporaryFolder folder;
-  Writer writer = must(Writer::create(folder.file("append.lst").c_str()));
+  Writer writer = must(Writer::create((folder / "append.lst").c_str()));
   for (int lane = 0; lane < 2; ++lane) writer.add_lane({});
   writer.append(Step{.lane = 0, .number = 1});
   writer.append(Step{.lane = 1, .number = 2});
   expect_ok(writer.close());
-  const Reader reader = must(Reader::open(folder.file("append.lst")));
+  const Reader reader = must(Reader::open(folder / "append.lst"));
   std::vector<Step> steps;
   for (const LaneId lane : {1, 0}) expect_ok(reader.read(Selection{lane}, steps));
   ASSERT_EQ(steps.size(), 2U);
@@ -131,11 +131,11 @@ TEST(Index, IsChained) {
   test::TemporaryFolder folder;
   WriterOptions options;
   options.events_per_chunk = 1;
-  Writer writer = must(Writer::create(folder.file("index.lst").c_str(), options));
+  Writer writer = must(Writer::create((folder / "index.lst").c_str(), options));
   writer.add_lane({});
   for (int i = 0; i < 10'000; ++i) writer.append(Step{.begin = i, .end = i, .number = i});
   expect_ok(writer.close());
-  const std::vector<std::byte> bytes = test::read_file(folder.file("index.lst"));
+  const std::vector<std::byte> bytes = test::read_file(folder / "index.lst");
   EXPECT_EQ(std::ranges::count_if(test::take_apart(bytes),
                                   [](const test::RawChunk& chunk) {
                                     return chunk.header.kind ==
@@ -158,7 +158,7 @@ TEST(Index, IsChained) {
 
 TEST(UnfinishedRanges, AreThoseThatNeverEnded) {
   test::TemporaryFolder folder;
-  Writer writer = must(Writer::create(folder.file("open.lst").c_str()));
+  Writer writer = must(Writer::create((folder / "open.lst").c_str()));
   for (int lane = 0; lane < 2; ++lane) writer.add_lane({});
   const StringId outer = writer.intern("outer");
   const StringId inner = writer.intern("inner");
@@ -175,7 +175,7 @@ TEST(UnfinishedRanges, AreThoseThatNeverEnded) {
   expect_ok(writer.flush());
   writer.append(HostRange{.lane = 1, .begin = 100, .end = 400, .name = outer});
   expect_ok(writer.flush());
-  const Reader reader = must(Reader::open(folder.file("open.lst")));
+  const Reader reader = must(Reader::open(folder / "open.lst"));
   EXPECT_THAT(must(reader.unfinished_ranges()), ElementsAre(step, later));
   std::vector<OpenRange> all;
   expect_ok(reader.read(Selection{}, all));
@@ -186,11 +186,11 @@ TEST(Reader, ServesManyThreads) {
   test::TemporaryFolder folder;
   WriterOptions options;
   options.events_per_chunk = 1000;
-  Writer writer = must(Writer::create(folder.file("threads.lst").c_str(), options));
+  Writer writer = must(Writer::create((folder / "threads.lst").c_str(), options));
   writer.add_lane({});
   for (int i = 0; i < 100'000; ++i) writer.append(Step{.begin = i, .end = i, .number = i});
   expect_ok(writer.close());
-  const Reader reader = must(Reader::open(folder.file("threads.lst")));
+  const Reader reader = must(Reader::open(folder / "threads.lst"));
   std::atomic<std::int64_t> sum = 0;
   std::vector<std::thread> threads;
   threads.reserve(4);

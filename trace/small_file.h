@@ -19,7 +19,7 @@ struct SmallFile {
     RandomEvents random(7);
     WriterOptions options;
     options.events_per_chunk = 8;
-    Writer writer = must(Writer::create(folder.file("small.lst").c_str(), options));
+    Writer writer = must(Writer::create((folder / "small.lst").c_str(), options));
     writer.set_metadata("rank", "3");
     for (std::uint32_t lane = 0; lane < kLanes; ++lane)
       writer.add_lane({.name = "lane " + std::to_string(lane)});
@@ -32,7 +32,7 @@ struct SmallFile {
     }
     strings = 76;
     if (closed) expect_ok(writer.close());
-    bytes = read_file(folder.file("small.lst"));
+    bytes = read_file(folder / "small.lst");
   }
 
   std::vector<std::byte> bytes;

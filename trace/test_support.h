@@ -19,27 +19,14 @@
 #include <utility>
 #include <vector>
 
+#include "tests/temporary_folder.h"
 #include "trace/format/schema.h"
 #include "trace/reader.h"
 #include "trace/writer.h"
 
 namespace lockstep::trace::test {
 
-class TemporaryFolder {
- public:
-  TemporaryFolder() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "lockstep-trace-XXXXXX").string();
-    path_ = mkdtemp(pattern.data());
-  }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-  ~TemporaryFolder() { std::filesystem::remove_all(path_); }
-
-  std::string file(const std::string& name) const { return (path_ / name).string(); }
-
- private:
-  std::filesystem::path path_;
-};
+using lockstep::test::TemporaryFolder;
 
 inline std::vector<std::byte> read_file(const std::string& path) {
   std::ifstream in(path, std::ios::binary);

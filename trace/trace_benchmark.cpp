@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/temporary_folder.h"
 #include "trace/format/checksum.h"
 #include "trace/reader.h"
 #include "trace/training_trace.h"
@@ -16,18 +17,7 @@
 namespace lockstep::trace {
 namespace {
 
-class TemporaryFolder {
- public:
-  TemporaryFolder() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "lockstep-benchmark-XXXXXX").string();
-    path_ = mkdtemp(pattern.data());
-  }
-  ~TemporaryFolder() { std::filesystem::remove_all(path_); }
-  std::string file(const char* name) const { return (path_ / name).string(); }
-
- private:
-  std::filesystem::path path_;
-};
+using lockstep::test::TemporaryFolder;
 
 const TrainingTrace& training_trace() {
   static const TrainingTrace trace = TrainingTrace::generate(1000);
@@ -52,7 +42,7 @@ void write_training_trace(benchmark::State& state) {
   TemporaryFolder folder;
   double bytes = 0;
   for (auto _ : state) {
-    Writer writer = must_create(folder.file("trace.lst"));
+    Writer writer = must_create(folder / "trace.lst");
     TrainingTrace::describe(writer);
     trace.append_to(writer);
     if (!writer.close().ok()) abort();
@@ -68,7 +58,7 @@ void write_kind(benchmark::State& state, const std::vector<E>& events) {
   TemporaryFolder folder;
   double bytes = 0;
   for (auto _ : state) {
-    Writer writer = must_create(folder.file("trace.lst"));
+    Writer writer = must_create(folder / "trace.lst");
     TrainingTrace::describe(writer);
     for (const E& event : events) writer.append(event);
     if (!writer.close().ok()) abort();
@@ -100,7 +90,7 @@ void write_with_many_flushes(benchmark::State& state) {
   TemporaryFolder folder;
   double bytes = 0;
   for (auto _ : state) {
-    Writer writer = must_create(folder.file("trace.lst"));
+    Writer writer = must_create(folder / "trace.lst");
     TrainingTrace::describe(writer);
     std::size_t since_flush = 0;
     for (const DeviceActivity& event : trace.device_activities) {
@@ -125,7 +115,7 @@ class WrittenTrace {
     training_trace().append_to(writer);
     if (!writer.close().ok()) abort();
   }
-  std::string path() const { return folder_.file("trace.lst"); }
+  std::string path() const { return (folder_ / "trace.lst"); }
   Reader open() const {
     Result<Reader> reader = Reader::open(path());
     if (!reader.ok()) abort();

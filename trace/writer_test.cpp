@@ -27,7 +27,7 @@ std::string error_of(const Result<Writer>& writer) {
 class WriterTest : public testing::Test {
  protected:
   test::TemporaryFolder folder_;
-  std::string path_ = folder_.file("a.lst");
+  std::string path_ = folder_ / "a.lst";
 };
 
 TEST_F(WriterTest, ExistingFileIsRefused) {
@@ -42,7 +42,7 @@ TEST_F(WriterTest, ExistingFileIsRefused) {
 }
 
 TEST_F(WriterTest, MissingFolderIsNamed) {
-  const std::string path = folder_.file("no/such/folder.lst");
+  const std::string path = folder_ / "no/such/folder.lst";
   EXPECT_EQ(error_of(Writer::create(path.c_str())),
             "cannot create trace file '" + path + "': No such file or directory: create its folder first");
 }

@@ -15,6 +15,7 @@
 #include <thread>
 #include <vector>
 
+#include "tests/temporary_folder.h"
 #include "trace/reader.h"
 #include "tracer/recorder.h"
 
@@ -75,12 +76,11 @@ void storm(Shared& shared, int number) {
 }
 
 TEST(Storm, EveryEventOfEveryThreadIsThereOnce) {
-  std::string folder = (std::filesystem::temp_directory_path() / "lockstep-test-XXXXXX").string();
-  ASSERT_NE(mkdtemp(folder.data()), nullptr);
+  const test::TemporaryFolder folder;
   unsetenv("NVTX_INJECTION64_PATH");
   for (const char* variable : {"RANK", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "SLURM_PROCID"})
     unsetenv(variable);
-  setenv("LOCKSTEP_RUN", folder.c_str(), 1);
+  setenv("LOCKSTEP_RUN", folder.path().c_str(), 1);
   setenv("LOCKSTEP_BUFFER_SIZE", std::to_string(std::uint64_t{256} << 20U).c_str(), 1);
   Shared shared;
   // NVTX's own start-up is not made for a race detector: it is over before the threads begin.
@@ -108,7 +108,7 @@ TEST(Storm, EveryEventOfEveryThreadIsThereOnce) {
 
   std::vector<std::filesystem::path> files;
   // Beside the control socket's folder, where the recording lasted long enough to have one.
-  for (const auto& entry : std::filesystem::directory_iterator(folder))
+  for (const auto& entry : std::filesystem::directory_iterator(folder.path()))
     if (entry.path().extension() == ".lst") files.push_back(entry.path());
   ASSERT_EQ(files.size(), 1U);
   const Result<trace::Reader> opened = trace::Reader::open(files.front());
@@ -142,7 +142,6 @@ TEST(Storm, EveryEventOfEveryThreadIsThereOnce) {
                   .ok());
   EXPECT_EQ(marks, kThreads * kRounds);
   EXPECT_EQ(reader.count(trace::EventKind::drop), 0U);
-  std::filesystem::remove_all(folder);
 }
 
 }  // namespace

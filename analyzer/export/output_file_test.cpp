@@ -3,11 +3,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "analyzer/export/temporary_folder.h"
+#include "tests/temporary_folder.h"
 
 namespace lockstep::analyzer {
 namespace {
 
+using test::read_whole_file;
+using test::TemporaryFolder;
 using testing::HasSubstr;
 
 std::size_t entries(const std::filesystem::path& folder) {
@@ -42,7 +44,7 @@ TEST(OutputFile, OverwritesOnlyWhenTold) {
   std::ofstream(folder / "a") << "old";
   const Result<OutputFile> refused = OutputFile::create(folder / "a", Overwrite::refuse);
   ASSERT_FALSE(refused.ok());
-  EXPECT_THAT(refused.error().message, HasSubstr((folder / "a").string() + " exists"));
+  EXPECT_THAT(refused.error().message, HasSubstr((folder / "a") + " exists"));
   EXPECT_THAT(refused.error().message, HasSubstr("--force"));
   Result<OutputFile> allowed = OutputFile::create(folder / "a", Overwrite::allow);
   ASSERT_TRUE(allowed.ok());
@@ -76,7 +78,7 @@ TEST(OutputFile, SaysWhatIsWrong) {
   const TemporaryFolder folder;
   const Result<OutputFile> nowhere = OutputFile::create(folder / "no/such/a", Overwrite::allow);
   ASSERT_FALSE(nowhere.ok());
-  EXPECT_THAT(nowhere.error().message, HasSubstr("there is no folder " + (folder / "no/such").string()));
+  EXPECT_THAT(nowhere.error().message, HasSubstr("there is no folder " + (folder / "no/such")));
   const Result<OutputFile> a_folder = OutputFile::create(folder.path(), Overwrite::allow);
   ASSERT_FALSE(a_folder.ok());
   EXPECT_THAT(a_folder.error().message, HasSubstr("it is a folder"));

@@ -9,11 +9,13 @@
 
 #include "analyzer/export/export.h"
 #include "analyzer/export/sample_job.h"
-#include "analyzer/export/temporary_folder.h"
+#include "tests/temporary_folder.h"
 
 namespace lockstep::analyzer {
 namespace {
 
+using test::read_whole_file;
+using test::TemporaryFolder;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using namespace std::string_literals;
@@ -179,7 +181,8 @@ TEST(CsvExport, WritesEveryTableSoThatItReadsBack) {
   const Status status = write_csv(sample.job, sample.analysis, folder / "tables", Overwrite::refuse);
   ASSERT_TRUE(status.ok()) << status.error().message;
   for (const TableDefinition& table : table_definitions()) {
-    const Rows rows = parse_csv(read_whole_file(folder / "tables" / (std::string(table.name) + ".csv")));
+    const Rows rows =
+        parse_csv(read_whole_file(folder.path() / "tables" / (std::string(table.name) + ".csv")));
     ASSERT_FALSE(rows.empty()) << table.name;
     for (const auto& row : rows) EXPECT_EQ(row.size(), table.columns.size()) << table.name;
     std::size_t count = 0;

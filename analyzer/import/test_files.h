@@ -11,34 +11,12 @@
 #include <string_view>
 
 #include "analyzer/model/job.h"
+#include "tests/temporary_folder.h"
 #include "trace/result.h"
 
 namespace lockstep::analyzer {
 
-class TemporaryFolder {
- public:
-  TemporaryFolder() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "lockstep-import-XXXXXX").string();
-    path_ = mkdtemp(pattern.data());
-  }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-  ~TemporaryFolder() { std::filesystem::remove_all(path_); }
-
-  const std::filesystem::path& path() const { return path_; }
-  std::string operator/(const std::string& name) const { return (path_ / name).string(); }
-  // Both return the file's path; folders on the way are made.
-  std::string write(const std::string& name, std::string_view content) const {
-    std::filesystem::create_directories((path_ / name).parent_path());
-    // Truncating a file that is there would make some file systems wait for the disk when it is closed.
-    std::filesystem::remove(path_ / name);
-    std::ofstream(path_ / name, std::ios::binary) << content;
-    return *this / name;
-  }
-
- private:
-  std::filesystem::path path_;
-};
+using test::TemporaryFolder;
 
 inline std::string gzip(std::string_view text) {
   z_stream stream{};

@@ -28,11 +28,6 @@ Outcome shell(const std::string& command) {
   return run({"/bin/sh", "-c", command});
 }
 
-std::string read_file(const fs::path& path) {
-  std::ifstream in(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
-
 class Cli : public testing::Test {
  protected:
   void SetUp() override { write_two_ranks(traces_); }
@@ -123,7 +118,7 @@ TEST_F(Cli, JsonToStdoutIsJsonAndNothingElse) {
 
   const std::string path = folder_ / "report.json";
   EXPECT_EQ(lockstep({"analyze", traces_, "--json", path, "--quiet"}).standard_output, "");
-  EXPECT_EQ(json::parse(read_file(path)), document);
+  EXPECT_EQ(json::parse(test::read_whole_file(path)), document);
   // Again: a report replaces the one before it.
   EXPECT_EQ(lockstep({"analyze", traces_, "--json", path}).exit_code, 0);
 }
@@ -200,7 +195,7 @@ TEST_F(Cli, ExportsEveryFormatAndOverwritesOnlyByForce) {
     ASSERT_EQ(written.exit_code, 0) << written.standard_error;
     EXPECT_THAT(written.standard_output, HasSubstr("wrote " + c.output));
     const fs::path file = c.probe.empty() ? fs::path(c.output) : fs::path(c.output) / c.probe;
-    const std::string content = read_file(file);
+    const std::string content = test::read_whole_file(file);
     EXPECT_FALSE(content.empty());
 
     const Outcome refused = lockstep(arguments);
@@ -210,19 +205,19 @@ TEST_F(Cli, ExportsEveryFormatAndOverwritesOnlyByForce) {
     std::vector<std::string> forced = arguments;
     forced.push_back("--force");
     EXPECT_EQ(lockstep(forced).exit_code, 0);
-    EXPECT_EQ(read_file(file), content) << "not the same twice: " << c.format;
+    EXPECT_EQ(test::read_whole_file(file), content) << "not the same twice: " << c.format;
   }
-  EXPECT_THAT(read_file(folder_ / "a.json"), HasSubstr(R"("gemm \"a\\b\"")"));
+  EXPECT_THAT(test::read_whole_file(folder_ / "a.json"), HasSubstr(R"("gemm \"a\\b\"")"));
   const Outcome piped = lockstep({"export", traces_, "--format", "csv", "-o", "-"});
   EXPECT_THAT(piped.standard_output, StartsWith("rank,activity,lane,name,class,"));
-  EXPECT_EQ(piped.standard_output, read_file(fs::path(folder_ / "a-csv") / "activities.csv"));
+  EXPECT_EQ(piped.standard_output, test::read_whole_file(fs::path(folder_ / "a-csv") / "activities.csv"));
 }
 
 TEST_F(Cli, ExportsToANameOfItsOwnWithoutOne) {
   const Outcome outcome =
       shell("cd '" + folder_.path().string() + "' && '" + binary("lockstep") + "' export traces/ -f chrome");
   EXPECT_EQ(outcome.exit_code, 0) << outcome.standard_error;
-  EXPECT_NO_THROW(json::parse(read_file(folder_ / "traces.chrome.json")));
+  EXPECT_NO_THROW(json::parse(test::read_whole_file(folder_ / "traces.chrome.json")));
 }
 
 TEST_F(Cli, AProgramThatIsNotBuiltIsSaidSo) {

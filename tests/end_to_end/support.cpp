@@ -13,25 +13,6 @@
 #include <stdexcept>
 
 namespace lockstep::end_to_end {
-namespace {
-
-std::string contents_of(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
-}  // namespace
-
-TemporaryFolder::TemporaryFolder() {
-  std::string pattern = (std::filesystem::temp_directory_path() / "lockstep-test-XXXXXX").string();
-  if (mkdtemp(pattern.data()) == nullptr) throw std::runtime_error("mkdtemp failed: " + pattern);
-  path_ = pattern;
-}
-
-TemporaryFolder::~TemporaryFolder() {
-  std::error_code ignored;
-  std::filesystem::remove_all(path_, ignored);
-}
 
 Outcome run(const std::vector<std::string>& argv, const std::vector<std::string>& environment) {
   // Into files, not pipes: no reader can be too slow, and a grandchild that keeps a descriptor holds nobody
@@ -64,8 +45,8 @@ Outcome run(const std::vector<std::string>& argv, const std::vector<std::string>
   Outcome outcome;
   if (WIFEXITED(status)) outcome.exit_code = WEXITSTATUS(status);
   if (WIFSIGNALED(status)) outcome.signal = WTERMSIG(status);
-  outcome.standard_output = contents_of(output);
-  outcome.standard_error = contents_of(error);
+  outcome.standard_output = test::read_whole_file(output);
+  outcome.standard_error = test::read_whole_file(error);
   return outcome;
 }
 

@@ -5,22 +5,11 @@
 #include <string>
 #include <vector>
 
+#include "tests/temporary_folder.h"
+
 namespace lockstep::end_to_end {
 
-// A new folder, removed with all it holds at the end of the scope.
-class TemporaryFolder {
- public:
-  TemporaryFolder();
-  ~TemporaryFolder();
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-
-  const std::filesystem::path& path() const { return path_; }
-  std::string operator/(const std::string& name) const { return (path_ / name).string(); }
-
- private:
-  std::filesystem::path path_;
-};
+using test::TemporaryFolder;
 
 struct Outcome {
   int exit_code = -1;  // -1: ended by a signal

@@ -21,6 +21,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/temporary_folder.h"
 #include "trace/reader.h"
 #include "tracer/benchmark/emitter.h"
 
@@ -129,12 +130,11 @@ int main(int argc, char** argv) {
   signal(SIGPIPE, SIG_IGN);
   benchmark::Initialize(&argc, argv);
   if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 1;
-  std::string run_folder = (std::filesystem::temp_directory_path() / "lockstep-benchmark-XXXXXX").string();
-  if (mkdtemp(run_folder.data()) == nullptr) return 1;
+  const lockstep::test::TemporaryFolder run_folder;
 
   std::vector<std::unique_ptr<Emitter>> emitters;
   for (const Tool& tool : kTools) {
-    const std::string folder = run_folder + "/" + tool.name;
+    const std::string folder = run_folder / tool.name;
     std::filesystem::create_directory(folder);
     emitters.push_back(std::make_unique<Emitter>(tool, folder));
   }
@@ -163,8 +163,7 @@ int main(int argc, char** argv) {
   benchmark::RunSpecifiedBenchmarks();
   const std::uint64_t calls = emitters.back()->calls();
   emitters.clear();
-  const bool whole = everything_was_recorded(run_folder + "/recorded", calls);
-  std::filesystem::remove_all(run_folder);
+  const bool whole = everything_was_recorded(run_folder / "recorded", calls);
   if (!whole) {
     fmt::print(stderr, "some calls were dropped: the times of 'recorded' are too low\n");
     return 1;

@@ -10,6 +10,7 @@
 #include <thread>
 #include <vector>
 
+#include "tests/temporary_folder.h"
 #include "trace/reader.h"
 #include "tracer/control/absences.h"
 #include "tracer/control/gate.h"
@@ -152,12 +153,6 @@ TEST(StepTimes, ASlowStepIsKnownWhenTheNextBegins) {
 
 class FileTest : public testing::Test {
  protected:
-  FileTest() {
-    std::string pattern = (fs::temp_directory_path() / "lockstep-control-XXXXXX").string();
-    if (mkdtemp(pattern.data()) == nullptr) std::abort();
-    folder_ = pattern;
-  }
-  ~FileTest() override { fs::remove_all(folder_); }
   std::string path() const { return folder_ / "a.lst"; }
   // "0-10 not recorded: …" of every note.
   std::vector<std::string> notes(trace::Writer& writer) {
@@ -174,7 +169,8 @@ class FileTest : public testing::Test {
     }
     return texts;
   }
-  fs::path folder_;
+  const test::TemporaryFolder temporary_;
+  const fs::path folder_ = temporary_.path();
 };
 
 TEST_F(FileTest, AbsencesStandInTheFileWhateverOrderTheyComeIn) {

@@ -13,6 +13,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "tests/temporary_folder.h"
 #include "tracer/doctor/fake_machine.h"
 #include "tracer/doctor/local_machine.h"
 #include "tracer/doctor/subprocess.h"
@@ -121,13 +122,8 @@ TEST(Json, HoldsEverything) {
 
 class LocalMachineTest : public testing::Test {
  protected:
-  LocalMachineTest() {
-    std::string pattern = (fs::temp_directory_path() / "lockstep-test-XXXXXX").string();
-    if (mkdtemp(pattern.data()) == nullptr) std::abort();
-    folder_ = pattern;
-  }
-  ~LocalMachineTest() override { fs::remove_all(folder_); }
-  fs::path folder_;
+  const test::TemporaryFolder temporary_;
+  const fs::path folder_ = temporary_.path();
   LocalMachine machine_;
 };
 

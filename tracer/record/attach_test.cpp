@@ -14,6 +14,7 @@
 #include <string>
 #include <thread>
 
+#include "tests/temporary_folder.h"
 #include "tracer/control/endpoint.h"
 #include "tracer/environment.h"
 #include "tracer/record/hang_watch.h"
@@ -32,12 +33,6 @@ using testing::SizeIs;
 
 class AttachTest : public testing::Test {
  protected:
-  AttachTest() {
-    std::string pattern = (fs::temp_directory_path() / "lockstep-test-XXXXXX").string();
-    if (mkdtemp(pattern.data()) == nullptr) std::abort();
-    run_ = pattern;
-  }
-  ~AttachTest() override { fs::remove_all(run_); }
   // Asks while the endpoint is served as the writer thread would.
   std::vector<Answer> ask(Endpoint& endpoint, const std::string& request) {
     std::vector<Answer> answers;
@@ -56,7 +51,8 @@ class AttachTest : public testing::Test {
     asker.join();
     return answers;
   }
-  fs::path run_;
+  const test::TemporaryFolder temporary_;
+  fs::path run_ = temporary_.path();
   std::vector<Request> asked_;
 };
 

@@ -9,6 +9,7 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 
+#include "tests/temporary_folder.h"
 #include "trace/writer.h"
 #include "tracer/environment.h"
 #include "tracer/record/manifest.h"
@@ -23,13 +24,6 @@ using testing::HasSubstr;
 
 class CollectTest : public testing::Test {
  protected:
-  CollectTest() {
-    std::string pattern = (fs::temp_directory_path() / "lockstep-test-XXXXXX").string();
-    if (mkdtemp(pattern.data()) == nullptr) std::abort();
-    folder_ = pattern;
-  }
-  ~CollectTest() override { fs::remove_all(folder_); }
-
   void write_rank(const std::string& run, int rank, int world, const std::string& host) {
     fs::create_directories(folder_ / run);
     Result<trace::Writer> writer = trace::Writer::create((folder_ / run / rank_file_name(rank)).c_str());
@@ -61,7 +55,8 @@ class CollectTest : public testing::Test {
     std::ifstream file(run / "manifest.json");
     return nlohmann::json::parse(file);
   }
-  fs::path folder_;
+  const test::TemporaryFolder temporary_;
+  const fs::path folder_ = temporary_.path();
 };
 
 TEST_F(CollectTest, RanksOfAllHostsAreInOneRun) {

@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <fstream>
 
+#include "tests/temporary_folder.h"
 #include "tracer/environment.h"
 
 namespace lockstep::tracer::record {
@@ -20,19 +21,14 @@ using testing::IsEmpty;
 
 class LiveRunTest : public testing::Test {
  protected:
-  LiveRunTest() {
-    std::string pattern = (fs::temp_directory_path() / "lockstep-live-XXXXXX").string();
-    if (mkdtemp(pattern.data()) == nullptr) std::abort();
-    folder_ = pattern;
-  }
-  ~LiveRunTest() override { fs::remove_all(folder_); }
   void write(const std::string& name, const std::string& text) { std::ofstream(folder_ / name) << text; }
   void write_manifest(const std::string& state, long process) {
     write("manifest.json", R"({"state": ")" + state + R"(", "host": ")" + host_name() +
                                R"(", "start_realtime": 5, "recorder_process": )" + std::to_string(process) +
                                "}");
   }
-  fs::path folder_;
+  const test::TemporaryFolder temporary_;
+  const fs::path folder_ = temporary_.path();
 };
 
 TEST_F(LiveRunTest, NumbersThatAreNoRecordersDoNotCount) {

@@ -5,130 +5,20 @@
 #include <signal.h>
 
 #include <cstdlib>
-#include <filesystem>
-#include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "tests/temporary_folder.h"
 #include "tracer/record/child.h"
 #include "tracer/record/launch.h"
 #include "tracer/record/manifest.h"
 #include "tracer/record/progress.h"
-#include "tracer/record/run_folder.h"
 
 namespace lockstep::tracer::record {
 namespace {
 
-namespace fs = std::filesystem;
 using testing::ElementsAre;
 using testing::HasSubstr;
-
-class FolderTest : public testing::Test {
- protected:
-  FolderTest() {
-    std::string pattern = (fs::temp_directory_path() / "lockstep-test-XXXXXX").string();
-    if (mkdtemp(pattern.data()) == nullptr) std::abort();
-    folder_ = pattern;
-  }
-  ~FolderTest() override { fs::remove_all(folder_); }
-  void write(const fs::path& name, const std::string& text = "x") {
-    fs::create_directories((folder_ / name).parent_path());
-    std::ofstream(folder_ / name) << text;
-  }
-  fs::path folder_;
-};
-
-using RunFolderTest = FolderTest;
-
-TEST_F(RunFolderTest, IsCreatedWithItsParents) {
-  const Result<RunFolder> folder = prepare_run_folder(folder_ / "a" / "b", false, "");
-  ASSERT_TRUE(folder.ok());
-  EXPECT_TRUE(folder.value().created);
-  EXPECT_TRUE(fs::is_directory(folder_ / "a" / "b"));
-}
-
-TEST_F(RunFolderTest, AnEmptyOneIsTaken) {
-  const Result<RunFolder> folder = prepare_run_folder(folder_, false, "");
-  ASSERT_TRUE(folder.ok());
-  EXPECT_FALSE(folder.value().created);
-}
-
-TEST_F(RunFolderTest, AFileIsNoFolder) {
-  write("file");
-  const Result<RunFolder> folder = prepare_run_folder(folder_ / "file", true, "");
-  ASSERT_FALSE(folder.ok());
-  EXPECT_THAT(folder.error().message, HasSubstr("is a file"));
-}
-
-TEST_F(RunFolderTest, ARunIsOverwrittenOnlyWithForce) {
-  write("manifest.json", R"({"format": "lockstep.run/1"})");
-  write("rank-0.lst");
-  write("manifest-rank-3.json");
-  write("proc-node-7-2.lst");
-  write("notes.txt");
-  fs::create_directory(folder_ / "rank-1.lst");  // a folder of that name isn't ours
-  EXPECT_FALSE(prepare_run_folder(folder_, false, "").ok());
-  EXPECT_TRUE(fs::exists(folder_ / "rank-0.lst"));
-  ASSERT_TRUE(prepare_run_folder(folder_, true, "").ok());
-  std::vector<std::string> left;
-  for (const auto& entry : fs::directory_iterator(folder_)) left.push_back(entry.path().filename());
-  EXPECT_THAT(left, testing::UnorderedElementsAre("notes.txt", "rank-1.lst"));
-}
-
-TEST_F(RunFolderTest, WithoutAManifestOnlyARunsFilesMakeARun) {
-  write("rank-0.lst");
-  EXPECT_TRUE(prepare_run_folder(folder_, true, "").ok());
-  write("rank-0.lst");
-  write("thesis.tex");
-  const Result<RunFolder> folder = prepare_run_folder(folder_, true, "");
-  ASSERT_FALSE(folder.ok());
-  EXPECT_THAT(folder.error().message, HasSubstr("thesis.tex"));
-  EXPECT_TRUE(fs::exists(folder_ / "rank-0.lst"));
-}
-
-TEST_F(RunFolderTest, SymbolicLinksAreNotFollowedWhenDeleting) {
-  write("elsewhere/data");
-  fs::create_directory(folder_ / "run");
-  write("run/manifest.json", R"({"format": "lockstep.run/1"})");
-  fs::create_symlink(folder_ / "elsewhere" / "data", folder_ / "run" / "rank-0.lst");
-  ASSERT_TRUE(prepare_run_folder(folder_ / "run", true, "").ok());
-  EXPECT_TRUE(fs::exists(folder_ / "elsewhere" / "data"));
-}
-
-TEST_F(RunFolderTest, RecordersOfOneLaunchShareIt) {
-  write("manifest-rank-1.json", R"({"format": "lockstep.run/1", "launch": "slurm-1.0"})");
-  EXPECT_TRUE(prepare_run_folder(folder_, false, "slurm-1.0").ok());
-  EXPECT_FALSE(prepare_run_folder(folder_, false, "slurm-1.1").ok());
-  EXPECT_FALSE(prepare_run_folder(folder_, true, "slurm-1.1").ok()) << "others may be writing";
-  EXPECT_FALSE(prepare_run_folder(folder_, false, "").ok());
-}
-
-TEST_F(RunFolderTest, NumbersGoUp) {
-  EXPECT_EQ(create_numbered_run_folder(folder_).value().path.filename(), "lockstep-run-001");
-  fs::create_directory(folder_ / "lockstep-run-002");
-  EXPECT_EQ(create_numbered_run_folder(folder_).value().path.filename(), "lockstep-run-003");
-}
-
-TEST_F(RunFolderTest, TheLibraryIsFoundBesideTheExecutable) {
-  EXPECT_FALSE(find_injection_library(folder_ / "bin" / "lockstep").ok());
-  write("lib/x86_64-linux-gnu/liblockstep-inject.so");
-  EXPECT_EQ(find_injection_library(folder_ / "bin" / "lockstep").value(),
-            folder_ / "lib/x86_64-linux-gnu/liblockstep-inject.so");
-  write("lib64/liblockstep-inject.so");
-  write("lib/liblockstep-inject.so");
-  EXPECT_EQ(find_injection_library(folder_ / "bin" / "lockstep").value(),
-            folder_ / "lib/liblockstep-inject.so");
-}
-
-TEST(RunFileNames, AreTheRunsOwn) {
-  for (const char* name : {"manifest.json", "manifest-rank-12.json", "rank-0.lst", "proc-a-1.lst"}) {
-    EXPECT_TRUE(is_run_file_name(name)) << name;
-  }
-  for (const char* name :
-       {"manifest-rank-.json", "manifest-rank-x.json", "manifest.json.bak", "a.lst", "report.json"}) {
-    EXPECT_FALSE(is_run_file_name(name)) << name;
-  }
-}
 
 std::string launch(const std::map<std::string, std::string>& variables) {
   return launch_name([&](const char* name) -> const char* {
@@ -219,15 +109,15 @@ TEST(ManifestDocument, RecordersOtherThanRankZeroWriteBesideIt) {
   EXPECT_EQ(manifest_name(manifest), "manifest.json");
 }
 
-TEST_F(FolderTest, CommandsAreLookedUpAsExecWill) {
+TEST(Commands, AreLookedUpAsExecWill) {
+  const test::TemporaryFolder folder;
   EXPECT_FALSE(look_up("sh").has_value());
   EXPECT_FALSE(look_up("/bin/sh").has_value());
   EXPECT_EQ(look_up("no-such-command-anywhere")->exit_code, 127);
-  EXPECT_EQ(look_up((folder_ / "nothing").string())->exit_code, 127);
+  EXPECT_EQ(look_up(folder / "nothing")->exit_code, 127);
   EXPECT_EQ(look_up("/etc/passwd/inside")->exit_code, 127);
-  EXPECT_EQ(look_up(folder_.string())->exit_code, 126) << "a folder";
-  write("text");
-  EXPECT_EQ(look_up((folder_ / "text").string())->exit_code, 126) << "no execute permission";
+  EXPECT_EQ(look_up(folder.path().string())->exit_code, 126) << "a folder";
+  EXPECT_EQ(look_up(folder.write("text", "x"))->exit_code, 126) << "no execute permission";
 }
 
 }  // namespace

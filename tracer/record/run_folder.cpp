@@ -4,11 +4,13 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <system_error>
+#include <thread>
 
 #include "tracer/environment.h"
 #include "tracer/record/attach.h"
@@ -21,6 +23,8 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr int kMostNumberedRuns = 999999;
+constexpr int kMostLooks = 20;
+constexpr std::chrono::milliseconds kBetweenLooks{50};
 constexpr const char* kLibraryName = "liblockstep-inject.so";
 
 bool is_manifest_name(std::string_view name) {
@@ -46,8 +50,22 @@ std::optional<std::string> launch_of_manifest(const fs::path& path) {
   return launch != manifest.end() && launch->is_string() ? launch->get<std::string>() : std::string();
 }
 
+// A file of the run while it is written, before it takes its place: manifest.json.<process>.part,
+// hang-rank-3.json.part. A process that was killed leaves one behind.
+bool is_unfinished_file_name(std::string_view name) {
+  constexpr std::string_view kSuffix = ".part";
+  if (!name.ends_with(kSuffix)) return false;
+  name.remove_suffix(kSuffix.size());
+  if (is_run_file_name(name)) return true;
+  const std::size_t dot = name.rfind('.');
+  if (dot == std::string_view::npos || dot + 1 == name.size()) return false;
+  return name.find_first_not_of("0123456789", dot + 1) == std::string_view::npos &&
+         is_run_file_name(name.substr(0, dot));
+}
+
 struct Contents {
   std::vector<fs::path> run_files;
+  std::vector<fs::path> unfinished;  // not a word about what the folder is
   std::vector<fs::path> foreign;
   bool has_manifest = false;    // one that is ours
   bool one_launch_only = true;  // all manifests of ours are of the launch asked for
@@ -59,9 +77,15 @@ Result<Contents> look_into(const fs::path& folder, std::string_view launch) {
   for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
     const std::string name = entry->path().filename().string();
     std::error_code ignored;
-    const bool is_file = fs::is_regular_file(entry->symlink_status(ignored));
+    const fs::file_type type = entry->symlink_status(ignored).type();
+    if (type == fs::file_type::not_found) continue;  // renamed or deleted since it was listed
     // Where the processes of a run answer (attach.h): not a word about what the folder is.
-    if (name == kControlFolder && fs::is_directory(entry->symlink_status(ignored))) continue;
+    if (name == kControlFolder && type == fs::file_type::directory) continue;
+    const bool is_file = type == fs::file_type::regular;
+    if (is_file && is_unfinished_file_name(name)) {
+      contents.unfinished.push_back(entry->path());
+      continue;
+    }
     if (!is_file || !is_run_file_name(name)) {
       contents.foreign.push_back(entry->path());
       continue;
@@ -78,6 +102,23 @@ Result<Contents> look_into(const fs::path& folder, std::string_view launch) {
   if (error)
     return Error{fmt::format("cannot look into run folder '{}': {}", folder.string(), error.message())};
   return contents;
+}
+
+bool may_share(const Contents& contents, std::string_view launch) {
+  return !launch.empty() && contents.has_manifest && contents.one_launch_only;
+}
+
+// As look_into; gives other recorders of the same launch, which start at the same time, a while to be seen
+// whole: a folder is not read in one instant, and one on a network file system may show a rank's trace before
+// the manifest that was there first.
+Result<Contents> look_while_others_start(const fs::path& folder, std::string_view launch) {
+  for (int look = 1;; ++look) {
+    Result<Contents> contents = look_into(folder, launch);
+    if (launch.empty() || look == kMostLooks || !contents.ok() || contents.value().has_manifest ||
+        contents.value().run_files.empty())
+      return contents;
+    std::this_thread::sleep_for(kBetweenLooks);
+  }
 }
 
 }  // namespace
@@ -106,11 +147,11 @@ Result<RunFolder> prepare_run_folder(const fs::path& path, bool force, std::stri
       return Error{fmt::format("--output '{}' is a file, not a folder", path.string())};
     return Error{fmt::format("cannot create run folder '{}': {}", path.string(), error.message())};
   }
-  Result<Contents> looked = look_into(absolute, launch);
+  Result<Contents> looked = look_while_others_start(absolute, launch);
   if (!looked.ok()) return looked.error();
   const Contents& contents = looked.value();
   if (contents.run_files.empty() && contents.foreign.empty()) return RunFolder{absolute, false};
-  if (!launch.empty() && contents.has_manifest && contents.one_launch_only) return RunFolder{absolute, false};
+  if (may_share(contents, launch)) return RunFolder{absolute, false};
   const bool is_run = contents.has_manifest || (contents.foreign.empty() && !contents.run_files.empty());
   if (!is_run) {
     return Error{fmt::format(
@@ -135,9 +176,10 @@ Result<RunFolder> prepare_run_folder(const fs::path& path, bool force, std::stri
                     path.string())};
   }
   remove_control_folder(absolute);
-  for (const fs::path& file : contents.run_files) {
-    if (!fs::remove(file, error) && error) {
-      return Error{fmt::format("--force: cannot delete '{}': {}", file.string(), error.message())};
+  for (const auto* files : {&contents.run_files, &contents.unfinished}) {
+    for (const fs::path& file : *files) {
+      if (!fs::remove(file, error) && error)
+        return Error{fmt::format("--force: cannot delete '{}': {}", file.string(), error.message())};
     }
   }
   return RunFolder{absolute, false};

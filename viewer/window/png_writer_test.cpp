@@ -2,17 +2,19 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <stdlib.h>
 
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <random>
 
+#include "tests/temporary_folder.h"
 #include "viewer/testing/png_reader.h"
 
 namespace lockstep::viewer {
 namespace {
+
+using test::TemporaryFolder;
 
 Picture noise(int width, int height, std::uint64_t seed) {
   std::mt19937_64 random(seed);
@@ -20,19 +22,6 @@ Picture noise(int width, int height, std::uint64_t seed) {
   for (int i = 0; i < 3 * width * height; ++i) picture.rgb.push_back(static_cast<std::uint8_t>(random()));
   return picture;
 }
-
-class TemporaryFolder {
- public:
-  TemporaryFolder() {
-    std::string name = std::filesystem::temp_directory_path() / "lockstep-png-XXXXXX";
-    path = ::mkdtemp(name.data());
-  }
-  ~TemporaryFolder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path, ignored);
-  }
-  std::filesystem::path path;
-};
 
 TEST(Png, IsReadBackPixelByPixel) {
   for (const auto& [width, height] : {std::pair{1, 1}, {7, 3}, {1, 200}, {640, 5}}) {
@@ -59,16 +48,16 @@ TEST(Png, TheTestsReaderSeesAFlippedByte) {
 TEST(WritePng, WritesTheFileAndNothingElse) {
   const TemporaryFolder folder;
   const Picture picture = noise(20, 10, 10);
-  ASSERT_TRUE(write_png(folder.path / "run.png", picture).ok());
-  std::ifstream file(folder.path / "run.png", std::ios::binary);
+  ASSERT_TRUE(write_png(folder / "run.png", picture).ok());
+  std::ifstream file(folder / "run.png", std::ios::binary);
   const std::vector<std::uint8_t> bytes{std::istreambuf_iterator<char>(file), {}};
   EXPECT_EQ(bytes, encode_png(picture));
-  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.path), {}), 1);
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.path()), {}), 1);
 }
 
 TEST(WritePng, SaysWhichFileItCouldNotWrite) {
   const TemporaryFolder folder;
-  const std::filesystem::path path = folder.path / "absent" / "run.png";
+  const std::filesystem::path path = folder / "absent/run.png";
   const Status status = write_png(path, noise(2, 2, 11));
   ASSERT_FALSE(status.ok());
   EXPECT_THAT(status.error().message, testing::HasSubstr(path.string()));
@@ -78,9 +67,9 @@ TEST(WritePng, SaysWhichFileItCouldNotWrite) {
 TEST(WritePng, AFullDiskLeavesNoHalfPicture) {
   if (!std::filesystem::exists("/dev/full")) GTEST_SKIP() << "no /dev/full here";
   const TemporaryFolder folder;
-  std::filesystem::create_symlink("/dev/full", folder.path / "run.png.part");
-  EXPECT_FALSE(write_png(folder.path / "run.png", noise(200, 200, 12)).ok());
-  EXPECT_FALSE(std::filesystem::exists(folder.path / "run.png"));
+  std::filesystem::create_symlink("/dev/full", folder / "run.png.part");
+  EXPECT_FALSE(write_png(folder / "run.png", noise(200, 200, 12)).ok());
+  EXPECT_FALSE(std::filesystem::exists(folder / "run.png"));
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include <fstream>
 #include <thread>
 
+#include "tests/temporary_folder.h"
 #include "tracer/sources/host/files.h"
 #include "tracer/sources/host/gpu_meter.h"
 #include "tracer/sources/host/node_meter.h"
@@ -26,17 +27,9 @@ using testing::SizeIs;
 
 class Folder : public testing::Test {
  protected:
-  Folder() {
-    std::string pattern = (fs::temp_directory_path() / "lockstep-test-XXXXXX").string();
-    if (mkdtemp(pattern.data()) == nullptr) std::abort();
-    folder_ = pattern;
-  }
-  ~Folder() override { fs::remove_all(folder_); }
-  void write(const fs::path& name, const std::string& text) {
-    fs::create_directories((folder_ / name).parent_path());
-    std::ofstream(folder_ / name) << text;
-  }
-  fs::path folder_;
+  void write(const fs::path& name, const std::string& text) { temporary_.write(name, text); }
+  const test::TemporaryFolder temporary_;
+  const fs::path folder_ = temporary_.path();
 };
 
 using Files = Folder;

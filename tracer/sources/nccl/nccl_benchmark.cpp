@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <string>
 
+#include "tests/temporary_folder.h"
 #include "trace/reader.h"
 #include "tracer/recorder.h"
 #include "tracer/sources/nccl/stand_in/libnccl.h"
@@ -75,9 +76,8 @@ void one_pair(benchmark::State& state, std::uint32_t type) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  std::string folder = (std::filesystem::temp_directory_path() / "lockstep-nccl-XXXXXX").string();
-  if (mkdtemp(folder.data()) == nullptr) return 1;
-  setenv("LOCKSTEP_RUN", folder.c_str(), 1);
+  const lockstep::test::TemporaryFolder folder;
+  setenv("LOCKSTEP_RUN", folder.path().c_str(), 1);
   setenv("RANK", "0", 1);
   setenv("LOCKSTEP_BUFFER_SIZE", "1073741824", 1);  // a busy machine may keep the writer thread waiting
   const auto add = [](const char* name, auto body) {
@@ -97,9 +97,8 @@ int main(int argc, char** argv) {
   benchmark::RunSpecifiedBenchmarks();
   Recorder::instance().shut_down();
   // A dropped event would be cheaper than a recorded one.
-  const auto reader = lockstep::trace::Reader::open(std::filesystem::path(folder) / "rank-0.lst");
+  const auto reader = lockstep::trace::Reader::open(folder.path() / "rank-0.lst");
   const bool dropped = reader.ok() && reader.value().count(lockstep::trace::EventKind::drop) != 0;
   if (!reader.ok() || dropped) std::fprintf(stderr, "events were dropped: the figures mean nothing\n");
-  std::filesystem::remove_all(folder);
   return reader.ok() && !dropped ? 0 : 1;
 }

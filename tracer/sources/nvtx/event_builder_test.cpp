@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <optional>
 
+#include "tests/temporary_folder.h"
 #include "trace/reader.h"
 #include "tracer/sources/nvtx/nvtx_api.h"
 
@@ -25,13 +26,10 @@ constexpr std::uint64_t kProcess = 100;
 class EventBuilderTest : public testing::Test {
  protected:
   EventBuilderTest() {
-    if (mkdtemp(folder_.data()) == nullptr) std::abort();
-    path_ = folder_ + "/test.lst";
     writer_.emplace(trace::Writer::create(path_.c_str()).value());
     builder_.emplace(*writer_, registry_, kProcess);
     lockstep_ = registry_.domain("lockstep");
   }
-  ~EventBuilderTest() override { std::filesystem::remove_all(folder_); }
 
   struct Content {
     std::string message;
@@ -128,8 +126,8 @@ class EventBuilderTest : public testing::Test {
     return names;
   }
 
-  std::string folder_ = (std::filesystem::temp_directory_path() / "lockstep-test-XXXXXX").string();
-  std::string path_;
+  const test::TemporaryFolder folder_;
+  const std::string path_ = folder_ / "test.lst";
   Registry registry_;
   std::optional<trace::Writer> writer_;
   std::optional<EventBuilder> builder_;

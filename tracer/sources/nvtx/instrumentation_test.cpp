@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include "tests/temporary_folder.h"
 #include "trace/reader.h"
 
 namespace lockstep::tracer::nvtx {
@@ -109,9 +110,8 @@ TEST(Instrumentation, CorrelationsAreDistinctAndStable) {
 }
 
 TEST(Instrumentation, GroupsAreDeclaredOnceAndMayBeReplaced) {
-  std::string folder = (std::filesystem::temp_directory_path() / "lockstep-test-XXXXXX").string();
-  ASSERT_NE(mkdtemp(folder.data()), nullptr);
-  const std::string path = folder + "/groups.lst";
+  const test::TemporaryFolder folder;
+  const std::string path = folder / "groups.lst";
   {
     Result<trace::Writer> writer = trace::Writer::create(path.c_str());
     ASSERT_TRUE(writer.ok());
@@ -139,7 +139,6 @@ TEST(Instrumentation, GroupsAreDeclaredOnceAndMayBeReplaced) {
     EXPECT_EQ(groups[1].name, "other");
     EXPECT_EQ(groups[1].description, "ranks: not ranks");
   }
-  std::filesystem::remove_all(folder);
 }
 
 }  // namespace

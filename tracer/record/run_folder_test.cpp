@@ -1,0 +1,165 @@
+// The folder of a run: what is taken, what is refused, and several recorders that start at once.
+#include "tracer/record/run_folder.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "tests/temporary_folder.h"
+#include "tracer/record/manifest.h"
+
+namespace lockstep::tracer::record {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+
+class RunFolderTest : public testing::Test {
+ protected:
+  void write(const fs::path& name, const std::string& text = "x") { temporary_.write(name, text); }
+  const test::TemporaryFolder temporary_;
+  const fs::path folder_ = temporary_.path();
+};
+
+TEST_F(RunFolderTest, IsCreatedWithItsParents) {
+  const Result<RunFolder> folder = prepare_run_folder(folder_ / "a" / "b", false, "");
+  ASSERT_TRUE(folder.ok());
+  EXPECT_TRUE(folder.value().created);
+  EXPECT_TRUE(fs::is_directory(folder_ / "a" / "b"));
+}
+
+TEST_F(RunFolderTest, AnEmptyOneIsTaken) {
+  const Result<RunFolder> folder = prepare_run_folder(folder_, false, "");
+  ASSERT_TRUE(folder.ok());
+  EXPECT_FALSE(folder.value().created);
+}
+
+TEST_F(RunFolderTest, AFileIsNoFolder) {
+  write("file");
+  const Result<RunFolder> folder = prepare_run_folder(folder_ / "file", true, "");
+  ASSERT_FALSE(folder.ok());
+  EXPECT_THAT(folder.error().message, HasSubstr("is a file"));
+}
+
+TEST_F(RunFolderTest, ARunIsOverwrittenOnlyWithForce) {
+  write("manifest.json", R"({"format": "lockstep.run/1"})");
+  write("rank-0.lst");
+  write("manifest-rank-3.json");
+  write("proc-node-7-2.lst");
+  write("notes.txt");
+  fs::create_directory(folder_ / "rank-1.lst");  // a folder of that name isn't ours
+  EXPECT_FALSE(prepare_run_folder(folder_, false, "").ok());
+  EXPECT_TRUE(fs::exists(folder_ / "rank-0.lst"));
+  ASSERT_TRUE(prepare_run_folder(folder_, true, "").ok());
+  std::vector<std::string> left;
+  for (const auto& entry : fs::directory_iterator(folder_)) left.push_back(entry.path().filename());
+  EXPECT_THAT(left, testing::UnorderedElementsAre("notes.txt", "rank-1.lst"));
+}
+
+TEST_F(RunFolderTest, WithoutAManifestOnlyARunsFilesMakeARun) {
+  write("rank-0.lst");
+  EXPECT_TRUE(prepare_run_folder(folder_, true, "").ok());
+  write("rank-0.lst");
+  write("thesis.tex");
+  const Result<RunFolder> folder = prepare_run_folder(folder_, true, "");
+  ASSERT_FALSE(folder.ok());
+  EXPECT_THAT(folder.error().message, HasSubstr("thesis.tex"));
+  EXPECT_TRUE(fs::exists(folder_ / "rank-0.lst"));
+}
+
+TEST_F(RunFolderTest, SymbolicLinksAreNotFollowedWhenDeleting) {
+  write("elsewhere/data");
+  fs::create_directory(folder_ / "run");
+  write("run/manifest.json", R"({"format": "lockstep.run/1"})");
+  fs::create_symlink(folder_ / "elsewhere" / "data", folder_ / "run" / "rank-0.lst");
+  ASSERT_TRUE(prepare_run_folder(folder_ / "run", true, "").ok());
+  EXPECT_TRUE(fs::exists(folder_ / "elsewhere" / "data"));
+}
+
+TEST_F(RunFolderTest, RecordersOfOneLaunchShareIt) {
+  write("manifest-rank-1.json", R"({"format": "lockstep.run/1", "launch": "slurm-1.0"})");
+  EXPECT_TRUE(prepare_run_folder(folder_, false, "slurm-1.0").ok());
+  EXPECT_FALSE(prepare_run_folder(folder_, false, "slurm-1.1").ok());
+  EXPECT_FALSE(prepare_run_folder(folder_, true, "slurm-1.1").ok()) << "others may be writing";
+  EXPECT_FALSE(prepare_run_folder(folder_, false, "").ok());
+}
+
+TEST_F(RunFolderTest, WhatAnotherRecorderIsAboutToRenameIsNobodysFile) {
+  write("manifest.json.3457.part", R"({"format": "lockstep.run/1", "lau)");
+  EXPECT_TRUE(prepare_run_folder(folder_, false, "slurm-1.0").ok());
+  EXPECT_TRUE(prepare_run_folder(folder_, false, "").ok());
+  write("manifest-rank-1.json", R"({"format": "lockstep.run/1", "launch": "slurm-1.0"})");
+  write("hang-rank-1.json.part");
+  EXPECT_TRUE(prepare_run_folder(folder_, false, "slurm-1.0").ok());
+  ASSERT_TRUE(prepare_run_folder(folder_, true, "").ok());
+  EXPECT_TRUE(fs::is_empty(folder_)) << "what a killed recorder left goes with its run";
+  write("manifest.json.x.part");
+  write("thesis.7.part");
+  EXPECT_FALSE(prepare_run_folder(folder_, true, "").ok());
+  EXPECT_TRUE(fs::exists(folder_ / "thesis.7.part"));
+}
+
+// Each begins as `lockstep record` does, in a process of its own: its process stands in the name of the file.
+TEST_F(RunFolderTest, RecordersOfOneLaunchMayAllStartAtOnce) {
+  constexpr int kRounds = 40;
+  constexpr int kRecorders = 8;
+  for (int round = 0; round < kRounds; ++round) {
+    const fs::path run = folder_ / std::to_string(round);
+    std::vector<pid_t> recorders;
+    for (int rank = 0; rank < kRecorders; ++rank) {
+      const pid_t child = fork();
+      ASSERT_GE(child, 0);
+      if (child == 0) {
+        Manifest manifest;
+        manifest.launch = "slurm-1.0";
+        manifest.recorder.rank = rank;
+        const bool taken = prepare_run_folder(run, false, manifest.launch).ok();
+        _exit(taken && write_manifest(manifest, run).ok() ? 0 : 1);
+      }
+      recorders.push_back(child);
+    }
+    for (int rank = 0; rank < kRecorders; ++rank) {
+      int status = -1;
+      ASSERT_EQ(waitpid(recorders[static_cast<std::size_t>(rank)], &status, 0),
+                recorders[static_cast<std::size_t>(rank)]);
+      EXPECT_EQ(status, 0) << "round " << round << ", rank " << rank;
+    }
+  }
+}
+
+TEST_F(RunFolderTest, NumbersGoUp) {
+  EXPECT_EQ(create_numbered_run_folder(folder_).value().path.filename(), "lockstep-run-001");
+  fs::create_directory(folder_ / "lockstep-run-002");
+  EXPECT_EQ(create_numbered_run_folder(folder_).value().path.filename(), "lockstep-run-003");
+}
+
+TEST_F(RunFolderTest, TheLibraryIsFoundBesideTheExecutable) {
+  EXPECT_FALSE(find_injection_library(folder_ / "bin" / "lockstep").ok());
+  write("lib/x86_64-linux-gnu/liblockstep-inject.so");
+  EXPECT_EQ(find_injection_library(folder_ / "bin" / "lockstep").value(),
+            folder_ / "lib/x86_64-linux-gnu/liblockstep-inject.so");
+  write("lib64/liblockstep-inject.so");
+  write("lib/liblockstep-inject.so");
+  EXPECT_EQ(find_injection_library(folder_ / "bin" / "lockstep").value(),
+            folder_ / "lib/liblockstep-inject.so");
+}
+
+TEST(RunFileNames, AreTheRunsOwn) {
+  for (const char* name : {"manifest.json", "manifest-rank-12.json", "rank-0.lst", "proc-a-1.lst"}) {
+    EXPECT_TRUE(is_run_file_name(name)) << name;
+  }
+  for (const char* name :
+       {"manifest-rank-.json", "manifest-rank-x.json", "manifest.json.bak", "a.lst", "report.json"}) {
+    EXPECT_FALSE(is_run_file_name(name)) << name;
+  }
+}
+
+}  // namespace
+}  // namespace lockstep::tracer::record
