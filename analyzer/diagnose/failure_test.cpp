@@ -99,19 +99,7 @@ TEST(Failure, WhereOthersHaveStepsTheFirstMayHaveEndedBeforeItsOwn) {
 
 // Rank 1 raised after its second all-reduce; rank 0 waited in the third until it was killed.
 TEST(Failure, WhatItNeverCameToIsSaidAndNotThatARecordingLacks) {
-  JobBuilder builder;
-  const std::uint32_t all = builder.group("all", {0, 1});
-  for (std::int32_t rank = 0; rank < 2; ++rank) {
-    for (int i = 0; i < 3 - rank; ++i) {
-      const Nanoseconds begin = i * 100'000 * us;
-      builder.rank(rank)
-          .all_reduce(begin, begin + (i == 2 ? 2 * kSecond : 1000 * us))
-          .launched(begin, begin + 1)
-          .in_group(all)
-          .sequence(i);
-    }
-  }
-  Job job = builder.build();
+  Job job = job_with_absent_rank({.ranks = 2, .absent = 1, .all_reduces = 3, .given_up_after = 2 * kSecond});
   for (RankTrace& rank : job.ranks) rank.ending.recorded_until = 3 * kSecond;
   job.ranks[1].ending.closed = true;
   job.end.exit_code = 1;

@@ -120,8 +120,7 @@ std::string title_of(const Job& job, const OperationKey& key, const HungOperatio
 std::string remedy_of(const std::vector<std::int32_t>& missing, bool disagree) {
   if (disagree) {
     return "the ranks' operations went out of step: one of them left one out, or made one too many; look for "
-           "a "
-           "branch, a `continue` or an exception handler that only some ranks take. Their stacks stand in "
+           "a branch, a `continue` or an exception handler that only some ranks take. Their stacks stand in "
            "hang-rank-N.json of the run, if it was recorded with --hang-timeout";
   }
   if (missing.empty()) {

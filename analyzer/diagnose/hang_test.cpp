@@ -180,19 +180,7 @@ TEST(Hang, WhatIsNotKnownOfAnOperationIsNoDisagreement) {
 // Rank 2 is somewhere else; the others left the fourth all-reduce by their timeout, 12 s later, and the
 // recorder noted the silence that followed.
 Job job_that_gave_up() {
-  JobBuilder builder;
-  const std::uint32_t data_parallel = builder.group("data parallel", {0, 1, 2, 3});
-  for (std::int32_t rank = 0; rank < 4; ++rank) {
-    for (int i = 0; i < (rank == 2 ? 3 : 4); ++i) {
-      const Nanoseconds begin = i * 10'000 * us;
-      builder.rank(rank)
-          .all_reduce(begin, begin + (i == 3 ? 12 * kSecond : 1000 * us))
-          .launched(begin, begin + 1)
-          .in_group(data_parallel)
-          .sequence(i);
-    }
-  }
-  Job job = builder.build();
+  Job job = job_with_absent_rank({.ranks = 4, .absent = 2, .all_reduces = 4, .given_up_after = 12 * kSecond});
   for (RankTrace& rank : job.ranks) rank.ending.recorded_until = rank.ending.hang_noted = 20 * kSecond;
   job.ranks[2].ending.doing = "evaluate in train.py:5";
   return job;

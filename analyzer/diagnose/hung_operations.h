@@ -3,9 +3,9 @@
 
 #include <cstdint>
 #include <map>
-#include <utility>
 #include <vector>
 
+#include "analyzer/diagnose/unanswered.h"
 #include "analyzer/model/job.h"
 
 namespace lockstep::analyzer {
@@ -23,8 +23,6 @@ struct HungOperation {
   std::vector<HungRank> waiting;
 };
 
-using OperationKey =
-    std::pair<std::uint32_t, std::int64_t>;  // group and number, kNone and kNoSequence if unknown
 using HungOperations = std::map<OperationKey, HungOperation>;
 
 // Those that were open when the recorder noted a hang, or much longer than any before where nobody did; and,

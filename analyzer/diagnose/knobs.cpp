@@ -30,10 +30,8 @@ std::string overlap_knobs(Operation operation) {
              "overlap_comm = true";
     case Operation::all_gather:
       return "FSDP(backward_prefetch=BackwardPrefetch.BACKWARD_PRE, forward_prefetch=True); DeepSpeed stage "
-             "3: a "
-             "larger stage3_prefetch_bucket_size, and a larger stage3_param_persistence_threshold, so that "
-             "small "
-             "parameters stay";
+             "3: a larger stage3_prefetch_bucket_size, and a larger stage3_param_persistence_threshold, so "
+             "that small parameters stay";
     case Operation::reduce_scatter:
       return "gradients scattered during backward (FSDP units of a layer each; DeepSpeed: overlap_comm = "
              "true, a "

@@ -62,4 +62,29 @@ inline JobBuilder straggling_job(int steps, std::int32_t slow, Nanoseconds longe
   return job;
 }
 
+struct Absence {
+  std::int32_t ranks = 2;
+  std::int32_t absent = 1;  // the rank that never comes to the last all-reduce
+  int all_reduces = 3;      // of the others, 10 ms apart, of 1 ms each but for the last
+  Nanoseconds given_up_after = 0;
+};
+inline Job job_with_absent_rank(const Absence& absence) {
+  JobBuilder builder;
+  std::vector<std::int32_t> members;
+  for (std::int32_t rank = 0; rank < absence.ranks; ++rank) members.push_back(rank);
+  const std::uint32_t group = builder.group("data parallel", members);
+  const int last = absence.all_reduces - 1;
+  for (const std::int32_t rank : members) {
+    for (int i = 0; i < (rank == absence.absent ? last : absence.all_reduces); ++i) {
+      const Nanoseconds begin = i * 10'000 * us;
+      builder.rank(rank)
+          .all_reduce(begin, begin + (i == last ? absence.given_up_after : 1000 * us))
+          .launched(begin, begin + 1)
+          .in_group(group)
+          .sequence(i);
+    }
+  }
+  return builder.build();
+}
+
 }  // namespace lockstep::analyzer

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <map>
-#include <optional>
 #include <utility>
 
 namespace lockstep::analyzer {
@@ -28,8 +27,6 @@ void visit_collectives(const Job& job, std::size_t index, Visit visit) {
   }
 }
 
-using Key = std::pair<std::uint32_t, std::int64_t>;
-
 }  // namespace
 
 std::vector<UnansweredCollective> find_unanswered(const Job& job) {
@@ -41,19 +38,19 @@ std::vector<UnansweredCollective> find_unanswered(const Job& job) {
       where->second = std::max(where->second, sequence);
     });
   }
-  std::map<Key, UnansweredCollective> found;
+  std::map<OperationKey, UnansweredCollective> found;
   for (const auto& [rank_and_group, sequence] : last) {
     const auto [index, group] = rank_and_group;
     const std::vector<std::int32_t>& members = job.groups[group].ranks;
     if (std::find(members.begin(), members.end(), job.ranks[index].rank) == members.end()) continue;
-    UnansweredCollective& collective = found[Key{group, sequence + 1}];
+    UnansweredCollective& collective = found[OperationKey{group, sequence + 1}];
     collective.group = group;
     collective.sequence = sequence + 1;
     collective.missing.push_back(job.ranks[index].rank);
   }
   for (std::size_t i = 0; i < job.ranks.size(); ++i) {
     visit_collectives(job, i, [&](std::uint32_t group, std::int64_t sequence, const Comer& comer) {
-      if (const auto where = found.find(Key{group, sequence}); where != found.end())
+      if (const auto where = found.find(OperationKey{group, sequence}); where != found.end())
         where->second.came.push_back(comer);
     });
   }

@@ -3,11 +3,15 @@
 #pragma once
 
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "analyzer/model/job.h"
 
 namespace lockstep::analyzer {
+
+// Group and number; kNone and kNoSequence if unknown.
+using OperationKey = std::pair<std::uint32_t, std::int64_t>;
 
 // One rank in the collective.
 struct Comer {

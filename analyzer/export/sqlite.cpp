@@ -35,15 +35,11 @@ constexpr const char* kIndices =
 // Tables that have no names of their own get a view with the questions people ask of them.
 constexpr const char* kViews =
     "CREATE VIEW waits AS SELECT c.collective, c.operation, c.group_name, c.step, c.last_arriver, r.rank, "
-    "r.wait_ns, "
-    "r.transfer_ns, r.hidden_ns FROM collective_ranks r JOIN collectives c USING (collective);"
-    "CREATE VIEW rank_causes AS SELECT rank, cause, ns, ns * 1.0 / nullif(sum(ns) OVER (PARTITION BY rank), "
-    "0) AS share "
-    "FROM causes WHERE step IS NULL;"
-    "CREATE VIEW activity_totals AS SELECT rank, class, name, count(*) AS count, sum(end_ns - begin_ns) AS "
-    "total_ns, "
-    "min(end_ns - begin_ns) AS shortest_ns, max(end_ns - begin_ns) AS longest_ns "
-    "FROM activities_named GROUP BY rank, class, name;";
+    "r.wait_ns, r.transfer_ns, r.hidden_ns FROM collective_ranks r JOIN collectives c USING "
+    "(collective);CREATE VIEW rank_causes AS SELECT rank, cause, ns, ns * 1.0 / nullif(sum(ns) OVER "
+    "(PARTITION BY rank), 0) AS share FROM causes WHERE step IS NULL;CREATE VIEW activity_totals AS SELECT "
+    "rank, class, name, count(*) AS count, sum(end_ns - begin_ns) AS total_ns, min(end_ns - begin_ns) AS "
+    "shortest_ns, max(end_ns - begin_ns) AS longest_ns FROM activities_named GROUP BY rank, class, name;";
 
 std::string column_name(const TableColumn& column) {
   return column.type == ColumnType::name ? std::string(column.name) + "_id" : column.name;

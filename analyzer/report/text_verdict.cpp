@@ -101,8 +101,7 @@ std::string describe_transfer(const Report& report, const Totals& totals) {
   if (doubtful == 0) return fmt::format("; {} moves data. ", format_duration(moved));
   return fmt::format(
       "; {} moves data, and {} is in operations without a record of every rank: waiting or moving, nobody "
-      "can "
-      "tell. ",
+      "can tell. ",
       format_duration(moved - doubtful), format_duration(doubtful));
 }
 

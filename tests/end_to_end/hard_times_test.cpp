@@ -6,8 +6,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
-#include <sys/mount.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <fstream>
@@ -15,6 +13,7 @@
 
 #include "analyzer/import/import.h"
 #include "tests/end_to_end/hard_run.h"
+#include "tests/end_to_end/mount.h"
 #include "tests/end_to_end/stalled_thread.h"
 
 namespace lockstep::end_to_end {
@@ -244,32 +243,13 @@ void HardTimes::expect_children() {
   EXPECT_EQ(of_children, expected);
 }
 
-// A file system of its own; not mounted where that isn't allowed.
-class SmallDisk {
- public:
-  explicit SmallDisk(const std::string& path) : path_(path) {
-    ::mkdir(path.c_str(), 0755);
-    mounted_ = ::mount("none", path.c_str(), "tmpfs", 0, "size=256k") == 0;
-  }
-  ~SmallDisk() {
-    if (mounted_) ::umount2(path_.c_str(), MNT_DETACH);
-  }
-  SmallDisk(const SmallDisk&) = delete;
-  SmallDisk& operator=(const SmallDisk&) = delete;
-  bool mounted() const { return mounted_; }
-
- private:
-  std::string path_;
-  bool mounted_ = false;
-};
-
 TEST_P(HardTimes, LeaveTheJobAsItIsAndWhatWasRecordedReadable) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   if (is("memory_limit")) GTEST_SKIP() << "a sanitizer takes terabytes of addresses";
 #endif
-  std::optional<SmallDisk> disk;
+  std::optional<end_to_end::Mount> disk;
   if (is("full_disk")) {
-    disk.emplace(run_.record().run_path());
+    disk.emplace(run_.record().run_path(), 0, "size=256k");
     if (!disk->mounted()) GTEST_SKIP() << "mounting a small file system is not allowed here";
   }
   const Outcome alone = run_.run_alone();

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <fstream>
 
+#include "tests/end_to_end/mount.h"
 #include "tests/end_to_end/running_job.h"
 
 namespace lockstep {
@@ -198,6 +199,20 @@ TEST(Ring, ASnapshotOfNothingSaysSo) {
   EXPECT_EQ(snapshot.exit_code, 0);
   EXPECT_THAT(snapshot.standard_output, testing::ContainsRegex("rank-0 .* nothing was held"));
   EXPECT_EQ(job.end().exit_code, 0);
+}
+
+TEST(Ring, ASnapshotThatTheDiskDoesNotTakeSaysSo) {
+  RunningJob job;
+  const end_to_end::Mount disk(job.run.run_path(), 0, "size=256k");
+  if (!disk.mounted()) GTEST_SKIP() << "mounting a small file system is not allowed here";
+  job.start_steps(300, 290, {"--ring", "60s"});  // more than the rest of a page
+  ASSERT_TRUE(job.waits());
+  EXPECT_THAT(job.attach("status").standard_output, Not(HasSubstr("takes no more")));
+  std::ofstream(job.run.run_path() + "/filler") << std::string(std::size_t{512} << 10U, 'x');
+  const Outcome snapshot = job.attach("snapshot");
+  EXPECT_THAT(snapshot.standard_output + snapshot.standard_error, HasSubstr("its file takes no more"));
+  EXPECT_EQ(snapshot.exit_code, 1);
+  EXPECT_EQ(job.end().exit_code, 0) << "the job's";
 }
 
 // --- hangs ---

@@ -9,6 +9,7 @@
 
 #include <fstream>
 
+#include "tests/end_to_end/mount.h"
 #include "tests/end_to_end/recorded_run.h"
 
 namespace lockstep {
@@ -48,28 +49,9 @@ TEST(Record, FileSizeLimitEndsTheRecordingNotTheJob) {
   EXPECT_GT(run.open().count(trace::EventKind::host_range), 0U);
 }
 
-// A file system of its own; not mounted where that isn't allowed.
-class Mount {
- public:
-  Mount(const std::string& path, unsigned long flags, const char* options) : path_(path) {
-    ::mkdir(path.c_str(), 0755);
-    mounted_ = ::mount("none", path.c_str(), "tmpfs", flags, options) == 0;
-  }
-  ~Mount() {
-    if (mounted_) ::umount2(path_.c_str(), MNT_DETACH);
-  }
-  Mount(const Mount&) = delete;
-  Mount& operator=(const Mount&) = delete;
-  bool mounted() const { return mounted_; }
-
- private:
-  std::string path_;
-  bool mounted_ = false;
-};
-
 TEST(Record, FullDiskEndsTheRecordingNotTheJob) {
   RecordedRun run;
-  const Mount disk(run.run_path(), 0, "size=512k");
+  const end_to_end::Mount disk(run.run_path(), 0, "size=512k");
   if (!disk.mounted()) GTEST_SKIP() << "mounting a small file system is not allowed here";
   record(run, behave({"fill", "6000"}));
   EXPECT_EQ(run.outcome.exit_code, 3);
@@ -85,7 +67,7 @@ TEST(Record, FullDiskEndsTheRecordingNotTheJob) {
 TEST(Record, ReadOnlyFolderLetsTheJobRunUnrecorded) {
   RecordedRun run;
   const std::string folder = run.folder / "read-only";
-  std::optional<Mount> mount;
+  std::optional<end_to_end::Mount> mount;
   if (geteuid() == 0) {
     mount.emplace(folder, MS_RDONLY, "size=64k");
     if (!mount->mounted()) GTEST_SKIP() << "root may write everywhere, and mounting is not allowed here";

@@ -148,8 +148,7 @@ void NcclSource::describe() {
   if (!state.communicators.has_plugin() && state.ranges.written() > 0) {
     problem =
         "this libnccl loaded no profiler plugin (it is older than 2.23, or NCCL_PROFILER_PLUGIN names "
-        "another "
-        "one): its NVTX ranges tell of operations, but not of data types, algorithms and protocols";
+        "another one): its NVTX ranges tell of operations, but not of data types, algorithms and protocols";
   }
   if (const std::uint64_t unknown = state.batches.of_unknown_communicators(); unknown > 0) {
     problem += (problem.empty() ? "" : "; ") + std::to_string(unknown) +
