@@ -15,6 +15,9 @@ namespace lockstep::analyzer {
 namespace {
 
 using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::UnorderedElementsAre;
 
 struct Analyzed {
   Job job;
@@ -148,6 +151,36 @@ TEST_F(KnownAnswers, HtaPairHasSixImpossibleMatches) {
   EXPECT_EQ(together, 4u);
   EXPECT_EQ(alone, 12u);
   EXPECT_EQ(result.analysis.report.unmatched, 12);
+}
+
+std::vector<std::string> titles_of(const Report& report, const std::string& code) {
+  std::vector<std::string> titles;
+  for (const Finding& finding : report.findings)
+    if (finding.code == code) titles.push_back(finding.title);
+  return titles;
+}
+
+// A Megatron job of 16 ranks. The GPUs of ranks 12 and 14 were broken; rank 12 never came to the next
+// operation, and everybody waited for it.
+TEST_F(KnownAnswers, FlightRecorderWithTwoBrokenGpus) {
+  const Analyzed result = analyzed({"flight-recorder/gpu_error_1st"});
+  EXPECT_EQ(result.job.ranks.size(), 16U);
+  EXPECT_THAT(result.job.ranks_missing, IsEmpty());
+  EXPECT_THAT(titles_of(result.analysis.report, "hang"),
+              ElementsAre("the job hung in nccl:all_to_all (group 74 EXPERT_MODEL_PARALLEL_GROUP, number "
+                          "20537): rank 12 never came"));
+  EXPECT_THAT(titles_of(result.analysis.report, "device_stuck"),
+              ElementsAre("the devices of ranks 12, 14 stand still"));
+}
+
+// Ranks 10 and 15 were kept from issuing anything.
+TEST_F(KnownAnswers, FlightRecorderWithTwoSilentRanks) {
+  const Analyzed result = analyzed({"flight-recorder/lock_gil_2nd"});
+  const std::vector<std::string> hangs = titles_of(result.analysis.report, "hang");
+  ASSERT_EQ(hangs.size(), 2U);
+  EXPECT_THAT(hangs,
+              UnorderedElementsAre(HasSubstr(": rank 10 never came"), HasSubstr(": rank 15 never came")));
+  EXPECT_THAT(titles_of(result.analysis.report, "device_stuck"), IsEmpty());
 }
 
 }  // namespace

@@ -4,9 +4,12 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
+#include <utility>
 
 #include "analyzer/diagnose/finding_rules.h"
 #include "analyzer/diagnose/hung_operations.h"
+#include "analyzer/diagnose/stuck_devices.h"
 #include "analyzer/report/quantity.h"
 
 namespace lockstep::analyzer {
@@ -22,12 +25,17 @@ std::string named(const std::vector<std::int32_t>& ranks) {
                      ranks.size() > kMostNamed ? ", …" : "");
 }
 
-// "group data parallel, number 3"
+// "group data parallel, number 3", "group 74 EXPERT_MODEL_PARALLEL_GROUP, number 20537"
 std::string describe_place(const Job& job, const OperationKey& key) {
   std::string where;
-  if (key.first != kNone && !job.groups[key.first].name.empty())
-    where = fmt::format("group {}", job.groups[key.first].name);
-  if (key.second != kNoSequence) where += fmt::format("{}number {}", where.empty() ? "" : ", ", key.second);
+  if (key.group != kNone && !job.groups[key.group].name.empty()) {
+    const JobGroup& group = job.groups[key.group];
+    where = fmt::format("group {}", group.name);
+    if (!group.description.empty() && group.description != group.name)
+      where += fmt::format(" {}", group.description);
+  }
+  if (key.sequence != kNoSequence && !key.is_message())
+    where += fmt::format("{}number {}", where.empty() ? "" : ", ", key.sequence);
   return where;
 }
 
@@ -38,8 +46,13 @@ std::string describe(const Job& job, const OperationKey& key, const OpenOperatio
   return where.empty() ? text : fmt::format("{} ({})", text, where);
 }
 
+// A flight recorder notes where the last operation was called, not where the program is.
+bool has_stacks(const Job& job) {
+  return std::find(job.sources.begin(), job.sources.end(), "flight recorder") == job.sources.end();
+}
+
 // What is known of a rank that did not come.
-std::string describe_missing(const Job& job, std::int32_t number) {
+std::string describe_missing(const Job& job, const OperationKey& key, std::int32_t number) {
   const auto found = std::find_if(job.ranks.begin(), job.ranks.end(),
                                   [&](const RankTrace& rank) { return rank.rank == number; });
   if (found == job.ranks.end()) return fmt::format("rank {} left no trace", number);
@@ -57,7 +70,14 @@ std::string describe_missing(const Job& job, std::int32_t number) {
         fmt::format("ended {}{} before", job.strings.view(rank.activities[last->activity].name),
                     last->sequence != kNoSequence ? fmt::format(" number {}", last->sequence) : ""));
   }
-  if (!rank.ending.doing.empty()) parts.push_back(fmt::format("its stack: {}", rank.ending.doing));
+  if (last == nullptr && key.group != kNone && !key.is_message()) {
+    const auto progress = std::find_if(rank.ending.progress.begin(), rank.ending.progress.end(),
+                                       [&](const GroupProgress& one) { return one.group == key.group; });
+    if (progress != rank.ending.progress.end() && progress->issued != kNoSequence)
+      parts.push_back(fmt::format("issued number {} of this group last", progress->issued));
+  }
+  if (!rank.ending.doing.empty())
+    parts.push_back(fmt::format("its {}: {}", has_stacks(job) ? "stack" : "last call", rank.ending.doing));
   if (parts.empty()) parts.emplace_back("recorded nothing of what it did");
   return fmt::format("rank {} {}", number, fmt::join(parts, "; "));
 }
@@ -84,7 +104,7 @@ void find_silence(const Job& job, std::vector<Finding>& findings) {
   finding.title = fmt::format("the job hung: {} ended no step and no operation any more, and {} in none",
                               named(silent), silent.size() == 1 ? "is" : "are");
   for (std::size_t i = 0; i < std::min(kMostNamed, silent.size()); ++i)
-    finding.evidence.push_back(describe_missing(job, silent[i]));
+    finding.evidence.push_back(describe_missing(job, {}, silent[i]));
   finding.remedy = fmt::format("look at the stacks in hang-rank-{}.json of the run", silent.front());
   findings.push_back(std::move(finding));
 }
@@ -92,7 +112,7 @@ void find_silence(const Job& job, std::vector<Finding>& findings) {
 // "rank 0 in all_reduce, rank 1 in barrier", where ranks came to different operations under one number; empty
 // where all came to the same, or where nobody knows.
 std::string describe_disagreement(const Job& job, const OperationKey& key, const HungOperation& hung) {
-  if (key.second == kNoSequence) return {};
+  if (key.sequence == kNoSequence) return {};
   std::map<Operation, std::vector<std::int32_t>> by_operation;
   for (const HungRank& one : hung.waiting)
     by_operation[one.operation.operation].push_back(job.ranks[one.rank].rank);
@@ -108,7 +128,8 @@ std::string describe_disagreement(const Job& job, const OperationKey& key, const
 }
 
 std::string title_of(const Job& job, const OperationKey& key, const HungOperation& hung,
-                     const std::vector<std::int32_t>& missing, const std::string& disagreement) {
+                     const std::string& disagreement) {
+  const std::vector<std::int32_t>& missing = hung.missing;
   if (!disagreement.empty())
     return fmt::format("the job hung in different operations ({}): {}", describe_place(job, key),
                        disagreement);
@@ -117,20 +138,28 @@ std::string title_of(const Job& job, const OperationKey& key, const HungOperatio
                          : fmt::format("the job hung in {}: {} never came", what, named(missing));
 }
 
-std::string remedy_of(const std::vector<std::int32_t>& missing, bool disagree) {
-  if (disagree) {
+// Where to see what a rank does.
+std::string where_to_look(const Job& job, const std::vector<std::int32_t>& ranks) {
+  if (!has_stacks(job))
+    return "Flight recorders hold no stacks of ranks that issue nothing: `lockstep record --hang-timeout` "
+           "writes "
+           "those of every rank down, Python's and native ones";
+  return fmt::format("{} in hang-rank-{}.json of the run, if it was recorded with --hang-timeout",
+                     ranks.size() == 1 ? "Its stacks stand" : "Their stacks stand",
+                     ranks.size() == 1 ? fmt::to_string(ranks.front()) : "N");
+}
+
+std::string remedy_of(const Job& job, const std::vector<std::int32_t>& missing, bool disagree) {
+  if (disagree)
     return "the ranks' operations went out of step: one of them left one out, or made one too many; look for "
-           "a branch, a `continue` or an exception handler that only some ranks take. Their stacks stand in "
-           "hang-rank-N.json of the run, if it was recorded with --hang-timeout";
-  }
-  if (missing.empty()) {
-    return "look at the network and the driver: every rank has issued it. The stacks of all ranks stand in "
-           "hang-rank-N.json of the run, if it was recorded with --hang-timeout";
-  }
+           "a branch, a `continue` or an exception handler that only some ranks take. " +
+           where_to_look(job, {});
+  if (missing.empty())
+    return "look at the network and the driver: every rank has issued it. " + where_to_look(job, {});
   return fmt::format(
       "find out what keeps {} from issuing it: a branch that only some ranks take, data that ran out, an "
-      "exception. Its stacks stand in hang-rank-{}.json of the run, if it was recorded with --hang-timeout",
-      named(missing), missing.front());
+      "exception. {}",
+      named(missing), where_to_look(job, missing));
 }
 
 // Who waits, for how long, and whether they gave up.
@@ -143,11 +172,106 @@ void describe_waiting(const Job& job, const HungOperation& hung, Finding& findin
     waited = std::max(waited, one.waited);
   }
   if (!waiting.empty())
-    finding.evidence.push_back(fmt::format("{} {} in it, the first for {}", named(waiting),
-                                           waiting.size() == 1 ? "waits" : "wait", format_duration(waited)));
+    finding.evidence.push_back(
+        fmt::format("{} {} in it{}", named(waiting), waiting.size() == 1 ? "waits" : "wait",
+                    waited > 0 ? fmt::format(", the first for {}", format_duration(waited)) : ""));
   if (!gone.empty())
     finding.evidence.push_back(
         fmt::format("{} waited in it, the first for {}, and gave up", named(gone), format_duration(waited)));
+}
+
+std::vector<HungOperations::const_iterator> in_order_of_time(const HungOperations& hung) {
+  std::vector<HungOperations::const_iterator> in_order;
+  for (auto at = hung.begin(); at != hung.end(); ++at) in_order.push_back(at);
+  std::stable_sort(in_order.begin(), in_order.end(),
+                   [](const auto& a, const auto& b) { return a->second.since < b->second.since; });
+  return in_order;
+}
+
+// What else hung: of ranks that wait in the same ones the first, in the order of time.
+void describe_others(const Job& job, const HungOperations& hung, const OperationKey& told, Finding& finding) {
+  std::set<std::vector<std::int32_t>> seen;
+  std::size_t others = 0;
+  for (const HungOperations::const_iterator& at : in_order_of_time(hung)) {
+    if (at->first == told) continue;
+    std::vector<std::int32_t> ranks;
+    ranks.reserve(at->second.waiting.size());
+    for (const HungRank& one : at->second.waiting) ranks.push_back(job.ranks[one.rank].rank);
+    if (!seen.insert(ranks).second || ++others > kMostOthers) continue;
+    finding.evidence.push_back(fmt::format("{} {} in {}", named(ranks), ranks.size() == 1 ? "waits" : "wait",
+                                           describe(job, at->first, at->second.waiting.front().operation)));
+  }
+  if (hung.size() > 1 + std::min(others, kMostOthers))
+    finding.evidence.push_back(fmt::format("{} operations in all never ended", hung.size()));
+}
+
+Finding describe_hang(const Job& job, const HungOperations& hung, const OperationKey& key) {
+  const HungOperation& operation = hung.at(key);
+  const std::vector<std::int32_t>& missing = operation.missing;
+  const std::string disagreement = describe_disagreement(job, key, operation);
+  Finding finding;
+  finding.code = "hang";
+  finding.severity = "high";
+  finding.title = title_of(job, key, operation, disagreement);
+  describe_waiting(job, operation, finding);
+  for (std::size_t i = 0; i < std::min(kMostNamed, missing.size()); ++i)
+    finding.evidence.push_back(describe_missing(job, key, missing[i]));
+  if (missing.empty()) {
+    for (std::size_t i = 0; i < std::min(kMostNamed, operation.waiting.size()); ++i) {
+      const RankTrace& rank = job.ranks[operation.waiting[i].rank];
+      if (!rank.ending.doing.empty())
+        finding.evidence.push_back(fmt::format("rank {}'s {}: {}", rank.rank,
+                                               has_stacks(job) ? "stack" : "last call", rank.ending.doing));
+    }
+  }
+  describe_others(job, hung, key, finding);
+  if (std::any_of(operation.waiting.begin(), operation.waiting.end(),
+                  [](const HungRank& one) { return !one.gave_up; }))
+    finding.evidence.emplace_back(
+        "an operation that never ended has no length: this time is in none of the figures");
+  finding.remedy = remedy_of(job, missing, !disagreement.empty());
+  return finding;
+}
+
+// The operations to tell of: for each rank that holds up others the first that waits for it; where there is
+// none, the first of all.
+std::vector<OperationKey> worth_telling(const HungOperations& hung, std::set<std::int32_t> holding_up) {
+  std::vector<HungOperations::const_iterator> in_order = in_order_of_time(hung);
+  // A collective tells more than a message: it names who came beside who did not.
+  std::stable_partition(in_order.begin(), in_order.end(),
+                        [](const auto& at) { return !at->first.is_message(); });
+  std::vector<OperationKey> told;
+  for (const auto& at : in_order) {
+    std::size_t fresh = 0;
+    for (const std::int32_t rank : at->second.missing) fresh += holding_up.erase(rank);
+    if (fresh > 0 && told.size() < kMostNamed) told.push_back(at->first);
+  }
+  if (told.empty()) told.push_back(in_order_of_time(hung).front()->first);
+  return told;
+}
+
+void find_stuck(const Job& job, const std::vector<StuckDevice>& stuck, std::vector<Finding>& findings) {
+  if (stuck.empty()) return;
+  std::vector<std::int32_t> ranks;
+  Finding finding;
+  for (const StuckDevice& one : stuck) {
+    ranks.push_back(job.ranks[one.rank].rank);
+    if (finding.evidence.size() >= kMostNamed) continue;
+    const OpenOperation& operation = one.operation;
+    finding.evidence.push_back(
+        fmt::format("rank {} has not ended {}, which all the others of its group have{}", ranks.back(),
+                    describe(job, {operation.group, operation.sequence}, operation),
+                    one.operations > 1 ? fmt::format("; nor {} more", one.operations - 1) : ""));
+  }
+  finding.code = "device_stuck";
+  finding.severity = "high";
+  finding.title = fmt::format("the {} of {} {} still", ranks.size() == 1 ? "device" : "devices", named(ranks),
+                              ranks.size() == 1 ? "stands" : "stand");
+  finding.remedy = fmt::format(
+      "look at {} of {}: Xid errors in the kernel's log, `nvidia-smi -q` for ECC and retired pages, a kernel "
+      "that never ends; what others have ended, the network has delivered",
+      ranks.size() == 1 ? "the GPU" : "the GPUs", named(ranks));
+  findings.push_back(std::move(finding));
 }
 
 }  // namespace
@@ -156,40 +280,12 @@ void find_hang(const FindingContext& context, std::vector<Finding>& findings) {
   const Job& job = context.diagnosis.job;
   const HungOperations hung = find_hung_operations(job);
   if (hung.empty()) return find_silence(job, findings);
-  // The first that got stuck; the others may wait for the same ranks.
-  const auto first = std::min_element(
-      hung.begin(), hung.end(), [](const auto& a, const auto& b) { return a.second.since < b.second.since; });
-  const auto& [key, operation] = *first;
-  const std::vector<std::int32_t> missing = missing_ranks(job, key, operation);
-  const std::string disagreement = describe_disagreement(job, key, operation);
-  Finding finding;
-  finding.code = "hang";
-  finding.severity = "high";
-  finding.title = title_of(job, key, operation, missing, disagreement);
-  describe_waiting(job, operation, finding);
-  for (std::size_t i = 0; i < std::min(kMostNamed, missing.size()); ++i)
-    finding.evidence.push_back(describe_missing(job, missing[i]));
-  if (missing.empty()) {
-    for (std::size_t i = 0; i < std::min(kMostNamed, operation.waiting.size()); ++i) {
-      const RankTrace& rank = job.ranks[operation.waiting[i].rank];
-      if (!rank.ending.doing.empty())
-        finding.evidence.push_back(fmt::format("rank {}'s stack: {}", rank.rank, rank.ending.doing));
-    }
-  }
-  std::size_t others = 0;
-  for (const auto& [other, also] : hung) {
-    if (other == key || ++others > kMostOthers) continue;
-    std::vector<std::int32_t> ranks;
-    for (const HungRank& one : also.waiting) ranks.push_back(job.ranks[one.rank].rank);
-    finding.evidence.push_back(fmt::format("{} {} in {}", named(ranks), ranks.size() == 1 ? "waits" : "wait",
-                                           describe(job, other, also.waiting.front().operation)));
-  }
-  if (std::any_of(operation.waiting.begin(), operation.waiting.end(),
-                  [](const HungRank& one) { return !one.gave_up; }))
-    finding.evidence.emplace_back(
-        "an operation that never ended has no length: this time is in none of the figures");
-  finding.remedy = remedy_of(missing, !disagreement.empty());
-  findings.push_back(std::move(finding));
+  const std::vector<StuckDevice> stuck = find_stuck_devices(job);
+  std::set<std::int32_t> stuck_ranks;
+  for (const StuckDevice& one : stuck) stuck_ranks.insert(job.ranks[one.rank].rank);
+  for (const OperationKey& key : worth_telling(hung, ranks_that_hold_up(job, hung, stuck_ranks)))
+    findings.push_back(describe_hang(job, hung, key));
+  find_stuck(job, stuck, findings);
 }
 
 }  // namespace lockstep::analyzer

@@ -199,5 +199,103 @@ TEST(Hang, WithoutANotedHangGivingUpIsNone) {
   EXPECT_THAT(codes_of(report_of(job).findings), Not(Contains("hang")));
 }
 
+OpenOperation message(Operation operation, std::int32_t peer, Nanoseconds begin) {
+  OpenOperation open;
+  open.begin = begin;
+  open.operation = operation;
+  open.peer = peer;
+  open.sequence = 100 * peer + begin;  // counts all messages of the rank
+  open.group = 0;
+  return open;
+}
+
+// Between two ranks sends meet receives in order, whatever their numbers: of rank 0's two the first is met.
+TEST(Hang, OfSeveralMessagesTheOneThatIsNotMetIsNamed) {
+  Job job = hung_job({}, 60 * kSecond, true);
+  job.ranks[0].ending.operations = {message(Operation::send, 1, 10), message(Operation::send, 1, 20)};
+  job.ranks[1].ending.operations = {message(Operation::recv, 0, 15)};
+  const Finding found = finding(report_of(job), "hang");
+  EXPECT_THAT(found.title, HasSubstr("rank 1 never came"));
+  EXPECT_THAT(found.evidence, Contains(HasSubstr("rank 0 waits in it")));
+  EXPECT_THAT(found.evidence, Contains(HasSubstr("ranks 0, 1 wait in send"))) << "the first, which is met";
+  job.ranks[1].ending.operations.push_back(message(Operation::recv, 0, 25));
+  EXPECT_THAT(finding(report_of(job), "hang").title, HasSubstr("all of its ranks are in it"));
+}
+
+// Rank 0 waits for rank 1, rank 1 for rank 2: rank 2 holds up both, whoever came first.
+TEST(Hang, WhoWaitsIsNotWhoHoldsUp) {
+  Job job = hung_job({}, 60 * kSecond, true);
+  job.ranks[0].ending.operations = {message(Operation::recv, 1, 10)};
+  job.ranks[1].ending.operations = {message(Operation::recv, 2, 20)};
+  std::vector<Finding> hangs;
+  for (const Finding& found : report_of(job).findings)
+    if (found.code == "hang") hangs.push_back(found);
+  ASSERT_EQ(hangs.size(), 1U);
+  EXPECT_THAT(hangs[0].title, HasSubstr("rank 2 never came"));
+}
+
+TEST(Hang, RanksThatHoldUpOthersEachHaveAFindingOfTheirOwn) {
+  Job job = hung_job({}, 60 * kSecond, true);
+  job.ranks[0].ending.operations = {message(Operation::recv, 2, 10)};
+  job.ranks[1].ending.operations = {message(Operation::recv, 3, 20)};
+  std::vector<std::string> titles;
+  for (const Finding& found : report_of(job).findings)
+    if (found.code == "hang") titles.push_back(found.title);
+  EXPECT_THAT(titles, testing::ElementsAre(HasSubstr("rank 2 never came"), HasSubstr("rank 3 never came")));
+}
+
+TEST(Hang, ARankWithoutATraceIsNotBlamedBesideOneThatHasOne) {
+  Job job = hung_job({}, 60 * kSecond, true);
+  job.ranks[0].ending.operations = {message(Operation::recv, 2, 10)};
+  job.ranks[1].ending.operations = {message(Operation::recv, 3, 20)};
+  job.ranks.pop_back();
+  job.ranks_missing = {3};
+  std::vector<std::string> titles;
+  for (const Finding& found : report_of(job).findings)
+    if (found.code == "hang") titles.push_back(found.title);
+  EXPECT_THAT(titles, testing::ElementsAre(HasSubstr("rank 2 never came")));
+}
+
+// Rank 3 counts what it issued, and no longer holds it.
+TEST(Hang, WhatARankHasCountedItCameTo) {
+  Job job = hung_job({0, 1, 2}, 60 * kSecond, true);
+  EXPECT_THAT(finding(report_of(job), "hang").title, HasSubstr("rank 3 never came"));
+  job.ranks[3].ending.progress = {{0, 3, 2}};
+  EXPECT_THAT(finding(report_of(job), "hang").title, HasSubstr("all of its ranks are in it"));
+  job.ranks[3].ending.progress = {{0, 2, 2}};
+  EXPECT_THAT(finding(report_of(job), "hang").title, HasSubstr("rank 3 never came"));
+}
+
+TEST(Hang, ADeviceThatHasNotEndedWhatAllOthersHaveStandsStill) {
+  Job job = hung_job({1}, 60 * kSecond, true);
+  for (const std::size_t rank : {0U, 2U, 3U}) job.ranks[rank].ending.progress = {{0, 3, 3}};
+  const Finding found = finding(report_of(job), "device_stuck");
+  EXPECT_EQ(found.title, "the device of rank 1 stands still");
+  EXPECT_THAT(found.evidence, Contains(HasSubstr("rank 1 has not ended all_reduce gradients")));
+  job.ranks[2].ending.progress = {{0, 3, 2}};  // another is still in it
+  EXPECT_THAT(codes_of(report_of(job).findings), Not(Contains("device_stuck")));
+  job.ranks[2].ending.progress = {{0, 3, 3}};
+  job.ranks[1].ending.operations[0].operation = Operation::broadcast;  // its root need not wait
+  EXPECT_THAT(codes_of(report_of(job).findings), Not(Contains("device_stuck")));
+  job.ranks[1].ending.operations[0].operation = Operation::all_reduce;
+  for (RankTrace& rank : job.ranks) rank.ending.hang_noted = kUnknownTime;  // killed while the others went on
+  EXPECT_THAT(codes_of(report_of(job).findings), Not(Contains("device_stuck")));
+}
+
+TEST(Hang, WhereNoEndsAreToldOnlyAnAbsenceMakesAHang) {
+  Job job = hung_job({0, 1, 2, 3}, 60 * kSecond, true);
+  for (RankTrace& rank : job.ranks) rank.ending.operations[0].may_have_ended = true;
+  for (RankTrace& rank : job.ranks) rank.ending.closed = true;
+  EXPECT_THAT(codes_of(report_of(job).findings), Not(Contains("hang")));
+  job.ranks[2].ending.operations.clear();
+  EXPECT_THAT(finding(report_of(job), "hang").title, HasSubstr("rank 2 never came"));
+}
+
+TEST(Hang, WhereNobodyKnowsWhenTheRecordingEndedNoWaitIsTold) {
+  Job job = hung_job({0, 1, 3}, 60 * kSecond, true);
+  for (RankTrace& rank : job.ranks) rank.ending.recorded_until = kUnknownTime;
+  EXPECT_THAT(finding(report_of(job), "hang").evidence, Contains("ranks 0, 1, 3 wait in it"));
+}
+
 }  // namespace
 }  // namespace lockstep::analyzer

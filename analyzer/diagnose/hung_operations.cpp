@@ -1,7 +1,8 @@
 #include "analyzer/diagnose/hung_operations.h"
 
 #include <algorithm>
-#include <set>
+#include <iterator>
+#include <tuple>
 
 #include "analyzer/diagnose/unanswered.h"
 
@@ -12,6 +13,10 @@ namespace {
 // as long as the longest that ended: a job may be killed in the midst of any.
 constexpr Nanoseconds kLongEnough = 5'000'000'000;
 constexpr Nanoseconds kTimesTheLongest = 10;
+
+bool is_message(const OpenOperation& operation) {
+  return operation.operation == Operation::send || operation.operation == Operation::recv;
+}
 
 Nanoseconds longest_operation(const RankTrace& rank) {
   Nanoseconds longest = 0;
@@ -31,17 +36,51 @@ bool is_hung(const RankTrace& rank, const OpenOperation& operation) {
   return waited >= kLongEnough && waited / kTimesTheLongest >= longest_operation(rank);
 }
 
-bool has_finished(const RankTrace& rank, const OperationKey& key) {
-  return std::any_of(rank.communications.begin(), rank.communications.end(), [&](const Communication& c) {
-    return c.group == key.first && c.sequence == key.second;
-  });
+// How long until the recording ended; 0 where nobody knows when it did.
+Nanoseconds waited_in(const Ending& ending, const OpenOperation& operation) {
+  if (ending.recorded_until == kUnknownTime) return 0;
+  return std::max(ending.recorded_until, ending.hang_noted) - operation.begin;
 }
 
-void add(HungOperations& hung, const HungRank& waiting) {
-  const OpenOperation& operation = waiting.operation;
-  const auto [where, fresh] = hung.try_emplace(OperationKey{operation.group, operation.sequence});
-  if (fresh || operation.begin < where->second.since) where->second.since = operation.begin;
+bool has_come(const RankTrace& rank, const OperationKey& key) {
+  return std::any_of(
+             rank.communications.begin(), rank.communications.end(),
+             [&](const Communication& c) { return c.group == key.group && c.sequence == key.sequence; }) ||
+         std::any_of(rank.ending.progress.begin(), rank.ending.progress.end(),
+                     [&](const GroupProgress& progress) {
+                       return progress.group == key.group && key.sequence != kNoSequence &&
+                              progress.issued >= key.sequence;
+                     });
+}
+
+const RankTrace* trace_of(const Job& job, std::int32_t rank) {
+  const auto found = std::find_if(job.ranks.begin(), job.ranks.end(),
+                                  [&](const RankTrace& candidate) { return candidate.rank == rank; });
+  return found == job.ranks.end() ? nullptr : &*found;
+}
+
+void add(HungOperations& hung, const OperationKey& key, const HungRank& waiting) {
+  const auto [where, fresh] = hung.try_emplace(key);
+  if (fresh || waiting.operation.begin < where->second.since) where->second.since = waiting.operation.begin;
   where->second.waiting.push_back(waiting);
+}
+
+void add_open(const Job& job, std::size_t index, HungOperations& hung) {
+  const RankTrace& rank = job.ranks[index];
+  // Between two ranks the sends of one meet the receives of the other in order. Their numbers count each
+  // rank's messages with all its peers, and say nothing of that.
+  std::map<std::tuple<std::uint32_t, std::int32_t, std::int32_t>, std::int64_t> messages;
+  for (const OpenOperation& operation : rank.ending.operations) {
+    if (!is_hung(rank, operation)) continue;
+    OperationKey key{operation.group, operation.sequence};
+    if (is_message(operation)) {
+      if (operation.may_have_ended) continue;
+      key.source = operation.operation == Operation::send ? rank.rank : operation.peer;
+      key.destination = operation.operation == Operation::send ? operation.peer : rank.rank;
+      key.sequence = messages[{key.group, key.source, key.destination}]++;
+    }
+    add(hung, key, {index, operation, waited_in(rank.ending, operation), false});
+  }
 }
 
 // Collectives that some rank never came to, and that those who came have left by a timeout of their own, are
@@ -56,9 +95,36 @@ void add_given_up(const Job& job, HungOperations& hung) {
       operation.group = collective.group;
       operation.operation = comer.operation;
       operation.sequence = collective.sequence;
-      add(hung, {comer.rank, operation, time_in(job, comer), true});
+      add(hung, {collective.group, collective.sequence}, {comer.rank, operation, time_in(job, comer), true});
     }
   }
+}
+
+std::vector<std::int32_t> missing_of(const Job& job, const OperationKey& key, const HungOperation& hung) {
+  std::set<std::int32_t> there;
+  for (const HungRank& waiting : hung.waiting) there.insert(job.ranks[waiting.rank].rank);
+  std::vector<std::int32_t> missing;
+  if (is_message(hung.waiting.front().operation)) {
+    for (const std::int32_t side : {key.source, key.destination})
+      if (side != kNoRank && !there.contains(side)) missing.push_back(side);
+    return missing;
+  }
+  if (key.group == kNone) return missing;
+  for (const std::int32_t rank : job.groups[key.group].ranks) {
+    if (there.contains(rank)) continue;
+    const RankTrace* const trace = trace_of(job, rank);
+    if (trace == nullptr || !has_come(*trace, key)) missing.push_back(rank);
+  }
+  return missing;
+}
+
+// Of an operation whose end nobody records it is only known that it hung where a rank that has a trace did
+// not come.
+bool is_doubtful(const Job& job, const HungOperation& hung) {
+  const bool ends_known = std::any_of(hung.waiting.begin(), hung.waiting.end(),
+                                      [](const HungRank& one) { return !one.operation.may_have_ended; });
+  return !ends_known && std::none_of(hung.missing.begin(), hung.missing.end(),
+                                     [&](std::int32_t rank) { return trace_of(job, rank) != nullptr; });
 }
 
 }  // namespace
@@ -67,33 +133,35 @@ HungOperations find_hung_operations(const Job& job) {
   HungOperations hung;
   bool noted = false;
   for (std::size_t i = 0; i < job.ranks.size(); ++i) {
-    const Ending& ending = job.ranks[i].ending;
-    noted = noted || ending.hang_noted != kUnknownTime;
-    const Nanoseconds until = std::max(ending.recorded_until, ending.hang_noted);  // one is known
-    for (const OpenOperation& operation : ending.operations)
-      if (is_hung(job.ranks[i], operation)) add(hung, {i, operation, until - operation.begin, false});
+    noted = noted || job.ranks[i].ending.hang_noted != kUnknownTime;
+    add_open(job, i, hung);
   }
   if (noted) add_given_up(job, hung);
+  for (auto& [key, operation] : hung) operation.missing = missing_of(job, key, operation);
+  std::erase_if(hung, [&](const auto& one) { return is_doubtful(job, one.second); });
   return hung;
 }
 
-std::vector<std::int32_t> missing_ranks(const Job& job, const OperationKey& key, const HungOperation& hung) {
-  std::set<std::int32_t> there;
-  for (const HungRank& waiting : hung.waiting) there.insert(job.ranks[waiting.rank].rank);
-  std::vector<std::int32_t> missing;
-  const OpenOperation& operation = hung.waiting.front().operation;
-  if (operation.operation == Operation::send || operation.operation == Operation::recv) {
-    if (operation.peer != kNoRank) missing.push_back(operation.peer);
-    return missing;
+std::set<std::int32_t> ranks_that_hold_up(const Job& job, const HungOperations& hung,
+                                          const std::set<std::int32_t>& stuck) {
+  std::set<std::int32_t> waited_for;
+  std::set<std::int32_t> wait;
+  for (const auto& [key, operation] : hung) {
+    for (const HungRank& waiting : operation.waiting) {
+      const std::int32_t rank = job.ranks[waiting.rank].rank;
+      if (operation.missing.empty() || stuck.contains(rank)) continue;
+      wait.insert(rank);
+      waited_for.insert(operation.missing.begin(), operation.missing.end());
+    }
   }
-  if (key.first == kNone) return missing;
-  for (const std::int32_t rank : job.groups[key.first].ranks) {
-    if (there.contains(rank)) continue;
-    const auto trace = std::find_if(job.ranks.begin(), job.ranks.end(),
-                                    [&](const RankTrace& candidate) { return candidate.rank == rank; });
-    if (trace == job.ranks.end() || !has_finished(*trace, key)) missing.push_back(rank);
-  }
-  return missing;
+  std::set<std::int32_t> roots;
+  std::set_difference(waited_for.begin(), waited_for.end(), wait.begin(), wait.end(),
+                      std::inserter(roots, roots.end()));
+  if (roots.empty()) roots = waited_for;
+  // Of a rank without a trace nobody knows what it waits for.
+  const auto is_unknown = [&](std::int32_t rank) { return trace_of(job, rank) == nullptr; };
+  if (!std::all_of(roots.begin(), roots.end(), is_unknown)) std::erase_if(roots, is_unknown);
+  return roots;
 }
 
 }  // namespace lockstep::analyzer

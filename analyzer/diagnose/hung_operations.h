@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <vector>
 
 #include "analyzer/diagnose/unanswered.h"
@@ -13,14 +14,15 @@ namespace lockstep::analyzer {
 struct HungRank {
   std::size_t rank = 0;  // index into Job::ranks
   OpenOperation operation;
-  Nanoseconds waited = 0;
-  bool gave_up = false;  // it ended, by a timeout of its own: its group was never whole
+  Nanoseconds waited = 0;  // 0: nobody knows when the recording ended
+  bool gave_up = false;    // it ended, by a timeout of its own: its group was never whole
 };
 
 // One operation over ranks; a message of its two sides only.
 struct HungOperation {
   Nanoseconds since = 0;  // the first rank came
   std::vector<HungRank> waiting;
+  std::vector<std::int32_t> missing;  // of its group, and neither in it nor through it
 };
 
 using HungOperations = std::map<OperationKey, HungOperation>;
@@ -29,7 +31,10 @@ using HungOperations = std::map<OperationKey, HungOperation>;
 // of a job whose hang was noted, those that some rank never came to and the others gave up.
 HungOperations find_hung_operations(const Job& job);
 
-// The ranks that the operation waits for: of its group, and neither in it nor through it.
-std::vector<std::int32_t> missing_ranks(const Job& job, const OperationKey& key, const HungOperation& hung);
+// The ranks that others wait for and that wait for nobody: what they do, or do not, is the cause. All that
+// are waited for, where they wait for each other. Ranks without a trace only where there is nobody else. What
+// the ranks of `stuck` wait in counts for nothing: their devices would not have ended it.
+std::set<std::int32_t> ranks_that_hold_up(const Job& job, const HungOperations& hung,
+                                          const std::set<std::int32_t>& stuck);
 
 }  // namespace lockstep::analyzer

@@ -33,10 +33,14 @@ std::vector<UnansweredCollective> find_unanswered(const Job& job) {
   // The last number of each rank in each group.
   std::map<std::pair<std::size_t, std::uint32_t>, std::int64_t> last;
   for (std::size_t i = 0; i < job.ranks.size(); ++i) {
-    visit_collectives(job, i, [&](std::uint32_t group, std::int64_t sequence, const Comer&) {
+    const auto reached = [&](std::uint32_t group, std::int64_t sequence) {
       const auto [where, fresh] = last.try_emplace({i, group}, sequence);
       where->second = std::max(where->second, sequence);
-    });
+    };
+    visit_collectives(
+        job, i, [&](std::uint32_t group, std::int64_t sequence, const Comer&) { reached(group, sequence); });
+    for (const GroupProgress& progress : job.ranks[i].ending.progress)
+      if (progress.group != kNone && progress.issued != kNoSequence) reached(progress.group, progress.issued);
   }
   std::map<OperationKey, UnansweredCollective> found;
   for (const auto& [rank_and_group, sequence] : last) {

@@ -2,16 +2,23 @@
 // the job was ended, or until they gave up.
 #pragma once
 
+#include <compare>
 #include <cstdint>
-#include <utility>
 #include <vector>
 
 #include "analyzer/model/job.h"
 
 namespace lockstep::analyzer {
 
-// Group and number; kNone and kNoSequence if unknown.
-using OperationKey = std::pair<std::uint32_t, std::int64_t>;
+// One operation of a job. A message is told from others by its two sides.
+struct OperationKey {
+  std::uint32_t group = kNone;          // kNone: not known
+  std::int64_t sequence = kNoSequence;  // within the group; of a message: among those between its two sides
+  std::int32_t source = kNoRank;        // of a message
+  std::int32_t destination = kNoRank;
+  bool is_message() const { return source != kNoRank || destination != kNoRank; }
+  friend auto operator<=>(const OperationKey&, const OperationKey&) = default;
+};
 
 // One rank in the collective.
 struct Comer {

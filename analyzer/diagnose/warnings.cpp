@@ -35,6 +35,25 @@ class Warnings {
   std::vector<Warning>& warnings_;
 };
 
+// Operations were issued, and nobody wrote down when they ran.
+bool holds_order_alone(const Job& job) {
+  return std::all_of(job.ranks.begin(), job.ranks.end(),
+                     [](const RankTrace& rank) { return rank.activities.empty() && rank.steps.empty(); }) &&
+         std::any_of(job.ranks.begin(), job.ranks.end(),
+                     [](const RankTrace& rank) { return !rank.ending.progress.empty(); });
+}
+
+void warn_of_missing_ranks(const Job& job, Warnings& warnings) {
+  if (job.ranks_missing.empty()) return;
+  const std::vector<std::int32_t> first(
+      job.ranks_missing.begin(),
+      job.ranks_missing.begin() + std::min<std::ptrdiff_t>(8, std::ssize(job.ranks_missing)));
+  warnings.add("rank_missing", kNoRank,
+               fmt::format("no trace of {} of {} ranks ({}{}): waits are computed over those present",
+                           job.ranks_missing.size(), job.world_size, fmt::join(first, ", "),
+                           job.ranks_missing.size() > 8 ? ", …" : ""));
+}
+
 void warn_of_job(const Diagnosis& diagnosis, Warnings& warnings) {
   const Job& job = diagnosis.job;
   bool steps = false, communication = false;
@@ -48,8 +67,13 @@ void warn_of_job(const Diagnosis& diagnosis, Warnings& warnings) {
                   [](const RankTrace& rank) { return rank.device == "paced"; })) {
     warnings.add("paced_device", kNoRank,
                  "computed on the trainer's paced device: how long layers and transfers take is a model's "
-                 "figure, not a "
-                 "measurement of this machine");
+                 "figure, not a measurement of this machine");
+  }
+  if (holds_order_alone(job)) {
+    warnings.add("order_only", kNoRank,
+                 "flight recorders tell which operations were issued and which had not ended, not how long "
+                 "they took: there are no figures");
+    return warn_of_missing_ranks(job, warnings);
   }
   if (!steps) warnings.add("no_steps", kNoRank, "no step marks: figures are over each rank's whole window");
   if (!communication) {
@@ -63,16 +87,7 @@ void warn_of_job(const Diagnosis& diagnosis, Warnings& warnings) {
                     "communication counts as transfer",
                     job.ranks[0].rank));
   }
-  if (!job.ranks_missing.empty()) {
-    warnings.add("rank_missing", kNoRank,
-                 fmt::format("no trace of {} of {} ranks ({}{}): waits are computed over those present",
-                             job.ranks_missing.size(), job.world_size,
-                             fmt::join(job.ranks_missing.begin(),
-                                       job.ranks_missing.begin() +
-                                           std::min<std::ptrdiff_t>(8, std::ssize(job.ranks_missing)),
-                                       ", "),
-                             job.ranks_missing.size() > 8 ? ", …" : ""));
-  }
+  warn_of_missing_ranks(job, warnings);
   if (resolution > 1) {
     warnings.add(
         "coarse_timestamps", kNoRank,
@@ -164,6 +179,7 @@ void warn_of_matching(const Diagnosis& diagnosis, Warnings& warnings) {
 void warn_of_rank(const RankTrace& rank, const RankWindows& windows, const RankTimeline::Gaps& gaps,
                   const RankReport& report, Warnings& warnings) {
   if (!windows.has_work) {
+    if (!rank.ending.progress.empty()) return;  // a flight recorder's: it tells of no activity
     warnings.add("no_device_activity", rank.rank, fmt::format("rank {}: no device activity", rank.rank));
     return;
   }

@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "analyzer/import/flight_recorder/flight_recorder.h"
 #include "analyzer/import/input_files.h"
 #include "analyzer/import/kineto/kineto.h"
 #include "analyzer/import/rank/merge.h"
@@ -54,6 +55,11 @@ std::vector<Result<RankImport>> read_all(const std::vector<InputFile>& files, co
         return kineto::import_file(file.path, kineto_options);
       case InputKind::run_file: {
         Result<RankImport> result = run::import_file(file.path, {options.keep_host_ranges});
+        if (options.progress) progress(file.size);
+        return result;
+      }
+      case InputKind::flight_recorder: {
+        Result<RankImport> result = flight_recorder::import_file(file.path);
         if (options.progress) progress(file.size);
         return result;
       }

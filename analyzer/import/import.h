@@ -1,6 +1,6 @@
-// Reads what a team has into a Job: a run folder of ours, trace files of ours, or Kineto JSON (plain or gzip;
-// one file a rank, or a folder of them). The kind is recognised by content. A new format is a new folder
-// beside kineto/ and run/ and one line in import.cpp.
+// Reads what a team has into a Job: a run folder of ours, trace files of ours, Kineto JSON (plain or gzip),
+// or dumps of PyTorch's flight recorder (one file a rank, or a folder of them). The kind is recognised by
+// content. A new format is a new folder beside kineto/ and run/ and one line in import.cpp.
 #pragma once
 
 #include <cstdint>

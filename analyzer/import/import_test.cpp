@@ -105,7 +105,7 @@ TEST(ImportJob, OneBadFileAmongGoodOnesIsAWarning) {
     messages += warning.message + "\n";
   }
   EXPECT_THAT(messages, HasSubstr("rank1.json: the file is empty"));
-  EXPECT_THAT(messages, HasSubstr("rank2.json: neither a trace of ours nor JSON"));
+  EXPECT_THAT(messages, HasSubstr("rank2.json: neither a trace of ours, nor JSON, nor a pickle"));
   EXPECT_THAT(messages, HasSubstr("rank3.json: JSON without an array \"traceEvents\""));
   EXPECT_THAT(messages, HasSubstr("rank4.json.gz: "));
 }
@@ -119,7 +119,7 @@ TEST(ImportJob, ErrorsSayWhatIsWrongAndWhatIsUnderstood) {
   EXPECT_THAT(import_error({folder.write("x.sqlite", "SQLite format 3")}),
               HasSubstr("SQLite file (an nsys export?)"));
   EXPECT_THAT(import_error({folder.write("x.txt", "hello")}),
-              HasSubstr("neither a trace of ours nor JSON. Understood are"));
+              HasSubstr("neither a trace of ours, nor JSON, nor a pickle. Understood are"));
   EXPECT_THAT(import_error({"/dev/null"}), HasSubstr("neither a file nor a folder"));
   folder.write("run/proc-a-1.lst", "x");
   folder.write("run/proc-a-2.lst", "x");

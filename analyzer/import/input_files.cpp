@@ -13,6 +13,7 @@
 #include <system_error>
 #include <utility>
 
+#include "analyzer/import/flight_recorder/flight_recorder.h"
 #include "analyzer/import/run/run.h"
 #include "trace/reader.h"
 
@@ -22,13 +23,21 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kUnderstood =
-    "Understood are run folders of `lockstep record` and their .lst files, and Kineto JSON (torch.profiler), "
-    "plain or gzip, "
-    "one file a rank or a folder of them";
+    "Understood are run folders of `lockstep record` and their .lst files, Kineto JSON (torch.profiler), "
+    "plain "
+    "or gzip, and dumps of PyTorch's flight recorder; one file a rank or a folder of them";
 
 bool is_trace_name(const fs::path& path) {
   const std::string name = path.filename().string();
   return name.ends_with(".json") || name.ends_with(".json.gz");
+}
+
+// "nccl_trace_rank_3", "_dump_3", "rank3.pickle": what flight recorders write has any name. Their content is
+// looked at before they count.
+bool may_be_dump_name(const fs::path& path) {
+  const std::string name = path.filename().string();
+  if (name.ends_with(".pickle") || name.ends_with(".pkl")) return true;
+  return !name.empty() && name.find('.') == std::string::npos && name.back() >= '0' && name.back() <= '9';
 }
 
 // The first bytes, uncompressed: zlib's gz functions pass plain files through.
@@ -53,9 +62,15 @@ Result<InputKind> kind_of(const fs::path& path) {
   if (text.starts_with("SQLite format 3"))
     return unknown("a SQLite file (an nsys export?), which can't be read yet");
   if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
+  if (flight_recorder::recognises(text)) return InputKind::flight_recorder;
   const std::size_t at = text.find_first_not_of(" \t\r\n");
   if (at == std::string_view::npos || text[at] == '{' || text[at] == '[') return InputKind::kineto;
-  return unknown("neither a trace of ours nor JSON");
+  return unknown("neither a trace of ours, nor JSON, nor a pickle");
+}
+
+bool is_dump(const fs::path& path) {
+  const Result<InputKind> kind = kind_of(path);
+  return kind.ok() && kind.value() == InputKind::flight_recorder;
 }
 
 class Finder {
@@ -114,12 +129,15 @@ class Finder {
          end;
          !error && at != end; at.increment(error)) {
       std::error_code ignored;
-      if (at->is_regular_file(ignored) && is_trace_name(at->path())) found.push_back(at->path());
+      if (!at->is_regular_file(ignored)) continue;
+      if (is_trace_name(at->path()) || (may_be_dump_name(at->path()) && is_dump(at->path())))
+        found.push_back(at->path());
     }
     if (error) return Error{fmt::format("{}: {}", folder.string(), error.message())};
     if (found.empty())
-      return Error{fmt::format("{}: no ranks in this folder (no rank-<N>.lst, *.json or *.json.gz). {}",
-                               folder.string(), kUnderstood)};
+      return Error{fmt::format(
+          "{}: no ranks in this folder (no rank-<N>.lst, *.json, *.json.gz or flight recorder's dump). {}",
+          folder.string(), kUnderstood)};
     std::sort(found.begin(), found.end());
     for (const fs::path& path : found) add_found(path);
     return {};

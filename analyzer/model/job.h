@@ -142,11 +142,21 @@ struct OpenOperation {
   Operation operation = Operation::unknown;
   std::int32_t peer = kNoRank;
   std::int64_t sequence = kNoSequence;
+  bool may_have_ended = false;  // its source knows of no ends
+};
+
+// How far a rank was in a group, where its source counts: also in operations that it no longer holds. Where a
+// group has messages besides collectives, they may be what was counted.
+struct GroupProgress {
+  std::uint32_t group = kNone;  // Job::groups
+  std::int64_t issued = kNoSequence;
+  std::int64_t ended = kNoSequence;
 };
 
 // How a rank's recording ended.
 struct Ending {
   std::vector<OpenOperation> operations;  // sorted by begin
+  std::vector<GroupProgress> progress;    // each group once
   std::vector<std::uint32_t> ranges;      // StringTable: other ranges still open, outermost first
   Nanoseconds recorded_until = kUnknownTime;
   bool closed = false;  // the process ended by itself, and its recording with it

@@ -198,6 +198,9 @@ void print_nothing(const Report& report, Page& page) {
   if (is_said({"nothing_recorded"})) {
     line.bold("Nothing was recorded")
         .text(": what was asked for (--steps, --delay, --duration, --sources) did not come to pass.");
+  } else if (is_said({"order_only"})) {
+    line.bold("No times were recorded")
+        .text(": a flight recorder tells the order of operations, and which of them had not ended.");
   } else if (damaged) {
     line.bold("Nothing measurable is left")
         .text(": the traces are cut or damaged where they hold device activity.");

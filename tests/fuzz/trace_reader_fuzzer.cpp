@@ -1,8 +1,8 @@
 // Fuzzes the trace reader with libFuzzer. Each input is tried as it is and once more with all its checksums
 // made right, so that the fuzzer reaches what lies behind them.
 //
-//   cmake --preset fuzz && cmake --build build/fuzz --target trace_reader_fuzzer trace_reader_corpus
-//   build/fuzz/fuzzers/trace_reader_corpus CORPUS
+//   cmake --preset fuzz && cmake --build build/fuzz --target trace_reader_fuzzer trace_reader_fuzzer_seeds
+//   build/fuzz/fuzzers/trace_reader_fuzzer_seeds CORPUS
 //   build/fuzz/fuzzers/trace_reader_fuzzer -max_total_time=600 -max_len=16384 CORPUS
 #include <cstddef>
 #include <cstdint>

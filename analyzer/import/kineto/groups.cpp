@@ -1,7 +1,6 @@
 #include "analyzer/import/kineto/groups.h"
 
 #include <algorithm>
-#include <charconv>
 #include <numeric>
 #include <utility>
 
@@ -14,30 +13,6 @@ namespace {
 constexpr std::int32_t kLargestGroup = 1 << 24;
 
 }  // namespace
-
-RankList parse_ranks(std::string_view text) {
-  RankList list;
-  const char* at = text.data();
-  const char* const end = at + text.size();
-  while (at != end) {
-    if (*at >= '0' && *at <= '9') {
-      std::int32_t rank = 0;
-      const auto parsed = std::from_chars(at, end, rank);
-      if (parsed.ec != std::errc()) {
-        list.cut = true;
-        return list;
-      }
-      list.ranks.push_back(rank);
-      at = parsed.ptr;
-      continue;
-    }
-    if (*at != '[' && *at != ']' && *at != ',' && *at != ' ' && *at != '"' && *at != '\n' && *at != '\r' &&
-        *at != '\t')
-      list.cut = true;
-    ++at;
-  }
-  return list;
-}
 
 std::uint32_t GroupTable::find(const DeviceArguments& arguments) {
   if (arguments.group_name.empty() && arguments.group_ranks.empty()) return kNone;

@@ -9,17 +9,10 @@
 #include <vector>
 
 #include "analyzer/import/kineto/event_fields.h"
+#include "analyzer/import/rank/rank_list.h"
 #include "analyzer/model/job.h"
 
 namespace lockstep::analyzer::kineto {
-
-// "[0, 1, 2]" or "0,1,2". `cut` is set where an ellipsis says that there are more, or where the text is no
-// list of numbers.
-struct RankList {
-  std::vector<std::int32_t> ranks;  // in the order of the group: a group rank is an index
-  bool cut = false;
-};
-RankList parse_ranks(std::string_view text);
 
 class GroupTable {
  public:

@@ -81,30 +81,6 @@ KernelKind kernel_kind(std::string_view name) {
   return KernelKind::compute;
 }
 
-DataType data_type_of(std::string_view dtype) {
-  static constexpr std::array<std::pair<std::string_view, DataType>, 16> kTypes{{
-      {"Float", DataType::float32},
-      {"BFloat16", DataType::bfloat16},
-      {"Half", DataType::float16},
-      {"Double", DataType::float64},
-      {"Byte", DataType::uint8},
-      {"Bool", DataType::uint8},
-      {"Char", DataType::int8},
-      {"Int", DataType::int32},
-      {"Long", DataType::int64},
-      {"UInt32", DataType::uint32},
-      {"UInt64", DataType::uint64},
-      {"Float8_e4m3fn", DataType::float8_e4m3},
-      {"Float8_e4m3fnuz", DataType::float8_e4m3},
-      {"Float8_e5m2", DataType::float8_e5m2},
-      {"Float8_e5m2fnuz", DataType::float8_e5m2},
-      {"QUInt8", DataType::uint8},
-  }};
-  for (const auto& [text, type] : kTypes)
-    if (text == dtype) return type;
-  return DataType::unknown;
-}
-
 std::optional<std::int64_t> profiler_step(std::string_view name) {
   constexpr std::string_view kPrefix = "ProfilerStep#";
   if (!name.starts_with(kPrefix)) return std::nullopt;

@@ -17,9 +17,6 @@ Category category_of(std::string_view cat);
 enum class KernelKind : std::uint8_t { compute, communication, unclassified };
 KernelKind kernel_kind(std::string_view name);
 
-// c10's names of element types: "Float", "BFloat16", "Long", …
-trace::DataType data_type_of(std::string_view dtype);
-
 // n of "ProfilerStep#n".
 std::optional<std::int64_t> profiler_step(std::string_view name);
 

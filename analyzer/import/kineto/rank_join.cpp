@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "analyzer/import/kineto/decimal_time.h"
-#include "analyzer/import/kineto/file_name.h"
 #include "analyzer/import/kineto/rank_builder.h"
+#include "analyzer/import/rank/file_name.h"
 #include "analyzer/import/rank/names.h"
 
 namespace lockstep::analyzer::kineto {

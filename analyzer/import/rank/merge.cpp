@@ -223,6 +223,24 @@ std::vector<std::uint32_t> merge_groups(Job& job, const std::vector<RankImport>&
   return ids;
 }
 
+// Groups whose members no file names have those that tell of it.
+void fill_members_by_holders(std::vector<RankImport>& imports) {
+  std::map<std::pair<std::string, std::string>, std::set<std::int32_t>> holders;
+  for (const RankImport& import : imports) {
+    if (!import.groups_are_its_own) continue;
+    for (const JobGroup& group : import.groups)
+      holders[{group.name, group.description}].insert(import.trace.rank);
+  }
+  for (RankImport& import : imports) {
+    if (!import.groups_are_its_own) continue;
+    for (JobGroup& group : import.groups) {
+      if (!group.ranks.empty()) continue;
+      const std::set<std::int32_t>& ranks = holders[{group.name, group.description}];
+      group.ranks.assign(ranks.begin(), ranks.end());
+    }
+  }
+}
+
 void merge_strings(Job& job, RankImport& import, bool first) {
   if (first) {
     job.strings = std::move(import.strings);
@@ -267,6 +285,7 @@ Result<Job> merge_ranks(std::string path, std::vector<RankImport> imports, std::
             "not all members of these communicators are known, because not all their ranks were recorded, or "
             "one process has several: {}",
             unknown));
+  fill_members_by_holders(imports);
   std::vector<std::vector<std::uint32_t>> group_ids;
   for (const RankImport& import : imports) group_ids.push_back(merge_groups(job, imports, import));
   for (std::size_t i = 0; i < imports.size(); ++i) {
@@ -275,6 +294,8 @@ Result<Job> merge_ranks(std::string path, std::vector<RankImport> imports, std::
       if (communication.group != kNone) communication.group = group_ids[i][communication.group];
     for (OpenOperation& operation : imports[i].trace.ending.operations)
       if (operation.group != kNone) operation.group = group_ids[i][operation.group];
+    for (GroupProgress& progress : imports[i].trace.ending.progress)
+      if (progress.group != kNone) progress.group = group_ids[i][progress.group];
     merge_strings(job, import, i == 0);
     for (Warning& warning : import.warnings) {
       warning.rank = import.trace.rank;  // some were said before the rank was known

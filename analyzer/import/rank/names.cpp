@@ -48,6 +48,30 @@ Operation operation_in_name(std::string_view name) {
   return Operation::unknown;
 }
 
+trace::DataType data_type_of(std::string_view dtype) {
+  static constexpr std::array<std::pair<std::string_view, trace::DataType>, 16> kTypes{{
+      {"Float", trace::DataType::float32},
+      {"BFloat16", trace::DataType::bfloat16},
+      {"Half", trace::DataType::float16},
+      {"Double", trace::DataType::float64},
+      {"Byte", trace::DataType::uint8},
+      {"Bool", trace::DataType::uint8},
+      {"Char", trace::DataType::int8},
+      {"Int", trace::DataType::int32},
+      {"Long", trace::DataType::int64},
+      {"UInt32", trace::DataType::uint32},
+      {"UInt64", trace::DataType::uint64},
+      {"Float8_e4m3fn", trace::DataType::float8_e4m3},
+      {"Float8_e4m3fnuz", trace::DataType::float8_e4m3},
+      {"Float8_e5m2", trace::DataType::float8_e5m2},
+      {"Float8_e5m2fnuz", trace::DataType::float8_e5m2},
+      {"QUInt8", trace::DataType::uint8},
+  }};
+  for (const auto& [text, type] : kTypes)
+    if (text == dtype) return type;
+  return trace::DataType::unknown;
+}
+
 bool is_point_to_point(Operation operation) {
   return operation == Operation::send || operation == Operation::recv || operation == Operation::send_recv;
 }

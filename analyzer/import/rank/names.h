@@ -12,6 +12,9 @@ namespace lockstep::analyzer {
 // (`nccl:all_to_all`). Case and underscores do not matter, and what follows a '(' or '<' does not count.
 trace::Operation operation_in_name(std::string_view name);
 
+// c10's names of element types: "Float", "BFloat16", "Long", …
+trace::DataType data_type_of(std::string_view dtype);
+
 bool is_point_to_point(trace::Operation operation);
 
 // The pass that a name begins with: `forward`, `backward`; else other. For ranges whose source says no pass.

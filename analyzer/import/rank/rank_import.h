@@ -23,6 +23,8 @@ struct RankImport {
   std::vector<Warning> warnings;
   std::string source;           // "kineto", "lockstep"
   std::int32_t world_size = 0;  // as the file declares it; 0: it does not
+  // The rank is a member of all its groups: where a file names no members, those are who tell of the group.
+  bool groups_are_its_own = false;
   // The clock that the times were read from, and the reading of it that they count from: files that name the
   // same clock are related exactly. `realtime_of_zero` (time 0 in ns since 1970) relates different clocks, as
   // well as their hosts' wall clocks agree.

@@ -1,10 +1,10 @@
-#include "analyzer/import/kineto/file_name.h"
+#include "analyzer/import/rank/file_name.h"
 
 #include <algorithm>
 #include <charconv>
 #include <string>
 
-namespace lockstep::analyzer::kineto {
+namespace lockstep::analyzer {
 namespace {
 
 bool is_digit(char c) {
@@ -46,4 +46,4 @@ std::optional<std::int32_t> rank_in_file_name(std::string_view path) {
   return number_at(name, begin);
 }
 
-}  // namespace lockstep::analyzer::kineto
+}  // namespace lockstep::analyzer

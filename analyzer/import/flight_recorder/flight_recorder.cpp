@@ -1,0 +1,100 @@
+#include "analyzer/import/flight_recorder/flight_recorder.h"
+
+#include <fmt/format.h>
+#include <zlib.h>
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "analyzer/import/flight_recorder/document.h"
+#include "analyzer/import/flight_recorder/dump.h"
+#include "analyzer/import/flight_recorder/json.h"
+#include "analyzer/import/flight_recorder/pickle.h"
+#include "analyzer/import/flight_recorder/rank_of_dump.h"
+#include "analyzer/import/rank/file_name.h"
+
+namespace lockstep::analyzer::flight_recorder {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::uint64_t kLargestFile = std::uint64_t{1} << 30U;
+
+// Plain or gzip: zlib passes plain files through.
+Result<std::string> contents_of(const fs::path& path) {
+  const auto error = [&](const std::string& what) {
+    return Error{fmt::format("{}: {}", path.string(), what)};
+  };
+  const std::unique_ptr<gzFile_s, int (*)(gzFile)> file(gzopen(path.c_str(), "rb"), gzclose);
+  if (file == nullptr) return error("can't be opened (permissions?)");
+  constexpr std::size_t kPiece = std::size_t{1} << 20U;
+  std::string bytes;
+  for (;;) {
+    const std::size_t before = bytes.size();
+    bytes.resize(before + kPiece);
+    const int got = gzread(file.get(), bytes.data() + before, kPiece);
+    bytes.resize(before + static_cast<std::size_t>(std::max(got, 0)));
+    if (got < 0 && bytes.empty()) return error("can't be read: damaged, or no permission");
+    if (got <= 0) return bytes;  // what a damaged gzip file holds up to there is worth reading
+    if (bytes.size() > kLargestFile) return error("more than 1 GiB: more than any flight recorder's dump");
+  }
+}
+
+}  // namespace
+
+bool recognises(std::string_view beginning) {
+  if (looks_like_pickle(std::as_bytes(std::span(beginning.data(), beginning.size())))) return true;
+  const std::size_t at = beginning.find_first_not_of(" \t\r\n");
+  if (at == std::string_view::npos || beginning[at] != '{') return false;
+  if (beginning.find("\"traceEvents\"") != std::string_view::npos) return false;
+  for (const char* field :
+       {"\"comm_lib_version\"", "\"nccl_version\"", "\"pg_status\"", "\"collective_seq_id\""})
+    if (beginning.find(field) != std::string_view::npos) return true;
+  return false;
+}
+
+Result<RankImport> import_bytes(std::span<const std::byte> bytes, const fs::path& path) {
+  const std::string file = path.string();
+  if (bytes.empty()) return Error{fmt::format("{}: the file is empty", file)};
+  Document document;
+  std::optional<std::string> problem;
+  if (looks_like_pickle(bytes)) {
+    std::optional<PickleProblem> found = read_pickle(bytes, document);
+    if (found && found->refused) return Error{fmt::format("{}: {}", file, found->message)};
+    if (found) problem = std::move(found->message);
+  } else {
+    problem = read_json({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, document);
+  }
+  const std::optional<Dump> dump = read_dump(document);
+  if (!dump) {
+    return Error{
+        problem
+            ? fmt::format("{}: no flight recorder's dump could be read: {}", file, *problem)
+            : fmt::format("{}: neither \"entries\" nor \"pg_config\": not a flight recorder's dump", file)};
+  }
+  const std::optional<std::int32_t> rank = rank_in_file_name(file);
+  RankImport import = rank_of_dump(*dump, file, rank);
+  if (problem) {
+    import.warn("file_damaged", fmt::format("{}: {}; the {} before are used", file, *problem,
+                                            counted(dump->entries.size(), "record", "records")));
+    import.trace.lost.push_back({-kLatest, kLatest});
+  }
+  if (dump->unreadable > 0) {
+    import.warn("events_unreadable",
+                fmt::format("{}: {} no records and left out", file,
+                            counted(dump->unreadable, "element of entries is", "elements of entries are")));
+    import.trace.dropped_events += dump->unreadable;
+  }
+  return import;
+}
+
+Result<RankImport> import_file(const fs::path& path) {
+  const Result<std::string> bytes = contents_of(path);
+  if (!bytes.ok()) return bytes.error();
+  return import_bytes(std::as_bytes(std::span(bytes.value().data(), bytes.value().size())), path);
+}
+
+}  // namespace lockstep::analyzer::flight_recorder

@@ -1,0 +1,29 @@
+// Reads one rank's dump of PyTorch's flight recorder (TORCH_NCCL_TRACE_BUFFER_SIZE): what NCCL or Gloo wrote
+// when a collective timed out, as a pickle or as JSON. It tells which operations the rank had issued, and
+// which of them had not ended; of times it knows when they were issued, and when the watchdog saw them end.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <span>
+#include <string_view>
+
+#include "analyzer/import/rank/rank_import.h"
+#include "trace/result.h"
+
+namespace lockstep::analyzer::flight_recorder {
+
+// Whether a file that begins like this is such a dump. JSON is told by the names of its first fields.
+bool recognises(std::string_view beginning);
+
+// Errors: missing or unreadable file, of more than 1 GiB, empty, neither pickle nor JSON, a pickle that would
+// run code, data that is no dump. A file that is cut or damaged further on gives what stands before, and a
+// warning.
+Result<RankImport> import_file(const std::filesystem::path& path);
+
+// The same of bytes in memory; `path` is for messages and may name the rank.
+Result<RankImport> import_bytes(std::span<const std::byte> bytes, const std::filesystem::path& path);
+
+}  // namespace lockstep::analyzer::flight_recorder

@@ -1,0 +1,16 @@
+// From a dump's records to one rank of a job: what had not ended is open, what had is an activity, as far as
+// its times are known.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "analyzer/import/flight_recorder/dump.h"
+#include "analyzer/import/rank/rank_import.h"
+
+namespace lockstep::analyzer::flight_recorder {
+
+RankImport rank_of_dump(const Dump& dump, const std::string& file, std::optional<std::int32_t> rank);
+
+}  // namespace lockstep::analyzer::flight_recorder

@@ -1,0 +1,88 @@
+#include "analyzer/import/rank/names.h"
+
+#include <gtest/gtest.h>
+
+#include <optional>
+#include <utility>
+
+#include "analyzer/import/rank/file_name.h"
+#include "analyzer/import/rank/rank_list.h"
+
+namespace lockstep::analyzer {
+namespace {
+
+using trace::Operation;
+
+TEST(OperationInName, KnowsKernelsCollectivesAndRanges) {
+  const std::pair<const char*, Operation> expected[] = {
+      {"ncclDevKernel_AllReduce_Sum_bf16_RING_LL(ncclDevKernelArgsStorage<4096ul>)", Operation::all_reduce},
+      {"ncclKernel_ReduceScatter_RING_LL_Sum_float", Operation::reduce_scatter},
+      {"ncclKernel_AllGather_RING_LL_Sum_int8_t", Operation::all_gather},
+      {"ncclKernel_Broadcast_RING_LL_Sum_int8_t", Operation::broadcast},
+      {"ncclKernel_Reduce_RING_LL_Sum_float", Operation::reduce},
+      {"ncclKernel_SendRecv_RING_SIMPLE_Sum_int8_t(ncclDevComm*, unsigned long, ncclWork*)",
+       Operation::send_recv},
+      {"allreduce", Operation::all_reduce},
+      {"_allgather_base", Operation::all_gather},
+      {"allgather_into_tensor_coalesced", Operation::all_gather},
+      {"_reduce_scatter_base", Operation::reduce_scatter},
+      {"reduce_scatter_tensor_coalesced", Operation::reduce_scatter},
+      {"all_to_allv", Operation::all_to_all},
+      {"alltoall_base", Operation::all_to_all},
+      {"_broadcast_oop", Operation::broadcast},
+      {"gather", Operation::gather},
+      {"scatter", Operation::scatter},
+      {"barrier", Operation::barrier},
+      {"nccl:all_reduce_barrier", Operation::barrier},
+      {"nccl:_all_gather_base", Operation::all_gather},
+      {"nccl:send 0->1", Operation::send},
+      {"nccl:recv 1<-0", Operation::recv},
+      {"nccl:coalesced", Operation::unknown},
+      {"ncclDevKernel_Generic_4(ncclDevKernelArgsStorage<4096ul>)", Operation::unknown},
+      {"void mscclpp::collective::allreduceRsAg<__half>(void*)", Operation::all_reduce},
+      {"", Operation::unknown}};
+  for (const auto& [name, operation] : expected) EXPECT_EQ(operation_in_name(name), operation) << name;
+}
+
+TEST(NamesDataLoading, IsAnyCaseWithOrWithoutUnderscore) {
+  for (const char* name :
+       {"enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", "data_loader", "DATALOADER",
+        "torch/utils/data/dataloader.py(621): __next__", "my Data_Loader step"})
+    EXPECT_TRUE(names_data_loading(name)) << name;
+  for (const char* name :
+       {"data loader", "loader", "data__loader", "dataload", "", "ataloader", "data-loader"})
+    EXPECT_FALSE(names_data_loading(name)) << name;
+}
+
+TEST(DataTypeOf, KnowsC10sNames) {
+  EXPECT_EQ(data_type_of("Float"), trace::DataType::float32);
+  EXPECT_EQ(data_type_of("BFloat16"), trace::DataType::bfloat16);
+  EXPECT_EQ(data_type_of("Float8_e4m3fn"), trace::DataType::float8_e4m3);
+  EXPECT_EQ(data_type_of("Long"), trace::DataType::int64);
+  EXPECT_EQ(data_type_of("Quark"), trace::DataType::unknown);
+}
+
+TEST(RankInFileName, TakesTheNumberBehindRankOrWorker) {
+  const std::pair<const char*, int> expected[] = {
+      {"rank-3.json", 3},          {"runs/rank_7/trace_rank12.json.gz", 12},
+      {"Rank=5.pt.trace.json", 5}, {"worker3_step_12.1694128201545.pt.trace.json", 3},
+      {"worker11_rank2.json", 2},  {"trace_3.json", 3},
+      {"trace-14.json.gz", 14},    {"9.json", 9}};
+  for (const auto& [name, rank] : expected) EXPECT_EQ(rank_in_file_name(name), rank) << name;
+  for (const char* name : {"trace.json", "rank.json", "rank7/trace.json", "host7.json", "a_b.3.json", "",
+                           "trace_99999999999.json", "frankfurt.json", "rank-x3.json"})
+    EXPECT_EQ(rank_in_file_name(name), std::nullopt) << name;
+}
+
+TEST(RankList, IsReadFromTextAndCutOnesAreTold) {
+  EXPECT_EQ(parse_ranks("[0, 8, 16]").ranks, (std::vector<std::int32_t>{0, 8, 16}));
+  EXPECT_FALSE(parse_ranks("[0, 8, 16]").cut);
+  EXPECT_EQ(parse_ranks("3,1").ranks, (std::vector<std::int32_t>{3, 1})) << "in the order of the group";
+  EXPECT_TRUE(parse_ranks("[0, 1, ...]").cut);
+  EXPECT_TRUE(parse_ranks("all").cut);
+  EXPECT_TRUE(parse_ranks("[99999999999]").cut);
+  EXPECT_TRUE(parse_ranks("").ranks.empty());
+}
+
+}  // namespace
+}  // namespace lockstep::analyzer
