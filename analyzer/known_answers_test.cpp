@@ -153,6 +153,36 @@ TEST_F(KnownAnswers, HtaPairHasSixImpossibleMatches) {
   EXPECT_EQ(result.analysis.report.unmatched, 12);
 }
 
+// Two GPUs of one report. All waits say device 0, those of the second process too.
+TEST_F(KnownAnswers, NsysOfTwoGpus) {
+  const Analyzed result = analyzed({"nsys-2gpu/mfu_2gpu_before.sqlite.gz"});
+  ASSERT_EQ(result.job.ranks.size(), 2u);
+  expect_exact_partitions(result.analysis);
+  const struct {
+    std::size_t kernels;
+    std::int64_t communication_ns, compute_ns;
+  } expected[] = {{1993, 17'172'652, 253'690'832}, {2017, 8'229'100, 256'095'624}};
+  for (std::size_t rank = 0; rank < 2; ++rank) {
+    std::size_t kernels = 0;
+    for (const Activity& activity : result.job.ranks[rank].activities)
+      kernels += activity.communication != kNone || activity.activity_class == Class::compute ? 1 : 0;
+    EXPECT_EQ(kernels, expected[rank].kernels);
+    const Measures& measures = result.analysis.report.ranks[rank].measures;
+    EXPECT_EQ(measures.communication_ns, expected[rank].communication_ns);
+    EXPECT_EQ(measures.compute_ns, expected[rank].compute_ns);
+    EXPECT_EQ(measures.overlap_ns, 0);
+  }
+  EXPECT_EQ(result.analysis.report.unmatched, 0);
+  ASSERT_EQ(result.analysis.report.collectives.size(), 33u);
+  // NCCL's kernel is SendRecv in all of them; PyTorch's ranges around the launches know better of some.
+  for (const CollectiveReport& collective : result.analysis.report.collectives) {
+    EXPECT_TRUE(collective.operation == Operation::send_recv ||
+                collective.operation == Operation::all_to_all);
+    EXPECT_EQ(collective.ranks.size(), 2u);
+    EXPECT_FALSE(collective.partial);
+  }
+}
+
 std::vector<std::string> titles_of(const Report& report, const std::string& code) {
   std::vector<std::string> titles;
   for (const Finding& finding : report.findings)

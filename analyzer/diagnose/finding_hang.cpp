@@ -283,7 +283,9 @@ void find_hang(const FindingContext& context, std::vector<Finding>& findings) {
   const std::vector<StuckDevice> stuck = find_stuck_devices(job);
   std::set<std::int32_t> stuck_ranks;
   for (const StuckDevice& one : stuck) stuck_ranks.insert(job.ranks[one.rank].rank);
-  for (const OperationKey& key : worth_telling(hung, ranks_that_hold_up(job, hung, stuck_ranks)))
+  std::set<std::int32_t> holding_up = ranks_that_hold_up(job, hung, stuck_ranks);
+  if (holding_up.empty()) holding_up = ranks_that_hold_up(job, hung, {});
+  for (const OperationKey& key : worth_telling(hung, std::move(holding_up)))
     findings.push_back(describe_hang(job, hung, key));
   find_stuck(job, stuck, findings);
 }

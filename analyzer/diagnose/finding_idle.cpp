@@ -35,21 +35,21 @@ void find_data_loading(const FindingContext& context, std::vector<Finding>& find
   findings.push_back(std::move(finding));
 }
 
-void find_host_bound(const FindingContext& context, std::vector<Finding>& findings) {
-  // On a CPU lane the host and the device are one: time between computations is not a launch that came late.
-  if (context.on_cpu || !context.is_worth(context.total(Cause::host_bound), kHostPermille)) return;
+bool launches_are_known(const FindingContext& context) {
   std::int64_t gaps = 0, without_launch = 0;
   for (const RankTimeline::Gaps& rank : context.diagnosis.gaps) {
     gaps += rank.count;
     without_launch += rank.without_launch;
   }
-  if (without_launch * 10 > gaps) return;  // cannot be told
-  Finding finding = finding_of(context, Cause::host_bound, "host_bound",
-                               "devices idle because the host has not launched their next work yet");
-  finding.remedy =
-      "torch.compile(mode=\"reduce-overhead\") or CUDA graphs: fewer and earlier launches; remove .item(), "
-      ".cpu() and "
-      "torch.cuda.synchronize() from the step";
+  return without_launch * 10 <= gaps;
+}
+
+void find_host_bound(const FindingContext& context, std::vector<Finding>& findings) {
+  // On a CPU lane the host and the device are one: time between computations is not a launch that came late.
+  if (context.on_cpu || !context.is_worth(context.total(Cause::host_bound), kHostPermille)) return;
+  if (!launches_are_known(context)) return;  // cannot be told
+  Finding finding = finding_of(context, Cause::host_bound, "host_bound", kHostBoundTitle);
+  finding.remedy = kHostBoundRemedy;
   findings.push_back(std::move(finding));
 }
 

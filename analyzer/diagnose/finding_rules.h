@@ -33,6 +33,13 @@ void find_bucket_sizes(const FindingContext& context, std::vector<Finding>& find
 void find_lack_of_overlap(const FindingContext& context,
                           std::vector<Finding>& findings);  // after the buckets
 void find_data_loading(const FindingContext& context, std::vector<Finding>& findings);
+inline constexpr const char* kHostBoundTitle =
+    "devices idle because the host has not launched their next work yet";
+inline constexpr const char* kHostBoundRemedy =
+    "torch.compile(mode=\"reduce-overhead\") or CUDA graphs: fewer and earlier launches; remove .item(), "
+    ".cpu() and torch.cuda.synchronize() from the step";
+// Of nine gaps in ten at least: then it can be told whether the host was late.
+bool launches_are_known(const FindingContext& context);
 void find_host_bound(const FindingContext& context, std::vector<Finding>& findings);
 void find_exposed_copies(const FindingContext& context, std::vector<Finding>& findings);
 void find_pipeline_losses(const FindingContext& context, std::vector<Finding>& findings);

@@ -191,9 +191,13 @@ void find_unexplained_losses(const FindingContext& context, std::vector<Finding>
          "put NVTX ranges around what the training loop does there (docs/instrumentation.md), and see what "
          "else runs on these cores"});
   } else {
-    rules.apply(Cause::host_bound, {"host_bound"},
-                {"idle_without_launches", "devices idle, and too few launches were recorded to say why",
-                 "record the CUDA runtime's calls too: torch.profiler with activities CPU and CUDA"});
+    rules.apply(
+        Cause::host_bound, {"host_bound"},
+        launches_are_known(context)
+            ? Words{"host_bound", kHostBoundTitle, kHostBoundRemedy}
+            : Words{"idle_without_launches", "devices idle, and too few launches were recorded to say why",
+                    "record the CUDA runtime's calls too: torch.profiler with activities CPU and CUDA, "
+                    "`nsys profile --trace=cuda,nvtx`"});
   }
   rules.apply(Cause::other, {},
               {"unexplained_idle", "time that the trace does not explain",

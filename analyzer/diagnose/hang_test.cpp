@@ -268,18 +268,34 @@ TEST(Hang, WhatARankHasCountedItCameTo) {
 
 TEST(Hang, ADeviceThatHasNotEndedWhatAllOthersHaveStandsStill) {
   Job job = hung_job({1}, 60 * kSecond, true);
-  for (const std::size_t rank : {0U, 2U, 3U}) job.ranks[rank].ending.progress = {{0, 3, 3}};
+  for (RankTrace& rank : job.ranks) rank.device = "cuda:0";
+  job.ranks[1].ending.operations.push_back(job.ranks[1].ending.operations[0]);
+  job.ranks[1].ending.operations[1].sequence = 4;
+  for (const std::size_t rank : {0U, 2U, 3U}) job.ranks[rank].ending.progress = {{0, 4, 4}};
   const Finding found = finding(report_of(job), "device_stuck");
   EXPECT_EQ(found.title, "the device of rank 1 stands still");
   EXPECT_THAT(found.evidence, Contains(HasSubstr("rank 1 has not ended all_reduce gradients")));
-  job.ranks[2].ending.progress = {{0, 3, 2}};  // another is still in it
+  job.ranks[2].ending.progress = {{0, 4, 3}};  // another is still in it
   EXPECT_THAT(codes_of(report_of(job).findings), Not(Contains("device_stuck")));
-  job.ranks[2].ending.progress = {{0, 3, 3}};
+  job.ranks[2].ending.progress = {{0, 4, 4}};
   job.ranks[1].ending.operations[0].operation = Operation::broadcast;  // its root need not wait
   EXPECT_THAT(codes_of(report_of(job).findings), Not(Contains("device_stuck")));
   job.ranks[1].ending.operations[0].operation = Operation::all_reduce;
+  job.ranks[1].device = "cpu";
+  EXPECT_THAT(codes_of(report_of(job).findings), Not(Contains("device_stuck")));
+  job.ranks[1].device = "cuda:0";
+  EXPECT_THAT(codes_of(report_of(job).findings), Contains("device_stuck"));
   for (RankTrace& rank : job.ranks) rank.ending.hang_noted = kUnknownTime;  // killed while the others went on
   EXPECT_THAT(codes_of(report_of(job).findings), Not(Contains("device_stuck")));
+}
+
+// The trace of rank 0 ended before it could see the end of its last operation but one.
+TEST(Hang, AnEndThatWasNotSeenDoesNotHideWhoNeverCame) {
+  Job job = hung_job({0}, 60 * kSecond, true);
+  job.ranks[0].ending.operations.push_back(job.ranks[0].ending.operations[0]);
+  job.ranks[0].ending.operations[1].sequence = 4;
+  for (const std::size_t rank : {1U, 2U, 3U}) job.ranks[rank].ending.progress = {{0, 3, 3}};
+  EXPECT_THAT(finding(report_of(job), "hang").title, HasSubstr("number 4): ranks 1, 2, 3 never came"));
 }
 
 TEST(Hang, WhereNoEndsAreToldOnlyAnAbsenceMakesAHang) {

@@ -8,6 +8,9 @@
 namespace lockstep::analyzer {
 namespace {
 
+// One may have ended on all ranks at about the time when the trace of this one did.
+constexpr std::size_t kLeastOperations = 2;
+
 bool needs_every_rank(Operation operation) {
   switch (operation) {
     case Operation::all_reduce:
@@ -62,6 +65,7 @@ std::vector<StuckDevice> find_stuck_devices(const Job& job) {
   const Ended ended(job);
   for (std::size_t i = 0; i < job.ranks.size(); ++i) {
     const RankTrace& rank = job.ranks[i];
+    if (rank.device == "cpu") continue;
     StuckDevice device{i, {}, 0};
     for (const OpenOperation& operation : rank.ending.operations) {
       // Without a silence that somebody noted, a recording that ended a little earlier looks the same.
@@ -76,7 +80,7 @@ std::vector<StuckDevice> find_stuck_devices(const Job& job) {
           });
       if (others_ended && device.operations++ == 0) device.operation = operation;
     }
-    if (device.operations > 0) stuck.push_back(device);
+    if (device.operations >= kLeastOperations) stuck.push_back(device);
   }
   return stuck;
 }

@@ -14,7 +14,8 @@ struct StuckDevice {
 };
 
 // Of operations in which every rank needs every other, and whose ends the sources know: an end on another
-// rank says that this rank's part was done. At most one a rank, in the order of ranks.
+// rank says that this rank's part was done. Two of them at least, and not on a CPU. At most one a rank, in
+// the order of ranks.
 std::vector<StuckDevice> find_stuck_devices(const Job& job);
 
 }  // namespace lockstep::analyzer

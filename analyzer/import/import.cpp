@@ -1,13 +1,17 @@
 #include "analyzer/import/import.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <atomic>
 #include <exception>
 #include <filesystem>
+#include <iterator>
 #include <mutex>
 #include <new>
+#include <set>
+#include <string>
 #include <system_error>
 #include <thread>
 #include <utility>
@@ -16,6 +20,7 @@
 #include "analyzer/import/flight_recorder/flight_recorder.h"
 #include "analyzer/import/input_files.h"
 #include "analyzer/import/kineto/kineto.h"
+#include "analyzer/import/nsys/nsys.h"
 #include "analyzer/import/rank/merge.h"
 #include "analyzer/import/run/run.h"
 
@@ -34,9 +39,31 @@ auto guarded(const std::filesystem::path& path, F&& work) -> decltype(work()) {
   }
 }
 
+Result<std::vector<RankImport>> alone(Result<RankImport> rank) {
+  if (!rank.ok()) return rank.error();
+  std::vector<RankImport> ranks;
+  ranks.push_back(std::move(rank).value());
+  return ranks;
+}
+
+Result<std::vector<RankImport>> read_small(const InputFile& file, const ImportOptions& options) {
+  switch (file.kind) {
+    case InputKind::run_file:
+      return alone(run::import_file(file.path, {options.keep_host_ranges}));
+    case InputKind::flight_recorder:
+      return alone(flight_recorder::import_file(file.path));
+    case InputKind::nsys:
+      return nsys::import_file(file.path, {options.keep_host_ranges});
+    case InputKind::kineto:
+      break;
+  }
+  return Error{fmt::format("{}: of no known kind", file.path.string())};
+}
+
 // Files are read in parallel, each by one thread; the table of a file is private to it until the ranks are
 // merged.
-std::vector<Result<RankImport>> read_all(const std::vector<InputFile>& files, const ImportOptions& options) {
+std::vector<Result<std::vector<RankImport>>> read_all(const std::vector<InputFile>& files,
+                                                      const ImportOptions& options) {
   std::uint64_t total = 0;
   for (const InputFile& file : files) total += file.size;
   std::mutex mutex;
@@ -49,25 +76,15 @@ std::vector<Result<RankImport>> read_all(const std::vector<InputFile>& files, co
   kineto::Options kineto_options;
   kineto_options.keep_host_ranges = options.keep_host_ranges;
   if (options.progress) kineto_options.progress = progress;
-  const auto read_one = [&](const InputFile& file) -> Result<RankImport> {
-    switch (file.kind) {
-      case InputKind::kineto:
-        return kineto::import_file(file.path, kineto_options);
-      case InputKind::run_file: {
-        Result<RankImport> result = run::import_file(file.path, {options.keep_host_ranges});
-        if (options.progress) progress(file.size);
-        return result;
-      }
-      case InputKind::flight_recorder: {
-        Result<RankImport> result = flight_recorder::import_file(file.path);
-        if (options.progress) progress(file.size);
-        return result;
-      }
-    }
-    return Error{fmt::format("{}: of no known kind", file.path.string())};
+  const auto read_one = [&](const InputFile& file) -> Result<std::vector<RankImport>> {
+    // Kineto's tells its progress itself.
+    if (file.kind == InputKind::kineto) return alone(kineto::import_file(file.path, kineto_options));
+    Result<std::vector<RankImport>> result = read_small(file, options);
+    if (options.progress) progress(file.size);
+    return result;
   };
 
-  std::vector<Result<RankImport>> results(files.size(), Error{});
+  std::vector<Result<std::vector<RankImport>>> results(files.size(), Error{});
   std::atomic<std::size_t> next = 0;
   const auto work = [&] {
     for (std::size_t i = next++; i < files.size(); i = next++)
@@ -86,17 +103,43 @@ std::vector<Result<RankImport>> read_all(const std::vector<InputFile>& files, co
   return results;
 }
 
+// Ranks that their files do not name: those of later files count on from those before.
+void number_assumed_ranks(std::vector<RankImport>& ranks, std::vector<Warning>& warnings) {
+  std::set<std::int32_t> taken;
+  for (const RankImport& rank : ranks)
+    if (rank.rank_known && !rank.rank_is_assumed) taken.insert(rank.trace.rank);
+  std::vector<std::string> said;
+  std::int32_t next = 0;
+  for (RankImport& rank : ranks) {
+    if (!rank.rank_is_assumed) continue;
+    while (taken.contains(next)) ++next;
+    rank.trace.rank = next++;
+    if (said.size() < 16)
+      said.push_back(fmt::format("{} of {} is rank {}", rank.trace.device,
+                                 std::filesystem::path(rank.trace.file).filename().string(),
+                                 rank.trace.rank));
+  }
+  if (next > 0)
+    warnings.push_back(
+        {"ranks_assumed",
+         fmt::format("no file says which rank is which: they are numbered by process and device "
+                     "({})",
+                     fmt::join(said, ", ")),
+         kNoRank});
+}
+
 Result<Job> import_all(const std::vector<std::string>& paths, const ImportOptions& options) {
   Result<InputFiles> found = find_input_files(paths);
   if (!found.ok()) return found.error();
   std::vector<Warning> warnings = std::move(found.value().warnings);
   std::vector<RankImport> ranks;
-  for (Result<RankImport>& result : read_all(found.value().files, options)) {
+  for (Result<std::vector<RankImport>>& result : read_all(found.value().files, options)) {
     if (result.ok())
-      ranks.push_back(std::move(result).value());
+      std::move(result.value().begin(), result.value().end(), std::back_inserter(ranks));
     else
       warnings.push_back({"file_unreadable", result.error().message, kNoRank});
   }
+  number_assumed_ranks(ranks, warnings);
   // One file, one reason: nothing to add.
   if (ranks.empty() && warnings.size() == 1) return Error{std::move(warnings.front().message)};
   Result<Job> job = merge_ranks(fmt::format("{}", fmt::join(paths, " ")), std::move(ranks),

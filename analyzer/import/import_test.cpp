@@ -117,7 +117,7 @@ TEST(ImportJob, ErrorsSayWhatIsWrongAndWhatIsUnderstood) {
   EXPECT_THAT(import_error({folder.path().string()}), HasSubstr("no ranks in this folder"));
   EXPECT_EQ(import_error({folder.write("empty.json", "")}), folder / "empty.json: the file is empty");
   EXPECT_THAT(import_error({folder.write("x.sqlite", "SQLite format 3")}),
-              HasSubstr("SQLite file (an nsys export?)"));
+              HasSubstr("x.sqlite: the SQLite file is damaged"));
   EXPECT_THAT(import_error({folder.write("x.txt", "hello")}),
               HasSubstr("neither a trace of ours, nor JSON, nor a pickle. Understood are"));
   EXPECT_THAT(import_error({"/dev/null"}), HasSubstr("neither a file nor a folder"));

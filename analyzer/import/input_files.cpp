@@ -24,12 +24,14 @@ namespace fs = std::filesystem;
 
 constexpr const char* kUnderstood =
     "Understood are run folders of `lockstep record` and their .lst files, Kineto JSON (torch.profiler), "
-    "plain "
-    "or gzip, and dumps of PyTorch's flight recorder; one file a rank or a folder of them";
+    "plain or gzip, SQLite exports of Nsight Systems (`nsys export --type sqlite`), and dumps of PyTorch's "
+    "flight "
+    "recorder; one file a rank or a folder of them";
 
 bool is_trace_name(const fs::path& path) {
   const std::string name = path.filename().string();
-  return name.ends_with(".json") || name.ends_with(".json.gz");
+  return name.ends_with(".json") || name.ends_with(".json.gz") || name.ends_with(".sqlite") ||
+         name.ends_with(".sqlite.gz");
 }
 
 // "nccl_trace_rank_3", "_dump_3", "rank3.pickle": what flight recorders write has any name. Their content is
@@ -59,8 +61,7 @@ Result<InputKind> kind_of(const fs::path& path) {
   const auto unknown = [&](const char* what) {
     return Error{fmt::format("{}: {}. {}", path.string(), what, kUnderstood)};
   };
-  if (text.starts_with("SQLite format 3"))
-    return unknown("a SQLite file (an nsys export?), which can't be read yet");
+  if (text.starts_with("SQLite format 3")) return InputKind::nsys;
   if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
   if (flight_recorder::recognises(text)) return InputKind::flight_recorder;
   const std::size_t at = text.find_first_not_of(" \t\r\n");

@@ -11,7 +11,7 @@
 
 namespace lockstep::analyzer {
 
-enum class InputKind : std::uint8_t { kineto, run_file, flight_recorder };
+enum class InputKind : std::uint8_t { kineto, run_file, flight_recorder, nsys };
 
 struct InputFile {
   std::filesystem::path path;

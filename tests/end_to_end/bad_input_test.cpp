@@ -124,7 +124,7 @@ TEST_F(BadInput, EmptyFile) {
 
 TEST_F(BadInput, NotJson) {
   expect_error({write("text.json", "hello\n")},
-               "text.json: neither a trace of ours nor JSON. Understood are");
+               "text.json: neither a trace of ours, nor JSON, nor a pickle. Understood are");
   expect_error({write("other.json", R"({"a": 1})")}, "other.json: JSON without an array \"traceEvents\"");
   expect_error({write("number.json", R"({"traceEvents": 7})")}, "JSON without an array \"traceEvents\"");
 }
@@ -182,8 +182,8 @@ TEST_F(BadInput, RankMissing) {
 
 TEST_F(BadInput, OneBadRankAmongGoodOnes) {
   write("traces/rank-2.json", "garbage");
-  const json report =
-      expect_warning({traces_}, "file_unreadable", "rank-2.json: neither a trace of ours nor JSON");
+  const json report = expect_warning({traces_}, "file_unreadable",
+                                     "rank-2.json: neither a trace of ours, nor JSON, nor a pickle");
   EXPECT_EQ(report.at("ranks").size(), 2u);
 }
 

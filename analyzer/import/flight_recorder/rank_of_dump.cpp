@@ -24,6 +24,8 @@ class RankOfDump {
     import_.trace.rank = rank.value_or(0);
     import_.trace.resolution_ns = kWatchdogPeriod;
     import_.groups_are_its_own = true;
+    if (!dump.entries.empty())
+      import_.trace.device = dump.entries[0].name.starts_with("gloo:") ? "cpu" : "cuda";
     // Up to PyTorch 2.10 Gloo's works are recorded when they are issued, and never again.
     knows_ends_ = std::any_of(dump.entries.begin(), dump.entries.end(), [](const Entry& entry) {
       return has_ended(entry) || !entry.name.starts_with("gloo:");

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <unordered_map>
 
-#include "analyzer/import/kineto/names.h"
+#include "analyzer/import/rank/names.h"
 #include "analyzer/model/job.h"
 
 namespace lockstep::analyzer::kineto {

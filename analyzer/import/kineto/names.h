@@ -13,18 +13,7 @@ namespace lockstep::analyzer::kineto {
 enum class Category : std::uint8_t { other, kernel, copy, sync, launch, host };
 Category category_of(std::string_view cat);
 
-// By a kernel's name alone. `unclassified` looks like communication and is none that is known.
-enum class KernelKind : std::uint8_t { compute, communication, unclassified };
-KernelKind kernel_kind(std::string_view name);
-
-// n of "ProfilerStep#n".
-std::optional<std::int64_t> profiler_step(std::string_view name);
-
 // Whether a range of this name surrounds the launch of communication: `nccl:all_reduce`.
 bool is_communication_range(std::string_view name);
-
-// Whether a runtime or driver call of this name puts work onto a stream. Others (queries, waits) launch
-// nothing.
-bool launches_work(std::string_view name);
 
 }  // namespace lockstep::analyzer::kineto

@@ -13,9 +13,9 @@
 #include "analyzer/import/kineto/event_fields.h"
 #include "analyzer/import/kineto/event_stream.h"
 #include "analyzer/import/kineto/groups.h"
-#include "analyzer/import/kineto/launches.h"
 #include "analyzer/import/kineto/name_table.h"
 #include "analyzer/import/kineto/threads.h"
+#include "analyzer/import/rank/launches.h"
 #include "analyzer/import/rank/rank_import.h"
 
 namespace lockstep::analyzer::kineto {

@@ -18,6 +18,9 @@ inline constexpr Nanoseconds kLatest = (Nanoseconds{1} << 62) - 1;
 struct RankImport {
   RankTrace trace;
   bool rank_known = false;  // `trace.rank` was in the file or in its name
+  // The file holds several ranks and names none: `trace.rank` counts those of this file. Of several such
+  // files the later go on counting.
+  bool rank_is_assumed = false;
   StringTable strings;
   std::vector<JobGroup> groups;
   std::vector<Warning> warnings;

@@ -1,9 +1,9 @@
-#include "analyzer/import/kineto/launches.h"
+#include "analyzer/import/rank/launches.h"
 
 #include <algorithm>
 #include <tuple>
 
-namespace lockstep::analyzer::kineto {
+namespace lockstep::analyzer {
 
 void LaunchTable::close() {
   const auto before = [](const Launch& a, const Launch& b) {
@@ -53,4 +53,4 @@ Operation RangeTable::operation_at(std::uint32_t thread, Nanoseconds time) const
   return Operation::unknown;
 }
 
-}  // namespace lockstep::analyzer::kineto
+}  // namespace lockstep::analyzer

@@ -7,7 +7,7 @@
 
 #include "analyzer/model/job.h"
 
-namespace lockstep::analyzer::kineto {
+namespace lockstep::analyzer {
 
 struct Launch {
   Nanoseconds begin = 0;
@@ -51,4 +51,4 @@ class RangeTable {
   std::vector<CommunicationRange> ranges_;
 };
 
-}  // namespace lockstep::analyzer::kineto
+}  // namespace lockstep::analyzer

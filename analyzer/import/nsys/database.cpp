@@ -1,0 +1,179 @@
+#include "analyzer/import/nsys/database.h"
+
+#include <fmt/format.h>
+#include <sqlite3.h>
+#include <zlib.h>
+
+#include <array>
+#include <fstream>
+#include <utility>
+
+namespace lockstep::analyzer::nsys {
+namespace {
+
+constexpr int kPatienceMilliseconds = 2000;
+constexpr std::size_t kLargestUnpacked = std::size_t{4} << 30U;
+
+bool is_gzip(const std::filesystem::path& path) {
+  std::array<char, 2> magic{};
+  std::ifstream file(path, std::ios::binary);
+  file.read(magic.data(), magic.size());
+  return file && magic[0] == '\x1f' && magic[1] == '\x8b';
+}
+
+Result<std::vector<unsigned char>> unpack(const std::filesystem::path& path) {
+  const std::unique_ptr<gzFile_s, int (*)(gzFile)> file(gzopen(path.c_str(), "rb"), gzclose);
+  if (file == nullptr) return Error{fmt::format("{}: can't be opened (permissions?)", path.string())};
+  constexpr std::size_t kPiece = std::size_t{4} << 20U;
+  std::vector<unsigned char> bytes;
+  for (;;) {
+    const std::size_t before = bytes.size();
+    bytes.resize(before + kPiece);
+    const int got = gzread(file.get(), bytes.data() + before, kPiece);
+    bytes.resize(before + static_cast<std::size_t>(std::max(got, 0)));
+    if (got < 0) return Error{fmt::format("{}: the gzip data is damaged", path.string())};
+    if (got == 0) return bytes;
+    if (bytes.size() > kLargestUnpacked)
+      return Error{fmt::format("{}: more than 4 GiB when unpacked: gunzip it first", path.string())};
+  }
+}
+
+std::string quoted(const std::string& name) {
+  std::string out = "\"";
+  for (const char c : name) {
+    if (c == '"') out += '"';
+    out += c;
+  }
+  return out + '"';
+}
+
+}  // namespace
+
+void Database::Close::operator()(sqlite3* database) const {
+  sqlite3_close(database);
+}
+
+void Database::Finalize::operator()(sqlite3_stmt* statement) const {
+  sqlite3_finalize(statement);
+}
+
+Result<Database> Database::open(const std::filesystem::path& path) {
+  Database opened;
+  opened.path_ = path;
+  sqlite3* raw = nullptr;
+  if (is_gzip(path)) {
+    Result<std::vector<unsigned char>> unpacked = unpack(path);
+    if (!unpacked.ok()) return unpacked.error();
+    opened.unpacked_ = std::move(unpacked).value();
+    const int code = sqlite3_open_v2(":memory:", &raw, SQLITE_OPEN_READWRITE, nullptr);
+    opened.database_.reset(raw);
+    const auto size = static_cast<sqlite3_int64>(opened.unpacked_.size());
+    if (code != SQLITE_OK || sqlite3_deserialize(raw, "main", opened.unpacked_.data(), size, size,
+                                                 SQLITE_DESERIALIZE_READONLY) != SQLITE_OK)
+      return Error{fmt::format("{}: not a SQLite file", path.string())};
+  } else {
+    const int code = sqlite3_open_v2(path.c_str(), &raw, SQLITE_OPEN_READONLY, nullptr);
+    opened.database_.reset(raw);
+    if (code != SQLITE_OK) return Error{fmt::format("{}: {}", path.string(), sqlite3_errmsg(raw))};
+  }
+  sqlite3_busy_timeout(raw, kPatienceMilliseconds);
+  // What stands in the file's schema is not ours to run.
+  sqlite3_db_config(raw, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
+  sqlite3_db_config(raw, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
+  sqlite3_db_config(raw, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, nullptr);
+  sqlite3_exec(raw, "PRAGMA cell_size_check=ON", nullptr, nullptr, nullptr);
+  if (const Status status = opened.find_tables(); !status.ok()) return status.error();
+  return opened;
+}
+
+Status Database::find_tables() {
+  sqlite3_stmt* raw = nullptr;
+  int code = sqlite3_prepare_v2(
+      database_.get(),
+      "SELECT name FROM sqlite_master WHERE type = 'table' AND sql NOT LIKE 'CREATE VIRTUAL%'", -1, &raw,
+      nullptr);
+  const std::unique_ptr<sqlite3_stmt, Finalize> statement(raw);
+  while (code == SQLITE_OK || code == SQLITE_ROW) {
+    code = sqlite3_step(raw);
+    if (code != SQLITE_ROW) break;
+    const unsigned char* const name = sqlite3_column_text(raw, 0);
+    if (name != nullptr) tables_.insert(reinterpret_cast<const char*>(name));
+  }
+  if (code == SQLITE_DONE) return {};
+  if (code == SQLITE_BUSY || code == SQLITE_LOCKED)
+    return Error{fmt::format("{}: another program is writing it (nsys export?): wait until it is done",
+                             path_.string())};
+  return Error{
+      fmt::format("{}: the SQLite file is damaged: {}", path_.string(), sqlite3_errmsg(database_.get()))};
+}
+
+std::optional<std::string> Database::value(const std::string& table, const std::string& wanted,
+                                           const std::string& key_column, const std::string& key) {
+  Rows rows(*this, table, {wanted, key_column.empty() ? wanted : key_column});
+  while (rows.next()) {
+    if (!key_column.empty() && rows.text(1) != key) continue;
+    if (rows.is_null(0)) return std::nullopt;
+    return std::string(rows.text(0));
+  }
+  return std::nullopt;
+}
+
+Rows::Rows(Database& database, const std::string& table, const std::vector<std::string>& columns)
+    : present_(columns.size(), false), table_(table) {
+  if (!database.has(table)) return;
+  std::set<std::string> there;
+  sqlite3_stmt* raw = nullptr;
+  if (sqlite3_prepare_v2(database.database_.get(),
+                         fmt::format("PRAGMA table_info({})", quoted(table)).c_str(), -1, &raw,
+                         nullptr) == SQLITE_OK) {
+    const std::unique_ptr<sqlite3_stmt, Database::Finalize> info(raw);
+    while (sqlite3_step(raw) == SQLITE_ROW)
+      if (const unsigned char* const name = sqlite3_column_text(raw, 1); name != nullptr)
+        there.insert(reinterpret_cast<const char*>(name));
+  }
+  std::string sql = "SELECT ";
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    present_[i] = there.contains(columns[i]);
+    sql += i == 0 ? "" : ", ";
+    sql += present_[i] ? quoted(columns[i]) : "NULL";
+  }
+  sql += " FROM " + quoted(table);
+  raw = nullptr;
+  if (sqlite3_prepare_v2(database.database_.get(), sql.c_str(), -1, &raw, nullptr) != SQLITE_OK)
+    problem_ = fmt::format("table {}: {}", table, sqlite3_errmsg(database.database_.get()));
+  statement_.reset(raw);
+}
+
+bool Rows::next() {
+  if (statement_ == nullptr || !problem_.empty()) return false;
+  const int code = sqlite3_step(statement_.get());
+  if (code == SQLITE_ROW) return true;
+  if (code != SQLITE_DONE)
+    problem_ = fmt::format("table {}: {}", table_, sqlite3_errmsg(sqlite3_db_handle(statement_.get())));
+  statement_.reset();
+  return false;
+}
+
+bool Rows::is_null(std::size_t column) const {
+  return sqlite3_column_type(statement_.get(), static_cast<int>(column)) == SQLITE_NULL;
+}
+
+std::int64_t Rows::integer(std::size_t column) const {
+  return sqlite3_column_int64(statement_.get(), static_cast<int>(column));
+}
+
+std::string_view Rows::text(std::size_t column) const {
+  const unsigned char* const text = sqlite3_column_text(statement_.get(), static_cast<int>(column));
+  if (text == nullptr) return {};
+  return {reinterpret_cast<const char*>(text),
+          static_cast<std::size_t>(sqlite3_column_bytes(statement_.get(), static_cast<int>(column)))};
+}
+
+std::span<const std::byte> Rows::bytes(std::size_t column) const {
+  const void* const blob = sqlite3_column_blob(statement_.get(), static_cast<int>(column));
+  if (blob == nullptr) return {};
+  return {static_cast<const std::byte*>(blob),
+          static_cast<std::size_t>(sqlite3_column_bytes(statement_.get(), static_cast<int>(column)))};
+}
+
+}  // namespace lockstep::analyzer::nsys
