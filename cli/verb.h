@@ -17,6 +17,7 @@ struct Verb {
 int run_collect(int argc, char** argv);
 int run_analyze(int argc, char** argv);
 int run_doctor(int argc, char** argv);
+int run_explain(int argc, char** argv);
 int run_export(int argc, char** argv);
 int run_view(int argc, char** argv);
 int run_train(int argc, char** argv);

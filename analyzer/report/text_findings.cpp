@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -36,6 +37,16 @@ std::string matched_by_order(const Report& report) {
       count, report.collectives.size());
 }
 
+// Each once, in the order of the findings; the first few.
+std::vector<std::string> codes_of(const std::vector<Finding>& findings) {
+  constexpr std::size_t kMostCodes = 4;
+  std::vector<std::string> codes;
+  for (const Finding& finding : findings)
+    if (codes.size() < kMostCodes && std::find(codes.begin(), codes.end(), finding.code) == codes.end())
+      codes.push_back(finding.code);
+  return codes;
+}
+
 }  // namespace
 
 void print_findings(const Report& report, Page& page) {
@@ -59,6 +70,9 @@ void print_findings(const Report& report, Page& page) {
       page.wrap(Line{}.text(page.options().ascii ? "-> " : "→ ").text(printable(finding.remedy)), 4, 6);
     }
   }
+  page.wrap(Line{}.dim(fmt::format("lockstep explain {}: how this was found, and what would show it wrong",
+                                   fmt::join(codes_of(report.findings), " "))),
+            2, 4);
 }
 
 void print_unknowns(const Report& report, Page& page) {

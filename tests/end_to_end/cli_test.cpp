@@ -39,12 +39,12 @@ TEST_F(Cli, HelpListsTheVerbsAndExamples) {
   const Outcome help = lockstep({"--help"});
   EXPECT_EQ(help.exit_code, 0);
   for (const char* verb :
-       {"record", "collect", "analyze", "view", "export", "doctor", "train", "help", "version"}) {
+       {"record", "collect", "analyze", "explain", "view", "export", "doctor", "train", "help", "version"}) {
     EXPECT_THAT(help.standard_output, HasSubstr(std::string("\n  ") + verb + " "));
   }
   EXPECT_THAT(help.standard_output, HasSubstr("Examples:"));
   EXPECT_EQ(lockstep({"help"}).standard_output, help.standard_output);
-  for (const char* verb : {"analyze", "collect", "export"}) {
+  for (const char* verb : {"analyze", "collect", "explain", "export"}) {
     const Outcome of_verb = lockstep({verb, "--help"});
     EXPECT_EQ(of_verb.exit_code, 0);
     EXPECT_THAT(of_verb.standard_output, AllOf(HasSubstr("Examples:"), HasSubstr("Exit code: 0")));
@@ -66,6 +66,8 @@ TEST_F(Cli, WrongUsageIsExitCodeTwoAndSaysWhatIsWrong) {
   expect_usage({"frobnicate"}, "there is no verb 'frobnicate'.\n");
   expect_usage({"help", "frobnicate"}, "there is no verb 'frobnicate'");
   expect_usage({"version", "now"}, "now");
+  expect_usage({"explain", "hots_bound"}, "there is no finding 'hots_bound'. Did you mean 'host_bound'?");
+  expect_usage({"explain", "--markdown", "hang"}, "give no codes with it");
   expect_usage({"analyze"}, "PATHS");
   expect_usage({"analyze", traces_, "--jsn", "x"}, "--jsn");
   expect_usage({"analyze", traces_, "--color", "blue"}, "blue");
@@ -105,6 +107,20 @@ TEST_F(Cli, AnalyzePrintsTheReport) {
   EXPECT_THAT(outcome.standard_output, HasSubstr("300 µs of 1.30 ms of communication is waiting (23.1 %)"));
   EXPECT_THAT(outcome.standard_output, HasSubstr("The others wait for rank 1 (300 µs in 1 collective)."));
   EXPECT_THAT(outcome.standard_output, Not(HasSubstr("\x1b")));  // stdout is no terminal
+}
+
+// What a report finds, `explain` explains.
+TEST_F(Cli, FindingsAreExplained) {
+  const json report = json::parse(lockstep({"analyze", traces_, "--json", "-"}).standard_output);
+  std::vector<std::string> arguments{"explain"};
+  for (const json& finding : report.at("findings")) arguments.push_back(finding.at("code"));
+  ASSERT_GT(arguments.size(), 1U);
+  const Outcome outcome = lockstep(arguments);
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.standard_error;
+  for (std::size_t i = 1; i < arguments.size(); ++i)
+    EXPECT_THAT(outcome.standard_output, HasSubstr(arguments[i]));
+  EXPECT_THAT(lockstep({"analyze", traces_}).standard_output, HasSubstr("lockstep explain " + arguments[1]));
+  EXPECT_THAT(lockstep({"explain"}).standard_output, AllOf(HasSubstr("host_bound: "), HasSubstr("hang: ")));
 }
 
 TEST_F(Cli, JsonToStdoutIsJsonAndNothingElse) {

@@ -11,6 +11,9 @@ namespace {
 
 enum Column : std::size_t { kStart, kEnd, kDevice, kContext, kStream, kCorrelation, kProcess, kOfTable };
 
+// CUPTI_SYNCHRONIZATION_INVALID_VALUE: a wait for the device or its context.
+constexpr std::int64_t kEveryStream = 0xFFFFFFFF;
+
 std::vector<std::string> columns_with(const std::vector<std::string>& of_table) {
   std::vector<std::string> columns{"start",    "end",           "deviceId", "contextId",
                                    "streamId", "correlationId", "globalPid"};
@@ -24,7 +27,7 @@ std::uint32_t lane_of(DeviceOfProcess& device, std::int64_t context, std::int64_
       device.lanes.try_emplace({context, stream}, static_cast<std::uint32_t>(trace.lanes.size()));
   if (fresh)
     trace.lanes.push_back({trace::LaneKind::device_stream, static_cast<std::uint64_t>(stream),
-                           fmt::format("stream {}", stream)});
+                           stream == kEveryStream ? "whole device" : fmt::format("stream {}", stream)});
   return where->second;
 }
 

@@ -43,7 +43,7 @@ class Nsys : public testing::Test {
       report.launch(120, 125, pid, kThread, 42);
       report.kernel(500, 700, pid, device, 13, 42,
                     "ncclDevKernel_SendRecv(ncclDevKernelArgsStorage<4096ul>)");
-      report.run("INSERT INTO CUPTI_ACTIVITY_KIND_SYNCHRONIZATION VALUES (700, 800, 0, 1, 7, 43, " +
+      report.run("INSERT INTO CUPTI_ACTIVITY_KIND_SYNCHRONIZATION VALUES (700, 800, 0, 1, 4294967295, 43, " +
                  std::to_string(ReportFile::process(pid)) + ", 3)");
     }
     report.run("INSERT INTO ThreadNames VALUES (" + std::to_string(report.string("trainer")) + ", 0, " +
@@ -95,6 +95,7 @@ TEST_F(Nsys, EachProcessAndDeviceIsARank) {
     EXPECT_EQ(rank.lanes[rank.activities[0].lane].name, "stream 7");
     EXPECT_EQ(rank.lanes[rank.activities[1].lane].kind, trace::LaneKind::communication);
   }
+  EXPECT_EQ(ranks[0].trace.lanes[ranks[0].trace.activities[2].lane].name, "whole device");
   EXPECT_EQ(ranks[0].trace.lanes.back().name, "trainer");
   EXPECT_EQ(ranks[1].trace.lanes.back().name, "thread 7");
 }

@@ -1,0 +1,55 @@
+#include "analyzer/explain/table.h"
+
+namespace lockstep::analyzer {
+
+std::vector<Explanation> explain_waiting() {
+  return {
+      {{"straggler", "straggler_persistent", "straggler_transient"},
+       "the others wait for one rank",
+       "A rank comes last to the collectives far more often than chance would have it; the rest of the group "
+       "idles until it is there. Persistent: in most steps the same one. Transient: in some steps only.",
+       "The rank arrives last two standard deviations above chance, or leads in most steps, and the others' "
+       "exposed waits for it reach 1 % of all time. Arrivals closer than the clocks' uncertainty name "
+       "nobody.",
+       "Its arrivals are not later than the others' in the table of collectives, or hosts' clocks are less "
+       "certain than the margins.",
+       "the exposed waits of the others for it",
+       {{"the machine",
+         "`lockstep record --cpu` puts page faults, context switches, clocks and throttling beside the "
+         "steps; `nvidia-smi -q -d PERFORMANCE,CLOCK`"},
+        {"PyTorch", "batches of equal work: bucket samples by length, `DistributedSampler(shuffle=True)`"},
+        {"the program", "what rank 0 does alone (logging, checkpoints, evaluation) off the training loop"}}},
+      {{"imbalance"},
+       "ranks wait for each other in turn",
+       "Much time is spent waiting in collectives, and no single rank is late often enough to be a "
+       "straggler.",
+       "Exposed barrier waits reach 5 % of all time and no straggler explains half of them. A rank that two "
+       "thirds of these waits are for is named.",
+       "The waits are in a few operations only (start-up, checkpoints): select other steps with --steps.",
+       "all exposed waiting",
+       {{"the program",
+         "lengths of batches that differ from step to step; garbage collection (gc.freeze(), or "
+         "collecting on all ranks in the same step)"},
+        {"PyTorch", "`no_sync()` over more accumulation steps: fewer meetings"}}},
+      {{"slow_link"},
+       "the network between hosts is what everybody waits for",
+       "Most transfer that nothing hides is of operations whose ranks are on several hosts, and it is "
+       "transfer, "
+       "not waiting: all ranks had come.",
+       "`transfer` reaches 5 % of all time, no finding above explains half of it, and most is of groups "
+       "across "
+       "hosts. Its figure is the median bus bandwidth on the wire of those operations (nccl-tests' "
+       "definition, "
+       "from the last arrival), what each rank's link carried.",
+       "The bandwidth is that of the link: then there is nothing slow, only much to move.",
+       "all exposed transfer",
+       {{"NCCL",
+         "NCCL_DEBUG=INFO shows the way: `NET/IB/…/GDRDMA` is wanted, `NET/Socket` is not; "
+         "NCCL_SOCKET_IFNAME, NCCL_IB_HCA choose the interface"},
+        {"FSDP", "hybrid_shard (HSDP) keeps parameters' traffic within a node"},
+        {"DeepSpeed", "zero_hpz_partition_size (ZeRO++), or a lower stage"},
+        {"Megatron", "--tensor-model-parallel-size no larger than a node's GPUs"},
+        {"the job", "gradient accumulation: fewer exchanges for the same samples"}}}};
+}
+
+}  // namespace lockstep::analyzer

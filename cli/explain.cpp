@@ -1,0 +1,103 @@
+// `lockstep explain`: what a finding means, how it is found and what to do about it.
+#include <fmt/format.h>
+
+#include <optional>
+#include <ostream>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analyzer/explain/explanations.h"
+#include "cli/output.h"
+#include "cli/parse.h"
+#include "cli/terminal.h"
+#include "cli/verb.h"
+
+namespace lockstep::cli {
+namespace {
+
+constexpr const char* kExamples =
+    "Examples:\n"
+    "  lockstep explain                       all codes, a line each\n"
+    "  lockstep explain host_bound            what it means, how it is found, what would show it wrong\n"
+    "  lockstep analyze run --json - | jq -r '.findings[].code' | xargs lockstep explain\n"
+    "\n"
+    "Exit code: 0 explained; 2 there is no such code, or wrong usage.\n";
+
+struct Arguments {
+  std::vector<std::string> codes;
+  std::string color = "auto";
+  bool markdown = false, ascii = false;
+};
+
+void describe(CLI::App& app, Arguments& arguments) {
+  app.add_option("CODES", arguments.codes,
+                 "Codes of findings, as in `lockstep analyze`; none: all, a line each");
+  app.add_flag("--markdown", arguments.markdown, "All of them as a page (docs/findings.md)");
+  app.add_flag("--ascii", arguments.ascii, "No characters outside ASCII");
+  app.add_option("--color", arguments.color,
+                 "Colour: auto (on a terminal, unless NO_COLOR is set), always or never")
+      ->check(CLI::IsMember({"auto", "always", "never"}))
+      ->option_text("WHEN");
+  app.footer(kExamples);
+}
+
+// An error that names the codes that there are not, and the nearest there are.
+Status check(const std::vector<std::string>& codes) {
+  std::vector<std::string> names;
+  for (const analyzer::Explanation& explanation : analyzer::explanations())
+    for (const std::string_view code : explanation.codes) names.emplace_back(code);
+  for (const std::string& code : codes) {
+    if (analyzer::find_explanation(code) != nullptr) continue;
+    const std::optional<std::string> near = suggest(code, names);
+    return Error{fmt::format("there is no finding '{}'.{} `lockstep explain` lists them", code,
+                             near ? " Did you mean '" + *near + "'?" : "")};
+  }
+  return {};
+}
+
+}  // namespace
+
+int run_explain(int argc, char** argv) {
+  CLI::App app(
+      "Says what a finding of `lockstep analyze` means, how it is found, what would show it wrong, and "
+      "which\n"
+      "settings change it.",
+      "lockstep explain");
+  Arguments arguments;
+  describe(app, arguments);
+  if (const auto exit_code = parse(app, argc, argv)) return *exit_code;
+  if (const Status status = check(arguments.codes); !status.ok()) {
+    fail("explain", status.error());
+    return kUsage;
+  }
+  if (arguments.markdown && !arguments.codes.empty()) {
+    fail("explain", Error{"--markdown prints all findings: give no codes with it"});
+    return kUsage;
+  }
+  std::string text;
+  if (arguments.markdown) {
+    text = analyzer::explanations_as_markdown();
+  } else {
+    analyzer::PageOptions options =
+        page_options_for_stdout(arguments.color == "always"  ? ColorChoice::always
+                                : arguments.color == "never" ? ColorChoice::never
+                                                             : ColorChoice::automatic);
+    options.ascii = options.ascii || arguments.ascii;
+    analyzer::Page page(options);
+    if (arguments.codes.empty()) analyzer::print_explanations(page);
+    const analyzer::Explanation* last = nullptr;
+    for (const std::string& code : arguments.codes) {
+      const analyzer::Explanation* const explanation = analyzer::find_explanation(code);
+      if (explanation == last) continue;
+      if (last != nullptr) page.blank();
+      analyzer::print_explanation(*explanation, page);
+      last = explanation;
+    }
+    text = page.take();
+  }
+  const Status status = write_to_stdout([&](std::ostream& out) { out << text; });
+  return status.ok() ? kSuccess : fail("explain", status.error());
+}
+
+}  // namespace lockstep::cli
