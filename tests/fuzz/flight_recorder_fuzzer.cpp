@@ -13,6 +13,7 @@
 #include "analyzer/import/rank/merge.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace lockstep;
   using namespace lockstep::analyzer;
   const auto bytes = std::as_bytes(std::span(data, size));
   (void)flight_recorder::recognises({reinterpret_cast<const char*>(data), size});

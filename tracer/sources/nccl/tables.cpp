@@ -31,10 +31,6 @@ Status init_v5(void** context, std::uint64_t hash, std::int32_t* mask, const cha
 }
 
 template <class Event>
-inline constexpr bool says_communicator = requires(Event event) {
-  event.details.collective.communicator_hash;
-};
-template <class Event>
 inline constexpr bool knows_calls = requires(Event event) {
   event.details.group_call;
 };
