@@ -142,8 +142,7 @@ std::string title_of(const Job& job, const OperationKey& key, const HungOperatio
 std::string where_to_look(const Job& job, const std::vector<std::int32_t>& ranks) {
   if (!has_stacks(job))
     return "Flight recorders hold no stacks of ranks that issue nothing: `lockstep record --hang-timeout` "
-           "writes "
-           "those of every rank down, Python's and native ones";
+           "writes those of every rank down, Python's and native ones";
   return fmt::format("{} in hang-rank-{}.json of the run, if it was recorded with --hang-timeout",
                      ranks.size() == 1 ? "Its stacks stand" : "Their stacks stand",
                      ranks.size() == 1 ? fmt::to_string(ranks.front()) : "N");

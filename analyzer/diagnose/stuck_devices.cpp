@@ -5,24 +5,13 @@
 #include <set>
 #include <utility>
 
+#include "analyzer/match/match.h"
+
 namespace lockstep::analyzer {
 namespace {
 
 // One may have ended on all ranks at about the time when the trace of this one did.
 constexpr std::size_t kLeastOperations = 2;
-
-bool needs_every_rank(Operation operation) {
-  switch (operation) {
-    case Operation::all_reduce:
-    case Operation::all_gather:
-    case Operation::reduce_scatter:
-    case Operation::all_to_all:
-    case Operation::barrier:
-      return true;
-    default:
-      return false;
-  }
-}
 
 // What each rank of a job has ended.
 class Ended {
@@ -71,7 +60,7 @@ std::vector<StuckDevice> find_stuck_devices(const Job& job) {
       // Without a silence that somebody noted, a recording that ended a little earlier looks the same.
       if (rank.ending.hang_noted == kUnknownTime || operation.begin > rank.ending.hang_noted) continue;
       if (operation.may_have_ended || operation.group == kNone || operation.sequence == kNoSequence ||
-          !needs_every_rank(operation.operation))
+          !is_n_to_n(operation.operation))
         continue;
       const std::vector<std::int32_t>& members = job.groups[operation.group].ranks;
       const bool others_ended =

@@ -25,8 +25,7 @@ namespace fs = std::filesystem;
 constexpr const char* kUnderstood =
     "Understood are run folders of `lockstep record` and their .lst files, Kineto JSON (torch.profiler), "
     "plain or gzip, SQLite exports of Nsight Systems (`nsys export --type sqlite`), and dumps of PyTorch's "
-    "flight "
-    "recorder; one file a rank or a folder of them";
+    "flight recorder; one file a rank or a folder of them";
 
 bool is_trace_name(const fs::path& path) {
   const std::string name = path.filename().string();
