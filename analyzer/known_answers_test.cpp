@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "analyzer/analysis.h"
-#include "analyzer/import/import.h"
+#include "analyzer/open_job.h"
 
 namespace lockstep::analyzer {
 namespace {
@@ -33,7 +33,7 @@ class KnownAnswers : public testing::Test {
   static Analyzed analyzed(const std::vector<std::string>& names) {
     std::vector<std::string> paths;
     for (const std::string& name : names) paths.push_back(kTraces + name);
-    Result<Job> job = import_job(paths);
+    Result<Job> job = open_job(paths);
     if (!job.ok()) ADD_FAILURE() << job.error().message;
     if (!job.ok()) return {};
     Analyzed result{std::move(job).value(), {}};

@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <functional>
 #include <ostream>
+#include <utility>
 
 #include "analyzer/export/output_file.h"
+#include "analyzer/html/html.h"
 #include "analyzer/report/json.h"
 #include "analyzer/report/text.h"
 #include "cli/load.h"
@@ -25,14 +28,16 @@ constexpr const char* kExamples =
     "  lockstep analyze traces/ --steps 3:5          a folder of them; three steps only\n"
     "  lockstep analyze run --json report.json       the same findings for a program (lockstep.report/1)\n"
     "  lockstep analyze run --json - | jq .findings\n"
+    "  lockstep analyze run --html report.html       one page to look at and to send, with filters\n"
     "\n"
     "Exit code: 0 analysed; 1 the input could not be read, has none of the steps asked for, or the report\n"
     "could not be written; 2 wrong usage.\n";
 
 struct Arguments {
   std::vector<std::string> paths;
-  std::string json, steps, ranks, collectives = "8", color = "auto";
+  std::string json, html, steps, ranks, collectives = "8", color = "auto";
   std::size_t width = 0;
+  std::string clocks = "auto";
   bool layers = false, ascii = false, quiet = false;
 };
 
@@ -42,8 +47,18 @@ void describe(CLI::App& app, Arguments& arguments) {
   app.add_option("--json", arguments.json,
                  "Write the report as JSON to FILE; - is stdout, and then nothing else is printed")
       ->option_text("FILE");
+  app.add_option(
+         "--html", arguments.html,
+         "Write the report as one web page to FILE: nothing else is needed to look at it; - is stdout")
+      ->option_text("FILE");
   app.add_option("--steps", arguments.steps, "Only these steps: N, A:B, A: or :B (both ends included)")
       ->option_text("A:B");
+  app.add_option(
+         "--clocks", arguments.clocks,
+         "auto: one a host, put onto one; rank: each rank has its own; recorded: leave the times as they "
+         "are [auto]")
+      ->check(CLI::IsMember({"auto", "rank", "recorded"}))
+      ->option_text("WHOSE");
   app.add_option("--ranks", arguments.ranks, "Ranks to list; the most telling first [all up to 16, else 10]")
       ->option_text("N|all");
   app.add_option("--collectives", arguments.collectives, "Collectives to list; the most waited in first [8]")
@@ -63,14 +78,16 @@ void describe(CLI::App& app, Arguments& arguments) {
   app.footer(kExamples);
 }
 
-Status write_json_file(const analyzer::Report& report, const std::string& path) {
-  // A report can be made again at any time: it replaces an older one.
+// A report can be made again at any time: it replaces an older one.
+Status write_file(const char* flag, const std::string& path,
+                  const std::function<void(std::ostream&)>& write) {
+  const auto named = [&](const Error& error) {
+    return Error{fmt::format("{} {}: {}", flag, path, error.message)};
+  };
   Result<analyzer::OutputFile> file = analyzer::OutputFile::create(path, analyzer::Overwrite::allow);
-  if (!file.ok()) return Error{"--json " + path + ": " + file.error().message};
-  analyzer::write_json(report, file.value().stream());
-  if (const Status status = file.value().commit(); !status.ok()) {
-    return Error{"--json " + path + ": " + status.error().message};
-  }
+  if (!file.ok()) return named(file.error());
+  write(file.value().stream());
+  if (const Status status = file.value().commit(); !status.ok()) return named(status.error());
   return {};
 }
 
@@ -109,29 +126,52 @@ int run_analyze(int argc, char** argv) {
   const Result<std::size_t> collectives = parse_rows("--collectives", arguments.collectives);
   if (!collectives.ok()) return wrong(collectives.error());
 
-  for (const std::string& path : arguments.paths) {
-    std::error_code none;
-    if (!arguments.json.empty() && std::filesystem::equivalent(path, arguments.json, none)) {
-      return wrong(
-          Error{"--json " + arguments.json + ": that is the trace; name another file for the report"});
+  for (const auto& [flag, file] :
+       {std::pair("--json", arguments.json), std::pair("--html", arguments.html)}) {
+    for (const std::string& path : arguments.paths) {
+      std::error_code none;
+      if (!file.empty() && std::filesystem::equivalent(path, file, none))
+        return wrong(
+            Error{fmt::format("{} {}: that is the trace; name another file for the report", flag, file)});
     }
   }
+  if (!arguments.json.empty() && arguments.json == arguments.html)
+    return wrong(
+        Error{fmt::format("--json and --html are both '{}': one would overwrite the other", arguments.json)});
 
   LoadOptions load;
   load.analysis.first_step = steps.first;
   load.analysis.last_step = steps.last;
   load.analysis.keep_segments = false;
   load.progress = !arguments.quiet;
+  load.clocks = arguments.clocks == "rank"       ? analyzer::Clocks::each_rank
+                : arguments.clocks == "recorded" ? analyzer::Clocks::as_recorded
+                                                 : analyzer::Clocks::automatic;
   const Result<LoadedJob> loaded = load_job(arguments.paths, load);
   if (!loaded.ok()) return fail("analyze", loaded.error());
   const analyzer::Report& report = loaded.value().analysis.report;
 
+  std::int64_t resolution_ns = 1;
+  for (const analyzer::RankTrace& rank : loaded.value().job.ranks)
+    resolution_ns = std::max(resolution_ns, rank.resolution_ns);
+  analyzer::HtmlOptions page;
+  page.selection = describe_selection(steps);
+  page.resolution_ns = resolution_ns;
+  const auto write_json = [&](std::ostream& out) { analyzer::write_json(report, out); };
+  const auto write_html = [&](std::ostream& out) { analyzer::write_html(report, page, out); };
+
   Status status;
-  if (arguments.json == "-") {
-    status = write_to_stdout([&](std::ostream& out) { analyzer::write_json(report, out); });
+  if (!arguments.json.empty() && arguments.json != "-")
+    status = write_file("--json", arguments.json, write_json);
+  if (!arguments.html.empty() && arguments.html != "-") {
+    const Status written = write_file("--html", arguments.html, write_html);
+    if (status.ok()) status = written;
+  }
+  if (arguments.json == "-" || arguments.html == "-") {
+    const Status piped = arguments.json == "-" ? write_to_stdout(write_json) : write_to_stdout(write_html);
+    if (status.ok()) status = piped;
     return status.ok() ? kSuccess : fail("analyze", status.error());
   }
-  if (!arguments.json.empty()) status = write_json_file(report, arguments.json);
   if (!arguments.quiet) {
     analyzer::TextOptions options;
     const ColorChoice color = arguments.color == "always"  ? ColorChoice::always
@@ -143,10 +183,8 @@ int run_analyze(int argc, char** argv) {
     if (!arguments.ranks.empty()) options.ranks = ranks.value();
     options.collectives = collectives.value();
     options.layers = arguments.layers;
-    options.selection = describe_selection(steps);
-    for (const analyzer::RankTrace& rank : loaded.value().job.ranks) {
-      options.resolution_ns = std::max(options.resolution_ns, rank.resolution_ns);
-    }
+    options.selection = page.selection;
+    options.resolution_ns = resolution_ns;
     const Status printed =
         write_to_stdout([&](std::ostream& out) { out << analyzer::to_text(report, options); });
     if (status.ok()) status = printed;

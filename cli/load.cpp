@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "analyzer/import/import.h"
+#include "analyzer/open_job.h"
 #include "cli/terminal.h"
 
 namespace lockstep::cli {
@@ -12,7 +12,7 @@ Result<LoadedJob> load_job(const std::vector<std::string>& paths, const LoadOpti
   analyzer::ImportOptions reading;
   reading.keep_host_ranges = options.keep_host_ranges;
   reading.progress = [&](std::uint64_t done, std::uint64_t total) { progress.show("reading", done, total); };
-  Result<analyzer::Job> job = analyzer::import_job(paths, reading);
+  Result<analyzer::Job> job = analyzer::open_job(paths, reading, options.clocks);
   if (!job.ok()) return job.error();
   progress.show("analysing");
   Result<analyzer::Analysis> analysis = analyzer::analyze(job.value(), options.analysis);

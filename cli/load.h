@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "analyzer/align/align.h"
 #include "analyzer/analysis.h"
 #include "analyzer/model/job.h"
 #include "trace/result.h"
@@ -17,6 +18,7 @@ struct LoadedJob {
 
 struct LoadOptions {
   analyzer::AnalysisOptions analysis;
+  analyzer::Clocks clocks = analyzer::Clocks::automatic;
   bool keep_host_ranges = false;
   bool progress = true;
 };

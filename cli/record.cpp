@@ -14,6 +14,7 @@
 
 #include "cli/parse.h"
 #include "cli/record_plan.h"
+#include "cli/record_sync.h"
 #include "tracer/record/attach.h"
 #include "tracer/record/record.h"
 
@@ -106,6 +107,7 @@ int record_command(int argc, char** argv) {
   tracer::record::Options options;
   std::string run;
   PlanArguments plan;
+  SyncArguments sync;
   app.add_option("-o,--output", run, "The run folder to create [lockstep-run-001, or the next free number]")
       ->option_text("RUN");
   app.add_flag("--force", options.force,
@@ -123,6 +125,7 @@ int record_command(int argc, char** argv) {
          "stop, or snapshot (write what is held and open)")
       ->option_text("RUN start|stop|snapshot|status");
   describe(app, plan);
+  describe(app, sync);
   app.footer(kExamples);
   app.prefix_command();  // the first word that is none of ours ends our options
   const Split split = split_at_dashes(argc, argv);
@@ -155,6 +158,9 @@ int record_command(int argc, char** argv) {
     return wrong_usage("--output '' names no folder");
   }
   if (const Status status = fill_plan(plan, app, std::getenv, options); !status.ok()) {
+    return wrong_usage(status.error().message);
+  }
+  if (const Status status = fill_sync(sync, std::getenv, options); !status.ok()) {
     return wrong_usage(status.error().message);
   }
   options.run = run;

@@ -1,5 +1,6 @@
 #include "tracer/environment.h"
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -76,6 +77,22 @@ std::string host_name() {
   std::array<char, 256> name{};
   if (gethostname(name.data(), name.size() - 1) != 0) return "unknown";
   return name.data();
+}
+
+std::string clock_identity() {
+  std::array<char, 128> text{};
+  std::string identity;
+  const int file = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
+  if (file >= 0) {
+    const ssize_t size = read(file, text.data(), text.size());
+    close(file);
+    if (size > 0) identity.assign(text.data(), static_cast<std::size_t>(size));
+    while (!identity.empty() && identity.back() == '\n') identity.pop_back();
+  }
+  if (identity.empty()) return identity;
+  const ssize_t size = readlink("/proc/self/ns/time", text.data(), text.size());
+  if (size > 0) identity.append("/").append(text.data(), static_cast<std::size_t>(size));
+  return identity;
 }
 
 std::string rank_file_name(std::int32_t rank) {

@@ -30,6 +30,12 @@ JobIdentity identify_job();  // of this process
 std::string host_for_file_name(std::string_view host);
 std::string host_name();
 
+// Names what CLOCK_MONOTONIC counts from here: processes that give the same name share the clock. The boot of
+// the kernel, and the time namespace: "0b6f…-…/time:[4026531834]". Empty where /proc tells neither.
+std::string clock_identity();
+// Metadata of a trace file with that name.
+inline constexpr const char* kClockIdentityKey = "clock_id";
+
 // Metadata of a trace file that took no more events: "EVENTS SINCE WHY", the events that were lost after
 // that, ns since 1970, words. Blanks where all was written.
 inline constexpr const char* kUnwrittenKey = "unwritten";

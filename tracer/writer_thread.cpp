@@ -152,6 +152,7 @@ void WriterThread::describe_process() {
   set("command", command_line());
   set("start_realtime", std::to_string(process.first_reading.realtime));
   set("clock", "clock_monotonic");
+  if (const std::string identity = clock_identity(); !identity.empty()) set(kClockIdentityKey, identity);
   set("clock_source", to_string(process.ticks));
   set("lockstep_version", LOCKSTEP_VERSION);
   writer_->reserve_metadata(kUnwrittenKey, kUnwrittenRoom);

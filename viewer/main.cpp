@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "analyzer/analysis.h"
-#include "analyzer/import/import.h"
+#include "analyzer/open_job.h"
 #include "analyzer/report/quantity.h"
 #include "analyzer/report/unicode.h"
 #include "viewer/timeline/range_text.h"
@@ -88,7 +88,7 @@ int run(const Arguments& arguments) {
       std::fflush(stderr);
     };
   }
-  Result<analyzer::Job> job = analyzer::import_job(arguments.paths, reading);
+  Result<analyzer::Job> job = analyzer::open_job(arguments.paths, reading);
   if (terminal) fmt::print(stderr, "\r              \r");
   if (!job.ok()) return fail(job.error(), kFailure);
   Result<analyzer::Analysis> analysis = analyzer::analyze(job.value());

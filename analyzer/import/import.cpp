@@ -8,6 +8,7 @@
 #include <exception>
 #include <filesystem>
 #include <iterator>
+#include <map>
 #include <mutex>
 #include <new>
 #include <set>
@@ -128,6 +129,37 @@ void number_assumed_ranks(std::vector<RankImport>& ranks, std::vector<Warning>& 
          kNoRank});
 }
 
+// The recorders' exchanges, on the job's axis as far as merging took the ranks there.
+void take_exchanges(const std::vector<run::ClockLog>& logs, Job& job) {
+  struct Known {
+    std::uint32_t domain = 0;
+    std::int64_t offset = 0;
+  };
+  std::map<std::string, Known> known;
+  std::uint32_t next = 1;
+  for (const RankTrace& rank : job.ranks) {
+    known.emplace(rank.clock.name, Known{rank.clock.domain, rank.clock.offset_ns});
+    next = std::max(next, rank.clock.domain + 1);
+  }
+  // A host without ranks may be the one that all others asked.
+  const auto find = [&](const std::string& name) {
+    const auto [where, fresh] = known.emplace(name, Known{next, 0});
+    if (fresh) ++next;
+    return where->second;
+  };
+  for (const run::ClockLog& log : logs) {
+    const Known here = find(log.clock), there = find(log.peer);
+    if (here.domain == there.domain) continue;
+    for (ClockExchange exchange : log.exchanges) {
+      exchange.here = here.domain;
+      exchange.there = there.domain;
+      exchange.asked += here.offset, exchange.received += here.offset;
+      exchange.heard += there.offset, exchange.answered += there.offset;
+      job.exchanges.push_back(exchange);
+    }
+  }
+}
+
 Result<Job> import_all(const std::vector<std::string>& paths, const ImportOptions& options) {
   Result<InputFiles> found = find_input_files(paths);
   if (!found.ok()) return found.error();
@@ -144,7 +176,9 @@ Result<Job> import_all(const std::vector<std::string>& paths, const ImportOption
   if (ranks.empty() && warnings.size() == 1) return Error{std::move(warnings.front().message)};
   Result<Job> job = merge_ranks(fmt::format("{}", fmt::join(paths, " ")), std::move(ranks),
                                 std::move(warnings), found.value().world_size);
-  if (job.ok()) job.value().end = found.value().end;
+  if (!job.ok()) return job;
+  job.value().end = found.value().end;
+  take_exchanges(found.value().clocks, job.value());
   return job;
 }
 

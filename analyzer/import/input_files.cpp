@@ -114,6 +114,7 @@ class Finder {
   Status add_run(const fs::path& path) {
     Result<run::Folder> folder = run::open_folder(path);
     if (!folder.ok()) return folder.error();
+    std::move(folder.value().clocks.begin(), folder.value().clocks.end(), std::back_inserter(out_.clocks));
     out_.world_size = std::max(out_.world_size, folder.value().world_size);
     if (!out_.end.signal.has_value() && out_.end.exit_code.value_or(0) == 0) out_.end = folder.value().end;
     std::move(folder.value().warnings.begin(), folder.value().warnings.end(),

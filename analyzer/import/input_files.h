@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "analyzer/import/run/run.h"
 #include "analyzer/model/job.h"
 #include "trace/result.h"
 
@@ -22,6 +23,7 @@ struct InputFile {
 struct InputFiles {
   std::vector<InputFile> files;  // each once, in the order typed, within a folder by name
   std::int32_t world_size = 0;   // as a run's manifest says; 0: nothing says it
+  std::vector<run::ClockLog> clocks;  // what recorders heard of each other's
   JobEnd end;                    // of the run that failed, if one did
   std::vector<Warning> warnings;
 };

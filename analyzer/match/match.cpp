@@ -66,7 +66,7 @@ void add_alone(const Job& job, MatchRecord record, std::uint32_t group, Evidence
 void add_match(const Job& job, const std::vector<MatchRecord>& records, Match match, Matching& matching) {
   const std::optional<Contradiction> contradiction = compare_records(job, records, match);
   if (contradiction) matching.contradictions.push_back(*contradiction);
-  const bool possible = is_possible(job, records, match);
+  const bool possible = !matching.by_times || is_possible(job, records, match);
   if (!possible) ++matching.impossible;
   // A recorded sequence number outweighs a size that differs; an order does not. Two different operations
   // never meet.
@@ -84,8 +84,9 @@ void add_match(const Job& job, const std::vector<MatchRecord>& records, Match ma
   matching.matches.push_back(match);
 }
 
-Matching match_communications(const Job& job) {
+Matching match_communications(const Job& job, Times times) {
   Matching matching;
+  matching.by_times = times == Times::rule_out;
   const GroupTable table = build_groups(job);
   matching.groups = table.groups;
   std::vector<MatchRecord> collectives, p2p;

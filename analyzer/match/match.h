@@ -77,6 +77,7 @@ struct Matching {
   std::vector<MatchRecord> records;  // of all matches; sorted by rank within each
   std::vector<Contradiction> contradictions;
   std::int64_t unmatched = 0;   // records of rejected matches, and point-to-point records without a partner
+  bool by_times = true;         // impossible ones are rejected
   std::int64_t impossible = 0;  // matches rejected because a record ends before another one starts
 
   std::span<const MatchRecord> records_of(const Match& match) const {
@@ -84,8 +85,13 @@ struct Matching {
   }
 };
 
+enum class Times : std::uint8_t {
+  rule_out,  // a match that the clocks make impossible is taken apart
+  ignore,    // for those who are about to find out what the clocks are worth
+};
+
 // Precondition: check_job(job) succeeded. O(n log n) in communications; activities are not walked.
-Matching match_communications(const Job& job);
+Matching match_communications(const Job& job, Times times = Times::rule_out);
 
 const Activity& activity_of(const Job& job, MatchRecord record);
 const Communication& communication_of(const Job& job, MatchRecord record);

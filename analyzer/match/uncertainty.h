@@ -11,7 +11,7 @@ namespace lockstep::analyzer {
 // nothing then.
 bool clocks_are_related(const RankTrace& a, const RankTrace& b);
 
-// The coarser of the two timestamps' resolutions, plus, between different hosts, both clocks' uncertainties.
+// The coarser of the two timestamps' resolutions, plus, between different clocks, both clocks' uncertainties.
 // No order of two instants that are closer than this is ever claimed; between unrelated clocks, of none.
 std::int64_t uncertainty_between(const RankTrace& a, const RankTrace& b);
 

@@ -121,11 +121,29 @@ struct Warning {
   std::int32_t rank = kNoRank;
 };
 
+// What NTP keeps between hosts of one site, on a bad day.
+inline constexpr std::int64_t kWallClockUncertaintyNs = 1'000'000;
+
+// Which readings were taken from one clock, and how it was put onto the job's.
 struct Clock {
-  std::int64_t offset_ns = 0;  // aligned = recorded + offset
+  std::uint32_t domain = 0;    // ranks of one domain share a clock; 0: the job's own
+  std::int64_t offset_ns = 0;  // aligned = recorded + offset; in the middle of the run, where it drifts
   std::int64_t uncertainty_ns = 0;
-  std::string evidence;  // "same host", "happened-before", "assumed"
-  bool related = true;   // false: to no other rank's clock; times between them mean nothing
+  double drift = 0;  // what the job's clock gained on it, per unit of time
+  // "same host", "assumed", "wall clock", "happened-before", "pings", "pings and happened-before", "none"
+  std::string evidence;
+  bool related = true;  // false: to no other rank's clock; times between them mean nothing
+  std::string name;     // what the input calls the clock
+};
+
+// One exchange of two hosts: `there` answered what `here` asked, each by its own clock.
+struct ClockExchange {
+  std::uint32_t here = 0;    // Clock::domain
+  std::uint32_t there = 0;   // Clock::domain
+  Nanoseconds asked = 0;     // here
+  Nanoseconds heard = 0;     // there
+  Nanoseconds answered = 0;  // there
+  Nanoseconds received = 0;  // here
 };
 
 // A span of time, ends included.
@@ -217,6 +235,7 @@ struct Job {
   // Aligned time t is `realtime_of_zero + t` ns since 1970; absent where the clocks were not related.
   std::optional<std::int64_t> realtime_of_zero;
   JobEnd end;
+  std::vector<ClockExchange> exchanges;
   std::vector<Warning> warnings;
 };
 

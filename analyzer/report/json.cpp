@@ -126,6 +126,7 @@ Json rank_to_json(const RankReport& rank, Writer& writer) {
   object["damaged"] = rank.damaged;
   object["clock"] = {{"offset_ns", rank.clock.offset_ns},
                      {"uncertainty_ns", rank.clock.uncertainty_ns},
+                     {"drift_ppm", rank.clock.drift * 1e6},
                      {"evidence", writer.text(rank.clock.evidence)}};
   return object;
 }

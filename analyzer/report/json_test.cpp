@@ -81,7 +81,7 @@ TEST(ReportJson, HasEveryNameOfTheSchema) {
   for (const json& rank : document["ranks"]) {
     expect_keys(rank, kMeasures);
     expect_keys(rank, {"rank", "host", "device", "dropped_events", "clock"});
-    expect_keys(rank["clock"], {"offset_ns", "uncertainty_ns", "evidence"});
+    expect_keys(rank["clock"], {"offset_ns", "uncertainty_ns", "drift_ppm", "evidence"});
     EXPECT_EQ(keys(rank["partition"]), kCauses);  // exactly: they sum to the window
   }
   ASSERT_EQ(document["steps"].size(), 6u);

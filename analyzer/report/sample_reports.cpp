@@ -39,7 +39,8 @@ RankReport rank_report(std::int32_t rank, const char* host, const Times& times) 
   r.device = "cpu";
   r.measures = measures(times);
   r.end_ns = r.measures.window_ns;
-  r.clock = {0, 250, "same host"};
+  r.clock.uncertainty_ns = 250;
+  r.clock.evidence = "same host";
   return r;
 }
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <set>
+#include <sstream>
 
 #include "analyzer/report/quantity.h"
 #include "analyzer/report/text_sections.h"
@@ -55,7 +56,7 @@ Totals totals_of(const Report& report) {
   return totals;
 }
 
-void print_headline(const Report& report, const TextOptions& options, Page& page) {
+std::vector<std::string> headline_facts(const Report& report, const TextOptions& options) {
   std::vector<std::string> facts;
   const auto present = static_cast<std::int64_t>(report.ranks_present.size());
   if (report.world_size > present) {
@@ -65,10 +66,12 @@ void print_headline(const Report& report, const TextOptions& options, Page& page
   }
   std::set<std::string> hosts;
   std::int64_t uncertainty = 0;
+  std::string by;  // the evidence for the least certain clock
   bool times = false;
   for (const RankReport& rank : report.ranks) {
     times = times || rank.end_ns > rank.begin_ns;
     if (!rank.host.empty()) hosts.insert(rank.host);
+    if (rank.clock.uncertainty_ns > uncertainty && rank.clock.domain != 0) by = rank.clock.evidence;
     uncertainty = std::max(uncertainty, rank.clock.uncertainty_ns);
   }
   if (!hosts.empty()) facts.push_back(format_plural(static_cast<std::int64_t>(hosts.size()), "host"));
@@ -80,8 +83,28 @@ void print_headline(const Report& report, const TextOptions& options, Page& page
                       : format_plural(static_cast<std::int64_t>(report.steps_present.size()), "step"));
   for (const std::string& source : report.sources) facts.push_back(source_name(source));
   uncertainty += options.resolution_ns > 1 ? options.resolution_ns : 0;
-  if (uncertainty > 0 && times) facts.push_back("times ±" + format_duration(uncertainty));
+  if (uncertainty > 0 && times)
+    facts.push_back("times ±" + format_duration(uncertainty) + (by.empty() ? "" : " by " + by));
   if (!options.selection.empty()) facts.push_back(options.selection + " only");
+  return facts;
+}
+
+std::vector<std::string> verdict_lines(const Report& report) {
+  PageOptions wide;
+  wide.width = 1 << 20;
+  Page page(wide);
+  print_verdict(report, page);
+  std::vector<std::string> lines;
+  std::istringstream text(page.take());
+  for (std::string line; std::getline(text, line);) {
+    const std::size_t first = line.find_first_not_of(' ');
+    if (first != std::string::npos) lines.push_back(line.substr(first));
+  }
+  return lines;
+}
+
+void print_headline(const Report& report, const TextOptions& options, Page& page) {
+  const std::vector<std::string> facts = headline_facts(report, options);
   page.wrap(Line{}.bold(printable(report.path)).text(": ").text(fmt::format("{}", fmt::join(facts, " · "))),
             0, 2);
 }

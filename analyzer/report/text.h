@@ -7,6 +7,7 @@
 #include <limits>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "analyzer/report/page.h"
 #include "analyzer/report/report.h"
@@ -27,6 +28,11 @@ struct TextOptions {
   std::string selection;
   std::int64_t resolution_ns = 1;  // of the timestamps; said where it is coarser
 };
+
+// "8 ranks", "1 host", "50 steps", …: what the report is of, as its headline says it.
+std::vector<std::string> headline_facts(const Report& report, const TextOptions& options);
+// The verdict's sentences, each whole.
+std::vector<std::string> verdict_lines(const Report& report);
 
 std::string to_text(const Report& report, const TextOptions& options = {});
 

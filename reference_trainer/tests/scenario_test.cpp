@@ -188,8 +188,9 @@ TEST_F(Scenario, OneLargeBucketHidesLessThanSmallOnes) {
   ASSERT_NO_FATAL_FAILURE(run("ddp_buckets"));
   EXPECT_THAT(codes(report("one_bucket")), Contains("buckets_too_large"));
   EXPECT_THAT(codes(report("small_buckets")), Not(Contains("buckets_too_large")));
+  // How much small ones hide depends on who else wants the two cores; that it is far more does not.
   EXPECT_LT(overlap(report("one_bucket")), 0.2);
-  EXPECT_GT(overlap(report("small_buckets")), 0.35);
+  EXPECT_GT(overlap(report("small_buckets")), 2 * overlap(report("one_bucket")));
 }
 
 TEST_F(Scenario, GatheringAheadHidesWhatGatheringInTimeCannot) {

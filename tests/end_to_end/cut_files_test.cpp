@@ -9,7 +9,7 @@
 #include <map>
 #include <span>
 
-#include "analyzer/import/import.h"
+#include "analyzer/open_job.h"
 #include "tests/end_to_end/hard_run.h"
 #include "tests/end_to_end/programs/hard_times.h"
 
@@ -94,7 +94,7 @@ TEST_P(CutFiles, AreImportedWithAWarning) {
       std::ofstream file(path, std::ios::binary | std::ios::trunc);
       file.write(reinterpret_cast<const char*>(bytes_.data()), static_cast<std::streamsize>(size));
     }
-    const Result<analyzer::Job> job = analyzer::import_job({path});
+    const Result<analyzer::Job> job = analyzer::open_job({path});
     if (!job.ok()) {
       EXPECT_THAT(job.error().message, HasSubstr("rank-0.lst")) << size;
       continue;

@@ -11,7 +11,7 @@
 #include <fstream>
 #include <optional>
 
-#include "analyzer/import/import.h"
+#include "analyzer/open_job.h"
 #include "tests/end_to_end/hard_run.h"
 #include "tests/end_to_end/mount.h"
 #include "tests/end_to_end/stalled_thread.h"
@@ -198,7 +198,7 @@ void HardTimes::expect_file(const std::string& file, bool has_first) {
 }
 
 void HardTimes::expect_it_is_said(bool incomplete, std::uint64_t lost) {
-  const Result<analyzer::Job> job = analyzer::import_job({run_.record().run_path()});
+  const Result<analyzer::Job> job = analyzer::open_job({run_.record().run_path()});
   ASSERT_TRUE(job.ok()) << job.error().message;
   std::vector<std::string> codes;
   for (const analyzer::Warning& warning : job.value().warnings) codes.push_back(warning.code);

@@ -8,7 +8,7 @@
 #include <sstream>
 
 #include "analyzer/analysis.h"
-#include "analyzer/import/import.h"
+#include "analyzer/open_job.h"
 #include "analyzer/model/pipeline_job.h"
 #include "analyzer/report/sample_reports.h"
 #include "analyzer/report/text.h"
@@ -116,7 +116,7 @@ TEST(Golden, PipelinesNarrowAscii) {
 TEST(Golden, Dlrm) {
   const fs::path trace = fs::path(LOCKSTEP_SOURCE_DIR) / "../shared/traces/dlrm-8rank";
   if (!fs::exists(trace)) GTEST_SKIP() << "the sample traces are not here: no " << trace;
-  Result<Job> job = import_job({trace.string()});
+  Result<Job> job = open_job({trace.string()});
   ASSERT_TRUE(job.ok()) << job.error().message;
   Result<Analysis> analysis = analyze(job.value());
   ASSERT_TRUE(analysis.ok()) << analysis.error().message;

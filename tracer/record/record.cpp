@@ -12,6 +12,7 @@
 #include <system_error>
 #include <utility>
 
+#include "tracer/clock_sync/clock_sync.h"
 #include "tracer/doctor/nothing_recorded.h"
 #include "tracer/environment.h"
 #include "tracer/record/attach.h"
@@ -150,6 +151,16 @@ bool tell_what_vanished(const FolderWatch& watch, const fs::path& folder) {
   return fs::is_directory(folder, error);
 }
 
+// Only where nobody answered: else it is for the report to say.
+void tell_of_clocks(const clock_sync::ClockSync& sync, const clock_sync::SyncAddress& address) {
+  if (sync.role() == clock_sync::Role::answers || sync.exchanges() > 0) return;
+  say_wrapped(fmt::format(
+      "this host's clock could not be compared with that of {} (from {}): no recorder answered at UDP "
+      "port {}. lockstep analyze relates the hosts by the order of their collectives instead. Open the "
+      "port, name another host with --sync-address, or say --no-sync.",
+      address.host, address.from, address.port));
+}
+
 void undo_folder(const RunFolder& folder, const Manifest& manifest) {
   std::error_code ignored;
   fs::remove(folder.path / manifest_name(manifest), ignored);
@@ -226,6 +237,14 @@ Ending record(const Options& options) {
   if (options.plan.hang_timeout_ns > 0 && folder.has_value() && manifest.other_tool.empty() && watches)
     hang_watch.emplace(folder->path, options.plan.hang_timeout_ns,
                        [](const std::string& message) { say(message); });
+  std::optional<clock_sync::ClockSync> sync;
+  if (options.sync.has_value() && folder.has_value() && watches) {
+    clock_sync::ClockSync::Options comparing;
+    comparing.address = *options.sync;
+    comparing.token = clock_sync::make_token(options.sync_token);
+    comparing.run = folder->path;
+    sync.emplace(std::move(comparing));
+  }
   std::optional<FolderWatch> watch;
   if (folder.has_value()) watch.emplace(folder->path, manifest_name(manifest), manifest.start_realtime);
   const Ending ending = child.wait([&] {
@@ -234,6 +253,10 @@ Ending record(const Options& options) {
   });
   hang_watch.reset();
   progress.clear();
+  constexpr std::int64_t kLongEnoughToMeet = 5'000'000'000;
+  const bool long_enough = realtime_now() - manifest.start_realtime > kLongEnoughToMeet;
+  if (sync.has_value() && !options.quiet && long_enough) tell_of_clocks(*sync, *options.sync);
+  sync.reset();
   if (!folder.has_value() || !tell_what_vanished(*watch, folder->path)) return ending;
   remove_control_folder(folder->path);
 

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "tracer/clock_sync/sync_address.h"
 #include "tracer/control/plan.h"
 #include "tracer/record/child.h"
 
@@ -22,8 +23,12 @@ struct Options {
   bool python_hook = true;             // follow PyTorch in Python processes
   bool all_cuda_calls = false;         // of the CUDA API, not only launches, copies and waits
   std::optional<std::string> sources;  // names separated by commas; none: each source's own default
-  control::Plan plan;                  // what of the job is recorded; start_realtime is filled in by record()
-  std::vector<std::string> command;    // at least one word
+  // Where the recorders of several hosts compare their clocks, and a word that those of one job share; none:
+  // one host, or not wanted.
+  std::optional<clock_sync::SyncAddress> sync;
+  std::string sync_token;
+  control::Plan plan;                // what of the job is recorded; start_realtime is filled in by record()
+  std::vector<std::string> command;  // at least one word
 };
 
 // Runs the command and returns how it ended: the caller exits with that code, or by that signal (die_by).

@@ -12,6 +12,7 @@
 #include <system_error>
 #include <thread>
 
+#include "tracer/clock_sync/clock_sync.h"
 #include "tracer/environment.h"
 #include "tracer/record/attach.h"
 #include "tracer/record/live_run.h"
@@ -124,7 +125,7 @@ Result<Contents> look_while_others_start(const fs::path& folder, std::string_vie
 }  // namespace
 
 bool is_run_file_name(std::string_view name) {
-  if (is_manifest_name(name) || is_trace_file_name(name)) return true;
+  if (is_manifest_name(name) || is_trace_file_name(name) || clock_sync::is_clock_file_name(name)) return true;
   // hang-rank-3.json: what a rank was doing when the job hung; hang-1-rank-3.json: at an earlier hang.
   constexpr std::string_view kPrefix = "hang-";
   constexpr std::string_view kSuffix = ".json";

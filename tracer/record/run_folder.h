@@ -20,8 +20,8 @@ struct RunFolder {
   bool created = false;        // by us, just now
 };
 
-// True for the names that a run's own files have: manifest.json, manifest-rank-<N>.json, trace files, and
-// hang-<name of a trace file>.json.
+// True for the names that a run's own files have: manifest.json, manifest-rank-<N>.json, trace files,
+// hang-<name of a trace file>.json, and clock-<host>-<process>.json.
 bool is_run_file_name(std::string_view name);
 
 // Creates the folder, or finds it empty. One that holds anything is an error, unless `force` is given and it

@@ -9,6 +9,8 @@
 #include <utility>
 
 #include "analyzer/import/rank/group_members.h"
+#include "analyzer/model/check_job.h"
+#include "analyzer/model/map_times.h"
 
 namespace lockstep::analyzer {
 namespace {
@@ -49,12 +51,6 @@ void settle_ranks(Job& job, std::vector<RankImport>& imports) {
   imports = std::move(kept);
   std::sort(imports.begin(), imports.end(),
             [](const RankImport& a, const RankImport& b) { return a.trace.rank < b.trace.rank; });
-}
-
-std::string rank_list(const std::vector<std::int32_t>& ranks) {
-  constexpr std::size_t kShown = 16;
-  const std::vector<std::int32_t> shown(ranks.begin(), ranks.begin() + std::min(ranks.size(), kShown));
-  return fmt::format("{}{}", fmt::join(shown, ", "), ranks.size() > kShown ? ", …" : "");
 }
 
 // Files that declare different world sizes are not of one job: the job with the most ranks is kept.
@@ -99,50 +95,19 @@ void settle_world(Job& job, const std::vector<RankImport>& imports) {
     if (!present.contains(rank)) job.ranks_missing.push_back(rank);
 }
 
-// False, and nothing is moved, where a time would leave ±kLatest.
 bool shift(RankTrace& trace, std::int64_t by) {
   if (by == 0) return true;
-  std::int64_t earliest = 0, latest = 0;
-  const auto each_time = [&trace](const auto& visit) {
-    for (Activity& activity : trace.activities)
-      for (Nanoseconds* time : {&activity.begin, &activity.end, &activity.launch_begin, &activity.launch_end})
-        if (*time != kUnknownTime) visit(*time);
-    for (HostRange& range : trace.host_ranges) visit(range.begin), visit(range.end);
-    for (StepMark& step : trace.steps) visit(step.begin), visit(step.end);
-    for (CounterTrack& counter : trace.counters)
-      for (CounterPoint& point : counter.points) visit(point.time);
+  const auto moved = [by](Nanoseconds time) {
+    Nanoseconds result = 0;
+    if (__builtin_add_overflow(time, by, &result)) return by < 0 ? -kTimeLimit : kTimeLimit;
+    return result;
   };
-  each_time([&](Nanoseconds time) { earliest = std::min(earliest, time), latest = std::max(latest, time); });
-  if (__builtin_add_overflow(earliest, by, &earliest) || __builtin_add_overflow(latest, by, &latest) ||
-      earliest < -kLatest || latest > kLatest)
-    return false;
-  each_time([by](Nanoseconds& time) { time += by; });
-  const auto move_within_limits = [by](Nanoseconds& time) {
-    if (__builtin_add_overflow(time, by, &time)) time = by < 0 ? -kLatest : kLatest;
-    time = std::clamp(time, -kLatest, kLatest);
-  };
-  for (std::vector<TimeSpan>* spans : {&trace.lost, &trace.unrecorded}) {
-    for (TimeSpan& span : *spans) move_within_limits(span.begin), move_within_limits(span.end);
-  }
-  for (OpenOperation& operation : trace.ending.operations) move_within_limits(operation.begin);
-  for (Nanoseconds* time : {&trace.ending.recorded_until, &trace.ending.hang_noted})
-    if (*time != kUnknownTime) move_within_limits(*time);
+  if (!map_times(trace, moved)) return false;
   trace.clock.offset_ns += by;
   return true;
 }
 
-// What NTP keeps between hosts of one site, on a bad day. Nothing in the files says better.
-constexpr std::int64_t kWallClockUncertaintyNs = 1'000'000;
 constexpr std::size_t kMostDevicesOfAHost = 16;
-
-// The clock that most ranks share is the job's; at a tie the first rank's.
-const RankImport& reference_clock(const std::vector<RankImport>& imports) {
-  std::map<std::string, std::size_t> ranks_on;
-  for (const RankImport& import : imports) ++ranks_on[import.clock_name];
-  return *std::max_element(imports.begin(), imports.end(), [&](const RankImport& a, const RankImport& b) {
-    return ranks_on[a.clock_name] < ranks_on[b.clock_name];
-  });
-}
 
 // Whether files that name no hosts are surely of several: more ranks than a host has devices, or two ranks on
 // the same one of several devices. (Where all ranks see one device, a launcher shows each its own as number
@@ -157,46 +122,74 @@ bool are_of_several_hosts(const std::vector<RankImport>& imports) {
   return devices.size() > 1 && devices.size() < imports.size();
 }
 
-void settle_clocks(Job& job, std::vector<RankImport>& imports) {
-  const RankImport& reference = reference_clock(imports);
-  job.realtime_of_zero = reference.realtime_of_zero;
-  std::vector<std::int32_t> unrelated, by_wall_clock;
-  for (RankImport& import : imports) {
-    const bool same_clock = import.clock_name == reference.clock_name;
-    const bool both_known = reference.realtime_of_zero && import.realtime_of_zero;
-    std::int64_t by = 0;
-    const bool related = same_clock ? !__builtin_sub_overflow(import.clock_zero, reference.clock_zero, &by)
-                                    : both_known && !__builtin_sub_overflow(*import.realtime_of_zero,
-                                                                            *reference.realtime_of_zero, &by);
-    if (!related || !shift(import.trace, by)) {
-      unrelated.push_back(import.trace.rank);
-      import.trace.clock.related = false;
-      import.trace.clock.evidence = "none";
-    } else if (!same_clock) {
-      by_wall_clock.push_back(import.trace.rank);
-      import.trace.clock.evidence = "wall clock";
-      import.trace.clock.uncertainty_ns = kWallClockUncertaintyNs;
-    }
-  }
+// Which ranks share a clock, by its name. Where files name no hosts and are surely of several, a wall clock
+// is one a host: ranks in a row whose device numbers rise are taken to be on one.
+std::vector<std::string> clock_names(const std::vector<RankImport>& imports) {
+  std::vector<std::string> names;
+  for (const RankImport& import : imports) names.push_back(import.clock_name);
   const bool hosts_known = std::any_of(imports.begin(), imports.end(),
                                        [](const RankImport& import) { return !import.trace.host.empty(); });
-  if (!hosts_known && are_of_several_hosts(imports))
-    warn(job, "clocks_assumed",
-         fmt::format("the files of {} ranks name no hosts: their clocks are taken to be one, although they "
-                     "are surely several; "
-                     "waits between hosts are as good as the hosts' clock synchronisation",
-                     imports.size()));
-  if (!by_wall_clock.empty())
-    warn(job, "clocks_by_wall_clock",
-         fmt::format("ranks on other hosts than rank {}'s ({}) are related by the hosts' wall clocks alone, "
-                     "taken to agree "
-                     "within 1 ms: waits between hosts are as good as that",
-                     reference.trace.rank, rank_list(by_wall_clock)));
-  if (!unrelated.empty())
-    warn(job, "clocks_unrelated",
-         fmt::format(
-             "the clock of rank {} can't be related to that of rank {}: times between them mean nothing",
-             rank_list(unrelated), reference.trace.rank));
+  if (hosts_known || !are_of_several_hosts(imports)) return names;
+  std::size_t host = 0;
+  for (std::size_t i = 0; i < imports.size(); ++i) {
+    const auto device = [&](std::size_t rank) {
+      const std::string& name = imports[rank].trace.device;
+      return std::pair(name.size(), name);
+    };
+    if (i > 0 && device(i) <= device(i - 1)) ++host;
+    names[i] += fmt::format(" of host {}", host);
+  }
+  return names;
+}
+
+// Onto one clock, as well as the files themselves can tell: analyzer/align does the rest.
+void settle_clocks(Job& job, std::vector<RankImport>& imports) {
+  const std::vector<std::string> names = clock_names(imports);
+  std::map<std::string, std::size_t> ranks_on;
+  for (const std::string& name : names) ++ranks_on[name];
+  const std::size_t first =
+      static_cast<std::size_t>(std::max_element(names.begin(), names.end(),
+                                                [&](const std::string& a, const std::string& b) {
+                                                  return ranks_on[a] < ranks_on[b];
+                                                }) -
+                               names.begin());
+  // What the first rank of each clock says holds for the others: they differ by what they count from alone.
+  struct Domain {
+    std::uint32_t number = 0;
+    std::int64_t zero = 0;
+    std::optional<std::int64_t> realtime;
+  };
+  const Domain own{0, imports[first].clock_zero, imports[first].realtime_of_zero};
+  std::map<std::string, Domain> domains{{names[first], own}};
+  job.realtime_of_zero = own.realtime;
+  for (std::size_t i = 0; i < imports.size(); ++i) {
+    RankImport& import = imports[i];
+    Clock& clock = import.trace.clock;
+    const auto number = static_cast<std::uint32_t>(domains.size());
+    const Domain domain =
+        domains.emplace(names[i], Domain{number, import.clock_zero, import.realtime_of_zero}).first->second;
+    clock.domain = domain.number;
+    clock.name = names[i];
+    std::int64_t to_own = 0, by = 0;
+    const bool comparable = import.clock_name == imports[first].clock_name
+                                ? !__builtin_sub_overflow(domain.zero, own.zero, &to_own)
+                                : domain.realtime && own.realtime &&
+                                      !__builtin_sub_overflow(*domain.realtime, *own.realtime, &to_own);
+    const bool fits = !__builtin_sub_overflow(import.clock_zero, domain.zero, &by) &&
+                      !__builtin_add_overflow(by, comparable ? to_own : 0, &by) && shift(import.trace, by);
+    if (!comparable || !fits) {
+      clock.related = false;
+      clock.evidence = "none";
+      if (!fits) {
+        clock.name += fmt::format(" of rank {}", import.trace.rank);
+        clock.domain = number;
+        domains.emplace(clock.name, Domain{number, 0, std::nullopt});
+      }
+    } else if (clock.domain != 0) {
+      clock.evidence = "wall clock";
+      clock.uncertainty_ns = kWallClockUncertaintyNs;
+    }
+  }
 }
 
 // Long lists of ranks are cut in some files: a group known by name alone is the one fully known group of that

@@ -156,7 +156,9 @@ TEST(MergeRanks, HostsAreRelatedByTheirWallClocks) {
   EXPECT_EQ(job.ranks[1].clock.uncertainty_ns, 1'000'000);
   EXPECT_TRUE(job.ranks[1].clock.related);
   EXPECT_EQ(job.ranks[2].activities[0].begin, 10);
-  EXPECT_NE(find_warning(job.warnings, "clocks_by_wall_clock"), nullptr);
+  EXPECT_EQ(job.ranks[1].clock.evidence, "wall clock");
+  EXPECT_EQ(job.ranks[1].clock.domain, 1u);
+  EXPECT_EQ(job.ranks[2].clock.domain, 0u);
 }
 
 TEST(MergeRanks, ClocksThatCantBeRelatedAreSaid) {
@@ -166,36 +168,50 @@ TEST(MergeRanks, ClocksThatCantBeRelatedAreSaid) {
   const Job job = merged(list(std::move(a), std::move(b), std::move(c)));
   EXPECT_FALSE(job.ranks[0].clock.related);
   EXPECT_TRUE(job.ranks[1].clock.related);
-  EXPECT_THAT(find_warning(job.warnings, "clocks_unrelated")->message,
-              HasSubstr("the clock of rank 0 can't be related to that of rank 1"));
+  EXPECT_EQ(job.ranks[0].clock.domain, 1u);
+  EXPECT_EQ(job.ranks[0].clock.evidence, "none");
 }
 
-TEST(MergeRanks, ManyRanksOfUnknownHostsAreSaid) {
+std::vector<std::uint32_t> domains_of(std::vector<RankImport> imports) {
+  std::vector<std::uint32_t> domains;
+  for (const RankTrace& rank : merged(std::move(imports)).ranks) domains.push_back(rank.clock.domain);
+  return domains;
+}
+
+std::vector<RankImport> on_devices(const std::vector<std::string>& devices) {
+  std::vector<RankImport> imports;
+  for (const std::string& device : devices) {
+    imports.push_back(one_rank(static_cast<int>(imports.size())));
+    imports.back().trace.device = device;
+  }
+  return imports;
+}
+
+TEST(MergeRanks, MoreRanksThanAHostHoldsHaveNotOneClock) {
   const auto ranks = [](int count) {
-    std::vector<RankImport> imports;
-    for (int rank = 0; rank < count; ++rank) imports.push_back(one_rank(rank));
-    return imports;
+    return on_devices(std::vector<std::string>(static_cast<std::size_t>(count)));
   };
-  EXPECT_EQ(find_warning(merged(ranks(16)).warnings, "clocks_assumed"), nullptr);
-  EXPECT_THAT(find_warning(merged(ranks(17)).warnings, "clocks_assumed")->message,
-              HasSubstr("17 ranks name no hosts"));
+  EXPECT_THAT(domains_of(ranks(16)), testing::Each(0u));
+  EXPECT_THAT(domains_of(ranks(17)), testing::Contains(16u));
 }
 
-TEST(MergeRanks, OneDeviceOfTwoRanksIsOfTwoHosts) {
-  const auto ranks = [](std::initializer_list<const char*> devices) {
-    std::vector<RankImport> imports;
-    for (const char* device : devices) {
-      imports.push_back(one_rank(static_cast<int>(imports.size())));
-      imports.back().trace.device = device;
-    }
-    return merged(std::move(imports));
-  };
-  EXPECT_NE(find_warning(ranks({"cuda:0", "cuda:1", "cuda:0", "cuda:1"}).warnings, "clocks_assumed"),
-            nullptr);
-  EXPECT_EQ(find_warning(ranks({"cuda:0", "cuda:1"}).warnings, "clocks_assumed"), nullptr);
+TEST(MergeRanks, WhereDeviceNumbersBeginAnewIsAnotherHost) {
+  EXPECT_THAT(domains_of(on_devices({"cuda:0", "cuda:1", "cuda:0", "cuda:1"})), ElementsAre(0, 0, 1, 1));
+  EXPECT_THAT(domains_of(on_devices({"cuda:9", "cuda:10", "cuda:9", "cuda:10"})), ElementsAre(0, 0, 1, 1));
+  EXPECT_THAT(domains_of(on_devices({"cuda:0", "cuda:1"})), ElementsAre(0, 0));
   // A launcher that shows each rank its own device alone.
-  EXPECT_EQ(find_warning(ranks({"cuda:0", "cuda:0"}).warnings, "clocks_assumed"), nullptr);
-  EXPECT_EQ(find_warning(ranks({"cpu", "cpu"}).warnings, "clocks_assumed"), nullptr);
+  EXPECT_THAT(domains_of(on_devices({"cuda:0", "cuda:0"})), ElementsAre(0, 0));
+  EXPECT_THAT(domains_of(on_devices({"cpu", "cpu"})), ElementsAre(0, 0));
+}
+
+TEST(MergeRanks, RanksOfAnotherHostMoveTogether) {
+  std::vector<RankImport> imports = on_devices({"cpu", "cpu", "cpu", "cpu", "cpu"});
+  for (RankImport& import : imports) import.clock_name = import.trace.rank < 3 ? "here" : "there";
+  for (RankImport& import : imports)
+    import.realtime_of_zero = import.trace.rank < 3 ? 5000 : 6000 + import.trace.rank;
+  const Job job = merged(std::move(imports));
+  EXPECT_EQ(job.ranks[3].clock.offset_ns, 1003);
+  EXPECT_EQ(job.ranks[4].clock.offset_ns, 1003);  // the same clock, read a moment later
 }
 
 TEST(MergeRanks, WarningsOfAFileNameItsRank) {

@@ -89,8 +89,10 @@ class FileImport {
     }
     import_.world_size = number("world_size").value_or(0);
     import_.trace.host = metadata("host");
-    import_.clock_name = fmt::format("monotonic clock of {}", import_.trace.host);
-    import_.trace.clock.evidence = import_.trace.host.empty() ? "assumed" : "same host";
+    // Files of before it was told know the host alone.
+    const std::string clock = metadata("clock_id");
+    import_.clock_name = clock.empty() ? fmt::format("monotonic clock of {}", import_.trace.host) : clock;
+    import_.trace.clock.evidence = import_.trace.host.empty() && clock.empty() ? "assumed" : "same host";
   }
 
   void read_lanes() {

@@ -90,9 +90,11 @@ bool is_run_folder(const fs::path& folder) {
 Result<Folder> open_folder(const fs::path& path) {
   Folder folder;
   std::vector<std::pair<std::int32_t, fs::path>> ranks;
+  std::vector<fs::path> clock_files;
   std::error_code error;
   for (fs::directory_iterator at(path, error), end; !error && at != end; at.increment(error)) {
     const std::string name = at->path().filename().string();
+    if (name.starts_with("clock-") && name.ends_with(".json")) clock_files.push_back(at->path());
     if (!name.ends_with(kSuffix)) continue;
     if (const auto rank = rank_of(name))
       ranks.emplace_back(*rank, at->path());
@@ -118,6 +120,15 @@ Result<Folder> open_folder(const fs::path& path) {
         path.string(), counted(folder.process_files.size(), "process was", "processes were"),
         folder.process_files.front().string())};
   read_manifest(path / kManifest, folder);
+  std::sort(clock_files.begin(), clock_files.end());
+  for (const fs::path& file : clock_files) {
+    Result<ClockLog> log = read_clock_log(file);
+    if (log.ok()) {
+      folder.clocks.push_back(std::move(log).value());
+    } else {
+      folder.warnings.push_back({"clock_log_damaged", log.error().message, kNoRank});
+    }
+  }
   if (!folder.process_files.empty())
     folder.warnings.push_back(
         {"processes_without_rank",

@@ -19,12 +19,23 @@ struct Options {
 // costs what was in it, and a warning.
 Result<RankImport> import_file(const std::filesystem::path& path, const Options& options = {});
 
+// What one recorder heard of another host's clock.
+struct ClockLog {
+  std::string clock;  // RankImport::clock_name
+  std::string peer;
+  std::vector<ClockExchange> exchanges;  // of `clock` (here) with `peer` (there); their domains are not set
+};
+
+// clock-<host>-<process>.json. The error names the file and what is wrong with it.
+Result<ClockLog> read_clock_log(const std::filesystem::path& path);
+
 // What a run folder holds besides the events.
 struct Folder {
   std::vector<std::filesystem::path> rank_files;  // rank-<N>.lst, by rank
   std::vector<std::filesystem::path> process_files;
   std::int32_t world_size = 0;  // as the manifest says; 0: it does not
   JobEnd end;
+  std::vector<ClockLog> clocks;
   std::vector<Warning> warnings;
 };
 

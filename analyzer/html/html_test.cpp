@@ -1,0 +1,138 @@
+#include "analyzer/html/html.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <numeric>
+#include <regex>
+#include <sstream>
+#include <string>
+
+#include "analyzer/report/sample_reports.h"
+#include "analyzer/report/text.h"
+
+namespace lockstep::analyzer {
+namespace {
+
+using nlohmann::json;
+using testing::HasSubstr;
+using testing::Not;
+
+std::string page_of(const Report& report) {
+  std::ostringstream out;
+  write_html(report, {}, out);
+  return out.str();
+}
+
+json data_of(const Report& report, const HtmlOptions& options = {}) {
+  return json::parse(html_data(report, options));
+}
+
+TEST(Html, OneDocumentWithItsDataInIt) {
+  const std::string page = page_of(small_report());
+  EXPECT_TRUE(page.starts_with("<!doctype html>"));
+  EXPECT_TRUE(page.ends_with("</html>\n"));
+  for (const char* mark : {"/*STYLE*/", "/*DATA*/", "/*SCRIPT*/"}) EXPECT_THAT(page, Not(HasSubstr(mark)));
+  const std::string begin = "type=\"application/json\">";
+  const std::size_t at = page.find(begin) + begin.size();
+  EXPECT_EQ(json::parse(page.substr(at, page.find("</script>", at) - at)), data_of(small_report()));
+}
+
+TEST(Html, FetchesNothing) {
+  const std::string page = page_of(small_report());
+  EXPECT_FALSE(
+      std::regex_search(page, std::regex("(src|href)=|@import|url\\(|fetch\\(|XMLHttpRequest|import\\(")));
+  for (const char* scheme : {"https://", "//cdn"}) EXPECT_THAT(page, Not(HasSubstr(scheme)));
+}
+
+TEST(Html, FiguresAreTheReports) {
+  const Report report = small_report();
+  const json data = data_of(report);
+  ASSERT_EQ(data["ranks"].size(), report.ranks.size());
+  for (std::size_t rank = 0; rank < report.ranks.size(); ++rank) {
+    const Measures& measures = report.ranks[rank].measures;
+    const json& all = data["ranks"][rank]["all"];
+    EXPECT_EQ(all[0], measures.window_ns);
+    std::int64_t sum = 0;
+    for (std::size_t cause = 0; cause < kCauseCount; ++cause) sum += all[1 + cause].get<std::int64_t>();
+    EXPECT_EQ(sum, measures.partition.total());
+    EXPECT_EQ(all[12], measures.exposed_communication_ns);
+  }
+  EXPECT_EQ(data["cells"].size(), report.steps.size());
+  EXPECT_EQ(data["findings"].size(), report.findings.size());
+  EXPECT_EQ(data["verdict"].get<std::vector<std::string>>(), verdict_lines(report));
+  EXPECT_EQ(data["collectives"].size(), report.collectives.size());
+}
+
+TEST(Html, NamesCantEndTheScript) {
+  Report report = small_report();
+  report.path = "</script><script>alert(1)</script>";
+  report.warnings.push_back({"odd", "<!-- \xff", kNoRank});
+  const std::string page = page_of(report);
+  EXPECT_THAT(page, Not(HasSubstr("<script>alert")));
+  EXPECT_EQ(data_of(report)["path"], report.path);
+}
+
+TEST(Html, OnlyTheMostWaitedInAreListed) {
+  Report report = small_report();
+  ASSERT_FALSE(report.collectives.empty());
+  const CollectiveReport one = report.collectives.front();
+  report.collectives.assign(100, one);
+  for (std::size_t i = 0; i < 100; ++i) report.collectives[i].wait_ns = static_cast<std::int64_t>(i);
+  HtmlOptions options;
+  options.collectives = 10;
+  options.arrivals = 3;
+  const json data = data_of(report, options);
+  ASSERT_EQ(data["collectives"].size(), 10u);
+  EXPECT_EQ(data["collectives_left_out"], 90);
+  EXPECT_EQ(data["collectives"][0][5], 99);
+  EXPECT_EQ(data["collectives"][2].size(), 12u);
+  EXPECT_EQ(data["collectives"][3].size(), 11u);
+}
+
+TEST(Html, NothingAtAllIsStillAPage) {
+  EXPECT_EQ(data_of(Report{})["cells"].size(), 0u);
+}
+
+// 64 ranks, 50 steps, 40 collectives a step: under 2 MB.
+TEST(Html, AJobOf64RanksIsSmall) {
+  Report report;
+  for (std::int32_t rank = 0; rank < 64; ++rank) {
+    RankReport row;
+    row.rank = rank;
+    row.host = "gpu-node-" + std::to_string(rank / 8);
+    row.device = "cuda:" + std::to_string(rank % 8);
+    report.ranks.push_back(row);
+  }
+  std::int64_t value = 123'456'789;
+  for (std::int64_t step = 0; step < 50; ++step) {
+    report.steps_present.push_back(step);
+    for (const RankReport& rank : report.ranks) {
+      StepReport row;
+      row.step = step;
+      row.rank = rank.rank;
+      row.measures.window_ns = 9 * (value += 7919);
+      for (std::int64_t& ns : row.measures.partition.ns) ns = value;
+      row.measures.communication_ns = row.measures.exposed_communication_ns = value;
+      report.steps.push_back(row);
+    }
+    for (int i = 0; i < 40; ++i) {
+      CollectiveReport collective;
+      collective.id = static_cast<std::int64_t>(report.collectives.size());
+      collective.step = step;
+      collective.operation = Operation::all_reduce;
+      collective.group_name = "default_pg";
+      collective.wait_ns = value += 31;
+      for (const RankReport& rank : report.ranks) {
+        collective.group_ranks.push_back(rank.rank);
+        collective.ranks.push_back({rank.rank, value + rank.rank * 1001, value * 2, 1'234'567, 2'345'678});
+      }
+      report.collectives.push_back(collective);
+    }
+  }
+  EXPECT_LT(page_of(report).size(), 2'000'000u);
+}
+
+}  // namespace
+}  // namespace lockstep::analyzer

@@ -1,0 +1,18 @@
+// From files to a Job on one clock: what everything that shows or analyses a job begins with.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "analyzer/align/align.h"
+#include "analyzer/import/import.h"
+#include "analyzer/model/job.h"
+#include "trace/result.h"
+
+namespace lockstep::analyzer {
+
+// import_job(), then align_clocks(). Errors: import_job()'s.
+Result<Job> open_job(const std::vector<std::string>& paths, const ImportOptions& options = {},
+                     Clocks clocks = Clocks::automatic);
+
+}  // namespace lockstep::analyzer
