@@ -39,6 +39,14 @@ std::string explain(const CLI::App& app, const CLI::ParseError& error) {
   const std::size_t colon = text.find(": ");
   const std::string name = text.substr(0, colon);
   if (!name.starts_with("-") || colon == std::string::npos) return text;
+  // "--steps: At Most 1 required but received 2"
+  constexpr std::string_view kReceived = " required but received ";
+  if (const std::size_t received = text.find(kReceived);
+      received != std::string::npos && text.find(": At Most ") == colon) {
+    const std::string_view times = std::string_view(text).substr(received + kReceived.size());
+    return times == "2" ? fmt::format("{} is given twice: give it once", name)
+                        : fmt::format("{} is given {} times: give it once", name, times);
+  }
   // "--output: 1 required TEXT missing"
   if (dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr &&
       text.find("required") != std::string::npos) {

@@ -13,6 +13,8 @@ namespace lockstep::tracer {
 
 namespace {
 
+constexpr std::string_view kRestart = "-restart-";
+
 struct Launcher {
   std::string_view name;
   const char* rank;
@@ -55,7 +57,8 @@ JobIdentity identify_job(const std::function<const char*(const char*)>& lookup) 
     if (rank < 0) continue;
     const std::int32_t world_size = number(lookup(launcher.world_size));
     if (world_size >= 0 && rank >= world_size) continue;
-    return JobIdentity{rank, world_size, number(lookup(launcher.local_rank)), launcher.name};
+    return JobIdentity{rank, world_size, number(lookup(launcher.local_rank)),
+                       std::max(number(lookup("TORCHELASTIC_RESTART_COUNT")), 0), launcher.name};
   }
   return {};
 }
@@ -95,9 +98,13 @@ std::string clock_identity() {
   return identity;
 }
 
-std::string rank_file_name(std::int32_t rank) {
+std::string rank_file_name(std::int32_t rank, std::int32_t restart) {
   std::string name = "rank-";
   name += std::to_string(rank);
+  if (restart > 0) {
+    name += kRestart;
+    name += std::to_string(restart);
+  }
   name += ".lst";
   return name;
 }
@@ -118,7 +125,11 @@ std::string process_file_name(std::string_view host, std::int64_t process, int a
 bool is_trace_file_name(std::string_view name) {
   if (!name.ends_with(".lst")) return false;
   name.remove_suffix(4);
-  if (consume(name, "rank-")) return all_digits(name);
+  if (consume(name, "rank-")) {
+    const std::size_t restart = name.find(kRestart);
+    if (restart == std::string_view::npos) return all_digits(name);
+    return all_digits(name.substr(0, restart)) && all_digits(name.substr(restart + kRestart.size()));
+  }
   if (!consume(name, "proc-")) return false;
   const std::size_t dash = name.rfind('-');
   return dash != std::string_view::npos && dash > 0 && all_digits(name.substr(dash + 1));

@@ -14,6 +14,7 @@ struct JobIdentity {
   std::int32_t rank = -1;        // -1: not a rank
   std::int32_t world_size = -1;  // -1: not known
   std::int32_t local_rank = -1;  // -1: not known
+  std::int32_t restart = 0;      // how often torchrun had started the workers anew
   std::string_view launcher;     // "torchrun", "Open MPI", "PMI", "Slurm"; empty without a rank
 };
 
@@ -41,8 +42,8 @@ inline constexpr const char* kClockIdentityKey = "clock_id";
 inline constexpr const char* kUnwrittenKey = "unwritten";
 inline constexpr std::size_t kUnwrittenRoom = 160;
 
-// "rank-3.lst".
-std::string rank_file_name(std::int32_t rank);
+// "rank-3.lst"; "rank-3-restart-1.lst" after torchrun started the workers anew.
+std::string rank_file_name(std::int32_t rank, std::int32_t restart = 0);
 // "proc-node7-4711.lst"; a second file of one process (it forked or called exec) has "-2" and so on before
 // the suffix.
 std::string process_file_name(std::string_view host, std::int64_t process, int attempt);

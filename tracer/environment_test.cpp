@@ -44,6 +44,22 @@ TEST(JobIdentity, EachLauncher) {
   EXPECT_EQ(slurm.launcher, "Slurm");
 }
 
+TEST(JobIdentity, TorchrunTellsHowOftenItBeganAnew) {
+  EXPECT_EQ(identify({{"RANK", "5"}, {"WORLD_SIZE", "8"}}).restart, 0);
+  EXPECT_EQ(identify({{"RANK", "5"}, {"WORLD_SIZE", "8"}, {"TORCHELASTIC_RESTART_COUNT", "0"}}).restart, 0);
+  EXPECT_EQ(identify({{"RANK", "5"}, {"WORLD_SIZE", "8"}, {"TORCHELASTIC_RESTART_COUNT", "2"}}).restart, 2);
+  EXPECT_EQ(identify({{"RANK", "5"}, {"WORLD_SIZE", "8"}, {"TORCHELASTIC_RESTART_COUNT", "x"}}).restart, 0);
+}
+
+TEST(TraceFileName, OfWorkersThatWereStartedAnew) {
+  EXPECT_EQ(rank_file_name(3), "rank-3.lst");
+  EXPECT_EQ(rank_file_name(3, 2), "rank-3-restart-2.lst");
+  EXPECT_TRUE(is_trace_file_name("rank-3-restart-2.lst"));
+  for (const char* name :
+       {"rank-3-restart-.lst", "rank--restart-2.lst", "rank-3-restart-2x.lst", "rank-3-restart2.lst"})
+    EXPECT_FALSE(is_trace_file_name(name)) << name;
+}
+
 TEST(JobIdentity, TheInnermostLauncherWins) {
   EXPECT_EQ(identify({{"SLURM_PROCID", "0"}, {"SLURM_NTASKS", "2"}, {"RANK", "7"}, {"WORLD_SIZE", "8"}}).rank,
             7);

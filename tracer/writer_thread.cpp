@@ -114,7 +114,7 @@ Status WriterThread::open_file() {
   for (int attempt = may_be_rank ? 0 : 1; attempt < kMostFileAttempts; ++attempt) {
     // A rank's file is taken by the first process of that rank that emits: its data loaders and helpers
     // inherit the launcher's variables, and get a file by process.
-    const std::string name = attempt == 0 ? rank_file_name(process.job.rank)
+    const std::string name = attempt == 0 ? rank_file_name(process.job.rank, process.job.restart)
                                           : process_file_name(process.host, process.process, attempt);
     path = process.run_folder + "/" + name;
     Result<trace::Writer> created = trace::Writer::create(path.c_str(), control::writer_options());
@@ -145,6 +145,7 @@ void WriterThread::describe_process() {
     if (process.job.world_size >= 0) set("world_size", std::to_string(process.job.world_size));
     if (process.job.local_rank >= 0) set("local_rank", std::to_string(process.job.local_rank));
     set("launcher", std::string(process.job.launcher));
+    if (process.job.restart > 0) set("restart", std::to_string(process.job.restart));
   }
   set("host", process.host);
   set("process", std::to_string(process.process));

@@ -1,6 +1,7 @@
 // Who was waited for, and what it was doing instead.
 #pragma once
 
+#include <functional>
 #include <vector>
 
 #include "analyzer/diagnose/diagnosis.h"
@@ -25,8 +26,10 @@ struct LateCause {
   std::int64_t blame_ns = 0;         // waits of the others in these
   std::vector<const Delay*> delays;  // of these, the costliest first
 };
-// By blame, greatest first; a chain of waits counts for what started it.
-std::vector<LateCause> causes_of_lateness(const Diagnosis& diagnosis, const Report& report,
-                                          std::int32_t rank);
+// By blame, greatest first; a chain of waits counts for what started it. `counts` chooses operations; none:
+// all.
+std::vector<LateCause> causes_of_lateness(
+    const Diagnosis& diagnosis, const Report& report, std::int32_t rank,
+    const std::function<bool(const CollectiveReport&)>& counts = nullptr);
 
 }  // namespace lockstep::analyzer

@@ -114,5 +114,52 @@ TEST(Failure, WhatItNeverCameToIsSaidAndNotThatARecordingLacks) {
   EXPECT_THAT(exposed.remedy, testing::Not(HasSubstr("record all ranks")));
 }
 
+// Rank 1 of three leaves out number 3 of a group and goes on to number 4.
+Job job_with_a_skipped_collective() {
+  JobBuilder builder;
+  const std::uint32_t group = builder.group("world", {0, 1, 2});
+  for (std::int32_t rank = 0; rank < 3; ++rank) {
+    for (std::int64_t number = 1; number <= 4; ++number) {
+      if (number == (rank == 1 ? 3 : 4)) continue;
+      const bool waits = number >= 3;
+      builder.rank(rank)
+          .all_reduce(number * kSecond, number * kSecond + (waits ? 10 * kSecond : 1000))
+          .in_group(group)
+          .sequence(number);
+    }
+  }
+  Job job = builder.build();
+  for (RankTrace& rank : job.ranks) rank.ending.recorded_until = 15 * kSecond;
+  job.ranks[0].ending.closed = true;
+  job.end.exit_code = 1;
+  return job;
+}
+
+TEST(Failure, WhoLeftOutACollectiveIsNamedAndNotWhoGaveUpFirst) {
+  const auto found = failures(job_with_a_skipped_collective());
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].title, "the job ended with exit code 1; rank 1 left out all_reduce number 3");
+  EXPECT_THAT(
+      found[0].evidence,
+      ElementsAre("rank 0 waited 10.0 s in all_reduce number 3 of group world, to which rank 1 never came",
+                  "rank 2 waited 10.0 s in all_reduce number 3 of group world, to which rank 1 never came",
+                  "rank 1 went on to all_reduce number 4, to which nobody else came"));
+  EXPECT_THAT(found[0].remedy, StartsWith("every rank must issue the same collectives in the same order"));
+}
+
+TEST(Failure, ARankWhoseRecordingLostEventsIsNotSaidToHaveLeftAnythingOut) {
+  Job job = job_with_a_skipped_collective();
+  job.ranks[1].dropped_events = 1;
+  const auto found = failures(job);
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_THAT(found[0].title, testing::Not(HasSubstr("left out")));
+}
+
+TEST(Failure, WhereOthersWentOnTooNothingWasLeftOut) {
+  Job job = job_with_a_skipped_collective();
+  job.ranks[2].communications.back().sequence = 5;  // a rank that got further: it was a gap in the records
+  EXPECT_THAT(failures(job)[0].title, testing::Not(HasSubstr("left out")));
+}
+
 }  // namespace
 }  // namespace lockstep::analyzer

@@ -91,6 +91,30 @@ void describe_others(const Job& job, std::size_t first, Finding& finding) {
   }
 }
 
+// One rank left a collective out and went on, and everybody waited for somebody: whoever gave up first is no
+// cause.
+void describe_skipped(const Job& job, const SkippedCollective& skipped, Finding& finding) {
+  const std::int32_t rank = job.ranks[skipped.skipped_by.rank].rank;
+  const std::string operation =
+      fmt::format("{} number {}", job.strings.view(skipped.came.front().name), skipped.sequence);
+  const std::string instead =
+      fmt::format("{} number {}", job.strings.view(skipped.skipped_by.name), skipped.next_sequence);
+  const std::string& group = job.groups[skipped.group].name;
+  finding.title += fmt::format("; rank {} left out {}", rank, operation);
+  for (const Comer& comer : skipped.came) {
+    if (finding.evidence.size() >= kMostNamed) break;
+    finding.evidence.push_back(fmt::format("rank {} waited {} in {} of group {}, to which rank {} never came",
+                                           job.ranks[comer.rank].rank, format_duration(time_in(job, comer)),
+                                           operation, group, rank));
+  }
+  finding.evidence.push_back(fmt::format("rank {} went on to {}, to which nobody else came", rank, instead));
+  finding.remedy = fmt::format(
+      "every rank must issue the same collectives in the same order: see what lets rank {} pass by {} and "
+      "come to {} "
+      "(a branch on the rank or on its data, a batch or an exception skipped)",
+      rank, operation, instead);
+}
+
 }  // namespace
 
 void find_failure(const FindingContext& context, std::vector<Finding>& findings) {
@@ -102,6 +126,11 @@ void find_failure(const FindingContext& context, std::vector<Finding>& findings)
   finding.title = job.end.signal.has_value()
                       ? fmt::format("the job was ended by signal {}", *job.end.signal)
                       : fmt::format("the job ended with exit code {}", *job.end.exit_code);
+  if (const std::vector<SkippedCollective> skipped = find_skipped(job); !skipped.empty()) {
+    describe_skipped(job, skipped.front(), finding);
+    findings.push_back(std::move(finding));
+    return;
+  }
   std::size_t first = first_to_end(job);
   if (first == kNone) first = only_one_to_close(job);
   if (job.ranks.size() > 1 && first != kNone) {

@@ -13,7 +13,9 @@
 #include "analyzer/diagnose/compute_names.h"
 #include "analyzer/diagnose/exposed_waits.h"
 #include "analyzer/diagnose/finding_rules.h"
+#include "analyzer/diagnose/inherited_lateness.h"
 #include "analyzer/diagnose/root_cause.h"
+#include "analyzer/diagnose/scheduled_waits.h"
 #include "analyzer/intervals/time_math.h"
 #include "analyzer/report/quantity.h"
 
@@ -75,47 +77,6 @@ std::string remedy_for(const FindingContext& context, const LateCause& cause, st
   return remedy_for(cause.cause, rank, context.on_cpu);
 }
 
-// A pipeline's schedule makes its stages wait for each other: that is its bubble, and nobody's lateness,
-// unless the stage computes more than the median one.
-class ScheduledWaits {
- public:
-  ScheduledWaits(const Job& job, const Report& report) : report_(report) {
-    for (const PipelineReport& pipeline : report.pipeline) {
-      if (pipeline.stages_detail.empty()) continue;
-      const std::int64_t median = median_compute(pipeline);
-      for (const PipelineStage& stage : pipeline.stages_detail) {
-        if (!computes_too_much(stage.compute_ns, median)) on_schedule_.emplace(pipeline.group, stage.rank);
-      }
-    }
-    if (!on_schedule_.empty()) {
-      exposed_ = exposed_waits(job, report,
-                               [this](const CollectiveReport& collective) { return !contains(collective); });
-    }
-  }
-
-  bool contains(const CollectiveReport& collective) const {
-    const bool message = collective.operation == Operation::send || collective.operation == Operation::recv;
-    return message && collective.last_arriver &&
-           on_schedule_.contains({collective.group_name, *collective.last_arriver});
-  }
-  // What is left of a rank's blame without them.
-  void take_from(BlameReport& blame) const {
-    if (on_schedule_.empty()) return;
-    for (const CollectiveReport& collective : report_.collectives) {
-      if (collective.last_arriver != blame.rank || !contains(collective)) continue;
-      --blame.collectives;
-      blame.blame_ns -= blame_in(collective);
-    }
-    const auto found = exposed_.find(blame.rank);
-    blame.exposed_ns = found == exposed_.end() ? 0 : found->second;
-  }
-
- private:
-  const Report& report_;
-  std::map<std::int32_t, std::int64_t> exposed_;  // without scheduled waits; where there are any
-  std::set<std::pair<std::string, std::int32_t>> on_schedule_;
-};
-
 // Waiting in several operations at once is lost once.
 std::string describe_waiting(const Report& report, const BlameReport& blame,
                              const ScheduledWaits& scheduled) {
@@ -138,6 +99,30 @@ std::string describe_waiting(const Report& report, const BlameReport& blame,
       waited, format_duration(lost));
 }
 
+// The rank's transfers end late, and so it comes late to what follows.
+Finding slow_link_of(const BlameReport& blame, const InheritedLateness& inherited, std::size_t known) {
+  Finding finding;
+  finding.code = "slow_link_of_rank";
+  finding.title = fmt::format(
+      "rank {} comes last to {} of {} collectives because the ones before end late on it: its link is slow, "
+      "not "
+      "its work",
+      blame.rank, blame.collectives, known);
+  finding.evidence = {
+      fmt::format("the others waited {} for it, {} of it where it had ended the group's operation "
+                  "before later than they by at least half of its lateness ({})",
+                  format_duration(blame.blame_ns), format_duration(inherited.blame_ns),
+                  format_plural(inherited.collectives, "operation"))};
+  finding.remedy = fmt::format(
+      "look at the links of rank {} and of those it exchanges data with: NCCL_DEBUG=INFO names the transport "
+      "of each "
+      "channel; `ethtool`, `ibstat` their rate; `lockstep record --cpu` counts what interfaces drop and send "
+      "again",
+      blame.rank);
+  finding.lost_ns = blame.exposed_ns;
+  return finding;
+}
+
 }  // namespace
 
 void find_stragglers(const FindingContext& context, std::vector<Finding>& findings) {
@@ -156,6 +141,14 @@ void find_stragglers(const FindingContext& context, std::vector<Finding>& findin
     const double deviation = std::sqrt(by_chance * (1 - 1 / ranks));
     const bool often = static_cast<double>(blame.collectives) > by_chance + 2 * deviation;
     if (!often && !blame.persistent.value_or(false)) continue;
+    const auto off_schedule = [&scheduled](const CollectiveReport& collective) {
+      return !scheduled.contains(collective);
+    };
+    const InheritedLateness inherited = inherited_lateness(report, blame.rank, off_schedule);
+    if (inherited.blame_ns > blame.blame_ns / 2) {
+      findings.push_back(slow_link_of(blame, inherited, known));
+      continue;
+    }
     Finding finding;
     const bool persistent = blame.persistent.value_or(false);
     finding.code = !blame.persistent ? "straggler"
@@ -171,7 +164,8 @@ void find_stragglers(const FindingContext& context, std::vector<Finding>& findin
                                             : "transient straggler: ",
                           blame.rank, blame.collectives, known);
     finding.evidence.push_back(describe_waiting(report, blame, scheduled));
-    const std::vector<LateCause> causes = causes_of_lateness(context.diagnosis, report, blame.rank);
+    const std::vector<LateCause> causes =
+        causes_of_lateness(context.diagnosis, report, blame.rank, off_schedule);
     if (!blame.root_cause.empty()) finding.evidence.push_back("why: " + blame.root_cause);
     if (!causes.empty()) {
       finding.evidence.push_back(fmt::format("this explains {} of these {} collectives, {} of the waiting",
@@ -182,8 +176,10 @@ void find_stragglers(const FindingContext& context, std::vector<Finding>& findin
       finding.remedy =
           "record all ranks first: one without a record takes part in most of these, and may have come later";
     } else {
-      finding.remedy = causes.empty() ? remedy_for(Cause::other, blame.rank, context.on_cpu)
-                                      : remedy_for(context, causes.front(), blame.rank);
+      // What explains a small part of it is no reason to change anything.
+      const bool explained = !causes.empty() && causes.front().blame_ns > blame.blame_ns / 4;
+      finding.remedy = !explained ? remedy_for(Cause::other, blame.rank, context.on_cpu)
+                                  : remedy_for(context, causes.front(), blame.rank);
     }
     finding.lost_ns = lost;
     findings.push_back(std::move(finding));

@@ -10,6 +10,7 @@
 #include "analyzer/diagnose/finding_rules.h"
 #include "analyzer/diagnose/knobs.h"
 #include "analyzer/diagnose/links.h"
+#include "analyzer/diagnose/scheduled_waits.h"
 #include "analyzer/diagnose/unanswered.h"
 #include "analyzer/intervals/median.h"
 #include "analyzer/intervals/time_math.h"
@@ -77,8 +78,8 @@ class Rules {
       : context_(context), findings_(findings) {}
 
   void apply(Cause cause, std::initializer_list<std::string_view> explained_by, const Words& words,
-             const std::vector<std::string>& evidence = {}) {
-    const std::int64_t lost = context_.total(cause);
+             const std::vector<std::string>& evidence = {}, std::int64_t on_schedule_ns = 0) {
+    const std::int64_t lost = context_.total(cause) - on_schedule_ns;
     if (!context_.is_worth(lost, kLossPermille) || is_explained(findings_, lost, explained_by)) return;
     Finding finding;
     finding.code = words.code;
@@ -177,8 +178,11 @@ void find_unexplained_losses(const FindingContext& context, std::vector<Finding>
   rules.apply(Cause::transfer, {"buckets_too_large", "buckets_too_small", "first_bucket_late", "no_overlap"},
               words_for_transfer(context, longest.operation, between_hosts.is_most()),
               {describe(longest), between_hosts.is_most() ? describe(between_hosts) : ""});
-  rules.apply(Cause::barrier_wait, {"straggler", "straggler_persistent", "straggler_transient"},
-              words_for_waiting(context.report));
+  rules.apply(Cause::barrier_wait,
+              {"straggler", "straggler_persistent", "straggler_transient", "slow_link_of_rank"},
+              words_for_waiting(context.report), {},
+              std::min(ScheduledWaits(context.diagnosis.job, context.report).in_collectives_ns(),
+                       context.total(Cause::barrier_wait)));
   rules.apply(
       Cause::queued, {},
       {"queued", "devices idle although their next work has been launched",

@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "analyzer/diagnose/test_reports.h"
 #include "analyzer/model/pipeline_job.h"
 
@@ -39,6 +41,49 @@ TEST(PipelineFindings, ABalancedPipelineHasNoStraggler) {
     const Report report = report_of(pipeline_job(plan_of(stages, 8)));
     ASSERT_FALSE(report.blame.empty());
     for (const std::string& code : codes_of(report.findings)) EXPECT_THAT(code, Not(HasSubstr("straggler")));
+  }
+}
+
+// Stage 0 has the last backward of all, so that the others wait for it wherever all ranks meet after that.
+void meet_at_the_end(Job& job) {
+  Nanoseconds last = 0;
+  for (const RankTrace& rank : job.ranks) last = std::max(last, rank.activities.back().end);
+  job.groups.push_back({"world", "", {}});
+  for (RankTrace& rank : job.ranks) {
+    job.groups.back().ranks.push_back(rank.rank);
+    for (std::int64_t number = 0; number < 3; ++number) {
+      Activity meeting;
+      meeting.begin = (number == 0 ? rank.activities.back().end : last) + number * us;
+      meeting.end = last + (number + 1) * us;
+      meeting.launch_begin = meeting.launch_end = meeting.begin;
+      meeting.name = job.strings.intern("all_reduce");
+      meeting.lane = rank.activities.back().lane;
+      meeting.activity_class = Class::collective;
+      meeting.communication = static_cast<std::uint32_t>(rank.communications.size());
+      Communication communication;
+      communication.activity = static_cast<std::uint32_t>(rank.activities.size());
+      communication.group = static_cast<std::uint32_t>(job.groups.size() - 1);
+      communication.operation = Operation::all_reduce;
+      communication.has_metadata = true;
+      communication.sequence = number;
+      rank.activities.push_back(meeting);
+      rank.communications.push_back(communication);
+    }
+  }
+}
+
+TEST(PipelineFindings, WaitingForTheFirstStageToDrainIsTheSchedules) {
+  Job job = pipeline_job(plan_of(4, 8)).build();
+  meet_at_the_end(job);
+  const Report report = report_of(job);
+  ASSERT_EQ(report.collectives.back().last_arriver, std::nullopt);  // they left the first meeting together
+  EXPECT_TRUE(
+      std::any_of(report.collectives.begin(), report.collectives.end(), [](const CollectiveReport& one) {
+        return one.operation == Operation::all_reduce && one.last_arriver == 0;
+      }));
+  for (const std::string& code : codes_of(report.findings)) {
+    EXPECT_THAT(code, Not(HasSubstr("straggler")));
+    EXPECT_NE(code, "imbalance");
   }
 }
 

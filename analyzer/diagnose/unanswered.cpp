@@ -66,6 +66,46 @@ std::vector<UnansweredCollective> find_unanswered(const Job& job) {
   return list;
 }
 
+std::vector<SkippedCollective> find_skipped(const Job& job) {
+  struct OfGroup {
+    std::map<std::size_t, std::map<std::int64_t, Comer>> numbers;  // by rank
+  };
+  std::map<std::uint32_t, OfGroup> groups;
+  for (std::size_t i = 0; i < job.ranks.size(); ++i) {
+    visit_collectives(job, i, [&](std::uint32_t group, std::int64_t sequence, const Comer& comer) {
+      groups[group].numbers[i].try_emplace(sequence, comer);
+    });
+  }
+  std::vector<SkippedCollective> found;
+  for (const auto& [group, of_group] : groups) {
+    for (const auto& [rank, numbers] : of_group.numbers) {
+      const RankTrace& trace = job.ranks[rank];
+      if (trace.dropped_events > 0 || !trace.lost.empty() || !trace.unrecorded.empty()) continue;
+      // The last number of all others, where all others that are there stopped at the same one.
+      SkippedCollective skipped{group, kNoSequence, {}, {}, kNoSequence};
+      bool together = of_group.numbers.size() > 1;
+      for (const auto& [other, its] : of_group.numbers) {
+        if (other == rank) continue;
+        const auto& [last, comer] = *its.rbegin();
+        together = together && (skipped.came.empty() || skipped.sequence == last);
+        skipped.sequence = last;
+        skipped.came.push_back(comer);
+      }
+      const auto next = numbers.upper_bound(skipped.sequence);
+      const bool was_before = numbers.begin()->first < skipped.sequence;
+      if (!together || !was_before || numbers.contains(skipped.sequence) || next == numbers.end()) continue;
+      skipped.next_sequence = next->first;
+      skipped.skipped_by = next->second;
+      found.push_back(std::move(skipped));
+      break;
+    }
+  }
+  std::stable_sort(found.begin(), found.end(), [](const SkippedCollective& a, const SkippedCollective& b) {
+    return a.came.front().begin < b.came.front().begin;
+  });
+  return found;
+}
+
 Nanoseconds time_in(const Job& job, const Comer& comer) {
   const Ending& ending = job.ranks[comer.rank].ending;
   const Nanoseconds end =

@@ -41,6 +41,19 @@ struct UnansweredCollective {
 // issued. In the order of groups and numbers.
 std::vector<UnansweredCollective> find_unanswered(const Job& job);
 
+// A collective that one rank left out, and went on: nobody who came ever got any further in the group.
+struct SkippedCollective {
+  std::uint32_t group = kNone;
+  std::int64_t sequence = kNoSequence;
+  std::vector<Comer> came;  // by index of rank; not empty
+  Comer skipped_by;         // in what it did instead: its next number in the group
+  std::int64_t next_sequence = kNoSequence;
+};
+
+// Of each group the first one, if there is one; by begin of those who came. Nothing where the rank's
+// recording lost events: then it may have been there.
+std::vector<SkippedCollective> find_skipped(const Job& job);
+
 // How long the rank was in it: to its end, or to the last that its trace knows of.
 Nanoseconds time_in(const Job& job, const Comer& comer);
 

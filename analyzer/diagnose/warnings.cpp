@@ -114,7 +114,7 @@ void warn_of_absences(const Diagnosis& diagnosis, const std::vector<RankWindows>
   if (empty > 0) {
     warnings.add("nothing_recorded", kNoRank,
                  fmt::format("on {} nothing was recorded: what was asked for (--steps, --delay, --duration, "
-                             "--sources) did not come to pass",
+                             "--sources) did not come to pass, or --max-size left no room",
                              format_plural(empty, "rank")));
   }
   if (ranks == 0) return;

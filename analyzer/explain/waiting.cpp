@@ -31,6 +31,22 @@ std::vector<Explanation> explain_waiting() {
          "lengths of batches that differ from step to step; garbage collection (gc.freeze(), or "
          "collecting on all ranks in the same step)"},
         {"PyTorch", "`no_sync()` over more accumulation steps: fewer meetings"}}},
+      {{"slow_link_of_rank"},
+       "one rank's transfers end later than the others', and it comes late to what follows",
+       "A rank that is late because the collective before ended late on it was held up by its link, not by "
+       "its "
+       "work: the time between that end and its arrival is no longer than the others'.",
+       "As for a straggler, and at least half of the waiting for the rank is in operations where it had "
+       "ended the "
+       "group's operation before later than the rank that waits, by at least half of its lateness.",
+       "The rank computes longer than the others between the two operations: then it would be late without "
+       "the "
+       "link.",
+       "the others' exposed waiting for that rank",
+       {{"NCCL",
+         "NCCL_DEBUG=INFO names the transport of each channel; NCCL_IB_HCA, NCCL_SOCKET_IFNAME choose the "
+         "interface"},
+        {"the host", "`ethtool`, `ibstat`, cables and switch ports; `lockstep record --cpu` counts drops"}}},
       {{"slow_link"},
        "the network between hosts is what everybody waits for",
        "Most transfer that nothing hides is of operations whose ranks are on several hosts, and it is "

@@ -25,7 +25,8 @@ Line enumerate(const std::vector<Line>& items) {
 }
 
 // Where the ranks' time goes: compute, and the greatest losses.
-void print_budget(const Totals& totals, Page& page) {
+void print_budget(const Report& report, const Totals& totals, Page& page) {
+  const bool undecided = !totals.waits_known || transfer_totals(report).mostly_doubtful();
   std::vector<Cause> losses;
   for (std::size_t i = 1; i < kCauseCount; ++i) losses.push_back(static_cast<Cause>(i));
   std::stable_sort(losses.begin(), losses.end(),
@@ -35,9 +36,9 @@ void print_budget(const Totals& totals, Page& page) {
     const std::int64_t ns = totals.partition[cause];
     // A twentieth of the time is worth a word; the greatest loss always is.
     if (ns == 0 || items.size() == 3 || (!items.empty() && ns < totals.window_ns / 20)) break;
-    // Nobody knows how much of it is waiting where the partners left no trace.
+    // Nobody knows how much of it is waiting where partners left no trace, or no record of it.
     const char* label =
-        cause == Cause::transfer && !totals.waits_known ? "communication" : style_of(cause).label;
+        cause == Cause::transfer && undecided ? "communication" : style_of(cause).label;
     items.push_back(Line{}.cause(label, cause).text(" ").bold(format_share(ns, totals.window_ns)));
   }
   Line line;
@@ -197,7 +198,9 @@ void print_nothing(const Report& report, Page& page) {
   Line line;
   if (is_said({"nothing_recorded"})) {
     line.bold("Nothing was recorded")
-        .text(": what was asked for (--steps, --delay, --duration, --sources) did not come to pass.");
+        .text(
+            ": what was asked for (--steps, --delay, --duration, --sources) did not come to pass, or --max-size "
+            "left no room.");
   } else if (is_said({"order_only"})) {
     line.bold("No times were recorded")
         .text(": a flight recorder tells the order of operations, and which of them had not ended.");
@@ -228,7 +231,7 @@ void print_verdict(const Report& report, Page& page) {
     return;
   }
   print_reservations(report, page);
-  print_budget(totals, page);
+  print_budget(report, totals, page);
   print_communication(report, totals, page);
   print_blame(report, totals, page);
 }

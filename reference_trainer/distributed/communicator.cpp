@@ -29,13 +29,14 @@ annotations::Group all_ranks(std::uint64_t id, const std::string& name, int size
 
 }  // namespace
 
-Communicator::Communicator(const Placement& placement, std::chrono::seconds timeout, const std::string& name,
-                           const ComputeDevice& device, const PaceOptions& pace, RankFaults& faults)
+Communicator::Communicator(const Placement& placement, const std::string& configuration,
+                           std::chrono::seconds timeout, const std::string& name, const ComputeDevice& device,
+                           const PaceOptions& pace, RankFaults& faults)
     : rank_(placement.rank),
       size_(placement.world_size),
       pace_(pace),
       faults_(faults),
-      connections_(placement, timeout, device, faults) {
+      connections_(placement, configuration, timeout, device, faults) {
   const bool on_host = device.is_cpu();
   annotations::Group host = on_host ? all_ranks(0, name, size_) : all_ranks(kHostGroup, "host", size_);
   host_ = c10::make_intrusive<InstrumentedBackend>(connections_.gloo(host.name, host.ranks), std::move(host),

@@ -33,8 +33,10 @@ class Communicator {
   // Meets the other ranks and connects to them. `name` is the group's, of all ranks. `pace`: how long
   // operations take at least, here and in groups that are made from this; so for `faults`, which must live as
   // long as this.
-  Communicator(const Placement& placement, std::chrono::seconds timeout, const std::string& name,
-               const ComputeDevice& device, const PaceOptions& pace, RankFaults& faults);
+  // `configuration`: what connections.h wants.
+  Communicator(const Placement& placement, const std::string& configuration, std::chrono::seconds timeout,
+               const std::string& name, const ComputeDevice& device, const PaceOptions& pace,
+               RankFaults& faults);
   ~Communicator();
 
   int rank() const { return rank_; }

@@ -1,5 +1,6 @@
 #include "reference_trainer/distributed/connections.h"
 
+#include <netdb.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -8,6 +9,7 @@
 #include <mutex>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <torch/csrc/distributed/c10d/PrefixStore.hpp>
 #include <torch/csrc/distributed/c10d/ProcessGroupGloo.hpp>
@@ -18,6 +20,7 @@
 #include "reference_trainer/distributed/slow_link.h"
 #include "reference_trainer/distributed/staged_backend.h"
 #include "reference_trainer/faults/rank_faults.h"
+#include "reference_trainer/logging/agreement.h"
 #include "reference_trainer/streams/device_stream.h"
 
 namespace lockstep::trainer {
@@ -29,6 +32,26 @@ bool is_loopback(const std::string& address) {
 
 std::string place_of_rendezvous(const Placement& placement) {
   return "the rendezvous at " + placement.master_address + ":" + std::to_string(placement.master_port);
+}
+
+// A name may come later than the ranks, as where a cluster gives each host its name when it starts. c10d
+// would wait as long, and then say that nobody answered.
+void await_resolution(const Placement& placement, std::chrono::seconds timeout) {
+  constexpr std::chrono::milliseconds kBetween{200};
+  const auto deadline = std::chrono::steady_clock::now() + timeout;
+  for (;;) {
+    addrinfo* found = nullptr;
+    const int error = getaddrinfo(placement.master_address.c_str(), nullptr, nullptr, &found);
+    if (error == 0) {
+      freeaddrinfo(found);
+      return;
+    }
+    if (std::chrono::steady_clock::now() + kBetween > deadline)
+      throw std::runtime_error("MASTER_ADDR=" + placement.master_address + " did not resolve within " +
+                               std::to_string(timeout.count()) + " s (" + gai_strerror(error) +
+                               "): set it to the name or address of rank 0's host");
+    std::this_thread::sleep_for(kBetween);
+  }
 }
 
 // c10d waits for ever for the answer of something that listens and is no store, and twice as long as it is
@@ -63,14 +86,24 @@ class Deadline {
 };
 
 constexpr std::chrono::seconds kLinger{1};
+constexpr const char* kVerdict = "verdict";
+
+std::vector<std::uint8_t> bytes_of(const std::string& text) {
+  return {text.begin(), text.end()};
+}
+
+std::string text_of(const std::vector<std::uint8_t>& bytes) {
+  return {bytes.begin(), bytes.end()};
+}
 
 std::string key_of(int rank) {
   return "present/" + std::to_string(rank);
 }
 
-// Every rank says that it is there, and who is missed is named.
-void await_everyone(c10d::Store& store, const Placement& placement, std::chrono::seconds timeout) {
-  store.set(key_of(placement.rank), std::vector<std::uint8_t>{1});
+// Every rank says that it is there and how it was told to train, and who is missed is named.
+void await_everyone(c10d::Store& store, const Placement& placement, const std::string& configuration,
+                    std::chrono::seconds timeout) {
+  store.set(key_of(placement.rank), bytes_of(configuration));
   std::vector<std::string> keys;
   for (int rank = 0; rank < placement.world_size; ++rank) keys.push_back(key_of(rank));
   try {
@@ -93,14 +126,43 @@ void await_everyone(c10d::Store& store, const Placement& placement, std::chrono:
   }
 }
 
+// Rank 0 compares all, so that the ranks which agree with it hear as well of the one that does not.
+void agree(c10d::Store& store, const Placement& placement, const std::string& configuration) {
+  std::string wrong;
+  if (placement.rank == 0) {
+    for (int rank = 1; rank < placement.world_size && wrong.empty(); ++rank)
+      wrong = disagreement(configuration, text_of(store.get(key_of(rank))), rank);
+    // A byte in front: stores do not tell an empty value from none.
+    store.set(kVerdict, bytes_of("=" + wrong));
+    if (!wrong.empty()) std::this_thread::sleep_for(kLinger);  // the others have to read it
+  } else {
+    // Who differs itself says that, be another one the first.
+    wrong = disagreement(text_of(store.get(key_of(0))), configuration, placement.rank);
+    if (wrong.empty()) wrong = text_of(store.get(kVerdict)).substr(1);
+  }
+  if (!wrong.empty()) throw std::runtime_error(wrong);
+}
+
 c10::intrusive_ptr<c10d::Store> rendezvous(const Placement& placement, std::chrono::seconds timeout) {
+  await_resolution(placement, timeout);
   const Deadline deadline(placement, timeout);
   c10d::TCPStoreOptions options;
   options.port = placement.master_port;
   options.isServer = !placement.launcher_runs_store && placement.rank == 0;
   options.waitWorkers = false;
   options.timeout = 2 * timeout;  // so that the message is ours
-  auto store = c10::make_intrusive<c10d::TCPStore>(placement.master_address, options);
+  const auto open = [&] {
+    try {
+      return c10::make_intrusive<c10d::TCPStore>(placement.master_address, options);
+    } catch (const std::exception& error) {
+      if (options.isServer &&
+          std::string_view(error.what()).find("address already in use") != std::string_view::npos)
+        throw std::runtime_error("port " + std::to_string(placement.master_port) +
+                                 " of this host is taken: choose another MASTER_PORT");
+      throw;
+    }
+  };
+  const auto store = open();
   store->setTimeout(timeout);
   return c10::make_intrusive<c10d::PrefixStore>("lockstep/" + std::to_string(placement.restart_count), store);
 }
@@ -123,14 +185,15 @@ int place_in(const std::vector<int>& ranks, int rank) {
 
 }  // namespace
 
-Connections::Connections(const Placement& placement, std::chrono::seconds timeout,
-                         const ComputeDevice& device, RankFaults& faults)
+Connections::Connections(const Placement& placement, const std::string& configuration,
+                         std::chrono::seconds timeout, const ComputeDevice& device, RankFaults& faults)
     : placement_(placement),
       timeout_(timeout),
       device_(device),
       faults_(faults),
       store_(rendezvous(placement, timeout)) {
-  await_everyone(*store_, placement, timeout);
+  await_everyone(*store_, placement, configuration, timeout);
+  agree(*store_, placement, configuration);
 }
 
 Connections::~Connections() = default;

@@ -25,9 +25,10 @@ class RankFaults;
 
 class Connections {
  public:
-  // Meets the other ranks at the rendezvous store. `faults` must live as long as this and what it makes.
-  Connections(const Placement& placement, std::chrono::seconds timeout, const ComputeDevice& device,
-              RankFaults& faults);
+  // Meets the other ranks at the rendezvous store, where all must have the same `configuration`
+  // (logging/agreement.h). `faults` must live as long as this and what it makes.
+  Connections(const Placement& placement, const std::string& configuration, std::chrono::seconds timeout,
+              const ComputeDevice& device, RankFaults& faults);
   ~Connections();
 
   const ComputeDevice& device() const { return device_; }

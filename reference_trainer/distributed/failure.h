@@ -6,6 +6,8 @@
 #include <stdexcept>
 #include <string>
 
+#include "reference_trainer/distributed/failure_message.h"
+
 namespace lockstep::trainer {
 
 // What `call` returns; its exceptions as std::runtime_error with `operation` in front.
@@ -14,9 +16,9 @@ auto naming(const std::string& operation, const Call& call) {
   try {
     return call();
   } catch (const c10::Error& error) {
-    throw std::runtime_error(operation + ": " + error.what_without_backtrace());
+    throw std::runtime_error(operation + ": " + without_source_places(error.what_without_backtrace()));
   } catch (const std::exception& error) {
-    throw std::runtime_error(operation + ": " + error.what());
+    throw std::runtime_error(operation + ": " + without_source_places(error.what()));
   }
 }
 

@@ -44,6 +44,7 @@ void TrainingLog::start(const Options& options, const StartRecord& record) {
        {"deepspeed", deepspeed_of(options)},
        {"text",
         {{"source", record.text_source}, {"bytes", record.text_bytes}, {"sequences", record.sequences}}},
+       {"times", options.device == Device::paced ? "modelled" : "measured"},
        {"parameter_count", elements},
        {"gradient_bytes", bytes},
        {"parameters", parameters}}));
@@ -59,14 +60,15 @@ void TrainingLog::buckets(int step, bool rebuilt, const std::vector<BucketRecord
 }
 
 void TrainingLog::step(const StepRecord& record) {
-  write(to_line({{"event", "step"},
-                 {"step", record.step},
-                 {"loss", record.loss},
-                 {"gradient_norm", record.gradient_norm},
-                 {"tokens_per_second", record.tokens_per_second},
-                 {"seconds", record.seconds},
-                 {"all_reduces", record.all_reduces},
-                 {"all_reduce_bytes", record.all_reduce_bytes}}));
+  Json line{{"event", "step"},
+            {"step", record.step},
+            {"loss", record.loss},
+            {"gradient_norm", record.gradient_norm},
+            {"tokens_per_second", record.tokens_per_second},
+            {"seconds", record.seconds}};
+  if (record.all_reduces) line["all_reduces"] = *record.all_reduces;
+  if (record.all_reduce_bytes) line["all_reduce_bytes"] = *record.all_reduce_bytes;
+  write(to_line(line));
 }
 
 void TrainingLog::memory(const StateBytes& measured, const StateBytes& theory) {
@@ -95,10 +97,12 @@ Status TrainingLog::close() {
 std::string headline(const Options& options, const StartRecord& record) {
   std::int64_t elements = 0;
   for (const StartRecord::Parameter& parameter : record.parameters) elements += parameter.elements;
-  return fmt::format("{:.2f} million parameters in {} on {} {}; {} sequences of {} tokens from '{}'",
-                     static_cast<double>(elements) / 1e6, to_string(options.model.precision),
-                     record.world_size, record.world_size == 1 ? "rank" : "ranks", record.sequences,
-                     options.model.sequence_length, record.text_source);
+  return fmt::format(
+      "{:.2f} million parameters in {} on {} {}{}; {} sequences of {} tokens from '{}'",
+      static_cast<double>(elements) / 1e6, to_string(options.model.precision), record.world_size,
+      record.world_size == 1 ? "rank" : "ranks",
+      options.device == Device::paced ? " of a paced device (modelled times, not measured)" : "",
+      record.sequences, options.model.sequence_length, record.text_source);
 }
 
 std::string progress_line(const StepRecord& record) {

@@ -1,22 +1,24 @@
 // The training log: JSON lines, each an object with an "event". Written by rank 0.
 //
 //   {"event":"start", "schema":"lockstep.train/1", "world_size":…, "configuration":{…}, "deepspeed":{…}|null,
-//    "text":{…}, "parameter_count":…, "gradient_bytes":…, "parameters":[…]}
+//    "text":{…}, "times":"measured"|"modelled", "parameter_count":…, "gradient_bytes":…, "parameters":[…]}
 //   {"event":"buckets", "step":1, "when":"initial"|"rebuilt", "buckets":[{"bytes":…,
 //   "parameters":["head.weight", …]}, …]}
 //   {"event":"step", "step":1, "loss":…, "gradient_norm":…, "tokens_per_second":…, "seconds":…,
-//    "all_reduces":…, "all_reduce_bytes":…}
+//    "all_reduces":…, "all_reduce_bytes":…}      the last two in mode ddp alone
 //   {"event":"memory", "rank":0, "parameters":…, "gradients":…, "optimizer":…,
 //    "theory":{"parameters":…, "gradients":…, "optimizer":…}}
 //
 // "configuration" is what --config takes, "deepspeed" what --deepspeed takes (configuration.h): with both the
 // job can be run again. Steps count from 1. "memory" is in bytes, of rank 0 before the update of step 2
-// (memory/theory.h). "all_reduces" are those of gradients that this rank issued in the step. "buckets" stands
+// (memory/theory.h). "times" are "modelled" on a paced device: seconds and rates are then those of its model.
+// "all_reduces" are those of gradients that this rank issued in the step. "buckets" stands
 // before the first step that uses them, and is absent where the job has one rank.
 #pragma once
 
 #include <cstdint>
 #include <fstream>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -50,8 +52,8 @@ struct StepRecord {
   double gradient_norm = 0;  // before clipping
   double seconds = 0;
   double tokens_per_second = 0;  // of the whole job
-  std::uint64_t all_reduces = 0;
-  std::uint64_t all_reduce_bytes = 0;
+  // Of gradients; nothing where the mode does not count them.
+  std::optional<std::uint64_t> all_reduces = {}, all_reduce_bytes = {};
 };
 
 class TrainingLog {
@@ -75,7 +77,8 @@ class TrainingLog {
   std::ofstream file_;
 };
 
-// "2.78 million parameters in float32 on 4 ranks; 155 sequences of 64 tokens from '/usr/share/lockstep'"
+// "2.78 million parameters in float32 on 4 ranks; 155 sequences of 64 tokens from '/usr/share/lockstep'";
+// where the device is paced, "on 4 ranks of a paced device (modelled times, not measured)".
 std::string headline(const Options& options, const StartRecord& record);
 
 // "step 3  loss 4.217341  tokens/s 12345  gradient norm 1.234  142 ms"

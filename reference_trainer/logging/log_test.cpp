@@ -37,6 +37,7 @@ TEST(TrainingLog, HoldsWhatItsSchemaSays) {
   ASSERT_EQ(lines.size(), 3u);
   EXPECT_EQ(lines[0].at("schema"), "lockstep.train/1");
   EXPECT_EQ(lines[0].at("world_size"), 4);
+  EXPECT_EQ(lines[0].at("times"), "measured");
   EXPECT_EQ(lines[0].at("parameter_count"), 8);
   EXPECT_EQ(lines[0].at("gradient_bytes"), 64);
   EXPECT_EQ(lines[0].at("parameters").at(1), (json{{"name", "b"}, {"elements", 5}, {"bytes", 40}}));
@@ -56,6 +57,45 @@ TEST(TrainingLog, HoldsWhatItsSchemaSays) {
                             {"seconds", 0.5},
                             {"all_reduces", 1},
                             {"all_reduce_bytes", 64}}));
+}
+
+TEST(TrainingLog, WhatNobodyCountsIsLeftOut) {
+  const TemporaryFolder folder;
+  Result<TrainingLog> created = TrainingLog::create(folder.file("log"));
+  ASSERT_TRUE(created.ok());
+  TrainingLog log = std::move(created).value();
+  log.step({.step = 1});
+  ASSERT_TRUE(log.close().ok());
+  const json line = read_json_lines(folder.file("log")).at(0);
+  EXPECT_FALSE(line.contains("all_reduces")) << line;
+  EXPECT_FALSE(line.contains("all_reduce_bytes")) << line;
+}
+
+TEST(TrainingLog, TimesOfAPacedDeviceAreCalledModelled) {
+  const TemporaryFolder folder;
+  Result<TrainingLog> created = TrainingLog::create(folder.file("log"));
+  ASSERT_TRUE(created.ok());
+  TrainingLog log = std::move(created).value();
+  Options options;
+  options.device = Device::paced;
+  log.start(options, {});
+  ASSERT_TRUE(log.close().ok());
+  EXPECT_EQ(read_json_lines(folder.file("log")).at(0).at("times"), "modelled");
+}
+
+TEST(Headline, ReadsAsDocumented) {
+  Options options;
+  const StartRecord record{.world_size = 4,
+                           .text_source = "here",
+                           .text_bytes = 100,
+                           .sequences = 9,
+                           .parameters = {{"a", 2'780'000, 11'120'000}}};
+  const std::string end = "; 9 sequences of 64 tokens from 'here'";
+  EXPECT_EQ(headline(options, record), "2.78 million parameters in float32 on 4 ranks" + end);
+  options.device = Device::paced;
+  EXPECT_EQ(
+      headline(options, record),
+      "2.78 million parameters in float32 on 4 ranks of a paced device (modelled times, not measured)" + end);
 }
 
 TEST(TrainingLog, WithoutAFileNothingIsWritten) {

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <numeric>
 #include <set>
 #include <string>
+#include <vector>
 
 namespace lockstep::trainer {
 namespace {
@@ -15,20 +17,50 @@ using Json = nlohmann::ordered_json;
   throw CLI::ConfigError("\"" + key + "\": " + value.dump() + " must be " + wanted);
 }
 
-// As JSON has it, so must the flag: a switch is true or false, a number no text. What no flag is named, CLI11
-// refuses.
+// How many letters have to be put in, left out or changed (Levenshtein).
+std::size_t edit_distance(const std::string& a, const std::string& b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), std::size_t{0});
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    std::size_t diagonal = row[0];
+    row[0] = i;
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const std::size_t above = row[j];
+      row[j] = std::min({above + 1, row[j - 1] + 1, diagonal + (a[i - 1] == b[j - 1] ? 0 : 1)});
+      diagonal = above;
+    }
+  }
+  return row[b.size()];
+}
+
+constexpr std::size_t kLongestName = 64;  // of what may be a typing error: the distance takes its square
+
+[[noreturn]] void refuse_unknown(const std::string& name, const CLI::App& app) {
+  std::string nearest;
+  std::size_t best = name.size() / 3 + 2;  // one more than what passes for a typing error
+  for (const CLI::Option* const option : app.get_options()) {
+    for (const std::string& candidate : option->get_lnames()) {
+      const std::size_t distance = name.size() > kLongestName ? best : edit_distance(name, candidate);
+      if (distance >= best) continue;
+      nearest = candidate;
+      best = distance;
+    }
+  }
+  throw CLI::ConfigError("no flag is named --" + name +
+                         (nearest.empty() ? "" : "; did you mean --" + nearest + "?"));
+}
+
+// As JSON has it, so must the flag: a switch is true or false, a number no text.
 std::string text_of(const std::string& key, const Json& value, const CLI::Option* option) {
   static const std::set<std::string> kTexts{"NAME", "PATH", "FILE", "SPEC"};
   if (value.is_structured() || value.is_null())
     refuse(key, value, "a text, a number, true or false (a list for --fault alone)");
-  if (option != nullptr) {
-    const bool is_switch = option->get_expected_max() == 0;
-    if (is_switch && !value.is_boolean()) refuse(key, value, "true or false");
-    if (!is_switch && kTexts.contains(option->get_type_name()) && !value.is_string())
-      refuse(key, value, "a text");
-    if (!is_switch && !kTexts.contains(option->get_type_name()) && !value.is_number())
-      refuse(key, value, "a number");
-  }
+  const bool is_switch = option->get_expected_max() == 0;
+  if (is_switch && !value.is_boolean()) refuse(key, value, "true or false");
+  if (!is_switch && kTexts.contains(option->get_type_name()) && !value.is_string())
+    refuse(key, value, "a text");
+  if (!is_switch && !kTexts.contains(option->get_type_name()) && !value.is_number())
+    refuse(key, value, "a number");
   return value.is_string() ? value.get<std::string>() : value.dump();
 }
 
@@ -52,15 +84,23 @@ std::vector<CLI::ConfigItem> JsonConfig::from_config(std::istream& input) const 
     CLI::ConfigItem& item = items.emplace_back();
     item.name = key;
     std::replace(item.name.begin(), item.name.end(), '_', '-');
-    const CLI::Option* const option = app_.get_option_no_throw("--" + item.name);
-    if (option != nullptr) {
-      const auto [first, fresh] = given.emplace(option, key);
-      if (!fresh)
-        throw CLI::ConfigError("\"" + first->second + "\" and \"" + key +
-                               "\" are the same flag: leave one out");
+    const CLI::Option* option = app_.get_option_no_throw("--" + item.name);
+    // "limit-all-gathers": false is --no-limit-all-gathers.
+    const CLI::Option* const negation =
+        option == nullptr ? app_.get_option_no_throw("--no-" + item.name) : nullptr;
+    if (negation != nullptr) {
+      option = negation;
+      item.name = "no-" + item.name;
     }
-    if (value.is_array() && option != nullptr && option->get_name() == "--fault") {
+    if (option == nullptr) refuse_unknown(item.name, app_);
+    const auto [first, fresh] = given.emplace(option, key);
+    if (!fresh)
+      throw CLI::ConfigError("\"" + first->second + "\" and \"" + key +
+                             "\" are the same flag: leave one out");
+    if (value.is_array() && option->get_name() == "--fault") {
       for (const Json& element : value) item.inputs.push_back(text_of(key, element, option));
+    } else if (negation != nullptr && value.is_boolean()) {
+      item.inputs.emplace_back(value.get<bool>() ? "false" : "true");
     } else {
       item.inputs.push_back(text_of(key, value, option));
     }

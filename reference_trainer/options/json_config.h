@@ -13,7 +13,8 @@ class JsonConfig : public CLI::Config {
   explicit JsonConfig(const CLI::App& app) : app_(app) {}
   std::string to_config(const CLI::App*, bool, bool, std::string) const override;
   // Throws CLI::ConfigError with line and column where it isn't JSON, and with the key where a value is
-  // neither text, number, true or false, nor a list of these. Keys may have underscores for dashes.
+  // neither text, number, true or false, nor a list of these, or where no flag has this name. Keys may have
+  // underscores for dashes; a flag --no-X may be given as X too, with the opposite value.
   std::vector<CLI::ConfigItem> from_config(std::istream& input) const override;
 
  private:

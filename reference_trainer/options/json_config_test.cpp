@@ -38,6 +38,13 @@ TEST_F(JsonConfigFile, FlagsOfEachKind) {
   EXPECT_EQ(line.options.faults.size(), 2u);
 }
 
+TEST_F(JsonConfigFile, AFlagThatSwitchesOffMayBeNamedForWhatItSwitches) {
+  EXPECT_FALSE(parse(R"({"mode": "fsdp", "limit_all_gathers": false})").options.fsdp.limit_all_gathers);
+  EXPECT_TRUE(parse(R"({"mode": "fsdp", "limit_all_gathers": true})").options.fsdp.limit_all_gathers);
+  EXPECT_FALSE(parse(R"({"mode": "fsdp", "no-limit-all-gathers": true})").options.fsdp.limit_all_gathers);
+  EXPECT_FALSE(parse(R"({"gradient-as-bucket-view": false})").options.ddp.gradient_as_bucket_view);
+}
+
 TEST_F(JsonConfigFile, FlagsWinOverItAndTheLastOfTwoWins) {
   EXPECT_EQ(parse(R"({"layers": 3})", {"--layers", "4"}).options.model.layers, 4);
   EXPECT_EQ(parse("{}", {"--layers", "4", "--layers", "5"}).options.model.layers, 5);
@@ -56,7 +63,10 @@ TEST_F(JsonConfigFile, WhatCannotBeRightIsRefusedWithFileAndKey) {
       {R"({"forward-prefetch": "yes"})", R"("forward-prefetch": "yes" must be true or false)"},
       {R"({"forward-prefetch": 5})", R"("forward-prefetch": 5 must be true or false)"},
       {R"({"gradient-accumulation": 2, "microbatches": 3})", "are the same flag"},
-      {R"({"nope": 3})", "no flag is named --nope"},
+      {R"({"zzzz": 3})", "no flag is named --zzzz\n"},
+      {R"({"hiden": 3})", "no flag is named --hiden; did you mean --hidden?"},
+      {R"({"limit_all_gathers": 1})", R"("limit_all_gathers": 1 must be true or false)"},
+      {R"({"limit_all_gathers": false, "no_limit_all_gathers": true})", "are the same flag"},
   };
   for (const auto& [json, message] : wrong) {
     const CommandLine line = parse(json);

@@ -130,13 +130,9 @@ CommandLine parse_command_line(int argc, const char* const* argv) {
     line.output = app.help();
     return line;
   } catch (const CLI::ConfigError& error) {
-    constexpr std::string_view kUnknown = "INI was not able to parse ";
-    const std::string_view message = error.what();
     const std::vector<std::string>& files = app.get_config_ptr()->results();
     const std::string file = files.empty() ? "" : " " + files.back();
-    return usage_error(message.starts_with(kUnknown) ? fmt::format("--config{}: no flag is named --{}", file,
-                                                                   message.substr(kUnknown.size()))
-                                                     : fmt::format("--config{}: {}", file, message));
+    return usage_error(fmt::format("--config{}: {}", file, error.what()));
   } catch (const CLI::ParseError& error) {
     return usage_error(error.what());
   }
@@ -181,6 +177,9 @@ Status check_options(const Options& options, int world_size) {
   const int stages = options.mode == Mode::pipeline ? pipeline_shape(options, world_size).stages : 1;
   for (const Fault& fault : options.faults) {
     if (const Status status = check_fault(fault, world_size, stages); !status.ok()) return status;
+    if (fault.first_step > options.training.steps)
+      return Error{fmt::format("--fault {}: it begins in step {}, and --steps {} end before: give more steps",
+                               to_string(fault), fault.first_step, options.training.steps)};
   }
   return {};
 }

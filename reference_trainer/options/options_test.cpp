@@ -207,6 +207,10 @@ TEST(Options, FaultsAreCollectedInOrder) {
       parse({"--mode", "pipeline", "--layers", "4", "--fault", "slow_stage:stage=3"}).options;
   EXPECT_TRUE(check_options(staged, 4).ok());
   EXPECT_THAT(check_options(staged, 2).error().message, HasSubstr("the job's stages are 0 to 1"));
+  EXPECT_EQ(
+      check_options(parse({"--steps", "2", "--fault", "pause:ms=5,steps=7-9"}).options, 2).error().message,
+      "--fault pause:ms=5,steps=7-9: it begins in step 7, and --steps 2 end before: give more steps");
+  EXPECT_TRUE(check_options(parse({"--steps", "2", "--fault", "pause:steps=2-9"}).options, 2).ok());
   EXPECT_EQ(parse({"--fault", "pause", "stray"}).exit_code, 2);  // the flag takes one specification
 }
 

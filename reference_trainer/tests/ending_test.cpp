@@ -8,6 +8,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <array>
 #include <memory>
 
 #include "reference_trainer/tests/small_job.h"
@@ -98,8 +99,8 @@ class Rendezvous : public SmallJob {
  protected:
   Rendezvous() : SmallJob({"--layers", "1", "--hidden", "16", "--heads", "1", "--sequence-length", "16"}) {}
 
-  std::unique_ptr<TrainerProcess> rank(int rank, int world_size, int port) const {
-    return std::make_unique<TrainerProcess>(command({"--steps", "1", "--timeout", "2"}),
+  std::unique_ptr<TrainerProcess> rank(int rank, int world_size, int port, const Arguments& more = {}) const {
+    return std::make_unique<TrainerProcess>(command(Arguments{"--steps", "1", "--timeout", "2"} + more),
                                             Environment{{"RANK", std::to_string(rank)},
                                                         {"WORLD_SIZE", std::to_string(world_size)},
                                                         {"MASTER_ADDR", "127.0.0.1"},
@@ -126,6 +127,30 @@ TEST_F(Rendezvous, WithoutRankZeroEveryRankEnds) {
   EXPECT_EQ(one->wait(), 1);
   EXPECT_THAT(one->errors(), HasSubstr("rank 1: training stopped: the rendezvous at 127.0.0.1:" +
                                        std::to_string(port) + " did not answer within 2 s"));
+}
+
+TEST_F(Rendezvous, RanksWithOtherFlagsAreRefusedByAll) {
+  for (const auto& [flag, value, usual] :
+       {std::array{"--hidden", "32", "16"}, std::array{"--learning-rate", "0.5", "0.001"}}) {
+    const int port = end_to_end::free_port();
+    const auto zero = rank(0, 3, port), one = rank(1, 3, port, {flag, value}), two = rank(2, 3, port);
+    const std::string refused = std::string("training stopped: rank 1 has ") + flag + " " + value +
+                                ", rank 0 has " + usual + ": give all ranks the same flags\n";
+    for (const auto* process : {&zero, &one, &two}) {
+      EXPECT_EQ((*process)->wait(), 1);
+      EXPECT_THAT((*process)->errors(), HasSubstr(refused));
+      EXPECT_THAT((*process)->output(), Not(HasSubstr("step 1")));
+    }
+  }
+}
+
+TEST_F(Rendezvous, ANameThatDoesNotResolveIsNamed) {
+  TrainerProcess one(command({"--steps", "1", "--timeout", "1"}), {{"RANK", "1"},
+                                                                   {"WORLD_SIZE", "2"},
+                                                                   {"MASTER_ADDR", "no-such-host.invalid"},
+                                                                   {"MASTER_PORT", "29777"}});
+  EXPECT_EQ(one.wait(), 1);
+  EXPECT_THAT(one.errors(), HasSubstr("MASTER_ADDR=no-such-host.invalid did not resolve within 1 s"));
 }
 
 // Something else has the port, takes connections and says nothing.

@@ -22,7 +22,9 @@
 #include "reference_trainer/device/compute_lane.h"
 #include "reference_trainer/distributed/communicator.h"
 #include "reference_trainer/distributed/data_parallel.h"
+#include "reference_trainer/distributed/failure_message.h"
 #include "reference_trainer/instrumentation/annotations.h"
+#include "reference_trainer/logging/agreement.h"
 #include "reference_trainer/logging/log.h"
 #include "reference_trainer/memory/allocations.h"
 #include "reference_trainer/memory/state.h"
@@ -83,7 +85,8 @@ class Trainer {
     model_->to(device.device);
     if (placement.world_size > 1)
       communicator_ =
-          std::make_unique<Communicator>(placement, std::chrono::seconds(options.timeout_seconds),
+          std::make_unique<Communicator>(placement, shared_configuration(options, placement.world_size, text),
+                                         std::chrono::seconds(options.timeout_seconds),
                                          name_of_all_ranks(options.mode), device, options.pace, faults_);
     strategy_ =
         make_strategy({options, placement, *model_, device_, communicator_.get(), lane_,
@@ -154,8 +157,9 @@ class Trainer {
     annotations::count("loss", record.loss);
     record.seconds = std::chrono::duration<double>(Clock::now() - begin).count();
     record.tokens_per_second = static_cast<double>(tokens_per_step()) / record.seconds;
-    if (communicator_) {
-      const Traffic traffic = communicator_->traffic(Purpose::gradients) - before;
+    // The other modes have operations of their own for gradients, which these counters do not see.
+    if (options_.mode == Mode::ddp) {
+      const Traffic traffic = communicator_ ? communicator_->traffic(Purpose::gradients) - before : Traffic{};
       record.all_reduces = traffic.operations;
       record.all_reduce_bytes = traffic.bytes;
     }
@@ -296,9 +300,9 @@ Status train(const Options& options, const Placement& placement, const Text& tex
     Trainer trainer(options, placement, device.value(), text, std::move(sampler).value(), log);
     if (Status status = trainer.run(); !status.ok()) return status;
   } catch (const c10::Error& error) {
-    return Error{std::string("training stopped: ") + error.what_without_backtrace()};
+    return Error{"training stopped: " + without_source_places(error.what_without_backtrace())};
   } catch (const std::exception& error) {
-    return Error{std::string("training stopped: ") + error.what()};
+    return Error{"training stopped: " + without_source_places(error.what())};
   }
   return log.close();
 }

@@ -55,6 +55,7 @@ std::string or_automatic(bool may_be_automatic) {
 }
 
 std::string describe(const NumberRule& rule) {
+  if (rule.expected != nullptr) return rule.expected;
   const bool bounded = rule.most < NumberRule{}.most;
   return fmt::format("a whole number{}{} {}{}", *rule.unit == '\0' ? "" : " of ", rule.unit,
                      bounded ? fmt::format("from {} to {}", rule.least, rule.most)
@@ -89,6 +90,11 @@ std::string ConfigSection::path_of(const std::string& key) const {
 void ConfigSection::refuse(const std::string& key, const Json& value, const std::string& expected) {
   if (file_.error) return;
   file_.error = Error{fmt::format("{}: {}: {} must be {}", file_.name, path_of(key), quote(value), expected)};
+}
+
+void ConfigSection::miss(const std::string& key, const std::string& wanted) {
+  if (file_.error) return;
+  file_.error = Error{fmt::format("{}: has no {}: give {}", file_.name, path_of(key), wanted)};
 }
 
 std::optional<Json> ConfigSection::take(const std::string& key) {

@@ -30,7 +30,8 @@ struct ConfigFile {
 struct NumberRule {
   std::int64_t least = 0;
   std::int64_t most = 1'000'000'000'000'000'000;
-  const char* unit = "";  // "elements"; empty: none
+  const char* unit = "";           // "elements"; empty: none
+  const char* expected = nullptr;  // what to say that it must be; null: what follows from the above
 };
 
 class ConfigSection {
@@ -62,6 +63,8 @@ class ConfigSection {
 
   // "file: path.key: value must be …"
   void refuse(const std::string& key, const nlohmann::ordered_json& value, const std::string& expected);
+  // "file: has no path.key: give …"
+  void miss(const std::string& key, const std::string& wanted);
   std::string path_of(const std::string& key) const;
 
  private:

@@ -33,7 +33,9 @@ OffloadOptions read_offload(ConfigSection section) {
 }
 
 ZeroOptions read_zero(ConfigSection zero, std::int64_t hidden) {
-  const auto stage = static_cast<int>(zero.whole_or("stage", {.least = 0, .most = 3}, 0));
+  // Stage 0 has a message of its own, at the end.
+  const auto stage = static_cast<int>(
+      zero.whole_or("stage", {.least = 0, .most = 3, .expected = "a whole number from 1 to 3"}, 0));
   // What acts at other stages alone is read all the same: wrong values are errors at every stage.
   const std::vector<const char*> of_stage_3{"sub_group_size",
                                             "stage3_prefetch_bucket_size",
@@ -98,14 +100,18 @@ Result<DeepSpeedConfig> parse_deepspeed_config(const std::string& text, const st
   ConfigFile file(file_name);
   ConfigSection root = parse_config(file, text);
   DeepSpeedConfig config;
-  config.zero = read_zero(root.section("zero_optimization"), hidden);
+  ConfigSection zero = root.section("zero_optimization");
+  const bool has_stage = zero.has("stage");
+  config.zero = read_zero(std::move(zero), hidden);
   config.batch.micro_batch = read_batch(root, "train_micro_batch_size_per_gpu");
   config.batch.accumulation = read_batch(root, "gradient_accumulation_steps");
   config.batch.train_batch = root.whole("train_batch_size", {.least = 1}, true);
   config.gradient_clipping = root.number("gradient_clipping", 0, true);
   config.bf16 = read_bf16(root);
   refuse_fp16(root.section("fp16"));
-  if (config.zero.stage == 0)
+  if (!has_stage)
+    root.miss("zero_optimization.stage", "1, 2 or 3; without ZeRO it is --mode ddp, without this file");
+  else if (config.zero.stage == 0)
     root.refuse("zero_optimization.stage", 0, "1, 2 or 3: stage 0 is --mode ddp, without this file");
   root.ignore_the_rest();
   if (file.error) return *file.error;

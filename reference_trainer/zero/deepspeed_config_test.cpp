@@ -166,8 +166,8 @@ INSTANTIATE_TEST_SUITE_P(
         Wrong{"[]", "[…] must be an object"}, Wrong{"3", "3 must be an object"},
         Wrong{R"({"a": 1, "b": {"a": 2}, "a": 3})", "the key \"a\" stands twice"},
         // Stage.
-        Wrong{"{}", "zero_optimization.stage: 0 must be 1, 2 or 3"}, Wrong{zero(0), "--mode ddp"},
-        Wrong{zero(4), "zero_optimization.stage: 4 must be a whole number from 0 to 3"},
+        Wrong{"{}", "has no zero_optimization.stage: give 1, 2 or 3"}, Wrong{zero(0), "--mode ddp"},
+        Wrong{zero(4), "zero_optimization.stage: 4 must be a whole number from 1 to 3"},
         Wrong{R"({"zero_optimization": true})", "zero_optimization: true must be an object"},
         Wrong{R"({"zero_optimization": {"stage": "auto"}})", "zero_optimization.stage: \"auto\" must be"},
         // Sizes.

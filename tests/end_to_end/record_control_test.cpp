@@ -179,6 +179,8 @@ TEST(RecordPlan, WrongValuesAreNamed) {
       {"--cuda-api some", "--cuda-api some: give launches or all"},
       {"--python-hook maybe", "--python-hook maybe: give one of "},
       {"--output", "--output needs a value: The run folder"},
+      {"-o a -o b", "--output is given twice: give it once"},
+      {"--steps 1:2 --steps 3:4 --steps 5", "--steps is given 3 times: give it once"},
       {"--ring 1d", "--ring 1d"},
       {"--ring 10s --ring-factor 1", "--ring-factor 1"},
       {"--ring-factor 2", "without --ring"},

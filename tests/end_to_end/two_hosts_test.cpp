@@ -29,12 +29,12 @@ class TwoHosts : public testing::Test {
   // can't be.
   void record(const std::string& flags) {
     const std::string job = fmt::format(
-        "'{}' record --quiet {} -o '{}'/host$RANK -- '{}' train --mode ddp --device paced --flops 2e9 "
+        "'{}' record --quiet {} -o '{}'/host$RANK -- '{}' train --mode fsdp --device paced --flops 2e9 "
         "--hidden 128 --heads 4 "
-        "--layers 4 --batch-size 2 --sequence-length 64 --steps 8",
+        "--layers 4 --batch-size 2 --sequence-length 64 --steps 6",
         binary("lockstep"), flags, folder_.path().string(), binary("lockstep"));
     const Outcome nodes =
-        run({LOCKSTEP_SOURCE_DIR "/scripts/scenarios/nodes", "--nodes", "2", "--rate", "100mbit",
+        run({LOCKSTEP_SOURCE_DIR "/scripts/scenarios/nodes", "--nodes", "2", "--rate", "20mbit",
              "--clocks-apart", "5000", "--time-limit", "120", "--", "sh", "-c", job});
     if (nodes.exit_code == kSkipped) GTEST_SKIP() << nodes.standard_error;
     ASSERT_EQ(nodes.exit_code, 0) << nodes.standard_output << nodes.standard_error;
@@ -74,7 +74,9 @@ TEST_F(TwoHosts, PingsRelateTheClocksAndTheLinkIsBlamed) {
   EXPECT_LT(uncertainty, 1'000'000);
   EXPECT_LE(std::abs(clock["offset_ns"].get<std::int64_t>() + kApart), uncertainty);
   EXPECT_THAT(codes_of(report["findings"]), testing::Contains("slow_link"));
-  EXPECT_THAT(codes_of(report["findings"]), testing::Not(testing::Contains("straggler")));
+  // Whoever is late is late by its link.
+  for (const std::string& code : codes_of(report["findings"]))
+    EXPECT_THAT(code, testing::Not(testing::HasSubstr("straggler")));
 }
 
 TEST_F(TwoHosts, WithoutPingsCollectivesRelateThem) {

@@ -22,7 +22,8 @@ std::string value_of(const std::function<const char*(const char*)>& lookup, cons
   return value != nullptr ? value : "";
 }
 
-// The value of the first of the flags that is there: "--flag value" or "--flag=value", with - or _ within.
+}  // namespace
+
 std::string flag_value(const std::vector<std::string>& command, std::string_view flag) {
   const auto same = [](std::string_view one, std::string_view other) {
     if (one.size() != other.size()) return false;
@@ -39,8 +40,6 @@ std::string flag_value(const std::vector<std::string>& command, std::string_view
   }
   return {};
 }
-
-}  // namespace
 
 Result<SyncAddress> parse_sync_address(std::string_view text, std::uint16_t default_port) {
   SyncAddress address;

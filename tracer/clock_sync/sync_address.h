@@ -32,4 +32,8 @@ std::optional<SyncAddress> find_sync_address(const std::function<const char*(con
 // The first host of Slurm's notation: "node07" of "node[07-12,15],login".
 std::string first_of_node_list(std::string_view list);
 
+// The value of a launcher's flag, where it first stands in `command`: "--flag value" or "--flag=value", with
+// - or _ within. Empty where it does not.
+std::string flag_value(const std::vector<std::string>& command, std::string_view flag);
+
 }  // namespace lockstep::tracer::clock_sync

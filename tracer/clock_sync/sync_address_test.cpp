@@ -58,6 +58,14 @@ TEST(SyncAddress, FoundWhereAJobNamesItsFirstHost) {
             "gpu007:29471 SLURM_JOB_NODELIST");
 }
 
+TEST(FlagValue, IsTheNextWordOrBehindEquals) {
+  const std::vector<std::string> command{"torchrun", "--rdzv_id=7", "--node-rank", "1", "--nnodes"};
+  EXPECT_EQ(flag_value(command, "--rdzv-id"), "7");
+  EXPECT_EQ(flag_value(command, "--node-rank"), "1");
+  EXPECT_EQ(flag_value(command, "--nnodes"), "") << "there is none";
+  EXPECT_EQ(flag_value(command, "--master-addr"), "");
+}
+
 TEST(SyncAddress, OneHostNeedsNone) {
   for (const char* host : {"localhost", "127.0.0.1", "127.1.2.3", "::1"})
     EXPECT_EQ(found({{"MASTER_ADDR", host}}), "none");

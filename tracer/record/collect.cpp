@@ -32,6 +32,13 @@ bool is_copied(const std::string& name) {
   return is_run_file_name(name) && name != kManifestName;
 }
 
+// Null where there is none.
+Json read_manifest(const fs::path& path) {
+  std::ifstream file(path);
+  Json manifest = Json::parse(file, nullptr, false);
+  return manifest.is_object() ? manifest : Json(nullptr);
+}
+
 Result<Input> look_into(const fs::path& folder) {
   Input input;
   input.folder = folder;
@@ -49,9 +56,12 @@ Result<Input> look_into(const fs::path& folder) {
   if (input.recording.empty())
     return Error{fmt::format("'{}' holds no trace file: it is no run folder, or nothing was recorded there",
                              folder.string())};
-  std::ifstream file(folder / kManifestName);
-  input.manifest = Json::parse(file, nullptr, false);
-  if (!input.manifest.is_object()) input.manifest = nullptr;
+  input.manifest = read_manifest(folder / kManifestName);
+  // On a node's own disk, none may be the first recorder's.
+  for (const fs::path& path : input.files) {
+    if (!input.manifest.is_null()) break;
+    if (path.filename().string().starts_with("manifest")) input.manifest = read_manifest(path);
+  }
   return input;
 }
 

@@ -138,6 +138,15 @@ TEST_F(CollectTest, NoRunAndNoPlaceAreErrors) {
   EXPECT_FALSE(fs::exists(folder_ / "run"));
 }
 
+TEST_F(CollectTest, OnADiskOfItsNodeALaterRecordersManifestIsEnough) {
+  const fs::path b = write_run("b", "node2", {1}, 7);
+  fs::rename(b / "manifest.json", b / "manifest-node-1.json");
+  const Result<Collected> collected = collect({write_run("a", "node1", {0}), b}, folder_ / "run");
+  ASSERT_TRUE(collected.ok());
+  EXPECT_TRUE(collected.value().notes.empty());
+  EXPECT_EQ(manifest_of(folder_ / "run").at("exit_code"), 7);
+}
+
 TEST_F(CollectTest, WithoutAManifestTheTracesAreEnough) {
   write_rank("b", 1, 4, "node2");
   const Result<Collected> collected = collect({write_run("a", "node1", {0}), folder_ / "b"}, folder_ / "run");

@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <fstream>
 #include <iterator>
@@ -40,6 +41,29 @@ Value value_of(const nlohmann::json& json, const char* key, Value otherwise) {
   }
 }
 
+std::vector<nlohmann::json> manifests_of(const fs::path& run) {
+  std::vector<nlohmann::json> manifests;
+  std::error_code error;
+  for (fs::directory_iterator entry(run, error), end; !error && entry != end; entry.increment(error)) {
+    const std::string name = entry->path().filename().string();
+    if (name.starts_with("manifest") && is_run_file_name(name))
+      manifests.push_back(read_manifest(entry->path()));
+  }
+  return manifests;
+}
+
+bool says_running(const nlohmann::json& manifest) {
+  return value_of<std::string>(manifest, "state", "") == "running";
+}
+
+bool is_of_this_host(const nlohmann::json& manifest) {
+  return value_of<std::string>(manifest, "host", "") == host_name();
+}
+
+std::int64_t recorder_of(const nlohmann::json& manifest) {
+  return value_of<std::int64_t>(manifest, "recorder_process", 0);
+}
+
 }  // namespace
 
 bool is_recorder(std::int64_t process) {
@@ -60,18 +84,28 @@ std::optional<std::string> who_records_into(const fs::path& run) {
     if (answer.elsewhere || answer.has_closed) continue;
     return fmt::format("{} (process {})", answer.name, answer.process);
   }
-  std::error_code error;
-  for (fs::directory_iterator entry(run, error), end; !error && entry != end; entry.increment(error)) {
-    const std::string name = entry->path().filename().string();
-    if (!name.starts_with("manifest") || !is_run_file_name(name)) continue;
-    const nlohmann::json manifest = read_manifest(entry->path());
-    if (value_of<std::string>(manifest, "state", "") != "running" ||
-        value_of<std::string>(manifest, "host", "") != host_name())
-      continue;
-    const auto recorder = value_of<std::int64_t>(manifest, "recorder_process", 0);
+  for (const nlohmann::json& manifest : manifests_of(run)) {
+    if (!says_running(manifest) || !is_of_this_host(manifest)) continue;
+    const auto recorder = recorder_of(manifest);
     if (is_recorder(recorder)) return fmt::format("process {} (lockstep record)", recorder);
   }
   return std::nullopt;
+}
+
+std::optional<std::string> other_host_that_records(const fs::path& run) {
+  for (const nlohmann::json& manifest : manifests_of(run)) {
+    if (says_running(manifest) && !is_of_this_host(manifest))
+      return value_of<std::string>(manifest, "host", "");
+  }
+  return std::nullopt;
+}
+
+bool is_running(const fs::path& run) {
+  const std::vector<nlohmann::json> manifests = manifests_of(run);
+  return std::all_of(manifests.begin(), manifests.end(), [](const nlohmann::json& manifest) {
+    if (!manifest.is_object()) return true;  // just being created
+    return says_running(manifest) && (!is_of_this_host(manifest) || is_recorder(recorder_of(manifest)));
+  });
 }
 
 FolderWatch::FolderWatch(fs::path run, std::string manifest, std::int64_t start_realtime)

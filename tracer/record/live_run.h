@@ -15,6 +15,14 @@ namespace lockstep::tracer::record {
 // Nothing if nobody does, as far as can be seen from this host.
 std::optional<std::string> who_records_into(const std::filesystem::path& run);
 
+// The other host whose recorder began the run and has not ended it, as its manifest says: it records, or was
+// killed, which can't be seen from here. Nothing if there is none.
+std::optional<std::string> other_host_that_records(const std::filesystem::path& run);
+
+// True if none of the manifests in the folder is of a recorder that has ended, as far as can be seen from
+// here.
+bool is_running(const std::filesystem::path& run);
+
 // True if `process` is a `lockstep record` of this host, and not this process.
 bool is_recorder(std::int64_t process);
 

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -58,6 +59,13 @@ Json sources(const Manifest& manifest) {
 // Of the disk, when the run begins: room for the manifest at its end. That of some fifty ranks fits.
 constexpr std::int64_t kReserve = 64 << 10U;
 
+// In names of temporary files: the process, which another host or container may have too, and the time.
+std::string unique_number() {
+  timespec now{};
+  clock_gettime(CLOCK_REALTIME, &now);
+  return fmt::format("{}{:09}", getpid(), now.tv_nsec);
+}
+
 bool write_whole(int file, const std::string& text) {
   std::size_t done = 0;
   while (done < text.size()) {
@@ -70,15 +78,47 @@ bool write_whole(int file, const std::string& text) {
   return true;
 }
 
-// In a file of its own that then takes the old one's place, so that nobody reads half of it.
-Status write_beside(const std::string& text, const std::filesystem::path& path, std::int64_t reserve) {
-  const std::string temporary = fmt::format("{}.{}.part", path.string(), getpid());
+// In the old one's place, at once.
+bool replace(const std::string& temporary, const std::filesystem::path& path) {
+  return rename(temporary.c_str(), path.c_str()) == 0;
+}
+
+// Where nothing is; false with EEXIST where something is. Of several that try at once, one succeeds, on
+// network file systems too.
+bool put_in_place(const std::string& temporary, const std::filesystem::path& path) {
+  if (link(temporary.c_str(), path.c_str()) == 0) {
+    unlink(temporary.c_str());
+    return true;
+  }
+  if (errno == EEXIST) {
+    // NFS may ask twice, and hear of its own success.
+    struct stat state {};
+    const bool ours = stat(temporary.c_str(), &state) == 0 && state.st_nlink == 2;
+    if (ours) unlink(temporary.c_str());
+    errno = EEXIST;
+    return ours;
+  }
+  // A file system without links: an empty file keeps the place.
+  const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  if (file < 0) return false;
+  close(file);
+  return replace(temporary, path);
+}
+
+using Placing = bool (*)(const std::string& temporary, const std::filesystem::path& path);
+
+// In a file of its own that then takes its place by `place`, so that nobody reads half of it. False: what was
+// there already keeps the place.
+Result<bool> write_beside(const std::string& text, const std::filesystem::path& path, std::int64_t reserve,
+                          Placing place) {
+  // Recorders on several hosts, or in several containers, may have the same number.
+  const std::string temporary = fmt::format("{}.{}.part", path.string(), unique_number());
   const auto failed = [&](const char* what) {
     Error error{fmt::format("cannot {} '{}': {}", what, path.string(), std::strerror(errno))};
     unlink(temporary.c_str());
     return error;
   };
-  const int file = open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  const int file = open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
   if (file < 0) return failed("create");
   if (!write_whole(file, text)) {
     const int reason = errno;
@@ -89,8 +129,10 @@ Status write_beside(const std::string& text, const std::filesystem::path& path, 
   // Not every file system can; then there is none.
   if (reserve > 0) (void)fallocate(file, FALLOC_FL_KEEP_SIZE, 0, reserve);
   if (close(file) != 0 && errno != EINTR) return failed("write");
-  if (rename(temporary.c_str(), path.c_str()) != 0) return failed("create");
-  return {};
+  if (place(temporary, path)) return true;
+  if (errno != EEXIST) return failed("create");
+  unlink(temporary.c_str());
+  return false;
 }
 
 // In the old one's place on the disk, where there is no more room; only if all of it fits there.
@@ -147,6 +189,10 @@ std::string to_json(const Manifest& manifest) {
     json["processes"] = Json::array();
     for (const RecordedFile& file : recording.processes) json["processes"].push_back(to_json(file));
     json["missing_ranks"] = recording.missing_ranks;
+    if (recording.restarts > 0) {
+      json["restarts"] = recording.restarts;
+      json["earlier_attempts"] = recording.earlier_attempts;
+    }
     json["topology"] = Json::array();
     for (const auto& [host, ranks] : recording.hosts())
       json["topology"].push_back({{"host", host}, {"ranks", ranks}});
@@ -175,18 +221,22 @@ std::string to_json(const Manifest& manifest) {
 }
 
 std::string manifest_name(const Manifest& manifest) {
-  return manifest.recorder.rank > 0 && !manifest.launch.empty()
-             ? fmt::format("manifest-rank-{}.json", manifest.recorder.rank)
-             : std::string(kManifestName);
+  return manifest.place.empty() ? std::string(kManifestName)
+                                : fmt::format("manifest-{}.json", manifest.place);
 }
 
 Status write_manifest(const Manifest& manifest, const std::filesystem::path& folder) {
   const std::string text = to_json(manifest);
   const std::filesystem::path path = folder / manifest_name(manifest);
-  const Status written = write_beside(text, path, manifest.ending.has_value() ? 0 : kReserve);
+  const Result<bool> written = write_beside(text, path, manifest.ending.has_value() ? 0 : kReserve, replace);
+  if (written.ok()) return {};
   // A full disk is what the manifest has to tell of.
-  if (!written.ok() && manifest.ending.has_value() && write_over(text, path)) return {};
-  return written;
+  if (manifest.ending.has_value() && write_over(text, path)) return {};
+  return written.error();
+}
+
+Result<bool> create_manifest(const Manifest& manifest, const std::filesystem::path& folder) {
+  return write_beside(to_json(manifest), folder / manifest_name(manifest), kReserve, put_in_place);
 }
 
 }  // namespace lockstep::tracer::record

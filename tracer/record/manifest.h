@@ -35,7 +35,8 @@ struct Manifest {
   std::vector<std::string> command;
   std::string working_folder;
   std::string host;
-  std::string launch;               // names the job step, where several recorders share a run; else empty
+  std::string launch;               // what several recorders that share a run have in common; else empty
+  std::string place;                // which of them this is: "rank-3", "node-1"; empty: the first
   JobIdentity recorder;             // the recorder's own rank, if the launcher started one a rank
   std::int64_t start_realtime = 0;  // nanoseconds since 1970
   std::int64_t end_realtime = 0;
@@ -51,7 +52,11 @@ struct Manifest {
 std::string to_json(const Manifest& manifest);
 // Writes the manifest into the run folder: through a temporary file, since readers may look at any moment.
 Status write_manifest(const Manifest& manifest, const std::filesystem::path& folder);
-// "manifest.json", or for a recorder of a rank other than 0 "manifest-rank-<N>.json".
+// As write_manifest, for a recorder that begins: of several that come at once, one gets the name. False:
+// somebody else has it, and nothing was written.
+Result<bool> create_manifest(const Manifest& manifest, const std::filesystem::path& folder);
+// "manifest.json", or that of another recorder than the first: "manifest-rank-<N>.json",
+// "manifest-node-….json".
 std::string manifest_name(const Manifest& manifest);
 
 // "2026-05-17T09:30:12.345Z".

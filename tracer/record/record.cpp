@@ -16,6 +16,7 @@
 #include "tracer/doctor/nothing_recorded.h"
 #include "tracer/environment.h"
 #include "tracer/record/attach.h"
+#include "tracer/record/claim.h"
 #include "tracer/record/hang_watch.h"
 #include "tracer/record/launch.h"
 #include "tracer/record/live_run.h"
@@ -186,7 +187,10 @@ Ending record(const Options& options) {
   manifest.working_folder = fs::current_path(error).string();
   manifest.host = host_name();
   manifest.recorder = identify_job();
-  manifest.launch = manifest.recorder.rank >= 0 ? launch_name() : "";
+  Launch launch = find_launch(options.command, manifest.recorder);
+  if (options.run.empty()) launch.place.clear();  // a numbered folder is this recorder's alone
+  manifest.launch = launch.name;
+  if (launch.of_node) manifest.recorder = {};  // the ranks are below it
   manifest.injection = library.value().string();
   manifest.asked = Asked{options.sources, options.cpu, options.python_hook, options.plan};
   if (const std::string other = environment_value(kInjectionVariable);
@@ -211,9 +215,13 @@ Ending record(const Options& options) {
   std::optional<RunFolder>& folder = prepared.folder;
   manifest.start_realtime = realtime_now();
   if (folder.has_value()) {
-    const Status written = write_manifest(manifest, folder->path);
-    if (!written.ok()) {
-      say(written.error().message);
+    const Result<bool> claimed = claim(manifest, folder->path, launch);
+    if (claimed.ok() && !claimed.value()) {
+      say(why_refused(options.run.empty() ? folder->path : options.run, launch.name).message);
+      return Ending{kUsage, 0};
+    }
+    if (!claimed.ok()) {
+      say(claimed.error().message);
       say("the command runs unrecorded.");
       folder.reset();
     }
@@ -230,7 +238,7 @@ Ending record(const Options& options) {
     if (folder.has_value()) undo_folder(*folder, manifest);
     return Ending{failure.exit_code, 0};
   }
-  Progress progress(folder.has_value() ? folder->path : fs::path(), !options.quiet);
+  Progress progress(folder.has_value() ? folder->path : fs::path(), !options.quiet && manifest.place.empty());
   std::optional<HangWatch> hang_watch;
   // Of several recorders of one launch, the first of each host watches.
   const bool watches = manifest.launch.empty() || manifest.recorder.local_rank <= 0;
@@ -262,12 +270,13 @@ Ending record(const Options& options) {
 
   manifest.end_realtime = realtime_now();
   manifest.ending = ending;
+  if (watches && long_enough) take_first_place(manifest, folder->path);
   compact_files(folder->path, manifest.host, manifest.launch.empty() ? -1 : manifest.recorder.rank);
   manifest.recording = read_recording(folder->path, manifest.recorder.world_size);
   if (const Status written = write_manifest(manifest, folder->path); !written.ok())
     say(written.error().message);
-  // Of several recorders in one run, only the first speaks: the others' files may not be complete yet.
-  const bool speaks = manifest.launch.empty() || manifest.recorder.rank == 0;
+  // Of several recorders in one run, only the first speaks, for all.
+  const bool speaks = manifest.place.empty();
   if (!options.quiet && speaks) {
     if (ending.signal != 0) {
       say(fmt::format("the command was killed by signal {} ({})", ending.signal, strsignal(ending.signal)));

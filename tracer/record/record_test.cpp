@@ -5,12 +5,10 @@
 #include <signal.h>
 
 #include <cstdlib>
-#include <map>
 #include <nlohmann/json.hpp>
 
 #include "tests/temporary_folder.h"
 #include "tracer/record/child.h"
-#include "tracer/record/launch.h"
 #include "tracer/record/manifest.h"
 #include "tracer/record/progress.h"
 
@@ -19,22 +17,6 @@ namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
-
-std::string launch(const std::map<std::string, std::string>& variables) {
-  return launch_name([&](const char* name) -> const char* {
-    const auto found = variables.find(name);
-    return found == variables.end() ? nullptr : found->second.c_str();
-  });
-}
-
-TEST(LaunchName, IsThatOfTheStep) {
-  EXPECT_EQ(launch({}), "");
-  EXPECT_EQ(launch({{"SLURM_JOB_ID", "12"}, {"SLURM_STEP_ID", "3"}}), "slurm-12.3");
-  EXPECT_EQ(launch({{"SLURM_JOB_ID", "12"}}), "") << "the batch script itself is no step";
-  EXPECT_EQ(launch({{"PMIX_NAMESPACE", "ns"}, {"SLURM_JOB_ID", "12"}, {"SLURM_STEP_ID", "3"}}), "ompi-ns");
-  EXPECT_NE(launch({{"TORCHELASTIC_RUN_ID", "none"}, {"MASTER_PORT", "1"}}),
-            launch({{"TORCHELASTIC_RUN_ID", "none"}, {"MASTER_PORT", "2"}}));
-}
 
 TEST(Words, AreReadable) {
   EXPECT_EQ(readable_bytes(999), "999 bytes");
@@ -98,15 +80,13 @@ TEST(ManifestDocument, SaysHowTheJobEndedAndWhatIsMissing) {
   EXPECT_EQ(running.count("exit_code"), 0U);
 }
 
-TEST(ManifestDocument, RecordersOtherThanRankZeroWriteBesideIt) {
+TEST(ManifestDocument, RecordersOtherThanTheFirstWriteBesideIt) {
   Manifest manifest;
   EXPECT_EQ(manifest_name(manifest), "manifest.json");
-  manifest.recorder.rank = 3;
-  EXPECT_EQ(manifest_name(manifest), "manifest.json");
-  manifest.launch = "slurm-1.0";
+  manifest.place = "rank-3";
   EXPECT_EQ(manifest_name(manifest), "manifest-rank-3.json");
-  manifest.recorder.rank = 0;
-  EXPECT_EQ(manifest_name(manifest), "manifest.json");
+  manifest.place = "node-gpu7-12";
+  EXPECT_EQ(manifest_name(manifest), "manifest-node-gpu7-12.json");
 }
 
 TEST(Commands, AreLookedUpAsExecWill) {

@@ -53,6 +53,7 @@ RecordedFile read_file(const std::filesystem::path& path) {
   };
   file.rank = number_or_none(text("rank"));
   file.inherited_rank = number_or_none(text("inherited_rank"));
+  file.restart = std::max(number_or_none(text("restart")), 0);
   file.world_size = number_or_none(text("world_size"));
   file.host = text("host");
   file.process = text("process");
@@ -184,6 +185,13 @@ Recording read_recording(const std::filesystem::path& folder, std::int32_t world
       recording.world_size = std::max(recording.world_size, file.world_size);
     (file.rank >= 0 ? recording.ranks : recording.processes).push_back(std::move(file));
   }
+  // Of workers that torchrun started anew, the last ones are the ranks.
+  for (const RecordedFile& file : recording.ranks)
+    recording.restarts = std::max(recording.restarts, file.restart);
+  for (const RecordedFile& file : recording.ranks)
+    if (file.restart < recording.restarts) recording.earlier_attempts.push_back(file.file);
+  std::erase_if(recording.ranks,
+                [&recording](const RecordedFile& file) { return file.restart < recording.restarts; });
   std::sort(recording.ranks.begin(), recording.ranks.end(),
             [](const RecordedFile& a, const RecordedFile& b) { return a.rank < b.rank; });
   recording.groups = distinct_groups(recording.ranks);

@@ -31,6 +31,7 @@ struct RecordedFile {
   std::string file;  // name in the run folder
   std::int32_t rank = -1;
   std::int32_t inherited_rank = -1;  // a helper of that rank
+  std::int32_t restart = 0;          // how often torchrun had started the workers anew
   std::int32_t world_size = -1;
   std::string host;
   std::string process;  // operating-system id
@@ -60,9 +61,11 @@ struct RecordedFile {
 };
 
 struct Recording {
-  std::vector<RecordedFile> ranks;      // by rank
-  std::vector<RecordedFile> processes;  // the others
-  std::int32_t world_size = 0;          // the largest that a rank spoke of; 0: none did
+  std::vector<RecordedFile> ranks;            // by rank
+  std::vector<RecordedFile> processes;        // the others
+  std::int32_t restarts = 0;                  // how often torchrun started the workers anew
+  std::vector<std::string> earlier_attempts;  // names of rank files from before the last time
+  std::int32_t world_size = 0;                // the largest that a rank spoke of; 0: none did
   std::vector<std::int32_t> missing_ranks;
   std::vector<trace::Group> groups;  // of all ranks, each once; larger ones first, then by name and ranks
   std::uint64_t events = 0;

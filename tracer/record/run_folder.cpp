@@ -26,17 +26,25 @@ namespace {
 constexpr int kMostNumberedRuns = 999999;
 constexpr int kMostLooks = 20;
 constexpr std::chrono::milliseconds kBetweenLooks{50};
+// Who gets this from the second node of a job wants to know what else to type.
+constexpr const char* kSeveralNodes =
+    ". Nodes of one job share a folder where srun or mpirun starts their recorders, or torchrun is told of a "
+    "rendezvous (--nnodes with --rdzv-endpoint or --master-addr); else record on each into a folder of its "
+    "own (-o NAME-$(hostname)) and join them: lockstep collect NAME-* -o NAME";
 constexpr const char* kLibraryName = "liblockstep-inject.so";
 
 bool is_manifest_name(std::string_view name) {
   if (name == kManifestName) return true;
-  constexpr std::string_view kPrefix = "manifest-rank-";
   constexpr std::string_view kSuffix = ".json";
-  if (!name.starts_with(kPrefix) || !name.ends_with(kSuffix)) return false;
-  if (name.size() <= kPrefix.size() + kSuffix.size()) return false;
-  name.remove_prefix(kPrefix.size());
+  if (!name.ends_with(kSuffix)) return false;
   name.remove_suffix(kSuffix.size());
-  return std::all_of(name.begin(), name.end(), [](char c) { return c >= '0' && c <= '9'; });
+  const auto consists_of = [&](std::string_view prefix, std::string_view characters) {
+    return name.starts_with(prefix) && name.size() > prefix.size() &&
+           name.find_first_not_of(characters, prefix.size()) == std::string_view::npos;
+  };
+  // As host_for_file_name makes them.
+  constexpr std::string_view kOfHosts = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
+  return consists_of("manifest-rank-", "0123456789") || consists_of("manifest-node-", kOfHosts);
 }
 
 // The launch that a manifest belongs to ("" if it has none); nullopt if the file is no manifest of ours.
@@ -70,6 +78,7 @@ struct Contents {
   std::vector<fs::path> foreign;
   bool has_manifest = false;    // one that is ours
   bool one_launch_only = true;  // all manifests of ours are of the launch asked for
+  int manifests = 0;            // of ours
 };
 
 Result<Contents> look_into(const fs::path& folder, std::string_view launch) {
@@ -95,6 +104,7 @@ Result<Contents> look_into(const fs::path& folder, std::string_view launch) {
       const std::optional<std::string> of = launch_of_manifest(entry->path());
       if (of.has_value()) {
         contents.has_manifest = true;
+        ++contents.manifests;
         if (*of != launch) contents.one_launch_only = false;
       }
     }
@@ -120,6 +130,14 @@ Result<Contents> look_while_others_start(const fs::path& folder, std::string_vie
       return contents;
     std::this_thread::sleep_for(kBetweenLooks);
   }
+}
+
+// To recorders of a launch: what one of them deletes may be another's.
+Error holds_another_run(const fs::path& path) {
+  return Error{
+      fmt::format("'{}' holds another run, and --force cannot delete it while several recorders start: "
+                  "delete the folder before the job, or choose another with -o",
+                  path.string())};
 }
 
 }  // namespace
@@ -161,19 +179,21 @@ Result<RunFolder> prepare_run_folder(const fs::path& path, bool force, std::stri
         (contents.foreign.empty() ? contents.run_files : contents.foreign).front().filename().string())};
   }
   if (const std::optional<std::string> who = who_records_into(absolute); who.has_value()) {
-    return Error{fmt::format(
-        "'{}' is being recorded into by {}: choose another folder with -o, or wait for the end of that job",
-        path.string(), *who)};
+    return Error{
+        fmt::format("'{}' is being recorded into by {}: choose another folder with -o, or wait for "
+                    "the end of that job{}",
+                    path.string(), *who, kSeveralNodes)};
   }
+  if (!launch.empty()) return holds_another_run(path);
   if (!force) {
+    if (const std::optional<std::string> host = other_host_that_records(absolute); host.has_value()) {
+      return Error{
+          fmt::format("'{}' is being recorded into from host '{}', or was when its recorder was "
+                      "killed: choose another folder with -o, or overwrite it with --force{}",
+                      path.string(), *host, kSeveralNodes)};
+    }
     return Error{
         fmt::format("'{}' holds a run already: choose another folder with -o, or overwrite it with --force",
-                    path.string())};
-  }
-  if (!launch.empty()) {
-    return Error{
-        fmt::format("'{}' holds another run, and --force cannot delete it while several recorders start: "
-                    "delete the folder before the job, or choose another with -o",
                     path.string())};
   }
   remove_control_folder(absolute);
@@ -184,6 +204,20 @@ Result<RunFolder> prepare_run_folder(const fs::path& path, bool force, std::stri
     }
   }
   return RunFolder{absolute, false};
+}
+
+Error why_refused(const fs::path& path, std::string_view launch) {
+  if (!launch.empty() && !who_records_into(path).has_value()) return holds_another_run(path);
+  const Result<RunFolder> again = prepare_run_folder(path, false, "");
+  if (!again.ok()) return again.error();
+  return Error{fmt::format("'{}' was another recorder's when this one began: choose another folder with -o",
+                           path.string())};
+}
+
+bool holds_one_launch(const fs::path& folder, std::string_view launch) {
+  const Result<Contents> contents = look_into(folder, launch);
+  if (!contents.ok()) return true;  // it can't be read; what can be written there will show
+  return contents.value().one_launch_only && (!launch.empty() || contents.value().manifests <= 1);
 }
 
 Result<RunFolder> create_numbered_run_folder(const fs::path& parent) {

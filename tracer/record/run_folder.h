@@ -20,17 +20,26 @@ struct RunFolder {
   bool created = false;        // by us, just now
 };
 
-// True for the names that a run's own files have: manifest.json, manifest-rank-<N>.json, trace files,
-// hang-<name of a trace file>.json, and clock-<host>-<process>.json.
+// True for the names that a run's own files have: manifest.json, manifest-rank-<N>.json,
+// manifest-node-<which>.json, trace files, hang-<name of a trace file>.json, and clock-<host>-<process>.json.
 bool is_run_file_name(std::string_view name);
 
 // Creates the folder, or finds it empty. One that holds anything is an error, unless `force` is given and it
 // is a run (its manifest says so, or nothing but a run's files is in it): then the run's files are deleted,
 // and only those. Never while somebody records into it (live_run.h).
 //
-// `launch` names the job step that several recorders belong to (`srun lockstep record …` starts one a rank);
-// not empty, a folder is also taken if all manifests in it are of the same launch.
+// `launch` names what several recorders belong to (launch.h; `srun lockstep record …` starts one a rank); not
+// empty, a folder is also taken if all manifests in it are of the same launch.
+//
+// This only looks: the folder is the recorder's once it has a manifest there (claim.h).
 Result<RunFolder> prepare_run_folder(const std::filesystem::path& path, bool force, std::string_view launch);
+
+// As prepare_run_folder refuses a folder that somebody has claimed since.
+Error why_refused(const std::filesystem::path& path, std::string_view launch);
+
+// True if no manifest in the folder is of another launch than `launch`; of recorders without one ("") there
+// may be one alone.
+bool holds_one_launch(const std::filesystem::path& folder, std::string_view launch);
 
 // Creates lockstep-run-001, or the next number that is free, in `parent`.
 Result<RunFolder> create_numbered_run_folder(const std::filesystem::path& parent);

@@ -1,10 +1,8 @@
-// The folder of a run: what is taken, what is refused, and several recorders that start at once.
+// The folder of a run: what is taken, and what is refused. Recorders that start at once: claim_test.cpp.
 #include "tracer/record/run_folder.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <cstdlib>
 #include <filesystem>
@@ -13,7 +11,6 @@
 #include <vector>
 
 #include "tests/temporary_folder.h"
-#include "tracer/record/manifest.h"
 
 namespace lockstep::tracer::record {
 namespace {
@@ -91,6 +88,14 @@ TEST_F(RunFolderTest, RecordersOfOneLaunchShareIt) {
   EXPECT_FALSE(prepare_run_folder(folder_, false, "").ok());
 }
 
+TEST_F(RunFolderTest, ARunOfAnotherHostIsSaidToBe) {
+  write("manifest.json", R"({"format": "lockstep.run/1", "state": "running", "host": "node-far-away"})");
+  const Result<RunFolder> folder = prepare_run_folder(folder_, false, "");
+  ASSERT_FALSE(folder.ok());
+  EXPECT_THAT(folder.error().message, HasSubstr("recorded into from host 'node-far-away'"));
+  EXPECT_THAT(folder.error().message, HasSubstr("lockstep collect NAME-* -o NAME"));
+}
+
 TEST_F(RunFolderTest, WhatAnotherRecorderIsAboutToRenameIsNobodysFile) {
   write("manifest.json.3457.part", R"({"format": "lockstep.run/1", "lau)");
   EXPECT_TRUE(prepare_run_folder(folder_, false, "slurm-1.0").ok());
@@ -104,34 +109,6 @@ TEST_F(RunFolderTest, WhatAnotherRecorderIsAboutToRenameIsNobodysFile) {
   write("thesis.7.part");
   EXPECT_FALSE(prepare_run_folder(folder_, true, "").ok());
   EXPECT_TRUE(fs::exists(folder_ / "thesis.7.part"));
-}
-
-// Each begins as `lockstep record` does, in a process of its own: its process stands in the name of the file.
-TEST_F(RunFolderTest, RecordersOfOneLaunchMayAllStartAtOnce) {
-  constexpr int kRounds = 40;
-  constexpr int kRecorders = 8;
-  for (int round = 0; round < kRounds; ++round) {
-    const fs::path run = folder_ / std::to_string(round);
-    std::vector<pid_t> recorders;
-    for (int rank = 0; rank < kRecorders; ++rank) {
-      const pid_t child = fork();
-      ASSERT_GE(child, 0);
-      if (child == 0) {
-        Manifest manifest;
-        manifest.launch = "slurm-1.0";
-        manifest.recorder.rank = rank;
-        const bool taken = prepare_run_folder(run, false, manifest.launch).ok();
-        _exit(taken && write_manifest(manifest, run).ok() ? 0 : 1);
-      }
-      recorders.push_back(child);
-    }
-    for (int rank = 0; rank < kRecorders; ++rank) {
-      int status = -1;
-      ASSERT_EQ(waitpid(recorders[static_cast<std::size_t>(rank)], &status, 0),
-                recorders[static_cast<std::size_t>(rank)]);
-      EXPECT_EQ(status, 0) << "round " << round << ", rank " << rank;
-    }
-  }
 }
 
 TEST_F(RunFolderTest, NumbersGoUp) {
@@ -152,11 +129,12 @@ TEST_F(RunFolderTest, TheLibraryIsFoundBesideTheExecutable) {
 }
 
 TEST(RunFileNames, AreTheRunsOwn) {
-  for (const char* name : {"manifest.json", "manifest-rank-12.json", "rank-0.lst", "proc-a-1.lst"}) {
+  for (const char* name : {"manifest.json", "manifest-rank-12.json", "manifest-node-1.json",
+                           "manifest-node-gpu7.cluster-12.json", "rank-0.lst", "proc-a-1.lst"}) {
     EXPECT_TRUE(is_run_file_name(name)) << name;
   }
-  for (const char* name :
-       {"manifest-rank-.json", "manifest-rank-x.json", "manifest.json.bak", "a.lst", "report.json"}) {
+  for (const char* name : {"manifest-rank-.json", "manifest-rank-x.json", "manifest-node-.json",
+                           "manifest-node-a b.json", "manifest.json.bak", "a.lst", "report.json"}) {
     EXPECT_FALSE(is_run_file_name(name)) << name;
   }
 }

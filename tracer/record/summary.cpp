@@ -122,6 +122,19 @@ void tell_saves(const Recording& recording, std::vector<std::string>& lines) {
                                 saves.size() - kMost));
 }
 
+void tell_restarts(const Recording& recording, std::vector<std::string>& lines) {
+  if (recording.restarts == 0) return;
+  std::string line =
+      fmt::format("torchrun started the workers anew {}: the ranks are those of the last attempt",
+                  recording.restarts == 1 ? "once" : fmt::format("{} times", recording.restarts));
+  if (!recording.earlier_attempts.empty())
+    line +=
+        fmt::format("; {} of earlier ones stand beside ({}{})",
+                    counted(recording.earlier_attempts.size(), "file", "files"),
+                    recording.earlier_attempts.front(), recording.earlier_attempts.size() > 1 ? ", …" : "");
+  lines.push_back(std::move(line));
+}
+
 void tell_missing_ranks(const Recording& recording, std::vector<std::string>& lines) {
   if (recording.missing_ranks.empty()) return;
   lines.push_back(fmt::format("of {} ranks, these left no trace: {}", recording.world_size,
@@ -144,6 +157,7 @@ void tell_losses(const Recording& recording, std::vector<std::string>& lines) {
     lines.push_back(fmt::format("lost: {} × {}{}", readable_count(count), reason,
                                 reason == "ring full" ? " (a larger --buffer-size helps)" : ""));
   }
+  tell_restarts(recording, lines);
   tell_missing_ranks(recording, lines);
   if (const std::size_t files = recording.incomplete_files(); files != 0) {
     lines.push_back(fmt::format(

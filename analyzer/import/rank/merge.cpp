@@ -34,9 +34,10 @@ void settle_ranks(Job& job, std::vector<RankImport>& imports) {
                               trace.file));
     } else if (!import.rank_known) {
       warn(job, "rank_unknown",
-           fmt::format(
-               "{}: neither the file nor its name says which rank it is; left out. Name it rank-<N>.json",
-               trace.file));
+           fmt::format("{}: neither the file nor its name says which rank it is; left out. {}", trace.file,
+                       import.source == "lockstep"
+                           ? "It is of a process that was no rank: analyze it alone"
+                           : "Name it rank-<N>.json"));
       continue;
     }
     const auto [where, fresh] = file_of.emplace(trace.rank, trace.file);

@@ -18,16 +18,50 @@ namespace fs = std::filesystem;
 constexpr std::string_view kSuffix = ".lst";
 constexpr const char* kManifest = "manifest.json";
 
-// N of "rank-N.lst".
-std::optional<std::int32_t> rank_of(const std::string& name) {
-  constexpr std::string_view kPrefix = "rank-";
-  if (!name.starts_with(kPrefix) || !name.ends_with(kSuffix)) return std::nullopt;
-  const char* const begin = name.data() + kPrefix.size();
-  const char* const end = name.data() + name.size() - kSuffix.size();
+std::optional<std::int32_t> whole_number(std::string_view text) {
+  std::int32_t number = 0;
+  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (parsed.ec != std::errc() || parsed.ptr != text.data() + text.size() || number < 0) return std::nullopt;
+  return number;
+}
+
+// N and M of "rank-N.lst" and "rank-N-restart-M.lst".
+struct RankFile {
   std::int32_t rank = 0;
-  const auto parsed = std::from_chars(begin, end, rank);
-  if (parsed.ec != std::errc() || parsed.ptr != end || rank < 0) return std::nullopt;
-  return rank;
+  std::int32_t restart = 0;  // how often torchrun had started the workers anew
+  fs::path path;
+};
+std::optional<RankFile> rank_file(const fs::path& path) {
+  constexpr std::string_view kPrefix = "rank-", kRestart = "-restart-";
+  const std::string name = path.filename().string();
+  std::string_view text = name;
+  if (!text.starts_with(kPrefix) || !text.ends_with(kSuffix)) return std::nullopt;
+  text.remove_prefix(kPrefix.size());
+  text.remove_suffix(kSuffix.size());
+  const std::size_t at = text.find(kRestart);
+  const auto rank = whole_number(text.substr(0, at));
+  const auto restart =
+      at == std::string_view::npos ? std::optional(0) : whole_number(text.substr(at + kRestart.size()));
+  if (!rank || !restart) return std::nullopt;
+  return RankFile{*rank, *restart, path};
+}
+
+// The last attempt of a job whose workers were started anew is the job; those before it are told of.
+void keep_last_attempt(std::vector<RankFile>& ranks, const fs::path& path, Folder& folder) {
+  std::int32_t last = 0;
+  for (const RankFile& file : ranks) last = std::max(last, file.restart);
+  if (last == 0) return;
+  std::vector<std::string> earlier;
+  for (const RankFile& file : ranks)
+    if (file.restart < last) earlier.push_back(file.path.filename().string());
+  std::erase_if(ranks, [last](const RankFile& file) { return file.restart < last; });
+  std::string message = fmt::format("{}: torchrun started the workers anew {}; this is the last attempt",
+                                    path.string(), last == 1 ? "once" : fmt::format("{} times", last));
+  if (!earlier.empty())
+    message += fmt::format(". Of those before it, {} left out ({}{}): to analyze one, name its files",
+                           counted(earlier.size(), "file is", "files are"), earlier.front(),
+                           earlier.size() > 1 ? ", …" : "");
+  folder.warnings.push_back({"job_restarted", std::move(message), kNoRank});
 }
 
 // The manifest's JSON; discarded where there is none.
@@ -89,22 +123,23 @@ bool is_run_folder(const fs::path& folder) {
 
 Result<Folder> open_folder(const fs::path& path) {
   Folder folder;
-  std::vector<std::pair<std::int32_t, fs::path>> ranks;
+  std::vector<RankFile> ranks;
   std::vector<fs::path> clock_files;
   std::error_code error;
   for (fs::directory_iterator at(path, error), end; !error && at != end; at.increment(error)) {
     const std::string name = at->path().filename().string();
     if (name.starts_with("clock-") && name.ends_with(".json")) clock_files.push_back(at->path());
     if (!name.ends_with(kSuffix)) continue;
-    if (const auto rank = rank_of(name))
-      ranks.emplace_back(*rank, at->path());
+    if (auto rank = rank_file(at->path()))
+      ranks.push_back(std::move(*rank));
     else
       folder.process_files.push_back(at->path());
   }
   if (error) return Error{fmt::format("{}: {}", path.string(), error.message())};
-  std::sort(ranks.begin(), ranks.end());
+  keep_last_attempt(ranks, path, folder);
+  std::sort(ranks.begin(), ranks.end(), [](const RankFile& a, const RankFile& b) { return a.rank < b.rank; });
   std::sort(folder.process_files.begin(), folder.process_files.end());
-  for (auto& [rank, file] : ranks) folder.rank_files.push_back(std::move(file));
+  for (RankFile& file : ranks) folder.rank_files.push_back(std::move(file.path));
   if (folder.rank_files.empty() && folder.process_files.empty())
     return Error{
         fmt::format("{}: a run folder without traces: no process of the job did anything that is recorded "

@@ -23,6 +23,20 @@ TEST(RunFolder, ListsRanksAndCountsTheRest) {
               HasSubstr("2 recorded processes are no rank and left out (the first: proc-node7-99.lst)"));
 }
 
+TEST(RunFolder, OfWorkersThatWereStartedAnewTheLastAttemptIsTheJob) {
+  const TemporaryFolder folder;
+  for (const char* name : {"rank-0.lst", "rank-1.lst", "rank-0-restart-1.lst", "rank-0-restart-2.lst",
+                           "rank-1-restart-2.lst", "rank-1-restart-x.lst"})
+    folder.write(name, "");
+  const Folder run = must(open_folder(folder.path()));
+  ASSERT_EQ(run.rank_files.size(), 2u);
+  EXPECT_EQ(run.rank_files[0].filename(), "rank-0-restart-2.lst");
+  EXPECT_EQ(run.rank_files[1].filename(), "rank-1-restart-2.lst");
+  EXPECT_THAT(find_warning(run.warnings, "job_restarted")->message,
+              testing::AllOf(HasSubstr("torchrun started the workers anew 2 times; this is the last attempt"),
+                             HasSubstr("3 files are left out")));
+}
+
 TEST(RunFolder, AMissingOrDamagedManifestIsAWarning) {
   const TemporaryFolder folder;
   folder.write("rank-0.lst", "");

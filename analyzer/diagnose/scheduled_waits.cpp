@@ -1,0 +1,65 @@
+#include "analyzer/diagnose/scheduled_waits.h"
+
+#include <algorithm>
+
+#include "analyzer/diagnose/blame.h"
+#include "analyzer/diagnose/finding_rules.h"
+#include "analyzer/intervals/time_math.h"
+
+namespace lockstep::analyzer {
+namespace {
+
+// Two sides that met are one send_recv.
+bool is_message(const CollectiveReport& collective) {
+  return collective.operation == Operation::send || collective.operation == Operation::recv ||
+         collective.operation == Operation::send_recv;
+}
+
+}  // namespace
+
+ScheduledWaits::ScheduledWaits(const Job& job, const Report& report) : report_(report) {
+  for (const PipelineReport& pipeline : report.pipeline) {
+    if (pipeline.stages_detail.empty()) continue;
+    const std::int64_t median = median_compute(pipeline);
+    for (const PipelineStage& stage : pipeline.stages_detail) {
+      if (computes_too_much(stage.compute_ns, median)) continue;
+      on_schedule_.emplace(pipeline.group, stage.rank);
+      if (stage.stage != 0) continue;
+      for (const PipelineStage& other : pipeline.stages_detail)
+        if (other.stage != 0) others_of_first_[stage.rank].insert(other.rank);
+    }
+  }
+  if (on_schedule_.empty()) return;
+  exposed_ = exposed_waits(job, report,
+                           [this](const CollectiveReport& collective) { return !contains(collective); });
+  for (const auto& [rank, ns] : exposed_waits(
+           job, report, [this](const CollectiveReport& collective) { return is_drain(collective); }))
+    in_collectives_ns_ = saturating_add(in_collectives_ns_, ns);
+}
+
+bool ScheduledWaits::is_drain(const CollectiveReport& collective) const {
+  if (!collective.last_arriver || is_message(collective)) return false;
+  const auto first = others_of_first_.find(*collective.last_arriver);
+  return first != others_of_first_.end() &&
+         std::any_of(collective.ranks.begin(), collective.ranks.end(),
+                     [&](const CollectiveRank& rank) { return first->second.contains(rank.rank); });
+}
+
+bool ScheduledWaits::contains(const CollectiveReport& collective) const {
+  if (!collective.last_arriver) return false;
+  if (!is_message(collective)) return is_drain(collective);
+  return on_schedule_.contains({collective.group_name, *collective.last_arriver});
+}
+
+void ScheduledWaits::take_from(BlameReport& blame) const {
+  if (on_schedule_.empty()) return;
+  for (const CollectiveReport& collective : report_.collectives) {
+    if (collective.last_arriver != blame.rank || !contains(collective)) continue;
+    --blame.collectives;
+    blame.blame_ns -= blame_in(collective);
+  }
+  const auto found = exposed_.find(blame.rank);
+  blame.exposed_ns = found == exposed_.end() ? 0 : found->second;
+}
+
+}  // namespace lockstep::analyzer

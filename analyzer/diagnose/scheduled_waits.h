@@ -1,0 +1,40 @@
+// Waits that a pipeline's schedule makes: its bubble, and nobody's lateness.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "analyzer/diagnose/exposed_waits.h"
+#include "analyzer/report/report.h"
+
+namespace lockstep::analyzer {
+
+// For a stage that computes no more than the median one, the others' waiting is on schedule: in its messages,
+// and in collectives over several stages for which the first stage comes last, since its last backward is the
+// last of all.
+class ScheduledWaits {
+ public:
+  // Both must outlive it.
+  ScheduledWaits(const Job& job, const Report& report);
+
+  bool contains(const CollectiveReport& collective) const;
+  // What is left of a rank's blame without them.
+  void take_from(BlameReport& blame) const;
+  // Exposed waiting in such collectives, over all ranks. Waiting in messages is pipeline bubble, not barrier
+  // wait.
+  std::int64_t in_collectives_ns() const { return in_collectives_ns_; }
+
+ private:
+  bool is_drain(const CollectiveReport& collective) const;
+
+  const Report& report_;
+  std::map<std::int32_t, std::int64_t> exposed_;  // without scheduled waits; where there are any
+  std::set<std::pair<std::string, std::int32_t>> on_schedule_;      // pipeline and rank
+  std::map<std::int32_t, std::set<std::int32_t>> others_of_first_;  // by rank of a first stage on schedule
+  std::int64_t in_collectives_ns_ = 0;
+};
+
+}  // namespace lockstep::analyzer
