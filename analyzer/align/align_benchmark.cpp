@@ -49,3 +49,5 @@ BENCHMARK(align)->RangeMultiplier(4)->Range(16, 1024)->Unit(benchmark::kMillisec
 
 }  // namespace
 }  // namespace lockstep::analyzer
+
+BENCHMARK_MAIN();
