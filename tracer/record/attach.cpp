@@ -20,6 +20,7 @@
 
 #include "tracer/environment.h"
 #include "tracer/record/progress.h"
+#include "tracer/record/whole_file.h"
 
 namespace lockstep::tracer::record {
 
@@ -124,8 +125,7 @@ std::vector<Conversation> find_processes(const fs::path& run) {
     const std::string name = entry->path().filename().string();
     std::error_code ignored;
     if (!is_trace_file_name(name + ".lst") || !entry->is_regular_file(ignored)) continue;
-    std::ifstream file(entry->path());
-    const std::string text{std::istreambuf_iterator<char>(file), {}};
+    const std::string text = contents_of(entry->path());
     const std::map<std::string, std::string> fields = parse_fields(text, '\n');
     const auto value = [&](const char* key) {
       const auto position = fields.find(key);

@@ -51,7 +51,13 @@ class ClaimTest : public testing::Test {
     std::vector<pid_t> recorders;
     for (int number = 0; number < kRecorders; ++number) {
       const pid_t child = fork();
-      if (child == 0) _exit(begin(run, launch_of(number)));
+      if (child == 0) {
+        try {
+          _exit(begin(run, launch_of(number)));
+        } catch (...) {  // a second test program would go on from here
+          _exit(kFailed);
+        }
+      }
       recorders.push_back(child);
     }
     std::vector<int> endings;

@@ -15,6 +15,7 @@
 #include "tracer/record/progress.h"
 #include "tracer/record/python_place.h"
 #include "tracer/record/stacks.h"
+#include "tracer/record/whole_file.h"
 
 namespace lockstep::tracer::record {
 
@@ -24,11 +25,6 @@ namespace {
 
 constexpr int kAskMilliseconds = 2000;
 constexpr std::int64_t kMillisecond = 1'000'000;
-
-std::string contents_of(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
 
 constexpr int kMostEarlier = 9;
 constexpr int kSignsOfLife = 2;
