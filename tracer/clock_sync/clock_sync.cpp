@@ -11,7 +11,6 @@
 #include <atomic>
 #include <cerrno>
 #include <chrono>
-#include <cstdio>
 #include <fstream>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -39,10 +38,6 @@ class Socket {
  public:
   explicit Socket(int descriptor = -1) : descriptor_(descriptor) {}
   Socket(Socket&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}
-  Socket& operator=(Socket&& other) noexcept {
-    std::swap(descriptor_, other.descriptor_);
-    return *this;
-  }
   Socket(const Socket&) = delete;
   Socket& operator=(const Socket&) = delete;
   ~Socket() {
@@ -182,9 +177,9 @@ void ClockSync::Work::run() {
   while (!stopping_) {
     const Addresses addresses = look_up(options_.address);
     if (addresses) {
-      Socket mine = options_.only_ask ? Socket() : attached(addresses.get(), ::bind);
+      const Socket mine = options_.only_ask ? Socket() : attached(addresses.get(), ::bind);
       if (mine) return answer(mine.get());
-      Socket theirs = attached(addresses.get(), ::connect);
+      const Socket theirs = attached(addresses.get(), ::connect);
       if (theirs) return ask(theirs.get());
     }
     wait(-1, options_.interval_ns);
