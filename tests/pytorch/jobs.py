@@ -1,7 +1,7 @@
 """Training jobs as people write them, without a word of Lockstep: jobs.py MODE OUTPUT [profile].
 
 MODE: ddp (gradient accumulation, DataLoader with workers), fsdp2, fsdp1, tensor_parallel (DTensor), pipeline, killed
-(a rank dies).
+(a rank dies), restarted (by torchrun --max-restarts 1).
 Prints the losses; leaves OUTPUT.RANK.json: what the job itself counted, by PyTorch's flight recorder and by
 wrappers of the functions that it calls. Before torch 2.11 Gloo does not fill the flight recorder: there "profile"
 counts with torch.profiler, and without that word the entries are null.
@@ -153,6 +153,16 @@ def killed(rank, size):
     if rank == 1:
         os.kill(os.getpid(), signal.SIGKILL)
     return train(model, optimizer, batches(rank, 1))
+
+
+def restarted(rank, size):
+    """At the first attempt rank 1 gives up after two steps; the second goes through."""
+    model = nn.parallel.DistributedDataParallel(Model(WIDTH, LAYERS))
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    losses = train(model, optimizer, batches(rank, 2))
+    if rank == 1 and os.environ["TORCHELASTIC_RESTART_COUNT"] == "0":
+        sys.exit(7)
+    return losses + train(model, optimizer, batches(rank, STEPS - 2))
 
 
 def fsdp2(rank, size):

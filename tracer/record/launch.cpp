@@ -91,8 +91,9 @@ std::string launch_name(const Lookup& lookup) {
   };
   const auto value = [&](const char* name) { return value_of(lookup, name); };
   if (const std::string torchrun = value("TORCHELASTIC_RUN_ID"); !torchrun.empty()) {
-    return fmt::format("torchrun-{}-{}-{}", torchrun, value("MASTER_PORT"),
-                       value("TORCHELASTIC_RESTART_COUNT"));
+    // torchrun's default id tells no job from another; the port, which a restart may change, does.
+    return torchrun != "none" ? "torchrun-" + torchrun
+                              : fmt::format("torchrun-none-{}", value("MASTER_PORT"));
   }
   for (const char* name : {"PMIX_NAMESPACE", "OMPI_MCA_orte_ess_jobid", "OMPI_MCA_ess_base_jobid"}) {
     if (std::string text = prefixed("ompi-", value(name)); !text.empty()) return text;
@@ -117,7 +118,11 @@ Launch find_launch(const Lookup& lookup, const std::vector<std::string>& command
   if (identity.rank >= 0) launch.name = launch_name(lookup);
   const std::string nodes = setting(lookup, command, "--nnodes", "PET_NNODES");
   if (!is_torchrun(command) || !has_several_nodes(nodes)) {
-    if (!launch.name.empty() && identity.rank > 0) launch.place = fmt::format("rank-{}", identity.rank);
+    if (!launch.name.empty() && identity.restart > 0) {
+      launch.place = fmt::format("rank-{}-restart-{}", identity.rank, identity.restart);
+    } else if (!launch.name.empty() && identity.rank > 0) {
+      launch.place = fmt::format("rank-{}", identity.rank);
+    }
     return launch;
   }
   launch.of_node = true;

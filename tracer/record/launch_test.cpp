@@ -52,6 +52,26 @@ TEST(LaunchName, OfRanksStartedByHandIsWhereTheyMeet) {
       << "there is no other";
 }
 
+TEST(FindLaunch, OfRanksThatTorchrunStartedAnewIsTheSame) {
+  Variables variables{{"TORCHELASTIC_RUN_ID", "job7"},
+                      {"MASTER_ADDR", "node0"},
+                      {"MASTER_PORT", "29500"},
+                      {"RANK", "3"},
+                      {"WORLD_SIZE", "4"},
+                      {"TORCHELASTIC_RESTART_COUNT", "0"}};
+  const Launch before = launch_of({"python", "train.py"}, variables);
+  EXPECT_EQ(before.name, "torchrun-job7");
+  EXPECT_EQ(before.place, "rank-3");
+  variables["TORCHELASTIC_RESTART_COUNT"] = "1";
+  variables["MASTER_PORT"] = "40123";
+  const Launch after = launch_of({"python", "train.py"}, variables);
+  EXPECT_EQ(after.name, before.name);
+  EXPECT_EQ(after.place, "rank-3-restart-1");
+  variables["RANK"] = "0";
+  EXPECT_EQ(launch_of({"python", "train.py"}, variables).place, "rank-0-restart-1")
+      << "the first place is that of rank 0 before the restart";
+}
+
 TEST(FindLaunch, OfNodesIsTorchrunsRendezvous) {
   const Launch second = launch_of({"/opt/bin/torchrun", "--nnodes=2", "--node_rank", "1", "--master-addr",
                                    "node0", "--master_port=77", "train.py"});

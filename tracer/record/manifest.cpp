@@ -225,6 +225,11 @@ std::string manifest_name(const Manifest& manifest) {
                                 : fmt::format("manifest-{}.json", manifest.place);
 }
 
+bool speaks_for_all(const Manifest& manifest) {
+  // Rank 0 has a place with a name only after a restart. A recorder of a node has no rank.
+  return manifest.place.empty() || manifest.recorder.rank == 0;
+}
+
 Status write_manifest(const Manifest& manifest, const std::filesystem::path& folder) {
   const std::string text = to_json(manifest);
   const std::filesystem::path path = folder / manifest_name(manifest);

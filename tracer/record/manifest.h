@@ -36,7 +36,7 @@ struct Manifest {
   std::string working_folder;
   std::string host;
   std::string launch;               // what several recorders that share a run have in common; else empty
-  std::string place;                // which of them this is: "rank-3", "node-1"; empty: the first
+  std::string place;                // which of them this is, as Launch::place says
   JobIdentity recorder;             // the recorder's own rank, if the launcher started one a rank
   std::int64_t start_realtime = 0;  // nanoseconds since 1970
   std::int64_t end_realtime = 0;
@@ -56,8 +56,11 @@ Status write_manifest(const Manifest& manifest, const std::filesystem::path& fol
 // somebody else has it, and nothing was written.
 Result<bool> create_manifest(const Manifest& manifest, const std::filesystem::path& folder);
 // "manifest.json", or that of another recorder than the first: "manifest-rank-<N>.json",
-// "manifest-node-….json".
+// "manifest-rank-<N>-restart-<M>.json", "manifest-node-….json".
 std::string manifest_name(const Manifest& manifest);
+// True for the one recorder of a launch, or of each attempt that torchrun made at it, that tells the user of
+// the run.
+bool speaks_for_all(const Manifest& manifest);
 
 // "2026-05-17T09:30:12.345Z".
 std::string to_utc(std::int64_t nanoseconds_since_1970);

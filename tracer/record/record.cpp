@@ -238,7 +238,8 @@ Ending record(const Options& options) {
     if (folder.has_value()) undo_folder(*folder, manifest);
     return Ending{failure.exit_code, 0};
   }
-  Progress progress(folder.has_value() ? folder->path : fs::path(), !options.quiet && manifest.place.empty());
+  Progress progress(folder.has_value() ? folder->path : fs::path(),
+                    !options.quiet && speaks_for_all(manifest));
   std::optional<HangWatch> hang_watch;
   // Of several recorders of one launch, the first of each host watches.
   const bool watches = manifest.launch.empty() || manifest.recorder.local_rank <= 0;
@@ -275,9 +276,7 @@ Ending record(const Options& options) {
   manifest.recording = read_recording(folder->path, manifest.recorder.world_size);
   if (const Status written = write_manifest(manifest, folder->path); !written.ok())
     say(written.error().message);
-  // Of several recorders in one run, only the first speaks, for all.
-  const bool speaks = manifest.place.empty();
-  if (!options.quiet && speaks) {
+  if (!options.quiet && speaks_for_all(manifest)) {
     if (ending.signal != 0) {
       say(fmt::format("the command was killed by signal {} ({})", ending.signal, strsignal(ending.signal)));
     }

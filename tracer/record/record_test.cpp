@@ -89,6 +89,19 @@ TEST(ManifestDocument, RecordersOtherThanTheFirstWriteBesideIt) {
   EXPECT_EQ(manifest_name(manifest), "manifest-node-gpu7-12.json");
 }
 
+TEST(ManifestDocument, OneRecorderOfEachAttemptSpeaks) {
+  Manifest manifest;
+  EXPECT_TRUE(speaks_for_all(manifest));
+  manifest.place = "node-1";
+  EXPECT_FALSE(speaks_for_all(manifest));
+  manifest.place = "rank-1-restart-1";
+  manifest.recorder.rank = 1;
+  EXPECT_FALSE(speaks_for_all(manifest));
+  manifest.place = "rank-0-restart-1";
+  manifest.recorder.rank = 0;
+  EXPECT_TRUE(speaks_for_all(manifest));
+}
+
 TEST(Commands, AreLookedUpAsExecWill) {
   const test::TemporaryFolder folder;
   EXPECT_FALSE(look_up("sh").has_value());

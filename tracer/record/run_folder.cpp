@@ -44,7 +44,11 @@ bool is_manifest_name(std::string_view name) {
   };
   // As host_for_file_name makes them.
   constexpr std::string_view kOfHosts = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
-  return consists_of("manifest-rank-", "0123456789") || consists_of("manifest-node-", kOfHosts);
+  if (consists_of("manifest-node-", kOfHosts)) return true;
+  // manifest-rank-3.json and manifest-rank-3-restart-1.json, as the rank's trace is named.
+  constexpr std::string_view kPrefix = "manifest-";
+  if (!name.starts_with("manifest-rank-")) return false;
+  return is_trace_file_name(std::string(name.substr(kPrefix.size())) + ".lst");
 }
 
 // The launch that a manifest belongs to ("" if it has none); nullopt if the file is no manifest of ours.

@@ -21,7 +21,8 @@ struct RunFolder {
 };
 
 // True for the names that a run's own files have: manifest.json, manifest-rank-<N>.json,
-// manifest-node-<which>.json, trace files, hang-<name of a trace file>.json, and clock-<host>-<process>.json.
+// manifest-rank-<N>-restart-<M>.json, manifest-node-<which>.json, trace files, hang-<name of a trace
+// file>.json, and clock-<host>-<process>.json.
 bool is_run_file_name(std::string_view name);
 
 // Creates the folder, or finds it empty. One that holds anything is an error, unless `force` is given and it

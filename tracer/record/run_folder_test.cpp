@@ -129,12 +129,14 @@ TEST_F(RunFolderTest, TheLibraryIsFoundBesideTheExecutable) {
 }
 
 TEST(RunFileNames, AreTheRunsOwn) {
-  for (const char* name : {"manifest.json", "manifest-rank-12.json", "manifest-node-1.json",
-                           "manifest-node-gpu7.cluster-12.json", "rank-0.lst", "proc-a-1.lst"}) {
+  for (const char* name :
+       {"manifest.json", "manifest-rank-12.json", "manifest-rank-12-restart-1.json", "manifest-node-1.json",
+        "manifest-node-gpu7.cluster-12.json", "rank-0.lst", "proc-a-1.lst"}) {
     EXPECT_TRUE(is_run_file_name(name)) << name;
   }
-  for (const char* name : {"manifest-rank-.json", "manifest-rank-x.json", "manifest-node-.json",
-                           "manifest-node-a b.json", "manifest.json.bak", "a.lst", "report.json"}) {
+  for (const char* name :
+       {"manifest-rank-.json", "manifest-rank-x.json", "manifest-rank-1-restart-.json", "manifest-node-.json",
+        "manifest-node-a b.json", "manifest.json.bak", "a.lst", "report.json"}) {
     EXPECT_FALSE(is_run_file_name(name)) << name;
   }
 }

@@ -46,11 +46,12 @@ std::optional<RankFile> rank_file(const fs::path& path) {
   return RankFile{*rank, *restart, path};
 }
 
-// The last attempt of a job whose workers were started anew is the job; those before it are told of.
-void keep_last_attempt(std::vector<RankFile>& ranks, const fs::path& path, Folder& folder) {
+// The last attempt of a job whose workers were started anew is the job; those before it are told of. Returns
+// its number, 0 for a job that was started once.
+std::int32_t keep_last_attempt(std::vector<RankFile>& ranks, const fs::path& path, Folder& folder) {
   std::int32_t last = 0;
   for (const RankFile& file : ranks) last = std::max(last, file.restart);
-  if (last == 0) return;
+  if (last == 0) return 0;
   std::vector<std::string> earlier;
   for (const RankFile& file : ranks)
     if (file.restart < last) earlier.push_back(file.path.filename().string());
@@ -62,6 +63,14 @@ void keep_last_attempt(std::vector<RankFile>& ranks, const fs::path& path, Folde
                            counted(earlier.size(), "file is", "files are"), earlier.front(),
                            earlier.size() > 1 ? ", …" : "");
   folder.warnings.push_back({"job_restarted", std::move(message), kNoRank});
+  return last;
+}
+
+// That of the run; where each rank has its recorder, those of later attempts wrote their own.
+fs::path manifest_of_attempt(const fs::path& run, std::int32_t attempt) {
+  fs::path own = run / fmt::format("manifest-rank-0-restart-{}.json", attempt);
+  std::error_code error;
+  return attempt > 0 && fs::exists(own, error) ? own : run / kManifest;
 }
 
 // The manifest's JSON; discarded where there is none.
@@ -136,7 +145,7 @@ Result<Folder> open_folder(const fs::path& path) {
       folder.process_files.push_back(at->path());
   }
   if (error) return Error{fmt::format("{}: {}", path.string(), error.message())};
-  keep_last_attempt(ranks, path, folder);
+  const std::int32_t attempt = keep_last_attempt(ranks, path, folder);
   std::sort(ranks.begin(), ranks.end(), [](const RankFile& a, const RankFile& b) { return a.rank < b.rank; });
   std::sort(folder.process_files.begin(), folder.process_files.end());
   for (RankFile& file : ranks) folder.rank_files.push_back(std::move(file.path));
@@ -154,7 +163,7 @@ Result<Folder> open_folder(const fs::path& path) {
         "{}: no process of this run was a rank ({} recorded). To read one by itself: lockstep analyze '{}'",
         path.string(), counted(folder.process_files.size(), "process was", "processes were"),
         folder.process_files.front().string())};
-  read_manifest(path / kManifest, folder);
+  read_manifest(manifest_of_attempt(path, attempt), folder);
   std::sort(clock_files.begin(), clock_files.end());
   for (const fs::path& file : clock_files) {
     Result<ClockLog> log = read_clock_log(file);

@@ -37,6 +37,16 @@ TEST(RunFolder, OfWorkersThatWereStartedAnewTheLastAttemptIsTheJob) {
                              HasSubstr("3 files are left out")));
 }
 
+TEST(RunFolder, AnAttemptWhoseRanksHadRecordersHasItsOwnManifest) {
+  const TemporaryFolder folder;
+  for (const char* name : {"rank-0.lst", "rank-1.lst", "rank-0-restart-1.lst", "rank-1-restart-1.lst"})
+    folder.write(name, "");
+  folder.write("manifest.json", R"({"world_size": 2, "exit_code": 7})");
+  EXPECT_EQ(must(open_folder(folder.path())).end.exit_code, 7) << "one recorder for all attempts";
+  folder.write("manifest-rank-0-restart-1.json", R"({"world_size": 2, "exit_code": 0})");
+  EXPECT_EQ(must(open_folder(folder.path())).end.exit_code, 0);
+}
+
 TEST(RunFolder, AMissingOrDamagedManifestIsAWarning) {
   const TemporaryFolder folder;
   folder.write("rank-0.lst", "");
