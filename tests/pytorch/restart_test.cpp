@@ -24,9 +24,12 @@ std::vector<std::string> joined(std::vector<std::string> one, const std::vector<
   return one;
 }
 
+// --standalone, because PyTorch 2.11 gives a restarted job the store of the attempt before, stale addresses
+// and all, where
+// --master-port is told.
 std::vector<std::string> torchrun(const std::vector<std::string>& options) {
-  return joined({LOCKSTEP_PYTHON, "-m", "torch.distributed.run", "--nproc-per-node", "2", "--max-restarts",
-                 "1", "--master-port", std::to_string(free_port())},
+  return joined({LOCKSTEP_PYTHON, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2",
+                 "--max-restarts", "1"},
                 options);
 }
 
