@@ -30,7 +30,7 @@ namespace {
 // The thread that took the registry's lock in the prepare handler of fork; its child has the same address.
 std::atomic<const ThreadState*> fork_locker{nullptr};
 
-// Whether it got hold of the writer too. Protected by the registry's lock.
+// Whether it had got hold of the writer before. Protected by the registry's lock.
 bool fork_stopped_writer = false;
 
 // True if this thread took the lock before its fork, which it has then given up.
@@ -237,10 +237,12 @@ void Recorder::shut_down() noexcept {
 void Recorder::before_fork() noexcept {
   // A fork in a signal handler that interrupted us: the lock may be this thread's own.
   if (thread_state.busy.load(std::memory_order_relaxed) != 0) return;
+  // The writer first, which looks names up in the registry while it works: the other way round the two would
+  // wait for each other. Not for ever: it may be waiting for a disk.
+  const bool stopped = instance().work_lock_.acquire(kForkWaitMilliseconds);
   nvtx::Registry::instance().lock();
+  fork_stopped_writer = stopped;
   fork_locker.store(&thread_state, std::memory_order_relaxed);
-  // Not for ever: the writer may be waiting for a disk.
-  fork_stopped_writer = instance().work_lock_.acquire(kForkWaitMilliseconds);
 }
 
 void Recorder::after_fork_in_parent() noexcept {

@@ -170,7 +170,8 @@ void threads(const Job& job) {
 }
 
 // glibc's allocator sees to it that a forked child can use it, whatever other threads were doing. That of
-// AddressSanitizer does not (GCC 12): there no thread of the program may be in it at a fork.
+// AddressSanitizer does not (GCC 12): there no thread of the program may be in it at a fork, nor begin or
+// end.
 #if defined(__SANITIZE_ADDRESS__)
 constexpr bool kAllocatorSurvivesForks = false;
 #else
@@ -183,15 +184,19 @@ void fork_storm(const Job& job) {
   const auto in_allocator = [&allocator] {
     return kAllocatorSurvivesForks ? std::unique_lock<std::mutex>() : std::unique_lock(allocator);
   };
+  std::latch has_begun(kAllocatorSurvivesForks ? 0 : 1), forks_are_over(1);
   std::thread busy([&] {
     for (int i = 0; i < kSecond; ++i) {
       {
         const auto lock = in_allocator();
         job.emitter->emit(kFirst + i, 1);
       }
+      if (!kAllocatorSurvivesForks && i == 0) has_begun.count_down();
       if (i % 10 == 9) usleep(1000);
     }
+    forks_are_over.wait();
   });
+  has_begun.wait();
   std::vector<pid_t> children;
   for (int i = 1; i <= kChildren; ++i) {
     const pid_t child = [&] {
@@ -205,6 +210,7 @@ void fork_storm(const Job& job) {
     }
     children.push_back(child);
   }
+  forks_are_over.count_down();
   busy.join();
   for (const pid_t child : children) {
     int status = 0;
