@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <map>
 
 #include "analyzer/import/generated_kineto.h"
 #include "analyzer/import/test_files.h"
@@ -108,6 +109,26 @@ TEST(ImportJob, OneBadFileAmongGoodOnesIsAWarning) {
   EXPECT_THAT(messages, HasSubstr("rank2.json: neither a trace of ours, nor JSON, nor a pickle"));
   EXPECT_THAT(messages, HasSubstr("rank3.json: JSON without an array \"traceEvents\""));
   EXPECT_THAT(messages, HasSubstr("rank4.json.gz: "));
+}
+
+TEST(ImportJob, OfTenThousandRanksThreeAreBroken) {
+  constexpr int kRanks = 10'000;
+  const std::map<int, std::string> broken{{17, ""}, {4711, "PK\x03\x04"}, {9999, R"({"no": "events"})"}};
+  const TemporaryFolder folder;
+  for (int rank = 0; rank < kRanks; ++rank) {
+    const auto content = broken.find(rank);
+    folder.write(fmt::format("rank{}.json", rank),
+                 content != broken.end() ? content->second : kineto(rank, kRanks));
+  }
+  const Job job = import_ok({folder.path().string()});
+  EXPECT_EQ(job.ranks.size(), kRanks - broken.size());
+  EXPECT_EQ(job.world_size, kRanks);
+  EXPECT_THAT(job.ranks_missing, ElementsAre(17, 4711, 9999));
+  std::string unreadable;
+  for (const Warning& warning : job.warnings)
+    if (warning.code == "file_unreadable") unreadable += warning.message + "\n";
+  for (const auto& [rank, content] : broken)
+    EXPECT_THAT(unreadable, HasSubstr(fmt::format("rank{}.json: ", rank)));
 }
 
 TEST(ImportJob, ErrorsSayWhatIsWrongAndWhatIsUnderstood) {
