@@ -128,7 +128,8 @@ void find_bucket_sizes(const FindingContext& context, std::vector<Finding>& find
 }
 
 void find_lack_of_overlap(const FindingContext& context, std::vector<Finding>& findings) {
-  if (has(findings, "buckets_too_large")) return;  // says the same, and what to do
+  // These say the same, and what to do.
+  if (has(findings, "buckets_too_large") || has(findings, "prefetch_off")) return;
   std::int64_t communication = 0, overlap = 0;
   for (const RankReport& rank : context.report.ranks) {
     if (!rank.measures.known) continue;

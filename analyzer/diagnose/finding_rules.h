@@ -29,9 +29,13 @@ std::int64_t median_compute(const PipelineReport& pipeline);
 bool computes_too_much(std::int64_t compute_ns, std::int64_t median_ns);
 
 void find_stragglers(const FindingContext& context, std::vector<Finding>& findings);
+void find_uneven_batches(const FindingContext& context, std::vector<Finding>& findings);
+void find_sharding_losses(const FindingContext& context, std::vector<Finding>& findings);
+// Groups on the wrong side of a slow link, and messages that take a detour.
+void find_placement(const FindingContext& context, std::vector<Finding>& findings);
 void find_bucket_sizes(const FindingContext& context, std::vector<Finding>& findings);
 void find_lack_of_overlap(const FindingContext& context,
-                          std::vector<Finding>& findings);  // after the buckets
+                          std::vector<Finding>& findings);  // after the buckets and the sharding
 void find_data_loading(const FindingContext& context, std::vector<Finding>& findings);
 inline constexpr const char* kHostBoundTitle =
     "devices idle because the host has not launched their next work yet";

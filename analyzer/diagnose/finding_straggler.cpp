@@ -14,6 +14,7 @@
 #include "analyzer/diagnose/exposed_waits.h"
 #include "analyzer/diagnose/finding_rules.h"
 #include "analyzer/diagnose/inherited_lateness.h"
+#include "analyzer/diagnose/periodic_lateness.h"
 #include "analyzer/diagnose/root_cause.h"
 #include "analyzer/diagnose/scheduled_waits.h"
 #include "analyzer/intervals/time_math.h"
@@ -77,6 +78,24 @@ std::string remedy_for(const FindingContext& context, const LateCause& cause, st
   return remedy_for(cause.cause, rank, context.on_cpu);
 }
 
+std::string remedy_of(const FindingContext& context, const BlameReport& blame,
+                      const std::vector<LateCause>& causes, const PeriodicLateness& periodic) {
+  if (blame.partial)
+    return "record all ranks first: one without a record takes part in most of these, and may have come "
+           "later";
+  if (periodic.period > 0) {
+    return fmt::format(
+        "look for what rank {} does once in {} steps: a checkpoint, an evaluation, logging, garbage "
+        "collection "
+        "(`gc.freeze()`); let all ranks do it in the same step, or beside the training loop",
+        blame.rank, periodic.period);
+  }
+  // What explains a small part of it is no reason to change anything.
+  const bool explained = !causes.empty() && causes.front().blame_ns > blame.blame_ns / 4;
+  return explained ? remedy_for(context, causes.front(), blame.rank)
+                   : remedy_for(Cause::other, blame.rank, context.on_cpu);
+}
+
 // Waiting in several operations at once is lost once.
 std::string describe_waiting(const Report& report, const BlameReport& blame,
                              const ScheduledWaits& scheduled) {
@@ -97,6 +116,15 @@ std::string describe_waiting(const Report& report, const BlameReport& blame,
       "the others waited {} for it, operation by operation; often in several at once, or while another one "
       "moved data: what they lost is {}",
       waited, format_duration(lost));
+}
+
+std::string describe(const PeriodicLateness& periodic) {
+  return fmt::format(
+      "late once in {} steps, from step {} on, {} times: the others wait {} for it then, and {} in the steps "
+      "between "
+      "(medians)",
+      periodic.period, periodic.first, periodic.times, format_duration(periodic.late_ns),
+      format_duration(periodic.otherwise_ns));
 }
 
 // The rank's transfers end late, and so it comes late to what follows.
@@ -140,10 +168,15 @@ void find_stragglers(const FindingContext& context, std::vector<Finding>& findin
     const double by_chance = static_cast<double>(known) / ranks;
     const double deviation = std::sqrt(by_chance * (1 - 1 / ranks));
     const bool often = static_cast<double>(blame.collectives) > by_chance + 2 * deviation;
-    if (!often && !blame.persistent.value_or(false)) continue;
     const auto off_schedule = [&scheduled](const CollectiveReport& collective) {
       return !scheduled.contains(collective);
     };
+    // Of none the period is 0.
+    const PeriodicLateness periodic =
+        blame.partial ? PeriodicLateness{}
+                      : periodic_lateness(report, blame.rank, off_schedule).value_or(PeriodicLateness{});
+    const bool is_periodic = periodic.period > 0;
+    if (!often && !blame.persistent.value_or(false) && !is_periodic) continue;
     const InheritedLateness inherited = inherited_lateness(report, blame.rank, off_schedule);
     if (inherited.blame_ns > blame.blame_ns / 2) {
       findings.push_back(slow_link_of(blame, inherited, known));
@@ -151,19 +184,22 @@ void find_stragglers(const FindingContext& context, std::vector<Finding>& findin
     }
     Finding finding;
     const bool persistent = blame.persistent.value_or(false);
-    finding.code = !blame.persistent ? "straggler"
-                   : persistent      ? "straggler_persistent"
-                                     : "straggler_transient";
+    finding.code = is_periodic         ? "straggler_periodic"
+                   : !blame.persistent ? "straggler"
+                   : persistent        ? "straggler_persistent"
+                                       : "straggler_transient";
     finding.title =
         blame.partial
             ? fmt::format("rank {} arrives last in {} of {} collectives, among the ranks that left a record",
                           blame.rank, blame.collectives, known)
             : fmt::format("{}rank {} arrives last in {} of {} collectives, and the others wait for it",
-                          !blame.persistent ? ""
-                          : persistent      ? "persistent straggler: "
-                                            : "transient straggler: ",
+                          is_periodic         ? "periodic straggler: "
+                          : !blame.persistent ? ""
+                          : persistent        ? "persistent straggler: "
+                                              : "transient straggler: ",
                           blame.rank, blame.collectives, known);
     finding.evidence.push_back(describe_waiting(report, blame, scheduled));
+    if (is_periodic) finding.evidence.push_back(describe(periodic));
     const std::vector<LateCause> causes =
         causes_of_lateness(context.diagnosis, report, blame.rank, off_schedule);
     if (!blame.root_cause.empty()) finding.evidence.push_back("why: " + blame.root_cause);
@@ -172,15 +208,7 @@ void find_stragglers(const FindingContext& context, std::vector<Finding>& findin
                                              causes.front().operations, blame.collectives,
                                              format_share(causes.front().blame_ns, blame.blame_ns)));
     }
-    if (blame.partial) {
-      finding.remedy =
-          "record all ranks first: one without a record takes part in most of these, and may have come later";
-    } else {
-      // What explains a small part of it is no reason to change anything.
-      const bool explained = !causes.empty() && causes.front().blame_ns > blame.blame_ns / 4;
-      finding.remedy = !explained ? remedy_for(Cause::other, blame.rank, context.on_cpu)
-                                  : remedy_for(context, causes.front(), blame.rank);
-    }
+    finding.remedy = remedy_of(context, blame, causes, periodic);
     finding.lost_ns = lost;
     findings.push_back(std::move(finding));
   }

@@ -175,11 +175,16 @@ void find_unexplained_losses(const FindingContext& context, std::vector<Finding>
   Rules rules(context, findings);
   const LongestTransfer longest = longest_transfer(context.report);
   const TransferBetweenHosts between_hosts = transfer_between_hosts(context.report);
-  rules.apply(Cause::transfer, {"buckets_too_large", "buckets_too_small", "first_bucket_late", "no_overlap"},
+  // A link that is too slow stays worth a word where gathering further ahead would hide a part.
+  const std::string_view shallow = between_hosts.is_most() ? "" : "prefetch_shallow";
+  rules.apply(Cause::transfer,
+              {"buckets_too_large", "buckets_too_small", "first_bucket_late", "no_overlap", "prefetch_off",
+               "tensor_parallel_across_hosts", shallow},
               words_for_transfer(context, longest.operation, between_hosts.is_most()),
               {describe(longest), between_hosts.is_most() ? describe(between_hosts) : ""});
   rules.apply(Cause::barrier_wait,
-              {"straggler", "straggler_persistent", "straggler_transient", "slow_link_of_rank"},
+              {"straggler", "straggler_persistent", "straggler_transient", "straggler_periodic",
+               "slow_link_of_rank", "uneven_batches"},
               words_for_waiting(context.report), {},
               std::min(ScheduledWaits(context.diagnosis.job, context.report).in_collectives_ns(),
                        context.total(Cause::barrier_wait)));

@@ -57,7 +57,10 @@ std::vector<Finding> find_findings(const Diagnosis& diagnosis, const Report& rep
   }
   std::vector<Finding> findings;
   find_stragglers(context, findings);
+  find_uneven_batches(context, findings);
   find_bucket_sizes(context, findings);
+  find_sharding_losses(context, findings);
+  find_placement(context, findings);
   find_lack_of_overlap(context, findings);
   find_data_loading(context, findings);
   find_host_bound(context, findings);

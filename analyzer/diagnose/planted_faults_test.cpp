@@ -27,9 +27,10 @@ constexpr Nanoseconds kForward = 10'000 * us, kBackward = 5'000 * us, kTransfer 
 constexpr Nanoseconds kLoading = 200 * us, kLaunchAhead = 2'000 * us;
 
 struct Fault {
-  std::int32_t slow_rank = -1;    // computes a fifth longer
-  std::int32_t slow_loader = -1;  // gets its batch 6 ms later
-  bool uneven = false;            // each step another rank has half as much again to do
+  std::int32_t slow_rank = -1;     // computes a fifth longer
+  std::int32_t slow_loader = -1;   // gets its batch 6 ms later
+  std::int32_t pausing_rank = -1;  // in steps 2, 6 and 10 its first backward takes 20 ms longer
+  bool uneven = false;             // each step another rank has half as much again to do
 };
 
 // Each computation and transfer varies by half a percent.
@@ -50,7 +51,7 @@ class Training {
       }
       for (int bucket = 0; bucket < kBuckets; ++bucket) {
         for (std::int32_t rank = 0; rank < kRanks; ++rank)
-          compute(rank, "backward", work(rank, kBackward, loaded), now);
+          compute(rank, "backward", work(rank, kBackward, loaded) + pause(rank, step, bucket), now);
         reduce(now, wire);
       }
       for (std::int32_t rank = 0; rank < kRanks; ++rank) {
@@ -73,6 +74,9 @@ class Training {
     if (rank == fault_.slow_rank) time += time / 5;
     if (rank == loaded) time += time / 2;
     return varied(time);
+  }
+  Nanoseconds pause(std::int32_t rank, int step, int bucket) const {
+    return rank == fault_.pausing_rank && step % 4 == 2 && bucket == 0 ? 20'000 * us : 0;
   }
   // Launched long before it begins, but after what the step's loading ended with.
   void compute(std::int32_t rank, const char* name, Nanoseconds time, std::array<Nanoseconds, kRanks>& now) {
@@ -127,6 +131,19 @@ TEST(PlantedFaults, AStragglerIsNamed) {
 }
 
 // The others wait for it: that is said too, with loading as its reason.
+TEST(PlantedFaults, APeriodicPauseIsNamedWithItsPeriod) {
+  for (unsigned seed = 0; seed < kSeeds; ++seed) {
+    Fault fault;
+    fault.pausing_rank = static_cast<std::int32_t>(seed) % kRanks;
+    const Report report = report_of(Training(seed, fault).run());
+    expect_only(report, {"straggler_periodic"}, seed);
+    const Finding found = finding(report, "straggler_periodic");
+    EXPECT_THAT(found.title, HasSubstr("rank " + std::to_string(fault.pausing_rank))) << "seed " << seed;
+    EXPECT_THAT(found.evidence.at(1), HasSubstr("late once in 4 steps, from step 2 on, 3 times"))
+        << "seed " << seed;
+  }
+}
+
 TEST(PlantedFaults, ASlowLoaderIsNamed) {
   for (unsigned seed = 0; seed < kSeeds; ++seed) {
     Fault fault;
@@ -143,7 +160,11 @@ TEST(PlantedFaults, UnevenBatchesBlameNobodyForGood) {
   for (unsigned seed = 0; seed < kSeeds; ++seed) {
     Fault fault;
     fault.uneven = true;
-    expect_only(report_of(Training(seed, fault).run()), {"imbalance", "straggler_transient"}, seed);
+    const Report report = report_of(Training(seed, fault).run());
+    expect_only(report, {"uneven_batches", "straggler_transient"}, seed);
+    EXPECT_THAT(finding(report, "uneven_batches").evidence.at(0),
+                HasSubstr("of 4 ranks are the longest in some step"))
+        << "seed " << seed;
   }
 }
 

@@ -28,8 +28,8 @@ std::vector<Section> sections_of(const Explanation& explanation) {
 std::span<const Explanation> explanations() {
   static const std::vector<Explanation> all = [] {
     std::vector<Explanation> list;
-    for (auto part :
-         {explain_endings(), explain_waiting(), explain_communication(), explain_idling(), explain_doubts()})
+    for (auto part : {explain_endings(), explain_waiting(), explain_communication(), explain_sharding(),
+                      explain_idling(), explain_doubts()})
       std::move(part.begin(), part.end(), std::back_inserter(list));
     return list;
   }();

@@ -20,7 +20,7 @@ const std::filesystem::path kSource = LOCKSTEP_SOURCE_DIR;
 
 // What the sources give as a code of a finding: `code = "…"`, Words{"…", and what straggler adds to its own.
 std::set<std::string> codes_in_sources() {
-  std::set<std::string> codes{"straggler_persistent", "straggler_transient"};
+  std::set<std::string> codes{"straggler_periodic", "straggler_persistent", "straggler_transient"};
   const std::regex pattern(
       "(?:code = |Words\\{|finding_of\\([^\"]*|return \\{|: "
       "|\\{)\"([a-z]+(?:_[a-z]+)+|hang|queued|straggler|imbalance)\"");

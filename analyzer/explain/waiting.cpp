@@ -4,7 +4,7 @@ namespace lockstep::analyzer {
 
 std::vector<Explanation> explain_waiting() {
   return {
-      {{"straggler", "straggler_persistent", "straggler_transient"},
+      {{"straggler", "straggler_persistent", "straggler_transient", "straggler_periodic"},
        "the others wait for one rank",
        "A rank comes last to the collectives far more often than chance would have it; the rest of the group "
        "idles until it is there. Persistent: in most steps the same one. Transient: in some steps only.",
@@ -31,6 +31,24 @@ std::vector<Explanation> explain_waiting() {
          "lengths of batches that differ from step to step; garbage collection (gc.freeze(), or "
          "collecting on all ranks in the same step)"},
         {"PyTorch", "`no_sync()` over more accumulation steps: fewer meetings"}}},
+      {{"uneven_batches"},
+       "ranks have more to compute than others in turn",
+       "Each step waits for the rank with the largest batch: longer sequences, larger images. It is another "
+       "rank each "
+       "time, so that none of them is slow.",
+       "In the median step the rank that computes longest takes at least 10 % longer than the one that "
+       "computes shortest, "
+       "and no rank is the longest in more than half of the steps; what the ranks wait in collectives, at "
+       "most what they "
+       "compute less than the longest, reaches 3 %. Not of pipelines; four steps at least.",
+       "The batches of a slow step hold as much as those of others: then hosts are disturbed in turn "
+       "(clocks, throttling; "
+       "`lockstep record --cpu`).",
+       "that waiting",
+       {{"PyTorch",
+         "a batch sampler that puts samples of like length together; packed sequences; batches by tokens"},
+        {"Megatron", "packed sequences instead of --variable-seq-lengths"},
+        {"the program", "more accumulation steps between two meetings: unevenness evens out"}}},
       {{"slow_link_of_rank"},
        "one rank's transfers end later than the others', and it comes late to what follows",
        "A rank that is late because the collective before ended late on it was held up by its link, not by "

@@ -136,7 +136,7 @@ TEST_F(Scenario, PausesAreIdleTimeOfEveryRank) {
 TEST_F(Scenario, UnevenBatchesHoldUpEveryoneInTurn) {
   ASSERT_NO_FATAL_FAILURE(run("uneven_batch"));
   const json report = this->report();
-  finding(report, "imbalance");
+  finding(report, "uneven_batches");
   const FaultPlan plan({parse_fault("uneven_batch:factor=4").value()}, /*seed=*/16);
   std::vector<double> expected(kRanks);
   double sum = 0;
@@ -198,8 +198,8 @@ TEST_F(Scenario, OneLargeBucketHidesLessThanSmallOnes) {
 
 TEST_F(Scenario, GatheringAheadHidesWhatGatheringInTimeCannot) {
   ASSERT_NO_FATAL_FAILURE(run("fsdp_prefetch"));
-  EXPECT_THAT(codes(report("none")), Contains("no_overlap"));
-  EXPECT_THAT(codes(report("pre")), Not(Contains("no_overlap")));
+  EXPECT_THAT(codes(report("none")), Contains("prefetch_off"));
+  EXPECT_THAT(codes(report("pre")), Not(Contains("prefetch_off")));
   EXPECT_LT(overlap(report("none")), 0.05);
   EXPECT_GT(overlap(report("pre")), 0.3);
 }

@@ -1,0 +1,90 @@
+// Where ranks and data are: tensor parallelism across hosts, messages on a detour.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "analyzer/diagnose/test_reports.h"
+
+namespace lockstep::analyzer {
+namespace {
+
+using testing::Contains;
+using testing::HasSubstr;
+using testing::Not;
+
+// Ten times: both ranks compute for 500 µs, and then all-reduce in `group` for 200 µs.
+Job tensor_parallel_job(const char* group_name, const char* second_host) {
+  JobBuilder job;
+  const std::uint32_t group = job.group(group_name, {0, 1});
+  for (int i = 0; i < 10; ++i) {
+    const Nanoseconds begin = i * 1000 * us;
+    for (int rank = 0; rank < 2; ++rank) {
+      job.rank(rank).compute(begin, begin + 500 * us).launched(begin, begin + 1);
+      job.rank(rank)
+          .all_reduce(begin + 500 * us, begin + 700 * us)
+          .launched(begin, begin + 1)
+          .in_group(group);
+    }
+  }
+  job.rank(0).trace().host = "node0";
+  job.rank(1).trace().host = second_host;
+  return job.build();
+}
+
+TEST(Placement, TensorParallelismAcrossHostsIsFound) {
+  const Report report = report_of(tensor_parallel_job("tensor parallel", "node1"));
+  const Finding found = finding(report, "tensor_parallel_across_hosts");
+  EXPECT_EQ(found.lost_ns, 10 * 2 * 200 * us);
+  EXPECT_THAT(found.evidence.at(0), HasSubstr("\"tensor parallel\" (ranks 0, …) is on 2 of them"));
+  EXPECT_THAT(found.evidence.at(1), HasSubstr("10 operations in them"));
+}
+
+TEST(Placement, WithinAHostItBelongs) {
+  EXPECT_THAT(codes_of(report_of(tensor_parallel_job("tensor parallel", "node0")).findings),
+              Not(Contains("tensor_parallel_across_hosts")));
+}
+
+TEST(Placement, AnotherGroupMayCrossHosts) {
+  EXPECT_THAT(codes_of(report_of(tensor_parallel_job("data parallel", "node1")).findings),
+              Not(Contains("tensor_parallel_across_hosts")));
+}
+
+// Ten times a message of 10 MB that takes `message_us`, and an all-reduce of 10 MB that takes 100 µs: a busbw
+// of 100 GB/s.
+Job messages_job(Nanoseconds message_us, const char* second_host) {
+  JobBuilder job;
+  const std::uint32_t group = job.group("all", {0, 1});
+  constexpr std::int64_t kBytes = 10'000'000;
+  for (int i = 0; i < 10; ++i) {
+    const Nanoseconds begin = i * 5000 * us, sent = begin + message_us * us;
+    job.rank(0).send(1, begin, sent).in_group(group).bytes(kBytes);
+    job.rank(1).recv(0, begin, sent).in_group(group).bytes(kBytes);
+    for (int rank = 0; rank < 2; ++rank) {
+      job.rank(rank).compute(sent, sent + 1000 * us);
+      job.rank(rank).all_reduce(sent + 1000 * us, sent + 1100 * us).in_group(group).bytes(kBytes);
+      job.rank(rank).trace().device = "cuda:0";
+    }
+  }
+  job.rank(0).trace().host = "node0";
+  job.rank(1).trace().host = second_host;
+  return job.build();
+}
+
+TEST(Placement, MessagesSlowerThanCollectivesOfTheHostTakeADetour) {
+  const Report report = report_of(messages_job(1000, "node0"));  // 10 GB/s
+  const Finding found = finding(report, "p2p_slow_path");
+  EXPECT_EQ(found.lost_ns, 10 * 2 * 900 * us) << "all but what they take at the collectives' rate";
+  EXPECT_THAT(found.evidence.at(0),
+              HasSubstr("move at 10.0 GB/s in the median of 10, collectives on the same hosts "
+                        "at 100 GB/s of 10"));
+}
+
+TEST(Placement, MessagesAsFastAsCollectivesDoNot) {
+  EXPECT_THAT(codes_of(report_of(messages_job(150, "node0")).findings), Not(Contains("p2p_slow_path")));
+}
+
+TEST(Placement, BetweenHostsThereIsNoShortWay) {
+  EXPECT_THAT(codes_of(report_of(messages_job(1000, "node1")).findings), Not(Contains("p2p_slow_path")));
+}
+
+}  // namespace
+}  // namespace lockstep::analyzer
