@@ -18,10 +18,13 @@
 #include "analyzer/metrics/efficiency.h"
 #include "analyzer/metrics/group_summary.h"
 #include "analyzer/metrics/layer_summary.h"
+#include "analyzer/metrics/overlap_price.h"
 #include "analyzer/metrics/pipeline_bubble.h"
 #include "analyzer/metrics/pipeline_regions.h"
+#include "analyzer/metrics/wait_states.h"
 #include "analyzer/metrics/windows.h"
 #include "analyzer/model/check_job.h"
+#include "analyzer/steady_steps.h"
 
 namespace lockstep::analyzer {
 namespace {
@@ -106,6 +109,11 @@ class Analyzer {
   Result<Analysis> run() {
     if (const Status status = check_job(job_); !status.ok()) return status.error();
     describe_run();
+    if (options_.skip_warm_up) {
+      if (report().steps_present.empty())
+        return Error{"the trace has no step marks: nobody knows which part of it is warm-up"};
+      skip_warm_up();
+    }
     if (const Status status = check_selection(selection_, report().steps_present); !status.ok())
       return status.error();
     const Matching matching = match_communications(job_);
@@ -126,6 +134,7 @@ class Analyzer {
     CollectiveList list = list_collectives(job_, matching, waits, analysis_.waits, hidden_, covered_,
                                            windows_, report().origin_aligned_ns, selected);
     report().collectives = std::move(list.collectives);
+    report().wait_states = summarise_wait_states(report());
     report().groups = summarise_groups(report());
     report().pipeline = measure_pipelines(job_, matching, analysis_.waits, pipelines, selected);
     report().layers = summarise_layers(job_, selected);
@@ -164,6 +173,22 @@ class Analyzer {
     result.steps_present.assign(steps.begin(), steps.end());
     result.origin_aligned_ns = origin.value_or(0);
     if (job_.realtime_of_zero && origin) result.origin_ns = *job_.realtime_of_zero + *origin;
+  }
+
+  void skip_warm_up() {
+    std::map<std::int64_t, std::int64_t> longest;
+    for (const RankWindows& windows : windows_) {
+      for (const StepWindow& step : windows.steps) {
+        std::int64_t& length = longest[step.number];
+        length = std::max(length, step.window.end - step.window.begin);
+      }
+    }
+    std::vector<StepLength> lengths;
+    for (const auto& [step, ns] : longest) lengths.push_back({step, ns});
+    const std::optional<std::int64_t> first = first_steady_step(lengths);
+    if (!first || (selection_.first && *selection_.first >= *first)) return;
+    report().first_steady_step = first;
+    selection_.first = first;
   }
 
   void measure_rank(std::size_t index) {
@@ -222,9 +247,14 @@ class Analyzer {
       report().steps.push_back(report_step);
     }
     if (selection_.any()) {
+      std::vector<Interval> selected_windows;
+      for (const StepWindow& step : windows.steps)
+        if (selection_.holds(step.number)) selected_windows.push_back(step.window);
+      rank.overlap_price = price_overlap(trace, selected_windows);
       rank.measures = selected;
       set_ratios(selected_kernels, rank.measures);
     } else {
+      rank.overlap_price = price_overlap(trace, parts);
       rank.measures = whole;
       RankTimeline::KernelOverlap of_all;
       for (const RankTimeline::KernelOverlap& of_part : timeline.per_kernel_overlap(parts)) {

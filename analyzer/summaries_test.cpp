@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <limits>
+#include <map>
 
 #include "analyzer/analysis.h"
 #include "analyzer/model/job_builder.h"
@@ -94,6 +95,52 @@ TEST(Groups, WhatIsNotKnownIsAbsent) {
   EXPECT_EQ(row.wire_bytes_per_step_and_rank, std::nullopt);
   EXPECT_EQ(row.busbw_wire_gbps, std::nullopt);
   EXPECT_EQ(row.wait_ns, 0);
+}
+
+TEST(WaitStates, AreNamedByWhatWasWaitedFor) {
+  JobBuilder job;
+  const std::uint32_t world = job.group("world", {0, 1, 2});
+  // Arrivals of rank 0, 1 and 2 at 0, 10 and 30; everything ends at 50.
+  const auto all = [&](Operation operation, Nanoseconds begin, std::int32_t root) {
+    const Nanoseconds arrivals[] = {0, 10, 30};
+    for (int rank = 0; rank < 3; ++rank) {
+      job.rank(rank).collective(operation, begin + arrivals[rank], begin + 50).in_group(world);
+      if (root >= 0) job.rank(rank).root(root);
+    }
+  };
+  all(Operation::all_reduce, 0, -1);  // 30 + 20
+  all(Operation::barrier, 100, -1);   // the same
+  all(Operation::broadcast, 200, 2);  // the same, for the root
+  all(Operation::reduce, 300, 0);     // 30 of the root
+  all(Operation::scatter, 400, 0);    // the root was first: nobody waits
+  all(Operation::gather, 500, -1);    // nobody knows the root: as n-to-n
+  job.rank(0).send(1, 600, 660).in_group(world);
+  job.rank(1).recv(0, 615, 660).in_group(world);  // the sender waits for 15
+  job.rank(0).send(2, 725, 760).in_group(world);
+  job.rank(2).recv(0, 700, 760).in_group(world);  // the receiver for 25
+  job.rank(2).compute(710, 730);                  // and hides 15 of these
+  const Report report = report_of(job);
+  std::map<WaitState, WaitStateReport> states;
+  for (const WaitStateReport& row : report.wait_states) states[row.state] = row;
+  EXPECT_EQ(states.size(), 6U);
+  EXPECT_EQ(states[WaitState::at_nxn].wait_ns, 2 * 50);
+  EXPECT_EQ(states[WaitState::at_nxn].operations, 2);
+  EXPECT_EQ(states[WaitState::at_nxn].waits, 4);
+  EXPECT_EQ(states[WaitState::at_nxn].worst_rank, 0);
+  EXPECT_EQ(states[WaitState::at_nxn].worst_rank_ns, 2 * 30);
+  EXPECT_EQ(states[WaitState::at_barrier].wait_ns, 50);
+  EXPECT_EQ(states[WaitState::late_broadcast].wait_ns, 50);
+  EXPECT_EQ(states[WaitState::early_reduce].wait_ns, 30);
+  EXPECT_EQ(states[WaitState::early_reduce].waits, 1);
+  EXPECT_EQ(states[WaitState::late_receiver].wait_ns, 15);
+  EXPECT_EQ(states[WaitState::late_receiver].worst_rank, 0);
+  EXPECT_EQ(states[WaitState::late_sender].wait_ns, 25);
+  EXPECT_EQ(states[WaitState::late_sender].exposed_ns, 10);
+  std::int64_t sum = 0, of_collectives = 0;
+  for (const WaitStateReport& row : report.wait_states) sum += row.wait_ns;
+  for (const CollectiveReport& collective : report.collectives) of_collectives += collective.wait_ns;
+  EXPECT_EQ(sum, of_collectives) << "every wait has one name";
+  EXPECT_EQ(report.wait_states.front().state, WaitState::at_nxn) << "most waiting first";
 }
 
 TEST(Layers, PassesOverRanksAndMicrobatches) {

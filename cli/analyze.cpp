@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -10,6 +11,7 @@
 #include "analyzer/html/html.h"
 #include "analyzer/report/json.h"
 #include "analyzer/report/text.h"
+#include "analyzer/restrict_report.h"
 #include "cli/load.h"
 #include "cli/output.h"
 #include "cli/parse.h"
@@ -26,6 +28,7 @@ constexpr const char* kExamples =
     "  lockstep analyze report.sqlite                nsys export --type sqlite report.nsys-rep\n"
     "  lockstep analyze nccl_trace_rank_*            a job that hung: dumps of PyTorch's flight recorder\n"
     "  lockstep analyze traces/ --steps 3:5          a folder of them; three steps only\n"
+    "  lockstep analyze run --skip-warmup --ranks 0:7 --group dp   of these ranks and this group\n"
     "  lockstep analyze run --json report.json       the same findings for a program (lockstep.report/1)\n"
     "  lockstep analyze run --json - | jq .findings\n"
     "  lockstep analyze run --html report.html       one page to look at and to send, with filters\n"
@@ -35,10 +38,10 @@ constexpr const char* kExamples =
 
 struct Arguments {
   std::vector<std::string> paths;
-  std::string json, html, steps, ranks, collectives = "8", color = "auto";
+  std::string json, html, steps, ranks, group, rows, collectives = "8", color = "auto";
   std::size_t width = 0;
   std::string clocks = "auto";
-  bool layers = false, ascii = false, quiet = false;
+  bool skip_warm_up = false, layers = false, ascii = false, quiet = false;
 };
 
 void describe(CLI::App& app, Arguments& arguments) {
@@ -53,13 +56,21 @@ void describe(CLI::App& app, Arguments& arguments) {
       ->option_text("FILE");
   app.add_option("--steps", arguments.steps, "Only these steps: N, A:B, A: or :B (both ends included)")
       ->option_text("A:B");
+  app.add_flag("--skip-warmup", arguments.skip_warm_up,
+               "Leave out the first steps as long as they take half as long again as the median step");
+  app.add_option(
+         "--ranks", arguments.ranks,
+         "Only these ranks, and what they took part in: 3, 0,4 or 0:3,8. Findings are of the whole job")
+      ->option_text("LIST");
+  app.add_option("--group", arguments.group, "Only the collectives of the process group of this name")
+      ->option_text("NAME");
   app.add_option(
          "--clocks", arguments.clocks,
          "auto: one a host, put onto one; rank: each rank has its own; recorded: leave the times as they "
          "are [auto]")
       ->check(CLI::IsMember({"auto", "rank", "recorded"}))
       ->option_text("WHOSE");
-  app.add_option("--ranks", arguments.ranks, "Ranks to list; the most telling first [all up to 16, else 10]")
+  app.add_option("--rows", arguments.rows, "Ranks to list; the most telling first [all up to 16, else 10]")
       ->option_text("N|all");
   app.add_option("--collectives", arguments.collectives, "Collectives to list; the most waited in first [8]")
       ->option_text("N|all");
@@ -91,12 +102,39 @@ Status write_file(const char* flag, const std::string& path,
   return {};
 }
 
-std::string describe_selection(const StepRange& steps) {
+std::string describe_steps(const StepRange& steps) {
   if (!steps.first && !steps.last) return "";
   if (!steps.first) return fmt::format("steps to {}", *steps.last);
   if (!steps.last) return fmt::format("steps from {}", *steps.first);
   if (*steps.first == *steps.last) return fmt::format("step {}", *steps.first);
   return fmt::format("steps {} to {}", *steps.first, *steps.last);
+}
+
+// What the report is of, in words; empty: of everything.
+std::string describe_selection(StepRange steps, const Arguments& arguments, const analyzer::Report& report) {
+  std::vector<std::string> parts;
+  if (report.first_steady_step) {
+    steps.first = *report.first_steady_step;
+    parts.push_back(describe_steps(steps) + " (without warm-up)");
+  } else if (std::string text = describe_steps(steps); !text.empty()) {
+    parts.push_back(std::move(text));
+  }
+  if (!arguments.ranks.empty()) parts.push_back("ranks " + arguments.ranks);
+  if (!arguments.group.empty()) parts.push_back("group " + arguments.group);
+  return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+Result<analyzer::Restriction> parse_restriction(const CLI::App& app, const Arguments& arguments) {
+  analyzer::Restriction restriction;
+  restriction.group = arguments.group;
+  if (app.count("--group") > 0 && arguments.group.empty())
+    return Error{"--group: give the name of a process group"};
+  if (app.count("--ranks") == 0) return restriction;
+  const Result<std::vector<RankInterval>> ranks = parse_rank_list("--ranks", arguments.ranks);
+  if (!ranks.ok()) return ranks.error();
+  for (const RankInterval& interval : ranks.value())
+    restriction.ranks.push_back({interval.first, interval.last});
+  return restriction;
 }
 
 }  // namespace
@@ -121,8 +159,10 @@ int run_analyze(int argc, char** argv) {
     if (!range.ok()) return wrong(range.error());
     steps = range.value();
   }
-  const Result<std::size_t> ranks = parse_rows("--ranks", arguments.ranks.empty() ? "all" : arguments.ranks);
-  if (!ranks.ok()) return wrong(ranks.error());
+  const Result<analyzer::Restriction> restriction = parse_restriction(app, arguments);
+  if (!restriction.ok()) return wrong(restriction.error());
+  const Result<std::size_t> rows = parse_rows("--rows", arguments.rows.empty() ? "all" : arguments.rows);
+  if (!rows.ok()) return wrong(rows.error());
   const Result<std::size_t> collectives = parse_rows("--collectives", arguments.collectives);
   if (!collectives.ok()) return wrong(collectives.error());
 
@@ -142,20 +182,23 @@ int run_analyze(int argc, char** argv) {
   LoadOptions load;
   load.analysis.first_step = steps.first;
   load.analysis.last_step = steps.last;
+  load.analysis.skip_warm_up = arguments.skip_warm_up;
   load.analysis.keep_segments = false;
   load.progress = !arguments.quiet;
   load.clocks = arguments.clocks == "rank"       ? analyzer::Clocks::each_rank
                 : arguments.clocks == "recorded" ? analyzer::Clocks::as_recorded
                                                  : analyzer::Clocks::automatic;
-  const Result<LoadedJob> loaded = load_job(arguments.paths, load);
+  Result<LoadedJob> loaded = load_job(arguments.paths, load);
   if (!loaded.ok()) return fail("analyze", loaded.error());
-  const analyzer::Report& report = loaded.value().analysis.report;
+  analyzer::Report& report = loaded.value().analysis.report;
+  if (const Status status = analyzer::restrict_report(restriction.value(), report); !status.ok())
+    return fail("analyze", status.error());
 
   std::int64_t resolution_ns = 1;
   for (const analyzer::RankTrace& rank : loaded.value().job.ranks)
     resolution_ns = std::max(resolution_ns, rank.resolution_ns);
   analyzer::HtmlOptions page;
-  page.selection = describe_selection(steps);
+  page.selection = describe_selection(steps, arguments, report);
   page.resolution_ns = resolution_ns;
   const auto write_json = [&](std::ostream& out) { analyzer::write_json(report, out); };
   const auto write_html = [&](std::ostream& out) { analyzer::write_html(report, page, out); };
@@ -180,7 +223,7 @@ int run_analyze(int argc, char** argv) {
     options.page = page_options_for_stdout(color);
     if (arguments.width != 0) options.page.width = arguments.width;
     options.page.ascii = options.page.ascii || arguments.ascii;
-    if (!arguments.ranks.empty()) options.ranks = ranks.value();
+    if (!arguments.rows.empty()) options.ranks = rows.value();
     options.collectives = collectives.value();
     options.layers = arguments.layers;
     options.selection = page.selection;

@@ -95,6 +95,27 @@ Result<StepRange> parse_step_range(const std::string& text) {
   return range;
 }
 
+Result<std::vector<RankInterval>> parse_rank_list(const std::string& flag, const std::string& text) {
+  const Error wrong{fmt::format("{} {}: give ranks and ranges of ranks, as in 3, 0,4 or 0:3,8", flag, text)};
+  std::vector<RankInterval> ranks;
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t end = std::min(text.find(',', begin), text.size());
+    const std::string_view part = std::string_view(text).substr(begin, end - begin);
+    const std::size_t between = part.find_first_of(":-");
+    RankInterval interval;
+    if (!parse_number(part.substr(0, between), interval.first)) return wrong;
+    interval.last = interval.first;
+    if (between != std::string_view::npos && !parse_number(part.substr(between + 1), interval.last))
+      return wrong;
+    if (interval.first < 0 || interval.last < 0) return wrong;
+    if (interval.first > interval.last)
+      return Error{fmt::format("{} {}: the first rank of {} is greater than the last", flag, text, part)};
+    ranks.push_back(interval);
+    begin = end + 1;
+  }
+  return ranks;
+}
+
 Result<std::size_t> parse_rows(const std::string& flag, const std::string& text) {
   if (text == "all") return std::numeric_limits<std::size_t>::max();
   std::size_t rows = 0;

@@ -2,9 +2,11 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "trace/result.h"
 
@@ -25,6 +27,12 @@ struct StepRange {
   std::optional<long long> first, last;
 };
 Result<StepRange> parse_step_range(const std::string& text);
+
+// "3", "0,4:7" and "0-3": ranks and ranges of them, both ends included. `flag` is for the message.
+struct RankInterval {
+  std::int32_t first = 0, last = 0;
+};
+Result<std::vector<RankInterval>> parse_rank_list(const std::string& flag, const std::string& text);
 
 // A number of table rows, or "all".
 Result<std::size_t> parse_rows(const std::string& flag, const std::string& text);

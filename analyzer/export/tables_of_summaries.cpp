@@ -50,6 +50,29 @@ TableDefinition make_groups_table() {
           }};
 }
 
+TableDefinition make_wait_states_table() {
+  return {"wait_states",
+          {{"state", text},
+           {"operations", integer},
+           {"waits", integer},
+           {"wait_ns", integer},
+           {"exposed_ns", integer},
+           {"worst_rank", integer},
+           {"worst_rank_wait_ns", integer}},
+          [](const Job&, const Analysis& analysis, const RowSink& sink) {
+            for (const WaitStateReport& state : analysis.report.wait_states) {
+              const Row row{std::string_view(to_string(state.state)),
+                            state.operations,
+                            state.waits,
+                            state.wait_ns,
+                            nullable(state.exposed_ns),
+                            std::int64_t{state.worst_rank},
+                            state.worst_rank_ns};
+              if (!sink(row)) return;
+            }
+          }};
+}
+
 TableDefinition make_pipelines_table() {
   return {"pipelines",
           {{"group_name", text},

@@ -169,6 +169,15 @@ Json group_operations(const Report& report) {
   return array;
 }
 
+// [name, operations, waits, waited, not hidden, rank that waited longest, how long].
+Json wait_states(const Report& report) {
+  Json array = Json::array();
+  for (const WaitStateReport& state : report.wait_states)
+    array.push_back({title_of(state.state), state.operations, state.waits, state.wait_ns,
+                     or_null(state.exposed_ns), state.worst_rank, state.worst_rank_ns});
+  return array;
+}
+
 Json pipelines(const Report& report) {
   Json array = Json::array();
   for (const PipelineReport& pipeline : report.pipeline) {
@@ -218,6 +227,7 @@ std::string html_data(const Report& report, const HtmlOptions& options) {
   document["collectives"] = std::move(operations.list);
   document["collectives_left_out"] = operations.left_out;
   document["findings"] = findings(report);
+  document["wait_states"] = wait_states(report);
   document["group_operations"] = group_operations(report);
   document["layers"] = layers(report);
   document["pipelines"] = pipelines(report);

@@ -127,9 +127,11 @@
 
   // What a finding speaks of, rank by rank.
   const causeOfFinding = {
-    straggler: 'barrier_wait', straggler_persistent: 'barrier_wait', straggler_transient: 'barrier_wait', imbalance: 'barrier_wait',
+    straggler: 'barrier_wait', straggler_persistent: 'barrier_wait', straggler_transient: 'barrier_wait', straggler_periodic: 'barrier_wait', imbalance: 'barrier_wait',
     slow_link: 'transfer', no_overlap: 'transfer', buckets_too_large: 'transfer', buckets_too_small: 'transfer',
-    first_bucket_late: 'transfer', exposed_transfer: 'transfer', exposed_communication: 'transfer',
+    first_bucket_late: 'transfer', prefetch_off: 'transfer', prefetch_shallow: 'transfer', all_gathers_throttled: 'transfer',
+    sharding_not_needed: 'transfer', reduce_scatter_exposed: 'transfer', tensor_parallel_across_hosts: 'transfer', p2p_slow_path: 'transfer',
+    uneven_batches: 'barrier_wait', slow_link_of_rank: 'barrier_wait', exposed_transfer: 'transfer', exposed_communication: 'transfer',
     pipeline_bubble: 'pipeline_bubble', unbalanced_stages: 'pipeline_bubble', data_loading: 'data_wait', host_bound: 'host_bound',
     exposed_copies: 'copy', queued: 'queued', idle_between_computations: 'other', idle_without_launches: 'other', unexplained_idle: 'other'};
   function drawEvidence(finding) {
@@ -261,6 +263,18 @@
     fill('overlap-list', table, everything() ? '' : element('p', {class: 'quiet'}, 'Of everything recorded: this table does not follow the steps selected.'));
   }
 
+  function drawWaitStates() {
+    document.getElementById('wait-states').hidden = data.wait_states.length === 0;
+    const scale = Math.max(1, ...data.wait_states.map(one => one[3]));
+    const table = element('table', {}, row('th', left('state'), number('operations'), number('waits'), left('waiting, exposed and hidden'), number('waited'), number('exposed'), left('longest on')));
+    for (const [state, operations, waits, waited, exposed, rank, longest] of data.wait_states) {
+      const parts = exposed === null ? [[waited, colour(cause('barrier_wait')), 'waiting']] : [[exposed, colour(cause('barrier_wait')), 'exposed'], [waited - exposed, colour(cause('compute')), 'hidden by compute']];
+      table.append(element('tr', {}, element('td', {}, state), element('td', {class: 'number'}, operations.toLocaleString('en-US')), element('td', {class: 'number'}, waits.toLocaleString('en-US')),
+        element('td', {class: 'bar'}, stacked(parts, scale)), element('td', {class: 'number'}, duration(waited)), element('td', {class: 'number'}, duration(exposed)), element('td', {}, `rank ${rank}: ${duration(longest)}`)));
+    }
+    fill('wait-state-list', table, everything() ? '' : element('p', {class: 'quiet'}, 'Of everything recorded: this table does not follow the steps selected.'));
+  }
+
   function drawPipelines() {
     document.getElementById('pipelines').hidden = data.pipelines.length === 0;
     fill('pipeline-list', ...data.pipelines.map(one => {
@@ -296,7 +310,7 @@
     fill('selection', [steps, ranks === data.ranks.length ? 'all ranks' : `${ranks} of ${data.ranks.length} ranks`, chosen.group < 0 ? '' : 'group ' + data.groups[chosen.group].name].filter(Boolean).join(', '));
     document.getElementById('from').value = chosen.from;
     document.getElementById('to').value = chosen.to;
-    for (const section of [drawTiles, drawLegend, drawHeat, drawFindings, drawSteps, drawRanks, drawCollectives, drawOverlap, drawPipelines, drawLayers]) section();
+    for (const section of [drawTiles, drawLegend, drawHeat, drawFindings, drawSteps, drawRanks, drawCollectives, drawWaitStates, drawOverlap, drawPipelines, drawLayers]) section();
   }
   function select(from, to) {
     const again = chosen.from === from && chosen.to === to && !(from === 0 && to === data.steps.length - 1);

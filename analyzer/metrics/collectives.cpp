@@ -5,6 +5,7 @@
 
 #include "analyzer/intervals/time_math.h"
 #include "analyzer/metrics/bandwidth.h"
+#include "analyzer/metrics/wait_states.h"
 #include "analyzer/metrics/windows.h"
 
 namespace lockstep::analyzer {
@@ -86,6 +87,8 @@ CollectiveReport describe(const Job& job, const Matching& matching, const Match&
     rank.transfer_ns = activity.end - activity.begin - rank.wait_ns;
     rank.hidden_ns = hidden[record.rank][record.communication];
     rank.covered_ns = covered[record.rank][record.communication];
+    rank.wait_state =
+        wait_state_of(communication_of(job, record).operation, match.point_to_point, waits.root_unknown);
     rank.hidden_known = job.ranks[record.rank].lost.empty();
     rank.activity = communication_of(job, record).activity;
     report.wait_ns = saturating_add(report.wait_ns, rank.wait_ns);

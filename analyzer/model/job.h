@@ -59,6 +59,8 @@ struct Activity {
   std::uint32_t communication = kNone;    // RankTrace::communications, for classes collective and p2p
   std::uint32_t step = kNone;             // RankTrace::steps: the step that launched it
   std::uint32_t compute = kNone;          // RankTrace::computations, where more is known of a computation
+  std::uint32_t shape =
+      0;  // of a kernel: equal where the same name was launched in the same size; 0: not known
   Class activity_class = Class::compute;
 };
 

@@ -85,6 +85,10 @@ class RankBuilder {
     trace_.activities.back().launch_end = end;
     return *this;
   }
+  RankBuilder& shaped(std::uint32_t shape) {
+    trace_.activities.back().shape = shape;
+    return *this;
+  }
   RankBuilder& in_step(std::uint32_t step_index) {
     trace_.activities.back().step = step_index;
     return *this;

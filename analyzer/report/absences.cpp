@@ -44,6 +44,10 @@ std::vector<Warning> explain_absences(const Report& report) {
           "no overlap ratio, there is no communication in the window", no_overlap);
   explain(warnings, report.steps, "rank and step pair", "absent_step_overlap_ratio",
           "no overlap ratio, there is no communication in the window", no_overlap);
+  explain(warnings, report.ranks, "rank", "absent_overlap_price",
+          "no price of overlap, too few computations that ran under communication are known to have run "
+          "alone as well",
+          [](const auto& row) { return row.measures.known && !row.overlap_price; });
   explain(warnings, report.collectives, "collective", "absent_bytes",
           "size not recorded; there is no bandwidth without it", [](const auto& c) { return !c.bytes; });
   explain(warnings, report.collectives, "collective", "absent_bandwidth",

@@ -106,6 +106,7 @@ Json run_to_json(const Report& report, Writer& writer) {
   run["ranks_present"] = report.ranks_present;
   run["ranks_missing"] = report.ranks_missing;
   run["steps"] = report.steps_present;
+  if (report.first_steady_step) run["first_steady_step"] = *report.first_steady_step;
   run["unmatched"] = report.unmatched;
   return run;
 }
@@ -122,6 +123,13 @@ Json rank_to_json(const RankReport& rank, Writer& writer) {
                           {"collective", rank.activities.collective},
                           {"p2p", rank.activities.p2p},
                           {"copy", rank.activities.copy}};
+  const std::optional<OverlapPrice>& price = rank.overlap_price;
+  object["compute_inflation"] = price ? optional(std::optional(price->inflation())) : Json(nullptr);
+  object["overlap_price_ns"] = price ? Json(price->price_ns()) : Json(nullptr);
+  object["overlap_price_of"] = price ? Json{{"activities", price->activities},
+                                            {"under_communication_ns", price->under_ns},
+                                            {"alone_ns", price->alone_ns}}
+                                     : Json(nullptr);
   object["dropped_events"] = rank.dropped_events;
   object["damaged"] = rank.damaged;
   object["clock"] = {{"offset_ns", rank.clock.offset_ns},
@@ -166,6 +174,16 @@ Json collective_to_json(const CollectiveReport& c, Writer& writer) {
   }
   object["ranks"] = std::move(ranks);
   return object;
+}
+
+Json wait_state_to_json(const WaitStateReport& state) {
+  return {{"state", to_string(state.state)},
+          {"operations", state.operations},
+          {"waits", state.waits},
+          {"wait_ns", state.wait_ns},
+          {"exposed_ns", optional(state.exposed_ns)},
+          {"worst_rank", state.worst_rank},
+          {"worst_rank_wait_ns", state.worst_rank_ns}};
 }
 
 Json pipeline_to_json(const PipelineReport& p, Writer& writer) {
@@ -284,6 +302,7 @@ void write_json(const Report& report, std::ostream& out) {
   writer.array("steps", report.steps, step_to_json);
   writer.array("collectives", report.collectives,
                [&](const CollectiveReport& collective) { return collective_to_json(collective, writer); });
+  writer.array("wait_states", report.wait_states, wait_state_to_json);
   writer.array("groups", report.groups,
                [&](const GroupReport& group) { return group_to_json(group, writer); });
   writer.array("pipeline", report.pipeline,

@@ -31,6 +31,46 @@ const char* to_string(Cause cause) {
   return "other";
 }
 
+const char* to_string(WaitState state) {
+  switch (state) {
+    case WaitState::at_nxn:
+      return "wait_at_nxn";
+    case WaitState::at_barrier:
+      return "wait_at_barrier";
+    case WaitState::late_broadcast:
+      return "late_broadcast";
+    case WaitState::early_reduce:
+      return "early_reduce";
+    case WaitState::late_sender:
+      return "late_sender";
+    case WaitState::late_receiver:
+      return "late_receiver";
+    case WaitState::late_partner:
+      return "late_partner";
+  }
+  return "wait_at_nxn";
+}
+
+const char* title_of(WaitState state) {
+  switch (state) {
+    case WaitState::at_nxn:
+      return "Wait at N×N";
+    case WaitState::at_barrier:
+      return "Wait at Barrier";
+    case WaitState::late_broadcast:
+      return "Late Broadcast";
+    case WaitState::early_reduce:
+      return "Early Reduce";
+    case WaitState::late_sender:
+      return "Late Sender";
+    case WaitState::late_receiver:
+      return "Late Receiver";
+    case WaitState::late_partner:
+      return "Late Partner";
+  }
+  return "Wait at N×N";
+}
+
 std::int64_t Partition::total() const {
   return std::accumulate(ns.begin(), ns.end(), std::int64_t{0});
 }

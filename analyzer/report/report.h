@@ -62,6 +62,17 @@ struct Measures {
   Partition partition;
 };
 
+// What running compute beside communication costs: the kernels of both share multiprocessors and memory. Of
+// compute that ran wholly under communication, and of which the rank did the same (name and shape) alone as
+// well.
+struct OverlapPrice {
+  std::int64_t activities = 0;  // how many
+  std::int64_t under_ns = 0;    // their time
+  std::int64_t alone_ns = 0;    // Σ of the medians of the same alone
+  double inflation() const { return static_cast<double>(under_ns) / static_cast<double>(alone_ns); }
+  std::int64_t price_ns() const { return under_ns - alone_ns; }  // negative: nothing but noise
+};
+
 struct RankReport {
   std::int32_t rank = 0;
   std::string host;
@@ -76,6 +87,8 @@ struct RankReport {
   std::int64_t begin_ns = 0;  // of the whole window
   std::int64_t end_ns = 0;
   bool damaged = false;  // device activities of some time are lost
+  std::optional<OverlapPrice> overlap_price =
+      std::nullopt;  // absent: too few activities of which it can be told
 };
 
 struct StepReport {
@@ -86,16 +99,31 @@ struct StepReport {
   Measures measures;
 };
 
+// What a rank waited for in an operation: the wait states of Scalasca.
+enum class WaitState : std::uint8_t {
+  at_nxn,          // for the last of an n-to-n operation
+  at_barrier,      // the same of one that moves nothing
+  late_broadcast,  // for the root of a broadcast or scatter
+  early_reduce,    // the root of a reduce or gather, for the last of the others
+  late_sender,     // a receiver for its sender
+  late_receiver,   // a sender for its receiver
+  late_partner,    // of a message whose direction was not recorded
+};
+inline constexpr std::size_t kWaitStateCount = 7;
+const char* to_string(WaitState state);  // "wait_at_nxn", "late_sender"
+const char* title_of(WaitState state);   // "Wait at N×N", "Late Sender"
+
 struct CollectiveRank {
   std::int32_t rank = 0;
   std::int64_t arrival_ns = 0;
   std::int64_t end_ns = 0;
   std::int64_t wait_ns = 0;
   std::int64_t transfer_ns = 0;
-  std::int64_t hidden_ns = 0;      // of the wait, under compute
-  bool hidden_known = true;        // false where the rank's file lost activities
-  std::uint32_t activity = kNone;  // index into the rank's activities (not in the JSON)
-  std::int64_t covered_ns = 0;     // of wait and transfer, under compute (not in the JSON)
+  std::int64_t hidden_ns = 0;                // of the wait, under compute
+  bool hidden_known = true;                  // false where the rank's file lost activities
+  std::uint32_t activity = kNone;            // index into the rank's activities (not in the JSON)
+  std::int64_t covered_ns = 0;               // of wait and transfer, under compute (not in the JSON)
+  WaitState wait_state = WaitState::at_nxn;  // what it waited for, if it did (in the JSON: wait_states[])
 };
 
 struct CollectiveReport {
@@ -180,6 +208,17 @@ struct GroupReport {
   std::vector<GroupOperation> operations;  // most transfer and waiting first
 };
 
+// All waits of one kind.
+struct WaitStateReport {
+  WaitState state = WaitState::at_nxn;
+  std::int64_t operations = 0;             // in which somebody waited so
+  std::int64_t waits = 0;                  // how many ranks did, in all of them
+  std::int64_t wait_ns = 0;                // Σ
+  std::optional<std::int64_t> exposed_ns;  // of that, not under compute; absent where files lost activities
+  std::int32_t worst_rank = 0;             // that waited longest so
+  std::int64_t worst_rank_ns = 0;
+};
+
 // How long one pass of a layer took.
 struct LayerPass {
   // Over the ranks that run it, of each rank's sum.
@@ -247,11 +286,13 @@ struct Report {
   std::int32_t world_size = 0;
   std::vector<std::int32_t> ranks_present, ranks_missing;
   std::vector<std::int64_t> steps_present;
+  std::optional<std::int64_t> first_steady_step;  // where warm-up was left out: the first step that was not
   std::int64_t unmatched = 0;
   std::vector<Warning> warnings;
   std::vector<RankReport> ranks;
   std::vector<StepReport> steps;              // sorted by (step, rank)
   std::vector<CollectiveReport> collectives;  // in order of first arrival
+  std::vector<WaitStateReport> wait_states;   // most waiting first; those that somebody was in
   std::vector<GroupReport> groups;            // most communication first
   std::vector<PipelineReport> pipeline;
   std::vector<LayerReport> layers;      // parts without a number first, then by number

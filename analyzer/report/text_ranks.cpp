@@ -70,6 +70,30 @@ void print_efficiency(const EfficiencyReport& efficiency, Page& page) {
             2, 2);
 }
 
+// Where some ranks' is known.
+void print_overlap_price(const Report& report, Page& page) {
+  OverlapPrice all;
+  const RankReport* dearest = nullptr;
+  std::size_t known = 0;
+  for (const RankReport& rank : report.ranks) {
+    if (!rank.overlap_price) continue;
+    ++known;
+    all.activities += rank.overlap_price->activities;
+    all.under_ns += rank.overlap_price->under_ns;
+    all.alone_ns += rank.overlap_price->alone_ns;
+    if (dearest == nullptr || rank.overlap_price->inflation() > dearest->overlap_price->inflation())
+      dearest = &rank;
+  }
+  if (known == 0) return;
+  std::string text = fmt::format(
+      "overlap's price: compute under communication takes {:.2f} times as long as alone", all.inflation());
+  if (all.price_ns() > 0) text += ": " + format_duration(all.price_ns());
+  text += fmt::format(" ({}", format_plural(all.activities, "computation"));
+  if (known > 1)
+    text += fmt::format("; most on rank {}: {:.2f}", dearest->rank, dearest->overlap_price->inflation());
+  page.wrap(Line{}.dim(text + ")"), 2, 2);
+}
+
 // Bars are at most 64 columns long, and half a column is rounded up.
 bool is_drawn(const Measures& measures, Cause cause) {
   constexpr double kLeastShare = 1.0 / 128;
@@ -167,8 +191,9 @@ void print_ranks(const Report& report, const TextOptions& options, Page& page) {
                   });
   }
   table.print(page, 2);
-  print_more(page, report.ranks.size() - rows.size(), "--ranks");
+  print_more(page, report.ranks.size() - rows.size(), "--rows");
   print_efficiency(report.efficiency, page);
+  print_overlap_price(report, page);
 }
 
 }  // namespace lockstep::analyzer

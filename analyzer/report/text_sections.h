@@ -32,7 +32,8 @@ void print_legend(const Report& report, Page& page);
 void print_ranks(const Report& report, const TextOptions& options, Page& page);
 void print_steps(const Report& report, const TextOptions& options, Page& page);
 void print_collectives(const Report& report, const TextOptions& options, Page& page);
-void print_groups(const Report& report, Page& page);  // where there are several
+void print_wait_states(const Report& report, Page& page);  // where somebody waited
+void print_groups(const Report& report, Page& page);       // where there are several
 void print_pipelines(const Report& report, Page& page);
 void print_layers(const Report& report, const TextOptions& options, Page& page);
 void print_findings(const Report& report, Page& page);

@@ -94,7 +94,7 @@ TEST(TextReport, AsciiIsAscii) {
 
 TEST(TextReport, ManyRanksAreCondensedToThoseThatSayMost) {
   const std::string text = to_text(wide_report(1000), with_width(120));
-  EXPECT_THAT(text, HasSubstr("… 990 more: --ranks all"));
+  EXPECT_THAT(text, HasSubstr("… 990 more: --rows all"));
   EXPECT_THAT(text, HasSubstr("most waited for"));
   EXPECT_THAT(text, HasSubstr("median"));
   EXPECT_THAT(text, testing::ContainsRegex("\n +5 +9.01 ms .* shortest"));
@@ -105,7 +105,7 @@ TEST(TextReport, ManyRanksAreCondensedToThoseThatSayMost) {
   EXPECT_GT(lines_of(to_text(wide_report(1000), all)).size(), 1000u);
   TextOptions one = with_width(120);
   one.ranks = 1;
-  EXPECT_THAT(to_text(wide_report(1000), one), HasSubstr("… 999 more: --ranks all"));
+  EXPECT_THAT(to_text(wide_report(1000), one), HasSubstr("… 999 more: --rows all"));
 }
 
 TEST(TextReport, LongRunsShowTheSlowestAndTheMedianFirst) {

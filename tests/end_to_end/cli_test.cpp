@@ -76,7 +76,12 @@ TEST_F(Cli, WrongUsageIsExitCodeTwoAndSaysWhatIsWrong) {
                "--steps 5:3: the first step is greater than the last");
   expect_usage({"analyze", traces_, "--steps", "abc"}, "--steps abc: give a step or a range of steps");
   expect_usage({"analyze", traces_, "--steps", ":"}, "--steps :");
-  expect_usage({"analyze", traces_, "--ranks", "many"}, "--ranks many: give a number, or all");
+  expect_usage({"analyze", traces_, "--rows", "many"}, "--rows many: give a number, or all");
+  expect_usage({"analyze", traces_, "--ranks", "all"}, "--ranks all: give ranks and ranges of ranks");
+  expect_usage({"analyze", traces_, "--ranks", "0,"}, "--ranks 0,: give ranks");
+  expect_usage({"analyze", traces_, "--ranks", "0:-3"}, "--ranks 0:-3: give ranks");
+  expect_usage({"analyze", traces_, "--ranks", "0,5:3"}, "the first rank of 5:3 is greater than the last");
+  expect_usage({"analyze", traces_, "--group", ""}, "--group: give the name of a process group");
   expect_usage({"analyze", traces_, "--collectives", "-1"}, "--collectives");
   expect_usage({"export", traces_}, "--format");
   expect_usage({"export", traces_, "--format", "pdf"}, "pdf");
@@ -197,6 +202,22 @@ TEST_F(Cli, StepsAreSelected) {
   const Outcome none = lockstep({"analyze", traces_, "--steps", "8:"});
   EXPECT_EQ(none.exit_code, 1);
   EXPECT_THAT(none.standard_error, HasSubstr("7"));
+}
+
+TEST_F(Cli, RanksAndGroupsAreSelected) {
+  const Outcome one = lockstep({"analyze", traces_, "--ranks", "1", "--json", "-"});
+  EXPECT_EQ(one.exit_code, 0) << one.standard_error;
+  const json report = json::parse(one.standard_output);
+  ASSERT_EQ(report.at("ranks").size(), 1U);
+  EXPECT_EQ(report.at("ranks").at(0).at("rank"), 1);
+  EXPECT_EQ(report.at("run").at("ranks_present").size(), 2U) << "what there is stays said";
+  EXPECT_THAT(lockstep({"analyze", traces_, "--ranks", "0-1"}).standard_output, HasSubstr("ranks 0-1 only"));
+  const Outcome none = lockstep({"analyze", traces_, "--ranks", "0,77"});
+  EXPECT_EQ(none.exit_code, 1);
+  EXPECT_THAT(none.standard_error, HasSubstr("rank 77: it has no trace; 2 ranks have, from 0 to 1"));
+  const Outcome group = lockstep({"analyze", traces_, "--group", "nobody's"});
+  EXPECT_EQ(group.exit_code, 1);
+  EXPECT_THAT(group.standard_error, HasSubstr("group \"nobody's\": "));
 }
 
 TEST_F(Cli, ExportsEveryFormatAndOverwritesOnlyByForce) {

@@ -44,6 +44,12 @@ error_code read_device_argument(const char* key, ondemand::value& value, DeviceA
     case 's':
       if (is(key, "stream")) set(out.stream, value);
       break;
+    case 'g':
+      if (is(key, "grid")) return set_list(out.grid, value);
+      break;
+    case 'b':
+      if (is(key, "block")) return set_list(out.block, value);
+      break;
     case 'd':
       if (is(key, "device"))
         set(out.device, value);

@@ -18,6 +18,7 @@ struct DeviceArguments {
       group_description;
   std::string_view group_ranks;  // "[0, 1, …]", as text or as an array
   std::string_view rank, source_rank, destination_rank, sequence;
+  std::string_view grid, block;  // "[1, 2, 3]"
 };
 
 struct EventFields {

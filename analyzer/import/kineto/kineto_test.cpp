@@ -48,6 +48,24 @@ TEST(Kineto, JoinsLaunchesAndSteps) {
   EXPECT_THAT(import.warnings, IsEmpty());
 }
 
+TEST(Kineto, TellsKernelsOfOneNameByTheirSize) {
+  const auto sized = [](const char* time, const char* sizes) {
+    return event("kernel", "gemm", time, "5", 7, fmt::format("\"stream\": 7{}", sizes));
+  };
+  const RankImport import = import_text(document(
+      {sized("10", R"(, "grid": [1, 2, 3], "block": [256, 1, 1])"),
+       sized("20", R"(, "block": "[256, 1, 1]", "grid": "[1, 2, 3]")"),  // as text, and the other way round
+       sized("30", R"(, "grid": [1, 23], "block": [256, 1, 1])"),
+       sized("40", R"(, "grid": [1, 2, 3], "block": [128, 1, 1])"), sized("50", "")}));
+  const std::vector<Activity>& kernels = import.trace.activities;
+  ASSERT_EQ(kernels.size(), 5u);
+  EXPECT_NE(kernels[0].shape, 0u);
+  EXPECT_EQ(kernels[1].shape, kernels[0].shape);
+  EXPECT_NE(kernels[2].shape, kernels[0].shape);
+  EXPECT_NE(kernels[3].shape, kernels[0].shape);
+  EXPECT_EQ(kernels[4].shape, 0u) << "not known";
+}
+
 TEST(Kineto, GivesEachActivityItsClass) {
   const RankImport import = import_text(document({
       kernel("gemm", "1", "1", 1),

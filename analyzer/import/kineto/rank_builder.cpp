@@ -8,6 +8,7 @@
 #include "analyzer/import/kineto/decimal_time.h"
 #include "analyzer/import/kineto/json_text.h"
 #include "analyzer/import/rank/names.h"
+#include "analyzer/import/rank/shape.h"
 
 namespace lockstep::analyzer::kineto {
 namespace {
@@ -15,6 +16,24 @@ namespace {
 std::int32_t as_rank(std::string_view text) {
   const std::optional<std::int64_t> number = whole_number(text);
   return number && *number >= 0 && *number < INT32_MAX ? static_cast<std::int32_t>(*number) : kNoRank;
+}
+
+// The sizes of a kernel's grid and its blocks, as one number.
+std::uint32_t shape_of(const DeviceArguments& arguments) {
+  if (arguments.grid.empty()) return 0;
+  Shape shape;
+  for (const std::string_view list : {arguments.grid, arguments.block}) {
+    std::int64_t number = -1;
+    for (const char character : list) {
+      if (character >= '0' && character <= '9') {
+        number = (number < 0 ? 0 : number % (std::int64_t{1} << 32)) * 10 + (character - '0');
+      } else if (number >= 0) {
+        shape.add(number);
+        number = -1;
+      }
+    }
+  }
+  return shape.number();
 }
 
 }  // namespace
@@ -110,6 +129,7 @@ void RankBuilder::device_event(const EventFields& fields, const Times& times) {
   activity.end = times.end;
   activity.name = name.id;
   activity.lane = device_lane(fields);
+  activity.shape = shape_of(fields.arguments);
   // Until the join, launch_begin holds the correlation id.
   activity.launch_begin = whole_number(fields.arguments.correlation).value_or(kUnknownTime);
   if (fields.kind == Category::sync) {

@@ -5,6 +5,7 @@
 #include <array>
 
 #include "analyzer/import/nsys/tables.h"
+#include "analyzer/import/rank/shape.h"
 
 namespace lockstep::analyzer::nsys {
 namespace {
@@ -64,7 +65,10 @@ const KnownName& known_name(DeviceOfProcess& device, std::int64_t id, const Repo
 }
 
 void read_kernels(Database& database, Report& report) {
-  Rows rows(database, "CUPTI_ACTIVITY_KIND_KERNEL", columns_with({"demangledName", "shortName"}));
+  Rows rows(
+      database, "CUPTI_ACTIVITY_KIND_KERNEL",
+      columns_with({"demangledName", "shortName", "gridX", "gridY", "gridZ", "blockX", "blockY", "blockZ"}));
+  constexpr std::size_t kGrid = kOfTable + 2, kSizes = 6;
   while (rows.next()) {
     DeviceOfProcess& device = device_of(rows, report);
     std::optional<Activity> activity = read_activity(rows, device, report);
@@ -72,6 +76,11 @@ void read_kernels(Database& database, Report& report) {
     const std::size_t column = rows.is_null(kOfTable) ? kOfTable + 1 : kOfTable;
     const KnownName& name = known_name(device, rows.integer(column), report);
     activity->name = name.id;
+    if (!rows.is_null(kGrid)) {
+      Shape shape;
+      for (std::size_t size = 0; size < kSizes; ++size) shape.add(rows.integer(kGrid + size));
+      activity->shape = shape.number();
+    }
     ++device.kernels;
     ++device.activities;
     RankTrace& trace = device.import.trace;

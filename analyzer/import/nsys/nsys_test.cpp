@@ -184,6 +184,28 @@ TEST_F(Nsys, OlderReportsLackColumnsAndTables) {
   EXPECT_THAT(ranks[0].warnings[0].message, HasSubstr("2 events were dropped"));
 }
 
+TEST_F(Nsys, TellsKernelsOfOneNameByTheirSize) {
+  {
+    ReportFile report(path_);
+    report.run(
+        "CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (start INTEGER, end INTEGER, deviceId INTEGER, streamId "
+        "INTEGER, "
+        "shortName INTEGER, gridX INTEGER, gridY INTEGER, gridZ INTEGER, blockX INTEGER, blockY INTEGER, "
+        "blockZ "
+        "INTEGER);"
+        "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (10, 20, 0, 7, 1, 4, 1, 1, 256, 1, 1), "
+        "(30, 35, 0, 7, 1, 4, 1, 1, 256, 1, 1), (40, 45, 0, 7, 1, 8, 1, 1, 256, 1, 1)");
+    report.string("gemm");
+  }
+  const std::vector<RankImport> ranks = read(path_);
+  ASSERT_THAT(ranks, SizeIs(1));
+  const std::vector<Activity>& kernels = ranks[0].trace.activities;
+  ASSERT_THAT(kernels, SizeIs(3));
+  EXPECT_NE(kernels[0].shape, 0u);
+  EXPECT_EQ(kernels[1].shape, kernels[0].shape);
+  EXPECT_NE(kernels[2].shape, kernels[0].shape);
+}
+
 TEST_F(Nsys, ErrorsSayWhatToDo) {
   { ReportFile report(path_); }
   EXPECT_THAT(error_of(path_),

@@ -1,0 +1,84 @@
+#include "analyzer/metrics/wait_states.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+
+#include "analyzer/intervals/time_math.h"
+
+namespace lockstep::analyzer {
+namespace {
+
+struct Sum {
+  WaitStateReport row;
+  std::int64_t exposed_ns = 0;
+  bool exposed_known = true;
+  std::map<std::int32_t, std::int64_t> of_rank;
+
+  void add(const CollectiveRank& rank) {
+    ++row.waits;
+    row.wait_ns = saturating_add(row.wait_ns, rank.wait_ns);
+    exposed_ns = saturating_add(exposed_ns, rank.wait_ns - rank.hidden_ns);
+    exposed_known = exposed_known && rank.hidden_known;
+    std::int64_t& own = of_rank[rank.rank];
+    own = saturating_add(own, rank.wait_ns);
+  }
+
+  WaitStateReport finish() {
+    if (exposed_known) row.exposed_ns = exposed_ns;
+    const auto worst = std::max_element(of_rank.begin(), of_rank.end(),
+                                        [](const auto& a, const auto& b) { return a.second < b.second; });
+    row.worst_rank = worst->first;
+    row.worst_rank_ns = worst->second;
+    return row;
+  }
+};
+
+}  // namespace
+
+WaitState wait_state_of(Operation of_record, bool point_to_point, bool root_unknown) {
+  if (root_unknown) return WaitState::at_nxn;
+  switch (of_record) {
+    case Operation::barrier:
+      return WaitState::at_barrier;
+    case Operation::broadcast:
+    case Operation::scatter:
+      return WaitState::late_broadcast;
+    case Operation::reduce:
+    case Operation::gather:
+      return WaitState::early_reduce;
+    case Operation::send:
+      return WaitState::late_receiver;
+    case Operation::recv:
+      return WaitState::late_sender;
+    default:
+      return point_to_point ? WaitState::late_partner : WaitState::at_nxn;
+  }
+}
+
+std::vector<WaitStateReport> summarise_wait_states(const Report& report,
+                                                   const std::function<bool(std::int32_t)>& counts) {
+  std::array<Sum, kWaitStateCount> sums;
+  for (const CollectiveReport& collective : report.collectives) {
+    if (!collective.waits_known()) continue;
+    std::array<bool, kWaitStateCount> seen{};
+    for (const CollectiveRank& rank : collective.ranks) {
+      if (rank.wait_ns == 0 || !counts(rank.rank)) continue;
+      const auto state = static_cast<std::size_t>(rank.wait_state);
+      sums[state].add(rank);
+      if (!seen[state]) ++sums[state].row.operations;
+      seen[state] = true;
+    }
+  }
+  std::vector<WaitStateReport> rows;
+  for (std::size_t state = 0; state < kWaitStateCount; ++state) {
+    if (sums[state].row.waits == 0) continue;
+    sums[state].row.state = static_cast<WaitState>(state);
+    rows.push_back(sums[state].finish());
+  }
+  std::stable_sort(rows.begin(), rows.end(),
+                   [](const WaitStateReport& a, const WaitStateReport& b) { return a.wait_ns > b.wait_ns; });
+  return rows;
+}
+
+}  // namespace lockstep::analyzer

@@ -1,0 +1,33 @@
+// The table of wait states.
+#include <fmt/format.h>
+
+#include "analyzer/report/quantity.h"
+#include "analyzer/report/text_sections.h"
+#include "analyzer/report/unicode.h"
+
+namespace lockstep::analyzer {
+
+void print_wait_states(const Report& report, Page& page) {
+  if (report.wait_states.empty()) return;
+  const bool ascii = page.options().ascii;
+  print_heading(page, "wait states", "who waited for what, by Scalasca's names; times are sums over ranks");
+  Table table({{"state", false, 0},
+               {"operations", true, 3},
+               {"waits", true, 4},
+               {"waited", true, 0},
+               {"not hidden", true, 2},
+               {"longest on", false, 1}});
+  for (const WaitStateReport& state : report.wait_states) {
+    std::string title = title_of(state.state);
+    if (const std::size_t sign = title.find("×"); ascii && sign != std::string::npos)
+      title.replace(sign, std::string("×").size(), "x");
+    table.add_row(
+        {Line{}.text(title), Line{}.text(format_count(state.operations)),
+         Line{}.text(format_count(state.waits)), duration_cell(state.wait_ns),
+         duration_cell(state.exposed_ns),
+         Line{}.text(fmt::format("rank {}: {}", state.worst_rank, format_duration(state.worst_rank_ns)))});
+  }
+  table.print(page, 2);
+}
+
+}  // namespace lockstep::analyzer
