@@ -1,7 +1,8 @@
 """How long `lockstep analyze` takes for the overlap of a job's ranks, and how much memory, beside HolisticTraceAnalysis.
 
 Both read the same Kineto files, one after the other, from the page cache; memory is the most that all processes of
-each held at once, looked at fifty times a second. The overlap ratios that both find are compared rank by rank.
+each held at once, looked at fifty times a second. The overlap ratios that both find are compared rank by rank, with
+HolisticTraceAnalysis' rounding to whole microseconds off (it makes gaps between kernels).
 
     compare_hta.py BUILD [--ranks 8] [--megabytes 200] [--rounds 3]
 
@@ -58,10 +59,10 @@ def resident(processes):
     return total
 
 
-def measure(command):
+def measure(command, environment=None):
     """Its output, seconds, and the most bytes that its processes held at once."""
     begin = time.monotonic()
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment)
     most, over = 0, threading.Event()
 
     def watch():
@@ -98,7 +99,8 @@ def main():
         report = json.loads(ours[0][0])
         seconds, memory = sorted(run[1] for run in ours)[len(ours) // 2], max(run[2] for run in ours)
         print(f"lockstep analyze: {seconds:.2f} s, {memory / 1e6:.0f} MB", flush=True)
-        output, their_seconds, their_memory = measure([sys.executable, "-c", HTA, folder, *files])
+        output, their_seconds, their_memory = measure([sys.executable, "-c", HTA, folder, *files],
+                                                        {**os.environ, "HTA_DISABLE_NS_ROUNDING": "1"})
     theirs = {int(rank): ratio for rank, ratio in json.loads(output.splitlines()[-1]).items()}
     print(f"HolisticTraceAnalysis: {their_seconds:.2f} s, {their_memory / 1e6:.0f} MB")
     print(f"{their_seconds / seconds:.0f} times as fast, {memory / their_memory:.3f} of the memory")
