@@ -21,6 +21,7 @@
 #include "analyzer/metrics/overlap_price.h"
 #include "analyzer/metrics/pipeline_bubble.h"
 #include "analyzer/metrics/pipeline_regions.h"
+#include "analyzer/metrics/theory.h"
 #include "analyzer/metrics/wait_states.h"
 #include "analyzer/metrics/windows.h"
 #include "analyzer/model/check_job.h"
@@ -139,6 +140,7 @@ class Analyzer {
     report().pipeline = measure_pipelines(job_, matching, analysis_.waits, pipelines, selected);
     report().layers = summarise_layers(job_, selected);
     report().counters = summarise_counters(job_, selected);
+    report().theory = compare_with_theory(job_, report());
     analysis_.collective_of = std::move(list.collective_of);
     find_unknown_waits(matching);
     report().unmatched = matching.unmatched;

@@ -130,10 +130,9 @@ Result<analyzer::Restriction> parse_restriction(const CLI::App& app, const Argum
   if (app.count("--group") > 0 && arguments.group.empty())
     return Error{"--group: give the name of a process group"};
   if (app.count("--ranks") == 0) return restriction;
-  const Result<std::vector<RankInterval>> ranks = parse_rank_list("--ranks", arguments.ranks);
+  Result<std::vector<analyzer::RankRange>> ranks = parse_rank_list("--ranks", arguments.ranks);
   if (!ranks.ok()) return ranks.error();
-  for (const RankInterval& interval : ranks.value())
-    restriction.ranks.push_back({interval.first, interval.last});
+  restriction.ranks = std::move(ranks).value();
   return restriction;
 }
 

@@ -95,22 +95,22 @@ Result<StepRange> parse_step_range(const std::string& text) {
   return range;
 }
 
-Result<std::vector<RankInterval>> parse_rank_list(const std::string& flag, const std::string& text) {
+Result<std::vector<analyzer::RankRange>> parse_rank_list(const std::string& flag, const std::string& text) {
   const Error wrong{fmt::format("{} {}: give ranks and ranges of ranks, as in 3, 0,4 or 0:3,8", flag, text)};
-  std::vector<RankInterval> ranks;
+  std::vector<analyzer::RankRange> ranks;
   for (std::size_t begin = 0; begin <= text.size();) {
     const std::size_t end = std::min(text.find(',', begin), text.size());
     const std::string_view part = std::string_view(text).substr(begin, end - begin);
     const std::size_t between = part.find_first_of(":-");
-    RankInterval interval;
-    if (!parse_number(part.substr(0, between), interval.first)) return wrong;
-    interval.last = interval.first;
-    if (between != std::string_view::npos && !parse_number(part.substr(between + 1), interval.last))
+    analyzer::RankRange range;
+    if (!parse_number(part.substr(0, between), range.first)) return wrong;
+    range.last = range.first;
+    if (between != std::string_view::npos && !parse_number(part.substr(between + 1), range.last))
       return wrong;
-    if (interval.first < 0 || interval.last < 0) return wrong;
-    if (interval.first > interval.last)
+    if (range.first < 0 || range.last < 0) return wrong;
+    if (range.first > range.last)
       return Error{fmt::format("{} {}: the first rank of {} is greater than the last", flag, text, part)};
-    ranks.push_back(interval);
+    ranks.push_back(range);
     begin = end + 1;
   }
   return ranks;

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "analyzer/restrict_report.h"
 #include "trace/result.h"
 
 namespace lockstep::cli {
@@ -29,10 +30,7 @@ struct StepRange {
 Result<StepRange> parse_step_range(const std::string& text);
 
 // "3", "0,4:7" and "0-3": ranks and ranges of them, both ends included. `flag` is for the message.
-struct RankInterval {
-  std::int32_t first = 0, last = 0;
-};
-Result<std::vector<RankInterval>> parse_rank_list(const std::string& flag, const std::string& text);
+Result<std::vector<analyzer::RankRange>> parse_rank_list(const std::string& flag, const std::string& text);
 
 // A number of table rows, or "all".
 Result<std::size_t> parse_rows(const std::string& flag, const std::string& text);

@@ -30,8 +30,7 @@ std::int64_t coverable_transfer(const Report& report) {
   for (const RankReport& rank : report.ranks) {
     const Measures& measures = rank.measures;
     if (!measures.known) continue;
-    const std::int64_t compute_alone = measures.compute_ns - measures.overlap_ns;
-    sum = saturating_add(sum, std::min(measures.partition[Cause::transfer], compute_alone));
+    sum = saturating_add(sum, std::min(measures.partition[Cause::transfer], measures.compute_alone_ns()));
   }
   return sum;
 }

@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 
 #include "analyzer/diagnose/finding_rules.h"
+#include "analyzer/diagnose/links.h"
 #include "analyzer/diagnose/sharded_steps.h"
 #include "analyzer/intervals/median.h"
 #include "analyzer/intervals/time_math.h"
@@ -21,15 +23,6 @@ constexpr std::int64_t kLargeMessage = 1 << 20;  // below that the start counts,
 constexpr std::size_t kLeastOperations = 8;      // for a median to mean something
 constexpr double kDetour = 0.5;
 
-using HostOfRank = std::map<std::int32_t, std::string>;
-
-HostOfRank hosts_of(const Report& report) {
-  HostOfRank hosts;
-  for (const RankReport& rank : report.ranks)
-    if (!rank.host.empty()) hosts.emplace(rank.rank, rank.host);
-  return hosts;
-}
-
 // Of an operation's ranks that left a trace; empty where one's host is not known.
 std::set<std::string> hosts_of(const CollectiveReport& collective, const HostOfRank& hosts) {
   std::set<std::string> met;
@@ -41,59 +34,58 @@ std::set<std::string> hosts_of(const CollectiveReport& collective, const HostOfR
   return met;
 }
 
+// Transfer of one group's operations, or of several, that meet ranks on several hosts.
+struct AcrossHosts {
+  std::int64_t count = 0, transfer_ns = 0, exposed_ns = 0;
+  std::set<std::string> hosts;
+};
+
+void add_transfer(const CollectiveReport& collective, std::int64_t& transfer_ns, std::int64_t& exposed_ns) {
+  for (const CollectiveRank& rank : collective.ranks) {
+    transfer_ns = saturating_add(transfer_ns, rank.transfer_ns);
+    exposed_ns = saturating_add(exposed_ns, rank.exposed_transfer_ns());
+  }
+}
+
 void find_tensor_parallel_across_hosts(const FindingContext& context, const HostOfRank& hosts,
                                        std::vector<Finding>& findings) {
-  struct Sum {
-    std::int64_t count = 0, transfer_ns = 0, exposed_ns = 0;
-    std::set<std::string> hosts;
-  };
-  std::map<std::pair<std::string, std::vector<std::int32_t>>, Sum> groups;
-  std::map<std::pair<std::string, std::vector<std::int32_t>>, bool> tensor_parallel;
+  std::map<std::pair<std::string, std::vector<std::int32_t>>, std::optional<AcrossHosts>> groups;
+  AcrossHosts all;
   for (const CollectiveReport& collective : context.report.collectives) {
-    const std::pair key(collective.group_name, collective.group_ranks);
-    const auto [known, fresh] = tensor_parallel.try_emplace(key, false);
-    if (fresh)
-      known->second =
-          is_tensor_parallel(key.first, description_of(context.diagnosis.job, key.first, key.second));
-    if (!known->second) continue;
     const std::set<std::string> met = hosts_of(collective, hosts);
     if (met.size() < 2) continue;
-    Sum& sum = groups[key];
-    ++sum.count;
-    sum.hosts.insert(met.begin(), met.end());
-    for (const CollectiveRank& rank : collective.ranks) {
-      sum.transfer_ns = saturating_add(sum.transfer_ns, rank.transfer_ns);
-      sum.exposed_ns =
-          saturating_add(sum.exposed_ns, std::max<std::int64_t>(0, rank.transfer_ns - rank.covered_ns));
-    }
+    const auto [known, fresh] = groups.try_emplace({collective.group_name, collective.group_ranks});
+    const auto& [name, ranks] = known->first;
+    std::optional<AcrossHosts>& group = known->second;
+    if (fresh && is_tensor_parallel(name, description_of(context.diagnosis.job, name, ranks)))
+      group.emplace();
+    if (!group) continue;
+    ++group->count;
+    group->hosts.insert(met.begin(), met.end());
+    add_transfer(collective, group->transfer_ns, group->exposed_ns);
+    ++all.count;
+    add_transfer(collective, all.transfer_ns, all.exposed_ns);
   }
-  Sum all;
-  std::size_t across = 0;
-  const std::pair<const std::pair<std::string, std::vector<std::int32_t>>, Sum>* longest = nullptr;
-  for (const auto& group : groups) {
-    ++across;
-    all.count += group.second.count;
-    all.transfer_ns = saturating_add(all.transfer_ns, group.second.transfer_ns);
-    all.exposed_ns = saturating_add(all.exposed_ns, group.second.exposed_ns);
-    if (longest == nullptr || group.second.exposed_ns > longest->second.exposed_ns) longest = &group;
-  }
-  if (longest == nullptr || !context.is_worth(all.exposed_ns, kTensorPermille)) return;
+  std::erase_if(groups, [](const auto& group) { return !group.second; });
+  if (groups.empty() || !context.is_worth(all.exposed_ns, kTensorPermille)) return;
+  const auto& [longest, sum] = *std::max_element(
+      groups.begin(), groups.end(),
+      [](const auto& a, const auto& b) { return a.second->exposed_ns < b.second->exposed_ns; });
   Finding finding;
   finding.code = "tensor_parallel_across_hosts";
   finding.title = "tensor parallelism crosses the links between hosts";
   finding.evidence = {
-      fmt::format("{} of tensor parallelism span hosts; \"{}\" (ranks {}, …) is on {} of them",
-                  format_plural(static_cast<std::int64_t>(across), "group"), longest->first.first,
-                  longest->first.second.empty() ? -1 : longest->first.second.front(),
-                  longest->second.hosts.size()),
+      fmt::format("{} of tensor parallelism span hosts; \"{}\" of {} loses most and is on {} of them",
+                  format_plural(static_cast<std::int64_t>(groups.size()), "group"), longest.first,
+                  format_plural(static_cast<std::int64_t>(longest.second.size()), "rank"), sum->hosts.size()),
       fmt::format("{} in them: {} of {} of transfer is exposed", format_plural(all.count, "operation"),
                   format_duration(all.exposed_ns), format_duration(all.transfer_ns))};
   finding.remedy =
       "keep tensor parallelism within a host, where NVLink is: Megatron's --tensor-model-parallel-size at "
-      "most the GPUs of a "
-      "node, with the order tp-cp-ep-dp-pp; a DeviceMesh whose last dimension is tensor parallel; then "
-      "pipeline or data "
-      "parallelism across hosts";
+      "most "
+      "the GPUs of a node, with the order tp-cp-ep-dp-pp; a DeviceMesh whose last dimension is tensor "
+      "parallel; "
+      "then pipeline or data parallelism across hosts";
   finding.lost_ns = all.exposed_ns;
   findings.push_back(std::move(finding));
 }
@@ -116,11 +108,7 @@ void find_slow_messages(const FindingContext& context, const HostOfRank& hosts,
       continue;
     }
     within.messages.push_back(*collective.busbw_wire_gbps);
-    for (const CollectiveRank& rank : collective.ranks) {
-      within.message_transfer_ns = saturating_add(within.message_transfer_ns, rank.transfer_ns);
-      within.message_exposed_ns = saturating_add(
-          within.message_exposed_ns, std::max<std::int64_t>(0, rank.transfer_ns - rank.covered_ns));
-    }
+    add_transfer(collective, within.message_transfer_ns, within.message_exposed_ns);
   }
   if (within.messages.size() < kLeastOperations || within.collectives.size() < kLeastOperations) return;
   const double messages = lower_median(within.messages), collectives = lower_median(within.collectives);
@@ -142,10 +130,10 @@ void find_slow_messages(const FindingContext& context, const HostOfRank& hosts,
                   format_duration(within.message_transfer_ns))};
   finding.remedy =
       "NCCL_DEBUG=INFO names each channel's way: `via SHM` or `NET` within a host is a detour through its "
-      "memory. "
-      "NCCL_P2P_LEVEL=SYS, NCCL_P2P_USE_CUDA_MEMCPY unset, IOMMU and ACS off; NCCL_P2P_READ_ENABLE=0 where "
-      "writing is "
-      "faster; `nvidia-smi topo -m` shows which GPUs have NVLink: neighbouring stages belong on such pairs";
+      "memory. NCCL_P2P_LEVEL=SYS, NCCL_P2P_USE_CUDA_MEMCPY unset, IOMMU and ACS off; NCCL_P2P_READ_ENABLE=0 "
+      "where writing is faster; `nvidia-smi topo -m` shows which GPUs have NVLink: neighbouring stages "
+      "belong "
+      "on such pairs";
   finding.lost_ns = lost;
   findings.push_back(std::move(finding));
 }

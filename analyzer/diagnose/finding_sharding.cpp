@@ -40,7 +40,7 @@ std::string coverage(const Gathering& gathering) {
 std::int64_t free_compute(const Report& report) {
   std::int64_t sum = 0;
   for (const RankReport& rank : report.ranks)
-    if (rank.measures.known) sum = saturating_add(sum, rank.measures.compute_ns - rank.measures.overlap_ns);
+    if (rank.measures.known) sum = saturating_add(sum, rank.measures.compute_alone_ns());
   return sum;
 }
 
@@ -59,26 +59,22 @@ void find_late_gathers(const FindingContext& context, const Gathering& gathering
   if (gathering.all_ns == 0 || !context.is_worth(lost, kGatherPermille)) return;
   const double covered = static_cast<double>(gathering.covered_ns) / static_cast<double>(gathering.all_ns);
   if (covered >= kMostlyCovered) return;
-  if (covered < kHardlyCovered) {
-    Finding finding = finding_of(gathering, "prefetch_off",
-                                 "parameters are gathered only when a layer waits for them", lost);
-    finding.remedy =
-        "FSDP(backward_prefetch=BackwardPrefetch.BACKWARD_PRE, forward_prefetch=True); FSDP2: "
-        "set_modules_to_forward_prefetch and set_modules_to_backward_prefetch; DeepSpeed stage 3: "
-        "overlap_comm = true and "
-        "stage3_prefetch_bucket_size above 0; Megatron: --overlap-param-gather";
-    findings.push_back(std::move(finding));
-    return;
-  }
+  const bool none = covered < kHardlyCovered;
   Finding finding =
-      finding_of(gathering, "prefetch_shallow",
-                 "parameters are gathered ahead, but not far enough: compute waits for them", lost);
+      none ? finding_of(gathering, "prefetch_off", "parameters are gathered only when a layer waits for them",
+                        lost)
+           : finding_of(gathering, "prefetch_shallow",
+                        "parameters are gathered ahead, but not far enough: compute waits for them", lost);
   finding.remedy =
-      "gather further ahead: FSDP(forward_prefetch=True), FSDP2's set_modules_to_forward_prefetch with two "
-      "layers, "
-      "DeepSpeed's stage3_prefetch_bucket_size and stage3_max_live_parameters twice as large; where the link "
-      "is full all "
-      "the time, gather less: HYBRID_SHARD, zero_hpz_partition_size, a larger microbatch";
+      none ? "FSDP(backward_prefetch=BackwardPrefetch.BACKWARD_PRE, forward_prefetch=True); FSDP2: "
+             "set_modules_to_forward_prefetch and set_modules_to_backward_prefetch; DeepSpeed stage "
+             "3: overlap_comm = true and stage3_prefetch_bucket_size above 0; Megatron: "
+             "--overlap-param-gather"
+           : "gather further ahead: FSDP(forward_prefetch=True), FSDP2's "
+             "set_modules_to_forward_prefetch with two layers, DeepSpeed's "
+             "stage3_prefetch_bucket_size and stage3_max_live_parameters twice as large; where the "
+             "link is full all the time, gather less: HYBRID_SHARD, zero_hpz_partition_size, a "
+             "larger microbatch";
   findings.push_back(std::move(finding));
 }
 
@@ -99,8 +95,7 @@ void find_throttled_gathers(const FindingContext& context, const Gathering& gath
       format_count(gathering.held_back), format_plural(gathering.all_gathers, "all_gather")));
   finding.remedy =
       "where memory allows: FSDP(limit_all_gathers=False), DeepSpeed's stage3_max_live_parameters larger; "
-      "else smaller "
-      "FSDP units, so that two of them take less";
+      "else smaller FSDP units, so that two of them take less";
   findings.push_back(std::move(finding));
 }
 
@@ -121,9 +116,8 @@ void find_needless_gathers(const FindingContext& context, const Gathering& gathe
       format_count(parameters), kBytesPerParameter, format_bytes(needed)));
   finding.remedy =
       "FSDP(sharding_strategy=SHARD_GRAD_OP or NO_SHARD), FSDP2: fully_shard(reshard_after_forward=False); "
-      "DeepSpeed: "
-      "stage 2 or 1, or a stage3_param_persistence_threshold above the layers' sizes; `lockstep train --mode "
-      "ddp`";
+      "DeepSpeed: stage 2 or 1, or a stage3_param_persistence_threshold above the layers' sizes; `lockstep "
+      "train --mode ddp`";
   findings.push_back(std::move(finding));
 }
 
@@ -149,8 +143,7 @@ void find_sharding_losses(const FindingContext& context, std::vector<Finding>& f
                                   format_duration(last->exposed_ns), format_duration(last->transfer_ns))};
   finding.remedy =
       "make the last one small: FSDP units of a layer each, the embedding in one of its own; DeepSpeed: a "
-      "smaller "
-      "reduce_bucket_size; gradients in bfloat16 (MixedPrecision(reduce_dtype=torch.bfloat16), "
+      "smaller reduce_bucket_size; gradients in bfloat16 (MixedPrecision(reduce_dtype=torch.bfloat16), "
       "communication_data_type)";
   finding.lost_ns = last->exposed_ns;
   findings.push_back(std::move(finding));

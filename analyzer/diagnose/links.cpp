@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <map>
 #include <set>
 
 #include "analyzer/intervals/median.h"
@@ -13,11 +12,15 @@
 
 namespace lockstep::analyzer {
 
+HostOfRank hosts_of(const Report& report) {
+  HostOfRank hosts;
+  for (const RankReport& rank : report.ranks)
+    if (!rank.host.empty()) hosts.emplace(rank.rank, rank.host);
+  return hosts;
+}
+
 TransferBetweenHosts transfer_between_hosts(const Report& report) {
-  std::map<std::int32_t, std::string> host_of;
-  for (const RankReport& rank : report.ranks) {
-    if (!rank.host.empty()) host_of.emplace(rank.rank, rank.host);
-  }
+  const HostOfRank host_of = hosts_of(report);
   TransferBetweenHosts sum;
   std::set<std::string> hosts;
   std::vector<double> busbw;

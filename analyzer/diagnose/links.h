@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -9,6 +10,10 @@
 #include "analyzer/report/report.h"
 
 namespace lockstep::analyzer {
+
+// By rank; ranks whose host is not known are not in it.
+using HostOfRank = std::map<std::int32_t, std::string>;
+HostOfRank hosts_of(const Report& report);
 
 struct TransferBetweenHosts {
   std::vector<std::string> hosts;    // of these operations' ranks, sorted

@@ -24,10 +24,6 @@ constexpr Nanoseconds kRightBefore = 100'000;
 
 using GroupKey = std::pair<std::string, std::vector<std::int32_t>>;
 
-std::int64_t exposed_transfer(const CollectiveRank& rank) {
-  return std::max<std::int64_t>(0, rank.transfer_ns - rank.covered_ns);
-}
-
 // When a rank's host launched, and when something on its device ended.
 class Host {
  public:
@@ -111,7 +107,7 @@ void add_launches(const Job& job, const std::vector<const CollectiveReport*>& ga
       const std::int64_t silent = host.held_back_before(activity.launch_begin);
       if (silent == 0) continue;
       ++result.held_back;
-      result.held_back_ns = saturating_add(result.held_back_ns, std::min(silent, exposed_transfer(rank)));
+      result.held_back_ns = saturating_add(result.held_back_ns, std::min(silent, rank.exposed_transfer_ns()));
     }
   }
 }
@@ -178,7 +174,7 @@ std::optional<Gathering> look_at_gathering(const Diagnosis& diagnosis, const Rep
       result.all_ns = saturating_add(result.all_ns, rank.end_ns - rank.arrival_ns);
       result.covered_ns = saturating_add(result.covered_ns, rank.covered_ns);
       result.transfer_ns = saturating_add(result.transfer_ns, rank.transfer_ns);
-      result.exposed_ns = saturating_add(result.exposed_ns, exposed_transfer(rank));
+      result.exposed_ns = saturating_add(result.exposed_ns, rank.exposed_transfer_ns());
     }
   }
   std::vector<std::int64_t> counts, sizes;
@@ -215,7 +211,7 @@ std::optional<LastScatters> look_at_last_scatters(const Report& report) {
     ++result.count;
     counts.push_back(one.count);
     result.transfer_ns = saturating_add(result.transfer_ns, one.rank->transfer_ns);
-    result.exposed_ns = saturating_add(result.exposed_ns, exposed_transfer(*one.rank));
+    result.exposed_ns = saturating_add(result.exposed_ns, one.rank->exposed_transfer_ns());
   }
   result.per_step = lower_median(std::move(counts));
   return result;

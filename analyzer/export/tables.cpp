@@ -12,7 +12,7 @@ const std::vector<TableDefinition>& table_definitions() {
       make_collectives_table(), make_collective_ranks_table(), make_host_ranges_table(),
       make_blame_table(),       make_findings_table(),         make_groups_table(),
       make_pipelines_table(),   make_pipeline_stages_table(),  make_layers_table(),
-      make_counters_table(),    make_wait_states_table(),
+      make_counters_table(),    make_wait_states_table(),      make_theory_table(),
   };
   return kTables;
 }

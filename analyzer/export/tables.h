@@ -63,6 +63,7 @@ TableDefinition make_activities_table();
 TableDefinition make_communications_table();
 TableDefinition make_host_ranges_table();
 TableDefinition make_wait_states_table();
+TableDefinition make_theory_table();
 TableDefinition make_groups_table();
 TableDefinition make_pipelines_table();
 TableDefinition make_pipeline_stages_table();

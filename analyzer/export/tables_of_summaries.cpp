@@ -73,6 +73,27 @@ TableDefinition make_wait_states_table() {
           }};
 }
 
+TableDefinition make_theory_table() {
+  return {"theory",
+          {{"quantity", text},
+           {"scope", text},
+           {"unit", text},
+           {"measured", real},
+           {"theory", real},
+           {"formula", text}},
+          [](const Job&, const Analysis& analysis, const RowSink& sink) {
+            for (const TheoryReport& one : analysis.report.theory) {
+              const Row row{std::string_view(one.quantity),
+                            text_or_null(one.scope),
+                            std::string_view(one.unit),
+                            nullable(one.measured),
+                            one.theory,
+                            std::string_view(one.formula)};
+              if (!sink(row)) return;
+            }
+          }};
+}
+
 TableDefinition make_pipelines_table() {
   return {"pipelines",
           {{"group_name", text},

@@ -169,6 +169,15 @@ Json group_operations(const Report& report) {
   return array;
 }
 
+// [quantity, scope, unit, measured, theory, formula].
+Json theory(const Report& report) {
+  Json array = Json::array();
+  for (const TheoryReport& row : report.theory)
+    array.push_back(
+        {row.quantity, to_valid_utf8(row.scope), row.unit, or_null(row.measured), row.theory, row.formula});
+  return array;
+}
+
 // [name, operations, waits, waited, not hidden, rank that waited longest, how long].
 Json wait_states(const Report& report) {
   Json array = Json::array();
@@ -228,6 +237,7 @@ std::string html_data(const Report& report, const HtmlOptions& options) {
   document["collectives_left_out"] = operations.left_out;
   document["findings"] = findings(report);
   document["wait_states"] = wait_states(report);
+  document["theory"] = theory(report);
   document["group_operations"] = group_operations(report);
   document["layers"] = layers(report);
   document["pipelines"] = pipelines(report);

@@ -287,6 +287,16 @@
     }));
   }
 
+  function drawTheory() {
+    document.getElementById('theory').hidden = data.theory.length === 0;
+    const table = element('table', {}, row('th', left('quantity'), left('of'), number('measured'), number('theory'), number('ratio'), left('theory says')));
+    const amount = (value, unit) => value === null ? kAbsent : unit === 'bytes' ? bytes(value) : `${value.toLocaleString('en-US')} ${unit}`;
+    for (const [quantity, scope, unit, measured, theory, formula] of data.theory)
+      table.append(element('tr', {}, element('td', {}, quantity), element('td', {class: 'quiet'}, scope), element('td', {class: 'number'}, amount(measured, unit)), element('td', {class: 'number'}, amount(theory, unit)),
+        element('td', {class: 'number'}, measured === null || !theory ? kAbsent : (measured / theory).toFixed(3)), element('td', {class: 'quiet'}, formula)));
+    fill('theory-list', table);
+  }
+
   function drawLayers() {
     document.getElementById('layers').hidden = data.layers.length === 0;
     const scale = Math.max(1, ...data.layers.map(one => one.slice(1).reduce((sum, pass) => sum + (pass ? pass[1] : 0), 0)));
@@ -310,7 +320,7 @@
     fill('selection', [steps, ranks === data.ranks.length ? 'all ranks' : `${ranks} of ${data.ranks.length} ranks`, chosen.group < 0 ? '' : 'group ' + data.groups[chosen.group].name].filter(Boolean).join(', '));
     document.getElementById('from').value = chosen.from;
     document.getElementById('to').value = chosen.to;
-    for (const section of [drawTiles, drawLegend, drawHeat, drawFindings, drawSteps, drawRanks, drawCollectives, drawWaitStates, drawOverlap, drawPipelines, drawLayers]) section();
+    for (const section of [drawTiles, drawLegend, drawHeat, drawFindings, drawSteps, drawRanks, drawCollectives, drawWaitStates, drawOverlap, drawPipelines, drawTheory, drawLayers]) section();
   }
   function select(from, to) {
     const again = chosen.from === from && chosen.to === to && !(from === 0 && to === data.steps.length - 1);

@@ -11,6 +11,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "analyzer/model/training_setup.h"
 #include "trace/event.h"
 
 namespace lockstep::analyzer {
@@ -206,7 +207,8 @@ struct RankTrace {
   // When nothing was recorded, on purpose (--steps, --duration, stopped by hand). Sorted by begin.
   std::vector<TimeSpan> unrecorded;
   Ending ending;
-  std::int64_t resolution_ns = 1;  // of the timestamps: 1000 for whole-µs traces
+  std::optional<TrainingSetup> training;  // where the program told it
+  std::int64_t resolution_ns = 1;         // of the timestamps: 1000 for whole-µs traces
   Clock clock;
 };
 

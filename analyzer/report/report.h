@@ -6,6 +6,7 @@
 // std::nullopt.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <optional>
@@ -60,6 +61,8 @@ struct Measures {
   std::int64_t hidden_p2p_wait_ns = 0;
   std::int64_t unclassified_ns = 0;
   Partition partition;
+  // Compute that hides no communication.
+  std::int64_t compute_alone_ns() const { return compute_ns - overlap_ns; }
 };
 
 // What running compute beside communication costs: the kernels of both share multiprocessors and memory. Of
@@ -124,6 +127,8 @@ struct CollectiveRank {
   std::uint32_t activity = kNone;            // index into the rank's activities (not in the JSON)
   std::int64_t covered_ns = 0;               // of wait and transfer, under compute (not in the JSON)
   WaitState wait_state = WaitState::at_nxn;  // what it waited for, if it did (in the JSON: wait_states[])
+  // Of the transfer, at least this much is not under compute.
+  std::int64_t exposed_transfer_ns() const { return std::max<std::int64_t>(0, transfer_ns - covered_ns); }
 };
 
 struct CollectiveReport {
@@ -235,6 +240,20 @@ struct LayerReport {
   std::int32_t slowest_rank = 0;  // of all passes together
 };
 
+// A quantity that theory gives, beside what was measured of it.
+struct TheoryReport {
+  std::string quantity;  // "parameters", "gradients", "optimizer state", "sent by collectives",
+                         // "effective batch"
+  std::string scope;     // of what: "rank 3", "a step and rank"
+  std::string unit;      // "bytes", "samples"
+  std::optional<double> measured;
+  double theory = 0;
+  std::string formula;  // "2(n−1)/n × 4Ψ"
+  std::optional<double> ratio() const {
+    return measured && theory > 0 ? std::optional(*measured / theory) : std::nullopt;
+  }
+};
+
 struct CounterStep {
   std::int64_t step = 0;
   double amount = 0;  // what was counted in it
@@ -297,6 +316,7 @@ struct Report {
   std::vector<PipelineReport> pipeline;
   std::vector<LayerReport> layers;      // parts without a number first, then by number
   std::vector<CounterReport> counters;  // by name, then rank
+  std::vector<TheoryReport> theory;     // in the order of their definitions (docs/metrics.md)
   std::vector<BlameReport> blame;       // greatest first
   EfficiencyReport efficiency;
   std::vector<Finding> findings;  // greatest loss first

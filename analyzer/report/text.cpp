@@ -158,6 +158,7 @@ std::string to_text(const Report& report, const TextOptions& options) {
   print_collectives(report, options, page);
   print_wait_states(report, page);
   print_groups(report, page);
+  print_theory(report, page);
   print_layers(report, options, page);
   print_findings(report, page);
   print_unknowns(report, page);

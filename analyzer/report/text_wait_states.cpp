@@ -9,7 +9,6 @@ namespace lockstep::analyzer {
 
 void print_wait_states(const Report& report, Page& page) {
   if (report.wait_states.empty()) return;
-  const bool ascii = page.options().ascii;
   print_heading(page, "wait states", "who waited for what, by Scalasca's names; times are sums over ranks");
   Table table({{"state", false, 0},
                {"operations", true, 3},
@@ -18,11 +17,8 @@ void print_wait_states(const Report& report, Page& page) {
                {"not hidden", true, 2},
                {"longest on", false, 1}});
   for (const WaitStateReport& state : report.wait_states) {
-    std::string title = title_of(state.state);
-    if (const std::size_t sign = title.find("×"); ascii && sign != std::string::npos)
-      title.replace(sign, std::string("×").size(), "x");
     table.add_row(
-        {Line{}.text(title), Line{}.text(format_count(state.operations)),
+        {Line{}.text(title_of(state.state)), Line{}.text(format_count(state.operations)),
          Line{}.text(format_count(state.waits)), duration_cell(state.wait_ns),
          duration_cell(state.exposed_ns),
          Line{}.text(fmt::format("rank {}: {}", state.worst_rank, format_duration(state.worst_rank_ns)))});

@@ -150,7 +150,7 @@ std::string fit(std::string_view text, std::size_t columns, bool ascii) {
 }
 
 std::string to_ascii(std::string_view text) {
-  static constexpr std::array<std::pair<char32_t, const char*>, 11> kSpellings{{
+  static constexpr std::array<std::pair<char32_t, const char*>, 12> kSpellings{{
       {U'µ', "u"},
       {U'·', "-"},
       {U'…', "..."},
@@ -162,6 +162,7 @@ std::string to_ascii(std::string_view text) {
       {U'−', "-"},
       {U'’', "'"},
       {U'≈', "~"},
+      {U'Ψ', "P"},
   }};
   std::string out;
   for_each_code_point(text, [&](const CodePoint& point, std::string_view bytes) {

@@ -223,10 +223,13 @@ void FullySharded::wait_for_gradients() {
   }
 }
 
-StateBytes FullySharded::theory(std::int64_t elements) const {
+StateShares FullySharded::shares() const {
   const int size = context_.placement.world_size / replicas_;
-  return state_theory(elements, context_.options.model.precision,
-                      {.parameters = size, .gradients = size, .optimizer = size});
+  return {.parameters = size, .gradients = size, .optimizer = size};
+}
+
+StateBytes FullySharded::theory(std::int64_t elements) const {
+  return state_theory(elements, context_.options.model.precision, shares());
 }
 
 void FullySharded::after_update() {

@@ -41,6 +41,7 @@ class FullySharded : public Strategy {
   double run(BatchSource& batches) override;
   int gradient_copies() const override { return replicas_; }
   void after_update() override;
+  StateShares shares() const override;
   StateBytes theory(std::int64_t elements) const override;
 
  private:

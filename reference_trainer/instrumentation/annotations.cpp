@@ -192,6 +192,13 @@ void pop() {
   if (tool_attached()) nvtxDomainRangePop(registration().domain);
 }
 
+void describe_training(std::string_view description) {
+  if (!tool_attached()) return;
+  const std::string message = fmt::format("lockstep.training {}", description);
+  const nvtxEventAttributes_t attributes = event(message.c_str());
+  nvtxDomainMarkEx(registration().domain, &attributes);
+}
+
 void count(std::string_view name, double value) {
   if (!tool_attached()) return;
   const std::string message(name);

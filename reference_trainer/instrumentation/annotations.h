@@ -54,6 +54,10 @@ void push_issue(const Collective& collective);
 void push_collective(const Collective& collective);
 void pop();
 
+// How the job trains, for theory beside measurement: "parameters=… samples=…", as docs/instrumentation.md
+// lists.
+void describe_training(std::string_view description);
+
 // A point of the counter `name`.
 void count(std::string_view name, double value);
 

@@ -65,10 +65,14 @@ std::vector<Parameter> PipelineParallel::keep_own_parameters() {
   return own;
 }
 
-StateBytes PipelineParallel::theory(std::int64_t) const {
+std::int64_t PipelineParallel::own_elements(std::int64_t) const {
   std::int64_t elements = 0;
   for (const at::Tensor& parameter : own_parameters_) elements += parameter.numel();
-  return state_theory(elements, context_.options.model.precision, {});
+  return elements;
+}
+
+StateBytes PipelineParallel::theory(std::int64_t elements) const {
+  return state_theory(own_elements(elements), context_.options.model.precision, shares());
 }
 
 at::Tensor PipelineParallel::example() const {

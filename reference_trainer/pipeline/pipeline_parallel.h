@@ -36,6 +36,7 @@ class PipelineParallel : public Strategy {
   double run(BatchSource& batches) override;
   int gradient_copies() const override { return place_.pipelines; }
   void after_update() override { weights_.write_back(); }
+  std::int64_t own_elements(std::int64_t elements) const override;
   StateBytes theory(std::int64_t elements) const override;
 
  private:

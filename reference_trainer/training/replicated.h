@@ -20,7 +20,7 @@ class Replicated : public Strategy {
   int gradient_copies() const override { return context_.placement.world_size; }
   void after_update() override { weights_.write_back(); }
   StateBytes theory(std::int64_t elements) const override {
-    return state_theory(elements, context_.options.model.precision, {});
+    return state_theory(elements, context_.options.model.precision, shares());
   }
 
  private:

@@ -66,6 +66,10 @@ class Strategy {
   virtual std::int64_t most_gradient_bytes() const { return 0; }
   // After the optimizer has updated the leaves.
   virtual void after_update() {}
+  // Over how many ranks the state is divided.
+  virtual StateShares shares() const { return {}; }
+  // How many of the model's `elements` parameters this rank's part of the model has, if nothing is divided.
+  virtual std::int64_t own_elements(std::int64_t elements) const { return elements; }
   // What a rank of this way of training has to hold of `elements` parameters of the whole model
   // (memory/theory.h).
   virtual StateBytes theory(std::int64_t elements) const = 0;

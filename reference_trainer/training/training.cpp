@@ -31,6 +31,7 @@
 #include "reference_trainer/model/model.h"
 #include "reference_trainer/pipeline/layout.h"
 #include "reference_trainer/streams/device_stream.h"
+#include "reference_trainer/training/description.h"
 #include "reference_trainer/training/strategy.h"
 #include "reference_trainer/training/text_batches.h"
 
@@ -97,6 +98,8 @@ class Trainer {
   }
 
   Status run() {
+    if (annotations::tool_attached())
+      annotations::describe_training(describe_training(options_, placement_, *strategy_, elements_));
     for (step_ = 1; step_ <= options_.training.steps; ++step_) {
       const StepRecord record = run_step();
       if (!std::isfinite(record.loss) || !std::isfinite(record.gradient_norm)) {

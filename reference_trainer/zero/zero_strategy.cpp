@@ -68,16 +68,19 @@ ZeroStrategy::ZeroStrategy(const StrategyContext& context) : context_(context), 
                      }};
 }
 
-StateBytes ZeroStrategy::theory(std::int64_t elements) const {
+StateShares ZeroStrategy::shares() const {
   const int size = context_.placement.world_size;
+  return {.parameters = options().stage >= 3 ? size : 1,
+          .gradients = options().stage >= 2 ? size : 1,
+          .optimizer = size};
+}
+
+StateBytes ZeroStrategy::theory(std::int64_t elements) const {
   const Precision precision = context_.options.model.precision;
-  StateBytes theory = state_theory(elements, precision,
-                                   {.parameters = options().stage >= 3 ? size : 1,
-                                    .gradients = options().stage >= 2 ? size : 1,
-                                    .optimizer = size});
+  StateBytes theory = state_theory(elements, precision, shares());
   // Beside whole parameters, masters are kept apart in every precision.
   if (options().stage < 3 && precision != Precision::bfloat16)
-    theory.optimizer += elements * bytes_of(precision).parameter / size;
+    theory.optimizer += elements * bytes_of(precision).parameter / shares().optimizer;
   return theory;
 }
 

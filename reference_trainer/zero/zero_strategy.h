@@ -26,6 +26,7 @@ class ZeroStrategy : public Strategy {
   std::vector<at::Tensor> gradients() override { return optimizer_->gradients(); }
   double run(BatchSource& batches) override;
   int gradient_copies() const override { return 1; }
+  StateShares shares() const override;
   StateBytes theory(std::int64_t elements) const override;
   std::int64_t most_gradient_bytes() const override { return most_gradient_bytes_; }
 

@@ -9,6 +9,7 @@
 #include "analyzer/import/kineto/json_text.h"
 #include "analyzer/import/rank/names.h"
 #include "analyzer/import/rank/shape.h"
+#include "analyzer/import/rank/training_mark.h"
 
 namespace lockstep::analyzer::kineto {
 namespace {
@@ -221,6 +222,8 @@ void RankBuilder::host_event(const EventFields& fields, const Times& times) {
     import_.trace.steps.push_back({*step, times.begin, times.end});
   } else if (names_data_loading(fields.name)) {
     kind = HostKind::data_loading;
+  } else if (is_training_mark(fields.name)) {
+    training_ = fields.name;
   }
   if (!keep_host_ranges_ && kind == HostKind::other) return;
   make_room(import_.trace.host_ranges);

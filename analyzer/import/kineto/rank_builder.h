@@ -70,6 +70,7 @@ class RankBuilder : public EventSink {
   ThreadTable threads_;
   std::vector<DeviceLane> lanes_;
   std::size_t last_lane_ = 0;
+  std::string training_;  // the last mark of it
   std::optional<std::int64_t> base_time_ns_;
   bool fractions_ = false;                  // a time is no whole µs
   std::uint64_t without_time_ = 0;          // dropped: `ts` missing or out of range

@@ -7,9 +7,11 @@
 #include <utility>
 
 #include "analyzer/import/kineto/decimal_time.h"
+#include "analyzer/import/kineto/json_text.h"
 #include "analyzer/import/kineto/rank_builder.h"
 #include "analyzer/import/rank/file_name.h"
 #include "analyzer/import/rank/names.h"
+#include "analyzer/import/rank/training_mark.h"
 
 namespace lockstep::analyzer::kineto {
 namespace {
@@ -211,6 +213,7 @@ RankImport RankBuilder::take() {
   drop_other_devices();
   name_lanes();
   warn_of_losses();
+  if (!training_.empty()) take_training_mark(unescape(training_), import_);
   finish(import_);
   settle_clock();
   return std::move(import_);

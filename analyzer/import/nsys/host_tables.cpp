@@ -3,11 +3,13 @@
 #include <charconv>
 
 #include "analyzer/import/nsys/tables.h"
+#include "analyzer/import/rank/training_mark.h"
 
 namespace lockstep::analyzer::nsys {
 namespace {
 
-// ENUM_NSYS_EVENT_TYPE: NvtxPushPopRange, NvtxStartEndRange.
+// ENUM_NSYS_EVENT_TYPE: NvtxMark, NvtxPushPopRange, NvtxStartEndRange.
+constexpr std::int64_t kMark = 34;
 constexpr std::int64_t kPushPop = 59;
 constexpr std::int64_t kStartEnd = 60;
 
@@ -103,6 +105,13 @@ void read_ranges(Database& database, bool keep_all, Report& report) {
             {"start", "end", "eventType", "text", "textId", "globalTid", "uint64Value", "int64Value"});
   while (rows.next()) {
     const std::int64_t type = rows.integer(2);
+    if (type == kMark) {
+      const std::string_view name = rows.is_null(3) ? report.string(rows.integer(4)) : rows.text(3);
+      Process* const process =
+          is_training_mark(name) ? process_with_device(rows.integer(5), report) : nullptr;
+      if (process != nullptr) process->training = name;
+      continue;
+    }
     if ((type != kPushPop && type != kStartEnd) || rows.is_null(0) || rows.is_null(1)) continue;
     Process* const process = process_with_device(rows.integer(5), report);
     if (process == nullptr || !report.take_times(rows.integer(0), rows.integer(1))) continue;

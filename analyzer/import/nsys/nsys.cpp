@@ -11,6 +11,7 @@
 #include "analyzer/import/nsys/processes.h"
 #include "analyzer/import/nsys/tables.h"
 #include "analyzer/import/rank/file_name.h"
+#include "analyzer/import/rank/training_mark.h"
 
 namespace lockstep::analyzer::nsys {
 namespace {
@@ -139,6 +140,7 @@ Result<std::vector<RankImport>> import_file(const std::filesystem::path& path, c
     Process& process = report.processes[key.first];
     join_launches(process, device);
     take_host_ranges(process, device);
+    if (!process.training.empty()) take_training_mark(process.training, device.import);
     device.import.trace.steps = process.steps;
     ranks.push_back(std::move(device.import));
   }

@@ -43,6 +43,7 @@ struct Process {
   std::vector<RangeOfProcess> host_ranges;
   std::vector<StepMark> steps;
   StringTable names;
+  std::string training;  // the last mark of it; empty: none
   std::map<std::uint32_t, std::string> thread_names;
 };
 

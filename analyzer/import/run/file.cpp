@@ -15,6 +15,7 @@
 #include "analyzer/import/run/issues.h"
 #include "analyzer/import/run/losses.h"
 #include "analyzer/import/run/run.h"
+#include "analyzer/import/run/training.h"
 #include "trace/framework_issue.h"
 #include "trace/reader.h"
 
@@ -46,6 +47,8 @@ class FileImport {
     read_collectives();
     read_counters();
     read_steps();
+    if (const Status status = read_training(reader_, import_); !status.ok())
+      damage_.insert(status.error().message);
     read_host_ranges();
     read_unfinished();
     read_drops();

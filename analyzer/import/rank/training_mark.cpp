@@ -1,0 +1,98 @@
+#include "analyzer/import/rank/training_mark.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+
+namespace lockstep::analyzer {
+namespace {
+
+constexpr std::string_view kPrefix = "lockstep.training ";
+// More parameters than that, or bytes of one, nobody has; products of two fit into 64 bits.
+constexpr std::int64_t kMost = std::int64_t{1} << 50;
+constexpr std::int64_t kMostEach = 1 << 12;
+constexpr std::int64_t kMostRanks = 1 << 24;
+
+struct Key {
+  std::string_view name;
+  std::optional<std::int64_t> TrainingSetup::*member;
+  std::int64_t most;
+};
+
+constexpr Key kKeys[] = {
+    {"parameters", &TrainingSetup::parameters, kMost},
+    {"parameter_bytes", &TrainingSetup::parameter_bytes, kMostEach},
+    {"gradient_bytes", &TrainingSetup::gradient_bytes, kMostEach},
+    {"optimizer_bytes", &TrainingSetup::optimizer_bytes, kMostEach},
+    {"data_parallel", &TrainingSetup::data_parallel, kMostRanks},
+    {"parameters_over", &TrainingSetup::parameters_over, kMostRanks},
+    {"gradients_over", &TrainingSetup::gradients_over, kMostRanks},
+    {"optimizer_over", &TrainingSetup::optimizer_over, kMostRanks},
+    {"gathers", &TrainingSetup::gathers, kMostRanks},
+    {"reductions", &TrainingSetup::reductions, kMostRanks},
+    {"samples", &TrainingSetup::samples, kMostRanks},
+    {"accumulation", &TrainingSetup::accumulation, kMostRanks},
+};
+
+std::optional<std::int64_t> number(std::string_view text, std::int64_t least, std::int64_t most) {
+  std::int64_t value = 0;
+  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (parsed.ec != std::errc() || parsed.ptr != text.data() + text.size() || value < least || value > most)
+    return std::nullopt;
+  return value;
+}
+
+// What is wrong with one "key=value"; empty if nothing is.
+std::string take(std::string_view word, TrainingSetup& setup, std::optional<std::int64_t>& zero_stage) {
+  const std::size_t sign = word.find('=');
+  if (sign == std::string_view::npos) return fmt::format("\"{}\" is not key=value", word);
+  const std::string_view name = word.substr(0, sign), value = word.substr(sign + 1);
+  if (name == "zero_stage") {
+    zero_stage = number(value, 0, 3);
+    return zero_stage ? "" : fmt::format("zero_stage is \"{}\", not 0, 1, 2 or 3", value);
+  }
+  const auto* const key =
+      std::find_if(std::begin(kKeys), std::end(kKeys), [&](const Key& one) { return one.name == name; });
+  if (key == std::end(kKeys)) return fmt::format("there is no key \"{}\"", name);
+  const bool may_be_none =
+      key->member == &TrainingSetup::gathers || key->member == &TrainingSetup::optimizer_bytes;
+  const std::optional<std::int64_t> read = number(value, may_be_none ? 0 : 1, key->most);
+  if (!read) return fmt::format("{} is \"{}\", not a whole number up to {}", name, value, key->most);
+  setup.*(key->member) = read;
+  return {};
+}
+
+}  // namespace
+
+bool is_training_mark(std::string_view name) {
+  return name.starts_with(kPrefix);
+}
+
+void take_training_mark(std::string_view name, RankImport& import) {
+  TrainingSetup setup;
+  std::optional<std::int64_t> zero_stage;
+  std::string_view rest = name.substr(std::min(kPrefix.size(), name.size()));
+  while (!rest.empty()) {
+    const std::size_t end = std::min(rest.find(' '), rest.size());
+    const std::string_view word = rest.substr(0, end);
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+    if (word.empty()) continue;
+    if (const std::string wrong = take(word, setup, zero_stage); !wrong.empty())
+      import.warn(
+          "training_mark_unreadable",
+          fmt::format(
+              "{}: the mark \"lockstep.training\": {} (docs/instrumentation.md lists what may stand there)",
+              import.trace.file, wrong));
+  }
+  if (zero_stage && setup.data_parallel) {
+    const auto over = [&](std::int64_t from) { return *zero_stage >= from ? *setup.data_parallel : 1; };
+    if (!setup.optimizer_over) setup.optimizer_over = over(1);
+    if (!setup.gradients_over) setup.gradients_over = over(2);
+    if (!setup.parameters_over) setup.parameters_over = over(3);
+  }
+  import.trace.training = setup;
+}
+
+}  // namespace lockstep::analyzer

@@ -1,0 +1,13 @@
+// How the recorded program trains, where it told (docs/instrumentation.md).
+#pragma once
+
+#include "analyzer/import/rank/rank_import.h"
+#include "trace/reader.h"
+#include "trace/result.h"
+
+namespace lockstep::analyzer::run {
+
+// The last such mark of the file, into the import.
+Status read_training(const trace::Reader& reader, RankImport& import);
+
+}  // namespace lockstep::analyzer::run

@@ -1,0 +1,42 @@
+// What theory says of the job, beside what was measured.
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "analyzer/report/quantity.h"
+#include "analyzer/report/text_sections.h"
+#include "analyzer/report/unicode.h"
+
+namespace lockstep::analyzer {
+namespace {
+
+std::string amount(double value, const std::string& unit) {
+  const std::int64_t whole = std::llround(value);
+  if (unit == "bytes") return format_bytes(whole);
+  return format_count(whole) + " " + unit;
+}
+
+}  // namespace
+
+void print_theory(const Report& report, Page& page) {
+  if (report.theory.empty()) return;
+  print_heading(page, "beside theory",
+                "by what the program told of its training; Ψ parameters, n data-parallel ranks");
+  Table table({{"quantity", false, 0},
+               {"of", false, 3},
+               {"measured", true, 0},
+               {"theory", true, 0},
+               {"ratio", true, 1},
+               {"theory says", false, 2}});
+  for (const TheoryReport& row : report.theory) {
+    const std::optional<double> ratio = row.ratio();
+    table.add_row({Line{}.text(row.quantity), Line{}.dim(printable(row.scope)),
+                   row.measured ? Line{}.text(amount(*row.measured, row.unit)) : Line{}.dim(kAbsent),
+                   Line{}.text(amount(row.theory, row.unit)),
+                   ratio ? Line{}.text(fmt::format("{:.3f}", *ratio)) : Line{}.dim(kAbsent),
+                   Line{}.dim(row.formula)});
+  }
+  table.print(page, 2);
+}
+
+}  // namespace lockstep::analyzer
