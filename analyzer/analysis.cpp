@@ -125,7 +125,7 @@ class Analyzer {
     const std::vector<PipelineRegion> pipelines = find_pipeline_regions(job_, matching);
     analysis_.pipeline_regions = regions_of_ranks(job_, matching, pipelines);
     for (std::size_t rank = 0; rank < job_.ranks.size(); ++rank) measure_rank(rank);
-    Delays delays = find_delays(job_, matching, waits, analysis_.waits, profiles_);
+    Delays delays = find_delays(job_, matching, waits, analysis_.waits, profiles_, begins_);
     std::vector<std::vector<CommunicationProfile>>().swap(profiles_);
     std::stable_sort(report().steps.begin(), report().steps.end(),
                      [](const StepReport& a, const StepReport& b) { return a.step < b.step; });
@@ -198,7 +198,8 @@ class Analyzer {
     const RankTimeline timeline(trace, analysis_.waits[index], analysis_.pipeline_regions[index]);
     hidden_.push_back(timeline.hidden_waits());
     covered_.push_back(timeline.covered_communication());
-    profiles_.push_back(profile_rank(timeline, report().origin_aligned_ns));
+    begins_.push_back(recording_begin(trace, windows_[index]));
+    profiles_.push_back(profile_rank(timeline, begins_.back()));
     const Nanoseconds origin = report().origin_aligned_ns;
     const RankWindows& windows = windows_[index];
 
@@ -289,6 +290,7 @@ class Analyzer {
   std::vector<RankWindows> windows_;
   HiddenWaits hidden_, covered_;
   std::vector<std::vector<CommunicationProfile>> profiles_;
+  std::vector<Nanoseconds> begins_;  // by rank index: when it begins to be recorded
   std::vector<RankTimeline::Gaps> gaps_;
   Analysis analysis_;
 };

@@ -85,6 +85,23 @@ TEST(Groups, SumsByOperation) {
   EXPECT_EQ(messages.exposed_ns, 2 * 110);
 }
 
+// A sum of eight bytes takes as long as it takes to start it.
+TEST(Groups, SmallOperationsSayNothingOfBandwidth) {
+  JobBuilder job;
+  const auto dp = job.group("dp", {0, 1});
+  for (std::int32_t rank = 0; rank < 2; ++rank) {
+    job.rank(rank).all_reduce(0, 1000).in_group(dp).sequence(0).bytes(100'000);
+    for (int k = 1; k < 4; ++k)
+      job.rank(rank)
+          .all_reduce(2000 * k, 2000 * k + 1000)
+          .in_group(dp)
+          .sequence(k)
+          .bytes(k == 3 ? 1000 : 999);
+  }
+  // 999 bytes are less than a hundredth of the largest, 1000 are not: of two, the lower one.
+  EXPECT_DOUBLE_EQ(report_of(job).groups.at(0).operations.at(0).busbw_wire_gbps.value(), 1000.0 / 1000);
+}
+
 TEST(Groups, WhatIsNotKnownIsAbsent) {
   JobBuilder job;
   job.rank(0).all_reduce(0, 10);

@@ -120,7 +120,7 @@ std::string describe_selection(StepRange steps, const Arguments& arguments, cons
     parts.push_back(std::move(text));
   }
   if (!arguments.ranks.empty()) parts.push_back("ranks " + arguments.ranks);
-  if (!arguments.group.empty()) parts.push_back("group " + arguments.group);
+  if (!arguments.group.empty()) parts.push_back("collectives of group " + arguments.group);
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
@@ -226,6 +226,7 @@ int run_analyze(int argc, char** argv) {
     options.collectives = collectives.value();
     options.layers = arguments.layers;
     options.selection = page.selection;
+    options.restricted = restriction.value().any();
     options.resolution_ns = resolution_ns;
     const Status printed =
         write_to_stdout([&](std::ostream& out) { out << analyzer::to_text(report, options); });

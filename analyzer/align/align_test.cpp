@@ -190,6 +190,19 @@ TEST(AlignClocks, OfTwoThatContradictNobodyIsChosen) {
   EXPECT_EQ(find_warning(job, "clock_contradicted"), nullptr);
 }
 
+TEST(AlignClocks, AnAssumedClockIsSaid) {
+  Job job = job_on({{}, {}});
+  for (RankTrace& rank : job.ranks) rank.clock = {0, 0, 0, 0, "assumed", true, ""};
+  align_clocks(job);
+  const Warning* assumed = find_warning(job, "clocks_assumed");
+  ASSERT_NE(assumed, nullptr);
+  EXPECT_NE(assumed->message.find("2 ranks"), std::string::npos);
+  for (RankTrace& rank : job.ranks) rank.clock.evidence = "same host";
+  job.warnings.clear();
+  align_clocks(job);
+  EXPECT_EQ(find_warning(job, "clocks_assumed"), nullptr);
+}
+
 TEST(AlignClocks, AsRecordedMovesNothing) {
   Job job = job_on({{}, {5'000'000'000, 0}});
   const Job before = job;

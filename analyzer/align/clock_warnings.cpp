@@ -14,8 +14,15 @@ void warn(Job& job, std::string code, std::string message) {
   job.warnings.push_back({std::move(code), std::move(message), kNoRank});
 }
 
-std::string microseconds(std::int64_t nanoseconds) {
-  return fmt::format("{:.3g} µs", static_cast<double>(nanoseconds) / 1e3);
+std::string in_words(std::int64_t nanoseconds) {
+  constexpr std::int64_t kMillisecond = 1'000'000;
+  return nanoseconds < kMillisecond ? fmt::format("{:.3g} µs", static_cast<double>(nanoseconds) / 1e3)
+                                    : fmt::format("{:.2f} ms", static_cast<double>(nanoseconds) / 1e6);
+}
+
+// "rank 1", "ranks 1, 2, 3".
+std::string name_ranks(const std::vector<std::int32_t>& ranks) {
+  return (ranks.size() == 1 ? "rank " : "ranks ") + list_of_ranks(ranks);
 }
 
 // The first rank of the job's own clock: what the others are related to.
@@ -37,9 +44,11 @@ std::string list_of_ranks(const std::vector<std::int32_t>& ranks) {
 void warn_of_clocks(Job& job, const ClockOutcome& outcome) {
   std::vector<std::int32_t> unrelated, by_wall_clock, by_records;
   std::int64_t uncertainty = 0;
+  std::size_t assumed = 0;
   bool hosts_known = false;
   for (const RankTrace& rank : job.ranks) {
     hosts_known = hosts_known || !rank.host.empty();
+    if (rank.clock.related && rank.clock.evidence == "assumed") ++assumed;
     if (!rank.clock.related)
       unrelated.push_back(rank.rank);
     else if (rank.clock.evidence == "wall clock")
@@ -50,6 +59,12 @@ void warn_of_clocks(Job& job, const ClockOutcome& outcome) {
     }
   }
   const std::int32_t own = first_of_own_clock(job);
+  if (assumed > 1)
+    warn(job, "clocks_assumed",
+         fmt::format(
+             "the files of {} ranks name no host or clock: they are taken to be of one host, on one clock "
+             "(`--clocks rank` gives each rank its own)",
+             assumed));
   if (!outcome.consistent)
     warn(
         job, "clocks_contradict",
@@ -58,17 +73,16 @@ void warn_of_clocks(Job& job, const ClockOutcome& outcome) {
         "wild, or records were matched that do not belong together; the recorded times are left as they are");
   if (!outcome.set_clocks.empty())
     warn(job, "clock_set",
-         fmt::format(
-             "the clock of rank {} was set during the run: its times before and after are related one by "
-             "one, those in between may be wrong by as much as it was set",
-             list_of_ranks(outcome.set_clocks)));
+         fmt::format("the clock of {} was set during the run: its times before and after are related one by "
+                     "one, those in between may be wrong by as much as it was set",
+                     name_ranks(outcome.set_clocks)));
   if (!by_records.empty())
     warn(job, "clocks_by_happened_before",
          fmt::format(
-             "no exchange of timestamps relates the clock of rank {} to that of rank {}: read off the order "
+             "no exchange of timestamps relates the clock of {} to that of rank {}: read off the order "
              "in "
              "which their collectives must have happened, ± {}; shorter waits between them name nobody",
-             list_of_ranks(by_records), own, microseconds(uncertainty)));
+             name_ranks(by_records), own, in_words(uncertainty)));
   if (!by_wall_clock.empty())
     warn(job, "clocks_by_wall_clock",
          fmt::format(
@@ -79,9 +93,8 @@ void warn_of_clocks(Job& job, const ClockOutcome& outcome) {
              own, list_of_ranks(by_wall_clock)));
   if (!unrelated.empty())
     warn(job, "clocks_unrelated",
-         fmt::format(
-             "the clock of rank {} can't be related to that of rank {}: times between them mean nothing",
-             list_of_ranks(unrelated), own));
+         fmt::format("the clock of {} can't be related to that of rank {}: times between them mean nothing",
+                     name_ranks(unrelated), own));
 }
 
 }  // namespace lockstep::analyzer

@@ -58,16 +58,17 @@ std::int64_t exposed_in(const CollectiveReport& collective) {
 
 std::vector<LateCause> causes_of_lateness(const Diagnosis& diagnosis, const Report& report, std::int32_t rank,
                                           const std::function<bool(const CollectiveReport&)>& counts) {
-  std::map<Cause, LateCause> by_cause;
+  std::map<std::pair<Cause, bool>, LateCause> by_cause;
   std::map<const Delay*, std::int64_t> blame_of;
   for (const Delay& delay : diagnosis.delays.delays) {
     const std::uint32_t index = diagnosis.collective_index(delay.match);
     if (index == kNone || delay.excess_ns <= 0) continue;
     const CollectiveReport& collective = report.collectives[index];
     if (collective.last_arriver != rank || (counts && !counts(collective))) continue;
-    const Cause cause = root_of(diagnosis.delays, delay).cause;
-    LateCause& late = by_cause[cause];
-    late.cause = cause;
+    const Delay& root = root_of(diagnosis.delays, delay);
+    LateCause& late = by_cause[{root.cause, root.entered_late}];
+    late.cause = root.cause;
+    late.entered_late = root.entered_late;
     ++late.operations;
     blame_of[&delay] = blame_in(collective);
     late.blame_ns = saturating_add(late.blame_ns, blame_of[&delay]);

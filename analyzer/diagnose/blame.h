@@ -22,6 +22,7 @@ std::int64_t exposed_in(const CollectiveReport& collective);
 // What made a rank late, over all operations that waited for it.
 struct LateCause {
   Cause cause = Cause::other;
+  bool entered_late = false;         // not a cause within the recording (Delay::entered_late)
   std::int64_t operations = 0;       // in which this cause explains most of it
   std::int64_t blame_ns = 0;         // waits of the others in these
   std::vector<const Delay*> delays;  // of these, the costliest first

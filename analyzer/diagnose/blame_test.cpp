@@ -85,6 +85,38 @@ TEST(Blame, AHostThatLaunchesLateIsSaid) {
 
 // Rank 2's clock is 500 µs ahead, which nobody knows. That it also computed 2 µs longer before the second
 // all-reduce does not explain the 502 µs that it seems to be late there.
+// Ranks enter the recording at different times, and do the same from there on.
+TEST(Blame, WhoComesLateIntoTheRecordingIsNotAccusedOfIdling) {
+  JobBuilder job;
+  for (std::int32_t rank = 0; rank < 4; ++rank) {
+    const Nanoseconds begin = rank == 2 ? 900 * us : rank * 10 * us;
+    RankBuilder& builder = job.rank(rank);
+    builder.step(7, begin, 2000 * us);
+    builder.compute(begin + 100 * us, begin + 150 * us).launched(begin + 50 * us, begin + 60 * us);
+    builder.all_reduce(begin + 150 * us, 1100 * us).launched(begin + 61 * us, begin + 62 * us);
+  }
+  const Report report = report_of(job);
+  ASSERT_EQ(report.blame.at(0).rank, 2);
+  EXPECT_EQ(report.blame[0].root_cause,
+            "it came into the recording 900 µs after the first rank, the others 10.0 µs after it: what it "
+            "did before "
+            "is not in the trace");
+}
+
+// The same, but what is late is within the recording: the step begins for all at once.
+TEST(Blame, WhatIsLateWithinTheRecordingIsSaidAsBefore) {
+  JobBuilder job;
+  for (std::int32_t rank = 0; rank < 4; ++rank) {
+    const Nanoseconds late = rank == 2 ? 900 * us : rank * 10 * us;
+    RankBuilder& builder = job.rank(rank);
+    builder.step(7, 0, 2000 * us);
+    builder.compute(late + 100 * us, late + 150 * us).launched(late + 50 * us, late + 60 * us);
+    builder.all_reduce(late + 150 * us, 1100 * us).launched(late + 61 * us, late + 62 * us);
+  }
+  const Report report = report_of(job);
+  EXPECT_THAT(report.blame.at(0).root_cause, HasSubstr("its device idled with nothing launched for"));
+}
+
 TEST(Blame, WhatExplainsLittleOfTheLatenessIsNotClaimed) {
   JobBuilder job;
   for (std::int32_t rank = 0; rank < 3; ++rank) {

@@ -34,12 +34,14 @@ std::optional<MatchRecord> record_of(const Matching& matching, std::uint32_t mat
 class Finder {
  public:
   Finder(const Job& job, const Matching& matching, const std::vector<MatchWaits>& waits,
-         const JobWaits& job_waits, const std::vector<std::vector<CommunicationProfile>>& profiles)
+         const JobWaits& job_waits, const std::vector<std::vector<CommunicationProfile>>& profiles,
+         const std::vector<Nanoseconds>& begins)
       : job_(job),
         matching_(matching),
         waits_(waits),
         job_waits_(job_waits),
         profiles_(profiles),
+        begins_(begins),
         match_of_(job.ranks.size()) {}
 
   Delays run() {
@@ -130,9 +132,28 @@ class Finder {
       delay.others_ns = typical;
       delay.excess_ns = delay.own_ns - delay.others_ns;
     }
+    if (since == kNone) look_at_entry(records, late, delay);
     // A cause that is small beside the lateness does not explain it.
     if (delay.excess_ns < lateness(records, late) / kExplains) delay.excess_ns = 0;
     return delay;
+  }
+
+  // Ranks that have met in no operation before began to be recorded when they did: what made them late until
+  // then is not in the trace.
+  void look_at_entry(std::span<const MatchRecord> records, std::uint32_t late, Delay& delay) const {
+    std::vector<Nanoseconds> others;
+    Nanoseconds first = begins_[records[late].rank];
+    for (std::uint32_t i = 0; i < records.size(); ++i) {
+      first = std::min(first, begins_[records[i].rank]);
+      if (i != late) others.push_back(begins_[records[i].rank]);
+    }
+    const Nanoseconds own = begins_[records[late].rank], typical = lower_median(std::move(others));
+    if (own - typical <= delay.excess_ns) return;
+    delay.entered_late = true;
+    delay.cause = Cause::other;
+    delay.own_ns = own - first;
+    delay.others_ns = typical - first;
+    delay.excess_ns = own - typical;
   }
 
   // How much later than the median of the others the late rank arrived.
@@ -169,6 +190,7 @@ class Finder {
   const std::vector<MatchWaits>& waits_;
   const JobWaits& job_waits_;
   const std::vector<std::vector<CommunicationProfile>>& profiles_;
+  const std::vector<Nanoseconds>& begins_;
   std::vector<std::vector<std::uint32_t>> match_of_;  // [rank][communication], of operations seen so far
   std::map<Series, std::map<std::uint32_t, std::uint32_t>> left_;
 };
@@ -176,9 +198,9 @@ class Finder {
 }  // namespace
 
 Delays find_delays(const Job& job, const Matching& matching, const std::vector<MatchWaits>& waits,
-                   const JobWaits& job_waits,
-                   const std::vector<std::vector<CommunicationProfile>>& profiles) {
-  return Finder(job, matching, waits, job_waits, profiles).run();
+                   const JobWaits& job_waits, const std::vector<std::vector<CommunicationProfile>>& profiles,
+                   const std::vector<Nanoseconds>& begins) {
+  return Finder(job, matching, waits, job_waits, profiles, begins).run();
 }
 
 const Delay& root_of(const Delays& delays, const Delay& delay) {

@@ -25,18 +25,22 @@ struct Delay {
   std::int64_t own_ns = 0;            // on that cause, the late rank …
   std::int64_t others_ns = 0;         // … and the median of the others
   std::int64_t excess_ns = 0;         // own − others; 0: nothing explains a quarter of the lateness
+  // It came into the recording later than the others, whatever it did before: `cause` is `other`, own_ns and
+  // others_ns are when they came, counted from the first rank of the operation.
+  bool entered_late = false;
   // The late rank waited itself: for the last arriver of this operation (Matching::matches).
   std::optional<std::uint32_t> waited_in;
 };
 
 // One for each match with a last arriver, kNoDelay elsewhere, by match. profiles: [rank index][communication
-// index].
+// index]; begins: [rank index], when each rank's recording begins (recording_begin).
 struct Delays {
   std::vector<Delay> delays;
   std::vector<std::uint32_t> of_match;  // index into delays, or kNone
 };
 Delays find_delays(const Job& job, const Matching& matching, const std::vector<MatchWaits>& waits,
-                   const JobWaits& job_waits, const std::vector<std::vector<CommunicationProfile>>& profiles);
+                   const JobWaits& job_waits, const std::vector<std::vector<CommunicationProfile>>& profiles,
+                   const std::vector<Nanoseconds>& begins);
 
 // Follows `waited_in` to the delay that started the chain. Ends after as many steps as there are delays at
 // most.

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <set>
+#include <tuple>
+#include <vector>
 
 #include "analyzer/diagnose/finding_rules.h"
 #include "analyzer/intervals/time_math.h"
@@ -33,6 +35,23 @@ std::string describe(const Diagnosis& diagnosis, const Contradiction& contradict
                      describe_record(diagnosis.job, contradiction.other));
 }
 
+// What a record is, whatever its place: operation, size, type.
+using Call = std::tuple<Operation, std::int64_t, DataType>;
+
+std::vector<Call> calls_in_group(const Job& job, MatchRecord record) {
+  const std::uint32_t group = communication_of(job, record).group;
+  std::vector<Call> calls;
+  for (const Communication& one : job.ranks[record.rank].communications)
+    if (one.group == group) calls.emplace_back(one.operation, one.bytes, one.data_type);
+  std::sort(calls.begin(), calls.end());
+  return calls;
+}
+
+// Whether the two ranks call the same operations in the group, and so call them in different order.
+bool is_other_order(const Job& job, const Contradiction& contradiction) {
+  return calls_in_group(job, contradiction.one) == calls_in_group(job, contradiction.other);
+}
+
 }  // namespace
 
 void find_mismatches(const FindingContext& context, std::vector<Finding>& findings) {
@@ -45,12 +64,27 @@ void find_mismatches(const FindingContext& context, std::vector<Finding>& findin
       fmt::format("ranks disagree about {} they do together",
                   contradictions.size() == 1 ? "an operation that"
                                              : fmt::format("{} operations that", contradictions.size()));
-  for (std::size_t i = 0; i < std::min(kExamples, contradictions.size()); ++i) {
+  const std::size_t examples = std::min(kExamples, contradictions.size());
+  for (std::size_t i = 0; i < examples; ++i) {
     finding.evidence.push_back(describe(context.diagnosis, contradictions[i]));
   }
   const bool by_order = std::all_of(contradictions.begin(), contradictions.end(), [](const Contradiction& c) {
     return c.evidence == Evidence::order || c.evidence == Evidence::order_all_ranks;
   });
+  const bool other_order =
+      std::all_of(contradictions.begin(), contradictions.begin() + static_cast<std::ptrdiff_t>(examples),
+                  [&](const Contradiction& c) { return is_other_order(context.diagnosis.job, c); });
+  if (other_order) {
+    finding.title = fmt::format("ranks call the same operations in different order, {} of them",
+                                format_count(static_cast<std::int64_t>(contradictions.size())));
+    finding.remedy =
+        "call a group's collectives in the same order on every rank: look for branches that depend on the "
+        "rank or on "
+        "data, and for hooks that fire in another order; DDP(static_graph=True) or "
+        "DDP(find_unused_parameters=True) where parameters go unused";
+    findings.push_back(std::move(finding));
+    return;
+  }
   finding.remedy =
       by_order ? "record all ranks over the same steps; if they were, run with "
                  "TORCH_DISTRIBUTED_DEBUG=DETAIL, which "

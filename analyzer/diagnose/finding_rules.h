@@ -53,6 +53,7 @@ void find_unexplained_losses(const FindingContext& context, std::vector<Finding>
 void find_hang(const FindingContext& context, std::vector<Finding>& findings);
 // A job that ended with an error: which rank ended first, and what the others were in.
 void find_failure(const FindingContext& context, std::vector<Finding>& findings);
+// Before what costs time: such a job hangs or computes nonsense.
 void find_mismatches(const FindingContext& context, std::vector<Finding>& findings);
 void find_uncertain_clocks(const FindingContext& context, std::vector<Finding>& findings);
 

@@ -65,6 +65,15 @@ std::string remedy_for(Cause cause, std::int32_t rank, bool on_cpu) {
 // A rank that does more of the same work needs less of it; one that does the same work more slowly needs
 // better conditions.
 std::string remedy_for(const FindingContext& context, const LateCause& cause, std::int32_t rank) {
+  if (cause.entered_late) {
+    return fmt::format(
+        "record more than one step, from before it on: a later step shows whether rank {} comes late there "
+        "too, and "
+        "why. Where it does not, this is how the recording began (profilers of different ranks start at "
+        "different "
+        "times)",
+        rank);
+  }
   if (cause.cause == Cause::compute) {
     const std::optional<SlowComputation> slow =
         slowest_computation(context.diagnosis, costliest_delays(cause));

@@ -120,6 +120,13 @@ Words words_for_transfer(const FindingContext& context, Operation longest, bool 
             "communication that no compute hides; much of it may be waiting for ranks without a record",
             "record all ranks, and analyze their traces together"};
   }
+  if (alone && context.report.ranks_missing.empty() && context.report.ranks.size() > 1) {
+    return {"exposed_communication",
+            "communication that no compute hides; how much of it is waiting cannot be told, as the ranks' "
+            "operations "
+            "do not match",
+            "first see why the ranks disagree about their operations"};
+  }
   if (alone) {
     return {"exposed_communication",
             "communication that no compute hides; how much of it is waiting cannot be told",
@@ -163,6 +170,10 @@ Words words_for_waiting(const Report& report) {
         fmt::format("look at what rank {} did before the operations that waited longest for it (the table of "
                     "collectives names them): a start-up, a checkpoint, a pause",
                     most->rank)};
+  }
+  if (report.steps_present.size() < 2) {
+    return {"imbalance", "ranks wait for each other in turn: no single one holds the others up",
+            "record several steps: one alone does not show whether it is the same rank each time"};
   }
   return {"imbalance", "ranks wait for each other in turn: no single one holds the others up",
           "look for what differs from step to step (lengths of batches, jitter of hosts): `lockstep analyze "

@@ -4,6 +4,9 @@
 
 #include <algorithm>
 #include <iterator>
+#include <map>
+#include <optional>
+#include <string_view>
 
 #include "analyzer/diagnose/finding_rules.h"
 #include "analyzer/intervals/time_math.h"
@@ -14,7 +17,46 @@ namespace {
 
 const char* severity_of(double lost_share) {
   if (lost_share >= 0.10) return "high";
-  return lost_share >= 0.03 ? "medium" : "low";
+  if (lost_share >= 0.03) return "medium";
+  return lost_share >= 0.02 ? "low" : "note";
+}
+
+// Of which cause's time a finding's loss is a part.
+std::optional<Cause> cause_of(std::string_view code) {
+  static const std::map<std::string_view, Cause> kCauses{
+      {"all_gathers_throttled", Cause::transfer},
+      {"buckets_too_large", Cause::transfer},
+      {"buckets_too_small", Cause::transfer},
+      {"exposed_communication", Cause::transfer},
+      {"exposed_transfer", Cause::transfer},
+      {"first_bucket_late", Cause::transfer},
+      {"no_overlap", Cause::transfer},
+      {"p2p_slow_path", Cause::transfer},
+      {"prefetch_off", Cause::transfer},
+      {"prefetch_shallow", Cause::transfer},
+      {"reduce_scatter_exposed", Cause::transfer},
+      {"sharding_not_needed", Cause::transfer},
+      {"slow_link", Cause::transfer},
+      {"tensor_parallel_across_hosts", Cause::transfer},
+      {"imbalance", Cause::barrier_wait},
+      {"slow_link_of_rank", Cause::barrier_wait},
+      {"straggler", Cause::barrier_wait},
+      {"straggler_periodic", Cause::barrier_wait},
+      {"straggler_persistent", Cause::barrier_wait},
+      {"straggler_transient", Cause::barrier_wait},
+      {"uneven_batches", Cause::barrier_wait},
+      {"pipeline_bubble", Cause::pipeline_bubble},
+      {"unbalanced_stages", Cause::pipeline_bubble},
+      {"exposed_copies", Cause::copy},
+      {"data_loading", Cause::data_wait},
+      {"host_bound", Cause::host_bound},
+      {"idle_between_computations", Cause::host_bound},
+      {"idle_without_launches", Cause::host_bound},
+      {"queued", Cause::queued},
+      {"unexplained_idle", Cause::other},
+  };
+  const auto found = kCauses.find(code);
+  return found == kCauses.end() ? std::nullopt : std::optional(found->second);
 }
 
 }  // namespace
@@ -67,19 +109,21 @@ std::vector<Finding> find_findings(const Diagnosis& diagnosis, const Report& rep
   find_exposed_copies(context, findings);
   find_pipeline_losses(context, findings);
   find_unexplained_losses(context, findings);
-  find_mismatches(context, findings);
   find_uncertain_clocks(context, findings);
   for (Finding& finding : findings) {
     if (context.all_windows_ns > 0) {
       finding.lost_share = static_cast<double>(finding.lost_ns) / static_cast<double>(context.all_windows_ns);
     }
-    if (finding.severity.empty()) finding.severity = severity_of(finding.lost_share);
+    if (finding.severity.empty())
+      finding.severity = finding.is_note ? "note" : severity_of(finding.lost_share);
+    finding.cause = cause_of(finding.code);
   }
   std::stable_sort(findings.begin(), findings.end(),
                    [](const Finding& a, const Finding& b) { return a.lost_ns > b.lost_ns; });
   std::vector<Finding> all;
   find_hang(context, all);
   find_failure(context, all);
+  find_mismatches(context, all);
   all.insert(all.end(), std::make_move_iterator(findings.begin()), std::make_move_iterator(findings.end()));
   return all;
 }

@@ -236,6 +236,44 @@ TEST(Findings, MismatchedCollectivesAreNamedWithBothSides) {
                           "all_reduce of 400 B bfloat16"));
 }
 
+// Two ranks that call the same four operations, two of them the other way round.
+TEST(Findings, CollectivesInDifferentOrderAreSaidToBeThat) {
+  JobBuilder job;
+  const auto dp = job.group("dp", {0, 1});
+  const int order[2][4] = {{100, 200, 300, 400}, {100, 300, 200, 400}};
+  for (std::int32_t rank = 0; rank < 2; ++rank) {
+    for (int k = 0; k < 4; ++k)
+      job.rank(rank).all_reduce(k * 100 * us, (k * 100 + 90) * us).in_group(dp).bytes(order[rank][k]);
+  }
+  const Report report = report_of(job);
+  ASSERT_FALSE(report.findings.empty());
+  // First, whatever was lost: such a job hangs or computes nonsense.
+  EXPECT_EQ(report.findings[0].code, "mismatched_collectives");
+  EXPECT_THAT(report.findings[0].title, testing::HasSubstr("in different order"));
+  EXPECT_THAT(report.findings[0].remedy, testing::HasSubstr("same order on every rank"));
+}
+
+// All ranks are there: nobody is asked to record them.
+TEST(Findings, RanksThatDoNotMatchAreNotCalledMissing) {
+  JobBuilder job;
+  const auto dp = job.group("dp", {0, 1});
+  for (std::int32_t rank = 0; rank < 2; ++rank) {
+    for (int k = 0; k < 4; ++k)
+      job.rank(rank).all_reduce(k * 100 * us, (k * 100 + 90) * us).in_group(dp).bytes(100 + rank + k);
+  }
+  const Finding exposed = finding(report_of(job), "exposed_communication");
+  EXPECT_THAT(exposed.title, testing::HasSubstr("do not match"));
+  EXPECT_THAT(exposed.remedy, testing::Not(testing::HasSubstr("record all ranks")));
+}
+
+TEST(Findings, ASmallLossIsANote) {
+  // 4 of 900 µs a step and of three ranks each: 1.3 % of all.
+  const Finding straggler = finding(report_of(straggling_job(8, 2, 14)), "straggler_persistent");
+  EXPECT_LT(straggler.lost_share, 0.02);
+  EXPECT_EQ(straggler.severity, "note");
+  EXPECT_EQ(straggler.cause, Cause::barrier_wait);
+}
+
 TEST(Findings, ClocksTooUncertainToNameAnyone) {
   JobBuilder job;
   for (std::int32_t rank = 0; rank < 2; ++rank) {

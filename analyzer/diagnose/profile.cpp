@@ -5,7 +5,13 @@
 
 namespace lockstep::analyzer {
 
-std::vector<CommunicationProfile> profile_rank(const RankTimeline& timeline, Nanoseconds job_begin) {
+Nanoseconds recording_begin(const RankTrace& rank, const RankWindows& windows) {
+  if (rank.steps.empty()) return windows.has_work ? windows.whole.begin : 0;
+  const Nanoseconds step = rank.steps.front().begin;
+  return windows.has_work ? std::min(step, windows.whole.begin) : step;
+}
+
+std::vector<CommunicationProfile> profile_rank(const RankTimeline& timeline, Nanoseconds begin) {
   const RankTrace& rank = timeline.rank();
   const std::size_t count = rank.communications.size();
   std::vector<CommunicationProfile> profiles(count);
@@ -13,7 +19,7 @@ std::vector<CommunicationProfile> profile_rank(const RankTimeline& timeline, Nan
   // Begins come sorted; ends do not.
   std::vector<Nanoseconds> times(count);
   for (std::size_t i = 0; i < count; ++i) times[i] = rank.activities[rank.communications[i].activity].begin;
-  std::vector<RankTimeline::CauseTimes> sums = timeline.causes_until(job_begin, times);
+  std::vector<RankTimeline::CauseTimes> sums = timeline.causes_until(begin, times);
   for (std::size_t i = 0; i < count; ++i) profiles[i].until_begin = sums[i];
 
   std::vector<std::uint32_t> by_end(count);
@@ -21,7 +27,7 @@ std::vector<CommunicationProfile> profile_rank(const RankTimeline& timeline, Nan
   const auto end_of = [&](std::uint32_t i) { return rank.activities[rank.communications[i].activity].end; };
   std::stable_sort(by_end.begin(), by_end.end(), [&](auto a, auto b) { return end_of(a) < end_of(b); });
   for (std::size_t i = 0; i < count; ++i) times[i] = end_of(by_end[i]);
-  sums = timeline.causes_until(job_begin, times);
+  sums = timeline.causes_until(begin, times);
   for (std::size_t i = 0; i < count; ++i) {
     CommunicationProfile& profile = profiles[by_end[i]];
     profile.until_end = sums[i];

@@ -9,11 +9,15 @@
 namespace lockstep::analyzer {
 
 struct CommunicationProfile {
-  RankTimeline::CauseTimes until_begin{}, until_end{};  // from the job's first activity on
+  RankTimeline::CauseTimes until_begin{}, until_end{};  // from the rank's own beginning on
   bool computing_at_end = false;  // compute ran on across the operation's end: it held nothing up
 };
 
-// One entry per communication of the rank. `job_begin`: the first device activity of any rank.
-std::vector<CommunicationProfile> profile_rank(const RankTimeline& timeline, Nanoseconds job_begin);
+// When a rank's recording begins: with its first step or its first device activity, whichever comes first; 0
+// where it has neither.
+Nanoseconds recording_begin(const RankTrace& rank, const RankWindows& windows);
+
+// One entry per communication of the rank. `begin`: none of its activities begins before it.
+std::vector<CommunicationProfile> profile_rank(const RankTimeline& timeline, Nanoseconds begin);
 
 }  // namespace lockstep::analyzer

@@ -90,6 +90,13 @@ std::string describe_excess(const Diagnosis& diagnosis, Cause cause, std::span<c
     others += delay->others_ns;
   }
   const auto count = static_cast<std::int64_t>(delays.size());
+  if (delays.front()->entered_late) {
+    return fmt::format(
+        "it came into the recording {} after the first rank, the others {} after it: what it did before is "
+        "not in the "
+        "trace",
+        format_duration(own / count), format_duration(others / count));
+  }
   if (format_duration(own / count) == format_duration(others / count)) return {};  // that explains nothing
   const bool on_cpu = late_trace(diagnosis, *delays.front()).device == "cpu";
   std::string text = fmt::format("{} {} {}", before(delays.size(), all), phrase(cause, on_cpu),

@@ -153,12 +153,21 @@ void warn_of_matching(const Diagnosis& diagnosis, Warnings& warnings) {
   if (matching.impossible > 0) {
     warnings.add(
         "matches_impossible", kNoRank,
-        fmt::format("{} of {} matches contradict the clock (a rank ends before another one starts) and were "
-                    "taken apart: their records stand alone, as transfer",
-                    matching.impossible,
-                    matching.impossible + static_cast<std::int64_t>(std::count_if(
-                                              matching.matches.begin(), matching.matches.end(),
-                                              [](const Match& m) { return m.record_count > 1; }))));
+        fmt::format(
+            "{} of {} matches contradict the clock (a rank ends before another one starts) and were "
+            "taken apart: their records stand alone, as transfer",
+            matching.impossible,
+            matching.impossible + matching.distrusted +
+                static_cast<std::int64_t>(std::count_if(matching.matches.begin(), matching.matches.end(),
+                                                        [](const Match& m) { return m.record_count > 1; }))));
+  }
+  if (matching.distrusted > 0) {
+    warnings.add(
+        "matches_distrusted", kNoRank,
+        fmt::format("{} more of the same groups, matched by order alone, were taken apart with them: where "
+                    "most of an order is impossible, the rest proves nothing. These traces are not of the "
+                    "same steps, or operations are missing",
+                    format_plural(matching.distrusted, "match")));
   }
   if (matching.unmatched > 0) {
     warnings.add("records_unmatched", kNoRank,

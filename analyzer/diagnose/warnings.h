@@ -11,7 +11,7 @@ namespace lockstep::analyzer {
 
 // Adds to report.warnings, unless the importer has said the same (equal code and rank). Codes: no_steps,
 // single_rank, no_communication, no_device_activity, rank_missing, coarse_timestamps, launches_missing,
-// unclassified, steps_from_host, matches_impossible, records_unmatched, root_unknown.
+// unclassified, steps_from_host, matches_impossible, matches_distrusted, records_unmatched, root_unknown.
 void add_warnings(const Diagnosis& diagnosis, const std::vector<RankWindows>& windows, Report& report);
 
 }  // namespace lockstep::analyzer

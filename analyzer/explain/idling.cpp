@@ -50,7 +50,7 @@ std::vector<Explanation> explain_idling() {
        "On the CPU the rank's own thread computes: what it does between computations is no launch that came "
        "late, but work without a name.",
        "`host_bound` reaches 5 % of all time, and the ranks compute on the CPU.",
-       "",
+       "NVTX ranges of the program fill that time, or another process had the cores.",
        "all of it",
        {{"the program", "NVTX ranges around it (docs/instrumentation.md)"},
         {"the machine", "what else runs on these cores: `lockstep record --cpu`"}}},
@@ -60,7 +60,8 @@ std::vector<Explanation> explain_idling() {
        "`host_bound` reaches 5 % of all time on a GPU, and one gap in ten or more ends in work whose launch "
        "is not "
        "known.",
-       "",
+       "The trace holds the runtime's calls after all: in `lockstep export`, the activities behind the gaps "
+       "have a `launch_begin_ns`.",
        "all of it",
        {{"torch.profiler", "activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]"},
         {"nsys", "--trace=cuda,nvtx; --cuda-graph-trace=node"},
@@ -69,7 +70,9 @@ std::vector<Explanation> explain_idling() {
        "time that the trace does not explain",
        "Neither compute nor communication nor a known reason to idle.",
        "`other` reaches 5 % of all time.",
-       "",
+       "The time lies outside of the steps, or between two recordings: `lockstep view` shows it, --steps "
+       "leaves "
+       "it out.",
        "all of it",
        {{"torch.profiler", "whole steps, with activities CPU and CUDA"},
         {"the program", "ranges around data loading, checkpoints and evaluation"}}}};

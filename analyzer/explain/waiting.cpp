@@ -12,7 +12,9 @@ std::vector<Explanation> explain_waiting() {
        "exposed waits for it reach 1 % of all time. Arrivals closer than the clocks' uncertainty name "
        "nobody.",
        "Its arrivals are not later than the others' in the table of collectives, or hosts' clocks are less "
-       "certain than the margins.",
+       "certain than the margins. Where the reason is that it came into the recording late, a later step is "
+       "on "
+       "time.",
        "the exposed waits of the others for it",
        {{"the machine",
          "`lockstep record --cpu` puts page faults, context switches, clocks and throttling beside the "

@@ -63,11 +63,22 @@ void add_alone(const Job& job, MatchRecord record, std::uint32_t group, Evidence
   ++matching.unmatched;
 }
 
+namespace {
+
+bool is_by_order(const Match& match) {
+  return match.evidence == Evidence::order || match.evidence == Evidence::order_all_ranks;
+}
+
+}  // namespace
+
 void add_match(const Job& job, const std::vector<MatchRecord>& records, Match match, Matching& matching) {
   const std::optional<Contradiction> contradiction = compare_records(job, records, match);
   if (contradiction) matching.contradictions.push_back(*contradiction);
   const bool possible = !matching.by_times || is_possible(job, records, match);
-  if (!possible) ++matching.impossible;
+  if (!possible) {
+    ++matching.impossible;
+    if (is_by_order(match)) ++matching.impossible_orders[match.group];
+  }
   // A recorded sequence number outweighs a size that differs; an order does not. Two different operations
   // never meet.
   const bool by_number =
@@ -84,11 +95,49 @@ void add_match(const Job& job, const std::vector<MatchRecord>& records, Match ma
   matching.matches.push_back(match);
 }
 
+namespace {
+
+// A single impossible match may be a clock's fault; from here on it is the order's.
+constexpr std::int64_t kDisproved = 3;
+
+// Takes apart what order alone joined in groups in which the times disprove most of it: operations are
+// missing on one side, and what is left only looks possible.
+void distrust_disproved_orders(const Job& job, Matching& matching) {
+  const std::size_t count = matching.groups.size();
+  std::vector<std::int64_t> believed(count, 0);
+  for (const Match& match : matching.matches)
+    if (is_by_order(match) && match.record_count > 1) ++believed[match.group];
+  std::vector<bool> disproved(count, false);
+  for (std::size_t group = 0; group < count; ++group) {
+    const std::int64_t impossible = matching.impossible_orders[group];
+    disproved[group] = impossible >= kDisproved && impossible > believed[group];
+  }
+  if (std::none_of(disproved.begin(), disproved.end(), [](bool group) { return group; })) return;
+  Matching kept = matching;
+  kept.matches.clear();
+  kept.records.clear();
+  for (const Match& match : matching.matches) {
+    const std::span<const MatchRecord> records = matching.records_of(match);
+    if (is_by_order(match) && match.record_count > 1 && disproved[match.group]) {
+      ++kept.distrusted;
+      for (const MatchRecord record : records) add_alone(job, record, match.group, Evidence::rejected, kept);
+      continue;
+    }
+    kept.matches.push_back(match);
+    kept.matches.back().first_record = kept.records.size();
+    kept.records.insert(kept.records.end(), records.begin(), records.end());
+  }
+  matching = std::move(kept);
+}
+
+}  // namespace
+
 Matching match_communications(const Job& job, Times times) {
   Matching matching;
   matching.by_times = times == Times::rule_out;
   const GroupTable table = build_groups(job);
   matching.groups = table.groups;
+  matching.impossible_orders.assign(matching.groups.size(), 0);
   std::vector<MatchRecord> collectives, p2p;
   for (std::uint32_t rank = 0; rank < job.ranks.size(); ++rank) {
     const std::vector<Communication>& communications = job.ranks[rank].communications;
@@ -103,6 +152,7 @@ Matching match_communications(const Job& job, Times times) {
   }
   match_collectives(job, table, collectives, matching);
   match_p2p(job, table, p2p, matching);
+  distrust_disproved_orders(job, matching);
   return matching;
 }
 

@@ -79,6 +79,9 @@ struct Matching {
   std::int64_t unmatched = 0;   // records of rejected matches, and point-to-point records without a partner
   bool by_times = true;         // impossible ones are rejected
   std::int64_t impossible = 0;  // matches rejected because a record ends before another one starts
+  // Matches by order rejected because most of their group's were impossible: then the order is another one.
+  std::int64_t distrusted = 0;
+  std::vector<std::int64_t> impossible_orders;  // of `impossible`, those by order: by group
 
   std::span<const MatchRecord> records_of(const Match& match) const {
     return {records.data() + match.first_record, match.record_count};

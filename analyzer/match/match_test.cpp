@@ -152,6 +152,42 @@ TEST(Match, AnEndBeforeAnothersStartIsImpossible) {
   EXPECT_EQ(result.matching.impossible, 1);
 }
 
+// Rank 1 lacks the first operations: by order its k-th meets another one. That two of these pairs overlap all
+// the same proves nothing.
+TEST(Match, AnOrderThatTimesDisproveIsNotBelievedAtAll) {
+  for (const int impossible : {2, 3}) {
+    JobBuilder job;
+    for (int k = 0; k < 5; ++k) {
+      const Nanoseconds begin = 100 * k;
+      job.rank(0).all_reduce(begin, begin + 20);
+      job.rank(1).all_reduce(k < impossible ? begin + 50 : begin, k < impossible ? begin + 70 : begin + 20);
+    }
+    const Matched result = match(job);
+    EXPECT_EQ(result.matching.impossible, impossible);
+    // Two disproved beside three is a doubt, three beside two a proof.
+    EXPECT_EQ(result.matching.distrusted, impossible == 2 ? 0 : 2);
+    EXPECT_EQ(result.matching.unmatched, impossible == 2 ? 4 : 10);
+    for (const Match& one : result.matching.matches) EXPECT_LE(one.record_count, impossible == 2 ? 2U : 1U);
+  }
+}
+
+// What carries numbers is believed or not each for itself.
+TEST(Match, NumbersAreNotDistrustedForAnOrder) {
+  JobBuilder job;
+  const auto dp = job.group("dp", {0, 1});
+  for (int k = 0; k < 5; ++k) {
+    const Nanoseconds begin = 100 * k;
+    job.rank(0).all_reduce(begin, begin + 20).in_group(dp).sequence(k);
+    job.rank(1)
+        .all_reduce(k < 3 ? begin + 50 : begin, k < 3 ? begin + 70 : begin + 20)
+        .in_group(dp)
+        .sequence(k);
+  }
+  const Matched result = match(job);
+  EXPECT_EQ(result.matching.impossible, 3);
+  EXPECT_EQ(result.matching.distrusted, 0);
+}
+
 TEST(Match, TheTimestampsResolutionIsTolerated) {
   for (const Nanoseconds begin : {10, 11}) {
     JobBuilder job;

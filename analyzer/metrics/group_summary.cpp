@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -14,6 +15,24 @@ namespace {
 
 bool is_message(Operation operation) {
   return operation == Operation::send || operation == Operation::recv || operation == Operation::send_recv;
+}
+
+struct Bandwidth {
+  std::int64_t bytes = 0;
+  double gbps = 0;
+};
+
+// Small operations, sums of a loss for instance, take as long as it takes to start them: what the links carry
+// is seen in those of at least a hundredth of the largest's size.
+std::optional<double> median_of_large(const std::vector<Bandwidth>& all) {
+  constexpr std::int64_t kPart = 100;
+  std::int64_t largest = 0;
+  for (const Bandwidth& one : all) largest = std::max(largest, one.bytes);
+  std::vector<double> large;
+  for (const Bandwidth& one : all)
+    if (one.bytes >= largest / kPart) large.push_back(one.gbps);
+  if (large.empty()) return std::nullopt;
+  return lower_median(std::move(large));
 }
 
 // Sums of one kind of operation, and what becomes of them.
@@ -29,8 +48,8 @@ class OperationSum {
       exposed_ns_ = saturating_add(exposed_ns_, rank.end_ns - rank.arrival_ns - rank.covered_ns);
       exposed_known_ = exposed_known_ && rank.hidden_known;
     }
-    if (c.busbw_gbps) busbw_.push_back(*c.busbw_gbps);
-    if (c.busbw_wire_gbps) busbw_wire_.push_back(*c.busbw_wire_gbps);
+    if (c.bytes && c.busbw_gbps) busbw_.push_back({*c.bytes, *c.busbw_gbps});
+    if (c.bytes && c.busbw_wire_gbps) busbw_wire_.push_back({*c.bytes, *c.busbw_wire_gbps});
     sizes_known_ = sizes_known_ && c.bytes.has_value();
     if (!c.bytes) return;
     bytes_ = saturating_add(bytes_, *c.bytes);
@@ -56,8 +75,8 @@ class OperationSum {
       if (in_steps) row_.bytes_per_step_and_rank = handled_ / static_cast<double>(steps);
       if (in_steps && wire_known_) row_.wire_bytes_per_step_and_rank = sent_ / static_cast<double>(steps);
     }
-    if (!busbw_.empty()) row_.busbw_gbps = lower_median(std::move(busbw_));
-    if (!busbw_wire_.empty()) row_.busbw_wire_gbps = lower_median(std::move(busbw_wire_));
+    row_.busbw_gbps = median_of_large(busbw_);
+    row_.busbw_wire_gbps = median_of_large(busbw_wire_);
     return row_;
   }
 
@@ -67,7 +86,7 @@ class OperationSum {
        wire_known_ = true;
   std::int64_t wait_ns_ = 0, exposed_ns_ = 0, bytes_ = 0;
   double handled_ = 0, sent_ = 0;
-  std::vector<double> busbw_, busbw_wire_;
+  std::vector<Bandwidth> busbw_, busbw_wire_;
 };
 
 std::int64_t time_of(const GroupOperation& row) {

@@ -293,6 +293,7 @@ Json finding_to_json(const Finding& finding, Writer& writer) {
           {"title", writer.text(finding.title)},
           {"evidence", writer.texts(finding.evidence)},
           {"remedy", writer.text(finding.remedy)},
+          {"cause", finding.cause ? Json(to_string(*finding.cause)) : Json(nullptr)},
           {"lost_ns", finding.lost_ns},
           {"lost_share", optional(std::optional<double>(finding.lost_share))}};
 }

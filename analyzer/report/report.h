@@ -289,12 +289,16 @@ TransferTotals transfer_totals(const Report& report);
 
 struct Finding {
   std::string code;
-  std::string severity;  // "high", "medium", "low"
+  std::string severity;  // "high", "medium", "low", "note"
   std::string title;
   std::vector<std::string> evidence;
   std::string remedy;
   std::int64_t lost_ns = 0;
   double lost_share = 0;  // of all ranks' windows together
+  // The cause whose time the loss is a part of: findings of one cause may speak of the same time. Absent
+  // where nothing is lost, or it is of several.
+  std::optional<Cause> cause = std::nullopt;
+  bool is_note = false;  // nothing to mend: severity "note" whatever it costs
 };
 
 struct Report {

@@ -31,6 +31,11 @@ std::int64_t exposed_wait_of(const Measures& m) {
   return m.barrier_wait_ns + m.p2p_wait_ns;
 }
 
+bool is_worth_blaming(const Report& report, const BlameReport& blame) {
+  constexpr std::int64_t kWorth = 100;
+  return blame.exposed_ns >= totals_of(report).window_ns / kWorth;
+}
+
 std::int64_t blame_of(const Report& report, std::int32_t rank) {
   for (const BlameReport& blame : report.blame) {
     if (blame.rank == rank) return blame.blame_ns;
@@ -160,7 +165,7 @@ std::string to_text(const Report& report, const TextOptions& options) {
   print_groups(report, page);
   print_theory(report, page);
   print_layers(report, options, page);
-  print_findings(report, page);
+  print_findings(report, options, page);
   print_unknowns(report, page);
   return page.take();
 }

@@ -26,6 +26,7 @@ struct TextOptions {
   bool layers = false;  // the table of layers, which is long
   // What was selected, in words, for the headline: "steps 3 to 5". Empty: everything.
   std::string selection;
+  bool restricted = false;         // to ranks or a group: the findings are of the whole job
   std::int64_t resolution_ns = 1;  // of the timestamps; said where it is coarser
 };
 

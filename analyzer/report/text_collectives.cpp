@@ -72,14 +72,14 @@ void print_collectives(const Report& report, const TextOptions& options, Page& p
            static_cast<std::int32_t>(c->group_ranks.size()) != report.world_size;
   });
   std::vector<Column> columns{
-      {"", true, 0},        {"operation", false, 0},    {groups ? "group" : "", false, 6},
-      {"waited", true, 0},  {"last arriver", false, 0}, {"spread", true, 2},
+      {"", true, 0},        {"operation", false, 0},    {groups ? "group" : "", false, 2},
+      {"waited", true, 0},  {"last arriver", false, 0}, {"spread", true, 5},
       {"transfer", true, 1}};
   if (sizes) {
     columns.push_back({"size", true, 4});
-    columns.push_back({"wire busbw", true, 3});
+    columns.push_back({"wire busbw", true, 6});
   }
-  if (steps) columns.push_back({"step", true, 5});
+  if (steps) columns.push_back({"step", true, 3});
   Table table(columns);
   for (std::size_t i = 0; i < shown; ++i) {
     const CollectiveReport& c = *order[i];

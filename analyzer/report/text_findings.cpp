@@ -47,11 +47,24 @@ std::vector<std::string> codes_of(const std::vector<Finding>& findings) {
   return codes;
 }
 
+// The number of the first finding before this one whose loss is a part of the same cause's time: the two
+// don't add up. 0: there is none.
+int of_the_same_time(const Report& report, const Finding& finding) {
+  for (std::size_t i = 0; i < report.findings.size() && &report.findings[i] != &finding; ++i) {
+    const Finding& before = report.findings[i];
+    if (finding.cause && before.cause == finding.cause && before.lost_ns > 0) return static_cast<int>(i) + 1;
+  }
+  return 0;
+}
+
 }  // namespace
 
-void print_findings(const Report& report, Page& page) {
+void print_findings(const Report& report, const TextOptions& options, Page& page) {
   if (report.findings.empty()) return;
-  print_heading(page, "findings", "shares are of all ranks' time together");
+  print_heading(page, "findings",
+                options.restricted
+                    ? "of the whole job, not of what was chosen; shares are of all ranks' time together"
+                    : "shares are of all ranks' time together");
   // The verdict has said it.
   const std::string said = report.blame.empty() ? "" : "why: " + report.blame.front().root_cause;
   int number = 0;
@@ -61,6 +74,8 @@ void print_findings(const Report& report, Page& page) {
     if (finding.lost_ns > 0) {
       title.text(
           fmt::format(" — {} lost ({})", format_duration(finding.lost_ns), format_share(finding.lost_share)));
+      if (const int before = of_the_same_time(report, finding); before > 0)
+        title.dim(fmt::format(", of the same time as {}", before));
     }
     page.wrap(title, 2, 4);
     for (const std::string& evidence : finding.evidence) {

@@ -154,7 +154,9 @@ void print_ranks(const Report& report, const TextOptions& options, Page& page) {
                {"", false, notes ? 2 : 0},
                {several_hosts ? "host" : "", false, several_hosts ? 5 : 9}});
   table.set_elastic(2, page.options().width / 4, 64);
-  const std::int64_t most_blame = report.blame.empty() ? 0 : report.blame.front().blame_ns;
+  const std::int64_t most_blame = report.blame.empty() || !is_worth_blaming(report, report.blame.front())
+                                      ? 0
+                                      : report.blame.front().blame_ns;
   for (const auto& [index, note] : rows) {
     const RankReport& rank = report.ranks[index];
     const Measures& m = rank.measures;

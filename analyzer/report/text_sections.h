@@ -23,6 +23,8 @@ Totals totals_of(const Report& report);
 // All waits of one rank: of collectives and p2p, exposed and hidden.
 std::int64_t wait_of(const Measures& measures);
 std::int64_t exposed_wait_of(const Measures& measures);
+// Whether the others lost as much to it as is worth a word: a hundredth of all ranks' time.
+bool is_worth_blaming(const Report& report, const BlameReport& blame);
 // How long other ranks waited for this one; 0 where nobody did.
 std::int64_t blame_of(const Report& report, std::int32_t rank);
 
@@ -37,7 +39,7 @@ void print_groups(const Report& report, Page& page);       // where there are se
 void print_pipelines(const Report& report, Page& page);
 void print_theory(const Report& report, Page& page);  // where the program told how it trains
 void print_layers(const Report& report, const TextOptions& options, Page& page);
-void print_findings(const Report& report, Page& page);
+void print_findings(const Report& report, const TextOptions& options, Page& page);
 void print_unknowns(const Report& report, Page& page);
 
 // The heading of a section, with a blank line before it.

@@ -37,8 +37,7 @@ void print_budget(const Report& report, const Totals& totals, Page& page) {
     // A twentieth of the time is worth a word; the greatest loss always is.
     if (ns == 0 || items.size() == 3 || (!items.empty() && ns < totals.window_ns / 20)) break;
     // Nobody knows how much of it is waiting where partners left no trace, or no record of it.
-    const char* label =
-        cause == Cause::transfer && undecided ? "communication" : style_of(cause).label;
+    const char* label = cause == Cause::transfer && undecided ? "communication" : style_of(cause).label;
     items.push_back(Line{}.cause(label, cause).text(" ").bold(format_share(ns, totals.window_ns)));
   }
   Line line;
@@ -120,9 +119,14 @@ void print_communication(const Report& report, const Totals& totals, Page& page)
         .text(describe_transfer(report, totals));
   } else {
     line.text(
-        fmt::format("Communication takes {}; without the other ranks' traces nobody can tell how much "
-                    "of it is waiting. ",
-                    all));
+        report.ranks_missing.empty() && report.ranks.size() > 1
+            ? fmt::format("Communication takes {}; the ranks' operations do not match, so that nobody can "
+                          "tell how much "
+                          "of it is waiting. ",
+                          all)
+            : fmt::format("Communication takes {}; without the other ranks' traces nobody can tell how much "
+                          "of it is waiting. ",
+                          all));
   }
   line.text(
       fmt::format("Compute hides {} of it; {} is exposed",
@@ -131,6 +135,25 @@ void print_communication(const Report& report, const Totals& totals, Page& page)
   if (totals.waits_known && totals.exposed_wait_ns > 0)
     line.text(fmt::format(", {} of that waiting", format_duration(totals.exposed_wait_ns)));
   page.wrap(line.text("."), kIndent, kIndent);
+}
+
+// The greatest loss, before anything else that was measured.
+void print_greatest_loss(const Report& report, Page& page) {
+  for (const Finding& finding : report.findings) {
+    if (finding.severity == "note") continue;
+    if (finding.lost_ns <= 0) continue;
+    page.wrap(Line{}
+                  .text("Costs most: ")
+                  .bold(printable(finding.title))
+                  .text(fmt::format(" ({}).", format_share(finding.lost_share))),
+              kIndent, kIndent);
+    return;
+  }
+  const bool nothing = std::all_of(report.findings.begin(), report.findings.end(),
+                                   [](const Finding& finding) { return finding.severity == "note"; });
+  if (nothing && all_known(report))
+    page.wrap(Line{}.bold("Nothing was found that costs much").text(": no loss is worth more than a note."),
+              kIndent, kIndent);
 }
 
 void print_blame(const Report& report, const Totals& totals, Page& page) {
@@ -166,7 +189,7 @@ void print_blame(const Report& report, const Totals& totals, Page& page) {
                 .text("."),
             kIndent, kIndent);
   const BlameReport& first = report.blame.front();
-  if (!first.root_cause.empty()) {
+  if (!first.root_cause.empty() && is_worth_blaming(report, first)) {
     page.wrap(Line{}
                   .text(fmt::format("Why rank {} is late: ", first.rank))
                   .text(printable(first.root_cause))
@@ -199,7 +222,8 @@ void print_nothing(const Report& report, Page& page) {
   if (is_said({"nothing_recorded"})) {
     line.bold("Nothing was recorded")
         .text(
-            ": what was asked for (--steps, --delay, --duration, --sources) did not come to pass, or --max-size "
+            ": what was asked for (--steps, --delay, --duration, --sources) did not come to pass, or "
+            "--max-size "
             "left no room.");
   } else if (is_said({"order_only"})) {
     line.bold("No times were recorded")
@@ -231,6 +255,7 @@ void print_verdict(const Report& report, Page& page) {
     return;
   }
   print_reservations(report, page);
+  print_greatest_loss(report, page);
   print_budget(report, totals, page);
   print_communication(report, totals, page);
   print_blame(report, totals, page);

@@ -1,6 +1,6 @@
 #include "reference_trainer/training/description.h"
 
-#include <fmt/format.h>
+#include <string>
 
 #include "reference_trainer/data/training_data.h"
 #include "reference_trainer/memory/theory.h"
@@ -15,16 +15,23 @@ std::string describe_training(const Options& options, const Placement& placement
   // Some ways keep masters beside whole parameters, which count with the optimizer's state.
   const std::int64_t optimizer =
       own > 0 ? strategy.theory(elements).optimizer * shares.optimizer / own : bytes.optimizer;
-  std::string text = fmt::format(
-      "parameters={} parameter_bytes={} gradient_bytes={} optimizer_bytes={} data_parallel={} "
-      "parameters_over={} "
-      "gradients_over={} optimizer_over={} samples={} accumulation={}",
-      own, bytes.parameter, bytes.gradient, optimizer,
-      data_share(options, placement.world_size, placement.rank).size, shares.parameters, shares.gradients,
-      shares.optimizer, options.training.batch_size, options.training.gradient_accumulation);
+  std::string text;
+  const auto tell = [&text](const char* key, std::int64_t value) {
+    text += (text.empty() ? "" : " ") + std::string(key) + "=" + std::to_string(value);
+  };
+  tell("parameters", own);
+  tell("parameter_bytes", bytes.parameter);
+  tell("gradient_bytes", bytes.gradient);
+  tell("optimizer_bytes", optimizer);
+  tell("data_parallel", data_share(options, placement.world_size, placement.rank).size);
+  tell("parameters_over", shares.parameters);
+  tell("gradients_over", shares.gradients);
+  tell("optimizer_over", shares.optimizer);
+  tell("samples", options.training.batch_size);
+  tell("accumulation", options.training.gradient_accumulation);
   // What stays whole from forward to backward is gathered once for both.
   if (options.mode == Mode::fsdp && options.fsdp.strategy == ShardingStrategy::shard_grad_op)
-    text += fmt::format(" gathers={}", options.training.gradient_accumulation);
+    tell("gathers", options.training.gradient_accumulation);
   return text;
 }
 

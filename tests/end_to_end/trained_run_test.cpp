@@ -239,5 +239,47 @@ TEST(TrainedRun, IsAnalyzedToTheLastNanosecond) {
   }
 }
 
+const json& theory_of(const json& report, const std::string& quantity) {
+  for (const json& row : report.at("theory"))
+    if (row.at("quantity") == quantity) return row;
+  throw std::runtime_error("no theory of " + quantity);
+}
+
+// Memory, traffic and batch of three ways of training are what theory makes of what the trainer tells of
+// itself.
+class BesideTheory : public testing::TestWithParam<std::vector<std::string>> {};
+
+TEST_P(BesideTheory, MeasurementAndTheoryAgree) {
+  TemporaryFolder folder;
+  std::vector<std::string> command{binary("lockstep"), "record", "-q", "-o", folder / "run", "--",
+                                   binary("lockstep"), "train"};
+  for (const char* flag : {"--ranks", "2", "--steps", "4", "--layers", "3", "--hidden", "64", "--heads", "2",
+                           "--sequence-length", "16", "--batch-size", "3", "--gradient-accumulation", "2"})
+    command.emplace_back(flag);
+  command.insert(command.end(), GetParam().begin(), GetParam().end());
+  Outcome outcome = end_to_end::run(command);
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.standard_error;
+  outcome = end_to_end::run({binary("lockstep"), "analyze", folder / "run", "--steps", "3:4", "--json", "-"});
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.standard_error;
+  const json report = json::parse(outcome.standard_output);
+
+  const json& batch = theory_of(report, "effective batch");
+  EXPECT_EQ(batch.at("theory"), 3 * 2 * 2);
+  EXPECT_EQ(batch.at("measured"), 3 * 2 * 2);
+  for (const char* quantity : {"parameters", "gradients", "optimizer state", "sent by collectives"}) {
+    const json& row = theory_of(report, quantity);
+    ASSERT_TRUE(row.at("measured").is_number()) << row.dump();
+    // Padding to whole parts, what stays whole between uses, and the sum of the loss.
+    EXPECT_NEAR(row.at("measured").get<double>() / row.at("theory").get<double>(), 1, 0.15) << row.dump();
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Modes, BesideTheory,
+                         testing::Values(std::vector<std::string>{"--mode", "ddp"},
+                                         std::vector<std::string>{"--mode", "zero1"},
+                                         std::vector<std::string>{"--mode", "zero2"},
+                                         std::vector<std::string>{"--mode", "fsdp"}),
+                         [](const auto& info) { return info.param.back(); });
+
 }  // namespace
 }  // namespace lockstep
