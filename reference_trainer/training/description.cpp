@@ -17,7 +17,8 @@ std::string describe_training(const Options& options, const Placement& placement
       own > 0 ? strategy.theory(elements).optimizer * shares.optimizer / own : bytes.optimizer;
   std::string text;
   const auto tell = [&text](const char* key, std::int64_t value) {
-    text += (text.empty() ? "" : " ") + std::string(key) + "=" + std::to_string(value);
+    if (!text.empty()) text += ' ';
+    text.append(key).append("=").append(std::to_string(value));
   };
   tell("parameters", own);
   tell("parameter_bytes", bytes.parameter);
