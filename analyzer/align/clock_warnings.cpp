@@ -20,9 +20,9 @@ std::string in_words(std::int64_t nanoseconds) {
                                     : fmt::format("{:.2f} ms", static_cast<double>(nanoseconds) / 1e6);
 }
 
-// "rank 1", "ranks 1, 2, 3".
-std::string name_ranks(const std::vector<std::int32_t>& ranks) {
-  return (ranks.size() == 1 ? "rank " : "ranks ") + list_of_ranks(ranks);
+// "the clock of rank 1", "the clocks of ranks 1, 2, 3".
+std::string clocks_of(const std::vector<std::int32_t>& ranks) {
+  return (ranks.size() == 1 ? "the clock of rank " : "the clocks of ranks ") + list_of_ranks(ranks);
 }
 
 // The first rank of the job's own clock: what the others are related to.
@@ -73,16 +73,16 @@ void warn_of_clocks(Job& job, const ClockOutcome& outcome) {
         "wild, or records were matched that do not belong together; the recorded times are left as they are");
   if (!outcome.set_clocks.empty())
     warn(job, "clock_set",
-         fmt::format("the clock of {} was set during the run: its times before and after are related one by "
+         fmt::format("{} was set during the run: times before and after are related one by "
                      "one, those in between may be wrong by as much as it was set",
-                     name_ranks(outcome.set_clocks)));
+                     clocks_of(outcome.set_clocks)));
   if (!by_records.empty())
     warn(job, "clocks_by_happened_before",
          fmt::format(
-             "no exchange of timestamps relates the clock of {} to that of rank {}: read off the order "
+             "no exchange of timestamps relates {} to that of rank {}: read off the order "
              "in "
              "which their collectives must have happened, ± {}; shorter waits between them name nobody",
-             name_ranks(by_records), own, in_words(uncertainty)));
+             clocks_of(by_records), own, in_words(uncertainty)));
   if (!by_wall_clock.empty())
     warn(job, "clocks_by_wall_clock",
          fmt::format(
@@ -93,8 +93,8 @@ void warn_of_clocks(Job& job, const ClockOutcome& outcome) {
              own, list_of_ranks(by_wall_clock)));
   if (!unrelated.empty())
     warn(job, "clocks_unrelated",
-         fmt::format("the clock of {} can't be related to that of rank {}: times between them mean nothing",
-                     name_ranks(unrelated), own));
+         fmt::format("{} can't be related to that of rank {}: times between them mean nothing",
+                     clocks_of(unrelated), own));
 }
 
 }  // namespace lockstep::analyzer

@@ -2,13 +2,18 @@
 
 #include <algorithm>
 #include <numeric>
+#include <optional>
 
 namespace lockstep::analyzer {
 
 Nanoseconds recording_begin(const RankTrace& rank, const RankWindows& windows) {
-  if (rank.steps.empty()) return windows.has_work ? windows.whole.begin : 0;
-  const Nanoseconds step = rank.steps.front().begin;
-  return windows.has_work ? std::min(step, windows.whole.begin) : step;
+  std::optional<Nanoseconds> begin;
+  const auto take = [&begin](Nanoseconds time) { begin = std::min(begin.value_or(time), time); };
+  if (!rank.steps.empty()) take(rank.steps.front().begin);
+  if (windows.has_work) take(windows.whole.begin);
+  for (const Activity& activity : rank.activities)
+    if (activity.launch_begin != kUnknownTime) take(activity.launch_begin);
+  return begin.value_or(0);
 }
 
 std::vector<CommunicationProfile> profile_rank(const RankTimeline& timeline, Nanoseconds begin) {

@@ -13,8 +13,8 @@ struct CommunicationProfile {
   bool computing_at_end = false;  // compute ran on across the operation's end: it held nothing up
 };
 
-// When a rank's recording begins: with its first step or its first device activity, whichever comes first; 0
-// where it has neither.
+// When a rank's recording begins: with its first step, launch or device activity, whichever comes first; 0
+// where it has none.
 Nanoseconds recording_begin(const RankTrace& rank, const RankWindows& windows);
 
 // One entry per communication of the rank. `begin`: none of its activities begins before it.
