@@ -124,7 +124,7 @@ TEST(Blame, WhatExplainsLittleOfTheLatenessIsNotClaimed) {
     const Nanoseconds longer = rank == 2 ? 2 * us : 0;
     job.rank(rank)
         .compute(ahead, ahead + 10 * us)
-        .launched(-9, -8)
+        .launched(-1, 0)
         .all_reduce(ahead + 10 * us, ahead + 600 * us);
     job.rank(rank).compute(ahead + 600 * us, ahead + 700 * us + longer).launched(0, 1);
     job.rank(rank).all_reduce(ahead + 700 * us + longer, ahead + 1300 * us);

@@ -27,7 +27,7 @@ class Storages {
 
 StateBytes measure_state(const Model& model, const std::vector<at::Tensor>& leaves,
                          const std::vector<at::Tensor>& gradients, torch::optim::Optimizer& optimizer,
-                         const std::vector<at::Tensor>& parameter_stores) {
+                         const std::vector<at::Tensor>& parameter_stores, bool leaves_are_masters) {
   StateBytes bytes;
   Storages storages;
   for (const Parameter& parameter : model.all_parameters())
@@ -35,7 +35,8 @@ StateBytes measure_state(const Model& model, const std::vector<at::Tensor>& leav
   for (const at::Tensor& store : parameter_stores) bytes.parameters += storages.add(store);
   const at::ScalarType computed_in = model.all_parameters().front().tensor.scalar_type();
   for (const at::Tensor& leaf : leaves)
-    (leaf.scalar_type() == computed_in ? bytes.parameters : bytes.optimizer) += storages.add(leaf);
+    (leaves_are_masters || leaf.scalar_type() != computed_in ? bytes.optimizer : bytes.parameters) +=
+        storages.add(leaf);
   for (const Parameter& parameter : model.all_parameters())
     bytes.gradients += storages.add(parameter.tensor.grad());
   for (const at::Tensor& gradient : gradients) bytes.gradients += storages.add(gradient);

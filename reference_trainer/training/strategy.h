@@ -68,6 +68,8 @@ class Strategy {
   virtual void after_update() {}
   // Over how many ranks the state is divided.
   virtual StateShares shares() const { return {}; }
+  // Whether the optimizer's leaves are masters beside whole parameters, in every precision.
+  virtual bool leaves_are_masters() const { return false; }
   // How many of the model's `elements` parameters this rank's part of the model has, if nothing is divided.
   virtual std::int64_t own_elements(std::int64_t elements) const { return elements; }
   // What a rank of this way of training has to hold of `elements` parameters of the whole model

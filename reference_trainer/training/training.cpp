@@ -234,8 +234,8 @@ class Trainer {
   }
 
   void count_state(const std::vector<at::Tensor>& gradients) {
-    StateBytes state =
-        measure_state(*model_, strategy_->optimized(), gradients, *optimizer_, strategy_->parameter_stores());
+    StateBytes state = measure_state(*model_, strategy_->optimized(), gradients, *optimizer_,
+                                     strategy_->parameter_stores(), strategy_->leaves_are_masters());
     state.gradients = std::max(state.gradients, strategy_->most_gradient_bytes());
     annotations::count("memory parameters", static_cast<double>(state.parameters));
     annotations::count("memory gradients", static_cast<double>(state.gradients));

@@ -27,6 +27,7 @@ class ZeroStrategy : public Strategy {
   double run(BatchSource& batches) override;
   int gradient_copies() const override { return 1; }
   StateShares shares() const override;
+  bool leaves_are_masters() const override { return options().stage < 3; }
   StateBytes theory(std::int64_t elements) const override;
   std::int64_t most_gradient_bytes() const override { return most_gradient_bytes_; }
 

@@ -269,8 +269,16 @@ TEST_P(BesideTheory, MeasurementAndTheoryAgree) {
   for (const char* quantity : {"parameters", "gradients", "optimizer state", "sent by collectives"}) {
     const json& row = theory_of(report, quantity);
     ASSERT_TRUE(row.at("measured").is_number()) << row.dump();
-    // Padding to whole parts, what stays whole between uses, and the sum of the loss.
-    EXPECT_NEAR(row.at("measured").get<double>() / row.at("theory").get<double>(), 1, 0.15) << row.dump();
+    const double ratio = row.at("measured").get<double>() / row.at("theory").get<double>();
+    const bool fsdp_sends = GetParam().back() == "fsdp" && std::string(quantity) == "sent by collectives";
+    if (fsdp_sends) {
+      // The root is gathered once for both passes: at most a third is saved.
+      EXPECT_GT(ratio, 2.0 / 3) << row.dump();
+      EXPECT_LT(ratio, 1.01) << row.dump();
+    } else {
+      // Padding to whole parts, and the sum of the loss.
+      EXPECT_NEAR(ratio, 1, 0.01) << row.dump();
+    }
   }
 }
 
