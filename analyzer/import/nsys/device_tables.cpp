@@ -51,13 +51,20 @@ std::optional<Activity> read_activity(const Rows& rows, DeviceOfProcess& device,
 }
 
 void end_of(const Rows& rows, Report& report) {
-  if (!rows.problem().empty()) report.damage.push_back(rows.problem());
+  if (rows.problem().empty()) return;
+  report.damage.push_back(rows.problem());
+  report.devices_are_damaged = true;
 }
 
 const KnownName& known_name(DeviceOfProcess& device, std::int64_t id, const Report& report) {
   const auto [where, fresh] = device.names.try_emplace(id);
   if (fresh) {
     const std::string_view text = report.string(id);
+    if (text.empty()) {
+      where->second = {device.import.strings.intern("kernel without a name"), KernelKind::unclassified,
+                       Operation::unknown};
+      return where->second;
+    }
     where->second = {device.import.strings.intern(text), kernel_kind(text), Operation::unknown};
     if (where->second.kind == KernelKind::communication) where->second.operation = operation_in_name(text);
   }
@@ -73,8 +80,10 @@ void read_kernels(Database& database, Report& report) {
     DeviceOfProcess& device = device_of(rows, report);
     std::optional<Activity> activity = read_activity(rows, device, report);
     if (!activity) continue;
-    const std::size_t column = rows.is_null(kOfTable) ? kOfTable + 1 : kOfTable;
-    const KnownName& name = known_name(device, rows.integer(column), report);
+    const bool has_full_name = !rows.is_null(kOfTable) && !report.string(rows.integer(kOfTable)).empty();
+    const std::int64_t id = rows.integer(has_full_name ? kOfTable : kOfTable + 1);
+    const KnownName& name = known_name(device, id, report);
+    device.nameless += report.string(id).empty();
     activity->name = name.id;
     if (!rows.is_null(kGrid)) {
       Shape shape;
@@ -131,6 +140,7 @@ void read_named_alike(Database& database, const char* table, const char* name, C
     if (!activity) continue;
     activity->name = device.import.strings.intern(name);
     activity->activity_class = activity_class;
+    device.kernels += activity_class == Class::unclassified;
     ++device.activities;
     device.import.trace.activities.push_back(*activity);
   }

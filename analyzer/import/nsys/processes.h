@@ -56,6 +56,7 @@ struct KnownName {
 struct DeviceOfProcess {
   RankImport import;
   std::size_t kernels = 0;
+  std::size_t nameless = 0;                           // of the kernels
   std::size_t activities = 0;                         // waits apart
   std::unordered_map<std::int64_t, KnownName> names;  // by the report's number of the string
   std::map<std::pair<std::int64_t, std::int64_t>, std::uint32_t> lanes;  // by context and stream
@@ -70,6 +71,8 @@ struct Report {
   std::optional<std::int64_t> realtime_of_zero;
   std::uint64_t dropped = 0;  // rows whose times make no sense
   std::vector<std::string> damage;
+  std::vector<std::string> lacks;    // what the report's tables can't tell, and why
+  bool devices_are_damaged = false;  // what they did is not all known
 
   std::string_view string(std::int64_t id) const {
     const auto found = strings.find(id);
