@@ -146,7 +146,8 @@ bool holds_nothing(const Job& job) {
 Error nothing_to_analyze(const Job& job) {
   std::string message = fmt::format(
       "{}: no GPU kernels and no steps: nothing to analyze. A profile needs "
-      "ProfilerActivity.CUDA (torch.profiler) or `nsys profile --trace=cuda,nvtx`",
+      "ProfilerActivity.CUDA (torch.profiler) or `nsys profile --trace=cuda,nvtx`; a timeline that holds "
+      "several ranks, one a pid, is not read",
       job.path);
   for (const Warning& warning : job.warnings) message += fmt::format("\n  {}", warning.message);
   return Error{std::move(message)};

@@ -43,6 +43,8 @@ std::optional<Activity> read_activity(const Rows& rows, DeviceOfProcess& device,
   activity.end = rows.integer(kEnd);
   if (rows.is_null(kEnd)) activity.end = activity.begin - 1;  // no interval
   if (!report.take_times(activity.begin, activity.end)) return std::nullopt;
+  report.begins_ascend &= activity.begin >= report.last_begin;
+  report.last_begin = activity.begin;
   activity.lane = lane_of(device, rows.integer(kContext), rows.integer(kStream));
   // Until the launches are joined, launch_begin holds the correlation id; 0 is none.
   const std::int64_t correlation = rows.integer(kCorrelation);
@@ -51,9 +53,12 @@ std::optional<Activity> read_activity(const Rows& rows, DeviceOfProcess& device,
 }
 
 void end_of(const Rows& rows, Report& report) {
-  if (rows.problem().empty()) return;
-  report.damage.push_back(rows.problem());
-  report.devices_are_damaged = true;
+  if (!rows.problem().empty()) {
+    report.damage.push_back(rows.problem());
+    report.lost_from = std::min(report.lost_from, report.begins_ascend ? report.last_begin : -kLatest);
+  }
+  report.last_begin = -kLatest;
+  report.begins_ascend = true;
 }
 
 const KnownName& known_name(DeviceOfProcess& device, std::int64_t id, const Report& report) {
@@ -177,7 +182,8 @@ void read_waits(Database& database, Report& report) {
     activity->activity_class = Class::sync;
     device->import.trace.activities.push_back(*activity);
   }
-  end_of(rows, report);
+  // Waits make nothing busy: without them nothing else is wrong.
+  if (!rows.problem().empty()) report.damage.push_back(rows.problem());
 }
 
 }  // namespace

@@ -78,6 +78,27 @@ void join_launches(Process& process, DeviceOfProcess& device) {
   }
 }
 
+// Where rows are missing, no device was measured from the first missing one on: what other tables still tell
+// would stretch the time over which they idled.
+void end_at_damage(Nanoseconds lost_from, RankTrace& trace) {
+  if (lost_from == kLatest) return;
+  trace.lost.push_back({lost_from, kLatest});
+  if (lost_from == -kLatest) return;  // rows in no order: any may be missing
+  std::vector<Activity> activities;
+  std::vector<Communication> communications;
+  for (Activity& activity : trace.activities) {
+    if (activity.end >= lost_from) continue;
+    if (activity.communication != kNone) {
+      communications.push_back(trace.communications[activity.communication]);
+      communications.back().activity = static_cast<std::uint32_t>(activities.size());
+      activity.communication = static_cast<std::uint32_t>(communications.size() - 1);
+    }
+    activities.push_back(activity);
+  }
+  trace.activities = std::move(activities);
+  trace.communications = std::move(communications);
+}
+
 void take_host_ranges(const Process& process, DeviceOfProcess& device) {
   RankImport& import = device.import;
   std::map<std::uint32_t, std::uint32_t> lanes;
@@ -114,8 +135,6 @@ void warn(const Report& report, std::size_t nameless, std::vector<RankImport>& r
   if (!report.damage.empty())
     first.warn("file_damaged", fmt::format("{}: {}; the rows before are used. Export the report again",
                                            report.file, fmt::join(report.damage, "; ")));
-  if (report.devices_are_damaged)
-    for (RankImport& rank : ranks) rank.trace.lost.push_back({-kLatest, kLatest});
   for (const std::string& lack : report.lacks)
     first.warn("table_missing", fmt::format("{}: {}", report.file, lack));
   if (nameless > 0)
@@ -151,10 +170,7 @@ Result<std::vector<RankImport>> import_file(const std::filesystem::path& path, c
   report.file = path.string();
   if (const Status status = check(database, report.file); !status.ok()) return status.error();
   check_schema(database, report);
-  if (!database.damage().empty()) {
-    report.damage.push_back(database.damage());
-    report.devices_are_damaged = true;
-  }
+  if (!database.damage().empty()) report.damage.push_back(database.damage());
   read_strings(database, report);
   read_session(database, report);
   read_device_tables(database, report);
@@ -173,6 +189,7 @@ Result<std::vector<RankImport>> import_file(const std::filesystem::path& path, c
     describe(report, key.second, device.import);
     nameless += device.nameless;
     Process& process = report.processes[key.first];
+    end_at_damage(report.lost_from, device.import.trace);
     join_launches(process, device);
     take_host_ranges(process, device);
     if (!process.training.empty()) take_training_mark(process.training, device.import);

@@ -71,8 +71,12 @@ struct Report {
   std::optional<std::int64_t> realtime_of_zero;
   std::uint64_t dropped = 0;  // rows whose times make no sense
   std::vector<std::string> damage;
-  std::vector<std::string> lacks;    // what the report's tables can't tell, and why
-  bool devices_are_damaged = false;  // what they did is not all known
+  std::vector<std::string> lacks;  // what the report's tables can't tell, and why
+  // Of the table of devices that is being read: rows stand by their starts in what nsys writes.
+  Nanoseconds last_begin = -kLatest;
+  bool begins_ascend = true;
+  // What devices did from then on is not all known.
+  Nanoseconds lost_from = kLatest;
 
   std::string_view string(std::int64_t id) const {
     const auto found = strings.find(id);

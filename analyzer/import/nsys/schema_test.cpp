@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <fstream>
 #include <string>
 #include <vector>
@@ -220,12 +221,49 @@ TEST_F(CutReport, GivesWhatStandsBeforeTheCut) {
   EXPECT_GT(rank.trace.activities.size(), 0u);
   EXPECT_LT(rank.trace.activities.size(), static_cast<std::size_t>(kKernels));
   EXPECT_EQ(rank.trace.dropped_events, 0u) << "no rows are made of half a page";
-  EXPECT_THAT(rank.trace.lost, SizeIs(1)) << "figures of what was computed are not whole";
+  ASSERT_THAT(rank.trace.lost, SizeIs(1));
+  const Nanoseconds lost_from = rank.trace.lost[0].begin;
+  EXPECT_EQ(rank.trace.lost[0].end, kLatest);
+  EXPECT_EQ(rank.trace.activities.back().end, lost_from - 5) << "the one before the last that was read";
   const Warning* const warning = find_warning(rank.warnings, "file_damaged");
   ASSERT_NE(warning, nullptr);
   EXPECT_THAT(warning->message, AllOf(StartsWith(path_ + ": the file is cut: it has "),
                                       HasSubstr("of " + std::to_string(bytes.size()) + " bytes"),
                                       HasSubstr("Export the report again")));
+}
+
+TEST_F(CutReport, RowsInNoOrderOfTimeAreAllUncertain) {
+  whole();
+  {
+    sqlite3* database = nullptr;
+    ASSERT_EQ(sqlite3_open(path_.c_str(), &database), SQLITE_OK);
+    sqlite3_exec(database, "UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET start = 40001, end = 40002 WHERE start = 0",
+                 nullptr, nullptr, nullptr);
+    sqlite3_close(database);
+  }
+  std::filesystem::resize_file(path_, std::filesystem::file_size(path_) * 3 / 4);
+  const RankImport rank = read();
+  ASSERT_THAT(rank.trace.lost, SizeIs(1));
+  EXPECT_EQ(rank.trace.lost[0].begin, -kLatest);
+}
+
+// A report whose damage is elsewhere has lost nothing of what devices did.
+TEST_F(CutReport, DamageOfOtherTablesIsNoLossOfKernels) {
+  {
+    ReportFile report(path_);
+    report.add_tables();
+    report.launch(1, 2, kProcess, kThread, 1);
+    report.kernel(10, 20, kProcess, 0, 7, 1, "gemm");
+    report.run("BEGIN");
+    for (int i = 0; i < kKernels; ++i) report.range(i, i + 1, kProcess, kThread, "step " + std::to_string(i));
+    report.run("COMMIT");
+  }
+  std::filesystem::resize_file(path_, std::filesystem::file_size(path_) * 3 / 4);
+  const RankImport rank = read();
+  EXPECT_THAT(rank.trace.activities, SizeIs(1));
+  EXPECT_THAT(rank.trace.lost, IsEmpty());
+  EXPECT_GT(rank.trace.steps.size(), 0u);
+  EXPECT_NE(find_warning(rank.warnings, "file_damaged"), nullptr);
 }
 
 TEST_F(CutReport, GzipThatIsCutGivesItsBeginning) {
