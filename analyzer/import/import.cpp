@@ -134,21 +134,26 @@ void take_exchanges(const std::vector<run::ClockLog>& logs, Job& job) {
   }
 }
 
-// A run of ours says how the job ended even where it did nothing else; a profiler's files say nothing then.
+// Runs of ours and dumps say how the job ended even where nothing else is left; profiles say nothing then.
 bool holds_nothing(const Job& job) {
-  return std::find(job.sources.begin(), job.sources.end(), "lockstep") == job.sources.end() &&
+  return std::none_of(
+             job.sources.begin(), job.sources.end(),
+             [](const std::string& source) { return source == "lockstep" || source == "flight recorder"; }) &&
          std::all_of(job.ranks.begin(), job.ranks.end(), [](const RankTrace& rank) {
-           return rank.activities.empty() && rank.steps.empty() && rank.host_ranges.empty() &&
-                  rank.ending.operations.empty() && rank.ending.progress.empty();
+           return rank.activities.empty() && rank.steps.empty() && rank.host_ranges.empty();
          });
 }
 
 Error nothing_to_analyze(const Job& job) {
+  const bool damaged = std::any_of(job.warnings.begin(), job.warnings.end(),
+                                   [](const Warning& warning) { return warning.code == "file_damaged"; });
   std::string message = fmt::format(
-      "{}: no GPU kernels and no steps: nothing to analyze. A profile needs "
-      "ProfilerActivity.CUDA (torch.profiler) or `nsys profile --trace=cuda,nvtx`; a timeline that holds "
-      "several ranks, one a pid, is not read",
-      job.path);
+      "{}: {}", job.path,
+      damaged
+          ? "what can be read of it holds no GPU kernels and no steps. Copy or export it again"
+          : "no GPU kernels and no steps: nothing to analyze. A profile needs ProfilerActivity.CUDA "
+            "(torch.profiler) or `nsys profile --trace=cuda,nvtx`; a timeline that holds several ranks, one "
+            "a pid, is not read");
   for (const Warning& warning : job.warnings) message += fmt::format("\n  {}", warning.message);
   return Error{std::move(message)};
 }

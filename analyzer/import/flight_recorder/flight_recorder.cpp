@@ -78,7 +78,8 @@ Result<RankImport> import_bytes(std::span<const std::byte> bytes, const fs::path
   if (!dump) {
     return Error{
         problem
-            ? fmt::format("{}: no flight recorder's dump could be read: {}", file, *problem)
+            ? fmt::format("{}: no flight recorder's dump could be read: {}. Copy the file again", file,
+                          *problem)
             : fmt::format("{}: neither \"entries\" nor \"pg_config\": not a flight recorder's dump", file)};
   }
   const std::optional<std::int32_t> rank = rank_in_file_name(file);

@@ -23,7 +23,8 @@ Status check(const std::string& file, const StreamSummary& summary) {
               "active step?)"
             : "no element of traceEvents is an event: not a Kineto trace");
   if (!summary.problem.empty())
-    return error(fmt::format("no traceEvents could be read: {}", summary.problem));
+    return error(fmt::format("no traceEvents could be read: {}. Copy the file again, or record again",
+                             summary.problem));
   return error("JSON without an array \"traceEvents\": not a Kineto trace");
 }
 

@@ -9,6 +9,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <tuple>
 #include <utility>
 
 namespace lockstep::analyzer {
@@ -96,47 +97,79 @@ std::optional<std::int64_t> recorded_at(const RankImport& import) {
   return time;
 }
 
-// Within a kind the ranks' own numbers and groups tell more than a clock, which may be set wrong.
-void keep_kinds_of_one_time(std::vector<RankImport>& imports, std::vector<Warning>& warnings) {
-  struct Kind {
-    std::set<std::int32_t> ranks;
-    std::vector<std::int64_t> times;
-    std::optional<std::int64_t> median;
-  };
-  std::map<std::string, Kind> kinds;
+// What was surely recorded together: files of one kind whose ranks' own numbers and groups tell more than a
+// clock, which may be set wrong; one file whose ranks have no numbers.
+std::string recording_of(const RankImport& import) {
+  return import.rank_is_assumed ? file_name(import) : fmt::format("the files of kind \"{}\"", import.source);
+}
+
+struct Recording {
+  std::set<std::int32_t> ranks;
+  std::vector<std::int64_t> times;
+
+  std::optional<std::int64_t> median() {
+    if (times.empty()) return std::nullopt;
+    const auto middle = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2);
+    std::nth_element(times.begin(), middle, times.end());
+    return *middle;
+  }
+};
+
+void keep_recordings_of_one_time(std::vector<RankImport>& imports, std::vector<Warning>& warnings) {
+  std::map<std::string, Recording> recordings;
   for (const RankImport& import : imports) {
-    Kind& kind = kinds[import.source];
-    kind.ranks.insert(import.trace.rank);
-    if (const auto time = recorded_at(import)) kind.times.push_back(*time);
+    Recording& recording = recordings[recording_of(import)];
+    recording.ranks.insert(import.trace.rank);
+    if (const auto time = recorded_at(import)) recording.times.push_back(*time);
   }
-  if (kinds.size() < 2) return;
-  for (auto& [source, kind] : kinds) {
-    if (kind.times.empty()) continue;
-    const auto middle = kind.times.begin() + static_cast<std::ptrdiff_t>(kind.times.size() / 2);
-    std::nth_element(kind.times.begin(), middle, kind.times.end());
-    kind.median = *middle;
+  if (recordings.size() < 2) return;
+  std::string kept = recording_of(imports.front());
+  for (const RankImport& import : imports) {
+    const std::string recording = recording_of(import);
+    if (recordings[recording].ranks.size() > recordings[kept].ranks.size()) kept = recording;
   }
-  const std::string* most = &imports.front().source;
-  for (const RankImport& import : imports)
-    if (kinds[import.source].ranks.size() > kinds[*most].ranks.size()) most = &import.source;
-  const std::string kept = *most;
-  const std::optional<std::int64_t> time = kinds[kept].median;
+  const std::optional<std::int64_t> time = recordings[kept].median();
   if (!time) return;
   std::set<std::string> said;
   std::erase_if(imports, [&](const RankImport& import) {
-    const std::optional<std::int64_t> other = kinds[import.source].median;
+    const std::optional<std::int64_t> other = recordings[recording_of(import)].median();
     std::int64_t apart = 0;
     if (!other) return false;
-    if (__builtin_sub_overflow(*other, *time, &apart)) apart = INT64_MAX;
+    if (__builtin_sub_overflow(*other, *time, &apart)) apart = *other < *time ? -INT64_MAX : INT64_MAX;
     if (apart >= -kAnotherTimeNs && apart <= kAnotherTimeNs) return false;
     if (said.insert(import.trace.file).second)
       warnings.push_back(
           {"another_job",
-           fmt::format("{} was recorded {:.0f} days {} the files of kind \"{}\", by their wall clocks: left "
-                       "out, as it is of another job; analyze it alone",
-                       import.trace.file,
-                       static_cast<double>(apart < 0 ? -apart : apart) / static_cast<double>(kAnotherTimeNs),
-                       apart < 0 ? "before" : "after", kept),
+           fmt::format(
+               "{} was recorded {:.0f} days {} {}, by their wall clocks: left out, as it is of another "
+               "job; analyze it alone",
+               import.trace.file,
+               static_cast<double>(apart < 0 ? -apart : apart) / static_cast<double>(kAnotherTimeNs),
+               apart < 0 ? "before" : "after", kept),
+           kNoRank});
+    return true;
+  });
+}
+
+// A copy of a report would be twice as many ranks: the same device of the same host with the same work at the
+// same times.
+void leave_out_copies(std::vector<RankImport>& imports, std::vector<Warning>& warnings) {
+  using Work = std::tuple<std::string, std::string, std::optional<std::int64_t>, std::size_t, Nanoseconds,
+                          Nanoseconds>;
+  std::map<Work, std::string> file_of;
+  std::set<std::string> said;
+  std::erase_if(imports, [&](const RankImport& import) {
+    const RankTrace& trace = import.trace;
+    if (!import.rank_is_assumed || trace.activities.empty()) return false;
+    const auto [original, fresh] =
+        file_of.try_emplace(Work(trace.host, trace.device, import.realtime_of_zero, trace.activities.size(),
+                                 trace.activities.front().begin, trace.activities.back().end),
+                            trace.file);
+    if (fresh || original->second == trace.file) return false;
+    if (said.insert(trace.file).second)
+      warnings.push_back(
+          {"rank_duplicate",
+           fmt::format("{} holds what {} holds: it is a copy, and left out", trace.file, original->second),
            kNoRank});
     return true;
   });
@@ -167,7 +200,8 @@ void number_assumed_ranks(std::vector<RankImport>& imports, std::vector<Warning>
 std::int32_t keep_one_job(std::vector<RankImport>& imports, std::vector<Warning>& warnings) {
   keep_one_world_size(imports, warnings);
   keep_numbered_or_assumed(imports, warnings);
-  keep_kinds_of_one_time(imports, warnings);
+  keep_recordings_of_one_time(imports, warnings);
+  leave_out_copies(imports, warnings);
   number_assumed_ranks(imports, warnings);
   for (const RankImport& import : imports)
     if (import.world_size > 0) return import.world_size;

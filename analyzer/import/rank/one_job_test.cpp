@@ -88,11 +88,33 @@ TEST(OneJob, TheLargerOfTheTwoIsKept) {
 }
 
 TEST(OneJob, SeveralReportsAreNumberedOnwards) {
-  const Kept kept = keep(together(report_of(2, "node0.sqlite"), report_of(2, "node1.sqlite")));
+  std::vector<RankImport> second = report_of(2, "node1.sqlite");
+  for (RankImport& import : second) import.trace.host = "node1";
+  const Kept kept = keep(together(report_of(2, "node0.sqlite"), std::move(second)));
   EXPECT_THAT(kept.ranks, ElementsAre(0, 1, 2, 3));
   ASSERT_THAT(kept.warnings, SizeIs(1));
   EXPECT_EQ(kept.warnings[0].code, "ranks_assumed");
   EXPECT_THAT(kept.warnings[0].message, HasSubstr("cuda:1 of node1.sqlite is rank 3)"));
+}
+
+TEST(OneJob, ReportsOfAnotherDayAreAnotherJob) {
+  std::vector<RankImport> old = report_of(2, "old.sqlite");
+  for (RankImport& import : old) import.realtime_of_zero = kSomeDay - 3 * kDay;
+  const Kept kept = keep(together(std::move(old), report_of(4, "new.sqlite")));
+  EXPECT_THAT(kept.ranks, ElementsAre(0, 1, 2, 3));
+  EXPECT_THAT(kept.files, testing::Each("new.sqlite"));
+  ASSERT_NE(find_warning(kept.warnings, "another_job"), nullptr);
+  EXPECT_THAT(find_warning(kept.warnings, "another_job")->message,
+              HasSubstr("old.sqlite was recorded 3 days before new.sqlite"));
+}
+
+TEST(OneJob, ACopyOfAReportIsNoMoreRanks) {
+  const Kept kept = keep(together(report_of(2), report_of(2, "report-copy.sqlite")));
+  EXPECT_THAT(kept.files, ElementsAre("report.sqlite", "report.sqlite"));
+  ASSERT_THAT(kept.warnings, SizeIs(2));
+  EXPECT_EQ(kept.warnings[0].code, "rank_duplicate");
+  EXPECT_EQ(kept.warnings[0].message,
+            "report-copy.sqlite holds what report.sqlite holds: it is a copy, and left out");
 }
 
 TEST(OneJob, KindsRecordedAtAnotherTimeAreAnotherJob) {
