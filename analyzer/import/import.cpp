@@ -11,7 +11,6 @@
 #include <map>
 #include <mutex>
 #include <new>
-#include <set>
 #include <string>
 #include <system_error>
 #include <thread>
@@ -104,31 +103,6 @@ std::vector<Result<std::vector<RankImport>>> read_all(const std::vector<InputFil
   return results;
 }
 
-// Ranks that their files do not name: those of later files count on from those before.
-void number_assumed_ranks(std::vector<RankImport>& ranks, std::vector<Warning>& warnings) {
-  std::set<std::int32_t> taken;
-  for (const RankImport& rank : ranks)
-    if (rank.rank_known && !rank.rank_is_assumed) taken.insert(rank.trace.rank);
-  std::vector<std::string> said;
-  std::int32_t next = 0;
-  for (RankImport& rank : ranks) {
-    if (!rank.rank_is_assumed) continue;
-    while (taken.contains(next)) ++next;
-    rank.trace.rank = next++;
-    if (said.size() < 16)
-      said.push_back(fmt::format("{} of {} is rank {}", rank.trace.device,
-                                 std::filesystem::path(rank.trace.file).filename().string(),
-                                 rank.trace.rank));
-  }
-  if (next > 0)
-    warnings.push_back(
-        {"ranks_assumed",
-         fmt::format("no file says which rank is which: they are numbered by process and device "
-                     "({})",
-                     fmt::join(said, ", ")),
-         kNoRank});
-}
-
 // The recorders' exchanges, on the job's axis as far as merging took the ranks there.
 void take_exchanges(const std::vector<run::ClockLog>& logs, Job& job) {
   struct Known {
@@ -160,6 +134,30 @@ void take_exchanges(const std::vector<run::ClockLog>& logs, Job& job) {
   }
 }
 
+// Runs of ours and dumps say how the job ended even where nothing else is left; profiles say nothing then.
+bool holds_nothing(const Job& job) {
+  return std::none_of(
+             job.sources.begin(), job.sources.end(),
+             [](const std::string& source) { return source == "lockstep" || source == "flight recorder"; }) &&
+         std::all_of(job.ranks.begin(), job.ranks.end(), [](const RankTrace& rank) {
+           return rank.activities.empty() && rank.steps.empty() && rank.host_ranges.empty();
+         });
+}
+
+Error nothing_to_analyze(const Job& job) {
+  const bool damaged = std::any_of(job.warnings.begin(), job.warnings.end(),
+                                   [](const Warning& warning) { return warning.code == "file_damaged"; });
+  std::string message = fmt::format(
+      "{}: {}", job.path,
+      damaged
+          ? "what can be read of it holds no GPU kernels and no steps. Copy or export it again"
+          : "no GPU kernels and no steps: nothing to analyze. A profile needs ProfilerActivity.CUDA "
+            "(torch.profiler) or `nsys profile --trace=cuda,nvtx`; a timeline that holds several ranks, one "
+            "a pid, is not read");
+  for (const Warning& warning : job.warnings) message += fmt::format("\n  {}", warning.message);
+  return Error{std::move(message)};
+}
+
 Result<Job> import_all(const std::vector<std::string>& paths, const ImportOptions& options) {
   Result<InputFiles> found = find_input_files(paths);
   if (!found.ok()) return found.error();
@@ -171,12 +169,12 @@ Result<Job> import_all(const std::vector<std::string>& paths, const ImportOption
     else
       warnings.push_back({"file_unreadable", result.error().message, kNoRank});
   }
-  number_assumed_ranks(ranks, warnings);
   // One file, one reason: nothing to add.
   if (ranks.empty() && warnings.size() == 1) return Error{std::move(warnings.front().message)};
   Result<Job> job = merge_ranks(fmt::format("{}", fmt::join(paths, " ")), std::move(ranks),
                                 std::move(warnings), found.value().world_size);
   if (!job.ok()) return job;
+  if (holds_nothing(job.value())) return nothing_to_analyze(job.value());
   job.value().end = found.value().end;
   take_exchanges(found.value().clocks, job.value());
   return job;

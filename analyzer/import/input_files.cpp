@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "analyzer/import/flight_recorder/flight_recorder.h"
+#include "analyzer/import/rank/file_name.h"
 #include "analyzer/import/run/run.h"
 #include "trace/reader.h"
 
@@ -139,7 +140,8 @@ class Finder {
       return Error{fmt::format(
           "{}: no ranks in this folder (no rank-<N>.lst, *.json, *.json.gz or flight recorder's dump). {}",
           folder.string(), kUnderstood)};
-    std::sort(found.begin(), found.end());
+    std::sort(found.begin(), found.end(),
+              [](const fs::path& a, const fs::path& b) { return name_comes_before(a.native(), b.native()); });
     for (const fs::path& path : found) add_found(path);
     return {};
   }

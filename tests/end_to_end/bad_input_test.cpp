@@ -250,9 +250,15 @@ TEST_F(BadInput, FilesOfDifferentJobs) {
 }
 
 TEST_F(BadInput, NoEventsAtAll) {
-  expect_warning({write("rank-0.json", R"({"traceEvents": []})")}, "no_events",
-                 "traceEvents holds no events");
-  expect_warning({folder_ / "rank-0.json"}, "no_device_activity", "no device activity");
+  expect_error({write("rank-0.json", R"({"traceEvents": []})")}, "rank-0.json: traceEvents holds no events");
+  expect_error({write("rank-1.json", R"({"traceEvents": [{"ph": "i", "name": "x", "ts": 1}]})")},
+               "rank-1.json: no GPU kernels and no steps: nothing to analyze");
+  expect_error(
+      {write("rank-2.json", R"({"traceEvents": [{"ph": "i", "name": "x", "ts": 1}, {"ph": "X")")},
+      "rank-2.json: what can be read of it holds no GPU kernels and no steps. Copy or export it again");
+  const json report = expect_warning({traces_, folder_ / "rank-0.json"}, "file_unreadable",
+                                     "rank-0.json: traceEvents holds no events");
+  EXPECT_EQ(report.at("ranks").size(), 2u);
 }
 
 TEST_F(BadInput, StrangeEventsAndText) {

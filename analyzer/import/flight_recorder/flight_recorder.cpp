@@ -46,7 +46,8 @@ Result<std::string> contents_of(const fs::path& path) {
 }  // namespace
 
 bool recognises(std::string_view beginning) {
-  if (looks_like_pickle(std::as_bytes(std::span(beginning.data(), beginning.size())))) return true;
+  const std::span<const std::byte> bytes = std::as_bytes(std::span(beginning.data(), beginning.size()));
+  if (looks_like_pickle(bytes) || looks_like_old_pickle(bytes)) return true;
   const std::size_t at = beginning.find_first_not_of(" \t\r\n");
   if (at == std::string_view::npos || beginning[at] != '{') return false;
   if (beginning.find("\"traceEvents\"") != std::string_view::npos) return false;
@@ -59,6 +60,11 @@ bool recognises(std::string_view beginning) {
 Result<RankImport> import_bytes(std::span<const std::byte> bytes, const fs::path& path) {
   const std::string file = path.string();
   if (bytes.empty()) return Error{fmt::format("{}: the file is empty", file)};
+  if (looks_like_old_pickle(bytes))
+    return Error{fmt::format(
+        "{}: a pickle of protocol 0 or 1, which is not read: PyTorch's flight recorder writes protocol 2. If "
+        "it was pickled again, use pickle.dump(dump, file, protocol=2)",
+        file)};
   Document document;
   std::optional<std::string> problem;
   if (looks_like_pickle(bytes)) {
@@ -72,7 +78,8 @@ Result<RankImport> import_bytes(std::span<const std::byte> bytes, const fs::path
   if (!dump) {
     return Error{
         problem
-            ? fmt::format("{}: no flight recorder's dump could be read: {}", file, *problem)
+            ? fmt::format("{}: no flight recorder's dump could be read: {}. Copy the file again", file,
+                          *problem)
             : fmt::format("{}: neither \"entries\" nor \"pg_config\": not a flight recorder's dump", file)};
   }
   const std::optional<std::int32_t> rank = rank_in_file_name(file);

@@ -19,8 +19,8 @@ namespace lockstep::analyzer::flight_recorder {
 bool recognises(std::string_view beginning);
 
 // Errors: missing or unreadable file, of more than 1 GiB, empty, neither pickle nor JSON, a pickle that would
-// run code, data that is no dump. A file that is cut or damaged further on gives what stands before, and a
-// warning.
+// run code or of protocol 0 or 1, data that is no dump. A file that is cut or damaged further on gives what
+// stands before, and a warning.
 Result<RankImport> import_file(const std::filesystem::path& path);
 
 // The same of bytes in memory; `path` is for messages and may name the rank.

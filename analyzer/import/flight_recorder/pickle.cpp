@@ -361,6 +361,16 @@ bool looks_like_pickle(std::span<const std::byte> beginning) {
          std::to_integer<unsigned char>(beginning[1]) <= 5;
 }
 
+bool looks_like_old_pickle(std::span<const std::byte> beginning) {
+  if (beginning.size() < 2) return false;
+  const auto at = [&](std::size_t place) { return std::to_integer<unsigned char>(beginning[place]); };
+  // MARK and DICT or LIST, as text; EMPTY_DICT or EMPTY_LIST, BINPUT and its first number, or MARK. A ']'
+  // begins no JSON, and neither does a '}'.
+  if (at(0) == '(') return at(1) == 'd' || at(1) == 'l';
+  if (at(0) != '}' && at(0) != ']') return false;
+  return at(1) == '(' || (at(1) == 'q' && beginning.size() > 2 && at(2) == 0);
+}
+
 std::optional<PickleProblem> read_pickle(std::span<const std::byte> bytes, Document& document) {
   return Unpickler(bytes, document).run();
 }

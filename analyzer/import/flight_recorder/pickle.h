@@ -14,6 +14,10 @@ namespace lockstep::analyzer::flight_recorder {
 // True for what a pickle of protocol 2 or later begins with.
 bool looks_like_pickle(std::span<const std::byte> beginning);
 
+// True for what a dictionary or list that was pickled with protocol 0 or 1 begins with; such files are not
+// read.
+bool looks_like_old_pickle(std::span<const std::byte> beginning);
+
 struct PickleProblem {
   std::string message;   // "byte 120: …"
   bool refused = false;  // it would run code; what was read is worth nothing

@@ -215,5 +215,18 @@ TEST(Json, CutAnywhereKeepsWhatStandsBefore) {
   }
 }
 
+// {'version': …}, {}, [] and [1] by CPython 3.11, protocols 0 and 1.
+TEST(Pickle, OldProtocolsAreTold) {
+  using namespace std::string_view_literals;
+  for (const std::string_view bytes : {"(dp0\nVversion\np1\n"sv, "(dp0\n."sv, "(lp0\nI1\na."sv,
+                                       "}q\0(X\7\0\0\0version"sv, "}q\0."sv, "]q\0K\1a."sv}) {
+    EXPECT_TRUE(looks_like_old_pickle(bytes_of(bytes)));
+    EXPECT_FALSE(looks_like_pickle(bytes_of(bytes)));
+  }
+  for (const std::string_view bytes :
+       {""sv, "("sv, "{}"sv, "[1]"sv, "(hello)"sv, "}"sv, "]q"sv, "\x80\2}q\0."sv})
+    EXPECT_FALSE(looks_like_old_pickle(bytes_of(bytes)));
+}
+
 }  // namespace
 }  // namespace lockstep::analyzer::flight_recorder

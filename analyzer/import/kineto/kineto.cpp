@@ -15,9 +15,16 @@ namespace {
 Status check(const std::string& file, const StreamSummary& summary) {
   const auto error = [&](const std::string& what) { return Error{fmt::format("{}: {}", file, what)}; };
   if (summary.empty) return error(summary.problem.empty() ? "the file is empty" : summary.problem);
-  if (summary.has_events) return {};
+  if (summary.events > 0) return {};
+  if (summary.has_events && summary.problem.empty())
+    return error(
+        summary.unreadable == 0
+            ? "traceEvents holds no events: the profiler recorded nothing (does its schedule reach an "
+              "active step?)"
+            : "no element of traceEvents is an event: not a Kineto trace");
   if (!summary.problem.empty())
-    return error(fmt::format("no traceEvents could be read: {}", summary.problem));
+    return error(fmt::format("no traceEvents could be read: {}. Copy the file again, or record again",
+                             summary.problem));
   return error("JSON without an array \"traceEvents\": not a Kineto trace");
 }
 
@@ -37,7 +44,6 @@ void warn(RankImport& import, const StreamSummary& summary) {
   if (summary.repaired_bytes > 0)
     import.warn("text_repaired", fmt::format("{}: {} no UTF-8 or control characters within text; replaced",
                                              file, counted(summary.repaired_bytes, "byte is", "bytes are")));
-  if (summary.events == 0) import.warn("no_events", fmt::format("{}: traceEvents holds no events", file));
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <sqlite3.h>
 #include <zlib.h>
 
+#include <algorithm>
 #include <array>
 #include <fstream>
 #include <utility>
@@ -21,7 +22,7 @@ bool is_gzip(const std::filesystem::path& path) {
   return file && magic[0] == '\x1f' && magic[1] == '\x8b';
 }
 
-Result<std::vector<unsigned char>> unpack(const std::filesystem::path& path) {
+Result<std::vector<unsigned char>> unpack(const std::filesystem::path& path, std::string& damage) {
   const std::unique_ptr<gzFile_s, int (*)(gzFile)> file(gzopen(path.c_str(), "rb"), gzclose);
   if (file == nullptr) return Error{fmt::format("{}: can't be opened (permissions?)", path.string())};
   constexpr std::size_t kPiece = std::size_t{4} << 20U;
@@ -31,11 +32,24 @@ Result<std::vector<unsigned char>> unpack(const std::filesystem::path& path) {
     bytes.resize(before + kPiece);
     const int got = gzread(file.get(), bytes.data() + before, kPiece);
     bytes.resize(before + static_cast<std::size_t>(std::max(got, 0)));
-    if (got < 0) return Error{fmt::format("{}: the gzip data is damaged", path.string())};
+    // What stands before the damage is the beginning of a SQLite file, as if that were cut.
+    if (got < 0 && bytes.empty())
+      return Error{fmt::format("{}: the gzip data is damaged: copy or export it again", path.string())};
+    if (got < 0) damage = "the gzip data is damaged";
+    if (got < 0) return bytes;
     if (got == 0) return bytes;
     if (bytes.size() > kLargestUnpacked)
       return Error{fmt::format("{}: more than 4 GiB when unpacked: gunzip it first", path.string())};
   }
+}
+
+// What stands in the file's schema is not ours to run.
+void distrust(sqlite3* database) {
+  sqlite3_busy_timeout(database, kPatienceMilliseconds);
+  sqlite3_db_config(database, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
+  sqlite3_db_config(database, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
+  sqlite3_db_config(database, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, nullptr);
+  sqlite3_exec(database, "PRAGMA cell_size_check=ON", nullptr, nullptr, nullptr);
 }
 
 std::string quoted(const std::string& name) {
@@ -57,36 +71,39 @@ void Database::Finalize::operator()(sqlite3_stmt* statement) const {
   sqlite3_finalize(statement);
 }
 
+bool Database::open_unpacked() {
+  sqlite3* raw = nullptr;
+  const int code = sqlite3_open_v2(":memory:", &raw, SQLITE_OPEN_READWRITE, nullptr);
+  database_.reset(raw);
+  const auto size = static_cast<sqlite3_int64>(unpacked_.size());
+  if (code != SQLITE_OK || sqlite3_deserialize(raw, "main", unpacked_.data(), size, size,
+                                               SQLITE_DESERIALIZE_READONLY) != SQLITE_OK)
+    return false;
+  distrust(raw);
+  return true;
+}
+
 Result<Database> Database::open(const std::filesystem::path& path) {
   Database opened;
   opened.path_ = path;
-  sqlite3* raw = nullptr;
   if (is_gzip(path)) {
-    Result<std::vector<unsigned char>> unpacked = unpack(path);
+    Result<std::vector<unsigned char>> unpacked = unpack(path, opened.damage_);
     if (!unpacked.ok()) return unpacked.error();
     opened.unpacked_ = std::move(unpacked).value();
-    const int code = sqlite3_open_v2(":memory:", &raw, SQLITE_OPEN_READWRITE, nullptr);
-    opened.database_.reset(raw);
-    const auto size = static_cast<sqlite3_int64>(opened.unpacked_.size());
-    if (code != SQLITE_OK || sqlite3_deserialize(raw, "main", opened.unpacked_.data(), size, size,
-                                                 SQLITE_DESERIALIZE_READONLY) != SQLITE_OK)
-      return Error{fmt::format("{}: not a SQLite file", path.string())};
+    if (!opened.open_unpacked()) return Error{fmt::format("{}: not a SQLite file", path.string())};
   } else {
+    sqlite3* raw = nullptr;
     const int code = sqlite3_open_v2(path.c_str(), &raw, SQLITE_OPEN_READONLY, nullptr);
     opened.database_.reset(raw);
     if (code != SQLITE_OK) return Error{fmt::format("{}: {}", path.string(), sqlite3_errmsg(raw))};
+    distrust(raw);
   }
-  sqlite3_busy_timeout(raw, kPatienceMilliseconds);
-  // What stands in the file's schema is not ours to run.
-  sqlite3_db_config(raw, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
-  sqlite3_db_config(raw, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
-  sqlite3_db_config(raw, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, nullptr);
-  sqlite3_exec(raw, "PRAGMA cell_size_check=ON", nullptr, nullptr, nullptr);
-  if (const Status status = opened.find_tables(); !status.ok()) return status.error();
+  if (const Status status = opened.settle_tables(); !status.ok()) return status.error();
   return opened;
 }
 
-Status Database::find_tables() {
+int Database::find_tables() {
+  tables_.clear();
   sqlite3_stmt* raw = nullptr;
   int code = sqlite3_prepare_v2(
       database_.get(),
@@ -99,12 +116,50 @@ Status Database::find_tables() {
     const unsigned char* const name = sqlite3_column_text(raw, 0);
     if (name != nullptr) tables_.insert(reinterpret_cast<const char*>(name));
   }
+  return code;
+}
+
+bool Database::take_what_is_left() {
+  if (unpacked_.empty()) {
+    std::error_code error;
+    const std::uint64_t size = std::filesystem::file_size(path_, error);
+    if (error || size > kLargestUnpacked) return false;
+    unpacked_.resize(static_cast<std::size_t>(size));
+    std::ifstream file(path_, std::ios::binary);
+    if (!file.read(reinterpret_cast<char*>(unpacked_.data()), static_cast<std::streamsize>(size)))
+      return false;
+  }
+  constexpr std::size_t kHeader = 100, kPageSize = 16, kPages = 28;
+  if (unpacked_.size() < kHeader) return false;
+  const auto big_endian = [&](std::size_t at, std::size_t width) {
+    std::uint64_t value = 0;
+    for (std::size_t i = 0; i < width; ++i) value = value << 8U | unpacked_[at + i];
+    return value;
+  };
+  const std::uint64_t said = big_endian(kPageSize, 2), page = said == 1 ? 65'536 : said;
+  const std::uint64_t promised = page * big_endian(kPages, 4), size = unpacked_.size();
+  if (page == 0 || size >= promised) return false;
+  // Of a page that is there in part the rows would be zeros. The header must promise no more than there is.
+  const std::uint64_t pages = size / page;
+  unpacked_.resize(static_cast<std::size_t>(pages * page));
+  if (unpacked_.size() < kHeader) return false;
+  for (std::size_t i = 0; i < 4; ++i)
+    unpacked_[kPages + i] = static_cast<unsigned char>(pages >> (8 * (3 - i)));
+  if (!open_unpacked() || find_tables() != SQLITE_DONE) return false;
+  damage_ = fmt::format("the file is cut: it has {} of {} bytes", size, promised);
+  return true;
+}
+
+Status Database::settle_tables() {
+  int code = find_tables();
   if (code == SQLITE_DONE) return {};
+  if (code == SQLITE_CORRUPT && take_what_is_left()) return {};
   if (code == SQLITE_BUSY || code == SQLITE_LOCKED)
     return Error{fmt::format("{}: another program is writing it (nsys export?): wait until it is done",
                              path_.string())};
   return Error{
-      fmt::format("{}: the SQLite file is damaged: {}", path_.string(), sqlite3_errmsg(database_.get()))};
+      fmt::format("{}: the SQLite file is damaged ({}): export it again (`nsys export --type sqlite`)",
+                  path_.string(), sqlite3_errstr(code))};
 }
 
 std::optional<std::string> Database::value(const std::string& table, const std::string& wanted,

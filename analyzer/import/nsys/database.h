@@ -22,11 +22,16 @@ namespace lockstep::analyzer::nsys {
 
 class Database {
  public:
-  // Plain, or gzip: then it is unpacked in memory, up to 4 GiB. Errors name the file.
+  // Plain, or gzip: then it is unpacked in memory, up to 4 GiB. Errors name the file. A file that was cut is
+  // opened all the same: rows end where their pages do.
   static Result<Database> open(const std::filesystem::path& path);
 
   // Real tables alone: a view may hide work without end behind a name.
   bool has(const std::string& table) const { return tables_.contains(table); }
+  // As if it were not there.
+  void forget(const std::string& table) { tables_.erase(table); }
+  // What is wrong with the file as a whole; empty if nothing is.
+  const std::string& damage() const { return damage_; }
   // The first value of the first row, of a table that has such a row.
   std::optional<std::string> value(const std::string& table, const std::string& wanted,
                                    const std::string& key_column = {}, const std::string& key = {});
@@ -39,12 +44,17 @@ class Database {
   struct Close {
     void operator()(sqlite3* database) const;
   };
-  Status find_tables();
+  bool open_unpacked();
+  int find_tables();
+  // Takes what is left of a file that was cut; false if it was not, or nothing can be taken.
+  bool take_what_is_left();
+  Status settle_tables();
 
   std::filesystem::path path_;
   std::vector<unsigned char> unpacked_;
   std::unique_ptr<sqlite3, Close> database_;  // before what it reads from is gone
   std::set<std::string> tables_;
+  std::string damage_;
 };
 
 // Some columns of all rows of a table, in the order in which they stand. A column that the table lacks is

@@ -43,6 +43,8 @@ std::optional<Activity> read_activity(const Rows& rows, DeviceOfProcess& device,
   activity.end = rows.integer(kEnd);
   if (rows.is_null(kEnd)) activity.end = activity.begin - 1;  // no interval
   if (!report.take_times(activity.begin, activity.end)) return std::nullopt;
+  report.begins_ascend &= activity.begin >= report.last_begin;
+  report.last_begin = activity.begin;
   activity.lane = lane_of(device, rows.integer(kContext), rows.integer(kStream));
   // Until the launches are joined, launch_begin holds the correlation id; 0 is none.
   const std::int64_t correlation = rows.integer(kCorrelation);
@@ -51,13 +53,23 @@ std::optional<Activity> read_activity(const Rows& rows, DeviceOfProcess& device,
 }
 
 void end_of(const Rows& rows, Report& report) {
-  if (!rows.problem().empty()) report.damage.push_back(rows.problem());
+  if (!rows.problem().empty()) {
+    report.damage.push_back(rows.problem());
+    report.lost_from = std::min(report.lost_from, report.begins_ascend ? report.last_begin : -kLatest);
+  }
+  report.last_begin = -kLatest;
+  report.begins_ascend = true;
 }
 
 const KnownName& known_name(DeviceOfProcess& device, std::int64_t id, const Report& report) {
   const auto [where, fresh] = device.names.try_emplace(id);
   if (fresh) {
     const std::string_view text = report.string(id);
+    if (text.empty()) {
+      where->second = {device.import.strings.intern("kernel without a name"), KernelKind::unclassified,
+                       Operation::unknown};
+      return where->second;
+    }
     where->second = {device.import.strings.intern(text), kernel_kind(text), Operation::unknown};
     if (where->second.kind == KernelKind::communication) where->second.operation = operation_in_name(text);
   }
@@ -73,8 +85,10 @@ void read_kernels(Database& database, Report& report) {
     DeviceOfProcess& device = device_of(rows, report);
     std::optional<Activity> activity = read_activity(rows, device, report);
     if (!activity) continue;
-    const std::size_t column = rows.is_null(kOfTable) ? kOfTable + 1 : kOfTable;
-    const KnownName& name = known_name(device, rows.integer(column), report);
+    const bool has_full_name = !rows.is_null(kOfTable) && !report.string(rows.integer(kOfTable)).empty();
+    const std::int64_t id = rows.integer(has_full_name ? kOfTable : kOfTable + 1);
+    const KnownName& name = known_name(device, id, report);
+    device.nameless += report.string(id).empty();
     activity->name = name.id;
     if (!rows.is_null(kGrid)) {
       Shape shape;
@@ -131,6 +145,7 @@ void read_named_alike(Database& database, const char* table, const char* name, C
     if (!activity) continue;
     activity->name = device.import.strings.intern(name);
     activity->activity_class = activity_class;
+    device.kernels += activity_class == Class::unclassified;
     ++device.activities;
     device.import.trace.activities.push_back(*activity);
   }
@@ -167,7 +182,8 @@ void read_waits(Database& database, Report& report) {
     activity->activity_class = Class::sync;
     device->import.trace.activities.push_back(*activity);
   }
-  end_of(rows, report);
+  // Waits make nothing busy: without them nothing else is wrong.
+  if (!rows.problem().empty()) report.damage.push_back(rows.problem());
 }
 
 }  // namespace

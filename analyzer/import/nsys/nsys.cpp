@@ -1,6 +1,7 @@
 #include "analyzer/import/nsys/nsys.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <optional>
@@ -9,6 +10,7 @@
 
 #include "analyzer/import/nsys/database.h"
 #include "analyzer/import/nsys/processes.h"
+#include "analyzer/import/nsys/schema.h"
 #include "analyzer/import/nsys/tables.h"
 #include "analyzer/import/rank/file_name.h"
 #include "analyzer/import/rank/training_mark.h"
@@ -34,8 +36,27 @@ void drop_idle_devices(Report& report) {
   });
 }
 
+// A kernel that was launched before the recording began has no range that names its operation: it is what all
+// others of its name on its stream are, if they agree. (One SendRecv kernel serves all-to-alls and messages.)
+void name_like_the_others(RankTrace& trace, const std::vector<bool>& named) {
+  std::map<std::pair<std::uint32_t, std::uint32_t>, Operation> known;  // by lane and name; unknown: several
+  for (const Activity& activity : trace.activities) {
+    if (activity.communication == kNone || !named[activity.communication]) continue;
+    const Operation operation = trace.communications[activity.communication].operation;
+    const auto [where, fresh] = known.try_emplace({activity.lane, activity.name}, operation);
+    if (where->second != operation) where->second = Operation::unknown;
+  }
+  for (const Activity& activity : trace.activities) {
+    if (activity.communication == kNone || activity.launch_begin != kUnknownTime) continue;
+    const auto others = known.find({activity.lane, activity.name});
+    if (others != known.end() && others->second != Operation::unknown)
+      trace.communications[activity.communication].operation = others->second;
+  }
+}
+
 void join_launches(Process& process, DeviceOfProcess& device) {
   RankTrace& trace = device.import.trace;
+  std::vector<bool> named(trace.communications.size(), false);
   for (Activity& activity : trace.activities) {
     const std::int64_t correlation = std::exchange(activity.launch_begin, kUnknownTime);
     if (correlation == kUnknownTime) continue;
@@ -45,13 +66,37 @@ void join_launches(Process& process, DeviceOfProcess& device) {
     activity.launch_end = launch->end;
     if (activity.communication == kNone) continue;
     const Operation around = process.ranges.operation_at(launch->thread, launch->begin);
-    if (around != Operation::unknown) trace.communications[activity.communication].operation = around;
+    if (around == Operation::unknown) continue;
+    trace.communications[activity.communication].operation = around;
+    named[activity.communication] = true;
   }
+  name_like_the_others(trace, named);
   for (Activity& activity : trace.activities) {
     if (activity.communication != kNone &&
         is_point_to_point(trace.communications[activity.communication].operation))
       activity.activity_class = Class::p2p;
   }
+}
+
+// Where rows are missing, no device was measured from the first missing one on: what other tables still tell
+// would stretch the time over which they idled.
+void end_at_damage(Nanoseconds lost_from, RankTrace& trace) {
+  if (lost_from == kLatest) return;
+  trace.lost.push_back({lost_from, kLatest});
+  if (lost_from == -kLatest) return;  // rows in no order: any may be missing
+  std::vector<Activity> activities;
+  std::vector<Communication> communications;
+  for (Activity& activity : trace.activities) {
+    if (activity.end >= lost_from) continue;
+    if (activity.communication != kNone) {
+      communications.push_back(trace.communications[activity.communication]);
+      communications.back().activity = static_cast<std::uint32_t>(activities.size());
+      activity.communication = static_cast<std::uint32_t>(communications.size() - 1);
+    }
+    activities.push_back(activity);
+  }
+  trace.activities = std::move(activities);
+  trace.communications = std::move(communications);
 }
 
 void take_host_ranges(const Process& process, DeviceOfProcess& device) {
@@ -84,16 +129,24 @@ void describe(const Report& report, std::int64_t device, RankImport& import) {
   import.clock_name = "nsys " + report.file;
 }
 
-void warn(const Report& report, RankImport& import) {
-  for (const std::string& damage : report.damage) {
-    import.warn("file_damaged", fmt::format("{}: {}; the rows before are used", report.file, damage));
-    import.trace.lost.push_back({-kLatest, kLatest});
-  }
+// What holds for the report as a whole is said once.
+void warn(const Report& report, std::size_t nameless, std::vector<RankImport>& ranks) {
+  RankImport& first = ranks.front();
+  if (!report.damage.empty())
+    first.warn("file_damaged", fmt::format("{}: {}; the rows before are used. Export the report again",
+                                           report.file, fmt::join(report.damage, "; ")));
+  for (const std::string& lack : report.lacks)
+    first.warn("table_missing", fmt::format("{}: {}", report.file, lack));
+  if (nameless > 0)
+    first.warn("kernels_without_name",
+               fmt::format("{}: {} without a name in table StringIds: neither computation nor communication, "
+                           "nobody knows; export the report again (`nsys export --type sqlite`)",
+                           report.file, counted(nameless, "kernel is", "kernels are")));
   if (report.dropped > 0) {
-    import.warn("events_dropped",
-                fmt::format("{}: {} dropped: without times, or with an end before the start", report.file,
-                            counted(report.dropped, "event was", "events were")));
-    import.trace.dropped_events += report.dropped;
+    first.warn("events_dropped",
+               fmt::format("{}: {} dropped: without times, or with an end before the start", report.file,
+                           counted(report.dropped, "event was", "events were")));
+    first.trace.dropped_events += report.dropped;
   }
 }
 
@@ -116,17 +169,13 @@ Result<std::vector<RankImport>> import_file(const std::filesystem::path& path, c
   Report report;
   report.file = path.string();
   if (const Status status = check(database, report.file); !status.ok()) return status.error();
+  check_schema(database, report);
+  if (!database.damage().empty()) report.damage.push_back(database.damage());
   read_strings(database, report);
   read_session(database, report);
   read_device_tables(database, report);
   drop_idle_devices(report);
-  if (report.devices.empty()) {
-    return Error{report.damage.empty() ? fmt::format("{}: the report holds no GPU activity: record it with "
-                                                     "`nsys profile --trace=cuda,nvtx`",
-                                                     report.file)
-                                       : fmt::format("{}: no GPU activity could be read: {}", report.file,
-                                                     report.damage.front())};
-  }
+  if (const Status status = check_kernels(database, report); !status.ok()) return status.error();
   read_launches(database, options.keep_host_ranges, report);
   read_ranges(database, options.keep_host_ranges, report);
   read_thread_names(database, report);
@@ -135,9 +184,12 @@ Result<std::vector<RankImport>> import_file(const std::filesystem::path& path, c
     of.ranges.close();
   }
   std::vector<RankImport> ranks;
+  std::size_t nameless = 0;
   for (auto& [key, device] : report.devices) {
     describe(report, key.second, device.import);
+    nameless += device.nameless;
     Process& process = report.processes[key.first];
+    end_at_damage(report.lost_from, device.import.trace);
     join_launches(process, device);
     take_host_ranges(process, device);
     if (!process.training.empty()) take_training_mark(process.training, device.import);
@@ -145,7 +197,7 @@ Result<std::vector<RankImport>> import_file(const std::filesystem::path& path, c
     ranks.push_back(std::move(device.import));
   }
   number_ranks(report.file, ranks);
-  warn(report, ranks.front());
+  warn(report, nameless, ranks);
   for (RankImport& rank : ranks) finish(rank);
   return ranks;
 }

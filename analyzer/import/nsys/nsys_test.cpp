@@ -100,6 +100,39 @@ TEST_F(Nsys, EachProcessAndDeviceIsARank) {
   EXPECT_EQ(ranks[1].trace.lanes.back().name, "thread 7");
 }
 
+constexpr const char* kSendRecv = "ncclDevKernel_SendRecv(ncclDevKernelArgsStorage<4096ul>)";
+
+// The range that names it, and the launch, were before the recording.
+TEST_F(Nsys, AKernelOfUnknownLaunchIsNamedLikeItsStreamsOthers) {
+  {
+    ReportFile report(path_);
+    report.add_tables();
+    const auto collective = [&](int at, int stream, int correlation, const char* range) {
+      report.kernel(at, at + 5, kFirst, 0, stream, correlation, kSendRecv);
+      if (range == nullptr) return;
+      report.range(at, at + 3, kFirst, kThread, range);
+      report.launch(at + 1, at + 2, kFirst, kThread, correlation);
+    };
+    collective(100, 13, 41, nullptr);
+    collective(200, 13, 42, "nccl:all_to_all");
+    collective(300, 13, 43, "nccl:all_to_all");
+    collective(400, 14, 44, nullptr);  // two kinds of operations on this stream: nobody knows
+    collective(500, 14, 45, "nccl:all_to_all");
+    collective(600, 14, 46, "nccl:send 0->1");
+    collective(700, 15, 47, nullptr);  // none to go by
+  }
+  const std::vector<RankImport> ranks = read(path_);
+  ASSERT_THAT(ranks, SizeIs(1));
+  std::vector<Operation> operations;
+  for (const Communication& communication : ranks[0].trace.communications)
+    operations.push_back(communication.operation);
+  EXPECT_THAT(operations, ElementsAre(Operation::all_to_all, Operation::all_to_all, Operation::all_to_all,
+                                      Operation::send_recv, Operation::all_to_all, Operation::send,
+                                      Operation::send_recv));
+  EXPECT_EQ(ranks[0].trace.activities[0].activity_class, Class::collective);
+  EXPECT_EQ(ranks[0].trace.activities[3].activity_class, Class::p2p);
+}
+
 TEST_F(Nsys, HostRangesAreKeptWhenAskedFor) {
   write_report(path_);
   const std::vector<RankImport> ranks = read(path_, true);
@@ -180,8 +213,10 @@ TEST_F(Nsys, OlderReportsLackColumnsAndTables) {
   ASSERT_THAT(ranks[0].trace.activities, SizeIs(1));
   EXPECT_EQ(ranks[0].strings.view(ranks[0].trace.activities[0].name), "gemm");
   EXPECT_EQ(ranks[0].trace.activities[0].launch_begin, kUnknownTime);
-  ASSERT_THAT(ranks[0].warnings, SizeIs(1));
-  EXPECT_THAT(ranks[0].warnings[0].message, HasSubstr("2 events were dropped"));
+  const Warning* const dropped = find_warning(ranks[0].warnings, "events_dropped");
+  ASSERT_NE(dropped, nullptr);
+  EXPECT_THAT(dropped->message, HasSubstr("2 events were dropped"));
+  EXPECT_NE(find_warning(ranks[0].warnings, "table_missing"), nullptr);
 }
 
 TEST_F(Nsys, TellsKernelsOfOneNameByTheirSize) {
@@ -219,7 +254,8 @@ TEST_F(Nsys, ErrorsSayWhatToDo) {
   }
   EXPECT_THAT(error_of(other), HasSubstr("no export of nsys"));
   EXPECT_THAT(error_of(folder_ / "nothing.sqlite"), HasSubstr("nothing.sqlite: unable to open"));
-  EXPECT_THAT(error_of(folder_.write("text.sqlite", "SQLite format 3 is not enough")), HasSubstr("damaged"));
+  EXPECT_THAT(error_of(folder_.write("text.sqlite", "SQLite format 3 is not enough")),
+              HasSubstr("damaged (file is not a database): export it again"));
 }
 
 TEST_F(Nsys, AFileThatIsBeingWrittenIsNotRead) {

@@ -56,6 +56,7 @@ struct KnownName {
 struct DeviceOfProcess {
   RankImport import;
   std::size_t kernels = 0;
+  std::size_t nameless = 0;                           // of the kernels
   std::size_t activities = 0;                         // waits apart
   std::unordered_map<std::int64_t, KnownName> names;  // by the report's number of the string
   std::map<std::pair<std::int64_t, std::int64_t>, std::uint32_t> lanes;  // by context and stream
@@ -70,6 +71,12 @@ struct Report {
   std::optional<std::int64_t> realtime_of_zero;
   std::uint64_t dropped = 0;  // rows whose times make no sense
   std::vector<std::string> damage;
+  std::vector<std::string> lacks;  // what the report's tables can't tell, and why
+  // Of the table of devices that is being read: rows stand by their starts in what nsys writes.
+  Nanoseconds last_begin = -kLatest;
+  bool begins_ascend = true;
+  // What devices did from then on is not all known.
+  Nanoseconds lost_from = kLatest;
 
   std::string_view string(std::int64_t id) const {
     const auto found = strings.find(id);

@@ -14,7 +14,8 @@ class ReportFile {
  public:
   explicit ReportFile(const std::string& path) : path_(path) {
     EXPECT_EQ(sqlite3_open(path.c_str(), &database_), SQLITE_OK);
-    run("CREATE TABLE META_DATA_EXPORT (name TEXT, value TEXT);"
+    run("PRAGMA synchronous=OFF; PRAGMA journal_mode=MEMORY;"
+        "CREATE TABLE META_DATA_EXPORT (name TEXT, value TEXT);"
         "CREATE TABLE StringIds (id INTEGER PRIMARY KEY, value TEXT);");
   }
   ~ReportFile() { close(); }

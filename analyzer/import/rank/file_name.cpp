@@ -20,7 +20,41 @@ std::optional<std::int32_t> number_at(std::string_view text, std::size_t from) {
   return number;
 }
 
+// Takes the digits at the beginning away; without leading zeros.
+std::string_view take_digits(std::string_view& text) {
+  std::size_t end = 0;
+  while (end < text.size() && is_digit(text[end])) ++end;
+  std::string_view digits = text.substr(0, end);
+  text.remove_prefix(end);
+  while (digits.size() > 1 && digits.front() == '0') digits.remove_prefix(1);
+  return digits;
+}
+
+// A name ends at its '/' or first '.': what goes on comes later.
+int order_of(char c) {
+  if (c == '/') return 0;
+  if (c == '.') return 1;
+  return 2 + static_cast<unsigned char>(c);
+}
+
 }  // namespace
+
+bool name_comes_before(std::string_view a, std::string_view b) {
+  std::string_view left = a, right = b;
+  while (!left.empty() && !right.empty()) {
+    if (is_digit(left.front()) && is_digit(right.front())) {
+      const std::string_view first = take_digits(left), second = take_digits(right);
+      if (first.size() != second.size()) return first.size() < second.size();
+      if (first != second) return first < second;
+      continue;
+    }
+    if (left.front() != right.front()) return order_of(left.front()) < order_of(right.front());
+    left.remove_prefix(1);
+    right.remove_prefix(1);
+  }
+  if (left.empty() != right.empty()) return left.empty();
+  return a < b;  // "01" and "1"
+}
 
 std::optional<std::int32_t> rank_in_file_name(std::string_view path) {
   if (const std::size_t slash = path.rfind('/'); slash != std::string_view::npos)

@@ -1,4 +1,4 @@
-// The rank that a file's name gives, for files that do not say it themselves.
+// What files' names tell: a rank, for files that do not say it themselves, and an order.
 #pragma once
 
 #include <cstdint>
@@ -11,5 +11,10 @@ namespace lockstep::analyzer {
 // `worker3_step_12.…`; else a number that stands alone before the first dot, as in `step_3.json` or `3.json`.
 // The folders' names do not count.
 std::optional<std::int32_t> rank_in_file_name(std::string_view path);
+
+// As people sort: numbers within names by their value, and a name before those that begin with it, whatever
+// follows their first dots (`rank-1.json`, `rank-1-copy.json`, `rank-2.json`, `rank-10.json`). A strict
+// order.
+bool name_comes_before(std::string_view a, std::string_view b);
 
 }  // namespace lockstep::analyzer

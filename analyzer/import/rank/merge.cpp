@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "analyzer/import/rank/group_members.h"
+#include "analyzer/import/rank/one_job.h"
 #include "analyzer/model/check_job.h"
 #include "analyzer/model/map_times.h"
 
@@ -21,7 +22,17 @@ void warn(Job& job, std::string code, std::string message, std::int32_t rank = k
   job.warnings.push_back({std::move(code), std::move(message), rank});
 }
 
-// A file that names no rank can only be understood alone: then it is rank 0.
+// What to do about a file that names no rank, beside others.
+std::string advice(const RankImport& import) {
+  if (import.source == "lockstep") return "It is of a process that was no rank: analyze it alone";
+  if (import.trace.activities.empty() && import.trace.ending.operations.empty())
+    return "It holds no GPU kernels either: it is no trace of one rank. A timeline that holds several ranks, "
+           "one a pid, is not read; torch.profiler writes one file a rank";
+  return "Name it rank-<N>.json";
+}
+
+// A file that names no rank can only be understood alone: then it is rank 0. Of two files of a rank the first
+// is kept: in a folder, the first by name.
 void settle_ranks(Job& job, std::vector<RankImport>& imports) {
   std::vector<RankImport> kept;
   std::map<std::int32_t, std::string> file_of;
@@ -35,15 +46,15 @@ void settle_ranks(Job& job, std::vector<RankImport>& imports) {
     } else if (!import.rank_known) {
       warn(job, "rank_unknown",
            fmt::format("{}: neither the file nor its name says which rank it is; left out. {}", trace.file,
-                       import.source == "lockstep"
-                           ? "It is of a process that was no rank: analyze it alone"
-                           : "Name it rank-<N>.json"));
+                       advice(import)));
       continue;
     }
     const auto [where, fresh] = file_of.emplace(trace.rank, trace.file);
     if (!fresh) {
       warn(job, "rank_duplicate",
-           fmt::format("rank {} twice: {} is used, {} is left out", trace.rank, where->second, trace.file),
+           fmt::format("rank {} twice: {} is used, as it comes first; {} is left out (to use that one, move "
+                       "the other away)",
+                       trace.rank, where->second, trace.file),
            trace.rank);
       continue;
     }
@@ -52,31 +63,6 @@ void settle_ranks(Job& job, std::vector<RankImport>& imports) {
   imports = std::move(kept);
   std::sort(imports.begin(), imports.end(),
             [](const RankImport& a, const RankImport& b) { return a.trace.rank < b.trace.rank; });
-}
-
-// Files that declare different world sizes are not of one job: the job with the most ranks is kept.
-void settle_job(Job& job, std::vector<RankImport>& imports) {
-  std::map<std::int32_t, std::set<std::int32_t>> ranks_of;  // declared size -> ranks
-  for (const RankImport& import : imports)
-    if (import.world_size > 0) ranks_of[import.world_size].insert(import.trace.rank);
-  if (ranks_of.empty()) return;
-  // At a tie the size that stands first.
-  std::int32_t chosen = 0;
-  std::size_t most = 0;
-  for (const RankImport& import : imports) {
-    if (import.world_size <= 0 || ranks_of[import.world_size].size() <= most) continue;
-    chosen = import.world_size;
-    most = ranks_of[chosen].size();
-  }
-  job.world_size = chosen;
-  std::erase_if(imports, [&](const RankImport& import) {
-    if (import.world_size <= 0 || import.world_size == chosen) return false;
-    warn(job, "world_size_mismatch",
-         fmt::format("{} is of a job of {} ranks, not {}: left out", import.trace.file, import.world_size,
-                     chosen),
-         import.rank_known ? import.trace.rank : kNoRank);
-    return true;
-  });
 }
 
 void settle_world(Job& job, const std::vector<RankImport>& imports) {
@@ -255,8 +241,8 @@ Result<Job> merge_ranks(std::string path, std::vector<RankImport> imports, std::
   Job job;
   job.path = std::move(path);
   job.warnings = std::move(warnings);
-  job.world_size = world_size;
-  settle_job(job, imports);
+  const std::int32_t declared = keep_one_job(imports, job.warnings);
+  job.world_size = declared > 0 ? declared : world_size;
   settle_ranks(job, imports);
   if (imports.empty()) {
     std::string message = fmt::format("{}: no rank could be read", job.path);

@@ -13,7 +13,7 @@ namespace lockstep::analyzer {
 // `warnings` are those found before (files that could not be read); `world_size` is what stands outside of
 // the ranks' files, used where these do not say it; 0 if nothing does. The imports are used up. An error
 // where no rank is left. Warns of: the same rank twice (the first is kept), a file without a rank, a file of
-// another job (it declares a different world size), clocks that can't be related. What the Job as a whole
+// another job (one_job.h), clocks that can't be related. What the Job as a whole
 // lacks (ranks, steps, communication) is for the analysis to say.
 Result<Job> merge_ranks(std::string path, std::vector<RankImport> imports, std::vector<Warning> warnings,
                         std::int32_t world_size);

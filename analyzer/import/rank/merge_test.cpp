@@ -66,7 +66,10 @@ TEST(MergeRanks, KeepsTheFirstOfTwoFilesOfARank) {
   EXPECT_EQ(job.strings.view(job.ranks[1].activities[0].name), "first");
   const Warning* warning = find_warning(job.warnings, "rank_duplicate");
   ASSERT_NE(warning, nullptr);
-  EXPECT_EQ(warning->message, "rank 1 twice: file-1 is used, other is left out");
+  EXPECT_EQ(
+      warning->message,
+      "rank 1 twice: file-1 is used, as it comes first; other is left out (to use that one, move the other "
+      "away)");
   EXPECT_EQ(warning->rank, 1);
 }
 

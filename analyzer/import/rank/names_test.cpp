@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <iterator>
 #include <optional>
 #include <utility>
 
@@ -116,6 +117,15 @@ TEST(RankList, IsReadFromTextAndCutOnesAreTold) {
   EXPECT_TRUE(parse_ranks("all").cut);
   EXPECT_TRUE(parse_ranks("[99999999999]").cut);
   EXPECT_TRUE(parse_ranks("").ranks.empty());
+}
+
+TEST(NameComesBefore, SortsAsPeopleDo) {
+  const char* const sorted[] = {"a/rank-01.json", "a/rank-1.json",  "a/rank-1-copy.json",
+                                "a/rank-2.json",  "a/rank-10.json", "a/rank-10 (1).gz",
+                                "a.json",         "ab/rank-0.json"};
+  for (std::size_t i = 0; i < std::size(sorted); ++i)
+    for (std::size_t j = 0; j < std::size(sorted); ++j)
+      EXPECT_EQ(name_comes_before(sorted[i], sorted[j]), i < j) << sorted[i] << " and " << sorted[j];
 }
 
 }  // namespace
