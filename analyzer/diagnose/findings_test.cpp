@@ -225,6 +225,44 @@ TEST(Findings, LaunchedWorkThatDoesNotStart) {
   EXPECT_THAT(queued.evidence, testing::ElementsAre("200 µs of 900 µs"));
 }
 
+// 100 of 900 µs are copies under which nothing else runs; 100 more are hidden by compute.
+TEST(Findings, CopiesThatNothingHides) {
+  JobBuilder job;
+  job.rank(0).compute(0, 500 * us).launched(-2, -1).copy(400 * us, 600 * us).launched(0, 1);
+  job.rank(0).compute(600 * us, 900 * us).launched(0, 1);
+  const Finding copies = finding(report_of(job), "exposed_copies");
+  EXPECT_EQ(copies.lost_ns, 100 * us);
+  EXPECT_THAT(copies.remedy, HasSubstr("non_blocking=True"));
+  EXPECT_EQ(copies.cause, Cause::copy);
+  JobBuilder hidden;
+  hidden.rank(0).compute(0, 900 * us).launched(-2, -1).copy(400 * us, 600 * us).launched(0, 1);
+  EXPECT_THAT(codes_of(report_of(hidden).findings), Not(Contains("exposed_copies")));
+}
+
+// What ends the gap was launched, nobody knows when: neither the host nor a stream is accused.
+TEST(Findings, AGapBeforeALaunchThatNobodyKnows) {
+  JobBuilder job;
+  job.rank(0).compute(0, 300 * us).compute(500 * us, 900 * us);
+  job.rank(0).trace().device = "cuda:0";
+  const Report report = report_of(job);
+  EXPECT_EQ(codes_of(report.findings), std::vector<std::string>{"unexplained_idle"});
+  EXPECT_EQ(finding(report, "unexplained_idle").lost_ns, 200 * us);
+}
+
+// Two gaps that a late launch ends, and a short one of which nobody knows: one in three is too many to blame
+// the host.
+TEST(Findings, TooFewLaunchesToBlameTheHost) {
+  JobBuilder job;
+  job.rank(0).compute(0, 100 * us).launched(-2, -1);
+  job.rank(0).compute(300 * us, 500 * us).launched(299 * us, 300 * us);
+  job.rank(0).compute(700 * us, 800 * us).launched(699 * us, 700 * us);
+  job.rank(0).compute(801 * us, 900 * us);
+  job.rank(0).trace().device = "cuda:0";
+  const Report report = report_of(job);
+  EXPECT_EQ(codes_of(report.findings), std::vector<std::string>{"idle_without_launches"});
+  EXPECT_EQ(finding(report, "idle_without_launches").lost_ns, 400 * us);
+}
+
 TEST(Findings, MismatchedCollectivesAreNamedWithBothSides) {
   JobBuilder job;
   const auto dp = job.group("dp", {0, 1});
