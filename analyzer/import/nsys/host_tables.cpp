@@ -117,6 +117,7 @@ void read_ranges(Database& database, bool keep_all, Report& report) {
     if (process == nullptr || !report.take_times(rows.integer(0), rows.integer(1))) continue;
     const std::string_view name = rows.is_null(3) ? report.string(rows.integer(4)) : rows.text(3);
     const std::uint32_t thread = thread_of(rows.integer(5));
+    report.nameless_ranges += name.empty();
     // PyTorch's `nccl:all_reduce`, NCCL's own `ncclAllReduce`.
     if (name.starts_with("nccl"))
       process->ranges.add({thread, rows.integer(0), rows.integer(1), operation_in_name(name)});

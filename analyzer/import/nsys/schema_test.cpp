@@ -195,6 +195,22 @@ TEST_F(Schema, CopiesWithoutADeviceAreLeftOut) {
               HasSubstr("table CUPTI_ACTIVITY_KIND_MEMCPY lacks the column deviceId: copies are left out"));
 }
 
+TEST_F(Schema, CopiesOfNoProcessAreSaid) {
+  rename("CUPTI_ACTIVITY_KIND_MEMCPY", "globalPid");
+  EXPECT_THAT(read().trace.activities, SizeIs(2));
+  EXPECT_THAT(warning(),
+              HasSubstr("table CUPTI_ACTIVITY_KIND_MEMCPY lacks the column globalPid: what it holds is "
+                        "of no known process, and left out"));
+}
+
+TEST_F(Schema, RangesWhoseNamesAreMissingAreCounted) {
+  rename("NVTX_EVENTS", "textId");
+  EXPECT_THAT(read().warnings, IsEmpty()) << "all names stand in the other column";
+  std::filesystem::remove(path_);
+  rename("NVTX_EVENTS", "text");
+  EXPECT_THAT(warning(), HasSubstr("table NVTX_EVENTS lacks the column text: 1 range is without a name"));
+}
+
 class CutReport : public Schema {
  protected:
   static constexpr int kKernels = 4000;
