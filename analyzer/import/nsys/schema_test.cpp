@@ -207,7 +207,9 @@ TEST_F(Schema, RangesWhoseNamesAreMissingAreCounted) {
   rename("NVTX_EVENTS", "textId");
   EXPECT_THAT(read().warnings, IsEmpty()) << "all names stand in the other column";
   std::filesystem::remove(path_);
-  rename("NVTX_EVENTS", "text");
+  write_report(
+      "INSERT INTO StringIds VALUES (0, 'step 9'); ALTER TABLE NVTX_EVENTS RENAME COLUMN text TO text2");
+  EXPECT_THAT(read().trace.steps, IsEmpty()) << "no number is not the number 0";
   EXPECT_THAT(warning(), HasSubstr("table NVTX_EVENTS lacks the column text: 1 range is without a name"));
 }
 
