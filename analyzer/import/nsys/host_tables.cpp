@@ -149,7 +149,7 @@ void read_thread_names(Database& database, Report& report) {
   Rows rows(database, "ThreadNames", {"globalTid", "nameId"});
   while (rows.next()) {
     const auto process = report.processes.find(process_of(rows.integer(0)));
-    if (process == report.processes.end()) continue;
+    if (process == report.processes.end() || rows.is_null(1)) continue;
     process->second.thread_names[thread_of(rows.integer(0))] = report.string(rows.integer(1));
   }
   end_of(rows, report);

@@ -128,6 +128,7 @@ TEST_F(Schema, NamesMayBeMissingInOtherWays) {
   EXPECT_THAT(error(), HasSubstr("(table StringIds has none of their names)"));
   std::filesystem::remove(path_);
   write_report(
+      "INSERT INTO StringIds VALUES (0, 'GpuMetrics');"
       "ALTER TABLE CUPTI_ACTIVITY_KIND_KERNEL DROP COLUMN demangledName;"
       "ALTER TABLE CUPTI_ACTIVITY_KIND_KERNEL DROP COLUMN shortName");
   EXPECT_THAT(error(), HasSubstr("lacks the columns demangledName and shortName"));
