@@ -76,6 +76,15 @@ const KnownName& known_name(DeviceOfProcess& device, std::int64_t id, const Repo
   return where->second;
 }
 
+// The full name's number, where it has a text; else the short name's. 0 is a text's number too.
+std::int64_t name_id(const Rows& rows, const Report& report) {
+  constexpr std::size_t kFullName = kOfTable, kShortName = kOfTable + 1;
+  constexpr std::int64_t kNoName = -1;
+  if (!rows.is_null(kFullName) && !report.string(rows.integer(kFullName)).empty())
+    return rows.integer(kFullName);
+  return rows.is_null(kShortName) ? kNoName : rows.integer(kShortName);
+}
+
 void read_kernels(Database& database, Report& report) {
   Rows rows(
       database, "CUPTI_ACTIVITY_KIND_KERNEL",
@@ -85,8 +94,7 @@ void read_kernels(Database& database, Report& report) {
     DeviceOfProcess& device = device_of(rows, report);
     std::optional<Activity> activity = read_activity(rows, device, report);
     if (!activity) continue;
-    const bool has_full_name = !rows.is_null(kOfTable) && !report.string(rows.integer(kOfTable)).empty();
-    const std::int64_t id = rows.integer(has_full_name ? kOfTable : kOfTable + 1);
+    const std::int64_t id = name_id(rows, report);
     const KnownName& name = known_name(device, id, report);
     device.nameless += report.string(id).empty();
     activity->name = name.id;

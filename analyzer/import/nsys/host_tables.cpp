@@ -62,6 +62,13 @@ std::optional<std::int64_t> step_of(std::string_view name, std::optional<std::in
   return number;
 }
 
+// Of read_ranges' columns: "text", else the text that "textId" names; 0 is a text's number too.
+std::string_view range_name(const Rows& rows, const Report& report) {
+  constexpr std::size_t kText = 3, kTextId = 4;
+  if (!rows.is_null(kText)) return rows.text(kText);
+  return rows.is_null(kTextId) ? std::string_view() : report.string(rows.integer(kTextId));
+}
+
 }  // namespace
 
 void read_strings(Database& database, Report& report) {
@@ -106,7 +113,7 @@ void read_ranges(Database& database, bool keep_all, Report& report) {
   while (rows.next()) {
     const std::int64_t type = rows.integer(2);
     if (type == kMark) {
-      const std::string_view name = rows.is_null(3) ? report.string(rows.integer(4)) : rows.text(3);
+      const std::string_view name = range_name(rows, report);
       Process* const process =
           is_training_mark(name) ? process_with_device(rows.integer(5), report) : nullptr;
       if (process != nullptr) process->training = name;
@@ -115,8 +122,9 @@ void read_ranges(Database& database, bool keep_all, Report& report) {
     if ((type != kPushPop && type != kStartEnd) || rows.is_null(0) || rows.is_null(1)) continue;
     Process* const process = process_with_device(rows.integer(5), report);
     if (process == nullptr || !report.take_times(rows.integer(0), rows.integer(1))) continue;
-    const std::string_view name = rows.is_null(3) ? report.string(rows.integer(4)) : rows.text(3);
+    const std::string_view name = range_name(rows, report);
     const std::uint32_t thread = thread_of(rows.integer(5));
+    report.nameless_ranges += name.empty();
     // PyTorch's `nccl:all_reduce`, NCCL's own `ncclAllReduce`.
     if (name.starts_with("nccl"))
       process->ranges.add({thread, rows.integer(0), rows.integer(1), operation_in_name(name)});
@@ -141,7 +149,7 @@ void read_thread_names(Database& database, Report& report) {
   Rows rows(database, "ThreadNames", {"globalTid", "nameId"});
   while (rows.next()) {
     const auto process = report.processes.find(process_of(rows.integer(0)));
-    if (process == report.processes.end()) continue;
+    if (process == report.processes.end() || rows.is_null(1)) continue;
     process->second.thread_names[thread_of(rows.integer(0))] = report.string(rows.integer(1));
   }
   end_of(rows, report);

@@ -178,6 +178,7 @@ Result<std::vector<RankImport>> import_file(const std::filesystem::path& path, c
   if (const Status status = check_kernels(database, report); !status.ok()) return status.error();
   read_launches(database, options.keep_host_ranges, report);
   read_ranges(database, options.keep_host_ranges, report);
+  check_ranges(database, report);
   read_thread_names(database, report);
   for (auto& [process, of] : report.processes) {
     of.launches.close();

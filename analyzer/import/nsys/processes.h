@@ -71,6 +71,7 @@ struct Report {
   std::optional<std::int64_t> realtime_of_zero;
   std::uint64_t dropped = 0;  // rows whose times make no sense
   std::vector<std::string> damage;
+  std::uint64_t nameless_ranges = 0;
   std::vector<std::string> lacks;  // what the report's tables can't tell, and why
   // Of the table of devices that is being read: rows stand by their starts in what nsys writes.
   Nanoseconds last_begin = -kLatest;

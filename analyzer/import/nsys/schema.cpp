@@ -80,11 +80,33 @@ std::string fault(Database& database, const std::string& table, const std::vecto
 }  // namespace
 
 void check_schema(Database& database, Report& report) {
+  const bool processes_are_known =
+      database.has(kKernels) && fault(database, kKernels, {"globalPid"}, true).empty();
   for (const Need& need : needs()) {
     const std::string found = fault(database, need.table, need.columns, need.is_always_there);
     if (found.empty()) continue;
     report.lacks.push_back(fmt::format("table {} {}: {}", need.table, found, need.without));
     if (need.is_nothing_without_it) database.forget(need.table);
+  }
+  if (!processes_are_known) return;
+  for (const char* table :
+       {"CUPTI_ACTIVITY_KIND_MEMCPY", "CUPTI_ACTIVITY_KIND_MEMSET", "CUPTI_ACTIVITY_KIND_GRAPH_TRACE"}) {
+    const std::string found = fault(database, table, {"globalPid"}, false);
+    if (!found.empty())
+      report.lacks.push_back(
+          fmt::format("table {} {}: what it holds is of no known process, and left out", table, found));
+  }
+}
+
+void check_ranges(Database& database, Report& report) {
+  if (report.nameless_ranges == 0) return;
+  // Ranges without a name are nothing strange where both columns are there.
+  for (const char* column : {"text", "textId"}) {
+    const std::string found = fault(database, "NVTX_EVENTS", {column}, true);
+    if (!found.empty())
+      report.lacks.push_back(fmt::format(
+          "table NVTX_EVENTS {}: {} without a name: steps and operations that they told are not known", found,
+          counted(report.nameless_ranges, "range is", "ranges are")));
   }
 }
 

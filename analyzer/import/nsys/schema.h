@@ -13,6 +13,9 @@ namespace lockstep::analyzer::nsys {
 // be understood without a column that it lacks is not read at all (Database::forget).
 void check_schema(Database& database, Report& report);
 
+// After the ranges were read: adds what their missing names would have told.
+void check_ranges(Database& database, Report& report);
+
 // After the device tables were read: an error where computation and communication can't be told apart, or no
 // kernel is known at all.
 Status check_kernels(Database& database, const Report& report);

@@ -128,6 +128,7 @@ TEST_F(Schema, NamesMayBeMissingInOtherWays) {
   EXPECT_THAT(error(), HasSubstr("(table StringIds has none of their names)"));
   std::filesystem::remove(path_);
   write_report(
+      "INSERT INTO StringIds VALUES (0, 'GpuMetrics');"
       "ALTER TABLE CUPTI_ACTIVITY_KIND_KERNEL DROP COLUMN demangledName;"
       "ALTER TABLE CUPTI_ACTIVITY_KIND_KERNEL DROP COLUMN shortName");
   EXPECT_THAT(error(), HasSubstr("lacks the columns demangledName and shortName"));
@@ -193,6 +194,24 @@ TEST_F(Schema, CopiesWithoutADeviceAreLeftOut) {
   EXPECT_THAT(read().trace.activities, SizeIs(2));
   EXPECT_THAT(warning(),
               HasSubstr("table CUPTI_ACTIVITY_KIND_MEMCPY lacks the column deviceId: copies are left out"));
+}
+
+TEST_F(Schema, CopiesOfNoProcessAreSaid) {
+  rename("CUPTI_ACTIVITY_KIND_MEMCPY", "globalPid");
+  EXPECT_THAT(read().trace.activities, SizeIs(2));
+  EXPECT_THAT(warning(),
+              HasSubstr("table CUPTI_ACTIVITY_KIND_MEMCPY lacks the column globalPid: what it holds is "
+                        "of no known process, and left out"));
+}
+
+TEST_F(Schema, RangesWhoseNamesAreMissingAreCounted) {
+  rename("NVTX_EVENTS", "textId");
+  EXPECT_THAT(read().warnings, IsEmpty()) << "all names stand in the other column";
+  std::filesystem::remove(path_);
+  write_report(
+      "INSERT INTO StringIds VALUES (0, 'step 9'); ALTER TABLE NVTX_EVENTS RENAME COLUMN text TO text2");
+  EXPECT_THAT(read().trace.steps, IsEmpty()) << "no number is not the number 0";
+  EXPECT_THAT(warning(), HasSubstr("table NVTX_EVENTS lacks the column text: 1 range is without a name"));
 }
 
 class CutReport : public Schema {
