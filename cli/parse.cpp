@@ -35,7 +35,7 @@ std::optional<int> parse(CLI::App& app, int argc, char** argv) {
 }
 
 std::string explain(const CLI::App& app, const CLI::ParseError& error) {
-  const std::string text = error.what();
+  std::string text = error.what();
   const std::size_t colon = text.find(": ");
   const std::string name = text.substr(0, colon);
   if (!name.starts_with("-") || colon == std::string::npos) return text;

@@ -117,6 +117,7 @@ class Finder {
     delay.since_match = since;
     const std::optional<RankTimeline::CauseTimes> own = between(since, records[late]);
     std::vector<RankTimeline::CauseTimes> others;
+    others.reserve(records.size());
     for (std::uint32_t i = 0; i < records.size(); ++i) {
       if (i == late) continue;
       if (const auto times = between(since, records[i])) others.push_back(*times);
@@ -124,6 +125,7 @@ class Finder {
     if (!own || others.empty()) return delay;
     for (std::size_t cause = 0; cause < kCauseCount; ++cause) {
       std::vector<std::int64_t> values;
+      values.reserve(others.size());
       for (const RankTimeline::CauseTimes& times : others) values.push_back(times[cause]);
       const std::int64_t typical = lower_median(std::move(values));
       if ((*own)[cause] - typical <= delay.excess_ns) continue;
@@ -142,6 +144,7 @@ class Finder {
   // then is not in the trace.
   void look_at_entry(std::span<const MatchRecord> records, std::uint32_t late, Delay& delay) const {
     std::vector<Nanoseconds> others;
+    others.reserve(records.size());
     Nanoseconds first = begins_[records[late].rank];
     for (std::uint32_t i = 0; i < records.size(); ++i) {
       first = std::min(first, begins_[records[i].rank]);
@@ -159,6 +162,7 @@ class Finder {
   // How much later than the median of the others the late rank arrived.
   std::int64_t lateness(std::span<const MatchRecord> records, std::uint32_t late) const {
     std::vector<std::int64_t> arrivals;
+    arrivals.reserve(records.size());
     for (std::uint32_t i = 0; i < records.size(); ++i) {
       if (i != late) arrivals.push_back(activity_of(job_, records[i]).begin);
     }

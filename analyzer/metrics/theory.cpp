@@ -154,6 +154,7 @@ std::optional<std::int64_t> microbatches_per_step(const Job& job, const Report& 
     for (const auto& [step, microbatch] : forward) ++per_step[step];
   }
   std::vector<std::int64_t> counts;
+  counts.reserve(per_step.size());
   for (const auto& [step, count] : per_step) counts.push_back(count);
   if (counts.empty()) return std::nullopt;
   const std::int64_t median = lower_median(std::move(counts));

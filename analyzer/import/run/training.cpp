@@ -8,7 +8,7 @@ namespace lockstep::analyzer::run {
 
 Status read_training(const trace::Reader& reader, RankImport& import) {
   std::optional<trace::StringId> last;
-  const Status status = reader.read<trace::Mark>(trace::Selection{}, [&](const trace::Mark& mark) {
+  Status status = reader.read<trace::Mark>(trace::Selection{}, [&](const trace::Mark& mark) {
     if (is_training_mark(reader.string(mark.name))) last = mark.name;
   });
   if (last) take_training_mark(reader.string(*last), import);
