@@ -171,7 +171,7 @@ TEST_F(Browser, TheAddressSelectsStepsRanksAndAGroup) {
   EXPECT_THAT(ranks, Not(HasSubstr("waited for")));
   EXPECT_THAT(ranks, HasSubstr("Of all groups: does not follow the selection."));
   EXPECT_THAT(words(section(document, "wait-states")),
-              HasSubstr("Of all steps and ranks and groups: does not follow the selection."));
+              HasSubstr("Of all steps, ranks and groups: does not follow the selection."));
   // Of two groups of one name, the first.
   EXPECT_THAT(words(section(document, "groups")), HasSubstr("all_reduce"));
   EXPECT_THAT(words(section(document, "groups")), Not(HasSubstr("all_gather")));

@@ -2,16 +2,16 @@
 
 // How one operation went: each rank's arrival, waiting and transfer; `late` is marked. Ranks that are not
 // selected are dimmed, not left out: the words beside may be about them.
-function arrivalChart(one, {late = null, most = 48} = {}) {
+function arrivalChart(one, {late = null, most = 48, width = 560} = {}) {
   let rows = one.arrivals;
   if (rows.length > most) {
     const longest = [...rows].sort((a, b) => b[2] - a[2]).slice(0, most - 1).map(([rank]) => rank);
     rows = rows.filter(([rank]) => rank === late || longest.includes(rank));
   }
-  const height = Math.max(7, Math.min(20, 380 / rows.length)), side = 46, width = 560, plot = width - side - 6;
+  const height = Math.max(7, Math.min(20, 380 / rows.length)), side = 46, plot = width - side - 6;
   const end = Math.max(1, ...rows.map(([, at, wait, transfer]) => at + wait + transfer)), bottom = height * rows.length;
   const svg = element('svg:svg', {viewBox: `0 0 ${width} ${bottom + 22}`, style: `max-width:${width}px`, role: 'img', 'aria-label': 'Arrivals of each rank'});
-  const x = ns => side + plot * ns / end;
+  const x = ns => side + plot * ns / end, lateAt = rows.some(([rank]) => rank === late) ? rows.findIndex(([rank]) => rank === late) : -1e9;
   rows.forEach(([rank, at, wait, transfer], position) => {
     const y = position * height, tall = height * 0.72, isLate = rank === late;
     const group = element('svg:g', {opacity: selected(rank) || isLate ? 1 : 0.35, ...telling(() => `rank ${rank}\narrives ${duration(at)} after the first\nwaits ${duration(wait)}\ntransfers ${duration(transfer)}`)});
@@ -24,7 +24,7 @@ function arrivalChart(one, {late = null, most = 48} = {}) {
       group.append(at > end / 2 ? element('svg:text', {class: 'mark-late', x: x(at) - 6, y: y + tall / 2 + 4, 'text-anchor': 'end'}, words) : element('svg:text', {class: 'mark-late', x: x(at + wait + transfer) + 6, y: y + tall / 2 + 4}, words));
     }
     svg.append(group);
-    if (isLate || position % Math.ceil(12 / height) === 0) svg.append(element('svg:text', {class: isLate ? 'mark-late' : null, x: side - 6, y: y + tall / 2 + 4, 'text-anchor': 'end'}, String(rank)));
+    if (isLate || (position % Math.ceil(12 / height) === 0 && Math.abs(position - lateAt) * height >= 12)) svg.append(element('svg:text', {class: isLate ? 'mark-late' : null, x: side - 6, y: y + tall / 2 + 4, 'text-anchor': 'end'}, String(rank)));
   });
   for (const part of [0, 0.5, 1]) svg.append(element('svg:text', {x: side + plot * part, y: bottom + 15, 'text-anchor': part === 1 ? 'end' : part === 0 ? 'start' : 'middle'}, duration(Math.round(end * part))));
   return svg;

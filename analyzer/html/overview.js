@@ -38,9 +38,10 @@ function drawTiles() {
   follows('figures', 'steps', 'ranks');
 }
 
-// Of causes that some rank or step has.
+// What is too little to be drawn needs no explanation.
 function drawLegend() {
-  const seen = index => data.ranks.some(rank => rank.all && rank.all[kCauses + index] > 0);
+  const drawn = (m, index) => m && m[kCauses + index] > 0 && m[kCauses + index] >= m[kWindow] / 128;
+  const seen = index => data.ranks.some(rank => drawn(rank.all, index)) || data.cells.some(cell => drawn(cell[2], index));
   const entries = data.causes.map((one, index) => [causeColour(index), one.label, seen(index)]).filter(entry => entry[2]);
   byId('legend').replaceWith(Object.assign(swatches(...entries), {id: 'legend'}));
 }

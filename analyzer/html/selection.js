@@ -63,7 +63,7 @@ function measuresOf(rank) {
 function follows(section, ...kinds) {
   const active = [['steps', !everyStep(), 'steps'], ['ranks', chosen.ranks !== null, 'ranks'], ['group', chosen.group >= 0, 'groups']];
   const ignored = active.filter(([kind, is]) => is && !kinds.includes(kind)).map(([, , all]) => all);
-  byId(section).querySelector('.scope').textContent = ignored.length === 0 ? '' : `Of all ${ignored.join(' and ')}: does not follow the selection.`;
+  byId(section).querySelector('.scope').textContent = ignored.length === 0 ? '' : `Of all ${ignored.join(', ').replace(/, (?=[^,]*$)/, ' and ')}: does not follow the selection.`;
 }
 
 // "0-3, 8" as a set of ranks; null for all; undefined for what is no such list.
@@ -101,6 +101,7 @@ function writeAddress() {
   put('ranks', chosen.ranks === null ? null : ranges([...chosen.ranks].sort((a, b) => a - b)).replaceAll('–', '-').replaceAll(' ', ''));
   const group = chosen.group < 0 ? null : data.groups[chosen.group].name;
   put('group', group === null ? null : data.groups.filter(one => one.name === group).length > 1 ? groupLabel(chosen.group) : group);
+  if (parts.has('theme')) parts.set('theme', root.dataset.theme);
   const hash = '#' + parts.toString();
   if (hash !== (location.hash || '#')) history.replaceState(null, '', hash);
 }

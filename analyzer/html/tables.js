@@ -75,7 +75,7 @@ function drawArrivals(one) {
   if (!one) { fill('arrivals'); return; }
   if (!one.arrivals) { fill('arrivals', quiet('Arrivals are kept of the operations with most waiting only.')); return; }
   const least = one.wait === null ? '' : ' The one that waits least is the late one.';
-  fill('arrivals', element('h4', {}, operationTitle(one)), arrivalLegend(), arrivalChart(one, {late: one.last}), quiet(`When each rank arrived, waited and transferred.${least}`));
+  fill('arrivals', element('h4', {}, operationTitle(one)), arrivalLegend(), arrivalChart(one, {late: one.last, width: 400}), quiet(`When each rank arrived, waited and transferred.${least}`));
 }
 
 // [exposed, hidden] of waiting and transfer, of which no more is known than the sum.
