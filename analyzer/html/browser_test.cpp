@@ -55,10 +55,12 @@ class Browser : public testing::Test {
       out.append(part.data(), got);
     return out;
   }
-  std::string document_of(const Report& report, const std::string& address = "") {
+  // `then`: a script that does what a reader would.
+  std::string document_of(const Report& report, const std::string& address = "",
+                          const std::string& then = "") {
     std::ostringstream out;
     write_html(report, {}, out);
-    return document_of(out.str(), address);
+    return document_of(out.str() + "<script>" + then + "</script>", address);
   }
 
  private:
@@ -178,6 +180,40 @@ TEST_F(Browser, TheAddressSelectsStepsRanksAndAGroup) {
   const std::string collectives = words(section(document, "collectives"));
   EXPECT_THAT(collectives, HasSubstr("#1 broadcast"));
   EXPECT_THAT(collectives, Not(HasSubstr("#0 all_reduce")));
+}
+
+TEST_F(Browser, AClickOnEvidenceShowsItsOperationWhateverIsSelected) {
+  const std::string document = document_of(full_report(), "#steps=2&ranks=0&group=default_pg",
+                                           "document.querySelector('#finding-list a.press').click();");
+  EXPECT_THAT(document, Not(HasSubstr("data-error")));
+  // Step 2 was selected, and the operation is of step 1.
+  EXPECT_THAT(words(document), HasSubstr("all steps, 1 of 3 ranks, group default_pg (ranks 0–3)"));
+  const std::string collectives = section(document, "collectives");
+  EXPECT_TRUE(std::regex_search(collectives, std::regex("press chosen\"[^>]*><td[^>]*>#0<")));
+  // Ranks 1 and 2 are not selected: rank 1 is dimmed, the late one is not.
+  EXPECT_EQ(words(collectives).find("rank 2 arrives"), words(collectives).rfind("rank 2 arrives"));
+  const std::string arrivals = collectives.substr(collectives.find("id=\"arrivals\""));
+  const auto times = [&](const std::string& text) {
+    std::size_t count = 0;
+    for (std::size_t at = 0; (at = arrivals.find(text, at)) != std::string::npos; ++at) ++count;
+    return count;
+  };
+  EXPECT_EQ(times("opacity=\"0.35\""), 1u);
+  EXPECT_EQ(times("opacity=\"1\""), 2u);
+}
+
+TEST_F(Browser, StepsThemeAndRanksCanBeChosen) {
+  const std::string document =
+      document_of(full_report(), "#theme=light",
+                  "document.querySelectorAll('#step-bars g.press')[1].dispatchEvent(new Event('click'));"
+                  "document.getElementById('theme').click();"
+                  "const ranks = document.getElementById('ranks'); ranks.value = '7';"
+                  "ranks.dispatchEvent(new Event('input'));");
+  EXPECT_THAT(document, Not(HasSubstr("data-error")));
+  EXPECT_THAT(document, HasSubstr("data-theme=\"dark\""));
+  // There is no rank 7: the last good list stays.
+  EXPECT_THAT(document, HasSubstr("class=\"wrong\""));
+  EXPECT_THAT(words(document), HasSubstr("step 2, all ranks"));
 }
 
 TEST_F(Browser, APartialCollectivesLastArriverIsNotKnown) {

@@ -117,9 +117,10 @@ function drawSteps() {
     const known = selectedRanks().filter(rank => row[rank]).map(rank => [rank, row[rank]]);
     const means = data.causes.map((_, index) => known.reduce((sum, [, m]) => sum + m[kCauses + index], 0) / Math.max(1, known.length));
     const longest = known.reduce((most, one) => most === null || one[1][kWindow] > most[1][kWindow] ? one : most, null);
+    const sum = index => known.reduce((total, [, m]) => total + (m[index] || 0), 0);
     return {
       label: String(data.steps[step]), parts: means.map((ns, index) => [ns, causeColour(index)]),
-      tip: `step ${data.steps[step]}` + (longest ? `: ${duration(longest[1][kWindow])}, longest on rank ${data.ranks[longest[0]].rank}\n` + causeLines(means) : ''),
+      tip: `step ${data.steps[step]}` + (longest ? `: ${duration(longest[1][kWindow])}, longest on rank ${data.ranks[longest[0]].rank}\ncomputes ${share(sum(kCauses), sum(kWindow))}, waits ${share(sum(kExposedWait), sum(kWindow))}\n` + causeLines(means) : ''),
       attributes: {class: 'press', opacity: step >= chosen.from && step <= chosen.to ? 1 : 0.3, ...pressing(() => select(step, step))},
     };
   });
