@@ -13,6 +13,7 @@
 #include "analyzer/diagnose/profile.h"
 #include "analyzer/diagnose/warnings.h"
 #include "analyzer/match/match.h"
+#include "analyzer/metrics/bucket_overlap.h"
 #include "analyzer/metrics/collectives.h"
 #include "analyzer/metrics/counter_summary.h"
 #include "analyzer/metrics/efficiency.h"
@@ -137,6 +138,7 @@ class Analyzer {
     report().collectives = std::move(list.collectives);
     report().wait_states = summarise_wait_states(report());
     report().groups = summarise_groups(report());
+    report().buckets = summarise_buckets(report());
     report().pipeline = measure_pipelines(job_, matching, analysis_.waits, pipelines, selected);
     report().layers = summarise_layers(job_, selected);
     report().counters = summarise_counters(job_, selected);

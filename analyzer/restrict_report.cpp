@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <set>
 
+#include "analyzer/metrics/bucket_overlap.h"
 #include "analyzer/metrics/efficiency.h"
 #include "analyzer/metrics/group_summary.h"
 #include "analyzer/metrics/wait_states.h"
@@ -60,7 +61,9 @@ Status restrict_report(const Restriction& to, Report& report) {
     return std::all_of(collective.ranks.begin(), collective.ranks.end(), of_others);
   });
   report.groups = summarise_groups(report);
-  report.wait_states = summarise_wait_states(report, [&](std::int32_t rank) { return !left_out(rank); });
+  const auto counts = [&](std::int32_t rank) { return !left_out(rank); };
+  report.buckets = summarise_buckets(report, counts);
+  report.wait_states = summarise_wait_states(report, counts);
   report.efficiency = parallel_efficiency(report.ranks);
   return {};
 }

@@ -58,6 +58,8 @@ TEST(RestrictReport, RanksKeepTheirFigures) {
   EXPECT_EQ(part.groups[0].name, "world");
   ASSERT_THAT(part.wait_states, SizeIs(1));
   EXPECT_EQ(part.wait_states[0].wait_ns, 2 * 5000) << "of rank 2 alone: rank 3 waited for nobody";
+  ASSERT_THAT(part.buckets, SizeIs(1));
+  EXPECT_EQ(part.buckets[0].records, 4) << "two ranks, two steps";
   EXPECT_EQ(part.findings.size(), whole.findings.size());
   Report early = whole;
   ASSERT_TRUE(restrict_report({.ranks = {{0, 1}}, .group = {}}, early).ok());
@@ -71,6 +73,8 @@ TEST(RestrictReport, AGroupKeepsItsCollectives) {
   EXPECT_THAT(part.ranks, SizeIs(4));
   EXPECT_THAT(part.collectives, SizeIs(2));
   EXPECT_THAT(part.collectives, Each(testing::Field(&CollectiveReport::group_name, "pair")));
+  ASSERT_THAT(part.buckets, SizeIs(1));
+  EXPECT_EQ(part.buckets[0].group_name, "pair");
   ASSERT_THAT(part.wait_states, SizeIs(1));
   EXPECT_EQ(part.wait_states[0].wait_ns, 2 * 100);
 }

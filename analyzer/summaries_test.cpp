@@ -214,6 +214,43 @@ TEST(Layers, OnlySelectedSteps) {
   EXPECT_EQ(report_of(job).layers.at(0).forward->max_ns, 50);
 }
 
+// Two steps: each gathers layer 0 for 100 and layer 1, to which rank 1 comes 20 late, for 120; rank 0
+// computes under the first half of both.
+TEST(Buckets, LayersByTheProgramsNames) {
+  JobBuilder job;
+  const std::uint32_t group = job.group("fsdp", {0, 1});
+  for (int rank = 0; rank < 2; ++rank) {
+    for (int step = 0; step < 2; ++step) {
+      const Nanoseconds begin = 1000 * step;
+      job.rank(rank).step(step, begin, begin + 900);
+      for (int layer = 0; layer < 2; ++layer) {
+        const Nanoseconds at = begin + 200 * layer, late = rank == 1 && layer == 1 ? 20 : 0;
+        if (rank == 0) job.rank(0).compute(at, at + 50).launched(at, at);
+        job.rank(rank)
+            .collective(Operation::all_gather, at + late, at + 100 + 20 * layer)
+            .named("all_gather layer " + std::to_string(layer))
+            .in_group(group)
+            .bytes(64)
+            .launched(at, at);
+      }
+    }
+  }
+  const Report report = report_of(job);
+  ASSERT_EQ(report.buckets.size(), 2u);
+  EXPECT_EQ(report.buckets[0].name, "layer 0");
+  EXPECT_EQ(report.buckets[0].transfer_ns, 2 * 2 * 100);
+  EXPECT_EQ(report.buckets[0].hidden_ns, 2 * 50);
+  EXPECT_EQ(report.buckets[0].exposed_transfer_ns, 2 * (50 + 100));
+  EXPECT_EQ(report.buckets[1].name, "layer 1");
+  EXPECT_EQ(report.buckets[1].wait_ns, 2 * 20);
+  EXPECT_EQ(report.buckets[1].exposed_wait_ns, 0);
+  EXPECT_EQ(report.buckets[1].exposed_transfer_ns, 2 * (70 + 100));
+  EXPECT_EQ(report.buckets[1].bytes, 64);
+  EXPECT_EQ(report.collectives.at(1).name, "layer 1");
+  // Kernels' names are no names among their kind.
+  EXPECT_EQ(report_of(grouped_job()).collectives.at(0).name, "");
+}
+
 TEST(Counters, SummariesByNameAndRank) {
   JobBuilder job;
   for (const int rank : {0, 1}) {

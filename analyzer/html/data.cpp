@@ -1,8 +1,9 @@
-#include <algorithm>
+#include <cmath>
 #include <map>
 #include <nlohmann/json.hpp>
-#include <numeric>
 
+#include "analyzer/html/data_collectives.h"
+#include "analyzer/html/evidence.h"
 #include "analyzer/html/html.h"
 #include "analyzer/report/palette.h"
 #include "analyzer/report/text.h"
@@ -17,11 +18,6 @@ Json texts(const std::vector<std::string>& lines) {
   Json array = Json::array();
   for (const std::string& line : lines) array.push_back(to_valid_utf8(line));
   return array;
-}
-
-template <class T>
-Json or_null(const std::optional<T>& value) {
-  return value ? Json(*value) : Json();
 }
 
 Json colour(std::uint32_t rgb) {
@@ -41,7 +37,8 @@ Json causes() {
   return array;
 }
 
-// [window, nine causes, communication, overlap, exposed, waited]; null where they are not known.
+// [window, nine causes, communication, overlap, exposed, waited, of that exposed]; null where they are not
+// known.
 Json measures(const Measures& measures) {
   if (!measures.known) return nullptr;
   Json array = Json::array({measures.window_ns});
@@ -49,8 +46,10 @@ Json measures(const Measures& measures) {
   array.push_back(measures.communication_ns);
   array.push_back(measures.overlap_ns);
   array.push_back(measures.exposed_communication_ns);
-  array.push_back(measures.barrier_wait_ns + measures.hidden_barrier_wait_ns + measures.p2p_wait_ns +
-                  measures.hidden_p2p_wait_ns);
+  const std::int64_t exposed_wait = measures.barrier_wait_ns + measures.p2p_wait_ns;
+  const std::int64_t hidden_wait = measures.hidden_barrier_wait_ns + measures.hidden_p2p_wait_ns;
+  array.push_back(measures.waits_known ? Json(exposed_wait + hidden_wait) : Json());
+  array.push_back(measures.waits_known ? Json(exposed_wait) : Json());
   return array;
 }
 
@@ -63,6 +62,7 @@ Json ranks(const Report& report) {
                 {"host", to_valid_utf8(rank.host)},
                 {"device", to_valid_utf8(rank.device)},
                 {"all", measures(rank.measures)},
+                {"damaged", rank.damaged},
                 {"clock", {rank.clock.offset_ns, rank.clock.uncertainty_ns, rank.clock.evidence}}};
     if (const auto found = blame.find(rank.rank); found != blame.end()) {
       object["blame"] = found->second->blame_ns;
@@ -84,87 +84,84 @@ Json cells(const Report& report, const std::map<std::int32_t, std::size_t>& rank
   return array;
 }
 
-struct Collectives {
-  Json list = Json::array();
-  std::size_t left_out = 0;
-};
-
-Collectives collectives(const Report& report, const HtmlOptions& options,
-                        const std::map<std::int32_t, std::size_t>& rank_index, Json& groups) {
-  std::vector<std::size_t> order(report.collectives.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-    return report.collectives[a].wait_ns > report.collectives[b].wait_ns;
-  });
-  Collectives result;
-  result.left_out = order.size() - std::min(order.size(), options.collectives);
-  order.resize(order.size() - result.left_out);
-  std::map<std::pair<std::string, std::vector<std::int32_t>>, std::size_t> group_index;
-  for (std::size_t row = 0; row < order.size(); ++row) {
-    const CollectiveReport& one = report.collectives[order[row]];
-    const auto [group, fresh] =
-        group_index.try_emplace({one.group_name, one.group_ranks}, group_index.size());
-    if (fresh) groups.push_back({{"name", to_valid_utf8(one.group_name)}, {"ranks", one.group_ranks}});
-    std::int64_t transfer = 0;
-    for (const CollectiveRank& rank : one.ranks) transfer = std::max(transfer, rank.transfer_ns);
-    Json entry{one.id,
-               to_string(one.operation),
-               group->second,
-               or_null(one.step),
-               or_null(one.bytes),
-               one.wait_ns,
-               transfer,
-               or_null(one.last_arriver),
-               one.last_arriver_margin_ns,
-               or_null(one.busbw_wire_gbps),
-               one.waits_known()};
-    if (row < options.arrivals) {
-      Nanoseconds first = one.ranks.empty() ? 0 : one.ranks.front().arrival_ns;
-      for (const CollectiveRank& rank : one.ranks) first = std::min(first, rank.arrival_ns);
-      Json arrivals = Json::array();
-      for (const CollectiveRank& rank : one.ranks)
-        arrivals.push_back(
-            {rank_index.at(rank.rank), rank.arrival_ns - first, rank.wait_ns, rank.transfer_ns});
-      entry.push_back(std::move(arrivals));
-    }
-    result.list.push_back(std::move(entry));
+Json drawn(const DrawnEvidence& evidence, const Report& report, const ShownCollectives& collectives,
+           const GroupNumbers& groups) {
+  using Kind = DrawnEvidence::Kind;
+  Json object{{"kind", to_string(evidence.kind)}};
+  if (evidence.kind == Kind::none) return nullptr;
+  object["cause"] = to_string(evidence.cause);
+  if (evidence.kind == Kind::arrival) object["collective"] = collectives.row_of.at(evidence.collective);
+  if (evidence.kind == Kind::arrival || evidence.kind == Kind::stages) object["rank"] = evidence.rank;
+  if (evidence.kind == Kind::stages) object["pipeline"] = evidence.pipeline;
+  if (evidence.kind == Kind::buckets) {
+    const BucketReport& first = report.buckets[evidence.bucket];
+    object["operation"] = to_string(first.operation);
+    object["group"] = groups.of(first.group_name, first.group_ranks);
   }
-  return result;
+  return object;
 }
 
-Json findings(const Report& report) {
+Json findings(const Report& report, const ShownCollectives& collectives, const GroupNumbers& groups) {
   Json array = Json::array();
-  for (const Finding& finding : report.findings)
+  for (const Finding& finding : report.findings) {
+    Json standings = Json::array();
+    for (const Standing& standing : standings_of(finding))
+      standings.push_back({standing.ranks, standing.how, to_valid_utf8(standing.where)});
     array.push_back({{"code", finding.code},
                      {"severity", finding.severity},
                      {"title", to_valid_utf8(finding.title)},
                      {"evidence", texts(finding.evidence)},
                      {"remedy", to_valid_utf8(finding.remedy)},
                      {"lost", finding.lost_ns},
-                     {"share", finding.lost_share}});
+                     {"share", finding.lost_share},
+                     {"standings", std::move(standings)},
+                     {"drawn", drawn(evidence_of(finding, report), report, collectives, groups)}});
+  }
   return array;
 }
 
-Json layer_pass(const std::optional<LayerPass>& pass) {
-  return pass ? Json{pass->min_ns, pass->median_ns, pass->max_ns, pass->slowest_rank} : Json();
-}
-
+// [name, a microbatch's forward, backward and recomputation, all passes on the fastest and the slowest rank,
+// which that is, ranks]: the columns of the text report.
 Json layers(const Report& report) {
   Json array = Json::array();
-  for (const LayerReport& layer : report.layers)
-    array.push_back({to_valid_utf8(layer.name), layer_pass(layer.forward), layer_pass(layer.backward),
-                     layer_pass(layer.recompute)});
+  for (const LayerReport& layer : report.layers) {
+    std::int64_t fastest = 0, slowest = 0;
+    Json microbatch = Json::array();
+    for (const std::optional<LayerPass>& pass : {layer.forward, layer.backward, layer.recompute}) {
+      microbatch.push_back(pass ? Json(pass->microbatch_ns) : Json());
+      fastest += pass ? pass->min_ns : 0;
+      slowest += pass ? pass->max_ns : 0;
+    }
+    array.push_back({to_valid_utf8(layer.name), microbatch[0], microbatch[1], microbatch[2], fastest, slowest,
+                     layer.slowest_rank, layer.ranks.size()});
+  }
   return array;
 }
 
-Json group_operations(const Report& report) {
+Json group_operations(const Report& report, const GroupNumbers& groups) {
   Json array = Json::array();
   for (const GroupReport& group : report.groups) {
-    for (const GroupOperation& operation : group.operations)
-      array.push_back({to_valid_utf8(group.name), group.ranks.size(), to_string(operation.operation),
-                       operation.count, or_null(operation.bytes), or_null(operation.wait_ns),
-                       operation.transfer_ns, or_null(operation.exposed_ns),
-                       or_null(operation.busbw_wire_gbps)});
+    for (const GroupOperation& operation : group.operations) {
+      const std::optional<double>& sent = operation.wire_bytes_per_step_and_rank;
+      array.push_back({groups.of(group.name, group.ranks), to_string(operation.operation), operation.count,
+                       or_null(operation.wait_ns), operation.transfer_ns, or_null(operation.exposed_ns),
+                       sent ? Json(std::llround(*sent)) : Json(), or_null(operation.busbw_wire_gbps)});
+    }
+  }
+  return array;
+}
+
+// [group, operation, name, size, operations, mean wait, transfer, hidden, exposed transfer, exposed wait].
+Json buckets(const Report& report, const GroupNumbers& groups) {
+  constexpr std::size_t kMost = 256;  // a page is for people
+  Json array = Json::array();
+  for (const std::size_t index : costliest_buckets(report, kMost)) {
+    const BucketReport& bucket = report.buckets[index];
+    const auto mean = [&](std::optional<std::int64_t> ns) { return ns ? Json(bucket.mean(*ns)) : Json(); };
+    array.push_back({groups.of(bucket.group_name, bucket.group_ranks), to_string(bucket.operation),
+                     bucket_name(bucket), or_null(bucket.bytes), bucket.count, mean(bucket.wait_ns),
+                     mean(bucket.transfer_ns), mean(bucket.hidden_ns), mean(bucket.exposed_transfer_ns),
+                     mean(bucket.exposed_wait_ns)});
   }
   return array;
 }
@@ -192,23 +189,16 @@ Json pipelines(const Report& report) {
   for (const PipelineReport& pipeline : report.pipeline) {
     Json stages = Json::array();
     for (const PipelineStage& stage : pipeline.stages_detail)
-      stages.push_back(
-          {stage.stage, stage.rank, stage.compute_ns, stage.exposed_transfer_ns, stage.bubble_ns});
+      stages.push_back({stage.stage, stage.rank, stage.layers, stage.compute_ns, stage.exposed_transfer_ns,
+                        stage.bubble_ns, or_null(stage.warm_up_ns), or_null(stage.steady_ns),
+                        or_null(stage.cool_down_ns)});
     array.push_back({{"group", to_valid_utf8(pipeline.group)},
-                     {"schedule", pipeline.schedule},
-                     {"stages", pipeline.stages},
-                     {"microbatches", or_null(pipeline.microbatches)},
+                     {"schedule", schedule_text(pipeline)},
                      {"ratio", or_null(pipeline.bubble_ratio)},
                      {"ideal", or_null(pipeline.bubble_ratio_ideal)},
+                     {"region", pipeline.region_ns},
                      {"detail", std::move(stages)}});
   }
-  return array;
-}
-
-Json warnings(const Report& report) {
-  Json array = Json::array();
-  for (const Warning& warning : report.warnings)
-    array.push_back({warning.code, to_valid_utf8(warning.message)});
   return array;
 }
 
@@ -221,27 +211,31 @@ std::string html_data(const Report& report, const HtmlOptions& options) {
   std::map<std::int32_t, std::size_t> rank_index;
   for (const RankReport& rank : report.ranks) rank_index.emplace(rank.rank, rank_index.size());
   std::vector<std::int64_t> steps;
-  Json groups = Json::array();
   Json of_steps = cells(report, rank_index, steps);
-  Collectives operations = collectives(report, options, rank_index, groups);
+  const GroupNumbers groups(report);
+  const ShownCollectives shown = shown_collectives(report, options);
   Json document;
   document["path"] = to_valid_utf8(report.path);
   document["facts"] = texts(headline_facts(report, text));
   document["verdict"] = texts(verdict_lines(report));
+  document["world_size"] = report.world_size;
   document["causes"] = causes();
+  document["findings"] = findings(report, shown, groups);
   document["ranks"] = ranks(report);
+  document["efficiency"] = texts(efficiency_lines(report));
   document["steps"] = steps;
   document["cells"] = std::move(of_steps);
-  document["groups"] = std::move(groups);
-  document["collectives"] = std::move(operations.list);
-  document["collectives_left_out"] = operations.left_out;
-  document["findings"] = findings(report);
-  document["wait_states"] = wait_states(report);
-  document["theory"] = theory(report);
-  document["group_operations"] = group_operations(report);
-  document["layers"] = layers(report);
   document["pipelines"] = pipelines(report);
-  document["warnings"] = warnings(report);
+  document["groups"] = groups.to_json();
+  document["collectives"] = collectives_json(report, shown, groups);
+  document["collectives_left_out"] = report.collectives.size() - shown.order.size();
+  document["wait_states"] = wait_states(report);
+  document["group_operations"] = group_operations(report, groups);
+  document["buckets"] = buckets(report, groups);
+  document["buckets_left_out"] = report.buckets.size() - document["buckets"].size();
+  document["theory"] = theory(report);
+  document["layers"] = layers(report);
+  document["unknown"] = texts(unknown_lines(report));
   return document.dump();
 }
 

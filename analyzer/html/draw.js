@@ -1,40 +1,4 @@
-'use strict';
-// Numbers as the text report writes them, and the few shapes that the page is drawn with.
-
-const kAbsent = '–';
-
-function duration(ns) {
-  if (ns === null || ns === undefined) return kAbsent;
-  if (ns === 0) return '0';
-  const size = Math.abs(ns), sign = ns < 0 ? '−' : '';
-  if (size < 1000) return sign + Math.round(size) + ' ns';
-  const units = [[1e3, 'µs'], [1e6, 'ms'], [1e9, 's']];
-  for (let i = 0; i < units.length; ++i) {
-    const value = size / units[i][0];
-    const digits = value < 9.995 ? 2 : value < 99.95 ? 1 : 0;
-    const rounded = Number(value.toFixed(digits));
-    if (rounded >= 1000 && i + 1 < units.length) continue;
-    return sign + (rounded >= 1000 ? rounded.toLocaleString('en-US') : value.toFixed(digits)) + ' ' + units[i][1];
-  }
-}
-function share(part, whole) {
-  if (!whole) return kAbsent;
-  const percent = 100 * part / whole;
-  if (part > 0 && percent < 0.1) return '< 0.1 %';
-  if (part < whole && percent > 99.9) return '> 99.9 %';
-  return percent.toFixed(1) + ' %';
-}
-function bytes(count) {
-  if (count === null) return kAbsent;
-  if (count < 1000) return count + ' B';
-  let unit = -1;
-  for (; count >= 999.5 && unit < 4; ++unit) count /= 1000;
-  return count.toFixed(count < 9.995 ? 2 : count < 99.95 ? 1 : 0) + ' ' + ['kB', 'MB', 'GB', 'TB', 'PB'][unit];
-}
-function bandwidth(value) {
-  if (value === null) return kAbsent;
-  return value >= 0.1 ? value.toFixed(value < 10 ? 2 : 1) + ' GB/s' : (1000 * value).toFixed(1) + ' MB/s';
-}
+// The few shapes that the page is drawn with.
 
 // element('td', {class: 'number'}, 'text', child)
 function element(tag, attributes, ...children) {
@@ -51,27 +15,43 @@ function element(tag, attributes, ...children) {
 function prose(text) {
   return text.split('`').map((part, index) => index % 2 ? element('code', {}, part) : part);
 }
+const byId = id => document.getElementById(id);
 function fill(id, ...children) {
-  document.getElementById(id).replaceChildren(...children);
+  byId(id).replaceChildren(...children.filter(child => child !== null && child !== undefined));
 }
-function row(kind, ...cells) {
-  return element('tr', {}, ...cells.map(cell => cell instanceof Node ? element(kind, {}, cell) : element(kind, cell.attributes, cell.text)));
+const quiet = (...text) => element('p', {class: 'quiet'}, ...text);
+
+// table([['rank', 'number'], ['host']], rows): a row is a list of cells, or {cells, attributes}. A table that
+// is wider than its card scrolls in it.
+function table(columns, rows) {
+  const head = element('tr', {}, ...columns.map(([title, kind]) => element('th', {class: kind}, title)));
+  const body = rows.map(row => {
+    const {cells, attributes} = Array.isArray(row) ? {cells: row, attributes: {}} : row;
+    return element('tr', attributes, ...cells.map((cell, at) => element('td', {class: columns[at][1]}, cell)));
+  });
+  return element('div', {class: 'scroll'}, element('table', {}, element('thead', {}, head), element('tbody', {}, ...body)));
 }
-const left = text => ({attributes: {}, text});
-const number = text => ({attributes: {class: 'number'}, text});
+function swatches(...entries) {
+  return element('div', {class: 'legend'}, ...entries.map(([colour, label]) =>
+    element('span', {}, element('i', {class: 'swatch', style: 'background:' + colour}), label)));
+}
 
 // A tooltip for whatever is under the mouse.
-const tip = document.getElementById('tip');
 function tell(event, text) {
+  const tip = byId('tip');
   tip.textContent = text;
   tip.hidden = false;
   const box = tip.getBoundingClientRect();
   tip.style.left = Math.max(4, Math.min(event.clientX + 14, innerWidth - box.width - 8)) + 'px';
   tip.style.top = Math.max(4, Math.min(event.clientY + 14, innerHeight - box.height - 8)) + 'px';
 }
-function hush() { tip.hidden = true; }
+function hush() { byId('tip').hidden = true; }
 function telling(text) {
   return {onmousemove: event => tell(event, text()), onmouseleave: hush};
+}
+// Attributes of what can be clicked, and reached by keyboard.
+function pressing(action) {
+  return {tabindex: 0, onclick: action, onkeydown: event => { if (event.key === 'Enter') action(); }};
 }
 
 // A stacked bar of [value, colour, label] on a scale.
@@ -81,17 +61,43 @@ function stacked(parts, scale, height = 14) {
   for (const [value, colour, label] of parts) {
     if (!(value > 0)) continue;
     const width = 1000 * value / scale;
-    svg.append(element('svg:rect', {x: at, y: 0, width, height, fill: colour, ...telling(() => `${label}: ${duration(value)} (${share(value, scale)})`)}));
+    svg.append(element('svg:rect', {x: at, y: 0, width, height, fill: colour, ...telling(() => `${label}: ${duration(Math.round(value))} (${share(value, scale)} of the longest)`)}));
     at += width;
   }
   return svg;
 }
+
+// Columns of stacked [value, colour] side by side, on one scale with its figures at the left; each column
+// {label, parts, tip, attributes}.
+function columnChart(columns, {label, format = ns => duration(Math.round(ns)), height = 130, width = 560, widest = 90}) {
+  const side = 62, bottom = 18, top = 6, slot = (width - side) / Math.max(1, columns.length);
+  const sums = columns.map(column => column.parts.reduce((sum, [value]) => sum + value, 0)), most = Math.max(...sums, 1e-9);
+  const tall = value => (height - top) * value / most, thick = Math.max(1, Math.min(slot * 0.84, widest));
+  const svg = element('svg:svg', {viewBox: `0 0 ${width} ${height + bottom}`, style: `max-width:${width}px`, role: 'img', 'aria-label': label});
+  for (const part of [0, 0.5, 1]) {
+    const y = height - tall(most * part);
+    svg.append(element('svg:line', {class: 'grid', x1: side, x2: width, y1: y, y2: y}), element('svg:text', {x: side - 6, y: y + 4, 'text-anchor': 'end'}, part === 0 ? '0' : format(most * part)));
+  }
+  const letters = Math.max(...columns.map(column => column.label.length), 1);
+  const every = Math.ceil((letters * 6.4 + 6) / slot);
+  columns.forEach((column, at) => {
+    const x = side + at * slot, group = element('svg:g', {...column.attributes, ...telling(() => column.tip)});
+    group.append(element('svg:rect', {x, y: 0, width: slot, height, fill: 'transparent'}));
+    let y = height;
+    for (const [value, colour] of column.parts) {
+      y -= tall(value);
+      if (value > 0) group.append(element('svg:rect', {x, y, width: thick, height: tall(value), fill: colour}));
+    }
+    if (at % every === 0) group.append(element('svg:text', {x: x + thick / 2, y: height + 14, 'text-anchor': 'middle'}, column.label));
+    svg.append(group);
+  });
+  return svg;
+}
+
 function mix(from, to, part) {
   const channel = (colour, at) => parseInt(colour.slice(1 + 2 * at, 3 + 2 * at), 16);
   return '#' + [0, 1, 2].map(at => Math.round(channel(from, at) + (channel(to, at) - channel(from, at)) * part).toString(16).padStart(2, '0')).join('');
 }
-function median(values) {
-  if (values.length === 0) return null;
-  const sorted = [...values].sort((a, b) => a - b), middle = sorted.length >> 1;
-  return sorted.length % 2 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
+function lowerMedian(values) {
+  return values.length ? [...values].sort((a, b) => a - b)[(values.length - 1) >> 1] : null;
 }

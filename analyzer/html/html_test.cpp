@@ -58,11 +58,41 @@ TEST(Html, FiguresAreTheReports) {
     for (std::size_t cause = 0; cause < kCauseCount; ++cause) sum += all[1 + cause].get<std::int64_t>();
     EXPECT_EQ(sum, measures.partition.total());
     EXPECT_EQ(all[12], measures.exposed_communication_ns);
+    EXPECT_EQ(all[13], measures.barrier_wait_ns);
+    EXPECT_EQ(all[14], measures.barrier_wait_ns);
   }
   EXPECT_EQ(data["cells"].size(), report.steps.size());
   EXPECT_EQ(data["findings"].size(), report.findings.size());
   EXPECT_EQ(data["verdict"].get<std::vector<std::string>>(), verdict_lines(report));
   EXPECT_EQ(data["collectives"].size(), report.collectives.size());
+  EXPECT_EQ(data["unknown"].get<std::vector<std::string>>(), unknown_lines(report));
+  EXPECT_EQ(data["efficiency"].get<std::vector<std::string>>(), efficiency_lines(report));
+}
+
+TEST(Html, GroupsOfOneNameAreTwo) {
+  Report report = small_report();
+  report.collectives[1].group_ranks = {0, 1};
+  const json data = data_of(report);
+  ASSERT_EQ(data["groups"].size(), 2u);
+  EXPECT_EQ(data["groups"][0]["name"], data["groups"][1]["name"]);
+  EXPECT_NE(data["collectives"][0][3], data["collectives"][1][3]);
+}
+
+TEST(Html, WhatAFindingIsAboutIsThere) {
+  Report report = small_report();
+  HtmlOptions options;
+  options.collectives = options.arrivals = 0;
+  const json data = data_of(report, options);
+  ASSERT_EQ(data["collectives"].size(), 1u);
+  EXPECT_EQ(data["findings"][0]["drawn"],
+            json::parse(R"({"kind": "arrival", "cause": "barrier_wait", "collective": 0, "rank": 2})"));
+  // Of all that took part, relative to the first.
+  EXPECT_EQ(data["collectives"][0][14], json::parse("[[0,0,4000000,1000000],[1,1000000,3000000,1000000],"
+                                                    "[2,4000000,0,1000000]]"));
+  // A report of a few ranks: the others' arrivals stay, because somebody waited for them.
+  report.ranks.resize(1);
+  report.steps.clear();
+  EXPECT_EQ(data_of(report)["collectives"][0][14].size(), 3u);
 }
 
 TEST(Html, NamesCantEndTheScript) {
@@ -78,6 +108,7 @@ TEST(Html, OnlyTheMostWaitedInAreListed) {
   Report report = small_report();
   ASSERT_FALSE(report.collectives.empty());
   const CollectiveReport one = report.collectives.front();
+  report.findings.clear();
   report.collectives.assign(100, one);
   for (std::size_t i = 0; i < 100; ++i) report.collectives[i].wait_ns = static_cast<std::int64_t>(i);
   HtmlOptions options;
@@ -86,9 +117,9 @@ TEST(Html, OnlyTheMostWaitedInAreListed) {
   const json data = data_of(report, options);
   ASSERT_EQ(data["collectives"].size(), 10u);
   EXPECT_EQ(data["collectives_left_out"], 90);
-  EXPECT_EQ(data["collectives"][0][5], 99);
-  EXPECT_EQ(data["collectives"][2].size(), 12u);
-  EXPECT_EQ(data["collectives"][3].size(), 11u);
+  EXPECT_EQ(data["collectives"][0][6], 99);
+  EXPECT_EQ(data["collectives"][2].size(), 15u);
+  EXPECT_EQ(data["collectives"][3].size(), 14u);
 }
 
 TEST(Html, NothingAtAllIsStillAPage) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <string_view>
 
 #include "analyzer/intervals/time_math.h"
 #include "analyzer/metrics/bandwidth.h"
@@ -59,6 +60,14 @@ void add_bandwidths(std::int32_t group_size, CollectiveReport& report) {
   if (wire_gbps && !report.partial) report.busbw_wire_gbps = *wire_gbps * *factor;
 }
 
+// "layer 3" of an activity "all_gather layer 3": programs that are instrumented name it so, kernels do not.
+std::string name_within(std::string_view activity, std::string_view operation) {
+  if (!activity.starts_with(operation)) return {};
+  activity.remove_prefix(operation.size());
+  if (activity.size() < 2 || activity.front() != ' ') return {};
+  return std::string(activity.substr(1));
+}
+
 CollectiveReport describe(const Job& job, const Matching& matching, const Match& match,
                           const MatchWaits& waits, const JobWaits& job_waits, const HiddenWaits& hidden,
                           const HiddenWaits& covered, const Windows& windows, Nanoseconds origin) {
@@ -67,6 +76,8 @@ CollectiveReport describe(const Job& job, const Matching& matching, const Match&
   const MatchGroup& group = matching.groups[match.group];
   report.step = step_of(job, windows, records);
   report.operation = match.operation;
+  report.name = name_within(job.strings.view(activity_of(job, records.front()).name),
+                            trace::to_string(match.operation));
   report.group_name = group.name;
   report.group_ranks = group.ranks;
   if (match.sequence != kNoSequence) report.sequence = match.sequence;

@@ -85,6 +85,11 @@ class RankBuilder {
     trace_.activities.back().launch_end = end;
     return *this;
   }
+  // "all_gather layer 3": as the program calls it.
+  RankBuilder& named(const std::string& name) {
+    trace_.activities.back().name = strings_.intern(name);
+    return *this;
+  }
   RankBuilder& shaped(std::uint32_t shape) {
     trace_.activities.back().shape = shape;
     return *this;

@@ -150,6 +150,7 @@ Json collective_to_json(const CollectiveReport& c, Writer& writer) {
   object["id"] = c.id;
   object["step"] = optional(c.step);
   object["operation"] = trace::to_string(c.operation);
+  object["name"] = c.name.empty() ? Json(nullptr) : writer.text(c.name);
   object["group"] = {{"name", writer.text(c.group_name)}, {"ranks", c.group_ranks}};
   object["sequence"] = optional(c.sequence);
   object["bytes"] = optional(c.bytes);
@@ -247,6 +248,22 @@ Json group_to_json(const GroupReport& group, Writer& writer) {
   return object;
 }
 
+Json bucket_to_json(const BucketReport& bucket, Writer& writer) {
+  return {{"group", {{"name", writer.text(bucket.group_name)}, {"ranks", bucket.group_ranks}}},
+          {"operation", trace::to_string(bucket.operation)},
+          {"name", bucket.name.empty() ? Json(nullptr) : writer.text(bucket.name)},
+          {"position", bucket.position},
+          {"steps", bucket.steps},
+          {"count", bucket.count},
+          {"records", bucket.records},
+          {"bytes", optional(bucket.bytes)},
+          {"transfer_ns", bucket.transfer_ns},
+          {"wait_ns", optional(bucket.wait_ns)},
+          {"hidden_ns", optional(bucket.hidden_ns)},
+          {"exposed_transfer_ns", optional(bucket.exposed_transfer_ns)},
+          {"exposed_wait_ns", optional(bucket.exposed_wait_ns)}};
+}
+
 Json layer_to_json(const LayerReport& layer, Writer& writer) {
   const auto pass = [](const std::optional<LayerPass>& p) -> Json {
     if (!p) return nullptr;
@@ -312,6 +329,8 @@ void write_json(const Report& report, std::ostream& out) {
   writer.array("wait_states", report.wait_states, wait_state_to_json);
   writer.array("groups", report.groups,
                [&](const GroupReport& group) { return group_to_json(group, writer); });
+  writer.array("buckets", report.buckets,
+               [&](const BucketReport& bucket) { return bucket_to_json(bucket, writer); });
   writer.array("pipeline", report.pipeline,
                [&](const PipelineReport& pipeline) { return pipeline_to_json(pipeline, writer); });
   writer.array("layers", report.layers,

@@ -61,6 +61,13 @@ TEST(ReportJson, HasEveryNameOfTheSchema) {
               {"operation", "count", "bytes", "bytes_per_step_and_rank", "wire_bytes_per_step_and_rank",
                "wait_ns", "transfer_ns", "exposed_ns", "busbw_gbps", "busbw_wire_gbps"});
   EXPECT_TRUE(document["groups"][0]["operations"][0]["bytes"].is_null());
+  ASSERT_EQ(document["buckets"].size(), 2u);
+  EXPECT_EQ(document["buckets"][0], json::parse(R"({"group": {"name": "default_pg", "ranks": [0, 1, 2, 3]},
+      "operation": "all_reduce", "name": null, "position": 0, "steps": 1, "count": 1, "records": 3,
+      "bytes": 4000000, "transfer_ns": 3000000, "wait_ns": 7000000, "hidden_ns": 2000000,
+      "exposed_transfer_ns": 1000000, "exposed_wait_ns": 7000000})"));
+  EXPECT_EQ(document["buckets"][1]["name"], "layer 3");
+  EXPECT_TRUE(document["buckets"][1]["bytes"].is_null());
   expect_keys(document["pipeline"][0],
               {"group", "stages", "microbatches", "chunks", "schedule", "bubble_ratio", "bubble_ratio_ideal",
                "bubble_ns", "region_ns", "steps", "region", "reason", "stages_detail"});

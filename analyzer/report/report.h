@@ -135,6 +135,7 @@ struct CollectiveReport {
   std::int64_t id = 0;
   std::optional<std::int64_t> step;
   Operation operation = Operation::unknown;
+  std::string name;  // as the program calls it among its operations: "layer 3"; "" where it does not
   std::string group_name;
   std::vector<std::int32_t> group_ranks;
   std::optional<std::int64_t> sequence;
@@ -211,6 +212,26 @@ struct GroupReport {
   std::string name;
   std::vector<std::int32_t> ranks;
   std::vector<GroupOperation> operations;  // most transfer and waiting first
+};
+
+// Collectives that come again in every step: those of one name, or the k-th of its kind in a group. Times are
+// sums over operations and ranks; wait and transfer are hidden, exposed transfer and exposed wait together.
+struct BucketReport {
+  std::string group_name;
+  std::vector<std::int32_t> group_ranks;
+  Operation operation = Operation::unknown;
+  std::string name;                   // as the program calls it: "layer 3"; "" where it does not
+  std::int64_t position = 0;          // within a step: the first one's among the group's of its kind, from 0
+  std::int64_t steps = 0;             // how many have it
+  std::int64_t count = 0;             // operations
+  std::int64_t records = 0;           // on all ranks: what the sums are of
+  std::optional<std::int64_t> bytes;  // median; absent where one is not known
+  std::int64_t transfer_ns = 0;
+  std::optional<std::int64_t> wait_ns;  // absent where nobody knows: then it is in the transfer
+  // Under compute, and not; absent where files lost activities.
+  std::optional<std::int64_t> hidden_ns, exposed_transfer_ns, exposed_wait_ns;
+  // Of one operation on one rank.
+  std::int64_t mean(std::int64_t ns) const { return records == 0 ? 0 : (ns + records / 2) / records; }
 };
 
 // All waits of one kind.
@@ -317,6 +338,7 @@ struct Report {
   std::vector<CollectiveReport> collectives;  // in order of first arrival
   std::vector<WaitStateReport> wait_states;   // most waiting first; those that somebody was in
   std::vector<GroupReport> groups;            // most communication first
+  std::vector<BucketReport> buckets;          // in the groups' order, as a step issues them
   std::vector<PipelineReport> pipeline;
   std::vector<LayerReport> layers;      // parts without a number first, then by number
   std::vector<CounterReport> counters;  // by name, then rank

@@ -111,6 +111,25 @@ Report small_report() {
                   {1, 8 * kMs, 9 * kMs, 0, kMs, 0},
                   {2, 8 * kMs + 100, 9 * kMs, 0, kMs - 100, 0}};
   report.collectives = {first, second};
+  BucketReport gradients;
+  gradients.group_name = "default_pg";
+  gradients.group_ranks = {0, 1, 2, 3};
+  gradients.operation = Operation::all_reduce;
+  gradients.steps = gradients.count = 1;
+  gradients.records = 3;
+  gradients.bytes = 4'000'000;
+  gradients.transfer_ns = 3 * kMs;
+  gradients.wait_ns = 7 * kMs;
+  gradients.hidden_ns = 2 * kMs;
+  gradients.exposed_transfer_ns = kMs;
+  gradients.exposed_wait_ns = 7 * kMs;
+  BucketReport weights = gradients;
+  weights.operation = Operation::broadcast;
+  weights.name = "layer 3";
+  weights.bytes.reset();
+  weights.wait_ns = weights.hidden_ns = weights.exposed_wait_ns = 0;
+  weights.exposed_transfer_ns = 3 * kMs;
+  report.buckets = {gradients, weights};
   report.blame = {
       {2, 7 * kMs, 7 * kMs, 1, false, "it computed 2.00 ms longer than the median rank", std::nullopt}};
   report.efficiency = {0.76, 0.7, 0.53};

@@ -157,15 +157,16 @@ std::string to_text(const Report& report, const TextOptions& options) {
   Page page(options.page);
   print_headline(report, options, page);
   print_verdict(report, page);
+  print_findings(report, options, page);
   print_ranks(report, options, page);
   print_steps(report, options, page);
   print_pipelines(report, page);
   print_collectives(report, options, page);
   print_wait_states(report, page);
   print_groups(report, page);
+  print_buckets(report, page);
   print_theory(report, page);
   print_layers(report, options, page);
-  print_findings(report, options, page);
   print_unknowns(report, page);
   return page.take();
 }

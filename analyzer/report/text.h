@@ -1,5 +1,6 @@
-// The report for people at a terminal: the verdict in words, then ranks, steps, the worst collectives,
-// findings, and what is not known.
+// The report for people at a terminal: the verdict in words, then findings, ranks, steps, pipelines, the
+// worst collectives, tables of waits, groups and buckets, and what is not known. The web page has the same
+// order.
 #pragma once
 
 #include <cstddef>
@@ -34,6 +35,22 @@ struct TextOptions {
 std::vector<std::string> headline_facts(const Report& report, const TextOptions& options);
 // The verdict's sentences, each whole.
 std::vector<std::string> verdict_lines(const Report& report);
+// The sentences under the table of ranks: parallel efficiency, the price of overlap; what is known of them.
+std::vector<std::string> efficiency_lines(const Report& report);
+// What is not known, and why: warnings, and the absences that people have to know.
+std::vector<std::string> unknown_lines(const Report& report);
+// Indices into report.collectives, the most waited in first; behind them those of which nobody knows who
+// waited, the longest first.
+std::vector<std::size_t> collectives_by_cost(const Report& report);
+// How far apart its ranks arrived; the longest transfer of one.
+std::optional<std::int64_t> spread_of(const CollectiveReport& collective);
+std::int64_t longest_transfer(const CollectiveReport& collective);
+// Indices into report.buckets, ascending, of those with most exposed time; and a bucket's name, else its
+// place within a step.
+std::vector<std::size_t> costliest_buckets(const Report& report, std::size_t most);
+std::string bucket_name(const BucketReport& bucket);
+// "1f1b, 4 stages, 8 microbatches"
+std::string schedule_text(const PipelineReport& pipeline);
 
 std::string to_text(const Report& report, const TextOptions& options = {});
 

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 
 #include "analyzer/report/quantity.h"
 #include "analyzer/report/text_sections.h"
@@ -8,21 +9,6 @@
 
 namespace lockstep::analyzer {
 namespace {
-
-// How far apart the ranks arrived.
-std::optional<std::int64_t> spread_of(const CollectiveReport& c) {
-  if (c.ranks.size() < 2) return std::nullopt;
-  const auto [first, last] = std::minmax_element(
-      c.ranks.begin(), c.ranks.end(),
-      [](const CollectiveRank& a, const CollectiveRank& b) { return a.arrival_ns < b.arrival_ns; });
-  return last->arrival_ns - first->arrival_ns;
-}
-
-std::int64_t longest_transfer(const CollectiveReport& c) {
-  std::int64_t transfer = 0;
-  for (const CollectiveRank& rank : c.ranks) transfer = std::max(transfer, rank.transfer_ns);
-  return transfer;
-}
 
 Line group_cell(const CollectiveReport& c, const Report& report, bool ascii) {
   const std::size_t ranks = c.group_ranks.empty() ? c.ranks.size() : c.group_ranks.size();
@@ -45,14 +31,35 @@ Line last_arriver_cell(const CollectiveReport& c) {
 
 }  // namespace
 
+std::optional<std::int64_t> spread_of(const CollectiveReport& c) {
+  if (c.ranks.size() < 2) return std::nullopt;
+  const auto [first, last] = std::minmax_element(
+      c.ranks.begin(), c.ranks.end(),
+      [](const CollectiveRank& a, const CollectiveRank& b) { return a.arrival_ns < b.arrival_ns; });
+  return last->arrival_ns - first->arrival_ns;
+}
+
+std::int64_t longest_transfer(const CollectiveReport& c) {
+  std::int64_t transfer = 0;
+  for (const CollectiveRank& rank : c.ranks) transfer = std::max(transfer, rank.transfer_ns);
+  return transfer;
+}
+
+std::vector<std::size_t> collectives_by_cost(const Report& report) {
+  std::vector<std::size_t> order(report.collectives.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t first, std::size_t second) {
+    const CollectiveReport &a = report.collectives[first], &b = report.collectives[second];
+    if (a.waits_known() != b.waits_known()) return a.waits_known();
+    return a.waits_known() ? a.wait_ns > b.wait_ns : longest_transfer(a) > longest_transfer(b);
+  });
+  return order;
+}
+
 void print_collectives(const Report& report, const TextOptions& options, Page& page) {
   if (report.collectives.empty()) return;
   std::vector<const CollectiveReport*> order;
-  for (const CollectiveReport& c : report.collectives) order.push_back(&c);
-  std::stable_sort(order.begin(), order.end(), [](const CollectiveReport* a, const CollectiveReport* b) {
-    if (a->waits_known() != b->waits_known()) return a->waits_known();
-    return a->waits_known() ? a->wait_ns > b->wait_ns : longest_transfer(*a) > longest_transfer(*b);
-  });
+  for (const std::size_t index : collectives_by_cost(report)) order.push_back(&report.collectives[index]);
   const std::size_t shown = std::min(order.size(), options.collectives);
   if (shown == 0) return;
 

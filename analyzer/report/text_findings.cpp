@@ -90,13 +90,18 @@ void print_findings(const Report& report, const TextOptions& options, Page& page
             2, 4);
 }
 
-void print_unknowns(const Report& report, Page& page) {
+std::vector<std::string> unknown_lines(const Report& report) {
   std::vector<std::string> unknowns;
   for (const Warning& warning : report.warnings) unknowns.push_back(warning.message);
   if (const std::string orders = matched_by_order(report); !orders.empty()) unknowns.push_back(orders);
   for (const Warning& absence : explain_absences(report)) {
     if (matters_to_people(absence)) unknowns.push_back(absence.message);
   }
+  return unknowns;
+}
+
+void print_unknowns(const Report& report, Page& page) {
+  const std::vector<std::string> unknowns = unknown_lines(report);
   if (unknowns.empty()) return;
   print_heading(page, "not known");
   std::size_t shown = 0;

@@ -12,17 +12,6 @@ namespace {
 
 constexpr std::size_t kMostPipelines = 4;
 
-std::string schedule_text(const PipelineReport& pipeline) {
-  std::string text = pipeline.schedule == "unknown" ? "schedule unknown" : pipeline.schedule;
-  text += fmt::format(", {}", format_plural(pipeline.stages, "stage"));
-  if (pipeline.microbatches)
-    text += fmt::format(", {}", *pipeline.microbatches == 1
-                                    ? "1 microbatch"
-                                    : fmt::format("{} microbatches", *pipeline.microbatches));
-  if (pipeline.chunks > 1) text += fmt::format(", {} chunks a stage", pipeline.chunks);
-  return text;
-}
-
 void print_stages(const PipelineReport& pipeline, Page& page) {
   Table table({{"stage", true, 0},
                {"rank", true, 5},
@@ -46,6 +35,17 @@ void print_stages(const PipelineReport& pipeline, Page& page) {
 }
 
 }  // namespace
+
+std::string schedule_text(const PipelineReport& pipeline) {
+  std::string text = pipeline.schedule == "unknown" ? "schedule unknown" : pipeline.schedule;
+  text += fmt::format(", {}", format_plural(pipeline.stages, "stage"));
+  if (pipeline.microbatches)
+    text += fmt::format(", {}", *pipeline.microbatches == 1
+                                    ? "1 microbatch"
+                                    : fmt::format("{} microbatches", *pipeline.microbatches));
+  if (pipeline.chunks > 1) text += fmt::format(", {} chunks a stage", pipeline.chunks);
+  return text;
+}
 
 void print_pipelines(const Report& report, Page& page) {
   if (report.pipeline.empty()) return;

@@ -61,17 +61,16 @@ Rows choose(const Report& report, std::size_t room) {
   return rows;
 }
 
-// The POP model's ratios, where all of them are known.
-void print_efficiency(const EfficiencyReport& efficiency, Page& page) {
-  if (!efficiency.load_balance || !efficiency.communication || !efficiency.parallel) return;
-  page.wrap(Line{}.dim(fmt::format("parallel efficiency {} = load balance {} × communication {} (POP)",
-                                   format_share(efficiency.parallel), format_share(efficiency.load_balance),
-                                   format_share(efficiency.communication))),
-            2, 2);
+// The POP model's ratios, where all of them are known; else "".
+std::string pop_line(const EfficiencyReport& efficiency) {
+  if (!efficiency.load_balance || !efficiency.communication || !efficiency.parallel) return "";
+  return fmt::format("parallel efficiency {} = load balance {} × communication {} (POP)",
+                     format_share(efficiency.parallel), format_share(efficiency.load_balance),
+                     format_share(efficiency.communication));
 }
 
-// Where some ranks' is known.
-void print_overlap_price(const Report& report, Page& page) {
+// Where some ranks' is known; else "".
+std::string overlap_price_line(const Report& report) {
   OverlapPrice all;
   const RankReport* dearest = nullptr;
   std::size_t known = 0;
@@ -84,14 +83,14 @@ void print_overlap_price(const Report& report, Page& page) {
     if (dearest == nullptr || rank.overlap_price->inflation() > dearest->overlap_price->inflation())
       dearest = &rank;
   }
-  if (known == 0) return;
+  if (known == 0) return "";
   std::string text = fmt::format(
       "overlap's price: compute under communication takes {:.2f} times as long as alone", all.inflation());
   if (all.price_ns() > 0) text += ": " + format_duration(all.price_ns());
   text += fmt::format(" ({}", format_plural(all.activities, "computation"));
   if (known > 1)
     text += fmt::format("; most on rank {}: {:.2f}", dearest->rank, dearest->overlap_price->inflation());
-  page.wrap(Line{}.dim(text + ")"), 2, 2);
+  return text + ")";
 }
 
 // Bars are at most 64 columns long, and half a column is rounded up.
@@ -103,6 +102,12 @@ bool is_drawn(const Measures& measures, Cause cause) {
 }
 
 }  // namespace
+
+std::vector<std::string> efficiency_lines(const Report& report) {
+  std::vector<std::string> lines{pop_line(report.efficiency), overlap_price_line(report)};
+  std::erase(lines, "");
+  return lines;
+}
 
 void print_legend(const Report& report, Page& page) {
   Line legend;
@@ -194,8 +199,7 @@ void print_ranks(const Report& report, const TextOptions& options, Page& page) {
   }
   table.print(page, 2);
   print_more(page, report.ranks.size() - rows.size(), "--rows");
-  print_efficiency(report.efficiency, page);
-  print_overlap_price(report, page);
+  for (const std::string& line : efficiency_lines(report)) page.wrap(Line{}.dim(line), 2, 2);
 }
 
 }  // namespace lockstep::analyzer

@@ -36,6 +36,7 @@ void print_steps(const Report& report, const TextOptions& options, Page& page);
 void print_collectives(const Report& report, const TextOptions& options, Page& page);
 void print_wait_states(const Report& report, Page& page);  // where somebody waited
 void print_groups(const Report& report, Page& page);       // where there are several
+void print_buckets(const Report& report, Page& page);      // where steps are known
 void print_pipelines(const Report& report, Page& page);
 void print_theory(const Report& report, Page& page);  // where the program told how it trains
 void print_layers(const Report& report, const TextOptions& options, Page& page);

@@ -47,11 +47,26 @@ TEST(TextReport, VerdictComesFirstAndNamesWhoIsWaitedFor) {
   EXPECT_THAT(text, HasSubstr("7.00 ms of 12.0 ms of communication is waiting (58.3 %); 2.00 ms moves data, "
                               "and 3.00 ms is in operations without a record of every rank"));
   EXPECT_THAT(text, HasSubstr("The others wait for rank 2 (7.00 ms in 1 collective)."));
-  EXPECT_LT(text.find("is waiting"), text.find("ranks —"));
+  EXPECT_LT(text.find("is waiting"), text.find("findings —"));
+  EXPECT_LT(text.find("findings —"), text.find("ranks —"));
   EXPECT_LT(text.find("ranks —"), text.find("steps —"));
   EXPECT_LT(text.find("steps —"), text.find("collectives —"));
-  EXPECT_LT(text.find("collectives —"), text.find("findings —"));
-  EXPECT_LT(text.find("findings —"), text.find("not known"));
+  EXPECT_LT(text.find("collectives —"), text.find("layers and buckets —"));
+  EXPECT_LT(text.find("layers and buckets —"), text.find("not known"));
+}
+
+TEST(TextReport, BucketsShowTheMeanOfOneOperationOnOneRank) {
+  const std::string text = to_text(small_report(), with_width(160));
+  // 3 records: 7 ms waited, 3 ms transferred, 2 ms hidden, 1 ms and 7 ms exposed.
+  EXPECT_THAT(text,
+              testing::ContainsRegex("all_reduce +0 +4.00 MB +1 +2.33 ms +1.00 ms +667 µs +333 µs +2.33 ms"));
+  EXPECT_THAT(text, testing::ContainsRegex("broadcast +layer 3 +– +1 +0 +1.00 ms +0 +1.00 ms +0"));
+  Report many = small_report();
+  many.buckets.assign(20, many.buckets.front());
+  many.buckets[13].exposed_transfer_ns = 1;
+  many.buckets[13].hidden_ns = 9'999'999;
+  EXPECT_THAT(to_text(many, with_width(160)), HasSubstr("… 8 more, each with less exposed"));
+  EXPECT_THAT(costliest_buckets(many, 19), testing::Not(testing::Contains(13u)));
 }
 
 TEST(TextReport, PlainPageHasNoEscapesWhateverTheNames) {

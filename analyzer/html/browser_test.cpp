@@ -1,0 +1,300 @@
+// The page in a browser: its scripts run, draw what must be there, and write numbers as the text report does.
+// Skipped where there is no Chromium.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <random>
+#include <regex>
+#include <sstream>
+
+#include "analyzer/html/assets.h"
+#include "analyzer/html/html.h"
+#include "analyzer/report/quantity.h"
+#include "analyzer/report/sample_reports.h"
+#include "analyzer/report/text.h"
+#include "tests/temporary_folder.h"
+
+namespace lockstep::analyzer {
+namespace {
+
+using nlohmann::json;
+using testing::HasSubstr;
+using testing::Not;
+
+// "" where there is none.
+std::string browser() {
+  for (const char* name : {"chromium", "chromium-browser", "google-chrome", "google-chrome-stable"}) {
+    if (std::system(fmt::format("command -v {} > /dev/null 2>&1", name).c_str()) == 0) return name;
+  }
+  return "";
+}
+
+class Browser : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (browser().empty()) GTEST_SKIP() << "no Chromium on this machine";
+  }
+
+  // The document as it stands after its scripts ran; `address` is what follows the file's name.
+  std::string document_of(const std::string& html, const std::string& address = "") {
+    const std::string file = folder_.write("page.html", html);
+    const std::string command = fmt::format(
+        "timeout 120 {} --headless --no-sandbox --disable-gpu --disable-dev-shm-usage --user-data-dir='{}' "
+        "--dump-dom 'file://{}{}' 2> /dev/null",
+        browser(), (folder_.path() / "profile").string(), file, address);
+    const std::unique_ptr<FILE, int (*)(FILE*)> pipe(popen(command.c_str(), "r"), pclose);
+    std::string out;
+    std::array<char, 65536> part;
+    for (std::size_t got; (got = std::fread(part.data(), 1, part.size(), pipe.get())) > 0;)
+      out.append(part.data(), got);
+    return out;
+  }
+  // `then`: a script that does what a reader would.
+  std::string document_of(const Report& report, const std::string& address = "",
+                          const std::string& then = "") {
+    std::ostringstream out;
+    write_html(report, {}, out);
+    return document_of(out.str() + "<script>" + then + "</script>", address);
+  }
+
+ private:
+  test::TemporaryFolder folder_;
+};
+
+// The part of the document from an element with this id to the next section's beginning.
+std::string section(const std::string& document, const std::string& id) {
+  const std::size_t begin = document.find("id=\"" + id + "\"");
+  if (begin == std::string::npos) return "";
+  const std::size_t start = document.rfind('<', begin);
+  return document.substr(start, document.find("</section>", begin) - start);
+}
+
+// What a reader sees: each cell, each paragraph after a blank.
+std::string words(const std::string& html) {
+  std::string text = std::regex_replace(html, std::regex("<[^>]*>"), " ");
+  text = std::regex_replace(text, std::regex("&lt;"), "<");
+  text = std::regex_replace(text, std::regex("&gt;"), ">");
+  return std::regex_replace(text, std::regex("\\s+"), " ");
+}
+
+// Something of everything that a page can show.
+Report full_report() {
+  Report report = small_report();
+  report.groups = {{"default_pg", {0, 1, 2, 3}, {GroupOperation{}}},
+                   {"default_pg", {0, 1}, {GroupOperation{}}}};
+  report.groups[0].operations[0].operation = Operation::all_reduce;
+  report.groups[1].operations[0].operation = Operation::all_gather;
+  report.wait_states = {{WaitState::at_nxn, 1, 2, 7'000'000, 7'000'000, 0, 4'000'000}};
+  report.pipeline = {{"pp", 2, 4, 1, "1f1b", 0.25, 0.2}};
+  report.pipeline[0].stages_detail.resize(2);
+  report.layers = {LayerReport{}};
+  report.layers[0].name = "layer 0";
+  report.layers[0].forward = LayerPass{1'000, 2'000, 3'000, 0, 500};
+  report.theory = {{"gradients", "rank 0", "bytes", 100.0, 100, "4Ψ"}};
+  return report;
+}
+
+TEST_F(Browser, DrawsEverySectionWithoutAnError) {
+  const Report report = full_report();
+  const std::string document = document_of(report);
+  EXPECT_THAT(document, HasSubstr("data-drawn=\"true\""));
+  EXPECT_THAT(document, Not(HasSubstr("data-error")));
+  for (const std::string& line : verdict_lines(report))
+    EXPECT_THAT(words(document), HasSubstr(line.substr(0, 60)));
+  for (const char* id : {"findings", "rank-section", "heat", "steps", "pipelines", "collectives",
+                         "wait-states", "groups", "buckets", "theory", "layers", "unknown"}) {
+    const std::string drawn = section(document, id);
+    EXPECT_FALSE(drawn.substr(0, drawn.find('>')).find("hidden") != std::string::npos) << id;
+    EXPECT_GT(words(drawn).size(), 30u) << id;
+  }
+  // In the text report's order.
+  std::size_t last = 0;
+  for (const char* heading :
+       {"Findings", "Ranks", "Steps by cause", "Pipelines", "Collectives", "Wait states", "Groups",
+        "Overlap by layer", "Beside theory", "Layers", "What is not known"}) {
+    const std::size_t at = document.find(fmt::format("<h2>{}", heading));
+    ASSERT_NE(at, std::string::npos) << heading;
+    EXPECT_GT(at, last) << heading;
+    last = at;
+  }
+  // The straggler's worst collective, with the late rank marked.
+  const std::string findings = section(document, "findings");
+  EXPECT_THAT(words(findings), HasSubstr("#0 all_reduce of step 1"));
+  EXPECT_THAT(words(findings), HasSubstr("rank 2 arrives 4.00 ms after the first"));
+  EXPECT_THAT(
+      words(section(document, "buckets")),
+      HasSubstr("all_reduce 0 default_pg (ranks 0–3) 4.00 MB 1 2.33 ms 1.00 ms 667 µs 333 µs 2.33 ms"));
+  EXPECT_THAT(words(section(document, "layers")), HasSubstr("layer 0 500 ns – 1.00 µs 3.00 µs rank 0 0"));
+}
+
+// As the text report has them: window, hidden, exposed, waits, of that exposed, waited for.
+TEST_F(Browser, RanksHaveTheFiguresOfTheTextReport) {
+  const Report report = small_report();
+  const std::string drawn = words(section(document_of(report), "rank-section"));
+  TextOptions options;
+  options.page.width = 200;
+  const std::string text = to_text(report, options);
+  for (const RankReport& rank : report.ranks) {
+    const Measures& m = rank.measures;
+    const std::int64_t blame = rank.rank == 2 ? report.blame[0].blame_ns : 0;
+    const std::vector<std::string> figures{format_duration(m.window_ns),
+                                           format_share(m.overlap_ratio),
+                                           format_duration(m.exposed_communication_ns),
+                                           format_duration(m.barrier_wait_ns),
+                                           fmt::format("({})", format_duration(m.barrier_wait_ns)),
+                                           format_duration(blame)};
+    std::string row = fmt::format(" {}", rank.rank), line = fmt::format("\n +{} +", rank.rank);
+    for (const std::string& figure : figures) {
+      row += " " + figure;
+      line += std::regex_replace(figure, std::regex(R"([().])"), "\\$&") + "[^\n]*";
+    }
+    EXPECT_THAT(drawn, HasSubstr(row + " " + rank.host));
+    EXPECT_TRUE(std::regex_search(text, std::regex(line))) << line;
+  }
+  for (const std::string& line : efficiency_lines(report)) EXPECT_THAT(drawn, HasSubstr(line));
+}
+
+TEST_F(Browser, TheAddressSelectsStepsRanksAndAGroup) {
+  const std::string document = document_of(full_report(), "#steps=2-2&ranks=0-1&group=default_pg&theme=dark");
+  EXPECT_THAT(document, Not(HasSubstr("data-error")));
+  EXPECT_THAT(document, HasSubstr("data-theme=\"dark\""));
+  EXPECT_THAT(words(document), HasSubstr("step 2, 2 of 3 ranks, group default_pg (ranks 0–3)"));
+  // Step 2 of ranks 0 and 1 alone, and no blame, which is of the whole job.
+  const std::string ranks = words(section(document, "rank-section"));
+  EXPECT_THAT(ranks, HasSubstr(" 0 4.50 ms 0.0 % 2.50 ms 2.00 ms (2.00 ms) node-a"));
+  EXPECT_THAT(ranks, HasSubstr(" 1 4.00 ms 0.0 % 1.50 ms 1.00 ms (1.00 ms) node-a"));
+  EXPECT_THAT(ranks, Not(HasSubstr("node-b")));
+  EXPECT_THAT(ranks, Not(HasSubstr("waited for")));
+  EXPECT_THAT(ranks, HasSubstr("Of all groups: does not follow the selection."));
+  EXPECT_THAT(words(section(document, "wait-states")),
+              HasSubstr("Of all steps, ranks and groups: does not follow the selection."));
+  // Of two groups of one name, the first.
+  EXPECT_THAT(words(section(document, "groups")), HasSubstr("all_reduce"));
+  EXPECT_THAT(words(section(document, "groups")), Not(HasSubstr("all_gather")));
+  const std::string collectives = words(section(document, "collectives"));
+  EXPECT_THAT(collectives, HasSubstr("#1 broadcast"));
+  EXPECT_THAT(collectives, Not(HasSubstr("#0 all_reduce")));
+}
+
+TEST_F(Browser, AClickOnEvidenceShowsItsOperationWhateverIsSelected) {
+  const std::string document = document_of(full_report(), "#steps=2&ranks=0&group=default_pg",
+                                           "document.querySelector('#finding-list a.press').click();");
+  EXPECT_THAT(document, Not(HasSubstr("data-error")));
+  // Step 2 was selected, and the operation is of step 1.
+  EXPECT_THAT(words(document), HasSubstr("all steps, 1 of 3 ranks, group default_pg (ranks 0–3)"));
+  const std::string collectives = section(document, "collectives");
+  EXPECT_TRUE(std::regex_search(collectives, std::regex("press chosen\"[^>]*><td[^>]*>#0<")));
+  // Ranks 1 and 2 are not selected: rank 1 is dimmed, the late one is not.
+  EXPECT_EQ(words(collectives).find("rank 2 arrives"), words(collectives).rfind("rank 2 arrives"));
+  const std::string arrivals = collectives.substr(collectives.find("id=\"arrivals\""));
+  const auto times = [&](const std::string& text) {
+    std::size_t count = 0;
+    for (std::size_t at = 0; (at = arrivals.find(text, at)) != std::string::npos; ++at) ++count;
+    return count;
+  };
+  EXPECT_EQ(times("opacity=\"0.35\""), 1u);
+  EXPECT_EQ(times("opacity=\"1\""), 2u);
+}
+
+TEST_F(Browser, StepsThemeAndRanksCanBeChosen) {
+  const std::string document =
+      document_of(full_report(), "#theme=light",
+                  "document.querySelectorAll('#step-bars g.press')[1].dispatchEvent(new Event('click'));"
+                  "document.getElementById('theme').click();"
+                  "const ranks = document.getElementById('ranks'); ranks.value = '7';"
+                  "ranks.dispatchEvent(new Event('input'));");
+  EXPECT_THAT(document, Not(HasSubstr("data-error")));
+  EXPECT_THAT(document, HasSubstr("data-theme=\"dark\""));
+  // There is no rank 7: the last good list stays.
+  EXPECT_THAT(document, HasSubstr("class=\"wrong\""));
+  EXPECT_THAT(words(document), HasSubstr("step 2, all ranks"));
+}
+
+TEST_F(Browser, APartialCollectivesLastArriverIsNotKnown) {
+  Report report = small_report();
+  report.findings.clear();
+  report.collectives.erase(report.collectives.begin());
+  report.collectives[0].ranks.resize(1);
+  report.collectives[0].partial = true;
+  const std::string drawn = words(section(document_of(report), "collectives"));
+  EXPECT_THAT(drawn, HasSubstr("#1 broadcast \"default_pg\" 1 of 4 ranks – – –"));
+  EXPECT_THAT(drawn, Not(HasSubstr("within clock error")));
+}
+
+TEST_F(Browser, AJobWithoutFiguresShowsItsHangAlone) {
+  Report report;
+  report.path = "hung";
+  report.sources = {"flight recorder"};
+  for (std::int32_t rank = 0; rank < 3; ++rank) {
+    RankReport row;
+    row.rank = rank;
+    row.measures.known = false;
+    report.ranks.push_back(row);
+    report.ranks_present.push_back(rank);
+  }
+  report.findings = {{"hang",
+                      "high",
+                      "the job hung in all_reduce (group 1): rank 2 never came",
+                      {"ranks 0, 1 wait in it", "3 operations in all never ended"},
+                      "find out",
+                      0,
+                      0}};
+  report.warnings = {{"order_only", "there are no figures", kNoRank}};
+  const std::string document = document_of(report);
+  EXPECT_THAT(document, Not(HasSubstr("data-error")));
+  const std::string findings = section(document, "findings");
+  EXPECT_THAT(words(findings), HasSubstr("Which rank stands where"));
+  EXPECT_THAT(words(findings), HasSubstr("wait in all_reduce (group 1)"));
+  for (const char* id :
+       {"filter", "figures", "rank-section", "heat", "steps", "collectives", "groups", "buckets"}) {
+    const std::string drawn = section(document, id);
+    EXPECT_NE(drawn.substr(0, drawn.find('>')).find("hidden"), std::string::npos) << id;
+  }
+  EXPECT_THAT(words(section(document, "unknown")), HasSubstr("there are no figures"));
+}
+
+// quantity.js beside quantity.cpp, where their rounding could part: around each power of ten, at halves, and
+// anywhere.
+TEST_F(Browser, NumbersAreWrittenAsTheTextReportWritesThem) {
+  std::mt19937_64 random(7);
+  std::vector<std::int64_t> integers{0, 1, 499, 500, 999};
+  std::vector<double> ratios{0,      1,     0.0004, 0.0005, 0.1225, 0.12249999,
+                             0.1227, 0.999, 0.9994, 0.9995, 1.25,   12.5};
+  for (std::int64_t power = 10; power < 1'000'000'000'000'000; power *= 10) {
+    for (const std::int64_t digits : {1, 9994, 9995, 99949, 99950, 999499, 999500, 999500000, 1005, 1235}) {
+      for (const std::int64_t off : {-1, 0, 1})
+        integers.push_back(std::min(power * digits / 1000, std::int64_t{1} << 52) + off);
+    }
+  }
+  for (int i = 0; i < 3000; ++i) {
+    integers.push_back(static_cast<std::int64_t>(random() >> (12 + random() % 52)));
+    ratios.push_back(static_cast<double>(random() >> 40) / static_cast<double>(1 << (random() % 24)) / 1000);
+    ratios.push_back(static_cast<double>(random() % 8000) / 800);  // eighths of a percent: ties
+  }
+  json expected = json::array();
+  for (const std::int64_t value : integers)
+    expected.push_back({format_duration(value), format_duration(-value), format_bytes(value),
+                        format_count(value), format_share(value, std::int64_t{1} << 40)});
+  for (const double value : ratios) expected.push_back({format_share(value), format_bandwidth(value)});
+  const std::string document = document_of(fmt::format(
+      "<!doctype html><meta charset=utf-8><pre id=out></pre><script>{}\n"
+      "const integers = {}, ratios = {}, expected = {};\n"
+      "const written = [...integers.map(v => [duration(v), duration(-v), bytes(v), count(v), share(v, 2 ** "
+      "40)]),"
+      " ...ratios.map(v => [share(v), bandwidth(v)])];\n"
+      "const wrong = written.flatMap((row, at) => row.map((text, column) => [text, expected[at][column],"
+      " [...integers, ...ratios][at]])).filter(([got, wanted]) => got !== wanted);\n"
+      "document.getElementById('out').textContent = `${{written.length}} rows, ${{wrong.length}} wrong: ` + "
+      "JSON.stringify(wrong.slice(0, 5));</script>",
+      html_assets::kQuantityScript, json(integers).dump(), json(ratios).dump(), expected.dump()));
+  EXPECT_THAT(document, HasSubstr(fmt::format(">{} rows, 0 wrong: []<", integers.size() + ratios.size())));
+}
+
+}  // namespace
+}  // namespace lockstep::analyzer

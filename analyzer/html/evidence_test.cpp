@@ -1,0 +1,94 @@
+#include "analyzer/html/evidence.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "analyzer/report/sample_reports.h"
+
+namespace lockstep::analyzer {
+namespace {
+
+using Kind = DrawnEvidence::Kind;
+using testing::ElementsAre;
+
+Finding finding(const std::string& code, const std::string& title = "") {
+  Finding one;
+  one.code = code;
+  one.title = title;
+  return one;
+}
+
+TEST(Evidence, AStragglersIsItsWorstCollective) {
+  Report report = small_report();
+  report.collectives.push_back(report.collectives[0]);
+  report.collectives.back().wait_ns += 1;
+  report.collectives.push_back(report.collectives[0]);
+  report.collectives.back().wait_ns += 2;
+  report.collectives.back().last_arriver = 1;
+  const DrawnEvidence drawn = evidence_of(report.findings[0], report);
+  EXPECT_EQ(drawn.kind, Kind::arrival);
+  EXPECT_EQ(drawn.collective, 2u);
+  EXPECT_EQ(drawn.rank, 2);
+  // Nothing waited for rank 0: its waiting is drawn, rank by rank.
+  const DrawnEvidence other = evidence_of(finding("straggler_persistent", "rank 0 arrives last"), report);
+  EXPECT_EQ(other.kind, Kind::cause);
+  EXPECT_EQ(other.cause, Cause::barrier_wait);
+}
+
+TEST(Evidence, StagesAreOfThePipelineThatTheRankIsIn) {
+  Report report = small_report();
+  report.pipeline.resize(2);
+  for (std::int32_t rank = 0; rank < 4; ++rank) {
+    PipelineStage stage;
+    stage.stage = rank % 2;
+    stage.rank = rank;
+    report.pipeline[static_cast<std::size_t>(rank / 2)].stages_detail.push_back(stage);
+  }
+  const DrawnEvidence drawn =
+      evidence_of(finding("unbalanced_stages", "stage 1 (rank 3) of the pipeline computes more"), report);
+  EXPECT_EQ(drawn.kind, Kind::stages);
+  EXPECT_EQ(drawn.pipeline, 1u);
+  EXPECT_EQ(drawn.rank, 3);
+}
+
+TEST(Evidence, BucketFindingsShowTheirOwnOperation) {
+  Report report = small_report();
+  report.buckets[1].operation = Operation::all_gather;
+  EXPECT_EQ(evidence_of(finding("buckets_too_large"), report).bucket, 0u);
+  const DrawnEvidence gathers = evidence_of(finding("prefetch_off"), report);
+  EXPECT_EQ(gathers.kind, Kind::buckets);
+  EXPECT_EQ(gathers.bucket, 1u);
+  // No reduce-scatter is known by step.
+  const DrawnEvidence scatters = evidence_of(finding("reduce_scatter_exposed"), report);
+  EXPECT_EQ(scatters.kind, Kind::cause);
+  EXPECT_EQ(scatters.cause, Cause::transfer);
+}
+
+TEST(Evidence, TheRestIsACauseOrNothing) {
+  const Report report = small_report();
+  EXPECT_EQ(evidence_of(finding("data_loading"), report).cause, Cause::data_wait);
+  EXPECT_EQ(evidence_of(finding("host_bound"), report).cause, Cause::host_bound);
+  EXPECT_EQ(evidence_of(finding("uneven_batches"), report).kind, Kind::batches);
+  for (const char* code : {"hang", "device_stuck", "job_failed", "mismatched_collectives", "clock_uncertain"})
+    EXPECT_EQ(evidence_of(finding(code), report).kind, Kind::none) << code;
+}
+
+TEST(Evidence, AHangsRanksStandSomewhere) {
+  Finding hang =
+      finding("hang", "the job hung in nccl:all_to_all (group 74 EXPERT, number 7): rank 12 never came");
+  hang.evidence = {"ranks 13, 14 wait in it", "rank 12 is in nccl:_all_gather_base; issued number 6 last",
+                   "rank 8 waits in nccl:recv 2<-3 (group 43 PIPELINE)", "155 operations in all never ended"};
+  const std::vector<Standing> standings = standings_of(hang);
+  ASSERT_EQ(standings.size(), 3u);
+  EXPECT_THAT(standings[0].ranks, ElementsAre(13, 14));
+  EXPECT_EQ(standings[0].how, "wait in");
+  EXPECT_EQ(standings[0].where, "nccl:all_to_all (group 74 EXPERT, number 7)");
+  EXPECT_THAT(standings[1].ranks, ElementsAre(12));
+  EXPECT_EQ(standings[1].how, "is in");
+  EXPECT_EQ(standings[2].how, "waits in");
+  EXPECT_EQ(standings[2].where, "nccl:recv 2<-3 (group 43 PIPELINE)");
+  EXPECT_TRUE(standings_of(finding("straggler")).empty());
+}
+
+}  // namespace
+}  // namespace lockstep::analyzer

@@ -1,0 +1,128 @@
+// What the job is, its key figures, and where time goes: rank by step, and step by cause.
+
+const causeParts = measures => data.causes.map((one, index) => [measures[kCauses + index], causeColour(index), one.label]);
+// "compute 3.00 ms", one line each, of what there is.
+function causeLines(values) {
+  return data.causes.map((one, index) => [values[index], one.label]).filter(([ns]) => ns > 0).map(([ns, label]) => `${label} ${duration(Math.round(ns))}`).join('\n');
+}
+
+function drawHeader() {
+  fill('path', data.path);
+  fill('facts', data.facts.join(' · '));
+  document.title = data.path + ' · Lockstep';
+  fill('verdict', ...data.verdict.map(line => element('p', {}, ...prose(line))));
+}
+
+function drawTiles() {
+  byId('figures').hidden = !hasFigures;
+  if (!hasFigures) return;
+  const sum = new Array(kMeasures).fill(0);
+  let unknown = 0;
+  for (const rank of selectedRanks()) {
+    const measures = measuresOf(rank);
+    if (measures === null) ++unknown;
+    else addMeasures(sum, measures.map((value, index) => index >= kWaited ? value || 0 : value));
+  }
+  const waits = selectedRanks().some(rank => (measuresOf(rank) || [])[kWaited] !== null && measuresOf(rank) !== null);
+  const lengths = [];
+  for (let step = chosen.from; step <= chosen.to && data.steps.length; ++step)
+    for (const rank of selectedRanks()) if (cells[step][rank]) lengths.push(cells[step][rank][kWindow]);
+  const tile = (value, label) => element('div', {class: 'tile'}, element('b', {}, value), element('span', {}, label));
+  fill('tiles',
+    lengths.length ? tile(duration(lowerMedian(lengths)), 'a step (median of ranks and steps)') : tile(duration(sum[kWindow]), 'of all ranks together'),
+    tile(share(sum[kCauses], sum[kWindow]), 'of the time computes'),
+    tile(share(sum[kExposed], sum[kWindow]), 'is exposed communication'),
+    tile(waits ? share(sum[kWaited], sum[kCommunication]) : kAbsent, 'of communication is waiting'),
+    tile(share(sum[kOverlap], sum[kCommunication]), 'of communication is hidden by compute'),
+    ...(unknown ? [tile(String(unknown), unknown === 1 ? 'rank of which not all is known' : 'ranks of which not all is known')] : []));
+  follows('figures', 'steps', 'ranks');
+}
+
+// What is too little to be drawn needs no explanation.
+function drawLegend() {
+  const drawn = (m, index) => m && m[kCauses + index] > 0 && m[kCauses + index] >= m[kWindow] / 128;
+  const seen = index => data.ranks.some(rank => drawn(rank.all, index)) || data.cells.some(cell => drawn(cell[2], index));
+  const entries = data.causes.map((one, index) => [causeColour(index), one.label, seen(index)]).filter(entry => entry[2]);
+  byId('legend').replaceWith(Object.assign(swatches(...entries), {id: 'legend'}));
+}
+
+// What the heat map can show: name, value of a cell, full colour.
+function shownMeasure() {
+  const {measure} = chosen;
+  if (measure === 'waited') return {label: 'waiting, of the step', value: m => m[kWaited] || 0, colour: colourOf('barrier_wait')};
+  if (measure === 'window') return {label: 'length of the step', value: m => m[kWindow], colour: style('--strong'), absolute: true};
+  if (measure === 'exposed') return {label: 'exposed communication, of the step', value: m => m[kExposed], colour: style('--strong')};
+  const index = Number(measure);
+  return {label: data.causes[index].label + ', of the step', value: m => m[kCauses + index], colour: causeColour(index)};
+}
+
+let heat = null;
+function drawHeat() {
+  byId('heat').hidden = data.steps.length === 0 || !hasFigures;
+  if (byId('heat').hidden) return;
+  follows('heat', 'steps', 'ranks');
+  const ranks = selectedRanks(), shown = shownMeasure(), canvas = byId('heat-canvas');
+  const margin = {left: 46, bottom: 20}, plot = canvas.parentElement.clientWidth || 700;
+  const width = Math.max(3, Math.min(90, (plot - margin.left - 4) / data.steps.length));
+  const height = Math.max(3, Math.min(24, 400 / Math.max(1, ranks.length)));
+  const size = {x: margin.left + width * data.steps.length + 2, y: height * ranks.length + margin.bottom};
+  const scale = devicePixelRatio || 1;
+  canvas.width = size.x * scale; canvas.height = size.y * scale;
+  canvas.style.width = size.x + 'px'; canvas.style.height = size.y + 'px';
+  const draw = canvas.getContext('2d');
+  draw.scale(scale, scale);
+  const value = m => shown.absolute ? shown.value(m) : m[kWindow] ? shown.value(m) / m[kWindow] : 0;
+  let least = Infinity, most = 0;
+  for (const row of cells) for (const rank of ranks) if (row[rank]) { least = Math.min(least, value(row[rank])); most = Math.max(most, value(row[rank])); }
+  if (!shown.absolute) least = 0;
+  const empty = style('--empty'), gap = Math.min(width, height) > 6 ? 1 : 0;
+  ranks.forEach((rank, at) => {
+    cells.forEach((row, step) => {
+      const m = row[rank], x = margin.left + step * width, y = at * height;
+      draw.globalAlpha = step >= chosen.from && step <= chosen.to ? 1 : 0.3;
+      if (m === undefined) return;
+      if (m === null) { draw.strokeStyle = '#888'; draw.strokeRect(x + 1, y + 1, width - 2, height - 2); return; }
+      draw.fillStyle = mix(empty, shown.colour, most > least ? (value(m) - least) / (most - least) : 0);
+      draw.fillRect(x, y, width - gap, height - gap);
+    });
+  });
+  draw.globalAlpha = 1;
+  draw.fillStyle = style('--quiet');
+  draw.font = '11px system-ui, sans-serif';
+  draw.textAlign = 'right';
+  const everyRank = Math.ceil(13 / height);
+  ranks.forEach((rank, at) => { if (at % everyRank === 0) draw.fillText(String(data.ranks[rank].rank), margin.left - 6, at * height + Math.min(height, 13) / 2 + 5); });
+  draw.textAlign = 'center';
+  const everyStep = Math.ceil(34 / width);
+  data.steps.forEach((step, at) => { if (at % everyStep === 0) draw.fillText(String(step), margin.left + (at + 0.5) * width, size.y - 6); });
+  const text = v => shown.absolute ? duration(v) : share(v);
+  fill('heat-scale', element('span', {}, least === Infinity ? kAbsent : text(least)), element('i', {style: `background:linear-gradient(90deg, ${empty}, ${shown.colour})`}),
+    element('span', {}, text(most)), element('span', {}, shown.label));
+  heat = {margin, width, height, ranks};
+}
+function heatCell(event) {
+  if (!heat) return null;
+  const box = event.target.getBoundingClientRect();
+  const step = Math.floor((event.clientX - box.left - heat.margin.left) / heat.width);
+  const rank = heat.ranks[Math.floor((event.clientY - box.top) / heat.height)];
+  return step >= 0 && step < data.steps.length && rank !== undefined ? {step, rank} : null;
+}
+
+// As the text report: a step lasts as long as its slowest rank; the bar is the mean rank.
+function drawSteps() {
+  byId('steps').hidden = data.steps.length === 0 || !hasFigures;
+  if (byId('steps').hidden) return;
+  follows('steps', 'steps', 'ranks');
+  const columns = cells.map((row, step) => {
+    const known = selectedRanks().filter(rank => row[rank]).map(rank => [rank, row[rank]]);
+    const means = data.causes.map((_, index) => known.reduce((sum, [, m]) => sum + m[kCauses + index], 0) / Math.max(1, known.length));
+    const longest = known.reduce((most, one) => most === null || one[1][kWindow] > most[1][kWindow] ? one : most, null);
+    const sum = index => known.reduce((total, [, m]) => total + (m[index] || 0), 0);
+    return {
+      label: String(data.steps[step]), parts: means.map((ns, index) => [ns, causeColour(index)]),
+      tip: `step ${data.steps[step]}` + (longest ? `: ${duration(longest[1][kWindow])}, longest on rank ${data.ranks[longest[0]].rank}\ncomputes ${share(sum(kCauses), sum(kWindow))}, waits ${share(sum(kExposedWait), sum(kWindow))}\n` + causeLines(means) : ''),
+      attributes: {class: 'press', opacity: step >= chosen.from && step <= chosen.to ? 1 : 0.3, ...pressing(() => select(step, step))},
+    };
+  });
+  fill('step-bars', columnChart(columns, {label: 'Steps by cause', height: 190, width: 660}));
+}

@@ -1,0 +1,106 @@
+#include "analyzer/metrics/bucket_overlap.h"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+#include <utility>
+
+#include "analyzer/intervals/median.h"
+#include "analyzer/intervals/time_math.h"
+
+namespace lockstep::analyzer {
+namespace {
+
+using Group = std::pair<std::string, std::vector<std::int32_t>>;
+using GroupOperations = std::pair<Group, Operation>;  // what positions are counted in
+// The program's name; where it has none, the position within the step.
+using Place = std::pair<std::string, std::int64_t>;
+
+bool is_message(const CollectiveReport& c) {
+  return c.operation == Operation::send || c.operation == Operation::recv ||
+         c.operation == Operation::send_recv;
+}
+
+class BucketSum {
+ public:
+  void add(const CollectiveReport& c, std::int64_t position,
+           const std::function<bool(std::int32_t)>& counts) {
+    ++row_.count;
+    first_positions_.try_emplace(*c.step, position);
+    if (c.bytes) sizes_.push_back(*c.bytes);
+    waits_known_ = waits_known_ || c.waits_known();
+    for (const CollectiveRank& rank : c.ranks) {
+      if (!counts(rank.rank)) continue;
+      ++row_.records;
+      row_.transfer_ns = saturating_add(row_.transfer_ns, rank.transfer_ns);
+      wait_ns_ = saturating_add(wait_ns_, rank.wait_ns);
+      hidden_ns_ = saturating_add(hidden_ns_, rank.covered_ns);
+      hidden_wait_ns_ = saturating_add(hidden_wait_ns_, rank.hidden_ns);
+      hidden_known_ = hidden_known_ && rank.hidden_known;
+    }
+  }
+
+  BucketReport finish(const GroupOperations& of, const Place& place) && {
+    row_.group_name = of.first.first;
+    row_.group_ranks = of.first.second;
+    row_.operation = of.second;
+    row_.name = place.first;
+    row_.steps = static_cast<std::int64_t>(first_positions_.size());
+    std::vector<std::int64_t> positions;
+    for (const auto& [step, position] : first_positions_) positions.push_back(position);
+    row_.position = lower_median(std::move(positions));
+    if (static_cast<std::int64_t>(sizes_.size()) == row_.count) row_.bytes = lower_median(std::move(sizes_));
+    if (waits_known_) row_.wait_ns = wait_ns_;
+    if (!hidden_known_) return std::move(row_);
+    row_.hidden_ns = hidden_ns_;
+    // Where nobody knows who waited, the waits are 0 and all of it is transfer.
+    row_.exposed_transfer_ns = row_.transfer_ns - (hidden_ns_ - hidden_wait_ns_);
+    if (waits_known_) row_.exposed_wait_ns = wait_ns_ - hidden_wait_ns_;
+    return std::move(row_);
+  }
+
+ private:
+  BucketReport row_;
+  std::map<std::int64_t, std::int64_t> first_positions_;  // by step
+  std::vector<std::int64_t> sizes_;
+  bool waits_known_ = false, hidden_known_ = true;
+  std::int64_t wait_ns_ = 0, hidden_ns_ = 0, hidden_wait_ns_ = 0;
+};
+
+}  // namespace
+
+std::vector<BucketReport> summarise_buckets(const Report& report,
+                                            const std::function<bool(std::int32_t)>& counts) {
+  std::map<GroupOperations, std::map<Place, BucketSum>> sums;
+  std::map<std::pair<GroupOperations, std::int64_t>, std::int64_t> issued;  // in a step so far
+  for (const CollectiveReport& c : report.collectives) {
+    if (!c.step || is_message(c)) continue;
+    const GroupOperations of{{c.group_name, c.group_ranks}, c.operation};
+    const std::int64_t position = issued[{of, *c.step}]++;
+    sums[of][{c.name, c.name.empty() ? position : 0}].add(c, position, counts);
+  }
+  std::map<Group, std::int64_t> group_time;
+  std::map<GroupOperations, std::int64_t> operation_time;
+  std::vector<BucketReport> rows;
+  for (auto& [of, places] : sums) {
+    for (auto& [place, sum] : places) {
+      rows.push_back(std::move(sum).finish(of, place));
+      const std::int64_t ns = saturating_add(rows.back().transfer_ns, rows.back().wait_ns.value_or(0));
+      std::int64_t& group = group_time[of.first];
+      std::int64_t& operation = operation_time[of];
+      group = saturating_add(group, ns);
+      operation = saturating_add(operation, ns);
+    }
+  }
+  std::stable_sort(rows.begin(), rows.end(), [&](const BucketReport& a, const BucketReport& b) {
+    const auto order = [&](const BucketReport& row) {
+      const Group group{row.group_name, row.group_ranks};
+      return std::tuple(-group_time[group], group, -operation_time[{group, row.operation}], row.operation,
+                        row.position);
+    };
+    return order(a) < order(b);
+  });
+  return rows;
+}
+
+}  // namespace lockstep::analyzer

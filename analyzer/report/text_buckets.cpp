@@ -1,0 +1,82 @@
+// The table of buckets and layers: overlap of the collectives that come again in every step.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "analyzer/report/quantity.h"
+#include "analyzer/report/text_sections.h"
+#include "analyzer/report/unicode.h"
+
+namespace lockstep::analyzer {
+namespace {
+
+constexpr std::size_t kMostBuckets = 12;
+
+// What a bucket costs; all its time where nobody knows how much of that was hidden.
+std::int64_t cost_of(const BucketReport& bucket) {
+  const std::int64_t all = bucket.transfer_ns + bucket.wait_ns.value_or(0);
+  return bucket.hidden_ns ? all - *bucket.hidden_ns : all;
+}
+
+Line mean_cell(const BucketReport& bucket, std::optional<std::int64_t> ns) {
+  return duration_cell(ns ? std::optional(bucket.mean(*ns)) : std::nullopt);
+}
+
+}  // namespace
+
+std::vector<std::size_t> costliest_buckets(const Report& report, std::size_t most) {
+  std::vector<std::size_t> order(report.buckets.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return cost_of(report.buckets[a]) > cost_of(report.buckets[b]);
+  });
+  order.resize(std::min(order.size(), most));
+  std::sort(order.begin(), order.end());
+  return order;
+}
+
+std::string bucket_name(const BucketReport& bucket) {
+  return bucket.name.empty() ? fmt::format("{}", bucket.position) : to_valid_utf8(bucket.name);
+}
+
+void print_buckets(const Report& report, Page& page) {
+  if (report.buckets.empty()) return;
+  print_heading(page, "layers and buckets",
+                "collectives in the order of a step; means of one operation on one rank");
+  const bool ascii = page.options().ascii;
+  const std::vector<std::size_t> shown = costliest_buckets(report, kMostBuckets);
+  const bool groups =
+      std::any_of(report.buckets.begin(), report.buckets.end(), [&](const BucketReport& bucket) {
+        return bucket.group_name != report.buckets.front().group_name ||
+               bucket.group_ranks != report.buckets.front().group_ranks;
+      });
+  Table table({{"operation", false, 0},
+               {"bucket", false, 0},
+               {groups ? "group" : "", false, 5},
+               {"size", true, 3},
+               {"count", true, 4},
+               {"waits", true, 0},
+               {"transfer", true, 0},
+               {"hidden", true, 1},
+               {"exposed transfer", true, 1},
+               {"exposed wait", true, 2}});
+  for (const std::size_t index : shown) {
+    const BucketReport& bucket = report.buckets[index];
+    const std::string group =
+        bucket.group_name.empty() ? std::string() : fmt::format("\"{}\"", printable(bucket.group_name));
+    table.add_row({Line{}.text(trace::to_string(bucket.operation)),
+                   Line{}.text(fit(printable(bucket_name(bucket)), 24, ascii)),
+                   groups ? Line{}.dim(fit(group, 20, ascii)) : Line{},
+                   bucket.bytes ? Line{}.text(format_bytes(*bucket.bytes)) : Line{}.dim(kAbsent),
+                   Line{}.dim(format_count(bucket.count)), mean_cell(bucket, bucket.wait_ns),
+                   mean_cell(bucket, bucket.transfer_ns), mean_cell(bucket, bucket.hidden_ns),
+                   mean_cell(bucket, bucket.exposed_transfer_ns), mean_cell(bucket, bucket.exposed_wait_ns)});
+  }
+  table.print(page, 2);
+  if (report.buckets.size() > shown.size())
+    page.add(Line{}.text("  ").dim(
+        fmt::format("… {} more, each with less exposed: --json FILE", report.buckets.size() - shown.size())));
+}
+
+}  // namespace lockstep::analyzer
