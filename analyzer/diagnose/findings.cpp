@@ -73,7 +73,8 @@ std::vector<Finding> find_findings(const Diagnosis& diagnosis, const Report& rep
     if (context.all_windows_ns > 0) {
       finding.lost_share = static_cast<double>(finding.lost_ns) / static_cast<double>(context.all_windows_ns);
     }
-    if (finding.severity.empty()) finding.severity = severity_of(finding.lost_share);
+    if (finding.severity.empty())
+      finding.severity = finding.is_note ? "note" : severity_of(finding.lost_share);
   }
   std::stable_sort(findings.begin(), findings.end(),
                    [](const Finding& a, const Finding& b) { return a.lost_ns > b.lost_ns; });

@@ -161,6 +161,11 @@ struct BlameReport {
   bool partial = false;
   std::string root_cause;          // what this rank was doing instead, in words; "" where not known
   std::optional<bool> persistent;  // absent where there are too few steps to tell
+  // Of these figures, what a pipeline's schedule makes: waiting that is nobody's lateness. `root_cause` is
+  // that of the rest.
+  std::int64_t scheduled_ns = 0;
+  std::int64_t scheduled_exposed_ns = 0;
+  std::int64_t scheduled_collectives = 0;
 };
 
 // One stage of a pipeline over the regions of all steps: compute, exposed transfer and bubble sum to the
@@ -289,12 +294,13 @@ TransferTotals transfer_totals(const Report& report);
 
 struct Finding {
   std::string code;
-  std::string severity;  // "high", "medium", "low"
+  std::string severity;  // "high", "medium", "low", "note"
   std::string title;
   std::vector<std::string> evidence;
   std::string remedy;
   std::int64_t lost_ns = 0;
   double lost_share = 0;  // of all ranks' windows together
+  bool is_note = false;
 };
 
 struct Report {
