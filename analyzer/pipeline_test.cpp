@@ -151,6 +151,7 @@ TEST(Pipeline, TheRegionIsOfPassesAndNotOfMessages) {
   EXPECT_EQ(report.stages_detail.at(1).exposed_transfer_ns, 4);
 }
 
+// And of the forward before the first one; nothing is computed behind the last.
 TEST(Pipeline, WithoutPassesTheRegionIsOfMessages) {
   JobBuilder job;
   const std::uint32_t group = job.group("3", {0, 1}, "PIPELINE_PARALLEL_GROUP pp");
@@ -158,10 +159,10 @@ TEST(Pipeline, WithoutPassesTheRegionIsOfMessages) {
   job.rank(1).recv(0, 10, 12).in_group(group).compute(12, 36).send(0, 36, 40).in_group(group);
   const PipelineReport report = only_pipeline(job);
   EXPECT_FALSE(report.passes_known);
-  EXPECT_EQ(report.region_ns, 30);
-  // Rank 0: transfer 2 + 4, no compute. Rank 1: compute 24, transfer 2 + 4.
-  EXPECT_EQ(report.bubble_ns, 24 + 0);
-  EXPECT_DOUBLE_EQ(*report.bubble_ratio, 24.0 / 60);
+  EXPECT_EQ(report.region_ns, 40);
+  // Rank 0: compute 10, transfer 2 + 4. Rank 1: compute 24, transfer 2 + 4.
+  EXPECT_EQ(report.bubble_ns, 24 + 10);
+  EXPECT_DOUBLE_EQ(*report.bubble_ratio, 34.0 / 80);
   EXPECT_EQ(report.schedule, "unknown");
   EXPECT_EQ(report.bubble_ratio_ideal, std::nullopt);
   EXPECT_EQ(report.microbatches, std::nullopt);

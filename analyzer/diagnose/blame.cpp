@@ -6,6 +6,7 @@
 
 #include "analyzer/diagnose/exposed_waits.h"
 #include "analyzer/diagnose/root_cause.h"
+#include "analyzer/diagnose/scheduled_waits.h"
 #include "analyzer/intervals/time_math.h"
 
 namespace lockstep::analyzer {
@@ -106,6 +107,7 @@ std::vector<BlameReport> assign_blame(const Diagnosis& diagnosis, const Report& 
   }
   const std::map<std::int32_t, std::int64_t> exposed =
       exposed_waits(diagnosis.job, report, [](const CollectiveReport&) { return true; });
+  const ScheduledWaits scheduled(diagnosis.job, report);
   std::vector<BlameReport> result;
   const std::size_t steps = count_steps(report);
   for (auto& [rank, blame] : by_rank) {
@@ -113,7 +115,10 @@ std::vector<BlameReport> assign_blame(const Diagnosis& diagnosis, const Report& 
     if (const auto found = exposed.find(rank); found != exposed.end()) blame.exposed_ns = found->second;
     blame.partial = in_partial[rank] > blame.blame_ns / 2;
     if (!blame.partial) blame.persistent = is_persistent(rank, by_step, steps);
-    const std::vector<LateCause> causes = causes_of_lateness(diagnosis, report, rank);
+    scheduled.note_in(blame);
+    const std::vector<LateCause> causes = causes_of_lateness(
+        diagnosis, report, rank,
+        [&scheduled](const CollectiveReport& collective) { return !scheduled.contains(collective); });
     if (!causes.empty()) blame.root_cause = describe_root_cause(diagnosis, causes.front());
     result.push_back(std::move(blame));
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "analyzer/intervals/median.h"
@@ -34,6 +35,31 @@ bool is_more_work(const SlowComputation& slow) {
   const double of_one = static_cast<double>(slow.others_ns) / static_cast<double>(slow.others_count);
   return static_cast<double>(slow.own_count - slow.others_count) * of_one * 2 >=
          static_cast<double>(slow.own_ns - slow.others_ns);
+}
+
+// Ranges of other layers on other ranks, beside those of the named layer on the late one.
+void compare_with_other_layers(const Job& job, std::uint32_t late, SlowComputation& slow) {
+  std::optional<Computation> own;
+  std::vector<std::int64_t> own_ns, others_ns;
+  for (const Activity& activity : job.ranks[late].activities) {
+    if (activity.name != slow.name || activity.compute == kNone) continue;
+    own = job.ranks[late].computations[activity.compute];
+    own_ns.push_back(activity.end - activity.begin);
+  }
+  if (!own || own->layer < 0 || own->pass == Pass::other) return;
+  for (std::uint32_t rank = 0; rank < job.ranks.size(); ++rank) {
+    if (rank == late) continue;
+    const RankTrace& trace = job.ranks[rank];
+    for (const Activity& activity : trace.activities) {
+      if (activity.compute == kNone) continue;
+      const Computation& other = trace.computations[activity.compute];
+      if (other.pass == own->pass && other.layer >= 0) others_ns.push_back(activity.end - activity.begin);
+    }
+  }
+  if (others_ns.empty()) return;
+  slow.own_pass_ns = lower_median(std::move(own_ns));
+  slow.other_layers_pass_ns = lower_median(std::move(others_ns));
+  slow.is_more_work = *slow.own_pass_ns <= *slow.other_layers_pass_ns + *slow.other_layers_pass_ns / 10;
 }
 
 }  // namespace
@@ -76,6 +102,7 @@ std::optional<SlowComputation> slowest_computation(const Diagnosis& diagnosis,
   if (excess > 0)
     worst.share = static_cast<double>(worst.own_ns - worst.others_ns) / static_cast<double>(excess);
   worst.is_more_work = is_more_work(worst);
+  if (worst.others_count == 0) compare_with_other_layers(diagnosis.job, late, worst);
   const auto count = static_cast<std::int64_t>(delays.size());
   worst.own_ns /= count;
   worst.others_ns /= count;

@@ -19,6 +19,10 @@ struct SlowComputation {
   // More work: it ran more often, and that explains at least half of the excess. Else the same work took
   // longer; what a host computes may then come in more pieces, because it was interrupted.
   bool is_more_work = false;
+  // Of a layer that no other rank runs (stages of a pipeline): one pass of it, and the median of the same
+  // pass of the others' layers. Where both are known they are what it is compared with, not the absence
+  // elsewhere.
+  std::optional<std::int64_t> own_pass_ns = std::nullopt, other_layers_pass_ns = std::nullopt;
 };
 
 // The name with the greatest excess over the median of the other ranks, between leaving together and

@@ -24,14 +24,16 @@ PipelinePlan plan_of(int stages, int microbatches) {
 TEST(PipelineFindings, ABubbleThatTheScheduleCosts) {
   const Report report = report_of(pipeline_job(plan_of(4, 8)));
   const Finding bubble = finding(report, "pipeline_bubble");
-  EXPECT_EQ(bubble.title, "the stages of the pipeline idle for 27.3 % of its region");
+  EXPECT_EQ(bubble.title, "the schedule of the pipeline lets its stages idle for 27.3 % of its region");
+  EXPECT_EQ(bubble.severity, "note");
   EXPECT_THAT(bubble.evidence,
               Contains("1F1B with 4 stages and 8 microbatches cannot do better than 27.3 %"));
   EXPECT_THAT(bubble.remedy, HasSubstr("more microbatches a step: with 16 the ideal is 15.8 %"));
   EXPECT_THAT(bubble.remedy, HasSubstr("with 2 chunks a stage it is 15.8 %"));
-  std::int64_t lost = 0;
-  for (const RankReport& rank : report.ranks) lost += rank.measures.partition[Cause::pipeline_bubble];
-  EXPECT_EQ(bubble.lost_ns, lost);
+  // The same bubble as the table's: also where a stage that is done waits for nothing any more.
+  EXPECT_EQ(bubble.lost_ns, report.pipeline.at(0).bubble_ns);
+  EXPECT_EQ(bubble.lost_ns, 4 * 3 * 30 * us);
+  EXPECT_THAT(bubble.evidence, Contains("90.0 µs on each stage"));
   EXPECT_THAT(codes_of(report.findings), Not(Contains("unbalanced_stages")));
 }
 
@@ -40,6 +42,10 @@ TEST(PipelineFindings, ABalancedPipelineHasNoStraggler) {
   for (const int stages : {2, 4}) {
     const Report report = report_of(pipeline_job(plan_of(stages, 8)));
     ASSERT_FALSE(report.blame.empty());
+    for (const BlameReport& blame : report.blame) {
+      EXPECT_EQ(blame.scheduled_ns, blame.blame_ns) << blame.rank;
+      EXPECT_EQ(blame.root_cause, "") << blame.rank;
+    }
     for (const std::string& code : codes_of(report.findings)) EXPECT_THAT(code, Not(HasSubstr("straggler")));
   }
 }
@@ -87,6 +93,13 @@ TEST(PipelineFindings, WaitingForTheFirstStageToDrainIsTheSchedules) {
   }
 }
 
+BlameReport blame_of(const Report& report, std::int32_t rank) {
+  for (const BlameReport& blame : report.blame)
+    if (blame.rank == rank) return blame;
+  ADD_FAILURE() << "nobody waits for rank " << rank;
+  return {};
+}
+
 TEST(PipelineFindings, AStageWithSlowLayers) {
   PipelinePlan plan = plan_of(4, 8);
   plan.slow_stage = 2;
@@ -101,7 +114,18 @@ TEST(PipelineFindings, AStageWithSlowLayers) {
               Contains("the forward pass of one of its layers takes 10.0 µs, of the others' 5.00 µs"));
   EXPECT_THAT(unbalanced.remedy, HasSubstr("its layers themselves are slower"));
   EXPECT_EQ(unbalanced.lost_ns, 3 * 160 * us);
-  EXPECT_THAT(finding(report, "pipeline_bubble").remedy, HasSubstr("balance the stages first"));
+  const PipelineReport& pipeline = report.pipeline.at(0);
+  const Finding bubble = finding(report, "pipeline_bubble");
+  EXPECT_THAT(bubble.remedy, HasSubstr("balance the stages first"));
+  EXPECT_THAT(bubble.title, HasSubstr("27.3 % at its schedule's best"));
+  EXPECT_FALSE(bubble.is_note);
+  const std::int64_t scheduled = pipeline.region_ns * 4 * 3 / 11;
+  EXPECT_NEAR(static_cast<double>(bubble.lost_ns), static_cast<double>(pipeline.bubble_ns - scheduled), 1);
+  EXPECT_THAT(blame_of(report, 2).root_cause,
+              HasSubstr("`backward layer 5`: 15.0 µs each time, 10.0 µs in the median layer of the others"));
+  // Only the slow stage is late.
+  for (const BlameReport& blame : report.blame)
+    EXPECT_EQ(blame.scheduled_ns == blame.blame_ns, blame.rank != 2) << blame.rank;
 }
 
 TEST(PipelineFindings, AStageThatComputesMoreBesideItsLayers) {

@@ -71,6 +71,9 @@ std::string beside_the_others(std::int64_t own, std::int64_t others, std::size_t
 
 std::string describe_slowest(const Diagnosis& diagnosis, const SlowComputation& slow) {
   const std::string name = short_name(diagnosis.job.strings.view(slow.name));
+  if (slow.own_pass_ns && slow.other_layers_pass_ns)
+    return fmt::format("`{}`: {} each time, {} in the median layer of the others", name,
+                       format_duration(*slow.own_pass_ns), format_duration(*slow.other_layers_pass_ns));
   if (slow.others_count == 0) return fmt::format("`{}`, which the others do not run", name);
   std::string text =
       fmt::format("`{}`: {} beside {}", name, format_duration(slow.own_ns), format_duration(slow.others_ns));

@@ -62,4 +62,12 @@ void ScheduledWaits::take_from(BlameReport& blame) const {
   blame.exposed_ns = found == exposed_.end() ? 0 : found->second;
 }
 
+void ScheduledWaits::note_in(BlameReport& blame) const {
+  BlameReport rest = blame;
+  take_from(rest);
+  blame.scheduled_ns = blame.blame_ns - rest.blame_ns;
+  blame.scheduled_exposed_ns = blame.exposed_ns - rest.exposed_ns;
+  blame.scheduled_collectives = blame.collectives - rest.collectives;
+}
+
 }  // namespace lockstep::analyzer

@@ -23,6 +23,8 @@ class ScheduledWaits {
   bool contains(const CollectiveReport& collective) const;
   // What is left of a rank's blame without them.
   void take_from(BlameReport& blame) const;
+  // Sets the blame's scheduled_… figures.
+  void note_in(BlameReport& blame) const;
   // Exposed waiting in such collectives, over all ranks. Waiting in messages is pipeline bubble, not barrier
   // wait.
   std::int64_t in_collectives_ns() const { return in_collectives_ns_; }

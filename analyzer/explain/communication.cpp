@@ -65,10 +65,12 @@ std::vector<Explanation> explain_communication() {
       {{"pipeline_bubble"},
        "pipeline stages wait for each other",
        "Stages idle while their neighbours fill or drain the pipeline, or wait for a slower stage.",
-       "The cause reaches 5 % of all time; the bubble of the pipeline with the greatest is set against its "
-       "schedule's ideal: (p−1)/(m+p−1) of GPipe and 1F1B, (p−1)/(v·m+p−1) interleaved.",
-       "The bubble is at its ideal: then only more microbatches or another schedule make it smaller.",
-       "all of it",
+       "The bubble of all pipelines reaches 5 % of all time; that of the pipeline with the greatest is set "
+       "against its schedule's ideal: (p−1)/(m+p−1) of GPipe and 1F1B, (p−1)/(v·m+p−1) interleaved. Up to "
+       "1.1 times the ideal the schedule itself costs it, and the finding is a note.",
+       "The table of stages shows a bubble at its ideal: then only more microbatches or another schedule "
+       "make it smaller.",
+       "what is above the ideal; all of the bubble where it is a note, or where no ideal is known",
        {{"Megatron",
          "more microbatches: a smaller --micro-batch-size at the same --global-batch-size; "
          "--num-layers-per-virtual-pipeline-stage interleaves"},

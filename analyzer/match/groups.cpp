@@ -7,6 +7,8 @@
 #include <string_view>
 #include <utility>
 
+#include "analyzer/match/stage_chain.h"
+
 namespace lockstep::analyzer {
 namespace {
 
@@ -66,6 +68,9 @@ GroupTable build_groups(const Job& job) {
   for (MatchGroup& group : table.groups)
     group.size = std::max(group.size, static_cast<std::int32_t>(group.ranks.size()));
   table.implicit_group_is_plausible = groups_of_several <= 1;
+  const std::vector<bool> chains = find_stage_chains(job, table);
+  for (std::size_t i = 0; i < chains.size(); ++i)
+    if (chains[i]) table.groups[i].pipeline = table.groups[i].stage_chain = true;
   return table;
 }
 

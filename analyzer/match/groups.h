@@ -20,7 +20,8 @@ struct GroupTable {
   }
 };
 
-// Groups whose ranks were not recorded get those ranks that have records in them.
+// Groups whose ranks were not recorded get those ranks that have records in them. Pipelines are known by
+// their description, or by what their ranks send each other.
 GroupTable build_groups(const Job& job);
 
 }  // namespace lockstep::analyzer

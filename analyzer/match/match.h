@@ -31,7 +31,9 @@ struct MatchGroup {
   std::vector<std::int32_t> ranks;  // global, sorted
   std::int32_t size = 0;            // ranks, also those that the list does not name
   std::uint32_t job_group = kNone;  // Job::groups; kNone for the implicit group of all ranks
-  bool pipeline = false;            // its description says so
+  bool pipeline = false;            // its description says so, or it is a chain of stages
+  // Its messages go from rank to rank and back, as those of a pipeline's stages (stage_chain.h).
+  bool stage_chain = false;
 };
 
 struct MatchRecord {

@@ -51,9 +51,14 @@ std::optional<LayerPass> describe(const PassSums& sums) {
 }
 
 // What a range without a layer is a pass of: "forward embedding" of "embedding"; "" where its name says none.
-std::string part_name(std::string_view name, Pass pass) {
+// A kernel's own name says what it computes, not for which part of the model.
+std::string part_name(const Job& job, const RankTrace& rank, const Activity& activity, Pass pass) {
+  std::string_view name = job.strings.view(activity.name);
   const std::string_view word = trace::to_string(pass);
-  if (name.starts_with(word)) name.remove_prefix(word.size());
+  if (name.starts_with(word))
+    name.remove_prefix(word.size());
+  else if (rank.lanes[activity.lane].kind == trace::LaneKind::device_stream)
+    return {};
   while (name.starts_with(' ')) name.remove_prefix(1);
   return std::string(name);
 }
@@ -72,8 +77,7 @@ std::vector<LayerReport> summarise_layers(const Job& job,
       if (pass == kPasses.end()) continue;
       const std::optional<std::int64_t> step = step_number(rank, activity);
       if (!selected(step)) continue;
-      const std::string name =
-          computation.layer >= 0 ? "" : part_name(job.strings.view(activity.name), computation.pass);
+      const std::string name = computation.layer >= 0 ? "" : part_name(job, rank, activity, computation.pass);
       if (computation.layer < 0 && name.empty()) continue;  // a pass of no part in particular
       PassSums& sums = layers[{computation.layer, name}][static_cast<std::size_t>(pass - kPasses.begin())];
       const std::int64_t length = activity.end - activity.begin;

@@ -6,6 +6,8 @@
 #include <set>
 #include <utility>
 
+#include "analyzer/metrics/pipeline_message_regions.h"
+
 namespace lockstep::analyzer {
 namespace {
 
@@ -17,6 +19,11 @@ constexpr Nanoseconds kNever = std::numeric_limits<Nanoseconds>::max();
 struct Passes {
   Nanoseconds first_forward = kNever;
   Nanoseconds last_backward = kUnknownTime;
+};
+// A group's messages in one step.
+struct Messages {
+  Interval from_first_to_last;
+  std::map<std::uint32_t, std::vector<std::uint32_t>> of_rank;  // RankTrace::communications, by rank index
 };
 using PassesOfSteps = std::map<Step, Passes>;
 
@@ -49,14 +56,15 @@ class Finder {
   void find_messages() {
     for (const Match& match : matching_.matches) {
       if (!match.point_to_point || !matching_.groups[match.group].pipeline) continue;
-      std::map<Step, Interval>& of_steps = messages_[match.group];
+      std::map<Step, Messages>& of_steps = messages_[match.group];
       for (const MatchRecord record : matching_.records_of(match)) {
         const Activity& activity = activity_of(job_, record);
-        const auto [entry, fresh] = of_steps.try_emplace(step_number(job_.ranks[record.rank], activity),
-                                                         Interval{activity.begin, activity.end});
-        if (fresh) continue;
-        entry->second.begin = std::min(entry->second.begin, activity.begin);
-        entry->second.end = std::max(entry->second.end, activity.end);
+        Messages& messages = of_steps[step_number(job_.ranks[record.rank], activity)];
+        Interval& all = messages.from_first_to_last;
+        const bool fresh = messages.of_rank.empty();
+        all.begin = fresh ? activity.begin : std::min(all.begin, activity.begin);
+        all.end = fresh ? activity.end : std::max(all.end, activity.end);
+        messages.of_rank[record.rank].push_back(record.communication);
       }
     }
   }
@@ -81,28 +89,41 @@ class Finder {
     return Interval{all.first_forward, all.last_backward};
   }
 
-  void find_regions(std::uint32_t group, const std::map<Step, Interval>& messages) {
+  // The messages of stages lie between passes: the first forward of all is before them, the last backward
+  // behind.
+  Interval region_of_messages(const MatchGroup& group, const Messages& messages, Step step) const {
+    Interval region = messages.from_first_to_last;
+    if (!group.stage_chain) return region;
+    for (const auto& [rank, communications] : messages.of_rank) {
+      const Interval around = passes_around_messages(job_.ranks[rank], communications, step);
+      region.begin = std::min(region.begin, around.begin);
+      region.end = std::max(region.end, around.end);
+    }
+    return region;
+  }
+
+  void find_regions(std::uint32_t group, const std::map<Step, Messages>& messages) {
     const std::vector<std::size_t> members = present_members(job_, matching_.groups[group]);
     const bool has_steps = std::any_of(members.begin(), members.end(),
                                        [&](std::size_t rank) { return !job_.ranks[rank].steps.empty(); });
     std::set<Step> steps;
-    for (const auto& [step, interval] : messages) steps.insert(step);
+    for (const auto& [step, of_step] : messages) steps.insert(step);
     for (const std::size_t rank : members)
       for (const auto& [step, of_step] : passes(rank)) steps.insert(step);
     for (const Step& step : steps) {
       if (has_steps && !step) continue;
       if (const std::optional<Interval> region = region_of_passes(members, step)) {
         regions_.push_back({group, step, *region, true});
-      } else if (const auto found = messages.find(step);
-                 found != messages.end() && found->second.begin < found->second.end) {
-        regions_.push_back({group, step, found->second, false});
+      } else if (const auto found = messages.find(step); found != messages.end()) {
+        const Interval interval = region_of_messages(matching_.groups[group], found->second, step);
+        if (interval.begin < interval.end) regions_.push_back({group, step, interval, false});
       }
     }
   }
 
   const Job& job_;
   const Matching& matching_;
-  std::map<std::uint32_t, std::map<Step, Interval>> messages_;  // by group: first to last message
+  std::map<std::uint32_t, std::map<Step, Messages>> messages_;  // by group
   std::map<std::size_t, PassesOfSteps> passes_;                 // by rank index, as far as asked for
   std::vector<PipelineRegion> regions_;
 };

@@ -18,7 +18,8 @@ struct PipelineRegion {
   std::optional<std::int64_t> step;  // its number; absent where none of the group's ranks has step marks
   Interval interval;                 // not empty
   // From the first forward start to the last backward end. False: some rank has no such ranges in this step,
-  // and the interval runs from the first to the last message of the group.
+  // and the interval runs from the first to the last message of the group; of a chain of stages with the
+  // first forward before and the last backward behind them.
   bool passes_known = false;
 };
 

@@ -345,7 +345,8 @@ void write_json(const Report& report, std::ostream& out) {
                 {"collectives", b.collectives},
                 {"partial", b.partial},
                 {"root_cause", b.root_cause.empty() ? Json(nullptr) : writer.text(b.root_cause)},
-                {"persistent", optional(b.persistent)}};
+                {"persistent", optional(b.persistent)},
+                {"scheduled_ns", b.scheduled_ns}};
   });
   const bool known = all_known(report);
   writer.member(

@@ -162,6 +162,11 @@ struct BlameReport {
   bool partial = false;
   std::string root_cause;          // what this rank was doing instead, in words; "" where not known
   std::optional<bool> persistent;  // absent where there are too few steps to tell
+  // Of these figures, what a pipeline's schedule makes: waiting that is nobody's lateness. `root_cause` is
+  // that of the rest.
+  std::int64_t scheduled_ns = 0;
+  std::int64_t scheduled_exposed_ns = 0;
+  std::int64_t scheduled_collectives = 0;
 };
 
 // One stage of a pipeline over the regions of all steps: compute, exposed transfer and bubble sum to the

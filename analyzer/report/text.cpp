@@ -33,12 +33,33 @@ std::int64_t exposed_wait_of(const Measures& m) {
 
 bool is_worth_blaming(const Report& report, const BlameReport& blame) {
   constexpr std::int64_t kWorth = 100;
-  return blame.exposed_ns >= totals_of(report).window_ns / kWorth;
+  return blame.exposed_ns - blame.scheduled_exposed_ns >= totals_of(report).window_ns / kWorth;
 }
 
 std::int64_t blame_of(const Report& report, std::int32_t rank) {
   for (const BlameReport& blame : report.blame) {
     if (blame.rank == rank) return blame.blame_ns;
+  }
+  return 0;
+}
+
+std::int64_t lateness_of(const BlameReport& blame) {
+  return blame.blame_ns - blame.scheduled_ns;
+}
+
+std::vector<const BlameReport*> late_ranks(const Report& report) {
+  std::vector<const BlameReport*> late;
+  for (const BlameReport& blame : report.blame)
+    if (lateness_of(blame) > 0) late.push_back(&blame);
+  std::stable_sort(late.begin(), late.end(), [](const BlameReport* a, const BlameReport* b) {
+    return lateness_of(*a) > lateness_of(*b);
+  });
+  return late;
+}
+
+std::int64_t lateness_of(const Report& report, std::int32_t rank) {
+  for (const BlameReport& blame : report.blame) {
+    if (blame.rank == rank) return lateness_of(blame);
   }
   return 0;
 }

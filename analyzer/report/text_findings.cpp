@@ -66,7 +66,8 @@ void print_findings(const Report& report, const TextOptions& options, Page& page
                     ? "of the whole job, not of what was chosen; shares are of all ranks' time together"
                     : "shares are of all ranks' time together");
   // The verdict has said it.
-  const std::string said = report.blame.empty() ? "" : "why: " + report.blame.front().root_cause;
+  const std::vector<const BlameReport*> late = late_ranks(report);
+  const std::string said = late.empty() ? "" : "why: " + late.front()->root_cause;
   int number = 0;
   for (const Finding& finding : report.findings) {
     Line title;

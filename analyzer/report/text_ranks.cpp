@@ -38,14 +38,15 @@ Rows choose(const Report& report, std::size_t room) {
   Rows rows;
   const auto window = by(report, [](const RankReport& r) { return r.measures.window_ns; });
   const auto waits = by(report, [](const RankReport& r) { return wait_of(r.measures); });
-  const auto blamed = by(report, [&](const RankReport& r) { return blame_of(report, r.rank); });
+  const auto blamed = by(report, [&](const RankReport& r) { return lateness_of(report, r.rank); });
   const bool all = room >= report.ranks.size();
   if (all) {
     for (std::size_t i = 0; i < report.ranks.size(); ++i) rows[i];
   }
   if (report.ranks.size() < 2) return rows;
   if (all) return rows;
-  if (blame_of(report, report.ranks[blamed.front()].rank) > 0) mark(rows, blamed.front(), "most waited for");
+  if (lateness_of(report, report.ranks[blamed.front()].rank) > 0)
+    mark(rows, blamed.front(), "most waited for");
 
   const auto add = [&](std::size_t index, const char* why) {
     if (rows.size() < room || rows.contains(index)) mark(rows, index, why);
@@ -55,7 +56,7 @@ Rows choose(const Report& report, std::size_t room) {
   add(window.back(), "shortest");
   add(window[window.size() / 2], "median");
   for (std::size_t i = 0; i < blamed.size() && rows.size() < room / 2; ++i) {
-    if (blame_of(report, report.ranks[blamed[i]].rank) > 0) rows[blamed[i]];
+    if (lateness_of(report, report.ranks[blamed[i]].rank) > 0) rows[blamed[i]];
   }
   for (std::size_t i = 0; i < waits.size() && rows.size() < room; ++i) rows[waits[i]];
   return rows;
@@ -159,15 +160,15 @@ void print_ranks(const Report& report, const TextOptions& options, Page& page) {
                {"", false, notes ? 2 : 0},
                {several_hosts ? "host" : "", false, several_hosts ? 5 : 9}});
   table.set_elastic(2, page.options().width / 4, 64);
-  const std::int64_t most_blame = report.blame.empty() || !is_worth_blaming(report, report.blame.front())
-                                      ? 0
-                                      : report.blame.front().blame_ns;
+  std::int64_t most_late = 0;
+  for (const BlameReport& blame : report.blame)
+    if (is_worth_blaming(report, blame)) most_late = std::max(most_late, lateness_of(blame));
   for (const auto& [index, note] : rows) {
     const RankReport& rank = report.ranks[index];
     const Measures& m = rank.measures;
     const std::int64_t blame = blame_of(report, rank.rank);
     Line name, remark;
-    const bool worst = blame > 0 && blame == most_blame;
+    const bool worst = most_late > 0 && lateness_of(report, rank.rank) == most_late;
     Line waited_for = duration_cell(blame);
     if (worst) waited_for = Line{}.bold(format_duration(blame));
     worst ? name.bold(fmt::format("{}", rank.rank)) : name.text(fmt::format("{}", rank.rank));

@@ -27,6 +27,11 @@ std::int64_t exposed_wait_of(const Measures& measures);
 bool is_worth_blaming(const Report& report, const BlameReport& blame);
 // How long other ranks waited for this one; 0 where nobody did.
 std::int64_t blame_of(const Report& report, std::int32_t rank);
+// Without what a pipeline's schedule makes.
+std::int64_t lateness_of(const BlameReport& blame);
+std::int64_t lateness_of(const Report& report, std::int32_t rank);
+// Who is late, the worst first.
+std::vector<const BlameReport*> late_ranks(const Report& report);
 
 void print_headline(const Report& report, const TextOptions& options, Page& page);
 void print_verdict(const Report& report, Page& page);

@@ -158,37 +158,50 @@ void print_greatest_loss(const Report& report, Page& page) {
 
 void print_blame(const Report& report, const Totals& totals, Page& page) {
   if (!totals.waits_known || totals.communication_ns == 0) return;
-  std::vector<Line> items;
-  std::size_t blamed = 0;
-  for (const BlameReport& blame : report.blame) {
-    if (blame.blame_ns <= 0) continue;
-    ++blamed;
-    if (items.size() == 3) continue;
-    Line item;
-    item.bold(fmt::format("rank {}", blame.rank)).text(" (" + format_duration(blame.blame_ns));
-    if (blame.collectives > 0) {
-      item.text(" in " + (items.empty() ? format_plural(blame.collectives, "collective")
-                                        : format_count(blame.collectives)));
-    }
-    if (items.empty() && blame.exposed_ns < blame.blame_ns)
-      item.text(fmt::format(", {} of it not hidden by compute", format_duration(blame.exposed_ns)));
-    items.push_back(item.text(")"));
-  }
-  if (blamed == 0) {
-    page.wrap(Line{}.text("No rank is waited for longer than the clocks can tell."), kIndent, kIndent);
+  const std::vector<const BlameReport*> late = late_ranks(report);
+  std::int64_t scheduled = 0;
+  for (const BlameReport& blame : report.blame) scheduled += blame.scheduled_ns;
+  if (late.empty()) {
+    page.wrap(
+        Line{}.text(scheduled > 0 ? "Ranks wait for each other as their pipeline's schedule makes them: no "
+                                    "rank is late."
+                                  : "No rank is waited for longer than the clocks can tell."),
+        kIndent, kIndent);
     return;
   }
-  if (blamed > items.size()) {
-    items.push_back(
-        Line{}.text(format_plural(static_cast<std::int64_t>(blamed - items.size()), "more rank")));
+  std::vector<Line> items;
+  for (const BlameReport* blame : late) {
+    if (items.size() == 3) break;
+    Line item;
+    item.bold(fmt::format("rank {}", blame->rank)).text(" (" + format_duration(lateness_of(*blame)));
+    const std::int64_t collectives = blame->collectives - blame->scheduled_collectives;
+    if (collectives > 0) {
+      item.text(" in " +
+                (items.empty() ? format_plural(collectives, "collective") : format_count(collectives)));
+    }
+    const std::int64_t exposed = blame->exposed_ns - blame->scheduled_exposed_ns;
+    if (items.empty() && exposed < lateness_of(*blame))
+      item.text(fmt::format(", {} of it not hidden by compute", format_duration(exposed)));
+    items.push_back(item.text(")"));
   }
-  const bool partial = report.blame.front().partial;
-  page.wrap(Line{}
-                .text(partial ? "Of the ranks with a record, the others wait for " : "The others wait for ")
-                .add(enumerate(items))
-                .text("."),
-            kIndent, kIndent);
-  const BlameReport& first = report.blame.front();
+  if (late.size() > items.size()) {
+    items.push_back(
+        Line{}.text(format_plural(static_cast<std::int64_t>(late.size() - items.size()), "more rank")));
+  }
+  const BlameReport& first = *late.front();
+  if (scheduled > 0) {
+    page.wrap(
+        Line{}.text(fmt::format("A pipeline's schedule makes ranks wait {} for each other; what follows is "
+                                "without that.",
+                                format_duration(scheduled))),
+        kIndent, kIndent);
+  }
+  page.wrap(
+      Line{}
+          .text(first.partial ? "Of the ranks with a record, the others wait for " : "The others wait for ")
+          .add(enumerate(items))
+          .text("."),
+      kIndent, kIndent);
   if (!first.root_cause.empty() && is_worth_blaming(report, first)) {
     page.wrap(Line{}
                   .text(fmt::format("Why rank {} is late: ", first.rank))

@@ -215,6 +215,8 @@ void RankBuilder::host_event(const EventFields& fields, const Times& times) {
   if (is_communication_range(fields.name))
     ranges_.add({threads_.find(fields.process, fields.thread), times.begin, times.end,
                  operation_in_name(fields.name)});
+  if (const std::optional<NamedPass> pass = microbatch_pass(fields.name))
+    passes_.push_back({times.begin, times.end, *pass});
   const std::optional<std::int64_t> step = profiler_step(fields.name);
   HostKind kind = HostKind::other;
   if (step) {

@@ -16,6 +16,7 @@
 #include "analyzer/import/kineto/name_table.h"
 #include "analyzer/import/kineto/threads.h"
 #include "analyzer/import/rank/launches.h"
+#include "analyzer/import/rank/passes.h"
 #include "analyzer/import/rank/rank_import.h"
 
 namespace lockstep::analyzer::kineto {
@@ -67,6 +68,7 @@ class RankBuilder : public EventSink {
   GroupTable groups_;
   LaunchTable launches_;
   RangeTable ranges_;
+  std::vector<PassRange> passes_;
   ThreadTable threads_;
   std::vector<DeviceLane> lanes_;
   std::size_t last_lane_ = 0;

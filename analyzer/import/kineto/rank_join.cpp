@@ -215,6 +215,7 @@ RankImport RankBuilder::take() {
   warn_of_losses();
   if (!training_.empty()) take_training_mark(unescape(training_), import_);
   finish(import_);
+  give_passes(std::move(passes_), import_.trace);
   settle_clock();
   return std::move(import_);
 }

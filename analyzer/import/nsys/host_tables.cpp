@@ -128,11 +128,14 @@ void read_ranges(Database& database, bool keep_all, Report& report) {
     // PyTorch's `nccl:all_reduce`, NCCL's own `ncclAllReduce`.
     if (name.starts_with("nccl"))
       process->ranges.add({thread, rows.integer(0), rows.integer(1), operation_in_name(name)});
+    const std::optional<NamedPass> pass = microbatch_pass(name);
+    if (pass) process->passes.push_back({rows.integer(0), rows.integer(1), *pass});
     std::optional<std::int64_t> value;
     for (const std::size_t column : {6, 7})
       if (!value && !rows.is_null(column)) value = rows.integer(column);
     HostKind kind = HostKind::other;
-    if (const auto step = step_of(name, value)) {
+    const std::optional<std::int64_t> step = pass ? std::nullopt : step_of(name, value);  // "forward_step 3"
+    if (step) {
       kind = HostKind::step;
       process->steps.push_back({*step, rows.integer(0), rows.integer(1)});
     } else if (names_data_loading(name)) {

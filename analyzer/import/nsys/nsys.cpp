@@ -186,6 +186,7 @@ Result<std::vector<RankImport>> import_file(const std::filesystem::path& path, c
   }
   std::vector<RankImport> ranks;
   std::size_t nameless = 0;
+  std::vector<std::vector<PassRange>> passes;  // of each rank
   for (auto& [key, device] : report.devices) {
     describe(report, key.second, device.import);
     nameless += device.nameless;
@@ -195,11 +196,15 @@ Result<std::vector<RankImport>> import_file(const std::filesystem::path& path, c
     take_host_ranges(process, device);
     if (!process.training.empty()) take_training_mark(process.training, device.import);
     device.import.trace.steps = process.steps;
+    passes.push_back(process.passes);
     ranks.push_back(std::move(device.import));
   }
   number_ranks(report.file, ranks);
   warn(report, nameless, ranks);
-  for (RankImport& rank : ranks) finish(rank);
+  for (std::size_t i = 0; i < ranks.size(); ++i) {
+    finish(ranks[i]);
+    give_passes(std::move(passes[i]), ranks[i].trace);
+  }
   return ranks;
 }
 

@@ -12,6 +12,7 @@
 
 #include "analyzer/import/rank/launches.h"
 #include "analyzer/import/rank/names.h"
+#include "analyzer/import/rank/passes.h"
 #include "analyzer/import/rank/rank_import.h"
 
 namespace lockstep::analyzer::nsys {
@@ -41,6 +42,7 @@ struct Process {
   LaunchTable launches;
   RangeTable ranges;  // NCCL's, and PyTorch's around them
   std::vector<RangeOfProcess> host_ranges;
+  std::vector<PassRange> passes;
   std::vector<StepMark> steps;
   StringTable names;
   std::string training;  // the last mark of it; empty: none
