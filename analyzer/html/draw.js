@@ -70,7 +70,7 @@ function stacked(parts, scale, height = 14) {
 // Columns of stacked [value, colour] side by side, on one scale with its figures at the left; each column
 // {label, parts, tip, attributes}.
 function columnChart(columns, {label, format = ns => duration(Math.round(ns)), height = 130, width = 560, widest = 90}) {
-  const side = 62, bottom = 18, top = 6, slot = (width - side) / Math.max(1, columns.length);
+  const side = 62, bottom = 18, top = 6, slot = (width - side - 6) / Math.max(1, columns.length);
   const sums = columns.map(column => column.parts.reduce((sum, [value]) => sum + value, 0)), most = Math.max(...sums, 1e-9);
   const tall = value => (height - top) * value / most, thick = Math.max(1, Math.min(slot * 0.84, widest));
   const svg = element('svg:svg', {viewBox: `0 0 ${width} ${height + bottom}`, style: `max-width:${width}px`, role: 'img', 'aria-label': label});

@@ -8,10 +8,13 @@ function arrivalChart(one, {late = null, most = 48, width = 560} = {}) {
     const longest = [...rows].sort((a, b) => b[2] - a[2]).slice(0, most - 1).map(([rank]) => rank);
     rows = rows.filter(([rank]) => rank === late || longest.includes(rank));
   }
-  const height = Math.max(7, Math.min(20, 380 / rows.length)), side = 46, plot = width - side - 6;
+  const height = Math.max(8, Math.min(20, 380 / rows.length)), side = 46, plot = width - side - 6;
   const end = Math.max(1, ...rows.map(([, at, wait, transfer]) => at + wait + transfer)), bottom = height * rows.length;
   const svg = element('svg:svg', {viewBox: `0 0 ${width} ${bottom + 22}`, style: `max-width:${width}px`, role: 'img', 'aria-label': 'Arrivals of each rank'});
-  const x = ns => side + plot * ns / end, lateAt = rows.some(([rank]) => rank === late) ? rows.findIndex(([rank]) => rank === late) : -1e9;
+  const x = ns => side + plot * ns / end, lateAt = rows.findIndex(([rank]) => rank === late);
+  // Its number has room: those of its neighbours make way.
+  const numbered = position => position === lateAt || (position % Math.ceil(12 / height) === 0 && (lateAt < 0 || Math.abs(position - lateAt) * height >= 12));
+  let marked = '';  // above all others
   rows.forEach(([rank, at, wait, transfer], position) => {
     const y = position * height, tall = height * 0.72, isLate = rank === late;
     const group = element('svg:g', {opacity: selected(rank) || isLate ? 1 : 0.35, ...telling(() => `rank ${rank}\narrives ${duration(at)} after the first\nwaits ${duration(wait)}\ntransfers ${duration(transfer)}`)});
@@ -23,9 +26,11 @@ function arrivalChart(one, {late = null, most = 48, width = 560} = {}) {
       const words = `rank ${rank} arrives ${duration(at)} after the first`;
       group.append(at > end / 2 ? element('svg:text', {class: 'mark-late', x: x(at) - 6, y: y + tall / 2 + 4, 'text-anchor': 'end'}, words) : element('svg:text', {class: 'mark-late', x: x(at + wait + transfer) + 6, y: y + tall / 2 + 4}, words));
     }
-    svg.append(group);
-    if (isLate || (position % Math.ceil(12 / height) === 0 && Math.abs(position - lateAt) * height >= 12)) svg.append(element('svg:text', {class: isLate ? 'mark-late' : null, x: side - 6, y: y + tall / 2 + 4, 'text-anchor': 'end'}, String(rank)));
+    if (isLate) marked = group;
+    else svg.append(group);
+    if (numbered(position)) svg.append(element('svg:text', {class: isLate ? 'mark-late' : null, x: side - 6, y: y + tall / 2 + 4, 'text-anchor': 'end'}, String(rank)));
   });
+  svg.append(marked);
   for (const part of [0, 0.5, 1]) svg.append(element('svg:text', {x: side + plot * part, y: bottom + 15, 'text-anchor': part === 1 ? 'end' : part === 0 ? 'start' : 'middle'}, duration(Math.round(end * part))));
   return svg;
 }
@@ -72,11 +77,11 @@ function drawBatchEvidence() {
     const known = data.ranks.map((rank, index) => [row[index] ? row[index][kCauses + causeIndex('compute')] : null, rank.rank]).filter(([ns]) => ns !== null).sort((a, b) => a[0] - b[0]);
     return known.length ? {step: data.steps[step], least: known[0], most: known[known.length - 1]} : null;
   }).filter(one => one);
-  return [element('h4', {}, 'Compute in each step: the rank that has least, and what the one that has most has more'),
+  return [element('h4', {}, 'Least and most compute of a rank, step by step'),
     swatches([style('--weak'), 'all ranks have'], [colourOf('compute'), 'the rank with most has more']),
     columnChart(rows.map(({step, least, most}) => ({label: String(step), parts: [[least[0], style('--weak')], [most[0] - least[0], colourOf('compute')]],
       tip: `step ${step}\nrank ${most[1]} computes for ${duration(most[0])}\nrank ${least[1]} for ${duration(least[0])}`})), {label: 'Compute of the ranks, step by step', height: 110}),
-    quiet('Step by step; even batches would leave nothing to see above the lower part.')];
+    quiet('Even batches would leave nothing to see above the lower part.')];
 }
 function drawCauseEvidence({cause}) {
   const index = causeIndex(cause), label = data.causes[index].label;
