@@ -185,7 +185,7 @@ void find_bubble(const FindingContext& context, std::vector<Finding>& findings) 
     finding.title = fmt::format("the schedule of {} lets its stages idle for {} of its region", of,
                                 format_share(p->bubble_ratio));
   } else if (p->bubble_ratio_ideal) {
-    finding.title += fmt::format(", {} at its schedule's best", format_share(p->bubble_ratio_ideal));
+    finding.title += fmt::format(", where its schedule costs {}", format_share(p->bubble_ratio_ideal));
   }
   if (p->bubble_ratio_ideal) {
     finding.evidence.push_back(cannot_do_better(*p));

@@ -117,7 +117,7 @@ TEST(PipelineFindings, AStageWithSlowLayers) {
   const PipelineReport& pipeline = report.pipeline.at(0);
   const Finding bubble = finding(report, "pipeline_bubble");
   EXPECT_THAT(bubble.remedy, HasSubstr("balance the stages first"));
-  EXPECT_THAT(bubble.title, HasSubstr("27.3 % at its schedule's best"));
+  EXPECT_THAT(bubble.title, HasSubstr("where its schedule costs 27.3 %"));
   EXPECT_FALSE(bubble.is_note);
   const std::int64_t scheduled = pipeline.region_ns * 4 * 3 / 11;
   EXPECT_NEAR(static_cast<double>(bubble.lost_ns), static_cast<double>(pipeline.bubble_ns - scheduled), 1);

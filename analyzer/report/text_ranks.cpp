@@ -160,15 +160,14 @@ void print_ranks(const Report& report, const TextOptions& options, Page& page) {
                {"", false, notes ? 2 : 0},
                {several_hosts ? "host" : "", false, several_hosts ? 5 : 9}});
   table.set_elastic(2, page.options().width / 4, 64);
-  std::int64_t most_late = 0;
-  for (const BlameReport& blame : report.blame)
-    if (is_worth_blaming(report, blame)) most_late = std::max(most_late, lateness_of(blame));
+  const std::vector<const BlameReport*> late = late_ranks(report);
+  const bool accused = !late.empty() && is_worth_blaming(report, *late.front());
   for (const auto& [index, note] : rows) {
     const RankReport& rank = report.ranks[index];
     const Measures& m = rank.measures;
     const std::int64_t blame = blame_of(report, rank.rank);
     Line name, remark;
-    const bool worst = most_late > 0 && lateness_of(report, rank.rank) == most_late;
+    const bool worst = accused && lateness_of(report, rank.rank) == lateness_of(*late.front());
     Line waited_for = duration_cell(blame);
     if (worst) waited_for = Line{}.bold(format_duration(blame));
     worst ? name.bold(fmt::format("{}", rank.rank)) : name.text(fmt::format("{}", rank.rank));

@@ -32,6 +32,7 @@ std::int64_t lateness_of(const BlameReport& blame);
 std::int64_t lateness_of(const Report& report, std::int32_t rank);
 // Who is late, the worst first.
 std::vector<const BlameReport*> late_ranks(const Report& report);
+bool has_scheduled_waits(const Report& report);
 
 void print_headline(const Report& report, const TextOptions& options, Page& page);
 void print_verdict(const Report& report, Page& page);

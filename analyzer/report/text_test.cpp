@@ -69,6 +69,26 @@ TEST(TextReport, BucketsShowTheMeanOfOneOperationOnOneRank) {
   EXPECT_THAT(costliest_buckets(many, 19), testing::Not(testing::Contains(13u)));
 }
 
+TEST(TextReport, WhatAPipelinesScheduleMakesAccusesNobody) {
+  Report report = small_report();
+  report.blame.at(0).scheduled_ns = report.blame.at(0).blame_ns;
+  report.blame.at(0).root_cause.clear();
+  const std::string text = to_text(report, with_width(200));
+  EXPECT_THAT(text, HasSubstr("as their pipeline's schedule makes them: no rank is late."));
+  EXPECT_THAT(text, Not(HasSubstr("The others wait for")));
+  EXPECT_THAT(text, Not(HasSubstr("←")));
+}
+
+TEST(TextReport, ARankThatIsLateBesideTheScheduleIsNamed) {
+  Report report = small_report();
+  report.blame.at(0).scheduled_ns = 2'000'000;
+  const std::string text = to_text(report, with_width(200));
+  EXPECT_THAT(text,
+              HasSubstr("The others wait for rank 2 (5.00 ms in 1 collective); what the pipeline's schedule "
+                        "makes them wait is left out."));
+  EXPECT_THAT(text, HasSubstr("←"));
+}
+
 TEST(TextReport, PlainPageHasNoEscapesWhateverTheNames) {
   const std::string text = to_text(small_report());
   EXPECT_EQ(text.find('\x1b'), std::string::npos);

@@ -159,14 +159,12 @@ void print_greatest_loss(const Report& report, Page& page) {
 void print_blame(const Report& report, const Totals& totals, Page& page) {
   if (!totals.waits_known || totals.communication_ns == 0) return;
   const std::vector<const BlameReport*> late = late_ranks(report);
-  std::int64_t scheduled = 0;
-  for (const BlameReport& blame : report.blame) scheduled += blame.scheduled_ns;
+  const bool scheduled = has_scheduled_waits(report);
   if (late.empty()) {
-    page.wrap(
-        Line{}.text(scheduled > 0 ? "Ranks wait for each other as their pipeline's schedule makes them: no "
-                                    "rank is late."
-                                  : "No rank is waited for longer than the clocks can tell."),
-        kIndent, kIndent);
+    page.wrap(Line{}.text(scheduled ? "Ranks wait for each other as their pipeline's schedule makes them: no "
+                                      "rank is late."
+                                    : "No rank is waited for longer than the clocks can tell."),
+              kIndent, kIndent);
     return;
   }
   std::vector<Line> items;
@@ -189,19 +187,13 @@ void print_blame(const Report& report, const Totals& totals, Page& page) {
         Line{}.text(format_plural(static_cast<std::int64_t>(late.size() - items.size()), "more rank")));
   }
   const BlameReport& first = *late.front();
-  if (scheduled > 0) {
-    page.wrap(
-        Line{}.text(fmt::format("A pipeline's schedule makes ranks wait {} for each other; what follows is "
-                                "without that.",
-                                format_duration(scheduled))),
-        kIndent, kIndent);
-  }
-  page.wrap(
-      Line{}
-          .text(first.partial ? "Of the ranks with a record, the others wait for " : "The others wait for ")
-          .add(enumerate(items))
-          .text("."),
-      kIndent, kIndent);
+  const char* const begins =
+      first.partial ? "Of the ranks with a record, the others wait for " : "The others wait for ";
+  page.wrap(Line{}
+                .text(begins)
+                .add(enumerate(items))
+                .text(scheduled ? "; what the pipeline's schedule makes them wait is left out." : "."),
+            kIndent, kIndent);
   if (!first.root_cause.empty() && is_worth_blaming(report, first)) {
     page.wrap(Line{}
                   .text(fmt::format("Why rank {} is late: ", first.rank))

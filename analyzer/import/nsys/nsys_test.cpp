@@ -142,6 +142,30 @@ TEST_F(Nsys, HostRangesAreKeptWhenAskedFor) {
   EXPECT_THAT(kinds, ElementsAre(HostKind::step, HostKind::launch, HostKind::other, HostKind::launch));
 }
 
+TEST_F(Nsys, PassesAreKnownByTheRangesAroundTheirLaunches) {
+  {
+    ReportFile report(path_);
+    report.add_tables();
+    report.range(0, 100, kFirst, 1, "train_step", "4");
+    report.range(0, 30, kFirst, 1, "forward_step");  // no step, though it ends with the word
+    report.range(40, 90, kFirst, 1, "backward_step");
+    report.launch(10, 11, kFirst, 1, 1);
+    report.kernel(20, 30, kFirst, 0, 7, 1, "gemm");
+    report.launch(50, 51, kFirst, 2, 2);  // by autograd's thread
+    report.kernel(60, 70, kFirst, 0, 7, 2, "gemm");
+    report.launch(95, 96, kFirst, 1, 3);
+    report.kernel(97, 98, kFirst, 0, 7, 3, "adam");
+  }
+  const std::vector<RankImport> ranks = read(path_);
+  ASSERT_THAT(ranks, SizeIs(1));
+  const RankTrace& trace = ranks[0].trace;
+  ASSERT_THAT(trace.steps, SizeIs(1));
+  ASSERT_THAT(trace.activities, SizeIs(3));
+  EXPECT_EQ(trace.computations.at(trace.activities[0].compute), (Computation{-1, 0, Pass::forward}));
+  EXPECT_EQ(trace.computations.at(trace.activities[1].compute), (Computation{-1, 0, Pass::backward}));
+  EXPECT_EQ(trace.activities[2].compute, kNone);
+}
+
 TEST_F(Nsys, GzipIsReadAsItStands) {
   write_report(path_);
   std::ifstream file(path_, std::ios::binary);

@@ -1,0 +1,69 @@
+#include "analyzer/diagnose/places.h"
+
+#include <algorithm>
+
+namespace lockstep::analyzer {
+namespace {
+
+// How much of the cause's time an operation takes, of the rank that loses most in it.
+struct Loss {
+  std::int64_t ns = 0;
+  std::int32_t rank = 0;
+};
+
+Loss loss_in(const CollectiveReport& collective, Cause cause) {
+  Loss most;
+  for (const CollectiveRank& rank : collective.ranks) {
+    const std::int64_t ns =
+        cause == Cause::transfer ? rank.exposed_transfer_ns() : rank.wait_ns - std::min(rank.wait_ns, rank.hidden_ns);
+    if (ns > most.ns) most = {ns, rank.rank};
+  }
+  return most;
+}
+
+std::optional<FindingPlace> worst_operation(const Finding& finding, const Report& report) {
+  const CollectiveReport* worst = nullptr;
+  Loss most;
+  for (const CollectiveReport& collective : report.collectives) {
+    if (finding.rank && *finding.cause == Cause::barrier_wait && collective.last_arriver != finding.rank) continue;
+    const Loss loss = loss_in(collective, *finding.cause);
+    if (loss.ns <= most.ns) continue;
+    most = loss;
+    worst = &collective;
+  }
+  if (worst == nullptr) return std::nullopt;
+  FindingPlace place;
+  place.rank = most.rank;
+  place.step = worst->step;
+  place.collective = worst->id;
+  place.begin_ns = worst->ranks.front().arrival_ns;
+  place.end_ns = worst->ranks.front().end_ns;
+  for (const CollectiveRank& rank : worst->ranks) {
+    place.begin_ns = std::min(place.begin_ns, rank.arrival_ns);
+    place.end_ns = std::max(place.end_ns, rank.end_ns);
+  }
+  return place;
+}
+
+std::optional<FindingPlace> worst_step(const Finding& finding, const Report& report) {
+  const StepReport* worst = nullptr;
+  for (const StepReport& step : report.steps) {
+    if (!step.measures.known) continue;
+    const std::int64_t ns = step.measures.partition[*finding.cause];
+    if (ns > 0 && (worst == nullptr || ns > worst->measures.partition[*finding.cause])) worst = &step;
+  }
+  if (worst == nullptr) return std::nullopt;
+  return FindingPlace{worst->rank, worst->step, std::nullopt, worst->begin_ns, worst->end_ns};
+}
+
+}  // namespace
+
+std::optional<FindingPlace> place_of(const Finding& finding, const Report& report) {
+  if (!finding.cause) return std::nullopt;
+  if (*finding.cause == Cause::transfer || *finding.cause == Cause::barrier_wait) {
+    if (const std::optional<FindingPlace> place = worst_operation(finding, report)) return place;
+  }
+  return worst_step(finding, report);
+}
+
+}  // namespace lockstep::analyzer

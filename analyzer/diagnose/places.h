@@ -1,0 +1,13 @@
+// Where in the trace a finding can be seen.
+#pragma once
+
+#include "analyzer/report/report.h"
+
+namespace lockstep::analyzer {
+
+// Of a finding with a cause: the operation in which most of that cause's time went by (of those that waited for
+// `finding.rank`, if it has one), else the step in which a rank spends most of it. Nothing where the report has
+// neither.
+std::optional<FindingPlace> place_of(const Finding& finding, const Report& report);
+
+}  // namespace lockstep::analyzer
