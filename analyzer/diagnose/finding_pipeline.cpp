@@ -252,6 +252,7 @@ void find_unbalanced(const FindingContext& context, std::vector<Finding>& findin
   const PipelineStage& stage = *worst.stage;
   Finding finding;
   finding.code = "unbalanced_stages";
+  finding.rank = stage.rank;
   finding.lost_ns = worst.lost_ns;
   finding.title = fmt::format(
       "stage {} (rank {}) of {} computes {} more than the median stage", stage.stage, stage.rank,

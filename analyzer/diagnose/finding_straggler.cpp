@@ -140,6 +140,7 @@ std::string describe(const PeriodicLateness& periodic) {
 Finding slow_link_of(const BlameReport& blame, const InheritedLateness& inherited, std::size_t known) {
   Finding finding;
   finding.code = "slow_link_of_rank";
+  finding.rank = blame.rank;
   finding.title = fmt::format(
       "rank {} comes last to {} of {} collectives because the ones before end late on it: its link is slow, "
       "not "
@@ -217,6 +218,7 @@ void find_stragglers(const FindingContext& context, std::vector<Finding>& findin
                                              causes.front().operations, blame.collectives,
                                              format_share(causes.front().blame_ns, blame.blame_ns)));
     }
+    finding.rank = blame.rank;
     finding.remedy = remedy_of(context, blame, causes, periodic);
     finding.lost_ns = lost;
     findings.push_back(std::move(finding));

@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "analyzer/diagnose/finding_rules.h"
+#include "analyzer/diagnose/places.h"
 #include "analyzer/intervals/time_math.h"
 #include "analyzer/report/quantity.h"
 
@@ -117,6 +118,7 @@ std::vector<Finding> find_findings(const Diagnosis& diagnosis, const Report& rep
     if (finding.severity.empty())
       finding.severity = finding.is_note ? "note" : severity_of(finding.lost_share);
     finding.cause = cause_of(finding.code);
+    finding.place = place_of(finding, report);
   }
   std::stable_sort(findings.begin(), findings.end(),
                    [](const Finding& a, const Finding& b) { return a.lost_ns > b.lost_ns; });

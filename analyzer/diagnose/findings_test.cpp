@@ -304,6 +304,52 @@ TEST(Findings, RanksThatDoNotMatchAreNotCalledMissing) {
   EXPECT_THAT(exposed.remedy, testing::Not(testing::HasSubstr("record all ranks")));
 }
 
+// Rank 2 is 100 µs late in step 1, 300 in step 2 and 200 in step 3.
+TEST(Findings, APlaceInTheTraceShowsEachAtItsWorst) {
+  JobBuilder job;
+  const Nanoseconds late[] = {100 * us, 300 * us, 200 * us};
+  for (int step = 0; step < 3; ++step) {
+    const Nanoseconds begin = step * 2000 * us;
+    for (std::int32_t rank = 0; rank < 3; ++rank) {
+      const Nanoseconds end = begin + 500 * us + (rank == 2 ? late[step] : rank * us);
+      job.rank(rank).step(step + 1, begin, begin + 1900 * us);
+      job.rank(rank).compute(begin, end).launched(begin, begin + 1);
+      job.rank(rank).all_reduce(end, begin + 850 * us).launched(begin + 1, begin + 2);
+    }
+  }
+  const Finding straggler = finding(report_of(job), "straggler_persistent");
+  EXPECT_EQ(straggler.rank, 2);
+  ASSERT_TRUE(straggler.place);
+  EXPECT_EQ(straggler.place->rank, 0);  // that waits longest for it
+  EXPECT_EQ(straggler.place->step, 2);
+  EXPECT_EQ(straggler.place->collective, 1);
+  EXPECT_EQ(straggler.place->begin_ns, 2500 * us);
+  EXPECT_EQ(straggler.place->end_ns, 2850 * us);
+}
+
+// Of what no operation shows, the step is the place.
+TEST(Findings, APlaceOfIdlingIsTheStepWithMostOfIt) {
+  JobBuilder job;
+  for (int step = 0; step < 3; ++step) {
+    const Nanoseconds begin = step * 1000 * us, idle = (step == 1 ? 400 : 200) * us;
+    job.rank(0).step(step + 1, begin, begin + 1000 * us);
+    job.rank(0)
+        .compute(begin, begin + 300 * us)
+        .launched(begin, begin + 1)
+        .in_step(static_cast<std::uint32_t>(step));
+    job.rank(0)
+        .compute(begin + 300 * us + idle, begin + 990 * us)
+        .launched(begin + 299 * us + idle, begin + 300 * us + idle)
+        .in_step(static_cast<std::uint32_t>(step));
+  }
+  job.rank(0).trace().device = "cuda:0";
+  const Finding idle = finding(report_of(job), "host_bound");
+  ASSERT_TRUE(idle.place);
+  EXPECT_EQ(idle.rank, std::nullopt);
+  EXPECT_EQ(idle.place->step, 2);
+  EXPECT_EQ(idle.place->collective, std::nullopt);
+}
+
 TEST(Findings, ASmallLossIsANote) {
   // 4 of 900 µs a step and of three ranks each: 1.3 % of all.
   const Finding straggler = finding(report_of(straggling_job(8, 2, 14)), "straggler_persistent");

@@ -11,55 +11,31 @@ namespace {
 
 using Kind = DrawnEvidence::Kind;
 
-// What a finding of this code is about, and the cause that it is one of, should the report lack the former.
+// What a finding of this code is about, where that is more than its cause.
 struct Subject {
   Kind kind = Kind::cause;
-  Cause cause = Cause::other;
   Operation operation = Operation::unknown;  // of buckets
 };
 
 const std::map<std::string_view, Subject>& subjects() {
   static const std::map<std::string_view, Subject> kSubjects{
-      {"straggler", {Kind::arrival, Cause::barrier_wait}},
-      {"straggler_persistent", {Kind::arrival, Cause::barrier_wait}},
-      {"straggler_transient", {Kind::arrival, Cause::barrier_wait}},
-      {"straggler_periodic", {Kind::arrival, Cause::barrier_wait}},
-      {"slow_link_of_rank", {Kind::arrival, Cause::barrier_wait}},
-      {"unbalanced_stages", {Kind::stages, Cause::pipeline_bubble}},
-      {"uneven_batches", {Kind::batches, Cause::barrier_wait}},
-      {"buckets_too_large", {Kind::buckets, Cause::transfer, Operation::all_reduce}},
-      {"buckets_too_small", {Kind::buckets, Cause::transfer, Operation::all_reduce}},
-      {"first_bucket_late", {Kind::buckets, Cause::transfer, Operation::all_reduce}},
-      {"prefetch_off", {Kind::buckets, Cause::transfer, Operation::all_gather}},
-      {"prefetch_shallow", {Kind::buckets, Cause::transfer, Operation::all_gather}},
-      {"all_gathers_throttled", {Kind::buckets, Cause::transfer, Operation::all_gather}},
-      {"sharding_not_needed", {Kind::buckets, Cause::transfer, Operation::all_gather}},
-      {"reduce_scatter_exposed", {Kind::buckets, Cause::transfer, Operation::reduce_scatter}},
-      {"no_overlap", {Kind::cause, Cause::transfer}},
-      {"slow_link", {Kind::cause, Cause::transfer}},
-      {"tensor_parallel_across_hosts", {Kind::cause, Cause::transfer}},
-      {"p2p_slow_path", {Kind::cause, Cause::transfer}},
-      {"exposed_transfer", {Kind::cause, Cause::transfer}},
-      {"exposed_communication", {Kind::cause, Cause::transfer}},
-      {"imbalance", {Kind::cause, Cause::barrier_wait}},
-      {"pipeline_bubble", {Kind::cause, Cause::pipeline_bubble}},
-      {"data_loading", {Kind::cause, Cause::data_wait}},
-      {"host_bound", {Kind::cause, Cause::host_bound}},
-      {"idle_between_computations", {Kind::cause, Cause::host_bound}},
-      {"idle_without_launches", {Kind::cause, Cause::host_bound}},
-      {"exposed_copies", {Kind::cause, Cause::copy}},
-      {"queued", {Kind::cause, Cause::queued}},
-      {"unexplained_idle", {Kind::cause, Cause::other}},
+      {"straggler", {Kind::arrival}},
+      {"straggler_persistent", {Kind::arrival}},
+      {"straggler_transient", {Kind::arrival}},
+      {"straggler_periodic", {Kind::arrival}},
+      {"slow_link_of_rank", {Kind::arrival}},
+      {"unbalanced_stages", {Kind::stages}},
+      {"uneven_batches", {Kind::batches}},
+      {"buckets_too_large", {Kind::buckets, Operation::all_reduce}},
+      {"buckets_too_small", {Kind::buckets, Operation::all_reduce}},
+      {"first_bucket_late", {Kind::buckets, Operation::all_reduce}},
+      {"prefetch_off", {Kind::buckets, Operation::all_gather}},
+      {"prefetch_shallow", {Kind::buckets, Operation::all_gather}},
+      {"all_gathers_throttled", {Kind::buckets, Operation::all_gather}},
+      {"sharding_not_needed", {Kind::buckets, Operation::all_gather}},
+      {"reduce_scatter_exposed", {Kind::buckets, Operation::reduce_scatter}},
   };
   return kSubjects;
-}
-
-// The first rank that the finding's title names.
-std::optional<std::int32_t> rank_in(const std::string& title) {
-  static const std::regex kRank(R"(\brank (\d{1,9})\b)");
-  std::smatch match;
-  if (!std::regex_search(title, match, kRank)) return std::nullopt;
-  return std::stoi(match[1]);
 }
 
 // The operation in which most is waited for this rank.
@@ -92,13 +68,13 @@ const char* to_string(Kind kind) {
 }
 
 DrawnEvidence evidence_of(const Finding& finding, const Report& report) {
+  if (!finding.cause) return {};
   const auto found = subjects().find(finding.code);
-  if (found == subjects().end()) return {};
-  const Subject& subject = found->second;
+  const Subject subject = found == subjects().end() ? Subject{} : found->second;
   DrawnEvidence drawn;
-  drawn.cause = subject.cause;
+  drawn.cause = *finding.cause;
   drawn.kind = Kind::cause;
-  const std::optional<std::int32_t> rank = rank_in(finding.title);
+  const std::optional<std::int32_t>& rank = finding.rank;
   if (subject.kind == Kind::arrival && rank) {
     if (const auto worst = worst_collective(report, *rank)) {
       drawn.kind = Kind::arrival;

@@ -11,10 +11,12 @@ namespace {
 using Kind = DrawnEvidence::Kind;
 using testing::ElementsAre;
 
-Finding finding(const std::string& code, const std::string& title = "") {
+Finding finding(const std::string& code, std::optional<Cause> cause = std::nullopt,
+                std::optional<std::int32_t> rank = std::nullopt) {
   Finding one;
   one.code = code;
-  one.title = title;
+  one.cause = cause;
+  one.rank = rank;
   return one;
 }
 
@@ -30,7 +32,7 @@ TEST(Evidence, AStragglersIsItsWorstCollective) {
   EXPECT_EQ(drawn.collective, 2u);
   EXPECT_EQ(drawn.rank, 2);
   // Nothing waited for rank 0: its waiting is drawn, rank by rank.
-  const DrawnEvidence other = evidence_of(finding("straggler_persistent", "rank 0 arrives last"), report);
+  const DrawnEvidence other = evidence_of(finding("straggler_persistent", Cause::barrier_wait, 0), report);
   EXPECT_EQ(other.kind, Kind::cause);
   EXPECT_EQ(other.cause, Cause::barrier_wait);
 }
@@ -44,8 +46,7 @@ TEST(Evidence, StagesAreOfThePipelineThatTheRankIsIn) {
     stage.rank = rank;
     report.pipeline[static_cast<std::size_t>(rank / 2)].stages_detail.push_back(stage);
   }
-  const DrawnEvidence drawn =
-      evidence_of(finding("unbalanced_stages", "stage 1 (rank 3) of the pipeline computes more"), report);
+  const DrawnEvidence drawn = evidence_of(finding("unbalanced_stages", Cause::pipeline_bubble, 3), report);
   EXPECT_EQ(drawn.kind, Kind::stages);
   EXPECT_EQ(drawn.pipeline, 1u);
   EXPECT_EQ(drawn.rank, 3);
@@ -54,28 +55,28 @@ TEST(Evidence, StagesAreOfThePipelineThatTheRankIsIn) {
 TEST(Evidence, BucketFindingsShowTheirOwnOperation) {
   Report report = small_report();
   report.buckets[1].operation = Operation::all_gather;
-  EXPECT_EQ(evidence_of(finding("buckets_too_large"), report).bucket, 0u);
-  const DrawnEvidence gathers = evidence_of(finding("prefetch_off"), report);
+  EXPECT_EQ(evidence_of(finding("buckets_too_large", Cause::transfer), report).bucket, 0u);
+  const DrawnEvidence gathers = evidence_of(finding("prefetch_off", Cause::transfer), report);
   EXPECT_EQ(gathers.kind, Kind::buckets);
   EXPECT_EQ(gathers.bucket, 1u);
   // No reduce-scatter is known by step.
-  const DrawnEvidence scatters = evidence_of(finding("reduce_scatter_exposed"), report);
+  const DrawnEvidence scatters = evidence_of(finding("reduce_scatter_exposed", Cause::transfer), report);
   EXPECT_EQ(scatters.kind, Kind::cause);
   EXPECT_EQ(scatters.cause, Cause::transfer);
 }
 
 TEST(Evidence, TheRestIsACauseOrNothing) {
   const Report report = small_report();
-  EXPECT_EQ(evidence_of(finding("data_loading"), report).cause, Cause::data_wait);
-  EXPECT_EQ(evidence_of(finding("host_bound"), report).cause, Cause::host_bound);
-  EXPECT_EQ(evidence_of(finding("uneven_batches"), report).kind, Kind::batches);
+  EXPECT_EQ(evidence_of(finding("data_loading", Cause::data_wait), report).cause, Cause::data_wait);
+  EXPECT_EQ(evidence_of(finding("host_bound", Cause::host_bound), report).cause, Cause::host_bound);
+  EXPECT_EQ(evidence_of(finding("uneven_batches", Cause::barrier_wait), report).kind, Kind::batches);
   for (const char* code : {"hang", "device_stuck", "job_failed", "mismatched_collectives", "clock_uncertain"})
     EXPECT_EQ(evidence_of(finding(code), report).kind, Kind::none) << code;
 }
 
 TEST(Evidence, AHangsRanksStandSomewhere) {
-  Finding hang =
-      finding("hang", "the job hung in nccl:all_to_all (group 74 EXPERT, number 7): rank 12 never came");
+  Finding hang = finding("hang");
+  hang.title = "the job hung in nccl:all_to_all (group 74 EXPERT, number 7): rank 12 never came";
   hang.evidence = {"ranks 13, 14 wait in it", "rank 12 is in nccl:_all_gather_base; issued number 6 last",
                    "rank 8 waits in nccl:recv 2<-3 (group 43 PIPELINE)", "155 operations in all never ended"};
   const std::vector<Standing> standings = standings_of(hang);

@@ -304,12 +304,23 @@ Json warning_to_json(const Warning& warning, Writer& writer) {
   return object;
 }
 
+Json place_to_json(const std::optional<FindingPlace>& place) {
+  if (!place) return nullptr;
+  return {{"rank", place->rank},
+          {"step", optional(place->step)},
+          {"collective", optional(place->collective)},
+          {"begin_ns", place->begin_ns},
+          {"end_ns", place->end_ns}};
+}
+
 Json finding_to_json(const Finding& finding, Writer& writer) {
   return {{"code", writer.text(finding.code)},
           {"severity", writer.text(finding.severity)},
           {"title", writer.text(finding.title)},
           {"evidence", writer.texts(finding.evidence)},
           {"remedy", writer.text(finding.remedy)},
+          {"rank", optional(finding.rank)},
+          {"place", place_to_json(finding.place)},
           {"cause", finding.cause ? Json(to_string(*finding.cause)) : Json(nullptr)},
           {"lost_ns", finding.lost_ns},
           {"lost_share", optional(std::optional<double>(finding.lost_share))}};

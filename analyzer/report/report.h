@@ -313,6 +313,14 @@ struct TransferTotals {
 };
 TransferTotals transfer_totals(const Report& report);
 
+// Where in the trace a finding can be seen best: what to look at in the timeline.
+struct FindingPlace {
+  std::int32_t rank = 0;  // that loses most there
+  std::optional<std::int64_t> step;
+  std::optional<std::int64_t> collective;  // CollectiveReport::id
+  std::int64_t begin_ns = 0, end_ns = 0;
+};
+
 struct Finding {
   std::string code;
   std::string severity;  // "high", "medium", "low", "note"
@@ -324,6 +332,8 @@ struct Finding {
   // The cause whose time the loss is a part of: findings of one cause may speak of the same time. Absent
   // where nothing is lost, or it is of several.
   std::optional<Cause> cause = std::nullopt;
+  std::optional<std::int32_t> rank = std::nullopt;  // that the finding is about, if it is about one
+  std::optional<FindingPlace> place = std::nullopt;
   bool is_note = false;  // nothing to mend: severity "note" whatever it costs
 };
 

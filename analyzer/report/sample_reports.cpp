@@ -139,7 +139,10 @@ Report small_report() {
                       {"it is last in 1 of 2 collectives", "its data loading takes 1.50 ms"},
                       "Move data loading to a worker: DataLoader(num_workers=4).",
                       7 * kMs,
-                      0.233}};
+                      0.233,
+                      Cause::barrier_wait,
+                      2,
+                      FindingPlace{0, 1, 0, 3 * kMs, 8 * kMs}}};
   return report;
 }
 
