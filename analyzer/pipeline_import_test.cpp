@@ -28,6 +28,7 @@ struct Recording {
   int stages = 2;
   int microbatches = 4;
   PipelineOrder order;
+  int chunks = 1;
   int slow_stage = -1;
   std::string group_description = "PIPELINE_MODEL_PARALLEL_GROUP";
   // Of the host ranges around the launches of a pass; empty: there are none.
@@ -43,11 +44,13 @@ Job planned(const Recording& recording) {
   JobBuilder job;
   const PipelinePlan plan{.stages = recording.stages,
                           .order = recording.order,
+                          .chunks = recording.chunks,
                           .forward = 10 * us,
                           .backward = 20 * us,
                           .slow_stage = recording.slow_stage,
                           .slower_by = 10 * us,
-                          .layers_of_chunk = 1};
+                          .layers_of_chunk = 1,
+                          .waits = recording.chunks == 1};
   const std::uint32_t pipeline = job.group("5", ranks_of(plan), recording.group_description);
   const std::uint32_t world = job.group("0", ranks_of(plan), "default_pg");
   Nanoseconds begin = 1000 * us;
@@ -211,6 +214,19 @@ INSTANTIATE_TEST_SUITE_P(
         testing::Values(std::pair("forward_step", "backward_step"),
                         std::pair("deepspeed/runtime/pipe/engine.py(670): _exec_forward_pass",
                                   "deepspeed/runtime/pipe/engine.py(760): _exec_backward_pass"))));
+
+// The names of passes tell no chunk; how many there are is told by the order of passes.
+TEST(Interleaved, ChunksAndMicrobatchesAreToldByTheOrder) {
+  const Recording plan{.stages = 2, .microbatches = 4, .order = interleaved(2, 4, 3), .chunks = 3};
+  const Report report = analyzed(plan);
+  ASSERT_EQ(report.pipeline.size(), 1u);
+  const PipelineReport& pipeline = report.pipeline[0];
+  EXPECT_EQ(pipeline.schedule, "interleaved") << pipeline.reason;
+  EXPECT_EQ(pipeline.microbatches, 4);
+  EXPECT_EQ(pipeline.chunks, 3);
+  EXPECT_DOUBLE_EQ(*pipeline.bubble_ratio_ideal, 1.0 / 13);
+  EXPECT_DOUBLE_EQ(*pipeline.bubble_ratio, 1.0 / 13);
+}
 
 // Nothing names the group or the passes.
 class Unnamed : public testing::TestWithParam<std::tuple<int, bool>> {

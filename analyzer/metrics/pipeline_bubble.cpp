@@ -86,6 +86,8 @@ class PipelineMeasure {
     }
     std::vector<std::int32_t> chunks;
     for (const StageTime& stage : stages_) chunks.push_back(stage.chunks());
+    const bool layers_known = std::none_of(stages_.begin(), stages_.end(),
+                                           [](const StageTime& stage) { return stage.layers().empty(); });
     // What most steps show: a recording may begin in the middle of one.
     std::map<std::tuple<Schedule, std::int32_t, std::int32_t>, std::int64_t> counts;
     RecognisedSchedule chosen;
@@ -93,7 +95,7 @@ class PipelineMeasure {
     for (const PipelineRegion& region : regions_) {
       std::vector<std::vector<PassItem>> items;
       for (const StageTime& stage : stages_) items.push_back(stage.items(region.step));
-      const RecognisedSchedule found = recognise(items, chunks);
+      const RecognisedSchedule found = recognise(items, chunks, layers_known);
       std::int64_t& count = counts[{found.schedule, found.microbatches.value_or(-1), found.chunks}];
       if (++count <= most) continue;
       most = count;

@@ -65,6 +65,17 @@ bool follows(const std::vector<Items>& stages, Schedule schedule, std::int64_t m
   return true;
 }
 
+// How many chunks each stage has if `passes` forwards are those of all chunks together; 1 where the order is
+// not interleaved. Interleaving wants whole rounds of microbatches over the stages.
+std::int64_t chunks_of_interleaved(const std::vector<Items>& stages, std::int64_t passes) {
+  const auto count = static_cast<std::int64_t>(stages.size());
+  for (std::int64_t chunks = 2; chunks * count <= passes; ++chunks) {
+    if (passes % (chunks * count) == 0 && follows(stages, Schedule::interleaved, passes / chunks, chunks))
+      return chunks;
+  }
+  return 1;
+}
+
 }  // namespace
 
 const char* to_string(Schedule schedule) {
@@ -105,7 +116,8 @@ std::optional<double> ideal_bubble_ratio(Schedule schedule, std::int64_t stages,
   return static_cast<double>(stages - 1) / static_cast<double>(passes + stages - 1);
 }
 
-RecognisedSchedule recognise(const std::vector<Items>& stages, const std::vector<std::int32_t>& chunks) {
+RecognisedSchedule recognise(const std::vector<Items>& stages, const std::vector<std::int32_t>& chunks,
+                             bool layers_known) {
   RecognisedSchedule result;
   result.chunks = *std::max_element(chunks.begin(), chunks.end());
   std::set<std::int32_t> numbers;
@@ -135,6 +147,15 @@ RecognisedSchedule recognise(const std::vector<Items>& stages, const std::vector
     if (!follows(stages, candidate, m, result.chunks)) continue;
     result.schedule = candidate;
     return result;
+  }
+  if (!layers_known) {
+    if (const std::int64_t found = chunks_of_interleaved(stages, m); found > 1) {
+      result.schedule = Schedule::interleaved;
+      result.chunks = static_cast<std::int32_t>(found);
+      result.microbatches = static_cast<std::int32_t>(m / found);
+      return result;
+    }
+    result.microbatches.reset();  // they may be passes of several chunks
   }
   result.reason = result.chunks > 1 ? "the order of its passes is not that of interleaved 1F1B"
                                     : "the order of its passes is neither GPipe's nor 1F1B's";

@@ -33,9 +33,11 @@ struct RecognisedSchedule {
   std::string reason;  // why it is unknown
 };
 
-// `stages`: the items of each stage in order of time; `chunks` of each stage.
+// `stages`: the items of each stage in order of time; `chunks` of each stage. `layers_known`: else a pass
+// does not tell its chunk, and all passes of a stage are numbered through as microbatches of one chunk; then
+// the number of chunks is told from how many forwards stand before each stage's first backward.
 RecognisedSchedule recognise(const std::vector<std::vector<PassItem>>& stages,
-                             const std::vector<std::int32_t>& chunks);
+                             const std::vector<std::int32_t>& chunks, bool layers_known = true);
 
 // How many forwards stand before the first backward of stage `stage` of `stages`.
 std::int64_t forwards_before_first_backward(Schedule schedule, std::int64_t stage, std::int64_t stages,

@@ -81,5 +81,34 @@ TEST(PipelineSchedule, Ideals) {
   EXPECT_EQ(ideal_bubble_ratio(Schedule::unknown, 4, 8, 1), std::nullopt);
 }
 
+// Two stages with 2 chunks and 4 microbatches, all passes of a stage numbered through: 5 and 3 forwards
+// first.
+const std::vector<std::string> kTwoChunks{"F0 F1 F2 F3 F4 B0 F5 B1 F6 B2 F7 B3 B4 B5 B6 B7",
+                                          "F0 F1 F2 B0 F3 B1 F4 B2 F5 B3 F6 B4 F7 B5 B6 B7"};
+
+RecognisedSchedule without_layers(const std::vector<std::string>& stages) {
+  std::vector<std::vector<PassItem>> all;
+  for (const std::string& stage : stages) all.push_back(items(stage));
+  return recognise(all, std::vector<std::int32_t>(stages.size(), 1), false);
+}
+
+TEST(RecogniseWithoutLayers, TheWarmUpTellsTheChunks) {
+  const RecognisedSchedule found = without_layers(kTwoChunks);
+  EXPECT_EQ(found.schedule, Schedule::interleaved) << found.reason;
+  EXPECT_EQ(found.microbatches, 4);
+  EXPECT_EQ(found.chunks, 2);
+  // Where layers are known, and are one block, it is no interleaving.
+  EXPECT_EQ(of(kTwoChunks).schedule, Schedule::unknown);
+}
+
+TEST(RecogniseWithoutLayers, AnotherOrderTellsNoMicrobatches) {
+  const RecognisedSchedule found = without_layers({kTwoChunks[0], kTwoChunks[0]});
+  EXPECT_EQ(found.schedule, Schedule::unknown);
+  EXPECT_EQ(found.microbatches, std::nullopt);
+  const RecognisedSchedule plain = without_layers({"F0 F1 B0 F2 B1 B2", "F0 B0 F1 B1 F2 B2"});
+  EXPECT_EQ(plain.schedule, Schedule::one_forward_one_backward);
+  EXPECT_EQ(plain.microbatches, 3);
+}
+
 }  // namespace
 }  // namespace lockstep::analyzer
