@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -139,7 +140,8 @@ TEST_F(KnownAnswers, HtaOverlap) {
   }
 }
 
-// Two ranks of a job of 128: ten collectives each, but six of the pairs contradict the clock.
+// Two ranks of a job of 128: ten collectives each, but six of the pairs contradict the clock, so that the
+// other four are not believed either.
 TEST_F(KnownAnswers, HtaPairHasSixImpossibleMatches) {
   const Analyzed result = analyzed({"hta/sampled_rank-0.json.gz", "hta/sampled_rank-1.json.gz"});
   expect_exact_partitions(result.analysis);
@@ -148,9 +150,14 @@ TEST_F(KnownAnswers, HtaPairHasSixImpossibleMatches) {
     EXPECT_TRUE(collective.partial);  // 126 ranks have no record
     (collective.ranks.size() == 2 ? together : alone) += 1;
   }
-  EXPECT_EQ(together, 4u);
-  EXPECT_EQ(alone, 12u);
-  EXPECT_EQ(result.analysis.report.unmatched, 12);
+  EXPECT_EQ(together, 0u);
+  EXPECT_EQ(alone, 20u);
+  EXPECT_EQ(result.analysis.report.unmatched, 20);
+  EXPECT_TRUE(result.analysis.report.blame.empty());
+  std::map<std::string, std::string> warnings;
+  for (const Warning& warning : result.analysis.report.warnings) warnings[warning.code] = warning.message;
+  EXPECT_EQ(warnings["matches_impossible"].substr(0, 14), "6 of 10 matche");
+  EXPECT_EQ(warnings["matches_distrusted"].substr(0, 6), "4 more");
 }
 
 // Two GPUs of one report. All waits say device 0, those of the second process too.

@@ -137,15 +137,28 @@ void print_communication(const Report& report, const Totals& totals, Page& page)
   page.wrap(line.text("."), kIndent, kIndent);
 }
 
-// The greatest loss, before anything else that was measured.
+// The greatest loss, before anything else that was measured; where all are notes, that is said.
 void print_greatest_loss(const Report& report, Page& page) {
+  constexpr double kMuch = 0.03;
+  const Finding* note = nullptr;
   for (const Finding& finding : report.findings) {
-    if (finding.severity == "note") continue;
     if (finding.lost_ns <= 0) continue;
+    if (finding.severity == "note") {
+      if (note == nullptr) note = &finding;
+      continue;
+    }
     page.wrap(Line{}
                   .text("Costs most: ")
                   .bold(printable(finding.title))
                   .text(fmt::format(" ({}).", format_share(finding.lost_share))),
+              kIndent, kIndent);
+    return;
+  }
+  if (note != nullptr && note->lost_share >= kMuch) {
+    page.wrap(Line{}
+                  .text("Nothing is at fault; costs most: ")
+                  .bold(printable(note->title))
+                  .text(fmt::format(" ({}).", format_share(note->lost_share))),
               kIndent, kIndent);
     return;
   }
