@@ -27,6 +27,7 @@ constexpr const char* kExamples =
     "  lockstep analyze rank0.json.gz rank1.json.gz  torch.profiler (Kineto) traces, one file a rank\n"
     "  lockstep analyze report.sqlite                nsys export --type sqlite report.nsys-rep\n"
     "  lockstep analyze nccl_trace_rank_*            a job that hung: dumps of PyTorch's flight recorder\n"
+    "  lockstep analyze run nccl.*.log               with NCCL's own log: over which way ranks talk\n"
     "  lockstep analyze traces/ --steps 3:5          a folder of them; three steps only\n"
     "  lockstep analyze run --skip-warmup --ranks 0:7 --group dp   of these ranks and this group\n"
     "  lockstep analyze run --json report.json       the same findings for a program (lockstep.report/1)\n"

@@ -33,6 +33,8 @@ void find_uneven_batches(const FindingContext& context, std::vector<Finding>& fi
 void find_sharding_losses(const FindingContext& context, std::vector<Finding>& findings);
 // Groups on the wrong side of a slow link, and messages that take a detour.
 void find_placement(const FindingContext& context, std::vector<Finding>& findings);
+// Over which ways ranks talk, where a log of NCCL says it.
+void find_slow_ways(const FindingContext& context, std::vector<Finding>& findings);
 void find_bucket_sizes(const FindingContext& context, std::vector<Finding>& findings);
 void find_lack_of_overlap(const FindingContext& context,
                           std::vector<Finding>& findings);  // after the buckets and the sharding

@@ -31,7 +31,9 @@ std::optional<Cause> cause_of(std::string_view code) {
       {"exposed_communication", Cause::transfer},
       {"exposed_transfer", Cause::transfer},
       {"first_bucket_late", Cause::transfer},
+      {"net_without_gpu_direct", Cause::transfer},
       {"no_overlap", Cause::transfer},
+      {"p2p_host_staged", Cause::transfer},
       {"p2p_slow_path", Cause::transfer},
       {"prefetch_off", Cause::transfer},
       {"prefetch_shallow", Cause::transfer},
@@ -104,6 +106,7 @@ std::vector<Finding> find_findings(const Diagnosis& diagnosis, const Report& rep
   find_bucket_sizes(context, findings);
   find_sharding_losses(context, findings);
   find_placement(context, findings);
+  find_slow_ways(context, findings);
   find_lack_of_overlap(context, findings);
   find_data_loading(context, findings);
   find_host_bound(context, findings);

@@ -92,8 +92,44 @@ std::vector<Explanation> explain_sharding() {
        "the exposed transfer that the collectives' rate would save",
        {{"NCCL",
          "NCCL_DEBUG=INFO says `via P2P`, `via SHM` or `NET`; NCCL_P2P_LEVEL=SYS, NCCL_P2P_DISABLE unset"},
+        {"the machine", "IOMMU and ACS off; `nvidia-smi topo -m`: neighbouring stages on GPUs with NVLink"}}},
+      {{"p2p_host_staged"},
+       "GPUs of one host exchange data through the host's memory",
+       "Without peer access NCCL copies into the host's memory and out of it again: over PCIe twice, at a "
+       "fraction of NVLink's rate.",
+       "NCCL's log (NCCL_DEBUG=INFO, given to `lockstep analyze` beside the traces) names a way via SHM, or "
+       "via NET without GDRDMA, between ranks of one host; the exposed transfer of operations that stay "
+       "within a host and use such a way reaches 2 %. Operations that cross hosts are not counted. Not on "
+       "CPUs.",
+       "The GPUs cannot reach each other (`nvidia-smi topo -p2p r` says NS, as of most GeForce), or "
+       "`p2pBandwidthLatencyTest` of CUDA's samples is no faster with peer access than without.",
+       "all exposed transfer of those operations: more than a direct way saves",
+       {{"NCCL", "NCCL_P2P_DISABLE unset, NCCL_P2P_LEVEL=SYS; via NET: NCCL_SHM_DISABLE, NCCL_HOSTID unset"},
         {"the machine",
-         "IOMMU and ACS off; `nvidia-smi topo -m`: neighbouring stages on GPUs with NVLink"}}}};
+         "IOMMU off or in passthrough, ACS off on the PCIe bridges; containers with one /dev/shm"}}},
+      {{"net_without_gpu_direct"},
+       "data between hosts goes through the hosts' memory: no GPUDirect RDMA",
+       "With GPUDirect RDMA the adapter reads and writes the GPU's memory itself. Without it each byte is "
+       "copied through both hosts' memory.",
+       "NCCL's log names a way via NET without GDRDMA between hosts; the exposed transfer of operations that "
+       "use such a way reaches 2 %. Not on CPUs.",
+       "`ib_write_bw` between the hosts' own memories is no faster than these operations: then the link is "
+       "full, whoever copies.",
+       "all exposed transfer of those operations: more than GPUDirect saves",
+       {{"NCCL",
+         "NCCL_NET_GDR_LEVEL=SYS; NCCL_NET_GDR_READ=1 before Ampere; NET/Socket: NCCL_IB_DISABLE unset, "
+         "NCCL_IB_HCA, else the fastest NCCL_SOCKET_IFNAME"},
+        {"the machine", "nvidia_peermem loaded, or DMA-BUF; ACS off; adapter and GPU on one PCIe switch"}}},
+      {{"p2p_read"},
+       "receivers read from their peers' memory, where senders could write",
+       "Reading waits for an answer, writing does not; NCCL reads by default only over NVLink between GPUs "
+       "of compute capability 8.0.",
+       "NCCL's log names a way via P2P that ends in /read; the exposed transfer of operations that use one, "
+       "and no way through the host's memory, reaches 2 %. A note: what writing saves is not known. Not on "
+       "CPUs.",
+       "all_reduce_perf or sendrecv_perf of nccl-tests is as fast with NCCL_P2P_READ_ENABLE=1 as with 0.",
+       "none is claimed",
+       {{"NCCL", "NCCL_P2P_READ_ENABLE=0, or unset where it is 1"}}}};
 }
 
 }  // namespace lockstep::analyzer

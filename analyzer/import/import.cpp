@@ -20,6 +20,7 @@
 #include "analyzer/import/flight_recorder/flight_recorder.h"
 #include "analyzer/import/input_files.h"
 #include "analyzer/import/kineto/kineto.h"
+#include "analyzer/import/nccl_log/nccl_log.h"
 #include "analyzer/import/nsys/nsys.h"
 #include "analyzer/import/rank/merge.h"
 #include "analyzer/import/run/run.h"
@@ -55,6 +56,7 @@ Result<std::vector<RankImport>> read_small(const InputFile& file, const ImportOp
     case InputKind::nsys:
       return nsys::import_file(file.path, {options.keep_host_ranges});
     case InputKind::kineto:
+    case InputKind::nccl_log:  // no rank's; read when the job is there
       break;
   }
   return Error{fmt::format("{}: of no known kind", file.path.string())};
@@ -134,6 +136,15 @@ void take_exchanges(const std::vector<run::ClockLog>& logs, Job& job) {
   }
 }
 
+// Over which ways ranks talk, as logs beside the traces say.
+void take_paths(const std::vector<std::filesystem::path>& files, Job& job) {
+  nccl_log::Log log;
+  for (const std::filesystem::path& file : files)
+    if (const Status status = log.add_file(file); !status.ok())
+      job.warnings.push_back({"file_unreadable", status.error().message, kNoRank});
+  job.paths = log.take_paths(job.world_size, job.groups, job.warnings);
+}
+
 // Runs of ours and dumps say how the job ended even where nothing else is left; profiles say nothing then.
 bool holds_nothing(const Job& job) {
   return std::none_of(
@@ -177,6 +188,7 @@ Result<Job> import_all(const std::vector<std::string>& paths, const ImportOption
   if (holds_nothing(job.value())) return nothing_to_analyze(job.value());
   job.value().end = found.value().end;
   take_exchanges(found.value().clocks, job.value());
+  take_paths(found.value().nccl_logs, job.value());
   return job;
 }
 

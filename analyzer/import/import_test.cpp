@@ -82,9 +82,13 @@ TEST(ImportJob, ReadsARunFolder) {
   write_run_file(folder / "rank-2.lst", 2);
   write_run_file(folder / "proc-node7-99.lst", 3);
   folder.write("manifest.json", R"({"format": "lockstep.run/1", "world_size": 3})");
+  folder.write("nccl.log",
+               "node0:1:2 [0] NCCL INFO comm 0x1 rank 0 nranks 3 cudaDev 0 busId 1 commId 0x2 - Init START\n"
+               "node0:1:2 [0] NCCL INFO Channel 00/0 : 0[0] -> 2[2] via P2P/CUMEM\n");
   const Job job = import_ok({folder.path().string()});
   EXPECT_THAT(ranks_of(job), ElementsAre(0, 2));
   EXPECT_EQ(job.world_size, 3);
+  EXPECT_EQ(job.paths.size(), 1u) << "NCCL's log lies in the folder";
   EXPECT_THAT(job.ranks_missing, ElementsAre(1));
   EXPECT_NE(find_warning(job.warnings, "processes_without_rank"), nullptr);
   EXPECT_EQ(job.ranks[0].device, "cpu");

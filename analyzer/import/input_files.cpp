@@ -4,7 +4,6 @@
 #include <zlib.h>
 
 #include <algorithm>
-#include <array>
 #include <fstream>
 #include <memory>
 #include <set>
@@ -14,6 +13,7 @@
 #include <utility>
 
 #include "analyzer/import/flight_recorder/flight_recorder.h"
+#include "analyzer/import/nccl_log/nccl_log.h"
 #include "analyzer/import/rank/file_name.h"
 #include "analyzer/import/run/run.h"
 #include "trace/reader.h"
@@ -26,7 +26,11 @@ namespace fs = std::filesystem;
 constexpr const char* kUnderstood =
     "Understood are run folders of `lockstep record` and their .lst files, Kineto JSON (torch.profiler), "
     "plain or gzip, SQLite exports of Nsight Systems (`nsys export --type sqlite`), and dumps of PyTorch's "
-    "flight recorder; one file a rank or a folder of them";
+    "flight recorder; one file a rank or a folder of them; beside them NCCL's logs (NCCL_DEBUG=INFO)";
+
+constexpr unsigned kBeginning = 4096;
+// Enough for a job's output to come to NCCL's lines.
+constexpr unsigned kBeginningOfLog = 1 << 16;
 
 bool is_trace_name(const fs::path& path) {
   const std::string name = path.filename().string();
@@ -42,18 +46,25 @@ bool may_be_dump_name(const fs::path& path) {
   return !name.empty() && name.find('.') == std::string::npos && name.back() >= '0' && name.back() <= '9';
 }
 
+// Logs have any name too, and hold anything.
+bool may_be_log_name(const fs::path& path) {
+  const std::string name = path.filename().string();
+  return name.ends_with(".log") || name.ends_with(".log.gz") || name.starts_with("nccl");
+}
+
 // The first bytes, uncompressed: zlib's gz functions pass plain files through.
-Result<std::string> beginning_of(const fs::path& path) {
-  std::array<char, 4096> bytes{};
+Result<std::string> beginning_of(const fs::path& path, unsigned size) {
+  std::string bytes(size, '\0');
   const std::unique_ptr<gzFile_s, int (*)(gzFile)> file(gzopen(path.c_str(), "rb"), gzclose);
   if (file == nullptr) return Error{fmt::format("{}: can't be opened (permissions?)", path.string())};
-  const int got = gzread(file.get(), bytes.data(), bytes.size());
+  const int got = gzread(file.get(), bytes.data(), size);
   // Damage within the first bytes is told by the reader that the content calls for.
-  return std::string(bytes.data(), got < 0 ? 0 : static_cast<std::size_t>(got));
+  bytes.resize(got < 0 ? 0 : static_cast<std::size_t>(got));
+  return bytes;
 }
 
 Result<InputKind> kind_of(const fs::path& path) {
-  const Result<std::string> beginning = beginning_of(path);
+  const Result<std::string> beginning = beginning_of(path, kBeginning);
   if (!beginning.ok()) return beginning.error();
   std::string_view text = beginning.value();
   if (trace::Reader::recognises(std::as_bytes(std::span(text.data(), text.size()))))
@@ -65,13 +76,23 @@ Result<InputKind> kind_of(const fs::path& path) {
   if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
   if (flight_recorder::recognises(text)) return InputKind::flight_recorder;
   const std::size_t at = text.find_first_not_of(" \t\r\n");
-  if (at == std::string_view::npos || text[at] == '{' || text[at] == '[') return InputKind::kineto;
-  return unknown("neither a trace of ours, nor JSON, nor a pickle");
+  if (at == std::string_view::npos || text[at] == '{') return InputKind::kineto;
+  // Before lists of JSON: lines of a log may begin with a bracket too.
+  const Result<std::string> more = beginning_of(path, kBeginningOfLog);
+  if (more.ok() && nccl_log::recognises(more.value())) return InputKind::nccl_log;
+  if (text[at] == '[') return InputKind::kineto;
+  return unknown("neither a trace of ours, nor JSON, nor a pickle, nor a log of NCCL");
 }
 
-bool is_dump(const fs::path& path) {
+bool is_of_kind(const fs::path& path, InputKind wanted) {
   const Result<InputKind> kind = kind_of(path);
-  return kind.ok() && kind.value() == InputKind::flight_recorder;
+  return kind.ok() && kind.value() == wanted;
+}
+
+// Of files in a folder: by name, or, where any file may have such a name, by content.
+bool is_input(const fs::path& path) {
+  return is_trace_name(path) || (may_be_dump_name(path) && is_of_kind(path, InputKind::flight_recorder)) ||
+         (may_be_log_name(path) && is_of_kind(path, InputKind::nccl_log));
 }
 
 class Finder {
@@ -102,7 +123,10 @@ class Finder {
           {"file_repeated", fmt::format("{}: given twice; read once", path.string()), kNoRank});
       return {};
     }
-    out_.files.push_back({path, kind.value(), size});
+    if (kind.value() == InputKind::nccl_log)
+      out_.nccl_logs.push_back(path);
+    else
+      out_.files.push_back({path, kind.value(), size});
     return {};
   }
 
@@ -110,6 +134,12 @@ class Finder {
   void add_found(const fs::path& path) {
     const Status status = add_file(path);
     if (!status.ok()) out_.warnings.push_back({"file_unreadable", status.error().message, kNoRank});
+  }
+
+  void add_sorted(std::vector<fs::path> found) {
+    std::sort(found.begin(), found.end(),
+              [](const fs::path& a, const fs::path& b) { return name_comes_before(a.native(), b.native()); });
+    for (const fs::path& path : found) add_found(path);
   }
 
   Status add_run(const fs::path& path) {
@@ -121,6 +151,15 @@ class Finder {
     std::move(folder.value().warnings.begin(), folder.value().warnings.end(),
               std::back_inserter(out_.warnings));
     for (const fs::path& file : folder.value().rank_files) add_found(file);
+    std::vector<fs::path> logs;
+    std::error_code ignored;
+    for (fs::directory_iterator at(path, ignored), end; !ignored && at != end; at.increment(ignored)) {
+      std::error_code unreadable;
+      if (at->is_regular_file(unreadable) && may_be_log_name(at->path()) &&
+          is_of_kind(at->path(), InputKind::nccl_log))
+        logs.push_back(at->path());
+    }
+    add_sorted(std::move(logs));
     return {};
   }
 
@@ -132,17 +171,14 @@ class Finder {
          !error && at != end; at.increment(error)) {
       std::error_code ignored;
       if (!at->is_regular_file(ignored)) continue;
-      if (is_trace_name(at->path()) || (may_be_dump_name(at->path()) && is_dump(at->path())))
-        found.push_back(at->path());
+      if (is_input(at->path())) found.push_back(at->path());
     }
     if (error) return Error{fmt::format("{}: {}", folder.string(), error.message())};
     if (found.empty())
       return Error{fmt::format(
           "{}: no ranks in this folder (no rank-<N>.lst, *.json, *.json.gz or flight recorder's dump). {}",
           folder.string(), kUnderstood)};
-    std::sort(found.begin(), found.end(),
-              [](const fs::path& a, const fs::path& b) { return name_comes_before(a.native(), b.native()); });
-    for (const fs::path& path : found) add_found(path);
+    add_sorted(std::move(found));
     return {};
   }
 
@@ -157,7 +193,13 @@ Result<InputFiles> find_input_files(const std::vector<std::string>& paths) {
   Finder finder;
   for (const std::string& path : paths)
     if (const Status status = finder.add(path); !status.ok()) return status.error();
-  return finder.take();
+  InputFiles found = finder.take();
+  if (found.files.empty() && found.warnings.empty() && !found.nccl_logs.empty()) {
+    return Error{fmt::format(
+        "{}: NCCL's log says over which way ranks talk, but not for how long: give the job's traces too",
+        found.nccl_logs.front().string())};
+  }
+  return found;
 }
 
 }  // namespace lockstep::analyzer

@@ -107,5 +107,45 @@ TEST(MixedKinds, AnOldPickleIsCalledSo) {
   EXPECT_THAT(job.error().message, HasSubstr("_dump_0: a pickle of protocol 0 or 1, which is not read"));
 }
 
+constexpr const char* kLog =
+    "[2026-01-02 03:04:05] node0:10:11 [0] NCCL INFO Bootstrap : Using eth0:10.0.0.1<0>\n"
+    "node0:10:11 [0] NCCL INFO comm 0x1 rank 0 nranks 8 cudaDev 0 busId 1000 commId 0x2 - Init START\n"
+    "node0:10:11 [0] NCCL INFO Channel 00 : 0[0] -> 1[1] via SHM/direct/direct\n";
+
+TEST(MixedKinds, NcclsLogIsReadBesideTraces) {
+  const TemporaryFolder folder;
+  folder.write("rank-0.json", kineto(0));
+  folder.write("rank-1.json", kineto(1));
+  folder.write("train.log", "nothing of NCCL's");
+  folder.write("nccl.node0.10", kLog);
+  const Job job = must(import_job({folder.path().string()}));
+  EXPECT_THAT(ranks_of(job), ElementsAre(0, 1));
+  EXPECT_THAT(job.sources, ElementsAre("kineto"));
+  EXPECT_THAT(job.warnings, testing::IsEmpty());
+  ASSERT_EQ(job.paths.size(), 1u);
+  EXPECT_EQ(job.paths[0].from, 0);
+  EXPECT_EQ(job.paths[0].to, 1);
+  EXPECT_TRUE(job.paths[0].ranks_are_global) << "its communicator is as large as the job";
+  EXPECT_EQ(job.paths[0].transport, Transport::shared_memory);
+  EXPECT_EQ(job.paths[0].file, "nccl.node0.10");
+}
+
+// A job's output, packed, of any name: where it is named it is looked at.
+TEST(MixedKinds, NcclsLogIsToldByItsContent) {
+  const TemporaryFolder folder;
+  std::string output;
+  for (int line = 0; line < 1000; ++line) output += "[0] loading\n";
+  const std::string log = folder.write("slurm-17.out", gzip(output + kLog));
+  const Job job = must(import_job({folder.write("rank-0.json", kineto(0)), log}));
+  EXPECT_EQ(job.paths.size(), 1u);
+}
+
+TEST(MixedKinds, NcclsLogAloneIsNoJob) {
+  const TemporaryFolder folder;
+  const Result<Job> job = import_job({folder.write("nccl.log", kLog)});
+  ASSERT_FALSE(job.ok());
+  EXPECT_THAT(job.error().message, HasSubstr("give the job's traces too"));
+}
+
 }  // namespace
 }  // namespace lockstep::analyzer

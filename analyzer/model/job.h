@@ -11,6 +11,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "analyzer/model/channel_path.h"
 #include "analyzer/model/training_setup.h"
 #include "trace/event.h"
 
@@ -241,6 +242,7 @@ struct Job {
   JobEnd end;
   std::vector<ClockExchange> exchanges;
   std::vector<Warning> warnings;
+  std::vector<ChannelPath> paths;  // sorted by (from, to, way); empty where no log of NCCL was given
 };
 
 }  // namespace lockstep::analyzer
