@@ -34,7 +34,8 @@ TEST(Placement, TensorParallelismAcrossHostsIsFound) {
   const Report report = report_of(tensor_parallel_job("tensor parallel", "node1"));
   const Finding found = finding(report, "tensor_parallel_across_hosts");
   EXPECT_EQ(found.lost_ns, 10 * 2 * 200 * us);
-  EXPECT_THAT(found.evidence.at(0), HasSubstr("\"tensor parallel\" of 2 ranks loses most and is on 2 of them"));
+  EXPECT_THAT(found.evidence.at(0),
+              HasSubstr("\"tensor parallel\" of 2 ranks loses most and is on 2 of them"));
   EXPECT_THAT(found.evidence.at(1), HasSubstr("10 operations in them"));
 }
 

@@ -3,48 +3,16 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <functional>
 #include <string>
 #include <vector>
 
-#include "analyzer/model/check_job.h"
-#include "analyzer/model/job_builder.h"
+#include "analyzer/match/test_matching.h"
 
 namespace lockstep::analyzer {
 namespace {
 
 using testing::ElementsAre;
 using testing::IsEmpty;
-
-// "all_reduce sequence [0@10 1@12] partial": rank@begin of each record.
-std::vector<std::string> lines_of(const Job& job, const Matching& matching) {
-  std::vector<std::string> lines;
-  for (const Match& match : matching.matches) {
-    std::string line =
-        std::string(trace::to_string(match.operation)) + " " + to_string(match.evidence) + " [";
-    for (const MatchRecord record : matching.records_of(match)) {
-      if (line.back() != '[') line += " ";
-      line +=
-          std::to_string(job.ranks[record.rank].rank) + "@" + std::to_string(activity_of(job, record).begin);
-    }
-    lines.push_back(line + "]" + (match.partial ? " partial" : ""));
-  }
-  return lines;
-}
-
-struct Matched {
-  Job job;
-  Matching matching;
-  std::vector<std::string> lines;
-};
-
-Matched match(const JobBuilder& builder) {
-  Matched result{builder.build(), {}, {}};
-  EXPECT_TRUE(check_job(result.job).ok());
-  result.matching = match_communications(result.job);
-  result.lines = lines_of(result.job, result.matching);
-  return result;
-}
 
 TEST(Match, SequenceNumbersOutweighOrder) {
   JobBuilder job;
@@ -344,57 +312,6 @@ TEST(Match, PipelineGroupsAreKnownByTheirDescription) {
   std::vector<bool> pipeline;
   for (const MatchGroup& group : result.matching.groups) pipeline.push_back(group.pipeline);
   EXPECT_THAT(pipeline, ElementsAre(true, true, false, false, false));
-}
-
-// Three ranks of a group that no name tells anything of, by what they send each other; each computes.
-bool is_stage_chain(const std::function<void(JobBuilder&, std::uint32_t)>& communicate,
-                    bool computes = true) {
-  JobBuilder job;
-  const std::uint32_t group = job.group("5", {0, 1, 2}, "undefined");
-  if (computes)
-    for (const int rank : {0, 1, 2}) job.rank(rank).compute(0, 1);
-  communicate(job, group);
-  const Matched result = match(job);
-  EXPECT_EQ(result.matching.groups.at(0).pipeline, result.matching.groups.at(0).stage_chain);
-  return result.matching.groups.at(0).stage_chain;
-}
-
-void send(JobBuilder& job, std::uint32_t group, int from, int to, Nanoseconds begin) {
-  job.rank(from).send(to, begin, begin + 5).in_group(group);
-  job.rank(to).recv(from, begin, begin + 5).in_group(group);
-}
-
-TEST(StageChain, ActivationsGoOnAndGradientsComeBack) {
-  const auto pipeline = [](JobBuilder& job, std::uint32_t group) {
-    for (const Nanoseconds microbatch : {0, 10}) {
-      send(job, group, 0, 1, 10 + microbatch), send(job, group, 1, 2, 30 + microbatch);
-      send(job, group, 2, 1, 60 + microbatch), send(job, group, 1, 0, 80 + microbatch);
-    }
-  };
-  EXPECT_TRUE(is_stage_chain(pipeline));
-  EXPECT_FALSE(is_stage_chain(pipeline, false));  // a benchmark of messages
-}
-
-TEST(StageChain, RingsAndNeighboursThatSwapAreNone) {
-  EXPECT_FALSE(is_stage_chain([](JobBuilder& job, std::uint32_t group) {
-    for (const int rank : {0, 1, 2}) {
-      send(job, group, rank, (rank + 1) % 3, 10 + 10 * rank);
-      send(job, group, (rank + 1) % 3, rank, 50 + 10 * rank);
-    }
-  }));
-  EXPECT_FALSE(is_stage_chain([](JobBuilder& job, std::uint32_t group) {
-    for (const int rank : {0, 1}) send(job, group, rank, rank + 1, 10), send(job, group, rank + 1, rank, 10);
-  }));
-}
-
-TEST(StageChain, CountsMustAgree) {
-  EXPECT_FALSE(is_stage_chain([](JobBuilder& job, std::uint32_t group) {
-    send(job, group, 0, 1, 10), send(job, group, 0, 1, 20), send(job, group, 1, 2, 30);
-    send(job, group, 2, 1, 60), send(job, group, 1, 0, 80);
-  }));
-  // The last stage got nothing back to send: inference.
-  EXPECT_FALSE(is_stage_chain(
-      [](JobBuilder& job, std::uint32_t group) { send(job, group, 0, 1, 10), send(job, group, 1, 2, 30); }));
 }
 
 }  // namespace
