@@ -143,8 +143,9 @@ TEST(ImportJob, ErrorsSayWhatIsWrongAndWhatIsUnderstood) {
   EXPECT_EQ(import_error({folder.write("empty.json", "")}), folder / "empty.json: the file is empty");
   EXPECT_THAT(import_error({folder.write("x.sqlite", "SQLite format 3")}),
               HasSubstr("x.sqlite: the SQLite file is damaged"));
-  EXPECT_THAT(import_error({folder.write("x.txt", "hello")}),
-              HasSubstr("neither a trace of ours, nor JSON, nor a pickle. Understood are"));
+  EXPECT_THAT(
+      import_error({folder.write("x.txt", "hello")}),
+      HasSubstr("neither a trace of ours, nor JSON, nor a pickle, nor a log of NCCL. Understood are"));
   EXPECT_THAT(import_error({"/dev/null"}), HasSubstr("neither a file nor a folder"));
   folder.write("run/proc-a-1.lst", "x");
   folder.write("run/proc-a-2.lst", "x");

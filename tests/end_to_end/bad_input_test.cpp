@@ -123,8 +123,9 @@ TEST_F(BadInput, EmptyFile) {
 }
 
 TEST_F(BadInput, NotJson) {
-  expect_error({write("text.json", "hello\n")},
-               "text.json: neither a trace of ours, nor JSON, nor a pickle. Understood are");
+  expect_error(
+      {write("text.json", "hello\n")},
+      "text.json: neither a trace of ours, nor JSON, nor a pickle, nor a log of NCCL. Understood are");
   expect_error({write("other.json", R"({"a": 1})")}, "other.json: JSON without an array \"traceEvents\"");
   expect_error({write("number.json", R"({"traceEvents": 7})")}, "JSON without an array \"traceEvents\"");
 }
