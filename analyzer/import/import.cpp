@@ -11,7 +11,9 @@
 #include <map>
 #include <mutex>
 #include <new>
+#include <set>
 #include <string>
+#include <string_view>
 #include <system_error>
 #include <thread>
 #include <utility>
@@ -136,6 +138,22 @@ void take_exchanges(const std::vector<run::ClockLog>& logs, Job& job) {
   }
 }
 
+// NCCL cuts hosts' names at the first dot.
+std::string_view first_label(std::string_view host) {
+  return host.substr(0, host.find('.'));
+}
+
+// Where both name hosts, and none in common.
+bool is_of_other_hosts(const Job& job) {
+  std::set<std::string_view> hosts;
+  for (const RankTrace& rank : job.ranks)
+    if (!rank.host.empty()) hosts.insert(first_label(rank.host));
+  return !hosts.empty() && !job.paths.empty() &&
+         std::none_of(job.paths.begin(), job.paths.end(), [&](const ChannelPath& path) {
+           return path.host.empty() || hosts.contains(first_label(path.host));
+         });
+}
+
 // Over which ways ranks talk, as logs beside the traces say.
 void take_paths(const std::vector<std::filesystem::path>& files, Job& job) {
   nccl_log::Log log;
@@ -143,6 +161,12 @@ void take_paths(const std::vector<std::filesystem::path>& files, Job& job) {
     if (const Status status = log.add_file(file); !status.ok())
       job.warnings.push_back({"file_unreadable", status.error().message, kNoRank});
   job.paths = log.take_paths(job.world_size, job.groups, job.warnings);
+  if (is_of_other_hosts(job)) {
+    job.warnings.push_back({"nccl_log_of_other_hosts",
+                            fmt::format("{}: of host {}, where no trace is from: of another job?",
+                                        job.paths.front().file, job.paths.front().host),
+                            kNoRank});
+  }
 }
 
 // Runs of ours and dumps say how the job ended even where nothing else is left; profiles say nothing then.

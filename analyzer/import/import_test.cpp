@@ -27,9 +27,10 @@ std::string kineto(int rank, int world_size = 0) {
       rank, world);
 }
 
-void write_run_file(const std::string& path, int rank) {
+void write_run_file(const std::string& path, int rank, const char* host = nullptr) {
   trace::Writer writer = must(trace::Writer::create(path.c_str()));
   writer.set_metadata("rank", std::to_string(rank));
+  if (host != nullptr) writer.set_metadata("host", host);
   const trace::LaneId lane = writer.add_lane({trace::LaneKind::compute_thread, 1, 1, 0, ""});
   writer.append(
       trace::DeviceActivity{lane, 10, 20, writer.intern("layer"), trace::ActivityClass::compute, 0, 0});
@@ -92,6 +93,19 @@ TEST(ImportJob, ReadsARunFolder) {
   EXPECT_THAT(job.ranks_missing, ElementsAre(1));
   EXPECT_NE(find_warning(job.warnings, "processes_without_rank"), nullptr);
   EXPECT_EQ(job.ranks[0].device, "cpu");
+}
+
+TEST(ImportJob, ALogOfNcclOfOtherHostsIsSaidToBeOne) {
+  for (const bool same : {true, false}) {
+    const TemporaryFolder folder;
+    write_run_file(folder / "rank-0.lst", 0, same ? "node7.rack1" : "node8.rack1");
+    const std::string log = folder.write(
+        "nccl.log",
+        "node7:1:2 [0] NCCL INFO comm 0x1 rank 0 nranks 2 cudaDev 0 busId 1 commId 0x2 - Init START\n"
+        "node7:1:2 [0] NCCL INFO Channel 00/0 : 0[0] -> 1[1] via P2P/CUMEM\n");
+    const Job job = import_ok({folder / "rank-0.lst", log});
+    EXPECT_EQ(find_warning(job.warnings, "nccl_log_of_other_hosts") == nullptr, same);
+  }
 }
 
 TEST(ImportJob, OneBadFileAmongGoodOnesIsAWarning) {
