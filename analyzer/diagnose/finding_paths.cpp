@@ -24,7 +24,10 @@ struct Members {
   std::vector<std::int32_t> ranks;  // sorted
   std::size_t communicator_size = 0;
   bool is_message = false;
-  friend auto operator<=>(const Members&, const Members&) = default;
+  friend bool operator<(const Members& a, const Members& b) {
+    return std::tie(a.ranks, a.communicator_size, a.is_message) <
+           std::tie(b.ranks, b.communicator_size, b.is_message);
+  }
 };
 
 Members members_of(const CollectiveReport& operation) {

@@ -27,7 +27,9 @@ struct Said {
   std::int32_t from = 0, to = 0;  // of the communicator
   bool received = false;
   std::string way;
-  friend auto operator<=>(const Said&, const Said&) = default;
+  friend bool operator<(const Said& a, const Said& b) {
+    return std::tie(a.from, a.to, a.received, a.way) < std::tie(b.from, b.to, b.received, b.way);
+  }
 };
 struct Channels {
   std::uint64_t numbers = 0;  // a bit each: NCCL has 64 at most
