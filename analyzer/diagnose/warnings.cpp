@@ -167,7 +167,7 @@ void warn_of_matching(const Diagnosis& diagnosis, Warnings& warnings) {
         fmt::format("{} more of the same groups, matched by order alone, were taken apart with them: where "
                     "most of an order is impossible, the rest proves nothing. These traces are not of the "
                     "same steps, or operations are missing",
-                    format_plural(matching.distrusted, "match")));
+                    format_count(matching.distrusted)));
   }
   if (matching.unmatched > 0) {
     warnings.add("records_unmatched", kNoRank,
