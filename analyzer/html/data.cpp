@@ -107,10 +107,12 @@ Json findings(const Report& report, const ShownCollectives& collectives, const G
     Json standings = Json::array();
     for (const Standing& standing : standings_of(finding))
       standings.push_back({standing.ranks, standing.how, to_valid_utf8(standing.where)});
+    std::vector<std::string> lines = finding.evidence;
+    if (finding.place) lines.push_back(describe(*finding.place));
     array.push_back({{"code", finding.code},
                      {"severity", finding.severity},
                      {"title", to_valid_utf8(finding.title)},
-                     {"evidence", texts(finding.evidence)},
+                     {"evidence", texts(lines)},
                      {"remedy", to_valid_utf8(finding.remedy)},
                      {"lost", finding.lost_ns},
                      {"share", finding.lost_share},

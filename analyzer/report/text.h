@@ -52,6 +52,9 @@ std::string bucket_name(const BucketReport& bucket);
 // "1f1b, 4 stages, 8 microbatches"
 std::string schedule_text(const PipelineReport& pipeline);
 
+// "to see: rank 3, step 5, collective #14, from 1.20 s on for 15.0 ms".
+std::string describe(const FindingPlace& place);
+
 std::string to_text(const Report& report, const TextOptions& options = {});
 
 }  // namespace lockstep::analyzer

@@ -47,15 +47,6 @@ std::vector<std::string> codes_of(const std::vector<Finding>& findings) {
   return codes;
 }
 
-// "to see: rank 3, step 5, collective #14, from 1.20 s on for 15.0 ms"
-std::string describe(const FindingPlace& place) {
-  std::string text = fmt::format("to see: rank {}", place.rank);
-  if (place.step) text += fmt::format(", step {}", *place.step);
-  if (place.collective) text += fmt::format(", collective #{}", *place.collective);
-  return text + fmt::format(", from {} on for {}", format_duration(place.begin_ns),
-                            format_duration(place.end_ns - place.begin_ns));
-}
-
 // The number of the first finding before this one whose loss is a part of the same cause's time: the two
 // don't add up. 0: there is none.
 int of_the_same_time(const Report& report, const Finding& finding) {
@@ -67,6 +58,14 @@ int of_the_same_time(const Report& report, const Finding& finding) {
 }
 
 }  // namespace
+
+std::string describe(const FindingPlace& place) {
+  std::string text = fmt::format("to see: rank {}", place.rank);
+  if (place.step) text += fmt::format(", step {}", *place.step);
+  if (place.collective) text += fmt::format(", collective #{}", *place.collective);
+  return text + fmt::format(", from {} on for {}", format_duration(place.begin_ns),
+                            format_duration(place.end_ns - place.begin_ns));
+}
 
 void print_findings(const Report& report, const TextOptions& options, Page& page) {
   if (report.findings.empty()) return;
