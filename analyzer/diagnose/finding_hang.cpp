@@ -52,10 +52,10 @@ bool has_stacks(const Job& job) {
 }
 
 // What is known of a rank that did not come.
-std::string describe_missing(const Job& job, const OperationKey& key, std::int32_t number) {
+std::string what_is_known_of(const Job& job, const OperationKey& key, std::int32_t number) {
   const auto found = std::find_if(job.ranks.begin(), job.ranks.end(),
                                   [&](const RankTrace& rank) { return rank.rank == number; });
-  if (found == job.ranks.end()) return fmt::format("rank {} left no trace", number);
+  if (found == job.ranks.end()) return "left no trace";
   const RankTrace& rank = *found;
   std::vector<std::string> parts;
   if (!rank.ending.operations.empty())
@@ -79,7 +79,7 @@ std::string describe_missing(const Job& job, const OperationKey& key, std::int32
   if (!rank.ending.doing.empty())
     parts.push_back(fmt::format("its {}: {}", has_stacks(job) ? "stack" : "last call", rank.ending.doing));
   if (parts.empty()) parts.emplace_back("recorded nothing of what it did");
-  return fmt::format("rank {} {}", number, fmt::join(parts, "; "));
+  return fmt::format("{}", fmt::join(parts, "; "));
 }
 
 // Silent when the recorder looked, and ever since. A process that ended by itself had something else to do: a
@@ -104,7 +104,7 @@ void find_silence(const Job& job, std::vector<Finding>& findings) {
   finding.title = fmt::format("the job hung: {} ended no step and no operation any more, and {} in none",
                               named(silent), silent.size() == 1 ? "is" : "are");
   for (std::size_t i = 0; i < std::min(kMostNamed, silent.size()); ++i)
-    finding.evidence.push_back(describe_missing(job, {}, silent[i]));
+    finding.evidence.push_back(fmt::format("rank {} {}", silent[i], what_is_known_of(job, {}, silent[i])));
   finding.remedy = fmt::format("look at the stacks in hang-rank-{}.json of the run", silent.front());
   findings.push_back(std::move(finding));
 }
@@ -162,7 +162,7 @@ std::string remedy_of(const Job& job, const std::vector<std::int32_t>& missing, 
 }
 
 // Who waits, for how long, and whether they gave up.
-void describe_waiting(const Job& job, const HungOperation& hung, Finding& finding) {
+void describe_waiting(const Job& job, const HungOperation& hung, const std::string& what, Finding& finding) {
   std::vector<std::int32_t> waiting;
   std::vector<std::int32_t> gone;
   Nanoseconds waited = 0;
@@ -170,6 +170,7 @@ void describe_waiting(const Job& job, const HungOperation& hung, Finding& findin
     (one.gave_up ? gone : waiting).push_back(job.ranks[one.rank].rank);
     waited = std::max(waited, one.waited);
   }
+  if (!waiting.empty()) finding.standings.push_back({waiting, true, what});
   if (!waiting.empty())
     finding.evidence.push_back(
         fmt::format("{} {} in it{}", named(waiting), waiting.size() == 1 ? "waits" : "wait",
@@ -197,8 +198,10 @@ void describe_others(const Job& job, const HungOperations& hung, const Operation
     ranks.reserve(at->second.waiting.size());
     for (const HungRank& one : at->second.waiting) ranks.push_back(job.ranks[one.rank].rank);
     if (!seen.insert(ranks).second || ++others > kMostOthers) continue;
-    finding.evidence.push_back(fmt::format("{} {} in {}", named(ranks), ranks.size() == 1 ? "waits" : "wait",
-                                           describe(job, at->first, at->second.waiting.front().operation)));
+    const std::string what = describe(job, at->first, at->second.waiting.front().operation);
+    finding.evidence.push_back(
+        fmt::format("{} {} in {}", named(ranks), ranks.size() == 1 ? "waits" : "wait", what));
+    finding.standings.push_back({ranks, true, what});
   }
   if (hung.size() > 1 + std::min(others, kMostOthers))
     finding.evidence.push_back(fmt::format("{} operations in all never ended", hung.size()));
@@ -212,9 +215,12 @@ Finding describe_hang(const Job& job, const HungOperations& hung, const Operatio
   finding.code = "hang";
   finding.severity = "high";
   finding.title = title_of(job, key, operation, disagreement);
-  describe_waiting(job, operation, finding);
-  for (std::size_t i = 0; i < std::min(kMostNamed, missing.size()); ++i)
-    finding.evidence.push_back(describe_missing(job, key, missing[i]));
+  describe_waiting(job, operation, describe(job, key, operation.waiting.front().operation), finding);
+  for (std::size_t i = 0; i < missing.size(); ++i) {
+    const std::string known = what_is_known_of(job, key, missing[i]);
+    finding.standings.push_back({{missing[i]}, false, known});
+    if (i < kMostNamed) finding.evidence.push_back(fmt::format("rank {} {}", missing[i], known));
+  }
   if (missing.empty()) {
     for (std::size_t i = 0; i < std::min(kMostNamed, operation.waiting.size()); ++i) {
       const RankTrace& rank = job.ranks[operation.waiting[i].rank];

@@ -88,10 +88,13 @@ class Losses {
   void add(const CollectiveReport& operation) {
     const Members members = members_of(operation);
     const auto [use, fresh] = uses_.try_emplace(members);
-    if (fresh) use->second = use_of(members);
-    Loss& loss = losses_[use->second.kind];
+    if (fresh) {
+      Use found = use_of(members);
+      use->second = found.kind;
+      losses_[found.kind].paths.merge(found.paths);
+    }
+    Loss& loss = losses_[use->second];
     ++loss.operations;
-    loss.paths.insert(use->second.paths.begin(), use->second.paths.end());
     for (const CollectiveRank& rank : operation.ranks) {
       loss.transfer_ns = saturating_add(loss.transfer_ns, rank.transfer_ns);
       loss.exposed_ns = saturating_add(loss.exposed_ns, rank.exposed_transfer_ns());
@@ -118,7 +121,7 @@ class Losses {
 
   const std::vector<ChannelPath>& paths_;
   HostOfRank hosts_;
-  std::map<Members, Use> uses_;
+  std::map<Members, Kind> uses_;
   std::map<Kind, Loss> losses_{
       {Kind::direct, {}}, {Kind::within_host, {}}, {Kind::between_hosts, {}}, {Kind::read, {}}};
 };

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -66,6 +67,38 @@ TEST(Hang, NamesTheOperationAndWhoNeverCame) {
   EXPECT_THAT(found.evidence, Contains("rank 2 is in \"next batch\"; ended all_reduce number 2 before; its "
                                        "stack: next_batch in loader.py:12"));
   EXPECT_THAT(found.remedy, HasSubstr("hang-rank-2.json"));
+  ASSERT_EQ(found.standings.size(), 2U);
+  EXPECT_THAT(found.standings[0].ranks, testing::ElementsAre(0, 1, 3));
+  EXPECT_TRUE(found.standings[0].waits);
+  EXPECT_EQ(found.standings[0].where, "all_reduce gradients (group data parallel, number 3)");
+  EXPECT_THAT(found.standings[1].ranks, testing::ElementsAre(2));
+  EXPECT_FALSE(found.standings[1].waits);
+  EXPECT_THAT(found.standings[1].where, testing::StartsWith("is in \"next batch\""));
+}
+
+// A sentence names the first few; each rank stands somewhere all the same.
+TEST(Hang, AllOfManyRanksStandSomewhere) {
+  JobBuilder builder;
+  std::vector<std::int32_t> all(20);
+  std::iota(all.begin(), all.end(), 0);
+  const std::uint32_t group = builder.group("data parallel", all);
+  for (const std::int32_t rank : all) builder.rank(rank).all_reduce(0, 1000 * us).in_group(group).sequence(0);
+  Job job = builder.build();
+  for (RankTrace& rank : job.ranks) {
+    rank.ending.recorded_until = 100 * kSecond;
+    if (rank.rank == 19) continue;
+    OpenOperation operation;
+    operation.begin = 2000 * us;
+    operation.name = job.strings.intern(std::string(200'000, 'x'));  // as long as a name may be
+    operation.operation = Operation::all_reduce;
+    operation.sequence = 1;
+    operation.group = group;
+    rank.ending.operations.push_back(operation);
+  }
+  const Finding found = finding(report_of(job), "hang");
+  ASSERT_EQ(found.standings.size(), 2U);
+  EXPECT_EQ(found.standings[0].ranks.size(), 19U);
+  EXPECT_THAT(found.standings[1].ranks, testing::ElementsAre(19));
 }
 
 TEST(Hang, AllRanksInItIsTheNetworksBusiness) {

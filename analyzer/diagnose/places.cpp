@@ -14,18 +14,22 @@ struct Loss {
 Loss loss_in(const CollectiveReport& collective, Cause cause) {
   Loss most;
   for (const CollectiveRank& rank : collective.ranks) {
-    const std::int64_t ns =
-        cause == Cause::transfer ? rank.exposed_transfer_ns() : rank.wait_ns - std::min(rank.wait_ns, rank.hidden_ns);
+    if (!rank.hidden_known) continue;
+    const std::int64_t ns = cause == Cause::transfer ? rank.exposed_transfer_ns()
+                                                     : rank.wait_ns - std::min(rank.wait_ns, rank.hidden_ns);
     if (ns > most.ns) most = {ns, rank.rank};
   }
   return most;
 }
 
-std::optional<FindingPlace> worst_operation(const Finding& finding, const Report& report) {
+std::optional<FindingPlace> worst_operation(const Finding& finding, const Report& report,
+                                            const ScheduledWaits& scheduled) {
   const CollectiveReport* worst = nullptr;
   Loss most;
   for (const CollectiveReport& collective : report.collectives) {
-    if (finding.rank && *finding.cause == Cause::barrier_wait && collective.last_arriver != finding.rank) continue;
+    if (finding.rank && *finding.cause == Cause::barrier_wait && collective.last_arriver != finding.rank)
+      continue;
+    if (*finding.cause == Cause::barrier_wait && scheduled.contains(collective)) continue;
     const Loss loss = loss_in(collective, *finding.cause);
     if (loss.ns <= most.ns) continue;
     most = loss;
@@ -58,10 +62,11 @@ std::optional<FindingPlace> worst_step(const Finding& finding, const Report& rep
 
 }  // namespace
 
-std::optional<FindingPlace> place_of(const Finding& finding, const Report& report) {
+std::optional<FindingPlace> place_of(const Finding& finding, const Report& report,
+                                     const ScheduledWaits& scheduled) {
   if (!finding.cause) return std::nullopt;
   if (*finding.cause == Cause::transfer || *finding.cause == Cause::barrier_wait) {
-    if (const std::optional<FindingPlace> place = worst_operation(finding, report)) return place;
+    if (const std::optional<FindingPlace> place = worst_operation(finding, report, scheduled)) return place;
   }
   return worst_step(finding, report);
 }

@@ -17,7 +17,7 @@ bool is_message(const CollectiveReport& collective) {
 
 }  // namespace
 
-ScheduledWaits::ScheduledWaits(const Job& job, const Report& report) : report_(report) {
+ScheduledWaits::ScheduledWaits(const Job& job, const Report& report) {
   for (const PipelineReport& pipeline : report.pipeline) {
     if (pipeline.stages_detail.empty()) continue;
     const std::int64_t median = median_compute(pipeline);
@@ -30,6 +30,12 @@ ScheduledWaits::ScheduledWaits(const Job& job, const Report& report) : report_(r
     }
   }
   if (on_schedule_.empty()) return;
+  for (const CollectiveReport& collective : report.collectives) {
+    if (!contains(collective)) continue;
+    Sum& sum = scheduled_[*collective.last_arriver];
+    ++sum.collectives;
+    sum.blame_ns = saturating_add(sum.blame_ns, blame_in(collective));
+  }
   exposed_ = exposed_waits(job, report,
                            [this](const CollectiveReport& collective) { return !contains(collective); });
   for (const auto& [rank, ns] : exposed_waits(
@@ -53,10 +59,9 @@ bool ScheduledWaits::contains(const CollectiveReport& collective) const {
 
 void ScheduledWaits::take_from(BlameReport& blame) const {
   if (on_schedule_.empty()) return;
-  for (const CollectiveReport& collective : report_.collectives) {
-    if (collective.last_arriver != blame.rank || !contains(collective)) continue;
-    --blame.collectives;
-    blame.blame_ns -= blame_in(collective);
+  if (const auto sum = scheduled_.find(blame.rank); sum != scheduled_.end()) {
+    blame.collectives -= sum->second.collectives;
+    blame.blame_ns -= sum->second.blame_ns;
   }
   const auto found = exposed_.find(blame.rank);
   blame.exposed_ns = found == exposed_.end() ? 0 : found->second;

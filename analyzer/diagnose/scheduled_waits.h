@@ -17,7 +17,6 @@ namespace lockstep::analyzer {
 // last of all.
 class ScheduledWaits {
  public:
-  // Both must outlive it.
   ScheduledWaits(const Job& job, const Report& report);
 
   bool contains(const CollectiveReport& collective) const;
@@ -32,7 +31,10 @@ class ScheduledWaits {
  private:
   bool is_drain(const CollectiveReport& collective) const;
 
-  const Report& report_;
+  struct Sum {
+    std::int64_t collectives = 0, blame_ns = 0;
+  };
+  std::map<std::int32_t, Sum> scheduled_;         // by the rank that came last
   std::map<std::int32_t, std::int64_t> exposed_;  // without scheduled waits; where there are any
   std::set<std::pair<std::string, std::int32_t>> on_schedule_;      // pipeline and rank
   std::map<std::int32_t, std::set<std::int32_t>> others_of_first_;  // by rank of a first stage on schedule

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <map>
-#include <regex>
 #include <string_view>
 
 namespace lockstep::analyzer {
@@ -38,15 +37,12 @@ const std::map<std::string_view, Subject>& subjects() {
   return kSubjects;
 }
 
-// The operation in which most is waited for this rank.
-std::optional<std::size_t> worst_collective(const Report& report, std::int32_t rank) {
-  std::optional<std::size_t> worst;
-  for (std::size_t i = 0; i < report.collectives.size(); ++i) {
-    const CollectiveReport& one = report.collectives[i];
-    if (one.last_arriver != rank || one.ranks.size() < 2) continue;
-    if (!worst || one.wait_ns > report.collectives[*worst].wait_ns) worst = i;
-  }
-  return worst;
+// Where the finding is seen best, as an index into the report.
+std::optional<std::size_t> collective_of(const Finding& finding, const Report& report) {
+  if (!finding.place || !finding.place->collective) return std::nullopt;
+  for (std::size_t i = 0; i < report.collectives.size(); ++i)
+    if (report.collectives[i].id == *finding.place->collective) return i;
+  return std::nullopt;
 }
 
 std::optional<std::size_t> pipeline_with(const Report& report, std::int32_t rank) {
@@ -76,7 +72,7 @@ DrawnEvidence evidence_of(const Finding& finding, const Report& report) {
   drawn.kind = Kind::cause;
   const std::optional<std::int32_t>& rank = finding.rank;
   if (subject.kind == Kind::arrival && rank) {
-    if (const auto worst = worst_collective(report, *rank)) {
+    if (const auto worst = collective_of(finding, report)) {
       drawn.kind = Kind::arrival;
       drawn.collective = *worst;
       drawn.rank = *rank;
@@ -99,26 +95,6 @@ DrawnEvidence evidence_of(const Finding& finding, const Report& report) {
     drawn.kind = Kind::batches;
   }
   return drawn;
-}
-
-std::vector<Standing> standings_of(const Finding& finding) {
-  std::vector<Standing> standings;
-  if (finding.code != "hang") return standings;
-  static const std::regex kStands(R"(ranks? ([\d, ]+) (waits? in|is in|are in|issued) (.*))");
-  static const std::regex kHungIn(R"(hung in (.*?): )");
-  static const std::regex kNumber(R"(\d{1,9})");
-  std::smatch match;
-  const std::string hung_in = std::regex_search(finding.title, match, kHungIn) ? match[1].str() : "it";
-  for (const std::string& line : finding.evidence) {
-    if (!std::regex_match(line, match, kStands)) continue;
-    Standing standing{{}, match[2], match[3]};
-    const std::string ranks = match[1];
-    for (std::sregex_iterator number(ranks.begin(), ranks.end(), kNumber), end; number != end; ++number)
-      standing.ranks.push_back(std::stoi(number->str()));
-    if (standing.where == "it") standing.where = hung_in;
-    standings.push_back(std::move(standing));
-  }
-  return standings;
 }
 
 }  // namespace lockstep::analyzer

@@ -29,12 +29,4 @@ const char* to_string(DrawnEvidence::Kind kind);
 
 DrawnEvidence evidence_of(const Finding& finding, const Report& report);
 
-// Where ranks stand in a job that hung, as the finding's evidence says it: ranks 8 and 12 "wait in"
-// "nccl:recv 2<-3 (group 43 …)"; rank 10 "issued" "number 20946 of this group last".
-struct Standing {
-  std::vector<std::int32_t> ranks;
-  std::string how, where;
-};
-std::vector<Standing> standings_of(const Finding& finding);
-
 }  // namespace lockstep::analyzer

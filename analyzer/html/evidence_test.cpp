@@ -27,6 +27,7 @@ TEST(Evidence, AStragglersIsItsWorstCollective) {
   report.collectives.push_back(report.collectives[0]);
   report.collectives.back().wait_ns += 2;
   report.collectives.back().last_arriver = 1;
+  report.findings[0].place->collective = report.collectives.back().id = 7;
   const DrawnEvidence drawn = evidence_of(report.findings[0], report);
   EXPECT_EQ(drawn.kind, Kind::arrival);
   EXPECT_EQ(drawn.collective, 2u);
@@ -72,23 +73,6 @@ TEST(Evidence, TheRestIsACauseOrNothing) {
   EXPECT_EQ(evidence_of(finding("uneven_batches", Cause::barrier_wait), report).kind, Kind::batches);
   for (const char* code : {"hang", "device_stuck", "job_failed", "mismatched_collectives", "clock_uncertain"})
     EXPECT_EQ(evidence_of(finding(code), report).kind, Kind::none) << code;
-}
-
-TEST(Evidence, AHangsRanksStandSomewhere) {
-  Finding hang = finding("hang");
-  hang.title = "the job hung in nccl:all_to_all (group 74 EXPERT, number 7): rank 12 never came";
-  hang.evidence = {"ranks 13, 14 wait in it", "rank 12 is in nccl:_all_gather_base; issued number 6 last",
-                   "rank 8 waits in nccl:recv 2<-3 (group 43 PIPELINE)", "155 operations in all never ended"};
-  const std::vector<Standing> standings = standings_of(hang);
-  ASSERT_EQ(standings.size(), 3u);
-  EXPECT_THAT(standings[0].ranks, ElementsAre(13, 14));
-  EXPECT_EQ(standings[0].how, "wait in");
-  EXPECT_EQ(standings[0].where, "nccl:all_to_all (group 74 EXPERT, number 7)");
-  EXPECT_THAT(standings[1].ranks, ElementsAre(12));
-  EXPECT_EQ(standings[1].how, "is in");
-  EXPECT_EQ(standings[2].how, "waits in");
-  EXPECT_EQ(standings[2].where, "nccl:recv 2<-3 (group 43 PIPELINE)");
-  EXPECT_TRUE(standings_of(finding("straggler")).empty());
 }
 
 }  // namespace

@@ -79,27 +79,36 @@ std::vector<BucketReport> summarise_buckets(const Report& report,
     const std::int64_t position = issued[{of, *c.step}]++;
     sums[of][{c.name, c.name.empty() ? position : 0}].add(c, position, counts);
   }
-  std::map<Group, std::int64_t> group_time;
-  std::map<GroupOperations, std::int64_t> operation_time;
-  std::vector<BucketReport> rows;
+  // Rows come by group and operation; what takes longest goes first.
+  struct Row {
+    BucketReport bucket;
+    std::size_t group = 0, operation = 0;
+  };
+  std::vector<Row> found;
+  std::vector<std::int64_t> group_time, operation_time;
+  const Group* last = nullptr;
   for (auto& [of, places] : sums) {
+    if (last == nullptr || of.first != *last) group_time.push_back(0);
+    last = &of.first;
+    operation_time.push_back(0);
     for (auto& [place, sum] : places) {
-      rows.push_back(std::move(sum).finish(of, place));
-      const std::int64_t ns = saturating_add(rows.back().transfer_ns, rows.back().wait_ns.value_or(0));
-      std::int64_t& group = group_time[of.first];
-      std::int64_t& operation = operation_time[of];
-      group = saturating_add(group, ns);
-      operation = saturating_add(operation, ns);
+      found.push_back({std::move(sum).finish(of, place), group_time.size() - 1, operation_time.size() - 1});
+      const BucketReport& bucket = found.back().bucket;
+      const std::int64_t ns = saturating_add(bucket.transfer_ns, bucket.wait_ns.value_or(0));
+      group_time.back() = saturating_add(group_time.back(), ns);
+      operation_time.back() = saturating_add(operation_time.back(), ns);
     }
   }
-  std::stable_sort(rows.begin(), rows.end(), [&](const BucketReport& a, const BucketReport& b) {
-    const auto order = [&](const BucketReport& row) {
-      const Group group{row.group_name, row.group_ranks};
-      return std::tuple(-group_time[group], group, -operation_time[{group, row.operation}], row.operation,
-                        row.position);
+  std::stable_sort(found.begin(), found.end(), [&](const Row& a, const Row& b) {
+    const auto order = [&](const Row& row) {
+      return std::tuple(-group_time[row.group], row.group, -operation_time[row.operation], row.operation,
+                        row.bucket.position);
     };
     return order(a) < order(b);
   });
+  std::vector<BucketReport> rows;
+  rows.reserve(found.size());
+  for (Row& row : found) rows.push_back(std::move(row.bucket));
   return rows;
 }
 

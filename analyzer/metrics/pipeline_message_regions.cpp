@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "analyzer/intervals/time_math.h"
 #include "analyzer/metrics/pipeline_regions.h"
 
 namespace lockstep::analyzer {
@@ -44,7 +45,7 @@ std::size_t count_of_one_pass(Iterator first, Iterator last, std::int64_t pass_n
   std::int64_t sum = 0;
   std::size_t count = 0;
   for (Iterator at = first; at != last; ++at, ++count) {
-    sum += at->end - at->begin;
+    sum = saturating_add(sum, at->end - at->begin);
     if (pass_ns > 0 && count > 0 && sum > pass_ns + pass_ns / 4) break;
   }
   return count;

@@ -55,7 +55,9 @@ void add_state(const Job& job, const Report& report, const State& state, std::ve
                      real(*setup.parameters) * real(*bytes) / real(over),
                      part_of_model(*bytes, over)};
     if (const auto found = held.find(rank.rank); found != held.end()) row.measured = found->second;
-    const auto size = [](const TheoryReport& one) { return one.measured.value_or(one.theory); };
+    const auto size = [](const TheoryReport& one) {
+      return std::pair(one.measured.has_value(), one.measured.value_or(one.theory));
+    };
     if (!most || size(row) > size(*most)) most = std::move(row);
   }
   if (most) rows.push_back(std::move(*most));
@@ -72,7 +74,9 @@ struct Volume {
 std::optional<Volume> volume_of(const TrainingSetup& setup) {
   if (!setup.parameters || !setup.parameter_bytes || !setup.gradient_bytes || !setup.data_parallel)
     return std::nullopt;
-  const std::int64_t n = *setup.data_parallel, s = setup.optimizer_over.value_or(1);
+  const std::int64_t n = *setup.data_parallel;
+  const std::int64_t s = std::max({setup.parameters_over.value_or(1), setup.gradients_over.value_or(1),
+                                   setup.optimizer_over.value_or(1)});
   if (s > n) return std::nullopt;
   const std::int64_t microbatches = setup.accumulation.value_or(1);
   const auto divided = [](const std::optional<std::int64_t>& over) { return over.value_or(1) > 1; };

@@ -86,6 +86,22 @@ TEST(Theory, AHybridReducesBetweenItsCopies) {
                    1.0 / 2 * 3 * bytes + 2 * (1.0 / 2) * bytes / 2);
 }
 
+// Parameters and gradients told to be divided, and nothing of the optimizer.
+TEST(Theory, WhateverIsDividedIsScatteredAndGathered) {
+  TrainingSetup setup = setup_of(3);
+  setup.optimizer_over.reset();
+  EXPECT_DOUBLE_EQ(theory(job_of(setup), "sent by collectives"), 3 * (3.0 / 4 * 1200 * 2));
+}
+
+TEST(Theory, ARankThatMeasuredGoesBeforeOneThatDidNot) {
+  Report report;
+  report.counters = {{"memory gradients", 1, 1, 5, 5, 5, {}}};
+  const auto found = row(compare_with_theory(job_of(setup_of(1)), report), "gradients");
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->scope, "rank 1");
+  EXPECT_EQ(found->measured, 5);
+}
+
 TEST(Theory, WhatTheProgramSaysOfItsTrafficCounts) {
   TrainingSetup setup = setup_of(3, 4, 5);
   setup.gathers = 5;

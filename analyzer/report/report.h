@@ -236,7 +236,9 @@ struct BucketReport {
   // Under compute, and not; absent where files lost activities.
   std::optional<std::int64_t> hidden_ns, exposed_transfer_ns, exposed_wait_ns;
   // Of one operation on one rank.
-  std::int64_t mean(std::int64_t ns) const { return records == 0 ? 0 : (ns + records / 2) / records; }
+  std::int64_t mean(std::int64_t ns) const {
+    return records == 0 ? 0 : ns / records + (ns % records + records / 2) / records;
+  }
 };
 
 // All waits of one kind.
@@ -321,6 +323,13 @@ struct FindingPlace {
   std::int64_t begin_ns = 0, end_ns = 0;
 };
 
+// Where ranks of a job that hung stand.
+struct Standing {
+  std::vector<std::int32_t> ranks;
+  bool waits = false;  // in an operation that others never came to; else they are those others
+  std::string where;   // the operation; of the others, what is known of them
+};
+
 struct Finding {
   std::string code;
   std::string severity;  // "high", "medium", "low", "note"
@@ -334,7 +343,8 @@ struct Finding {
   std::optional<Cause> cause = std::nullopt;
   std::optional<std::int32_t> rank = std::nullopt;  // that the finding is about, if it is about one
   std::optional<FindingPlace> place = std::nullopt;
-  bool is_note = false;  // nothing to mend: severity "note" whatever it costs
+  std::vector<Standing> standings = {};  // of a hang, each rank that is known of
+  bool is_note = false;                  // nothing to mend: severity "note" whatever it costs
 };
 
 struct Report {

@@ -14,9 +14,9 @@ namespace {
 constexpr std::size_t kMostBuckets = 12;
 
 // What a bucket costs; all its time where nobody knows how much of that was hidden.
-std::int64_t cost_of(const BucketReport& bucket) {
-  const std::int64_t all = bucket.transfer_ns + bucket.wait_ns.value_or(0);
-  return bucket.hidden_ns ? all - *bucket.hidden_ns : all;
+double cost_of(const BucketReport& bucket) {
+  return static_cast<double>(bucket.transfer_ns) + static_cast<double>(bucket.wait_ns.value_or(0)) -
+         static_cast<double>(bucket.hidden_ns.value_or(0));
 }
 
 Line mean_cell(const BucketReport& bucket, std::optional<std::int64_t> ns) {

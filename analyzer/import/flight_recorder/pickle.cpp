@@ -366,7 +366,11 @@ bool looks_like_old_pickle(std::span<const std::byte> beginning) {
   const auto at = [&](std::size_t place) { return std::to_integer<unsigned char>(beginning[place]); };
   // MARK and DICT or LIST, as text; EMPTY_DICT or EMPTY_LIST, BINPUT and its first number, or MARK. A ']'
   // begins no JSON, and neither does a '}'.
-  if (at(0) == '(') return at(1) == 'd' || at(1) == 'l';
+  if (at(0) == '(') {
+    // "(dp0\n" of protocol 0, "(dq" of 1; a line of a log may begin with "(driver)".
+    return (at(1) == 'd' || at(1) == 'l') && beginning.size() > 3 &&
+           ((at(2) == 'p' && at(3) >= '0' && at(3) <= '9') || (at(2) == 'q' && at(3) < ' '));
+  }
   if (at(0) != '}' && at(0) != ']') return false;
   return at(1) == '(' || (at(1) == 'q' && beginning.size() > 2 && at(2) == 0);
 }

@@ -133,6 +133,9 @@ class Placer {
   std::map<Key, Members> members_;
 };
 
+// Of one process.
+constexpr std::size_t kMostCommunicators = 4096;
+
 }  // namespace
 
 // Since 2.22 NCCL connects at the first operation, on another thread, and does not say for which
@@ -144,7 +147,10 @@ std::size_t Log::place_the_rest() {
     for (const auto& [said, channels] : process.unplaced) {
       std::uint32_t only = kNone;
       std::size_t fitting = 0;
+      // No process is in as many communicators; a log that says so says nothing of whose a way is.
+      if (process.memberships.size() > kMostCommunicators) fitting = 2;
       for (const std::uint32_t index : process.memberships) {
+        if (fitting > 1) break;
         if (!memberships_[index].holds(said)) continue;
         only = index;
         ++fitting;

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <map>
 #include <optional>
@@ -143,8 +144,7 @@ void keep_recordings_of_one_time(std::vector<RankImport>& imports, std::vector<W
            fmt::format(
                "{} was recorded {:.0f} days {} {}, by their wall clocks: left out, as it is of another "
                "job; analyze it alone",
-               import.trace.file,
-               static_cast<double>(apart < 0 ? -apart : apart) / static_cast<double>(kAnotherTimeNs),
+               import.trace.file, std::abs(static_cast<double>(apart)) / static_cast<double>(kAnotherTimeNs),
                apart < 0 ? "before" : "after", kept),
            kNoRank});
     return true;

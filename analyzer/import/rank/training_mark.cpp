@@ -14,6 +14,7 @@ constexpr std::string_view kPrefix = "lockstep.training ";
 constexpr std::int64_t kMost = std::int64_t{1} << 50;
 constexpr std::int64_t kMostEach = 1 << 12;
 constexpr std::int64_t kMostRanks = 1 << 24;
+constexpr std::size_t kMostWrong = 4;  // words of a mark: what has more is something else
 
 struct Key {
   std::string_view name;
@@ -74,17 +75,20 @@ void take_training_mark(std::string_view name, RankImport& import) {
   TrainingSetup setup;
   std::optional<std::int64_t> zero_stage;
   std::string_view rest = name.substr(std::min(kPrefix.size(), name.size()));
-  while (!rest.empty()) {
+  std::size_t wrong_words = 0;
+  while (!rest.empty() && wrong_words < kMostWrong) {
     const std::size_t end = std::min(rest.find(' '), rest.size());
     const std::string_view word = rest.substr(0, end);
     rest.remove_prefix(std::min(end + 1, rest.size()));
     if (word.empty()) continue;
-    if (const std::string wrong = take(word, setup, zero_stage); !wrong.empty())
-      import.warn(
-          "training_mark_unreadable",
-          fmt::format(
-              "{}: the mark \"lockstep.training\": {} (docs/instrumentation.md lists what may stand there)",
-              import.trace.file, wrong));
+    const std::string wrong = take(word, setup, zero_stage);
+    if (wrong.empty()) continue;
+    ++wrong_words;
+    import.warn(
+        "training_mark_unreadable",
+        fmt::format(
+            "{}: the mark \"lockstep.training\": {} (docs/instrumentation.md lists what may stand there)",
+            import.trace.file, wrong));
   }
   if (zero_stage && setup.data_parallel) {
     const auto over = [&](std::int64_t from) { return *zero_stage >= from ? *setup.data_parallel : 1; };

@@ -65,6 +65,12 @@ TEST(TrainingMark, WhatCannotBeReadIsNamedAndTheRestTaken) {
   }
 }
 
+TEST(TrainingMark, NonsenseIsNotListedWithoutEnd) {
+  std::string mark = "lockstep.training";
+  for (int i = 0; i < 100'000; ++i) mark += " a";
+  EXPECT_THAT(take(mark).warnings, SizeIs(4));
+}
+
 TEST(TrainingMark, OtherNamesAreNone) {
   for (const char* name : {"", "lockstep.training", "training parameters=3", "lockstep.trainingparameters=3"})
     EXPECT_FALSE(is_training_mark(name)) << name;
