@@ -268,8 +268,9 @@ TEST_F(Browser, NumbersAreWrittenAsTheTextReportWritesThem) {
                              0.1227, 0.999, 0.9994, 0.9995, 1.25,   12.5};
   for (std::int64_t power = 10; power < 1'000'000'000'000'000; power *= 10) {
     for (const std::int64_t digits : {1, 9994, 9995, 99949, 99950, 999499, 999500, 999500000, 1005, 1235}) {
+      const double scaled = static_cast<double>(power) * static_cast<double>(digits) / 1000;
       for (const std::int64_t off : {-1, 0, 1})
-        integers.push_back(std::min(power * digits / 1000, std::int64_t{1} << 52) + off);
+        integers.push_back(static_cast<std::int64_t>(std::min(scaled, 0x1p52)) + off);
     }
   }
   for (int i = 0; i < 3000; ++i) {
