@@ -245,12 +245,15 @@ TEST_F(Browser, AJobWithoutFiguresShowsItsHangAlone) {
                       "find out",
                       0,
                       0}};
+  report.findings[0].standings = {{{0, 1}, true, "all_reduce (group 1)"},
+                                  {{2}, false, "is in \"load data\""}};
   report.warnings = {{"order_only", "there are no figures", kNoRank}};
   const std::string document = document_of(report);
   EXPECT_THAT(document, Not(HasSubstr("data-error")));
   const std::string findings = section(document, "findings");
   EXPECT_THAT(words(findings), HasSubstr("Which rank stands where"));
-  EXPECT_THAT(words(findings), HasSubstr("wait in all_reduce (group 1)"));
+  EXPECT_THAT(words(findings),
+              testing::AllOf(HasSubstr("in all_reduce (group 1)"), HasSubstr("is in \"load data\"")));
   for (const char* id :
        {"filter", "figures", "rank-section", "heat", "steps", "collectives", "groups", "buckets"}) {
     const std::string drawn = section(document, id);

@@ -23,10 +23,6 @@ Finding finding(const std::string& code, std::optional<Cause> cause = std::nullo
 TEST(Evidence, AStragglersIsItsWorstCollective) {
   Report report = small_report();
   report.collectives.push_back(report.collectives[0]);
-  report.collectives.back().wait_ns += 1;
-  report.collectives.push_back(report.collectives[0]);
-  report.collectives.back().wait_ns += 2;
-  report.collectives.back().last_arriver = 1;
   report.findings[0].place->collective = report.collectives.back().id = 7;
   const DrawnEvidence drawn = evidence_of(report.findings[0], report);
   EXPECT_EQ(drawn.kind, Kind::arrival);
