@@ -84,7 +84,8 @@ TEST(AlignClocks, HostsMeetInTheirCollectives) {
   EXPECT_NEAR(static_cast<double>(job.ranks[1].clock.offset_ns), -5e12, 40e3);
   EXPECT_EQ(job.ranks[1].clock.drift, 0);
   EXPECT_NEAR(job.ranks[2].clock.drift, -30e-6, 1e-9 + 40e3 / 200e6);
-  EXPECT_THAT(find_warning(job, "clocks_by_happened_before")->message, HasSubstr("the clocks of ranks 1, 2 "));
+  EXPECT_THAT(find_warning(job, "clocks_by_happened_before")->message,
+              HasSubstr("the clocks of ranks 1, 2 "));
 }
 
 TEST(AlignClocks, ExchangesAloneAreEnoughAndSaid) {

@@ -17,7 +17,8 @@ class Model;
 
 // `leaves`: what the optimizer updates. Memory that several tensors share counts once, and what a way of
 // sharding has given up not at all. Leaves of another precision than the model's are masters and count with
-// the optimizer, as do those that are masters in any precision. `parameter_stores`: more memory for parameters.
+// the optimizer, as do those that are masters in any precision. `parameter_stores`: more memory for
+// parameters.
 StateBytes measure_state(const Model& model, const std::vector<at::Tensor>& leaves,
                          const std::vector<at::Tensor>& gradients, torch::optim::Optimizer& optimizer,
                          const std::vector<at::Tensor>& parameter_stores, bool leaves_are_masters);
