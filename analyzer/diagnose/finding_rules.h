@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "analyzer/diagnose/diagnosis.h"
+#include "analyzer/diagnose/scheduled_waits.h"
 #include "analyzer/report/report.h"
 
 namespace lockstep::analyzer {
@@ -15,6 +16,7 @@ struct FindingContext {
   const Report& report;
   std::int64_t all_windows_ns = 0;  // Σ over ranks
   bool on_cpu = false;  // every rank computes on the CPU; a paced device stands for an accelerator
+  ScheduledWaits scheduled{diagnosis.job, report};  // nobody's lateness
 
   std::int64_t total(Cause cause) const;
   // At least this many thousandths of all windows.

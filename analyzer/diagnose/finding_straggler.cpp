@@ -166,7 +166,7 @@ Finding slow_link_of(const BlameReport& blame, const InheritedLateness& inherite
 void find_stragglers(const FindingContext& context, std::vector<Finding>& findings) {
   const Report& report = context.report;
   std::size_t known = 0;
-  const ScheduledWaits scheduled(context.diagnosis.job, report);
+  const ScheduledWaits& scheduled = context.scheduled;
   for (const CollectiveReport& collective : report.collectives)
     known += collective.ranks.size() > 1 && !scheduled.contains(collective) ? 1 : 0;
   for (BlameReport blame : report.blame) {

@@ -197,8 +197,7 @@ void find_unexplained_losses(const FindingContext& context, std::vector<Finding>
               {"straggler", "straggler_persistent", "straggler_transient", "straggler_periodic",
                "slow_link_of_rank", "uneven_batches"},
               words_for_waiting(context.report), {},
-              std::min(ScheduledWaits(context.diagnosis.job, context.report).in_collectives_ns(),
-                       context.total(Cause::barrier_wait)));
+              std::min(context.scheduled.in_collectives_ns(), context.total(Cause::barrier_wait)));
   rules.apply(
       Cause::queued, {},
       {"queued", "devices idle although their next work has been launched",

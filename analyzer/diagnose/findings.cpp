@@ -114,7 +114,6 @@ std::vector<Finding> find_findings(const Diagnosis& diagnosis, const Report& rep
   find_pipeline_losses(context, findings);
   find_unexplained_losses(context, findings);
   find_uncertain_clocks(context, findings);
-  const ScheduledWaits scheduled(diagnosis.job, report);
   for (Finding& finding : findings) {
     if (context.all_windows_ns > 0) {
       finding.lost_share = static_cast<double>(finding.lost_ns) / static_cast<double>(context.all_windows_ns);
@@ -122,7 +121,7 @@ std::vector<Finding> find_findings(const Diagnosis& diagnosis, const Report& rep
     if (finding.severity.empty())
       finding.severity = finding.is_note ? "note" : severity_of(finding.lost_share);
     finding.cause = cause_of(finding.code);
-    finding.place = place_of(finding, report, scheduled);
+    finding.place = place_of(finding, report, context.scheduled);
   }
   std::stable_sort(findings.begin(), findings.end(),
                    [](const Finding& a, const Finding& b) { return a.lost_ns > b.lost_ns; });

@@ -5,18 +5,9 @@
 #include "analyzer/diagnose/blame.h"
 #include "analyzer/diagnose/finding_rules.h"
 #include "analyzer/intervals/time_math.h"
+#include "analyzer/model/operation.h"
 
 namespace lockstep::analyzer {
-namespace {
-
-// Two sides that met are one send_recv.
-bool is_message(const CollectiveReport& collective) {
-  return collective.operation == Operation::send || collective.operation == Operation::recv ||
-         collective.operation == Operation::send_recv;
-}
-
-}  // namespace
-
 ScheduledWaits::ScheduledWaits(const Job& job, const Report& report) {
   for (const PipelineReport& pipeline : report.pipeline) {
     if (pipeline.stages_detail.empty()) continue;
@@ -44,7 +35,7 @@ ScheduledWaits::ScheduledWaits(const Job& job, const Report& report) {
 }
 
 bool ScheduledWaits::is_drain(const CollectiveReport& collective) const {
-  if (!collective.last_arriver || is_message(collective)) return false;
+  if (!collective.last_arriver || is_point_to_point(collective.operation)) return false;
   const auto first = others_of_first_.find(*collective.last_arriver);
   return first != others_of_first_.end() &&
          std::any_of(collective.ranks.begin(), collective.ranks.end(),
@@ -53,7 +44,7 @@ bool ScheduledWaits::is_drain(const CollectiveReport& collective) const {
 
 bool ScheduledWaits::contains(const CollectiveReport& collective) const {
   if (!collective.last_arriver) return false;
-  if (!is_message(collective)) return is_drain(collective);
+  if (!is_point_to_point(collective.operation)) return is_drain(collective);
   return on_schedule_.contains({collective.group_name, *collective.last_arriver});
 }
 

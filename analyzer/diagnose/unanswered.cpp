@@ -4,25 +4,23 @@
 #include <map>
 #include <utility>
 
+#include "analyzer/model/operation.h"
+
 namespace lockstep::analyzer {
 namespace {
-
-bool is_message(Operation operation) {
-  return operation == Operation::send || operation == Operation::recv || operation == Operation::send_recv;
-}
 
 // Calls visit(group, sequence, comer) for every collective that a rank came to.
 template <class Visit>
 void visit_collectives(const Job& job, std::size_t index, Visit visit) {
   const RankTrace& rank = job.ranks[index];
   for (const Communication& c : rank.communications) {
-    if (c.group == kNone || c.sequence == kNoSequence || is_message(c.operation)) continue;
+    if (c.group == kNone || c.sequence == kNoSequence || is_point_to_point(c.operation)) continue;
     if (c.activity >= rank.activities.size()) continue;
     const Activity& activity = rank.activities[c.activity];
     visit(c.group, c.sequence, Comer{index, c.operation, activity.name, activity.begin, activity.end});
   }
   for (const OpenOperation& open : rank.ending.operations) {
-    if (open.group == kNone || open.sequence == kNoSequence || is_message(open.operation)) continue;
+    if (open.group == kNone || open.sequence == kNoSequence || is_point_to_point(open.operation)) continue;
     visit(open.group, open.sequence, Comer{index, open.operation, open.name, open.begin, kUnknownTime});
   }
 }

@@ -7,6 +7,7 @@
 
 #include "analyzer/intervals/median.h"
 #include "analyzer/intervals/time_math.h"
+#include "analyzer/model/operation.h"
 
 namespace lockstep::analyzer {
 namespace {
@@ -15,11 +16,6 @@ using Group = std::pair<std::string, std::vector<std::int32_t>>;
 using GroupOperations = std::pair<Group, Operation>;  // what positions are counted in
 // The program's name; where it has none, the position within the step.
 using Place = std::pair<std::string, std::int64_t>;
-
-bool is_message(const CollectiveReport& c) {
-  return c.operation == Operation::send || c.operation == Operation::recv ||
-         c.operation == Operation::send_recv;
-}
 
 class BucketSum {
  public:
@@ -74,7 +70,7 @@ std::vector<BucketReport> summarise_buckets(const Report& report,
   std::map<GroupOperations, std::map<Place, BucketSum>> sums;
   std::map<std::pair<GroupOperations, std::int64_t>, std::int64_t> issued;  // in a step so far
   for (const CollectiveReport& c : report.collectives) {
-    if (!c.step || is_message(c)) continue;
+    if (!c.step || is_point_to_point(c.operation)) continue;
     const GroupOperations of{{c.group_name, c.group_ranks}, c.operation};
     const std::int64_t position = issued[{of, *c.step}]++;
     sums[of][{c.name, c.name.empty() ? position : 0}].add(c, position, counts);

@@ -9,13 +9,10 @@
 #include "analyzer/intervals/median.h"
 #include "analyzer/intervals/time_math.h"
 #include "analyzer/metrics/bandwidth.h"
+#include "analyzer/model/operation.h"
 
 namespace lockstep::analyzer {
 namespace {
-
-bool is_message(Operation operation) {
-  return operation == Operation::send || operation == Operation::recv || operation == Operation::send_recv;
-}
 
 struct Bandwidth {
   std::int64_t bytes = 0;
@@ -58,8 +55,8 @@ class OperationSum {
     const auto size = static_cast<double>(*c.bytes);
     // Of a message's two sides one sends; in everything else all take part.
     const auto everyone = static_cast<double>(ranks);
-    const double taking_part = is_message(c.operation) ? 2 / everyone : 1;
-    const double sending = is_message(c.operation) ? 1 / everyone : 1;
+    const double taking_part = is_point_to_point(c.operation) ? 2 / everyone : 1;
+    const double sending = is_point_to_point(c.operation) ? 1 / everyone : 1;
     handled_ += size * taking_part;
     const std::optional<double> factor = bus_factor(c.operation, static_cast<std::int32_t>(ranks));
     wire_known_ = wire_known_ && factor.has_value();

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "analyzer/intervals/median.h"
+#include "analyzer/model/operation.h"
 
 namespace lockstep::analyzer {
 namespace {
@@ -106,9 +107,7 @@ std::optional<double> sent_per_step_and_rank(const Report& report) {
   bool any = false;
   for (const GroupReport& group : report.groups) {
     for (const GroupOperation& operation : group.operations) {
-      if (operation.operation == Operation::send || operation.operation == Operation::recv ||
-          operation.operation == Operation::send_recv || operation.operation == Operation::barrier)
-        continue;
+      if (is_point_to_point(operation.operation) || operation.operation == Operation::barrier) continue;
       if (!operation.wire_bytes_per_step_and_rank) {
         if (!operation.bytes_per_step_and_rank && operation.bytes) continue;  // outside of steps
         return std::nullopt;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "analyzer/model/operation.h"
 #include "analyzer/report/absences.h"
 #include "analyzer/report/quantity.h"
 #include "analyzer/report/text_sections.h"
@@ -21,8 +22,7 @@ bool matters_to_people(const Warning& absence) {
 
 // The n-th send from one rank to another meets the n-th receive there: messages are matched so by definition.
 bool is_message_of_a_group(const CollectiveReport& c) {
-  return !c.group_name.empty() && (c.operation == Operation::send || c.operation == Operation::recv ||
-                                   c.operation == Operation::send_recv);
+  return !c.group_name.empty() && is_point_to_point(c.operation);
 }
 
 // Matching by order of time alone can be wrong where operations are missing.

@@ -124,10 +124,6 @@ bool launches_work(std::string_view name) {
   return false;
 }
 
-bool is_point_to_point(Operation operation) {
-  return operation == Operation::send || operation == Operation::recv || operation == Operation::send_recv;
-}
-
 trace::Pass pass_in_name(std::string_view name) {
   if (name.starts_with("forward")) return trace::Pass::forward;
   if (name.starts_with("backward")) return trace::Pass::backward;

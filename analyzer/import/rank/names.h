@@ -5,6 +5,7 @@
 #include <optional>
 #include <string_view>
 
+#include "analyzer/model/operation.h"
 #include "trace/event.h"
 
 namespace lockstep::analyzer {
@@ -16,8 +17,6 @@ trace::Operation operation_in_name(std::string_view name);
 
 // c10's names of element types: "Float", "BFloat16", "Long", …
 trace::DataType data_type_of(std::string_view dtype);
-
-bool is_point_to_point(trace::Operation operation);
 
 // The pass that a name begins with: `forward`, `backward`; else other. For ranges whose source says no pass.
 trace::Pass pass_in_name(std::string_view name);
