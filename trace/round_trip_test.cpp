@@ -77,7 +77,8 @@ TEST_F(OneEvent, DeviceActivity) {
                              .bytes = 13,
                              .layer = 17,
                              .microbatch = 19,
-                             .pass = Pass::recompute});
+                             .pass = Pass::recompute,
+                             .shape = 23});
 }
 TEST_F(OneEvent, ApiCall) {
   expect_kept(ApiCall{.lane = 1, .begin = 3, .end = 5, .name = 7, .correlation = 11});

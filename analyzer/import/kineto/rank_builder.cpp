@@ -8,8 +8,8 @@
 #include "analyzer/import/kineto/decimal_time.h"
 #include "analyzer/import/kineto/json_text.h"
 #include "analyzer/import/rank/names.h"
-#include "analyzer/import/rank/shape.h"
 #include "analyzer/import/rank/training_mark.h"
+#include "trace/launch_shape.h"
 
 namespace lockstep::analyzer::kineto {
 namespace {
@@ -22,7 +22,7 @@ std::int32_t as_rank(std::string_view text) {
 // The sizes of a kernel's grid and its blocks, as one number.
 std::uint32_t shape_of(const DeviceArguments& arguments) {
   if (arguments.grid.empty()) return 0;
-  Shape shape;
+  trace::LaunchShape shape;
   for (const std::string_view list : {arguments.grid, arguments.block}) {
     std::int64_t number = -1;
     for (const char character : list) {

@@ -5,7 +5,7 @@
 #include <array>
 
 #include "analyzer/import/nsys/tables.h"
-#include "analyzer/import/rank/shape.h"
+#include "trace/launch_shape.h"
 
 namespace lockstep::analyzer::nsys {
 namespace {
@@ -99,7 +99,7 @@ void read_kernels(Database& database, Report& report) {
     device.nameless += report.string(id).empty();
     activity->name = name.id;
     if (!rows.is_null(kGrid)) {
-      Shape shape;
+      trace::LaunchShape shape;
       for (std::size_t size = 0; size < kSizes; ++size) shape.add(rows.integer(kGrid + size));
       activity->shape = shape.number();
     }

@@ -210,6 +210,7 @@ class FileImport {
         add_communication(activity, communication);
       } else {
         if (activity.activity_class == Class::compute) activity.compute = computation(event);
+        activity.shape = event.shape;
         import_.trace.activities.push_back(activity);
       }
     }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "trace/launch_shape.h"
 #include "tracer/sources/cupti/activity_names.h"
 
 namespace lockstep::tracer::cupti {
@@ -136,6 +137,11 @@ void ActivityEvents::add(const KernelRecord& record) {
   activity.lane = stream_lane(record.deviceId, record.contextId, record.streamId);
   activity.name = known.name;
   activity.activity_class = known.activity_class;
+  trace::LaunchShape shape;
+  for (const std::int32_t size :
+       {record.gridX, record.gridY, record.gridZ, record.blockX, record.blockY, record.blockZ})
+    shape.add(size);
+  activity.shape = shape.number();
   add_device_activity(activity, record.start, record.end, record.correlationId);
 }
 

@@ -117,7 +117,7 @@ class CuptiRecording : public testing::Test {
                             std::to_string(event.begin) + " " + std::to_string(event.end) + " " +
                             trace::to_string(event.activity_class) + " " + std::to_string(event.bytes) + " " +
                             std::to_string(event.correlation & 0xFFFFFFFFU) + " " +
-                            std::string(reader.string(event.name)));
+                            std::to_string(event.shape) + " " + std::string(reader.string(event.name)));
     }
     std::vector<trace::ApiCall> calls;
     EXPECT_TRUE(reader.read(trace::Selection{}, calls).ok());

@@ -9,6 +9,8 @@
 #include <mutex>
 #include <vector>
 
+#include "trace/launch_shape.h"
+
 namespace stand_in_program {
 
 namespace {
@@ -32,10 +34,11 @@ void expect(int result, const std::string& line) {
 }
 
 std::string device_line(const Place& place, std::uint64_t begin, std::uint64_t end, const std::string& name,
-                        const char* kind, std::uint64_t bytes, std::uint32_t correlation) {
+                        const char* kind, std::uint64_t bytes, std::uint32_t correlation,
+                        std::uint32_t shape = 0) {
   return "D " + std::to_string(place.device) + " " + std::to_string(place.stream) + " " +
          std::to_string(begin) + " " + std::to_string(end) + " " + kind + " " + std::to_string(bytes) + " " +
-         std::to_string(correlation) + " " + name;
+         std::to_string(correlation) + " " + std::to_string(shape) + " " + name;
 }
 
 void record_call(CUpti_ActivityKind kind, std::uint32_t call, const char* name, std::uint32_t correlation,
@@ -71,7 +74,21 @@ CUpti_ActivityKernel10 kernel_record(const Place& place, const char* kernel, std
   record.streamId = place.stream;
   record.correlationId = correlation;
   record.name = kernel;
+  record.gridX = static_cast<std::int32_t>(correlation);
+  record.gridY = 3;
+  record.gridZ = 1;
+  record.blockX = 256;
+  record.blockY = 2;
+  record.blockZ = 1;
   return record;
+}
+
+std::uint32_t shape_of_kernel(std::uint32_t correlation) {
+  trace::LaunchShape shape;
+  for (const std::int64_t size : {std::int64_t{correlation}, std::int64_t{3}, std::int64_t{1},
+                                  std::int64_t{256}, std::int64_t{2}, std::int64_t{1}})
+    shape.add(size);
+  return shape.number();
 }
 
 void run_kernel(const Place& place, const char* kernel, std::uint32_t correlation, std::uint64_t node) {
@@ -81,7 +98,8 @@ void run_kernel(const Place& place, const char* kernel, std::uint32_t correlatio
   record.graphId = node == 0 ? 0 : 3;
   record.graphNodeId = node;
   expect(CONTROL(stand_in_record)(&record),
-         device_line(place, record.start, record.end, demangled(kernel), class_of(kernel), 0, correlation));
+         device_line(place, record.start, record.end, demangled(kernel), class_of(kernel), 0, correlation,
+                     shape_of_kernel(correlation)));
 }
 
 }  // namespace
@@ -205,7 +223,8 @@ std::uint32_t start_kernel(const Place& place, const char* kernel) {
 
 void finish_kernel(const Place& place, const char* kernel, std::uint32_t correlation) {
   const std::uint64_t end = now();
-  log_line(device_line(place, end - 10, end, demangled(kernel), class_of(kernel), 0, correlation));
+  log_line(device_line(place, end - 10, end, demangled(kernel), class_of(kernel), 0, correlation,
+                       shape_of_kernel(correlation)));
   CONTROL(stand_in_finish)(correlation, end - 10, end);
 }
 
