@@ -147,8 +147,15 @@ class Analyzer {
     find_unknown_waits(matching);
     report().unmatched = matching.unmatched;
     report().efficiency = parallel_efficiency(report().ranks);
-    const Diagnosis diagnosis{
-        job_, matching, waits, analysis_.collective_of, std::move(delays), std::move(gaps_)};
+    std::vector<HostSpans> host_spans;
+    for (const RankTrace& rank : job_.ranks) host_spans.push_back(innermost_host_ranges(rank));
+    const Diagnosis diagnosis{job_,
+                              matching,
+                              waits,
+                              analysis_.collective_of,
+                              std::move(delays),
+                              std::move(gaps_),
+                              std::move(host_spans)};
     report().blame = assign_blame(diagnosis, report());
     add_warnings(diagnosis, windows_, report());
     report().findings = find_findings(diagnosis, report());

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "analyzer/diagnose/delays.h"
+#include "analyzer/diagnose/host_names.h"
 #include "analyzer/match/match.h"
 #include "analyzer/metrics/rank_timeline.h"
 #include "analyzer/metrics/waits.h"
@@ -19,6 +20,7 @@ struct Diagnosis {
   const std::vector<std::vector<std::uint32_t>>& collective_of;  // [rank index][communication index]
   Delays delays;
   std::vector<RankTimeline::Gaps> gaps;  // by rank, over its whole window
+  std::vector<HostSpans> host_spans;     // by rank
 
   // Index into report.collectives; kNone where the match is not in the report.
   std::uint32_t collective_index(std::uint32_t match) const {

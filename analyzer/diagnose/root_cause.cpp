@@ -7,6 +7,7 @@
 #include <span>
 
 #include "analyzer/diagnose/compute_names.h"
+#include "analyzer/diagnose/host_names.h"
 #include "analyzer/report/quantity.h"
 
 namespace lockstep::analyzer {
@@ -15,6 +16,8 @@ namespace {
 constexpr std::size_t kDelaysToName = 32;
 // One computation that makes up as much of the excess is worth its name.
 constexpr double kTellingShare = 0.1;
+// A host range may be long because the device was, so it has to explain more.
+constexpr double kTellingHostShare = 0.5;
 
 std::string_view phrase(Cause cause, bool on_cpu) {
   // On a CPU lane the host is the device: nothing is launched, something else was done.
@@ -106,6 +109,13 @@ std::string describe_excess(const Diagnosis& diagnosis, Cause cause, std::span<c
                                  beside_the_others(own / count, others / count, delays.size()));
   if (slow && slow->share >= kTellingShare)
     text += fmt::format("; above all in {}", describe_slowest(diagnosis, *slow));
+  // On a CPU lane the host is the device, and its ranges hold what was computed.
+  if (cause == Cause::host_bound && !on_cpu) {
+    const std::optional<SlowHostRange> host = slowest_host_range(diagnosis, delays);
+    if (host && host->share >= kTellingHostShare)
+      text += fmt::format("; its host was in `{}` for {}", short_name(diagnosis.job.strings.view(host->name)),
+                          beside_the_others(host->own_ns, host->others_ns, delays.size()));
+  }
   return text;
 }
 

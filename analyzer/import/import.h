@@ -15,8 +15,8 @@
 namespace lockstep::analyzer {
 
 struct ImportOptions {
-  // Keep every host range and launch call (the viewer, exports); otherwise only steps and data loading, which
-  // is all that the analysis needs.
+  // Keep every host range and launch call (the viewer, exports); otherwise only steps, data loading and what
+  // takes kLongHostRange or more, which is all that the analysis needs.
   bool keep_host_ranges = false;
   // Called now and then with bytes done and in all; for a progress line.
   std::function<void(std::uint64_t done, std::uint64_t total)> progress;

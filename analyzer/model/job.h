@@ -88,6 +88,8 @@ struct Communication {
 
 // Host-side range: step, phase, data loading, launch call or any other. Device time never.
 enum class HostKind : std::uint8_t { other, step, data_loading, launch };
+// Ranges and calls at least as long are always kept: a host that launches late was in one of them.
+inline constexpr Nanoseconds kLongHostRange = 1'000'000;
 struct HostRange {
   Nanoseconds begin = 0;
   Nanoseconds end = 0;
@@ -197,8 +199,8 @@ struct RankTrace {
   std::vector<Communication> communications;  // in the order of their activities
   std::vector<Computation> computations;      // any order
   std::vector<CounterTrack> counters;         // each name once, in the order of first points
-  std::vector<HostRange>
-      host_ranges;  // sorted by (lane, begin, depth); only steps and data loading unless asked for more
+  // Sorted by (lane, begin, depth). Steps, data loading and what is long; the rest only if asked for.
+  std::vector<HostRange> host_ranges;
   std::vector<StepMark> steps;       // sorted by begin, do not overlap
   std::uint64_t dropped_events = 0;  // events lost in recording or dropped at import
   // When device activities may be missing because the file is damaged: what was computed, moved and idle then

@@ -128,6 +128,11 @@ class RankBuilder {
     trace_.host_ranges.push_back({begin, end, strings_.intern("data_loading"), 0, 0, HostKind::data_loading});
     return *this;
   }
+  RankBuilder& host_range(Nanoseconds begin, Nanoseconds end, const std::string& name, int depth = 0) {
+    trace_.host_ranges.push_back(
+        {begin, end, strings_.intern(name), 0, static_cast<std::uint16_t>(depth), HostKind::other});
+    return *this;
+  }
   RankBuilder& counter(const std::string& name, Nanoseconds time, double value) {
     const auto found = std::find_if(trace_.counters.begin(), trace_.counters.end(),
                                     [&](const CounterTrack& track) { return track.name == name; });

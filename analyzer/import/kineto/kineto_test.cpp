@@ -204,6 +204,19 @@ TEST(Kineto, KeepsHostRangesIfAsked) {
                           "thread 2 0 worker 0"));
 }
 
+TEST(Kineto, LongHostRangesAndCallsAreAlwaysKept) {
+  const RankImport few = import_text(document({
+      annotation("aten::nonzero", "10", "1000", 1, "cpu_op"),
+      annotation("aten::add", "2000", "999.999", 1, "cpu_op"),
+      launch("4000", "1500", 5),
+      launch("6000", "500", 6),
+      launch("7000", "2000", 7, 1, "cudaStreamSynchronize"),
+  }));
+  std::vector<std::string> kept;
+  for (const HostRange& range : few.trace.host_ranges) kept.emplace_back(few.strings.view(range.name));
+  EXPECT_THAT(kept, ElementsAre("aten::nonzero", "cudaLaunchKernel", "cudaStreamSynchronize"));
+}
+
 TEST(Kineto, SortsEventsThatAreOutOfOrder) {
   const RankImport import =
       import_text(document({kernel("c", "30", "1", 3), kernel("a", "10", "1", 1), kernel("b", "20", "1", 2),

@@ -195,17 +195,22 @@ void RankBuilder::add_communication(const DeviceArguments& arguments, Operation 
   import_.trace.communications.push_back(communication);
 }
 
+bool RankBuilder::keeps(const Times& times) const {
+  return keep_host_ranges_ || times.end - times.begin >= kLongHostRange;
+}
+
 void RankBuilder::launch_event(const EventFields& fields, const Times& times) {
   const std::optional<std::int64_t> correlation = whole_number(fields.arguments.correlation);
-  if (!keep_host_ranges_ && !correlation) return;
+  const bool keep = keeps(times);
+  if (!keep && !correlation) return;
   const NameInfo& name = names_.find(fields.name);
-  if (!keep_host_ranges_ && !name.launches) return;
+  if (!keep && !name.launches) return;
   const std::uint32_t thread = threads_.find(fields.process, fields.thread);
   if (correlation && name.launches) {
     make_room(launches_);
     launches_.add({times.begin, times.end, *correlation, thread});
   }
-  if (!keep_host_ranges_) return;
+  if (!keep) return;
   make_room(import_.trace.host_ranges);
   import_.trace.host_ranges.push_back(
       {times.begin, times.end, name.id, thread, 0, name.launches ? HostKind::launch : HostKind::other});
@@ -227,7 +232,7 @@ void RankBuilder::host_event(const EventFields& fields, const Times& times) {
   } else if (is_training_mark(fields.name)) {
     training_ = fields.name;
   }
-  if (!keep_host_ranges_ && kind == HostKind::other) return;
+  if (kind == HostKind::other && !keeps(times)) return;
   make_room(import_.trace.host_ranges);
   import_.trace.host_ranges.push_back({times.begin, times.end, names_.find(fields.name).id,
                                        threads_.find(fields.process, fields.thread), 0, kind});

@@ -62,6 +62,9 @@ class RankBuilder : public EventSink {
   void warn_of_losses();
 
   RankImport import_;
+  // Host ranges of any kind that take as long.
+  bool keeps(const Times& times) const;
+
   bool keep_host_ranges_ = false;
   std::function<double()> fraction_done_;
   NameTable names_;

@@ -142,6 +142,20 @@ TEST_F(Nsys, HostRangesAreKeptWhenAskedFor) {
   EXPECT_THAT(kinds, ElementsAre(HostKind::step, HostKind::launch, HostKind::other, HostKind::launch));
 }
 
+TEST_F(Nsys, LongRangesAreAlwaysKept) {
+  {
+    ReportFile report(path_);
+    report.add_tables();
+    report.range(0, kLongHostRange, kFirst, kThread, "save");
+    report.range(kLongHostRange, 2 * kLongHostRange - 1, kFirst, kThread, "log");
+    report.kernel(20, 30, kFirst, 0, 7, 41, "gemm");
+  }
+  const std::vector<RankImport> ranks = read(path_);
+  ASSERT_THAT(ranks, SizeIs(1));
+  ASSERT_THAT(ranks[0].trace.host_ranges, SizeIs(1));
+  EXPECT_EQ(ranks[0].strings.view(ranks[0].trace.host_ranges[0].name), "save");
+}
+
 TEST_F(Nsys, PassesAreKnownByTheRangesAroundTheirLaunches) {
   {
     ReportFile report(path_);

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "analyzer/import/rank/names.h"
+#include "analyzer/import/run/computations.h"
 #include "analyzer/import/run/damage.h"
 #include "analyzer/import/run/device.h"
 #include "analyzer/import/run/ending.h"
@@ -143,6 +144,11 @@ class FileImport {
     return false;
   }
 
+  // Of other ranges than steps and data loading; times are sound.
+  bool keeps(Nanoseconds begin, Nanoseconds end) const {
+    return options_.keep_host_ranges || end - begin >= kLongHostRange;
+  }
+
   void read_launches() {
     std::vector<trace::ApiCall> calls;
     read(calls);
@@ -153,7 +159,7 @@ class FileImport {
         const auto [where, fresh] = launches_.emplace(call.correlation, launch);
         if (!fresh && call.begin < where->second.begin) where->second = launch;
       }
-      if (options_.keep_host_ranges)
+      if (keeps(call.begin, call.end))
         import_.trace.host_ranges.push_back(
             {call.begin, call.end, name(call.name), call.lane, 0, HostKind::launch});
     }
@@ -193,6 +199,7 @@ class FileImport {
   void read_activities() {
     std::vector<trace::DeviceActivity> events;
     read(events);
+    Computations computations(reader_, import_.trace.computations);
     import_.trace.activities.reserve(events.size() + reader_.count(trace::EventKind::collective));
     for (const trace::DeviceActivity& event : events) {
       if (!sound(event.begin, event.end)) continue;
@@ -209,27 +216,11 @@ class FileImport {
         issues_.count_kernel();
         add_communication(activity, communication);
       } else {
-        if (activity.activity_class == Class::compute) activity.compute = computation(event);
+        if (activity.activity_class == Class::compute) activity.compute = computations.find(event);
         activity.shape = event.shape;
         import_.trace.activities.push_back(activity);
       }
     }
-  }
-
-  // Index of what the event says of its computation; kNone where it says nothing.
-  std::uint32_t computation(const trace::DeviceActivity& event) {
-    Computation computation{event.layer, event.microbatch, Pass::other};
-    if (event.pass <= Pass::optimizer) computation.pass = event.pass;
-    if (computation.pass == Pass::other) {
-      const auto [where, fresh] = passes_.emplace(event.name, Pass::other);
-      if (fresh) where->second = pass_in_name(reader_.string(event.name));
-      computation.pass = where->second;
-    }
-    if (computation == Computation{}) return kNone;
-    const auto [where, fresh] =
-        computations_.emplace(computation, static_cast<std::uint32_t>(import_.trace.computations.size()));
-    if (fresh) import_.trace.computations.push_back(computation);
-    return where->second;
   }
 
   void read_issues() {
@@ -306,7 +297,8 @@ class FileImport {
   void read_host_ranges() {
     const Status status = reader_.read<trace::HostRange>(Selection{}, [this](const trace::HostRange& event) {
       const HostKind kind = kind_of(event.name, event.domain, event.lane, event.begin, event.end);
-      if (!sound(event.begin, event.end) || (kind == HostKind::other && !options_.keep_host_ranges)) return;
+      if (!sound(event.begin, event.end) || (kind == HostKind::other && !keeps(event.begin, event.end)))
+        return;
       import_.trace.host_ranges.push_back(
           {event.begin, event.end, name(event.name), event.lane, event.depth, kind});
     });
@@ -326,7 +318,7 @@ class FileImport {
     for (const trace::OpenRange& event : unfinished.value()) {
       const HostKind kind = kind_of(event.name, event.domain, event.lane, event.begin, end);
       if (!sound(event.begin, std::max(event.begin, end)) ||
-          (kind == HostKind::other && !options_.keep_host_ranges))
+          (kind == HostKind::other && !keeps(event.begin, end)))
         continue;
       import_.trace.host_ranges.push_back(
           {event.begin, std::max(event.begin, end), name(event.name), event.lane, event.depth, kind});
@@ -371,8 +363,6 @@ class FileImport {
   RankImport import_;
   std::unordered_map<trace::StringId, std::uint32_t> names_;
   std::unordered_map<trace::StringId, bool> loads_data_;
-  std::unordered_map<trace::StringId, Pass> passes_;
-  std::map<Computation, std::uint32_t> computations_;
   std::vector<std::uint32_t> groups_;
   struct Launch {
     Nanoseconds begin = 0;

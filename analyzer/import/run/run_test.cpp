@@ -115,6 +115,23 @@ TEST(RunFile, BecomesARank) {
   EXPECT_EQ(trace.host_ranges[1].kind, HostKind::data_loading);
 }
 
+TEST(RunFile, LongHostRangesAndCallsAreAlwaysKept) {
+  const TemporaryFolder folder;
+  const std::string file = write_file(folder, "rank-1.lst", [](Writer& writer) {
+    const trace::LaneId host = writer.add_lane({LaneKind::host_thread, kTrainer, 1, 0, "main"});
+    writer.append(
+        trace::HostRange{host, host, 1000, 1000 + kLongHostRange, writer.intern("save"), 0, 0, 0, 0, true});
+    writer.append(trace::HostRange{host, host, 3'000'000, 2'999'999 + kLongHostRange, writer.intern("log"), 0,
+                                   0, 0, 0, true});
+    writer.append(trace::ApiCall{host, 5'000'000, 9'000'000, writer.intern("cudaMalloc"), 77});
+    writer.append(trace::ApiCall{host, 9'000'000, 9'000'500, writer.intern("cudaFree"), 78});
+  });
+  const RankImport import = must(import_file(file));
+  std::vector<std::string> kept;
+  for (const HostRange& range : import.trace.host_ranges) kept.emplace_back(import.strings.view(range.name));
+  EXPECT_THAT(kept, ElementsAre("save", "cudaMalloc"));
+}
+
 TEST(RunFile, KeepsHostRangesAndLaunchesIfAsked) {
   const TemporaryFolder folder;
   const RankImport import =

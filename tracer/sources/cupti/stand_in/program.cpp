@@ -84,7 +84,7 @@ CUpti_ActivityKernel10 kernel_record(const Place& place, const char* kernel, std
 }
 
 std::uint32_t shape_of_kernel(std::uint32_t correlation) {
-  trace::LaunchShape shape;
+  lockstep::trace::LaunchShape shape;
   for (const std::int64_t size : {std::int64_t{correlation}, std::int64_t{3}, std::int64_t{1},
                                   std::int64_t{256}, std::int64_t{2}, std::int64_t{1}})
     shape.add(size);

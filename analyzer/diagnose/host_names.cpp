@@ -1,0 +1,113 @@
+#include "analyzer/diagnose/host_names.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "analyzer/diagnose/diagnosis.h"
+#include "analyzer/intervals/median.h"
+
+namespace lockstep::analyzer {
+namespace {
+
+using TimeByName = std::map<std::uint32_t, std::int64_t>;
+
+bool names_an_activity(const HostRange& range) {
+  return range.kind != HostKind::step && range.end - range.begin >= kLongHostRange;
+}
+
+// Of ranges that begin in order; those that hold another are on `open`, outermost first.
+class InnermostRanges {
+ public:
+  explicit InnermostRanges(std::vector<HostSpan>& spans) : spans_(spans) {}
+
+  void add(const HostRange& range) {
+    while (!open_.empty() && open_.back()->end <= range.begin) close();
+    if (!open_.empty()) append(range.begin);
+    since_ = range.begin;
+    open_.push_back(&range);
+  }
+  void finish() {
+    while (!open_.empty()) close();
+  }
+
+ private:
+  void close() {
+    append(open_.back()->end);
+    open_.pop_back();
+  }
+  // What is innermost until then. A start/end range may outlast the one that it began in.
+  void append(Nanoseconds until) {
+    if (until <= since_) return;
+    spans_.push_back({since_, until, open_.back()->name});
+    since_ = until;
+  }
+
+  std::vector<HostSpan>& spans_;
+  std::vector<const HostRange*> open_;
+  Nanoseconds since_ = 0;
+};
+
+void add_times(const HostSpans& threads, Nanoseconds begin, Nanoseconds end, TimeByName& times) {
+  for (const std::vector<HostSpan>& spans : threads) {
+    auto span = std::partition_point(spans.begin(), spans.end(),
+                                     [begin](const HostSpan& each) { return each.end <= begin; });
+    for (; span != spans.end() && span->begin < end; ++span)
+      times[span->name] += std::min(end, span->end) - std::max(begin, span->begin);
+  }
+}
+
+}  // namespace
+
+HostSpans innermost_host_ranges(const RankTrace& rank) {
+  HostSpans threads;
+  for (auto range = rank.host_ranges.begin(); range != rank.host_ranges.end();) {
+    const std::uint32_t lane = range->lane;
+    std::vector<HostSpan> spans;
+    InnermostRanges innermost(spans);
+    for (; range != rank.host_ranges.end() && range->lane == lane; ++range)
+      if (names_an_activity(*range)) innermost.add(*range);
+    innermost.finish();
+    if (!spans.empty()) threads.push_back(std::move(spans));
+  }
+  return threads;
+}
+
+std::optional<SlowHostRange> slowest_host_range(const Diagnosis& diagnosis,
+                                                std::span<const Delay* const> delays) {
+  if (delays.empty()) return std::nullopt;
+  const Matching& matching = diagnosis.matching;
+  std::map<std::uint32_t, TimeByName> by_rank;
+  std::int64_t excess = 0;
+  for (const Delay* delay : delays) {
+    excess += delay->excess_ns;
+    for (const MatchRecord record : matching.records_of(matching.matches[delay->match])) {
+      const Nanoseconds since = left_at(diagnosis.job, matching, *delay, record.rank);
+      if (since == kUnknownTime && delay->since_match != kNone) continue;
+      add_times(diagnosis.host_spans[record.rank], since, activity_of(diagnosis.job, record).begin,
+                by_rank[record.rank]);
+    }
+  }
+  const Delay& first = *delays.front();
+  const std::uint32_t late = matching.records_of(matching.matches[first.match])[first.late_record].rank;
+  if (by_rank.size() < 2 || excess <= 0) return std::nullopt;
+  SlowHostRange worst;
+  for (const auto& [name, own_ns] : by_rank[late]) {
+    std::vector<std::int64_t> others;
+    for (const auto& [rank, times] : by_rank) {
+      if (rank == late) continue;
+      const auto found = times.find(name);
+      others.push_back(found == times.end() ? 0 : found->second);
+    }
+    const std::int64_t typical = lower_median(std::move(others));
+    if (own_ns - typical > worst.own_ns - worst.others_ns) worst = {name, own_ns, typical};
+  }
+  if (worst.own_ns <= worst.others_ns) return std::nullopt;
+  worst.share = static_cast<double>(worst.own_ns - worst.others_ns) / static_cast<double>(excess);
+  const auto count = static_cast<std::int64_t>(delays.size());
+  worst.own_ns /= count;
+  worst.others_ns /= count;
+  return worst;
+}
+
+}  // namespace lockstep::analyzer
