@@ -266,7 +266,7 @@ TEST(Versions, ANewerMajorVersionIsRefusedWithAdvice) {
   const Result<Reader> reader = Reader::open(bytes, "future.lst");
   ASSERT_FALSE(reader.ok());
   EXPECT_EQ(reader.error().message,
-            "'future.lst' has version 2.2 of the trace format, and this Lockstep reads versions up to 1: use "
+            "'future.lst' has version 2.3 of the trace format, and this Lockstep reads versions up to 1: use "
             "the Lockstep "
             "that recorded it, or a newer one");
 }
