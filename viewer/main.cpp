@@ -7,10 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "analyzer/analysis.h"
-#include "analyzer/open_job.h"
 #include "analyzer/report/quantity.h"
 #include "analyzer/report/unicode.h"
+#include "viewer/opening/open_run.h"
 #include "viewer/timeline/range_text.h"
 #include "viewer/window/png_writer.h"
 #include "viewer/window/run.h"
@@ -29,6 +28,7 @@ struct Arguments {
   std::string theme = "dark";
   double scale = 0;
   std::int64_t collective = -1;
+  bool no_cache = false;
 };
 
 int fail(const Error& error, int exit_code) {
@@ -49,12 +49,13 @@ Result<std::pair<int, int>> parse_size(const std::string& text) {
   return std::pair{width, height};
 }
 
-Result<std::uint32_t> find_collective(const analyzer::Report& report, std::int64_t id) {
-  for (std::size_t i = 0; i < report.collectives.size(); ++i) {
-    if (report.collectives[i].id == id) return static_cast<std::uint32_t>(i);
+Result<std::uint32_t> find_collective(const Scene& scene, std::int64_t id) {
+  const auto collectives = scene.collectives();
+  for (std::size_t i = 0; i < collectives.size(); ++i) {
+    if (collectives[i].id == id) return static_cast<std::uint32_t>(i);
   }
   return Error{fmt::format("--collective {}: the report has no collective of that number; it has {}", id,
-                           report.collectives.size())};
+                           collectives.size())};
 }
 
 int run(const Arguments& arguments) {
@@ -79,21 +80,21 @@ int run(const Arguments& arguments) {
     }
   }
 
-  analyzer::ImportOptions reading;
-  reading.keep_host_ranges = true;
+  OpenOptions opening;
+  opening.keep = !arguments.no_cache;
   const bool terminal = ::isatty(STDERR_FILENO) == 1;
   if (terminal) {
-    reading.progress = [](std::uint64_t done, std::uint64_t total) {
-      fmt::print(stderr, "\rreading {:3} %", total == 0 ? 100 : done * 100 / total);
+    opening.progress = [](OpeningStage stage, double done) {
+      const std::string share =
+          stage == OpeningStage::reading ? fmt::format("{:3.0f} %", 100 * done) : std::string("…    ");
+      fmt::print(stderr, "\r{} {} ", to_string(stage), share);
       std::fflush(stderr);
     };
   }
-  Result<analyzer::Job> job = analyzer::open_job(arguments.paths, reading);
-  if (terminal) fmt::print(stderr, "\r              \r");
-  if (!job.ok()) return fail(job.error(), kFailure);
-  Result<analyzer::Analysis> analysis = analyzer::analyze(job.value());
-  if (!analysis.ok()) return fail(analysis.error(), kFailure);
-  const Scene scene(std::move(job.value()), std::move(analysis.value()));
+  const Result<std::unique_ptr<Scene>> opened = open_run(arguments.paths, opening);
+  if (terminal) fmt::print(stderr, "\r                  \r");
+  if (!opened.ok()) return fail(opened.error(), kFailure);
+  const Scene& scene = *opened.value();
 
   if (!arguments.range.empty()) {
     options.range = parse_range(arguments.range, scene.timeline().origin).value();
@@ -106,7 +107,7 @@ int run(const Arguments& arguments) {
     }
   }
   if (arguments.collective >= 0) {
-    const Result<std::uint32_t> found = find_collective(scene.report(), arguments.collective);
+    const Result<std::uint32_t> found = find_collective(scene, arguments.collective);
     if (!found.ok()) return fail(found.error(), kFailure);
     options.collective = found.value();
   }
@@ -149,6 +150,8 @@ int main(int argc, char** argv) {
   app.add_option("--scale", arguments.scale, "Size of text and rows [the display's; pictures 1]")
       ->check(CLI::Range(0.5, 4.0))
       ->option_text("FACTOR");
+  app.add_flag("--no-cache", arguments.no_cache,
+               "Neither keep the prepared run beside it (.lockstep-view) nor use one that is there");
   app.footer(
       "Examples:\n"
       "  lockstep view run\n"

@@ -4,8 +4,8 @@
 
 #include <memory>
 
-#include "analyzer/analysis.h"
 #include "viewer/testing/recording_canvas.h"
+#include "viewer/testing/scene_of.h"
 #include "viewer/testing/synthetic_job.h"
 #include "viewer/timeline/draw.h"
 #include "viewer/timeline/input.h"
@@ -20,10 +20,7 @@ struct View {
   }
   explicit View(const SyntheticOptions& options = {}) : View(synthetic_job(options)) {}
 
-  static std::unique_ptr<Scene> load(analyzer::Job job) {
-    analyzer::Analysis analysis = analyzer::analyze(job).value();
-    return std::make_unique<Scene>(std::move(job), std::move(analysis));
-  }
+  static std::unique_ptr<Scene> load(const analyzer::Job& job) { return scene_of(job); }
 
   // After the state changed.
   void arrange() {

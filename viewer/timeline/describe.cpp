@@ -38,13 +38,13 @@ void add_interval(const Scene& scene, Nanoseconds begin, Nanoseconds end, Descri
   description.facts.push_back({"duration", exact_duration(clipped(distance(begin, end)))});
 }
 
-void add_operation(const Scene& scene, const analyzer::RankTrace& trace, const analyzer::Activity& activity,
+void add_operation(const Scene& scene, const RankData& data, const analyzer::Activity& activity,
                    Description& description) {
-  if (activity.communication >= trace.communications.size()) return;
-  const analyzer::Communication& communication = trace.communications[activity.communication];
+  if (activity.communication >= data.communications.size()) return;
+  const analyzer::Communication& communication = data.communications[activity.communication];
   description.facts.push_back({"operation", trace::to_string(communication.operation)});
-  if (communication.group < scene.job().groups.size()) {
-    const analyzer::JobGroup& group = scene.job().groups[communication.group];
+  if (communication.group < scene.contents().groups.size()) {
+    const analyzer::JobGroup& group = scene.contents().groups[communication.group];
     description.facts.push_back(
         {"group", shown_name(group.description.empty() ? group.name : group.description)});
   }
@@ -62,8 +62,9 @@ void add_operation(const Scene& scene, const analyzer::RankTrace& trace, const a
 }
 
 Description describe_activity(const Scene& scene, const Item& item, std::uint32_t index) {
-  const analyzer::RankTrace& trace = scene.job().ranks[item.rank];
-  const analyzer::Activity& activity = trace.activities[index];
+  const RankContents& trace = scene.rank(item.rank);
+  const RankData& data = scene.data(item.rank);
+  const analyzer::Activity& activity = data.activities[index];
   Description description;
   description.title = shown_name(scene.string(activity.name));
   description.facts.push_back({"what", item_kind(scene, item)});
@@ -71,8 +72,8 @@ Description describe_activity(const Scene& scene, const Item& item, std::uint32_
   if (activity.lane < trace.lanes.size())
     description.facts.push_back({"lane", shown_name(trace.lanes[activity.lane].name)});
   add_interval(scene, activity.begin, activity.end, description);
-  if (activity.step < trace.steps.size()) {
-    description.facts.push_back({"step", fmt::format("{}", trace.steps[activity.step].number)});
+  if (activity.step < data.step_marks.size()) {
+    description.facts.push_back({"step", fmt::format("{}", data.step_marks[activity.step].number)});
   }
   if (activity.launch_begin != trace::kUnknownTime) {
     description.facts.push_back({"launch", instant(scene, activity.launch_begin)});
@@ -81,7 +82,7 @@ Description describe_activity(const Scene& scene, const Item& item, std::uint32_
           {"after launch", format_duration(clipped(distance(activity.launch_begin, activity.begin)))});
     }
   }
-  add_operation(scene, trace, activity, description);
+  add_operation(scene, data, activity, description);
   return description;
 }
 
@@ -96,8 +97,8 @@ Description describe_segment(const Scene& scene, const Item& item, std::uint32_t
 }
 
 Description describe_host(const Scene& scene, const Item& item, std::uint32_t index) {
-  const analyzer::RankTrace& trace = scene.job().ranks[item.rank];
-  const analyzer::HostRange& range = trace.host_ranges[index];
+  const RankContents& trace = scene.rank(item.rank);
+  const analyzer::HostRange& range = scene.data(item.rank).host_ranges[index];
   Description description;
   description.title = shown_name(scene.string(range.name));
   description.facts.push_back({"what", item_kind(scene, item)});
@@ -120,9 +121,9 @@ std::string item_kind(const Scene& scene, const Item& item) {
   const TrackLane& lane = scene.timeline().ranks[item.rank].lanes[item.lane];
   const std::uint32_t index = lane.rows[item.row].item[item.at];
   if (lane.role == LaneRole::causes) return analyzer::style_of(scene.segments(item.rank)[index].cause).label;
-  const analyzer::RankTrace& trace = scene.job().ranks[item.rank];
+  const RankData& data = scene.data(item.rank);
   if (lane.role == LaneRole::host) {
-    switch (trace.host_ranges[index].kind) {
+    switch (data.host_ranges[index].kind) {
       case analyzer::HostKind::step:
         return "step, on the host";
       case analyzer::HostKind::data_loading:
@@ -134,7 +135,7 @@ std::string item_kind(const Scene& scene, const Item& item) {
     }
     return "host range";
   }
-  return analyzer::to_string(trace.activities[index].activity_class);
+  return analyzer::to_string(data.activities[index].activity_class);
 }
 
 Description describe(const Scene& scene, const Item& item) {
@@ -163,10 +164,10 @@ Description summarize(const Scene& scene, const Item& item) {
   description.facts.push_back(
       {"duration", exact_duration(clipped(distance(row.begin[item.at], row.end[item.at])))});
   description.facts.push_back({"begin", instant(scene, row.begin[item.at])});
-  const auto activity = activity_of(scene.timeline(), item);
+  const auto activity = scene.activity_of(item);
   const auto index = scene.collective_of(item);
   if (!activity || !index) return description;
-  const analyzer::CollectiveReport& collective = scene.report().collectives[*index];
+  const analyzer::CollectiveReport collective = scene.collective(*index);
   for (const analyzer::CollectiveRank& part : collective.ranks) {
     if (part.rank != scene.timeline().ranks[item.rank].rank || part.activity != *activity) continue;
     if (collective.waits_known()) description.facts.push_back({"waits", format_duration(part.wait_ns)});
@@ -193,7 +194,7 @@ Description describe_fold(const Scene& scene, std::uint32_t rank, const RowPlace
     return description;
   }
   description.title = format_count(box.count) + " causes in turn, too short to show apart";
-  const CauseTimes times = tracks.cause_sums.within(scene.segments(rank), box.begin, box.end);
+  const CauseTimes times = tracks.cause_sums.within(box.begin, box.end);
   for (std::size_t cause = 0; cause < times.size(); ++cause) {
     if (times[cause] == 0) continue;
     description.facts.push_back(
@@ -205,7 +206,7 @@ Description describe_fold(const Scene& scene, std::uint32_t rank, const RowPlace
 }
 
 Description describe_collective(const Scene& scene, std::uint32_t index) {
-  const analyzer::CollectiveReport& collective = scene.report().collectives[index];
+  const analyzer::CollectiveReport collective = scene.collective(index);
   Description description;
   description.title =
       fmt::format("collective {} · {}", collective.id, trace::to_string(collective.operation));
@@ -241,7 +242,7 @@ Description describe_collective(const Scene& scene, std::uint32_t index) {
 }
 
 std::vector<CollectiveRow> collective_rows(const Scene& scene, std::uint32_t index) {
-  const analyzer::CollectiveReport& collective = scene.report().collectives[index];
+  const analyzer::CollectiveReport collective = scene.collective(index);
   std::int64_t first = std::numeric_limits<std::int64_t>::max();
   std::int64_t longest = 1;
   for (const analyzer::CollectiveRank& part : collective.ranks) {

@@ -17,7 +17,7 @@ std::string value_of(const Description& description, const std::string& label) {
 
 TEST(Describe, ACollectiveToTheNanosecond) {
   const View view;
-  const auto item = find_activity(view.scene->timeline(), view.scene->job(), 3, 1);
+  const auto item = view.scene->find_activity(3, 1);
   const Description description = describe(*view.scene, *item);
   EXPECT_EQ(description.title, "all_reduce");
   EXPECT_EQ(value_of(description, "begin"), "500 ns") << "since the first device activity, at 100";
@@ -31,7 +31,7 @@ TEST(Describe, ACollectiveToTheNanosecond) {
 
 TEST(Summarize, SaysWhoWaitsInAFewLines) {
   const View view;
-  const auto item = find_activity(view.scene->timeline(), view.scene->job(), 3, 1);
+  const auto item = view.scene->find_activity(3, 1);
   const Description description = summarize(*view.scene, *item);
   EXPECT_EQ(description.title, "all_reduce");
   EXPECT_EQ(value_of(description, "rank 3"), "collective");
@@ -71,7 +71,7 @@ TEST(Describe, AHugeNameIsCut) {
   analyzer::Job job = synthetic_job();
   job.ranks[0].activities[0].name = job.strings.intern(std::string(100'000, 'x'));
   const View view(std::move(job));
-  const auto item = find_activity(view.scene->timeline(), view.scene->job(), 0, 0);
+  const auto item = view.scene->find_activity(0, 0);
   EXPECT_LT(describe(*view.scene, *item).title.size(), 500u);
 }
 

@@ -60,7 +60,7 @@ void draw_column(Canvas& canvas, const Theme& theme, const CauseTimes& times, co
 }  // namespace
 
 void draw_cause_row(Canvas& canvas, const Frame& frame, std::size_t rank, const Row& row, const Rect& area) {
-  const std::vector<analyzer::CauseSegment>& segments = frame.scene.segments(rank);
+  const std::span<const analyzer::CauseSegment> segments = frame.scene.segments(rank);
   const CauseSums& sums = frame.scene.timeline().ranks[rank].cause_sums;
   std::vector<FoldedBox> boxes;
   fold(row.columns(), frame.axis.visible(), threshold(frame.axis), boxes);
@@ -76,7 +76,7 @@ void draw_cause_row(Canvas& canvas, const Frame& frame, std::size_t rank, const 
       const int right = std::min(left + kColumn, span.right);
       const Nanoseconds begin = left == span.left ? box.begin : frame.axis.time(left);
       const Nanoseconds end = right == span.right ? box.end : frame.axis.time(right);
-      draw_column(canvas, frame.theme, sums.within(segments, begin, end),
+      draw_column(canvas, frame.theme, sums.within(begin, end),
                   {static_cast<float>(left), area.top, static_cast<float>(right), area.bottom});
     }
   }

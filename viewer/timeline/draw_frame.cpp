@@ -22,7 +22,7 @@ float middle(const Canvas& canvas, float top, float height, Font font) {
 
 // Lines where steps begin, and their numbers; of crowded steps every so many.
 void draw_steps(Canvas& canvas, const Frame& frame, std::size_t rank) {
-  const std::vector<StepSpan>& steps = frame.scene.timeline().ranks[rank].steps;
+  const std::span<const StepSpan> steps = frame.scene.timeline().ranks[rank].steps;
   const TimeRange visible = frame.axis.visible();
   const float top = frame.rank_top(rank);
   const float bottom = top + static_cast<float>(frame.layout.ranks[rank].height - frame.sizes.rank_gap);

@@ -57,7 +57,7 @@ void patch_beside(Canvas& canvas, const Frame& frame, float x, float away, float
 }  // namespace
 
 void draw_collective(Canvas& canvas, const Frame& frame, std::uint32_t index) {
-  const analyzer::CollectiveReport& collective = frame.scene.report().collectives[index];
+  const analyzer::CollectiveReport collective = frame.scene.collective(index);
   const Rect& area = frame.regions.lanes;
   canvas.clip(area);
   float top = area.bottom;
@@ -74,12 +74,12 @@ void draw_collective(Canvas& canvas, const Frame& frame, std::uint32_t index) {
     top = std::min(top, rank_top);
     bottom = std::max(bottom, rank_top + height);
     if (rank_top > area.bottom || rank_top + height < area.top) continue;
-    const auto item = find_activity(frame.scene.timeline(), frame.scene.job(), *rank, part.activity);
+    const auto item = frame.scene.find_activity(*rank, part.activity);
     if (!item) continue;
     const auto box = rect_of(frame, *item);
     if (!box) continue;
     if (collective.last_arriver == part.rank) last_box = box;
-    const analyzer::Activity& activity = frame.scene.job().ranks[*rank].activities[part.activity];
+    const analyzer::Activity& activity = frame.scene.data(*rank).activities[part.activity];
     if (on_screen(frame.axis, activity.begin, activity.end)) outline(canvas, *box, frame.theme.lit, 1.5F);
   }
   if (last_arrival != trace::kUnknownTime && top < bottom &&

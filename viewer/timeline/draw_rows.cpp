@@ -104,19 +104,19 @@ struct RowPainter {
   const std::vector<TrackLane>& lanes() const { return frame.scene.timeline().ranks[rank].lanes; }
 
   Color color_of(std::uint32_t at) const {
-    const analyzer::RankTrace& trace = frame.scene.job().ranks[rank];
+    const RankData& data = frame.scene.data(rank);
     if (lane.role == LaneRole::host) {
-      const analyzer::HostRange& range = trace.host_ranges[row.item[at]];
+      const analyzer::HostRange& range = data.host_ranges[row.item[at]];
       return host_color(frame.theme, range.kind, frame.scene.string(range.name));
     }
-    const analyzer::Activity& activity = trace.activities[row.item[at]];
+    const analyzer::Activity& activity = data.activities[row.item[at]];
     return activity_color(frame.theme, activity.activity_class, frame.scene.string(activity.name));
   }
 
   // That of the class which takes most of the fold's time, by a sample of it.
   Color color_of_fold(const FoldedBox& box) const {
     if (lane.role == LaneRole::host) return frame.theme.host;
-    const std::vector<analyzer::Activity>& activities = frame.scene.job().ranks[rank].activities;
+    const std::span<const analyzer::Activity> activities = frame.scene.data(rank).activities;
     constexpr std::uint32_t kSamples = 24;
     std::map<Class, std::uint64_t> time;
     const std::uint32_t samples = std::min(kSamples, box.count);
@@ -131,7 +131,7 @@ struct RowPainter {
 
   bool is_collective(std::uint32_t at) const {
     if (lane.role == LaneRole::host) return false;
-    const Class kind = frame.scene.job().ranks[rank].activities[row.item[at]].activity_class;
+    const Class kind = frame.scene.data(rank).activities[row.item[at]].activity_class;
     return kind == Class::collective || kind == Class::p2p;
   }
 
@@ -146,8 +146,7 @@ struct RowPainter {
       } else if (is_collective(box.first)) {
         const auto own = analyzer::kNone;
         const std::uint32_t operation =
-            lit ? viewer::collective_of(frame.scene.job(), frame.scene.analysis(),
-                                        static_cast<std::uint32_t>(rank), row.item[box.first])
+            lit ? frame.scene.collective_of(static_cast<std::uint32_t>(rank), row.item[box.first])
                       .value_or(own)
                 : own;
         collective(box, span, lit && operation != *lit);
@@ -168,20 +167,20 @@ struct RowPainter {
 std::string item_label(const Scene& scene, const Item& item) {
   const TrackLane& lane = scene.timeline().ranks[item.rank].lanes[item.lane];
   const std::uint32_t index = lane.rows[item.row].item[item.at];
-  const analyzer::RankTrace& trace = scene.job().ranks[item.rank];
+  const RankData& data = scene.data(item.rank);
   switch (lane.role) {
     case LaneRole::causes:
       return item_kind(scene, item);
     case LaneRole::host:
-      return std::string(scene.string(trace.host_ranges[index].name));
+      return std::string(scene.string(data.host_ranges[index].name));
     case LaneRole::compute:
     case LaneRole::communication:
       break;
   }
-  const analyzer::Activity& activity = trace.activities[index];
+  const analyzer::Activity& activity = data.activities[index];
   const std::string name(scene.string(activity.name));
-  if (activity.communication >= trace.communications.size()) return name;
-  const analyzer::Communication& communication = trace.communications[activity.communication];
+  if (activity.communication >= data.communications.size()) return name;
+  const analyzer::Communication& communication = data.communications[activity.communication];
   if (communication.operation == analyzer::Operation::unknown) return name;
   std::string label = trace::to_string(communication.operation);
   if (communication.sequence != analyzer::kNoSequence) label += fmt::format(" #{}", communication.sequence);

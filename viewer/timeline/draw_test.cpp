@@ -57,7 +57,7 @@ TEST(Draw, TheStepBarHasTheCausesOfTheAnalysis) {
   view.show(0, kSyntheticStep);
   const RecordingCanvas canvas = view.draw();
   const auto bar = boxes_in(view, canvas, 0, LaneRole::causes);
-  const auto& segments = view.scene->segments(0);
+  const auto segments = view.scene->segments(0);
   std::size_t shown = 0;
   for (const analyzer::CauseSegment& segment : segments) {
     if (segment.begin >= kSyntheticStep) continue;
@@ -219,7 +219,7 @@ TEST(Draw, AHoveredCollectiveIsLitOnEveryRankWithItsLastArriver) {
 
 TEST(Draw, OtherCollectivesFadeWhileOneIsLit) {
   View view;
-  view.state.selected = find_activity(view.scene->timeline(), view.scene->job(), 2, 1);
+  view.state.selected = view.scene->find_activity(2, 1);
   ASSERT_TRUE(view.state.selected.has_value());
   const RecordingCanvas canvas = view.draw();
   const auto boxes = boxes_in(view, canvas, 2, LaneRole::communication);

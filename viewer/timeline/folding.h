@@ -11,7 +11,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "viewer/timeline/columns.h"
+#include "viewer/prepared/columns.h"
+#include "viewer/timeline/time_axis.h"
 
 namespace lockstep::viewer {
 

@@ -14,9 +14,9 @@ namespace {
 constexpr double kPixels = 1600;
 
 // Kernels of 1 to 20 µs with gaps of up to 5 µs, as on a busy stream.
-const Row& row_of(std::int64_t events) {
-  static std::map<std::int64_t, Row> rows;
-  Row& row = rows[events];
+const RowColumns& row_of(std::int64_t events) {
+  static std::map<std::int64_t, RowColumns> rows;
+  RowColumns& row = rows[events];
   if (row.size() > 0) return row;
   std::mt19937_64 random(13);
   Nanoseconds at = 1'700'000'000'000'000'000;
@@ -34,7 +34,7 @@ const Row& row_of(std::int64_t events) {
 
 // Arguments: events of the row; the visible share of it, one in so many.
 void fold_row(benchmark::State& state) {
-  const Row& row = row_of(state.range(0));
+  const RowColumns& row = row_of(state.range(0));
   const double whole = static_cast<double>(distance(row.begin.front(), row.end.back()));
   const double span = whole / static_cast<double>(state.range(1));
   const TimeAxis axis{{saturating_add(row.begin.front(), (whole - span) / 2), 0, span}, 0, kPixels};
@@ -53,7 +53,7 @@ BENCHMARK(fold_row)
 
 // A million events at one instant: one box, a handful of binary searches.
 void fold_identical_events(benchmark::State& state) {
-  Row row;
+  RowColumns row;
   row.begin.assign(1'000'000, 42);
   row.end.assign(1'000'000, 42);
   std::vector<FoldedBox> boxes;

@@ -13,23 +13,23 @@ namespace {
 constexpr Nanoseconds kMin = std::numeric_limits<Nanoseconds>::min();
 constexpr Nanoseconds kMax = std::numeric_limits<Nanoseconds>::max();
 
-Row row_of(std::vector<std::pair<Nanoseconds, Nanoseconds>> intervals) {
+RowColumns row_of(std::vector<std::pair<Nanoseconds, Nanoseconds>> intervals) {
   std::vector<Event> events;
   for (std::size_t i = 0; i < intervals.size(); ++i) {
     events.push_back({intervals[i].first, intervals[i].second, static_cast<std::uint32_t>(i), 0});
   }
-  std::vector<Row> rows = make_rows(std::move(events));
-  return rows.empty() ? Row{} : rows.front();
+  std::vector<RowColumns> rows = make_rows(std::move(events));
+  return rows.empty() ? RowColumns{} : rows.front();
 }
 
-std::vector<FoldedBox> folded(const Row& row, TimeRange visible, std::uint64_t smallest) {
+std::vector<FoldedBox> folded(const RowColumns& row, TimeRange visible, std::uint64_t smallest) {
   std::vector<FoldedBox> boxes;
   fold(row.columns(), visible, smallest, boxes);
   return boxes;
 }
 
 // The same by looking at every event: what is drawn as itself, and which runs become boxes.
-std::vector<FoldedBox> oracle(const Row& row, TimeRange visible, std::uint64_t smallest) {
+std::vector<FoldedBox> oracle(const RowColumns& row, TimeRange visible, std::uint64_t smallest) {
   std::vector<FoldedBox> boxes;
   bool open = false;
   for (std::uint32_t i = 0; i < row.size(); ++i) {
@@ -50,7 +50,7 @@ bool operator==(const FoldedBox& a, const FoldedBox& b) {
   return a.first == b.first && a.count == b.count && a.begin == b.begin && a.end == b.end;
 }
 
-Row random_row(std::mt19937_64& random, Nanoseconds begin) {
+RowColumns random_row(std::mt19937_64& random, Nanoseconds begin) {
   const std::size_t count = random() % 60;
   Nanoseconds at = begin;
   std::vector<std::pair<Nanoseconds, Nanoseconds>> intervals;
@@ -68,7 +68,7 @@ TEST(Fold, AgreesWithLookingAtEveryEvent) {
   std::mt19937_64 random(3);
   for (int round = 0; round < 20'000; ++round) {
     const Nanoseconds begin = round % 2 == 0 ? 0 : 1'700'000'000'123'456'789;
-    const Row row = random_row(random, begin);
+    const RowColumns row = random_row(random, begin);
     const Nanoseconds from = begin + static_cast<Nanoseconds>(random() % 2000) - 500;
     const TimeRange visible{from, from + static_cast<Nanoseconds>(random() % 2000)};
     const std::uint64_t smallest = 1 + random() % 60;
@@ -83,7 +83,7 @@ TEST(Fold, AgreesWithLookingAtEveryEvent) {
 TEST(Fold, ShowsEveryVisibleEventInExactlyOneBox) {
   std::mt19937_64 random(4);
   for (int round = 0; round < 5'000; ++round) {
-    const Row row = random_row(random, -700);
+    const RowColumns row = random_row(random, -700);
     const TimeRange visible{static_cast<Nanoseconds>(random() % 1000) - 500, 600};
     const std::uint64_t smallest = 1 + random() % 40;
     std::vector<int> shown(row.size(), 0);
@@ -109,7 +109,7 @@ TEST(Fold, ShowsEveryVisibleEventInExactlyOneBox) {
 }
 
 TEST(Fold, AMillionEventsAtOneInstantAreOneBox) {
-  const Row row = row_of(std::vector<std::pair<Nanoseconds, Nanoseconds>>(1'000'000, {42, 42}));
+  const RowColumns row = row_of(std::vector<std::pair<Nanoseconds, Nanoseconds>>(1'000'000, {42, 42}));
   const auto boxes = folded(row, {0, 100}, 1);
   ASSERT_EQ(boxes.size(), 1u);
   EXPECT_EQ(boxes[0].count, 1'000'000u);
@@ -120,7 +120,7 @@ TEST(Fold, AMillionEventsAtOneInstantAreOneBox) {
 TEST(Fold, IsAtMostTwoBoxesPerFoldWidth) {
   std::vector<std::pair<Nanoseconds, Nanoseconds>> intervals;
   for (Nanoseconds i = 0; i < 300'000; ++i) intervals.emplace_back(i * 10, i * 10 + i % 10);
-  const Row row = row_of(std::move(intervals));
+  const RowColumns row = row_of(std::move(intervals));
   for (const double span : {100.0, 10'000.0, 1'000'000.0, 3'000'000.0}) {
     const TimeAxis axis{{1'000, 0, span}, 0, 1000};
     const auto boxes = folded(row, axis.visible(), threshold(axis));
@@ -129,20 +129,20 @@ TEST(Fold, IsAtMostTwoBoxesPerFoldWidth) {
 }
 
 TEST(Fold, HandlesTheEndsOfInt64) {
-  const Row row = row_of({{kMin, kMin + 1}, {kMin + 1, -5}, {0, kMax - 1}, {kMax, kMax}});
+  const RowColumns row = row_of({{kMin, kMin + 1}, {kMin + 1, -5}, {0, kMax - 1}, {kMax, kMax}});
   const auto boxes = folded(row, {kMin, kMax}, std::uint64_t{1} << 62);
   ASSERT_EQ(boxes.size(), 4u);
   EXPECT_EQ(folded(row, {kMin, kMax}, std::numeric_limits<std::uint64_t>::max()).size(), 1u);
 }
 
 TEST(Fold, AnEmptyRowHasNoBoxes) {
-  EXPECT_TRUE(folded(Row{}, {kMin, kMax}, 3).empty());
+  EXPECT_TRUE(folded(RowColumns{}, {kMin, kMax}, 3).empty());
 }
 
 TEST(PixelPlacer, GivesEveryBoxAPixelOfItsOwn) {
   std::mt19937_64 random(5);
   for (int round = 0; round < 2'000; ++round) {
-    const Row row = random_row(random, 0);
+    const RowColumns row = random_row(random, 0);
     const TimeAxis axis{
         {static_cast<Nanoseconds>(random() % 200) - 100, 0, 50.0 + static_cast<double>(random() % 3000)},
         10,
@@ -163,7 +163,7 @@ TEST(PixelPlacer, GivesEveryBoxAPixelOfItsOwn) {
 }
 
 TEST(Density, IsTheShareOfTimeInWhichSomethingRuns) {
-  const Row row = row_of({{0, 10}, {20, 30}, {30, 50}});
+  const RowColumns row = row_of({{0, 10}, {20, 30}, {30, 50}});
   EXPECT_DOUBLE_EQ(density(row.columns(), {0, 3, 0, 50}), 0.8);
   EXPECT_DOUBLE_EQ(density(row.columns(), {1, 2, 20, 50}), 1.0);
   EXPECT_DOUBLE_EQ(density(row.columns(), {0, 1, 7, 7}), 1.0);

@@ -1,7 +1,7 @@
 // A whole frame's own work, drawn on a canvas that only counts: a scripted journey over many ranks.
 #include <benchmark/benchmark.h>
 
-#include "analyzer/analysis.h"
+#include "viewer/testing/scene_of.h"
 #include "viewer/testing/synthetic_job.h"
 #include "viewer/timeline/draw.h"
 #include "viewer/timeline/input.h"
@@ -25,16 +25,14 @@ class CountingCanvas final : public Canvas {
   std::size_t calls = 0;
 };
 
-const Scene& scene_of(std::int64_t ranks, std::int64_t steps) {
+const Scene& synthetic_scene(std::int64_t ranks, std::int64_t steps) {
   static std::map<std::pair<std::int64_t, std::int64_t>, std::unique_ptr<Scene>> scenes;
   std::unique_ptr<Scene>& scene = scenes[{ranks, steps}];
   if (!scene) {
     SyntheticOptions options;
     options.steps = steps;
     for (std::int64_t rank = 0; rank < ranks; ++rank) options.late.push_back(rank * 37 % 400);
-    analyzer::Job job = synthetic_job(options);
-    analyzer::Analysis analysis = analyzer::analyze(job).value();
-    scene = std::make_unique<Scene>(std::move(job), std::move(analysis));
+    scene = viewer::scene_of(synthetic_job(options));
   }
   return *scene;
 }
@@ -42,7 +40,7 @@ const Scene& scene_of(std::int64_t ranks, std::int64_t steps) {
 // Arguments: ranks, steps (four events a rank and step, and their causes). Each iteration is a frame of a
 // journey: zoom in over five decades and out again, scrolling through the ranks, the pointer over the lanes.
 void draw_frame(benchmark::State& state) {
-  const Scene& scene = scene_of(state.range(0), state.range(1));
+  const Scene& scene = synthetic_scene(state.range(0), state.range(1));
   const Theme theme = dark_theme();
   const Sizes sizes;
   const Regions regions = divide({0, 0, 1600, 1000}, sizes, scene.timeline().ranks.size());

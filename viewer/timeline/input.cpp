@@ -36,7 +36,7 @@ TimeView view_of_item(const Frame& frame, const Item& item) {
   const Row& row = frame.scene.timeline().ranks[item.rank].lanes[item.lane].rows[item.row];
   TimeRange range{row.begin[item.at], row.end[item.at]};
   if (const auto collective = frame.scene.collective_of(item)) {
-    for (const analyzer::CollectiveRank& part : frame.scene.report().collectives[*collective].ranks) {
+    for (const analyzer::CollectiveRank& part : frame.scene.parts(*collective)) {
       range.begin = std::min(range.begin, saturating_add(frame.scene.timeline().origin, part.arrival_ns));
       range.end = std::max(range.end, saturating_add(frame.scene.timeline().origin, part.end_ns));
     }

@@ -70,7 +70,7 @@ TEST(Input, AClickSelectsAndEscapeDrops) {
   click(view, view.point(3, LaneRole::compute, 300));
   ASSERT_TRUE(view.state.selected.has_value());
   EXPECT_EQ(view.state.selected->rank, 3u);
-  EXPECT_EQ(activity_of(view.scene->timeline(), *view.state.selected), 0u);
+  EXPECT_EQ(view.scene->activity_of(*view.state.selected), 0u);
   view.apply({.escape = true});
   EXPECT_FALSE(view.state.selected.has_value());
   click(view, view.point(3, LaneRole::compute, 300));
@@ -118,7 +118,7 @@ TEST(Input, FShowsTheSelectionElseEverything) {
   view.apply({.fit = true});
   EXPECT_LE(view.frame().axis.visible().begin, view.scene->timeline().focus.begin);
   EXPECT_GE(view.frame().axis.visible().end, view.scene->timeline().focus.end);
-  view.state.selected = find_activity(view.scene->timeline(), view.scene->job(), 0, 0);  // 100 to 500
+  view.state.selected = view.scene->find_activity(0, 0);  // 100 to 500
   view.apply({.fit = true});
   EXPECT_GT(view.state.view.span, 400);
   EXPECT_LT(view.state.view.span, 600);

@@ -37,7 +37,7 @@ void Minimap::prepare(const Scene& scene, const Rect& region, const Theme& theme
       const auto right = std::min(static_cast<float>(left + kColumn), region.right);
       const Nanoseconds begin = whole.time(left);
       const Nanoseconds end = std::max(saturating_add(begin, Nanoseconds{1}), whole.time(right));
-      const CauseTimes times = ranks[rank].cause_sums.within(scene.segments(rank), begin, end);
+      const CauseTimes times = ranks[rank].cause_sums.within(begin, end);
       const auto most = std::max_element(times.begin(), times.end());
       if (*most == 0) continue;
       const Color color = cause_color(theme, static_cast<analyzer::Cause>(most - times.begin()));

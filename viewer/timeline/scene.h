@@ -5,8 +5,13 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
+#include <string_view>
 #include <vector>
 
+#include "analyzer/report/report.h"
+#include "viewer/prepared/contents.h"
+#include "viewer/prepared/tables.h"
 #include "viewer/timeline/folding.h"
 #include "viewer/timeline/layout.h"
 #include "viewer/timeline/theme.h"
@@ -14,33 +19,70 @@
 
 namespace lockstep::viewer {
 
-// A loaded run. Immutable, and stays where it is: other objects point into it.
+// The arrays of one rank; what they hold is said in contents.h.
+struct RankData {
+  std::span<const analyzer::Activity> activities;
+  std::span<const analyzer::Communication> communications;
+  std::span<const analyzer::Computation> computations;
+  std::span<const analyzer::HostRange> host_ranges;
+  std::span<const analyzer::StepMark> step_marks;
+  std::span<const analyzer::CauseSegment> segments;
+  std::span<const std::uint32_t> collective_of;
+};
+
+// A prepared run, ready to be drawn. Immutable, and stays where it is: other objects point into it.
 class Scene {
  public:
-  Scene(analyzer::Job job, analyzer::Analysis analysis);
+  // Errors: contents that cannot be read, arrays that the file does not hold.
+  static Result<std::unique_ptr<Scene>> load(std::shared_ptr<const Tables> tables);
   Scene(const Scene&) = delete;
   Scene& operator=(const Scene&) = delete;
 
-  const analyzer::Job& job() const { return job_; }
-  const analyzer::Report& report() const { return analysis_.report; }
-  const analyzer::Analysis& analysis() const { return analysis_; }
+  // Without its steps and collectives: see below.
+  const analyzer::Report& report() const { return contents_.report; }
+  const Contents& contents() const { return contents_; }
+  const Tables& tables() const { return *tables_; }
   const Timeline& timeline() const { return timeline_; }
+  const RankContents& rank(std::size_t index) const { return contents_.ranks[index]; }
+  const RankData& data(std::size_t rank) const { return data_[rank]; }
+  std::span<const analyzer::CauseSegment> segments(std::size_t rank) const { return data_[rank].segments; }
+  std::string_view string(std::uint32_t id) const;
+
+  std::span<const analyzer::StepReport> steps() const { return steps_; }  // sorted by (step, rank)
+  // In order of first arrival; an index of it is what all others call a collective.
+  std::span<const CollectiveHead> collectives() const { return collectives_; }
+  std::span<const analyzer::CollectiveRank> parts(std::uint32_t collective) const;
+  // The same as the report had it, without its group's ranks.
+  analyzer::CollectiveReport collective(std::uint32_t index) const;
+  std::span<const std::uint32_t> costliest() const { return costliest_; }
+
   // What the report says of a rank; nullptr if it says nothing.
   const analyzer::RankReport* rank_report(std::size_t rank) const;
   const analyzer::BlameReport* blame(std::size_t rank) const;
-  std::string_view string(std::uint32_t id) const;
-  const std::vector<analyzer::CauseSegment>& segments(std::size_t rank) const {
-    return analysis_.segments[rank];
-  }
   // Index into Timeline::ranks of a global rank.
   std::optional<std::uint32_t> index_of(std::int32_t rank) const;
-  // The operation that an item is part of: index into Report::collectives.
+
+  // Index into activities where the item is one.
+  std::optional<std::uint32_t> activity_of(const Item& item) const;
+  // Where an activity stands on the timeline.
+  std::optional<Item> find_activity(std::uint32_t rank, std::uint32_t activity) const;
+  // The operation that an activity, or item, is part of: index into collectives().
+  std::optional<std::uint32_t> collective_of(std::uint32_t rank, std::uint32_t activity) const;
   std::optional<std::uint32_t> collective_of(const Item& item) const;
 
  private:
-  analyzer::Job job_;
-  analyzer::Analysis analysis_;
+  Scene(std::shared_ptr<const Tables> tables, Contents contents);
+
+  std::shared_ptr<const Tables> tables_;
+  Contents contents_;
   Timeline timeline_;
+  std::vector<RankData> data_;
+  std::span<const std::uint64_t> string_ends_;
+  std::span<const char> string_bytes_;
+  std::span<const analyzer::StepReport> steps_;
+  std::span<const CollectiveHead> collectives_;
+  std::span<const analyzer::CollectiveRank> collective_ranks_;
+  std::span<const std::uint32_t> costliest_;
   std::vector<std::int64_t> rank_reports_;  // -1: none
   std::vector<std::int64_t> blames_;
 };

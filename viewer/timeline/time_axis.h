@@ -9,22 +9,10 @@
 #include <string>
 #include <vector>
 
-#include "trace/event.h"
+#include "viewer/prepared/time_range.h"
 
 namespace lockstep::viewer {
 
-using trace::Nanoseconds;
-
-// Closed interval of time; begin <= end.
-struct TimeRange {
-  Nanoseconds begin = 0;
-  Nanoseconds end = 0;
-};
-
-// end - begin for begin <= end, without overflow.
-inline std::uint64_t distance(Nanoseconds begin, Nanoseconds end) {
-  return static_cast<std::uint64_t>(end) - static_cast<std::uint64_t>(begin);
-}
 Nanoseconds saturating_add(Nanoseconds time, Nanoseconds amount);
 // time + amount where the amount is a whole number in a double that may exceed int64.
 Nanoseconds saturating_add(Nanoseconds time, double amount);

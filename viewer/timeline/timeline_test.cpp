@@ -55,21 +55,21 @@ TEST(Timeline, TheFirstViewShowsTheWindowsNotTheHosts) {
 TEST(Timeline, FindsAnActivityWhereItStands) {
   const View view;
   for (std::uint32_t rank = 0; rank < 4; ++rank) {
-    const auto& activities = view.scene->job().ranks[rank].activities;
+    const auto activities = view.scene->data(rank).activities;
     for (std::uint32_t i = 0; i < activities.size(); ++i) {
-      const auto item = find_activity(view.scene->timeline(), view.scene->job(), rank, i);
+      const auto item = view.scene->find_activity(rank, i);
       ASSERT_TRUE(item.has_value());
-      EXPECT_EQ(activity_of(view.scene->timeline(), *item), i);
+      EXPECT_EQ(view.scene->activity_of(*item), i);
     }
   }
-  EXPECT_FALSE(find_activity(view.scene->timeline(), view.scene->job(), 0, 999).has_value());
-  EXPECT_FALSE(find_activity(view.scene->timeline(), view.scene->job(), 99, 0).has_value());
+  EXPECT_FALSE(view.scene->find_activity(0, 999).has_value());
+  EXPECT_FALSE(view.scene->find_activity(99, 0).has_value());
 }
 
 TEST(Timeline, OfAnEmptyJobIsEmpty) {
   analyzer::Job job;
-  analyzer::Analysis analysis;
-  const Scene scene(std::move(job), std::move(analysis));
+  const std::unique_ptr<Scene> empty = scene_of(job, analyzer::Analysis{});
+  const Scene& scene = *empty;
   EXPECT_TRUE(scene.timeline().ranks.empty());
   EXPECT_EQ(scene.timeline().content.begin, scene.timeline().content.end);
 }
@@ -78,7 +78,8 @@ TEST(Timeline, ARankWithoutEventsKeepsItsPlace) {
   analyzer::Job job;
   job.ranks.resize(2);
   job.ranks[1].rank = 1;
-  const Scene scene(std::move(job), analyzer::Analysis{});
+  const std::unique_ptr<Scene> silent = scene_of(job, analyzer::Analysis{});
+  const Scene& scene = *silent;
   EXPECT_EQ(scene.timeline().ranks.size(), 2u);
   const Expansion expansion(scene.timeline());
   const Layout layout = lay_out(scene.timeline(), expansion, Sizes{});

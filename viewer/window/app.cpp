@@ -24,15 +24,15 @@ App::App(const Scene& scene, const Theme& theme, float scale)
       fonts_(load_fonts(scale)),
       sizes_(scaled(Sizes{}, scale)),
       state_(scene.timeline()),
-      verdict_(verdict_of(scene.report())) {
+      verdict_(scene.contents().verdict) {
   apply_style(theme_, scale);
 }
 
 void App::show_collective(std::uint32_t collective, bool zoom) {
-  for (const analyzer::CollectiveRank& part : scene_.report().collectives[collective].ranks) {
+  for (const analyzer::CollectiveRank& part : scene_.parts(collective)) {
     const auto rank = scene_.index_of(part.rank);
     if (!rank) continue;
-    const auto item = find_activity(scene_.timeline(), scene_.job(), *rank, part.activity);
+    const auto item = scene_.find_activity(*rank, part.activity);
     if (!item) continue;
     state_.selected = item;
     if (zoom) bring_into_view_ = item;

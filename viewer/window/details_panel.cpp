@@ -49,7 +49,7 @@ Command draw_participants(const Scene& scene, std::uint32_t collective, const Th
       ImGui::PushID(i);
       if (ImGui::Selectable("##row", false, ImGuiSelectableFlags_SpanAllColumns) &&
           row.rank_index != analyzer::kNone) {
-        command.show = find_activity(scene.timeline(), scene.job(), row.rank_index, row.activity);
+        command.show = scene.find_activity(row.rank_index, row.activity);
       }
       ImGui::PopID();
       ImGui::SameLine(0, 0);

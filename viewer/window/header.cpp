@@ -32,7 +32,7 @@ std::string summary_of(const analyzer::Report& report) {
 // Damage: what the import could not read, and ranks that are not there. Other warnings stand in the overview.
 std::vector<const std::string*> damages(const Scene& scene) {
   std::vector<const std::string*> found;
-  for (const analyzer::Warning& warning : scene.job().warnings) found.push_back(&warning.message);
+  for (const analyzer::Warning& warning : scene.contents().import_warnings) found.push_back(&warning.message);
   for (const analyzer::Warning& warning : scene.report().warnings) {
     if (warning.code == "rank_missing") found.push_back(&warning.message);
   }

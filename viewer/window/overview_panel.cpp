@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <numeric>
 
 #include "analyzer/report/palette.h"
 #include "analyzer/report/quantity.h"
@@ -97,17 +96,8 @@ void draw_ranks_table(const Scene& scene, const Theme& theme, const Fonts& fonts
 // The operations in which most was lost, the worst first.
 Command draw_worst(const Scene& scene, const Theme& theme) {
   Command command;
-  const auto& collectives = scene.report().collectives;
   constexpr std::size_t kMost = 8;
-  std::vector<std::uint32_t> order(collectives.size());
-  std::iota(order.begin(), order.end(), 0u);
-  const std::size_t shown = std::min(kMost, order.size());
-  std::partial_sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(shown), order.end(),
-                    [&](std::uint32_t a, std::uint32_t b) {
-                      return collectives[a].wait_ns != collectives[b].wait_ns
-                                 ? collectives[a].wait_ns > collectives[b].wait_ns
-                                 : a < b;
-                    });
+  const auto costliest = scene.costliest().first(std::min(kMost, scene.costliest().size()));
   if (!ImGui::BeginTable("worst", 4, ImGuiTableFlags_SizingFixedFit)) return command;
   ImGui::TableSetupColumn("id");
   ImGui::TableSetupColumn("operation", ImGuiTableColumnFlags_WidthStretch);
@@ -122,16 +112,16 @@ Command draw_worst(const Scene& scene, const Theme& theme) {
     ImGui::TableNextColumn();
     right_aligned(title, theme.dim_text);
   }
-  for (std::size_t i = 0; i < shown; ++i) {
-    const analyzer::CollectiveReport& collective = collectives[order[i]];
-    if (collective.wait_ns == 0) break;
+  for (std::size_t i = 0; i < costliest.size(); ++i) {
+    const CollectiveHead& collective = scene.collectives()[costliest[i]];
+    const auto parts = scene.parts(costliest[i]);
     ImGui::TableNextRow();
     ImGui::TableNextColumn();
     ImGui::PushID(static_cast<int>(i));
-    if (ImGui::Selectable("##row", false, ImGuiSelectableFlags_SpanAllColumns) && !collective.ranks.empty()) {
-      const analyzer::CollectiveRank& part = collective.ranks.front();
+    if (ImGui::Selectable("##row", false, ImGuiSelectableFlags_SpanAllColumns) && !parts.empty()) {
+      const analyzer::CollectiveRank& part = parts.front();
       if (const auto rank = scene.index_of(part.rank)) {
-        command.show = find_activity(scene.timeline(), scene.job(), *rank, part.activity);
+        command.show = scene.find_activity(*rank, part.activity);
       }
     }
     ImGui::PopID();
@@ -140,8 +130,8 @@ Command draw_worst(const Scene& scene, const Theme& theme) {
     ImGui::TableNextColumn();
     ImGui::TextUnformatted(trace::to_string(collective.operation));
     ImGui::TableNextColumn();
-    right_aligned(collective.last_arriver ? fmt::format("rank {}", *collective.last_arriver)
-                                          : analyzer::kAbsent);
+    right_aligned(collective.has_last_arriver ? fmt::format("rank {}", collective.last_arriver)
+                                              : analyzer::kAbsent);
     ImGui::TableNextColumn();
     right_aligned(format_duration(collective.wait_ns));
   }
@@ -150,22 +140,6 @@ Command draw_worst(const Scene& scene, const Theme& theme) {
 }
 
 }  // namespace
-
-std::string verdict_of(const analyzer::Report& report) {
-  analyzer::PageOptions options;
-  options.width = 1'000'000;  // the panel breaks lines itself
-  analyzer::Page page(options);
-  analyzer::print_verdict(report, page);
-  std::string lines;
-  std::string text = page.take();
-  for (std::size_t from = 0; from < text.size();) {
-    const std::size_t end = std::min(text.find('\n', from), text.size());
-    const std::size_t start = text.find_first_not_of(' ', from);
-    if (start < end) lines += (lines.empty() ? "" : "\n") + text.substr(start, end - start);
-    from = end + 1;
-  }
-  return lines;
-}
 
 Command draw_overview(const Scene& scene, const Theme& theme, const Fonts& fonts,
                       const std::string& verdict) {
@@ -179,8 +153,7 @@ Command draw_overview(const Scene& scene, const Theme& theme, const Fonts& fonts
   heading("RANKS", fonts, theme);
   draw_ranks_table(scene, theme, fonts);
   Command command;
-  const auto waited_in = [](const analyzer::CollectiveReport& collective) { return collective.wait_ns > 0; };
-  if (std::any_of(scene.report().collectives.begin(), scene.report().collectives.end(), waited_in)) {
+  if (!scene.costliest().empty()) {
     heading("COSTLIEST COLLECTIVES", fonts, theme);
     command = draw_worst(scene, theme);
   }

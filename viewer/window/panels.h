@@ -15,9 +15,6 @@ struct Command {
   std::optional<Item> show;  // select it, and bring it on screen
 };
 
-// The report's verdict, a line a paragraph: the text report's own sentences.
-std::string verdict_of(const analyzer::Report& report);
-
 // Title of the run, legend of the causes that occur, and a banner where files are damaged or ranks missing.
 void draw_header(const Scene& scene, const Theme& theme, const Fonts& fonts, float height);
 float header_height(const Scene& scene, const Fonts& fonts);

@@ -1,4 +1,4 @@
-#include "viewer/timeline/columns.h"
+#include "viewer/prepared/columns.h"
 
 #include <algorithm>
 
@@ -6,7 +6,7 @@ namespace lockstep::viewer {
 
 namespace {
 
-void append(Row& row, const Event& event) {
+void append(RowColumns& row, const Event& event) {
   const Nanoseconds begin = row.end.empty() ? event.begin : std::max(event.begin, row.end.back());
   const Nanoseconds end = std::max(event.end, begin);
   row.busy.push_back((row.busy.empty() ? 0 : row.busy.back()) + distance(begin, end));
@@ -15,7 +15,7 @@ void append(Row& row, const Event& event) {
   row.item.push_back(event.item);
 }
 
-bool has_room(const Row& row, const Event& event, Nanoseconds tolerance) {
+bool has_room(const RowColumns& row, const Event& event, Nanoseconds tolerance) {
   if (row.end.empty() || event.begin >= row.end.back()) return true;
   // Cut only what then still has a length of its own: an event that ends within its predecessor is nested,
   // not late.
@@ -25,7 +25,7 @@ bool has_room(const Row& row, const Event& event, Nanoseconds tolerance) {
 
 }  // namespace
 
-std::vector<Row> make_rows(std::vector<Event> events, Nanoseconds tolerance, std::size_t most) {
+std::vector<RowColumns> make_rows(std::vector<Event> events, Nanoseconds tolerance, std::size_t most) {
   // Equal begins: the shorter first if it has no length, so that it ends where the other one begins; else the
   // longer, which is the outer one.
   const auto before = [](const Event& a, const Event& b) {
@@ -38,7 +38,7 @@ std::vector<Row> make_rows(std::vector<Event> events, Nanoseconds tolerance, std
   };
   if (!std::is_sorted(events.begin(), events.end(), before)) std::sort(events.begin(), events.end(), before);
 
-  std::vector<Row> rows;
+  std::vector<RowColumns> rows;
   for (const Event& event : events) {
     std::size_t at = std::min<std::size_t>(event.depth, most - 1);
     if (rows.size() <= at) rows.resize(at + 1);

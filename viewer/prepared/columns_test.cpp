@@ -1,4 +1,4 @@
-#include "viewer/timeline/columns.h"
+#include "viewer/prepared/columns.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -64,7 +64,7 @@ TEST(MakeRows, RowsAreSortedDisjointAndComplete) {
     const auto copy = events;
     const auto rows = make_rows(std::move(events), static_cast<Nanoseconds>(random() % 4), 1 + random() % 8);
     std::multiset<std::uint32_t> items;
-    for (const Row& row : rows) {
+    for (const RowColumns& row : rows) {
       for (std::size_t i = 0; i < row.size(); ++i) {
         items.insert(row.item[i]);
         ASSERT_LE(row.begin[i], row.end[i]);

@@ -1,4 +1,4 @@
-#include "viewer/timeline/cause_sums.h"
+#include "viewer/prepared/cause_sums.h"
 
 #include <gtest/gtest.h>
 
@@ -12,14 +12,16 @@ using analyzer::Cause;
 using analyzer::CauseSegment;
 
 TEST(CauseSums, OfNothingAreZero) {
-  EXPECT_EQ(CauseSums().within({}, 0, 100), CauseTimes{});
-  EXPECT_EQ(CauseSums(std::vector<CauseSegment>{}).within({}, 0, 100), CauseTimes{});
+  EXPECT_EQ(CauseSums().within(0, 100), CauseTimes{});
+  const std::vector<CauseTimes> sums = cause_sums_of({});
+  EXPECT_EQ(CauseSums({}, sums).within(0, 100), CauseTimes{});
 }
 
 TEST(CauseSums, CutTheSegmentsAtTheEdges) {
   const std::vector<CauseSegment> segments{
       {0, 10, Cause::compute}, {10, 30, Cause::barrier_wait}, {30, 35, Cause::compute}};
-  const CauseTimes times = CauseSums(segments).within(segments, 5, 32);
+  const std::vector<CauseTimes> sums = cause_sums_of(segments);
+  const CauseTimes times = CauseSums(segments, sums).within(5, 32);
   EXPECT_EQ(times[static_cast<std::size_t>(Cause::compute)], 7u);
   EXPECT_EQ(times[static_cast<std::size_t>(Cause::barrier_wait)], 20u);
 }
@@ -37,7 +39,8 @@ TEST(CauseSums, AgreeWithCountingEveryNanosecond) {
       segments.push_back({begin, begin + length, cause});
       each.insert(each.end(), static_cast<std::size_t>(length), cause);
     }
-    const CauseSums sums(segments);
+    const std::vector<CauseTimes> kept = cause_sums_of(segments);
+    const CauseSums sums(segments, kept);
     for (int query = 0; query < 50; ++query) {
       const auto begin = static_cast<Nanoseconds>(random() % (each.size() + 10)) - 5;
       const auto end = begin + static_cast<Nanoseconds>(random() % 100);
@@ -46,7 +49,7 @@ TEST(CauseSums, AgreeWithCountingEveryNanosecond) {
            at < std::min<Nanoseconds>(end, static_cast<Nanoseconds>(each.size())); ++at) {
         ++expected[static_cast<std::size_t>(each[static_cast<std::size_t>(at)])];
       }
-      ASSERT_EQ(sums.within(segments, begin, end), expected) << round;
+      ASSERT_EQ(sums.within(begin, end), expected) << round;
     }
   }
 }

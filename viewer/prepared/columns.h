@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "viewer/timeline/time_axis.h"
+#include "viewer/prepared/time_range.h"
 
 namespace lockstep::viewer {
 
@@ -22,13 +22,25 @@ struct Columns {
   std::size_t size() const { return begin.size(); }
 };
 
-// A row in memory.
+// A row with what each of its events is; all spans that are not empty have equal length.
 struct Row {
+  std::span<const Nanoseconds> begin;
+  std::span<const Nanoseconds> end;
+  std::span<const std::uint64_t> busy;
+  std::span<const std::uint32_t> item;  // indices that the lane's role gives a meaning
+  // [i]: the summed waiting part of events 0…i; only rows of devices have it.
+  std::span<const std::uint64_t> wait;
+
+  Columns columns() const { return {begin, end, busy}; }
+  std::size_t size() const { return begin.size(); }
+};
+
+// A row while it is made.
+struct RowColumns {
   std::vector<Nanoseconds> begin;
   std::vector<Nanoseconds> end;
   std::vector<std::uint64_t> busy;
-  std::vector<std::uint32_t> item;  // what each event is, for whoever made the row
-  // [i]: the summed waiting part of events 0…i; only rows of collectives have it.
+  std::vector<std::uint32_t> item;
   std::vector<std::uint64_t> wait;
 
   Columns columns() const { return {begin, end, busy}; }
@@ -46,7 +58,8 @@ struct Event {
 // event that overlaps its predecessor by less than `tolerance` (the resolution of the timestamps) stands in
 // the same row, cut at the predecessor's end. At most `most` rows; what fits into none of them goes to the
 // last one, cut the same way.
-std::vector<Row> make_rows(std::vector<Event> events, Nanoseconds tolerance = 0, std::size_t most = 64);
+std::vector<RowColumns> make_rows(std::vector<Event> events, Nanoseconds tolerance = 0,
+                                  std::size_t most = 64);
 
 // Index of the first event that ends at or after `time`; size() if none does.
 std::size_t first_ending_from(Columns columns, Nanoseconds time);

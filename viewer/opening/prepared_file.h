@@ -1,0 +1,23 @@
+// Where the prepared form of a run is kept, and what tells that it is still of these files.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace lockstep::viewer {
+
+// All files that the paths lead to.
+struct InputFiles {
+  std::uint64_t fingerprint = 0;  // of their names, sizes and times of change
+  std::uint64_t bytes = 0;
+};
+InputFiles look_at(const std::vector<std::string>& paths);
+
+// Beside the run: `RUN/.lockstep-view`, `trace.json.lockstep-view`; of several paths, beside the first. Where
+// nobody may write there, in the user's cache folder ($XDG_CACHE_HOME/lockstep/views), which is made if need
+// be.
+std::filesystem::path prepared_file_of(const std::vector<std::string>& paths);
+
+}  // namespace lockstep::viewer

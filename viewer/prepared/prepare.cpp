@@ -1,0 +1,236 @@
+#include "viewer/prepared/prepare.h"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+#include <utility>
+
+#include "analyzer/report/page.h"
+#include "analyzer/report/text_sections.h"
+#include "viewer/prepared/serialize.h"
+#include "viewer/prepared/tracks.h"
+
+namespace lockstep::viewer {
+
+namespace {
+
+Nanoseconds from_origin(Nanoseconds origin, std::int64_t ns) {
+  Nanoseconds sum = 0;
+  if (!__builtin_add_overflow(origin, ns, &sum)) return sum;
+  return ns < 0 ? std::numeric_limits<Nanoseconds>::min() : std::numeric_limits<Nanoseconds>::max();
+}
+
+void extend(TimeRange& range, bool& any, Nanoseconds begin, Nanoseconds end) {
+  range.begin = any ? std::min(range.begin, begin) : begin;
+  range.end = any ? std::max(range.end, end) : end;
+  any = true;
+}
+
+// The report's first lines, each one line however long.
+std::string verdict_of(const analyzer::Report& report) {
+  analyzer::PageOptions options;
+  options.width = 1'000'000;  // the panel breaks lines itself
+  analyzer::Page page(options);
+  analyzer::print_verdict(report, page);
+  std::string lines;
+  const std::string text = page.take();
+  for (std::size_t from = 0; from < text.size();) {
+    const std::size_t end = std::min(text.find('\n', from), text.size());
+    const std::size_t start = text.find_first_not_of(' ', from);
+    if (start < end) lines += (lines.empty() ? "" : "\n") + text.substr(start, end - start);
+    from = end + 1;
+  }
+  return lines;
+}
+
+analyzer::Report without_arrays(const analyzer::Report& report) {
+  analyzer::Report small;
+  small.path = report.path;
+  small.origin_ns = report.origin_ns;
+  small.origin_aligned_ns = report.origin_aligned_ns;
+  small.sources = report.sources;
+  small.world_size = report.world_size;
+  small.ranks_present = report.ranks_present;
+  small.ranks_missing = report.ranks_missing;
+  small.steps_present = report.steps_present;
+  small.first_steady_step = report.first_steady_step;
+  small.unmatched = report.unmatched;
+  small.warnings = report.warnings;
+  small.ranks = report.ranks;
+  small.wait_states = report.wait_states;
+  small.groups = report.groups;
+  small.buckets = report.buckets;
+  small.pipeline = report.pipeline;
+  small.layers = report.layers;
+  small.counters = report.counters;
+  small.theory = report.theory;
+  small.blame = report.blame;
+  small.efficiency = report.efficiency;
+  small.findings = report.findings;
+  return small;
+}
+
+std::vector<StepSpan> spans_of(const analyzer::RankTrace& trace,
+                               std::span<const analyzer::StepReport> reported, Nanoseconds origin) {
+  std::vector<StepSpan> steps;
+  for (const analyzer::StepReport& step : reported)
+    if (step.rank == trace.rank)
+      steps.push_back({step.step, from_origin(origin, step.begin_ns), from_origin(origin, step.end_ns)});
+  if (steps.empty())
+    for (const analyzer::StepMark& step : trace.steps) steps.push_back({step.number, step.begin, step.end});
+  std::sort(steps.begin(), steps.end(),
+            [](const StepSpan& a, const StepSpan& b) { return a.begin < b.begin; });
+  return steps;
+}
+
+}  // namespace
+
+void Preparation::add_rank(const analyzer::RankTrace& trace, const RankAnalysis& analysis,
+                           std::span<const analyzer::StepReport> reported, Nanoseconds origin) {
+  RankContents& rank = contents_.ranks.emplace_back();
+  rank.rank = trace.rank;
+  rank.host = trace.host;
+  rank.device = trace.device;
+  rank.file = trace.file;
+  rank.clock = trace.clock;
+  rank.resolution_ns = trace.resolution_ns;
+  rank.dropped_events = trace.dropped_events;
+  rank.lanes = trace.lanes;
+  rank.lost = trace.lost;
+  rank.unrecorded = trace.unrecorded;
+  for (const analyzer::CounterTrack& counter : trace.counters)
+    rank.counters.push_back({counter.name, writer_.add(counter.points)});
+  for (const Track& track : make_tracks(trace, analysis)) {
+    LaneContents& lane = rank.tracks.emplace_back(LaneContents{track.role, track.job_lane, track.label, {}});
+    for (const RowColumns& row : track.rows) {
+      lane.rows.push_back({writer_.add(row.begin), writer_.add(row.end), writer_.add(row.busy),
+                           writer_.add(row.wait), writer_.add(row.item)});
+      if (row.size() == 0) continue;
+      extend(contents_.content, any_time_, row.begin.front(), row.end.back());
+      if (track.role != LaneRole::host)
+        extend(contents_.focus, any_focus_, row.begin.front(), row.end.back());
+    }
+  }
+  const std::vector<StepSpan> steps = spans_of(trace, reported, origin);
+  for (const StepSpan& step : steps) extend(contents_.content, any_time_, step.begin, step.end);
+  rank.steps = writer_.add(steps);
+  rank.step_marks = writer_.add(trace.steps);
+  rank.activities = writer_.add(trace.activities);
+  rank.communications = writer_.add(trace.communications);
+  rank.computations = writer_.add(trace.computations);
+  rank.host_ranges = writer_.add(trace.host_ranges);
+  rank.segments = writer_.add(analysis.segments);
+  rank.cause_sums = writer_.add(cause_sums_of(analysis.segments));
+  rank.collective_of = writer_.add(analysis.collective_of);
+  rank.waits = writer_.add(analysis.waits);
+  rank.pipeline_regions = writer_.add(analysis.pipeline_regions);
+}
+
+void Preparation::add_strings(const analyzer::StringTable& strings) {
+  for (std::uint32_t id = 0; id < strings.size(); ++id) {
+    string_bytes_ += strings.view(id);
+    string_ends_.push_back(string_bytes_.size());
+  }
+}
+
+std::uint32_t Preparation::string_id(const std::string& text) {
+  if (string_ends_.empty()) string_ends_.push_back(0);
+  if (text.empty()) return 0;
+  const auto [where, fresh] = own_strings_.try_emplace(text, static_cast<std::uint32_t>(string_ends_.size()));
+  if (fresh) {
+    string_bytes_ += text;
+    string_ends_.push_back(string_bytes_.size());
+  }
+  return where->second;
+}
+
+void Preparation::add_collective(const analyzer::CollectiveReport& collective, Nanoseconds origin) {
+  CollectiveHead head;
+  head.id = collective.id;
+  head.has_step = collective.step.has_value();
+  head.step = collective.step.value_or(0);
+  head.has_sequence = collective.sequence.has_value();
+  head.sequence = collective.sequence.value_or(0);
+  head.has_bytes = collective.bytes.has_value();
+  head.bytes = collective.bytes.value_or(0);
+  head.has_last_arriver = collective.last_arriver.has_value();
+  head.last_arriver = collective.last_arriver.value_or(0);
+  head.last_arriver_margin_ns = collective.last_arriver_margin_ns;
+  head.has_algbw = collective.algbw_gbps.has_value();
+  head.algbw_gbps = collective.algbw_gbps.value_or(0);
+  head.has_busbw = collective.busbw_gbps.has_value();
+  head.busbw_gbps = collective.busbw_gbps.value_or(0);
+  head.has_busbw_wire = collective.busbw_wire_gbps.has_value();
+  head.busbw_wire_gbps = collective.busbw_wire_gbps.value_or(0);
+  head.wait_ns = collective.wait_ns;
+  head.name = string_id(collective.name);
+  head.group_name = string_id(collective.group_name);
+  head.evidence = string_id(collective.evidence);
+  head.operation = collective.operation;
+  head.data_type = collective.data_type;
+  head.partial = collective.partial;
+  head.root_unknown = collective.root_unknown;
+  head.first_part = collective_ranks_.size();
+  head.parts = static_cast<std::uint32_t>(collective.ranks.size());
+  TimeRange range;
+  bool any = false;
+  for (const analyzer::CollectiveRank& part : collective.ranks) {
+    extend(range, any, from_origin(origin, part.arrival_ns), from_origin(origin, part.end_ns));
+    collective_ranks_.push_back(part);
+  }
+  head.begin = range.begin;
+  head.end = range.end;
+  collectives_.push_back(head);
+}
+
+Result<std::shared_ptr<const Tables>> Preparation::finish(
+    const analyzer::Report& report, std::span<const analyzer::StepReport> steps,
+    const std::vector<analyzer::JobGroup>& groups, const std::vector<analyzer::Warning>& import_warnings,
+    std::uint64_t fingerprint) {
+  contents_.report = without_arrays(report);
+  contents_.verdict = verdict_of(report);
+  contents_.groups = groups;
+  contents_.import_warnings = import_warnings;
+  if (!any_time_) contents_.content = {report.origin_aligned_ns, report.origin_aligned_ns};
+  if (!any_focus_) contents_.focus = contents_.content;
+  contents_.steps = writer_.add(steps);
+  std::vector<std::uint32_t> costliest;
+  for (std::uint32_t i = 0; i < collectives_.size(); ++i)
+    if (collectives_[i].wait_ns > 0) costliest.push_back(i);
+  std::sort(costliest.begin(), costliest.end(), [this](std::uint32_t a, std::uint32_t b) {
+    return collectives_[a].wait_ns != collectives_[b].wait_ns
+               ? collectives_[a].wait_ns > collectives_[b].wait_ns
+               : a < b;
+  });
+  contents_.costliest = writer_.add(costliest);
+  contents_.collectives = writer_.add(collectives_);
+  contents_.collective_ranks = writer_.add(collective_ranks_);
+  contents_.string_ends = writer_.add(string_ends_);
+  contents_.string_bytes = writer_.add(std::span<const char>(string_bytes_));
+  return writer_.finish(serialize(contents_), {layout_of_contents(), fingerprint});
+}
+
+Result<std::shared_ptr<const Tables>> prepare(const analyzer::Job& job, const analyzer::Analysis& analysis,
+                                              TablesWriter writer, std::uint64_t fingerprint) {
+  const analyzer::Report& report = analysis.report;
+  const Nanoseconds origin = report.origin_aligned_ns;
+  // Of each rank, those of its steps.
+  std::map<std::int32_t, std::vector<analyzer::StepReport>> steps;
+  for (const analyzer::StepReport& step : report.steps) steps[step.rank].push_back(step);
+  Preparation preparation(std::move(writer));
+  preparation.add_strings(job.strings);
+  for (std::size_t rank = 0; rank < job.ranks.size(); ++rank) {
+    RankAnalysis of_rank;
+    if (rank < analysis.segments.size()) of_rank.segments = analysis.segments[rank];
+    if (rank < analysis.collective_of.size()) of_rank.collective_of = analysis.collective_of[rank];
+    if (rank < analysis.waits.size()) of_rank.waits = analysis.waits[rank];
+    if (rank < analysis.pipeline_regions.size())
+      of_rank.pipeline_regions = analysis.pipeline_regions[rank].intervals();
+    preparation.add_rank(job.ranks[rank], of_rank, steps[job.ranks[rank].rank], origin);
+  }
+  for (const analyzer::CollectiveReport& collective : report.collectives)
+    preparation.add_collective(collective, origin);
+  return preparation.finish(report, report.steps, job.groups, job.warnings, fingerprint);
+}
+
+}  // namespace lockstep::viewer

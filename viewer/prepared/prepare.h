@@ -1,0 +1,62 @@
+// From an analyzed job to a prepared run. Rank by rank, so that a maker of large runs need not hold them all.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analyzer/analysis.h"
+#include "analyzer/model/job.h"
+#include "viewer/prepared/contents.h"
+#include "viewer/prepared/tables.h"
+
+namespace lockstep::viewer {
+
+// What the analysis knows of one rank.
+struct RankAnalysis {
+  std::span<const analyzer::CauseSegment> segments;
+  std::span<const std::uint32_t> collective_of;
+  std::span<const analyzer::CommunicationWait> waits;
+  std::span<const analyzer::Interval> pipeline_regions;
+};
+
+class Preparation {
+ public:
+  explicit Preparation(TablesWriter writer) : writer_(std::move(writer)) {}
+
+  // In the order of ranks. `report`: its steps of this rank are drawn; none of them: the trace's own.
+  void add_rank(const analyzer::RankTrace& trace, const RankAnalysis& analysis,
+                std::span<const analyzer::StepReport> steps, Nanoseconds origin);
+  void add_collective(const analyzer::CollectiveReport& collective, Nanoseconds origin);
+  void add_strings(const analyzer::StringTable& strings);
+  // Everything else. The report's steps and collectives are not looked at: give the former here, the latter
+  // above.
+  Result<std::shared_ptr<const Tables>> finish(const analyzer::Report& report,
+                                               std::span<const analyzer::StepReport> steps,
+                                               const std::vector<analyzer::JobGroup>& groups,
+                                               const std::vector<analyzer::Warning>& import_warnings,
+                                               std::uint64_t fingerprint);
+
+ private:
+  std::uint32_t string_id(const std::string& text);
+
+  TablesWriter writer_;
+  Contents contents_;
+  bool any_time_ = false;  // contents_.content holds something
+  bool any_focus_ = false;
+  std::vector<std::uint64_t> string_ends_;
+  std::string string_bytes_;
+  std::map<std::string, std::uint32_t, std::less<>> own_strings_;
+  std::vector<CollectiveHead> collectives_;
+  std::vector<analyzer::CollectiveRank> collective_ranks_;
+};
+
+// All of a job. `fingerprint`: of the files that it was read from.
+Result<std::shared_ptr<const Tables>> prepare(const analyzer::Job& job, const analyzer::Analysis& analysis,
+                                              TablesWriter writer, std::uint64_t fingerprint = 0);
+
+}  // namespace lockstep::viewer

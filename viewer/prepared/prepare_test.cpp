@@ -1,0 +1,106 @@
+// What is prepared is what the analyzer found: every field comes back as it was.
+#include "viewer/prepared/prepare.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "analyzer/analysis.h"
+#include "analyzer/report/json.h"
+#include "viewer/prepared/serialize.h"
+#include "viewer/testing/synthetic_job.h"
+
+namespace lockstep::viewer {
+namespace {
+
+using testing::HasSubstr;
+
+struct Prepared {
+  Prepared() : Prepared(synthetic_job()) {}
+  explicit Prepared(analyzer::Job made) : job(std::move(made)), analysis(analyzer::analyze(job).value()) {
+    tables = prepare(job, analysis, TablesWriter::in_memory().value(), 42).value();
+    contents = deserialize(tables->contents()).value();
+  }
+  analyzer::Job job;
+  analyzer::Analysis analysis;
+  std::shared_ptr<const Tables> tables;
+  Contents contents;
+};
+
+// The report's JSON names every field of it.
+std::string json_without_arrays(analyzer::Report report) {
+  report.steps.clear();
+  report.collectives.clear();
+  return analyzer::to_json(report);
+}
+
+TEST(Prepare, TheReportComesBackWhole) {
+  const Prepared run;
+  ASSERT_FALSE(run.analysis.report.findings.empty());
+  EXPECT_EQ(json_without_arrays(run.contents.report), json_without_arrays(run.analysis.report));
+}
+
+TEST(Prepare, TheVerdictIsTheReports) {
+  EXPECT_THAT(Prepared().contents.verdict, HasSubstr("rank 2"));
+}
+
+template <class T>
+bool same_bytes(std::span<const T> a, std::span<const T> b) {
+  return a.size() == b.size() && (a.empty() || std::memcmp(a.data(), b.data(), a.size_bytes()) == 0);
+}
+
+TEST(Prepare, EveryRanksArraysComeBack) {
+  const Prepared run;
+  ASSERT_EQ(run.contents.ranks.size(), run.job.ranks.size());
+  for (std::size_t i = 0; i < run.job.ranks.size(); ++i) {
+    const analyzer::RankTrace& trace = run.job.ranks[i];
+    const RankContents& rank = run.contents.ranks[i];
+    EXPECT_EQ(rank.rank, trace.rank);
+    EXPECT_EQ(rank.host, trace.host);
+    EXPECT_EQ(rank.lanes.size(), trace.lanes.size());
+    EXPECT_TRUE(same_bytes(run.tables->array(rank.activities),
+                           std::span<const analyzer::Activity>(trace.activities)));
+    EXPECT_TRUE(same_bytes(run.tables->array(rank.communications),
+                           std::span<const analyzer::Communication>(trace.communications)));
+    EXPECT_TRUE(same_bytes(run.tables->array(rank.host_ranges),
+                           std::span<const analyzer::HostRange>(trace.host_ranges)));
+    EXPECT_TRUE(std::ranges::equal(run.tables->array(rank.segments), run.analysis.segments[i]));
+    EXPECT_TRUE(std::ranges::equal(run.tables->array(rank.collective_of), run.analysis.collective_of[i]));
+    EXPECT_EQ(run.tables->array(rank.steps).size(), trace.steps.size());
+  }
+}
+
+TEST(Prepare, StepsAndCollectivesStandInArrays) {
+  const Prepared run;
+  const analyzer::Report& report = run.analysis.report;
+  const auto steps = run.tables->array(run.contents.steps);
+  ASSERT_EQ(steps.size(), report.steps.size());
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    EXPECT_EQ(steps[i].begin_ns, report.steps[i].begin_ns);
+    EXPECT_EQ(steps[i].measures.partition.ns, report.steps[i].measures.partition.ns);
+  }
+  const auto collectives = run.tables->array(run.contents.collectives);
+  const auto ranks = run.tables->array(run.contents.collective_ranks);
+  ASSERT_EQ(collectives.size(), report.collectives.size());
+  for (std::size_t i = 0; i < collectives.size(); ++i) {
+    EXPECT_EQ(collectives[i].id, report.collectives[i].id);
+    EXPECT_EQ(collectives[i].wait_ns, report.collectives[i].wait_ns);
+    ASSERT_EQ(collectives[i].parts, report.collectives[i].ranks.size());
+    for (std::size_t part = 0; part < collectives[i].parts; ++part)
+      EXPECT_EQ(ranks[collectives[i].first_part + part].wait_ns, report.collectives[i].ranks[part].wait_ns);
+  }
+  const auto costliest = run.tables->array(run.contents.costliest);
+  ASSERT_FALSE(costliest.empty());
+  for (std::size_t i = 1; i < costliest.size(); ++i)
+    EXPECT_GE(collectives[costliest[i - 1]].wait_ns, collectives[costliest[i]].wait_ns);
+}
+
+TEST(Serialize, WhatIsNotWhatWasWrittenIsAnError) {
+  const Prepared run;
+  const std::string bytes(run.tables->contents());
+  EXPECT_TRUE(deserialize(bytes).ok());
+  EXPECT_FALSE(deserialize(bytes.substr(0, bytes.size() / 2)).ok());
+  EXPECT_FALSE(deserialize("").ok());
+}
+
+}  // namespace
+}  // namespace lockstep::viewer

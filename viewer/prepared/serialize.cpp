@@ -1,0 +1,219 @@
+#include "viewer/prepared/serialize.h"
+
+#include <array>
+#include <cereal/archives/binary.hpp>
+#include <cereal/types/array.hpp>
+#include <cereal/types/optional.hpp>
+#include <cereal/types/string.hpp>
+#include <cereal/types/vector.hpp>
+#include <exception>
+#include <sstream>
+#include <type_traits>
+
+#include "trace/format/checksum.h"
+
+// cereal finds these by the namespace of what they serialize. Each names all members of its struct, in order.
+namespace lockstep::analyzer {
+
+template <class Archive>
+void serialize(Archive& archive, Partition& p) {
+  archive(p.ns, p.compute_over_communication_ns);
+}
+template <class Archive>
+void serialize(Archive& archive, Measures& m) {
+  archive(m.known, m.waits_known, m.window_ns, m.compute_ns, m.communication_ns, m.overlap_ns,
+          m.exposed_communication_ns, m.overlap_ratio, m.overlap_ratio_per_kernel, m.barrier_wait_ns,
+          m.hidden_barrier_wait_ns, m.p2p_wait_ns, m.hidden_p2p_wait_ns, m.unclassified_ns, m.partition);
+}
+template <class Archive>
+void serialize(Archive& archive, OverlapPrice& p) {
+  archive(p.activities, p.under_ns, p.alone_ns);
+}
+template <class Archive>
+void serialize(Archive& archive, Clock& c) {
+  archive(c.domain, c.offset_ns, c.uncertainty_ns, c.drift, c.evidence, c.related, c.name);
+}
+template <class Archive>
+void serialize(Archive& archive, RankReport::Activities& a) {
+  archive(a.compute, a.collective, a.p2p, a.copy);
+}
+template <class Archive>
+void serialize(Archive& archive, RankReport& r) {
+  archive(r.rank, r.host, r.device, r.measures, r.dropped_events, r.clock, r.activities, r.begin_ns, r.end_ns,
+          r.damaged, r.overlap_price);
+}
+template <class Archive>
+void serialize(Archive& archive, Warning& w) {
+  archive(w.code, w.message, w.rank);
+}
+template <class Archive>
+void serialize(Archive& archive, WaitStateReport& w) {
+  archive(w.state, w.operations, w.waits, w.wait_ns, w.exposed_ns, w.worst_rank, w.worst_rank_ns);
+}
+template <class Archive>
+void serialize(Archive& archive, GroupOperation& o) {
+  archive(o.operation, o.count, o.bytes, o.bytes_per_step_and_rank, o.wire_bytes_per_step_and_rank, o.wait_ns,
+          o.transfer_ns, o.exposed_ns, o.busbw_gbps, o.busbw_wire_gbps);
+}
+template <class Archive>
+void serialize(Archive& archive, GroupReport& g) {
+  archive(g.name, g.ranks, g.operations);
+}
+template <class Archive>
+void serialize(Archive& archive, BucketReport& b) {
+  archive(b.group_name, b.group_ranks, b.operation, b.name, b.position, b.steps, b.count, b.records, b.bytes,
+          b.transfer_ns, b.wait_ns, b.hidden_ns, b.exposed_transfer_ns, b.exposed_wait_ns);
+}
+template <class Archive>
+void serialize(Archive& archive, PipelineStage& s) {
+  archive(s.stage, s.rank, s.layers, s.forward_ns, s.backward_ns, s.recompute_ns, s.compute_ns,
+          s.exposed_transfer_ns, s.bubble_ns, s.warm_up_ns, s.steady_ns, s.cool_down_ns);
+}
+template <class Archive>
+void serialize(Archive& archive, PipelineReport& p) {
+  archive(p.group, p.stages, p.microbatches, p.chunks, p.schedule, p.bubble_ratio, p.bubble_ratio_ideal,
+          p.reason, p.bubble_ns, p.region_ns, p.steps, p.passes_known, p.stages_detail);
+}
+template <class Archive>
+void serialize(Archive& archive, LayerPass& p) {
+  archive(p.min_ns, p.median_ns, p.max_ns, p.slowest_rank, p.microbatch_ns);
+}
+template <class Archive>
+void serialize(Archive& archive, LayerReport& l) {
+  archive(l.layer, l.name, l.ranks, l.forward, l.backward, l.recompute, l.slowest_rank);
+}
+template <class Archive>
+void serialize(Archive& archive, CounterStep& s) {
+  archive(s.step, s.amount);
+}
+template <class Archive>
+void serialize(Archive& archive, CounterReport& c) {
+  archive(c.name, c.rank, c.points, c.min, c.max, c.last, c.per_step);
+}
+template <class Archive>
+void serialize(Archive& archive, TheoryReport& t) {
+  archive(t.quantity, t.scope, t.unit, t.measured, t.theory, t.formula);
+}
+template <class Archive>
+void serialize(Archive& archive, BlameReport& b) {
+  archive(b.rank, b.blame_ns, b.exposed_ns, b.collectives, b.partial, b.root_cause, b.persistent,
+          b.scheduled_ns, b.scheduled_exposed_ns, b.scheduled_collectives);
+}
+template <class Archive>
+void serialize(Archive& archive, EfficiencyReport& e) {
+  archive(e.load_balance, e.communication, e.parallel, e.mean_compute_ns, e.max_compute_ns, e.window_ns);
+}
+template <class Archive>
+void serialize(Archive& archive, FindingPlace& p) {
+  archive(p.rank, p.step, p.collective, p.begin_ns, p.end_ns);
+}
+template <class Archive>
+void serialize(Archive& archive, Standing& s) {
+  archive(s.ranks, s.waits, s.where);
+}
+template <class Archive>
+void serialize(Archive& archive, Finding& f) {
+  archive(f.code, f.severity, f.title, f.evidence, f.remedy, f.lost_ns, f.lost_share, f.cause, f.rank,
+          f.place, f.standings, f.is_note);
+}
+template <class Archive>
+void serialize(Archive& archive, Report& r) {
+  archive(r.path, r.origin_ns, r.origin_aligned_ns, r.sources, r.world_size, r.ranks_present, r.ranks_missing,
+          r.steps_present, r.first_steady_step, r.unmatched, r.warnings, r.ranks, r.wait_states, r.groups,
+          r.buckets, r.pipeline, r.layers, r.counters, r.theory, r.blame, r.efficiency, r.findings);
+}
+template <class Archive>
+void serialize(Archive& archive, JobLane& l) {
+  archive(l.kind, l.handle, l.name);
+}
+template <class Archive>
+void serialize(Archive& archive, JobGroup& g) {
+  archive(g.name, g.description, g.ranks, g.size, g.own_rank);
+}
+template <class Archive>
+void serialize(Archive& archive, TimeSpan& s) {
+  archive(s.begin, s.end);
+}
+
+}  // namespace lockstep::analyzer
+
+namespace lockstep::viewer {
+
+template <class Archive, class T>
+void serialize(Archive& archive, Extent<T>& e) {
+  archive(e.offset, e.count);
+}
+template <class Archive>
+void serialize(Archive& archive, TimeRange& r) {
+  archive(r.begin, r.end);
+}
+template <class Archive>
+void serialize(Archive& archive, RowContents& r) {
+  archive(r.begin, r.end, r.busy, r.wait, r.item);
+}
+template <class Archive>
+void serialize(Archive& archive, LaneContents& l) {
+  archive(l.role, l.job_lane, l.label, l.rows);
+}
+template <class Archive>
+void serialize(Archive& archive, CounterContents& c) {
+  archive(c.name, c.points);
+}
+template <class Archive>
+void serialize(Archive& archive, RankContents& r) {
+  archive(r.rank, r.host, r.device, r.file, r.clock, r.resolution_ns, r.dropped_events, r.lanes, r.lost,
+          r.unrecorded, r.tracks, r.counters, r.steps, r.step_marks, r.activities, r.communications,
+          r.computations, r.host_ranges, r.segments, r.cause_sums, r.collective_of, r.waits,
+          r.pipeline_regions);
+}
+template <class Archive>
+void serialize(Archive& archive, Contents& c) {
+  archive(c.report, c.verdict, c.groups, c.import_warnings, c.ranks, c.content, c.focus, c.string_ends,
+          c.string_bytes, c.steps, c.collectives, c.collective_ranks, c.costliest);
+}
+
+namespace {
+
+// Raise it where the meaning of something written changes and its size does not.
+constexpr std::uint64_t kVersion = 1;
+
+template <class... Structs>
+std::uint64_t layout_of() {
+  const std::array<std::uint64_t, sizeof...(Structs) + 1> sizes{kVersion, sizeof(Structs)...};
+  return trace::format::checksum(std::as_bytes(std::span(sizes)));
+}
+
+}  // namespace
+
+std::string serialize(const Contents& contents) {
+  std::ostringstream stream;
+  cereal::BinaryOutputArchive archive(stream);
+  archive(contents);
+  return std::move(stream).str();
+}
+
+Result<Contents> deserialize(std::string_view bytes) {
+  // Its checksum was right, so that no length in it is absurd.
+  std::istringstream stream{std::string(bytes)};
+  Contents contents;
+  try {
+    cereal::BinaryInputArchive archive(stream);
+    archive(contents);
+  } catch (const std::exception& error) {
+    return Error{std::string("the prepared timeline cannot be read: ") + error.what()};
+  }
+  return contents;
+}
+
+std::uint64_t layout_of_contents() {
+  using namespace analyzer;  // NOLINT(google-build-using-namespace): the list below is of its structs
+  return layout_of<Contents, RankContents, LaneContents, RowContents, CounterContents, CollectiveHead,
+                   StepSpan, CauseTimes, Activity, Communication, Computation, HostRange, StepMark,
+                   CauseSegment, CommunicationWait, Interval, CounterPoint, StepReport, CollectiveRank,
+                   Report, RankReport, Measures, Partition, Clock, Finding, FindingPlace, Standing,
+                   BlameReport, PipelineReport, PipelineStage, BucketReport, GroupReport, GroupOperation,
+                   LayerReport, LayerPass, CounterReport, TheoryReport, WaitStateReport, EfficiencyReport,
+                   OverlapPrice, JobLane, JobGroup, Warning>();
+}
+
+}  // namespace lockstep::viewer

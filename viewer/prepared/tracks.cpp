@@ -1,0 +1,107 @@
+#include "viewer/prepared/tracks.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+namespace lockstep::viewer {
+
+namespace {
+
+using analyzer::Activity;
+using analyzer::Class;
+using analyzer::RankTrace;
+
+bool is_communication(const Activity& activity) {
+  return activity.activity_class == Class::collective || activity.activity_class == Class::p2p;
+}
+
+// The waiting part of an activity, as the analysis has it.
+std::uint64_t wait_of(const Activity& activity, const RankAnalysis& analysis) {
+  if (!is_communication(activity) || activity.communication >= analysis.waits.size()) return 0;
+  const Nanoseconds until = std::min(analysis.waits[activity.communication].until, activity.end);
+  return until > activity.begin ? distance(activity.begin, until) : 0;
+}
+
+Track cause_track(std::span<const analyzer::CauseSegment> segments) {
+  Track track;
+  track.label = "cause";
+  std::vector<Event> events;
+  events.reserve(segments.size());
+  for (std::size_t i = 0; i < segments.size(); ++i)
+    events.push_back({segments[i].begin, segments[i].end, static_cast<std::uint32_t>(i), 0});
+  track.rows = make_rows(std::move(events));
+  return track;
+}
+
+void add_waits(const RankTrace& trace, const RankAnalysis& analysis, RowColumns& row) {
+  std::uint64_t sum = 0;
+  row.wait.reserve(row.size());
+  for (std::size_t i = 0; i < row.size(); ++i) {
+    sum += std::min(wait_of(trace.activities[row.item[i]], analysis), distance(row.begin[i], row.end[i]));
+    row.wait.push_back(sum);
+  }
+}
+
+std::vector<Track> device_tracks(const RankTrace& trace, const RankAnalysis& analysis) {
+  struct Found {
+    std::vector<Event> events;
+    std::size_t communication = 0;
+  };
+  std::map<std::uint32_t, Found> by_lane;
+  for (std::size_t i = 0; i < trace.activities.size(); ++i) {
+    const Activity& activity = trace.activities[i];
+    Found& found = by_lane[activity.lane];
+    found.events.push_back({activity.begin, activity.end, static_cast<std::uint32_t>(i), 0});
+    if (is_communication(activity)) ++found.communication;
+  }
+  std::vector<Track> tracks;
+  for (auto& [index, found] : by_lane) {
+    Track track;
+    track.job_lane = index;
+    const bool declared =
+        index < trace.lanes.size() && trace.lanes[index].kind == trace::LaneKind::communication;
+    track.role = declared || found.communication * 2 > found.events.size() ? LaneRole::communication
+                                                                           : LaneRole::compute;
+    track.label = index < trace.lanes.size() ? trace.lanes[index].name : fmt::format("lane {}", index);
+    track.rows = make_rows(std::move(found.events), trace.resolution_ns);
+    for (RowColumns& row : track.rows) add_waits(trace, analysis, row);
+    tracks.push_back(std::move(track));
+  }
+  std::stable_sort(tracks.begin(), tracks.end(),
+                   [](const Track& a, const Track& b) { return a.role < b.role; });
+  return tracks;
+}
+
+std::vector<Track> host_tracks(const RankTrace& trace) {
+  std::map<std::uint32_t, std::vector<Event>> by_lane;
+  for (std::size_t i = 0; i < trace.host_ranges.size(); ++i) {
+    const analyzer::HostRange& range = trace.host_ranges[i];
+    by_lane[range.lane].push_back({range.begin, range.end, static_cast<std::uint32_t>(i), range.depth});
+  }
+  std::vector<Track> tracks;
+  for (auto& [index, events] : by_lane) {
+    Track track;
+    track.role = LaneRole::host;
+    track.job_lane = index;
+    track.label =
+        (index < trace.lanes.size() ? trace.lanes[index].name : fmt::format("thread {}", index)) + " (host)";
+    track.rows = make_rows(std::move(events), trace.resolution_ns);
+    tracks.push_back(std::move(track));
+  }
+  return tracks;
+}
+
+}  // namespace
+
+std::vector<Track> make_tracks(const RankTrace& trace, const RankAnalysis& analysis) {
+  std::vector<Track> tracks;
+  if (!analysis.segments.empty()) tracks.push_back(cause_track(analysis.segments));
+  for (Track& track : device_tracks(trace, analysis)) tracks.push_back(std::move(track));
+  for (Track& track : host_tracks(trace)) tracks.push_back(std::move(track));
+  return tracks;
+}
+
+}  // namespace lockstep::viewer

@@ -1,0 +1,22 @@
+// The rows of one rank, from the top: its causes (the step bar), the lanes on which it computed, those on
+// which it communicated, and its host threads.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "viewer/prepared/columns.h"
+#include "viewer/prepared/prepare.h"
+
+namespace lockstep::viewer {
+
+struct Track {
+  LaneRole role = LaneRole::causes;
+  std::uint32_t job_lane = analyzer::kNone;
+  std::string label;
+  std::vector<RowColumns> rows;
+};
+
+std::vector<Track> make_tracks(const analyzer::RankTrace& trace, const RankAnalysis& analysis);
+
+}  // namespace lockstep::viewer
