@@ -10,6 +10,8 @@
 #include "analyzer/export/output_file.h"
 #include "analyzer/html/html.h"
 #include "analyzer/report/json.h"
+#include "analyzer/report/range_report.h"
+#include "analyzer/report/range_text.h"
 #include "analyzer/report/text.h"
 #include "analyzer/restrict_report.h"
 #include "cli/load.h"
@@ -42,6 +44,7 @@ struct Arguments {
   std::string json, html, steps, ranks, group, rows, collectives = "8", color = "auto";
   std::size_t width = 0;
   std::string clocks = "auto";
+  std::string range;
   bool skip_warm_up = false, layers = false, ascii = false, quiet = false;
 };
 
@@ -57,6 +60,12 @@ void describe(CLI::App& app, Arguments& arguments) {
       ->option_text("FILE");
   app.add_option("--steps", arguments.steps, "Only these steps: N, A:B, A: or :B (both ends included)")
       ->option_text("A:B");
+  app.add_option("--range", arguments.range,
+                 "Every rank's time between two times since the run's begin, e.g. 1.5ms:3ms, and nothing "
+                 "else; with --json as lockstep.range/1")
+      ->option_text("A:B")
+      ->excludes("--steps")
+      ->excludes("--html");
   app.add_flag("--skip-warmup", arguments.skip_warm_up,
                "Leave out the first steps as long as they take half as long again as the median step");
   app.add_option(
@@ -137,6 +146,45 @@ Result<analyzer::Restriction> parse_restriction(const CLI::App& app, const Argum
   return restriction;
 }
 
+analyzer::PageOptions page_options(const Arguments& arguments) {
+  const ColorChoice color = arguments.color == "always"  ? ColorChoice::always
+                            : arguments.color == "never" ? ColorChoice::never
+                                                         : ColorChoice::automatic;
+  analyzer::PageOptions page = page_options_for_stdout(color);
+  if (arguments.width != 0) page.width = arguments.width;
+  page.ascii = page.ascii || arguments.ascii;
+  return page;
+}
+
+// The ranks that are left of the report, over the range.
+int print_range(const LoadedJob& loaded, const Arguments& arguments) {
+  const analyzer::Report& report = loaded.analysis.report;
+  const analyzer::TimeSpan range = analyzer::parse_range(arguments.range, report.origin_aligned_ns).value();
+  analyzer::RangeReport found{
+      range.begin - report.origin_aligned_ns, range.end - report.origin_aligned_ns, {}};
+  for (const analyzer::RankReport& rank : report.ranks) {
+    for (std::size_t i = 0; i < loaded.job.ranks.size(); ++i) {
+      if (loaded.job.ranks[i].rank != rank.rank) continue;
+      analyzer::Measures measures = analyzer::measures_of(
+          analyzer::timeline_of(loaded.job, loaded.analysis, i), range.begin, range.end);
+      measures.waits_known = rank.measures.waits_known;
+      found.ranks.push_back({rank.rank, measures});
+    }
+  }
+  const auto write_json = [&found](std::ostream& out) { analyzer::write_json(found, out); };
+  Status status;
+  if (!arguments.json.empty()) {
+    status = arguments.json == "-" ? write_to_stdout(write_json)
+                                   : write_file("--json", arguments.json, write_json);
+  }
+  if (status.ok() && arguments.json != "-" && !arguments.quiet) {
+    analyzer::Page page(page_options(arguments));
+    analyzer::print_range(found, page);
+    status = write_to_stdout([&page](std::ostream& out) { out << page.take(); });
+  }
+  return status.ok() ? kSuccess : fail("analyze", status.error());
+}
+
 }  // namespace
 
 int run_analyze(int argc, char** argv) {
@@ -166,6 +214,11 @@ int run_analyze(int argc, char** argv) {
   const Result<std::size_t> collectives = parse_rows("--collectives", arguments.collectives);
   if (!collectives.ok()) return wrong(collectives.error());
 
+  if (app.count("--range") > 0) {
+    const Result<analyzer::TimeSpan> range = analyzer::parse_range(arguments.range, 0);
+    if (!range.ok()) return wrong(Error{"--range: " + range.error().message});
+  }
+
   for (const auto& [flag, file] :
        {std::pair("--json", arguments.json), std::pair("--html", arguments.html)}) {
     for (const std::string& path : arguments.paths) {
@@ -194,6 +247,8 @@ int run_analyze(int argc, char** argv) {
   if (const Status status = analyzer::restrict_report(restriction.value(), report); !status.ok())
     return fail("analyze", status.error());
 
+  if (app.count("--range") > 0) return print_range(loaded.value(), arguments);
+
   std::int64_t resolution_ns = 1;
   for (const analyzer::RankTrace& rank : loaded.value().job.ranks)
     resolution_ns = std::max(resolution_ns, rank.resolution_ns);
@@ -217,12 +272,7 @@ int run_analyze(int argc, char** argv) {
   }
   if (!arguments.quiet) {
     analyzer::TextOptions options;
-    const ColorChoice color = arguments.color == "always"  ? ColorChoice::always
-                              : arguments.color == "never" ? ColorChoice::never
-                                                           : ColorChoice::automatic;
-    options.page = page_options_for_stdout(color);
-    if (arguments.width != 0) options.page.width = arguments.width;
-    options.page.ascii = options.page.ascii || arguments.ascii;
+    options.page = page_options(arguments);
     if (!arguments.rows.empty()) options.ranks = rows.value();
     options.collectives = collectives.value();
     options.layers = arguments.layers;

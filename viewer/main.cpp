@@ -4,13 +4,15 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
+#include <filesystem>
 #include <string>
 #include <vector>
 
 #include "analyzer/report/quantity.h"
+#include "analyzer/report/range_text.h"
 #include "analyzer/report/unicode.h"
 #include "viewer/opening/open_run.h"
-#include "viewer/timeline/range_text.h"
+#include "viewer/opening/prepared_file.h"
 #include "viewer/window/png_writer.h"
 #include "viewer/window/run.h"
 
@@ -29,6 +31,7 @@ struct Arguments {
   double scale = 0;
   std::int64_t collective = -1;
   bool no_cache = false;
+  std::string go_to, panel, search, measure, diff;
 };
 
 int fail(const Error& error, int exit_code) {
@@ -58,6 +61,17 @@ Result<std::uint32_t> find_collective(const Scene& scene, std::int64_t id) {
                            collectives.size())};
 }
 
+// `lockstep view A B`: two folders are two runs; files, and more than two, are one.
+Arguments with_second_run(Arguments arguments) {
+  std::error_code error;
+  if (arguments.paths.size() != 2 || !arguments.diff.empty()) return arguments;
+  for (const std::string& path : arguments.paths)
+    if (!std::filesystem::is_directory(path, error)) return arguments;
+  arguments.diff = arguments.paths[1];
+  arguments.paths.pop_back();
+  return arguments;
+}
+
 int run(const Arguments& arguments) {
   ShowOptions options;
   options.dark = arguments.theme == "dark";
@@ -75,10 +89,21 @@ int run(const Arguments& arguments) {
   options.height = parsed.value().second;
   // Before minutes of loading; the origin comes with the run.
   if (!arguments.range.empty()) {
-    if (const auto range = parse_range(arguments.range, 0); !range.ok()) {
+    if (const auto range = analyzer::parse_range(arguments.range, 0); !range.ok()) {
       return fail(Error{"--range: " + range.error().message}, kUsage);
     }
   }
+  if (!arguments.measure.empty()) {
+    if (const auto range = analyzer::parse_range(arguments.measure, 0); !range.ok())
+      return fail(Error{"--measure: " + range.error().message}, kUsage);
+  }
+  if (!arguments.go_to.empty()) {
+    if (const Status place = check_goto(arguments.go_to); !place.ok())
+      return fail(Error{"--goto: " + place.error().message}, kUsage);
+  }
+  options.panel = arguments.panel;
+  options.search = arguments.search;
+  if (!arguments.search.empty() && arguments.panel.empty()) options.panel = "Search";
 
   OpenOptions opening;
   opening.keep = !arguments.no_cache;
@@ -95,9 +120,18 @@ int run(const Arguments& arguments) {
   if (terminal) fmt::print(stderr, "\r                  \r");
   if (!opened.ok()) return fail(opened.error(), kFailure);
   const Scene& scene = *opened.value();
+  Result<std::unique_ptr<Scene>> other = Error{""};
+  if (!arguments.diff.empty()) {
+    other = open_run({arguments.diff}, opening);
+    if (terminal) fmt::print(stderr, "\r                  \r");
+    if (!other.ok()) return fail(Error{"--diff: " + other.error().message}, kFailure);
+    options.other = other.value().get();
+    if (arguments.panel.empty()) options.panel = "Diff";
+  }
 
   if (!arguments.range.empty()) {
-    options.range = parse_range(arguments.range, scene.timeline().origin).value();
+    const analyzer::TimeSpan range = analyzer::parse_range(arguments.range, scene.timeline().origin).value();
+    options.range = TimeRange{range.begin, range.end};
     if (options.range->begin >= scene.timeline().content.end ||
         options.range->end <= scene.timeline().content.begin) {
       return fail(Error{fmt::format(
@@ -106,12 +140,25 @@ int run(const Arguments& arguments) {
                   kUsage);
     }
   }
+  if (!arguments.go_to.empty()) {
+    const Result<Command> command = parse_goto(scene, arguments.go_to);
+    if (!command.ok()) return fail(Error{"--goto: " + command.error().message}, kUsage);
+    options.go_to = command.value();
+  }
+  if (!arguments.measure.empty()) {
+    const analyzer::TimeSpan range =
+        analyzer::parse_range(arguments.measure, scene.timeline().origin).value();
+    options.measured = TimeRange{range.begin, range.end};
+    if (arguments.panel.empty()) options.panel = "Range";
+  }
   if (arguments.collective >= 0) {
     const Result<std::uint32_t> found = find_collective(scene, arguments.collective);
     if (!found.ok()) return fail(found.error(), kFailure);
     options.collective = found.value();
   }
   if (!picture) {
+    if (!arguments.no_cache) options.session_file = session_file_of(arguments.paths);
+    options.layout_file = layout_file();
     const Status shown = show_window(scene, options);
     return shown.ok() ? 0 : fail(shown.error(), kFailure);
   }
@@ -133,7 +180,8 @@ int run(const Arguments& arguments) {
 int main(int argc, char** argv) {
   CLI::App app("Shows a run on a timeline: what every rank did, and whom it waited for.", "lockstep view");
   lockstep::viewer::Arguments arguments;
-  app.add_option("PATHS", arguments.paths, "A run folder, trace files, or a folder of trace files")
+  app.add_option("PATHS", arguments.paths,
+                 "A run folder, trace files, or a folder of trace files; two folders: two runs to compare")
       ->required();
   app.add_option("--screenshot", arguments.screenshot, "Write a picture and exit; needs no display")
       ->option_text("FILE.png");
@@ -144,6 +192,22 @@ int main(int argc, char** argv) {
   app.add_option("--collective", arguments.collective, "Select this collective, by its number in the report")
       ->check(CLI::NonNegativeNumber)
       ->option_text("ID");
+  app.add_option("--goto", arguments.go_to, "Go there first: step=12,rank=3 or time=1.5ms or collective=17")
+      ->option_text("PLACE");
+  app.add_option("--measure", arguments.measure, "Measure this range, as a drag with Shift does")
+      ->option_text("A:B");
+  app.add_option("--diff", arguments.diff, "Compare with this run: aligned by step, what changed by cause")
+      ->option_text("RUN");
+  app.add_option("--search", arguments.search, "Search for this: gemm, /nccl.*Reduce/, rank=3 longer=1ms")
+      ->option_text("TEXT");
+  app.add_option(
+         "--panel", arguments.panel,
+         "Bring a panel to the front: Overview, Findings, Collectives, Search, Details, Range, Notes, "
+         "Steps, Imbalance or Counters")
+      ->check(CLI::IsMember({"Overview", "Findings", "Collectives", "Search", "Details", "Range", "Notes",
+                             "Steps", "Imbalance", "Counters", "Diff"},
+                            CLI::ignore_case))
+      ->option_text("NAME");
   app.add_option("--theme", arguments.theme, "dark or light [dark]")
       ->check(CLI::IsMember({"dark", "light"}))
       ->option_text("NAME");
@@ -155,7 +219,10 @@ int main(int argc, char** argv) {
   app.footer(
       "Examples:\n"
       "  lockstep view run\n"
-      "  lockstep view run --screenshot run.png --range 0:50ms\n"
+      "  lockstep view run --goto step=12,rank=3\n"
+      "  lockstep view before after                  compared by step\n"
+      "  lockstep view run --search /nccl.*Reduce/ --panel Search\n"
+      "  lockstep view run --screenshot run.png --range 0:50ms      no display needed\n"
       "\n"
       "Exit code: 0 shown; 1 the input could not be read or nothing could be drawn; 2 wrong usage.\n");
   try {
@@ -165,5 +232,5 @@ int main(int argc, char** argv) {
     fmt::print(stderr, "lockstep view: {}\nSee lockstep view --help.\n", error.what());
     return lockstep::viewer::kUsage;
   }
-  return lockstep::viewer::run(arguments);
+  return lockstep::viewer::run(lockstep::viewer::with_second_run(arguments));
 }

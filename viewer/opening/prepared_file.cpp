@@ -36,12 +36,16 @@ bool is_ours(const fs::path& path) {
   return path.filename().string().find(kSuffix) != std::string::npos;
 }
 
-fs::path cache_folder() {
-  const char* const cache = std::getenv("XDG_CACHE_HOME");
-  if (cache != nullptr && *cache != '\0') return fs::path(cache) / "lockstep" / "views";
+// The XDG base directory that the variable names, else the usual one in the home folder.
+fs::path base_folder(const char* variable, const char* in_home) {
+  const char* const set = std::getenv(variable);
+  if (set != nullptr && *set != '\0') return fs::path(set);
   const char* const home = std::getenv("HOME");
-  return (home != nullptr && *home != '\0' ? fs::path(home) / ".cache" : fs::temp_directory_path()) /
-         "lockstep" / "views";
+  return home != nullptr && *home != '\0' ? fs::path(home) / in_home : fs::temp_directory_path();
+}
+
+fs::path cache_folder() {
+  return base_folder("XDG_CACHE_HOME", ".cache") / "lockstep" / "views";
 }
 
 }  // namespace
@@ -79,6 +83,14 @@ fs::path prepared_file_of(const std::vector<std::string>& paths) {
     return parent / ((folder ? std::string() : first.filename().string()) + kSuffix + several);
   fs::create_directories(cache_folder(), error);
   return cache_folder() / fmt::format("{:016x}{}", hash_of(all), kSuffix);
+}
+
+fs::path session_file_of(const std::vector<std::string>& paths) {
+  return prepared_file_of(paths).string() + "-session";
+}
+
+fs::path layout_file() {
+  return base_folder("XDG_CONFIG_HOME", ".config") / "lockstep" / "view-layout.ini";
 }
 
 }  // namespace lockstep::viewer

@@ -5,8 +5,7 @@
 #include <numeric>
 #include <utility>
 
-#include "analyzer/report/page.h"
-#include "analyzer/report/text_sections.h"
+#include "analyzer/report/text.h"
 #include "viewer/prepared/serialize.h"
 #include "viewer/prepared/tracks.h"
 
@@ -26,20 +25,10 @@ void extend(TimeRange& range, bool& any, Nanoseconds begin, Nanoseconds end) {
   any = true;
 }
 
-// The report's first lines, each one line however long.
+// A sentence a line.
 std::string verdict_of(const analyzer::Report& report) {
-  analyzer::PageOptions options;
-  options.width = 1'000'000;  // the panel breaks lines itself
-  analyzer::Page page(options);
-  analyzer::print_verdict(report, page);
   std::string lines;
-  const std::string text = page.take();
-  for (std::size_t from = 0; from < text.size();) {
-    const std::size_t end = std::min(text.find('\n', from), text.size());
-    const std::size_t start = text.find_first_not_of(' ', from);
-    if (start < end) lines += (lines.empty() ? "" : "\n") + text.substr(start, end - start);
-    from = end + 1;
-  }
+  for (const std::string& line : analyzer::verdict_lines(report)) lines += (lines.empty() ? "" : "\n") + line;
   return lines;
 }
 

@@ -147,6 +147,16 @@ void draw_marks(Canvas& canvas, const Frame& frame, std::optional<float> pointer
     patch(canvas, frame, (left + right) / 2 - canvas.text_width(text, Font::small) / 2, area.top + 3, text,
           frame.theme.text);
   }
+  for (const TimeMark& mark : frame.state.marks) {
+    if (!on_screen(frame.axis, mark.time, mark.time)) continue;
+    const float x = static_cast<float>(std::floor(frame.axis.x(mark.time))) + 0.5F;
+    canvas.line({x, frame.regions.ruler.top}, {x, area.bottom}, with_alpha(frame.theme.warning, 0.9), 1);
+    canvas.triangle({x - 5, frame.regions.ruler.top}, {x + 5, frame.regions.ruler.top},
+                    {x, frame.regions.ruler.top + 8}, frame.theme.warning);
+    if (!mark.note.empty())
+      patch(canvas, frame, x + 6, frame.regions.ruler.top,
+            fitted(canvas, mark.note, area.width() * 0.25F, Font::small), frame.theme.warning);
+  }
   if (pointer_x && *pointer_x >= area.left && *pointer_x < area.right) {
     canvas.line({*pointer_x, frame.regions.ruler.top}, {*pointer_x, area.bottom},
                 with_alpha(frame.theme.accent, 0.35), 1);

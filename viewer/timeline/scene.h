@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -47,6 +48,7 @@ class Scene {
   const RankData& data(std::size_t rank) const { return data_[rank]; }
   std::span<const analyzer::CauseSegment> segments(std::size_t rank) const { return data_[rank].segments; }
   std::string_view string(std::uint32_t id) const;
+  std::size_t string_count() const { return string_ends_.size(); }
 
   std::span<const analyzer::StepReport> steps() const { return steps_; }  // sorted by (step, rank)
   // In order of first arrival; an index of it is what all others call a collective.
@@ -87,6 +89,12 @@ class Scene {
   std::vector<std::int64_t> blames_;
 };
 
+// An instant that somebody wants to find again.
+struct TimeMark {
+  Nanoseconds time = 0;
+  std::string note;
+};
+
 // What the user sees of it.
 struct TimelineState {
   explicit TimelineState(const Timeline& timeline) : view(fit(timeline.focus)), expansion(timeline) {}
@@ -97,6 +105,8 @@ struct TimelineState {
   std::optional<Item> hovered;
   std::optional<Item> selected;
   std::optional<TimeRange> measured;
+  std::vector<TimeMark> marks;  // sorted by time
+  std::string notes;
 };
 
 // What lies under a pixel.

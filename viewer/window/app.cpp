@@ -2,9 +2,11 @@
 
 #include <imgui.h>
 #include <imgui_internal.h>
+#include <implot.h>
 
 #include <algorithm>
 
+#include "analyzer/report/unicode.h"
 #include "viewer/window/imgui_canvas.h"
 #include "viewer/window/style.h"
 
@@ -22,29 +24,51 @@ App::App(const Scene& scene, const Theme& theme, float scale)
       theme_(theme),
       scale_(scale),
       fonts_(load_fonts(scale)),
-      sizes_(scaled(Sizes{}, scale)),
-      state_(scene.timeline()),
-      verdict_(scene.contents().verdict) {
+      pane_(scene, "Timeline", scale),
+      range_(scene),
+      steps_(scene),
+      collectives_(scene),
+      search_(scene) {
   apply_style(theme_, scale);
 }
 
-void App::show_collective(std::uint32_t collective, bool zoom) {
-  for (const analyzer::CollectiveRank& part : scene_.parts(collective)) {
-    const auto rank = scene_.index_of(part.rank);
-    if (!rank) continue;
-    const auto item = scene_.find_activity(*rank, part.activity);
-    if (!item) continue;
-    state_.selected = item;
-    if (zoom) bring_into_view_ = item;
-    return;
-  }
+void App::set_theme(bool dark) {
+  theme_ = dark ? dark_theme() : light_theme();
+  apply_style(theme_, scale_);
+  busy_ = true;
 }
 
 void App::execute(const Command& command) {
-  if (!command.show) return;
-  state_.selected = command.show;
-  bring_into_view_ = command.show;
+  pane_.execute(command);
+}
+
+TimelinePane& App::active_pane() {
+  return other_ && second_active_ ? other_->pane : pane_;
+}
+
+void App::show_panel(const std::string& name) {
+  fronts_.push_back(name);
   busy_ = true;
+}
+
+Session App::session() const {
+  Session session = session_of(pane_.state(), scene_.timeline());
+  session.dark = theme_.dark;
+  return session;
+}
+
+void App::restore_session(const Session& session) {
+  restore(session, scene_.timeline(), pane_.state());
+  if (!session.closed_ranks.empty()) pane_.keep_expansion();
+}
+
+void App::keep_layout_in(const std::filesystem::path& file) {
+  if (file.empty()) return;
+  std::error_code error;
+  std::filesystem::create_directories(file.parent_path(), error);
+  layout_file_ = file.string();
+  docked_ = std::filesystem::exists(file, error);
+  ImGui::GetIO().IniFilename = layout_file_.c_str();  // Dear ImGui reads and writes it
 }
 
 void App::arrange_docks(unsigned dock_space) {
@@ -60,12 +84,35 @@ void App::arrange_docks(unsigned dock_space) {
   ImGuiID below = 0;
   ImGuiID above = 0;
   ImGui::DockBuilderSplitNode(right, ImGuiDir_Down, 0.45F, &below, &above);
+  // A run of several steps is looked at from the map of them.
+  const bool steps = scene_.report().steps_present.size() > 1;
+  ImGuiID bottom = 0;
+  if (steps) ImGui::DockBuilderSplitNode(main, ImGuiDir_Down, 0.24F, &bottom, &main);
   ImGui::DockBuilderDockWindow("Timeline", main);
+  if (other_) {
+    ImGuiID second = 0;
+    ImGui::DockBuilderSplitNode(main, ImGuiDir_Down, 0.5F, &second, &main);
+    ImGui::DockBuilderDockWindow("Timeline", main);
+    ImGui::DockBuilderDockWindow("Timeline B", second);
+    if (ImGuiDockNode* node = ImGui::DockBuilderGetNode(second))
+      node->SetLocalFlags(node->LocalFlags | ImGuiDockNodeFlags_NoTabBar);
+    ImGui::DockBuilderDockWindow("Diff", above);
+  }
   ImGui::DockBuilderDockWindow("Overview", above);
+  ImGui::DockBuilderDockWindow("Findings", above);
+  ImGui::DockBuilderDockWindow("Collectives", above);
+  ImGui::DockBuilderDockWindow("Search", above);
   ImGui::DockBuilderDockWindow("Details", below);
+  ImGui::DockBuilderDockWindow("Range", below);
+  ImGui::DockBuilderDockWindow("Notes", below);
+  for (const char* const name : {"Steps", "Imbalance", "Counters"})
+    ImGui::DockBuilderDockWindow(name, steps ? bottom : below);
   if (ImGuiDockNode* node = ImGui::DockBuilderGetNode(main))
     node->SetLocalFlags(node->LocalFlags | ImGuiDockNodeFlags_NoTabBar);
   ImGui::DockBuilderFinish(dock_space);
+  // Before those that were asked for.
+  fronts_.insert(fronts_.begin(), {"Overview", "Details"});
+  if (steps) fronts_.insert(fronts_.begin(), "Steps");
 }
 
 void App::frame() {
@@ -92,109 +139,109 @@ void App::frame() {
   ImGui::End();
   ImGui::PopStyleVar(3);
 
-  timeline_window();
-  if (ImGui::Begin("Overview")) execute(draw_overview(scene_, theme_, fonts_, verdict_));
-  ImGui::End();
-  if (ImGui::Begin("Details")) execute(draw_details(scene_, state_, theme_, fonts_));
-  ImGui::End();
+  draw_panes();
+  panels();
+  if (help_open_) draw_help(help_open_, theme_, fonts_);
+  palette();
+  // Figures that are being computed come without any input.
+  if (range_.busy() || search_.busy()) busy_ = true;
 }
 
-TimelineInput App::read_input(bool hovered, bool keyboard) const {
-  const ImGuiIO& io = ImGui::GetIO();
-  TimelineInput input;
-  if (hovered || control_.busy()) input.pointer = Point{io.MousePos.x, io.MousePos.y};
-  input.shift = io.KeyShift;
-  input.control = io.KeyCtrl;
-  if (hovered) {
-    input.wheel = io.MouseWheel;
-    input.wheel_side = io.MouseWheelH;
-    input.pressed = ImGui::IsMouseClicked(ImGuiMouseButton_Left);
-    input.double_clicked = ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left);
-  }
-  input.down = ImGui::IsMouseDown(ImGuiMouseButton_Left);
-  input.released = ImGui::IsMouseReleased(ImGuiMouseButton_Left);
-  input.moved = {io.MouseDelta.x, io.MouseDelta.y};
-  if (!keyboard || io.KeyCtrl || io.KeyAlt) return input;
-  // A frame after a sleep must not count the sleep.
-  const float seconds = std::min(io.DeltaTime, 0.05F);
-  const auto held = [&](ImGuiKey key) { return ImGui::IsKeyDown(key) ? seconds : 0.0F; };
-  input.zoom_in = held(ImGuiKey_W);
-  input.zoom_out = held(ImGuiKey_S);
-  input.pan_left = held(ImGuiKey_A) + held(ImGuiKey_LeftArrow);
-  input.pan_right = held(ImGuiKey_D) + held(ImGuiKey_RightArrow);
-  input.fit = ImGui::IsKeyPressed(ImGuiKey_F, false);
-  input.toggle_hosts = ImGui::IsKeyPressed(ImGuiKey_H, false);
-  input.toggle_ranks = ImGui::IsKeyPressed(ImGuiKey_C, false);
-  input.escape = ImGui::IsKeyPressed(ImGuiKey_Escape, false);
-  input.page = (ImGui::IsKeyPressed(ImGuiKey_PageDown) ? 1.0F : 0.0F) -
-               (ImGui::IsKeyPressed(ImGuiKey_PageUp) ? 1.0F : 0.0F);
-  return input;
+void App::compare_with(const Scene& other) {
+  other_ = std::make_unique<Other>(scene_, other, scale_);
+  show_panel("Diff");
 }
 
-void App::timeline_window() {
-  ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {0, 0});
-  const bool open =
-      ImGui::Begin("Timeline", nullptr, ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoScrollWithMouse);
-  ImGui::PopStyleVar();
-  if (!open) {
-    ImGui::End();
-    return;
-  }
-  const ImVec2 at = ImGui::GetCursorScreenPos();
-  const ImVec2 size = ImGui::GetContentRegionAvail();
-  if (size.x < 1 || size.y < 1) {
-    ImGui::End();
-    return;
-  }
-  const auto padding = static_cast<float>(sizes_.padding);
-  const Rect whole{at.x, at.y + padding, at.x + size.x, at.y + size.y};
-  if (!(whole == area_)) {
-    // Until the docks have found their sizes; from then on it is the user's.
-    if (ImGui::GetFrameCount() < kSettled)
-      state_.expansion = choose_expansion(scene_.timeline(), scale_, whole);
-    area_ = whole;
-    sizes_ = choose_sizes(scene_.timeline(), state_.expansion, scale_, whole);
-    busy_ = true;
-  }
-  const Regions regions = divide(whole, sizes_, scene_.timeline().ranks.size());
-  const auto frame_now = [&](const Layout& layout) {
-    return Frame{scene_,
-                 state_,
-                 layout,
-                 regions,
-                 sizes_,
-                 theme_,
-                 TimeAxis{state_.view, regions.lanes.left, std::max(1.0F, regions.lanes.width())}};
+void App::draw_panes() {
+  const bool keyboard = !ImGui::GetIO().WantTextInput && !palette_open_;
+  if (keyboard) read_keys();
+  const auto name = [this](const char* which, const Scene& scene) {
+    return other_ ? std::string(which) + "  " + analyzer::printable(scene.report().path) : std::string();
   };
-  Layout layout = lay_out(scene_.timeline(), state_.expansion, sizes_);
-
-  ImGui::InvisibleButton("timeline", size, ImGuiButtonFlags_MouseButtonLeft);
-  const bool hovered = ImGui::IsItemHovered();
-  if (bring_into_view_ && ImGui::GetFrameCount() >= kSettled) {
-    state_.view = clamp(view_of_item(frame_now(layout), *bring_into_view_), scene_.timeline().content);
-    state_.scroll = scroll_to(frame_now(layout), bring_into_view_->rank);
-    bring_into_view_.reset();
-  }
-  const bool keyboard = !ImGui::GetIO().WantTextInput;
-  const TimelineInput input = read_input(hovered, keyboard);
-  if (control_.apply(input, frame_now(layout), minimap_, state_)) {
+  pane_.draw(theme_, fonts_, keyboard && !second_active_, name("A", scene_));
+  if (pane_.measured_anew()) show_panel("Range");
+  busy_ = busy_ || pane_.busy();
+  if (!other_) return;
+  other_->pane.draw(theme_, fonts_, keyboard && second_active_, name("B", other_->scene));
+  busy_ = busy_ || other_->pane.busy();
+  if (pane_.hovered()) second_active_ = false;
+  if (other_->pane.hovered()) second_active_ = true;
+  // Whichever the user moves takes the other along, step beside step.
+  if (second_active_ && other_->pane.moved()) {
+    pane_.state().view = other_->alignment.view_of_a(other_->pane.state().view);
     busy_ = true;
-    layout = lay_out(scene_.timeline(), state_.expansion, sizes_);
+  } else if (!second_active_) {
+    other_->pane.state().view = other_->alignment.view_of_b(pane_.state().view);
   }
-  state_.scroll = clamp_scroll(state_.scroll, frame_now(layout));
+}
 
-  minimap_.prepare(scene_, regions.minimap, theme_);
-  const Frame frame = frame_now(layout);
-  {
-    ImDrawList& list = *ImGui::GetWindowDrawList();
-    list.AddRectFilled(at, {at.x + size.x, at.y + size.y}, to_imgui(theme_.background));
-    ImGuiCanvas canvas(list, fonts_);
-    draw_timeline(canvas, frame, minimap_, hovered ? std::optional<float>(input.pointer->x) : std::nullopt);
+void App::panels() {
+  const auto panel = [this](const char* name, const auto& draw) {
+    if (ImGui::Begin(name)) execute(draw());
+    ImGui::End();
+  };
+  panel("Overview", [this] { return draw_overview(scene_, theme_, fonts_, scene_.contents().verdict); });
+  panel("Findings", [this] { return draw_findings(scene_, theme_, fonts_); });
+  panel("Collectives",
+        [this] { return collectives_.draw(lit_collective(scene_, pane_.state()), theme_, fonts_); });
+  panel("Search", [this] { return search_.draw(theme_, fonts_); });
+  panel("Details",
+        [this] { return draw_details(active_pane().scene(), active_pane().state(), theme_, fonts_); });
+  panel("Range", [this] { return draw_range(scene_, pane_.state(), range_, theme_, fonts_); });
+  panel("Notes", [this] {
+    notes_panel();
+    return Command{};
+  });
+  if (other_) panel("Diff", [this] { return draw_diff(other_->diff, scene_, theme_, fonts_); });
+  panel("Steps", [this] { return steps_.draw(theme_, fonts_); });
+  panel("Imbalance", [this] {
+    draw_imbalance(scene_, steps_.selected_step(), theme_, fonts_);
+    return Command{};
+  });
+  panel("Counters", [this] {
+    draw_counters(scene_, pane_.state(), theme_, fonts_);
+    return Command{};
+  });
+  // One a frame: of several the last would win.
+  if (!fronts_.empty() && ImGui::GetFrameCount() > 1) {
+    ImGui::SetWindowFocus(fronts_.front().c_str());
+    fronts_.erase(fronts_.begin());
   }
-  if (hovered && !control_.busy()) {
-    draw_tooltip(scene_, hit_test(frame, input.pointer->x, input.pointer->y), theme_, fonts_);
+  if (!fronts_.empty()) busy_ = true;
+}
+
+void App::notes_panel() {
+  ImGui::PushFont(nullptr, fonts_.small_size);
+  ImGui::TextColored(to_vec4(theme_.dim_text), "Notes and marks are kept beside the run.");
+  pane_.state().notes.resize(std::max(pane_.state().notes.size(), std::size_t{1}));
+  const auto grow = [](ImGuiInputTextCallbackData* data) {
+    auto& text = *static_cast<std::string*>(data->UserData);
+    if (data->EventFlag == ImGuiInputTextFlags_CallbackResize) {
+      text.resize(static_cast<std::size_t>(data->BufTextLen));
+      data->Buf = text.data();
+    }
+    return 0;
+  };
+  if (pane_.state().notes == std::string(1, '\0')) pane_.state().notes.clear();
+  ImGui::InputTextMultiline("##notes", pane_.state().notes.data(), pane_.state().notes.capacity() + 1,
+                            {-1, fonts_.small_size * 8}, ImGuiInputTextFlags_CallbackResize, grow,
+                            &pane_.state().notes);
+  for (std::size_t i = 0; i < pane_.state().marks.size(); ++i) {
+    TimeMark& mark = pane_.state().marks[i];
+    ImGui::PushID(static_cast<int>(i));
+    if (ImGui::SmallButton("go")) {
+      const auto half = static_cast<Nanoseconds>(std::min(pane_.state().view.span / 2, 1e18));
+      execute({.range = TimeRange{saturating_add(mark.time, -half), saturating_add(mark.time, half)}});
+    }
+    ImGui::SameLine();
+    std::array<char, 200> note{};
+    mark.note.copy(note.data(), note.size() - 1);
+    ImGui::SetNextItemWidth(-1);
+    const std::string hint = exact_duration(mark.time - scene_.timeline().origin);
+    if (ImGui::InputTextWithHint("##note", hint.c_str(), note.data(), note.size())) mark.note = note.data();
+    ImGui::PopID();
   }
-  ImGui::End();
+  ImGui::PopFont();
 }
 
 }  // namespace lockstep::viewer

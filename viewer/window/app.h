@@ -1,13 +1,24 @@
 // The window's contents: header, docked panels, timeline. One frame() is one Dear ImGui frame.
 #pragma once
 
+#include <array>
+#include <filesystem>
+#include <functional>
+#include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
-#include "viewer/timeline/input.h"
 #include "viewer/timeline/scene.h"
+#include "viewer/views/diff.h"
+#include "viewer/views/range_statistics.h"
+#include "viewer/views/session.h"
+#include "viewer/window/collectives_panel.h"
 #include "viewer/window/fonts.h"
 #include "viewer/window/panels.h"
+#include "viewer/window/search_panel.h"
+#include "viewer/window/steps_panel.h"
+#include "viewer/window/timeline_pane.h"
 
 namespace lockstep::viewer {
 
@@ -17,33 +28,74 @@ class App {
   App(const Scene& scene, const Theme& theme, float scale);
 
   void frame();
-  // The next frame may look different without any input: keys are held, a panel still finds its size.
+  // The next frame may look different without any input: keys are held, a panel still finds its size, figures
+  // are being computed.
   bool busy() const { return busy_; }
   const Theme& theme() const { return theme_; }
-  TimelineState& state() { return state_; }
+  TimelineState& state() { return pane_.state(); }
   // Where the last frame's timeline stood, and at which sizes.
-  const Rect& timeline_area() const { return area_; }
-  const Sizes& sizes() const { return sizes_; }
-  // Selects a collective (index into the report's) and, if `zoom`, brings it on screen.
-  void show_collective(std::uint32_t collective, bool zoom);
+  const Rect& timeline_area() const { return pane_.area(); }
+  const Sizes& sizes() const { return pane_.sizes(); }
+  // Does it once the panels have found their sizes.
+  void execute(const Command& command);
+  // A second run below the first, coupled step by step. `other` must outlive the App. Before the first frame.
+  void compare_with(const Scene& other);
+  // The panel of this name in front: "Findings". Nothing where there is none.
+  void show_panel(const std::string& name);
+  SearchPanel& search() { return search_; }
+  StepsPanel& steps() { return steps_; }
+  // What the user typed into the notes, the marks and where he looks: kept for the next time.
+  // From this file, and to it from now on; "": the usual arrangement, kept nowhere.
+  void keep_layout_in(const std::filesystem::path& file);
+  Session session() const;
+  void restore_session(const Session& session);
 
  private:
+  struct Action {
+    std::string name;
+    const char* key;
+    std::function<void()> run;
+  };
+  struct Other {
+    Other(const Scene& first, const Scene& second, float scale)
+        : scene(second),
+          pane(second, "Timeline B", scale),
+          diff(compare(first, second)),
+          alignment(diff, first.timeline(), second.timeline()) {}
+    const Scene& scene;
+    TimelinePane pane;
+    RunDiff diff;
+    StepAlignment alignment;
+  };
   void arrange_docks(unsigned dock_space);
-  void timeline_window();
-  void execute(const Command& command);
-  TimelineInput read_input(bool hovered, bool keyboard) const;
+  void draw_panes();
+  void panels();
+  void read_keys();
+  // The one that keys are for: the pointer was in it last.
+  TimelinePane& active_pane();
+  void set_theme(bool dark);
+  void notes_panel();
+  void palette();
+  std::vector<Action> actions();
 
   const Scene& scene_;
   Theme theme_;
   float scale_;
   Fonts fonts_;
-  Rect area_;
-  Sizes sizes_;
-  TimelineState state_;
-  TimelineControl control_;
-  Minimap minimap_;
-  std::string verdict_;
-  std::optional<Item> bring_into_view_;
+  TimelinePane pane_;
+  std::unique_ptr<Other> other_;
+  bool second_active_ = false;
+  RangeStatistics range_;
+  StepsPanel steps_;
+  CollectivesPanel collectives_;
+  SearchPanel search_;
+  std::vector<std::string> fronts_;  // panels to bring to the front, one a frame
+  std::array<char, 128> palette_text_{};
+  int palette_at_ = 0;
+  bool palette_open_ = false;
+  bool palette_asked_ = false;
+  bool help_open_ = false;
+  std::string layout_file_;
   bool docked_ = false;
   bool busy_ = true;
 };

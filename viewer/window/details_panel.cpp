@@ -1,27 +1,20 @@
 // What is selected, or else what is under the pointer; of a collective also every rank's part in it.
 #include "viewer/window/imgui_canvas.h"
+#include "viewer/window/keys.h"
 #include "viewer/window/panels.h"
 
 namespace lockstep::viewer {
 
 namespace {
 
-void draw_help(const Theme& theme) {
-  static const std::vector<Fact> kKeys{
-      {"wheel", "zoom at the pointer (Ctrl: finely)"},
-      {"drag", "move"},
-      {"Shift drag", "measure"},
-      {"click", "select; a rank's name closes it"},
-      {"double click", "zoom to it"},
-      {"W A S D", "zoom and move"},
-      {"F", "show the selection, or all"},
-      {"H", "host ranges"},
-      {"C", "close or open all ranks"},
-      {"Esc", "drop the selection"},
-  };
+void draw_keys(const Theme& theme) {
   ImGui::TextColored(to_vec4(theme.dim_text), "Nothing is selected.");
-  ImGui::Spacing();
-  draw_facts("keys", kKeys, theme);
+  for (const KeyGroup& group : key_groups()) {
+    ImGui::Spacing();
+    std::vector<Fact> facts;
+    for (const KeyHelp& key : group.keys) facts.push_back({key.keys, key.what});
+    draw_facts(group.title, facts, theme);
+  }
 }
 
 Command draw_participants(const Scene& scene, std::uint32_t collective, const Theme& theme,
@@ -76,7 +69,9 @@ Command draw_participants(const Scene& scene, std::uint32_t collective, const Th
 Command draw_details(const Scene& scene, const TimelineState& state, const Theme& theme, const Fonts& fonts) {
   const std::optional<Item> item = state.selected ? state.selected : state.hovered;
   if (!item) {
-    draw_help(theme);
+    ImGui::PushFont(nullptr, fonts.small_size);
+    draw_keys(theme);
+    ImGui::PopFont();
     return {};
   }
   const Description description = describe(scene, *item);

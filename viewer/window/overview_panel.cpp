@@ -31,17 +31,6 @@ std::string line_of(std::string_view text) {
   return analyzer::fit(analyzer::printable(text.substr(0, 2000)), 400);
 }
 
-std::vector<Share> shares_of(const analyzer::Partition& partition, std::int64_t scale, const Theme& theme) {
-  std::vector<Share> shares;
-  for (std::size_t cause = 0; cause < analyzer::kCauseCount; ++cause) {
-    const auto kind = static_cast<analyzer::Cause>(cause);
-    shares.push_back(
-        {static_cast<double>(partition.ns[cause]) / static_cast<double>(std::max<std::int64_t>(scale, 1)),
-         cause_color(theme, kind), is_waiting(kind)});
-  }
-  return shares;
-}
-
 void draw_ranks_table(const Scene& scene, const Theme& theme, const Fonts& fonts) {
   const std::vector<analyzer::RankReport>& ranks = scene.report().ranks;
   std::int64_t longest = 1;

@@ -40,6 +40,17 @@ void draw_facts(const char* id, const std::vector<Fact>& facts, const Theme& the
   ImGui::EndTable();
 }
 
+std::vector<Share> shares_of(const analyzer::Partition& partition, std::int64_t scale, const Theme& theme) {
+  std::vector<Share> shares;
+  for (std::size_t cause = 0; cause < analyzer::kCauseCount; ++cause) {
+    const auto kind = static_cast<analyzer::Cause>(cause);
+    shares.push_back(
+        {static_cast<double>(partition.ns[cause]) / static_cast<double>(std::max<std::int64_t>(scale, 1)),
+         cause_color(theme, kind), is_waiting(kind)});
+  }
+  return shares;
+}
+
 void draw_bar(const std::vector<Share>& shares, float height, const Fonts& fonts, const Theme& theme) {
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const float width = std::max(1.0F, ImGui::GetContentRegionAvail().x);

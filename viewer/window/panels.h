@@ -6,14 +6,12 @@
 
 #include "viewer/timeline/describe.h"
 #include "viewer/timeline/scene.h"
+#include "viewer/views/command.h"
+#include "viewer/views/diff.h"
+#include "viewer/views/range_statistics.h"
 #include "viewer/window/fonts.h"
 
 namespace lockstep::viewer {
-
-// What a panel wants the timeline to do.
-struct Command {
-  std::optional<Item> show;  // select it, and bring it on screen
-};
 
 // Title of the run, legend of the causes that occur, and a banner where files are damaged or ranks missing.
 void draw_header(const Scene& scene, const Theme& theme, const Fonts& fonts, float height);
@@ -22,6 +20,22 @@ float header_height(const Scene& scene, const Fonts& fonts);
 Command draw_overview(const Scene& scene, const Theme& theme, const Fonts& fonts, const std::string& verdict);
 Command draw_details(const Scene& scene, const TimelineState& state, const Theme& theme, const Fonts& fonts);
 void draw_tooltip(const Scene& scene, const Hit& hit, const Theme& theme, const Fonts& fonts);
+
+Command draw_findings(const Scene& scene, const Theme& theme, const Fonts& fonts);
+// Where a finding can be seen best.
+Command show_finding(const Scene& scene, const analyzer::Finding& finding);
+// Figures of TimelineState::measured.
+Command draw_range(const Scene& scene, const TimelineState& state, RangeStatistics& statistics,
+                   const Theme& theme, const Fonts& fonts);
+// `step`: absent, the whole run.
+void draw_imbalance(const Scene& scene, std::optional<std::int64_t> step, const Theme& theme,
+                    const Fonts& fonts);
+// Two runs by cause; a click on a step goes there in both.
+Command draw_diff(const RunDiff& diff, const Scene& a, const Theme& theme, const Fonts& fonts);
+// Counters of all ranks over the time that the lanes show.
+void draw_counters(const Scene& scene, const TimelineState& state, const Theme& theme, const Fonts& fonts);
+// All keys; `open` is cleared when it is closed.
+void draw_help(bool& open, const Theme& theme, const Fonts& fonts);
 
 // Building blocks.
 void draw_facts(const char* id, const std::vector<Fact>& facts, const Theme& theme);
@@ -34,6 +48,8 @@ struct Share {
   Color color;
   bool hatched = false;
 };
+// Of a bar that is `scale` ns long.
+std::vector<Share> shares_of(const analyzer::Partition& partition, std::int64_t scale, const Theme& theme);
 void draw_bar(const std::vector<Share>& shares, float height, const Fonts& fonts, const Theme& theme);
 
 }  // namespace lockstep::viewer

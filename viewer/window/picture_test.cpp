@@ -141,10 +141,10 @@ TEST(Picture, OfStrangeRuns) {
     job.ranks[0].activities.assign(200'000, activity);
     jobs.push_back(std::move(job));
   }
-  for (analyzer::Job& job : jobs) {
-    Result<analyzer::Analysis> analysis = analyzer::analyze(job);
-    const Scene scene(std::move(job), analysis.ok() ? std::move(analysis.value()) : analyzer::Analysis{});
-    const Result<Shot> shot = take_picture(scene, options_of(640, 400));
+  for (const analyzer::Job& job : jobs) {
+    const Result<analyzer::Analysis> analysis = analyzer::analyze(job);
+    const auto scene = scene_of(job, analysis.ok() ? analysis.value() : analyzer::Analysis{});
+    const Result<Shot> shot = take_picture(*scene, options_of(640, 400));
     if (!shot.ok()) GTEST_SKIP() << shot.error().message;
     EXPECT_EQ(shot.value().picture.rgb.size(), 3u * 640 * 400);
   }

@@ -27,7 +27,35 @@ bool has_display() {
 
 void apply(const ShowOptions& options, const Scene& scene, App& app) {
   if (options.range) app.state().view = clamp(fit(*options.range, 0), scene.timeline().content);
-  if (options.collective) app.show_collective(*options.collective, !options.range);
+  if (options.collective) app.execute({.collective = options.collective, .range = options.range});
+  if (options.measured) app.state().measured = options.measured;
+  if (!options.search.empty()) app.search().set_text(options.search);
+  if (!options.panel.empty()) app.show_panel(options.panel);
+  app.execute(options.go_to);
+}
+
+bool shows_a_place(const ShowOptions& options) {
+  return options.range || options.collective || options.go_to.any();
+}
+
+// What the user left there. A place that was asked for comes before it.
+void restore(const ShowOptions& options, App& app) {
+  if (options.session_file.empty()) return;
+  Result<Session> session = read_session(options.session_file);
+  if (!session.ok()) {
+    fmt::print(stderr, "lockstep view: warning: {}\n", session.error().message);
+    return;
+  }
+  if (shows_a_place(options)) session.value().view.reset();
+  app.restore_session(session.value());
+}
+
+// Keeping it is a convenience: a folder where nobody may write costs no word but one.
+void keep(const ShowOptions& options, const App& app) {
+  if (options.session_file.empty()) return;
+  const Status kept = write_session(options.session_file, app.session());
+  if (!kept.ok())
+    fmt::print(stderr, "lockstep view: warning: view and notes are not kept: {}\n", kept.error().message);
 }
 
 }  // namespace
@@ -39,6 +67,12 @@ Status show_window(const Scene& scene, const ShowOptions& options) {
   Window& window = *opened.value();
   App app(scene, options.dark ? dark_theme() : light_theme(),
           static_cast<float>(options.scale.value_or(window.content_scale())));
+  if (options.other != nullptr) {
+    app.compare_with(*options.other);
+  } else {
+    app.keep_layout_in(options.layout_file);
+  }
+  restore(options, app);
   apply(options, scene, app);
   int quiet = 0;
   while (!window.should_close()) {
@@ -47,6 +81,7 @@ Status show_window(const Scene& scene, const ShowOptions& options) {
     window.frame(app.theme().background, [&app] { app.frame(); });
     quiet = window.take_had_input() || app.busy() ? 0 : quiet + 1;
   }
+  keep(options, app);
   return {};
 }
 
@@ -70,6 +105,7 @@ Result<Shot> take_picture(const Scene& scene, const ShowOptions& options) {
     const std::unique_ptr<Window> window = std::move(opened.value());
     App app(scene, options.dark ? dark_theme() : light_theme(),
             static_cast<float>(options.scale.value_or(1.0)));
+    if (options.other != nullptr) app.compare_with(*options.other);
     apply(options, scene, app);
     int quiet = 0;
     for (int frame = 0; frame < kMostFrames && quiet < kQuietFrames; ++frame) {

@@ -2,11 +2,13 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <optional>
 #include <string>
 
 #include "trace/result.h"
 #include "viewer/timeline/scene.h"
+#include "viewer/views/command.h"
 #include "viewer/window/png_writer.h"
 
 namespace lockstep::viewer {
@@ -18,6 +20,13 @@ struct ShowOptions {
   std::optional<double> scale;              // absent: the display's
   std::optional<TimeRange> range;           // what to show first
   std::optional<std::uint32_t> collective;  // index into the report's: selected and shown
+  Command go_to;                            // what else to show first
+  std::string panel;                        // to bring to the front: "Findings"; "": as they are
+  std::string search;                       // what to search for; "": nothing
+  std::optional<TimeRange> measured;        // a range to measure
+  const Scene* other = nullptr;             // a second run, to compare with
+  // Windows only. Where view, marks and notes are kept, and where the arrangement of the panels is; "": not.
+  std::filesystem::path session_file, layout_file;
 };
 
 // Until the window is closed.

@@ -3,12 +3,15 @@
 #define GL_GLEXT_PROTOTYPES
 #include <GL/gl.h>
 #include <GL/glext.h>
+
+#include <chrono>
 //
 #include <GLFW/glfw3.h>
 #include <fmt/format.h>
 #include <imgui.h>
 #include <imgui_impl_glfw.h>
 #include <imgui_impl_opengl3.h>
+#include <implot.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -71,6 +74,7 @@ Status Window::set_up(const WindowOptions& options) {
 
   IMGUI_CHECKVERSION();
   ImGui::CreateContext();
+  ImPlot::CreateContext();
   ImGuiIO& io = ImGui::GetIO();
   io.IniFilename = nullptr;
   io.ConfigFlags |= ImGuiConfigFlags_DockingEnable;
@@ -121,7 +125,10 @@ Window::~Window() {
     ImGui_ImplOpenGL3_Shutdown();
     ImGui_ImplGlfw_Shutdown();
   }
-  if (ImGui::GetCurrentContext() != nullptr) ImGui::DestroyContext();
+  if (ImGui::GetCurrentContext() != nullptr) {
+    ImPlot::DestroyContext();
+    ImGui::DestroyContext();
+  }
   if (window_ != nullptr) {
     if (buffer_ != 0) ::glDeleteFramebuffers(1, &buffer_);
     if (color_ != 0) ::glDeleteRenderbuffers(1, &color_);
@@ -149,11 +156,13 @@ void Window::frame(Color background, const std::function<void()>& draw) {
     io.DisplaySize = {static_cast<float>(options_.width), static_cast<float>(options_.height)};
     io.DisplayFramebufferScale = {1, 1};
     io.DeltaTime = 1.0F / 60;
-    io.AddMousePosEvent(-FLT_MAX, -FLT_MAX);
+    io.AddMousePosEvent(pointer_ ? pointer_->x : -FLT_MAX, pointer_ ? pointer_->y : -FLT_MAX);
   }
+  const auto begin = std::chrono::steady_clock::now();
   ImGui::NewFrame();
   draw();
   ImGui::Render();
+  own_seconds_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   int width = options_.width;
   int height = options_.height;
   if (!options_.offscreen) ::glfwGetFramebufferSize(window_, &width, &height);

@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "trace/result.h"
@@ -40,6 +41,11 @@ class Window {
   // Input arrived since the last call.
   bool take_had_input();
 
+  // What the last frame took from NewFrame to Render: its own work, without that of the driver.
+  double own_seconds() const { return own_seconds_; }
+  // Where the pointer is from the next frame on; absent: nowhere. Precondition: offscreen.
+  void set_pointer(std::optional<Point> pointer) { pointer_ = pointer; }
+
   // What the last frame drew. Precondition: offscreen.
   Picture read_pixels() const;
 
@@ -50,6 +56,8 @@ class Window {
 
   GLFWwindow* window_ = nullptr;
   WindowOptions options_;
+  std::optional<Point> pointer_;
+  double own_seconds_ = 0;
   bool imgui_ = false;
   bool had_input_ = true;
   unsigned buffer_ = 0;

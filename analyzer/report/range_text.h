@@ -3,16 +3,16 @@
 
 #include <string_view>
 
+#include "analyzer/model/job.h"
 #include "trace/result.h"
-#include "viewer/timeline/time_axis.h"
 
-namespace lockstep::viewer {
+namespace lockstep::analyzer {
 
 // A number, with a fraction if wanted, and ns, us (or µs), ms, s; without a unit: ns. Exact: a fraction that
 // is finer than a nanosecond is an error, as is a value beyond int64.
 Result<Nanoseconds> parse_time(std::string_view text);
 
 // "A:B" with A < B, both since `origin`.
-Result<TimeRange> parse_range(std::string_view text, Nanoseconds origin);
+Result<TimeSpan> parse_range(std::string_view text, Nanoseconds origin);
 
-}  // namespace lockstep::viewer
+}  // namespace lockstep::analyzer

@@ -1,8 +1,8 @@
-#include "viewer/timeline/range_text.h"
+#include "analyzer/report/range_text.h"
 
 #include <gtest/gtest.h>
 
-namespace lockstep::viewer {
+namespace lockstep::analyzer {
 namespace {
 
 TEST(ParseTime, KnowsUnitsAndFractionsExactly) {
@@ -27,7 +27,7 @@ TEST(ParseTime, RefusesWhatItWouldHaveToGuess) {
 }
 
 TEST(ParseRange, CountsFromTheOrigin) {
-  const Result<TimeRange> range = parse_range("1ms:2.5ms", 100);
+  const Result<TimeSpan> range = parse_range("1ms:2.5ms", 100);
   ASSERT_TRUE(range.ok());
   EXPECT_EQ(range.value().begin, 1'000'100);
   EXPECT_EQ(range.value().end, 2'500'100);
@@ -39,4 +39,4 @@ TEST(ParseRange, RefusesEmptyAndBackwardRanges) {
 }
 
 }  // namespace
-}  // namespace lockstep::viewer
+}  // namespace lockstep::analyzer

@@ -1,4 +1,4 @@
-#include "viewer/timeline/range_text.h"
+#include "analyzer/report/range_text.h"
 
 #include <fmt/format.h>
 
@@ -6,7 +6,9 @@
 #include <limits>
 #include <string>
 
-namespace lockstep::viewer {
+#include "analyzer/intervals/time_math.h"
+
+namespace lockstep::analyzer {
 
 namespace {
 
@@ -60,7 +62,7 @@ Result<Nanoseconds> parse_time(std::string_view text) {
   return static_cast<Nanoseconds>(negative ? -value : value);
 }
 
-Result<TimeRange> parse_range(std::string_view text, Nanoseconds origin) {
+Result<TimeSpan> parse_range(std::string_view text, Nanoseconds origin) {
   const std::size_t colon = text.find(':');
   if (colon == std::string_view::npos) {
     return Error{fmt::format("'{}' is not a range: write BEGIN:END, for example 1.5ms:3ms", text)};
@@ -70,7 +72,7 @@ Result<TimeRange> parse_range(std::string_view text, Nanoseconds origin) {
   const Result<Nanoseconds> end = parse_time(text.substr(colon + 1));
   if (!end.ok()) return end.error();
   if (begin.value() >= end.value()) return Error{fmt::format("the range '{}' ends before it begins", text)};
-  return TimeRange{saturating_add(origin, begin.value()), saturating_add(origin, end.value())};
+  return TimeSpan{saturating_add(origin, begin.value()), saturating_add(origin, end.value())};
 }
 
-}  // namespace lockstep::viewer
+}  // namespace lockstep::analyzer

@@ -1,0 +1,43 @@
+// The run's collectives as a table that is filtered and sorted: a million rows.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "viewer/timeline/scene.h"
+
+namespace lockstep::viewer {
+
+enum class CollectiveColumn : std::uint8_t { id, step, operation, group, bytes, duration, last, wait, busbw };
+inline constexpr std::size_t kCollectiveColumns = 9;
+const char* title_of(CollectiveColumn column);
+
+// One row's cell as it is shown: the formats are the report's.
+std::string cell_of(const Scene& scene, const CollectiveHead& head, CollectiveColumn column);
+
+class CollectivesTable {
+ public:
+  explicit CollectivesTable(const Scene& scene);
+
+  // Words that all have to occur in operation, name, group, "step N" or "rank N" (the last arriver); case
+  // does not matter. O(collectives) when something changed, else nothing.
+  void set_filter(const std::string& filter);
+  void sort_by(CollectiveColumn column, bool descending);
+  // Indices into Scene::collectives().
+  const std::vector<std::uint32_t>& rows() const { return rows_; }
+  std::int64_t wait_ns() const { return wait_ns_; }  // of all rows together
+
+ private:
+  void choose();
+  void sort();
+
+  const Scene& scene_;
+  std::string filter_;
+  CollectiveColumn column_ = CollectiveColumn::wait;
+  bool descending_ = true;
+  std::vector<std::uint32_t> rows_;
+  std::int64_t wait_ns_ = 0;
+};
+
+}  // namespace lockstep::viewer

@@ -1,0 +1,67 @@
+// Two runs beside each other: what each cause costs in both, over all steps that both have, and step by step.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analyzer/report/report.h"
+#include "viewer/timeline/scene.h"
+
+namespace lockstep::viewer {
+
+// Means over ranks, in ns: runs of different size are compared by what a rank's step is made of.
+struct StepMeans {
+  std::int64_t window_ns = 0;
+  analyzer::Partition parts;
+  std::int64_t ranks = 0;  // how many are known
+};
+// Of one step; absent where no rank's measures are known.
+std::optional<StepMeans> step_means(const Scene& scene, std::int64_t step);
+
+struct StepPair {
+  std::int64_t step_a = 0, step_b = 0;  // numbers
+  StepMeans a, b;
+};
+
+struct RunDiff {
+  std::vector<StepPair> steps;  // in order
+  // Means over the pairs, of a rank's step.
+  StepMeans a, b;
+  // Steps were paired by number where runs share numbers, else by position.
+  bool by_number = true;
+  std::string why_empty;  // where there are no pairs
+};
+RunDiff compare(const Scene& a, const Scene& b);
+
+// What changed, the greatest difference first; causes that neither run has are left out.
+struct CauseChange {
+  analyzer::Cause cause = analyzer::Cause::other;
+  std::int64_t a_ns = 0, b_ns = 0;
+  std::int64_t change_ns() const { return b_ns - a_ns; }
+};
+std::vector<CauseChange> changes(const RunDiff& diff);
+
+// Puts the runs' timelines beside each other: each step of B where the step of A stands that it is paired
+// with. Between steps, and where there are none, the pair before counts.
+class StepAlignment {
+ public:
+  StepAlignment(const RunDiff& diff, const Timeline& a, const Timeline& b);
+  // The view of one run that shows the same part of the step at the left edge's middle as the other's.
+  TimeView view_of_b(const TimeView& a) const;
+  TimeView view_of_a(const TimeView& b) const;
+
+ private:
+  struct Anchor {
+    Nanoseconds a = 0, b = 0;  // begins of a pair of steps
+  };
+  TimeView shifted(const TimeView& view, Nanoseconds Anchor::*from, Nanoseconds Anchor::*to) const;
+  std::vector<Anchor> anchors_;  // in order; at least one
+};
+
+// "B takes 1.24 s a step, A 980 ms: 26.5 % more, above all barrier wait (+210 ms)."
+std::string sentence(const RunDiff& diff);
+
+}  // namespace lockstep::viewer

@@ -1,0 +1,74 @@
+#include "viewer/views/diff.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "viewer/testing/scene_of.h"
+#include "viewer/testing/synthetic_job.h"
+
+namespace lockstep::viewer {
+namespace {
+
+using analyzer::Cause;
+using testing::HasSubstr;
+
+// A: nobody is late. B: one of two ranks computes 200 ns longer, and the other waits as long.
+class Diff : public testing::Test {
+ protected:
+  std::unique_ptr<Scene> a_ = scene_of(synthetic_job({.late = {0, 0}, .steps = 4}));
+  std::unique_ptr<Scene> b_ = scene_of(synthetic_job({.late = {0, 200}, .steps = 6}));
+};
+
+TEST_F(Diff, PairsTheStepsThatBothHave) {
+  const RunDiff diff = compare(*a_, *b_);
+  ASSERT_EQ(diff.steps.size(), 4u);
+  EXPECT_TRUE(diff.by_number);
+  for (std::size_t i = 0; i < 4; ++i) {
+    EXPECT_EQ(diff.steps[i].step_a, static_cast<std::int64_t>(i));
+    EXPECT_EQ(diff.steps[i].step_b, static_cast<std::int64_t>(i));
+    EXPECT_EQ(diff.steps[i].a.ranks, 2);
+  }
+}
+
+TEST_F(Diff, SaysWhatEachCauseCostsMore) {
+  const RunDiff diff = compare(*a_, *b_);
+  EXPECT_EQ(diff.b.parts[Cause::compute] - diff.a.parts[Cause::compute], 100) << "the mean of 0 and 200";
+  EXPECT_EQ(diff.b.parts[Cause::barrier_wait] - diff.a.parts[Cause::barrier_wait], 100);
+  EXPECT_EQ(diff.b.parts[Cause::transfer] - diff.a.parts[Cause::transfer], -200);
+  const std::vector<CauseChange> all = changes(diff);
+  EXPECT_EQ(all.front().cause, Cause::transfer);
+  for (std::size_t i = 1; i < all.size(); ++i)
+    EXPECT_GE(std::abs(all[i - 1].change_ns()), std::abs(all[i].change_ns()));
+}
+
+TEST_F(Diff, OfARunWithItselfIsNothing) {
+  const RunDiff diff = compare(*a_, *a_);
+  for (const CauseChange& change : changes(diff)) EXPECT_EQ(change.change_ns(), 0);
+  EXPECT_EQ(sentence(diff).find("above all"), std::string::npos);
+}
+
+// B begins an hour later and its steps are as far apart: the same part of the same step is beside it.
+TEST_F(Diff, ViewsShowTheSamePartOfTheSameStep) {
+  const auto later = scene_of(synthetic_job({.late = {0, 200}, .steps = 4, .begin = 3'600'000'000'000}));
+  const RunDiff diff = compare(*a_, *later);
+  const StepAlignment alignment(diff, a_->timeline(), later->timeline());
+  for (std::int64_t step = 0; step < 4; ++step) {
+    const Nanoseconds of_a = a_->timeline().ranks[0].steps[static_cast<std::size_t>(step)].begin;
+    const Nanoseconds of_b = later->timeline().ranks[0].steps[static_cast<std::size_t>(step)].begin;
+    const TimeView view{of_a + 10, 0, 100};
+    const TimeView other = alignment.view_of_b(view);
+    EXPECT_EQ(other.begin, of_b + 10);
+    EXPECT_EQ(other.span, 100);
+    EXPECT_EQ(alignment.view_of_a(other).begin, view.begin) << "and back";
+  }
+}
+
+TEST_F(Diff, RunsWithoutStepsSaySo) {
+  const auto silent = scene_of(analyzer::Job{}, analyzer::Analysis{});
+  EXPECT_THAT(sentence(compare(*a_, *silent)), HasSubstr("the second run has no steps"));
+  EXPECT_THAT(sentence(compare(*silent, *a_)), HasSubstr("the first run has no steps"));
+  EXPECT_TRUE(compare(*silent, *silent).steps.empty());
+}
+
+}  // namespace
+}  // namespace lockstep::viewer

@@ -1,0 +1,103 @@
+#include "viewer/views/session.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <system_error>
+
+#include "analyzer/report/unicode.h"
+
+namespace lockstep::viewer {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+constexpr const char* kSchema = "lockstep.view/1";
+
+}  // namespace
+
+Session session_of(const TimelineState& state, const Timeline& timeline) {
+  Session session;
+  const Nanoseconds origin = timeline.origin;
+  const auto since = [origin](Nanoseconds time) {
+    Nanoseconds result = 0;
+    return __builtin_sub_overflow(time, origin, &result) ? Nanoseconds{0} : result;
+  };
+  session.view = TimeRange{since(state.view.begin), since(saturating_add(state.view.begin, state.view.span))};
+  session.scroll = state.scroll;
+  for (const TimeMark& mark : state.marks) session.marks.push_back({since(mark.time), mark.note});
+  for (std::size_t rank = 0; rank < timeline.ranks.size(); ++rank)
+    if (!state.expansion.rank_open(rank)) session.closed_ranks.push_back(timeline.ranks[rank].rank);
+  session.notes = state.notes;
+  return session;
+}
+
+void restore(const Session& session, const Timeline& timeline, TimelineState& state) {
+  const auto absolute = [&timeline](Nanoseconds time) { return saturating_add(timeline.origin, time); };
+  if (session.view && session.view->begin < session.view->end)
+    state.view =
+        clamp(fit({absolute(session.view->begin), absolute(session.view->end)}, 0), timeline.content);
+  state.scroll = std::max(session.scroll, 0);
+  state.marks.clear();
+  for (const TimeMark& mark : session.marks) state.marks.push_back({absolute(mark.time), mark.note});
+  std::sort(state.marks.begin(), state.marks.end(),
+            [](const TimeMark& a, const TimeMark& b) { return a.time < b.time; });
+  for (std::size_t rank = 0; rank < timeline.ranks.size(); ++rank) {
+    const bool closed = std::find(session.closed_ranks.begin(), session.closed_ranks.end(),
+                                  timeline.ranks[rank].rank) != session.closed_ranks.end();
+    if (closed == state.expansion.rank_open(rank)) state.expansion.toggle_rank(rank);
+  }
+  state.notes = session.notes;
+}
+
+Result<Session> read_session(const std::filesystem::path& path) {
+  std::error_code none;
+  if (!std::filesystem::exists(path, none)) return Session{};
+  std::ifstream file(path);
+  const Json json = Json::parse(file, nullptr, false);
+  const auto wrong = [&path](const std::string& why) {
+    return Error{fmt::format("{}: {}; it is left as it is", path.string(), why)};
+  };
+  if (!json.is_object() || !json.contains("schema") || json["schema"] != kSchema) return wrong("not a view that was kept");
+  Session session;
+  try {
+    if (json.contains("view"))
+      session.view =
+          TimeRange{json["view"].at(0).get<std::int64_t>(), json["view"].at(1).get<std::int64_t>()};
+    session.scroll = json.value("scroll", 0);
+    session.notes = json.value("notes", "");
+    session.dark = json.value("theme", "dark") != "light";
+    session.closed_ranks = json.value("closed_ranks", std::vector<std::int32_t>());
+    for (const Json& mark : json.value("marks", Json::array()))
+      session.marks.push_back({mark.at("time_ns").get<std::int64_t>(), mark.value("note", "")});
+  } catch (const Json::exception& error) {
+    return wrong(error.what());
+  }
+  return session;
+}
+
+Status write_session(const std::filesystem::path& path, const Session& session) {
+  Json json{{"schema", kSchema}, {"scroll", session.scroll}, {"theme", session.dark ? "dark" : "light"}};
+  if (session.view) json["view"] = {session.view->begin, session.view->end};
+  json["marks"] = Json::array();
+  for (const TimeMark& mark : session.marks)
+    json["marks"].push_back({{"time_ns", mark.time}, {"note", analyzer::to_valid_utf8(mark.note)}});
+  json["closed_ranks"] = session.closed_ranks;
+  json["notes"] = analyzer::to_valid_utf8(session.notes);
+  // Whole or not at all.
+  const std::filesystem::path temporary = path.string() + ".new";
+  {
+    std::ofstream file(temporary);
+    file << json.dump(1) << "\n";
+    if (!file.flush()) return Error{fmt::format("{}: cannot be written", path.string())};
+  }
+  std::error_code error;
+  std::filesystem::rename(temporary, path, error);
+  if (error) return Error{fmt::format("{}: {}", path.string(), error.message())};
+  return {};
+}
+
+}  // namespace lockstep::viewer

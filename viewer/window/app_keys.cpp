@@ -1,0 +1,149 @@
+// Keys of the window, and the palette of commands.
+#include <imgui.h>
+
+#include <algorithm>
+#include <cctype>
+
+#include "viewer/timeline/navigate.h"
+#include "viewer/window/app.h"
+#include "viewer/window/imgui_canvas.h"
+
+namespace lockstep::viewer {
+
+namespace {
+
+bool pressed(ImGuiKey key, bool repeat = false) {
+  return ImGui::IsKeyPressed(key, repeat);
+}
+
+std::string lower(std::string text) {
+  for (char& character : text)
+    character = static_cast<char>(std::tolower(static_cast<unsigned char>(character)));
+  return text;
+}
+
+}  // namespace
+
+void App::read_keys() {
+  const ImGuiIO& io = ImGui::GetIO();
+  if (io.KeyCtrl && pressed(ImGuiKey_P)) {
+    palette_asked_ = true;
+    busy_ = true;
+  }
+  if (io.KeyCtrl && pressed(ImGuiKey_F)) {
+    search_.focus();
+    show_panel("Search");
+  }
+  if (io.KeyCtrl || io.KeyAlt) return;
+  if (pressed(ImGuiKey_Slash)) {
+    if (io.KeyShift) {
+      help_open_ = !help_open_;
+    } else {
+      search_.focus();
+      show_panel("Search");
+    }
+  }
+  TimelinePane& pane = active_pane();
+  if (pressed(ImGuiKey_N, true)) execute(search_.step(io.KeyShift ? -1 : 1));
+  if (pressed(ImGuiKey_T)) set_theme(!theme_.dark);
+  if (pressed(ImGuiKey_Backspace, true) && pane.back()) busy_ = true;
+  if (pressed(ImGuiKey_M)) pane.toggle_mark_at_pointer();
+  if (pressed(ImGuiKey_Escape)) help_open_ = false;
+  if (!pane.state().selected) return;
+  const Item selected = *pane.state().selected;
+  const auto go = [&pane](const std::optional<Item>& item) {
+    if (item) pane.reveal(*item);
+  };
+  if (pressed(ImGuiKey_Comma, true)) go(neighbour(pane.scene(), selected, -1));
+  if (pressed(ImGuiKey_Period, true)) go(neighbour(pane.scene(), selected, 1));
+  if (pressed(ImGuiKey_LeftBracket, true)) go(held_up_by(pane.scene(), selected));
+  if (pressed(ImGuiKey_RightBracket, true)) go(held_up(pane.scene(), selected));
+}
+
+std::vector<App::Action> App::actions() {
+  std::vector<Action> all;
+  for (const char* const name : {"Overview", "Findings", "Collectives", "Search", "Details", "Range", "Notes",
+                                 "Steps", "Imbalance", "Counters"})
+    all.push_back({std::string("Show ") + name, "", [this, name] { show_panel(name); }});
+  all.push_back({"Show everything", "F", [this] {
+                   pane_.state().selected.reset();
+                   execute({.range = scene_.timeline().focus});
+                 }});
+  all.push_back({"Open or close host ranges", "H",
+                 [this] { pane_.state().expansion.toggle_hosts(scene_.timeline()); }});
+  all.push_back({"Close or open all ranks", "C", [this] { pane_.state().expansion.toggle_ranks(); }});
+  all.push_back({"Light or dark", "T", [this] { set_theme(!theme_.dark); }});
+  all.push_back({"Keys", "?", [this] { help_open_ = true; }});
+  all.push_back({"Back to where you were", "Backspace", [this] { active_pane().back(); }});
+  all.push_back({"Remove all marks", "", [this] { pane_.state().marks.clear(); }});
+  for (std::size_t i = 0; i < scene_.report().findings.size() && i < 20; ++i) {
+    const analyzer::Finding& finding = scene_.report().findings[i];
+    if (finding.place)
+      all.push_back({"Go to finding: " + finding.title.substr(0, 80), "",
+                     [this, &finding] { execute(show_finding(scene_, finding)); }});
+  }
+  return all;
+}
+
+void App::palette() {
+  if (palette_asked_) {
+    ImGui::OpenPopup("palette");
+    palette_text_[0] = '\0';
+    palette_at_ = 0;
+  }
+  const ImGuiViewport& viewport = *ImGui::GetMainViewport();
+  ImGui::SetNextWindowPos(
+      {viewport.WorkPos.x + viewport.WorkSize.x / 2, viewport.WorkPos.y + viewport.WorkSize.y * 0.2F},
+      ImGuiCond_Always, {0.5F, 0});
+  ImGui::SetNextWindowSize({520 * scale_, 0});
+  palette_open_ = ImGui::BeginPopup("palette");
+  if (!palette_open_) {
+    palette_asked_ = false;
+    return;
+  }
+  if (palette_asked_) ImGui::SetKeyboardFocusHere();
+  palette_asked_ = false;
+  ImGui::SetNextItemWidth(-1);
+  const bool entered = ImGui::InputTextWithHint(
+      "##command", "a command, or a place: step=12,rank=3 time=1.5ms collective=17", palette_text_.data(),
+      palette_text_.size(), ImGuiInputTextFlags_EnterReturnsTrue);
+  const std::string typed = palette_text_.data();
+  std::vector<Action> fitting;
+  for (Action& action : actions())
+    if (lower(action.name).find(lower(typed)) != std::string::npos) fitting.push_back(std::move(action));
+  const bool place = typed.find('=') != std::string::npos;
+  const Result<Command> there = place ? parse_goto(scene_, typed) : Result<Command>(Command{});
+  if (place && there.ok())
+    fitting.insert(fitting.begin(), {"Go to " + typed, "", [this, &there] { execute(there.value()); }});
+  if (place && !there.ok()) {
+    ImGui::PushTextWrapPos(0);
+    ImGui::TextColored(to_vec4(theme_.warning), "%s", there.error().message.c_str());
+    ImGui::PopTextWrapPos();
+  }
+  const int count = static_cast<int>(fitting.size());
+  if (pressed(ImGuiKey_DownArrow, true)) ++palette_at_;
+  if (pressed(ImGuiKey_UpArrow, true)) --palette_at_;
+  palette_at_ = std::clamp(palette_at_, 0, std::max(count - 1, 0));
+  constexpr int kShown = 14;
+  std::optional<std::size_t> chosen;
+  const int from = std::clamp(palette_at_ - kShown + 1, 0, std::max(count - kShown, 0));
+  for (int i = from; i < std::min(count, from + kShown); ++i) {
+    const Action& action = fitting[static_cast<std::size_t>(i)];
+    ImGui::PushID(i);
+    if (ImGui::Selectable(action.name.c_str(), i == palette_at_)) chosen = static_cast<std::size_t>(i);
+    if (action.key[0] != '\0') {
+      ImGui::SameLine();
+      right_aligned(action.key, theme_.dim_text);
+    }
+    ImGui::PopID();
+  }
+  if (entered && count > 0) chosen = static_cast<std::size_t>(palette_at_);
+  if (chosen) {
+    fitting[*chosen].run();
+    busy_ = true;
+    ImGui::CloseCurrentPopup();
+  }
+  ImGui::EndPopup();
+}
+
+}  // namespace lockstep::viewer

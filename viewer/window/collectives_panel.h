@@ -1,0 +1,22 @@
+// All collectives as a table: filtered by words, sorted by any column; a click shows one on all ranks.
+#pragma once
+
+#include <array>
+
+#include "viewer/views/collectives_table.h"
+#include "viewer/window/panels.h"
+
+namespace lockstep::viewer {
+
+class CollectivesPanel {
+ public:
+  explicit CollectivesPanel(const Scene& scene) : scene_(scene), table_(scene) {}
+  Command draw(std::optional<std::uint32_t> lit, const Theme& theme, const Fonts& fonts);
+
+ private:
+  const Scene& scene_;
+  CollectivesTable table_;
+  std::array<char, 256> filter_{};
+};
+
+}  // namespace lockstep::viewer

@@ -1,0 +1,89 @@
+// What the analysis found, the costliest first; a click shows it in the timeline.
+#include <fmt/format.h>
+
+#include "analyzer/report/quantity.h"
+#include "analyzer/report/unicode.h"
+#include "viewer/window/imgui_canvas.h"
+#include "viewer/window/panels.h"
+
+namespace lockstep::viewer {
+
+namespace {
+
+Color severity_color(const std::string& severity, const Theme& theme) {
+  if (severity == "high") return cause_color(theme, analyzer::Cause::barrier_wait);
+  if (severity == "medium") return theme.warning;
+  if (severity == "low") return theme.text;
+  return theme.dim_text;
+}
+
+std::string shown(const std::string& text) {
+  return analyzer::fit(analyzer::printable(std::string_view(text).substr(0, 2000)), 500);
+}
+
+void paragraph(const std::string& text, const Color& color) {
+  ImGui::PushTextWrapPos(0);
+  ImGui::PushStyleColor(ImGuiCol_Text, to_vec4(color));
+  ImGui::TextUnformatted(text.c_str());
+  ImGui::PopStyleColor();
+  ImGui::PopTextWrapPos();
+}
+
+}  // namespace
+
+Command show_finding(const Scene& scene, const analyzer::Finding& finding) {
+  Command command;
+  if (!finding.place) return command;
+  const analyzer::FindingPlace& place = *finding.place;
+  command.rank = scene.index_of(place.rank);
+  const Nanoseconds origin = scene.timeline().origin;
+  command.range = TimeRange{saturating_add(origin, place.begin_ns), saturating_add(origin, place.end_ns)};
+  if (place.collective) {
+    const auto collectives = scene.collectives();
+    for (std::uint32_t i = 0; i < collectives.size(); ++i)
+      if (collectives[i].id == *place.collective) command.collective = i;
+  }
+  return command;
+}
+
+Command draw_findings(const Scene& scene, const Theme& theme, const Fonts& fonts) {
+  Command command;
+  const std::vector<analyzer::Finding>& findings = scene.report().findings;
+  if (findings.empty()) {
+    paragraph("Nothing was found that costs time worth a word.", theme.dim_text);
+    return command;
+  }
+  ImGui::PushFont(nullptr, fonts.small_size);
+  for (std::size_t i = 0; i < findings.size(); ++i) {
+    const analyzer::Finding& finding = findings[i];
+    ImGui::PushID(static_cast<int>(i));
+    const ImVec2 from = ImGui::GetCursorScreenPos();
+    ImGui::BeginGroup();
+    ImGui::Indent(10);
+    ImGui::PushFont(fonts.bold, fonts.small_size);
+    paragraph(shown(finding.title), theme.text);
+    ImGui::PopFont();
+    std::string cost = finding.severity;
+    if (finding.lost_ns > 0)
+      cost += fmt::format(" · {} of all ranks' time ({})", analyzer::format_share(finding.lost_share),
+                          analyzer::format_duration(finding.lost_ns));
+    paragraph(cost, severity_color(finding.severity, theme));
+    for (const std::string& line : finding.evidence) paragraph(shown(line), theme.dim_text);
+    if (!finding.remedy.empty()) paragraph(shown(finding.remedy), theme.text);
+    if (finding.place && ImGui::SmallButton("show in the timeline")) command = show_finding(scene, finding);
+    ImGui::SameLine();
+    if (ImGui::SmallButton("copy"))
+      ImGui::SetClipboardText(fmt::format("{}\n{}\n", finding.title, finding.remedy).c_str());
+    ImGui::Unindent(10);
+    ImGui::EndGroup();
+    const ImVec2 to = ImGui::GetItemRectMax();
+    ImGui::GetWindowDrawList()->AddRectFilled({from.x, from.y + 2}, {from.x + 3, to.y},
+                                              to_imgui(severity_color(finding.severity, theme)));
+    ImGui::Dummy({0, 6});
+    ImGui::PopID();
+  }
+  ImGui::PopFont();
+  return command;
+}
+
+}  // namespace lockstep::viewer

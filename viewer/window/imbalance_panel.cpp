@@ -1,0 +1,76 @@
+// The real time of ranks above the ideal one.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "analyzer/report/quantity.h"
+#include "viewer/views/imbalance.h"
+#include "viewer/window/imgui_canvas.h"
+#include "viewer/window/panels.h"
+
+namespace lockstep::viewer {
+
+namespace {
+
+constexpr std::size_t kMostRanks = 2000;
+
+void draw_row(const ImbalanceBar& bar, std::int64_t scale, std::optional<float> mean, const Theme& theme,
+              const Fonts& fonts) {
+  ImGui::TableNextRow();
+  ImGui::TableNextColumn();
+  right_aligned(bar.label);
+  ImGui::TableNextColumn();
+  right_aligned(analyzer::format_duration(bar.total_ns));
+  ImGui::TableNextColumn();
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  const float width = ImGui::GetContentRegionAvail().x;
+  const float line = ImGui::GetTextLineHeight();
+  draw_bar(shares_of(bar.parts, scale, theme), fonts.small_size * 0.85F, fonts, theme);
+  if (mean) {
+    ImGuiCanvas canvas(*ImGui::GetWindowDrawList(), fonts);
+    const float x = std::floor(at.x + width * *mean) + 0.5F;
+    canvas.line({x, at.y - 1}, {x, at.y + line + 1}, theme.text, 1);
+  }
+}
+
+}  // namespace
+
+void draw_imbalance(const Scene& scene, std::optional<std::int64_t> step, const Theme& theme,
+                    const Fonts& fonts) {
+  ImGui::PushFont(nullptr, fonts.small_size);
+  const std::optional<Imbalance> found = imbalance_of(scene, step);
+  if (!found) {
+    ImGui::TextColored(to_vec4(theme.dim_text), "No rank's times are known here.");
+    ImGui::PopFont();
+    return;
+  }
+  const std::int64_t saved = found->bars[0].total_ns - found->balanced_ns;
+  const std::string of = step ? fmt::format("step {}", *step) : std::string("the whole run");
+  ImGui::TextColored(
+      to_vec4(theme.dim_text), "%s",
+      fmt::format("{}: if nobody waited for others, ranks would be done {} sooner ({}). Click a step in the "
+                  "heat map for another one.",
+                  of, analyzer::format_duration(saved),
+                  analyzer::format_share(saved, std::max<std::int64_t>(found->bars[0].total_ns, 1)))
+          .c_str());
+  const std::int64_t scale = std::max<std::int64_t>({found->real_ns, found->bars[0].total_ns, 1});
+  if (ImGui::BeginTable("imbalance", 3, ImGuiTableFlags_SizingFixedFit | ImGuiTableFlags_ScrollY)) {
+    ImGui::TableSetupColumn("label");
+    ImGui::TableSetupColumn("time");
+    ImGui::TableSetupColumn("bar", ImGuiTableColumnFlags_WidthStretch);
+    for (const ImbalanceBar& bar : found->bars) draw_row(bar, scale, std::nullopt, theme, fonts);
+    ImGui::TableNextRow();
+    ImGui::TableNextColumn();
+    ImGui::Dummy({0, 4});
+    const float mean = static_cast<float>(found->mean_compute_ns) / static_cast<float>(scale);
+    ImGuiListClipper clipper;
+    clipper.Begin(static_cast<int>(std::min(found->ranks.size(), kMostRanks)));
+    while (clipper.Step())
+      for (int i = clipper.DisplayStart; i < clipper.DisplayEnd; ++i)
+        draw_row(found->ranks[static_cast<std::size_t>(i)], scale, mean, theme, fonts);
+    ImGui::EndTable();
+  }
+  ImGui::PopFont();
+}
+
+}  // namespace lockstep::viewer

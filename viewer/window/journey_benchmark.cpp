@@ -1,0 +1,130 @@
+// The real window on a run of 50 million events over 1,000 ranks: how long the first picture takes, what a
+// frame of a scripted journey costs from NewFrame to Render (without the rasterization of llvmpipe), and what
+// memory it takes beside the mapped pages.
+//
+//   lockstep_journey_benchmark                        50 million events over 1,000 ranks
+//   LOCKSTEP_JOURNEY_EVENTS=500000 …                  so many a rank: with 1,000 ranks a file of 55 GB
+//
+// Needs a display or Xvfb.
+#include <benchmark/benchmark.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdlib>
+#include <fstream>
+#include <memory>
+#include <vector>
+
+#include "tests/temporary_folder.h"
+#include "viewer/prepared/serialize.h"
+#include "viewer/testing/large_run.h"
+#include "viewer/window/app.h"
+#include "viewer/window/virtual_display.h"
+#include "viewer/window/window.h"
+
+namespace lockstep::viewer {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double since(Clock::time_point begin) {
+  return std::chrono::duration<double>(Clock::now() - begin).count();
+}
+
+std::int64_t events_per_rank() {
+  const char* const set = std::getenv("LOCKSTEP_JOURNEY_EVENTS");
+  return set == nullptr ? 50'000 : std::max(1, std::atoi(set));
+}
+
+// Written once for all benchmarks of this program.
+const std::filesystem::path& large_run() {
+  static const test::TemporaryFolder folder;
+  static const std::filesystem::path path = [] {
+    std::filesystem::path made = folder.path() / "run.lockstep-view";
+    if (!write_large_run({1000, events_per_rank()}, made)) std::exit(1);
+    return made;
+  }();
+  return path;
+}
+
+// Of the process, in MB; `field` of /proc/self/status.
+double memory_mb(const char* field) {
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);)
+    if (line.starts_with(field)) return std::atof(line.c_str() + line.find(':') + 1) / 1024;
+  return 0;
+}
+
+std::unique_ptr<Scene> open_scene() {
+  return Scene::load(Tables::open(large_run(), {layout_of_contents(), 0}).value()).value();
+}
+
+struct Shown {
+  Shown() {
+    if (std::getenv("DISPLAY") == nullptr) {
+      display = std::make_unique<VirtualDisplay>(VirtualDisplay::start(640, 480).value());
+      ::setenv("DISPLAY", display->name().c_str(), 1);
+    }
+    window = Window::open({"journey", 1920, 1080, true}).value();
+  }
+  std::unique_ptr<VirtualDisplay> display;
+  std::unique_ptr<Window> window;
+};
+
+void first_picture(benchmark::State& state) {
+  large_run();
+  Shown shown;
+  for (auto _ : state) {
+    const Clock::time_point begin = Clock::now();
+    const std::unique_ptr<Scene> scene = open_scene();
+    App app(*scene, dark_theme(), 1);
+    for (int frame = 0; frame < 2; ++frame)
+      shown.window->frame(app.theme().background, [&app] { app.frame(); });
+    state.SetIterationTime(since(begin));
+  }
+  state.counters["file_MB"] = static_cast<double>(std::filesystem::file_size(large_run())) / 1e6;
+}
+BENCHMARK(first_picture)->UseManualTime()->Iterations(1)->Unit(benchmark::kMillisecond);
+
+void journey(benchmark::State& state) {
+  large_run();
+  Shown shown;
+  const std::unique_ptr<Scene> scene = open_scene();
+  App app(*scene, dark_theme(), 1);
+  for (int frame = 0; frame < 10; ++frame)
+    shown.window->frame(app.theme().background, [&app] { app.frame(); });
+  std::vector<double> times;
+  const TimeRange content = scene->timeline().content;
+  std::int64_t frame = 0;
+  for (auto _ : state) {
+    // Seven decades of zoom down and up again, while it pans and scrolls through all ranks, and the pointer
+    // wanders.
+    TimelineState& view = app.state();
+    const double phase = static_cast<double>(frame % 400) / 400;
+    const double decades = 7 * (phase < 0.5 ? 2 * phase : 2 - 2 * phase);
+    view.view.span = static_cast<double>(distance(content.begin, content.end)) / std::pow(10, decades);
+    view.view.begin = saturating_add(
+        content.begin, static_cast<double>(distance(content.begin, content.end)) * (0.1 + 0.8 * phase));
+    view.scroll = static_cast<int>(frame * 137 % 60'000);
+    shown.window->set_pointer(
+        Point{300 + static_cast<float>(frame * 7 % 1000), 150 + static_cast<float>(frame * 3 % 700)});
+    shown.window->frame(app.theme().background, [&app] { app.frame(); });
+    times.push_back(shown.window->own_seconds());
+    state.SetIterationTime(times.back());
+    ++frame;
+  }
+  std::sort(times.begin(), times.end());
+  state.counters["p50_ms"] = 1e3 * times[times.size() / 2];
+  state.counters["p99_ms"] = 1e3 * times[times.size() * 99 / 100];
+  state.counters["max_ms"] = 1e3 * times.back();
+  state.counters["heap_MB"] = memory_mb("RssAnon");
+  state.counters["mapped_MB"] = memory_mb("RssFile");
+}
+BENCHMARK(journey)->UseManualTime()->Iterations(1200)->Unit(benchmark::kMillisecond);
+
+}  // namespace
+}  // namespace lockstep::viewer
+
+BENCHMARK_MAIN();

@@ -1,0 +1,128 @@
+// What the ranks did within the measured range: the analyzer's own figures of it.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "analyzer/report/palette.h"
+#include "analyzer/report/quantity.h"
+#include "analyzer/report/text_sections.h"
+#include "viewer/views/range_statistics.h"
+#include "viewer/window/imgui_canvas.h"
+#include "viewer/window/panels.h"
+
+namespace lockstep::viewer {
+
+namespace {
+
+using analyzer::format_duration;
+
+void draw_causes(const RangeStatistics& statistics, const Theme& theme, const Fonts& fonts) {
+  analyzer::Partition sums;
+  for (std::size_t rank = 0; rank < statistics.done(); ++rank)
+    for (std::size_t cause = 0; cause < analyzer::kCauseCount; ++cause)
+      sums.ns[cause] += statistics.of(rank).partition.ns[cause];
+  const std::int64_t total = std::max<std::int64_t>(sums.total(), 1);
+  if (!ImGui::BeginTable("causes", 4, ImGuiTableFlags_SizingFixedFit)) return;
+  ImGui::TableSetupColumn("cause");
+  ImGui::TableSetupColumn("share");
+  ImGui::TableSetupColumn("time");
+  ImGui::TableSetupColumn("bar", ImGuiTableColumnFlags_WidthStretch);
+  for (std::size_t i = 0; i < analyzer::kCauseCount; ++i) {
+    if (sums.ns[i] == 0) continue;
+    const auto cause = static_cast<analyzer::Cause>(i);
+    ImGui::TableNextRow();
+    ImGui::TableNextColumn();
+    ImGui::TextUnformatted(analyzer::style_of(cause).label);
+    ImGui::TableNextColumn();
+    right_aligned(analyzer::format_share(sums.ns[i], total));
+    ImGui::TableNextColumn();
+    right_aligned(format_duration(sums.ns[i]));
+    ImGui::TableNextColumn();
+    draw_bar({{static_cast<double>(sums.ns[i]) / static_cast<double>(total), cause_color(theme, cause),
+               is_waiting(cause)}},
+             fonts.small_size * 0.8F, fonts, theme);
+  }
+  ImGui::EndTable();
+}
+
+Command draw_rank_rows(const Scene& scene, const RangeStatistics& statistics, std::int64_t length,
+                       const Theme& theme, const Fonts& fonts) {
+  Command command;
+  if (!ImGui::BeginTable("ranges", 5, ImGuiTableFlags_SizingFixedFit)) return command;
+  ImGui::TableSetupColumn("rank");
+  ImGui::TableSetupColumn("by cause", ImGuiTableColumnFlags_WidthStretch);
+  ImGui::TableSetupColumn("compute");
+  ImGui::TableSetupColumn("waits");
+  ImGui::TableSetupColumn("exposed");
+  ImGui::TableNextRow();
+  for (const char* title : {"rank", "by cause", "compute", "waits", "exposed"}) {
+    ImGui::TableNextColumn();
+    right_aligned(title, theme.dim_text);
+  }
+  ImGuiListClipper clipper;
+  clipper.Begin(static_cast<int>(statistics.done()));
+  while (clipper.Step()) {
+    for (int i = clipper.DisplayStart; i < clipper.DisplayEnd; ++i) {
+      const analyzer::Measures& m = statistics.of(static_cast<std::size_t>(i));
+      ImGui::TableNextRow();
+      ImGui::TableNextColumn();
+      ImGui::PushID(i);
+      if (ImGui::Selectable("##row", false, ImGuiSelectableFlags_SpanAllColumns))
+        command.rank = static_cast<std::uint32_t>(i);
+      ImGui::PopID();
+      ImGui::SameLine(0, 0);
+      right_aligned(fmt::format("{}", scene.timeline().ranks[static_cast<std::size_t>(i)].rank));
+      ImGui::TableNextColumn();
+      draw_bar(shares_of(m.partition, length, theme), fonts.small_size * 0.8F, fonts, theme);
+      const auto figure = [&](bool known, std::int64_t ns) {
+        ImGui::TableNextColumn();
+        m.known&& known ? right_aligned(format_duration(ns))
+                        : right_aligned(analyzer::kAbsent, theme.dim_text);
+      };
+      figure(true, m.compute_ns);
+      figure(m.waits_known, analyzer::wait_of(m));
+      figure(true, m.exposed_communication_ns);
+    }
+  }
+  ImGui::EndTable();
+  return command;
+}
+
+}  // namespace
+
+Command draw_range(const Scene& scene, const TimelineState& state, RangeStatistics& statistics,
+                   const Theme& theme, const Fonts& fonts) {
+  Command command;
+  if (!state.measured) {
+    ImGui::PushTextWrapPos(0);
+    ImGui::TextColored(to_vec4(theme.dim_text),
+                       "Drag with Shift over the lanes: every rank's time in that range stands here.");
+    ImGui::PopTextWrapPos();
+    return command;
+  }
+  const TimeRange range = *state.measured;
+  statistics.ask(range);
+  const Nanoseconds origin = scene.timeline().origin;
+  const auto length = static_cast<std::int64_t>(
+      std::min<std::uint64_t>(distance(range.begin, range.end), std::numeric_limits<std::int64_t>::max()));
+  ImGui::PushFont(fonts.bold, 0);
+  ImGui::TextUnformatted(exact_duration(length).c_str());
+  ImGui::PopFont();
+  ImGui::PushFont(nullptr, fonts.small_size);
+  const std::string flag = fmt::format("--range {}:{}", range.begin - origin, range.end - origin);
+  ImGui::TextColored(to_vec4(theme.dim_text), "%s", flag.c_str());
+  ImGui::SameLine();
+  if (ImGui::SmallButton("copy")) ImGui::SetClipboardText(flag.c_str());
+  ImGui::SameLine();
+  if (ImGui::SmallButton("zoom to it")) command.range = range;
+  if (statistics.busy())
+    ImGui::ProgressBar(static_cast<float>(statistics.done()) /
+                       static_cast<float>(std::max<std::size_t>(scene.timeline().ranks.size(), 1)));
+  draw_causes(statistics, theme, fonts);
+  ImGui::Spacing();
+  const Command of_rank = draw_rank_rows(scene, statistics, std::max<std::int64_t>(length, 1), theme, fonts);
+  ImGui::PopFont();
+  return of_rank.any() ? of_rank : command;
+}
+
+}  // namespace lockstep::viewer

@@ -1,0 +1,32 @@
+// The rank × step heat map: what stands out in a run of many steps; a click goes there.
+#pragma once
+
+#include <array>
+#include <optional>
+
+#include "viewer/views/heat_map.h"
+#include "viewer/window/panels.h"
+
+namespace lockstep::viewer {
+
+class StepsPanel {
+ public:
+  explicit StepsPanel(const Scene& scene) : scene_(scene) {}
+  Command draw(const Theme& theme, const Fonts& fonts);
+  void choose(StepQuantity quantity) { quantity_ = quantity; }
+  // The cell clicked last.
+  std::optional<HeatCell> selected() const { return selected_; }
+  std::optional<std::int64_t> selected_step() const;
+
+ private:
+  const HeatMap& map();
+  Command go_to(const HeatCell& cell) const;
+  void describe(const HeatCell& cell, const Theme& theme, const Fonts& fonts);
+
+  const Scene& scene_;
+  StepQuantity quantity_ = StepQuantity::barrier_wait;
+  std::array<std::optional<HeatMap>, kStepQuantities> maps_;  // made when first shown
+  std::optional<HeatCell> selected_;
+};
+
+}  // namespace lockstep::viewer

@@ -1,0 +1,197 @@
+#include "viewer/window/timeline_pane.h"
+
+#include <imgui.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "viewer/window/imgui_canvas.h"
+#include "viewer/window/panels.h"
+
+namespace lockstep::viewer {
+
+namespace {
+
+// Frames after which a docked window has its size.
+constexpr int kSettled = 4;
+
+bool same_view(const TimeView& a, const TimeView& b) {
+  return a.begin == b.begin && a.fraction == b.fraction && a.span == b.span;
+}
+
+}  // namespace
+
+TimelinePane::TimelinePane(const Scene& scene, std::string window, float scale)
+    : scene_(scene),
+      window_(std::move(window)),
+      scale_(scale),
+      sizes_(scaled(Sizes{}, scale)),
+      state_(scene.timeline()) {}
+
+void TimelinePane::execute(const Command& command) {
+  if (!command.any()) return;
+  commands_.push_back(command);
+  busy_ = true;
+}
+
+void TimelinePane::select_collective(std::uint32_t collective) {
+  for (const analyzer::CollectiveRank& part : scene_.parts(collective)) {
+    const auto rank = scene_.index_of(part.rank);
+    const auto item = rank ? scene_.find_activity(*rank, part.activity) : std::nullopt;
+    if (!item) continue;
+    state_.selected = item;
+    return;
+  }
+}
+
+void TimelinePane::apply_commands(const Frame& frame) {
+  for (const Command& command : commands_) {
+    if (command.collective) select_collective(*command.collective);
+    if (command.show) state_.selected = command.show;
+    if (command.range) {
+      state_.view = clamp(fit(*command.range), scene_.timeline().content);
+    } else if ((command.show || command.collective) && state_.selected) {
+      state_.view = clamp(view_of_item(frame, *state_.selected), scene_.timeline().content);
+      state_.scroll = scroll_to(frame, state_.selected->rank);
+    }
+    if (command.rank) state_.scroll = scroll_to(frame, *command.rank);
+  }
+  commands_.clear();
+}
+
+void TimelinePane::reveal(const Item& item) {
+  const Row& row = scene_.timeline().ranks[item.rank].lanes[item.lane].rows[item.row];
+  const TimeRange visible{state_.view.begin, saturating_add(state_.view.begin, state_.view.span)};
+  state_.selected = item;
+  busy_ = true;
+  Command command{.rank = item.rank};
+  // What is on screen stays where it is: eyes should not have to search.
+  if (row.begin[item.at] < visible.begin || row.end[item.at] > visible.end) {
+    const auto half = static_cast<Nanoseconds>(std::min(state_.view.span / 2, 1e18));
+    command.range =
+        TimeRange{saturating_add(row.begin[item.at], -half), saturating_add(row.begin[item.at], half)};
+  }
+  execute(command);
+}
+
+void TimelinePane::toggle_mark_at_pointer() {
+  if (!pointer_time_) return;
+  busy_ = true;
+  const Nanoseconds time = *pointer_time_;
+  const auto near = std::find_if(state_.marks.begin(), state_.marks.end(), [&](const TimeMark& mark) {
+    return (mark.time < time ? distance(mark.time, time) : distance(time, mark.time)) <= mark_reach_;
+  });
+  if (near != state_.marks.end()) {
+    state_.marks.erase(near);
+    return;
+  }
+  state_.marks.push_back({time, ""});
+  std::sort(state_.marks.begin(), state_.marks.end(),
+            [](const TimeMark& a, const TimeMark& b) { return a.time < b.time; });
+}
+
+TimelineInput TimelinePane::read_input(bool keyboard) const {
+  const ImGuiIO& io = ImGui::GetIO();
+  TimelineInput input;
+  if (hovered_ || control_.busy()) input.pointer = Point{io.MousePos.x, io.MousePos.y};
+  input.shift = io.KeyShift;
+  input.control = io.KeyCtrl;
+  if (hovered_) {
+    input.wheel = io.MouseWheel;
+    input.wheel_side = io.MouseWheelH;
+    input.pressed = ImGui::IsMouseClicked(ImGuiMouseButton_Left);
+    input.double_clicked = ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left);
+  }
+  input.down = ImGui::IsMouseDown(ImGuiMouseButton_Left);
+  input.released = ImGui::IsMouseReleased(ImGuiMouseButton_Left);
+  input.moved = {io.MouseDelta.x, io.MouseDelta.y};
+  if (!keyboard || io.KeyCtrl || io.KeyAlt) return input;
+  // A frame after a sleep must not count the sleep.
+  const float seconds = std::min(io.DeltaTime, 0.05F);
+  const auto held = [&](ImGuiKey key) { return ImGui::IsKeyDown(key) ? seconds : 0.0F; };
+  input.zoom_in = held(ImGuiKey_W);
+  input.zoom_out = held(ImGuiKey_S);
+  input.pan_left = held(ImGuiKey_A) + held(ImGuiKey_LeftArrow);
+  input.pan_right = held(ImGuiKey_D) + held(ImGuiKey_RightArrow);
+  input.fit = ImGui::IsKeyPressed(ImGuiKey_F, false);
+  input.toggle_hosts = ImGui::IsKeyPressed(ImGuiKey_H, false);
+  input.toggle_ranks = ImGui::IsKeyPressed(ImGuiKey_C, false);
+  input.escape = ImGui::IsKeyPressed(ImGuiKey_Escape, false);
+  input.page = (ImGui::IsKeyPressed(ImGuiKey_PageDown) ? 1.0F : 0.0F) -
+               (ImGui::IsKeyPressed(ImGuiKey_PageUp) ? 1.0F : 0.0F);
+  return input;
+}
+
+void TimelinePane::draw(const Theme& theme, const Fonts& fonts, bool keyboard, const std::string& note) {
+  busy_ = frames_ < kSettled;
+  measured_anew_ = moved_ = false;
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {0, 0});
+  const bool open = ImGui::Begin(window_.c_str(), nullptr,
+                                 ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoScrollWithMouse);
+  ImGui::PopStyleVar();
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  const ImVec2 size = ImGui::GetContentRegionAvail();
+  if (!open || size.x < 1 || size.y < 1) {
+    ImGui::End();
+    return;
+  }
+  const float line = note.empty() ? 0 : fonts.small_size * 1.5F;
+  const Rect whole{at.x, at.y + static_cast<float>(sizes_.padding) + line, at.x + size.x, at.y + size.y};
+  if (!(whole == area_)) {
+    // Until the docks have found their sizes; from then on it is the user's.
+    if (frames_ < kSettled && !keep_expansion_)
+      state_.expansion = choose_expansion(scene_.timeline(), scale_, whole);
+    area_ = whole;
+    sizes_ = choose_sizes(scene_.timeline(), state_.expansion, scale_, whole);
+    busy_ = true;
+  }
+  const Regions regions = divide(whole, sizes_, scene_.timeline().ranks.size());
+  const auto frame_now = [&](const Layout& layout) {
+    return Frame{scene_,
+                 state_,
+                 layout,
+                 regions,
+                 sizes_,
+                 theme,
+                 TimeAxis{state_.view, regions.lanes.left, std::max(1.0F, regions.lanes.width())}};
+  };
+  Layout layout = lay_out(scene_.timeline(), state_.expansion, sizes_);
+
+  ImGui::InvisibleButton("timeline", size, ImGuiButtonFlags_MouseButtonLeft);
+  hovered_ = ImGui::IsItemHovered();
+  if (!commands_.empty() && frames_ >= kSettled) apply_commands(frame_now(layout));
+  const TimelineInput input = read_input(keyboard);
+  const TimeView before = state_.view;
+  const std::optional<TimeRange> measured = state_.measured;
+  if (control_.apply(input, frame_now(layout), minimap_, state_)) {
+    busy_ = true;
+    layout = lay_out(scene_.timeline(), state_.expansion, sizes_);
+  }
+  moved_ = !same_view(before, state_.view);
+  measured_anew_ = state_.measured && !measured;
+  state_.scroll = clamp_scroll(state_.scroll, frame_now(layout));
+  if (frames_ >= kSettled && !control_.busy()) history_.note(state_, ImGui::GetTime());
+
+  minimap_.prepare(scene_, regions.minimap, theme);
+  const Frame frame = frame_now(layout);
+  pointer_time_.reset();
+  if (hovered_ && regions.lanes.contains(input.pointer->x, input.pointer->y))
+    pointer_time_ = frame.axis.time(input.pointer->x);
+  constexpr double kReach = 4;  // pixels
+  mark_reach_ = threshold(frame.axis, kReach);
+  {
+    ImDrawList& list = *ImGui::GetWindowDrawList();
+    list.AddRectFilled(at, {at.x + size.x, at.y + size.y}, to_imgui(theme.background));
+    ImGuiCanvas canvas(list, fonts);
+    if (!note.empty())
+      canvas.text({at.x + static_cast<float>(sizes_.padding), at.y + 4},
+                  fitted(canvas, note, size.x - 16, Font::bold), theme.text, Font::bold);
+    draw_timeline(canvas, frame, minimap_, hovered_ ? std::optional<float>(input.pointer->x) : std::nullopt);
+  }
+  if (hovered_ && !control_.busy())
+    draw_tooltip(scene_, hit_test(frame, input.pointer->x, input.pointer->y), theme, fonts);
+  ImGui::End();
+  ++frames_;
+}
+
+}  // namespace lockstep::viewer

@@ -1,0 +1,69 @@
+// One run's timeline as a docked window: lays out, draws, and takes pointer and keys.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "viewer/timeline/input.h"
+#include "viewer/timeline/scene.h"
+#include "viewer/views/command.h"
+#include "viewer/views/history.h"
+#include "viewer/window/fonts.h"
+
+namespace lockstep::viewer {
+
+class TimelinePane {
+ public:
+  // `scene` outlives it. `window`: the name of its Dear ImGui window.
+  TimelinePane(const Scene& scene, std::string window, float scale);
+
+  // Draws it; `keyboard`: keys are for this pane. `note`: above the lanes, e.g. which run it is; "" for none.
+  void draw(const Theme& theme, const Fonts& fonts, bool keyboard, const std::string& note);
+  // Does it once the window has found its size.
+  void execute(const Command& command);
+  // Selects an item; scrolls and moves only as far as it takes to see it.
+  void reveal(const Item& item);
+  void toggle_mark_at_pointer();
+  bool back() { return history_.back(state_); }
+
+  const Scene& scene() const { return scene_; }
+  TimelineState& state() { return state_; }
+  const TimelineState& state() const { return state_; }
+  const Rect& area() const { return area_; }
+  const Sizes& sizes() const { return sizes_; }
+  bool hovered() const { return hovered_; }
+  // Since the last draw(): the next frame may look different without any input; a range was measured anew;
+  // the user moved the view.
+  bool busy() const { return busy_; }
+  bool measured_anew() const { return measured_anew_; }
+  bool moved() const { return moved_; }
+  // The expansion is the user's own from the beginning: not to be chosen by what fits.
+  void keep_expansion() { keep_expansion_ = true; }
+
+ private:
+  void apply_commands(const Frame& frame);
+  void select_collective(std::uint32_t collective);
+  TimelineInput read_input(bool keyboard) const;
+
+  const Scene& scene_;
+  std::string window_;
+  float scale_;
+  Rect area_;
+  Sizes sizes_;
+  TimelineState state_;
+  TimelineControl control_;
+  Minimap minimap_;
+  ViewHistory history_;
+  std::vector<Command> commands_;  // not yet carried out
+  std::optional<Nanoseconds> pointer_time_;
+  std::uint64_t mark_reach_ = 1;  // ns within which a mark is that mark
+  int frames_ = 0;                // drawn so far
+  bool keep_expansion_ = false;
+  bool hovered_ = false;
+  bool busy_ = true;
+  bool measured_anew_ = false;
+  bool moved_ = false;
+};
+
+}  // namespace lockstep::viewer
