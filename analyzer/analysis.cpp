@@ -197,7 +197,14 @@ class Analyzer {
     std::vector<StepLength> lengths;
     for (const auto& [step, ns] : longest) lengths.push_back({step, ns});
     const std::optional<std::int64_t> first = first_steady_step(lengths);
-    if (!first || (selection_.first && *selection_.first >= *first)) return;
+    if (!first || (selection_.first && *selection_.first >= *first)) {
+      report().warnings.push_back(
+          {"no_warm_up",
+           "no warm-up was found among the steps: none takes half as long again as the median, so that all "
+           "that were asked for count",
+           kNoRank});
+      return;
+    }
     report().first_steady_step = first;
     selection_.first = first;
   }

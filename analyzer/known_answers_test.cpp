@@ -210,6 +210,56 @@ TEST_F(KnownAnswers, FlightRecorderWithTwoBrokenGpus) {
               ElementsAre("the devices of ranks 12, 14 stand still"));
 }
 
+// The same incidents without one of the dumps, as they often are collected: nobody who came is accused, and
+// of whom nobody knows it is said so.
+class DumpMissing : public KnownAnswers, public testing::WithParamInterface<int> {
+ protected:
+  std::vector<std::string> all_but(const std::string& folder, int left_out) const {
+    std::vector<std::string> names;
+    for (int rank = 0; rank < 16; ++rank)
+      if (rank != left_out) names.push_back(folder + "/_dump_" + std::to_string(rank));
+    return names;
+  }
+};
+
+TEST_P(DumpMissing, OfTwoBrokenGpus) {
+  const Analyzed result = analyzed(all_but("flight-recorder/gpu_error_1st", GetParam()));
+  const std::vector<std::string> hangs = titles_of(result.analysis.report, "hang");
+  ASSERT_FALSE(hangs.empty());
+  for (const std::string& title : hangs) {
+    if (title.find("never came") != std::string::npos) {
+      EXPECT_THAT(title, HasSubstr("number 20537): rank 12 never came"));
+    } else {
+      EXPECT_THAT(title, HasSubstr("rank " + std::to_string(GetParam()) + " left no trace"));
+    }
+  }
+}
+
+TEST_P(DumpMissing, OfTwoSilentRanks) {
+  const Analyzed result = analyzed(all_but("flight-recorder/lock_gil_2nd", GetParam()));
+  const std::vector<std::string> hangs = titles_of(result.analysis.report, "hang");
+  for (const int culprit : {10, 15}) {
+    const std::string rank = ": rank " + std::to_string(culprit);
+    EXPECT_THAT(hangs, testing::Contains(
+                           HasSubstr(rank + (culprit == GetParam() ? " left no trace" : " never came"))));
+  }
+  for (const std::string& title : hangs) {
+    if (title.find("never came") == std::string::npos) continue;
+    EXPECT_TRUE(title.find("rank 10 ") != std::string::npos || title.find("rank 15 ") != std::string::npos)
+        << title;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(EachRank, DumpMissing, testing::Range(0, 16));
+
+// One dump alone accuses nobody.
+TEST_F(KnownAnswers, OneFlightRecordersDumpAloneNamesNoCulprit) {
+  const Analyzed result = analyzed({"flight-recorder/gpu_error_1st/_dump_3"});
+  const std::vector<std::string> hangs = titles_of(result.analysis.report, "hang");
+  EXPECT_LE(hangs.size(), 1U);
+  for (const std::string& title : hangs) EXPECT_THAT(title, HasSubstr("cannot be told"));
+}
+
 // Ranks 10 and 15 were kept from issuing anything.
 TEST_F(KnownAnswers, FlightRecorderWithTwoSilentRanks) {
   const Analyzed result = analyzed({"flight-recorder/lock_gil_2nd"});

@@ -97,7 +97,8 @@ void find_silence(const Job& job, std::vector<Finding>& findings) {
   std::vector<std::int32_t> silent;
   for (const RankTrace& rank : job.ranks)
     if (is_silent(rank)) silent.push_back(rank.rank);
-  if (silent.empty()) return;
+  // Dumps of a flight recorder in which nothing is open show no hang: they may have been asked for.
+  if (silent.empty() || !has_stacks(job)) return;
   Finding finding;
   finding.code = "hang";
   finding.severity = "high";
@@ -134,8 +135,12 @@ std::string title_of(const Job& job, const OperationKey& key, const HungOperatio
     return fmt::format("the job hung in different operations ({}): {}", describe_place(job, key),
                        disagreement);
   const std::string what = describe(job, key, hung.waiting.front().operation);
-  return missing.empty() ? fmt::format("the job hung in {}: all of its ranks are in it", what)
-                         : fmt::format("the job hung in {}: {} never came", what, named(missing));
+  if (!missing.empty()) return fmt::format("the job hung in {}: {} never came", what, named(missing));
+  if (!hung.unknown.empty())
+    return fmt::format("the job hung in {}: {} left no trace, and whether {} came cannot be told", what,
+                       named(hung.unknown), hung.unknown.size() == 1 ? "it" : "they");
+  if (hung.ended_elsewhere) return fmt::format("{} did not end on all of its ranks", what);
+  return fmt::format("the job hung in {}: all of its ranks are in it", what);
 }
 
 // Where to see what a rank does.
@@ -148,11 +153,17 @@ std::string where_to_look(const Job& job, const std::vector<std::int32_t>& ranks
                      ranks.size() == 1 ? fmt::to_string(ranks.front()) : "N");
 }
 
-std::string remedy_of(const Job& job, const std::vector<std::int32_t>& missing, bool disagree) {
+std::string remedy_of(const Job& job, const HungOperation& hung, bool disagree) {
+  const std::vector<std::int32_t>& missing = hung.missing;
   if (disagree)
     return "the ranks' operations went out of step: one of them left one out, or made one too many; look for "
            "a branch, a `continue` or an exception handler that only some ranks take. " +
            where_to_look(job, {});
+  if (missing.empty() && !hung.unknown.empty())
+    return fmt::format(
+        "collect what {} recorded, and analyze again: who never came is among them, or all came and the "
+        "network or a device stands still",
+        named(hung.unknown));
   if (missing.empty())
     return "look at the network and the driver: every rank has issued it. " + where_to_look(job, {});
   return fmt::format(
@@ -229,29 +240,45 @@ Finding describe_hang(const Job& job, const HungOperations& hung, const Operatio
                                                has_stacks(job) ? "stack" : "last call", rank.ending.doing));
     }
   }
+  for (std::size_t i = 0; i < operation.unknown.size(); ++i)
+    finding.standings.push_back({{operation.unknown[i]}, false, "left no trace"});
+  if (!operation.unknown.empty() && !missing.empty())
+    finding.evidence.push_back(fmt::format("{} left no trace: whether {} came cannot be told",
+                                           named(operation.unknown),
+                                           operation.unknown.size() == 1 ? "it" : "they"));
   describe_others(job, hung, key, finding);
   if (std::any_of(operation.waiting.begin(), operation.waiting.end(),
                   [](const HungRank& one) { return !one.gave_up; }))
     finding.evidence.emplace_back(
         "an operation that never ended has no length: this time is in none of the figures");
-  finding.remedy = remedy_of(job, missing, !disagreement.empty());
+  finding.remedy = remedy_of(job, operation, !disagreement.empty());
   return finding;
 }
 
-// The operations to tell of: for each rank that holds up others the first that waits for it; where there is
-// none, the first of all.
+// The operations to tell of: for each rank that holds up others the first that waits for it, and those that
+// lack one rank alone, of which nobody knows; where there is none, the first of all.
 std::vector<OperationKey> worth_telling(const HungOperations& hung, std::set<std::int32_t> holding_up) {
   std::vector<HungOperations::const_iterator> in_order = in_order_of_time(hung);
-  // A collective tells more than a message: it names who came beside who did not.
+  // A collective tells more than a message: it names who came beside who did not. What ended elsewhere hangs
+  // on one device, and holds up nobody by itself.
   std::stable_partition(in_order.begin(), in_order.end(),
                         [](const auto& at) { return !at->first.is_message(); });
+  std::stable_partition(in_order.begin(), in_order.end(),
+                        [](const auto& at) { return !at->second.ended_elsewhere; });
   std::vector<OperationKey> told;
+  std::set<std::int32_t> named_unknown;
   for (const auto& at : in_order) {
     std::size_t fresh = 0;
     for (const std::int32_t rank : at->second.missing) fresh += holding_up.erase(rank);
-    if (fresh > 0 && told.size() < kMostNamed) told.push_back(at->first);
+    if (fresh == 0 || told.size() >= kMostNamed) continue;
+    told.push_back(at->first);
+    named_unknown.insert(at->second.unknown.begin(), at->second.unknown.end());
   }
-  if (told.empty()) told.push_back(in_order_of_time(hung).front()->first);
+  if (told.empty()) return {in_order.front()->first};
+  for (const auto& at : in_order) {
+    if (!at->second.missing.empty() || at->second.unknown.size() != 1 || told.size() >= kMostNamed) continue;
+    if (named_unknown.insert(at->second.unknown.front()).second) told.push_back(at->first);
+  }
   return told;
 }
 

@@ -107,13 +107,46 @@ TEST(Hang, AllRanksInItIsTheNetworksBusiness) {
   EXPECT_THAT(finding(report, "hang").remedy, HasSubstr("network"));
 }
 
-TEST(Hang, ARankWithoutATraceIsMissingToo) {
+// Its file may only have been forgotten: nobody is accused of what nobody knows.
+TEST(Hang, OfARankWithoutATraceNobodyKnowsWhetherItCame) {
   Job job = hung_job({0, 1, 3}, 60 * kSecond);
   job.ranks.erase(job.ranks.begin() + 2);
   job.ranks_missing = {2};
-  const Report report = report_of(job);
-  EXPECT_THAT(finding(report, "hang").title, HasSubstr("rank 2 never came"));
-  EXPECT_THAT(finding(report, "hang").evidence, Contains("rank 2 left no trace"));
+  const Finding found = finding(report_of(job), "hang");
+  EXPECT_THAT(found.title, HasSubstr("rank 2 left no trace, and whether it came cannot be told"));
+  EXPECT_THAT(found.remedy, HasSubstr("collect what rank 2 recorded"));
+  ASSERT_EQ(found.standings.size(), 2U);
+  EXPECT_THAT(found.standings[1].ranks, testing::ElementsAre(2));
+}
+
+TEST(Hang, WhoNeverCameIsToldApartFromWhoLeftNoTrace) {
+  Job job = hung_job({0}, 60 * kSecond);
+  job.ranks.erase(job.ranks.begin() + 2);
+  job.ranks_missing = {2};
+  const Finding found = finding(report_of(job), "hang");
+  EXPECT_THAT(found.title, HasSubstr(": ranks 1, 3 never came"));
+  EXPECT_THAT(found.evidence, Contains("rank 2 left no trace: whether it came cannot be told"));
+}
+
+// An operation that another rank has ended hung on one device: all had come, and the next one is it.
+TEST(Hang, WhatIsEndedElsewhereLacksNobody) {
+  Job job = hung_job({0, 1, 2}, 60 * kSecond, true);
+  job.sources = {"flight recorder"};
+  job.ranks[1].ending.operations[0].sequence = 4;
+  job.ranks[2].ending.operations[0].sequence = 4;
+  job.ranks[1].ending.progress = {{0, 4, 3}};
+  job.ranks[2].ending.progress = {{0, 4, 3}};
+  job.ranks.erase(job.ranks.begin() + 3);
+  job.ranks_missing = {3};
+  const Finding found = finding(report_of(job), "hang");
+  EXPECT_THAT(found.title, HasSubstr("number 4)"));
+}
+
+TEST(Hang, DumpsInWhichNothingIsOpenShowNone) {
+  Job job = hung_job({}, 60 * kSecond, true);
+  EXPECT_THAT(codes_of(report_of(job).findings), Contains("hang"));
+  job.sources = {"flight recorder"};
+  EXPECT_THAT(codes_of(report_of(job).findings), Not(Contains("hang")));
 }
 
 TEST(Hang, AJobThatWasKilledInAnOperationDidNotHang) {
@@ -286,7 +319,8 @@ TEST(Hang, ARankWithoutATraceIsNotBlamedBesideOneThatHasOne) {
   std::vector<std::string> titles;
   for (const Finding& found : report_of(job).findings)
     if (found.code == "hang") titles.push_back(found.title);
-  EXPECT_THAT(titles, testing::ElementsAre(HasSubstr("rank 2 never came")));
+  EXPECT_THAT(titles, testing::ElementsAre(HasSubstr("rank 2 never came"),
+                                           HasSubstr("rank 3 left no trace, and whether it came")));
 }
 
 // Rank 3 counts what it issued, and no longer holds it.

@@ -100,31 +100,65 @@ void add_given_up(const Job& job, HungOperations& hung) {
   }
 }
 
-std::vector<std::int32_t> missing_of(const Job& job, const OperationKey& key, const HungOperation& hung) {
+// An operation that ends nowhere before all have come.
+bool needs_all(Operation operation) {
+  return operation == Operation::all_reduce || operation == Operation::all_gather ||
+         operation == Operation::reduce_scatter || operation == Operation::all_to_all ||
+         operation == Operation::barrier;
+}
+
+bool has_ended(const RankTrace& rank, const OperationKey& key) {
+  const auto is_open = [&](const OpenOperation& open) {
+    return open.group == key.group && open.sequence == key.sequence;
+  };
+  if (std::any_of(rank.ending.operations.begin(), rank.ending.operations.end(), is_open)) return false;
+  return std::any_of(
+             rank.communications.begin(), rank.communications.end(),
+             [&](const Communication& c) { return c.group == key.group && c.sequence == key.sequence; }) ||
+         std::any_of(rank.ending.progress.begin(), rank.ending.progress.end(),
+                     [&](const GroupProgress& progress) {
+                       return progress.group == key.group && progress.ended >= key.sequence;
+                     });
+}
+
+// Who of the group did not come, as far as anybody knows.
+void find_missing(const Job& job, const OperationKey& key, HungOperation& hung) {
   std::set<std::int32_t> there;
   for (const HungRank& waiting : hung.waiting) there.insert(job.ranks[waiting.rank].rank);
-  std::vector<std::int32_t> missing;
+  const auto absent = [&](std::int32_t rank) {
+    (trace_of(job, rank) == nullptr ? hung.unknown : hung.missing).push_back(rank);
+  };
   if (is_message(hung.waiting.front().operation)) {
     for (const std::int32_t side : {key.source, key.destination})
-      if (side != kNoRank && !there.contains(side)) missing.push_back(side);
-    return missing;
+      if (side != kNoRank && !there.contains(side)) absent(side);
+    return;
   }
-  if (key.group == kNone) return missing;
-  for (const std::int32_t rank : job.groups[key.group].ranks) {
+  if (key.group == kNone) return;
+  const std::vector<std::int32_t>& members = job.groups[key.group].ranks;
+  // Flight recorders tell ends from failures. Elsewhere an operation may have ended by a timeout of its own,
+  // or because a rank died.
+  const bool ends_are_ends =
+      std::find(job.sources.begin(), job.sources.end(), "flight recorder") != job.sources.end();
+  if (ends_are_ends && key.sequence != kNoSequence && needs_all(hung.waiting.front().operation.operation)) {
+    hung.ended_elsewhere = std::any_of(members.begin(), members.end(), [&](std::int32_t rank) {
+      const RankTrace* const trace = trace_of(job, rank);
+      return trace != nullptr && has_ended(*trace, key);
+    });
+    if (hung.ended_elsewhere) return;
+  }
+  for (const std::int32_t rank : members) {
     if (there.contains(rank)) continue;
     const RankTrace* const trace = trace_of(job, rank);
-    if (trace == nullptr || !has_come(*trace, key)) missing.push_back(rank);
+    if (trace == nullptr || !has_come(*trace, key)) absent(rank);
   }
-  return missing;
 }
 
 // Of an operation whose end nobody records it is only known that it hung where a rank that has a trace did
 // not come.
-bool is_doubtful(const Job& job, const HungOperation& hung) {
+bool is_doubtful(const HungOperation& hung) {
   const bool ends_known = std::any_of(hung.waiting.begin(), hung.waiting.end(),
                                       [](const HungRank& one) { return !one.operation.may_have_ended; });
-  return !ends_known && std::none_of(hung.missing.begin(), hung.missing.end(),
-                                     [&](std::int32_t rank) { return trace_of(job, rank) != nullptr; });
+  return !ends_known && hung.missing.empty();
 }
 
 }  // namespace
@@ -137,8 +171,8 @@ HungOperations find_hung_operations(const Job& job) {
     add_open(job, i, hung);
   }
   if (noted) add_given_up(job, hung);
-  for (auto& [key, operation] : hung) operation.missing = missing_of(job, key, operation);
-  std::erase_if(hung, [&](const auto& one) { return is_doubtful(job, one.second); });
+  for (auto& [key, operation] : hung) find_missing(job, key, operation);
+  std::erase_if(hung, [](const auto& one) { return is_doubtful(one.second); });
   return hung;
 }
 
@@ -158,9 +192,6 @@ std::set<std::int32_t> ranks_that_hold_up(const Job& job, const HungOperations& 
   std::set_difference(waited_for.begin(), waited_for.end(), wait.begin(), wait.end(),
                       std::inserter(roots, roots.end()));
   if (roots.empty()) roots = waited_for;
-  // Of a rank without a trace nobody knows what it waits for.
-  const auto is_unknown = [&](std::int32_t rank) { return trace_of(job, rank) == nullptr; };
-  if (!std::all_of(roots.begin(), roots.end(), is_unknown)) std::erase_if(roots, is_unknown);
   return roots;
 }
 

@@ -23,6 +23,9 @@ struct HungOperation {
   Nanoseconds since = 0;  // the first rank came
   std::vector<HungRank> waiting;
   std::vector<std::int32_t> missing;  // of its group, and neither in it nor through it
+  std::vector<std::int32_t> unknown;  // of its group, without a trace: nobody knows whether they came
+  // Another rank has ended it: then all had come, and who is still in it is stuck by itself.
+  bool ended_elsewhere = false;
 };
 
 using HungOperations = std::map<OperationKey, HungOperation>;
@@ -31,9 +34,9 @@ using HungOperations = std::map<OperationKey, HungOperation>;
 // of a job whose hang was noted, those that some rank never came to and the others gave up.
 HungOperations find_hung_operations(const Job& job);
 
-// The ranks that others wait for and that wait for nobody: what they do, or do not, is the cause. All that
-// are waited for, where they wait for each other. Ranks without a trace only where there is nobody else. What
-// the ranks of `stuck` wait in counts for nothing: their devices would not have ended it.
+// The ranks with a trace that others wait for and that wait for nobody: what they do, or do not, is the
+// cause. All that are waited for, where they wait for each other. What the ranks of `stuck` wait in counts
+// for nothing: their devices would not have ended it.
 std::set<std::int32_t> ranks_that_hold_up(const Job& job, const HungOperations& hung,
                                           const std::set<std::int32_t>& stuck);
 

@@ -116,8 +116,8 @@ TableDefinition make_ranks_table() {
                       r.begin_ns,
                       r.end_ns,
                       static_cast<std::int64_t>(r.dropped_events),
-                      r.clock.offset_ns,
-                      r.clock.uncertainty_ns,
+                      r.clock.evidence.empty() ? Value(std::monostate{}) : Value(r.clock.offset_ns),
+                      r.clock.evidence.empty() ? Value(std::monostate{}) : Value(r.clock.uncertainty_ns),
                       text_or_null(r.clock.evidence)};
               add_measures(row, r.measures);
               if (!sink(row)) return;

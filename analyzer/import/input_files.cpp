@@ -95,6 +95,18 @@ bool is_input(const fs::path& path) {
          (may_be_log_name(path) && is_of_kind(path, InputKind::nccl_log));
 }
 
+// Kineto JSON by what stands at its beginning: run folders hold other JSON.
+bool is_foreign_trace(const fs::path& path) {
+  const Result<InputKind> kind =
+      is_trace_name(path) || may_be_dump_name(path) ? kind_of(path) : Result<InputKind>(Error{""});
+  if (!kind.ok() || kind.value() == InputKind::run_file || kind.value() == InputKind::nccl_log) return false;
+  if (kind.value() != InputKind::kineto) return true;
+  const Result<std::string> beginning = beginning_of(path, kBeginning);
+  return beginning.ok() && (beginning.value().find("\"traceEvents\"") != std::string::npos ||
+                            beginning.value().find("\"distributedInfo\"") != std::string::npos ||
+                            beginning.value().find("\"deviceProperties\"") != std::string::npos);
+}
+
 class Finder {
  public:
   Status add(const std::string& text) {
@@ -151,6 +163,7 @@ class Finder {
     std::move(folder.value().warnings.begin(), folder.value().warnings.end(),
               std::back_inserter(out_.warnings));
     for (const fs::path& file : folder.value().rank_files) add_found(file);
+    warn_of_others_in(path);
     std::vector<fs::path> logs;
     std::error_code ignored;
     for (fs::directory_iterator at(path, ignored), end; !ignored && at != end; at.increment(ignored)) {
@@ -161,6 +174,29 @@ class Finder {
     }
     add_sorted(std::move(logs));
     return {};
+  }
+
+  // Traces of other tools in a run's folder are not of the run; nobody should think that they were read.
+  void warn_of_others_in(const fs::path& folder) {
+    std::vector<std::string> others;
+    std::error_code error;
+    for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
+      std::error_code unreadable;
+      if (!at->is_regular_file(unreadable) || !is_foreign_trace(at->path())) continue;
+      others.push_back(at->path().filename().string());
+    }
+    if (others.empty()) return;
+    std::sort(others.begin(), others.end());
+    out_.warnings.push_back(
+        {"files_left_out",
+         fmt::format(
+             "{}: {} of other tools ({}{}) {} beside the run's own and {} left out; give {} as files to "
+             "analyze {}",
+             folder.string(), others.size() == 1 ? "a trace" : fmt::format("{} traces", others.size()),
+             others.front(), others.size() > 1 ? ", …" : "", others.size() == 1 ? "stands" : "stand",
+             others.size() == 1 ? "is" : "are", others.size() == 1 ? "it" : "them",
+             others.size() == 1 ? "it" : "them"),
+         kNoRank});
   }
 
   Status add_folder(const fs::path& folder) {
@@ -176,7 +212,7 @@ class Finder {
     if (error) return Error{fmt::format("{}: {}", folder.string(), error.message())};
     if (found.empty())
       return Error{fmt::format(
-          "{}: no ranks in this folder (no rank-<N>.lst, *.json, *.json.gz or flight recorder's dump). {}",
+          "{}: no ranks in this folder (no rank-<N>.lst, *.json, *.sqlite or flight recorder's dump). {}",
           folder.string(), kUnderstood)};
     add_sorted(std::move(found));
     return {};

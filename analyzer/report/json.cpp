@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "analyzer/report/absences.h"
+#include "analyzer/report/json_measures.h"
 #include "analyzer/report/unicode.h"
 
 namespace lockstep::analyzer {
@@ -60,43 +61,6 @@ class Writer {
   bool first_ = true;
 };
 
-template <class T>
-Json optional(const std::optional<T>& value) {
-  if constexpr (std::is_floating_point_v<T>) {
-    if (value && !std::isfinite(*value)) return nullptr;
-  }
-  return value ? Json(*value) : Json(nullptr);
-}
-
-Json to_json(const Partition& partition) {
-  Json object;
-  for (std::size_t i = 0; i < kCauseCount; ++i) object[to_string(static_cast<Cause>(i))] = partition.ns[i];
-  return object;
-}
-
-// A figure that is not known is null, never 0; explain_absences() says why.
-void add_measures(Json& object, const Measures& m) {
-  const auto put = [&object](const char* name, bool known, const auto& value) {
-    object[name] = known ? Json(value) : Json(nullptr);
-  };
-  const bool waits = m.known && m.waits_known;
-  put("window_ns", m.known || m.window_ns > 0, m.window_ns);
-  put("compute_ns", m.known, m.compute_ns);
-  put("communication_ns", m.known, m.communication_ns);
-  put("overlap_ns", m.known, m.overlap_ns);
-  put("exposed_communication_ns", m.known, m.exposed_communication_ns);
-  put("overlap_ratio", m.known, optional(m.overlap_ratio));
-  put("overlap_ratio_per_kernel", m.known, optional(m.overlap_ratio_per_kernel));
-  put("barrier_wait_ns", waits, m.barrier_wait_ns);
-  put("hidden_barrier_wait_ns", waits, m.hidden_barrier_wait_ns);
-  put("p2p_wait_ns", waits, m.p2p_wait_ns);
-  put("hidden_p2p_wait_ns", waits, m.hidden_p2p_wait_ns);
-  put("unclassified_ns", m.known, m.unclassified_ns);
-  // Beside the partition, not in it: the partition's nine members sum to the window.
-  put("compute_over_communication_ns", m.known, m.partition.compute_over_communication_ns);
-  put("partition", m.known, to_json(m.partition));
-}
-
 Json run_to_json(const Report& report, Writer& writer) {
   Json run;
   run["path"] = writer.text(report.path);
@@ -132,9 +96,13 @@ Json rank_to_json(const RankReport& rank, Writer& writer) {
                                      : Json(nullptr);
   object["dropped_events"] = rank.dropped_events;
   object["damaged"] = rank.damaged;
-  object["clock"] = {{"offset_ns", rank.clock.offset_ns},
-                     {"uncertainty_ns", rank.clock.uncertainty_ns},
-                     {"drift_ppm", rank.clock.drift * 1e6},
+  // Of a rank without times nobody knows what its clock says.
+  const auto of_clock = [&rank](const auto& value) {
+    return rank.clock.evidence.empty() ? Json(nullptr) : Json(value);
+  };
+  object["clock"] = {{"offset_ns", of_clock(rank.clock.offset_ns)},
+                     {"uncertainty_ns", of_clock(rank.clock.uncertainty_ns)},
+                     {"drift_ppm", of_clock(rank.clock.drift * 1e6)},
                      {"evidence", writer.text(rank.clock.evidence)}};
   return object;
 }
