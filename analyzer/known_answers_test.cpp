@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <map>
 #include <string>
@@ -251,6 +252,22 @@ TEST_P(DumpMissing, OfTwoSilentRanks) {
 }
 
 INSTANTIATE_TEST_SUITE_P(EachRank, DumpMissing, testing::Range(0, 16));
+
+// Dumps that an earlier incident left in the folder are not merged with those of the last one.
+TEST_F(KnownAnswers, FlightRecorderOfTwoIncidentsIsOne) {
+  std::vector<std::string> names;
+  for (int rank = 0; rank < 16; ++rank)
+    names.push_back(std::string(rank >= 8 && rank < 12 ? "flight-recorder/lock_gil_2nd"
+                                                       : "flight-recorder/gpu_error_1st") +
+                    "/_dump_" + std::to_string(rank));
+  const Analyzed result = analyzed(names);
+  EXPECT_EQ(result.job.ranks.size(), 12U);
+  EXPECT_EQ(std::count_if(result.job.warnings.begin(), result.job.warnings.end(),
+                          [](const Warning& warning) { return warning.code == "another_job"; }),
+            4);
+  for (const std::string& title : titles_of(result.analysis.report, "hang"))
+    EXPECT_EQ(title.find("rank 10 never"), std::string::npos) << title;
+}
 
 // One dump alone accuses nobody.
 TEST_F(KnownAnswers, OneFlightRecordersDumpAloneNamesNoCulprit) {

@@ -49,7 +49,7 @@ function drawLegend() {
 // What the heat map can show: name, value of a cell, full colour.
 function shownMeasure() {
   const {measure} = chosen;
-  if (measure === 'waited') return {label: 'waiting, of the step', value: m => m[kWaited] || 0, colour: colourOf('barrier_wait')};
+  if (measure === 'waited') return {label: 'waiting, of the step', value: m => m[kWaited], colour: colourOf('barrier_wait')};
   if (measure === 'window') return {label: 'length of the step', value: m => m[kWindow], colour: style('--strong'), absolute: true};
   if (measure === 'exposed') return {label: 'exposed communication, of the step', value: m => m[kExposed], colour: style('--strong')};
   const index = Number(measure);
@@ -71,17 +71,19 @@ function drawHeat() {
   canvas.style.width = size.x + 'px'; canvas.style.height = size.y + 'px';
   const draw = canvas.getContext('2d');
   draw.scale(scale, scale);
-  const value = m => shown.absolute ? shown.value(m) : m[kWindow] ? shown.value(m) / m[kWindow] : 0;
+  // null: not known.
+  const value = m => shown.absolute || shown.value(m) === null ? shown.value(m) : m[kWindow] ? shown.value(m) / m[kWindow] : 0;
   let least = Infinity, most = 0;
-  for (const row of cells) for (const rank of ranks) if (row[rank]) { least = Math.min(least, value(row[rank])); most = Math.max(most, value(row[rank])); }
-  if (!shown.absolute) least = 0;
+  for (const row of cells) for (const rank of ranks) if (row[rank] && value(row[rank]) !== null) { least = Math.min(least, value(row[rank])); most = Math.max(most, value(row[rank])); }
+  const known = least !== Infinity;
+  if (!shown.absolute && known) least = 0;
   const empty = style('--empty'), gap = Math.min(width, height) > 6 ? 1 : 0;
   ranks.forEach((rank, at) => {
     cells.forEach((row, step) => {
       const m = row[rank], x = margin.left + step * width, y = at * height;
       draw.globalAlpha = step >= chosen.from && step <= chosen.to ? 1 : 0.3;
       if (m === undefined) return;
-      if (m === null) { draw.strokeStyle = '#888'; draw.strokeRect(x + 1, y + 1, width - 2, height - 2); return; }
+      if (m === null || value(m) === null) { draw.strokeStyle = '#888'; draw.strokeRect(x + 1, y + 1, width - 2, height - 2); return; }
       draw.fillStyle = mix(empty, shown.colour, most > least ? (value(m) - least) / (most - least) : 0);
       draw.fillRect(x, y, width - gap, height - gap);
     });
@@ -96,8 +98,8 @@ function drawHeat() {
   const everyStep = Math.ceil(34 / width);
   data.steps.forEach((step, at) => { if (at % everyStep === 0) draw.fillText(String(step), margin.left + (at + 0.5) * width, size.y - 6); });
   const text = v => shown.absolute ? duration(v) : share(v);
-  fill('heat-scale', element('span', {}, least === Infinity ? kAbsent : text(least)), element('i', {style: `background:linear-gradient(90deg, ${empty}, ${shown.colour})`}),
-    element('span', {}, text(most)), element('span', {}, shown.label));
+  fill('heat-scale', element('span', {}, known ? text(least) : kAbsent), element('i', {style: `background:linear-gradient(90deg, ${empty}, ${shown.colour})`}),
+    element('span', {}, known ? text(most) : kAbsent), element('span', {}, shown.label));
   heat = {margin, width, height, ranks};
 }
 function heatCell(event) {

@@ -151,6 +151,68 @@ void keep_recordings_of_one_time(std::vector<RankImport>& imports, std::vector<W
   });
 }
 
+// What a flight recorder's dump holds, in ns since 1970: from the first call to the last one.
+struct DumpSpan {
+  std::int64_t first = 0, last = 0;
+  std::size_t import = 0;  // index
+};
+
+std::optional<DumpSpan> span_of_dump(const RankImport& import, std::size_t index) {
+  if (import.source != "flight recorder" || !import.realtime_of_zero) return std::nullopt;
+  std::optional<TimeSpan> span;
+  const auto take = [&span](Nanoseconds time) {
+    if (time == kUnknownTime) return;
+    span = span ? TimeSpan{std::min(span->begin, time), std::max(span->end, time)} : TimeSpan{time, time};
+  };
+  for (const OpenOperation& open : import.trace.ending.operations) take(open.begin);
+  for (const Activity& activity : import.trace.activities) take(activity.launch_begin);
+  DumpSpan found{0, 0, index};
+  if (!span || __builtin_add_overflow(*import.realtime_of_zero, span->begin, &found.first) ||
+      __builtin_add_overflow(*import.realtime_of_zero, span->end, &found.last))
+    return std::nullopt;
+  return found;
+}
+
+// Dumps that an earlier incident left in the folder: of ranks of one job the calls overlap in time, or
+// nearly.
+void keep_dumps_of_one_incident(std::vector<RankImport>& imports, std::vector<Warning>& warnings) {
+  constexpr std::int64_t kApart = 60'000'000'000;
+  std::vector<DumpSpan> spans;
+  for (std::size_t i = 0; i < imports.size(); ++i)
+    if (const auto span = span_of_dump(imports[i], i)) spans.push_back(*span);
+  std::sort(spans.begin(), spans.end(),
+            [](const DumpSpan& a, const DumpSpan& b) { return a.first < b.first; });
+  std::vector<std::vector<DumpSpan>> incidents;
+  std::int64_t last = 0;
+  for (const DumpSpan& span : spans) {
+    if (incidents.empty() || span.first / 2 - last / 2 > kApart / 2) incidents.emplace_back();
+    last = incidents.back().empty() ? span.last : std::max(last, span.last);
+    incidents.back().push_back(span);
+  }
+  if (incidents.size() < 2) return;
+  const auto kept = std::max_element(incidents.begin(), incidents.end(),
+                                     [](const auto& a, const auto& b) { return a.size() < b.size(); });
+  std::set<std::size_t> left_out;
+  for (const std::vector<DumpSpan>& incident : incidents) {
+    if (&incident == &*kept) continue;
+    for (const DumpSpan& span : incident) {
+      left_out.insert(span.import);
+      const RankImport& import = imports[span.import];
+      const double apart = (static_cast<double>(span.first) - static_cast<double>(kept->front().first)) / 1e9;
+      warnings.push_back(
+          {"another_job",
+           fmt::format("{} was written {:.0f} s {} the other dumps: left out, as it is of another incident; "
+                       "analyze it with those of its own time",
+                       import.trace.file, std::abs(apart), apart < 0 ? "before" : "after"),
+           import.rank_known ? import.trace.rank : kNoRank});
+    }
+  }
+  std::vector<RankImport> rest;
+  for (std::size_t i = 0; i < imports.size(); ++i)
+    if (!left_out.contains(i)) rest.push_back(std::move(imports[i]));
+  imports = std::move(rest);
+}
+
 // A copy of a report would be twice as many ranks: the same device of the same host with the same work at the
 // same times.
 void leave_out_copies(std::vector<RankImport>& imports, std::vector<Warning>& warnings) {
@@ -201,6 +263,7 @@ std::int32_t keep_one_job(std::vector<RankImport>& imports, std::vector<Warning>
   keep_one_world_size(imports, warnings);
   keep_numbered_or_assumed(imports, warnings);
   keep_recordings_of_one_time(imports, warnings);
+  keep_dumps_of_one_incident(imports, warnings);
   leave_out_copies(imports, warnings);
   number_assumed_ranks(imports, warnings);
   for (const RankImport& import : imports)
