@@ -274,9 +274,14 @@ std::vector<OperationKey> worth_telling(const HungOperations& hung, std::set<std
     told.push_back(at->first);
     named_unknown.insert(at->second.unknown.begin(), at->second.unknown.end());
   }
-  if (told.empty()) return {in_order.front()->first};
+  // Nobody with a trace holds up the others: the first that lacks one rank alone says most.
+  const auto lacks_one = [](const auto& at) {
+    return at->second.missing.empty() && at->second.unknown.size() == 1 && at->second.waiting.size() > 1;
+  };
+  if (told.empty() && std::none_of(in_order.begin(), in_order.end(), lacks_one))
+    return {in_order.front()->first};
   for (const auto& at : in_order) {
-    if (!at->second.missing.empty() || at->second.unknown.size() != 1 || told.size() >= kMostNamed) continue;
+    if (!lacks_one(at) || told.size() >= kMostNamed) continue;
     if (named_unknown.insert(at->second.unknown.front()).second) told.push_back(at->first);
   }
   return told;

@@ -180,18 +180,21 @@ std::set<std::int32_t> ranks_that_hold_up(const Job& job, const HungOperations& 
                                           const std::set<std::int32_t>& stuck) {
   std::set<std::int32_t> waited_for;
   std::set<std::int32_t> wait;
+  bool waits_for_unknown = false;
   for (const auto& [key, operation] : hung) {
     for (const HungRank& waiting : operation.waiting) {
       const std::int32_t rank = job.ranks[waiting.rank].rank;
-      if (operation.missing.empty() || stuck.contains(rank)) continue;
+      if (stuck.contains(rank) || (operation.missing.empty() && operation.unknown.empty())) continue;
       wait.insert(rank);
+      waits_for_unknown = waits_for_unknown || operation.missing.empty();
       waited_for.insert(operation.missing.begin(), operation.missing.end());
     }
   }
   std::set<std::int32_t> roots;
   std::set_difference(waited_for.begin(), waited_for.end(), wait.begin(), wait.end(),
                       std::inserter(roots, roots.end()));
-  if (roots.empty()) roots = waited_for;
+  // They wait for each other, or some for a rank of which nobody knows.
+  if (roots.empty() && !waits_for_unknown) roots = waited_for;
   return roots;
 }
 

@@ -35,8 +35,8 @@ using HungOperations = std::map<OperationKey, HungOperation>;
 HungOperations find_hung_operations(const Job& job);
 
 // The ranks with a trace that others wait for and that wait for nobody: what they do, or do not, is the
-// cause. All that are waited for, where they wait for each other. What the ranks of `stuck` wait in counts
-// for nothing: their devices would not have ended it.
+// cause. All that are waited for, where they wait for each other; none, where some wait for ranks without a
+// trace alone. What the ranks of `stuck` wait in counts for nothing: their devices would not have ended it.
 std::set<std::int32_t> ranks_that_hold_up(const Job& job, const HungOperations& hung,
                                           const std::set<std::int32_t>& stuck);
 

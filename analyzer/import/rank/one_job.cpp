@@ -159,16 +159,16 @@ struct DumpSpan {
 
 std::optional<DumpSpan> span_of_dump(const RankImport& import, std::size_t index) {
   if (import.source != "flight recorder" || !import.realtime_of_zero) return std::nullopt;
-  std::optional<TimeSpan> span;
+  // Times count from the first call that the dump holds.
+  TimeSpan span;
   const auto take = [&span](Nanoseconds time) {
-    if (time == kUnknownTime) return;
-    span = span ? TimeSpan{std::min(span->begin, time), std::max(span->end, time)} : TimeSpan{time, time};
+    if (time != kUnknownTime) span = {std::min(span.begin, time), std::max(span.end, time)};
   };
   for (const OpenOperation& open : import.trace.ending.operations) take(open.begin);
   for (const Activity& activity : import.trace.activities) take(activity.launch_begin);
   DumpSpan found{0, 0, index};
-  if (!span || __builtin_add_overflow(*import.realtime_of_zero, span->begin, &found.first) ||
-      __builtin_add_overflow(*import.realtime_of_zero, span->end, &found.last))
+  if (__builtin_add_overflow(*import.realtime_of_zero, span.begin, &found.first) ||
+      __builtin_add_overflow(*import.realtime_of_zero, span.end, &found.last))
     return std::nullopt;
   return found;
 }
