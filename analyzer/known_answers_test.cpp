@@ -209,6 +209,8 @@ TEST_F(KnownAnswers, FlightRecorderWithTwoBrokenGpus) {
                           "20537): rank 12 never came"));
   EXPECT_THAT(titles_of(result.analysis.report, "device_stuck"),
               ElementsAre("the devices of ranks 12, 14 stand still"));
+  EXPECT_THAT(result.analysis.report.findings.front().remedy,
+              HasSubstr("rank 12 cannot come: its device stands still"));
 }
 
 // The same incidents without one of the dumps, as they often are collected: nobody who came is accused, and

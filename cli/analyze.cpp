@@ -129,7 +129,10 @@ std::string describe_selection(StepRange steps, const Arguments& arguments, cons
   } else if (std::string text = describe_steps(steps); !text.empty()) {
     parts.push_back(std::move(text));
   }
-  if (!arguments.ranks.empty()) parts.push_back("ranks " + arguments.ranks);
+  if (!arguments.ranks.empty()) {
+    const bool one = arguments.ranks.find_first_not_of("0123456789") == std::string::npos;
+    parts.push_back((one ? "rank " : "ranks ") + arguments.ranks);
+  }
   if (!arguments.group.empty()) parts.push_back("collectives of group " + arguments.group);
   return fmt::format("{}", fmt::join(parts, ", "));
 }

@@ -153,12 +153,17 @@ std::string where_to_look(const Job& job, const std::vector<std::int32_t>& ranks
                      ranks.size() == 1 ? fmt::to_string(ranks.front()) : "N");
 }
 
-std::string remedy_of(const Job& job, const HungOperation& hung, bool disagree) {
+std::string remedy_of(const Job& job, const HungOperation& hung, const std::set<std::int32_t>& stuck,
+                      bool disagree) {
   const std::vector<std::int32_t>& missing = hung.missing;
   if (disagree)
     return "the ranks' operations went out of step: one of them left one out, or made one too many; look for "
            "a branch, a `continue` or an exception handler that only some ranks take. " +
            where_to_look(job, {});
+  if (!missing.empty() &&
+      std::all_of(missing.begin(), missing.end(), [&](std::int32_t rank) { return stuck.contains(rank); }))
+    return fmt::format("{} cannot come: {} stands still, as a finding of its own says; begin there",
+                       named(missing), missing.size() == 1 ? "its device" : "each one's device");
   if (missing.empty() && !hung.unknown.empty())
     return fmt::format(
         "collect what {} recorded, and analyze again: who never came is among them, or all came and the "
@@ -218,7 +223,8 @@ void describe_others(const Job& job, const HungOperations& hung, const Operation
     finding.evidence.push_back(fmt::format("{} operations in all never ended", hung.size()));
 }
 
-Finding describe_hang(const Job& job, const HungOperations& hung, const OperationKey& key) {
+Finding describe_hang(const Job& job, const HungOperations& hung, const std::set<std::int32_t>& stuck,
+                      const OperationKey& key) {
   const HungOperation& operation = hung.at(key);
   const std::vector<std::int32_t>& missing = operation.missing;
   const std::string disagreement = describe_disagreement(job, key, operation);
@@ -251,7 +257,7 @@ Finding describe_hang(const Job& job, const HungOperations& hung, const Operatio
                   [](const HungRank& one) { return !one.gave_up; }))
     finding.evidence.emplace_back(
         "an operation that never ended has no length: this time is in none of the figures");
-  finding.remedy = remedy_of(job, operation, !disagreement.empty());
+  finding.remedy = remedy_of(job, operation, stuck, !disagreement.empty());
   return finding;
 }
 
@@ -323,7 +329,7 @@ void find_hang(const FindingContext& context, std::vector<Finding>& findings) {
   std::set<std::int32_t> holding_up = ranks_that_hold_up(job, hung, stuck_ranks);
   if (holding_up.empty()) holding_up = ranks_that_hold_up(job, hung, {});
   for (const OperationKey& key : worth_telling(hung, std::move(holding_up)))
-    findings.push_back(describe_hang(job, hung, key));
+    findings.push_back(describe_hang(job, hung, stuck_ranks, key));
   find_stuck(job, stuck, findings);
 }
 

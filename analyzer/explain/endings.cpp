@@ -10,10 +10,10 @@ std::vector<Explanation> explain_endings() {
        "the network or a device stands still. NCCL itself says so only after its timeout, ten minutes by "
        "default, and names whoever noticed, which is rarely whoever is the cause.",
        "`lockstep record --hang-timeout` noted a silence, or a flight recorder was dumped; else an operation "
-       "was open for 5 s and for ten times the longest that ended. Ranks of its group that neither wait in "
-       "it "
-       "nor ended it are missing. Named are those that others wait for and that wait for nobody themselves; "
-       "where all ranks are in the operation, nobody is.",
+       "was open for 5 s and for ten times the longest that ended. Ranks of its group whose trace shows that "
+       "they neither wait in it nor ended it are missing. Named are those that others wait for and that wait "
+       "for nobody themselves; where all ranks are in the operation, nobody is. Of a rank without a trace it "
+       "is said that nobody knows whether it came; what other ranks of the group have ended lacks nobody.",
        "A named rank's trace ends earlier than the others' because it was killed first, or its file is cut: "
        "then it says so beside the finding.",
        "",

@@ -204,6 +204,31 @@ TEST_F(Cli, StepsAreSelected) {
   EXPECT_THAT(none.standard_error, HasSubstr("7"));
 }
 
+// One rank's time by cause sums to the range, and the range to its halves.
+TEST_F(Cli, OneStretchOfTimeIsMeasured) {
+  const auto ranks_of = [&](const std::string& range) {
+    const Outcome outcome = lockstep({"analyze", traces_, "--range", range, "--json", "-"});
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.standard_error;
+    const nlohmann::json document = nlohmann::json::parse(outcome.standard_output);
+    EXPECT_EQ(document["schema"], "lockstep.range/1");
+    return document["ranks"];
+  };
+  const nlohmann::json whole = ranks_of("0:2ms"), first = ranks_of("0:700us"), second = ranks_of("700us:2ms");
+  ASSERT_FALSE(whole.empty());
+  for (std::size_t rank = 0; rank < whole.size(); ++rank) {
+    std::int64_t sum = 0;
+    for (const auto& [cause, ns] : whole[rank]["partition"].items()) {
+      sum += ns.get<std::int64_t>();
+      EXPECT_EQ(ns.get<std::int64_t>(), first[rank]["partition"][cause].get<std::int64_t>() +
+                                            second[rank]["partition"][cause].get<std::int64_t>());
+    }
+    EXPECT_EQ(sum, 2'000'000);
+  }
+  EXPECT_THAT(lockstep({"analyze", traces_, "--range", "0:2ms"}).standard_output, HasSubstr("range"));
+  EXPECT_EQ(lockstep({"analyze", traces_, "--range", "2ms:1ms"}).exit_code, 2);
+  EXPECT_EQ(lockstep({"analyze", traces_, "--range", "0:1ms", "--steps", "1"}).exit_code, 2);
+}
+
 TEST_F(Cli, RanksAndGroupsAreSelected) {
   const Outcome one = lockstep({"analyze", traces_, "--ranks", "1", "--json", "-"});
   EXPECT_EQ(one.exit_code, 0) << one.standard_error;

@@ -7,6 +7,7 @@
 #include <fstream>
 #include <iterator>
 #include <map>
+#include <set>
 
 #include "tests/end_to_end/support.h"
 #include "viewer/testing/png_reader.h"
@@ -112,6 +113,59 @@ TEST_F(Viewer, ShowsARangeOfIt) {
   ASSERT_NE(transfer, counts.end());
   // All of the lanes' width, in two rows of four ranks.
   EXPECT_GT(transfer->second, 8 * 12 * 600);
+}
+
+TEST_F(Viewer, EveryPanelIsDrawn) {
+  std::set<std::string> seen;
+  const auto draw = [&](const std::string& panel, const std::string& theme) {
+    const Outcome outcome = view({folder_ / "run", "--screenshot", folder_ / "panel.png", "--size",
+                                  "1280x720", "--panel", panel, "--theme", theme, "--measure", "1ms:3ms"});
+    if (cannot_draw(outcome)) return false;
+    EXPECT_EQ(outcome.exit_code, 0) << panel << outcome.standard_error;
+    std::ifstream stream(folder_ / "panel.png", std::ios::binary);
+    seen.insert({std::istreambuf_iterator<char>(stream), {}});
+    return true;
+  };
+  // Overview and Details are in front anyway.
+  for (const char* const panel :
+       {"Overview", "Findings", "Collectives", "Search", "Range", "Notes", "Steps", "Imbalance", "Counters"})
+    if (!draw(panel, "dark")) GTEST_SKIP() << "nothing can be drawn here";
+  ASSERT_TRUE(draw("Overview", "light"));
+  EXPECT_EQ(seen.size(), 10U) << "each looks like no other";
+}
+
+TEST_F(Viewer, ComparesTwoRuns) {
+  std::filesystem::copy(folder_ / "run", folder_ / "later");
+  const Outcome outcome =
+      view({folder_ / "run", folder_ / "later", "--screenshot", folder_ / "diff.png", "--size", "1280x720"});
+  if (cannot_draw(outcome)) GTEST_SKIP() << outcome.standard_error;
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.standard_error;
+  const Outcome absent =
+      view({folder_ / "run", "--diff", folder_ / "absent", "--screenshot", folder_ / "d.png"});
+  EXPECT_EQ(absent.exit_code, 1);
+  EXPECT_THAT(absent.standard_error, AllOf(HasSubstr("--diff"), HasSubstr("absent")));
+}
+
+TEST_F(Viewer, PlacesThatAreNotThereAreSaid) {
+  const auto error = [&](const std::vector<std::string>& flags, int exit_code) {
+    std::vector<std::string> arguments{folder_ / "run", "--screenshot", folder_ / "run.png"};
+    arguments.insert(arguments.end(), flags.begin(), flags.end());
+    const Outcome outcome = view(arguments);
+    EXPECT_EQ(outcome.exit_code, exit_code) << outcome.standard_error;
+    return outcome.standard_error;
+  };
+  EXPECT_THAT(error({"--goto", "rank=9"}, 2), AllOf(HasSubstr("--goto"), HasSubstr("4 ranks")));
+  EXPECT_THAT(error({"--goto", "nowhere"}, 2), AllOf(HasSubstr("nowhere"), HasSubstr("step=12,rank=3")));
+  EXPECT_THAT(error({"--measure", "3ms:1ms"}, 2), HasSubstr("--measure"));
+  EXPECT_THAT(error({"--panel", "Nothing"}, 2), HasSubstr("Nothing"));
+}
+
+// A small run leaves nothing beside it; pictures keep no session.
+TEST_F(Viewer, PicturesLeaveNothingBehind) {
+  const Outcome outcome = view({folder_ / "run", "--screenshot", folder_ / "run.png", "--size", "640x400"});
+  if (cannot_draw(outcome)) GTEST_SKIP() << outcome.standard_error;
+  for (const auto& entry : std::filesystem::directory_iterator(folder_ / "run"))
+    EXPECT_EQ(entry.path().filename().string().find("lockstep-view"), std::string::npos) << entry.path();
 }
 
 TEST_F(Viewer, ABrokenRankAmongGoodOnesIsABanner) {
