@@ -73,15 +73,20 @@ struct Shown {
   std::unique_ptr<Window> window;
 };
 
+// One for all benchmarks: its display outlives them.
+Window& window() {
+  static Shown shown;
+  return *shown.window;
+}
+
 void first_picture(benchmark::State& state) {
   large_run();
-  Shown shown;
+  window();
   for (auto _ : state) {
     const Clock::time_point begin = Clock::now();
     const std::unique_ptr<Scene> scene = open_scene();
     App app(*scene, dark_theme(), 1);
-    for (int frame = 0; frame < 2; ++frame)
-      shown.window->frame(app.theme().background, [&app] { app.frame(); });
+    for (int frame = 0; frame < 2; ++frame) window().frame(app.theme().background, [&app] { app.frame(); });
     state.SetIterationTime(since(begin));
   }
   state.counters["file_MB"] = static_cast<double>(std::filesystem::file_size(large_run())) / 1e6;
@@ -90,11 +95,11 @@ BENCHMARK(first_picture)->UseManualTime()->Iterations(1)->Unit(benchmark::kMilli
 
 void journey(benchmark::State& state) {
   large_run();
-  Shown shown;
+  window();
   const std::unique_ptr<Scene> scene = open_scene();
   App app(*scene, dark_theme(), 1);
-  for (int frame = 0; frame < 10; ++frame)
-    shown.window->frame(app.theme().background, [&app] { app.frame(); });
+  for (int frame = 0; frame < 10; ++frame) window().frame(app.theme().background, [&app] { app.frame(); });
+  window().set_rasterizing(false);
   std::vector<double> times;
   const TimeRange content = scene->timeline().content;
   std::int64_t frame = 0;
@@ -108,10 +113,10 @@ void journey(benchmark::State& state) {
     view.view.begin = saturating_add(
         content.begin, static_cast<double>(distance(content.begin, content.end)) * (0.1 + 0.8 * phase));
     view.scroll = static_cast<int>(frame * 137 % 60'000);
-    shown.window->set_pointer(
+    window().set_pointer(
         Point{300 + static_cast<float>(frame * 7 % 1000), 150 + static_cast<float>(frame * 3 % 700)});
-    shown.window->frame(app.theme().background, [&app] { app.frame(); });
-    times.push_back(shown.window->own_seconds());
+    window().frame(app.theme().background, [&app] { app.frame(); });
+    times.push_back(window().own_seconds());
     state.SetIterationTime(times.back());
     ++frame;
   }
@@ -122,7 +127,7 @@ void journey(benchmark::State& state) {
   state.counters["heap_MB"] = memory_mb("RssAnon");
   state.counters["mapped_MB"] = memory_mb("RssFile");
 }
-BENCHMARK(journey)->UseManualTime()->Iterations(1200)->Unit(benchmark::kMillisecond);
+BENCHMARK(journey)->UseManualTime()->Iterations(400)->Unit(benchmark::kMillisecond);
 
 }  // namespace
 }  // namespace lockstep::viewer

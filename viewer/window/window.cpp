@@ -163,6 +163,11 @@ void Window::frame(Color background, const std::function<void()>& draw) {
   draw();
   ImGui::Render();
   own_seconds_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  if (!rasterizing_) {
+    for (ImTextureData* const texture : *ImGui::GetDrawData()->Textures)
+      if (texture->Status != ImTextureStatus_OK) ImGui_ImplOpenGL3_UpdateTexture(texture);
+    return;
+  }
   int width = options_.width;
   int height = options_.height;
   if (!options_.offscreen) ::glfwGetFramebufferSize(window_, &width, &height);

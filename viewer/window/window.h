@@ -43,6 +43,9 @@ class Window {
 
   // What the last frame took from NewFrame to Render: its own work, without that of the driver.
   double own_seconds() const { return own_seconds_; }
+  // Whether frames reach the screen: without, only their own work is done. Textures are uploaded by those
+  // that do.
+  void set_rasterizing(bool on) { rasterizing_ = on; }
   // Where the pointer is from the next frame on; absent: nowhere. Precondition: offscreen.
   void set_pointer(std::optional<Point> pointer) { pointer_ = pointer; }
 
@@ -58,6 +61,7 @@ class Window {
   WindowOptions options_;
   std::optional<Point> pointer_;
   double own_seconds_ = 0;
+  bool rasterizing_ = true;
   bool imgui_ = false;
   bool had_input_ = true;
   unsigned buffer_ = 0;
