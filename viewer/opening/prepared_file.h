@@ -20,7 +20,8 @@ InputFiles look_at(const std::vector<std::string>& paths);
 // be.
 std::filesystem::path prepared_file_of(const std::vector<std::string>& paths);
 
-// Where view, marks and notes are kept: the same with `-session`. (Not `.json`: that would be read as a trace.)
+// Where view, marks and notes are kept: the same with `-session`. (Not `.json`: that would be read as a
+// trace.)
 std::filesystem::path session_file_of(const std::vector<std::string>& paths);
 // Where the arrangement of the panels is kept, of all runs: $XDG_CONFIG_HOME/lockstep/view-layout.ini.
 std::filesystem::path layout_file();

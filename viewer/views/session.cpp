@@ -61,7 +61,8 @@ Result<Session> read_session(const std::filesystem::path& path) {
   const auto wrong = [&path](const std::string& why) {
     return Error{fmt::format("{}: {}; it is left as it is", path.string(), why)};
   };
-  if (!json.is_object() || !json.contains("schema") || json["schema"] != kSchema) return wrong("not a view that was kept");
+  if (!json.is_object() || !json.contains("schema") || json["schema"] != kSchema)
+    return wrong("not a view that was kept");
   Session session;
   try {
     if (json.contains("view"))
