@@ -52,15 +52,6 @@ Result<std::pair<int, int>> parse_size(const std::string& text) {
   return std::pair{width, height};
 }
 
-Result<std::uint32_t> find_collective(const Scene& scene, std::int64_t id) {
-  const auto collectives = scene.collectives();
-  for (std::size_t i = 0; i < collectives.size(); ++i) {
-    if (collectives[i].id == id) return static_cast<std::uint32_t>(i);
-  }
-  return Error{fmt::format("--collective {}: the report has no collective of that number; it has {}", id,
-                           collectives.size())};
-}
-
 // `lockstep view A B`: two folders are two runs; files, and more than two, are one.
 Arguments with_second_run(Arguments arguments) {
   std::error_code error;
@@ -152,9 +143,11 @@ int run(const Arguments& arguments) {
     if (arguments.panel.empty()) options.panel = "Range";
   }
   if (arguments.collective >= 0) {
-    const Result<std::uint32_t> found = find_collective(scene, arguments.collective);
-    if (!found.ok()) return fail(found.error(), kFailure);
-    options.collective = found.value();
+    options.collective = scene.find_collective(arguments.collective);
+    if (!options.collective)
+      return fail(Error{fmt::format("--collective {}: the report has no collective of that number; it has {}",
+                                    arguments.collective, scene.collectives().size())},
+                  kFailure);
   }
   if (!picture) {
     if (!arguments.no_cache) options.session_file = session_file_of(arguments.paths);

@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <iterator>
+#include <optional>
 #include <tuple>
 
+#include "analyzer/diagnose/ended_operations.h"
 #include "analyzer/diagnose/unanswered.h"
+#include "analyzer/match/match.h"
 
 namespace lockstep::analyzer {
 namespace {
@@ -100,29 +103,10 @@ void add_given_up(const Job& job, HungOperations& hung) {
   }
 }
 
-// An operation that ends nowhere before all have come.
-bool needs_all(Operation operation) {
-  return operation == Operation::all_reduce || operation == Operation::all_gather ||
-         operation == Operation::reduce_scatter || operation == Operation::all_to_all ||
-         operation == Operation::barrier;
-}
-
-bool has_ended(const RankTrace& rank, const OperationKey& key) {
-  const auto is_open = [&](const OpenOperation& open) {
-    return open.group == key.group && open.sequence == key.sequence;
-  };
-  if (std::any_of(rank.ending.operations.begin(), rank.ending.operations.end(), is_open)) return false;
-  return std::any_of(
-             rank.communications.begin(), rank.communications.end(),
-             [&](const Communication& c) { return c.group == key.group && c.sequence == key.sequence; }) ||
-         std::any_of(rank.ending.progress.begin(), rank.ending.progress.end(),
-                     [&](const GroupProgress& progress) {
-                       return progress.group == key.group && progress.ended >= key.sequence;
-                     });
-}
-
 // Who of the group did not come, as far as anybody knows.
-void find_missing(const Job& job, const OperationKey& key, HungOperation& hung) {
+// `ended`: null where ends need not be ends.
+void find_missing(const Job& job, const EndedOperations* ended, const OperationKey& key,
+                  HungOperation& hung) {
   std::set<std::int32_t> there;
   for (const HungRank& waiting : hung.waiting) there.insert(job.ranks[waiting.rank].rank);
   const auto absent = [&](std::int32_t rank) {
@@ -135,14 +119,10 @@ void find_missing(const Job& job, const OperationKey& key, HungOperation& hung) 
   }
   if (key.group == kNone) return;
   const std::vector<std::int32_t>& members = job.groups[key.group].ranks;
-  // Flight recorders tell ends from failures. Elsewhere an operation may have ended by a timeout of its own,
-  // or because a rank died.
-  const bool ends_are_ends =
-      std::find(job.sources.begin(), job.sources.end(), "flight recorder") != job.sources.end();
-  if (ends_are_ends && key.sequence != kNoSequence && needs_all(hung.waiting.front().operation.operation)) {
+  if (ended != nullptr && key.sequence != kNoSequence &&
+      is_n_to_n(hung.waiting.front().operation.operation)) {
     hung.ended_elsewhere = std::any_of(members.begin(), members.end(), [&](std::int32_t rank) {
-      const RankTrace* const trace = trace_of(job, rank);
-      return trace != nullptr && has_ended(*trace, key);
+      return !there.contains(rank) && ended->has(rank, key.group, key.sequence);
     });
     if (hung.ended_elsewhere) return;
   }
@@ -171,7 +151,12 @@ HungOperations find_hung_operations(const Job& job) {
     add_open(job, i, hung);
   }
   if (noted) add_given_up(job, hung);
-  for (auto& [key, operation] : hung) find_missing(job, key, operation);
+  // Flight recorders tell ends from failures. Elsewhere an operation may have ended by a timeout of its own,
+  // or because a rank died.
+  std::optional<EndedOperations> ended;
+  if (std::find(job.sources.begin(), job.sources.end(), "flight recorder") != job.sources.end())
+    ended.emplace(job);
+  for (auto& [key, operation] : hung) find_missing(job, ended ? &*ended : nullptr, key, operation);
   std::erase_if(hung, [](const auto& one) { return is_doubtful(one.second); });
   return hung;
 }

@@ -87,6 +87,13 @@ std::string_view Scene::string(std::uint32_t id) const {
   return {string_bytes_.data() + begin, static_cast<std::size_t>(end - begin)};
 }
 
+std::optional<std::uint32_t> Scene::find_collective(std::int64_t id) const {
+  const auto found = std::find_if(collectives_.begin(), collectives_.end(),
+                                  [id](const CollectiveHead& head) { return head.id == id; });
+  if (found == collectives_.end()) return std::nullopt;
+  return static_cast<std::uint32_t>(found - collectives_.begin());
+}
+
 std::span<const analyzer::CollectiveRank> Scene::parts(std::uint32_t collective) const {
   const CollectiveHead& head = collectives_[collective];
   if (head.first_part > collective_ranks_.size() || head.parts > collective_ranks_.size() - head.first_part)

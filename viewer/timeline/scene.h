@@ -53,6 +53,8 @@ class Scene {
   std::span<const analyzer::StepReport> steps() const { return steps_; }  // sorted by (step, rank)
   // In order of first arrival; an index of it is what all others call a collective.
   std::span<const CollectiveHead> collectives() const { return collectives_; }
+  // Index of the collective that the report calls so.
+  std::optional<std::uint32_t> find_collective(std::int64_t id) const;
   std::span<const analyzer::CollectiveRank> parts(std::uint32_t collective) const;
   // The same as the report had it, without its group's ranks.
   analyzer::CollectiveReport collective(std::uint32_t index) const;

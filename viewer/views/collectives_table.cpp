@@ -3,21 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <sstream>
 
 #include "analyzer/report/quantity.h"
 #include "analyzer/report/unicode.h"
+#include "viewer/views/lower_case.h"
 
 namespace lockstep::viewer {
 
 namespace {
-
-std::string lower(std::string text) {
-  for (char& character : text)
-    character = static_cast<char>(std::tolower(static_cast<unsigned char>(character)));
-  return text;
-}
 
 std::string name_of(const Scene& scene, const CollectiveHead& head) {
   constexpr std::size_t kMost = 80;
@@ -98,13 +92,13 @@ void CollectivesTable::choose() {
   rows_.clear();
   wait_ns_ = 0;
   std::vector<std::string> words;
-  std::istringstream stream(lower(filter_));
+  std::istringstream stream(lower_case(filter_));
   for (std::string word; stream >> word;) words.push_back(word);
   const auto heads = scene_.collectives();
   for (std::uint32_t i = 0; i < heads.size(); ++i) {
     if (!words.empty()) {
       const CollectiveHead& head = heads[i];
-      const std::string text = lower(
+      const std::string text = lower_case(
           fmt::format("{} {}{}{}", name_of(scene_, head), scene_.string(head.group_name).substr(0, 400),
                       head.has_step ? fmt::format(" step{0} step {0}", head.step) : "",
                       head.has_last_arriver ? fmt::format(" rank{0} rank {0}", head.last_arriver) : ""));

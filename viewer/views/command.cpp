@@ -110,12 +110,10 @@ Result<Command> parse_goto(const Scene& scene, const std::string& text) {
     command.range = TimeRange{saturating_add(at, -half), saturating_add(at, half)};
   }
   if (places.collective) {
-    const auto collectives = scene.collectives();
-    for (std::uint32_t i = 0; i < collectives.size(); ++i)
-      if (collectives[i].id == *places.collective) command.collective = i;
+    command.collective = scene.find_collective(*places.collective);
     if (!command.collective)
       return Error{fmt::format("collective={}: the run has no collective of that number; it has {}",
-                               *places.collective, collectives.size())};
+                               *places.collective, scene.collectives().size())};
   }
   return command;
 }

@@ -4,12 +4,12 @@
 #include <re2/re2.h>
 
 #include <algorithm>
-#include <cctype>
 #include <charconv>
 #include <sstream>
 #include <tuple>
 
 #include "analyzer/report/range_text.h"
+#include "viewer/views/lower_case.h"
 
 namespace lockstep::viewer {
 
@@ -19,13 +19,6 @@ using analyzer::Class;
 
 // Nobody searches for what stands behind it, and 100 kB names would make every search slow.
 constexpr std::size_t kLongestName = 4096;
-
-std::string lower(std::string_view text) {
-  std::string result(text);
-  for (char& character : result)
-    character = static_cast<char>(std::tolower(static_cast<unsigned char>(character)));
-  return result;
-}
 
 template <class Number>
 std::optional<Number> number_in(std::string_view text) {
@@ -114,7 +107,7 @@ Result<SearchQuery> parse_search(const std::string& text) {
   for (std::string word; stream >> word;) {
     const Result<bool> attribute = take_attribute(word, query);
     if (!attribute.ok()) return attribute.error();
-    if (!attribute.value()) query.words.push_back(lower(word));
+    if (!attribute.value()) query.words.push_back(lower_case(word));
   }
   return query;
 }
@@ -122,7 +115,7 @@ Result<SearchQuery> parse_search(const std::string& text) {
 bool matches(const SearchQuery& query, std::string_view name) {
   name = name.substr(0, kLongestName);
   if (!query.words.empty()) {
-    const std::string text = lower(name);
+    const std::string text = lower_case(name);
     for (const std::string& word : query.words)
       if (text.find(word) == std::string::npos) return false;
   }

@@ -44,9 +44,10 @@ class App {
   void show_panel(const std::string& name);
   SearchPanel& search() { return search_; }
   StepsPanel& steps() { return steps_; }
-  // What the user typed into the notes, the marks and where he looks: kept for the next time.
-  // From this file, and to it from now on; "": the usual arrangement, kept nowhere.
+  // The arrangement of the panels: from this file, and to it from now on; "": the usual arrangement, kept
+  // nowhere.
   void keep_layout_in(const std::filesystem::path& file);
+  // What the user typed into the notes, the marks and where he looks: kept for the next time.
   Session session() const;
   void restore_session(const Session& session);
 

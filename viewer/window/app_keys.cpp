@@ -2,9 +2,9 @@
 #include <imgui.h>
 
 #include <algorithm>
-#include <cctype>
 
 #include "viewer/timeline/navigate.h"
+#include "viewer/views/lower_case.h"
 #include "viewer/window/app.h"
 #include "viewer/window/imgui_canvas.h"
 
@@ -14,12 +14,6 @@ namespace {
 
 bool pressed(ImGuiKey key, bool repeat = false) {
   return ImGui::IsKeyPressed(key, repeat);
-}
-
-std::string lower(std::string text) {
-  for (char& character : text)
-    character = static_cast<char>(std::tolower(static_cast<unsigned char>(character)));
-  return text;
 }
 
 }  // namespace
@@ -110,7 +104,8 @@ void App::palette() {
   const std::string typed = palette_text_.data();
   std::vector<Action> fitting;
   for (Action& action : actions())
-    if (lower(action.name).find(lower(typed)) != std::string::npos) fitting.push_back(std::move(action));
+    if (lower_case(action.name).find(lower_case(typed)) != std::string::npos)
+      fitting.push_back(std::move(action));
   const bool place = typed.find('=') != std::string::npos;
   const Result<Command> there = place ? parse_goto(scene_, typed) : Result<Command>(Command{});
   if (place && there.ok())

@@ -38,11 +38,7 @@ Command show_finding(const Scene& scene, const analyzer::Finding& finding) {
   command.rank = scene.index_of(place.rank);
   const Nanoseconds origin = scene.timeline().origin;
   command.range = TimeRange{saturating_add(origin, place.begin_ns), saturating_add(origin, place.end_ns)};
-  if (place.collective) {
-    const auto collectives = scene.collectives();
-    for (std::uint32_t i = 0; i < collectives.size(); ++i)
-      if (collectives[i].id == *place.collective) command.collective = i;
-  }
+  if (place.collective) command.collective = scene.find_collective(*place.collective);
   return command;
 }
 
