@@ -52,6 +52,7 @@ Status restrict_report(const Restriction& to, Report& report) {
            std::none_of(to.ranks.begin(), to.ranks.end(),
                         [rank](const RankRange& range) { return rank >= range.first && rank <= range.last; });
   };
+  report.some_ranks_only = !to.ranks.empty();
   const auto of_others = [&](const auto& row) { return left_out(row.rank); };
   std::erase_if(report.ranks, of_others);
   std::erase_if(report.steps, of_others);

@@ -6,13 +6,16 @@
 
 #include "analyzer/analysis.h"
 #include "analyzer/model/job_builder.h"
+#include "analyzer/report/text.h"
 
 namespace lockstep::analyzer {
 namespace {
 
+using testing::Contains;
 using testing::Each;
 using testing::HasSubstr;
 using testing::SizeIs;
+using testing::StartsWith;
 
 // Four ranks, two steps: an all-reduce of all, for which rank 3 is late, and one of ranks 0 and 1 in "pair".
 Report whole_report() {
@@ -61,6 +64,10 @@ TEST(RestrictReport, RanksKeepTheirFigures) {
   ASSERT_THAT(part.buckets, SizeIs(1));
   EXPECT_EQ(part.buckets[0].records, 4) << "two ranks, two steps";
   EXPECT_EQ(part.findings.size(), whole.findings.size());
+  EXPECT_THAT(verdict_lines(whole), Contains(StartsWith("Ranks compute for")));
+  EXPECT_THAT(verdict_lines(whole), Contains(StartsWith("The others wait for rank 3")));
+  EXPECT_THAT(verdict_lines(part), Contains(StartsWith("The chosen ranks compute for")));
+  EXPECT_THAT(verdict_lines(part), Contains(StartsWith("In the whole job, the others wait for rank 3")));
   Report early = whole;
   ASSERT_TRUE(restrict_report({.ranks = {{0, 1}}, .group = {}}, early).ok());
   ASSERT_FALSE(early.blame.empty());

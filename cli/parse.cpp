@@ -119,8 +119,8 @@ Result<std::vector<analyzer::RankRange>> parse_rank_list(const std::string& flag
 Result<std::size_t> parse_rows(const std::string& flag, const std::string& text) {
   if (text == "all") return std::numeric_limits<std::size_t>::max();
   std::size_t rows = 0;
-  if (!parse_number(std::string_view(text), rows))
-    return Error{fmt::format("{} {}: give a number, or all", flag, text)};
+  if (!parse_number(std::string_view(text), rows) || rows == 0)
+    return Error{fmt::format("{} {}: give a number from 1 on, or all", flag, text)};
   return rows;
 }
 

@@ -273,17 +273,36 @@ TableDefinition make_findings_table() {
            {"evidence", text},
            {"remedy", text},
            {"lost_ns", integer},
-           {"lost_share", real}},
+           {"lost_share", real},
+           {"cause", text},
+           {"about_rank", integer},
+           {"place_rank", integer},
+           {"place_step", integer},
+           {"place_collective", integer},
+           {"place_begin_ns", integer},
+           {"place_end_ns", integer}},
           [](const Job&, const Analysis& analysis, const RowSink& sink) {
             for (const Finding& f : analysis.report.findings) {
               const std::string evidence = fmt::format("{}", fmt::join(f.evidence, "\n"));
+              std::optional<std::int64_t> rank, step, collective, begin_ns, end_ns;
+              if (f.place) {
+                rank = f.place->rank, step = f.place->step, collective = f.place->collective;
+                begin_ns = f.place->begin_ns, end_ns = f.place->end_ns;
+              }
               const Row row{std::string_view(f.code),
                             std::string_view(f.severity),
                             std::string_view(f.title),
                             text_or_null(evidence),
                             text_or_null(f.remedy),
                             f.lost_ns,
-                            f.lost_share};
+                            f.lost_share,
+                            f.cause ? Value(std::string_view(to_string(*f.cause))) : Value(std::monostate{}),
+                            nullable(f.rank),
+                            nullable(rank),
+                            nullable(step),
+                            nullable(collective),
+                            nullable(begin_ns),
+                            nullable(end_ns)};
               if (!sink(row)) return;
             }
           }};

@@ -24,6 +24,7 @@
 #include "analyzer/import/kineto/kineto.h"
 #include "analyzer/import/nccl_log/nccl_log.h"
 #include "analyzer/import/nsys/nsys.h"
+#include "analyzer/import/rank/file_name.h"
 #include "analyzer/import/rank/merge.h"
 #include "analyzer/import/run/run.h"
 
@@ -206,7 +207,10 @@ Result<Job> import_all(const std::vector<std::string>& paths, const ImportOption
   }
   // One file, one reason: nothing to add.
   if (ranks.empty() && warnings.size() == 1) return Error{std::move(warnings.front().message)};
-  Result<Job> job = merge_ranks(fmt::format("{}", fmt::join(paths, " ")), std::move(ranks),
+  // Whatever order they were given in.
+  std::vector<std::string> named = paths;
+  std::sort(named.begin(), named.end(), name_comes_before);
+  Result<Job> job = merge_ranks(fmt::format("{}", fmt::join(named, " ")), std::move(ranks),
                                 std::move(warnings), found.value().world_size);
   if (!job.ok()) return job;
   if (holds_nothing(job.value())) return nothing_to_analyze(job.value());

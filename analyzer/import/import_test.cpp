@@ -129,6 +129,21 @@ TEST(ImportJob, OneBadFileAmongGoodOnesIsAWarning) {
   EXPECT_THAT(messages, HasSubstr("rank4.json.gz: "));
 }
 
+TEST(ImportJob, OfSeveralFilesTheOneThatIsNoTraceIsAWarningInWhateverOrder) {
+  const TemporaryFolder folder;
+  folder.write("a.json", kineto(0));
+  folder.write("b.json", kineto(1));
+  folder.write("notes.txt", "what we saw");
+  const std::vector<std::string> one = {folder / "notes.txt", folder / "b.json", folder / "a.json"};
+  const Job first = import_ok(one), second = import_ok({one.rbegin(), one.rend()});
+  EXPECT_THAT(ranks_of(first), ElementsAre(0, 1));
+  const Warning* warning = find_warning(first.warnings, "file_unreadable");
+  ASSERT_NE(warning, nullptr);
+  EXPECT_THAT(warning->message, HasSubstr("notes.txt: neither a trace of ours"));
+  EXPECT_EQ(first.path, second.path);
+  EXPECT_EQ(import_error({folder / "a.json", folder / "absent"}), folder / "absent: no such file or folder");
+}
+
 TEST(ImportJob, OfTenThousandRanksThreeAreBroken) {
   constexpr int kRanks = 10'000;
   const std::map<int, std::string> broken{{17, ""}, {4711, "PK\x03\x04"}, {9999, R"({"no": "events"})"}};

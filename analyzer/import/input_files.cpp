@@ -109,14 +109,20 @@ bool is_foreign_trace(const fs::path& path) {
 
 class Finder {
  public:
-  Status add(const std::string& text) {
+  // `several`: paths were given, as a shell's pattern gives them. Then a file that is no trace is said and
+  // left out; the one that isn't there is an error all the same: somebody mistyped it.
+  Status add(const std::string& text, bool several) {
     const fs::path path(text);
     std::error_code error;
     const fs::file_status status = fs::status(path, error);
     if (status.type() == fs::file_type::not_found)
       return Error{fmt::format("{}: no such file or folder", text)};
     if (error) return Error{fmt::format("{}: {}", text, error.message())};
-    if (fs::is_regular_file(status)) return add_file(path);
+    if (fs::is_regular_file(status)) {
+      if (!several) return add_file(path);
+      add_found(path);
+      return {};
+    }
     if (!fs::is_directory(status)) return Error{fmt::format("{}: neither a file nor a folder", text)};
     return run::is_run_folder(path) ? add_run(path) : add_folder(path);
   }
@@ -228,7 +234,7 @@ Result<InputFiles> find_input_files(const std::vector<std::string>& paths) {
   if (paths.empty()) return Error{fmt::format("no input given. {}", kUnderstood)};
   Finder finder;
   for (const std::string& path : paths)
-    if (const Status status = finder.add(path); !status.ok()) return status.error();
+    if (const Status status = finder.add(path, paths.size() > 1); !status.ok()) return status.error();
   InputFiles found = finder.take();
   if (found.files.empty() && found.warnings.empty() && !found.nccl_logs.empty()) {
     return Error{fmt::format(

@@ -371,6 +371,8 @@ struct Report {
   std::vector<BlameReport> blame;       // greatest first
   EfficiencyReport efficiency;
   std::vector<Finding> findings;  // greatest loss first
+  bool some_ranks_only =
+      false;  // ranks[] was restricted; findings and blame are of the whole job all the same
 };
 
 }  // namespace lockstep::analyzer

@@ -41,7 +41,7 @@ void print_budget(const Report& report, const Totals& totals, Page& page) {
     items.push_back(Line{}.cause(label, cause).text(" ").bold(format_share(ns, totals.window_ns)));
   }
   Line line;
-  line.text("Ranks compute for ")
+  line.text(report.some_ranks_only ? "The chosen ranks compute for " : "Ranks compute for ")
       .bold(format_share(totals.partition[Cause::compute], totals.window_ns))
       .text(" of their time");
   if (items.empty()) {
@@ -148,7 +148,7 @@ void print_greatest_loss(const Report& report, Page& page) {
       continue;
     }
     page.wrap(Line{}
-                  .text("Costs most: ")
+                  .text(report.some_ranks_only ? "Costs the whole job most: " : "Costs most: ")
                   .bold(printable(finding.title))
                   .text(fmt::format(" ({}).", format_share(finding.lost_share))),
               kIndent, kIndent);
@@ -156,7 +156,8 @@ void print_greatest_loss(const Report& report, Page& page) {
   }
   if (note != nullptr && note->lost_share >= kMuch) {
     page.wrap(Line{}
-                  .text("Nothing is at fault; costs most: ")
+                  .text(report.some_ranks_only ? "In the whole job nothing is at fault; costs most: "
+                                               : "Nothing is at fault; costs most: ")
                   .bold(printable(note->title))
                   .text(fmt::format(" ({}).", format_share(note->lost_share))),
               kIndent, kIndent);
@@ -200,8 +201,9 @@ void print_blame(const Report& report, const Totals& totals, Page& page) {
         Line{}.text(format_plural(static_cast<std::int64_t>(late.size() - items.size()), "more rank")));
   }
   const BlameReport& first = *late.front();
-  const char* const begins =
-      first.partial ? "Of the ranks with a record, the others wait for " : "The others wait for ";
+  const char* const begins = first.partial            ? "Of the ranks with a record, the others wait for "
+                             : report.some_ranks_only ? "In the whole job, the others wait for "
+                                                      : "The others wait for ";
   page.wrap(Line{}
                 .text(begins)
                 .add(enumerate(items))

@@ -76,7 +76,8 @@ TEST_F(Cli, WrongUsageIsExitCodeTwoAndSaysWhatIsWrong) {
                "--steps 5:3: the first step is greater than the last");
   expect_usage({"analyze", traces_, "--steps", "abc"}, "--steps abc: give a step or a range of steps");
   expect_usage({"analyze", traces_, "--steps", ":"}, "--steps :");
-  expect_usage({"analyze", traces_, "--rows", "many"}, "--rows many: give a number, or all");
+  expect_usage({"analyze", traces_, "--rows", "many"}, "--rows many: give a number from 1 on, or all");
+  expect_usage({"analyze", traces_, "--rows", "0"}, "--rows 0: give a number from 1 on, or all");
   expect_usage({"analyze", traces_, "--ranks", "all"}, "--ranks all: give ranks and ranges of ranks");
   expect_usage({"analyze", traces_, "--ranks", "0,"}, "--ranks 0,: give ranks");
   expect_usage({"analyze", traces_, "--ranks", "0:-3"}, "--ranks 0:-3: give ranks");
