@@ -50,9 +50,14 @@ std::string describe(const TransferBetweenHosts& transfer) {
       "between hosts {}",
       fmt::join(transfer.hosts.begin(), transfer.hosts.begin() + static_cast<std::ptrdiff_t>(named), ", "));
   if (transfer.hosts.size() > named) text += fmt::format(" and {} more", transfer.hosts.size() - named);
-  if (const auto rate = transfer.busbw_wire_gbps)
-    text += fmt::format(": each rank's link carries {} ({:.3g} Mbit/s) while data moves, in the median",
-                        format_bandwidth(rate), *rate * kMegabitsPerGigabyte);
+  if (const auto rate = transfer.busbw_wire_gbps) {
+    // As links are sold: below a gigabit in megabits.
+    const double megabits = *rate * kMegabitsPerGigabyte;
+    text += fmt::format(": each rank's link carries {} ({}) while data moves, in the median",
+                        format_bandwidth(rate),
+                        megabits < 1000 ? fmt::format("{:.3g} Mbit/s", megabits)
+                                        : fmt::format("{:.3g} Gbit/s", megabits / 1000));
+  }
   return text;
 }
 

@@ -43,6 +43,11 @@ auto guarded(const std::filesystem::path& path, F&& work) -> decltype(work()) {
   }
 }
 
+// Ends the reading of a file from within its progress; guarded() makes an error of it.
+struct Stopped : std::exception {
+  const char* what() const noexcept override { return "stopped"; }
+};
+
 Result<std::vector<RankImport>> alone(Result<RankImport> rank) {
   if (!rank.ok()) return rank.error();
   std::vector<RankImport> ranks;
@@ -74,25 +79,27 @@ std::vector<Result<std::vector<RankImport>>> read_all(const std::vector<InputFil
   std::mutex mutex;
   std::uint64_t done = 0;
   const auto progress = [&](std::uint64_t bytes) {
+    if (options.stop.stop_requested()) throw Stopped();
+    if (!options.progress) return;
     const std::lock_guard lock(mutex);
     done += bytes;
     options.progress(std::min(done, total), total);
   };
   kineto::Options kineto_options;
   kineto_options.keep_host_ranges = options.keep_host_ranges;
-  if (options.progress) kineto_options.progress = progress;
+  if (options.progress || options.stop.stop_possible()) kineto_options.progress = progress;
   const auto read_one = [&](const InputFile& file) -> Result<std::vector<RankImport>> {
     // Kineto's tells its progress itself.
     if (file.kind == InputKind::kineto) return alone(kineto::import_file(file.path, kineto_options));
     Result<std::vector<RankImport>> result = read_small(file, options);
-    if (options.progress) progress(file.size);
+    progress(file.size);
     return result;
   };
 
   std::vector<Result<std::vector<RankImport>>> results(files.size(), Error{});
   std::atomic<std::size_t> next = 0;
   const auto work = [&] {
-    for (std::size_t i = next++; i < files.size(); i = next++)
+    for (std::size_t i = next++; i < files.size() && !options.stop.stop_requested(); i = next++)
       results[i] = guarded(files[i].path, [&] { return read_one(files[i]); });
   };
   const std::size_t threads =
@@ -205,6 +212,7 @@ Result<Job> import_all(const std::vector<std::string>& paths, const ImportOption
     else
       warnings.push_back({"file_unreadable", result.error().message, kNoRank});
   }
+  if (options.stop.stop_requested()) return Error{"stopped before all was read"};
   // One file, one reason: nothing to add.
   if (ranks.empty() && warnings.size() == 1) return Error{std::move(warnings.front().message)};
   // Whatever order they were given in.

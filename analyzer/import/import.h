@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,8 @@ struct ImportOptions {
   bool keep_host_ranges = false;
   // Called now and then with bytes done and in all; for a progress line.
   std::function<void(std::uint64_t done, std::uint64_t total)> progress;
+  // Asked to stop, the import ends with an error within a few megabytes (of one SQLite file: at its end).
+  std::stop_token stop{};
 };
 
 // An error only where nothing can be said at all; a broken rank among good ones is a warning in the Job.

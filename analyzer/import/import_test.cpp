@@ -208,6 +208,27 @@ TEST(ImportJob, ReportsProgressFromOneThreadAtATimeUpToTheTotal) {
   EXPECT_EQ(last, bytes);
 }
 
+// Of a long file the rest is not read.
+TEST(ImportJob, StopsSoonWhenItIsAskedTo) {
+  const TemporaryFolder folder;
+  must(generate_kineto(folder / "rank-0.json", {.least_bytes = 40'000'000, .rank = 0, .world_size = 2}));
+  std::stop_source stop;
+  std::uint64_t last = 0, all = 0;
+  ImportOptions options;
+  options.stop = stop.get_token();
+  options.progress = [&](std::uint64_t done, std::uint64_t total) {
+    last = done;
+    all = total;
+    stop.request_stop();
+  };
+  const Result<Job> job = import_job({folder.path().string()}, options);
+  ASSERT_FALSE(job.ok());
+  EXPECT_THAT(job.error().message, testing::HasSubstr("stopped"));
+  EXPECT_GT(last, 0u);
+  EXPECT_LT(last, all / 2);
+  EXPECT_FALSE(import_job({folder.path().string()}, options).ok()) << "stopped before it begins";
+}
+
 // A file of many windows, against what its maker counted.
 TEST(ImportJob, ReadsAGeneratedFileWhole) {
   const TemporaryFolder folder;

@@ -61,8 +61,8 @@ std::string escape_sequence(const Span& span, const PageOptions& options) {
 bool is_unit(std::string_view word) {
   while (!word.empty() && std::string_view(".,;:)").find(word.back()) != std::string_view::npos)
     word.remove_suffix(1);
-  static constexpr std::array<std::string_view, 13> kUnits{"ns", "µs", "ms", "s",    "%",    "B",     "kB",
-                                                           "MB", "GB", "TB", "MB/s", "GB/s", "Mbit/s"};
+  static constexpr std::array<std::string_view, 14> kUnits{
+      "ns", "µs", "ms", "s", "%", "B", "kB", "MB", "GB", "TB", "MB/s", "GB/s", "Mbit/s", "Gbit/s"};
   return std::find(kUnits.begin(), kUnits.end(), word) != kUnits.end();
 }
 
