@@ -24,9 +24,12 @@ struct View {
 
   // After the state changed.
   void arrange() {
-    layout = lay_out(scene->timeline(), state.expansion, sizes);
-    regions = divide(whole, sizes, scene->timeline().ranks.size());
-    minimap.prepare(*scene, regions.minimap, theme);
+    const RankSequence sequence = order_ranks(scene->facts(), state.order);
+    regions = divide(whole, sizes, sequence.ranks.size());
+    layout = lay_out(scene->timeline(), state.expansion, sizes, sequence,
+                     static_cast<int>(regions.lanes.height()));
+    minimap.prepare(*scene, regions.minimap, theme, layout.shown);
+    follow_chain(*scene, state);
   }
   Frame frame() const {
     return {*scene,
