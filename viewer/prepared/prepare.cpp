@@ -200,7 +200,8 @@ Result<std::shared_ptr<const Tables>> Preparation::finish(
 }
 
 Result<std::shared_ptr<const Tables>> prepare(const analyzer::Job& job, const analyzer::Analysis& analysis,
-                                              TablesWriter writer, std::uint64_t fingerprint) {
+                                              TablesWriter writer, std::uint64_t fingerprint,
+                                              const GoOn& go_on) {
   const analyzer::Report& report = analysis.report;
   const Nanoseconds origin = report.origin_aligned_ns;
   // Of each rank, those of its steps.
@@ -209,7 +210,10 @@ Result<std::shared_ptr<const Tables>> prepare(const analyzer::Job& job, const an
   Preparation preparation(std::move(writer));
   preparation.add_strings(job.strings);
   for (std::size_t rank = 0; rank < job.ranks.size(); ++rank) {
+    if (go_on && !go_on(static_cast<double>(rank) / static_cast<double>(job.ranks.size())))
+      return Error{"stopped before all was prepared"};
     RankAnalysis of_rank;
+    of_rank.groups = job.groups;
     if (rank < analysis.segments.size()) of_rank.segments = analysis.segments[rank];
     if (rank < analysis.collective_of.size()) of_rank.collective_of = analysis.collective_of[rank];
     if (rank < analysis.waits.size()) of_rank.waits = analysis.waits[rank];

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <span>
@@ -22,6 +23,7 @@ struct RankAnalysis {
   std::span<const std::uint32_t> collective_of;
   std::span<const analyzer::CommunicationWait> waits;
   std::span<const analyzer::Interval> pipeline_regions;
+  std::span<const analyzer::JobGroup> groups = {};  // of the job: what its communications are of
 };
 
 class Preparation {
@@ -55,8 +57,12 @@ class Preparation {
   std::vector<analyzer::CollectiveRank> collective_ranks_;
 };
 
-// All of a job. `fingerprint`: of the files that it was read from.
+// Asked before each rank with the share that is done, 0 to 1; false: stop.
+using GoOn = std::function<bool(double done)>;
+
+// All of a job. `fingerprint`: of the files that it was read from. Errors: the writer's; stopped.
 Result<std::shared_ptr<const Tables>> prepare(const analyzer::Job& job, const analyzer::Analysis& analysis,
-                                              TablesWriter writer, std::uint64_t fingerprint = 0);
+                                              TablesWriter writer, std::uint64_t fingerprint = 0,
+                                              const GoOn& go_on = {});
 
 }  // namespace lockstep::viewer

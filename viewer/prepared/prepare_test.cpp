@@ -102,5 +102,34 @@ TEST(Serialize, WhatIsNotWhatWasWrittenIsAnError) {
   EXPECT_FALSE(deserialize("").ok());
 }
 
+// Labels of a rank's lanes of communication.
+std::vector<std::string> communication_labels(const analyzer::Job& job) {
+  std::vector<std::string> labels;
+  const Prepared run(job);
+  for (const LaneContents& lane : run.contents.ranks[0].tracks)
+    if (lane.role == LaneRole::communication) labels.push_back(lane.label);
+  return labels;
+}
+
+TEST(Prepare, LanesOfCommunicationAreNamedByTheirGroups) {
+  analyzer::Job job = synthetic_job();
+  EXPECT_EQ(communication_labels(job), std::vector<std::string>{"world · network"});
+  job.groups[0].description = "dp";
+  EXPECT_EQ(communication_labels(job), std::vector<std::string>{"dp · network"});
+  // The third operation is another group's: whose are more stands first.
+  job.groups.push_back({"tp", "", {0, 1, 2, 3}});
+  for (analyzer::RankTrace& rank : job.ranks) rank.communications[2].group = 1;
+  EXPECT_EQ(communication_labels(job), std::vector<std::string>{"dp, tp · network"});
+  // Said once is enough; and nothing is made up.
+  job.groups[1].name = "dp";
+  for (analyzer::RankTrace& rank : job.ranks) rank.lanes[2].name = "dp";
+  EXPECT_EQ(communication_labels(job), std::vector<std::string>{"dp"});
+  for (analyzer::RankTrace& rank : job.ranks) {
+    rank.lanes[2].name = "stream 20";
+    for (analyzer::Communication& communication : rank.communications) communication.group = analyzer::kNone;
+  }
+  EXPECT_EQ(communication_labels(job), std::vector<std::string>{"stream 20"});
+}
+
 }  // namespace
 }  // namespace lockstep::viewer

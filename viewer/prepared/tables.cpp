@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <atomic>
 #include <cerrno>
 #include <system_error>
 #include <utility>
@@ -86,6 +87,7 @@ Result<std::shared_ptr<const Tables>> Tables::map(int descriptor, const TablesKe
   if (mapped == MAP_FAILED) return Error{fmt::format("{}: {}", name, reason(errno))};
   std::shared_ptr<Tables> tables(new Tables);
   tables->bytes_ = {static_cast<const std::byte*>(mapped), static_cast<std::size_t>(size)};
+  tables->guard_ = std::make_unique<MappingGuard>(tables->bytes_);
   const auto contents = tables->bytes_.subspan(header.contents_offset, header.contents_size);
   if (trace::format::checksum(contents) != header.contents_checksum)
     return Error{fmt::format("{}: damaged", name)};
@@ -94,10 +96,14 @@ Result<std::shared_ptr<const Tables>> Tables::map(int descriptor, const TablesKe
 }
 
 Tables::~Tables() {
+  guard_.reset();
   if (!bytes_.empty()) ::munmap(const_cast<std::byte*>(bytes_.data()), bytes_.size());
 }
 
 Result<TablesWriter> TablesWriter::create(const std::filesystem::path& path) {
+  const std::filesystem::path folder = path.has_parent_path() ? path.parent_path() : ".";
+  const int nameless = ::open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, S_IRUSR | S_IWUSR);
+  if (nameless >= 0) return TablesWriter(nameless, path, {});
   std::string temporary = path.string() + ".XXXXXX";
   const int descriptor = ::mkostemp(temporary.data(), O_CLOEXEC);
   if (descriptor < 0) return Error{fmt::format("{}: {}", path.string(), reason(errno))};
@@ -161,6 +167,28 @@ void TablesWriter::write_out(std::span<const std::byte> bytes) {
   }
 }
 
+int TablesWriter::move_into_place() {
+  if (temporary_.empty()) {
+    // A link replaces nothing, so by way of a name of its own; tried again where somebody has that one.
+    static std::atomic<unsigned> count{0};
+    const std::string self = fmt::format("/proc/self/fd/{}", descriptor_);
+    constexpr int kAttempts = 100;
+    int error = EEXIST;
+    for (int i = 0; i < kAttempts && error == EEXIST; ++i) {
+      temporary_ = fmt::format("{}.{}-{}", path_.string(), ::getpid(), count++);
+      error =
+          ::linkat(AT_FDCWD, self.c_str(), AT_FDCWD, temporary_.c_str(), AT_SYMLINK_FOLLOW) == 0 ? 0 : errno;
+    }
+    if (error != 0) {
+      temporary_.clear();
+      return error;
+    }
+  }
+  if (::rename(temporary_.c_str(), path_.c_str()) != 0) return errno;
+  temporary_.clear();
+  return 0;
+}
+
 Result<std::shared_ptr<const Tables>> TablesWriter::finish(std::string_view contents, const TablesKey& key) {
   const auto bytes = std::as_bytes(std::span(contents));
   Header header;
@@ -177,10 +205,9 @@ Result<std::shared_ptr<const Tables>> TablesWriter::finish(std::string_view cont
     error_ = reason(errno);
   if (!error_.empty()) return Error{fmt::format("{}: {}", name, error_)};
   Result<std::shared_ptr<const Tables>> tables = Tables::map(descriptor_, key, name);
-  if (tables.ok() && !temporary_.empty()) {
-    if (::rename(temporary_.c_str(), path_.c_str()) != 0)
-      return Error{fmt::format("{}: {}", name, reason(errno))};
-    temporary_.clear();
+  if (tables.ok() && !path_.empty()) {
+    if (const int error = move_into_place(); error != 0)
+      return Error{fmt::format("{}: {}", name, reason(error))};
   }
   return tables;
 }

@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "trace/result.h"
+#include "viewer/prepared/mapping_guard.h"
 
 namespace lockstep::viewer {
 
@@ -48,6 +49,9 @@ class Tables {
 
   std::string_view contents() const { return contents_; }
   std::size_t size_in_bytes() const { return bytes_.size(); }
+  // Somebody cut the file while it was mapped: what was behind the cut reads as zeros. Our own writers never
+  // do, they replace files by renaming.
+  bool was_cut() const { return guard_ && guard_->was_cut(); }
   template <class T>
   bool holds(const Extent<T>& extent) const {
     return extent.offset % alignof(T) == 0 && extent.offset <= bytes_.size() &&
@@ -70,12 +74,14 @@ class Tables {
 
   std::span<const std::byte> bytes_;
   std::string_view contents_;
+  std::unique_ptr<MappingGuard> guard_;
 };
 
 // Writes such a file front to back. Errors (a full disk) are kept and returned by finish().
 class TablesWriter {
  public:
-  // Under a name of its own beside `path` until it is finished: nobody ever sees half a file.
+  // Without a name until it is finished, or under one of its own where the file system has no nameless files:
+  // nobody ever sees half a file, and one that is not finished is gone with the process, however that ends.
   static Result<TablesWriter> create(const std::filesystem::path& path);
   // In memory that the kernel keeps like a file.
   static Result<TablesWriter> in_memory();
@@ -102,10 +108,13 @@ class TablesWriter {
   void write(std::span<const std::byte> bytes);
   void flush();
   void write_out(std::span<const std::byte> bytes);
+  // Puts the finished file in its place. 0 or errno.
+  int move_into_place();
 
   int descriptor_ = -1;
-  std::filesystem::path path_, temporary_;  // both empty: in memory
-  std::uint64_t size_ = 0;                  // with what is buffered
+  std::filesystem::path path_;       // empty: in memory
+  std::filesystem::path temporary_;  // what it is called while it is written; empty: it has no name
+  std::uint64_t size_ = 0;           // with what is buffered
   std::vector<std::byte> buffer_;
   std::string error_;
 };

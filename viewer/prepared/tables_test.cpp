@@ -70,6 +70,42 @@ TEST_F(TablesFile, AnUnfinishedFileLeavesNothing) {
   EXPECT_TRUE(std::filesystem::is_empty(folder_.path()));
 }
 
+TEST_F(TablesFile, AFileThatIsCutWhileItIsMappedReadsAsZerosBehindTheCut) {
+  Extent<std::int64_t> values;
+  {
+    TablesWriter writer = TablesWriter::create(path()).value();
+    values = writer.add(numbers(1'000'000));
+    ASSERT_TRUE(writer.finish("contents", kKey).ok());
+  }
+  const auto whole = Tables::open(path(), kKey).value();
+  const auto cut = Tables::open(path(), kKey).value();
+  const auto array = cut->array(values);
+  EXPECT_EQ(array.back(), 999'994);
+  EXPECT_FALSE(cut->was_cut());
+  std::filesystem::resize_file(path(), 100'000);
+  EXPECT_EQ(array.front(), -5) << "what is left stays";
+  EXPECT_EQ(array.back(), 0);
+  EXPECT_EQ(array[500'000], 0);
+  EXPECT_EQ(array.front(), -5);
+  EXPECT_TRUE(cut->was_cut());
+  EXPECT_FALSE(whole->was_cut()) << "nobody has read there yet";
+}
+
+TEST_F(TablesFile, AFileThatIsReplacedStaysAsItWasForWhoMappedIt) {
+  const auto write = [this](std::size_t count) {
+    TablesWriter writer = TablesWriter::create(path()).value();
+    const auto values = writer.add(numbers(count));
+    EXPECT_TRUE(writer.finish("contents", kKey).ok());
+    return values;
+  };
+  const auto values = write(1'000'000);
+  const auto mapped = Tables::open(path(), kKey).value();
+  write(10);
+  EXPECT_TRUE(std::ranges::equal(mapped->array(values), numbers(1'000'000)));
+  EXPECT_FALSE(mapped->was_cut());
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder_.path()), {}), 1) << "nothing else left";
+}
+
 TEST_F(TablesFile, ExtentsBeyondTheFileAreEmpty) {
   TablesWriter writer = TablesWriter::in_memory().value();
   const auto values = writer.add(numbers(100));

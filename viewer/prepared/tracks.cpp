@@ -1,6 +1,7 @@
 #include "viewer/prepared/tracks.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <map>
@@ -45,6 +46,34 @@ void add_waits(const RankTrace& trace, const RankAnalysis& analysis, RowColumns&
   }
 }
 
+// Whose operations these are: "dp", or "dp, tp" of a lane that serves several groups; "" where that is not
+// known.
+std::string groups_of(const RankTrace& trace, const std::vector<Event>& events,
+                      std::span<const analyzer::JobGroup> groups) {
+  constexpr std::size_t kNamed = 3;
+  std::map<std::uint32_t, std::size_t> counts;
+  for (const Event& event : events) {
+    const std::uint32_t communication = trace.activities[event.item].communication;
+    if (communication >= trace.communications.size()) continue;
+    const std::uint32_t group = trace.communications[communication].group;
+    if (group < groups.size()) ++counts[group];
+  }
+  std::vector<std::pair<std::size_t, std::uint32_t>> most;
+  for (const auto& [group, count] : counts) most.emplace_back(count, group);
+  std::stable_sort(most.begin(), most.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+  std::vector<std::string> names;
+  for (const auto& [count, group] : most) {
+    const std::string& name =
+        groups[group].description.empty() ? groups[group].name : groups[group].description;
+    if (!name.empty() && std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+  }
+  if (names.size() > kNamed) {
+    names.resize(kNamed);
+    names.emplace_back("…");
+  }
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
 std::vector<Track> device_tracks(const RankTrace& trace, const RankAnalysis& analysis) {
   struct Found {
     std::vector<Event> events;
@@ -66,6 +95,12 @@ std::vector<Track> device_tracks(const RankTrace& trace, const RankAnalysis& ana
     track.role = declared || found.communication * 2 > found.events.size() ? LaneRole::communication
                                                                            : LaneRole::compute;
     track.label = index < trace.lanes.size() ? trace.lanes[index].name : fmt::format("lane {}", index);
+    if (track.role == LaneRole::communication) {
+      const std::string groups = groups_of(trace, found.events, analysis.groups);
+      // A lane that its file named so already says it once.
+      if (!groups.empty() && track.label != groups)
+        track.label = track.label.empty() ? groups : groups + " · " + track.label;
+    }
     track.rows = make_rows(std::move(found.events), trace.resolution_ns);
     for (RowColumns& row : track.rows) add_waits(trace, analysis, row);
     tracks.push_back(std::move(track));

@@ -13,7 +13,7 @@ namespace lockstep::viewer {
 struct Track {
   LaneRole role = LaneRole::causes;
   std::uint32_t job_lane = analyzer::kNone;
-  std::string label;
+  std::string label;  // of a lane of communication with its groups: "dp · stream 20"
   std::vector<RowColumns> rows;
 };
 
