@@ -5,53 +5,34 @@
 #include <cmath>
 
 #include "analyzer/report/quantity.h"
-#include "viewer/timeline/draw.h"
+#include "viewer/timeline/draw_parts.h"
 
 namespace lockstep::viewer {
 
 namespace {
 
-// Where an item stands on the screen, cut to the lanes; empty where its row is not laid out.
-std::optional<Rect> rect_of(const Frame& frame, const Item& item) {
-  const RankPlace& place = frame.layout.ranks[item.rank];
-  for (std::uint32_t i = 0; i < place.row_count; ++i) {
-    const RowPlace& row_place = frame.layout.rows[place.first_row + i];
-    if (row_place.lane != item.lane || row_place.row != item.row) continue;
-    const Row& row = frame.row(item.rank, row_place);
-    PixelPlacer placer(frame.axis);
-    const PixelSpan span = placer.place(row.begin[item.at], row.end[item.at]);
-    const float top = frame.rank_top(item.rank) + static_cast<float>(row_place.y);
-    return Rect{static_cast<float>(span.left), top, static_cast<float>(span.right),
-                top + static_cast<float>(row_place.height)};
-  }
-  return std::nullopt;
+// How far the rank's clock may be off, at both sides of an arrival; only where it can be seen.
+void draw_clock_error(Canvas& canvas, const Frame& frame, std::size_t rank, Nanoseconds arrival,
+                      const Rect& box) {
+  const std::int64_t error = clock_error(frame.scene, rank);
+  if (!is_clock_error_visible(frame, rank)) return;
+  // Low in the box, whose label stands in the middle, and clear of its frame.
+  const float half = std::max(2.0F, std::floor(box.height() * 0.18F));
+  const float y = std::floor(box.bottom - half) - 1.5F;
+  const float left = x_of(frame, saturating_add(arrival, -error));
+  const float right = x_of(frame, saturating_add(arrival, error));
+  const Color color = with_alpha(frame.theme.text, 0.75);
+  canvas.line({left, y}, {right, y}, color, 1);
+  for (const float end : {left, right}) canvas.line({end, y - half}, {end, y + half}, color, 1);
 }
 
-bool on_screen(const TimeAxis& axis, Nanoseconds begin, Nanoseconds end) {
-  const TimeRange visible = axis.visible();
-  return end >= visible.begin && begin <= visible.end;
-}
-
-void outline(Canvas& canvas, const Rect& rect, Color color, float thickness) {
-  canvas.frame({rect.left - 1, rect.top - 1, rect.right + 1, rect.bottom + 1}, color, thickness);
-}
-
-// A label on a patch, kept within the lanes.
-void patch(Canvas& canvas, const Frame& frame, float x, float y, std::string_view text, Color color) {
-  const Rect& area = frame.regions.lanes;
-  const float width = canvas.text_width(text, Font::small) + 8;
-  const float height = canvas.text_height(Font::small) + 2;
-  const float left = std::clamp(x, area.left, std::max(area.left, area.right - width));
-  canvas.box({left, y, left + width, y + height}, with_alpha(frame.theme.background, 0.9));
-  canvas.text({left + 4, y + 1}, text, color, Font::small);
-}
-
-// The same beside something at `x`: to its right, or to its left where there is no room.
-void patch_beside(Canvas& canvas, const Frame& frame, float x, float away, float y, std::string_view text,
-                  Color color) {
-  const float width = canvas.text_width(text, Font::small) + 8;
-  const bool right = x + away + width <= frame.regions.lanes.right;
-  patch(canvas, frame, right ? x + away : x - away - width, y, text, color);
+// Who came last, in words.
+std::string verdict_of(const analyzer::CollectiveReport& collective) {
+  if (collective.last_arriver)
+    return fmt::format("last: rank {}, {} after the one before", *collective.last_arriver,
+                       analyzer::format_duration(collective.last_arriver_margin_ns));
+  if (!collective.waits_known() || collective.ranks.size() < 2) return "";
+  return collective.wait_ns > 0 ? "last: nobody, within clock error" : "nobody waited";
 }
 
 }  // namespace
@@ -59,44 +40,58 @@ void patch_beside(Canvas& canvas, const Frame& frame, float x, float away, float
 void draw_collective(Canvas& canvas, const Frame& frame, std::uint32_t index) {
   const analyzer::CollectiveReport collective = frame.scene.collective(index);
   const Rect& area = frame.regions.lanes;
-  canvas.clip(area);
   float top = area.bottom;
   float bottom = area.top;
   Nanoseconds last_arrival = trace::kUnknownTime;
   std::optional<Rect> last_box;
+  bool last_is_fixed = false;
   for (const analyzer::CollectiveRank& part : collective.ranks) {
     const auto rank = frame.scene.index_of(part.rank);
     if (!rank) continue;
     const Nanoseconds arrival = saturating_add(frame.scene.timeline().origin, part.arrival_ns);
+    const bool latest = arrival > last_arrival;
     last_arrival = std::max(last_arrival, arrival);
+    if (!frame.layout.is_shown(*rank)) continue;
+    const bool fixed = frame.layout.is_fixed(*rank);
+    const Rect own = frame.part_of(area, fixed);
     const float rank_top = frame.rank_top(*rank);
     const auto height = static_cast<float>(frame.layout.ranks[*rank].height - frame.sizes.rank_gap);
     top = std::min(top, rank_top);
     bottom = std::max(bottom, rank_top + height);
-    if (rank_top > area.bottom || rank_top + height < area.top) continue;
+    if (rank_top > own.bottom || rank_top + height < own.top) continue;
     const auto item = frame.scene.find_activity(*rank, part.activity);
     if (!item) continue;
     const auto box = rect_of(frame, *item);
     if (!box) continue;
-    if (collective.last_arriver == part.rank) last_box = box;
-    const analyzer::Activity& activity = frame.scene.data(*rank).activities[part.activity];
-    if (on_screen(frame.axis, activity.begin, activity.end)) outline(canvas, *box, frame.theme.lit, 1.5F);
-  }
-  if (last_arrival != trace::kUnknownTime && top < bottom &&
-      on_screen(frame.axis, last_arrival, last_arrival)) {
-    const float x = static_cast<float>(std::floor(frame.axis.x(last_arrival))) + 0.5F;
-    canvas.line({x, std::max(top, area.top)}, {x, std::min(bottom, area.bottom)},
-                with_alpha(frame.theme.lit, 0.8), 1);
-    if (last_box && collective.last_arriver) {
-      const float size = static_cast<float>(frame.sizes.lane) * 0.32F;
-      canvas.triangle({x - size, last_box->top - size * 1.6F}, {x + size, last_box->top - size * 1.6F},
-                      {x, last_box->top - 1}, frame.theme.warning);
-      const std::string text = fmt::format("last: rank {}, {} after the one before", *collective.last_arriver,
-                                           analyzer::format_duration(collective.last_arriver_margin_ns));
-      const float y = last_box->top - canvas.text_height(Font::small) - 4;
-      patch_beside(canvas, frame, x, size + 3, y, text, frame.theme.warning);
+    if (collective.last_arriver ? collective.last_arriver == part.rank : latest) {
+      last_box = box;
+      last_is_fixed = fixed;
     }
+    const analyzer::Activity& activity = frame.scene.data(*rank).activities[part.activity];
+    if (!on_screen(frame.axis, activity.begin, activity.end)) continue;
+    canvas.clip(own);
+    outline(canvas, *box, frame.theme.lit, 1.5F);
+    draw_clock_error(canvas, frame, *rank, arrival, *box);
+    canvas.unclip();
   }
+  if (last_arrival == trace::kUnknownTime || top >= bottom ||
+      !on_screen(frame.axis, last_arrival, last_arrival))
+    return;
+  canvas.clip(area);
+  const float x = static_cast<float>(std::floor(frame.axis.x(last_arrival))) + 0.5F;
+  canvas.line({x, std::max(top, area.top)}, {x, std::min(bottom, area.bottom)},
+              with_alpha(frame.theme.lit, 0.8), 1);
+  canvas.unclip();
+  const std::string verdict = verdict_of(collective);
+  if (!last_box || verdict.empty()) return;
+  canvas.clip(frame.part_of(area, last_is_fixed));
+  const float size = static_cast<float>(frame.sizes.lane) * 0.32F;
+  const Color color = collective.last_arriver ? frame.theme.warning : frame.theme.dim_text;
+  if (collective.last_arriver)
+    canvas.triangle({x - size, last_box->top - size * 1.6F}, {x + size, last_box->top - size * 1.6F},
+                    {x, last_box->top - 1}, color);
+  const float y = last_box->top - canvas.text_height(Font::small) - 4;
+  patch_beside(canvas, frame, x, size + 3, y, verdict, color);
   canvas.unclip();
 }
 
@@ -124,8 +119,19 @@ void draw_marks(Canvas& canvas, const Frame& frame, std::optional<float> pointer
     const Row& row = frame.scene.timeline().ranks[marked->rank].lanes[marked->lane].rows[marked->row];
     if (!on_screen(frame.axis, row.begin[marked->at], row.end[marked->at])) continue;
     if (const auto box = rect_of(frame, *marked)) {
+      canvas.clip(frame.part_of(area, frame.layout.is_fixed(marked->rank)));
       outline(canvas, *box, frame.theme.accent, marked == frame.state.selected ? 2.0F : 1.0F);
+      canvas.unclip();
     }
+  }
+  if (frame.state.measure_from) {
+    const float from = x_of(frame, *frame.state.measure_from);
+    if (pointer_x)
+      canvas.box(
+          {std::min(from, *pointer_x), frame.regions.ruler.bottom, std::max(from, *pointer_x), area.bottom},
+          with_alpha(frame.theme.accent, 0.10));
+    canvas.line({from, frame.regions.ruler.top}, {from, area.bottom}, frame.theme.accent, 1);
+    patch(canvas, frame, from + 4, area.top + 3, "R: the other end", frame.theme.text);
   }
   if (frame.state.measured) {
     const TimeRange range = *frame.state.measured;

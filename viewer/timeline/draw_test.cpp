@@ -141,6 +141,23 @@ TEST(Draw, TheGutterHasTheReportsFigures) {
   for (const char* rank : {"rank 0", "rank 1", "rank 2", "rank 3"}) EXPECT_THAT(texts, Contains(rank));
 }
 
+TEST(Draw, WhomTheOthersWaitForHasTheLongestBar) {
+  const View view({.late = {0, 0, 300, 100}, .steps = 3, .begin = 0});
+  std::vector<float> lengths(4, 0);
+  const RecordingCanvas canvas = view.draw();
+  for (const auto& call : within(canvas, Shape::box, view.regions.gutter)) {
+    if (call.color != view.theme.warning) continue;
+    for (std::size_t rank = 0; rank < 4; ++rank) {
+      const float top = view.frame().rank_top(rank);
+      if (call.rect.top >= top && call.rect.bottom < top + static_cast<float>(view.layout.ranks[rank].height))
+        lengths[rank] = call.rect.width();
+    }
+  }
+  EXPECT_EQ(lengths[0], 0);
+  EXPECT_NEAR(lengths[2], view.regions.gutter.width() - 2 * static_cast<float>(view.sizes.padding), 1);
+  EXPECT_EQ(lengths[3], 0) << "rank 2 is always later";
+}
+
 TEST(Draw, FiguresEndAtTheSamePixel) {
   const View view;
   const RecordingCanvas canvas = view.draw();
@@ -301,6 +318,71 @@ TEST(Draw, TimesNearTheEndsOfInt64) {
       }
     }
   }
+}
+
+TEST(Draw, PinnedRanksStandAboveWhatScrolls) {
+  SyntheticOptions options;
+  options.late.assign(500, 0);
+  View view(options);
+  view.state.order.pinned = {400};
+  view.arrange();
+  view.state.scroll = view.layout.ranks[200].y;
+  const RecordingCanvas canvas = view.draw();
+  EXPECT_THAT(canvas.texts(), Contains("rank 400"));
+  EXPECT_THAT(canvas.texts(), Contains("rank 202"));
+  EXPECT_THAT(canvas.texts(), Not(Contains("rank 0")));
+  const float border = view.regions.lanes.top + static_cast<float>(view.layout.fixed_height);
+  for (const auto& call : canvas.of(Shape::text)) {
+    if (!call.text.starts_with("rank ")) continue;
+    if (call.text == "rank 400")
+      EXPECT_LE(call.clip.bottom, border);
+    else
+      EXPECT_GE(call.clip.top, border) << call.text << " must not show through the pinned one";
+  }
+  EXPECT_LT(canvas.calls().size(), 20'000u);
+}
+
+TEST(Draw, HostsHaveALineThatSaysWhoTheyHold) {
+  analyzer::Job job = synthetic_job();
+  for (std::size_t rank = 0; rank < 4; ++rank) job.ranks[rank].host = rank < 2 ? "node1" : "node2";
+  View view(std::move(job));
+  view.state.order.by = OrderBy::host;
+  view.state.order.closed = {"host=node1"};
+  view.arrange();
+  const auto texts = view.draw().texts();
+  EXPECT_THAT(texts, Contains("node1"));
+  EXPECT_THAT(texts, Contains("2 ranks: 0, 1"));
+  EXPECT_THAT(texts, Contains("2 ranks: 2, 3  ·  others waited 2.40 µs for them"));
+  EXPECT_THAT(texts, Not(Contains("rank 0"))) << "its host is closed";
+  EXPECT_THAT(texts, Contains("rank 2"));
+}
+
+TEST(Draw, AFilterThatNothingPassesIsNamed) {
+  View view;
+  view.state.order.filter = "host=nowhere";
+  view.arrange();
+  EXPECT_THAT(view.draw().texts(), Contains("No rank is shown: none is host=nowhere"));
+}
+
+TEST(Minimap, FollowsTheOrder) {
+  View view;
+  const auto waiting_at = [&] {
+    std::vector<float> tops;
+    for (const auto& box : within(view.draw(), Shape::box, view.regions.minimap))
+      if (box.color == cause_color(view.theme, Cause::barrier_wait)) tops.push_back(box.rect.top);
+    return std::set<float>(tops.begin(), tops.end());
+  };
+  // Rank 2, the third, never waits.
+  const float row = view.regions.minimap.height() / 4;
+  EXPECT_EQ(waiting_at().count(view.regions.minimap.top + std::floor(2 * row)), 0u);
+  EXPECT_EQ(waiting_at().count(view.regions.minimap.top), 1u);
+  view.state.order.by = OrderBy::lost;
+  view.arrange();
+  EXPECT_EQ(waiting_at().count(view.regions.minimap.top), 0u) << "it stands first now";
+  EXPECT_EQ(waiting_at().count(view.regions.minimap.top + std::floor(2 * row)), 1u);
+  view.state.order.filter = "0:1";
+  view.arrange();
+  EXPECT_EQ(waiting_at().size(), 2u);
 }
 
 TEST(Minimap, ShowsEveryRankAndWhereTheViewIs) {

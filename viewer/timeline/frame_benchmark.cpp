@@ -47,7 +47,7 @@ void draw_frame(benchmark::State& state) {
   TimelineState view(scene.timeline());
   TimelineControl control;
   Minimap minimap;
-  minimap.prepare(scene, regions.minimap, theme);
+  minimap.prepare(scene, regions.minimap, theme, all_ranks(scene.timeline().ranks.size()).ranks);
   std::size_t calls = 0;
   std::int64_t step = 0;
   for (auto _ : state) {

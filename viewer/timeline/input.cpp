@@ -26,10 +26,12 @@ int clamp_scroll(int scroll, const Frame& frame) {
 }
 
 int scroll_to(const Frame& frame, std::size_t rank) {
+  if (!frame.layout.is_shown(rank) || frame.layout.is_fixed(rank)) return frame.state.scroll;
   const RankPlace& place = frame.layout.ranks[rank];
   const int height = static_cast<int>(frame.regions.lanes.height());
   const int highest = place.y + place.height - height;  // its end at the lower edge
-  return clamp_scroll(std::min(std::max(frame.state.scroll, highest), place.y), frame);
+  return clamp_scroll(std::min(std::max(frame.state.scroll, highest), place.y - frame.layout.fixed_height),
+                      frame);
 }
 
 TimeView view_of_item(const Frame& frame, const Item& item) {
@@ -42,6 +44,14 @@ TimeView view_of_item(const Frame& frame, const Item& item) {
     }
   }
   return fit(range, 0.15);
+}
+
+void follow_chain(const Scene& scene, TimelineState& state) {
+  if (!state.chain_shown || !state.selected) {
+    state.chain = {};
+  } else if (state.chain.items.empty() || state.chain.items.front() != *state.selected) {
+    state.chain = chain_of(scene, *state.selected);
+  }
 }
 
 bool TimelineControl::apply(const TimelineInput& input, const Frame& frame, const Minimap& minimap,
@@ -105,9 +115,27 @@ bool TimelineControl::keys(const TimelineInput& input, const Frame& frame, Timel
     state.expansion.toggle_ranks();
     changed = true;
   }
+  if (input.toggle_sections) {
+    toggle_sections(frame.scene.facts(), state.order);
+    changed = true;
+  }
+  if (input.cycle_order) {
+    state.order = next_order(state.order, frame.scene.facts());
+    state.scroll = 0;
+    changed = true;
+  }
+  if (input.chain) {
+    state.chain_shown = !state.chain_shown;
+    changed = true;
+  }
   if (input.escape) {
     state.selected.reset();
     state.measured.reset();
+    state.measure_from.reset();
+    changed = true;
+  }
+  if (input.pointer && (input.pin || input.measure || input.right_clicked)) {
+    point(input, frame, state);
     changed = true;
   }
   if (input.page != 0) {
@@ -116,6 +144,24 @@ bool TimelineControl::keys(const TimelineInput& input, const Frame& frame, Timel
     changed = true;
   }
   return changed;
+}
+
+// What concerns the place under the pointer.
+void TimelineControl::point(const TimelineInput& input, const Frame& frame, TimelineState& state) {
+  const Point at = *input.pointer;
+  const Hit hit = hit_test(frame, at.x, at.y);
+  if (hit.rank && (input.pin || (input.right_clicked && frame.regions.gutter.contains(at.x, at.y))))
+    toggle_pin(state.order, frame.scene.timeline().ranks[*hit.rank].rank);
+  if (!input.measure || at.x < frame.regions.lanes.left || at.x >= frame.regions.lanes.right) return;
+  const Nanoseconds time = frame.axis.time(at.x);
+  if (!state.measure_from) {
+    state.measured.reset();
+    state.measure_from = time;
+    return;
+  }
+  if (*state.measure_from != time)
+    state.measured = TimeRange{std::min(*state.measure_from, time), std::max(*state.measure_from, time)};
+  state.measure_from.reset();
 }
 
 bool TimelineControl::wheel(const TimelineInput& input, const Frame& frame, TimelineState& state) {
@@ -148,6 +194,7 @@ void TimelineControl::press(const TimelineInput& input, const Frame& frame, Time
     gesture_ = Gesture::measure;
     anchor_ = frame.axis.time(x);
     state.measured.reset();
+    state.measure_from.reset();
   } else {
     gesture_ = Gesture::pan;
   }
@@ -199,8 +246,16 @@ void TimelineControl::drag(const TimelineInput& input, const Frame& frame, const
 void TimelineControl::click(const TimelineInput& input, const Frame& frame, TimelineState& state) {
   if (!input.pointer) return;
   const Hit hit = hit_test(frame, input.pointer->x, input.pointer->y);
+  if (hit.section) {
+    toggle_section(state.order, frame.layout.sections[*hit.section].key);
+    return;
+  }
   if (frame.regions.gutter.contains(input.pointer->x, input.pointer->y)) {
     if (!hit.rank) return;
+    if (input.control) {
+      toggle_pin(state.order, frame.scene.timeline().ranks[*hit.rank].rank);
+      return;
+    }
     if (hit.row && frame.scene.timeline().ranks[*hit.rank].lanes[hit.row->lane].role == LaneRole::host) {
       state.expansion.toggle_lane(*hit.rank, hit.row->lane);
     } else if (!hit.row ||

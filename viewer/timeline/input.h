@@ -19,16 +19,25 @@ struct TimelineInput {
   bool down = false;      // it is down
   bool released = false;  // it went up
   bool double_clicked = false;
+  bool right_clicked = false;
   Point moved{};  // since the last frame
   // Held keys, in seconds held during this frame: W and S zoom, A and D pan.
   float zoom_in = 0, zoom_out = 0, pan_left = 0, pan_right = 0;
   // Pressed in this frame.
-  bool fit = false;           // F: the selection, else everything
-  bool toggle_hosts = false;  // H
-  bool toggle_ranks = false;  // C
-  bool escape = false;        // drops selection and measure
-  float page = 0;             // page up (−1) and down (1)
+  bool fit = false;              // F: the selection, else everything
+  bool toggle_hosts = false;     // H
+  bool toggle_ranks = false;     // C
+  bool toggle_sections = false;  // Shift C: hosts or groups
+  bool cycle_order = false;      // O
+  bool pin = false;              // P: the rank under the pointer
+  bool measure = false;          // R: sets one end of a measured range, then the other
+  bool chain = false;            // L: the chain of waits from the selection
+  bool escape = false;           // drops selection and measure
+  float page = 0;                // page up (−1) and down (1)
 };
+
+// Brings TimelineState::chain up to what is selected.
+void follow_chain(const Scene& scene, TimelineState& state);
 
 class TimelineControl {
  public:
@@ -43,6 +52,7 @@ class TimelineControl {
   void drag(const TimelineInput& input, const Frame& frame, const Minimap& minimap, TimelineState& state);
   void click(const TimelineInput& input, const Frame& frame, TimelineState& state);
   static bool wheel(const TimelineInput& input, const Frame& frame, TimelineState& state);
+  static void point(const TimelineInput& input, const Frame& frame, TimelineState& state);
   static bool keys(const TimelineInput& input, const Frame& frame, TimelineState& state);
 
   Gesture gesture_ = Gesture::none;
@@ -54,7 +64,7 @@ class TimelineControl {
 // Scrolled no further than the last rank's end.
 int clamp_scroll(int scroll, const Frame& frame);
 
-// Scrolled as little as brings a rank on the screen.
+// Scrolled as little as brings a rank on the screen; as it is, where the rank is not shown or always is.
 int scroll_to(const Frame& frame, std::size_t rank);
 
 // The view that shows one item, or one collective on all ranks if it is part of one.

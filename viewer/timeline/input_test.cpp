@@ -199,5 +199,112 @@ TEST(Input, HoveringFindsEveryRow) {
   EXPECT_FALSE(view.state.hovered.has_value());
 }
 
+TEST(Input, RSetsOneEndAndThenTheOther) {
+  View view;
+  view.show(0, 992);  // a pixel a nanosecond
+  view.apply({.pointer = view.point(0, LaneRole::compute, 700), .measure = true});
+  EXPECT_FALSE(view.state.measured.has_value());
+  EXPECT_EQ(view.state.measure_from, 700);
+  view.apply({.pointer = view.point(2, LaneRole::compute, 300), .measure = true});
+  ASSERT_TRUE(view.state.measured.has_value());
+  EXPECT_EQ(view.state.measured->begin, 300);
+  EXPECT_EQ(view.state.measured->end, 700);
+  EXPECT_FALSE(view.state.measure_from.has_value());
+  // A new one drops the old one; Escape drops what was begun.
+  view.apply({.pointer = view.point(0, LaneRole::compute, 100), .measure = true});
+  EXPECT_FALSE(view.state.measured.has_value());
+  view.apply({.escape = true});
+  EXPECT_FALSE(view.state.measure_from.has_value());
+  // Twice at one place is nothing.
+  view.apply({.pointer = view.point(0, LaneRole::compute, 100), .measure = true});
+  view.apply({.pointer = view.point(0, LaneRole::compute, 100), .measure = true});
+  EXPECT_FALSE(view.state.measured.has_value());
+  view.apply({});
+  EXPECT_FALSE(view.apply({.measure = true})) << "the pointer is elsewhere";
+}
+
+std::vector<std::int32_t> shown_ranks(const View& view) {
+  std::vector<std::int32_t> ranks;
+  for (const std::uint32_t rank : view.layout.shown) ranks.push_back(view.scene->timeline().ranks[rank].rank);
+  return ranks;
+}
+
+TEST(Input, OGoesThroughTheOrders) {
+  View view;
+  view.state.scroll = 10;
+  view.apply({.cycle_order = true});
+  EXPECT_EQ(view.state.order.by, OrderBy::lost) << "one host, and no group but the whole job";
+  EXPECT_EQ(shown_ranks(view), (std::vector<std::int32_t>{2, 0, 1, 3}));
+  EXPECT_EQ(view.state.scroll, 0);
+  view.apply({.cycle_order = true});
+  EXPECT_EQ(shown_ranks(view), (std::vector<std::int32_t>{0, 1, 3, 2}));
+}
+
+TEST(Input, RanksArePinnedByKeyAndByTheirNames) {
+  View view;
+  const auto name = [&](std::size_t rank) {
+    const Rect bar = view.area(rank, LaneRole::causes);
+    return Point{20, (bar.top + bar.bottom) / 2};
+  };
+  view.apply({.pointer = view.point(3, LaneRole::compute, 300), .pin = true});
+  EXPECT_EQ(shown_ranks(view), (std::vector<std::int32_t>{3, 0, 1, 2}));
+  view.apply({.pointer = name(2), .right_clicked = true});
+  EXPECT_EQ(shown_ranks(view), (std::vector<std::int32_t>{3, 2, 0, 1}));
+  const Point at = name(1);
+  view.apply({.pointer = at, .control = true, .pressed = true, .down = true});
+  view.apply({.pointer = at, .control = true, .released = true});
+  EXPECT_EQ(shown_ranks(view), (std::vector<std::int32_t>{3, 2, 1, 0}));
+  EXPECT_TRUE(view.state.expansion.rank_open(1)) << "a click with Ctrl does not close it";
+  view.apply({.pointer = name(3), .right_clicked = true});
+  EXPECT_EQ(shown_ranks(view), (std::vector<std::int32_t>{2, 1, 0, 3}));
+  view.apply({.pointer = view.point(0, LaneRole::compute, 300), .right_clicked = true});
+  EXPECT_EQ(view.state.order.pinned.size(), 2u) << "the lanes are not the name";
+}
+
+TEST(Input, PinnedRanksDoNotScrollAway) {
+  SyntheticOptions options;
+  options.late.assign(100, 0);
+  View view(options);
+  view.state.order.pinned = {70, 30};
+  view.arrange();
+  ASSERT_EQ(view.layout.fixed, 2u);
+  const float before = view.frame().rank_top(70);
+  EXPECT_EQ(before, view.regions.lanes.top);
+  view.state.scroll = view.layout.height / 2;
+  EXPECT_EQ(view.frame().rank_top(70), before);
+  // What is under the pointer there is the pinned one, not what scrolls below it.
+  const Point pinned = view.point(30, LaneRole::compute, 300);
+  EXPECT_EQ(hit_test(view.frame(), pinned.x, pinned.y).rank, 30u);
+  const float below = view.regions.lanes.top + static_cast<float>(view.layout.fixed_height) + 1;
+  const auto first = hit_test(view.frame(), pinned.x, below).rank;
+  ASSERT_TRUE(first.has_value());
+  EXPECT_EQ(first, view.frame().ranks_on_screen(false).front());
+  // To the rank just hidden below the pinned ones: it is brought below them.
+  const std::uint32_t hidden = *first - 3;
+  view.state.scroll = scroll_to(view.frame(), hidden);
+  EXPECT_EQ(view.frame().rank_top(hidden),
+            view.regions.lanes.top + static_cast<float>(view.layout.fixed_height));
+  const int scroll = view.state.scroll;
+  EXPECT_EQ(scroll_to(view.frame(), 70), scroll) << "it is always there";
+}
+
+TEST(Input, AClickOnAHostClosesIt) {
+  analyzer::Job job = synthetic_job();
+  job.ranks[0].host = job.ranks[1].host = "a";
+  job.ranks[2].host = job.ranks[3].host = "b";
+  View view(std::move(job));
+  view.state.order.by = OrderBy::host;
+  view.arrange();
+  ASSERT_EQ(view.layout.sections.size(), 2u);
+  const auto header = [&](std::size_t section) {
+    const SectionPlace& place = view.layout.sections[section];
+    return Point{20, view.regions.lanes.top + static_cast<float>(place.y + place.height / 2)};
+  };
+  click(view, header(0));
+  EXPECT_EQ(shown_ranks(view), (std::vector<std::int32_t>{2, 3}));
+  click(view, header(0));
+  EXPECT_EQ(shown_ranks(view), (std::vector<std::int32_t>{0, 1, 2, 3}));
+}
+
 }  // namespace
 }  // namespace lockstep::viewer

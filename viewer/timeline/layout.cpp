@@ -8,10 +8,10 @@ namespace lockstep::viewer {
 
 namespace {
 
-constexpr int Sizes::*kEachSize[] = {&Sizes::gutter,       &Sizes::ruler,   &Sizes::minimap_row,
-                                     &Sizes::minimap_most, &Sizes::padding, &Sizes::step_strip,
-                                     &Sizes::cause,        &Sizes::lane,    &Sizes::host,
-                                     &Sizes::host_folded,  &Sizes::row_gap, &Sizes::rank_gap};
+constexpr int Sizes::*kEachSize[] = {
+    &Sizes::gutter,      &Sizes::ruler,      &Sizes::minimap_row, &Sizes::minimap_least, &Sizes::minimap_most,
+    &Sizes::padding,     &Sizes::step_strip, &Sizes::cause,       &Sizes::lane,          &Sizes::host,
+    &Sizes::host_folded, &Sizes::row_gap,    &Sizes::rank_gap,    &Sizes::section};
 static_assert(sizeof(Sizes) == sizeof(int) * std::size(kEachSize), "a size is missing above");
 
 // share 0: from; 1: to.
@@ -59,7 +59,8 @@ Sizes spacious() {
 
 Regions divide(const Rect& whole, const Sizes& sizes, std::size_t ranks) {
   const double wanted = static_cast<double>(ranks) * sizes.minimap_row;
-  const auto map = static_cast<float>(std::min<double>(wanted, sizes.minimap_most));
+  const auto map = static_cast<float>(
+      ranks == 0 ? 0 : std::clamp<double>(wanted, sizes.minimap_least, sizes.minimap_most));
   const auto padding = static_cast<float>(sizes.padding);
   const float left = std::min(whole.left + static_cast<float>(sizes.gutter), whole.right);
   const float right = std::max(left, whole.right - padding);
@@ -97,83 +98,132 @@ void Expansion::toggle_ranks() {
   std::fill(ranks_.begin(), ranks_.end(), !any_open);
 }
 
-Layout lay_out(const Timeline& timeline, const Expansion& expansion, const Sizes& sizes) {
-  Layout layout;
-  for (std::size_t r = 0; r < timeline.ranks.size(); ++r) {
-    const RankTracks& tracks = timeline.ranks[r];
-    RankPlace place;
-    place.y = layout.height;
-    place.first_row = static_cast<std::uint32_t>(layout.rows.size());
-    int y = sizes.step_strip;
-    const auto add = [&](std::size_t lane, std::size_t row, int height) {
-      layout.rows.push_back({static_cast<std::uint32_t>(lane), static_cast<std::uint32_t>(row), y, height});
-      y += height + sizes.row_gap;
-    };
-    for (std::size_t l = 0; l < tracks.lanes.size(); ++l) {
-      const TrackLane& lane = tracks.lanes[l];
-      if (!expansion.rank_open(r) && lane.role != LaneRole::causes) continue;
-      if (lane.role == LaneRole::host && !expansion.lane_open(r, l)) {
-        add(l, 0, sizes.host_folded);
-        continue;
-      }
-      const int height = lane.role == LaneRole::causes ? sizes.cause
-                         : lane.role == LaneRole::host ? sizes.host
-                                                       : sizes.lane;
-      for (std::size_t row = 0; row < lane.rows.size(); ++row) {
-        add(l, row, height);
-        if (lane.role == LaneRole::host) y -= sizes.row_gap - 1;  // depths of one thread stand close together
-      }
-    }
-    // A rank of which nothing is known keeps the room for its name.
-    place.height = std::max(y, sizes.step_strip + sizes.cause) + sizes.rank_gap;
-    place.row_count = static_cast<std::uint32_t>(layout.rows.size()) - place.first_row;
-    layout.ranks.push_back(place);
-    layout.height += place.height;
-  }
-  return layout;
-}
-
 namespace {
 
-bool fits(const Timeline& timeline, const Expansion& expansion, const Sizes& sizes, const Rect& whole) {
-  const Regions regions = divide(whole, sizes, timeline.ranks.size());
-  return static_cast<float>(lay_out(timeline, expansion, sizes).height) <= regions.lanes.height();
+// Adds a rank below everything that is there.
+void add_rank(const Timeline& timeline, const Expansion& expansion, const Sizes& sizes, std::uint32_t r,
+              Layout& layout) {
+  const RankTracks& tracks = timeline.ranks[r];
+  RankPlace& place = layout.ranks[r];
+  place.y = layout.height;
+  place.first_row = static_cast<std::uint32_t>(layout.rows.size());
+  int y = sizes.step_strip;
+  const auto add = [&](std::size_t lane, std::size_t row, int height) {
+    layout.rows.push_back({static_cast<std::uint32_t>(lane), static_cast<std::uint32_t>(row), y, height});
+    y += height + sizes.row_gap;
+  };
+  for (std::size_t l = 0; l < tracks.lanes.size(); ++l) {
+    const TrackLane& lane = tracks.lanes[l];
+    if (!expansion.rank_open(r) && lane.role != LaneRole::causes) continue;
+    if (lane.role == LaneRole::host && !expansion.lane_open(r, l)) {
+      add(l, 0, sizes.host_folded);
+      continue;
+    }
+    const int height = lane.role == LaneRole::causes ? sizes.cause
+                       : lane.role == LaneRole::host ? sizes.host
+                                                     : sizes.lane;
+    for (std::size_t row = 0; row < lane.rows.size(); ++row) {
+      add(l, row, height);
+      if (lane.role == LaneRole::host) y -= sizes.row_gap - 1;  // depths of one thread stand close together
+    }
+  }
+  // A rank of which nothing is known keeps the room for its name.
+  place.height = std::max(y, sizes.step_strip + sizes.cause) + sizes.rank_gap;
+  place.row_count = static_cast<std::uint32_t>(layout.rows.size()) - place.first_row;
+  layout.shown.push_back(r);
+  layout.height += place.height;
 }
 
 }  // namespace
 
-Sizes choose_sizes(const Timeline& timeline, const Expansion& expansion, double scale, const Rect& whole) {
+Layout lay_out(const Timeline& timeline, const Expansion& expansion, const Sizes& sizes,
+               const RankSequence& sequence, int room) {
+  Layout layout;
+  layout.ranks.resize(timeline.ranks.size());
+  layout.shown.reserve(sequence.ranks.size());
+  std::size_t section = 0;
+  const auto add_sections = [&](std::size_t before) {
+    for (; section < sequence.sections.size() && sequence.sections[section].first <= before; ++section) {
+      const RankSection& each = sequence.sections[section];
+      layout.sections.push_back(
+          {layout.height, sizes.section, each.open, each.title, each.summary, each.key});
+      layout.height += sizes.section;
+    }
+  };
+  for (std::size_t at = 0; at < sequence.ranks.size(); ++at) {
+    if (at >= sequence.pinned) add_sections(at);
+    add_rank(timeline, expansion, sizes, sequence.ranks[at], layout);
+    if (at < sequence.pinned && layout.fixed == at && layout.height <= room / 3 * 2) {
+      layout.fixed = at + 1;
+      layout.fixed_height = layout.height;
+    }
+  }
+  add_sections(sequence.ranks.size());
+  return layout;
+}
+
+Layout lay_out(const Timeline& timeline, const Expansion& expansion, const Sizes& sizes) {
+  return lay_out(timeline, expansion, sizes, all_ranks(timeline.ranks.size()), 0);
+}
+
+namespace {
+
+bool fits(const Timeline& timeline, const Expansion& expansion, const Sizes& sizes, const Rect& whole,
+          const RankSequence& sequence) {
+  const Regions regions = divide(whole, sizes, sequence.ranks.size());
+  return static_cast<float>(lay_out(timeline, expansion, sizes, sequence, 0).height) <=
+         regions.lanes.height();
+}
+
+}  // namespace
+
+Sizes choose_sizes(const Timeline& timeline, const Expansion& expansion, double scale, const Rect& whole,
+                   const RankSequence& sequence) {
   constexpr int kSteps = 4;
   for (const auto& [from, to] : {std::pair{spacious(), Sizes{}}, std::pair{Sizes{}, compact()}}) {
     for (int step = 0; step < kSteps; ++step) {
       const Sizes sizes = scaled(between(from, to, static_cast<double>(step) / kSteps), scale);
-      if (fits(timeline, expansion, sizes, whole)) return sizes;
+      if (fits(timeline, expansion, sizes, whole, sequence)) return sizes;
     }
   }
   return scaled(compact(), scale);
 }
 
+Sizes choose_sizes(const Timeline& timeline, const Expansion& expansion, double scale, const Rect& whole) {
+  return choose_sizes(timeline, expansion, scale, whole, all_ranks(timeline.ranks.size()));
+}
+
 Expansion choose_expansion(const Timeline& timeline, double scale, const Rect& whole) {
   Expansion open(timeline);
   open.toggle_hosts(timeline);
-  return fits(timeline, open, scaled(Sizes{}, scale), whole) ? open : Expansion(timeline);
+  return fits(timeline, open, scaled(Sizes{}, scale), whole, all_ranks(timeline.ranks.size()))
+             ? open
+             : Expansion(timeline);
 }
 
 std::pair<std::size_t, std::size_t> ranks_between(const Layout& layout, int top, int bottom) {
-  const auto begin = layout.ranks.begin();
+  const auto begin = layout.shown.begin();
   const auto first = std::partition_point(
-      begin, layout.ranks.end(), [top](const RankPlace& place) { return place.y + place.height <= top; });
-  const auto last = std::partition_point(first, layout.ranks.end(),
-                                         [bottom](const RankPlace& place) { return place.y < bottom; });
+      begin + static_cast<std::ptrdiff_t>(layout.fixed), layout.shown.end(),
+      [&](std::uint32_t rank) { return layout.ranks[rank].y + layout.ranks[rank].height <= top; });
+  const auto last = std::partition_point(first, layout.shown.end(),
+                                         [&](std::uint32_t rank) { return layout.ranks[rank].y < bottom; });
   return {static_cast<std::size_t>(first - begin), static_cast<std::size_t>(last - begin)};
 }
 
 RowHit row_at(const Layout& layout, int y) {
   RowHit hit;
-  const auto [first, last] = ranks_between(layout, y, y + 1);
-  if (first == last) return hit;
-  const RankPlace& place = layout.ranks[first];
-  hit.rank = static_cast<std::uint32_t>(first);
+  const auto below = [y](const auto& place) { return place.y + place.height <= y; };
+  const auto section = std::partition_point(layout.sections.begin(), layout.sections.end(), below);
+  if (section != layout.sections.end() && y >= section->y) {
+    hit.section = static_cast<std::uint32_t>(section - layout.sections.begin());
+    return hit;
+  }
+  const auto at = std::partition_point(layout.shown.begin(), layout.shown.end(),
+                                       [&](std::uint32_t rank) { return below(layout.ranks[rank]); });
+  if (at == layout.shown.end() || y < layout.ranks[*at].y) return hit;
+  const RankPlace& place = layout.ranks[*at];
+  hit.rank = *at;
   for (std::uint32_t i = 0; i < place.row_count; ++i) {
     const RowPlace& row = layout.rows[place.first_row + i];
     if (y >= place.y + row.y && y < place.y + row.y + row.height) hit.row = row;

@@ -4,10 +4,12 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "viewer/timeline/canvas.h"
+#include "viewer/timeline/rank_order.h"
 #include "viewer/timeline/timeline.h"
 
 namespace lockstep::viewer {
@@ -16,7 +18,8 @@ namespace lockstep::viewer {
 struct Sizes {
   int gutter = 216;  // rank names and lane labels, left of the lanes
   int ruler = 24;
-  int minimap_row = 5;  // per rank
+  int minimap_row = 5;     // per rank
+  int minimap_least = 22;  // room for the order of ranks beside it
   int minimap_most = 96;
   int padding = 8;
   int step_strip = 15;  // above a rank's cause lane: step numbers, and who waited for it
@@ -26,6 +29,7 @@ struct Sizes {
   int host_folded = 7;
   int row_gap = 2;
   int rank_gap = 9;
+  int section = 22;  // the line above the ranks of a host or group
 };
 Sizes scaled(const Sizes& sizes, double scale);
 // Lower rows, for more ranks on a screen, and higher ones where there are few.
@@ -64,30 +68,54 @@ struct RowPlace {
 };
 
 struct RankPlace {
-  int y = 0;  // from the top of the timeline
-  int height = 0;
+  int y = 0;                    // from the top of the timeline
+  int height = 0;               // 0: not shown
   std::uint32_t first_row = 0;  // Layout::rows
   std::uint32_t row_count = 0;
 };
 
+// The line above the ranks of a host or group.
+struct SectionPlace {
+  int y = 0;
+  int height = 0;
+  bool open = true;
+  std::string title, summary, key;  // RankSection
+};
+
+// Where the ranks of a sequence stand. The first `fixed` of them stay at the top, whatever the scroll; below
+// them the others scroll.
 struct Layout {
   std::vector<RankPlace> ranks;  // as in Timeline::ranks
   std::vector<RowPlace> rows;
-  int height = 0;
+  std::vector<std::uint32_t> shown;    // ranks from the top
+  std::vector<SectionPlace> sections;  // as in RankSequence::sections
+  std::size_t fixed = 0;
+  int fixed_height = 0;
+  int height = 0;  // of all, the fixed ones too
+  bool is_shown(std::size_t rank) const { return ranks[rank].height > 0; }
+  bool is_fixed(std::size_t rank) const { return is_shown(rank) && ranks[rank].y < fixed_height; }
 };
+// `room`: pixels for the ranks; of the pinned ones only so many are fixed as leave a third of it to others.
+Layout lay_out(const Timeline& timeline, const Expansion& expansion, const Sizes& sizes,
+               const RankSequence& sequence, int room);
+// All ranks, by number.
 Layout lay_out(const Timeline& timeline, const Expansion& expansion, const Sizes& sizes);
 
 // The sizes at which the ranks fill `whole` best: as spacious as lets all of them fit, else compact.
+Sizes choose_sizes(const Timeline& timeline, const Expansion& expansion, double scale, const Rect& whole,
+                   const RankSequence& sequence);
 Sizes choose_sizes(const Timeline& timeline, const Expansion& expansion, double scale, const Rect& whole);
 // What is open at first: host lanes if all of them fit into `whole` at the usual sizes.
 Expansion choose_expansion(const Timeline& timeline, double scale, const Rect& whole);
 
-// Indices [first, last) of the ranks that intersect the pixels [top, bottom).
+// Positions [first, last) in Layout::shown of the ranks that scroll and intersect the pixels [top, bottom) of
+// the timeline. Two binary searches.
 std::pair<std::size_t, std::size_t> ranks_between(const Layout& layout, int top, int bottom);
-// The row at `y` pixels below the top of the timeline; its rank is set even where there is no row.
+// What stands at `y` pixels below the top of the timeline; a rank is set even where there is no row.
 struct RowHit {
   std::optional<std::uint32_t> rank;
   std::optional<RowPlace> row;
+  std::optional<std::uint32_t> section;  // RankSequence::sections
 };
 RowHit row_at(const Layout& layout, int y);
 

@@ -7,7 +7,10 @@ namespace lockstep::viewer {
 
 namespace {
 
-constexpr int kColumn = 2;  // pixels
+// Pixels that a column is wide. Of many ranks each box would cost more than it shows.
+int column_width(std::size_t rows) {
+  return rows > 32 ? 4 : 2;
+}
 
 }  // namespace
 
@@ -15,26 +18,29 @@ TimeAxis Minimap::axis(const Scene& scene, const Rect& region) const {
   return {fit(scene.timeline().focus, 0), region.left, std::max(1.0F, region.width())};
 }
 
-void Minimap::prepare(const Scene& scene, const Rect& region, const Theme& theme) {
-  if (prepared_ && region == region_ && dark_ == theme.dark) return;
+void Minimap::prepare(const Scene& scene, const Rect& region, const Theme& theme,
+                      std::span<const std::uint32_t> shown) {
+  if (prepared_ && region == region_ && dark_ == theme.dark && std::ranges::equal(shown, shown_)) return;
+  shown_.assign(shown.begin(), shown.end());
   prepared_ = true;
   region_ = region;
   dark_ = theme.dark;
   boxes_.clear();
   const auto& ranks = scene.timeline().ranks;
-  if (ranks.empty() || region.height() < 1) return;
+  if (shown.empty() || region.height() < 1) return;
   const TimeAxis whole = axis(scene, region);
   // More ranks than pixels: each pixel row shows one of those that share it.
-  const auto rows = std::min<std::size_t>(ranks.size(), static_cast<std::size_t>(region.height()));
+  const auto rows = std::min<std::size_t>(shown.size(), static_cast<std::size_t>(region.height()));
+  const int column = column_width(rows);
   for (std::size_t row = 0; row < rows; ++row) {
-    const std::size_t rank = row * ranks.size() / rows;
+    const std::uint32_t rank = shown[row * shown.size() / rows];
     const float top =
         region.top + std::floor(region.height() * static_cast<float>(row) / static_cast<float>(rows));
     const float next =
         region.top + std::floor(region.height() * static_cast<float>(row + 1) / static_cast<float>(rows));
     const float bottom = next - top > 3 ? next - 1 : next;
-    for (auto left = static_cast<int>(region.left); left < static_cast<int>(region.right); left += kColumn) {
-      const auto right = std::min(static_cast<float>(left + kColumn), region.right);
+    for (auto left = static_cast<int>(region.left); left < static_cast<int>(region.right); left += column) {
+      const auto right = std::min(static_cast<float>(left + column), region.right);
       const Nanoseconds begin = whole.time(left);
       const Nanoseconds end = std::max(saturating_add(begin, Nanoseconds{1}), whole.time(right));
       const CauseTimes times = ranks[rank].cause_sums.within(begin, end);

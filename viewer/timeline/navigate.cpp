@@ -42,12 +42,10 @@ std::optional<Item> held_up_by(const Scene& scene, const Item& item) {
     if (head.has_last_arriver && head.last_arriver != own)
       return item_of(scene, *collective, head.last_arriver);
   }
-  // Communications stand in order of their begin.
-  const Nanoseconds before = begin_of(scene, item);
   const RankData& data = scene.data(item.rank);
-  for (std::size_t i = data.communications.size(); i-- > 0;) {
+  for (std::size_t i = first_communication_from(data, begin_of(scene, item)); i-- > 0;) {
     const std::uint32_t activity = data.communications[i].activity;
-    if (activity >= data.activities.size() || data.activities[activity].begin >= before) continue;
+    if (activity >= data.activities.size()) continue;
     const auto earlier = scene.collective_of(item.rank, activity);
     if (!earlier) continue;
     const analyzer::CollectiveRank* const part = part_of(scene, *earlier, own);
@@ -72,12 +70,11 @@ std::optional<Item> held_up(const Scene& scene, const Item& item) {
         return item_of(scene, *collective, longest->rank);
     }
   }
-  const Nanoseconds after = begin_of(scene, item);
   const RankData& data = scene.data(item.rank);
-  for (const analyzer::Communication& communication : data.communications) {
-    if (communication.activity >= data.activities.size() ||
-        data.activities[communication.activity].begin <= after)
-      continue;
+  const std::size_t from =
+      first_communication_from(data, saturating_add(begin_of(scene, item), Nanoseconds{1}));
+  for (const analyzer::Communication& communication : data.communications.subspan(from)) {
+    if (communication.activity >= data.activities.size()) continue;
     const auto later = scene.collective_of(item.rank, communication.activity);
     if (!later) continue;
     const CollectiveHead& head = scene.collectives()[*later];

@@ -69,6 +69,7 @@ Scene::Scene(std::shared_ptr<const Tables> tables, Contents contents)
   for (std::size_t i = 0; i < report().blame.size(); ++i) {
     if (const auto index = index_of(report().blame[i].rank)) blames_[*index] = static_cast<std::int64_t>(i);
   }
+  facts_ = job_facts(*this);
 }
 
 const analyzer::RankReport* Scene::rank_report(std::size_t rank) const {
@@ -177,11 +178,40 @@ std::optional<std::uint32_t> Scene::collective_of(const Item& item) const {
   return collective_of(item.rank, *activity);
 }
 
+std::size_t first_communication_from(const RankData& data, Nanoseconds time) {
+  const auto at = std::partition_point(data.communications.begin(), data.communications.end(),
+                                       [&](const analyzer::Communication& communication) {
+                                         return communication.activity < data.activities.size() &&
+                                                data.activities[communication.activity].begin < time;
+                                       });
+  return static_cast<std::size_t>(at - data.communications.begin());
+}
+
+int Frame::timeline_y(float y) const {
+  const int below = static_cast<int>(std::floor(y - regions.lanes.top));
+  return below < layout.fixed_height ? below : below + state.scroll;
+}
+
+Rect Frame::part_of(const Rect& area, bool fixed) const {
+  const float border = std::min(regions.lanes.top + static_cast<float>(layout.fixed_height), area.bottom);
+  return fixed ? Rect{area.left, area.top, area.right, border}
+               : Rect{area.left, border, area.right, area.bottom};
+}
+
+std::span<const std::uint32_t> Frame::ranks_on_screen(bool fixed) const {
+  const std::span<const std::uint32_t> all(layout.shown);
+  if (fixed) return all.first(layout.fixed);
+  const auto [first, last] =
+      ranks_between(layout, state.scroll + layout.fixed_height,
+                    state.scroll + static_cast<int>(std::ceil(regions.lanes.height())));
+  return all.subspan(first, last - first);
+}
+
 Hit hit_test(const Frame& frame, float x, float y) {
   Hit hit;
   if (y < frame.regions.lanes.top || y >= frame.regions.lanes.bottom) return hit;
-  const int row_y = static_cast<int>(std::floor(y - frame.regions.lanes.top)) + frame.state.scroll;
-  const RowHit at = row_at(frame.layout, row_y);
+  const RowHit at = row_at(frame.layout, frame.timeline_y(y));
+  hit.section = at.section;
   hit.rank = at.rank;
   hit.row = at.row;
   if (!at.row || !frame.regions.lanes.contains(x, y)) return hit;

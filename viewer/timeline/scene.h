@@ -15,8 +15,10 @@
 #include "viewer/prepared/tables.h"
 #include "viewer/timeline/folding.h"
 #include "viewer/timeline/layout.h"
+#include "viewer/timeline/rank_order.h"
 #include "viewer/timeline/theme.h"
 #include "viewer/timeline/timeline.h"
+#include "viewer/timeline/wait_chain.h"
 
 namespace lockstep::viewer {
 
@@ -30,6 +32,9 @@ struct RankData {
   std::span<const analyzer::CauseSegment> segments;
   std::span<const std::uint32_t> collective_of;
 };
+
+// Index of the first communication that begins at `time` or later: they stand in order of their begin.
+std::size_t first_communication_from(const RankData& data, Nanoseconds time);
 
 // A prepared run, ready to be drawn. Immutable, and stays where it is: other objects point into it.
 class Scene {
@@ -59,6 +64,8 @@ class Scene {
   // The same as the report had it, without its group's ranks.
   analyzer::CollectiveReport collective(std::uint32_t index) const;
   std::span<const std::uint32_t> costliest() const { return costliest_; }
+  // What ranks are ordered and filtered by.
+  const JobFacts& facts() const { return facts_; }
 
   // What the report says of a rank; nullptr if it says nothing.
   const analyzer::RankReport* rank_report(std::size_t rank) const;
@@ -89,12 +96,20 @@ class Scene {
   std::span<const std::uint32_t> costliest_;
   std::vector<std::int64_t> rank_reports_;  // -1: none
   std::vector<std::int64_t> blames_;
+  JobFacts facts_;
 };
 
 // An instant that somebody wants to find again.
 struct TimeMark {
   Nanoseconds time = 0;
   std::string note;
+};
+
+// An item that a search found.
+struct SearchHit {
+  Item item;
+  Nanoseconds begin = 0;
+  Nanoseconds end = 0;
 };
 
 // What the user sees of it.
@@ -107,12 +122,18 @@ struct TimelineState {
   std::optional<Item> hovered;
   std::optional<Item> selected;
   std::optional<TimeRange> measured;
+  std::optional<Nanoseconds> measure_from;  // one end of a range whose other end is not yet set
+  bool chain_shown = false;
+  WaitChain chain;  // of `selected`, where it is shown: follow_chain()
+  RankOrder order;
   std::vector<TimeMark> marks;  // sorted by time
   std::string notes;
+  std::span<const SearchHit> found;  // the last search's, sorted by begin; for as long as the search lasts
 };
 
 // What lies under a pixel.
 struct Hit {
+  std::optional<std::uint32_t> section;  // Layout::sections; then nothing else is set
   std::optional<std::uint32_t> rank;
   std::optional<RowPlace> row;
   std::optional<FoldedBox> box;  // of the row
@@ -131,8 +152,15 @@ struct Frame {
 
   // Top of a rank on the screen.
   float rank_top(std::size_t rank) const {
-    return regions.lanes.top + static_cast<float>(layout.ranks[rank].y - state.scroll);
+    return regions.lanes.top +
+           static_cast<float>(layout.ranks[rank].y - (layout.is_fixed(rank) ? 0 : state.scroll));
   }
+  // From the top of the timeline, at a pixel of the lanes or the gutter.
+  int timeline_y(float y) const;
+  // What of `area`, the lanes or the gutter, is for the ranks that stay (`fixed`), or for those that scroll.
+  Rect part_of(const Rect& area, bool fixed) const;
+  // Ranks on the screen, of those that stay or of those that scroll.
+  std::span<const std::uint32_t> ranks_on_screen(bool fixed) const;
   const Row& row(std::size_t rank, const RowPlace& place) const {
     return scene.timeline().ranks[rank].lanes[place.lane].rows[place.row];
   }

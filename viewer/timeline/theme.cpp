@@ -47,6 +47,7 @@ Theme dark_theme() {
   theme.host = rgb(0x46505F);
   theme.accent = rgb(0xFFFFFF);
   theme.lit = rgb(0xFFFFFF);
+  theme.found = rgb(0xF47AE0);
   theme.warning = rgb(0xF2B134);
   return theme;
 }
@@ -65,6 +66,7 @@ Theme light_theme() {
   theme.host = rgb(0xBAC3CF);
   theme.accent = rgb(0x000000);
   theme.lit = rgb(0x000000);
+  theme.found = rgb(0xB5128F);
   theme.warning = rgb(0xA66A00);
   return theme;
 }

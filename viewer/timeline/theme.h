@@ -23,6 +23,7 @@ struct Theme {
   Color host;    // host ranges
   Color accent;  // selection
   Color lit;     // the collective under the cursor
+  Color found;   // what a search found
   Color warning;
 };
 Theme dark_theme();

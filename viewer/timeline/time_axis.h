@@ -23,6 +23,7 @@ struct TimeView {
   Nanoseconds begin = 0;
   double fraction = 0;
   double span = 1;
+  bool operator==(const TimeView&) const = default;
 };
 
 // The narrowest view, in ns, and the room on both sides of the widest, as a share of the content's length.
