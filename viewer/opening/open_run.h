@@ -3,10 +3,13 @@
 
 #include <functional>
 #include <memory>
+#include <stop_token>
 #include <string>
 #include <vector>
 
 #include "trace/result.h"
+#include "viewer/opening/prepared_file.h"
+#include "viewer/opening/preview.h"
 #include "viewer/timeline/scene.h"
 
 namespace lockstep::viewer {
@@ -17,14 +20,24 @@ const char* to_string(OpeningStage stage);  // "reading"
 struct OpenOptions {
   // Keep the prepared form beside the run, and use one that is there. Small runs are not worth a file.
   bool keep = true;
-  // Called now and then from the thread that opens; a share of the stage that is done, from 0 to 1.
+  // Called now and then from threads that open, one at a time; a share of the stage that is done, from 0
+  // to 1.
   std::function<void(OpeningStage stage, double done)> progress;
+  // Called once, before the run is read, with what its files' indices tell; only of run folders of ours that
+  // are worth keeping and have not been prepared.
+  std::function<void(RunPreview preview)> preview;
+  // Asked to stop, it ends with an error where that is soon possible: while files are read, between the
+  // stages, and between ranks that are prepared. Nothing unfinished is left behind.
+  std::stop_token stop{};
 };
 
 // Runs below this size are prepared in memory each time: it takes a blink.
 inline constexpr std::uint64_t kWorthKeeping = 4'000'000;
 
-// Errors: those of the import and the analysis. That the prepared form could not be kept is no error.
+// Errors: those of the import and the analysis; stopped. That the prepared form could not be kept is no
+// error. `files`: what look_at(paths) says.
+Result<std::unique_ptr<Scene>> open_run(const std::vector<std::string>& paths, const InputFiles& files,
+                                        const OpenOptions& options);
 Result<std::unique_ptr<Scene>> open_run(const std::vector<std::string>& paths,
                                         const OpenOptions& options = {});
 

@@ -78,6 +78,25 @@ TEST_F(OpenRun, ALargeRunIsPreparedOnceAndMappedFromThenOn) {
   EXPECT_EQ(second->contents().verdict, first->contents().verdict);
 }
 
+TEST_F(OpenRun, AFirstPictureComesBeforeTheRunIsRead) {
+  make_large(folder_);
+  std::vector<std::string> calls;
+  OpenOptions options;
+  options.progress = [&calls](OpeningStage stage, double) {
+    if (calls.empty() || calls.back() != to_string(stage)) calls.emplace_back(to_string(stage));
+  };
+  options.preview = [&calls](const RunPreview& preview) {
+    EXPECT_EQ(preview.ranks.size(), 2u);
+    EXPECT_EQ(preview.events, 120u);
+    calls.emplace_back("preview");
+  };
+  ASSERT_TRUE(open_run(paths(), options).ok());
+  EXPECT_THAT(calls, testing::ElementsAre("preview", "reading", "analyzing", "preparing"));
+  calls.clear();
+  ASSERT_TRUE(open_run(paths(), options).ok());
+  EXPECT_TRUE(calls.empty()) << "what was prepared is there at once";
+}
+
 TEST_F(OpenRun, ARunThatChangedIsPreparedAgain) {
   make_large(folder_);
   open();

@@ -4,11 +4,11 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <span>
 #include <system_error>
 
 #include "trace/format/checksum.h"
+#include "viewer/opening/user_folder.h"
 
 namespace lockstep::viewer {
 
@@ -36,16 +36,8 @@ bool is_ours(const fs::path& path) {
   return path.filename().string().find(kSuffix) != std::string::npos;
 }
 
-// The XDG base directory that the variable names, else the usual one in the home folder.
-fs::path base_folder(const char* variable, const char* in_home) {
-  const char* const set = std::getenv(variable);
-  if (set != nullptr && *set != '\0') return fs::path(set);
-  const char* const home = std::getenv("HOME");
-  return home != nullptr && *home != '\0' ? fs::path(home) / in_home : fs::temp_directory_path();
-}
-
 fs::path cache_folder() {
-  return base_folder("XDG_CACHE_HOME", ".cache") / "lockstep" / "views";
+  return user_folder("XDG_CACHE_HOME", ".cache") / "views";
 }
 
 }  // namespace
@@ -68,6 +60,7 @@ InputFiles look_at(const std::vector<std::string>& paths) {
   }
   std::sort(lines.begin(), lines.end());
   for (const std::string& line : lines) files.fingerprint = hash_of(line, files.fingerprint);
+  files.count = lines.size();
   return files;
 }
 
@@ -90,7 +83,7 @@ fs::path session_file_of(const std::vector<std::string>& paths) {
 }
 
 fs::path layout_file() {
-  return base_folder("XDG_CONFIG_HOME", ".config") / "lockstep" / "view-layout.ini";
+  return user_folder("XDG_CONFIG_HOME", ".config") / "view-layout.ini";
 }
 
 }  // namespace lockstep::viewer

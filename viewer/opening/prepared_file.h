@@ -12,6 +12,7 @@ namespace lockstep::viewer {
 struct InputFiles {
   std::uint64_t fingerprint = 0;  // of their names, sizes and times of change
   std::uint64_t bytes = 0;
+  std::size_t count = 0;
 };
 InputFiles look_at(const std::vector<std::string>& paths);
 

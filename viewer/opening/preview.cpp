@@ -1,0 +1,118 @@
+#include "viewer/opening/preview.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <optional>
+#include <utility>
+
+#include "analyzer/import/run/run.h"
+#include "trace/reader.h"
+
+namespace lockstep::viewer {
+
+using trace::Nanoseconds;
+
+namespace {
+
+struct Read {
+  PreviewRank rank;
+  std::string clock;
+  Nanoseconds first = std::numeric_limits<Nanoseconds>::max();
+};
+
+std::string metadata_of(const trace::Reader& reader, const char* key) {
+  const auto found = reader.metadata().find(key);
+  return found == reader.metadata().end() ? std::string() : found->second;
+}
+
+std::optional<Read> read(const std::filesystem::path& file) {
+  const Result<trace::Reader> opened = trace::Reader::open(file);
+  if (!opened.ok()) return std::nullopt;
+  const trace::Reader& reader = opened.value();
+  Read found;
+  const std::string number = metadata_of(reader, "rank");
+  if (std::from_chars(number.data(), number.data() + number.size(), found.rank.rank).ec != std::errc())
+    return std::nullopt;
+  found.rank.host = metadata_of(reader, "host");
+  found.clock = metadata_of(reader, "clock_id");
+  if (found.clock.empty()) found.clock = found.rank.host;
+  for (const trace::ChunkInfo& chunk : reader.chunks()) {
+    if (!chunk.lane || *chunk.lane >= reader.lanes().size() || chunk.end < chunk.begin) continue;
+    const trace::LaneKind kind = reader.lanes()[*chunk.lane].kind;
+    const bool communicates =
+        chunk.kind == trace::EventKind::collective || kind == trace::LaneKind::communication;
+    if (!communicates && chunk.kind != trace::EventKind::device_activity) continue;
+    found.first = std::min(found.first, chunk.begin);
+    (communicates ? found.rank.communicating : found.rank.computing)
+        .push_back({chunk.begin, chunk.end, chunk.count});
+  }
+  return found;
+}
+
+// Saturating, as damaged files may hold any time.
+Nanoseconds since(Nanoseconds time, Nanoseconds first) {
+  Nanoseconds result = 0;
+  if (__builtin_sub_overflow(time, first, &result)) return std::numeric_limits<Nanoseconds>::max();
+  return result;
+}
+
+}  // namespace
+
+Result<RunPreview> preview_of(const std::string& path, const std::function<bool()>& stop) {
+  if (!analyzer::run::is_run_folder(path)) return Error{fmt::format("{}: not a run folder", path)};
+  const Result<analyzer::run::Folder> folder = analyzer::run::open_folder(path);
+  if (!folder.ok()) return folder.error();
+  std::vector<Read> ranks;
+  for (const std::filesystem::path& file : folder.value().rank_files) {
+    if (stop && stop()) break;
+    if (std::optional<Read> rank = read(file)) ranks.push_back(std::move(*rank));
+  }
+  if (ranks.empty()) return Error{fmt::format("{}: no rank's file can be read", path)};
+  std::map<std::string, Nanoseconds> first;
+  for (const Read& rank : ranks) {
+    Nanoseconds& begin = first.try_emplace(rank.clock, rank.first).first->second;
+    begin = std::min(begin, rank.first);
+  }
+  RunPreview preview;
+  for (Read& rank : ranks) {
+    for (std::vector<PreviewSpan>* spans : {&rank.rank.computing, &rank.rank.communicating}) {
+      for (PreviewSpan& span : *spans) {
+        span.begin = since(span.begin, first[rank.clock]);
+        span.end = since(span.end, first[rank.clock]);
+        preview.length = std::max(preview.length, span.end);
+        preview.events += span.events;
+      }
+      std::sort(spans->begin(), spans->end(),
+                [](const PreviewSpan& a, const PreviewSpan& b) { return a.begin < b.begin; });
+    }
+    preview.ranks.push_back(std::move(rank.rank));
+  }
+  std::sort(preview.ranks.begin(), preview.ranks.end(),
+            [](const PreviewRank& a, const PreviewRank& b) { return a.rank < b.rank; });
+  return preview;
+}
+
+std::vector<double> events_by_column(const std::vector<PreviewSpan>& spans, Nanoseconds length,
+                                     std::size_t columns) {
+  std::vector<double> events(columns, 0.0);
+  if (length <= 0 || columns == 0) return events;
+  const double width = static_cast<double>(length) / static_cast<double>(columns);
+  for (const PreviewSpan& span : spans) {
+    const double begin = static_cast<double>(span.begin) / width;
+    // An instant belongs to one column.
+    const double end = std::max(static_cast<double>(span.end) / width, begin + 1e-9);
+    const auto last = static_cast<double>(columns);
+    for (double at = std::floor(std::clamp(begin, 0.0, last - 1)); at < std::min(end, last); ++at) {
+      const double covered = std::min(end, at + 1) - std::max(begin, at);
+      events[static_cast<std::size_t>(at)] += static_cast<double>(span.events) * covered / (end - begin);
+    }
+  }
+  return events;
+}
+
+}  // namespace lockstep::viewer

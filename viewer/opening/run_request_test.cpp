@@ -1,0 +1,74 @@
+#include "viewer/opening/run_request.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/temporary_folder.h"
+
+namespace lockstep::viewer {
+namespace {
+
+using testing::ElementsAre;
+
+TEST(RunRequest, TwoFoldersAreTwoRunsAndAllElseIsOne) {
+  const test::TemporaryFolder folder;
+  const std::string file = folder.write("a/trace.json", "");
+  folder.write("b/trace.json", "");
+  const RunRequest two = request_of({folder / "a", folder / "b"});
+  EXPECT_THAT(two.paths, ElementsAre(folder / "a"));
+  EXPECT_EQ(two.other, folder / "b");
+  for (const std::vector<std::string>& paths :
+       {std::vector<std::string>{folder / "a"}, std::vector<std::string>{folder / "a", file},
+        std::vector<std::string>{file, folder / "b/trace.json"},
+        std::vector<std::string>{folder / "a", folder / "absent"},
+        std::vector<std::string>{folder / "a", folder / "b", folder / "a"}}) {
+    EXPECT_EQ(request_of(paths).paths, paths);
+    EXPECT_EQ(request_of(paths).other, "");
+  }
+}
+
+TEST(RunRequest, IsCalledByItsLastName) {
+  EXPECT_EQ(name_of({{"/runs/monday/"}, "", true}), "monday");
+  EXPECT_EQ(place_of({{"/runs/monday/"}, "", true}), "/runs");
+  EXPECT_EQ(name_of({{"/a/x.json", "/a/y.json", "/a/z.json"}, "", true}), "x.json and 2 more");
+  EXPECT_EQ(name_of({{"/before"}, "/after", true}), "before and after");
+  EXPECT_EQ(name_of({{"/"}, "", true}), "/");
+  EXPECT_EQ(name_of({{"/a\nb"}, "", true}), "a\\nb");
+  EXPECT_EQ(name_of({{}, "", true}), "");
+  EXPECT_EQ(name_of({{"."}, "", true}), std::filesystem::current_path().filename().string());
+}
+
+TEST(RunRequest, TheShareGrowsFromStageToStageAndFromRunToRun) {
+  double before = -1;
+  for (std::size_t run = 0; run < 2; ++run) {
+    for (const OpeningStage stage :
+         {OpeningStage::reading, OpeningStage::analyzing, OpeningStage::preparing}) {
+      for (const double done : {0.0, 0.3, 0.99}) {
+        const double share = OpeningProgress{run, 2, stage, done, 0}.share();
+        EXPECT_GT(share, before);
+        before = share;
+      }
+    }
+  }
+  EXPECT_LT(before, 1);
+  EXPECT_EQ((OpeningProgress{0, 1, OpeningStage::preparing, 7, 0}.share()), 1);
+  EXPECT_EQ((OpeningProgress{0, 1, OpeningStage::reading, -1, 0}.share()), 0);
+}
+
+TEST(RunRequest, OfASecondRunTheErrorSaysSo) {
+  const test::TemporaryFolder folder;
+  folder.write(
+      "run/rank-0.json",
+      "{\"traceEvents\": [{\"ph\": \"X\", \"cat\": \"kernel\", \"name\": \"gemm\", \"pid\": 0, \"tid\": 7, "
+      "\"ts\": 1, \"dur\": 5, \"args\": {\"stream\": 7}}]}");
+  const auto alone = open_request({{folder / "run"}, "", true});
+  ASSERT_TRUE(alone.ok()) << alone.error().message;
+  EXPECT_EQ(alone.value().on_disk.size(), 1u);
+  const auto opened = open_request({{folder / "run"}, folder / "absent", true});
+  ASSERT_FALSE(opened.ok());
+  EXPECT_THAT(opened.error().message, testing::StartsWith("--diff: "));
+  EXPECT_THAT(opened.error().message, testing::HasSubstr("absent"));
+}
+
+}  // namespace
+}  // namespace lockstep::viewer
