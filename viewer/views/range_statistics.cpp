@@ -1,6 +1,9 @@
 #include "viewer/views/range_statistics.h"
 
+#include <algorithm>
 #include <utility>
+
+#include "analyzer/model/check_job.h"
 
 namespace lockstep::viewer {
 
@@ -42,6 +45,10 @@ RankForAnalysis rank_for_analysis(const Scene& scene, std::size_t rank) {
 analyzer::Measures measure_range(const Scene& scene, std::size_t rank, TimeRange range) {
   const RankForAnalysis made = rank_for_analysis(scene, rank);
   const analyzer::RankTimeline timeline(made.trace, made.waits, made.pipeline_regions);
+  // Screens reach further than anything that is recorded; between these limits any length can be told.
+  constexpr Nanoseconds kLast = analyzer::kTimeLimit - 1;
+  range.begin = std::clamp(range.begin, -kLast, kLast);
+  range.end = std::clamp(range.end, range.begin, kLast);
   analyzer::Measures measures = analyzer::measures_of(timeline, range.begin, range.end);
   if (const analyzer::RankReport* report = scene.rank_report(rank))
     measures.waits_known = report->measures.waits_known;

@@ -37,6 +37,15 @@ TEST(RangeStatistics, AreTheAnalyzersOwnToTheNanosecond) {
   }
 }
 
+// A screen may reach further than any time that is recorded.
+TEST(RangeStatistics, OfAllTimeHaveALength) {
+  const auto scene = scene_of(synthetic_job());
+  const analyzer::Measures all = measure_range(*scene, 0, {INT64_MIN, INT64_MAX});
+  EXPECT_EQ(all.window_ns, INT64_MAX - 1);
+  EXPECT_EQ(all.partition.total(), all.window_ns);
+  EXPECT_EQ(all.compute_ns, measure_range(*scene, 0, {0, 3 * kSyntheticStep}).compute_ns);
+}
+
 TEST(RangeStatistics, OfAllRanksAreComputedBeside) {
   const auto scene = scene_of(synthetic_job());
   RangeStatistics statistics(*scene);

@@ -42,12 +42,6 @@ Result<SearchQuery> parse_search(const std::string& text);
 // Whether a name does; of one of 100 kB only the beginning is looked at.
 bool matches(const SearchQuery& query, std::string_view name);
 
-struct SearchHit {
-  Item item;
-  Nanoseconds begin = 0;
-  Nanoseconds end = 0;
-};
-
 inline constexpr std::size_t kMostHits = 100'000;
 
 // All hits of one rank, in order of lanes and time, at most `most`.

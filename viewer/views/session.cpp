@@ -31,6 +31,7 @@ Session session_of(const TimelineState& state, const Timeline& timeline) {
   for (const TimeMark& mark : state.marks) session.marks.push_back({since(mark.time), mark.note});
   for (std::size_t rank = 0; rank < timeline.ranks.size(); ++rank)
     if (!state.expansion.rank_open(rank)) session.closed_ranks.push_back(timeline.ranks[rank].rank);
+  session.order = state.order;
   session.notes = state.notes;
   return session;
 }
@@ -50,6 +51,7 @@ void restore(const Session& session, const Timeline& timeline, TimelineState& st
                                   timeline.ranks[rank].rank) != session.closed_ranks.end();
     if (closed == state.expansion.rank_open(rank)) state.expansion.toggle_rank(rank);
   }
+  state.order = session.order;
   state.notes = session.notes;
 }
 
@@ -70,8 +72,14 @@ Result<Session> read_session(const std::filesystem::path& path) {
           TimeRange{json["view"].at(0).get<std::int64_t>(), json["view"].at(1).get<std::int64_t>()};
     session.scroll = json.value("scroll", 0);
     session.notes = json.value("notes", "");
-    session.dark = json.value("theme", "dark") != "light";
+    if (json.contains("theme")) session.dark = json.value("theme", "dark") != "light";
     session.closed_ranks = json.value("closed_ranks", std::vector<std::int32_t>());
+    // One that a later version knows is none of this one's: by rank then.
+    if (const Result<RankOrder> order = parse_order(json.value("order", "rank")); order.ok())
+      session.order = order.value();
+    session.order.filter = json.value("filter", "");
+    session.order.pinned = json.value("pinned_ranks", std::vector<std::int32_t>());
+    session.order.closed = json.value("closed_sections", std::vector<std::string>());
     for (const Json& mark : json.value("marks", Json::array()))
       session.marks.push_back({mark.at("time_ns").get<std::int64_t>(), mark.value("note", "")});
   } catch (const Json::exception& error) {
@@ -81,12 +89,19 @@ Result<Session> read_session(const std::filesystem::path& path) {
 }
 
 Status write_session(const std::filesystem::path& path, const Session& session) {
-  Json json{{"schema", kSchema}, {"scroll", session.scroll}, {"theme", session.dark ? "dark" : "light"}};
+  Json json{{"schema", kSchema}, {"scroll", session.scroll}};
+  if (session.dark) json["theme"] = *session.dark ? "dark" : "light";
   if (session.view) json["view"] = {session.view->begin, session.view->end};
   json["marks"] = Json::array();
   for (const TimeMark& mark : session.marks)
     json["marks"].push_back({{"time_ns", mark.time}, {"note", analyzer::to_valid_utf8(mark.note)}});
   json["closed_ranks"] = session.closed_ranks;
+  json["order"] = analyzer::to_valid_utf8(order_text(session.order));
+  json["filter"] = analyzer::to_valid_utf8(session.order.filter);
+  json["pinned_ranks"] = session.order.pinned;
+  json["closed_sections"] = Json::array();
+  for (const std::string& key : session.order.closed)
+    json["closed_sections"].push_back(analyzer::to_valid_utf8(key));
   json["notes"] = analyzer::to_valid_utf8(session.notes);
   // Whole or not at all.
   const std::filesystem::path temporary = path.string() + ".new";

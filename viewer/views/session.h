@@ -1,5 +1,5 @@
-// What is kept of a look at a run until the next one: the view, marks and notes, in a small file beside the
-// run.
+// What is kept of a look at a run until the next one: the view, the ranks' order, marks and notes, in a small
+// file beside the run.
 #pragma once
 
 #include <filesystem>
@@ -17,8 +17,9 @@ struct Session {
   int scroll = 0;
   std::vector<TimeMark> marks;  // since the run's origin
   std::vector<std::int32_t> closed_ranks;
+  RankOrder order;
   std::string notes;
-  bool dark = true;
+  std::optional<bool> dark;  // the theme; absent: not known
 };
 
 Session session_of(const TimelineState& state, const Timeline& timeline);

@@ -1,0 +1,53 @@
+// What the command line wants to see first: as words, and as what they mean in a run.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "trace/result.h"
+#include "viewer/timeline/scene.h"
+#include "viewer/views/command.h"
+
+namespace lockstep::viewer {
+
+struct FirstLookWords {
+  std::string range, go_to, measure, panel, search;  // "": none
+  std::int64_t collective = -1;                      // as the report numbers them; -1: none
+  std::string order, filter;         // of ranks (rank_order.h, rank_filter.h); "": as they are
+  std::vector<std::int32_t> pinned;  // ranks that stay at the top
+  bool chain = false;                // draw the chain of waits from what is selected
+};
+
+struct FirstLook {
+  std::optional<TimeRange> range;           // what to show first
+  std::optional<std::uint32_t> collective;  // index into Scene::collectives(): selected and shown
+  Command go_to;                            // what else to show first
+  std::string panel;                        // to bring to the front: "Findings"; "": as they are
+  std::string search;                       // what to search for; "": nothing
+  std::optional<TimeRange> measured;        // a range to measure
+  std::optional<RankOrder> order;           // by what ranks are ordered; its other fields are not looked at
+  std::optional<std::string> filter;        // which are shown
+  std::vector<std::int32_t> pinned;         // which stay at the top
+  bool chain = false;
+
+  // It comes before a place where somebody was before.
+  bool shows_a_place() const { return range || collective || go_to.any(); }
+};
+
+struct WrongWord {
+  std::string message;  // names the flag
+  bool usage = true;    // whoever typed it is to blame, not the run
+};
+
+// What can be said without a run: before minutes of loading.
+std::optional<WrongWord> check(const FirstLookWords& words);
+
+struct UnderstoodWords {
+  FirstLook look;                // of all that make sense in this run
+  std::vector<WrongWord> wrong;  // the others
+};
+UnderstoodWords understand(const FirstLookWords& words, const Scene& scene);
+
+}  // namespace lockstep::viewer
