@@ -4,17 +4,20 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
-#include <filesystem>
+#include <cstdlib>
+#include <ctime>
 #include <string>
+#include <utility>
 #include <vector>
 
-#include "analyzer/report/quantity.h"
-#include "analyzer/report/range_text.h"
 #include "analyzer/report/unicode.h"
-#include "viewer/opening/open_run.h"
 #include "viewer/opening/prepared_file.h"
+#include "viewer/opening/recent_runs.h"
+#include "viewer/opening/run_request.h"
+#include "viewer/views/first_look.h"
 #include "viewer/window/png_writer.h"
 #include "viewer/window/run.h"
+#include "viewer/window/welcome_page.h"
 
 namespace lockstep::viewer {
 namespace {
@@ -27,15 +30,18 @@ struct Arguments {
   std::string screenshot;
   std::string size;
   std::string range;
-  std::string theme = "dark";
+  std::string theme;  // "": as it was, else dark
   double scale = 0;
   std::int64_t collective = -1;
   bool no_cache = false;
   std::string go_to, panel, search, measure, diff;
+  std::string order, filter;
+  std::vector<std::int32_t> pinned;
+  bool chain = false;
 };
 
 int fail(const Error& error, int exit_code) {
-  fmt::print(stderr, "lockstep view: {}\n", analyzer::printable(error.message));
+  tell_terminal(error.message);
   return exit_code;
 }
 
@@ -52,20 +58,104 @@ Result<std::pair<int, int>> parse_size(const std::string& text) {
   return std::pair{width, height};
 }
 
-// `lockstep view A B`: two folders are two runs; files, and more than two, are one.
-Arguments with_second_run(Arguments arguments) {
-  std::error_code error;
-  if (arguments.paths.size() != 2 || !arguments.diff.empty()) return arguments;
-  for (const std::string& path : arguments.paths)
-    if (!std::filesystem::is_directory(path, error)) return arguments;
-  arguments.diff = arguments.paths[1];
-  arguments.paths.pop_back();
-  return arguments;
+RunRequest run_asked_for(const Arguments& arguments) {
+  if (arguments.diff.empty()) return request_of(arguments.paths, !arguments.no_cache);
+  return {arguments.paths, arguments.diff, !arguments.no_cache};
+}
+
+FirstLookWords words_of(const Arguments& arguments) {
+  FirstLookWords words;
+  words.range = arguments.range;
+  words.go_to = arguments.go_to;
+  words.measure = arguments.measure;
+  words.panel = arguments.panel;
+  words.search = arguments.search;
+  words.collective = arguments.collective;
+  words.order = arguments.order;
+  words.filter = arguments.filter;
+  words.pinned = arguments.pinned;
+  words.chain = arguments.chain;
+  return words;
+}
+
+// A flag that makes no sense without a run; "": none.
+std::string flag_of_a_run(const Arguments& arguments) {
+  for (const auto& [flag, text] :
+       {std::pair{"--range", &arguments.range}, std::pair{"--goto", &arguments.go_to},
+        std::pair{"--measure", &arguments.measure}, std::pair{"--panel", &arguments.panel},
+        std::pair{"--search", &arguments.search}, std::pair{"--diff", &arguments.diff},
+        std::pair{"--order", &arguments.order}, std::pair{"--filter", &arguments.filter}})
+    if (!text->empty()) return flag;
+  if (!arguments.pinned.empty()) return "--pin";
+  if (arguments.chain) return "--chain";
+  return arguments.collective >= 0 ? "--collective" : "";
+}
+
+int written(const Arguments& arguments, const Picture& picture) {
+  const Status status = write_png(arguments.screenshot, picture);
+  if (!status.ok()) return fail(Error{"--screenshot: " + status.error().message}, kFailure);
+  fmt::print("wrote {}: {} x {} pixels\n", analyzer::printable(arguments.screenshot), picture.width,
+             picture.height);
+  return 0;
+}
+
+int picture_of_welcome_page(const Arguments& arguments, const ShowOptions& options) {
+  WelcomePage page(read_recent_runs(recent_runs_file()), std::time(nullptr));
+  const Result<Picture> taken = take_picture_of_page(
+      options, [&page](const Theme& theme, const Fonts& fonts) { page.draw(theme, fonts, ""); });
+  if (!taken.ok()) return fail(Error{"--screenshot: " + taken.error().message}, kFailure);
+  return written(arguments, taken.value());
+}
+
+int picture_of_run(const Arguments& arguments, ShowOptions options) {
+  TellProgress tell;
+  const bool terminal = ::isatty(STDERR_FILENO) == 1;
+  if (terminal) {
+    tell = [](const OpeningProgress& progress) {
+      const std::string share = progress.stage == OpeningStage::reading
+                                    ? fmt::format("{:3.0f} %", 100 * progress.done)
+                                    : std::string("…    ");
+      fmt::print(stderr, "\r{} {} ", to_string(progress.stage), share);
+      std::fflush(stderr);
+    };
+  }
+  const Result<OpenedRun> opened = open_request(run_asked_for(arguments), tell);
+  if (terminal) fmt::print(stderr, "\r                  \r");
+  if (!opened.ok()) return fail(opened.error(), kFailure);
+  const Scene& scene = *opened.value().scene;
+  UnderstoodWords words = understand(words_of(arguments), scene);
+  if (!words.wrong.empty()) {
+    const WrongWord& wrong = words.wrong.front();
+    return fail(Error{wrong.message}, wrong.usage ? kUsage : kFailure);
+  }
+  static_cast<FirstLook&>(options) = std::move(words.look);
+  options.other = opened.value().other.get();
+  const Result<Shot> taken = take_picture(scene, options);
+  if (!taken.ok()) return fail(Error{"--screenshot: " + taken.error().message}, kFailure);
+  const int exit_code = written(arguments, taken.value().picture);
+  for (const analyzer::Warning& warning : scene.report().warnings) {
+    if (exit_code == 0) tell_terminal("warning: " + warning.message);
+  }
+  return exit_code;
+}
+
+int window(const Arguments& arguments, const ShowOptions& options) {
+  WindowContents contents;
+  if (!arguments.paths.empty()) contents.request = run_asked_for(arguments);
+  contents.words = words_of(arguments);
+  contents.layout_file = layout_file();
+  if (!arguments.no_cache) contents.recent_file = recent_runs_file();
+  const WindowEnd end = show_window(contents, options);
+  const int exit_code = !end.status.ok() ? fail(end.status.error(), kFailure) : end.run_failed ? kFailure : 0;
+  if (!end.at_work) return exit_code;
+  std::fflush(nullptr);
+  std::_Exit(exit_code);
 }
 
 int run(const Arguments& arguments) {
   ShowOptions options;
-  options.dark = arguments.theme == "dark";
+  options.dark = arguments.theme != "light";
+  options.theme_asked_for = !arguments.theme.empty();
   if (arguments.scale > 0) options.scale = arguments.scale;
   const bool picture = !arguments.screenshot.empty();
   if (picture && !arguments.screenshot.ends_with(".png")) {
@@ -78,93 +168,17 @@ int run(const Arguments& arguments) {
   if (!parsed.ok()) return fail(parsed.error(), kUsage);
   options.width = parsed.value().first;
   options.height = parsed.value().second;
-  // Before minutes of loading; the origin comes with the run.
-  if (!arguments.range.empty()) {
-    if (const auto range = analyzer::parse_range(arguments.range, 0); !range.ok()) {
-      return fail(Error{"--range: " + range.error().message}, kUsage);
-    }
-  }
-  if (!arguments.measure.empty()) {
-    if (const auto range = analyzer::parse_range(arguments.measure, 0); !range.ok())
-      return fail(Error{"--measure: " + range.error().message}, kUsage);
-  }
-  if (!arguments.go_to.empty()) {
-    if (const Status place = check_goto(arguments.go_to); !place.ok())
-      return fail(Error{"--goto: " + place.error().message}, kUsage);
-  }
-  options.panel = arguments.panel;
-  options.search = arguments.search;
-  if (!arguments.search.empty() && arguments.panel.empty()) options.panel = "Search";
-
-  OpenOptions opening;
-  opening.keep = !arguments.no_cache;
-  const bool terminal = ::isatty(STDERR_FILENO) == 1;
-  if (terminal) {
-    opening.progress = [](OpeningStage stage, double done) {
-      const std::string share =
-          stage == OpeningStage::reading ? fmt::format("{:3.0f} %", 100 * done) : std::string("…    ");
-      fmt::print(stderr, "\r{} {} ", to_string(stage), share);
-      std::fflush(stderr);
-    };
-  }
-  const Result<std::unique_ptr<Scene>> opened = open_run(arguments.paths, opening);
-  if (terminal) fmt::print(stderr, "\r                  \r");
-  if (!opened.ok()) return fail(opened.error(), kFailure);
-  const Scene& scene = *opened.value();
-  Result<std::unique_ptr<Scene>> other = Error{""};
-  if (!arguments.diff.empty()) {
-    other = open_run({arguments.diff}, opening);
-    if (terminal) fmt::print(stderr, "\r                  \r");
-    if (!other.ok()) return fail(Error{"--diff: " + other.error().message}, kFailure);
-    options.other = other.value().get();
-    if (arguments.panel.empty()) options.panel = "Diff";
-  }
-
-  if (!arguments.range.empty()) {
-    const analyzer::TimeSpan range = analyzer::parse_range(arguments.range, scene.timeline().origin).value();
-    options.range = TimeRange{range.begin, range.end};
-    if (options.range->begin >= scene.timeline().content.end ||
-        options.range->end <= scene.timeline().content.begin) {
-      return fail(Error{fmt::format(
-                      "--range {}: the run has nothing there; it ends {} after its start", arguments.range,
-                      analyzer::format_duration(scene.timeline().content.end - scene.timeline().origin))},
+  // Before minutes of loading.
+  if (const std::optional<WrongWord> wrong = check(words_of(arguments)))
+    return fail(Error{wrong->message}, kUsage);
+  if (arguments.paths.empty()) {
+    const std::string flag = flag_of_a_run(arguments);
+    if (!flag.empty())
+      return fail(Error{flag + " needs a run: lockstep view RUN " + flag + " … (see lockstep view --help)"},
                   kUsage);
-    }
+    return picture ? picture_of_welcome_page(arguments, options) : window(arguments, options);
   }
-  if (!arguments.go_to.empty()) {
-    const Result<Command> command = parse_goto(scene, arguments.go_to);
-    if (!command.ok()) return fail(Error{"--goto: " + command.error().message}, kUsage);
-    options.go_to = command.value();
-  }
-  if (!arguments.measure.empty()) {
-    const analyzer::TimeSpan range =
-        analyzer::parse_range(arguments.measure, scene.timeline().origin).value();
-    options.measured = TimeRange{range.begin, range.end};
-    if (arguments.panel.empty()) options.panel = "Range";
-  }
-  if (arguments.collective >= 0) {
-    options.collective = scene.find_collective(arguments.collective);
-    if (!options.collective)
-      return fail(Error{fmt::format("--collective {}: the report has no collective of that number; it has {}",
-                                    arguments.collective, scene.collectives().size())},
-                  kFailure);
-  }
-  if (!picture) {
-    if (!arguments.no_cache) options.session_file = session_file_of(arguments.paths);
-    options.layout_file = layout_file();
-    const Status shown = show_window(scene, options);
-    return shown.ok() ? 0 : fail(shown.error(), kFailure);
-  }
-  const Result<Shot> taken = take_picture(scene, options);
-  if (!taken.ok()) return fail(Error{"--screenshot: " + taken.error().message}, kFailure);
-  const Status written = write_png(arguments.screenshot, taken.value().picture);
-  if (!written.ok()) return fail(Error{"--screenshot: " + written.error().message}, kFailure);
-  for (const analyzer::Warning& warning : scene.report().warnings) {
-    fmt::print(stderr, "lockstep view: warning: {}\n", analyzer::printable(warning.message));
-  }
-  fmt::print("wrote {}: {} x {} pixels\n", analyzer::printable(arguments.screenshot), options.width,
-             options.height);
-  return 0;
+  return picture ? picture_of_run(arguments, std::move(options)) : window(arguments, options);
 }
 
 }  // namespace
@@ -174,8 +188,8 @@ int main(int argc, char** argv) {
   CLI::App app("Shows a run on a timeline: what every rank did, and whom it waited for.", "lockstep view");
   lockstep::viewer::Arguments arguments;
   app.add_option("PATHS", arguments.paths,
-                 "A run folder, trace files, or a folder of trace files; two folders: two runs to compare")
-      ->required();
+                 "A run folder, trace files, or a folder of trace files; two folders: two runs to compare; "
+                 "none: choose in the window");
   app.add_option("--screenshot", arguments.screenshot, "Write a picture and exit; needs no display")
       ->option_text("FILE.png");
   app.add_option("--size", arguments.size, "Size in pixels [1600x960; pictures 1920x1080]")
@@ -189,6 +203,17 @@ int main(int argc, char** argv) {
       ->option_text("PLACE");
   app.add_option("--measure", arguments.measure, "Measure this range, as a drag with Shift does")
       ->option_text("A:B");
+  app.add_option(
+         "--order", arguments.order,
+         "Ranks in this order: rank, host, group, group=NAME, lost (others waited longest for them) or "
+         "waiting")
+      ->option_text("ORDER");
+  app.add_option("--filter", arguments.filter, "Only these ranks: 3,7:12 or host=node2 or group=dp or late")
+      ->option_text("TEXT");
+  app.add_option("--pin", arguments.pinned, "Ranks that stay at the top")
+      ->delimiter(',')
+      ->option_text("N,...");
+  app.add_flag("--chain", arguments.chain, "Draw the chain of waits from what is selected");
   app.add_option("--diff", arguments.diff, "Compare with this run: aligned by step, what changed by cause")
       ->option_text("RUN");
   app.add_option("--search", arguments.search, "Search for this: gemm, /nccl.*Reduce/, rank=3 longer=1ms")
@@ -201,16 +226,19 @@ int main(int argc, char** argv) {
                              "Steps", "Imbalance", "Counters", "Diff"},
                             CLI::ignore_case))
       ->option_text("NAME");
-  app.add_option("--theme", arguments.theme, "dark or light [dark]")
+  app.add_option("--theme", arguments.theme,
+                 "dark or light [windows: as at the last look, else dark; pictures dark]")
       ->check(CLI::IsMember({"dark", "light"}))
       ->option_text("NAME");
   app.add_option("--scale", arguments.scale, "Size of text and rows [the display's; pictures 1]")
       ->check(CLI::Range(0.5, 4.0))
       ->option_text("FACTOR");
-  app.add_flag("--no-cache", arguments.no_cache,
-               "Neither keep the prepared run beside it (.lockstep-view) nor use one that is there");
+  app.add_flag(
+      "--no-cache", arguments.no_cache,
+      "Neither keep the prepared run beside it (.lockstep-view) nor use one that is there; remember nothing");
   app.footer(
       "Examples:\n"
+      "  lockstep view                               recent runs, and a place to drop others\n"
       "  lockstep view run\n"
       "  lockstep view run --goto step=12,rank=3\n"
       "  lockstep view before after                  compared by step\n"
@@ -225,5 +253,5 @@ int main(int argc, char** argv) {
     fmt::print(stderr, "lockstep view: {}\nSee lockstep view --help.\n", error.what());
     return lockstep::viewer::kUsage;
   }
-  return lockstep::viewer::run(lockstep::viewer::with_second_run(arguments));
+  return lockstep::viewer::run(arguments);
 }

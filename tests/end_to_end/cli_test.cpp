@@ -301,6 +301,7 @@ TEST_F(Cli, ViewAndTrainRunTheProgramBesideLockstepWithTheirArguments) {
   const Outcome outcome = run({alone, "view", "a b", "--x"});
   EXPECT_EQ(outcome.exit_code, 5);
   EXPECT_EQ(outcome.standard_output, "seen: a b --x\n");
+  EXPECT_EQ(run({alone, "view"}).standard_output, "seen:  \n") << "without a run: the welcome page";
 }
 
 }  // namespace

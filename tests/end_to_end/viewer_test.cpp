@@ -12,6 +12,7 @@
 #include "tests/end_to_end/support.h"
 #include "viewer/testing/png_reader.h"
 #include "viewer/timeline/theme.h"
+#include "viewer/window/virtual_display.h"
 
 namespace lockstep::end_to_end {
 namespace {
@@ -146,6 +147,28 @@ TEST_F(Viewer, ComparesTwoRuns) {
   EXPECT_THAT(absent.standard_error, AllOf(HasSubstr("--diff"), HasSubstr("absent")));
 }
 
+// Rank 2, for which the others wait, stands first, or alone, or with the chain of waits drawn to it.
+TEST_F(Viewer, RanksStandInTheOrderThatIsAskedFor) {
+  std::set<std::string> seen;
+  const std::vector<std::vector<std::string>> flags{{},
+                                                    {"--order", "lost"},
+                                                    {"--filter", "late"},
+                                                    {"--pin", "3,1"},
+                                                    {"--collective", "0"},
+                                                    {"--collective", "0", "--chain"}};
+  for (const auto& each : flags) {
+    std::vector<std::string> arguments{folder_ / "run", "--screenshot", folder_ / "o.png", "--size",
+                                       "1280x720"};
+    arguments.insert(arguments.end(), each.begin(), each.end());
+    const Outcome outcome = view(arguments);
+    if (cannot_draw(outcome)) GTEST_SKIP() << outcome.standard_error;
+    ASSERT_EQ(outcome.exit_code, 0) << outcome.standard_error;
+    std::ifstream stream(folder_ / "o.png", std::ios::binary);
+    seen.insert({std::istreambuf_iterator<char>(stream), {}});
+  }
+  EXPECT_EQ(seen.size(), flags.size()) << "each looks like no other";
+}
+
 TEST_F(Viewer, PlacesThatAreNotThereAreSaid) {
   const auto error = [&](const std::vector<std::string>& flags, int exit_code) {
     std::vector<std::string> arguments{folder_ / "run", "--screenshot", folder_ / "run.png"};
@@ -193,6 +216,61 @@ TEST_F(Viewer, WithoutADisplayNamesTheWayOut) {
   EXPECT_THAT(outcome.standard_error, AllOf(HasSubstr("no display"), HasSubstr("--screenshot")));
 }
 
+TEST_F(Viewer, ADisplayWithoutOpenGlNamesTheWayOut) {
+  const auto display = viewer::VirtualDisplay::start(640, 480);
+  if (!display.ok()) GTEST_SKIP() << display.error().message;
+  const Outcome outcome = view(
+      {folder_ / "run"}, {"DISPLAY=" + display.value().name(),
+                          "WAYLAND_DISPLAY=", "MESA_GL_VERSION_OVERRIDE=2.1", "ASAN_OPTIONS=detect_leaks=0"});
+  EXPECT_EQ(outcome.exit_code, 1);
+  EXPECT_THAT(outcome.standard_error, AllOf(HasSubstr("OpenGL 3.3"), HasSubstr("LIBGL_ALWAYS_SOFTWARE=1"),
+                                            HasSubstr("--screenshot")));
+}
+
+// The window comes without a run too, so that what is missing is a display, not a path.
+TEST_F(Viewer, WithoutARunItIsTheWelcomePage) {
+  const Outcome window = view({});
+  EXPECT_EQ(window.exit_code, 1);
+  EXPECT_THAT(window.standard_error, HasSubstr("no display"));
+
+  const std::string run = std::filesystem::absolute(folder_ / "run").string();
+  std::filesystem::create_directories(folder_.path() / "state/lockstep");
+  const auto picture = [&](const std::string& path) {
+    write("state/lockstep/recent-runs",
+          "{\"paths\":[\"" + path + "\"],\"ranks\":4,\"steps\":0,\"opened\":1}\nnot a line of ours\n");
+    std::vector<std::string> environment = kNoDisplay;
+    environment.push_back("XDG_STATE_HOME=" + folder_ / "state");
+    return view({"--screenshot", folder_ / "welcome.png", "--size", "1280x720"}, environment);
+  };
+  const Outcome there = picture(run);
+  if (cannot_draw(there)) GTEST_SKIP() << there.standard_error;
+  ASSERT_EQ(there.exit_code, 0) << there.standard_error;
+  const std::uint32_t text = packed(viewer::dark_theme().text);
+  const int with_it = colours(folder_ / "welcome.png")[text];
+  ASSERT_EQ(picture(folder_ / "absent").exit_code, 0);
+  EXPECT_GT(with_it, colours(folder_ / "welcome.png")[text]) << "a run that is gone is dim";
+}
+
+TEST_F(Viewer, WhatNeedsARunSaysSo) {
+  for (const auto& [flag, value] :
+       {std::pair{"--range", "1ms:2ms"}, std::pair{"--goto", "rank=1"}, std::pair{"--measure", "1ms:2ms"},
+        std::pair{"--panel", "Findings"}, std::pair{"--search", "gemm"}, std::pair{"--diff", "run"},
+        std::pair{"--collective", "1"}}) {
+    const Outcome outcome = view({flag, value, "--screenshot", folder_ / "run.png"});
+    EXPECT_EQ(outcome.exit_code, 2) << flag;
+    EXPECT_THAT(outcome.standard_error, AllOf(HasSubstr(flag), HasSubstr("needs a run")));
+  }
+}
+
+TEST_F(Viewer, AMessageOfSeveralLinesIsShownAsSuch) {
+  std::filesystem::create_directories(folder_.path() / "no");
+  write("no/rank-0.json", "{}");
+  write("no/rank-1.json", "{}");
+  const Outcome outcome = view({folder_ / "no", "--screenshot", folder_ / "run.png"});
+  EXPECT_EQ(outcome.exit_code, 1);
+  EXPECT_THAT(outcome.standard_error, AllOf(HasSubstr("\n  "), testing::Not(HasSubstr("\\n"))));
+}
+
 TEST_F(Viewer, ADisplayThatDoesNotAnswerNamesTheWayOut) {
   const Outcome outcome = view({folder_ / "run"}, {"DISPLAY=:4711", "WAYLAND_DISPLAY="});
   EXPECT_EQ(outcome.exit_code, 1);
@@ -207,9 +285,10 @@ TEST_F(Viewer, WithoutXvfbNamesThePackage) {
 }
 
 TEST_F(Viewer, WrongUsageIsSaidBeforeAnythingIsRead) {
-  const std::vector<std::vector<std::string>> wrong{{"--size", "huge"},  {"--size", "10x10"},
-                                                    {"--range", "5ms"},  {"--range", "5ms:1ms"},
-                                                    {"--theme", "pink"}, {"--scale", "99"}};
+  const std::vector<std::vector<std::string>> wrong{
+      {"--size", "huge"},     {"--size", "10x10"}, {"--range", "5ms"},
+      {"--range", "5ms:1ms"}, {"--theme", "pink"}, {"--scale", "99"},
+      {"--order", "size"},    {"--filter", "3-5"}, {"--pin", "x"}};
   for (const auto& flags : wrong) {
     std::vector<std::string> arguments{folder_ / "absent", "--screenshot", folder_ / "run.png"};
     arguments.insert(arguments.end(), flags.begin(), flags.end());
@@ -217,7 +296,6 @@ TEST_F(Viewer, WrongUsageIsSaidBeforeAnythingIsRead) {
     EXPECT_EQ(outcome.exit_code, 2) << flags[0] << " " << flags[1];
     EXPECT_THAT(outcome.standard_error, HasSubstr(flags[0]));
   }
-  EXPECT_EQ(view({}).exit_code, 2);
   const Outcome other = view({folder_ / "absent", "--screenshot", folder_ / "run.jpg"});
   EXPECT_EQ(other.exit_code, 2);
   EXPECT_THAT(other.standard_error, HasSubstr("end in .png"));

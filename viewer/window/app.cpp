@@ -32,6 +32,15 @@ App::App(const Scene& scene, const Theme& theme, float scale)
   apply_style(theme_, scale);
 }
 
+App::~App() {
+  // Dear ImGui keeps a pointer to the name of the file.
+  if (layout_file_.empty() || ImGui::GetCurrentContext() == nullptr) return;
+  ImGuiIO& io = ImGui::GetIO();
+  if (io.IniFilename != layout_file_.c_str()) return;
+  if (ImGui::GetFrameCount() > 0) ImGui::SaveIniSettingsToDisk(io.IniFilename);
+  io.IniFilename = nullptr;
+}
+
 void App::set_theme(bool dark) {
   theme_ = dark ? dark_theme() : light_theme();
   apply_style(theme_, scale_);
@@ -147,9 +156,20 @@ void App::frame() {
   if (range_.busy() || search_.busy()) busy_ = true;
 }
 
+void App::wait_for_figures() {
+  range_.wait();
+  search_.wait();
+}
+
 void App::compare_with(const Scene& other) {
   other_ = std::make_unique<Other>(scene_, other, scale_);
   show_panel("Diff");
+}
+
+void App::set_order(const RankOrder& order) {
+  pane_.state().order = order;
+  if (other_) other_->pane.state().order = order;
+  busy_ = true;
 }
 
 void App::draw_panes() {
@@ -158,6 +178,7 @@ void App::draw_panes() {
   const auto name = [this](const char* which, const Scene& scene) {
     return other_ ? std::string(which) + "  " + analyzer::printable(scene.report().path) : std::string();
   };
+  pane_.state().found = search_.search().hits();
   pane_.draw(theme_, fonts_, keyboard && !second_active_, name("A", scene_));
   if (pane_.measured_anew()) show_panel("Range");
   busy_ = busy_ || pane_.busy();
@@ -166,13 +187,23 @@ void App::draw_panes() {
   busy_ = busy_ || other_->pane.busy();
   if (pane_.hovered()) second_active_ = false;
   if (other_->pane.hovered()) second_active_ = true;
-  // Whichever the user moves takes the other along, step beside step.
-  if (second_active_ && other_->pane.moved()) {
-    pane_.state().view = other_->alignment.view_of_a(other_->pane.state().view);
-    busy_ = true;
-  } else if (!second_active_) {
-    other_->pane.state().view = other_->alignment.view_of_b(pane_.state().view);
+  couple_panes();
+}
+
+// Whichever has moved, by hand, key or command, takes the other along, step beside step.
+void App::couple_panes() {
+  TimeView& a = pane_.state().view;
+  TimeView& b = other_->pane.state().view;
+  const bool a_moved = !(a == other_->coupled_a);
+  const bool b_moved = !(b == other_->coupled_b);
+  if (b_moved && (!a_moved || second_active_)) {
+    a = other_->alignment.view_of_a(b);
+  } else if (a_moved) {
+    b = other_->alignment.view_of_b(a);
   }
+  if (a_moved || b_moved) busy_ = true;
+  other_->coupled_a = a;
+  other_->coupled_b = b;
 }
 
 void App::panels() {
@@ -202,6 +233,8 @@ void App::panels() {
     draw_counters(scene_, pane_.state(), theme_, fonts_);
     return Command{};
   });
+  // Whatever is new takes the focus; what was in front when the layout was kept is to stay there.
+  if (!layout_file_.empty() && ImGui::GetFrameCount() == 1) ImGui::SetWindowFocus("Timeline");
   // One a frame: of several the last would win.
   if (!fronts_.empty() && ImGui::GetFrameCount() > 1) {
     ImGui::SetWindowFocus(fronts_.front().c_str());
@@ -237,7 +270,7 @@ void App::notes_panel() {
     std::array<char, 200> note{};
     mark.note.copy(note.data(), note.size() - 1);
     ImGui::SetNextItemWidth(-1);
-    const std::string hint = exact_duration(mark.time - scene_.timeline().origin);
+    const std::string hint = exact_duration(saturating_add(mark.time, -scene_.timeline().origin));
     if (ImGui::InputTextWithHint("##note", hint.c_str(), note.data(), note.size())) mark.note = note.data();
     ImGui::PopID();
   }

@@ -26,16 +26,23 @@ class App {
  public:
   // `scene` must outlive the App. To be made after the window, before its first frame.
   App(const Scene& scene, const Theme& theme, float scale);
+  ~App();
+  App(const App&) = delete;
+  App& operator=(const App&) = delete;
 
   void frame();
   // The next frame may look different without any input: keys are held, a panel still finds its size, figures
   // are being computed.
   bool busy() const { return busy_; }
   const Theme& theme() const { return theme_; }
+  void set_theme(bool dark);
+  const Fonts& fonts() const { return fonts_; }
   TimelineState& state() { return pane_.state(); }
   // Where the last frame's timeline stood, and at which sizes.
   const Rect& timeline_area() const { return pane_.area(); }
   const Sizes& sizes() const { return pane_.sizes(); }
+  // Of both runs, where two are compared.
+  void set_order(const RankOrder& order);
   // Does it once the panels have found their sizes.
   void execute(const Command& command);
   // A second run below the first, coupled step by step. `other` must outlive the App. Before the first frame.
@@ -44,6 +51,19 @@ class App {
   void show_panel(const std::string& name);
   SearchPanel& search() { return search_; }
   StepsPanel& steps() { return steps_; }
+  // A command of whoever shows this App, in the palette.
+  void add_command(std::string name, const char* key, std::function<void()> run) {
+    more_actions_.push_back({std::move(name), key, std::move(run)});
+  }
+  const CollectivesPanel& collectives() const { return collectives_; }
+  const RangeStatistics& range() const { return range_; }
+  const TimelinePane& pane() const { return pane_; }
+  TimelinePane& pane() { return pane_; }
+  // Of the second run, and what differs; nullptr where there is none.
+  TimelinePane* second_pane() { return other_ ? &other_->pane : nullptr; }
+  const RunDiff* diff() const { return other_ ? &other_->diff : nullptr; }
+  // Until what is computed beside the drawing is there.
+  void wait_for_figures();
   // The arrangement of the panels: from this file, and to it from now on; "": the usual arrangement, kept
   // nowhere.
   void keep_layout_in(const std::filesystem::path& file);
@@ -67,14 +87,15 @@ class App {
     TimelinePane pane;
     RunDiff diff;
     StepAlignment alignment;
+    TimeView coupled_a, coupled_b;  // as they were put beside each other last
   };
   void arrange_docks(unsigned dock_space);
   void draw_panes();
+  void couple_panes();
   void panels();
   void read_keys();
   // The one that keys are for: the pointer was in it last.
   TimelinePane& active_pane();
-  void set_theme(bool dark);
   void notes_panel();
   void palette();
   std::vector<Action> actions();
@@ -96,6 +117,7 @@ class App {
   bool palette_open_ = false;
   bool palette_asked_ = false;
   bool help_open_ = false;
+  std::vector<Action> more_actions_;
   std::string layout_file_;
   bool docked_ = false;
   bool busy_ = true;

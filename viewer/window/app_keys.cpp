@@ -66,8 +66,23 @@ std::vector<App::Action> App::actions() {
   all.push_back({"Open or close host ranges", "H",
                  [this] { pane_.state().expansion.toggle_hosts(scene_.timeline()); }});
   all.push_back({"Close or open all ranks", "C", [this] { pane_.state().expansion.toggle_ranks(); }});
+  for (const RankOrder& each : orders_of(scene_.facts()))
+    all.push_back({"Order ranks by " + order_title(each), "O", [this, each] {
+                     active_pane().state().order.by = each.by;
+                     active_pane().state().order.group_kind = each.group_kind;
+                   }});
+  all.push_back({"Close or open all hosts or groups", "Shift C",
+                 [this] { toggle_sections(active_pane().scene().facts(), active_pane().state().order); }});
+  all.push_back({"Show only the late ranks", "", [this] { active_pane().state().order.filter = "late"; }});
+  all.push_back({"Show all ranks", "", [this] { active_pane().state().order.filter.clear(); }});
+  all.push_back({"Unpin all ranks", "", [this] { active_pane().state().order.pinned.clear(); }});
+  all.push_back({"Draw the chain of waits", "L", [this] {
+                   bool& shown = active_pane().state().chain_shown;
+                   shown = !shown;
+                 }});
   all.push_back({"Light or dark", "T", [this] { set_theme(!theme_.dark); }});
   all.push_back({"Keys", "?", [this] { help_open_ = true; }});
+  all.insert(all.end(), more_actions_.begin(), more_actions_.end());
   all.push_back({"Back to where you were", "Backspace", [this] { active_pane().back(); }});
   all.push_back({"Remove all marks", "", [this] { pane_.state().marks.clear(); }});
   for (std::size_t i = 0; i < scene_.report().findings.size() && i < 20; ++i) {
@@ -132,6 +147,7 @@ void App::palette() {
     }
     ImGui::PopID();
   }
+  if (pressed(ImGuiKey_Escape)) ImGui::CloseCurrentPopup();
   if (entered && count > 0) chosen = static_cast<std::size_t>(palette_at_);
   if (chosen) {
     fitting[*chosen].run();

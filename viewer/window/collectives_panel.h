@@ -12,6 +12,7 @@ class CollectivesPanel {
  public:
   explicit CollectivesPanel(const Scene& scene) : scene_(scene), table_(scene) {}
   Command draw(std::optional<std::uint32_t> lit, const Theme& theme, const Fonts& fonts);
+  const CollectivesTable& table() const { return table_; }
 
  private:
   const Scene& scene_;

@@ -3,11 +3,13 @@
 #include <implot.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <string>
 #include <vector>
 
 #include "analyzer/report/unicode.h"
+#include "viewer/views/axis_limits.h"
 #include "viewer/window/imgui_canvas.h"
 #include "viewer/window/panels.h"
 
@@ -27,6 +29,10 @@ struct Plotted {
   std::vector<double> x, y;
 };
 
+double milliseconds(Nanoseconds time, Nanoseconds origin) {
+  return static_cast<double>(saturating_add(time, -origin)) / 1e6;
+}
+
 Plotted thin(std::span<const analyzer::CounterPoint> points, const TimeRange& range, Nanoseconds origin) {
   const auto from =
       std::partition_point(points.begin(), points.end(),
@@ -38,7 +44,7 @@ Plotted thin(std::span<const analyzer::CounterPoint> points, const TimeRange& ra
   const auto last = std::min(static_cast<std::size_t>(to - points.begin()) + 1, points.size());
   Plotted plotted;
   const auto add = [&](const analyzer::CounterPoint& point) {
-    plotted.x.push_back((static_cast<double>(point.time) - static_cast<double>(origin)) / 1e6);
+    plotted.x.push_back(milliseconds(point.time, origin));
     plotted.y.push_back(point.value);
   };
   const std::size_t each = std::max<std::size_t>(1, (last - first) / (kMostPoints / 2));
@@ -51,6 +57,22 @@ Plotted thin(std::span<const analyzer::CounterPoint> points, const TimeRange& ra
     if (least != most) add(least < most ? *most : *least);
   }
   return plotted;
+}
+
+// Of all lines' values, with some room, so that a line at the edge can be seen.
+AxisLimits value_limits(const std::vector<Plotted>& lines) {
+  double low = 0, high = 0;
+  bool any = false;
+  for (const Plotted& line : lines) {
+    for (const double value : line.y) {
+      if (!std::isfinite(value)) continue;
+      low = any ? std::min(low, value) : value;
+      high = any ? std::max(high, value) : value;
+      any = true;
+    }
+  }
+  const double room = (high - low) * 0.05;
+  return any ? axis_limits(low - room, high + room) : AxisLimits{};
 }
 
 }  // namespace
@@ -72,26 +94,33 @@ void draw_counters(const Scene& scene, const TimelineState& state, const Theme& 
   }
   const Nanoseconds origin = scene.timeline().origin;
   const TimeRange shown{state.view.begin, saturating_add(state.view.begin, state.view.span)};
-  const double from = (static_cast<double>(shown.begin) - static_cast<double>(origin)) / 1e6;
-  const double to = (static_cast<double>(shown.end) - static_cast<double>(origin)) / 1e6;
+  const AxisLimits times = axis_limits(milliseconds(shown.begin, origin), milliseconds(shown.end, origin));
   const float room = ImGui::GetContentRegionAvail().y;
   const float height = std::max(room / static_cast<float>(counters.size()) - 6, fonts.small_size * 9);
+  int number = 0;
   for (const auto& [name, lines] : counters) {
-    const std::string title = analyzer::fit(analyzer::printable(name.substr(0, 400)), 60);
-    ImPlot::SetNextAxesToFit();
-    if (!ImPlot::BeginPlot(title.c_str(), {-1, height}, ImPlotFlags_NoMenus | ImPlotFlags_NoBoxSelect))
-      continue;
-    ImPlot::SetupAxes("ms", nullptr, ImPlotAxisFlags_Lock, ImPlotAxisFlags_AutoFit);
-    ImPlot::SetupAxisLimits(ImAxis_X1, from, to, ImPlotCond_Always);
+    // Names may begin alike, and a plot's can't be empty.
+    std::string title = analyzer::fit(analyzer::printable(name.substr(0, 400)), 60);
+    if (title.empty()) title = "(without a name)";
+    std::vector<Plotted> plotted;
+    for (const Line& line : lines) plotted.push_back(thin(line.points, shown, origin));
+    const AxisLimits values = value_limits(plotted);
+    ImGui::PushID(number++);
+    const bool open =
+        ImPlot::BeginPlot(title.c_str(), {-1, height}, ImPlotFlags_NoMenus | ImPlotFlags_NoBoxSelect);
+    ImGui::PopID();
+    if (!open) continue;
+    ImPlot::SetupAxes("ms", nullptr, ImPlotAxisFlags_Lock, ImPlotAxisFlags_Lock);
+    ImPlot::SetupAxisLimits(ImAxis_X1, times.low, times.high, ImPlotCond_Always);
+    ImPlot::SetupAxisLimits(ImAxis_Y1, values.low, values.high, ImPlotCond_Always);
     constexpr std::size_t kMostNamed = 16;
     ImPlot::SetupLegend(ImPlotLocation_East, ImPlotLegendFlags_Outside);
     for (std::size_t i = 0; i < lines.size(); ++i) {
-      const Plotted plotted = thin(lines[i].points, shown, origin);
       // Of many ranks only a few are in the legend.
       const std::string label = lines.size() <= kMostNamed ? fmt::format("rank {}", lines[i].rank)
                                                            : fmt::format("##{}", lines[i].rank);
-      ImPlot::PlotStairs(label.c_str(), plotted.x.data(), plotted.y.data(),
-                         static_cast<int>(plotted.x.size()));
+      ImPlot::PlotStairs(label.c_str(), plotted[i].x.data(), plotted[i].y.data(),
+                         static_cast<int>(plotted[i].x.size()));
     }
     ImPlot::EndPlot();
   }

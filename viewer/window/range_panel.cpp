@@ -20,8 +20,10 @@ void draw_causes(const RangeStatistics& statistics, const Theme& theme, const Fo
   analyzer::Partition sums;
   for (std::size_t rank = 0; rank < statistics.done(); ++rank)
     for (std::size_t cause = 0; cause < analyzer::kCauseCount; ++cause)
-      sums.ns[cause] += statistics.of(rank).partition.ns[cause];
-  const std::int64_t total = std::max<std::int64_t>(sums.total(), 1);
+      sums.ns[cause] = saturating_add(sums.ns[cause], statistics.of(rank).partition.ns[cause]);
+  std::int64_t total = 0;
+  for (const std::int64_t ns : sums.ns) total = saturating_add(total, ns);
+  total = std::max<std::int64_t>(total, 1);
   if (!ImGui::BeginTable("causes", 4, ImGuiTableFlags_SizingFixedFit)) return;
   ImGui::TableSetupColumn("cause");
   ImGui::TableSetupColumn("share");
@@ -109,7 +111,8 @@ Command draw_range(const Scene& scene, const TimelineState& state, RangeStatisti
   ImGui::TextUnformatted(exact_duration(length).c_str());
   ImGui::PopFont();
   ImGui::PushFont(nullptr, fonts.small_size);
-  const std::string flag = fmt::format("--range {}:{}", range.begin - origin, range.end - origin);
+  const std::string flag =
+      fmt::format("--range {}:{}", saturating_add(range.begin, -origin), saturating_add(range.end, -origin));
   ImGui::TextColored(to_vec4(theme.dim_text), "%s", flag.c_str());
   ImGui::SameLine();
   if (ImGui::SmallButton("copy")) ImGui::SetClipboardText(flag.c_str());

@@ -18,6 +18,7 @@ class SearchPanel {
   // The hit after (+1) or before (−1) the current one, around the ends.
   Command step(int by);
   bool busy() const { return search_.busy(); }
+  void wait() { search_.wait(); }  // until it is not
   const Search& search() const { return search_; }
   std::optional<std::size_t> current() const { return current_; }
 

@@ -119,6 +119,7 @@ Command StepsPanel::draw(const Theme& theme, const Fonts& fonts) {
   const float labels = fonts.small_size * 3.5F;
   const float below = fonts.small_size * 1.6F;
   const Rect area{at.x + labels, at.y + 2, at.x + room.x - 4, at.y + std::max(room.y - below, 8.0F)};
+  map_area_ = area;
   ImGui::InvisibleButton("heat map", {std::max(room.x, 1.0F), std::max(room.y, 1.0F)});
   const ImVec2 mouse = ImGui::GetIO().MousePos;
   std::optional<HeatCell> hovered;

@@ -14,6 +14,9 @@ class StepsPanel {
   explicit StepsPanel(const Scene& scene) : scene_(scene) {}
   Command draw(const Theme& theme, const Fonts& fonts);
   void choose(StepQuantity quantity) { quantity_ = quantity; }
+  StepQuantity quantity() const { return quantity_; }
+  // Where the cells stood in the last frame.
+  const Rect& map_area() const { return map_area_; }
   // The cell clicked last.
   std::optional<HeatCell> selected() const { return selected_; }
   std::optional<std::int64_t> selected_step() const;
@@ -27,6 +30,7 @@ class StepsPanel {
   StepQuantity quantity_ = StepQuantity::barrier_wait;
   std::array<std::optional<HeatMap>, kStepQuantities> maps_;  // made when first shown
   std::optional<HeatCell> selected_;
+  Rect map_area_;
 };
 
 }  // namespace lockstep::viewer

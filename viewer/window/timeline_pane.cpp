@@ -15,10 +15,6 @@ namespace {
 // Frames after which a docked window has its size.
 constexpr int kSettled = 4;
 
-bool same_view(const TimeView& a, const TimeView& b) {
-  return a.begin == b.begin && a.fraction == b.fraction && a.span == b.span;
-}
-
 }  // namespace
 
 TimelinePane::TimelinePane(const Scene& scene, std::string window, float scale)
@@ -35,19 +31,32 @@ void TimelinePane::execute(const Command& command) {
 }
 
 void TimelinePane::select_collective(std::uint32_t collective) {
+  bool found = false;
   for (const analyzer::CollectiveRank& part : scene_.parts(collective)) {
     const auto rank = scene_.index_of(part.rank);
     const auto item = rank ? scene_.find_activity(*rank, part.activity) : std::nullopt;
     if (!item) continue;
-    state_.selected = item;
-    return;
+    // On a rank that is shown, if there is any.
+    const bool shown =
+        std::find(sequence_.ranks.begin(), sequence_.ranks.end(), *rank) != sequence_.ranks.end();
+    if (!found || shown) state_.selected = item;
+    found = true;
+    if (shown) return;
+  }
+}
+
+void TimelinePane::select_by_commands() {
+  for (const Command& command : commands_) {
+    if (command.collective) select_collective(*command.collective);
+    if (command.show) state_.selected = command.show;
+    const bool selects = command.collective || command.show;
+    if (selects && state_.selected) make_shown(scene_.facts(), state_.selected->rank, state_.order);
+    if (command.rank) make_shown(scene_.facts(), *command.rank, state_.order);
   }
 }
 
 void TimelinePane::apply_commands(const Frame& frame) {
   for (const Command& command : commands_) {
-    if (command.collective) select_collective(*command.collective);
-    if (command.show) state_.selected = command.show;
     if (command.range) {
       state_.view = clamp(fit(*command.range), scene_.timeline().content);
     } else if ((command.show || command.collective) && state_.selected) {
@@ -57,6 +66,16 @@ void TimelinePane::apply_commands(const Frame& frame) {
     if (command.rank) state_.scroll = scroll_to(frame, *command.rank);
   }
   commands_.clear();
+}
+
+void TimelinePane::follow_order() {
+  if (sequenced_ == state_.order) return;
+  sequenced_ = state_.order;
+  sequence_ = order_ranks(scene_.facts(), state_.order);
+  // Fewer ranks have more room.
+  if (area_.height() > 0)
+    sizes_ = choose_sizes(scene_.timeline(), state_.expansion, scale_, area_, sequence_);
+  busy_ = true;
 }
 
 void TimelinePane::reveal(const Item& item) {
@@ -100,6 +119,7 @@ TimelineInput TimelinePane::read_input(bool keyboard) const {
     input.wheel = io.MouseWheel;
     input.wheel_side = io.MouseWheelH;
     input.pressed = ImGui::IsMouseClicked(ImGuiMouseButton_Left);
+    input.right_clicked = ImGui::IsMouseClicked(ImGuiMouseButton_Right);
     input.double_clicked = ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left);
   }
   input.down = ImGui::IsMouseDown(ImGuiMouseButton_Left);
@@ -115,7 +135,13 @@ TimelineInput TimelinePane::read_input(bool keyboard) const {
   input.pan_right = held(ImGuiKey_D) + held(ImGuiKey_RightArrow);
   input.fit = ImGui::IsKeyPressed(ImGuiKey_F, false);
   input.toggle_hosts = ImGui::IsKeyPressed(ImGuiKey_H, false);
-  input.toggle_ranks = ImGui::IsKeyPressed(ImGuiKey_C, false);
+  const bool close = ImGui::IsKeyPressed(ImGuiKey_C, false);
+  input.toggle_ranks = close && !io.KeyShift;
+  input.toggle_sections = close && io.KeyShift;
+  input.cycle_order = ImGui::IsKeyPressed(ImGuiKey_O, false);
+  input.pin = ImGui::IsKeyPressed(ImGuiKey_P, false);
+  input.measure = ImGui::IsKeyPressed(ImGuiKey_R, false);
+  input.chain = ImGui::IsKeyPressed(ImGuiKey_L, false);
   input.escape = ImGui::IsKeyPressed(ImGuiKey_Escape, false);
   input.page = (ImGui::IsKeyPressed(ImGuiKey_PageDown) ? 1.0F : 0.0F) -
                (ImGui::IsKeyPressed(ImGuiKey_PageUp) ? 1.0F : 0.0F);
@@ -124,7 +150,7 @@ TimelineInput TimelinePane::read_input(bool keyboard) const {
 
 void TimelinePane::draw(const Theme& theme, const Fonts& fonts, bool keyboard, const std::string& note) {
   busy_ = frames_ < kSettled;
-  measured_anew_ = moved_ = false;
+  measured_anew_ = false;
   ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {0, 0});
   const bool open = ImGui::Begin(window_.c_str(), nullptr,
                                  ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoScrollWithMouse);
@@ -137,15 +163,23 @@ void TimelinePane::draw(const Theme& theme, const Fonts& fonts, bool keyboard, c
   }
   const float line = note.empty() ? 0 : fonts.small_size * 1.5F;
   const Rect whole{at.x, at.y + static_cast<float>(sizes_.padding) + line, at.x + size.x, at.y + size.y};
+  const bool commanded = !commands_.empty() && frames_ >= kSettled;
+  if (commanded) select_by_commands();
+  follow_order();
   if (!(whole == area_)) {
     // Until the docks have found their sizes; from then on it is the user's.
     if (frames_ < kSettled && !keep_expansion_)
       state_.expansion = choose_expansion(scene_.timeline(), scale_, whole);
     area_ = whole;
-    sizes_ = choose_sizes(scene_.timeline(), state_.expansion, scale_, whole);
+    sizes_ = choose_sizes(scene_.timeline(), state_.expansion, scale_, whole, sequence_);
     busy_ = true;
   }
-  const Regions regions = divide(whole, sizes_, scene_.timeline().ranks.size());
+  // A filter that nothing passes leaves the map's place.
+  const auto divide_now = [&] {
+    const std::size_t all = scene_.timeline().ranks.size();
+    return divide(whole, sizes_, std::clamp(sequence_.ranks.size(), std::min<std::size_t>(all, 1), all));
+  };
+  Regions regions = divide_now();
   const auto frame_now = [&](const Layout& layout) {
     return Frame{scene_,
                  state_,
@@ -155,24 +189,30 @@ void TimelinePane::draw(const Theme& theme, const Fonts& fonts, bool keyboard, c
                  theme,
                  TimeAxis{state_.view, regions.lanes.left, std::max(1.0F, regions.lanes.width())}};
   };
-  Layout layout = lay_out(scene_.timeline(), state_.expansion, sizes_);
+  const auto lay_out_now = [&] {
+    return lay_out(scene_.timeline(), state_.expansion, sizes_, sequence_,
+                   static_cast<int>(regions.lanes.height()));
+  };
+  Layout layout = lay_out_now();
 
+  ImGui::SetNextItemAllowOverlap();  // by the strip
   ImGui::InvisibleButton("timeline", size, ImGuiButtonFlags_MouseButtonLeft);
   hovered_ = ImGui::IsItemHovered();
-  if (!commands_.empty() && frames_ >= kSettled) apply_commands(frame_now(layout));
+  if (commanded) apply_commands(frame_now(layout));
   const TimelineInput input = read_input(keyboard);
-  const TimeView before = state_.view;
   const std::optional<TimeRange> measured = state_.measured;
   if (control_.apply(input, frame_now(layout), minimap_, state_)) {
     busy_ = true;
-    layout = lay_out(scene_.timeline(), state_.expansion, sizes_);
+    follow_order();
+    regions = divide_now();
+    layout = lay_out_now();
   }
-  moved_ = !same_view(before, state_.view);
+  follow_chain(scene_, state_);
   measured_anew_ = state_.measured && !measured;
   state_.scroll = clamp_scroll(state_.scroll, frame_now(layout));
   if (frames_ >= kSettled && !control_.busy()) history_.note(state_, ImGui::GetTime());
 
-  minimap_.prepare(scene_, regions.minimap, theme);
+  minimap_.prepare(scene_, regions.minimap, theme, layout.shown);
   const Frame frame = frame_now(layout);
   pointer_time_.reset();
   if (hovered_ && regions.lanes.contains(input.pointer->x, input.pointer->y))
@@ -187,6 +227,11 @@ void TimelinePane::draw(const Theme& theme, const Fonts& fonts, bool keyboard, c
       canvas.text({at.x + static_cast<float>(sizes_.padding), at.y + 4},
                   fitted(canvas, note, size.x - 16, Font::bold), theme.text, Font::bold);
     draw_timeline(canvas, frame, minimap_, hovered_ ? std::optional<float>(input.pointer->x) : std::nullopt);
+  }
+  const Rect corner{regions.gutter.left, whole.top, regions.gutter.right, regions.ruler.top};
+  if (strip_.draw(scene_.facts(), corner, theme, fonts, state_.order)) {
+    state_.scroll = 0;
+    busy_ = true;
   }
   if (hovered_ && !control_.busy())
     draw_tooltip(scene_, hit_test(frame, input.pointer->x, input.pointer->y), theme, fonts);

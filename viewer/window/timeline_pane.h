@@ -10,6 +10,7 @@
 #include "viewer/views/command.h"
 #include "viewer/views/history.h"
 #include "viewer/window/fonts.h"
+#include "viewer/window/order_strip.h"
 
 namespace lockstep::viewer {
 
@@ -33,16 +34,18 @@ class TimelinePane {
   const Rect& area() const { return area_; }
   const Sizes& sizes() const { return sizes_; }
   bool hovered() const { return hovered_; }
-  // Since the last draw(): the next frame may look different without any input; a range was measured anew;
-  // the user moved the view.
+  // Since the last draw(): the next frame may look different without any input; a range was measured anew.
   bool busy() const { return busy_; }
   bool measured_anew() const { return measured_anew_; }
-  bool moved() const { return moved_; }
   // The expansion is the user's own from the beginning: not to be chosen by what fits.
   void keep_expansion() { keep_expansion_ = true; }
 
  private:
+  // What commands select, on ranks that are shown from now on.
+  void select_by_commands();
   void apply_commands(const Frame& frame);
+  // The sequence of ranks, anew where its order changed.
+  void follow_order();
   void select_collective(std::uint32_t collective);
   TimelineInput read_input(bool keyboard) const;
 
@@ -54,6 +57,9 @@ class TimelinePane {
   TimelineState state_;
   TimelineControl control_;
   Minimap minimap_;
+  OrderStrip strip_;
+  RankSequence sequence_;
+  std::optional<RankOrder> sequenced_;  // the order that it is of
   ViewHistory history_;
   std::vector<Command> commands_;  // not yet carried out
   std::optional<Nanoseconds> pointer_time_;
@@ -63,7 +69,6 @@ class TimelinePane {
   bool hovered_ = false;
   bool busy_ = true;
   bool measured_anew_ = false;
-  bool moved_ = false;
 };
 
 }  // namespace lockstep::viewer

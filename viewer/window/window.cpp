@@ -15,13 +15,18 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <utility>
 
 namespace lockstep::viewer {
 
 namespace {
 
 constexpr const char* kWayOut =
-    "for a picture without a display: lockstep-view RUN --screenshot FILE.png (uses Xvfb)";
+    "\n  a picture needs no display: lockstep view RUN --screenshot FILE.png (it starts Xvfb itself)"
+    "\n  a window from another machine: log in with ssh -X, or set DISPLAY to a server that runs (Xvfb, VNC)";
+constexpr const char* kNoOpenGl =
+    "\n  drawing in software: LIBGL_ALWAYS_SOFTWARE=1 lockstep view RUN (needs the package libgl1-mesa-dri)"
+    "\n  a picture, if this display cannot: lockstep view RUN --screenshot FILE.png (it starts Xvfb itself)";
 
 std::string last_glfw_message() {
   const char* message = nullptr;
@@ -45,18 +50,18 @@ Result<std::unique_ptr<Window>> Window::open(const WindowOptions& options) {
 Status Window::set_up(const WindowOptions& options) {
   options_ = options;
   if (!is_set("DISPLAY") && !is_set("WAYLAND_DISPLAY")) {
-    return Error{fmt::format("no display: DISPLAY is not set; {}", kWayOut)};
+    return Error{fmt::format("no display: DISPLAY is not set{}", kWayOut)};
   }
   if (::glfwInit() != GLFW_TRUE) {
     const char* display = std::getenv("DISPLAY");
-    return Error{fmt::format("can't use the display '{}': {}; {}", display == nullptr ? "" : display,
+    return Error{fmt::format("can't use the display '{}': {}{}", display == nullptr ? "" : display,
                              last_glfw_message(), kWayOut)};
   }
   ::glfwWindowHint(GLFW_CONTEXT_VERSION_MAJOR, 3);
   ::glfwWindowHint(GLFW_CONTEXT_VERSION_MINOR, 3);
   ::glfwWindowHint(GLFW_OPENGL_PROFILE, GLFW_OPENGL_CORE_PROFILE);
   ::glfwWindowHint(GLFW_OPENGL_FORWARD_COMPAT, GLFW_TRUE);
-  ::glfwWindowHint(GLFW_VISIBLE, options.offscreen ? GLFW_FALSE : GLFW_TRUE);
+  ::glfwWindowHint(GLFW_VISIBLE, GLFW_FALSE);
   ::glfwWindowHint(GLFW_SCALE_TO_MONITOR, options.offscreen ? GLFW_FALSE : GLFW_TRUE);
   // Off-screen, the window only carries the context: what is drawn goes into a buffer.
   constexpr int kSmall = 64;
@@ -64,21 +69,12 @@ Status Window::set_up(const WindowOptions& options) {
                                options.offscreen ? kSmall : options.height, options.title.c_str(), nullptr,
                                nullptr);
   if (window_ == nullptr) {
-    return Error{fmt::format(
-        "OpenGL 3.3 is not to be had on this display: {}; install software rendering (the package "
-        "libgl1-mesa-dri) and try LIBGL_ALWAYS_SOFTWARE=1",
-        last_glfw_message())};
+    return Error{fmt::format("the window needs OpenGL 3.3, which this display does not have: {}{}",
+                             last_glfw_message(), kNoOpenGl)};
   }
   ::glfwMakeContextCurrent(window_);
   ::glfwSwapInterval(options.offscreen ? 0 : 1);
 
-  IMGUI_CHECKVERSION();
-  ImGui::CreateContext();
-  ImPlot::CreateContext();
-  ImGuiIO& io = ImGui::GetIO();
-  io.IniFilename = nullptr;
-  io.ConfigFlags |= ImGuiConfigFlags_DockingEnable;
-  io.ConfigWindowsMoveFromTitleBarOnly = true;
   // Our own callbacks first: Dear ImGui's call them on.
   ::glfwSetWindowUserPointer(window_, this);
   const auto input = [](GLFWwindow* window) {
@@ -89,16 +85,56 @@ Status Window::set_up(const WindowOptions& options) {
   ::glfwSetMouseButtonCallback(window_, [](GLFWwindow* w, int, int, int) { note(w); });
   ::glfwSetScrollCallback(window_, [](GLFWwindow* w, double, double) { note(w); });
   ::glfwSetKeyCallback(window_, [](GLFWwindow* w, int, int, int, int) { note(w); });
-  ::glfwSetWindowFocusCallback(window_, [](GLFWwindow* w, int) { note(w); });
+  ::glfwSetWindowFocusCallback(window_, [](GLFWwindow* w, int focused) {
+    note(w);
+    if (focused != 0) static_cast<Window*>(::glfwGetWindowUserPointer(w))->was_focused_ = true;
+  });
+  ::glfwSetDropCallback(window_, [](GLFWwindow* w, int count, const char** paths) {
+    note(w);
+    auto& dropped = static_cast<Window*>(::glfwGetWindowUserPointer(w))->dropped_;
+    dropped.insert(dropped.end(), paths, paths + count);
+  });
   ::glfwSetCursorEnterCallback(window_, [](GLFWwindow* w, int) { note(w); });
   ::glfwSetFramebufferSizeCallback(window_, [](GLFWwindow* w, int, int) { note(w); });
   ::glfwSetWindowRefreshCallback(window_, [](GLFWwindow* w) { note(w); });
-  ImGui_ImplGlfw_InitForOpenGL(window_, !options.offscreen);
+  if (Status status = make_context(); !status.ok()) return status;
+  return options.offscreen ? make_buffer() : Status{};
+}
+
+Status Window::make_context() {
+  IMGUI_CHECKVERSION();
+  ImGui::CreateContext();
+  ImPlot::CreateContext();
+  ImGuiIO& io = ImGui::GetIO();
+  io.IniFilename = nullptr;
+  io.ConfigFlags |= ImGuiConfigFlags_DockingEnable;
+  io.ConfigWindowsMoveFromTitleBarOnly = true;
+  ImGui_ImplGlfw_InitForOpenGL(window_, !options_.offscreen);
   if (!ImGui_ImplOpenGL3_Init("#version 330 core")) {
-    return Error{"OpenGL 3.3 does not work on this display: its functions can't be loaded"};
+    return Error{
+        fmt::format("OpenGL 3.3 does not work on this display: its functions can't be loaded{}", kNoOpenGl)};
   }
   imgui_ = true;
-  return options.offscreen ? make_buffer() : Status{};
+  return {};
+}
+
+void Window::end_context() {
+  if (imgui_) {
+    ImGui_ImplOpenGL3_Shutdown();
+    ImGui_ImplGlfw_Shutdown();
+  }
+  imgui_ = false;
+  if (ImGui::GetCurrentContext() != nullptr) {
+    ImPlot::DestroyContext();
+    ImGui::DestroyContext();
+  }
+}
+
+void Window::renew() {
+  end_context();
+  // What worked once works again; if not, frames stay empty.
+  (void)make_context().ok();
+  had_input_ = true;
 }
 
 Status Window::make_buffer() {
@@ -121,14 +157,7 @@ Status Window::make_buffer() {
 }
 
 Window::~Window() {
-  if (imgui_) {
-    ImGui_ImplOpenGL3_Shutdown();
-    ImGui_ImplGlfw_Shutdown();
-  }
-  if (ImGui::GetCurrentContext() != nullptr) {
-    ImPlot::DestroyContext();
-    ImGui::DestroyContext();
-  }
+  end_context();
   if (window_ != nullptr) {
     if (buffer_ != 0) ::glDeleteFramebuffers(1, &buffer_);
     if (color_ != 0) ::glDeleteRenderbuffers(1, &color_);
@@ -177,7 +206,9 @@ void Window::frame(Color background, const std::function<void()>& draw) {
                  static_cast<float>(background.b) / 255, 1);
   ::glClear(GL_COLOR_BUFFER_BIT);
   ImGui_ImplOpenGL3_RenderDrawData(ImGui::GetDrawData());
-  if (!options_.offscreen) ::glfwSwapBuffers(window_);
+  if (options_.offscreen) return;
+  if (!std::exchange(shown_, true)) ::glfwShowWindow(window_);
+  ::glfwSwapBuffers(window_);
 }
 
 void Window::handle_events(bool wait) {
@@ -186,6 +217,26 @@ void Window::handle_events(bool wait) {
   } else {
     ::glfwPollEvents();
   }
+}
+
+void Window::handle_events_within(double seconds) {
+  ::glfwWaitEventsTimeout(seconds);
+}
+
+void Window::wake() {
+  ::glfwPostEmptyEvent();
+}
+
+void Window::set_title(const std::string& title) {
+  ::glfwSetWindowTitle(window_, title.c_str());
+}
+
+std::vector<std::string> Window::take_dropped() {
+  return std::exchange(dropped_, {});
+}
+
+bool Window::take_was_focused() {
+  return std::exchange(was_focused_, false);
 }
 
 bool Window::take_had_input() {

@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "trace/result.h"
 #include "viewer/timeline/canvas.h"
@@ -34,10 +35,22 @@ class Window {
   float content_scale() const;
   bool should_close() const;
 
-  // One frame: `draw` calls Dear ImGui. Shows it, unless off-screen.
+  // One frame: `draw` calls Dear ImGui. Shows it, unless off-screen; the first one shows the window.
   void frame(Color background, const std::function<void()>& draw);
   // Handles what has happened; if `wait`, sleeps until something does.
   void handle_events(bool wait);
+  // The same, for at most so long.
+  void handle_events_within(double seconds);
+  // Ends such a sleep; from any thread, while there is a window.
+  static void wake();
+  // A fresh Dear ImGui context: nothing of what was drawn before is remembered. Not within frame(); what was
+  // made for the former context has to be gone.
+  void renew();
+  void set_title(const std::string& title);
+  // Files and folders that were dropped onto the window since the last call.
+  std::vector<std::string> take_dropped();
+  // The window was given the keyboard since the last call.
+  bool take_was_focused();
   // Input arrived since the last call.
   bool take_had_input();
 
@@ -56,6 +69,8 @@ class Window {
   Window() = default;
   Status set_up(const WindowOptions& options);
   Status make_buffer();
+  Status make_context();
+  void end_context();
 
   GLFWwindow* window_ = nullptr;
   WindowOptions options_;
@@ -64,6 +79,9 @@ class Window {
   bool rasterizing_ = true;
   bool imgui_ = false;
   bool had_input_ = true;
+  bool was_focused_ = false;
+  bool shown_ = false;
+  std::vector<std::string> dropped_;
   unsigned buffer_ = 0;
   unsigned color_ = 0;
 };

@@ -1,0 +1,293 @@
+// From page to page, in an off-screen window: clicks and keys are given to Dear ImGui, runs are opened by the
+// test itself.
+#include "viewer/window/shell.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <future>
+
+#include "tests/temporary_folder.h"
+#include "viewer/opening/prepared_file.h"
+#include "viewer/testing/view_fixture.h"
+#include "viewer/window/virtual_display.h"
+
+namespace lockstep::viewer {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using Kind = Shell::Kind;
+
+// One window for all tests: a test takes it, and leaves it without a Shell.
+Window* shared_window() {
+  struct Shown {
+    std::unique_ptr<VirtualDisplay> display;
+    std::unique_ptr<Window> window;
+  };
+  static Shown* const shown = [] {
+    auto made = std::make_unique<Shown>();
+    Result<VirtualDisplay> display = VirtualDisplay::start(640, 480);
+    if (!display.ok()) return made.release();
+    made->display = std::make_unique<VirtualDisplay>(std::move(display.value()));
+    ::setenv("DISPLAY", made->display->name().c_str(), 1);
+    ::unsetenv("WAYLAND_DISPLAY");
+    Result<std::unique_ptr<Window>> window = Window::open({"test", 1000, 700, true});
+    if (window.ok()) made->window = std::move(window.value());
+    return made.release();
+  }();
+  return shown->window.get();
+}
+
+class ShellTest : public testing::Test {
+ protected:
+  ShellTest()
+      : opening_({}, [this](const RunRequest& request, const TellProgress& tell,
+                            const std::stop_token& stop) { return open(request, tell, stop); }) {}
+  void SetUp() override {
+    if (shared_window() == nullptr) GTEST_SKIP() << "nothing can be drawn here";
+    start();
+  }
+  void TearDown() override { shell_.reset(); }
+
+  // Paths are commands: "slow" waits until it is asked to stop, "broken" fails, all else is a run.
+  Result<OpenedRun> open(const RunRequest& request, const TellProgress&, const std::stop_token& stop) {
+    const std::string name = name_of(request);
+    if (name == "slow") {
+      std::promise<void> stopped;
+      const std::stop_callback ask(stop, [&stopped] { stopped.set_value(); });
+      stopped.get_future().wait();
+      return Error{"stopped"};
+    }
+    if (name == "broken") return Error{"broken: it holds no trace"};
+    OpenedRun opened;
+    opened.request = request;
+    opened.scene = View::load(synthetic_job());
+    opened.on_disk.push_back({request.paths, look_at(request.paths).fingerprint});
+    return opened;
+  }
+  void start(const FirstLookWords& words = {}, bool theme_asked_for = false) {
+    shell_.reset();
+    ShellOptions options;
+    options.theme_asked_for = theme_asked_for;
+    options.first_look = words;
+    options.recent_file = folder_.path() / "recent-runs";
+    options.say = [this](const std::string& text) { said_.push_back(text); };
+    shell_ = std::make_unique<Shell>(*shared_window(), opening_, std::move(options));
+  }
+  RunRequest request(const std::string& name) const { return {{folder_ / name}, "", true}; }
+  // What opens is opened to its end, unless it is slow.
+  void open(const std::string& name) {
+    shell_->open(request(name));
+    if (name != "slow") opening_.wait_for(std::chrono::minutes(2));
+    frames();
+  }
+  void frames(int count = 4) {
+    for (int i = 0; i < count; ++i) {
+      shell_->update();
+      shared_window()->frame(shell_->background(), [this] { shell_->frame(); });
+    }
+  }
+  void press(ImGuiKey key, ImGuiKey held = ImGuiKey_None) {
+    ImGuiIO& io = ImGui::GetIO();
+    if (held != ImGuiKey_None) io.AddKeyEvent(held, true);
+    io.AddKeyEvent(key, true);
+    frames(2);
+    // A page may have gone, and its context with it.
+    ImGui::GetIO().AddKeyEvent(key, false);
+    if (held != ImGuiKey_None) ImGui::GetIO().AddKeyEvent(held, false);
+    frames(2);
+  }
+  void click(Point at) {
+    shared_window()->set_pointer(at);
+    frames(2);
+    ImGui::GetIO().AddMouseButtonEvent(0, true);
+    frames(2);
+    ImGui::GetIO().AddMouseButtonEvent(0, false);
+    frames(2);
+    shared_window()->set_pointer(std::nullopt);
+  }
+
+  const test::TemporaryFolder folder_;
+  std::vector<std::string> said_;
+  BackgroundOpening opening_;
+  std::unique_ptr<Shell> shell_;
+};
+
+TEST_F(ShellTest, ARunThatOpensInABlinkIsShownWithoutAPageInBetween) {
+  folder_.write("run/rank-0.json", "");
+  opening_.open(request("run"));
+  opening_.wait_for(std::chrono::minutes(2));
+  shell_->await(request("run"));
+  EXPECT_EQ(shell_->kind(), Kind::run);
+  frames();
+  EXPECT_NE(shell_->app(), nullptr);
+  EXPECT_FALSE(shell_->notice().has_value());
+}
+
+TEST_F(ShellTest, AClickOnARecentRunOpensIt) {
+  folder_.write("first/rank-0.json", "");
+  folder_.write("second/rank-0.json", "");
+  open("first");
+  open("second");
+  start();
+  shell_->show_welcome();
+  frames();
+  ASSERT_EQ(shell_->kind(), Kind::welcome);
+  ASSERT_EQ(shell_->welcome()->places().size(), 2u) << "both are remembered, the newest first";
+  const Rect row = shell_->welcome()->places()[1];
+  click({row.left + 100, row.top + row.height() / 2});
+  opening_.wait_for(std::chrono::minutes(2));
+  frames();
+  ASSERT_EQ(shell_->kind(), Kind::run);
+  EXPECT_EQ(read_recent_runs(folder_.path() / "recent-runs").front().paths, request("first").paths);
+}
+
+TEST_F(ShellTest, ArrowKeysAndEnterOpenARecentRun) {
+  folder_.write("first/rank-0.json", "");
+  folder_.write("second/rank-0.json", "");
+  open("first");
+  open("second");
+  start();
+  shell_->show_welcome();
+  frames();
+  press(ImGuiKey_Enter);
+  EXPECT_EQ(shell_->kind(), Kind::welcome) << "none is chosen yet";
+  press(ImGuiKey_DownArrow);
+  press(ImGuiKey_DownArrow);
+  press(ImGuiKey_DownArrow);
+  press(ImGuiKey_Enter);
+  opening_.wait_for(std::chrono::minutes(2));
+  frames();
+  ASSERT_EQ(shell_->kind(), Kind::run);
+  EXPECT_EQ(read_recent_runs(folder_.path() / "recent-runs").front().paths, request("first").paths);
+}
+
+TEST_F(ShellTest, AClickOnARecentRunThatIsGoneDoesNothing) {
+  ASSERT_TRUE(remember_run(folder_.path() / "recent-runs", {{folder_ / "absent"}, "", 4, 3, 0}).ok());
+  shell_->show_welcome();
+  frames();
+  const Rect row = shell_->welcome()->places().at(0);
+  click({row.left + 100, row.top + row.height() / 2});
+  EXPECT_EQ(shell_->kind(), Kind::welcome);
+  EXPECT_EQ(opening_.state(), OpeningState::idle);
+  // Its cross takes it off the list.
+  click({row.right - 10, row.top + row.height() / 2});
+  EXPECT_TRUE(shell_->welcome()->places().empty());
+}
+
+TEST_F(ShellTest, EscapeLeadsBackToWhereOneCameFrom) {
+  folder_.write("run/rank-0.json", "");
+  shell_->show_welcome();
+  frames();
+  open("slow");
+  ASSERT_EQ(shell_->kind(), Kind::opening);
+  press(ImGuiKey_Escape);
+  EXPECT_EQ(shell_->kind(), Kind::welcome);
+  EXPECT_EQ(opening_.state(), OpeningState::idle);
+  open("run");
+  ASSERT_EQ(shell_->kind(), Kind::run);
+  shell_->app()->state().notes = "as it was";
+  open("slow");
+  ASSERT_EQ(shell_->kind(), Kind::opening);
+  press(ImGuiKey_Escape);
+  ASSERT_EQ(shell_->kind(), Kind::run);
+  EXPECT_EQ(shell_->app()->state().notes, "as it was");
+  EXPECT_FALSE(shell_->wants_to_quit());
+}
+
+TEST_F(ShellTest, EscapeQuitsWhereTheCommandLineAskedForTheRun) {
+  open("slow");
+  press(ImGuiKey_Escape);
+  EXPECT_TRUE(shell_->wants_to_quit());
+}
+
+TEST_F(ShellTest, ARunThatCannotBeOpenedIsSaidInTheWindowAndAloud) {
+  open("broken");
+  ASSERT_EQ(shell_->kind(), Kind::failed);
+  EXPECT_EQ(shell_->failure(), "broken: it holds no trace");
+  EXPECT_THAT(said_, ElementsAre("broken: it holds no trace"));
+  press(ImGuiKey_R, ImGuiMod_Ctrl);
+  opening_.wait_for(std::chrono::minutes(2));
+  frames();
+  EXPECT_EQ(said_.size(), 2u) << "it was tried again";
+  folder_.write("run/rank-0.json", "");
+  open("run");
+  EXPECT_EQ(shell_->kind(), Kind::run);
+  EXPECT_FALSE(shell_->failure().has_value());
+}
+
+TEST_F(ShellTest, WhatTheFirstLookCannotShowIsANotice) {
+  folder_.write("run/rank-0.json", "");
+  FirstLookWords words;
+  words.go_to = "rank=99";
+  words.measure = "0ns:100ns";
+  start(words);
+  open("run");
+  ASSERT_TRUE(shell_->notice().has_value());
+  EXPECT_THAT(shell_->notice()->text, HasSubstr("--goto"));
+  EXPECT_THAT(said_, ElementsAre(HasSubstr("--goto")));
+  EXPECT_TRUE(shell_->app()->state().measured.has_value()) << "what makes sense is done";
+  open("run");
+  EXPECT_FALSE(shell_->notice().has_value()) << "once";
+}
+
+TEST_F(ShellTest, ARunThatIsOpenedAgainIsSeenAsBefore) {
+  folder_.write("run/rank-0.json", "");
+  open("run");
+  App* const before = shell_->app();
+  before->state().view = fit({100, 600}, 0);
+  before->state().marks.push_back({700, "here"});
+  frames();
+  const TimeView view = before->state().view;
+  press(ImGuiKey_R, ImGuiMod_Ctrl);
+  opening_.wait_for(std::chrono::minutes(2));
+  frames();
+  ASSERT_EQ(shell_->kind(), Kind::run);
+  EXPECT_NEAR(static_cast<double>(shell_->app()->state().view.begin), static_cast<double>(view.begin), 1);
+  EXPECT_NEAR(shell_->app()->state().view.span, view.span, 1);
+  ASSERT_EQ(shell_->app()->state().marks.size(), 1u);
+  EXPECT_EQ(shell_->app()->state().marks[0].note, "here");
+}
+
+// The session is beside the run it belongs to, whichever is opened next.
+TEST_F(ShellTest, WhoeverComesBackFindsWhatHeLeft) {
+  folder_.write("one/rank-0.json", "");
+  folder_.write("two/rank-0.json", "");
+  open("one");
+  shell_->app()->state().notes = "of one";
+  open("two");
+  EXPECT_EQ(shell_->app()->state().notes, "");
+  shell_->app()->state().notes = "of two";
+  open("one");
+  EXPECT_EQ(shell_->app()->state().notes, "of one");
+  shell_.reset();
+  EXPECT_EQ(read_session(folder_.path() / "two/.lockstep-view-session").value().notes, "of two");
+}
+
+TEST_F(ShellTest, TheThemeIsThatOfTheLastLookUnlessAnotherIsAskedFor) {
+  folder_.write("run/rank-0.json", "");
+  open("run");
+  press(ImGuiKey_T);
+  start();
+  open("run");
+  EXPECT_EQ(shell_->background(), light_theme().background);
+  start({}, true);
+  open("run");
+  EXPECT_EQ(shell_->background(), dark_theme().background);
+}
+
+TEST_F(ShellTest, TheThemeGoesFromPageToPage) {
+  folder_.write("run/rank-0.json", "");
+  shell_->show_welcome();
+  frames();
+  EXPECT_EQ(shell_->background(), dark_theme().background);
+  press(ImGuiKey_T);
+  EXPECT_EQ(shell_->background(), light_theme().background);
+  open("run");
+  EXPECT_EQ(shell_->background(), light_theme().background);
+}
+
+}  // namespace
+}  // namespace lockstep::viewer
