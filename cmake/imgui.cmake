@@ -17,6 +17,8 @@ set(implot_root "${LOCKSTEP_IMGUI_BUNDLE}/external/implot/implot")
 add_library(lockstep_implot STATIC "${implot_root}/implot.cpp" "${implot_root}/implot_items.cpp")
 target_include_directories(lockstep_implot SYSTEM PUBLIC "${implot_root}")
 target_link_libraries(lockstep_implot PUBLIC lockstep_imgui)
+# Plots of doubles are all that there are: for every type of number there is, it takes minutes to compile.
+target_compile_definitions(lockstep_implot PUBLIC "IMPLOT_CUSTOM_NUMERIC_TYPES=(double)")
 
 # cereal: header-only, to keep a prepared run's small parts. RE2: patterns that people type, without surprises.
 find_path(CEREAL_INCLUDE_DIR cereal/cereal.hpp REQUIRED)
@@ -28,3 +30,23 @@ find_library(RE2_LIBRARY NAMES re2 REQUIRED)
 add_library(re2_library INTERFACE)
 target_include_directories(re2_library SYSTEM INTERFACE "${RE2_INCLUDE_DIR}")
 target_link_libraries(re2_library INTERFACE "${RE2_LIBRARY}" Threads::Threads)
+
+# Once more for tests that drive the window: with Dear ImGui's Test Engine, and with the hooks for it that lockstep-view has not.
+# viewer/testing/imgui_test_config.h says how.
+if(LOCKSTEP_TESTS)
+  set(test_engine_root "${LOCKSTEP_IMGUI_BUNDLE}/external/imgui_test_engine/imgui_test_engine/imgui_test_engine")
+  get_target_property(imgui_sources lockstep_imgui SOURCES)
+  get_target_property(implot_sources lockstep_implot SOURCES)
+  add_library(lockstep_imgui_with_test_engine STATIC
+    ${imgui_sources} ${implot_sources}
+    "${test_engine_root}/imgui_capture_tool.cpp" "${test_engine_root}/imgui_te_context.cpp"
+    "${test_engine_root}/imgui_te_coroutine.cpp" "${test_engine_root}/imgui_te_engine.cpp"
+    "${test_engine_root}/imgui_te_exporters.cpp" "${test_engine_root}/imgui_te_perftool.cpp"
+    "${test_engine_root}/imgui_te_ui.cpp" "${test_engine_root}/imgui_te_utils.cpp")
+  target_include_directories(lockstep_imgui_with_test_engine SYSTEM PUBLIC
+    "${imgui_root}" "${imgui_root}/backends" "${implot_root}" "${test_engine_root}")
+  target_include_directories(lockstep_imgui_with_test_engine PUBLIC "${PROJECT_SOURCE_DIR}")
+  target_compile_definitions(lockstep_imgui_with_test_engine PUBLIC
+    IMGUI_USER_CONFIG="viewer/testing/imgui_test_config.h" "IMPLOT_CUSTOM_NUMERIC_TYPES=(double)")
+  target_link_libraries(lockstep_imgui_with_test_engine PUBLIC glfw OpenGL::GL Threads::Threads ${CMAKE_DL_LIBS})
+endif()

@@ -1,0 +1,94 @@
+// Two runs beside each other.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+
+#include "analyzer/report/palette.h"
+#include "analyzer/report/quantity.h"
+#include "tests/temporary_folder.h"
+#include "viewer/journey/journey.h"
+#include "viewer/journey/runs.h"
+#include "viewer/opening/open_run.h"
+
+namespace lockstep::viewer::journey {
+namespace {
+
+using analyzer::format_duration;
+
+class Diff : public Journey {
+ protected:
+  Diff() {
+    write_run(folder_.path() / "a", 900);
+    write_run(folder_.path() / "b", 250);
+    a_ = open_run({folder_ / "a"}).value();
+    b_ = open_run({folder_ / "b"}).value();
+  }
+  // B shows what stands beside A's view.
+  void expect_coupled() {
+    const StepAlignment alignment(*app().diff(), a_->timeline(), b_->timeline());
+    EXPECT_EQ(app().second_pane()->state().view, alignment.view_of_b(app().pane().state().view));
+  }
+
+  test::TemporaryFolder folder_;
+  std::unique_ptr<Scene> a_, b_;
+};
+
+TEST_F(Diff, ZoomInOneTakesTheOtherAlong) {
+  open(*a_, b_.get());
+  play([this](User& user) {
+    for (const char* const window : {"Timeline", "Timeline B", "Diff"})
+      EXPECT_TRUE(user.sees(window)) << window;
+    expect_coupled();
+    const double all = user.state().view.span;
+    user.point_to(user.places().on_lanes(0.3F, 0.5F));
+    user.wheel(4);
+    EXPECT_LT(app().pane().state().view.span, all);
+    expect_coupled();
+    const Point in_b = user.places(true).on_lanes(0.7F, 0.5F);
+    const Nanoseconds instant = user.places(true).time(in_b.x);
+    user.point_to(in_b);
+    user.wheel(4);
+    expect_coupled();
+    EXPECT_NEAR(user.places(true).x(instant), in_b.x, 1.5) << "the pointer's instant stays, in B too";
+    user.press(ImGuiKey_F);
+    expect_coupled();
+  });
+}
+
+TEST_F(Diff, TheTableShowsTheModelsNumbers) {
+  open(*a_, b_.get());
+  play([this](User& user) {
+    const RunDiff& diff = *app().diff();
+    ASSERT_EQ(diff.steps.size(), static_cast<std::size_t>(kRunSteps));
+    const std::string text = user.drawn_text();
+    EXPECT_THAT(
+        text, testing::HasSubstr(fmt::format("| a rank's step | {} | {} |", format_duration(diff.a.window_ns),
+                                             format_duration(diff.b.window_ns))));
+    ASSERT_FALSE(changes(diff).empty());
+    for (const CauseChange& change : changes(diff))
+      EXPECT_THAT(
+          text, testing::HasSubstr(fmt::format("| {} | {} | {} |", analyzer::style_of(change.cause).label,
+                                               format_duration(change.a_ns), format_duration(change.b_ns))));
+  });
+}
+
+TEST_F(Diff, AClickOnAStepGoesThereInBoth) {
+  open(*a_, b_.get());
+  play([this](User& user) {
+    // Wherever the pointer was last.
+    for (const bool second : {false, true}) {
+      user.point_to(user.places(second).on_lanes(0.5F, 0.5F));
+      user.settle();
+      for (const int step : {2, 4}) {
+        user.engine().ItemClick(fmt::format("//Diff/steps/$${}/##step", step).c_str());
+        user.settle();
+        const Nanoseconds begin = a_->timeline().ranks[0].steps[static_cast<std::size_t>(step)].begin;
+        const TimeView& view = app().pane().state().view;
+        EXPECT_NEAR(static_cast<double>(view.begin - begin), 0, 0.1 * view.span) << second;
+        expect_coupled();
+      }
+    }
+  });
+}
+
+}  // namespace
+}  // namespace lockstep::viewer::journey
