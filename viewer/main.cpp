@@ -15,6 +15,7 @@
 #include "viewer/opening/recent_runs.h"
 #include "viewer/opening/run_request.h"
 #include "viewer/views/first_look.h"
+#include "viewer/window/closing_signals.h"
 #include "viewer/window/png_writer.h"
 #include "viewer/window/run.h"
 #include "viewer/window/welcome_page.h"
@@ -147,6 +148,10 @@ int window(const Arguments& arguments, const ShowOptions& options) {
   if (!arguments.no_cache) contents.recent_file = recent_runs_file();
   const WindowEnd end = show_window(contents, options);
   const int exit_code = !end.status.ok() ? fail(end.status.error(), kFailure) : end.run_failed ? kFailure : 0;
+  if (end.signal != 0) {
+    std::fflush(nullptr);
+    end_by(end.signal);
+  }
   if (!end.at_work) return exit_code;
   std::fflush(nullptr);
   std::_Exit(exit_code);

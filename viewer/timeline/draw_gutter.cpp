@@ -69,16 +69,16 @@ struct GutterPainter {
       canvas.text({name_x, y}, clock, frame.theme.dim_text, Font::small);
   }
 
-  // Beside the name, as long as others waited for it: among ranks, the longest bar is whom they wait for.
+  // Behind that figure, as long as others waited for it: among ranks, the longest bar is whom they wait for.
   void draw_lost(std::int64_t lost_ns) const {
     const std::int64_t most = frame.scene.facts().most_lost_ns;
     if (most <= 0) return;
     const float length =
         (right - left) * static_cast<float>(static_cast<double>(lost_ns) / static_cast<double>(most));
     if (length < 1) return;
-    const float bottom = top + strip;
-    const float thickness = std::max(2.0F, std::round(strip * 0.2F));
-    canvas.box({std::floor(right - length), bottom - thickness, right, bottom}, frame.theme.warning);
+    // Behind the figure, as high as its line.
+    canvas.box({std::floor(right - length), top + 1, right, top + strip - 1},
+               with_alpha(frame.theme.warning, 0.28));
   }
 
   std::string clock_text() const {

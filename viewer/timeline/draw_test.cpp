@@ -146,7 +146,7 @@ TEST(Draw, WhomTheOthersWaitForHasTheLongestBar) {
   std::vector<float> lengths(4, 0);
   const RecordingCanvas canvas = view.draw();
   for (const auto& call : within(canvas, Shape::box, view.regions.gutter)) {
-    if (call.color != view.theme.warning) continue;
+    if (with_alpha(call.color, 1) != view.theme.warning) continue;
     for (std::size_t rank = 0; rank < 4; ++rank) {
       const float top = view.frame().rank_top(rank);
       if (call.rect.top >= top && call.rect.bottom < top + static_cast<float>(view.layout.ranks[rank].height))

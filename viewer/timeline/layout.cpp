@@ -112,6 +112,11 @@ void add_rank(const Timeline& timeline, const Expansion& expansion, const Sizes&
     layout.rows.push_back({static_cast<std::uint32_t>(lane), static_cast<std::uint32_t>(row), y, height});
     y += height + sizes.row_gap;
   };
+  // The rank's name stands beside its step bar, and keeps its room where there is none.
+  const auto is_bar = [](const TrackLane& lane) {
+    return lane.role == LaneRole::causes && !lane.rows.empty();
+  };
+  if (std::ranges::none_of(tracks.lanes, is_bar)) y += sizes.cause + sizes.row_gap;
   for (std::size_t l = 0; l < tracks.lanes.size(); ++l) {
     const TrackLane& lane = tracks.lanes[l];
     if (!expansion.rank_open(r) && lane.role != LaneRole::causes) continue;

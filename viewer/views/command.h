@@ -14,6 +14,7 @@ struct Command {
   std::optional<std::uint32_t> collective{};  // the same of an operation: index into Scene::collectives()
   std::optional<TimeRange> range{};           // show this time
   std::optional<std::uint32_t> rank{};        // scroll to it: index into Timeline::ranks
+  bool drop_selection = false;                // nothing is selected afterwards, but for the above
   bool any() const { return show || collective || range || rank; }
 };
 

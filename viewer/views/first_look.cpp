@@ -69,6 +69,13 @@ UnderstoodWords understand(const FirstLookWords& words, const Scene& scene) {
   }
   if (!words.measure.empty()) {
     look.measured = range_of("--measure", words.measure);
+    if (look.measured &&
+        (look.measured->begin >= timeline.content.end || look.measured->end <= timeline.content.begin)) {
+      look.measured.reset();
+      result.wrong.push_back(
+          {fmt::format("--measure {}: the run has nothing there; it ends {} after its start", words.measure,
+                       analyzer::format_duration(timeline.content.end - timeline.origin))});
+    }
     if (look.measured && look.panel.empty()) look.panel = "Range";
   }
   if (words.collective >= 0) {

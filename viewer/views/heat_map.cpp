@@ -92,7 +92,20 @@ HeatMap make_heat_map(const Scene& scene, StepQuantity quantity) {
     map.most = any ? std::max(map.most, *value) : *value;
     any = true;
   }
+  // The shortest step is no short time; nothing else is only compared with others of its kind.
+  if (quantity != StepQuantity::step_time) map.least = std::min<std::int64_t>(map.least, 0);
   return map;
+}
+
+StepQuantity first_quantity(const Scene& scene) {
+  const auto is_known = [&scene](StepQuantity quantity) {
+    return std::ranges::any_of(scene.steps(), [quantity](const analyzer::StepReport& step) {
+      return value_of(step.measures, quantity).has_value();
+    });
+  };
+  for (const StepQuantity quantity : {StepQuantity::barrier_wait, StepQuantity::exposed_communication})
+    if (is_known(quantity)) return quantity;
+  return StepQuantity::step_time;
 }
 
 std::pair<std::size_t, std::size_t> HeatMapPlaces::ranks_of(int pixel) const {

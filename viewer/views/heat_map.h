@@ -33,7 +33,8 @@ struct HeatMap {
   std::vector<std::int32_t> ranks;  // as in Timeline::ranks
   // [rank · steps + step]; absent where the rank has no such step or the value is not known.
   std::vector<std::optional<std::int64_t>> ns;
-  std::int64_t least = 0, most = 0;  // of those that are known; both 0 if none is
+  // Of those that are known; both 0 if none is. The least is 0 of all quantities but the step's time.
+  std::int64_t least = 0, most = 0;
 
   std::optional<std::int64_t> at(std::size_t rank, std::size_t step) const {
     return ns[rank * steps.size() + step];
@@ -41,6 +42,9 @@ struct HeatMap {
 };
 // O(steps of all ranks).
 HeatMap make_heat_map(const Scene& scene, StepQuantity quantity);
+
+// What to show before anybody chose: waiting, or the next best that is known of any step.
+StepQuantity first_quantity(const Scene& scene);
 
 struct HeatCell {
   std::size_t rank = 0;  // Timeline::ranks

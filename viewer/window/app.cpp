@@ -213,8 +213,11 @@ void App::panels() {
   };
   panel("Overview", [this] { return draw_overview(scene_, theme_, fonts_, scene_.contents().verdict); });
   panel("Findings", [this] { return draw_findings(scene_, theme_, fonts_); });
-  panel("Collectives",
-        [this] { return collectives_.draw(lit_collective(scene_, pane_.state()), theme_, fonts_); });
+  panel("Collectives", [this] {
+    const Command command = collectives_.draw(lit_collective(scene_, pane_.state()), theme_, fonts_);
+    if (command.collective) show_panel("Details");
+    return command;
+  });
   panel("Search", [this] { return search_.draw(theme_, fonts_); });
   panel("Details",
         [this] { return draw_details(active_pane().scene(), active_pane().state(), theme_, fonts_); });

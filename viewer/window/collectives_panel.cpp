@@ -28,7 +28,9 @@ Command CollectivesPanel::draw(std::optional<std::uint32_t> lit, const Theme& th
                      analyzer::format_duration(table_.wait_ns()).c_str());
   constexpr ImGuiTableFlags kFlags = ImGuiTableFlags_Sortable | ImGuiTableFlags_ScrollY |
                                      ImGuiTableFlags_Hideable | ImGuiTableFlags_Resizable |
-                                     ImGuiTableFlags_SizingFixedFit | ImGuiTableFlags_RowBg;
+                                     ImGuiTableFlags_SizingFixedFit | ImGuiTableFlags_RowBg |
+                                     // Widths that a table had before it was ever seen are none to keep.
+                                     ImGuiTableFlags_NoSavedSettings;
   if (ImGui::BeginTable("collectives", static_cast<int>(kCollectiveColumns), kFlags)) {
     ImGui::TableSetupScrollFreeze(0, 1);
     for (std::size_t i = 0; i < kCollectiveColumns; ++i) {

@@ -35,7 +35,9 @@ Command show_finding(const Scene& scene, const analyzer::Finding& finding) {
   Command command;
   if (!finding.place) return command;
   const analyzer::FindingPlace& place = *finding.place;
-  command.rank = scene.index_of(place.rank);
+  // Whom it is about, rather than who loses most by it: of a collective all ranks are lit anyway.
+  command.rank = scene.index_of(finding.rank.value_or(place.rank));
+  command.drop_selection = !place.collective;
   const Nanoseconds origin = scene.timeline().origin;
   command.range = TimeRange{saturating_add(origin, place.begin_ns), saturating_add(origin, place.end_ns)};
   if (place.collective) command.collective = scene.find_collective(*place.collective);
@@ -66,8 +68,10 @@ Command draw_findings(const Scene& scene, const Theme& theme, const Fonts& fonts
     paragraph(cost, severity_color(finding.severity, theme));
     for (const std::string& line : finding.evidence) paragraph(shown(line), theme.dim_text);
     if (!finding.remedy.empty()) paragraph(shown(finding.remedy), theme.text);
-    if (finding.place && ImGui::SmallButton("show in the timeline")) command = show_finding(scene, finding);
-    ImGui::SameLine();
+    if (finding.place) {
+      if (ImGui::SmallButton("show in the timeline")) command = show_finding(scene, finding);
+      ImGui::SameLine();
+    }
     if (ImGui::SmallButton("copy"))
       ImGui::SetClipboardText(fmt::format("{}\n{}\n", finding.title, finding.remedy).c_str());
     ImGui::Unindent(10);

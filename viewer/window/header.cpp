@@ -34,7 +34,7 @@ std::vector<const std::string*> damages(const Scene& scene) {
   std::vector<const std::string*> found;
   for (const analyzer::Warning& warning : scene.contents().import_warnings) found.push_back(&warning.message);
   for (const analyzer::Warning& warning : scene.report().warnings) {
-    if (warning.code == "rank_missing") found.push_back(&warning.message);
+    if (warning.code == "rank_missing" || warning.code == "order_only") found.push_back(&warning.message);
   }
   return found;
 }

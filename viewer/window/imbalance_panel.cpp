@@ -46,13 +46,16 @@ void draw_imbalance(const Scene& scene, std::optional<std::int64_t> step, const 
   }
   const std::int64_t saved = found->bars[0].total_ns - found->balanced_ns;
   const std::string of = step ? fmt::format("step {}", *step) : std::string("the whole run");
+  ImGui::PushTextWrapPos(0);
   ImGui::TextColored(
       to_vec4(theme.dim_text), "%s",
-      fmt::format("{}: if nobody waited for others, ranks would be done {} sooner ({}). Click a step in the "
-                  "heat map for another one.",
-                  of, analyzer::format_duration(saved),
-                  analyzer::format_share(saved, std::max<std::int64_t>(found->bars[0].total_ns, 1)))
+      fmt::format(
+          "{}: with the same work spread evenly, so that nobody waits for others, ranks would be done "
+          "{} sooner ({}). Click a step in the heat map for another one.",
+          of, analyzer::format_duration(saved),
+          analyzer::format_share(saved, std::max<std::int64_t>(found->bars[0].total_ns, 1)))
           .c_str());
+  ImGui::PopTextWrapPos();
   const std::int64_t scale = std::max<std::int64_t>({found->real_ns, found->bars[0].total_ns, 1});
   if (ImGui::BeginTable("imbalance", 3, ImGuiTableFlags_SizingFixedFit | ImGuiTableFlags_ScrollY)) {
     ImGui::TableSetupColumn("label");

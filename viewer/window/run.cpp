@@ -11,6 +11,7 @@
 
 #include "analyzer/report/unicode.h"
 #include "viewer/opening/background_opening.h"
+#include "viewer/window/closing_signals.h"
 #include "viewer/window/shell.h"
 #include "viewer/window/window.h"
 
@@ -25,9 +26,9 @@ constexpr double kProgressSeconds = 0.1;
 // So long a closed window's worker may take to stop.
 constexpr std::chrono::milliseconds kGrace{300};
 
-void until_closed(Window& window, Shell& shell) {
+void until_closed(Window& window, Shell& shell, const ClosingSignals& signals) {
   int quiet = 0;
-  while (!window.should_close() && !shell.wants_to_quit()) {
+  while (!window.should_close() && !shell.wants_to_quit() && signals.received() == 0) {
     if (quiet < kQuietFrames)
       window.handle_events(false);
     else if (shell.waiting())
@@ -59,6 +60,7 @@ WindowEnd show_window(const WindowContents& contents, const ShowOptions& options
   const auto wake = [&awake] {
     if (awake) Window::wake();
   };
+  ClosingSignals signals(wake);
   auto opening = std::make_unique<BackgroundOpening>(wake);
   if (contents.request) opening->open(*contents.request);
   if (Result<std::unique_ptr<Window>> window =
@@ -80,13 +82,14 @@ WindowEnd show_window(const WindowContents& contents, const ShowOptions& options
       shell.await(*contents.request);
     else
       shell.show_welcome();
-    until_closed(*window.value(), shell);
+    until_closed(*window.value(), shell, signals);
     end.run_failed = shell.failure().has_value();
     opening->cancel();
     awake = false;
   } else {
     end.status = window.error();
   }
+  end.signal = signals.received();
   end.at_work = !opening->finish(kGrace);
   // Its destructor would wait.
   if (end.at_work) (void)opening.release();

@@ -35,6 +35,7 @@ struct WindowContents {
 
 struct WindowEnd {
   Status status;            // an error where no window could be opened
+  int signal = 0;           // that closed it; 0: none
   bool run_failed = false;  // it was closed with a run in it that could not be opened
   // A worker still reads. The process has to be ended without destroying anything (std::_Exit).
   bool at_work = false;

@@ -91,7 +91,12 @@ void StepsPanel::describe(const HeatCell& cell, const Theme& theme, const Fonts&
     facts.push_back({title_of(static_cast<StepQuantity>(i)),
                      value ? analyzer::format_duration(*value) : std::string(analyzer::kAbsent)});
   }
-  draw_facts("cell", facts, theme);
+  // (Not a table with a column that stretches: a tooltip has no width that it could stretch to.)
+  for (const Fact& fact : facts) {
+    ImGui::TextColored(to_vec4(theme.dim_text), "%s", fact.label.c_str());
+    ImGui::SameLine(fonts.small_size * 13);
+    ImGui::TextUnformatted(fact.value.c_str());
+  }
   ImGui::PopFont();
   ImGui::EndTooltip();
 }

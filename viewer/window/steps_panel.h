@@ -11,7 +11,7 @@ namespace lockstep::viewer {
 
 class StepsPanel {
  public:
-  explicit StepsPanel(const Scene& scene) : scene_(scene) {}
+  explicit StepsPanel(const Scene& scene) : scene_(scene), quantity_(first_quantity(scene)) {}
   Command draw(const Theme& theme, const Fonts& fonts);
   void choose(StepQuantity quantity) { quantity_ = quantity; }
   StepQuantity quantity() const { return quantity_; }
@@ -27,7 +27,7 @@ class StepsPanel {
   void describe(const HeatCell& cell, const Theme& theme, const Fonts& fonts);
 
   const Scene& scene_;
-  StepQuantity quantity_ = StepQuantity::barrier_wait;
+  StepQuantity quantity_;
   std::array<std::optional<HeatMap>, kStepQuantities> maps_;  // made when first shown
   std::optional<HeatCell> selected_;
   Rect map_area_;

@@ -45,8 +45,19 @@ void TimelinePane::select_collective(std::uint32_t collective) {
   }
 }
 
+// What is deep in a folded thread, or on a closed rank, would be selected and not be seen.
+void TimelinePane::open_lane_of(const Item& item) {
+  const TrackLane& lane = scene_.timeline().ranks[item.rank].lanes[item.lane];
+  if (lane.role == LaneRole::host && !state_.expansion.lane_open(item.rank, item.lane))
+    state_.expansion.toggle_lane(item.rank, item.lane);
+  if (lane.role != LaneRole::causes && !state_.expansion.rank_open(item.rank))
+    state_.expansion.toggle_rank(item.rank);
+}
+
 void TimelinePane::select_by_commands() {
   for (const Command& command : commands_) {
+    if (command.drop_selection) state_.selected.reset();
+    if (command.show) open_lane_of(*command.show);
     if (command.collective) select_collective(*command.collective);
     if (command.show) state_.selected = command.show;
     const bool selects = command.collective || command.show;
@@ -83,6 +94,7 @@ void TimelinePane::reveal(const Item& item) {
   const TimeRange visible{state_.view.begin, saturating_add(state_.view.begin, state_.view.span)};
   state_.selected = item;
   busy_ = true;
+  open_lane_of(item);
   Command command{.rank = item.rank};
   // What is on screen stays where it is: eyes should not have to search.
   if (row.begin[item.at] < visible.begin || row.end[item.at] > visible.end) {

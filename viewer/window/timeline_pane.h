@@ -46,6 +46,7 @@ class TimelinePane {
   void apply_commands(const Frame& frame);
   // The sequence of ranks, anew where its order changed.
   void follow_order();
+  void open_lane_of(const Item& item);
   void select_collective(std::uint32_t collective);
   TimelineInput read_input(bool keyboard) const;
 

@@ -11,6 +11,7 @@
 #include <imgui.h>
 #include <imgui_impl_glfw.h>
 #include <imgui_impl_opengl3.h>
+#include <imgui_internal.h>
 #include <implot.h>
 
 #include <algorithm>
@@ -189,6 +190,8 @@ void Window::frame(Color background, const std::function<void()>& draw) {
   }
   const auto begin = std::chrono::steady_clock::now();
   ImGui::NewFrame();
+  // Dear ImGui spreads what was typed and clicked at once over several frames.
+  had_input_ = had_input_ || !ImGui::GetCurrentContext()->InputEventsQueue.empty();
   draw();
   ImGui::Render();
   own_seconds_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
