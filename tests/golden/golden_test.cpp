@@ -8,8 +8,8 @@
 #include <sstream>
 
 #include "analyzer/analysis.h"
-#include "analyzer/open_job.h"
 #include "analyzer/model/pipeline_job.h"
+#include "analyzer/open_job.h"
 #include "analyzer/report/sample_reports.h"
 #include "analyzer/report/text.h"
 

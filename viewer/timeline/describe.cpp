@@ -89,7 +89,7 @@ Description describe_activity(const Scene& scene, const Item& item, std::uint32_
 Description describe_segment(const Scene& scene, const Item& item, std::uint32_t index) {
   const analyzer::CauseSegment& segment = scene.segments(item.rank)[index];
   Description description;
-  description.title = analyzer::style_of(segment.cause).label;
+  description.title = cause_label(scene, item.rank, segment.cause);
   description.facts.push_back({"what", "cause of this stretch"});
   description.facts.push_back({"rank", fmt::format("{}", scene.timeline().ranks[item.rank].rank)});
   add_interval(scene, segment.begin, segment.end, description);
@@ -112,6 +112,12 @@ Description describe_host(const Scene& scene, const Item& item, std::uint32_t in
 
 }  // namespace
 
+const char* cause_label(const Scene& scene, std::size_t rank, analyzer::Cause cause) {
+  const analyzer::RankReport* const report = scene.rank_report(rank);
+  const bool undecided = report == nullptr || !report->measures.waits_known;
+  return cause == analyzer::Cause::transfer && undecided ? "communication" : analyzer::style_of(cause).label;
+}
+
 std::string exact_duration(std::int64_t ns) {
   if (ns > -1000 && ns < 1000) return format_count(ns) + " ns";
   return fmt::format("{} = {} ns", format_duration(ns), format_count(ns));
@@ -120,7 +126,8 @@ std::string exact_duration(std::int64_t ns) {
 std::string item_kind(const Scene& scene, const Item& item) {
   const TrackLane& lane = scene.timeline().ranks[item.rank].lanes[item.lane];
   const std::uint32_t index = lane.rows[item.row].item[item.at];
-  if (lane.role == LaneRole::causes) return analyzer::style_of(scene.segments(item.rank)[index].cause).label;
+  if (lane.role == LaneRole::causes)
+    return cause_label(scene, item.rank, scene.segments(item.rank)[index].cause);
   const RankData& data = scene.data(item.rank);
   if (lane.role == LaneRole::host) {
     switch (data.host_ranges[index].kind) {

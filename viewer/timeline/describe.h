@@ -40,6 +40,9 @@ struct CollectiveRow {
 };
 std::vector<CollectiveRow> collective_rows(const Scene& scene, std::uint32_t collective);
 
+// A cause by name. Transfer is "communication" on a rank of which nobody knows what of it was waiting.
+const char* cause_label(const Scene& scene, std::size_t rank, analyzer::Cause cause);
+
 // "12,345,678 ns" with the rounded duration before it: "12.3 ms = 12,345,678 ns".
 std::string exact_duration(std::int64_t ns);
 

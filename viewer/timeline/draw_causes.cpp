@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "analyzer/report/palette.h"
 #include "analyzer/report/quantity.h"
+#include "viewer/timeline/describe.h"
 #include "viewer/timeline/draw.h"
 
 namespace lockstep::viewer {
@@ -18,12 +18,12 @@ using analyzer::kCauseCount;
 constexpr int kColumn = 2;  // pixels of a column where segments are narrower than pixels
 
 void draw_segment(Canvas& canvas, const Theme& theme, const analyzer::CauseSegment& segment,
-                  const Rect& box) {
+                  const char* label, const Rect& box) {
   const Color color = cause_color(theme, segment.cause);
   const bool waiting = is_waiting(segment.cause);
   canvas.box(box, waiting ? with_alpha(color, 0.38) : color);
   const std::string duration = analyzer::format_duration(segment.end - segment.begin);
-  const std::string text = fmt::format("{}  {}", analyzer::style_of(segment.cause).label, duration);
+  const std::string text = fmt::format("{}  {}", label, duration);
   constexpr float kPadding = 5;
   float labelled_to = box.left;
   for (const std::string& candidate : {text, duration}) {
@@ -69,7 +69,8 @@ void draw_cause_row(Canvas& canvas, const Frame& frame, std::size_t rank, const 
     const PixelSpan span = placer.place(box.begin, box.end);
     if (!box.folded()) {
       const Rect rect{static_cast<float>(span.left), area.top, static_cast<float>(span.right), area.bottom};
-      draw_segment(canvas, frame.theme, segments[row.item[box.first]], rect);
+      const analyzer::CauseSegment& segment = segments[row.item[box.first]];
+      draw_segment(canvas, frame.theme, segment, cause_label(frame.scene, rank, segment.cause), rect);
       continue;
     }
     for (int left = span.left; left < span.right; left += kColumn) {

@@ -79,12 +79,16 @@ void draw_header(const Scene& scene, const Theme& theme, const Fonts& fonts, flo
   canvas.text({at.x + padding, middle(Font::bold)}, name, theme.text, Font::bold);
   canvas.text({name_end + padding, middle(Font::small)}, summary, theme.dim_text, Font::small);
 
+  const bool undecided = std::ranges::none_of(
+      scene.report().ranks, [](const analyzer::RankReport& rank) { return rank.measures.waits_known; });
   const float chip = std::round(fonts.small_size * 0.95F);
   float right = at.x + width - padding;
   for (std::size_t i = analyzer::kCauseCount; i-- > 0;) {
     if (sums.ns[i] == 0) continue;
     const auto cause = static_cast<analyzer::Cause>(i);
-    const float text_width = canvas.text_width(analyzer::style_of(cause).label, Font::small);
+    const char* const label =
+        cause == analyzer::Cause::transfer && undecided ? "communication" : analyzer::style_of(cause).label;
+    const float text_width = canvas.text_width(label, Font::small);
     const float left = right - text_width - chip * 1.5F;
     if (left < summary_end + padding) break;
     const float top = std::floor(at.y + (line - chip) / 2);
@@ -92,8 +96,7 @@ void draw_header(const Scene& scene, const Theme& theme, const Fonts& fonts, flo
     const Rect box{left, top, left + chip, top + chip};
     canvas.box(box, is_waiting(cause) ? with_alpha(color, 0.38) : color);
     if (is_waiting(cause)) canvas.hatch(box, color);
-    canvas.text({left + chip * 1.5F, middle(Font::small)}, analyzer::style_of(cause).label, theme.dim_text,
-                Font::small);
+    canvas.text({left + chip * 1.5F, middle(Font::small)}, label, theme.dim_text, Font::small);
     right = left - padding;
   }
   canvas.line({at.x, at.y + height - 0.5F}, {at.x + width, at.y + height - 0.5F}, theme.edge, 1);
