@@ -71,7 +71,7 @@ struct GutterPainter {
 
   // Behind that figure, as long as others waited for it: among ranks, the longest bar is whom they wait for.
   void draw_lost(std::int64_t lost_ns) const {
-    const std::int64_t most = frame.scene.facts().most_lost_ns;
+    const std::int64_t most = frame.scene.facts().lost_scale_ns;
     if (most <= 0) return;
     const float length =
         (right - left) * static_cast<float>(static_cast<double>(lost_ns) / static_cast<double>(most));

@@ -158,6 +158,16 @@ TEST(Draw, WhomTheOthersWaitForHasTheLongestBar) {
   EXPECT_EQ(lengths[3], 0) << "rank 2 is always later";
 }
 
+TEST(Draw, WhatCostsLittleHasAShortBar) {
+  // Rank 2 comes 3 ns late: the others wait 9 of 4 × 900 ns a step for it.
+  const View view({.late = {0, 0, 3, 0}, .steps = 3, .begin = 0});
+  std::vector<float> lengths;
+  for (const auto& call : within(view.draw(), Shape::box, view.regions.gutter))
+    if (with_alpha(call.color, 1) == view.theme.warning) lengths.push_back(call.rect.width());
+  ASSERT_EQ(lengths.size(), 1u);
+  EXPECT_NEAR(lengths[0] / view.regions.gutter.width(), 0.025, 0.01);
+}
+
 TEST(Draw, FiguresEndAtTheSamePixel) {
   const View view;
   const RecordingCanvas canvas = view.draw();

@@ -105,13 +105,15 @@ std::string kind_of_group(std::string_view name) {
 
 JobFacts job_facts(const Scene& scene) {
   JobFacts facts;
+  for (const analyzer::RankReport& rank : scene.report().ranks)
+    if (rank.measures.known) facts.lost_scale_ns += rank.measures.window_ns / 10;
   for (std::size_t i = 0; i < scene.timeline().ranks.size(); ++i) {
     RankFacts rank;
     rank.rank = scene.timeline().ranks[i].rank;
     rank.host = scene.rank(i).host;
     if (const analyzer::BlameReport* const blame = scene.blame(i)) {
       rank.lost_ns = blame->blame_ns;
-      facts.most_lost_ns = std::max(facts.most_lost_ns, blame->blame_ns);
+      facts.lost_scale_ns = std::max(facts.lost_scale_ns, blame->blame_ns);
       rank.late_ns = analyzer::lateness_of(*blame);
     }
     const analyzer::RankReport* const report = scene.rank_report(i);

@@ -30,7 +30,9 @@ struct GroupFacts {
 struct JobFacts {
   std::vector<RankFacts> ranks;    // as in Timeline::ranks
   std::vector<GroupFacts> groups;  // of which the ranks are known; largest first
-  std::int64_t most_lost_ns = 0;   // of all ranks
+  // What a full bar of lost time stands for: the most that was lost to one rank, and at least a tenth of all
+  // ranks' time, so that what costs little looks little.
+  std::int64_t lost_scale_ns = 0;
 };
 JobFacts job_facts(const Scene& scene);
 // Each kind of group that divides the job, largest first: what ranks can be ordered by.
