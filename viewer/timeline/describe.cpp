@@ -114,8 +114,12 @@ Description describe_host(const Scene& scene, const Item& item, std::uint32_t in
 
 const char* cause_label(const Scene& scene, std::size_t rank, analyzer::Cause cause) {
   const analyzer::RankReport* const report = scene.rank_report(rank);
-  const bool undecided = report == nullptr || !report->measures.waits_known;
-  return cause == analyzer::Cause::transfer && undecided ? "communication" : analyzer::style_of(cause).label;
+  return cause_label(cause, report != nullptr && report->measures.waits_known);
+}
+
+const char* cause_label(analyzer::Cause cause, bool waits_known) {
+  const bool undecided = cause == analyzer::Cause::transfer && !waits_known;
+  return undecided ? "communication" : analyzer::style_of(cause).label;
 }
 
 std::string exact_duration(std::int64_t ns) {

@@ -42,6 +42,7 @@ std::vector<CollectiveRow> collective_rows(const Scene& scene, std::uint32_t col
 
 // A cause by name. Transfer is "communication" on a rank of which nobody knows what of it was waiting.
 const char* cause_label(const Scene& scene, std::size_t rank, analyzer::Cause cause);
+const char* cause_label(analyzer::Cause cause, bool waits_known);
 
 // "12,345,678 ns" with the rounded duration before it: "12.3 ms = 12,345,678 ns".
 std::string exact_duration(std::int64_t ns);

@@ -7,6 +7,7 @@
 #include "analyzer/report/palette.h"
 #include "analyzer/report/quantity.h"
 #include "analyzer/report/unicode.h"
+#include "viewer/timeline/describe.h"
 #include "viewer/window/imgui_canvas.h"
 #include "viewer/window/panels.h"
 
@@ -79,15 +80,14 @@ void draw_header(const Scene& scene, const Theme& theme, const Fonts& fonts, flo
   canvas.text({at.x + padding, middle(Font::bold)}, name, theme.text, Font::bold);
   canvas.text({name_end + padding, middle(Font::small)}, summary, theme.dim_text, Font::small);
 
-  const bool undecided = std::ranges::none_of(
+  const bool waits_known = std::ranges::any_of(
       scene.report().ranks, [](const analyzer::RankReport& rank) { return rank.measures.waits_known; });
   const float chip = std::round(fonts.small_size * 0.95F);
   float right = at.x + width - padding;
   for (std::size_t i = analyzer::kCauseCount; i-- > 0;) {
     if (sums.ns[i] == 0) continue;
     const auto cause = static_cast<analyzer::Cause>(i);
-    const char* const label =
-        cause == analyzer::Cause::transfer && undecided ? "communication" : analyzer::style_of(cause).label;
+    const char* const label = cause_label(cause, waits_known);
     const float text_width = canvas.text_width(label, Font::small);
     const float left = right - text_width - chip * 1.5F;
     if (left < summary_end + padding) break;
