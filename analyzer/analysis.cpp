@@ -26,6 +26,7 @@
 #include "analyzer/metrics/wait_states.h"
 #include "analyzer/metrics/windows.h"
 #include "analyzer/model/check_job.h"
+#include "analyzer/model/stopped.h"
 #include "analyzer/steady_steps.h"
 
 namespace lockstep::analyzer {
@@ -109,7 +110,9 @@ class Analyzer {
       : job_(job), options_(options), selection_{options.first_step, options.last_step} {}
 
   Result<Analysis> run() {
-    if (const Status status = check_job(job_); !status.ok()) return status.error();
+    reach(0);
+    if (const Status status = check_job(job_, options_.stop); !status.ok()) return status.error();
+    reach(0.02);
     describe_run();
     if (options_.skip_warm_up) {
       if (report().steps_present.empty())
@@ -118,37 +121,56 @@ class Analyzer {
     }
     if (const Status status = check_selection(selection_, report().steps_present); !status.ok())
       return status.error();
-    const Matching matching = match_communications(job_);
+    reach(0.05);
+    const Matching matching = match_communications(job_, Times::rule_out, options_.stop);
+    reach(0.12);
     std::vector<MatchWaits> waits;
     waits.reserve(matching.matches.size());
-    for (const Match& match : matching.matches) waits.push_back(compute_waits(job_, matching, match));
+    for (const Match& match : matching.matches) {
+      throw_if_stopped(options_.stop);
+      waits.push_back(compute_waits(job_, matching, match));
+    }
     analysis_.waits = collect_waits(job_, matching, waits);
-    const std::vector<PipelineRegion> pipelines = find_pipeline_regions(job_, matching);
+    reach(0.16);
+    const std::vector<PipelineRegion> pipelines = find_pipeline_regions(job_, matching, options_.stop);
     analysis_.pipeline_regions = regions_of_ranks(job_, matching, pipelines);
-    for (std::size_t rank = 0; rank < job_.ranks.size(); ++rank) measure_rank(rank);
-    Delays delays = find_delays(job_, matching, waits, analysis_.waits, profiles_, begins_);
+    for (std::size_t rank = 0; rank < job_.ranks.size(); ++rank) {
+      reach(0.18 + 0.47 * static_cast<double>(rank) / static_cast<double>(job_.ranks.size()));
+      measure_rank(rank);
+    }
+    reach(0.65);
+    Delays delays = find_delays(job_, matching, waits, analysis_.waits, profiles_, begins_, options_.stop);
     std::vector<std::vector<CommunicationProfile>>().swap(profiles_);
+    reach(0.7);
     std::stable_sort(report().steps.begin(), report().steps.end(),
                      [](const StepReport& a, const StepReport& b) { return a.step < b.step; });
     const auto selected = [this](std::optional<std::int64_t> step) {
       return !selection_.any() || (step && selection_.holds(*step));
     };
     CollectiveList list = list_collectives(job_, matching, waits, analysis_.waits, hidden_, covered_,
-                                           windows_, report().origin_aligned_ns, selected);
+                                           windows_, report().origin_aligned_ns, selected, options_.stop);
     report().collectives = std::move(list.collectives);
-    report().wait_states = summarise_wait_states(report());
-    report().groups = summarise_groups(report());
-    report().buckets = summarise_buckets(report());
-    report().pipeline = measure_pipelines(job_, matching, analysis_.waits, pipelines, selected);
-    report().layers = summarise_layers(job_, selected);
-    report().counters = summarise_counters(job_, selected);
+    reach(0.8);
+    const auto everyone = [](std::int32_t) { return true; };
+    report().wait_states = summarise_wait_states(report(), everyone, options_.stop);
+    report().groups = summarise_groups(report(), options_.stop);
+    report().buckets = summarise_buckets(report(), everyone, options_.stop);
+    reach(0.87);
+    report().pipeline =
+        measure_pipelines(job_, matching, analysis_.waits, pipelines, selected, options_.stop);
+    report().layers = summarise_layers(job_, selected, options_.stop);
+    report().counters = summarise_counters(job_, selected, options_.stop);
     report().theory = compare_with_theory(job_, report());
+    reach(0.89);
     analysis_.collective_of = std::move(list.collective_of);
     find_unknown_waits(matching);
     report().unmatched = matching.unmatched;
     report().efficiency = parallel_efficiency(report().ranks);
     std::vector<HostSpans> host_spans;
-    for (const RankTrace& rank : job_.ranks) host_spans.push_back(innermost_host_ranges(rank));
+    for (const RankTrace& rank : job_.ranks) {
+      throw_if_stopped(options_.stop);
+      host_spans.push_back(innermost_host_ranges(rank));
+    }
     const Diagnosis diagnosis{job_,
                               matching,
                               waits,
@@ -156,14 +178,24 @@ class Analyzer {
                               std::move(delays),
                               std::move(gaps_),
                               std::move(host_spans)};
-    report().blame = assign_blame(diagnosis, report());
-    add_warnings(diagnosis, windows_, report());
-    report().findings = find_findings(diagnosis, report());
+    reach(0.91);
+    report().blame = assign_blame(diagnosis, report(), options_.stop);
+    reach(0.95);
+    add_warnings(diagnosis, windows_, report(), options_.stop);
+    reach(0.97);
+    report().findings = find_findings(diagnosis, report(), options_.stop);
+    reach(1);
     return std::move(analysis_);
   }
 
  private:
   Report& report() { return analysis_.report; }
+
+  // Between parts: shares are what these take of ten million activities, roughly.
+  void reach(double done) const {
+    if (options_.progress) options_.progress(done);
+    throw_if_stopped(options_.stop);
+  }
 
   void describe_run() {
     Report& result = report();
@@ -175,6 +207,7 @@ class Analyzer {
     std::set<std::int64_t> steps;
     std::optional<Nanoseconds> origin;
     for (const RankTrace& rank : job_.ranks) {
+      throw_if_stopped(options_.stop);
       result.ranks_present.push_back(rank.rank);
       windows_.push_back(find_windows(rank));
       for (const StepMark& step : rank.steps) steps.insert(step.number);
@@ -195,6 +228,7 @@ class Analyzer {
       }
     }
     std::vector<StepLength> lengths;
+    lengths.reserve(longest.size());
     for (const auto& [step, ns] : longest) lengths.push_back({step, ns});
     const std::optional<std::int64_t> first = first_steady_step(lengths);
     if (!first || (selection_.first && *selection_.first >= *first)) {
@@ -234,6 +268,7 @@ class Analyzer {
     const std::vector<Interval> parts = recorded_parts(trace, windows.whole);
     Measures whole;
     for (const Interval& part : parts) {
+      throw_if_stopped(options_.stop);
       const RankTimeline::Gaps gaps = timeline.gaps(part);
       gaps_.back().count += gaps.count;
       gaps_.back().without_launch += gaps.without_launch;
@@ -253,6 +288,7 @@ class Analyzer {
     Measures selected;
     RankTimeline::KernelOverlap selected_kernels;
     for (std::size_t i = 0; i < windows.steps.size(); ++i) {
+      throw_if_stopped(options_.stop);
       const StepWindow& step = windows.steps[i];
       if (!selection_.holds(step.number)) continue;
       StepReport report_step{step.number, trace.rank, step.window.begin - origin, step.window.end - origin,
@@ -314,7 +350,11 @@ class Analyzer {
 }  // namespace
 
 Result<Analysis> analyze(const Job& job, const AnalysisOptions& options) {
-  return Analyzer(job, options).run();
+  try {
+    return Analyzer(job, options).run();
+  } catch (const Stopped&) {
+    return Error{"stopped before all was analyzed"};
+  }
 }
 
 RankTimeline timeline_of(const Job& job, const Analysis& analysis, std::size_t rank_index) {

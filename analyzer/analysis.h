@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
+#include <stop_token>
 #include <vector>
 
 #include "analyzer/intervals/interval_set.h"
@@ -22,6 +24,10 @@ struct AnalysisOptions {
   bool skip_warm_up = false;
   // Fill Analysis::segments: 24 bytes for each change of cause. A report alone does not need them.
   bool keep_segments = true;
+  // Called with the share that is done, from 0 to 1 and never less than before; for a progress bar.
+  std::function<void(double done)> progress{};
+  // Asked to stop, the analysis ends with an error as soon as the rank, step or operation at hand is done.
+  std::stop_token stop{};
 };
 
 struct Analysis {
@@ -37,7 +43,7 @@ struct Analysis {
 };
 
 // Errors: a Job that breaks the promises of job.h; selected steps that no rank has (the message lists those
-// that exist); skip_warm_up without step marks.
+// that exist); skip_warm_up without step marks; stopped.
 Result<Analysis> analyze(const Job& job, const AnalysisOptions& options = {});
 
 // One rank's time, to be asked about any window (a range selected with the mouse); keep it while the rank is

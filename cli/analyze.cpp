@@ -241,9 +241,7 @@ int run_analyze(int argc, char** argv) {
   load.analysis.skip_warm_up = arguments.skip_warm_up;
   load.analysis.keep_segments = false;
   load.progress = !arguments.quiet;
-  load.clocks = arguments.clocks == "rank"       ? analyzer::Clocks::each_rank
-                : arguments.clocks == "recorded" ? analyzer::Clocks::as_recorded
-                                                 : analyzer::Clocks::automatic;
+  load.clocks = analyzer::parse_clocks(arguments.clocks).value();
   Result<LoadedJob> loaded = load_job(arguments.paths, load);
   if (!loaded.ok()) return fail("analyze", loaded.error());
   analyzer::Report& report = loaded.value().analysis.report;

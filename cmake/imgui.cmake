@@ -31,6 +31,15 @@ add_library(re2_library INTERFACE)
 target_include_directories(re2_library SYSTEM INTERFACE "${RE2_INCLUDE_DIR}")
 target_link_libraries(re2_library INTERFACE "${RE2_LIBRARY}" Threads::Threads)
 
+# For tests that are a second X client beside lockstep-view, with mouse and keyboard (XTEST).
+if(LOCKSTEP_TESTS)
+  find_package(X11 REQUIRED)
+  if(NOT TARGET X11::Xtst)
+    message(FATAL_ERROR "The X test library not found: run scripts/setup (package libxtst-dev), "
+                        "or configure with -DLOCKSTEP_TESTS=OFF")
+  endif()
+endif()
+
 # Once more for tests that drive the window: with Dear ImGui's Test Engine, and with the hooks for it that lockstep-view has not.
 # viewer/testing/imgui_test_config.h says how.
 if(LOCKSTEP_TESTS)

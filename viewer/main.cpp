@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
@@ -10,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "analyzer/align/align.h"
 #include "analyzer/report/unicode.h"
 #include "viewer/opening/prepared_file.h"
 #include "viewer/opening/recent_runs.h"
@@ -25,6 +27,8 @@ namespace {
 
 constexpr int kFailure = 1;
 constexpr int kUsage = 2;
+// So long a picture of the welcome page waits for file systems that do not answer.
+constexpr std::chrono::seconds kMostForPresence{10};
 
 struct Arguments {
   std::vector<std::string> paths;
@@ -38,7 +42,9 @@ struct Arguments {
   std::string go_to, panel, search, measure, diff;
   std::string order, filter;
   std::vector<std::int32_t> pinned;
+  std::vector<std::string> open;  // "hosts", "counters"
   bool chain = false;
+  std::string clocks = "auto";
 };
 
 int fail(const Error& error, int exit_code) {
@@ -60,8 +66,10 @@ Result<std::pair<int, int>> parse_size(const std::string& text) {
 }
 
 RunRequest run_asked_for(const Arguments& arguments) {
-  if (arguments.diff.empty()) return request_of(arguments.paths, !arguments.no_cache);
-  return {arguments.paths, arguments.diff, !arguments.no_cache};
+  RunRequest request = request_of(arguments.paths, !arguments.no_cache);
+  if (!arguments.diff.empty()) request = {arguments.paths, arguments.diff, !arguments.no_cache};
+  request.clocks = analyzer::parse_clocks(arguments.clocks).value();
+  return request;
 }
 
 FirstLookWords words_of(const Arguments& arguments) {
@@ -75,7 +83,11 @@ FirstLookWords words_of(const Arguments& arguments) {
   words.order = arguments.order;
   words.filter = arguments.filter;
   words.pinned = arguments.pinned;
+  for (const std::string& lanes : arguments.open)
+    words.open.push_back(lanes == "hosts" ? LaneRole::host : LaneRole::counter);
   words.chain = arguments.chain;
+  words.compared = !run_asked_for(arguments).other.empty();
+  words.remembers = arguments.screenshot.empty();
   return words;
 }
 
@@ -88,7 +100,9 @@ std::string flag_of_a_run(const Arguments& arguments) {
         std::pair{"--order", &arguments.order}, std::pair{"--filter", &arguments.filter}})
     if (!text->empty()) return flag;
   if (!arguments.pinned.empty()) return "--pin";
+  if (!arguments.open.empty()) return "--open";
   if (arguments.chain) return "--chain";
+  if (arguments.clocks != "auto") return "--clocks";
   return arguments.collective >= 0 ? "--collective" : "";
 }
 
@@ -101,7 +115,11 @@ int written(const Arguments& arguments, const Picture& picture) {
 }
 
 int picture_of_welcome_page(const Arguments& arguments, const ShowOptions& options) {
-  WelcomePage page(read_recent_runs(recent_runs_file()), std::time(nullptr));
+  const std::vector<RecentRun> runs = read_recent_runs(recent_runs_file());
+  RunPresence presence;
+  presence.look(runs);
+  presence.wait_for(kMostForPresence);
+  WelcomePage page(runs, std::time(nullptr), presence);
   const Result<Picture> taken = take_picture_of_page(
       options, [&page](const Theme& theme, const Fonts& fonts) { page.draw(theme, fonts, ""); });
   if (!taken.ok()) return fail(Error{"--screenshot: " + taken.error().message}, kFailure);
@@ -124,7 +142,9 @@ int picture_of_run(const Arguments& arguments, ShowOptions options) {
   if (terminal) fmt::print(stderr, "\r                  \r");
   if (!opened.ok()) return fail(opened.error(), kFailure);
   const Scene& scene = *opened.value().scene;
-  UnderstoodWords words = understand(words_of(arguments), scene);
+  Runs runs{&scene};
+  if (opened.value().other) runs.push_back(opened.value().other.get());
+  UnderstoodWords words = understand(words_of(arguments), runs);
   if (!words.wrong.empty()) {
     const WrongWord& wrong = words.wrong.front();
     return fail(Error{wrong.message}, wrong.usage ? kUsage : kFailure);
@@ -134,9 +154,11 @@ int picture_of_run(const Arguments& arguments, ShowOptions options) {
   const Result<Shot> taken = take_picture(scene, options);
   if (!taken.ok()) return fail(Error{"--screenshot: " + taken.error().message}, kFailure);
   const int exit_code = written(arguments, taken.value().picture);
-  for (const analyzer::Warning& warning : scene.report().warnings) {
-    if (exit_code == 0) tell_terminal("warning: " + warning.message);
-  }
+  if (exit_code != 0) return exit_code;
+  for (const std::string& warning : words.warnings) tell_terminal("warning: " + warning);
+  if (taken.value().nothing_found) tell_terminal("warning: " + warning_of_search(arguments.search, scene));
+  for (const analyzer::Warning& warning : scene.report().warnings)
+    tell_terminal("warning: " + warning.message);
   return exit_code;
 }
 
@@ -218,18 +240,27 @@ int main(int argc, char** argv) {
   app.add_option("--pin", arguments.pinned, "Ranks that stay at the top")
       ->delimiter(',')
       ->option_text("N,...");
+  app.add_option("--open", arguments.open, "Unfold these lanes: hosts, counters")
+      ->delimiter(',')
+      ->check(CLI::IsMember({"hosts", "counters"}))
+      ->option_text("LANES");
   app.add_flag("--chain", arguments.chain, "Draw the chain of waits from what is selected");
   app.add_option("--diff", arguments.diff, "Compare with this run: aligned by step, what changed by cause")
       ->option_text("RUN");
+  app.add_option("--clocks", arguments.clocks,
+                 "auto: one a host, put onto one; rank: each rank has its own; recorded: leave the times as "
+                 "they are [auto]")
+      ->check(CLI::IsMember({"auto", "rank", "recorded"}))
+      ->option_text("WHOSE");
   app.add_option("--search", arguments.search, "Search for this: gemm, /nccl.*Reduce/, rank=3 longer=1ms")
       ->option_text("TEXT");
   app.add_option(
          "--panel", arguments.panel,
          "Bring a panel to the front: Overview, Findings, Collectives, Search, Details, Range, Notes, "
-         "Steps, Imbalance or Counters")
-      ->check(CLI::IsMember({"Overview", "Findings", "Collectives", "Search", "Details", "Range", "Notes",
-                             "Steps", "Imbalance", "Counters", "Diff"},
-                            CLI::ignore_case))
+         "Steps, Imbalance, Counters or, of two runs, Diff")
+      ->transform(CLI::IsMember({"Overview", "Findings", "Collectives", "Search", "Details", "Range", "Notes",
+                                 "Steps", "Imbalance", "Counters", "Diff"},
+                                CLI::ignore_case))
       ->option_text("NAME");
   app.add_option("--theme", arguments.theme,
                  "dark or light [windows: as at the last look, else dark; pictures dark]")

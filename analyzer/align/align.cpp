@@ -11,6 +11,7 @@
 #include "analyzer/align/solve.h"
 #include "analyzer/match/match.h"
 #include "analyzer/model/map_times.h"
+#include "analyzer/model/stopped.h"
 
 namespace lockstep::analyzer {
 namespace {
@@ -28,7 +29,7 @@ void add_exchanges(const Job& job, std::vector<Precedence>& precedences) {
   }
 }
 
-ClockProblem problem_of(const Job& job) {
+ClockProblem problem_of(const Job& job, const std::stop_token& stop) {
   const std::vector<std::uint32_t> domains = domains_of(job);
   ClockProblem problem;
   std::uint32_t clocks = 1 + *std::max_element(domains.begin(), domains.end());
@@ -45,7 +46,7 @@ ClockProblem problem_of(const Job& job) {
     span.any = true;
   }
   for (const EventSpan& span : spans) problem.spans.push_back(span.span);
-  problem.precedences = find_precedences(job, match_communications(job, Times::ignore), domains);
+  problem.precedences = find_precedences(job, match_communications(job, Times::ignore, stop), domains, stop);
   add_exchanges(job, problem.precedences);
   return problem;
 }
@@ -75,7 +76,14 @@ void apply(const SolvedClock& solved, const char* evidence, RankTrace& rank) {
 
 }  // namespace
 
-void align_clocks(Job& job, Clocks clocks) {
+std::optional<Clocks> parse_clocks(std::string_view text) {
+  if (text == "auto") return Clocks::automatic;
+  if (text == "rank") return Clocks::each_rank;
+  if (text == "recorded") return Clocks::as_recorded;
+  return std::nullopt;
+}
+
+void align_clocks(Job& job, Clocks clocks, const std::stop_token& stop) {
   if (job.ranks.empty() || clocks == Clocks::as_recorded) return warn_of_clocks(job, {});
   if (clocks == Clocks::each_rank) {
     job.exchanges.clear();  // they are the hosts'
@@ -87,13 +95,13 @@ void align_clocks(Job& job, Clocks clocks) {
       clock.uncertainty_ns = 0;
     }
   } else {
-    separate_contradicting_ranks(job);
+    separate_contradicting_ranks(job, stop);
   }
   const std::vector<std::uint32_t> domains = domains_of(job);
   ClockOutcome outcome;
   if (std::any_of(domains.begin(), domains.end(), [](std::uint32_t domain) { return domain != 0; })) {
-    const ClockProblem problem = problem_of(job);
-    const ClockSolution solution = solve_clocks(problem);
+    const ClockProblem problem = problem_of(job, stop);
+    const ClockSolution solution = solve_clocks(problem, stop);
     outcome.consistent = solution.consistent;
     std::vector<bool> pinged(solution.clocks.size(), false), met(solution.clocks.size(), false);
     for (const ClockExchange& exchange : job.exchanges) pinged[exchange.here] = pinged[exchange.there] = true;
@@ -101,6 +109,7 @@ void align_clocks(Job& job, Clocks clocks) {
     for (std::size_t i = 0; i < collective; ++i)
       met[problem.precedences[i].earlier_clock] = met[problem.precedences[i].later_clock] = true;
     for (RankTrace& rank : job.ranks) {
+      throw_if_stopped(stop);
       const std::uint32_t domain = rank.clock.domain;
       if (domain == 0) continue;
       if (solution.clocks[domain].to_reference.pieces().size() > 1) outcome.set_clocks.push_back(rank.rank);

@@ -12,6 +12,7 @@
 
 #include "analyzer/model/check_job.h"
 #include "analyzer/model/job_builder.h"
+#include "analyzer/model/stopped.h"
 
 namespace lockstep::analyzer {
 namespace {
@@ -149,6 +150,21 @@ TEST(AlignClocks, RanksOfOneHostMoveTogetherAndStayExact) {
   align_clocks(job);
   EXPECT_EQ(job.ranks[2].activities[0].begin - job.ranks[1].activities[0].begin, apart);
   EXPECT_EQ(job.ranks[2].clock.offset_ns, job.ranks[1].clock.offset_ns);
+}
+
+// Of several hosts, and of one whose ranks are looked at for contradictions.
+TEST(AlignClocks, WhoeverIsAskedToStopDoes) {
+  std::stop_source stop;
+  stop.request_stop();
+  Job hosts = job_on({{0, 0}, {5'000'000, 0}, {-3'000'000, 0}});
+  EXPECT_THROW(align_clocks(hosts, Clocks::automatic, stop.get_token()), Stopped);
+  EXPECT_THROW(align_clocks(hosts, Clocks::each_rank, stop.get_token()), Stopped);
+  Job assumed = job_on({{0, 0}, {0, 0}, {0, 0}});
+  for (RankTrace& rank : assumed.ranks) {
+    rank.clock.domain = 0;
+    rank.clock.evidence = "assumed";
+  }
+  EXPECT_THROW(align_clocks(assumed, Clocks::automatic, stop.get_token()), Stopped);
 }
 
 TEST(AlignClocks, NothingInCommonIsSaid) {

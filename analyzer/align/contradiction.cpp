@@ -37,7 +37,7 @@ std::int64_t common_offset(const std::vector<OffsetRange>& ranges) {
 
 }  // namespace
 
-void separate_contradicting_ranks(Job& job) {
+void separate_contradicting_ranks(Job& job, const std::stop_token& stop) {
   std::vector<std::uint32_t> assumed;
   for (std::uint32_t rank = 0; rank < job.ranks.size(); ++rank)
     if (job.ranks[rank].clock.domain == 0 && job.ranks[rank].clock.evidence == "assumed")
@@ -50,7 +50,8 @@ void separate_contradicting_ranks(Job& job) {
   for (const std::uint32_t rank : assumed) clock_of_rank[rank] = rank;
   ClockProblem problem;
   problem.reference = assumed.front();
-  problem.precedences = find_precedences(job, match_communications(job, Times::ignore), clock_of_rank);
+  problem.precedences =
+      find_precedences(job, match_communications(job, Times::ignore, stop), clock_of_rank, stop);
   std::erase_if(problem.precedences, [&](const Precedence& precedence) {
     return precedence.earlier_clock == others || precedence.later_clock == others;
   });
@@ -59,7 +60,7 @@ void separate_contradicting_ranks(Job& job) {
     return;
   for (const RankTrace& rank : job.ranks) problem.spans.push_back(span_of_events(rank).span);
   problem.spans.emplace_back();
-  const ClockSolution solution = solve_clocks(problem);
+  const ClockSolution solution = solve_clocks(problem, stop);
   if (!solution.consistent) return;
 
   std::vector<OffsetRange> ranges;

@@ -4,6 +4,8 @@
 #include <limits>
 #include <utility>
 
+#include "analyzer/model/stopped.h"
+
 namespace lockstep::analyzer {
 namespace {
 
@@ -105,9 +107,13 @@ class Collector {
 }  // namespace
 
 std::vector<Precedence> find_precedences(const Job& job, const Matching& matching,
-                                         std::span<const std::uint32_t> clock_of_rank) {
+                                         std::span<const std::uint32_t> clock_of_rank,
+                                         const std::stop_token& stop) {
   Collector collector(job, clock_of_rank);
-  for (const Match& match : matching.matches) collector.add(matching, match);
+  for (const Match& match : matching.matches) {
+    throw_if_stopped(stop);
+    collector.add(matching, match);
+  }
   return collector.take();
 }
 

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <span>
+#include <stop_token>
 #include <vector>
 
 #include "analyzer/match/match.h"
@@ -30,6 +31,7 @@ struct Precedence {
 // Of a collective over up to 4 clocks every pair is there; over more, each with the one of the lowest number,
 // which all others meet in: their number stays linear in the records'.
 std::vector<Precedence> find_precedences(const Job& job, const Matching& matching,
-                                         std::span<const std::uint32_t> clock_of_rank);
+                                         std::span<const std::uint32_t> clock_of_rank,
+                                         const std::stop_token& stop = {});
 
 }  // namespace lockstep::analyzer

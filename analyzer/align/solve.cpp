@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "analyzer/align/clock_tree.h"
+#include "analyzer/model/stopped.h"
 
 namespace lockstep::analyzer {
 namespace {
@@ -40,13 +41,14 @@ class System {
   }
 
   // Bellman and Ford, both ways from the reference at once.
-  Corrections solve(std::uint32_t reference) const {
+  Corrections solve(std::uint32_t reference, const std::stop_token& stop) const {
     Corrections result;
     result.most.assign(first_unknown_.back(), kOpen);
     result.least.assign(first_unknown_.back(), -kOpen);
     result.most[unknown(reference, 0)] = result.least[unknown(reference, 0)] = 0;
     bool changed = true;
     for (std::size_t round = 0; changed && round <= first_unknown_.back(); ++round) {
+      throw_if_stopped(stop);
       changed = false;
       for (const Constraint& constraint : constraints_) {
         const double most = result.most[constraint.later] + constraint.most;
@@ -97,6 +99,7 @@ class System {
 std::vector<Nanoseconds> beginnings(const ClockTree& tree, std::uint32_t clock, std::uint32_t reference) {
   const std::vector<TreePiece>& pieces = tree.clocks()[clock].pieces;
   std::vector<Nanoseconds> result;
+  result.reserve(pieces.size());
   for (const TreePiece& piece : pieces) result.push_back(piece.to_parent.from);
   const std::uint32_t parent = tree.clocks()[clock].parent;
   if (clock == reference || parent == reference) return result;
@@ -173,12 +176,12 @@ bool ClockMap::is_identity() const {
                      [](const Piece& piece) { return piece.offset == 0 && piece.rate == 0; });
 }
 
-ClockSolution solve_clocks(const ClockProblem& problem) {
+ClockSolution solve_clocks(const ClockProblem& problem, const std::stop_token& stop) {
   ClockSolution solution;
   solution.clocks.resize(problem.spans.size());
   const ClockTree tree(problem);
   const System system(problem, tree);
-  const Corrections corrections = system.solve(problem.reference);
+  const Corrections corrections = system.solve(problem.reference, stop);
   solution.consistent = corrections.consistent;
   if (solution.consistent) {
     for (std::uint32_t clock = 0; clock < problem.spans.size(); ++clock)

@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <stop_token>
 #include <vector>
 
 #include "analyzer/align/precedence.h"
@@ -68,6 +69,6 @@ struct ClockProblem {
 };
 
 // O(n log n) in precedences, plus clocks times pairs of clocks that meet in the worst case.
-ClockSolution solve_clocks(const ClockProblem& problem);
+ClockSolution solve_clocks(const ClockProblem& problem, const std::stop_token& stop = {});
 
 }  // namespace lockstep::analyzer

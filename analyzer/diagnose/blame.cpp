@@ -8,6 +8,7 @@
 #include "analyzer/diagnose/root_cause.h"
 #include "analyzer/diagnose/scheduled_waits.h"
 #include "analyzer/intervals/time_math.h"
+#include "analyzer/model/stopped.h"
 
 namespace lockstep::analyzer {
 namespace {
@@ -86,11 +87,13 @@ std::vector<LateCause> causes_of_lateness(const Diagnosis& diagnosis, const Repo
   return result;
 }
 
-std::vector<BlameReport> assign_blame(const Diagnosis& diagnosis, const Report& report) {
+std::vector<BlameReport> assign_blame(const Diagnosis& diagnosis, const Report& report,
+                                      const std::stop_token& stop) {
   std::map<std::int32_t, BlameReport> by_rank;
   std::map<std::int32_t, std::int64_t> in_partial;
   BlameByStep by_step;
   for (const CollectiveReport& collective : report.collectives) {
+    throw_if_stopped(stop);
     if (!collective.last_arriver) continue;
     BlameReport& blame = by_rank[*collective.last_arriver];
     blame.rank = *collective.last_arriver;
@@ -111,6 +114,7 @@ std::vector<BlameReport> assign_blame(const Diagnosis& diagnosis, const Report& 
   std::vector<BlameReport> result;
   const std::size_t steps = count_steps(report);
   for (auto& [rank, blame] : by_rank) {
+    throw_if_stopped(stop);
     if (blame.blame_ns <= 0) continue;
     if (const auto found = exposed.find(rank); found != exposed.end()) blame.exposed_ns = found->second;
     blame.partial = in_partial[rank] > blame.blame_ns / 2;

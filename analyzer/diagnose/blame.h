@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <stop_token>
 #include <vector>
 
 #include "analyzer/diagnose/diagnosis.h"
@@ -12,7 +13,8 @@ namespace lockstep::analyzer {
 // blame(q) = Σ over operations in which q is the one waited for, of the others' waits. Greatest first; ranks
 // that nobody waited for are left out. With the root cause in words where the delays show one, and whether it
 // is the same rank in most steps (from three steps on).
-std::vector<BlameReport> assign_blame(const Diagnosis& diagnosis, const Report& report);
+std::vector<BlameReport> assign_blame(const Diagnosis& diagnosis, const Report& report,
+                                      const std::stop_token& stop = {});
 
 // What the others waited in one operation for the rank that came last, and what of that their compute did not
 // hide.

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "analyzer/intervals/median.h"
+#include "analyzer/model/stopped.h"
 
 namespace lockstep::analyzer {
 namespace {
@@ -44,13 +45,14 @@ class Finder {
         begins_(begins),
         match_of_(job.ranks.size()) {}
 
-  Delays run() {
+  Delays run(const std::stop_token& stop) {
     Delays result;
     result.of_match.assign(matching_.matches.size(), kNone);
     for (std::size_t rank = 0; rank < job_.ranks.size(); ++rank) {
       match_of_[rank].assign(job_.ranks[rank].communications.size(), kNone);
     }
     for (const std::uint32_t index : in_order_of_last_arrival()) {
+      throw_if_stopped(stop);
       const Match& match = matching_.matches[index];
       if (match.evidence == Evidence::rejected || match.evidence == Evidence::none) continue;
       // [rank index] -> the operation of this series that the rank left last with nothing to compute.
@@ -88,6 +90,7 @@ class Finder {
     }
     std::sort(order.begin(), order.end());
     std::vector<std::uint32_t> result;
+    result.reserve(order.size());
     for (const auto& [time, index] : order) result.push_back(index);
     return result;
   }
@@ -203,8 +206,8 @@ class Finder {
 
 Delays find_delays(const Job& job, const Matching& matching, const std::vector<MatchWaits>& waits,
                    const JobWaits& job_waits, const std::vector<std::vector<CommunicationProfile>>& profiles,
-                   const std::vector<Nanoseconds>& begins) {
-  return Finder(job, matching, waits, job_waits, profiles, begins).run();
+                   const std::vector<Nanoseconds>& begins, const std::stop_token& stop) {
+  return Finder(job, matching, waits, job_waits, profiles, begins).run(stop);
 }
 
 const Delay& root_of(const Delays& delays, const Delay& delay) {

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <stop_token>
 #include <vector>
 
 #include "analyzer/diagnose/profile.h"
@@ -40,7 +41,7 @@ struct Delays {
 };
 Delays find_delays(const Job& job, const Matching& matching, const std::vector<MatchWaits>& waits,
                    const JobWaits& job_waits, const std::vector<std::vector<CommunicationProfile>>& profiles,
-                   const std::vector<Nanoseconds>& begins);
+                   const std::vector<Nanoseconds>& begins, const std::stop_token& stop = {});
 
 // Follows `waited_in` to the delay that started the chain. Ends after as many steps as there are delays at
 // most.

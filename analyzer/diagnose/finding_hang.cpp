@@ -299,12 +299,14 @@ void find_stuck(const Job& job, const std::vector<StuckDevice>& stuck, std::vect
   Finding finding;
   for (const StuckDevice& one : stuck) {
     ranks.push_back(job.ranks[one.rank].rank);
-    if (finding.evidence.size() >= kMostNamed) continue;
     const OpenOperation& operation = one.operation;
-    finding.evidence.push_back(
-        fmt::format("rank {} has not ended {}, which all the others of its group have{}", ranks.back(),
+    const std::string known =
+        fmt::format("has not ended {}, which all the others of its group have{}",
                     describe(job, {operation.group, operation.sequence}, operation),
-                    one.operations > 1 ? fmt::format("; nor {} more", one.operations - 1) : ""));
+                    one.operations > 1 ? fmt::format("; nor {} more", one.operations - 1) : "");
+    finding.standings.push_back({{ranks.back()}, false, known});
+    if (finding.evidence.size() < kMostNamed)
+      finding.evidence.push_back(fmt::format("rank {} {}", ranks.back(), known));
   }
   finding.code = "device_stuck";
   finding.severity = "high";

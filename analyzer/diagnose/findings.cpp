@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <initializer_list>
 #include <iterator>
 #include <map>
 #include <optional>
@@ -11,6 +12,7 @@
 #include "analyzer/diagnose/finding_rules.h"
 #include "analyzer/diagnose/places.h"
 #include "analyzer/intervals/time_math.h"
+#include "analyzer/model/stopped.h"
 #include "analyzer/report/quantity.h"
 
 namespace lockstep::analyzer {
@@ -92,7 +94,8 @@ std::string FindingContext::evidence_of(Cause cause) const {
                      format_duration(least->measures.partition[cause]));
 }
 
-std::vector<Finding> find_findings(const Diagnosis& diagnosis, const Report& report) {
+std::vector<Finding> find_findings(const Diagnosis& diagnosis, const Report& report,
+                                   const std::stop_token& stop) {
   FindingContext context{diagnosis, report};
   context.on_cpu = !report.ranks.empty();
   for (const RankReport& rank : report.ranks) {
@@ -101,19 +104,14 @@ std::vector<Finding> find_findings(const Diagnosis& diagnosis, const Report& rep
     context.on_cpu = context.on_cpu && rank.device == "cpu";
   }
   std::vector<Finding> findings;
-  find_stragglers(context, findings);
-  find_uneven_batches(context, findings);
-  find_bucket_sizes(context, findings);
-  find_sharding_losses(context, findings);
-  find_placement(context, findings);
-  find_slow_ways(context, findings);
-  find_lack_of_overlap(context, findings);
-  find_data_loading(context, findings);
-  find_host_bound(context, findings);
-  find_exposed_copies(context, findings);
-  find_pipeline_losses(context, findings);
-  find_unexplained_losses(context, findings);
-  find_uncertain_clocks(context, findings);
+  using Rule = void (*)(const FindingContext&, std::vector<Finding>&);
+  for (const Rule find : std::initializer_list<Rule>{
+           find_stragglers, find_uneven_batches, find_bucket_sizes, find_sharding_losses, find_placement,
+           find_slow_ways, find_lack_of_overlap, find_data_loading, find_host_bound, find_exposed_copies,
+           find_pipeline_losses, find_unexplained_losses, find_uncertain_clocks}) {
+    throw_if_stopped(stop);
+    find(context, findings);
+  }
   for (Finding& finding : findings) {
     if (context.all_windows_ns > 0) {
       finding.lost_share = static_cast<double>(finding.lost_ns) / static_cast<double>(context.all_windows_ns);

@@ -341,6 +341,9 @@ TEST(Hang, ADeviceThatHasNotEndedWhatAllOthersHaveStandsStill) {
   const Finding found = finding(report_of(job), "device_stuck");
   EXPECT_EQ(found.title, "the device of rank 1 stands still");
   EXPECT_THAT(found.evidence, Contains(HasSubstr("rank 1 has not ended all_reduce gradients")));
+  ASSERT_EQ(found.standings.size(), 1U);
+  EXPECT_THAT(found.standings[0].ranks, testing::ElementsAre(1));
+  EXPECT_FALSE(found.standings[0].waits);
   job.ranks[2].ending.progress = {{0, 4, 3}};  // another is still in it
   EXPECT_THAT(codes_of(report_of(job).findings), Not(Contains("device_stuck")));
   job.ranks[2].ending.progress = {{0, 4, 4}};

@@ -8,6 +8,7 @@
 #include <string>
 #include <utility>
 
+#include "analyzer/model/stopped.h"
 #include "analyzer/report/quantity.h"
 
 namespace lockstep::analyzer {
@@ -226,12 +227,14 @@ void warn_of_rank(const RankTrace& rank, const RankWindows& windows, const RankT
 
 }  // namespace
 
-void add_warnings(const Diagnosis& diagnosis, const std::vector<RankWindows>& windows, Report& report) {
+void add_warnings(const Diagnosis& diagnosis, const std::vector<RankWindows>& windows, Report& report,
+                  const std::stop_token& stop) {
   Warnings warnings(report.warnings);
   warn_of_job(diagnosis, warnings);
   warn_of_matching(diagnosis, warnings);
   warn_of_absences(diagnosis, windows, warnings);
   for (std::size_t rank = 0; rank < diagnosis.job.ranks.size(); ++rank) {
+    throw_if_stopped(stop);
     warn_of_rank(diagnosis.job.ranks[rank], windows[rank], diagnosis.gaps[rank], report.ranks[rank],
                  warnings);
   }

@@ -27,6 +27,7 @@
 #include "analyzer/import/rank/file_name.h"
 #include "analyzer/import/rank/merge.h"
 #include "analyzer/import/run/run.h"
+#include "analyzer/model/stopped.h"
 
 namespace lockstep::analyzer {
 namespace {
@@ -42,11 +43,6 @@ auto guarded(const std::filesystem::path& path, F&& work) -> decltype(work()) {
     return Error{fmt::format("{}: {}", path.string(), exception.what())};
   }
 }
-
-// Ends the reading of a file from within its progress; guarded() makes an error of it.
-struct Stopped : std::exception {
-  const char* what() const noexcept override { return "stopped"; }
-};
 
 Result<std::vector<RankImport>> alone(Result<RankImport> rank) {
   if (!rank.ok()) return rank.error();
@@ -79,7 +75,7 @@ std::vector<Result<std::vector<RankImport>>> read_all(const std::vector<InputFil
   std::mutex mutex;
   std::uint64_t done = 0;
   const auto progress = [&](std::uint64_t bytes) {
-    if (options.stop.stop_requested()) throw Stopped();
+    throw_if_stopped(options.stop);  // guarded() makes an error of it
     if (!options.progress) return;
     const std::lock_guard lock(mutex);
     done += bytes;
@@ -100,7 +96,12 @@ std::vector<Result<std::vector<RankImport>>> read_all(const std::vector<InputFil
   std::atomic<std::size_t> next = 0;
   const auto work = [&] {
     for (std::size_t i = next++; i < files.size() && !options.stop.stop_requested(); i = next++)
-      results[i] = guarded(files[i].path, [&] { return read_one(files[i]); });
+      results[i] = guarded(files[i].path, [&] {
+        auto ranks = read_one(files[i]);
+        if (ranks.ok() && options.rank_read)
+          std::for_each(ranks.value().begin(), ranks.value().end(), options.rank_read);
+        return ranks;
+      });
   };
   const std::size_t threads =
       std::min<std::size_t>(files.size(), std::max(1u, std::thread::hardware_concurrency()));

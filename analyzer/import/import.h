@@ -15,12 +15,17 @@
 
 namespace lockstep::analyzer {
 
+struct RankImport;  // rank/rank_import.h
+
 struct ImportOptions {
   // Keep every host range and launch call (the viewer, exports); otherwise only steps, data loading and what
   // takes kLongHostRange or more, which is all that the analysis needs.
   bool keep_host_ranges = false;
   // Called now and then with bytes done and in all; for a progress line.
   std::function<void(std::uint64_t done, std::uint64_t total)> progress;
+  // Called as soon as a rank's file has been read, by the threads that read, several at a time: its times are
+  // still those of the file, its strings and groups its own.
+  std::function<void(const RankImport& rank)> rank_read;
   // Asked to stop, the import ends with an error within a few megabytes (of one SQLite file: at its end).
   std::stop_token stop{};
 };

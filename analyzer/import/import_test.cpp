@@ -6,8 +6,11 @@
 
 #include <atomic>
 #include <map>
+#include <mutex>
+#include <set>
 
 #include "analyzer/import/generated_kineto.h"
+#include "analyzer/import/rank/rank_import.h"
 #include "analyzer/import/test_files.h"
 #include "analyzer/model/check_job.h"
 #include "trace/writer.h"
@@ -53,6 +56,22 @@ std::vector<std::int32_t> ranks_of(const Job& job) {
   std::vector<std::int32_t> ranks;
   for (const RankTrace& rank : job.ranks) ranks.push_back(rank.rank);
   return ranks;
+}
+
+TEST(ImportJob, TellsOfEachRankThatWasRead) {
+  const TemporaryFolder folder;
+  for (int rank = 0; rank < 6; ++rank) folder.write(fmt::format("rank-{}.json", rank), kineto(rank, 7));
+  folder.write("rank-6.json", "{");
+  std::mutex mutex;
+  std::multiset<std::int32_t> told;
+  ImportOptions options;
+  options.rank_read = [&](const RankImport& rank) {
+    const std::lock_guard lock(mutex);
+    told.insert(rank.trace.rank);
+    EXPECT_EQ(rank.trace.activities.size(), 1u);
+  };
+  EXPECT_EQ(import_ok({folder.path().string()}, options).ranks.size(), 6u);
+  EXPECT_THAT(told, ElementsAre(0, 1, 2, 3, 4, 5)) << "of a file that cannot be read nothing is told";
 }
 
 TEST(ImportJob, ReadsFoldersOfPlainAndGzipFilesRecursively) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "analyzer/match/matcher.h"
+#include "analyzer/model/stopped.h"
 
 namespace lockstep::analyzer {
 
@@ -132,7 +133,7 @@ void distrust_disproved_orders(const Job& job, Matching& matching) {
 
 }  // namespace
 
-Matching match_communications(const Job& job, Times times) {
+Matching match_communications(const Job& job, Times times, const std::stop_token& stop) {
   Matching matching;
   matching.by_times = times == Times::rule_out;
   const GroupTable table = build_groups(job);
@@ -140,6 +141,7 @@ Matching match_communications(const Job& job, Times times) {
   matching.impossible_orders.assign(matching.groups.size(), 0);
   std::vector<MatchRecord> collectives, p2p;
   for (std::uint32_t rank = 0; rank < job.ranks.size(); ++rank) {
+    throw_if_stopped(stop);
     const std::vector<Communication>& communications = job.ranks[rank].communications;
     for (std::uint32_t index = 0; index < communications.size(); ++index) {
       const Communication& communication = communications[index];
@@ -150,8 +152,9 @@ Matching match_communications(const Job& job, Times times) {
       (directed || of_two ? p2p : collectives).push_back({rank, index});
     }
   }
-  match_collectives(job, table, collectives, matching);
-  match_p2p(job, table, p2p, matching);
+  match_collectives(job, table, collectives, matching, stop);
+  match_p2p(job, table, p2p, matching, stop);
+  throw_if_stopped(stop);
   distrust_disproved_orders(job, matching);
   return matching;
 }

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <span>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -96,7 +97,8 @@ enum class Times : std::uint8_t {
 };
 
 // Precondition: check_job(job) succeeded. O(n log n) in communications; activities are not walked.
-Matching match_communications(const Job& job, Times times = Times::rule_out);
+Matching match_communications(const Job& job, Times times = Times::rule_out,
+                              const std::stop_token& stop = {});
 
 const Activity& activity_of(const Job& job, MatchRecord record);
 const Communication& communication_of(const Job& job, MatchRecord record);

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "analyzer/match/matcher.h"
+#include "analyzer/model/stopped.h"
 
 namespace lockstep::analyzer {
 namespace {
@@ -81,7 +82,8 @@ struct Claim {
 
 // Claims of all records that can be matched, sorted by place; records of a place stay sorted by rank.
 std::vector<Claim> make_claims(const Job& job, const GroupTable& table,
-                               const std::vector<MatchRecord>& records, Matching& matching) {
+                               const std::vector<MatchRecord>& records, Matching& matching,
+                               const std::stop_token& stop) {
   const std::vector<Numbering> numbering = numbering_of_groups(job, table, records);
   std::vector<Claim> claims;
   claims.reserve(records.size());
@@ -89,7 +91,10 @@ std::vector<Claim> make_claims(const Job& job, const GroupTable& table,
       unnumbered;  // of one rank, by group and kind
   std::uint32_t current_rank = 0;
   for (const MatchRecord record : records) {
-    if (record.rank != current_rank) unnumbered.clear();
+    if (record.rank != current_rank) {
+      throw_if_stopped(stop);
+      unnumbered.clear();
+    }
     current_rank = record.rank;
     const Communication& communication = communication_of(job, record);
     const std::uint32_t group = table.group_of(communication);
@@ -130,11 +135,12 @@ bool is_surplus(const Job& job, const MatchGroup& group, const std::vector<Match
 }  // namespace
 
 void match_collectives(const Job& job, const GroupTable& table, const std::vector<MatchRecord>& records,
-                       Matching& matching) {
-  const std::vector<Claim> claims = make_claims(job, table, records, matching);
+                       Matching& matching, const std::stop_token& stop) {
+  const std::vector<Claim> claims = make_claims(job, table, records, matching, stop);
   std::vector<std::vector<MatchRecord>>
       occurrences;  // of one place: the k-th claim of each rank belong together
   for (std::size_t first = 0, last = 0; first < claims.size(); first = last) {
+    throw_if_stopped(stop);
     occurrences.clear();
     std::size_t occurrence = 0;
     for (; last < claims.size() && claims[last].place() == claims[first].place(); ++last) {

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "analyzer/match/matcher.h"
+#include "analyzer/model/stopped.h"
 
 namespace lockstep::analyzer {
 namespace {
@@ -33,7 +34,7 @@ Match pair_match(const GroupTable& table, std::uint32_t group, std::int64_t posi
 }  // namespace
 
 void match_p2p(const Job& job, const GroupTable& table, const std::vector<MatchRecord>& records,
-               Matching& matching) {
+               Matching& matching, const std::stop_token& stop) {
   // (group, direction or exchange, source, destination); for an exchange the smaller rank is the source.
   std::map<std::tuple<std::uint32_t, bool, std::int32_t, std::int32_t>, Channel> channels;
   for (const MatchRecord record : records) {
@@ -53,6 +54,7 @@ void match_p2p(const Job& job, const GroupTable& table, const std::vector<MatchR
     (is_source ? channel.from : channel.to).push_back(record);
   }
   for (const auto& [key, channel] : channels) {
+    throw_if_stopped(stop);
     const std::size_t all = channel.from.size() + channel.to.size();
     std::size_t pairs = std::min(channel.from.size(), channel.to.size());
     // Nothing says which one an exchange lacks: unequal counts are not paired at all.

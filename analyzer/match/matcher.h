@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <stop_token>
 #include <vector>
 
 #include "analyzer/match/groups.h"
@@ -12,10 +13,10 @@ namespace lockstep::analyzer {
 
 // Collectives, and send_recv without direction in groups of more than two: an all-to-all.
 void match_collectives(const Job& job, const GroupTable& table, const std::vector<MatchRecord>& records,
-                       Matching& matching);
+                       Matching& matching, const std::stop_token& stop);
 // Sends, receives, and send_recv between the two ranks of a group.
 void match_p2p(const Job& job, const GroupTable& table, const std::vector<MatchRecord>& records,
-               Matching& matching);
+               Matching& matching, const std::stop_token& stop);
 
 // Adds a match of `records` (sorted by rank), or rejects it: each record then stands alone.
 void add_match(const Job& job, const std::vector<MatchRecord>& records, Match match, Matching& matching);

@@ -8,6 +8,7 @@
 #include "analyzer/intervals/median.h"
 #include "analyzer/intervals/time_math.h"
 #include "analyzer/model/operation.h"
+#include "analyzer/model/stopped.h"
 
 namespace lockstep::analyzer {
 namespace {
@@ -66,10 +67,12 @@ class BucketSum {
 }  // namespace
 
 std::vector<BucketReport> summarise_buckets(const Report& report,
-                                            const std::function<bool(std::int32_t)>& counts) {
+                                            const std::function<bool(std::int32_t)>& counts,
+                                            const std::stop_token& stop) {
   std::map<GroupOperations, std::map<Place, BucketSum>> sums;
   std::map<std::pair<GroupOperations, std::int64_t>, std::int64_t> issued;  // in a step so far
   for (const CollectiveReport& c : report.collectives) {
+    throw_if_stopped(stop);
     if (!c.step || is_point_to_point(c.operation)) continue;
     const GroupOperations of{{c.group_name, c.group_ranks}, c.operation};
     const std::int64_t position = issued[{of, *c.step}]++;

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <stop_token>
 #include <vector>
 
 #include "analyzer/report/report.h"
@@ -13,7 +14,7 @@ namespace lockstep::analyzer {
 // group with most time first, its operations by most time, and these in the order in which a step issues
 // them. O(records).
 std::vector<BucketReport> summarise_buckets(
-    const Report& report,
-    const std::function<bool(std::int32_t)>& counts = [](std::int32_t) { return true; });
+    const Report& report, const std::function<bool(std::int32_t)>& counts = [](std::int32_t) { return true; },
+    const std::stop_token& stop = {});
 
 }  // namespace lockstep::analyzer

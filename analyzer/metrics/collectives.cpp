@@ -8,6 +8,7 @@
 #include "analyzer/metrics/bandwidth.h"
 #include "analyzer/metrics/wait_states.h"
 #include "analyzer/metrics/windows.h"
+#include "analyzer/model/stopped.h"
 
 namespace lockstep::analyzer {
 namespace {
@@ -116,7 +117,8 @@ CollectiveList list_collectives(const Job& job, const Matching& matching,
                                 const std::vector<MatchWaits>& waits, const JobWaits& job_waits,
                                 const HiddenWaits& hidden, const HiddenWaits& covered, const Windows& windows,
                                 Nanoseconds origin,
-                                const std::function<bool(std::optional<std::int64_t>)>& selected) {
+                                const std::function<bool(std::optional<std::int64_t>)>& selected,
+                                const std::stop_token& stop) {
   CollectiveList list;
   for (const RankTrace& rank : job.ranks) list.collective_of.emplace_back(rank.communications.size(), kNone);
   std::vector<std::pair<Nanoseconds, std::uint32_t>> order;
@@ -128,6 +130,7 @@ CollectiveList list_collectives(const Job& job, const Matching& matching,
   std::sort(order.begin(), order.end());
   // Ids count all operations of the job: a selection of steps doesn't change them.
   for (std::size_t id = 0; id < order.size(); ++id) {
+    throw_if_stopped(stop);
     const std::uint32_t index = order[id].second;
     const Match& match = matching.matches[index];
     if (!selected(step_of(job, windows, matching.records_of(match)))) continue;

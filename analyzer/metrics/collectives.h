@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <stop_token>
 #include <vector>
 
 #include "analyzer/match/match.h"
@@ -29,6 +30,7 @@ CollectiveList list_collectives(const Job& job, const Matching& matching,
                                 const std::vector<MatchWaits>& waits, const JobWaits& job_waits,
                                 const HiddenWaits& hidden, const HiddenWaits& covered,
                                 const std::vector<RankWindows>& windows, Nanoseconds origin,
-                                const std::function<bool(std::optional<std::int64_t>)>& selected);
+                                const std::function<bool(std::optional<std::int64_t>)>& selected,
+                                const std::stop_token& stop = {});
 
 }  // namespace lockstep::analyzer

@@ -5,6 +5,8 @@
 #include <string_view>
 #include <utility>
 
+#include "analyzer/model/stopped.h"
+
 namespace lockstep::analyzer {
 namespace {
 
@@ -48,9 +50,11 @@ class Amounts {
 }  // namespace
 
 std::vector<CounterReport> summarise_counters(
-    const Job& job, const std::function<bool(std::optional<std::int64_t>)>& selected) {
+    const Job& job, const std::function<bool(std::optional<std::int64_t>)>& selected,
+    const std::stop_token& stop) {
   std::vector<CounterReport> result;
   for (const RankTrace& rank : job.ranks) {
+    throw_if_stopped(stop);
     for (const CounterTrack& track : rank.counters) {
       CounterReport counter{track.name, rank.rank, static_cast<std::int64_t>(track.points.size()), 0, 0,
                             0,          {}};

@@ -10,6 +10,7 @@
 #include "analyzer/intervals/time_math.h"
 #include "analyzer/metrics/bandwidth.h"
 #include "analyzer/model/operation.h"
+#include "analyzer/model/stopped.h"
 
 namespace lockstep::analyzer {
 namespace {
@@ -98,13 +99,15 @@ std::int64_t time_of(const GroupReport& group) {
 
 }  // namespace
 
-std::vector<GroupReport> summarise_groups(const Report& report) {
+std::vector<GroupReport> summarise_groups(const Report& report, const std::stop_token& stop) {
   std::set<std::int64_t> steps;
   for (const StepReport& step : report.steps) steps.insert(step.step);
   using Key = std::pair<std::string, std::vector<std::int32_t>>;
   std::map<Key, std::map<Operation, OperationSum>> groups;
-  for (const CollectiveReport& c : report.collectives)
+  for (const CollectiveReport& c : report.collectives) {
+    throw_if_stopped(stop);
     groups[{c.group_name, c.group_ranks}][c.operation].add(c, c.group_ranks.size(), c.step.has_value());
+  }
   std::vector<GroupReport> result;
   for (auto& [key, operations] : groups) {
     GroupReport group{key.first, key.second, {}};

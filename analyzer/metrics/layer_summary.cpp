@@ -11,6 +11,7 @@
 
 #include "analyzer/intervals/median.h"
 #include "analyzer/metrics/pipeline_regions.h"
+#include "analyzer/model/stopped.h"
 
 namespace lockstep::analyzer {
 namespace {
@@ -29,6 +30,7 @@ using LayerSums = std::array<PassSums, kPasses.size()>;
 template <class Map>
 std::int64_t median_of(const Map& sums) {
   std::vector<std::int64_t> values;
+  values.reserve(sums.size());
   for (const auto& [key, value] : sums) values.push_back(value);
   return lower_median(std::move(values));
 }
@@ -66,9 +68,11 @@ std::string part_name(const Job& job, const RankTrace& rank, const Activity& act
 }  // namespace
 
 std::vector<LayerReport> summarise_layers(const Job& job,
-                                          const std::function<bool(std::optional<std::int64_t>)>& selected) {
+                                          const std::function<bool(std::optional<std::int64_t>)>& selected,
+                                          const std::stop_token& stop) {
   std::map<std::pair<std::int32_t, std::string>, LayerSums> layers;
   for (const RankTrace& rank : job.ranks) {
+    throw_if_stopped(stop);
     if (rank.computations.empty()) continue;
     for (std::size_t index = 0; index < rank.activities.size(); ++index) {
       const Activity& activity = rank.activities[index];

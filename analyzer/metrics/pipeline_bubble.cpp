@@ -10,6 +10,7 @@
 
 #include "analyzer/metrics/pipeline_schedule.h"
 #include "analyzer/metrics/pipeline_stage.h"
+#include "analyzer/model/stopped.h"
 
 namespace lockstep::analyzer {
 namespace {
@@ -120,14 +121,16 @@ class PipelineMeasure {
 std::vector<PipelineReport> measure_pipelines(
     const Job& job, const Matching& matching, const JobWaits& waits,
     const std::vector<PipelineRegion>& regions,
-    const std::function<bool(std::optional<std::int64_t>)>& selected) {
+    const std::function<bool(std::optional<std::int64_t>)>& selected, const std::stop_token& stop) {
   std::map<std::uint32_t, std::vector<PipelineRegion>> of_group;
   for (const PipelineRegion& region : regions) {
     if (selected(region.step)) of_group[region.group].push_back(region);
   }
   std::vector<PipelineReport> reports;
-  for (const auto& [group, of_steps] : of_group)
+  for (const auto& [group, of_steps] : of_group) {
+    throw_if_stopped(stop);
     reports.push_back(PipelineMeasure(job, matching.groups[group], waits, of_steps).run());
+  }
   return reports;
 }
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <stop_token>
 #include <vector>
 
 #include "analyzer/metrics/pipeline_regions.h"
@@ -18,6 +19,6 @@ namespace lockstep::analyzer {
 std::vector<PipelineReport> measure_pipelines(
     const Job& job, const Matching& matching, const JobWaits& waits,
     const std::vector<PipelineRegion>& regions,
-    const std::function<bool(std::optional<std::int64_t>)>& selected);
+    const std::function<bool(std::optional<std::int64_t>)>& selected, const std::stop_token& stop = {});
 
 }  // namespace lockstep::analyzer

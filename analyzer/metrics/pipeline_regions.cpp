@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "analyzer/metrics/pipeline_message_regions.h"
+#include "analyzer/model/stopped.h"
 
 namespace lockstep::analyzer {
 namespace {
@@ -44,7 +45,8 @@ PassesOfSteps passes_of(const RankTrace& rank) {
 
 class Finder {
  public:
-  Finder(const Job& job, const Matching& matching) : job_(job), matching_(matching) {}
+  Finder(const Job& job, const Matching& matching, const std::stop_token& stop)
+      : job_(job), matching_(matching), stop_(stop) {}
 
   std::vector<PipelineRegion> run() {
     find_messages();
@@ -55,6 +57,7 @@ class Finder {
  private:
   void find_messages() {
     for (const Match& match : matching_.matches) {
+      throw_if_stopped(stop_);
       if (!match.point_to_point || !matching_.groups[match.group].pipeline) continue;
       std::map<Step, Messages>& of_steps = messages_[match.group];
       for (const MatchRecord record : matching_.records_of(match)) {
@@ -71,7 +74,10 @@ class Finder {
 
   const PassesOfSteps& passes(std::size_t rank) {
     const auto [entry, fresh] = passes_.try_emplace(rank);
-    if (fresh) entry->second = passes_of(job_.ranks[rank]);
+    if (fresh) {
+      throw_if_stopped(stop_);
+      entry->second = passes_of(job_.ranks[rank]);
+    }
     return entry->second;
   }
 
@@ -111,6 +117,7 @@ class Finder {
     for (const std::size_t rank : members)
       for (const auto& [step, of_step] : passes(rank)) steps.insert(step);
     for (const Step& step : steps) {
+      throw_if_stopped(stop_);
       if (has_steps && !step) continue;
       if (const std::optional<Interval> region = region_of_passes(members, step)) {
         regions_.push_back({group, step, *region, true});
@@ -123,6 +130,7 @@ class Finder {
 
   const Job& job_;
   const Matching& matching_;
+  const std::stop_token& stop_;
   std::map<std::uint32_t, std::map<Step, Messages>> messages_;  // by group
   std::map<std::size_t, PassesOfSteps> passes_;                 // by rank index, as far as asked for
   std::vector<PipelineRegion> regions_;
@@ -149,8 +157,9 @@ std::vector<std::size_t> present_members(const Job& job, const MatchGroup& group
   return members;
 }
 
-std::vector<PipelineRegion> find_pipeline_regions(const Job& job, const Matching& matching) {
-  return Finder(job, matching).run();
+std::vector<PipelineRegion> find_pipeline_regions(const Job& job, const Matching& matching,
+                                                  const std::stop_token& stop) {
+  return Finder(job, matching, stop).run();
 }
 
 std::vector<IntervalSet> regions_of_ranks(const Job& job, const Matching& matching,
@@ -161,6 +170,7 @@ std::vector<IntervalSet> regions_of_ranks(const Job& job, const Matching& matchi
       of_rank[rank].push_back(region.interval);
   }
   std::vector<IntervalSet> result;
+  result.reserve(of_rank.size());
   for (std::vector<Interval>& intervals : of_rank) result.push_back(IntervalSet::from(std::move(intervals)));
   return result;
 }

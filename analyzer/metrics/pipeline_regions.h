@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <stop_token>
 #include <vector>
 
 #include "analyzer/intervals/interval_set.h"
@@ -26,7 +27,8 @@ struct PipelineRegion {
 // Of all groups that are pipelines and exchange messages, over their ranks that left a trace; sorted by
 // group, then step. Where a group's ranks have step marks, what lies outside of steps is in no region.
 // O(activities).
-std::vector<PipelineRegion> find_pipeline_regions(const Job& job, const Matching& matching);
+std::vector<PipelineRegion> find_pipeline_regions(const Job& job, const Matching& matching,
+                                                  const std::stop_token& stop = {});
 
 // Per rank of the job: the union of the regions of the groups that it belongs to.
 std::vector<IntervalSet> regions_of_ranks(const Job& job, const Matching& matching,

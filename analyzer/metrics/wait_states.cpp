@@ -5,6 +5,7 @@
 #include <map>
 
 #include "analyzer/intervals/time_math.h"
+#include "analyzer/model/stopped.h"
 
 namespace lockstep::analyzer {
 namespace {
@@ -57,9 +58,11 @@ WaitState wait_state_of(Operation of_record, bool point_to_point, bool root_unkn
 }
 
 std::vector<WaitStateReport> summarise_wait_states(const Report& report,
-                                                   const std::function<bool(std::int32_t)>& counts) {
+                                                   const std::function<bool(std::int32_t)>& counts,
+                                                   const std::stop_token& stop) {
   std::array<Sum, kWaitStateCount> sums;
   for (const CollectiveReport& collective : report.collectives) {
+    throw_if_stopped(stop);
     if (!collective.waits_known()) continue;
     std::array<bool, kWaitStateCount> seen{};
     for (const CollectiveRank& rank : collective.ranks) {

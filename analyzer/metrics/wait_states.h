@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <stop_token>
 #include <vector>
 
 #include "analyzer/model/job.h"
@@ -16,7 +17,7 @@ WaitState wait_state_of(Operation of_record, bool point_to_point, bool root_unkn
 
 // Over the report's collectives; of the ranks that `counts` says. O(records).
 std::vector<WaitStateReport> summarise_wait_states(
-    const Report& report,
-    const std::function<bool(std::int32_t)>& counts = [](std::int32_t) { return true; });
+    const Report& report, const std::function<bool(std::int32_t)>& counts = [](std::int32_t) { return true; },
+    const std::stop_token& stop = {});
 
 }  // namespace lockstep::analyzer

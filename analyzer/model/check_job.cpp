@@ -5,6 +5,8 @@
 #include <string_view>
 #include <tuple>
 
+#include "analyzer/model/stopped.h"
+
 namespace lockstep::analyzer {
 namespace {
 
@@ -59,7 +61,7 @@ Status check_activities(const RankTrace& rank) {
 }
 
 Status check_rank(const Job& job, const RankTrace& rank) {
-  if (const Status status = check_activities(rank); !status.ok()) return status;
+  if (Status status = check_activities(rank); !status.ok()) return status;
   for (std::size_t row = 0; row < rank.communications.size(); ++row) {
     const Communication& communication = rank.communications[row];
     if (communication.activity >= rank.activities.size() ||
@@ -100,14 +102,15 @@ Status check_rank(const Job& job, const RankTrace& rank) {
 
 }  // namespace
 
-Status check_job(const Job& job) {
+Status check_job(const Job& job, const std::stop_token& stop) {
   for (std::size_t index = 0; index < job.ranks.size(); ++index) {
+    throw_if_stopped(stop);
     const RankTrace& rank = job.ranks[index];
     if (index > 0 && rank.rank <= job.ranks[index - 1].rank) {
       return Error{fmt::format("rank {} stands after rank {}: ranks must be sorted, each once", rank.rank,
                                job.ranks[index - 1].rank)};
     }
-    if (const Status status = check_rank(job, rank); !status.ok()) return status;
+    if (Status status = check_rank(job, rank); !status.ok()) return status;
   }
   return {};
 }

@@ -3,6 +3,8 @@
 // one would otherwise produce wrong figures without a word.
 #pragma once
 
+#include <stop_token>
+
 #include "analyzer/model/job.h"
 #include "trace/result.h"
 
@@ -13,6 +15,6 @@ inline constexpr Nanoseconds kTimeLimit = Nanoseconds{1} << 62;
 
 // The message names the rank, the table, the row and what is wrong with it. O(n), no allocation where all is
 // well.
-Status check_job(const Job& job);
+Status check_job(const Job& job, const std::stop_token& stop = {});
 
 }  // namespace lockstep::analyzer

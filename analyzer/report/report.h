@@ -343,7 +343,7 @@ struct Finding {
   std::optional<Cause> cause = std::nullopt;
   std::optional<std::int32_t> rank = std::nullopt;  // that the finding is about, if it is about one
   std::optional<FindingPlace> place = std::nullopt;
-  std::vector<Standing> standings = {};  // of a hang, each rank that is known of
+  std::vector<Standing> standings = {};  // of a hang or a stuck device, each rank that is known of
   bool is_note = false;                  // nothing to mend: severity "note" whatever it costs
 };
 

@@ -181,6 +181,64 @@ TEST_F(Viewer, PlacesThatAreNotThereAreSaid) {
   EXPECT_THAT(error({"--goto", "nowhere"}, 2), AllOf(HasSubstr("nowhere"), HasSubstr("step=12,rank=3")));
   EXPECT_THAT(error({"--measure", "3ms:1ms"}, 2), HasSubstr("--measure"));
   EXPECT_THAT(error({"--panel", "Nothing"}, 2), HasSubstr("Nothing"));
+  EXPECT_THAT(error({"--panel", "diff"}, 2), AllOf(HasSubstr("--panel Diff"), HasSubstr("--diff")));
+  EXPECT_THAT(error({"--pin", "1,99"}, 2), AllOf(HasSubstr("--pin 99"), HasSubstr("ranks are 0 to 3")));
+  EXPECT_THAT(error({"--order", "group=nope"}, 2),
+              AllOf(HasSubstr("--order group=nope"), HasSubstr("process groups are")));
+  EXPECT_THAT(error({"--search", "foo=3"}, 2), AllOf(HasSubstr("--search 'foo=3'"), HasSubstr("longer")));
+  EXPECT_THAT(error({"--search", "/gem(/"}, 2), HasSubstr("--search"));
+  EXPECT_THAT(error({"--chain"}, 2), AllOf(HasSubstr("--chain"), HasSubstr("--collective ID")));
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "run.png"));
+}
+
+// What makes sense and shows nothing is drawn all the same.
+TEST_F(Viewer, WhatMatchesNothingIsAWarning) {
+  for (const auto& [flag, value, why] : {std::tuple{"--filter", "50", "ranks are 0 to 3"},
+                                         std::tuple{"--search", "flash_attention", "nothing is found"}}) {
+    const Outcome outcome = view({folder_ / "run", "--screenshot", folder_ / "run.png", flag, value});
+    if (cannot_draw(outcome)) GTEST_SKIP() << outcome.standard_error;
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.standard_error;
+    EXPECT_THAT(outcome.standard_error,
+                AllOf(HasSubstr("warning: "), HasSubstr(flag), HasSubstr(value), HasSubstr(why)));
+    EXPECT_TRUE(std::filesystem::remove(folder_ / "run.png"));
+  }
+  const Outcome found = view({folder_ / "run", "--screenshot", folder_ / "run.png", "--search", "gemm"});
+  EXPECT_THAT(found.standard_error, testing::Not(HasSubstr("--search")));
+}
+
+TEST_F(Viewer, APanelIsNamedInAnyCase) {
+  std::set<std::string> seen;
+  for (const char* const panel : {"Imbalance", "imbalance", "Counters"}) {
+    const Outcome outcome = view({folder_ / "run", "--screenshot", folder_ / "p.png", "--panel", panel});
+    if (cannot_draw(outcome)) GTEST_SKIP() << outcome.standard_error;
+    std::ifstream stream(folder_ / "p.png", std::ios::binary);
+    seen.insert({std::istreambuf_iterator<char>(stream), {}});
+  }
+  EXPECT_EQ(seen.size(), 2U);
+}
+
+// The files name no host: they are taken to be of one, with a warning that names the flag.
+TEST_F(Viewer, ClocksAreWhoseTheFlagSays) {
+  const auto warnings = [&](const std::vector<std::string>& flags) {
+    std::vector<std::string> arguments{folder_ / "run", "--screenshot", folder_ / "run.png"};
+    arguments.insert(arguments.end(), flags.begin(), flags.end());
+    return view(arguments);
+  };
+  const Outcome automatic = warnings({});
+  if (cannot_draw(automatic)) GTEST_SKIP() << automatic.standard_error;
+  EXPECT_THAT(automatic.standard_error, HasSubstr("`--clocks rank`"));
+  const Outcome each = warnings({"--clocks", "rank"});
+  EXPECT_EQ(each.exit_code, 0) << each.standard_error;
+  EXPECT_THAT(each.standard_error, AllOf(testing::Not(HasSubstr("--clocks")), HasSubstr("happened")));
+  const Outcome wrong = warnings({"--clocks", "mine"});
+  EXPECT_EQ(wrong.exit_code, 2);
+  EXPECT_THAT(wrong.standard_error, HasSubstr("--clocks"));
+}
+
+TEST_F(Viewer, HelpListsAllPanels) {
+  const Outcome outcome = view({"--help"});
+  EXPECT_EQ(outcome.exit_code, 0);
+  EXPECT_THAT(outcome.standard_output, HasSubstr("Diff"));
 }
 
 // A small run leaves nothing beside it; pictures keep no session.
@@ -214,6 +272,12 @@ TEST_F(Viewer, WithoutADisplayNamesTheWayOut) {
   const Outcome outcome = view({folder_ / "run"});
   EXPECT_EQ(outcome.exit_code, 1);
   EXPECT_THAT(outcome.standard_error, AllOf(HasSubstr("no display"), HasSubstr("--screenshot")));
+}
+
+TEST_F(Viewer, AWaylandThatIsNotUsableNamesTheWayOut) {
+  const Outcome outcome = view({folder_ / "run"}, {"DISPLAY=", "WAYLAND_DISPLAY=no-compositor"});
+  EXPECT_EQ(outcome.exit_code, 1);
+  EXPECT_THAT(outcome.standard_error, AllOf(HasSubstr("'no-compositor'"), HasSubstr("--screenshot")));
 }
 
 TEST_F(Viewer, ADisplayWithoutOpenGlNamesTheWayOut) {
@@ -255,7 +319,7 @@ TEST_F(Viewer, WhatNeedsARunSaysSo) {
   for (const auto& [flag, value] :
        {std::pair{"--range", "1ms:2ms"}, std::pair{"--goto", "rank=1"}, std::pair{"--measure", "1ms:2ms"},
         std::pair{"--panel", "Findings"}, std::pair{"--search", "gemm"}, std::pair{"--diff", "run"},
-        std::pair{"--collective", "1"}}) {
+        std::pair{"--collective", "1"}, std::pair{"--clocks", "rank"}}) {
     const Outcome outcome = view({flag, value, "--screenshot", folder_ / "run.png"});
     EXPECT_EQ(outcome.exit_code, 2) << flag;
     EXPECT_THAT(outcome.standard_error, AllOf(HasSubstr(flag), HasSubstr("needs a run")));

@@ -54,6 +54,35 @@ TEST_F(Diff, ZoomInOneTakesTheOtherAlong) {
   });
 }
 
+// By key, pin, command and filter, in whichever pane.
+TEST_F(Diff, RanksStandInTheSameOrderInBoth) {
+  open(*a_, b_.get());
+  play([this](User& user) {
+    const auto order = [this](bool second) {
+      return (second ? *app().second_pane() : app().pane()).state().order;
+    };
+    RankOrder before = order(false);
+    EXPECT_EQ(order(true), before);
+    for (const bool second : {false, true}) {
+      user.point_to(user.places(second).on_lanes(0.5F, 0.5F));
+      user.press(ImGuiKey_O, 'o');
+      EXPECT_NE(order_text(order(second)), order_text(before)) << second;
+      EXPECT_EQ(order(!second), order(second)) << second;
+      user.press(ImGuiKey_P, 'p');
+      EXPECT_NE(order(second).pinned, before.pinned) << second;
+      EXPECT_EQ(order(!second), order(second)) << second;
+      before = order(second);
+    }
+    for (const bool second : {true, false}) {
+      user.engine().ItemInput(second ? "//Timeline B/##filter" : "//Timeline/##filter");
+      user.engine().KeyCharsReplaceEnter(second ? "0:2" : "1:3");
+      user.settle();
+      EXPECT_EQ(order(second).filter, second ? "0:2" : "1:3");
+      EXPECT_EQ(order(!second), order(second)) << second;
+    }
+  });
+}
+
 TEST_F(Diff, TheTableShowsTheModelsNumbers) {
   open(*a_, b_.get());
   play([this](User& user) {
@@ -68,6 +97,49 @@ TEST_F(Diff, TheTableShowsTheModelsNumbers) {
       EXPECT_THAT(
           text, testing::HasSubstr(fmt::format("| {} | {} | {} |", analyzer::style_of(change.cause).label,
                                                format_duration(change.a_ns), format_duration(change.b_ns))));
+  });
+}
+
+// What is of one run alone says of which, and what can show either does.
+TEST_F(Diff, PanelsSayWhichRunTheyAreAbout) {
+  open(*a_, b_.get());
+  play([this](User& user) {
+    for (const char* const panel : {"Range", "Notes", "Search", "Collectives"}) {
+      user.show(panel);
+      EXPECT_THAT(user.drawn_text(), testing::HasSubstr("A  a")) << panel;
+    }
+    user.show("Overview");
+    const auto first_line = [](const Scene& scene) {
+      const std::string& verdict = scene.contents().verdict;
+      return verdict.substr(0, verdict.find('\n'));
+    };
+    ASSERT_NE(first_line(*a_), first_line(*b_));
+    EXPECT_THAT(user.drawn_text(), testing::HasSubstr(first_line(*a_)));
+    user.engine().ItemClick("//Overview/B");
+    user.settle();
+    EXPECT_THAT(user.drawn_text(), testing::HasSubstr(first_line(*b_)));
+    EXPECT_THAT(user.drawn_text(), testing::Not(testing::HasSubstr(first_line(*a_))));
+    user.engine().ItemClick("//Overview/A");
+    user.settle();
+    EXPECT_THAT(user.drawn_text(), testing::HasSubstr(first_line(*a_)));
+  });
+}
+
+TEST_F(Diff, WhatIsClickedInDetailsOfTheSecondRunIsSelectedThere) {
+  open(*a_, b_.get());
+  play([this](User& user) {
+    const auto parts = b_->parts(0);
+    const auto item_of = [&](std::size_t part) {
+      return *b_->find_activity(*b_->index_of(parts[part].rank), parts[part].activity);
+    };
+    user.click(user.places(true).point(item_of(0)));
+    ASSERT_EQ(app().second_pane()->state().selected, item_of(0));
+    user.show("Details");
+    EXPECT_THAT(user.drawn_text(), testing::HasSubstr("B  b"));
+    user.engine().ItemClick("//Details/participants/$$1/##row");
+    user.settle();
+    EXPECT_EQ(app().second_pane()->state().selected, item_of(1));
+    EXPECT_FALSE(app().pane().state().selected);
   });
 }
 

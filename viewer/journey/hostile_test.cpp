@@ -55,13 +55,19 @@ class HostileRuns : public Journey {
   }
   void press_every_key(User& user) {
     user.point_to(user.places().on_lanes(0.5F, 0.5F));
-    for (const ImGuiKey key :
-         {ImGuiKey_M, ImGuiKey_H, ImGuiKey_PageDown, ImGuiKey_PageDown, ImGuiKey_PageUp, ImGuiKey_Comma,
-          ImGuiKey_Period, ImGuiKey_LeftBracket, ImGuiKey_RightBracket, ImGuiKey_F, ImGuiKey_C, ImGuiKey_C,
-          ImGuiKey_H, ImGuiKey_T, ImGuiKey_N, ImGuiKey_Backspace, ImGuiKey_M, ImGuiKey_Escape, ImGuiKey_F}) {
-      user.press(key);
+    const auto press_all = [&](std::initializer_list<ImGuiKey> keys) {
+      for (const ImGuiKey key : keys) {
+        user.press(key);
+        expect_sane(user);
+      }
+    };
+    press_all({ImGuiKey_M, ImGuiKey_H, ImGuiKey_PageDown, ImGuiKey_PageDown, ImGuiKey_PageUp});
+    for (const char* const sign : {",", ".", "[", "]", "?", "?"}) {
+      user.type(sign);
       expect_sane(user);
     }
+    press_all({ImGuiKey_F, ImGuiKey_C, ImGuiKey_C, ImGuiKey_H, ImGuiKey_T, ImGuiKey_N, ImGuiKey_Backspace,
+               ImGuiKey_M, ImGuiKey_Escape, ImGuiKey_F});
   }
   void search_for(User& user, const std::string& text) {
     user.press(ImGuiKey_Slash, '/');

@@ -49,6 +49,25 @@ TEST_F(Keys, TheHelpOpensAndCloses) {
   });
 }
 
+// Tooltips are drawn above everything: beside a pointer near the Keys' edge one would cover them.
+TEST_F(Keys, NoTooltipOfTheTimelineWhereAWindowStandsOverIt) {
+  open(*scene_);
+  play([this](User& user) {
+    constexpr const char* kTooltip = "##Tooltip_00";
+    const auto part = scene_->parts(0)[0];
+    const Item item = *scene_->find_activity(*scene_->index_of(part.rank), part.activity);
+    user.point_to(user.places().point(item));
+    user.settle();
+    ASSERT_TRUE(user.sees(kTooltip));
+    user.press(ImGuiMod_Shift | ImGuiKey_Slash, '?');
+    EXPECT_FALSE(user.sees(kTooltip));
+    user.press(ImGuiKey_Escape);
+    EXPECT_TRUE(user.sees(kTooltip)) << "the pointer has not moved";
+    user.press(ImGuiMod_Ctrl | ImGuiKey_P);
+    EXPECT_FALSE(user.sees(kTooltip));
+  });
+}
+
 TEST_F(Keys, TChangesTheTheme) {
   open(*scene_);
   play([](User& user) {
@@ -108,6 +127,81 @@ TEST_F(Keys, BracketsFollowTheChainOfWaits) {
     EXPECT_EQ(user.state().selected, held_up_by(*scene_, waits));
     user.press(ImGuiKey_RightBracket, ']');
     EXPECT_EQ(scene_->timeline().ranks[user.state().selected->rank].rank, 0) << "who waited longest";
+  });
+}
+
+// A German keyboard: `/` is Shift 7, `?` Shift ß, and the brackets stand with AltGr on 8 and 9.
+TEST_F(Keys, SignsAreCommandsWhereverTheKeyboardHasThem) {
+  open(*scene_);
+  play([this](User& user) {
+    const auto with_alt_gr = [&user](ImGuiKey key, char writes) {
+      user.engine().KeyDown(ImGuiKey_RightAlt);
+      user.press(key, writes);
+      user.engine().KeyUp(ImGuiKey_RightAlt);
+    };
+    user.press(ImGuiMod_Shift | ImGuiKey_Minus, '?');
+    EXPECT_TRUE(user.sees("Keys"));
+    user.press(ImGuiMod_Shift | ImGuiKey_Minus, '?');
+    EXPECT_FALSE(user.sees("Keys"));
+    const Item waits = click_on(user, 4, 0);
+    with_alt_gr(ImGuiKey_8, '[');
+    EXPECT_EQ(user.state().selected, held_up_by(*scene_, waits));
+    with_alt_gr(ImGuiKey_9, ']');
+    EXPECT_EQ(scene_->timeline().ranks[user.state().selected->rank].rank, 0);
+    // What writes nothing of the kind is no command, whatever it is called in America.
+    const std::optional<Item> selected = user.state().selected;
+    user.press(ImGuiKey_Slash, '-');
+    user.press(ImGuiKey_LeftBracket);
+    user.press(ImGuiKey_Comma, ';');
+    EXPECT_EQ(user.state().selected, selected);
+    user.press(ImGuiMod_Shift | ImGuiKey_7, '/');
+    user.type("gemm");
+    EXPECT_EQ(app().search().search().text(), "gemm");
+    EXPECT_FALSE(user.sees("Keys"));
+  });
+}
+
+TEST_F(Keys, SignsAreNoCommandsWithCtrlAltOrSuperNorInATextField) {
+  open(*scene_);
+  play([this](User& user) {
+    const Item selected = click_on(user, 4, 1);
+    for (const ImGuiKey held : {ImGuiKey_LeftCtrl, ImGuiKey_LeftAlt, ImGuiKey_LeftSuper}) {
+      user.engine().KeyDown(held);
+      for (const char sign : {',', '.', '[', ']', '?'}) user.press(ImGuiKey_Comma, sign);
+      user.engine().KeyUp(held);
+      EXPECT_EQ(user.state().selected, selected) << held;
+      EXPECT_FALSE(user.sees("Keys")) << held;
+    }
+    user.show("Notes");
+    user.engine().ItemClick("//Notes/##notes");
+    user.press(ImGuiMod_Shift | ImGuiKey_Slash, '?');
+    user.type("/[.,]");
+    EXPECT_EQ(user.state().notes, "?/[.,]");
+    EXPECT_EQ(user.state().selected, selected);
+    EXPECT_FALSE(user.sees("Keys"));
+  });
+}
+
+// A key that is held writes its sign again and again.
+TEST_F(Keys, AHeldKeyGoesOnAlongTheRowAndOpensTheHelpOnce) {
+  open(*scene_);
+  play([this](User& user) {
+    const auto hold = [&user](ImGuiKeyChord key, const char* sign, int times) {
+      user.engine().KeyDown(key);
+      for (int i = 0; i < times; ++i) user.engine().KeyChars(sign);
+      user.engine().KeyUp(key);
+      user.settle();
+    };
+    Item at = click_on(user, 4, 1);
+    hold(ImGuiKey_Period, ".", 3);
+    at.at += 3;
+    EXPECT_EQ(user.state().selected, at);
+    for (const int times : {1, 2, 7}) {
+      hold(ImGuiKey_Slash, "?", times);
+      EXPECT_TRUE(user.sees("Keys")) << times;
+      user.press(ImGuiKey_Escape);
+      EXPECT_FALSE(user.sees("Keys"));
+    }
   });
 }
 

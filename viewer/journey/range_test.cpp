@@ -12,6 +12,7 @@
 #include "viewer/journey/journey.h"
 #include "viewer/journey/runs.h"
 #include "viewer/opening/open_run.h"
+#include "viewer/views/range_figures.h"
 
 namespace lockstep::viewer::journey {
 namespace {
@@ -93,6 +94,29 @@ TEST_F(Range, OfPartsOfEventsTooBackwards) {
     const Nanoseconds origin = scene_->timeline().origin;
     user.state().view = fit({origin + 8'800'000, origin + 11'300'000});
     user.settle();
+  });
+}
+
+// What somebody compares with the command's output stands there to the nanosecond, all of it.
+TEST_F(Range, ShowsNanosecondsWhereAskedFor) {
+  open(*scene_);
+  measure(0.25F, 0.6F, [](User&) {});
+  play([this](User& user) {
+    user.engine().ItemCheck("//Range/nanoseconds");
+    user.settle();
+    const std::string text = user.drawn_text();
+    for (std::size_t rank = 0; rank < app().range().done(); ++rank) {
+      std::string row = fmt::format("| {}", scene_->timeline().ranks[rank].rank);
+      // Columns out of sight are not drawn.
+      for (const RangeFigure& figure : range_figures().first(3)) {
+        const auto ns = figure.of(app().range().of(rank));
+        row += " | " + (ns ? analyzer::format_count(*ns) : std::string(analyzer::kAbsent));
+      }
+      EXPECT_THAT(text, testing::HasSubstr(row));
+    }
+    user.engine().ItemUncheck("//Range/nanoseconds");
+    user.settle();
+    expect_drawn(user.drawn_text());
   });
 }
 

@@ -1,4 +1,5 @@
 // Finding events by typing.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include "tests/temporary_folder.h"
@@ -39,6 +40,10 @@ TEST_F(SearchJourney, SlashTypesAndEnterStepsThroughTheHits) {
     const std::size_t hits = static_cast<std::size_t>(kRunRanks) * kRunSteps;
     ASSERT_EQ(search().hits().size(), hits);
     EXPECT_THAT(user.drawn_text(), testing::HasSubstr("24 hits"));
+    const Item first = app().search().search().hits()[0].item;
+    const RankTracks& tracks = scene_->timeline().ranks[first.rank];
+    EXPECT_THAT(user.drawn_text(),
+                testing::HasSubstr(fmt::format("| {} | {} |", tracks.rank, tracks.lanes[first.lane].label)));
     EXPECT_FALSE(user.state().selected) << "typing moves nothing";
     for (const std::size_t wanted : {0, 1, 2}) {
       user.press(ImGuiKey_Enter);

@@ -5,6 +5,8 @@
 #include "viewer/journey/journey.h"
 #include "viewer/journey/runs.h"
 #include "viewer/opening/open_run.h"
+#include "viewer/testing/scene_of.h"
+#include "viewer/testing/synthetic_job.h"
 
 namespace lockstep::viewer::journey {
 namespace {
@@ -23,6 +25,8 @@ TEST_F(Kept, ViewMarksNotesAndClosedRanksAreThereAgain) {
   const std::string file = folder_ / "session";
   TimeView view;
   std::vector<Nanoseconds> marks;
+  std::optional<TimeRange> measured;
+  std::optional<Item> selected;
   open(*scene_);
   play([&](User& user) {
     // Two marks; a third one that is taken away again.
@@ -42,6 +46,17 @@ TEST_F(Kept, ViewMarksNotesAndClosedRanksAreThereAgain) {
     EXPECT_EQ(user.app().theme().dark, dark);
     user.engine().ItemClick("//Notes/$$1/##note");
     user.type("here");
+    // A range that is measured, something searched for, and the second hit selected.
+    user.drag(user.places().on_lanes(0.3F, 0.4F), user.places().on_lanes(0.6F, 0.4F), ImGuiMod_Shift);
+    measured = user.state().measured;
+    ASSERT_TRUE(measured);
+    user.type("/");
+    user.type("layer_norm");
+    user.press(ImGuiKey_Enter);
+    user.press(ImGuiKey_Enter);
+    user.press(ImGuiKey_Escape);
+    selected = user.state().selected;
+    ASSERT_TRUE(selected);
     // A rank closed by its name, and a closer look.
     user.click(user.places().name_of(1));
     EXPECT_FALSE(user.state().expansion.rank_open(1));
@@ -64,6 +79,12 @@ TEST_F(Kept, ViewMarksNotesAndClosedRanksAreThereAgain) {
     EXPECT_EQ(user.state().marks[0].note, "");
     EXPECT_EQ(user.state().marks[1].note, "here");
     EXPECT_EQ(user.state().notes, "Rank 2 waits; thent");
+    ASSERT_TRUE(user.state().measured);
+    EXPECT_EQ(user.state().measured->begin, measured->begin);
+    EXPECT_EQ(user.state().measured->end, measured->end);
+    EXPECT_EQ(user.state().selected, selected);
+    user.show("Search");
+    EXPECT_THAT(user.drawn_text(), testing::HasSubstr("24 hits"));
     user.show("Notes");
     EXPECT_THAT(user.drawn_text(),
                 testing::AllOf(testing::HasSubstr("Rank 2 waits; thent"), testing::HasSubstr("here")));
@@ -80,6 +101,38 @@ TEST_F(Kept, ViewMarksNotesAndClosedRanksAreThereAgain) {
   play([](User&) {});
   ASSERT_TRUE(write_session(folder_ / "second", app().session()).ok());
   EXPECT_EQ(test::read_whole_file(folder_ / "first"), test::read_whole_file(folder_ / "second"));
+}
+
+// What was selected in an unfolded thread is seen again, and not one thread more.
+TEST_F(Kept, TheSelectionsThreadIsUnfolded) {
+  SyntheticOptions many;  // for whose threads there is no room
+  many.late.assign(40, 0);
+  scene_ = scene_of(synthetic_job(many));
+  const auto host_lane = [this](std::uint32_t rank) {
+    const std::vector<TrackLane>& lanes = scene_->timeline().ranks[rank].lanes;
+    const auto found = std::find_if(lanes.begin(), lanes.end(),
+                                    [](const TrackLane& lane) { return lane.role == LaneRole::host; });
+    EXPECT_NE(found, lanes.end());
+    return static_cast<std::uint32_t>(found - lanes.begin());
+  };
+  const Item item{1, host_lane(1), 0, 2};
+  std::optional<TimeView> view;
+  open(*scene_);
+  play([&](User& user) {
+    EXPECT_FALSE(user.state().expansion.lane_open(1, item.lane));
+    user.app().pane().reveal(item);
+    user.settle();
+    EXPECT_TRUE(user.state().expansion.lane_open(1, item.lane));
+    view = user.state().view;
+  });
+  const Session kept = app().session();
+  open(*scene_, nullptr, kept);
+  play([&](User& user) {
+    EXPECT_EQ(user.state().selected, item);
+    EXPECT_TRUE(user.state().expansion.lane_open(1, item.lane));
+    EXPECT_FALSE(user.state().expansion.lane_open(0, host_lane(0)));
+    EXPECT_NEAR(user.state().view.span, view->span, 2) << "nothing moves";
+  });
 }
 
 }  // namespace

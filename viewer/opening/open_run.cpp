@@ -1,8 +1,13 @@
 #include "viewer/opening/open_run.h"
 
+#include <future>
+#include <mutex>
+#include <optional>
+#include <system_error>
 #include <utility>
 
 #include "analyzer/analysis.h"
+#include "analyzer/import/rank/rank_import.h"
 #include "analyzer/open_job.h"
 #include "viewer/opening/prepared_file.h"
 #include "viewer/prepared/prepare.h"
@@ -16,42 +21,132 @@ Error stopped() {
   return Error{"stopped before it was open"};
 }
 
-Result<std::shared_ptr<const Tables>> prepare_anew(const std::vector<std::string>& paths,
-                                                   const InputFiles& files, const OpenOptions& options) {
-  const auto tell = [&options](OpeningStage stage, double done) {
-    if (options.progress) options.progress(stage, done);
-  };
+// Of the files, and of how they are read.
+std::uint64_t fingerprint_of(const InputFiles& files, const OpenOptions& options) {
+  constexpr std::uint64_t kOdd = 0x9e3779b97f4a7c15;
+  return files.fingerprint ^ (static_cast<std::uint64_t>(options.clocks) * kOdd);
+}
+
+using Prepared = std::shared_ptr<const Tables>;
+
+// What the reader of a run is told, from whichever thread, one call at a time.
+class Listener {
+ public:
+  explicit Listener(const OpenOptions& options) : options_(options) {}
+
+  void tell(OpeningStage stage, double done) {
+    const std::lock_guard lock(mutex_);
+    if (options_.progress) options_.progress(stage, done);
+  }
+  void show(RunPreview preview) {
+    const std::lock_guard lock(mutex_);
+    options_.preview(std::move(preview));
+  }
+  // A rank has been read, of files that have no index. Each time that a sixteenth more of them are there they
+  // are shown, so that many of them cost no more than a few.
+  void add(RankPreview rank) {
+    const std::lock_guard lock(mutex_);
+    if (has_index_) return;
+    ranks_.push_back(std::move(rank));
+    if (ranks_.size() < next_) return;
+    next_ = ranks_.size() + 1 + ranks_.size() / 16;
+    options_.preview(assemble(ranks_));
+  }
+  void set_has_index() { has_index_ = true; }
+
+ private:
+  const OpenOptions& options_;
+  std::mutex mutex_;
+  std::vector<RankPreview> ranks_;
+  std::size_t next_ = 1;
+  bool has_index_ = false;
+};
+
+Result<analyzer::Job> read(const std::vector<std::string>& paths, const InputFiles& files,
+                           const OpenOptions& options, Listener& listener) {
   analyzer::ImportOptions reading;
   reading.keep_host_ranges = true;
-  reading.progress = [&tell](std::uint64_t done, std::uint64_t total) {
-    tell(OpeningStage::reading, total == 0 ? 1.0 : static_cast<double>(done) / static_cast<double>(total));
-  };
   reading.stop = options.stop;
-  if (options.preview && paths.size() == 1 && files.bytes >= kWorthKeeping) {
-    Result<RunPreview> preview = preview_of(paths.front(), [&] { return options.stop.stop_requested(); });
-    if (preview.ok()) options.preview(std::move(preview).value());
+  reading.progress = [&listener](std::uint64_t done, std::uint64_t total) {
+    listener.tell(OpeningStage::reading,
+                  total == 0 ? 1.0 : static_cast<double>(done) / static_cast<double>(total));
+  };
+  if (options.preview && files.bytes >= kWorthKeeping) {
+    Result<RunPreview> preview =
+        paths.size() == 1 ? preview_of(paths.front(), [&] { return options.stop.stop_requested(); })
+                          : Error{"several paths"};
+    if (preview.ok()) {
+      listener.set_has_index();
+      listener.show(std::move(preview).value());
+    } else {
+      reading.rank_read = [&listener](const analyzer::RankImport& rank) { listener.add(preview_of(rank)); };
+    }
   }
-  const Result<analyzer::Job> job = analyzer::open_job(paths, reading);
+  return analyzer::open_job(paths, reading, options.clocks);
+}
+
+struct Analyzed {
+  analyzer::Analysis analysis;
+  std::optional<Preparation> kept;  // what takes no analysis is in it already; none: there is no file for it
+};
+
+// Most of what is prepared takes no analysis: a thread of its own does it meanwhile.
+Result<Analyzed> analyze_and_prepare(const analyzer::Job& job, std::optional<TablesWriter> file,
+                                     const OpenOptions& options, Listener& listener) {
+  std::optional<Preparation> preparation;
+  std::future<void> recorded;
+  if (file) {
+    preparation.emplace(std::move(*file));
+    const auto work = [&job, &preparation, stop = options.stop] {
+      prepare_recorded(job, *preparation, [&stop](double) { return !stop.stop_requested(); });
+    };
+    try {
+      recorded = std::async(std::launch::async, work);
+    } catch (const std::system_error&) {
+      work();  // no more threads to be had
+    }
+  }
+  analyzer::AnalysisOptions analyzing;
+  analyzing.progress = [&listener](double done) { listener.tell(OpeningStage::analyzing, done); };
+  analyzing.stop = options.stop;
+  Result<analyzer::Analysis> analysis = analyzer::analyze(job, analyzing);
+  if (recorded.valid()) recorded.get();
+  if (!analysis.ok()) return analysis.error();
+  return Analyzed{std::move(analysis).value(), std::move(preparation)};
+}
+
+std::optional<TablesWriter> file_for(const std::vector<std::string>& paths, const InputFiles& files,
+                                     const OpenOptions& options) {
+  if (!options.keep || files.bytes < kWorthKeeping) return std::nullopt;
+  Result<TablesWriter> file = TablesWriter::create(prepared_file_of(paths));
+  if (!file.ok()) return std::nullopt;
+  return std::move(file).value();
+}
+
+Result<Prepared> prepare_anew(const std::vector<std::string>& paths, const InputFiles& files,
+                              const OpenOptions& options) {
+  Listener listener(options);
+  const Result<analyzer::Job> job = read(paths, files, options, listener);
   if (!job.ok()) return job.error();
   if (options.stop.stop_requested()) return stopped();
-  tell(OpeningStage::analyzing, 0);
-  const Result<analyzer::Analysis> analysis = analyzer::analyze(job.value());
-  if (!analysis.ok()) return analysis.error();
+  Result<Analyzed> analyzed =
+      analyze_and_prepare(job.value(), file_for(paths, files, options), options, listener);
+  if (!analyzed.ok()) return analyzed.error();
+  const analyzer::Analysis& analysis = analyzed.value().analysis;
+  const std::uint64_t fingerprint = fingerprint_of(files, options);
   const auto go_on = [&](double done) {
-    tell(OpeningStage::preparing, done);
+    listener.tell(OpeningStage::preparing, done);
     return !options.stop.stop_requested();
   };
-  if (options.keep && files.bytes >= kWorthKeeping) {
-    Result<TablesWriter> file = TablesWriter::create(prepared_file_of(paths));
-    if (file.ok()) {
-      auto kept = prepare(job.value(), analysis.value(), std::move(file).value(), files.fingerprint, go_on);
-      if (kept.ok()) return kept;
-    }
+  if (analyzed.value().kept) {
+    Result<Prepared> kept =
+        prepare_analyzed(job.value(), analysis, *analyzed.value().kept, fingerprint, go_on);
+    if (kept.ok()) return kept;
   }
   if (options.stop.stop_requested()) return stopped();
   Result<TablesWriter> memory = TablesWriter::in_memory();
   if (!memory.ok()) return memory.error();
-  return prepare(job.value(), analysis.value(), std::move(memory).value(), files.fingerprint, go_on);
+  return prepare(job.value(), analysis, std::move(memory).value(), fingerprint, go_on);
 }
 
 }  // namespace
@@ -75,13 +170,13 @@ Result<std::unique_ptr<Scene>> open_run(const std::vector<std::string>& paths, c
 Result<std::unique_ptr<Scene>> open_run(const std::vector<std::string>& paths, const InputFiles& files,
                                         const OpenOptions& options) {
   if (options.keep && files.bytes >= kWorthKeeping) {
-    auto kept = Tables::open(prepared_file_of(paths), {layout_of_contents(), files.fingerprint});
+    auto kept = Tables::open(prepared_file_of(paths), {layout_of_contents(), fingerprint_of(files, options)});
     if (kept.ok()) {
       Result<std::unique_ptr<Scene>> scene = Scene::load(std::move(kept).value());
       if (scene.ok()) return scene;
     }
   }
-  Result<std::shared_ptr<const Tables>> made = prepare_anew(paths, files, options);
+  Result<Prepared> made = prepare_anew(paths, files, options);
   if (!made.ok()) return made.error();
   return Scene::load(std::move(made).value());
 }

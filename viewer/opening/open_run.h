@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "analyzer/align/align.h"
 #include "trace/result.h"
 #include "viewer/opening/prepared_file.h"
 #include "viewer/opening/preview.h"
@@ -20,14 +21,18 @@ const char* to_string(OpeningStage stage);  // "reading"
 struct OpenOptions {
   // Keep the prepared form beside the run, and use one that is there. Small runs are not worth a file.
   bool keep = true;
+  // Whose clocks the times are taken to be of. A prepared form is only good for these.
+  analyzer::Clocks clocks = analyzer::Clocks::automatic;
   // Called now and then from threads that open, one at a time; a share of the stage that is done, from 0
   // to 1.
   std::function<void(OpeningStage stage, double done)> progress;
-  // Called once, before the run is read, with what its files' indices tell; only of run folders of ours that
-  // are worth keeping and have not been prepared.
+  // Of runs that are worth keeping and have not been prepared: called once, before the run is read, with what
+  // its files' indices tell; of files without such, while they are read, each time with more ranks. As
+  // `progress`.
   std::function<void(RunPreview preview)> preview;
   // Asked to stop, it ends with an error where that is soon possible: while files are read, between the
-  // stages, and between ranks that are prepared. Nothing unfinished is left behind.
+  // ranks, steps and operations that are analyzed, and between ranks that are prepared. Nothing unfinished is
+  // left behind.
   std::stop_token stop{};
 };
 

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "analyzer/import/generated_kineto.h"
 #include "tests/temporary_folder.h"
 #include "trace/writer.h"
 #include "viewer/opening/prepared_file.h"
@@ -45,10 +46,11 @@ class OpenRun : public testing::Test {
     write_rank(folder_, 1, 70);
   }
   std::vector<std::string> paths() const { return {folder_.path().string()}; }
-  std::unique_ptr<Scene> open(bool keep = true) {
+  std::unique_ptr<Scene> open(bool keep = true, analyzer::Clocks clocks = analyzer::Clocks::automatic) {
     stages_.clear();
     OpenOptions options;
     options.keep = keep;
+    options.clocks = clocks;
     options.progress = [this](OpeningStage stage, double) { stages_.insert(to_string(stage)); };
     auto scene = open_run(paths(), options);
     EXPECT_TRUE(scene.ok()) << (scene.ok() ? "" : scene.error().message);
@@ -97,6 +99,39 @@ TEST_F(OpenRun, AFirstPictureComesBeforeTheRunIsRead) {
   EXPECT_TRUE(calls.empty()) << "what was prepared is there at once";
 }
 
+// Files that have no index show each rank as soon as it is read.
+TEST(OpenKineto, ShowsRanksWhileOthersAreRead) {
+  const test::TemporaryFolder folder;
+  std::uint64_t kernels = 0;
+  for (int rank = 0; rank < 3; ++rank) {
+    const auto made =
+        analyzer::generate_kineto(folder / ("rank-" + std::to_string(rank) + ".json"),
+                                  {.least_bytes = kWorthKeeping / 3 + 1, .rank = rank, .world_size = 3});
+    ASSERT_TRUE(made.ok());
+    kernels += made.value().kernels + made.value().copies;
+  }
+  std::vector<std::size_t> ranks;
+  RunPreview last;
+  bool analyzing = false;
+  OpenOptions options;
+  options.progress = [&](OpeningStage stage, double) { analyzing = stage != OpeningStage::reading; };
+  options.preview = [&](RunPreview preview) {
+    EXPECT_FALSE(analyzing);
+    ranks.push_back(preview.ranks.size());
+    last = std::move(preview);
+  };
+  const auto first = open_run({folder.path().string()}, options);
+  ASSERT_TRUE(first.ok()) << first.error().message;
+  EXPECT_THAT(ranks, testing::ElementsAre(1, 2, 3));
+  EXPECT_EQ(last.events, kernels);
+  std::uint64_t drawn = 0;
+  for (std::size_t rank = 0; rank < 3; ++rank) drawn += first.value()->data(rank).activities.size();
+  EXPECT_EQ(last.events, drawn);
+  ranks.clear();
+  ASSERT_TRUE(open_run({folder.path().string()}, options).ok());
+  EXPECT_THAT(ranks, testing::IsEmpty()) << "prepared by now";
+}
+
 TEST_F(OpenRun, ARunThatChangedIsPreparedAgain) {
   make_large(folder_);
   open();
@@ -111,6 +146,19 @@ TEST_F(OpenRun, APreparedFileThatIsDamagedIsMadeAgain) {
   fs::resize_file(folder_.path() / ".lockstep-view", 1000);
   EXPECT_EQ(open()->data(0).activities.size(), 50u);
   EXPECT_GT(fs::file_size(folder_.path() / ".lockstep-view"), 1000u);
+}
+
+// Both ranks are on one host, and no operation of both relates their clocks.
+TEST_F(OpenRun, WhatIsPreparedIsGoodForItsClocksAlone) {
+  make_large(folder_);
+  EXPECT_TRUE(open()->rank(1).clock.related);
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_FALSE(open(true, analyzer::Clocks::each_rank)->rank(1).clock.related);
+    EXPECT_EQ(stages_.empty(), i == 1) << "prepared once";
+  }
+  EXPECT_TRUE(open()->rank(1).clock.related);
+  EXPECT_TRUE(open(false)->rank(1).clock.related);
+  EXPECT_FALSE(open(false, analyzer::Clocks::each_rank)->rank(1).clock.related);
 }
 
 TEST_F(OpenRun, NothingIsKeptUnlessAllowed) {

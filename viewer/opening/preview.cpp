@@ -19,22 +19,16 @@ using trace::Nanoseconds;
 
 namespace {
 
-struct Read {
-  PreviewRank rank;
-  std::string clock;
-  Nanoseconds first = std::numeric_limits<Nanoseconds>::max();
-};
-
 std::string metadata_of(const trace::Reader& reader, const char* key) {
   const auto found = reader.metadata().find(key);
   return found == reader.metadata().end() ? std::string() : found->second;
 }
 
-std::optional<Read> read(const std::filesystem::path& file) {
+std::optional<RankPreview> read(const std::filesystem::path& file) {
   const Result<trace::Reader> opened = trace::Reader::open(file);
   if (!opened.ok()) return std::nullopt;
   const trace::Reader& reader = opened.value();
-  Read found;
+  RankPreview found;
   const std::string number = metadata_of(reader, "rank");
   if (std::from_chars(number.data(), number.data() + number.size(), found.rank.rank).ec != std::errc())
     return std::nullopt;
@@ -63,23 +57,14 @@ Nanoseconds since(Nanoseconds time, Nanoseconds first) {
 
 }  // namespace
 
-Result<RunPreview> preview_of(const std::string& path, const std::function<bool()>& stop) {
-  if (!analyzer::run::is_run_folder(path)) return Error{fmt::format("{}: not a run folder", path)};
-  const Result<analyzer::run::Folder> folder = analyzer::run::open_folder(path);
-  if (!folder.ok()) return folder.error();
-  std::vector<Read> ranks;
-  for (const std::filesystem::path& file : folder.value().rank_files) {
-    if (stop && stop()) break;
-    if (std::optional<Read> rank = read(file)) ranks.push_back(std::move(*rank));
-  }
-  if (ranks.empty()) return Error{fmt::format("{}: no rank's file can be read", path)};
+RunPreview assemble(std::vector<RankPreview> ranks) {
   std::map<std::string, Nanoseconds> first;
-  for (const Read& rank : ranks) {
+  for (const RankPreview& rank : ranks) {
     Nanoseconds& begin = first.try_emplace(rank.clock, rank.first).first->second;
     begin = std::min(begin, rank.first);
   }
   RunPreview preview;
-  for (Read& rank : ranks) {
+  for (RankPreview& rank : ranks) {
     for (std::vector<PreviewSpan>* spans : {&rank.rank.computing, &rank.rank.communicating}) {
       for (PreviewSpan& span : *spans) {
         span.begin = since(span.begin, first[rank.clock]);
@@ -97,6 +82,19 @@ Result<RunPreview> preview_of(const std::string& path, const std::function<bool(
   return preview;
 }
 
+Result<RunPreview> preview_of(const std::string& path, const std::function<bool()>& stop) {
+  if (!analyzer::run::is_run_folder(path)) return Error{fmt::format("{}: not a run folder", path)};
+  const Result<analyzer::run::Folder> folder = analyzer::run::open_folder(path);
+  if (!folder.ok()) return folder.error();
+  std::vector<RankPreview> ranks;
+  for (const std::filesystem::path& file : folder.value().rank_files) {
+    if (stop && stop()) break;
+    if (std::optional<RankPreview> rank = read(file)) ranks.push_back(std::move(*rank));
+  }
+  if (ranks.empty()) return Error{fmt::format("{}: no rank's file can be read", path)};
+  return assemble(std::move(ranks));
+}
+
 std::vector<double> events_by_column(const std::vector<PreviewSpan>& spans, Nanoseconds length,
                                      std::size_t columns) {
   std::vector<double> events(columns, 0.0);
@@ -107,9 +105,11 @@ std::vector<double> events_by_column(const std::vector<PreviewSpan>& spans, Nano
     // An instant belongs to one column.
     const double end = std::max(static_cast<double>(span.end) / width, begin + 1e-9);
     const auto last = static_cast<double>(columns);
-    for (double at = std::floor(std::clamp(begin, 0.0, last - 1)); at < std::min(end, last); ++at) {
-      const double covered = std::min(end, at + 1) - std::max(begin, at);
-      events[static_cast<std::size_t>(at)] += static_cast<double>(span.events) * covered / (end - begin);
+    for (auto at = static_cast<std::size_t>(std::clamp(begin, 0.0, last - 1)); at < columns; ++at) {
+      const auto left = static_cast<double>(at);
+      if (left >= end) break;
+      const double covered = std::min(end, left + 1) - std::max(begin, left);
+      events[at] += static_cast<double>(span.events) * covered / (end - begin);
     }
   }
   return events;

@@ -1,15 +1,20 @@
-// The first picture of a run of ours that is still being read: when each rank's lanes recorded how much. It
-// comes from the index at the end of each trace file, so that it is there at once whatever the files' size;
-// nothing in it is analyzed.
+// The first picture of a run that is still being read: when each rank's lanes recorded how much. Of a run of
+// ours it comes from the index at the end of each trace file, so that it is there at once whatever the files'
+// size; of other formats from the ranks that have been read so far. Nothing in it is analyzed.
 #pragma once
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <string>
 #include <vector>
 
 #include "trace/event.h"
 #include "trace/result.h"
+
+namespace lockstep::analyzer {
+struct RankImport;
+}
 
 namespace lockstep::viewer {
 
@@ -32,8 +37,21 @@ struct RunPreview {
   std::uint64_t events = 0;
 };
 
-// Of a run folder. Clocks of different hosts are laid begin on begin: that is not their alignment, which
-// takes the events. Files that cannot be read are left out; the run's opening says why. `stop` is asked
+// One rank, before the others are known. Times as its clock read them.
+struct RankPreview {
+  PreviewRank rank;
+  std::string clock;
+  trace::Nanoseconds first = std::numeric_limits<trace::Nanoseconds>::max();  // of its events
+};
+
+// Clocks of different names are laid begin on begin: that is not their alignment, which takes the events.
+RunPreview assemble(std::vector<RankPreview> ranks);
+
+// Of a rank that has just been read; at most kPreviewWindows spans a kind.
+RankPreview preview_of(const analyzer::RankImport& rank);
+inline constexpr std::size_t kPreviewWindows = 2048;
+
+// Of a run folder. Files that cannot be read are left out; the run's opening says why. `stop` is asked
 // between files; true: what there is by then. Errors: not a run of ours, nothing in it can be read.
 Result<RunPreview> preview_of(const std::string& path, const std::function<bool()>& stop = {});
 

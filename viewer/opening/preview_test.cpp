@@ -3,10 +3,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
+#include <limits>
 #include <numeric>
 #include <random>
 
+#include "analyzer/import/rank/rank_import.h"
 #include "tests/temporary_folder.h"
 #include "trace/writer.h"
 
@@ -84,6 +87,64 @@ TEST(Preview, StopsWhenAskedTo) {
   const Result<RunPreview> preview = preview_of(folder.path().string(), [&asked] { return ++asked > 2; });
   ASSERT_TRUE(preview.ok());
   EXPECT_EQ(preview.value().ranks.size(), 2u);
+}
+
+analyzer::RankImport import_of(int rank, const char* clock, std::int64_t clock_zero) {
+  analyzer::RankImport import;
+  import.trace.rank = rank;
+  import.clock_name = clock;
+  import.clock_zero = clock_zero;
+  return import;
+}
+
+// However many events there are, spans are few, hold all of them, and lie where they were.
+TEST(Preview, OfARankThatWasReadHoldsAllItsEvents) {
+  std::mt19937 random(11);
+  for (int round = 0; round < 50; ++round) {
+    analyzer::RankImport import = import_of(round, "a", 1'000);
+    const std::size_t count = 1 + random() % 20'000;
+    trace::Nanoseconds at = 0;
+    std::uint64_t communications = 0;
+    trace::Nanoseconds end = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+      analyzer::Activity activity;
+      activity.begin = at += random() % 1'000;
+      activity.end = at + random() % 500;
+      end = std::max(end, activity.end);
+      activity.activity_class = random() % 3 == 0 ? analyzer::Class::collective : analyzer::Class::compute;
+      communications += activity.activity_class == analyzer::Class::collective ? 1 : 0;
+      import.trace.activities.push_back(activity);
+    }
+    const RankPreview preview = preview_of(import);
+    EXPECT_EQ(preview.rank.rank, round);
+    EXPECT_EQ(preview.clock, "a");
+    EXPECT_EQ(preview.first, import.trace.activities.front().begin + 1'000);
+    EXPECT_EQ(events_of(preview.rank.communicating), communications);
+    EXPECT_EQ(events_of(preview.rank.computing), count - communications);
+    trace::Nanoseconds last = 0;
+    for (const auto* spans : {&preview.rank.computing, &preview.rank.communicating}) {
+      EXPECT_LE(spans->size(), kPreviewWindows);
+      EXPECT_TRUE(std::is_sorted(spans->begin(), spans->end(),
+                                 [](const auto& a, const auto& b) { return a.begin < b.begin; }));
+      for (const PreviewSpan& span : *spans) last = std::max(last, span.end);
+    }
+    EXPECT_EQ(last, end + 1'000);
+  }
+}
+
+TEST(Preview, OfARankAtTheEndsOfTimeSaturates) {
+  analyzer::RankImport import = import_of(0, "a", std::numeric_limits<std::int64_t>::max());
+  for (const trace::Nanoseconds begin : {-analyzer::kLatest, trace::Nanoseconds{0}, analyzer::kLatest - 5}) {
+    analyzer::Activity activity;
+    activity.begin = begin;
+    activity.end = begin + 5;
+    import.trace.activities.push_back(activity);
+  }
+  const RunPreview preview = assemble({preview_of(import), preview_of(import_of(1, "a", 0))});
+  ASSERT_EQ(preview.ranks.size(), 2u);
+  EXPECT_EQ(preview.events, 3u) << "a rank without events adds none";
+  EXPECT_GE(preview.length, 0);
+  EXPECT_EQ(preview.ranks[0].computing.front().begin, 0);
 }
 
 // No event is lost or counted twice, wherever the columns' borders are.

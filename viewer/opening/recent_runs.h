@@ -25,7 +25,7 @@ inline constexpr std::size_t kMostRecentRuns = 20;
 
 RecentRun recent_run_of(const OpenedRun& opened, std::int64_t now);
 RunRequest request_of(const RecentRun& run);
-// All of its paths exist.
+// All of its paths exist. Takes as long as their file systems do: see run_presence.h.
 bool is_there(const RecentRun& run);
 // "just now", "5 minutes ago", "yesterday", "12 days ago", "on 2026-03-01" (UTC).
 std::string time_ago(std::int64_t then, std::int64_t now);

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "analyzer/report/unicode.h"
+#include "viewer/opening/return_memory.h"
 
 namespace lockstep::viewer {
 
@@ -76,6 +77,7 @@ Result<OpenedRun> open_request(const RunRequest& request, const TellProgress& te
     progress.bytes = files.bytes;
     OpenOptions options;
     options.keep = request.keep;
+    options.clocks = request.clocks;
     options.stop = stop;
     progress.preview = nullptr;
     if (tell) {
@@ -92,11 +94,14 @@ Result<OpenedRun> open_request(const RunRequest& request, const TellProgress& te
     return open_run(paths, files, options);
   };
   Result<std::unique_ptr<Scene>> first = open_one(request.paths);
+  // The job that was read is gone by now, the memory that it took goes back to the system.
+  return_memory();
   if (!first.ok()) return first.error();
   opened.scene = std::move(first).value();
   if (request.other.empty()) return opened;
   progress.run = 1;
   Result<std::unique_ptr<Scene>> second = open_one({request.other});
+  return_memory();
   if (!second.ok()) return Error{"--diff: " + second.error().message};
   opened.other = std::move(second).value();
   return opened;

@@ -16,9 +16,10 @@
 namespace lockstep::viewer {
 
 struct RunRequest {
-  std::vector<std::string> paths;  // one run
-  std::string other;               // a second one to compare it with; "": none
-  bool keep = true;                // OpenOptions::keep
+  std::vector<std::string> paths;                         // one run
+  std::string other;                                      // a second one to compare it with; "": none
+  bool keep = true;                                       // OpenOptions::keep
+  analyzer::Clocks clocks = analyzer::Clocks::automatic;  // OpenOptions::clocks, of both runs
   bool operator==(const RunRequest&) const = default;
 };
 

@@ -13,6 +13,7 @@
 #include "analyzer/model/job.h"
 #include "analyzer/report/report.h"
 #include "viewer/prepared/cause_sums.h"
+#include "viewer/prepared/counter_blocks.h"
 #include "viewer/prepared/tables.h"
 #include "viewer/prepared/time_range.h"
 
@@ -24,6 +25,7 @@ enum class LaneRole : std::uint8_t {
   compute,        // activities
   communication,  // activities
   host,           // host ranges
+  counter,        // it has no items: a counter's points (timeline.h)
 };
 
 // A step as it is drawn: the device window where the analysis has one, else the host's range.
@@ -48,7 +50,9 @@ struct LaneContents {
 
 struct CounterContents {
   std::string name;
-  Extent<analyzer::CounterPoint> points;
+  Extent<analyzer::CounterPoint> points;  // by time
+  Extent<ValueRange> blocks;              // counter_blocks.h
+  ValueRange range;                       // of all points
 };
 
 struct RankContents {

@@ -1,6 +1,7 @@
 #include "viewer/prepared/prepare.h"
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 #include <numeric>
 #include <utility>
@@ -72,10 +73,35 @@ std::vector<StepSpan> spans_of(const analyzer::RankTrace& trace,
   return steps;
 }
 
+double share(std::size_t ranks, const analyzer::Job& job) {
+  return static_cast<double>(ranks) / static_cast<double>(job.ranks.size());
+}
+
+Error stopped() {
+  return Error{"stopped before all was prepared"};
+}
+
 }  // namespace
 
-void Preparation::add_rank(const analyzer::RankTrace& trace, const RankAnalysis& analysis,
-                           std::span<const analyzer::StepReport> reported, Nanoseconds origin) {
+LaneContents Preparation::write_track(const Track& track) {
+  LaneContents lane{track.role, track.job_lane, track.label, {}};
+  for (const RowColumns& row : track.rows) {
+    lane.rows.push_back({writer_.add(row.begin), writer_.add(row.end), writer_.add(row.busy),
+                         writer_.add(row.wait), writer_.add(row.item)});
+    if (row.size() == 0) continue;
+    extend(contents_.content, any_time_, row.begin.front(), row.end.back());
+    if (track.role != LaneRole::host) extend(contents_.focus, any_focus_, row.begin.front(), row.end.back());
+  }
+  return lane;
+}
+
+CounterContents Preparation::write_counter(const analyzer::CounterTrack& counter) {
+  const std::vector<ValueRange> blocks = counter_blocks(counter.points);
+  return {counter.name, writer_.add(counter.points), writer_.add(blocks),
+          range_of(counter.points, blocks, 0, counter.points.size())};
+}
+
+void Preparation::add_recorded(const analyzer::RankTrace& trace) {
   RankContents& rank = contents_.ranks.emplace_back();
   rank.rank = trace.rank;
   rank.host = trace.host;
@@ -88,31 +114,38 @@ void Preparation::add_rank(const analyzer::RankTrace& trace, const RankAnalysis&
   rank.lost = trace.lost;
   rank.unrecorded = trace.unrecorded;
   for (const analyzer::CounterTrack& counter : trace.counters)
-    rank.counters.push_back({counter.name, writer_.add(counter.points)});
-  for (const Track& track : make_tracks(trace, analysis)) {
-    LaneContents& lane = rank.tracks.emplace_back(LaneContents{track.role, track.job_lane, track.label, {}});
-    for (const RowColumns& row : track.rows) {
-      lane.rows.push_back({writer_.add(row.begin), writer_.add(row.end), writer_.add(row.busy),
-                           writer_.add(row.wait), writer_.add(row.item)});
-      if (row.size() == 0) continue;
-      extend(contents_.content, any_time_, row.begin.front(), row.end.back());
-      if (track.role != LaneRole::host)
-        extend(contents_.focus, any_focus_, row.begin.front(), row.end.back());
-    }
-  }
-  const std::vector<StepSpan> steps = spans_of(trace, reported, origin);
-  for (const StepSpan& step : steps) extend(contents_.content, any_time_, step.begin, step.end);
-  rank.steps = writer_.add(steps);
+    rank.counters.push_back(write_counter(counter));
+  for (const Track& track : host_tracks(trace)) rank.tracks.push_back(write_track(track));
   rank.step_marks = writer_.add(trace.steps);
   rank.activities = writer_.add(trace.activities);
   rank.communications = writer_.add(trace.communications);
   rank.computations = writer_.add(trace.computations);
   rank.host_ranges = writer_.add(trace.host_ranges);
+}
+
+void Preparation::add_analysis(std::size_t index, const analyzer::RankTrace& trace,
+                               const RankAnalysis& analysis, std::span<const analyzer::StepReport> reported,
+                               Nanoseconds origin) {
+  RankContents& rank = contents_.ranks[index];
+  // From the top: causes, devices, host threads.
+  std::vector<LaneContents> tracks;
+  for (const Track& track : analyzed_tracks(trace, analysis)) tracks.push_back(write_track(track));
+  std::move(rank.tracks.begin(), rank.tracks.end(), std::back_inserter(tracks));
+  rank.tracks = std::move(tracks);
+  const std::vector<StepSpan> steps = spans_of(trace, reported, origin);
+  for (const StepSpan& step : steps) extend(contents_.content, any_time_, step.begin, step.end);
+  rank.steps = writer_.add(steps);
   rank.segments = writer_.add(analysis.segments);
   rank.cause_sums = writer_.add(cause_sums_of(analysis.segments));
   rank.collective_of = writer_.add(analysis.collective_of);
   rank.waits = writer_.add(analysis.waits);
   rank.pipeline_regions = writer_.add(analysis.pipeline_regions);
+}
+
+void Preparation::add_rank(const analyzer::RankTrace& trace, const RankAnalysis& analysis,
+                           std::span<const analyzer::StepReport> steps, Nanoseconds origin) {
+  add_recorded(trace);
+  add_analysis(contents_.ranks.size() - 1, trace, analysis, steps, origin);
 }
 
 void Preparation::add_strings(const analyzer::StringTable& strings) {
@@ -199,19 +232,25 @@ Result<std::shared_ptr<const Tables>> Preparation::finish(
   return writer_.finish(serialize(contents_), {layout_of_contents(), fingerprint});
 }
 
-Result<std::shared_ptr<const Tables>> prepare(const analyzer::Job& job, const analyzer::Analysis& analysis,
-                                              TablesWriter writer, std::uint64_t fingerprint,
-                                              const GoOn& go_on) {
+void prepare_recorded(const analyzer::Job& job, Preparation& preparation, const GoOn& go_on) {
+  preparation.add_strings(job.strings);
+  for (std::size_t rank = 0; rank < job.ranks.size(); ++rank) {
+    if (go_on && !go_on(share(rank, job))) return;
+    preparation.add_recorded(job.ranks[rank]);
+  }
+}
+
+Result<std::shared_ptr<const Tables>> prepare_analyzed(const analyzer::Job& job,
+                                                       const analyzer::Analysis& analysis,
+                                                       Preparation& preparation, std::uint64_t fingerprint,
+                                                       const GoOn& go_on) {
   const analyzer::Report& report = analysis.report;
   const Nanoseconds origin = report.origin_aligned_ns;
   // Of each rank, those of its steps.
   std::map<std::int32_t, std::vector<analyzer::StepReport>> steps;
   for (const analyzer::StepReport& step : report.steps) steps[step.rank].push_back(step);
-  Preparation preparation(std::move(writer));
-  preparation.add_strings(job.strings);
   for (std::size_t rank = 0; rank < job.ranks.size(); ++rank) {
-    if (go_on && !go_on(static_cast<double>(rank) / static_cast<double>(job.ranks.size())))
-      return Error{"stopped before all was prepared"};
+    if (go_on && !go_on(share(rank, job))) return stopped();
     RankAnalysis of_rank;
     of_rank.groups = job.groups;
     if (rank < analysis.segments.size()) of_rank.segments = analysis.segments[rank];
@@ -219,11 +258,25 @@ Result<std::shared_ptr<const Tables>> prepare(const analyzer::Job& job, const an
     if (rank < analysis.waits.size()) of_rank.waits = analysis.waits[rank];
     if (rank < analysis.pipeline_regions.size())
       of_rank.pipeline_regions = analysis.pipeline_regions[rank].intervals();
-    preparation.add_rank(job.ranks[rank], of_rank, steps[job.ranks[rank].rank], origin);
+    preparation.add_analysis(rank, job.ranks[rank], of_rank, steps[job.ranks[rank].rank], origin);
   }
   for (const analyzer::CollectiveReport& collective : report.collectives)
     preparation.add_collective(collective, origin);
   return preparation.finish(report, report.steps, job.groups, job.warnings, fingerprint);
+}
+
+Result<std::shared_ptr<const Tables>> prepare(const analyzer::Job& job, const analyzer::Analysis& analysis,
+                                              TablesWriter writer, std::uint64_t fingerprint,
+                                              const GoOn& go_on) {
+  Preparation preparation(std::move(writer));
+  bool stop = false;
+  prepare_recorded(job, preparation, [&](double done) {
+    stop = go_on && !go_on(done / 2);
+    return !stop;
+  });
+  if (stop) return stopped();
+  return prepare_analyzed(job, analysis, preparation, fingerprint,
+                          [&](double done) { return !go_on || go_on(0.5 + done / 2); });
 }
 
 }  // namespace lockstep::viewer

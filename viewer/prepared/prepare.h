@@ -26,13 +26,20 @@ struct RankAnalysis {
   std::span<const analyzer::JobGroup> groups = {};  // of the job: what its communications are of
 };
 
+struct Track;
+
 class Preparation {
  public:
   explicit Preparation(TablesWriter writer) : writer_(std::move(writer)) {}
 
-  // In the order of ranks. `report`: its steps of this rank are drawn; none of them: the trace's own.
+  // In the order of ranks. `steps`: the report's, of this rank, are drawn; none of them: the trace's own.
   void add_rank(const analyzer::RankTrace& trace, const RankAnalysis& analysis,
                 std::span<const analyzer::StepReport> steps, Nanoseconds origin);
+  // The same in two parts: what takes no analysis, which is most of it, so that it can be done beside the
+  // analysis; and the rest, `rank` being the how manieth add_recorded() it belongs to.
+  void add_recorded(const analyzer::RankTrace& trace);
+  void add_analysis(std::size_t rank, const analyzer::RankTrace& trace, const RankAnalysis& analysis,
+                    std::span<const analyzer::StepReport> steps, Nanoseconds origin);
   void add_collective(const analyzer::CollectiveReport& collective, Nanoseconds origin);
   void add_strings(const analyzer::StringTable& strings);
   // Everything else. The report's steps and collectives are not looked at: give the former here, the latter
@@ -45,6 +52,8 @@ class Preparation {
 
  private:
   std::uint32_t string_id(const std::string& text);
+  LaneContents write_track(const Track& track);
+  CounterContents write_counter(const analyzer::CounterTrack& counter);
 
   TablesWriter writer_;
   Contents contents_;
@@ -60,7 +69,14 @@ class Preparation {
 // Asked before each rank with the share that is done, 0 to 1; false: stop.
 using GoOn = std::function<bool(double done)>;
 
-// All of a job. `fingerprint`: of the files that it was read from. Errors: the writer's; stopped.
+// The part of a job that takes no analysis: strings, and what each rank recorded. Ends early when told to.
+void prepare_recorded(const analyzer::Job& job, Preparation& preparation, const GoOn& go_on = {});
+// The rest of it. `fingerprint`: of the files that it was read from. Errors: the writer's; stopped.
+Result<std::shared_ptr<const Tables>> prepare_analyzed(const analyzer::Job& job,
+                                                       const analyzer::Analysis& analysis,
+                                                       Preparation& preparation,
+                                                       std::uint64_t fingerprint = 0, const GoOn& go_on = {});
+// Both. `fingerprint`: of the files that it was read from. Errors: the writer's; stopped.
 Result<std::shared_ptr<const Tables>> prepare(const analyzer::Job& job, const analyzer::Analysis& analysis,
                                               TablesWriter writer, std::uint64_t fingerprint = 0,
                                               const GoOn& go_on = {});

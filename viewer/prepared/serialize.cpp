@@ -156,8 +156,12 @@ void serialize(Archive& archive, LaneContents& l) {
   archive(l.role, l.job_lane, l.label, l.rows);
 }
 template <class Archive>
+void serialize(Archive& archive, ValueRange& r) {
+  archive(r.low, r.high);
+}
+template <class Archive>
 void serialize(Archive& archive, CounterContents& c) {
-  archive(c.name, c.points);
+  archive(c.name, c.points, c.blocks, c.range);
 }
 template <class Archive>
 void serialize(Archive& archive, RankContents& r) {
@@ -207,13 +211,13 @@ Result<Contents> deserialize(std::string_view bytes) {
 
 std::uint64_t layout_of_contents() {
   using namespace analyzer;  // NOLINT(google-build-using-namespace): the list below is of its structs
-  return layout_of<Contents, RankContents, LaneContents, RowContents, CounterContents, CollectiveHead,
-                   StepSpan, CauseTimes, Activity, Communication, Computation, HostRange, StepMark,
-                   CauseSegment, CommunicationWait, Interval, CounterPoint, StepReport, CollectiveRank,
-                   Report, RankReport, Measures, Partition, Clock, Finding, FindingPlace, Standing,
-                   BlameReport, PipelineReport, PipelineStage, BucketReport, GroupReport, GroupOperation,
-                   LayerReport, LayerPass, CounterReport, TheoryReport, WaitStateReport, EfficiencyReport,
-                   OverlapPrice, JobLane, JobGroup, Warning>();
+  return layout_of<Contents, RankContents, LaneContents, RowContents, CounterContents, ValueRange,
+                   CollectiveHead, StepSpan, CauseTimes, Activity, Communication, Computation, HostRange,
+                   StepMark, CauseSegment, CommunicationWait, Interval, CounterPoint, StepReport,
+                   CollectiveRank, Report, RankReport, Measures, Partition, Clock, Finding, FindingPlace,
+                   Standing, BlameReport, PipelineReport, PipelineStage, BucketReport, GroupReport,
+                   GroupOperation, LayerReport, LayerPass, CounterReport, TheoryReport, WaitStateReport,
+                   EfficiencyReport, OverlapPrice, JobLane, JobGroup, Warning>();
 }
 
 }  // namespace lockstep::viewer

@@ -59,6 +59,7 @@ std::string groups_of(const RankTrace& trace, const std::vector<Event>& events,
     if (group < groups.size()) ++counts[group];
   }
   std::vector<std::pair<std::size_t, std::uint32_t>> most;
+  most.reserve(counts.size());
   for (const auto& [group, count] : counts) most.emplace_back(count, group);
   std::stable_sort(most.begin(), most.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
   std::vector<std::string> names;
@@ -110,6 +111,15 @@ std::vector<Track> device_tracks(const RankTrace& trace, const RankAnalysis& ana
   return tracks;
 }
 
+}  // namespace
+
+std::vector<Track> analyzed_tracks(const RankTrace& trace, const RankAnalysis& analysis) {
+  std::vector<Track> tracks;
+  if (!analysis.segments.empty()) tracks.push_back(cause_track(analysis.segments));
+  for (Track& track : device_tracks(trace, analysis)) tracks.push_back(std::move(track));
+  return tracks;
+}
+
 std::vector<Track> host_tracks(const RankTrace& trace) {
   std::map<std::uint32_t, std::vector<Event>> by_lane;
   for (std::size_t i = 0; i < trace.host_ranges.size(); ++i) {
@@ -126,16 +136,6 @@ std::vector<Track> host_tracks(const RankTrace& trace) {
     track.rows = make_rows(std::move(events), trace.resolution_ns);
     tracks.push_back(std::move(track));
   }
-  return tracks;
-}
-
-}  // namespace
-
-std::vector<Track> make_tracks(const RankTrace& trace, const RankAnalysis& analysis) {
-  std::vector<Track> tracks;
-  if (!analysis.segments.empty()) tracks.push_back(cause_track(analysis.segments));
-  for (Track& track : device_tracks(trace, analysis)) tracks.push_back(std::move(track));
-  for (Track& track : host_tracks(trace)) tracks.push_back(std::move(track));
   return tracks;
 }
 

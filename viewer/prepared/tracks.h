@@ -17,6 +17,8 @@ struct Track {
   std::vector<RowColumns> rows;
 };
 
-std::vector<Track> make_tracks(const analyzer::RankTrace& trace, const RankAnalysis& analysis);
+// Causes and devices.
+std::vector<Track> analyzed_tracks(const analyzer::RankTrace& trace, const RankAnalysis& analysis);
+std::vector<Track> host_tracks(const analyzer::RankTrace& trace);
 
 }  // namespace lockstep::viewer

@@ -122,6 +122,17 @@ const char* cause_label(analyzer::Cause cause, bool waits_known) {
   return undecided ? "communication" : analyzer::style_of(cause).label;
 }
 
+std::string evidence_in_words(std::string_view code) {
+  if (code == "sequence") return "its group and sequence number";
+  if (code == "function_sequence") return "its group, operation and sequence number";
+  if (code == "order") return "its group, operation and order: the k-th on each rank";
+  if (code == "order_all_ranks")
+    return "its operation and order, all ranks taken as one group: the trace names none";
+  if (code == "none") return "nothing: its group is not known, so it stands alone";
+  if (code == "rejected") return "nothing: a match was impossible, so it stands alone";
+  return std::string(code);
+}
+
 std::string exact_duration(std::int64_t ns) {
   if (ns > -1000 && ns < 1000) return format_count(ns) + " ns";
   return fmt::format("{} = {} ns", format_duration(ns), format_count(ns));
@@ -159,6 +170,7 @@ Description describe(const Scene& scene, const Item& item) {
       return describe_host(scene, item, index);
     case LaneRole::compute:
     case LaneRole::communication:
+    case LaneRole::counter:
       break;
   }
   return describe_activity(scene, item, index);
@@ -188,6 +200,23 @@ Description summarize(const Scene& scene, const Item& item) {
     description.facts.push_back({"last arriver", fmt::format("rank {}", *collective.last_arriver)});
   }
   if (collective.bytes) description.facts.push_back({"size", analyzer::format_bytes(*collective.bytes)});
+  return description;
+}
+
+Description describe_counter(const Scene& scene, std::uint32_t rank, const RowPlace& place,
+                             Nanoseconds time) {
+  const RankTracks& tracks = scene.timeline().ranks[rank];
+  const TrackLane& lane = tracks.lanes[place.lane];
+  const CounterSeries& counter = lane.counter;
+  Description description;
+  description.title = shown_name(lane.label);
+  description.facts.push_back({"rank", fmt::format("{}", tracks.rank)});
+  const std::optional<double> value = value_at(counter.points, time, counter.unit);
+  description.facts.push_back({"value", value ? format_value(*value, counter.unit) : analyzer::kAbsent});
+  description.facts.push_back({"at", instant(scene, time)});
+  const ValueRange own = range_of(counter.points, counter.blocks, 0, counter.points.size());
+  description.facts.push_back(
+      {"least, most", format_value(own.low, counter.unit) + ", " + format_value(own.high, counter.unit)});
   return description;
 }
 
@@ -233,7 +262,8 @@ Description describe_collective(const Scene& scene, std::uint32_t index) {
   }
   if (collective.data_type != analyzer::DataType::unknown)
     facts.push_back({"type", trace::to_string(collective.data_type)});
-  if (!collective.evidence.empty()) facts.push_back({"matched by", collective.evidence});
+  if (!collective.evidence.empty())
+    facts.push_back({"matched by", evidence_in_words(collective.evidence), collective.evidence});
   if (collective.waits_known()) {
     facts.push_back(
         {"last arriver", collective.last_arriver

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "viewer/timeline/scene.h"
@@ -12,6 +13,7 @@ namespace lockstep::viewer {
 struct Fact {
   std::string label;
   std::string value;
+  std::string note = {};  // what the report's JSON calls the value, where that is a code
 };
 
 struct Description {
@@ -26,6 +28,8 @@ Description summarize(const Scene& scene, const Item& item);
 // A fold: how many, how dense, and what it holds most of.
 Description describe_fold(const Scene& scene, std::uint32_t rank, const RowPlace& place,
                           const FoldedBox& box);
+// What a counter says at an instant.
+Description describe_counter(const Scene& scene, std::uint32_t rank, const RowPlace& place, Nanoseconds time);
 // One operation over all ranks; its participants are in collective_rows().
 Description describe_collective(const Scene& scene, std::uint32_t collective);
 
@@ -43,6 +47,10 @@ std::vector<CollectiveRow> collective_rows(const Scene& scene, std::uint32_t col
 // A cause by name. Transfer is "communication" on a rank of which nobody knows what of it was waiting.
 const char* cause_label(const Scene& scene, std::size_t rank, analyzer::Cause cause);
 const char* cause_label(analyzer::Cause cause, bool waits_known);
+
+// How an operation's records were found to be one, of what the report says as a code; a code that is not
+// known stays.
+std::string evidence_in_words(std::string_view code);
 
 // "12,345,678 ns" with the rounded duration before it: "12.3 ms = 12,345,678 ns".
 std::string exact_duration(std::int64_t ns);

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "analyzer/match/match.h"
 #include "viewer/testing/view_fixture.h"
 
 namespace lockstep::viewer {
@@ -85,6 +86,22 @@ TEST(Describe, AFoldSaysWhatItHolds) {
   const Description description = describe_fold(*view.scene, *hit.rank, *hit.row, *hit.box);
   EXPECT_THAT(description.title, testing::EndsWith("causes in turn, too short to show apart"));
   EXPECT_THAT(value_of(description, "barrier wait"), testing::HasSubstr("%"));
+}
+
+TEST(Describe, EvidenceIsInWordsWithItsCodeBeside) {
+  const View view;
+  const Description description = describe_collective(*view.scene, 0);
+  EXPECT_EQ(value_of(description, "matched by"), "its group and sequence number");
+  for (const Fact& fact : description.facts)
+    EXPECT_EQ(fact.note, fact.label == "matched by" ? "sequence" : "") << fact.label;
+  using analyzer::Evidence;
+  for (const Evidence evidence : {Evidence::sequence, Evidence::function_sequence, Evidence::order,
+                                  Evidence::order_all_ranks, Evidence::rejected, Evidence::none}) {
+    const std::string code = analyzer::to_string(evidence);
+    EXPECT_NE(evidence_in_words(code), code);
+    EXPECT_THAT(evidence_in_words(code), testing::Not(testing::HasSubstr("_")));
+  }
+  EXPECT_EQ(evidence_in_words("a later one"), "a later one");
 }
 
 TEST(ExactDuration, SaysBothTheRoundedAndTheExact) {

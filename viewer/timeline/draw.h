@@ -37,6 +37,9 @@ class Minimap {
 // The ground of every row, below the ruler's grid.
 void draw_stripes(Canvas& canvas, const Frame& frame);
 void draw_ruler(Canvas& canvas, const Frame& frame);
+// In place of ruler, lanes and map where a run has no times (Scene::order_alone): the verdict, and where each
+// rank stands.
+void draw_standings(Canvas& canvas, const Frame& frame);
 // Rank names, lane labels and the report's figures.
 void draw_gutter(Canvas& canvas, const Frame& frame);
 // The lines above hosts and groups; and that no rank is shown, where that is so.
@@ -44,6 +47,8 @@ void draw_sections(Canvas& canvas, const Frame& frame);
 void draw_ranks(Canvas& canvas, const Frame& frame);
 void draw_row(Canvas& canvas, const Frame& frame, std::size_t rank, const RowPlace& place,
               std::optional<std::uint32_t> lit);
+// The lane of a counter.
+void draw_counter_row(Canvas& canvas, const Frame& frame, const CounterSeries& counter, const Rect& area);
 // The step bar.
 void draw_cause_row(Canvas& canvas, const Frame& frame, std::size_t rank, const Row& row, const Rect& area);
 // One operation on all ranks: frames, the moment at which the last one arrived, and who that was.

@@ -60,6 +60,8 @@ void draw_ruler(Canvas& canvas, const Frame& frame) {
     canvas.line({x, area.bottom - length}, {x, area.bottom}, frame.theme.dim_text, 1);
     if (!tick.labelled) continue;
     canvas.box({x - 0.5F, area.bottom, x + 0.5F, frame.regions.lanes.bottom}, frame.theme.grid);
+    // Half of "120 ms" is another time.
+    if (x + 4 + canvas.text_width(tick.label, Font::small) > area.right) continue;
     canvas.text({x + 4, area.top + 1}, tick.label, frame.theme.dim_text, Font::small);
   }
   canvas.unclip();
@@ -114,6 +116,13 @@ void draw_ranks(Canvas& canvas, const Frame& frame) {
 
 void draw_timeline(Canvas& canvas, const Frame& frame, const Minimap& minimap,
                    std::optional<float> pointer_x) {
+  if (frame.scene.order_alone()) {
+    draw_standings(canvas, frame);
+    draw_gutter(canvas, frame);
+    draw_sections(canvas, frame);
+    draw_scroll_bar(canvas, frame);
+    return;
+  }
   draw_stripes(canvas, frame);
   draw_ruler(canvas, frame);
   draw_ranks(canvas, frame);

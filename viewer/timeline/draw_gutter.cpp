@@ -53,13 +53,20 @@ struct GutterPainter {
                 1);
   }
 
-  // Above the name: how long others waited for it, and how far its clock may be off.
+  // Above the name: how long others waited for it, or that it never came, and how far its clock may be off.
   void draw_strip() const {
     const analyzer::BlameReport* const blame = frame.scene.blame(rank);
+    const RankStanding& standing = frame.scene.standing(rank);
     const float y = middle(canvas, top, strip, Font::small);
     float free_to = right;
-    if (blame != nullptr && blame->blame_ns > 0) {
-      const std::string text = "waited for " + analyzer::format_duration(blame->blame_ns);
+    if (standing.culprit) {
+      text_right(canvas, right, y, standing.brief, frame.theme.warning, Font::small);
+      draw_bar(1);  // for as long as the job stood
+      free_to -= canvas.text_width(standing.brief, Font::small) + padding;
+    } else if (blame != nullptr && blame->blame_ns > 0) {
+      const std::string time = analyzer::format_duration(blame->blame_ns);
+      const std::string whole = "waited for " + time;
+      const std::string& text = canvas.text_width(whole, Font::small) <= right - left ? whole : time;
       text_right(canvas, right, y, text, frame.theme.warning, Font::small);
       draw_lost(blame->blame_ns);
       free_to -= canvas.text_width(text, Font::small) + padding;
@@ -72,16 +79,19 @@ struct GutterPainter {
   // Behind that figure, as long as others waited for it: among ranks, the longest bar is whom they wait for.
   void draw_lost(std::int64_t lost_ns) const {
     const std::int64_t most = frame.scene.facts().lost_scale_ns;
-    if (most <= 0) return;
-    const float length =
-        (right - left) * static_cast<float>(static_cast<double>(lost_ns) / static_cast<double>(most));
+    if (most > 0) draw_bar(static_cast<float>(static_cast<double>(lost_ns) / static_cast<double>(most)));
+  }
+
+  // As high as the figure's line.
+  void draw_bar(float share) const {
+    const float length = (right - left) * share;
     if (length < 1) return;
-    // Behind the figure, as high as its line.
     canvas.box({std::floor(right - length), top + 1, right, top + strip - 1},
                with_alpha(frame.theme.warning, 0.28));
   }
 
   std::string clock_text() const {
+    if (frame.scene.order_alone()) return "";
     if (!frame.scene.rank(rank).clock.related) return "own clock";
     return is_clock_error_visible(frame, rank)
                ? "±" + analyzer::format_duration(clock_error(frame.scene, rank))
@@ -97,14 +107,18 @@ struct GutterPainter {
     if (std::find(pinned.begin(), pinned.end(), frame.scene.timeline().ranks[rank].rank) != pinned.end())
       draw_pin(canvas, name_x + canvas.text_width(name, Font::bold) + 1.5F * mark, y, mark,
                frame.theme.dim_text);
-    if (report == nullptr) return;
+    if (report == nullptr || frame.scene.order_alone()) return;
     const analyzer::Measures& measures = report->measures;
     const std::string waited = measures.known && measures.waits_known
                                    ? analyzer::format_duration(analyzer::wait_of(measures))
                                    : analyzer::kAbsent;
+    // The figure where it fits beside the name, with its word where that does too.
+    const float free_from = name_x + canvas.text_width(name, Font::bold) + padding;
+    const float before = right - canvas.text_width(waited, Font::normal) - padding / 2;
+    if (before < free_from) return;
     text_right(canvas, right, middle(canvas, top + strip, cause, Font::normal), waited, frame.theme.text,
                Font::normal);
-    const float before = right - canvas.text_width(waited, Font::normal) - padding / 2;
+    if (before - canvas.text_width("waits", Font::small) < free_from) return;
     text_right(canvas, before, middle(canvas, top + strip, cause, Font::small), "waits", frame.theme.dim_text,
                Font::small);
   }
@@ -125,10 +139,14 @@ struct GutterPainter {
       } else if (known && lane.role == LaneRole::communication && !communication_shown) {
         figure = "exposed " + analyzer::format_duration(report->measures.exposed_communication_ns);
         communication_shown = true;
+      } else if (lane.role == LaneRole::counter) {
+        figure = "to " + format_value(lane.counter.scale.high, lane.counter.unit);
       }
       const auto height = static_cast<float>(row.height);
       if (height < canvas.text_height(Font::small) * 0.8F) continue;
       const float y = middle(canvas, top + static_cast<float>(row.y), height, Font::small);
+      // A lane's name comes first.
+      if (canvas.text_width(figure, Font::small) > (right - name_x) * 0.7F) figure.clear();
       const float figure_width = figure.empty() ? 0 : canvas.text_width(figure, Font::small) + padding;
       text_right(canvas, right, y, figure, frame.theme.dim_text, Font::small);
       const std::string label = fitted(canvas, lane.label, right - figure_width - name_x, Font::small);

@@ -175,10 +175,11 @@ std::string item_label(const Scene& scene, const Item& item) {
       return std::string(scene.string(data.host_ranges[index].name));
     case LaneRole::compute:
     case LaneRole::communication:
+    case LaneRole::counter:
       break;
   }
   const analyzer::Activity& activity = data.activities[index];
-  const std::string name(scene.string(activity.name));
+  std::string name(scene.string(activity.name));
   if (activity.communication >= data.communications.size()) return name;
   const analyzer::Communication& communication = data.communications[activity.communication];
   if (communication.operation == analyzer::Operation::unknown) return name;
@@ -193,6 +194,7 @@ void draw_row(Canvas& canvas, const Frame& frame, std::size_t rank, const RowPla
   const float top = frame.rank_top(rank) + static_cast<float>(place.y);
   const Rect area{frame.regions.lanes.left, top, frame.regions.lanes.right,
                   top + static_cast<float>(place.height)};
+  if (lane.role == LaneRole::counter) return draw_counter_row(canvas, frame, lane.counter, area);
   if (place.row >= lane.rows.size()) return;
   if (lane.role == LaneRole::causes) {
     draw_cause_row(canvas, frame, rank, lane.rows[place.row], area);

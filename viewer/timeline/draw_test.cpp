@@ -141,46 +141,6 @@ TEST(Draw, TheGutterHasTheReportsFigures) {
   for (const char* rank : {"rank 0", "rank 1", "rank 2", "rank 3"}) EXPECT_THAT(texts, Contains(rank));
 }
 
-TEST(Draw, WhomTheOthersWaitForHasTheLongestBar) {
-  const View view({.late = {0, 0, 300, 100}, .steps = 3, .begin = 0});
-  std::vector<float> lengths(4, 0);
-  const RecordingCanvas canvas = view.draw();
-  for (const auto& call : within(canvas, Shape::box, view.regions.gutter)) {
-    if (with_alpha(call.color, 1) != view.theme.warning) continue;
-    for (std::size_t rank = 0; rank < 4; ++rank) {
-      const float top = view.frame().rank_top(rank);
-      if (call.rect.top >= top && call.rect.bottom < top + static_cast<float>(view.layout.ranks[rank].height))
-        lengths[rank] = call.rect.width();
-    }
-  }
-  EXPECT_EQ(lengths[0], 0);
-  EXPECT_NEAR(lengths[2], view.regions.gutter.width() - 2 * static_cast<float>(view.sizes.padding), 1);
-  EXPECT_EQ(lengths[3], 0) << "rank 2 is always later";
-}
-
-TEST(Draw, WhatCostsLittleHasAShortBar) {
-  // Rank 2 comes 3 ns late: the others wait 9 of 4 × 900 ns a step for it.
-  const View view({.late = {0, 0, 3, 0}, .steps = 3, .begin = 0});
-  std::vector<float> lengths;
-  for (const auto& call : within(view.draw(), Shape::box, view.regions.gutter))
-    if (with_alpha(call.color, 1) == view.theme.warning) lengths.push_back(call.rect.width());
-  ASSERT_EQ(lengths.size(), 1u);
-  EXPECT_NEAR(lengths[0] / view.regions.gutter.width(), 0.025, 0.01);
-}
-
-TEST(Draw, FiguresEndAtTheSamePixel) {
-  const View view;
-  const RecordingCanvas canvas = view.draw();
-  std::vector<float> ends;
-  for (const auto& call : canvas.of(Shape::text)) {
-    if (call.text == "900 ns" || call.text == "600 ns" || call.text.starts_with("exposed "))
-      ends.push_back(call.rect.right);
-  }
-  ASSERT_GE(ends.size(), 6u);
-  for (const float end : ends)
-    EXPECT_NEAR(end, view.regions.gutter.right - static_cast<float>(view.sizes.padding), 1);
-}
-
 TEST(Draw, StepsHaveNumbersAndLines) {
   View view;
   const RecordingCanvas canvas = view.draw();

@@ -111,6 +111,10 @@ bool TimelineControl::keys(const TimelineInput& input, const Frame& frame, Timel
     state.expansion.toggle_hosts(timeline);
     changed = true;
   }
+  if (input.toggle_counters) {
+    state.expansion.toggle_counters(timeline);
+    changed = true;
+  }
   if (input.toggle_ranks) {
     state.expansion.toggle_ranks();
     changed = true;

@@ -26,6 +26,7 @@ struct TimelineInput {
   // Pressed in this frame.
   bool fit = false;              // F: the selection, else everything
   bool toggle_hosts = false;     // H
+  bool toggle_counters = false;  // G
   bool toggle_ranks = false;     // C
   bool toggle_sections = false;  // Shift C: hosts or groups
   bool cycle_order = false;      // O

@@ -58,11 +58,18 @@ Sizes spacious() {
 }
 
 Regions divide(const Rect& whole, const Sizes& sizes, std::size_t ranks) {
+  // Of a small window at most a quarter of the height, and none where that is too low to be one; and at most
+  // so much of the width that the lanes are wider than their names.
+  constexpr float kMapShare = 0.25F, kGutterShare = 0.36F;
   const double wanted = static_cast<double>(ranks) * sizes.minimap_row;
-  const auto map = static_cast<float>(
+  auto map = static_cast<float>(
       ranks == 0 ? 0 : std::clamp<double>(wanted, sizes.minimap_least, sizes.minimap_most));
+  map = std::min(map, std::floor(whole.height() * kMapShare));
+  if (map < static_cast<float>(sizes.minimap_least)) map = 0;
   const auto padding = static_cast<float>(sizes.padding);
-  const float left = std::min(whole.left + static_cast<float>(sizes.gutter), whole.right);
+  const float gutter =
+      std::min(static_cast<float>(sizes.gutter), std::floor(std::max(whole.width(), 0.0F) * kGutterShare));
+  const float left = std::min(whole.left + gutter, whole.right);
   const float right = std::max(left, whole.right - padding);
   const float map_bottom = std::min(whole.top + map, whole.bottom);
   const float ruler_top = std::min(map_bottom + (map > 0 ? padding / 2 : 0), whole.bottom);
@@ -79,16 +86,20 @@ Expansion::Expansion(const Timeline& timeline) : ranks_(timeline.ranks.size(), t
   for (const RankTracks& rank : timeline.ranks) lanes_.emplace_back(rank.lanes.size(), false);
 }
 
-void Expansion::toggle_hosts(const Timeline& timeline) {
+void Expansion::toggle_all(const Timeline& timeline, LaneRole role) {
   bool all_open = true;
   for (std::size_t r = 0; r < timeline.ranks.size(); ++r) {
     for (std::size_t l = 0; l < timeline.ranks[r].lanes.size(); ++l) {
-      if (timeline.ranks[r].lanes[l].role == LaneRole::host && !lanes_[r][l]) all_open = false;
+      if (timeline.ranks[r].lanes[l].role == role && !lanes_[r][l]) all_open = false;
     }
   }
+  set_all(timeline, role, !all_open);
+}
+
+void Expansion::set_all(const Timeline& timeline, LaneRole role, bool open) {
   for (std::size_t r = 0; r < timeline.ranks.size(); ++r) {
     for (std::size_t l = 0; l < timeline.ranks[r].lanes.size(); ++l) {
-      if (timeline.ranks[r].lanes[l].role == LaneRole::host) lanes_[r][l] = !all_open;
+      if (timeline.ranks[r].lanes[l].role == role) lanes_[r][l] = open;
     }
   }
 }
@@ -122,6 +133,10 @@ void add_rank(const Timeline& timeline, const Expansion& expansion, const Sizes&
     if (!expansion.rank_open(r) && lane.role != LaneRole::causes) continue;
     if (lane.role == LaneRole::host && !expansion.lane_open(r, l)) {
       add(l, 0, sizes.host_folded);
+      continue;
+    }
+    if (lane.role == LaneRole::counter) {
+      if (expansion.lane_open(r, l)) add(l, 0, sizes.lane);
       continue;
     }
     const int height = lane.role == LaneRole::causes ? sizes.cause
@@ -199,11 +214,20 @@ Sizes choose_sizes(const Timeline& timeline, const Expansion& expansion, double 
 }
 
 Expansion choose_expansion(const Timeline& timeline, double scale, const Rect& whole) {
+  const RankSequence all = all_ranks(timeline.ranks.size());
   Expansion open(timeline);
   open.toggle_hosts(timeline);
-  return fits(timeline, open, scaled(Sizes{}, scale), whole, all_ranks(timeline.ranks.size()))
-             ? open
-             : Expansion(timeline);
+  if (fits(timeline, open, scaled(Sizes{}, scale), whole, all)) return open;
+  // In a low window one rank would fill everything: who waits for whom takes several.
+  constexpr int kLeastRanks = 3;
+  Expansion lanes(timeline);
+  const Sizes smallest = scaled(compact(), scale);
+  const Layout layout = lay_out(timeline, lanes, smallest);
+  if (timeline.ranks.size() >= kLeastRanks &&
+      static_cast<float>(layout.ranks[kLeastRanks - 1].y + layout.ranks[kLeastRanks - 1].height -
+                         smallest.rank_gap) > divide(whole, smallest, timeline.ranks.size()).lanes.height())
+    lanes.toggle_ranks();
+  return lanes;
 }
 
 std::pair<std::size_t, std::size_t> ranks_between(const Layout& layout, int top, int bottom) {

@@ -42,7 +42,8 @@ struct Regions {
 };
 Regions divide(const Rect& whole, const Sizes& sizes, std::size_t ranks);
 
-// Which ranks and host lanes are open. Ranks are open unless closed, host lanes closed unless opened.
+// Which ranks, host lanes and counters are open. Ranks are open unless closed; host lanes are folded to a
+// line and counters not there unless opened.
 class Expansion {
  public:
   explicit Expansion(const Timeline& timeline);
@@ -51,11 +52,16 @@ class Expansion {
   void toggle_rank(std::size_t rank) { ranks_[rank] = !ranks_[rank]; }
   void toggle_lane(std::size_t rank, std::size_t lane) { lanes_[rank][lane] = !lanes_[rank][lane]; }
   // All host lanes open, or closed if they all were.
-  void toggle_hosts(const Timeline& timeline);
+  void toggle_hosts(const Timeline& timeline) { toggle_all(timeline, LaneRole::host); }
+  void toggle_counters(const Timeline& timeline) { toggle_all(timeline, LaneRole::counter); }
+  // All lanes of host threads, or of counters.
+  void set_all(const Timeline& timeline, LaneRole role, bool open);
   // All ranks closed to their step bars, or open if they all were.
   void toggle_ranks();
 
  private:
+  void toggle_all(const Timeline& timeline, LaneRole role);
+
   std::vector<bool> ranks_;
   std::vector<std::vector<bool>> lanes_;
 };
@@ -105,7 +111,8 @@ Layout lay_out(const Timeline& timeline, const Expansion& expansion, const Sizes
 Sizes choose_sizes(const Timeline& timeline, const Expansion& expansion, double scale, const Rect& whole,
                    const RankSequence& sequence);
 Sizes choose_sizes(const Timeline& timeline, const Expansion& expansion, double scale, const Rect& whole);
-// What is open at first: host lanes if all of them fit into `whole` at the usual sizes.
+// What is open at first: host lanes if all of them fit into `whole` at the usual sizes; where not even three
+// ranks fit with their lanes, the step bars alone.
 Expansion choose_expansion(const Timeline& timeline, double scale, const Rect& whole);
 
 // Positions [first, last) in Layout::shown of the ranks that scroll and intersect the pixels [top, bottom) of

@@ -56,6 +56,38 @@ TEST(Expansion, TogglesAllHostsAndAllRanks) {
   for (std::size_t rank = 0; rank < 4; ++rank) EXPECT_TRUE(view.state.expansion.rank_open(rank));
 }
 
+TEST(Regions, OfASmallWindowKeepRoomForTheLanes) {
+  const Sizes sizes;
+  const Regions small = divide({0, 0, 320, 150}, sizes, 8);
+  EXPECT_GT(small.lanes.width(), small.gutter.width());
+  EXPECT_LE(small.minimap.height(), 150 * 0.25F);
+  EXPECT_GE(small.minimap.height(), sizes.minimap_least);
+  const Regions low = divide({0, 0, 320, 80}, sizes, 8);
+  EXPECT_EQ(low.minimap.height(), 0) << "too low to be a map";
+  EXPECT_EQ(low.ruler.top, 0);
+  EXPECT_GT(low.lanes.height(), 40);
+  // Of a large one nothing changes.
+  EXPECT_EQ(divide({0, 0, 1000, 700}, sizes, 8).gutter.width(), sizes.gutter);
+}
+
+TEST(Expansion, ShowsStepBarsAloneWhereFewRanksFit) {
+  const View view;  // four ranks
+  const Timeline& timeline = view.scene->timeline();
+  const auto open_in = [&](float height) {
+    return choose_expansion(timeline, 1, {0, 0, 800, height}).rank_open(0);
+  };
+  EXPECT_TRUE(open_in(800));
+  EXPECT_FALSE(open_in(150));
+  // Where they stand closed, three fit into the height in which they would not have open.
+  float height = 800;
+  while (open_in(height)) --height;
+  const Regions regions = divide({0, 0, 800, height}, compact(), 4);
+  const Layout open = lay_out(timeline, Expansion(timeline), compact());
+  const Layout closed = lay_out(timeline, choose_expansion(timeline, 1, {0, 0, 800, height}), compact());
+  EXPECT_GT(open.ranks[2].y + open.ranks[2].height, regions.lanes.height());
+  EXPECT_LE(closed.ranks[2].y + closed.ranks[2].height, regions.lanes.height());
+}
+
 TEST(RanksBetween, FindsWhatIsOnTheScreenAmongAThousand) {
   SyntheticOptions options;
   options.late.assign(1'000, 0);

@@ -29,31 +29,12 @@ void toggle(auto& all, const auto& one) {
     all.erase(at);
 }
 
-// "0 to 3, 7": as short as it gets, and no longer than anyone reads.
-std::string list_of(const JobFacts& facts, const std::vector<std::uint32_t>& members) {
-  std::string text;
-  constexpr std::size_t kLongest = 60;
-  for (std::size_t i = 0; i < members.size();) {
-    std::size_t last = i;
-    while (last + 1 < members.size() &&
-           facts.ranks[members[last + 1]].rank == facts.ranks[members[last]].rank + 1)
-      ++last;
-    if (!text.empty()) text += ", ";
-    if (text.size() > kLongest) return text + "…";
-    text += fmt::format("{}", facts.ranks[members[i]].rank);
-    if (last == i + 1) text += fmt::format(", {}", facts.ranks[members[last]].rank);
-    if (last > i + 1) text += fmt::format(" to {}", facts.ranks[members[last]].rank);
-    i = last + 1;
-  }
-  return text;
-}
-
 std::string summary_of(const JobFacts& facts, const std::vector<std::uint32_t>& members) {
   std::int64_t lost = 0;
   for (const std::uint32_t member : members) lost += facts.ranks[member].lost_ns;
   std::string text =
       fmt::format("{}: {}", analyzer::format_plural(static_cast<std::int64_t>(members.size()), "rank"),
-                  list_of(facts, members));
+                  list_of_ranks(facts, members));
   if (lost > 0) text += fmt::format("  ·  others waited {} for them", analyzer::format_duration(lost));
   return text;
 }
@@ -63,6 +44,7 @@ std::vector<RankSection> by_host(const JobFacts& facts) {
   std::map<std::string, std::vector<std::uint32_t>> hosts;
   for (std::uint32_t i = 0; i < facts.ranks.size(); ++i) hosts[facts.ranks[i].host].push_back(i);
   std::vector<RankSection> sections;
+  sections.reserve(hosts.size());
   for (auto& [host, members] : hosts)
     sections.push_back({host.empty() ? "no host" : host, "", "host=" + host, 0, 0, std::move(members), true});
   // As the ranks stand on them, not by name: node10 does not come before node2.
@@ -116,6 +98,7 @@ JobFacts job_facts(const Scene& scene) {
       facts.lost_scale_ns = std::max(facts.lost_scale_ns, blame->blame_ns);
       rank.late_ns = analyzer::lateness_of(*blame);
     }
+    rank.is_late = scene.standing(i).culprit;
     const analyzer::RankReport* const report = scene.rank_report(i);
     if (report != nullptr && report->measures.known && report->measures.waits_known)
       rank.waited_ns = analyzer::wait_of(report->measures);
@@ -210,6 +193,24 @@ RankOrder next_order(const RankOrder& order, const JobFacts& facts) {
   next.by = parsed.by;
   next.group_kind = parsed.group_kind;
   return next;
+}
+
+std::string list_of_ranks(const JobFacts& facts, const std::vector<std::uint32_t>& members) {
+  std::string text;
+  constexpr std::size_t kLongest = 60;
+  for (std::size_t i = 0; i < members.size();) {
+    std::size_t last = i;
+    while (last + 1 < members.size() &&
+           facts.ranks[members[last + 1]].rank == facts.ranks[members[last]].rank + 1)
+      ++last;
+    if (!text.empty()) text += ", ";
+    if (text.size() > kLongest) return text + "…";
+    text += fmt::format("{}", facts.ranks[members[i]].rank);
+    if (last == i + 1) text += fmt::format(", {}", facts.ranks[members[last]].rank);
+    if (last > i + 1) text += fmt::format(" to {}", facts.ranks[members[last]].rank);
+    i = last + 1;
+  }
+  return text;
 }
 
 RankSequence all_ranks(std::size_t count) {

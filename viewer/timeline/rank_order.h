@@ -17,9 +17,10 @@ class Scene;
 struct RankFacts {
   std::int32_t rank = 0;
   std::string host;
-  std::int64_t lost_ns = 0;     // others waited so long for it
-  std::int64_t late_ns = 0;     // the same without what a pipeline's schedule makes
-  bool is_late = false;         // as the report says who is late: they lost a hundredth of all time to it
+  std::int64_t lost_ns = 0;  // others waited so long for it
+  std::int64_t late_ns = 0;  // the same without what a pipeline's schedule makes
+  bool is_late =
+      false;  // as the report says who is late: they lost a hundredth of all time to it, or it never came
   std::int64_t waited_ns = -1;  // it waited so long itself; -1: not known
 };
 struct GroupFacts {
@@ -87,6 +88,8 @@ struct RankSequence {
 
 // Pinned ranks are shown whatever the filter says. O(ranks · log ranks + members of groups).
 RankSequence order_ranks(const JobFacts& facts, const RankOrder& order);
+// "0 to 3, 7", of indices into JobFacts::ranks: as short as it gets, and no longer than anyone reads.
+std::string list_of_ranks(const JobFacts& facts, const std::vector<std::uint32_t>& members);
 // All ranks by number.
 RankSequence all_ranks(std::size_t count);
 

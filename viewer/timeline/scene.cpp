@@ -20,7 +20,7 @@ bool holds(const Tables& tables, const RankContents& rank) {
     }
   }
   for (const CounterContents& counter : rank.counters)
-    if (!tables.holds(counter.points)) return false;
+    if (!tables.holds(counter.points) || !tables.holds(counter.blocks)) return false;
   return tables.holds(rank.steps) && tables.holds(rank.step_marks) && tables.holds(rank.activities) &&
          tables.holds(rank.communications) && tables.holds(rank.computations) &&
          tables.holds(rank.host_ranges) && tables.holds(rank.segments) && tables.holds(rank.cause_sums) &&
@@ -69,6 +69,10 @@ Scene::Scene(std::shared_ptr<const Tables> tables, Contents contents)
   for (std::size_t i = 0; i < report().blame.size(); ++i) {
     if (const auto index = index_of(report().blame[i].rank)) blames_[*index] = static_cast<std::int64_t>(i);
   }
+  std::vector<std::int32_t> ranks;
+  for (const RankContents& rank : contents_.ranks) ranks.push_back(rank.rank);
+  standings_ = rank_standings(report(), ranks);
+  order_alone_ = holds_order_alone(report());
   facts_ = job_facts(*this);
 }
 
@@ -146,8 +150,8 @@ std::optional<Item> Scene::find_activity(std::uint32_t rank, std::uint32_t activ
   const analyzer::Activity& wanted = data_[rank].activities[activity];
   const std::vector<TrackLane>& lanes = timeline_.ranks[rank].lanes;
   for (std::uint32_t l = 0; l < lanes.size(); ++l) {
-    if (lanes[l].job_lane != wanted.lane || lanes[l].role == LaneRole::host ||
-        lanes[l].role == LaneRole::causes)
+    if (lanes[l].job_lane != wanted.lane ||
+        (lanes[l].role != LaneRole::compute && lanes[l].role != LaneRole::communication))
       continue;
     for (std::uint32_t r = 0; r < lanes[l].rows.size(); ++r) {
       const Row& row = lanes[l].rows[r];

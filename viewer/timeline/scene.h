@@ -16,6 +16,7 @@
 #include "viewer/timeline/folding.h"
 #include "viewer/timeline/layout.h"
 #include "viewer/timeline/rank_order.h"
+#include "viewer/timeline/standings.h"
 #include "viewer/timeline/theme.h"
 #include "viewer/timeline/timeline.h"
 #include "viewer/timeline/wait_chain.h"
@@ -70,6 +71,10 @@ class Scene {
   // What the report says of a rank; nullptr if it says nothing.
   const analyzer::RankReport* rank_report(std::size_t rank) const;
   const analyzer::BlameReport* blame(std::size_t rank) const;
+  // Where it stands in a job that hung.
+  const RankStanding& standing(std::size_t rank) const { return standings_[rank]; }
+  // No times at all: dumps of flight recorders.
+  bool order_alone() const { return order_alone_; }
   // Index into Timeline::ranks of a global rank.
   std::optional<std::uint32_t> index_of(std::int32_t rank) const;
 
@@ -96,6 +101,8 @@ class Scene {
   std::span<const std::uint32_t> costliest_;
   std::vector<std::int64_t> rank_reports_;  // -1: none
   std::vector<std::int64_t> blames_;
+  std::vector<RankStanding> standings_;
+  bool order_alone_ = false;
   JobFacts facts_;
 };
 

@@ -1,12 +1,28 @@
 #include "viewer/timeline/timeline.h"
 
+#include <map>
+
 namespace lockstep::viewer {
+
+namespace {
+
+// What every rank's counter of a name says, and 0: heights are compared from there.
+std::map<std::string, ValueRange, std::less<>> scales_of(const Contents& contents) {
+  std::map<std::string, ValueRange, std::less<>> scales;
+  for (const RankContents& rank : contents.ranks)
+    for (const CounterContents& counter : rank.counters) scales[counter.name].add(counter.range);
+  for (auto& [name, scale] : scales) scale.add(0);
+  return scales;
+}
+
+}  // namespace
 
 Timeline make_timeline(const Contents& contents, const Tables& tables) {
   Timeline timeline;
   timeline.content = contents.content;
   timeline.focus = contents.focus;
   timeline.origin = contents.report.origin_aligned_ns;
+  const auto scales = scales_of(contents);
   timeline.ranks.reserve(contents.ranks.size());
   for (const RankContents& rank : contents.ranks) {
     RankTracks& tracks = timeline.ranks.emplace_back();
@@ -19,6 +35,14 @@ Timeline make_timeline(const Contents& contents, const Tables& tables) {
         track.rows.push_back({tables.array(row.begin), tables.array(row.end), tables.array(row.busy),
                               tables.array(row.item), tables.array(row.wait)});
       }
+    }
+    for (const CounterContents& counter : rank.counters) {
+      // What was told once has no course. All counters stand in their panel.
+      if (counter.points.count < 2 || counter.range.empty()) continue;
+      TrackLane& track = tracks.lanes.emplace_back(
+          TrackLane{LaneRole::counter, analyzer::kNone, title_of_counter(counter.name), {}});
+      track.counter = {tables.array(counter.points), tables.array(counter.blocks), unit_of(counter.name),
+                       scales.at(counter.name)};
     }
   }
   return timeline;

@@ -1,8 +1,8 @@
 // What the timeline shows, as sorted columns: views of a prepared run.
 //
 // Every rank has, from the top: its causes (the step bar), the lanes on which it computed, those on which it
-// communicated, and its host threads. Items of a row are indices into the rank's arrays (Scene); all numbers
-// stay where the analyzer put them.
+// communicated, its host threads, and its counters. Items of a row are indices into the rank's arrays
+// (Scene); all numbers stay where the analyzer put them.
 #pragma once
 
 #include <cstdint>
@@ -13,15 +13,25 @@
 #include "viewer/prepared/cause_sums.h"
 #include "viewer/prepared/columns.h"
 #include "viewer/prepared/contents.h"
+#include "viewer/timeline/counter_value.h"
 #include "viewer/timeline/time_axis.h"
 
 namespace lockstep::viewer {
+
+// Of a lane that shows a counter.
+struct CounterSeries {
+  std::span<const analyzer::CounterPoint> points;  // by time
+  std::span<const ValueRange> blocks;              // of the points
+  CounterUnit unit;
+  ValueRange scale;  // of this counter on all ranks, and 0: heights can be compared
+};
 
 struct TrackLane {
   LaneRole role = LaneRole::causes;
   std::uint32_t job_lane = analyzer::kNone;  // RankContents::lanes; kNone for causes
   std::string label;
-  std::vector<Row> rows;  // from the top; of host lanes row d holds depth d
+  std::vector<Row> rows;  // from the top; of host lanes row d holds depth d; of counters there are none
+  CounterSeries counter = {};
 };
 
 struct RankTracks {

@@ -7,7 +7,7 @@
 
 #include "analyzer/report/quantity.h"
 #include "analyzer/report/unicode.h"
-#include "viewer/views/lower_case.h"
+#include "viewer/timeline/lower_case.h"
 
 namespace lockstep::viewer {
 

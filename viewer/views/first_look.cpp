@@ -1,12 +1,63 @@
 #include "viewer/views/first_look.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
 
 #include "analyzer/report/quantity.h"
 #include "analyzer/report/range_text.h"
 #include "viewer/timeline/rank_filter.h"
+#include "viewer/views/search.h"
 
 namespace lockstep::viewer {
+
+namespace {
+
+bool selects(const FirstLookWords& words) {
+  return words.collective >= 0 || words.go_to.find("collective=") != std::string::npos;
+}
+
+WrongWord chain_of_nothing() {
+  return {
+      "--chain: nothing is selected that it could lead from; select with --collective ID or --goto "
+      "collective=ID"};
+}
+
+// Which ranks, in which order.
+void understand_ranks(const FirstLookWords& words, const Runs& runs, UnderstoodWords& result) {
+  // check() has said what is wrong with these.
+  if (const Result<RankOrder> order = parse_order(words.order); !words.order.empty() && order.ok()) {
+    const std::string wrong = wrong_order(order.value(), runs);
+    if (wrong.empty())
+      result.look.order = order.value();
+    else
+      result.wrong.push_back({fmt::format("--order {}: {}", words.order, wrong)});
+  }
+  if (!words.filter.empty()) {
+    result.look.filter = words.filter;
+    if (parse_rank_filter(words.filter).ok()) {
+      const std::string wrong = wrong_filter(words.filter, runs);
+      if (!wrong.empty()) result.warnings.push_back(fmt::format("--filter '{}': {}", words.filter, wrong));
+    }
+  }
+  const std::vector<std::int32_t> absent = absent_ranks(words.pinned, runs);
+  for (const std::int32_t rank : words.pinned)
+    if (std::find(absent.begin(), absent.end(), rank) == absent.end()) result.look.pinned.push_back(rank);
+  if (!absent.empty())
+    result.wrong.push_back({fmt::format("--pin {}: the run has no such {}; {}", fmt::join(absent, ","),
+                                        absent.size() == 1 ? "rank" : "ranks", ranks_in_words(runs))});
+}
+
+bool has_lanes(const Runs& runs, LaneRole role) {
+  return std::ranges::any_of(runs, [role](const Scene* run) {
+    return std::ranges::any_of(run->timeline().ranks, [role](const RankTracks& rank) {
+      return std::ranges::any_of(rank.lanes, [role](const TrackLane& lane) { return lane.role == role; });
+    });
+  });
+}
+
+}  // namespace
 
 std::optional<WrongWord> check(const FirstLookWords& words) {
   // The origin, which comes with the run, moves a range and makes none wrong.
@@ -30,10 +81,18 @@ std::optional<WrongWord> check(const FirstLookWords& words) {
     if (const auto filter = parse_rank_filter(words.filter); !filter.ok())
       return WrongWord{"--filter: " + filter.error().message};
   }
+  if (!words.search.empty()) {
+    if (const auto search = parse_search(words.search); !search.ok())
+      return WrongWord{"--search: " + search.error().message};
+  }
+  if (words.panel == "Diff" && !words.compared)
+    return WrongWord{"--panel Diff: one run differs from nothing; name a second one, or give it with --diff"};
+  if (words.chain && !words.remembers && !selects(words)) return chain_of_nothing();
   return std::nullopt;
 }
 
-UnderstoodWords understand(const FirstLookWords& words, const Scene& scene) {
+UnderstoodWords understand(const FirstLookWords& words, const Runs& runs, bool selected) {
+  const Scene& scene = *runs.front();
   UnderstoodWords result;
   FirstLook& look = result.look;
   const Timeline& timeline = scene.timeline();
@@ -45,6 +104,13 @@ UnderstoodWords understand(const FirstLookWords& words, const Scene& scene) {
   };
   look.panel = words.panel;
   look.search = words.search;
+  if (parse_search(words.search).ok()) {
+    const std::string wrong = wrong_attribute(words.search, scene);
+    if (!wrong.empty()) {
+      look.search.clear();
+      result.wrong.push_back({fmt::format("--search '{}': {}", words.search, wrong)});
+    }
+  }
   if (!words.search.empty() && look.panel.empty()) look.panel = "Search";
   if (!words.range.empty()) look.range = range_of("--range", words.range);
   if (look.range &&
@@ -54,12 +120,14 @@ UnderstoodWords understand(const FirstLookWords& words, const Scene& scene) {
         {fmt::format("--range {}: the run has nothing there; it ends {} after its start", words.range,
                      analyzer::format_duration(timeline.content.end - timeline.origin))});
   }
-  // check() has said what is wrong with these.
-  if (const Result<RankOrder> order = parse_order(words.order); !words.order.empty() && order.ok())
-    look.order = order.value();
-  if (!words.filter.empty()) look.filter = words.filter;
-  look.pinned = words.pinned;
+  understand_ranks(words, runs, result);
+  look.open = words.open;
+  for (const LaneRole role : words.open)
+    if (!has_lanes(runs, role))
+      result.warnings.push_back(fmt::format("--open {}: the run has none that changed over time",
+                                            role == LaneRole::host ? "hosts" : "counters"));
   look.chain = words.chain;
+  if (words.chain && !selected && !selects(words)) result.wrong.push_back(chain_of_nothing());
   if (!words.go_to.empty()) {
     const Result<Command> command = parse_goto(scene, words.go_to);
     if (command.ok())
@@ -88,6 +156,11 @@ UnderstoodWords understand(const FirstLookWords& words, const Scene& scene) {
     }
   }
   return result;
+}
+
+std::string warning_of_search(const std::string& search, const Scene& scene) {
+  const std::string why = why_not_found(search, scene);
+  return fmt::format("--search '{}': nothing is found{}{}", search, why.empty() ? "" : "; ", why);
 }
 
 }  // namespace lockstep::viewer

@@ -9,6 +9,7 @@
 #include "trace/result.h"
 #include "viewer/timeline/scene.h"
 #include "viewer/views/command.h"
+#include "viewer/views/names_of_run.h"
 
 namespace lockstep::viewer {
 
@@ -17,7 +18,10 @@ struct FirstLookWords {
   std::int64_t collective = -1;                      // as the report numbers them; -1: none
   std::string order, filter;         // of ranks (rank_order.h, rank_filter.h); "": as they are
   std::vector<std::int32_t> pinned;  // ranks that stay at the top
+  std::vector<LaneRole> open;        // host threads, counters: unfolded
   bool chain = false;                // draw the chain of waits from what is selected
+  bool compared = false;             // two runs are
+  bool remembers = false;            // what was selected at the last look is selected again
 };
 
 struct FirstLook {
@@ -30,6 +34,7 @@ struct FirstLook {
   std::optional<RankOrder> order;           // by what ranks are ordered; its other fields are not looked at
   std::optional<std::string> filter;        // which are shown
   std::vector<std::int32_t> pinned;         // which stay at the top
+  std::vector<LaneRole> open;               // which lanes are unfolded
   bool chain = false;
 
   // It comes before a place where somebody was before.
@@ -45,9 +50,14 @@ struct WrongWord {
 std::optional<WrongWord> check(const FirstLookWords& words);
 
 struct UnderstoodWords {
-  FirstLook look;                // of all that make sense in this run
-  std::vector<WrongWord> wrong;  // the others
+  FirstLook look;                     // of all that make sense in this run
+  std::vector<WrongWord> wrong;       // the others
+  std::vector<std::string> warnings;  // of those that make sense and show nothing; each names its flag
 };
-UnderstoodWords understand(const FirstLookWords& words, const Scene& scene);
+// Places are those of the first run. `selected`: the last look's selection is there.
+UnderstoodWords understand(const FirstLookWords& words, const Runs& runs, bool selected = false);
+
+// What to say of a search that found nothing; names its flag.
+std::string warning_of_search(const std::string& search, const Scene& scene);
 
 }  // namespace lockstep::viewer

@@ -9,7 +9,7 @@
 #include <tuple>
 
 #include "analyzer/report/range_text.h"
-#include "viewer/views/lower_case.h"
+#include "viewer/timeline/lower_case.h"
 
 namespace lockstep::viewer {
 

@@ -3,10 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <string_view>
 #include <system_error>
+#include <utility>
 
 #include "analyzer/report/unicode.h"
 
@@ -16,6 +19,42 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 constexpr const char* kSchema = "lockstep.view/1";
+
+constexpr std::array kRoles{std::pair{LaneRole::causes, "causes"}, std::pair{LaneRole::compute, "compute"},
+                            std::pair{LaneRole::communication, "communication"},
+                            std::pair{LaneRole::host, "host"}};
+
+const char* name_of(LaneRole role) {
+  return std::find_if(kRoles.begin(), kRoles.end(), [role](const auto& each) { return each.first == role; })
+      ->second;
+}
+
+// One that a later version knows is nothing that this one could select.
+std::optional<KeptItem> kept_item(const Json& json) {
+  const std::string role = json.at("lane_role").get<std::string>();
+  const auto known =
+      std::find_if(kRoles.begin(), kRoles.end(), [&role](const auto& each) { return each.second == role; });
+  if (known == kRoles.end()) return std::nullopt;
+  return KeptItem{json.at("rank").get<std::int32_t>(), known->first, json.at("lane").get<std::uint32_t>(),
+                  json.at("begin_ns").get<std::int64_t>(), json.at("end_ns").get<std::int64_t>()};
+}
+
+TimeRange range_in(const Json& json) {
+  return {json.at(0).get<std::int64_t>(), json.at(1).get<std::int64_t>()};
+}
+
+std::optional<Item> find_in_lane(const Timeline& timeline, std::uint32_t rank, std::uint32_t lane,
+                                 const TimeRange& range) {
+  const std::vector<Row>& rows = timeline.ranks[rank].lanes[lane].rows;
+  for (std::uint32_t r = 0; r < rows.size(); ++r) {
+    const Row& row = rows[r];
+    const auto first = std::lower_bound(row.begin.begin(), row.begin.end(), range.begin);
+    for (auto at = static_cast<std::size_t>(first - row.begin.begin());
+         at < row.size() && row.begin[at] == range.begin; ++at)
+      if (row.end[at] == range.end) return Item{rank, lane, r, static_cast<std::uint32_t>(at)};
+  }
+  return std::nullopt;
+}
 
 }  // namespace
 
@@ -28,6 +67,14 @@ Session session_of(const TimelineState& state, const Timeline& timeline) {
   };
   session.view = TimeRange{since(state.view.begin), since(saturating_add(state.view.begin, state.view.span))};
   session.scroll = state.scroll;
+  if (state.selected) {
+    const RankTracks& rank = timeline.ranks[state.selected->rank];
+    const TrackLane& lane = rank.lanes[state.selected->lane];
+    const Row& row = lane.rows[state.selected->row];
+    session.selected = KeptItem{rank.rank, lane.role, state.selected->lane,
+                                since(row.begin[state.selected->at]), since(row.end[state.selected->at])};
+  }
+  if (state.measured) session.measured = TimeRange{since(state.measured->begin), since(state.measured->end)};
   for (const TimeMark& mark : state.marks) session.marks.push_back({since(mark.time), mark.note});
   for (std::size_t rank = 0; rank < timeline.ranks.size(); ++rank)
     if (!state.expansion.rank_open(rank)) session.closed_ranks.push_back(timeline.ranks[rank].rank);
@@ -36,12 +83,37 @@ Session session_of(const TimelineState& state, const Timeline& timeline) {
   return session;
 }
 
+std::optional<Item> selected_in(const Session& session, const Timeline& timeline) {
+  if (!session.selected) return std::nullopt;
+  const KeptItem& kept = *session.selected;
+  const TimeRange range{saturating_add(timeline.origin, kept.begin),
+                        saturating_add(timeline.origin, kept.end)};
+  for (std::uint32_t rank = 0; rank < timeline.ranks.size(); ++rank) {
+    if (timeline.ranks[rank].rank != kept.rank) continue;
+    const std::vector<TrackLane>& lanes = timeline.ranks[rank].lanes;
+    std::optional<Item> found;
+    for (std::uint32_t lane = 0; lane < lanes.size(); ++lane) {
+      if (lanes[lane].role != kept.role || (found && lane != kept.lane)) continue;
+      if (const auto item = find_in_lane(timeline, rank, lane, range)) found = item;
+    }
+    return found;
+  }
+  return std::nullopt;
+}
+
 void restore(const Session& session, const Timeline& timeline, TimelineState& state) {
   const auto absolute = [&timeline](Nanoseconds time) { return saturating_add(timeline.origin, time); };
   if (session.view && session.view->begin < session.view->end)
     state.view =
         clamp(fit({absolute(session.view->begin), absolute(session.view->end)}, 0), timeline.content);
   state.scroll = std::max(session.scroll, 0);
+  state.selected = selected_in(session, timeline);
+  state.measured.reset();
+  if (session.measured && session.measured->begin < session.measured->end) {
+    const TimeRange measured{absolute(session.measured->begin), absolute(session.measured->end)};
+    if (measured.begin < timeline.content.end && measured.end > timeline.content.begin)
+      state.measured = measured;
+  }
   state.marks.clear();
   for (const TimeMark& mark : session.marks) state.marks.push_back({absolute(mark.time), mark.note});
   std::sort(state.marks.begin(), state.marks.end(),
@@ -67,9 +139,10 @@ Result<Session> read_session(const std::filesystem::path& path) {
     return wrong("not a view that was kept");
   Session session;
   try {
-    if (json.contains("view"))
-      session.view =
-          TimeRange{json["view"].at(0).get<std::int64_t>(), json["view"].at(1).get<std::int64_t>()};
+    if (json.contains("view")) session.view = range_in(json["view"]);
+    if (json.contains("selected")) session.selected = kept_item(json["selected"]);
+    if (json.contains("measured")) session.measured = range_in(json["measured"]);
+    session.search = json.value("search", "");
     session.scroll = json.value("scroll", 0);
     session.notes = json.value("notes", "");
     if (json.contains("theme")) session.dark = json.value("theme", "dark") != "light";
@@ -92,6 +165,14 @@ Status write_session(const std::filesystem::path& path, const Session& session) 
   Json json{{"schema", kSchema}, {"scroll", session.scroll}};
   if (session.dark) json["theme"] = *session.dark ? "dark" : "light";
   if (session.view) json["view"] = {session.view->begin, session.view->end};
+  if (session.selected)
+    json["selected"] = {{"rank", session.selected->rank},
+                        {"lane_role", name_of(session.selected->role)},
+                        {"lane", session.selected->lane},
+                        {"begin_ns", session.selected->begin},
+                        {"end_ns", session.selected->end}};
+  if (session.measured) json["measured"] = {session.measured->begin, session.measured->end};
+  if (!session.search.empty()) json["search"] = analyzer::to_valid_utf8(session.search);
   json["marks"] = Json::array();
   for (const TimeMark& mark : session.marks)
     json["marks"].push_back({{"time_ns", mark.time}, {"note", analyzer::to_valid_utf8(mark.note)}});

@@ -7,7 +7,9 @@
 #include <algorithm>
 
 #include "analyzer/report/unicode.h"
+#include "viewer/views/arrangement.h"
 #include "viewer/window/imgui_canvas.h"
+#include "viewer/window/run_choice.h"
 #include "viewer/window/style.h"
 
 namespace lockstep::viewer {
@@ -63,12 +65,15 @@ void App::show_panel(const std::string& name) {
 Session App::session() const {
   Session session = session_of(pane_.state(), scene_.timeline());
   session.dark = theme_.dark;
+  session.search = search_.search().text();
   return session;
 }
 
 void App::restore_session(const Session& session) {
   restore(session, scene_.timeline(), pane_.state());
   if (!session.closed_ranks.empty()) pane_.keep_expansion();
+  pane_.unfold_selected();
+  if (!session.search.empty()) search_.set_text(session.search);
 }
 
 void App::keep_layout_in(const std::filesystem::path& file) {
@@ -83,52 +88,55 @@ void App::keep_layout_in(const std::filesystem::path& file) {
 void App::arrange_docks(unsigned dock_space) {
   docked_ = true;
   const ImVec2 size = ImGui::GetMainViewport()->WorkSize;
+  const PanelPlaces places = choose_places(size.x, size.y, scale_, other_ ? 2 : 1);
+  // A run of several steps is looked at from the map of them.
+  const bool steps = places == PanelPlaces::around && scene_.report().steps_present.size() > 1;
   ImGui::DockBuilderRemoveNode(dock_space);
   ImGui::DockBuilderAddNode(dock_space, ImGuiDockNodeFlags_DockSpace);
   ImGui::DockBuilderSetNodeSize(dock_space, size);
+  ImGuiID main = dock_space;
+  const auto split = [&main](ImGuiDir where, float share) {
+    ImGuiID part = 0;
+    ImGui::DockBuilderSplitNode(main, where, share, &part, &main);
+    return part;
+  };
   const float side = std::clamp(360 * scale_ / std::max(size.x, 1.0F), 0.15F, 0.42F);
-  ImGuiID right = 0;
-  ImGuiID main = 0;
-  ImGui::DockBuilderSplitNode(dock_space, ImGuiDir_Right, side, &right, &main);
-  ImGuiID below = 0;
-  ImGuiID above = 0;
-  ImGui::DockBuilderSplitNode(right, ImGuiDir_Down, 0.45F, &below, &above);
-  // A run of several steps is looked at from the map of them.
-  const bool steps = scene_.report().steps_present.size() > 1;
-  ImGuiID bottom = 0;
-  if (steps) ImGui::DockBuilderSplitNode(main, ImGuiDir_Down, 0.24F, &bottom, &main);
-  ImGui::DockBuilderDockWindow("Timeline", main);
-  if (other_) {
-    ImGuiID second = 0;
-    ImGui::DockBuilderSplitNode(main, ImGuiDir_Down, 0.5F, &second, &main);
-    ImGui::DockBuilderDockWindow("Timeline", main);
-    ImGui::DockBuilderDockWindow("Timeline B", second);
-    if (ImGuiDockNode* node = ImGui::DockBuilderGetNode(second))
-      node->SetLocalFlags(node->LocalFlags | ImGuiDockNodeFlags_NoTabBar);
-    ImGui::DockBuilderDockWindow("Diff", above);
+  ImGuiID above = main;
+  if (places == PanelPlaces::below) above = split(ImGuiDir_Down, 0.38F);
+  if (places == PanelPlaces::around || places == PanelPlaces::right) above = split(ImGuiDir_Right, side);
+  ImGuiID below = above;
+  if (places == PanelPlaces::around) ImGui::DockBuilderSplitNode(above, ImGuiDir_Down, 0.45F, &below, &above);
+  const ImGuiID bottom = steps ? split(ImGuiDir_Down, 0.24F) : below;
+  const ImGuiID second = other_ && places != PanelPlaces::tabs ? split(ImGuiDir_Down, 0.5F) : main;
+  const auto dock = [](ImGuiID node, std::initializer_list<const char*> names) {
+    for (const char* const name : names) ImGui::DockBuilderDockWindow(name, node);
+  };
+  dock(main, {"Timeline"});
+  if (other_) dock(second, {"Timeline B"});
+  if (other_) dock(above, {"Diff"});
+  dock(above, {"Overview", "Findings", "Collectives", "Search"});
+  dock(below, {"Details", "Range", "Notes"});
+  dock(bottom, {"Steps", "Imbalance", "Counters"});
+  if (places != PanelPlaces::tabs) {
+    for (const ImGuiID timeline : {main, second})
+      if (ImGuiDockNode* node = ImGui::DockBuilderGetNode(timeline))
+        node->SetLocalFlags(node->LocalFlags | ImGuiDockNodeFlags_NoTabBar);
   }
-  ImGui::DockBuilderDockWindow("Overview", above);
-  ImGui::DockBuilderDockWindow("Findings", above);
-  ImGui::DockBuilderDockWindow("Collectives", above);
-  ImGui::DockBuilderDockWindow("Search", above);
-  ImGui::DockBuilderDockWindow("Details", below);
-  ImGui::DockBuilderDockWindow("Range", below);
-  ImGui::DockBuilderDockWindow("Notes", below);
-  for (const char* const name : {"Steps", "Imbalance", "Counters"})
-    ImGui::DockBuilderDockWindow(name, steps ? bottom : below);
-  if (ImGuiDockNode* node = ImGui::DockBuilderGetNode(main))
-    node->SetLocalFlags(node->LocalFlags | ImGuiDockNodeFlags_NoTabBar);
   ImGui::DockBuilderFinish(dock_space);
   // Before those that were asked for.
-  fronts_.insert(fronts_.begin(), {"Overview", "Details"});
-  if (steps) fronts_.insert(fronts_.begin(), "Steps");
+  std::vector<std::string> first{"Overview"};
+  if (places == PanelPlaces::around) first.push_back("Details");
+  if (places == PanelPlaces::tabs) first = {"Timeline"};
+  if (steps) first.insert(first.begin(), "Steps");
+  fronts_.insert(fronts_.begin(), first.begin(), first.end());
 }
 
 void App::frame() {
   // A panel knows its size one frame after it is first drawn.
   busy_ = !docked_ || ImGui::GetFrameCount() < kSettled;
   const ImGuiViewport& viewport = *ImGui::GetMainViewport();
-  const float header = header_height(scene_, fonts_);
+  const Scene* const other = other_ ? &other_->scene : nullptr;
+  const float header = header_height(scene_, other, fonts_);
   constexpr ImGuiWindowFlags kFixed = ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove |
                                       ImGuiWindowFlags_NoDocking | ImGuiWindowFlags_NoBringToFrontOnFocus |
                                       ImGuiWindowFlags_NoNavFocus | ImGuiWindowFlags_NoSavedSettings |
@@ -139,7 +147,7 @@ void App::frame() {
   ImGui::PushStyleVar(ImGuiStyleVar_WindowRounding, 0);
   ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {0, 0});
   ImGui::Begin("##root", nullptr, kFixed);
-  draw_header(scene_, theme_, fonts_, header);
+  draw_header(scene_, other, theme_, fonts_, header);
   ImGui::SetCursorPosY(header);
   const ImGuiID dock_space = ImGui::GetID("docks");
   if (!docked_) arrange_docks(dock_space);
@@ -173,12 +181,15 @@ void App::set_order(const RankOrder& order) {
 }
 
 void App::draw_panes() {
+  typed_.read();
   const bool keyboard = !ImGui::GetIO().WantTextInput && !palette_open_;
   if (keyboard) read_keys();
   const auto name = [this](const char* which, const Scene& scene) {
     return other_ ? std::string(which) + "  " + analyzer::printable(scene.report().path) : std::string();
   };
   pane_.state().found = search_.search().hits();
+  pane_.allow_tooltips(!help_open_);
+  if (other_) other_->pane.allow_tooltips(!help_open_);
   pane_.draw(theme_, fonts_, keyboard && !second_active_, name("A", scene_));
   if (pane_.measured_anew()) show_panel("Range");
   busy_ = busy_ || pane_.busy();
@@ -188,6 +199,7 @@ void App::draw_panes() {
   if (pane_.hovered()) second_active_ = false;
   if (other_->pane.hovered()) second_active_ = true;
   couple_panes();
+  couple_orders();
 }
 
 // Whichever has moved, by hand, key or command, takes the other along, step beside step.
@@ -206,34 +218,81 @@ void App::couple_panes() {
   other_->coupled_b = b;
 }
 
+// Order, filter and pins too: what is compared stands in the same place.
+void App::couple_orders() {
+  TimelineState& a = pane_.state();
+  TimelineState& b = other_->pane.state();
+  if (a.order == other_->coupled_order && b.order == other_->coupled_order) return;
+  const bool from_b =
+      b.order != other_->coupled_order && (a.order == other_->coupled_order || second_active_);
+  TimelineState& to = from_b ? a : b;
+  const RankOrder& order = from_b ? b.order : a.order;
+  // A pin moves nothing else.
+  if (order_text(to.order) != order_text(order) || to.order.filter != order.filter) to.scroll = 0;
+  to.order = order;
+  other_->coupled_order = order;
+  busy_ = true;
+}
+
+bool App::chosen_run() {
+  if (other_) panels_of_second_ = choose_run(scene_, other_->scene, panels_of_second_, theme_, fonts_);
+  return panels_of_second_;
+}
+
+void App::say_run_of(const TimelinePane& pane) const {
+  if (other_) say_run(&pane == &pane_ ? "A" : "B", pane.scene(), theme_, fonts_);
+}
+
 void App::panels() {
-  const auto panel = [this](const char* name, const auto& draw) {
-    if (ImGui::Begin(name)) execute(draw());
+  // Of either run; what is clicked is done there.
+  const auto of_either = [this](const char* name, const auto& draw) {
+    if (ImGui::Begin(name)) {
+      const bool second = chosen_run();
+      TimelinePane& pane = second ? other_->pane : pane_;
+      pane.execute(draw(pane, second ? other_->steps : steps_));
+    }
     ImGui::End();
   };
-  panel("Overview", [this] { return draw_overview(scene_, theme_, fonts_, scene_.contents().verdict); });
-  panel("Findings", [this] { return draw_findings(scene_, theme_, fonts_); });
-  panel("Collectives", [this] {
-    const Command command = collectives_.draw(lit_collective(scene_, pane_.state()), theme_, fonts_);
+  const auto of_pane = [this](const char* name, TimelinePane& pane, const auto& draw) {
+    if (ImGui::Begin(name)) {
+      say_run_of(pane);
+      pane.execute(draw(pane));
+    }
+    ImGui::End();
+  };
+  of_either("Overview", [this](const TimelinePane& pane, StepsPanel&) {
+    return draw_overview(pane.scene(), theme_, fonts_, pane.scene().contents().verdict);
+  });
+  of_either("Findings", [this](const TimelinePane& pane, StepsPanel&) {
+    return draw_findings(pane.scene(), theme_, fonts_);
+  });
+  of_pane("Collectives", pane_, [this](const TimelinePane& pane) {
+    const Command command = collectives_.draw(lit_collective(scene_, pane.state()), theme_, fonts_);
     if (command.collective) show_panel("Details");
     return command;
   });
-  panel("Search", [this] { return search_.draw(theme_, fonts_); });
-  panel("Details",
-        [this] { return draw_details(active_pane().scene(), active_pane().state(), theme_, fonts_); });
-  panel("Range", [this] { return draw_range(scene_, pane_.state(), range_, theme_, fonts_); });
-  panel("Notes", [this] {
+  of_pane("Search", pane_, [this](const TimelinePane&) { return search_.draw(theme_, fonts_); });
+  of_pane("Details", active_pane(), [this](const TimelinePane& pane) {
+    return draw_details(pane.scene(), pane.state(), theme_, fonts_);
+  });
+  of_pane("Range", pane_, [this](const TimelinePane& pane) {
+    return draw_range(scene_, pane.state(), range_, theme_, fonts_);
+  });
+  of_pane("Notes", pane_, [this](const TimelinePane&) {
     notes_panel();
     return Command{};
   });
-  if (other_) panel("Diff", [this] { return draw_diff(other_->diff, scene_, theme_, fonts_); });
-  panel("Steps", [this] { return steps_.draw(theme_, fonts_); });
-  panel("Imbalance", [this] {
-    draw_imbalance(scene_, steps_.selected_step(), theme_, fonts_);
+  if (other_) {
+    if (ImGui::Begin("Diff")) execute(draw_diff(other_->diff, scene_, other_->scene, theme_, fonts_));
+    ImGui::End();
+  }
+  of_either("Steps", [this](const TimelinePane&, StepsPanel& steps) { return steps.draw(theme_, fonts_); });
+  of_either("Imbalance", [this](const TimelinePane& pane, StepsPanel& steps) {
+    draw_imbalance(pane.scene(), steps.selected_step(), theme_, fonts_);
     return Command{};
   });
-  panel("Counters", [this] {
-    draw_counters(scene_, pane_.state(), theme_, fonts_);
+  of_either("Counters", [this](const TimelinePane& pane, StepsPanel&) {
+    draw_counters(pane.scene(), pane.state(), pane.shown_ranks(), theme_, fonts_);
     return Command{};
   });
   // Whatever is new takes the focus; what was in front when the layout was kept is to stay there.

@@ -19,6 +19,7 @@
 #include "viewer/window/search_panel.h"
 #include "viewer/window/steps_panel.h"
 #include "viewer/window/timeline_pane.h"
+#include "viewer/window/typed_characters.h"
 
 namespace lockstep::viewer {
 
@@ -81,19 +82,28 @@ class App {
     Other(const Scene& first, const Scene& second, float scale)
         : scene(second),
           pane(second, "Timeline B", scale),
+          steps(second),
           diff(compare(first, second)),
           alignment(diff, first.timeline(), second.timeline()) {}
     const Scene& scene;
     TimelinePane pane;
+    StepsPanel steps;
     RunDiff diff;
     StepAlignment alignment;
     TimeView coupled_a, coupled_b;  // as they were put beside each other last
+    RankOrder coupled_order;        // the same
   };
   void arrange_docks(unsigned dock_space);
   void draw_panes();
   void couple_panes();
+  void couple_orders();
   void panels();
+  // Two runs: a panel's first line says which one it is about, and lets choose where it can show either.
+  // Returns whether it is the second one.
+  bool chosen_run();
+  void say_run_of(const TimelinePane& pane) const;
   void read_keys();
+  void read_signs();
   // The one that keys are for: the pointer was in it last.
   TimelinePane& active_pane();
   void notes_panel();
@@ -107,6 +117,8 @@ class App {
   TimelinePane pane_;
   std::unique_ptr<Other> other_;
   bool second_active_ = false;
+  TypedCharacters typed_;
+  bool panels_of_second_ = false;  // those that can show either run
   RangeStatistics range_;
   StepsPanel steps_;
   CollectivesPanel collectives_;

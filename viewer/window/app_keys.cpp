@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
+#include "viewer/timeline/lower_case.h"
 #include "viewer/timeline/navigate.h"
-#include "viewer/views/lower_case.h"
 #include "viewer/window/app.h"
 #include "viewer/window/imgui_canvas.h"
 
@@ -28,30 +28,33 @@ void App::read_keys() {
     search_.focus();
     show_panel("Search");
   }
-  if (io.KeyCtrl || io.KeyAlt) return;
-  if (pressed(ImGuiKey_Slash)) {
-    if (io.KeyShift) {
-      help_open_ = !help_open_;
-    } else {
-      search_.focus();
-      show_panel("Search");
-    }
-  }
+  read_signs();
+  if (io.KeyCtrl || io.KeyAlt || io.KeySuper) return;
   TimelinePane& pane = active_pane();
   if (pressed(ImGuiKey_N, true)) execute(search_.step(io.KeyShift ? -1 : 1));
   if (pressed(ImGuiKey_T)) set_theme(!theme_.dark);
   if (pressed(ImGuiKey_Backspace, true) && pane.back()) busy_ = true;
   if (pressed(ImGuiKey_M)) pane.toggle_mark_at_pointer();
   if (pressed(ImGuiKey_Escape)) help_open_ = false;
+}
+
+// Commands that are signs, wherever the keyboard has them.
+void App::read_signs() {
+  if (typed_.typed('?')) help_open_ = !help_open_;
+  if (typed_.typed('/')) {
+    search_.focus();
+    show_panel("Search");
+  }
+  TimelinePane& pane = active_pane();
   if (!pane.state().selected) return;
   const Item selected = *pane.state().selected;
   const auto go = [&pane](const std::optional<Item>& item) {
     if (item) pane.reveal(*item);
   };
-  if (pressed(ImGuiKey_Comma, true)) go(neighbour(pane.scene(), selected, -1));
-  if (pressed(ImGuiKey_Period, true)) go(neighbour(pane.scene(), selected, 1));
-  if (pressed(ImGuiKey_LeftBracket, true)) go(held_up_by(pane.scene(), selected));
-  if (pressed(ImGuiKey_RightBracket, true)) go(held_up(pane.scene(), selected));
+  if (typed_.typed(',', true)) go(neighbour(pane.scene(), selected, -1));
+  if (typed_.typed('.', true)) go(neighbour(pane.scene(), selected, 1));
+  if (typed_.typed('[', true)) go(held_up_by(pane.scene(), selected));
+  if (typed_.typed(']', true)) go(held_up(pane.scene(), selected));
 }
 
 std::vector<App::Action> App::actions() {
@@ -65,6 +68,8 @@ std::vector<App::Action> App::actions() {
                  }});
   all.push_back({"Open or close host ranges", "H",
                  [this] { pane_.state().expansion.toggle_hosts(scene_.timeline()); }});
+  all.push_back({"Open or close counters", "G",
+                 [this] { pane_.state().expansion.toggle_counters(scene_.timeline()); }});
   all.push_back({"Close or open all ranks", "C", [this] { pane_.state().expansion.toggle_ranks(); }});
   for (const RankOrder& each : orders_of(scene_.facts()))
     all.push_back({"Order ranks by " + order_title(each), "O", [this, each] {

@@ -35,7 +35,7 @@ ClosingSignals::ClosingSignals(std::function<void()> close) {
 
 ClosingSignals::~ClosingSignals() {
   over_ = true;
-  ::pthread_kill(waiter_.native_handle(), SIGTERM);
+  ::pthread_kill(waiter_.native_handle(), SIGHUP);  // one of those that it waits for
   waiter_.join();
   const sigset_t set = closing_signals();
   ::pthread_sigmask(SIG_UNBLOCK, &set, nullptr);

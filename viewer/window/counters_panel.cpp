@@ -3,13 +3,13 @@
 #include <implot.h>
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <string>
 #include <vector>
 
+#include "analyzer/report/quantity.h"
 #include "analyzer/report/unicode.h"
-#include "viewer/views/axis_limits.h"
+#include "viewer/views/counters.h"
 #include "viewer/window/imgui_canvas.h"
 #include "viewer/window/panels.h"
 
@@ -17,112 +17,185 @@ namespace lockstep::viewer {
 
 namespace {
 
+// Of many ranks only so many are named.
+constexpr std::size_t kMostNamed = 16;
+
 struct Line {
-  std::int32_t rank = 0;
+  std::uint32_t rank = 0;  // Timeline::ranks
   std::span<const analyzer::CounterPoint> points;
 };
 
-// A line needs no more points than twice the pixels: of each stretch the least and the greatest.
-constexpr std::size_t kMostPoints = 4000;
-
-struct Plotted {
-  std::vector<double> x, y;
+struct Plot {
+  const std::vector<Line>& lines;
+  CounterUnit unit;
+  std::vector<PlottedLine> plotted;
+  AxisLimits values;
 };
 
-double milliseconds(Nanoseconds time, Nanoseconds origin) {
-  return static_cast<double>(saturating_add(time, -origin)) / 1e6;
+// The same for a rank in all plots, whichever others are shown.
+ImVec4 color_of(std::uint32_t rank) {
+  return ImPlot::GetColormapColor(static_cast<int>(rank));
 }
 
-Plotted thin(std::span<const analyzer::CounterPoint> points, const TimeRange& range, Nanoseconds origin) {
-  const auto from =
-      std::partition_point(points.begin(), points.end(),
-                           [&](const analyzer::CounterPoint& point) { return point.time < range.begin; });
-  const auto to = std::partition_point(
-      from, points.end(), [&](const analyzer::CounterPoint& point) { return point.time <= range.end; });
-  // One beyond each edge, so that the line reaches them.
-  const auto first = static_cast<std::size_t>(from == points.begin() ? 0 : from - points.begin() - 1);
-  const auto last = std::min(static_cast<std::size_t>(to - points.begin()) + 1, points.size());
-  Plotted plotted;
-  const auto add = [&](const analyzer::CounterPoint& point) {
-    plotted.x.push_back(milliseconds(point.time, origin));
-    plotted.y.push_back(point.value);
-  };
-  const std::size_t each = std::max<std::size_t>(1, (last - first) / (kMostPoints / 2));
-  for (std::size_t i = first; i < last; i += each) {
-    const auto stretch = points.subspan(i, std::min(each, last - i));
-    const auto [least, most] = std::minmax_element(
-        stretch.begin(), stretch.end(),
-        [](const analyzer::CounterPoint& a, const analyzer::CounterPoint& b) { return a.value < b.value; });
-    add(least < most ? *least : *most);
-    if (least != most) add(least < most ? *most : *least);
-  }
-  return plotted;
-}
-
-// Of all lines' values, with some room, so that a line at the edge can be seen.
-AxisLimits value_limits(const std::vector<Plotted>& lines) {
-  double low = 0, high = 0;
-  bool any = false;
-  for (const Plotted& line : lines) {
-    for (const double value : line.y) {
-      if (!std::isfinite(value)) continue;
-      low = any ? std::min(low, value) : value;
-      high = any ? std::max(high, value) : value;
-      any = true;
+// Once, above all plots: what is left of the line's room decides how many are named.
+void draw_legend(const Scene& scene, std::span<const std::uint32_t> ranks, const Theme& theme) {
+  const float end = ImGui::GetCursorScreenPos().x + ImGui::GetContentRegionAvail().x;
+  const float chip = ImGui::GetTextLineHeight() * 0.7F;
+  const float more = ImGui::CalcTextSize("and 9999 more").x;
+  std::size_t named = 0;
+  for (const std::uint32_t rank : ranks) {
+    const std::string text = fmt::format("rank {}", scene.timeline().ranks[rank].rank);
+    if (named > 0) ImGui::SameLine(0, chip * 1.6F);
+    const ImVec2 at = ImGui::GetCursorScreenPos();
+    const float width = chip * 1.5F + ImGui::CalcTextSize(text.c_str()).x;
+    const bool last = named + 1 == ranks.size();
+    if (named > 0 && (named >= kMostNamed || at.x + width + (last ? 0 : chip * 1.6F + more) > end)) {
+      ImGui::TextColored(to_vec4(theme.dim_text), "and %zu more", ranks.size() - named);
+      return;
     }
+    ImGui::GetWindowDrawList()->AddRectFilled({at.x, at.y + chip * 0.2F}, {at.x + chip, at.y + chip * 1.2F},
+                                              ImGui::ColorConvertFloat4ToU32(color_of(rank)));
+    ImGui::Dummy({chip, chip});
+    ImGui::SameLine(0, chip * 0.5F);
+    ImGui::TextUnformatted(text.c_str());
+    ++named;
   }
-  const double room = (high - low) * 0.05;
-  return any ? axis_limits(low - room, high + room) : AxisLimits{};
+}
+
+// At the instant under the pointer, of the ranks that are named.
+void draw_values(const Scene& scene, const Plot& plot, Nanoseconds time, const Theme& theme) {
+  if (!ImGui::BeginTooltip()) return;
+  ImGui::TextColored(to_vec4(theme.dim_text), "at %s",
+                     analyzer::format_duration(saturating_add(time, -scene.timeline().origin)).c_str());
+  if (ImGui::BeginTable("values", 2, ImGuiTableFlags_SizingFixedFit)) {
+    for (std::size_t i = 0; i < std::min(plot.lines.size(), kMostNamed); ++i) {
+      const std::optional<double> value = value_at(plot.lines[i].points, time, plot.unit);
+      ImGui::TableNextColumn();
+      ImGui::TextColored(color_of(plot.lines[i].rank), "rank %d",
+                         scene.timeline().ranks[plot.lines[i].rank].rank);
+      ImGui::TableNextColumn();
+      ImGui::TextUnformatted(value ? format_value(*value, plot.unit).c_str() : analyzer::kAbsent);
+    }
+    ImGui::EndTable();
+  }
+  ImGui::EndTooltip();
+}
+
+// The timeline's own labels; with the base, where labels count from one.
+void label_times(const Ruler& ruler) {
+  std::vector<double> at;
+  std::vector<const char*> labels;
+  for (const Tick& tick : ruler.ticks) {
+    if (!tick.labelled) continue;
+    at.push_back(tick.x);
+    labels.push_back(tick.label.c_str());
+  }
+  ImPlot::SetupAxisTicks(ImAxis_X1, at.data(), static_cast<int>(at.size()), labels.data());
+}
+
+void label_values(const AxisLimits& limits, const CounterUnit& unit, std::size_t most) {
+  const std::vector<ValueTick> ticks = value_ticks(limits, unit, most);
+  std::vector<double> at;
+  std::vector<const char*> labels;
+  for (const ValueTick& tick : ticks) {
+    at.push_back(tick.value);
+    labels.push_back(tick.label.c_str());
+  }
+  ImPlot::SetupAxisTicks(ImAxis_Y1, at.data(), static_cast<int>(at.size()), labels.data());
+}
+
+void draw_plot(const Scene& scene, const Plot& plot, const TimeAxis& axis, const Ruler& ruler, float height,
+               const Theme& theme) {
+  constexpr ImPlotFlags kFlags = ImPlotFlags_NoMenus | ImPlotFlags_NoBoxSelect | ImPlotFlags_NoTitle |
+                                 ImPlotFlags_NoLegend | ImPlotFlags_NoMouseText | ImPlotFlags_NoFrame;
+  if (!ImPlot::BeginPlot("##plot", {-1, height}, kFlags)) return;
+  ImPlot::SetupAxes(nullptr, nullptr, ImPlotAxisFlags_Lock, ImPlotAxisFlags_Lock);
+  ImPlot::SetupAxisLimits(ImAxis_X1, 0, axis.width, ImPlotCond_Always);
+  ImPlot::SetupAxisLimits(ImAxis_Y1, plot.values.low, plot.values.high, ImPlotCond_Always);
+  label_times(ruler);
+  const float lines = height / ImGui::GetTextLineHeight();
+  label_values(plot.values, plot.unit, lines < 5 ? 3 : lines < 9 ? 4 : 6);
+  for (std::size_t i = 0; i < plot.lines.size(); ++i) {
+    ImPlotSpec spec;
+    spec.LineColor = color_of(plot.lines[i].rank);
+    spec.Flags = plot.unit.holds_before ? ImPlotStairsFlags_PreStep : ImPlotStairsFlags_None;
+    const PlottedLine& line = plot.plotted[i];
+    ImPlot::PlotStairs(fmt::format("##{}", plot.lines[i].rank).c_str(), line.x.data(), line.y.data(),
+                       static_cast<int>(line.x.size()), spec);
+  }
+  if (ImPlot::IsPlotHovered()) {
+    const double x = ImPlot::GetPlotMousePos().x;
+    ImPlotSpec spec;
+    spec.LineColor = to_vec4(with_alpha(theme.accent, 0.5));
+    ImPlot::PlotInfLines("##pointer", &x, 1, spec);
+    draw_values(scene, plot, axis.time(x), theme);
+  }
+  ImPlot::EndPlot();
+}
+
+using Counters = std::map<std::string, std::vector<Line>>;
+
+void draw_plots(const Scene& scene, const Counters& counters, const TimelineState& state,
+                std::span<const std::uint32_t> named, const Theme& theme, const Fonts& fonts) {
+  const float width = ImGui::GetContentRegionAvail().x - fonts.small_size * 6;
+  const TimeAxis axis{state.view, 0, std::max(1.0F, width)};
+  const Ruler ruler = make_ruler(axis, scene.timeline().origin, fonts.small_size * 7);
+  draw_legend(scene, named, theme);
+  if (!ruler.base.empty()) ImGui::TextColored(to_vec4(theme.dim_text), "times: %s +", ruler.base.c_str());
+  const float line = ImGui::GetTextLineHeightWithSpacing();
+  const float room = ImGui::GetContentRegionAvail().y;
+  const float height =
+      std::max(room / static_cast<float>(counters.size()) - line - 6, fonts.small_size * 6.5F);
+  ImPlot::PushStyleVar(ImPlotStyleVar_PlotPadding, {0, 4});
+  ImPlot::PushStyleVar(ImPlotStyleVar_PlotMinSize, {40, 20});
+  // All as far from both edges: an instant is at the same place in each.
+  if (ImPlot::BeginAlignedPlots("counters")) {
+    int number = 0;
+    for (const auto& [name, lines] : counters) {
+      // Names may begin alike, and one may be empty.
+      std::string title = analyzer::fit(analyzer::printable(title_of_counter(name).substr(0, 400)), 60);
+      if (title.empty()) title = "(without a name)";
+      ImGui::PushID(number++);
+      ImGui::PushFont(fonts.bold, fonts.small_size);
+      ImGui::TextUnformatted(title.c_str());
+      ImGui::PopFont();
+      Plot plot{lines, unit_of(name), {}, {}};
+      for (const Line& each : lines)
+        plot.plotted.push_back(plot_line(each.points, plot.unit, axis, scene.timeline().content.end));
+      plot.values = value_limits(plot.plotted);
+      draw_plot(scene, plot, axis, ruler, height, theme);
+      ImGui::PopID();
+    }
+    ImPlot::EndAlignedPlots();
+  }
+  ImPlot::PopStyleVar(2);
 }
 
 }  // namespace
 
-void draw_counters(const Scene& scene, const TimelineState& state, const Theme& theme, const Fonts& fonts) {
-  std::map<std::string, std::vector<Line>> counters;
-  for (const RankContents& rank : scene.contents().ranks)
-    for (const CounterContents& counter : rank.counters)
-      counters[counter.name].push_back({rank.rank, scene.tables().array(counter.points)});
+void draw_counters(const Scene& scene, const TimelineState& state, std::span<const std::uint32_t> shown,
+                   const Theme& theme, const Fonts& fonts) {
+  Counters counters;
+  std::vector<std::uint32_t> named;
+  std::vector<std::uint32_t> by_number(shown.begin(), shown.end());
+  std::sort(by_number.begin(), by_number.end());
+  for (const std::uint32_t rank : by_number) {
+    for (const CounterContents& counter : scene.rank(rank).counters)
+      counters[counter.name].push_back({rank, scene.tables().array(counter.points)});
+    if (!scene.rank(rank).counters.empty()) named.push_back(rank);
+  }
   ImGui::PushFont(nullptr, fonts.small_size);
-  if (counters.empty()) {
+  if (!counters.empty()) {
+    draw_plots(scene, counters, state, named, theme, fonts);
+  } else {
+    const bool any = std::ranges::any_of(scene.contents().ranks,
+                                         [](const RankContents& rank) { return !rank.counters.empty(); });
     ImGui::PushTextWrapPos(0);
     ImGui::TextColored(
-        to_vec4(theme.dim_text),
-        "No counters in this run. NVTX counters and the memory that PyTorch tells are shown here.");
+        to_vec4(theme.dim_text), "%s",
+        any ? "No rank that is shown has counters: the filter, or a closed host or group, hides them."
+            : "No counters in this run. NVTX counters and the memory that PyTorch tells are shown here.");
     ImGui::PopTextWrapPos();
-    ImGui::PopFont();
-    return;
-  }
-  const Nanoseconds origin = scene.timeline().origin;
-  const TimeRange shown{state.view.begin, saturating_add(state.view.begin, state.view.span)};
-  const AxisLimits times = axis_limits(milliseconds(shown.begin, origin), milliseconds(shown.end, origin));
-  const float room = ImGui::GetContentRegionAvail().y;
-  const float height = std::max(room / static_cast<float>(counters.size()) - 6, fonts.small_size * 9);
-  int number = 0;
-  for (const auto& [name, lines] : counters) {
-    // Names may begin alike, and a plot's can't be empty.
-    std::string title = analyzer::fit(analyzer::printable(name.substr(0, 400)), 60);
-    if (title.empty()) title = "(without a name)";
-    std::vector<Plotted> plotted;
-    for (const Line& line : lines) plotted.push_back(thin(line.points, shown, origin));
-    const AxisLimits values = value_limits(plotted);
-    ImGui::PushID(number++);
-    const bool open =
-        ImPlot::BeginPlot(title.c_str(), {-1, height}, ImPlotFlags_NoMenus | ImPlotFlags_NoBoxSelect);
-    ImGui::PopID();
-    if (!open) continue;
-    ImPlot::SetupAxes("ms", nullptr, ImPlotAxisFlags_Lock, ImPlotAxisFlags_Lock);
-    ImPlot::SetupAxisLimits(ImAxis_X1, times.low, times.high, ImPlotCond_Always);
-    ImPlot::SetupAxisLimits(ImAxis_Y1, values.low, values.high, ImPlotCond_Always);
-    constexpr std::size_t kMostNamed = 16;
-    ImPlot::SetupLegend(ImPlotLocation_East, ImPlotLegendFlags_Outside);
-    for (std::size_t i = 0; i < lines.size(); ++i) {
-      // Of many ranks only a few are in the legend.
-      const std::string label = lines.size() <= kMostNamed ? fmt::format("rank {}", lines[i].rank)
-                                                           : fmt::format("##{}", lines[i].rank);
-      ImPlot::PlotStairs(label.c_str(), plotted[i].x.data(), plotted[i].y.data(),
-                         static_cast<int>(plotted[i].x.size()));
-    }
-    ImPlot::EndPlot();
   }
   ImGui::PopFont();
 }

@@ -8,6 +8,7 @@
 #include "analyzer/report/quantity.h"
 #include "viewer/window/imgui_canvas.h"
 #include "viewer/window/panels.h"
+#include "viewer/window/run_choice.h"
 
 namespace lockstep::viewer {
 
@@ -59,8 +60,10 @@ void draw_causes(const RunDiff& diff, const Theme& theme) {
 
 }  // namespace
 
-Command draw_diff(const RunDiff& diff, const Scene& a, const Theme& theme, const Fonts& fonts) {
+Command draw_diff(const RunDiff& diff, const Scene& a, const Scene& b, const Theme& theme,
+                  const Fonts& fonts) {
   Command command;
+  say_runs(a, b, theme, fonts);
   ImGui::PushTextWrapPos(0);
   ImGui::TextUnformatted(sentence(diff).c_str());
   ImGui::PopTextWrapPos();

@@ -3,13 +3,16 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
 #include "analyzer/report/palette.h"
 #include "analyzer/report/quantity.h"
 #include "analyzer/report/unicode.h"
 #include "viewer/timeline/describe.h"
+#include "viewer/views/arrangement.h"
 #include "viewer/window/imgui_canvas.h"
 #include "viewer/window/panels.h"
+#include "viewer/window/run_choice.h"
 
 namespace lockstep::viewer {
 
@@ -31,72 +34,106 @@ std::string summary_of(const analyzer::Report& report) {
 }
 
 // Damage: what the import could not read, and ranks that are not there. Other warnings stand in the overview.
-std::vector<const std::string*> damages(const Scene& scene) {
-  std::vector<const std::string*> found;
-  for (const analyzer::Warning& warning : scene.contents().import_warnings) found.push_back(&warning.message);
-  for (const analyzer::Warning& warning : scene.report().warnings) {
-    if (warning.code == "rank_missing" || warning.code == "order_only") found.push_back(&warning.message);
+void add_damages(const Scene& scene, const char* run, std::vector<std::string>& found) {
+  // A message may be of any length; nobody reads more than this.
+  const auto add = [&](const analyzer::Warning& warning) {
+    found.push_back(run + warning.message.substr(0, 1'000));
+  };
+  for (const analyzer::Warning& warning : scene.contents().import_warnings) add(warning);
+  for (const char* const code : {"rank_missing", "order_only"})
+    for (const analyzer::Warning& warning : scene.report().warnings)
+      if (warning.code == code) add(warning);
+}
+
+std::vector<std::string> damages(const Scene& scene, const Scene* other) {
+  std::vector<std::string> found;
+  add_damages(scene, other == nullptr ? "" : "A: ", found);
+  if (other != nullptr) add_damages(*other, "B: ", found);
+  return found;
+}
+
+// A window of a few lines has none to spare: the overview says it too.
+bool has_banner(const Scene& scene, const Scene* other, const Fonts& fonts) {
+  constexpr float kLeastLines = 20;
+  return ImGui::GetMainViewport()->WorkSize.y >= kLeastLines * fonts.normal_size &&
+         !damages(scene, other).empty();
+}
+
+// Causes that occur, and how long they take over all ranks.
+std::vector<std::pair<analyzer::Cause, std::int64_t>> causes_of(const Scene& scene, const Scene* other) {
+  std::vector<std::pair<analyzer::Cause, std::int64_t>> found;
+  for (std::size_t i = 0; i < analyzer::kCauseCount; ++i) {
+    std::int64_t sum = 0;
+    for (const Scene* const run : {&scene, other}) {
+      if (run == nullptr) continue;
+      for (const analyzer::RankReport& rank : run->report().ranks)
+        sum = saturating_add(sum, rank.measures.partition.ns[i]);
+    }
+    if (sum > 0) found.emplace_back(static_cast<analyzer::Cause>(i), sum);
   }
   return found;
 }
 
-std::string name_of(const std::string& path) {
-  const std::size_t end = path.find_last_not_of('/');
-  const std::string trimmed = end == std::string::npos ? path : path.substr(0, end + 1);
-  const std::size_t slash = trimmed.rfind('/');
-  return analyzer::printable(slash == std::string::npos ? trimmed : trimmed.substr(slash + 1));
+bool any_waits_known(const Scene& scene) {
+  return std::ranges::any_of(scene.report().ranks,
+                             [](const analyzer::RankReport& rank) { return rank.measures.waits_known; });
 }
 
 }  // namespace
 
-float header_height(const Scene& scene, const Fonts& fonts) {
+float header_height(const Scene& scene, const Scene* other, const Fonts& fonts) {
   const float line = std::round(fonts.normal_size * 2.5F);
-  return damages(scene).empty() ? line : line + std::round(fonts.normal_size * 1.9F);
+  return has_banner(scene, other, fonts) ? line + std::round(fonts.normal_size * 1.9F) : line;
 }
 
-void draw_header(const Scene& scene, const Theme& theme, const Fonts& fonts, float height) {
+void draw_header(const Scene& scene, const Scene* other, const Theme& theme, const Fonts& fonts,
+                 float height) {
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const float width = ImGui::GetContentRegionAvail().x;
   const float padding = fonts.normal_size;
   ImGuiCanvas canvas(*ImGui::GetWindowDrawList(), fonts);
   canvas.box({at.x, at.y, at.x + width, at.y + height}, theme.panel);
-  const std::vector<const std::string*> warnings = damages(scene);
-  const bool warned = !warnings.empty();
+  const std::vector<std::string> warnings = damages(scene, other);
+  const bool warned = has_banner(scene, other, fonts);
   const float banner = warned ? std::round(fonts.normal_size * 1.9F) : 0;
   const float line = height - banner;
   const auto middle = [&](Font font) { return std::floor(at.y + (line - canvas.text_height(font)) / 2); };
 
-  // The legend stands at the right; what does not fit beside the name is left out from the end.
-  analyzer::Partition sums;
-  for (const analyzer::RankReport& rank : scene.report().ranks) {
-    for (std::size_t cause = 0; cause < analyzer::kCauseCount; ++cause)
-      sums.ns[cause] += rank.measures.partition.ns[cause] > 0 ? 1 : 0;
-  }
-  std::string name = fitted(canvas, name_of(scene.report().path), width * 0.3F, Font::bold);
-  if (name.empty()) name = "run";
-  const std::string summary = summary_of(scene.report());
+  const float share = other == nullptr ? 0.3F : 0.2F;
+  const auto title = [&](const char* letter, const Scene& run) {
+    return fitted(canvas, letter + run_name(run), width * share, Font::bold);
+  };
+  const std::string name =
+      other == nullptr ? title("", scene) : title("A  ", scene) + "     " + title("B  ", *other);
+  const std::string summary =
+      other == nullptr ? summary_of(scene.report())
+                       : "A: " + summary_of(scene.report()) + "     B: " + summary_of(other->report());
   const float name_end = at.x + padding + canvas.text_width(name, Font::bold);
-  const float summary_end = name_end + padding + canvas.text_width(summary, Font::small);
   canvas.text({at.x + padding, middle(Font::bold)}, name, theme.text, Font::bold);
-  canvas.text({name_end + padding, middle(Font::small)}, summary, theme.dim_text, Font::small);
 
-  const bool waits_known = std::ranges::any_of(
-      scene.report().ranks, [](const analyzer::RankReport& rank) { return rank.measures.waits_known; });
+  const bool waits_known = any_waits_known(scene) || (other != nullptr && any_waits_known(*other));
   const float chip = std::round(fonts.small_size * 0.95F);
+  const auto causes = causes_of(scene, other);
+  std::vector<LegendEntry> legend;
+  for (const auto& [cause, time] : causes)
+    legend.push_back({canvas.text_width(cause_label(cause, waits_known), Font::small) + chip * 1.5F, time});
   float right = at.x + width - padding;
-  for (std::size_t i = analyzer::kCauseCount; i-- > 0;) {
-    if (sums.ns[i] == 0) continue;
-    const auto cause = static_cast<analyzer::Cause>(i);
-    const char* const label = cause_label(cause, waits_known);
-    const float text_width = canvas.text_width(label, Font::small);
-    const float left = right - text_width - chip * 1.5F;
-    if (left < summary_end + padding) break;
+  const HeaderContents contents =
+      fit_header(right - name_end, padding, canvas.text_width(summary, Font::small), legend);
+  if (contents.summary)
+    canvas.text({name_end + padding, middle(Font::small)}, summary, theme.dim_text, Font::small);
+  // The legend stands at the right.
+  for (std::size_t i = causes.size(); i-- > 0;) {
+    if (!contents.causes[i]) continue;
+    const analyzer::Cause cause = causes[i].first;
+    const float left = right - legend[i].width;
     const float top = std::floor(at.y + (line - chip) / 2);
     const Color color = cause_color(theme, cause);
     const Rect box{left, top, left + chip, top + chip};
     canvas.box(box, is_waiting(cause) ? with_alpha(color, 0.38) : color);
     if (is_waiting(cause)) canvas.hatch(box, color);
-    canvas.text({left + chip * 1.5F, middle(Font::small)}, label, theme.dim_text, Font::small);
+    canvas.text({left + chip * 1.5F, middle(Font::small)}, cause_label(cause, waits_known), theme.dim_text,
+                Font::small);
     right = left - padding;
   }
   canvas.line({at.x, at.y + height - 0.5F}, {at.x + width, at.y + height - 0.5F}, theme.edge, 1);
@@ -104,7 +141,7 @@ void draw_header(const Scene& scene, const Theme& theme, const Fonts& fonts, flo
   if (!warned) return;
   const Rect strip{at.x, at.y + line, at.x + width, at.y + height};
   canvas.box(strip, mix(theme.panel, theme.warning, 0.14));
-  std::string text = warnings.front()->substr(0, 1'000);
+  std::string text = warnings.front();
   if (warnings.size() > 1) text += fmt::format("   (and {} more: see the overview)", warnings.size() - 1);
   canvas.text({at.x + padding, std::floor(strip.top + (banner - canvas.text_height(Font::small)) / 2)},
               fitted(canvas, text, width - 2 * padding, Font::small), theme.warning, Font::small);

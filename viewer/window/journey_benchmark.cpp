@@ -8,6 +8,8 @@
 // Needs a display or Xvfb.
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
@@ -18,6 +20,7 @@
 #include <vector>
 
 #include "tests/temporary_folder.h"
+#include "viewer/opening/return_memory.h"
 #include "viewer/prepared/serialize.h"
 #include "viewer/testing/large_run.h"
 #include "viewer/window/app.h"
@@ -43,7 +46,11 @@ const std::filesystem::path& large_run() {
   static const test::TemporaryFolder folder;
   static const std::filesystem::path path = [] {
     std::filesystem::path made = folder.path() / "run.lockstep-view";
-    if (!write_large_run({1000, events_per_rank()}, made)) std::exit(1);
+    // By a process of its own: what writing takes would count as the viewer's memory.
+    const pid_t writer = ::fork();
+    if (writer == 0) ::_exit(write_large_run({1000, events_per_rank()}, made) ? 0 : 1);
+    int status = 0;
+    if (writer < 0 || ::waitpid(writer, &status, 0) != writer || status != 0) std::exit(1);
     return made;
   }();
   return path;
@@ -79,24 +86,12 @@ Window& window() {
   return *shown.window;
 }
 
-void first_picture(benchmark::State& state) {
-  large_run();
-  window();
-  for (auto _ : state) {
-    const Clock::time_point begin = Clock::now();
-    const std::unique_ptr<Scene> scene = open_scene();
-    App app(*scene, dark_theme(), 1);
-    for (int frame = 0; frame < 2; ++frame) window().frame(app.theme().background, [&app] { app.frame(); });
-    state.SetIterationTime(since(begin));
-  }
-  state.counters["file_MB"] = static_cast<double>(std::filesystem::file_size(large_run())) / 1e6;
-}
-BENCHMARK(first_picture)->UseManualTime()->Iterations(1)->Unit(benchmark::kMillisecond);
-
+// First, so that its memory is that of one run that was opened.
 void journey(benchmark::State& state) {
   large_run();
   window();
   const std::unique_ptr<Scene> scene = open_scene();
+  return_memory();
   App app(*scene, dark_theme(), 1);
   for (int frame = 0; frame < 10; ++frame) window().frame(app.theme().background, [&app] { app.frame(); });
   window().set_rasterizing(false);
@@ -128,6 +123,20 @@ void journey(benchmark::State& state) {
   state.counters["mapped_MB"] = memory_mb("RssFile");
 }
 BENCHMARK(journey)->UseManualTime()->Iterations(400)->Unit(benchmark::kMillisecond);
+
+void first_picture(benchmark::State& state) {
+  large_run();
+  window();
+  for (auto _ : state) {
+    const Clock::time_point begin = Clock::now();
+    const std::unique_ptr<Scene> scene = open_scene();
+    App app(*scene, dark_theme(), 1);
+    for (int frame = 0; frame < 2; ++frame) window().frame(app.theme().background, [&app] { app.frame(); });
+    state.SetIterationTime(since(begin));
+  }
+  state.counters["file_MB"] = static_cast<double>(std::filesystem::file_size(large_run())) / 1e6;
+}
+BENCHMARK(first_picture)->UseManualTime()->Iterations(1)->Unit(benchmark::kMillisecond);
 
 }  // namespace
 }  // namespace lockstep::viewer

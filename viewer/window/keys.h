@@ -39,11 +39,12 @@ inline const std::vector<KeyGroup>& key_groups() {
       {"SHOW",
        {{"O", "order ranks by rank, host, group, lost time, waiting time"},
         {"P, right click", "pin the rank under the pointer; on its name, Ctrl click too"},
-        {"H", "host ranges"},
+        {"H, G", "host ranges; counters as graphs"},
         {"C, Shift C", "close or open all ranks; all hosts or groups"},
         {"T", "light and dark"},
         {"?", "this"}}},
-      {"RUN", {{"Ctrl O", "open another (or drop it here)"}, {"Ctrl R", "open this one again"}}},
+      {"RUN",
+       {{"Ctrl O", "open another (or drop it here)"}, {"Ctrl R", "open this one again"}, {"Ctrl Q", "quit"}}},
   };
   return kGroups;
 }

@@ -12,6 +12,10 @@ void look_first(const FirstLook& look, const Scene& scene, App& app) {
   if (look.filter) order.filter = *look.filter;
   if (!look.pinned.empty()) order.pinned = look.pinned;
   app.set_order(order);
+  for (const LaneRole role : look.open) {
+    app.pane().open_at_first(role);
+    if (app.second_pane() != nullptr) app.second_pane()->open_at_first(role);
+  }
   if (look.chain) app.state().chain_shown = true;
   if (look.collective) app.execute({.collective = look.collective, .range = look.range});
   if (look.measured) app.state().measured = look.measured;

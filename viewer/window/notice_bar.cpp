@@ -57,10 +57,18 @@ NoticeChoice draw_notice(const Notice& notice, const Theme& theme, const Fonts& 
     {
       ImGuiCanvas canvas(*ImGui::GetWindowDrawList(), fonts);
       const float room = right - buttons - at.x - 2 * fonts.normal_size;
-      const std::string text = fitted(canvas, analyzer::printable(notice.text), room, Font::small);
+      const std::string whole = analyzer::printable(notice.text);
+      const std::string text = fitted(canvas, whole, room, Font::small);
       canvas.text(
           {at.x + fonts.normal_size, std::floor(at.y + (height - canvas.text_height(Font::small)) / 2)}, text,
           theme.warning, Font::small);
+      if (text != whole && ImGui::IsMouseHoveringRect(at, {at.x + fonts.normal_size + room, at.y + height}) &&
+          ImGui::BeginTooltip()) {
+        ImGui::PushTextWrapPos(40 * fonts.normal_size);
+        ImGui::TextUnformatted(whole.c_str());
+        ImGui::PopTextWrapPos();
+        ImGui::EndTooltip();
+      }
     }
     if (buttons > 0)
       ImGui::SetCursorScreenPos({right - buttons, std::floor(at.y + (height - ImGui::GetFrameHeight()) / 2)});

@@ -28,7 +28,7 @@ float draw_name(const Page& page, const Rect& column, float y, const char* headi
   return y + page.px(14);
 }
 
-// What is done is solid; of a stage whose share nobody knows, all is hatched.
+// What is done is solid; what the analysis, whose share is a guess, still has to do is hatched.
 void draw_bar(const Page& page, const Rect& bar, const OpeningProgress& progress) {
   const Theme& theme = page.theme();
   const Color color = cause_color(theme, analyzer::Cause::compute);
@@ -93,9 +93,8 @@ void draw_opening_page(const RunRequest& request, const OpeningProgress& progres
   }
   if (progress.preview) {
     y += page.px(34);
-    page.text({column.left, y},
-              "What its ranks recorded when, as far as the files' indices tell:", theme.dim_text, Font::small,
-              column.width());
+    page.text({column.left, y}, "What its ranks recorded when, as far as is known by now:", theme.dim_text,
+              Font::small, column.width());
     y += page.px(20);
     const float margin = page.px(48);
     const Rect area{page.area().left + margin, y, page.area().right - margin,
@@ -121,8 +120,9 @@ std::string advice_on(const RunRequest& request) {
          "lockstep analyze says of each file what it makes of it.";
 }
 
-FailedChoice draw_failed_page(const RunRequest& request, const std::string& message, WayOut way_out,
-                              const Theme& theme, const Fonts& fonts) {
+FailedChoice draw_failed_page(const RunRequest& request, const std::string& message,
+                              const std::string& advice, WayOut way_out, const Theme& theme,
+                              const Fonts& fonts) {
   FailedChoice choice;
   const Page page(theme, fonts);
   const Rect column = page.column(680);
@@ -153,7 +153,7 @@ FailedChoice draw_failed_page(const RunRequest& request, const std::string& mess
   page.text({column.left, y}, "WHAT TO DO", theme.dim_text, Font::small, column.width());
   ImGui::SetCursorScreenPos({column.left, y + page.px(20)});
   ImGui::PushTextWrapPos(column.right - page.area().left);
-  ImGui::TextUnformatted(advice_on(request).c_str());
+  ImGui::TextUnformatted(advice.c_str());
   ImGui::PopTextWrapPos();
   ImGui::SetCursorScreenPos({column.left, ImGui::GetItemRectMax().y + page.px(24)});
   choice.again = page.button("Try again", "Ctrl R", true);

@@ -24,9 +24,11 @@ struct FailedChoice {
   bool recent = false;
   bool leave = false;
 };
-FailedChoice draw_failed_page(const RunRequest& request, const std::string& message, WayOut way_out,
-                              const Theme& theme, const Fonts& fonts);
-// What somebody can do about it, in a sentence or two.
+// `advice`: of advice_on().
+FailedChoice draw_failed_page(const RunRequest& request, const std::string& message,
+                              const std::string& advice, WayOut way_out, const Theme& theme,
+                              const Fonts& fonts);
+// What somebody can do about it, in a sentence or two. Looks at the disk: not for every frame.
 std::string advice_on(const RunRequest& request);
 
 }  // namespace lockstep::viewer

@@ -83,14 +83,22 @@ bool OrderStrip::draw(const JobFacts& facts, const Rect& area, const Theme& them
                       RankOrder& order) {
   const float padding = std::round(fonts.small_size * 0.6F);
   const float width = area.width() - 2 * padding;
-  if (facts.ranks.size() < 2 || width < 8 * fonts.small_size) return false;
+  // Where there is no map there is no room beside it.
+  if (facts.ranks.size() < 2 || width < 8 * fonts.small_size || area.height() < 1.5F * fonts.small_size)
+    return false;
   ImGui::PushFont(nullptr, fonts.small_size);
   ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, {padding * 0.7F, std::round(fonts.small_size * 0.2F)});
-  ImGui::SetCursorScreenPos({area.left + padding, area.top});
-  ImGui::SetNextItemWidth(std::floor(width * 0.46F));
-  bool changed = draw_choice(facts, order);
-  ImGui::SetCursorScreenPos({area.left + padding + std::floor(width * 0.5F), area.top});
-  ImGui::SetNextItemWidth(std::floor(width * 0.5F));
+  // The order has a key; the filter has not.
+  const bool both = width >= 16 * fonts.small_size;
+  bool changed = false;
+  if (both) {
+    ImGui::SetCursorScreenPos({area.left + padding, area.top});
+    ImGui::SetNextItemWidth(std::floor(width * 0.46F));
+    changed = draw_choice(facts, order);
+  }
+  const float left = both ? std::floor(width * 0.5F) : 0;
+  ImGui::SetCursorScreenPos({area.left + padding + left, area.top});
+  ImGui::SetNextItemWidth(std::floor(width - left));
   changed |= draw_filter(theme, order);
   ImGui::PopStyleVar();
   ImGui::PopFont();

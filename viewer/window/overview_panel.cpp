@@ -8,6 +8,7 @@
 #include "analyzer/report/quantity.h"
 #include "analyzer/report/text_sections.h"
 #include "analyzer/report/unicode.h"
+#include "viewer/views/range_figures.h"
 #include "viewer/window/imgui_canvas.h"
 #include "viewer/window/panels.h"
 
@@ -31,6 +32,22 @@ std::string line_of(std::string_view text) {
   return analyzer::fit(analyzer::printable(text.substr(0, 2000)), 400);
 }
 
+// In place of a rank's bar: why there is none, or where the rank of a hung job stands.
+void draw_absence(const Scene& scene, const analyzer::RankReport& rank, const Theme& theme) {
+  const auto index = scene.index_of(rank.rank);
+  const RankStanding standing = index ? scene.standing(*index) : RankStanding{};
+  if (standing.brief.empty()) {
+    ImGui::TextColored(to_vec4(theme.dim_text), rank.damaged          ? "the trace is damaged"
+                                                : scene.order_alone() ? "no times"
+                                                                      : "no device activity");
+    return;
+  }
+  const Color color = standing.culprit ? theme.warning : theme.dim_text;
+  ImGui::TextColored(to_vec4(color), "%s",
+                     line_of(standing.culprit ? standing.brief : standing.text).c_str());
+  if (ImGui::IsItemHovered()) ImGui::SetTooltip("%s", line_of(standing.text).c_str());
+}
+
 void draw_ranks_table(const Scene& scene, const Theme& theme, const Fonts& fonts) {
   const std::vector<analyzer::RankReport>& ranks = scene.report().ranks;
   std::int64_t longest = 1;
@@ -46,10 +63,13 @@ void draw_ranks_table(const Scene& scene, const Theme& theme, const Fonts& fonts
   right_aligned("rank", theme.dim_text);
   ImGui::TableNextColumn();
   ImGui::TextColored(to_vec4(theme.dim_text), "time by cause");
-  for (const char* title : {"exposed", "waits", "waited for"}) {
-    ImGui::TableNextColumn();
-    right_aligned(title, theme.dim_text);
-  }
+  ImGui::TableNextColumn();
+  column_title("exposed", kExposedInWords, theme);
+  ImGui::TableNextColumn();
+  column_title("waits", kWaitsInWords, theme);
+  ImGui::TableNextColumn();
+  column_title("waited for", "All time that other ranks waited for this one, hidden behind compute too.",
+               theme);
   ImGuiListClipper clipper;
   clipper.Begin(static_cast<int>(ranks.size()));
   while (clipper.Step()) {
@@ -63,8 +83,7 @@ void draw_ranks_table(const Scene& scene, const Theme& theme, const Fonts& fonts
       if (m.known) {
         draw_bar(shares_of(m.partition, longest, theme), fonts.small_size * 0.85F, fonts, theme);
       } else {
-        ImGui::TextColored(to_vec4(theme.dim_text),
-                           rank.damaged ? "the trace is damaged" : "no device activity");
+        draw_absence(scene, rank, theme);
       }
       const auto figure = [&](bool known, std::int64_t ns) {
         ImGui::TableNextColumn();

@@ -47,7 +47,13 @@ INSTANTIATE_TEST_SUITE_P(DarkAndLight, Pages, testing::Bool());
 TEST_P(Pages, WelcomeListsWhatIsThereClearlyAndWhatIsNotDimly) {
   const test::TemporaryFolder folder;
   const std::string there = folder.write("there/rank-0.json", "{}");
-  WelcomePage page({{{there}, "", 8, 12, kNow - 60}, {{folder / "absent"}, "", 8, 12, kNow - 60}}, kNow);
+  const std::vector<RecentRun> runs{{{there}, "", 8, 12, kNow - 60},
+                                    {{folder / "absent"}, "", 8, 12, kNow - 60},
+                                    {{folder / "nobody knows"}, "", 8, 12, kNow - 60}};
+  RunPresence presence;
+  presence.look({runs[0], runs[1]});
+  ASSERT_TRUE(presence.wait_for(std::chrono::minutes(2)));
+  WelcomePage page(runs, kNow, presence);
   const auto taken =
       take_picture_of_page(options_of(GetParam()), [&page](const Theme& theme, const Fonts& fonts) {
         const WelcomeChoice choice = page.draw(theme, fonts, "");
@@ -55,8 +61,9 @@ TEST_P(Pages, WelcomeListsWhatIsThereClearlyAndWhatIsNotDimly) {
       });
   if (!taken.ok()) GTEST_SKIP() << taken.error().message;
   const Picture& picture = taken.value();
-  ASSERT_EQ(page.places().size(), 2u);
+  ASSERT_EQ(page.places().size(), 3u);
   EXPECT_GT(count(picture, theme().text, page.places()[0]), 20) << "its name";
+  EXPECT_GT(count(picture, theme().text, page.places()[2]), 20) << "no verdict";
   EXPECT_EQ(count(picture, theme().text, page.places()[1]), 0);
   const Color dim = mix(theme().background, theme().dim_text, 0.7);
   EXPECT_GT(count(picture, dim, page.places()[1]), 20);
@@ -110,10 +117,10 @@ TEST_P(Pages, FailedShowsAMessageOfAnyLength) {
     std::string message = "rank-0.json: no trace";
     while (message.size() < length) message += "\nrank-0.json: \x01 \xff no trace, nor anything else";
     FailedChoice choice;
-    const auto taken =
-        take_picture_of_page(options_of(GetParam()), [&](const Theme& theme, const Fonts& fonts) {
-          choice = draw_failed_page({{"/absent"}, "", true}, message, WayOut::back, theme, fonts);
-        });
+    const auto taken = take_picture_of_page(options_of(GetParam()), [&](const Theme& theme,
+                                                                        const Fonts& fonts) {
+      choice = draw_failed_page({{"/absent"}, "", true}, message, "look there", WayOut::back, theme, fonts);
+    });
     if (!taken.ok()) GTEST_SKIP() << taken.error().message;
     EXPECT_FALSE(choice.again || choice.ask_for_path || choice.recent || choice.leave);
     EXPECT_GT(count(taken.value(), theme().panel), 5'000) << "the message's box";

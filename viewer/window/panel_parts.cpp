@@ -17,6 +17,11 @@ void right_aligned(const std::string& text, std::optional<Color> color) {
   }
 }
 
+void column_title(const char* title, const char* what, const Theme& theme) {
+  right_aligned(title, theme.dim_text);
+  if (ImGui::IsItemHovered()) ImGui::SetTooltip("%s", what);
+}
+
 void heading(const char* text, const Fonts& fonts, const Theme& theme) {
   ImGui::Dummy({0, ImGui::GetStyle().ItemSpacing.y});
   ImGui::PushFont(fonts.bold, fonts.small_size);
@@ -35,6 +40,7 @@ void draw_facts(const char* id, const std::vector<Fact>& facts, const Theme& the
     ImGui::TableNextColumn();
     ImGui::PushTextWrapPos(0);
     ImGui::TextUnformatted(fact.value.c_str());
+    if (!fact.note.empty()) ImGui::TextColored(to_vec4(theme.dim_text), "%s", fact.note.c_str());
     ImGui::PopTextWrapPos();
   }
   ImGui::EndTable();
@@ -73,10 +79,24 @@ void draw_bar(const std::vector<Share>& shares, float height, const Fonts& fonts
   ImGui::Dummy({width, line});
 }
 
-void draw_tooltip(const Scene& scene, const Hit& hit, const Theme& theme, const Fonts& fonts) {
-  if (!hit.box || !hit.rank || !hit.row) return;
-  const Description description =
-      hit.item ? summarize(scene, *hit.item) : describe_fold(scene, *hit.rank, *hit.row, *hit.box);
+namespace {
+
+std::optional<Description> description_of(const Scene& scene, const Hit& hit, Nanoseconds time) {
+  if (!hit.rank || !hit.row) return std::nullopt;
+  if (scene.timeline().ranks[*hit.rank].lanes[hit.row->lane].role == LaneRole::counter)
+    return describe_counter(scene, *hit.rank, *hit.row, time);
+  if (hit.item) return summarize(scene, *hit.item);
+  if (hit.box) return describe_fold(scene, *hit.rank, *hit.row, *hit.box);
+  return std::nullopt;
+}
+
+}  // namespace
+
+void draw_tooltip(const Scene& scene, const Hit& hit, Nanoseconds time, const Theme& theme,
+                  const Fonts& fonts) {
+  const std::optional<Description> found = description_of(scene, hit, time);
+  if (!found) return;
+  const Description& description = *found;
   if (!ImGui::BeginTooltip()) return;
   ImGui::PushFont(fonts.bold, 0);
   ImGui::TextUnformatted(description.title.c_str());

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 
 #include "viewer/timeline/describe.h"
 #include "viewer/timeline/scene.h"
@@ -14,12 +15,16 @@
 namespace lockstep::viewer {
 
 // Title of the run, legend of the causes that occur, and a banner where files are damaged or ranks missing.
-void draw_header(const Scene& scene, const Theme& theme, const Fonts& fonts, float height);
-float header_height(const Scene& scene, const Fonts& fonts);
+// `other`: what it is compared with; nullptr: nothing.
+void draw_header(const Scene& scene, const Scene* other, const Theme& theme, const Fonts& fonts,
+                 float height);
+float header_height(const Scene& scene, const Scene* other, const Fonts& fonts);
 
 Command draw_overview(const Scene& scene, const Theme& theme, const Fonts& fonts, const std::string& verdict);
 Command draw_details(const Scene& scene, const TimelineState& state, const Theme& theme, const Fonts& fonts);
-void draw_tooltip(const Scene& scene, const Hit& hit, const Theme& theme, const Fonts& fonts);
+// Of what is under the pointer, which is at `time`.
+void draw_tooltip(const Scene& scene, const Hit& hit, Nanoseconds time, const Theme& theme,
+                  const Fonts& fonts);
 
 Command draw_findings(const Scene& scene, const Theme& theme, const Fonts& fonts);
 // Where a finding can be seen best.
@@ -31,9 +36,11 @@ Command draw_range(const Scene& scene, const TimelineState& state, RangeStatisti
 void draw_imbalance(const Scene& scene, std::optional<std::int64_t> step, const Theme& theme,
                     const Fonts& fonts);
 // Two runs by cause; a click on a step goes there in both.
-Command draw_diff(const RunDiff& diff, const Scene& a, const Theme& theme, const Fonts& fonts);
-// Counters of all ranks over the time that the lanes show.
-void draw_counters(const Scene& scene, const TimelineState& state, const Theme& theme, const Fonts& fonts);
+Command draw_diff(const RunDiff& diff, const Scene& a, const Scene& b, const Theme& theme,
+                  const Fonts& fonts);
+// Counters over the time that the lanes show. `shown`: of these ranks (RankSequence::ranks).
+void draw_counters(const Scene& scene, const TimelineState& state, std::span<const std::uint32_t> shown,
+                   const Theme& theme, const Fonts& fonts);
 // All keys; `open` is cleared when it is closed.
 void draw_help(bool& open, const Theme& theme, const Fonts& fonts);
 
@@ -42,6 +49,8 @@ void draw_facts(const char* id, const std::vector<Fact>& facts, const Theme& the
 void heading(const char* text, const Fonts& fonts, const Theme& theme);
 // Text that ends at the right edge of the table's cell.
 void right_aligned(const std::string& text, std::optional<Color> color = std::nullopt);
+// A column's title, with what it counts beside the pointer.
+void column_title(const char* title, const char* what, const Theme& theme);
 // A stacked bar of shares (0 to 1 of the width) in the current cell.
 struct Share {
   double share = 0;

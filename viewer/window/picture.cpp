@@ -72,7 +72,9 @@ Result<Shot> take_picture(const Scene& scene, const ShowOptions& options) {
     window.frame(app.theme().background, [&app] { app.frame(); });
     quiet = app.busy() ? 0 : quiet + 1;
   }
-  return Shot{window.read_pixels(), app.timeline_area(), app.sizes(), app.state()};
+  const Search& search = app.search().search();
+  const bool nothing_found = !search.text().empty() && !search.busy() && search.hits().empty();
+  return Shot{window.read_pixels(), app.timeline_area(), app.sizes(), app.state(), nothing_found};
 }
 
 Result<Picture> take_picture_of_page(const ShowOptions& options, const DrawPage& draw) {

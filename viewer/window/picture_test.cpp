@@ -1,9 +1,14 @@
 // Whole pictures, drawn by OpenGL: the colours at places that the layout knows.
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+
 #include "viewer/testing/png_reader.h"
 #include "viewer/testing/view_fixture.h"
+#include "viewer/window/app.h"
 #include "viewer/window/run.h"
+#include "viewer/window/virtual_display.h"
+#include "viewer/window/window.h"
 
 namespace lockstep::viewer {
 namespace {
@@ -87,6 +92,38 @@ TEST(Picture, HasThemToo_LightAndLarge) {
   if (!shot.ok()) GTEST_SKIP() << shot.error().message;
   EXPECT_EQ(shot.value().sizes.gutter, 2 * Sizes{}.gutter);
   expect_causes(*scene, shot.value(), light_theme());
+}
+
+// Lanes have most of the width, and what they show is there.
+TEST(Picture, OfSmallWindowsIsOfTheTimeline) {
+  const auto scene = View::load(synthetic_job());
+  for (const auto& [width, height] : {std::pair{640, 400}, std::pair{320, 200}}) {
+    const Result<Shot> shot = take_picture(*scene, options_of(width, height));
+    if (!shot.ok()) GTEST_SKIP() << shot.error().message;
+    const Placed placed(*scene, shot.value());
+    EXPECT_GT(placed.regions.lanes.width(), static_cast<float>(width) / 2);
+    EXPECT_GT(placed.regions.lanes.height(), static_cast<float>(height) / 5);
+    expect_causes(*scene, shot.value(), dark_theme());
+  }
+}
+
+// A window that nobody touches sleeps, also where another tab hides the timeline.
+TEST(Picture, AHiddenTimelineHasNothingToDo) {
+  const auto scene = View::load(synthetic_job());
+  const auto display = VirtualDisplay::start(640, 480);
+  ASSERT_TRUE(display.ok()) << display.error().message;
+  ::setenv("DISPLAY", display.value().name().c_str(), 1);
+  const auto window = Window::open({"small", 320, 200, true});
+  ASSERT_TRUE(window.ok()) << window.error().message;
+  App app(*scene, dark_theme(), 1);
+  app.show_panel("Findings");
+  constexpr int kFrames = 30;
+  for (int frame = 0; frame < kFrames; ++frame) {
+    window.value()->handle_events(false);
+    window.value()->frame(app.theme().background, [&app] { app.frame(); });
+  }
+  EXPECT_FALSE(app.busy());
+  EXPECT_FALSE(app.pane().hovered());
 }
 
 TEST(Picture, WaitAndTransferOfALitCollectiveStandApart) {

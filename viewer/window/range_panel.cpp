@@ -6,6 +6,7 @@
 #include "analyzer/report/palette.h"
 #include "analyzer/report/quantity.h"
 #include "analyzer/report/text_sections.h"
+#include "viewer/views/range_figures.h"
 #include "viewer/views/range_statistics.h"
 #include "viewer/window/imgui_canvas.h"
 #include "viewer/window/panels.h"
@@ -16,7 +17,7 @@ namespace {
 
 using analyzer::format_duration;
 
-void draw_causes(const RangeStatistics& statistics, const Theme& theme, const Fonts& fonts) {
+void draw_causes(const RangeStatistics& statistics, bool exact, const Theme& theme, const Fonts& fonts) {
   analyzer::Partition sums;
   for (std::size_t rank = 0; rank < statistics.done(); ++rank)
     for (std::size_t cause = 0; cause < analyzer::kCauseCount; ++cause)
@@ -38,7 +39,7 @@ void draw_causes(const RangeStatistics& statistics, const Theme& theme, const Fo
     ImGui::TableNextColumn();
     right_aligned(analyzer::format_share(sums.ns[i], total));
     ImGui::TableNextColumn();
-    right_aligned(format_duration(sums.ns[i]));
+    right_aligned(exact ? analyzer::format_count(sums.ns[i]) : format_duration(sums.ns[i]));
     ImGui::TableNextColumn();
     draw_bar({{static_cast<double>(sums.ns[i]) / static_cast<double>(total), cause_color(theme, cause),
                is_waiting(cause)}},
@@ -57,10 +58,16 @@ Command draw_rank_rows(const Scene& scene, const RangeStatistics& statistics, st
   ImGui::TableSetupColumn("waits");
   ImGui::TableSetupColumn("exposed");
   ImGui::TableNextRow();
-  for (const char* title : {"rank", "by cause", "compute", "waits", "exposed"}) {
-    ImGui::TableNextColumn();
-    right_aligned(title, theme.dim_text);
-  }
+  ImGui::TableNextColumn();
+  right_aligned("rank", theme.dim_text);
+  ImGui::TableNextColumn();
+  ImGui::TextColored(to_vec4(theme.dim_text), "by cause");
+  ImGui::TableNextColumn();
+  column_title("compute", kComputeInWords, theme);
+  ImGui::TableNextColumn();
+  column_title("waits", kWaitsInWords, theme);
+  ImGui::TableNextColumn();
+  column_title("exposed", kExposedInWords, theme);
   ImGuiListClipper clipper;
   clipper.Begin(static_cast<int>(statistics.done()));
   while (clipper.Step()) {
@@ -90,6 +97,56 @@ Command draw_rank_rows(const Scene& scene, const RangeStatistics& statistics, st
   return command;
 }
 
+// Everything that `analyze --range --json` has of each rank, under its names there.
+Command draw_exact_rows(const Scene& scene, const RangeStatistics& statistics, const Theme& theme) {
+  Command command;
+  const std::span<const RangeFigure> figures = range_figures();
+  constexpr ImGuiTableFlags kFlags = ImGuiTableFlags_SizingFixedFit | ImGuiTableFlags_ScrollX |
+                                     ImGuiTableFlags_ScrollY | ImGuiTableFlags_NoSavedSettings;
+  if (!ImGui::BeginTable("exact", static_cast<int>(figures.size()) + 1, kFlags)) return command;
+  ImGui::TableSetupScrollFreeze(1, 1);
+  ImGui::TableNextRow();
+  ImGui::TableNextColumn();
+  right_aligned("rank", theme.dim_text);
+  for (const RangeFigure& figure : figures) {
+    ImGui::TableNextColumn();
+    column_title(figure.name, figure.what, theme);
+  }
+  ImGuiListClipper clipper;
+  clipper.Begin(static_cast<int>(statistics.done()));
+  while (clipper.Step()) {
+    for (int i = clipper.DisplayStart; i < clipper.DisplayEnd; ++i) {
+      ImGui::TableNextRow();
+      ImGui::TableNextColumn();
+      ImGui::PushID(i);
+      if (ImGui::Selectable("##row", false, ImGuiSelectableFlags_SpanAllColumns))
+        command.rank = static_cast<std::uint32_t>(i);
+      ImGui::PopID();
+      ImGui::SameLine(0, 0);
+      right_aligned(fmt::format("{}", scene.timeline().ranks[static_cast<std::size_t>(i)].rank));
+      for (const RangeFigure& figure : figures) {
+        ImGui::TableNextColumn();
+        const auto ns = figure.of(statistics.of(static_cast<std::size_t>(i)));
+        right_aligned(ns ? analyzer::format_count(*ns) : analyzer::kAbsent);
+      }
+    }
+  }
+  ImGui::EndTable();
+  return command;
+}
+
+// Kept for as long as the window is open.
+bool draw_exact_switch(const std::string& flag) {
+  bool& exact = *ImGui::GetStateStorage()->GetBoolRef(ImGui::GetID("exact"));
+  ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, {ImGui::GetStyle().FramePadding.x, 0});
+  ImGui::Checkbox("nanoseconds", &exact);
+  ImGui::PopStyleVar();
+  if (ImGui::IsItemHovered())
+    ImGui::SetTooltip("Exact figures: all that `lockstep analyze %s --json -` tells, under its names.",
+                      flag.c_str());
+  return exact;
+}
+
 }  // namespace
 
 Command draw_range(const Scene& scene, const TimelineState& state, RangeStatistics& statistics,
@@ -113,6 +170,8 @@ Command draw_range(const Scene& scene, const TimelineState& state, RangeStatisti
   ImGui::PushFont(nullptr, fonts.small_size);
   const std::string flag =
       fmt::format("--range {}:{}", saturating_add(range.begin, -origin), saturating_add(range.end, -origin));
+  ImGui::SameLine(0, fonts.small_size * 1.5F);
+  const bool exact = draw_exact_switch(flag);
   ImGui::TextColored(to_vec4(theme.dim_text), "%s", flag.c_str());
   ImGui::SameLine();
   if (ImGui::SmallButton("copy")) ImGui::SetClipboardText(flag.c_str());
@@ -121,9 +180,19 @@ Command draw_range(const Scene& scene, const TimelineState& state, RangeStatisti
   if (statistics.busy())
     ImGui::ProgressBar(static_cast<float>(statistics.done()) /
                        static_cast<float>(std::max<std::size_t>(scene.timeline().ranks.size(), 1)));
-  draw_causes(statistics, theme, fonts);
+  draw_causes(statistics, exact, theme, fonts);
+  ImGui::PushTextWrapPos(0);
+  ImGui::TextColored(
+      to_vec4(theme.dim_text), "%s",
+      exact ? "Shares count each instant once. What a column counts stands beside the pointer over its "
+              "title."
+            : "Shares and bars count each instant once: waiting behind compute is compute there. "
+              "The column waits counts it too, exposed does not.");
+  ImGui::PopTextWrapPos();
   ImGui::Spacing();
-  const Command of_rank = draw_rank_rows(scene, statistics, std::max<std::int64_t>(length, 1), theme, fonts);
+  const Command of_rank =
+      exact ? draw_exact_rows(scene, statistics, theme)
+            : draw_rank_rows(scene, statistics, std::max<std::int64_t>(length, 1), theme, fonts);
   ImGui::PopFont();
   return of_rank.any() ? of_rank : command;
 }

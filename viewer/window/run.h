@@ -53,6 +53,7 @@ struct Shot {
   Rect timeline;
   Sizes sizes;
   TimelineState state;
+  bool nothing_found = false;  // there was something to search for
 };
 
 // Draws until nothing changes any more. Starts Xvfb for itself where there is no display.

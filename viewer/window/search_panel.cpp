@@ -8,6 +8,7 @@
 #include "analyzer/report/quantity.h"
 #include "analyzer/report/unicode.h"
 #include "viewer/timeline/draw.h"
+#include "viewer/views/names_of_run.h"
 #include "viewer/window/imgui_canvas.h"
 
 namespace lockstep::viewer {
@@ -31,6 +32,27 @@ Command SearchPanel::step(int by) {
   if (count == 0) return {};
   if (!current_) return show(by > 0 ? 0 : count - 1);
   return show((*current_ + (by > 0 ? 1 : count - 1)) % count);
+}
+
+// Why nothing is found.
+void SearchPanel::explain(const Theme& theme) {
+  if (explained_ != search_.text()) {
+    explained_ = search_.text();
+    why_ = why_not_found(explained_, scene_);
+  }
+  ImGui::PushTextWrapPos(0);
+  if (!why_.empty()) ImGui::TextColored(to_vec4(theme.warning), "%s", analyzer::printable(why_).c_str());
+  ImGui::PopTextWrapPos();
+}
+
+// As the gutter names it; what is cut, beside the pointer.
+void SearchPanel::draw_lane(const Item& item) const {
+  constexpr std::size_t kLongest = 14;  // letters: the name is what was searched for
+  const std::string& label = scene_.timeline().ranks[item.rank].lanes[item.lane].label;
+  const std::string whole = analyzer::fit(analyzer::printable(label.substr(0, 400)), 100);
+  const std::string shown = analyzer::fit(whole, kLongest);
+  ImGui::TextUnformatted(shown.c_str());
+  if (shown != whole && ImGui::IsItemHovered()) ImGui::SetTooltip("%s", whole.c_str());
 }
 
 Command SearchPanel::draw(const Theme& theme, const Fonts& fonts) {
@@ -65,6 +87,7 @@ Command SearchPanel::draw(const Theme& theme, const Fonts& fonts) {
     if (ImGui::SmallButton("previous")) command = step(-1);
     ImGui::SameLine();
     if (ImGui::SmallButton("next")) command = step(1);
+    if (hits.empty()) explain(theme);
   } else {
     ImGui::PushTextWrapPos(0);
     ImGui::TextColored(
@@ -75,9 +98,10 @@ Command SearchPanel::draw(const Theme& theme, const Fonts& fonts) {
   }
   constexpr ImGuiTableFlags kFlags =
       ImGuiTableFlags_ScrollY | ImGuiTableFlags_SizingFixedFit | ImGuiTableFlags_RowBg;
-  if (!hits.empty() && ImGui::BeginTable("hits", 4, kFlags)) {
+  if (!hits.empty() && ImGui::BeginTable("hits", 5, kFlags)) {
     ImGui::TableSetupScrollFreeze(0, 1);
     ImGui::TableSetupColumn("rank");
+    ImGui::TableSetupColumn("lane");
     ImGui::TableSetupColumn("at");
     ImGui::TableSetupColumn("took");
     ImGui::TableSetupColumn("name", ImGuiTableColumnFlags_WidthStretch);
@@ -102,12 +126,17 @@ Command SearchPanel::draw(const Theme& theme, const Fonts& fonts) {
         ImGui::SameLine(0, 0);
         right_aligned(fmt::format("{}", scene_.timeline().ranks[hit.item.rank].rank));
         ImGui::TableNextColumn();
+        draw_lane(hit.item);
+        ImGui::TableNextColumn();
         right_aligned(analyzer::format_duration(hit.begin - scene_.timeline().origin));
         ImGui::TableNextColumn();
         right_aligned(analyzer::format_duration(static_cast<std::int64_t>(distance(hit.begin, hit.end))));
         ImGui::TableNextColumn();
-        const std::string name = item_label(scene_, hit.item).substr(0, 400);
-        ImGui::TextUnformatted(analyzer::fit(analyzer::printable(name), 100).c_str());
+        const std::string label = item_label(scene_, hit.item).substr(0, 400);
+        const std::string name = analyzer::fit(analyzer::printable(label), 100);
+        const bool cut = ImGui::CalcTextSize(name.c_str()).x > ImGui::GetContentRegionAvail().x;
+        ImGui::TextUnformatted(name.c_str());
+        if (cut && ImGui::IsItemHovered()) ImGui::SetTooltip("%s", name.c_str());
       }
     }
     ImGui::EndTable();

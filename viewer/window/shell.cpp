@@ -17,6 +17,8 @@ namespace {
 
 // So long a page stays while the next run is opened: mapped ones are there by then.
 constexpr std::chrono::milliseconds kBlink{100};
+// So long the welcome page waits to know which runs are there, so that none is seen to go.
+constexpr std::chrono::milliseconds kGlance{30};
 constexpr int kSettling = 3;
 
 std::int64_t seconds_now() {
@@ -27,7 +29,11 @@ std::int64_t seconds_now() {
 }  // namespace
 
 Shell::Shell(Window& window, BackgroundOpening& opening, ShellOptions options)
-    : window_(window), opening_(opening), options_(std::move(options)), dark_(options_.dark) {}
+    : window_(window),
+      opening_(opening),
+      options_(std::move(options)),
+      dark_(options_.dark),
+      presence_(options_.wake, options_.look_for_run) {}
 
 Shell::~Shell() {
   put_app_away();
@@ -110,6 +116,7 @@ void Shell::take_outcome() {
       return;
     }
     failure_ = outcome->error().message;
+    advice_ = advice_on(request_);
     show(Kind::failed);
     return;
   }
@@ -136,8 +143,12 @@ void Shell::show(Kind kind) {
   fonts_ = load_fonts(options_.scale);
   apply_style(theme_, options_.scale);
   welcome_.reset();
-  if (kind == Kind::welcome)
-    welcome_ = std::make_unique<WelcomePage>(read_recent_runs(options_.recent_file), seconds_now());
+  if (kind == Kind::welcome) {
+    std::vector<RecentRun> runs = read_recent_runs(options_.recent_file);
+    presence_.look(runs);
+    presence_.wait_for(kGlance);
+    welcome_ = std::make_unique<WelcomePage>(std::move(runs), seconds_now(), presence_);
+  }
   window_.set_title(kind == Kind::welcome ? "Lockstep" : "Lockstep: " + name_of(request_));
 }
 
@@ -156,6 +167,7 @@ void Shell::show_run() {
   app_->add_command("Open another run", "Ctrl O", [this] { prompt_.ask(); });
   app_->add_command("Open this run again", "Ctrl R", [this] { wish_.again = true; });
   app_->add_command("Recent runs", "", [this] { wish_.recent = true; });
+  app_->add_command("Quit", "Ctrl Q", [this] { wish_.quit = true; });
   restore_session();
   window_.set_title("Lockstep: " + analyzer::printable(scene.report().path));
 }
@@ -171,17 +183,40 @@ void Shell::restore_session() {
   }
   UnderstoodWords words;
   if (std::exchange(first_, false)) {
-    words = understand(options_.first_look, *run_->opened.scene);
+    Runs runs{run_->opened.scene.get()};
+    if (run_->opened.other) runs.push_back(run_->opened.other.get());
+    const bool selected = run_->session && selected_in(*run_->session, run_->opened.scene->timeline());
+    words = understand(options_.first_look, runs, selected);
     if (run_->session && run_->session->dark && !options_.theme_asked_for)
       app_->set_theme(*run_->session->dark);
   }
   for (const WrongWord& wrong : words.wrong) {
     options_.say(wrong.message);
-    message_ += (message_.empty() ? "" : "; ") + wrong.message;
+    add_message(wrong.message);
+  }
+  for (const std::string& warning : words.warnings) {
+    options_.say("warning: " + warning);
+    add_message(warning);
   }
   if (run_->session && words.look.shows_a_place()) run_->session->view.reset();
   if (run_->session) app_->restore_session(*run_->session);
   look_first(words.look, *run_->opened.scene, *app_);
+  search_asked_ = words.look.search;
+}
+
+void Shell::add_message(const std::string& text) {
+  message_ += (message_.empty() ? "" : "; ") + text;
+}
+
+void Shell::tell_of_search() {
+  if (search_asked_.empty() || app_->search().busy()) return;
+  const Search& search = app_->search().search();
+  if (search.text() == search_asked_ && search.hits().empty()) {
+    const std::string warning = warning_of_search(search_asked_, *run_->opened.scene);
+    options_.say("warning: " + warning);
+    add_message(warning);
+  }
+  search_asked_.clear();
 }
 
 void Shell::put_app_away() {
@@ -230,6 +265,7 @@ void Shell::frame() {
   const ImGuiIO& io = ImGui::GetIO();
   if (io.KeyCtrl && ImGui::IsKeyPressed(ImGuiKey_O, false)) prompt_.ask();
   if (io.KeyCtrl && ImGui::IsKeyPressed(ImGuiKey_R, false)) wish_.again = true;
+  if (io.KeyCtrl && ImGui::IsKeyPressed(ImGuiKey_Q, false)) wish_.quit = true;
   if (kind_ == Kind::run) {
     draw_run();
   } else {
@@ -262,7 +298,7 @@ void Shell::draw_page() {
   } else if (kind_ == Kind::opening) {
     draw_opening_page(request_, opening_.progress(), opening_.elapsed(), way_out(), theme_, fonts_);
   } else {
-    const FailedChoice choice = draw_failed_page(request_, failure_, way_out(), theme_, fonts_);
+    const FailedChoice choice = draw_failed_page(request_, failure_, advice_, way_out(), theme_, fonts_);
     if (choice.ask_for_path) prompt_.ask();
     wish_.again = wish_.again || choice.again;
     wish_.recent = wish_.recent || choice.recent;
@@ -284,6 +320,7 @@ void Shell::draw_run() {
       hidden_ = run_->watch->state();
   }
   app_->frame();
+  tell_of_search();
 }
 
 }  // namespace lockstep::viewer

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "viewer/opening/background_opening.h"
+#include "viewer/opening/run_presence.h"
 #include "viewer/opening/run_watch.h"
 #include "viewer/views/first_look.h"
 #include "viewer/views/session.h"
@@ -32,6 +33,7 @@ struct ShellOptions {
   // Told what a terminal should say: what is wrong with a run, or with the first look.
   std::function<void(const std::string&)> say = [](const std::string&) {};
   std::function<void()> wake = [] {};  // ends the window's sleep, from any thread
+  RunPresence::Look look_for_run = is_there;
 };
 
 class Shell {
@@ -68,6 +70,8 @@ class Shell {
   // Nothing unless that is what is shown.
   App* app() { return app_.get(); }
   const WelcomePage* welcome() const { return welcome_.get(); }
+  // What is known of the recent runs' being there.
+  const RunPresence& presence() const { return presence_; }
 
  private:
   // What a frame asked for; carried out between frames.
@@ -90,6 +94,8 @@ class Shell {
   void show_run();
   void put_app_away();
   void restore_session();
+  void add_message(const std::string& text);
+  void tell_of_search();
   void remember() const;
   void page_keys();
   void draw_page();
@@ -107,14 +113,16 @@ class Shell {
   bool again_ = false;         // what is being opened is what is shown
   bool first_ = true;          // the first look is still to come
   RunRequest request_;         // what is being opened, or could not be
-  std::string failure_;
-  std::string message_;  // about the open run, until it is hidden
+  std::string failure_, advice_;
+  std::string message_;       // about the open run, until it is hidden
+  std::string search_asked_;  // by the first look, until it is known whether it finds anything
   OnDisk hidden_ = OnDisk::same;
   Wish wish_;
   int settling_ = 0;  // frames until everything has found its size
   std::optional<Notice> notice_drawn_;
   OpenPrompt prompt_;
-  std::unique_ptr<WelcomePage> welcome_;
+  RunPresence presence_;
+  std::unique_ptr<WelcomePage> welcome_;  // uses the presence
   std::unique_ptr<Run> run_;
   std::unique_ptr<App> app_;  // the last: it uses the run
 };

@@ -74,6 +74,7 @@ class ShellTest : public testing::Test {
     options.first_look = words;
     options.recent_file = folder_.path() / "recent-runs";
     options.say = [this](const std::string& text) { said_.push_back(text); };
+    options.look_for_run = look_for_run_;
     shell_ = std::make_unique<Shell>(*shared_window(), opening_, std::move(options));
   }
   RunRequest request(const std::string& name) const { return {{folder_ / name}, "", true}; }
@@ -110,6 +111,7 @@ class ShellTest : public testing::Test {
   }
 
   const test::TemporaryFolder folder_;
+  RunPresence::Look look_for_run_ = is_there;
   std::vector<std::string> said_;
   BackgroundOpening opening_;
   std::unique_ptr<Shell> shell_;
@@ -167,6 +169,7 @@ TEST_F(ShellTest, ArrowKeysAndEnterOpenARecentRun) {
 TEST_F(ShellTest, AClickOnARecentRunThatIsGoneDoesNothing) {
   ASSERT_TRUE(remember_run(folder_.path() / "recent-runs", {{folder_ / "absent"}, "", 4, 3, 0}).ok());
   shell_->show_welcome();
+  ASSERT_TRUE(shell_->presence().wait_for(std::chrono::minutes(2)));
   frames();
   const Rect row = shell_->welcome()->places().at(0);
   click({row.left + 100, row.top + row.height() / 2});
@@ -175,6 +178,33 @@ TEST_F(ShellTest, AClickOnARecentRunThatIsGoneDoesNothing) {
   // Its cross takes it off the list.
   click({row.right - 10, row.top + row.height() / 2});
   EXPECT_TRUE(shell_->welcome()->places().empty());
+}
+
+// A mount whose server is gone: the page is drawn, its run can be tried, and nobody waits for the mount.
+TEST_F(ShellTest, ARunWhoseDiskDoesNotAnswerHoldsNobodyUp) {
+  ASSERT_TRUE(remember_run(folder_.path() / "recent-runs", {{folder_ / "slow"}, "", 4, 3, 0}).ok());
+  struct Disk {
+    std::promise<void> answer, left;
+    std::shared_future<void> answered = answer.get_future().share();
+  };
+  const auto disk = std::make_shared<Disk>();
+  look_for_run_ = [disk](const RecentRun&) {
+    disk->answered.wait();
+    disk->left.set_value();
+    return false;
+  };
+  start();
+  shell_->show_welcome();
+  frames();
+  EXPECT_FALSE(shell_->presence().wait_for(std::chrono::milliseconds(0)));
+  const Rect row = shell_->welcome()->places().at(0);
+  click({row.left + 100, row.top + row.height() / 2});
+  EXPECT_EQ(shell_->kind(), Kind::opening);
+  press(ImGuiKey_Escape);
+  EXPECT_EQ(shell_->kind(), Kind::welcome) << "the same disk, not asked twice";
+  shell_.reset();
+  disk->answer.set_value();
+  disk->left.get_future().wait();
 }
 
 TEST_F(ShellTest, EscapeLeadsBackToWhereOneCameFrom) {
@@ -233,12 +263,54 @@ TEST_F(ShellTest, WhatTheFirstLookCannotShowIsANotice) {
   EXPECT_FALSE(shell_->notice().has_value()) << "once";
 }
 
+TEST_F(ShellTest, ASearchOrFilterThatFindsNothingIsANotice) {
+  folder_.write("run/rank-0.json", "");
+  FirstLookWords words;
+  words.filter = "50";
+  words.search = "nothing of that name";
+  start(words);
+  open("run");
+  shell_->app()->wait_for_figures();
+  frames();
+  ASSERT_TRUE(shell_->notice().has_value());
+  EXPECT_EQ(shell_->notice()->text,
+            "--filter '50': no rank is left; ranks are 0 to 3; --search 'nothing of that name': nothing is "
+            "found");
+  EXPECT_THAT(said_, ElementsAre(HasSubstr("warning: --filter"), HasSubstr("warning: --search")));
+  words.filter = "2";
+  words.search = "matmul";
+  start(words);
+  open("run");
+  shell_->app()->wait_for_figures();
+  frames();
+  EXPECT_FALSE(shell_->notice().has_value());
+}
+
+// What was selected at the last look will do.
+TEST_F(ShellTest, AChainNeedsASelection) {
+  folder_.write("run/rank-0.json", "");
+  FirstLookWords words;
+  words.chain = words.remembers = true;
+  start(words);
+  open("run");
+  ASSERT_TRUE(shell_->notice().has_value());
+  EXPECT_THAT(shell_->notice()->text, HasSubstr("--chain: nothing is selected"));
+  shell_->app()->execute({.collective = 1});
+  frames();
+  ASSERT_TRUE(shell_->app()->state().selected.has_value());
+  start(words);
+  open("run");
+  EXPECT_FALSE(shell_->notice().has_value());
+  EXPECT_FALSE(shell_->app()->state().chain.items.empty());
+}
+
 TEST_F(ShellTest, ARunThatIsOpenedAgainIsSeenAsBefore) {
   folder_.write("run/rank-0.json", "");
   open("run");
   App* const before = shell_->app();
   before->state().view = fit({100, 600}, 0);
   before->state().marks.push_back({700, "here"});
+  before->search().set_text("matmul");
   frames();
   const TimeView view = before->state().view;
   press(ImGuiKey_R, ImGuiMod_Ctrl);
@@ -249,6 +321,7 @@ TEST_F(ShellTest, ARunThatIsOpenedAgainIsSeenAsBefore) {
   EXPECT_NEAR(shell_->app()->state().view.span, view.span, 1);
   ASSERT_EQ(shell_->app()->state().marks.size(), 1u);
   EXPECT_EQ(shell_->app()->state().marks[0].note, "here");
+  EXPECT_EQ(shell_->app()->search().search().text(), "matmul");
 }
 
 // The session is beside the run it belongs to, whichever is opened next.

@@ -47,11 +47,16 @@ void TimelinePane::select_collective(std::uint32_t collective) {
 
 // What is deep in a folded thread, or on a closed rank, would be selected and not be seen.
 void TimelinePane::open_lane_of(const Item& item) {
+  unfold(item);
+  const TrackLane& lane = scene_.timeline().ranks[item.rank].lanes[item.lane];
+  if (lane.role != LaneRole::causes && !state_.expansion.rank_open(item.rank))
+    state_.expansion.toggle_rank(item.rank);
+}
+
+void TimelinePane::unfold(const Item& item) {
   const TrackLane& lane = scene_.timeline().ranks[item.rank].lanes[item.lane];
   if (lane.role == LaneRole::host && !state_.expansion.lane_open(item.rank, item.lane))
     state_.expansion.toggle_lane(item.rank, item.lane);
-  if (lane.role != LaneRole::causes && !state_.expansion.rank_open(item.rank))
-    state_.expansion.toggle_rank(item.rank);
 }
 
 void TimelinePane::select_by_commands() {
@@ -137,7 +142,7 @@ TimelineInput TimelinePane::read_input(bool keyboard) const {
   input.down = ImGui::IsMouseDown(ImGuiMouseButton_Left);
   input.released = ImGui::IsMouseReleased(ImGuiMouseButton_Left);
   input.moved = {io.MouseDelta.x, io.MouseDelta.y};
-  if (!keyboard || io.KeyCtrl || io.KeyAlt) return input;
+  if (!keyboard || io.KeyCtrl || io.KeyAlt || io.KeySuper) return input;
   // A frame after a sleep must not count the sleep.
   const float seconds = std::min(io.DeltaTime, 0.05F);
   const auto held = [&](ImGuiKey key) { return ImGui::IsKeyDown(key) ? seconds : 0.0F; };
@@ -147,6 +152,7 @@ TimelineInput TimelinePane::read_input(bool keyboard) const {
   input.pan_right = held(ImGuiKey_D) + held(ImGuiKey_RightArrow);
   input.fit = ImGui::IsKeyPressed(ImGuiKey_F, false);
   input.toggle_hosts = ImGui::IsKeyPressed(ImGuiKey_H, false);
+  input.toggle_counters = ImGui::IsKeyPressed(ImGuiKey_G, false);
   const bool close = ImGui::IsKeyPressed(ImGuiKey_C, false);
   input.toggle_ranks = close && !io.KeyShift;
   input.toggle_sections = close && io.KeyShift;
@@ -170,18 +176,25 @@ void TimelinePane::draw(const Theme& theme, const Fonts& fonts, bool keyboard, c
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const ImVec2 size = ImGui::GetContentRegionAvail();
   if (!open || size.x < 1 || size.y < 1) {
+    busy_ = false;  // behind another tab: there is nothing to wait for
+    hovered_ = false;
     ImGui::End();
     return;
   }
   const float line = note.empty() ? 0 : fonts.small_size * 1.5F;
   const Rect whole{at.x, at.y + static_cast<float>(sizes_.padding) + line, at.x + size.x, at.y + size.y};
   const bool commanded = !commands_.empty() && frames_ >= kSettled;
+  // Not before it is known what fits.
+  if (frames_ >= kSettled && std::exchange(unfold_selected_, false) && state_.selected)
+    unfold(*state_.selected);
   if (commanded) select_by_commands();
   follow_order();
   if (!(whole == area_)) {
     // Until the docks have found their sizes; from then on it is the user's.
     if (frames_ < kSettled && !keep_expansion_)
       state_.expansion = choose_expansion(scene_.timeline(), scale_, whole);
+    if (frames_ < kSettled)
+      for (const LaneRole role : open_at_first_) state_.expansion.set_all(scene_.timeline(), role, true);
     area_ = whole;
     sizes_ = choose_sizes(scene_.timeline(), state_.expansion, scale_, whole, sequence_);
     busy_ = true;
@@ -245,8 +258,10 @@ void TimelinePane::draw(const Theme& theme, const Fonts& fonts, bool keyboard, c
     state_.scroll = 0;
     busy_ = true;
   }
-  if (hovered_ && !control_.busy())
-    draw_tooltip(scene_, hit_test(frame, input.pointer->x, input.pointer->y), theme, fonts);
+  constexpr ImGuiPopupFlags kAny = ImGuiPopupFlags_AnyPopupId | ImGuiPopupFlags_AnyPopupLevel;
+  if (hovered_ && tooltips_ && !control_.busy() && !ImGui::IsPopupOpen("", kAny))
+    draw_tooltip(scene_, hit_test(frame, input.pointer->x, input.pointer->y),
+                 frame.axis.time(input.pointer->x), theme, fonts);
   ImGui::End();
   ++frames_;
 }

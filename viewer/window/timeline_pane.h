@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,8 @@ class TimelinePane {
 
   // Draws it; `keyboard`: keys are for this pane. `note`: above the lanes, e.g. which run it is; "" for none.
   void draw(const Theme& theme, const Fonts& fonts, bool keyboard, const std::string& note);
+  // Nothing beside the pointer where a window stands over the lanes.
+  void allow_tooltips(bool allowed) { tooltips_ = allowed; }
   // Does it once the window has found its size.
   void execute(const Command& command);
   // Selects an item; scrolls and moves only as far as it takes to see it.
@@ -34,11 +37,17 @@ class TimelinePane {
   const Rect& area() const { return area_; }
   const Sizes& sizes() const { return sizes_; }
   bool hovered() const { return hovered_; }
+  // From the top; of closed sections and filtered ones none.
+  std::span<const std::uint32_t> shown_ranks() const { return sequence_.ranks; }
   // Since the last draw(): the next frame may look different without any input; a range was measured anew.
   bool busy() const { return busy_; }
   bool measured_anew() const { return measured_anew_; }
   // The expansion is the user's own from the beginning: not to be chosen by what fits.
   void keep_expansion() { keep_expansion_ = true; }
+  // Lanes that are open from the beginning, whether they fit or not.
+  void open_at_first(LaneRole role) { open_at_first_.push_back(role); }
+  // What is selected from the beginning may be deep in a folded thread: it is unfolded, in place.
+  void unfold_selected() { unfold_selected_ = true; }
 
  private:
   // What commands select, on ranks that are shown from now on.
@@ -47,6 +56,7 @@ class TimelinePane {
   // The sequence of ranks, anew where its order changed.
   void follow_order();
   void open_lane_of(const Item& item);
+  void unfold(const Item& item);
   void select_collective(std::uint32_t collective);
   TimelineInput read_input(bool keyboard) const;
 
@@ -67,7 +77,10 @@ class TimelinePane {
   std::uint64_t mark_reach_ = 1;  // ns within which a mark is that mark
   int frames_ = 0;                // drawn so far
   bool keep_expansion_ = false;
+  std::vector<LaneRole> open_at_first_;
+  bool unfold_selected_ = false;
   bool hovered_ = false;
+  bool tooltips_ = true;
   bool busy_ = true;
   bool measured_anew_ = false;
 };

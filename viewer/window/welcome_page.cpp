@@ -17,12 +17,15 @@ constexpr float kRow = 46;
 void dashed_frame(const Page& page, const Rect& rect, Color color) {
   ImDrawList& list = *ImGui::GetWindowDrawList();
   const float dash = page.px(5), step = page.px(9);
-  for (float x = rect.left; x < rect.right; x += step) {
+  const auto steps = [step](float length) { return static_cast<int>(std::ceil(length / step)); };
+  for (int i = 0; i < steps(rect.width()); ++i) {
+    const float x = rect.left + static_cast<float>(i) * step;
     const float end = std::min(x + dash, rect.right);
     list.AddLine({x, rect.top}, {end, rect.top}, to_imgui(color));
     list.AddLine({x, rect.bottom}, {end, rect.bottom}, to_imgui(color));
   }
-  for (float y = rect.top; y < rect.bottom; y += step) {
+  for (int i = 0; i < steps(rect.height()); ++i) {
+    const float y = rect.top + static_cast<float>(i) * step;
     const float end = std::min(y + dash, rect.bottom);
     list.AddLine({rect.left, y}, {rect.left, end}, to_imgui(color));
     list.AddLine({rect.right, y}, {rect.right, end}, to_imgui(color));
@@ -60,15 +63,15 @@ bool drop_zone(const Page& page, const Rect& rect) {
 
 }  // namespace
 
-WelcomePage::WelcomePage(std::vector<RecentRun> runs, std::int64_t now) {
+WelcomePage::WelcomePage(std::vector<RecentRun> runs, std::int64_t now, const RunPresence& presence)
+    : presence_(presence) {
   for (RecentRun& run : runs) {
     Entry entry;
-    entry.there = is_there(run);
     entry.name = name_of(request_of(run));
     entry.place = place_of(request_of(run));
     entry.size = analyzer::format_plural(run.ranks, "rank") +
                  (run.steps > 0 ? "  ·  " + analyzer::format_plural(run.steps, "step") : "");
-    entry.when = entry.there ? time_ago(run.opened, now) : "not there any more";
+    entry.when = time_ago(run.opened, now);
     entry.run = std::move(run);
     entries_.push_back(std::move(entry));
   }
@@ -82,12 +85,13 @@ void WelcomePage::read_keys(WelcomeChoice& choice) {
   if (moved_) at_ = std::clamp(at_, 0, static_cast<int>(entries_.size()) - 1);
   if (at_ < 0 || !ImGui::IsKeyPressed(ImGuiKey_Enter, false)) return;
   const Entry& entry = entries_[static_cast<std::size_t>(at_)];
-  if (entry.there) choice.open = request_of(entry.run);
+  if (!entry.gone) choice.open = request_of(entry.run);
 }
 
 WelcomeChoice WelcomePage::draw(const Theme& theme, const Fonts& fonts, const std::string& back,
                                 bool keyboard) {
   WelcomeChoice choice;
+  for (Entry& entry : entries_) entry.gone = presence_.of(entry.run) == Presence::gone;
   if (keyboard && !entries_.empty()) read_keys(choice);
   const Page page(theme, fonts);
   const Rect column = page.column(760);
@@ -149,15 +153,15 @@ void WelcomePage::draw_entry(const Page& page, std::size_t index, float width, W
   const bool lit = ImGui::IsItemHovered(ImGuiHoveredFlags_AllowWhenOverlappedByItem |
                                         ImGuiHoveredFlags_AllowWhenBlockedByActiveItem);
   if (ImGui::IsItemVisible()) places_[index] = row;
-  if (clicked && entry.there) choice.open = request_of(entry.run);
+  if (clicked && !entry.gone) choice.open = request_of(entry.run);
   ImDrawList& list = *ImGui::GetWindowDrawList();
   const bool come_to = static_cast<int>(index) == at_;
   if (come_to && moved_) ImGui::SetScrollHereY();
-  if ((lit || come_to) && entry.there)
+  if ((lit || come_to) && !entry.gone)
     list.AddRectFilled({row.left, row.top}, {row.right, row.bottom}, to_imgui(theme.panel));
   list.AddLine({row.left, row.bottom}, {row.right, row.bottom}, to_imgui(theme.edge));
-  const Color strong = entry.there ? theme.text : mix(theme.background, theme.dim_text, 0.7);
-  const Color soft = entry.there ? theme.dim_text : mix(theme.background, theme.dim_text, 0.7);
+  const Color strong = entry.gone ? mix(theme.background, theme.dim_text, 0.7) : theme.text;
+  const Color soft = entry.gone ? mix(theme.background, theme.dim_text, 0.7) : theme.dim_text;
   const float upper = row.top + page.px(8), lower = row.top + page.px(26);
   const float inset = page.px(8);
   const float facts = std::floor(row.right - page.px(170));
@@ -165,7 +169,7 @@ void WelcomePage::draw_entry(const Page& page, std::size_t index, float width, W
   page.text({row.left + inset, lower}, entry.place, soft, Font::small, facts - row.left - 2 * inset);
   const float right = row.right - (lit ? cross + inset : inset);
   page.text_to_the_left_of({right, upper}, entry.size, soft, Font::small);
-  page.text_to_the_left_of({right, lower}, entry.when, soft, Font::small);
+  page.text_to_the_left_of({right, lower}, entry.gone ? "not there any more" : entry.when, soft, Font::small);
   if (lit) {
     ImGui::SetCursorScreenPos({row.right - cross, row.top + (height - cross) / 2});
     if (ImGui::InvisibleButton("##forget", {cross, cross})) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "viewer/opening/recent_runs.h"
+#include "viewer/opening/run_presence.h"
 #include "viewer/timeline/canvas.h"
 #include "viewer/timeline/theme.h"
 #include "viewer/window/fonts.h"
@@ -21,8 +22,9 @@ struct WelcomeChoice {
 
 class WelcomePage {
  public:
-  // `now`: seconds since 1970. Looks which of the runs are there.
-  WelcomePage(std::vector<RecentRun> runs, std::int64_t now);
+  // `now`: seconds since 1970. Which of the runs are there `presence` says, which outlives the page; those of
+  // which that is not known look, and open, like those that are.
+  WelcomePage(std::vector<RecentRun> runs, std::int64_t now, const RunPresence& presence);
 
   // `back`: the run that Esc leads back to; "": none. `keyboard`: keys are for the page.
   WelcomeChoice draw(const Theme& theme, const Fonts& fonts, const std::string& back, bool keyboard = false);
@@ -32,12 +34,13 @@ class WelcomePage {
  private:
   struct Entry {
     RecentRun run;
-    bool there = false;
+    bool gone = false;  // as far as is known
     std::string name, place, size, when;
   };
   void read_keys(WelcomeChoice& choice);
   void draw_entry(const class Page& page, std::size_t index, float width, WelcomeChoice& choice);
 
+  const RunPresence& presence_;
   std::vector<Entry> entries_;
   std::vector<Rect> places_;
   int at_ = -1;  // what the arrow keys have come to

@@ -18,13 +18,12 @@
 #include <cstdlib>
 #include <utility>
 
+#include "viewer/window/display_problem.h"
+
 namespace lockstep::viewer {
 
 namespace {
 
-constexpr const char* kWayOut =
-    "\n  a picture needs no display: lockstep view RUN --screenshot FILE.png (it starts Xvfb itself)"
-    "\n  a window from another machine: log in with ssh -X, or set DISPLAY to a server that runs (Xvfb, VNC)";
 constexpr const char* kNoOpenGl =
     "\n  drawing in software: LIBGL_ALWAYS_SOFTWARE=1 lockstep view RUN (needs the package libgl1-mesa-dri)"
     "\n  a picture, if this display cannot: lockstep view RUN --screenshot FILE.png (it starts Xvfb itself)";
@@ -35,9 +34,10 @@ std::string last_glfw_message() {
   return message == nullptr ? "no reason given" : message;
 }
 
-bool is_set(const char* variable) {
+// "" where it is not set.
+std::string environment(const char* variable) {
   const char* value = std::getenv(variable);
-  return value != nullptr && *value != '\0';
+  return value == nullptr ? "" : value;
 }
 
 }  // namespace
@@ -50,13 +50,12 @@ Result<std::unique_ptr<Window>> Window::open(const WindowOptions& options) {
 
 Status Window::set_up(const WindowOptions& options) {
   options_ = options;
-  if (!is_set("DISPLAY") && !is_set("WAYLAND_DISPLAY")) {
-    return Error{fmt::format("no display: DISPLAY is not set{}", kWayOut)};
-  }
+  DisplayProblem problem{environment("DISPLAY"), environment("WAYLAND_DISPLAY"), ::glfwGetVersionString(),
+                         ""};
+  if (problem.x11.empty() && problem.wayland.empty()) return Error{explain(problem)};
   if (::glfwInit() != GLFW_TRUE) {
-    const char* display = std::getenv("DISPLAY");
-    return Error{fmt::format("can't use the display '{}': {}{}", display == nullptr ? "" : display,
-                             last_glfw_message(), kWayOut)};
+    problem.reason = last_glfw_message();
+    return Error{explain(problem)};
   }
   ::glfwWindowHint(GLFW_CONTEXT_VERSION_MAJOR, 3);
   ::glfwWindowHint(GLFW_CONTEXT_VERSION_MINOR, 3);
@@ -86,6 +85,8 @@ Status Window::set_up(const WindowOptions& options) {
   ::glfwSetMouseButtonCallback(window_, [](GLFWwindow* w, int, int, int) { note(w); });
   ::glfwSetScrollCallback(window_, [](GLFWwindow* w, double, double) { note(w); });
   ::glfwSetKeyCallback(window_, [](GLFWwindow* w, int, int, int, int) { note(w); });
+  // Input methods write without any key.
+  ::glfwSetCharCallback(window_, [](GLFWwindow* w, unsigned) { note(w); });
   ::glfwSetWindowFocusCallback(window_, [](GLFWwindow* w, int focused) {
     note(w);
     if (focused != 0) static_cast<Window*>(::glfwGetWindowUserPointer(w))->was_focused_ = true;

@@ -1,0 +1,71 @@
+// What stands left of the lanes.
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "viewer/testing/view_fixture.h"
+
+namespace lockstep::viewer {
+namespace {
+
+using Shape = RecordingCanvas::Shape;
+
+TEST(DrawGutter, WhomTheOthersWaitForHasTheLongestBar) {
+  const View view({.late = {0, 0, 300, 100}, .steps = 3, .begin = 0});
+  std::vector<float> lengths(4, 0);
+  const RecordingCanvas canvas = view.draw();
+  for (const auto& call : within(canvas, Shape::box, view.regions.gutter)) {
+    if (with_alpha(call.color, 1) != view.theme.warning) continue;
+    for (std::size_t rank = 0; rank < 4; ++rank) {
+      const float top = view.frame().rank_top(rank);
+      if (call.rect.top >= top && call.rect.bottom < top + static_cast<float>(view.layout.ranks[rank].height))
+        lengths[rank] = call.rect.width();
+    }
+  }
+  EXPECT_EQ(lengths[0], 0);
+  EXPECT_NEAR(lengths[2], view.regions.gutter.width() - 2 * static_cast<float>(view.sizes.padding), 1);
+  EXPECT_EQ(lengths[3], 0) << "rank 2 is always later";
+}
+
+TEST(DrawGutter, WhatCostsLittleHasAShortBar) {
+  // Rank 2 comes 3 ns late: the others wait 9 of 4 × 900 ns a step for it.
+  const View view({.late = {0, 0, 3, 0}, .steps = 3, .begin = 0});
+  std::vector<float> lengths;
+  for (const auto& call : within(view.draw(), Shape::box, view.regions.gutter))
+    if (with_alpha(call.color, 1) == view.theme.warning) lengths.push_back(call.rect.width());
+  ASSERT_EQ(lengths.size(), 1u);
+  EXPECT_NEAR(lengths[0] / view.regions.gutter.width(), 0.025, 0.01);
+}
+
+// In a narrow window figures are left out before they would stand over names.
+TEST(DrawGutter, NothingInTheGutterOverlaps) {
+  View view;
+  for (const float width : {120.0F, 200.0F, 320.0F, 420.0F, 500.0F, 640.0F, 1216.0F}) {
+    view.whole = {0, 0, width, 800};
+    view.arrange();
+    std::vector<Rect> texts;
+    for (const auto& call : within(view.draw(), Shape::text, view.regions.gutter)) texts.push_back(call.rect);
+    for (std::size_t i = 0; i < texts.size(); ++i)
+      for (std::size_t j = 0; j < i; ++j) {
+        const Rect &a = texts[i], &b = texts[j];
+        EXPECT_FALSE(a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom)
+            << "at a width of " << width;
+      }
+  }
+}
+
+TEST(DrawGutter, FiguresEndAtTheSamePixel) {
+  const View view;
+  const RecordingCanvas canvas = view.draw();
+  std::vector<float> ends;
+  for (const auto& call : canvas.of(Shape::text)) {
+    if (call.text == "900 ns" || call.text == "600 ns" || call.text.starts_with("exposed "))
+      ends.push_back(call.rect.right);
+  }
+  ASSERT_GE(ends.size(), 6u);
+  for (const float end : ends)
+    EXPECT_NEAR(end, view.regions.gutter.right - static_cast<float>(view.sizes.padding), 1);
+}
+
+}  // namespace
+}  // namespace lockstep::viewer

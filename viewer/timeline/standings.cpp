@@ -1,0 +1,87 @@
+#include "viewer/timeline/standings.h"
+
+#include <algorithm>
+#include <string_view>
+
+#include "analyzer/report/unicode.h"
+
+namespace lockstep::viewer {
+
+namespace {
+
+// What is said of one rank: causes before what it waits in itself, each once.
+struct Said {
+  bool stuck = false;
+  std::vector<std::string> causes, waits;
+};
+
+void add_once(std::vector<std::string>& all, std::string text) {
+  if (std::find(all.begin(), all.end(), text) == all.end()) all.push_back(std::move(text));
+}
+
+std::string joined(const std::vector<std::string>& parts, const char* between) {
+  std::string text;
+  for (const std::string& part : parts) text += (text.empty() ? "" : between) + part;
+  return text;
+}
+
+// Operations and groups are named by the program: by anything, and at any length.
+std::string shown(const std::string& text) {
+  constexpr std::size_t kMost = 400;
+  return analyzer::fit(analyzer::printable(std::string_view(text).substr(0, 4 * kMost)), kMost);
+}
+
+void say(const analyzer::Finding& finding, const analyzer::Standing& standing, const std::string& operation,
+         Said& said) {
+  if (standing.waits) {
+    add_once(said.waits, standing.where);
+  } else if (finding.code == "device_stuck") {
+    said.stuck = true;
+    add_once(said.causes, "its device stands still: " + standing.where);
+  } else {
+    add_once(said.causes,
+             "never came" + (operation.empty() ? "" : " to " + operation) + ": " + standing.where);
+  }
+}
+
+}  // namespace
+
+std::vector<RankStanding> rank_standings(const analyzer::Report& report,
+                                         std::span<const std::int32_t> ranks) {
+  std::vector<Said> said(ranks.size());
+  for (const analyzer::Finding& finding : report.findings) {
+    // The first operation that some wait in is the one that the finding is about.
+    const auto waited_in = std::find_if(finding.standings.begin(), finding.standings.end(),
+                                        [](const analyzer::Standing& standing) { return standing.waits; });
+    const std::string operation = waited_in == finding.standings.end() ? std::string() : waited_in->where;
+    for (const analyzer::Standing& standing : finding.standings) {
+      for (const std::int32_t rank : standing.ranks) {
+        const auto at = std::lower_bound(ranks.begin(), ranks.end(), rank);
+        if (at != ranks.end() && *at == rank)
+          say(finding, standing, operation, said[static_cast<std::size_t>(at - ranks.begin())]);
+      }
+    }
+  }
+  std::vector<RankStanding> standings(ranks.size());
+  for (std::size_t i = 0; i < ranks.size(); ++i) {
+    RankStanding& standing = standings[i];
+    standing.culprit = !said[i].causes.empty();
+    if (said[i].stuck)
+      standing.brief = "device stands still";
+    else if (standing.culprit)
+      standing.brief = "never came";
+    else if (!said[i].waits.empty())
+      standing.brief = "waits";
+    std::vector<std::string> parts = said[i].causes;
+    if (!said[i].waits.empty()) parts.push_back("waits in " + joined(said[i].waits, ", and in "));
+    standing.text = shown(joined(parts, "  ·  "));
+  }
+  return standings;
+}
+
+bool holds_order_alone(const analyzer::Report& report) {
+  return std::any_of(report.warnings.begin(), report.warnings.end(),
+                     [](const analyzer::Warning& warning) { return warning.code == "order_only"; });
+}
+
+}  // namespace lockstep::viewer

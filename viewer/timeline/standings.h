@@ -1,0 +1,26 @@
+// Where the ranks of a job that hung stand, as its findings say.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "analyzer/report/report.h"
+
+namespace lockstep::viewer {
+
+struct RankStanding {
+  // Others wait for it, or its device stands still: the findings name it as a cause.
+  bool culprit = false;
+  std::string brief;  // "never came", "device stands still", "waits"; "" where no finding names the rank
+  std::string text;   // what it did not come to, what it waits in, and what is known of it
+};
+
+// One for each of `ranks`, which are global numbers in ascending order. O(findings · ranks in them).
+std::vector<RankStanding> rank_standings(const analyzer::Report& report, std::span<const std::int32_t> ranks);
+
+// The report has the order of operations and no times, as flight recorders' dumps have.
+bool holds_order_alone(const analyzer::Report& report);
+
+}  // namespace lockstep::viewer

@@ -1,0 +1,135 @@
+#include "viewer/timeline/standings.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "viewer/testing/view_fixture.h"
+
+namespace lockstep::viewer {
+namespace {
+
+using testing::Contains;
+using testing::HasSubstr;
+using testing::Not;
+using testing::StartsWith;
+
+analyzer::Finding hang(std::vector<analyzer::Standing> standings) {
+  analyzer::Finding finding;
+  finding.code = "hang";
+  finding.standings = std::move(standings);
+  return finding;
+}
+
+std::vector<RankStanding> of(const analyzer::Report& report) {
+  const std::vector<std::int32_t> ranks{0, 1, 2, 5};
+  return rank_standings(report, ranks);
+}
+
+TEST(Standings, TellWhoNeverCameToWhat) {
+  analyzer::Report report;
+  report.findings = {hang({{{0, 1}, true, "all_reduce (number 3)"}, {{5}, false, "is in \"next batch\""}})};
+  const auto found = of(report);
+  EXPECT_TRUE(found[3].culprit);
+  EXPECT_EQ(found[3].brief, "never came");
+  EXPECT_EQ(found[3].text, "never came to all_reduce (number 3): is in \"next batch\"");
+  EXPECT_FALSE(found[0].culprit);
+  EXPECT_EQ(found[0].brief, "waits");
+  EXPECT_EQ(found[0].text, "waits in all_reduce (number 3)");
+  EXPECT_EQ(found[2].brief, "");
+  EXPECT_EQ(found[2].text, "");
+}
+
+TEST(Standings, OfSeveralFindingsEachIsSaidOnceAndTheCauseFirst) {
+  analyzer::Report report;
+  analyzer::Finding stuck = hang({{{5}, false, "has not ended all_gather"}});
+  stuck.code = "device_stuck";
+  report.findings = {hang({{{0}, true, "A"}, {{1}, false, "left no trace"}, {{5}, true, "B"}}),
+                     hang({{{5}, true, "C"}, {{0}, true, "A"}}), stuck};
+  const auto found = of(report);
+  EXPECT_EQ(found[0].text, "waits in A");
+  EXPECT_EQ(found[1].text, "never came to A: left no trace");
+  EXPECT_EQ(found[3].brief, "device stands still");
+  EXPECT_TRUE(found[3].culprit);
+  EXPECT_EQ(found[3].text, "its device stands still: has not ended all_gather  ·  waits in B, and in C");
+}
+
+TEST(Standings, OfRanksThatAreNotShownNothingIsSaid) {
+  analyzer::Report report;
+  report.findings = {hang({{{3, 7}, true, "A"}, {{-1, 6}, false, "left no trace"}})};
+  for (const RankStanding& standing : of(report)) EXPECT_EQ(standing.brief, "");
+}
+
+TEST(Standings, OfAHugeNameAreCut) {
+  analyzer::Report report;
+  report.findings = {hang({{{0}, true, std::string(100'000, 'x') + "\n"}, {{1}, false, "\x01\xff"}})};
+  for (const RankStanding& standing : of(report)) EXPECT_LT(standing.text.size(), 2'000U);
+  EXPECT_THAT(of(report)[1].text, Not(HasSubstr("\x01")));
+}
+
+// Dumps of three ranks of four; all but rank 2 wait in an operation.
+analyzer::Job dumps() {
+  analyzer::Job job;
+  job.sources = {"flight recorder"};
+  job.world_size = 4;
+  job.ranks_missing = {3};
+  job.groups.resize(1);
+  job.groups[0].name = "dp";
+  job.groups[0].ranks = {0, 1, 2};
+  for (std::int32_t number = 0; number < 3; ++number) {
+    analyzer::RankTrace rank;
+    rank.rank = number;
+    rank.ending.hang_noted = 1'000;
+    rank.ending.progress = {{0, number == 2 ? 6 : 7, 6}};
+    if (number != 2) {
+      analyzer::OpenOperation operation;
+      operation.name = job.strings.intern("all_reduce gradients");
+      operation.operation = analyzer::Operation::all_reduce;
+      operation.sequence = 7;
+      operation.group = 0;
+      rank.ending.operations.push_back(operation);
+    }
+    job.ranks.push_back(std::move(rank));
+  }
+  return job;
+}
+
+TEST(Standings, StandInPlaceOfTimesThatNobodyRecorded) {
+  const View view(dumps());
+  ASSERT_TRUE(view.scene->order_alone());
+  const RecordingCanvas canvas = view.draw();
+  EXPECT_TRUE(canvas.clips_closed());
+  EXPECT_THAT(canvas.texts(), Contains("never came"));
+  EXPECT_THAT(canvas.texts(), Contains(StartsWith("never came to all_reduce gradients")));
+  EXPECT_THAT(canvas.texts(), Contains(StartsWith("waits in all_reduce gradients")).Times(2));
+  EXPECT_THAT(canvas.texts(), Contains("never came: rank 2  ·  no dump: rank 3"));
+  // No ruler, no clock's error, no figures that are not known.
+  EXPECT_THAT(canvas.texts(), Not(Contains(HasSubstr(" ns"))));
+  EXPECT_THAT(canvas.texts(), Not(Contains(StartsWith("±"))));
+  EXPECT_THAT(canvas.texts(), Not(Contains("waits")));
+  // Two wait: hatched. Of rank 2 the mark is as long as the gutter, as it is for who holds up all.
+  EXPECT_EQ(canvas.of(RecordingCanvas::Shape::hatch).size(), 2U);
+  std::size_t marks = 0;
+  for (const auto& box : canvas.of(RecordingCanvas::Shape::box)) {
+    if (box.color != with_alpha(view.theme.warning, 0.28)) continue;
+    ++marks;
+    EXPECT_GE(box.rect.top, view.frame().rank_top(2));
+    EXPECT_GT(box.rect.width(), view.regions.gutter.width() * 0.8F);
+  }
+  EXPECT_EQ(marks, 1U);
+}
+
+TEST(Standings, WhoNeverCameIsLate) {
+  const View view(dumps());
+  RankOrder order;
+  order.filter = "late";
+  EXPECT_THAT(order_ranks(view.scene->facts(), order).ranks, testing::ElementsAre(2U));
+}
+
+TEST(Standings, ARunWithTimesHasARuler) {
+  const View view;
+  EXPECT_FALSE(view.scene->order_alone());
+  EXPECT_THAT(view.draw().texts(), Not(Contains(HasSubstr("where each rank stands"))));
+}
+
+}  // namespace
+}  // namespace lockstep::viewer

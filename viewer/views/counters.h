@@ -1,0 +1,40 @@
+// Counters as plots show them: along which ticks, and no more points than there are pixels.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analyzer/model/job.h"
+#include "viewer/timeline/counter_value.h"
+#include "viewer/timeline/time_axis.h"
+#include "viewer/views/axis_limits.h"
+
+namespace lockstep::viewer {
+
+struct ValueTick {
+  double value = 0;
+  std::string label;
+};
+// At round distances (1, 2, 5 · 10^k of a unit that fits), at most `most` of them, with as many decimals as
+// tell them apart.
+std::vector<ValueTick> value_ticks(const AxisLimits& limits, const CounterUnit& unit, std::size_t most);
+
+struct PlottedLine {
+  std::vector<double> x;  // pixels of the axis; beyond its edges by at most its width
+  std::vector<double> y;
+};
+// Of each stretch of points the least and the greatest: at most `most` of them, and one beyond each edge. A
+// last value that holds until the next point goes on to `until`, the run's end. O(log points + points in
+// view).
+PlottedLine plot_line(std::span<const analyzer::CounterPoint> points, const CounterUnit& unit,
+                      const TimeAxis& axis, Nanoseconds until, std::size_t most = 4000);
+
+// Of all lines' finite values, with some room, so that a line at the edge can be seen; of one value, around
+// it.
+AxisLimits value_limits(const std::vector<PlottedLine>& lines);
+
+}  // namespace lockstep::viewer

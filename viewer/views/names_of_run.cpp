@@ -1,0 +1,121 @@
+#include "viewer/views/names_of_run.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "viewer/timeline/rank_filter.h"
+#include "viewer/views/search.h"
+
+namespace lockstep::viewer {
+
+namespace {
+
+// "dp, tp and 30 more": nobody reads all hosts of a thousand.
+std::string listed(std::vector<std::string> names) {
+  constexpr std::size_t kShown = 12;
+  const std::size_t more = names.size() > kShown + 1 ? names.size() - kShown : 0;
+  names.resize(names.size() - more);
+  return fmt::format("{}{}", fmt::join(names, ", "), more == 0 ? "" : fmt::format(" and {} more", more));
+}
+
+void add_new(std::vector<std::string>& names, const std::string& name) {
+  if (!name.empty() && std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+}
+
+std::string hosts_in_words(const Runs& runs) {
+  std::vector<std::string> hosts;
+  for (const Scene* const run : runs)
+    for (const RankFacts& rank : run->facts().ranks) add_new(hosts, rank.host);
+  return hosts.empty() ? "the run names no hosts" : "hosts are " + listed(std::move(hosts));
+}
+
+std::vector<std::string> kinds_of_groups(const Runs& runs) {
+  std::vector<std::string> kinds;
+  for (const Scene* const run : runs)
+    for (const GroupFacts& group : run->facts().groups) add_new(kinds, group.kind);
+  return kinds;
+}
+
+std::string groups_in_words(const Runs& runs) {
+  std::vector<std::string> kinds = kinds_of_groups(runs);
+  return kinds.empty() ? "the run names no process groups" : "process groups are " + listed(std::move(kinds));
+}
+
+std::string steps_in_words(const Scene& run) {
+  const std::vector<std::int64_t>& steps = run.report().steps_present;
+  return steps.empty() ? "the run has no steps"
+                       : fmt::format("steps are {} to {}", steps.front(), steps.back());
+}
+
+// What follows upon "; ".
+std::string after(const std::string& text) {
+  return text.empty() ? "" : "; " + text;
+}
+
+}  // namespace
+
+std::vector<std::int32_t> absent_ranks(const std::vector<std::int32_t>& ranks, const Runs& runs) {
+  std::vector<std::int32_t> absent;
+  std::copy_if(ranks.begin(), ranks.end(), std::back_inserter(absent), [&runs](std::int32_t rank) {
+    return std::none_of(runs.begin(), runs.end(),
+                        [rank](const Scene* run) { return run->index_of(rank).has_value(); });
+  });
+  return absent;
+}
+
+std::string ranks_in_words(const Runs& runs) {
+  const JobFacts& facts = runs.front()->facts();
+  return facts.ranks.empty() ? "the run has no ranks"
+                             : "ranks are " + list_of_ranks(facts, all_ranks(facts.ranks.size()).ranks);
+}
+
+std::string wrong_order(const RankOrder& order, const Runs& runs) {
+  if (order.by != OrderBy::group || order.group_kind.empty()) return "";
+  const std::vector<std::string> kinds = kinds_of_groups(runs);
+  if (std::find(kinds.begin(), kinds.end(), order.group_kind) != kinds.end()) return "";
+  return "no process group is called so" + after(groups_in_words(runs));
+}
+
+std::string wrong_filter(const std::string& filter, const Runs& runs) {
+  const RankFilter wanted = parse_rank_filter(filter).value();
+  for (const Scene* const run : runs) {
+    const std::vector<bool> pass = passing(wanted, run->facts());
+    if (std::find(pass.begin(), pass.end(), true) != pass.end()) return "";
+  }
+  std::string text = "no rank is left";
+  if (!wanted.ranks.empty()) text += after(ranks_in_words(runs));
+  if (!wanted.hosts.empty()) text += after(hosts_in_words(runs));
+  if (!wanted.groups.empty()) text += after(groups_in_words(runs));
+  return text;
+}
+
+std::string wrong_attribute(const std::string& search, const Scene& run) {
+  const SearchQuery query = parse_search(search).value();
+  for (const std::string& word : query.words) {
+    const std::size_t equals = word.find('=');
+    if (equals == 0 || equals == std::string::npos) continue;
+    SearchQuery only;
+    only.words = {word};
+    const std::vector<bool> names = matching_names(run, only);
+    if (std::find(names.begin(), names.end(), true) != names.end()) continue;
+    return fmt::format("'{}' is no attribute, and no name holds '{}'; attributes are {}",
+                       word.substr(0, equals), word, kSearchAttributes);
+  }
+  return "";
+}
+
+std::string why_not_found(const std::string& search, const Scene& run) {
+  const Result<SearchQuery> query = parse_search(search);
+  if (!query.ok()) return "";
+  const std::string attribute = wrong_attribute(search, run);
+  if (!attribute.empty()) return attribute;
+  if (query.value().rank && !run.index_of(*query.value().rank)) return ranks_in_words({&run});
+  const std::vector<std::int64_t>& steps = run.report().steps_present;
+  if (query.value().step && std::find(steps.begin(), steps.end(), *query.value().step) == steps.end())
+    return steps_in_words(run);
+  return "";
+}
+
+}  // namespace lockstep::viewer

@@ -1,0 +1,31 @@
+// The figures of a range as `lockstep analyze --range --json` names them, each in nanoseconds.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "analyzer/report/report.h"
+
+namespace lockstep::viewer {
+
+struct RangeFigure {
+  const char* name;  // "compute_ns"; of the nine causes "partition.transfer"
+  const char* what;  // in words, for who has not read docs/metrics.md
+  // Absent where the document says null.
+  std::optional<std::int64_t> (*of)(const analyzer::Measures& measures);
+};
+// All that lockstep.range/1 has in whole nanoseconds, in its order.
+std::span<const RangeFigure> range_figures();
+
+// What the panels' three columns count, in words.
+inline constexpr const char* kComputeInWords = "Time in which the rank computed.";
+inline constexpr const char* kWaitsInWords =
+    "All time that the rank waited for others in its communication:\n"
+    "beside which nothing computed, and hidden behind compute too.\n"
+    "The bars count the latter as compute.";
+inline constexpr const char* kExposedInWords =
+    "Communication beside which nothing computed:\n"
+    "what of it was waiting, and what moved data.";
+
+}  // namespace lockstep::viewer
