@@ -12,6 +12,7 @@
 
 #include "analyzer/analysis.h"
 #include "analyzer/open_job.h"
+#include "tests/temporary_folder.h"
 
 namespace lockstep::analyzer {
 namespace {
@@ -35,6 +36,9 @@ class KnownAnswers : public testing::Test {
   static Analyzed analyzed(const std::vector<std::string>& names) {
     std::vector<std::string> paths;
     for (const std::string& name : names) paths.push_back(kTraces + name);
+    return analyzed_files(paths);
+  }
+  static Analyzed analyzed_files(const std::vector<std::string>& paths) {
     Result<Job> job = open_job(paths);
     if (!job.ok()) ADD_FAILURE() << job.error().message;
     if (!job.ok()) return {};
@@ -254,6 +258,73 @@ TEST_P(DumpMissing, OfTwoSilentRanks) {
 }
 
 INSTANTIATE_TEST_SUITE_P(EachRank, DumpMissing, testing::Range(0, 16));
+
+// The same incidents with one of the dumps cut: what does not stand in it proves nothing, and the incident's
+// real cause stands first.
+class DumpCut : public KnownAnswers, public testing::WithParamInterface<int> {
+ protected:
+  // From the first byte behind the groups, where the file is a dump at all, to the last but one.
+  template <class Check>
+  void cut_at_many_lengths(const std::string& incident, Check check) const {
+    const std::string whole = test::read_whole_file(kTraces + incident + path_of(GetParam()));
+    ASSERT_GT(whole.size(), 1000U);
+    const test::TemporaryFolder folder;
+    std::vector<std::string> paths;
+    for (int rank = 0; rank < 16; ++rank)
+      paths.push_back(rank == GetParam() ? (folder.path() / ("_dump_" + std::to_string(rank))).string()
+                                         : kTraces + incident + path_of(rank));
+    constexpr std::size_t kCuts = 12;
+    for (std::size_t i = 0; i <= kCuts; ++i) {
+      const std::size_t length = 1000 + (whole.size() - 1001) * i / kCuts;
+      SCOPED_TRACE(length);
+      (void)folder.write("_dump_" + std::to_string(GetParam()), whole.substr(0, length));
+      check(analyzed_files(paths).analysis.report);
+    }
+  }
+
+ private:
+  static std::string path_of(int rank) { return "/_dump_" + std::to_string(rank); }
+};
+
+TEST_P(DumpCut, OfTwoBrokenGpus) {
+  cut_at_many_lengths("flight-recorder/gpu_error_1st", [](const Report& report) {
+    const std::vector<std::string> hangs = titles_of(report, "hang");
+    ASSERT_FALSE(hangs.empty());
+    // Rank 12 waits for rank 13 in another operation: without that one's dump it may be as innocent.
+    if (GetParam() != 12 && GetParam() != 13) {
+      EXPECT_THAT(hangs.front(), HasSubstr("number 20537): rank 12 never came"));
+    }
+    for (const std::string& title : hangs) {
+      if (title.find("never came") != std::string::npos) {
+        EXPECT_THAT(title, HasSubstr("number 20537): rank 12 never came"));
+      } else {
+        EXPECT_THAT(title, HasSubstr("the dump of rank " + std::to_string(GetParam()) + " is cut"));
+      }
+    }
+  });
+}
+
+TEST_P(DumpCut, OfTwoSilentRanks) {
+  cut_at_many_lengths("flight-recorder/lock_gil_2nd", [](const Report& report) {
+    const std::vector<std::string> hangs = titles_of(report, "hang");
+    for (const int culprit : {10, 15}) {
+      const std::string never_came = ": rank " + std::to_string(culprit) + " never came";
+      const std::string cut = ": the dump of rank " + std::to_string(GetParam()) + " is cut";
+      if (culprit == GetParam()) {
+        EXPECT_THAT(hangs, testing::Contains(testing::AnyOf(HasSubstr(never_came), HasSubstr(cut))));
+      } else {
+        EXPECT_THAT(hangs, testing::Contains(HasSubstr(never_came)));
+      }
+    }
+    for (const std::string& title : hangs) {
+      if (title.find("never came") == std::string::npos) continue;
+      EXPECT_TRUE(title.find("rank 10 ") != std::string::npos || title.find("rank 15 ") != std::string::npos)
+          << title;
+    }
+  });
+}
+
+INSTANTIATE_TEST_SUITE_P(EachRank, DumpCut, testing::Range(0, 16));
 
 // Dumps that an earlier incident left in the folder are not merged with those of the last one.
 TEST_F(KnownAnswers, FlightRecorderOfTwoIncidentsIsOne) {

@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 #include <chrono>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
@@ -147,7 +148,7 @@ int picture_of_run(const Arguments& arguments, ShowOptions options) {
   UnderstoodWords words = understand(words_of(arguments), runs);
   if (!words.wrong.empty()) {
     const WrongWord& wrong = words.wrong.front();
-    return fail(Error{wrong.message}, wrong.usage ? kUsage : kFailure);
+    return fail(Error{wrong.message}, kUsage);
   }
   static_cast<FirstLook&>(options) = std::move(words.look);
   options.other = opened.value().other.get();
@@ -156,7 +157,10 @@ int picture_of_run(const Arguments& arguments, ShowOptions options) {
   const int exit_code = written(arguments, taken.value().picture);
   if (exit_code != 0) return exit_code;
   for (const std::string& warning : words.warnings) tell_terminal("warning: " + warning);
-  if (taken.value().nothing_found) tell_terminal("warning: " + warning_of_search(arguments.search, scene));
+  if (taken.value().nothing_found) {
+    const std::string why = why_not_found(arguments.search, scene);
+    tell_terminal("warning: " + warning_of_search(arguments.search, why));
+  }
   for (const analyzer::Warning& warning : scene.report().warnings)
     tell_terminal("warning: " + warning.message);
   return exit_code;
@@ -166,8 +170,10 @@ int window(const Arguments& arguments, const ShowOptions& options) {
   WindowContents contents;
   if (!arguments.paths.empty()) contents.request = run_asked_for(arguments);
   contents.words = words_of(arguments);
-  contents.layout_file = layout_file();
-  if (!arguments.no_cache) contents.recent_file = recent_runs_file();
+  if (!arguments.no_cache) {
+    contents.layout_file = layout_file();
+    contents.recent_file = recent_runs_file();
+  }
   const WindowEnd end = show_window(contents, options);
   const int exit_code = !end.status.ok() ? fail(end.status.error(), kFailure) : end.run_failed ? kFailure : 0;
   if (end.signal != 0) {
@@ -224,7 +230,9 @@ int main(int argc, char** argv) {
   app.add_option("--range", arguments.range, "Show this first: times since the run's start, e.g. 1.5ms:3ms")
       ->option_text("A:B");
   app.add_option("--collective", arguments.collective, "Select this collective, by its number in the report")
-      ->check(CLI::NonNegativeNumber)
+      ->check([](const std::string& text) {
+        return text.starts_with('-') ? text + " is not the number of a collective: these count from 0" : "";
+      })
       ->option_text("ID");
   app.add_option("--goto", arguments.go_to, "Go there first: step=12,rank=3 or time=1.5ms or collective=17")
       ->option_text("PLACE");
@@ -268,6 +276,10 @@ int main(int argc, char** argv) {
       ->option_text("NAME");
   app.add_option("--scale", arguments.scale, "Size of text and rows [the display's; pictures 1]")
       ->check(CLI::Range(0.5, 4.0))
+      ->check([](const std::string& text) {
+        return std::isfinite(std::strtod(text.c_str(), nullptr)) ? ""
+                                                                 : text + " is not a factor from 0.5 to 4";
+      })
       ->option_text("FACTOR");
   app.add_flag(
       "--no-cache", arguments.no_cache,

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <span>
 #include <utility>
 
 #include "analyzer/diagnose/finding_rules.h"
@@ -49,6 +50,26 @@ std::string describe(const Job& job, const OperationKey& key, const OpenOperatio
 // A flight recorder notes where the last operation was called, not where the program is.
 bool has_stacks(const Job& job) {
   return std::find(job.sources.begin(), job.sources.end(), "flight recorder") == job.sources.end();
+}
+
+// What a rank has left, in a word.
+std::string file_of(const Job& job) {
+  return has_stacks(job) ? "trace" : "dump";
+}
+
+// Ranks of which nobody knows whether they came.
+struct UnknownRanks {
+  std::vector<std::int32_t> without_trace, damaged;
+};
+
+UnknownRanks sort_unknown(const Job& job, const std::vector<std::int32_t>& unknown) {
+  UnknownRanks ranks;
+  for (const std::int32_t number : unknown) {
+    const bool there = std::any_of(job.ranks.begin(), job.ranks.end(),
+                                   [&](const RankTrace& rank) { return rank.rank == number; });
+    (there ? ranks.damaged : ranks.without_trace).push_back(number);
+  }
+  return ranks;
 }
 
 // What is known of a rank that did not come.
@@ -128,6 +149,42 @@ std::string describe_disagreement(const Job& job, const OperationKey& key, const
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
+// "rank 5 left no trace", "the dump of rank 3 is cut or damaged", or both: why nobody knows whether they
+// came.
+std::string why_unknown(const Job& job, const std::vector<std::int32_t>& unknown) {
+  const UnknownRanks ranks = sort_unknown(job, unknown);
+  std::vector<std::string> parts;
+  if (!ranks.without_trace.empty())
+    parts.push_back(fmt::format("{} left no trace", named(ranks.without_trace)));
+  if (!ranks.damaged.empty())
+    parts.push_back(fmt::format("the {} of {} {} cut or damaged",
+                                ranks.damaged.size() == 1 ? file_of(job) : file_of(job) + "s",
+                                named(ranks.damaged), ranks.damaged.size() == 1 ? "is" : "are"));
+  return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+std::string what_to_collect(const Job& job, const std::vector<std::int32_t>& unknown) {
+  const UnknownRanks ranks = sort_unknown(job, unknown);
+  std::vector<std::string> parts;
+  if (!ranks.without_trace.empty())
+    parts.push_back(fmt::format("collect what {} recorded", named(ranks.without_trace)));
+  if (!ranks.damaged.empty())
+    parts.push_back(fmt::format("collect the {} of {} again",
+                                ranks.damaged.size() == 1 ? file_of(job) : file_of(job) + "s",
+                                named(ranks.damaged)));
+  return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+// Where the ranks stand of which nobody knows whether they came.
+void add_unknown_standings(const Job& job, const std::vector<std::int32_t>& unknown, Finding& finding) {
+  const UnknownRanks ranks = sort_unknown(job, unknown);
+  for (const std::int32_t rank : ranks.without_trace)
+    finding.standings.push_back({{rank}, false, "left no trace", false});
+  for (const std::int32_t rank : ranks.damaged)
+    finding.standings.push_back(
+        {{rank}, false, fmt::format("its {} is cut or damaged: collect it again", file_of(job)), false});
+}
+
 std::string title_of(const Job& job, const OperationKey& key, const HungOperation& hung,
                      const std::string& disagreement) {
   const std::vector<std::int32_t>& missing = hung.missing;
@@ -137,8 +194,8 @@ std::string title_of(const Job& job, const OperationKey& key, const HungOperatio
   const std::string what = describe(job, key, hung.waiting.front().operation);
   if (!missing.empty()) return fmt::format("the job hung in {}: {} never came", what, named(missing));
   if (!hung.unknown.empty())
-    return fmt::format("the job hung in {}: {} left no trace, and whether {} came cannot be told", what,
-                       named(hung.unknown), hung.unknown.size() == 1 ? "it" : "they");
+    return fmt::format("the job hung in {}: {}, and whether {} came cannot be told", what,
+                       why_unknown(job, hung.unknown), hung.unknown.size() == 1 ? "it" : "they");
   if (hung.ended_elsewhere) return fmt::format("{} did not end on all of its ranks", what);
   return fmt::format("the job hung in {}: all of its ranks are in it", what);
 }
@@ -166,9 +223,9 @@ std::string remedy_of(const Job& job, const HungOperation& hung, const std::set<
                        named(missing), missing.size() == 1 ? "its device" : "each one's device");
   if (missing.empty() && !hung.unknown.empty())
     return fmt::format(
-        "collect what {} recorded, and analyze again: who never came is among them, or all came and the "
-        "network or a device stands still",
-        named(hung.unknown));
+        "{}, and analyze again: who never came is among them, or all came and the network or a device stands "
+        "still",
+        what_to_collect(job, hung.unknown));
   if (missing.empty())
     return "look at the network and the driver: every rank has issued it. " + where_to_look(job, {});
   return fmt::format(
@@ -223,6 +280,25 @@ void describe_others(const Job& job, const HungOperations& hung, const Operation
     finding.evidence.push_back(fmt::format("{} operations in all never ended", hung.size()));
 }
 
+// The findings tell of few operations; where each other rank stands is said all the same: the first that it
+// waits in.
+void place_all_that_wait(const Job& job, const HungOperations& hung, std::span<Finding> findings) {
+  if (findings.empty()) return;
+  std::set<std::int32_t> placed;
+  for (const Finding& finding : findings)
+    for (const Standing& standing : finding.standings)
+      placed.insert(standing.ranks.begin(), standing.ranks.end());
+  for (const HungOperations::const_iterator& at : in_order_of_time(hung)) {
+    Standing standing{{}, true, ""};
+    for (const HungRank& one : at->second.waiting)
+      if (!one.gave_up && placed.insert(job.ranks[one.rank].rank).second)
+        standing.ranks.push_back(job.ranks[one.rank].rank);
+    if (standing.ranks.empty()) continue;
+    standing.where = describe(job, at->first, at->second.waiting.front().operation);
+    findings.front().standings.push_back(std::move(standing));
+  }
+}
+
 Finding describe_hang(const Job& job, const HungOperations& hung, const std::set<std::int32_t>& stuck,
                       const OperationKey& key) {
   const HungOperation& operation = hung.at(key);
@@ -246,11 +322,10 @@ Finding describe_hang(const Job& job, const HungOperations& hung, const std::set
                                                has_stacks(job) ? "stack" : "last call", rank.ending.doing));
     }
   }
-  for (std::size_t i = 0; i < operation.unknown.size(); ++i)
-    finding.standings.push_back({{operation.unknown[i]}, false, "left no trace"});
+  add_unknown_standings(job, operation.unknown, finding);
   if (!operation.unknown.empty() && !missing.empty())
-    finding.evidence.push_back(fmt::format("{} left no trace: whether {} came cannot be told",
-                                           named(operation.unknown),
+    finding.evidence.push_back(fmt::format("{}: whether {} came cannot be told",
+                                           why_unknown(job, operation.unknown),
                                            operation.unknown.size() == 1 ? "it" : "they"));
   describe_others(job, hung, key, finding);
   if (std::any_of(operation.waiting.begin(), operation.waiting.end(),
@@ -330,9 +405,12 @@ void find_hang(const FindingContext& context, std::vector<Finding>& findings) {
   for (const StuckDevice& one : stuck) stuck_ranks.insert(job.ranks[one.rank].rank);
   std::set<std::int32_t> holding_up = ranks_that_hold_up(job, hung, stuck_ranks);
   if (holding_up.empty()) holding_up = ranks_that_hold_up(job, hung, {});
+  const std::size_t first = findings.size();
   for (const OperationKey& key : worth_telling(hung, std::move(holding_up)))
     findings.push_back(describe_hang(job, hung, stuck_ranks, key));
+  const std::size_t told = findings.size();
   find_stuck(job, stuck, findings);
+  place_all_that_wait(job, hung, std::span(findings).subspan(first, told - first));
 }
 
 }  // namespace lockstep::analyzer

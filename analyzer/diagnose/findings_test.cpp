@@ -287,6 +287,31 @@ TEST(Warnings, SayWhatIsNotKnown) {
   EXPECT_THAT(codes_of(report_of(empty).warnings), Contains("no_device_activity"));
 }
 
+// The report calls it communication then, not transfer.
+TEST(Warnings, WhereNoWaitsAreKnownNothingIsCalledTransfer) {
+  JobBuilder alone;
+  alone.rank(0).compute(0, 10).all_reduce(20, 30);
+  const Report of_one = report_of(alone);
+  for (const Warning& warning : of_one.warnings) EXPECT_THAT(warning.message, Not(HasSubstr("transfer")));
+  EXPECT_THAT(of_one.warnings, Contains(testing::Field(&Warning::code, "single_rank")));
+  // Two ranks whose operations cannot be one, without and with another that is.
+  const auto build = [](bool meet) {
+    JobBuilder builder;
+    builder.rank(0).all_reduce(0, 9);
+    builder.rank(1).all_reduce(11, 20);
+    for (std::int32_t rank = 0; meet && rank < 2; ++rank)
+      for (Nanoseconds at = 100; at < 300; at += 100) builder.rank(rank).all_reduce(at + rank, at + 20);
+    const Report report = report_of(builder);
+    std::string text;
+    for (const Warning& warning : report.warnings)
+      if (warning.code == "records_unmatched") text = warning.message;
+    return text;
+  };
+  EXPECT_EQ(build(false),
+            "2 communication records without a counterpart: how much of their time was waiting is not known");
+  EXPECT_THAT(build(true), HasSubstr("counts as transfer"));
+}
+
 TEST(Warnings, ARootThatNobodyKnows) {
   JobBuilder job;
   for (std::int32_t rank = 0; rank < 2; ++rank) job.rank(rank).collective(Operation::broadcast, rank, 30);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <limits>
 #include <optional>
 #include <tuple>
 
@@ -53,6 +54,18 @@ bool has_come(const RankTrace& rank, const OperationKey& key) {
                      [&](const GroupProgress& progress) {
                        return progress.group == key.group && key.sequence != kNoSequence &&
                               progress.issued >= key.sequence;
+                     });
+}
+
+// What the file says of a rank that has not come: that it did not, or nothing, as the part that would tell is
+// lost. The rank's own counters tell all the same, where they were read.
+bool is_known_absent(const RankTrace& rank, const OperationKey& key, Nanoseconds since) {
+  if (!rank.was_lost_within(since, std::numeric_limits<Nanoseconds>::max())) return true;
+  if (key.is_message() || key.sequence == kNoSequence) return false;
+  return std::any_of(rank.ending.progress.begin(), rank.ending.progress.end(),
+                     [&](const GroupProgress& progress) {
+                       return progress.group == key.group && progress.issued != kNoSequence &&
+                              progress.issued < key.sequence;
                      });
 }
 
@@ -110,7 +123,9 @@ void find_missing(const Job& job, const EndedOperations* ended, const OperationK
   std::set<std::int32_t> there;
   for (const HungRank& waiting : hung.waiting) there.insert(job.ranks[waiting.rank].rank);
   const auto absent = [&](std::int32_t rank) {
-    (trace_of(job, rank) == nullptr ? hung.unknown : hung.missing).push_back(rank);
+    const RankTrace* const trace = trace_of(job, rank);
+    const bool known = trace != nullptr && is_known_absent(*trace, key, hung.since);
+    (known ? hung.missing : hung.unknown).push_back(rank);
   };
   if (is_message(hung.waiting.front().operation)) {
     for (const std::int32_t side : {key.source, key.destination})

@@ -23,7 +23,8 @@ struct HungOperation {
   Nanoseconds since = 0;  // the first rank came
   std::vector<HungRank> waiting;
   std::vector<std::int32_t> missing;  // of its group, and neither in it nor through it
-  std::vector<std::int32_t> unknown;  // of its group, without a trace: nobody knows whether they came
+  // Of its group, without a trace, or with one whose end is lost: nobody knows whether they came.
+  std::vector<std::int32_t> unknown;
   // Another rank has ended it: then all had come, and who is still in it is stuck by itself.
   bool ended_elsewhere = false;
 };
@@ -35,8 +36,9 @@ using HungOperations = std::map<OperationKey, HungOperation>;
 HungOperations find_hung_operations(const Job& job);
 
 // The ranks with a trace that others wait for and that wait for nobody: what they do, or do not, is the
-// cause. All that are waited for, where they wait for each other; none, where some wait for ranks without a
-// trace alone. What the ranks of `stuck` wait in counts for nothing: their devices would not have ended it.
+// cause. All that are waited for, where they wait for each other; none, where some wait for ranks alone of
+// which nobody knows. What the ranks of `stuck` wait in counts for nothing: their devices would not have
+// ended it.
 std::set<std::int32_t> ranks_that_hold_up(const Job& job, const HungOperations& hung,
                                           const std::set<std::int32_t>& stuck);
 

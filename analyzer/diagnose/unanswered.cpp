@@ -1,6 +1,7 @@
 #include "analyzer/diagnose/unanswered.h"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <utility>
 
@@ -35,8 +36,11 @@ std::vector<UnansweredCollective> find_unanswered(const Job& job) {
       const auto [where, fresh] = last.try_emplace({i, group}, sequence);
       where->second = std::max(where->second, sequence);
     };
-    visit_collectives(
-        job, i, [&](std::uint32_t group, std::int64_t sequence, const Comer&) { reached(group, sequence); });
+    // What a damaged file has lost since may have been the next one.
+    visit_collectives(job, i, [&](std::uint32_t group, std::int64_t sequence, const Comer& comer) {
+      if (!job.ranks[i].was_lost_within(comer.begin, std::numeric_limits<Nanoseconds>::max()))
+        reached(group, sequence);
+    });
     for (const GroupProgress& progress : job.ranks[i].ending.progress)
       if (progress.group != kNone && progress.issued != kNoSequence) reached(progress.group, progress.issued);
   }

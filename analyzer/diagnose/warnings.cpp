@@ -84,9 +84,10 @@ void warn_of_job(const Diagnosis& diagnosis, Warnings& warnings) {
   if (job.ranks.size() == 1 && communication) {
     warnings.add(
         "single_rank", kNoRank,
-        fmt::format("rank {} alone: who waits for whom shows only beside the other ranks' traces; all of its "
-                    "communication counts as transfer",
-                    job.ranks[0].rank));
+        fmt::format(
+            "rank {} alone: who waits for whom shows only beside the other ranks' traces; how much of "
+            "its communication is waiting is not known",
+            job.ranks[0].rank));
   }
   warn_of_missing_ranks(job, warnings);
   if (resolution > 1) {
@@ -141,7 +142,7 @@ std::int64_t count_incomplete(const Diagnosis& diagnosis) {
   });
 }
 
-void warn_of_matching(const Diagnosis& diagnosis, Warnings& warnings) {
+void warn_of_matching(const Diagnosis& diagnosis, const Report& report, Warnings& warnings) {
   const Matching& matching = diagnosis.matching;
   if (const std::int64_t incomplete = count_incomplete(diagnosis); incomplete > 0) {
     warnings.add(
@@ -171,9 +172,14 @@ void warn_of_matching(const Diagnosis& diagnosis, Warnings& warnings) {
                     format_count(matching.distrusted)));
   }
   if (matching.unmatched > 0) {
-    warnings.add("records_unmatched", kNoRank,
-                 fmt::format("{} without a counterpart: all of their time counts as transfer",
-                             format_plural(matching.unmatched, "communication record")));
+    // Of a rank of which no waits are known there is no transfer either: it is all communication.
+    const bool any_known = std::any_of(report.ranks.begin(), report.ranks.end(),
+                                       [](const RankReport& rank) { return rank.measures.waits_known; });
+    warnings.add(
+        "records_unmatched", kNoRank,
+        fmt::format("{} without a counterpart: how much of their time was waiting is not known{}",
+                    format_plural(matching.unmatched, "communication record"),
+                    any_known ? "; on ranks whose other waits are known all of it counts as transfer" : ""));
   }
   std::int64_t roots = 0;
   for (std::size_t match = 0; match < matching.matches.size(); ++match) {
@@ -231,7 +237,7 @@ void add_warnings(const Diagnosis& diagnosis, const std::vector<RankWindows>& wi
                   const std::stop_token& stop) {
   Warnings warnings(report.warnings);
   warn_of_job(diagnosis, warnings);
-  warn_of_matching(diagnosis, warnings);
+  warn_of_matching(diagnosis, report, warnings);
   warn_of_absences(diagnosis, windows, warnings);
   for (std::size_t rank = 0; rank < diagnosis.job.ranks.size(); ++rank) {
     throw_if_stopped(stop);

@@ -246,7 +246,8 @@ TEST_F(Browser, AJobWithoutFiguresShowsItsHangAlone) {
                       0,
                       0}};
   report.findings[0].standings = {{{0, 1}, true, "all_reduce (group 1)"},
-                                  {{2}, false, "is in \"load data\""}};
+                                  {{2}, false, "is in \"load data\""},
+                                  {{1}, false, "its dump is cut", false}};
   report.warnings = {{"order_only", "there are no figures", kNoRank}};
   const std::string document = document_of(report);
   EXPECT_THAT(document, Not(HasSubstr("data-error")));
@@ -254,6 +255,7 @@ TEST_F(Browser, AJobWithoutFiguresShowsItsHangAlone) {
   EXPECT_THAT(words(findings), HasSubstr("Which rank stands where"));
   EXPECT_THAT(words(findings),
               testing::AllOf(HasSubstr("in all_reduce (group 1)"), HasSubstr("is in \"load data\"")));
+  EXPECT_THAT(words(findings), HasSubstr("not known whether it came: its dump is cut"));
   for (const char* id :
        {"filter", "figures", "rank-section", "heat", "steps", "collectives", "groups", "buckets"}) {
     const std::string drawn = section(document, id);

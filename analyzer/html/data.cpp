@@ -106,7 +106,7 @@ Json findings(const Report& report, const ShownCollectives& collectives, const G
   for (const Finding& finding : report.findings) {
     Json standings = Json::array();
     for (const Standing& standing : finding.standings)
-      standings.push_back({standing.ranks, standing.waits, to_valid_utf8(standing.where)});
+      standings.push_back({standing.ranks, standing.waits, to_valid_utf8(standing.where), standing.known});
     std::vector<std::string> lines = finding.evidence;
     if (finding.place) lines.push_back(describe(*finding.place));
     array.push_back({{"code", finding.code},

@@ -6,6 +6,7 @@
 
 #include "analyzer/intervals/median.h"
 #include "analyzer/intervals/time_math.h"
+#include "analyzer/model/is_communication.h"
 
 namespace lockstep::analyzer {
 namespace {
@@ -42,8 +43,7 @@ std::optional<Kind> kind_of(const RankTrace& rank, const Activity& activity) {
 IntervalSet communication_of(const RankTrace& rank) {
   IntervalSet communication;
   for (const Activity& activity : rank.activities) {
-    if (activity.activity_class == Class::collective || activity.activity_class == Class::p2p)
-      communication.append(activity.begin, activity.end);
+    if (is_communication(activity.activity_class)) communication.append(activity.begin, activity.end);
   }
   return communication;
 }

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <tuple>
 
+#include "analyzer/model/is_communication.h"
 #include "analyzer/model/stopped.h"
 
 namespace lockstep::analyzer {
@@ -15,10 +16,6 @@ bool in_range(Nanoseconds time) {
 }
 bool in_range_or_unknown(Nanoseconds time) {
   return time == kUnknownTime || in_range(time);
-}
-
-bool is_communication(Class activity_class) {
-  return activity_class == Class::collective || activity_class == Class::p2p;
 }
 
 Error broken(const RankTrace& rank, std::string_view table, std::size_t row, std::string_view what) {

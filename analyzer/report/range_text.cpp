@@ -71,7 +71,9 @@ Result<TimeSpan> parse_range(std::string_view text, Nanoseconds origin) {
   if (!begin.ok()) return begin.error();
   const Result<Nanoseconds> end = parse_time(text.substr(colon + 1));
   if (!end.ok()) return end.error();
-  if (begin.value() >= end.value()) return Error{fmt::format("the range '{}' ends before it begins", text)};
+  if (begin.value() == end.value())
+    return Error{fmt::format("the range '{}' is empty: it ends where it begins", text)};
+  if (begin.value() > end.value()) return Error{fmt::format("the range '{}' ends before it begins", text)};
   return TimeSpan{saturating_add(origin, begin.value()), saturating_add(origin, end.value())};
 }
 

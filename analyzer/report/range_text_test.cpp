@@ -36,6 +36,9 @@ TEST(ParseRange, CountsFromTheOrigin) {
 TEST(ParseRange, RefusesEmptyAndBackwardRanges) {
   for (const char* text : {"5ms", "5ms:5ms", "6ms:5ms", ":5ms", "5ms:", "a:b"})
     EXPECT_FALSE(parse_range(text, 0).ok()) << text;
+  EXPECT_EQ(parse_range("5ms:5ms", 0).error().message,
+            "the range '5ms:5ms' is empty: it ends where it begins");
+  EXPECT_EQ(parse_range("6ms:5ms", 0).error().message, "the range '6ms:5ms' ends before it begins");
 }
 
 }  // namespace

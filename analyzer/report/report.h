@@ -328,6 +328,7 @@ struct Standing {
   std::vector<std::int32_t> ranks;
   bool waits = false;  // in an operation that others never came to; else they are those others
   std::string where;   // the operation; of the others, what is known of them
+  bool known = true;   // false: nobody knows whether they came
 };
 
 struct Finding {

@@ -21,6 +21,7 @@ namespace {
 
 using nlohmann::json;
 using testing::AllOf;
+using testing::AnyOf;
 using testing::Contains;
 using testing::HasSubstr;
 using testing::Not;
@@ -161,8 +162,9 @@ TEST_F(Scenario, SlowLinkIsWaitedForAtItsEnds) {
   finding(report, "exposed_transfer");
   const std::vector<double> shares = blame_shares(report);
   EXPECT_GT(shares[2] + shares[3], 0.6);  // rank 2 sends to rank 3 around the ring
+  // Which of the two is later by a little is the machine's doing.
   EXPECT_THAT(finding(report, "slow_link_of_rank").at("title").get<std::string>(),
-              HasSubstr("rank 3 comes last"));
+              AnyOf(HasSubstr("rank 2 comes last"), HasSubstr("rank 3 comes last")));
   for (const std::string& code : codes(report)) EXPECT_THAT(code, Not(HasSubstr("straggler")));
 }
 

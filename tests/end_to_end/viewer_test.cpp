@@ -187,6 +187,8 @@ TEST_F(Viewer, PlacesThatAreNotThereAreSaid) {
               AllOf(HasSubstr("--order group=nope"), HasSubstr("process groups are")));
   EXPECT_THAT(error({"--search", "foo=3"}, 2), AllOf(HasSubstr("--search 'foo=3'"), HasSubstr("longer")));
   EXPECT_THAT(error({"--search", "/gem(/"}, 2), HasSubstr("--search"));
+  EXPECT_THAT(error({"--collective", "99999"}, 2), HasSubstr("--collective 99999"));
+  EXPECT_THAT(error({"--goto", "collective=99999"}, 2), HasSubstr("99999"));
   EXPECT_THAT(error({"--chain"}, 2), AllOf(HasSubstr("--chain"), HasSubstr("--collective ID")));
   EXPECT_FALSE(std::filesystem::exists(folder_ / "run.png"));
 }
@@ -238,7 +240,14 @@ TEST_F(Viewer, ClocksAreWhoseTheFlagSays) {
 TEST_F(Viewer, HelpListsAllPanels) {
   const Outcome outcome = view({"--help"});
   EXPECT_EQ(outcome.exit_code, 0);
-  EXPECT_THAT(outcome.standard_output, HasSubstr("Diff"));
+  const std::size_t begin = outcome.standard_output.find("--panel");
+  ASSERT_NE(begin, std::string::npos);
+  // Only what is said of this flag: names are common words.
+  const std::string said =
+      outcome.standard_output.substr(begin, outcome.standard_output.find("\n  --", begin) - begin);
+  for (const char* const panel : {"Overview", "Findings", "Collectives", "Search", "Details", "Range",
+                                  "Notes", "Steps", "Imbalance", "Counters", "Diff"})
+    EXPECT_THAT(said, HasSubstr(panel));
 }
 
 // A small run leaves nothing beside it; pictures keep no session.
@@ -350,15 +359,16 @@ TEST_F(Viewer, WithoutXvfbNamesThePackage) {
 
 TEST_F(Viewer, WrongUsageIsSaidBeforeAnythingIsRead) {
   const std::vector<std::vector<std::string>> wrong{
-      {"--size", "huge"},     {"--size", "10x10"}, {"--range", "5ms"},
-      {"--range", "5ms:1ms"}, {"--theme", "pink"}, {"--scale", "99"},
-      {"--order", "size"},    {"--filter", "3-5"}, {"--pin", "x"}};
+      {"--size", "huge"},  {"--size", "10x10"}, {"--range", "5ms"},       {"--range", "5ms:1ms"},
+      {"--theme", "pink"}, {"--scale", "99"},   {"--order", "size"},      {"--filter", "3-5"},
+      {"--pin", "x"},      {"--scale", "nan"},  {"--measure", "5ms:5ms"}, {"--collective", "-1"}};
   for (const auto& flags : wrong) {
     std::vector<std::string> arguments{folder_ / "absent", "--screenshot", folder_ / "run.png"};
     arguments.insert(arguments.end(), flags.begin(), flags.end());
     const Outcome outcome = view(arguments);
     EXPECT_EQ(outcome.exit_code, 2) << flags[0] << " " << flags[1];
     EXPECT_THAT(outcome.standard_error, HasSubstr(flags[0]));
+    EXPECT_LT(outcome.standard_error.size(), 300U) << "in few words";
   }
   const Outcome other = view({folder_ / "absent", "--screenshot", folder_ / "run.jpg"});
   EXPECT_EQ(other.exit_code, 2);

@@ -5,6 +5,8 @@
 #include <X11/Xutil.h>
 #include <X11/extensions/XTest.h>
 #include <poll.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
@@ -20,10 +22,18 @@ using Clock = std::chrono::steady_clock;
 constexpr std::chrono::minutes kMost{2};
 constexpr long kXdndVersion = 5;
 constexpr int kPings = 3;
+// More than the viewer needs in which nothing may be seen to change: four for sizes, one for each panel that
+// comes to the front.
+constexpr int kAlike = 8;
+constexpr int kMostFrames = 200;
 
 // What is sent to a window that is just going is no reason to end the test, as Xlib would.
 int ignore_error(Display*, XErrorEvent*) {
   return 0;
+}
+
+void destroy(XImage* image) {
+  XDestroyImage(image);
 }
 
 }  // namespace
@@ -124,7 +134,18 @@ struct XClient::Connection {
     ::XSendEvent(display, request.requestor, False, NoEventMask, &answer);
   }
 
-  bool wait(const std::function<bool()>& condition) {
+  // What can be seen of the window; null where that can't be had.
+  std::unique_ptr<XImage, decltype(&destroy)> picture() const {
+    XWindowAttributes attributes;
+    XImage* image = nullptr;
+    if (::XGetWindowAttributes(display, window, &attributes) != 0)
+      image = ::XGetImage(display, window, 0, 0, static_cast<unsigned>(attributes.width),
+                          static_cast<unsigned>(attributes.height), AllPlanes, ZPixmap);
+    return {image, destroy};
+  }
+
+  // `program`: a descriptor (pidfd) of the process with whose end the wait ends too; -1: of none.
+  bool wait(const std::function<bool()>& condition, int program = -1) {
     const Clock::time_point until = Clock::now() + kMost;
     for (;;) {
       while (::XPending(display) > 0) {
@@ -136,9 +157,11 @@ struct XClient::Connection {
       // The condition may have asked the server, and events have come with its answer.
       if (::XEventsQueued(display, QueuedAlready) > 0) continue;
       const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(until - Clock::now()).count();
-      pollfd ready{ConnectionNumber(display), POLLIN, 0};
-      if (left <= 0 || (::poll(&ready, 1, static_cast<int>(left)) > 0 && (ready.revents & POLLIN) == 0))
-        return false;
+      if (left <= 0) return false;
+      pollfd ready[] = {{ConnectionNumber(display), POLLIN, 0}, {program, POLLIN, 0}};
+      ::poll(ready, 2, static_cast<int>(left));
+      const bool more = (ready[0].revents & POLLIN) != 0;
+      if (!more && (ready[0].revents != 0 || ready[1].revents != 0)) return false;
     }
   }
 
@@ -170,8 +193,12 @@ XClient::~XClient() {
   ::XCloseDisplay(x_->display);
 }
 
-bool XClient::wait_for_window() {
-  return x_->wait([this] { return x_->window != 0; });
+bool XClient::wait_for_window(pid_t program) {
+  // Where there are none (-1), its end is found out by the time that passes.
+  const int descriptor = static_cast<int>(::syscall(SYS_pidfd_open, program, 0));
+  const bool came = x_->wait([this] { return x_->window != 0; }, descriptor);
+  if (descriptor >= 0) ::close(descriptor);
+  return came;
 }
 
 bool XClient::wait_for_title(const std::string& title) {
@@ -194,20 +221,32 @@ bool XClient::wait_for_frame() {
   return true;
 }
 
+bool XClient::wait_until_settled() {
+  std::string before;
+  int alike = 0;
+  for (int frame = 0; frame < kMostFrames && alike < kAlike; ++frame) {
+    if (!wait_for_frame()) return false;
+    const auto image = x_->picture();
+    if (image == nullptr) return false;
+    std::string now(image->data, static_cast<std::size_t>(image->bytes_per_line) *
+                                     static_cast<std::size_t>(image->height));
+    alike = now == before ? alike + 1 : 0;
+    before = std::move(now);
+  }
+  return alike == kAlike;
+}
+
 std::string XClient::title() const {
   return x_->property("_NET_WM_NAME", x_->atom("UTF8_STRING"), 8);
 }
 
 int XClient::pixels_of(std::uint32_t color) const {
-  XWindowAttributes attributes;
-  if (::XGetWindowAttributes(x_->display, x_->window, &attributes) == 0) return -1;
-  XImage* const image = ::XGetImage(x_->display, x_->window, 0, 0, static_cast<unsigned>(attributes.width),
-                                    static_cast<unsigned>(attributes.height), AllPlanes, ZPixmap);
+  const auto image = x_->picture();
   if (image == nullptr) return -1;
   int count = 0;
   for (int y = 0; y < image->height; ++y)
-    for (int x = 0; x < image->width; ++x) count += (XGetPixel(image, x, y) & 0xFFFFFF) == color ? 1 : 0;
-  XDestroyImage(image);
+    for (int x = 0; x < image->width; ++x)
+      count += (XGetPixel(image.get(), x, y) & 0xFFFFFF) == color ? 1 : 0;
   return count;
 }
 
@@ -226,10 +265,15 @@ bool XClient::resize(int width, int height) {
   return x_->wait([&] { return x_->gone || (x_->width == width && x_->height == height); }) && !x_->gone;
 }
 
-void XClient::point_at(int x, int y) {
+std::pair<int, int> XClient::on_screen(int x, int y) const {
   Window child = 0;
-  int on_screen_x = 0, on_screen_y = 0;
-  ::XTranslateCoordinates(x_->display, x_->window, x_->root, x, y, &on_screen_x, &on_screen_y, &child);
+  std::pair<int, int> place;
+  ::XTranslateCoordinates(x_->display, x_->window, x_->root, x, y, &place.first, &place.second, &child);
+  return place;
+}
+
+void XClient::point_at(int x, int y) {
+  const auto [on_screen_x, on_screen_y] = on_screen(x, y);
   ::XTestFakeMotionEvent(x_->display, -1, on_screen_x, on_screen_y, CurrentTime);
   ::XSync(x_->display, False);
 }
@@ -242,6 +286,29 @@ void XClient::press(const std::string& key, const std::vector<std::string>& held
   for (const KeyCode code : codes) ::XTestFakeKeyEvent(x_->display, code, True, CurrentTime);
   std::reverse(codes.begin(), codes.end());
   for (const KeyCode code : codes) ::XTestFakeKeyEvent(x_->display, code, False, CurrentTime);
+  ::XSync(x_->display, False);
+}
+
+void XClient::press_hastily(const std::string& key, const std::vector<std::string>& held) {
+  std::vector<KeyCode> codes;
+  codes.reserve(held.size() + 1);
+  for (const std::string& name : held) codes.push_back(x_->key_code(name));
+  codes.push_back(x_->key_code(key));
+  for (const int down : {True, False})
+    for (const KeyCode code : codes) ::XTestFakeKeyEvent(x_->display, code, down, CurrentTime);
+  ::XSync(x_->display, False);
+}
+
+void XClient::drag(int from_x, int to_x, int y, const std::string& held) {
+  const KeyCode code = x_->key_code(held);
+  const auto [left, left_y] = on_screen(from_x, y);
+  const auto [right, right_y] = on_screen(to_x, y);
+  ::XTestFakeMotionEvent(x_->display, -1, left, left_y, CurrentTime);
+  ::XTestFakeKeyEvent(x_->display, code, True, CurrentTime);
+  ::XTestFakeButtonEvent(x_->display, 1, True, CurrentTime);
+  ::XTestFakeMotionEvent(x_->display, -1, right, right_y, CurrentTime);
+  ::XTestFakeButtonEvent(x_->display, 1, False, CurrentTime);
+  ::XTestFakeKeyEvent(x_->display, code, False, CurrentTime);
   ::XSync(x_->display, False);
 }
 

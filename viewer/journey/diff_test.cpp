@@ -83,6 +83,26 @@ TEST_F(Diff, RanksStandInTheSameOrderInBoth) {
   });
 }
 
+TEST_F(Diff, ThePalettesCommandsAreForTheRunUnderThePointer) {
+  open(*a_, b_.get());
+  play([this](User& user) {
+    const auto open_in = [this](bool second) {
+      return (second ? *app().second_pane() : app().pane()).state().expansion.rank_open(0);
+    };
+    for (const bool second : {true, false}) {
+      const bool before = open_in(second);
+      const bool of_other = open_in(!second);
+      user.point_to(user.places(second).on_lanes(0.5F, 0.5F));
+      user.settle();
+      user.press(ImGuiMod_Ctrl | ImGuiKey_P);
+      user.type("close or open all ranks");
+      user.press(ImGuiKey_Enter);
+      EXPECT_NE(open_in(second), before) << second;
+      EXPECT_EQ(open_in(!second), of_other) << second;
+    }
+  });
+}
+
 TEST_F(Diff, TheTableShowsTheModelsNumbers) {
   open(*a_, b_.get());
   play([this](User& user) {

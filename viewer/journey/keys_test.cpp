@@ -49,6 +49,22 @@ TEST_F(Keys, TheHelpOpensAndCloses) {
   });
 }
 
+TEST_F(Keys, TheEscapeThatClosesTheHelpDropsNothing) {
+  open(*scene_);
+  play([this](User& user) {
+    const Item selected = click_on(user, 4, 0);
+    user.state().measured = TimeRange{user.state().view.begin, user.state().view.begin + 1000};
+    user.press(ImGuiMod_Shift | ImGuiKey_Slash, '?');
+    user.press(ImGuiKey_Escape);
+    EXPECT_FALSE(user.sees("Keys"));
+    EXPECT_EQ(user.state().selected, selected);
+    EXPECT_TRUE(user.state().measured);
+    user.press(ImGuiKey_Escape);
+    EXPECT_FALSE(user.state().selected);
+    EXPECT_FALSE(user.state().measured);
+  });
+}
+
 // Tooltips are drawn above everything: beside a pointer near the Keys' edge one would cover them.
 TEST_F(Keys, NoTooltipOfTheTimelineWhereAWindowStandsOverIt) {
   open(*scene_);

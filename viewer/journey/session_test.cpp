@@ -7,6 +7,7 @@
 #include "viewer/opening/open_run.h"
 #include "viewer/testing/scene_of.h"
 #include "viewer/testing/synthetic_job.h"
+#include "viewer/testing/training_job.h"
 
 namespace lockstep::viewer::journey {
 namespace {
@@ -101,6 +102,35 @@ TEST_F(Kept, ViewMarksNotesAndClosedRanksAreThereAgain) {
   play([](User&) {});
   ASSERT_TRUE(write_session(folder_ / "second", app().session()).ok());
   EXPECT_EQ(test::read_whole_file(folder_ / "first"), test::read_whole_file(folder_ / "second"));
+}
+
+TEST_F(Kept, CountersAndHostRangesAreOpenAsTheyWere) {
+  scene_ = scene_of(training_job());  // which has counters
+  bool hosts = false;
+  open(*scene_);
+  play([&](User& user) {
+    user.press(ImGuiKey_G, 'g');
+    EXPECT_EQ(user.state().expansion.wanted(LaneRole::counter), true);
+    EXPECT_FALSE(user.state().expansion.wanted(LaneRole::host)) << "as they fit";
+    user.press(ImGuiKey_H, 'h');
+    hosts = user.state().expansion.wanted(LaneRole::host).value();
+  });
+  const std::string file = folder_ / "session";
+  ASSERT_TRUE(write_session(file, app().session()).ok());
+  open(*scene_, nullptr, read_session(file).value());
+  play([&](User& user) {
+    const std::vector<RankTracks>& ranks = scene_->timeline().ranks;
+    int lanes = 0;
+    for (std::size_t rank = 0; rank < ranks.size(); ++rank)
+      for (std::size_t lane = 0; lane < ranks[rank].lanes.size(); ++lane) {
+        const LaneRole role = ranks[rank].lanes[lane].role;
+        if (role != LaneRole::host && role != LaneRole::counter) continue;
+        ++lanes;
+        EXPECT_EQ(user.state().expansion.lane_open(rank, lane), role == LaneRole::counter || hosts);
+      }
+    EXPECT_GT(lanes, 0);
+    EXPECT_EQ(user.state().expansion.wanted(LaneRole::counter), true) << "and kept again";
+  });
 }
 
 // What was selected in an unfolded thread is seen again, and not one thread more.

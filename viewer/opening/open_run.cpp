@@ -10,6 +10,7 @@
 #include "analyzer/import/rank/rank_import.h"
 #include "analyzer/open_job.h"
 #include "viewer/opening/prepared_file.h"
+#include "viewer/opening/return_memory.h"
 #include "viewer/prepared/prepare.h"
 #include "viewer/prepared/serialize.h"
 
@@ -46,20 +47,18 @@ class Listener {
   // are shown, so that many of them cost no more than a few.
   void add(RankPreview rank) {
     const std::lock_guard lock(mutex_);
-    if (has_index_) return;
     ranks_.push_back(std::move(rank));
     if (ranks_.size() < next_) return;
     next_ = ranks_.size() + 1 + ranks_.size() / 16;
     options_.preview(assemble(ranks_));
   }
-  void set_has_index() { has_index_ = true; }
+  void forget_ranks() { ranks_ = {}; }
 
  private:
   const OpenOptions& options_;
   std::mutex mutex_;
   std::vector<RankPreview> ranks_;
   std::size_t next_ = 1;
-  bool has_index_ = false;
 };
 
 Result<analyzer::Job> read(const std::vector<std::string>& paths, const InputFiles& files,
@@ -76,13 +75,14 @@ Result<analyzer::Job> read(const std::vector<std::string>& paths, const InputFil
         paths.size() == 1 ? preview_of(paths.front(), [&] { return options.stop.stop_requested(); })
                           : Error{"several paths"};
     if (preview.ok()) {
-      listener.set_has_index();
       listener.show(std::move(preview).value());
     } else {
       reading.rank_read = [&listener](const analyzer::RankImport& rank) { listener.add(preview_of(rank)); };
     }
   }
-  return analyzer::open_job(paths, reading, options.clocks);
+  Result<analyzer::Job> job = analyzer::open_job(paths, reading, options.clocks);
+  listener.forget_ranks();
+  return job;
 }
 
 struct Analyzed {
@@ -90,28 +90,48 @@ struct Analyzed {
   std::optional<Preparation> kept;  // what takes no analysis is in it already; none: there is no file for it
 };
 
-// Most of what is prepared takes no analysis: a thread of its own does it meanwhile.
-Result<Analyzed> analyze_and_prepare(const analyzer::Job& job, std::optional<TablesWriter> file,
-                                     const OpenOptions& options, Listener& listener) {
-  std::optional<Preparation> preparation;
-  std::future<void> recorded;
-  if (file) {
-    preparation.emplace(std::move(*file));
-    const auto work = [&job, &preparation, stop = options.stop] {
-      prepare_recorded(job, *preparation, [&stop](double) { return !stop.stop_requested(); });
+// Prepares what takes no analysis, which is most of it, on a thread of its own.
+class RecordedBeside {
+ public:
+  RecordedBeside(const analyzer::Job& job, Preparation& preparation, const std::stop_token& stop) {
+    const auto work = [&job, &preparation, stop, enough = enough_.get_token()] {
+      prepare_recorded(job, preparation,
+                       [&](double) { return !stop.stop_requested() && !enough.stop_requested(); });
     };
     try {
-      recorded = std::async(std::launch::async, work);
+      work_ = std::async(std::launch::async, work);
     } catch (const std::system_error&) {
       work();  // no more threads to be had
     }
+  }
+  // Where nobody waits for it, it ends soon; the future's end waits for that.
+  ~RecordedBeside() { enough_.request_stop(); }
+  RecordedBeside(const RecordedBeside&) = delete;
+  RecordedBeside& operator=(const RecordedBeside&) = delete;
+
+  void wait() {
+    if (work_.valid()) work_.get();
+  }
+
+ private:
+  std::stop_source enough_;
+  std::future<void> work_;
+};
+
+Result<Analyzed> analyze_and_prepare(const analyzer::Job& job, std::optional<TablesWriter> file,
+                                     const OpenOptions& options, Listener& listener) {
+  std::optional<Preparation> preparation;
+  std::optional<RecordedBeside> recorded;
+  if (file) {
+    preparation.emplace(std::move(*file));
+    recorded.emplace(job, *preparation, options.stop);
   }
   analyzer::AnalysisOptions analyzing;
   analyzing.progress = [&listener](double done) { listener.tell(OpeningStage::analyzing, done); };
   analyzing.stop = options.stop;
   Result<analyzer::Analysis> analysis = analyzer::analyze(job, analyzing);
-  if (recorded.valid()) recorded.get();
   if (!analysis.ok()) return analysis.error();
+  if (recorded) recorded->wait();
   return Analyzed{std::move(analysis).value(), std::move(preparation)};
 }
 
@@ -144,6 +164,7 @@ Result<Prepared> prepare_anew(const std::vector<std::string>& paths, const Input
     if (kept.ok()) return kept;
   }
   if (options.stop.stop_requested()) return stopped();
+  analyzed.value().kept.reset();  // the disk is full: its unfinished file only takes room
   Result<TablesWriter> memory = TablesWriter::in_memory();
   if (!memory.ok()) return memory.error();
   return prepare(job.value(), analysis, std::move(memory).value(), fingerprint, go_on);
@@ -177,6 +198,8 @@ Result<std::unique_ptr<Scene>> open_run(const std::vector<std::string>& paths, c
     }
   }
   Result<Prepared> made = prepare_anew(paths, files, options);
+  // The job that was read is gone by now.
+  return_memory();
   if (!made.ok()) return made.error();
   return Scene::load(std::move(made).value());
 }

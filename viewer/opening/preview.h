@@ -49,7 +49,7 @@ RunPreview assemble(std::vector<RankPreview> ranks);
 
 // Of a rank that has just been read; at most kPreviewWindows spans a kind.
 RankPreview preview_of(const analyzer::RankImport& rank);
-inline constexpr std::size_t kPreviewWindows = 2048;
+inline constexpr std::size_t kPreviewWindows = 512;
 
 // Of a run folder. Files that cannot be read are left out; the run's opening says why. `stop` is asked
 // between files; true: what there is by then. Errors: not a run of ours, nothing in it can be read.

@@ -2,28 +2,15 @@
 #include <array>
 
 #include "analyzer/import/rank/rank_import.h"
+#include "analyzer/intervals/time_math.h"
+#include "analyzer/model/is_communication.h"
 #include "viewer/opening/preview.h"
 
 namespace lockstep::viewer {
 
 using analyzer::Activity;
-using analyzer::Class;
+using analyzer::saturating_add;
 using trace::Nanoseconds;
-
-namespace {
-
-bool communicates(const Activity& activity) {
-  return activity.activity_class == Class::collective || activity.activity_class == Class::p2p;
-}
-
-// Saturating: clocks may count from anywhere.
-Nanoseconds plus(Nanoseconds time, std::int64_t zero) {
-  Nanoseconds sum = 0;
-  if (!__builtin_add_overflow(time, zero, &sum)) return sum;
-  return zero < 0 ? std::numeric_limits<Nanoseconds>::min() : std::numeric_limits<Nanoseconds>::max();
-}
-
-}  // namespace
 
 RankPreview preview_of(const analyzer::RankImport& import) {
   RankPreview preview;
@@ -36,17 +23,18 @@ RankPreview preview_of(const analyzer::RankImport& import) {
   // Of importers, times are at most kLatest apart from zero: their differences fit.
   const Nanoseconds window =
       (activities.back().begin - first) / static_cast<Nanoseconds>(kPreviewWindows) + 1;
-  preview.first = plus(first, import.clock_zero);
+  preview.first = saturating_add(first, import.clock_zero);
   // A window's events of a kind are one span; it begins with the first of them and ends with the last to end.
   std::array<Nanoseconds, 2> last{-1, -1};
   for (const Activity& activity : activities) {
-    const bool communication = communicates(activity);
+    const bool communication = analyzer::is_communication(activity.activity_class);
     std::vector<PreviewSpan>& spans = communication ? preview.rank.communicating : preview.rank.computing;
     const Nanoseconds at = (activity.begin - first) / window;
-    if (at != last[communication ? 1 : 0]) spans.push_back({plus(activity.begin, import.clock_zero), 0, 0});
+    if (at != last[communication ? 1 : 0])
+      spans.push_back({saturating_add(activity.begin, import.clock_zero), 0, 0});
     last[communication ? 1 : 0] = at;
     PreviewSpan& span = spans.back();
-    const Nanoseconds end = plus(activity.end, import.clock_zero);
+    const Nanoseconds end = saturating_add(activity.end, import.clock_zero);
     span.end = span.events == 0 ? end : std::max(span.end, end);
     ++span.events;
   }

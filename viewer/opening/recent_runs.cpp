@@ -95,11 +95,17 @@ RunRequest request_of(const RecentRun& run) {
   return {run.paths, run.other, true};
 }
 
-bool is_there(const RecentRun& run) {
-  std::error_code error;
-  return std::all_of(run.paths.begin(), run.paths.end(),
-                     [&error](const std::string& path) { return fs::exists(path, error); }) &&
-         (run.other.empty() || fs::exists(run.other, error));
+Presence presence_of(const RecentRun& run) {
+  std::vector<std::string> paths = run.paths;
+  if (!run.other.empty()) paths.push_back(run.other);
+  Presence presence = Presence::there;
+  for (const std::string& path : paths) {
+    std::error_code error;  // set of what does not exist too: the type tells it from other errors
+    const fs::file_type type = fs::status(path, error).type();
+    if (type == fs::file_type::not_found) return Presence::gone;
+    if (type == fs::file_type::none) presence = Presence::unknown;
+  }
+  return presence;
 }
 
 std::string time_ago(std::int64_t then, std::int64_t now) {

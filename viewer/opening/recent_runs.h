@@ -25,8 +25,10 @@ inline constexpr std::size_t kMostRecentRuns = 20;
 
 RecentRun recent_run_of(const OpenedRun& opened, std::int64_t now);
 RunRequest request_of(const RecentRun& run);
-// All of its paths exist. Takes as long as their file systems do: see run_presence.h.
-bool is_there(const RecentRun& run);
+enum class Presence : std::uint8_t { unknown, there, gone };
+// gone: one of its paths does not exist; unknown: whether one does cannot be found out (no permission, a
+// server that is away). Takes as long as their file systems do: see run_presence.h.
+Presence presence_of(const RecentRun& run);
 // "just now", "5 minutes ago", "yesterday", "12 days ago", "on 2026-03-01" (UTC).
 std::string time_ago(std::int64_t then, std::int64_t now);
 

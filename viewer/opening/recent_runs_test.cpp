@@ -102,10 +102,22 @@ TEST(RecentRuns, WhereNobodyCanWriteIsAnError) {
 TEST(RecentRuns, AreThereIfAllTheirPathsAre) {
   const test::TemporaryFolder folder;
   const std::string one = folder.write("one.json", "");
-  EXPECT_TRUE(is_there(run_at(one)));
-  EXPECT_FALSE(is_there(run_at(folder / "absent")));
-  EXPECT_FALSE(is_there({{one, folder / "absent"}, "", 0, 0, 0}));
-  EXPECT_FALSE(is_there({{one}, folder / "absent", 0, 0, 0}));
+  EXPECT_EQ(presence_of(run_at(one)), Presence::there);
+  EXPECT_EQ(presence_of(run_at(folder / "absent")), Presence::gone);
+  EXPECT_EQ(presence_of(run_at(one + "/within")), Presence::gone) << "a file where a folder was";
+  EXPECT_EQ(presence_of({{one, folder / "absent"}, "", 0, 0, 0}), Presence::gone);
+  EXPECT_EQ(presence_of({{one}, folder / "absent", 0, 0, 0}), Presence::gone);
+}
+
+// A link to itself, as an error that root gets too.
+TEST(RecentRuns, OfWhichNobodyCanTellAreNotGone) {
+  const test::TemporaryFolder folder;
+  const std::string one = folder.write("one.json", ""), loop = folder / "loop";
+  fs::create_symlink(loop, loop);
+  EXPECT_EQ(presence_of(run_at(loop)), Presence::unknown);
+  EXPECT_EQ(presence_of({{loop, one}, "", 0, 0, 0}), Presence::unknown);
+  EXPECT_EQ(presence_of({{one}, loop, 0, 0, 0}), Presence::unknown);
+  EXPECT_EQ(presence_of({{loop}, folder / "absent", 0, 0, 0}), Presence::gone);
 }
 
 TEST(RecentRuns, SayWhenTheyWereOpened) {

@@ -1,5 +1,5 @@
 // Gives back to the system what the C library keeps of freed memory: reading a run takes many times what
-// showing it does. Takes milliseconds; not for the thread that draws.
+// showing it does. Takes milliseconds, in which other threads that allocate may wait.
 #pragma once
 
 namespace lockstep::viewer {

@@ -1,10 +1,10 @@
 #include "viewer/opening/run_presence.h"
 
 #include <condition_variable>
+#include <exception>
 #include <map>
 #include <mutex>
 #include <string>
-#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -28,23 +28,34 @@ struct RunPresence::Answers {
   Look look;
   mutable std::mutex mutex;
   std::condition_variable changed;
-  std::function<void()> tell;  // empty: nobody is interested any more
-  std::map<Key, Answer> of_run;
+  std::function<void()> tell;    // empty: nobody is interested any more
+  std::map<Key, Answer> of_run;  // only grows: threads keep an answer's place
   std::size_t due = 0;
 
-  void ask(const RecentRun& run) {
+  // Where the answer belongs; null: it is due already.
+  Answer* begin(const RecentRun& run) {
+    const std::lock_guard lock(mutex);
+    Answer& answer = of_run[key_of(run)];
+    if (answer.due) return nullptr;
+    answer.due = true;
+    ++due;
+    return &answer;
+  }
+
+  // Throws nothing, as nobody would catch it.
+  void ask(const RecentRun& run, Answer& answer) {
     Presence found = Presence::unknown;
     try {
-      found = look(run) ? Presence::there : Presence::gone;
+      found = look(run);
     } catch (...) {
       // No memory for a path: nobody knows.
     }
-    settle(key_of(run), found);
+    settle(answer, found);
   }
 
-  void settle(const Key& key, Presence found) {
+  void settle(Answer& answer, Presence found) {
     const std::lock_guard lock(mutex);
-    of_run[key] = {found, false};
+    answer = {found, false};
     --due;
     changed.notify_all();
     // Under the lock: whoever takes the interest away knows that no call is under way.
@@ -64,17 +75,12 @@ RunPresence::~RunPresence() {
 
 void RunPresence::look(const std::vector<RecentRun>& runs) {
   for (const RecentRun& run : runs) {
-    {
-      const std::lock_guard lock(answers_->mutex);
-      Answers::Answer& answer = answers_->of_run[key_of(run)];
-      if (answer.due) continue;
-      answer.due = true;
-      ++answers_->due;
-    }
+    Answers::Answer* const answer = answers_->begin(run);
+    if (answer == nullptr) continue;
     try {
-      std::thread([answers = answers_, run] { answers->ask(run); }).detach();
-    } catch (const std::system_error&) {
-      answers_->settle(key_of(run), Presence::unknown);  // no thread to be had
+      std::thread([answers = answers_, run, answer] { answers->ask(run, *answer); }).detach();
+    } catch (const std::exception&) {
+      answers_->settle(*answer, Presence::unknown);  // no thread to be had, or no memory
     }
   }
 }

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <chrono>
-#include <cstdint>
 #include <functional>
 #include <memory>
 #include <vector>
@@ -12,15 +11,13 @@
 
 namespace lockstep::viewer {
 
-enum class Presence : std::uint8_t { unknown, there, gone };
-
 class RunPresence {
  public:
-  using Look = std::function<bool(const RecentRun&)>;
+  using Look = std::function<Presence(const RecentRun&)>;
 
   // `tell`: called from another thread with each answer. `look`: may take any time, on several threads at
-  // once.
-  explicit RunPresence(std::function<void()> tell = {}, Look look = is_there);
+  // once; of what throws, nothing is known.
+  explicit RunPresence(std::function<void()> tell = {}, Look look = presence_of);
   // Waits for no answer. From then on nobody is told; threads that still wait for a file system end by
   // themselves, or with the process.
   ~RunPresence();

@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "analyzer/report/unicode.h"
-#include "viewer/opening/return_memory.h"
 
 namespace lockstep::viewer {
 
@@ -20,12 +19,20 @@ namespace fs = std::filesystem;
 // "runs/a/" is called "a", "." as the folder that it is.
 std::string last_name(const std::string& path) {
   std::error_code error;
-  fs::path whole = fs::absolute(path, error).lexically_normal();
-  if (!whole.has_filename()) whole = whole.parent_path();
-  return analyzer::printable(whole.has_filename() ? whole.filename().string() : whole.string());
+  const std::string whole = fs::absolute(path, error).lexically_normal().string();
+  const std::string name = last_part_of(whole);
+  return analyzer::printable(name.empty() ? whole : name);
 }
 
 }  // namespace
+
+std::string last_part_of(const std::string& path) {
+  const std::size_t end = path.find_last_not_of('/');
+  if (end == std::string::npos) return "";
+  const std::size_t slash = path.rfind('/', end);
+  const std::size_t begin = slash == std::string::npos ? 0 : slash + 1;
+  return path.substr(begin, end + 1 - begin);
+}
 
 RunRequest request_of(std::vector<std::string> paths, bool keep) {
   RunRequest request{std::move(paths), "", keep};
@@ -94,14 +101,11 @@ Result<OpenedRun> open_request(const RunRequest& request, const TellProgress& te
     return open_run(paths, files, options);
   };
   Result<std::unique_ptr<Scene>> first = open_one(request.paths);
-  // The job that was read is gone by now, the memory that it took goes back to the system.
-  return_memory();
   if (!first.ok()) return first.error();
   opened.scene = std::move(first).value();
   if (request.other.empty()) return opened;
   progress.run = 1;
   Result<std::unique_ptr<Scene>> second = open_one({request.other});
-  return_memory();
   if (!second.ok()) return Error{"--diff: " + second.error().message};
   opened.other = std::move(second).value();
   return opened;

@@ -25,6 +25,8 @@ struct RunRequest {
 
 // Two folders are two runs to compare; files, and more than two folders, are one run.
 RunRequest request_of(std::vector<std::string> paths, bool keep = true);
+// What follows the last slash, as it is written: "a" of "runs/a/", "." of "."; "" of nothing but slashes.
+std::string last_part_of(const std::string& path);
 // What to call it: "run", "before and after", "trace.json and 3 more". Printable.
 std::string name_of(const RunRequest& request);
 // The folder that it is in, as it was given.

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <map>
+
 #include "tests/temporary_folder.h"
 
 namespace lockstep::viewer {
@@ -36,6 +38,18 @@ TEST(RunRequest, IsCalledByItsLastName) {
   EXPECT_EQ(name_of({{"/a\nb"}, "", true}), "a\\nb");
   EXPECT_EQ(name_of({{}, "", true}), "");
   EXPECT_EQ(name_of({{"."}, "", true}), std::filesystem::current_path().filename().string());
+}
+
+TEST(RunRequest, TheLastPartOfAPathIsAsItIsWritten) {
+  for (const auto& [path, part] : std::map<std::string, std::string>{{"", ""},
+                                                                     {"/", ""},
+                                                                     {"//", ""},
+                                                                     {".", "."},
+                                                                     {"a", "a"},
+                                                                     {"a/", "a"},
+                                                                     {"/a//", "a"},
+                                                                     {"/b/a", "a"}})
+    EXPECT_EQ(last_part_of(path), part) << path;
 }
 
 TEST(RunRequest, TheShareGrowsFromStageToStageAndFromRunToRun) {

@@ -98,6 +98,8 @@ struct CollectiveHead {
   bool has_step = false, has_sequence = false, has_bytes = false, has_last_arriver = false;
   bool has_algbw = false, has_busbw = false, has_busbw_wire = false;
   bool partial = false, root_unknown = false;
+  // As CollectiveReport::waits_known(); where it is false, `wait_ns` says nothing.
+  bool waits_known() const { return parts > 1 || !partial; }
 };
 
 struct Contents {

@@ -6,6 +6,7 @@
 #include <numeric>
 #include <utility>
 
+#include "analyzer/intervals/time_math.h"
 #include "analyzer/report/text.h"
 #include "viewer/prepared/serialize.h"
 #include "viewer/prepared/tracks.h"
@@ -13,12 +14,6 @@
 namespace lockstep::viewer {
 
 namespace {
-
-Nanoseconds from_origin(Nanoseconds origin, std::int64_t ns) {
-  Nanoseconds sum = 0;
-  if (!__builtin_add_overflow(origin, ns, &sum)) return sum;
-  return ns < 0 ? std::numeric_limits<Nanoseconds>::min() : std::numeric_limits<Nanoseconds>::max();
-}
 
 void extend(TimeRange& range, bool& any, Nanoseconds begin, Nanoseconds end) {
   range.begin = any ? std::min(range.begin, begin) : begin;
@@ -65,7 +60,8 @@ std::vector<StepSpan> spans_of(const analyzer::RankTrace& trace,
   std::vector<StepSpan> steps;
   for (const analyzer::StepReport& step : reported)
     if (step.rank == trace.rank)
-      steps.push_back({step.step, from_origin(origin, step.begin_ns), from_origin(origin, step.end_ns)});
+      steps.push_back({step.step, analyzer::saturating_add(origin, step.begin_ns),
+                       analyzer::saturating_add(origin, step.end_ns)});
   if (steps.empty())
     for (const analyzer::StepMark& step : trace.steps) steps.push_back({step.number, step.begin, step.end});
   std::sort(steps.begin(), steps.end(),
@@ -197,7 +193,8 @@ void Preparation::add_collective(const analyzer::CollectiveReport& collective, N
   TimeRange range;
   bool any = false;
   for (const analyzer::CollectiveRank& part : collective.ranks) {
-    extend(range, any, from_origin(origin, part.arrival_ns), from_origin(origin, part.end_ns));
+    extend(range, any, analyzer::saturating_add(origin, part.arrival_ns),
+           analyzer::saturating_add(origin, part.end_ns));
     collective_ranks_.push_back(part);
   }
   head.begin = range.begin;
@@ -218,7 +215,7 @@ Result<std::shared_ptr<const Tables>> Preparation::finish(
   contents_.steps = writer_.add(steps);
   std::vector<std::uint32_t> costliest;
   for (std::uint32_t i = 0; i < collectives_.size(); ++i)
-    if (collectives_[i].wait_ns > 0) costliest.push_back(i);
+    if (collectives_[i].waits_known() && collectives_[i].wait_ns > 0) costliest.push_back(i);
   std::sort(costliest.begin(), costliest.end(), [this](std::uint32_t a, std::uint32_t b) {
     return collectives_[a].wait_ns != collectives_[b].wait_ns
                ? collectives_[a].wait_ns > collectives_[b].wait_ns

@@ -109,7 +109,7 @@ void serialize(Archive& archive, FindingPlace& p) {
 }
 template <class Archive>
 void serialize(Archive& archive, Standing& s) {
-  archive(s.ranks, s.waits, s.where);
+  archive(s.ranks, s.waits, s.where, s.known);
 }
 template <class Archive>
 void serialize(Archive& archive, Finding& f) {
@@ -179,7 +179,7 @@ void serialize(Archive& archive, Contents& c) {
 namespace {
 
 // Raise it where the meaning of something written changes and its size does not.
-constexpr std::uint64_t kVersion = 1;
+constexpr std::uint64_t kVersion = 2;
 
 template <class... Structs>
 std::uint64_t layout_of() {

@@ -7,6 +7,8 @@
 #include <map>
 #include <utility>
 
+#include "analyzer/model/is_communication.h"
+
 namespace lockstep::viewer {
 
 namespace {
@@ -15,13 +17,10 @@ using analyzer::Activity;
 using analyzer::Class;
 using analyzer::RankTrace;
 
-bool is_communication(const Activity& activity) {
-  return activity.activity_class == Class::collective || activity.activity_class == Class::p2p;
-}
-
 // The waiting part of an activity, as the analysis has it.
 std::uint64_t wait_of(const Activity& activity, const RankAnalysis& analysis) {
-  if (!is_communication(activity) || activity.communication >= analysis.waits.size()) return 0;
+  if (!analyzer::is_communication(activity.activity_class) || activity.communication >= analysis.waits.size())
+    return 0;
   const Nanoseconds until = std::min(analysis.waits[activity.communication].until, activity.end);
   return until > activity.begin ? distance(activity.begin, until) : 0;
 }
@@ -85,7 +84,7 @@ std::vector<Track> device_tracks(const RankTrace& trace, const RankAnalysis& ana
     const Activity& activity = trace.activities[i];
     Found& found = by_lane[activity.lane];
     found.events.push_back({activity.begin, activity.end, static_cast<std::uint32_t>(i), 0});
-    if (is_communication(activity)) ++found.communication;
+    if (analyzer::is_communication(activity.activity_class)) ++found.communication;
   }
   std::vector<Track> tracks;
   for (auto& [index, found] : by_lane) {

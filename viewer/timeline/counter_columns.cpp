@@ -18,6 +18,8 @@ class Walk {
     std::size_t at = first_from(visible.begin);
     double known_to = left_;
     while (at < points.size() && points[at].time <= visible.end) {
+      // Rounding may put the last ones there; nothing of them is seen.
+      if (axis_.x(points[at].time) >= right_) break;
       const double column = std::clamp(std::floor(axis_.x(points[at].time)), left_, right_);
       keep(known_to, column, at);
       const std::size_t next = first_beyond(at, column);

@@ -194,7 +194,9 @@ Description summarize(const Scene& scene, const Item& item) {
   for (const analyzer::CollectiveRank& part : collective.ranks) {
     if (part.rank != scene.timeline().ranks[item.rank].rank || part.activity != *activity) continue;
     if (collective.waits_known()) description.facts.push_back({"waits", format_duration(part.wait_ns)});
-    description.facts.push_back({"moves data", format_duration(part.transfer_ns)});
+    description.facts.push_back(
+        {collective.waits_known() ? "moves data" : cause_label(analyzer::Cause::transfer, false),
+         format_duration(part.transfer_ns)});
   }
   if (collective.last_arriver) {
     description.facts.push_back({"last arriver", fmt::format("rank {}", *collective.last_arriver)});
@@ -238,7 +240,7 @@ Description describe_fold(const Scene& scene, std::uint32_t rank, const RowPlace
   for (std::size_t cause = 0; cause < times.size(); ++cause) {
     if (times[cause] == 0) continue;
     description.facts.push_back(
-        {analyzer::kCauseStyles[cause].label,
+        {cause_label(scene, rank, static_cast<analyzer::Cause>(cause)),
          fmt::format("{}  {}", format_duration(clipped(times[cause])),
                      analyzer::format_share(clipped(times[cause]), clipped(distance(box.begin, box.end))))});
   }
@@ -280,6 +282,10 @@ Description describe_collective(const Scene& scene, std::uint32_t index) {
     facts.push_back({"busbw from last arrival", analyzer::format_bandwidth(collective.busbw_wire_gbps)});
   }
   return description;
+}
+
+const char* transfer_title(bool waits_known) {
+  return waits_known ? "moved" : cause_label(analyzer::Cause::transfer, false);
 }
 
 std::vector<CollectiveRow> collective_rows(const Scene& scene, std::uint32_t index) {

@@ -42,6 +42,8 @@ struct CollectiveRow {
   double wait_share = 0;                      // of the longest time that a participant spent, for a bar
   double transfer_share = 0;
 };
+// The title of CollectiveRow::transfer: by the same rule as cause_label().
+const char* transfer_title(bool waits_known);
 std::vector<CollectiveRow> collective_rows(const Scene& scene, std::uint32_t collective);
 
 // A cause by name. Transfer is "communication" on a rank of which nobody knows what of it was waiting.

@@ -42,6 +42,23 @@ TEST(Summarize, SaysWhoWaitsInAFewLines) {
   EXPECT_EQ(value_of(description, "size"), "2.00 MB");
 }
 
+// What of a rank alone is waiting and what moves data nobody knows.
+TEST(Describe, WhereWaitsAreNotKnownNothingIsSaidToMoveData) {
+  analyzer::Job job = synthetic_job();
+  job.ranks.resize(1);
+  job.ranks_missing = {1, 2, 3};
+  const View view(std::move(job));
+  const auto item = view.scene->find_activity(0, 1);
+  const Description description = summarize(*view.scene, *item);
+  EXPECT_EQ(value_of(description, "communication"), "500 ns");
+  for (const Fact& fact : description.facts) {
+    EXPECT_NE(fact.label, "moves data");
+    EXPECT_NE(fact.label, "waits");
+  }
+  EXPECT_STREQ(transfer_title(false), "communication");
+  EXPECT_STREQ(transfer_title(true), "moved");
+}
+
 TEST(Describe, TheOperationAsTheReportHasIt) {
   const View view;
   const Description description = describe_collective(*view.scene, 1);

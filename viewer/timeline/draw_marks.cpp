@@ -133,7 +133,7 @@ void draw_marks(Canvas& canvas, const Frame& frame, std::optional<float> pointer
     canvas.line({from, frame.regions.ruler.top}, {from, area.bottom}, frame.theme.accent, 1);
     patch(canvas, frame, from + 4, area.top + 3, "R: the other end", frame.theme.text);
   }
-  if (frame.state.measured) {
+  if (frame.state.measured && on_screen(frame.axis, frame.state.measured->begin, frame.state.measured->end)) {
     const TimeRange range = *frame.state.measured;
     const auto edge = [&](Nanoseconds time) {
       return static_cast<float>(std::clamp(frame.axis.x(time), static_cast<double>(area.left) - 2,

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <map>
 
+#include "analyzer/model/is_communication.h"
 #include "analyzer/report/quantity.h"
 #include "viewer/timeline/draw.h"
 
@@ -16,7 +17,8 @@ using analyzer::Class;
 
 constexpr float kLabelPadding = 4;
 constexpr float kStripedShare =
-    1.35F;  // a waiting part is labelled if this times the label fits: stripes must show
+    1.35F;                    // a waiting part is labelled if this times the label fits: stripes must show
+constexpr float kNarrow = 6;  // pixels: less than that has no room for two parts side by side
 constexpr float kSmallestLabel = 22;  // pixels in which a label is worth the attempt
 
 void label(Canvas& canvas, const Rect& box, std::string_view text, Color color, Font font) {
@@ -52,6 +54,14 @@ struct RowPainter {
         std::clamp(std::floor(frame.axis.x(saturating_add(box.begin, static_cast<Nanoseconds>(wait))) + 0.5),
                    static_cast<double>(span.left), static_cast<double>(span.right)));
     const double strength = dimmed ? 0.35 : 1.0;
+    // In a few pixels a border between the parts would round one of them away.
+    if (wait > 0 && whole.width() < kNarrow) {
+      const std::uint64_t length = distance(box.begin, box.end);
+      stacked(whole, length == 0 ? 0 : static_cast<double>(wait) / static_cast<double>(length),
+              with_alpha(cause_color(frame.theme, analyzer::Cause::barrier_wait), strength),
+              with_alpha(cause_color(frame.theme, analyzer::Cause::transfer), strength));
+      return;
+    }
     const Color moving = cause_color(frame.theme, analyzer::Cause::transfer);
     const Color waiting = cause_color(frame.theme, analyzer::Cause::barrier_wait);
     const Rect wait_box{whole.left, area.top, std::min(middle, whole.right), area.bottom};
@@ -87,13 +97,15 @@ struct RowPainter {
     const std::uint64_t wait = row.wait[last] - (box.first == 0 ? 0 : row.wait[box.first - 1]);
     const std::uint64_t busy = row.busy[last] - (box.first == 0 ? 0 : row.busy[box.first - 1]);
     const double waiting = busy == 0 ? 0 : static_cast<double>(wait) / static_cast<double>(busy);
-    const float border = area.top + static_cast<float>(std::lround(area.height() * waiting));
-    if (border > area.top) {
-      const Color wait_color = cause_color(frame.theme, analyzer::Cause::barrier_wait);
-      canvas.box({rect.left, area.top, rect.right, border},
-                 mix(frame.theme.stripe, wait_color, 0.25 + 0.65 * share));
-    }
-    if (border < area.bottom) canvas.box({rect.left, border, rect.right, area.bottom}, filled);
+    const Color wait_color = cause_color(frame.theme, analyzer::Cause::barrier_wait);
+    stacked(rect, waiting, mix(frame.theme.stripe, wait_color, 0.25 + 0.65 * share), filled);
+  }
+
+  // `share` of the height for one colour, the rest below it for the other.
+  void stacked(const Rect& rect, double share, Color above, Color below) const {
+    const float border = rect.top + static_cast<float>(std::lround(rect.height() * share));
+    if (border > rect.top) canvas.box({rect.left, rect.top, rect.right, border}, above);
+    if (border < rect.bottom) canvas.box({rect.left, border, rect.right, rect.bottom}, below);
   }
 
   std::string text_of(std::uint32_t at) const {
@@ -131,8 +143,7 @@ struct RowPainter {
 
   bool is_collective(std::uint32_t at) const {
     if (lane.role == LaneRole::host) return false;
-    const Class kind = frame.scene.data(rank).activities[row.item[at]].activity_class;
-    return kind == Class::collective || kind == Class::p2p;
+    return analyzer::is_communication(frame.scene.data(rank).activities[row.item[at]].activity_class);
   }
 
   void paint() const {

@@ -28,6 +28,8 @@ std::string culprits_of(const Scene& scene) {
   for (std::size_t rank = 0; rank < scene.timeline().ranks.size(); ++rank)
     if (scene.standing(rank).culprit)
       by_what[scene.standing(rank).brief].push_back(scene.timeline().ranks[rank].rank);
+  for (const analyzer::RankReport& rank : scene.report().ranks)
+    if (rank.damaged) by_what["cut or damaged dump"].push_back(rank.rank);
   if (!scene.report().ranks_missing.empty()) by_what["no dump"] = scene.report().ranks_missing;
   std::string text;
   for (const auto& [what, ranks] : by_what)
@@ -82,12 +84,11 @@ void draw_standing(Canvas& canvas, const Frame& frame, std::size_t rank) {
     canvas.hatch(chip, waiting);
   }
   const float text_x = chip.right + padding;
-  const std::string text = standing.text.empty() ? "the findings do not name it" : standing.text;
-  const Color color = standing.culprit        ? frame.theme.warning
-                      : standing.text.empty() ? frame.theme.dim_text
-                                              : frame.theme.text;
+  const Color color = standing.culprit         ? frame.theme.warning
+                      : standing.brief.empty() ? frame.theme.dim_text
+                                               : frame.theme.text;
   canvas.text({text_x, middle(canvas, top, cause, font)},
-              fitted(canvas, text, area.right - padding - text_x, font), color, font);
+              fitted(canvas, standing.text, area.right - padding - text_x, font), color, font);
 }
 
 }  // namespace

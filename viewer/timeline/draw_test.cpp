@@ -141,6 +141,25 @@ TEST(Draw, TheGutterHasTheReportsFigures) {
   for (const char* rank : {"rank 0", "rank 1", "rank 2", "rank 3"}) EXPECT_THAT(texts, Contains(rank));
 }
 
+// An operation of a few pixels shows how much of it was waiting, whatever pixels its border falls on: waiting
+// stands above what moved data.
+TEST(Draw, NarrowOperationsShowTheirShareOfWaiting) {
+  for (int shift = 0; shift < 20; ++shift) {
+    View view;
+    // Rank 0's all-reduce takes 500 ns, of which it waits 300: about 4 pixels.
+    view.show(-60'000 + 13 * shift, 64'000 + 13 * shift);
+    const RecordingCanvas canvas = view.draw();
+    const Rect area = view.area(0, LaneRole::communication);
+    float waiting = 0, moving = 0;
+    for (const auto& box : within(canvas, Shape::box, area)) {
+      if (box.color == cause_color(view.theme, analyzer::Cause::barrier_wait)) waiting += box.rect.height();
+      if (box.color == cause_color(view.theme, analyzer::Cause::transfer)) moving += box.rect.height();
+    }
+    EXPECT_NEAR(waiting, 3 * area.height() * 0.6F, 3) << shift;
+    EXPECT_NEAR(moving, 3 * area.height() * 0.4F, 3) << shift;
+  }
+}
+
 TEST(Draw, StepsHaveNumbersAndLines) {
   View view;
   const RecordingCanvas canvas = view.draw();
@@ -220,6 +239,15 @@ TEST(Draw, AMeasuredRangeSaysItsExactLength) {
   View view;
   view.state.measured = TimeRange{100, 1'334};
   EXPECT_THAT(view.draw().texts(), Contains("1.23 µs = 1,234 ns"));
+}
+
+TEST(Draw, AMeasuredRangeOutsideTheViewHasNoLabel) {
+  View view;
+  view.state.measured = TimeRange{100, 1'334};
+  view.show(1'400, 1'900);
+  EXPECT_THAT(view.draw().texts(), Not(Contains("1.23 µs = 1,234 ns")));
+  view.show(1'300, 1'900);
+  EXPECT_THAT(view.draw().texts(), Contains("1.23 µs = 1,234 ns")) << "its end is in view";
 }
 
 TEST(Draw, ZoomsToSingleNanosecondsOfToday) {

@@ -62,8 +62,11 @@ bool TimelineControl::apply(const TimelineInput& input, const Frame& frame, cons
     press(input, frame, state);
     changed = true;
   }
-  if (input.down && gesture_ != Gesture::none) {
-    drag(input, frame, minimap, state);
+  // A slow frame sees the last of the way and the release together.
+  if ((input.down || input.released) && gesture_ != Gesture::none) {
+    TimelineInput dragged = input;
+    if (input.pressed) dragged.moved = {};  // the way to the press is no part of the drag
+    drag(dragged, frame, minimap, state);
     changed = true;
   }
   if (input.released && gesture_ != Gesture::none) {
@@ -219,7 +222,8 @@ void TimelineControl::drag(const TimelineInput& input, const Frame& frame, const
     case Gesture::measure:
       if (input.pointer && travelled_ > kClickSlack) {
         const Nanoseconds at = frame.axis.time(input.pointer->x);
-        state.measured = TimeRange{std::min(anchor_, at), std::max(anchor_, at)};
+        state.measured.reset();
+        if (at != anchor_) state.measured = TimeRange{std::min(anchor_, at), std::max(anchor_, at)};
       }
       return;
     case Gesture::minimap:

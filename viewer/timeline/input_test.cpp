@@ -52,6 +52,32 @@ TEST(Input, DraggingMovesWhatIsUnderThePointer) {
   EXPECT_FALSE(view.control.busy());
 }
 
+// What a slow frame sees: the way to the place together with the press, the rest together with the release.
+TEST(Input, ADragInTwoFramesMeasuresAllOfIt) {
+  View view;
+  view.show(0, 992);  // a pixel a nanosecond
+  const Point from = view.point(0, LaneRole::compute, 300);
+  const Point to = view.point(0, LaneRole::compute, 700);
+  view.apply({.pointer = from, .shift = true, .pressed = true, .down = true, .moved = {400, 100}});
+  EXPECT_FALSE(view.state.measured.has_value()) << "nothing is dragged yet";
+  view.apply({.pointer = to, .shift = true, .released = true, .moved = {to.x - from.x, to.y - from.y}});
+  ASSERT_TRUE(view.state.measured.has_value());
+  EXPECT_EQ(view.state.measured->begin, 300);
+  EXPECT_EQ(view.state.measured->end, 700);
+  EXPECT_FALSE(view.control.busy());
+}
+
+TEST(Input, ADragBackToItsBeginMeasuresNothing) {
+  View view;
+  const Point from = view.point(0, LaneRole::compute, 300);
+  press(view, from, true);
+  drag(view, from, {from.x + 100, from.y}, true);
+  EXPECT_TRUE(view.state.measured.has_value());
+  drag(view, {from.x + 100, from.y}, from, true);
+  release(view, from);
+  EXPECT_FALSE(view.state.measured.has_value());
+}
+
 TEST(Input, DraggingUpScrolls) {
   SyntheticOptions options;
   options.late.assign(50, 0);

@@ -87,13 +87,28 @@ Expansion::Expansion(const Timeline& timeline) : ranks_(timeline.ranks.size(), t
 }
 
 void Expansion::toggle_all(const Timeline& timeline, LaneRole role) {
+  bool any = false;
   bool all_open = true;
   for (std::size_t r = 0; r < timeline.ranks.size(); ++r) {
     for (std::size_t l = 0; l < timeline.ranks[r].lanes.size(); ++l) {
-      if (timeline.ranks[r].lanes[l].role == role && !lanes_[r][l]) all_open = false;
+      if (timeline.ranks[r].lanes[l].role != role) continue;
+      any = true;
+      all_open = all_open && lanes_[r][l];
     }
   }
-  set_all(timeline, role, !all_open);
+  // Of lanes that a run does not have nobody wants anything.
+  if (any) want(timeline, role, !all_open);
+}
+
+std::optional<bool> Expansion::wanted(LaneRole role) const {
+  if (role == LaneRole::host) return hosts_wanted_;
+  return role == LaneRole::counter ? counters_wanted_ : std::nullopt;
+}
+
+void Expansion::want(const Timeline& timeline, LaneRole role, bool open) {
+  if (role == LaneRole::host) hosts_wanted_ = open;
+  if (role == LaneRole::counter) counters_wanted_ = open;
+  set_all(timeline, role, open);
 }
 
 void Expansion::set_all(const Timeline& timeline, LaneRole role, bool open) {
@@ -216,7 +231,7 @@ Sizes choose_sizes(const Timeline& timeline, const Expansion& expansion, double 
 Expansion choose_expansion(const Timeline& timeline, double scale, const Rect& whole) {
   const RankSequence all = all_ranks(timeline.ranks.size());
   Expansion open(timeline);
-  open.toggle_hosts(timeline);
+  open.set_all(timeline, LaneRole::host, true);
   if (fits(timeline, open, scaled(Sizes{}, scale), whole, all)) return open;
   // In a low window one rank would fill everything: who waits for whom takes several.
   constexpr int kLeastRanks = 3;

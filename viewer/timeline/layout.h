@@ -56,12 +56,17 @@ class Expansion {
   void toggle_counters(const Timeline& timeline) { toggle_all(timeline, LaneRole::counter); }
   // All lanes of host threads, or of counters.
   void set_all(const Timeline& timeline, LaneRole role, bool open);
+  // What the user last wanted of all these lanes; absent: nothing, they are as they fit.
+  std::optional<bool> wanted(LaneRole role) const;
+  // All these lanes open or closed, as the user wants it.
+  void want(const Timeline& timeline, LaneRole role, bool open);
   // All ranks closed to their step bars, or open if they all were.
   void toggle_ranks();
 
  private:
   void toggle_all(const Timeline& timeline, LaneRole role);
 
+  std::optional<bool> hosts_wanted_, counters_wanted_;
   std::vector<bool> ranks_;
   std::vector<std::vector<bool>> lanes_;
 };

@@ -19,8 +19,8 @@ struct RankFacts {
   std::string host;
   std::int64_t lost_ns = 0;  // others waited so long for it
   std::int64_t late_ns = 0;  // the same without what a pipeline's schedule makes
-  bool is_late =
-      false;  // as the report says who is late: they lost a hundredth of all time to it, or it never came
+  // As the report says who is late: others lost a hundredth of all time to it, or it never came.
+  bool is_late = false;
   std::int64_t waited_ns = -1;  // it waited so long itself; -1: not known
 };
 struct GroupFacts {

@@ -12,7 +12,7 @@ namespace {
 // What is said of one rank: causes before what it waits in itself, each once.
 struct Said {
   bool stuck = false;
-  std::vector<std::string> causes, waits;
+  std::vector<std::string> causes, waits, unknown;
 };
 
 void add_once(std::vector<std::string>& all, std::string text) {
@@ -35,6 +35,10 @@ void say(const analyzer::Finding& finding, const analyzer::Standing& standing, c
          Said& said) {
   if (standing.waits) {
     add_once(said.waits, standing.where);
+  } else if (!standing.known) {
+    add_once(said.unknown, (operation.empty() ? "whether it came cannot be told"
+                                              : "whether it came to " + operation + " cannot be told") +
+                               (": " + standing.where));
   } else if (finding.code == "device_stuck") {
     said.stuck = true;
     add_once(said.causes, "its device stands still: " + standing.where);
@@ -62,6 +66,11 @@ std::vector<RankStanding> rank_standings(const analyzer::Report& report,
       }
     }
   }
+  // A hang's findings place every rank that waits in anything that hung.
+  const bool hung =
+      std::any_of(report.findings.begin(), report.findings.end(),
+                  [](const analyzer::Finding& f) { return f.code == "hang" && !f.standings.empty(); });
+  const std::string unnamed = hung ? "in none of the operations that hung" : "the findings do not name it";
   std::vector<RankStanding> standings(ranks.size());
   for (std::size_t i = 0; i < ranks.size(); ++i) {
     RankStanding& standing = standings[i];
@@ -74,7 +83,8 @@ std::vector<RankStanding> rank_standings(const analyzer::Report& report,
       standing.brief = "waits";
     std::vector<std::string> parts = said[i].causes;
     if (!said[i].waits.empty()) parts.push_back("waits in " + joined(said[i].waits, ", and in "));
-    standing.text = shown(joined(parts, "  ·  "));
+    parts.insert(parts.end(), said[i].unknown.begin(), said[i].unknown.end());
+    standing.text = parts.empty() ? unnamed : shown(joined(parts, "  ·  "));
   }
   return standings;
 }

@@ -13,8 +13,11 @@ namespace lockstep::viewer {
 struct RankStanding {
   // Others wait for it, or its device stands still: the findings name it as a cause.
   bool culprit = false;
-  std::string brief;  // "never came", "device stands still", "waits"; "" where no finding names the rank
-  std::string text;   // what it did not come to, what it waits in, and what is known of it
+  // "never came", "device stands still", "waits"; "" where no finding says any of these.
+  std::string brief;
+  // What it did not come to, what it waits in, what cannot be told, and what is known of it; of a rank that no
+  // finding names, in words that there is nothing.
+  std::string text;
 };
 
 // One for each of `ranks`, which are global numbers in ascending order. O(findings · ranks in them).

@@ -36,7 +36,14 @@ TEST(Standings, TellWhoNeverCameToWhat) {
   EXPECT_EQ(found[0].brief, "waits");
   EXPECT_EQ(found[0].text, "waits in all_reduce (number 3)");
   EXPECT_EQ(found[2].brief, "");
-  EXPECT_EQ(found[2].text, "");
+  EXPECT_EQ(found[2].text, "in none of the operations that hung");
+}
+
+TEST(Standings, WithoutAHangNothingIsKnownOfAnyRank) {
+  for (const RankStanding& standing : of(analyzer::Report{})) {
+    EXPECT_EQ(standing.brief, "");
+    EXPECT_EQ(standing.text, "the findings do not name it");
+  }
 }
 
 TEST(Standings, OfSeveralFindingsEachIsSaidOnceAndTheCauseFirst) {
@@ -57,6 +64,19 @@ TEST(Standings, OfRanksThatAreNotShownNothingIsSaid) {
   analyzer::Report report;
   report.findings = {hang({{{3, 7}, true, "A"}, {{-1, 6}, false, "left no trace"}})};
   for (const RankStanding& standing : of(report)) EXPECT_EQ(standing.brief, "");
+}
+
+TEST(Standings, OfWhomNobodyKnowsWhetherItCameIsNoCulprit) {
+  analyzer::Report report;
+  report.findings = {hang({{{0}, true, "A"}, {{1, 2}, false, "its dump is cut", false}}),
+                     hang({{{2}, true, "B"}})};
+  const auto found = of(report);
+  EXPECT_FALSE(found[1].culprit);
+  EXPECT_EQ(found[1].brief, "");
+  EXPECT_EQ(found[1].text, "whether it came to A cannot be told: its dump is cut");
+  EXPECT_FALSE(found[2].culprit);
+  EXPECT_EQ(found[2].brief, "waits");
+  EXPECT_EQ(found[2].text, "waits in B  ·  whether it came to A cannot be told: its dump is cut");
 }
 
 TEST(Standings, OfAHugeNameAreCut) {

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 
+#include "analyzer/intervals/time_math.h"
+
 namespace lockstep::viewer {
 
 namespace {
@@ -35,9 +37,7 @@ TimeView moved(const TimeView& view, double amount) {
 }  // namespace
 
 Nanoseconds saturating_add(Nanoseconds time, Nanoseconds amount) {
-  Nanoseconds sum = 0;
-  if (__builtin_add_overflow(time, amount, &sum)) return amount > 0 ? kMax : kMin;
-  return sum;
+  return analyzer::saturating_add(time, amount);
 }
 
 Nanoseconds saturating_add(Nanoseconds time, double amount) {

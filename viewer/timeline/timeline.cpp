@@ -17,6 +17,12 @@ std::map<std::string, ValueRange, std::less<>> scales_of(const Contents& content
 
 }  // namespace
 
+CounterSeries series_of(const CounterContents& counter, const Tables& tables) {
+  ValueRange scale = counter.range;
+  scale.add(0);
+  return {tables.array(counter.points), tables.array(counter.blocks), unit_of(counter.name), scale};
+}
+
 Timeline make_timeline(const Contents& contents, const Tables& tables) {
   Timeline timeline;
   timeline.content = contents.content;
@@ -41,8 +47,8 @@ Timeline make_timeline(const Contents& contents, const Tables& tables) {
       if (counter.points.count < 2 || counter.range.empty()) continue;
       TrackLane& track = tracks.lanes.emplace_back(
           TrackLane{LaneRole::counter, analyzer::kNone, title_of_counter(counter.name), {}});
-      track.counter = {tables.array(counter.points), tables.array(counter.blocks), unit_of(counter.name),
-                       scales.at(counter.name)};
+      track.counter = series_of(counter, tables);
+      track.counter.scale = scales.at(counter.name);
     }
   }
   return timeline;

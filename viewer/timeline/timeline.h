@@ -48,6 +48,9 @@ struct Timeline {
   Nanoseconds origin = 0;  // where the ruler's 0 is: the earliest device activity
 };
 
+// Its scale: its own range and 0.
+CounterSeries series_of(const CounterContents& counter, const Tables& tables);
+
 Timeline make_timeline(const Contents& contents, const Tables& tables);
 
 // One thing on the timeline.

@@ -6,9 +6,10 @@
 
 namespace lockstep::viewer {
 
-// Where the panels are at first.
+// Where the panels are at first. Only the usual arrangement is kept for the next window: what is made for a
+// small one suits no other.
 enum class PanelPlaces : std::uint8_t {
-  around,  // two stacks at the right, and one below where a run has steps
+  around,  // the usual one: two stacks at the right, and one below where a run has steps
   right,   // one stack at the right: a low window, the more so with two timelines
   below,   // one stack below: a narrow window
   tabs,    // behind the timeline, as tabs of one stack: a tiny one

@@ -64,7 +64,7 @@ std::string cell_of(const Scene& scene, const CollectiveHead& head, CollectiveCo
     case CollectiveColumn::last:
       return head.has_last_arriver ? fmt::format("rank {}", head.last_arriver) : analyzer::kAbsent;
     case CollectiveColumn::wait:
-      return analyzer::format_duration(head.wait_ns);
+      return head.waits_known() ? analyzer::format_duration(head.wait_ns) : analyzer::kAbsent;
     case CollectiveColumn::busbw:
       return head.has_busbw_wire ? analyzer::format_bandwidth(head.busbw_wire_gbps) : analyzer::kAbsent;
   }
@@ -88,9 +88,21 @@ void CollectivesTable::sort_by(CollectiveColumn column, bool descending) {
   sort();
 }
 
+std::string CollectivesTable::summary() const {
+  const std::string rows = analyzer::format_plural(static_cast<std::int64_t>(rows_.size()), "collective");
+  if (rows_.empty()) return rows;
+  if (waits_known_ == 0) return rows + ", waits not known";
+  const std::string sum = fmt::format("{}, {} waited by all", rows, analyzer::format_duration(wait_ns_));
+  const std::size_t unknown = rows_.size() - waits_known_;
+  if (unknown == 0) return sum;
+  return fmt::format("{}; waits of {} not known", sum,
+                     analyzer::format_count(static_cast<std::int64_t>(unknown)));
+}
+
 void CollectivesTable::choose() {
   rows_.clear();
   wait_ns_ = 0;
+  waits_known_ = 0;
   std::vector<std::string> words;
   std::istringstream stream(lower_case(filter_));
   for (std::string word; stream >> word;) words.push_back(word);
@@ -107,7 +119,9 @@ void CollectivesTable::choose() {
         continue;
     }
     rows_.push_back(i);
+    if (!heads[i].waits_known()) continue;
     wait_ns_ += heads[i].wait_ns;
+    ++waits_known_;
   }
   sort();
 }
@@ -142,7 +156,9 @@ void CollectivesTable::sort() {
       return by(
           [](const CollectiveHead& head) { return std::pair(head.has_last_arriver, head.last_arriver); });
     case CollectiveColumn::wait:
-      return by([](const CollectiveHead& head) { return head.wait_ns; });
+      return by([this](const CollectiveHead& head) {
+        return std::pair(head.waits_known() == descending_, head.waits_known() ? head.wait_ns : 0);
+      });
     case CollectiveColumn::busbw:
       return by(
           [](const CollectiveHead& head) { return std::pair(head.has_busbw_wire, head.busbw_wire_gbps); });

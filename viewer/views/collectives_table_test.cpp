@@ -14,7 +14,7 @@ TEST(CollectivesTable, ShowsTheLongestWaitsFirst) {
   const auto scene = scene_of(synthetic_job({.late = {0, 200}, .steps = 5}));
   const CollectivesTable table(*scene);
   ASSERT_EQ(table.rows().size(), 5u);
-  EXPECT_EQ(table.wait_ns(), 5 * 200);
+  EXPECT_EQ(table.summary(), "5 collectives, 1.00 µs waited by all");
   for (std::size_t i = 1; i < 5; ++i)
     EXPECT_LT(table.rows()[i - 1], table.rows()[i]) << "ties in order of time";
 }
@@ -49,9 +49,42 @@ TEST(CollectivesTable, FiltersByWordsWhateverTheirCase) {
   EXPECT_EQ(table.rows().size(), 12u);
   table.set_filter("broadcast");
   EXPECT_TRUE(table.rows().empty());
-  EXPECT_EQ(table.wait_ns(), 0);
+  EXPECT_EQ(table.summary(), "0 collectives");
   table.set_filter("");
   EXPECT_EQ(table.rows().size(), 12u);
+}
+
+// Of three ranks' traces one: nobody knows who waited.
+analyzer::Job one_of_three(analyzer::Job job) {
+  job.ranks.resize(1);
+  job.ranks_missing = {1, 2};
+  return job;
+}
+
+TEST(CollectivesTable, SaysWhereWaitsAreNotKnown) {
+  const auto scene = scene_of(one_of_three(synthetic_job({.late = {0, 200, 30}, .steps = 4})));
+  const CollectivesTable table(*scene);
+  EXPECT_EQ(table.summary(), "4 collectives, waits not known");
+  for (const CollectiveHead& head : scene->collectives())
+    EXPECT_EQ(cell_of(*scene, head, CollectiveColumn::wait), "–");
+  EXPECT_TRUE(scene->costliest().empty());
+}
+
+TEST(CollectivesTable, WaitsThatAreNotKnownStandLast) {
+  analyzer::Job job = synthetic_job({.late = {0, 200}, .steps = 6});
+  // Rank 0 alone has a record of the last two.
+  job.ranks[1].activities.resize(8);
+  job.ranks[1].communications.resize(4);
+  job.ranks[1].steps.resize(4);
+  const auto scene = scene_of(job);
+  CollectivesTable table(*scene);
+  EXPECT_EQ(table.summary(), "6 collectives, 800 ns waited by all; waits of 2 not known");
+  for (const bool descending : {true, false}) {
+    table.sort_by(CollectiveColumn::wait, descending);
+    ASSERT_EQ(table.rows().size(), 6u);
+    for (std::size_t i = 0; i < 6; ++i)
+      EXPECT_EQ(scene->collectives()[table.rows()[i]].waits_known(), i < 4) << descending << " " << i;
+  }
 }
 
 TEST(CollectivesTable, CellsAreWhatTheReportSays) {

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
+#include "viewer/timeline/counter_columns.h"
 
 namespace lockstep::viewer {
 
@@ -37,33 +39,23 @@ std::vector<ValueTick> value_ticks(const AxisLimits& limits, const CounterUnit& 
   return ticks;
 }
 
-PlottedLine plot_line(std::span<const analyzer::CounterPoint> points, const CounterUnit& unit,
-                      const TimeAxis& axis, Nanoseconds until, std::size_t most) {
-  const TimeRange range = axis.visible();
-  const auto from =
-      std::partition_point(points.begin(), points.end(),
-                           [&](const analyzer::CounterPoint& point) { return point.time < range.begin; });
-  const auto to = std::partition_point(
-      from, points.end(), [&](const analyzer::CounterPoint& point) { return point.time <= range.end; });
-  const auto first = static_cast<std::size_t>(from == points.begin() ? 0 : from - points.begin() - 1);
-  const auto last = std::min(static_cast<std::size_t>(to - points.begin()) + 1, points.size());
+PlottedLine plot_line(const CounterSeries& counter, const TimeAxis& axis, Nanoseconds end) {
   PlottedLine line;
-  const auto add = [&](const analyzer::CounterPoint& point) {
-    line.x.push_back(std::clamp(axis.x(point.time), axis.left - axis.width, axis.left + 2 * axis.width));
-    line.y.push_back(point.value);
+  const auto add = [&line](double x, double y) {
+    line.x.push_back(x);
+    line.y.push_back(y);
   };
-  const std::size_t stretches = std::max<std::size_t>(most / 2, 1);
-  const std::size_t each = std::max<std::size_t>(1, (last - first + stretches - 1) / stretches);
-  for (std::size_t i = first; i < last; i += each) {
-    const auto stretch = points.subspan(i, std::min(each, last - i));
-    const auto [least, greatest] = std::minmax_element(
-        stretch.begin(), stretch.end(),
-        [](const analyzer::CounterPoint& a, const analyzer::CounterPoint& b) { return a.value < b.value; });
-    add(least < greatest ? *least : *greatest);
-    if (least != greatest) add(least < greatest ? *greatest : *least);
+  double known_to = 0;
+  for (const CounterColumn& column : counter_columns(counter, axis, end)) {
+    if (!line.x.empty() && column.left > known_to) add(column.left, std::numeric_limits<double>::quiet_NaN());
+    add(column.left, column.range.low);
+    // Of several values all stand above each other; one is kept over its pixels.
+    if (column.range.low == column.range.high)
+      add(column.right, column.range.high);
+    else
+      add(column.left, column.range.high);
+    known_to = column.right;
   }
-  if (!unit.holds_before && last == points.size() && last > 0 && points.back().time < until)
-    add({until, points.back().value});
   return line;
 }
 

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "analyzer/model/job.h"
-#include "viewer/timeline/counter_value.h"
 #include "viewer/timeline/time_axis.h"
+#include "viewer/timeline/timeline.h"
 #include "viewer/views/axis_limits.h"
 
 namespace lockstep::viewer {
@@ -24,14 +24,11 @@ struct ValueTick {
 std::vector<ValueTick> value_ticks(const AxisLimits& limits, const CounterUnit& unit, std::size_t most);
 
 struct PlottedLine {
-  std::vector<double> x;  // pixels of the axis; beyond its edges by at most its width
-  std::vector<double> y;
+  std::vector<double> x;  // pixels of the axis
+  std::vector<double> y;  // not a number: between two pieces of the line
 };
-// Of each stretch of points the least and the greatest: at most `most` of them, and one beyond each edge. A
-// last value that holds until the next point goes on to `until`, the run's end. O(log points + points in
-// view).
-PlottedLine plot_line(std::span<const analyzer::CounterPoint> points, const CounterUnit& unit,
-                      const TimeAxis& axis, Nanoseconds until, std::size_t most = 4000);
+// Through all that the counter was in each pixel (counter_columns.h); `end`: the run's. Costs the pixels.
+PlottedLine plot_line(const CounterSeries& counter, const TimeAxis& axis, Nanoseconds end);
 
 // Of all lines' finite values, with some room, so that a line at the edge can be seen; of one value, around
 // it.

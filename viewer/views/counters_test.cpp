@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <random>
@@ -48,54 +49,51 @@ TEST(Counters, TicksOfAnyRangeAreFewInOrderAndApart) {
   }
 }
 
-// Whatever is left out, the least and the greatest in view are there, and lines reach both edges.
-TEST(Counters, LinesKeepTheirExtremes) {
-  std::mt19937_64 random(11);
-  for (int round = 0; round < 300; ++round) {
-    Points points;
-    Nanoseconds time = 0;
-    const std::size_t count = random() % 3000;
-    for (std::size_t i = 0; i < count; ++i)
-      points.push_back(
-          {time += static_cast<Nanoseconds>(random() % 5), static_cast<double>(random() % 1000)});
-    const auto begin = static_cast<Nanoseconds>(random() % static_cast<std::uint64_t>(time + 1));
-    const TimeAxis axis{{begin, 0, static_cast<double>(1 + random() % 4000)}, 0, 500};
-    constexpr std::size_t kMost = 100;
-    const PlottedLine line = plot_line(points, unit_of("loss"), axis, time, kMost);
-    ASSERT_LE(line.x.size(), kMost + 2);
-    ASSERT_TRUE(std::is_sorted(line.x.begin(), line.x.end()));
-    const TimeRange range = axis.visible();
-    double least = 1e9, greatest = -1;
-    for (const analyzer::CounterPoint& point : points) {
-      if (point.time < range.begin || point.time > range.end) continue;
-      least = std::min(least, point.value);
-      greatest = std::max(greatest, point.value);
-    }
-    if (greatest < 0) continue;
-    ASSERT_LE(*std::min_element(line.y.begin(), line.y.end()), least);
-    ASSERT_GE(*std::max_element(line.y.begin(), line.y.end()), greatest);
+struct Made {
+  Points points;
+  std::vector<ValueRange> blocks;
+  CounterSeries series;
+
+  Made(Points what, std::string_view name) : points(std::move(what)), blocks(counter_blocks(points)) {
+    series = {points, blocks, unit_of(name), range_of(points, blocks, 0, points.size())};
   }
+};
+
+TEST(Counters, ALineGoesThroughWhatTheCounterWasInEachPixel) {
+  const Made made({{10, 1}, {20, 5}}, "loss");
+  const PlottedLine line = plot_line(made.series, TimeAxis{{0, 0, 50}, 0, 50}, 30);
+  EXPECT_EQ(line.x, (std::vector<double>{10, 11, 11, 20, 20, 20, 21, 30}));
+  EXPECT_EQ(line.y, (std::vector<double>{1, 1, 1, 1, 1, 5, 5, 5}));
 }
 
-TEST(Counters, LinesFarBeyondTheEdgesStayNear) {
-  const Points points{
-      {std::numeric_limits<Nanoseconds>::min(), 1}, {0, 2}, {std::numeric_limits<Nanoseconds>::max(), 3}};
-  const PlottedLine line = plot_line(points, unit_of("loss"), TimeAxis{{-4, 0, 8}, 0, 500}, 0);
-  ASSERT_EQ(line.x.size(), 3U);
-  EXPECT_EQ(line.x.front(), -500);
-  EXPECT_EQ(line.x.back(), 1000);
+// A burst of points and then few: these are not lost beside it, and neither is its greatest.
+TEST(Counters, ABurstHidesNothing) {
+  Points points;
+  for (int i = 0; i < 200'000; ++i) points.push_back({i / 100, i == 777 ? 1'000.0 : 1.0});
+  for (int i = 1; i <= 9; ++i) points.push_back({i * 10'000, static_cast<double>(10 * i)});
+  const Made made(points, "loss");
+  const PlottedLine line = plot_line(made.series, TimeAxis{{0, 0, 100'000}, 0, 1'000}, 100'000);
+  EXPECT_EQ(*std::max_element(line.y.begin(), line.y.end()), 1'000);
+  for (int i = 1; i <= 9; ++i) EXPECT_NE(std::find(line.y.begin(), line.y.end(), 10 * i), line.y.end()) << i;
+  EXPECT_LE(line.x.size(), 3'000U) << "pixels, not points";
+  EXPECT_TRUE(std::is_sorted(line.x.begin(), line.x.end()));
+}
+
+TEST(Counters, ALineHasGapsWhereNobodyKnows) {
+  const Made made({{0, 1}, {10, std::nan("")}, {20, 2}}, "loss");
+  const PlottedLine line = plot_line(made.series, TimeAxis{{0, 0, 30}, 0, 30}, 30);
+  EXPECT_EQ(std::count_if(line.y.begin(), line.y.end(), [](double y) { return std::isnan(y); }), 1);
 }
 
 // A quantity that is told once is a line, not nothing.
 TEST(Counters, ALastValueGoesOnToTheRunsEnd) {
-  const Points points{{10, 7}};
   const TimeAxis axis{{0, 0, 100}, 0, 500};
-  const PlottedLine line = plot_line(points, unit_of("memory gradients"), axis, 90);
-  EXPECT_EQ(line.x, (std::vector<double>{50, 450}));
-  EXPECT_EQ(line.y, (std::vector<double>{7, 7}));
+  const Made gauge({{10, 7}}, "memory gradients");
+  EXPECT_EQ(plot_line(gauge.series, axis, 90).x.back(), 450);
   // A rate says nothing of the time after its last point.
-  EXPECT_EQ(plot_line(points, unit_of("faults (per s)"), axis, 90).x.size(), 1U);
-  EXPECT_TRUE(plot_line({}, unit_of("loss"), axis, 90).x.empty());
+  const Made rate({{10, 7}}, "faults (per s)");
+  EXPECT_EQ(plot_line(rate.series, axis, 90).x.back(), 51);
+  EXPECT_TRUE(plot_line({}, axis, 90).x.empty());
 }
 
 TEST(Counters, LimitsAreOfFiniteValuesWithRoom) {

@@ -97,9 +97,17 @@ UnderstoodWords understand(const FirstLookWords& words, const Runs& runs, bool s
   FirstLook& look = result.look;
   const Timeline& timeline = scene.timeline();
   const auto range_of = [&](const char* flag, const std::string& text) -> std::optional<TimeRange> {
+    if (text.empty()) return std::nullopt;
     const auto range = analyzer::parse_range(text, timeline.origin);
-    if (range.ok()) return TimeRange{range.value().begin, range.value().end};
-    result.wrong.push_back({flag + (": " + range.error().message)});
+    if (!range.ok()) {
+      result.wrong.push_back({flag + (": " + range.error().message)});
+      return std::nullopt;
+    }
+    if (range.value().begin < timeline.content.end && range.value().end > timeline.content.begin)
+      return TimeRange{range.value().begin, range.value().end};
+    result.wrong.push_back(
+        {fmt::format("{} {}: the run has nothing there; it ends {} after its start", flag, text,
+                     analyzer::format_duration(timeline.content.end - timeline.origin))});
     return std::nullopt;
   };
   look.panel = words.panel;
@@ -112,14 +120,7 @@ UnderstoodWords understand(const FirstLookWords& words, const Runs& runs, bool s
     }
   }
   if (!words.search.empty() && look.panel.empty()) look.panel = "Search";
-  if (!words.range.empty()) look.range = range_of("--range", words.range);
-  if (look.range &&
-      (look.range->begin >= timeline.content.end || look.range->end <= timeline.content.begin)) {
-    look.range.reset();
-    result.wrong.push_back(
-        {fmt::format("--range {}: the run has nothing there; it ends {} after its start", words.range,
-                     analyzer::format_duration(timeline.content.end - timeline.origin))});
-  }
+  look.range = range_of("--range", words.range);
   understand_ranks(words, runs, result);
   look.open = words.open;
   for (const LaneRole role : words.open)
@@ -135,31 +136,21 @@ UnderstoodWords understand(const FirstLookWords& words, const Runs& runs, bool s
     else
       result.wrong.push_back({"--goto: " + command.error().message});
   }
-  if (!words.measure.empty()) {
-    look.measured = range_of("--measure", words.measure);
-    if (look.measured &&
-        (look.measured->begin >= timeline.content.end || look.measured->end <= timeline.content.begin)) {
-      look.measured.reset();
-      result.wrong.push_back(
-          {fmt::format("--measure {}: the run has nothing there; it ends {} after its start", words.measure,
-                       analyzer::format_duration(timeline.content.end - timeline.origin))});
-    }
-    if (look.measured && look.panel.empty()) look.panel = "Range";
-  }
+  look.measured = range_of("--measure", words.measure);
+  if (look.measured && look.panel.empty()) look.panel = "Range";
   if (words.collective >= 0) {
     look.collective = scene.find_collective(words.collective);
     if (!look.collective) {
-      result.wrong.push_back({fmt::format("--collective {}: the report has no collective of that number; it "
-                                          "has {}",
-                                          words.collective, scene.collectives().size()),
-                              false});
+      result.wrong.push_back(
+          {fmt::format("--collective {}: the report has no collective of that number; it "
+                       "has {}",
+                       words.collective, scene.collectives().size())});
     }
   }
   return result;
 }
 
-std::string warning_of_search(const std::string& search, const Scene& scene) {
-  const std::string why = why_not_found(search, scene);
+std::string warning_of_search(const std::string& search, const std::string& why) {
   return fmt::format("--search '{}': nothing is found{}{}", search, why.empty() ? "" : "; ", why);
 }
 

@@ -43,7 +43,6 @@ struct FirstLook {
 
 struct WrongWord {
   std::string message;  // names the flag
-  bool usage = true;    // whoever typed it is to blame, not the run
 };
 
 // What can be said without a run: before minutes of loading.
@@ -57,7 +56,7 @@ struct UnderstoodWords {
 // Places are those of the first run. `selected`: the last look's selection is there.
 UnderstoodWords understand(const FirstLookWords& words, const Runs& runs, bool selected = false);
 
-// What to say of a search that found nothing; names its flag.
-std::string warning_of_search(const std::string& search, const Scene& scene);
+// What to say of a search that found nothing; names its flag. `why`: "" where it is not known.
+std::string warning_of_search(const std::string& search, const std::string& why);
 
 }  // namespace lockstep::viewer

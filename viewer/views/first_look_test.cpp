@@ -31,7 +31,6 @@ TEST(FirstLook, WordsThatMakeNoSenseAnywhereAreSaidWithoutARun) {
     const auto wrong = check(words_of(flag, text));
     ASSERT_TRUE(wrong.has_value()) << name;
     EXPECT_THAT(wrong->message, HasSubstr(name));
-    EXPECT_TRUE(wrong->usage);
   }
 }
 
@@ -65,7 +64,6 @@ TEST(FirstLook, WhatThisRunDoesNotHaveIsSaidAndTheRestIsUnderstood) {
   EXPECT_THAT(understood.wrong[0].message, testing::AllOf(HasSubstr("--range 10s:11s"), HasSubstr("ends")));
   EXPECT_THAT(understood.wrong[1].message, HasSubstr("--goto: "));
   EXPECT_THAT(understood.wrong[2].message, HasSubstr("--collective 4711"));
-  EXPECT_FALSE(understood.wrong[2].usage);
   EXPECT_FALSE(understood.look.range.has_value());
   EXPECT_FALSE(understood.look.go_to.any());
   EXPECT_FALSE(understood.look.collective.has_value());
@@ -93,7 +91,6 @@ TEST(FirstLook, NamesThatTheRunDoesNotHaveAreSaidWithThoseThatItHas) {
   EXPECT_EQ(understood.wrong[1].message,
             "--order group=nope: no process group is called so; process groups are world");
   EXPECT_EQ(understood.wrong[2].message, "--pin 99: the run has no such rank; ranks are 0 to 3");
-  for (const WrongWord& wrong : understood.wrong) EXPECT_TRUE(wrong.usage);
   EXPECT_THAT(understood.look.pinned, testing::ElementsAre(2));
   EXPECT_FALSE(understood.look.order.has_value());
   EXPECT_EQ(understood.look.search, "");

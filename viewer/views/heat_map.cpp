@@ -34,7 +34,7 @@ const char* title_of(StepQuantity quantity) {
     case StepQuantity::step_time:
       return "step time";
     case StepQuantity::barrier_wait:
-      return "waiting";
+      return "exposed waiting";
     case StepQuantity::exposed_communication:
       return "exposed communication";
     case StepQuantity::compute:

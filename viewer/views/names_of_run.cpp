@@ -91,25 +91,29 @@ std::string wrong_filter(const std::string& filter, const Runs& runs) {
   return text;
 }
 
-std::string wrong_attribute(const std::string& search, const Scene& run) {
-  const SearchQuery query = parse_search(search).value();
-  for (const std::string& word : query.words) {
+std::string wrong_attribute(const std::string& search, const Scene& run, const std::stop_token& stop) {
+  // Words that look like attributes and have not been met in a name.
+  SearchQuery parsed = parse_search(search).value();
+  std::vector<std::string>& words = parsed.words;
+  std::erase_if(words, [](const std::string& word) {
     const std::size_t equals = word.find('=');
-    if (equals == 0 || equals == std::string::npos) continue;
-    SearchQuery only;
-    only.words = {word};
-    const std::vector<bool> names = matching_names(run, only);
-    if (std::find(names.begin(), names.end(), true) != names.end()) continue;
-    return fmt::format("'{}' is no attribute, and no name holds '{}'; attributes are {}",
-                       word.substr(0, equals), word, kSearchAttributes);
+    return equals == 0 || equals == std::string::npos;
+  });
+  for (std::uint32_t id = 0; id < run.string_count() && !words.empty() && !stop.stop_requested(); ++id) {
+    if (run.string(id).find('=') == std::string_view::npos) continue;
+    const std::string name = searched_part(run.string(id));
+    std::erase_if(words, [&name](const std::string& word) { return name.find(word) != std::string::npos; });
   }
-  return "";
+  if (words.empty() || stop.stop_requested()) return "";
+  const std::string& word = words.front();
+  return fmt::format("'{}' is no attribute, and no name holds '{}'; attributes are {}",
+                     word.substr(0, word.find('=')), word, kSearchAttributes);
 }
 
-std::string why_not_found(const std::string& search, const Scene& run) {
+std::string why_not_found(const std::string& search, const Scene& run, const std::stop_token& stop) {
   const Result<SearchQuery> query = parse_search(search);
   if (!query.ok()) return "";
-  const std::string attribute = wrong_attribute(search, run);
+  const std::string attribute = wrong_attribute(search, run, stop);
   if (!attribute.empty()) return attribute;
   if (query.value().rank && !run.index_of(*query.value().rank)) return ranks_in_words({&run});
   const std::vector<std::int64_t>& steps = run.report().steps_present;

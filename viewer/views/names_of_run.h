@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -25,11 +26,11 @@ std::string wrong_order(const RankOrder& order, const Runs& runs);
 // A filter (rank_filter.h) that no rank passes. Precondition: it can be parsed.
 std::string wrong_filter(const std::string& filter, const Runs& runs);
 // A search (search.h) for an attribute that there is not. Names may hold "=": so no name of the run does.
-// O(its strings). Precondition: it can be parsed.
-std::string wrong_attribute(const std::string& search, const Scene& run);
+// Looks at its strings once, and no longer than it takes to know. Precondition: it can be parsed.
+std::string wrong_attribute(const std::string& search, const Scene& run, const std::stop_token& stop = {});
 
 // Why a search may have found nothing: "ranks are 0 to 7" where it asks for another one; "" where it is not
-// known.
-std::string why_not_found(const std::string& search, const Scene& run);
+// known, or where it was stopped.
+std::string why_not_found(const std::string& search, const Scene& run, const std::stop_token& stop = {});
 
 }  // namespace lockstep::viewer

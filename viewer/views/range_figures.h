@@ -18,14 +18,4 @@ struct RangeFigure {
 // All that lockstep.range/1 has in whole nanoseconds, in its order.
 std::span<const RangeFigure> range_figures();
 
-// What the panels' three columns count, in words.
-inline constexpr const char* kComputeInWords = "Time in which the rank computed.";
-inline constexpr const char* kWaitsInWords =
-    "All time that the rank waited for others in its communication:\n"
-    "beside which nothing computed, and hidden behind compute too.\n"
-    "The bars count the latter as compute.";
-inline constexpr const char* kExposedInWords =
-    "Communication beside which nothing computed:\n"
-    "what of it was waiting, and what moved data.";
-
 }  // namespace lockstep::viewer

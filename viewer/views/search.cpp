@@ -10,6 +10,7 @@
 
 #include "analyzer/report/range_text.h"
 #include "viewer/timeline/lower_case.h"
+#include "viewer/views/names_of_run.h"
 
 namespace lockstep::viewer {
 
@@ -112,10 +113,14 @@ Result<SearchQuery> parse_search(const std::string& text) {
   return query;
 }
 
+std::string searched_part(std::string_view name) {
+  return lower_case(name.substr(0, kLongestName));
+}
+
 bool matches(const SearchQuery& query, std::string_view name) {
   name = name.substr(0, kLongestName);
   if (!query.words.empty()) {
-    const std::string text = lower_case(name);
+    const std::string text = searched_part(name);
     for (const std::string& word : query.words)
       if (text.find(word) == std::string::npos) return false;
   }
@@ -123,9 +128,10 @@ bool matches(const SearchQuery& query, std::string_view name) {
          re2::RE2::PartialMatch(re2::StringPiece(name.data(), name.size()), *query.pattern);
 }
 
-std::vector<bool> matching_names(const Scene& scene, const SearchQuery& query) {
+std::vector<bool> matching_names(const Scene& scene, const SearchQuery& query, const std::stop_token& stop) {
   std::vector<bool> names(scene.string_count());
-  for (std::uint32_t id = 0; id < names.size(); ++id) names[id] = matches(query, scene.string(id));
+  for (std::uint32_t id = 0; id < names.size() && !stop.stop_requested(); ++id)
+    names[id] = matches(query, scene.string(id));
   return names;
 }
 
@@ -184,6 +190,7 @@ void Search::ask(const std::string& text) {
   text_ = text;
   hits_.clear();
   error_.clear();
+  why_none_.clear();
   if (text.find_first_not_of(' ') == std::string::npos) return;
   Result<SearchQuery> query = parse_search(text);
   if (!query.ok()) {
@@ -191,8 +198,8 @@ void Search::ask(const std::string& text) {
     return;
   }
   done_ = false;
-  worker_ = std::jthread([this, wanted = std::move(query).value()](const std::stop_token& stopped) {
-    const std::vector<bool> names = matching_names(scene_, wanted);
+  worker_ = std::jthread([this, text, wanted = std::move(query).value()](const std::stop_token& stopped) {
+    const std::vector<bool> names = matching_names(scene_, wanted, stopped);
     std::vector<SearchHit> found;
     for (std::uint32_t rank = 0; rank < scene_.timeline().ranks.size(); ++rank) {
       if (stopped.stop_requested() || found.size() >= kMostHits) break;
@@ -203,6 +210,7 @@ void Search::ask(const std::string& text) {
       return std::tuple(a.begin, a.item.rank, a.item.lane, a.item.row, a.item.at) <
              std::tuple(b.begin, b.item.rank, b.item.lane, b.item.row, b.item.at);
     });
+    if (found.empty()) why_none_ = why_not_found(text, scene_, stopped);
     hits_ = std::move(found);
     done_ = true;
   });
@@ -211,6 +219,11 @@ void Search::ask(const std::string& text) {
 const std::vector<SearchHit>& Search::hits() const {
   static const std::vector<SearchHit> kNone;
   return done_ ? hits_ : kNone;
+}
+
+const std::string& Search::why_none() const {
+  static const std::string kUnknown;
+  return done_ ? why_none_ : kUnknown;
 }
 
 void Search::wait() {

@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <thread>
 #include <vector>
@@ -40,6 +41,8 @@ inline constexpr const char* kSearchAttributes = "rank, step, class, longer and 
 // Errors name the word that is wrong and what may stand there.
 Result<SearchQuery> parse_search(const std::string& text);
 
+// What of a name is searched, in lower case: of one of 100 kB the beginning.
+std::string searched_part(std::string_view name);
 // Whether a name does; of one of 100 kB only the beginning is looked at.
 bool matches(const SearchQuery& query, std::string_view name);
 
@@ -48,8 +51,9 @@ inline constexpr std::size_t kMostHits = 100'000;
 // All hits of one rank, in order of lanes and time, at most `most`.
 std::vector<SearchHit> search_rank(const Scene& scene, std::uint32_t rank, const SearchQuery& query,
                                    const std::vector<bool>& names, std::size_t most = kMostHits);
-// By string id: does the name match? O(strings).
-std::vector<bool> matching_names(const Scene& scene, const SearchQuery& query);
+// By string id: does the name match? O(strings). None from where it was stopped.
+std::vector<bool> matching_names(const Scene& scene, const SearchQuery& query,
+                                 const std::stop_token& stop = {});
 
 // Searches beside the drawing; hits come rank by rank and are sorted by time once all are there.
 class Search {
@@ -67,6 +71,8 @@ class Search {
   bool cut() const { return done_ && hits_.size() >= kMostHits; }
   // Empty while busy. Sorted by (begin, rank).
   const std::vector<SearchHit>& hits() const;
+  // Why there are none (names_of_run.h); "" where there are, while busy, and where it is not known.
+  const std::string& why_none() const;
   void wait();
 
  private:
@@ -75,6 +81,7 @@ class Search {
   const Scene& scene_;
   std::string text_, error_;
   std::vector<SearchHit> hits_;
+  std::string why_none_;
   std::atomic<bool> done_ = true;
   std::jthread worker_;
 };

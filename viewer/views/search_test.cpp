@@ -90,6 +90,20 @@ TEST_F(SearchTest, ANewTextEndsTheFormerSearch) {
   EXPECT_FALSE(search.busy());
 }
 
+TEST_F(SearchTest, SaysWhyNothingIsFound) {
+  Search search(*scene_);
+  const auto why = [&search](const std::string& text) {
+    search.ask(text);
+    search.wait();
+    return search.why_none();
+  };
+  EXPECT_EQ(why("rank=9"), "ranks are 0 to 3");
+  EXPECT_EQ(why("matmul"), "") << "of another search";
+  EXPECT_THAT(why("matmul colour=red"), HasSubstr("'colour' is no attribute"));
+  EXPECT_EQ(why("nothing of that name"), "");
+  EXPECT_EQ(why(""), "");
+}
+
 // Evil names and patterns: no catastrophe, no end of stack.
 TEST(SearchNames, OfAHundredKilobytesAreLookedAtAtTheirBeginning) {
   const std::string name(100'000, 'a');

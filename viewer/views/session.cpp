@@ -20,22 +20,32 @@ namespace {
 using Json = nlohmann::ordered_json;
 constexpr const char* kSchema = "lockstep.view/1";
 
-constexpr std::array kRoles{std::pair{LaneRole::causes, "causes"}, std::pair{LaneRole::compute, "compute"},
-                            std::pair{LaneRole::communication, "communication"},
-                            std::pair{LaneRole::host, "host"}};
+constexpr std::array kRoles{LaneRole::causes, LaneRole::compute, LaneRole::communication, LaneRole::host,
+                            LaneRole::counter};
 
 const char* name_of(LaneRole role) {
-  return std::find_if(kRoles.begin(), kRoles.end(), [role](const auto& each) { return each.first == role; })
-      ->second;
+  switch (role) {
+    case LaneRole::causes:
+      return "causes";
+    case LaneRole::compute:
+      return "compute";
+    case LaneRole::communication:
+      return "communication";
+    case LaneRole::host:
+      return "host";
+    case LaneRole::counter:
+      return "counter";
+  }
+  return "";
 }
 
 // One that a later version knows is nothing that this one could select.
 std::optional<KeptItem> kept_item(const Json& json) {
   const std::string role = json.at("lane_role").get<std::string>();
   const auto known =
-      std::find_if(kRoles.begin(), kRoles.end(), [&role](const auto& each) { return each.second == role; });
+      std::find_if(kRoles.begin(), kRoles.end(), [&role](LaneRole each) { return name_of(each) == role; });
   if (known == kRoles.end()) return std::nullopt;
-  return KeptItem{json.at("rank").get<std::int32_t>(), known->first, json.at("lane").get<std::uint32_t>(),
+  return KeptItem{json.at("rank").get<std::int32_t>(), *known, json.at("lane").get<std::uint32_t>(),
                   json.at("begin_ns").get<std::int64_t>(), json.at("end_ns").get<std::int64_t>()};
 }
 
@@ -78,6 +88,8 @@ Session session_of(const TimelineState& state, const Timeline& timeline) {
   for (const TimeMark& mark : state.marks) session.marks.push_back({since(mark.time), mark.note});
   for (std::size_t rank = 0; rank < timeline.ranks.size(); ++rank)
     if (!state.expansion.rank_open(rank)) session.closed_ranks.push_back(timeline.ranks[rank].rank);
+  session.hosts_open = state.expansion.wanted(LaneRole::host);
+  session.counters_open = state.expansion.wanted(LaneRole::counter);
   session.order = state.order;
   session.notes = state.notes;
   return session;
@@ -123,6 +135,8 @@ void restore(const Session& session, const Timeline& timeline, TimelineState& st
                                   timeline.ranks[rank].rank) != session.closed_ranks.end();
     if (closed == state.expansion.rank_open(rank)) state.expansion.toggle_rank(rank);
   }
+  if (session.hosts_open) state.expansion.want(timeline, LaneRole::host, *session.hosts_open);
+  if (session.counters_open) state.expansion.want(timeline, LaneRole::counter, *session.counters_open);
   state.order = session.order;
   state.notes = session.notes;
 }
@@ -147,6 +161,8 @@ Result<Session> read_session(const std::filesystem::path& path) {
     session.notes = json.value("notes", "");
     if (json.contains("theme")) session.dark = json.value("theme", "dark") != "light";
     session.closed_ranks = json.value("closed_ranks", std::vector<std::int32_t>());
+    if (json.contains("hosts_open")) session.hosts_open = json["hosts_open"].get<bool>();
+    if (json.contains("counters_open")) session.counters_open = json["counters_open"].get<bool>();
     // One that a later version knows is none of this one's: by rank then.
     if (const Result<RankOrder> order = parse_order(json.value("order", "rank")); order.ok())
       session.order = order.value();
@@ -177,6 +193,8 @@ Status write_session(const std::filesystem::path& path, const Session& session) 
   for (const TimeMark& mark : session.marks)
     json["marks"].push_back({{"time_ns", mark.time}, {"note", analyzer::to_valid_utf8(mark.note)}});
   json["closed_ranks"] = session.closed_ranks;
+  if (session.hosts_open) json["hosts_open"] = *session.hosts_open;
+  if (session.counters_open) json["counters_open"] = *session.counters_open;
   json["order"] = analyzer::to_valid_utf8(order_text(session.order));
   json["filter"] = analyzer::to_valid_utf8(session.order.filter);
   json["pinned_ranks"] = session.order.pinned;

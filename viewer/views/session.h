@@ -30,6 +30,8 @@ struct Session {
   int scroll = 0;
   std::vector<TimeMark> marks;  // since the run's origin
   std::vector<std::int32_t> closed_ranks;
+  // Host ranges and counters on all ranks, as the user wanted them; absent: as they fit.
+  std::optional<bool> hosts_open, counters_open;
   RankOrder order;
   std::string notes;
   std::optional<bool> dark;  // the theme; absent: not known

@@ -24,6 +24,7 @@ TEST(Session, ComesBackAsItWas) {
   state.selected = Item{2, 1, 0, 1};
   state.measured = TimeRange{1'000'200, 1'000'900};
   state.expansion.toggle_rank(1);
+  state.expansion.toggle_hosts(scene->timeline());
   state.order.by = OrderBy::group;
   state.order.group_kind = "dp";
   state.order.filter = "0:3 host=a";
@@ -54,6 +55,8 @@ TEST(Session, ComesBackAsItWas) {
   EXPECT_EQ(other.marks[1].note, "µ …");
   EXPECT_FALSE(other.expansion.rank_open(1));
   EXPECT_TRUE(other.expansion.rank_open(0));
+  EXPECT_EQ(other.expansion.wanted(LaneRole::host), true);
+  EXPECT_FALSE(other.expansion.wanted(LaneRole::counter).has_value());
 }
 
 TEST(Session, NoneIsAFreshLook) {
@@ -77,6 +80,17 @@ TEST(Session, OtherVersionsFilesLoad) {
   EXPECT_FALSE(read_session(newer).value().selected.has_value());
   EXPECT_EQ(read_session(newer).value().order.by, OrderBy::rank);
   EXPECT_EQ(read_session(newer).value().order.pinned, std::vector<std::int32_t>{2});
+}
+
+TEST(Session, EveryKindOfLaneHasAName) {
+  const test::TemporaryFolder folder;
+  for (const LaneRole role :
+       {LaneRole::causes, LaneRole::compute, LaneRole::communication, LaneRole::host, LaneRole::counter}) {
+    Session session;
+    session.selected = KeptItem{1, role, 2, 3, 4};
+    ASSERT_TRUE(write_session(folder / "session", session).ok());
+    EXPECT_EQ(read_session(folder / "session").value().selected, session.selected);
+  }
 }
 
 TEST(Session, WhatIsNoneOfOursIsLeftAlone) {

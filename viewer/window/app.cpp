@@ -76,8 +76,8 @@ void App::restore_session(const Session& session) {
   if (!session.search.empty()) search_.set_text(session.search);
 }
 
-void App::keep_layout_in(const std::filesystem::path& file) {
-  if (file.empty()) return;
+void App::keep_layout_in(const std::filesystem::path& file, Point window) {
+  if (file.empty() || choose_places(window.x, window.y, scale_) != PanelPlaces::around) return;
   std::error_code error;
   std::filesystem::create_directories(file.parent_path(), error);
   layout_file_ = file.string();
@@ -85,10 +85,18 @@ void App::keep_layout_in(const std::filesystem::path& file) {
   ImGui::GetIO().IniFilename = layout_file_.c_str();  // Dear ImGui reads and writes it
 }
 
+void App::stop_keeping_layout() {
+  if (layout_file_.empty()) return;
+  ImGui::GetIO().IniFilename = nullptr;
+  layout_file_.clear();
+}
+
 void App::arrange_docks(unsigned dock_space) {
   docked_ = true;
   const ImVec2 size = ImGui::GetMainViewport()->WorkSize;
   const PanelPlaces places = choose_places(size.x, size.y, scale_, other_ ? 2 : 1);
+  // A bar above may have left less room than the window has.
+  if (places != PanelPlaces::around) stop_keeping_layout();
   // A run of several steps is looked at from the map of them.
   const bool steps = places == PanelPlaces::around && scene_.report().steps_present.size() > 1;
   ImGui::DockBuilderRemoveNode(dock_space);
@@ -158,10 +166,16 @@ void App::frame() {
 
   draw_panes();
   panels();
+  bring_timelines_forward();
   if (help_open_) draw_help(help_open_, theme_, fonts_);
   palette();
   // Figures that are being computed come without any input.
   if (range_.busy() || search_.busy()) busy_ = true;
+}
+
+void App::bring_timelines_forward() {
+  if (pane_.take_wants_front()) show_panel(pane_.window());
+  if (other_ && other_->pane.take_wants_front()) show_panel(other_->pane.window());
 }
 
 void App::wait_for_figures() {
@@ -182,7 +196,13 @@ void App::set_order(const RankOrder& order) {
 
 void App::draw_panes() {
   typed_.read();
-  const bool keyboard = !ImGui::GetIO().WantTextInput && !palette_open_;
+  // Whatever stands over the panes has the keys, and the Escape that closes it is its own.
+  constexpr ImGuiPopupFlags kAny = ImGuiPopupFlags_AnyPopupId | ImGuiPopupFlags_AnyPopupLevel;
+  bool keyboard = !ImGui::GetIO().WantTextInput && !ImGui::IsPopupOpen("", kAny);
+  if (keyboard && help_open_ && ImGui::IsKeyPressed(ImGuiKey_Escape, false)) {
+    help_open_ = false;
+    keyboard = false;
+  }
   if (keyboard) read_keys();
   const auto name = [this](const char* which, const Scene& scene) {
     return other_ ? std::string(which) + "  " + analyzer::printable(scene.report().path) : std::string();

@@ -65,9 +65,10 @@ class App {
   const RunDiff* diff() const { return other_ ? &other_->diff : nullptr; }
   // Until what is computed beside the drawing is there.
   void wait_for_figures();
-  // The arrangement of the panels: from this file, and to it from now on; "": the usual arrangement, kept
-  // nowhere.
-  void keep_layout_in(const std::filesystem::path& file);
+  // The arrangement of the panels: from this file, and to it from now on; "": kept nowhere. A window that is
+  // too small for the usual arrangement has one of its own and leaves the file alone. `window`: its size in
+  // pixels. Before the first frame.
+  void keep_layout_in(const std::filesystem::path& file, Point window);
   // What the user typed into the notes, the marks and where he looks: kept for the next time.
   Session session() const;
   void restore_session(const Session& session);
@@ -93,7 +94,10 @@ class App {
     TimeView coupled_a, coupled_b;  // as they were put beside each other last
     RankOrder coupled_order;        // the same
   };
+  void stop_keeping_layout();
   void arrange_docks(unsigned dock_space);
+  // What is to be seen on a timeline behind other panels brings it to the front.
+  void bring_timelines_forward();
   void draw_panes();
   void couple_panes();
   void couple_orders();
@@ -126,7 +130,6 @@ class App {
   std::vector<std::string> fronts_;  // panels to bring to the front, one a frame
   std::array<char, 128> palette_text_{};
   int palette_at_ = 0;
-  bool palette_open_ = false;
   bool palette_asked_ = false;
   bool help_open_ = false;
   std::vector<Action> more_actions_;

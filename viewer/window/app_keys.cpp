@@ -20,11 +20,11 @@ bool pressed(ImGuiKey key, bool repeat = false) {
 
 void App::read_keys() {
   const ImGuiIO& io = ImGui::GetIO();
-  if (io.KeyCtrl && pressed(ImGuiKey_P)) {
+  if (ImGui::IsKeyChordPressed(ImGuiMod_Ctrl | ImGuiKey_P)) {
     palette_asked_ = true;
     busy_ = true;
   }
-  if (io.KeyCtrl && pressed(ImGuiKey_F)) {
+  if (ImGui::IsKeyChordPressed(ImGuiMod_Ctrl | ImGuiKey_F)) {
     search_.focus();
     show_panel("Search");
   }
@@ -35,7 +35,6 @@ void App::read_keys() {
   if (pressed(ImGuiKey_T)) set_theme(!theme_.dark);
   if (pressed(ImGuiKey_Backspace, true) && pane.back()) busy_ = true;
   if (pressed(ImGuiKey_M)) pane.toggle_mark_at_pointer();
-  if (pressed(ImGuiKey_Escape)) help_open_ = false;
 }
 
 // Commands that are signs, wherever the keyboard has them.
@@ -63,14 +62,16 @@ std::vector<App::Action> App::actions() {
                                  "Steps", "Imbalance", "Counters"})
     all.push_back({std::string("Show ") + name, "", [this, name] { show_panel(name); }});
   all.push_back({"Show everything", "F", [this] {
-                   pane_.state().selected.reset();
-                   execute({.range = scene_.timeline().focus});
+                   TimelinePane& pane = active_pane();
+                   pane.state().selected.reset();
+                   pane.execute({.range = pane.scene().timeline().focus});
                  }});
   all.push_back({"Open or close host ranges", "H",
-                 [this] { pane_.state().expansion.toggle_hosts(scene_.timeline()); }});
-  all.push_back({"Open or close counters", "G",
-                 [this] { pane_.state().expansion.toggle_counters(scene_.timeline()); }});
-  all.push_back({"Close or open all ranks", "C", [this] { pane_.state().expansion.toggle_ranks(); }});
+                 [this] { active_pane().state().expansion.toggle_hosts(active_pane().scene().timeline()); }});
+  all.push_back({"Open or close counters", "G", [this] {
+                   active_pane().state().expansion.toggle_counters(active_pane().scene().timeline());
+                 }});
+  all.push_back({"Close or open all ranks", "C", [this] { active_pane().state().expansion.toggle_ranks(); }});
   for (const RankOrder& each : orders_of(scene_.facts()))
     all.push_back({"Order ranks by " + order_title(each), "O", [this, each] {
                      active_pane().state().order.by = each.by;
@@ -89,7 +90,10 @@ std::vector<App::Action> App::actions() {
   all.push_back({"Keys", "?", [this] { help_open_ = true; }});
   all.insert(all.end(), more_actions_.begin(), more_actions_.end());
   all.push_back({"Back to where you were", "Backspace", [this] { active_pane().back(); }});
-  all.push_back({"Remove all marks", "", [this] { pane_.state().marks.clear(); }});
+  all.push_back({"Remove all marks", "", [this] {
+                   pane_.state().marks.clear();
+                   if (other_) other_->pane.state().marks.clear();
+                 }});
   for (std::size_t i = 0; i < scene_.report().findings.size() && i < 20; ++i) {
     const analyzer::Finding& finding = scene_.report().findings[i];
     if (finding.place)
@@ -109,9 +113,8 @@ void App::palette() {
   ImGui::SetNextWindowPos(
       {viewport.WorkPos.x + viewport.WorkSize.x / 2, viewport.WorkPos.y + viewport.WorkSize.y * 0.2F},
       ImGuiCond_Always, {0.5F, 0});
-  ImGui::SetNextWindowSize({520 * scale_, 0});
-  palette_open_ = ImGui::BeginPopup("palette");
-  if (!palette_open_) {
+  ImGui::SetNextWindowSize({std::min(520 * scale_, viewport.WorkSize.x * 0.9F), 0});
+  if (!ImGui::BeginPopup("palette")) {
     palette_asked_ = false;
     return;
   }
@@ -139,10 +142,13 @@ void App::palette() {
   if (pressed(ImGuiKey_DownArrow, true)) ++palette_at_;
   if (pressed(ImGuiKey_UpArrow, true)) --palette_at_;
   palette_at_ = std::clamp(palette_at_, 0, std::max(count - 1, 0));
-  constexpr int kShown = 14;
+  // As many as there is room for, below.
+  const float room = viewport.WorkPos.y + viewport.WorkSize.y - ImGui::GetCursorScreenPos().y -
+                     ImGui::GetStyle().WindowPadding.y;
+  const int shown = std::clamp(static_cast<int>(room / ImGui::GetTextLineHeightWithSpacing()), 1, 14);
   std::optional<std::size_t> chosen;
-  const int from = std::clamp(palette_at_ - kShown + 1, 0, std::max(count - kShown, 0));
-  for (int i = from; i < std::min(count, from + kShown); ++i) {
+  const int from = std::clamp(palette_at_ - shown + 1, 0, std::max(count - shown, 0));
+  for (int i = from; i < std::min(count, from + shown); ++i) {
     const Action& action = fitting[static_cast<std::size_t>(i)];
     ImGui::PushID(i);
     if (ImGui::Selectable(action.name.c_str(), i == palette_at_)) chosen = static_cast<std::size_t>(i);

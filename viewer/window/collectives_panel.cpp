@@ -1,8 +1,5 @@
 #include "viewer/window/collectives_panel.h"
 
-#include <fmt/format.h>
-
-#include "analyzer/report/quantity.h"
 #include "viewer/window/imgui_canvas.h"
 
 namespace lockstep::viewer {
@@ -23,9 +20,7 @@ Command CollectivesPanel::draw(std::optional<std::uint32_t> lit, const Theme& th
                                filter_.size()))
     table_.set_filter(filter_.data());
   const std::vector<std::uint32_t>& rows = table_.rows();
-  ImGui::TextColored(to_vec4(theme.dim_text), "%s, %s waited by all",
-                     analyzer::format_plural(static_cast<std::int64_t>(rows.size()), "collective").c_str(),
-                     analyzer::format_duration(table_.wait_ns()).c_str());
+  ImGui::TextColored(to_vec4(theme.dim_text), "%s", table_.summary().c_str());
   constexpr ImGuiTableFlags kFlags = ImGuiTableFlags_Sortable | ImGuiTableFlags_ScrollY |
                                      ImGuiTableFlags_Hideable | ImGuiTableFlags_Resizable |
                                      ImGuiTableFlags_SizingFixedFit | ImGuiTableFlags_RowBg |

@@ -22,14 +22,12 @@ constexpr std::size_t kMostNamed = 16;
 
 struct Line {
   std::uint32_t rank = 0;  // Timeline::ranks
-  std::span<const analyzer::CounterPoint> points;
+  CounterSeries counter;
 };
 
 struct Plot {
   const std::vector<Line>& lines;
   CounterUnit unit;
-  std::vector<PlottedLine> plotted;
-  AxisLimits values;
 };
 
 // The same for a rank in all plots, whichever others are shown.
@@ -69,7 +67,7 @@ void draw_values(const Scene& scene, const Plot& plot, Nanoseconds time, const T
                      analyzer::format_duration(saturating_add(time, -scene.timeline().origin)).c_str());
   if (ImGui::BeginTable("values", 2, ImGuiTableFlags_SizingFixedFit)) {
     for (std::size_t i = 0; i < std::min(plot.lines.size(), kMostNamed); ++i) {
-      const std::optional<double> value = value_at(plot.lines[i].points, time, plot.unit);
+      const std::optional<double> value = value_at(plot.lines[i].counter.points, time, plot.unit);
       ImGui::TableNextColumn();
       ImGui::TextColored(color_of(plot.lines[i].rank), "rank %d",
                          scene.timeline().ranks[plot.lines[i].rank].rank);
@@ -108,20 +106,25 @@ void draw_plot(const Scene& scene, const Plot& plot, const TimeAxis& axis, const
                const Theme& theme) {
   constexpr ImPlotFlags kFlags = ImPlotFlags_NoMenus | ImPlotFlags_NoBoxSelect | ImPlotFlags_NoTitle |
                                  ImPlotFlags_NoLegend | ImPlotFlags_NoMouseText | ImPlotFlags_NoFrame;
+  // False where it is scrolled out of sight: its lines are not computed then.
   if (!ImPlot::BeginPlot("##plot", {-1, height}, kFlags)) return;
+  std::vector<PlottedLine> plotted;
+  plotted.reserve(plot.lines.size());
+  for (const Line& each : plot.lines)
+    plotted.push_back(plot_line(each.counter, axis, scene.timeline().content.end));
+  const AxisLimits values = value_limits(plotted);
   ImPlot::SetupAxes(nullptr, nullptr, ImPlotAxisFlags_Lock, ImPlotAxisFlags_Lock);
   ImPlot::SetupAxisLimits(ImAxis_X1, 0, axis.width, ImPlotCond_Always);
-  ImPlot::SetupAxisLimits(ImAxis_Y1, plot.values.low, plot.values.high, ImPlotCond_Always);
+  ImPlot::SetupAxisLimits(ImAxis_Y1, values.low, values.high, ImPlotCond_Always);
   label_times(ruler);
   const float lines = height / ImGui::GetTextLineHeight();
-  label_values(plot.values, plot.unit, lines < 5 ? 3 : lines < 9 ? 4 : 6);
+  label_values(values, plot.unit, lines < 5 ? 3 : lines < 9 ? 4 : 6);
   for (std::size_t i = 0; i < plot.lines.size(); ++i) {
     ImPlotSpec spec;
     spec.LineColor = color_of(plot.lines[i].rank);
-    spec.Flags = plot.unit.holds_before ? ImPlotStairsFlags_PreStep : ImPlotStairsFlags_None;
-    const PlottedLine& line = plot.plotted[i];
-    ImPlot::PlotStairs(fmt::format("##{}", plot.lines[i].rank).c_str(), line.x.data(), line.y.data(),
-                       static_cast<int>(line.x.size()), spec);
+    const PlottedLine& line = plotted[i];
+    ImPlot::PlotLine(fmt::format("##{}", plot.lines[i].rank).c_str(), line.x.data(), line.y.data(),
+                     static_cast<int>(line.x.size()), spec);
   }
   if (ImPlot::IsPlotHovered()) {
     const double x = ImPlot::GetPlotMousePos().x;
@@ -159,11 +162,7 @@ void draw_plots(const Scene& scene, const Counters& counters, const TimelineStat
       ImGui::PushFont(fonts.bold, fonts.small_size);
       ImGui::TextUnformatted(title.c_str());
       ImGui::PopFont();
-      Plot plot{lines, unit_of(name), {}, {}};
-      for (const Line& each : lines)
-        plot.plotted.push_back(plot_line(each.points, plot.unit, axis, scene.timeline().content.end));
-      plot.values = value_limits(plot.plotted);
-      draw_plot(scene, plot, axis, ruler, height, theme);
+      draw_plot(scene, {lines, unit_of(name)}, axis, ruler, height, theme);
       ImGui::PopID();
     }
     ImPlot::EndAlignedPlots();
@@ -181,7 +180,7 @@ void draw_counters(const Scene& scene, const TimelineState& state, std::span<con
   std::sort(by_number.begin(), by_number.end());
   for (const std::uint32_t rank : by_number) {
     for (const CounterContents& counter : scene.rank(rank).counters)
-      counters[counter.name].push_back({rank, scene.tables().array(counter.points)});
+      counters[counter.name].push_back({rank, series_of(counter, scene.tables())});
     if (!scene.rank(rank).counters.empty()) named.push_back(rank);
   }
   ImGui::PushFont(nullptr, fonts.small_size);

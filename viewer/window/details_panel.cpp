@@ -25,10 +25,11 @@ Command draw_participants(const Scene& scene, std::uint32_t collective, const Th
   ImGui::TableSetupColumn("rank");
   ImGui::TableSetupColumn("arrived");
   ImGui::TableSetupColumn("waited");
-  ImGui::TableSetupColumn("moved");
+  const char* const transfer = transfer_title(scene.collectives()[collective].waits_known());
+  ImGui::TableSetupColumn(transfer);
   ImGui::TableSetupColumn("", ImGuiTableColumnFlags_WidthStretch);
   ImGui::TableNextRow();
-  for (const char* title : {"rank", "arrived", "waited", "moved"}) {
+  for (const char* title : {"rank", "arrived", "waited", transfer}) {
     ImGui::TableNextColumn();
     right_aligned(title, theme.dim_text);
   }

@@ -33,30 +33,34 @@ std::string summary_of(const analyzer::Report& report) {
   return text;
 }
 
-// Damage: what the import could not read, and ranks that are not there. Other warnings stand in the overview.
-void add_damages(const Scene& scene, const char* run, std::vector<std::string>& found) {
-  // A message may be of any length; nobody reads more than this.
-  const auto add = [&](const analyzer::Warning& warning) {
-    found.push_back(run + warning.message.substr(0, 1'000));
-  };
-  for (const analyzer::Warning& warning : scene.contents().import_warnings) add(warning);
-  for (const char* const code : {"rank_missing", "order_only"})
-    for (const analyzer::Warning& warning : scene.report().warnings)
-      if (warning.code == code) add(warning);
-}
+// What the import could not read, and ranks that are not there. Other warnings stand in the overview.
+struct Damages {
+  std::string first;  // which run, where there are two, and what
+  std::size_t count = 0;
+};
 
-std::vector<std::string> damages(const Scene& scene, const Scene* other) {
-  std::vector<std::string> found;
-  add_damages(scene, other == nullptr ? "" : "A: ", found);
-  if (other != nullptr) add_damages(*other, "B: ", found);
+// There may be thousands, and this is asked in every frame: only the first one's text is copied.
+Damages damages_of(const Scene& scene, const Scene* other) {
+  Damages found;
+  const auto add = [&found](const char* run, const analyzer::Warning& warning) {
+    // A message may be of any length; nobody reads more than this.
+    if (found.count++ == 0) found.first = run + warning.message.substr(0, 1'000);
+  };
+  for (const Scene* const each : {&scene, other}) {
+    if (each == nullptr) continue;
+    const char* const run = other == nullptr ? "" : each == &scene ? "A: " : "B: ";
+    for (const analyzer::Warning& warning : each->contents().import_warnings) add(run, warning);
+    for (const char* const code : {"rank_missing", "order_only"})
+      for (const analyzer::Warning& warning : each->report().warnings)
+        if (warning.code == code) add(run, warning);
+  }
   return found;
 }
 
 // A window of a few lines has none to spare: the overview says it too.
-bool has_banner(const Scene& scene, const Scene* other, const Fonts& fonts) {
+bool has_banner(const Damages& damages, const Fonts& fonts) {
   constexpr float kLeastLines = 20;
-  return ImGui::GetMainViewport()->WorkSize.y >= kLeastLines * fonts.normal_size &&
-         !damages(scene, other).empty();
+  return damages.count > 0 && ImGui::GetMainViewport()->WorkSize.y >= kLeastLines * fonts.normal_size;
 }
 
 // Causes that occur, and how long they take over all ranks.
@@ -83,7 +87,7 @@ bool any_waits_known(const Scene& scene) {
 
 float header_height(const Scene& scene, const Scene* other, const Fonts& fonts) {
   const float line = std::round(fonts.normal_size * 2.5F);
-  return has_banner(scene, other, fonts) ? line + std::round(fonts.normal_size * 1.9F) : line;
+  return has_banner(damages_of(scene, other), fonts) ? line + std::round(fonts.normal_size * 1.9F) : line;
 }
 
 void draw_header(const Scene& scene, const Scene* other, const Theme& theme, const Fonts& fonts,
@@ -93,8 +97,8 @@ void draw_header(const Scene& scene, const Scene* other, const Theme& theme, con
   const float padding = fonts.normal_size;
   ImGuiCanvas canvas(*ImGui::GetWindowDrawList(), fonts);
   canvas.box({at.x, at.y, at.x + width, at.y + height}, theme.panel);
-  const std::vector<std::string> warnings = damages(scene, other);
-  const bool warned = has_banner(scene, other, fonts);
+  const Damages damages = damages_of(scene, other);
+  const bool warned = has_banner(damages, fonts);
   const float banner = warned ? std::round(fonts.normal_size * 1.9F) : 0;
   const float line = height - banner;
   const auto middle = [&](Font font) { return std::floor(at.y + (line - canvas.text_height(font)) / 2); };
@@ -141,8 +145,8 @@ void draw_header(const Scene& scene, const Scene* other, const Theme& theme, con
   if (!warned) return;
   const Rect strip{at.x, at.y + line, at.x + width, at.y + height};
   canvas.box(strip, mix(theme.panel, theme.warning, 0.14));
-  std::string text = warnings.front();
-  if (warnings.size() > 1) text += fmt::format("   (and {} more: see the overview)", warnings.size() - 1);
+  std::string text = damages.first;
+  if (damages.count > 1) text += fmt::format("   (and {} more: see the overview)", damages.count - 1);
   canvas.text({at.x + padding, std::floor(strip.top + (banner - canvas.text_height(Font::small)) / 2)},
               fitted(canvas, text, width - 2 * padding, Font::small), theme.warning, Font::small);
 }

@@ -57,6 +57,7 @@ std::optional<std::string> OpenPrompt::draw(const Theme& theme, const Fonts& fon
       ImGui::SetKeyboardFocusHere(-1);
     }
   }
+  if (ImGui::IsKeyPressed(ImGuiKey_Escape, false)) ImGui::CloseCurrentPopup();
   ImGui::PushFont(nullptr, fonts.small_size);
   ImGui::PushTextWrapPos(0);
   ImGui::TextColored(to_vec4(error_.empty() ? theme.dim_text : theme.warning), "%s",

@@ -8,7 +8,7 @@
 #include "analyzer/report/quantity.h"
 #include "analyzer/report/text_sections.h"
 #include "analyzer/report/unicode.h"
-#include "viewer/views/range_figures.h"
+#include "viewer/window/column_texts.h"
 #include "viewer/window/imgui_canvas.h"
 #include "viewer/window/panels.h"
 

@@ -8,6 +8,7 @@
 #include "analyzer/report/text_sections.h"
 #include "viewer/views/range_figures.h"
 #include "viewer/views/range_statistics.h"
+#include "viewer/window/column_texts.h"
 #include "viewer/window/imgui_canvas.h"
 #include "viewer/window/panels.h"
 

@@ -71,7 +71,10 @@ WindowEnd show_window(const WindowContents& contents, const ShowOptions& options
     shell_options.dark = options.dark;
     shell_options.theme_asked_for = options.theme_asked_for;
     shell_options.scale = static_cast<float>(options.scale.value_or(window.value()->content_scale()));
-    shell_options.keep = !contents.request || contents.request->keep;
+    if (contents.request) {
+      shell_options.keep = contents.request->keep;
+      shell_options.clocks = contents.request->clocks;
+    }
     shell_options.first_look = contents.words;
     shell_options.layout_file = contents.layout_file;
     shell_options.recent_file = contents.recent_file;

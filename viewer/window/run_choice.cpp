@@ -5,6 +5,7 @@
 #include <string>
 
 #include "analyzer/report/unicode.h"
+#include "viewer/opening/run_request.h"
 #include "viewer/window/imgui_canvas.h"
 
 namespace lockstep::viewer {
@@ -21,12 +22,7 @@ std::string short_name(const Scene& scene) {
 }  // namespace
 
 std::string run_name(const Scene& scene) {
-  const std::string& path = scene.report().path;
-  const std::size_t end = path.find_last_not_of('/');
-  const std::string trimmed = end == std::string::npos ? std::string() : path.substr(0, end + 1);
-  const std::size_t slash = trimmed.rfind('/');
-  const std::string name =
-      analyzer::printable(slash == std::string::npos ? trimmed : trimmed.substr(slash + 1));
+  const std::string name = analyzer::printable(last_part_of(scene.report().path));
   return name.empty() ? "run" : name;
 }
 

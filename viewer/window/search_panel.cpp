@@ -8,7 +8,6 @@
 #include "analyzer/report/quantity.h"
 #include "analyzer/report/unicode.h"
 #include "viewer/timeline/draw.h"
-#include "viewer/views/names_of_run.h"
 #include "viewer/window/imgui_canvas.h"
 
 namespace lockstep::viewer {
@@ -32,17 +31,6 @@ Command SearchPanel::step(int by) {
   if (count == 0) return {};
   if (!current_) return show(by > 0 ? 0 : count - 1);
   return show((*current_ + (by > 0 ? 1 : count - 1)) % count);
-}
-
-// Why nothing is found.
-void SearchPanel::explain(const Theme& theme) {
-  if (explained_ != search_.text()) {
-    explained_ = search_.text();
-    why_ = why_not_found(explained_, scene_);
-  }
-  ImGui::PushTextWrapPos(0);
-  if (!why_.empty()) ImGui::TextColored(to_vec4(theme.warning), "%s", analyzer::printable(why_).c_str());
-  ImGui::PopTextWrapPos();
 }
 
 // As the gutter names it; what is cut, beside the pointer.
@@ -87,7 +75,11 @@ Command SearchPanel::draw(const Theme& theme, const Fonts& fonts) {
     if (ImGui::SmallButton("previous")) command = step(-1);
     ImGui::SameLine();
     if (ImGui::SmallButton("next")) command = step(1);
-    if (hits.empty()) explain(theme);
+    if (!search_.why_none().empty()) {
+      ImGui::PushTextWrapPos(0);
+      ImGui::TextColored(to_vec4(theme.warning), "%s", analyzer::printable(search_.why_none()).c_str());
+      ImGui::PopTextWrapPos();
+    }
   } else {
     ImGui::PushTextWrapPos(0);
     ImGui::TextColored(

@@ -24,14 +24,12 @@ class SearchPanel {
 
  private:
   Command show(std::size_t hit);
-  void explain(const Theme& theme);
   void draw_lane(const Item& item) const;
 
   const Scene& scene_;
   Search search_;
   std::array<char, 512> text_{};
   std::optional<std::size_t> current_;
-  std::string explained_, why_;  // a text that nothing was found for, and why
   bool focus_ = false;
   bool scroll_ = false;  // the list, to the current hit
 };

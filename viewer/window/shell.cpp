@@ -57,10 +57,16 @@ void Shell::await(const RunRequest& request) {
 
 void Shell::update() {
   if (std::vector<std::string> dropped = window_.take_dropped(); !dropped.empty())
-    wish_.open = request_of(std::move(dropped), options_.keep);
+    wish_.open = as_options_say(request_of(std::move(dropped)));
   if (window_.take_was_focused() && run_ && run_->watch) run_->watch->look_now();
   carry_out_wishes();
   take_outcome();
+}
+
+RunRequest Shell::as_options_say(RunRequest request) const {
+  request.keep = options_.keep;
+  request.clocks = options_.clocks;
+  return request;
 }
 
 void Shell::carry_out_wishes() {
@@ -163,7 +169,7 @@ void Shell::show_run() {
   if (run_->opened.other)
     app_->compare_with(*run_->opened.other);
   else
-    app_->keep_layout_in(options_.layout_file);
+    app_->keep_layout_in(options_.layout_file, window_.size());
   app_->add_command("Open another run", "Ctrl O", [this] { prompt_.ask(); });
   app_->add_command("Open this run again", "Ctrl R", [this] { wish_.again = true; });
   app_->add_command("Recent runs", "", [this] { wish_.recent = true; });
@@ -212,7 +218,7 @@ void Shell::tell_of_search() {
   if (search_asked_.empty() || app_->search().busy()) return;
   const Search& search = app_->search().search();
   if (search.text() == search_asked_ && search.hits().empty()) {
-    const std::string warning = warning_of_search(search_asked_, *run_->opened.scene);
+    const std::string warning = warning_of_search(search_asked_, search.why_none());
     options_.say("warning: " + warning);
     add_message(warning);
   }
@@ -262,10 +268,9 @@ std::optional<Notice> Shell::notice() const {
 
 void Shell::frame() {
   settling_ = std::max(settling_ - 1, 0);
-  const ImGuiIO& io = ImGui::GetIO();
-  if (io.KeyCtrl && ImGui::IsKeyPressed(ImGuiKey_O, false)) prompt_.ask();
-  if (io.KeyCtrl && ImGui::IsKeyPressed(ImGuiKey_R, false)) wish_.again = true;
-  if (io.KeyCtrl && ImGui::IsKeyPressed(ImGuiKey_Q, false)) wish_.quit = true;
+  if (ImGui::IsKeyChordPressed(ImGuiMod_Ctrl | ImGuiKey_O)) prompt_.ask();
+  if (ImGui::IsKeyChordPressed(ImGuiMod_Ctrl | ImGuiKey_R)) wish_.again = true;
+  if (ImGui::IsKeyChordPressed(ImGuiMod_Ctrl | ImGuiKey_Q)) wish_.quit = true;
   if (kind_ == Kind::run) {
     draw_run();
   } else {
@@ -274,7 +279,7 @@ void Shell::frame() {
   }
   const Theme& theme = app_ ? app_->theme() : theme_;
   if (const std::optional<std::string> path = prompt_.draw(theme, app_ ? app_->fonts() : fonts_))
-    wish_.open = request_of({*path}, options_.keep);
+    wish_.open = as_options_say(request_of({*path}));
 }
 
 void Shell::page_keys() {
@@ -292,8 +297,7 @@ void Shell::draw_page() {
     WelcomeChoice choice =
         welcome_->draw(theme_, fonts_, run_ ? name_of(run_->opened.request) : "", !prompt_.is_open());
     if (choice.ask_for_path) prompt_.ask();
-    if (choice.open) choice.open->keep = options_.keep;
-    if (choice.open) wish_.open = std::move(choice.open);
+    if (choice.open) wish_.open = as_options_say(std::move(*choice.open));
     wish_.forget = std::move(choice.forget);
   } else if (kind_ == Kind::opening) {
     draw_opening_page(request_, opening_.progress(), opening_.elapsed(), way_out(), theme_, fonts_);

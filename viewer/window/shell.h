@@ -26,14 +26,16 @@ struct ShellOptions {
   bool dark = true;
   bool theme_asked_for = false;  // else the first run is shown in the theme of its last look
   float scale = 1;
-  bool keep = true;                   // sessions and prepared files
+  // Of every run that is opened here, as of the first: sessions and prepared files; RunRequest::clocks.
+  bool keep = true;
+  analyzer::Clocks clocks = analyzer::Clocks::automatic;
   FirstLookWords first_look;          // of the first run
   std::filesystem::path layout_file;  // the arrangement of the panels; "": kept nowhere
   std::filesystem::path recent_file;  // the recent runs; "": none are kept
   // Told what a terminal should say: what is wrong with a run, or with the first look.
   std::function<void(const std::string&)> say = [](const std::string&) {};
   std::function<void()> wake = [] {};  // ends the window's sleep, from any thread
-  RunPresence::Look look_for_run = is_there;
+  RunPresence::Look look_for_run = presence_of;
 };
 
 class Shell {
@@ -100,6 +102,7 @@ class Shell {
   void page_keys();
   void draw_page();
   void draw_run();
+  RunRequest as_options_say(RunRequest request) const;
   WayOut way_out() const { return run_ || from_welcome_ ? WayOut::back : WayOut::quit; }
 
   Window& window_;

@@ -1,121 +1,14 @@
-// From page to page, in an off-screen window: clicks and keys are given to Dear ImGui, runs are opened by the
-// test itself.
-#include "viewer/window/shell.h"
+// From page to page.
+#include <atomic>
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <cstdlib>
-#include <future>
-
-#include "tests/temporary_folder.h"
-#include "viewer/opening/prepared_file.h"
-#include "viewer/testing/view_fixture.h"
-#include "viewer/window/virtual_display.h"
+#include "viewer/testing/last_one.h"
+#include "viewer/testing/shell_fixture.h"
 
 namespace lockstep::viewer {
 namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
-using Kind = Shell::Kind;
-
-// One window for all tests: a test takes it, and leaves it without a Shell.
-Window* shared_window() {
-  struct Shown {
-    std::unique_ptr<VirtualDisplay> display;
-    std::unique_ptr<Window> window;
-  };
-  static Shown* const shown = [] {
-    auto made = std::make_unique<Shown>();
-    Result<VirtualDisplay> display = VirtualDisplay::start(640, 480);
-    if (!display.ok()) return made.release();
-    made->display = std::make_unique<VirtualDisplay>(std::move(display.value()));
-    ::setenv("DISPLAY", made->display->name().c_str(), 1);
-    ::unsetenv("WAYLAND_DISPLAY");
-    Result<std::unique_ptr<Window>> window = Window::open({"test", 1000, 700, true});
-    if (window.ok()) made->window = std::move(window.value());
-    return made.release();
-  }();
-  return shown->window.get();
-}
-
-class ShellTest : public testing::Test {
- protected:
-  ShellTest()
-      : opening_({}, [this](const RunRequest& request, const TellProgress& tell,
-                            const std::stop_token& stop) { return open(request, tell, stop); }) {}
-  void SetUp() override {
-    if (shared_window() == nullptr) GTEST_SKIP() << "nothing can be drawn here";
-    start();
-  }
-  void TearDown() override { shell_.reset(); }
-
-  // Paths are commands: "slow" waits until it is asked to stop, "broken" fails, all else is a run.
-  Result<OpenedRun> open(const RunRequest& request, const TellProgress&, const std::stop_token& stop) {
-    const std::string name = name_of(request);
-    if (name == "slow") {
-      std::promise<void> stopped;
-      const std::stop_callback ask(stop, [&stopped] { stopped.set_value(); });
-      stopped.get_future().wait();
-      return Error{"stopped"};
-    }
-    if (name == "broken") return Error{"broken: it holds no trace"};
-    OpenedRun opened;
-    opened.request = request;
-    opened.scene = View::load(synthetic_job());
-    opened.on_disk.push_back({request.paths, look_at(request.paths).fingerprint});
-    return opened;
-  }
-  void start(const FirstLookWords& words = {}, bool theme_asked_for = false) {
-    shell_.reset();
-    ShellOptions options;
-    options.theme_asked_for = theme_asked_for;
-    options.first_look = words;
-    options.recent_file = folder_.path() / "recent-runs";
-    options.say = [this](const std::string& text) { said_.push_back(text); };
-    options.look_for_run = look_for_run_;
-    shell_ = std::make_unique<Shell>(*shared_window(), opening_, std::move(options));
-  }
-  RunRequest request(const std::string& name) const { return {{folder_ / name}, "", true}; }
-  // What opens is opened to its end, unless it is slow.
-  void open(const std::string& name) {
-    shell_->open(request(name));
-    if (name != "slow") opening_.wait_for(std::chrono::minutes(2));
-    frames();
-  }
-  void frames(int count = 4) {
-    for (int i = 0; i < count; ++i) {
-      shell_->update();
-      shared_window()->frame(shell_->background(), [this] { shell_->frame(); });
-    }
-  }
-  void press(ImGuiKey key, ImGuiKey held = ImGuiKey_None) {
-    ImGuiIO& io = ImGui::GetIO();
-    if (held != ImGuiKey_None) io.AddKeyEvent(held, true);
-    io.AddKeyEvent(key, true);
-    frames(2);
-    // A page may have gone, and its context with it.
-    ImGui::GetIO().AddKeyEvent(key, false);
-    if (held != ImGuiKey_None) ImGui::GetIO().AddKeyEvent(held, false);
-    frames(2);
-  }
-  void click(Point at) {
-    shared_window()->set_pointer(at);
-    frames(2);
-    ImGui::GetIO().AddMouseButtonEvent(0, true);
-    frames(2);
-    ImGui::GetIO().AddMouseButtonEvent(0, false);
-    frames(2);
-    shared_window()->set_pointer(std::nullopt);
-  }
-
-  const test::TemporaryFolder folder_;
-  RunPresence::Look look_for_run_ = is_there;
-  std::vector<std::string> said_;
-  BackgroundOpening opening_;
-  std::unique_ptr<Shell> shell_;
-};
 
 TEST_F(ShellTest, ARunThatOpensInABlinkIsShownWithoutAPageInBetween) {
   folder_.write("run/rank-0.json", "");
@@ -144,6 +37,36 @@ TEST_F(ShellTest, AClickOnARecentRunOpensIt) {
   frames();
   ASSERT_EQ(shell_->kind(), Kind::run);
   EXPECT_EQ(read_recent_runs(folder_.path() / "recent-runs").front().paths, request("first").paths);
+}
+
+// `--clocks` and `--no-cache` are of all that the window opens.
+TEST_F(ShellTest, LaterRunsAreOpenedAsTheCommandLineSaysOfTheFirst) {
+  folder_.write("first/rank-0.json", "");
+  folder_.write("second/rank-0.json", "");
+  open("first");
+  EXPECT_EQ(last_request_, request("first"));
+  keep_ = false;
+  clocks_ = analyzer::Clocks::each_rank;
+  start();
+  shell_->show_welcome();
+  frames();
+  const Rect row = shell_->welcome()->places().at(0);
+  click({row.left + 100, row.top + row.height() / 2});
+  opening_.wait_for(std::chrono::minutes(2));
+  frames();
+  ASSERT_EQ(shell_->kind(), Kind::run);
+  RunRequest expected = request("first");
+  expected.keep = false;
+  expected.clocks = analyzer::Clocks::each_rank;
+  EXPECT_EQ(last_request_, expected) << "from the list";
+  press(ImGuiKey_O, ImGuiMod_Ctrl);
+  ImGui::GetIO().AddInputCharactersUTF8((folder_ / "second").c_str());
+  frames();
+  press(ImGuiKey_Enter);
+  opening_.wait_for(std::chrono::minutes(2));
+  frames();
+  expected.paths = request("second").paths;
+  EXPECT_EQ(last_request_, expected) << "typed";
 }
 
 TEST_F(ShellTest, ArrowKeysAndEnterOpenARecentRun) {
@@ -184,16 +107,20 @@ TEST_F(ShellTest, AClickOnARecentRunThatIsGoneDoesNothing) {
 TEST_F(ShellTest, ARunWhoseDiskDoesNotAnswerHoldsNobodyUp) {
   ASSERT_TRUE(remember_run(folder_.path() / "recent-runs", {{folder_ / "slow"}, "", 4, 3, 0}).ok());
   struct Disk {
-    std::promise<void> answer, left;
+    std::promise<void> answer;
     std::shared_future<void> answered = answer.get_future().share();
+    std::atomic<int> asked{0};
   };
   const auto disk = std::make_shared<Disk>();
-  look_for_run_ = [disk](const RecentRun&) {
+  std::promise<void> gone;
+  const std::future<void> left = gone.get_future();
+  look_for_run_ = [disk, last_one = std::make_shared<LastOne>(std::move(gone))](const RecentRun&) {
+    ++disk->asked;
     disk->answered.wait();
-    disk->left.set_value();
-    return false;
+    return Presence::gone;
   };
   start();
+  look_for_run_ = presence_of;
   shell_->show_welcome();
   frames();
   EXPECT_FALSE(shell_->presence().wait_for(std::chrono::milliseconds(0)));
@@ -201,10 +128,11 @@ TEST_F(ShellTest, ARunWhoseDiskDoesNotAnswerHoldsNobodyUp) {
   click({row.left + 100, row.top + row.height() / 2});
   EXPECT_EQ(shell_->kind(), Kind::opening);
   press(ImGuiKey_Escape);
-  EXPECT_EQ(shell_->kind(), Kind::welcome) << "the same disk, not asked twice";
+  EXPECT_EQ(shell_->kind(), Kind::welcome);
   shell_.reset();
   disk->answer.set_value();
-  disk->left.get_future().wait();
+  left.wait();
+  EXPECT_EQ(disk->asked, 1) << "not again while it does not answer, though the page came twice";
 }
 
 TEST_F(ShellTest, EscapeLeadsBackToWhereOneCameFrom) {

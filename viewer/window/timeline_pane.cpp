@@ -27,6 +27,7 @@ TimelinePane::TimelinePane(const Scene& scene, std::string window, float scale)
 void TimelinePane::execute(const Command& command) {
   if (!command.any()) return;
   commands_.push_back(command);
+  wants_front_ = hidden_;
   busy_ = true;
 }
 
@@ -166,6 +167,15 @@ TimelineInput TimelinePane::read_input(bool keyboard) const {
   return input;
 }
 
+namespace {
+
+// Left of the map: for the order of ranks.
+Rect corner_of(const Regions& regions, const Rect& whole) {
+  return {regions.gutter.left, whole.top, regions.gutter.right, regions.ruler.top};
+}
+
+}  // namespace
+
 void TimelinePane::draw(const Theme& theme, const Fonts& fonts, bool keyboard, const std::string& note) {
   busy_ = frames_ < kSettled;
   measured_anew_ = false;
@@ -175,9 +185,11 @@ void TimelinePane::draw(const Theme& theme, const Fonts& fonts, bool keyboard, c
   ImGui::PopStyleVar();
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const ImVec2 size = ImGui::GetContentRegionAvail();
+  hidden_ = !open;
   if (!open || size.x < 1 || size.y < 1) {
     busy_ = false;  // behind another tab: there is nothing to wait for
     hovered_ = false;
+    pointer_time_.reset();
     ImGui::End();
     return;
   }
@@ -191,8 +203,13 @@ void TimelinePane::draw(const Theme& theme, const Fonts& fonts, bool keyboard, c
   follow_order();
   if (!(whole == area_)) {
     // Until the docks have found their sizes; from then on it is the user's.
-    if (frames_ < kSettled && !keep_expansion_)
-      state_.expansion = choose_expansion(scene_.timeline(), scale_, whole);
+    if (frames_ < kSettled && !keep_expansion_) {
+      const Expansion before =
+          std::exchange(state_.expansion, choose_expansion(scene_.timeline(), scale_, whole));
+      for (const LaneRole role : {LaneRole::host, LaneRole::counter})
+        if (const std::optional<bool> open = before.wanted(role))
+          state_.expansion.want(scene_.timeline(), role, *open);
+    }
     if (frames_ < kSettled)
       for (const LaneRole role : open_at_first_) state_.expansion.set_all(scene_.timeline(), role, true);
     area_ = whole;
@@ -222,7 +239,10 @@ void TimelinePane::draw(const Theme& theme, const Fonts& fonts, bool keyboard, c
 
   ImGui::SetNextItemAllowOverlap();  // by the strip
   ImGui::InvisibleButton("timeline", size, ImGuiButtonFlags_MouseButtonLeft);
-  hovered_ = ImGui::IsItemHovered();
+  // The strip's corner aside: what may be overlapped is hovered a frame late, and a press that comes with the
+  // pointer would be lost.
+  hovered_ = ImGui::IsItemHovered(ImGuiHoveredFlags_AllowWhenOverlappedByItem) &&
+             !corner_of(regions, whole).contains(ImGui::GetIO().MousePos.x, ImGui::GetIO().MousePos.y);
   if (commanded) apply_commands(frame_now(layout));
   const TimelineInput input = read_input(keyboard);
   const std::optional<TimeRange> measured = state_.measured;
@@ -253,8 +273,7 @@ void TimelinePane::draw(const Theme& theme, const Fonts& fonts, bool keyboard, c
                   fitted(canvas, note, size.x - 16, Font::bold), theme.text, Font::bold);
     draw_timeline(canvas, frame, minimap_, hovered_ ? std::optional<float>(input.pointer->x) : std::nullopt);
   }
-  const Rect corner{regions.gutter.left, whole.top, regions.gutter.right, regions.ruler.top};
-  if (strip_.draw(scene_.facts(), corner, theme, fonts, state_.order)) {
+  if (strip_.draw(scene_.facts(), corner_of(regions, whole), theme, fonts, state_.order)) {
     state_.scroll = 0;
     busy_ = true;
   }

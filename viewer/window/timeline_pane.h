@@ -4,6 +4,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "viewer/timeline/input.h"
@@ -24,14 +25,18 @@ class TimelinePane {
   void draw(const Theme& theme, const Fonts& fonts, bool keyboard, const std::string& note);
   // Nothing beside the pointer where a window stands over the lanes.
   void allow_tooltips(bool allowed) { tooltips_ = allowed; }
-  // Does it once the window has found its size.
+  // Does it once the window has found its size, and is in front.
   void execute(const Command& command);
+  // Whether execute() was called since the last time while other panels hid the window.
+  bool take_wants_front() { return std::exchange(wants_front_, false); }
   // Selects an item; scrolls and moves only as far as it takes to see it.
   void reveal(const Item& item);
   void toggle_mark_at_pointer();
   bool back() { return history_.back(state_); }
 
   const Scene& scene() const { return scene_; }
+  // The name of its Dear ImGui window.
+  const std::string& window() const { return window_; }
   TimelineState& state() { return state_; }
   const TimelineState& state() const { return state_; }
   const Rect& area() const { return area_; }
@@ -80,6 +85,8 @@ class TimelinePane {
   std::vector<LaneRole> open_at_first_;
   bool unfold_selected_ = false;
   bool hovered_ = false;
+  bool hidden_ = false;  // in the last frame, by other panels
+  bool wants_front_ = false;
   bool tooltips_ = true;
   bool busy_ = true;
   bool measured_anew_ = false;

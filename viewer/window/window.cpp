@@ -19,6 +19,7 @@
 #include <utility>
 
 #include "viewer/window/display_problem.h"
+#include "viewer/window/whole_chords.h"
 
 namespace lockstep::viewer {
 
@@ -175,6 +176,13 @@ float Window::content_scale() const {
   return std::max({x, y, 0.5F});
 }
 
+Point Window::size() const {
+  int width = options_.width;
+  int height = options_.height;
+  if (!options_.offscreen) ::glfwGetWindowSize(window_, &width, &height);
+  return {static_cast<float>(width), static_cast<float>(height)};
+}
+
 bool Window::should_close() const {
   return ::glfwWindowShouldClose(window_) == GLFW_TRUE;
 }
@@ -190,7 +198,7 @@ void Window::frame(Color background, const std::function<void()>& draw) {
     io.AddMousePosEvent(pointer_ ? pointer_->x : -FLT_MAX, pointer_ ? pointer_->y : -FLT_MAX);
   }
   const auto begin = std::chrono::steady_clock::now();
-  ImGui::NewFrame();
+  begin_frame_of_whole_chords();
   // Dear ImGui spreads what was typed and clicked at once over several frames.
   had_input_ = had_input_ || !ImGui::GetCurrentContext()->InputEventsQueue.empty();
   draw();

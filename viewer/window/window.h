@@ -33,6 +33,8 @@ class Window {
 
   // The display's scale: 2 on one with twice the usual density.
   float content_scale() const;
+  // Of what is drawn into, in Dear ImGui's pixels: across and down.
+  Point size() const;
   bool should_close() const;
 
   // One frame: `draw` calls Dear ImGui. Shows it, unless off-screen; the first one shows the window.

@@ -169,9 +169,17 @@ std::vector<GroupStatus> read_status(const Document& document, Id status) {
   return all;
 }
 
+// All entries have the same last field; of the only entry nobody knows what it lacks.
+bool is_whole(const Document& document, Id entry, Id first) {
+  const std::span<const Id> fields = document.entries(first);
+  if (entry == first || fields.size() < 2) return false;
+  const std::optional<std::string_view> last = document.text(fields[fields.size() - 2]);
+  return last && document.find(entry, *last).has_value();
+}
+
 }  // namespace
 
-std::optional<Dump> read_dump(const Document& document) {
+std::optional<Dump> read_dump(const Document& document, bool damaged) {
   const Id root = document.root();
   const std::optional<Id> entries = document.find(root, "entries");
   const std::optional<Id> groups = document.find(root, "pg_config");
@@ -182,7 +190,10 @@ std::optional<Dump> read_dump(const Document& document) {
   if (const std::optional<Id> status = document.find(root, "pg_status"))
     dump.status = read_status(document, *status);
   if (entries) {
-    for (const Id entry : document.items(*entries)) {
+    std::span<const Id> all = document.items(*entries);
+    if (damaged && !all.empty() && !is_whole(document, all.back(), all.front()))
+      all = all.first(all.size() - 1);
+    for (const Id entry : all) {
       if (document.kind(entry) == Document::Kind::dictionary)
         dump.entries.push_back(read_entry(document, entry));
       else

@@ -54,7 +54,8 @@ struct Dump {
 };
 
 // nullopt if the document is no flight recorder's dump: no dictionary, or one without "entries" and
-// "pg_config".
-std::optional<Dump> read_dump(const Document& document);
+// "pg_config". `damaged`: the document holds what stood before a cut; a last entry that lacks fields of the
+// others is left out then, as its state may be among them.
+std::optional<Dump> read_dump(const Document& document, bool damaged);
 
 }  // namespace lockstep::analyzer::flight_recorder

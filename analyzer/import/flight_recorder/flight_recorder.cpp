@@ -74,7 +74,7 @@ Result<RankImport> import_bytes(std::span<const std::byte> bytes, const fs::path
   } else {
     problem = read_json({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, document);
   }
-  const std::optional<Dump> dump = read_dump(document);
+  const std::optional<Dump> dump = read_dump(document, problem.has_value());
   if (!dump) {
     return Error{
         problem
@@ -85,8 +85,8 @@ Result<RankImport> import_bytes(std::span<const std::byte> bytes, const fs::path
   const std::optional<std::int32_t> rank = rank_in_file_name(file);
   RankImport import = rank_of_dump(*dump, file, rank);
   if (problem) {
-    import.warn("file_damaged", fmt::format("{}: {}; the {} before are used", file, *problem,
-                                            counted(dump->entries.size(), "record", "records")));
+    import.warn("file_damaged", fmt::format("{}: {}; the {} before are used. Collect the file again", file,
+                                            *problem, counted(dump->entries.size(), "record", "records")));
     import.trace.lost.push_back({-kLatest, kLatest});
   }
   if (dump->unreadable > 0) {

@@ -6,6 +6,7 @@
 #include <tuple>
 #include <utility>
 
+#include "analyzer/model/is_communication.h"
 #include "analyzer/model/order.h"
 
 namespace lockstep::analyzer {
@@ -76,7 +77,7 @@ void mark_communication_lanes(RankTrace& trace) {
   std::vector<Count> counts(trace.lanes.size());
   for (const Activity& activity : trace.activities) {
     Count& count = counts[activity.lane];
-    if (activity.activity_class == Class::collective || activity.activity_class == Class::p2p) {
+    if (is_communication(activity.activity_class)) {
       ++count.communication;
     } else if (activity.activity_class != Class::sync) {
       ++count.other;

@@ -17,6 +17,7 @@
 #include "analyzer/import/run/losses.h"
 #include "analyzer/import/run/run.h"
 #include "analyzer/import/run/training.h"
+#include "analyzer/model/is_communication.h"
 #include "trace/framework_issue.h"
 #include "trace/reader.h"
 
@@ -206,7 +207,7 @@ class FileImport {
       Activity activity = activity_of(event.begin, event.end, event.name, event.lane);
       activity.activity_class = class_of(event.activity_class);
       set_launch(event.correlation, activity);
-      if (activity.activity_class == Class::collective || activity.activity_class == Class::p2p) {
+      if (is_communication(activity.activity_class)) {
         Communication communication;
         communication.operation = operation_in_name(reader_.string(event.name));
         const auto launch = launches_.find(event.correlation);
