@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "analyzer/diagnose/finding_rules.h"
+#include "analyzer/diagnose/hang_words.h"
 #include "analyzer/diagnose/hung_operations.h"
 #include "analyzer/diagnose/stuck_devices.h"
 #include "analyzer/report/quantity.h"
@@ -16,92 +17,9 @@
 namespace lockstep::analyzer {
 namespace {
 
-constexpr std::size_t kMostNamed = 8;
+using namespace hang;  // NOLINT(google-build-using-namespace): its words
+
 constexpr std::size_t kMostOthers = 3;
-
-std::string named(const std::vector<std::int32_t>& ranks) {
-  const std::vector<std::int32_t> first(
-      ranks.begin(), ranks.begin() + std::min<std::ptrdiff_t>(kMostNamed, std::ssize(ranks)));
-  return fmt::format("{} {}{}", ranks.size() == 1 ? "rank" : "ranks", fmt::join(first, ", "),
-                     ranks.size() > kMostNamed ? ", …" : "");
-}
-
-// "group data parallel, number 3", "group 74 EXPERT_MODEL_PARALLEL_GROUP, number 20537"
-std::string describe_place(const Job& job, const OperationKey& key) {
-  std::string where;
-  if (key.group != kNone && !job.groups[key.group].name.empty()) {
-    const JobGroup& group = job.groups[key.group];
-    where = fmt::format("group {}", group.name);
-    if (!group.description.empty() && group.description != group.name)
-      where += fmt::format(" {}", group.description);
-  }
-  if (key.sequence != kNoSequence && !key.is_message())
-    where += fmt::format("{}number {}", where.empty() ? "" : ", ", key.sequence);
-  return where;
-}
-
-std::string describe(const Job& job, const OperationKey& key, const OpenOperation& operation) {
-  std::string text(job.strings.view(operation.name));
-  if (text.empty()) text = trace::to_string(operation.operation);
-  const std::string where = describe_place(job, key);
-  return where.empty() ? text : fmt::format("{} ({})", text, where);
-}
-
-// A flight recorder notes where the last operation was called, not where the program is.
-bool has_stacks(const Job& job) {
-  return std::find(job.sources.begin(), job.sources.end(), "flight recorder") == job.sources.end();
-}
-
-// What a rank has left, in a word.
-std::string file_of(const Job& job) {
-  return has_stacks(job) ? "trace" : "dump";
-}
-
-// Ranks of which nobody knows whether they came.
-struct UnknownRanks {
-  std::vector<std::int32_t> without_trace, damaged;
-};
-
-UnknownRanks sort_unknown(const Job& job, const std::vector<std::int32_t>& unknown) {
-  UnknownRanks ranks;
-  for (const std::int32_t number : unknown) {
-    const bool there = std::any_of(job.ranks.begin(), job.ranks.end(),
-                                   [&](const RankTrace& rank) { return rank.rank == number; });
-    (there ? ranks.damaged : ranks.without_trace).push_back(number);
-  }
-  return ranks;
-}
-
-// What is known of a rank that did not come.
-std::string what_is_known_of(const Job& job, const OperationKey& key, std::int32_t number) {
-  const auto found = std::find_if(job.ranks.begin(), job.ranks.end(),
-                                  [&](const RankTrace& rank) { return rank.rank == number; });
-  if (found == job.ranks.end()) return "left no trace";
-  const RankTrace& rank = *found;
-  std::vector<std::string> parts;
-  if (!rank.ending.operations.empty())
-    parts.push_back(fmt::format("is in {}", job.strings.view(rank.ending.operations.front().name)));
-  if (!rank.ending.ranges.empty())
-    parts.push_back(fmt::format("is in \"{}\"", job.strings.view(rank.ending.ranges.back())));
-  const Communication* last = nullptr;
-  for (const Communication& communication : rank.communications)
-    if (communication.activity < rank.activities.size()) last = &communication;
-  if (last != nullptr) {
-    parts.push_back(
-        fmt::format("ended {}{} before", job.strings.view(rank.activities[last->activity].name),
-                    last->sequence != kNoSequence ? fmt::format(" number {}", last->sequence) : ""));
-  }
-  if (last == nullptr && key.group != kNone && !key.is_message()) {
-    const auto progress = std::find_if(rank.ending.progress.begin(), rank.ending.progress.end(),
-                                       [&](const GroupProgress& one) { return one.group == key.group; });
-    if (progress != rank.ending.progress.end() && progress->issued != kNoSequence)
-      parts.push_back(fmt::format("issued number {} of this group last", progress->issued));
-  }
-  if (!rank.ending.doing.empty())
-    parts.push_back(fmt::format("its {}: {}", has_stacks(job) ? "stack" : "last call", rank.ending.doing));
-  if (parts.empty()) parts.emplace_back("recorded nothing of what it did");
-  return fmt::format("{}", fmt::join(parts, "; "));
-}
 
 // Silent when the recorder looked, and ever since. A process that ended by itself had something else to do: a
 // long import, writing results.
@@ -146,32 +64,6 @@ std::string describe_disagreement(const Job& job, const OperationKey& key, const
   parts.reserve(by_operation.size());
   for (const auto& [operation, ranks] : by_operation)
     parts.push_back(fmt::format("{} in {}", named(ranks), trace::to_string(operation)));
-  return fmt::format("{}", fmt::join(parts, ", "));
-}
-
-// "rank 5 left no trace", "the dump of rank 3 is cut or damaged", or both: why nobody knows whether they
-// came.
-std::string why_unknown(const Job& job, const std::vector<std::int32_t>& unknown) {
-  const UnknownRanks ranks = sort_unknown(job, unknown);
-  std::vector<std::string> parts;
-  if (!ranks.without_trace.empty())
-    parts.push_back(fmt::format("{} left no trace", named(ranks.without_trace)));
-  if (!ranks.damaged.empty())
-    parts.push_back(fmt::format("the {} of {} {} cut or damaged",
-                                ranks.damaged.size() == 1 ? file_of(job) : file_of(job) + "s",
-                                named(ranks.damaged), ranks.damaged.size() == 1 ? "is" : "are"));
-  return fmt::format("{}", fmt::join(parts, ", "));
-}
-
-std::string what_to_collect(const Job& job, const std::vector<std::int32_t>& unknown) {
-  const UnknownRanks ranks = sort_unknown(job, unknown);
-  std::vector<std::string> parts;
-  if (!ranks.without_trace.empty())
-    parts.push_back(fmt::format("collect what {} recorded", named(ranks.without_trace)));
-  if (!ranks.damaged.empty())
-    parts.push_back(fmt::format("collect the {} of {} again",
-                                ranks.damaged.size() == 1 ? file_of(job) : file_of(job) + "s",
-                                named(ranks.damaged)));
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 

@@ -18,6 +18,16 @@ namespace {
 
 using analyzer::format_duration;
 
+// A rank's number; a click anywhere in its row goes there.
+void draw_rank_cell(const Scene& scene, int rank, Command& command) {
+  ImGui::PushID(rank);
+  if (ImGui::Selectable("##row", false, ImGuiSelectableFlags_SpanAllColumns))
+    command.rank = static_cast<std::uint32_t>(rank);
+  ImGui::PopID();
+  ImGui::SameLine(0, 0);
+  right_aligned(fmt::format("{}", scene.timeline().ranks[static_cast<std::size_t>(rank)].rank));
+}
+
 void draw_causes(const RangeStatistics& statistics, bool exact, const Theme& theme, const Fonts& fonts) {
   analyzer::Partition sums;
   for (std::size_t rank = 0; rank < statistics.done(); ++rank)
@@ -76,12 +86,7 @@ Command draw_rank_rows(const Scene& scene, const RangeStatistics& statistics, st
       const analyzer::Measures& m = statistics.of(static_cast<std::size_t>(i));
       ImGui::TableNextRow();
       ImGui::TableNextColumn();
-      ImGui::PushID(i);
-      if (ImGui::Selectable("##row", false, ImGuiSelectableFlags_SpanAllColumns))
-        command.rank = static_cast<std::uint32_t>(i);
-      ImGui::PopID();
-      ImGui::SameLine(0, 0);
-      right_aligned(fmt::format("{}", scene.timeline().ranks[static_cast<std::size_t>(i)].rank));
+      draw_rank_cell(scene, i, command);
       ImGui::TableNextColumn();
       draw_bar(shares_of(m.partition, length, theme), fonts.small_size * 0.8F, fonts, theme);
       const auto figure = [&](bool known, std::int64_t ns) {
@@ -119,12 +124,7 @@ Command draw_exact_rows(const Scene& scene, const RangeStatistics& statistics, c
     for (int i = clipper.DisplayStart; i < clipper.DisplayEnd; ++i) {
       ImGui::TableNextRow();
       ImGui::TableNextColumn();
-      ImGui::PushID(i);
-      if (ImGui::Selectable("##row", false, ImGuiSelectableFlags_SpanAllColumns))
-        command.rank = static_cast<std::uint32_t>(i);
-      ImGui::PopID();
-      ImGui::SameLine(0, 0);
-      right_aligned(fmt::format("{}", scene.timeline().ranks[static_cast<std::size_t>(i)].rank));
+      draw_rank_cell(scene, i, command);
       for (const RangeFigure& figure : figures) {
         ImGui::TableNextColumn();
         const auto ns = figure.of(statistics.of(static_cast<std::size_t>(i)));

@@ -1,0 +1,115 @@
+#include "analyzer/diagnose/hang_words.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+namespace lockstep::analyzer::hang {
+
+namespace {
+
+// "dump of rank 3", "dumps of ranks 3, 4"
+std::string files_of(const Job& job, const std::vector<std::int32_t>& ranks) {
+  return fmt::format("{}{} of {}", file_of(job), ranks.size() == 1 ? "" : "s", named(ranks));
+}
+
+}  // namespace
+
+std::string named(const std::vector<std::int32_t>& ranks) {
+  const std::vector<std::int32_t> first(
+      ranks.begin(), ranks.begin() + std::min<std::ptrdiff_t>(kMostNamed, std::ssize(ranks)));
+  return fmt::format("{} {}{}", ranks.size() == 1 ? "rank" : "ranks", fmt::join(first, ", "),
+                     ranks.size() > kMostNamed ? ", …" : "");
+}
+
+std::string describe_place(const Job& job, const OperationKey& key) {
+  std::string where;
+  if (key.group != kNone && !job.groups[key.group].name.empty()) {
+    const JobGroup& group = job.groups[key.group];
+    where = fmt::format("group {}", group.name);
+    if (!group.description.empty() && group.description != group.name)
+      where += fmt::format(" {}", group.description);
+  }
+  if (key.sequence != kNoSequence && !key.is_message())
+    where += fmt::format("{}number {}", where.empty() ? "" : ", ", key.sequence);
+  return where;
+}
+
+std::string describe(const Job& job, const OperationKey& key, const OpenOperation& operation) {
+  std::string text(job.strings.view(operation.name));
+  if (text.empty()) text = trace::to_string(operation.operation);
+  const std::string where = describe_place(job, key);
+  return where.empty() ? text : fmt::format("{} ({})", text, where);
+}
+
+bool has_stacks(const Job& job) {
+  return std::find(job.sources.begin(), job.sources.end(), "flight recorder") == job.sources.end();
+}
+
+std::string file_of(const Job& job) {
+  return has_stacks(job) ? "trace" : "dump";
+}
+
+UnknownRanks sort_unknown(const Job& job, const std::vector<std::int32_t>& unknown) {
+  UnknownRanks ranks;
+  for (const std::int32_t number : unknown) {
+    const bool there = std::any_of(job.ranks.begin(), job.ranks.end(),
+                                   [&](const RankTrace& rank) { return rank.rank == number; });
+    (there ? ranks.damaged : ranks.without_trace).push_back(number);
+  }
+  return ranks;
+}
+
+std::string what_is_known_of(const Job& job, const OperationKey& key, std::int32_t number) {
+  const auto found = std::find_if(job.ranks.begin(), job.ranks.end(),
+                                  [&](const RankTrace& rank) { return rank.rank == number; });
+  if (found == job.ranks.end()) return "left no trace";
+  const RankTrace& rank = *found;
+  std::vector<std::string> parts;
+  if (!rank.ending.operations.empty())
+    parts.push_back(fmt::format("is in {}", job.strings.view(rank.ending.operations.front().name)));
+  if (!rank.ending.ranges.empty())
+    parts.push_back(fmt::format("is in \"{}\"", job.strings.view(rank.ending.ranges.back())));
+  const Communication* last = nullptr;
+  for (const Communication& communication : rank.communications)
+    if (communication.activity < rank.activities.size()) last = &communication;
+  if (last != nullptr) {
+    parts.push_back(
+        fmt::format("ended {}{} before", job.strings.view(rank.activities[last->activity].name),
+                    last->sequence != kNoSequence ? fmt::format(" number {}", last->sequence) : ""));
+  }
+  if (last == nullptr && key.group != kNone && !key.is_message()) {
+    const auto progress = std::find_if(rank.ending.progress.begin(), rank.ending.progress.end(),
+                                       [&](const GroupProgress& one) { return one.group == key.group; });
+    if (progress != rank.ending.progress.end() && progress->issued != kNoSequence)
+      parts.push_back(fmt::format("issued number {} of this group last", progress->issued));
+  }
+  if (!rank.ending.doing.empty())
+    parts.push_back(fmt::format("its {}: {}", has_stacks(job) ? "stack" : "last call", rank.ending.doing));
+  if (parts.empty()) parts.emplace_back("recorded nothing of what it did");
+  return fmt::format("{}", fmt::join(parts, "; "));
+}
+
+std::string why_unknown(const Job& job, const std::vector<std::int32_t>& unknown) {
+  const UnknownRanks ranks = sort_unknown(job, unknown);
+  std::vector<std::string> parts;
+  if (!ranks.without_trace.empty())
+    parts.push_back(fmt::format("{} left no trace", named(ranks.without_trace)));
+  if (!ranks.damaged.empty())
+    parts.push_back(fmt::format("the {} {} cut or damaged", files_of(job, ranks.damaged),
+                                ranks.damaged.size() == 1 ? "is" : "are"));
+  return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+std::string what_to_collect(const Job& job, const std::vector<std::int32_t>& unknown) {
+  const UnknownRanks ranks = sort_unknown(job, unknown);
+  std::vector<std::string> parts;
+  if (!ranks.without_trace.empty())
+    parts.push_back(fmt::format("collect what {} recorded", named(ranks.without_trace)));
+  if (!ranks.damaged.empty())
+    parts.push_back(fmt::format("collect the {} again", files_of(job, ranks.damaged)));
+  return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+}  // namespace lockstep::analyzer::hang
