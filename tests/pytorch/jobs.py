@@ -155,13 +155,27 @@ def killed(rank, size):
     return train(model, optimizer, batches(rank, 1))
 
 
+def wait_for_end(process):
+    """Until the process is gone, one minute at most."""
+    end = time.monotonic() + 60
+    while os.path.exists(f"/proc/{process}") and time.monotonic() < end:
+        time.sleep(0.02)
+
+
 def restarted(rank, size):
-    """At the first attempt rank 1 gives up after two steps; the second goes through."""
+    """At the first attempt rank 0 leaves after two steps and rank 1 gives up then; the second goes through.
+
+    One after the other, so that torchrun finds nobody to kill: what a killed process has done last may be lost.
+    """
     model = nn.parallel.DistributedDataParallel(Model(WIDTH, LAYERS))
     optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
     losses = train(model, optimizer, batches(rank, 2))
-    if rank == 1 and os.environ["TORCHELASTIC_RESTART_COUNT"] == "0":
-        sys.exit(7)
+    if os.environ["TORCHELASTIC_RESTART_COUNT"] == "0":
+        first = [None] * size
+        dist.all_gather_object(first, os.getpid())
+        if rank == 1:
+            wait_for_end(first[0])
+        sys.exit(7 * rank)
     return losses + train(model, optimizer, batches(rank, STEPS - 2))
 
 
