@@ -161,11 +161,9 @@ Color heat_color(const Theme& theme, double share) {
   return mix(stops[below], stops[below + 1], at - static_cast<double>(below));
 }
 
-void draw_heat_map(Canvas& canvas, const HeatMap& map, const Rect& area, const Theme& theme,
-                   std::optional<HeatCell> hovered, std::optional<HeatCell> selected) {
-  canvas.box(area, theme.stripe);
-  if (map.ns.empty() || area.width() < 1 || area.height() < 1) return;
-  const HeatMapPlaces places(map, area);
+std::vector<HeatBox> heat_boxes(const HeatMap& map, const Rect& area, const Theme& theme) {
+  std::vector<HeatBox> boxes;
+  if (map.ns.empty() || area.width() < 1 || area.height() < 1) return boxes;
   const auto rows = std::min(map.ranks.size(), static_cast<std::size_t>(area.height()));
   const auto columns = std::min(map.steps.size(), static_cast<std::size_t>(area.width()));
   const double range = static_cast<double>(map.most) - static_cast<double>(map.least);
@@ -180,7 +178,7 @@ void draw_heat_map(Canvas& canvas, const HeatMap& map, const Rect& area, const T
     Rect run{area.left, top, area.left, bottom};
     std::optional<Color> color;
     const auto flush = [&] {
-      if (color && run.right > run.left) canvas.box(run, *color);
+      if (color && run.right > run.left) boxes.push_back({run, *color});
     };
     for (std::size_t column = 0; column < columns; ++column) {
       const std::size_t first_step = column * map.steps.size() / columns;
@@ -204,6 +202,15 @@ void draw_heat_map(Canvas& canvas, const HeatMap& map, const Rect& area, const T
     }
     flush();
   }
+  return boxes;
+}
+
+void draw_heat_map(Canvas& canvas, const HeatMap& map, const std::vector<HeatBox>& boxes, const Rect& area,
+                   const Theme& theme, std::optional<HeatCell> hovered, std::optional<HeatCell> selected) {
+  canvas.box(area, theme.stripe);
+  for (const HeatBox& box : boxes) canvas.box(box.rect, box.color);
+  if (boxes.empty()) return;
+  const HeatMapPlaces places(map, area);
   canvas.next_layer();
   if (selected) canvas.frame(places.cell(*selected), theme.accent, 2);
   if (hovered) canvas.frame(places.cell(*hovered), theme.lit, 1.5F);

@@ -71,7 +71,15 @@ class HeatMapPlaces {
 // 0: least, 1: most. One hue whose lightness runs evenly: it reads in grey and to the colour-blind.
 Color heat_color(const Theme& theme, double share);
 
-void draw_heat_map(Canvas& canvas, const HeatMap& map, const Rect& area, const Theme& theme,
-                   std::optional<HeatCell> hovered, std::optional<HeatCell> selected);
+// What a map is drawn as: equal neighbours of a row are one box. O(cells + pixels), so not of every frame.
+struct HeatBox {
+  Rect rect;
+  Color color;
+};
+std::vector<HeatBox> heat_boxes(const HeatMap& map, const Rect& area, const Theme& theme);
+
+// `boxes`: those of the map on that area, in that theme.
+void draw_heat_map(Canvas& canvas, const HeatMap& map, const std::vector<HeatBox>& boxes, const Rect& area,
+                   const Theme& theme, std::optional<HeatCell> hovered, std::optional<HeatCell> selected);
 
 }  // namespace lockstep::viewer

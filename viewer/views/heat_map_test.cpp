@@ -88,7 +88,8 @@ TEST(HeatMapPlaces, WhereCellsShareAPixelTheGreatestIsShown) {
   const Rect cell = places.cell({1234, 4321});
   EXPECT_EQ(places.at(cell.left, cell.top), (HeatCell{1234, 4321}));
   RecordingCanvas canvas;
-  draw_heat_map(canvas, map, area, dark_theme(), std::nullopt, std::nullopt);
+  draw_heat_map(canvas, map, heat_boxes(map, area, dark_theme()), area, dark_theme(), std::nullopt,
+                std::nullopt);
   int greatest = 0;
   for (const auto& box : canvas.of(RecordingCanvas::Shape::box))
     if (box.color == heat_color(dark_theme(), 1)) ++greatest;
@@ -98,7 +99,9 @@ TEST(HeatMapPlaces, WhereCellsShareAPixelTheGreatestIsShown) {
 TEST(HeatMap, DrawingCostsPixelsNotCells) {
   const HeatMap map = map_of(2000, 5000);
   RecordingCanvas canvas;
-  draw_heat_map(canvas, map, {0, 0, 300, 100}, dark_theme(), std::nullopt, std::nullopt);
+  const Rect area{0, 0, 300, 100};
+  draw_heat_map(canvas, map, heat_boxes(map, area, dark_theme()), area, dark_theme(), std::nullopt,
+                std::nullopt);
   EXPECT_LE(canvas.of(RecordingCanvas::Shape::box).size(), 101u);  // equal neighbours are one box
 }
 
@@ -107,7 +110,9 @@ TEST(HeatMap, OfNothingIsEmpty) {
   const HeatMap map = make_heat_map(*scene, StepQuantity::step_time);
   EXPECT_TRUE(map.ns.empty());
   RecordingCanvas canvas;
-  draw_heat_map(canvas, map, {0, 0, 100, 100}, dark_theme(), std::nullopt, std::nullopt);
+  const Rect area{0, 0, 100, 100};
+  EXPECT_TRUE(heat_boxes(map, area, dark_theme()).empty());
+  draw_heat_map(canvas, map, {}, area, dark_theme(), std::nullopt, std::nullopt);
   EXPECT_FALSE(HeatMapPlaces(map, {0, 0, 100, 100}).at(5, 5).has_value());
 }
 

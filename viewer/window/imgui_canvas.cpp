@@ -27,7 +27,14 @@ void ImGuiCanvas::next_layer() {
 
 void ImGuiCanvas::box(const Rect& rect, Color color) {
   select(kBoxes);
-  list_.AddRectFilled({rect.left, rect.top}, {rect.right, rect.bottom}, to_imgui(color));
+  if (rect.width() < 1 || rect.height() < 1) {
+    list_.AddRectFilled({rect.left, rect.top}, {rect.right, rect.bottom}, to_imgui(color));
+    return;
+  }
+  // Without the smoothing of edges between pixels: sharp, and a third of the vertices.
+  if (color.a == 0) return;
+  list_.PrimReserve(6, 4);
+  list_.PrimRect({rect.left, rect.top}, {rect.right, rect.bottom}, to_imgui(color));
 }
 
 void ImGuiCanvas::hatch(const Rect& rect, Color color) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "analyzer/report/quantity.h"
 #include "viewer/window/imgui_canvas.h"
@@ -59,6 +60,12 @@ const HeatMap& StepsPanel::map() {
   std::optional<HeatMap>& map = maps_[static_cast<std::size_t>(quantity_)];
   if (!map) map = make_heat_map(scene_, quantity_);
   return *map;
+}
+
+const std::vector<HeatBox>& StepsPanel::boxes(const HeatMap& map, const Theme& theme) {
+  if (!drawn_ || drawn_->quantity != quantity_ || !(drawn_->area == map_area_) || drawn_->dark != theme.dark)
+    drawn_ = Drawn{quantity_, map_area_, theme.dark, heat_boxes(map, map_area_, theme)};
+  return drawn_->boxes;
 }
 
 std::optional<std::int64_t> StepsPanel::selected_step() const {
@@ -123,7 +130,9 @@ Command StepsPanel::draw(const Theme& theme, const Fonts& fonts) {
   const ImVec2 room = ImGui::GetContentRegionAvail();
   const float labels = fonts.small_size * 3.5F;
   const float below = fonts.small_size * 1.6F;
-  const Rect area{at.x + labels, at.y + 2, at.x + room.x - 4, at.y + std::max(room.y - below, 8.0F)};
+  // Whole pixels: cells with blurred edges say less.
+  const Rect area{std::floor(at.x + labels), std::floor(at.y + 2), std::floor(at.x + room.x - 4),
+                  std::floor(at.y + std::max(room.y - below, 8.0F))};
   map_area_ = area;
   ImGui::InvisibleButton("heat map", {std::max(room.x, 1.0F), std::max(room.y, 1.0F)});
   const ImVec2 mouse = ImGui::GetIO().MousePos;
@@ -142,7 +151,7 @@ Command StepsPanel::draw(const Theme& theme, const Fonts& fonts) {
     const float top = line + (ImGui::GetFrameHeight() - kScaleHeight) / 2;
     const float width = std::min(140.0F, end - at.x - fonts.small_size * 22);
     if (width > 40) draw_scale(canvas, shown, {end - width, top, end, top + kScaleHeight}, theme);
-    draw_heat_map(canvas, shown, area, theme, hovered, selected_);
+    draw_heat_map(canvas, shown, boxes(shown, theme), area, theme, hovered, selected_);
   }
   if (hovered) describe(*hovered, theme, fonts);
   ImGui::PopFont();

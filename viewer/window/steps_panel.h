@@ -3,6 +3,7 @@
 
 #include <array>
 #include <optional>
+#include <vector>
 
 #include "viewer/views/heat_map.h"
 #include "viewer/window/panels.h"
@@ -29,6 +30,15 @@ class StepsPanel {
   const Scene& scene_;
   StepQuantity quantity_;
   std::array<std::optional<HeatMap>, kStepQuantities> maps_;  // made when first shown
+  // What is drawn of the map, as long as nothing of it changes.
+  struct Drawn {
+    StepQuantity quantity;
+    Rect area;
+    bool dark;
+    std::vector<HeatBox> boxes;
+  };
+  const std::vector<HeatBox>& boxes(const HeatMap& map, const Theme& theme);
+  std::optional<Drawn> drawn_;
   std::optional<HeatCell> selected_;
   Rect map_area_;
 };
