@@ -72,6 +72,7 @@ struct RankContents {
   Extent<analyzer::Computation> computations;
   Extent<analyzer::HostRange> host_ranges;
   Extent<analyzer::CauseSegment> segments;
+  Extent<Nanoseconds> cause_begins;  // CauseBlocks
   Extent<CauseTimes> cause_sums;
   Extent<std::uint32_t> collective_of;  // by communication: of Contents::collectives, or kNone
   Extent<analyzer::CommunicationWait> waits;

@@ -132,7 +132,9 @@ void Preparation::add_analysis(std::size_t index, const analyzer::RankTrace& tra
   for (const StepSpan& step : steps) extend(contents_.content, any_time_, step.begin, step.end);
   rank.steps = writer_.add(steps);
   rank.segments = writer_.add(analysis.segments);
-  rank.cause_sums = writer_.add(cause_sums_of(analysis.segments));
+  const CauseBlocks blocks = cause_blocks_of(analysis.segments);
+  rank.cause_begins = writer_.add(blocks.begin);
+  rank.cause_sums = writer_.add(blocks.before);
   rank.collective_of = writer_.add(analysis.collective_of);
   rank.waits = writer_.add(analysis.waits);
   rank.pipeline_regions = writer_.add(analysis.pipeline_regions);

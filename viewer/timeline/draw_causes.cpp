@@ -73,11 +73,11 @@ void draw_cause_row(Canvas& canvas, const Frame& frame, std::size_t rank, const 
       draw_segment(canvas, frame.theme, segment, cause_label(frame.scene, rank, segment.cause), rect);
       continue;
     }
+    CauseColumns columns(sums, box.begin);
     for (int left = span.left; left < span.right; left += kColumn) {
       const int right = std::min(left + kColumn, span.right);
-      const Nanoseconds begin = left == span.left ? box.begin : frame.axis.time(left);
       const Nanoseconds end = right == span.right ? box.end : frame.axis.time(right);
-      draw_column(canvas, frame.theme, sums.within(begin, end),
+      draw_column(canvas, frame.theme, columns.up_to(end),
                   {static_cast<float>(left), area.top, static_cast<float>(right), area.bottom});
     }
   }

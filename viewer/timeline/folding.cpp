@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 
+#include "viewer/prepared/gallop.h"
+
 namespace lockstep::viewer {
 
 namespace {
@@ -27,6 +29,7 @@ void fold(Columns columns, TimeRange visible, std::uint64_t smallest, std::vecto
   const std::size_t stop =
       static_cast<std::size_t>(std::upper_bound(begin.begin(), begin.end(), visible.end) - begin.begin());
   std::size_t at = first_ending_from(columns, visible.begin);
+  std::size_t stride = 1;  // events of the last search: the next will find about as many
   while (at < stop) {
     const std::size_t first = at;
     if (distance(begin[at], end[at]) < smallest) {
@@ -35,9 +38,8 @@ void fold(Columns columns, TimeRange visible, std::uint64_t smallest, std::vecto
         // Everything that ends before `reach` belongs to the run: neither it nor the gap before it is long
         // enough.
         const Nanoseconds reach = later_by(end[at], smallest);
-        const auto from = end.begin() + static_cast<std::ptrdiff_t>(at) + 1;
-        const auto until = end.begin() + static_cast<std::ptrdiff_t>(stop);
-        const std::size_t next = static_cast<std::size_t>(std::lower_bound(from, until, reach) - end.begin());
+        const std::size_t next = gallop(at + 1, stop, stride, [&](std::size_t i) { return end[i] < reach; });
+        stride = next - at;
         at = next - 1;
         if (next == stop || distance(end[at], begin[next]) >= smallest ||
             distance(begin[next], end[next]) >= smallest) {

@@ -23,8 +23,9 @@ bool holds(const Tables& tables, const RankContents& rank) {
     if (!tables.holds(counter.points) || !tables.holds(counter.blocks)) return false;
   return tables.holds(rank.steps) && tables.holds(rank.step_marks) && tables.holds(rank.activities) &&
          tables.holds(rank.communications) && tables.holds(rank.computations) &&
-         tables.holds(rank.host_ranges) && tables.holds(rank.segments) && tables.holds(rank.cause_sums) &&
-         tables.holds(rank.collective_of) && tables.holds(rank.waits) && tables.holds(rank.pipeline_regions);
+         tables.holds(rank.host_ranges) && tables.holds(rank.segments) && tables.holds(rank.cause_begins) &&
+         tables.holds(rank.cause_sums) && tables.holds(rank.collective_of) && tables.holds(rank.waits) &&
+         tables.holds(rank.pipeline_regions);
 }
 
 bool holds(const Tables& tables, const Contents& contents) {

@@ -34,7 +34,8 @@ Timeline make_timeline(const Contents& contents, const Tables& tables) {
     RankTracks& tracks = timeline.ranks.emplace_back();
     tracks.rank = rank.rank;
     tracks.steps = tables.array(rank.steps);
-    tracks.cause_sums = CauseSums(tables.array(rank.segments), tables.array(rank.cause_sums));
+    tracks.cause_sums = CauseSums(tables.array(rank.segments), tables.array(rank.cause_begins),
+                                  tables.array(rank.cause_sums));
     for (const LaneContents& lane : rank.tracks) {
       TrackLane& track = tracks.lanes.emplace_back(TrackLane{lane.role, lane.job_lane, lane.label, {}});
       for (const RowContents& row : lane.rows) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "viewer/timeline/bytes_drawn.h"
 #include "viewer/window/imgui_canvas.h"
 #include "viewer/window/panels.h"
 
@@ -22,7 +23,8 @@ TimelinePane::TimelinePane(const Scene& scene, std::string window, float scale)
       window_(std::move(window)),
       scale_(scale),
       sizes_(scaled(Sizes{}, scale)),
-      state_(scene.timeline()) {}
+      state_(scene.timeline()),
+      read_ahead_(scene) {}
 
 void TimelinePane::execute(const Command& command) {
   if (!command.any()) return;
@@ -259,6 +261,9 @@ void TimelinePane::draw(const Theme& theme, const Fonts& fonts, bool keyboard, c
 
   minimap_.prepare(scene_, regions.minimap, theme, layout.shown);
   const Frame frame = frame_now(layout);
+  // What panning by a screen, zooming out or scrolling by a page would show.
+  read_ahead_.want(ranks_near(frame), {saturating_add(state_.view.begin, -state_.view.span),
+                                       saturating_add(state_.view.begin, 2 * state_.view.span)});
   pointer_time_.reset();
   if (hovered_ && regions.lanes.contains(input.pointer->x, input.pointer->y))
     pointer_time_ = frame.axis.time(input.pointer->x);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "viewer/timeline/input.h"
+#include "viewer/timeline/read_ahead.h"
 #include "viewer/timeline/scene.h"
 #include "viewer/views/command.h"
 #include "viewer/views/history.h"
@@ -74,6 +75,7 @@ class TimelinePane {
   TimelineControl control_;
   Minimap minimap_;
   OrderStrip strip_;
+  ReadAhead read_ahead_;
   RankSequence sequence_;
   std::optional<RankOrder> sequenced_;  // the order that it is of
   ViewHistory history_;
