@@ -247,6 +247,17 @@ Description describe_fold(const Scene& scene, std::uint32_t rank, const RowPlace
   return description;
 }
 
+Description describe_standing(const Scene& scene, std::uint32_t rank) {
+  const RankStanding& standing = scene.standing(rank);
+  Description description;
+  description.title = fmt::format("rank {}", scene.timeline().ranks[rank].rank);
+  if (!standing.brief.empty()) description.title += " · " + standing.brief;
+  description.facts.push_back({"stands", standing.text});
+  if (!scene.rank(rank).host.empty())
+    description.facts.push_back({"host", shown_name(scene.rank(rank).host)});
+  return description;
+}
+
 Description describe_collective(const Scene& scene, std::uint32_t index) {
   const analyzer::CollectiveReport collective = scene.collective(index);
   Description description;

@@ -15,8 +15,8 @@ struct RankStanding {
   bool culprit = false;
   // "never came", "device stands still", "waits"; "" where no finding says any of these.
   std::string brief;
-  // What it did not come to, what it waits in, what cannot be told, and what is known of it; of a rank that no
-  // finding names, in words that there is nothing.
+  // What it did not come to, what it waits in, what cannot be told, and what is known of it; of a rank that
+  // no finding names, in words that there is nothing.
   std::string text;
 };
 

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "viewer/testing/view_fixture.h"
+#include "viewer/timeline/describe.h"
 
 namespace lockstep::viewer {
 namespace {
@@ -136,6 +137,16 @@ TEST(Standings, StandInPlaceOfTimesThatNobodyRecorded) {
     EXPECT_GT(box.rect.width(), view.regions.gutter.width() * 0.8F);
   }
   EXPECT_EQ(marks, 1U);
+}
+
+// The line may be cut; beside the pointer it is not.
+TEST(Standings, AreTextInFull) {
+  const View view(dumps());
+  const Description description = describe_standing(*view.scene, 2);
+  EXPECT_EQ(description.title, "rank 2 · never came");
+  ASSERT_FALSE(description.facts.empty());
+  EXPECT_EQ(description.facts[0].label, "stands");
+  EXPECT_EQ(description.facts[0].value, view.scene->standing(2).text);
 }
 
 TEST(Standings, WhoNeverCameIsLate) {

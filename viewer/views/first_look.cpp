@@ -103,6 +103,11 @@ UnderstoodWords understand(const FirstLookWords& words, const Runs& runs, bool s
       result.wrong.push_back({flag + (": " + range.error().message)});
       return std::nullopt;
     }
+    if (scene.order_alone()) {
+      result.wrong.push_back(
+          {fmt::format("{} {}: the run has no times, only the order of operations", flag, text)});
+      return std::nullopt;
+    }
     if (range.value().begin < timeline.content.end && range.value().end > timeline.content.begin)
       return TimeRange{range.value().begin, range.value().end};
     result.wrong.push_back(

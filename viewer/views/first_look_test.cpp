@@ -50,6 +50,23 @@ TEST(FirstLook, TimesCountFromTheRunsStart) {
   EXPECT_EQ(measured.look.panel, "Range") << "where its figures stand";
 }
 
+TEST(FirstLook, ARunWithoutTimesHasNoRanges) {
+  analyzer::Job job;
+  job.sources = {"flight recorder"};
+  job.groups.resize(1);
+  job.groups[0].ranks = {0};
+  job.ranks.resize(1);
+  job.ranks[0].ending.hang_noted = 1'000;
+  job.ranks[0].ending.progress = {{0, 7, 6}};
+  const auto scene = View::load(job);
+  ASSERT_TRUE(scene->order_alone());
+  for (const auto& flag : {&FirstLookWords::range, &FirstLookWords::measure}) {
+    const UnderstoodWords understood = understand(words_of(flag, "0ns:100ns"), {scene.get()});
+    ASSERT_THAT(understood.wrong, SizeIs(1));
+    EXPECT_THAT(understood.wrong[0].message, HasSubstr("the run has no times"));
+  }
+}
+
 // One that is wrong takes none of the others along.
 TEST(FirstLook, WhatThisRunDoesNotHaveIsSaidAndTheRestIsUnderstood) {
   const auto scene = View::load(synthetic_job());

@@ -224,6 +224,8 @@ void App::draw_panes() {
 
 // Whichever has moved, by hand, key or command, takes the other along, step beside step.
 void App::couple_panes() {
+  // Without times there is nothing to go to.
+  if (scene_.order_alone() || other_->scene.order_alone()) return;
   TimeView& a = pane_.state().view;
   TimeView& b = other_->pane.state().view;
   const bool a_moved = !(a == other_->coupled_a);

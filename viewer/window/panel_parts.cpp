@@ -82,6 +82,7 @@ void draw_bar(const std::vector<Share>& shares, float height, const Fonts& fonts
 namespace {
 
 std::optional<Description> description_of(const Scene& scene, const Hit& hit, Nanoseconds time) {
+  if (hit.rank && scene.order_alone()) return describe_standing(scene, *hit.rank);
   if (!hit.rank || !hit.row) return std::nullopt;
   if (scene.timeline().ranks[*hit.rank].lanes[hit.row->lane].role == LaneRole::counter)
     return describe_counter(scene, *hit.rank, *hit.row, time);
@@ -102,6 +103,7 @@ void draw_tooltip(const Scene& scene, const Hit& hit, Nanoseconds time, const Th
   ImGui::TextUnformatted(description.title.c_str());
   ImGui::PopFont();
   ImGui::PushFont(nullptr, fonts.small_size);
+  constexpr float kLongest = 40;  // of a line, in heights of the font
   // As wide as its text: a tooltip has no width of its own to wrap at.
   if (ImGui::BeginTable("tooltip", 2, ImGuiTableFlags_SizingFixedFit)) {
     for (const Fact& fact : description.facts) {
@@ -109,7 +111,10 @@ void draw_tooltip(const Scene& scene, const Hit& hit, Nanoseconds time, const Th
       ImGui::TableNextColumn();
       ImGui::TextColored(to_vec4(theme.dim_text), "%s", fact.label.c_str());
       ImGui::TableNextColumn();
+      // Whole sentences are cut into lines; figures are never as long.
+      ImGui::PushTextWrapPos(ImGui::GetCursorPosX() + fonts.small_size * kLongest);
       ImGui::TextUnformatted(fact.value.c_str());
+      ImGui::PopTextWrapPos();
     }
     ImGui::EndTable();
   }
