@@ -35,7 +35,7 @@ class CauseSums {
 
   // Exact, in O(log segments).
   CauseTimes within(Nanoseconds begin, Nanoseconds end) const;
-  // Adds the bytes that this reads for any stretch between the two.
+  // Adds the bytes that any stretch between the two is summed from; not those by which they are found.
   void add_bytes(Nanoseconds begin, Nanoseconds end, std::vector<std::span<const std::byte>>& bytes) const;
 
  private:

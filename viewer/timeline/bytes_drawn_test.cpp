@@ -21,48 +21,85 @@ bool holds(const Stretches& stretches, const T& value) {
   });
 }
 
+// All rows of a rank.
+std::vector<RowOfRank> rows_of(const Scene& scene, std::uint32_t rank) {
+  std::vector<RowOfRank> rows;
+  const std::vector<TrackLane>& lanes = scene.timeline().ranks[rank].lanes;
+  for (std::uint32_t lane = 0; lane < lanes.size(); ++lane)
+    for (std::uint32_t row = 0; row < std::max<std::size_t>(lanes[lane].rows.size(), 1); ++row)
+      rows.push_back({rank, lane, row});
+  return rows;
+}
+
+struct Checked {
+  const Scene& scene;
+  std::uint32_t rank;
+  TimeRange range;
+  Stretches stretches = bytes_drawn(scene, rows_of(scene, rank), range);
+  std::size_t events = 0;
+
+  bool intersects(Nanoseconds begin, Nanoseconds end) const {
+    return begin <= range.end && end >= range.begin;
+  }
+  template <class T>
+  void expect(bool drawn, const T& value) const {
+    EXPECT_TRUE(!drawn || holds(stretches, value));
+  }
+  void expect_row(LaneRole role, const Row& row) {
+    const RankData& data = scene.data(rank);
+    const bool device = role == LaneRole::compute || role == LaneRole::communication;
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      if (!intersects(row.begin[i], row.end[i])) continue;
+      ++events;
+      expect(true, row.begin[i]);
+      expect(true, row.end[i]);
+      expect(true, row.item[i]);
+      for (const std::size_t at : {i, i > 0 ? i - 1 : 0}) {
+        expect(true, row.busy[at]);
+        if (!row.wait.empty()) expect(true, row.wait[at]);
+      }
+      if (role == LaneRole::host) expect(true, data.host_ranges[row.item[i]]);
+      if (device) expect(true, data.activities[row.item[i]]);
+    }
+  }
+  void expect_all() {
+    const RankData& data = scene.data(rank);
+    for (const TrackLane& lane : scene.timeline().ranks[rank].lanes) {
+      for (const Row& row : lane.rows) expect_row(lane.role, row);
+      for (const auto& point : lane.counter.points) expect(intersects(point.time, point.time), point);
+      for (const auto& block : lane.counter.blocks) expect(true, block);
+    }
+    for (const auto& segment : scene.segments(rank))
+      expect(intersects(segment.begin, segment.end - 1), segment);
+    for (const auto& step : scene.timeline().ranks[rank].steps)
+      expect(intersects(step.begin, step.end), step);
+    for (std::size_t i = 0; i < data.communications.size(); ++i) {
+      const Nanoseconds begin = data.activities[data.communications[i].activity].begin;
+      const bool drawn = intersects(begin, begin);
+      expect(drawn, data.communications[i]);
+      expect(drawn, data.collective_of[i]);
+    }
+  }
+};
+
 // Whatever intersects the range, found by looking at all there is.
 TEST(BytesDrawn, HoldAllThatIntersectsTheRange) {
   const View view;
-  const Scene& scene = *view.scene;
-  const TimeRange content = scene.timeline().content;
+  const TimeRange content = view.scene->timeline().content;
   std::mt19937_64 random(3);
-  std::size_t checked = 0;
+  std::size_t events = 0;
   for (int round = 0; round < 500; ++round) {
     const auto any = [&] {
       return content.begin - 50 +
              static_cast<Nanoseconds>(random() % (distance(content.begin, content.end) + 100));
     };
     const auto [begin, end] = std::minmax({any(), any()});
-    const TimeRange range{begin, round % 2 == 0 ? end : begin};
-    const std::size_t rank = random() % scene.timeline().ranks.size();
-    const Stretches stretches = bytes_drawn(scene, rank, range);
-    const auto intersects = [&](Nanoseconds from, Nanoseconds to) {
-      return from <= range.end && to >= range.begin;
-    };
-    for (const TrackLane& lane : scene.timeline().ranks[rank].lanes) {
-      const bool device = lane.role == LaneRole::compute || lane.role == LaneRole::communication;
-      for (const Row& row : lane.rows) {
-        for (std::size_t i = 0; i < row.size(); ++i) {
-          if (!intersects(row.begin[i], row.end[i])) continue;
-          ++checked;
-          EXPECT_TRUE(holds(stretches, row.begin[i]) && holds(stretches, row.end[i]) &&
-                      holds(stretches, row.item[i]) && holds(stretches, row.busy[i]));
-          EXPECT_TRUE(i == 0 || holds(stretches, row.busy[i - 1]));
-          EXPECT_TRUE(lane.role != LaneRole::host ||
-                      holds(stretches, scene.data(rank).host_ranges[row.item[i]]));
-          EXPECT_TRUE(!device || holds(stretches, scene.data(rank).activities[row.item[i]]));
-        }
-      }
-      for (const analyzer::CounterPoint& point : lane.counter.points)
-        EXPECT_TRUE(!intersects(point.time, point.time) || holds(stretches, point));
-    }
-    for (const analyzer::CauseSegment& segment : scene.segments(rank))
-      EXPECT_TRUE(!intersects(segment.begin, segment.end - 1) || holds(stretches, segment));
-    for (const StepSpan& step : scene.timeline().ranks[rank].steps)
-      EXPECT_TRUE(!intersects(step.begin, step.end) || holds(stretches, step));
+    Checked checked{*view.scene, static_cast<std::uint32_t>(random() % view.scene->timeline().ranks.size()),
+                    TimeRange{begin, round % 2 == 0 ? end : begin}};
+    checked.expect_all();
+    events += checked.events;
   }
-  EXPECT_GT(checked, 1000u);
+  EXPECT_GT(events, 1000u);
 }
 
 // What is read follows the range, not the run.
@@ -72,7 +109,7 @@ TEST(BytesDrawn, OfAShortRangeAreFew) {
   const View view(options);
   const auto size_of = [&](const TimeRange& range) {
     std::size_t size = 0;
-    for (const auto bytes : bytes_drawn(*view.scene, 0, range)) size += bytes.size();
+    for (const auto bytes : bytes_drawn(*view.scene, rows_of(*view.scene, 0), range)) size += bytes.size();
     return size;
   };
   const TimeRange content = view.scene->timeline().content;
@@ -80,19 +117,33 @@ TEST(BytesDrawn, OfAShortRangeAreFew) {
   EXPECT_LT(size_of({middle, middle + 1}) * 4, size_of(content));
 }
 
-TEST(BytesDrawn, NoStretchIsEmpty) {
+TEST(BytesDrawn, AreSortedDisjointAndNotEmpty) {
   const View view;
   const TimeRange content = view.scene->timeline().content;
   for (const TimeRange& range :
        {content, TimeRange{content.begin - 1'000'000, content.begin - 999'999},
         TimeRange{content.end + 999'999, content.end + 1'000'000},
         TimeRange{std::numeric_limits<Nanoseconds>::min(), std::numeric_limits<Nanoseconds>::max()}}) {
-    for (std::size_t rank = 0; rank < view.scene->timeline().ranks.size(); ++rank)
-      for (const auto bytes : bytes_drawn(*view.scene, rank, range)) EXPECT_FALSE(bytes.empty());
+    for (std::uint32_t rank = 0; rank < view.scene->timeline().ranks.size(); ++rank) {
+      const std::byte* end = nullptr;
+      for (const auto bytes : bytes_drawn(*view.scene, rows_of(*view.scene, rank), range)) {
+        EXPECT_FALSE(bytes.empty());
+        EXPECT_GT(bytes.data(), end);
+        end = bytes.data() + bytes.size();
+      }
+    }
   }
 }
 
-TEST(RanksNear, AreThoseOnTheScreenAndThenAPageBelowAndAboveTheNearestFirst) {
+// Each rank once, in the order of its first row.
+std::vector<std::uint32_t> ranks_of(const std::vector<RowOfRank>& rows) {
+  std::vector<std::uint32_t> ranks;
+  for (const RowOfRank& row : rows)
+    if (ranks.empty() || ranks.back() != row.rank) ranks.push_back(row.rank);
+  return ranks;
+}
+
+TEST(RowsNear, AreThoseOnTheScreenAndThenAPageBelowAndAboveTheNearestFirst) {
   SyntheticOptions options;
   options.late.assign(40, 0);
   View view(options);
@@ -110,14 +161,30 @@ TEST(RanksNear, AreThoseOnTheScreenAndThenAPageBelowAndAboveTheNearestFirst) {
     expected.push_back(on_screen.back() + i);
     expected.push_back(on_screen.front() - i);
   }
-  EXPECT_EQ(ranks_near(frame), expected);
+  EXPECT_EQ(ranks_of(rows_near(frame)), expected);
 }
 
-TEST(RanksNear, EndWithTheRanksThereAre) {
+TEST(RowsNear, EndWithTheRanksThereAre) {
   SyntheticOptions options;
   options.late.assign(3, 0);
   const View view(options);
-  EXPECT_EQ(ranks_near(view.frame()), (std::vector<std::uint32_t>{0, 1, 2}));
+  EXPECT_EQ(ranks_of(rows_near(view.frame())), (std::vector<std::uint32_t>{0, 1, 2}));
+}
+
+TEST(RowsNear, LeaveOutWhatIsClosed) {
+  View view;
+  const auto is_host = [&](const RowOfRank& row) {
+    return view.scene->timeline().ranks[row.rank].lanes[row.lane].role == LaneRole::host;
+  };
+  view.state.expansion.set_all(view.scene->timeline(), LaneRole::host, true);
+  view.arrange();
+  const std::vector<RowOfRank> open = rows_near(view.frame());
+  ASSERT_TRUE(std::any_of(open.begin(), open.end(), is_host));
+  view.state.expansion.toggle_ranks();
+  view.arrange();
+  const std::vector<RowOfRank> closed = rows_near(view.frame());
+  EXPECT_EQ(ranks_of(closed), ranks_of(open));
+  EXPECT_EQ(closed.size(), ranks_of(closed).size()) << "the step bars alone";
 }
 
 }  // namespace

@@ -252,7 +252,7 @@ Description describe_standing(const Scene& scene, std::uint32_t rank) {
   Description description;
   description.title = fmt::format("rank {}", scene.timeline().ranks[rank].rank);
   if (!standing.brief.empty()) description.title += " · " + standing.brief;
-  description.facts.push_back({"stands", standing.text});
+  description.facts.push_back({"state", standing.text});
   if (!scene.rank(rank).host.empty())
     description.facts.push_back({"host", shown_name(scene.rank(rank).host)});
   return description;

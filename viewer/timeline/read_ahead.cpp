@@ -7,21 +7,11 @@
 #include <cerrno>
 #include <utility>
 
-#include "viewer/timeline/bytes_drawn.h"
-
 #ifndef MADV_POPULATE_READ  // in headers older than the kernels that have it (5.14)
 #define MADV_POPULATE_READ 22
 #endif
 
 namespace lockstep::viewer {
-
-namespace {
-
-bool covers(const std::optional<TimeRange>& outer, const TimeRange& inner) {
-  return outer && outer->begin <= inner.begin && inner.end <= outer->end;
-}
-
-}  // namespace
 
 void read_in(std::span<const std::byte> bytes, const std::function<bool()>& go_on) {
   if (bytes.empty()) return;
@@ -40,14 +30,14 @@ void read_in(std::span<const std::byte> bytes, const std::function<bool()>& go_o
   }
 }
 
-void ReadAhead::want(std::vector<std::uint32_t> ranks, const TimeRange& range) {
+void ReadAhead::want(std::vector<RowOfRank> rows, const TimeRange& range) {
   if (scene_.tables().size_in_bytes() < small_) return;
-  if (ranks == asked_ranks_ && range.begin == asked_range_.begin && range.end == asked_range_.end) return;
-  asked_ranks_ = ranks;
+  if (rows == asked_rows_ && range.begin == asked_range_.begin && range.end == asked_range_.end) return;
+  asked_rows_ = rows;
   asked_range_ = range;
   {
     const std::scoped_lock lock(mutex_);
-    next_ = Wanted{std::move(ranks), range};
+    next_ = Wanted{std::move(rows), range};
   }
   changed_.notify_all();
   if (!thread_.joinable()) thread_ = std::jthread([this](const std::stop_token& stopped) { work(stopped); });
@@ -71,7 +61,6 @@ bool ReadAhead::outdated(const std::stop_token& stopped) {
 }
 
 void ReadAhead::work(const std::stop_token& stopped) {
-  done_.resize(scene_.timeline().ranks.size());
   while (true) {
     Wanted wanted;
     {
@@ -87,21 +76,28 @@ void ReadAhead::work(const std::stop_token& stopped) {
 }
 
 void ReadAhead::read(const Wanted& wanted, const std::stop_token& stopped) {
-  // What was left may have gone from memory since.
-  std::vector<std::optional<TimeRange>> still(done_.size());
-  for (const std::uint32_t rank : wanted.ranks) still[rank] = done_[rank];
-  done_ = std::move(still);
   const auto go_on = [&] { return !outdated(stopped); };
-  std::size_t size = 0;
-  for (const std::uint32_t rank : wanted.ranks) {
-    if (covers(done_[rank], wanted.range)) continue;
-    for (const std::span<const std::byte> bytes : bytes_drawn(scene_, rank, wanted.range)) {
-      size += bytes.size();
-      if (size > kMost || !go_on()) return;
-      read_in(bytes, go_on);
+  // Of other ranks it is forgotten: what they left may have gone from memory since.
+  std::map<std::uint32_t, Done> before = std::exchange(done_, {});
+  std::size_t left = kMost;
+  for (auto first = wanted.rows.begin(); first != wanted.rows.end() && left > 0;) {
+    const auto last =
+        std::find_if(first, wanted.rows.end(), [&](const RowOfRank& row) { return row.rank != first->rank; });
+    const std::span<const RowOfRank> rows(first, last);
+    const auto known = before.find(first->rank);
+    first = last;
+    if (known != before.end() && std::ranges::equal(known->second.rows, rows) &&
+        known->second.range.begin <= wanted.range.begin && wanted.range.end <= known->second.range.end) {
+      done_.insert(before.extract(known));
+      continue;
     }
-    if (!go_on()) return;
-    done_[rank] = wanted.range;
+    for (const std::span<const std::byte> bytes : bytes_drawn(scene_, rows, wanted.range)) {
+      const auto part = bytes.first(std::min(bytes.size(), left));
+      left -= part.size();
+      read_in(part, go_on);
+    }
+    if (left == 0 || !go_on()) return;
+    done_[rows.front().rank] = {{rows.begin(), rows.end()}, wanted.range};
   }
 }
 

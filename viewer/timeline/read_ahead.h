@@ -6,12 +6,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <mutex>
 #include <optional>
 #include <span>
 #include <thread>
 #include <vector>
 
+#include "viewer/timeline/bytes_drawn.h"
 #include "viewer/timeline/scene.h"
 
 namespace lockstep::viewer {
@@ -28,15 +30,15 @@ class ReadAhead {
   ReadAhead(const ReadAhead&) = delete;
   ReadAhead& operator=(const ReadAhead&) = delete;
 
-  // What is drawn of these ranks within the range, in their order, instead of what was wanted before. Returns
-  // at once.
-  void want(std::vector<std::uint32_t> ranks, const TimeRange& range);
-  // Until all of it is there.
+  // What these rows are drawn from within the range, in their order, instead of what was wanted before; the
+  // rows of a rank stand together. Returns at once.
+  void want(std::vector<RowOfRank> rows, const TimeRange& range);
+  // Until nothing is being read.
   void wait();
 
  private:
   struct Wanted {
-    std::vector<std::uint32_t> ranks;
+    std::vector<RowOfRank> rows;
     TimeRange range;
   };
   void work(const std::stop_token& stopped);
@@ -51,9 +53,14 @@ class ReadAhead {
   std::condition_variable_any changed_;
   std::optional<Wanted> next_;  // not yet begun
   bool busy_ = false;
-  std::vector<std::uint32_t> asked_ranks_;  // the last time
+  std::vector<RowOfRank> asked_rows_;  // the last time
   TimeRange asked_range_;
-  std::vector<std::optional<TimeRange>> done_;  // by rank: of the thread alone
+  // By rank what is present of which rows: of the thread alone.
+  struct Done {
+    std::vector<RowOfRank> rows;
+    TimeRange range;
+  };
+  std::map<std::uint32_t, Done> done_;
   std::jthread thread_;
 };
 

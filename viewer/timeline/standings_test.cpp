@@ -145,7 +145,7 @@ TEST(Standings, AreTextInFull) {
   const Description description = describe_standing(*view.scene, 2);
   EXPECT_EQ(description.title, "rank 2 · never came");
   ASSERT_FALSE(description.facts.empty());
-  EXPECT_EQ(description.facts[0].label, "stands");
+  EXPECT_EQ(description.facts[0].label, "state");
   EXPECT_EQ(description.facts[0].value, view.scene->standing(2).text);
 }
 

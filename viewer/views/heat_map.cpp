@@ -209,7 +209,7 @@ void draw_heat_map(Canvas& canvas, const HeatMap& map, const std::vector<HeatBox
                    const Theme& theme, std::optional<HeatCell> hovered, std::optional<HeatCell> selected) {
   canvas.box(area, theme.stripe);
   for (const HeatBox& box : boxes) canvas.box(box.rect, box.color);
-  if (boxes.empty()) return;
+  if (map.ns.empty() || area.width() < 1 || area.height() < 1) return;
   const HeatMapPlaces places(map, area);
   canvas.next_layer();
   if (selected) canvas.frame(places.cell(*selected), theme.accent, 2);

@@ -262,8 +262,8 @@ void TimelinePane::draw(const Theme& theme, const Fonts& fonts, bool keyboard, c
   minimap_.prepare(scene_, regions.minimap, theme, layout.shown);
   const Frame frame = frame_now(layout);
   // What panning by a screen, zooming out or scrolling by a page would show.
-  read_ahead_.want(ranks_near(frame), {saturating_add(state_.view.begin, -state_.view.span),
-                                       saturating_add(state_.view.begin, 2 * state_.view.span)});
+  read_ahead_.want(rows_near(frame), {saturating_add(state_.view.begin, -state_.view.span),
+                                      saturating_add(state_.view.begin, 2 * state_.view.span)});
   pointer_time_.reset();
   if (hovered_ && regions.lanes.contains(input.pointer->x, input.pointer->y))
     pointer_time_ = frame.axis.time(input.pointer->x);
