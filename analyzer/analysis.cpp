@@ -22,7 +22,6 @@
 #include "analyzer/metrics/overlap_price.h"
 #include "analyzer/metrics/pipeline_bubble.h"
 #include "analyzer/metrics/pipeline_regions.h"
-#include "analyzer/metrics/recorded_extent.h"
 #include "analyzer/metrics/theory.h"
 #include "analyzer/metrics/wait_states.h"
 #include "analyzer/metrics/windows.h"
@@ -365,8 +364,8 @@ RankTimeline timeline_of(const Job& job, const Analysis& analysis, std::size_t r
 Measures measures_of(const RankTimeline& timeline, Nanoseconds begin, Nanoseconds end) {
   Measures measures;
   RankTimeline::KernelOverlap kernels;
-  const Interval extent = recorded_extent(timeline.rank());
-  Interval known{std::max(begin, extent.begin), std::min(end, extent.end)};
+  const Interval whole = whole_window(timeline.rank());
+  Interval known{std::max(begin, whole.begin), std::min(end, whole.end)};
   known.end = std::max(known.begin, known.end);
   const std::vector<Interval> parts = recorded_parts(timeline.rank(), known);
   for (const Interval& part : parts) add(timeline.measures(part), measures);

@@ -50,8 +50,8 @@ Result<Analysis> analyze(const Job& job, const AnalysisOptions& options = {});
 // shown. Both arguments must outlive it.
 RankTimeline timeline_of(const Job& job, const Analysis& analysis, std::size_t rank_index);
 
-// The measures of one rank over what was recorded of it in [begin, end) (recorded_extent, recorded_parts),
-// times on the Job's axis: the same figures that the report has for a step.
+// The measures of one rank over what of its whole window lies in [begin, end) and was recorded (whole_window,
+// recorded_parts), times on the Job's axis: of a range that holds everything the figures that the report has.
 Measures measures_of(const RankTimeline& timeline, Nanoseconds begin, Nanoseconds end);
 
 }  // namespace lockstep::analyzer

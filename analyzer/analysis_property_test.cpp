@@ -313,20 +313,16 @@ TEST_P(AnalysisProperties, PipelinesAndTheirBubbles) {
   });
 }
 
-// Beyond what is known of a rank there is nothing to measure.
+// Beyond the first and the last activity of a rank there is nothing to measure.
 oracle::Window recorded_within(const RankTrace& rank, oracle::Window window) {
   std::int64_t first = std::numeric_limits<std::int64_t>::max(),
                last = std::numeric_limits<std::int64_t>::min();
   for (const Activity& activity : rank.activities) {
-    first = std::min({first, activity.begin,
-                      activity.launch_begin == kUnknownTime ? activity.begin : activity.launch_begin});
-    last = std::max({last, activity.end, activity.launch_begin});
+    if (activity.activity_class == Class::sync) continue;
+    first = std::min(first, activity.begin);
+    last = std::max(last, activity.end);
   }
-  for (const StepMark& step : rank.steps)
-    first = std::min(first, step.begin), last = std::max(last, step.end);
-  for (const HostRange& range : rank.host_ranges)
-    if (range.kind == HostKind::data_loading || range.kind == HostKind::step)
-      first = std::min(first, range.begin), last = std::max(last, range.end);
+  if (first > last) return {window.begin, window.begin};
   window.begin = std::max(window.begin, first);
   window.end = std::max(window.begin, std::min(window.end, last));
   return window;

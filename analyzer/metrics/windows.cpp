@@ -51,15 +51,26 @@ std::uint32_t launching_step(const RankTrace& rank, const Activity& activity) {
   return static_cast<std::uint32_t>(found - rank.steps.begin());
 }
 
+Interval whole_window(const RankTrace& rank) {
+  Interval whole;
+  bool any = false;
+  for (const Activity& activity : rank.activities) {
+    if (!is_work(activity)) continue;
+    if (!any) whole = {activity.begin, activity.end};
+    any = true;
+    whole.end = std::max(whole.end, activity.end);
+  }
+  return whole;
+}
+
 RankWindows find_windows(const RankTrace& rank) {
   RankWindows result;
+  result.whole = whole_window(rank);
   std::vector<Launched> launched(rank.steps.size());
 
   for (const Activity& activity : rank.activities) {
     if (!is_work(activity)) continue;
-    if (!result.has_work) result.whole = {activity.begin, activity.end};
     result.has_work = true;
-    result.whole.end = std::max(result.whole.end, activity.end);
     const std::uint32_t step = launching_step(rank, activity);
     if (step == kNone) continue;
     launched[step].first_begin = std::min(launched[step].first_begin, activity.begin);

@@ -27,6 +27,8 @@ struct RankWindows {
 std::uint32_t launching_step(const RankTrace& rank, const Activity& activity);
 
 RankWindows find_windows(const RankTrace& rank);
+// RankWindows::whole alone; empty without any device activity.
+Interval whole_window(const RankTrace& rank);
 
 // The parts of a window in which the rank was recorded: without the times at which nobody listened, as far as
 // nothing was recorded to run on into them. The window itself where there are none.

@@ -48,6 +48,8 @@ void print_range(const RangeReport& report, Page& page) {
                    cell(true, m.partition[Cause::transfer]), cell(m.waits_known, wait_of(m)),
                    cell(true, m.exposed_communication_ns), Line{}.text(format_share(m.overlap_ratio))},
                   [&m, scale, ascii = page.options().ascii](std::size_t columns) {
+                    // A part of its file is lost.
+                    if (!m.known) return Line{}.text("not known");
                     return stacked_bar(m.partition, scale, columns, ascii);
                   });
   }

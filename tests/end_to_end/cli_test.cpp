@@ -224,8 +224,8 @@ TEST_F(Cli, OneStretchOfTimeIsMeasured) {
                                             second[rank]["partition"][cause].get<std::int64_t>());
     }
     EXPECT_EQ(sum, whole[rank]["window_ns"].get<std::int64_t>());
-    EXPECT_EQ(sum, 1'050'000) << "all that was recorded, of a range that goes on beyond";
-    EXPECT_EQ(first[rank]["window_ns"], 700'000) << "all of a range that was recorded";
+    EXPECT_EQ(sum, 1'000'000) << "the whole window, of a range that goes on beyond";
+    EXPECT_EQ(first[rank]["window_ns"], 700'000) << "all of a range within it";
   }
   EXPECT_THAT(lockstep({"analyze", traces_, "--range", "0:2ms"}).standard_output, HasSubstr("range"));
   EXPECT_EQ(lockstep({"analyze", traces_, "--range", "2ms:1ms"}).exit_code, 2);

@@ -8,6 +8,7 @@
 #include "analyzer/report/quantity.h"
 #include "analyzer/report/unicode.h"
 #include "viewer/timeline/draw.h"
+#include "viewer/timeline/prevailing_class.h"
 
 namespace lockstep::viewer {
 
@@ -233,6 +234,11 @@ Description describe_fold(const Scene& scene, std::uint32_t rank, const RowPlace
   if (lane.role != LaneRole::causes) {
     description.facts.push_back(
         {"busy", analyzer::format_share(density(lane.rows[place.row].columns(), box))});
+    if (lane.role == LaneRole::host) return description;
+    constexpr int kSamples = 64;
+    const auto most = PrevailingClass(lane.rows[place.row], scene.data(rank).activities, box)
+                          .within(box.begin, box.end, kSamples);
+    if (most) description.facts.push_back({"mostly", analyzer::to_string(*most)});
     return description;
   }
   description.title = format_count(box.count) + " causes in turn, too short to show apart";

@@ -67,10 +67,18 @@ void draw_cause_row(Canvas& canvas, const Frame& frame, std::size_t rank, const 
   PixelPlacer placer(frame.axis);
   for (const FoldedBox& box : boxes) {
     const PixelSpan span = placer.place(box.begin, box.end);
-    if (!box.folded()) {
+    // One that is shorter than a pixel shares it, as those of a fold do: drawn whole it would look longer.
+    const bool alone =
+        !box.folded() && static_cast<double>(distance(box.begin, box.end)) >= frame.axis.ns_per_pixel();
+    if (alone) {
       const Rect rect{static_cast<float>(span.left), area.top, static_cast<float>(span.right), area.bottom};
       const analyzer::CauseSegment& segment = segments[row.item[box.first]];
       draw_segment(canvas, frame.theme, segment, cause_label(frame.scene, rank, segment.cause), rect);
+      continue;
+    }
+    if (!box.folded()) {
+      draw_column(canvas, frame.theme, sums.within(frame.axis.time(span.left), frame.axis.time(span.right)),
+                  {static_cast<float>(span.left), area.top, static_cast<float>(span.right), area.bottom});
       continue;
     }
     CauseColumns columns(sums, box.begin);

@@ -17,6 +17,7 @@ void draw_steps(Canvas& canvas, const Frame& frame, std::size_t rank) {
   const float top = frame.rank_top(rank);
   const float bottom = top + static_cast<float>(frame.layout.ranks[rank].height - frame.sizes.rank_gap);
   constexpr float kApart = 6;
+  constexpr float kIndent = 4;  // of a label behind its line
   float label_from = frame.regions.lanes.left;
   auto at = std::partition_point(steps.begin(), steps.end(),
                                  [&](const StepSpan& step) { return step.end < visible.begin; });
@@ -26,10 +27,11 @@ void draw_steps(Canvas& canvas, const Frame& frame, std::size_t rank) {
     if (x >= frame.regions.lanes.left) {
       canvas.line({line_x + 0.5F, top}, {line_x + 0.5F, bottom}, with_alpha(frame.theme.dim_text, 0.7), 1);
     }
-    const float left = std::max(line_x, frame.regions.lanes.left) + 4;
+    const float left = std::max(line_x, frame.regions.lanes.left) + kIndent;
     const double end_x = std::min(frame.axis.x(at->end), static_cast<double>(frame.regions.lanes.right));
     const std::string text = fmt::format("step {}", at->number);
-    if (left >= label_from && left + canvas.text_width(text, Font::small) < end_x) {
+    // A step of which little is left on the screen leaves the room to the next one.
+    if (left >= label_from && left + canvas.text_width(text, Font::small) + kApart < end_x + kIndent) {
       canvas.text({left, middle(canvas, top, static_cast<float>(frame.sizes.step_strip), Font::small)}, text,
                   frame.theme.dim_text, Font::small);
       label_from = left + canvas.text_width(text, Font::small) + kApart;

@@ -3,11 +3,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 
 #include "analyzer/model/is_communication.h"
 #include "analyzer/report/quantity.h"
 #include "viewer/timeline/draw.h"
+#include "viewer/timeline/prevailing_class.h"
 
 namespace lockstep::viewer {
 
@@ -84,12 +84,20 @@ struct RowPainter {
     }
   }
 
-  void folded(const FoldedBox& box, const PixelSpan& span, Color color) const {
-    const double share = density(row.columns(), box);
+  void folded(const FoldedBox& box, const PixelSpan& span) const {
+    const double strength = 0.25 + 0.65 * density(row.columns(), box);
+    const auto filled = [&](Color color) { return mix(frame.theme.stripe, color, strength); };
     const Rect rect = {static_cast<float>(span.left), area.top, static_cast<float>(span.right), area.bottom};
-    const Color filled = mix(frame.theme.stripe, color, 0.25 + 0.65 * share);
+    if (lane.role == LaneRole::host) {
+      canvas.box(rect, filled(frame.theme.host));
+      return;
+    }
     if (lane.role != LaneRole::communication) {
-      canvas.box(rect, filled);
+      // Piece by piece, since a fold may reach over the whole screen.
+      pieces(box, span, [&](int left, int right, Class most) {
+        canvas.box({static_cast<float>(left), area.top, static_cast<float>(right), area.bottom},
+                   filled(activity_color(frame.theme, most, {})));
+      });
       return;
     }
     // The share of waiting stands above the share of moving.
@@ -98,7 +106,7 @@ struct RowPainter {
     const std::uint64_t busy = row.busy[last] - (box.first == 0 ? 0 : row.busy[box.first - 1]);
     const double waiting = busy == 0 ? 0 : static_cast<double>(wait) / static_cast<double>(busy);
     const Color wait_color = cause_color(frame.theme, analyzer::Cause::barrier_wait);
-    stacked(rect, waiting, mix(frame.theme.stripe, wait_color, 0.25 + 0.65 * share), filled);
+    stacked(rect, waiting, filled(wait_color), filled(cause_color(frame.theme, analyzer::Cause::transfer)));
   }
 
   // `share` of the height for one colour, the rest below it for the other.
@@ -125,20 +133,26 @@ struct RowPainter {
     return activity_color(frame.theme, activity.activity_class, frame.scene.string(activity.name));
   }
 
-  // That of the class which takes most of the fold's time, by a sample of it.
-  Color color_of_fold(const FoldedBox& box) const {
-    if (lane.role == LaneRole::host) return frame.theme.host;
+  // Calls `draw(left, right, class)` with what takes most of the time there; neighbours of a class in one.
+  template <class Draw>
+  void pieces(const FoldedBox& box, const PixelSpan& span, const Draw& draw) const {
+    constexpr int kPiece = 48;  // pixels
+    constexpr int kSamples = 12;
     const std::span<const analyzer::Activity> activities = frame.scene.data(rank).activities;
-    constexpr std::uint32_t kSamples = 24;
-    std::map<Class, std::uint64_t> time;
-    const std::uint32_t samples = std::min(kSamples, box.count);
-    for (std::uint32_t i = 0; i < samples; ++i) {
-      const auto at = static_cast<std::uint32_t>(box.first + std::uint64_t{i} * box.count / samples);
-      time[activities[row.item[at]].activity_class] += distance(row.begin[at], row.end[at]) + 1;
+    PrevailingClass prevailing(row, activities, box);
+    Class most = activities[row.item[box.first]].activity_class;
+    int from = span.left;
+    for (int left = span.left; left < span.right; left += kPiece) {
+      const Nanoseconds begin = std::max(box.begin, frame.axis.time(left));
+      const Nanoseconds end = std::min(box.end, frame.axis.time(std::min(left + kPiece, span.right)));
+      const Class here = prevailing.within(begin, std::max(begin, end), kSamples).value_or(most);
+      if (here != most && left > from) {
+        draw(from, left, most);
+        from = left;
+      }
+      most = here;
     }
-    const auto most = std::max_element(time.begin(), time.end(),
-                                       [](const auto& a, const auto& b) { return a.second < b.second; });
-    return activity_color(frame.theme, most->first, {});
+    draw(from, span.right, most);
   }
 
   bool is_collective(std::uint32_t at) const {
@@ -153,7 +167,7 @@ struct RowPainter {
     for (const FoldedBox& box : boxes) {
       const PixelSpan span = placer.place(box.begin, box.end);
       if (box.folded()) {
-        folded(box, span, color_of_fold(box));
+        folded(box, span);
       } else if (is_collective(box.first)) {
         const auto own = analyzer::kNone;
         const std::uint32_t operation =

@@ -94,6 +94,32 @@ TEST(Draw, ColumnsOfAFoldedStepBarAreInProportion) {
   }
 }
 
+// A pause of a twentieth of a pixel between two long kernels is no pixel high and wide.
+TEST(Draw, ACauseShorterThanAPixelTakesItsShareOfIt) {
+  analyzer::Job job;
+  job.ranks.resize(1);
+  job.ranks[0].lanes = {{trace::LaneKind::device_stream, 7, "stream 7"}};
+  for (const Nanoseconds begin : {0, 1'000'100}) {
+    analyzer::Activity activity;
+    activity.begin = begin;
+    activity.end = begin + 1'000'000;
+    job.ranks[0].activities.push_back(activity);
+  }
+  View view(std::move(job));
+  const auto drawn = [&view] {
+    double size = 0;
+    const RecordingCanvas canvas = view.draw();
+    for (const auto& box : boxes_in(view, canvas, 0, LaneRole::causes))
+      if (with_alpha(box.color, 1) != cause_color(view.theme, Cause::compute))
+        size += static_cast<double>(box.rect.width()) * box.rect.height();
+    return size / view.area(0, LaneRole::causes).height();
+  };
+  view.show(0, 2'000'100);
+  EXPECT_LT(drawn(), 0.2) << "pixels of the bar's whole height";
+  view.show(999'950, 1'000'150);
+  EXPECT_NEAR(drawn(), view.regions.lanes.width() / 2, 2);
+}
+
 TEST(Draw, AFoldHasTheColourOfWhatItHoldsMostOf) {
   analyzer::Job job;
   job.ranks.resize(1);
@@ -191,6 +217,18 @@ TEST(Draw, CrowdedStepsShareTheirLabels) {
     }
     last_top = text.rect.top;
     last_end = text.rect.right;
+  }
+}
+
+// However much of the step before is still on the screen.
+TEST(Draw, AStepOfWhichLittleIsLeftTakesNoRoomFromTheNext) {
+  View view;
+  const StepSpan step = view.scene->timeline().ranks[0].steps[1];
+  constexpr Nanoseconds kScreen = 992;  // as many as the lanes have pixels
+  for (Nanoseconds left = 0; left < 120; ++left) {
+    view.show(step.begin - left, step.begin - left + kScreen);
+    const auto texts = view.draw().texts();
+    EXPECT_EQ(std::count(texts.begin(), texts.end(), "step 1"), 4) << left;
   }
 }
 

@@ -160,7 +160,12 @@ std::string sentence(const RunDiff& diff) {
   const std::int64_t change = diff.b.window_ns - diff.a.window_ns;
   std::string text = fmt::format("B takes {} a step, A {}", analyzer::format_duration(diff.b.window_ns),
                                  analyzer::format_duration(diff.a.window_ns));
-  if (change != 0 && diff.a.window_ns > 0)
+  constexpr std::int64_t kTimes = 10;  // from there on a percentage says less than a factor
+  const auto [less, more] = std::minmax(diff.a.window_ns, diff.b.window_ns);
+  if (less > 0 && more / less >= kTimes)
+    text += fmt::format(": {:.0f} times {}", static_cast<double>(more) / static_cast<double>(less),
+                        change > 0 ? "as long" : "shorter");
+  else if (change != 0 && diff.a.window_ns > 0)
     text += fmt::format(": {} {}", analyzer::format_share(std::abs(change), diff.a.window_ns),
                         change > 0 ? "more" : "less");
   const std::vector<CauseChange> causes = changes(diff);

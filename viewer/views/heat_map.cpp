@@ -178,7 +178,7 @@ std::vector<HeatBox> heat_boxes(const HeatMap& map, const Rect& area, const Them
     Rect run{area.left, top, area.left, bottom};
     std::optional<Color> color;
     const auto flush = [&] {
-      if (color && run.right > run.left) boxes.push_back({run, *color});
+      if (run.right > run.left) boxes.push_back({run, color});
     };
     for (std::size_t column = 0; column < columns; ++column) {
       const std::size_t first_step = column * map.steps.size() / columns;
@@ -208,7 +208,13 @@ std::vector<HeatBox> heat_boxes(const HeatMap& map, const Rect& area, const Them
 void draw_heat_map(Canvas& canvas, const HeatMap& map, const std::vector<HeatBox>& boxes, const Rect& area,
                    const Theme& theme, std::optional<HeatCell> hovered, std::optional<HeatCell> selected) {
   canvas.box(area, theme.stripe);
-  for (const HeatBox& box : boxes) canvas.box(box.rect, box.color);
+  for (const HeatBox& box : boxes) {
+    // Nothing known is not nothing: striped, where the least has a colour.
+    if (box.color)
+      canvas.box(box.rect, *box.color);
+    else
+      canvas.hatch(box.rect, with_alpha(theme.dim_text, 0.35));
+  }
   if (map.ns.empty() || area.width() < 1 || area.height() < 1) return;
   const HeatMapPlaces places(map, area);
   canvas.next_layer();

@@ -74,7 +74,7 @@ Color heat_color(const Theme& theme, double share);
 // What a map is drawn as: equal neighbours of a row are one box. O(cells + pixels), so not of every frame.
 struct HeatBox {
   Rect rect;
-  Color color;
+  std::optional<Color> color;  // absent: not known
 };
 std::vector<HeatBox> heat_boxes(const HeatMap& map, const Rect& area, const Theme& theme);
 

@@ -105,6 +105,26 @@ TEST(HeatMap, DrawingCostsPixelsNotCells) {
   EXPECT_LE(canvas.of(RecordingCanvas::Shape::box).size(), 101u);  // equal neighbours are one box
 }
 
+// In the dark theme the colour of the least is nearly that of the ground.
+TEST(HeatMap, WhatIsNotKnownIsStriped) {
+  HeatMap map = map_of(3, 4);
+  map.ns[1 * 4 + 2].reset();
+  const Rect area{0, 0, 400, 90};
+  RecordingCanvas canvas;
+  draw_heat_map(canvas, map, heat_boxes(map, area, dark_theme()), area, dark_theme(), std::nullopt,
+                std::nullopt);
+  const auto stripes = canvas.of(RecordingCanvas::Shape::hatch);
+  ASSERT_EQ(stripes.size(), 1u);
+  EXPECT_EQ(HeatMapPlaces(map, area).at(stripes[0].rect.left, stripes[0].rect.top), (HeatCell{1, 2}));
+  EXPECT_EQ(HeatMapPlaces(map, area).at(stripes[0].rect.right - 1, stripes[0].rect.bottom - 1),
+            (HeatCell{1, 2}));
+  for (const auto& box : canvas.of(RecordingCanvas::Shape::box)) {
+    if (box.rect == area) continue;
+    EXPECT_TRUE(box.rect.right <= stripes[0].rect.left || box.rect.left >= stripes[0].rect.right ||
+                box.rect.bottom <= stripes[0].rect.top || box.rect.top >= stripes[0].rect.bottom);
+  }
+}
+
 TEST(HeatMap, OfNothingIsEmpty) {
   const auto scene = scene_of(analyzer::Job{}, analyzer::Analysis{});
   const HeatMap map = make_heat_map(*scene, StepQuantity::step_time);

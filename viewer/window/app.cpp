@@ -80,9 +80,16 @@ void App::keep_layout_in(const std::filesystem::path& file, Point window) {
   if (file.empty() || choose_places(window.x, window.y, scale_) != PanelPlaces::around) return;
   std::error_code error;
   std::filesystem::create_directories(file.parent_path(), error);
-  layout_file_ = file.string();
-  docked_ = std::filesystem::exists(file, error);
+  // Of a run without steps the map of them has no place of its own: an arrangement of another kind.
+  std::filesystem::path own = file;
+  if (!has_steps()) own.replace_filename(file.stem().string() + "-without-steps" + file.extension().string());
+  layout_file_ = own.string();
+  docked_ = std::filesystem::exists(own, error);
   ImGui::GetIO().IniFilename = layout_file_.c_str();  // Dear ImGui reads and writes it
+}
+
+bool App::has_steps() const {
+  return scene_.report().steps_present.size() > 1;
 }
 
 void App::stop_keeping_layout() {
@@ -98,7 +105,7 @@ void App::arrange_docks(unsigned dock_space) {
   // A bar above may have left less room than the window has.
   if (places != PanelPlaces::around) stop_keeping_layout();
   // A run of several steps is looked at from the map of them.
-  const bool steps = places == PanelPlaces::around && scene_.report().steps_present.size() > 1;
+  const bool steps = places == PanelPlaces::around && has_steps();
   ImGui::DockBuilderRemoveNode(dock_space);
   ImGui::DockBuilderAddNode(dock_space, ImGuiDockNodeFlags_DockSpace);
   ImGui::DockBuilderSetNodeSize(dock_space, size);
@@ -170,7 +177,7 @@ void App::frame() {
   if (help_open_) draw_help(help_open_, theme_, fonts_);
   palette();
   // Figures that are being computed come without any input.
-  if (range_.busy() || search_.busy()) busy_ = true;
+  if (range_.busy() || search_.busy() || (other_ && other_->range.busy())) busy_ = true;
 }
 
 void App::bring_timelines_forward() {
@@ -180,6 +187,7 @@ void App::bring_timelines_forward() {
 
 void App::wait_for_figures() {
   range_.wait();
+  if (other_) other_->range.wait();
   search_.wait();
 }
 
@@ -211,15 +219,21 @@ void App::draw_panes() {
   pane_.allow_tooltips(!help_open_);
   if (other_) other_->pane.allow_tooltips(!help_open_);
   pane_.draw(theme_, fonts_, keyboard && !second_active_, name("A", scene_));
-  if (pane_.measured_anew()) show_panel("Range");
+  if (pane_.measured_anew()) show_range_of(false);
   busy_ = busy_ || pane_.busy();
   if (!other_) return;
   other_->pane.draw(theme_, fonts_, keyboard && second_active_, name("B", other_->scene));
+  if (other_->pane.measured_anew()) show_range_of(true);
   busy_ = busy_ || other_->pane.busy();
   if (pane_.hovered()) second_active_ = false;
   if (other_->pane.hovered()) second_active_ = true;
   couple_panes();
   couple_orders();
+}
+
+void App::show_range_of(bool second) {
+  panels_of_second_ = second;
+  show_panel("Range");
 }
 
 // Whichever has moved, by hand, key or command, takes the other along, step beside step.
@@ -297,8 +311,8 @@ void App::panels() {
   of_pane("Details", active_pane(), [this](const TimelinePane& pane) {
     return draw_details(pane.scene(), pane.state(), theme_, fonts_);
   });
-  of_pane("Range", pane_, [this](const TimelinePane& pane) {
-    return draw_range(scene_, pane.state(), range_, theme_, fonts_);
+  of_either("Range", [this](const TimelinePane& pane, StepsPanel&) {
+    return draw_range(pane.scene(), pane.state(), &pane == &pane_ ? range_ : other_->range, theme_, fonts_);
   });
   of_pane("Notes", pane_, [this](const TimelinePane&) {
     notes_panel();

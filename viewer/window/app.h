@@ -84,17 +84,22 @@ class App {
         : scene(second),
           pane(second, "Timeline B", scale),
           steps(second),
+          range(second),
           diff(compare(first, second)),
           alignment(diff, first.timeline(), second.timeline()) {}
     const Scene& scene;
     TimelinePane pane;
     StepsPanel steps;
+    RangeStatistics range;
     RunDiff diff;
     StepAlignment alignment;
     TimeView coupled_a, coupled_b;  // as they were put beside each other last
     RankOrder coupled_order;        // the same
   };
   void stop_keeping_layout();
+  // Several, so that they are worth a map.
+  bool has_steps() const;
+  void show_range_of(bool second);
   void arrange_docks(unsigned dock_space);
   // What is to be seen on a timeline behind other panels brings it to the front.
   void bring_timelines_forward();

@@ -34,7 +34,8 @@ void App::read_keys() {
   if (pressed(ImGuiKey_N, true)) execute(search_.step(io.KeyShift ? -1 : 1));
   if (pressed(ImGuiKey_T)) set_theme(!theme_.dark);
   if (pressed(ImGuiKey_Backspace, true) && pane.back()) busy_ = true;
-  if (pressed(ImGuiKey_M)) pane.toggle_mark_at_pointer();
+  // Marks are kept beside A, as notes are.
+  if (pressed(ImGuiKey_M) && &pane == &pane_) pane.toggle_mark_at_pointer();
 }
 
 // Commands that are signs, wherever the keyboard has them.

@@ -46,7 +46,14 @@ void ImGuiCanvas::hatch(const Rect& rect, Color color) {
   const ImVec2 seen_to = list_.GetClipRectMax();
   const float right = std::min(rect.right, seen_to.x);
   const auto tile = static_cast<float>(fonts_.stripe_width);
-  const float height = std::min(rect.height(), static_cast<float>(fonts_.stripe_height));
+  // Higher than the pattern: one below the other.
+  const auto pattern = static_cast<float>(fonts_.stripe_height);
+  if (rect.height() > pattern) {
+    hatch({rect.left, rect.top, rect.right, rect.top + pattern}, color);
+    hatch({rect.left, rect.top + pattern, rect.right, rect.bottom}, color);
+    return;
+  }
+  const float height = rect.height();
   const auto& texture = *ImGui::GetIO().Fonts->TexData;
   const ImVec2 texel{1.0F / static_cast<float>(texture.Width), 1.0F / static_cast<float>(texture.Height)};
   for (float left = std::max(rect.left, seen_from.x); left < right;) {

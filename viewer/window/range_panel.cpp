@@ -30,9 +30,11 @@ void draw_rank_cell(const Scene& scene, int rank, Command& command) {
 
 void draw_causes(const RangeStatistics& statistics, bool exact, const Theme& theme, const Fonts& fonts) {
   analyzer::Partition sums;
-  for (std::size_t rank = 0; rank < statistics.done(); ++rank)
+  for (std::size_t rank = 0; rank < statistics.done(); ++rank) {
+    if (!statistics.of(rank).known) continue;
     for (std::size_t cause = 0; cause < analyzer::kCauseCount; ++cause)
       sums.ns[cause] = saturating_add(sums.ns[cause], statistics.of(rank).partition.ns[cause]);
+  }
   std::int64_t total = 0;
   for (const std::int64_t ns : sums.ns) total = saturating_add(total, ns);
   total = std::max<std::int64_t>(total, 1);
@@ -88,7 +90,11 @@ Command draw_rank_rows(const Scene& scene, const RangeStatistics& statistics, st
       ImGui::TableNextColumn();
       draw_rank_cell(scene, i, command);
       ImGui::TableNextColumn();
-      draw_bar(shares_of(m.partition, length, theme), fonts.small_size * 0.8F, fonts, theme);
+      if (m.known) {
+        draw_bar(shares_of(m.partition, length, theme), fonts.small_size * 0.8F, fonts, theme);
+      } else {
+        ImGui::TextColored(to_vec4(theme.dim_text), "not known");
+      }
       const auto figure = [&](bool known, std::int64_t ns) {
         ImGui::TableNextColumn();
         m.known&& known ? right_aligned(format_duration(ns))
@@ -155,8 +161,11 @@ Command draw_range(const Scene& scene, const TimelineState& state, RangeStatisti
   Command command;
   if (!state.measured) {
     ImGui::PushTextWrapPos(0);
-    ImGui::TextColored(to_vec4(theme.dim_text),
-                       "Drag with Shift over the lanes: every rank's time in that range stands here.");
+    ImGui::TextColored(
+        to_vec4(theme.dim_text), "%s",
+        scene.order_alone()
+            ? "The run has no times, only the order of operations: there is nothing to measure."
+            : "Drag with Shift over the lanes: every rank's time in that range stands here.");
     ImGui::PopTextWrapPos();
     return command;
   }

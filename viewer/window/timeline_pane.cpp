@@ -114,7 +114,7 @@ void TimelinePane::reveal(const Item& item) {
 }
 
 void TimelinePane::toggle_mark_at_pointer() {
-  if (!pointer_time_) return;
+  if (!pointer_time_ || scene_.order_alone()) return;
   busy_ = true;
   const Nanoseconds time = *pointer_time_;
   const auto near = std::find_if(state_.marks.begin(), state_.marks.end(), [&](const TimeMark& mark) {
@@ -142,6 +142,8 @@ TimelineInput TimelinePane::read_input(bool keyboard) const {
     input.right_clicked = ImGui::IsMouseClicked(ImGuiMouseButton_Right);
     input.double_clicked = ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left);
   }
+  // Without times there is nothing to measure.
+  if (scene_.order_alone()) input.shift = false;
   input.down = ImGui::IsMouseDown(ImGuiMouseButton_Left);
   input.released = ImGui::IsMouseReleased(ImGuiMouseButton_Left);
   input.moved = {io.MouseDelta.x, io.MouseDelta.y};
@@ -161,7 +163,7 @@ TimelineInput TimelinePane::read_input(bool keyboard) const {
   input.toggle_sections = close && io.KeyShift;
   input.cycle_order = ImGui::IsKeyPressed(ImGuiKey_O, false);
   input.pin = ImGui::IsKeyPressed(ImGuiKey_P, false);
-  input.measure = ImGui::IsKeyPressed(ImGuiKey_R, false);
+  input.measure = !scene_.order_alone() && ImGui::IsKeyPressed(ImGuiKey_R, false);
   input.chain = ImGui::IsKeyPressed(ImGuiKey_L, false);
   input.escape = ImGui::IsKeyPressed(ImGuiKey_Escape, false);
   input.page = (ImGui::IsKeyPressed(ImGuiKey_PageDown) ? 1.0F : 0.0F) -
