@@ -4,10 +4,12 @@
 
 #include "analyzer/report/palette.h"
 #include "analyzer/report/quantity.h"
+#include "analyzer/report/text_sections.h"
 #include "tests/temporary_folder.h"
 #include "viewer/journey/journey.h"
 #include "viewer/journey/runs.h"
 #include "viewer/opening/open_run.h"
+#include "viewer/views/range_statistics.h"
 
 namespace lockstep::viewer::journey {
 namespace {
@@ -100,6 +102,41 @@ TEST_F(Diff, ThePalettesCommandsAreForTheRunUnderThePointer) {
       EXPECT_NE(open_in(second), before) << second;
       EXPECT_EQ(open_in(!second), of_other) << second;
     }
+  });
+}
+
+// The panel is about the run in which it was dragged.
+TEST_F(Diff, ARangeOfEitherIsMeasured) {
+  open(*a_, b_.get());
+  play([this](User& user) {
+    for (const bool second : {true, false}) {
+      const Scene& scene = second ? *b_ : *a_;
+      const Places places = user.places(second);
+      user.drag(places.on_lanes(0.3F, 0.3F), places.on_lanes(0.6F, 0.5F), ImGuiMod_Shift);
+      const auto measured = (second ? *app().second_pane() : app().pane()).state().measured;
+      ASSERT_TRUE(measured) << second;
+      EXPECT_TRUE(user.sees("Range")) << second;
+      const std::string text = user.drawn_text();
+      EXPECT_THAT(text,
+                  testing::HasSubstr(fmt::format("--range {}:{}", measured->begin - scene.timeline().origin,
+                                                 measured->end - scene.timeline().origin)))
+          << second;
+      for (std::size_t rank = 0; rank < scene.timeline().ranks.size(); ++rank) {
+        const analyzer::Measures m = measure_range(scene, rank, *measured);
+        EXPECT_THAT(text, testing::HasSubstr(fmt::format(
+                              "| {} | | {} | {} | {}", scene.timeline().ranks[rank].rank,
+                              format_duration(m.compute_ns), format_duration(analyzer::wait_of(m)),
+                              format_duration(m.exposed_communication_ns))))
+            << second;
+      }
+    }
+    // Marks are kept beside A: on B there are none.
+    user.point_to(user.places(true).on_lanes(0.5F, 0.5F));
+    user.press(ImGuiKey_M, 'm');
+    EXPECT_TRUE(app().second_pane()->state().marks.empty());
+    user.point_to(user.places().on_lanes(0.5F, 0.5F));
+    user.press(ImGuiKey_M, 'm');
+    EXPECT_EQ(app().pane().state().marks.size(), 1u);
   });
 }
 

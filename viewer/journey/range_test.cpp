@@ -12,6 +12,7 @@
 #include "viewer/journey/journey.h"
 #include "viewer/journey/runs.h"
 #include "viewer/opening/open_run.h"
+#include "viewer/testing/scene_of.h"
 #include "viewer/views/range_figures.h"
 
 namespace lockstep::viewer::journey {
@@ -144,6 +145,31 @@ TEST_F(Range, EscapeDropsItAndZoomShowsIt) {
     // A click with Shift measures nothing.
     user.drag(user.places().on_lanes(0.4F, 0.3F), user.places().on_lanes(0.4F, 0.3F), ImGuiMod_Shift);
     EXPECT_FALSE(user.state().measured);
+  });
+}
+
+// Neither by the pointer nor by key; and no mark, which would have no time either.
+TEST_F(Range, OfARunWithoutTimesIsNone) {
+  analyzer::Job job;
+  job.sources = {"flight recorder"};
+  job.groups.resize(1);
+  job.groups[0].ranks = {0};
+  job.ranks.resize(1);
+  job.ranks[0].ending.hang_noted = 1'000;
+  job.ranks[0].ending.progress = {{0, 7, 6}};
+  const auto scene = scene_of(job);
+  ASSERT_TRUE(scene->order_alone());
+  open(*scene);
+  play([](User& user) {
+    user.drag(user.places().on_lanes(0.3F, 0.1F), user.places().on_lanes(0.6F, 0.2F), ImGuiMod_Shift);
+    EXPECT_FALSE(user.state().measured);
+    for (const float at : {0.3F, 0.6F}) {
+      user.point_to(user.places().on_lanes(at, 0.1F));
+      user.press(ImGuiKey_R, 'r');
+    }
+    EXPECT_FALSE(user.state().measured || user.state().measure_from);
+    user.press(ImGuiKey_M, 'm');
+    EXPECT_TRUE(user.state().marks.empty());
   });
 }
 
