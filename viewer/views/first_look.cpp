@@ -130,8 +130,9 @@ UnderstoodWords understand(const FirstLookWords& words, const Runs& runs, bool s
   look.open = words.open;
   for (const LaneRole role : words.open)
     if (!has_lanes(runs, role))
-      result.warnings.push_back(fmt::format("--open {}: the run has none that changed over time",
-                                            role == LaneRole::host ? "hosts" : "counters"));
+      result.warnings.push_back(role == LaneRole::host
+                                    ? "--open hosts: no host thread was recorded"
+                                    : "--open counters: the run has none that changed over time");
   look.chain = words.chain;
   if (words.chain && !selected && !selects(words)) result.wrong.push_back(chain_of_nothing());
   if (!words.go_to.empty()) {

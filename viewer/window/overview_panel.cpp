@@ -33,7 +33,8 @@ std::string line_of(std::string_view text) {
 }
 
 // In place of a rank's bar: why there is none, or where the rank of a hung job stands.
-void draw_absence(const Scene& scene, const analyzer::RankReport& rank, const Theme& theme) {
+void draw_absence(const Scene& scene, const analyzer::RankReport& rank, const Theme& theme,
+                  const Fonts& fonts) {
   const auto index = scene.index_of(rank.rank);
   const RankStanding standing = index ? scene.standing(*index) : RankStanding{};
   if (standing.brief.empty()) {
@@ -43,8 +44,10 @@ void draw_absence(const Scene& scene, const analyzer::RankReport& rank, const Th
     return;
   }
   const Color color = standing.culprit ? theme.warning : theme.dim_text;
-  ImGui::TextColored(to_vec4(color), "%s",
-                     line_of(standing.culprit ? standing.brief : standing.text).c_str());
+  const std::string line = line_of(standing.culprit ? standing.brief : standing.text);
+  const float room = ImGui::GetContentRegionAvail().x;
+  const std::string shown = fitted(ImGuiCanvas(*ImGui::GetWindowDrawList(), fonts), line, room, Font::small);
+  ImGui::TextColored(to_vec4(color), "%s", shown.c_str());
   if (ImGui::IsItemHovered()) ImGui::SetTooltip("%s", line_of(standing.text).c_str());
 }
 
@@ -52,24 +55,28 @@ void draw_ranks_table(const Scene& scene, const Theme& theme, const Fonts& fonts
   const std::vector<analyzer::RankReport>& ranks = scene.report().ranks;
   std::int64_t longest = 1;
   for (const analyzer::RankReport& rank : ranks) longest = std::max(longest, rank.measures.window_ns);
-  if (!ImGui::BeginTable("ranks", 5, ImGuiTableFlags_SizingFixedFit)) return;
+  // Without times: where each rank stands, and nothing beside it.
+  const bool times = !scene.order_alone();
+  const char* const title = times ? "time by cause" : "state";
+  if (!ImGui::BeginTable("ranks", times ? 5 : 2, ImGuiTableFlags_SizingFixedFit)) return;
   ImGui::TableSetupColumn("rank");
-  ImGui::TableSetupColumn("time by cause", ImGuiTableColumnFlags_WidthStretch);
-  ImGui::TableSetupColumn("exposed");
-  ImGui::TableSetupColumn("waits");
-  ImGui::TableSetupColumn("waited for");
+  ImGui::TableSetupColumn(title, ImGuiTableColumnFlags_WidthStretch);
+  if (times)
+    for (const char* const name : {"exposed", "waits", "waited for"}) ImGui::TableSetupColumn(name);
   ImGui::TableNextRow();
   ImGui::TableNextColumn();
   right_aligned("rank", theme.dim_text);
   ImGui::TableNextColumn();
-  ImGui::TextColored(to_vec4(theme.dim_text), "time by cause");
-  ImGui::TableNextColumn();
-  column_title("exposed", kExposedInWords, theme);
-  ImGui::TableNextColumn();
-  column_title("waits", kWaitsInWords, theme);
-  ImGui::TableNextColumn();
-  column_title("waited for", "All time that other ranks waited for this one, hidden behind compute too.",
-               theme);
+  ImGui::TextColored(to_vec4(theme.dim_text), "%s", title);
+  if (times) {
+    ImGui::TableNextColumn();
+    column_title("exposed", kExposedInWords, theme);
+    ImGui::TableNextColumn();
+    column_title("waits", kWaitsInWords, theme);
+    ImGui::TableNextColumn();
+    column_title("waited for", "All time that other ranks waited for this one, hidden behind compute too.",
+                 theme);
+  }
   ImGuiListClipper clipper;
   clipper.Begin(static_cast<int>(ranks.size()));
   while (clipper.Step()) {
@@ -83,8 +90,9 @@ void draw_ranks_table(const Scene& scene, const Theme& theme, const Fonts& fonts
       if (m.known) {
         draw_bar(shares_of(m.partition, longest, theme), fonts.small_size * 0.85F, fonts, theme);
       } else {
-        draw_absence(scene, rank, theme);
+        draw_absence(scene, rank, theme, fonts);
       }
+      if (!times) continue;
       const auto figure = [&](bool known, std::int64_t ns) {
         ImGui::TableNextColumn();
         known ? right_aligned(format_duration(ns)) : right_aligned(analyzer::kAbsent, theme.dim_text);

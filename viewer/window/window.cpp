@@ -64,10 +64,11 @@ Status Window::set_up(const WindowOptions& options) {
   ::glfwWindowHint(GLFW_OPENGL_FORWARD_COMPAT, GLFW_TRUE);
   ::glfwWindowHint(GLFW_VISIBLE, GLFW_FALSE);
   ::glfwWindowHint(GLFW_SCALE_TO_MONITOR, options.offscreen ? GLFW_FALSE : GLFW_TRUE);
+  if (!options.offscreen) fit_screen();
   // Off-screen, the window only carries the context: what is drawn goes into a buffer.
   constexpr int kSmall = 64;
-  window_ = ::glfwCreateWindow(options.offscreen ? kSmall : options.width,
-                               options.offscreen ? kSmall : options.height, options.title.c_str(), nullptr,
+  window_ = ::glfwCreateWindow(options.offscreen ? kSmall : options_.width,
+                               options.offscreen ? kSmall : options_.height, options.title.c_str(), nullptr,
                                nullptr);
   if (window_ == nullptr) {
     return Error{fmt::format("the window needs OpenGL 3.3, which this display does not have: {}{}",
@@ -102,6 +103,17 @@ Status Window::set_up(const WindowOptions& options) {
   ::glfwSetWindowRefreshCallback(window_, [](GLFWwindow* w) { note(w); });
   if (Status status = make_context(); !status.ok()) return status;
   return options.offscreen ? make_buffer() : Status{};
+}
+
+// Not larger than what there is to stand on: panels at its edges would never be seen.
+void Window::fit_screen() {
+  GLFWmonitor* const monitor = ::glfwGetPrimaryMonitor();
+  if (monitor == nullptr) return;
+  int x = 0, y = 0, width = 0, height = 0;
+  ::glfwGetMonitorWorkarea(monitor, &x, &y, &width, &height);
+  if (width <= 0 || height <= 0) return;
+  options_.width = std::min(options_.width, width);
+  options_.height = std::min(options_.height, height);
 }
 
 Status Window::make_context() {

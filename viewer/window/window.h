@@ -71,6 +71,7 @@ class Window {
   Window() = default;
   Status set_up(const WindowOptions& options);
   Status make_buffer();
+  void fit_screen();
   Status make_context();
   void end_context();
 
