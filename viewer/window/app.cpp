@@ -271,7 +271,8 @@ void App::couple_orders() {
 }
 
 bool App::chosen_run() {
-  if (other_) panels_of_second_ = choose_run(scene_, other_->scene, panels_of_second_, theme_, fonts_);
+  if (!other_) return false;
+  panels_of_second_ = choose_run(scene_, other_->scene, panels_of_second_, theme_, fonts_);
   return panels_of_second_;
 }
 
