@@ -96,4 +96,14 @@ inline std::vector<RecordingCanvas::Call> within(const RecordingCanvas& canvas, 
   return found;
 }
 
+// Boxes of a row without its ground.
+inline std::vector<RecordingCanvas::Call> boxes_in(const View& view, const RecordingCanvas& canvas,
+                                                   std::size_t rank, LaneRole role) {
+  auto boxes = within(canvas, RecordingCanvas::Shape::box, view.area(rank, role));
+  std::erase_if(boxes, [&](const RecordingCanvas::Call& call) {
+    return call.color == view.theme.stripe || call.color == view.theme.grid;
+  });
+  return boxes;
+}
+
 }  // namespace lockstep::viewer
