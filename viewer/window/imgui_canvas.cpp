@@ -31,7 +31,7 @@ void ImGuiCanvas::box(const Rect& rect, Color color) {
     list_.AddRectFilled({rect.left, rect.top}, {rect.right, rect.bottom}, to_imgui(color));
     return;
   }
-  // Without the smoothing of edges between pixels: sharp, and a third of the vertices.
+  // Without the smoothing of edges between pixels: sharp, half the vertices, a fifth of the indices.
   if (color.a == 0) return;
   list_.PrimReserve(6, 4);
   list_.PrimRect({rect.left, rect.top}, {rect.right, rect.bottom}, to_imgui(color));
