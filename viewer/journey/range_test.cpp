@@ -12,6 +12,7 @@
 #include "viewer/journey/journey.h"
 #include "viewer/journey/runs.h"
 #include "viewer/opening/open_run.h"
+#include "viewer/testing/job_without_times.h"
 #include "viewer/testing/scene_of.h"
 #include "viewer/views/range_figures.h"
 
@@ -150,14 +151,7 @@ TEST_F(Range, EscapeDropsItAndZoomShowsIt) {
 
 // Neither by the pointer nor by key; and no mark, which would have no time either.
 TEST_F(Range, OfARunWithoutTimesIsNone) {
-  analyzer::Job job;
-  job.sources = {"flight recorder"};
-  job.groups.resize(1);
-  job.groups[0].ranks = {0};
-  job.ranks.resize(1);
-  job.ranks[0].ending.hang_noted = 1'000;
-  job.ranks[0].ending.progress = {{0, 7, 6}};
-  const auto scene = scene_of(job);
+  const auto scene = scene_of(job_without_times());
   ASSERT_TRUE(scene->order_alone());
   open(*scene);
   play([](User& user) {

@@ -76,15 +76,12 @@ void draw_cause_row(Canvas& canvas, const Frame& frame, std::size_t rank, const 
       draw_segment(canvas, frame.theme, segment, cause_label(frame.scene, rank, segment.cause), rect);
       continue;
     }
-    if (!box.folded()) {
-      draw_column(canvas, frame.theme, sums.within(frame.axis.time(span.left), frame.axis.time(span.right)),
-                  {static_cast<float>(span.left), area.top, static_cast<float>(span.right), area.bottom});
-      continue;
-    }
-    CauseColumns columns(sums, box.begin);
+    const Nanoseconds begin = box.folded() ? box.begin : frame.axis.time(span.left);
+    const Nanoseconds last = box.folded() ? box.end : frame.axis.time(span.right);
+    CauseColumns columns(sums, begin);
     for (int left = span.left; left < span.right; left += kColumn) {
       const int right = std::min(left + kColumn, span.right);
-      const Nanoseconds end = right == span.right ? box.end : frame.axis.time(right);
+      const Nanoseconds end = right == span.right ? last : frame.axis.time(right);
       draw_column(canvas, frame.theme, columns.up_to(end),
                   {static_cast<float>(left), area.top, static_cast<float>(right), area.bottom});
     }

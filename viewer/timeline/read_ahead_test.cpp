@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <optional>
 #include <vector>
 
 #include "tests/temporary_folder.h"
@@ -48,42 +47,49 @@ std::size_t pages_of(std::span<const std::byte> bytes) {
          reinterpret_cast<std::uintptr_t>(bytes.data()) / page + 1;
 }
 
+// Five megabytes that nobody has touched.
+struct MappedFile {
+  static constexpr std::size_t kSize = std::size_t{5} << 20U;
+  MappedFile() : descriptor(::memfd_create("pages", MFD_CLOEXEC)) {
+    EXPECT_EQ(::ftruncate(descriptor, kSize), 0);
+    void* const mapped = ::mmap(nullptr, kSize, PROT_READ, MAP_SHARED, descriptor, 0);
+    if (mapped != MAP_FAILED) bytes = {static_cast<const std::byte*>(mapped), kSize};
+    EXPECT_FALSE(bytes.empty());
+  }
+  ~MappedFile() {
+    ::munmap(const_cast<std::byte*>(bytes.data()), bytes.size());
+    ::close(descriptor);
+  }
+  MappedFile(const MappedFile&) = delete;
+  MappedFile& operator=(const MappedFile&) = delete;
+
+  int descriptor;
+  std::span<const std::byte> bytes;
+};
+
 TEST(ReadIn, MakesAllPagesPresent) {
   if (!pages_can_be_told()) GTEST_SKIP() << "SKIPPED: /proc/self/pagemap cannot be read here";
-  constexpr std::size_t kSize = std::size_t{5} << 20U;
-  const int file = ::memfd_create("pages", MFD_CLOEXEC);
-  ASSERT_EQ(::ftruncate(file, kSize), 0);
-  void* const mapped = ::mmap(nullptr, kSize, PROT_READ, MAP_SHARED, file, 0);
-  ASSERT_NE(mapped, MAP_FAILED);
-  const std::span bytes(static_cast<const std::byte*>(mapped), kSize);
+  const MappedFile file;
+  const std::span<const std::byte> bytes = file.bytes;
   const std::span wanted = bytes.subspan(5'000, 3'000'000);
   EXPECT_EQ(pages_present(bytes), 0u);
   read_in(wanted, [] { return kGoOn; });
   EXPECT_EQ(pages_present(wanted), pages_of(wanted));
   EXPECT_LT(pages_present(bytes), pages_of(bytes));
   // Cut behind: what is gone is not read, and nothing ends for it.
-  std::optional<MappingGuard> guard(bytes);
-  ASSERT_EQ(::ftruncate(file, 4096), 0);
+  const MappingGuard guard(bytes);
+  ASSERT_EQ(::ftruncate(file.descriptor, 4096), 0);
   read_in(bytes, [] { return kGoOn; });
-  guard.reset();
-  ::munmap(mapped, kSize);
-  ::close(file);
 }
 
 TEST(ReadIn, StopsWhenItIsTold) {
   if (!pages_can_be_told()) GTEST_SKIP() << "SKIPPED: /proc/self/pagemap cannot be read here";
-  constexpr std::size_t kSize = std::size_t{5} << 20U;
-  const int file = ::memfd_create("pages", MFD_CLOEXEC);
-  ASSERT_EQ(::ftruncate(file, kSize), 0);
-  void* const mapped = ::mmap(nullptr, kSize, PROT_READ, MAP_SHARED, file, 0);
-  ASSERT_NE(mapped, MAP_FAILED);
-  const std::span bytes(static_cast<const std::byte*>(mapped), kSize);
+  const MappedFile file;
+  const std::span<const std::byte> bytes = file.bytes;
   int parts = 0;
   read_in(bytes, [&] { return parts++ < 2; });
   EXPECT_EQ(pages_present(bytes),
             (std::size_t{2} << 20U) / static_cast<std::size_t>(::sysconf(_SC_PAGESIZE)));
-  ::munmap(mapped, kSize);
-  ::close(file);
 }
 
 class ReadAheadOfARun : public testing::Test {

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "viewer/testing/job_without_times.h"
 #include "viewer/testing/view_fixture.h"
 
 namespace lockstep::viewer {
@@ -51,14 +52,7 @@ TEST(FirstLook, TimesCountFromTheRunsStart) {
 }
 
 TEST(FirstLook, ARunWithoutTimesHasNoRanges) {
-  analyzer::Job job;
-  job.sources = {"flight recorder"};
-  job.groups.resize(1);
-  job.groups[0].ranks = {0};
-  job.ranks.resize(1);
-  job.ranks[0].ending.hang_noted = 1'000;
-  job.ranks[0].ending.progress = {{0, 7, 6}};
-  const auto scene = View::load(job);
+  const auto scene = View::load(job_without_times());
   ASSERT_TRUE(scene->order_alone());
   for (const auto& flag : {&FirstLookWords::range, &FirstLookWords::measure}) {
     const UnderstoodWords understood = understand(words_of(flag, "0ns:100ns"), {scene.get()});
