@@ -76,6 +76,7 @@ class PytorchRestart : public testing::Test {
 TEST_F(PytorchRestart, OneRecorderAroundTorchrunHasBothAttempts) {
   const Outcome outcome = run(joined(recorded(run_), torchrun(job(folder_ / "own"))), kEnvironment);
   ASSERT_EQ(outcome.exit_code, 0) << outcome.standard_error;
+  SCOPED_TRACE(outcome.standard_error);
   expect_both_attempts(run_);
 }
 
@@ -84,6 +85,7 @@ TEST_F(PytorchRestart, ARecorderOfEachRankHasBothAttempts) {
       joined(joined(recorded(run_), {LOCKSTEP_PYTHON}), job(folder_ / "own"));
   const Outcome outcome = run(torchrun(joined({"--no-python"}, worker)), kEnvironment);
   ASSERT_EQ(outcome.exit_code, 0) << outcome.standard_error;
+  SCOPED_TRACE(outcome.standard_error);
   expect_both_attempts(run_);
   for (const char* manifest : {"manifest.json", "manifest-rank-1.json", "manifest-rank-0-restart-1.json",
                                "manifest-rank-1-restart-1.json"})
