@@ -161,8 +161,11 @@ int picture_of_run(const Arguments& arguments, ShowOptions options) {
     const std::string why = why_not_found(arguments.search, scene);
     tell_terminal("warning: " + warning_of_search(arguments.search, why));
   }
-  for (const analyzer::Warning& warning : scene.report().warnings)
-    tell_terminal("warning: " + warning.message);
+  for (const Scene* const run : runs) {
+    const char* const which = runs.size() == 1 ? "" : run == &scene ? "A: " : "B: ";
+    for (const analyzer::Warning& warning : run->report().warnings)
+      tell_terminal(fmt::format("warning: {}{}", which, warning.message));
+  }
   return exit_code;
 }
 

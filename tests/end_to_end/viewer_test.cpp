@@ -141,6 +141,7 @@ TEST_F(Viewer, ComparesTwoRuns) {
       view({folder_ / "run", folder_ / "later", "--screenshot", folder_ / "diff.png", "--size", "1280x720"});
   if (cannot_draw(outcome)) GTEST_SKIP() << outcome.standard_error;
   EXPECT_EQ(outcome.exit_code, 0) << outcome.standard_error;
+  EXPECT_THAT(outcome.standard_error, AllOf(HasSubstr("warning: A: "), HasSubstr("warning: B: ")));
   const Outcome absent =
       view({folder_ / "run", "--diff", folder_ / "absent", "--screenshot", folder_ / "d.png"});
   EXPECT_EQ(absent.exit_code, 1);

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <limits>
 
 #include "viewer/timeline/rank_filter.h"
 #include "viewer/views/search.h"
@@ -49,6 +50,42 @@ std::string steps_in_words(const Scene& run) {
                        : fmt::format("steps are {} to {}", steps.front(), steps.back());
 }
 
+bool any_passes(const RankFilter& filter, const Runs& runs) {
+  return std::ranges::any_of(runs, [&filter](const Scene* run) {
+    const std::vector<bool> pass = passing(filter, run->facts());
+    return std::find(pass.begin(), pass.end(), true) != pass.end();
+  });
+}
+
+// Ranks, hosts and groups of the filter that no rank is of, each looked at by itself: "3,99" still shows 3.
+RankFilter parts_without_ranks(const RankFilter& filter, const Runs& runs) {
+  RankFilter without;
+  const auto keep_without = [&runs, &without, &filter](auto RankFilter::*kind) {
+    for (const auto& part : filter.*kind) {
+      RankFilter alone;
+      (alone.*kind).push_back(part);
+      if (!any_passes(alone, runs)) (without.*kind).push_back(part);
+    }
+  };
+  keep_without(&RankFilter::ranks);
+  keep_without(&RankFilter::hosts);
+  keep_without(&RankFilter::groups);
+  return without;
+}
+
+// "99", "40:", "host=c": as they are typed.
+std::vector<std::string> names_in_words(const RankFilter& filter) {
+  std::vector<std::string> words;
+  for (const auto& [first, last] : filter.ranks) {
+    const bool open = last == std::numeric_limits<std::int64_t>::max();
+    words.push_back(first == last ? fmt::format("{}", first)
+                                  : fmt::format("{}:{}", first, open ? "" : fmt::format("{}", last)));
+  }
+  for (const std::string& host : filter.hosts) words.push_back("host=" + host);
+  for (const std::string& group : filter.groups) words.push_back("group=" + group);
+  return words;
+}
+
 // What follows upon "; ".
 std::string after(const std::string& text) {
   return text.empty() ? "" : "; " + text;
@@ -80,14 +117,14 @@ std::string wrong_order(const RankOrder& order, const Runs& runs) {
 
 std::string wrong_filter(const std::string& filter, const Runs& runs) {
   const RankFilter wanted = parse_rank_filter(filter).value();
-  for (const Scene* const run : runs) {
-    const std::vector<bool> pass = passing(wanted, run->facts());
-    if (std::find(pass.begin(), pass.end(), true) != pass.end()) return "";
-  }
-  std::string text = "no rank is left";
-  if (!wanted.ranks.empty()) text += after(ranks_in_words(runs));
-  if (!wanted.hosts.empty()) text += after(hosts_in_words(runs));
-  if (!wanted.groups.empty()) text += after(groups_in_words(runs));
+  const bool none_left = !any_passes(wanted, runs);
+  const RankFilter without = none_left ? wanted : parts_without_ranks(wanted, runs);
+  const std::vector<std::string> parts = names_in_words(without);
+  if (!none_left && parts.empty()) return "";
+  std::string text = none_left ? "no rank is left" : fmt::format("no rank fits {}", fmt::join(parts, " or "));
+  if (!without.ranks.empty()) text += after(ranks_in_words(runs));
+  if (!without.hosts.empty()) text += after(hosts_in_words(runs));
+  if (!without.groups.empty()) text += after(groups_in_words(runs));
   return text;
 }
 

@@ -23,7 +23,8 @@ std::string ranks_in_words(const Runs& runs);
 //
 // Ordered by process groups of a name that none has.
 std::string wrong_order(const RankOrder& order, const Runs& runs);
-// A filter (rank_filter.h) that no rank passes. Precondition: it can be parsed.
+// A filter (rank_filter.h) that no rank passes, or ranks, hosts and groups in it that no rank is of.
+// Precondition: it can be parsed.
 std::string wrong_filter(const std::string& filter, const Runs& runs);
 // A search (search.h) for an attribute that there is not. Names may hold "=": so no name of the run does.
 // Looks at its strings once, and no longer than it takes to know. Precondition: it can be parsed.

@@ -46,6 +46,19 @@ TEST(NamesOfRun, AFilterThatNobodyPassesIsToldWhatThereIs) {
     EXPECT_EQ(wrong_filter(filter, {run.get()}), "") << filter;
 }
 
+// The rest of the filter is followed: what is left shows nothing of a name that was mistyped.
+TEST(NamesOfRun, PartsOfAFilterThatNoRankIsOfAreNamed) {
+  const auto run = run_of(3), larger = run_of(5);
+  const auto wrong = [&run](const std::string& filter) { return wrong_filter(filter, {run.get()}); };
+  EXPECT_EQ(wrong("1,99"), "no rank fits 99; ranks are 0 to 2");
+  EXPECT_EQ(wrong("1,7: 50:60"), "no rank fits 7: or 50:60; ranks are 0 to 2");
+  EXPECT_EQ(wrong("1,2:60"), "");
+  EXPECT_EQ(wrong("host=node host=x*"), "no rank fits host=x*; hosts are node");
+  EXPECT_EQ(wrong("1,4 group=tp group=world"),
+            "no rank fits 4 or group=tp; ranks are 0 to 2; process groups are world");
+  EXPECT_EQ(wrong_filter("1,4", {run.get(), larger.get()}), "") << "the second run has it";
+}
+
 TEST(NamesOfRun, ARunWithoutAnythingIsAnswered) {
   const auto run = View::load(analyzer::Job{});
   EXPECT_EQ(ranks_in_words({run.get()}), "the run has no ranks");

@@ -10,6 +10,7 @@
 #include "analyzer/report/unicode.h"
 #include "viewer/timeline/describe.h"
 #include "viewer/views/arrangement.h"
+#include "viewer/views/damages.h"
 #include "viewer/window/imgui_canvas.h"
 #include "viewer/window/panels.h"
 #include "viewer/window/run_choice.h"
@@ -31,30 +32,6 @@ std::string summary_of(const analyzer::Report& report) {
           ? std::string(" · no steps")
           : " · " + analyzer::format_plural(static_cast<std::int64_t>(report.steps_present.size()), "step");
   return text;
-}
-
-// What the import could not read, and ranks that are not there. Other warnings stand in the overview.
-struct Damages {
-  std::string first;  // which run, where there are two, and what
-  std::size_t count = 0;
-};
-
-// There may be thousands, and this is asked in every frame: only the first one's text is copied.
-Damages damages_of(const Scene& scene, const Scene* other) {
-  Damages found;
-  const auto add = [&found](const char* run, const analyzer::Warning& warning) {
-    // A message may be of any length; nobody reads more than this.
-    if (found.count++ == 0) found.first = run + warning.message.substr(0, 1'000);
-  };
-  for (const Scene* const each : {&scene, other}) {
-    if (each == nullptr) continue;
-    const char* const run = other == nullptr ? "" : each == &scene ? "A: " : "B: ";
-    for (const analyzer::Warning& warning : each->contents().import_warnings) add(run, warning);
-    for (const char* const code : {"rank_missing", "order_only"})
-      for (const analyzer::Warning& warning : each->report().warnings)
-        if (warning.code == code) add(run, warning);
-  }
-  return found;
 }
 
 // A window of a few lines has none to spare: the overview says it too.
