@@ -46,7 +46,7 @@ Status check(const Restriction& to, const Report& report) {
 
 Status restrict_report(const Restriction& to, Report& report) {
   if (!to.any()) return {};
-  if (const Status status = check(to, report); !status.ok()) return status;
+  if (Status status = check(to, report); !status.ok()) return status;
   const auto left_out = [&](std::int32_t rank) {
     return !to.ranks.empty() &&
            std::none_of(to.ranks.begin(), to.ranks.end(),

@@ -61,6 +61,7 @@ const Verb* find_verb(std::string_view name) {
 
 int unknown_verb(const std::string& word) {
   std::vector<std::string> names;
+  names.reserve(kVerbs.size());
   for (const Verb& verb : kVerbs) names.emplace_back(verb.name);
   const std::optional<std::string> near = suggest(word, names);
   fmt::print(stderr, "lockstep: there is no verb '{}'.{}\nSee lockstep --help.\n", word,

@@ -17,6 +17,7 @@ struct OperationKey {
   std::int32_t source = kNoRank;        // of a message
   std::int32_t destination = kNoRank;
   bool is_message() const { return source != kNoRank || destination != kNoRank; }
+  // NOLINTNEXTLINE(modernize-use-nullptr): what the compiler makes of it compares with 0
   friend auto operator<=>(const OperationKey&, const OperationKey&) = default;
 };
 

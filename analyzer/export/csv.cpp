@@ -80,10 +80,10 @@ Status write_csv(const Job& job, const Analysis& analysis, const std::filesystem
     write_table(table_definitions()[i], job, analysis, files[i].stream());
   }
   for (OutputFile& file : files) {
-    if (const Status written = file.finish(); !written.ok()) return written;
+    if (Status written = file.finish(); !written.ok()) return written;
   }
   for (OutputFile& file : files) {
-    if (const Status committed = file.commit(); !committed.ok()) return committed;
+    if (Status committed = file.commit(); !committed.ok()) return committed;
   }
   return {};
 }

@@ -11,7 +11,7 @@ namespace lockstep::analyzer {
 namespace {
 
 // JSON inside a script element: no text in it may end the element.
-std::string inside_script(std::string json) {
+std::string inside_script(std::string_view json) {
   std::string out;
   out.reserve(json.size());
   for (const char c : json) {

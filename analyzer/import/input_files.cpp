@@ -136,7 +136,8 @@ class Finder {
     const std::uint64_t size = fs::file_size(path, error);
     if (error) return Error{fmt::format("{}: {}", path.string(), error.message())};
     fs::path canonical = fs::weakly_canonical(path, error);
-    if (!seen_.insert(error ? path : std::move(canonical)).second) {
+    if (error) canonical = path;
+    if (!seen_.insert(std::move(canonical)).second) {
       out_.warnings.push_back(
           {"file_repeated", fmt::format("{}: given twice; read once", path.string()), kNoRank});
       return {};

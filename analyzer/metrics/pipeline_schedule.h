@@ -20,6 +20,7 @@ struct PassItem {
   bool forward = true;
   std::int32_t microbatch = -1;
   std::int32_t chunk = 0;
+  // NOLINTNEXTLINE(modernize-use-nullptr): what the compiler makes of it compares with 0
   friend auto operator<=>(const PassItem&, const PassItem&) = default;
 };
 

@@ -71,6 +71,7 @@ struct Computation {
   std::int32_t layer = -1;       // of the model, from 0; -1: none, or not known
   std::int32_t microbatch = -1;  // of its step, from 0; -1: none, or not known
   Pass pass = Pass::other;
+  // NOLINTNEXTLINE(modernize-use-nullptr): what the compiler makes of it compares with 0
   friend auto operator<=>(const Computation&, const Computation&) = default;
 };
 

@@ -23,6 +23,7 @@ BackgroundRun::BackgroundRun(const TemporaryFolder& folder, const std::vector<st
                              const std::vector<std::string>& environment)
     : folder_(folder.path().string()) {
   std::vector<char*> arguments;
+  arguments.reserve(argv.size() + 1);
   for (const std::string& argument : argv) arguments.push_back(const_cast<char*>(argument.c_str()));
   arguments.push_back(nullptr);
   process_ = fork();

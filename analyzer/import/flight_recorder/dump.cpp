@@ -77,7 +77,7 @@ std::string place_of(const Document& document, std::span<const Id> frames) {
     const Record record(document, frame);
     const std::string file = record.text("filename");
     if (file.empty()) continue;
-    const std::string place =
+    std::string place =
         fmt::format("{}:{} in {}", file, record.integer("line").value_or(0), record.text("name"));
     if (innermost.empty()) innermost = place;
     if (file.find("/torch/") == std::string::npos && file.find("site-packages") == std::string::npos)

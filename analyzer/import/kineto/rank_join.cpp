@@ -91,6 +91,7 @@ void RankBuilder::join_launches() {
 void RankBuilder::resolve_communications() {
   const std::vector<GroupTable::Resolved> groups = groups_.resolve(import_.world_size);
   std::vector<std::uint32_t> ids;
+  ids.reserve(groups.size());
   for (const auto& group : groups) ids.push_back(import_.intern_group(group.group));
   for (Activity& activity : import_.trace.activities) {
     if (activity.communication == kNone) continue;
@@ -120,6 +121,7 @@ void RankBuilder::drop_other_devices() {
   import_.trace.device = fmt::format("cuda:{}", most->first);
   if (activities.size() == 1) return;
   std::vector<std::string> parts;
+  parts.reserve(activities.size());
   for (const auto& [device, count] : activities) parts.push_back(fmt::format("device {}: {}", device, count));
   const auto dropped = std::erase_if(import_.trace.activities, [&](const Activity& activity) {
     const std::int64_t device = lanes_[activity.lane].device;

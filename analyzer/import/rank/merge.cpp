@@ -113,6 +113,7 @@ bool are_of_several_hosts(const std::vector<RankImport>& imports) {
 // is one a host: ranks in a row whose device numbers rise are taken to be on one.
 std::vector<std::string> clock_names(const std::vector<RankImport>& imports) {
   std::vector<std::string> names;
+  names.reserve(imports.size());
   for (const RankImport& import : imports) names.push_back(import.clock_name);
   const bool hosts_known = std::any_of(imports.begin(), imports.end(),
                                        [](const RankImport& import) { return !import.trace.host.empty(); });
@@ -267,6 +268,7 @@ Result<Job> merge_ranks(std::string path, std::vector<RankImport> imports, std::
             unknown));
   fill_members_by_holders(imports);
   std::vector<std::vector<std::uint32_t>> group_ids;
+  group_ids.reserve(imports.size());
   for (const RankImport& import : imports) group_ids.push_back(merge_groups(job, imports, import));
   for (std::size_t i = 0; i < imports.size(); ++i) {
     RankImport& import = imports[i];

@@ -48,7 +48,7 @@ Status read_ending(const trace::Reader& reader, std::vector<trace::OpenRange> un
     return std::tuple(a.begin, a.depth) < std::tuple(b.begin, b.depth);
   });
   std::vector<bool> taken(unfinished.size(), false);
-  const Status status = reader.read_with_arguments<trace::OpenRange>(
+  Status status = reader.read_with_arguments<trace::OpenRange>(
       trace::Selection{}, [&](const trace::OpenRange& range, std::span<const trace::Argument> arguments) {
         for (std::size_t i = 0; i < unfinished.size(); ++i) {
           if (taken[i] || unfinished[i] != range) continue;

@@ -39,6 +39,7 @@ Losses losses_of(const trace::Reader& reader, const std::vector<trace::Drop>& dr
   std::sort(losses.on_purpose.begin(), losses.on_purpose.end(),
             [](const TimeSpan& a, const TimeSpan& b) { return a.begin < b.begin; });
   std::vector<std::string> parts;
+  parts.reserve(reasons.size());
   for (const auto& [reason, count] : reasons) parts.push_back(fmt::format("{} ({})", reason, count));
   losses.reasons = fmt::format("{}", fmt::join(parts, "; "));
   parts.clear();

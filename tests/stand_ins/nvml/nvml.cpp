@@ -19,8 +19,8 @@ constexpr int kUninitialized = 1;
 
 struct Gpu {
   unsigned number;
-  std::atomic<unsigned long long> ecc{7};
   std::atomic<unsigned> replays{5};
+  std::atomic<unsigned long long> ecc{7};
 };
 Gpu gpus[kGpus] = {{0}, {1}, {2}, {3}};
 std::atomic<bool> initialized{false};
