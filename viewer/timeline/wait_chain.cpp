@@ -6,6 +6,7 @@
 
 #include "analyzer/report/unicode.h"
 #include "viewer/timeline/draw.h"
+#include "viewer/timeline/lateness.h"
 #include "viewer/timeline/navigate.h"
 
 namespace lockstep::viewer {
@@ -14,6 +15,8 @@ namespace {
 
 using analyzer::Cause;
 
+constexpr std::size_t kLookedAt = 4096;  // of one row: enough to be typical
+
 std::uint64_t overlap(const TimeRange& range, Nanoseconds begin, Nanoseconds end) {
   const Nanoseconds from = std::max(range.begin, begin), to = std::min(range.end, end);
   return to > from ? distance(from, to) : 0;
@@ -21,7 +24,6 @@ std::uint64_t overlap(const TimeRange& range, Nanoseconds begin, Nanoseconds end
 
 // The item of the rank's lanes of this role that fills most of the range; nothing where none does.
 std::optional<Item> longest_within(const Scene& scene, std::uint32_t rank, LaneRole role, TimeRange range) {
-  constexpr std::size_t kLookedAt = 4096;  // of one row: enough to be typical
   const std::vector<TrackLane>& lanes = scene.timeline().ranks[rank].lanes;
   std::optional<Item> best;
   std::uint64_t most = 0;
@@ -43,13 +45,35 @@ std::optional<Item> longest_within(const Scene& scene, std::uint32_t rank, LaneR
   return best;
 }
 
-// What a collective's last arriver did while others waited for it.
+// The longest stretch of this cause that begins or lasts in the range.
+std::optional<Item> longest_stretch(const Scene& scene, std::uint32_t rank, Cause cause, TimeRange range) {
+  const std::vector<TrackLane>& lanes = scene.timeline().ranks[rank].lanes;
+  const auto bar = std::ranges::find(lanes, LaneRole::causes, &TrackLane::role);
+  if (bar == lanes.end() || bar->rows.empty()) return std::nullopt;
+  const Row& row = bar->rows.front();
+  const auto lane = static_cast<std::uint32_t>(bar - lanes.begin());
+  auto at = static_cast<std::size_t>(std::ranges::upper_bound(row.end, range.begin) - row.end.begin());
+  const std::size_t last = std::min(row.size(), at + kLookedAt);
+  std::optional<Item> best;
+  std::uint64_t most = 0;
+  for (; at < last && row.begin[at] < range.end; ++at) {
+    const std::uint64_t here = overlap(range, row.begin[at], row.end[at]);
+    if (here <= most || scene.segments(rank)[row.item.empty() ? at : row.item[at]].cause != cause) continue;
+    most = here;
+    best = Item{rank, lane, 0, static_cast<std::uint32_t>(at)};
+  }
+  return best;
+}
+
+// What made a collective's last arriver late.
 struct Doing {
   std::optional<Item> item;
   bool waited = false;
 };
 
-Doing doing_before(const Scene& scene, const Item& last, std::uint32_t collective) {
+// Where nothing is known of how it differs from the others: what it did for most of the time in which they
+// waited for it.
+Lateness most_while_others_waited(const Scene& scene, const Item& last, std::uint32_t collective) {
   const Row& row = scene.timeline().ranks[last.rank].lanes[last.lane].rows[last.row];
   const Nanoseconds arrival = row.begin[last.at];
   std::int64_t longest = 1;
@@ -58,12 +82,17 @@ Doing doing_before(const Scene& scene, const Item& last, std::uint32_t collectiv
   const TimeRange range{saturating_add(arrival, -longest), arrival};
   const CauseTimes times = scene.timeline().ranks[last.rank].cause_sums.within(range.begin, range.end);
   const auto most = std::max_element(times.begin(), times.end());
-  if (*most == 0) return {longest_within(scene, last.rank, LaneRole::compute, range), false};
-  const auto cause = static_cast<Cause>(most - times.begin());
+  const auto cause = *most == 0 ? Cause::compute : static_cast<Cause>(most - times.begin());
+  return Lateness{cause, range};
+}
+
+Doing doing_before(const Scene& scene, const Item& last, std::uint32_t collective) {
+  const std::optional<Lateness> known = lateness_of(scene, last, collective);
+  const auto [cause, since] = known ? *known : most_while_others_waited(scene, last, collective);
   Doing doing{std::nullopt, is_waiting(cause)};
   if (cause == Cause::compute || cause == Cause::copy)
-    doing.item = longest_within(scene, last.rank, LaneRole::compute, range);
-  if (!doing.item) doing.item = longest_within(scene, last.rank, LaneRole::causes, range);
+    doing.item = longest_within(scene, last.rank, LaneRole::compute, since);
+  if (!doing.item) doing.item = longest_stretch(scene, last.rank, cause, since);
   return doing;
 }
 
