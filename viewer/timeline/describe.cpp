@@ -9,6 +9,7 @@
 #include "analyzer/report/unicode.h"
 #include "viewer/timeline/draw.h"
 #include "viewer/timeline/prevailing_class.h"
+#include "viewer/timeline/rank_order.h"
 
 namespace lockstep::viewer {
 
@@ -264,6 +265,39 @@ Description describe_standing(const Scene& scene, std::uint32_t rank) {
   return description;
 }
 
+namespace {
+
+// Of its group, those without a part in it; none where the group's ranks are not known, or could be
+// another's.
+std::vector<std::int32_t> ranks_without_record(const Scene& scene,
+                                               const analyzer::CollectiveReport& collective) {
+  std::vector<std::int32_t> without;
+  for (const analyzer::JobGroup& group : scene.contents().groups) {
+    if (group.name != collective.group_name || group.ranks.empty()) continue;
+    const auto is_member = [&group](const analyzer::CollectiveRank& part) {
+      return std::ranges::binary_search(group.ranks, part.rank);
+    };
+    if (!std::ranges::all_of(collective.ranks, is_member)) continue;
+    if (!without.empty()) return {};
+    for (const std::int32_t rank : group.ranks)
+      if (std::ranges::find(collective.ranks, rank, &analyzer::CollectiveRank::rank) ==
+          collective.ranks.end())
+        without.push_back(rank);
+  }
+  return without;
+}
+
+std::string participants(const Scene& scene, const analyzer::CollectiveReport& collective) {
+  const std::string count = format_count(static_cast<std::int64_t>(collective.ranks.size()));
+  if (!collective.partial) return count;
+  const std::vector<std::int32_t> without = ranks_without_record(scene, collective);
+  return without.empty() ? count + " (some have no record)"
+                         : fmt::format("{}; no record of {} {}", count,
+                                       without.size() == 1 ? "rank" : "ranks", list_of_ranks(without));
+}
+
+}  // namespace
+
 Description describe_collective(const Scene& scene, std::uint32_t index) {
   const analyzer::CollectiveReport collective = scene.collective(index);
   Description description;
@@ -271,8 +305,7 @@ Description describe_collective(const Scene& scene, std::uint32_t index) {
       fmt::format("collective {} · {}", collective.id, trace::to_string(collective.operation));
   auto& facts = description.facts;
   if (!collective.group_name.empty()) facts.push_back({"group", shown_name(collective.group_name)});
-  facts.push_back({"ranks", format_count(static_cast<std::int64_t>(collective.ranks.size())) +
-                                (collective.partial ? " (some have no record)" : "")});
+  facts.push_back({"ranks", participants(scene, collective)});
   if (collective.sequence) facts.push_back({"sequence", format_count(*collective.sequence)});
   if (collective.step) facts.push_back({"step", format_count(*collective.step)});
   if (collective.bytes) {
@@ -286,8 +319,9 @@ Description describe_collective(const Scene& scene, std::uint32_t index) {
   if (collective.waits_known()) {
     facts.push_back(
         {"last arriver", collective.last_arriver
-                             ? fmt::format("rank {}, {} after the one before", *collective.last_arriver,
-                                           format_duration(collective.last_arriver_margin_ns))
+                             ? fmt::format("rank {}, {} after the one before{}", *collective.last_arriver,
+                                           format_duration(collective.last_arriver_margin_ns),
+                                           collective.partial ? ", of those with a record" : "")
                              : std::string("nobody: within clock error")});
     facts.push_back({"waited, all ranks", exact_duration(collective.wait_ns)});
   } else {

@@ -69,6 +69,21 @@ TEST(Describe, TheOperationAsTheReportHasIt) {
   EXPECT_EQ(value_of(description, "busbw from last arrival"), "15000 GB/s");
 }
 
+// Somebody without a record may have been later.
+TEST(Describe, WhoHasNoRecordIsNamed) {
+  analyzer::Job job = synthetic_job();
+  job.ranks[1].activities.clear();
+  job.ranks[1].communications.clear();
+  View view(std::move(job));
+  const Description description = describe_collective(*view.scene, 1);
+  EXPECT_EQ(value_of(description, "ranks"), "3; no record of rank 1");
+  EXPECT_EQ(value_of(description, "last arriver"),
+            "rank 2, 200 ns after the one before, of those with a record");
+  view.state.selected = view.scene->find_activity(2, view.scene->parts(1)[1].activity);
+  EXPECT_THAT(view.draw().texts(),
+              testing::Contains("last of those with a record: rank 2, 200 ns after the one before"));
+}
+
 TEST(Describe, EveryParticipantWithItsWait) {
   const View view;
   const std::vector<CollectiveRow> rows = collective_rows(*view.scene, 0);

@@ -53,9 +53,10 @@ struct GutterPainter {
                 1);
   }
 
-  // Above the name: how long others waited for it, or that it never came, and how far its clock may be off.
+  // Above the name: how long others waited for it, or that it never came; that its trace is damaged, or how
+  // far its clock may be off.
   void draw_strip() const {
-    const analyzer::BlameReport* const blame = frame.scene.blame(rank);
+    const std::int64_t lost = frame.scene.facts().ranks[rank].lost_ns;
     const RankStanding& standing = frame.scene.standing(rank);
     const float y = middle(canvas, top, strip, Font::small);
     float free_to = right;
@@ -63,31 +64,34 @@ struct GutterPainter {
       text_right(canvas, right, y, standing.brief, frame.theme.warning, Font::small);
       draw_bar(1);  // for as long as the job stood
       free_to -= canvas.text_width(standing.brief, Font::small) + padding;
-    } else if (blame != nullptr && blame->blame_ns > 0) {
-      const std::string time = analyzer::format_duration(blame->blame_ns);
+    } else if (lost > 0) {
+      const std::string time = analyzer::format_duration(lost);
       const std::string whole = "waited for " + time;
       const std::string& text = canvas.text_width(whole, Font::small) <= right - left ? whole : time;
       text_right(canvas, right, y, text, frame.theme.warning, Font::small);
-      draw_lost(blame->blame_ns);
+      draw_lost(lost);
       free_to -= canvas.text_width(text, Font::small) + padding;
     }
-    const std::string clock = clock_text();
-    if (!clock.empty() && name_x + canvas.text_width(clock, Font::small) <= free_to)
-      canvas.text({name_x, y}, clock, frame.theme.dim_text, Font::small);
+    const bool damaged = report != nullptr && report->damaged;
+    const std::string note = damaged ? "trace damaged" : clock_text();
+    if (!note.empty() && name_x + canvas.text_width(note, Font::small) <= free_to)
+      canvas.text({name_x, y}, note, damaged ? frame.theme.warning : frame.theme.dim_text, Font::small);
   }
 
-  // Behind that figure, as long as others waited for it: among ranks, the longest bar is whom they wait for.
+  // Left of that figure, as long as others waited for it: among ranks, the longest bar is whom they wait for.
   void draw_lost(std::int64_t lost_ns) const {
     const std::int64_t most = frame.scene.facts().lost_scale_ns;
     if (most > 0) draw_bar(static_cast<float>(static_cast<double>(lost_ns) / static_cast<double>(most)));
   }
 
-  // As high as the figure's line.
+  // All bars end where the longest figure begins.
   void draw_bar(float share) const {
-    const float length = (right - left) * share;
+    const float end = right - canvas.text_width("waited for 99.9 ms", Font::small) - padding;
+    const float length = (end - left) * share;
     if (length < 1) return;
-    canvas.box({std::floor(right - length), top + 1, right, top + strip - 1},
-               with_alpha(frame.theme.warning, 0.28));
+    const float air = std::floor(strip / 4);
+    canvas.box({std::floor(end - length), top + air, end, top + strip - air},
+               with_alpha(frame.theme.warning, 0.6));
   }
 
   std::string clock_text() const {

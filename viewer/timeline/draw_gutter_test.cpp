@@ -10,6 +10,12 @@ namespace {
 
 using Shape = RecordingCanvas::Shape;
 
+// What is left of the figures.
+float longest_bar(const View& view) {
+  return view.regions.gutter.width() - 3 * static_cast<float>(view.sizes.padding) -
+         RecordingCanvas().text_width("waited for 99.9 ms", Font::small);
+}
+
 TEST(DrawGutter, WhomTheOthersWaitForHasTheLongestBar) {
   const View view({.late = {0, 0, 300, 100}, .steps = 3, .begin = 0});
   std::vector<float> lengths(4, 0);
@@ -23,7 +29,7 @@ TEST(DrawGutter, WhomTheOthersWaitForHasTheLongestBar) {
     }
   }
   EXPECT_EQ(lengths[0], 0);
-  EXPECT_NEAR(lengths[2], view.regions.gutter.width() - 2 * static_cast<float>(view.sizes.padding), 1);
+  EXPECT_NEAR(lengths[2], longest_bar(view), 1);
   EXPECT_EQ(lengths[3], 0) << "rank 2 is always later";
 }
 
@@ -34,7 +40,7 @@ TEST(DrawGutter, WhatCostsLittleHasAShortBar) {
   for (const auto& call : within(view.draw(), Shape::box, view.regions.gutter))
     if (with_alpha(call.color, 1) == view.theme.warning) lengths.push_back(call.rect.width());
   ASSERT_EQ(lengths.size(), 1u);
-  EXPECT_NEAR(lengths[0] / view.regions.gutter.width(), 0.025, 0.01);
+  EXPECT_NEAR(lengths[0] / longest_bar(view), 0.025, 0.01);
 }
 
 // In a narrow window figures are left out before they would stand over names.
@@ -52,6 +58,20 @@ TEST(DrawGutter, NothingInTheGutterOverlaps) {
             << "at a width of " << width;
       }
   }
+}
+
+TEST(DrawGutter, ADamagedTraceIsSaid) {
+  analyzer::Job job = synthetic_job();
+  job.ranks[1].lost = {{1'300, 2'000}};
+  const View view(std::move(job));
+  std::size_t said = 0;
+  for (const auto& call : within(view.draw(), Shape::text, view.regions.gutter)) {
+    if (call.text != "trace damaged") continue;
+    ++said;
+    EXPECT_GE(call.rect.top, view.frame().rank_top(1));
+    EXPECT_LT(call.rect.top, view.frame().rank_top(2));
+  }
+  EXPECT_EQ(said, 1u);
 }
 
 TEST(DrawGutter, FiguresEndAtTheSamePixel) {

@@ -29,7 +29,8 @@ void draw_clock_error(Canvas& canvas, const Frame& frame, std::size_t rank, Nano
 // Who came last, in words.
 std::string verdict_of(const analyzer::CollectiveReport& collective) {
   if (collective.last_arriver)
-    return fmt::format("last: rank {}, {} after the one before", *collective.last_arriver,
+    return fmt::format("{}: rank {}, {} after the one before",
+                       collective.partial ? "last of those with a record" : "last", *collective.last_arriver,
                        analyzer::format_duration(collective.last_arriver_margin_ns));
   if (!collective.waits_known() || collective.ranks.size() < 2) return "";
   return collective.wait_ns > 0 ? "last: nobody, within clock error" : "nobody waited";

@@ -111,7 +111,7 @@ std::vector<bool> passing(const RankFilter& filter, const JobFacts& facts) {
     };
     const auto is_host = [&](const std::string& host) { return fits(host, rank.host); };
     result.push_back(in_group[i] && any_of(filter.ranks, contains) && any_of(filter.hosts, is_host) &&
-                     (!filter.late || rank.is_late) && (!filter.late_ns || rank.late_ns > *filter.late_ns));
+                     (!filter.late || rank.is_late) && (!filter.late_ns || rank.lost_ns > *filter.late_ns));
   }
   return result;
 }

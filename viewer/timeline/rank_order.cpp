@@ -94,9 +94,8 @@ JobFacts job_facts(const Scene& scene) {
     rank.rank = scene.timeline().ranks[i].rank;
     rank.host = scene.rank(i).host;
     if (const analyzer::BlameReport* const blame = scene.blame(i)) {
-      rank.lost_ns = blame->blame_ns;
-      facts.lost_scale_ns = std::max(facts.lost_scale_ns, blame->blame_ns);
-      rank.late_ns = analyzer::lateness_of(*blame);
+      rank.lost_ns = analyzer::lateness_of(*blame);
+      facts.lost_scale_ns = std::max(facts.lost_scale_ns, rank.lost_ns);
     }
     rank.is_late = scene.standing(i).culprit;
     const analyzer::RankReport* const report = scene.rank_report(i);
@@ -195,22 +194,27 @@ RankOrder next_order(const RankOrder& order, const JobFacts& facts) {
   return next;
 }
 
-std::string list_of_ranks(const JobFacts& facts, const std::vector<std::uint32_t>& members) {
+std::string list_of_ranks(const std::vector<std::int32_t>& ranks) {
   std::string text;
   constexpr std::size_t kLongest = 60;
-  for (std::size_t i = 0; i < members.size();) {
+  for (std::size_t i = 0; i < ranks.size();) {
     std::size_t last = i;
-    while (last + 1 < members.size() &&
-           facts.ranks[members[last + 1]].rank == facts.ranks[members[last]].rank + 1)
-      ++last;
+    while (last + 1 < ranks.size() && ranks[last + 1] == ranks[last] + 1) ++last;
     if (!text.empty()) text += ", ";
     if (text.size() > kLongest) return text + "…";
-    text += fmt::format("{}", facts.ranks[members[i]].rank);
-    if (last == i + 1) text += fmt::format(", {}", facts.ranks[members[last]].rank);
-    if (last > i + 1) text += fmt::format(" to {}", facts.ranks[members[last]].rank);
+    text += fmt::format("{}", ranks[i]);
+    if (last == i + 1) text += fmt::format(", {}", ranks[last]);
+    if (last > i + 1) text += fmt::format(" to {}", ranks[last]);
     i = last + 1;
   }
   return text;
+}
+
+std::string list_of_ranks(const JobFacts& facts, const std::vector<std::uint32_t>& members) {
+  std::vector<std::int32_t> ranks;
+  ranks.reserve(members.size());
+  for (const std::uint32_t member : members) ranks.push_back(facts.ranks[member].rank);
+  return list_of_ranks(ranks);
 }
 
 RankSequence all_ranks(std::size_t count) {

@@ -17,8 +17,7 @@ class Scene;
 struct RankFacts {
   std::int32_t rank = 0;
   std::string host;
-  std::int64_t lost_ns = 0;  // others waited so long for it
-  std::int64_t late_ns = 0;  // the same without what a pipeline's schedule makes
+  std::int64_t lost_ns = 0;  // others waited so long for it, beyond what a pipeline's schedule makes
   // As the report says who is late: others lost a hundredth of all time to it, or it never came.
   bool is_late = false;
   std::int64_t waited_ns = -1;  // it waited so long itself; -1: not known
@@ -88,7 +87,9 @@ struct RankSequence {
 
 // Pinned ranks are shown whatever the filter says. O(ranks · log ranks + members of groups).
 RankSequence order_ranks(const JobFacts& facts, const RankOrder& order);
-// "0 to 3, 7", of indices into JobFacts::ranks: as short as it gets, and no longer than anyone reads.
+// "0 to 3, 7": as short as it gets, and no longer than anyone reads. Of numbers, or of indices into
+// JobFacts::ranks.
+std::string list_of_ranks(const std::vector<std::int32_t>& ranks);
 std::string list_of_ranks(const JobFacts& facts, const std::vector<std::uint32_t>& members);
 // All ranks by number.
 RankSequence all_ranks(std::size_t count);

@@ -25,7 +25,6 @@ JobFacts two_nodes() {
     each.rank = rank;
     each.host = rank < 4 ? "node2" : "node10";
     each.lost_ns = rank == 5 ? 900 : rank == 2 ? 400 : 0;
-    each.late_ns = each.lost_ns;
     each.is_late = rank == 5;
     each.waited_ns = rank == 5 ? -1 : 100 * rank;
     facts.ranks.push_back(each);

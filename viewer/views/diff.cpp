@@ -5,9 +5,12 @@
 #include <algorithm>
 #include <cstdlib>
 #include <map>
+#include <set>
 
 #include "analyzer/report/palette.h"
 #include "analyzer/report/quantity.h"
+#include "viewer/timeline/describe.h"
+#include "viewer/timeline/rank_order.h"
 
 namespace lockstep::viewer {
 
@@ -44,53 +47,80 @@ StepMeans mean_of(const std::vector<const StepMeans*>& all) {
     mean.parts.ns[cause] = part.value();
   }
   mean.ranks = all.front()->ranks;
+  mean.waits_known = std::ranges::all_of(all, [](const StepMeans* each) { return each->waits_known; });
   return mean;
 }
 
-std::map<std::int64_t, StepMeans> means_of(const Scene& scene) {
-  std::map<std::int64_t, std::vector<StepMeans>> of_step;
+using OfRanks = std::map<std::int32_t, StepMeans>;  // one rank each, by number
+
+std::map<std::int64_t, OfRanks> known_steps(const Scene& scene) {
+  std::map<std::int64_t, OfRanks> steps;
   for (const analyzer::StepReport& step : scene.steps()) {
-    if (!step.measures.known) continue;
-    of_step[step.step].push_back({step.measures.window_ns, step.measures.partition, 1});
+    const analyzer::Measures& m = step.measures;
+    if (m.known) steps[step.step].emplace(step.rank, StepMeans{m.window_ns, m.partition, 1, m.waits_known});
   }
-  std::map<std::int64_t, StepMeans> means;
-  for (const auto& [number, ranks] : of_step) {
-    std::vector<const StepMeans*> all;
-    for (const StepMeans& rank : ranks) all.push_back(&rank);
-    StepMeans& mean = means[number] = mean_of(all);
-    mean.ranks = static_cast<std::int64_t>(ranks.size());
+  return steps;
+}
+
+StepMeans mean_of(const OfRanks& ranks) {
+  std::vector<const StepMeans*> all;
+  all.reserve(ranks.size());
+  for (const auto& [rank, means] : ranks) all.push_back(&means);
+  StepMeans mean = mean_of(all);
+  mean.ranks = static_cast<std::int64_t>(ranks.size());
+  return mean;
+}
+
+// Those of `ranks` that the other has too; the rest goes to `left_out`.
+OfRanks shared(const OfRanks& ranks, const OfRanks& other, std::set<std::int32_t>& left_out) {
+  OfRanks both;
+  for (const auto& [rank, means] : ranks) {
+    if (other.contains(rank))
+      both.emplace(rank, means);
+    else
+      left_out.insert(rank);
   }
-  return means;
+  return both;
 }
 
 }  // namespace
 
 std::optional<StepMeans> step_means(const Scene& scene, std::int64_t step) {
-  const auto means = means_of(scene);
-  const auto found = means.find(step);
-  return found == means.end() ? std::nullopt : std::optional(found->second);
+  const auto steps = known_steps(scene);
+  const auto found = steps.find(step);
+  return found == steps.end() ? std::nullopt : std::optional(mean_of(found->second));
 }
 
 RunDiff compare(const Scene& a, const Scene& b) {
   RunDiff diff;
-  const auto of_a = means_of(a), of_b = means_of(b);
+  const auto of_a = known_steps(a), of_b = known_steps(b);
   if (of_a.empty() || of_b.empty()) {
     diff.why_empty = of_a.empty() && of_b.empty() ? "neither run has steps"
                      : of_a.empty()               ? "the first run has no steps"
                                                   : "the second run has no steps";
     return diff;
   }
-  for (const auto& [number, means] : of_a) {
-    const auto other = of_b.find(number);
-    if (other != of_b.end()) diff.steps.push_back({number, number, means, other->second});
+  std::set<std::int32_t> left_out;
+  const bool same_size = a.report().world_size == b.report().world_size;
+  const auto add = [&](const auto& own, const auto& other) {
+    const bool share = same_size && std::ranges::any_of(own.second, [&other](const auto& rank) {
+                         return other.second.contains(rank.first);
+                       });
+    diff.steps.push_back({own.first, other.first,
+                          mean_of(share ? shared(own.second, other.second, left_out) : own.second),
+                          mean_of(share ? shared(other.second, own.second, left_out) : other.second)});
+  };
+  for (const auto& own : of_a) {
+    const auto other = of_b.find(own.first);
+    if (other != of_b.end()) add(own, *other);
   }
   // Numbers that share nothing (one run went on from the other's checkpoint): the n-th beside the n-th.
   if (diff.steps.empty()) {
     diff.by_number = false;
     auto other = of_b.begin();
-    for (auto own = of_a.begin(); own != of_a.end() && other != of_b.end(); ++own, ++other)
-      diff.steps.push_back({own->first, other->first, own->second, other->second});
+    for (auto own = of_a.begin(); own != of_a.end() && other != of_b.end(); ++own, ++other) add(*own, *other);
   }
+  diff.ranks_left_out.assign(left_out.begin(), left_out.end());
   std::vector<const StepMeans*> all_a, all_b;
   for (const StepPair& pair : diff.steps) {
     all_a.push_back(&pair.a);
@@ -155,6 +185,10 @@ std::vector<CauseChange> changes(const RunDiff& diff) {
   return all;
 }
 
+const char* cause_label(const RunDiff& diff, Cause cause) {
+  return cause_label(cause, diff.a.waits_known && diff.b.waits_known);
+}
+
 std::string sentence(const RunDiff& diff) {
   if (diff.steps.empty()) return "Nothing to compare: " + diff.why_empty + ".";
   const std::int64_t change = diff.b.window_ns - diff.a.window_ns;
@@ -170,9 +204,13 @@ std::string sentence(const RunDiff& diff) {
                         change > 0 ? "more" : "less");
   const std::vector<CauseChange> causes = changes(diff);
   if (!causes.empty() && causes.front().change_ns() != 0)
-    text += fmt::format(", above all {} ({}{})", analyzer::style_of(causes.front().cause).label,
-                        causes.front().change_ns() > 0 ? "+" : "−",
+    text += fmt::format("{} {} ({}{})", change == 0 ? ": as long, but not of the same:" : ", above all",
+                        cause_label(diff, causes.front().cause), causes.front().change_ns() > 0 ? "+" : "−",
                         analyzer::format_duration(std::abs(causes.front().change_ns())));
+  if (!diff.ranks_left_out.empty())
+    text +=
+        fmt::format("; without {} {}, of which one run has no times",
+                    diff.ranks_left_out.size() == 1 ? "rank" : "ranks", list_of_ranks(diff.ranks_left_out));
   return text + ".";
 }
 

@@ -16,7 +16,8 @@ namespace lockstep::viewer {
 struct StepMeans {
   std::int64_t window_ns = 0;
   analyzer::Partition parts;
-  std::int64_t ranks = 0;  // how many are known
+  std::int64_t ranks = 0;   // how many are known
+  bool waits_known = true;  // of all of these
 };
 // Of one step; absent where no rank's measures are known.
 std::optional<StepMeans> step_means(const Scene& scene, std::int64_t step);
@@ -32,7 +33,10 @@ struct RunDiff {
   StepMeans a, b;
   // Steps were paired by number where runs share numbers, else by position.
   bool by_number = true;
-  std::string why_empty;  // where there are no pairs
+  // Where both runs have as many ranks, a step's means are over those that both know: what one of them lost
+  // is no change. These are known in one run alone, in some step.
+  std::vector<std::int32_t> ranks_left_out;  // in order
+  std::string why_empty;                     // where there are no pairs
 };
 RunDiff compare(const Scene& a, const Scene& b);
 
@@ -43,6 +47,8 @@ struct CauseChange {
   std::int64_t change_ns() const { return b_ns - a_ns; }
 };
 std::vector<CauseChange> changes(const RunDiff& diff);
+// By name; transfer is "communication" where one of the runs does not know what of it was waiting.
+const char* cause_label(const RunDiff& diff, analyzer::Cause cause);
 
 // Puts the runs' timelines beside each other: each step of B where the step of A stands that it is paired
 // with. Between steps, and where there are none, the pair before counts.

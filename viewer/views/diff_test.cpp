@@ -63,6 +63,44 @@ TEST_F(Diff, ViewsShowTheSamePartOfTheSameStep) {
   }
 }
 
+// One run lost a rank: means over the ranks that are left would tell of the loss, and call it a change.
+TEST_F(Diff, WhatOneRunLostIsNoChange) {
+  const SyntheticOptions options{.late = {0, 0, 300, 100}, .steps = 3};
+  analyzer::Job damaged = synthetic_job(options);
+  damaged.ranks[2].activities.clear();
+  damaged.ranks[2].communications.clear();
+  const auto whole = scene_of(synthetic_job(options)), cut = scene_of(damaged);
+  for (const bool turned : {false, true}) {
+    const RunDiff diff = turned ? compare(*cut, *whole) : compare(*whole, *cut);
+    EXPECT_EQ(diff.ranks_left_out, std::vector<std::int32_t>{2});
+    EXPECT_EQ(diff.a.ranks, 3);
+    EXPECT_EQ(diff.b.ranks, 3);
+    EXPECT_EQ(diff.a.parts[Cause::compute], diff.b.parts[Cause::compute]);
+    EXPECT_THAT(sentence(diff), HasSubstr("; without rank 2, of which one run has no times."));
+  }
+  EXPECT_TRUE(compare(*whole, *whole).ranks_left_out.empty());
+}
+
+// A job that grew is compared as a whole.
+TEST_F(Diff, OfJobsOfDifferentSizeAllRanksCount) {
+  const auto larger = scene_of(synthetic_job({.late = {0, 0, 300}, .steps = 4}));
+  const RunDiff diff = compare(*a_, *larger);
+  EXPECT_TRUE(diff.ranks_left_out.empty());
+  EXPECT_EQ(diff.a.ranks, 2);
+  EXPECT_EQ(diff.b.ranks, 3);
+}
+
+// One rank of a job alone: what of its communication is waiting nobody knows.
+TEST_F(Diff, TransferThatMayBeWaitingIsCommunication) {
+  EXPECT_STREQ(cause_label(compare(*a_, *b_), Cause::transfer), "transfer");
+  analyzer::Job alone = synthetic_job({.late = {0, 0}, .steps = 4});
+  alone.ranks.pop_back();
+  alone.ranks_missing = {1};
+  const auto single = scene_of(alone);
+  EXPECT_STREQ(cause_label(compare(*a_, *single), Cause::transfer), "communication");
+  EXPECT_STREQ(cause_label(compare(*single, *a_), Cause::compute), "compute");
+}
+
 TEST_F(Diff, RunsWithoutStepsSaySo) {
   const auto silent = scene_of(analyzer::Job{}, analyzer::Analysis{});
   EXPECT_THAT(sentence(compare(*a_, *silent)), HasSubstr("the second run has no steps"));

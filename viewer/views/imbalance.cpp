@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "analyzer/report/quantity.h"
+
 namespace lockstep::viewer {
 
 namespace {
@@ -63,10 +65,30 @@ std::optional<Imbalance> imbalance_of(const Scene& scene, std::optional<std::int
   found.mean_compute_ns = mean[Cause::compute];
   found.balanced_ns = balanced.total();
   found.ideal_ns = ideal.total();
-  found.bars = {{"real (mean of ranks)", mean, mean.total()},
-                {"nobody waits for others", balanced, found.balanced_ns},
-                {"and nothing but compute shows", ideal, found.ideal_ns}};
+  found.waits_known =
+      std::ranges::all_of(ranks, [](const OfRank& rank) { return rank.measures.waits_known; });
+  found.bars = {{"real (mean of ranks)", mean, mean.total()}};
+  if (found.waits_known) found.bars.push_back({"nobody waits for others", balanced, found.balanced_ns});
+  found.bars.push_back({found.waits_known ? "and nothing but compute shows" : "nothing but compute shows",
+                        ideal, found.ideal_ns});
   return found;
+}
+
+std::string sentence(const Imbalance& imbalance) {
+  if (!imbalance.waits_known)
+    return "Not all ranks left a trace: nobody can tell how much of the communication is waiting, and so how "
+           "much sooner ranks would be done if nobody waited for others.";
+  const ImbalanceBar& real = imbalance.bars.front();
+  const std::int64_t saved = real.total_ns - imbalance.balanced_ns;
+  std::string text = fmt::format(
+      "With the same work spread evenly, so that nobody waits for others, ranks would be done {} sooner ({})",
+      analyzer::format_duration(saved),
+      analyzer::format_share(saved, std::max<std::int64_t>(real.total_ns, 1)));
+  if (const std::int64_t bubble = real.parts[Cause::pipeline_bubble]; bubble > 0)
+    text += fmt::format(
+        "; {} of that is the pipeline's bubble, of which its schedule makes some however even the work is",
+        analyzer::format_duration(bubble));
+  return text + ".";
 }
 
 }  // namespace lockstep::viewer

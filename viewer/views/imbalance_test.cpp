@@ -1,5 +1,6 @@
 #include "viewer/views/imbalance.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "viewer/testing/scene_of.h"
@@ -20,6 +21,36 @@ TEST(Imbalance, TheIdealIsTheMeanOfComputeWithoutAnyWaiting) {
   EXPECT_EQ(found->bars[0].total_ns - found->balanced_ns, 200);
   ASSERT_EQ(found->ranks.size(), 4u);
   EXPECT_EQ(found->ranks[2].parts[analyzer::Cause::compute], 700);
+}
+
+TEST(Imbalance, SaysHowMuchSooner) {
+  EXPECT_THAT(sentence(*imbalance_of(*scene_of(synthetic_job()), 1)),
+              testing::HasSubstr("done 200 ns sooner (16.7 %)."));
+}
+
+// Of one rank of four: no zero where nothing is known.
+TEST(Imbalance, WithoutTheOthersNobodyKnows) {
+  analyzer::Job job = synthetic_job();
+  job.ranks.resize(1);
+  job.ranks_missing = {1, 2, 3};
+  const auto found = imbalance_of(*scene_of(job), std::nullopt);
+  ASSERT_TRUE(found.has_value());
+  EXPECT_FALSE(found->waits_known);
+  EXPECT_EQ(found->bars.size(), 2u);
+  EXPECT_THAT(sentence(*found), testing::HasSubstr("nobody can tell"));
+  EXPECT_THAT(sentence(*found), testing::Not(testing::HasSubstr("sooner (")));
+}
+
+TEST(Imbalance, ABubbleIsPartlyTheSchedules) {
+  Imbalance imbalance;
+  ImbalanceBar real{"real", {}, 1'000};
+  real.parts[analyzer::Cause::compute] = 600;
+  real.parts[analyzer::Cause::pipeline_bubble] = 400;
+  imbalance.bars = {real};
+  imbalance.balanced_ns = 600;
+  EXPECT_THAT(sentence(imbalance),
+              testing::AllOf(testing::HasSubstr("400 ns sooner (40.0 %)"),
+                             testing::HasSubstr("; 400 ns of that is the pipeline's bubble")));
 }
 
 TEST(Imbalance, OfTheWholeRunAndOfAStepThatIsNotThere) {

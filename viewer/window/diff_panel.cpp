@@ -54,7 +54,7 @@ void draw_causes(const RunDiff& diff, const Theme& theme) {
   };
   row("a rank's step", diff.a.window_ns, diff.b.window_ns, std::nullopt);
   for (const CauseChange& change : changes(diff))
-    row(analyzer::style_of(change.cause).label, change.a_ns, change.b_ns, cause_color(theme, change.cause));
+    row(cause_label(diff, change.cause), change.a_ns, change.b_ns, cause_color(theme, change.cause));
   ImGui::EndTable();
 }
 

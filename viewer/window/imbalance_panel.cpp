@@ -44,17 +44,11 @@ void draw_imbalance(const Scene& scene, std::optional<std::int64_t> step, const 
     ImGui::PopFont();
     return;
   }
-  const std::int64_t saved = found->bars[0].total_ns - found->balanced_ns;
-  const std::string of = step ? fmt::format("step {}", *step) : std::string("the whole run");
+  const std::string of = step ? fmt::format("Step {}", *step) : std::string("The whole run");
   ImGui::PushTextWrapPos(0);
   ImGui::TextColored(
       to_vec4(theme.dim_text), "%s",
-      fmt::format(
-          "{}: with the same work spread evenly, so that nobody waits for others, ranks would be done "
-          "{} sooner ({}). Click a step in the heat map for another one.",
-          of, analyzer::format_duration(saved),
-          analyzer::format_share(saved, std::max<std::int64_t>(found->bars[0].total_ns, 1)))
-          .c_str());
+      fmt::format("{}. {} Click a step in the heat map for another one.", of, sentence(*found)).c_str());
   ImGui::PopTextWrapPos();
   const std::int64_t scale = std::max<std::int64_t>({found->real_ns, found->bars[0].total_ns, 1});
   if (ImGui::BeginTable("imbalance", 3, ImGuiTableFlags_SizingFixedFit | ImGuiTableFlags_ScrollY)) {

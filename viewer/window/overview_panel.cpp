@@ -74,8 +74,11 @@ void draw_ranks_table(const Scene& scene, const Theme& theme, const Fonts& fonts
     ImGui::TableNextColumn();
     column_title("waits", kWaitsInWords, theme);
     ImGui::TableNextColumn();
-    column_title("waited for", "All time that other ranks waited for this one, hidden behind compute too.",
-                 theme);
+    column_title(
+        "waited for",
+        "All time that other ranks waited for this one, hidden behind compute too, without what a pipeline's "
+        "schedule makes.",
+        theme);
   }
   ImGuiListClipper clipper;
   clipper.Begin(static_cast<int>(ranks.size()));
@@ -100,10 +103,10 @@ void draw_ranks_table(const Scene& scene, const Theme& theme, const Fonts& fonts
       figure(m.known, m.exposed_communication_ns);
       figure(m.known && m.waits_known, analyzer::wait_of(m));
       ImGui::TableNextColumn();
-      const std::int64_t blame = analyzer::blame_of(scene.report(), rank.rank);
-      const bool known = blame > 0 || (m.known && m.waits_known);
-      right_aligned(known ? format_duration(blame) : analyzer::kAbsent,
-                    blame > 0 ? theme.warning : theme.dim_text);
+      const std::int64_t late = analyzer::lateness_of(scene.report(), rank.rank);
+      const bool known = late > 0 || (m.known && m.waits_known);
+      right_aligned(known ? format_duration(late) : analyzer::kAbsent,
+                    late > 0 ? theme.warning : theme.dim_text);
     }
   }
   ImGui::EndTable();
