@@ -150,7 +150,7 @@ std::string LocalMachine::real_path(const std::string& path) const {
 std::optional<ElfFacts> LocalMachine::inspect(const std::string& path) const {
   const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (file < 0) return std::nullopt;
-  const std::optional<ElfFacts> facts =
+  std::optional<ElfFacts> facts =
       inspect_elf([file](std::uint64_t offset, char* out, std::size_t size) -> std::size_t {
         const ssize_t length = pread(file, out, size, static_cast<off_t>(offset));
         return length > 0 ? static_cast<std::size_t>(length) : 0;

@@ -24,6 +24,7 @@ struct NcclVersion {
   int minor = 0;
   int patch = 0;
   std::string text() const;
+  // NOLINTNEXTLINE(modernize-use-nullptr): what the compiler makes of it compares with 0
   auto operator<=>(const NcclVersion&) const = default;
 };
 NcclVersion nccl_version(int version);

@@ -28,9 +28,7 @@ std::string_view plain_call_name(std::string_view name) {
 
 bool is_recorded_by_default(std::string_view name) {
   while (name.starts_with('_')) name.remove_prefix(1);  // __cudaLaunchKernel
-  if (name.starts_with("cuda")) {
-    name.remove_prefix(4);
-  } else if (name.starts_with("cu64")) {
+  if (name.starts_with("cuda") || name.starts_with("cu64")) {
     name.remove_prefix(4);
   } else if (name.starts_with("cu")) {
     name.remove_prefix(2);

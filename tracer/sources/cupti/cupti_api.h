@@ -42,6 +42,7 @@ CUptiResult CUPTIAPI cuptiActivityEnableAllSyncRecords(uint8_t enable);
 }
 
 struct Api {
+// NOLINTNEXTLINE(bugprone-macro-parentheses): a name can't have any
 #define LOCKSTEP_CUPTI_MEMBER(member, function) decltype(&::function) member = nullptr;
   LOCKSTEP_CUPTI_FUNCTIONS(LOCKSTEP_CUPTI_MEMBER)
 #undef LOCKSTEP_CUPTI_MEMBER

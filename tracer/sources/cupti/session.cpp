@@ -48,6 +48,7 @@ void flush_at_exit() {
 }  // namespace
 
 Session& Session::instance() noexcept {
+  // NOLINTNEXTLINE(bugprone-unhandled-exception-at-new): a process without these few bytes ends anyway
   static auto* const session = new Session;
   return *session;
 }

@@ -84,6 +84,7 @@ void pressure() {
 // More threads than buffers, each of which holds one.
 void threads() {
   std::vector<std::thread> all;
+  all.reserve(200);
   for (int t = 0; t < 200; ++t) {
     all.emplace_back([] { launch({}, kMatmul, 20); });
   }
