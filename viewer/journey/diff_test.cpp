@@ -9,6 +9,8 @@
 #include "viewer/journey/journey.h"
 #include "viewer/journey/runs.h"
 #include "viewer/opening/open_run.h"
+#include "viewer/testing/scene_of.h"
+#include "viewer/testing/synthetic_job.h"
 #include "viewer/views/range_statistics.h"
 
 namespace lockstep::viewer::journey {
@@ -54,6 +56,38 @@ TEST_F(Diff, ZoomInOneTakesTheOtherAlong) {
     user.press(ImGuiKey_F);
     expect_coupled();
   });
+}
+
+// Of one many ranks, of the other more steps at another time: both are seen whole, and open alike.
+TEST_F(Diff, TheFirstViewHoldsBothRunsFoldedAlike) {
+  const auto large = scene_of(synthetic_job({.late = std::vector<std::int64_t>(40, 0), .steps = 4}));
+  const auto small = scene_of(synthetic_job({.late = {0, 200, 0}, .steps = 9, .begin = 77'000}));
+  const auto sees = [](const TimelinePane& pane) {
+    const TimeView& view = pane.state().view;
+    const TimeRange focus = pane.scene().timeline().focus;
+    return view.begin <= focus.begin && saturating_add(view.begin, view.span) >= focus.end;
+  };
+  for (const bool swapped : {false, true}) {
+    open(swapped ? *small : *large, swapped ? large.get() : small.get());
+    play([&](User& user) {
+      const TimelineState& a = app().pane().state();
+      const TimelineState& b = app().second_pane()->state();
+      for (const bool again : {false, true}) {
+        EXPECT_TRUE(sees(app().pane())) << swapped << again;
+        EXPECT_TRUE(sees(*app().second_pane())) << swapped << again;
+        if (again) break;
+        user.point_to(user.places(true).on_lanes(0.5F, 0.5F));
+        user.wheel(5);
+        EXPECT_FALSE(sees(app().pane())) << swapped;
+        user.press(ImGuiKey_F, 'f');
+      }
+      for (std::size_t rank = 0; rank < 3; ++rank) {
+        EXPECT_EQ(a.expansion.rank_open(rank), b.expansion.rank_open(rank)) << swapped;
+        EXPECT_EQ(a.expansion.lane_open(rank, 3), b.expansion.lane_open(rank, 3)) << swapped;
+      }
+      EXPECT_THAT(user.drawn_text(), testing::HasSubstr("aligned at the beginning of step"));
+    });
+  }
 }
 
 // By key, pin, command and filter, in whichever pane.

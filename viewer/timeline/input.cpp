@@ -87,27 +87,27 @@ bool TimelineControl::apply(const TimelineInput& input, const Frame& frame, cons
       state.view = view_of_item(frame, *hit.item);
     else if (hit.box)
       state.view = fit({hit.box->begin, hit.box->end}, 0.1);
-    state.view = clamp(state.view, frame.scene.timeline().content);
+    state.view = clamp(state.view, state.reach);
   }
   return changed || state.hovered != before || input.double_clicked;
 }
 
 bool TimelineControl::keys(const TimelineInput& input, const Frame& frame, TimelineState& state) {
   const Timeline& timeline = frame.scene.timeline();
-  const TimeRange content = timeline.content;
+  const TimeRange reach = state.reach;
   bool changed = false;
   const double zoomed = std::pow(kKeyZoomPerSecond, input.zoom_in - input.zoom_out);
   if (zoomed != 1) {
     const double position = input.pointer ? position_of(frame, input.pointer->x) : 0.5;
-    state.view = zoom(state.view, position, zoomed, content);
+    state.view = zoom(state.view, position, zoomed, reach);
     changed = true;
   }
   if (const double share = (input.pan_right - input.pan_left) * kKeyPanPerSecond; share != 0) {
-    state.view = pan(state.view, share, content);
+    state.view = pan(state.view, share, reach);
     changed = true;
   }
   if (input.fit) {
-    state.view = clamp(state.selected ? view_of_item(frame, *state.selected) : fit(timeline.focus), content);
+    state.view = clamp(state.selected ? view_of_item(frame, *state.selected) : fit(state.whole), reach);
     changed = true;
   }
   if (input.toggle_hosts) {
@@ -173,17 +173,17 @@ void TimelineControl::point(const TimelineInput& input, const Frame& frame, Time
 
 bool TimelineControl::wheel(const TimelineInput& input, const Frame& frame, TimelineState& state) {
   if (!input.pointer || (input.wheel == 0 && input.wheel_side == 0)) return false;
-  const TimeRange content = frame.scene.timeline().content;
-  if (input.wheel_side != 0) state.view = pan(state.view, -input.wheel_side * 0.08, content);
+  const TimeRange reach = state.reach;
+  if (input.wheel_side != 0) state.view = pan(state.view, -input.wheel_side * 0.08, reach);
   if (input.wheel == 0) return true;
   if (frame.regions.gutter.contains(input.pointer->x, input.pointer->y)) {
     state.scroll =
         clamp_scroll(state.scroll - static_cast<int>(std::lround(input.wheel * kScrollPerNotch)), frame);
   } else if (input.shift) {
-    state.view = pan(state.view, -input.wheel * 0.08, content);
+    state.view = pan(state.view, -input.wheel * 0.08, reach);
   } else {
     const double factor = std::pow(input.control ? kFineWheelFactor : kWheelFactor, input.wheel);
-    state.view = zoom(state.view, position_of(frame, input.pointer->x), factor, content);
+    state.view = zoom(state.view, position_of(frame, input.pointer->x), factor, reach);
   }
   return true;
 }
@@ -210,11 +210,11 @@ void TimelineControl::press(const TimelineInput& input, const Frame& frame, Time
 void TimelineControl::drag(const TimelineInput& input, const Frame& frame, const Minimap& minimap,
                            TimelineState& state) {
   travelled_ += std::abs(input.moved.x) + std::abs(input.moved.y);
-  const TimeRange content = frame.scene.timeline().content;
+  const TimeRange reach = state.reach;
   switch (gesture_) {
     case Gesture::pan:
       if (travelled_ <= kClickSlack) return;
-      state.view = pan(state.view, -input.moved.x / frame.axis.width, content);
+      state.view = pan(state.view, -input.moved.x / frame.axis.width, reach);
       vertical_ -= input.moved.y;
       state.scroll = clamp_scroll(state.scroll + static_cast<int>(vertical_), frame);
       vertical_ -= std::trunc(vertical_);
@@ -232,7 +232,7 @@ void TimelineControl::drag(const TimelineInput& input, const Frame& frame, const
         TimeView view = state.view;
         view.begin = whole.time(input.pointer->x);
         view.fraction = 0;
-        state.view = pan(view, -0.5, content);
+        state.view = pan(view, -0.5, reach);
       }
       return;
     case Gesture::scroll:

@@ -228,21 +228,30 @@ Sizes choose_sizes(const Timeline& timeline, const Expansion& expansion, double 
   return choose_sizes(timeline, expansion, scale, whole, all_ranks(timeline.ranks.size()));
 }
 
-Expansion choose_expansion(const Timeline& timeline, double scale, const Rect& whole) {
+Expansion expansion_of(const Timeline& timeline, LanesShown shown) {
+  Expansion expansion(timeline);
+  if (shown == LanesShown::hosts) expansion.set_all(timeline, LaneRole::host, true);
+  if (shown == LanesShown::bars) expansion.toggle_ranks();
+  return expansion;
+}
+
+LanesShown choose_lanes(const Timeline& timeline, double scale, const Rect& whole) {
   const RankSequence all = all_ranks(timeline.ranks.size());
-  Expansion open(timeline);
-  open.set_all(timeline, LaneRole::host, true);
-  if (fits(timeline, open, scaled(Sizes{}, scale), whole, all)) return open;
+  if (fits(timeline, expansion_of(timeline, LanesShown::hosts), scaled(Sizes{}, scale), whole, all))
+    return LanesShown::hosts;
   // In a low window one rank would fill everything: who waits for whom takes several.
   constexpr int kLeastRanks = 3;
-  Expansion lanes(timeline);
+  if (timeline.ranks.size() < kLeastRanks) return LanesShown::devices;
   const Sizes smallest = scaled(compact(), scale);
-  const Layout layout = lay_out(timeline, lanes, smallest);
-  if (timeline.ranks.size() >= kLeastRanks &&
-      static_cast<float>(layout.ranks[kLeastRanks - 1].y + layout.ranks[kLeastRanks - 1].height -
-                         smallest.rank_gap) > divide(whole, smallest, timeline.ranks.size()).lanes.height())
-    lanes.toggle_ranks();
-  return lanes;
+  const Layout layout = lay_out(timeline, expansion_of(timeline, LanesShown::devices), smallest);
+  const RankPlace& last = layout.ranks[kLeastRanks - 1];
+  const float room = divide(whole, smallest, timeline.ranks.size()).lanes.height();
+  return static_cast<float>(last.y + last.height - smallest.rank_gap) > room ? LanesShown::bars
+                                                                             : LanesShown::devices;
+}
+
+Expansion choose_expansion(const Timeline& timeline, double scale, const Rect& whole) {
+  return expansion_of(timeline, choose_lanes(timeline, scale, whole));
 }
 
 std::pair<std::size_t, std::size_t> ranks_between(const Layout& layout, int top, int bottom) {

@@ -116,8 +116,13 @@ Layout lay_out(const Timeline& timeline, const Expansion& expansion, const Sizes
 Sizes choose_sizes(const Timeline& timeline, const Expansion& expansion, double scale, const Rect& whole,
                    const RankSequence& sequence);
 Sizes choose_sizes(const Timeline& timeline, const Expansion& expansion, double scale, const Rect& whole);
-// What is open at first: host lanes if all of them fit into `whole` at the usual sizes; where not even three
-// ranks fit with their lanes, the step bars alone.
+// Which lanes of all ranks are open at first; each shows those before it too.
+enum class LanesShown : std::uint8_t { bars, devices, hosts };
+// Host lanes if all of them fit into `whole` at the usual sizes; where not even three ranks fit with their
+// lanes, the step bars alone.
+LanesShown choose_lanes(const Timeline& timeline, double scale, const Rect& whole);
+Expansion expansion_of(const Timeline& timeline, LanesShown shown);
+// What is open at first: expansion_of(choose_lanes()).
 Expansion choose_expansion(const Timeline& timeline, double scale, const Rect& whole);
 
 // Positions [first, last) in Layout::shown of the ranks that scroll and intersect the pixels [top, bottom) of

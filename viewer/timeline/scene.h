@@ -121,8 +121,11 @@ struct SearchHit {
 
 // What the user sees of it.
 struct TimelineState {
-  explicit TimelineState(const Timeline& timeline) : view(fit(timeline.focus)), expansion(timeline) {}
+  explicit TimelineState(const Timeline& timeline)
+      : whole(timeline.focus), reach(timeline.content), view(fit(timeline.focus)), expansion(timeline) {}
 
+  TimeRange whole;  // what the first view shows, and F; of two runs beside each other both
+  TimeRange reach;  // how far the view goes: everything that has a time, of two runs in both
   TimeView view;
   int scroll = 0;  // pixels
   Expansion expansion;

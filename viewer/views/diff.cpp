@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <limits>
 #include <map>
 #include <set>
 
@@ -146,22 +147,82 @@ StepAlignment::StepAlignment(const RunDiff& diff, const Timeline& a, const Timel
   const auto of_a = begins(a), of_b = begins(b);
   for (const StepPair& pair : diff.steps) {
     const auto own = of_a.find(pair.step_a), other = of_b.find(pair.step_b);
-    if (own != of_a.end() && other != of_b.end()) anchors_.push_back({own->second, other->second});
+    if (own != of_a.end() && other != of_b.end())
+      anchors_.push_back({own->second, other->second, pair.step_a, pair.step_b});
   }
-  if (anchors_.empty()) anchors_.push_back({a.origin, b.origin});
+  any_pair_ = !anchors_.empty();
+  if (!any_pair_) anchors_.push_back({a.origin, b.origin});
+  in_a_ = extent(a, b, &Anchor::a, &Anchor::b);
+  in_b_ = extent(b, a, &Anchor::b, &Anchor::a);
 }
 
-TimeView StepAlignment::shifted(const TimeView& view, Nanoseconds Anchor::*from,
-                                Nanoseconds Anchor::*to) const {
+namespace {
+
+constexpr __int128 kMin = std::numeric_limits<Nanoseconds>::min();
+constexpr __int128 kMax = std::numeric_limits<Nanoseconds>::max();
+
+// `time` as far from `to` as it is from `from`.
+Nanoseconds moved(Nanoseconds time, Nanoseconds from, Nanoseconds to) {
+  const __int128 result = __int128{time} - from + to;
+  return static_cast<Nanoseconds>(std::clamp(result, kMin, kMax));
+}
+
+TimeRange around_both(TimeRange a, TimeRange b) {
+  return {std::min(a.begin, b.begin), std::max(a.end, b.end)};
+}
+
+}  // namespace
+
+StepAlignment::Extent StepAlignment::extent(const Timeline& own, const Timeline& other, Side from,
+                                            Side to) const {
+  // A view's middle decides which pair of steps stands at one place, and so how far B is moved: for each pair
+  // the shortest view around both whose middle lies in that pair's part of the time.
+  constexpr Nanoseconds kRounding = 2;  // of a view's begin and span
+  Extent extent;
+  __int128 shortest = -1;
+  for (std::size_t i = 0; i < anchors_.size(); ++i) {
+    const auto shift = [&](Nanoseconds time) { return moved(time, anchors_[i].*to, anchors_[i].*from); };
+    const TimeRange both = around_both(own.focus, {shift(other.focus.begin), shift(other.focus.end)});
+    __int128 middle = (__int128{both.begin} + both.end) / 2;
+    const bool last = i + 1 == anchors_.size();
+    if (!last) middle = std::min(middle, __int128{anchors_[i + 1].*from} - kRounding);
+    if (i > 0) middle = std::max(middle, __int128{anchors_[i].*from} + kRounding);
+    if (!last && middle >= anchors_[i + 1].*from) continue;  // too short a part; the first has room enough
+    const __int128 half = std::max(middle - both.begin, both.end - middle);
+    if (shortest >= 0 && half >= shortest) continue;
+    shortest = half;
+    extent.whole = {static_cast<Nanoseconds>(std::max(middle - half, kMin)),
+                    static_cast<Nanoseconds>(std::min(middle + half, kMax))};
+  }
+  const Anchor& first = anchors_.front();
+  const Anchor& end = anchors_.back();
+  extent.reach = around_both(own.content, {moved(other.content.begin, first.*to, first.*from),
+                                           moved(other.content.end, end.*to, end.*from)});
+  extent.reach = around_both(extent.reach, extent.whole);
+  return extent;
+}
+
+const StepAlignment::Anchor& StepAlignment::anchor_of(const TimeView& view, Side side) const {
   const Nanoseconds middle = saturating_add(view.begin, view.span / 2);
-  auto at = std::partition_point(anchors_.begin(), anchors_.end(),
-                                 [&](const Anchor& anchor) { return anchor.*from <= middle; });
-  if (at != anchors_.begin()) --at;
+  const auto at = std::partition_point(anchors_.begin(), anchors_.end(),
+                                       [&](const Anchor& anchor) { return anchor.*side <= middle; });
+  return at == anchors_.begin() ? *at : *(at - 1);
+}
+
+std::string StepAlignment::aligned_at(const TimeView& a, const TimeView& b) const {
+  if (!any_pair_) return {};
+  const Anchor& anchor = view_of_b(a) == b ? anchor_of(a, &Anchor::a) : anchor_of(b, &Anchor::b);
+  if (anchor.step_a == anchor.step_b) return fmt::format("step {}", anchor.step_a);
+  return fmt::format("step {} of A and step {} of B", anchor.step_a, anchor.step_b);
+}
+
+TimeView StepAlignment::shifted(const TimeView& view, Side from, Side to) const {
+  const Anchor& anchor = anchor_of(view, from);
   TimeView result = view;
-  const Nanoseconds begin = (*at).*from;
+  const Nanoseconds begin = anchor.*from;
   Nanoseconds offset = 0;
   if (__builtin_sub_overflow(view.begin, begin, &offset)) offset = 0;
-  result.begin = saturating_add((*at).*to, offset);
+  result.begin = saturating_add(anchor.*to, offset);
   return result;
 }
 

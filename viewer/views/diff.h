@@ -50,8 +50,8 @@ std::vector<CauseChange> changes(const RunDiff& diff);
 // By name; transfer is "communication" where one of the runs does not know what of it was waiting.
 const char* cause_label(const RunDiff& diff, analyzer::Cause cause);
 
-// Puts the runs' timelines beside each other: each step of B where the step of A stands that it is paired
-// with. Between steps, and where there are none, the pair before counts.
+// Puts the runs' timelines beside each other: the step of B in the middle of a view where the step of A
+// stands that it is paired with. Between steps, and where there are none, the pair before counts.
 class StepAlignment {
  public:
   StepAlignment(const RunDiff& diff, const Timeline& a, const Timeline& b);
@@ -59,12 +59,29 @@ class StepAlignment {
   TimeView view_of_b(const TimeView& a) const;
   TimeView view_of_a(const TimeView& b) const;
 
+  struct Extent {
+    TimeRange whole;  // the shortest that shows both runs' TimelineState::whole where they stand beside it
+    TimeRange reach;  // as far as either run goes
+  };
+  // In the times of one run.
+  const Extent& extent_in_a() const { return in_a_; }
+  const Extent& extent_in_b() const { return in_b_; }
+  // "step 7", or "step 7 of A and step 3 of B": where these views, of which one was made from the other, have
+  // a pair of steps at one place. "" of runs without pairs.
+  std::string aligned_at(const TimeView& a, const TimeView& b) const;
+
  private:
   struct Anchor {
     Nanoseconds a = 0, b = 0;  // begins of a pair of steps
+    std::int64_t step_a = 0, step_b = 0;
   };
-  TimeView shifted(const TimeView& view, Nanoseconds Anchor::*from, Nanoseconds Anchor::*to) const;
+  using Side = Nanoseconds Anchor::*;
+  const Anchor& anchor_of(const TimeView& view, Side side) const;
+  Extent extent(const Timeline& own, const Timeline& other, Side from, Side to) const;
+  TimeView shifted(const TimeView& view, Side from, Side to) const;
   std::vector<Anchor> anchors_;  // in order; at least one
+  bool any_pair_ = false;
+  Extent in_a_, in_b_;
 };
 
 // "B takes 1.24 s a step, A 980 ms: 26.5 % more, above all barrier wait (+210 ms)."

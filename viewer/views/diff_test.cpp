@@ -3,6 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
+#include <limits>
+#include <random>
+
 #include "viewer/testing/scene_of.h"
 #include "viewer/testing/synthetic_job.h"
 
@@ -99,6 +103,71 @@ TEST_F(Diff, TransferThatMayBeWaitingIsCommunication) {
   const auto single = scene_of(alone);
   EXPECT_STREQ(cause_label(compare(*a_, *single), Cause::transfer), "communication");
   EXPECT_STREQ(cause_label(compare(*single, *a_), Cause::compute), "compute");
+}
+
+// Runs of random steps, against every view that there could be.
+TEST(StepAlignment, TheFirstViewHoldsBothRunsAndNoMore) {
+  std::mt19937_64 random(5);
+  const auto length = [&](std::uint64_t most) { return static_cast<Nanoseconds>(1 + random() % most); };
+  for (int round = 0; round < 100; ++round) {
+    std::array<std::vector<StepSpan>, 2> steps;
+    std::array<Timeline, 2> runs;
+    RunDiff diff;
+    const std::int64_t count = 1 + static_cast<std::int64_t>(random() % 6);
+    for (std::size_t i = 0; i < 2; ++i) {
+      const Nanoseconds begin = 1'000 + length(1'000);
+      Nanoseconds at = begin;
+      for (std::int64_t number = 0; number < count; ++number) {
+        const Nanoseconds end = at + 10 + length(random() % 3 == 0 ? 300 : 60);
+        steps[i].push_back({number, at, end});
+        at = end;
+      }
+      runs[i].ranks.emplace_back().steps = steps[i];
+      runs[i].focus = {begin - length(200), at + length(100)};
+      runs[i].content = {runs[i].focus.begin - length(50), runs[i].focus.end + length(50)};
+    }
+    for (std::int64_t number = 0; number < count; ++number) diff.steps.push_back({number, number, {}, {}});
+    const StepAlignment alignment(diff, runs[0], runs[1]);
+    const auto ends_beside = [&](Nanoseconds middle) {
+      const TimeView of_b = alignment.view_of_b({middle, 0, 0});
+      const Nanoseconds moved = middle - of_b.begin;
+      return TimeRange{std::min(runs[0].focus.begin, runs[1].focus.begin + moved),
+                       std::max(runs[0].focus.end, runs[1].focus.end + moved)};
+    };
+    const auto around = [](const TimeView& view, TimeRange range) {
+      return view.begin <= range.begin &&
+             static_cast<double>(range.end - view.begin) - view.fraction <= view.span;
+    };
+    const TimeView a = clamp(fit(alignment.extent_in_a().whole), alignment.extent_in_a().reach);
+    EXPECT_EQ(a, fit(alignment.extent_in_a().whole)) << "within reach";
+    const TimeView b = alignment.view_of_b(a);
+    EXPECT_TRUE(around(a, runs[0].focus)) << round;
+    EXPECT_TRUE(around(b, runs[1].focus)) << round;
+    Nanoseconds shortest = std::numeric_limits<Nanoseconds>::max();
+    for (Nanoseconds middle = 0; middle < 6'000; ++middle) {
+      const TimeRange both = ends_beside(middle);
+      shortest = std::min(shortest, 2 * std::max(middle - both.begin, both.end - middle));
+    }
+    const TimeRange whole = alignment.extent_in_a().whole;
+    EXPECT_NEAR(static_cast<double>(whole.end - whole.begin), static_cast<double>(shortest), 6) << round;
+    // From B's side too: F may be pressed there.
+    const TimeView own_b = fit(alignment.extent_in_b().whole);
+    EXPECT_TRUE(around(own_b, runs[1].focus)) << round;
+    EXPECT_TRUE(around(alignment.view_of_a(own_b), runs[0].focus)) << round;
+  }
+}
+
+TEST_F(Diff, SaysAtWhichStepTheTimelinesAreAligned) {
+  const RunDiff diff = compare(*a_, *b_);
+  const StepAlignment alignment(diff, a_->timeline(), b_->timeline());
+  const StepSpan& step = a_->timeline().ranks[0].steps[2];
+  const TimeView of_a = fit({step.begin, step.end});
+  EXPECT_EQ(alignment.aligned_at(of_a, alignment.view_of_b(of_a)), "step 2");
+  RunDiff by_position = diff;
+  for (StepPair& pair : by_position.steps) ++pair.step_b;
+  const StepAlignment other(by_position, a_->timeline(), b_->timeline());
+  EXPECT_EQ(other.aligned_at(of_a, other.view_of_b(of_a)), "step 2 of A and step 3 of B");
+  EXPECT_EQ(StepAlignment(RunDiff{}, a_->timeline(), b_->timeline()).aligned_at(of_a, of_a), "");
 }
 
 TEST_F(Diff, RunsWithoutStepsSaySo) {

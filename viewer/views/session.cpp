@@ -116,8 +116,7 @@ std::optional<Item> selected_in(const Session& session, const Timeline& timeline
 void restore(const Session& session, const Timeline& timeline, TimelineState& state) {
   const auto absolute = [&timeline](Nanoseconds time) { return saturating_add(timeline.origin, time); };
   if (session.view && session.view->begin < session.view->end)
-    state.view =
-        clamp(fit({absolute(session.view->begin), absolute(session.view->end)}, 0), timeline.content);
+    state.view = clamp(fit({absolute(session.view->begin), absolute(session.view->end)}, 0), state.reach);
   state.scroll = std::max(session.scroll, 0);
   state.selected = selected_in(session, timeline);
   state.measured.reset();

@@ -193,6 +193,13 @@ void App::wait_for_figures() {
 
 void App::compare_with(const Scene& other) {
   other_ = std::make_unique<Other>(scene_, other, scale_);
+  const auto show_both = [](TimelineState& state, const StepAlignment::Extent& extent) {
+    state.whole = extent.whole;
+    state.reach = extent.reach;
+    state.view = fit(extent.whole);
+  };
+  show_both(pane_.state(), other_->alignment.extent_in_a());
+  show_both(other_->pane.state(), other_->alignment.extent_in_b());
   show_panel("Diff");
 }
 
@@ -229,6 +236,15 @@ void App::draw_panes() {
   if (other_->pane.hovered()) second_active_ = true;
   couple_panes();
   couple_orders();
+  fold_alike();
+}
+
+// What is open at first in one and closed in the other cannot be compared.
+void App::fold_alike() {
+  const std::optional<LanesShown> a = pane_.fitting();
+  const std::optional<LanesShown> b = other_->pane.fitting();
+  if (b && pane_.show_at_most(*b)) busy_ = true;
+  if (a && other_->pane.show_at_most(*a)) busy_ = true;
 }
 
 void App::show_range_of(bool second) {
@@ -320,7 +336,12 @@ void App::panels() {
     return Command{};
   });
   if (other_) {
-    if (ImGui::Begin("Diff")) execute(draw_diff(other_->diff, scene_, other_->scene, theme_, fonts_));
+    const std::string aligned =
+        scene_.order_alone() || other_->scene.order_alone()
+            ? ""
+            : other_->alignment.aligned_at(pane_.state().view, other_->pane.state().view);
+    if (ImGui::Begin("Diff"))
+      execute(draw_diff(other_->diff, aligned, scene_, other_->scene, theme_, fonts_));
     ImGui::End();
   }
   of_either("Steps", [this](const TimelinePane&, StepsPanel& steps) { return steps.draw(theme_, fonts_); });

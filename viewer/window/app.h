@@ -106,6 +106,7 @@ class App {
   void draw_panes();
   void couple_panes();
   void couple_orders();
+  void fold_alike();
   void panels();
   // Two runs: a panel's first line says which one it is about, and lets choose where it can show either.
   // Returns whether it is the second one.

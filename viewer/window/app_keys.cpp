@@ -65,7 +65,7 @@ std::vector<App::Action> App::actions() {
   all.push_back({"Show everything", "F", [this] {
                    TimelinePane& pane = active_pane();
                    pane.state().selected.reset();
-                   pane.execute({.range = pane.scene().timeline().focus});
+                   pane.execute({.range = pane.state().whole});
                  }});
   all.push_back({"Open or close host ranges", "H",
                  [this] { active_pane().state().expansion.toggle_hosts(active_pane().scene().timeline()); }});

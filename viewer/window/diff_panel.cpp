@@ -60,8 +60,8 @@ void draw_causes(const RunDiff& diff, const Theme& theme) {
 
 }  // namespace
 
-Command draw_diff(const RunDiff& diff, const Scene& a, const Scene& b, const Theme& theme,
-                  const Fonts& fonts) {
+Command draw_diff(const RunDiff& diff, const std::string& aligned, const Scene& a, const Scene& b,
+                  const Theme& theme, const Fonts& fonts) {
   Command command;
   say_runs(a, b, theme, fonts);
   ImGui::PushTextWrapPos(0);
@@ -76,6 +76,9 @@ Command draw_diff(const RunDiff& diff, const Scene& a, const Scene& b, const The
                   analyzer::format_plural(static_cast<std::int64_t>(diff.steps.size()), "step"),
                   diff.by_number ? "number" : "position", diff.a.ranks, diff.b.ranks)
           .c_str());
+  if (!aligned.empty())
+    ImGui::TextColored(to_vec4(theme.dim_text), "The timelines are aligned at the beginning of %s.",
+                       aligned.c_str());
   ImGui::PopTextWrapPos();
   draw_causes(diff, theme);
   heading("STEPS: A ABOVE, B BELOW", fonts, theme);

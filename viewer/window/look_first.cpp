@@ -2,8 +2,8 @@
 
 namespace lockstep::viewer {
 
-void look_first(const FirstLook& look, const Scene& scene, App& app) {
-  if (look.range) app.state().view = clamp(fit(*look.range, 0), scene.timeline().content);
+void look_first(const FirstLook& look, App& app) {
+  if (look.range) app.state().view = clamp(fit(*look.range, 0), app.state().reach);
   RankOrder order = app.state().order;
   if (look.order) {
     order.by = look.order->by;

@@ -7,6 +7,6 @@
 namespace lockstep::viewer {
 
 // Before the first frame.
-void look_first(const FirstLook& look, const Scene& scene, App& app);
+void look_first(const FirstLook& look, App& app);
 
 }  // namespace lockstep::viewer

@@ -35,9 +35,10 @@ Command draw_range(const Scene& scene, const TimelineState& state, RangeStatisti
 // `step`: absent, the whole run.
 void draw_imbalance(const Scene& scene, std::optional<std::int64_t> step, const Theme& theme,
                     const Fonts& fonts);
-// Two runs by cause; a click on a step goes there in both.
-Command draw_diff(const RunDiff& diff, const Scene& a, const Scene& b, const Theme& theme,
-                  const Fonts& fonts);
+// Two runs by cause; a click on a step goes there in both. `aligned`: at which step the timelines stand
+// beside each other; "" where that is not known.
+Command draw_diff(const RunDiff& diff, const std::string& aligned, const Scene& a, const Scene& b,
+                  const Theme& theme, const Fonts& fonts);
 // Counters over the time that the lanes show. `shown`: of these ranks (RankSequence::ranks).
 void draw_counters(const Scene& scene, const TimelineState& state, std::span<const std::uint32_t> shown,
                    const Theme& theme, const Fonts& fonts);

@@ -65,7 +65,7 @@ Result<Shot> take_picture(const Scene& scene, const ShowOptions& options) {
   Window& window = *offscreen.value().window;
   App app(scene, theme_of(options), scale_of(options));
   if (options.other != nullptr) app.compare_with(*options.other);
-  look_first(options, scene, app);
+  look_first(options, app);
   int quiet = 0;
   for (int frame = 0; frame < kMostFrames && quiet < kQuietFrames; ++frame) {
     window.handle_events(false);

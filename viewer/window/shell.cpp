@@ -206,7 +206,7 @@ void Shell::restore_session() {
   }
   if (run_->session && words.look.shows_a_place()) run_->session->view.reset();
   if (run_->session) app_->restore_session(*run_->session);
-  look_first(words.look, *run_->opened.scene, *app_);
+  look_first(words.look, *app_);
   search_asked_ = words.look.search;
 }
 

@@ -33,6 +33,14 @@ void TimelinePane::execute(const Command& command) {
   busy_ = true;
 }
 
+bool TimelinePane::show_at_most(LanesShown most) {
+  // What the user has opened or closed since then stays.
+  if (frames_ > kSettled || most == most_shown_) return false;
+  most_shown_ = most;
+  shown_anew_ = true;
+  return true;
+}
+
 void TimelinePane::select_collective(std::uint32_t collective) {
   bool found = false;
   for (const analyzer::CollectiveRank& part : scene_.parts(collective)) {
@@ -77,9 +85,9 @@ void TimelinePane::select_by_commands() {
 void TimelinePane::apply_commands(const Frame& frame) {
   for (const Command& command : commands_) {
     if (command.range) {
-      state_.view = clamp(fit(*command.range), scene_.timeline().content);
+      state_.view = clamp(fit(*command.range), state_.reach);
     } else if ((command.show || command.collective) && state_.selected) {
-      state_.view = clamp(view_of_item(frame, *state_.selected), scene_.timeline().content);
+      state_.view = clamp(view_of_item(frame, *state_.selected), state_.reach);
       state_.scroll = scroll_to(frame, state_.selected->rank);
     }
     if (command.rank) state_.scroll = scroll_to(frame, *command.rank);
@@ -205,16 +213,17 @@ void TimelinePane::draw(const Theme& theme, const Fonts& fonts, bool keyboard, c
     unfold(*state_.selected);
   if (commanded) select_by_commands();
   follow_order();
-  if (!(whole == area_)) {
+  if (!(whole == area_) || std::exchange(shown_anew_, false)) {
     // Until the docks have found their sizes; from then on it is the user's.
-    if (frames_ < kSettled && !keep_expansion_) {
+    if (frames_ <= kSettled && !keep_expansion_) {
+      fitting_ = choose_lanes(scene_.timeline(), scale_, whole);
       const Expansion before =
-          std::exchange(state_.expansion, choose_expansion(scene_.timeline(), scale_, whole));
+          std::exchange(state_.expansion, expansion_of(scene_.timeline(), std::min(*fitting_, most_shown_)));
       for (const LaneRole role : {LaneRole::host, LaneRole::counter})
         if (const std::optional<bool> open = before.wanted(role))
           state_.expansion.want(scene_.timeline(), role, *open);
     }
-    if (frames_ < kSettled)
+    if (frames_ <= kSettled)
       for (const LaneRole role : open_at_first_) state_.expansion.set_all(scene_.timeline(), role, true);
     area_ = whole;
     sizes_ = choose_sizes(scene_.timeline(), state_.expansion, scale_, whole, sequence_);

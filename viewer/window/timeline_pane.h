@@ -50,6 +50,10 @@ class TimelinePane {
   bool measured_anew() const { return measured_anew_; }
   // The expansion is the user's own from the beginning: not to be chosen by what fits.
   void keep_expansion() { keep_expansion_ = true; }
+  // Which lanes fit at first; nothing before its size is known, and where the expansion is the user's own.
+  std::optional<LanesShown> fitting() const { return fitting_; }
+  // No more than these at first, though more would fit: as another pane beside it. Whether that is new.
+  bool show_at_most(LanesShown most);
   // Lanes that are open from the beginning, whether they fit or not.
   void open_at_first(LaneRole role) { open_at_first_.push_back(role); }
   // What is selected from the beginning may be deep in a folded thread: it is unfolded, in place.
@@ -84,6 +88,9 @@ class TimelinePane {
   std::uint64_t mark_reach_ = 1;  // ns within which a mark is that mark
   int frames_ = 0;                // drawn so far
   bool keep_expansion_ = false;
+  std::optional<LanesShown> fitting_;
+  LanesShown most_shown_ = LanesShown::hosts;
+  bool shown_anew_ = false;  // most_shown_ has changed since the last frame
   std::vector<LaneRole> open_at_first_;
   bool unfold_selected_ = false;
   bool hovered_ = false;
