@@ -155,6 +155,12 @@ struct RowPainter {
     draw(from, span.right, most);
   }
 
+  // What the host waited for is an outline: the device is free.
+  bool is_sync(std::uint32_t at) const {
+    return lane.role != LaneRole::host &&
+           frame.scene.data(rank).activities[row.item[at]].activity_class == Class::sync;
+  }
+
   bool is_collective(std::uint32_t at) const {
     if (lane.role == LaneRole::host) return false;
     return analyzer::is_communication(frame.scene.data(rank).activities[row.item[at]].activity_class);
@@ -178,9 +184,12 @@ struct RowPainter {
       } else {
         const Color color = color_of(box.first);
         const Rect rect = box_of(span, area);
+        const bool sync = is_sync(box.first);
         canvas.box(rect, color);
+        if (sync && rect.width() > kNarrow)
+          canvas.frame(rect, mix(frame.theme.stripe, frame.theme.dim_text, 0.45), 1);
         if (area.height() >= canvas.text_height(Font::small) && rect.width() >= kSmallestLabel) {
-          label(canvas, rect, text_of(box.first), readable_on(color), Font::small);
+          label(canvas, rect, text_of(box.first), sync ? frame.theme.dim_text : readable_on(color), Font::small);
         }
       }
     }

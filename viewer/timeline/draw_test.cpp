@@ -60,6 +60,36 @@ TEST(Draw, AFoldHasTheColourOfWhatItHoldsMostOf) {
   EXPECT_GT(boxes[0].color.g, boxes[0].color.b) << "the green of compute, although a copy is first";
 }
 
+// A host's synchronisation on a stream keeps the device from nothing: no cause's colour, alone and folded,
+// and what runs among many of them is seen.
+TEST(Draw, ASynchronisationLooksLikeNoCause) {
+  for (const bool dark : {true, false}) {
+    for (const bool folded : {true, false}) {
+      analyzer::Job job;
+      job.ranks.resize(1);
+      job.ranks[0].lanes = {{trace::LaneKind::device_stream, 7, "stream 7"}};
+      for (Nanoseconds i = 0; i < (folded ? 50'000 : 1); ++i) {
+        analyzer::Activity activity;
+        activity.begin = i * 1'000;
+        activity.end = activity.begin + 999;
+        activity.activity_class = analyzer::Class::sync;
+        job.ranks[0].activities.push_back(activity);
+      }
+      View view(std::move(job));
+      view.theme = dark ? dark_theme() : light_theme();
+      const RecordingCanvas canvas = view.draw();
+      const auto boxes = boxes_in(view, canvas, 0, LaneRole::compute);
+      ASSERT_EQ(boxes.size(), 1u);
+      for (std::size_t cause = 0; cause < analyzer::kCauseCount; ++cause) {
+        const Color other = cause_color(view.theme, static_cast<Cause>(cause));
+        const auto apart = [&](auto channel) { return std::abs(boxes[0].color.*channel - other.*channel); };
+        EXPECT_GT(apart(&Color::r) + apart(&Color::g) + apart(&Color::b), 60) << cause << dark << folded;
+      }
+      EXPECT_EQ(within(canvas, Shape::frame, view.area(0, LaneRole::compute)).size(), folded ? 0u : 1u);
+    }
+  }
+}
+
 TEST(Draw, CostsWhatItsPixelsCost) {
   SyntheticOptions options;
   options.steps = 20'000;  // 80,000 activities a rank more than at 2,000

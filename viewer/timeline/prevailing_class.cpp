@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <numeric>
 
 #include "viewer/prepared/gallop.h"
 
@@ -28,6 +29,9 @@ std::optional<Class> PrevailingClass::within(Nanoseconds begin, Nanoseconds end,
     const auto activity_class = static_cast<std::size_t>(activities_[row_.item[*running]].activity_class);
     ++hits[std::min(activity_class, kClasses - 1)];
   }
+  int& sync = hits[static_cast<std::size_t>(Class::sync)];
+  if (sync > 0 && sync == std::accumulate(hits.begin(), hits.end(), 0)) return Class::sync;
+  sync = 0;
   const auto most = std::max_element(hits.begin(), hits.end());
   if (*most == 0) return std::nullopt;
   return static_cast<Class>(most - hits.begin());

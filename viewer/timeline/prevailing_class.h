@@ -18,8 +18,9 @@ class PrevailingClass {
       : row_(row), activities_(activities), box_(box), at_(box.first) {}
 
   // The class that runs at most of `samples` instants spread evenly between two times; nothing where none
-  // runs at any of them. The times of each call are not before those of the last. An event counts by how long
-  // it is, not once: one long transfer among many short kernels is as much as it takes of the time.
+  // runs at any of them. The times of each call are not before those of the last. A host's synchronisation
+  // (Class::sync), which leaves the device free, only counts where nothing else runs. An event counts by how
+  // long it is, not once: one long transfer among many short kernels is as much as it takes of the time.
   std::optional<analyzer::Class> within(Nanoseconds begin, Nanoseconds end, int samples);
 
  private:

@@ -45,6 +45,19 @@ TEST(PrevailingClass, CountsTimeNotEvents) {
   EXPECT_EQ(parts.within(1'505, fold.end, 8), Class::copy);
 }
 
+// The device is free while the host waits.
+TEST(PrevailingClass, IsSynchronisationOnlyWhereNothingElseRuns) {
+  Stream stream;
+  stream.add(1, 900, Class::sync);
+  stream.add(1, 50, Class::unclassified);
+  stream.add(1, 900, Class::sync);
+  const Row row = stream.row();
+  const FoldedBox fold = stream.fold();
+  EXPECT_EQ(PrevailingClass(row, stream.activities, fold).within(0, 800, 12), Class::sync);
+  EXPECT_EQ(PrevailingClass(row, stream.activities, fold).within(fold.begin, fold.end, 101),
+            Class::unclassified);
+}
+
 TEST(PrevailingClass, OfAGapIsNone) {
   Stream stream;
   stream.add(100, 10, Class::compute);

@@ -103,6 +103,8 @@ Color activity_color(const Theme& theme, analyzer::Class activity_class, std::st
     case analyzer::Class::copy:
       return cause_color(theme, Cause::copy);
     case analyzer::Class::sync:
+      // The host waits; the device does nothing for it, so that it has none of the causes' colours.
+      return mix(theme.stripe, theme.dim_text, 0.16);
     case analyzer::Class::unclassified:
       break;
   }
