@@ -8,6 +8,7 @@
 #include "analyzer/report/quantity.h"
 #include "viewer/timeline/draw.h"
 #include "viewer/timeline/prevailing_class.h"
+#include "viewer/timeline/short_name.h"
 
 namespace lockstep::viewer {
 
@@ -80,7 +81,7 @@ struct RowPainter {
     }
     if (move_box.width() > 0) {
       canvas.box(move_box, with_alpha(moving, strength));
-      label(canvas, move_box, text_of(box.first), readable_on(moving), Font::small);
+      label(canvas, move_box, short_name(text_of(box.first)), readable_on(moving), Font::small);
     }
   }
 
@@ -189,7 +190,9 @@ struct RowPainter {
         if (sync && rect.width() > kNarrow)
           canvas.frame(rect, mix(frame.theme.stripe, frame.theme.dim_text, 0.45), 1);
         if (area.height() >= canvas.text_height(Font::small) && rect.width() >= kSmallestLabel) {
-          label(canvas, rect, text_of(box.first), sync ? frame.theme.dim_text : readable_on(color), Font::small);
+          const std::string name = text_of(box.first);
+          label(canvas, rect, lane.role == LaneRole::host ? name : short_name(name),
+                sync ? frame.theme.dim_text : readable_on(color), Font::small);
         }
       }
     }

@@ -90,6 +90,20 @@ TEST(Draw, ASynchronisationLooksLikeNoCause) {
   }
 }
 
+TEST(Draw, AKernelsLabelIsItsOwnName) {
+  analyzer::Job job;
+  job.ranks.resize(1);
+  job.ranks[0].lanes = {{trace::LaneKind::device_stream, 7, "stream 7"}};
+  analyzer::Activity& kernel = job.ranks[0].activities.emplace_back();
+  kernel.end = 1'000;
+  kernel.name = job.strings.intern("void at::native::reduce_kernel<512, 1>(int)");
+  View view(std::move(job));
+  const auto texts = view.draw().texts();
+  EXPECT_THAT(texts, Contains("reduce_kernel"));
+  EXPECT_THAT(texts, Not(Contains(testing::StartsWith("void"))));
+  EXPECT_EQ(item_label(*view.scene, {0, 1, 0, 0}), "void at::native::reduce_kernel<512, 1>(int)");
+}
+
 TEST(Draw, CostsWhatItsPixelsCost) {
   SyntheticOptions options;
   options.steps = 20'000;  // 80,000 activities a rank more than at 2,000
