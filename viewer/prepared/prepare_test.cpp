@@ -131,5 +131,29 @@ TEST(Prepare, LanesOfCommunicationAreNamedByTheirGroups) {
   EXPECT_EQ(communication_labels(job), std::vector<std::string>{"stream 20"});
 }
 
+// Lanes of messages say with whom, and which way, as far as that is the same of all.
+TEST(Prepare, LanesOfMessagesSayWhereTheyGo) {
+  using analyzer::Operation;
+  const auto label = [](std::vector<std::pair<Operation, std::int32_t>> messages) {
+    analyzer::Job job = synthetic_job();
+    std::vector<analyzer::Communication>& all = job.ranks[0].communications;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      all[i].operation = messages[i % messages.size()].first;
+      all[i].peer = messages[i % messages.size()].second;
+    }
+    return communication_labels(job).at(0);
+  };
+  EXPECT_EQ(label({{Operation::send, 2}}), "world · to 2 · network");
+  EXPECT_EQ(label({{Operation::recv, 0}}), "world · from 0 · network");
+  EXPECT_EQ(label({{Operation::send, 2}, {Operation::recv, 2}}), "world · with 2 · network");
+  EXPECT_EQ(label({{Operation::send, 2}, {Operation::send, 3}}), "world · sends · network");
+  EXPECT_EQ(label({{Operation::recv, 2}, {Operation::recv, analyzer::kNoRank}}),
+            "world · receives · network");
+  EXPECT_EQ(label({{Operation::send, 2}, {Operation::recv, 3}}), "world · network");
+  EXPECT_EQ(label({{Operation::send, analyzer::kNoRank}, {Operation::recv, analyzer::kNoRank}}),
+            "world · network");
+  EXPECT_EQ(label({{Operation::send, 2}, {Operation::all_reduce, 2}}), "world · network");
+}
+
 }  // namespace
 }  // namespace lockstep::viewer

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <utility>
 
 #include "analyzer/model/is_communication.h"
@@ -74,6 +75,27 @@ std::string groups_of(const RankTrace& trace, const std::vector<Event>& events,
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
+// Where a lane's messages go, as far as it is the same of all: "to 2", "from 2", "with 2", "sends",
+// "receives";
+// "" where it is not, and where there are other operations too.
+std::string direction_of(const RankTrace& trace, const std::vector<Event>& events) {
+  bool sends = false, receives = false, one_peer = true;
+  std::optional<std::int32_t> peer;
+  for (const Event& event : events) {
+    const std::uint32_t index = trace.activities[event.item].communication;
+    if (index >= trace.communications.size()) return {};
+    const analyzer::Communication& message = trace.communications[index];
+    if (message.operation != analyzer::Operation::send && message.operation != analyzer::Operation::recv)
+      return {};
+    (message.operation == analyzer::Operation::send ? sends : receives) = true;
+    one_peer = one_peer && message.peer != analyzer::kNoRank && peer.value_or(message.peer) == message.peer;
+    peer = message.peer;
+  }
+  if (!peer || (!one_peer && sends && receives)) return {};
+  if (!one_peer) return sends ? "sends" : "receives";
+  return fmt::format("{} {}", !receives ? "to" : !sends ? "from" : "with", *peer);
+}
+
 std::vector<Track> device_tracks(const RankTrace& trace, const RankAnalysis& analysis) {
   struct Found {
     std::vector<Event> events;
@@ -96,10 +118,12 @@ std::vector<Track> device_tracks(const RankTrace& trace, const RankAnalysis& ana
                                                                            : LaneRole::compute;
     track.label = index < trace.lanes.size() ? trace.lanes[index].name : fmt::format("lane {}", index);
     if (track.role == LaneRole::communication) {
-      const std::string groups = groups_of(trace, found.events, analysis.groups);
-      // A lane that its file named so already says it once.
-      if (!groups.empty() && track.label != groups)
-        track.label = track.label.empty() ? groups : groups + " · " + track.label;
+      // A lane that its file named so already says it once. Where the name is cut, its end says least.
+      std::vector<std::string> parts{groups_of(trace, found.events, analysis.groups),
+                                     direction_of(trace, found.events)};
+      if (track.label != parts.front()) parts.push_back(track.label);
+      std::erase(parts, "");
+      track.label = fmt::format("{}", fmt::join(parts, " · "));
     }
     track.rows = make_rows(std::move(found.events), trace.resolution_ns);
     for (RowColumns& row : track.rows) add_waits(trace, analysis, row);
