@@ -48,7 +48,12 @@ class Reader {
   std::optional<std::string_view> read() {
     is_function_ = skip("void ");
     while (true) {
+      const std::string_view before = own_;
       if (!read_part()) return std::nullopt;
+      // "Kernel" alone is the name of most: with the namespace right before it.
+      if (is_general(own_) && !before.empty() && is_letter(before.front()) &&
+          before.data() + before.size() + 2 == own_.data())
+        own_ = {before.data(), before.size() + 2 + own_.size()};
       if (skip("::")) {
         qualified_ = true;
         continue;
@@ -70,6 +75,9 @@ class Reader {
     if (!rest().starts_with(text)) return false;
     at_ += text.size();
     return true;
+  }
+  static bool is_general(std::string_view own) {
+    return own == "Kernel" || own == "Kernel2" || own == "kernel";
   }
   bool skip_bracket() {
     const auto behind = behind_bracket(name_, at_);
