@@ -63,7 +63,7 @@ class ShellTest : public testing::Test {
     if (name == "broken") return Error{"broken: it holds no trace"};
     OpenedRun opened;
     opened.request = request;
-    opened.scene = View::load(synthetic_job());
+    opened.scene = View::load(synthetic_job(job_));
     opened.on_disk.push_back({request.paths, look_at(request.paths).fingerprint});
     return opened;
   }
@@ -118,6 +118,7 @@ class ShellTest : public testing::Test {
   RunPresence::Look look_for_run_ = presence_of;
   bool keep_ = true;
   analyzer::Clocks clocks_ = analyzer::Clocks::automatic;
+  SyntheticOptions job_;     // what every run holds
   RunRequest last_request_;  // to be read when it is opened
   std::filesystem::path layout_file_;
   float scale_ = 1;  // of 1000 x 700 pixels: at twice the scale a small window, at three times a tiny one

@@ -304,6 +304,17 @@ Description describe_collective(const Scene& scene, std::uint32_t index) {
   description.title =
       fmt::format("collective {} · {}", collective.id, trace::to_string(collective.operation));
   auto& facts = description.facts;
+  // What is asked first of an operation: whom it waited for.
+  if (collective.waits_known()) {
+    facts.push_back(
+        {"last arriver", collective.last_arriver
+                             ? fmt::format("rank {}, {} after the one before", *collective.last_arriver,
+                                           format_duration(collective.last_arriver_margin_ns))
+                             : std::string("nobody: within clock error")});
+    facts.push_back({"waited, all ranks", exact_duration(collective.wait_ns)});
+  } else {
+    facts.push_back({"waited", "not known: no other rank has a record of it"});
+  }
   if (!collective.group_name.empty()) facts.push_back({"group", shown_name(collective.group_name)});
   facts.push_back({"ranks", participants(scene, collective)});
   if (collective.sequence) facts.push_back({"sequence", format_count(*collective.sequence)});
@@ -316,17 +327,6 @@ Description describe_collective(const Scene& scene, std::uint32_t index) {
     facts.push_back({"type", trace::to_string(collective.data_type)});
   if (!collective.evidence.empty())
     facts.push_back({"matched by", evidence_in_words(collective.evidence), collective.evidence});
-  if (collective.waits_known()) {
-    facts.push_back(
-        {"last arriver", collective.last_arriver
-                             ? fmt::format("rank {}, {} after the one before{}", *collective.last_arriver,
-                                           format_duration(collective.last_arriver_margin_ns),
-                                           collective.partial ? ", of those with a record" : "")
-                             : std::string("nobody: within clock error")});
-    facts.push_back({"waited, all ranks", exact_duration(collective.wait_ns)});
-  } else {
-    facts.push_back({"waited", "not known: no other rank has a record of it"});
-  }
   if (collective.busbw_gbps)
     facts.push_back({"busbw from own start", analyzer::format_bandwidth(collective.busbw_gbps)});
   if (collective.busbw_wire_gbps) {

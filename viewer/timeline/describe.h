@@ -32,7 +32,7 @@ Description describe_fold(const Scene& scene, std::uint32_t rank, const RowPlace
 Description describe_counter(const Scene& scene, std::uint32_t rank, const RowPlace& place, Nanoseconds time);
 // Of a rank in a run without times (Scene::order_alone): where it stands, in full.
 Description describe_standing(const Scene& scene, std::uint32_t rank);
-// One operation over all ranks; its participants are in collective_rows().
+// One operation over all ranks, the last arriver first; its participants are in collective_rows().
 Description describe_collective(const Scene& scene, std::uint32_t collective);
 
 // One participant, as cells of a table.

@@ -63,6 +63,7 @@ TEST(Describe, TheOperationAsTheReportHasIt) {
   const View view;
   const Description description = describe_collective(*view.scene, 1);
   EXPECT_EQ(value_of(description, "last arriver"), "rank 2, 200 ns after the one before");
+  EXPECT_EQ(description.facts[0].label, "last arriver") << "before anything that has to be scrolled to";
   EXPECT_EQ(value_of(description, "waited, all ranks"), "800 ns");
   EXPECT_EQ(value_of(description, "sequence"), "1");
   // 2 MB in 200 ns from the last arrival, times 2·3/4 for an all-reduce of four.

@@ -65,6 +65,23 @@ Command draw_participants(const Scene& scene, std::uint32_t collective, const Th
   return command;
 }
 
+// Who came when is what the operation is looked at for: of few ranks it stands first, and the last of them on
+// the screen. Of many the last arriver is named in the first of the facts.
+Command draw_collective(const Scene& scene, std::uint32_t collective, const Theme& theme,
+                        const Fonts& fonts) {
+  constexpr std::size_t kFew = 16;
+  const Description description = describe_collective(scene, collective);
+  const bool few = scene.parts(collective).size() <= kFew;
+  heading(description.title.c_str(), fonts, theme);
+  Command command;
+  if (few) command = draw_participants(scene, collective, theme, fonts);
+  if (few) ImGui::Spacing();
+  draw_facts("collective", description.facts, theme);
+  if (!few) ImGui::Spacing();
+  if (!few) command = draw_participants(scene, collective, theme, fonts);
+  return command;
+}
+
 }  // namespace
 
 Command draw_details(const Scene& scene, const TimelineState& state, const Theme& theme, const Fonts& fonts) {
@@ -82,14 +99,13 @@ Command draw_details(const Scene& scene, const TimelineState& state, const Theme
   ImGui::PopTextWrapPos();
   ImGui::PopFont();
   ImGui::PushFont(nullptr, fonts.small_size);
-  draw_facts("facts", description.facts, theme);
   Command command;
-  if (const auto collective = scene.collective_of(*item)) {
-    heading(describe_collective(scene, *collective).title.c_str(), fonts, theme);
-    draw_facts("collective", describe_collective(scene, *collective).facts, theme);
-    ImGui::Spacing();
-    command = draw_participants(scene, *collective, theme, fonts);
+  const auto collective = scene.collective_of(*item);
+  if (collective) {
+    command = draw_collective(scene, *collective, theme, fonts);
+    heading("on this rank", fonts, theme);
   }
+  draw_facts("facts", description.facts, theme);
   ImGui::PopFont();
   return command;
 }

@@ -1,0 +1,38 @@
+// What the panels show, and where, as Dear ImGui has laid it out.
+#include <imgui_internal.h>
+
+#include "viewer/testing/shell_fixture.h"
+
+namespace lockstep::viewer {
+namespace {
+
+using ShellPanels = ShellTest;
+
+// Null where the panel draws no such table.
+const ImGuiTable* table_of(const char* panel, const char* table) {
+  ImGuiWindow* const window = ImGui::FindWindowByName(panel);
+  if (window == nullptr) return nullptr;
+  const ImGuiTable* const found = ImGui::TableFindByID(window->GetID(table));
+  return found != nullptr && found->LastFrameActive + 1 >= ImGui::GetFrameCount() ? found : nullptr;
+}
+
+// The last arriver may be in any row: all of them are on the screen before what else there is to say.
+TEST_F(ShellPanels, ArrivalsStandBeforeWhatElseThereIsOfACollective) {
+  folder_.write("run/rank-0.json", "");
+  open("run");
+  frames(10);
+  shell_->app()->execute({.collective = 0});
+  shell_->app()->show_panel("Details");
+  frames(10);
+  const ImGuiTable* const arrivals = table_of("Details", "participants");
+  const ImGuiTable* const facts = table_of("Details", "facts");
+  const ImGuiTable* const operation = table_of("Details", "collective");
+  ASSERT_TRUE(arrivals != nullptr && facts != nullptr && operation != nullptr);
+  EXPECT_LE(arrivals->OuterRect.Max.y, operation->OuterRect.Min.y);
+  EXPECT_LE(operation->OuterRect.Max.y, facts->OuterRect.Min.y);
+  const ImGuiWindow* const panel = ImGui::FindWindowByName("Details");
+  EXPECT_LE(arrivals->OuterRect.Max.y, panel->Pos.y + panel->Size.y);
+}
+
+}  // namespace
+}  // namespace lockstep::viewer
