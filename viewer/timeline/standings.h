@@ -25,5 +25,9 @@ std::vector<RankStanding> rank_standings(const analyzer::Report& report, std::sp
 
 // The report has the order of operations and no times, as flight recorders' dumps have.
 bool holds_order_alone(const analyzer::Report& report);
+// What there is of such a run's operations, where others have lists of theirs.
+inline constexpr const char* kWhereOrderStands =
+    "flight recorders' operations stand in the overview and beside the ranks: they have no times, and are "
+    "neither listed nor searched here";
 
 }  // namespace lockstep::viewer

@@ -30,6 +30,8 @@ class CollectivesTable {
   // Of all rows together: "12 collectives, 3.1 ms waited by all". Rows of which nobody knows who waited are
   // in no sum, and it says how many they are.
   std::string summary() const;
+  // The run has operations and no times: nothing is in any row, and the summary says where they stand.
+  bool unlisted() const;
 
  private:
   void choose();

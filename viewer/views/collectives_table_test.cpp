@@ -4,8 +4,10 @@
 
 #include <algorithm>
 
+#include "viewer/testing/job_without_times.h"
 #include "viewer/testing/scene_of.h"
 #include "viewer/testing/synthetic_job.h"
+#include "viewer/timeline/standings.h"
 
 namespace lockstep::viewer {
 namespace {
@@ -17,6 +19,18 @@ TEST(CollectivesTable, ShowsTheLongestWaitsFirst) {
   EXPECT_EQ(table.summary(), "5 collectives, 1.00 µs waited by all");
   for (std::size_t i = 1; i < 5; ++i)
     EXPECT_LT(table.rows()[i - 1], table.rows()[i]) << "ties in order of time";
+}
+
+TEST(CollectivesTable, OfARunWithoutTimesSaysWhereTheOperationsStand) {
+  const auto dumps = scene_of(job_without_times());
+  const CollectivesTable table(*dumps);
+  EXPECT_TRUE(table.unlisted());
+  EXPECT_EQ(table.summary(), kWhereOrderStands);
+  const auto scene = scene_of(synthetic_job());
+  CollectivesTable nothing_fits(*scene);
+  nothing_fits.set_filter("nothing of that name");
+  EXPECT_FALSE(nothing_fits.unlisted());
+  EXPECT_EQ(nothing_fits.summary(), "0 collectives");
 }
 
 // Every column, both ways, beside sorting by comparing each pair.

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "viewer/timeline/rank_filter.h"
+#include "viewer/timeline/standings.h"
 #include "viewer/views/search.h"
 
 namespace lockstep::viewer {
@@ -156,7 +157,7 @@ std::string why_not_found(const std::string& search, const Scene& run, const std
   const std::vector<std::int64_t>& steps = run.report().steps_present;
   if (query.value().step && std::find(steps.begin(), steps.end(), *query.value().step) == steps.end())
     return steps_in_words(run);
-  return "";
+  return run.order_alone() ? kWhereOrderStands : "";
 }
 
 }  // namespace lockstep::viewer

@@ -30,8 +30,8 @@ std::string wrong_filter(const std::string& filter, const Runs& runs);
 // Looks at its strings once, and no longer than it takes to know. Precondition: it can be parsed.
 std::string wrong_attribute(const std::string& search, const Scene& run, const std::stop_token& stop = {});
 
-// Why a search may have found nothing: "ranks are 0 to 7" where it asks for another one; "" where it is not
-// known, or where it was stopped.
+// Why a search may have found nothing: "ranks are 0 to 7" where it asks for another one; of a run without
+// times where its operations stand; "" where it is not known, or where it was stopped.
 std::string why_not_found(const std::string& search, const Scene& run, const std::stop_token& stop = {});
 
 }  // namespace lockstep::viewer

@@ -3,8 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "viewer/testing/job_without_times.h"
 #include "viewer/testing/scene_of.h"
 #include "viewer/testing/synthetic_job.h"
+#include "viewer/timeline/standings.h"
 
 namespace lockstep::viewer {
 namespace {
@@ -102,6 +104,20 @@ TEST_F(SearchTest, SaysWhyNothingIsFound) {
   EXPECT_THAT(why("matmul colour=red"), HasSubstr("'colour' is no attribute"));
   EXPECT_EQ(why("nothing of that name"), "");
   EXPECT_EQ(why(""), "");
+}
+
+// Flight recorders tell what was issued, and not when: there is nothing on the timeline to find.
+TEST(SearchWithoutTimes, SaysWhereTheOperationsStand) {
+  const auto scene = scene_of(job_without_times());
+  ASSERT_TRUE(scene->order_alone());
+  Search search(*scene);
+  search.ask("all_gather");
+  search.wait();
+  EXPECT_THAT(search.hits(), IsEmpty());
+  EXPECT_EQ(search.why_none(), kWhereOrderStands);
+  search.ask("rank=9");
+  search.wait();
+  EXPECT_EQ(search.why_none(), "ranks are 0") << "what is wrong comes first";
 }
 
 // Evil names and patterns: no catastrophe, no end of stack.

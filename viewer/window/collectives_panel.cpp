@@ -15,6 +15,13 @@ bool is_right_aligned(CollectiveColumn column) {
 Command CollectivesPanel::draw(std::optional<std::uint32_t> lit, const Theme& theme, const Fonts& fonts) {
   Command command;
   ImGui::PushFont(nullptr, fonts.small_size);
+  if (table_.unlisted()) {
+    ImGui::PushTextWrapPos(0);
+    ImGui::TextColored(to_vec4(theme.dim_text), "%s", table_.summary().c_str());
+    ImGui::PopTextWrapPos();
+    ImGui::PopFont();
+    return command;
+  }
   ImGui::SetNextItemWidth(-1);
   if (ImGui::InputTextWithHint("##filter", "filter: all_reduce dp step 3 rank 7", filter_.data(),
                                filter_.size()))

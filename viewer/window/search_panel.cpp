@@ -8,6 +8,7 @@
 #include "analyzer/report/quantity.h"
 #include "analyzer/report/unicode.h"
 #include "viewer/timeline/draw.h"
+#include "viewer/timeline/standings.h"
 #include "viewer/window/imgui_canvas.h"
 
 namespace lockstep::viewer {
@@ -83,9 +84,11 @@ Command SearchPanel::draw(const Theme& theme, const Fonts& fonts) {
   } else {
     ImGui::PushTextWrapPos(0);
     ImGui::TextColored(
-        to_vec4(theme.dim_text),
-        "Words in names, a /pattern/, and attributes: rank, step, class, longer, shorter. Enter "
-        "goes to the next hit, Shift+Enter to the one before.");
+        to_vec4(theme.dim_text), "%s",
+        scene_.order_alone()
+            ? kWhereOrderStands
+            : "Words in names, a /pattern/, and attributes: rank, step, class, longer, shorter. Enter "
+              "goes to the next hit, Shift+Enter to the one before.");
     ImGui::PopTextWrapPos();
   }
   constexpr ImGuiTableFlags kFlags =
