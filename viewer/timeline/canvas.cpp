@@ -43,4 +43,24 @@ std::string fitted(const Canvas& canvas, std::string_view text, float width, Fon
   return whole;
 }
 
+std::vector<std::string> lines_of(const Canvas& canvas, std::string_view text, float width, Font font,
+                                  std::size_t most) {
+  constexpr std::size_t kMost = 2'000;
+  std::vector<std::string> lines;
+  text = text.substr(0, kMost);
+  while (!text.empty() && lines.size() < most) {
+    // As many words as fit; at least one, which is cut where it is longer than a line.
+    std::size_t end = std::min(text.find(' '), text.size());
+    while (end < text.size()) {
+      const std::size_t next = std::min(text.find(' ', end + 1), text.size());
+      if (canvas.text_width(analyzer::printable(text.substr(0, next)), font) > width) break;
+      end = next;
+    }
+    if (lines.size() + 1 == most) end = text.size();
+    lines.push_back(fitted(canvas, text.substr(0, end), width, font));
+    text.remove_prefix(std::min(text.find_first_not_of(' ', end), text.size()));
+  }
+  return lines;
+}
+
 }  // namespace lockstep::viewer

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace lockstep::viewer {
 
@@ -61,5 +62,10 @@ class Canvas {
 // hold anything: control characters and broken UTF-8 are shown as such, and of 100 kB only the beginning is
 // looked at.
 std::string fitted(const Canvas& canvas, std::string_view text, float width, Font font);
+
+// The text in at most `most` lines of `width`, broken between words; what does not fit ends in "…". Of 100 kB
+// only the beginning is looked at.
+std::vector<std::string> lines_of(const Canvas& canvas, std::string_view text, float width, Font font,
+                                  std::size_t most);
 
 }  // namespace lockstep::viewer

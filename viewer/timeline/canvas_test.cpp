@@ -39,5 +39,22 @@ TEST(Fitted, ShowsBrokenNamesAsValidText) {
   EXPECT_EQ(shown.find('\0'), std::string::npos);
 }
 
+TEST(LinesOf, BreakBetweenWords) {
+  const RecordingCanvas canvas;
+  const auto lines = [&](const std::string& text, int characters, std::size_t most = 10) {
+    return lines_of(canvas, text, RecordingCanvas::kCharacter * static_cast<float>(characters), Font::normal,
+                    most);
+  };
+  using Lines = std::vector<std::string>;
+  EXPECT_EQ(lines("one two three", 20), Lines{"one two three"});
+  EXPECT_EQ(lines("one two three", 7), (Lines{"one two", "three"}));
+  EXPECT_EQ(lines("one two three", 6), (Lines{"one", "two", "three"}));
+  EXPECT_EQ(lines("one two three", 6, 2), (Lines{"one", "two t…"})) << "the rest is cut, and it shows";
+  EXPECT_EQ(lines("a verylongword b", 6), (Lines{"a", "veryl…", "b"}));
+  EXPECT_EQ(lines("", 6), Lines{});
+  EXPECT_EQ(lines("one", 6, 0), Lines{});
+  EXPECT_EQ(lines(std::string(100'000, 'x'), 6).size(), 1U);
+}
+
 }  // namespace
 }  // namespace lockstep::viewer

@@ -38,7 +38,7 @@ struct GutterPainter {
   float right = frame.regions.gutter.right - padding;
   float strip = static_cast<float>(frame.sizes.step_strip);
   float cause = static_cast<float>(frame.sizes.cause);
-  float mark = cause * 0.17F;  // half the width of a small symbol
+  float mark = std::min(cause, 2 * strip) * 0.17F;  // half the width of a small symbol
   float name_x = left + 3.2F * mark;
   const analyzer::RankReport* report = frame.scene.rank_report(rank);
 

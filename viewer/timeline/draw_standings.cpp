@@ -46,10 +46,13 @@ void draw_verdict(Canvas& canvas, const Frame& frame) {
   canvas.clip(area);
   float y = area.top + std::min(padding / 2, (area.height() - line) / 2);
   const auto add = [&](const std::string& text, Color color) {
-    if (text.empty() || y + canvas.text_height(Font::small) > area.bottom) return;
-    canvas.text({area.left + padding, y}, fitted(canvas, text, area.width() - 2 * padding, Font::small),
-                color, Font::small);
-    y += line;
+    const float room = area.bottom - y - canvas.text_height(Font::small);
+    if (room < 0) return;
+    for (const std::string& each : lines_of(canvas, text, area.width() - 2 * padding, Font::small,
+                                            static_cast<std::size_t>(room / line) + 1)) {
+      canvas.text({area.left + padding, y}, each, color, Font::small);
+      y += line;
+    }
   };
   add(culprits_of(frame.scene), frame.theme.warning);
   const std::string& verdict = frame.scene.contents().verdict;
@@ -70,25 +73,36 @@ void draw_standing(Canvas& canvas, const Frame& frame, std::size_t rank) {
   const Font font = standing.culprit ? Font::bold : Font::normal;
   const float side = std::round(canvas.text_height(font) * 0.9F);
   const float left = area.left + padding;
-  const float y = std::floor(top + (cause - side) / 2);
+  const float text_x = left + side + padding;
+  // In the middle beside the rank's name, and into the strip above it, which nothing else needs.
+  const float line = std::ceil(canvas.text_height(font) * 1.1F);
+  const float bottom = top + cause;
+  const auto most = static_cast<std::size_t>((bottom - frame.rank_top(rank)) / line);
+  const std::vector<std::string> lines =
+      lines_of(canvas, standing.text, area.right - padding - text_x, font, std::max<std::size_t>(most, 1));
+  const float height = line * static_cast<float>(lines.size());
+  const float first = std::floor(std::min(top + (cause - height) / 2, bottom - height));
+  const float y = std::floor(first + (line - side) / 2);
   const float line_y = frame.rank_top(rank) + static_cast<float>(frame.layout.ranks[rank].height) -
                        std::floor(static_cast<float>(frame.sizes.rank_gap) / 2) + 0.5F;
   canvas.line({area.left, line_y}, {area.right, line_y}, frame.theme.edge, 1);
   const Rect chip{left, y, left + side, y + side};
   if (standing.culprit) {
-    canvas.box({area.left, top, area.right, top + cause}, with_alpha(frame.theme.warning, 0.16));
+    canvas.box({area.left, std::min(top, first), area.right, bottom}, with_alpha(frame.theme.warning, 0.16));
     canvas.box(chip, frame.theme.warning);
   } else if (!standing.brief.empty()) {
     const Color waiting = cause_color(frame.theme, analyzer::Cause::barrier_wait);
     canvas.box(chip, with_alpha(waiting, 0.38));
     canvas.hatch(chip, waiting);
   }
-  const float text_x = chip.right + padding;
   const Color color = standing.culprit         ? frame.theme.warning
                       : standing.brief.empty() ? frame.theme.dim_text
                                                : frame.theme.text;
-  canvas.text({text_x, middle(canvas, top, cause, font)},
-              fitted(canvas, standing.text, area.right - padding - text_x, font), color, font);
+  float text_y = middle(canvas, first, line, font);
+  for (const std::string& each : lines) {
+    canvas.text({text_x, text_y}, each, color, font);
+    text_y += line;
+  }
 }
 
 }  // namespace

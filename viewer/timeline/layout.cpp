@@ -57,6 +57,12 @@ Sizes spacious() {
   return sizes;
 }
 
+Sizes wordy() {
+  Sizes sizes = spacious();
+  sizes.cause = 64;
+  return sizes;
+}
+
 Regions divide(const Rect& whole, const Sizes& sizes, std::size_t ranks) {
   // Of a small window at most a quarter of the height, and none where that is too low to be one; and at most
   // so much of the width that the lanes are wider than their names.
@@ -215,13 +221,20 @@ bool fits(const Timeline& timeline, const Expansion& expansion, const Sizes& siz
 Sizes choose_sizes(const Timeline& timeline, const Expansion& expansion, double scale, const Rect& whole,
                    const RankSequence& sequence) {
   constexpr int kSteps = 4;
-  for (const auto& [from, to] : {std::pair{spacious(), Sizes{}}, std::pair{Sizes{}, compact()}}) {
+  const auto at_scale = [&](Sizes sizes) {
+    // In place of the map stands the verdict, which is as long of one rank as of all.
+    if (timeline.order_alone) sizes.minimap_row = sizes.minimap_most;
+    return scaled(sizes, scale);
+  };
+  std::vector<std::pair<Sizes, Sizes>> ways{{spacious(), Sizes{}}, {Sizes{}, compact()}};
+  if (timeline.order_alone) ways.insert(ways.begin(), {wordy(), spacious()});
+  for (const auto& [from, to] : ways) {
     for (int step = 0; step < kSteps; ++step) {
-      const Sizes sizes = scaled(between(from, to, static_cast<double>(step) / kSteps), scale);
+      const Sizes sizes = at_scale(between(from, to, static_cast<double>(step) / kSteps));
       if (fits(timeline, expansion, sizes, whole, sequence)) return sizes;
     }
   }
-  return scaled(compact(), scale);
+  return at_scale(compact());
 }
 
 Sizes choose_sizes(const Timeline& timeline, const Expansion& expansion, double scale, const Rect& whole) {

@@ -35,6 +35,9 @@ Sizes scaled(const Sizes& sizes, double scale);
 // Lower rows, for more ranks on a screen, and higher ones where there are few.
 Sizes compact();
 Sizes spacious();
+// Of a run without times: ranks as high as it takes to say in several lines where each stands, and room for
+// the verdict however few of them are shown.
+Sizes wordy();
 
 // The timeline's parts, from the top: minimap, ruler, and below them gutter and lanes side by side.
 struct Regions {

@@ -73,7 +73,6 @@ Scene::Scene(std::shared_ptr<const Tables> tables, Contents contents)
   std::vector<std::int32_t> ranks;
   for (const RankContents& rank : contents_.ranks) ranks.push_back(rank.rank);
   standings_ = rank_standings(report(), ranks);
-  order_alone_ = holds_order_alone(report());
   facts_ = job_facts(*this);
 }
 

@@ -74,7 +74,7 @@ class Scene {
   // Where it stands in a job that hung.
   const RankStanding& standing(std::size_t rank) const { return standings_[rank]; }
   // No times at all: dumps of flight recorders.
-  bool order_alone() const { return order_alone_; }
+  bool order_alone() const { return timeline_.order_alone; }
   // Index into Timeline::ranks of a global rank.
   std::optional<std::uint32_t> index_of(std::int32_t rank) const;
 
@@ -102,7 +102,6 @@ class Scene {
   std::vector<std::int64_t> rank_reports_;  // -1: none
   std::vector<std::int64_t> blames_;
   std::vector<RankStanding> standings_;
-  bool order_alone_ = false;
   JobFacts facts_;
 };
 

@@ -139,6 +139,35 @@ TEST(Standings, StandInPlaceOfTimesThatNobodyRecorded) {
   EXPECT_EQ(marks, 1U);
 }
 
+std::string joined_texts(const RecordingCanvas& canvas, const Rect& area) {
+  std::string text;
+  for (const auto& call : within(canvas, RecordingCanvas::Shape::text, area)) text += call.text + " ";
+  return text;
+}
+
+// However few ranks are shown, and in a narrow window: the verdict, and where each rank stands, in full.
+TEST(Standings, AreWholeSentencesOverSeveralLines) {
+  View view(dumps());
+  view.state.order.filter = "late";
+  view.whole = {0, 0, 640, 500};
+  const RankSequence sequence = order_ranks(view.scene->facts(), view.state.order);
+  view.sizes = choose_sizes(view.scene->timeline(), view.state.expansion, 1, view.whole, sequence);
+  view.arrange();
+  ASSERT_EQ(view.layout.shown.size(), 1U);
+  const RecordingCanvas canvas = view.draw();
+  EXPECT_TRUE(canvas.clips_closed());
+  const std::string above = joined_texts(canvas, view.regions.minimap);
+  std::string verdict = view.scene->contents().verdict;
+  ASSERT_THAT(verdict, HasSubstr("rank 2 never came"));
+  std::replace(verdict.begin(), verdict.end(), '\n', ' ');
+  EXPECT_THAT(above, HasSubstr(verdict));
+  const std::string& standing = view.scene->standing(2).text;
+  ASSERT_GT(standing.size() * static_cast<std::size_t>(RecordingCanvas::kCharacter),
+            static_cast<std::size_t>(view.regions.lanes.width()))
+      << "more than a line";
+  EXPECT_THAT(joined_texts(canvas, view.regions.lanes), HasSubstr(standing));
+}
+
 // The line may be cut; beside the pointer it is not.
 TEST(Standings, AreTextInFull) {
   const View view(dumps());

@@ -2,6 +2,8 @@
 
 #include <map>
 
+#include "viewer/timeline/standings.h"
+
 namespace lockstep::viewer {
 
 namespace {
@@ -28,6 +30,7 @@ Timeline make_timeline(const Contents& contents, const Tables& tables) {
   timeline.content = contents.content;
   timeline.focus = contents.focus;
   timeline.origin = contents.report.origin_aligned_ns;
+  timeline.order_alone = holds_order_alone(contents.report);
   const auto scales = scales_of(contents);
   timeline.ranks.reserve(contents.ranks.size());
   for (const RankContents& rank : contents.ranks) {

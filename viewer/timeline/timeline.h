@@ -45,7 +45,8 @@ struct Timeline {
   std::vector<RankTracks> ranks;  // by rank
   TimeRange content;              // everything that has a time
   TimeRange focus;  // what the first view shows: the ranks' windows, without what the hosts did around them
-  Nanoseconds origin = 0;  // where the ruler's 0 is: the earliest device activity
+  Nanoseconds origin = 0;    // where the ruler's 0 is: the earliest device activity
+  bool order_alone = false;  // nothing has a time: dumps of flight recorders
 };
 
 // Its scale: its own range and 0.
