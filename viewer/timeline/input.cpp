@@ -46,6 +46,21 @@ TimeView view_of_item(const Frame& frame, const Item& item) {
   return fit(range, 0.15);
 }
 
+std::string why_no_chain(const Scene& scene, const TimelineState& state) {
+  if (scene.order_alone())
+    return "No chain of waits can be drawn: the run has no times, only the order of operations.";
+  if (!state.selected) {
+    return "No chain of waits can be drawn: nothing is selected. Select an operation first, by a click on it "
+           "or on a row "
+           "of Collectives, then press L.";
+  }
+  if (state.chain_shown) return "";
+  const WaitChain chain = chain_of(scene, *state.selected);
+  if (chain.items.size() > 1 || chain.root) return "";
+  return "No chain of waits leads from what is selected: nothing held it up. Select an operation that "
+         "waited, then press L.";
+}
+
 void follow_chain(const Scene& scene, TimelineState& state) {
   if (!state.chain_shown || !state.selected) {
     state.chain = {};
@@ -131,7 +146,7 @@ bool TimelineControl::keys(const TimelineInput& input, const Frame& frame, Timel
     state.scroll = 0;
     changed = true;
   }
-  if (input.chain) {
+  if (input.chain && why_no_chain(frame.scene, state).empty()) {
     state.chain_shown = !state.chain_shown;
     changed = true;
   }

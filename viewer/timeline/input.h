@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 
 #include "viewer/timeline/draw.h"
 #include "viewer/timeline/scene.h"
@@ -32,10 +33,14 @@ struct TimelineInput {
   bool cycle_order = false;      // O
   bool pin = false;              // P: the rank under the pointer
   bool measure = false;          // R: sets one end of a measured range, then the other
-  bool chain = false;            // L: the chain of waits from the selection
+  bool chain = false;            // L: the chain of waits from the selection, where one leads from it
   bool escape = false;           // drops selection and measure
   float page = 0;                // page up (−1) and down (1)
 };
+
+// Why the key for the chain of waits would show nothing, and what to do; "": a chain leads from the
+// selection. A chain that is drawn can always be put away.
+std::string why_no_chain(const Scene& scene, const TimelineState& state);
 
 // Brings TimelineState::chain up to what is selected.
 void follow_chain(const Scene& scene, TimelineState& state);

@@ -4,6 +4,7 @@
 
 #include "analyzer/model/job_builder.h"
 #include "analyzer/model/pipeline_job.h"
+#include "viewer/testing/job_without_times.h"
 #include "viewer/testing/view_fixture.h"
 #include "viewer/timeline/messages.h"
 
@@ -183,6 +184,28 @@ TEST(Chain, IsDrawnOnDemandAndFollowsTheSelection) {
   EXPECT_EQ(view.state.chain.items.size(), 1u);
   view.apply({.chain = true});
   EXPECT_TRUE(view.state.chain.items.empty());
+}
+
+// What is not seen is not switched either: the next press, of somebody who then selected something, shows it.
+TEST(Chain, IsNotSwitchedWhereNoneCouldBeSeen) {
+  View view;
+  view.show(0, kSyntheticStep);
+  EXPECT_FALSE(view.apply({.chain = true}));
+  EXPECT_FALSE(view.state.chain_shown);
+  EXPECT_THAT(why_no_chain(*view.scene, view.state), HasSubstr("nothing is selected"));
+  view.state.selected = view.scene->find_activity(0, 0);
+  EXPECT_FALSE(view.apply({.chain = true}));
+  EXPECT_FALSE(view.state.chain_shown) << "a kernel waits for nobody";
+  EXPECT_THAT(why_no_chain(*view.scene, view.state), HasSubstr("nothing held it up"));
+  view.state.selected = view.scene->find_activity(0, 1);
+  EXPECT_EQ(why_no_chain(*view.scene, view.state), "");
+  EXPECT_TRUE(view.apply({.chain = true}));
+  EXPECT_EQ(view.state.chain.items.size(), 2u);
+  view.apply({.escape = true});
+  EXPECT_FALSE(view.apply({.chain = true}));
+  EXPECT_TRUE(view.state.chain_shown) << "asked for, and to be seen with the next selection";
+  const View dumps(job_without_times());
+  EXPECT_THAT(why_no_chain(*dumps.scene, dumps.state), HasSubstr("no times"));
 }
 
 // Two hosts; the second's clock is right within 50 ns.

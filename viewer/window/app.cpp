@@ -62,6 +62,15 @@ void App::show_panel(const std::string& name) {
   busy_ = true;
 }
 
+std::string App::hint() const {
+  return !pane_.hint().empty() || !other_ ? pane_.hint() : other_->pane.hint();
+}
+
+void App::drop_hint() {
+  pane_.drop_hint();
+  if (other_) other_->pane.drop_hint();
+}
+
 Session App::session() const {
   Session session = session_of(pane_.state(), scene_.timeline());
   session.dark = theme_.dark;

@@ -51,6 +51,9 @@ class App {
   // The panel of this name in front: "Findings". Nothing where there is none.
   void show_panel(const std::string& name);
   SearchPanel& search() { return search_; }
+  // What to say to the user of what he just asked for in vain; "": nothing.
+  std::string hint() const;
+  void drop_hint();
   StepsPanel& steps() { return steps_; }
   // A command of whoever shows this App, in the palette.
   void add_command(std::string name, const char* key, std::function<void()> run) {

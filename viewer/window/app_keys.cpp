@@ -83,10 +83,7 @@ std::vector<App::Action> App::actions() {
   all.push_back({"Show only the late ranks", "", [this] { active_pane().state().order.filter = "late"; }});
   all.push_back({"Show all ranks", "", [this] { active_pane().state().order.filter.clear(); }});
   all.push_back({"Unpin all ranks", "", [this] { active_pane().state().order.pinned.clear(); }});
-  all.push_back({"Draw the chain of waits", "L", [this] {
-                   bool& shown = active_pane().state().chain_shown;
-                   shown = !shown;
-                 }});
+  all.push_back({"Draw the chain of waits", "L", [this] { active_pane().toggle_chain(); }});
   all.push_back({"Light or dark", "T", [this] { set_theme(!theme_.dark); }});
   all.push_back({"Keys", "?", [this] { help_open_ = true; }});
   all.insert(all.end(), more_actions_.begin(), more_actions_.end());

@@ -17,6 +17,7 @@ std::optional<Notice> notice_of(const Circumstances& circumstances) {
     return Notice{fmt::format("Opening it again: {}, {:.0f} %", to_string(progress.stage),
                               std::floor(100 * progress.share()))};
   }
+  if (!circumstances.hint.empty()) return Notice{circumstances.hint, false, true};
   if (!circumstances.message.empty()) return Notice{circumstances.message, false, true};
   if (circumstances.cut) {
     return Notice{"The prepared file beside the run was cut by another program: what is shown has gaps.",

@@ -21,6 +21,7 @@ struct Notice {
 // What there is to say.
 struct Circumstances {
   std::optional<OpeningProgress> opening_again;
+  std::string hint;     // the answer to what the user just did; "": none
   std::string message;  // about the opening; "": none
   bool cut = false;     // the mapped file was cut (Tables::was_cut)
   OnDisk on_disk = OnDisk::same;

@@ -258,6 +258,7 @@ std::optional<Notice> Shell::notice() const {
   if (kind_ != Kind::run) return std::nullopt;
   Circumstances circumstances;
   if (again_) circumstances.opening_again = opening_.progress();
+  circumstances.hint = app_->hint();
   circumstances.message = message_;
   const OpenedRun& opened = run_->opened;
   circumstances.cut = opened.scene->tables().was_cut() || (opened.other && opened.other->tables().was_cut());
@@ -318,7 +319,9 @@ void Shell::draw_run() {
   if (shown) {
     const NoticeChoice choice = draw_notice(*shown, app_->theme(), app_->fonts());
     if (choice.open_again) wish_.again = true;
-    if (choice.hide && !message_.empty())
+    if (choice.hide && !app_->hint().empty())
+      app_->drop_hint();
+    else if (choice.hide && !message_.empty())
       message_.clear();
     else if (choice.hide)
       hidden_ = run_->watch->state();

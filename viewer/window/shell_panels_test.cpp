@@ -34,5 +34,29 @@ TEST_F(ShellPanels, ArrivalsStandBeforeWhatElseThereIsOfACollective) {
   EXPECT_LE(arrivals->OuterRect.Max.y, panel->Pos.y + panel->Size.y);
 }
 
+// The palette does the same as the key.
+TEST_F(ShellPanels, AChainThatNothingLeadsToIsAskedForInVain) {
+  folder_.write("run/rank-0.json", "");
+  open("run");
+  frames(10);
+  press(ImGuiKey_L);
+  ASSERT_TRUE(shell_->notice().has_value());
+  EXPECT_THAT(shell_->notice()->text, testing::HasSubstr("Select an operation first"));
+  EXPECT_FALSE(shell_->app()->state().chain_shown);
+  shell_->app()->execute({.collective = 1});
+  frames();
+  EXPECT_FALSE(shell_->notice().has_value()) << "that was what to do";
+  press(ImGuiKey_L);
+  EXPECT_FALSE(shell_->app()->state().chain.items.empty());
+  shell_->app()->state().selected.reset();
+  frames();
+  shell_->app()->pane().toggle_chain();
+  frames();
+  ASSERT_TRUE(shell_->notice().has_value());
+  EXPECT_TRUE(shell_->app()->state().chain_shown);
+  shell_->app()->drop_hint();
+  EXPECT_FALSE(shell_->notice().has_value());
+}
+
 }  // namespace
 }  // namespace lockstep::viewer

@@ -137,6 +137,17 @@ void TimelinePane::toggle_mark_at_pointer() {
             [](const TimeMark& a, const TimeMark& b) { return a.time < b.time; });
 }
 
+void TimelinePane::toggle_chain() {
+  tell_of_chain();
+  if (hint_.empty()) state_.chain_shown = !state_.chain_shown;
+}
+
+void TimelinePane::tell_of_chain() {
+  hint_ = why_no_chain(scene_, state_);
+  hinted_at_ = state_.selected;
+  busy_ = true;
+}
+
 TimelineInput TimelinePane::read_input(bool keyboard) const {
   const ImGuiIO& io = ImGui::GetIO();
   TimelineInput input;
@@ -258,6 +269,7 @@ void TimelinePane::draw(const Theme& theme, const Fonts& fonts, bool keyboard, c
              !corner_of(regions, whole).contains(ImGui::GetIO().MousePos.x, ImGui::GetIO().MousePos.y);
   if (commanded) apply_commands(frame_now(layout));
   const TimelineInput input = read_input(keyboard);
+  if (input.chain) tell_of_chain();
   const std::optional<TimeRange> measured = state_.measured;
   if (control_.apply(input, frame_now(layout), minimap_, state_)) {
     busy_ = true;
@@ -266,6 +278,7 @@ void TimelinePane::draw(const Theme& theme, const Fonts& fonts, bool keyboard, c
     layout = lay_out_now();
   }
   follow_chain(scene_, state_);
+  if (state_.selected != hinted_at_) hint_.clear();
   measured_anew_ = state_.measured && !measured;
   state_.scroll = clamp_scroll(state_.scroll, frame_now(layout));
   if (frames_ >= kSettled && !control_.busy()) history_.note(state_, ImGui::GetTime());

@@ -33,6 +33,11 @@ class TimelinePane {
   // Selects an item; scrolls and moves only as far as it takes to see it.
   void reveal(const Item& item);
   void toggle_mark_at_pointer();
+  // The chain of waits on or off; where none would be seen, hint() says why instead.
+  void toggle_chain();
+  // The answer to what the user asked for in vain, until he selects something else; "": none.
+  const std::string& hint() const { return hint_; }
+  void drop_hint() { hint_.clear(); }
   bool back() { return history_.back(state_); }
 
   const Scene& scene() const { return scene_; }
@@ -69,6 +74,7 @@ class TimelinePane {
   void unfold(const Item& item);
   void select_collective(std::uint32_t collective);
   TimelineInput read_input(bool keyboard) const;
+  void tell_of_chain();
 
   const Scene& scene_;
   std::string window_;
@@ -86,7 +92,9 @@ class TimelinePane {
   std::vector<Command> commands_;  // not yet carried out
   std::optional<Nanoseconds> pointer_time_;
   std::uint64_t mark_reach_ = 1;  // ns within which a mark is that mark
-  int frames_ = 0;                // drawn so far
+  std::string hint_;
+  std::optional<Item> hinted_at_;  // what was selected then
+  int frames_ = 0;                 // drawn so far
   bool keep_expansion_ = false;
   std::optional<LanesShown> fitting_;
   LanesShown most_shown_ = LanesShown::hosts;
