@@ -233,9 +233,7 @@ int main(int argc, char** argv) {
   app.add_option("--range", arguments.range, "Show this first: times since the run's start, e.g. 1.5ms:3ms")
       ->option_text("A:B");
   app.add_option("--collective", arguments.collective, "Select this collective, by its number in the report")
-      ->check([](const std::string& text) {
-        return text.starts_with('-') ? text + " is not the number of a collective: these count from 0" : "";
-      })
+      ->check([](const std::string& text) { return lockstep::viewer::wrong_collective_number(text); })
       ->option_text("ID");
   app.add_option("--goto", arguments.go_to, "Go there first: step=12,rank=3 or time=1.5ms or collective=17")
       ->option_text("PLACE");
@@ -250,6 +248,7 @@ int main(int argc, char** argv) {
       ->option_text("TEXT");
   app.add_option("--pin", arguments.pinned, "Ranks that stay at the top")
       ->delimiter(',')
+      ->check([](const std::string& text) { return lockstep::viewer::wrong_rank_number(text); })
       ->option_text("N,...");
   app.add_option("--open", arguments.open, "Unfold these lanes: hosts, counters")
       ->delimiter(',')

@@ -25,7 +25,7 @@ std::optional<std::int64_t> number_in(std::string_view text) {
   return value;
 }
 
-// "3", "7:12", "7:", ":12".
+// "3", "7:12", "7:", ":12". Its end may come before its begin.
 std::optional<Range> range_in(std::string_view text) {
   const std::size_t colon = text.find(':');
   if (colon == std::string_view::npos) {
@@ -36,7 +36,7 @@ std::optional<Range> range_in(std::string_view text) {
   if (from.empty() && to.empty()) return std::nullopt;
   const auto first = from.empty() ? std::optional<std::int64_t>(0) : number_in(from);
   const auto last = to.empty() ? std::optional(std::numeric_limits<std::int64_t>::max()) : number_in(to);
-  if (!first || !last || *first > *last) return std::nullopt;
+  if (!first || !last) return std::nullopt;
   return Range{*first, *last};
 }
 
@@ -70,6 +70,8 @@ Status take(const std::string& word, RankFilter& filter) {
     if (part.empty()) continue;
     const auto range = range_in(part);
     if (!range) return no_filter(word);
+    if (range->first > range->second)
+      return Error{fmt::format("'{}' ends before it begins: write {}:{}", part, range->second, range->first)};
     filter.ranks.push_back(*range);
     any = true;
   }

@@ -217,6 +217,9 @@ TEST(RankFilter, SaysWhatMayStandThere) {
   }
   EXPECT_THAT(parse_rank_filter("host=a 3-5").error().message,
               HasSubstr("'3-5' is no filter of ranks: write for example 3,7:12"));
+  EXPECT_EQ(parse_rank_filter("3,5:2").error().message, "'5:2' ends before it begins: write 2:5");
+  EXPECT_EQ(parse_rank_filter("5:5").value().ranks,
+            (std::vector<std::pair<std::int64_t, std::int64_t>>{{5, 5}}));
 }
 
 TEST(ParseOrder, ReadsWhatItWrites) {

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <charconv>
 
 #include "analyzer/report/quantity.h"
 #include "analyzer/report/range_text.h"
@@ -57,7 +58,26 @@ bool has_lanes(const Runs& runs, LaneRole role) {
   });
 }
 
+template <typename Number>
+bool counts_from_0(std::string_view word) {
+  Number number = 0;
+  const auto parsed = std::from_chars(word.data(), word.data() + word.size(), number);
+  return parsed.ec == std::errc() && parsed.ptr == word.data() + word.size() && number >= 0;
+}
+
 }  // namespace
+
+std::string wrong_collective_number(std::string_view word) {
+  if (counts_from_0<std::int64_t>(word)) return "";
+  return fmt::format(
+      "'{}' is not the number of a collective: write it as the report counts them, from 0, for example 17",
+      word);
+}
+
+std::string wrong_rank_number(std::string_view word) {
+  if (counts_from_0<std::int32_t>(word)) return "";
+  return fmt::format("'{}' is not the number of a rank: write ranks such as 0,3", word);
+}
 
 std::optional<WrongWord> check(const FirstLookWords& words) {
   // The origin, which comes with the run, moves a range and makes none wrong.

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "trace/result.h"
@@ -40,6 +41,10 @@ struct FirstLook {
   // It comes before a place where somebody was before.
   bool shows_a_place() const { return range || collective || go_to.any(); }
 };
+
+// What is wrong with the word of `--collective`, or with one of `--pin`; "": it is a number that fits.
+std::string wrong_collective_number(std::string_view word);
+std::string wrong_rank_number(std::string_view word);
 
 struct WrongWord {
   std::string message;  // names the flag

@@ -1,5 +1,6 @@
 #include "viewer/views/first_look.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -9,6 +10,7 @@
 namespace lockstep::viewer {
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::SizeIs;
@@ -148,6 +150,19 @@ TEST(FirstLook, ACollectiveIsFoundByItsNumber) {
   FirstLookWords words;
   words.collective = scene->collectives()[1].id;
   EXPECT_EQ(understand(words, {scene.get()}).look.collective, 1u);
+}
+
+TEST(FirstLook, SaysWhatNumbersAreAccepted) {
+  EXPECT_EQ(wrong_collective_number("0"), "");
+  EXPECT_EQ(wrong_collective_number("9223372036854775807"), "");
+  for (const char* const wrong : {"abc", "-1", "1.5", "", "17x", " 3", "9223372036854775808"})
+    EXPECT_THAT(
+        wrong_collective_number(wrong),
+        AllOf(HasSubstr(fmt::format("'{}' is not the number of a collective", wrong)), HasSubstr("report")));
+  EXPECT_EQ(wrong_rank_number("3"), "");
+  for (const char* const wrong : {"a", "-1", "0:3", "", "2147483648"})
+    EXPECT_THAT(wrong_rank_number(wrong),
+                AllOf(HasSubstr(fmt::format("'{}'", wrong)), HasSubstr("such as 0,3")));
 }
 
 }  // namespace
