@@ -11,6 +11,7 @@
 #include "viewer/window/imgui_canvas.h"
 #include "viewer/window/run_choice.h"
 #include "viewer/window/style.h"
+#include "viewer/window/tab_scroll.h"
 
 namespace lockstep::viewer {
 
@@ -175,8 +176,15 @@ void App::frame() {
   ImGui::SetCursorPosY(header);
   const ImGuiID dock_space = ImGui::GetID("docks");
   if (!docked_) arrange_docks(dock_space);
+  // Where the panels of steps have no place of their own, six tabs share one: they stand closer.
+  const ImGuiStyle& style = ImGui::GetStyle();
+  const float share = has_steps() ? 1.0F : 0.6F;
+  ImGui::PushStyleVarX(ImGuiStyleVar_FramePadding, style.FramePadding.x * share);
+  ImGui::PushStyleVarX(ImGuiStyleVar_ItemInnerSpacing, style.ItemInnerSpacing.x * share);
   ImGui::DockSpace(dock_space, {0, 0},
                    ImGuiDockNodeFlags_NoWindowMenuButton | ImGuiDockNodeFlags_NoCloseButton);
+  ImGui::PopStyleVar(2);
+  if (end_tab_scrolls()) busy_ = true;
   ImGui::End();
   ImGui::PopStyleVar(3);
 
@@ -367,7 +375,9 @@ void App::panels() {
   // One a frame: of several the last would win.
   if (!fronts_.empty() && ImGui::GetFrameCount() > 1) {
     ImGui::SetWindowFocus(fronts_.front().c_str());
+    scroll_to_tab_of(fronts_.front().c_str());
     fronts_.erase(fronts_.begin());
+    busy_ = true;  // the tab is scrolled to a frame later
   }
   if (!fronts_.empty()) busy_ = true;
 }

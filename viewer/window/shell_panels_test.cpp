@@ -34,6 +34,52 @@ TEST_F(ShellPanels, ArrivalsStandBeforeWhatElseThereIsOfACollective) {
   EXPECT_LE(arrivals->OuterRect.Max.y, panel->Pos.y + panel->Size.y);
 }
 
+// Whether its tab shows the whole name.
+::testing::AssertionResult tab_is_readable(const char* panel) {
+  const ImGuiWindow* const window = ImGui::FindWindowByName(panel);
+  if (window == nullptr || window->DockNode == nullptr || window->DockNode->TabBar == nullptr)
+    return ::testing::AssertionFailure() << "no tab of " << panel;
+  ImGuiTabBar* const bar = window->DockNode->TabBar;
+  const ImGuiTabItem* const tab = ImGui::TabBarFindTabByID(bar, window->TabId);
+  if (tab == nullptr || bar->VisibleTabId != tab->ID)
+    return ::testing::AssertionFailure() << panel << " is not in front";
+  const float left = bar->BarRect.Min.x + tab->Offset - bar->ScrollingAnim;
+  constexpr float kRounded = 1;  // widths are whole pixels
+  if (tab->Width + kRounded < tab->ContentWidth || left + kRounded < bar->ScrollingRectMinX ||
+      left + tab->Width > bar->ScrollingRectMaxX + kRounded)
+    return ::testing::AssertionFailure()
+           << panel << " is cut: " << left << " to " << left + tab->Width << " of " << tab->ContentWidth
+           << " within " << bar->ScrollingRectMinX << " to " << bar->ScrollingRectMaxX;
+  return ::testing::AssertionSuccess();
+}
+
+TEST_F(ShellPanels, TheTabInFrontIsReadable) {
+  folder_.write("run/rank-0.json", "");
+  job_.steps = 1;                           // so that the panels of steps share a place with others
+  for (const float scale : {1.0F, 3.0F}) {  // at three times all panels are tabs of one place
+    scale_ = scale;
+    start();
+    open("run");
+    frames(10);
+    for (const char* const panel : {"Counters", "Details", "Search", "Imbalance", "Overview", "Counters"}) {
+      shell_->app()->show_panel(panel);
+      frames(5);
+      EXPECT_TRUE(tab_is_readable(panel)) << "at a scale of " << scale;
+    }
+  }
+}
+
+TEST_F(ShellPanels, AllTabsOfThePlaceBelowAreReadableAtOnce) {
+  folder_.write("run/rank-0.json", "");
+  job_.steps = 1;
+  open("run");
+  frames(10);
+  const ImGuiWindow* const window = ImGui::FindWindowByName("Counters");
+  ASSERT_TRUE(window != nullptr && window->DockNode != nullptr && window->DockNode->TabBar != nullptr);
+  EXPECT_EQ(window->DockNode->TabBar->Tabs.Size, 6);
+  EXPECT_FALSE(window->DockNode->TabBar->ScrollButtonEnabled);
+}
+
 // The palette does the same as the key.
 TEST_F(ShellPanels, AChainThatNothingLeadsToIsAskedForInVain) {
   folder_.write("run/rank-0.json", "");

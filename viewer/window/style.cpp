@@ -2,6 +2,8 @@
 
 #include <imgui.h>
 
+#include <limits>
+
 #include "viewer/window/imgui_canvas.h"
 
 namespace lockstep::viewer {
@@ -64,6 +66,8 @@ void apply_style(const Theme& theme, float scale) {
   colors[ImGuiCol_TableBorderStrong] = edge;
   colors[ImGuiCol_NavCursor] = {0, 0, 0, 0};
   style.ScaleAllSizes(scale);
+  // The names on tabs are whole, and what does not fit scrolls. No size to scale.
+  style.TabMinWidthShrink = std::numeric_limits<float>::max();
   style.FontSizeBase = font_size;
   ImGui::GetStyle() = style;
 }
