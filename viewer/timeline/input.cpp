@@ -51,8 +51,7 @@ std::string why_no_chain(const Scene& scene, const TimelineState& state) {
     return "No chain of waits can be drawn: the run has no times, only the order of operations.";
   if (!state.selected) {
     return "No chain of waits can be drawn: nothing is selected. Select an operation first, by a click on it "
-           "or on a row "
-           "of Collectives, then press L.";
+           "or on a row of Collectives, then press L.";
   }
   if (state.chain_shown) return "";
   const WaitChain chain = chain_of(scene, *state.selected);
