@@ -60,38 +60,45 @@ struct GutterPainter {
     const RankStanding& standing = frame.scene.standing(rank);
     const float y = middle(canvas, top, strip, Font::small);
     float free_to = right;
+    float bar_from = right;
     if (standing.culprit) {
       text_right(canvas, right, y, standing.brief, frame.theme.warning, Font::small);
-      draw_bar(1);  // for as long as the job stood
+      bar_from = draw_bar(1);  // for as long as the job stood
       free_to -= canvas.text_width(standing.brief, Font::small) + padding;
     } else if (lost > 0) {
       const std::string time = analyzer::format_duration(lost);
       const std::string whole = "waited for " + time;
       const std::string& text = canvas.text_width(whole, Font::small) <= right - left ? whole : time;
       text_right(canvas, right, y, text, frame.theme.warning, Font::small);
-      draw_lost(lost);
+      bar_from = draw_lost(lost);
       free_to -= canvas.text_width(text, Font::small) + padding;
     }
     const bool damaged = report != nullptr && report->damaged;
     const std::string note = damaged ? "trace damaged" : clock_text();
-    if (!note.empty() && name_x + canvas.text_width(note, Font::small) <= free_to)
-      canvas.text({name_x, y}, note, damaged ? frame.theme.warning : frame.theme.dim_text, Font::small);
+    const float note_end = name_x + canvas.text_width(note, Font::small);
+    if (note.empty() || note_end > free_to) return;
+    const Color color = note_end > bar_from ? frame.theme.text
+                        : damaged           ? frame.theme.warning
+                                            : frame.theme.dim_text;
+    canvas.text({name_x, y}, note, color, Font::small);
   }
 
   // Left of that figure, as long as others waited for it: among ranks, the longest bar is whom they wait for.
-  void draw_lost(std::int64_t lost_ns) const {
+  float draw_lost(std::int64_t lost_ns) const {
     const std::int64_t most = frame.scene.facts().lost_scale_ns;
-    if (most > 0) draw_bar(static_cast<float>(static_cast<double>(lost_ns) / static_cast<double>(most)));
+    return most <= 0 ? right
+                     : draw_bar(static_cast<float>(static_cast<double>(lost_ns) / static_cast<double>(most)));
   }
 
-  // All bars end where the longest figure begins.
-  void draw_bar(float share) const {
+  // All bars end where the longest figure begins. Where it begins itself.
+  float draw_bar(float share) const {
     const float end = right - canvas.text_width("waited for 99.9 ms", Font::small) - padding;
     const float length = (end - left) * share;
-    if (length < 1) return;
+    if (length < 1) return right;
     const float air = std::floor(strip / 4);
-    canvas.box({std::floor(end - length), top + air, end, top + strip - air},
-               with_alpha(frame.theme.warning, 0.6));
+    const float begin = std::floor(end - length);
+    canvas.box({begin, top + air, end, top + strip - air}, with_alpha(frame.theme.warning, 0.6));
+    return begin;
   }
 
   std::string clock_text() const {
