@@ -75,9 +75,8 @@ std::string groups_of(const RankTrace& trace, const std::vector<Event>& events,
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
-// Where a lane's messages go, as far as it is the same of all: "to 2", "from 2", "with 2", "sends",
-// "receives";
-// "" where it is not, and where there are other operations too.
+// Where a lane's messages go, as far as it is the same of all: "to 2", "from 2", "with 2", "sends" or
+// "receives"; "" where it is not, and where there are other operations too.
 std::string direction_of(const RankTrace& trace, const std::vector<Event>& events) {
   bool sends = false, receives = false, one_peer = true;
   std::optional<std::int32_t> peer;

@@ -10,8 +10,6 @@ void scroll_to_tab_of(const char* name) {
   window->DockNode->TabBar->NextScrollToTabId = window->TabId;
 }
 
-// At once: it takes a third of a second otherwise, in which nobody draws a window that sleeps. Returns
-// whether there was anything to scroll.
 bool end_tab_scrolls() {
   bool any = false;
   for (const ImGuiStoragePair& pair : ImGui::GetCurrentContext()->DockContext.Nodes.Data) {
