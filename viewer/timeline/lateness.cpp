@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "analyzer/intervals/median.h"
+#include "viewer/timeline/navigate.h"
 #include "viewer/timeline/scene.h"
 
 namespace lockstep::viewer {
@@ -18,11 +19,6 @@ constexpr std::size_t kMostOthers = 16;
 // An operation that the ranks left together is near, or it tells nothing.
 constexpr std::size_t kMostLookedAt = 4096;
 constexpr std::int64_t kExplains = 4;  // at least this part of the longest wait
-
-const CollectiveRank* part_of(std::span<const CollectiveRank> parts, std::int32_t rank) {
-  const auto found = std::ranges::find(parts, rank, &CollectiveRank::rank);
-  return found == parts.end() ? nullptr : &*found;
-}
 
 // The latest operation of the group that ended before `arrival` with nothing to compute: one under which
 // compute runs on holds nobody up, and the ranks do not leave it together.
@@ -46,8 +42,8 @@ std::optional<std::uint32_t> left_together(const Scene& scene, std::uint32_t ran
 // From leaving one operation until coming to the next; nothing where the rank was not in both.
 std::optional<TimeRange> between(const Scene& scene, std::uint32_t from, std::uint32_t to,
                                  std::int32_t rank) {
-  const CollectiveRank* const left = part_of(scene.parts(from), rank);
-  const CollectiveRank* const came = part_of(scene.parts(to), rank);
+  const CollectiveRank* const left = part_of(scene, from, rank);
+  const CollectiveRank* const came = part_of(scene, to, rank);
   const auto index = scene.index_of(rank);
   if (left == nullptr || came == nullptr || !index) return std::nullopt;
   const std::span<const analyzer::Activity> activities = scene.data(*index).activities;

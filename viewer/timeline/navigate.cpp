@@ -6,13 +6,6 @@ namespace lockstep::viewer {
 
 namespace {
 
-// The rank's part; nothing where it has none.
-const analyzer::CollectiveRank* part_of(const Scene& scene, std::uint32_t collective, std::int32_t rank) {
-  for (const analyzer::CollectiveRank& part : scene.parts(collective))
-    if (part.rank == rank) return &part;
-  return nullptr;
-}
-
 std::optional<Item> item_of(const Scene& scene, std::uint32_t collective, std::int32_t rank) {
   const analyzer::CollectiveRank* const part = part_of(scene, collective, rank);
   const auto index = scene.index_of(rank);
@@ -25,6 +18,12 @@ Nanoseconds begin_of(const Scene& scene, const Item& item) {
 }
 
 }  // namespace
+
+const analyzer::CollectiveRank* part_of(const Scene& scene, std::uint32_t collective, std::int32_t rank) {
+  for (const analyzer::CollectiveRank& part : scene.parts(collective))
+    if (part.rank == rank) return &part;
+  return nullptr;
+}
 
 std::optional<Item> neighbour(const Scene& scene, const Item& item, int direction) {
   const Row& row = scene.timeline().ranks[item.rank].lanes[item.lane].rows[item.row];

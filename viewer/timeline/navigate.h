@@ -7,6 +7,9 @@
 
 namespace lockstep::viewer {
 
+// The rank's part in a collective; null where it has none.
+const analyzer::CollectiveRank* part_of(const Scene& scene, std::uint32_t collective, std::int32_t rank);
+
 // The item before (−1) or after (+1) on the same row; nothing at its ends.
 std::optional<Item> neighbour(const Scene& scene, const Item& item, int direction);
 
