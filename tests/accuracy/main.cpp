@@ -1,0 +1,208 @@
+// lockstep_accuracy: counts false accusations of healthy simulated jobs, and planted faults that are found.
+// scripts/accuracy runs it and makes docs/accuracy.md of what it writes.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "tests/accuracy/rates.h"
+#include "tests/accuracy/suite.h"
+
+namespace lockstep::accuracy {
+namespace {
+
+struct Options {
+  std::string what = "null";
+  std::string set = "tuning";
+  std::string noise_folder = LOCKSTEP_SOURCE_DIR "/tests/accuracy/noise";
+  std::uint64_t seed = 1;
+  std::int64_t jobs = 0;
+  std::vector<std::int32_t> ranks{};
+  std::vector<int> steps{};
+  std::vector<double> effects{}, levels{};
+  std::vector<std::string> faults{};
+  bool full = false, resume = false;
+  int threads = 0;
+  std::string output{};
+};
+
+nlohmann::json json_of(const CellResult& result) {
+  return {{"ranks", result.cell.ranks},
+          {"steps", result.cell.steps},
+          {"fault", to_string(result.cell.fault)},
+          {"effect", result.cell.effect},
+          {"noise_level", result.cell.noise_level},
+          {"jobs", result.jobs},
+          {"accused", result.accused},
+          {"found", result.found},
+          {"cause_named", result.cause_named},
+          {"findings", result.findings},
+          {"accused_by", result.accused_by},
+          {"examples", result.examples},
+          {"seconds", result.seconds}};
+}
+
+// The whole table's cells take 500 jobs each; by default the expensive ones are left out, the others take
+// few.
+std::int64_t jobs_of(const Options& options, std::int64_t activities) {
+  if (options.jobs > 0) return options.jobs;
+  if (options.full) return options.what == "null" ? 500 : 100;
+  constexpr std::int64_t kCheap = 100'000;
+  if (options.what == "null") return activities <= kCheap ? 100 : activities <= 10 * kCheap ? 20 : 0;
+  return 20;
+}
+
+std::vector<Cell> cells_of(const Options& options) {
+  const bool null = options.what == "null";
+  const std::vector<std::int32_t> ranks = !options.ranks.empty() ? options.ranks
+                                          : null                 ? std::vector<std::int32_t>{2, 4, 8, 64, 512}
+                                          : options.full         ? std::vector<std::int32_t>{2, 8, 64}
+                                                                 : std::vector<std::int32_t>{2, 8};
+  const std::vector<int> steps = !options.steps.empty() ? options.steps
+                                 : null                 ? std::vector<int>{20, 50, 200, 1000}
+                                                        : std::vector<int>{50, 200};
+  std::vector<Fault> faults;
+  for (int i = null ? 0 : 1; i < (null ? 1 : kFaultCount); ++i) {
+    const auto fault = static_cast<Fault>(i);
+    if (options.faults.empty() ||
+        std::find(options.faults.begin(), options.faults.end(), to_string(fault)) != options.faults.end())
+      faults.push_back(fault);
+  }
+  const std::vector<double> effects = !options.effects.empty() ? options.effects
+                                      : null                   ? std::vector<double>{0}
+                                      : options.full ? std::vector<double>{0.01, 0.02, 0.03, 0.05, 0.10, 0.20}
+                                                     : std::vector<double>{0.02, 0.05, 0.20};
+  const std::vector<double> levels = !options.levels.empty() ? options.levels
+                                     : null                  ? std::vector<double>{0}
+                                     : options.full          ? std::vector<double>{0.01, 0.02, 0.05, 0}
+                                                             : std::vector<double>{0.02, 0};
+  std::vector<Cell> cells;
+  for (const Fault fault : faults)
+    for (const double level : levels)
+      for (const double effect : effects)
+        for (const std::int32_t rank : ranks)
+          for (const int step : steps) {
+            const std::int64_t jobs = jobs_of(options, std::int64_t{8} * rank * step);
+            if (jobs > 0) cells.push_back({rank, step, fault, effect, level, jobs});
+          }
+  return cells;
+}
+
+std::string key_of(const nlohmann::json& cell) {
+  return fmt::format("{} {} {} {} {}", cell.at("ranks").dump(), cell.at("steps").dump(),
+                     cell.at("fault").dump(), cell.at("effect").dump(), cell.at("noise_level").dump());
+}
+
+void print(const nlohmann::json& cell) {
+  if (cell.at("fault") == "none") {
+    fmt::print("{:>4} ranks {:>5} steps: {:>3} of {:>3} accused", cell.at("ranks").get<int>(),
+               cell.at("steps").get<int>(), cell.at("accused").get<int>(), cell.at("jobs").get<int>());
+  } else {
+    const double level = cell.at("noise_level").get<double>();
+    fmt::print(
+        "{:<9} {:>3.0f} %, noise {:<11} {:>3} ranks {:>4} steps: found {:>3}, cause named {:>3}, "
+        "others accused {:>3}, of {:>3}",
+        cell.at("fault").get<std::string>(), cell.at("effect").get<double>() * 100,
+        level > 0 ? fmt::format("{:.0f} %", level * 100) : "as recorded", cell.at("ranks").get<int>(),
+        cell.at("steps").get<int>(), cell.at("found").get<int>(), cell.at("cause_named").get<int>(),
+        cell.at("accused").get<int>(), cell.at("jobs").get<int>());
+  }
+  fmt::print("  ({} s)\n", cell.at("seconds").get<int>());
+  for (const auto& example : cell.at("examples")) fmt::print("      {}\n", example.get<std::string>());
+  std::fflush(stdout);
+}
+
+int run(const Options& options) {
+  Result<std::vector<NoiseRecording>> noise =
+      read_noise_folder(std::filesystem::path(options.noise_folder) / options.set);
+  if (!noise.ok()) {
+    fmt::print(stderr, "lockstep_accuracy: {}\n", noise.error().message);
+    return 1;
+  }
+  nlohmann::json document{{"what", options.what}, {"set", options.set}, {"seed", options.seed}};
+  for (const NoiseRecording& recording : noise.value()) {
+    document["noise"].push_back({{"name", recording.name},
+                                 {"description", recording.description},
+                                 {"ranks", recording.rows.size()},
+                                 {"steps", recording.rows.front().size()},
+                                 {"level", recording.level}});
+    fmt::print(
+        "noise {}: {} ranks × {} steps, a rank's own time varies by {:.1f} % (standard deviation): {}\n",
+        recording.name, recording.rows.size(), recording.rows.front().size(), recording.level * 100,
+        recording.description);
+  }
+  std::map<std::string, nlohmann::json> known;
+  if (options.resume && !options.output.empty() && std::filesystem::exists(options.output)) {
+    std::ifstream in(options.output);
+    const nlohmann::json before = nlohmann::json::parse(in, nullptr, false);
+    if (before.is_object() && before.value("set", "") == options.set &&
+        before.value("seed", 0u) == options.seed)
+      for (const nlohmann::json& cell : before.value("cells", nlohmann::json::array()))
+        known[key_of(cell)] = cell;
+  }
+  document["cells"] = nlohmann::json::array();
+  std::int64_t jobs = 0, accused = 0;
+  for (const Cell& cell : cells_of(options)) {
+    nlohmann::json row = json_of({cell, 0, 0, 0, 0, {}, {}, {}, 0});
+    const auto found = known.find(key_of(row));
+    if (found != known.end() && found->second.at("jobs") >= cell.jobs) {
+      row = found->second;
+    } else {
+      const Result<CellResult> result = run_cell(cell, options.seed, noise.value(), options.threads);
+      if (!result.ok()) {
+        fmt::print(stderr, "lockstep_accuracy: {}\n", result.error().message);
+        return 1;
+      }
+      row = json_of(result.value());
+    }
+    jobs += row.at("jobs").get<std::int64_t>();
+    accused += row.at("accused").get<std::int64_t>();
+    print(row);
+    document["cells"].push_back(row);
+    if (!options.output.empty()) std::ofstream(options.output) << document.dump(1) << '\n';
+  }
+  if (jobs > 0 && options.what == "null")
+    fmt::print("all: {} of {} accused, {:.2f} % (95 % upper bound {:.2f} %)\n", accused, jobs,
+               100.0 * static_cast<double>(accused) / static_cast<double>(jobs),
+               100 * upper_bound(accused, jobs));
+  return 0;
+}
+
+}  // namespace
+}  // namespace lockstep::accuracy
+
+int main(int argc, char** argv) {
+  using namespace lockstep::accuracy;
+  Options options;
+  CLI::App app{"How often Lockstep's findings are right, on simulated jobs with the noise of real ones."};
+  app.add_option("what", options.what, "null: healthy jobs; planted: with a fault each")
+      ->check(CLI::IsMember({"null", "planted"}));
+  app.add_option("--set", options.set, "which recordings of noise: tuning, or those that no tuning used")
+      ->check(CLI::IsMember({"tuning", "held_out"}));
+  app.add_option("--seed", options.seed, "of the simulation");
+  app.add_option("--jobs", options.jobs, "of each cell (default: few where they are cheap; 500 with --full)");
+  app.add_option("--ranks", options.ranks, "these numbers of ranks alone")->delimiter(',');
+  app.add_option("--steps", options.steps, "these numbers of steps alone")->delimiter(',');
+  app.add_option("--faults", options.faults, "compute, loader, host, link, periodic, growing, changing")
+      ->delimiter(',');
+  app.add_option("--effects", options.effects, "shares of a step: 0.05")->delimiter(',');
+  app.add_option("--levels", options.levels, "of noise, shares of a step; 0: as recorded")->delimiter(',');
+  app.add_option("--noise", options.noise_folder, "folder with tuning/ and held_out/");
+  app.add_flag("--full", options.full, "the whole table");
+  app.add_flag("--resume", options.resume, "keep the cells that --output already holds (same set and seed)");
+  app.add_option("--threads", options.threads, "jobs at a time (default: one a core)");
+  app.add_option("-o,--output", options.output, "a JSON file to write, cell by cell");
+  CLI11_PARSE(app, argc, argv);
+  if (options.threads <= 0)
+    options.threads = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+  return run(options);
+}

@@ -1,0 +1,131 @@
+#include "tests/accuracy/suite.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <thread>
+#include <utility>
+
+#include "analyzer/analysis.h"
+#include "tests/accuracy/verdict.h"
+
+namespace lockstep::accuracy {
+namespace {
+
+constexpr std::size_t kExamples = 5;
+constexpr double kQuietLevel = 0.02;
+
+std::uint64_t seed_of(const Cell& cell, std::int64_t index, std::uint64_t seed) {
+  std::uint64_t mixed = seed;
+  for (const std::uint64_t part :
+       {static_cast<std::uint64_t>(cell.ranks), static_cast<std::uint64_t>(cell.steps),
+        static_cast<std::uint64_t>(cell.fault), static_cast<std::uint64_t>(cell.effect * 1e6),
+        static_cast<std::uint64_t>(cell.noise_level * 1e6), static_cast<std::uint64_t>(index)})
+    mixed = Random(mixed ^ (part * 0x9E3779B97F4A7C15u)).next();
+  return mixed;
+}
+
+class Counting {
+ public:
+  Counting(const Cell& cell, std::uint64_t seed, const std::vector<NoiseRecording>& noise)
+      : seed_(seed), noise_(noise) {
+    result_.cell = cell;
+  }
+
+  void work() {
+    for (;;) {
+      const std::int64_t index = next_++;
+      if (index >= result_.cell.jobs || failed_) return;
+      std::size_t recording = 0;
+      const Plan plan = plan_of(result_.cell, index, seed_, noise_, recording);
+      const analyzer::Job job = simulate(plan, noise_[recording]);
+      analyzer::AnalysisOptions options;
+      options.keep_segments = false;
+      const Result<analyzer::Analysis> analysis = analyzer::analyze(job, options);
+      const std::lock_guard lock(mutex_);
+      if (!analysis.ok()) {
+        failed_ = true;
+        error_ = analysis.error();
+        return;
+      }
+      count(judge(analysis.value().report, plan.fault, plan.slow_rank), plan, index, noise_[recording].name);
+    }
+  }
+
+  Result<CellResult> result() {
+    if (error_) return *error_;
+    return std::move(result_);
+  }
+
+ private:
+  void count(const Verdict& verdict, const Plan& plan, std::int64_t index, const std::string& recording) {
+    ++result_.jobs;
+    result_.found += verdict.found ? 1 : 0;
+    result_.cause_named += verdict.cause_named ? 1 : 0;
+    for (const std::string& code : std::set<std::string>(verdict.codes.begin(), verdict.codes.end()))
+      ++result_.findings[code];
+    if (verdict.wrongly_accused == 0) return;
+    ++result_.accused;
+    ++result_.accused_by[std::string(to_string(plan.platform))];
+    ++result_.accused_by[recording];
+    ++result_.accused_by[plan.noise_scale < 1 ? "noise brought down" : "noise as recorded"];
+    for (const std::string& accusation : verdict.accusations)
+      if (result_.examples.size() < kExamples)
+        result_.examples.push_back(fmt::format("job {} ({}, noise of {} × {:.2f}): {}", index,
+                                               to_string(plan.platform), recording, plan.noise_scale,
+                                               accusation));
+  }
+
+  std::uint64_t seed_;
+  const std::vector<NoiseRecording>& noise_;
+  std::atomic<std::int64_t> next_{0};
+  std::atomic<bool> failed_{false};
+  std::mutex mutex_;
+  std::optional<Error> error_;
+  CellResult result_;
+};
+
+}  // namespace
+
+Plan plan_of(const Cell& cell, std::int64_t index, std::uint64_t seed,
+             const std::vector<NoiseRecording>& noise, std::size_t& recording) {
+  Random random(seed_of(cell, index, seed));
+  Plan plan;
+  plan.ranks = cell.ranks;
+  plan.steps = cell.steps;
+  plan.fault = cell.fault;
+  plan.effect = cell.effect;
+  plan.platform = index % 2 == 0 ? Platform::gpu : Platform::cpu;
+  recording = static_cast<std::size_t>(index / 4) % noise.size();
+  const bool quiet = index / 2 % 2 == 1;
+  plan.noise_scale = cell.noise_level > 0                 ? scale_for(noise[recording], cell.noise_level)
+                     : quiet && cell.fault == Fault::none ? scale_for(noise[recording], kQuietLevel)
+                                                          : 1;
+  plan.slow_rank = static_cast<std::int32_t>(random.below(static_cast<std::size_t>(cell.ranks)));
+  plan.transfer_share = random.uniform(0.01, 0.06);
+  plan.seed = random.next();
+  return plan;
+}
+
+Result<CellResult> run_cell(const Cell& cell, std::uint64_t seed, const std::vector<NoiseRecording>& noise,
+                            int threads) {
+  const auto begin = std::chrono::steady_clock::now();
+  Counting counting(cell, seed, noise);
+  std::vector<std::thread> workers;
+  for (int i = 1; i < threads; ++i) workers.emplace_back([&counting] { counting.work(); });
+  counting.work();
+  for (std::thread& worker : workers) worker.join();
+  Result<CellResult> result = counting.result();
+  if (!result.ok()) return result;
+  CellResult counted = std::move(result).value();
+  counted.seconds =
+      std::chrono::duration_cast<std::chrono::seconds>(std::chrono::steady_clock::now() - begin).count();
+  return counted;
+}
+
+}  // namespace lockstep::accuracy

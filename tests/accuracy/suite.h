@@ -1,0 +1,46 @@
+// Runs the simulated half of the accuracy table: cells of many jobs each, whole through analyze().
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "tests/accuracy/noise.h"
+#include "tests/accuracy/simulate.h"
+#include "trace/result.h"
+
+namespace lockstep::accuracy {
+
+struct Cell {
+  std::int32_t ranks = 2;
+  int steps = 50;
+  Fault fault = Fault::none;
+  double effect = 0;
+  double noise_level = 0;  // 0: as recorded
+  std::int64_t jobs = 0;
+};
+
+struct CellResult {
+  Cell cell;
+  std::int64_t jobs = 0;
+  std::int64_t accused =
+      0;  // jobs of which a rank or a link was accused; of a planted fault: another than the slow one
+  std::int64_t found = 0, cause_named = 0;
+  std::map<std::string, std::int64_t> findings;    // code -> jobs that have it
+  std::map<std::string, std::int64_t> accused_by;  // platform, or code of the accusing finding -> jobs
+  std::vector<std::string> examples;  // the first accusations, with the job that shows them again
+  std::int64_t seconds = 0;
+};
+
+// Job `index` of a cell is the same whatever else runs. Healthy jobs take turns: GPU-like and CPU-like, as
+// recorded and with the noise brought to 2 % (Cell::noise_level 0); recordings take turns as well.
+Plan plan_of(const Cell& cell, std::int64_t index, std::uint64_t seed,
+             const std::vector<NoiseRecording>& noise, std::size_t& recording);
+
+// `threads` jobs at a time. Error: analyze() refused a job.
+Result<CellResult> run_cell(const Cell& cell, std::uint64_t seed, const std::vector<NoiseRecording>& noise,
+                            int threads);
+
+}  // namespace lockstep::accuracy
