@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "analyzer/diagnose/finding_kinds.h"
 #include "analyzer/explain/explanations.h"
 #include "cli/output.h"
 #include "cli/parse.h"
@@ -45,10 +46,9 @@ void describe(CLI::App& app, Arguments& arguments) {
 // An error that names the codes that there are not, and the nearest there are.
 Status check(const std::vector<std::string>& codes) {
   std::vector<std::string> names;
-  for (const analyzer::Explanation& explanation : analyzer::explanations())
-    for (const std::string_view code : explanation.codes) names.emplace_back(code);
+  for (const analyzer::FindingKind* const kind : analyzer::finding_kinds()) names.emplace_back(kind->code);
   for (const std::string& code : codes) {
-    if (analyzer::find_explanation(code) != nullptr) continue;
+    if (analyzer::find_finding_kind(code) != nullptr) continue;
     const std::optional<std::string> near = suggest(code, names);
     return Error{fmt::format("there is no finding '{}'.{} `lockstep explain` lists them", code,
                              near ? " Did you mean '" + *near + "'?" : "")};
@@ -86,9 +86,9 @@ int run_explain(int argc, char** argv) {
     options.ascii = options.ascii || arguments.ascii;
     analyzer::Page page(options);
     if (arguments.codes.empty()) analyzer::print_explanations(page);
-    const analyzer::Explanation* last = nullptr;
+    const analyzer::ExplainedKinds* last = nullptr;
     for (const std::string& code : arguments.codes) {
-      const analyzer::Explanation* const explanation = analyzer::find_explanation(code);
+      const analyzer::ExplainedKinds* const explanation = analyzer::find_explanation(code);
       if (explanation == last) continue;
       if (last != nullptr) page.blank();
       analyzer::print_explanation(*explanation, page);

@@ -9,9 +9,9 @@
 
 namespace lockstep::analyzer {
 
-// Few and right: each finding states the figures that would prove it wrong, a threshold in findings.cpp below
-// which it is not made, and the knob to turn. Greatest loss first. Reads report.ranks, steps, collectives,
-// blame and efficiency.
+// Few and right: each finding states the figures that would prove it wrong, a threshold in its kind's file
+// (kinds/) below which it is not made, and the knob to turn. Alarms first, then the greatest loss. Reads
+// report.ranks, steps, collectives, blame and efficiency.
 std::vector<Finding> find_findings(const Diagnosis& diagnosis, const Report& report,
                                    const std::stop_token& stop = {});
 

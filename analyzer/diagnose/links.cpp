@@ -19,6 +19,23 @@ HostOfRank hosts_of(const Report& report) {
   return hosts;
 }
 
+std::set<std::string> hosts_of(const CollectiveReport& collective, const HostOfRank& hosts) {
+  std::set<std::string> met;
+  for (const CollectiveRank& rank : collective.ranks) {
+    const auto host = hosts.find(rank.rank);
+    if (host == hosts.end()) return {};
+    met.insert(host->second);
+  }
+  return met;
+}
+
+void add_transfer(const CollectiveReport& collective, std::int64_t& transfer_ns, std::int64_t& exposed_ns) {
+  for (const CollectiveRank& rank : collective.ranks) {
+    transfer_ns = saturating_add(transfer_ns, rank.transfer_ns);
+    exposed_ns = saturating_add(exposed_ns, rank.exposed_transfer_ns());
+  }
+}
+
 TransferBetweenHosts transfer_between_hosts(const Report& report) {
   const HostOfRank host_of = hosts_of(report);
   TransferBetweenHosts sum;

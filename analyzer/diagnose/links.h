@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,10 @@ namespace lockstep::analyzer {
 // By rank; ranks whose host is not known are not in it.
 using HostOfRank = std::map<std::int32_t, std::string>;
 HostOfRank hosts_of(const Report& report);
+// Of an operation's ranks that left a trace; empty where one's host is not known.
+std::set<std::string> hosts_of(const CollectiveReport& collective, const HostOfRank& hosts);
+// Adds what the operation's ranks transferred, and of that what no compute hid.
+void add_transfer(const CollectiveReport& collective, std::int64_t& transfer_ns, std::int64_t& exposed_ns);
 
 struct TransferBetweenHosts {
   std::vector<std::string> hosts;    // of these operations' ranks, sorted

@@ -62,10 +62,11 @@ std::optional<FindingPlace> worst_step(const Finding& finding, const Report& rep
 
 }  // namespace
 
-std::optional<FindingPlace> place_of(const Finding& finding, const Report& report,
+std::optional<FindingPlace> place_of(const Finding& finding, PointsAt points_at, const Report& report,
                                      const ScheduledWaits& scheduled) {
-  if (!finding.cause) return std::nullopt;
-  if (*finding.cause == Cause::transfer || *finding.cause == Cause::barrier_wait) {
+  if (points_at == PointsAt::place_of_its_own) return finding.place;
+  if (points_at == PointsAt::nothing || !finding.cause) return std::nullopt;
+  if (points_at == PointsAt::worst_operation) {
     if (const std::optional<FindingPlace> place = worst_operation(finding, report, scheduled)) return place;
   }
   return worst_step(finding, report);

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "analyzer/diagnose/blame.h"
-#include "analyzer/diagnose/finding_rules.h"
+#include "analyzer/diagnose/stage_imbalance.h"
 #include "analyzer/intervals/time_math.h"
 #include "analyzer/model/operation.h"
 

@@ -4,9 +4,8 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <iterator>
 
-#include "analyzer/explain/table.h"
+#include "analyzer/diagnose/finding_kinds.h"
 
 namespace lockstep::analyzer {
 namespace {
@@ -23,30 +22,46 @@ std::vector<Section> sections_of(const Explanation& explanation) {
   return sections;
 }
 
-}  // namespace
-
-std::span<const Explanation> explanations() {
-  static const std::vector<Explanation> all = [] {
-    std::vector<Explanation> list;
-    for (auto part : {explain_endings(), explain_waiting(), explain_communication(), explain_sharding(),
-                      explain_idling(), explain_doubts()})
-      std::move(part.begin(), part.end(), std::back_inserter(list));
-    return list;
-  }();
-  return all;
+std::string codes_of(const ExplainedKinds& explained, std::string_view between) {
+  std::vector<std::string_view> codes;
+  codes.reserve(explained.kinds.size());
+  for (const FindingKind* const kind : explained.kinds) codes.push_back(kind->code);
+  return fmt::format("{}", fmt::join(codes, between));
 }
 
-const Explanation* find_explanation(std::string_view code) {
-  for (const Explanation& explanation : explanations())
-    if (std::find(explanation.codes.begin(), explanation.codes.end(), code) != explanation.codes.end())
-      return &explanation;
+Line heading_of(const ExplainedKinds& explained) {
+  return Line{}.bold(codes_of(explained, ", ")).text(": ").text(explained.title());
+}
+
+}  // namespace
+
+std::span<const ExplainedKinds> explanations() {
+  static const std::vector<ExplainedKinds> kAll = [] {
+    std::vector<ExplainedKinds> all;
+    for (const FindingKind* const kind : finding_kinds()) {
+      const auto same = std::find_if(all.begin(), all.end(), [&](const ExplainedKinds& explained) {
+        return &explained.explanation() == kind->explanation;
+      });
+      if (same == all.end())
+        all.push_back({{kind}});
+      else
+        same->kinds.push_back(kind);
+    }
+    return all;
+  }();
+  return kAll;
+}
+
+const ExplainedKinds* find_explanation(std::string_view code) {
+  for (const ExplainedKinds& explained : explanations())
+    for (const FindingKind* const kind : explained.kinds)
+      if (kind->code == code) return &explained;
   return nullptr;
 }
 
-void print_explanation(const Explanation& explanation, Page& page) {
-  page.wrap(
-      Line{}.bold(fmt::format("{}", fmt::join(explanation.codes, ", "))).text(": ").text(explanation.title),
-      0, 2);
+void print_explanation(const ExplainedKinds& explained, Page& page) {
+  const Explanation& explanation = explained.explanation();
+  page.wrap(heading_of(explained), 0, 2);
   page.blank();
   page.wrap(Line{}.text(explanation.meaning), 2, 2);
   for (const Section& section : sections_of(explanation)) {
@@ -61,10 +76,7 @@ void print_explanation(const Explanation& explanation, Page& page) {
 }
 
 void print_explanations(Page& page) {
-  for (const Explanation& explanation : explanations())
-    page.wrap(
-        Line{}.bold(fmt::format("{}", fmt::join(explanation.codes, ", "))).text(": ").text(explanation.title),
-        2, 6);
+  for (const ExplainedKinds& explained : explanations()) page.wrap(heading_of(explained), 2, 6);
 }
 
 std::string explanations_as_markdown() {
@@ -72,8 +84,9 @@ std::string explanations_as_markdown() {
       "# Findings\n\nWhat `lockstep analyze` finds, how, and what changes it. This page is what `lockstep "
       "explain "
       "--markdown` prints;\nthe definitions behind the figures are in [metrics.md](metrics.md).\n";
-  for (const Explanation& explanation : explanations()) {
-    text += fmt::format("\n## `{}`\n\n**{}**. {}\n", fmt::join(explanation.codes, "`, `"), explanation.title,
+  for (const ExplainedKinds& explained : explanations()) {
+    const Explanation& explanation = explained.explanation();
+    text += fmt::format("\n## `{}`\n\n**{}**. {}\n", codes_of(explained, "`, `"), explained.title(),
                         explanation.meaning);
     for (const Section& section : sections_of(explanation))
       text += fmt::format("\n*{}*: {}\n", section.heading, section.text);

@@ -86,7 +86,7 @@ Json cells(const Report& report, const std::map<std::int32_t, std::size_t>& rank
 
 Json drawn(const DrawnEvidence& evidence, const Report& report, const ShownCollectives& collectives,
            const GroupNumbers& groups) {
-  using Kind = DrawnEvidence::Kind;
+  using Kind = Picture;
   Json object{{"kind", to_string(evidence.kind)}};
   if (evidence.kind == Kind::none) return nullptr;
   object["cause"] = to_string(evidence.cause);

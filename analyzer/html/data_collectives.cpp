@@ -50,7 +50,7 @@ ShownCollectives shown_collectives(const Report& report, const HtmlOptions& opti
   std::set<std::size_t> evidence;
   for (const Finding& finding : report.findings) {
     const DrawnEvidence drawn = evidence_of(finding, report);
-    if (drawn.kind == DrawnEvidence::Kind::arrival) evidence.insert(drawn.collective);
+    if (drawn.kind == Picture::arrival) evidence.insert(drawn.collective);
   }
   const std::vector<std::size_t> order = collectives_by_cost(report);
   ShownCollectives shown;

@@ -2,40 +2,11 @@
 
 #include <algorithm>
 #include <array>
-#include <map>
-#include <string_view>
+
+#include "analyzer/diagnose/finding_kinds.h"
 
 namespace lockstep::analyzer {
 namespace {
-
-using Kind = DrawnEvidence::Kind;
-
-// What a finding of this code is about, where that is more than its cause.
-struct Subject {
-  Kind kind = Kind::cause;
-  Operation operation = Operation::unknown;  // of buckets
-};
-
-const std::map<std::string_view, Subject>& subjects() {
-  static const std::map<std::string_view, Subject> kSubjects{
-      {"straggler", {Kind::arrival}},
-      {"straggler_persistent", {Kind::arrival}},
-      {"straggler_transient", {Kind::arrival}},
-      {"straggler_periodic", {Kind::arrival}},
-      {"slow_link_of_rank", {Kind::arrival}},
-      {"unbalanced_stages", {Kind::stages}},
-      {"uneven_batches", {Kind::batches}},
-      {"buckets_too_large", {Kind::buckets, Operation::all_reduce}},
-      {"buckets_too_small", {Kind::buckets, Operation::all_reduce}},
-      {"first_bucket_late", {Kind::buckets, Operation::all_reduce}},
-      {"prefetch_off", {Kind::buckets, Operation::all_gather}},
-      {"prefetch_shallow", {Kind::buckets, Operation::all_gather}},
-      {"all_gathers_throttled", {Kind::buckets, Operation::all_gather}},
-      {"sharding_not_needed", {Kind::buckets, Operation::all_gather}},
-      {"reduce_scatter_exposed", {Kind::buckets, Operation::reduce_scatter}},
-  };
-  return kSubjects;
-}
 
 // Where the finding is seen best, as an index into the report.
 std::optional<std::size_t> collective_of(const Finding& finding, const Report& report) {
@@ -57,42 +28,42 @@ std::optional<std::size_t> pipeline_with(const Report& report, std::int32_t rank
 
 }  // namespace
 
-const char* to_string(Kind kind) {
+const char* to_string(Picture picture) {
   static constexpr std::array<const char*, 6> kNames{"none",    "arrival", "stages",
                                                      "buckets", "batches", "cause"};
-  return kNames[static_cast<std::size_t>(kind)];
+  return kNames[static_cast<std::size_t>(picture)];
 }
 
 DrawnEvidence evidence_of(const Finding& finding, const Report& report) {
+  const FindingKind* const kind = find_finding_kind(finding.code);
   if (!finding.cause) return {};
-  const auto found = subjects().find(finding.code);
-  const Subject subject = found == subjects().end() ? Subject{} : found->second;
   DrawnEvidence drawn;
   drawn.cause = *finding.cause;
-  drawn.kind = Kind::cause;
+  drawn.kind = Picture::cause;
+  if (kind == nullptr) return drawn;
   const std::optional<std::int32_t>& rank = finding.rank;
-  if (subject.kind == Kind::arrival && rank) {
+  if (kind->picture == Picture::arrival && rank) {
     if (const auto worst = collective_of(finding, report)) {
-      drawn.kind = Kind::arrival;
+      drawn.kind = Picture::arrival;
       drawn.collective = *worst;
       drawn.rank = *rank;
     }
-  } else if (subject.kind == Kind::stages && rank) {
+  } else if (kind->picture == Picture::stages && rank) {
     if (const auto pipeline = pipeline_with(report, *rank)) {
-      drawn.kind = Kind::stages;
+      drawn.kind = Picture::stages;
       drawn.pipeline = *pipeline;
       drawn.rank = *rank;
     }
-  } else if (subject.kind == Kind::buckets) {
+  } else if (kind->picture == Picture::buckets) {
     const auto bucket =
         std::find_if(report.buckets.begin(), report.buckets.end(),
-                     [&](const BucketReport& one) { return one.operation == subject.operation; });
+                     [&](const BucketReport& one) { return one.operation == kind->bucket_operation; });
     if (bucket != report.buckets.end()) {
-      drawn.kind = Kind::buckets;
+      drawn.kind = Picture::buckets;
       drawn.bucket = static_cast<std::size_t>(bucket - report.buckets.begin());
     }
-  } else if (subject.kind == Kind::batches && !report.steps.empty()) {
-    drawn.kind = Kind::batches;
+  } else if (kind->picture == Picture::batches && !report.steps.empty()) {
+    drawn.kind = Picture::batches;
   }
   return drawn;
 }

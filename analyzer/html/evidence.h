@@ -7,25 +7,20 @@
 #include <string>
 #include <vector>
 
+#include "analyzer/diagnose/finding_kind.h"
 #include "analyzer/report/report.h"
 
 namespace lockstep::analyzer {
 
+// The picture that the finding's kind asks for, where the report has what it shows.
 struct DrawnEvidence {
-  enum class Kind : std::uint8_t {
-    none,     // nothing has a length: the words say it all
-    arrival,  // of the ranks at `collective`, to which `rank` came last
-    stages,   // compute of each stage of `pipeline`
-    buckets,  // the group's collectives of one kind in the order of a step: `bucket` is the first
-    batches,  // the ranks' compute, step by step
-    cause,    // how much of each rank's time `cause` takes
-  };
-  Kind kind = Kind::none;
-  std::size_t collective = 0, pipeline = 0, bucket = 0;  // indices into the report
-  std::int32_t rank = 0;
+  Picture kind = Picture::none;
+  // Indices into the report: of the arrivals, of the stages, the first of the buckets.
+  std::size_t collective = 0, pipeline = 0, bucket = 0;
+  std::int32_t rank = 0;  // that came last, or runs the stage
   Cause cause = Cause::other;
 };
-const char* to_string(DrawnEvidence::Kind kind);
+const char* to_string(Picture picture);
 
 DrawnEvidence evidence_of(const Finding& finding, const Report& report);
 

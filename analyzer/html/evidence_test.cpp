@@ -8,7 +8,7 @@
 namespace lockstep::analyzer {
 namespace {
 
-using Kind = DrawnEvidence::Kind;
+using Kind = Picture;
 using testing::ElementsAre;
 
 Finding finding(const std::string& code, std::optional<Cause> cause = std::nullopt,

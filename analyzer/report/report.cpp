@@ -92,4 +92,20 @@ bool all_known(const Report& report) {
                      [](const RankReport& rank) { return rank.measures.known; });
 }
 
+const char* to_string(Accused accused) {
+  switch (accused) {
+    case Accused::nobody:
+      return "nobody";
+    case Accused::rank:
+      return "rank";
+    case Accused::link:
+      return "link";
+    case Accused::host:
+      return "host";
+    case Accused::job:
+      break;
+  }
+  return "job";
+}
+
 }  // namespace lockstep::analyzer

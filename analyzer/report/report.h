@@ -331,6 +331,26 @@ struct Standing {
   bool known = true;   // false: nobody knows whether they came
 };
 
+// Whom or what a finding says is at fault.
+enum class Accused : std::uint8_t {
+  nobody,
+  rank,
+  link,  // or the way that data takes
+  host,
+  job,  // how the program or its settings are written: all ranks alike
+};
+const char* to_string(Accused accused);  // "rank"
+
+// What comes before all that costs time, most urgent first.
+enum class Alarm : std::uint8_t {
+  none,
+  hang,      // ranks wait for what never comes
+  device,    // a rank's device stands still
+  failure,   // the job ended with an error
+  mismatch,  // ranks disagree about what they do together
+};
+
+// Made by its kind (analyzer/diagnose/finding_kind.h), which gives it what all findings of a kind share.
 struct Finding {
   std::string code;
   std::string severity;  // "high", "medium", "low", "note"
@@ -346,6 +366,8 @@ struct Finding {
   std::optional<FindingPlace> place = std::nullopt;
   std::vector<Standing> standings = {};  // of a hang or a stuck device, each rank that is known of
   bool is_note = false;                  // nothing to mend: severity "note" whatever it costs
+  Accused accuses = Accused::nobody;
+  Alarm alarm = Alarm::none;
 };
 
 struct Report {

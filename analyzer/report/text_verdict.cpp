@@ -221,7 +221,7 @@ void print_blame(const Report& report, const Totals& totals, Page& page) {
 // How the job ended, if badly: whatever else is said, this comes first.
 void print_end(const Report& report, Page& page) {
   for (const Finding& finding : report.findings) {
-    if (finding.code != "hang" && finding.code != "job_failed") continue;
+    if (finding.alarm != Alarm::hang && finding.alarm != Alarm::failure) continue;
     std::string sentence = printable(finding.title);
     if (!sentence.empty() && sentence.front() >= 'a' && sentence.front() <= 'z')
       sentence.front() = static_cast<char>(sentence.front() - 'a' + 'A');

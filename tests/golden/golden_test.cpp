@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "analyzer/analysis.h"
+#include "analyzer/diagnose/finding_kinds.h"
 #include "analyzer/model/pipeline_job.h"
 #include "analyzer/open_job.h"
 #include "analyzer/report/sample_reports.h"
@@ -121,6 +122,8 @@ TEST(Golden, Dlrm) {
   Result<Analysis> analysis = analyze(job.value());
   ASSERT_TRUE(analysis.ok()) << analysis.error().message;
   Report& report = analysis.value().report;
+  for (const Finding& finding : report.findings)
+    EXPECT_NE(find_finding_kind(finding.code), nullptr) << finding.code;
   report.path = "dlrm-8rank";
   TextOptions options = page(100);
   for (const RankTrace& rank : job.value().ranks) options.resolution_ns = rank.resolution_ns;

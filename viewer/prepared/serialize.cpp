@@ -114,7 +114,7 @@ void serialize(Archive& archive, Standing& s) {
 template <class Archive>
 void serialize(Archive& archive, Finding& f) {
   archive(f.code, f.severity, f.title, f.evidence, f.remedy, f.lost_ns, f.lost_share, f.cause, f.rank,
-          f.place, f.standings, f.is_note);
+          f.place, f.standings, f.is_note, f.accuses, f.alarm);
 }
 template <class Archive>
 void serialize(Archive& archive, Report& r) {
@@ -179,7 +179,7 @@ void serialize(Archive& archive, Contents& c) {
 namespace {
 
 // Raise it where the meaning of something written changes and its size does not.
-constexpr std::uint64_t kVersion = 3;
+constexpr std::uint64_t kVersion = 4;
 
 template <class... Structs>
 std::uint64_t layout_of() {

@@ -39,7 +39,7 @@ void say(const analyzer::Finding& finding, const analyzer::Standing& standing, c
     add_once(said.unknown, (operation.empty() ? "whether it came cannot be told"
                                               : "whether it came to " + operation + " cannot be told") +
                                (": " + standing.where));
-  } else if (finding.code == "device_stuck") {
+  } else if (finding.alarm == analyzer::Alarm::device) {
     said.stuck = true;
     add_once(said.causes, "its device stands still: " + standing.where);
   } else {
@@ -67,9 +67,9 @@ std::vector<RankStanding> rank_standings(const analyzer::Report& report,
     }
   }
   // A hang's findings place every rank that waits in anything that hung.
-  const bool hung =
-      std::any_of(report.findings.begin(), report.findings.end(),
-                  [](const analyzer::Finding& f) { return f.code == "hang" && !f.standings.empty(); });
+  const bool hung = std::any_of(
+      report.findings.begin(), report.findings.end(),
+      [](const analyzer::Finding& f) { return f.alarm == analyzer::Alarm::hang && !f.standings.empty(); });
   const std::string unnamed = hung ? "in none of the operations that hung" : "the findings do not name it";
   std::vector<RankStanding> standings(ranks.size());
   for (std::size_t i = 0; i < ranks.size(); ++i) {

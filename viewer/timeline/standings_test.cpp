@@ -17,6 +17,7 @@ using testing::StartsWith;
 analyzer::Finding hang(std::vector<analyzer::Standing> standings) {
   analyzer::Finding finding;
   finding.code = "hang";
+  finding.alarm = analyzer::Alarm::hang;
   finding.standings = std::move(standings);
   return finding;
 }
@@ -51,6 +52,7 @@ TEST(Standings, OfSeveralFindingsEachIsSaidOnceAndTheCauseFirst) {
   analyzer::Report report;
   analyzer::Finding stuck = hang({{{5}, false, "has not ended all_gather"}});
   stuck.code = "device_stuck";
+  stuck.alarm = analyzer::Alarm::device;
   report.findings = {hang({{{0}, true, "A"}, {{1}, false, "left no trace"}, {{5}, true, "B"}}),
                      hang({{{5}, true, "C"}, {{0}, true, "A"}}), stuck};
   const auto found = of(report);

@@ -1,0 +1,37 @@
+// Inside diagnose: what every rule looks at, and what several rules compute.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "analyzer/diagnose/diagnosis.h"
+#include "analyzer/diagnose/finding_kind.h"
+#include "analyzer/diagnose/scheduled_waits.h"
+#include "analyzer/report/report.h"
+
+namespace lockstep::analyzer {
+
+struct FindingContext {
+  const Diagnosis& diagnosis;
+  const Report& report;
+  std::int64_t all_windows_ns = 0;  // Σ over ranks
+  bool on_cpu = false;  // every rank computes on the CPU; a paced device stands for an accelerator
+  ScheduledWaits scheduled{diagnosis.job, report};  // nobody's lateness
+
+  std::int64_t total(Cause cause) const;
+  // At least this many thousandths of all windows.
+  bool is_worth(std::int64_t lost_ns, std::int64_t permille) const;
+  // "most on rank 3: 1.20 s; least on rank 0: 3.00 ms", or of one rank "2.31 s of 9.60 s".
+  std::string evidence_of(Cause cause) const;
+  // Σ over ranks of exposed transfer that compute of the same rank could cover. Waiting is not cured by
+  // overlap.
+  std::int64_t coverable_transfer() const;
+  // A finding of a kind that has a cause: all of that cause's time is lost, and is its evidence.
+  Finding all_of_its_cause(const FindingKind& kind) const;
+  // Whether the cause's time, of which this much is lost, is worth a finding of its own: 5 % of all time, of
+  // which the findings that account for it (FindingKind::accounts) explain less than half.
+  bool is_left_over(const std::vector<Finding>& findings, Cause cause, std::int64_t lost_ns,
+                    bool between_hosts = false) const;
+};
+
+}  // namespace lockstep::analyzer

@@ -1,0 +1,102 @@
+// A kind of finding: all that its findings share. Each kind, or family of kinds that one rule makes, stands
+// in one file of analyzer/diagnose/kinds/ with its rule and its explanation, and in the list of
+// finding_kinds.h.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "analyzer/report/report.h"
+
+namespace lockstep::analyzer {
+
+struct FindingContext;
+
+struct Remedy {
+  std::string_view where;  // "DDP", "FSDP", "DeepSpeed", "Megatron", "NCCL", "the program", …
+  std::string_view what;   // the setting as it is written there, and what it does
+};
+
+// What `lockstep explain CODE` and docs/findings.md say of a kind. Kinds that differ by degree alone share
+// one.
+struct Explanation {
+  std::string_view meaning;
+  std::string_view found;      // figures and thresholds, as in docs/metrics.md
+  std::string_view wrong;      // what in the trace would show that it does not hold
+  std::string_view lost = {};  // what is counted as lost; empty if nothing is
+  std::span<const Remedy> remedies = {};
+};
+
+enum class SeverityRule : std::uint8_t {
+  by_loss,  // of the share of all ranks' time; a finding may be a note all the same (Finding::is_note)
+  high,
+  medium,
+  note,
+};
+
+// Where in the timeline a finding is seen best.
+enum class PointsAt : std::uint8_t {
+  nothing,
+  place_of_its_own,  // the rule sets Finding::place
+  worst_operation,   // in which most of its cause's time went by; the worst step where there is none
+  worst_step,        // in which a rank spends most time of its cause
+};
+
+// What is drawn beside a finding on the HTML page; the cause's bars where the report lacks what it needs.
+enum class Picture : std::uint8_t {
+  none,     // nothing has a length: the words say it all
+  arrival,  // of the ranks at the worst operation, to which the accused rank came last
+  stages,   // compute of each stage of the accused rank's pipeline
+  buckets,  // the collectives of one kind in the order of a step
+  batches,  // the ranks' compute, step by step
+  cause,    // how much of each rank's time the cause takes
+};
+
+// Whether findings of a kind account for their cause's time. What is left of a cause gets a finding of its
+// own only where those that account for it explain less than half.
+enum class Accounts : std::uint8_t {
+  no,
+  yes,
+  within_hosts,  // not where most transfer crosses hosts: a slow link stays worth a word then
+};
+
+struct FindingKind {
+  std::string_view code;   // Finding::code
+  std::string_view title;  // what it is called where there is no finding to name: one line
+  SeverityRule severity = SeverityRule::by_loss;
+  Alarm alarm = Alarm::none;
+  std::optional<Cause> cause = std::nullopt;  // whose time the loss is a part of
+  Accounts accounts = Accounts::no;
+  Accused accuses = Accused::nobody;
+  PointsAt points_at = PointsAt::nothing;
+  Picture picture = Picture::none;
+  Operation bucket_operation = Operation::unknown;  // of Picture::buckets
+  // Says that compute hides no communication, and what to do: no_overlap need not say it too.
+  bool says_nothing_is_hidden = false;
+  const Explanation* explanation = nullptr;
+
+  // A finding of this kind, without words or loss.
+  Finding make() const;
+  // The same kind under another code: one that differs by degree.
+  constexpr FindingKind with_code(std::string_view other) const {
+    FindingKind kind = *this;
+    kind.code = other;
+    return kind;
+  }
+};
+
+// Whether a finding is of this kind.
+bool is_of(const Finding& finding, const FindingKind& kind);
+bool any_of_kind(const std::vector<Finding>& findings, const FindingKind& kind);
+
+// What finds the kinds of one file. It adds what it finds with lost_ns, and sees what the rules before it
+// have found; severity, share and place are filled in later.
+struct FindingRule {
+  std::span<const FindingKind* const> kinds;
+  void (*find)(const FindingContext& context, std::vector<Finding>& findings);
+};
+
+}  // namespace lockstep::analyzer

@@ -1,0 +1,123 @@
+// What holds of every kind of finding.
+#include "analyzer/diagnose/finding_kinds.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <regex>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "analyzer/report/sample_reports.h"
+#include "tests/temporary_folder.h"
+
+namespace lockstep::analyzer {
+namespace {
+
+const std::filesystem::path kKindsFolder =
+    std::filesystem::path(LOCKSTEP_SOURCE_DIR) / "analyzer/diagnose/kinds";
+
+TEST(FindingKinds, EachHasACodeOfItsOwn) {
+  std::set<std::string_view> codes;
+  for (const FindingKind* const kind : finding_kinds()) {
+    EXPECT_TRUE(std::regex_match(std::string(kind->code), std::regex("[a-z][a-z0-9]*(_[a-z0-9]+)*")))
+        << kind->code;
+    EXPECT_TRUE(codes.insert(kind->code).second) << kind->code;
+    EXPECT_EQ(find_finding_kind(kind->code), kind);
+  }
+  EXPECT_GE(codes.size(), 37U);
+  EXPECT_EQ(find_finding_kind("no_such_code"), nullptr);
+}
+
+TEST(FindingKinds, EachIsExplainedWithRemedies) {
+  for (const FindingKind* const kind : finding_kinds()) {
+    EXPECT_FALSE(kind->title.empty()) << kind->code;
+    ASSERT_NE(kind->explanation, nullptr) << kind->code;
+    EXPECT_TRUE(kind->explanation->meaning.ends_with('.')) << kind->code;
+    EXPECT_TRUE(kind->explanation->found.ends_with('.')) << kind->code;
+    EXPECT_FALSE(kind->explanation->remedies.empty()) << kind->code;
+    for (const Remedy& remedy : kind->explanation->remedies) {
+      EXPECT_FALSE(remedy.where.empty()) << kind->code;
+      EXPECT_FALSE(remedy.what.empty()) << kind->code;
+    }
+  }
+}
+
+TEST(FindingKinds, MakeFindingsThatSayWhatTheKindSays) {
+  for (const FindingKind* const kind : finding_kinds()) {
+    const Finding finding = kind->make();
+    EXPECT_TRUE(is_of(finding, *kind));
+    EXPECT_EQ(finding.cause, kind->cause) << kind->code;
+    EXPECT_EQ(finding.accuses, kind->accuses) << kind->code;
+    EXPECT_EQ(finding.alarm, kind->alarm) << kind->code;
+    EXPECT_EQ(finding.is_note, kind->severity == SeverityRule::note) << kind->code;
+    EXPECT_EQ(finding.severity.empty(),
+              kind->severity == SeverityRule::by_loss || kind->severity == SeverityRule::note)
+        << kind->code;
+  }
+}
+
+// What is drawn and pointed at is of the cause's time.
+TEST(FindingKinds, WhatNeedsACauseHasOne) {
+  for (const FindingKind* const kind : finding_kinds()) {
+    const bool in_time = kind->picture != Picture::none || kind->accounts != Accounts::no ||
+                         kind->points_at == PointsAt::worst_operation ||
+                         kind->points_at == PointsAt::worst_step;
+    EXPECT_TRUE(kind->cause || !in_time) << kind->code;
+    EXPECT_EQ(kind->picture == Picture::buckets, kind->bucket_operation != Operation::unknown) << kind->code;
+  }
+}
+
+// What is left of a cause is found after all that accounts for it; alarms come before all.
+TEST(FindingKinds, StandInTheOrderInWhichTheyAreFound) {
+  const auto kinds = finding_kinds();
+  const auto is_alarm = [](const FindingKind* kind) { return kind->alarm != Alarm::none; };
+  EXPECT_TRUE(std::is_partitioned(kinds.begin(), kinds.end(), is_alarm));
+  const auto place = [&](std::string_view code) {
+    return std::find(kinds.begin(), kinds.end(), find_finding_kind(code)) - kinds.begin();
+  };
+  for (const FindingKind* const kind : kinds) {
+    const bool accounts = kind->accounts != Accounts::no;
+    if (accounts && kind->cause == Cause::transfer) {
+      EXPECT_LT(place(kind->code), place("exposed_transfer")) << kind->code;
+    }
+    if (accounts && kind->cause == Cause::barrier_wait) {
+      EXPECT_LT(place(kind->code), place("imbalance")) << kind->code;
+    }
+    if (kind->says_nothing_is_hidden) {
+      EXPECT_LT(place(kind->code), place("no_overlap")) << kind->code;
+    }
+  }
+}
+
+// Each file in kinds/ has its rule in the list, and each rule tests beside it.
+TEST(FindingKinds, NoFileIsForgotten) {
+  std::set<std::string> files, tests;
+  for (const auto& entry : std::filesystem::directory_iterator(kKindsFolder)) {
+    const std::string name = entry.path().stem().string();
+    if (entry.path().extension() != ".cpp") continue;
+    if (name.ends_with("_test"))
+      tests.insert(name);
+    else
+      files.insert(name);
+  }
+  EXPECT_EQ(files.size(), finding_rules().size());
+  const std::string list = test::read_whole_file(kKindsFolder.parent_path() / "finding_kinds.cpp");
+  for (const std::string& file : files) {
+    EXPECT_THAT(list, testing::HasSubstr("&rules::" + file + ",")) << file;
+    EXPECT_TRUE(tests.contains(file + "_test")) << file;
+  }
+}
+
+TEST(FindingKinds, OfTheSampleReportsAreAllInTheTable) {
+  const Report report = small_report();
+  ASSERT_FALSE(report.findings.empty());
+  for (const Finding& finding : report.findings)
+    EXPECT_NE(find_finding_kind(finding.code), nullptr) << finding.code;
+}
+
+}  // namespace
+}  // namespace lockstep::analyzer

@@ -1,0 +1,192 @@
+// Gradients travel in too few pieces, or in too many, or the first one leaves late.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "analyzer/diagnose/buckets.h"
+#include "analyzer/diagnose/finding_context.h"
+#include "analyzer/diagnose/finding_kinds.h"
+#include "analyzer/diagnose/knobs.h"
+#include "analyzer/report/quantity.h"
+
+namespace lockstep::analyzer {
+namespace {
+
+constexpr auto kBucketsTooLargeRemedies =
+    std::to_array<Remedy>({{"DDP", "bucket_cap_mb: a quarter of what it is, 25 by default"},
+                           {"DeepSpeed", "reduce_bucket_size (elements): a quarter of what it is"},
+                           {"Megatron", "--ddp-bucket-size"}});
+constexpr Explanation kBucketsTooLargeExplained{
+    .meaning =
+        "A bucket leaves when its last gradient is there. With one or two of them the last ends long after "
+        "backward.",
+    .found =
+        "At most 2 all-reduces a step, of 2 MiB and more; the exposed transfer that compute could cover "
+        "reaches 5 %. Only where all-reduces of known size are three quarters of all transfer.",
+    .wrong = "Smaller buckets do not shorten the step: then starts cost what overlap gains.",
+    .lost = "the exposed transfer that compute could cover",
+    .remedies = kBucketsTooLargeRemedies,
+};
+constexpr FindingKind kBucketsTooLarge{
+    .code = "buckets_too_large",
+    .title = "gradients travel in so few pieces that backward cannot hide them",
+    .cause = Cause::transfer,
+    .accounts = Accounts::yes,
+    .accuses = Accused::job,
+    .points_at = PointsAt::worst_operation,
+    .picture = Picture::buckets,
+    .bucket_operation = Operation::all_reduce,
+    .says_nothing_is_hidden = true,
+    .explanation = &kBucketsTooLargeExplained,
+};
+constexpr auto kBucketsTooSmallRemedies =
+    std::to_array<Remedy>({{"DDP", "a larger bucket_cap_mb"}, {"DeepSpeed", "a larger reduce_bucket_size"}});
+constexpr Explanation kBucketsTooSmallExplained{
+    .meaning = "Each all-reduce costs a start, whatever its size.",
+    .found =
+        "16 all-reduces a step and more, whose start (the line through the smallest and the largest size, at "
+        "no bytes) costs more than moving their bytes; the starts that 8 a step would save reach 3 %.",
+    .wrong = "The sizes do not explain the durations: look at the table of collectives.",
+    .lost = "the starts saved with 8 a step",
+    .remedies = kBucketsTooSmallRemedies,
+};
+constexpr FindingKind kBucketsTooSmall{
+    .code = "buckets_too_small",
+    .title = "gradients travel in so many pieces that starting them costs more than moving them",
+    .cause = Cause::transfer,
+    .accounts = Accounts::yes,
+    .accuses = Accused::job,
+    .points_at = PointsAt::worst_operation,
+    .picture = Picture::buckets,
+    .bucket_operation = Operation::all_reduce,
+    .explanation = &kBucketsTooSmallExplained,
+};
+constexpr auto kFirstBucketLateRemedies = std::to_array<Remedy>(
+    {{"DDP",
+      "static_graph=True, or the order of parameters as they are used; find_unused_parameters=False; its "
+      "first bucket is 1 MiB by design (dist._DEFAULT_FIRST_BUCKET_BYTES)"}});
+constexpr Explanation kFirstBucketLateExplained{
+    .meaning = "Nothing travels while most of backward runs, and then everything at once.",
+    .found =
+        "The first all-reduce is at least as large as the median one, and starts after 70 % of the time "
+        "until the last one starts; its exposed transfer reaches 3 %.",
+    .wrong =
+        "The first gradients that are ready are not in the first bucket because the model runs in another "
+        "order: DDP learns that after its first step.",
+    .lost = "its exposed transfer",
+    .remedies = kFirstBucketLateRemedies,
+};
+constexpr FindingKind kFirstBucketLate{
+    .code = "first_bucket_late",
+    .title = "the first bucket leaves late in backward",
+    .cause = Cause::transfer,
+    .accounts = Accounts::yes,
+    .accuses = Accused::job,
+    .points_at = PointsAt::worst_operation,
+    .picture = Picture::buckets,
+    .bucket_operation = Operation::all_reduce,
+    .explanation = &kFirstBucketLateExplained,
+};
+constexpr auto kKinds =
+    std::to_array<const FindingKind*>({&kBucketsTooLarge, &kBucketsTooSmall, &kFirstBucketLate});
+
+constexpr std::int64_t kOverlapPermille = 50;
+constexpr std::int64_t kBucketPermille = 30;
+constexpr std::int64_t kMebibyte = 1 << 20;
+constexpr std::int64_t kFewBuckets = 2;
+constexpr std::int64_t kManyBuckets = 16;
+constexpr std::int64_t kGoodBuckets =
+    8;  // enough that the last one's tail is short, few enough that latency is not felt
+constexpr double kLateFirstStart = 0.7;  // backward begins at about a third
+
+std::int64_t whole_mebibytes(double bytes) {
+  return std::max<std::int64_t>(1, static_cast<std::int64_t>(std::llround(bytes / kMebibyte)));
+}
+
+std::string describe_buckets(const BucketSteps& buckets) {
+  return fmt::format("{} a step, {} each, {} in all (medians of {})",
+                     format_plural(buckets.per_step, "all_reduce"), format_bytes(buckets.bucket_bytes),
+                     format_bytes(buckets.bytes_per_step),
+                     format_plural(static_cast<std::int64_t>(buckets.steps), "step"));
+}
+
+void find_large_buckets(const FindingContext& context, const BucketSteps& buckets,
+                        std::vector<Finding>& findings) {
+  if (buckets.per_step > kFewBuckets || buckets.bucket_bytes < 2 * kMebibyte) return;
+  const std::int64_t lost = std::min(context.coverable_transfer(), buckets.transfer_ns);
+  if (!context.is_worth(lost, kOverlapPermille)) return;
+  Finding finding = kBucketsTooLarge.make();
+  finding.title = "gradients travel in so few pieces that backward cannot hide them";
+  finding.evidence = {
+      describe_buckets(buckets),
+      fmt::format("{} of transfer is exposed that compute could cover", format_duration(lost))};
+  finding.remedy = bucket_size_knobs(
+      whole_mebibytes(static_cast<double>(buckets.bytes_per_step) / kGoodBuckets), buckets.data_type);
+  finding.lost_ns = lost;
+  findings.push_back(std::move(finding));
+}
+
+void find_small_buckets(const FindingContext& context, const BucketSteps& buckets,
+                        std::vector<Finding>& findings) {
+  if (buckets.per_step < kManyBuckets || !buckets.latency_ns) return;
+  const double latency = *buckets.latency_ns;
+  const double transfer = static_cast<double>(buckets.bucket_bytes) / *buckets.bytes_per_ns;
+  if (latency < transfer) return;
+  const double saved_a_step = latency * static_cast<double>(buckets.per_step - kGoodBuckets);
+  const double saved = saved_a_step * static_cast<double>(buckets.steps * context.report.ranks.size());
+  const auto lost =
+      static_cast<std::int64_t>(std::min(saved, static_cast<double>(context.total(Cause::transfer))));
+  if (!context.is_worth(lost, kBucketPermille)) return;
+  Finding finding = kBucketsTooSmall.make();
+  finding.title = "gradients travel in so many pieces that starting them takes longer than moving them";
+  finding.evidence = {
+      describe_buckets(buckets),
+      fmt::format("starting one costs {}, moving {} costs {} (through the smallest and the largest size)",
+                  format_duration(std::llround(latency)), format_bytes(buckets.bucket_bytes),
+                  format_duration(std::llround(transfer)))};
+  finding.remedy =
+      bucket_size_knobs(whole_mebibytes(std::max(static_cast<double>(buckets.bytes_per_step) / kGoodBuckets,
+                                                 4 * latency * *buckets.bytes_per_ns)),
+                        buckets.data_type);
+  finding.lost_ns = lost;
+  findings.push_back(std::move(finding));
+}
+
+void find_late_first_bucket(const FindingContext& context, const BucketSteps& buckets,
+                            std::vector<Finding>& findings) {
+  if (buckets.per_step <= kFewBuckets || buckets.first_bytes < buckets.bucket_bytes) return;
+  if (buckets.first_bytes < 2 * kMebibyte || buckets.first_start < kLateFirstStart) return;
+  const std::int64_t lost = std::min(context.coverable_transfer(), buckets.first_transfer_ns);
+  if (!context.is_worth(lost, kBucketPermille)) return;
+  Finding finding = kFirstBucketLate.make();
+  finding.title = "the first gradient bucket is large, so that communication starts late in backward";
+  finding.evidence = {
+      describe_buckets(buckets),
+      fmt::format("the first one holds {} and starts after {} of the time until the last one starts",
+                  format_bytes(buckets.first_bytes), format_share(buckets.first_start))};
+  finding.remedy =
+      "torch.distributed._DEFAULT_FIRST_BUCKET_BYTES = 1 << 20 before wrapping the model, `lockstep train "
+      "--first-bucket-mb 1`; DeepSpeed has no first bucket of its own: a smaller reduce_bucket_size";
+  finding.lost_ns = lost;
+  findings.push_back(std::move(finding));
+}
+
+void find_bucket_sizes(const FindingContext& context, std::vector<Finding>& findings) {
+  const std::optional<BucketSteps> buckets = look_at_buckets(context.report);
+  // Other operations move as much: then the buckets are not what is exposed.
+  if (!buckets || buckets->transfer_ns < buckets->all_transfer_ns - buckets->all_transfer_ns / 4) return;
+  find_large_buckets(context, *buckets, findings);
+  find_small_buckets(context, *buckets, findings);
+  find_late_first_bucket(context, *buckets, findings);
+}
+
+}  // namespace
+
+const FindingRule rules::bucket_sizes{kKinds, find_bucket_sizes};
+
+}  // namespace lockstep::analyzer

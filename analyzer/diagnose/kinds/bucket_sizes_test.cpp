@@ -1,0 +1,67 @@
+// Gradients in too few pieces, in too many, and late.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "analyzer/diagnose/bucketed_jobs.h"
+#include "analyzer/diagnose/test_reports.h"
+
+namespace lockstep::analyzer {
+namespace {
+
+using testing::Contains;
+using testing::HasSubstr;
+using testing::Not;
+
+TEST(Findings, OneLargeBucketIsTooLarge) {
+  const Report report = report_of(bucketed_job(1, 0, 0, 80 << 20, 4000 * us));
+  const Finding large = finding(report, "buckets_too_large");
+  EXPECT_THAT(large.remedy, HasSubstr("bucket_cap_mb=10"));  // 80 MiB in eight
+  EXPECT_EQ(large.lost_ns, 2 * 3 * 4000 * us);
+  EXPECT_THAT(codes_of(report.findings), Not(Contains("no_overlap")));
+}
+
+TEST(Findings, ManySmallBucketsAreTooSmall) {
+  // 100 µs to start one, then 1 byte a ns: 10 kB take 110 µs, the first, of 400 kB, 500 µs.
+  const Report report = report_of(bucketed_job(40, 10'000, 110 * us, 400'000, 500 * us));
+  const Finding small = finding(report, "buckets_too_small");
+  EXPECT_THAT(small.evidence, Contains(HasSubstr("starting one costs 100 µs, moving 10.0 kB costs 10.0 µs")));
+  // All but eight of them a step, on both ranks.
+  EXPECT_EQ(small.lost_ns, 2 * 3 * 32 * 100 * us);
+}
+
+// Three buckets a step; the first, of 8 MiB, starts when 80 % of the time until the last one starts has
+// passed.
+TEST(Findings, ALargeFirstBucketStartsLate) {
+  for (const Nanoseconds first_start : {8000 * us, 3000 * us}) {
+    JobBuilder job;
+    for (int step = 0; step < 3; ++step) {
+      const Nanoseconds begin = step * 20'000 * us;
+      for (std::int32_t rank = 0; rank < 2; ++rank) {
+        RankBuilder& builder = job.rank(rank);
+        builder.step(step, begin, begin + 19'000 * us);
+        builder.compute(begin, begin + 9000 * us).launched(begin, begin + 1);
+        for (const Nanoseconds at : {first_start, 9000 * us, 10'000 * us}) {
+          builder.all_reduce(begin + at, begin + at + 1000 * us)
+              .bytes(8 << 20)
+              .launched(begin + 2, begin + 3);
+        }
+      }
+    }
+    const Report report = report_of(job);
+    if (first_start == 3000 * us) {
+      EXPECT_THAT(codes_of(report.findings), Not(Contains("first_bucket_late")));
+      continue;
+    }
+    const Finding late = finding(report, "first_bucket_late");
+    EXPECT_THAT(late.evidence, Contains(HasSubstr("starts after 80.0 % of the time")));
+    EXPECT_EQ(late.lost_ns, 2 * 3 * 1000 * us);
+  }
+}
+
+TEST(Findings, BucketsOfASensibleSizeAreNoFinding) {
+  const Report report = report_of(bucketed_job(8, 10 << 20, 1000 * us, 1 << 20, 110 * us));
+  EXPECT_THAT(codes_of(report.findings), Not(Contains(HasSubstr("bucket"))));
+}
+
+}  // namespace
+}  // namespace lockstep::analyzer

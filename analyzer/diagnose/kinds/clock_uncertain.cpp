@@ -1,0 +1,70 @@
+// The clocks of hosts are too uncertain to say who was late.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "analyzer/diagnose/finding_context.h"
+#include "analyzer/diagnose/finding_kinds.h"
+#include "analyzer/intervals/time_math.h"
+#include "analyzer/report/quantity.h"
+
+namespace lockstep::analyzer {
+namespace {
+
+constexpr auto kClockUncertainRemedies =
+    std::to_array<Remedy>({{"the machine", "chrony or PTP on every host, against the same server"}});
+constexpr Explanation kClockUncertainExplained{
+    .meaning = "Most waiting across hosts is in operations whose last arriver is within the clocks' error.",
+    .found = "The uncertainty of two hosts' clocks together exceeds the margins of most such operations.",
+    .wrong = "",
+    .remedies = kClockUncertainRemedies,
+};
+constexpr FindingKind kClockUncertain{
+    .code = "clock_uncertain",
+    .title = "the clocks of hosts are too uncertain to say who was late",
+    .severity = SeverityRule::medium,
+    .accuses = Accused::host,
+    .explanation = &kClockUncertainExplained,
+};
+constexpr auto kKinds = std::to_array<const FindingKind*>({&kClockUncertain});
+
+void find_uncertain_clocks(const FindingContext& context, std::vector<Finding>& findings) {
+  std::int64_t nameless = 0, operations = 0, nameless_wait = 0, wait = 0, uncertainty = 0;
+  std::set<std::string> hosts;
+  for (const RankReport& rank : context.report.ranks) {
+    hosts.insert(rank.host);
+    uncertainty = std::max(uncertainty, rank.clock.uncertainty_ns);
+  }
+  if (hosts.size() < 2 || uncertainty == 0) return;
+  for (const CollectiveReport& collective : context.report.collectives) {
+    if (collective.wait_ns == 0) continue;
+    ++operations;
+    wait = saturating_add(wait, collective.wait_ns);
+    if (collective.last_arriver) continue;
+    ++nameless;
+    nameless_wait = saturating_add(nameless_wait, collective.wait_ns);
+  }
+  if (nameless_wait * 2.0 <= static_cast<double>(wait)) return;
+  Finding finding = kClockUncertain.make();
+  finding.title = "the hosts' clocks are too uncertain to say who is waited for";
+  finding.evidence = {
+      fmt::format("in {} of {} operations with waiting the last arriver is within clock error ({} of {} of "
+                  "the waiting)",
+                  nameless, operations, format_duration(nameless_wait), format_duration(wait)),
+      fmt::format("{} hosts, clocks known to ± {}", hosts.size(), format_duration(uncertainty))};
+  finding.remedy =
+      "keep the hosts' clocks together with chrony or PTP (`chronyc tracking` shows the error) and record "
+      "again";
+  findings.push_back(std::move(finding));
+}
+
+}  // namespace
+
+const FindingRule rules::clock_uncertain{kKinds, find_uncertain_clocks};
+
+}  // namespace lockstep::analyzer

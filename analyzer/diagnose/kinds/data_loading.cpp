@@ -1,0 +1,54 @@
+// Devices wait for the next batch.
+#include <array>
+#include <utility>
+#include <vector>
+
+#include "analyzer/diagnose/finding_context.h"
+#include "analyzer/diagnose/finding_kinds.h"
+
+namespace lockstep::analyzer {
+namespace {
+
+constexpr auto kDataLoadingRemedies = std::to_array<Remedy>(
+    {{"DataLoader", "num_workers, prefetch_factor, persistent_workers=True, pin_memory=True"},
+     {"the program", "decoding and augmenting on the GPU, or ahead of time; data on local disks"}});
+constexpr Explanation kDataLoadingExplained{
+    .meaning = "The training loop is in its data loader while nothing runs on the device.",
+    .found =
+        "`data_wait` reaches 2 % of all time: idle, and a host thread of the rank is inside a range of data "
+        "loading.",
+    .wrong = "The time is in the first steps only, while workers start: select later steps with --steps.",
+    .lost = "all of it",
+    .remedies = kDataLoadingRemedies,
+};
+constexpr FindingKind kDataLoading{
+    .code = "data_loading",
+    .title = "devices wait for the next batch",
+    .cause = Cause::data_wait,
+    .accuses = Accused::job,
+    .points_at = PointsAt::worst_step,
+    .picture = Picture::cause,
+    .explanation = &kDataLoadingExplained,
+};
+constexpr auto kKinds = std::to_array<const FindingKind*>({&kDataLoading});
+
+constexpr std::int64_t kDataPermille = 20;
+
+void find_data_loading(const FindingContext& context, std::vector<Finding>& findings) {
+  if (!context.is_worth(context.total(Cause::data_wait), kDataPermille)) return;
+  Finding finding = context.all_of_its_cause(kDataLoading);
+  finding.title = context.on_cpu ? "ranks wait for their data" : "devices idle while their rank loads data";
+  finding.remedy = context.on_cpu ? "DataLoader(num_workers=N, prefetch_factor=4, persistent_workers=True), "
+                                    "with N cores that the ranks "
+                                    "do not compute on: load the next batch while this one is computed"
+                                  : "DataLoader(num_workers=8, prefetch_factor=4, persistent_workers=True, "
+                                    "pin_memory=True): load the "
+                                    "next batch while this one is computed";
+  findings.push_back(std::move(finding));
+}
+
+}  // namespace
+
+const FindingRule rules::data_loading{kKinds, find_data_loading};
+
+}  // namespace lockstep::analyzer

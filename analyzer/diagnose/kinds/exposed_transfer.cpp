@@ -1,0 +1,193 @@
+// Data moves while nothing computes, and no rule before says why.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "analyzer/diagnose/finding_context.h"
+#include "analyzer/diagnose/finding_kinds.h"
+#include "analyzer/diagnose/knobs.h"
+#include "analyzer/diagnose/links.h"
+#include "analyzer/diagnose/unanswered.h"
+#include "analyzer/intervals/median.h"
+#include "analyzer/intervals/time_math.h"
+#include "analyzer/report/quantity.h"
+
+namespace lockstep::analyzer {
+namespace {
+
+constexpr auto kExposedTransferRemedies = std::to_array<Remedy>(
+    {{"DDP", "bucket_cap_mb, gradient_as_bucket_view; bf16 compression (bf16_compress_hook)"},
+     {"FSDP", "backward_prefetch, forward_prefetch; MixedPrecision(reduce_dtype=torch.bfloat16)"},
+     {"DeepSpeed", "overlap_comm; stage3_prefetch_bucket_size; stage3_param_persistence_threshold"},
+     {"Megatron", "--overlap-grad-reduce, --overlap-param-gather"}});
+constexpr Explanation kExposedTransferExplained{
+    .meaning =
+        "Communication that no computation hides, and that no finding above explains. The second name stands "
+        "where no partner of any rank left a trace: then it may be waiting as well.",
+    .found = "`transfer` reaches 5 % of all time.",
+    .wrong = "The operations run beside computations on the timeline.",
+    .lost = "all exposed transfer",
+    .remedies = kExposedTransferRemedies,
+};
+constexpr FindingKind kExposedTransfer{
+    .code = "exposed_transfer",
+    .title = "data moves while nothing computes",
+    .cause = Cause::transfer,
+    .accuses = Accused::job,
+    .points_at = PointsAt::worst_operation,
+    .picture = Picture::cause,
+    .explanation = &kExposedTransferExplained,
+};
+constexpr FindingKind kExposedCommunication = kExposedTransfer.with_code("exposed_communication");
+constexpr auto kSlowLinkRemedies =
+    std::to_array<Remedy>({{"NCCL",
+                            "NCCL_DEBUG=INFO shows the way: `NET/IB/…/GDRDMA` is wanted, `NET/Socket` is "
+                            "not; NCCL_SOCKET_IFNAME, NCCL_IB_HCA choose the interface"},
+                           {"FSDP", "hybrid_shard (HSDP) keeps parameters' traffic within a node"},
+                           {"DeepSpeed", "zero_hpz_partition_size (ZeRO++), or a lower stage"},
+                           {"Megatron", "--tensor-model-parallel-size no larger than a node's GPUs"},
+                           {"the job", "gradient accumulation: fewer exchanges for the same samples"}});
+constexpr Explanation kSlowLinkExplained{
+    .meaning =
+        "Most transfer that nothing hides is of operations whose ranks are on several hosts, and it is "
+        "transfer, not waiting: all ranks had come.",
+    .found =
+        "`transfer` reaches 5 % of all time, no finding above explains half of it, and most is of groups "
+        "across hosts. Its figure is the median bus bandwidth on the wire of those operations (nccl-tests' "
+        "definition, from the last arrival), what each rank's link carried.",
+    .wrong = "The bandwidth is that of the link: then there is nothing slow, only much to move.",
+    .lost = "all exposed transfer",
+    .remedies = kSlowLinkRemedies,
+};
+constexpr FindingKind kSlowLink{
+    .code = "slow_link",
+    .title = "the network between hosts is what everybody waits for",
+    .cause = Cause::transfer,
+    .accuses = Accused::link,
+    .points_at = PointsAt::worst_operation,
+    .picture = Picture::cause,
+    .explanation = &kSlowLinkExplained,
+};
+constexpr auto kKinds =
+    std::to_array<const FindingKind*>({&kExposedTransfer, &kExposedCommunication, &kSlowLink});
+
+// The operations of the kind that moves data for longest.
+struct LongestTransfer {
+  Operation operation = Operation::unknown;  // unknown: there are none
+  std::int64_t transfer = 0, count = 0;
+  std::vector<double> busbw;
+};
+
+LongestTransfer longest_transfer(const Report& report) {
+  std::map<Operation, LongestTransfer> sums;
+  for (const CollectiveReport& collective : report.collectives) {
+    LongestTransfer& sum = sums[collective.operation];
+    sum.operation = collective.operation;
+    ++sum.count;
+    for (const CollectiveRank& rank : collective.ranks)
+      sum.transfer = saturating_add(sum.transfer, rank.transfer_ns);
+    if (collective.busbw_wire_gbps) sum.busbw.push_back(*collective.busbw_wire_gbps);
+  }
+  const auto most = std::max_element(sums.begin(), sums.end(), [](const auto& a, const auto& b) {
+    return a.second.transfer < b.second.transfer;
+  });
+  return most == sums.end() ? LongestTransfer{} : most->second;
+}
+
+// "transfer of all_reduce: 22.1 s in 395 operations, median wire busbw 0.31 GB/s".
+std::string describe(const LongestTransfer& longest) {
+  std::string text =
+      fmt::format("transfer of {}: {} in {}, hidden or not", trace::to_string(longest.operation),
+                  format_duration(longest.transfer), format_plural(longest.count, "operation"));
+  if (!longest.busbw.empty())
+    text += fmt::format("; median wire busbw {}", format_bandwidth(lower_median(longest.busbw)));
+  return text;
+}
+
+struct Words {
+  const FindingKind& kind;
+  std::string title;
+  std::string remedy;
+};
+
+// A job that failed or hung may have left collectives that some rank never came to: no recording can change
+// that.
+bool ended_unanswered(const Job& job) {
+  const bool failed = job.end.signal.has_value() || job.end.exit_code.value_or(0) != 0;
+  const bool hung = std::any_of(job.ranks.begin(), job.ranks.end(),
+                                [](const RankTrace& rank) { return rank.ending.hang_noted != kUnknownTime; });
+  return (failed || hung) && job.ranks_missing.empty() && !find_unanswered(job).empty();
+}
+
+Words words_for(const FindingContext& context, Operation longest, bool between_hosts) {
+  const bool alone = std::none_of(context.report.ranks.begin(), context.report.ranks.end(),
+                                  [](const RankReport& rank) { return rank.measures.waits_known; });
+  if (const TransferTotals totals = transfer_totals(context.report); !alone && totals.mostly_doubtful()) {
+    if (ended_unanswered(context.diagnosis.job)) {
+      return {kExposedCommunication,
+              "communication that no compute hides; most of it in collectives to which a rank never came",
+              "see above why the job ended; `lockstep analyze --steps` of those before has the figures of "
+              "training"};
+    }
+    return {kExposedCommunication,
+            "communication that no compute hides; much of it may be waiting for ranks without a record",
+            "record all ranks, and analyze their traces together"};
+  }
+  if (alone && context.report.ranks_missing.empty() && context.report.ranks.size() > 1) {
+    return {kExposedCommunication,
+            "communication that no compute hides; how much of it is waiting cannot be told, as the ranks' "
+            "operations "
+            "do not match",
+            "first see why the ranks disagree about their operations"};
+  }
+  if (alone) {
+    return {kExposedCommunication,
+            "communication that no compute hides; how much of it is waiting cannot be told",
+            "record all ranks, and analyze their traces together"};
+  }
+  if (context.on_cpu) {
+    return {kExposedTransfer, "data moves while nothing is computed",
+            "ranks that compute on the CPU share its cores with the transfer: give them more cores, or move "
+            "less (gradient accumulation, gradients in bfloat16)"};
+  }
+  const std::string knobs = overlap_knobs(longest);
+  if (between_hosts) {
+    return {
+        kSlowLink, "the links between hosts hold compute up",
+        "compare that rate with the link's own (`iperf3`, `ib_write_bw`): where it is lower, NCCL_DEBUG=INFO "
+        "names the transport; where it is equal, let less cross it: FSDP(sharding_strategy=HYBRID_SHARD), "
+        "DeepSpeed's zero_hpz_partition_size, gradient accumulation, gradients in bfloat16" +
+            (knobs.empty() ? "" : "; or start it earlier: " + knobs)};
+  }
+  return {kExposedTransfer, "data moves while nothing is computed",
+          "compare the wire busbw with `all_reduce_perf` of nccl-tests on the same ranks: where it is lower, "
+          "NCCL_DEBUG=INFO names each channel's transport; where it is equal, move less (gradient "
+          "accumulation, gradients in bfloat16) or start it earlier" +
+              (knobs.empty() ? "" : ": " + knobs)};
+}
+
+void find_exposed_transfer(const FindingContext& context, std::vector<Finding>& findings) {
+  const TransferBetweenHosts between_hosts = transfer_between_hosts(context.report);
+  if (!context.is_left_over(findings, Cause::transfer, context.total(Cause::transfer),
+                            between_hosts.is_most()))
+    return;
+  const LongestTransfer longest = longest_transfer(context.report);
+  const Words words = words_for(context, longest.operation, between_hosts.is_most());
+  Finding finding = context.all_of_its_cause(words.kind);
+  finding.title = words.title;
+  if (longest.count > 0) finding.evidence.push_back(describe(longest));
+  if (between_hosts.is_most()) finding.evidence.push_back(describe(between_hosts));
+  finding.remedy = words.remedy;
+  findings.push_back(std::move(finding));
+}
+
+}  // namespace
+
+const FindingRule rules::exposed_transfer{kKinds, find_exposed_transfer};
+
+}  // namespace lockstep::analyzer

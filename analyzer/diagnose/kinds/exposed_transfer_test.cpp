@@ -1,0 +1,65 @@
+// Transfer that nothing hides, within hosts and between them, and what may be waiting instead.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "analyzer/diagnose/test_reports.h"
+
+namespace lockstep::analyzer {
+namespace {
+
+using testing::Contains;
+using testing::HasSubstr;
+using testing::Not;
+
+// Two ranks compute and reduce in turn, and all the reducing is moving data: hidden in part, so that no rule
+// about overlap speaks.
+TEST(Findings, AGreatLossIsNeverWithoutAWord) {
+  JobBuilder job;
+  for (std::int32_t rank = 0; rank < 2; ++rank) {
+    job.rank(rank).compute(0, 500 * us).launched(-2, -1).all_reduce(400 * us, 900 * us).launched(1, 2);
+  }
+  const Finding transfer = finding(report_of(job), "exposed_transfer");
+  EXPECT_EQ(transfer.lost_ns, 2 * 400 * us);
+  EXPECT_THAT(transfer.evidence, Contains(HasSubstr("transfer of all_reduce: 1.00 ms in 1 operation")));
+  EXPECT_THAT(transfer.remedy, HasSubstr("all_reduce_perf"));
+}
+
+// The same job, its ranks on two hosts: 1 MB each way in 0.5 ms, of which a ring of two sends half twice.
+TEST(Findings, TransferBetweenHostsNamesThemAndWhatTheirLinksCarry) {
+  JobBuilder job;
+  for (std::int32_t rank = 0; rank < 2; ++rank) {
+    job.rank(rank).trace().host = rank == 0 ? "alpha" : "beta";
+    job.rank(rank).compute(0, 500 * us).launched(-2, -1);
+    job.rank(rank).all_reduce(400 * us, 900 * us).bytes(1'000'000).launched(1, 2);
+  }
+  const Report report = report_of(job);
+  EXPECT_THAT(codes_of(report.findings), Not(Contains("exposed_transfer")));
+  const Finding link = finding(report, "slow_link");
+  EXPECT_EQ(link.lost_ns, 2 * 400 * us);
+  EXPECT_THAT(link.evidence,
+              Contains(HasSubstr("between hosts alpha, beta: each rank's link carries 2.00 GB/s")));
+  EXPECT_THAT(link.remedy, HasSubstr("HYBRID_SHARD"));
+}
+
+TEST(Findings, TransferThatMayBeWaitingIsNotCalledTransfer) {
+  JobBuilder job;
+  job.missing(1);
+  job.rank(0).compute(0, 500 * us).launched(-2, -1).all_reduce(400 * us, 900 * us).launched(1, 2);
+  EXPECT_THAT(codes_of(report_of(job).findings), testing::ElementsAre("exposed_communication"));
+}
+
+// All ranks are there: nobody is asked to record them.
+TEST(Findings, RanksThatDoNotMatchAreNotCalledMissing) {
+  JobBuilder job;
+  const auto dp = job.group("dp", {0, 1});
+  for (std::int32_t rank = 0; rank < 2; ++rank) {
+    for (int k = 0; k < 4; ++k)
+      job.rank(rank).all_reduce(k * 100 * us, (k * 100 + 90) * us).in_group(dp).bytes(100 + rank + k);
+  }
+  const Finding exposed = finding(report_of(job), "exposed_communication");
+  EXPECT_THAT(exposed.title, testing::HasSubstr("do not match"));
+  EXPECT_THAT(exposed.remedy, testing::Not(testing::HasSubstr("record all ranks")));
+}
+
+}  // namespace
+}  // namespace lockstep::analyzer

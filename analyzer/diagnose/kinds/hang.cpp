@@ -1,0 +1,317 @@
+// A job that hung: the operation that never ended, who waits in it and who never came.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <set>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "analyzer/diagnose/finding_context.h"
+#include "analyzer/diagnose/finding_kinds.h"
+#include "analyzer/diagnose/hang_words.h"
+#include "analyzer/diagnose/hung_operations.h"
+#include "analyzer/diagnose/stuck_devices.h"
+#include "analyzer/report/quantity.h"
+
+namespace lockstep::analyzer {
+namespace {
+
+constexpr auto kHangRemedies = std::to_array<Remedy>(
+    {{"the program",
+      "look for a branch, a `continue` or an exception handler that only some ranks take; data that ran out "
+      "on one rank (`join()` of DDP, `drop_last=True`); evaluation or a checkpoint on rank 0 alone"},
+     {"PyTorch",
+      "TORCH_NCCL_TRACE_BUFFER_SIZE=2000 and TORCH_NCCL_DUMP_ON_TIMEOUT=1 write flight recorders, which "
+      "`lockstep analyze` reads"},
+     {"Lockstep",
+      "`lockstep record --hang-timeout 8m` writes every rank's stacks, Python's and native ones"}});
+constexpr Explanation kHangExplained{
+    .meaning =
+        "Some ranks are in an operation that never ended, because another rank never came to it, or because "
+        "the network or a device stands still. NCCL itself says so only after its timeout, ten minutes by "
+        "default, and names whoever noticed, which is rarely whoever is the cause.",
+    .found =
+        "`lockstep record --hang-timeout` noted a silence, or a flight recorder was dumped; else an "
+        "operation was open for 5 s and for ten times the longest that ended. Ranks of its group whose trace "
+        "shows that they neither wait in it nor ended it are missing. Named are those that others wait for "
+        "and that wait for nobody themselves; where all ranks are in the operation, nobody is. Of a rank "
+        "without a trace it is said that nobody knows whether it came; what other ranks of the group have "
+        "ended lacks nobody.",
+    .wrong =
+        "A named rank's trace ends earlier than the others' because it was killed first, or its file is cut: "
+        "then it says so beside the finding.",
+    .remedies = kHangRemedies,
+};
+constexpr FindingKind kHang{
+    .code = "hang",
+    .title = "the job hung, or hung for a while",
+    .severity = SeverityRule::high,
+    .alarm = Alarm::hang,
+    .accuses = Accused::rank,
+    .explanation = &kHangExplained,
+};
+constexpr auto kKinds = std::to_array<const FindingKind*>({&kHang});
+
+using namespace hang;  // NOLINT(google-build-using-namespace): its words
+
+constexpr std::size_t kMostOthers = 3;
+
+// Silent when the recorder looked, and ever since. A process that ended by itself had something else to do: a
+// long import, writing results.
+bool is_silent(const RankTrace& rank) {
+  const Nanoseconds noted = rank.ending.hang_noted;
+  if (noted == kUnknownTime || rank.ending.closed) return false;
+  const auto later = [&](const auto& event) { return event.end > noted; };
+  return std::none_of(rank.activities.begin(), rank.activities.end(), later) &&
+         std::none_of(rank.steps.begin(), rank.steps.end(), later);
+}
+
+// Nobody is in an operation that the trace knows of.
+void find_silence(const Job& job, std::vector<Finding>& findings) {
+  std::vector<std::int32_t> silent;
+  for (const RankTrace& rank : job.ranks)
+    if (is_silent(rank)) silent.push_back(rank.rank);
+  // Dumps of a flight recorder in which nothing is open show no hang: they may have been asked for.
+  if (silent.empty() || !has_stacks(job)) return;
+  Finding finding = kHang.make();
+  finding.title = fmt::format("the job hung: {} ended no step and no operation any more, and {} in none",
+                              named(silent), silent.size() == 1 ? "is" : "are");
+  for (std::size_t i = 0; i < std::min(kMostNamed, silent.size()); ++i)
+    finding.evidence.push_back(fmt::format("rank {} {}", silent[i], what_is_known_of(job, {}, silent[i])));
+  finding.remedy = fmt::format("look at the stacks in hang-rank-{}.json of the run", silent.front());
+  findings.push_back(std::move(finding));
+}
+
+// "rank 0 in all_reduce, rank 1 in barrier", where ranks came to different operations under one number; empty
+// where all came to the same, or where nobody knows.
+std::string describe_disagreement(const Job& job, const OperationKey& key, const HungOperation& hung) {
+  if (key.sequence == kNoSequence) return {};
+  std::map<Operation, std::vector<std::int32_t>> by_operation;
+  for (const HungRank& one : hung.waiting)
+    by_operation[one.operation.operation].push_back(job.ranks[one.rank].rank);
+  // Messages have numbers of their own.
+  for (const Operation other : {Operation::unknown, Operation::send, Operation::recv, Operation::send_recv})
+    by_operation.erase(other);
+  if (by_operation.size() < 2) return {};
+  std::vector<std::string> parts;
+  parts.reserve(by_operation.size());
+  for (const auto& [operation, ranks] : by_operation)
+    parts.push_back(fmt::format("{} in {}", named(ranks), trace::to_string(operation)));
+  return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+// Where the ranks stand of which nobody knows whether they came.
+void add_unknown_standings(const Job& job, const std::vector<std::int32_t>& unknown, Finding& finding) {
+  const UnknownRanks ranks = sort_unknown(job, unknown);
+  for (const std::int32_t rank : ranks.without_trace)
+    finding.standings.push_back({{rank}, false, "left no trace", false});
+  for (const std::int32_t rank : ranks.damaged)
+    finding.standings.push_back(
+        {{rank}, false, fmt::format("its {} is cut or damaged: collect it again", file_of(job)), false});
+}
+
+std::string title_of(const Job& job, const OperationKey& key, const HungOperation& hung,
+                     const std::string& disagreement) {
+  const std::vector<std::int32_t>& missing = hung.missing;
+  if (!disagreement.empty())
+    return fmt::format("the job hung in different operations ({}): {}", describe_place(job, key),
+                       disagreement);
+  const std::string what = describe(job, key, hung.waiting.front().operation);
+  if (!missing.empty()) return fmt::format("the job hung in {}: {} never came", what, named(missing));
+  if (!hung.unknown.empty())
+    return fmt::format("the job hung in {}: {}, and whether {} came cannot be told", what,
+                       why_unknown(job, hung.unknown), hung.unknown.size() == 1 ? "it" : "they");
+  if (hung.ended_elsewhere) return fmt::format("{} did not end on all of its ranks", what);
+  return fmt::format("the job hung in {}: all of its ranks are in it", what);
+}
+
+// Where to see what a rank does.
+std::string where_to_look(const Job& job, const std::vector<std::int32_t>& ranks) {
+  if (!has_stacks(job))
+    return "Flight recorders hold no stacks of ranks that issue nothing: `lockstep record --hang-timeout` "
+           "writes those of every rank down, Python's and native ones";
+  return fmt::format("{} in hang-rank-{}.json of the run, if it was recorded with --hang-timeout",
+                     ranks.size() == 1 ? "Its stacks stand" : "Their stacks stand",
+                     ranks.size() == 1 ? fmt::to_string(ranks.front()) : "N");
+}
+
+std::string remedy_of(const Job& job, const HungOperation& hung, const std::set<std::int32_t>& stuck,
+                      bool disagree) {
+  const std::vector<std::int32_t>& missing = hung.missing;
+  if (disagree)
+    return "the ranks' operations went out of step: one of them left one out, or made one too many; look for "
+           "a branch, a `continue` or an exception handler that only some ranks take. " +
+           where_to_look(job, {});
+  if (!missing.empty() &&
+      std::all_of(missing.begin(), missing.end(), [&](std::int32_t rank) { return stuck.contains(rank); }))
+    return fmt::format("{} cannot come: {} stands still, as a finding of its own says; begin there",
+                       named(missing), missing.size() == 1 ? "its device" : "each one's device");
+  if (missing.empty() && !hung.unknown.empty())
+    return fmt::format(
+        "{}, and analyze again: who never came is among them, or all came and the network or a device stands "
+        "still",
+        what_to_collect(job, hung.unknown));
+  if (missing.empty())
+    return "look at the network and the driver: every rank has issued it. " + where_to_look(job, {});
+  return fmt::format(
+      "find out what keeps {} from issuing it: a branch that only some ranks take, data that ran out, an "
+      "exception. {}",
+      named(missing), where_to_look(job, missing));
+}
+
+// Who waits, for how long, and whether they gave up.
+void describe_waiting(const Job& job, const HungOperation& hung, const std::string& what, Finding& finding) {
+  std::vector<std::int32_t> waiting;
+  std::vector<std::int32_t> gone;
+  Nanoseconds waited = 0;
+  for (const HungRank& one : hung.waiting) {
+    (one.gave_up ? gone : waiting).push_back(job.ranks[one.rank].rank);
+    waited = std::max(waited, one.waited);
+  }
+  if (!waiting.empty()) finding.standings.push_back({waiting, true, what});
+  if (!waiting.empty())
+    finding.evidence.push_back(
+        fmt::format("{} {} in it{}", named(waiting), waiting.size() == 1 ? "waits" : "wait",
+                    waited > 0 ? fmt::format(", the first for {}", format_duration(waited)) : ""));
+  if (!gone.empty())
+    finding.evidence.push_back(
+        fmt::format("{} waited in it, the first for {}, and gave up", named(gone), format_duration(waited)));
+}
+
+std::vector<HungOperations::const_iterator> in_order_of_time(const HungOperations& hung) {
+  std::vector<HungOperations::const_iterator> in_order;
+  for (auto at = hung.begin(); at != hung.end(); ++at) in_order.push_back(at);
+  std::stable_sort(in_order.begin(), in_order.end(),
+                   [](const auto& a, const auto& b) { return a->second.since < b->second.since; });
+  return in_order;
+}
+
+// What else hung: of ranks that wait in the same ones the first, in the order of time.
+void describe_others(const Job& job, const HungOperations& hung, const OperationKey& told, Finding& finding) {
+  std::set<std::vector<std::int32_t>> seen;
+  std::size_t others = 0;
+  for (const HungOperations::const_iterator& at : in_order_of_time(hung)) {
+    if (at->first == told) continue;
+    std::vector<std::int32_t> ranks;
+    ranks.reserve(at->second.waiting.size());
+    for (const HungRank& one : at->second.waiting) ranks.push_back(job.ranks[one.rank].rank);
+    if (!seen.insert(ranks).second || ++others > kMostOthers) continue;
+    const std::string what = describe(job, at->first, at->second.waiting.front().operation);
+    finding.evidence.push_back(
+        fmt::format("{} {} in {}", named(ranks), ranks.size() == 1 ? "waits" : "wait", what));
+    finding.standings.push_back({ranks, true, what});
+  }
+  if (hung.size() > 1 + std::min(others, kMostOthers))
+    finding.evidence.push_back(fmt::format("{} operations in all never ended", hung.size()));
+}
+
+// The findings tell of few operations; where each other rank stands is said all the same: the first that it
+// waits in.
+void place_all_that_wait(const Job& job, const HungOperations& hung, std::span<Finding> findings) {
+  if (findings.empty()) return;
+  std::set<std::int32_t> placed;
+  for (const Finding& finding : findings)
+    for (const Standing& standing : finding.standings)
+      placed.insert(standing.ranks.begin(), standing.ranks.end());
+  for (const HungOperations::const_iterator& at : in_order_of_time(hung)) {
+    Standing standing{{}, true, ""};
+    for (const HungRank& one : at->second.waiting)
+      if (!one.gave_up && placed.insert(job.ranks[one.rank].rank).second)
+        standing.ranks.push_back(job.ranks[one.rank].rank);
+    if (standing.ranks.empty()) continue;
+    standing.where = describe(job, at->first, at->second.waiting.front().operation);
+    findings.front().standings.push_back(std::move(standing));
+  }
+}
+
+Finding describe_hang(const Job& job, const HungOperations& hung, const std::set<std::int32_t>& stuck,
+                      const OperationKey& key) {
+  const HungOperation& operation = hung.at(key);
+  const std::vector<std::int32_t>& missing = operation.missing;
+  const std::string disagreement = describe_disagreement(job, key, operation);
+  Finding finding = kHang.make();
+  finding.title = title_of(job, key, operation, disagreement);
+  describe_waiting(job, operation, describe(job, key, operation.waiting.front().operation), finding);
+  for (std::size_t i = 0; i < missing.size(); ++i) {
+    const std::string known = what_is_known_of(job, key, missing[i]);
+    finding.standings.push_back({{missing[i]}, false, known});
+    if (i < kMostNamed) finding.evidence.push_back(fmt::format("rank {} {}", missing[i], known));
+  }
+  if (missing.empty()) {
+    for (std::size_t i = 0; i < std::min(kMostNamed, operation.waiting.size()); ++i) {
+      const RankTrace& rank = job.ranks[operation.waiting[i].rank];
+      if (!rank.ending.doing.empty())
+        finding.evidence.push_back(fmt::format("rank {}'s {}: {}", rank.rank,
+                                               has_stacks(job) ? "stack" : "last call", rank.ending.doing));
+    }
+  }
+  add_unknown_standings(job, operation.unknown, finding);
+  if (!operation.unknown.empty() && !missing.empty())
+    finding.evidence.push_back(fmt::format("{}: whether {} came cannot be told",
+                                           why_unknown(job, operation.unknown),
+                                           operation.unknown.size() == 1 ? "it" : "they"));
+  describe_others(job, hung, key, finding);
+  if (std::any_of(operation.waiting.begin(), operation.waiting.end(),
+                  [](const HungRank& one) { return !one.gave_up; }))
+    finding.evidence.emplace_back(
+        "an operation that never ended has no length: this time is in none of the figures");
+  finding.remedy = remedy_of(job, operation, stuck, !disagreement.empty());
+  return finding;
+}
+
+// The operations to tell of: for each rank that holds up others the first that waits for it, and those that
+// lack one rank alone, of which nobody knows; where there is none, the first of all.
+std::vector<OperationKey> worth_telling(const HungOperations& hung, std::set<std::int32_t> holding_up) {
+  std::vector<HungOperations::const_iterator> in_order = in_order_of_time(hung);
+  // A collective tells more than a message: it names who came beside who did not. What ended elsewhere hangs
+  // on one device, and holds up nobody by itself.
+  std::stable_partition(in_order.begin(), in_order.end(),
+                        [](const auto& at) { return !at->first.is_message(); });
+  std::stable_partition(in_order.begin(), in_order.end(),
+                        [](const auto& at) { return !at->second.ended_elsewhere; });
+  std::vector<OperationKey> told;
+  std::set<std::int32_t> named_unknown;
+  for (const auto& at : in_order) {
+    std::size_t fresh = 0;
+    for (const std::int32_t rank : at->second.missing) fresh += holding_up.erase(rank);
+    if (fresh == 0 || told.size() >= kMostNamed) continue;
+    told.push_back(at->first);
+    named_unknown.insert(at->second.unknown.begin(), at->second.unknown.end());
+  }
+  // Nobody with a trace holds up the others: the first that lacks one rank alone says most.
+  const auto lacks_one = [](const auto& at) {
+    return at->second.missing.empty() && at->second.unknown.size() == 1 && at->second.waiting.size() > 1;
+  };
+  if (told.empty() && std::none_of(in_order.begin(), in_order.end(), lacks_one))
+    return {in_order.front()->first};
+  for (const auto& at : in_order) {
+    if (!lacks_one(at) || told.size() >= kMostNamed) continue;
+    if (named_unknown.insert(at->second.unknown.front()).second) told.push_back(at->first);
+  }
+  return told;
+}
+
+void find_hang(const FindingContext& context, std::vector<Finding>& findings) {
+  const Job& job = context.diagnosis.job;
+  const HungOperations hung = find_hung_operations(job);
+  if (hung.empty()) return find_silence(job, findings);
+  std::set<std::int32_t> stuck_ranks;
+  for (const StuckDevice& one : find_stuck_devices(job)) stuck_ranks.insert(job.ranks[one.rank].rank);
+  std::set<std::int32_t> holding_up = ranks_that_hold_up(job, hung, stuck_ranks);
+  if (holding_up.empty()) holding_up = ranks_that_hold_up(job, hung, {});
+  const std::size_t first = findings.size();
+  for (const OperationKey& key : worth_telling(hung, std::move(holding_up)))
+    findings.push_back(describe_hang(job, hung, stuck_ranks, key));
+  place_all_that_wait(job, hung, std::span(findings).subspan(first));
+}
+
+}  // namespace
+
+const FindingRule rules::hang{kKinds, find_hang};
+
+}  // namespace lockstep::analyzer

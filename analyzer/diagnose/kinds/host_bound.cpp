@@ -1,0 +1,123 @@
+// Devices idle because their next work has not been launched; on CPUs, ranks between their computations.
+#include <array>
+#include <utility>
+#include <vector>
+
+#include "analyzer/diagnose/finding_context.h"
+#include "analyzer/diagnose/finding_kinds.h"
+
+namespace lockstep::analyzer {
+namespace {
+
+constexpr auto kHostBoundRemedies = std::to_array<Remedy>(
+    {{"PyTorch", "torch.compile(mode=\"reduce-overhead\"), CUDA graphs; fused optimizers (fused=True)"},
+     {"the program",
+      "no .item(), .cpu(), print(tensor) or torch.cuda.synchronize() in the step; larger batches"},
+     {"the machine", "a core for each rank and its threads: numactl, OMP_NUM_THREADS"}});
+constexpr Explanation kHostBoundExplained{
+    .meaning = "The CPU is slower at launching kernels than the GPU at running them.",
+    .found =
+        "`host_bound` reaches 10 % of all time (5 % where nothing else explains it), nine of ten gaps end in "
+        "a kernel whose launch is known, and the device is not the CPU.",
+    .wrong =
+        "The launching thread waits for something itself (a lock, the GIL, a copy) in the gaps: see its "
+        "ranges.",
+    .lost = "all of it",
+    .remedies = kHostBoundRemedies,
+};
+constexpr FindingKind kHostBound{
+    .code = "host_bound",
+    .title = "devices idle because the host has not launched their next work yet",
+    .cause = Cause::host_bound,
+    .accuses = Accused::job,
+    .points_at = PointsAt::worst_step,
+    .picture = Picture::cause,
+    .explanation = &kHostBoundExplained,
+};
+constexpr auto kIdleBetweenComputationsRemedies =
+    std::to_array<Remedy>({{"the program", "NVTX ranges around it (docs/instrumentation.md)"},
+                           {"the machine", "what else runs on these cores: `lockstep record --cpu`"}});
+constexpr Explanation kIdleBetweenComputationsExplained{
+    .meaning =
+        "On the CPU the rank's own thread computes: what it does between computations is no launch that came "
+        "late, but work without a name.",
+    .found = "`host_bound` reaches 5 % of all time, and the ranks compute on the CPU.",
+    .wrong = "NVTX ranges of the program fill that time, or another process had the cores.",
+    .lost = "all of it",
+    .remedies = kIdleBetweenComputationsRemedies,
+};
+constexpr FindingKind kIdleBetweenComputations{
+    .code = "idle_between_computations",
+    .title = "ranks do what the trace does not name between their computations",
+    .cause = Cause::host_bound,
+    .points_at = PointsAt::worst_step,
+    .picture = Picture::cause,
+    .explanation = &kIdleBetweenComputationsExplained,
+};
+constexpr auto kIdleWithoutLaunchesRemedies =
+    std::to_array<Remedy>({{"torch.profiler", "activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]"},
+                           {"nsys", "--trace=cuda,nvtx; --cuda-graph-trace=node"},
+                           {"Lockstep", "`lockstep record`, which always records launches"}});
+constexpr Explanation kIdleWithoutLaunchesExplained{
+    .meaning = "Without the launching calls nobody can tell a late host from a waiting stream.",
+    .found =
+        "`host_bound` reaches 5 % of all time on a GPU, and one gap in ten or more ends in work whose launch "
+        "is not known.",
+    .wrong =
+        "The trace holds the runtime's calls after all: in `lockstep export`, the activities behind the gaps "
+        "have a `launch_begin_ns`.",
+    .lost = "all of it",
+    .remedies = kIdleWithoutLaunchesRemedies,
+};
+constexpr FindingKind kIdleWithoutLaunches{
+    .code = "idle_without_launches",
+    .title = "devices idle, and too few launches were recorded to say why",
+    .cause = Cause::host_bound,
+    .points_at = PointsAt::worst_step,
+    .picture = Picture::cause,
+    .explanation = &kIdleWithoutLaunchesExplained,
+};
+constexpr auto kKinds =
+    std::to_array<const FindingKind*>({&kHostBound, &kIdleBetweenComputations, &kIdleWithoutLaunches});
+
+// Of nine gaps in ten at least: then it can be told whether the host was late.
+bool launches_are_known(const FindingContext& context) {
+  std::int64_t gaps = 0, without_launch = 0;
+  for (const RankTimeline::Gaps& rank : context.diagnosis.gaps) {
+    gaps += rank.count;
+    without_launch += rank.without_launch;
+  }
+  return without_launch * 10 <= gaps;
+}
+
+void find_host_bound(const FindingContext& context, std::vector<Finding>& findings) {
+  if (!context.is_left_over(findings, Cause::host_bound, context.total(Cause::host_bound))) return;
+  // On a CPU lane the host and the device are one: time between computations is not a launch that came late.
+  const bool known = launches_are_known(context);
+  Finding finding = context.all_of_its_cause(context.on_cpu ? kIdleBetweenComputations
+                                             : known        ? kHostBound
+                                                            : kIdleWithoutLaunches);
+  if (context.on_cpu) {
+    finding.title = "ranks do what the trace does not name between their computations";
+    finding.remedy =
+        "put NVTX ranges around what the training loop does there (docs/instrumentation.md), and see what "
+        "else runs on these cores";
+  } else if (known) {
+    finding.title = "devices idle because the host has not launched their next work yet";
+    finding.remedy =
+        "torch.compile(mode=\"reduce-overhead\") or CUDA graphs: fewer and earlier launches; remove .item(), "
+        ".cpu() and torch.cuda.synchronize() from the step";
+  } else {
+    finding.title = "devices idle, and too few launches were recorded to say why";
+    finding.remedy =
+        "record the CUDA runtime's calls too: torch.profiler with activities CPU and CUDA, "
+        "`nsys profile --trace=cuda,nvtx`";
+  }
+  findings.push_back(std::move(finding));
+}
+
+}  // namespace
+
+const FindingRule rules::host_bound{kKinds, find_host_bound};
+
+}  // namespace lockstep::analyzer

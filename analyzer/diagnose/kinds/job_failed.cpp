@@ -1,0 +1,177 @@
+// A job that ended with an error: the recorder says so, and the traces say who ended first.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "analyzer/diagnose/finding_context.h"
+#include "analyzer/diagnose/finding_kinds.h"
+#include "analyzer/diagnose/unanswered.h"
+#include "analyzer/report/quantity.h"
+
+namespace lockstep::analyzer {
+namespace {
+
+constexpr auto kJobFailedRemedies = std::to_array<Remedy>(
+    {{"the program", "what the named rank printed last"},
+     {"the machine", "`dmesg` of its node for the OOM killer; the scheduler's limits of memory and time"}});
+constexpr Explanation kJobFailedExplained{
+    .meaning =
+        "The launcher's exit code or signal is not zero. The first rank to end is the one to look at: the "
+        "others mostly end because it did.",
+    .found =
+        "The run's manifest has the exit code. A rank is named as the first where its trace ended before all "
+        "others could have (a file that was not closed may lack its last 1.5 s), or where it alone closed "
+        "its file, which means that it ended by itself.",
+    .wrong = "The named rank's own output shows that it was ended by its launcher.",
+    .remedies = kJobFailedRemedies,
+};
+constexpr FindingKind kJobFailed{
+    .code = "job_failed",
+    .title = "the job ended with an error",
+    .severity = SeverityRule::high,
+    .alarm = Alarm::failure,
+    .accuses = Accused::rank,
+    .explanation = &kJobFailedExplained,
+};
+constexpr auto kKinds = std::to_array<const FindingKind*>({&kJobFailed});
+
+// A file that was not closed ends with its last flush: up to a second before its process did.
+constexpr Nanoseconds kLastFlush = 1'500'000'000;
+constexpr std::size_t kMostNamed = 8;
+
+// The latest time of which the rank's file knows anything.
+Nanoseconds last_sign(const RankTrace& rank) {
+  Nanoseconds last = rank.ending.recorded_until;
+  for (const StepMark& step : rank.steps) last = std::max(last, step.end);
+  if (!rank.activities.empty()) last = std::max(last, rank.activities.back().end);
+  return last;
+}
+
+// Whose end was surely the first; kNone where nobody can tell. One that closed its file ended by itself, and
+// its last sign is its end; others were killed, up to a second after their last sign.
+std::size_t first_to_end(const Job& job) {
+  std::size_t first = kNone;
+  for (std::size_t i = 0; i < job.ranks.size(); ++i)
+    if (first == kNone || last_sign(job.ranks[i]) < last_sign(job.ranks[first])) first = i;
+  if (first == kNone || last_sign(job.ranks[first]) == kUnknownTime) return kNone;
+  const Ending& ending = job.ranks[first].ending;
+  const Nanoseconds end = last_sign(job.ranks[first]) + (ending.closed ? 0 : kLastFlush);
+  for (std::size_t i = 0; i < job.ranks.size(); ++i)
+    if (i != first && last_sign(job.ranks[i]) <= end) return kNone;
+  return first;
+}
+
+// Of several ranks that stopped at about the same time, the only one that ended by itself: launchers kill the
+// rest.
+std::size_t only_one_to_close(const Job& job) {
+  std::size_t closed = kNone;
+  for (std::size_t i = 0; i < job.ranks.size(); ++i) {
+    if (!job.ranks[i].ending.closed) continue;
+    if (closed != kNone) return kNone;
+    closed = i;
+  }
+  return closed;
+}
+
+std::string in_step(const Job& job, const RankTrace& rank) {
+  if (!rank.steps.empty()) return fmt::format(", after step {}", rank.steps.back().number);
+  const bool has_steps = std::any_of(job.ranks.begin(), job.ranks.end(),
+                                     [](const RankTrace& other) { return !other.steps.empty(); });
+  return has_steps ? ", before its first step was over" : "";
+}
+
+// The collectives that others came to, and the first rank to end did not.
+void describe_unanswered(const Job& job, std::int32_t first, Finding& finding) {
+  for (const UnansweredCollective& collective : find_unanswered(job)) {
+    if (!std::binary_search(collective.missing.begin(), collective.missing.end(), first)) continue;
+    for (const Comer& comer : collective.came) {
+      if (comer.end == kUnknownTime || finding.evidence.size() >= kMostNamed) continue;  // told already
+      finding.evidence.push_back(fmt::format("rank {} waited {} in {} number {}, to which rank {} never came",
+                                             job.ranks[comer.rank].rank, format_duration(time_in(job, comer)),
+                                             job.strings.view(comer.name), collective.sequence, first));
+    }
+  }
+}
+
+void describe_others(const Job& job, std::size_t first, Finding& finding) {
+  const Nanoseconds ended = last_sign(job.ranks[first]);
+  for (std::size_t i = 0; i < job.ranks.size() && finding.evidence.size() < kMostNamed; ++i) {
+    if (i == first) continue;
+    const RankTrace& rank = job.ranks[i];
+    const Nanoseconds after = std::max<Nanoseconds>(last_sign(rank) - ended, 0);
+    const char* const how = rank.ending.closed ? "ended by itself" : "was killed, or crashed";
+    if (rank.ending.operations.empty()) {
+      finding.evidence.push_back(
+          after == 0 ? fmt::format("rank {} {} at about the same time", rank.rank, how)
+                     : fmt::format("rank {} {} {} later", rank.rank, how, format_duration(after)));
+      continue;
+    }
+    const OpenOperation& operation = rank.ending.operations.front();
+    finding.evidence.push_back(
+        fmt::format("rank {} waited in {} for {}, then {}", rank.rank, job.strings.view(operation.name),
+                    format_duration(std::max<Nanoseconds>(last_sign(rank) - operation.begin, 0)), how));
+  }
+}
+
+// One rank left a collective out and went on, and everybody waited for somebody: whoever gave up first is no
+// cause.
+void describe_skipped(const Job& job, const SkippedCollective& skipped, Finding& finding) {
+  const std::int32_t rank = job.ranks[skipped.skipped_by.rank].rank;
+  const std::string operation =
+      fmt::format("{} number {}", job.strings.view(skipped.came.front().name), skipped.sequence);
+  const std::string instead =
+      fmt::format("{} number {}", job.strings.view(skipped.skipped_by.name), skipped.next_sequence);
+  const std::string& group = job.groups[skipped.group].name;
+  finding.title += fmt::format("; rank {} left out {}", rank, operation);
+  for (const Comer& comer : skipped.came) {
+    if (finding.evidence.size() >= kMostNamed) break;
+    finding.evidence.push_back(fmt::format("rank {} waited {} in {} of group {}, to which rank {} never came",
+                                           job.ranks[comer.rank].rank, format_duration(time_in(job, comer)),
+                                           operation, group, rank));
+  }
+  finding.evidence.push_back(fmt::format("rank {} went on to {}, to which nobody else came", rank, instead));
+  finding.remedy = fmt::format(
+      "every rank must issue the same collectives in the same order: see what lets rank {} pass by {} and "
+      "come to {} "
+      "(a branch on the rank or on its data, a batch or an exception skipped)",
+      rank, operation, instead);
+}
+
+void find_failure(const FindingContext& context, std::vector<Finding>& findings) {
+  const Job& job = context.diagnosis.job;
+  if (!job.end.signal.has_value() && job.end.exit_code.value_or(0) == 0) return;
+  Finding finding = kJobFailed.make();
+  finding.title = job.end.signal.has_value()
+                      ? fmt::format("the job was ended by signal {}", *job.end.signal)
+                      : fmt::format("the job ended with exit code {}", *job.end.exit_code);
+  if (const std::vector<SkippedCollective> skipped = find_skipped(job); !skipped.empty()) {
+    describe_skipped(job, skipped.front(), finding);
+    findings.push_back(std::move(finding));
+    return;
+  }
+  std::size_t first = first_to_end(job);
+  if (first == kNone) first = only_one_to_close(job);
+  if (job.ranks.size() > 1 && first != kNone) {
+    const RankTrace& rank = job.ranks[first];
+    finding.title += fmt::format("; rank {} ended first{}", rank.rank, in_step(job, rank));
+    if (!rank.ending.closed)
+      finding.evidence.push_back(fmt::format("rank {} was killed, or crashed", rank.rank));
+    describe_unanswered(job, rank.rank, finding);
+    describe_others(job, first, finding);
+    finding.remedy =
+        fmt::format("look at what rank {} printed last; the others ended because it did", rank.rank);
+  } else {
+    finding.remedy = "look at what the job printed last; which rank ended first, the traces do not tell";
+  }
+  findings.push_back(std::move(finding));
+}
+
+}  // namespace
+
+const FindingRule rules::job_failed{kKinds, find_failure};
+
+}  // namespace lockstep::analyzer

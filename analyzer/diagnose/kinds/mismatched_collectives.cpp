@@ -1,0 +1,121 @@
+// Ranks disagree about an operation that they do together.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "analyzer/diagnose/finding_context.h"
+#include "analyzer/diagnose/finding_kinds.h"
+#include "analyzer/report/quantity.h"
+
+namespace lockstep::analyzer {
+namespace {
+
+constexpr auto kMismatchedCollectivesRemedies = std::to_array<Remedy>(
+    {{"the program",
+      "the same collectives in the same order on every rank: a branch that some take, shapes that depend on "
+      "data"},
+     {"PyTorch", "TORCH_DISTRIBUTED_DEBUG=DETAIL checks each collective as it is issued"}});
+constexpr Explanation kMismatchedCollectivesExplained{
+    .meaning =
+        "Records that belong together by group and number differ in operation, size or type. NCCL would "
+        "hang, or mix up data without a word.",
+    .found = "Any such record. Sizes of all-to-alls and of uneven gathers may differ, and are not compared.",
+    .wrong = "The traces are of different runs, or numbers were given by order alone.",
+    .remedies = kMismatchedCollectivesRemedies,
+};
+constexpr FindingKind kMismatchedCollectives{
+    .code = "mismatched_collectives",
+    .title = "ranks disagree about an operation",
+    .severity = SeverityRule::high,
+    .alarm = Alarm::mismatch,
+    .accuses = Accused::job,
+    .explanation = &kMismatchedCollectivesExplained,
+};
+constexpr auto kKinds = std::to_array<const FindingKind*>({&kMismatchedCollectives});
+
+constexpr std::size_t kExamples = 3;
+
+std::string describe_record(const Job& job, MatchRecord record) {
+  const Communication& communication = communication_of(job, record);
+  std::string text =
+      fmt::format("rank {} {}", job.ranks[record.rank].rank, trace::to_string(communication.operation));
+  if (communication.bytes >= 0) text += fmt::format(" of {} B", communication.bytes);
+  if (communication.data_type != DataType::unknown)
+    text += fmt::format(" {}", trace::to_string(communication.data_type));
+  return text;
+}
+
+std::string describe(const Diagnosis& diagnosis, const Contradiction& contradiction) {
+  const std::string& group = diagnosis.matching.groups[contradiction.group].name;
+  const bool numbered =
+      contradiction.evidence == Evidence::sequence || contradiction.evidence == Evidence::function_sequence;
+  return fmt::format("{}, {} {}: {}, {}", group.empty() ? "all ranks" : "group " + group,
+                     numbered ? "sequence number" : "in order number", contradiction.position,
+                     describe_record(diagnosis.job, contradiction.one),
+                     describe_record(diagnosis.job, contradiction.other));
+}
+
+// What a record is, whatever its place: operation, size, type.
+using Call = std::tuple<Operation, std::int64_t, DataType>;
+
+std::vector<Call> calls_in_group(const Job& job, MatchRecord record) {
+  const std::uint32_t group = communication_of(job, record).group;
+  std::vector<Call> calls;
+  for (const Communication& one : job.ranks[record.rank].communications)
+    if (one.group == group) calls.emplace_back(one.operation, one.bytes, one.data_type);
+  std::sort(calls.begin(), calls.end());
+  return calls;
+}
+
+// Whether the two ranks call the same operations in the group, and so call them in different order.
+bool is_other_order(const Job& job, const Contradiction& contradiction) {
+  return calls_in_group(job, contradiction.one) == calls_in_group(job, contradiction.other);
+}
+
+void find_mismatches(const FindingContext& context, std::vector<Finding>& findings) {
+  const std::vector<Contradiction>& contradictions = context.diagnosis.matching.contradictions;
+  if (contradictions.empty()) return;
+  Finding finding = kMismatchedCollectives.make();
+  finding.title =
+      fmt::format("ranks disagree about {} they do together",
+                  contradictions.size() == 1 ? "an operation that"
+                                             : fmt::format("{} operations that", contradictions.size()));
+  const std::size_t examples = std::min(kExamples, contradictions.size());
+  for (std::size_t i = 0; i < examples; ++i) {
+    finding.evidence.push_back(describe(context.diagnosis, contradictions[i]));
+  }
+  const bool by_order = std::all_of(contradictions.begin(), contradictions.end(), [](const Contradiction& c) {
+    return c.evidence == Evidence::order || c.evidence == Evidence::order_all_ranks;
+  });
+  const bool other_order =
+      std::all_of(contradictions.begin(), contradictions.begin() + static_cast<std::ptrdiff_t>(examples),
+                  [&](const Contradiction& c) { return is_other_order(context.diagnosis.job, c); });
+  if (other_order) {
+    finding.title = fmt::format("ranks call the same operations in different order, {} of them",
+                                format_count(static_cast<std::int64_t>(contradictions.size())));
+    finding.remedy =
+        "call a group's collectives in the same order on every rank: look for branches that depend on the "
+        "rank or on "
+        "data, and for hooks that fire in another order; DDP(static_graph=True) or "
+        "DDP(find_unused_parameters=True) where parameters go unused";
+    findings.push_back(std::move(finding));
+    return;
+  }
+  finding.remedy =
+      by_order ? "record all ranks over the same steps; if they were, run with "
+                 "TORCH_DISTRIBUTED_DEBUG=DETAIL, which "
+                 "checks each collective's shape over ranks"
+               : "run with TORCH_DISTRIBUTED_DEBUG=DETAIL, which checks each collective's shape over ranks";
+  findings.push_back(std::move(finding));
+}
+
+}  // namespace
+
+const FindingRule rules::mismatched_collectives{kKinds, find_mismatches};
+
+}  // namespace lockstep::analyzer

@@ -1,0 +1,223 @@
+// Bubbles of pipelines: measured against what the schedule allows.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "analyzer/diagnose/finding_context.h"
+#include "analyzer/diagnose/finding_kinds.h"
+#include "analyzer/diagnose/stage_imbalance.h"
+#include "analyzer/intervals/time_math.h"
+#include "analyzer/metrics/pipeline_schedule.h"
+#include "analyzer/report/quantity.h"
+
+namespace lockstep::analyzer {
+namespace {
+
+constexpr auto kPipelineBubbleRemedies =
+    std::to_array<Remedy>({{"Megatron",
+                            "more microbatches: a smaller --micro-batch-size at the same "
+                            "--global-batch-size; --num-layers-per-virtual-pipeline-stage interleaves"},
+                           {"DeepSpeed", "gradient_accumulation_steps of the pipeline engine"},
+                           {"PyTorch", "Schedule1F1B, ScheduleInterleaved1F1B; n_microbatches"}});
+constexpr Explanation kPipelineBubbleExplained{
+    .meaning = "Stages idle while their neighbours fill or drain the pipeline, or wait for a slower stage.",
+    .found =
+        "The bubble of all pipelines reaches 5 % of all time; that of the pipeline with the greatest is set "
+        "against its schedule's ideal: (p−1)/(m+p−1) of GPipe and 1F1B, (p−1)/(v·m+p−1) interleaved. Up to "
+        "1.1 times the ideal the schedule itself costs it, and the finding is a note.",
+    .wrong =
+        "The table of stages shows a bubble at its ideal: then only more microbatches or another schedule "
+        "make it smaller.",
+    .lost = "what is above the ideal; all of the bubble where it is a note, or where no ideal is known",
+    .remedies = kPipelineBubbleRemedies,
+};
+constexpr FindingKind kPipelineBubble{
+    .code = "pipeline_bubble",
+    .title = "pipeline stages wait for each other",
+    .cause = Cause::pipeline_bubble,
+    .accuses = Accused::job,
+    .points_at = PointsAt::worst_step,
+    .picture = Picture::cause,
+    .explanation = &kPipelineBubbleExplained,
+};
+constexpr auto kKinds = std::to_array<const FindingKind*>({&kPipelineBubble});
+
+constexpr std::int64_t kLossPermille = 50;
+// Up to this multiple of the ideal, the schedule itself explains the bubble.
+constexpr double kNearIdeal = 1.1;
+
+// The one that loses most; null where no ratio is known.
+const PipelineReport* worst_pipeline(const Report& report) {
+  const PipelineReport* worst = nullptr;
+  for (const PipelineReport& pipeline : report.pipeline) {
+    if (pipeline.bubble_ratio && (worst == nullptr || *pipeline.bubble_ratio > *worst->bubble_ratio))
+      worst = &pipeline;
+  }
+  return worst;
+}
+
+Schedule schedule_of(const PipelineReport& pipeline) {
+  for (const Schedule schedule :
+       {Schedule::gpipe, Schedule::one_forward_one_backward, Schedule::interleaved}) {
+    if (pipeline.schedule == to_string(schedule)) return schedule;
+  }
+  return Schedule::unknown;
+}
+
+const char* words_of(Schedule schedule) {
+  switch (schedule) {
+    case Schedule::gpipe:
+      return "GPipe";
+    case Schedule::one_forward_one_backward:
+      return "1F1B";
+    case Schedule::interleaved:
+      return "interleaved 1F1B";
+    case Schedule::unknown:
+      break;
+  }
+  return "an unknown schedule";
+}
+
+std::string cannot_do_better(const PipelineReport& p) {
+  const std::int64_t microbatches = p.microbatches.value_or(0);
+  std::string text =
+      fmt::format("{} with {} and {} {}", words_of(schedule_of(p)), format_plural(p.stages, "stage"),
+                  microbatches, microbatches == 1 ? "microbatch" : "microbatches");
+  if (p.chunks > 1) text += fmt::format(" in {} chunks a stage", p.chunks);
+  return fmt::format("{} cannot do better than {}", text, format_share(p.bubble_ratio_ideal));
+}
+
+// "with twice the microbatches 15.8 %, with two chunks a stage 15.8 %": what the schedule's own bubble would
+// be.
+std::string better_schedules(const PipelineReport& p) {
+  const Schedule schedule = schedule_of(p);
+  const std::int64_t microbatches = p.microbatches.value_or(0);
+  std::string text =
+      fmt::format("more microbatches a step: with {} the ideal is {}", 2 * microbatches,
+                  format_share(ideal_bubble_ratio(schedule, p.stages, 2 * microbatches, p.chunks)));
+  std::size_t layers = 0;
+  for (const PipelineStage& stage : p.stages_detail)
+    layers = stage.stage == 0 ? stage.layers.size() : std::min(layers, stage.layers.size());
+  if (layers >= 2 * static_cast<std::size_t>(p.chunks)) {
+    text += fmt::format(
+        "; or an interleaved schedule: with {} chunks a stage it is {}", 2 * p.chunks,
+        format_share(ideal_bubble_ratio(Schedule::interleaved, p.stages, microbatches, 2 * p.chunks)));
+  }
+  return text;
+}
+
+std::string remedy_of(const PipelineReport& p, bool unbalanced) {
+  if (!p.bubble_ratio_ideal)
+    return "more microbatches a step, or an interleaved schedule; balance the layers over stages";
+  if (unbalanced) return "balance the stages first (see the finding about them); then " + better_schedules(p);
+  if (*p.bubble_ratio <= kNearIdeal * *p.bubble_ratio_ideal)
+    return "the schedule itself costs it: " + better_schedules(p);
+  return "the stages are balanced, so that it is the messages or the hosts that are late: look at what "
+         "stands before "
+         "the gaps of the steady phase (`lockstep view`), send and receive ahead of need; then " +
+         better_schedules(p);
+}
+
+// Of all pipelines whose ratio is known.
+struct Bubbles {
+  std::int64_t all_ns = 0;
+  std::int64_t scheduled_ns = 0;   // what their schedules cost at their ideal; of an unknown one nothing
+  bool at_their_schedules = true;  // each at its schedule's ideal, or near it
+  std::int64_t avoidable_ns() const { return all_ns - scheduled_ns; }
+};
+
+Bubbles bubbles_of(const Report& report) {
+  Bubbles sums;
+  for (const PipelineReport& pipeline : report.pipeline) {
+    if (!pipeline.bubble_ratio) continue;
+    sums.all_ns = saturating_add(sums.all_ns, pipeline.bubble_ns);
+    const double ideal = pipeline.bubble_ratio_ideal.value_or(0);
+    const double all = static_cast<double>(pipeline.region_ns) * static_cast<double>(pipeline.stages);
+    sums.scheduled_ns =
+        saturating_add(sums.scheduled_ns,
+                       std::min(pipeline.bubble_ns, static_cast<std::int64_t>(std::llround(ideal * all))));
+    sums.at_their_schedules = sums.at_their_schedules && *pipeline.bubble_ratio <= kNearIdeal * ideal;
+  }
+  return sums;
+}
+
+// "most on stage 0 (rank 0): 892 ms; least on stage 3 (rank 3): 817 ms"
+std::string most_and_least(const PipelineReport& pipeline) {
+  const auto [least, most] = std::minmax_element(
+      pipeline.stages_detail.begin(), pipeline.stages_detail.end(),
+      [](const PipelineStage& a, const PipelineStage& b) { return a.bubble_ns < b.bubble_ns; });
+  if (least->bubble_ns == most->bubble_ns)
+    return fmt::format("{} on each stage", format_duration(most->bubble_ns));
+  return fmt::format("most on stage {} (rank {}): {}; least on stage {} (rank {}): {}", most->stage,
+                     most->rank, format_duration(most->bubble_ns), least->stage, least->rank,
+                     format_duration(least->bubble_ns));
+}
+
+// Nobody can tell what the pipelines' bubble is: the cause alone speaks.
+void find_waits_in_pipelines(const FindingContext& context, std::vector<Finding>& findings) {
+  const std::int64_t lost = context.total(Cause::pipeline_bubble);
+  if (!context.is_worth(lost, kLossPermille)) return;
+  Finding finding = kPipelineBubble.make();
+  finding.lost_ns = lost;
+  finding.title = "stages of the pipeline wait for each other";
+  finding.evidence.push_back(context.evidence_of(Cause::pipeline_bubble));
+  finding.remedy = "more microbatches a step, or an interleaved schedule; balance the layers over stages";
+  findings.push_back(std::move(finding));
+}
+
+void find_bubble(const FindingContext& context, std::vector<Finding>& findings) {
+  const PipelineReport* const p = worst_pipeline(context.report);
+  if (p == nullptr) return find_waits_in_pipelines(context, findings);
+  const Bubbles bubbles = bubbles_of(context.report);
+  if (!context.is_worth(bubbles.all_ns, kLossPermille)) return;
+  const std::string of =
+      context.report.pipeline.size() == 1 ? "the pipeline" : fmt::format("\"{}\"", p->group);
+  Finding finding = kPipelineBubble.make();
+  finding.is_note = bubbles.at_their_schedules;
+  finding.lost_ns = finding.is_note ? bubbles.all_ns : bubbles.avoidable_ns();
+  finding.title =
+      fmt::format("the stages of {} idle for {} of its region", of, format_share(p->bubble_ratio));
+  if (finding.is_note) {
+    finding.title = fmt::format("the schedule of {} lets its stages idle for {} of its region", of,
+                                format_share(p->bubble_ratio));
+  } else if (p->bubble_ratio_ideal) {
+    finding.title += fmt::format(", where its schedule costs {}", format_share(p->bubble_ratio_ideal));
+  }
+  if (p->bubble_ratio_ideal) {
+    finding.evidence.push_back(cannot_do_better(*p));
+  } else {
+    finding.evidence.push_back("what it could be is not known: " + p->reason);
+  }
+  if (!finding.is_note && bubbles.scheduled_ns > 0) {
+    finding.evidence.push_back(
+        fmt::format("the bubble is {} over all stages: {} that the schedule costs, and {} more",
+                    format_duration(bubbles.all_ns), format_duration(bubbles.scheduled_ns),
+                    format_duration(bubbles.avoidable_ns())));
+  }
+  std::int64_t warm_up = 0, steady = 0, cool_down = 0;
+  for (const PipelineStage& stage : p->stages_detail) {
+    warm_up += stage.warm_up_ns.value_or(0);
+    steady += stage.steady_ns.value_or(0);
+    cool_down += stage.cool_down_ns.value_or(0);
+  }
+  if (p->passes_known && p->bubble_ns > 0) {
+    finding.evidence.push_back(
+        fmt::format("{} of the bubble in warm-up, {} in the steady phase, {} in cool-down",
+                    format_share(warm_up, p->bubble_ns), format_share(steady, p->bubble_ns),
+                    format_share(cool_down, p->bubble_ns)));
+  }
+  finding.evidence.push_back(most_and_least(*p));
+  finding.remedy = remedy_of(*p, stage_imbalance_of(*p).has_value());
+  findings.push_back(std::move(finding));
+}
+
+}  // namespace
+
+const FindingRule rules::pipeline_bubble{kKinds, find_bubble};
+
+}  // namespace lockstep::analyzer

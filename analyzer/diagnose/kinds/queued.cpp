@@ -1,0 +1,49 @@
+// Devices idle although their next work has been launched.
+#include <array>
+#include <utility>
+#include <vector>
+
+#include "analyzer/diagnose/finding_context.h"
+#include "analyzer/diagnose/finding_kinds.h"
+
+namespace lockstep::analyzer {
+namespace {
+
+constexpr auto kQueuedRemedies = std::to_array<Remedy>(
+    {{"the program",
+      "wait_stream() and wait_event() where they are needed only; no default stream beside others"},
+     {"Megatron",
+      "CUDA_DEVICE_MAX_CONNECTIONS=1 orders launches: needed for some overlaps, harmful to others"}});
+constexpr Explanation kQueuedExplained{
+    .meaning = "The work waits for something on the device: another stream, an event, a copy.",
+    .found = "`queued` reaches 5 % of all time: idle, and the launching call had returned.",
+    .wrong = "The gaps are launch latency alone: a few µs each, in their thousands.",
+    .lost = "all of it",
+    .remedies = kQueuedRemedies,
+};
+constexpr FindingKind kQueued{
+    .code = "queued",
+    .title = "devices idle although their next work has been launched",
+    .cause = Cause::queued,
+    .accuses = Accused::job,
+    .points_at = PointsAt::worst_step,
+    .picture = Picture::cause,
+    .explanation = &kQueuedExplained,
+};
+constexpr auto kKinds = std::to_array<const FindingKind*>({&kQueued});
+
+void find_queued(const FindingContext& context, std::vector<Finding>& findings) {
+  if (!context.is_left_over(findings, Cause::queued, context.total(Cause::queued))) return;
+  Finding finding = context.all_of_its_cause(kQueued);
+  finding.title = "devices idle although their next work has been launched";
+  finding.remedy =
+      "look at what ends where these gaps end (`lockstep view`): a stream that waits for another one "
+      "(wait_stream, wait_event), a synchronising copy, CUDA_DEVICE_MAX_CONNECTIONS=1";
+  findings.push_back(std::move(finding));
+}
+
+}  // namespace
+
+const FindingRule rules::queued{kKinds, find_queued};
+
+}  // namespace lockstep::analyzer

@@ -1,0 +1,131 @@
+// One stage of a pipeline computes more than the others.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "analyzer/diagnose/finding_context.h"
+#include "analyzer/diagnose/finding_kinds.h"
+#include "analyzer/diagnose/stage_imbalance.h"
+#include "analyzer/intervals/median.h"
+#include "analyzer/report/quantity.h"
+
+namespace lockstep::analyzer {
+namespace {
+
+constexpr auto kUnbalancedStagesRemedies =
+    std::to_array<Remedy>({{"Megatron",
+                            "--decoder-first-pipeline-num-layers, --decoder-last-pipeline-num-layers; "
+                            "--account-for-embedding-in-pipeline-split"},
+                           {"DeepSpeed", "PipelineModule(partition_method=\"parameters\" or \"type:regex\")"},
+                           {"PyTorch", "other split points: the embedding and the head count as layers"}});
+constexpr Explanation kUnbalancedStagesExplained{
+    .meaning = "The slowest stage sets the pace of all.",
+    .found =
+        "A stage computes at least 10 % more than the median stage, and what the others compute less reaches "
+        "2 %.",
+    .wrong = "Its computations are as long as the others': it has more of them on purpose (recomputation).",
+    .lost = "what the others compute less, at most the pipeline's bubble",
+    .remedies = kUnbalancedStagesRemedies,
+};
+constexpr FindingKind kUnbalancedStages{
+    .code = "unbalanced_stages",
+    .title = "one pipeline stage computes more than the others",
+    .cause = Cause::pipeline_bubble,
+    .accuses = Accused::rank,
+    .points_at = PointsAt::worst_step,
+    .picture = Picture::stages,
+    .explanation = &kUnbalancedStagesExplained,
+};
+constexpr auto kKinds = std::to_array<const FindingKind*>({&kUnbalancedStages});
+
+constexpr std::int64_t kImbalancePermille = 20;
+
+std::string more_than_median(const StageImbalance& imbalance) {
+  return format_share(imbalance.stage->compute_ns - imbalance.median_ns, imbalance.median_ns);
+}
+
+// Median time of a forward pass of one layer, over the layers that only this rank runs, or that it does not
+// run.
+std::optional<std::int64_t> layer_time(const Report& report, std::int32_t rank, bool on_rank) {
+  std::vector<std::int64_t> times;
+  for (const LayerReport& layer : report.layers) {
+    if (!layer.layer || !layer.forward) continue;
+    const bool there = std::find(layer.ranks.begin(), layer.ranks.end(), rank) != layer.ranks.end();
+    if (there == on_rank) times.push_back(layer.forward->microbatch_ns);
+  }
+  if (times.empty()) return std::nullopt;
+  return lower_median(std::move(times));
+}
+
+// A layer that takes longer on this rank than on the median one of several that run it; null where none does.
+const LayerReport* slower_than_elsewhere(const Report& report, std::int32_t rank) {
+  for (const LayerReport& layer : report.layers) {
+    if (layer.ranks.size() > 1 && layer.forward && layer.forward->slowest_rank == rank &&
+        static_cast<double>(layer.forward->max_ns) >
+            kUnbalancedStage * static_cast<double>(layer.forward->median_ns))
+      return &layer;
+  }
+  return nullptr;
+}
+
+void find_unbalanced(const FindingContext& context, std::vector<Finding>& findings) {
+  const PipelineReport* pipeline = nullptr;
+  StageImbalance worst;
+  for (const PipelineReport& candidate : context.report.pipeline) {
+    const std::optional<StageImbalance> found = stage_imbalance_of(candidate);
+    if (!found || found->lost_ns <= worst.lost_ns) continue;
+    worst = *found;
+    pipeline = &candidate;
+  }
+  if (pipeline == nullptr || !context.is_worth(worst.lost_ns, kImbalancePermille)) return;
+  const PipelineStage& stage = *worst.stage;
+  Finding finding = kUnbalancedStages.make();
+  finding.rank = stage.rank;
+  finding.lost_ns = worst.lost_ns;
+  finding.title = fmt::format(
+      "stage {} (rank {}) of {} computes {} more than the median stage", stage.stage, stage.rank,
+      context.report.pipeline.size() == 1 ? "the pipeline" : fmt::format("\"{}\"", pipeline->group),
+      more_than_median(worst));
+  finding.evidence.push_back(
+      fmt::format("it computes for {}, the median stage for {}: the others wait for it",
+                  format_duration(stage.compute_ns), format_duration(worst.median_ns)));
+  std::vector<std::size_t> counts;
+  for (const PipelineStage& other : pipeline->stages_detail)
+    if (other.stage != stage.stage) counts.push_back(other.layers.size());
+  const auto [fewest, most] = std::minmax_element(counts.begin(), counts.end());
+  const std::optional<std::int64_t> own = layer_time(context.report, stage.rank, true);
+  const std::optional<std::int64_t> others = layer_time(context.report, stage.rank, false);
+  const bool more_layers = stage.layers.size() > *fewest;
+  if (!stage.layers.empty())
+    finding.evidence.push_back(fmt::format(
+        "it has {}, the others {}", format_plural(static_cast<std::int64_t>(stage.layers.size()), "layer"),
+        *fewest == *most ? fmt::format("{}", *most) : fmt::format("{} to {}", *fewest, *most)));
+  bool slower = own && others && static_cast<double>(*own) > kUnbalancedStage * static_cast<double>(*others);
+  if (const LayerReport* layer = slower_than_elsewhere(context.report, stage.rank)) {
+    slower = true;
+    finding.evidence.push_back(
+        fmt::format("the forward passes of {} take {} on it, {} on the median rank that runs it", layer->name,
+                    format_duration(layer->forward->max_ns), format_duration(layer->forward->median_ns)));
+  } else if (own && others) {
+    finding.evidence.push_back(
+        fmt::format("the forward pass of one of its layers takes {}, of the others' {}",
+                    format_duration(*own), format_duration(*others)));
+  }
+  finding.remedy =
+      slower ? "its layers themselves are slower: compare the ranks' devices and what else runs there; "
+               "moving layers only hides it"
+      : more_layers ? "move layers from it to the stages with fewer"
+                    : "what it computes beside its layers (embedding, head, loss) counts too: give it "
+                      "fewer layers than the others";
+  findings.push_back(std::move(finding));
+}
+
+}  // namespace
+
+const FindingRule rules::unbalanced_stages{kKinds, find_unbalanced};
+
+}  // namespace lockstep::analyzer

@@ -1,0 +1,69 @@
+// Pipelines of which one stage computes more. F = 10 µs, B = 20 µs a chunk.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "analyzer/diagnose/test_reports.h"
+#include "analyzer/model/pipeline_job.h"
+
+namespace lockstep::analyzer {
+namespace {
+
+using testing::Contains;
+using testing::HasSubstr;
+
+PipelinePlan plan_of(int stages, int microbatches) {
+  return {.stages = stages,
+          .order = one_forward_one_backward(stages, microbatches),
+          .forward = 10 * us,
+          .backward = 20 * us};
+}
+
+BlameReport blame_of(const Report& report, std::int32_t rank) {
+  for (const BlameReport& blame : report.blame)
+    if (blame.rank == rank) return blame;
+  ADD_FAILURE() << "nobody waits for rank " << rank;
+  return {};
+}
+
+TEST(PipelineFindings, AStageWithSlowLayers) {
+  PipelinePlan plan = plan_of(4, 8);
+  plan.slow_stage = 2;
+  plan.slower_by = 10 * us;
+  const Report report = report_of(pipeline_job(plan));
+  const Finding unbalanced = finding(report, "unbalanced_stages");
+  EXPECT_EQ(unbalanced.title, "stage 2 (rank 2) of the pipeline computes 66.7 % more than the median stage");
+  EXPECT_THAT(unbalanced.evidence,
+              Contains(HasSubstr("it computes for 400 µs, the median stage for 240 µs")));
+  EXPECT_THAT(unbalanced.evidence, Contains("it has 2 layers, the others 2"));
+  EXPECT_THAT(unbalanced.evidence,
+              Contains("the forward pass of one of its layers takes 10.0 µs, of the others' 5.00 µs"));
+  EXPECT_THAT(unbalanced.remedy, HasSubstr("its layers themselves are slower"));
+  EXPECT_EQ(unbalanced.lost_ns, 3 * 160 * us);
+  const PipelineReport& pipeline = report.pipeline.at(0);
+  const Finding bubble = finding(report, "pipeline_bubble");
+  EXPECT_THAT(bubble.remedy, HasSubstr("balance the stages first"));
+  EXPECT_THAT(bubble.title, HasSubstr("where its schedule costs 27.3 %"));
+  EXPECT_FALSE(bubble.is_note);
+  const std::int64_t scheduled = pipeline.region_ns * 4 * 3 / 11;
+  EXPECT_NEAR(static_cast<double>(bubble.lost_ns), static_cast<double>(pipeline.bubble_ns - scheduled), 1);
+  EXPECT_THAT(blame_of(report, 2).root_cause,
+              HasSubstr("`backward layer 5`: 15.0 µs each time, 10.0 µs in the median layer of the others"));
+  // Only the slow stage is late.
+  for (const BlameReport& blame : report.blame)
+    EXPECT_EQ(blame.scheduled_ns == blame.blame_ns, blame.rank != 2) << blame.rank;
+}
+
+TEST(PipelineFindings, AStageThatComputesMoreBesideItsLayers) {
+  JobBuilder job = pipeline_job(plan_of(2, 4));
+  // The last stage's head: a part without a layer's number, behind the whole pipeline, so that it fits.
+  Nanoseconds at = 1000 + 150 * us;
+  for (int microbatch = 0; microbatch < 4; ++microbatch, at += 20 * us)
+    job.rank(1).compute(at, at + 20 * us, "backward head").part_of(Pass::backward, -1, 9);
+  const Finding unbalanced = finding(report_of(job), "unbalanced_stages");
+  EXPECT_THAT(unbalanced.title, HasSubstr("stage 1 (rank 1) of the pipeline computes 66.7 % more"));
+  EXPECT_THAT(unbalanced.evidence, Contains("it has 2 layers, the others 2"));
+  EXPECT_THAT(unbalanced.remedy, HasSubstr("give it fewer layers than the others"));
+}
+
+}  // namespace
+}  // namespace lockstep::analyzer

@@ -1,0 +1,44 @@
+// Ranks that have more to compute in turn.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "analyzer/diagnose/test_reports.h"
+
+namespace lockstep::analyzer {
+namespace {
+
+using testing::Contains;
+using testing::HasSubstr;
+using testing::Not;
+
+// Six steps on two ranks, one of which computes for 300 µs and the other for 200: in turn, or always rank 1
+// longer.
+Report uneven_report(bool in_turn) {
+  JobBuilder job;
+  for (int step = 0; step < 6; ++step) {
+    const Nanoseconds begin = step * 1000 * us;
+    for (std::int32_t rank = 0; rank < 2; ++rank) {
+      const bool longer = rank == (in_turn ? step % 2 : 1);
+      const Nanoseconds end = begin + (longer ? 300 : 200) * us;
+      job.rank(rank).step(step, begin, begin + 900 * us);
+      job.rank(rank).compute(begin, end).launched(begin, begin + 1);
+      job.rank(rank).all_reduce(end, begin + 310 * us).launched(begin + 1, begin + 2);
+    }
+  }
+  return report_of(job);
+}
+
+TEST(UnevenBatches, OfRanksInTurnAreFound) {
+  const Finding found = finding(uneven_report(true), "uneven_batches");
+  EXPECT_EQ(found.lost_ns, 6 * 100 * us);
+  EXPECT_EQ(found.cause, Cause::barrier_wait);
+  EXPECT_EQ(found.rank, std::nullopt);
+  EXPECT_THAT(found.evidence.at(0), HasSubstr("takes 50.0 % longer than the one that computes shortest"));
+}
+
+TEST(UnevenBatches, AreNotWhatMakesOneRankLateInEveryStep) {
+  EXPECT_THAT(codes_of(uneven_report(false).findings), Not(Contains("uneven_batches")));
+}
+
+}  // namespace
+}  // namespace lockstep::analyzer

@@ -1,0 +1,28 @@
+// Stages of a pipeline that compute more than the others.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "analyzer/report/report.h"
+
+namespace lockstep::analyzer {
+
+// From this multiple of the median stage's compute on, a stage computes too much.
+inline constexpr double kUnbalancedStage = 1.1;
+
+// Median of the compute of a pipeline's stages; the lower one of an even number. There is a stage.
+std::int64_t median_compute(const PipelineReport& pipeline);
+// A stage that computes this much is out of balance.
+bool computes_too_much(std::int64_t compute_ns, std::int64_t median_ns);
+
+struct StageImbalance {
+  const PipelineStage* stage = nullptr;  // the one that computes most
+  std::int64_t median_ns = 0;            // of the stages' compute; the lower one of an even number
+  std::int64_t lost_ns = 0;              // Σ over the other stages of what they compute less
+};
+
+// Nothing where the stages are balanced, or where nobody knows.
+std::optional<StageImbalance> stage_imbalance_of(const PipelineReport& pipeline);
+
+}  // namespace lockstep::analyzer
