@@ -17,6 +17,7 @@
 #include "cli/load.h"
 #include "cli/output.h"
 #include "cli/parse.h"
+#include "cli/reading.h"
 #include "cli/terminal.h"
 #include "cli/verb.h"
 
@@ -29,6 +30,8 @@ constexpr const char* kExamples =
     "  lockstep analyze rank0.json.gz rank1.json.gz  torch.profiler (Kineto) traces, one file a rank\n"
     "  lockstep analyze report.sqlite                nsys export --type sqlite report.nsys-rep\n"
     "  lockstep analyze nccl_trace_rank_*            a job that hung: dumps of PyTorch's flight recorder\n"
+    "  lockstep analyze comm_lib_trace_rank_*        as newer versions of PyTorch name them\n"
+    "  lockstep analyze run --communication '^my_ring_=all_reduce'   kernels of your own that communicate\n"
     "  lockstep analyze run nccl.*.log               with NCCL's own log: over which way ranks talk\n"
     "  lockstep analyze traces/ --steps 3:5          a folder of them; three steps only\n"
     "  lockstep analyze run --skip-warmup --ranks 0:7 --group dp   of these ranks and this group\n"
@@ -45,6 +48,7 @@ struct Arguments {
   std::size_t width = 0;
   std::string clocks = "auto";
   std::string range;
+  ReadingArguments reading;
   bool skip_warm_up = false, layers = false, ascii = false, quiet = false;
 };
 
@@ -80,6 +84,7 @@ void describe(CLI::App& app, Arguments& arguments) {
          "are [auto]")
       ->check(CLI::IsMember({"auto", "rank", "recorded"}))
       ->option_text("WHOSE");
+  describe_reading(app, arguments.reading);
   app.add_option("--rows", arguments.rows, "Ranks to list; the most telling first [all up to 16, else 10]")
       ->option_text("N|all");
   app.add_option("--collectives", arguments.collectives, "Collectives to list; the most waited in first [8]")
@@ -236,6 +241,8 @@ int run_analyze(int argc, char** argv) {
         Error{fmt::format("--json and --html are both '{}': one would overwrite the other", arguments.json)});
 
   LoadOptions load;
+  if (const Status status = take_reading(arguments.reading, load.reading); !status.ok())
+    return wrong(status.error());
   load.analysis.first_step = steps.first;
   load.analysis.last_step = steps.last;
   load.analysis.skip_warm_up = arguments.skip_warm_up;

@@ -11,6 +11,7 @@
 #include "cli/load.h"
 #include "cli/output.h"
 #include "cli/parse.h"
+#include "cli/reading.h"
 #include "cli/terminal.h"
 #include "cli/verb.h"
 
@@ -38,6 +39,7 @@ constexpr const char* kExamples =
 struct Arguments {
   std::vector<std::string> paths;
   std::string format, output;
+  ReadingArguments reading;
   bool force = false, quiet = false;
 };
 
@@ -51,6 +53,7 @@ void describe(CLI::App& app, Arguments& arguments) {
   app.add_option("-o,--output", arguments.output,
                  "File (csv: folder) to write; - is stdout [the run's name with the format's ending, here]")
       ->option_text("FILE");
+  describe_reading(app, arguments.reading);
   app.add_flag("--force", arguments.force, "Overwrite what exists");
   app.add_flag("-q,--quiet", arguments.quiet, "Say nothing about progress and what was written");
   app.footer(kExamples);
@@ -118,6 +121,13 @@ int run_export(int argc, char** argv) {
   }
   const std::string output =
       arguments.output.empty() ? default_output(arguments.paths.front(), arguments.format) : arguments.output;
+  LoadOptions load;
+  load.keep_host_ranges = true;
+  load.progress = !arguments.quiet;
+  if (const Status status = take_reading(arguments.reading, load.reading); !status.ok()) {
+    fail("export", status.error());
+    return kUsage;
+  }
   if (!to_stdout) {
     if (const Status free = check_target(output, arguments); !free.ok()) {
       fail("export", free.error());
@@ -125,8 +135,7 @@ int run_export(int argc, char** argv) {
     }
   }
 
-  const Result<LoadedJob> loaded =
-      load_job(arguments.paths, {.analysis = {}, .keep_host_ranges = true, .progress = !arguments.quiet});
+  const Result<LoadedJob> loaded = load_job(arguments.paths, load);
   if (!loaded.ok()) return fail("export", loaded.error());
   for (const analyzer::Warning& warning : loaded.value().analysis.report.warnings) {
     if (!arguments.quiet) fmt::print(stderr, "lockstep export: warning: {}\n", warning.message);

@@ -9,7 +9,7 @@ namespace lockstep::cli {
 
 Result<LoadedJob> load_job(const std::vector<std::string>& paths, const LoadOptions& options) {
   ProgressLine progress(options.progress);
-  analyzer::ImportOptions reading;
+  analyzer::ImportOptions reading = options.reading;
   reading.keep_host_ranges = options.keep_host_ranges;
   reading.progress = [&](std::uint64_t done, std::uint64_t total) { progress.show("reading", done, total); };
   Result<analyzer::Job> job = analyzer::open_job(paths, reading, options.clocks);

@@ -6,6 +6,7 @@
 
 #include "analyzer/align/align.h"
 #include "analyzer/analysis.h"
+#include "analyzer/import/import.h"
 #include "analyzer/model/job.h"
 #include "trace/result.h"
 
@@ -19,6 +20,7 @@ struct LoadedJob {
 struct LoadOptions {
   analyzer::AnalysisOptions analysis;
   analyzer::Clocks clocks = analyzer::Clocks::automatic;
+  analyzer::ImportOptions reading{};  // progress is set here
   bool keep_host_ranges = false;
   bool progress = true;
 };

@@ -32,6 +32,14 @@ find_path(PROTOZERO_INCLUDE_DIR protozero/pbf_writer.hpp REQUIRED)
 add_library(protozero INTERFACE)
 target_include_directories(protozero SYSTEM INTERFACE "${PROTOZERO_INCLUDE_DIR}")
 
+# RE2: patterns that people type, without surprises.
+# (Not by pkg-config, whose -pthread would forbid the precompiled headers.)
+find_path(RE2_INCLUDE_DIR re2/re2.h REQUIRED)
+find_library(RE2_LIBRARY NAMES re2 REQUIRED)
+add_library(re2_library INTERFACE)
+target_include_directories(re2_library SYSTEM INTERFACE "${RE2_INCLUDE_DIR}")
+target_link_libraries(re2_library INTERFACE "${RE2_LIBRARY}" Threads::Threads)
+
 # NVTX 3: headers only, from the CUDA toolkit or from the nvidia-nvtx wheel.
 find_path(NVTX_INCLUDE_DIR nvtx3/nvToolsExtPayload.h REQUIRED
           HINTS "${LOCKSTEP_WHEELS}/nvidia/cu13/include" /usr/local/cuda/include)

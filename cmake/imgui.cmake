@@ -20,16 +20,10 @@ target_link_libraries(lockstep_implot PUBLIC lockstep_imgui)
 # Plots of doubles are all that there are: for every type of number there is, it takes minutes to compile.
 target_compile_definitions(lockstep_implot PUBLIC "IMPLOT_CUSTOM_NUMERIC_TYPES=(double)")
 
-# cereal: header-only, to keep a prepared run's small parts. RE2: patterns that people type, without surprises.
+# cereal: header-only, to keep a prepared run's small parts.
 find_path(CEREAL_INCLUDE_DIR cereal/cereal.hpp REQUIRED)
 add_library(cereal INTERFACE)
 target_include_directories(cereal SYSTEM INTERFACE "${CEREAL_INCLUDE_DIR}")
-# (Not by pkg-config, whose -pthread would forbid the precompiled headers.)
-find_path(RE2_INCLUDE_DIR re2/re2.h REQUIRED)
-find_library(RE2_LIBRARY NAMES re2 REQUIRED)
-add_library(re2_library INTERFACE)
-target_include_directories(re2_library SYSTEM INTERFACE "${RE2_INCLUDE_DIR}")
-target_link_libraries(re2_library INTERFACE "${RE2_LIBRARY}" Threads::Threads)
 
 # For tests that are a second X client beside lockstep-view, with mouse and keyboard (XTEST).
 if(LOCKSTEP_TESTS)

@@ -8,11 +8,13 @@
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "analyzer/align/align.h"
+#include "analyzer/import/rank/communication_patterns.h"
 #include "analyzer/report/unicode.h"
 #include "viewer/opening/prepared_file.h"
 #include "viewer/opening/recent_runs.h"
@@ -46,6 +48,9 @@ struct Arguments {
   std::vector<std::string> open;  // "hosts", "counters"
   bool chain = false;
   std::string clocks = "auto";
+  std::vector<std::string> communication;
+  std::shared_ptr<const analyzer::CommunicationPatterns> patterns;  // made of these
+  int cycle = 0;
 };
 
 int fail(const Error& error, int exit_code) {
@@ -70,6 +75,8 @@ RunRequest run_asked_for(const Arguments& arguments) {
   RunRequest request = request_of(arguments.paths, !arguments.no_cache);
   if (!arguments.diff.empty()) request = {arguments.paths, arguments.diff, !arguments.no_cache};
   request.clocks = analyzer::parse_clocks(arguments.clocks).value();
+  request.communication = arguments.patterns;
+  request.cycle = arguments.cycle;
   return request;
 }
 
@@ -104,6 +111,8 @@ std::string flag_of_a_run(const Arguments& arguments) {
   if (!arguments.open.empty()) return "--open";
   if (arguments.chain) return "--chain";
   if (arguments.clocks != "auto") return "--clocks";
+  if (!arguments.communication.empty()) return "--communication";
+  if (arguments.cycle != 0) return "--cycle";
   return arguments.collective >= 0 ? "--collective" : "";
 }
 
@@ -262,6 +271,16 @@ int main(int argc, char** argv) {
                  "they are [auto]")
       ->check(CLI::IsMember({"auto", "rank", "recorded"}))
       ->option_text("WHOSE");
+  app.add_option("--communication", arguments.communication,
+                 "Kernels whose name this regular expression is found in communicate, beyond those that are "
+                 "known; as this operation (all_reduce, send, …) where it is given. @FILE: a file of such "
+                 "lines. May be repeated")
+      ->allow_extra_args(false)
+      ->option_text("REGEX[=OPERATION]|@FILE");
+  app.add_option("--cycle", arguments.cycle,
+                 "Of several profiles of one process (torch.profiler's schedule) only the N-th, from 1 [all]")
+      ->check(CLI::Range(1, 1'000'000))
+      ->option_text("N");
   app.add_option("--search", arguments.search, "Search for this: gemm, /nccl.*Reduce/, rank=3 longer=1ms")
       ->option_text("TEXT");
   app.add_option(
@@ -303,5 +322,11 @@ int main(int argc, char** argv) {
     fmt::print(stderr, "lockstep view: {}\nSee lockstep view --help.\n", error.what());
     return lockstep::viewer::kUsage;
   }
+  auto patterns = lockstep::analyzer::CommunicationPatterns::parse(arguments.communication);
+  if (!patterns.ok()) {
+    fmt::print(stderr, "lockstep view: --communication {}\n", patterns.error().message);
+    return lockstep::viewer::kUsage;
+  }
+  if (!arguments.communication.empty()) arguments.patterns = std::move(patterns).value();
   return lockstep::viewer::run(arguments);
 }

@@ -24,6 +24,7 @@
 #include "analyzer/import/kineto/kineto.h"
 #include "analyzer/import/nccl_log/nccl_log.h"
 #include "analyzer/import/nsys/nsys.h"
+#include "analyzer/import/rank/cycles.h"
 #include "analyzer/import/rank/file_name.h"
 #include "analyzer/import/rank/merge.h"
 #include "analyzer/import/run/run.h"
@@ -54,11 +55,11 @@ Result<std::vector<RankImport>> alone(Result<RankImport> rank) {
 Result<std::vector<RankImport>> read_small(const InputFile& file, const ImportOptions& options) {
   switch (file.kind) {
     case InputKind::run_file:
-      return alone(run::import_file(file.path, {options.keep_host_ranges}));
+      return alone(run::import_file(file.path, {options.keep_host_ranges, options.communication.get()}));
     case InputKind::flight_recorder:
       return alone(flight_recorder::import_file(file.path));
     case InputKind::nsys:
-      return nsys::import_file(file.path, {options.keep_host_ranges});
+      return nsys::import_file(file.path, {options.keep_host_ranges, options.communication.get()});
     case InputKind::kineto:
     case InputKind::nccl_log:  // no rank's; read when the job is there
       break;
@@ -83,6 +84,7 @@ std::vector<Result<std::vector<RankImport>>> read_all(const std::vector<InputFil
   };
   kineto::Options kineto_options;
   kineto_options.keep_host_ranges = options.keep_host_ranges;
+  kineto_options.communication = options.communication.get();
   if (options.progress || options.stop.stop_possible()) kineto_options.progress = progress;
   const auto read_one = [&](const InputFile& file) -> Result<std::vector<RankImport>> {
     // Kineto's tells its progress itself.
@@ -216,6 +218,7 @@ Result<Job> import_all(const std::vector<std::string>& paths, const ImportOption
   if (options.stop.stop_requested()) return Error{"stopped before all was read"};
   // One file, one reason: nothing to add.
   if (ranks.empty() && warnings.size() == 1) return Error{std::move(warnings.front().message)};
+  if (const Status status = join_cycles(ranks, options.cycle, warnings); !status.ok()) return status.error();
   // Whatever order they were given in.
   std::vector<std::string> named = paths;
   std::sort(named.begin(), named.end(), name_comes_before);

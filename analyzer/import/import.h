@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <stop_token>
 #include <string>
 #include <vector>
@@ -15,7 +16,8 @@
 
 namespace lockstep::analyzer {
 
-struct RankImport;  // rank/rank_import.h
+class CommunicationPatterns;  // rank/communication_patterns.h
+struct RankImport;            // rank/rank_import.h
 
 struct ImportOptions {
   // Keep every host range and launch call (the viewer, exports); otherwise only steps, data loading and what
@@ -26,6 +28,10 @@ struct ImportOptions {
   // Called as soon as a rank's file has been read, by the threads that read, several at a time: its times are
   // still those of the file, its strings and groups its own.
   std::function<void(const RankImport& rank)> rank_read;
+  // Names that communicate, beyond those that are known; null: none.
+  std::shared_ptr<const CommunicationPatterns> communication;
+  // Of ranks with several profiles, only the N-th of each, from 1; 0: all are read as one recording.
+  int cycle = 0;
   // Asked to stop, the import ends with an error within a few megabytes (of one SQLite file: at its end).
   std::stop_token stop{};
 };

@@ -248,6 +248,41 @@ TEST(ImportJob, StopsSoonWhenItIsAskedTo) {
   EXPECT_FALSE(import_job({folder.path().string()}, options).ok()) << "stopped before it begins";
 }
 
+// Kineto's metadata may speak of NCCL's version before the events, and far before them: groups, devices.
+TEST(ImportJob, KinetoIsKnownWhereverItsKeysStand) {
+  const std::string event =
+      R"({"ph": "X", "cat": "kernel", "name": "k", "pid": 0, "tid": 7, "ts": 1, "dur": 2, "args": {"stream": 7}})";
+  const std::string padding(100'000, 'x');
+  for (const std::string& head :
+       {std::string(R"("distributedInfo": {"rank": 0, "world_size": 1, "nccl_version": "2.27.5"},)"),
+        std::string(R"("nccl_version": "2.27.5",)"),
+        R"("nccl_version": "2.27.5", "notes": "\"pg_status\": )" + padding + R"(",)"}) {
+    const TemporaryFolder folder;
+    const std::string file =
+        folder.write("rank0.json", "{" + head + R"("traceEvents": [)" + event + R"(], "traceName": "a"})");
+    const Job job = import_ok({file});
+    EXPECT_THAT(job.sources, testing::ElementsAre("kineto"));
+    EXPECT_EQ(job.ranks.at(0).activities.size(), 1u);
+  }
+  // A recorder's dump may have any keys of Kineto's within.
+  const TemporaryFolder folder;
+  const Job job = import_ok({folder.write(
+      "nccl_trace_rank_0",
+      R"({"version": "2.10", "entries": [{"profiling_name": "nccl:all_reduce", "frames": [{"traceEvents": 1}]}]})")});
+  EXPECT_THAT(job.sources, testing::ElementsAre("flight recorder"));
+}
+
+TEST(ImportJob, SeveralRunsInAFolderAreListed) {
+  const TemporaryFolder folder;
+  for (const char* run : {"a", "b10", "b9"}) folder.write(std::string("runs/") + run + "/rank-0.lst", "");
+  const Result<Job> job = import_job({folder / "runs"});
+  ASSERT_FALSE(job.ok());
+  EXPECT_THAT(
+      job.error().message,
+      testing::HasSubstr("3 runs in this folder; give one of them, for example " + folder / "runs/a"));
+  EXPECT_THAT(job.error().message, testing::ContainsRegex("runs/a\n.*runs/b9\n.*runs/b10"));
+}
+
 // A file of many windows, against what its maker counted.
 TEST(ImportJob, ReadsAGeneratedFileWhole) {
   const TemporaryFolder folder;

@@ -29,6 +29,8 @@ constexpr const char* kUnderstood =
     "flight recorder; one file a rank or a folder of them; beside them NCCL's logs (NCCL_DEBUG=INFO)";
 
 constexpr unsigned kBeginning = 4096;
+// Enough for what stands before Kineto's events: devices, groups, what the user added.
+constexpr unsigned kBeginningOfJson = 1 << 20;
 // Enough for a job's output to come to NCCL's lines.
 constexpr unsigned kBeginningOfLog = 1 << 16;
 
@@ -74,7 +76,12 @@ Result<InputKind> kind_of(const fs::path& path) {
   };
   if (text.starts_with("SQLite format 3")) return InputKind::nsys;
   if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
-  if (flight_recorder::recognises(text)) return InputKind::flight_recorder;
+  if (flight_recorder::recognises(text)) {
+    // What tells JSON of other kinds apart may stand further on.
+    const Result<std::string> far = beginning_of(path, kBeginningOfJson);
+    if (text.front() != '{' || !far.ok() || flight_recorder::recognises(far.value()))
+      return InputKind::flight_recorder;
+  }
   const std::size_t at = text.find_first_not_of(" \t\r\n");
   if (at == std::string_view::npos || text[at] == '{') return InputKind::kineto;
   // Before lists of JSON: lines of a log may begin with a bracket too.
@@ -206,17 +213,39 @@ class Finder {
          kNoRank});
   }
 
+  // One is analyzed at a time; people gave the folder that they are in.
+  static Error several_runs(const fs::path& folder, std::vector<fs::path> runs, std::size_t others) {
+    constexpr std::size_t kMostListed = 20;
+    std::sort(runs.begin(), runs.end(),
+              [](const fs::path& a, const fs::path& b) { return name_comes_before(a.native(), b.native()); });
+    std::string message =
+        fmt::format("{}: {}{} in this folder; give one of them, for example {}", folder.string(),
+                    runs.size() == 1 ? "a run" : fmt::format("{} runs", runs.size()),
+                    others > 0 ? " and traces of other tools" : "", runs.front().string());
+    for (std::size_t i = 0; i < std::min(runs.size(), kMostListed); ++i)
+      message += fmt::format("\n  {}", runs[i].string());
+    if (runs.size() > kMostListed) message += fmt::format("\n  … and {} more", runs.size() - kMostListed);
+    return Error{std::move(message)};
+  }
+
   Status add_folder(const fs::path& folder) {
     std::error_code error;
-    std::vector<fs::path> found;
+    std::vector<fs::path> found, runs;
     for (fs::recursive_directory_iterator at(folder, fs::directory_options::skip_permission_denied, error),
          end;
          !error && at != end; at.increment(error)) {
       std::error_code ignored;
+      if (at->is_directory(ignored) && run::is_run_folder(at->path())) {
+        runs.push_back(at->path());
+        at.disable_recursion_pending();
+        continue;
+      }
       if (!at->is_regular_file(ignored)) continue;
       if (is_input(at->path())) found.push_back(at->path());
     }
     if (error) return Error{fmt::format("{}: {}", folder.string(), error.message())};
+    if (runs.size() == 1 && found.empty()) return add_run(runs.front());
+    if (!runs.empty()) return several_runs(folder, std::move(runs), found.size());
     if (found.empty())
       return Error{fmt::format(
           "{}: no ranks in this folder (no rank-<N>.lst, *.json, *.sqlite or flight recorder's dump). {}",

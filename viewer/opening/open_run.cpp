@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "analyzer/analysis.h"
+#include "analyzer/import/rank/communication_patterns.h"
 #include "analyzer/import/rank/rank_import.h"
 #include "analyzer/open_job.h"
 #include "viewer/opening/prepared_file.h"
@@ -25,7 +26,10 @@ Error stopped() {
 // Of the files, and of how they are read.
 std::uint64_t fingerprint_of(const InputFiles& files, const OpenOptions& options) {
   constexpr std::uint64_t kOdd = 0x9e3779b97f4a7c15;
-  return files.fingerprint ^ (static_cast<std::uint64_t>(options.clocks) * kOdd);
+  std::uint64_t how = static_cast<std::uint64_t>(options.clocks) * kOdd;
+  if (options.cycle != 0) how = (how ^ static_cast<std::uint64_t>(options.cycle)) * kOdd;
+  if (options.communication) how = (how ^ std::hash<std::string>{}(options.communication->identity())) * kOdd;
+  return files.fingerprint ^ how;
 }
 
 using Prepared = std::shared_ptr<const Tables>;
@@ -65,6 +69,8 @@ Result<analyzer::Job> read(const std::vector<std::string>& paths, const InputFil
                            const OpenOptions& options, Listener& listener) {
   analyzer::ImportOptions reading;
   reading.keep_host_ranges = true;
+  reading.communication = options.communication;
+  reading.cycle = options.cycle;
   reading.stop = options.stop;
   reading.progress = [&listener](std::uint64_t done, std::uint64_t total) {
     listener.tell(OpeningStage::reading,

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "analyzer/align/align.h"
+#include "analyzer/import/import.h"
 #include "trace/result.h"
 #include "viewer/opening/prepared_file.h"
 #include "viewer/opening/preview.h"
@@ -23,6 +24,10 @@ struct OpenOptions {
   bool keep = true;
   // Whose clocks the times are taken to be of. A prepared form is only good for these.
   analyzer::Clocks clocks = analyzer::Clocks::automatic;
+  // Names that communicate beyond those that are known, and which of several profiles is read, as of
+  // analyzer::ImportOptions. A prepared form is only good for these.
+  std::shared_ptr<const analyzer::CommunicationPatterns> communication = nullptr;
+  int cycle = 0;
   // Called now and then from threads that open, one at a time; a share of the stage that is done, from 0
   // to 1.
   std::function<void(OpeningStage stage, double done)> progress;

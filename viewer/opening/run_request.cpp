@@ -85,6 +85,8 @@ Result<OpenedRun> open_request(const RunRequest& request, const TellProgress& te
     OpenOptions options;
     options.keep = request.keep;
     options.clocks = request.clocks;
+    options.communication = request.communication;
+    options.cycle = request.cycle;
     options.stop = stop;
     progress.preview = nullptr;
     if (tell) {

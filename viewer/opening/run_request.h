@@ -20,6 +20,8 @@ struct RunRequest {
   std::string other;                                      // a second one to compare it with; "": none
   bool keep = true;                                       // OpenOptions::keep
   analyzer::Clocks clocks = analyzer::Clocks::automatic;  // OpenOptions::clocks, of both runs
+  std::shared_ptr<const analyzer::CommunicationPatterns> communication = nullptr;  // of both too
+  int cycle = 0;
   bool operator==(const RunRequest&) const = default;
 };
 

@@ -74,6 +74,8 @@ WindowEnd show_window(const WindowContents& contents, const ShowOptions& options
     if (contents.request) {
       shell_options.keep = contents.request->keep;
       shell_options.clocks = contents.request->clocks;
+      shell_options.communication = contents.request->communication;
+      shell_options.cycle = contents.request->cycle;
     }
     shell_options.first_look = contents.words;
     shell_options.layout_file = contents.layout_file;

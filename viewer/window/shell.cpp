@@ -66,6 +66,8 @@ void Shell::update() {
 RunRequest Shell::as_options_say(RunRequest request) const {
   request.keep = options_.keep;
   request.clocks = options_.clocks;
+  request.communication = options_.communication;
+  request.cycle = options_.cycle;
   return request;
 }
 

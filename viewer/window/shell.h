@@ -29,6 +29,8 @@ struct ShellOptions {
   // Of every run that is opened here, as of the first: sessions and prepared files; RunRequest::clocks.
   bool keep = true;
   analyzer::Clocks clocks = analyzer::Clocks::automatic;
+  std::shared_ptr<const analyzer::CommunicationPatterns> communication = nullptr;
+  int cycle = 0;
   FirstLookWords first_look;          // of the first run
   std::filesystem::path layout_file;  // the arrangement of the panels; "": kept nowhere
   std::filesystem::path recent_file;  // the recent runs; "": none are kept

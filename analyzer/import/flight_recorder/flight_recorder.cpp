@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "analyzer/import/flight_recorder/document.h"
 #include "analyzer/import/flight_recorder/dump.h"
@@ -43,18 +44,46 @@ Result<std::string> contents_of(const fs::path& path) {
   }
 }
 
+// The keys of the outermost object, as far as the text goes.
+std::vector<std::string_view> keys_of_document(std::string_view text) {
+  std::vector<std::string_view> keys;
+  const std::size_t first = text.find_first_not_of(" \t\r\n");
+  if (first == std::string_view::npos || text[first] != '{') return keys;
+  int depth = 0;
+  std::string_view last;  // the last string at depth 1
+  for (std::size_t at = first; at < text.size(); ++at) {
+    const char c = text[at];
+    if (c == '{' || c == '[') ++depth;
+    if (c == '}' || c == ']') --depth;
+    if (depth == 0) break;
+    if (c == ':' && depth == 1 && !last.empty()) keys.push_back(std::exchange(last, {}));
+    if (c == ',') last = {};
+    if (c != '"') continue;
+    std::size_t end = at + 1;
+    while (end < text.size() && text[end] != '"') end += text[end] == '\\' ? 2 : 1;
+    if (end >= text.size()) break;
+    if (depth == 1) last = text.substr(at + 1, end - at - 1);
+    at = end;
+  }
+  return keys;
+}
+
 }  // namespace
 
 bool recognises(std::string_view beginning) {
   const std::span<const std::byte> bytes = std::as_bytes(std::span(beginning.data(), beginning.size()));
   if (looks_like_pickle(bytes) || looks_like_old_pickle(bytes)) return true;
-  const std::size_t at = beginning.find_first_not_of(" \t\r\n");
-  if (at == std::string_view::npos || beginning[at] != '{') return false;
-  if (beginning.find("\"traceEvents\"") != std::string_view::npos) return false;
-  for (const char* field :
-       {"\"comm_lib_version\"", "\"nccl_version\"", "\"pg_status\"", "\"collective_seq_id\""})
-    if (beginning.find(field) != std::string_view::npos) return true;
-  return false;
+  // Other JSON may speak of NCCL too (Kineto's, in its distributedInfo): what the document itself has counts.
+  bool versions = false;
+  for (const std::string_view key : keys_of_document(beginning)) {
+    for (const std::string_view other :
+         {"traceEvents", "schemaVersion", "deviceProperties", "distributedInfo"})
+      if (key == other) return false;
+    for (const std::string_view own : {"entries", "pg_config", "pg_status", "comm_lib_version"})
+      if (key == own) return true;
+    versions |= key == "nccl_version";
+  }
+  return versions;
 }
 
 Result<RankImport> import_bytes(std::span<const std::byte> bytes, const fs::path& path) {

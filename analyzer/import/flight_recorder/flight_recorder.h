@@ -1,4 +1,5 @@
-// Reads one rank's dump of PyTorch's flight recorder (TORCH_NCCL_TRACE_BUFFER_SIZE): what NCCL or Gloo wrote
+// Reads one rank's dump of PyTorch's flight recorder (TORCH_FR_BUFFER_SIZE, once
+// TORCH_NCCL_TRACE_BUFFER_SIZE): what NCCL or Gloo wrote
 // when a collective timed out, as a pickle or as JSON. It tells which operations the rank had issued, and
 // which of them had not ended; of times it knows when they were issued, and when the watchdog saw them end.
 #pragma once
@@ -15,7 +16,8 @@
 
 namespace lockstep::analyzer::flight_recorder {
 
-// Whether a file that begins like this is such a dump. JSON is told by the names of its first fields.
+// Whether a file that begins like this is such a dump. JSON is told by the fields of
+// its outermost object, as far as the beginning goes.
 bool recognises(std::string_view beginning);
 
 // Errors: missing or unreadable file, of more than 1 GiB, empty, neither pickle nor JSON, a pickle that would

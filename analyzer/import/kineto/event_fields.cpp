@@ -122,7 +122,9 @@ bool is_of_no_interest(std::string_view phase) {
 }
 
 bool wants_arguments(const EventFields& fields) {
-  if (fields.phase == "X") return fields.kind != Category::other && fields.kind != Category::host;
+  if (fields.phase == "X")
+    return fields.kind == Category::kernel || fields.kind == Category::copy ||
+           fields.kind == Category::sync || fields.kind == Category::launch;
   return fields.phase == "M";
 }
 

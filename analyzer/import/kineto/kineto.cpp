@@ -48,25 +48,52 @@ void warn(RankImport& import, const StreamSummary& summary) {
 
 }  // namespace
 
-Result<RankImport> import_file(const std::filesystem::path& path, const Options& options) {
+namespace {
+
+struct Read {
+  RankImport import;
+  StreamSummary summary;
+  bool only_the_cpu_computed = false;
+};
+
+// The whole file once. `operators`: what the CPU computes is what is wanted of it.
+Result<Read> read_file(const std::filesystem::path& path, const Options& options, bool operators) {
   Result<ByteSource> opened = ByteSource::open(path);
   if (!opened.ok()) return opened.error();
   ByteSource& source = opened.value();
   const double size = static_cast<double>(std::max<std::uint64_t>(source.file_size(), 1));
-  RankBuilder builder(path.string(), options.keep_host_ranges,
+  RankBuilder builder(path.string(), options, operators,
                       [&] { return static_cast<double>(source.file_done()) / size; });
   StreamOptions stream;
   if (!source.compressed()) stream.window = std::clamp<std::size_t>(source.file_size(), 4096, stream.window);
   std::uint64_t reported = 0;
   if (options.progress) {
     stream.progress = [&] {
-      options.progress(source.file_done() - std::exchange(reported, source.file_done()));
+      const std::uint64_t done = source.file_done() - std::exchange(reported, source.file_done());
+      options.progress(operators ? 0 : done);  // was told of the first time
     };
   }
-  const StreamSummary summary = stream_events(source, builder, stream);
-  if (const Status status = check(path.string(), summary); !status.ok()) return status.error();
-  RankImport import = builder.take();
-  warn(import, summary);
+  Read read;
+  read.summary = stream_events(source, builder, stream);
+  if (const Status status = check(path.string(), read.summary); !status.ok()) return status.error();
+  read.only_the_cpu_computed = builder.only_the_cpu_computed();
+  read.import = builder.take();
+  return read;
+}
+
+}  // namespace
+
+Result<RankImport> import_file(const std::filesystem::path& path, const Options& options) {
+  Result<Read> read = read_file(path, options, false);
+  if (!read.ok()) return read.error();
+  // Whether a device computes is known at the end; keeping all operators until then would cost every profile
+  // of a GPU what only those of a CPU need.
+  if (read.value().only_the_cpu_computed) {
+    read = read_file(path, options, true);
+    if (!read.ok()) return read.error();
+  }
+  RankImport import = std::move(read.value().import);
+  warn(import, read.value().summary);
   return import;
 }
 

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <functional>
 
+#include "analyzer/import/rank/communication_patterns.h"
 #include "analyzer/import/rank/rank_import.h"
 #include "trace/result.h"
 
@@ -13,6 +14,7 @@ namespace lockstep::analyzer::kineto {
 
 struct Options {
   bool keep_host_ranges = false;
+  const CommunicationPatterns* communication = nullptr;  // what the user says; may be null
   // Called now and then with the bytes of the file (as it is on disk) that were read since the last call.
   std::function<void(std::uint64_t bytes)> progress;
 };

@@ -10,8 +10,9 @@ const NameInfo& NameTable::find(std::string_view raw) {
   NameInfo info;
   const std::string text = unescape(raw);
   info.id = strings_.intern(text);
-  info.kind = kernel_kind(text);
-  if (info.kind == KernelKind::communication) info.operation = operation_in_name(text);
+  const KernelName kernel = kernel_name(text);
+  info.kind = kernel.kind;
+  info.operation = kernel.operation;
   info.launches = launches_work(text);
   return infos_.emplace(raws_.emplace_back(raw), info).first->second;
 }

@@ -3,18 +3,20 @@
 #include <array>
 #include <utility>
 
+#include "trace/communication_names.h"
+
 namespace lockstep::analyzer::kineto {
 
 Category category_of(std::string_view cat) {
-  static constexpr std::array<std::pair<std::string_view, Category>, 22> kCategories{{
+  static constexpr std::array<std::pair<std::string_view, Category>, 23> kCategories{{
       {"kernel", Category::kernel},
-      {"cpu_op", Category::host},
+      {"cpu_op", Category::operation},
       {"cuda_runtime", Category::launch},
       {"gpu_memcpy", Category::copy},
       {"gpu_memset", Category::copy},
       {"cuda_driver", Category::launch},
       {"user_annotation", Category::host},
-      {"python_function", Category::host},
+      {"python_function", Category::python},
       {"cuda_sync", Category::sync},
       {"xpu_runtime", Category::launch},
       {"xpu_driver", Category::launch},
@@ -27,8 +29,9 @@ Category category_of(std::string_view cat) {
       {"Memcpy", Category::copy},
       {"Memset", Category::copy},
       {"Runtime", Category::launch},
-      {"Operator", Category::host},
-      {"Python function", Category::host},
+      {"Operator", Category::operation},
+      {"Python function", Category::python},
+      {"overhead", Category::overhead},
   }};
   for (const auto& [text, category] : kCategories)
     if (text == cat) return category;
@@ -36,7 +39,7 @@ Category category_of(std::string_view cat) {
 }
 
 bool is_communication_range(std::string_view name) {
-  return name.starts_with("nccl:");
+  return trace::communication_range(name).has_value();
 }
 
 }  // namespace lockstep::analyzer::kineto

@@ -10,7 +10,7 @@
 namespace lockstep::analyzer::kineto {
 
 // An event's `cat`. Both today's names and those of PyTorch up to 1.11 ("Kernel", "Memcpy", "Operator", …).
-enum class Category : std::uint8_t { other, kernel, copy, sync, launch, host };
+enum class Category : std::uint8_t { other, kernel, copy, sync, launch, host, operation, python, overhead };
 Category category_of(std::string_view cat);
 
 // Whether a range of this name surrounds the launch of communication: `nccl:all_reduce`.

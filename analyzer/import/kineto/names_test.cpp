@@ -12,13 +12,14 @@ TEST(CategoryOf, KnowsOldAndNewNames) {
   for (const char* name : {"cuda_runtime", "cuda_driver", "hip_runtime", "Runtime"})
     EXPECT_EQ(category_of(name), Category::launch) << name;
   EXPECT_EQ(category_of("cuda_sync"), Category::sync);
-  EXPECT_EQ(category_of("cpu_op"), Category::host);
+  EXPECT_EQ(category_of("cpu_op"), Category::operation);
   for (const char* name : {"", "ac2g", "KERNEL"}) EXPECT_EQ(category_of(name), Category::other) << name;
 }
 
 TEST(CommunicationRange, IsPyTorchs) {
   EXPECT_TRUE(is_communication_range("nccl:all_reduce"));
-  for (const char* name : {"gloo:all_reduce", "nccl", "all_reduce", ""})
+  EXPECT_TRUE(is_communication_range("gloo:all_reduce"));
+  for (const char* name : {"nccl", "all_reduce", "aten::gather", ""})
     EXPECT_FALSE(is_communication_range(name)) << name;
 }
 

@@ -39,8 +39,12 @@ std::uint32_t shape_of(const DeviceArguments& arguments) {
 
 }  // namespace
 
-RankBuilder::RankBuilder(std::string file, bool keep_host_ranges, std::function<double()> fraction_done)
-    : keep_host_ranges_(keep_host_ranges), fraction_done_(std::move(fraction_done)), names_(import_.strings) {
+RankBuilder::RankBuilder(std::string file, const Options& options, bool operators,
+                         std::function<double()> fraction_done)
+    : options_(options),
+      wants_operators_(operators),
+      fraction_done_(std::move(fraction_done)),
+      names_(import_.strings) {
   import_.trace.file = std::move(file);
   import_.source = "kineto";
 }
@@ -73,8 +77,18 @@ simdjson::error_code RankBuilder::event(simdjson::ondemand::object& object, bool
       case Category::launch:
         launch_event(fields, interval);
         break;
+      case Category::operation:
+        operator_event(fields, interval);
+        break;
+      case Category::python:
+        cost_.python_call();
+        host_event(fields, interval);
+        break;
       case Category::host:
         host_event(fields, interval);
+        break;
+      case Category::overhead:
+        cost_.overhead(interval.end - interval.begin);
         break;
       case Category::other:
         break;
@@ -196,7 +210,7 @@ void RankBuilder::add_communication(const DeviceArguments& arguments, Operation 
 }
 
 bool RankBuilder::keeps(const Times& times) const {
-  return keep_host_ranges_ || times.end - times.begin >= kLongHostRange;
+  return options_.keep_host_ranges || times.end - times.begin >= kLongHostRange;
 }
 
 void RankBuilder::launch_event(const EventFields& fields, const Times& times) {
@@ -216,10 +230,23 @@ void RankBuilder::launch_event(const EventFields& fields, const Times& times) {
       {times.begin, times.end, name.id, thread, 0, name.launches ? HostKind::launch : HostKind::other});
 }
 
+void RankBuilder::operator_event(const EventFields& fields, const Times& times) {
+  operators_seen_ = true;
+  if (import_.process == 0) import_.process = whole_number(fields.process).value_or(0);
+  if (wants_operators_ && computes(fields.name))
+    operators_.add_computation({times.begin, times.end}, threads_.find(fields.process, fields.thread),
+                               names_.find(fields.name).id);
+  host_event(fields, times);
+}
+
 void RankBuilder::host_event(const EventFields& fields, const Times& times) {
-  if (is_communication_range(fields.name))
-    ranges_.add({threads_.find(fields.process, fields.thread), times.begin, times.end,
-                 operation_in_name(fields.name)});
+  if (is_communication_range(fields.name)) {
+    const Operation operation = operation_in_name(fields.name);
+    ranges_.add({threads_.find(fields.process, fields.thread), times.begin, times.end, operation});
+    // c10d's calls only issue it.
+    if (wants_operators_ && fields.kind == Category::host)
+      operators_.add_communication({times.begin, times.end}, names_.find(fields.name).id, operation);
+  }
   if (const std::optional<NamedPass> pass = microbatch_pass(fields.name))
     passes_.push_back({times.begin, times.end, *pass});
   const std::optional<std::int64_t> step = profiler_step(fields.name);

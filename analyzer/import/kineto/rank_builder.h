@@ -13,7 +13,10 @@
 #include "analyzer/import/kineto/event_fields.h"
 #include "analyzer/import/kineto/event_stream.h"
 #include "analyzer/import/kineto/groups.h"
+#include "analyzer/import/kineto/kineto.h"
 #include "analyzer/import/kineto/name_table.h"
+#include "analyzer/import/kineto/operators.h"
+#include "analyzer/import/kineto/profiler_cost.h"
 #include "analyzer/import/kineto/threads.h"
 #include "analyzer/import/rank/launches.h"
 #include "analyzer/import/rank/passes.h"
@@ -23,12 +26,16 @@ namespace lockstep::analyzer::kineto {
 
 class RankBuilder : public EventSink {
  public:
-  // `fraction_done` says how much of the file was read, in (0, 1]: tables grow to what the whole will need,
-  // and not beyond.
-  RankBuilder(std::string file, bool keep_host_ranges, std::function<double()> fraction_done);
+  // `operators`: what the CPU computes is wanted, because no device does. `fraction_done` says how much of
+  // the file was read, in (0, 1]: tables grow to what the whole will need, and not beyond.
+  RankBuilder(std::string file, const Options& options, bool operators,
+              std::function<double()> fraction_done);
 
   simdjson::error_code event(simdjson::ondemand::object& object, bool& whole) override;
   void member(std::string_view key, std::string_view json) override;
+
+  // Whether the file holds operators of the CPU, and nothing that a device did.
+  bool only_the_cpu_computed() const { return operators_seen_ && import_.trace.activities.empty(); }
 
   // Joins everything. The builder is used up.
   RankImport take();
@@ -47,6 +54,7 @@ class RankBuilder : public EventSink {
   void device_event(const EventFields& fields, const Times& times);
   void launch_event(const EventFields& fields, const Times& times);
   void host_event(const EventFields& fields, const Times& times);
+  void operator_event(const EventFields& fields, const Times& times);
   void metadata_event(const EventFields& fields);
   void add_communication(const DeviceArguments& arguments, Operation named, Activity& activity);
   std::uint32_t device_lane(const EventFields& fields);
@@ -54,10 +62,10 @@ class RankBuilder : public EventSink {
   void make_room(Table& table);
 
   void join_launches();
-  void resolve_communications();
+  void resolve_communications(const std::vector<GroupTable::Resolved>& groups);
   void drop_other_devices();
   void name_lanes();
-  void settle_rank();
+  void settle_rank(const std::vector<GroupTable::Resolved>& groups);
   void settle_clock();
   void warn_of_losses();
 
@@ -65,13 +73,17 @@ class RankBuilder : public EventSink {
   // Host ranges of any kind that take as long.
   bool keeps(const Times& times) const;
 
-  bool keep_host_ranges_ = false;
+  Options options_;
+  bool wants_operators_ = false;
+  bool operators_seen_ = false;
   std::function<double()> fraction_done_;
   NameTable names_;
   GroupTable groups_;
   LaunchTable launches_;
   RangeTable ranges_;
   std::vector<PassRange> passes_;
+  OperatorTable operators_;
+  ProfilerCost cost_;
   ThreadTable threads_;
   std::vector<DeviceLane> lanes_;
   std::size_t last_lane_ = 0;

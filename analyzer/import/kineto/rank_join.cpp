@@ -3,7 +3,9 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <iterator>
 #include <map>
+#include <optional>
 #include <utility>
 
 #include "analyzer/import/kineto/decimal_time.h"
@@ -11,6 +13,7 @@
 #include "analyzer/import/kineto/rank_builder.h"
 #include "analyzer/import/rank/file_name.h"
 #include "analyzer/import/rank/names.h"
+#include "analyzer/import/rank/settle_communication.h"
 #include "analyzer/import/rank/training_mark.h"
 
 namespace lockstep::analyzer::kineto {
@@ -45,6 +48,7 @@ void RankBuilder::member(std::string_view key, std::string_view json) {
                  fmt::format("{}: traceEvents is not an array; it is ignored", import_.trace.file));
     return;
   }
+  cost_.setting(key, json);
   if (key != "distributedInfo") return;
   simdjson::dom::parser parser;
   simdjson::dom::element info;
@@ -88,8 +92,7 @@ void RankBuilder::join_launches() {
   launches_ = {};
 }
 
-void RankBuilder::resolve_communications() {
-  const std::vector<GroupTable::Resolved> groups = groups_.resolve(import_.world_size);
+void RankBuilder::resolve_communications(const std::vector<GroupTable::Resolved>& groups) {
   std::vector<std::uint32_t> ids;
   ids.reserve(groups.size());
   for (const auto& group : groups) ids.push_back(import_.intern_group(group.group));
@@ -159,15 +162,46 @@ void RankBuilder::name_lanes() {
   }
 }
 
-void RankBuilder::settle_rank() {
+// The ranks that are in all groups of which the file holds operations: it is one of them.
+std::optional<std::vector<std::int32_t>> possible_ranks(const std::vector<GroupTable::Resolved>& groups) {
+  std::optional<std::vector<std::int32_t>> possible;
+  for (const GroupTable::Resolved& group : groups) {
+    if (group.group.ranks.empty()) continue;
+    if (!possible) {
+      possible = group.group.ranks;
+      continue;
+    }
+    std::vector<std::int32_t> both;
+    std::set_intersection(possible->begin(), possible->end(), group.group.ranks.begin(),
+                          group.group.ranks.end(), std::back_inserter(both));
+    possible = std::move(both);
+  }
+  return possible && !possible->empty() ? possible : std::nullopt;
+}
+
+// A number in the name is the rank where "rank" or "worker" stands before it, and else (it may be a step, a
+// process, a date) where the content agrees, or says nothing and the number is small.
+void RankBuilder::settle_rank(const std::vector<GroupTable::Resolved>& groups) {
   if (import_.rank_known) return;
-  const std::optional<std::int32_t> rank = rank_in_file_name(import_.trace.file);
-  if (!rank) return;
-  import_.trace.rank = *rank;
-  import_.rank_known = true;
-  import_.warn("rank_from_file_name",
-               fmt::format("{}: no distributedInfo.rank in the file; taken as rank {} from its name",
-                           import_.trace.file, *rank));
+  const std::string& file = import_.trace.file;
+  const auto take = [&](std::int32_t rank, std::string_view from) {
+    import_.trace.rank = rank;
+    import_.rank_known = true;
+    import_.warn(
+        "rank_from_file_name",
+        fmt::format("{}: no distributedInfo.rank in the file; taken as rank {} {}", file, rank, from));
+  };
+  const std::optional<std::vector<std::int32_t>> possible = possible_ranks(groups);
+  const std::optional<NumberInName> named = number_in_file_name(file);
+  if (named) {
+    const bool fits = !possible || std::binary_search(possible->begin(), possible->end(), named->number);
+    const bool in_world = import_.world_size == 0 || named->number < import_.world_size;
+    const bool believable = named->says_rank ? named->number < kMostRanks
+                                             : possible.has_value() || named->number < kMostUnsaidRanks;
+    if (fits && in_world && believable) return take(named->number, "from its name");
+  }
+  if (possible && possible->size() == 1)
+    take(possible->front(), "as the only one that is in all of its groups");
 }
 
 void RankBuilder::settle_clock() {
@@ -209,13 +243,19 @@ void RankBuilder::warn_of_losses() {
 }
 
 RankImport RankBuilder::take() {
-  settle_rank();
+  const std::vector<GroupTable::Resolved> groups = groups_.resolve(import_.world_size);
+  settle_rank(groups);
   join_launches();
-  resolve_communications();
+  resolve_communications(groups);
   drop_other_devices();
   name_lanes();
+  if (wants_operators_) import_.trace.device = "cpu";
+  operators_.give(threads_, import_.trace);
+  if (std::string cost = cost_.message(); !cost.empty())
+    import_.warn("profiler_overhead", fmt::format("{}: {}", import_.trace.file, cost));
   warn_of_losses();
   if (!training_.empty()) take_training_mark(unescape(training_), import_);
+  settle_communication(import_, options_.communication);
   finish(import_);
   give_passes(std::move(passes_), import_.trace);
   settle_clock();

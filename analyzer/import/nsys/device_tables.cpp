@@ -70,8 +70,8 @@ const KnownName& known_name(DeviceOfProcess& device, std::int64_t id, const Repo
                        Operation::unknown};
       return where->second;
     }
-    where->second = {device.import.strings.intern(text), kernel_kind(text), Operation::unknown};
-    if (where->second.kind == KernelKind::communication) where->second.operation = operation_in_name(text);
+    const KernelName kernel = kernel_name(text);
+    where->second = {device.import.strings.intern(text), kernel.kind, kernel.operation};
   }
   return where->second;
 }

@@ -126,7 +126,7 @@ void read_ranges(Database& database, bool keep_all, Report& report) {
     const std::uint32_t thread = thread_of(rows.integer(5));
     report.nameless_ranges += name.empty();
     // PyTorch's `nccl:all_reduce`, NCCL's own `ncclAllReduce`.
-    if (name.starts_with("nccl"))
+    if (name.starts_with("nccl") || trace::communication_range(name))
       process->ranges.add({thread, rows.integer(0), rows.integer(1), operation_in_name(name)});
     const std::optional<NamedPass> pass = microbatch_pass(name);
     if (pass) process->passes.push_back({rows.integer(0), rows.integer(1), *pass});

@@ -13,6 +13,7 @@
 #include "analyzer/import/nsys/schema.h"
 #include "analyzer/import/nsys/tables.h"
 #include "analyzer/import/rank/file_name.h"
+#include "analyzer/import/rank/settle_communication.h"
 #include "analyzer/import/rank/training_mark.h"
 
 namespace lockstep::analyzer::nsys {
@@ -202,6 +203,7 @@ Result<std::vector<RankImport>> import_file(const std::filesystem::path& path, c
   number_ranks(report.file, ranks);
   warn(report, nameless, ranks);
   for (std::size_t i = 0; i < ranks.size(); ++i) {
+    settle_communication(ranks[i], options.communication);
     finish(ranks[i]);
     give_passes(std::move(passes[i]), ranks[i].trace);
   }

@@ -7,6 +7,7 @@
 #include <functional>
 #include <vector>
 
+#include "analyzer/import/rank/communication_patterns.h"
 #include "analyzer/import/rank/rank_import.h"
 #include "trace/result.h"
 
@@ -14,6 +15,7 @@ namespace lockstep::analyzer::nsys {
 
 struct Options {
   bool keep_host_ranges = false;
+  const CommunicationPatterns* communication = nullptr;  // what the user says; may be null
 };
 
 // In the order of processes and devices. Ranks that the file does not name are numbered in that order, and

@@ -56,7 +56,7 @@ bool name_comes_before(std::string_view a, std::string_view b) {
   return a < b;  // "01" and "1"
 }
 
-std::optional<std::int32_t> rank_in_file_name(std::string_view path) {
+std::optional<NumberInName> number_in_file_name(std::string_view path) {
   if (const std::size_t slash = path.rfind('/'); slash != std::string_view::npos)
     path.remove_prefix(slash + 1);
   std::string name(path);
@@ -69,7 +69,7 @@ std::optional<std::int32_t> rank_in_file_name(std::string_view path) {
       while (number < name.size() && (name[number] == '-' || name[number] == '_' || name[number] == '.' ||
                                       name[number] == '=' || name[number] == ' '))
         ++number;
-      if (const auto rank = number_at(name, number)) return rank;
+      if (const auto rank = number_at(name, number)) return NumberInName{*rank, true};
     }
   }
   // "trace_3.json": the digits right before the first dot, if a separator or nothing stands before them.
@@ -77,7 +77,14 @@ std::optional<std::int32_t> rank_in_file_name(std::string_view path) {
   std::size_t begin = dot;
   while (begin > 0 && is_digit(name[begin - 1])) --begin;
   if (begin == dot || (begin > 0 && name[begin - 1] != '_' && name[begin - 1] != '-')) return std::nullopt;
-  return number_at(name, begin);
+  const std::optional<std::int32_t> number = number_at(name, begin);
+  return number ? std::optional(NumberInName{*number, false}) : std::nullopt;
+}
+
+std::optional<std::int32_t> rank_in_file_name(std::string_view path) {
+  const std::optional<NumberInName> found = number_in_file_name(path);
+  if (!found || found->number >= (found->says_rank ? kMostRanks : kMostUnsaidRanks)) return std::nullopt;
+  return found->number;
 }
 
 }  // namespace lockstep::analyzer

@@ -10,7 +10,17 @@ namespace lockstep::analyzer {
 // The number behind the last "rank" or "worker" in the name, as in `rank-3.json`, `trace_rank3.json.gz`,
 // `worker3_step_12.…`; else a number that stands alone before the first dot, as in `step_3.json` or `3.json`.
 // The folders' names do not count.
+// Bounded: a process or a date is no rank.
 std::optional<std::int32_t> rank_in_file_name(std::string_view path);
+inline constexpr std::int32_t kMostRanks = 1 << 20;
+inline constexpr std::int32_t kMostUnsaidRanks = 1024;  // where nothing in the name says that it is one
+
+// The same without bounds, for those who can hold it against something.
+struct NumberInName {
+  std::int32_t number = 0;
+  bool says_rank = false;  // "rank" or "worker" stands before it
+};
+std::optional<NumberInName> number_in_file_name(std::string_view path);
 
 // As people sort: numbers within names by their value, and a name before those that begin with it, whatever
 // follows their first dots (`rank-1.json`, `rank-1-copy.json`, `rank-2.json`, `rank-10.json`). A strict

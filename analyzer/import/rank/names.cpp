@@ -9,14 +9,8 @@
 namespace lockstep::analyzer {
 namespace {
 
-using trace::Operation;
-
 char lower(char c) {
   return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c;
-}
-
-bool is_word(char c) {
-  return (c >= '0' && c <= '9') || (lower(c) >= 'a' && lower(c) <= 'z') || c == '_';
 }
 
 // `part` is in lower case.
@@ -25,55 +19,7 @@ bool contains_any_case(std::string_view text, std::string_view part) {
                      [](char a, char b) { return lower(a) == b; }) != text.end();
 }
 
-// ^(void )?((nccl|rccl|msccl)\w*Kernel|mscclpp::)
-bool is_communication_kernel(std::string_view name) {
-  if (name.starts_with("void ")) name.remove_prefix(5);
-  if (name.starts_with("mscclpp::")) return true;  // a namespace of kernels of its own names
-  if (name.starts_with("nccl") || name.starts_with("rccl")) {
-    name.remove_prefix(4);
-  } else if (name.starts_with("msccl")) {
-    name.remove_prefix(5);
-  } else {
-    return false;
-  }
-  const auto word_end = std::find_if_not(name.begin(), name.end(), is_word);
-  return name.substr(0, static_cast<std::size_t>(word_end - name.begin())).find("Kernel") !=
-         std::string_view::npos;
-}
-
-// Lower case, without underscores, of the part that can speak of an operation: up to the first '(' or '<'.
-std::string plain(std::string_view name) {
-  std::string out;
-  for (const char c : name) {
-    if (c == '(' || c == '<') break;
-    if (c != '_') out += lower(c);
-  }
-  return out;
-}
-
 }  // namespace
-
-Operation operation_in_name(std::string_view name) {
-  static constexpr std::array<std::pair<std::string_view, Operation>, 13> kOperations{{
-      {"barrier", Operation::barrier},  // before allreduce: `all_reduce_barrier`
-      {"reducescatter", Operation::reduce_scatter},
-      {"allreduce", Operation::all_reduce},
-      {"allgather", Operation::all_gather},
-      {"alltoall", Operation::all_to_all},
-      {"broadcast", Operation::broadcast},
-      {"bcast", Operation::broadcast},
-      {"sendrecv", Operation::send_recv},
-      {"scatter", Operation::scatter},
-      {"gather", Operation::gather},
-      {"reduce", Operation::reduce},
-      {"send", Operation::send},
-      {"recv", Operation::recv},
-  }};
-  const std::string text = plain(name);
-  for (const auto& [part, operation] : kOperations)
-    if (text.find(part) != std::string::npos) return operation;
-  return Operation::unknown;
-}
 
 trace::DataType data_type_of(std::string_view dtype) {
   static constexpr std::array<std::pair<std::string_view, trace::DataType>, 16> kTypes{{
@@ -99,13 +45,10 @@ trace::DataType data_type_of(std::string_view dtype) {
   return trace::DataType::unknown;
 }
 
-KernelKind kernel_kind(std::string_view name) {
-  if (is_communication_kernel(name)) return KernelKind::communication;
-  for (const std::string_view part :
-       {"nccl", "rccl", "msccl", "allreduce", "all_reduce", "allgather", "all_gather", "reducescatter",
-        "reduce_scatter", "alltoall", "all_to_all"})
-    if (contains_any_case(name, part)) return KernelKind::unclassified;
-  return KernelKind::compute;
+KernelName kernel_name(std::string_view name) {
+  if (const std::optional<trace::CommunicationName> known = trace::communication_kernel(name))
+    return {known->computes ? KernelKind::compute : KernelKind::communication, known->operation};
+  return {trace::looks_like_communication(name) ? KernelKind::unclassified : KernelKind::compute};
 }
 
 std::optional<std::int64_t> profiler_step(std::string_view name) {

@@ -6,14 +6,12 @@
 #include <string_view>
 
 #include "analyzer/model/operation.h"
+#include "trace/communication_names.h"
 #include "trace/event.h"
 
 namespace lockstep::analyzer {
 
-// The operation that a name speaks of: a kernel's (`ncclDevKernel_AllReduce_…`), a collective's
-// (`_allgather_base`), a range's
-// (`nccl:all_to_all`). Case and underscores do not matter, and what follows a '(' or '<' does not count.
-trace::Operation operation_in_name(std::string_view name);
+using trace::operation_in_name;
 
 // c10's names of element types: "Float", "BFloat16", "Long", …
 trace::DataType data_type_of(std::string_view dtype);
@@ -21,9 +19,14 @@ trace::DataType data_type_of(std::string_view dtype);
 // The pass that a name begins with: `forward`, `backward`; else other. For ranges whose source says no pass.
 trace::Pass pass_in_name(std::string_view name);
 
-// By a kernel's name alone. `unclassified` looks like communication and is none that is known.
+// By a kernel's name alone (trace/communication_names.h). `unclassified` looks like communication and is none
+// that is known. A kernel that does both computes; settle_communication() adds the other half.
 enum class KernelKind : std::uint8_t { compute, communication, unclassified };
-KernelKind kernel_kind(std::string_view name);
+struct KernelName {
+  KernelKind kind = KernelKind::compute;
+  trace::Operation operation = trace::Operation::unknown;  // of communication, as far as the name says it
+};
+KernelName kernel_name(std::string_view name);
 
 // n of "ProfilerStep#n".
 std::optional<std::int64_t> profiler_step(std::string_view name);

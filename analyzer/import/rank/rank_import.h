@@ -25,6 +25,7 @@ struct RankImport {
   std::vector<JobGroup> groups;
   std::vector<Warning> warnings;
   std::string source;           // "kineto", "lockstep"
+  std::int64_t process = 0;     // of the operating system; 0: not known
   std::int32_t world_size = 0;  // as the file declares it; 0: it does not
   // The rank is a member of all its groups: where a file names no members, those are who tell of the group.
   bool groups_are_its_own = false;

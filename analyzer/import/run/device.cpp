@@ -31,4 +31,16 @@ Class class_of(trace::ActivityClass activity_class) {
   return Class::unclassified;
 }
 
+Class class_of(const KernelName& kernel) {
+  switch (kernel.kind) {
+    case KernelKind::compute:
+      return Class::compute;
+    case KernelKind::communication:
+      return is_point_to_point(kernel.operation) ? Class::p2p : Class::collective;
+    case KernelKind::unclassified:
+      return Class::unclassified;
+  }
+  return Class::unclassified;
+}
+
 }  // namespace lockstep::analyzer::run

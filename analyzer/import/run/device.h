@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "analyzer/import/rank/names.h"
 #include "analyzer/model/job.h"
 #include "trace/event.h"
 
@@ -15,5 +16,7 @@ std::string device_of(const std::vector<trace::Lane>& lanes);
 
 // What kind of work the file calls it; unclassified for a kind that this version does not know.
 Class class_of(trace::ActivityClass activity_class);
+// By its name: recorders know fewer libraries than later analyzers.
+Class class_of(const KernelName& kernel);
 
 }  // namespace lockstep::analyzer::run

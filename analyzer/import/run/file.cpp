@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "analyzer/import/rank/names.h"
+#include "analyzer/import/rank/settle_communication.h"
 #include "analyzer/import/run/computations.h"
 #include "analyzer/import/run/damage.h"
 #include "analyzer/import/run/device.h"
@@ -56,6 +57,7 @@ class FileImport {
     read_drops();
     find_losses(reader_, damage_, import_);
     warn_of_damage(reader_, damage_, import_);
+    settle_communication(import_, options_.communication);
     finish(import_);
     return std::move(import_);
   }
@@ -197,6 +199,12 @@ class FileImport {
     import_.trace.activities.push_back(activity);
   }
 
+  const KernelName& kernel_of(trace::StringId id) {
+    const auto [where, fresh] = kernels_.try_emplace(id);
+    if (fresh) where->second = kernel_name(reader_.string(id));
+    return where->second;
+  }
+
   void read_activities() {
     std::vector<trace::DeviceActivity> events;
     read(events);
@@ -205,11 +213,15 @@ class FileImport {
     for (const trace::DeviceActivity& event : events) {
       if (!sound(event.begin, event.end)) continue;
       Activity activity = activity_of(event.begin, event.end, event.name, event.lane);
+      const KernelName& kernel = kernel_of(event.name);
       activity.activity_class = class_of(event.activity_class);
+      if (activity.activity_class == Class::compute &&
+          import_.trace.lanes[event.lane].kind == LaneKind::device_stream)
+        activity.activity_class = class_of(kernel);
       set_launch(event.correlation, activity);
       if (is_communication(activity.activity_class)) {
         Communication communication;
-        communication.operation = operation_in_name(reader_.string(event.name));
+        communication.operation = kernel.operation;
         const auto launch = launches_.find(event.correlation);
         if (event.correlation != trace::kNoCorrelation && launch != launches_.end())
           issues_.add_kernel({static_cast<std::uint32_t>(import_.trace.activities.size()),
@@ -364,6 +376,7 @@ class FileImport {
   RankImport import_;
   std::unordered_map<trace::StringId, std::uint32_t> names_;
   std::unordered_map<trace::StringId, bool> loads_data_;
+  std::unordered_map<trace::StringId, KernelName> kernels_;
   std::vector<std::uint32_t> groups_;
   struct Launch {
     Nanoseconds begin = 0;

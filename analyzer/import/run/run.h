@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "analyzer/import/rank/communication_patterns.h"
 #include "analyzer/import/rank/rank_import.h"
 #include "trace/result.h"
 
@@ -13,6 +14,7 @@ namespace lockstep::analyzer::run {
 
 struct Options {
   bool keep_host_ranges = false;
+  const CommunicationPatterns* communication = nullptr;  // what the user says; may be null
 };
 
 // One trace file. Errors: missing, unreadable, not one of ours, of a newer version. What is damaged or cut

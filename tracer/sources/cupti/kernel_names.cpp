@@ -9,6 +9,9 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <optional>
+
+#include "trace/communication_names.h"
 
 namespace lockstep::tracer::cupti {
 
@@ -17,22 +20,14 @@ namespace {
 constexpr std::size_t kPage = 4096;
 constexpr const char* kUnreadable = "kernel (name not known)";
 
-bool is_identifier(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-}
-
 }  // namespace
 
 trace::ActivityClass class_of_kernel(std::string_view name) {
-  if (name.starts_with("void ")) name.remove_prefix(5);
-  const auto end = std::find_if_not(name.begin(), name.end(), is_identifier);
-  const std::string_view word = name.substr(0, static_cast<std::size_t>(end - name.begin()));
-  const bool is_nccl =
-      (word.starts_with("nccl") || word.starts_with("rccl")) && word.find("Kernel") != std::string_view::npos;
-  if (!is_nccl && !word.starts_with("msccl")) return trace::ActivityClass::compute;
-  const bool is_message = word.find("SendRecv") != std::string_view::npos ||
-                          word.find("_Send") != std::string_view::npos ||
-                          word.find("_Recv") != std::string_view::npos;
+  const std::optional<trace::CommunicationName> known = trace::communication_kernel(name);
+  if (!known || known->computes) return trace::ActivityClass::compute;
+  const bool is_message = known->operation == trace::Operation::send ||
+                          known->operation == trace::Operation::recv ||
+                          known->operation == trace::Operation::send_recv;
   return is_message ? trace::ActivityClass::p2p : trace::ActivityClass::collective;
 }
 

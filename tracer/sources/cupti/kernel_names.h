@@ -16,8 +16,8 @@
 
 namespace lockstep::tracer::cupti {
 
-// Communication libraries are told by their kernels' names: NCCL, RCCL, MSCCL and MSCCL++ (ncclDevKernel_…,
-// ncclKernel_…, mscclpp::…). Sends and receives are point to point. Everything else computes.
+// Communication libraries are told by their kernels' names (trace/communication_names.h). Sends and receives
+// are point to point. Everything else computes, also what communicates besides.
 trace::ActivityClass class_of_kernel(std::string_view name);
 
 // "at::native::f(float*)" of "_ZN2at6native1fEPf"; what is not mangled stays as it is. At most kLongestName

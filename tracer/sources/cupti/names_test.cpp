@@ -22,13 +22,15 @@ TEST(KernelNames, CommunicationIsToldByName) {
         "void ncclKernel_Broadcast_RING(x)",
         "ncclSymkDevKernel_ReduceScatter_LL_sum_f32(ncclSymkDevWorkArgs4K)",
         "rcclGenericKernel<1, true>(ncclDevKernelArgsStorage<4096ul>)", "mscclKernel_Sum_half_Simple_false",
-        "void mscclpp::collective::allreduceNvls<float>(float*)"}) {
+        "void mscclpp::collective::allreduceNvls<float>(float*)",
+        "void deep_ep::internode_ll::dispatch<true, 7168>(void*)",
+        "void vllm::cross_device_reduce_2stage<__half, 8>(vllm::RankData*)"}) {
     EXPECT_EQ(class_of_kernel(name), ActivityClass::collective) << name;
   }
   EXPECT_EQ(class_of_kernel("ncclDevKernel_SendRecv(ncclDevKernelArgsStorage<4096ul>)"), ActivityClass::p2p);
   EXPECT_EQ(class_of_kernel("ncclKernel_SendRecv_RING_SIMPLE_Sum_int8_t(ncclDevComm*)"), ActivityClass::p2p);
   for (const char* name : {"ampere_sgemm_128x64_tn", "void at::native::elementwise_kernel<4>(ncclKernel)",
-                           "ncclTopo", "my_ncclKernel", "", "void "}) {
+                           "ncclTopo", "my_ncclKernel", "_fused_matmul_reduce_scatter_kernel", "", "void "}) {
     EXPECT_EQ(class_of_kernel(name), ActivityClass::compute) << name;
   }
 }

@@ -1,0 +1,101 @@
+// Profiles of the CPU alone, and what the profiler says of its own cost.
+#include "analyzer/import/kineto/operators.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "analyzer/import/kineto/kineto_text.h"
+
+namespace lockstep::analyzer::kineto {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+using testing::SizeIs;
+using trace::LaneKind;
+using trace::Operation;
+
+std::string op(std::string_view name, std::string_view ts, std::string_view dur, int tid = 1) {
+  return annotation(name, ts, dur, tid, "cpu_op");
+}
+
+TEST(Operators, OfTheCpuAreItsCompute) {
+  const RankImport import = import_text(document(
+      {annotation("ProfilerStep#1", "90", "500"), op("aten::linear", "100", "50"),
+       op("aten::addmm", "110", "30"), op("aten::relu", "160", "10"),
+       // Backward, on another thread: nodes surround operators.
+       op("autograd::engine::evaluate_function: AddmmBackward0", "200", "60", 2),
+       op("AddmmBackward0", "201", "50", 2), op("aten::mm", "205", "20", 2), op("aten::t", "230", "2", 2),
+       op("mylib::norm", "240", "5", 2), op("c10d::allreduce_", "250", "3", 2),
+       // In flight at once, both written down under whichever thread ended them.
+       annotation("gloo:all_reduce", "252", "100", 3), annotation("gloo:send 0->1", "260", "10", 3),
+       annotation("gloo:all_reduce", "360", "10", 4)}));
+  const RankTrace& trace = import.trace;
+  std::vector<std::string> computed;
+  for (const Activity& activity : trace.activities) {
+    if (activity.activity_class == Class::compute) computed.emplace_back(import.strings.view(activity.name));
+    EXPECT_EQ(activity.launch_begin, activity.begin);
+    EXPECT_EQ(activity.step, 0u);
+  }
+  EXPECT_THAT(computed,
+              testing::ElementsAre("aten::linear", "aten::relu", "aten::mm", "aten::t", "mylib::norm"));
+  EXPECT_EQ(trace.device, "cpu");
+  ASSERT_THAT(trace.communications, SizeIs(3));
+  const Activity& first = trace.activities[trace.communications[0].activity];
+  const Activity& second = trace.activities[trace.communications[1].activity];
+  const Activity& third = trace.activities[trace.communications[2].activity];
+  EXPECT_EQ(first.begin, 252'000);
+  EXPECT_EQ(first.end, 352'000);
+  EXPECT_EQ(trace.communications[0].operation, Operation::all_reduce);
+  EXPECT_EQ(second.activity_class, Class::p2p);
+  EXPECT_NE(first.lane, second.lane);
+  EXPECT_EQ(first.lane, third.lane);
+  EXPECT_EQ(trace.lanes[first.lane].kind, LaneKind::communication);
+  EXPECT_EQ(trace.lanes[trace.activities.front().lane].kind, LaneKind::compute_thread);
+}
+
+// Where a device computes, the CPU's operators are host time.
+TEST(Operators, AreNothingBesideKernels) {
+  const RankImport import =
+      import_text(document({op("aten::linear", "100", "50"), kernel("gemm", "120", "10", 1),
+                            annotation("gloo:all_reduce", "252", "100", 3)}));
+  EXPECT_THAT(import.trace.activities, SizeIs(1));
+  EXPECT_THAT(import.trace.communications, IsEmpty());
+  EXPECT_EQ(import.trace.device, "cuda:0");
+}
+
+TEST(Operators, ComputeByTheirNames) {
+  for (const char* name : {"aten::mm", "mylib::op", "torchvision::nms", "mkldnn::_linear_pointwise"})
+    EXPECT_TRUE(computes(name)) << name;
+  for (const char* name :
+       {"", "::", "AddmmBackward0", "autograd::engine::evaluate_function: X",
+        "torch::autograd::AccumulateGrad", "c10d::allreduce_", "_c10d_functional::wait_tensor"})
+    EXPECT_FALSE(computes(name)) << name;
+}
+
+std::string overhead_of(const RankImport& import) {
+  for (const Warning& warning : import.warnings)
+    if (warning.code == "profiler_overhead") return warning.message;
+  return "";
+}
+
+TEST(ProfilerCost, IsSaidWhereStacksOrShapesWereRecorded) {
+  const std::string rank = R"("distributedInfo": {"rank": 3, "world_size": 8})";
+  const std::string with_all = overhead_of(import_text(
+      document({kernel("k", "100", "5", 1), annotation("train.py(3): step", "1", "2", 1, "python_function"),
+                annotation("train.py(4): loss", "4", "2", 1, "python_function"),
+                event("overhead", "Activity Buffer Request", "5", "1500", -1, "")},
+               rank + R"(, "with_stack": 1, "record_shapes": 1, "profile_memory": 0)")));
+  EXPECT_THAT(with_all, AllOf(HasSubstr("record_shapes, with_stack"), HasSubstr("2 Python calls"),
+                              HasSubstr("1.500 ms"), Not(HasSubstr("profile_memory"))));
+  // Older files do not say what they were asked for.
+  EXPECT_THAT(overhead_of(import_text(document(
+                  {annotation("a.py(3): f", "1", "2", 1, "python_function"), kernel("k", "100", "5", 1)}))),
+              HasSubstr("with_stack"));
+  EXPECT_THAT(overhead_of(import_text(document({kernel("k", "100", "5", 1)}))), IsEmpty());
+}
+
+}  // namespace
+}  // namespace lockstep::analyzer::kineto

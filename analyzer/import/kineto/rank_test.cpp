@@ -1,0 +1,45 @@
+// Which rank a file is of, where it does not say so.
+#include <gtest/gtest.h>
+
+#include "analyzer/import/kineto/kineto_text.h"
+
+namespace lockstep::analyzer::kineto {
+namespace {
+
+std::string all_reduce(std::string_view group, std::string_view ranks) {
+  return kernel("ncclDevKernel_AllReduce", "100", "5", 1, 7,
+                fmt::format(R"(, "Collective name": "allreduce", "Process Group Name": "{}", )"
+                            R"("Process Group Ranks": "{}", "In msg nelems": 4, "Out msg nelems": 4, )"
+                            R"("dtype": "Float", "Group size": 2)",
+                            group, ranks));
+}
+
+// -1: not known.
+std::int32_t rank_of(const std::string& name, const std::vector<std::string>& events,
+                     const std::string& head = R"("schemaVersion": 1)") {
+  const RankImport import = import_text(document(events, head), {}, name);
+  return import.rank_known ? import.trace.rank : -1;
+}
+
+TEST(RankOfAFile, IsNoDateAndNoProcess) {
+  const std::vector<std::string> plain{kernel("k", "1", "2", 1)};
+  EXPECT_EQ(rank_of("trace_3.json", plain), 3);
+  EXPECT_EQ(rank_of("trace_1016003.json", plain), -1);
+  EXPECT_EQ(rank_of("trace_20261123.json", plain), -1);
+  EXPECT_EQ(rank_of("rank1016003.json", plain), 1016003);
+  EXPECT_EQ(rank_of("rank99999999.json", plain), -1);
+}
+
+TEST(RankOfAFile, TheContentIsAskedFirst) {
+  const std::vector<std::string> of_two{all_reduce("1", "[0, 2048]")};
+  EXPECT_EQ(rank_of("trace_2048.json", of_two), 2048);
+  EXPECT_EQ(rank_of("step_100.json", of_two), -1) << "its groups have no rank 100";
+  EXPECT_EQ(rank_of("rank-5.json", of_two), -1) << "neither of them is rank 5";
+  EXPECT_EQ(rank_of("trace.json", {all_reduce("1", "[0, 8]"), all_reduce("2", "[8, 9]")}), 8)
+      << "the only one that is in both";
+  EXPECT_EQ(rank_of("step_100.json", {kernel("k", "1", "2", 1)}, R"("distributedInfo": {"world_size": 8})"),
+            -1);
+}
+
+}  // namespace
+}  // namespace lockstep::analyzer::kineto
