@@ -168,6 +168,7 @@ int run(const Options& options) {
     accused += row.at("accused").get<std::int64_t>();
     print(row);
     document["cells"].push_back(row);
+    document["pooled"] = {{"jobs", jobs}, {"accused", accused}, {"upper_bound", upper_bound(accused, jobs)}};
     if (!options.output.empty()) std::ofstream(options.output) << document.dump(1) << '\n';
   }
   if (jobs > 0 && options.what == "null")

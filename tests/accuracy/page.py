@@ -1,0 +1,197 @@
+#!/usr/bin/env python3
+"""Makes docs/accuracy.md of the results that scripts/accuracy counted: page.py FOLDER FINDINGS.md >docs/accuracy.md
+
+FOLDER holds null-held_out.json, planted-held_out.json (lockstep_accuracy) and real.json (real.py); what is missing is
+said to be not measured. FINDINGS.md is docs/findings.md: the kinds of findings that there are.
+"""
+import collections
+import json
+import pathlib
+import re
+import sys
+
+SIMULATED = "simulated (GPU-like and CPU-like in turn; no backend)"
+REAL = "CPU, Gloo"
+FAULTS = {
+    "compute": "a rank computes longer",
+    "loader": "a rank's batches come later",
+    "host": "a rank launches its work later",
+    "link": "a rank's transfers take longer",
+    "periodic": "in every tenth step a rank computes longer (ten times the effect)",
+    "growing": "a rank computes longer, from nothing at the beginning to twice the effect at the end",
+    "changing": "in each step another rank computes longer: right is that ranks take turns, and nobody accused",
+}
+
+
+def load(path):
+    return json.loads(path.read_text()) if path.exists() else None
+
+
+def table(head, rows):
+    lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
+    lines += ["| " + " | ".join(str(cell) for cell in row) + " |" for row in rows]
+    return "\n".join(lines) + "\n"
+
+
+def percent(part, whole):
+    return f"{100 * part / whole:.0f} %" if whole else "–"
+
+
+def level_name(level):
+    return f"{100 * level:.0f} %" if level else "as recorded"
+
+
+def null_part(null):
+    if not null:
+        return "Not measured: `scripts/accuracy` counts them.\n"
+    steps = sorted({cell["steps"] for cell in null["cells"]})
+    cells = {(cell["ranks"], cell["steps"]): cell for cell in null["cells"]}
+    rows = []
+    for ranks in sorted({cell["ranks"] for cell in null["cells"]}):
+        row = [ranks, SIMULATED]
+        for step in steps:
+            cell = cells.get((ranks, step))
+            row.append(f"{cell['accused']} of {cell['jobs']}" if cell else "not measured: `--full` does")
+        rows.append(row)
+    text = table(["ranks", "device and backend", *(f"{step} steps" for step in steps)], rows)
+    for ranks in (2, 8, 64):
+        text += f"| {ranks} | GPU, NCCL |" + " not measured |" * len(steps) + "\n"
+    pooled = null["pooled"]
+    text += (f"\nAll together {pooled['accused']} of {pooled['jobs']} healthy jobs were accused: "
+             f"{100 * pooled['accused'] / pooled['jobs']:.2f} %, and with 95 % confidence at most "
+             f"{100 * pooled['upper_bound']:.2f} %. The goal: at most 5 of 500 in a cell (two cells may be above, none above "
+             "10), and an upper bound of 1 %.\n\n")
+    by = collections.Counter()
+    for cell in null["cells"]:
+        by.update(cell["accused_by"])
+    if by:
+        text += "False accusations by what the job was made of:\n\n"
+        text += table(["job", "accused"], sorted(by.items(), key=lambda item: -item[1])) + "\n"
+    examples = [f"{cell['ranks']} ranks, {cell['steps']} steps, {example}" for cell in null["cells"] for example in cell["examples"]]
+    if examples:
+        text += "The first of them:\n\n" + "\n".join(f"- {example}" for example in examples[:8]) + "\n\n"
+    text += "What else is said of these healthy jobs (jobs that have the finding; figures of all cells together):\n\n"
+    findings = collections.Counter()
+    for cell in null["cells"]:
+        findings.update(cell["findings"])
+    text += table(["finding", "jobs"], [[f"`{code}`", count] for code, count in findings.most_common()]) if findings else "nothing.\n"
+    return text
+
+
+def planted_part(planted):
+    if not planted:
+        return "Not measured: `scripts/accuracy` counts them.\n"
+    text = ""
+    cells = planted["cells"]
+    for fault, words in FAULTS.items():
+        of_fault = [cell for cell in cells if cell["fault"] == fault]
+        if not of_fault:
+            continue
+        effects = sorted({cell["effect"] for cell in of_fault})
+        text += f"### {fault}: {words}\n\n"
+        rows = []
+        keys = sorted({(cell["noise_level"] or 9, cell["noise_level"], cell["ranks"], cell["steps"]) for cell in of_fault})
+        for _, level, ranks, steps in keys:
+            row = [level_name(level), ranks, steps]
+            for effect in effects:
+                cell = [c for c in of_fault if (c["noise_level"], c["ranks"], c["steps"], c["effect"]) == (level, ranks, steps, effect)]
+                if not cell:
+                    row.append("–")
+                    continue
+                cell = cell[0]
+                wrong = f", {percent(cell['accused'], cell['jobs'])} wrong" if cell["accused"] else ""
+                row.append(f"{percent(cell['found'], cell['jobs'])} / {percent(cell['cause_named'], cell['found'])}{wrong}")
+            rows.append(row)
+        text += table(["noise", "ranks", "steps", *(f"{100 * effect:.0f} %" for effect in effects)], rows) + "\n"
+    text += table(["what", "device and backend", "measured"],
+                  [["all of the above", SIMULATED, f"{sum(cell['jobs'] for cell in cells)} jobs"],
+                   ["all of the above", "GPU, NCCL", "not measured"]])
+    return text
+
+
+def real_part(real):
+    if not real:
+        return "Not measured: `scripts/accuracy --real` records them.\n"
+    text = "### Healthy\n\n"
+    rows, accused, runs = [], 0, 0
+    for program, about in real["programs"].items():
+        of = [row for row in real["rows"] if row["program"] == program and not row["fault"]]
+        measured = [row for row in of if "codes" in row]
+        if not measured:
+            why = of[0].get("not_measured", of[0].get("error", "")) if of else "not run"
+            rows.append([f"{about} (`{program}.py`)", REAL, f"not measured: {why}", ""])
+            continue
+        wrong = [row for row in measured if row["accusations"]]
+        accused, runs = accused + len(wrong), runs + len(measured)
+        first = collections.Counter(row["first"] for row in measured).most_common(1)[0][0]
+        said = f"**{wrong[0]['accusations'][0]}**" if wrong else first
+        rows.append([f"{about} (`{program}.py`)", REAL, f"{len(wrong)} of {len(measured)}", said.replace("|", "\\|")])
+    for name, why in real["not_measured"].items():
+        rows.append([name, REAL, f"not measured: {why}", ""])
+    rows.append(["all of them", "GPU, NCCL", "not measured", ""])
+    text += table(["program", "device and backend", "runs with a rank or link accused", "said first (bold: an accusation)"], rows)
+    text += f"\nAll together {accused} of {runs} healthy runs. The goal: at most 1 of 40.\n\n### With a fault planted\n\n"
+    rows, named, runs = [], 0, 0
+    for fault, told in real["faults"].items():
+        for program in real["programs"]:
+            of = [row for row in real["rows"] if row["program"] == program and row["fault"] == fault]
+            if not of:
+                continue
+            measured = [row for row in of if "codes" in row]
+            if not measured:
+                rows.append([told["planted"], program, REAL, f"not measured: {of[0].get('not_measured', of[0].get('error'))}", "", ""])
+                continue
+            right = [row for row in measured if row["named"]]
+            named, runs = named + len(right), runs + len(measured)
+            first = collections.Counter(row["first"] for row in measured).most_common(1)[0][0]
+            rows.append([told["planted"], program, REAL, f"{len(right)} of {len(measured)}",
+                         f"{sum(row['found'] for row in measured)} of {len(measured)}", first.replace("|", "\\|")])
+    text += table(["planted", "program", "device and backend", "rank and cause first", "said at all", "said first, most often"], rows)
+    text += f"\nAll together the planted cause came first in {named} of {runs} runs. The goal: 95 %. Right are these words in the title "
+    text += "of the first finding, about the right rank: " + "; ".join(
+        f"{fault}: `{told['words']}`".replace("|", "\\|") for fault, told in real["faults"].items()) + ".\n"
+    return text
+
+
+def confusion(null, planted, real, kinds):
+    counts, jobs = collections.defaultdict(collections.Counter), collections.Counter()
+    for what in (null, planted):
+        for cell in what["cells"] if what else []:
+            name = "simulated: " + (cell["fault"] if cell["fault"] != "none" else "healthy")
+            counts[name].update(cell["findings"])
+            jobs[name] += cell["jobs"]
+    for row in real["rows"] if real else []:
+        if "codes" in row:
+            name = "real: " + (row["fault"] or "healthy")
+            counts[name].update(set(row["codes"]))
+            jobs[name] += 1
+    found = sorted({code for row in counts.values() for code in row})
+    rows = [[name, jobs[name], *(percent(row[code], jobs[name]) if row[code] else "" for code in found)] for name, row in counts.items()]
+    text = table(["planted", "jobs", *(f"`{code}`" for code in found)], rows)
+    missing = [kind for kind in kinds if kind not in found]
+    text += "\nKinds of findings without a case in this table (their own tests plant them, this suite does not yet): "
+    text += ", ".join(f"`{kind}`" for kind in missing) + ".\n" if missing else "none.\n"
+    return text
+
+
+def main():
+    if len(sys.argv) != 3:
+        sys.exit(__doc__)
+    folder = pathlib.Path(sys.argv[1])
+    null, planted, real = (load(folder / name) for name in ("null-held_out.json", "planted-held_out.json", "real.json"))
+    about = load(folder / "about.json") or {}
+    kinds = []
+    for line in pathlib.Path(sys.argv[2]).read_text().splitlines():
+        if line.startswith("## "):
+            kinds += re.findall(r"`([a-z0-9_]+)`", line)
+    template = (pathlib.Path(__file__).parent / "page.md").read_text()
+    noise = []
+    for recording in (null or planted or {}).get("noise", []):
+        noise.append([recording["description"], recording["ranks"], recording["steps"], f"{100 * recording['level']:.0f} %"])
+    print(template.format(
+        date=about.get("date", "not known"), commit=about.get("commit", "not known"), machine=about.get("machine", "not known"),
+        seed=(null or planted or {}).get("seed", "–"), noise=table(["recording", "ranks", "steps", "varies by"], noise),
+        null=null_part(null), planted=planted_part(planted), real=real_part(real), confusion=confusion(null, planted, real, kinds)), end="")
+
+
+main()

@@ -1,0 +1,63 @@
+"""Runs a program with a fault in it, without an edit: planted.py FAULT PROGRAM [ARGUMENT…]. What each fault is, and what a
+verdict has to say of it, stands in ../real.py."""
+import os
+import runpy
+import sys
+import time
+
+import torch
+
+SECONDS = 0.03  # that a fault costs the rank in each step
+EVERY = 10      # steps between checkpoints, and between compilations
+
+
+def main():
+    fault = sys.argv[1]
+    sys.argv = sys.argv[2:]
+    rank = int(os.environ["RANK"])
+    steps = 0
+
+    def each_step(*_):
+        nonlocal steps
+        steps += 1
+        if fault == "sleep" and rank == 1:
+            time.sleep(SECONDS)
+        if fault == "busy_loop" and rank == 1:
+            until = time.perf_counter() + SECONDS
+            while time.perf_counter() < until:
+                pass
+        if fault == "checkpoint" and rank == 0 and steps % EVERY == 0:
+            path = f"/tmp/lockstep-planted-{os.getpid()}.pt"
+            for _ in range(20):
+                torch.save({"weights": torch.zeros(4_000_000)}, path)
+            os.remove(path)
+        if fault == "compile" and rank == 1 and steps % EVERY == 0:
+            torch._dynamo.reset()
+            torch.compile(lambda x: (x.sin() + steps).cos().sum())(torch.randn(100 + steps))
+
+    torch.optim.optimizer.register_optimizer_step_post_hook(each_step)
+    if fault == "slow_loader" and rank == 1:
+        fetchers = torch.utils.data._utils.fetch
+        fetch = fetchers._MapDatasetFetcher.fetch
+
+        def slow(self, indices):
+            time.sleep(SECONDS)
+            return fetch(self, indices)
+
+        fetchers._MapDatasetFetcher.fetch = slow
+    if fault == "pinned_core":
+        # All that rank 1 has is a core that another process keeps busy.
+        if rank == 1:
+            core = max(os.sched_getaffinity(0))
+            if os.fork() == 0:
+                os.sched_setaffinity(0, {core})
+                parent = os.getppid()
+                while os.getppid() == parent:
+                    for _ in range(10_000_000):
+                        pass
+                os._exit(0)
+            os.sched_setaffinity(0, {core})
+    runpy.run_path(sys.argv[0], run_name="__main__")
+
+
+main()

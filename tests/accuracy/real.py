@@ -1,0 +1,162 @@
+#!/usr/bin/env python3
+"""Records stock programs on 2 ranks (CPU and Gloo) while two other processes keep two cores busy, healthy and with a fault
+planted, and judges what the report says first. scripts/accuracy --real runs it.
+
+    tests/accuracy/real.py --bin build/release/bin --python PYTHON --output FOLDER [--only WORD] [--repeat 5] [--judge-only]
+
+Recordings that are in FOLDER already are not made again; every run is analyzed again. Writes FOLDER/real.json.
+"""
+import argparse
+import json
+import os
+import pathlib
+import random
+import re
+import shutil
+import subprocess
+import sys
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parent.parent
+STEPS = "60"
+TIME_LIMIT = 300
+
+PROGRAMS = {  # name: what it is; the module that it needs besides torch
+    "ddp": ("plain DDP with a DataLoader", None),
+    "fsdp2": ("FSDP2 (fully_shard)", None),
+    "tensor_parallel": ("tensor parallelism (DTensor)", None),
+    "pipeline": ("torch.distributed.pipelining, 1F1B", None),
+    "hf_trainer": ("Hugging Face Trainer", "transformers"),
+    "lightning_ddp": ("Lightning", "lightning"),
+    "accelerate_loop": ("Accelerate", "accelerate"),
+    "deepspeed_zero1": ("DeepSpeed ZeRO-1", "deepspeed"),
+    "megatron_ddp": ("Megatron-core GPT", "megatron.core"),
+}
+NOT_MEASURED = {
+    "torchtitan": "its trainer reads a tokenizer and a data set that its package does not hold",
+}
+# What is planted, and what the first finding has to say: the rank that it accuses (None: no rank), words of its title, and the
+# programs in which it is planted.
+FAULTS = {
+    "sleep": ("rank 1 sleeps 30 ms after each optimizer step", 1, r"sleep|not on a core|off the cores|blocked|host|does not name|nothing", ("ddp", "fsdp2")),
+    "busy_loop": ("rank 1 runs a loop of Python for 30 ms after each optimizer step", 1, r"comput|host|python|between", ("ddp", "fsdp2")),
+    "slow_loader": ("rank 1's batches take 30 ms longer", 1, r"load|data", ("ddp", "accelerate_loop")),
+    "shaped_link": ("two network namespaces with links of 100 Mbit/s", None, r"link|transfer|data moves|communication|travel", ("ddp", "fsdp2")),
+    "pinned_core": ("rank 1 has one core, which another process keeps busy", 1, r"core|cpu", ("ddp", "tensor_parallel")),
+    "compile": ("rank 1 compiles something anew in every tenth step", 1, r"compil", ("ddp",)),
+    "checkpoint": ("rank 0 saves a checkpoint in every tenth step", 0, r"checkpoint|sav", ("ddp",)),
+}
+ACCUSING = re.compile(r"^(straggler|slow_link|unbalanced_stages)")
+
+
+def accuses(finding):
+    """Whether a finding says that a rank or a link is at fault."""
+    if "accuses" in finding:
+        return finding["accuses"] in ("rank", "link")
+    return bool(ACCUSING.match(finding["code"])) or (finding["code"] == "imbalance" and "rank " in finding["title"])
+
+
+class Load:
+    """Two processes that keep two cores busy."""
+
+    def __enter__(self):
+        self.processes = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(2)]
+        return self
+
+    def __exit__(self, *_):
+        for process in self.processes:
+            process.kill()
+            process.wait()
+
+
+def command_of(options, program, fault):
+    script = str(HERE / "programs" / f"{program}.py")
+    planted = [str(HERE / "programs" / "planted.py"), fault] if fault not in (None, "shaped_link") else []
+    if fault == "shaped_link":
+        return [str(ROOT / "scripts/scenarios/nodes"), "--nodes", "2", "--rate", "100mbit", "--", options.python, script, STEPS]
+    return [options.python, "-m", "torch.distributed.run", "--nproc-per-node", "2",
+            "--master-port", str(random.randint(20000, 30000)), *planted, script, STEPS]
+
+
+def record(options, program, fault, folder):
+    """None, or why there is no recording."""
+    if (folder / "complete").exists():
+        return None
+    if options.judge_only:
+        return "not recorded"
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    environment = dict(os.environ, PATH=os.path.dirname(options.python) + ":" + os.environ["PATH"], PYTHONWARNINGS="ignore",
+                       TORCH_EXTENSIONS_DIR=str(options.output / "torch_extensions"), HF_HUB_OFFLINE="1", OMP_NUM_THREADS="1")
+    with open(folder / "log", "w") as log, Load():
+        job = subprocess.Popen([str(options.bin / "lockstep"), "record", "--quiet", "--force", "-o", str(folder / "run"), "--",
+                                *command_of(options, program, fault)], stdout=log, stderr=log, env=environment,
+                               start_new_session=True)
+        try:
+            code = job.wait(TIME_LIMIT)
+        except subprocess.TimeoutExpired:
+            os.killpg(job.pid, 15)
+            job.wait()
+            return f"did not end within {TIME_LIMIT} s"
+    if code != 0:
+        errors = [line for line in (folder / "log").read_text(errors="replace").splitlines() if re.search(r"Error|SKIPPED", line)]
+        return (errors[0].strip() if errors else f"exit code {code}")[:160]
+    (folder / "complete").touch()
+    return None
+
+
+def judge(options, fault, folder):
+    report = folder / "report.json"
+    done = subprocess.run([str(options.bin / "lockstep"), "analyze", str(folder / "run"), "--width", "120", "--json", str(report)],
+                          capture_output=True, text=True)
+    (folder / "report.txt").write_text(done.stdout + done.stderr)
+    if done.returncode != 0:
+        return {"error": done.stderr.strip()[:160]}
+    findings = json.loads(report.read_text())["findings"]
+    row = {"codes": [finding["code"] for finding in findings],
+           "accusations": [finding["title"] for finding in findings if accuses(finding)],
+           "first": findings[0]["title"] if findings else "nothing is found"}
+    if fault:
+        _, rank, words, _ = FAULTS[fault]
+        first = findings[0] if findings else None
+        about = first and (first.get("rank") if first.get("rank") is not None else None)
+        row["named"] = bool(first and re.search(words, first["title"], re.I) and (rank is None or about == rank))
+        row["found"] = any((finding.get("rank") == rank) if rank is not None else re.search(words, finding["title"], re.I)
+                           for finding in findings)
+    return row
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--bin", type=pathlib.Path, required=True)
+    parser.add_argument("--python", required=True)
+    parser.add_argument("--output", type=pathlib.Path, required=True)
+    parser.add_argument("--only", default="", help="programs or faults whose name holds it")
+    parser.add_argument("--repeat", type=int, default=5)
+    parser.add_argument("--judge-only", action="store_true", help="record nothing")
+    options = parser.parse_args()
+    options.bin, options.output = options.bin.resolve(), options.output.resolve()
+    rows = []
+    cases = [(program, None) for program in PROGRAMS]
+    cases += [(program, fault) for fault, (_, _, _, programs) in FAULTS.items() for program in programs]
+    for program, fault in cases:
+        case = f"{program}-{fault or 'healthy'}"
+        if options.only not in case:
+            continue
+        for number in range(options.repeat):
+            folder = options.output / "real" / case / str(number)
+            row = {"program": program, "fault": fault, "number": number}
+            problem = record(options, program, fault, folder)
+            row.update({"not_measured": problem} if problem else judge(options, fault, folder))
+            rows.append(row)
+            print(case, number, row.get("not_measured") or row.get("error") or
+                  (f"named {row['named']}: " if fault else f"accused {len(row['accusations'])}: ") + row["first"], flush=True)
+            if problem:
+                break
+    (options.output / "real.json").write_text(json.dumps({
+        "programs": {name: about for name, (about, _) in PROGRAMS.items()}, "not_measured": NOT_MEASURED,
+        "faults": {name: {"planted": planted, "words": words} for name, (planted, _, words, _) in FAULTS.items()},
+        "rows": rows}, indent=1) + "\n")
+
+
+main()
