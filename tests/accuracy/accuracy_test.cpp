@@ -157,6 +157,7 @@ TEST(Verdicts, AreOfTheRightRankAndTheRightCause) {
   finding.code = "straggler_persistent";
   finding.title = "rank 3 computes 18 % longer than the others";
   finding.rank = 3;
+  finding.accuses = analyzer::Accused::rank;
   report.findings = {finding};
   EXPECT_TRUE(judge(report, Fault::compute, 3).cause_named);
   EXPECT_TRUE(judge(report, Fault::loader, 3).found);

@@ -38,8 +38,8 @@ NOT_MEASURED = {
 # What is planted, and what the first finding has to say: the rank that it accuses (None: no rank), words of its title, and the
 # programs in which it is planted.
 FAULTS = {
-    "sleep": ("rank 1 sleeps 30 ms after each optimizer step", 1, r"sleep|not on a core|off the cores|blocked|host|does not name|nothing", ("ddp", "fsdp2")),
-    "busy_loop": ("rank 1 runs a loop of Python for 30 ms after each optimizer step", 1, r"comput|host|python|between", ("ddp", "fsdp2")),
+    "sleep": ("rank 1 sleeps 30 ms after each optimizer step", 1, r"sleep|not on a core|off the core|blocked", ("ddp", "fsdp2")),
+    "busy_loop": ("rank 1 runs a loop of Python for 30 ms after each optimizer step", 1, r"comput|on its host|python", ("ddp", "fsdp2")),
     "slow_loader": ("rank 1's batches take 30 ms longer", 1, r"load|data", ("ddp", "accelerate_loop")),
     "shaped_link": ("two network namespaces with links of 100 Mbit/s", None, r"link|transfer|data moves|communication|travel", ("ddp", "fsdp2")),
     "pinned_core": ("rank 1 has one core, which another process keeps busy", 1, r"core|cpu", ("ddp", "tensor_parallel")),

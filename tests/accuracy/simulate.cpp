@@ -52,7 +52,7 @@ struct Worker {
 class Simulation {
  public:
   Simulation(const Plan& plan, const NoiseRecording& noise) : plan_(plan), random_(plan.seed) {
-    for (const char* name : {"forward", "backward", "optimizer", "all_reduce", "data_loading"})
+    for (const char* name : {"forward", "backward", "optimizer", "all_reduce", "data_loading", "tokenize"})
       names_.push_back(job_.strings.intern(name));
     workers_.reserve(static_cast<std::size_t>(plan.ranks));
     for (std::int32_t rank = 0; rank < plan.ranks; ++rank) {
@@ -77,14 +77,14 @@ class Simulation {
   }
 
  private:
-  enum Name : std::size_t { kForward, kBackward, kOptimizer, kAllReduce, kLoading };
+  enum Name : std::size_t { kForward, kBackward, kOptimizer, kAllReduce, kLoading, kHostWork };
 
   bool on_gpu() const { return plan_.platform == Platform::gpu; }
 
   RankTrace empty_trace(std::int32_t rank) const {
     RankTrace trace;
     trace.rank = rank;
-    trace.host = "host-" + std::to_string(rank / kRanksOfHost);
+    trace.host = "host-" + std::to_string(plan_.fault == Fault::link ? rank : rank / kRanksOfHost);
     trace.device = on_gpu() ? "cuda:" + std::to_string(rank % kRanksOfHost) : "cpu";
     trace.clock.evidence = "same host";
     if (on_gpu())
@@ -129,7 +129,12 @@ class Simulation {
     if (loading > 0)
       worker.trace.host_ranges.push_back(
           {worker.host, worker.host + loading, names_[kLoading], kHost, 0, analyzer::HostKind::data_loading});
-    worker.host += loading + of_step(noise.other + planted(Fault::host, rank, step, turn));
+    worker.host += loading + of_step(noise.other);
+    const Nanoseconds on_host = of_step(planted(Fault::host, rank, step, turn));
+    if (on_host > 0 && !on_gpu())
+      worker.trace.host_ranges.push_back(
+          {worker.host, worker.host + on_host, names_[kHostWork], kHost, 0, analyzer::HostKind::other});
+    worker.host += on_host;
     compute(worker, kForward, worker.parts[0]);
     worker.backward_begin = worker.device;
   }

@@ -21,8 +21,8 @@ enum class Fault : std::uint8_t {
   none,
   compute,   // the rank computes longer
   loader,    // its batches come later
-  host,      // it launches (on a CPU: begins) its work later
-  link,      // its transfers take longer
+  host,      // it launches its work later; on a CPU it does something else first, in a range with a name
+  link,      // its transfers take longer; each rank is on a host of its own
   periodic,  // in every tenth step it computes longer, by ten times the effect
   growing,   // it computes longer from 0 at the beginning to twice the effect at the end
   changing,  // in each step another rank computes longer: nobody is to blame

@@ -29,9 +29,8 @@ bool names(const std::string& title, Fault fault) {
       Words{Fault::compute, "compute"},   Words{Fault::growing, "compute"},
       Words{Fault::periodic, "every 10"}, Words{Fault::periodic, "once in 10"},
       Words{Fault::loader, "load"},       Words{Fault::host, "host"},
-      Words{Fault::host, "launch"},       Words{Fault::host, "between its computations"},
-      Words{Fault::link, "link"},         Words{Fault::link, "transfer"},
-      Words{Fault::changing, "turn"},
+      Words{Fault::host, "launch"},       Words{Fault::link, "link"},
+      Words{Fault::link, "transfer"},     Words{Fault::changing, "turn"},
   };
   return std::any_of(kWords.begin(), kWords.end(), [&](const Words& words) {
     return words.fault == fault && title.find(words.word) != std::string::npos;
@@ -41,10 +40,9 @@ bool names(const std::string& title, Fault fault) {
 }  // namespace
 
 bool accuses(const analyzer::Finding& finding) {
-  if (finding.code.starts_with("straggler")) return true;
-  if (finding.code == "imbalance") return rank_of(finding).has_value();
-  constexpr std::array<std::string_view, 3> kCodes{"slow_link_of_rank", "unbalanced_stages", "slow_link"};
-  return std::find(kCodes.begin(), kCodes.end(), finding.code) != kCodes.end();
+  if (finding.accuses == analyzer::Accused::rank || finding.accuses == analyzer::Accused::link) return true;
+  // Of a kind that accuses nobody, in words that name one all the same.
+  return finding.code == "imbalance" && rank_of(finding).has_value();
 }
 
 Verdict judge(const analyzer::Report& report, Fault fault, std::int32_t slow_rank) {
