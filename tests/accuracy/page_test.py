@@ -1,0 +1,44 @@
+"""page.py makes the page of any part of the results: all of them, or none."""
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+HERE = pathlib.Path(__file__).resolve().parent
+CELL = {"ranks": 8, "steps": 50, "fault": "none", "effect": 0, "noise_level": 0, "jobs": 500, "accused": 3, "found": 0,
+        "cause_named": 0, "findings": {"straggler_persistent": 3}, "accused_by": {"gpu": 3}, "examples": ["job 1: x"], "seconds": 1}
+
+
+def page(results):
+    with tempfile.TemporaryDirectory() as folder:
+        for name, result in results.items():
+            (pathlib.Path(folder) / name).write_text(json.dumps(result))
+        done = subprocess.run([sys.executable, str(HERE / "page.py"), folder, str(HERE.parent.parent / "docs/findings.md")],
+                              capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+
+def holds(text, *parts):
+    for part in parts:
+        assert part in text, f"not in the page: {part}"
+
+
+holds(page({}), "Not measured: `scripts/accuracy` counts them.", "`scripts/accuracy --real` records them.", "`hang`")
+null = {"seed": 7, "noise": [{"description": "a run", "ranks": 2, "steps": 99, "level": 0.25}], "cells": [CELL],
+        "pooled": {"jobs": 500, "accused": 3, "upper_bound": 0.0154}}
+planted = {"seed": 7, "noise": [], "cells": [{**CELL, "fault": "loader", "effect": 0.05, "noise_level": 0.02, "jobs": 100, "accused": 1,
+                                             "found": 98, "cause_named": 49, "findings": {"data_loading": 100}}]}
+real = {"programs": {"ddp": "plain DDP", "other": "another"}, "not_measured": {"third": "there is none"},
+        "faults": {"sleep": {"planted": "it sleeps", "words": "sleep|wait"}},
+        "rows": [{"program": "ddp", "fault": None, "number": 0, "codes": ["jitter"], "accusations": [], "first": "ranks take turns"},
+                 {"program": "ddp", "fault": "sleep", "number": 0, "codes": ["jitter"], "accusations": [], "first": "x | y",
+                  "named": False, "found": True},
+                 {"program": "other", "fault": None, "number": 0, "not_measured": "no module"}]}
+text = page({"null-held_out.json": null, "planted-held_out.json": planted, "real.json": real})
+holds(text, "| a run | 2 | 99 | 25 % |", "3 of 500", "at most 1.54 %", "| 2 % | 8 | 50 | 98 % / 50 %, 1 % wrong |",
+      "| plain DDP (`ddp.py`) | CPU, Gloo | 0 of 1 | ranks take turns |", "not measured: no module", "not measured: there is none",
+      "came first in 0 of 1 runs", "x \\| y", "| simulated: loader | 100 |", "| GPU, NCCL | not measured |")
+assert "`straggler_persistent`, " not in text.split("Kinds of findings without a case")[1], "it has a case"
+print("passed")
