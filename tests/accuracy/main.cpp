@@ -121,7 +121,27 @@ void print(const nlohmann::json& cell) {
   std::fflush(stdout);
 }
 
+int count_kinds(const Options& options) {
+  const Result<std::vector<KindResult>> results =
+      run_kinds(options.jobs > 0 ? options.jobs : 20, options.seed);
+  if (!results.ok()) {
+    fmt::print(stderr, "lockstep_accuracy: {}\n", results.error().message);
+    return 1;
+  }
+  nlohmann::json document{{"what", "kinds"}, {"seed", options.seed}};
+  for (const KindResult& result : results.value()) {
+    document["cells"].push_back({{"code", result.code},
+                                 {"jobs", result.jobs},
+                                 {"found", result.found},
+                                 {"findings", result.findings}});
+    fmt::print("{:<30} found in {} of {}\n", result.code, result.found, result.jobs);
+  }
+  if (!options.output.empty()) std::ofstream(options.output) << document.dump(1) << '\n';
+  return 0;
+}
+
 int run(const Options& options) {
+  if (options.what == "kinds") return count_kinds(options);
   Result<std::vector<NoiseRecording>> noise =
       read_noise_folder(std::filesystem::path(options.noise_folder) / options.set);
   if (!noise.ok()) {
@@ -185,8 +205,9 @@ int main(int argc, char** argv) {
   using namespace lockstep::accuracy;
   Options options;
   CLI::App app{"How often Lockstep's findings are right, on simulated jobs with the noise of real ones."};
-  app.add_option("what", options.what, "null: healthy jobs; planted: with a fault each")
-      ->check(CLI::IsMember({"null", "planted"}));
+  app.add_option("what", options.what,
+                 "null: healthy jobs; planted: with a fault each; kinds: a case of each kind of finding")
+      ->check(CLI::IsMember({"null", "planted", "kinds"}));
   app.add_option("--set", options.set, "which recordings of noise: tuning, or those that no tuning used")
       ->check(CLI::IsMember({"tuning", "held_out"}));
   app.add_option("--seed", options.seed, "of the simulation");

@@ -57,11 +57,14 @@ def accuses(finding):
 
 
 class Load:
-    """Two processes that keep two cores busy; they end with this one."""
+    """Processes that keep cores busy; they end with this one."""
+
+    def __init__(self, count):
+        self.count = count
 
     def __enter__(self):
         loop = "import os\nparent = os.getppid()\nwhile os.getppid() == parent:\n    for _ in range(10_000_000): pass"
-        self.processes = [subprocess.Popen([sys.executable, "-c", loop]) for _ in range(2)]
+        self.processes = [subprocess.Popen([sys.executable, "-c", loop]) for _ in range(self.count)]
         return self
 
     def __exit__(self, *_):
@@ -89,7 +92,7 @@ def record(options, program, fault, folder):
     folder.mkdir(parents=True)
     environment = dict(os.environ, PATH=os.path.dirname(options.python) + ":" + os.environ["PATH"], PYTHONWARNINGS="ignore",
                        TORCH_EXTENSIONS_DIR=str(options.output / "torch_extensions"), HF_HUB_OFFLINE="1", OMP_NUM_THREADS="1")
-    with open(folder / "log", "w") as log, Load():
+    with open(folder / "log", "w") as log, Load(options.load):
         job = subprocess.Popen([str(options.bin / "lockstep"), "record", "--quiet", "--force", "-o", str(folder / "run"), "--",
                                 *command_of(options, program, fault)], stdout=log, stderr=log, env=environment,
                                start_new_session=True)
@@ -134,6 +137,7 @@ def main():
     parser.add_argument("--output", type=pathlib.Path, required=True)
     parser.add_argument("--only", default="", help="programs or faults whose name holds it")
     parser.add_argument("--repeat", type=int, default=5)
+    parser.add_argument("--load", type=int, default=2, help="processes that keep cores busy meanwhile; 0 where others do")
     parser.add_argument("--judge-only", action="store_true", help="record nothing")
     options = parser.parse_args()
     options.bin, options.output = options.bin.resolve(), options.output.resolve()

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "analyzer/analysis.h"
+#include "tests/accuracy/cases.h"
 #include "tests/accuracy/verdict.h"
 
 namespace lockstep::accuracy {
@@ -126,6 +127,25 @@ Result<CellResult> run_cell(const Cell& cell, std::uint64_t seed, const std::vec
   counted.seconds =
       std::chrono::duration_cast<std::chrono::seconds>(std::chrono::steady_clock::now() - begin).count();
   return counted;
+}
+
+Result<std::vector<KindResult>> run_kinds(std::int64_t jobs, std::uint64_t seed) {
+  std::vector<KindResult> results;
+  for (const KindCase& kind : kind_cases()) {
+    KindResult& result = results.emplace_back();
+    result.code = kind.code;
+    for (std::int64_t index = 0; index < jobs; ++index) {
+      Random random(seed ^ (static_cast<std::uint64_t>(index + 1) * 0x9E3779B97F4A7C15u));
+      const Result<analyzer::Analysis> analysis = analyzer::analyze(kind.make(random));
+      if (!analysis.ok()) return Error{fmt::format("{}: {}", kind.code, analysis.error().message)};
+      std::set<std::string> codes;
+      for (const analyzer::Finding& finding : analysis.value().report.findings) codes.insert(finding.code);
+      for (const std::string& code : codes) ++result.findings[code];
+      result.found += codes.contains(result.code) ? 1 : 0;
+      ++result.jobs;
+    }
+  }
+  return results;
 }
 
 }  // namespace lockstep::accuracy

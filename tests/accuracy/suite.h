@@ -39,6 +39,15 @@ struct CellResult {
 Plan plan_of(const Cell& cell, std::int64_t index, std::uint64_t seed,
              const std::vector<NoiseRecording>& noise, std::size_t& recording);
 
+// One kind of finding, planted `jobs` times (cases.h).
+struct KindResult {
+  std::string code;
+  std::int64_t jobs = 0;
+  std::int64_t found = 0;
+  std::map<std::string, std::int64_t> findings;  // code -> jobs that have it
+};
+Result<std::vector<KindResult>> run_kinds(std::int64_t jobs, std::uint64_t seed);
+
 // `threads` jobs at a time. Error: analyze() refused a job.
 Result<CellResult> run_cell(const Cell& cell, std::uint64_t seed, const std::vector<NoiseRecording>& noise,
                             int threads);
