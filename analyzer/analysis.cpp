@@ -62,8 +62,8 @@ void add(const Measures& step, Measures& sum) {
   sum.communication_ns += step.communication_ns;
   sum.overlap_ns += step.overlap_ns;
   sum.exposed_communication_ns += step.exposed_communication_ns;
-  sum.barrier_wait_ns += step.barrier_wait_ns;
-  sum.hidden_barrier_wait_ns += step.hidden_barrier_wait_ns;
+  sum.collective_wait_ns += step.collective_wait_ns;
+  sum.hidden_collective_wait_ns += step.hidden_collective_wait_ns;
   sum.p2p_wait_ns += step.p2p_wait_ns;
   sum.hidden_p2p_wait_ns += step.hidden_p2p_wait_ns;
   sum.unclassified_ns += step.unclassified_ns;

@@ -61,7 +61,7 @@ TEST(Partition, TheTransferOfOneOperationOutweighsTheWaitOfAnother) {
   EXPECT_THAT(causes_of(job),
               ElementsAre("0-10 barrier_wait", "10-20 transfer", "20-30 barrier_wait", "30-40 transfer"));
   // Measured by itself the wait is longer than its share of the partition: [0, 30).
-  EXPECT_EQ(analyzed(job).report.ranks[0].measures.barrier_wait_ns, 30);
+  EXPECT_EQ(analyzed(job).report.ranks[0].measures.collective_wait_ns, 30);
 }
 
 TEST(Partition, ZeroLengthActivitiesCoverNothingButAreNext) {

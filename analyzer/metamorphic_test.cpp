@@ -64,7 +64,7 @@ std::vector<std::int64_t> durations_of(const Report& report) {
   const auto add = [&](const Measures& measures) {
     for (const std::int64_t ns :
          {measures.compute_ns, measures.communication_ns, measures.overlap_ns,
-          measures.exposed_communication_ns, measures.barrier_wait_ns, measures.hidden_barrier_wait_ns,
+          measures.exposed_communication_ns, measures.collective_wait_ns, measures.hidden_collective_wait_ns,
           measures.p2p_wait_ns, measures.hidden_p2p_wait_ns})
       durations.push_back(ns);
     durations.insert(durations.end(), measures.partition.ns.begin(), measures.partition.ns.end());
@@ -216,7 +216,7 @@ TEST_F(Metamorphic, TheTwoSidesOfACutAddUpToTheWhole) {
           ASSERT_EQ(left.partition.ns[cause] + right.partition.ns[cause], whole.partition.ns[cause])
               << name << cause;
         ASSERT_EQ(left.overlap_ns + right.overlap_ns, whole.overlap_ns);
-        ASSERT_EQ(left.barrier_wait_ns + right.barrier_wait_ns, whole.barrier_wait_ns);
+        ASSERT_EQ(left.collective_wait_ns + right.collective_wait_ns, whole.collective_wait_ns);
         ASSERT_EQ(left.p2p_wait_ns + right.p2p_wait_ns, whole.p2p_wait_ns);
       }
     }

@@ -53,7 +53,7 @@ TEST(RestrictReport, RanksKeepTheirFigures) {
   ASSERT_TRUE(restrict_report({.ranks = {{2, 3}}, .group = {}}, part).ok());
   ASSERT_THAT(part.ranks, SizeIs(2));
   EXPECT_EQ(part.ranks[0].rank, 2);
-  EXPECT_EQ(part.ranks[0].measures.barrier_wait_ns, whole.ranks[2].measures.barrier_wait_ns);
+  EXPECT_EQ(part.ranks[0].measures.collective_wait_ns, whole.ranks[2].measures.collective_wait_ns);
   EXPECT_THAT(part.steps, SizeIs(4));
   ASSERT_THAT(part.collectives, SizeIs(2)) << "the pair's are of others";
   EXPECT_THAT(part.collectives[0].ranks, SizeIs(4)) << "who was waited for stays";

@@ -35,7 +35,7 @@ constexpr const char* kExamples =
     "  lockstep analyze run nccl.*.log               with NCCL's own log: over which way ranks talk\n"
     "  lockstep analyze traces/ --steps 3:5          a folder of them; three steps only\n"
     "  lockstep analyze run --skip-warmup --ranks 0:7 --group dp   of these ranks and this group\n"
-    "  lockstep analyze run --json report.json       the same findings for a program (lockstep.report/1)\n"
+    "  lockstep analyze run --json report.json       the same findings for a program (lockstep.report/2)\n"
     "  lockstep analyze run --json - | jq .findings\n"
     "  lockstep analyze run --html report.html       one page to look at and to send, with filters\n"
     "\n"
@@ -66,7 +66,7 @@ void describe(CLI::App& app, Arguments& arguments) {
       ->option_text("A:B");
   app.add_option("--range", arguments.range,
                  "Every rank's time between two times since the run's begin, e.g. 1.5ms:3ms, and nothing "
-                 "else; with --json as lockstep.range/1")
+                 "else; with --json as lockstep.range/2")
       ->option_text("A:B")
       ->excludes("--steps")
       ->excludes("--html");

@@ -24,8 +24,8 @@ const std::vector<TableColumn>& measure_columns() {
       {"exposed_communication_ns", integer},
       {"overlap_ratio", real},
       {"overlap_ratio_per_kernel", real},
-      {"barrier_wait_ns", integer},
-      {"hidden_barrier_wait_ns", integer},
+      {"collective_wait_ns", integer},
+      {"hidden_collective_wait_ns", integer},
       {"p2p_wait_ns", integer},
       {"hidden_p2p_wait_ns", integer},
       {"unclassified_ns", integer},
@@ -48,7 +48,7 @@ void add_measures(Row& row, const Measures& m) {
     row.push_back(m.known ? nullable(ratio) : Value(std::monostate{}));
   }
   for (const std::int64_t ns :
-       {m.barrier_wait_ns, m.hidden_barrier_wait_ns, m.p2p_wait_ns, m.hidden_p2p_wait_ns}) {
+       {m.collective_wait_ns, m.hidden_collective_wait_ns, m.p2p_wait_ns, m.hidden_p2p_wait_ns}) {
     add(m.known && m.waits_known, ns);
   }
   add(m.known, m.unclassified_ns);
@@ -205,7 +205,7 @@ TableDefinition make_collectives_table() {
                             text_or_null(c.evidence),
                             std::int64_t{c.partial},
                             nullable(c.last_arriver),
-                            c.last_arriver_margin_ns,
+                            nullable(c.last_arriver_margin_ns),
                             nullable(c.algbw_gbps),
                             nullable(c.busbw_gbps),
                             nullable(c.busbw_wire_gbps),

@@ -146,8 +146,8 @@ TEST_F(Browser, RanksHaveTheFiguresOfTheTextReport) {
     const std::vector<std::string> figures{format_duration(m.window_ns),
                                            format_share(m.overlap_ratio),
                                            format_duration(m.exposed_communication_ns),
-                                           format_duration(m.barrier_wait_ns),
-                                           fmt::format("({})", format_duration(m.barrier_wait_ns)),
+                                           format_duration(m.collective_wait_ns),
+                                           fmt::format("({})", format_duration(m.collective_wait_ns)),
                                            format_duration(blame)};
     std::string row = fmt::format(" {}", rank.rank), line = fmt::format("\n +{} +", rank.rank);
     for (const std::string& figure : figures) {

@@ -46,8 +46,8 @@ Json measures(const Measures& measures) {
   array.push_back(measures.communication_ns);
   array.push_back(measures.overlap_ns);
   array.push_back(measures.exposed_communication_ns);
-  const std::int64_t exposed_wait = measures.barrier_wait_ns + measures.p2p_wait_ns;
-  const std::int64_t hidden_wait = measures.hidden_barrier_wait_ns + measures.hidden_p2p_wait_ns;
+  const std::int64_t exposed_wait = measures.collective_wait_ns + measures.p2p_wait_ns;
+  const std::int64_t hidden_wait = measures.hidden_collective_wait_ns + measures.hidden_p2p_wait_ns;
   array.push_back(measures.waits_known ? Json(exposed_wait + hidden_wait) : Json());
   array.push_back(measures.waits_known ? Json(exposed_wait) : Json());
   return array;

@@ -78,7 +78,7 @@ Json collectives_json(const Report& report, const ShownCollectives& shown, const
                one.waits_known() ? Json(one.wait_ns) : Json(),
                longest_transfer(one),
                or_null(one.last_arriver),
-               one.last_arriver_margin_ns,
+               or_null(one.last_arriver_margin_ns),
                or_null(one.busbw_wire_gbps),
                or_null(spread),
                one.ranks.size(),

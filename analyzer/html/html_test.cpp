@@ -58,8 +58,8 @@ TEST(Html, FiguresAreTheReports) {
     for (std::size_t cause = 0; cause < kCauseCount; ++cause) sum += all[1 + cause].get<std::int64_t>();
     EXPECT_EQ(sum, measures.partition.total());
     EXPECT_EQ(all[12], measures.exposed_communication_ns);
-    EXPECT_EQ(all[13], measures.barrier_wait_ns);
-    EXPECT_EQ(all[14], measures.barrier_wait_ns);
+    EXPECT_EQ(all[13], measures.collective_wait_ns);
+    EXPECT_EQ(all[14], measures.collective_wait_ns);
   }
   EXPECT_EQ(data["cells"].size(), report.steps.size());
   EXPECT_EQ(data["findings"].size(), report.findings.size());

@@ -87,7 +87,6 @@ CollectiveReport describe(const Job& job, const Matching& matching, const Match&
   report.evidence = to_string(match.evidence);
   report.partial = match.partial;
   report.root_unknown = waits.root_unknown;
-  report.last_arriver_margin_ns = waits.margin_ns;
   report.ranks.reserve(records.size());
   for (const MatchRecord record : records) {
     const Activity& activity = activity_of(job, record);
@@ -106,7 +105,10 @@ CollectiveReport describe(const Job& job, const Matching& matching, const Match&
     report.wait_ns = saturating_add(report.wait_ns, rank.wait_ns);
     report.ranks.push_back(rank);
   }
-  if (waits.last_arriver) report.last_arriver = report.ranks[*waits.last_arriver].rank;
+  if (waits.last_arriver) {
+    report.last_arriver = report.ranks[*waits.last_arriver].rank;
+    report.last_arriver_margin_ns = waits.margin_ns;
+  }
   add_bandwidths(group.size, report);
   return report;
 }

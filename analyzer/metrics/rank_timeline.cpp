@@ -99,8 +99,8 @@ void count_covered(unsigned covered, std::int64_t length, Measures& measures) {
   measures.overlap_ns += when(computing && communicating);
   measures.unclassified_ns += when((covered & kUnclassified) != 0);
   const bool waiting = (covered & kCollectiveWait) != 0;
-  measures.barrier_wait_ns += when(waiting && !computing);
-  measures.hidden_barrier_wait_ns += when(waiting && computing);
+  measures.collective_wait_ns += when(waiting && !computing);
+  measures.hidden_collective_wait_ns += when(waiting && computing);
   const bool p2p_waiting = (covered & (kP2pWait | kPipelineWait)) != 0;
   measures.p2p_wait_ns += when(p2p_waiting && !computing);
   measures.hidden_p2p_wait_ns += when(p2p_waiting && computing);

@@ -126,7 +126,7 @@ Json collective_to_json(const CollectiveReport& c, Writer& writer) {
   object["evidence"] = writer.text(c.evidence);
   object["partial"] = c.partial;
   object["last_arriver"] = optional(c.last_arriver);
-  object["last_arriver_margin_ns"] = c.last_arriver_margin_ns;
+  object["last_arriver_margin_ns"] = optional(c.last_arriver_margin_ns);
   object["algbw_gbps"] = optional(c.algbw_gbps);
   object["busbw_gbps"] = optional(c.busbw_gbps);
   object["busbw_wire_gbps"] = optional(c.busbw_wire_gbps);
@@ -287,6 +287,7 @@ Json finding_to_json(const Finding& finding, Writer& writer) {
           {"title", writer.text(finding.title)},
           {"evidence", writer.texts(finding.evidence)},
           {"remedy", writer.text(finding.remedy)},
+          {"accuses", finding.accuses == Accused::nobody ? Json(nullptr) : Json(to_string(finding.accuses))},
           {"rank", optional(finding.rank)},
           {"place", place_to_json(finding.place)},
           {"cause", finding.cause ? Json(to_string(*finding.cause)) : Json(nullptr)},

@@ -1,4 +1,4 @@
-// The `lockstep.report/1` document (docs/metrics.md names every field).
+// The `lockstep.report/2` document (docs/metrics.md names every field).
 #pragma once
 
 #include <iosfwd>
@@ -8,7 +8,7 @@
 
 namespace lockstep::analyzer {
 
-inline constexpr const char* kReportSchema = "lockstep.report/1";
+inline constexpr const char* kReportSchema = "lockstep.report/2";
 
 // Writes the document, one rank, step or collective a line; memory stays that of one line. Absent ratios are
 // null, and `warnings` says why. Names that are not UTF-8 are written with U+FFFD for each wrong byte, and a

@@ -27,8 +27,8 @@ void add_measures(Json& object, const Measures& m) {
   put("exposed_communication_ns", m.known, m.exposed_communication_ns);
   put("overlap_ratio", m.known, optional(m.overlap_ratio));
   put("overlap_ratio_per_kernel", m.known, optional(m.overlap_ratio_per_kernel));
-  put("barrier_wait_ns", waits, m.barrier_wait_ns);
-  put("hidden_barrier_wait_ns", waits, m.hidden_barrier_wait_ns);
+  put("collective_wait_ns", waits, m.collective_wait_ns);
+  put("hidden_collective_wait_ns", waits, m.hidden_collective_wait_ns);
   put("p2p_wait_ns", waits, m.p2p_wait_ns);
   put("hidden_p2p_wait_ns", waits, m.hidden_p2p_wait_ns);
   put("unclassified_ns", m.known, m.unclassified_ns);

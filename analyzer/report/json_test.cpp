@@ -34,8 +34,8 @@ const std::set<std::string> kMeasures{"window_ns",
                                       "exposed_communication_ns",
                                       "overlap_ratio",
                                       "overlap_ratio_per_kernel",
-                                      "barrier_wait_ns",
-                                      "hidden_barrier_wait_ns",
+                                      "collective_wait_ns",
+                                      "hidden_collective_wait_ns",
                                       "p2p_wait_ns",
                                       "hidden_p2p_wait_ns",
                                       "unclassified_ns",
@@ -53,7 +53,7 @@ TEST(ReportJson, HasEveryNameOfTheSchema) {
   report.layers[0].forward = LayerPass{1, 2, 3, 0, 1};
   report.counters = {{"memory", 0, 3, 1, 2, 1.5, {{7, 2.5}}}};
   const json document = json::parse(to_json(report));
-  EXPECT_EQ(document["schema"], "lockstep.report/1");
+  EXPECT_EQ(document["schema"], "lockstep.report/2");
   expect_keys(document, {"schema", "run", "warnings", "ranks", "steps", "collectives", "pipeline", "blame",
                          "efficiency", "findings"});
   expect_keys(document["groups"][0], {"name", "ranks", "operations"});
@@ -98,6 +98,10 @@ TEST(ReportJson, HasEveryNameOfTheSchema) {
     EXPECT_EQ(keys(step["partition"]), kCauses);
   }
   ASSERT_EQ(document["collectives"].size(), 2u);
+  EXPECT_EQ(document["collectives"][0]["last_arriver_margin_ns"], 3'000'000);
+  // Nobody is named: there is no margin either.
+  EXPECT_TRUE(document["collectives"][1]["last_arriver"].is_null());
+  EXPECT_TRUE(document["collectives"][1]["last_arriver_margin_ns"].is_null());
   for (const json& collective : document["collectives"]) {
     expect_keys(collective, {"id", "step", "operation", "group", "sequence", "bytes", "dtype", "evidence",
                              "partial", "last_arriver", "last_arriver_margin_ns", "algbw_gbps", "busbw_gbps",
@@ -113,7 +117,7 @@ TEST(ReportJson, HasEveryNameOfTheSchema) {
   expect_keys(document["efficiency"], {"load_balance", "communication", "parallel", "mean_compute_ns",
                                        "max_compute_ns", "window_ns"});
   expect_keys(document["findings"][0],
-              {"code", "severity", "title", "evidence", "remedy", "lost_ns", "lost_share"});
+              {"code", "severity", "title", "evidence", "remedy", "accuses", "lost_ns", "lost_share"});
 }
 
 TEST(ReportJson, CarriesTheValues) {

@@ -10,7 +10,7 @@
 
 namespace lockstep::analyzer {
 
-inline constexpr const char* kRangeSchema = "lockstep.range/1";
+inline constexpr const char* kRangeSchema = "lockstep.range/2";
 
 struct RangeReport {
   std::int64_t begin_ns = 0, end_ns = 0;  // since the run's earliest device activity
@@ -21,7 +21,7 @@ struct RangeReport {
   std::vector<Rank> ranks;
 };
 
-// {"schema", "begin_ns", "end_ns", "ranks": [{"rank", the measures of ranks[] of lockstep.report/1}]}
+// {"schema", "begin_ns", "end_ns", "ranks": [{"rank", the measures of ranks[] of lockstep.report/2}]}
 void write_json(const RangeReport& report, std::ostream& out);
 // A table of ranks: what each one's time went to.
 void print_range(const RangeReport& report, Page& page);

@@ -1,4 +1,4 @@
-// What an analysis found: the `lockstep.report/1` document as plain data (docs/metrics.md defines every
+// What an analysis found: the `lockstep.report/2` document as plain data (docs/metrics.md defines every
 // field). The text and JSON reports, the exports and the viewer all show this and compute nothing of their
 // own.
 //
@@ -55,8 +55,9 @@ struct Measures {
   std::int64_t exposed_communication_ns = 0;
   std::optional<double> overlap_ratio;
   std::optional<double> overlap_ratio_per_kernel;
-  std::int64_t barrier_wait_ns = 0;  // exposed
-  std::int64_t hidden_barrier_wait_ns = 0;
+  // Waiting in collectives, exposed: also beside other communication, which Cause::barrier_wait is not.
+  std::int64_t collective_wait_ns = 0;
+  std::int64_t hidden_collective_wait_ns = 0;
   std::int64_t p2p_wait_ns = 0;  // exposed
   std::int64_t hidden_p2p_wait_ns = 0;
   std::int64_t unclassified_ns = 0;
@@ -144,8 +145,8 @@ struct CollectiveReport {
   std::string evidence;       // "sequence", "order", …: which rule matched it
   bool partial = false;       // a participant has no record
   bool root_unknown = false;  // a rooted operation, computed as if everyone waited for everyone
-  std::optional<std::int32_t> last_arriver;  // absent: within clock error
-  std::int64_t last_arriver_margin_ns = 0;
+  std::optional<std::int32_t> last_arriver;                       // absent: within clock error
+  std::optional<std::int64_t> last_arriver_margin_ns;             // absent where nobody is named
   std::optional<double> algbw_gbps, busbw_gbps, busbw_wire_gbps;  // gigabytes a second
   std::int64_t wait_ns = 0;                                       // sum over ranks
   std::vector<CollectiveRank> ranks;

@@ -28,7 +28,7 @@ Measures measures(const Times& t) {
     m.overlap_ratio = static_cast<double>(m.overlap_ns) / static_cast<double>(m.communication_ns);
     m.overlap_ratio_per_kernel = m.overlap_ratio;
   }
-  m.barrier_wait_ns = t.barrier_wait;
+  m.collective_wait_ns = t.barrier_wait;
   return m;
 }
 
@@ -104,7 +104,7 @@ Report small_report() {
   second.evidence = "order";
   second.partial = false;
   second.last_arriver.reset();
-  second.last_arriver_margin_ns = 0;
+  second.last_arriver_margin_ns.reset();
   second.algbw_gbps = second.busbw_gbps = second.busbw_wire_gbps = std::nullopt;
   second.wait_ns = 0;
   second.ranks = {{0, 8 * kMs, 9 * kMs, 0, kMs, 0},

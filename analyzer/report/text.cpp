@@ -24,11 +24,11 @@ std::string source_name(const std::string& source) {
 }  // namespace
 
 std::int64_t wait_of(const Measures& m) {
-  return m.barrier_wait_ns + m.hidden_barrier_wait_ns + m.p2p_wait_ns + m.hidden_p2p_wait_ns;
+  return m.collective_wait_ns + m.hidden_collective_wait_ns + m.p2p_wait_ns + m.hidden_p2p_wait_ns;
 }
 
 std::int64_t exposed_wait_of(const Measures& m) {
-  return m.barrier_wait_ns + m.p2p_wait_ns;
+  return m.collective_wait_ns + m.p2p_wait_ns;
 }
 
 bool is_worth_blaming(const Report& report, const BlameReport& blame) {

@@ -24,7 +24,7 @@ Line last_arriver_cell(const CollectiveReport& c) {
   if (c.last_arriver) {
     return Line{}
         .bold(fmt::format("rank {}", *c.last_arriver))
-        .text(fmt::format(" by {}", format_duration(c.last_arriver_margin_ns)));
+        .text(fmt::format(" by {}", format_duration(c.last_arriver_margin_ns.value_or(0))));
   }
   return Line{}.dim(!c.waits_known() ? kAbsent : c.ranks.size() < 2 ? "alone" : "within clock error");
 }

@@ -37,7 +37,7 @@ std::vector<StepRow> rows_of(const Report& report) {
     }
     row.waits_known = row.waits_known || m.waits_known;
     row.window_ns += m.window_ns;
-    row.wait_ns += m.barrier_wait_ns + m.p2p_wait_ns;
+    row.wait_ns += m.collective_wait_ns + m.p2p_wait_ns;
     row.exposed_ns += m.exposed_communication_ns;
     for (std::size_t i = 0; i < kCauseCount; ++i) row.partition.ns[i] += m.partition.ns[i];
   }

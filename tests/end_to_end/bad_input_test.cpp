@@ -137,7 +137,7 @@ TEST_F(BadInput, JsonCutInTheMiddleKeepsWhatIsWhole) {
   ASSERT_EQ(report.at("ranks").size(), 2u);
   EXPECT_EQ(report.at("ranks")[1].at("activities").at("compute"), 1);  // its kernel stood before the cut
   // Events stand in no order of time: what is left is no measure of anything.
-  for (const char* figure : {"compute_ns", "communication_ns", "barrier_wait_ns", "partition"})
+  for (const char* figure : {"compute_ns", "communication_ns", "collective_wait_ns", "partition"})
     EXPECT_TRUE(report.at("ranks")[1].at(figure).is_null()) << figure;
   EXPECT_EQ(report.at("ranks")[0].at("compute_ns"), 200'000);
 }

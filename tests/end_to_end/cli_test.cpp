@@ -133,10 +133,10 @@ TEST_F(Cli, JsonToStdoutIsJsonAndNothingElse) {
   const Outcome outcome = lockstep({"analyze", traces_, "--json", "-"});
   EXPECT_EQ(outcome.exit_code, 0);
   const json document = json::parse(outcome.standard_output);
-  EXPECT_EQ(document["schema"], "lockstep.report/1");
+  EXPECT_EQ(document["schema"], "lockstep.report/2");
   EXPECT_EQ(document["blame"][0]["rank"], 1);
   EXPECT_EQ(document["blame"][0]["blame_ns"], 300'000);
-  EXPECT_EQ(document["ranks"][0]["barrier_wait_ns"], 300'000);
+  EXPECT_EQ(document["ranks"][0]["collective_wait_ns"], 300'000);
 
   const std::string path = folder_ / "report.json";
   EXPECT_EQ(lockstep({"analyze", traces_, "--json", path, "--quiet"}).standard_output, "");
@@ -211,7 +211,7 @@ TEST_F(Cli, OneStretchOfTimeIsMeasured) {
     const Outcome outcome = lockstep({"analyze", traces_, "--range", range, "--json", "-"});
     EXPECT_EQ(outcome.exit_code, 0) << outcome.standard_error;
     const nlohmann::json document = nlohmann::json::parse(outcome.standard_output);
-    EXPECT_EQ(document["schema"], "lockstep.range/1");
+    EXPECT_EQ(document["schema"], "lockstep.range/2");
     return document["ranks"];
   };
   const nlohmann::json whole = ranks_of("0:2ms"), first = ranks_of("0:700us"), second = ranks_of("700us:2ms");

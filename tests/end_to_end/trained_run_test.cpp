@@ -206,7 +206,7 @@ TEST(TrainedRun, IsAnalyzedToTheLastNanosecond) {
   ASSERT_EQ(outcome.exit_code, 0) << outcome.standard_error;
   const json report = json::parse(std::ifstream(report_path));
 
-  EXPECT_EQ(report.at("schema"), "lockstep.report/1");
+  EXPECT_EQ(report.at("schema"), "lockstep.report/2");
   EXPECT_EQ(report.at("run").at("world_size"), kRanks);
   EXPECT_EQ(report.at("run").at("ranks_present"), json({0, 1}));
   EXPECT_EQ(report.at("run").at("unmatched"), 0);

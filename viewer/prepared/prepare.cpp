@@ -175,7 +175,7 @@ void Preparation::add_collective(const analyzer::CollectiveReport& collective, N
   head.bytes = collective.bytes.value_or(0);
   head.has_last_arriver = collective.last_arriver.has_value();
   head.last_arriver = collective.last_arriver.value_or(0);
-  head.last_arriver_margin_ns = collective.last_arriver_margin_ns;
+  head.last_arriver_margin_ns = collective.last_arriver_margin_ns.value_or(0);
   head.has_algbw = collective.algbw_gbps.has_value();
   head.algbw_gbps = collective.algbw_gbps.value_or(0);
   head.has_busbw = collective.busbw_gbps.has_value();

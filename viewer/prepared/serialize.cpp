@@ -22,8 +22,8 @@ void serialize(Archive& archive, Partition& p) {
 template <class Archive>
 void serialize(Archive& archive, Measures& m) {
   archive(m.known, m.waits_known, m.window_ns, m.compute_ns, m.communication_ns, m.overlap_ns,
-          m.exposed_communication_ns, m.overlap_ratio, m.overlap_ratio_per_kernel, m.barrier_wait_ns,
-          m.hidden_barrier_wait_ns, m.p2p_wait_ns, m.hidden_p2p_wait_ns, m.unclassified_ns, m.partition);
+          m.exposed_communication_ns, m.overlap_ratio, m.overlap_ratio_per_kernel, m.collective_wait_ns,
+          m.hidden_collective_wait_ns, m.p2p_wait_ns, m.hidden_p2p_wait_ns, m.unclassified_ns, m.partition);
 }
 template <class Archive>
 void serialize(Archive& archive, OverlapPrice& p) {

@@ -309,7 +309,7 @@ Description describe_collective(const Scene& scene, std::uint32_t index) {
     facts.push_back(
         {"last arriver", collective.last_arriver
                              ? fmt::format("rank {}, {} after the one before{}", *collective.last_arriver,
-                                           format_duration(collective.last_arriver_margin_ns),
+                                           format_duration(collective.last_arriver_margin_ns.value_or(0)),
                                            collective.partial ? ", of those with a record" : "")
                              : std::string("nobody: within clock error")});
     facts.push_back({"waited, all ranks", exact_duration(collective.wait_ns)});

@@ -31,7 +31,7 @@ std::string verdict_of(const analyzer::CollectiveReport& collective) {
   if (collective.last_arriver)
     return fmt::format("{}: rank {}, {} after the one before",
                        collective.partial ? "last of those with a record" : "last", *collective.last_arriver,
-                       analyzer::format_duration(collective.last_arriver_margin_ns));
+                       analyzer::format_duration(collective.last_arriver_margin_ns.value_or(0)));
   if (!collective.waits_known() || collective.ranks.size() < 2) return "";
   return collective.wait_ns > 0 ? "last: nobody, within clock error" : "nobody waited";
 }

@@ -120,8 +120,10 @@ analyzer::CollectiveReport Scene::collective(std::uint32_t index) const {
   report.evidence = string(head.evidence);
   report.partial = head.partial;
   report.root_unknown = head.root_unknown;
-  if (head.has_last_arriver) report.last_arriver = head.last_arriver;
-  report.last_arriver_margin_ns = head.last_arriver_margin_ns;
+  if (head.has_last_arriver) {
+    report.last_arriver = head.last_arriver;
+    report.last_arriver_margin_ns = head.last_arriver_margin_ns;
+  }
   if (head.has_algbw) report.algbw_gbps = head.algbw_gbps;
   if (head.has_busbw) report.busbw_gbps = head.busbw_gbps;
   if (head.has_busbw_wire) report.busbw_wire_gbps = head.busbw_wire_gbps;

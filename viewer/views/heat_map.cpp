@@ -58,7 +58,7 @@ std::optional<std::int64_t> value_of(const analyzer::Measures& measures, StepQua
       break;
     case StepQuantity::barrier_wait:
       if (!measures.waits_known) return std::nullopt;
-      return measures.barrier_wait_ns + measures.p2p_wait_ns;
+      return measures.collective_wait_ns + measures.p2p_wait_ns;
     case StepQuantity::exposed_communication:
       return measures.exposed_communication_ns;
     case StepQuantity::compute:

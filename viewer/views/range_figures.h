@@ -15,7 +15,7 @@ struct RangeFigure {
   // Absent where the document says null.
   std::optional<std::int64_t> (*of)(const analyzer::Measures& measures);
 };
-// All that lockstep.range/1 has in whole nanoseconds, in its order.
+// All that lockstep.range/2 has in whole nanoseconds, in its order.
 std::span<const RangeFigure> range_figures();
 
 }  // namespace lockstep::viewer

@@ -18,7 +18,7 @@ analyzer::Measures distinct() {
   std::int64_t next = 1'000'000'007;
   for (std::int64_t* const figure :
        {&m.window_ns, &m.compute_ns, &m.communication_ns, &m.overlap_ns, &m.exposed_communication_ns,
-        &m.barrier_wait_ns, &m.hidden_barrier_wait_ns, &m.p2p_wait_ns, &m.hidden_p2p_wait_ns,
+        &m.collective_wait_ns, &m.hidden_collective_wait_ns, &m.p2p_wait_ns, &m.hidden_p2p_wait_ns,
         &m.unclassified_ns, &m.partition.compute_over_communication_ns})
     *figure = next++;
   for (std::int64_t& part : m.partition.ns) part = next++;

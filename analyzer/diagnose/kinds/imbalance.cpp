@@ -43,6 +43,7 @@ constexpr auto kKinds = std::to_array<const FindingKind*>({&kImbalance});
 struct Words {
   std::string title;
   std::string remedy;
+  Accused accuses = Accused::nobody;
 };
 
 // Where it is mostly one rank that the others wait for, though not often enough for a straggler, that is
@@ -60,7 +61,8 @@ Words words_for_waiting(const Report& report) {
                     most->rank),
         fmt::format("look at what rank {} did before the operations that waited longest for it (the table of "
                     "collectives names them): a start-up, a checkpoint, a pause",
-                    most->rank)};
+                    most->rank),
+        Accused::rank};
   }
   if (report.steps_present.size() < 2) {
     return {"ranks wait for each other in turn: no single one holds the others up",
@@ -80,6 +82,7 @@ void find_imbalance(const FindingContext& context, std::vector<Finding>& finding
   Words words = words_for_waiting(context.report);
   finding.title = std::move(words.title);
   finding.remedy = std::move(words.remedy);
+  finding.accuses = words.accuses;
   findings.push_back(std::move(finding));
 }
 

@@ -19,7 +19,9 @@ TEST(Findings, WaitingThatNobodyAloneIsToBlameFor) {
       job.rank(rank).all_reduce(begin + 500 * us + late, begin + 810 * us).launched(begin - 2, begin - 1);
     }
   }
-  EXPECT_THAT(finding(report_of(job), "imbalance").title, HasSubstr("no single one"));
+  const Finding found = finding(report_of(job), "imbalance");
+  EXPECT_THAT(found.title, HasSubstr("no single one"));
+  EXPECT_EQ(found.accuses, Accused::nobody);
 }
 
 // A start-up that took rank 1 longer: the others wait for it, once.
@@ -32,6 +34,7 @@ TEST(Findings, WaitingOnceForOneRankNamesIt) {
   }
   const Finding found = finding(report_of(job), "imbalance");
   EXPECT_THAT(found.title, HasSubstr("the others wait for rank 1"));
+  EXPECT_EQ(found.accuses, Accused::rank);
   EXPECT_THAT(found.remedy, HasSubstr("what rank 1 did before"));
 }
 

@@ -94,7 +94,8 @@ void find_uneven_batches(const FindingContext& context, std::vector<Finding>& fi
     if (least <= 0) return;
     spreads.push_back((most - least) / std::max<std::int64_t>(1, least / 1000));
     for (const StepReport* rank : rows.ranks)
-      lost = saturating_add(lost, std::min(rank->measures.barrier_wait_ns, most - rank->measures.compute_ns));
+      lost =
+          saturating_add(lost, std::min(rank->measures.collective_wait_ns, most - rank->measures.compute_ns));
     if (most - least > widest_ns) {
       widest = &rows;
       widest_ns = most - least;
