@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <map>
 #include <set>
 
 namespace lockstep::analyzer {
@@ -65,6 +67,25 @@ bool follows(const std::vector<Items>& stages, Schedule schedule, std::int64_t m
   return true;
 }
 
+// Gives each pass of a stage its chunk where nothing but microbatches is known: a microbatch comes through
+// the chunks of a stage in order, and its gradients back through them in reverse. Returns how many there are;
+// 1, and nothing changed, where the microbatches do not all come equally often.
+std::int32_t tell_chunks(Items& items) {
+  std::map<std::int32_t, std::array<std::int32_t, 2>> counts;  // by microbatch: backward, forward
+  for (const PassItem& item : items) ++counts[item.microbatch][item.forward ? 1 : 0];
+  const std::int32_t chunks = counts.empty() ? 1 : counts.begin()->second[1];
+  const bool equal = std::all_of(counts.begin(), counts.end(), [chunks](const auto& count) {
+    return count.second[0] == chunks && count.second[1] == chunks;
+  });
+  if (!equal || chunks < 2) return 1;
+  std::map<std::int32_t, std::array<std::int32_t, 2>> seen;
+  for (PassItem& item : items) {
+    const std::int32_t before = seen[item.microbatch][item.forward ? 1 : 0]++;
+    item.chunk = item.forward ? before : chunks - 1 - before;
+  }
+  return chunks;
+}
+
 // How many chunks each stage has if `passes` forwards are those of all chunks together; 1 where the order is
 // not interleaved. Interleaving wants whole rounds of microbatches over the stages.
 std::int64_t chunks_of_interleaved(const std::vector<Items>& stages, std::int64_t passes) {
@@ -116,9 +137,13 @@ std::optional<double> ideal_bubble_ratio(Schedule schedule, std::int64_t stages,
   return static_cast<double>(stages - 1) / static_cast<double>(passes + stages - 1);
 }
 
-RecognisedSchedule recognise(const std::vector<Items>& stages, const std::vector<std::int32_t>& chunks,
-                             bool layers_known) {
+RecognisedSchedule recognise(std::vector<Items> stages, std::vector<std::int32_t> chunks, bool layers_known) {
   RecognisedSchedule result;
+  if (!layers_known) {
+    for (std::size_t stage = 0; stage < stages.size(); ++stage) {
+      if (chunks[stage] == 1) chunks[stage] = tell_chunks(stages[stage]);
+    }
+  }
   result.chunks = *std::max_element(chunks.begin(), chunks.end());
   std::set<std::int32_t> numbers;
   for (const Items& items : stages) numbers.merge(microbatches_of(items));
@@ -148,7 +173,7 @@ RecognisedSchedule recognise(const std::vector<Items>& stages, const std::vector
     result.schedule = candidate;
     return result;
   }
-  if (!layers_known) {
+  if (!layers_known && result.chunks == 1) {
     if (const std::int64_t found = chunks_of_interleaved(stages, m); found > 1) {
       result.schedule = Schedule::interleaved;
       result.chunks = static_cast<std::int32_t>(found);

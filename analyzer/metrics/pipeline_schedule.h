@@ -35,10 +35,11 @@ struct RecognisedSchedule {
 };
 
 // `stages`: the items of each stage in order of time; `chunks` of each stage. `layers_known`: else a pass
-// does not tell its chunk, and all passes of a stage are numbered through as microbatches of one chunk; then
-// the number of chunks is told from how many forwards stand before each stage's first backward.
-RecognisedSchedule recognise(const std::vector<std::vector<PassItem>>& stages,
-                             const std::vector<std::int32_t>& chunks, bool layers_known = true);
+// does not tell its chunk. Then either a stage runs each microbatch several times, once for each chunk; or
+// its passes are numbered through as microbatches of one chunk, and the number of chunks is told from how
+// many forwards stand before each stage's first backward.
+RecognisedSchedule recognise(std::vector<std::vector<PassItem>> stages, std::vector<std::int32_t> chunks,
+                             bool layers_known = true);
 
 // How many forwards stand before the first backward of stage `stage` of `stages`.
 std::int64_t forwards_before_first_backward(Schedule schedule, std::int64_t stage, std::int64_t stages,

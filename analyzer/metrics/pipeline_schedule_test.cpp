@@ -101,6 +101,21 @@ TEST(RecogniseWithoutLayers, TheWarmUpTellsTheChunks) {
   EXPECT_EQ(of(kTwoChunks).schedule, Schedule::unknown);
 }
 
+// As torch.distributed.pipelining and Megatron-core number them: a microbatch comes once for each chunk.
+TEST(RecogniseWithoutLayers, AMicrobatchThatComesAgainIsOfAnotherChunk) {
+  const std::vector<std::string> stages{"F0 F1 F0 F1 F2 B0 F3 B1 F2 B0 F3 B1 B2 B3 B2 B3",
+                                        "F0 F1 F0 B0 F1 B1 F2 B0 F3 B1 F2 B2 F3 B3 B2 B3"};
+  const RecognisedSchedule found = without_layers(stages);
+  EXPECT_EQ(found.schedule, Schedule::interleaved) << found.reason;
+  EXPECT_EQ(found.microbatches, 4);
+  EXPECT_EQ(found.chunks, 2);
+  // Not equally often on every stage; not as often forward as backward.
+  EXPECT_EQ(without_layers({stages[0], "F0 B0 F1 B1 F2 B2 F3 B3"}).schedule, Schedule::unknown);
+  EXPECT_EQ(without_layers({"F0 F0 B0", "F0 F0 B0"}).schedule, Schedule::unknown);
+  // A known layer says that it is one chunk.
+  EXPECT_EQ(of(stages).schedule, Schedule::unknown);
+}
+
 TEST(RecogniseWithoutLayers, AnotherOrderTellsNoMicrobatches) {
   const RecognisedSchedule found = without_layers({kTwoChunks[0], kTwoChunks[0]});
   EXPECT_EQ(found.schedule, Schedule::unknown);

@@ -44,6 +44,7 @@ struct CurrentCall {
   std::uint64_t call = 0;
   std::uint32_t works = 0;
   const volatile std::uint64_t* frame = nullptr;
+  bool message = false;
 };
 thread_local CurrentCall current __attribute__((tls_model("initial-exec")));
 std::atomic<std::uint64_t> calls{0};
@@ -130,7 +131,7 @@ WorkHandle noted(void* self, void* a, void* b, void* c, void* d, void* e) {
   record.on_device = kClasses[kClass].on_device ? 1 : 0;
   record.sequence = (kMessage ? group->messages : group->collectives).fetch_add(1, std::memory_order_relaxed);
   frame = record.call;
-  current = {record.call, 0, &frame};
+  current = {record.call, 0, &frame, kMessage};
   record.begin_ticks = read_ticks(Recorder::instance().ticks());
   WorkHandle handle = original(self, a, b, c, d, e);
   record.works = current.works;
@@ -169,6 +170,10 @@ std::uint64_t note_enqueued_work() noexcept {
   if (current.call == 0 || *current.frame != current.call) return 0;
   ++current.works;
   return current.call;
+}
+
+std::uint64_t current_message() noexcept {
+  return current.call != 0 && current.message && *current.frame == current.call ? current.call : 0;
 }
 
 }  // namespace lockstep::tracer::pytorch

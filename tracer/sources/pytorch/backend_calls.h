@@ -106,5 +106,7 @@ bool follow_group(void* backend, std::uint32_t size) noexcept;
 
 // The call that the calling thread is in (0: none), for work that is enqueued meanwhile: counts it.
 std::uint64_t note_enqueued_work() noexcept;
+// The call of a send or receive that the calling thread is in; 0: none.
+std::uint64_t current_message() noexcept;
 
 }  // namespace lockstep::tracer::pytorch

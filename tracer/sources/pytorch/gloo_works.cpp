@@ -9,6 +9,7 @@
 #include "tracer/sources/pytorch/active.h"
 #include "tracer/sources/pytorch/backend_calls.h"
 #include "tracer/sources/pytorch/loaded_library.h"
+#include "tracer/sources/pytorch/message_ends.h"
 
 namespace lockstep::tracer::pytorch {
 
@@ -152,6 +153,8 @@ std::string follow_gloo_works() {
   const bool receives =
       follow_messages(*torch, kRecvTable, kRecvWait, &wait_for_recv, noted_message_wait<&wait_for_recv>);
   add_problem(problems, sends && receives, "when sends and receives end");
+  const std::string message_ends = follow_message_ends();
+  add_problem(problems, message_ends.empty(), message_ends.c_str());
   return problems;
 }
 

@@ -11,6 +11,8 @@
 namespace lockstep::tracer::pytorch {
 namespace {
 
+constexpr std::size_t kMostDone = 65536;
+
 bool is_message(const CallRecord& record) {
   return record.operation == trace::Operation::send || record.operation == trace::Operation::recv;
 }
@@ -51,7 +53,7 @@ void Operations::call(const CallRecord& record, trace::LaneId host, trace::Nanos
   operation.call_begin = begin;
   operation.call_end = end;
   if (record.message != 0) {
-    messages_[record.message] = operation;
+    start_message(operation);
     return;
   }
   if (record.works == 0) {
@@ -141,12 +143,41 @@ void Operations::finish_if_complete(std::uint64_t call) {
   operations_.erase(found);
 }
 
-void Operations::end_message(const WorkRecord& record, trace::Nanoseconds time) {
-  const auto found = messages_.find(record.work);
-  if (found == messages_.end()) return;  // waited for a second time
+void Operations::start_message(const Operation& message) {
+  const CallRecord& record = message.record;
+  const auto done = done_messages_.find(record.call);
+  if (done != done_messages_.end()) {
+    write(record, free_lane(message.call_begin, done->second), message.call_begin, done->second);
+    done_messages_.erase(done);
+    return;
+  }
+  // Nobody waited for the one whose work was at this address.
+  if (const auto before = messages_.find(record.message); before != messages_.end())
+    end_message_at(record.message, before->second.call_end);
+  messages_[record.message] = message;
+  message_works_[record.call] = record.message;
+}
+
+void Operations::end_message_at(std::uint64_t work, trace::Nanoseconds end) {
+  const auto found = messages_.find(work);
   const Operation& message = found->second;
-  write(message.record, free_lane(message.call_begin, time), message.call_begin, time);
+  write(message.record, free_lane(message.call_begin, end), message.call_begin, end);
+  message_works_.erase(message.record.call);
   messages_.erase(found);
+}
+
+void Operations::end_message(const WorkRecord& record, trace::Nanoseconds time) {
+  if (messages_.contains(record.work)) end_message_at(record.work, time);  // else it was over before
+}
+
+void Operations::message_done(const WorkRecord& record, trace::Nanoseconds time) {
+  if (const auto work = message_works_.find(record.call); work != message_works_.end()) {
+    end_message_at(work->second, time);
+    return;
+  }
+  // Within the call, which is noted when it returns. Calls whose records were lost leave theirs behind.
+  if (done_messages_.size() >= kMostDone) done_messages_.clear();
+  done_messages_[record.call] = time;
 }
 
 void Operations::write(const CallRecord& record, trace::LaneId lane, trace::Nanoseconds begin,
@@ -230,6 +261,7 @@ void Operations::finish() {
     write(message.record, free_lane(message.call_begin, message.call_end), message.call_begin,
           message.call_end);
   messages_.clear();
+  message_works_.clear();
 }
 
 std::uint64_t Operations::take_unknown_works() {

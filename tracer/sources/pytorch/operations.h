@@ -27,7 +27,10 @@ class Operations {
   void begin(const WorkRecord& record, trace::LaneId communication, trace::LaneId host,
              trace::Nanoseconds time);
   void end(const WorkRecord& record, trace::Nanoseconds time);
+  // The message was waited for.
   void end_message(const WorkRecord& record, trace::Nanoseconds time);
+  // It was carried out: that is its end, whoever waits for it and when.
+  void message_done(const WorkRecord& record, trace::Nanoseconds time);
 
   // Writes what began before `horizon` and still runs as open ranges, each once.
   void note_open(trace::Nanoseconds horizon);
@@ -61,6 +64,8 @@ class Operations {
 
   void issue(const CallRecord& record, trace::LaneId host, trace::Nanoseconds begin, trace::Nanoseconds end);
   void finish_if_complete(std::uint64_t call);
+  void start_message(const Operation& message);
+  void end_message_at(std::uint64_t work, trace::Nanoseconds end);
   void write(const CallRecord& record, trace::LaneId lane, trace::Nanoseconds begin, trace::Nanoseconds end);
   trace::Collective event_of(const CallRecord& record);
   // Messages overlap one another: each goes to a lane that is free.
@@ -70,10 +75,12 @@ class Operations {
 
   trace::Writer& writer_;
   std::uint64_t process_;
-  std::unordered_map<std::uint64_t, Group> groups_;         // by backend
-  std::map<std::uint64_t, Operation> operations_;           // by call, until they end
-  std::unordered_map<std::uint64_t, std::uint64_t> works_;  // work -> call, until it ends
-  std::unordered_map<std::uint64_t, Operation> messages_;   // by work, until it was waited for
+  std::unordered_map<std::uint64_t, Group> groups_;                      // by backend
+  std::map<std::uint64_t, Operation> operations_;                        // by call, until they end
+  std::unordered_map<std::uint64_t, std::uint64_t> works_;               // work -> call, until it ends
+  std::unordered_map<std::uint64_t, Operation> messages_;                // by work, until it was waited for
+  std::unordered_map<std::uint64_t, std::uint64_t> message_works_;       // call -> work, as in messages_
+  std::unordered_map<std::uint64_t, trace::Nanoseconds> done_messages_;  // by call, whose record is to come
   std::vector<ExtraLane> extra_lanes_;
   std::uint64_t unknown_works_ = 0;
 };

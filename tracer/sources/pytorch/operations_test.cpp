@@ -233,6 +233,37 @@ TEST(Operations, MessagesThatOverlapDoNotShareALane) {
   EXPECT_EQ(busy.size(), 2U);
 }
 
+// A schedule asks for messages early and looks after what it sent at the end of its step.
+TEST(Operations, AMessageEndsWhenItIsCarriedOutNotWhenItIsWaitedFor) {
+  const auto message = [](std::uint64_t number, std::uint64_t work) {
+    CallRecord record = call(number, 0);
+    record.message = work;
+    record.operation = trace::Operation::send;
+    record.peer = 1;
+    return record;
+  };
+  const Written written = write([&](Operations& operations) {
+    declare(operations, "pp", {{0, 1, 2}});
+    operations.call(message(1, 0xA0), kHost, 10, 12);
+    operations.message_done({0, 1}, 20);
+    operations.message_done({0, 2}, 31);  // before its call returned
+    operations.call(message(2, 0xB0), kHost, 30, 32);
+    operations.call(message(3, 0xC0), kHost, 40, 42);  // of a transport that does not tell
+    operations.end_message({0xA0, 0}, 90);
+    operations.end_message({0xB0, 0}, 91);
+    operations.end_message({0xC0, 0}, 92);
+    operations.call(message(4, 0xD0), kHost, 100, 102);  // nobody waits for it,
+    operations.call(message(5, 0xD0), kHost, 110, 112);  // and another one gets its address
+    operations.end_message({0xD0, 0}, 120);
+  });
+  std::vector<std::pair<trace::Nanoseconds, trace::Nanoseconds>> intervals;
+  for (const trace::Collective& event : written.collectives) intervals.emplace_back(event.begin, event.end);
+  std::sort(intervals.begin(), intervals.end());
+  using testing::Pair;
+  EXPECT_THAT(intervals,
+              ElementsAre(Pair(10, 20), Pair(30, 31), Pair(40, 92), Pair(100, 102), Pair(110, 120)));
+}
+
 TEST(Operations, OneThatNeverEndsIsLeftOpenOnce) {
   const Written written = write([](Operations& operations) {
     operations.enqueue({0xA0, 1});

@@ -178,6 +178,8 @@ void PytorchSource::process(const Event& event) {
       return operations_->end(read<WorkRecord>(body, event.bytes), event.time);
     case RecordType::message_end:
       return operations_->end_message(read<WorkRecord>(body, event.bytes), event.time);
+    case RecordType::message_done:
+      return operations_->message_done(read<WorkRecord>(body, event.bytes), event.time);
     case RecordType::wait_begin:
       on.loop.begin_wait(event.time);
       return open(on, event.time, "wait for communication", RecordType::wait_end, 0);

@@ -8,20 +8,21 @@
 namespace lockstep::tracer::pytorch {
 
 enum class RecordType : std::uint8_t {
-  group = 1,    // GroupRecord and texts
-  call,         // CallRecord: a collective or message was handed to its process group
-  enqueue,      // WorkRecord: and put its work into the queue of the group's threads
-  work_begin,   // WorkRecord, on the thread that carries it out
-  work_end,     // WorkRecord
-  message_end,  // WorkRecord: a send or receive was waited for, and is over
-  wait_begin,   // nothing: the thread begins to wait for communication
-  wait_end,     // nothing
-  range_begin,  // RangeRecord and the range's name
-  range_end,    // RangeRecord
-  phase_begin,  // PhaseRecord
-  phase_end,    // PhaseRecord
-  device,       // DeviceRecord
-  step,         // StepRecord: a step begins
+  group = 1,     // GroupRecord and texts
+  call,          // CallRecord: a collective or message was handed to its process group
+  enqueue,       // WorkRecord: and put its work into the queue of the group's threads
+  work_begin,    // WorkRecord, on the thread that carries it out
+  work_end,      // WorkRecord
+  message_end,   // WorkRecord: a send or receive was waited for, and is over
+  wait_begin,    // nothing: the thread begins to wait for communication
+  wait_end,      // nothing
+  range_begin,   // RangeRecord and the range's name
+  range_end,     // RangeRecord
+  phase_begin,   // PhaseRecord
+  phase_end,     // PhaseRecord
+  device,        // DeviceRecord
+  step,          // StepRecord: a step begins
+  message_done,  // WorkRecord: the call is the message that has been carried out, waited for or not
 };
 
 // A process group's backend. Followed by its name, its description and its ranks: `run_count` RankRuns.
