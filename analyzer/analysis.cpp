@@ -324,14 +324,14 @@ class Analyzer {
   }
 
   void find_unknown_waits(const Matching& matching) {
-    std::vector<bool> alone(job_.ranks.size(), false), met(job_.ranks.size(), false);
+    std::vector<bool> met(job_.ranks.size(), false);
     for (const Match& match : matching.matches) {
-      for (const MatchRecord record : matching.records_of(match)) {
-        (match.record_count == 1 && match.partial ? alone : met)[record.rank] = true;
-      }
+      if (match.record_count == 1 && match.partial) continue;
+      for (const MatchRecord record : matching.records_of(match)) met[record.rank] = true;
     }
     std::map<std::int32_t, bool> known;
-    for (std::size_t i = 0; i < job_.ranks.size(); ++i) known[job_.ranks[i].rank] = met[i] || !alone[i];
+    for (std::size_t i = 0; i < job_.ranks.size(); ++i)
+      known[job_.ranks[i].rank] = met[i] || job_.ranks[i].communications.empty();
     for (RankReport& rank : report().ranks) rank.measures.waits_known = known[rank.rank];
     for (StepReport& step : report().steps) step.measures.waits_known = known[step.rank];
   }

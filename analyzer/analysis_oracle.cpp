@@ -133,8 +133,7 @@ int idle_cause(const RankTrace& rank, std::int64_t time) {
 
 }  // namespace
 
-std::map<std::optional<std::int64_t>, Window> pipeline_regions(
-    const Job& job, const std::vector<oracle::Together>& operations) {
+std::map<std::optional<std::int64_t>, Window> pipeline_regions(const Job& job) {
   std::map<std::optional<std::int64_t>, Window> regions;
   std::set<std::optional<std::int64_t>> steps;
   bool marked = false, messages = false;
@@ -143,7 +142,13 @@ std::map<std::optional<std::int64_t>, Window> pipeline_regions(
     for (const StepMark& step : rank.steps) steps.insert(step.number);
   }
   if (!marked) steps = {std::nullopt};
-  for (const oracle::Together& operation : operations) messages = messages || operation.pipeline;
+  // Matched or not.
+  const auto is_message = [&job](const Communication& c) {
+    return (c.operation == Operation::send || c.operation == Operation::recv) && c.group != kNone &&
+           job.groups[c.group].description == "pp";
+  };
+  for (const RankTrace& rank : job.ranks)
+    for (const Communication& c : rank.communications) messages = messages || is_message(c);
   if (!messages) return regions;
   for (const std::optional<std::int64_t>& step : steps) {
     if (const std::optional<Window> passes = region_of_passes(job, step)) {
@@ -151,11 +156,10 @@ std::map<std::optional<std::int64_t>, Window> pipeline_regions(
       continue;
     }
     std::vector<std::int64_t> begins, ends;
-    for (const oracle::Together& operation : operations) {
-      if (!operation.pipeline) continue;
-      for (const auto& member : operation.members) {
-        const Activity& a = activity(job, member);
-        if (step_of(job.ranks[member.first], a) != step) continue;
+    for (const RankTrace& rank : job.ranks) {
+      for (const Communication& c : rank.communications) {
+        const Activity& a = rank.activities[c.activity];
+        if (!is_message(c) || step_of(rank, a) != step) continue;
         begins.push_back(a.begin);
         ends.push_back(a.end);
       }
@@ -168,7 +172,7 @@ std::map<std::optional<std::int64_t>, Window> pipeline_regions(
 }
 
 std::int64_t pipeline_bubble(const Job& job, const std::vector<oracle::Together>& operations) {
-  const auto regions = pipeline_regions(job, operations);
+  const auto regions = pipeline_regions(job);
   // Only passes count as compute, where every region is one of passes.
   bool passes = true;
   for (const auto& [step, region] : regions) passes = passes && region_of_passes(job, step).has_value();
@@ -297,7 +301,7 @@ int cause_at(const Job& job, std::size_t rank, const std::vector<oracle::Togethe
     unclassified = unclassified || (a.activity_class == Class::unclassified && covers(a, time));
   }
   if (unclassified) return 8;
-  for (const auto& [step, region] : pipeline_regions(job, operations)) {
+  for (const auto& [step, region] : pipeline_regions(job)) {
     if (region.begin <= time && time < region.end) return 3;
   }
   return idle_cause(trace, time);

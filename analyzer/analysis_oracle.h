@@ -47,8 +47,7 @@ std::optional<Window> whole_window(const RankTrace& rank);
 std::vector<Window> step_windows(const RankTrace& rank);
 // Regions of the pipeline, of jobs with one pipeline group of all ranks, by step number (none: no step
 // marks).
-std::map<std::optional<std::int64_t>, Window> pipeline_regions(const Job& job,
-                                                               const std::vector<Together>& operations);
+std::map<std::optional<std::int64_t>, Window> pipeline_regions(const Job& job);
 // Σ over ranks and regions of the instants without compute of the pipeline and without transfer.
 std::int64_t pipeline_bubble(const Job& job, const std::vector<Together>& operations);
 // operations: all that were matched.

@@ -10,6 +10,7 @@
 #include "analyzer/analysis.h"
 #include "analyzer/analysis_oracle.h"
 #include "analyzer/model/job_builder.h"
+#include "analyzer/report_invariants.h"
 
 namespace lockstep::analyzer {
 namespace {
@@ -192,6 +193,7 @@ class AnalysisProperties : public testing::TestWithParam<unsigned> {
       const RandomJob random(seed, seed % 3 == 0);
       const Result<Analysis> analysis = analyze(random.job_);
       ASSERT_TRUE(analysis.ok()) << analysis.error().message;
+      expect_invariants(analysis.value().report);
       check(random, analysis.value());
       if (HasFailure()) return;
     }
@@ -289,7 +291,7 @@ TEST_P(AnalysisProperties, WaitsArriversAndBlame) {
 
 TEST_P(AnalysisProperties, PipelinesAndTheirBubbles) {
   for_each_job([](const RandomJob& random, const Analysis& analysis) {
-    auto regions = oracle::pipeline_regions(random.job_, random.operations_);
+    auto regions = oracle::pipeline_regions(random.job_);
     std::erase_if(regions, [](const auto& entry) { return entry.second.begin >= entry.second.end; });
     ASSERT_EQ(analysis.report.pipeline.size(), regions.empty() ? 0u : 1u);
     if (regions.empty()) return;

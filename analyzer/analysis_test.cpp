@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "analyzer/model/job_builder.h"
+#include "analyzer/report/absences.h"
+#include "analyzer/report_invariants.h"
 
 namespace lockstep::analyzer {
 namespace {
@@ -19,6 +21,7 @@ using testing::IsEmpty;
 Analysis analyzed(const JobBuilder& builder, const AnalysisOptions& options = {}) {
   Result<Analysis> analysis = analyze(builder.build(), options);
   if (!analysis.ok()) ADD_FAILURE() << analysis.error().message;
+  if (analysis.ok()) expect_invariants(analysis.value().report);
   return analysis.ok() ? std::move(analysis).value() : Analysis{};
 }
 
@@ -97,6 +100,41 @@ TEST(Partition, AnUnmatchedSendIsAllTransfer) {
   job.rank(1).compute(0, 5);
   EXPECT_THAT(causes_of(job), ElementsAre("0-20 transfer"));
   EXPECT_EQ(analyzed(job).report.unmatched, 1);
+}
+
+// 0 would say that nobody waited.
+TEST(Waits, AreUnknownWhereNothingOfARankWasMatched) {
+  JobBuilder alone;  // whose partner left no trace
+  alone.missing(1);
+  alone.rank(0).send(1, 0, 20);
+  const Report of_one = analyzed(alone).report;
+  EXPECT_FALSE(of_one.ranks[0].measures.waits_known);
+
+  JobBuilder several;
+  several.rank(0).all_reduce(0, 20).send(1, 30, 40);
+  several.rank(1).all_reduce(10, 20);
+  several.rank(2).all_reduce(10, 20).recv(0, 100, 120);
+  several.rank(3).all_reduce(10, 20).compute(20, 30);
+  for (const RankReport& rank : analyzed(several).report.ranks) EXPECT_TRUE(rank.measures.waits_known);
+
+  JobBuilder apart;  // both left a trace, and their times rule each other out
+  apart.rank(0).all_reduce(0, 9);
+  apart.rank(1).all_reduce(50, 59);
+  apart.rank(2).compute(0, 9);  // communicates with nobody
+  const Report rejected = analyzed(apart).report;
+  EXPECT_FALSE(rejected.ranks[0].measures.waits_known);
+  EXPECT_FALSE(rejected.ranks[1].measures.waits_known);
+  EXPECT_TRUE(rejected.ranks[2].measures.waits_known);
+
+  const auto said = [](const Report& report) {
+    std::string text;
+    for (const Warning& warning : explain_absences(report))
+      if (warning.code == "absent_waits") text += warning.message;
+    return text;
+  };
+  EXPECT_THAT(said(of_one), HasSubstr("no rank that it communicates with left a record"));
+  EXPECT_THAT(said(rejected), HasSubstr("2 of 3 ranks: no waiting times, the times or sizes"));
+  EXPECT_EQ(said(analyzed(several).report), "");
 }
 
 TEST(Measures, OverlapIsOfUnionsAndPerKernelOfSingleOnes) {

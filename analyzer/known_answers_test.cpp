@@ -12,6 +12,7 @@
 
 #include "analyzer/analysis.h"
 #include "analyzer/open_job.h"
+#include "analyzer/report_invariants.h"
 #include "tests/temporary_folder.h"
 
 namespace lockstep::analyzer {
@@ -45,6 +46,7 @@ class KnownAnswers : public testing::Test {
     Analyzed result{std::move(job).value(), {}};
     Result<Analysis> analysis = analyze(result.job);
     if (!analysis.ok()) ADD_FAILURE() << analysis.error().message;
+    if (analysis.ok()) expect_invariants(analysis.value().report);
     if (analysis.ok()) result.analysis = std::move(analysis).value();
     return result;
   }

@@ -8,6 +8,7 @@
 
 #include "analyzer/analysis.h"
 #include "analyzer/open_job.h"
+#include "analyzer/report_invariants.h"
 #include "tests/temporary_folder.h"
 
 namespace lockstep::analyzer {
@@ -62,6 +63,7 @@ class LoggedWays : public testing::Test {
     if (!job.ok()) return {};
     Result<Analysis> analysis = analyze(job.value());
     if (!analysis.ok()) ADD_FAILURE() << analysis.error().message;
+    if (analysis.ok()) expect_invariants(analysis.value().report);
     return analysis.ok() ? std::move(analysis).value().report : Report{};
   }
   static std::vector<std::string> codes(const Report& report) {

@@ -19,6 +19,7 @@
 #include "analyzer/model/map_times.h"
 #include "analyzer/open_job.h"
 #include "analyzer/report/json.h"
+#include "analyzer/report_invariants.h"
 #include "tests/temporary_folder.h"
 
 namespace lockstep::analyzer {
@@ -37,6 +38,7 @@ Job opened(const std::vector<std::string>& paths, Clocks clocks = Clocks::automa
 Analysis analyzed(const Job& job, const AnalysisOptions& options = {}) {
   Result<Analysis> analysis = analyze(job, options);
   EXPECT_TRUE(analysis.ok()) << (analysis.ok() ? "" : analysis.error().message);
+  if (analysis.ok()) expect_invariants(analysis.value().report);
   return analysis.ok() ? std::move(analysis).value() : Analysis{};
 }
 

@@ -12,6 +12,7 @@
 #include "analyzer/import/kineto/kineto_text.h"
 #include "analyzer/model/pipeline_job.h"
 #include "analyzer/open_job.h"
+#include "analyzer/report_invariants.h"
 
 namespace lockstep::analyzer {
 namespace {
@@ -142,6 +143,7 @@ Report analyzed(const Recording& recording) {
   if (!opened.ok()) ADD_FAILURE() << opened.error().message;
   Result<Analysis> analysis = analyze(opened.ok() ? opened.value() : Job{});
   if (!analysis.ok()) ADD_FAILURE() << analysis.error().message;
+  if (analysis.ok()) expect_invariants(analysis.value().report);
   return analysis.ok() ? std::move(analysis).value().report : Report{};
 }
 

@@ -7,6 +7,7 @@
 
 #include "analyzer/analysis.h"
 #include "analyzer/model/pipeline_job.h"
+#include "analyzer/report_invariants.h"
 
 namespace lockstep::analyzer {
 namespace {
@@ -17,6 +18,7 @@ using testing::HasSubstr;
 Analysis analyzed(const JobBuilder& job, const AnalysisOptions& options = {}) {
   Result<Analysis> analysis = analyze(job.build(), options);
   if (!analysis.ok()) ADD_FAILURE() << analysis.error().message;
+  if (analysis.ok()) expect_invariants(analysis.value().report);
   return analysis.ok() ? std::move(analysis).value() : Analysis{};
 }
 
@@ -292,6 +294,67 @@ TEST(PipelineMessages, ABufferedSendAndItsLateReceiveAreTransfer) {
     EXPECT_EQ(rank.measures.partition[Cause::transfer], 4);
   }
   EXPECT_EQ(report.unmatched, 2);
+}
+
+// The region is of all messages of the group: those without a partner, too, and those of rejected matches.
+TEST(PipelineMessages, WithoutAPartnerBoundTheRegion) {
+  JobBuilder job;
+  const std::uint32_t group = job.group("pipeline", {0, 1});
+  job.rank(0).compute(0, 10).send(1, 10, 14).in_group(group).compute(14, 20).send(1, 90, 92).in_group(group);
+  job.rank(1).recv(0, 10, 14).in_group(group).compute(14, 20);
+  job.rank(0).compute(100, 110);
+  const Report report = analyzed(job).report;
+  ASSERT_EQ(report.pipeline.size(), 1u);
+  EXPECT_EQ(report.pipeline[0].region_ns, 92 - 10);
+  EXPECT_EQ(report.ranks[0].measures.partition[Cause::pipeline_bubble], 90 - 20);
+  EXPECT_EQ(report.unmatched, 1);
+}
+
+TEST(PipelineMessages, OfRejectedMatchesBoundTheRegion) {
+  JobBuilder job;
+  const std::uint32_t group = job.group("pipeline", {0, 1});
+  job.rank(0).compute(0, 10).send(1, 10, 14).in_group(group).compute(60, 70);
+  job.rank(1).compute(0, 10).recv(0, 50, 54).in_group(group).compute(60, 70);
+  const Report report = analyzed(job).report;
+  ASSERT_EQ(report.pipeline.size(), 1u);
+  EXPECT_EQ(report.pipeline[0].region_ns, 54 - 10);
+  EXPECT_EQ(report.ranks[0].measures.partition[Cause::pipeline_bubble], 54 - 14);
+  EXPECT_EQ(report.ranks[1].measures.partition[Cause::pipeline_bubble], 50 - 10);
+}
+
+TEST(PipelineMessages, OfOneSideAloneBoundTheRegion) {
+  JobBuilder job;
+  const std::uint32_t group = job.group("pipeline", {0, 1});
+  job.missing(1);
+  job.rank(0).compute(0, 10).send(1, 10, 14).in_group(group).recv(1, 40, 44).in_group(group).compute(44, 50);
+  const Report report = analyzed(job).report;
+  ASSERT_EQ(report.pipeline.size(), 1u);
+  EXPECT_EQ(report.pipeline[0].region_ns, 44 - 10);
+  EXPECT_EQ(report.ranks[0].measures.partition[Cause::pipeline_bubble], 40 - 14);
+  EXPECT_EQ(report.pipeline[0].bubble_ratio, std::nullopt);
+  EXPECT_FALSE(report.ranks[0].measures.waits_known);
+}
+
+// A schedule that asks for all its messages at once waits in all of them at once: 3 × 40 ns of a rank's 50.
+TEST(PipelineMessages, ThatOverlapCountEachInstantOnce) {
+  JobBuilder job;
+  const std::uint32_t group = job.group("pipeline", {0, 1});
+  for (int message = 0; message < 3; ++message) {
+    job.rank(0).recv(1, 0, 50).in_group(group);
+    job.rank(1).send(0, 40, 50).in_group(group);
+  }
+  job.rank(1).compute(0, 40);
+  const Report report = analyzed(job).report;
+  ASSERT_EQ(report.groups.size(), 1u);
+  const GroupOperation& messages = report.groups[0].operations.at(0);
+  EXPECT_EQ(messages.wait_ns, 40);
+  EXPECT_EQ(messages.transfer_ns, 10 + 10);
+  EXPECT_EQ(messages.exposed_ns, 40 + 10 + 10);
+  ASSERT_EQ(report.wait_states.size(), 1u);
+  EXPECT_EQ(report.wait_states[0].wait_ns, 40);
+  EXPECT_EQ(report.wait_states[0].waits, 3);
+  EXPECT_EQ(report.wait_states[0].exposed_ns, 40);
+  EXPECT_EQ(report.wait_states[0].worst_rank_ns, 40);
 }
 
 // Outside of a pipeline the same waiting is barrier wait.

@@ -7,6 +7,7 @@
 #include "analyzer/analysis.h"
 #include "analyzer/model/job_builder.h"
 #include "analyzer/report/text.h"
+#include "analyzer/report_invariants.h"
 
 namespace lockstep::analyzer {
 namespace {
@@ -36,6 +37,7 @@ Report whole_report() {
   }
   Result<Analysis> analysis = analyze(job.build());
   if (!analysis.ok()) ADD_FAILURE() << analysis.error().message;
+  if (analysis.ok()) expect_invariants(analysis.value().report);
   return analysis.ok() ? std::move(analysis).value().report : Report{};
 }
 

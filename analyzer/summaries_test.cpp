@@ -7,6 +7,7 @@
 
 #include "analyzer/analysis.h"
 #include "analyzer/model/job_builder.h"
+#include "analyzer/report_invariants.h"
 
 namespace lockstep::analyzer {
 namespace {
@@ -16,6 +17,7 @@ using testing::ElementsAre;
 Report report_of(const JobBuilder& job, const AnalysisOptions& options = {}) {
   Result<Analysis> analysis = analyze(job.build(), options);
   if (!analysis.ok()) ADD_FAILURE() << analysis.error().message;
+  if (analysis.ok()) expect_invariants(analysis.value().report);
   return analysis.ok() ? std::move(analysis).value().report : Report{};
 }
 

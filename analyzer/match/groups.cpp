@@ -46,8 +46,10 @@ GroupTable build_groups(const Job& job) {
     const bool pipeline = says_pipeline(group.description.empty() ? group.name : group.description);
     if (inserted) {
       table.groups.push_back({group.name, group.ranks, group.size, index, pipeline});
-    } else if (pipeline) {
-      table.groups[entry->second].pipeline = true;  // one rank knows more of it than another
+    } else {
+      MatchGroup& same = table.groups[entry->second];  // one rank may know more of it than another
+      same.pipeline = same.pipeline || pipeline;
+      same.size = std::max(same.size, group.size);
     }
     table.of_job_group.push_back(entry->second);
   }

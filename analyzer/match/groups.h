@@ -14,6 +14,10 @@ struct GroupTable {
   // Records without a group can be matched over all ranks: the job is not known to have several groups.
   bool implicit_group_is_plausible = true;
 
+  // The group of records of which nobody knows which of several they belong to.
+  bool is_unknown(std::uint32_t group) const {
+    return group == implicit_group() && !implicit_group_is_plausible;
+  }
   std::uint32_t implicit_group() const { return static_cast<std::uint32_t>(groups.size() - 1); }
   std::uint32_t group_of(const Communication& communication) const {
     return communication.group == kNone ? implicit_group() : of_job_group[communication.group];

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "analyzer/match/matcher.h"
+#include "analyzer/model/operation.h"
 #include "analyzer/model/stopped.h"
 
 namespace lockstep::analyzer {
@@ -61,7 +62,7 @@ void add_alone(const Job& job, MatchRecord record, std::uint32_t group, Evidence
   alone.bytes = communication.bytes;
   matching.records.push_back(record);
   matching.matches.push_back(alone);
-  ++matching.unmatched;
+  if (evidence == Evidence::rejected || is_point_to_point(communication.operation)) ++matching.unmatched;
 }
 
 namespace {
@@ -133,23 +134,63 @@ void distrust_disproved_orders(const Job& job, Matching& matching) {
 
 }  // namespace
 
+namespace {
+
+// Groups whose exchanges without direction and peer are an all-to-all: of more than two ranks, no pipeline,
+// and every rank that left a trace has equally many. Others exchange with some of the group alone.
+std::vector<bool> find_all_to_alls(const Job& job, const GroupTable& table) {
+  std::vector<std::vector<std::int64_t>> counts(table.groups.size());
+  for (std::size_t group = 0; group < counts.size(); ++group) {
+    if (table.groups[group].size > 2 && !table.groups[group].pipeline)
+      counts[group].assign(job.ranks.size(), 0);
+  }
+  for (std::size_t rank = 0; rank < job.ranks.size(); ++rank) {
+    for (const Communication& communication : job.ranks[rank].communications) {
+      std::vector<std::int64_t>& of_group = counts[table.group_of(communication)];
+      if (!of_group.empty() && communication.operation == Operation::send_recv &&
+          communication.peer == kNoRank)
+        ++of_group[rank];
+    }
+  }
+  std::vector<bool> result(counts.size(), false);
+  for (std::size_t group = 0; group < counts.size(); ++group) {
+    const std::vector<std::int32_t>& ranks = table.groups[group].ranks;
+    std::int64_t least = -1, most = 0;
+    for (std::size_t rank = 0; rank < counts[group].size(); ++rank) {
+      if (!std::binary_search(ranks.begin(), ranks.end(), job.ranks[rank].rank)) continue;
+      least = least < 0 ? counts[group][rank] : std::min(least, counts[group][rank]);
+      most = std::max(most, counts[group][rank]);
+    }
+    result[group] = most > 0 && least == most;
+  }
+  return result;
+}
+
+}  // namespace
+
 Matching match_communications(const Job& job, Times times, const std::stop_token& stop) {
   Matching matching;
   matching.by_times = times == Times::rule_out;
   const GroupTable table = build_groups(job);
   matching.groups = table.groups;
   matching.impossible_orders.assign(matching.groups.size(), 0);
+  const std::vector<bool> all_to_alls = find_all_to_alls(job, table);
   std::vector<MatchRecord> collectives, p2p;
   for (std::uint32_t rank = 0; rank < job.ranks.size(); ++rank) {
     throw_if_stopped(stop);
     const std::vector<Communication>& communications = job.ranks[rank].communications;
     for (std::uint32_t index = 0; index < communications.size(); ++index) {
       const Communication& communication = communications[index];
-      const bool directed =
-          communication.operation == Operation::send || communication.operation == Operation::recv;
-      const bool of_two = communication.operation == Operation::send_recv &&
-                          table.groups[table.group_of(communication)].size <= 2;
-      (directed || of_two ? p2p : collectives).push_back({rank, index});
+      const std::uint32_t group = table.group_of(communication);
+      if (is_point_to_point(communication.operation) && communication.peer == kNoRank &&
+          table.is_unknown(group)) {
+        add_alone(job, {rank, index}, group, Evidence::none, matching);
+        continue;
+      }
+      const bool all_to_all = communication.operation == Operation::send_recv &&
+                              communication.peer == kNoRank && all_to_alls[group];
+      (is_point_to_point(communication.operation) && !all_to_all ? p2p : collectives)
+          .push_back({rank, index});
     }
   }
   match_collectives(job, table, collectives, matching, stop);

@@ -99,7 +99,7 @@ std::vector<Claim> make_claims(const Job& job, const GroupTable& table,
     const Communication& communication = communication_of(job, record);
     const std::uint32_t group = table.group_of(communication);
     const bool implicit = group == table.implicit_group();
-    if (implicit && !table.implicit_group_is_plausible) {
+    if (table.is_unknown(group)) {
       add_alone(job, record, group, Evidence::none, matching);
       continue;
     }
@@ -120,16 +120,6 @@ std::vector<Claim> make_claims(const Job& job, const GroupTable& table,
   std::stable_sort(claims.begin(), claims.end(),
                    [](const Claim& a, const Claim& b) { return a.place() < b.place(); });
   return claims;
-}
-
-// A send_recv that nobody else of the group has a counterpart of, although others of the group are there.
-bool is_surplus(const Job& job, const MatchGroup& group, const std::vector<MatchRecord>& together) {
-  if (together.size() > 1 || communication_of(job, together.front()).operation != Operation::send_recv)
-    return false;
-  return std::any_of(job.ranks.begin(), job.ranks.end(), [&](const RankTrace& rank) {
-    return &rank != &job.ranks[together.front().rank] &&
-           std::binary_search(group.ranks.begin(), group.ranks.end(), rank.rank);
-  });
 }
 
 }  // namespace
@@ -159,10 +149,6 @@ void match_collectives(const Job& job, const GroupTable& table, const std::vecto
         claim.evidence == Evidence::sequence || claim.evidence == Evidence::function_sequence;
     match.sequence = numbered ? claim.position : kNoSequence;
     for (const std::vector<MatchRecord>& together : occurrences) {
-      if (is_surplus(job, group, together)) {
-        ++matching.unmatched;
-        continue;
-      }
       match.partial = static_cast<std::int32_t>(together.size()) < group.size;
       add_match(job, together, match, matching);
     }

@@ -96,7 +96,7 @@ TEST(Match, WithoutAGroupAmongSeveralGroupsNothingIsClaimed) {
   const Matched result = match(job);
   EXPECT_THAT(result.lines, ElementsAre("all_gather none [0@40] partial", "all_gather none [1@40] partial",
                                         "all_reduce sequence [0@0 1@1]", "all_reduce sequence [0@20 1@20]"));
-  EXPECT_EQ(result.matching.unmatched, 2);
+  EXPECT_EQ(result.matching.unmatched, 0);  // collectives that stand alone are no such records
 }
 
 TEST(Match, ARankThatIsMissingMakesItPartial) {
@@ -290,15 +290,79 @@ TEST(MatchP2p, ExchangesOfTwoRanksPairByOrderIfEquallyMany) {
   }
 }
 
-TEST(MatchP2p, ExchangesOfALargerGroupAreAnAllToAll) {
+TEST(MatchP2p, ExchangesOfALargerGroupAreAnAllToAllIfEquallyMany) {
+  for (const bool equal : {true, false}) {
+    JobBuilder job;
+    for (const int rank : {0, 1, 2}) job.rank(rank).p2p(Operation::send_recv, kNoRank, rank, 9);
+    for (const int rank : {0, 1, 2})
+      if (equal || rank != 1) job.rank(rank).p2p(Operation::send_recv, kNoRank, 20 + rank, 29);
+    const Matched result = match(job);
+    if (equal) {
+      EXPECT_THAT(result.lines, ElementsAre("all_to_all order_all_ranks [0@0 1@1 2@2]",
+                                            "all_to_all order_all_ranks [0@20 1@21 2@22]"));
+    } else {
+      EXPECT_THAT(result.lines, IsEmpty());  // some exchange with some: nobody knows who with whom
+    }
+    EXPECT_EQ(result.matching.unmatched, equal ? 0 : 5);
+  }
+}
+
+// A rank that left no trace has no count.
+TEST(MatchP2p, AnAllToAllOfExchangesMayLackARank) {
   JobBuilder job;
+  job.missing(3);
   for (const int rank : {0, 1, 2}) job.rank(rank).p2p(Operation::send_recv, kNoRank, rank, 9);
-  job.rank(0).p2p(Operation::send_recv, kNoRank, 20, 29).p2p(Operation::send_recv, kNoRank, 40, 49);
-  job.rank(2).p2p(Operation::send_recv, kNoRank, 22, 29);
+  EXPECT_THAT(match(job).lines, ElementsAre("all_to_all order_all_ranks [0@0 1@1 2@2] partial"));
+}
+
+// The stages of a pipeline exchange with their neighbours, however many messages are one batch.
+TEST(MatchP2p, ExchangesOfAPipelineAreNoAllToAll) {
+  JobBuilder job;
+  const auto stages = job.group("pp", {0, 1, 2});
+  for (const int rank : {0, 1, 2})
+    job.rank(rank).p2p(Operation::send_recv, kNoRank, rank, 9).in_group(stages);
   const Matched result = match(job);
-  EXPECT_THAT(result.lines, ElementsAre("all_to_all order_all_ranks [0@0 1@1 2@2]",
-                                        "all_to_all order_all_ranks [0@20 2@22] partial"));
-  EXPECT_EQ(result.matching.unmatched, 1);  // rank 0's third
+  EXPECT_THAT(result.lines, IsEmpty());
+  EXPECT_EQ(result.matching.unmatched, 3);
+}
+
+TEST(MatchP2p, AnExchangeWhosePeerIsKnownPairsInAnyGroup) {
+  JobBuilder job;
+  const auto world = job.group("world", {0, 1, 2});
+  job.rank(0).p2p(Operation::send_recv, 2, 0, 9).in_group(world);
+  job.rank(1).p2p(Operation::send_recv, 2, 20, 29).in_group(world);
+  job.rank(2)
+      .p2p(Operation::send_recv, 0, 1, 9)
+      .in_group(world)
+      .p2p(Operation::send_recv, 1, 21, 29)
+      .in_group(world);
+  EXPECT_THAT(match(job).lines, ElementsAre("send_recv order [0@0 2@1]", "send_recv order [1@20 2@21]"));
+}
+
+// However many ranks the job has.
+TEST(MatchP2p, WithoutGroupAndPeerAmongSeveralGroupsNothingIsClaimed) {
+  for (const int ranks : {2, 3}) {
+    SCOPED_TRACE(ranks);
+    JobBuilder job;
+    std::vector<std::int32_t> all;
+    for (int rank = 0; rank < ranks; ++rank) all.push_back(rank);
+    const auto tp = job.group("tp", all), dp = job.group("dp", all);
+    for (int rank = 0; rank < ranks; ++rank) {
+      job.rank(rank).all_reduce(rank, 9).in_group(tp).sequence(0);
+      job.rank(rank).all_reduce(20, 29).in_group(dp).sequence(0);
+      job.rank(rank).p2p(Operation::send_recv, kNoRank, 40 + rank, 49);
+    }
+    const Matched result = match(job);
+    std::vector<std::string> exchanges;
+    for (const std::string& line : result.lines)
+      if (line.starts_with("send_recv")) exchanges.push_back(line);
+    std::vector<std::string> expected;
+    for (int rank = 0; rank < ranks; ++rank)
+      expected.push_back("send_recv none [" + std::to_string(rank) + "@" + std::to_string(40 + rank) +
+                         "] partial");
+    EXPECT_EQ(exchanges, expected);
+    EXPECT_EQ(result.matching.unmatched, ranks);
+  }
 }
 
 TEST(Match, PipelineGroupsAreKnownByTheirDescription) {

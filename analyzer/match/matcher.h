@@ -11,10 +11,10 @@
 
 namespace lockstep::analyzer {
 
-// Collectives, and send_recv without direction in groups of more than two: an all-to-all.
+// Collectives, and send_recv without direction that are an all-to-all.
 void match_collectives(const Job& job, const GroupTable& table, const std::vector<MatchRecord>& records,
                        Matching& matching, const std::stop_token& stop);
-// Sends, receives, and send_recv between the two ranks of a group.
+// Sends, receives, and send_recv between two ranks: those of a group of two, or the record names the other.
 void match_p2p(const Job& job, const GroupTable& table, const std::vector<MatchRecord>& records,
                Matching& matching, const std::stop_token& stop);
 

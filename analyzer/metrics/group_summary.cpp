@@ -6,6 +6,7 @@
 #include <set>
 #include <utility>
 
+#include "analyzer/intervals/interval_set.h"
 #include "analyzer/intervals/median.h"
 #include "analyzer/intervals/time_math.h"
 #include "analyzer/metrics/bandwidth.h"
@@ -33,6 +34,30 @@ std::optional<double> median_of_large(const std::vector<Bandwidth>& all) {
   return lower_median(std::move(large));
 }
 
+// What one rank spent in operations that may run at once: each instant counts once, as transfer where one of
+// them transfers.
+class RankTime {
+ public:
+  void add(const CollectiveRank& rank) {
+    waits_.push_back({rank.arrival_ns, rank.arrival_ns + rank.wait_ns});
+    transfers_.push_back({rank.arrival_ns + rank.wait_ns, rank.end_ns});
+    exposed_ns_ = saturating_add(exposed_ns_, rank.end_ns - rank.arrival_ns - rank.covered_ns);
+  }
+
+  void finish(std::int64_t& wait_ns, std::int64_t& transfer_ns, std::int64_t& exposed_ns) && {
+    const IntervalSet transfers = IntervalSet::from(std::move(transfers_));
+    const std::int64_t transfer = transfers.measure();
+    const std::int64_t both = unite(transfers, IntervalSet::from(std::move(waits_))).measure();
+    transfer_ns = saturating_add(transfer_ns, transfer);
+    wait_ns = saturating_add(wait_ns, both - transfer);
+    exposed_ns = saturating_add(exposed_ns, std::min(exposed_ns_, both));
+  }
+
+ private:
+  std::vector<Interval> waits_, transfers_;
+  std::int64_t exposed_ns_ = 0;  // each operation for itself
+};
+
 // Sums of one kind of operation, and what becomes of them.
 class OperationSum {
  public:
@@ -40,10 +65,8 @@ class OperationSum {
     ++row_.count;
     row_.operation = c.operation;
     waits_known_ = waits_known_ || c.waits_known();
-    wait_ns_ = saturating_add(wait_ns_, c.wait_ns);
     for (const CollectiveRank& rank : c.ranks) {
-      row_.transfer_ns = saturating_add(row_.transfer_ns, rank.transfer_ns);
-      exposed_ns_ = saturating_add(exposed_ns_, rank.end_ns - rank.arrival_ns - rank.covered_ns);
+      times_[rank.rank].add(rank);
       exposed_known_ = exposed_known_ && rank.hidden_known;
     }
     if (c.bytes && c.busbw_gbps) busbw_.push_back({*c.bytes, *c.busbw_gbps});
@@ -65,8 +88,10 @@ class OperationSum {
   }
 
   GroupOperation finish(std::int64_t steps) && {
-    if (waits_known_) row_.wait_ns = wait_ns_;
-    if (exposed_known_) row_.exposed_ns = exposed_ns_;
+    std::int64_t wait_ns = 0, exposed_ns = 0;
+    for (auto& [rank, time] : times_) std::move(time).finish(wait_ns, row_.transfer_ns, exposed_ns);
+    if (waits_known_) row_.wait_ns = wait_ns;
+    if (exposed_known_) row_.exposed_ns = exposed_ns;
     if (sizes_known_) {
       row_.bytes = bytes_;
       const bool in_steps = steps > 0 && any_in_step_;
@@ -82,7 +107,8 @@ class OperationSum {
   GroupOperation row_;
   bool waits_known_ = false, any_in_step_ = false, exposed_known_ = true, sizes_known_ = true,
        wire_known_ = true;
-  std::int64_t wait_ns_ = 0, exposed_ns_ = 0, bytes_ = 0;
+  std::map<std::int32_t, RankTime> times_;
+  std::int64_t bytes_ = 0;
   double handled_ = 0, sent_ = 0;
   std::vector<Bandwidth> busbw_, busbw_wire_;
 };

@@ -22,7 +22,8 @@ constexpr std::array kPasses{Pass::forward, Pass::backward, Pass::recompute};
 using Turn = std::tuple<std::int32_t, std::optional<std::int64_t>, std::int32_t, std::size_t>;
 
 struct PassSums {
-  std::map<std::int32_t, std::int64_t> of_rank;
+  std::map<std::int32_t, std::int64_t> of_rank;  // each instant once: kernels may run beside each other
+  std::map<std::int32_t, Nanoseconds> covered_until;
   std::map<Turn, std::int64_t> of_turn;
 };
 using LayerSums = std::array<PassSums, kPasses.size()>;
@@ -85,7 +86,9 @@ std::vector<LayerReport> summarise_layers(const Job& job,
       if (computation.layer < 0 && name.empty()) continue;  // a pass of no part in particular
       PassSums& sums = layers[{computation.layer, name}][static_cast<std::size_t>(pass - kPasses.begin())];
       const std::int64_t length = activity.end - activity.begin;
-      sums.of_rank[rank.rank] += length;
+      Nanoseconds& covered = sums.covered_until.try_emplace(rank.rank, activity.begin).first->second;
+      sums.of_rank[rank.rank] += std::max<std::int64_t>(0, activity.end - std::max(activity.begin, covered));
+      covered = std::max(covered, activity.end);
       const bool numbered = computation.microbatch >= 0;
       sums.of_turn[Turn(rank.rank, step, computation.microbatch, numbered ? 0 : index)] += length;
     }

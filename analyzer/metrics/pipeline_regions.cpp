@@ -4,9 +4,11 @@
 #include <limits>
 #include <map>
 #include <set>
+#include <string>
 #include <utility>
 
 #include "analyzer/metrics/pipeline_message_regions.h"
+#include "analyzer/model/operation.h"
 #include "analyzer/model/stopped.h"
 
 namespace lockstep::analyzer {
@@ -55,21 +57,40 @@ class Finder {
   }
 
  private:
+  // All of them, also those without a partner and those of rejected matches.
   void find_messages() {
-    for (const Match& match : matching_.matches) {
+    const std::vector<std::uint32_t> of_job_group = groups_as_matched();
+    for (std::uint32_t index = 0; index < job_.ranks.size(); ++index) {
       throw_if_stopped(stop_);
-      if (!match.point_to_point || !matching_.groups[match.group].pipeline) continue;
-      std::map<Step, Messages>& of_steps = messages_[match.group];
-      for (const MatchRecord record : matching_.records_of(match)) {
-        const Activity& activity = activity_of(job_, record);
-        Messages& messages = of_steps[step_number(job_.ranks[record.rank], activity)];
+      const RankTrace& rank = job_.ranks[index];
+      for (std::uint32_t number = 0; number < rank.communications.size(); ++number) {
+        const Communication& communication = rank.communications[number];
+        if (!is_point_to_point(communication.operation)) continue;
+        const std::uint32_t group = communication.group == kNone
+                                        ? static_cast<std::uint32_t>(matching_.groups.size() - 1)
+                                        : of_job_group[communication.group];
+        if (!matching_.groups[group].pipeline) continue;
+        const Activity& activity = rank.activities[communication.activity];
+        Messages& messages = messages_[group][step_number(rank, activity)];
         Interval& all = messages.from_first_to_last;
         const bool fresh = messages.of_rank.empty();
         all.begin = fresh ? activity.begin : std::min(all.begin, activity.begin);
         all.end = fresh ? activity.end : std::max(all.end, activity.end);
-        messages.of_rank[record.rank].push_back(record.communication);
+        messages.of_rank[index].push_back(number);
       }
     }
+  }
+
+  // Job::groups -> Matching::groups: those of equal name and ranks are one.
+  std::vector<std::uint32_t> groups_as_matched() const {
+    std::map<std::pair<std::string, std::vector<std::int32_t>>, std::uint32_t> known;
+    for (std::uint32_t group = 0; group + 1 < matching_.groups.size(); ++group) {
+      const JobGroup& first = job_.groups[matching_.groups[group].job_group];
+      known.try_emplace({first.name, first.ranks}, group);
+    }
+    std::vector<std::uint32_t> result;
+    for (const JobGroup& group : job_.groups) result.push_back(known.at({group.name, group.ranks}));
+    return result;
   }
 
   const PassesOfSteps& passes(std::size_t rank) {

@@ -79,14 +79,15 @@ void StageTime::add(Interval region, std::optional<std::int64_t> step, PipelineS
   sums.exposed_transfer_ns += busy - compute;
   sums.bubble_ns += region.end - region.begin - busy;
   Nanoseconds first_backward = region.end, last_forward = region.begin;
+  IntervalSet forward, backward, recompute;  // kernels of one pass may run at once
   if (const auto found = passes_.find(step); found != passes_.end()) {
     for (const std::uint32_t index : found->second) {
       const Activity& activity = rank_->activities[index];
       const Pass pass = computation_of(*rank_, activity).pass;
-      const std::int64_t length = activity.end - activity.begin;
-      (pass == Pass::forward    ? sums.forward_ns
-       : pass == Pass::backward ? sums.backward_ns
-                                : sums.recompute_ns) += length;
+      (pass == Pass::forward    ? forward
+       : pass == Pass::backward ? backward
+                                : recompute)
+          .append(activity.begin, activity.end);
       // Recomputation belongs to the backward that it is for.
       if (pass == Pass::forward) {
         last_forward = std::max(last_forward, activity.end);
@@ -95,6 +96,9 @@ void StageTime::add(Interval region, std::optional<std::int64_t> step, PipelineS
       }
     }
   }
+  sums.forward_ns += forward.measure();
+  sums.backward_ns += backward.measure();
+  sums.recompute_ns += recompute.measure();
   if (!passes_known_) return;
   const auto bubble = [this](Nanoseconds begin, Nanoseconds end) {
     return end <= begin ? 0 : end - begin - busy_.measure_within(begin, end);

@@ -3,7 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <utility>
+#include <vector>
 
+#include "analyzer/intervals/interval_set.h"
 #include "analyzer/intervals/time_math.h"
 #include "analyzer/model/stopped.h"
 
@@ -12,25 +15,33 @@ namespace {
 
 struct Sum {
   WaitStateReport row;
-  std::int64_t exposed_ns = 0;
   bool exposed_known = true;
-  std::map<std::int32_t, std::int64_t> of_rank;
+  struct OfRank {
+    std::vector<Interval> waits;
+    std::int64_t exposed_ns = 0;  // each wait for itself
+  };
+  std::map<std::int32_t, OfRank> of_rank;
 
   void add(const CollectiveRank& rank) {
     ++row.waits;
-    row.wait_ns = saturating_add(row.wait_ns, rank.wait_ns);
-    exposed_ns = saturating_add(exposed_ns, rank.wait_ns - rank.hidden_ns);
     exposed_known = exposed_known && rank.hidden_known;
-    std::int64_t& own = of_rank[rank.rank];
-    own = saturating_add(own, rank.wait_ns);
+    OfRank& own = of_rank[rank.rank];
+    own.waits.push_back({rank.arrival_ns, rank.arrival_ns + rank.wait_ns});
+    own.exposed_ns = saturating_add(own.exposed_ns, rank.wait_ns - rank.hidden_ns);
   }
 
-  WaitStateReport finish() {
+  // Each instant of a rank counts once, however many operations it waits in.
+  WaitStateReport finish() && {
+    std::int64_t exposed_ns = 0;
+    for (auto& [rank, own] : of_rank) {
+      const std::int64_t ns = IntervalSet::from(std::move(own.waits)).measure();
+      row.wait_ns = saturating_add(row.wait_ns, ns);
+      exposed_ns = saturating_add(exposed_ns, std::min(ns, own.exposed_ns));
+      if (ns <= row.worst_rank_ns) continue;
+      row.worst_rank = rank;
+      row.worst_rank_ns = ns;
+    }
     if (exposed_known) row.exposed_ns = exposed_ns;
-    const auto worst = std::max_element(of_rank.begin(), of_rank.end(),
-                                        [](const auto& a, const auto& b) { return a.second < b.second; });
-    row.worst_rank = worst->first;
-    row.worst_rank_ns = worst->second;
     return row;
   }
 };
@@ -77,7 +88,7 @@ std::vector<WaitStateReport> summarise_wait_states(const Report& report,
   for (std::size_t state = 0; state < kWaitStateCount; ++state) {
     if (sums[state].row.waits == 0) continue;
     sums[state].row.state = static_cast<WaitState>(state);
-    rows.push_back(sums[state].finish());
+    rows.push_back(std::move(sums[state]).finish());
   }
   std::stable_sort(rows.begin(), rows.end(),
                    [](const WaitStateReport& a, const WaitStateReport& b) { return a.wait_ns > b.wait_ns; });

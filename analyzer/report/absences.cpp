@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
 namespace lockstep::analyzer {
 namespace {
@@ -21,6 +22,37 @@ void explain(std::vector<Warning>& warnings, const Items& items, const char* nou
   warnings.push_back({code, fmt::format("{}: {}", of(absent, items.size(), noun), text), kNoRank});
 }
 
+// Why nothing that a rank did was matched with another one.
+enum class Unmatched : std::uint8_t { nobody, group, rejected };
+
+void explain_waits(const Report& report, std::vector<Warning>& warnings) {
+  std::map<std::int32_t, Unmatched> why;
+  for (const RankReport& rank : report.ranks)
+    if (!rank.measures.waits_known) why.emplace(rank.rank, Unmatched::nobody);
+  if (why.empty()) return;
+  for (const CollectiveReport& collective : report.collectives) {
+    const Unmatched of_this = collective.evidence == "rejected" ? Unmatched::rejected
+                              : collective.evidence == "none"   ? Unmatched::group
+                                                                : Unmatched::nobody;
+    for (const CollectiveRank& rank : collective.ranks) {
+      if (const auto found = why.find(rank.rank); found != why.end())
+        found->second = std::max(found->second, of_this);
+    }
+  }
+  const auto explain_those = [&](Unmatched reason, const char* text) {
+    explain(warnings, report.ranks, "rank", "absent_waits", text, [&](const RankReport& rank) {
+      const auto found = why.find(rank.rank);
+      return found != why.end() && found->second == reason;
+    });
+  };
+  explain_those(Unmatched::nobody,
+                "no waiting times, no rank that it communicates with left a record of the same operation");
+  explain_those(Unmatched::rejected,
+                "no waiting times, the times or sizes of its operations rule out that they are those of the "
+                "others by the same number or order");
+  explain_those(Unmatched::group, "no waiting times, the groups of its operations are not known");
+}
+
 }  // namespace
 
 std::vector<Warning> explain_absences(const Report& report) {
@@ -34,9 +66,7 @@ std::vector<Warning> explain_absences(const Report& report) {
           "no figures, there is no device activity, or a part of the file that held some is damaged", lost);
   explain(warnings, report.steps, "rank and step pair", "absent_step_measures",
           "no figures, there is no device activity, or a part of the file that held some is damaged", lost);
-  explain(warnings, report.ranks, "rank", "absent_waits",
-          "no waiting times, none of the ranks it communicates with left a trace",
-          [](const auto& row) { return !row.measures.waits_known; });
+  explain_waits(report, warnings);
   const auto no_overlap = [](const auto& row) {
     return row.measures.known && (!row.measures.overlap_ratio || !row.measures.overlap_ratio_per_kernel);
   };

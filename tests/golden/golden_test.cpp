@@ -13,6 +13,7 @@
 #include "analyzer/open_job.h"
 #include "analyzer/report/sample_reports.h"
 #include "analyzer/report/text.h"
+#include "analyzer/report_invariants.h"
 
 namespace lockstep::analyzer {
 namespace {
@@ -100,6 +101,7 @@ Report pipeline_report() {
   }
   Result<Analysis> analysis = analyze(job.build());
   if (!analysis.ok()) ADD_FAILURE() << analysis.error().message;
+  if (analysis.ok()) expect_invariants(analysis.value().report);
   Report report = analysis.ok() ? std::move(analysis).value().report : Report{};
   report.path = "pipelines";
   return report;
@@ -124,6 +126,7 @@ TEST(Golden, Dlrm) {
   Report& report = analysis.value().report;
   for (const Finding& finding : report.findings)
     EXPECT_NE(find_finding_kind(finding.code), nullptr) << finding.code;
+  expect_invariants(report);
   report.path = "dlrm-8rank";
   TextOptions options = page(100);
   for (const RankTrace& rank : job.value().ranks) options.resolution_ns = rank.resolution_ns;

@@ -1,6 +1,6 @@
 """Training loops on the frameworks that stand_ins/ has in outline: framework_jobs.py MODE.
 
-MODE: deepspeed (three steps of two microbatches), failing (its model raises now and then), megatron (two steps of a
+MODE: deepspeed (three steps of two microbatches), deepspeed_pipeline (two steps of three microbatches), failing (its model raises now and then), megatron (two steps of a
 pipeline's first stage, four microbatches each), virtual (a stage of two chunks, whose passes turn round).
 """
 import sys
@@ -17,6 +17,14 @@ def deepspeed(model=lambda number: number):
         except ValueError as error:
             print("error", error)
         engine.step()
+
+
+def deepspeed_pipeline():
+    from deepspeed.runtime.pipe.engine import PipelineEngine
+    engine = PipelineEngine(lambda number: number, microbatches=3)
+    for _ in range(2):
+        engine.train_batch()
+    print("trained")
 
 
 def failing():

@@ -103,6 +103,19 @@ TEST_F(Frameworks, DeepSpeedStepsWhereItsEngineAppliesTheGradients) {
   EXPECT_THAT(recorded.passes, ElementsAreArray(expected));
 }
 
+TEST_F(Frameworks, DeepSpeedsPipelineRunsItsMicrobatchesInOrder) {
+  const Recorded recorded = record("deepspeed_pipeline");
+  EXPECT_EQ(recorded.outcome.exit_code, 0) << recorded.outcome.standard_error;
+  EXPECT_EQ(recorded.steps.size(), 2U);
+  const auto f = [](std::int32_t number) { return std::pair(Pass::forward, number); };
+  const auto b = [](std::int32_t number) { return std::pair(Pass::backward, number); };
+  Passes expected;
+  for (int step = 0; step < 2; ++step)
+    for (const auto& pass : {f(0), f(1), b(0), f(2), b(1), b(2), std::pair(Pass::optimizer, -1)})
+      expected.push_back(pass);
+  EXPECT_THAT(recorded.passes, ElementsAreArray(expected));
+}
+
 TEST_F(Frameworks, WhatTheModelRaisesPassesThroughAndNothingStaysOpen) {
   const Recorded recorded = record("failing");
   EXPECT_THAT(recorded.outcome.standard_output, HasSubstr("error 3"));

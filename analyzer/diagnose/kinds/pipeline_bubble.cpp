@@ -179,7 +179,9 @@ void find_bubble(const FindingContext& context, std::vector<Finding>& findings) 
       context.report.pipeline.size() == 1 ? "the pipeline" : fmt::format("\"{}\"", p->group);
   Finding finding = kPipelineBubble.make();
   finding.is_note = bubbles.at_their_schedules;
-  finding.lost_ns = finding.is_note ? bubbles.all_ns : bubbles.avoidable_ns();
+  // A region may begin before a stage's own window does, and end after it: what is lost there is no rank's.
+  finding.lost_ns =
+      std::min(finding.is_note ? bubbles.all_ns : bubbles.avoidable_ns(), context.all_windows_ns);
   finding.title =
       fmt::format("the stages of {} idle for {} of its region", of, format_share(p->bubble_ratio));
   if (finding.is_note) {

@@ -47,6 +47,8 @@ std::vector<GroupTable::Resolved> GroupTable::resolve(std::int32_t world_size) c
       resolved.group_order.resize(static_cast<std::size_t>(seen.size));
       std::iota(resolved.group_order.begin(), resolved.group_order.end(), 0);
     }
+    if (resolved.group_order.empty() && seen.size > 0 && seen.size <= kLargestGroup)
+      resolved.group.size = static_cast<std::int32_t>(seen.size);
     resolved.group.ranks = resolved.group_order;
     std::sort(resolved.group.ranks.begin(), resolved.group.ranks.end());
     out.push_back(std::move(resolved));

@@ -169,6 +169,7 @@ TEST(Kineto, CompletesCutListsOfRanks) {
   EXPECT_THAT(import.groups[0].ranks, ElementsAre(0, 2, 4, 6));
   EXPECT_THAT(import.groups[1].ranks, ElementsAre(0, 1, 2, 3, 4, 5, 6, 7));
   EXPECT_THAT(import.groups[2].ranks, IsEmpty());
+  EXPECT_EQ(import.groups[2].size, 4);
 }
 
 TEST(Kineto, KeepsHostRangesIfAsked) {

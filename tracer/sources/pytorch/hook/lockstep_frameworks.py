@@ -17,6 +17,52 @@ def follow_deepspeed():
     engine._take_model_step = core.name_phase(engine._take_model_step, core.OPTIMIZER, lambda args: id(args[0]))
 
 
+def follow_deepspeed_pipeline():
+    """DeepSpeed's pipeline: a schedule is a list of instructions, of which the n-th forward and the n-th backward pass
+    are those of microbatch n. Its messages go by the group of all ranks."""
+    engine = sys.modules["deepspeed.runtime.pipe.engine"].PipelineEngine
+    counts = {}  # passes of the schedule that runs
+
+    def counted(phase):
+        def number(args, kwargs):
+            counts[phase] = counts.get(phase, -1) + 1
+            return counts[phase]
+
+        return number
+
+    for name, phase in (("_exec_forward_pass", core.FORWARD), ("_exec_backward_pass", core.BACKWARD)):
+        original = getattr(engine, name)
+        named = core.name_phase(original, phase, number_of=counted(phase))
+        setattr(engine, name, named)
+        for instruction, function in engine._INSTRUCTION_MAP.items():
+            if function is original:
+                engine._INSTRUCTION_MAP[instruction] = named
+    run = engine._exec_schedule
+
+    @functools.wraps(run)
+    def run_schedule(*args, **kwargs):
+        counts.clear()
+        return run(*args, **kwargs)
+
+    engine._exec_schedule = run_schedule
+    made = engine.__init__
+
+    @functools.wraps(made)
+    def init(self, *args, **kwargs):
+        made(self, *args, **kwargs)
+        _tell_pipeline(self)
+
+    engine.__init__ = init
+
+
+@core.quiet
+def _tell_pipeline(engine):
+    import torch.distributed as dist
+    # With several copies of the model the group's messages are those of several pipelines.
+    if dist.is_initialized() and engine.num_stages == dist.get_world_size() > 1:
+        core.tell_pipeline_group(dist.group.WORLD)
+
+
 def follow_megatron():
     """Megatron-core's schedules: a pass of a microbatch, also where the backward pass calls the engine of autograd
     directly."""

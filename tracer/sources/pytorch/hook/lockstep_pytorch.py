@@ -292,7 +292,11 @@ def _follow_pipelines():
 
 @quiet
 def _stage_was_made(dist, stage):
-    group = stage.group if stage.group is not None else dist.group.WORLD
+    tell_pipeline_group(stage.group if stage.group is not None else dist.group.WORLD)
+
+
+def tell_pipeline_group(group):
+    import torch.distributed as dist
     _tell_group(group, dist.get_process_group_ranks(group), _description_of(group) + " (pipeline)", known=True)
 
 
@@ -327,6 +331,10 @@ def _follow_deepspeed():
     _part("frameworks").follow_deepspeed()
 
 
+def _follow_deepspeed_pipeline():
+    _part("frameworks").follow_deepspeed_pipeline()
+
+
 def _follow_megatron():
     _part("frameworks").follow_megatron()
 
@@ -352,6 +360,7 @@ def install(when_imported):
 
     follow_later("torch.distributed.pipelining.stage", _follow_pipelines)
     follow_later("deepspeed.runtime.engine", _follow_deepspeed)
+    follow_later("deepspeed.runtime.pipe.engine", _follow_deepspeed_pipeline)
     follow_later("megatron.core.pipeline_parallel.schedules", _follow_megatron)
     for follow in (_follow_process_groups, _follow_backward, _follow_optimizers):
         try:

@@ -1,0 +1,193 @@
+#include "analyzer/report_invariants.h"
+
+#include <fmt/format.h>
+
+#include <map>
+#include <utility>
+
+namespace lockstep::analyzer {
+namespace {
+
+class Checker {
+ public:
+  explicit Checker(const Report& report) : report_(report) {
+    for (const RankReport& rank : report.ranks) {
+      time_of_[rank.rank] = rank.end_ns - rank.begin_ns;
+      all_ += rank.end_ns - rank.begin_ns;
+    }
+  }
+
+  std::vector<std::string> run() && {
+    for (const RankReport& rank : report_.ranks) {
+      const std::string who = fmt::format("rank {}", rank.rank);
+      at_most(who, "window", rank.measures.window_ns, "whole window", rank.end_ns - rank.begin_ns);
+      measures(who, rank.measures);
+    }
+    steps();
+    for (const CollectiveReport& collective : report_.collectives) operation(collective);
+    groups();
+    wait_states();
+    buckets();
+    for (const PipelineReport& pipeline : report_.pipeline) stages(pipeline);
+    layers();
+    losses();
+    return std::move(broken_);
+  }
+
+ private:
+  // 0 <= part <= whole.
+  void at_most(const std::string& where, const char* part, std::int64_t ns, const char* whole,
+               std::int64_t of_ns) {
+    if (ns < 0 || ns > of_ns)
+      broken_.push_back(fmt::format("{}: {} {} is not within {} {}", where, part, ns, whole, of_ns));
+  }
+  void equal(const std::string& where, const char* one, std::int64_t ns, const char* other,
+             std::int64_t other_ns) {
+    if (ns != other_ns)
+      broken_.push_back(fmt::format("{}: {} {} is not {} {}", where, one, ns, other, other_ns));
+  }
+
+  void measures(const std::string& where, const Measures& m) {
+    if (!m.known) return;
+    for (std::size_t cause = 0; cause < kCauseCount; ++cause)
+      at_most(where, to_string(static_cast<Cause>(cause)), m.partition.ns[cause], "window", m.window_ns);
+    equal(where, "sum of causes", m.partition.total(), "window", m.window_ns);
+    equal(where, "cause compute", m.partition[Cause::compute], "compute", m.compute_ns);
+    at_most(where, "compute", m.compute_ns, "window", m.window_ns);
+    at_most(where, "communication", m.communication_ns, "window", m.window_ns);
+    at_most(where, "unclassified", m.unclassified_ns, "window", m.window_ns);
+    at_most(where, "overlap", m.overlap_ns, "compute", m.compute_ns);
+    at_most(where, "overlap", m.overlap_ns, "communication", m.communication_ns);
+    equal(where, "exposed communication", m.exposed_communication_ns, "communication without overlap",
+          m.communication_ns - m.overlap_ns);
+    at_most(where, "transfer", m.partition[Cause::transfer], "exposed communication",
+            m.exposed_communication_ns);
+    for (const std::int64_t exposed : {m.barrier_wait_ns, m.p2p_wait_ns})
+      at_most(where, "exposed wait", exposed, "exposed communication", m.exposed_communication_ns);
+    for (const std::int64_t hidden : {m.hidden_barrier_wait_ns, m.hidden_p2p_wait_ns})
+      at_most(where, "hidden wait", hidden, "overlap", m.overlap_ns);
+  }
+
+  void steps() {
+    for (const StepReport& step : report_.steps) {
+      const std::string where = fmt::format("step {} of rank {}", step.step, step.rank);
+      equal(where, "window", step.measures.window_ns, "its length", step.end_ns - step.begin_ns);
+      measures(where, step.measures);
+    }
+  }
+
+  void operation(const CollectiveReport& c) {
+    const std::string where = fmt::format("operation {}", c.id);
+    std::int64_t waits = 0;
+    for (const CollectiveRank& rank : c.ranks) {
+      const std::int64_t length = rank.end_ns - rank.arrival_ns;
+      at_most(where, "wait", rank.wait_ns, "its interval", length);
+      at_most(where, "transfer", rank.transfer_ns, "its interval", length);
+      equal(where, "wait and transfer", rank.wait_ns + rank.transfer_ns, "its interval", length);
+      at_most(where, "hidden wait", rank.hidden_ns, "wait", rank.wait_ns);
+      at_most(where, "covered", rank.covered_ns, "its interval", length);
+      waits += rank.wait_ns;
+    }
+    equal(where, "wait of all", c.wait_ns, "sum of waits", waits);
+  }
+
+  // The time of those ranks that are in the report; of all, where a group names none.
+  std::int64_t time_of(const std::vector<std::int32_t>& ranks) const {
+    if (ranks.empty()) return all_;
+    std::int64_t sum = 0;
+    for (const std::int32_t rank : ranks) sum += time_of_.contains(rank) ? time_of_.at(rank) : 0;
+    return sum;
+  }
+
+  void groups() {
+    if (report_.some_ranks_only) return;  // their participants are not all in ranks[]
+    for (const GroupReport& group : report_.groups) {
+      const std::int64_t time = time_of(group.ranks);
+      for (const GroupOperation& row : group.operations) {
+        const std::string where = fmt::format("{} of group {}", trace::to_string(row.operation), group.name);
+        const std::int64_t both = row.transfer_ns + row.wait_ns.value_or(0);
+        at_most(where, "transfer", row.transfer_ns, "wait and transfer", both);
+        at_most(where, "wait and transfer", both, "time of its ranks", time);
+        if (row.exposed_ns && row.wait_ns)
+          at_most(where, "exposed", *row.exposed_ns, "wait and transfer", both);
+      }
+    }
+  }
+
+  void wait_states() {
+    for (const WaitStateReport& row : report_.wait_states) {
+      const std::string where = to_string(row.state);
+      if (time_of_.contains(row.worst_rank))
+        at_most(where, "its worst rank's wait", row.worst_rank_ns, "that rank's time",
+                time_of_.at(row.worst_rank));
+      at_most(where, "wait", row.wait_ns, "time of all ranks", all_);
+      at_most(where, "worst rank's wait", row.worst_rank_ns, "wait", row.wait_ns);
+      if (row.exposed_ns) at_most(where, "exposed wait", *row.exposed_ns, "wait", row.wait_ns);
+    }
+  }
+
+  void buckets() {
+    for (const BucketReport& row : report_.buckets) {
+      const std::string where = fmt::format("bucket {} of {}", row.position, row.group_name);
+      if (!row.hidden_ns || !row.exposed_transfer_ns) continue;
+      equal(where, "hidden and exposed",
+            *row.hidden_ns + *row.exposed_transfer_ns + row.exposed_wait_ns.value_or(0), "wait and transfer",
+            row.transfer_ns + row.wait_ns.value_or(0));
+      at_most(where, "exposed transfer", *row.exposed_transfer_ns, "transfer", row.transfer_ns);
+    }
+  }
+
+  void stages(const PipelineReport& pipeline) {
+    for (const PipelineStage& stage : pipeline.stages_detail) {
+      const std::string where = fmt::format("stage {} of {}", stage.stage, pipeline.group);
+      equal(where, "compute, transfer and bubble",
+            stage.compute_ns + stage.exposed_transfer_ns + stage.bubble_ns, "its regions",
+            pipeline.region_ns);
+      for (const std::int64_t part : {stage.compute_ns, stage.exposed_transfer_ns, stage.bubble_ns})
+        at_most(where, "a part", part, "its regions", pipeline.region_ns);
+      if (time_of_.contains(stage.rank)) {
+        for (const std::int64_t passes : {stage.forward_ns, stage.backward_ns, stage.recompute_ns})
+          at_most(where, "passes", passes, "its rank's time", time_of_.at(stage.rank));
+      }
+      if (stage.warm_up_ns && stage.steady_ns && stage.cool_down_ns)
+        equal(where, "bubble's parts", *stage.warm_up_ns + *stage.steady_ns + *stage.cool_down_ns, "bubble",
+              stage.bubble_ns);
+    }
+  }
+
+  void layers() {
+    for (const LayerReport& layer : report_.layers) {
+      for (const std::optional<LayerPass>& pass : {layer.forward, layer.backward, layer.recompute}) {
+        if (!pass || !time_of_.contains(pass->slowest_rank)) continue;
+        at_most(layer.name, "longest pass", pass->max_ns, "its rank's time", time_of_.at(pass->slowest_rank));
+      }
+    }
+  }
+
+  void losses() {
+    if (report_.some_ranks_only) return;  // these are of the whole job
+    for (const BlameReport& blame : report_.blame) {
+      const std::string where = fmt::format("blame of rank {}", blame.rank);
+      at_most(where, "exposed", blame.exposed_ns, "time of all ranks", all_);
+      at_most(where, "exposed", blame.exposed_ns, "blame", blame.blame_ns);
+    }
+    for (const Finding& finding : report_.findings) {
+      at_most(finding.code, "loss", finding.lost_ns, "time of all ranks", all_);
+      if (!(finding.lost_share >= 0 && finding.lost_share <= 1))
+        broken_.push_back(fmt::format("{}: share {}", finding.code, finding.lost_share));
+    }
+  }
+
+  const Report& report_;
+  std::map<std::int32_t, std::int64_t> time_of_;  // by rank: its whole window
+  std::int64_t all_ = 0;
+  std::vector<std::string> broken_;
+};
+
+}  // namespace
+
+std::vector<std::string> broken_invariants(const Report& report) {
+  return Checker(report).run();
+}
+
+}  // namespace lockstep::analyzer

@@ -1,0 +1,22 @@
+// For tests: what holds in every report, whatever the job: no cause exceeds the window that it lies in, no
+// wait or transfer its operation, and no sum over a rank that rank's time.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "analyzer/report/report.h"
+
+namespace lockstep::analyzer {
+
+// What does not hold, a line each; empty where all does. Of whole reports and of those of selected steps or
+// ranks.
+std::vector<std::string> broken_invariants(const Report& report);
+
+inline void expect_invariants(const Report& report) {
+  for (const std::string& broken : broken_invariants(report)) ADD_FAILURE() << broken;
+}
+
+}  // namespace lockstep::analyzer
