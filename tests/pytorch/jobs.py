@@ -1,7 +1,7 @@
 """Training jobs as people write them, without a word of Lockstep: jobs.py MODE OUTPUT [profile].
 
-MODE: ddp (gradient accumulation, DataLoader with workers), fsdp2, fsdp1, tensor_parallel (DTensor), pipeline, killed
-(a rank dies), restarted (by torchrun --max-restarts 1).
+MODE: ddp (gradient accumulation, DataLoader with workers), fsdp2, fsdp1, tensor_parallel (DTensor), pipeline,
+interleaved (two virtual stages a rank), killed (a rank dies), restarted (by torchrun --max-restarts 1).
 Prints the losses; leaves OUTPUT.RANK.json: what the job itself counted, by PyTorch's flight recorder and by
 wrappers of the functions that it calls. Before torch 2.11 Gloo does not fill the flight recorder: there "profile"
 counts with torch.profiler, and without that word the entries are null.
@@ -221,8 +221,25 @@ def pipeline(rank, size):
     needed = inspect.signature(PipelineStage).parameters["input_args"].default is inspect.Parameter.empty
     stage = PipelineStage(module, rank, size, torch.device("cpu"), *(shown if needed else []))
     kind = Schedule1F1B if waits_for_all else ScheduleGPipe
-    schedule = kind(stage, 2 * size, loss_fn=lambda y, target: (y - target).pow(2).mean())
-    optimizer = torch.optim.SGD(module.parameters(), lr=0.01)
+    return run_schedule(kind(stage, 2 * size, loss_fn=squared_error), [module], rank, size)
+
+
+def interleaved(rank, size):
+    from torch.distributed.pipelining import PipelineStage, ScheduleInterleaved1F1B, schedules
+    if "pop()" in inspect.getsource(schedules._batch_p2p):  # as 1F1B
+        sys.exit(f"interleaved does not run on CPUs in torch {torch.__version__}")
+    modules = [Model(WIDTH, 1) for _ in range(2)]
+    stages = [PipelineStage(module, rank + chunk * size, 2 * size, torch.device("cpu"))
+              for chunk, module in enumerate(modules)]
+    return run_schedule(ScheduleInterleaved1F1B(stages, 2 * size, loss_fn=squared_error), modules, rank, size)
+
+
+def squared_error(y, target):
+    return (y - target).pow(2).mean()
+
+
+def run_schedule(schedule, modules, rank, size):
+    optimizer = torch.optim.SGD([p for module in modules for p in module.parameters()], lr=0.01)
     losses = []
     generator = torch.Generator().manual_seed(3)
     for _ in range(STEPS):

@@ -381,7 +381,8 @@ INSTANTIATE_TEST_SUITE_P(Modes, StockPytorch,
                          testing::Values(std::tuple("ddp", 2), std::tuple("ddp", 4), std::tuple("fsdp2", 2),
                                          std::tuple("fsdp2", 4), std::tuple("fsdp1", 2),
                                          std::tuple("tensor_parallel", 2), std::tuple("tensor_parallel", 4),
-                                         std::tuple("pipeline", 2), std::tuple("pipeline", 4)),
+                                         std::tuple("pipeline", 2), std::tuple("pipeline", 4),
+                                         std::tuple("interleaved", 2)),
                          [](const auto& info) {
                            return fmt::format("{}On{}", std::get<0>(info.param), std::get<1>(info.param));
                          });

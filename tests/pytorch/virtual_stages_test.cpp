@@ -1,0 +1,114 @@
+// Pipelines of stock PyTorch under `lockstep record`: schedule, stages, microbatches and chunks as the
+// program has them, and messages that end when they are carried out.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "tests/end_to_end/support.h"
+#include "trace/reader.h"
+
+namespace lockstep::end_to_end {
+namespace {
+
+using Json = nlohmann::json;
+using trace::Operation;
+
+std::string python() {
+  const char* const named = std::getenv("LOCKSTEP_PYTHON");
+  return named != nullptr ? named : LOCKSTEP_PYTHON;
+}
+
+struct Case {
+  const char* mode;
+  int ranks;
+  const char* schedule;
+  int chunks;
+};
+
+class Pipelines : public testing::TestWithParam<Case> {
+ protected:
+  void SetUp() override {
+    if (!why_no_torch_here().empty()) GTEST_SKIP() << "SKIPPED: " << why_no_torch_here();
+    const Outcome torch = run({python(), "-c", "import torch, sys; sys.exit(torch.__version__ < '2.11')"});
+    if (torch.exit_code != 0)
+      GTEST_SKIP() << "SKIPPED: " << python() << " has no torch, or none that runs 1F1B";
+    const Case& job = GetParam();
+    const Outcome recorded = run(
+        {binary("lockstep"), "record", "-o", folder_ / "run", "--", python(), "-m", "torch.distributed.run",
+         "--nproc-per-node", std::to_string(job.ranks), "--master-port", std::to_string(free_port()),
+         std::string(LOCKSTEP_SOURCE_DIR) + "/tests/pytorch/jobs.py", job.mode, folder_ / "own"},
+        {"OMP_NUM_THREADS=1", "LOCKSTEP_DEBUG=1", "PYTHONWARNINGS=ignore"});
+    ASSERT_EQ(recorded.exit_code, 0) << recorded.standard_error;
+  }
+
+  TemporaryFolder folder_;
+};
+
+TEST_P(Pipelines, AreWhatTheProgramRuns) {
+  const Case& job = GetParam();
+  const Outcome analyzed = run({binary("lockstep"), "analyze", folder_ / "run", "--json", "-"});
+  ASSERT_EQ(analyzed.exit_code, 0) << analyzed.standard_error;
+  const Json report = Json::parse(analyzed.standard_output);
+  ASSERT_EQ(report.at("pipeline").size(), 1U);
+  const Json& pipeline = report.at("pipeline")[0];
+  EXPECT_EQ(pipeline.at("schedule"), job.schedule) << pipeline.at("reason");
+  EXPECT_EQ(pipeline.at("stages"), job.ranks);
+  EXPECT_EQ(pipeline.at("microbatches"), 2 * job.ranks);
+  EXPECT_EQ(pipeline.at("chunks"), job.chunks);
+  EXPECT_EQ(pipeline.at("steps"), 4);
+  const double p = job.ranks;
+  EXPECT_DOUBLE_EQ(pipeline.at("bubble_ratio_ideal").get<double>(), (p - 1) / (job.chunks * 2 * p + p - 1));
+  const auto bubble = pipeline.at("bubble_ratio").get<double>();
+  EXPECT_GT(bubble, 0);
+  EXPECT_LT(bubble, 1);
+  EXPECT_EQ(report.at("run").at("unmatched"), 0);
+  // No sum over messages exceeds the time of the ranks that exchanged them.
+  std::int64_t time = 0;
+  for (const Json& rank : report.at("ranks")) time += rank.at("window_ns").get<std::int64_t>();
+  for (const Json& group : report.at("groups")) {
+    for (const Json& operation : group.at("operations"))
+      EXPECT_LE(operation.at("wait_ns").get<std::int64_t>() + operation.at("transfer_ns").get<std::int64_t>(),
+                time);
+  }
+}
+
+// The schedules look after all that they have sent when their step is done. The gradient of a microbatch
+// comes after the activations were sent, and the same thread of Gloo's hears of both.
+TEST_P(Pipelines, WhatTheFirstStageSendsIsOverBeforeItsAnswerComes) {
+  const Result<trace::Reader> reader = trace::Reader::open(folder_ / "run/rank-0.lst");
+  ASSERT_TRUE(reader.ok()) << reader.error().message;
+  std::vector<trace::Step> steps;
+  ASSERT_TRUE(reader.value().read(trace::Selection{}, steps).ok());
+  std::vector<trace::Collective> events;
+  ASSERT_TRUE(reader.value().read(trace::Selection{}, events).ok());
+  std::sort(events.begin(), events.end(), [](const auto& a, const auto& b) { return a.begin < b.begin; });
+  int seen = 0;
+  for (std::size_t i = 1; i < steps.size(); ++i) {  // in the first one shapes are sent as well
+    const trace::Collective* first_sent = nullptr;
+    trace::Nanoseconds last_received = 0;
+    for (const trace::Collective& event : events) {
+      if (event.begin < steps[i].begin || event.begin >= steps[i].end) continue;
+      if (event.operation == Operation::send && first_sent == nullptr) first_sent = &event;
+      if (event.operation == Operation::recv) last_received = std::max(last_received, event.end);
+    }
+    ASSERT_NE(first_sent, nullptr);
+    EXPECT_LT(first_sent->end, last_received) << "step " << i;
+    ++seen;
+  }
+  EXPECT_EQ(seen, 3);
+}
+
+INSTANTIATE_TEST_SUITE_P(Schedules, Pipelines,
+                         testing::Values(Case{"pipeline", 2, "1f1b", 1},
+                                         Case{"interleaved", 2, "interleaved", 2}),
+                         [](const auto& info) { return std::string(info.param.mode); });
+
+}  // namespace
+}  // namespace lockstep::end_to_end
