@@ -62,9 +62,9 @@ class Checker {
           m.communication_ns - m.overlap_ns);
     at_most(where, "transfer", m.partition[Cause::transfer], "exposed communication",
             m.exposed_communication_ns);
-    for (const std::int64_t exposed : {m.barrier_wait_ns, m.p2p_wait_ns})
+    for (const std::int64_t exposed : {m.collective_wait_ns, m.p2p_wait_ns})
       at_most(where, "exposed wait", exposed, "exposed communication", m.exposed_communication_ns);
-    for (const std::int64_t hidden : {m.hidden_barrier_wait_ns, m.hidden_p2p_wait_ns})
+    for (const std::int64_t hidden : {m.hidden_collective_wait_ns, m.hidden_p2p_wait_ns})
       at_most(where, "hidden wait", hidden, "overlap", m.overlap_ns);
   }
 
