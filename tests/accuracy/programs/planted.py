@@ -6,6 +6,7 @@ import sys
 import time
 
 import torch
+from torch.optim.optimizer import register_optimizer_step_post_hook
 
 SECONDS = 0.03  # that a fault costs the rank in each step
 EVERY = 10      # steps between checkpoints, and between compilations
@@ -35,7 +36,7 @@ def main():
             torch._dynamo.reset()
             torch.compile(lambda x: (x.sin() + steps).cos().sum())(torch.randn(100 + steps))
 
-    torch.optim.optimizer.register_optimizer_step_post_hook(each_step)
+    register_optimizer_step_post_hook(each_step)
     if fault == "slow_loader" and rank == 1:
         fetchers = torch.utils.data._utils.fetch
         fetch = fetchers._MapDatasetFetcher.fetch
