@@ -29,6 +29,7 @@ PROGRAMS = {  # name: what it is; the module that it needs besides torch
     "hf_trainer": ("Hugging Face Trainer", "transformers"),
     "lightning_ddp": ("Lightning", "lightning"),
     "accelerate_loop": ("Accelerate", "accelerate"),
+    "zero_optimizer": ("DDP with ZeroRedundancyOptimizer", None),
     "deepspeed_zero1": ("DeepSpeed ZeRO-1", "deepspeed"),
     "megatron_ddp": ("Megatron-core GPT", "megatron.core"),
 }
