@@ -31,6 +31,7 @@ constexpr auto kRules = std::to_array<const FindingRule*>({
     &rules::host_bound,
     &rules::unexplained_idle,
     &rules::clock_uncertain,
+    &rules::communication_unrecognised,
 });
 
 }  // namespace

@@ -42,6 +42,7 @@ extern const FindingRule queued;
 extern const FindingRule host_bound;
 extern const FindingRule unexplained_idle;
 extern const FindingRule clock_uncertain;
+extern const FindingRule communication_unrecognised;
 
 }  // namespace rules
 

@@ -154,6 +154,15 @@ void print_greatest_loss(const Report& report, Page& page) {
               kIndent, kIndent);
     return;
   }
+  // What may hide everything else, though nobody knows how much it costs.
+  for (const Finding& finding : report.findings) {
+    if (finding.severity == "note" || finding.alarm != Alarm::none) continue;
+    std::string title = printable(finding.title);
+    if (!title.empty() && title.front() >= 'a' && title.front() <= 'z')
+      title.front() = static_cast<char>(title.front() - ('a' - 'A'));
+    page.wrap(Line{}.bold(title + "."), kIndent, kIndent);
+    return;
+  }
   if (note != nullptr && note->lost_share >= kMuch) {
     page.wrap(Line{}
                   .text(report.some_ranks_only ? "In the whole job nothing is at fault; costs most: "
@@ -165,7 +174,9 @@ void print_greatest_loss(const Report& report, Page& page) {
   }
   const bool nothing = std::all_of(report.findings.begin(), report.findings.end(),
                                    [](const Finding& finding) { return finding.severity == "note"; });
-  if (nothing && all_known(report))
+  // A flight recorder knows of no times: what cost much it cannot say.
+  const bool timeless = report.sources == std::vector<std::string>{"flight recorder"};
+  if (nothing && all_known(report) && !timeless)
     page.wrap(Line{}.bold("Nothing was found that costs much").text(": no loss is worth more than a note."),
               kIndent, kIndent);
 }

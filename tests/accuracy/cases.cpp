@@ -159,8 +159,27 @@ Job few_launches(Random& random) {
   const Nanoseconds second = 100 * us + pause, third = second + 200 * us + pause;
   job.rank(0).compute(second, second + 200 * us).launched(second - us, second);
   job.rank(0).compute(third, third + 100 * us).launched(third - us, third);
-  job.rank(0).compute(third + 101 * us, third + 200 * us);
+  job.rank(0).compute(third + 160 * us, third + 2000 * us);  // nobody knows when it was launched
   job.rank(0).trace().device = "cuda:0";
+  return job.build();
+}
+
+Job profiled_with_stacks(Random& random) {
+  Job job = launches_late(random);
+  job.warnings.push_back({"profiler_overhead", "recorded with with_stack", 0});
+  return job;
+}
+// Ranks compute for different times, and then spin in a kernel of no known library until the last has come.
+Job spins(Random& random) {
+  JobBuilder job;
+  for (int step = 0; step < 10; ++step) {
+    const Nanoseconds begin = step * 2000 * us;
+    for (std::int32_t rank = 0; rank < 2; ++rank) {
+      const Nanoseconds arrives = begin + 500 * us + ((rank + step) % 2) * about(random, 400);
+      job.rank(rank).compute(begin, arrives, "gemm").launched(begin, begin + 1);
+      job.rank(rank).compute(arrives, begin + 1100 * us + rank, "ring").launched(begin + 2, begin + 3);
+    }
+  }
   return job.build();
 }
 
@@ -306,6 +325,8 @@ constexpr auto kCases = std::to_array<KindCase>({
     {"data_loading", loads},
     {"queued", does_not_start},
     {"host_bound", launches_late},
+    {"host_slowed_by_profiler", profiled_with_stacks},
+    {"communication_unrecognised", spins},
     {"idle_between_computations", idles_on_a_cpu},
     {"idle_without_launches", few_launches},
     {"unexplained_idle", nobody_knows},

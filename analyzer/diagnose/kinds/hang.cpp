@@ -26,7 +26,8 @@ constexpr auto kHangRemedies = std::to_array<Remedy>(
       "look for a branch, a `continue` or an exception handler that only some ranks take; data that ran out "
       "on one rank (`join()` of DDP, `drop_last=True`); evaluation or a checkpoint on rank 0 alone"},
      {"PyTorch",
-      "TORCH_NCCL_TRACE_BUFFER_SIZE=2000 and TORCH_NCCL_DUMP_ON_TIMEOUT=1 write flight recorders, which "
+      "TORCH_FR_BUFFER_SIZE=2000 (older versions: TORCH_NCCL_TRACE_BUFFER_SIZE) and "
+      "TORCH_NCCL_DUMP_ON_TIMEOUT=1 write flight recorders, which "
       "`lockstep analyze` reads"},
      {"Lockstep",
       "`lockstep record --hang-timeout 8m` writes every rank's stacks, Python's and native ones"}});

@@ -1,10 +1,12 @@
 // Devices idle because their next work has not been launched; on CPUs, ranks between their computations.
+#include <algorithm>
 #include <array>
 #include <utility>
 #include <vector>
 
 #include "analyzer/diagnose/finding_context.h"
 #include "analyzer/diagnose/finding_kinds.h"
+#include "analyzer/intervals/time_math.h"
 
 namespace lockstep::analyzer {
 namespace {
@@ -17,8 +19,10 @@ constexpr auto kHostBoundRemedies = std::to_array<Remedy>(
 constexpr Explanation kHostBoundExplained{
     .meaning = "The CPU is slower at launching kernels than the GPU at running them.",
     .found =
-        "`host_bound` reaches 10 % of all time (5 % where nothing else explains it), nine of ten gaps end in "
-        "a kernel whose launch is known, and the device is not the CPU.",
+        "`host_bound` reaches 10 % of all time (5 % where nothing else explains it), nine tenths of the time "
+        "of "
+        "gaps end in a kernel whose launch is known, the profiler was not asked for what costs the host time "
+        "(`profiler_overhead`), and the device is not the CPU.",
     .wrong =
         "The launching thread waits for something itself (a lock, the GIL, a copy) in the gaps: see its "
         "ranges.",
@@ -77,31 +81,70 @@ constexpr FindingKind kIdleWithoutLaunches{
     .picture = Picture::cause,
     .explanation = &kIdleWithoutLaunchesExplained,
 };
-constexpr auto kKinds =
-    std::to_array<const FindingKind*>({&kHostBound, &kIdleBetweenComputations, &kIdleWithoutLaunches});
+constexpr auto kSlowedByProfilerRemedies =
+    std::to_array<Remedy>({{"torch.profiler", "with_stack=False, record_shapes=False, profile_memory=False"},
+                           {"Lockstep", "`lockstep record`, whose cost is known (docs/benchmarks.md)"}});
+constexpr Explanation kSlowedByProfilerExplained{
+    .meaning =
+        "Devices wait for launches, but the profile was taken with stacks, shapes or memory, which are "
+        "written "
+        "down on the launching thread. How much of the host's time is the profiler's own cannot be told.",
+    .found =
+        "As `host_bound`, where a file says that it was recorded with with_stack, record_shapes, "
+        "profile_memory, with_modules or with_flops (warning `profiler_overhead`).",
+    .wrong = "A recording without them shows the same gaps.",
+    .lost = "all of it, as far as it is not the profiler's",
+    .remedies = kSlowedByProfilerRemedies,
+};
+constexpr FindingKind kSlowedByProfiler{
+    .code = "host_slowed_by_profiler",
+    .title = "devices idle while the host launches, which the profiler itself slowed down",
+    .severity = SeverityRule::note,
+    .cause = Cause::host_bound,
+    .points_at = PointsAt::worst_step,
+    .picture = Picture::cause,
+    .explanation = &kSlowedByProfilerExplained,
+};
+constexpr auto kKinds = std::to_array<const FindingKind*>(
+    {&kHostBound, &kIdleBetweenComputations, &kIdleWithoutLaunches, &kSlowedByProfiler});
 
-// Of nine gaps in ten at least: then it can be told whether the host was late.
+// Of nine tenths of the gaps' time at least: then it can be told whether the host was late.
 bool launches_are_known(const FindingContext& context) {
-  std::int64_t gaps = 0, without_launch = 0;
+  std::int64_t gaps_ns = 0, without_launch_ns = 0;
   for (const RankTimeline::Gaps& rank : context.diagnosis.gaps) {
-    gaps += rank.count;
-    without_launch += rank.without_launch;
+    gaps_ns = saturating_add(gaps_ns, rank.ns);
+    without_launch_ns = saturating_add(without_launch_ns, rank.without_launch_ns);
   }
-  return without_launch * 10 <= gaps;
+  return without_launch_ns <= gaps_ns / 10;
+}
+
+// Stacks and shapes are recorded on the thread that launches: how late the host is without them nobody knows.
+bool profiler_costs_host_time(const FindingContext& context) {
+  const std::vector<Warning>& warnings = context.diagnosis.job.warnings;
+  return std::any_of(warnings.begin(), warnings.end(),
+                     [](const Warning& warning) { return warning.code == "profiler_overhead"; });
 }
 
 void find_host_bound(const FindingContext& context, std::vector<Finding>& findings) {
   if (!context.is_left_over(findings, Cause::host_bound, context.total(Cause::host_bound))) return;
   // On a CPU lane the host and the device are one: time between computations is not a launch that came late.
   const bool known = launches_are_known(context);
+  const bool slowed = profiler_costs_host_time(context);
   Finding finding = context.all_of_its_cause(context.on_cpu ? kIdleBetweenComputations
-                                             : known        ? kHostBound
-                                                            : kIdleWithoutLaunches);
+                                             : !known       ? kIdleWithoutLaunches
+                                             : slowed       ? kSlowedByProfiler
+                                                            : kHostBound);
   if (context.on_cpu) {
     finding.title = "ranks do what the trace does not name between their computations";
     finding.remedy =
         "put NVTX ranges around what the training loop does there (docs/instrumentation.md), and see what "
         "else runs on these cores";
+  } else if (known && slowed) {
+    finding.title = "devices idle while the host launches, which the profiler itself slowed down";
+    finding.remedy =
+        "record again without with_stack, record_shapes and profile_memory, or with `lockstep record`: only "
+        "then "
+        "can be told what of it is the program's";
   } else if (known) {
     finding.title = "devices idle because the host has not launched their next work yet";
     finding.remedy =

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <initializer_list>
 #include <string>
 #include <vector>
 
@@ -24,14 +25,14 @@ TEST(Findings, HostBoundOnlyWhereTheDeviceIsNotTheHost) {
   }
 }
 
-// Two gaps that a late launch ends, and a short one of which nobody knows: one in three is too many to blame
-// the host.
+// Two gaps that a late launch ends, and one of which nobody knows: more than a tenth of the time is too much
+// to blame the host.
 TEST(Findings, TooFewLaunchesToBlameTheHost) {
   JobBuilder job;
   job.rank(0).compute(0, 100 * us).launched(-2, -1);
   job.rank(0).compute(300 * us, 500 * us).launched(299 * us, 300 * us);
   job.rank(0).compute(700 * us, 800 * us).launched(699 * us, 700 * us);
-  job.rank(0).compute(801 * us, 900 * us);
+  job.rank(0).compute(846 * us, 2000 * us);
   job.rank(0).trace().device = "cuda:0";
   const Report report = report_of(job);
   EXPECT_EQ(codes_of(report.findings), std::vector<std::string>{"idle_without_launches"});
@@ -59,6 +60,39 @@ TEST(Findings, APlaceOfIdlingIsTheStepWithMostOfIt) {
   EXPECT_EQ(idle.rank, std::nullopt);
   EXPECT_EQ(idle.place->step, 2);
   EXPECT_EQ(idle.place->collective, std::nullopt);
+}
+
+// Computes in 10 µs at each of these times; launched at their begins where `known`, else nobody knows when.
+void compute_at(JobBuilder& job, std::initializer_list<Nanoseconds> begins, bool known) {
+  for (const Nanoseconds begin : begins) {
+    job.rank(0).compute(begin * us, (begin + 10) * us);
+    if (known) job.rank(0).launched((begin - 1) * us, begin * us);
+  }
+}
+
+// Whether launches are known is a matter of the time that they would explain, not of how many gaps there are.
+TEST(HostBound, LaunchesAreKnownByTheTimeOfGaps) {
+  JobBuilder mostly_known;  // one gap of 490 µs, and five of 2 µs of which nobody knows
+  compute_at(mostly_known, {0, 500}, true);
+  compute_at(mostly_known, {512, 524, 536, 548, 560}, false);
+  EXPECT_THAT(codes_of(report_of(mostly_known).findings), testing::Contains("host_bound"));
+  JobBuilder mostly_unknown;  // the other way round
+  compute_at(mostly_unknown, {0, 100, 112, 124, 136, 148, 160, 172, 184, 196, 208, 220}, true);
+  compute_at(mostly_unknown, {400}, false);
+  EXPECT_THAT(codes_of(report_of(mostly_unknown).findings), testing::Not(testing::Contains("host_bound")));
+}
+
+// The host's time is not blamed on the program where the profiler took a part of it.
+TEST(HostBound, IsTheProfilersInPartWhereItRecordedStacks) {
+  JobBuilder builder;
+  compute_at(builder, {0, 500, 1000}, true);
+  Job job = builder.build();
+  EXPECT_THAT(codes_of(report_of(job).findings), testing::Contains("host_bound"));
+  job.warnings.push_back({"profiler_overhead", "recorded with with_stack", 0});
+  const Finding slowed = finding(report_of(job), "host_slowed_by_profiler");
+  EXPECT_EQ(slowed.severity, "note");
+  EXPECT_THAT(slowed.remedy, testing::HasSubstr("without with_stack"));
+  EXPECT_THAT(codes_of(report_of(job).findings), testing::Not(testing::Contains("host_bound")));
 }
 
 }  // namespace

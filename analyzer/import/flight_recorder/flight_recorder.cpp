@@ -118,6 +118,12 @@ Result<RankImport> import_bytes(std::span<const std::byte> bytes, const fs::path
                                             *problem, counted(dump->entries.size(), "record", "records")));
     import.trace.lost.push_back({-kLatest, kLatest});
   }
+  if (dump->groups.empty() && !dump->entries.empty())
+    import.warn(
+        "group_members_unknown",
+        fmt::format("{}: no pg_config: which ranks its groups have is known only of those whose dumps are "
+                    "here; a rank without a dump may be the one that never came",
+                    file));
   if (dump->unreadable > 0) {
     import.warn("events_unreadable",
                 fmt::format("{}: {} no records and left out", file,

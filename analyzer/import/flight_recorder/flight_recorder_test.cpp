@@ -162,6 +162,21 @@ TEST(FlightRecorder, GloosOperationsMayHaveEndedWhereNoEndIsTold) {
   EXPECT_THAT(doubtful(), ElementsAre(false, false, false));
 }
 
+// Who never came may be a rank that nothing here tells of.
+TEST(FlightRecorder, WithoutGroupsThatIsSaid) {
+  json all = dump();
+  all.erase("pg_config");
+  const auto codes = [](const RankImport& import) {
+    std::vector<std::string> found;
+    for (const Warning& warning : import.warnings) found.push_back(warning.code);
+    return found;
+  };
+  EXPECT_THAT(codes(read(all.dump(), "nccl_trace_rank_5").value()),
+              testing::Contains("group_members_unknown"));
+  EXPECT_THAT(codes(read(dump().dump(), "nccl_trace_rank_5").value()),
+              testing::Not(testing::Contains("group_members_unknown")));
+}
+
 // Gloo's dumps name no members.
 TEST(FlightRecorder, MembersAreWhoTellOfTheGroupWhereNobodyNamesThem) {
   json all = dump();

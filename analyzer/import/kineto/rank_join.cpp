@@ -252,7 +252,7 @@ RankImport RankBuilder::take() {
   if (wants_operators_) import_.trace.device = "cpu";
   operators_.give(threads_, import_.trace);
   if (std::string cost = cost_.message(); !cost.empty())
-    import_.warn("profiler_overhead", fmt::format("{}: {}", import_.trace.file, cost));
+    import_.warn("profiler_overhead", "the profile was " + cost);
   warn_of_losses();
   if (!training_.empty()) take_training_mark(unescape(training_), import_);
   settle_communication(import_, options_.communication);

@@ -130,13 +130,29 @@ const char* copy_name(std::int64_t kind) {
                                                                       : kNames[0];
 }
 
+// ENUM_CUDA_MEM_KIND: "Pageable".
+const char* memory_name(std::int64_t kind) {
+  constexpr std::array<const char*, 7> kNames{"Pageable", "Pinned",        "Device",        "Array",
+                                              "Managed",  "Device Static", "Managed Static"};
+  return kind >= 0 && kind < static_cast<std::int64_t>(kNames.size()) ? kNames[static_cast<std::size_t>(kind)]
+                                                                      : "Unknown";
+}
+
 void read_copies(Database& database, Report& report) {
-  Rows rows(database, "CUPTI_ACTIVITY_KIND_MEMCPY", columns_with({"copyKind"}));
+  Rows rows(database, "CUPTI_ACTIVITY_KIND_MEMCPY", columns_with({"copyKind", "srcKind", "dstKind"}));
+  std::string name;
   while (rows.next()) {
     DeviceOfProcess& device = device_of(rows, report);
     std::optional<Activity> activity = read_activity(rows, device, report);
     if (!activity) continue;
-    activity->name = device.import.strings.intern(copy_name(rows.integer(kOfTable)));
+    name = copy_name(rows.integer(kOfTable));
+    if (!rows.is_null(kOfTable + 1) && !rows.is_null(kOfTable + 2))
+      name.append(" (")
+          .append(memory_name(rows.integer(kOfTable + 1)))
+          .append(" -> ")
+          .append(memory_name(rows.integer(kOfTable + 2)))
+          .append(")");
+    activity->name = device.import.strings.intern(name);
     activity->activity_class = Class::copy;
     ++device.activities;
     device.import.trace.activities.push_back(*activity);

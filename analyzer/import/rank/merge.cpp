@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "analyzer/import/rank/group_members.h"
+#include "analyzer/import/rank/group_names.h"
 #include "analyzer/import/rank/one_job.h"
 #include "analyzer/model/check_job.h"
 #include "analyzer/model/map_times.h"
@@ -222,6 +223,21 @@ void fill_members_by_holders(std::vector<RankImport>& imports) {
   }
 }
 
+// What holds of most ranks alike is said of the first.
+void say_once(Job& job, std::string_view code) {
+  Warning* first = nullptr;
+  std::size_t others = 0;
+  std::erase_if(job.warnings, [&](const Warning& warning) {
+    if (warning.code != code) return false;
+    return others++ > 0;
+  });
+  for (Warning& warning : job.warnings)
+    if (warning.code == code) first = &warning;
+  if (first == nullptr || others < 2) return;
+  first->message += fmt::format(" (and {} alike)", counted(others - 1, "other rank", "other ranks"));
+  first->rank = kNoRank;
+}
+
 void merge_strings(Job& job, RankImport& import, bool first) {
   if (first) {
     job.strings = std::move(import.strings);
@@ -285,6 +301,8 @@ Result<Job> merge_ranks(std::string path, std::vector<RankImport> imports, std::
     }
     job.ranks.push_back(std::move(import.trace));
   }
+  name_groups(job);
+  say_once(job, "profiler_overhead");
   return job;
 }
 

@@ -1,0 +1,79 @@
+// Jobs of several ranks whose communication is not known as such.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "analyzer/diagnose/rendezvous_names.h"
+#include "analyzer/diagnose/test_reports.h"
+#include "analyzer/report/text.h"
+
+namespace lockstep::analyzer {
+namespace {
+
+using testing::Contains;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+
+// Ranks compute for 500 µs and a little (each rank in turn longer), then run `ring` until the last has come.
+JobBuilder spinning_job(const std::string& ring, bool ends_together = true) {
+  JobBuilder job;
+  for (int step = 0; step < 8; ++step) {
+    const Nanoseconds begin = step * 830 * us;
+    for (std::int32_t rank = 0; rank < 4; ++rank) {
+      const Nanoseconds arrives = begin + 500 * us + ((rank + step) % 4) * 100 * us;
+      job.rank(rank).step(step, begin, begin + 830 * us);
+      job.rank(rank).compute(begin, arrives, "gemm").launched(begin, begin + 1);
+      const Nanoseconds leaves = ends_together ? begin + 829 * us + rank : arrives + 30 * us;
+      job.rank(rank).compute(arrives, leaves, ring).launched(begin + 2, begin + 3);
+    }
+  }
+  return job;
+}
+
+TEST(CommunicationUnrecognised, NamesWhatItMayBeAndTheFlag) {
+  const Report report = report_of(spinning_job("void mylib::ring<4>(float*)"));
+  const Finding found = finding(report, "communication_unrecognised");
+  EXPECT_EQ(found.title, "no communication between the 4 ranks is recognised");
+  EXPECT_EQ(found.severity, "medium");
+  EXPECT_THAT(found.evidence,
+              ElementsAre("it may be void mylib::ring<4>(float*): 8 runs on each rank, 5.73 ms in "
+                          "all; begins up to 300 µs apart, ends within 3 ns"));
+  EXPECT_THAT(found.remedy, HasSubstr("--communication 'mylib::ring=all_reduce'"));
+  const std::string text = to_text(report, {});
+  EXPECT_THAT(text, Not(HasSubstr("Nothing was found that costs much")));
+  EXPECT_THAT(text, HasSubstr("No communication between the 4 ranks is recognised"));
+}
+
+// No kernel behaves so: still nobody may be told that nothing costs much.
+TEST(CommunicationUnrecognised, IsSaidWithoutACandidate) {
+  const Report report = report_of(spinning_job("other", false));
+  const Finding found = finding(report, "communication_unrecognised");
+  EXPECT_EQ(found.severity, "low");
+  EXPECT_THAT(found.evidence, ElementsAre(HasSubstr("no kernel begins apart and ends together")));
+  EXPECT_THAT(to_text(report, {}), Not(HasSubstr("Nothing was found that costs much")));
+}
+
+TEST(CommunicationUnrecognised, NotWhereItIsKnownNorOfOneRank) {
+  EXPECT_THAT(codes_of(report_of(straggling_job(8, 1, 0)).findings),
+              Not(Contains("communication_unrecognised")));
+  JobBuilder alone;
+  alone.rank(0).compute(0, 900 * us).launched(-2, -1);
+  EXPECT_THAT(codes_of(report_of(alone).findings), Not(Contains("communication_unrecognised")));
+}
+
+TEST(RendezvousNames, NeedAsManyRunsOnEachRank) {
+  JobBuilder job = spinning_job("ring");
+  EXPECT_EQ(rendezvous_names(job.build()).size(), 1u);
+  job.rank(2).compute(9000 * us, 9001 * us, "ring");
+  EXPECT_THAT(rendezvous_names(job.build()), IsEmpty());
+}
+
+TEST(RendezvousNames, ExpressionsFindTheFunction) {
+  EXPECT_EQ(expression_for("void mylib::ring<4>(float*)"), "mylib::ring");
+  EXPECT_EQ(expression_for("void (anonymous namespace)::f<4>()"), "f");
+  EXPECT_EQ(expression_for("my.kernel[0]"), "my\\.kernel\\[0\\]");
+}
+
+}  // namespace
+}  // namespace lockstep::analyzer
