@@ -5,11 +5,13 @@
 #include "tracer/sources/host/host_source.h"
 #include "tracer/sources/nccl/nccl_source.h"
 #include "tracer/sources/nvtx/callbacks.h"
+#include "tracer/sources/scheduling/scheduling_source.h"
 #include "tracer/sources/source.h"
 
 int InitializeInjectionNvtx2(NvtxGetExportTableFunc_t get_export_table) {
   if (!lockstep::tracer::Recorder::instance().prepare()) return 0;
   lockstep::tracer::host::register_if_wanted();
+  lockstep::tracer::scheduling::register_if_wanted();
   lockstep::tracer::nccl::register_source();  // libnccl may be a copy that only makes NVTX ranges
   if (!lockstep::tracer::is_wanted("nvtx")) return 0;
   return lockstep::tracer::nvtx::install_core_callbacks(get_export_table) ? 1 : 0;
@@ -22,6 +24,7 @@ int InitializeInjectionNvtxExtension(nvtxExtModuleInfo_t* module) {
 
 int InitializeInjection(void) {
   lockstep::tracer::host::register_if_wanted();
+  lockstep::tracer::scheduling::register_if_wanted();
   lockstep::tracer::cupti::initialize();
   return 1;
 }

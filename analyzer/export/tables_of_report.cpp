@@ -29,6 +29,8 @@ const std::vector<TableColumn>& measure_columns() {
       {"p2p_wait_ns", integer},
       {"hidden_p2p_wait_ns", integer},
       {"unclassified_ns", integer},
+      {"off_cpu_ns", integer},
+      {"run_queue_ns", integer},
   };
   return kColumns;
 }
@@ -52,6 +54,8 @@ void add_measures(Row& row, const Measures& m) {
     add(m.known && m.waits_known, ns);
   }
   add(m.known, m.unclassified_ns);
+  for (const std::optional<std::int64_t>& ns : {m.off_cpu_ns, m.run_queue_ns})
+    add(m.known && ns.has_value(), ns.value_or(0));
 }
 
 std::vector<TableColumn> with_measures(std::vector<TableColumn> columns) {

@@ -5,6 +5,7 @@
 
 #include "analyzer/intervals/sweep.h"
 #include "analyzer/intervals/time_math.h"
+#include "analyzer/metrics/scheduling.h"
 
 namespace lockstep::analyzer {
 namespace {
@@ -142,6 +143,7 @@ RankTimeline::RankTimeline(const RankTrace& rank, std::span<const CommunicationW
     }
   }
   transfer_ = IntervalSet::from(std::move(transfers));
+  for (const TimeSpan& span : rank.off_cpu) off_cpu_.append(span.begin, span.end);
 }
 
 // covered(begin, end, bits) for every stretch; cause(begin, end, cause) for every stretch of one cause, in
@@ -171,6 +173,8 @@ Measures RankTimeline::measures(Interval window, std::vector<CauseSegment>* segm
   Measures result;
   if (window.begin >= window.end) return result;
   result.window_ns = window.end - window.begin;
+  if (rank_->off_cpu_known) result.off_cpu_ns = 0;
+  if (const auto times = scheduling_within(rank_->scheduling, window)) result.run_queue_ns = times->waited_ns;
   const std::size_t first_segment = segments == nullptr ? 0 : segments->size();
   visit(
       window,
@@ -179,6 +183,8 @@ Measures RankTimeline::measures(Interval window, std::vector<CauseSegment>* segm
       },
       [&](Nanoseconds begin, Nanoseconds end, Cause cause) {
         result.partition[cause] += end - begin;
+        if (cause == Cause::host_bound && !off_cpu_.empty() && result.off_cpu_ns)
+          *result.off_cpu_ns += off_cpu_.measure_within(begin, end);
         if (segments == nullptr) return;
         if (segments->size() > first_segment && segments->back().cause == cause) {
           segments->back().end = end;

@@ -67,7 +67,7 @@ class RankTimeline {
   const RankTrace* rank_;
   std::vector<CommunicationWait> waits_;
   IntervalSet compute_, transfer_, collective_wait_, p2p_wait_, pipeline_wait_, copy_, unclassified_;
-  IntervalSet pipeline_region_, data_loading_;
+  IntervalSet pipeline_region_, data_loading_, off_cpu_;
 };
 
 }  // namespace lockstep::analyzer

@@ -122,6 +122,20 @@ struct CounterTrack {
   std::vector<CounterPoint> points;  // sorted by time
 };
 
+// How far the rank's training threads (the one that runs the training loop, PyTorch's autograd threads, the
+// intra-op pool) had come at an instant: sums over them since recording began. What they did between two
+// points is known as a sum alone.
+struct SchedulingPoint {
+  Nanoseconds time = 0;
+  std::int64_t on_cpu_ns = 0;    // they ran
+  std::int64_t runnable_ns = 0;  // they were ready to run, and waited for a processor
+  std::int64_t waited_ns =
+      0;              // the part of that in which the same thread waited, the one that waited longest
+                      //   between two points: never more than the time between them
+  bool known = true;  // false: nobody looked since the point before; the sums stand still
+  friend bool operator==(const SchedulingPoint&, const SchedulingPoint&) = default;
+};
+
 struct Warning {
   std::string code;     // stable, for machines: "rank_missing"
   std::string message;  // for people; names file, rank, number
@@ -200,6 +214,17 @@ struct RankTrace {
   std::vector<Communication> communications;  // in the order of their activities
   std::vector<Computation> computations;      // any order
   std::vector<CounterTrack> counters;         // each name once, in the order of first points
+  // Sorted by time, sums never fall; empty where it was not recorded.
+  std::vector<SchedulingPoint> scheduling;
+  // What of ranges of computation was cut out of them, because no training thread ran: all slept or were
+  // blocked, or one at least was ready and none had a core. Sorted by begin, disjoint. Of CPUs alone.
+  std::vector<TimeSpan> off_cpu;
+  std::vector<TimeSpan> without_core;
+  bool off_cpu_known = false;  // false: nothing was cut because nobody knows
+  std::int32_t cores = 0;  // that the process may run on, when it began to train; 0: not known
+  // Which ones: "0-3,8". Ranks of one host with the same share them. Empty: not known.
+  std::string core_set;
+  double core_quota = 0;  // cores' time that its control group may use; 0: no limit, or not known
   // Sorted by (lane, begin, depth). Steps, data loading and what is long; the rest only if asked for.
   std::vector<HostRange> host_ranges;
   std::vector<StepMark> steps;       // sorted by begin, do not overlap

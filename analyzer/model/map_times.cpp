@@ -22,6 +22,7 @@ void visit_events(Trace& trace, const Visit& visit) {
   for (auto& step : trace.steps) visit(step.begin), visit(step.end);
   for (auto& counter : trace.counters)
     for (auto& point : counter.points) visit(point.time);
+  for (auto& point : trace.scheduling) visit(point.time);
 }
 
 bool within_limits(Nanoseconds time) {
@@ -40,7 +41,7 @@ bool map_times(RankTrace& trace, const std::function<Nanoseconds(Nanoseconds)>& 
   const auto move_within_limits = [&](Nanoseconds& time) {
     if (time != kUnknownTime) time = std::clamp(map(time), -kTimeLimit + 1, kTimeLimit - 1);
   };
-  for (std::vector<TimeSpan>* spans : {&trace.lost, &trace.unrecorded})
+  for (std::vector<TimeSpan>* spans : {&trace.lost, &trace.unrecorded, &trace.off_cpu, &trace.without_core})
     for (TimeSpan& span : *spans) move_within_limits(span.begin), move_within_limits(span.end);
   for (OpenOperation& operation : trace.ending.operations) move_within_limits(operation.begin);
   move_within_limits(trace.ending.recorded_until);

@@ -39,6 +39,8 @@ const std::set<std::string> kMeasures{"window_ns",
                                       "p2p_wait_ns",
                                       "hidden_p2p_wait_ns",
                                       "unclassified_ns",
+                                      "off_cpu_ns",
+                                      "run_queue_ns",
                                       "partition"};
 const std::set<std::string> kCauses{"compute",         "transfer", "barrier_wait",
                                     "pipeline_bubble", "copy",     "data_wait",

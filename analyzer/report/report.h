@@ -61,6 +61,10 @@ struct Measures {
   std::int64_t p2p_wait_ns = 0;  // exposed
   std::int64_t hidden_p2p_wait_ns = 0;
   std::int64_t unclassified_ns = 0;
+  // Absent where nobody looked when the rank's threads ran: within ranges of computation, no thread of the
+  // rank was on a core, or waited for one. Part of host_bound.
+  std::optional<std::int64_t> off_cpu_ns;
+  std::optional<std::int64_t> run_queue_ns;  // its training threads were ready to run, and waited for a core
   Partition partition;
   // Compute that hides no communication.
   std::int64_t compute_alone_ns() const { return compute_ns - overlap_ns; }

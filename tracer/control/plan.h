@@ -15,8 +15,8 @@
 namespace lockstep::tracer::control {
 
 // The names that --sources takes. An unset list means what each records by default.
-inline constexpr std::array<std::string_view, 6> kSourceNames{"nvtx",    "cupti", "nccl",
-                                                              "pytorch", "cpu",   "nvml"};
+inline constexpr std::array<std::string_view, 7> kSourceNames{"nvtx",       "cupti", "nccl", "pytorch",
+                                                              "scheduling", "cpu",   "nvml"};
 
 // Both ends included, as in `lockstep analyze --steps`.
 struct StepRange {

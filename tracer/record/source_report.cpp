@@ -47,6 +47,7 @@ SourceReport report_absent(const std::string& name, const Asked& asked) {
     return asked.python_hook
                ? SourceReport{"absent", "no Python process imported torch, or none let the hook in", {}}
                : SourceReport{"not asked for", "--python-hook off", {}};
+  if (name == "scheduling") return {"absent", "no process was seen to train", {}};
   if (name == "nccl") return {"absent", "no process used NCCL", {}};
   // Whether this host has a driver is what the recorder can see; a job may run elsewhere.
   const bool driver = access("/proc/driver/nvidia/version", F_OK) == 0;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <map>
 #include <set>
 #include <tuple>
@@ -17,10 +18,12 @@
 #include "analyzer/import/run/issues.h"
 #include "analyzer/import/run/losses.h"
 #include "analyzer/import/run/run.h"
+#include "analyzer/import/run/scheduling.h"
 #include "analyzer/import/run/training.h"
 #include "analyzer/model/is_communication.h"
 #include "trace/framework_issue.h"
 #include "trace/reader.h"
+#include "trace/scheduling.h"
 
 namespace lockstep::analyzer::run {
 namespace {
@@ -56,6 +59,8 @@ class FileImport {
     read_unfinished();
     read_drops();
     find_losses(reader_, damage_, import_);
+    scheduling_.finish(import_.trace);
+    cut_computations(import_.trace, metadata(trace::kTrainingThreadsKey));
     warn_of_damage(reader_, damage_, import_);
     settle_communication(import_, options_.communication);
     finish(import_);
@@ -74,6 +79,13 @@ class FileImport {
     const auto parsed = std::from_chars(text.data(), text.data() + text.size(), value);
     if (parsed.ec != std::errc() || parsed.ptr != text.data() + text.size() || value < 0) return std::nullopt;
     return value;
+  }
+
+  double quota() const {
+    const std::string text = metadata(trace::kCoreQuotaKey);
+    double value = 0;
+    const auto parsed = std::from_chars(text.data(), text.data() + text.size(), value);
+    return parsed.ec == std::errc() && std::isfinite(value) && value > 0 ? value : 0;
   }
 
   // Strings of a file are interned on first use: host ranges that are not kept should not bring theirs along.
@@ -95,6 +107,9 @@ class FileImport {
       import_.rank_known = true;
     }
     import_.world_size = number("world_size").value_or(0);
+    import_.trace.cores = number(trace::kCoresKey).value_or(0);
+    import_.trace.core_set = metadata(trace::kCoreSetKey);
+    import_.trace.core_quota = quota();
     import_.trace.host = metadata("host");
     // Files of before it was told know the host alone.
     const std::string clock = metadata("clock_id");
@@ -257,6 +272,7 @@ class FileImport {
     for (const trace::Counter& event : events) {
       if (!sound(event.time, event.time) || event.lane >= import_.trace.lanes.size()) continue;
       const std::string& counter = import_.trace.lanes[event.lane].name;
+      if (scheduling_.take(counter, event.time, event.value)) continue;
       const auto [where, fresh] = track_of.emplace(counter, import_.trace.counters.size());
       if (fresh) import_.trace.counters.push_back({counter, {}});
       import_.trace.counters[where->second].points.push_back({event.time, event.value});
@@ -385,6 +401,7 @@ class FileImport {
   };
   std::unordered_map<trace::CorrelationId, Launch> launches_;
   IssueJoin issues_;
+  SchedulingImport scheduling_;
   std::set<std::tuple<trace::LaneId, Nanoseconds, Nanoseconds>> steps_;
   std::set<std::string> damage_;
   std::uint64_t unsound_ = 0;

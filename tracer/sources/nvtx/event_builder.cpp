@@ -9,6 +9,7 @@
 #include "tracer/control/open_collective.h"
 #include "tracer/control/steps.h"
 #include "tracer/sources/source.h"
+#include "tracer/training_threads.h"
 
 namespace lockstep::tracer::nvtx {
 
@@ -149,6 +150,7 @@ void EventBuilder::write_pushed(Thread& thread, OpenPush& open, bool nested, tra
       listener->range(thread.id_, range, details.arguments);
     }
     if (details.meaning == Meaning::step) {
+      note_training_thread(thread.id_);
       writer_.append(trace::Step{host, range.begin, range.end, details.fields.step});
     }
     return;

@@ -9,6 +9,7 @@
 #include "tracer/sources/nvtx/nvtx_api.h"
 #include "tracer/sources/nvtx/payload_decode.h"
 #include "tracer/sources/nvtx/text.h"
+#include "tracer/training_threads.h"
 
 namespace lockstep::tracer::nvtx {
 
@@ -207,8 +208,11 @@ trace::LaneId EventBuilder::lane(Thread& thread, trace::LaneKind kind) {
                                                                  : thread.host_;
   if (lane == Thread::kNoLane && kind == trace::LaneKind::host_thread && host_lanes_ != nullptr)
     lane = host_lanes_->lane(thread.id_, thread.name_);
-  if (lane == Thread::kNoLane)
+  if (lane == Thread::kNoLane) {
+    if (kind == trace::LaneKind::compute_thread) note_training_thread(thread.id_);
+    if (kind == trace::LaneKind::communication) note_communication_thread(thread.id_);
     lane = writer_.add_lane(trace::Lane{kind, process_, thread.id_, 0, thread.name_});
+  }
   return lane;
 }
 

@@ -16,6 +16,7 @@
 #include "tracer/sources/pytorch/step_counter.h"
 #include "tracer/sources/pytorch/tensor_sizes.h"
 #include "tracer/sources/pytorch/user_ranges.h"
+#include "tracer/sources/scheduling/scheduling_source.h"
 
 namespace lockstep::tracer::pytorch {
 namespace {
@@ -46,6 +47,7 @@ bool start(std::int32_t rank, std::int32_t world_size) {
   host::register_if_wanted();  // its counters may be wanted without us
   if (!is_wanted("pytorch") || !recorder.prepare()) return false;
   PytorchSource& source = PytorchSource::instance();
+  scheduling::register_if_wanted();
   const SourceId id = recorder.add_source(source);
   if (id == Recorder::kNoSource) return false;
   const auto torch = LoadedLibrary::find("libtorch_cpu.so");

@@ -11,6 +11,7 @@
 
 #include "tracer/sources/pytorch/active.h"
 #include "tracer/thread_name.h"
+#include "tracer/training_threads.h"
 
 namespace lockstep::tracer::pytorch {
 
@@ -194,6 +195,7 @@ void PytorchSource::process(const Event& event) {
     case RecordType::phase_end:
       return phase(on, event, body);
     case RecordType::step:
+      note_training_thread(event.thread);
       return on.loop.step_began(read<StepRecord>(body, event.bytes).number, event.time);
     case RecordType::device:
       device_ = read<DeviceRecord>(body, event.bytes).cpu != 0 ? Device::cpu : Device::gpu;
@@ -265,6 +267,7 @@ void PytorchSource::phase(Thread& thread, const Event& event, const std::byte* b
     thread.loop.end(record.phase, event.time);
     return close(thread, RecordType::phase_end, static_cast<std::uint64_t>(record.phase), event.time);
   }
+  if (record.phase != Phase::data) note_training_thread(event.thread);
   const bool numbered = record.phase != Phase::optimizer && record.identity <= INT32_MAX;
   const std::int32_t microbatch = numbered ? static_cast<std::int32_t>(record.identity) - 1 : -1;
   thread.loop.begin(record.phase, record.identity, microbatch, event.time);
@@ -342,6 +345,8 @@ trace::LaneId PytorchSource::lane(std::uint32_t id, Thread& thread, trace::LaneK
   trace::LaneId& lane = kind == trace::LaneKind::compute_thread  ? thread.compute
                         : kind == trace::LaneKind::communication ? thread.communication
                                                                  : thread.host;
+  if (kind == trace::LaneKind::compute_thread) note_training_thread(id);
+  if (kind == trace::LaneKind::communication) note_communication_thread(id);
   if (lane == kNoLane && kind == trace::LaneKind::host_thread) lane = context_->host_lanes.lane(id);
   if (lane == kNoLane) {
     lane = context_->writer.add_lane(

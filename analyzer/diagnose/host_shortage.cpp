@@ -1,0 +1,132 @@
+#include "analyzer/diagnose/host_shortage.h"
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "analyzer/metrics/scheduling.h"
+
+namespace lockstep::analyzer {
+namespace {
+
+// "0-3,8": each core. Of nonsense as much as can be read; no more than a machine has.
+std::set<std::int32_t> parse_cores(const std::string& text) {
+  constexpr std::int32_t kMost = 8192;
+  std::set<std::int32_t> cores;
+  const char* at = text.data();
+  const char* const end = at + text.size();
+  while (at < end) {
+    std::int32_t first = 0;
+    auto parsed = std::from_chars(at, end, first);
+    if (parsed.ec != std::errc()) break;
+    std::int32_t last = first;
+    if (parsed.ptr < end && *parsed.ptr == '-') parsed = std::from_chars(parsed.ptr + 1, end, last);
+    if (parsed.ec != std::errc()) break;
+    for (std::int32_t core = std::max(0, first); core <= std::min(last, kMost); ++core) cores.insert(core);
+    at = parsed.ptr < end ? parsed.ptr + 1 : end;
+  }
+  return cores;
+}
+
+// What was seen of one rank over the report's windows.
+struct Seen {
+  std::int32_t rank = 0;
+  std::int64_t known_ns = 0, waited_ns = 0;
+  double wanted_ns = 0;
+  double share() const { return static_cast<double>(waited_ns) / static_cast<double>(known_ns); }
+};
+
+struct Sharing {
+  std::set<std::int32_t> cores;
+  double quota = 0;  // the least; 0: none
+  std::vector<Seen> ranks;
+};
+
+Seen look_at(const RankTrace& trace, const Report& report) {
+  Seen seen{trace.rank};
+  const auto add = [&](std::int64_t begin, std::int64_t end) {
+    const auto times = scheduling_within(trace.scheduling,
+                                         {begin + report.origin_aligned_ns, end + report.origin_aligned_ns});
+    if (!times.has_value()) return;
+    seen.known_ns += times->known_ns;
+    seen.waited_ns += times->waited_ns;
+    seen.wanted_ns += static_cast<double>(times->on_cpu_ns + times->runnable_ns);
+  };
+  bool steps = false;
+  for (const StepReport& step : report.steps) {
+    if (step.rank != trace.rank) continue;
+    steps = true;
+    add(step.begin_ns, step.end_ns);
+  }
+  for (const RankReport& rank : report.ranks) {
+    if (!steps && rank.rank == trace.rank) add(rank.begin_ns, rank.end_ns);
+  }
+  return seen;
+}
+
+bool overlap(const std::set<std::int32_t>& a, const std::set<std::int32_t>& b) {
+  return std::any_of(a.begin(), a.end(), [&](std::int32_t core) { return b.contains(core); });
+}
+
+// Ranks of one host, put together where their cores overlap, directly or by others'.
+std::vector<Sharing> find_sharing(const std::vector<std::pair<const RankTrace*, Seen>>& ranks) {
+  std::vector<Sharing> all;
+  for (const auto& [trace, seen] : ranks) {
+    Sharing one{parse_cores(trace->core_set), trace->core_quota, {seen}};
+    for (auto other = all.begin(); other != all.end();) {
+      if (!overlap(one.cores, other->cores)) {
+        ++other;
+        continue;
+      }
+      one.cores.insert(other->cores.begin(), other->cores.end());
+      if (other->quota > 0) one.quota = one.quota > 0 ? std::min(one.quota, other->quota) : other->quota;
+      one.ranks.insert(one.ranks.end(), other->ranks.begin(), other->ranks.end());
+      other = all.erase(other);
+    }
+    all.push_back(std::move(one));
+  }
+  return all;
+}
+
+}  // namespace
+
+std::vector<HostShortage> find_host_shortages(const Job& job, const Report& report) {
+  std::map<std::string, std::vector<std::pair<const RankTrace*, Seen>>> hosts;
+  for (const RankTrace& trace : job.ranks) {
+    if (trace.scheduling.empty() || parse_cores(trace.core_set).empty()) continue;
+    const Seen seen = look_at(trace, report);
+    if (seen.known_ns > 0) hosts[trace.host].emplace_back(&trace, seen);
+  }
+  std::vector<HostShortage> shortages;
+  for (const auto& [host, ranks] : hosts) {
+    for (Sharing& sharing : find_sharing(ranks)) {
+      HostShortage shortage;
+      shortage.host = host;
+      const auto cores = static_cast<double>(sharing.cores.size());
+      shortage.cores = sharing.quota > 0 ? std::min(cores, sharing.quota) : cores;
+      for (const Seen& one : sharing.ranks) {
+        shortage.ranks.push_back(one.rank);
+        shortage.wanted += one.wanted_ns / static_cast<double>(one.known_ns);
+        shortage.waited_ns += one.waited_ns;
+      }
+      std::sort(shortage.ranks.begin(), shortage.ranks.end());
+      // The lower median: with two ranks both wait.
+      std::sort(sharing.ranks.begin(), sharing.ranks.end(),
+                [](const Seen& a, const Seen& b) { return a.share() < b.share(); });
+      shortage.share = sharing.ranks[(sharing.ranks.size() - 1) / 2].share();
+      if (shortage.share >= HostShortage::kLeastShare) shortages.push_back(std::move(shortage));
+    }
+  }
+  return shortages;
+}
+
+const HostShortage* shortage_of(const std::vector<HostShortage>& shortages, std::int32_t rank) {
+  for (const HostShortage& one : shortages) {
+    if (std::binary_search(one.ranks.begin(), one.ranks.end(), rank)) return &one;
+  }
+  return nullptr;
+}
+
+}  // namespace lockstep::analyzer

@@ -1,0 +1,39 @@
+// Where ranks wait for each other's cores, or for those of other programs: a shortage of their host, and
+// nobody's lateness. From what the recorder saw of their training threads (docs/metrics.md, "On a core").
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "analyzer/model/job.h"
+#include "analyzer/report/report.h"
+
+namespace lockstep::analyzer {
+
+struct HostShortage {
+  std::string host;
+  std::vector<std::int32_t> ranks;  // that share the cores; sorted
+  double cores = 0;  // that these may use together: by affinity, or their control group's limit
+  // Training threads that ran or were ready to, in the mean over the steps and summed over the ranks.
+  double wanted = 0;
+  // Of each rank's steps the part in which a training thread waited for a core: the median of the ranks, and
+  // the sum of these times.
+  double share = 0;
+  std::int64_t waited_ns = 0;
+  // The ranks alone want no more cores than there are: other programs have them.
+  bool by_others() const { return wanted <= cores * kMargin; }
+
+  static constexpr double kLeastShare = 0.03;
+  static constexpr double kMargin = 1.05;
+};
+
+// One for each set of ranks of a host whose allowed cores overlap, where more than half of them wait for
+// kLeastShare of their steps at least, and the median of them does. Over the steps of the report, or where it
+// has none the ranks' whole windows. Empty where nothing was recorded of it.
+std::vector<HostShortage> find_host_shortages(const Job& job, const Report& report);
+
+// The one that the rank is in; null: none.
+const HostShortage* shortage_of(const std::vector<HostShortage>& shortages, std::int32_t rank);
+
+}  // namespace lockstep::analyzer

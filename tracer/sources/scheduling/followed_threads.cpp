@@ -1,0 +1,78 @@
+#include "tracer/sources/scheduling/followed_threads.h"
+
+#include <algorithm>
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "tracer/sources/host/files.h"
+#include "tracer/sources/scheduling/thread_times.h"
+#include "tracer/training_threads.h"
+
+namespace lockstep::tracer::scheduling {
+
+namespace {
+
+using Name = std::array<char, 16>;
+
+}  // namespace
+
+bool FollowedThreads::is_followed(std::uint32_t thread) const noexcept {
+  return std::find(slots_.begin(), slots_.end(), thread) != slots_.end();
+}
+
+bool FollowedThreads::belongs_to_pool(std::uint32_t thread) const noexcept {
+  if (is_communication_thread(thread)) return false;
+  Name name{};
+  if (!read_name(thread, name.data())) return false;
+  const std::string_view text(name.data());
+  if (text.starts_with("pt_autograd")) return true;
+  if (text.starts_with("lockstep")) return false;
+  for (std::size_t n = 0; const std::uint32_t training = training_thread(n); ++n) {
+    Name other{};
+    if (read_name(training, other.data()) && other == name) return !waits_for_events(thread);
+  }
+  return false;
+}
+
+void FollowedThreads::follow(std::uint32_t thread, RunProfile& profile, trace::Nanoseconds now,
+                             bool is_new) noexcept {
+  auto* slot = std::find(slots_.begin(), slots_.end(), 0U);
+  const std::size_t logged = logged_.load(std::memory_order_relaxed);
+  if (slot == slots_.end() || logged == kMostLogged) return;
+  const host::Amount ran = read_on_cpu(thread);
+  if (!ran.has_value()) return;  // gone again
+  const host::Amount waited = read_waited(thread);
+  if (!waited.has_value()) {
+    // Just born, it may not have run yet, and is looked at again.
+    if (*ran > 0 && read_on_cpu(thread).has_value()) can_read_ = false;
+    return;
+  }
+  const auto index = static_cast<std::size_t>(slot - slots_.begin());
+  used_ = std::max(used_, index + 1);
+  *slot = thread;
+  profile.follow(index, *ran, *waited, is_new ? std::optional(listed_at_) : std::nullopt);
+  log_[logged] = {thread, now};
+  logged_.store(logged + 1, std::memory_order_release);
+}
+
+void FollowedThreads::update(RunProfile& profile, trace::Nanoseconds now, bool list) noexcept {
+  for (std::size_t n = 0; const std::uint32_t training = training_thread(n); ++n) {
+    if (!is_followed(training)) follow(training, profile, now, false);
+  }
+  if (!list) return;
+  const std::size_t count = host::list_numbers("/proc/self/task", listed_);
+  std::sort(listed_.begin(), listed_.begin() + static_cast<std::ptrdiff_t>(count));
+  const std::span before(listed_before_.data(), listed_before_count_);
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::uint32_t thread = listed_[i];
+    if (is_followed(thread) || !belongs_to_pool(thread)) continue;
+    const bool is_new = listed_at_ != 0 && !std::binary_search(before.begin(), before.end(), thread);
+    follow(thread, profile, now, is_new);
+  }
+  listed_before_ = listed_;
+  listed_before_count_ = count;
+  listed_at_ = now;
+}
+
+}  // namespace lockstep::tracer::scheduling

@@ -1,0 +1,26 @@
+// Which threads of this process train and which communicate, as the writer thread learns it from what they
+// record: whose time on a core is worth following (sources/scheduling).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace lockstep::tracer {
+
+// Threads beyond this many are not remembered.
+inline constexpr std::size_t kMostKnownThreads = 64;
+
+// The thread declares steps, runs the training loop, or computes.
+void note_training_thread(std::uint32_t thread) noexcept;
+// The thread carries out collectives. One that trains as well counts as training.
+void note_communication_thread(std::uint32_t thread) noexcept;
+
+bool is_training_thread(std::uint32_t thread) noexcept;
+bool is_communication_thread(std::uint32_t thread) noexcept;
+// Of training threads, the n-th in the order of their discovery; 0 behind the last one.
+std::uint32_t training_thread(std::size_t n) noexcept;
+
+// In a forked child, which has none of them.
+void forget_training_threads() noexcept;
+
+}  // namespace lockstep::tracer
