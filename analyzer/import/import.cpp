@@ -52,10 +52,12 @@ Result<std::vector<RankImport>> alone(Result<RankImport> rank) {
   return ranks;
 }
 
-Result<std::vector<RankImport>> read_small(const InputFile& file, const ImportOptions& options) {
+Result<std::vector<RankImport>> read_small(const InputFile& file, const ImportOptions& options,
+                                           const JobEnd& end) {
   switch (file.kind) {
     case InputKind::run_file:
-      return alone(run::import_file(file.path, {options.keep_host_ranges, options.communication.get()}));
+      return alone(run::import_file(
+          file.path, {options.keep_host_ranges, options.communication.get(), end.interrupted_at}));
     case InputKind::flight_recorder:
       return alone(flight_recorder::import_file(file.path));
     case InputKind::nsys:
@@ -70,7 +72,7 @@ Result<std::vector<RankImport>> read_small(const InputFile& file, const ImportOp
 // Files are read in parallel, each by one thread; the table of a file is private to it until the ranks are
 // merged.
 std::vector<Result<std::vector<RankImport>>> read_all(const std::vector<InputFile>& files,
-                                                      const ImportOptions& options) {
+                                                      const ImportOptions& options, const JobEnd& end) {
   std::uint64_t total = 0;
   for (const InputFile& file : files) total += file.size;
   std::mutex mutex;
@@ -89,7 +91,7 @@ std::vector<Result<std::vector<RankImport>>> read_all(const std::vector<InputFil
   const auto read_one = [&](const InputFile& file) -> Result<std::vector<RankImport>> {
     // Kineto's tells its progress itself.
     if (file.kind == InputKind::kineto) return alone(kineto::import_file(file.path, kineto_options));
-    Result<std::vector<RankImport>> result = read_small(file, options);
+    Result<std::vector<RankImport>> result = read_small(file, options, end);
     progress(file.size);
     return result;
   };
@@ -209,7 +211,7 @@ Result<Job> import_all(const std::vector<std::string>& paths, const ImportOption
   if (!found.ok()) return found.error();
   std::vector<Warning> warnings = std::move(found.value().warnings);
   std::vector<RankImport> ranks;
-  for (Result<std::vector<RankImport>>& result : read_all(found.value().files, options)) {
+  for (Result<std::vector<RankImport>>& result : read_all(found.value().files, options, found.value().end)) {
     if (result.ok())
       std::move(result.value().begin(), result.value().end(), std::back_inserter(ranks));
     else

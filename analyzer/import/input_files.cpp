@@ -173,7 +173,7 @@ class Finder {
     if (!folder.ok()) return folder.error();
     std::move(folder.value().clocks.begin(), folder.value().clocks.end(), std::back_inserter(out_.clocks));
     out_.world_size = std::max(out_.world_size, folder.value().world_size);
-    if (!out_.end.signal.has_value() && out_.end.exit_code.value_or(0) == 0) out_.end = folder.value().end;
+    take_end(folder.value().end);
     std::move(folder.value().warnings.begin(), folder.value().warnings.end(),
               std::back_inserter(out_.warnings));
     for (const fs::path& file : folder.value().rank_files) add_found(file);
@@ -188,6 +188,18 @@ class Finder {
     }
     add_sorted(std::move(logs));
     return {};
+  }
+
+  // Of several runs the first that did not end well, and the first interruption of all.
+  void take_end(const JobEnd& end) {
+    JobEnd& known = out_.end;
+    if (!known.signal.has_value() && known.exit_code.value_or(0) == 0) {
+      known.signal = end.signal;
+      known.exit_code = end.exit_code;
+    }
+    if (!end.interrupted_by || (known.interrupted_by && known.interrupted_at <= end.interrupted_at)) return;
+    known.interrupted_by = end.interrupted_by;
+    known.interrupted_at = end.interrupted_at;
   }
 
   // Traces of other tools in a run's folder are not of the run; nobody should think that they were read.

@@ -201,6 +201,9 @@ struct Ending {
   bool closed = false;  // the process ended by itself, and its recording with it
   // When `lockstep record --hang-timeout` found the job silent; kUnknownTime where it did not.
   Nanoseconds hang_noted = kUnknownTime;
+  // When the job was interrupted (JobEnd::interrupted_by): operations that ended only then are among the open
+  // ones. kUnknownTime where it was not.
+  Nanoseconds interrupted = kUnknownTime;
   std::string doing;  // what its stack showed then, in words; empty where nobody looked
 };
 
@@ -255,6 +258,10 @@ struct JobGroup {
 struct JobEnd {
   std::optional<std::int32_t> exit_code;  // absent: not known, or ended by a signal
   std::optional<std::int32_t> signal;
+  // The signal by which somebody asked it to end, if one did: 2 (Ctrl-C), 15 and the like; and when, in ns
+  // since 1970.
+  std::optional<std::int32_t> interrupted_by = std::nullopt;
+  std::int64_t interrupted_at = 0;
 };
 
 struct Job {

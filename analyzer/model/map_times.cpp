@@ -46,6 +46,7 @@ bool map_times(RankTrace& trace, const std::function<Nanoseconds(Nanoseconds)>& 
   for (OpenOperation& operation : trace.ending.operations) move_within_limits(operation.begin);
   move_within_limits(trace.ending.recorded_until);
   move_within_limits(trace.ending.hang_noted);
+  move_within_limits(trace.ending.interrupted);
   order_activities(trace);
   return true;
 }

@@ -7,6 +7,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <array>
@@ -161,13 +162,26 @@ void Child::pass_on(int signal, int code, pid_t sender) const {
   kill(process_, signal);
 }
 
+void Child::note_interruption(int signal) {
+  const bool ends = signal == SIGINT || signal == SIGTERM || signal == SIGHUP || signal == SIGQUIT;
+  if (!ends || interruption_.has_value()) return;
+  timespec now{};
+  clock_gettime(CLOCK_REALTIME, &now);
+  interruption_ = Interruption{signal, std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec};
+}
+
 Ending Child::wait(const std::function<void()>& every_half_second) {
   constexpr timespec kHalfSecond{0, 500'000'000};
   while (true) {
     int status = 0;
     const pid_t ended = waitpid(process_, &status, WNOHANG);
     if (ended == process_) {
+      // What came at the same time as the end: the two halves of one Ctrl-C.
+      const timespec at_once{};
+      for (int signal = 0; (signal = sigtimedwait(&saved_->waited_for, nullptr, &at_once)) > 0;)
+        note_interruption(signal);
       Ending ending;
+      ending.interruption = interruption_;
       if (WIFSIGNALED(status)) {
         ending.signal = WTERMSIG(status);
       } else {
@@ -179,6 +193,7 @@ Ending Child::wait(const std::function<void()>& every_half_second) {
     siginfo_t info{};
     const int signal = sigtimedwait(&saved_->waited_for, &info, &kHalfSecond);
     if (signal > 0 && signal != SIGCHLD) {
+      if (info.si_pid != process_ || info.si_code == SI_KERNEL) note_interruption(signal);
       pass_on(signal, info.si_code, info.si_pid);
     } else if (signal < 0 && errno == EAGAIN) {
       every_half_second();
@@ -203,6 +218,16 @@ void die_by(int signal) {
 std::string signal_name(int signal) {
   const char* name = sigabbrev_np(signal);
   return name != nullptr ? fmt::format("SIG{}", name) : fmt::format("signal {}", signal);
+}
+
+bool was_interrupted(const Ending& ending) {
+  return ending.interruption.has_value() && (ending.signal != 0 || ending.exit_code != 0);
+}
+
+std::string interruption_in_words(const Ending& ending) {
+  const int signal = ending.interruption->signal;
+  return signal == SIGINT ? "interrupted by Ctrl-C (SIGINT)"
+                          : fmt::format("interrupted by {}", signal_name(signal));
 }
 
 }  // namespace lockstep::tracer::record

@@ -4,6 +4,7 @@
 
 #include <sys/types.h>
 
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
@@ -14,10 +15,17 @@
 
 namespace lockstep::tracer::record {
 
+// A signal by which somebody asked the command to end: Ctrl-C, a scheduler's SIGTERM, a terminal that closed.
+struct Interruption {
+  int signal = 0;
+  std::int64_t realtime = 0;  // when it came, ns since 1970
+};
+
 // How a process ended.
 struct Ending {
   int exit_code = 0;
   int signal = 0;  // not 0: it died by this signal, and exit_code means nothing
+  std::optional<Interruption> interruption = std::nullopt;  // the first, if any came while it ran
 };
 
 // A command that could not be started: 127 if it doesn't exist, 126 if it can't be executed, as in a shell.
@@ -52,8 +60,10 @@ class Child {
  private:
   struct SavedSignals;
   void pass_on(int signal, int code, pid_t sender) const;
+  void note_interruption(int signal);
 
   pid_t process_ = -1;
+  std::optional<Interruption> interruption_;
   SavedSignals* saved_;
 };
 
@@ -63,5 +73,10 @@ void die_by(int signal);
 
 // "SIGSEGV"; "signal 77" for numbers without a name.
 std::string signal_name(int signal);
+
+// Whether the command ended because of it: it ended by that signal, or not well.
+bool was_interrupted(const Ending& ending);
+// "interrupted by Ctrl-C (SIGINT)", "interrupted by SIGTERM". Precondition: there is one.
+std::string interruption_in_words(const Ending& ending);
 
 }  // namespace lockstep::tracer::record

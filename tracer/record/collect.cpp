@@ -104,17 +104,33 @@ T value_of(const Json& json, const char* key, T otherwise) {
   }
 }
 
-// The job ended well if it did so everywhere.
+std::optional<Interruption> interruption_of(const Json& manifest) {
+  const auto found = manifest.is_object() ? manifest.find("interrupted") : manifest.end();
+  if (!manifest.is_object() || found == manifest.end()) return std::nullopt;
+  const auto signal = found->is_object() ? found->find("signal") : found->end();
+  if (!found->is_object() || signal == found->end()) return std::nullopt;
+  const Interruption interruption{value_of(*signal, "number", 0),
+                                  value_of<std::int64_t>(*found, "time_realtime", 0)};
+  return interruption.signal > 0 && interruption.realtime > 0 ? std::optional(interruption) : std::nullopt;
+}
+
+// The job ended well if it did so everywhere; it was interrupted when the first of its recorders was.
 std::optional<Ending> joined_ending(const std::vector<Input>& inputs) {
   std::optional<Ending> joined;
+  std::optional<Interruption> first;
   for (const Input& input : inputs) {
     if (value_of<std::string>(input.manifest, "state", "") != "finished") continue;
-    Ending ending{value_of(input.manifest, "exit_code", 0), 0};
+    Ending ending;
+    ending.exit_code = value_of(input.manifest, "exit_code", 0);
     const auto signal = input.manifest.find("signal");
     if (signal != input.manifest.end()) ending.signal = value_of(*signal, "number", 0);
     const bool well = !joined.has_value() || (joined->exit_code == 0 && joined->signal == 0);
     if (well) joined = ending;
+    const std::optional<Interruption> interruption = interruption_of(input.manifest);
+    if (interruption.has_value() && (!first.has_value() || interruption->realtime < first->realtime))
+      first = interruption;
   }
+  if (joined.has_value()) joined->interruption = first;
   return joined;
 }
 

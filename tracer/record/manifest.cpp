@@ -177,6 +177,13 @@ std::string to_json(const Manifest& manifest) {
     json["signal"] = ending.signal != 0
                          ? Json{{"number", ending.signal}, {"name", signal_name(ending.signal)}}
                          : Json(nullptr);
+    if (ending.interruption.has_value()) {
+      const Interruption& interruption = *ending.interruption;
+      json["interrupted"] = {
+          {"signal", {{"number", interruption.signal}, {"name", signal_name(interruption.signal)}}},
+          {"time", to_utc(interruption.realtime)},
+          {"time_realtime", interruption.realtime}};
+    }
   }
   if (!manifest.injection.empty()) json["injection"] = manifest.injection;
   std::int32_t world_size = manifest.recorder.world_size;

@@ -217,6 +217,8 @@ std::string early_end(const Manifest& manifest) {
   constexpr const char* kBefore = "before it used PyTorch, CUDA or NVTX";
   if (!manifest.ending.has_value()) return {};
   const Ending& ending = *manifest.ending;
+  if (was_interrupted(ending))
+    return fmt::format("the command was {} {}", interruption_in_words(ending), kBefore);
   if (ending.signal != 0)
     return fmt::format("the command was ended by {} {}", signal_name(ending.signal), kBefore);
   if (ending.exit_code == 0) return {};

@@ -11,10 +11,12 @@
 
 #include "analyzer/import/rank/names.h"
 #include "analyzer/import/rank/settle_communication.h"
+#include "analyzer/import/run/clock.h"
 #include "analyzer/import/run/computations.h"
 #include "analyzer/import/run/damage.h"
 #include "analyzer/import/run/device.h"
 #include "analyzer/import/run/ending.h"
+#include "analyzer/import/run/interrupted.h"
 #include "analyzer/import/run/issues.h"
 #include "analyzer/import/run/losses.h"
 #include "analyzer/import/run/run.h"
@@ -50,9 +52,9 @@ class FileImport {
     read_issues();
     read_activities();
     issues_.join(import_);
+    read_steps();
     read_collectives();
     read_counters();
-    read_steps();
     if (const Status status = read_training(reader_, import_); !status.ok())
       damage_.insert(status.error().message);
     read_host_ranges();
@@ -142,17 +144,7 @@ class FileImport {
     import_.trace.ending.closed = reader_.complete();
     std::vector<trace::ClockSnapshot> snapshots;
     read(snapshots);
-    for (const trace::ClockSnapshot& snapshot : snapshots) {
-      std::int64_t zero = 0;
-      if (snapshot.realtime == kUnknownTime || snapshot.time == kUnknownTime ||
-          __builtin_sub_overflow(snapshot.realtime, snapshot.time, &zero))
-        continue;
-      import_.realtime_of_zero = zero;
-      break;
-    }
-    for (const trace::ClockSnapshot& snapshot : snapshots)
-      if (sound(snapshot.time, snapshot.time))
-        import_.trace.ending.recorded_until = std::max(import_.trace.ending.recorded_until, snapshot.time);
+    unsound_ += run::read_clock(snapshots, options_.interrupted_at, import_);
   }
 
   // Whether the interval can be kept; counts those that can't.
@@ -285,8 +277,16 @@ class FileImport {
   void read_collectives() {
     std::vector<trace::Collective> events;
     read(events);
-    for (const trace::Collective& event : events) {
+    const auto& steps = import_.trace.steps;
+    const std::vector<bool> closed = closed_by_interruption(
+        events, steps.empty() ? -kLatest : steps.front().end, import_.trace.ending.interrupted);
+    for (std::size_t i = 0; i < events.size(); ++i) {
+      const trace::Collective& event = events[i];
       if (!sound(event.begin, event.end)) continue;
+      if (closed[i]) {
+        add_open(event);
+        continue;
+      }
       Activity activity = activity_of(event.begin, event.end, event.name, event.lane);
       activity.activity_class = is_point_to_point(event.operation) ? Class::p2p : Class::collective;
       set_launch(event.correlation, activity);
@@ -301,6 +301,17 @@ class FileImport {
       communication.bytes = event.bytes <= INT64_MAX ? static_cast<std::int64_t>(event.bytes) : -1;
       add_communication(activity, communication);
     }
+  }
+
+  void add_open(const trace::Collective& event) {
+    OpenOperation open;
+    open.begin = event.begin;
+    open.name = name(event.name);
+    if (event.group < groups_.size()) open.group = groups_[event.group];
+    open.operation = event.operation;
+    open.peer = event.peer;
+    open.sequence = event.sequence;
+    import_.trace.ending.operations.push_back(open);
   }
 
   void read_steps() {

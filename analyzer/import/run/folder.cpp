@@ -17,6 +17,7 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kSuffix = ".lst";
 constexpr const char* kManifest = "manifest.json";
+constexpr std::int64_t kGreatestSignal = 64;
 
 std::optional<std::int32_t> whole_number(std::string_view text) {
   std::int32_t number = 0;
@@ -80,6 +81,32 @@ nlohmann::json parse_manifest(const fs::path& path) {
               : nlohmann::json(nlohmann::json::value_t::discarded);
 }
 
+// "signal": {"number": 2, "name": "SIGINT"}
+std::optional<std::int32_t> signal_in(const nlohmann::json& object) {
+  const auto signal = object.find("signal");
+  if (signal == object.end() || !signal->is_object()) return std::nullopt;
+  const auto number = signal->find("number");
+  if (number == signal->end() || !number->is_number_integer()) return std::nullopt;
+  const auto value = number->get<std::int64_t>();
+  return value > 0 && value <= kGreatestSignal ? std::optional(static_cast<std::int32_t>(value))
+                                               : std::nullopt;
+}
+
+// Of several recorders that share a run, the first to be interrupted: a job that loses a node ends on all.
+void read_interruption(const fs::path& path, JobEnd& end) {
+  const nlohmann::json manifest = parse_manifest(path);
+  if (!manifest.is_object()) return;
+  const auto interrupted = manifest.find("interrupted");
+  if (interrupted == manifest.end() || !interrupted->is_object()) return;
+  const std::optional<std::int32_t> signal = signal_in(*interrupted);
+  const auto time = interrupted->find("time_realtime");
+  if (!signal || time == interrupted->end() || !time->is_number_integer()) return;
+  const auto at = time->get<std::int64_t>();
+  if (at <= 0 || (end.interrupted_by.has_value() && end.interrupted_at <= at)) return;
+  end.interrupted_by = signal;
+  end.interrupted_at = at;
+}
+
 void read_manifest(const fs::path& path, Folder& folder) {
   const nlohmann::json manifest = parse_manifest(path);
   if (!manifest.is_object()) {
@@ -97,7 +124,8 @@ void read_manifest(const fs::path& path, Folder& folder) {
     const auto value = found->get<std::int64_t>();
     return value >= 0 && value <= INT32_MAX ? std::optional(static_cast<std::int32_t>(value)) : std::nullopt;
   };
-  folder.end = {number("exit_code"), number("signal")};
+  folder.end.exit_code = number("exit_code");
+  folder.end.signal = signal_in(manifest);
   const auto world = manifest.find("world_size");
   if (world == manifest.end() || !world->is_number_integer()) return;
   const auto size = world->get<std::int64_t>();
@@ -134,10 +162,12 @@ Result<Folder> open_folder(const fs::path& path) {
   Folder folder;
   std::vector<RankFile> ranks;
   std::vector<fs::path> clock_files;
+  std::vector<fs::path> manifests;
   std::error_code error;
   for (fs::directory_iterator at(path, error), end; !error && at != end; at.increment(error)) {
     const std::string name = at->path().filename().string();
     if (name.starts_with("clock-") && name.ends_with(".json")) clock_files.push_back(at->path());
+    if (name.starts_with("manifest") && name.ends_with(".json")) manifests.push_back(at->path());
     if (!name.ends_with(kSuffix)) continue;
     if (auto rank = rank_file(at->path()))
       ranks.push_back(std::move(*rank));
@@ -164,6 +194,7 @@ Result<Folder> open_folder(const fs::path& path) {
         path.string(), counted(folder.process_files.size(), "process was", "processes were"),
         folder.process_files.front().string())};
   read_manifest(manifest_of_attempt(path, attempt), folder);
+  for (const fs::path& manifest : manifests) read_interruption(manifest, folder.end);
   std::sort(clock_files.begin(), clock_files.end());
   for (const fs::path& file : clock_files) {
     Result<ClockLog> log = read_clock_log(file);

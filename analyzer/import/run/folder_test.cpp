@@ -47,6 +47,35 @@ TEST(RunFolder, AnAttemptWhoseRanksHadRecordersHasItsOwnManifest) {
   EXPECT_EQ(must(open_folder(folder.path())).end.exit_code, 0);
 }
 
+TEST(RunFolder, TheSignalThatEndedTheJobIsKnown) {
+  const TemporaryFolder folder;
+  folder.write("rank-0.lst", "");
+  folder.write("manifest.json", R"({"exit_code": null, "signal": {"number": 9, "name": "SIGKILL"}})");
+  const JobEnd end = must(open_folder(folder.path())).end;
+  EXPECT_EQ(end.signal, 9);
+  EXPECT_FALSE(end.exit_code.has_value());
+  EXPECT_FALSE(end.interrupted_by.has_value());
+}
+
+TEST(RunFolder, OfSeveralRecordersTheFirstInterruptionCounts) {
+  const TemporaryFolder folder;
+  folder.write("rank-0.lst", "");
+  folder.write("manifest.json", R"({"exit_code": 1, "signal": null,
+      "interrupted": {"signal": {"number": 15, "name": "SIGTERM"}, "time_realtime": 5000}})");
+  folder.write("manifest-node-1.json", R"({"exit_code": 1,
+      "interrupted": {"signal": {"number": 2, "name": "SIGINT"}, "time_realtime": 3000}})");
+  const JobEnd end = must(open_folder(folder.path())).end;
+  EXPECT_EQ(end.interrupted_by, 2);
+  EXPECT_EQ(end.interrupted_at, 3000);
+  EXPECT_EQ(end.exit_code, 1);
+  for (const char* damaged : {R"({"interrupted": 3})", R"({"interrupted": {"signal": 2}})",
+                              R"({"interrupted": {"signal": {"number": 2}, "time_realtime": "now"}})",
+                              R"({"interrupted": {"signal": {"number": -2}, "time_realtime": 7}})"}) {
+    folder.write("manifest-node-1.json", damaged);
+    EXPECT_EQ(must(open_folder(folder.path())).end.interrupted_at, 5000) << damaged;
+  }
+}
+
 TEST(RunFolder, AMissingOrDamagedManifestIsAWarning) {
   const TemporaryFolder folder;
   folder.write("rank-0.lst", "");

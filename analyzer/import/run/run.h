@@ -15,6 +15,7 @@ namespace lockstep::analyzer::run {
 struct Options {
   bool keep_host_ranges = false;
   const CommunicationPatterns* communication = nullptr;  // what the user says; may be null
+  std::int64_t interrupted_at = 0;  // when the job was interrupted, ns since 1970; 0: it was not
 };
 
 // One trace file. Errors: missing, unreadable, not one of ours, of a newer version. What is damaged or cut
@@ -36,7 +37,7 @@ struct Folder {
   std::vector<std::filesystem::path> rank_files;  // rank-<N>.lst, by rank
   std::vector<std::filesystem::path> process_files;
   std::int32_t world_size = 0;  // as the manifest says; 0: it does not
-  JobEnd end;
+  JobEnd end;                   // interrupted: the first of its recorders
   std::vector<ClockLog> clocks;
   std::vector<Warning> warnings;
 };
