@@ -328,7 +328,7 @@ class Analyzer {
   void find_unknown_waits(const Matching& matching) {
     std::vector<bool> met(job_.ranks.size(), false);
     for (const Match& match : matching.matches) {
-      if (match.record_count == 1 && match.partial) continue;
+      if (match.record_count == 1 && match.partial && !match.unfinished) continue;
       for (const MatchRecord record : matching.records_of(match)) met[record.rank] = true;
     }
     std::map<std::int32_t, bool> known;

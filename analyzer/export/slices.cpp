@@ -232,6 +232,7 @@ void Timeline::describe_communication(std::size_t rank_index, const Activity& ac
   arguments.emplace_back("collective", collective.id);
   if (collective.last_arriver) arguments.emplace_back("last_arriver", std::int64_t{*collective.last_arriver});
   if (collective.partial) arguments.emplace_back("partial", true);
+  if (collective.unfinished) arguments.emplace_back("unfinished", true);
   const CollectiveRank* self =
       find_rank(collective, rank.rank, static_cast<std::uint32_t>(&activity - rank.activities.data()));
   if (self == nullptr) return;

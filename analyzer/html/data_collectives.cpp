@@ -82,7 +82,8 @@ Json collectives_json(const Report& report, const ShownCollectives& shown, const
                or_null(one.busbw_wire_gbps),
                or_null(spread),
                one.ranks.size(),
-               one.partial};
+               one.partial,
+               one.unfinished};
     if (shown.arrivals[row]) entry.push_back(arrivals(one));
     array.push_back(std::move(entry));
   }

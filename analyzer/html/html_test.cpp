@@ -87,12 +87,12 @@ TEST(Html, WhatAFindingIsAboutIsThere) {
   EXPECT_EQ(data["findings"][0]["drawn"],
             json::parse(R"({"kind": "arrival", "cause": "barrier_wait", "collective": 0, "rank": 2})"));
   // Of all that took part, relative to the first.
-  EXPECT_EQ(data["collectives"][0][14], json::parse("[[0,0,4000000,1000000],[1,1000000,3000000,1000000],"
+  EXPECT_EQ(data["collectives"][0][15], json::parse("[[0,0,4000000,1000000],[1,1000000,3000000,1000000],"
                                                     "[2,4000000,0,1000000]]"));
   // A report of a few ranks: the others' arrivals stay, because somebody waited for them.
   report.ranks.resize(1);
   report.steps.clear();
-  EXPECT_EQ(data_of(report)["collectives"][0][14].size(), 3u);
+  EXPECT_EQ(data_of(report)["collectives"][0][15].size(), 3u);
 }
 
 TEST(Html, NamesCantEndTheScript) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "analyzer/match/matcher.h"
+#include "analyzer/match/unfinished.h"
 #include "analyzer/model/operation.h"
 #include "analyzer/model/stopped.h"
 
@@ -197,6 +198,7 @@ Matching match_communications(const Job& job, Times times, const std::stop_token
   match_p2p(job, table, p2p, matching, stop);
   throw_if_stopped(stop);
   distrust_disproved_orders(job, matching);
+  mark_unfinished(job, table, matching);
   return matching;
 }
 

@@ -57,6 +57,8 @@ struct Match {
   Evidence evidence = Evidence::order;
   bool point_to_point = false;  // two ranks, one message each way or one way
   bool partial = false;         // a participant has no record
+  bool unfinished =
+      false;  // a participant whose trace is there never came (unfinished.h): all of it is waiting
   Disagreement disagreement;
   std::int32_t root = kNoRank;  // global; of broadcast, scatter, reduce and gather, where known
   std::int64_t sequence = kNoSequence;

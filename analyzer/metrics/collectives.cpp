@@ -45,7 +45,7 @@ Nanoseconds first_arrival(const Job& job, std::span<const MatchRecord> records) 
 
 // Mean over the ranks, as nccl-tests averages by default.
 void add_bandwidths(std::int32_t group_size, CollectiveReport& report) {
-  if (!report.bytes) return;
+  if (!report.bytes || report.unfinished) return;
   double own = 0, wire = 0;
   for (const CollectiveRank& rank : report.ranks) {
     own += static_cast<double>(rank.end_ns - rank.arrival_ns);
@@ -86,6 +86,7 @@ CollectiveReport describe(const Job& job, const Matching& matching, const Match&
   report.data_type = match.data_type;
   report.evidence = to_string(match.evidence);
   report.partial = match.partial;
+  report.unfinished = match.unfinished;
   report.root_unknown = waits.root_unknown;
   report.ranks.reserve(records.size());
   for (const MatchRecord record : records) {

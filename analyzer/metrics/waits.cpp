@@ -80,6 +80,11 @@ MatchWaits compute_waits(const Job& job, const Matching& matching, const Match& 
   MatchWaits result;
   const Arrivals arrivals{job, matching.records_of(match)};
   result.wait_ns.assign(match.record_count, 0);
+  if (match.unfinished) {
+    for (std::size_t i = 0; i < arrivals.records.size(); ++i)
+      result.wait_ns[i] = arrivals.end(i) - arrivals.begin(i);
+    return result;
+  }
   const RankTrace& first = job.ranks[arrivals.records.front().rank];
   const bool comparable =
       std::all_of(arrivals.records.begin(), arrivals.records.end(),

@@ -35,7 +35,8 @@ struct MatchWaits {
   bool root_unknown = false;   // a rooted operation computed as n-to-n
 };
 
-// Nobody waits, and nobody is named, among ranks whose clocks could not be related.
+// Nobody waits, and nobody is named, among ranks whose clocks could not be related. In an unfinished match
+// all wait from begin to end, for a rank that never came: of those who did, nobody was last.
 MatchWaits compute_waits(const Job& job, const Matching& matching, const Match& match);
 
 // Every communication of the job; what no match covers waits for nobody. Takes each match's wait_ns away:

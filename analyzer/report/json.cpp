@@ -125,6 +125,7 @@ Json collective_to_json(const CollectiveReport& c, Writer& writer) {
   object["dtype"] = trace::to_string(c.data_type);
   object["evidence"] = writer.text(c.evidence);
   object["partial"] = c.partial;
+  object["unfinished"] = c.unfinished;
   object["last_arriver"] = optional(c.last_arriver);
   object["last_arriver_margin_ns"] = optional(c.last_arriver_margin_ns);
   object["algbw_gbps"] = optional(c.algbw_gbps);

@@ -148,6 +148,7 @@ struct CollectiveReport {
   DataType data_type = DataType::unknown;
   std::string evidence;       // "sequence", "order", …: which rule matched it
   bool partial = false;       // a participant has no record
+  bool unfinished = false;    // a participant never came: all of it is waiting, whenever the others left
   bool root_unknown = false;  // a rooted operation, computed as if everyone waited for everyone
   std::optional<std::int32_t> last_arriver;                       // absent: within clock error
   std::optional<std::int64_t> last_arriver_margin_ns;             // absent where nobody is named
@@ -155,7 +156,7 @@ struct CollectiveReport {
   std::int64_t wait_ns = 0;                                       // sum over ranks
   std::vector<CollectiveRank> ranks;
   // False where all ranks but one left no record: nobody knows who waited.
-  bool waits_known() const { return ranks.size() > 1 || !partial; }
+  bool waits_known() const { return ranks.size() > 1 || !partial || unfinished; }
 };
 
 struct BlameReport {

@@ -26,6 +26,7 @@ Line last_arriver_cell(const CollectiveReport& c) {
         .bold(fmt::format("rank {}", *c.last_arriver))
         .text(fmt::format(" by {}", format_duration(c.last_arriver_margin_ns.value_or(0))));
   }
+  if (c.unfinished) return Line{}.dim("not all came");
   return Line{}.dim(!c.waits_known() ? kAbsent : c.ranks.size() < 2 ? "alone" : "within clock error");
 }
 

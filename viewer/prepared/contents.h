@@ -98,9 +98,9 @@ struct CollectiveHead {
   analyzer::DataType data_type = analyzer::DataType::unknown;
   bool has_step = false, has_sequence = false, has_bytes = false, has_last_arriver = false;
   bool has_algbw = false, has_busbw = false, has_busbw_wire = false;
-  bool partial = false, root_unknown = false;
+  bool partial = false, unfinished = false, root_unknown = false;
   // As CollectiveReport::waits_known(); where it is false, `wait_ns` says nothing.
-  bool waits_known() const { return parts > 1 || !partial; }
+  bool waits_known() const { return parts > 1 || !partial || unfinished; }
 };
 
 struct Contents {

@@ -189,6 +189,7 @@ void Preparation::add_collective(const analyzer::CollectiveReport& collective, N
   head.operation = collective.operation;
   head.data_type = collective.data_type;
   head.partial = collective.partial;
+  head.unfinished = collective.unfinished;
   head.root_unknown = collective.root_unknown;
   head.first_part = collective_ranks_.size();
   head.parts = static_cast<std::uint32_t>(collective.ranks.size());

@@ -32,6 +32,7 @@ std::string verdict_of(const analyzer::CollectiveReport& collective) {
     return fmt::format("{}: rank {}, {} after the one before",
                        collective.partial ? "last of those with a record" : "last", *collective.last_arriver,
                        analyzer::format_duration(collective.last_arriver_margin_ns.value_or(0)));
+  if (collective.unfinished) return "not all came: who is in it waits";
   if (!collective.waits_known() || collective.ranks.size() < 2) return "";
   return collective.wait_ns > 0 ? "last: nobody, within clock error" : "nobody waited";
 }

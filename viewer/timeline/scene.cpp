@@ -119,6 +119,7 @@ analyzer::CollectiveReport Scene::collective(std::uint32_t index) const {
   report.data_type = head.data_type;
   report.evidence = string(head.evidence);
   report.partial = head.partial;
+  report.unfinished = head.unfinished;
   report.root_unknown = head.root_unknown;
   if (head.has_last_arriver) {
     report.last_arriver = head.last_arriver;
