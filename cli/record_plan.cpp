@@ -14,6 +14,8 @@ namespace {
 
 namespace control = tracer::control;
 
+// Half of the time after which NCCL ends a job that hangs, and there is nothing left to look at.
+constexpr std::int64_t kHangTimeout = 300'000'000'000;
 constexpr std::uint64_t kMegabyte = 1'000'000;
 constexpr std::uint64_t kMebibyte = std::uint64_t{1} << 20U;
 constexpr std::uint64_t kLeastBuffer = std::uint64_t{64} << 10U;
@@ -76,11 +78,9 @@ Status read_times(const PlanArguments& arguments, const Asking& asking, control:
     const char* variable;
     std::int64_t& time;
   };
-  for (const Time& time :
-       {Time{"--delay", arguments.delay, "LOCKSTEP_DELAY", plan.delay_ns},
-        Time{"--duration", arguments.duration, "LOCKSTEP_DURATION", plan.duration_ns},
-        Time{"--ring", arguments.ring, "LOCKSTEP_RING", plan.ring_ns},
-        Time{"--hang-timeout", arguments.hang_timeout, "LOCKSTEP_HANG_TIMEOUT", plan.hang_timeout_ns}}) {
+  for (const Time& time : {Time{"--delay", arguments.delay, "LOCKSTEP_DELAY", plan.delay_ns},
+                           Time{"--duration", arguments.duration, "LOCKSTEP_DURATION", plan.duration_ns},
+                           Time{"--ring", arguments.ring, "LOCKSTEP_RING", plan.ring_ns}}) {
     const std::optional<Given> given = asking.get(time.flag, time.text, time.variable);
     if (!given.has_value()) continue;
     if (Status status = read_time(*given, time.time); !status.ok()) return status;
@@ -92,6 +92,20 @@ Status read_times(const PlanArguments& arguments, const Asking& asking, control:
   if (!value.has_value())
     return wrong(*factor, "give a number above 1, as in 2: a step that takes twice the median");
   plan.ring_factor = *value;
+  return {};
+}
+
+Status read_hang_timeout(const PlanArguments& arguments, const Asking& asking,
+                         tracer::record::Options& options) {
+  options.plan.hang_timeout_ns = kHangTimeout;
+  const std::optional<Given> given =
+      asking.get("--hang-timeout", arguments.hang_timeout, "LOCKSTEP_HANG_TIMEOUT");
+  if (!given.has_value()) return {};
+  options.plan.hang_timeout_ns = 0;
+  if (given->value == "off") return {};
+  options.hang_timeout_is_asked_for = true;
+  if (!read_time(*given, options.plan.hang_timeout_ns).ok())
+    return wrong(*given, "give a time above 0, as in 30, 30s, 500ms, 2.5m or 1h, or off");
   return {};
 }
 
@@ -178,8 +192,8 @@ void describe(CLI::App& app, PlanArguments& arguments) {
   app.add_option(
          "--hang-timeout", arguments.hang_timeout,
          "When all ranks of this host end no step and no collective for TIME, write down what each was "
-         "doing [off]")
-      ->option_text("TIME");
+         "doing; off: never. It disturbs nothing that only takes long [5m]")
+      ->option_text("TIME|off");
 }
 
 Status fill_plan(const PlanArguments& arguments, const CLI::App& app,
@@ -195,6 +209,7 @@ Status fill_plan(const PlanArguments& arguments, const CLI::App& app,
           "3: or :5");
   }
   if (Status status = read_times(arguments, asking, plan); !status.ok()) return status;
+  if (Status status = read_hang_timeout(arguments, asking, options); !status.ok()) return status;
   if (Status status = read_sizes(arguments, asking, options); !status.ok()) return status;
   return read_sources(arguments, asking, options);
 }

@@ -184,7 +184,9 @@ TEST(RecordPlan, WrongValuesAreNamed) {
       {"--ring 1d", "--ring 1d"},
       {"--ring 10s --ring-factor 1", "--ring-factor 1"},
       {"--ring-factor 2", "without --ring"},
-      {"--hang-timeout never", "--hang-timeout never"}};
+      {"--hang-timeout never",
+       "--hang-timeout never: give a time above 0, as in 30, 30s, 500ms, 2.5m or 1h, or off"},
+      {"--hang-timeout 0", "--hang-timeout 0"}};
   for (const auto& [arguments, message] : cases) {
     const TemporaryFolder folder;
     const Outcome outcome = shell(
@@ -216,6 +218,18 @@ TEST(RecordVariables, AreTheDefaultsOfTheirFlags) {
   record(flagged, steps({"4"}), variables, {"--steps", "3", "--max-size", "7"});
   EXPECT_THAT(step_numbers(flagged.open()), ElementsAre(3));
   EXPECT_EQ(flagged.open().metadata().at("LOCKSTEP_MAX_SIZE"), "7000000");
+}
+
+TEST(RecordVariables, HangsAreLookedForUnlessThatIsSwitchedOff) {
+  RecordedRun by_default;
+  record(by_default, steps({"2"}), {"RANK=0"});
+  EXPECT_EQ(by_default.open().metadata().at("LOCKSTEP_HANG_TIMEOUT"), "300");
+  RecordedRun off;
+  record(off, steps({"2"}), {"RANK=0"}, {"--hang-timeout", "off"});
+  EXPECT_EQ(off.open().metadata().count("LOCKSTEP_HANG_TIMEOUT"), 0U);
+  RecordedRun off_by_variable;
+  record(off_by_variable, steps({"2"}), {"RANK=0", "LOCKSTEP_HANG_TIMEOUT=off"});
+  EXPECT_EQ(off_by_variable.open().metadata().count("LOCKSTEP_HANG_TIMEOUT"), 0U);
 }
 
 TEST(RecordVariables, WrongOnesAreNamed) {

@@ -150,9 +150,9 @@ std::uint64_t Controller::count_progress() const {
 
 void Controller::notice_progress(trace::Nanoseconds now) {
   const std::uint64_t progress = count_progress();
-  // While nothing is recorded, collectives can't be seen to end: that is no silence.
-  if (progress != progress_ || (absences_.is_closed() && (gate_word() & kWatchSteps) == 0))
-    progress_at_ = now;
+  // While nothing is recorded, collectives can't be seen to end: that is no silence of a job without steps.
+  const bool sees_steps = (gate_word() & kWatchSteps) != 0 && steps_begun_ > 0;
+  if (progress != progress_ || (absences_.is_closed() && !sees_steps)) progress_at_ = now;
   progress_ = progress;
 }
 

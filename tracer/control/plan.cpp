@@ -209,7 +209,12 @@ Plan plan_from(const std::function<const char*(const char*)>& lookup) {
   reading.read("LOCKSTEP_RING_MEMORY", parse_bytes,
                [&](std::uint64_t bytes) { plan.ring_memory = std::max(bytes, kLeastRingMemory); });
   reading.read("LOCKSTEP_RING_FACTOR", parse_factor, set(plan.ring_factor));
-  reading.read("LOCKSTEP_HANG_TIMEOUT", parse_duration, set(plan.hang_timeout_ns));
+  reading.read(
+      "LOCKSTEP_HANG_TIMEOUT",
+      [](std::string_view text) {
+        return text == "off" ? std::optional<std::int64_t>(0) : parse_duration(text);
+      },
+      set(plan.hang_timeout_ns));
   return plan;
 }
 

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "tracer/record/manifest.h"
+#include "tracer/record/own_frames.h"
 #include "tracer/record/progress.h"
 #include "tracer/record/python_place.h"
 #include "tracer/record/stacks.h"
@@ -99,8 +100,13 @@ bool is_hang(const std::vector<Answer>& answers, std::int64_t timeout_ns) {
   return any;
 }
 
-HangWatch::HangWatch(fs::path run, std::int64_t timeout_ns, std::function<void(const std::string&)> say)
-    : run_(std::move(run)), timeout_ns_(timeout_ns), say_(std::move(say)), thread_([this] { watch(); }) {}
+HangWatch::HangWatch(fs::path run, std::int64_t timeout_ns, bool is_asked_for,
+                     std::function<void(const std::string&)> say)
+    : run_(std::move(run)),
+      timeout_ns_(timeout_ns),
+      is_asked_for_(is_asked_for),
+      say_(std::move(say)),
+      thread_([this] { watch(); }) {}
 
 HangWatch::~HangWatch() {
   {
@@ -151,10 +157,11 @@ void HangWatch::write_down() {
     for (const char* key : {"rank", "step", "silent_ns"}) {
       if (const auto value = answer.number(key)) document[key] = *value;
     }
-    const std::vector<ThreadStack> threads = read_stacks(answer.process);
+    std::vector<ThreadStack> threads = read_stacks(answer.process);
+    hide_own_frames(threads);
     std::string python;
     const fs::path python_file = run_ / (answer.name + ".python-stacks");
-    if (answer.fields.count("python") != 0) python = contents_of(python_file);
+    if (answer.fields.count("python") != 0) python = without_own_frames(contents_of(python_file));
     std::error_code ignored;
     fs::remove(python_file, ignored);
     const std::string frame = place_in_python(python);
@@ -173,10 +180,10 @@ void HangWatch::write_down() {
     if (!ignored) ++written;
   }
   say_(
-      fmt::format("no step and no collective for {}: the job hangs. What {} of this host {} doing stands in "
+      fmt::format("no step and no collective for {}: the job {}. What {} of this host {} doing stands in "
                   "{}/hang-*.json; lockstep analyze says who is missing",
-                  readable_duration(timeout_ns_), counted(written, "process", "processes"),
-                  written == 1 ? "was" : "were", run_.string()));
+                  readable_duration(timeout_ns_), is_asked_for_ ? "hangs" : "may hang",
+                  counted(written, "process", "processes"), written == 1 ? "was" : "were", run_.string()));
 }
 
 }  // namespace lockstep::tracer::record

@@ -41,8 +41,10 @@ void keep_earlier_hang(const std::filesystem::path& run, const std::string& name
 
 class HangWatch {
  public:
-  // `say` is called from the watch's own thread.
-  HangWatch(std::filesystem::path run, std::int64_t timeout_ns, std::function<void(const std::string&)> say);
+  // `is_asked_for`: somebody knows that a silence of `timeout_ns` is a hang; else it may be one. `say` is
+  // called from the watch's own thread.
+  HangWatch(std::filesystem::path run, std::int64_t timeout_ns, bool is_asked_for,
+            std::function<void(const std::string&)> say);
   ~HangWatch();
   HangWatch(const HangWatch&) = delete;
   HangWatch& operator=(const HangWatch&) = delete;
@@ -53,6 +55,7 @@ class HangWatch {
 
   std::filesystem::path run_;
   std::int64_t timeout_ns_;
+  bool is_asked_for_;
   std::function<void(const std::string&)> say_;
   std::mutex mutex_;
   std::condition_variable ended_;

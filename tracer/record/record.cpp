@@ -6,6 +6,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <optional>
 #include <string_view>
@@ -244,8 +245,11 @@ Ending record(const Options& options) {
   // Of several recorders of one launch, the first of each host watches.
   const bool watches = manifest.launch.empty() || manifest.recorder.local_rank <= 0;
   if (options.plan.hang_timeout_ns > 0 && folder.has_value() && manifest.other_tool.empty() && watches)
-    hang_watch.emplace(folder->path, options.plan.hang_timeout_ns,
-                       [](const std::string& message) { say(message); });
+    hang_watch.emplace(
+        folder->path, options.plan.hang_timeout_ns, options.hang_timeout_is_asked_for,
+        [quiet = options.quiet && !options.hang_timeout_is_asked_for](const std::string& message) {
+          if (!quiet) say(message);
+        });
   std::optional<clock_sync::ClockSync> sync;
   if (options.sync.has_value() && folder.has_value() && watches) {
     clock_sync::ClockSync::Options comparing;
@@ -277,7 +281,11 @@ Ending record(const Options& options) {
   if (const Status written = write_manifest(manifest, folder->path); !written.ok())
     say(written.error().message);
   if (!options.quiet && speaks_for_all(manifest)) {
-    if (ending.signal != 0) {
+    if (was_interrupted(ending)) {
+      const std::int64_t after = ending.interruption->realtime - manifest.start_realtime;
+      say(fmt::format("the command was {} after {}", interruption_in_words(ending),
+                      readable_duration(std::max<std::int64_t>(after, 0))));
+    } else if (ending.signal != 0) {
       say(fmt::format("the command was killed by signal {} ({})", ending.signal, strsignal(ending.signal)));
     }
     const bool nothing = manifest.recording->empty();

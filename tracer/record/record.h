@@ -27,6 +27,7 @@ struct Options {
   // one host, or not wanted.
   std::optional<clock_sync::SyncAddress> sync;
   std::string sync_token;
+  bool hang_timeout_is_asked_for = false;  // else it is the default: what is as long may be no hang
   control::Plan plan;                // what of the job is recorded; start_realtime is filled in by record()
   std::vector<std::string> command;  // at least one word
 };
