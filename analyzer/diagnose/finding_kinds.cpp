@@ -7,10 +7,11 @@ namespace lockstep::analyzer {
 namespace {
 
 constexpr auto kRules = std::to_array<const FindingRule*>({
+    &rules::device_stuck,  // what stands still is why others hang
     &rules::hang,
-    &rules::device_stuck,
     &rules::job_failed,
     &rules::mismatched_collectives,
+    &rules::job_interrupted,
     &rules::straggler,
     &rules::uneven_batches,
     &rules::bucket_sizes,

@@ -22,6 +22,7 @@ namespace rules {
 extern const FindingRule hang;
 extern const FindingRule device_stuck;
 extern const FindingRule job_failed;
+extern const FindingRule job_interrupted;
 extern const FindingRule mismatched_collectives;
 extern const FindingRule straggler;
 extern const FindingRule uneven_batches;

@@ -5,45 +5,52 @@
 #include <limits>
 #include <optional>
 #include <tuple>
+#include <utility>
 
 #include "analyzer/diagnose/ended_operations.h"
 #include "analyzer/diagnose/unanswered.h"
 #include "analyzer/match/match.h"
+#include "analyzer/model/hang_length.h"
 
 namespace lockstep::analyzer {
 namespace {
-
-// Where nobody noted a hang, an operation counts as hung that lasts at least this long, and this many times
-// as long as the longest that ended: a job may be killed in the midst of any.
-constexpr Nanoseconds kLongEnough = 5'000'000'000;
-constexpr Nanoseconds kTimesTheLongest = 10;
 
 bool is_message(const OpenOperation& operation) {
   return operation.operation == Operation::send || operation.operation == Operation::recv;
 }
 
+// Of those after the first step, if there are any: while a job starts, ranks wait long for each other.
 Nanoseconds longest_operation(const RankTrace& rank) {
-  Nanoseconds longest = 0;
+  const Nanoseconds settled = rank.steps.empty() ? kUnknownTime : rank.steps.front().end;
+  Nanoseconds longest = -1, longest_at_start = 0;
   for (const Communication& communication : rank.communications) {
     if (communication.activity >= rank.activities.size()) continue;
     const Activity& activity = rank.activities[communication.activity];
-    longest = std::max(longest, activity.end - activity.begin);
+    Nanoseconds& of = activity.begin < settled ? longest_at_start : longest;
+    of = std::max(of, activity.end - activity.begin);
   }
-  return longest;
+  return longest < 0 ? longest_at_start : longest;
+}
+
+// Until when an operation that never ended was waited in; kUnknownTime where nobody knows. What came after an
+// interruption is no waiting.
+Nanoseconds waited_until(const Ending& ending) {
+  if (ending.interrupted != kUnknownTime) return ending.interrupted;
+  if (ending.recorded_until == kUnknownTime) return kUnknownTime;
+  return std::max(ending.recorded_until, ending.hang_noted);
 }
 
 bool is_hung(const RankTrace& rank, const OpenOperation& operation) {
   const Ending& ending = rank.ending;
-  if (ending.hang_noted != kUnknownTime) return operation.begin <= ending.hang_noted;
-  if (ending.recorded_until == kUnknownTime) return false;
-  const Nanoseconds waited = ending.recorded_until - operation.begin;
-  return waited >= kLongEnough && waited / kTimesTheLongest >= longest_operation(rank);
+  if (ending.hang_noted != kUnknownTime && operation.begin <= ending.hang_noted) return true;
+  const Nanoseconds until = waited_until(ending);
+  return until != kUnknownTime && is_as_long_as_a_hang(until - operation.begin, longest_operation(rank));
 }
 
 // How long until the recording ended; 0 where nobody knows when it did.
 Nanoseconds waited_in(const Ending& ending, const OpenOperation& operation) {
-  if (ending.recorded_until == kUnknownTime) return 0;
-  return std::max(ending.recorded_until, ending.hang_noted) - operation.begin;
+  const Nanoseconds until = waited_until(ending);
+  return until == kUnknownTime ? 0 : std::max<Nanoseconds>(until - operation.begin, 0);
 }
 
 bool has_come(const RankTrace& rank, const OperationKey& key) {
@@ -104,7 +111,8 @@ void add_open(const Job& job, std::size_t index, HungOperations& hung) {
 void add_given_up(const Job& job, HungOperations& hung) {
   for (const UnansweredCollective& collective : find_unanswered(job)) {
     for (const Comer& comer : collective.came) {
-      if (comer.end == kUnknownTime || time_in(job, comer) < kLongEnough) continue;
+      const Nanoseconds noted = job.ranks[comer.rank].ending.hang_noted;
+      if (comer.end == kUnknownTime || comer.begin > noted || time_in(job, comer) < kHungAfter) continue;
       OpenOperation operation;
       operation.begin = comer.begin;
       operation.name = comer.name;
@@ -112,6 +120,27 @@ void add_given_up(const Job& job, HungOperations& hung) {
       operation.operation = comer.operation;
       operation.sequence = collective.sequence;
       add(hung, {collective.group, collective.sequence}, {comer.rank, operation, time_in(job, comer), true});
+    }
+  }
+}
+
+// A device works off a group's operations in order.
+void find_those_behind(const Job& job, HungOperations& hung) {
+  std::map<std::pair<std::size_t, std::uint32_t>, std::int64_t> first;  // by rank and group
+  for (const auto& [key, operation] : hung) {
+    if (key.is_message() || key.group == kNone || key.sequence == kNoSequence) continue;
+    for (const HungRank& one : operation.waiting) {
+      if (one.gave_up) continue;
+      const auto [where, fresh] = first.try_emplace({one.rank, key.group}, key.sequence);
+      where->second = std::min(where->second, key.sequence);
+    }
+  }
+  for (auto& [key, operation] : hung) {
+    for (HungRank& one : operation.waiting) {
+      if (one.gave_up || job.ranks[one.rank].device == "cpu") continue;
+      const auto where = first.find({one.rank, key.group});
+      const bool has_earlier = !key.is_message() && where != first.end() && where->second < key.sequence;
+      one.behind = !one.operation.begun || has_earlier;
     }
   }
 }
@@ -173,6 +202,7 @@ HungOperations find_hung_operations(const Job& job) {
     ended.emplace(job);
   for (auto& [key, operation] : hung) find_missing(job, ended ? &*ended : nullptr, key, operation);
   std::erase_if(hung, [](const auto& one) { return is_doubtful(one.second); });
+  find_those_behind(job, hung);
   return hung;
 }
 

@@ -16,6 +16,9 @@ struct HungRank {
   OpenOperation operation;
   Nanoseconds waited = 0;  // 0: nobody knows when the recording ended
   bool gave_up = false;    // it ended, by a timeout of its own: its group was never whole
+  // It has issued it and is not in it: it stands in an earlier one of the group, or its device has not come
+  // to it.
+  bool behind = false;
 };
 
 // One operation over ranks; a message of its two sides only.
@@ -31,8 +34,9 @@ struct HungOperation {
 
 using HungOperations = std::map<OperationKey, HungOperation>;
 
-// Those that were open when the recorder noted a hang, or much longer than any before where nobody did; and,
-// of a job whose hang was noted, those that some rank never came to and the others gave up.
+// Those that were open when the recorder noted a hang, or for much longer than any before when the recording
+// ended or the job was interrupted; and, of a job whose hang was noted, those that some rank never came to
+// and the others gave up.
 HungOperations find_hung_operations(const Job& job);
 
 // The ranks with a trace that others wait for and that wait for nobody: what they do, or do not, is the

@@ -106,7 +106,8 @@ Json findings(const Report& report, const ShownCollectives& collectives, const G
   for (const Finding& finding : report.findings) {
     Json standings = Json::array();
     for (const Standing& standing : finding.standings)
-      standings.push_back({standing.ranks, standing.waits, to_valid_utf8(standing.where), standing.known});
+      standings.push_back({standing.ranks, standing.waits, to_valid_utf8(standing.where), standing.known,
+                           standing.elsewhere});
     std::vector<std::string> lines = finding.evidence;
     if (finding.place) lines.push_back(describe(*finding.place));
     array.push_back({{"code", finding.code},

@@ -96,18 +96,19 @@ function drawStandings(standings) {
   const ranks = data.ranks.map(one => one.rank);
   const title = element('h4', {}, 'Which rank stands where');
   if (ranks.length > 64)
-    return [title, table([['ranks', 'wide'], ['', ''], ['', 'wide']], standings.map(([who, waits, where, known]) => [ranges(who), waits ? 'in' : known ? '' : 'not known whether it came', where]))];
+    return [title, table([['ranks', 'wide'], ['', ''], ['', 'wide']], standings.map(([who, waits, where, known, elsewhere]) => [ranges(who), waits ? 'in' : elsewhere ? 'elsewhere' : known ? '' : 'not known whether it came', where]))];
   const side = 8, tall = 34, width = 620, column = (width - side) / ranks.length, thick = Math.min(column * 0.8, 26);
   const svg = element('svg:svg', {viewBox: `0 0 ${width} ${standings.length * tall + 20}`, style: `max-width:${width}px`, role: 'img', 'aria-label': 'Which rank stands where'});
   ranks.forEach((rank, at) => svg.append(element('svg:text', {x: side + at * column + thick / 2, y: 12, 'text-anchor': 'middle'}, String(rank))));
-  standings.forEach(([who, waits, where, known], row) => {
+  standings.forEach(([who, waits, where, known, elsewhere], row) => {
     const y = 20 + row * tall;
-    svg.append(element('svg:line', {class: 'grid', x1: side, x2: width, y1: y, y2: y}), element('svg:text', {x: side, y: y + 12}, waits ? `in ${where}` : known ? where : `not known whether it came: ${where}`));
+    svg.append(element('svg:line', {class: 'grid', x1: side, x2: width, y1: y, y2: y}), element('svg:text', {x: side, y: y + 12}, waits ? `in ${where}` : known || elsewhere ? where : `not known whether it came: ${where}`));
     ranks.forEach((rank, at) => svg.append(element('svg:rect', {x: side + at * column, y: y + 17, width: thick, height: 11, rx: 2,
-      fill: !who.includes(rank) ? style('--empty') : waits ? colourOf('barrier_wait') : known ? style('--strong') : style('--quiet')})));
+      fill: !who.includes(rank) ? style('--empty') : waits ? colourOf('barrier_wait') : elsewhere ? style('--weak') : known ? style('--strong') : style('--quiet')})));
   });
   return [title, swatches([colourOf('barrier_wait'), 'waits in it'], [style('--strong'), 'is not where the others wait for it'],
-    ...(standings.some(([, , , known]) => !known) ? [[style('--quiet'), 'not known whether it came']] : [])), svg];
+    ...(standings.some(([, , , , elsewhere]) => elsewhere) ? [[style('--weak'), 'in none of the operations that hung']] : []),
+    ...(standings.some(([, , , known, elsewhere]) => !known && !elsewhere) ? [[style('--quiet'), 'not known whether it came']] : [])), svg];
 }
 const evidenceDrawings = {arrival: drawArrivalEvidence, stages: drawStageEvidence, buckets: drawBucketEvidence, batches: drawBatchEvidence, cause: drawCauseEvidence};
 

@@ -2,7 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include "analyzer/metrics/waits.h"
 #include "analyzer/model/job_builder.h"
 
 namespace lockstep::analyzer {
@@ -32,15 +31,6 @@ std::vector<bool> unfinished(const Job& job) {
 
 TEST(Unfinished, WhereAMemberWhoseTraceIsWholeNeverCame) {
   EXPECT_EQ(unfinished(job_without_rank_2()), (std::vector<bool>{false, true}));
-}
-
-TEST(Unfinished, AllOfItIsWaitingAndNobodyWasLast) {
-  const Job job = job_without_rank_2();
-  const Matching matching = match_communications(job);
-  const MatchWaits waits = compute_waits(job, matching, matching.matches[1]);
-  EXPECT_EQ(waits.wait_ns, (std::vector<std::int64_t>{20 * kSecond - 20, 20 * kSecond - 21}));
-  EXPECT_FALSE(waits.last_arriver.has_value());
-  EXPECT_EQ(waits.margin_ns, 0);
 }
 
 TEST(Unfinished, NotWhereTheTraceMayHaveLostIt) {

@@ -147,5 +147,20 @@ TEST(Waits, AmongUnrelatedClocksNobodyWaits) {
   EXPECT_EQ(waits_of(job).last_arriver, kNoRank);
 }
 
+TEST(Waits, InACollectiveThatARankNeverCameToAllWaitToItsEndAndNobodyWasLast) {
+  JobBuilder builder;
+  const auto group = builder.group("dp", {0, 1, 2});
+  for (const int rank : {0, 1, 2}) builder.rank(rank).all_reduce(rank, 9).in_group(group).sequence(0);
+  for (const int rank : {0, 1}) builder.rank(rank).all_reduce(20 + rank, 5000).in_group(group).sequence(1);
+  Job job = builder.build();
+  job.ranks[2].ending.closed = true;
+  const Matching matching = match_communications(job);
+  ASSERT_EQ(matching.matches.size(), 2U);
+  const MatchWaits waits = compute_waits(job, matching, matching.matches[1]);
+  EXPECT_THAT(waits.wait_ns, ElementsAre(4980, 4979));
+  EXPECT_FALSE(waits.last_arriver.has_value());
+  EXPECT_EQ(waits.margin_ns, 0);
+}
+
 }  // namespace
 }  // namespace lockstep::analyzer

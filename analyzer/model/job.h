@@ -182,6 +182,7 @@ struct OpenOperation {
   std::int32_t peer = kNoRank;
   std::int64_t sequence = kNoSequence;
   bool may_have_ended = false;  // its source knows of no ends
+  bool begun = true;            // false: handed over, and the rank's device has not come to it
 };
 
 // How far a rank was in a group, where its source counts: also in operations that it no longer holds. Where a

@@ -332,9 +332,10 @@ struct FindingPlace {
 // Where ranks of a job that hung stand.
 struct Standing {
   std::vector<std::int32_t> ranks;
-  bool waits = false;  // in an operation that others never came to; else they are those others
-  std::string where;   // the operation; of the others, what is known of them
-  bool known = true;   // false: nobody knows whether they came
+  bool waits = false;      // in an operation that others never came to; else they are those others
+  std::string where;       // the operation; of the others, what is known of them
+  bool known = true;       // false: nobody knows whether they came
+  bool elsewhere = false;  // in none of the operations that hung: they neither wait nor are waited for
 };
 
 // Whom or what a finding says is at fault.

@@ -47,6 +47,11 @@ TEST_P(RecordExitCode, IsTheJobs) {
   EXPECT_TRUE(run.open().complete());
   EXPECT_EQ(run.manifest().at("state"), "finished");
   EXPECT_EQ(run.manifest().at("exit_code"), GetParam());
+  const bool asks_to_end = GetParam() != SIGUSR1 && GetParam() != SIGUSR2;
+  ASSERT_EQ(run.manifest().contains("interrupted"), asks_to_end);
+  if (asks_to_end) {
+    EXPECT_EQ(run.manifest().at("interrupted").at("signal").at("number"), GetParam());
+  }
   EXPECT_EQ(run.manifest().at("events"), 3);
 }
 INSTANTIATE_TEST_SUITE_P(Codes, RecordExitCode, testing::Values(0, 1, 7, 126, 127, 255));
@@ -234,6 +239,7 @@ TEST(Record, ControlCThatEndsTheJobEndsUsTheSameWay) {
   ASSERT_TRUE(WIFSIGNALED(status));
   EXPECT_EQ(WTERMSIG(status), SIGINT);
   EXPECT_EQ(run.manifest().at("signal").at("name"), "SIGINT");
+  EXPECT_EQ(run.manifest().at("interrupted").at("signal").at("number"), SIGINT);
 }
 
 TEST(Record, DiesByTheSignalThatKilledTheJob) {

@@ -2,6 +2,7 @@
 // every version of CPython has.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <signal.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -14,7 +15,9 @@
 namespace lockstep::end_to_end {
 namespace {
 
+using testing::EndsWith;
 using testing::HasSubstr;
+using testing::StartsWith;
 
 TEST(PytorchHang, TheStacksAreThoseThatFaulthandlerWrites) {
   if (!why_no_torch_here().empty()) GTEST_SKIP() << "SKIPPED: " << why_no_torch_here();
@@ -49,6 +52,43 @@ TEST(PytorchHang, TheStacksAreThoseThatFaulthandlerWrites) {
   const Outcome outcome = job.finish();
   EXPECT_EQ(outcome.exit_code, 0) << outcome.standard_error;
   EXPECT_EQ(outcome.standard_output, "stacks: True\n");
+}
+
+// As a terminal does: the signal goes to the launcher, its workers and the recorder, and who waits in the
+// operation leaves it only because the others die.
+TEST(PytorchHang, OneThatIsEndedByControlCIsAHangAndNoFailure) {
+  if (!why_no_torch_here().empty()) GTEST_SKIP() << "SKIPPED: " << why_no_torch_here();
+  if (run({LOCKSTEP_PYTHON, "-c", "import torch"}).exit_code != 0)
+    GTEST_SKIP() << "SKIPPED: " << LOCKSTEP_PYTHON << " has no torch";
+  const TemporaryFolder folder;
+  const std::string absent = folder / "absent";
+  BackgroundRun job(folder,
+                    {binary("lockstep"), "record", "-o", folder / "run", "--", LOCKSTEP_PYTHON, "-m",
+                     "torch.distributed.run", "--standalone", "--nproc-per-node", "3",
+                     LOCKSTEP_SOURCE_DIR "/tests/pytorch/absent_rank_job.py", absent},
+                    {"PYTHONWARNINGS=ignore", "OMP_NUM_THREADS=1"});
+  ASSERT_TRUE(eventually([&] { return std::filesystem::exists(absent); })) << job.error_output();
+  sleep(15);  // as long as a hang: ten times the longest operation, on a slow machine too
+  ASSERT_EQ(kill(-job.process(), SIGINT), 0);
+  const Outcome outcome = job.finish();
+  EXPECT_THAT(outcome.standard_error, HasSubstr("the command was interrupted by Ctrl-C (SIGINT) after"));
+  std::ifstream file(folder / "run/manifest.json");
+  const nlohmann::json manifest = nlohmann::json::parse(file);
+  EXPECT_EQ(manifest.at("interrupted").at("signal").at("name"), "SIGINT");
+  EXPECT_GT(manifest.at("interrupted").at("time_realtime"), manifest.at("start_realtime"));
+
+  const Outcome analyzed = run({binary("lockstep"), "analyze", folder / "run", "--json", "-"});
+  ASSERT_EQ(analyzed.exit_code, 0) << analyzed.standard_error;
+  const nlohmann::json report = nlohmann::json::parse(analyzed.standard_output);
+  const nlohmann::json& first = report.at("findings").at(0);
+  EXPECT_EQ(first.at("code"), "hang");
+  EXPECT_THAT(first.at("title").get<std::string>(), EndsWith("rank 2 never came"));
+  EXPECT_THAT(first.at("evidence").at(0).get<std::string>(), StartsWith("ranks 0, 1 wait in it"));
+  EXPECT_TRUE(first.at("place").is_object());
+  for (const nlohmann::json& finding : report.at("findings")) EXPECT_NE(finding.at("code"), "job_failed");
+  // Nothing of the hang is transfer.
+  for (const nlohmann::json& rank : report.at("ranks"))
+    EXPECT_LT(rank.at("partition").at("transfer"), 5'000'000'000) << rank;
 }
 
 }  // namespace

@@ -73,11 +73,32 @@ TEST(ManifestDocument, SaysHowTheJobEndedAndWhatIsMissing) {
   EXPECT_EQ(json.at("clock_sources").at("node"), nlohmann::json::array({"tsc"}));
   EXPECT_EQ(json.at("sources").at("nvtx").at("state"), "recorded");
   EXPECT_THAT(json.at("sources").at("nvtx").at("could_not_record").at(0), HasSubstr("5 events: ring full"));
+  EXPECT_EQ(json.count("interrupted"), 0U);
+  manifest.ending->interruption = Interruption{SIGINT, 1'700'000'000'000'000'000};
+  const nlohmann::json interrupted = nlohmann::json::parse(to_json(manifest)).at("interrupted");
+  EXPECT_EQ(interrupted.at("signal").at("name"), "SIGINT");
+  EXPECT_EQ(interrupted.at("time"), "2023-11-14T22:13:20.000Z");
+  EXPECT_EQ(interrupted.at("time_realtime"), 1'700'000'000'000'000'000);
   manifest.ending.reset();
   manifest.recording.reset();
   const nlohmann::json running = nlohmann::json::parse(to_json(manifest));
   EXPECT_EQ(running.at("state"), "running");
   EXPECT_EQ(running.count("exit_code"), 0U);
+}
+
+TEST(Interruptions, AreWhyACommandEndedThatDidNotEndWell) {
+  Ending ending;
+  ending.exit_code = 1;
+  EXPECT_FALSE(was_interrupted(ending));
+  ending.interruption = Interruption{SIGINT, 1};
+  EXPECT_TRUE(was_interrupted(ending));
+  EXPECT_EQ(interruption_in_words(ending), "interrupted by Ctrl-C (SIGINT)");
+  ending.exit_code = 0;
+  EXPECT_FALSE(was_interrupted(ending)) << "it caught the signal and ended well";
+  ending.signal = SIGTERM;
+  ending.interruption->signal = SIGTERM;
+  EXPECT_TRUE(was_interrupted(ending));
+  EXPECT_EQ(interruption_in_words(ending), "interrupted by SIGTERM");
 }
 
 TEST(ManifestDocument, RecordersOtherThanTheFirstWriteBesideIt) {

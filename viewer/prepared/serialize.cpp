@@ -109,7 +109,7 @@ void serialize(Archive& archive, FindingPlace& p) {
 }
 template <class Archive>
 void serialize(Archive& archive, Standing& s) {
-  archive(s.ranks, s.waits, s.where, s.known);
+  archive(s.ranks, s.waits, s.where, s.known, s.elsewhere);
 }
 template <class Archive>
 void serialize(Archive& archive, Finding& f) {

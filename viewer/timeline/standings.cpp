@@ -12,7 +12,7 @@ namespace {
 // What is said of one rank: causes before what it waits in itself, each once.
 struct Said {
   bool stuck = false;
-  std::vector<std::string> causes, waits, unknown;
+  std::vector<std::string> causes, waits, unknown, elsewhere;
 };
 
 void add_once(std::vector<std::string>& all, std::string text) {
@@ -33,7 +33,9 @@ std::string shown(const std::string& text) {
 
 void say(const analyzer::Finding& finding, const analyzer::Standing& standing, const std::string& operation,
          Said& said) {
-  if (standing.waits) {
+  if (standing.elsewhere) {
+    add_once(said.elsewhere, standing.where);
+  } else if (standing.waits) {
     add_once(said.waits, standing.where);
   } else if (!standing.known) {
     add_once(said.unknown, (operation.empty() ? "whether it came cannot be told"
@@ -84,6 +86,8 @@ std::vector<RankStanding> rank_standings(const analyzer::Report& report,
     std::vector<std::string> parts = said[i].causes;
     if (!said[i].waits.empty()) parts.push_back("waits in " + joined(said[i].waits, ", and in "));
     parts.insert(parts.end(), said[i].unknown.begin(), said[i].unknown.end());
+    if (parts.empty() && !said[i].elsewhere.empty())
+      parts.push_back(unnamed + ": " + joined(said[i].elsewhere, "; "));
     standing.text = parts.empty() ? unnamed : shown(joined(parts, "  ·  "));
   }
   return standings;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
@@ -13,6 +14,7 @@
 
 #include "analyzer/diagnose/finding_context.h"
 #include "analyzer/diagnose/finding_kinds.h"
+#include "analyzer/diagnose/hang_places.h"
 #include "analyzer/diagnose/hang_words.h"
 #include "analyzer/diagnose/hung_operations.h"
 #include "analyzer/diagnose/stuck_devices.h"
@@ -38,7 +40,9 @@ constexpr Explanation kHangExplained{
         "default, and names whoever noticed, which is rarely whoever is the cause.",
     .found =
         "`lockstep record --hang-timeout` noted a silence, or a flight recorder was dumped; else an "
-        "operation was open for 5 s and for ten times the longest that ended. Ranks of its group whose trace "
+        "operation was open for 5 s and for ten times the longest that ended after the first step, when the "
+        "recording ended or somebody interrupted the job: what only that closed never ended. Ranks of its "
+        "group whose trace "
         "shows that they neither wait in it nor ended it are missing. Named are those that others wait for "
         "and that wait for nobody themselves; where all ranks are in the operation, nobody is. Of a rank "
         "without a trace it is said that nobody knows whether it came; what other ranks of the group have "
@@ -54,6 +58,7 @@ constexpr FindingKind kHang{
     .severity = SeverityRule::high,
     .alarm = Alarm::hang,
     .accuses = Accused::rank,
+    .points_at = PointsAt::place_of_its_own,
     .explanation = &kHangExplained,
 };
 constexpr auto kKinds = std::to_array<const FindingKind*>({&kHang});
@@ -82,8 +87,11 @@ void find_silence(const Job& job, std::vector<Finding>& findings) {
   Finding finding = kHang.make();
   finding.title = fmt::format("the job hung: {} ended no step and no operation any more, and {} in none",
                               named(silent), silent.size() == 1 ? "is" : "are");
-  for (std::size_t i = 0; i < std::min(kMostNamed, silent.size()); ++i)
-    finding.evidence.push_back(fmt::format("rank {} {}", silent[i], what_is_known_of(job, {}, silent[i])));
+  for (std::size_t i = 0; i < silent.size(); ++i) {
+    const std::string known = what_is_known_of(job, {}, silent[i]);
+    if (i < kMostNamed) finding.evidence.push_back(fmt::format("rank {} {}", silent[i], known));
+    finding.standings.push_back({{silent[i]}, false, known, true, true});
+  }
   finding.remedy = fmt::format("look at the stacks in hang-rank-{}.json of the run", silent.front());
   findings.push_back(std::move(finding));
 }
@@ -106,16 +114,6 @@ std::string describe_disagreement(const Job& job, const OperationKey& key, const
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
-// Where the ranks stand of which nobody knows whether they came.
-void add_unknown_standings(const Job& job, const std::vector<std::int32_t>& unknown, Finding& finding) {
-  const UnknownRanks ranks = sort_unknown(job, unknown);
-  for (const std::int32_t rank : ranks.without_trace)
-    finding.standings.push_back({{rank}, false, "left no trace", false});
-  for (const std::int32_t rank : ranks.damaged)
-    finding.standings.push_back(
-        {{rank}, false, fmt::format("its {} is cut or damaged: collect it again", file_of(job)), false});
-}
-
 std::string title_of(const Job& job, const OperationKey& key, const HungOperation& hung,
                      const std::string& disagreement) {
   const std::vector<std::int32_t>& missing = hung.missing;
@@ -128,15 +126,27 @@ std::string title_of(const Job& job, const OperationKey& key, const HungOperatio
     return fmt::format("the job hung in {}: {}, and whether {} came cannot be told", what,
                        why_unknown(job, hung.unknown), hung.unknown.size() == 1 ? "it" : "they");
   if (hung.ended_elsewhere) return fmt::format("{} did not end on all of its ranks", what);
-  return fmt::format("the job hung in {}: all of its ranks are in it", what);
+  const bool all_in_it =
+      std::none_of(hung.waiting.begin(), hung.waiting.end(), [](const HungRank& one) { return one.behind; });
+  return fmt::format("the job hung in {}: all of its ranks {} it", what,
+                     all_in_it ? "are in" : "have issued");
 }
 
-// Where to see what a rank does.
+// Where to see what a rank does; of none in particular, what all do.
 std::string where_to_look(const Job& job, const std::vector<std::int32_t>& ranks) {
   if (!has_stacks(job))
     return "Flight recorders hold no stacks of ranks that issue nothing: `lockstep record --hang-timeout` "
            "writes those of every rank down, Python's and native ones";
-  return fmt::format("{} in hang-rank-{}.json of the run, if it was recorded with --hang-timeout",
+  const bool written = std::any_of(job.ranks.begin(), job.ranks.end(), [&](const RankTrace& rank) {
+    return !rank.ending.doing.empty() &&
+           (ranks.empty() || std::find(ranks.begin(), ranks.end(), rank.rank) != ranks.end());
+  });
+  if (!written)
+    return fmt::format(
+        "{} not written down: `lockstep record --hang-timeout 30s` does so after 30 s of silence, by default "
+        "it takes 5 minutes",
+        ranks.size() == 1 ? "Its stacks were" : "Their stacks were");
+  return fmt::format("{} in hang-rank-{}.json of the run",
                      ranks.size() == 1 ? "Its stacks stand" : "Their stacks stand",
                      ranks.size() == 1 ? fmt::to_string(ranks.front()) : "N");
 }
@@ -165,31 +175,50 @@ std::string remedy_of(const Job& job, const HungOperation& hung, const std::set<
       named(missing), where_to_look(job, missing));
 }
 
-// Who waits, for how long, and whether they gave up.
-void describe_waiting(const Job& job, const HungOperation& hung, const std::string& what, Finding& finding) {
-  std::vector<std::int32_t> waiting;
-  std::vector<std::int32_t> gone;
-  Nanoseconds waited = 0;
-  for (const HungRank& one : hung.waiting) {
-    (one.gave_up ? gone : waiting).push_back(job.ranks[one.rank].rank);
-    waited = std::max(waited, one.waited);
-  }
-  if (!waiting.empty()) finding.standings.push_back({waiting, true, what});
-  if (!waiting.empty())
-    finding.evidence.push_back(
-        fmt::format("{} {} in it{}", named(waiting), waiting.size() == 1 ? "waits" : "wait",
-                    waited > 0 ? fmt::format(", the first for {}", format_duration(waited)) : ""));
-  if (!gone.empty())
-    finding.evidence.push_back(
-        fmt::format("{} waited in it, the first for {}, and gave up", named(gone), format_duration(waited)));
+// ", until the job was interrupted"; empty where it was not.
+const char* until_when(const Job& job) {
+  return job.end.interrupted_by.has_value() ? ", until the job was interrupted" : "";
 }
 
-std::vector<HungOperations::const_iterator> in_order_of_time(const HungOperations& hung) {
-  std::vector<HungOperations::const_iterator> in_order;
-  for (auto at = hung.begin(); at != hung.end(); ++at) in_order.push_back(at);
-  std::stable_sort(in_order.begin(), in_order.end(),
-                   [](const auto& a, const auto& b) { return a->second.since < b->second.since; });
-  return in_order;
+// Who waits, for how long, and whether they gave up; and who has issued it and is not in it.
+void describe_waiting(const Job& job, const HungOperation& hung, const std::set<std::int32_t>& stuck,
+                      const std::string& what, Finding& finding) {
+  std::vector<std::int32_t> waiting, gone, behind, not_begun, still;
+  Nanoseconds waited = 0, gone_after = 0;
+  for (const HungRank& one : hung.waiting) {
+    const bool stands_still = stuck.contains(job.ranks[one.rank].rank);
+    std::vector<std::int32_t>& ranks = one.gave_up           ? gone
+                                       : stands_still        ? still
+                                       : !one.behind         ? waiting
+                                       : one.operation.begun ? behind
+                                                             : not_begun;
+    ranks.push_back(job.ranks[one.rank].rank);
+    if (one.gave_up) gone_after = std::max(gone_after, one.waited);
+    if (!one.gave_up && !stands_still && !one.behind) waited = std::max(waited, one.waited);
+  }
+  if (!waiting.empty()) {
+    finding.standings.push_back({waiting, true, what});
+    finding.evidence.push_back(fmt::format(
+        "{} {} in it{}{}", named(waiting), waiting.size() == 1 ? "waits" : "wait",
+        waited > 0 ? fmt::format(", the first for {}", format_duration(waited)) : "", until_when(job)));
+  }
+  if (!gone.empty())
+    finding.evidence.push_back(fmt::format("{} waited in it, the first for {}, and gave up", named(gone),
+                                           format_duration(gone_after)));
+  if (!still.empty())
+    finding.evidence.push_back(fmt::format("{} {} issued it, and {} still", named(still),
+                                           still.size() == 1 ? "has" : "have",
+                                           still.size() == 1 ? "its device stands" : "their devices stand"));
+  if (!behind.empty())
+    finding.evidence.push_back(fmt::format("{} {} issued it, and {} in an earlier one of the group",
+                                           named(behind), behind.size() == 1 ? "has" : "have",
+                                           behind.size() == 1 ? "stands" : "stand"));
+  if (not_begun.empty()) return;
+  finding.evidence.push_back(fmt::format("{} {} issued it, and {} not come to it", named(not_begun),
+                                         not_begun.size() == 1 ? "has" : "have",
+                                         not_begun.size() == 1 ? "its device has" : "their devices have"));
+  finding.standings.push_back(
+      {not_begun, false, fmt::format("issued {}; the device has not come to it", what)});
 }
 
 // What else hung: of ranks that wait in the same ones the first, in the order of time.
@@ -199,8 +228,9 @@ void describe_others(const Job& job, const HungOperations& hung, const Operation
   for (const HungOperations::const_iterator& at : in_order_of_time(hung)) {
     if (at->first == told) continue;
     std::vector<std::int32_t> ranks;
-    ranks.reserve(at->second.waiting.size());
-    for (const HungRank& one : at->second.waiting) ranks.push_back(job.ranks[one.rank].rank);
+    for (const HungRank& one : at->second.waiting)
+      if (!one.behind && !one.gave_up) ranks.push_back(job.ranks[one.rank].rank);
+    if (ranks.empty()) continue;
     if (!seen.insert(ranks).second || ++others > kMostOthers) continue;
     const std::string what = describe(job, at->first, at->second.waiting.front().operation);
     finding.evidence.push_back(
@@ -211,33 +241,16 @@ void describe_others(const Job& job, const HungOperations& hung, const Operation
     finding.evidence.push_back(fmt::format("{} operations in all never ended", hung.size()));
 }
 
-// The findings tell of few operations; where each other rank stands is said all the same: the first that it
-// waits in.
-void place_all_that_wait(const Job& job, const HungOperations& hung, std::span<Finding> findings) {
-  if (findings.empty()) return;
-  std::set<std::int32_t> placed;
-  for (const Finding& finding : findings)
-    for (const Standing& standing : finding.standings)
-      placed.insert(standing.ranks.begin(), standing.ranks.end());
-  for (const HungOperations::const_iterator& at : in_order_of_time(hung)) {
-    Standing standing{{}, true, ""};
-    for (const HungRank& one : at->second.waiting)
-      if (!one.gave_up && placed.insert(job.ranks[one.rank].rank).second)
-        standing.ranks.push_back(job.ranks[one.rank].rank);
-    if (standing.ranks.empty()) continue;
-    standing.where = describe(job, at->first, at->second.waiting.front().operation);
-    findings.front().standings.push_back(std::move(standing));
-  }
-}
-
-Finding describe_hang(const Job& job, const HungOperations& hung, const std::set<std::int32_t>& stuck,
-                      const OperationKey& key) {
+Finding describe_hang(const FindingContext& context, const HungOperations& hung,
+                      const std::set<std::int32_t>& stuck, const OperationKey& key) {
+  const Job& job = context.diagnosis.job;
   const HungOperation& operation = hung.at(key);
   const std::vector<std::int32_t>& missing = operation.missing;
   const std::string disagreement = describe_disagreement(job, key, operation);
   Finding finding = kHang.make();
   finding.title = title_of(job, key, operation, disagreement);
-  describe_waiting(job, operation, describe(job, key, operation.waiting.front().operation), finding);
+  finding.place = place_in_time(job, context.report, key, operation);
+  describe_waiting(job, operation, stuck, describe(job, key, operation.waiting.front().operation), finding);
   for (std::size_t i = 0; i < missing.size(); ++i) {
     const std::string known = what_is_known_of(job, key, missing[i]);
     finding.standings.push_back({{missing[i]}, false, known});
@@ -267,7 +280,9 @@ Finding describe_hang(const Job& job, const HungOperations& hung, const std::set
 
 // The operations to tell of: for each rank that holds up others the first that waits for it, and those that
 // lack one rank alone, of which nobody knows; where there is none, the first of all.
-std::vector<OperationKey> worth_telling(const HungOperations& hung, std::set<std::int32_t> holding_up) {
+// Those in which ranks disagree come first: they are why others never ended.
+std::vector<OperationKey> worth_telling(const Job& job, const HungOperations& hung,
+                                        std::set<std::int32_t> holding_up) {
   std::vector<HungOperations::const_iterator> in_order = in_order_of_time(hung);
   // A collective tells more than a message: it names who came beside who did not. What ended elsewhere hangs
   // on one device, and holds up nobody by itself.
@@ -277,8 +292,12 @@ std::vector<OperationKey> worth_telling(const HungOperations& hung, std::set<std
                         [](const auto& at) { return !at->second.ended_elsewhere; });
   std::vector<OperationKey> told;
   std::set<std::int32_t> named_unknown;
+  const auto disagree = [&](const auto& at) {
+    return !describe_disagreement(job, at->first, at->second).empty();
+  };
+  std::stable_partition(in_order.begin(), in_order.end(), disagree);
   for (const auto& at : in_order) {
-    std::size_t fresh = 0;
+    std::size_t fresh = told.empty() && disagree(at) ? 1 : 0;
     for (const std::int32_t rank : at->second.missing) fresh += holding_up.erase(rank);
     if (fresh == 0 || told.size() >= kMostNamed) continue;
     told.push_back(at->first);
@@ -306,9 +325,9 @@ void find_hang(const FindingContext& context, std::vector<Finding>& findings) {
   std::set<std::int32_t> holding_up = ranks_that_hold_up(job, hung, stuck_ranks);
   if (holding_up.empty()) holding_up = ranks_that_hold_up(job, hung, {});
   const std::size_t first = findings.size();
-  for (const OperationKey& key : worth_telling(hung, std::move(holding_up)))
-    findings.push_back(describe_hang(job, hung, stuck_ranks, key));
-  place_all_that_wait(job, hung, std::span(findings).subspan(first));
+  for (const OperationKey& key : worth_telling(job, hung, std::move(holding_up)))
+    findings.push_back(describe_hang(context, hung, stuck_ranks, key));
+  place_all_ranks(job, hung, findings, findings[first]);
 }
 
 }  // namespace

@@ -2,9 +2,12 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
+#include <algorithm>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "analyzer/diagnose/hung_jobs.h"
 #include "analyzer/diagnose/test_reports.h"
 
 namespace lockstep::analyzer {
@@ -13,8 +16,6 @@ namespace {
 using testing::Contains;
 using testing::HasSubstr;
 using testing::Not;
-
-constexpr Nanoseconds kSecond = 1'000'000'000;
 
 // Each rank waits for the last one in an operation of its own: more of them than a finding tells of.
 TEST(HangStandings, WhoWaitsInWhatNoSentenceTellsOfStandsSomewhereToo) {
@@ -48,6 +49,61 @@ TEST(HangStandings, WhoWaitsInWhatNoSentenceTellsOfStandsSomewhereToo) {
   EXPECT_THAT(waiting, testing::ElementsAre(0, 1, 2, 3, 4, 5, 6, 7));
   EXPECT_THAT(found.evidence, Contains(HasSubstr("8 operations in all")));
   EXPECT_THAT(found.evidence, Not(Contains(testing::StartsWith("rank 7"))));
+}
+
+const Standing* standing_of(const Finding& finding, std::int32_t rank) {
+  for (const Standing& standing : finding.standings)
+    if (std::find(standing.ranks.begin(), standing.ranks.end(), rank) != standing.ranks.end())
+      return &standing;
+  return nullptr;
+}
+
+// Ranks 0, 1 and 3 of one group wait for rank 2; rank 4 is of another, and rank 5 left no trace.
+TEST(HangStandings, EveryRankStandsSomewhere) {
+  Job job = hung_job({0, 1, 3}, 60 * kSecond, /*noted=*/true);
+  JobBuilder other;
+  other.rank(4).compute(0, 10).all_reduce(10, 20);
+  Job with_other = other.build();
+  job.ranks.push_back(with_other.ranks.front());
+  for (Activity& activity : job.ranks.back().activities) activity.name = job.strings.intern("all_reduce");
+  job.ranks_missing = {5};
+  job.world_size = 6;
+  const Finding found = finding(report_of(job), "hang");
+  for (const std::int32_t rank : {0, 1, 3}) {
+    ASSERT_NE(standing_of(found, rank), nullptr);
+    EXPECT_TRUE(standing_of(found, rank)->waits) << rank;
+  }
+  ASSERT_NE(standing_of(found, 2), nullptr);
+  EXPECT_FALSE(standing_of(found, 2)->waits || standing_of(found, 2)->elsewhere) << "the one that never came";
+  ASSERT_NE(standing_of(found, 4), nullptr);
+  EXPECT_TRUE(standing_of(found, 4)->elsewhere);
+  ASSERT_NE(standing_of(found, 5), nullptr);
+  EXPECT_FALSE(standing_of(found, 5)->known);
+}
+
+TEST(HangStandings, AFindingLeadsToWhereTheFirstRankWaits) {
+  const Job job = hung_job({1, 3}, 60 * kSecond, /*noted=*/true);
+  const Report report = report_of(job);
+  const std::optional<FindingPlace> place = finding(report, "hang").place;
+  ASSERT_TRUE(place.has_value());
+  EXPECT_EQ(place->rank, 1);
+  EXPECT_EQ(place->begin_ns, 36'000 * us + 1 - report.origin_aligned_ns);
+  EXPECT_EQ(place->end_ns - place->begin_ns, 60 * kSecond - 1);
+}
+
+TEST(HangStandings, WhoStandsInAnEarlierOperationOrHasNotBegunItDoesNotWaitInIt) {
+  Job job = hung_job({0, 1, 3}, 60 * kSecond, /*noted=*/true);
+  for (RankTrace& rank : job.ranks) rank.device = "cuda:0";
+  EXPECT_THAT(finding(report_of(job), "hang").evidence, Contains(HasSubstr("ranks 0, 1, 3 wait in it")));
+  job.ranks[3].ending.operations.front().begun = false;
+  Finding found = finding(report_of(job), "hang");
+  EXPECT_THAT(found.evidence, Contains(HasSubstr("ranks 0, 1 wait in it")));
+  EXPECT_THAT(found.evidence, Contains("rank 3 has issued it, and its device has not come to it"));
+  ASSERT_NE(standing_of(found, 3), nullptr);
+  EXPECT_FALSE(standing_of(found, 3)->waits);
+  // On a CPU an operation runs on a thread of its own.
+  for (RankTrace& rank : job.ranks) rank.device = "cpu";
+  EXPECT_THAT(finding(report_of(job), "hang").evidence, Contains(HasSubstr("ranks 0, 1, 3 wait in it")));
 }
 
 }  // namespace

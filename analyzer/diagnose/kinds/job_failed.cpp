@@ -9,6 +9,7 @@
 
 #include "analyzer/diagnose/finding_context.h"
 #include "analyzer/diagnose/finding_kinds.h"
+#include "analyzer/diagnose/job_endings.h"
 #include "analyzer/diagnose/unanswered.h"
 #include "analyzer/report/quantity.h"
 
@@ -39,31 +40,7 @@ constexpr FindingKind kJobFailed{
 };
 constexpr auto kKinds = std::to_array<const FindingKind*>({&kJobFailed});
 
-// A file that was not closed ends with its last flush: up to a second before its process did.
-constexpr Nanoseconds kLastFlush = 1'500'000'000;
 constexpr std::size_t kMostNamed = 8;
-
-// The latest time of which the rank's file knows anything.
-Nanoseconds last_sign(const RankTrace& rank) {
-  Nanoseconds last = rank.ending.recorded_until;
-  for (const StepMark& step : rank.steps) last = std::max(last, step.end);
-  if (!rank.activities.empty()) last = std::max(last, rank.activities.back().end);
-  return last;
-}
-
-// Whose end was surely the first; kNone where nobody can tell. One that closed its file ended by itself, and
-// its last sign is its end; others were killed, up to a second after their last sign.
-std::size_t first_to_end(const Job& job) {
-  std::size_t first = kNone;
-  for (std::size_t i = 0; i < job.ranks.size(); ++i)
-    if (first == kNone || last_sign(job.ranks[i]) < last_sign(job.ranks[first])) first = i;
-  if (first == kNone || last_sign(job.ranks[first]) == kUnknownTime) return kNone;
-  const Ending& ending = job.ranks[first].ending;
-  const Nanoseconds end = last_sign(job.ranks[first]) + (ending.closed ? 0 : kLastFlush);
-  for (std::size_t i = 0; i < job.ranks.size(); ++i)
-    if (i != first && last_sign(job.ranks[i]) <= end) return kNone;
-  return first;
-}
 
 // Of several ranks that stopped at about the same time, the only one that ended by itself: launchers kill the
 // rest.
@@ -144,10 +121,13 @@ void describe_skipped(const Job& job, const SkippedCollective& skipped, Finding&
 void find_failure(const FindingContext& context, std::vector<Finding>& findings) {
   const Job& job = context.diagnosis.job;
   if (!job.end.signal.has_value() && job.end.exit_code.value_or(0) == 0) return;
+  if (ended_by_interruption(job)) return;  // a finding of its own
   Finding finding = kJobFailed.make();
-  finding.title = job.end.signal.has_value()
-                      ? fmt::format("the job was ended by signal {}", *job.end.signal)
-                      : fmt::format("the job ended with exit code {}", *job.end.exit_code);
+  finding.title =
+      job.end.interrupted_by.has_value() ? fmt::format("the job was interrupted by {}, and had failed before",
+                                                       signal_in_words(*job.end.interrupted_by))
+      : job.end.signal.has_value()       ? fmt::format("the job was ended by signal {}", *job.end.signal)
+                                         : fmt::format("the job ended with exit code {}", *job.end.exit_code);
   if (const std::vector<SkippedCollective> skipped = find_skipped(job); !skipped.empty()) {
     describe_skipped(job, skipped.front(), finding);
     findings.push_back(std::move(finding));

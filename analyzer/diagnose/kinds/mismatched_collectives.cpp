@@ -77,6 +77,20 @@ bool is_other_order(const Job& job, const Contradiction& contradiction) {
   return calls_in_group(job, contradiction.one) == calls_in_group(job, contradiction.other);
 }
 
+// Nobody got any further in the group: what ended the job, or made it hang, is this. Recorded numbers alone
+// tell it: by order, the traces may begin at different operations.
+bool is_first_cause(const Job& job, const Contradiction& contradiction) {
+  if (contradiction.evidence != Evidence::sequence) return false;
+  const auto got_further = [&](MatchRecord record) {
+    const std::uint32_t group = communication_of(job, record).group;
+    const RankTrace& rank = job.ranks[record.rank];
+    return std::any_of(rank.communications.begin(), rank.communications.end(), [&](const Communication& one) {
+      return one.group == group && one.sequence > contradiction.position;
+    });
+  };
+  return !got_further(contradiction.one) && !got_further(contradiction.other);
+}
+
 void find_mismatches(const FindingContext& context, std::vector<Finding>& findings) {
   const std::vector<Contradiction>& contradictions = context.diagnosis.matching.contradictions;
   if (contradictions.empty()) return;
@@ -85,6 +99,13 @@ void find_mismatches(const FindingContext& context, std::vector<Finding>& findin
       fmt::format("ranks disagree about {} they do together",
                   contradictions.size() == 1 ? "an operation that"
                                              : fmt::format("{} operations that", contradictions.size()));
+  // Before the hang or the error that it led to.
+  const auto add_finding = [&] {
+    const bool is_cause =
+        std::any_of(contradictions.begin(), contradictions.end(),
+                    [&](const Contradiction& c) { return is_first_cause(context.diagnosis.job, c); });
+    findings.insert(is_cause ? findings.begin() : findings.end(), std::move(finding));
+  };
   const std::size_t examples = std::min(kExamples, contradictions.size());
   for (std::size_t i = 0; i < examples; ++i) {
     finding.evidence.push_back(describe(context.diagnosis, contradictions[i]));
@@ -103,7 +124,7 @@ void find_mismatches(const FindingContext& context, std::vector<Finding>& findin
         "rank or on "
         "data, and for hooks that fire in another order; DDP(static_graph=True) or "
         "DDP(find_unused_parameters=True) where parameters go unused";
-    findings.push_back(std::move(finding));
+    add_finding();
     return;
   }
   finding.remedy =
@@ -111,7 +132,7 @@ void find_mismatches(const FindingContext& context, std::vector<Finding>& findin
                  "TORCH_DISTRIBUTED_DEBUG=DETAIL, which "
                  "checks each collective's shape over ranks"
                : "run with TORCH_DISTRIBUTED_DEBUG=DETAIL, which checks each collective's shape over ranks";
-  findings.push_back(std::move(finding));
+  add_finding();
 }
 
 }  // namespace

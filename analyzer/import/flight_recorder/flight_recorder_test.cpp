@@ -108,6 +108,9 @@ void expect_the_dump(const RankImport& import) {
   EXPECT_EQ(rank.ending.operations[0].operation, Operation::reduce_scatter);
   EXPECT_EQ(rank.ending.operations[0].sequence, 41);
   EXPECT_EQ(rank.ending.operations[0].group, 1U);
+  // "nccl:send 0->1" names ranks of the group.
+  EXPECT_EQ(import.strings.view(rank.ending.operations[1].name), "nccl:send to rank 1");
+  EXPECT_FALSE(rank.ending.operations[0].begun) << "the dump tells what has started, and this has not";
   EXPECT_EQ(rank.ending.operations[0].begin, 10'000'000);
   EXPECT_EQ(rank.ending.operations[1].operation, Operation::send);
   EXPECT_EQ(rank.ending.operations[1].peer, 1) << "the group's second rank";

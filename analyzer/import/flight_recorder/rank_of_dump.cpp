@@ -1,5 +1,7 @@
 #include "analyzer/import/flight_recorder/rank_of_dump.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <charconv>
 #include <map>
@@ -29,6 +31,10 @@ class RankOfDump {
     // Up to PyTorch 2.10 Gloo's works are recorded when they are issued, and never again.
     knows_ends_ = std::any_of(dump.entries.begin(), dump.entries.end(), [](const Entry& entry) {
       return has_ended(entry) || !entry.name.starts_with("gloo:");
+    });
+    // ProcessGroupNCCL sees starts only where it times its works (TORCH_NCCL_ENABLE_TIMING).
+    knows_starts_ = std::any_of(dump.entries.begin(), dump.entries.end(), [](const Entry& entry) {
+      return entry.started.has_value() || entry.state == State::started;
     });
   }
 
@@ -121,12 +127,13 @@ class RankOfDump {
     if (!has_ended(entry)) {
       OpenOperation open;
       open.begin = time(entry.created);
-      open.name = import_.strings.intern(entry.name);
+      open.name = import_.strings.intern(name_of(entry, operation, peer));
       open.group = group.id;
       open.operation = operation;
       open.peer = peer;
       open.sequence = entry.sequence;
       open.may_have_ended = !knows_ends_;
+      open.begun = !knows_starts_ || entry.started.has_value() || entry.state == State::started;
       import_.trace.ending.operations.push_back(open);
     } else if (entry.started && entry.completed && *entry.completed >= *entry.started) {
       add_activity(entry, group, operation, peer);
@@ -147,7 +154,7 @@ class RankOfDump {
     activity.begin = time(*entry.started);
     activity.end = time(*entry.completed);
     activity.launch_begin = activity.launch_end = std::min(time(entry.created), activity.begin);
-    activity.name = import_.strings.intern(entry.name);
+    activity.name = import_.strings.intern(name_of(entry, operation, peer));
     activity.lane = lane_of(group.id, entry);
     activity.activity_class = entry.is_message ? Class::p2p : Class::collective;
     activity.communication = static_cast<std::uint32_t>(import_.trace.communications.size());
@@ -170,6 +177,17 @@ class RankOfDump {
   }
 
   static bool has_ended(const Entry& entry) { return entry.state == State::completed || entry.retired; }
+
+  // Ranks of a group would be taken for the job's.
+  static std::string name_of(const Entry& entry, Operation operation, std::int32_t peer) {
+    if (!entry.is_message) return entry.name;
+    const std::string backend = entry.name.substr(0, entry.name.find(':') + 1);
+    const bool sends = operation == Operation::send;
+    const char* const what = sends ? "send" : "recv";
+    if (peer != kNoRank) return fmt::format("{}{} {} rank {}", backend, what, sends ? "to" : "from", peer);
+    const std::size_t at = entry.name.find(' ');
+    return at == std::string::npos ? entry.name : fmt::format("{} (ranks of the group)", entry.name);
+  }
 
   // "nccl:send 0->3", "nccl:recv 3<-0": ranks of the group, its own first.
   static std::int32_t peer_of(std::string_view name, Operation operation, const Known& group) {
@@ -199,6 +217,7 @@ class RankOfDump {
   RankImport import_;
   std::int64_t zero_ = 0;
   bool knows_ends_ = true;
+  bool knows_starts_ = false;
   std::map<std::string, Known> groups_;
   std::map<std::int64_t, std::string> name_of_id_;
   std::map<std::uint32_t, std::uint32_t> lanes_;

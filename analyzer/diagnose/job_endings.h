@@ -1,0 +1,25 @@
+// How a recorded job ended: which rank first, and whether because somebody asked it to.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "analyzer/model/job.h"
+
+namespace lockstep::analyzer {
+
+// The latest time of which the rank's file knows anything.
+Nanoseconds last_sign(const RankTrace& rank);
+
+// Whose end was surely the first, as an index; kNone where nobody can tell. One that closed its file ended by
+// itself, and its last sign is its end; others were killed, up to a second after their last sign.
+std::size_t first_to_end(const Job& job);
+
+// Whether the job ended with an error because it was interrupted: no rank had surely ended long before.
+bool ended_by_interruption(const Job& job);
+
+// "Ctrl-C (SIGINT)", "SIGTERM", "signal 40"
+std::string signal_in_words(std::int32_t signal);
+
+}  // namespace lockstep::analyzer

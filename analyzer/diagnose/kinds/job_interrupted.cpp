@@ -1,0 +1,91 @@
+// A job that somebody ended: no failure of its own.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+#include <vector>
+
+#include "analyzer/diagnose/finding_context.h"
+#include "analyzer/diagnose/finding_kinds.h"
+#include "analyzer/diagnose/hang_words.h"
+#include "analyzer/diagnose/job_endings.h"
+#include "analyzer/report/quantity.h"
+
+namespace lockstep::analyzer {
+namespace {
+
+constexpr Explanation kJobInterruptedExplained{
+    .meaning =
+        "Somebody asked the job to end while it ran: Ctrl-C, or a signal of the scheduler's. What exit code "
+        "the launcher made of that says nothing of the job.",
+    .found =
+        "`lockstep record` was sent SIGINT, SIGTERM, SIGHUP or SIGQUIT, the command did not end well, and no "
+        "rank had surely ended 3 s before. Operations that had been as long as a hang and ended only then "
+        "never ended: then the job hung, as a finding of its own says.",
+    .wrong = "The job's own output shows an error from before the signal.",
+};
+constexpr FindingKind kJobInterrupted{
+    .code = "job_interrupted",
+    .title = "the job was interrupted",
+    .severity = SeverityRule::note,
+    .explanation = &kJobInterruptedExplained,
+};
+constexpr auto kKinds = std::to_array<const FindingKind*>({&kJobInterrupted});
+
+constexpr Nanoseconds kSilence = 5'000'000'000;
+
+// The last that ended before the interruption, on any rank; kUnknownTime where nothing did.
+Nanoseconds last_progress(const Job& job) {
+  Nanoseconds last = kUnknownTime;
+  for (const RankTrace& rank : job.ranks) {
+    for (const StepMark& step : rank.steps)
+      if (step.end <= rank.ending.interrupted) last = std::max(last, step.end);
+    for (const Activity& activity : rank.activities)
+      if (activity.end <= rank.ending.interrupted) last = std::max(last, activity.end);
+  }
+  return last;
+}
+
+// What ranks were in, where it was too short to be called a hang.
+void describe_open(const Job& job, Finding& finding) {
+  for (const RankTrace& rank : job.ranks) {
+    if (rank.ending.operations.empty() || finding.evidence.size() >= hang::kMostNamed) continue;
+    const OpenOperation& open = rank.ending.operations.front();
+    if (rank.ending.interrupted == kUnknownTime || open.begin > rank.ending.interrupted) continue;
+    finding.evidence.push_back(fmt::format("rank {} was in {} for {}", rank.rank,
+                                           hang::describe(job, {open.group, open.sequence}, open),
+                                           format_duration(rank.ending.interrupted - open.begin)));
+  }
+}
+
+void find_interruption(const FindingContext& context, std::vector<Finding>& findings) {
+  const Job& job = context.diagnosis.job;
+  if (!ended_by_interruption(job)) return;
+  Finding finding = kJobInterrupted.make();
+  finding.title = fmt::format("the job was interrupted by {}", signal_in_words(*job.end.interrupted_by));
+  const bool hung = std::any_of(findings.begin(), findings.end(),
+                                [](const Finding& one) { return one.alarm == Alarm::hang; });
+  const Nanoseconds last = last_progress(job);
+  const Nanoseconds silent = last == kUnknownTime ? 0 : job.ranks.front().ending.interrupted - last;
+  if (hung) {
+    finding.remedy = "see above why it hung";
+  } else if (silent >= kSilence) {
+    finding.evidence.push_back(
+        fmt::format("for {} before, no step and no operation had ended", format_duration(silent)));
+    describe_open(job, finding);
+    finding.remedy =
+        "if it hung: `lockstep record --hang-timeout 30s` writes down where every rank stands, and `lockstep "
+        "analyze` says who is missing";
+  } else {
+    finding.evidence.emplace_back("it was at work until then");
+    finding.remedy = "nothing: somebody asked it to end";
+  }
+  findings.push_back(std::move(finding));
+}
+
+}  // namespace
+
+const FindingRule rules::job_interrupted{kKinds, find_interruption};
+
+}  // namespace lockstep::analyzer
