@@ -256,7 +256,6 @@ class FileImport {
     }
   }
 
-  // Points of one counter stand in one lane, in the order of the threads that told them.
   void read_counters() {
     std::vector<trace::Counter> events;
     read(events);
@@ -284,7 +283,7 @@ class FileImport {
       const trace::Collective& event = events[i];
       if (!sound(event.begin, event.end)) continue;
       if (closed[i]) {
-        add_open(event);
+        import_.trace.ending.operations.push_back(as_open(event, name(event.name), groups_));
         continue;
       }
       Activity activity = activity_of(event.begin, event.end, event.name, event.lane);
@@ -301,17 +300,6 @@ class FileImport {
       communication.bytes = event.bytes <= INT64_MAX ? static_cast<std::int64_t>(event.bytes) : -1;
       add_communication(activity, communication);
     }
-  }
-
-  void add_open(const trace::Collective& event) {
-    OpenOperation open;
-    open.begin = event.begin;
-    open.name = name(event.name);
-    if (event.group < groups_.size()) open.group = groups_[event.group];
-    open.operation = event.operation;
-    open.peer = event.peer;
-    open.sequence = event.sequence;
-    import_.trace.ending.operations.push_back(open);
   }
 
   void read_steps() {
@@ -424,7 +412,12 @@ Result<RankImport> import_file(const std::filesystem::path& path, const Options&
   const Result<Reader> reader = Reader::open(path);
   if (!reader.ok()) return reader.error();
   RankImport import = FileImport(reader.value(), path.string(), options).run();
-  import.trace.ending.doing = read_doing(path);
+  // Of a silence that was over: it stands somewhere else by now.
+  const Nanoseconds noted = import.trace.ending.hang_noted;
+  const bool went_on =
+      noted != kUnknownTime && std::any_of(import.trace.activities.begin(), import.trace.activities.end(),
+                                           [&](const Activity& one) { return one.begin > noted; });
+  if (!went_on) import.trace.ending.doing = read_doing(path);
   return import;
 }
 

@@ -39,4 +39,16 @@ std::vector<bool> closed_by_interruption(std::span<const trace::Collective> oper
   return closed;
 }
 
+OpenOperation as_open(const trace::Collective& operation, std::uint32_t name,
+                      std::span<const std::uint32_t> groups) {
+  OpenOperation open;
+  open.begin = operation.begin;
+  open.name = name;
+  if (operation.group < groups.size()) open.group = groups[operation.group];
+  open.operation = operation.operation;
+  open.peer = operation.peer;
+  open.sequence = operation.sequence;
+  return open;
+}
+
 }  // namespace lockstep::analyzer::run

@@ -1,6 +1,7 @@
 // Operations that ended only because the job was interrupted.
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -15,5 +16,10 @@ namespace lockstep::analyzer::run {
 // started, are no measure of how long they take, if there are others. O(n).
 std::vector<bool> closed_by_interruption(std::span<const trace::Collective> operations, Nanoseconds settled,
                                          Nanoseconds interrupted);
+
+// The same as one that never ended. `name`: the import's id of its name; `groups`: the import's, by the
+// file's numbers.
+OpenOperation as_open(const trace::Collective& operation, std::uint32_t name,
+                      std::span<const std::uint32_t> groups);
 
 }  // namespace lockstep::analyzer::run
