@@ -96,6 +96,16 @@ Job fails(Random& random) {
   job.end.exit_code = 1;
   return job;
 }
+Job is_interrupted(Random& random) {
+  Job job = fails(random);
+  for (RankTrace& rank : job.ranks) {
+    rank.ending.recorded_until = 9 * kSecond;
+    rank.ending.interrupted = 9 * kSecond;
+  }
+  job.end.interrupted_by = random.below(2) == 0 ? 2 : 15;
+  job.end.interrupted_at = 9 * kSecond;
+  return job;
+}
 Job disagrees(Random& random) {
   JobBuilder job;
   const std::uint32_t group = job.group("dp", {0, 1});
@@ -311,6 +321,7 @@ constexpr auto kCases = std::to_array<KindCase>({
     {"hang", hangs},
     {"device_stuck", stuck_device},
     {"job_failed", fails},
+    {"job_interrupted", is_interrupted},
     {"mismatched_collectives", disagrees},
     {"buckets_too_large", one_bucket},
     {"buckets_too_small", small_buckets},

@@ -15,6 +15,11 @@
 namespace lockstep::analyzer {
 namespace {
 
+constexpr auto kJobInterruptedRemedies =
+    std::to_array<Remedy>({{"Lockstep",
+                            "where it was ended because nothing moved any more: `lockstep record "
+                            "--hang-timeout 30s` writes down where "
+                            "every rank stands"}});
 constexpr Explanation kJobInterruptedExplained{
     .meaning =
         "Somebody asked the job to end while it ran: Ctrl-C, or a signal of the scheduler's. What exit code "
@@ -24,6 +29,7 @@ constexpr Explanation kJobInterruptedExplained{
         "rank had surely ended 3 s before. Operations that had been as long as a hang and ended only then "
         "never ended: then the job hung, as a finding of its own says.",
     .wrong = "The job's own output shows an error from before the signal.",
+    .remedies = kJobInterruptedRemedies,
 };
 constexpr FindingKind kJobInterrupted{
     .code = "job_interrupted",
