@@ -118,7 +118,7 @@ Result<RankImport> import_bytes(std::span<const std::byte> bytes, const fs::path
                                             *problem, counted(dump->entries.size(), "record", "records")));
     import.trace.lost.push_back({-kLatest, kLatest});
   }
-  if (dump->groups.empty() && !dump->entries.empty())
+  if (!problem && dump->groups.empty() && !dump->entries.empty())  // else the cut is said
     import.warn(
         "group_members_unknown",
         fmt::format("{}: no pg_config: which ranks its groups have is known only of those whose dumps are "
