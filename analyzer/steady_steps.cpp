@@ -1,9 +1,6 @@
 #include "analyzer/steady_steps.h"
 
-#include <algorithm>
-#include <limits>
-#include <map>
-#include <string>
+#include <vector>
 
 #include "analyzer/intervals/median.h"
 
@@ -11,131 +8,18 @@ namespace lockstep::analyzer {
 namespace {
 
 constexpr std::size_t kLeastSteps = 4;
-constexpr std::size_t kLeastLeft = 2;
-constexpr std::size_t kLongestShortPrefix = 10;
-constexpr std::size_t kFew = 20;  // too few to know the noise
-
-struct Explained {
-  Phase phase;
-  const char* reason;
-};
-constexpr Explained kExplained[] = {{Phase::compilation, "compilation"},
-                                    {Phase::checkpoint, "checkpoint"},
-                                    {Phase::evaluation, "evaluation"}};
-
-std::int64_t median_of(std::span<const StepLength> steps) {
-  std::vector<std::int64_t> lengths;
-  for (const StepLength& step : steps) lengths.push_back(step.ns);
-  return lower_median(std::move(lengths));
-}
-
-// By step: why a range says that it is no steady training; nullptr where none does.
-std::vector<const char*> explain(std::span<const StepLength> steps) {
-  const std::int64_t worth = std::max<std::int64_t>(1, median_of(steps) / 20);
-  std::vector<const char*> reasons(steps.size(), nullptr);
-  std::vector<std::int64_t> most(steps.size(), 0);  // the reason is what took longest
-  for (const Explained& explained : kExplained) {
-    const auto has = [&](const StepLength& step) {
-      return step.phase_ns[static_cast<std::size_t>(explained.phase)] >= worth;
-    };
-    const auto count = static_cast<std::size_t>(std::count_if(steps.begin(), steps.end(), has));
-    if (count > steps.size() / 2) continue;  // that is how this loop is
-    for (std::size_t i = 0; i < steps.size(); ++i) {
-      const std::int64_t ns = steps[i].phase_ns[static_cast<std::size_t>(explained.phase)];
-      if (!has(steps[i]) || ns <= most[i]) continue;
-      reasons[i] = explained.reason;
-      most[i] = ns;
-    }
-  }
-  return reasons;
-}
-
-// What a step must take to be long, by the second half; lengths are positive and far from overflow.
-double long_from(std::span<const std::int64_t> lengths) {
-  std::vector<std::int64_t> tail(lengths.begin() + static_cast<std::ptrdiff_t>(lengths.size() / 2),
-                                 lengths.end());
-  const std::int64_t median = lower_median(tail);
-  for (std::int64_t& ns : tail) ns = ns > median ? ns - median : median - ns;
-  const std::int64_t deviation = lower_median(std::move(tail));
-  const auto m = static_cast<double>(median);
-  return std::max((lengths.size() < kFew ? 1.5 : 1.25) * m, m + 6 * 1.4826 * static_cast<double>(deviation));
-}
-
-// How many of the first are warm-up.
-std::size_t prefix_of(std::span<const std::int64_t> lengths) {
-  if (lengths.size() < kLeastSteps) return 0;
-  const double threshold = long_from(lengths);
-  const std::size_t most = std::max(std::min(lengths.size() / 2, kLongestShortPrefix), lengths.size() / 4);
-  for (std::size_t count = most; count > 0; --count) {
-    const std::span<const std::int64_t> prefix = lengths.first(count), rest = lengths.subspan(count);
-    if (static_cast<double>(prefix.back()) <= threshold) continue;
-    if (static_cast<double>(rest.front()) > threshold) continue;  // it does not end there
-    const auto longs = static_cast<std::size_t>(std::count_if(
-        prefix.begin(), prefix.end(), [&](std::int64_t ns) { return static_cast<double>(ns) > threshold; }));
-    if (longs * 3 < count * 2) continue;
-    const std::int64_t typical = lower_median(std::vector<std::int64_t>(prefix.begin(), prefix.end()));
-    const auto longer = static_cast<std::size_t>(
-        std::count_if(rest.begin(), rest.end(), [&](std::int64_t ns) { return ns >= typical; }));
-    if (longer * 50 <= rest.size()) return count;
-  }
-  return 0;
-}
 
 }  // namespace
 
-std::optional<SteadyChoice> choose_steady_steps(std::span<const StepLength> steps) {
+std::optional<std::int64_t> first_steady_step(std::span<const StepLength> steps) {
   if (steps.size() < kLeastSteps) return std::nullopt;
-  std::vector<const char*> reasons = explain(steps);
-  std::vector<std::size_t> unexplained;
   std::vector<std::int64_t> lengths;
-  for (std::size_t i = 0; i < steps.size(); ++i) {
-    if (reasons[i] != nullptr) continue;
-    unexplained.push_back(i);
-    lengths.push_back(steps[i].ns);
-  }
-  for (std::size_t i = 0, count = prefix_of(lengths); i < count; ++i) {
-    const StepLength& step = steps[unexplained[i]];
-    const std::int64_t start_up = step.phase_ns[static_cast<std::size_t>(Phase::start_up)];
-    reasons[unexplained[i]] = start_up >= step.ns / 2 ? "start-up" : "warm-up";
-  }
-  SteadyChoice choice;
-  for (std::size_t i = 0; i < steps.size(); ++i) {
-    if (reasons[i] == nullptr) {
-      choice.steps.push_back(steps[i].step);
-    } else if (i > 0 && reasons[i - 1] != nullptr && choice.left_out.back().reason == reasons[i]) {
-      choice.left_out.back().last = steps[i].step;
-      choice.left_out.back().ns += steps[i].ns;
-    } else {
-      choice.left_out.push_back({steps[i].step, steps[i].step, reasons[i], steps[i].ns});
-    }
-  }
-  if (choice.steps.size() < kLeastLeft) return std::nullopt;
-  return choice;
-}
-
-std::vector<StepLength> step_lengths(std::span<const RankWindows> windows, std::span<const Phases> phases) {
-  std::map<std::int64_t, StepLength> longest;
-  for (std::size_t rank = 0; rank < windows.size(); ++rank) {
-    for (const StepWindow& step : windows[rank].steps) {
-      StepLength& length = longest[step.number];
-      length.step = step.number;
-      length.ns = std::max(length.ns, step.window.end - step.window.begin);
-      for (std::size_t i = 0; i < kPhaseCount; ++i)
-        length.phase_ns[i] = std::max(length.phase_ns[i],
-                                      phases[rank].of[i].measure_within(step.window.begin, step.window.end));
-    }
-  }
-  std::vector<StepLength> lengths;
-  lengths.reserve(longest.size());
-  for (const auto& [number, length] : longest) lengths.push_back(length);
-  return lengths;
-}
-
-std::int64_t first_after_warm_up(const SteadyChoice& choice) {
-  const std::int64_t steady = choice.steps.front();
-  return !choice.left_out.empty() && choice.left_out.front().first < steady
-             ? steady
-             : std::numeric_limits<std::int64_t>::min();
+  for (const StepLength& step : steps) lengths.push_back(step.ns);
+  const std::int64_t median = lower_median(std::move(lengths));
+  std::size_t first = 0;
+  while (first < steps.size() / 2 && steps[first].ns > median + median / 2) ++first;
+  if (first == 0) return std::nullopt;
+  return steps[first].step;
 }
 
 }  // namespace lockstep::analyzer

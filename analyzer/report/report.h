@@ -14,7 +14,6 @@
 #include <vector>
 
 #include "analyzer/model/job.h"
-#include "analyzer/report/run_account.h"
 
 namespace lockstep::analyzer {
 
@@ -378,21 +377,6 @@ struct Finding {
   Alarm alarm = Alarm::none;
 };
 
-// Neighbouring steps that are no steady training, for one reason.
-struct StepsLeftOut {
-  std::int64_t first = 0, last = 0;
-  std::string reason;   // "warm-up", "compilation", "checkpoint", "evaluation", "start-up"
-  std::int64_t ns = 0;  // Σ over them of the longest rank's window
-};
-
-// Which steps are steady training (docs/metrics.md), and the ranks over these alone. Findings, blame,
-// efficiency and every table of the report but ranks[], steps[] and collectives[] are over them.
-struct SteadyReport {
-  std::vector<std::int64_t> steps;     // ascending, at least one
-  std::vector<StepsLeftOut> left_out;  // ascending; none: all steps are steady
-  std::vector<RankReport> ranks;       // ranks[], over the windows of `steps`
-};
-
 struct Report {
   std::string path;
   std::optional<std::int64_t> origin_ns;  // ns since 1970
@@ -401,9 +385,7 @@ struct Report {
   std::int32_t world_size = 0;
   std::vector<std::int32_t> ranks_present, ranks_missing;
   std::vector<std::int64_t> steps_present;
-  std::optional<SteadyReport>
-      steady;  // absent: the report is over all of the run, or over the steps asked for
-  AccountReport account;
+  std::optional<std::int64_t> first_steady_step;  // where warm-up was left out: the first step that was not
   std::int64_t unmatched = 0;
   std::vector<Warning> warnings;
   std::vector<RankReport> ranks;
@@ -421,8 +403,6 @@ struct Report {
   std::vector<Finding> findings;  // greatest loss first
   bool some_ranks_only =
       false;  // ranks[] was restricted; findings and blame are of the whole job all the same
-  bool steady_only =
-      false;  // ranks[], steps[] and collectives[] are those of steady training (steady_view.h)
 };
 
 }  // namespace lockstep::analyzer
