@@ -310,6 +310,32 @@ struct EfficiencyReport {
   std::int64_t window_ns = 0;
 };
 
+// How late one rank is, over all steps that were looked at (docs/statistics.md).
+struct RankLateness {
+  std::int32_t rank = 0;
+  std::int64_t mean_ns = 0;      // a step: later than the median of the others; negative: earlier
+  double share = 0;              // of a step
+  std::int64_t movement_ns = 0;  // standard deviation of the means of blocks of steps
+  double chance = 1;             // that any of so many healthy ranks would be late as consistently
+  bool is_late = false;          // beyond chance, and by an amount that matters
+  // What it does longer than the others, where that explains at least half of it consistently; by how much a
+  // step, and how long the median of the others does it.
+  std::optional<Cause> cause = std::nullopt;
+  std::int64_t cause_ns = 0;
+  std::int64_t others_ns = 0;
+};
+
+// Who is late, if anybody is.
+struct LatenessReport {
+  bool can_tell = false;           // there are enough steps, and two ranks or more
+  std::int64_t steps = 0;          // of which every rank is known
+  std::int64_t steps_needed = 0;   // at least, for so many ranks
+  std::int64_t steps_to_tell = 0;  // until a rank late by a fiftieth of a step would show, about
+  std::int64_t step_ns = 0;        // mean
+  std::int64_t waiting_ns = 0;     // in collectives, outside of compute: mean of steps and ranks
+  std::vector<RankLateness> ranks;
+};
+
 struct Report;
 // Whether every rank's measures are known.
 bool all_known(const Report& report);
@@ -375,6 +401,9 @@ struct Finding {
   bool is_note = false;                  // nothing to mend: severity "note" whatever it costs
   Accused accuses = Accused::nobody;
   Alarm alarm = Alarm::none;
+  // Why the rank of this finding is late, as a word for machines: "computes_longer"; "unknown"; "" where the
+  // finding is not about lateness.
+  std::string reason = {};
 };
 
 struct Report {
@@ -399,6 +428,7 @@ struct Report {
   std::vector<CounterReport> counters;  // by name, then rank
   std::vector<TheoryReport> theory;     // in the order of their definitions (docs/metrics.md)
   std::vector<BlameReport> blame;       // greatest first
+  LatenessReport lateness;
   EfficiencyReport efficiency;
   std::vector<Finding> findings;  // greatest loss first
   bool some_ranks_only =

@@ -1,0 +1,29 @@
+// Who is late again and again, beyond chance and by an amount that matters? docs/statistics.md has the
+// method, its sources and its measured error rates.
+#pragma once
+
+#include "analyzer/lateness/step_table.h"
+#include "analyzer/report/report.h"
+
+namespace lockstep::analyzer {
+
+// The chance that a job of healthy ranks has a rank called late, at most: of one job, all its ranks together.
+inline constexpr double kLatenessLevel = 0.002;
+// Of a step: a rank that is late by less is a figure in the table of ranks.
+inline constexpr double kLeastLateness = 0.02;
+
+// A rank is late where all of this holds:
+//  - in blocks of consecutive steps it is later than the other ranks more often than chance (place_sums.h),
+//  at
+//    kLatenessLevel over all ranks together;
+//  - in the mean over steps it is late by kLeastLateness of a step;
+//  - that mean is larger than the standard deviation of its blocks' means: a rank whose own mean moves about
+//  as far as
+//    it lies is not late, it is unsteady;
+//  - both halves of the run show at least half of kLeastLateness;
+//  - the mean is larger than what the clocks leave open.
+// can_tell is false where the run has too few steps for any of this (blocks_needed), or fewer than two ranks
+// are known.
+LatenessReport judge_lateness(const StepTable& table, const Report& report);
+
+}  // namespace lockstep::analyzer

@@ -1,0 +1,78 @@
+#include "analyzer/lateness/step_table.h"
+
+#include <algorithm>
+#include <map>
+
+#include "analyzer/intervals/median.h"
+
+namespace lockstep::analyzer {
+namespace {
+
+// For each value the lower median of all the others. O(n log n).
+std::vector<std::int64_t> medians_of_others(const std::vector<std::int64_t>& values) {
+  std::vector<std::size_t> order(values.size());
+  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return values[a] < values[b]; });
+  const std::size_t middle = (values.size() - 2) / 2;  // of one value fewer
+  std::vector<std::int64_t> medians(values.size());
+  for (std::size_t place = 0; place < order.size(); ++place)
+    medians[order[place]] = values[order[place <= middle ? middle + 1 : middle]];
+  return medians;
+}
+
+bool is_known(const StepReport& step) {
+  return step.measures.known && step.measures.waits_known;
+}
+
+}  // namespace
+
+StepTable make_step_table(const Report& report, const BlamedInStep& blamed) {
+  StepTable table;
+  std::map<std::int64_t, std::map<std::int32_t, const StepReport*>> rows;
+  std::map<std::int32_t, std::size_t> known_steps;
+  for (const StepReport& step : report.steps) {
+    auto& row = rows[step.step];
+    if (!is_known(step)) continue;
+    row[step.rank] = &step;
+    ++known_steps[step.rank];
+  }
+  for (const auto& [rank, count] : known_steps)
+    if (count * 10 >= rows.size() * 9) table.ranks.push_back(rank);
+  if (table.ranks.size() < 2) return table;
+
+  std::int64_t total_ns = 0;
+  for (const auto& [number, row] : rows) {
+    std::vector<const StepReport*> cells;
+    for (const std::int32_t rank : table.ranks)
+      if (const auto found = row.find(rank); found != row.end()) cells.push_back(found->second);
+    if (cells.size() != table.ranks.size()) continue;
+    std::vector<std::int64_t> waits, windows;
+    for (const StepReport* cell : cells) {
+      waits.push_back(cell->measures.partition[Cause::barrier_wait]);
+      windows.push_back(cell->measures.window_ns);
+    }
+    const std::vector<std::int64_t> typical = medians_of_others(waits);
+    for (std::size_t i = 0; i < cells.size(); ++i)
+      table.late_ns.push_back(blamed ? blamed(number, table.ranks[i]) : typical[i] - waits[i]);
+    table.steps.push_back(number);
+    table.cells.insert(table.cells.end(), cells.begin(), cells.end());
+    total_ns += lower_median(std::move(windows));
+  }
+  if (!table.steps.empty()) table.mean_step_ns = total_ns / static_cast<std::int64_t>(table.steps.size());
+  return table;
+}
+
+std::array<std::int64_t, kCauseCount> excess_by_cause(const StepTable& table, std::size_t step,
+                                                      std::size_t rank) {
+  std::array<std::int64_t, kCauseCount> excess{};
+  for (std::size_t cause = 0; cause < kCauseCount; ++cause) {
+    std::vector<std::int64_t> others;
+    others.reserve(table.rank_count());
+    for (std::size_t other = 0; other < table.rank_count(); ++other)
+      if (other != rank) others.push_back(table.cell(step, other).measures.partition.ns[cause]);
+    excess[cause] = table.cell(step, rank).measures.partition.ns[cause] - lower_median(std::move(others));
+  }
+  return excess;
+}
+
+}  // namespace lockstep::analyzer

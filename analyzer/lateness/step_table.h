@@ -1,0 +1,46 @@
+// What every rank did in every step, as the question "who is late?" needs it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "analyzer/report/report.h"
+
+namespace lockstep::analyzer {
+
+// Steps of which every rank is known, in order; ranks in the order of `ranks`.
+struct StepTable {
+  std::vector<std::int32_t> ranks;
+  std::vector<std::int64_t> steps;
+  std::vector<const StepReport*> cells;  // [step · ranks + rank]
+  std::vector<std::int64_t> late_ns;     // the same: by how much the rank was ready later than its peers
+  std::int64_t mean_step_ns = 0;         // of the median rank's window
+
+  std::size_t rank_count() const { return ranks.size(); }
+  const StepReport& cell(std::size_t step, std::size_t rank) const {
+    return *cells[step * ranks.size() + rank];
+  }
+  std::int64_t late(std::size_t step, std::size_t rank) const { return late_ns[step * ranks.size() + rank]; }
+};
+
+// Ranks of which fewer than nine in ten steps are known are left out, then steps of which some rank is not
+// known.
+//
+// How late a rank is in a step is how much less it waits in collectives, outside of compute, than the median
+// of the others: who never waits is who is waited for. (The lower median, so that half of the ranks can be
+// late together.) Whether the lateness has one cause or a hundred small ones within the step makes no
+// difference, and waiting that compute hides costs nobody anything. The partition of a step is exact, so that
+// what a rank waits less it does more of something else: excess_by_cause says of what.
+//
+// `blamed`, where given, says instead how long each rank was waited for in a step (by a pipeline's stages,
+// whose waiting differs by design): blamed(step, rank) in ns.
+using BlamedInStep = std::function<std::int64_t(std::int64_t step, std::int32_t rank)>;
+StepTable make_step_table(const Report& report, const BlamedInStep& blamed = nullptr);
+
+// Of `rank` (an index) in one step: each cause's time beyond the lower median of the others.
+std::array<std::int64_t, kCauseCount> excess_by_cause(const StepTable& table, std::size_t step,
+                                                      std::size_t rank);
+
+}  // namespace lockstep::analyzer
