@@ -10,6 +10,7 @@
 
 #include "analyzer/diagnose/blame.h"
 #include "analyzer/diagnose/findings.h"
+#include "analyzer/diagnose/job_lateness.h"
 #include "analyzer/diagnose/profile.h"
 #include "analyzer/diagnose/warnings.h"
 #include "analyzer/match/match.h"
@@ -181,6 +182,7 @@ class Analyzer {
                               std::move(gaps_),
                               std::move(host_spans)};
     reach(0.91);
+    report().lateness = judge_lateness(table_of_steps(job_, report()), report());
     report().blame = assign_blame(diagnosis, report(), options_.stop);
     reach(0.95);
     add_warnings(diagnosis, windows_, report(), options_.stop);

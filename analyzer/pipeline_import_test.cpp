@@ -23,7 +23,7 @@ using testing::HasSubstr;
 using testing::Not;
 
 constexpr Nanoseconds us = 1000;
-constexpr int kSteps = 3;
+constexpr int kSteps = 12;  // enough to tell who is late
 
 struct Recording {
   int stages = 2;

@@ -13,29 +13,12 @@
 namespace lockstep::analyzer {
 namespace {
 
-constexpr std::size_t kStepsToTell = 3;
-
-// Step -> rank -> blame.
-using BlameByStep = std::map<std::int64_t, std::map<std::int32_t, std::int64_t>>;
-
-// Persistent: the rank most waited for in more than half of the steps.
-std::optional<bool> is_persistent(std::int32_t rank, const BlameByStep& steps, std::size_t step_count) {
-  if (step_count < kStepsToTell || steps.empty()) return std::nullopt;
-  std::size_t leads = 0;
-  for (const auto& [step, ranks] : steps) {
-    const auto most = std::max_element(ranks.begin(), ranks.end(),
-                                       [](const auto& a, const auto& b) { return a.second < b.second; });
-    if (most->first == rank && most->second > 0) ++leads;
-  }
-  return leads * 2 > step_count;
-}
-
-std::size_t count_steps(const Report& report) {
-  std::size_t count = 0;
-  for (std::size_t i = 0; i < report.steps.size(); ++i) {
-    if (i == 0 || report.steps[i].step != report.steps[i - 1].step) ++count;
-  }
-  return count;
+// Absent where there are too few steps to tell.
+std::optional<bool> is_persistent(std::int32_t rank, const LatenessReport& lateness) {
+  if (!lateness.can_tell) return std::nullopt;
+  for (const RankLateness& late : lateness.ranks)
+    if (late.rank == rank) return late.is_late;
+  return std::nullopt;
 }
 
 }  // namespace
@@ -91,7 +74,6 @@ std::vector<BlameReport> assign_blame(const Diagnosis& diagnosis, const Report& 
                                       const std::stop_token& stop) {
   std::map<std::int32_t, BlameReport> by_rank;
   std::map<std::int32_t, std::int64_t> in_partial;
-  BlameByStep by_step;
   for (const CollectiveReport& collective : report.collectives) {
     throw_if_stopped(stop);
     if (!collective.last_arriver) continue;
@@ -103,22 +85,17 @@ std::vector<BlameReport> assign_blame(const Diagnosis& diagnosis, const Report& 
       std::int64_t& sum = in_partial[blame.rank];
       sum = saturating_add(sum, blame_in(collective));
     }
-    if (collective.step) {
-      std::int64_t& in_step = by_step[*collective.step][blame.rank];
-      in_step = saturating_add(in_step, blame_in(collective));
-    }
   }
   const std::map<std::int32_t, std::int64_t> exposed =
       exposed_waits(diagnosis.job, report, [](const CollectiveReport&) { return true; });
   const ScheduledWaits scheduled(diagnosis.job, report);
   std::vector<BlameReport> result;
-  const std::size_t steps = count_steps(report);
   for (auto& [rank, blame] : by_rank) {
     throw_if_stopped(stop);
     if (blame.blame_ns <= 0) continue;
     if (const auto found = exposed.find(rank); found != exposed.end()) blame.exposed_ns = found->second;
     blame.partial = in_partial[rank] > blame.blame_ns / 2;
-    if (!blame.partial) blame.persistent = is_persistent(rank, by_step, steps);
+    if (!blame.partial) blame.persistent = is_persistent(rank, report.lateness);
     scheduled.note_in(blame);
     const std::vector<LateCause> causes = causes_of_lateness(
         diagnosis, report, rank,

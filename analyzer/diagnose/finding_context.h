@@ -6,6 +6,7 @@
 
 #include "analyzer/diagnose/diagnosis.h"
 #include "analyzer/diagnose/finding_kind.h"
+#include "analyzer/diagnose/job_lateness.h"
 #include "analyzer/diagnose/scheduled_waits.h"
 #include "analyzer/report/report.h"
 
@@ -17,6 +18,7 @@ struct FindingContext {
   std::int64_t all_windows_ns = 0;  // Σ over ranks
   bool on_cpu = false;  // every rank computes on the CPU; a paced device stands for an accelerator
   ScheduledWaits scheduled{diagnosis.job, report};  // nobody's lateness
+  StepTable steps = table_of_steps(diagnosis.job, report);
 
   std::int64_t total(Cause cause) const;
   // At least this many thousandths of all windows.

@@ -27,6 +27,7 @@ constexpr auto kRules = std::to_array<const FindingRule*>({
     &rules::unbalanced_stages,
     // What is left: the greatest losses are never without a word.
     &rules::exposed_transfer,
+    &rules::jitter,
     &rules::imbalance,
     &rules::queued,
     &rules::host_bound,

@@ -38,6 +38,7 @@ extern const FindingRule exposed_copies;
 extern const FindingRule pipeline_bubble;
 extern const FindingRule unbalanced_stages;
 extern const FindingRule exposed_transfer;
+extern const FindingRule jitter;
 extern const FindingRule imbalance;
 extern const FindingRule queued;
 extern const FindingRule host_bound;

@@ -31,14 +31,14 @@ TEST(Findings, ABalancedJobHasNone) {
   EXPECT_THAT(codes_of(report_of(job).findings), IsEmpty());
 }
 
-// Rank 2 is 100 µs late in step 1, 300 in step 2 and 200 in step 3.
+// Rank 2 is 100 µs late in step 1, 300 in step 2 and 200 in step 3, and so on.
 TEST(Findings, APlaceInTheTraceShowsEachAtItsWorst) {
   JobBuilder job;
   const Nanoseconds late[] = {100 * us, 300 * us, 200 * us};
-  for (int step = 0; step < 3; ++step) {
+  for (int step = 0; step < 24; ++step) {
     const Nanoseconds begin = step * 2000 * us;
     for (std::int32_t rank = 0; rank < 3; ++rank) {
-      const Nanoseconds end = begin + 500 * us + (rank == 2 ? late[step] : rank * us);
+      const Nanoseconds end = begin + 500 * us + (rank == 2 ? late[step % 3] : rank * us);
       job.rank(rank).step(step + 1, begin, begin + 1900 * us);
       job.rank(rank).compute(begin, end).launched(begin, begin + 1);
       job.rank(rank).all_reduce(end, begin + 850 * us).launched(begin + 1, begin + 2);
@@ -55,8 +55,8 @@ TEST(Findings, APlaceInTheTraceShowsEachAtItsWorst) {
 }
 
 TEST(Findings, ASmallLossIsANote) {
-  // 4 of 900 µs a step and of three ranks each: 1.3 % of all.
-  const Finding straggler = finding(report_of(straggling_job(8, 2, 14)), "straggler_persistent");
+  // Some 22 of 1000 µs a step of three ranks of four: 1.8 % of all.
+  const Finding straggler = finding(report_of(straggling_job(12, 2, 22)), "straggler_persistent");
   EXPECT_LT(straggler.lost_share, 0.02);
   EXPECT_EQ(straggler.severity, "note");
   EXPECT_EQ(straggler.cause, Cause::barrier_wait);

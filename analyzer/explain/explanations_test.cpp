@@ -24,8 +24,8 @@ TEST(Explanations, ThereIsOneForEveryFinding) {
     EXPECT_EQ(explained->title(), kind->title);
   }
   EXPECT_EQ(find_explanation("no_such_code"), nullptr);
-  EXPECT_EQ(find_explanation("straggler"), find_explanation("straggler_transient"));
-  EXPECT_NE(find_explanation("straggler"), find_explanation("slow_link_of_rank"));
+  EXPECT_EQ(find_explanation("straggler_persistent"), find_explanation("straggler_periodic"));
+  EXPECT_NE(find_explanation("straggler_persistent"), find_explanation("slow_link_of_rank"));
 }
 
 TEST(Explanations, ArePrintedWithinThePage) {

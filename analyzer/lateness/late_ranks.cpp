@@ -183,9 +183,9 @@ LatenessReport judge_lateness(const StepTable& table, const Report& report) {
     late.chance = std::min(1.0, known->second * static_cast<double>(count));
     const double half =
         std::min(mean_late(table, rank, 0, steps / 2), mean_late(table, rank, steps / 2, steps));
-    late.is_late = cut.blocks.count >= needed && late.chance <= kLatenessLevel && late.share >= kLeastLateness &&
-                   late.mean_ns > late.movement_ns && half >= kLeastLateness / 2 * step_ns &&
-                   late.mean_ns > clock_error(report, late.rank);
+    late.is_late = cut.blocks.count >= needed && late.chance <= kLatenessLevel &&
+                   late.share >= kLeastLateness && late.mean_ns > late.movement_ns &&
+                   half >= kLeastLateness / 2 * step_ns && late.mean_ns > clock_error(report, late.rank);
     if (late.is_late) explain(table, cut.blocks, rank, late);
     result.ranks.push_back(late);
   }

@@ -27,36 +27,45 @@ bool is_known(const StepReport& step) {
 }  // namespace
 
 StepTable make_step_table(const Report& report, const BlamedInStep& blamed) {
+  // Steps stand in the report by number, then by rank.
   StepTable table;
-  std::map<std::int64_t, std::map<std::int32_t, const StepReport*>> rows;
+  std::vector<std::size_t> begins;
   std::map<std::int32_t, std::size_t> known_steps;
-  for (const StepReport& step : report.steps) {
-    auto& row = rows[step.step];
-    if (!is_known(step)) continue;
-    row[step.rank] = &step;
-    ++known_steps[step.rank];
+  for (std::size_t i = 0; i < report.steps.size(); ++i) {
+    if (i == 0 || report.steps[i].step != report.steps[i - 1].step) begins.push_back(i);
+    if (is_known(report.steps[i])) ++known_steps[report.steps[i].rank];
   }
   for (const auto& [rank, count] : known_steps)
-    if (count * 10 >= rows.size() * 9) table.ranks.push_back(rank);
+    if (count * 10 >= begins.size() * 9) table.ranks.push_back(rank);
   if (table.ranks.size() < 2) return table;
+  begins.push_back(report.steps.size());
 
   std::int64_t total_ns = 0;
-  for (const auto& [number, row] : rows) {
-    std::vector<const StepReport*> cells;
-    for (const std::int32_t rank : table.ranks)
-      if (const auto found = row.find(rank); found != row.end()) cells.push_back(found->second);
+  std::vector<const StepReport*> cells;
+  std::vector<std::int64_t> waits, windows;
+  for (std::size_t row = 0; row + 1 < begins.size(); ++row) {
+    cells.clear();
+    for (std::size_t i = begins[row]; i < begins[row + 1]; ++i) {
+      const StepReport& step = report.steps[i];
+      if (is_known(step) && std::binary_search(table.ranks.begin(), table.ranks.end(), step.rank))
+        cells.push_back(&step);
+    }
     if (cells.size() != table.ranks.size()) continue;
-    std::vector<std::int64_t> waits, windows;
+    std::sort(cells.begin(), cells.end(),
+              [](const StepReport* a, const StepReport* b) { return a->rank < b->rank; });
+    waits.clear();
+    windows.clear();
     for (const StepReport* cell : cells) {
       waits.push_back(cell->measures.partition[Cause::barrier_wait]);
       windows.push_back(cell->measures.window_ns);
     }
     const std::vector<std::int64_t> typical = medians_of_others(waits);
+    const std::int64_t number = cells.front()->step;
     for (std::size_t i = 0; i < cells.size(); ++i)
       table.late_ns.push_back(blamed ? blamed(number, table.ranks[i]) : typical[i] - waits[i]);
     table.steps.push_back(number);
     table.cells.insert(table.cells.end(), cells.begin(), cells.end());
-    total_ns += lower_median(std::move(windows));
+    total_ns += lower_median(windows);
   }
   if (!table.steps.empty()) table.mean_step_ns = total_ns / static_cast<std::int64_t>(table.steps.size());
   return table;

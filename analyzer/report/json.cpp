@@ -282,6 +282,29 @@ Json place_to_json(const std::optional<FindingPlace>& place) {
           {"end_ns", place->end_ns}};
 }
 
+Json lateness_to_json(const LatenessReport& lateness) {
+  Json ranks = Json::array();
+  for (const RankLateness& rank : lateness.ranks) {
+    ranks.push_back({{"rank", rank.rank},
+                     {"mean_ns", rank.mean_ns},
+                     {"share", optional(std::optional(rank.share))},
+                     {"movement_ns", rank.movement_ns},
+                     {"chance", optional(std::optional(rank.chance))},
+                     {"is_late", rank.is_late},
+                     {"cause", rank.cause ? Json(to_string(*rank.cause)) : Json(nullptr)},
+                     {"cause_ns", rank.cause ? Json(rank.cause_ns) : Json(nullptr)},
+                     {"others_ns", rank.cause ? Json(rank.others_ns) : Json(nullptr)}});
+  }
+  const bool known = !lateness.ranks.empty();
+  return {{"can_tell", lateness.can_tell},
+          {"steps", lateness.steps},
+          {"steps_needed", lateness.steps_needed},
+          {"steps_to_tell", known ? Json(lateness.steps_to_tell) : Json(nullptr)},
+          {"step_ns", known ? Json(lateness.step_ns) : Json(nullptr)},
+          {"waiting_ns", known ? Json(lateness.waiting_ns) : Json(nullptr)},
+          {"ranks", std::move(ranks)}};
+}
+
 Json finding_to_json(const Finding& finding, Writer& writer) {
   return {{"code", writer.text(finding.code)},
           {"severity", writer.text(finding.severity)},
@@ -290,6 +313,7 @@ Json finding_to_json(const Finding& finding, Writer& writer) {
           {"remedy", writer.text(finding.remedy)},
           {"accuses", finding.accuses == Accused::nobody ? Json(nullptr) : Json(to_string(finding.accuses))},
           {"rank", optional(finding.rank)},
+          {"reason", finding.reason.empty() ? Json(nullptr) : writer.text(finding.reason)},
           {"place", place_to_json(finding.place)},
           {"cause", finding.cause ? Json(to_string(*finding.cause)) : Json(nullptr)},
           {"lost_ns", finding.lost_ns},
@@ -329,6 +353,7 @@ void write_json(const Report& report, std::ostream& out) {
                 {"persistent", optional(b.persistent)},
                 {"scheduled_ns", b.scheduled_ns}};
   });
+  writer.member("lateness", lateness_to_json(report.lateness));
   const bool known = all_known(report);
   writer.member(
       "efficiency",

@@ -133,7 +133,7 @@ Report small_report() {
   report.blame = {
       {2, 7 * kMs, 7 * kMs, 1, false, "it computed 2.00 ms longer than the median rank", std::nullopt}};
   report.efficiency = {0.76, 0.7, 0.53};
-  report.findings = {{"straggler",
+  report.findings = {{"straggler_persistent",
                       "high",
                       "rank 2 arrives last and the others wait",
                       {"it is last in 1 of 2 collectives", "its data loading takes 1.50 ms"},

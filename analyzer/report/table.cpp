@@ -80,7 +80,7 @@ void Table::print(Page& page, std::size_t indent) const {
   if (left_out.empty()) return;
   std::string names;
   for (const std::string& name : left_out) names += (names.empty() ? "" : ", ") + name;
-  page.wrap(Line{}.dim("no room for: " + names), indent, indent + 2);
+  page.wrap(Line{}.dim("columns left out at this width: " + names), indent, indent + 2);
 }
 
 }  // namespace lockstep::analyzer

@@ -31,9 +31,20 @@ std::int64_t exposed_wait_of(const Measures& m) {
   return m.collective_wait_ns + m.p2p_wait_ns;
 }
 
+bool is_late(const Report& report, std::int32_t rank) {
+  for (const RankLateness& late : report.lateness.ranks)
+    if (late.rank == rank && late.is_late) return true;
+  for (const Finding& finding : report.findings)
+    if (finding.rank == rank && finding.accuses != Accused::nobody && finding.cause == Cause::barrier_wait)
+      return true;
+  return false;
+}
+
 bool is_worth_blaming(const Report& report, const BlameReport& blame) {
   constexpr std::int64_t kWorth = 100;
-  return blame.exposed_ns - blame.scheduled_exposed_ns >= totals_of(report).window_ns / kWorth;
+  if (blame.exposed_ns - blame.scheduled_exposed_ns < totals_of(report).window_ns / kWorth) return false;
+  // Of what few steps show, the rank that most of the waiting was for is a fact and all that is known.
+  return !report.lateness.can_tell || is_late(report, blame.rank);
 }
 
 std::int64_t blame_of(const Report& report, std::int32_t rank) {

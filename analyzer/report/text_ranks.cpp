@@ -63,8 +63,14 @@ Rows choose(const Report& report, std::size_t room) {
 }
 
 // The POP model's ratios, where all of them are known; else "".
-std::string pop_line(const EfficiencyReport& efficiency) {
-  if (!efficiency.load_balance || !efficiency.communication || !efficiency.parallel) return "";
+std::string pop_line(const Report& report) {
+  const EfficiencyReport& efficiency = report.efficiency;
+  // Without communication there is nothing that POP's communication efficiency could be of.
+  const bool communicates = std::any_of(report.ranks.begin(), report.ranks.end(), [](const RankReport& rank) {
+    return rank.measures.communication_ns > 0;
+  });
+  if (!communicates || !efficiency.load_balance || !efficiency.communication || !efficiency.parallel)
+    return "";
   return fmt::format("parallel efficiency {} = load balance {} × communication {} (POP)",
                      format_share(efficiency.parallel), format_share(efficiency.load_balance),
                      format_share(efficiency.communication));
@@ -85,11 +91,16 @@ std::string overlap_price_line(const Report& report) {
       dearest = &rank;
   }
   if (known == 0) return "";
-  std::string text = fmt::format(
-      "overlap's price: compute under communication takes {:.2f} times as long as alone", all.inflation());
-  if (all.price_ns() > 0) text += ": " + format_duration(all.price_ns());
+  // Shorter than alone is noise: communication speeds nothing up.
+  std::string text =
+      all.price_ns() <= 0
+          ? std::string(
+                "overlap's price: none to be seen; compute under communication takes no longer than alone")
+          : fmt::format(
+                "overlap's price: compute under communication takes {:.2f} times as long as alone: {}",
+                all.inflation(), format_duration(all.price_ns()));
   text += fmt::format(" ({}", format_plural(all.activities, "computation"));
-  if (known > 1)
+  if (known > 1 && all.price_ns() > 0)
     text += fmt::format("; most on rank {}: {:.2f}", dearest->rank, dearest->overlap_price->inflation());
   return text + ")";
 }
@@ -105,7 +116,7 @@ bool is_drawn(const Measures& measures, Cause cause) {
 }  // namespace
 
 std::vector<std::string> efficiency_lines(const Report& report) {
-  std::vector<std::string> lines{pop_line(report.efficiency), overlap_price_line(report)};
+  std::vector<std::string> lines{pop_line(report), overlap_price_line(report)};
   std::erase(lines, "");
   return lines;
 }

@@ -187,8 +187,8 @@ TEST(TextReport, AMissingRankIsSaidBeforeAnyoneIsBlamed) {
 }
 
 TEST(TextReport, ColumnsWithoutRoomAreNamed) {
-  EXPECT_THAT(to_text(small_report(), with_width(60)), HasSubstr("no room for: "));
-  EXPECT_THAT(to_text(small_report(), with_width(160)), Not(HasSubstr("no room for: ")));
+  EXPECT_THAT(to_text(small_report(), with_width(60)), HasSubstr("columns left out at this width: "));
+  EXPECT_THAT(to_text(small_report(), with_width(160)), Not(HasSubstr("columns left out at this width: ")));
 }
 
 TEST(TextReport, SaysWhatCanNotBeSaid) {

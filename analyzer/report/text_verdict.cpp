@@ -86,10 +86,12 @@ void print_reservations(const Report& report, Page& page) {
     page.wrap(
         Line{}
             .bold(fmt::format("No trace of {}", name_ranks(report.ranks_missing)))
-            .text(report.ranks_missing.size() == 1
-                      ? ": whether the others wait for it cannot be told; all waiting here is among the rest."
-                      : ": whether the others wait for them cannot be told; all waiting here is among the "
-                        "rest."),
+            .text(
+                report.ranks_missing.size() == 1
+                    ? ": whether the others wait for it cannot be told; what is said of waiting is of the "
+                      "other ranks alone."
+                    : ": whether the others wait for them cannot be told; what is said of waiting is of the "
+                      "other ranks alone."),
         kIndent, kIndent);
   }
 }
@@ -181,17 +183,8 @@ void print_greatest_loss(const Report& report, Page& page) {
               kIndent, kIndent);
 }
 
-void print_blame(const Report& report, const Totals& totals, Page& page) {
-  if (!totals.waits_known || totals.communication_ns == 0) return;
-  const std::vector<const BlameReport*> late = late_ranks(report);
-  const bool scheduled = has_scheduled_waits(report);
-  if (late.empty()) {
-    page.wrap(Line{}.text(scheduled ? "Ranks wait for each other as their pipeline's schedule makes them: no "
-                                      "rank is late."
-                                    : "No rank is waited for longer than the clocks can tell."),
-              kIndent, kIndent);
-    return;
-  }
+// "rank 7 (35.6 ms in 5 collectives, 30.1 ms of it not hidden by compute), rank 5 (…) and 2 more ranks"
+Line name_late_ranks(const std::vector<const BlameReport*>& late) {
   std::vector<Line> items;
   for (const BlameReport* blame : late) {
     if (items.size() == 3) break;
@@ -211,13 +204,55 @@ void print_blame(const Report& report, const Totals& totals, Page& page) {
     items.push_back(
         Line{}.text(format_plural(static_cast<std::int64_t>(late.size() - items.size()), "more rank")));
   }
+  return enumerate(items);
+}
+
+// How a sentence begins that says whom the others wait for.
+std::string beginning(const Report& report, const BlameReport& first) {
+  const LatenessReport& lateness = report.lateness;
+  std::string who = "the others wait for ";
+  if (first.partial) {
+    who = "of the ranks with a record, the others wait for ";
+  } else if (!lateness.can_tell && !report.steps_present.empty() && lateness.steps > 0) {
+    who = lateness.steps == 1 ? "in the one step recorded the others wait for "
+                              : fmt::format("in the {} steps recorded the others wait for ", lateness.steps);
+  }
+  if (report.some_ranks_only) who = "in the whole job, " + who;
+  who.front() = static_cast<char>(who.front() - 'a' + 'A');
+  return who;
+}
+
+// Whom the others wait for, where it is the same rank again and again; else that it is nobody. Where too
+// little was recorded to tell, who it was in what there is.
+void print_blame(const Report& report, const Totals& totals, Page& page) {
+  if (!totals.waits_known || totals.communication_ns == 0) return;
+  std::vector<const BlameReport*> late = late_ranks(report);
+  const bool scheduled = has_scheduled_waits(report);
+  if (late.empty()) {
+    page.wrap(Line{}.text(scheduled ? "Ranks wait for each other as their pipeline's schedule makes them: no "
+                                      "rank is late."
+                                    : "No rank is waited for longer than the clocks can tell."),
+              kIndent, kIndent);
+    return;
+  }
+  if (report.lateness.can_tell) {
+    std::erase_if(late, [&](const BlameReport* blame) { return !is_late(report, blame->rank); });
+    if (late.empty()) {
+      page.wrap(Line{}
+                    .text(fmt::format(
+                        "No rank is late again and again: over {} steps they take turns, and wait for each "
+                        "other for ",
+                        report.lateness.steps))
+                    .bold(format_share(report.lateness.waiting_ns, report.lateness.step_ns))
+                    .text(" of a step."),
+                kIndent, kIndent);
+      return;
+    }
+  }
   const BlameReport& first = *late.front();
-  const char* const begins = first.partial            ? "Of the ranks with a record, the others wait for "
-                             : report.some_ranks_only ? "In the whole job, the others wait for "
-                                                      : "The others wait for ";
   page.wrap(Line{}
-                .text(begins)
-                .add(enumerate(items))
+                .text(beginning(report, first))
+                .add(name_late_ranks(late))
                 .text(scheduled ? "; what the pipeline's schedule makes them wait is left out." : "."),
             kIndent, kIndent);
   if (!first.root_cause.empty() && is_worth_blaming(report, first)) {

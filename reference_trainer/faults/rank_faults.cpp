@@ -27,10 +27,12 @@ void RankFaults::wait_for_batch() const {
 
 double RankFaults::compute_factor(std::int64_t microbatch) const {
   if (plan_.empty()) return 1;
-  double factor = plan_.compute_factor(place_.rank, place_.stage, step_);
-  if (microbatch >= 0)
-    factor *= plan_.batch_factor(place_.replica, step_, static_cast<int>(microbatch), place_.samples);
-  return factor;
+  return plan_.compute_factor(place_.rank, place_.stage, step_) *
+         (microbatch >= 0 ? batch_factor(microbatch) : 1);
+}
+
+double RankFaults::batch_factor(std::int64_t microbatch) const {
+  return plan_.batch_factor(place_.replica, step_, static_cast<int>(microbatch), place_.samples);
 }
 
 nanoseconds RankFaults::sending_time(std::int64_t bytes) const {

@@ -34,6 +34,8 @@ class RankFaults {
   void wait_for_batch() const;
   // How many times as long as usual a computation for this microbatch (−1: for none) takes; ≥ 1.
   double compute_factor(std::int64_t microbatch) const;
+  // How much larger than usual this microbatch of the step is; ≥ 1.
+  double batch_factor(std::int64_t microbatch) const;
 
   // Of any thread:
   bool slows_links() const { return plan_.has(FaultKind::slow_link); }

@@ -158,6 +158,7 @@ class Trainer {
       annotations::count("memory peak", static_cast<double>(take_peak_bytes()));
     }
     annotations::count("loss", record.loss);
+    if (annotations::tool_attached()) annotations::count("tokens", own_tokens());
     record.seconds = std::chrono::duration<double>(Clock::now() - begin).count();
     record.tokens_per_second = static_cast<double>(tokens_per_step()) / record.seconds;
     // The other modes have operations of their own for gradients, which these counters do not see.
@@ -244,6 +245,15 @@ class Trainer {
     const StateBytes theory = strategy_->theory(elements_);
     log_.memory(state, theory);
     memory_line_ = describe(state, theory);
+  }
+
+  // Of this rank's batch in this step, as large as uneven batches make it.
+  double own_tokens() const {
+    const auto& training = options_.training;
+    double samples = 0;
+    for (int microbatch = 0; microbatch < training.gradient_accumulation; ++microbatch)
+      samples += training.batch_size * faults_.batch_factor(microbatch);
+    return samples * static_cast<double>(options_.model.sequence_length);
   }
 
   std::int64_t tokens_per_step() const {

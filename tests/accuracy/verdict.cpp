@@ -40,9 +40,7 @@ bool names(const std::string& title, Fault fault) {
 }  // namespace
 
 bool accuses(const analyzer::Finding& finding) {
-  if (finding.accuses == analyzer::Accused::rank || finding.accuses == analyzer::Accused::link) return true;
-  // Of a kind that accuses nobody, in words that name one all the same.
-  return finding.code == "imbalance" && rank_of(finding).has_value();
+  return finding.accuses == analyzer::Accused::rank || finding.accuses == analyzer::Accused::link;
 }
 
 Verdict judge(const analyzer::Report& report, Fault fault, std::int32_t slow_rank) {

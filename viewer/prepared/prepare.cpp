@@ -50,6 +50,7 @@ analyzer::Report without_arrays(const analyzer::Report& report) {
   small.counters = report.counters;
   small.theory = report.theory;
   small.blame = report.blame;
+  small.lateness = report.lateness;
   small.efficiency = report.efficiency;
   small.findings = report.findings;
   return small;

@@ -100,6 +100,14 @@ void serialize(Archive& archive, BlameReport& b) {
           b.scheduled_ns, b.scheduled_exposed_ns, b.scheduled_collectives);
 }
 template <class Archive>
+void serialize(Archive& archive, RankLateness& l) {
+  archive(l.rank, l.mean_ns, l.share, l.movement_ns, l.chance, l.is_late, l.cause, l.cause_ns, l.others_ns);
+}
+template <class Archive>
+void serialize(Archive& archive, LatenessReport& l) {
+  archive(l.can_tell, l.steps, l.steps_needed, l.steps_to_tell, l.step_ns, l.waiting_ns, l.ranks);
+}
+template <class Archive>
 void serialize(Archive& archive, EfficiencyReport& e) {
   archive(e.load_balance, e.communication, e.parallel, e.mean_compute_ns, e.max_compute_ns, e.window_ns);
 }
@@ -114,13 +122,14 @@ void serialize(Archive& archive, Standing& s) {
 template <class Archive>
 void serialize(Archive& archive, Finding& f) {
   archive(f.code, f.severity, f.title, f.evidence, f.remedy, f.lost_ns, f.lost_share, f.cause, f.rank,
-          f.place, f.standings, f.is_note, f.accuses, f.alarm);
+          f.place, f.standings, f.is_note, f.accuses, f.alarm, f.reason);
 }
 template <class Archive>
 void serialize(Archive& archive, Report& r) {
   archive(r.path, r.origin_ns, r.origin_aligned_ns, r.sources, r.world_size, r.ranks_present, r.ranks_missing,
           r.steps_present, r.first_steady_step, r.unmatched, r.warnings, r.ranks, r.wait_states, r.groups,
-          r.buckets, r.pipeline, r.layers, r.counters, r.theory, r.blame, r.efficiency, r.findings);
+          r.buckets, r.pipeline, r.layers, r.counters, r.theory, r.blame, r.lateness, r.efficiency,
+          r.findings);
 }
 template <class Archive>
 void serialize(Archive& archive, JobLane& l) {
@@ -215,9 +224,10 @@ std::uint64_t layout_of_contents() {
                    CollectiveHead, StepSpan, CauseTimes, Activity, Communication, Computation, HostRange,
                    StepMark, CauseSegment, CommunicationWait, Interval, CounterPoint, StepReport,
                    CollectiveRank, Report, RankReport, Measures, Partition, Clock, Finding, FindingPlace,
-                   Standing, BlameReport, PipelineReport, PipelineStage, BucketReport, GroupReport,
-                   GroupOperation, LayerReport, LayerPass, CounterReport, TheoryReport, WaitStateReport,
-                   EfficiencyReport, OverlapPrice, JobLane, JobGroup, Warning>();
+                   Standing, BlameReport, LatenessReport, RankLateness, PipelineReport, PipelineStage,
+                   BucketReport, GroupReport, GroupOperation, LayerReport, LayerPass, CounterReport,
+                   TheoryReport, WaitStateReport, EfficiencyReport, OverlapPrice, JobLane, JobGroup,
+                   Warning>();
 }
 
 }  // namespace lockstep::viewer

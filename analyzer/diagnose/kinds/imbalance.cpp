@@ -1,4 +1,4 @@
-// Ranks wait for each other, and none alone is to blame for half of it.
+// Waiting of which nobody can tell whether one rank is to blame: too little was recorded.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,22 +9,28 @@
 
 #include "analyzer/diagnose/finding_context.h"
 #include "analyzer/diagnose/finding_kinds.h"
+#include "analyzer/report/quantity.h"
 
 namespace lockstep::analyzer {
 namespace {
 
-constexpr auto kImbalanceRemedies =
-    std::to_array<Remedy>({{"the program",
-                            "lengths of batches that differ from step to step; garbage collection "
-                            "(gc.freeze(), or collecting on all ranks in the same step)"},
-                           {"PyTorch", "`no_sync()` over more accumulation steps: fewer meetings"}});
+constexpr auto kImbalanceRemedies = std::to_array<Remedy>(
+    {{"the recording", "20 steps or more, of all ranks, with step marks: then it can be told"},
+     {"the program",
+      "lengths of batches that differ from step to step; garbage collection (gc.freeze(), or collecting on "
+      "all ranks in the same step)"},
+     {"PyTorch", "`no_sync()` over more accumulation steps: fewer meetings"}});
 constexpr Explanation kImbalanceExplained{
     .meaning =
-        "Much time is spent waiting in collectives, and no single rank is late often enough to be a "
-        "straggler.",
+        "Much time is spent waiting in collectives. Who came last is known, but not whether it is the same "
+        "rank again "
+        "and again: a step or two show nothing but chance.",
     .found =
-        "Exposed barrier waits reach 5 % of all time and no straggler explains half of them. A rank that two "
-        "thirds of these waits are for is named.",
+        "Exposed barrier waits reach 5 % of all time, no late rank and no uneven batches explain half of "
+        "them, and "
+        "there are too few steps with every rank known (five; ten for two ranks), no step marks, or ranks "
+        "without a "
+        "record.",
     .wrong =
         "The waits are in a few operations only (start-up, checkpoints): select other steps with --steps.",
     .lost = "all exposed waiting",
@@ -32,7 +38,7 @@ constexpr Explanation kImbalanceExplained{
 };
 constexpr FindingKind kImbalance{
     .code = "imbalance",
-    .title = "ranks wait for each other in turn",
+    .title = "ranks wait for each other, and too little was recorded to say who is late",
     .cause = Cause::barrier_wait,
     .points_at = PointsAt::worst_operation,
     .picture = Picture::cause,
@@ -43,46 +49,61 @@ constexpr auto kKinds = std::to_array<const FindingKind*>({&kImbalance});
 struct Words {
   std::string title;
   std::string remedy;
-  Accused accuses = Accused::nobody;
 };
 
-// Where it is mostly one rank that the others wait for, though not often enough for a straggler, that is
-// said.
-Words words_for_waiting(const Report& report) {
-  std::int64_t all = 0;
-  const BlameReport* most = nullptr;
-  for (const BlameReport& blame : report.blame) {
-    all += blame.exposed_ns;
-    if (most == nullptr || blame.exposed_ns > most->exposed_ns) most = &blame;
-  }
-  if (most != nullptr && 3 * most->exposed_ns >= 2 * all) {
+std::string steps_words(std::int64_t steps) {
+  return steps == 1 ? "one step shows" : fmt::format("{} steps show", steps);
+}
+
+Words words_for(const Report& report) {
+  const LatenessReport& lateness = report.lateness;
+  if (!report.ranks_missing.empty())
+    return {"ranks wait for each other; as some left no record, nobody can tell who is late",
+            "record all ranks, and analyze their traces together"};
+  if (report.steps_present.empty())
     return {
-        fmt::format("the others wait for rank {}, most of it in too few operations to call it slow",
-                    most->rank),
-        fmt::format("look at what rank {} did before the operations that waited longest for it (the table of "
-                    "collectives names them): a start-up, a checkpoint, a pause",
-                    most->rank),
-        Accused::rank};
+        "ranks wait for each other; without step marks nobody can tell whether it is one rank again and "
+        "again",
+        "mark the steps (docs/instrumentation.md; torch.profiler's step(); `lockstep record` finds an "
+        "optimizer's)"};
+  if (lateness.ranks.empty())
+    return {"ranks wait for each other; of no step all ranks are known, so that nobody can tell who is late",
+            "record all ranks over the same steps"};
+  return {
+      fmt::format("ranks wait for each other; {} too little to say whether it is one rank again and again",
+                  steps_words(lateness.steps)),
+      fmt::format("record {} steps or more (20 for good measure)", lateness.steps_needed)};
+}
+
+// A fact, and no judgement: who most of the waiting was for.
+std::string most_waited_for(const Report& report) {
+  const BlameReport* most = nullptr;
+  std::int64_t all = 0;
+  for (const BlameReport& blame : report.blame) {
+    all += blame.exposed_ns - blame.scheduled_exposed_ns;
+    if (most == nullptr ||
+        blame.exposed_ns - blame.scheduled_exposed_ns > most->exposed_ns - most->scheduled_exposed_ns)
+      most = &blame;
   }
-  if (report.steps_present.size() < 2) {
-    return {"ranks wait for each other in turn: no single one holds the others up",
-            "record several steps: one alone does not show whether it is the same rank each time"};
-  }
-  return {"ranks wait for each other in turn: no single one holds the others up",
-          "look for what differs from step to step (lengths of batches, jitter of hosts): `lockstep analyze "
-          "--steps N` of a slow and of a fast step"};
+  if (most == nullptr || all <= 0) return "";
+  const std::int64_t own = most->exposed_ns - most->scheduled_exposed_ns;
+  return fmt::format("{} of it was for rank {}, last in {}", format_share(own, all), most->rank,
+                     format_plural(most->collectives - most->scheduled_collectives, "operation"));
 }
 
 void find_imbalance(const FindingContext& context, std::vector<Finding>& findings) {
   const std::int64_t all = context.total(Cause::barrier_wait);
   const std::int64_t lost = all - std::min(context.scheduled.in_collectives_ns(), all);
+  // Jitter accounts for it; a late rank that is not worth a word needs no other.
+  if (context.report.lateness.can_tell && context.report.ranks_missing.empty()) return;
   if (!context.is_left_over(findings, Cause::barrier_wait, lost)) return;
   Finding finding = context.all_of_its_cause(kImbalance);
   finding.lost_ns = lost;
-  Words words = words_for_waiting(context.report);
+  Words words = words_for(context.report);
   finding.title = std::move(words.title);
   finding.remedy = std::move(words.remedy);
-  finding.accuses = words.accuses;
+  if (std::string fact = most_waited_for(context.report); !fact.empty())
+    finding.evidence.push_back(std::move(fact));
   findings.push_back(std::move(finding));
 }
 

@@ -1,22 +1,23 @@
+// A rank that is late step after step, or once in so many steps, beyond chance and by an amount that matters.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
-#include <cmath>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "analyzer/diagnose/blame.h"
-#include "analyzer/diagnose/compute_names.h"
 #include "analyzer/diagnose/exposed_waits.h"
 #include "analyzer/diagnose/finding_context.h"
 #include "analyzer/diagnose/finding_kinds.h"
-#include "analyzer/diagnose/inherited_lateness.h"
-#include "analyzer/diagnose/periodic_lateness.h"
-#include "analyzer/diagnose/root_cause.h"
+#include "analyzer/diagnose/host_shortage.h"
+#include "analyzer/diagnose/late_reason.h"
 #include "analyzer/diagnose/scheduled_waits.h"
 #include "analyzer/intervals/time_math.h"
+#include "analyzer/lateness/periodic_lateness.h"
 #include "analyzer/report/quantity.h"
 
 namespace lockstep::analyzer {
@@ -30,22 +31,33 @@ constexpr auto kStragglerRemedies = std::to_array<Remedy>(
      {"the program", "what rank 0 does alone (logging, checkpoints, evaluation) off the training loop"}});
 constexpr Explanation kStragglerExplained{
     .meaning =
-        "A rank comes last to the collectives far more often than chance would have it; the rest of the "
-        "group idles until it is there. Persistent: in most steps the same one. Transient: in some steps "
-        "only.",
+        "One rank is ready later than the others again and again, and the rest of the group idles until it "
+        "is "
+        "there. Persistent: step after step. Periodic: once in so many steps. The title says first what the "
+        "rank "
+        "does longer than the others, where that is known.",
     .found =
-        "The rank arrives last two standard deviations above chance, or leads in most steps, and the others' "
-        "exposed waits for it reach 1 % of all time. Arrivals closer than the clocks' uncertainty name "
-        "nobody.",
+        "How late a rank is in a step is what it waits less than the median of the others, outside of "
+        "compute. "
+        "Persistent: blocks of consecutive steps, as many as the steps are worth independent ones and ten at "
+        "most, order the ranks; the rank is so often among the latest that healthy ranks would show it in at "
+        "most 1 of 500 runs, it is late by 2 % of a step at least, by more than its own mean moves between "
+        "blocks, in both halves of the run, and by more than the clocks leave open. Periodic: all late steps "
+        "(half as bad as the worst) are of this rank, three or more, all one period apart from the beginning "
+        "of the run to its end, which falls out so by chance in at most 1 of 500. And the others' exposed "
+        "waits for it reach 1 % of all time. Nobody is named where a rank left no record, or on a host whose "
+        "cores do not suffice. The reason is the cause whose time exceeds the others' by half of the "
+        "lateness "
+        "at least, in eight of ten blocks.",
     .wrong =
-        "Its arrivals are not later than the others' in the table of collectives, or hosts' clocks are less "
-        "certain than the margins. Where the reason is that it came into the recording late, a later step is "
-        "on time.",
+        "Its steps wait as much as the others' do (the table of ranks), another recording of the same job "
+        "names "
+        "another rank, or hosts' clocks are less certain than the lateness.",
     .lost = "the exposed waits of the others for it",
     .remedies = kStragglerRemedies,
 };
-constexpr FindingKind kStraggler{
-    .code = "straggler",
+constexpr FindingKind kStragglerPersistent{
+    .code = "straggler_persistent",
     .title = "the others wait for one rank",
     .cause = Cause::barrier_wait,
     .accounts = Accounts::yes,
@@ -54,31 +66,34 @@ constexpr FindingKind kStraggler{
     .picture = Picture::arrival,
     .explanation = &kStragglerExplained,
 };
-constexpr FindingKind kStragglerPersistent = kStraggler.with_code("straggler_persistent");
-constexpr FindingKind kStragglerTransient = kStraggler.with_code("straggler_transient");
-constexpr FindingKind kStragglerPeriodic = kStraggler.with_code("straggler_periodic");
+constexpr FindingKind kStragglerPeriodic = kStragglerPersistent.with_code("straggler_periodic");
+
 constexpr auto kSlowLinkOfRankRemedies = std::to_array<Remedy>(
     {{"NCCL",
       "NCCL_DEBUG=INFO names the transport of each channel; NCCL_IB_HCA, NCCL_SOCKET_IFNAME choose the "
       "interface"},
-     {"the host", "`ethtool`, `ibstat`, cables and switch ports; `lockstep record --cpu` counts drops"}});
+     {"between hosts", "`ethtool`, `ibstat`, cables and switch ports; `lockstep record --cpu` counts drops"},
+     {"within a host", "`nvidia-smi nvlink -s`, `nvidia-smi topo -m`; on CPUs the rank's cores and memory"}});
 constexpr Explanation kSlowLinkOfRankExplained{
     .meaning =
-        "A rank that is late because the collective before ended late on it was held up by its link, not by "
-        "its work: the time between that end and its arrival is no longer than the others'.",
+        "A rank is late because its part of the operations before took longer than the others' part of the "
+        "same "
+        "operations, after everybody had come: it was held up by its link, not by its work.",
     .found =
-        "As for a straggler, and at least half of the waiting for the rank is in operations where it had "
-        "ended the group's operation before later than the rank that waits, by at least half of its "
-        "lateness.",
+        "As for a persistent straggler, and what exceeds the others' time is transfer in the same "
+        "operations. Where "
+        "all ranks are on one host, its transfer has to be half as long again as the others' at least: "
+        "processes of "
+        "one host share its path.",
     .wrong =
-        "The rank computes longer than the others between the two operations: then it would be late without "
+        "The rank computes longer than the others between the operations: then it would be late without "
         "the link.",
     .lost = "the others' exposed waiting for that rank",
     .remedies = kSlowLinkOfRankRemedies,
 };
 constexpr FindingKind kSlowLinkOfRank{
     .code = "slow_link_of_rank",
-    .title = "one rank's transfers end later than the others', and it comes late to what follows",
+    .title = "one rank's transfers take longer than the others', and it comes late to what follows",
     .cause = Cause::barrier_wait,
     .accounts = Accounts::yes,
     .accuses = Accused::link,
@@ -86,90 +101,10 @@ constexpr FindingKind kSlowLinkOfRank{
     .picture = Picture::arrival,
     .explanation = &kSlowLinkOfRankExplained,
 };
-constexpr auto kKinds = std::to_array<const FindingKind*>(
-    {&kStraggler, &kStragglerPersistent, &kStragglerTransient, &kStragglerPeriodic, &kSlowLinkOfRank});
+constexpr auto kKinds =
+    std::to_array<const FindingKind*>({&kStragglerPersistent, &kStragglerPeriodic, &kSlowLinkOfRank});
 
 constexpr std::int64_t kWorthPermille = 10;  // of all ranks' windows
-constexpr std::int64_t kOperations = 2;      // once is chance
-
-std::string remedy_for(Cause cause, std::int32_t rank, bool on_cpu) {
-  switch (cause) {
-    case Cause::compute:
-      if (on_cpu) {
-        return fmt::format(
-            "give rank {} cores of its own (`taskset -c`, OMP_NUM_THREADS = cores / ranks of the host); if "
-            "its work is larger, balance the batches over ranks. Whether it was on a core at all, `lockstep "
-            "record --cpu` counts",
-            rank);
-      }
-      return fmt::format(
-          "on rank {}'s host: `nvidia-smi -q -d PERFORMANCE,CLOCK,TEMPERATURE` beside a fast rank's; where "
-          "clocks agree its work is larger: balance batches by length (tokens, not samples)",
-          rank);
-    case Cause::data_wait:
-      return "DataLoader(num_workers=8, prefetch_factor=4, persistent_workers=True, pin_memory=True), and "
-             "the same amount "
-             "of data work on every rank";
-    case Cause::host_bound:
-      if (on_cpu) return fmt::format("see what rank {}'s process does between its computations", rank);
-      return fmt::format(
-          "rank {}'s process: pin it (`numactl --cpunodebind=N --membind=N`), `gc.freeze(); gc.disable()`, "
-          "fewer launches (`torch.compile(mode=\"reduce-overhead\")`)",
-          rank);
-    case Cause::copy:
-      return "pin_memory=True and `.to(device, non_blocking=True)`, so that copies run beside compute";
-    case Cause::queued:
-      return "look for stream waits and synchronising calls before the collective on that rank";
-    case Cause::transfer:
-      return "look at that rank's links: NCCL_DEBUG=INFO names the transport of each channel";
-    default:
-      return fmt::format(
-          "record rank {} with host ranges and launches, to see what it does before it arrives", rank);
-  }
-}
-
-// A rank that does more of the same work needs less of it; one that does the same work more slowly needs
-// better conditions.
-std::string remedy_for(const FindingContext& context, const LateCause& cause, std::int32_t rank) {
-  if (cause.entered_late) {
-    return fmt::format(
-        "record more than one step, from before it on: a later step shows whether rank {} comes late there "
-        "too, and "
-        "why. Where it does not, this is how the recording began (profilers of different ranks start at "
-        "different "
-        "times)",
-        rank);
-  }
-  if (cause.cause == Cause::compute) {
-    const std::optional<SlowComputation> slow =
-        slowest_computation(context.diagnosis, costliest_delays(cause));
-    if (slow && slow->is_more_work) {
-      return fmt::format(
-          "rank {} is given more to compute than the others: balance the work over ranks (batches by length, "
-          "experts and layers by cost)",
-          rank);
-    }
-  }
-  return remedy_for(cause.cause, rank, context.on_cpu);
-}
-
-std::string remedy_of(const FindingContext& context, const BlameReport& blame,
-                      const std::vector<LateCause>& causes, const PeriodicLateness& periodic) {
-  if (blame.partial)
-    return "record all ranks first: one without a record takes part in most of these, and may have come "
-           "later";
-  if (periodic.period > 0) {
-    return fmt::format(
-        "look for what rank {} does once in {} steps: a checkpoint, an evaluation, logging, garbage "
-        "collection "
-        "(`gc.freeze()`); let all ranks do it in the same step, or beside the training loop",
-        blame.rank, periodic.period);
-  }
-  // What explains a small part of it is no reason to change anything.
-  const bool explained = !causes.empty() && causes.front().blame_ns > blame.blame_ns / 4;
-  return explained ? remedy_for(context, causes.front(), blame.rank)
-                   : remedy_for(Cause::other, blame.rank, context.on_cpu);
-}
 
 // Waiting in several operations at once is lost once.
 std::string describe_waiting(const Report& report, const BlameReport& blame,
@@ -193,99 +128,122 @@ std::string describe_waiting(const Report& report, const BlameReport& blame,
       waited, format_duration(lost));
 }
 
-std::string describe(const PeriodicLateness& periodic) {
+std::string describe_lateness(const LatenessReport& lateness, const RankLateness& late) {
   return fmt::format(
-      "late once in {} steps, from step {} on, {} times: the others wait {} for it then, and {} in the steps "
-      "between "
-      "(medians)",
-      periodic.period, periodic.first, periodic.times, format_duration(periodic.late_ns),
-      format_duration(periodic.otherwise_ns));
+      "over {} steps it is ready {} later than the median of the others, {} of a step; from block to block "
+      "of steps "
+      "that moves by {}; healthy ranks show as much in fewer than 1 of 500 runs",
+      lateness.steps, format_duration(late.mean_ns), format_share(late.share),
+      format_duration(late.movement_ns));
 }
 
-// The rank's transfers end late, and so it comes late to what follows.
-Finding slow_link_of(const BlameReport& blame, const InheritedLateness& inherited, std::size_t known) {
-  Finding finding = kSlowLinkOfRank.make();
-  finding.rank = blame.rank;
+// All ranks on one host, or nobody knows on which: a link between them is the host's own path.
+bool on_one_host(const Report& report) {
+  std::set<std::string> hosts;
+  for (const RankReport& rank : report.ranks) hosts.insert(rank.host);
+  return hosts.size() < 2;
+}
+
+void make_link_finding(const FindingContext& context, const RankLateness& late, Finding& finding) {
   finding.title = fmt::format(
-      "rank {} comes last to {} of {} collectives because the ones before end late on it: its link is slow, "
-      "not "
-      "its work",
-      blame.rank, blame.collectives, known);
-  finding.evidence = {
-      fmt::format("the others waited {} for it, {} of it where it had ended the group's operation "
-                  "before later than they by at least half of its lateness ({})",
-                  format_duration(blame.blame_ns), format_duration(inherited.blame_ns),
-                  format_plural(inherited.collectives, "operation"))};
-  finding.remedy = fmt::format(
-      "look at the links of rank {} and of those it exchanges data with: NCCL_DEBUG=INFO names the transport "
-      "of each "
-      "channel; `ethtool`, `ibstat` their rate; `lockstep record --cpu` counts what interfaces drop and send "
-      "again",
-      blame.rank);
+      "rank {} is late because the operations before end late on it: its link is slow, not its work ({} of "
+      "each step)",
+      late.rank, format_share(late.share));
+  finding.remedy =
+      on_one_host(context.report)
+          ? fmt::format(
+                "all ranks are on one host: compare rank {}'s place in it (`nvidia-smi topo -m`; on CPUs its "
+                "cores, `taskset -p`) with the others'",
+                late.rank)
+          : fmt::format(
+                "look at the links of rank {} and of those it exchanges data with: NCCL_DEBUG=INFO names "
+                "the transport of each channel; `ethtool`, `ibstat` their rate; `lockstep record --cpu` "
+                "counts what interfaces drop and send again",
+                late.rank);
+}
+
+void find_persistent(const FindingContext& context, const RankLateness& late, const BlameReport& blame,
+                     std::vector<Finding>& findings) {
+  LateReason reason = reason_of(context, late);
+  const bool is_link =
+      reason.code == "link" && (!on_one_host(context.report) || 2 * late.cause_ns >= late.others_ns);
+  if (reason.code == "link" && !is_link) {
+    reason.code = "unknown";
+    reason.doing = "ends the same operations later than the others, and why is not known";
+    reason.remedy = fmt::format(
+        "see what else runs on rank {}'s cores; record NCCL_DEBUG=INFO beside the run", late.rank);
+  }
+  Finding finding = (is_link ? kSlowLinkOfRank : kStragglerPersistent).make();
+  finding.rank = late.rank;
+  finding.reason = reason.code;
   finding.lost_ns = blame.exposed_ns;
-  return finding;
+  finding.title = fmt::format("rank {} {}: the others wait for it, {} of each step", late.rank, reason.doing,
+                              format_share(late.share));
+  finding.evidence.push_back(describe_lateness(context.report.lateness, late));
+  finding.evidence.insert(finding.evidence.end(), reason.evidence.begin(), reason.evidence.end());
+  finding.evidence.push_back(describe_waiting(context.report, blame, context.scheduled));
+  if (!blame.root_cause.empty() && !is_link) finding.evidence.push_back("why: " + blame.root_cause);
+  finding.remedy = std::move(reason.remedy);
+  if (is_link) make_link_finding(context, late, finding);
+  findings.push_back(std::move(finding));
+}
+
+void find_periodic(const FindingContext& context, const PeriodicLateness& periodic, const BlameReport& blame,
+                   std::vector<Finding>& findings) {
+  Finding finding = kStragglerPeriodic.make();
+  finding.rank = periodic.rank;
+  finding.reason = "periodic";
+  finding.lost_ns = blame.exposed_ns;
+  finding.title = fmt::format("rank {} comes late once in {} steps, and the others wait for it",
+                              periodic.rank, periodic.period);
+  finding.evidence = {
+      fmt::format("late once in {} steps, from step {} on, {} times: {} later than the median of the others "
+                  "then, and "
+                  "{} in the steps between (medians)",
+                  periodic.period, periodic.first, periodic.times, format_duration(periodic.late_ns),
+                  format_duration(std::max<std::int64_t>(0, periodic.otherwise_ns))),
+      describe_waiting(context.report, blame, context.scheduled)};
+  if (!blame.root_cause.empty()) finding.evidence.push_back("why: " + blame.root_cause);
+  finding.remedy = fmt::format(
+      "look for what rank {} does once in {} steps: a checkpoint, an evaluation, logging, garbage collection "
+      "(`gc.freeze()`); let all ranks do it in the same step, or beside the training loop",
+      periodic.rank, periodic.period);
+  findings.push_back(std::move(finding));
 }
 
 void find_stragglers(const FindingContext& context, std::vector<Finding>& findings) {
   const Report& report = context.report;
-  std::size_t known = 0;
-  const ScheduledWaits& scheduled = context.scheduled;
-  for (const CollectiveReport& collective : report.collectives)
-    known += collective.ranks.size() > 1 && !scheduled.contains(collective) ? 1 : 0;
-  for (BlameReport blame : report.blame) {
-    scheduled.take_from(blame);
-    const std::int64_t lost = blame.exposed_ns;
-    if (blame.collectives < kOperations || !context.is_worth(lost, kWorthPermille)) continue;
-    // Everyone is last now and then: more than two standard deviations above chance, or in most steps.
-    const auto ranks = static_cast<double>(report.ranks.size());
-    const double by_chance = static_cast<double>(known) / ranks;
-    const double deviation = std::sqrt(by_chance * (1 - 1 / ranks));
-    const bool often = static_cast<double>(blame.collectives) > by_chance + 2 * deviation;
-    const auto off_schedule = [&scheduled](const CollectiveReport& collective) {
-      return !scheduled.contains(collective);
-    };
-    // Of none the period is 0.
-    const PeriodicLateness periodic =
-        blame.partial ? PeriodicLateness{}
-                      : periodic_lateness(report, blame.rank, off_schedule).value_or(PeriodicLateness{});
-    const bool is_periodic = periodic.period > 0;
-    if (!often && !blame.persistent.value_or(false) && !is_periodic) continue;
-    const InheritedLateness inherited = inherited_lateness(report, blame.rank, off_schedule);
-    if (inherited.blame_ns > blame.blame_ns / 2) {
-      findings.push_back(slow_link_of(blame, inherited, known));
-      continue;
+  const auto blame_of = [&](std::int32_t rank) -> std::optional<BlameReport> {
+    for (BlameReport blame : report.blame) {
+      if (blame.rank != rank) continue;
+      context.scheduled.take_from(blame);
+      // Where a rank without a record takes part, that one may have come later.
+      return !blame.partial && context.is_worth(blame.exposed_ns, kWorthPermille) ? std::optional(blame)
+                                                                                  : std::nullopt;
     }
-    const bool persistent = blame.persistent.value_or(false);
-    Finding finding = (is_periodic         ? kStragglerPeriodic
-                       : !blame.persistent ? kStraggler
-                       : persistent        ? kStragglerPersistent
-                                           : kStragglerTransient)
-                          .make();
-    finding.title =
-        blame.partial
-            ? fmt::format("rank {} arrives last in {} of {} collectives, among the ranks that left a record",
-                          blame.rank, blame.collectives, known)
-            : fmt::format("{}rank {} arrives last in {} of {} collectives, and the others wait for it",
-                          is_periodic         ? "periodic straggler: "
-                          : !blame.persistent ? ""
-                          : persistent        ? "persistent straggler: "
-                                              : "transient straggler: ",
-                          blame.rank, blame.collectives, known);
-    finding.evidence.push_back(describe_waiting(report, blame, scheduled));
-    if (is_periodic) finding.evidence.push_back(describe(periodic));
-    const std::vector<LateCause> causes =
-        causes_of_lateness(context.diagnosis, report, blame.rank, off_schedule);
-    if (!blame.root_cause.empty()) finding.evidence.push_back("why: " + blame.root_cause);
-    if (!causes.empty()) {
-      finding.evidence.push_back(fmt::format("this explains {} of these {} collectives, {} of the waiting",
-                                             causes.front().operations, blame.collectives,
-                                             format_share(causes.front().blame_ns, blame.blame_ns)));
-    }
-    finding.rank = blame.rank;
-    finding.remedy = remedy_of(context, blame, causes, periodic);
-    finding.lost_ns = lost;
-    findings.push_back(std::move(finding));
+    return std::nullopt;
+  };
+  const std::vector<HostShortage> shortages = find_host_shortages(context.diagnosis.job, report);
+  // Where cores do not suffice, who gets less of them is the scheduler's choice: the host is at fault, said
+  // once.
+  const auto lacks_cores = [&](const RankLateness& late) {
+    constexpr std::int64_t kPart = 4;
+    const std::optional<std::int64_t> waited = run_queue_excess(context, late.rank);
+    return shortage_of(shortages, late.rank) != nullptr && (!waited || *waited * kPart >= late.mean_ns);
+  };
+  bool any = false;
+  for (const RankLateness& late : report.lateness.ranks) {
+    if (!late.is_late) continue;
+    any = true;
+    if (lacks_cores(late)) continue;
+    if (const std::optional<BlameReport> blame = blame_of(late.rank))
+      find_persistent(context, late, *blame, findings);
   }
+  if (any) return;
+  const std::optional<PeriodicLateness> periodic = periodic_lateness(context.steps);
+  if (!periodic) return;
+  if (const std::optional<BlameReport> blame = blame_of(periodic->rank))
+    find_periodic(context, *periodic, *blame, findings);
 }
 
 }  // namespace

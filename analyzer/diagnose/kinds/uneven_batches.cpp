@@ -1,14 +1,15 @@
-// Ranks that have more to compute now and then, each in its turn: batches of different sizes.
+// Ranks that have more to compute now and then, each in its turn, because their batches are larger then.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
-#include <map>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "analyzer/diagnose/finding_context.h"
 #include "analyzer/diagnose/finding_kinds.h"
+#include "analyzer/diagnose/step_work.h"
 #include "analyzer/intervals/median.h"
 #include "analyzer/intervals/time_math.h"
 #include "analyzer/report/quantity.h"
@@ -26,13 +27,18 @@ constexpr Explanation kUnevenBatchesExplained{
         "Each step waits for the rank with the largest batch: longer sequences, larger images. It is another "
         "rank each time, so that none of them is slow.",
     .found =
-        "In the median step the rank that computes longest takes at least 10 % longer than the one that "
-        "computes shortest, and no rank is the longest in more than half of the steps; what the ranks wait "
-        "in collectives, at most what they compute less than the longest, reaches 3 %. Not of pipelines; "
-        "four steps at least.",
-    .wrong =
-        "The batches of a slow step hold as much as those of others: then hosts are disturbed in turn "
-        "(clocks, throttling; `lockstep record --cpu`).",
+        "What a rank computes follows what it is given to do: a counter that tells the size of its batch "
+        "(tokens, "
+        "samples), or on GPUs the number of kernels, correlates with its compute by 0.7 or more, both taken "
+        "as "
+        "deviations from the median of their step. In the median step the rank that computes longest takes "
+        "at least "
+        "10 % longer than the one that computes shortest, no rank is late again and again, and what the "
+        "ranks wait in "
+        "collectives, at most what they compute less than the longest, reaches 3 %. Not of pipelines; four "
+        "steps at "
+        "least. Longer compute alone is no evidence of larger batches: that is jitter.",
+    .wrong = "The counter tells something else than the size of a batch.",
     .lost = "that waiting",
     .remedies = kUnevenBatchesRemedies,
 };
@@ -51,74 +57,73 @@ constexpr auto kKinds = std::to_array<const FindingKind*>({&kUnevenBatches});
 constexpr std::int64_t kUnevenPermille = 30;
 constexpr std::size_t kLeastSteps = 4;
 constexpr std::int64_t kLeastSpreadPermille = 100;  // of the shortest compute of a step's ranks
+constexpr double kFollows = 0.7;
 
-struct Rows {
-  std::vector<const StepReport*> ranks;
-  const StepReport* longest() const {
-    return *std::max_element(ranks.begin(), ranks.end(), [](const StepReport* a, const StepReport* b) {
-      return a->measures.compute_ns < b->measures.compute_ns;
-    });
-  }
-  const StepReport* shortest() const {
-    return *std::min_element(ranks.begin(), ranks.end(), [](const StepReport* a, const StepReport* b) {
-      return a->measures.compute_ns < b->measures.compute_ns;
-    });
-  }
+// One step: what its ranks compute.
+struct Row {
+  std::size_t longest = 0, shortest = 0;
 };
-
-// Steps of which every rank is known.
-std::map<std::int64_t, Rows> rows_by_step(const Report& report) {
-  std::map<std::int64_t, Rows> steps;
-  for (const StepReport& step : report.steps) {
-    if (step.measures.known && step.measures.waits_known) steps[step.step].ranks.push_back(&step);
+Row row_of(const StepTable& table, std::size_t step) {
+  Row row;
+  for (std::size_t rank = 1; rank < table.rank_count(); ++rank) {
+    const std::int64_t ns = table.cell(step, rank).measures.compute_ns;
+    if (ns > table.cell(step, row.longest).measures.compute_ns) row.longest = rank;
+    if (ns < table.cell(step, row.shortest).measures.compute_ns) row.shortest = rank;
   }
-  std::erase_if(steps, [&](const auto& step) { return step.second.ranks.size() != report.ranks.size(); });
-  return steps;
+  return row;
 }
 
 void find_uneven_batches(const FindingContext& context, std::vector<Finding>& findings) {
   const Report& report = context.report;
+  const StepTable& table = context.steps;
   // Stages of a pipeline have different work on purpose.
-  if (report.ranks.size() < 2 || !report.pipeline.empty()) return;
-  const std::map<std::int64_t, Rows> steps = rows_by_step(report);
-  if (steps.size() < kLeastSteps) return;
-  std::map<std::int32_t, std::size_t> longest_in;
+  if (!report.pipeline.empty() || table.steps.size() < kLeastSteps) return;
+  const auto is_late = [](const RankLateness& rank) { return rank.is_late; };
+  if (std::any_of(report.lateness.ranks.begin(), report.lateness.ranks.end(), is_late)) return;
   std::vector<std::int64_t> spreads;  // permille
-  std::int64_t lost = 0;
-  const Rows* widest = nullptr;
-  std::int64_t widest_ns = -1, widest_step = 0;
-  for (const auto& [number, rows] : steps) {
-    const std::int64_t most = rows.longest()->measures.compute_ns,
-                       least = rows.shortest()->measures.compute_ns;
-    ++longest_in[rows.longest()->rank];
+  std::int64_t lost = 0, widest_ns = -1;
+  std::size_t widest = 0;
+  std::vector<std::size_t> longest_in(table.rank_count());
+  for (std::size_t step = 0; step < table.steps.size(); ++step) {
+    const Row row = row_of(table, step);
+    const std::int64_t most = table.cell(step, row.longest).measures.compute_ns,
+                       least = table.cell(step, row.shortest).measures.compute_ns;
     if (least <= 0) return;
+    ++longest_in[row.longest];
     spreads.push_back((most - least) / std::max<std::int64_t>(1, least / 1000));
-    for (const StepReport* rank : rows.ranks)
+    for (std::size_t rank = 0; rank < table.rank_count(); ++rank) {
+      const Measures& measures = table.cell(step, rank).measures;
       lost =
-          saturating_add(lost, std::min(rank->measures.collective_wait_ns, most - rank->measures.compute_ns));
+          saturating_add(lost, std::min(measures.partition[Cause::barrier_wait], most - measures.compute_ns));
+    }
     if (most - least > widest_ns) {
-      widest = &rows;
       widest_ns = most - least;
-      widest_step = number;
+      widest = step;
     }
   }
   const std::int64_t spread = lower_median(spreads);
-  const auto often = std::max_element(longest_in.begin(), longest_in.end(),
-                                      [](const auto& a, const auto& b) { return a.second < b.second; });
-  // Mostly the same rank: that one is a straggler.
-  if (2 * often->second > steps.size() || spread < kLeastSpreadPermille) return;
-  if (!context.is_worth(lost, kUnevenPermille)) return;
+  if (spread < kLeastSpreadPermille || !context.is_worth(lost, kUnevenPermille)) return;
+  const std::optional<StepWork> work = work_of_steps(context.diagnosis.job, table);
+  if (!work) return;
+  const double correlation = correlation_within_steps(table, work->amount, compute_of_steps(table));
+  if (correlation < kFollows) return;
+
   Finding finding = kUnevenBatches.make();
   finding.title = "ranks have more to compute than others in turn, and those wait: batches are uneven";
+  const auto ranks = static_cast<std::size_t>(
+      std::count_if(longest_in.begin(), longest_in.end(), [](std::size_t steps) { return steps > 0; }));
+  const Row row = row_of(table, widest);
   finding.evidence = {
-      fmt::format("in the median step the rank that computes longest takes {} longer than the one that "
-                  "computes shortest; "
-                  "{} of {} ranks are the longest in some step, rank {} most often ({} of {} steps)",
-                  format_share(spread, 1000), longest_in.size(), report.ranks.size(), often->first,
-                  often->second, steps.size()),
-      fmt::format("widest in step {}: rank {} computes for {}, rank {} for {}", widest_step,
-                  widest->longest()->rank, format_duration(widest->longest()->measures.compute_ns),
-                  widest->shortest()->rank, format_duration(widest->shortest()->measures.compute_ns))};
+      fmt::format("what ranks compute follows {}: correlation {:.2f} over {} steps", work->what, correlation,
+                  table.steps.size()),
+      fmt::format(
+          "in the median step the rank that computes longest takes {} longer than the one that computes "
+          "shortest; {} of {} ranks are the longest in some step",
+          format_share(spread, 1000), ranks, table.rank_count()),
+      fmt::format(
+          "widest in step {}: rank {} computes for {}, rank {} for {}", table.steps[widest],
+          table.ranks[row.longest], format_duration(table.cell(widest, row.longest).measures.compute_ns),
+          table.ranks[row.shortest], format_duration(table.cell(widest, row.shortest).measures.compute_ns))};
   finding.remedy =
       "give every rank the same work: batches by tokens and not by samples, samples of like length together "
       "(a batch "

@@ -1,0 +1,16 @@
+// Who of a job's ranks is late: its steps as a table, and the judgement.
+#pragma once
+
+#include "analyzer/lateness/late_ranks.h"
+#include "analyzer/lateness/step_table.h"
+#include "analyzer/model/job.h"
+#include "analyzer/report/report.h"
+
+namespace lockstep::analyzer {
+
+// Of the report's steps, ranks and collectives. The table points into the report's steps. In a pipeline ranks
+// wait differently by design; there a rank is late by what the others, in the mean, wait for it off schedule
+// (ScheduledWaits).
+StepTable table_of_steps(const Job& job, const Report& report);
+
+}  // namespace lockstep::analyzer

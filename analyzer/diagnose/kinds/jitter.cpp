@@ -1,0 +1,183 @@
+// Waiting that nobody is to blame for: ranks take turns.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "analyzer/diagnose/finding_context.h"
+#include "analyzer/diagnose/finding_kinds.h"
+#include "analyzer/report/palette.h"
+#include "analyzer/report/quantity.h"
+
+namespace lockstep::analyzer {
+namespace {
+
+constexpr auto kJitterRemedies = std::to_array<Remedy>(
+    {{"the machine",
+      "nothing else on the cores of the ranks; clocks that do not move (`nvidia-smi -lgc`, the performance "
+      "governor)"},
+     {"the program", "gc.freeze(), or collecting on all ranks in the same step; batches of equal length"},
+     {"PyTorch",
+      "`no_sync()` over more accumulation steps: fewer meetings, between which jitter evens out"}});
+constexpr Explanation kJitterExplained{
+    .meaning =
+        "Each step waits for whoever is last, and that is another rank each time: nobody is slow. What is "
+        "lost is "
+        "the difference between the slowest rank of each step and the others.",
+    .found =
+        "The ranks' time in waiting for collectives, outside of compute, reaches 5 % of all, what is known "
+        "of late "
+        "ranks or uneven batches explains less than half of it, there were enough steps to tell, and no rank "
+        "is late "
+        "beyond chance. Where it comes from: in each step the cause in which its latest rank exceeds the "
+        "median of "
+        "the others most.",
+    .wrong = "A longer recording of the same job names the same rank again and again.",
+    .lost = "all exposed waiting",
+    .remedies = kJitterRemedies,
+};
+constexpr FindingKind kJitter{
+    .code = "jitter",
+    .title = "ranks take turns in being late",
+    .cause = Cause::barrier_wait,
+    .accounts = Accounts::yes,
+    .points_at = PointsAt::worst_operation,
+    .picture = Picture::cause,
+    .explanation = &kJitterExplained,
+};
+constexpr auto kKinds = std::to_array<const FindingKind*>({&kJitter});
+
+// By cause: how much of the lateness of each step's latest rank it makes up, over all steps.
+struct Sources {
+  std::array<std::int64_t, kCauseCount> ns{};
+  std::int64_t all_ns = 0;
+  std::vector<std::size_t> latest_in;  // by rank: how many steps
+};
+
+Sources sources_of(const StepTable& table) {
+  Sources sources;
+  sources.latest_in.resize(table.rank_count());
+  for (std::size_t step = 0; step < table.steps.size(); ++step) {
+    std::size_t latest = 0;
+    for (std::size_t rank = 1; rank < table.rank_count(); ++rank)
+      if (table.late(step, rank) > table.late(step, latest)) latest = rank;
+    ++sources.latest_in[latest];
+    const std::array<std::int64_t, kCauseCount> excess = excess_by_cause(table, step, latest);
+    for (std::size_t cause = 0; cause < kCauseCount; ++cause) {
+      if (static_cast<Cause>(cause) == Cause::barrier_wait || excess[cause] <= 0) continue;
+      sources.ns[cause] += excess[cause];
+      sources.all_ns += excess[cause];
+    }
+  }
+  return sources;
+}
+
+const char* doing(Cause cause, bool on_cpu) {
+  switch (cause) {
+    case Cause::compute:
+      return "computes longer";
+    case Cause::transfer:
+      return "moves data longer";
+    case Cause::data_wait:
+      return "waits for data longer";
+    case Cause::host_bound:
+      return on_cpu ? "does something longer that the trace does not name" : "launches later";
+    case Cause::copy:
+      return "copies longer";
+    case Cause::queued:
+      return "starts launched work later";
+    default:
+      return "idles longer";
+  }
+}
+
+// "compute 71 %, host-bound 20 %": what makes up a tenth or more.
+std::string describe(const Sources& sources) {
+  std::vector<std::pair<std::int64_t, Cause>> order;
+  for (std::size_t cause = 0; cause < kCauseCount; ++cause)
+    order.emplace_back(-sources.ns[cause], static_cast<Cause>(cause));
+  std::sort(order.begin(), order.end());
+  std::string text;
+  for (const auto& [negative, cause] : order) {
+    if (-negative * 10 < sources.all_ns || negative == 0) break;
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", style_of(cause).label,
+                        format_share(-negative, sources.all_ns));
+  }
+  return text;
+}
+
+std::string remedy_for(Cause most, bool on_cpu) {
+  switch (most) {
+    case Cause::compute:
+      return on_cpu ? "give each rank cores of its own (OMP_NUM_THREADS = cores / ranks of the host, "
+                      "`taskset -c`); "
+                      "where batches differ in length, emit a counter `tokens` (docs/instrumentation.md): "
+                      "then it can "
+                      "be told"
+                    : "`lockstep record --cpu` beside clocks and throttling of a slow step; where batches "
+                      "differ in "
+                      "length, record shapes (record_shapes=True) or emit a counter `tokens`: then it can be "
+                      "told";
+    case Cause::data_wait:
+      return "DataLoader(num_workers=8, prefetch_factor=4, persistent_workers=True): batches ready before "
+             "they are "
+             "asked for";
+    case Cause::host_bound:
+      return on_cpu ? "put NVTX ranges around what the training loop does between computations "
+                      "(docs/instrumentation.md)"
+                    : "`gc.freeze()`, processes pinned to cores (`numactl`), fewer launches (CUDA graphs)";
+    case Cause::transfer:
+      return "look at what else uses the links; fewer and larger operations";
+    default:
+      return "`lockstep analyze --steps N` of a slow and of a fast step, side by side";
+  }
+}
+
+void find_jitter(const FindingContext& context, std::vector<Finding>& findings) {
+  const LatenessReport& lateness = context.report.lateness;
+  const std::int64_t all = context.total(Cause::barrier_wait);
+  const std::int64_t lost = all - std::min(context.scheduled.in_collectives_ns(), all);
+  const bool late = std::any_of(lateness.ranks.begin(), lateness.ranks.end(),
+                                [](const RankLateness& rank) { return rank.is_late; });
+  if (!lateness.can_tell || late || !context.report.ranks_missing.empty() ||
+      !context.is_left_over(findings, Cause::barrier_wait, lost))
+    return;
+  const Sources sources = sources_of(context.steps);
+  const auto most =
+      static_cast<Cause>(std::max_element(sources.ns.begin(), sources.ns.end()) - sources.ns.begin());
+  const auto [least_often, most_often] =
+      std::minmax_element(sources.latest_in.begin(), sources.latest_in.end());
+  Finding finding = context.all_of_its_cause(kJitter);
+  finding.lost_ns = lost;
+  finding.title = fmt::format("ranks take turns being late: jitter costs {} of each step",
+                              format_share(lateness.waiting_ns, lateness.step_ns));
+  finding.evidence.push_back(fmt::format(
+      "over {} steps each of {} ranks is the latest, in {} to {} of them; none is late beyond chance",
+      lateness.steps, context.steps.rank_count(),
+      format_share(static_cast<std::int64_t>(*least_often), lateness.steps),
+      format_share(static_cast<std::int64_t>(*most_often), lateness.steps)));
+  if (*least_often == 0)
+    finding.evidence.back() = fmt::format(
+        "over {} steps the latest rank is rank {} most often, in {} of them; none is late beyond chance",
+        lateness.steps, context.steps.ranks[static_cast<std::size_t>(most_often - sources.latest_in.begin())],
+        format_share(static_cast<std::int64_t>(*most_often), lateness.steps));
+  if (sources.all_ns > 0)
+    finding.evidence.push_back(
+        fmt::format("the latest rank of a step mostly {}: its time beyond the others' is {}",
+                    doing(most, context.on_cpu), describe(sources)));
+  if (lateness.steps_to_tell > lateness.steps)
+    finding.evidence.push_back(
+        fmt::format("beside this jitter a rank that is late by 2 % of a step would show after about {} steps",
+                    format_count(lateness.steps_to_tell)));
+  finding.remedy = remedy_for(most, context.on_cpu);
+  findings.push_back(std::move(finding));
+}
+
+}  // namespace
+
+const FindingRule rules::jitter{kKinds, find_jitter};
+
+}  // namespace lockstep::analyzer

@@ -1,0 +1,61 @@
+// Waiting in turn.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+#include <vector>
+
+#include "analyzer/diagnose/test_reports.h"
+
+namespace lockstep::analyzer {
+namespace {
+
+using testing::Contains;
+using testing::HasSubstr;
+using testing::Not;
+
+// `steps` steps on three ranks, one of which, by chance, is late by 300 µs: because it computes longer, or
+// because its host launches late.
+Report taking_turns(int steps, bool host, unsigned seed = 1) {
+  std::mt19937 random(seed);
+  JobBuilder job;
+  for (int step = 0; step < steps; ++step) {
+    const Nanoseconds begin = step * 1000 * us;
+    const auto late_rank = static_cast<std::int32_t>(random() % 3);
+    for (std::int32_t rank = 0; rank < 3; ++rank) {
+      const Nanoseconds late = rank == late_rank ? 300 * us : 0, idle = host ? late : 0;
+      job.rank(rank).step(step, begin, begin + 900 * us);
+      job.rank(rank).compute(begin, begin + 100 * us).launched(begin, begin + 1);
+      job.rank(rank)
+          .compute(begin + 100 * us + idle, begin + 500 * us + late)
+          .launched(begin + (host ? 99 * us + idle : 2), begin + (host ? 100 * us + idle : 3));
+      job.rank(rank)
+          .all_reduce(begin + 500 * us + late, begin + 810 * us)
+          .launched(begin + 101 * us + idle, begin + 102 * us + idle);
+    }
+  }
+  return report_of(job);
+}
+
+TEST(Jitter, NamesNobodyAndSaysWhereItComesFrom) {
+  for (const bool host : {false, true}) {
+    const Report report = taking_turns(30, host);
+    const Finding found = finding(report, "jitter");
+    EXPECT_EQ(found.accuses, Accused::nobody);
+    EXPECT_EQ(found.rank, std::nullopt);
+    EXPECT_EQ(found.lost_ns, 30 * 2 * 300 * us);
+    // 200 µs in the mean of the ranks, of steps of 1000 µs; the last one is shorter.
+    EXPECT_THAT(found.title, HasSubstr("ranks take turns being late: jitter costs 20.1 % of each step"));
+    EXPECT_THAT(found.evidence, Contains(HasSubstr(host ? "launches later" : "computes longer")));
+    EXPECT_THAT(found.evidence, Contains(HasSubstr("would show after about")));
+    for (const Finding& one : report.findings) EXPECT_NE(one.accuses, Accused::rank) << one.code;
+  }
+}
+
+TEST(Jitter, OfFewStepsIsNotSaid) {
+  EXPECT_THAT(codes_of(taking_turns(5, false).findings), Not(Contains("jitter")));
+}
+
+}  // namespace
+}  // namespace lockstep::analyzer

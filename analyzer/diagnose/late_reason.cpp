@@ -1,0 +1,249 @@
+#include "analyzer/diagnose/late_reason.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "analyzer/diagnose/blame.h"
+#include "analyzer/diagnose/compute_names.h"
+#include "analyzer/diagnose/host_names.h"
+#include "analyzer/diagnose/root_cause.h"
+#include "analyzer/diagnose/step_work.h"
+#include "analyzer/intervals/median.h"
+#include "analyzer/report/quantity.h"
+
+namespace lockstep::analyzer {
+namespace {
+
+// One computation or host range that makes up as much of the lateness is worth its name.
+constexpr double kTellingShare = 0.3;
+// An amount of work explains longer compute that it exceeds the others' by half as much, in relation, at
+// least.
+constexpr double kExplains = 0.5;
+
+// What the delay analysis has of operations that this rank was late to by this cause.
+std::vector<const Delay*> delays_of(const FindingContext& context, const RankLateness& late) {
+  for (const LateCause& cause : causes_of_lateness(
+           context.diagnosis, context.report, late.rank,
+           [&](const CollectiveReport& collective) { return !context.scheduled.contains(collective); })) {
+    if (cause.cause != late.cause || cause.entered_late) continue;
+    const std::span<const Delay* const> costliest = costliest_delays(cause);
+    return {costliest.begin(), costliest.end()};
+  }
+  return {};
+}
+
+std::size_t index_of(const StepTable& table, std::int32_t rank) {
+  return static_cast<std::size_t>(std::lower_bound(table.ranks.begin(), table.ranks.end(), rank) -
+                                  table.ranks.begin());
+}
+
+// "18.0 % longer"; "for 3.10 ms longer" where the others hardly do it.
+std::string longer(const RankLateness& late) {
+  if (late.others_ns < late.cause_ns / 4) return fmt::format("{} longer", format_duration(late.cause_ns));
+  return fmt::format("{} longer", format_share(late.cause_ns, late.others_ns));
+}
+
+std::string in_a_step(const char* what, const RankLateness& late) {
+  return fmt::format("in a step it {} for {}, the median of the others for {}", what,
+                     format_duration(late.others_ns + late.cause_ns), format_duration(late.others_ns));
+}
+
+// Mean over steps of a measure of the rank beyond the median of the others; absent where one of them is not
+// known.
+std::optional<std::int64_t> mean_excess(const StepTable& table, std::int32_t rank,
+                                        std::optional<std::int64_t> Measures::*measure) {
+  const std::size_t own = index_of(table, rank);
+  std::int64_t sum = 0;
+  for (std::size_t step = 0; step < table.steps.size(); ++step) {
+    std::vector<std::int64_t> others;
+    for (std::size_t other = 0; other < table.rank_count(); ++other) {
+      const std::optional<std::int64_t> value = table.cell(step, other).measures.*measure;
+      if (!value) return std::nullopt;
+      if (other != own) others.push_back(*value);
+    }
+    sum += *(table.cell(step, own).measures.*measure) - lower_median(std::move(others));
+  }
+  return table.steps.empty() ? std::nullopt
+                             : std::optional(sum / static_cast<std::int64_t>(table.steps.size()));
+}
+
+struct MoreWork {
+  std::string what;
+  double times = 1;  // the others'
+};
+std::optional<MoreWork> more_work(const FindingContext& context, const RankLateness& late) {
+  const std::optional<StepWork> work = work_of_steps(context.diagnosis.job, context.steps);
+  if (!work) return std::nullopt;
+  const auto times = amount_beside_others(context.steps, work->amount, index_of(context.steps, late.rank));
+  const double expected =
+      late.others_ns > 0 ? static_cast<double>(late.cause_ns) / static_cast<double>(late.others_ns) : 0;
+  if (!times || expected <= 0 || *times - 1 < kExplains * expected) return std::nullopt;
+  return MoreWork{work->what, *times};
+}
+
+LateReason reason_of_compute(const FindingContext& context, const RankLateness& late) {
+  LateReason reason;
+  reason.evidence.push_back(in_a_step("computes", late));
+  if (const std::optional<MoreWork> more = more_work(context, late)) {
+    reason.code = "more_work";
+    reason.doing = fmt::format("has more to compute than the others ({})", longer(late));
+    reason.evidence.push_back(fmt::format("{} is {:.2f} times the others'", more->what, more->times));
+    reason.remedy =
+        "balance the work over ranks: batches by length (tokens, not samples), experts and layers by cost";
+    return reason;
+  }
+  reason.code = "computes_longer";
+  reason.doing = "computes " + longer(late);
+  const std::vector<const Delay*> delays = delays_of(context, late);
+  const std::optional<SlowComputation> slow = slowest_computation(context.diagnosis, delays);
+  if (slow && slow->share >= kTellingShare) {
+    reason.doing +=
+        fmt::format(", above all in `{}`", short_name(context.diagnosis.job.strings.view(slow->name)));
+    if (slow->is_more_work && !context.on_cpu) {
+      reason.code = "more_work";
+      reason.evidence.push_back(
+          fmt::format("it ran {} beside {}", format_plural(slow->own_count, "time"), slow->others_count));
+    }
+  }
+  reason.remedy =
+      context.on_cpu
+          ? fmt::format(
+                "see what else runs on rank {}'s cores and give it its own (`taskset -c`, OMP_NUM_THREADS = "
+                "cores / ranks of the host). Whether its work is larger the trace does not say: emit a "
+                "counter `tokens` (docs/instrumentation.md)",
+                late.rank)
+          : fmt::format(
+                "on rank {}'s host: `nvidia-smi -q -d PERFORMANCE,CLOCK,TEMPERATURE` beside another rank's; "
+                "`lockstep record --cpu` records clocks and throttling. Where these agree its work may be "
+                "larger: emit a counter `tokens`, or record shapes (record_shapes=True)",
+                late.rank);
+  return reason;
+}
+
+LateReason reason_of_host(const FindingContext& context, const RankLateness& late) {
+  LateReason reason;
+  reason.code = "host";
+  const std::vector<const Delay*> delays = delays_of(context, late);
+  const std::optional<SlowHostRange> range = slowest_host_range(context.diagnosis, delays);
+  const bool is_named = range && range->share >= kTellingShare;
+  if (is_named) {
+    reason.doing = fmt::format("spends {} longer on its host, in `{}`", format_duration(late.cause_ns),
+                               short_name(context.diagnosis.job.strings.view(range->name)));
+  } else if (context.on_cpu) {
+    reason.doing = fmt::format("does something for {} longer that the trace does not name",
+                               format_duration(late.cause_ns));
+  } else {
+    reason.doing = fmt::format("launches its work {} later", format_duration(late.cause_ns));
+  }
+  reason.evidence.push_back(in_a_step(context.on_cpu ? "computes nothing and does not say why"
+                                                     : "leaves its device idle with nothing launched",
+                                      late));
+  if (context.on_cpu) {
+    reason.remedy = is_named
+                        ? fmt::format("shorten it, or let rank {} do it beside the training loop", late.rank)
+                        : fmt::format(
+                              "put NVTX ranges around what rank {} does between its computations "
+                              "(docs/instrumentation.md)",
+                              late.rank);
+  } else {
+    reason.remedy = fmt::format(
+        "rank {}'s process: pin it (`numactl --cpunodebind=N --membind=N`), `gc.freeze(); gc.disable()`, "
+        "fewer "
+        "launches (`torch.compile(mode=\"reduce-overhead\")`)",
+        late.rank);
+  }
+  return reason;
+}
+
+// On a CPU: what the scheduler says of the rank's training threads comes before what they were doing.
+std::optional<LateReason> reason_of_scheduling(const FindingContext& context, const RankLateness& late) {
+  if (late.cause != Cause::compute && late.cause != Cause::host_bound) return std::nullopt;
+  const auto explains = [&late](std::optional<std::int64_t> ns) {
+    return ns && static_cast<double>(*ns) >= kExplains * static_cast<double>(late.mean_ns);
+  };
+  LateReason reason;
+  if (const auto waited = run_queue_excess(context, late.rank); explains(waited)) {
+    reason.code = "waits_for_core";
+    reason.doing = fmt::format("waits for a CPU core for {} longer", format_duration(*waited));
+    reason.evidence.push_back(
+        "its training threads were ready to run and had no core for that time, beyond the median of the "
+        "others");
+    reason.remedy = fmt::format(
+        "see what else runs on rank {}'s cores (`taskset -p`, `top`) and give it its own; OMP_NUM_THREADS = "
+        "cores / "
+        "ranks of the host",
+        late.rank);
+    return reason;
+  }
+  if (const auto off = mean_excess(context.steps, late.rank, &Measures::off_cpu_ns); explains(off)) {
+    reason.code = "blocked";
+    reason.doing =
+        fmt::format("sleeps or is blocked for {} longer where it should compute", format_duration(*off));
+    reason.evidence.push_back("none of its training threads was on a core then, and none was ready to run");
+    reason.remedy = fmt::format(
+        "look for `time.sleep`, locks, files and network reads in what rank {} does in its passes",
+        late.rank);
+    return reason;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<std::int64_t> run_queue_excess(const FindingContext& context, std::int32_t rank) {
+  return mean_excess(context.steps, rank, &Measures::run_queue_ns);
+}
+
+LateReason reason_of(const FindingContext& context, const RankLateness& late) {
+  if (std::optional<LateReason> scheduling = reason_of_scheduling(context, late))
+    return *std::move(scheduling);
+  LateReason reason;
+  switch (late.cause.value_or(Cause::other)) {
+    case Cause::compute:
+      return reason_of_compute(context, late);
+    case Cause::host_bound:
+      return reason_of_host(context, late);
+    case Cause::data_wait:
+      reason.code = "loads_data";
+      reason.doing = fmt::format("loads data for {} longer", format_duration(late.cause_ns));
+      reason.evidence.push_back(in_a_step("waits for data", late));
+      reason.remedy =
+          "DataLoader(num_workers=8, prefetch_factor=4, persistent_workers=True, pin_memory=True), and the "
+          "same amount "
+          "of data work on every rank";
+      return reason;
+    case Cause::copy:
+      reason.code = "copies";
+      reason.doing = fmt::format("copies memory for {} longer", format_duration(late.cause_ns));
+      reason.evidence.push_back(in_a_step("does nothing but copy memory", late));
+      reason.remedy =
+          "pin_memory=True and `.to(device, non_blocking=True)`, so that copies run beside compute";
+      return reason;
+    case Cause::queued:
+      reason.code = "queued";
+      reason.doing = fmt::format("starts what it has launched {} later", format_duration(late.cause_ns));
+      reason.evidence.push_back(in_a_step("leaves launched work waiting", late));
+      reason.remedy = "look for stream waits and synchronising calls before the collective on that rank";
+      return reason;
+    case Cause::transfer:
+      reason.code = "link";
+      reason.doing = fmt::format("is held up by its link, {} longer", format_duration(late.cause_ns));
+      reason.evidence.push_back(in_a_step("moves data, after all have come,", late));
+      return reason;
+    default:
+      reason.doing = "comes late, and why is not known";
+      reason.remedy =
+          context.on_cpu
+              ? fmt::format("put NVTX ranges around what rank {} does (docs/instrumentation.md)", late.rank)
+              : fmt::format(
+                    "record rank {} with launches and host ranges (`lockstep record`, or "
+                    "torch.profiler with activities CPU and CUDA), to see what it does before it "
+                    "arrives",
+                    late.rank);
+      return reason;
+  }
+}
+
+}  // namespace lockstep::analyzer

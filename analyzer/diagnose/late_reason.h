@@ -1,0 +1,37 @@
+// Why a rank that is late is late: in words, with what shows it and what to do.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analyzer/diagnose/finding_context.h"
+
+namespace lockstep::analyzer {
+
+struct LateReason {
+  std::string code = "unknown";  // Finding::reason
+  std::string doing;  // "computes 18.0 % longer, above all in `layer 3`"; of an unknown one "comes late"
+  std::vector<std::string> evidence;
+  std::string remedy;  // where it is not known: what to record
+};
+
+// Of a rank that judge_lateness found late. Codes:
+//   computes_longer   the same work, as far as is known, takes it longer
+//   more_work         it is given more to compute: a counter or the number of kernels says so
+//   waits_for_core    its training threads are ready to run and have no core
+//   blocked           its training threads sleep or are blocked inside of what should compute
+//   loads_data        it waits for data longer
+//   host              its host launches late, or does something else (of a CPU)
+//   copies            it copies memory longer
+//   queued            what it launched starts late
+//   link              its part of the same operations takes longer, after all have come
+//   unknown           nothing explains half of it in most blocks of steps
+LateReason reason_of(const FindingContext& context, const RankLateness& late);
+
+// By how much longer than the median of the others, in the mean of the steps, the rank's training threads
+// were ready to run and had no core; absent where that was not recorded of all ranks.
+std::optional<std::int64_t> run_queue_excess(const FindingContext& context, std::int32_t rank);
+
+}  // namespace lockstep::analyzer
