@@ -12,6 +12,7 @@ constexpr auto kRules = std::to_array<const FindingRule*>({
     &rules::job_failed,
     &rules::mismatched_collectives,
     &rules::job_interrupted,
+    &rules::cores_shared,
     &rules::straggler,
     &rules::uneven_batches,
     &rules::bucket_sizes,
@@ -22,6 +23,7 @@ constexpr auto kRules = std::to_array<const FindingRule*>({
     &rules::nccl_ways,
     &rules::no_overlap,  // after the buckets and the gathering
     &rules::data_loading,
+    &rules::blocked_in_compute,
     &rules::exposed_copies,
     &rules::pipeline_bubble,
     &rules::unbalanced_stages,

@@ -44,7 +44,7 @@ struct Sharing {
   std::vector<Seen> ranks;
 };
 
-Seen look_at(const RankTrace& trace, const Report& report) {
+Seen look_at(const RankTrace& trace, const Report& report, const std::vector<const StepReport*>& steps) {
   Seen seen{trace.rank};
   const auto add = [&](std::int64_t begin, std::int64_t end) {
     const auto times = scheduling_within(trace.scheduling,
@@ -54,14 +54,9 @@ Seen look_at(const RankTrace& trace, const Report& report) {
     seen.waited_ns += times->waited_ns;
     seen.wanted_ns += static_cast<double>(times->on_cpu_ns + times->runnable_ns);
   };
-  bool steps = false;
-  for (const StepReport& step : report.steps) {
-    if (step.rank != trace.rank) continue;
-    steps = true;
-    add(step.begin_ns, step.end_ns);
-  }
+  for (const StepReport* const step : steps) add(step->begin_ns, step->end_ns);
   for (const RankReport& rank : report.ranks) {
-    if (!steps && rank.rank == trace.rank) add(rank.begin_ns, rank.end_ns);
+    if (steps.empty() && rank.rank == trace.rank) add(rank.begin_ns, rank.end_ns);
   }
   return seen;
 }
@@ -94,9 +89,11 @@ std::vector<Sharing> find_sharing(const std::vector<std::pair<const RankTrace*, 
 
 std::vector<HostShortage> find_host_shortages(const Job& job, const Report& report) {
   std::map<std::string, std::vector<std::pair<const RankTrace*, Seen>>> hosts;
+  std::map<std::int32_t, std::vector<const StepReport*>> steps;
+  for (const StepReport& step : report.steps) steps[step.rank].push_back(&step);
   for (const RankTrace& trace : job.ranks) {
     if (trace.scheduling.empty() || parse_cores(trace.core_set).empty()) continue;
-    const Seen seen = look_at(trace, report);
+    const Seen seen = look_at(trace, report, steps[trace.rank]);
     if (seen.known_ns > 0) hosts[trace.host].emplace_back(&trace, seen);
   }
   std::vector<HostShortage> shortages;

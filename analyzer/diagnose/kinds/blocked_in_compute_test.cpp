@@ -1,0 +1,64 @@
+// Ranks that sleep where they should compute.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "analyzer/diagnose/test_reports.h"
+
+namespace lockstep::analyzer {
+namespace {
+
+using testing::Contains;
+using testing::HasSubstr;
+using testing::Not;
+
+// Two ranks that compute in [0, 400) and [400 + asleep, 1000) µs of each of four steps, as a range that was
+// cut is read.
+JobBuilder job_of(Nanoseconds asleep_0, Nanoseconds asleep_1) {
+  JobBuilder job;
+  for (int rank = 0; rank < 2; ++rank) {
+    const Nanoseconds asleep = (rank == 0 ? asleep_0 : asleep_1) * us;
+    RankTrace& trace = job.rank(rank).trace();
+    trace.device = "cpu";
+    trace.off_cpu_known = true;
+    for (int step = 0; step < 4; ++step) {
+      const Nanoseconds begin = step * 1000 * us, awake = begin + 400 * us + asleep;
+      job.rank(rank).step(step, begin, begin + 1000 * us);
+      job.rank(rank).compute(begin, begin + 400 * us).launched(begin, begin);
+      job.rank(rank).compute(awake, begin + 1000 * us).launched(awake, awake);
+      if (asleep > 0) trace.off_cpu.push_back({begin + 400 * us, awake});
+    }
+  }
+  return job;
+}
+
+TEST(Findings, ASleepInsideAComputationIsHostBoundAndNamed) {
+  const Report report = report_of(job_of(100, 100));
+  const Finding blocked = finding(report, "blocked_in_compute");
+  EXPECT_EQ(blocked.title, "ranks sleep or are blocked in the middle of their computation");
+  EXPECT_EQ(blocked.lost_ns, 2 * 4 * 100 * us);
+  EXPECT_EQ(blocked.rank, std::nullopt);
+  EXPECT_EQ(report.ranks[0].measures.off_cpu_ns, 400 * us);
+  EXPECT_EQ(report.ranks[0].measures.partition[Cause::host_bound], 400 * us);
+  EXPECT_EQ(report.ranks[0].measures.partition[Cause::compute], 3600 * us);
+  EXPECT_EQ(report.ranks[0].measures.partition.total(), 4000 * us);
+  // It is what host_bound is of: nothing is left to say of that.
+  EXPECT_THAT(codes_of(report.findings), Not(Contains("idle_between_computations")));
+}
+
+TEST(Findings, OneRankThatSleepsIsNamed) {
+  const Finding blocked = finding(report_of(job_of(0, 150)), "blocked_in_compute");
+  EXPECT_EQ(blocked.title, "rank 1 sleeps or is blocked in the middle of its computation");
+  EXPECT_EQ(blocked.rank, 1);
+  EXPECT_EQ(blocked.accuses, Accused::rank);
+  EXPECT_THAT(blocked.evidence[0], HasSubstr("15.0 %"));
+}
+
+TEST(Findings, AMomentOfSleepIsNotWorthAWord) {
+  EXPECT_THAT(codes_of(report_of(job_of(10, 10)).findings), Not(Contains("blocked_in_compute")));
+}
+
+}  // namespace
+}  // namespace lockstep::analyzer

@@ -1,0 +1,96 @@
+// Ranks of a host that wait for a core: there are too few for all who want one.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "analyzer/diagnose/finding_context.h"
+#include "analyzer/diagnose/finding_kinds.h"
+#include "analyzer/diagnose/host_shortage.h"
+#include "analyzer/report/quantity.h"
+
+namespace lockstep::analyzer {
+namespace {
+
+constexpr auto kRemedies = std::to_array<Remedy>(
+    {{"the machine", "fewer ranks a host, more cores for them, or other programs elsewhere"},
+     {"the program",
+      "OMP_NUM_THREADS (torch.set_num_threads) = cores / ranks of the host; fewer workers of data loaders"},
+     {"the launcher", "`taskset`, `numactl`, Slurm's --cpus-per-task: cores of its own for each rank"}});
+constexpr Explanation kExplained{
+    .meaning =
+        "The threads that train are ready to run and have no core, because ranks of the host, or other "
+        "programs, have them all. Whoever is late then is so by chance of the scheduler.",
+    .found =
+        "Of the ranks of one host whose allowed cores overlap, the median one's training threads wait for a "
+        "core in 3 % of its steps at least (`run_queue_ns`). It is the ranks' own doing where all of them "
+        "together want more cores than there are, by a twentieth; else other programs have them.",
+    .wrong =
+        "The ranks wait as long alone on the host, with as many threads as cores: then a limit of the "
+        "control "
+        "group throttles them (cpu.max).",
+    .lost = "all ranks' waiting for a core, of each rank that of the thread that waits longest",
+    .remedies = kRemedies,
+};
+constexpr FindingKind kCoresShared{
+    .code = "cores_shared",
+    .title = "ranks wait for a core of their host",
+    .accuses = Accused::host,
+    .explanation = &kExplained,
+};
+constexpr auto kKinds = std::to_array<const FindingKind*>({&kCoresShared});
+
+// "2", "1.5".
+std::string number(double cores) {
+  return cores == std::round(cores) ? fmt::format("{:.0f}", cores) : fmt::format("{:.1f}", cores);
+}
+
+std::string cores_of(double cores) {
+  return cores == 1 ? "1 core" : number(cores) + " cores";
+}
+
+std::string remedy_for(const HostShortage& shortage) {
+  const auto ranks = static_cast<double>(shortage.ranks.size());
+  if (shortage.by_others())
+    return "see what else runs there (`top`; data loaders' workers count too), and keep it off these cores: "
+           "`taskset`, Slurm's --exclusive";
+  if (shortage.cores >= ranks)
+    return fmt::format("OMP_NUM_THREADS={:.0f} (cores / ranks), or fewer ranks on this host",
+                       std::floor(shortage.cores / ranks));
+  return fmt::format(
+      "at most {} on this host, with OMP_NUM_THREADS=1, or more cores for them",
+      format_plural(std::max<std::int64_t>(1, static_cast<std::int64_t>(shortage.cores)), "rank"));
+}
+
+void find_cores_shared(const FindingContext& context, std::vector<Finding>& findings) {
+  for (const HostShortage& shortage : find_host_shortages(context.diagnosis.job, context.report)) {
+    const auto count = static_cast<std::int64_t>(shortage.ranks.size());
+    const std::string where = shortage.host.empty() ? "" : fmt::format(" of {}", shortage.host);
+    Finding finding = kCoresShared.make();
+    if (shortage.by_others()) {
+      finding.title = fmt::format("{}{} {} for a core: other programs have them",
+                                  format_plural(count, "rank"), where, count == 1 ? "waits" : "wait");
+    } else {
+      finding.title = fmt::format("{}{} {} {}", format_plural(count, "rank"), where,
+                                  count == 1 ? "has too few cores:" : "share", cores_of(shortage.cores));
+    }
+    finding.evidence = {
+        fmt::format("a training thread is ready and waits for a core in {} of the steps of the median rank",
+                    format_share(static_cast<std::int64_t>(shortage.share * 1000), 1000)),
+        fmt::format("their training threads want {:.1f} cores on average, of {} that they may use",
+                    shortage.wanted, number(shortage.cores))};
+    finding.remedy = remedy_for(shortage);
+    finding.lost_ns = shortage.waited_ns;
+    findings.push_back(std::move(finding));
+  }
+}
+
+}  // namespace
+
+const FindingRule rules::cores_shared{kKinds, find_cores_shared};
+
+}  // namespace lockstep::analyzer

@@ -1,0 +1,77 @@
+// Hosts with too few cores for their ranks.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "analyzer/diagnose/test_reports.h"
+
+namespace lockstep::analyzer {
+namespace {
+
+using testing::Contains;
+using testing::HasSubstr;
+using testing::Not;
+
+// Four steps of 1 ms; in each every rank computes, and a thread of it waits for a core for `waits` µs.
+JobBuilder job_of(int ranks, Nanoseconds runs_us, Nanoseconds waits_us, const std::string& cores) {
+  JobBuilder job;
+  for (int rank = 0; rank < ranks; ++rank) {
+    RankTrace& trace = job.rank(rank).trace();
+    trace.device = "cpu";
+    trace.host = "node0";
+    trace.core_set = cores;
+    trace.scheduling = {{0, 0, 0, 0, false}};
+    for (int step = 0; step < 4; ++step) {
+      const Nanoseconds begin = step * 1000 * us;
+      job.rank(rank)
+          .step(step, begin, begin + 999 * us)
+          .compute(begin, begin + 900 * us)
+          .launched(begin, begin);
+      job.rank(rank)
+          .all_reduce(begin + 900 * us, begin + 1000 * us)
+          .launched(begin + 900 * us, begin + 900 * us);
+      SchedulingPoint next = trace.scheduling.back();
+      next.time += 1000 * us;
+      next.on_cpu_ns += runs_us * us;
+      next.runnable_ns += waits_us * us;
+      next.waited_ns += waits_us * us;
+      next.known = true;
+      trace.scheduling.push_back(next);
+    }
+  }
+  return job;
+}
+
+TEST(Findings, RanksThatShareTooFewCoresAreOneFindingOfTheirHost) {
+  const Report report = report_of(job_of(8, 250, 400, "0-1"));
+  const Finding shared = finding(report, "cores_shared");
+  EXPECT_EQ(shared.title, "8 ranks of node0 share 2 cores");
+  EXPECT_THAT(shared.evidence[0], HasSubstr("40.0 %"));
+  EXPECT_THAT(shared.evidence[1], HasSubstr("want 5.2 cores"));
+  EXPECT_EQ(shared.lost_ns, 8 * 4 * 400 * us);
+  EXPECT_THAT(shared.remedy, HasSubstr("at most 2 ranks"));
+  EXPECT_EQ(shared.accuses, Accused::host);
+  EXPECT_EQ(shared.rank, std::nullopt);
+  EXPECT_EQ(report.ranks[0].measures.run_queue_ns, 4 * 400 * us);
+  EXPECT_EQ(report.steps[0].measures.run_queue_ns, 400 * us);
+}
+
+TEST(Findings, FewerThreadsHelpWhereThereAreCoresForAllRanks) {
+  const Finding shared = finding(report_of(job_of(2, 2300, 700, "0-3")), "cores_shared");
+  EXPECT_EQ(shared.title, "2 ranks of node0 share 4 cores");
+  EXPECT_THAT(shared.remedy, HasSubstr("OMP_NUM_THREADS=2"));
+}
+
+TEST(Findings, CoresThatOthersHaveAreNotSharedByRanks) {
+  const Finding shared = finding(report_of(job_of(2, 600, 300, "0-3")), "cores_shared");
+  EXPECT_EQ(shared.title, "2 ranks of node0 wait for a core: other programs have them");
+}
+
+TEST(Findings, EnoughCoresAreNoFinding) {
+  EXPECT_THAT(codes_of(report_of(job_of(2, 980, 10, "0-1")).findings), Not(Contains("cores_shared")));
+}
+
+}  // namespace
+}  // namespace lockstep::analyzer
