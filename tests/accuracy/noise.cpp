@@ -121,23 +121,28 @@ std::uint64_t Random::next() {
   return mixed ^ (mixed >> 31u);
 }
 
-RankNoise::RankNoise(const NoiseRecording& recording, std::uint64_t seed, double scale)
-    : recording_(recording), random_(seed), scale_(scale) {}
-
-StepNoise RankNoise::next() {
-  if (left_ == 0) {
-    row_ = random_.below(recording_.rows.size());
-    step_ = random_.below(recording_.rows[row_].size() - kBlockSteps + 1);
-    left_ = kBlockSteps;
+RankNoise::RankNoise(const NoiseRecording& recording, std::uint64_t seed, double scale, std::size_t steps) {
+  Random random(seed);
+  std::vector<std::size_t> row_of;
+  while (steps_.size() < steps) {
+    const std::size_t row = random.below(recording.rows.size());
+    const std::vector<StepNoise>& recorded = recording.rows[row];
+    const std::size_t first = random.below(recorded.size() - kBlockSteps + 1);
+    for (std::size_t step = first; step < first + kBlockSteps && steps_.size() < steps; ++step) {
+      steps_.push_back(recorded[step]);
+      row_of.push_back(row);
+    }
   }
-  --left_;
-  const StepNoise& recorded = recording_.rows[row_][step_++];
-  const StepNoise& typical = recording_.typical[row_];
-  const auto scaled = [this](double value, double middle) {
-    return middle + scale_ * (value - middle);  // between the two
-  };
-  return {scaled(recorded.compute, typical.compute), scaled(recorded.loading, typical.loading),
-          scaled(recorded.other, typical.other), scaled(recorded.transfer, typical.transfer)};
+  std::vector<double> owns;
+  for (const StepNoise& step : steps_) owns.push_back(step.own());
+  const double level = median(std::move(owns));
+  for (std::size_t index = 0; index < steps_.size(); ++index) {
+    const StepNoise& typical = recording.typical[row_of[index]];
+    const auto scaled = [scale](double value, double middle) { return middle + scale * (value - middle); };
+    StepNoise& step = steps_[index];
+    step = {scaled(step.compute / level, typical.compute), scaled(step.loading / level, typical.loading),
+            scaled(step.other / level, typical.other), scaled(step.transfer, typical.transfer)};
+  }
 }
 
 double scale_for(const NoiseRecording& recording, double level) {

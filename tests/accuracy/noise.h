@@ -59,18 +59,19 @@ class Random {
   std::uint64_t state_;
 };
 
-// The steps of one simulated rank, one after the other.
+// The steps of one simulated rank, one after the other. Its own time is relative to its median over the job:
+// a rank that is slower from the first step to the last is a slow rank, not noise. Drift and bursts within
+// the job stay.
 class RankNoise {
  public:
-  // Deviations from the row's typical step are multiplied by `scale`, from 0 to 1: as recorded.
-  RankNoise(const NoiseRecording& recording, std::uint64_t seed, double scale);
-  StepNoise next();
+  // Of a job of that many steps. Deviations from the row's typical step are multiplied by `scale`, from 0 to
+  // 1: as recorded.
+  RankNoise(const NoiseRecording& recording, std::uint64_t seed, double scale, std::size_t steps);
+  const StepNoise& next() { return steps_.at(next_++); }
 
  private:
-  const NoiseRecording& recording_;
-  Random random_;
-  double scale_;
-  std::size_t row_ = 0, step_ = 0, left_ = 0;
+  std::vector<StepNoise> steps_;
+  std::size_t next_ = 0;
 };
 
 // The scale that brings a recording to `level` at most; 0 asks for it as recorded. Never above 1: noise is

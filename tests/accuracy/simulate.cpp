@@ -36,7 +36,8 @@ Nanoseconds of_step(double share) {
 
 // A rank while it is simulated.
 struct Worker {
-  Worker(const NoiseRecording& noise, std::uint64_t seed, double scale) : noise(noise, seed, scale) {}
+  Worker(const NoiseRecording& noise, std::uint64_t seed, const Plan& plan)
+      : noise(noise, seed, plan.noise_scale, static_cast<std::size_t>(plan.steps)) {}
   RankNoise noise;
   RankTrace trace;
   Nanoseconds host = 0;    // until when its host thread is busy
@@ -56,10 +57,11 @@ class Simulation {
       names_.push_back(job_.strings.intern(name));
     workers_.reserve(static_cast<std::size_t>(plan.ranks));
     for (std::int32_t rank = 0; rank < plan.ranks; ++rank) {
-      Worker& worker = workers_.emplace_back(noise, random_.next(), plan.noise_scale);
+      Worker& worker = workers_.emplace_back(noise, random_.next(), plan);
       worker.trace = empty_trace(rank);
     }
-    wire_noise_ = std::make_unique<RankNoise>(noise, random_.next(), plan.noise_scale);
+    wire_noise_ = std::make_unique<RankNoise>(noise, random_.next(), plan.noise_scale,
+                                              kBuckets * static_cast<std::size_t>(plan.steps));
   }
 
   Job run() {
