@@ -67,9 +67,11 @@ TEST(RestrictReport, RanksKeepTheirFigures) {
   EXPECT_EQ(part.buckets[0].records, 4) << "two ranks, two steps";
   EXPECT_EQ(part.findings.size(), whole.findings.size());
   EXPECT_THAT(verdict_lines(whole), Contains(StartsWith("Ranks compute for")));
-  EXPECT_THAT(verdict_lines(whole), Contains(StartsWith("The others wait for rank 3")));
+  EXPECT_THAT(verdict_lines(whole),
+              Contains(StartsWith("In the 2 steps recorded the others wait for rank 3")));
   EXPECT_THAT(verdict_lines(part), Contains(StartsWith("The chosen ranks compute for")));
-  EXPECT_THAT(verdict_lines(part), Contains(StartsWith("In the whole job, the others wait for rank 3")));
+  EXPECT_THAT(verdict_lines(part),
+              Contains(StartsWith("In the whole job, in the 2 steps recorded the others wait for rank 3")));
   Report early = whole;
   ASSERT_TRUE(restrict_report({.ranks = {{0, 1}}, .group = {}}, early).ok());
   ASSERT_FALSE(early.blame.empty());

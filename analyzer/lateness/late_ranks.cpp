@@ -40,6 +40,16 @@ double standard_deviation(const std::vector<double>& values) {
   return std::sqrt(squares / static_cast<double>(values.size() - 1));
 }
 
+// Medians, so that a step unlike the others (the first one, above all) neither makes nor hides it.
+bool is_plain(const std::vector<double>& series) {
+  constexpr double kScale =
+      1.4826;  // makes the median absolute deviation of a normal distribution its standard one
+  const double middle = lower_median(series);
+  std::vector<double> distances;
+  for (const double value : series) distances.push_back(std::abs(value - middle));
+  return middle > kPlain * kScale * lower_median(std::move(distances));
+}
+
 // What the clocks leave open between a rank and the others that it is compared with.
 std::int64_t clock_error(const Report& report, std::int32_t rank) {
   const RankReport* own = nullptr;
@@ -176,7 +186,7 @@ LatenessReport judge_lateness(const StepTable& table, const Report& report) {
     const double mean = mean_late(table, rank, 0, steps);
     late.mean_ns = std::llround(mean);
     late.share = mean / step_ns;
-    const Cut& cut = mean > kPlain * standard_deviation(series[rank]) ? plain : careful;
+    const Cut& cut = is_plain(series[rank]) ? plain : careful;
     late.movement_ns = std::llround(cut.movement(rank));
     const auto [known, is_new] = chances.try_emplace({cut.blocks.count, cut.place_sums[rank]}, 0);
     if (is_new) known->second = chance_of_place_sum(count, cut.blocks.count, cut.place_sums[rank]);

@@ -238,14 +238,13 @@ void print_blame(const Report& report, const Totals& totals, Page& page) {
   if (report.lateness.can_tell) {
     std::erase_if(late, [&](const BlameReport* blame) { return !is_late(report, blame->rank); });
     if (late.empty()) {
-      page.wrap(Line{}
-                    .text(fmt::format(
-                        "No rank is late again and again: over {} steps they take turns, and wait for each "
-                        "other for ",
-                        report.lateness.steps))
-                    .bold(format_share(report.lateness.waiting_ns, report.lateness.step_ns))
-                    .text(" of a step."),
-                kIndent, kIndent);
+      page.wrap(
+          Line{}
+              .text(fmt::format("No rank is late throughout: over {} steps they wait for each other for ",
+                                report.lateness.steps))
+              .bold(format_share(report.lateness.waiting_ns, report.lateness.step_ns))
+              .text(" of a step."),
+          kIndent, kIndent);
       return;
     }
   }

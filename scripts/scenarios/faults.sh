@@ -24,4 +24,5 @@ run_skip_collective() {
 }
 
 scenario slow_link "what rank 2 sends goes out at 20 Mbit/s"
-run_slow_link() { steps=6 && record run --mode fsdp --fault slow_link:rank=2,mbit=20 && show run; }
+# Both ends of the link are late, in turn: that takes more steps to tell than one late rank does.
+run_slow_link() { steps=19 && record run --mode fsdp --fault slow_link:rank=2,mbit=20 && show run; }

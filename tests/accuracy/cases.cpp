@@ -194,21 +194,21 @@ Job spins(Random& random) {
 }
 
 // Two ranks that compute, and reduce with nothing beside most of it.
-JobBuilder reducing(Random& random, const char* second_host) {
+JobBuilder reducing(Random& random, const char* second_host, std::int64_t bytes) {
   JobBuilder job;
   const Nanoseconds transfer = about(random, 500);
   for (std::int32_t rank = 0; rank < 2; ++rank) {
     job.rank(rank).trace().host = rank == 0 ? "alpha" : second_host;
     job.rank(rank).compute(0, 500 * us).launched(-2, -1);
-    job.rank(rank).all_reduce(400 * us, 400 * us + transfer).bytes(1'000'000).launched(1, 2);
+    job.rank(rank).all_reduce(400 * us, 400 * us + transfer).bytes(bytes).launched(1, 2);
   }
   return job;
 }
 Job transfers(Random& random) {
-  return reducing(random, "alpha").build();
+  return reducing(random, "alpha", 1'000'000).build();
 }
 Job transfers_between_hosts(Random& random) {
-  return reducing(random, "beta").build();
+  return reducing(random, "beta", 20'000).build();  // 40 MB a second
 }
 Job partner_without_a_record(Random& random) {
   JobBuilder job;
@@ -317,7 +317,83 @@ Job unbalanced(Random& random) {
   return pipeline_job(plan).build();
 }
 
+// A rank whose threads sleep inside its computations, as a range that was cut is read.
+Job sleeps_in_compute(Random& random) {
+  JobBuilder job;
+  for (int step = 0; step < 8; ++step) {
+    const Nanoseconds begin = step * 1000 * us;
+    for (std::int32_t rank = 0; rank < 2; ++rank) {
+      const Nanoseconds awake = begin + 400 * us + (rank == 1 ? about(random, 150) : 0);
+      job.rank(rank).step(step, begin, begin + 999 * us);
+      job.rank(rank).compute(begin, begin + 400 * us).launched(begin, begin);
+      job.rank(rank).compute(awake, begin + 1000 * us).launched(awake, awake);
+      RankTrace& trace = job.rank(rank).trace();
+      trace.device = "cpu";
+      trace.off_cpu_known = true;
+      if (awake > begin + 400 * us) trace.off_cpu.push_back({begin + 400 * us, awake});
+    }
+  }
+  return job.build();
+}
+
+// Four ranks whose training threads take turns on two cores.
+Job shares_cores(Random& random) {
+  JobBuilder job;
+  for (std::int32_t rank = 0; rank < 4; ++rank) {
+    RankTrace& trace = job.rank(rank).trace();
+    trace.device = "cpu";
+    trace.host = "node0";
+    trace.core_set = "0-1";
+    trace.scheduling = {{0, 0, 0, 0, false}};
+    for (int step = 0; step < 8; ++step) {
+      const Nanoseconds begin = step * 1000 * us, waited = about(random, 400);
+      job.rank(rank).step(step, begin, begin + 999 * us);
+      job.rank(rank).compute(begin, begin + 1000 * us).launched(begin, begin);
+      const SchedulingPoint before = trace.scheduling.back();
+      trace.scheduling.push_back({begin + 1000 * us, before.on_cpu_ns + 1000 * us - waited,
+                                  before.runnable_ns + waited, before.waited_ns + waited, true});
+    }
+  }
+  return job.build();
+}
+
+// One step, in which rank 1 is late: too little to say that it is so again and again.
+Job one_step(Random& random) {
+  JobBuilder job;
+  for (std::int32_t rank = 0; rank < 3; ++rank) {
+    const Nanoseconds late = rank == 1 ? about(random, 300) : 0;
+    job.rank(rank).step(0, 0, 900 * us);
+    job.rank(rank).compute(0, 500 * us + late).launched(0, 1);
+    job.rank(rank).all_reduce(500 * us + late, 890 * us).launched(0, 2);
+  }
+  return job.build();
+}
+
+// Another rank in each step has half as much again to compute, and a counter says so.
+Job larger_batches_in_turn(Random& random) {
+  constexpr int kSteps = 24;
+  JobBuilder job;
+  for (std::int32_t rank = 0; rank < 4; ++rank) {
+    CounterTrack tokens{"tokens", {}};
+    for (int step = 0; step < kSteps; ++step) {
+      const Nanoseconds begin = step * 1000 * us;
+      const bool larger = rank == step * 7 % 4;
+      const Nanoseconds end = begin + about(random, larger ? 600 : 400);
+      job.rank(rank).step(step, begin, begin + 999 * us);
+      job.rank(rank).compute(begin, end).launched(begin, begin + 1);
+      job.rank(rank).all_reduce(end, begin + 900 * us).launched(begin, begin + 2);
+      tokens.points.push_back({begin + 950 * us, larger ? 6144.0 : 4096.0});
+    }
+    job.rank(rank).trace().counters.push_back(tokens);
+  }
+  return job.build();
+}
+
 constexpr auto kCases = std::to_array<KindCase>({
+    {"imbalance", one_step},
+    {"uneven_batches", larger_batches_in_turn},
+    {"blocked_in_compute", sleeps_in_compute},
+    {"cores_shared", shares_cores},
     {"hang", hangs},
     {"device_stuck", stuck_device},
     {"job_failed", fails},

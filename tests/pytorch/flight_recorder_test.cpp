@@ -41,7 +41,7 @@ TEST_P(PytorchFlightRecorder, TheRankThatNeverCameIsNamed) {
   const nlohmann::json& finding = report.at("findings").at(0);
   EXPECT_EQ(finding.at("code"), "hang");
   EXPECT_EQ(finding.at("title"),
-            "the job hung in gloo:all_reduce (group 1 data parallel, number 4): rank 1 never came");
+            "the job hung in gloo:all_reduce (group data parallel, number 4): rank 1 never came");
   EXPECT_THAT(finding.at("evidence").get<std::vector<std::string>>(),
               Contains(HasSubstr("issued number 3 of this group last")));
 }

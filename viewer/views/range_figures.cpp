@@ -20,6 +20,11 @@ Figure waited(const Measures& m) {
   return m.known && m.waits_known ? Figure(m.*kMember) : std::nullopt;
 }
 
+template <Figure Measures::*kMember>
+Figure scheduled(const Measures& m) {
+  return m.known ? m.*kMember : std::nullopt;
+}
+
 template <Cause kCause>
 Figure part(const Measures& m) {
   return m.known ? Figure(m.partition.ns[static_cast<std::size_t>(kCause)]) : std::nullopt;
@@ -51,6 +56,10 @@ constexpr std::array kFigures{
                 &waited<&Measures::hidden_p2p_wait_ns>},
     RangeFigure{"unclassified_ns", "what looks like communication and could not be told",
                 &measured<&Measures::unclassified_ns>},
+    RangeFigure{"off_cpu_ns", "within computation, no training thread was on a core or waited for one",
+                &scheduled<&Measures::off_cpu_ns>},
+    RangeFigure{"run_queue_ns", "a training thread was ready to run and waited for a core",
+                &scheduled<&Measures::run_queue_ns>},
     RangeFigure{"compute_over_communication_ns", "what of the cause compute hides communication",
                 &compute_over_communication},
     RangeFigure{"partition.compute", "cause of these instants: each has one", &part<Cause::compute>},

@@ -22,6 +22,8 @@ analyzer::Measures distinct() {
         &m.unclassified_ns, &m.partition.compute_over_communication_ns})
     *figure = next++;
   for (std::int64_t& part : m.partition.ns) part = next++;
+  m.off_cpu_ns = next++;
+  m.run_queue_ns = next++;
   return m;
 }
 
@@ -55,7 +57,7 @@ std::vector<std::pair<std::string, Json>> of_figures(const analyzer::Measures& m
 
 TEST(RangeFigures, AreTheDocumentsByNameOrderAndValue) {
   EXPECT_EQ(of_figures(distinct()), of_document(distinct()));
-  EXPECT_EQ(range_figures().size(), 11 + analyzer::kCauseCount);
+  EXPECT_EQ(range_figures().size(), 13 + analyzer::kCauseCount);
 }
 
 TEST(RangeFigures, AreAbsentWhereTheDocumentSaysNull) {

@@ -58,8 +58,13 @@ constexpr Explanation kSlowLinkExplained{
         "transfer, not waiting: all ranks had come.",
     .found =
         "`transfer` reaches 5 % of all time, no finding above explains half of it, and most is of groups "
-        "across hosts. Its figure is the median bus bandwidth on the wire of those operations (nccl-tests' "
-        "definition, from the last arrival), what each rank's link carried.",
+        "across hosts. The median bus bandwidth on the wire of those operations (nccl-tests' definition, "
+        "from the "
+        "last arrival), what each rank's link carried, is a gigabit a second (0.125 GB/s) or less: no "
+        "network that "
+        "is meant for training is as slow. A faster one is `exposed_transfer`: whether that is slow depends "
+        "on what "
+        "the link can do.",
     .wrong = "The bandwidth is that of the link: then there is nothing slow, only much to move.",
     .lost = "all exposed transfer",
     .remedies = kSlowLinkRemedies,
@@ -124,7 +129,10 @@ bool ended_unanswered(const Job& job) {
   return (failed || hung) && job.ranks_missing.empty() && !find_unanswered(job).empty();
 }
 
-Words words_for(const FindingContext& context, Operation longest, bool between_hosts) {
+// A gigabit a second.
+constexpr double kSlowGbps = 0.125;
+
+Words words_for(const FindingContext& context, Operation longest, bool between_hosts, bool is_slow) {
   const bool alone = std::none_of(context.report.ranks.begin(), context.report.ranks.end(),
                                   [](const RankReport& rank) { return rank.measures.waits_known; });
   if (const TransferTotals totals = transfer_totals(context.report); !alone && totals.mostly_doubtful()) {
@@ -158,7 +166,10 @@ Words words_for(const FindingContext& context, Operation longest, bool between_h
   const std::string knobs = overlap_knobs(longest);
   if (between_hosts) {
     return {
-        kSlowLink, "the links between hosts hold compute up",
+        is_slow ? kSlowLink : kExposedTransfer,
+        is_slow ? "the links between hosts hold compute up"
+                : "data moves between hosts while nothing is computed; that the links are slow the trace "
+                  "does not show",
         "compare that rate with the link's own (`iperf3`, `ib_write_bw`): where it is lower, NCCL_DEBUG=INFO "
         "names the transport; where it is equal, let less cross it: FSDP(sharding_strategy=HYBRID_SHARD), "
         "DeepSpeed's zero_hpz_partition_size, gradient accumulation, gradients in bfloat16" +
@@ -177,7 +188,8 @@ void find_exposed_transfer(const FindingContext& context, std::vector<Finding>& 
                             between_hosts.is_most()))
     return;
   const LongestTransfer longest = longest_transfer(context.report);
-  const Words words = words_for(context, longest.operation, between_hosts.is_most());
+  const Words words = words_for(context, longest.operation, between_hosts.is_most(),
+                                between_hosts.busbw_wire_gbps.value_or(kSlowGbps + 1) <= kSlowGbps);
   Finding finding = context.all_of_its_cause(words.kind);
   finding.title = words.title;
   if (longest.count > 0) finding.evidence.push_back(describe(longest));

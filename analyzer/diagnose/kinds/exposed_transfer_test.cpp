@@ -24,8 +24,25 @@ TEST(Findings, AGreatLossIsNeverWithoutAWord) {
   EXPECT_THAT(transfer.remedy, HasSubstr("all_reduce_perf"));
 }
 
-// The same job, its ranks on two hosts: 1 MB each way in 0.5 ms, of which a ring of two sends half twice.
+// The same job, its ranks on two hosts: 20 kB each way in 0.5 ms, of which a ring of two sends half twice.
 TEST(Findings, TransferBetweenHostsNamesThemAndWhatTheirLinksCarry) {
+  JobBuilder job;
+  for (std::int32_t rank = 0; rank < 2; ++rank) {
+    job.rank(rank).trace().host = rank == 0 ? "alpha" : "beta";
+    job.rank(rank).compute(0, 500 * us).launched(-2, -1);
+    job.rank(rank).all_reduce(400 * us, 900 * us).bytes(20'000).launched(1, 2);
+  }
+  const Report report = report_of(job);
+  EXPECT_THAT(codes_of(report.findings), Not(Contains("exposed_transfer")));
+  const Finding link = finding(report, "slow_link");
+  EXPECT_EQ(link.lost_ns, 2 * 400 * us);
+  EXPECT_THAT(link.evidence,
+              Contains(HasSubstr("between hosts alpha, beta: each rank's link carries 40.0 MB/s (320 Mbit/s)")));
+  EXPECT_THAT(link.remedy, HasSubstr("HYBRID_SHARD"));
+}
+
+// Two gigabytes a second may be all that the link can do.
+TEST(Findings, AFastLinkBetweenHostsIsNotAccused) {
   JobBuilder job;
   for (std::int32_t rank = 0; rank < 2; ++rank) {
     job.rank(rank).trace().host = rank == 0 ? "alpha" : "beta";
@@ -33,12 +50,11 @@ TEST(Findings, TransferBetweenHostsNamesThemAndWhatTheirLinksCarry) {
     job.rank(rank).all_reduce(400 * us, 900 * us).bytes(1'000'000).launched(1, 2);
   }
   const Report report = report_of(job);
-  EXPECT_THAT(codes_of(report.findings), Not(Contains("exposed_transfer")));
-  const Finding link = finding(report, "slow_link");
-  EXPECT_EQ(link.lost_ns, 2 * 400 * us);
-  EXPECT_THAT(link.evidence,
-              Contains(HasSubstr("between hosts alpha, beta: each rank's link carries 2.00 GB/s")));
-  EXPECT_THAT(link.remedy, HasSubstr("HYBRID_SHARD"));
+  EXPECT_THAT(codes_of(report.findings), Not(Contains("slow_link")));
+  const Finding transfer = finding(report, "exposed_transfer");
+  EXPECT_NE(transfer.accuses, Accused::link);
+  EXPECT_THAT(transfer.evidence, Contains(HasSubstr("each rank's link carries 2.00 GB/s")));
+  EXPECT_THAT(transfer.remedy, HasSubstr("HYBRID_SHARD"));
 }
 
 TEST(Findings, TransferThatMayBeWaitingIsNotCalledTransfer) {

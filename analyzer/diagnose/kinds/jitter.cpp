@@ -152,14 +152,19 @@ void find_jitter(const FindingContext& context, std::vector<Finding>& findings) 
       std::minmax_element(sources.latest_in.begin(), sources.latest_in.end());
   Finding finding = context.all_of_its_cause(kJitter);
   finding.lost_ns = lost;
-  finding.title = fmt::format("ranks take turns being late: jitter costs {} of each step",
-                              format_share(lateness.waiting_ns, lateness.step_ns));
+  // Who is the latest in most steps, and not in all of the run, does not take turns.
+  const bool in_turn =
+      2 * static_cast<std::int64_t>(*most_often) <= lateness.steps || context.steps.rank_count() == 2;
+  finding.title = fmt::format(
+      "{}: jitter costs {} of each step",
+      in_turn ? "ranks take turns being late" : "ranks wait for each other, and none is late throughout",
+      format_share(lateness.waiting_ns, lateness.step_ns));
   finding.evidence.push_back(fmt::format(
       "over {} steps each of {} ranks is the latest, in {} to {} of them; none is late beyond chance",
       lateness.steps, context.steps.rank_count(),
       format_share(static_cast<std::int64_t>(*least_often), lateness.steps),
       format_share(static_cast<std::int64_t>(*most_often), lateness.steps)));
-  if (*least_often == 0)
+  if (*least_often == 0 || !in_turn)
     finding.evidence.back() = fmt::format(
         "over {} steps the latest rank is rank {} most often, in {} of them; none is late beyond chance",
         lateness.steps, context.steps.ranks[static_cast<std::size_t>(most_often - sources.latest_in.begin())],

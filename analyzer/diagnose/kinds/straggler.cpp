@@ -82,7 +82,7 @@ constexpr Explanation kSlowLinkOfRankExplained{
     .found =
         "As for a persistent straggler, and what exceeds the others' time is transfer in the same "
         "operations. Where "
-        "all ranks are on one host, its transfer has to be half as long again as the others' at least: "
+        "all ranks are on one host, its transfer has to be a quarter longer than the others' at least: "
         "processes of "
         "one host share its path.",
     .wrong =
@@ -166,7 +166,7 @@ void find_persistent(const FindingContext& context, const RankLateness& late, co
                      std::vector<Finding>& findings) {
   LateReason reason = reason_of(context, late);
   const bool is_link =
-      reason.code == "link" && (!on_one_host(context.report) || 2 * late.cause_ns >= late.others_ns);
+      reason.code == "link" && (!on_one_host(context.report) || 4 * late.cause_ns >= late.others_ns);
   if (reason.code == "link" && !is_link) {
     reason.code = "unknown";
     reason.doing = "ends the same operations later than the others, and why is not known";

@@ -66,7 +66,9 @@ std::vector<std::string> described(const RankImport& import) {
 RankImport import_in_windows(const std::string& path, std::size_t window, StreamSummary& summary,
                              bool keep_host_ranges) {
   ByteSource source = must(ByteSource::open(path));
-  RankBuilder builder(path, keep_host_ranges, [] { return 0.5; });
+  Options options_of_file;
+  options_of_file.keep_host_ranges = keep_host_ranges;
+  RankBuilder builder(path, options_of_file, /*operators=*/false, [] { return 0.5; });
   StreamOptions options;
   options.window = window;
   summary = stream_events(source, builder, options);
