@@ -7,6 +7,7 @@
 
 #include "analyzer/intervals/median.h"
 #include "analyzer/statistics/autocorrelation.h"
+#include "analyzer/statistics/median_deviation.h"
 #include "analyzer/statistics/place_sums.h"
 
 namespace lockstep::analyzer {
@@ -17,8 +18,8 @@ constexpr std::size_t kBlocks = 10;
 constexpr std::size_t kLeastBlocks = 5;
 // So many independent steps to a block, that neighbouring blocks have little to do with each other.
 constexpr double kPerBlock = 1.5;
-// So many standard deviations of single steps from its peers, a rank's lateness is none of its noise, however
-// that hangs together.
+// So many (scaled) median deviations of single steps from its peers, a rank's lateness is none of its noise,
+// however that hangs together.
 constexpr double kPlain = 8;
 // A cause explains a rank's lateness if it makes up at least this part of it,
 constexpr double kExplains = 0.5;
@@ -42,12 +43,7 @@ double standard_deviation(const std::vector<double>& values) {
 
 // Medians, so that a step unlike the others (the first one, above all) neither makes nor hides it.
 bool is_plain(const std::vector<double>& series) {
-  constexpr double kScale =
-      1.4826;  // makes the median absolute deviation of a normal distribution its standard one
-  const double middle = lower_median(series);
-  std::vector<double> distances;
-  for (const double value : series) distances.push_back(std::abs(value - middle));
-  return middle > kPlain * kScale * lower_median(std::move(distances));
+  return lower_median(series) > kPlain * median_deviation(series);
 }
 
 // What the clocks leave open between a rank and the others that it is compared with.

@@ -42,7 +42,7 @@ StepTable make_step_table(const Report& report, const BlamedInStep& blamed) {
 
   std::int64_t total_ns = 0;
   std::vector<const StepReport*> cells;
-  std::vector<std::int64_t> waits, windows;
+  std::vector<std::int64_t> waits;
   for (std::size_t row = 0; row + 1 < begins.size(); ++row) {
     cells.clear();
     for (std::size_t i = begins[row]; i < begins[row + 1]; ++i) {
@@ -54,10 +54,9 @@ StepTable make_step_table(const Report& report, const BlamedInStep& blamed) {
     std::sort(cells.begin(), cells.end(),
               [](const StepReport* a, const StepReport* b) { return a->rank < b->rank; });
     waits.clear();
-    windows.clear();
     for (const StepReport* cell : cells) {
       waits.push_back(cell->measures.partition[Cause::barrier_wait]);
-      windows.push_back(cell->measures.window_ns);
+      total_ns += cell->measures.window_ns;
     }
     const std::vector<std::int64_t> typical = medians_of_others(waits);
     const std::int64_t number = cells.front()->step;
@@ -65,9 +64,8 @@ StepTable make_step_table(const Report& report, const BlamedInStep& blamed) {
       table.late_ns.push_back(blamed ? blamed(number, table.ranks[i]) : typical[i] - waits[i]);
     table.steps.push_back(number);
     table.cells.insert(table.cells.end(), cells.begin(), cells.end());
-    total_ns += lower_median(windows);
   }
-  if (!table.steps.empty()) table.mean_step_ns = total_ns / static_cast<std::int64_t>(table.steps.size());
+  if (!table.cells.empty()) table.mean_step_ns = total_ns / static_cast<std::int64_t>(table.cells.size());
   return table;
 }
 

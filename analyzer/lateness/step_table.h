@@ -16,7 +16,7 @@ struct StepTable {
   std::vector<std::int64_t> steps;
   std::vector<const StepReport*> cells;  // [step · ranks + rank]
   std::vector<std::int64_t> late_ns;     // the same: by how much the rank was ready later than its peers
-  std::int64_t mean_step_ns = 0;         // of the median rank's window
+  std::int64_t mean_step_ns = 0;         // of all ranks' windows: what ranks wait in the mean is never more
 
   std::size_t rank_count() const { return ranks.size(); }
   const StepReport& cell(std::size_t step, std::size_t rank) const {

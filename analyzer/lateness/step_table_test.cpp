@@ -51,6 +51,18 @@ TEST(StepTable, WhatARankWaitsLessItDoesMoreOfSomethingElse) {
   }
 }
 
+// One rank's step is long, because it compiles, and the others wait in a step of theirs that is as long:
+// whatever the windows are, ranks wait for no longer than they last.
+TEST(StepTable, AStepIsAsLongAsTheMeanRankHasIt) {
+  Report report = report_of_steps({{100, 900}, {100, 110}});
+  report.steps[1].measures.window_ns = 50;
+  const StepTable table = make_step_table(report);
+  EXPECT_EQ(table.mean_step_ns, (950 + 50 + 160 + 160) / 4);
+  std::int64_t waited = 0;
+  for (const StepReport* cell : table.cells) waited += cell->measures.partition[Cause::barrier_wait];
+  EXPECT_LE(waited, table.mean_step_ns * static_cast<std::int64_t>(table.cells.size()));
+}
+
 TEST(StepTable, LeavesOutWhatIsNotKnown) {
   std::vector<std::vector<std::int64_t>> own(20, {100, 110, 120});
   Report report = report_of_steps(own);

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "analyzer/intervals/median.h"
+#include "analyzer/statistics/median_deviation.h"
 
 namespace lockstep::analyzer {
 namespace {
@@ -13,12 +14,8 @@ constexpr std::size_t kLeastCount = 5;
 
 // Deviations from the mean, once outliers are moved to where they begin.
 std::vector<double> deviations(const std::vector<double>& values) {
-  constexpr double kScale =
-      1.4826;  // makes the median absolute deviation of a normal distribution its standard one
   const double middle = lower_median(values);
-  std::vector<double> distances;
-  for (const double value : values) distances.push_back(std::abs(value - middle));
-  const double reach = 3 * kScale * lower_median(distances);
+  const double reach = 3 * median_deviation(values);
   std::vector<double> result;
   double mean = 0;
   for (const double value : values) {
