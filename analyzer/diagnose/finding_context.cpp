@@ -53,6 +53,25 @@ std::int64_t FindingContext::coverable_transfer() const {
   return sum;
 }
 
+std::int64_t FindingContext::said_of_late_ranks(const std::vector<Finding>& findings, Cause cause) const {
+  std::int64_t sum = 0;
+  for (const Finding& finding : findings) {
+    const bool is_cause = finding.reason == "loads_data" ? cause == Cause::data_wait
+                          : finding.reason == "host" || finding.reason == "blocked"
+                              ? cause == Cause::host_bound
+                              : finding.reason == "copies" && cause == Cause::copy;
+    const auto rank = finding.rank ? std::lower_bound(steps.ranks.begin(), steps.ranks.end(), *finding.rank)
+                                   : steps.ranks.end();
+    if (!is_cause || rank == steps.ranks.end() || *rank != *finding.rank) continue;
+    const auto index = static_cast<std::size_t>(rank - steps.ranks.begin());
+    for (std::size_t step = 0; step < steps.steps.size(); ++step) {
+      sum = saturating_add(sum, std::max<std::int64_t>(
+                                    0, excess_by_cause(steps, step, index)[static_cast<std::size_t>(cause)]));
+    }
+  }
+  return sum;
+}
+
 Finding FindingContext::all_of_its_cause(const FindingKind& kind) const {
   Finding finding = kind.make();
   finding.evidence.push_back(evidence_of(*kind.cause));

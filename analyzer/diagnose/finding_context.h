@@ -28,6 +28,9 @@ struct FindingContext {
   // Σ over ranks of exposed transfer that compute of the same rank could cover. Waiting is not cured by
   // overlap.
   std::int64_t coverable_transfer() const;
+  // How much longer than the others the ranks are busy with a cause that a finding names as why they are late
+  // (Finding::reason): said once, of the rank.
+  std::int64_t said_of_late_ranks(const std::vector<Finding>& findings, Cause cause) const;
   // A finding of a kind that has a cause: all of that cause's time is lost, and is its evidence.
   Finding all_of_its_cause(const FindingKind& kind) const;
   // Whether the cause's time, of which this much is lost, is worth a finding of its own: 5 % of all time, of

@@ -34,7 +34,7 @@ std::set<std::int32_t> parse_cores(const std::string& text) {
 struct Seen {
   std::int32_t rank = 0;
   std::int64_t known_ns = 0, waited_ns = 0;
-  double wanted_ns = 0;
+  double wanted_ns = 0, got_ns = 0;
   double share() const { return static_cast<double>(waited_ns) / static_cast<double>(known_ns); }
 };
 
@@ -53,6 +53,7 @@ Seen look_at(const RankTrace& trace, const Report& report, const std::vector<con
     seen.known_ns += times->known_ns;
     seen.waited_ns += times->waited_ns;
     seen.wanted_ns += static_cast<double>(times->on_cpu_ns + times->runnable_ns);
+    seen.got_ns += static_cast<double>(times->on_cpu_ns);
   };
   for (const StepReport* const step : steps) add(step->begin_ns, step->end_ns);
   for (const RankReport& rank : report.ranks) {
@@ -106,6 +107,7 @@ std::vector<HostShortage> find_host_shortages(const Job& job, const Report& repo
       for (const Seen& one : sharing.ranks) {
         shortage.ranks.push_back(one.rank);
         shortage.wanted += one.wanted_ns / static_cast<double>(one.known_ns);
+        shortage.got += one.got_ns / static_cast<double>(one.known_ns);
         shortage.waited_ns += one.waited_ns;
       }
       std::sort(shortage.ranks.begin(), shortage.ranks.end());
@@ -117,6 +119,10 @@ std::vector<HostShortage> find_host_shortages(const Job& job, const Report& repo
     }
   }
   return shortages;
+}
+
+std::size_t count_cores(const std::string& core_set) {
+  return parse_cores(core_set).size();
 }
 
 const HostShortage* shortage_of(const std::vector<HostShortage>& shortages, std::int32_t rank) {

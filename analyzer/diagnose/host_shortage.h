@@ -17,21 +17,28 @@ struct HostShortage {
   double cores = 0;  // that these may use together: by affinity, or their control group's limit
   // Training threads that ran or were ready to, in the mean over the steps and summed over the ranks.
   double wanted = 0;
+  double got = 0;  // of these, the ones that ran
   // Of each rank's steps the part in which a training thread waited for a core: the median of the ranks, and
   // the sum of these times.
   double share = 0;
   std::int64_t waited_ns = 0;
-  // The ranks alone want no more cores than there are: other programs have them.
-  bool by_others() const { return wanted <= cores * kMargin; }
+  // Other programs have the cores: the ranks alone want no more than there are, or get so few of them that
+  // their waiting is for somebody else. (Many short waits of several threads at once add up to more than a
+  // thread each: what they want alone does not tell.)
+  bool by_others() const { return wanted <= cores * kMargin || got < cores * kOwn; }
 
   static constexpr double kLeastShare = 0.03;
   static constexpr double kMargin = 1.05;
+  static constexpr double kOwn = 0.75;
 };
 
 // One for each set of ranks of a host whose allowed cores overlap, where more than half of them wait for
 // kLeastShare of their steps at least, and the median of them does. Over the steps of the report, or where it
 // has none the ranks' whole windows. Empty where nothing was recorded of it.
 std::vector<HostShortage> find_host_shortages(const Job& job, const Report& report);
+
+// How many cores a list of them has ("0-3,8": 5); 0: not known.
+std::size_t count_cores(const std::string& core_set);
 
 // The one that the rank is in; null: none.
 const HostShortage* shortage_of(const std::vector<HostShortage>& shortages, std::int32_t rank);

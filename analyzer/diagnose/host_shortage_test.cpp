@@ -69,6 +69,16 @@ TEST(HostShortage, RanksThatFindTheirCoresTakenByOthersSaySo) {
   EXPECT_TRUE(found[0].by_others());
 }
 
+// Two threads of each wait at once, while other programs run: together they want more cores than there are,
+// and have half of them.
+TEST(HostShortage, RanksThatGetHalfOfTheCoresAreNotWhoHasThem) {
+  const std::vector<HostShortage> found = Host().rank(50, 70, 45, "0-1").rank(55, 65, 45, "0-1").find();
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_THAT(found[0].wanted, DoubleNear(2.4, 1e-9));
+  EXPECT_THAT(found[0].got, DoubleNear(1.05, 1e-9));
+  EXPECT_TRUE(found[0].by_others());
+}
+
 TEST(HostShortage, AFullHostOnWhichNobodyWaitsIsNone) {
   EXPECT_THAT(Host().rank(98, 2, 2, "0-1").rank(97, 2, 2, "0-1").find(), IsEmpty());
 }
@@ -94,7 +104,7 @@ TEST(HostShortage, RanksPinnedToCoresOfTheirOwnShareNothing) {
 
 TEST(HostShortage, HostsCountApartAndALimitOfTheControlGroupCounts) {
   const std::vector<HostShortage> found = Host()
-                                              .rank(60, 120, 40, "0-7", "node0", 1.5)
+                                              .rank(140, 120, 40, "0-7", "node0", 1.5)
                                               .rank(60, 120, 40, "0-7", "node1")
                                               .rank(99, 0, 0, "0-7", "node2")
                                               .find();

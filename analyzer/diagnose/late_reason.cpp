@@ -8,6 +8,7 @@
 #include "analyzer/diagnose/blame.h"
 #include "analyzer/diagnose/compute_names.h"
 #include "analyzer/diagnose/host_names.h"
+#include "analyzer/diagnose/idle_gaps.h"
 #include "analyzer/diagnose/root_cause.h"
 #include "analyzer/diagnose/step_work.h"
 #include "analyzer/intervals/median.h"
@@ -122,6 +123,14 @@ LateReason reason_of_compute(const FindingContext& context, const RankLateness& 
   return reason;
 }
 
+// On a CPU: of the time between its computations, the part in which the rank's training threads ran.
+std::optional<GapTimes::Running> running_share(const FindingContext& context, std::int32_t rank) {
+  if (!context.on_cpu) return std::nullopt;
+  for (const RankTrace& trace : context.diagnosis.job.ranks)
+    if (trace.rank == rank) return times_of_gaps(trace, context.report, Cause::host_bound).running;
+  return std::nullopt;
+}
+
 LateReason reason_of_host(const FindingContext& context, const RankLateness& late) {
   LateReason reason;
   reason.code = "host";
@@ -140,6 +149,27 @@ LateReason reason_of_host(const FindingContext& context, const RankLateness& lat
   reason.evidence.push_back(in_a_step(context.on_cpu ? "computes nothing and does not say why"
                                                      : "leaves its device idle with nothing launched",
                                       late));
+  constexpr double kSlept = 0.2, kRan = 0.5;
+  const std::string where =
+      is_named ? fmt::format("in `{}`", short_name(context.diagnosis.job.strings.view(range->name)))
+               : "between its computations";
+  if (const auto ran = running_share(context, late.rank); ran && ran->least <= kSlept && ran->most <= kRan) {
+    reason.code = "blocked";
+    reason.doing =
+        fmt::format("sleeps or is blocked for {} longer {}", format_duration(late.cause_ns), where);
+    reason.evidence.push_back("none of its training threads was on a core then, and none was ready to run");
+    reason.remedy = fmt::format(
+        "look for `time.sleep`, locks, files and network reads in what rank {} does between its passes; "
+        "`py-spy dump "
+        "--pid PID` names the line",
+        late.rank);
+    return reason;
+  } else if (ran && ran->least >= kRan) {
+    if (!is_named)
+      reason.doing = fmt::format("runs something for {} longer that the trace does not name",
+                                 format_duration(late.cause_ns));
+    reason.evidence.push_back("its training threads run then, or are ready to");
+  }
   if (context.on_cpu) {
     reason.remedy = is_named
                         ? fmt::format("shorten it, or let rank {} do it beside the training loop", late.rank)

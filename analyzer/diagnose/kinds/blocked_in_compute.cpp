@@ -8,6 +8,7 @@
 
 #include "analyzer/diagnose/finding_context.h"
 #include "analyzer/diagnose/finding_kinds.h"
+#include "analyzer/diagnose/host_shortage.h"
 #include "analyzer/report/quantity.h"
 
 namespace lockstep::analyzer {
@@ -25,7 +26,9 @@ constexpr Explanation kExplained{
         "slept, or waited for a lock, a file, or the network.",
     .found =
         "On CPUs, `off_cpu_ns` reaches 2 % of all ranks' time. It is named as one rank's where that one has "
-        "four fifths of it.",
+        "four fifths of it, and most of all ranks in four of five steps. On a host with too few cores "
+        "(cores_shared) it has to reach 5 %, and "
+        "nobody is named: a thread that has no core may keep the others waiting.",
     .wrong =
         "The work was done by threads that Lockstep does not count to the rank's (a pool of another process, "
         "a device that no lane names).",
@@ -45,6 +48,26 @@ constexpr FindingKind kBlocked{
 constexpr auto kKinds = std::to_array<const FindingKind*>({&kBlocked});
 
 constexpr std::int64_t kPermille = 20;
+constexpr std::int64_t kPermilleOfShared = 50;  // on a host with too few cores
+
+// A single long pause, and pauses that hit now this rank, now that one, are nobody's.
+bool is_steps_own(const FindingContext& context, std::int32_t rank) {
+  const StepTable& table = context.steps;
+  if (!context.report.lateness.can_tell) return false;
+  std::size_t longer = 0;
+  for (std::size_t step = 0; step < table.steps.size(); ++step) {
+    std::int64_t own = 0, others = 0;
+    for (std::size_t one = 0; one < table.rank_count(); ++one) {
+      const std::int64_t off = table.cell(step, one).measures.off_cpu_ns.value_or(0);
+      if (table.ranks[one] == rank)
+        own = off;
+      else
+        others = std::max(others, off);
+    }
+    longer += own > others ? 1 : 0;
+  }
+  return longer * 5 >= table.steps.size() * 4;
+}
 
 void find_blocked(const FindingContext& context, std::vector<Finding>& findings) {
   const std::vector<RankReport>& ranks = context.report.ranks;
@@ -58,7 +81,14 @@ void find_blocked(const FindingContext& context, std::vector<Finding>& findings)
       ranks.begin(), ranks.end(), [&](const RankReport& a, const RankReport& b) { return off(a) < off(b); });
   Finding finding = kBlocked.make();
   finding.title = kBlocked.title;
-  if (ranks.size() > 1 && off(most) >= lost - lost / 5) {
+  const bool is_one = ranks.size() > 1 && off(most) >= lost - lost / 5;
+  for (const Finding& said : findings)  // of that rank already, by how late it is
+    if (is_one && said.reason == "blocked" && said.rank == most.rank) return;
+  // Where cores do not suffice, what its threads wait for may be a thread of another kind that has none.
+  const std::vector<HostShortage> shortages = find_host_shortages(context.diagnosis.job, context.report);
+  const bool short_of_cores = shortage_of(shortages, most.rank) != nullptr;
+  if (short_of_cores && !context.is_worth(lost, kPermilleOfShared)) return;
+  if (is_one && !short_of_cores && is_steps_own(context, most.rank)) {
     finding.title = fmt::format("rank {} sleeps or is blocked in the middle of its computation", most.rank);
     finding.rank = most.rank;
     finding.accuses = Accused::rank;

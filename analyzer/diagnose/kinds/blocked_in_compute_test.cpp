@@ -14,7 +14,7 @@ using testing::Contains;
 using testing::HasSubstr;
 using testing::Not;
 
-// Two ranks that compute in [0, 400) and [400 + asleep, 1000) µs of each of four steps, as a range that was
+// Two ranks that compute in [0, 400) and [400 + asleep, 1000) µs of each of twelve steps, as a range that was
 // cut is read.
 JobBuilder job_of(Nanoseconds asleep_0, Nanoseconds asleep_1) {
   JobBuilder job;
@@ -23,7 +23,7 @@ JobBuilder job_of(Nanoseconds asleep_0, Nanoseconds asleep_1) {
     RankTrace& trace = job.rank(rank).trace();
     trace.device = "cpu";
     trace.off_cpu_known = true;
-    for (int step = 0; step < 4; ++step) {
+    for (int step = 0; step < 12; ++step) {
       const Nanoseconds begin = step * 1000 * us, awake = begin + 400 * us + asleep;
       job.rank(rank).step(step, begin, begin + 1000 * us);
       job.rank(rank).compute(begin, begin + 400 * us).launched(begin, begin);
@@ -38,12 +38,12 @@ TEST(Findings, ASleepInsideAComputationIsHostBoundAndNamed) {
   const Report report = report_of(job_of(100, 100));
   const Finding blocked = finding(report, "blocked_in_compute");
   EXPECT_EQ(blocked.title, "ranks sleep or are blocked in the middle of their computation");
-  EXPECT_EQ(blocked.lost_ns, 2 * 4 * 100 * us);
+  EXPECT_EQ(blocked.lost_ns, 2 * 12 * 100 * us);
   EXPECT_EQ(blocked.rank, std::nullopt);
-  EXPECT_EQ(report.ranks[0].measures.off_cpu_ns, 400 * us);
-  EXPECT_EQ(report.ranks[0].measures.partition[Cause::host_bound], 400 * us);
-  EXPECT_EQ(report.ranks[0].measures.partition[Cause::compute], 3600 * us);
-  EXPECT_EQ(report.ranks[0].measures.partition.total(), 4000 * us);
+  EXPECT_EQ(report.ranks[0].measures.off_cpu_ns, 1200 * us);
+  EXPECT_EQ(report.ranks[0].measures.partition[Cause::host_bound], 1200 * us);
+  EXPECT_EQ(report.ranks[0].measures.partition[Cause::compute], 10800 * us);
+  EXPECT_EQ(report.ranks[0].measures.partition.total(), 12000 * us);
   // It is what host_bound is of: nothing is left to say of that.
   EXPECT_THAT(codes_of(report.findings), Not(Contains("idle_between_computations")));
 }
@@ -54,6 +54,15 @@ TEST(Findings, OneRankThatSleepsIsNamed) {
   EXPECT_EQ(blocked.rank, 1);
   EXPECT_EQ(blocked.accuses, Accused::rank);
   EXPECT_THAT(blocked.evidence[0], HasSubstr("15.0 %"));
+}
+
+TEST(Findings, OneLongPauseNamesNobody) {
+  JobBuilder once = job_of(0, 150);
+  std::vector<TimeSpan>& off = once.rank(1).trace().off_cpu;
+  off.resize(4);  // the rest of the gaps is something else
+  const Finding blocked = finding(report_of(once), "blocked_in_compute");
+  EXPECT_EQ(blocked.accuses, Accused::job);
+  EXPECT_EQ(blocked.rank, std::nullopt);
 }
 
 TEST(Findings, AMomentOfSleepIsNotWorthAWord) {

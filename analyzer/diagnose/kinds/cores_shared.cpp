@@ -83,6 +83,12 @@ void find_cores_shared(const FindingContext& context, std::vector<Finding>& find
                     format_share(static_cast<std::int64_t>(shortage.share * 1000), 1000)),
         fmt::format("their training threads want {:.1f} cores on average, of {} that they may use",
                     shortage.wanted, number(shortage.cores))};
+    // Who is the latest then changes from step to step.
+    const LatenessReport& lateness = context.report.lateness;
+    if (lateness.can_tell && lateness.waiting_ns * 50 >= lateness.step_ns &&
+        shortage.ranks.size() == lateness.ranks.size())
+      finding.evidence.push_back(fmt::format("the ranks wait for each other for {} of each step (jitter)",
+                                             format_share(lateness.waiting_ns, lateness.step_ns)));
     finding.remedy = remedy_for(shortage);
     finding.lost_ns = shortage.waited_ns;
     findings.push_back(std::move(finding));

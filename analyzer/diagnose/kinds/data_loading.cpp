@@ -1,10 +1,14 @@
 // Devices wait for the next batch.
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <array>
 #include <utility>
 #include <vector>
 
 #include "analyzer/diagnose/finding_context.h"
 #include "analyzer/diagnose/finding_kinds.h"
+#include "analyzer/report/quantity.h"
 
 namespace lockstep::analyzer {
 namespace {
@@ -35,8 +39,14 @@ constexpr auto kKinds = std::to_array<const FindingKind*>({&kDataLoading});
 constexpr std::int64_t kDataPermille = 20;
 
 void find_data_loading(const FindingContext& context, std::vector<Finding>& findings) {
-  if (!context.is_worth(context.total(Cause::data_wait), kDataPermille)) return;
+  const std::int64_t all = context.total(Cause::data_wait);
+  if (!context.is_worth(all, kDataPermille)) return;
+  const std::int64_t of_late_ranks = context.said_of_late_ranks(findings, Cause::data_wait);
   Finding finding = context.all_of_its_cause(kDataLoading);
+  finding.lost_ns = all - std::min(all, of_late_ranks);
+  if (of_late_ranks > 0)
+    finding.evidence.push_back(fmt::format("{} more is what a late rank loads longer than the others",
+                                           format_duration(of_late_ranks)));
   finding.title = context.on_cpu ? "ranks wait for their data" : "devices idle while their rank loads data";
   finding.remedy = context.on_cpu ? "DataLoader(num_workers=N, prefetch_factor=4, persistent_workers=True), "
                                     "with N cores that the ranks "

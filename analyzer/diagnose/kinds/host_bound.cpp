@@ -1,4 +1,6 @@
 // Devices idle because their next work has not been launched; on CPUs, ranks between their computations.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <utility>
@@ -7,6 +9,7 @@
 #include "analyzer/diagnose/finding_context.h"
 #include "analyzer/diagnose/finding_kinds.h"
 #include "analyzer/intervals/time_math.h"
+#include "analyzer/report/quantity.h"
 
 namespace lockstep::analyzer {
 namespace {
@@ -126,7 +129,10 @@ bool profiler_costs_host_time(const FindingContext& context) {
 }
 
 void find_host_bound(const FindingContext& context, std::vector<Finding>& findings) {
-  if (!context.is_left_over(findings, Cause::host_bound, context.total(Cause::host_bound))) return;
+  const std::int64_t of_late_ranks =
+      context.on_cpu ? context.said_of_late_ranks(findings, Cause::host_bound) : 0;
+  const std::int64_t lost = context.total(Cause::host_bound) - of_late_ranks;
+  if (!context.is_left_over(findings, Cause::host_bound, lost)) return;
   // On a CPU lane the host and the device are one: time between computations is not a launch that came late.
   const bool known = launches_are_known(context);
   const bool slowed = profiler_costs_host_time(context);
@@ -134,6 +140,10 @@ void find_host_bound(const FindingContext& context, std::vector<Finding>& findin
                                              : !known       ? kIdleWithoutLaunches
                                              : slowed       ? kSlowedByProfiler
                                                             : kHostBound);
+  finding.lost_ns = lost;
+  if (of_late_ranks > 0)
+    finding.evidence.push_back(fmt::format("{} more is what a late rank spends longer than the others",
+                                           format_duration(of_late_ranks)));
   if (context.on_cpu) {
     finding.title = "ranks do what the trace does not name between their computations";
     finding.remedy =

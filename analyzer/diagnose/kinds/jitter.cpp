@@ -9,6 +9,7 @@
 
 #include "analyzer/diagnose/finding_context.h"
 #include "analyzer/diagnose/finding_kinds.h"
+#include "analyzer/diagnose/host_shortage.h"
 #include "analyzer/report/palette.h"
 #include "analyzer/report/quantity.h"
 
@@ -144,6 +145,12 @@ void find_jitter(const FindingContext& context, std::vector<Finding>& findings) 
                                 [](const RankLateness& rank) { return rank.is_late; });
   if (!lateness.can_tell || late || !context.report.ranks_missing.empty() ||
       !context.is_left_over(findings, Cause::barrier_wait, lost))
+    return;
+  // Where every rank shares cores with others, that is why they take turns: cores_shared says so.
+  const std::vector<HostShortage> shortages = find_host_shortages(context.diagnosis.job, context.report);
+  if (!shortages.empty() &&
+      std::all_of(lateness.ranks.begin(), lateness.ranks.end(),
+                  [&](const RankLateness& rank) { return shortage_of(shortages, rank.rank) != nullptr; }))
     return;
   const Sources sources = sources_of(context.steps);
   const auto most =

@@ -15,8 +15,10 @@
 #include "analyzer/diagnose/finding_kinds.h"
 #include "analyzer/diagnose/host_shortage.h"
 #include "analyzer/diagnose/late_reason.h"
+#include "analyzer/diagnose/own_doing.h"
 #include "analyzer/diagnose/scheduled_waits.h"
 #include "analyzer/intervals/time_math.h"
+#include "analyzer/lateness/late_by_cause.h"
 #include "analyzer/lateness/periodic_lateness.h"
 #include "analyzer/report/quantity.h"
 
@@ -45,7 +47,9 @@ constexpr Explanation kStragglerExplained{
         "blocks, in both halves of the run, and by more than the clocks leave open. Periodic: all late steps "
         "(half as bad as the worst) are of this rank, three or more, all one period apart from the beginning "
         "of the run to its end, which falls out so by chance in at most 1 of 500. And the others' exposed "
-        "waits for it reach 1 % of all time. Nobody is named where a rank left no record, or on a host whose "
+        "waits for it reach 1 % of all time. A rank that is host-bound, loads data or copies longer in eight "
+        "of ten steps, as much and as consistently as asked of lateness, is named as well where noise hides "
+        "how late that makes it. Nobody is named where a rank left no record, or on a host whose "
         "cores do not suffice. The reason is the cause whose time exceeds the others' by half of the "
         "lateness "
         "at least, in eight of ten blocks.",
@@ -53,7 +57,10 @@ constexpr Explanation kStragglerExplained{
         "Its steps wait as much as the others' do (the table of ranks), another recording of the same job "
         "names "
         "another rank, or hosts' clocks are less certain than the lateness.",
-    .lost = "the exposed waits of the others for it",
+    .lost =
+        "the exposed waits of the others for it; and, where it sleeps, loads or runs what has no name, its "
+        "own time "
+        "by that beyond the others'",
     .remedies = kStragglerRemedies,
 };
 constexpr FindingKind kStragglerPersistent{
@@ -137,6 +144,16 @@ std::string describe_lateness(const LatenessReport& lateness, const RankLateness
       format_duration(late.movement_ns));
 }
 
+// Of a rank that does one thing longer in nearly every step, while its lateness is lost in noise.
+std::string describe_time(const LatenessReport& lateness, const RankLateness& late) {
+  return fmt::format(
+      "over {} steps that is {} of a step in the mean; from block to block of steps it moves by {}; healthy "
+      "ranks "
+      "show as much in fewer than 1 of 500 runs. What else moves from step to step hides how late the rank "
+      "is by it",
+      lateness.steps, format_share(late.share), format_duration(late.movement_ns));
+}
+
 // All ranks on one host, or nobody knows on which: a link between them is the host's own path.
 bool on_one_host(const Report& report) {
   std::set<std::string> hosts;
@@ -163,7 +180,7 @@ void make_link_finding(const FindingContext& context, const RankLateness& late, 
 }
 
 void find_persistent(const FindingContext& context, const RankLateness& late, const BlameReport& blame,
-                     std::vector<Finding>& findings) {
+                     std::vector<Finding>& findings, bool by_cause = false) {
   LateReason reason = reason_of(context, late);
   const bool is_link =
       reason.code == "link" && (!on_one_host(context.report) || 4 * late.cause_ns >= late.others_ns);
@@ -179,7 +196,21 @@ void find_persistent(const FindingContext& context, const RankLateness& late, co
   finding.lost_ns = blame.exposed_ns;
   finding.title = fmt::format("rank {} {}: the others wait for it, {} of each step", late.rank, reason.doing,
                               format_share(late.share));
-  finding.evidence.push_back(describe_lateness(context.report.lateness, late));
+  if (by_cause) {  // no more than what the others can have waited for that
+    const auto times =
+        static_cast<std::int64_t>((context.steps.rank_count() - 1) * context.steps.steps.size());
+    finding.lost_ns = std::min(finding.lost_ns, late.cause_ns * times);
+  }
+  // Without the cause the rank itself would be as much faster.
+  finding.reason = reason.code;
+  const std::int64_t own_ns =
+      finding.reason == "waits_for_core"
+          ? std::max<std::int64_t>(0, run_queue_excess(context, late.rank).value_or(0)) *
+                static_cast<std::int64_t>(context.steps.steps.size())
+          : context.said_of_late_ranks({finding}, late.cause.value_or(Cause::other));
+  finding.lost_ns = saturating_add(finding.lost_ns, own_ns);
+  finding.evidence.push_back(by_cause ? describe_time(context.report.lateness, late)
+                                      : describe_lateness(context.report.lateness, late));
   finding.evidence.insert(finding.evidence.end(), reason.evidence.begin(), reason.evidence.end());
   finding.evidence.push_back(describe_waiting(context.report, blame, context.scheduled));
   if (!blame.root_cause.empty() && !is_link) finding.evidence.push_back("why: " + blame.root_cause);
@@ -225,19 +256,34 @@ void find_stragglers(const FindingContext& context, std::vector<Finding>& findin
   };
   const std::vector<HostShortage> shortages = find_host_shortages(context.diagnosis.job, report);
   // Where cores do not suffice, who gets less of them is the scheduler's choice: the host is at fault, said
-  // once.
+  // once. Not so of a rank that may use fewer cores than the others, and of what it does longer while it has
+  // one.
   const auto lacks_cores = [&](const RankLateness& late) {
     constexpr std::int64_t kPart = 4;
     const std::optional<std::int64_t> waited = run_queue_excess(context, late.rank);
-    return shortage_of(shortages, late.rank) != nullptr && (!waited || *waited * kPart >= late.mean_ns);
+    return shortage_of(shortages, late.rank) != nullptr && (!waited || *waited * kPart >= late.mean_ns) &&
+           !has_fewer_cores(context.diagnosis.job, late.rank) && !is_own_doing(context, late);
   };
   bool any = false;
   for (const RankLateness& late : report.lateness.ranks) {
     if (!late.is_late) continue;
-    any = true;
     if (lacks_cores(late)) continue;
+    any = true;
     if (const std::optional<BlameReport> blame = blame_of(late.rank))
       find_persistent(context, late, *blame, findings);
+  }
+  if (any) return;
+  // Stages of a pipeline differ by design.
+  const bool staged = !report.pipeline.empty();
+  for (std::size_t rank = 0; rank < report.lateness.ranks.size() && !staged; ++rank) {
+    const RankLateness& judged = report.lateness.ranks[rank];
+    std::optional<RankLateness> late = late_by_cause(context.steps, rank, judged);
+    if (!late && has_fewer_cores(context.diagnosis.job, judged.rank))
+      late = late_by_waiting_for_core(context.steps, rank, judged);
+    if (!late || lacks_cores(*late)) continue;
+    any = true;
+    if (const std::optional<BlameReport> blame = blame_of(late->rank))
+      find_persistent(context, *late, *blame, findings, true);
   }
   if (any) return;
   const std::optional<PeriodicLateness> periodic = periodic_lateness(context.steps);

@@ -6,6 +6,7 @@ import torch.distributed as dist
 from megatron.core import parallel_state
 from megatron.core.models.gpt import GPTModel
 from megatron.core.models.gpt.gpt_layer_specs import get_gpt_layer_local_spec
+from megatron.core.tensor_parallel.random import initialize_rng_tracker
 from megatron.core.transformer import TransformerConfig
 from torch.nn.parallel import DistributedDataParallel
 
@@ -14,7 +15,9 @@ def main():
     steps = int(sys.argv[1]) if len(sys.argv) > 1 else 60
     dist.init_process_group("gloo")
     torch.set_num_threads(1)
+    torch.cuda.current_device = lambda: "cpu"  # where its buffers go; it asks for no other device
     parallel_state.initialize_model_parallel()
+    initialize_rng_tracker(inference_rng_tracker=True)  # the other one is of CUDA devices; there is no dropout
     torch.manual_seed(0)
     words, length = 1000, 64
     config = TransformerConfig(

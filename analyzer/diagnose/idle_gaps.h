@@ -1,0 +1,31 @@
+// What a rank's training threads did while it neither computed nor communicated: slept, ran, or waited for a
+// core.
+#pragma once
+
+#include <optional>
+
+#include "analyzer/model/job.h"
+#include "analyzer/report/report.h"
+
+namespace lockstep::analyzer {
+
+// Of a rank on a CPU, within its steps (without steps: its whole window). `cause` is host_bound, the time
+// between its activities outside of data loading, or data_wait, data loading outside of its activities.
+struct GapTimes {
+  std::int64_t all_ns = 0;
+  // Of that, the rank's threads were ready and had no core (of an interval between two looks the part of its
+  // length).
+  std::int64_t without_core_ns = 0;
+  // The share of it in which threads ran or were ready to, by the looks around each gap (docs/metrics.md, "On
+  // a core"): at least, if they did all the time outside of the gap, and at most, if they did no more than
+  // compute there. Absent where half of the gaps' time or more lies in gaps that the looks around are more
+  // than four times as long as, or where nobody looked.
+  struct Running {
+    double least = 0, most = 1;
+  };
+  std::optional<Running> running;
+};
+// O((activities + ranges + looks) log).
+GapTimes times_of_gaps(const RankTrace& rank, const Report& report, Cause cause);
+
+}  // namespace lockstep::analyzer

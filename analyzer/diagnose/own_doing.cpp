@@ -1,0 +1,45 @@
+#include "analyzer/diagnose/own_doing.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "analyzer/diagnose/host_shortage.h"
+#include "analyzer/diagnose/idle_gaps.h"
+#include "analyzer/intervals/median.h"
+
+namespace lockstep::analyzer {
+
+bool has_fewer_cores(const Job& job, std::int32_t rank) {
+  const auto own = std::find_if(job.ranks.begin(), job.ranks.end(),
+                                [&](const RankTrace& trace) { return trace.rank == rank; });
+  if (own == job.ranks.end() || count_cores(own->core_set) == 0) return false;
+  bool others = false;
+  for (const RankTrace& trace : job.ranks) {
+    if (trace.rank == rank || trace.host != own->host) continue;
+    if (count_cores(trace.core_set) <= count_cores(own->core_set)) return false;
+    others = true;
+  }
+  return others;
+}
+
+bool is_own_doing(const FindingContext& context, const RankLateness& late) {
+  if (late.cause != Cause::host_bound && late.cause != Cause::data_wait) return false;
+  constexpr double kOwn = 0.3;
+  std::int64_t own = 0;
+  std::vector<std::int64_t> others;
+  for (const RankTrace& trace : context.diagnosis.job.ranks) {
+    const GapTimes times = times_of_gaps(trace, context.report, *late.cause);
+    if (trace.rank == late.rank) {
+      own = times.all_ns - times.without_core_ns;
+    } else {
+      others.push_back(times.all_ns - times.without_core_ns);
+    }
+  }
+  if (others.empty()) return false;
+  const auto steps = static_cast<double>(std::max<std::size_t>(1, context.steps.steps.size()));
+  return static_cast<double>(own - lower_median(std::move(others))) / steps >=
+         kOwn * static_cast<double>(late.cause_ns);
+}
+
+}  // namespace lockstep::analyzer

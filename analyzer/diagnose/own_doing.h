@@ -1,0 +1,19 @@
+// Where a host has too few cores, who gets less of them is the scheduler's choice. What is a rank's own
+// matter all the same?
+#pragma once
+
+#include <cstdint>
+
+#include "analyzer/diagnose/finding_context.h"
+
+namespace lockstep::analyzer {
+
+// Every other rank of the rank's host may use more cores than it, and there is one.
+bool has_fewer_cores(const Job& job, std::int32_t rank);
+
+// The rank is late because it is host-bound or loads data, and three tenths of what it does so longer are
+// left when its waiting for a core is taken out of it: a rank that only lacks cores does the same as the
+// others, and takes longer for it.
+bool is_own_doing(const FindingContext& context, const RankLateness& late);
+
+}  // namespace lockstep::analyzer

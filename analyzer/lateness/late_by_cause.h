@@ -1,0 +1,29 @@
+// A rank that does one thing longer than the others in nearly every step, where everything else moves about
+// too much for its lateness to show: a sleep between the steps, a slow loader, on a host whose cores are
+// busy.
+#pragma once
+
+#include <optional>
+
+#include "analyzer/lateness/late_ranks.h"
+#include "analyzer/lateness/step_table.h"
+#include "analyzer/report/report.h"
+
+namespace lockstep::analyzer {
+
+// Of loading data, host-bound time and copies, the one that the rank (an index) spends longest in beyond the
+// others, where all of this holds of it as judge_lateness asks of lateness itself: in blocks of steps beyond
+// chance at kLatenessLevel; in the mean by kLeastLateness of a step, in both halves by half of that, and by
+// more than it moves between blocks; and in eight of ten steps longer than the median of the others. What the
+// rank is late by, `judged`, must leave room for it: its mean and two standard errors reach half of the time.
+// Compute, transfer and what was queued are left to judge_lateness: by these healthy ranks differ too. The
+// result's mean, share and movement are of that time. O(steps · ranks · log ranks).
+std::optional<RankLateness> late_by_cause(const StepTable& table, std::size_t rank,
+                                          const RankLateness& judged);
+
+// The same of the time in which the rank's training threads were ready and had no core; absent where that is
+// not known of all. The result's cause is compute, which it lengthens.
+std::optional<RankLateness> late_by_waiting_for_core(const StepTable& table, std::size_t rank,
+                                                     const RankLateness& judged);
+
+}  // namespace lockstep::analyzer
