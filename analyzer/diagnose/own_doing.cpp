@@ -25,7 +25,7 @@ bool has_fewer_cores(const Job& job, std::int32_t rank) {
 
 bool is_own_doing(const FindingContext& context, const RankLateness& late) {
   if (late.cause != Cause::host_bound && late.cause != Cause::data_wait) return false;
-  constexpr double kOwn = 0.3;
+  constexpr double kOwn = 0.15;
   std::int64_t own = 0;
   std::vector<std::int64_t> others;
   for (const RankTrace& trace : context.diagnosis.job.ranks) {

@@ -11,7 +11,7 @@ namespace lockstep::analyzer {
 // Every other rank of the rank's host may use more cores than it, and there is one.
 bool has_fewer_cores(const Job& job, std::int32_t rank);
 
-// The rank is late because it is host-bound or loads data, and three tenths of what it does so longer are
+// The rank is late because it is host-bound or loads data, and a seventh of what it does so longer is
 // left when its waiting for a core is taken out of it: a rank that only lacks cores does the same as the
 // others, and takes longer for it.
 bool is_own_doing(const FindingContext& context, const RankLateness& late);

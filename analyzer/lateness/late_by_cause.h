@@ -13,11 +13,11 @@ namespace lockstep::analyzer {
 
 // Of loading data, host-bound time and copies, the one that the rank (an index) spends longest in beyond the
 // others, where all of this holds of it as judge_lateness asks of lateness itself: in blocks of steps beyond
-// chance at kLatenessLevel; in the mean by kLeastLateness of a step, in both halves by half of that, and by
-// more than it moves between blocks; and in eight of ten steps longer than the median of the others. What the
-// rank is late by, `judged`, must leave room for it: its mean and two standard errors reach half of the time.
-// Compute, transfer and what was queued are left to judge_lateness: by these healthy ranks differ too. The
-// result's mean, share and movement are of that time. O(steps · ranks · log ranks).
+// chance at kLatenessLevel; in the mean by three times kLeastLateness of a step, in both halves by half of
+// that, and by more than it moves between blocks; and in eight of ten steps longer than the median of the
+// others. What the rank is late by, `judged`, must leave room for it: its mean and two standard errors reach
+// half of the time. Compute, transfer and what was queued are left to judge_lateness: by these healthy ranks
+// differ too. The result's mean, share and movement are of that time. O(steps · ranks · log ranks).
 std::optional<RankLateness> late_by_cause(const StepTable& table, std::size_t rank,
                                           const RankLateness& judged);
 

@@ -119,17 +119,19 @@ def real_part(real):
         measured = [row for row in of if "codes" in row]
         if not measured:
             why = of[0].get("not_measured", of[0].get("error", "")) if of else "not run"
-            rows.append([f"{about} (`{program}.py`)", REAL, f"not measured: {why}", ""])
+            rows.append([f"{about} (`{program}.py`)", REAL, f"not measured: {why}", "", "", ""])
             continue
         wrong = [row for row in measured if row["accusations"]]
         accused, runs = accused + len(wrong), runs + len(measured)
         first = collections.Counter(row["first"] for row in measured).most_common(1)[0][0]
         said = f"**{wrong[0]['accusations'][0]}**" if wrong else first
-        rows.append([f"{about} (`{program}.py`)", REAL, f"{len(wrong)} of {len(measured)}", said.replace("|", "\\|")])
+        rows.append([f"{about} (`{program}.py`)", REAL, f"{len(wrong)} of {len(measured)}", said.replace("|", "\\|"),
+                     real["sentences"][program], f"{sum(row['fits'] for row in measured)} of {len(measured)}"])
     for name, why in real["not_measured"].items():
-        rows.append([name, REAL, f"not measured: {why}", ""])
-    rows.append(["all of them", "GPU, NCCL", "not measured", ""])
-    text += table(["program", "device and backend", "runs with a rank or link accused", "said first (bold: an accusation)"], rows)
+        rows.append([name, REAL, f"not measured: {why}", "", "", ""])
+    rows.append(["all of them", "GPU, NCCL", "not measured", "", "", ""])
+    text += table(["program", "device and backend", "runs with a rank or link accused", "said first (bold: an accusation)",
+                   "a person would say", "the first fits that"], rows)
     text += f"\nAll together {accused} of {runs} healthy runs. The goal: at most 1 of 40.\n\n### With a fault planted\n\n"
     rows, named, runs = [], 0, 0
     for fault, told in real["faults"].items():
@@ -139,17 +141,20 @@ def real_part(real):
                 continue
             measured = [row for row in of if "codes" in row]
             if not measured:
-                rows.append([told["planted"], program, REAL, f"not measured: {of[0].get('not_measured', of[0].get('error'))}", "", ""])
+                rows.append([told["planted"], program, REAL, f"not measured: {of[0].get('not_measured', of[0].get('error'))}", "", "", ""])
                 continue
             right = [row for row in measured if row["named"]]
             named, runs = named + len(right), runs + len(measured)
             first = collections.Counter(row["first"] for row in measured).most_common(1)[0][0]
             rows.append([told["planted"], program, REAL, f"{len(right)} of {len(measured)}",
+                         f"{sum(row['named_before_load'] for row in measured)} of {len(measured)}",
                          f"{sum(row['found'] for row in measured)} of {len(measured)}", first.replace("|", "\\|")])
-    text += table(["planted", "program", "device and backend", "rank and cause first", "said at all", "said first, most often"], rows)
-    text += f"\nAll together the planted cause came first in {named} of {runs} runs. The goal: 95 %. Right are these words in the title "
-    text += "of the first finding, about the right rank: " + "; ".join(
-        f"{fault}: `{told['words']}`".replace("|", "\\|") for fault, told in real["faults"].items()) + ".\n"
+    text += table(["planted", "program", "device and backend", "first", "first, and before the load", "said at all",
+                   "said first, most often"], rows)
+    text += f"\nAll together the planted cause came first in {named} of {runs} runs. The goal: 95 %. The load is planted as well: that the "
+    text += "ranks share their cores with other programs (`cores_shared`) is true and may stand before; where the planted cause stands "
+    text += "even before that is the second count. Right is a finding about the planted rank (of a link: about none) of this kind: "
+    text += "; ".join(f"{fault}: " + ", ".join(f"`{right}`" for right in told["right"]) for fault, told in real["faults"].items()) + ".\n"
     return text
 
 

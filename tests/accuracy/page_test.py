@@ -31,14 +31,16 @@ null = {"seed": 7, "noise": [{"description": "a run", "ranks": 2, "steps": 99, "
 planted = {"seed": 7, "noise": [], "cells": [{**CELL, "fault": "loader", "effect": 0.05, "noise_level": 0.02, "jobs": 100, "accused": 1,
                                              "found": 98, "cause_named": 49, "findings": {"data_loading": 100}}]}
 real = {"programs": {"ddp": "plain DDP", "other": "another"}, "not_measured": {"third": "there is none"},
-        "faults": {"sleep": {"planted": "it sleeps", "words": "sleep|wait"}},
-        "rows": [{"program": "ddp", "fault": None, "number": 0, "codes": ["jitter"], "accusations": [], "first": "ranks take turns"},
+        "sentences": {"ddp": "all is well", "other": ""},
+        "faults": {"sleep": {"planted": "it sleeps", "right": ["late (blocked)"]}},
+        "rows": [{"program": "ddp", "fault": None, "number": 0, "codes": ["jitter"], "accusations": [], "first": "ranks take turns",
+                  "fits": True},
                  {"program": "ddp", "fault": "sleep", "number": 0, "codes": ["jitter"], "accusations": [], "first": "x | y",
-                  "named": False, "found": True},
+                  "named": False, "named_before_load": False, "found": True},
                  {"program": "other", "fault": None, "number": 0, "not_measured": "no module"}]}
 text = page({"null-held_out.json": null, "planted-held_out.json": planted, "real.json": real})
 holds(text, "| a run | 2 | 99 | 25 % |", "3 of 500", "at most 1.54 %", "| 2 % | 8 | 50 | 98 % / 50 %, 1 % wrong |",
-      "| plain DDP (`ddp.py`) | CPU, Gloo | 0 of 1 | ranks take turns |", "not measured: no module", "not measured: there is none",
-      "came first in 0 of 1 runs", "x \\| y", "| simulated: loader | 100 |", "| GPU, NCCL | not measured |")
+      "| plain DDP (`ddp.py`) | CPU, Gloo | 0 of 1 | ranks take turns | all is well | 1 of 1 |", "not measured: no module", "not measured: there is none",
+      "came first in 0 of 1 runs", "sleep: `late (blocked)`.", "| 0 of 1 | 0 of 1 | 1 of 1 | x", "x \\| y", "| simulated: loader | 100 |", "| GPU, NCCL | not measured |")
 assert "`straggler_persistent`, " not in text.split("Kinds of findings without a case")[1], "it has a case"
 print("passed")

@@ -48,8 +48,9 @@ constexpr Explanation kStragglerExplained{
         "(half as bad as the worst) are of this rank, three or more, all one period apart from the beginning "
         "of the run to its end, which falls out so by chance in at most 1 of 500. And the others' exposed "
         "waits for it reach 1 % of all time. A rank that is host-bound, loads data or copies longer in eight "
-        "of ten steps, as much and as consistently as asked of lateness, is named as well where noise hides "
-        "how late that makes it. Nobody is named where a rank left no record, or on a host whose "
+        "of ten steps, by 6 % of a step and as consistently as asked of lateness, is named as well where "
+        "noise "
+        "hides how late that makes it. Nobody is named where a rank left no record, or on a host whose "
         "cores do not suffice. The reason is the cause whose time exceeds the others' by half of the "
         "lateness "
         "at least, in eight of ten blocks.",
@@ -59,8 +60,7 @@ constexpr Explanation kStragglerExplained{
         "another rank, or hosts' clocks are less certain than the lateness.",
     .lost =
         "the exposed waits of the others for it; and, where it sleeps, loads or runs what has no name, its "
-        "own time "
-        "by that beyond the others'",
+        "own time by that beyond the others'",
     .remedies = kStragglerRemedies,
 };
 constexpr FindingKind kStragglerPersistent{
