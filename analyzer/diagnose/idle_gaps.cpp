@@ -68,7 +68,7 @@ GapTimes times_of_gaps(const RankTrace& rank, const Report& report, Cause cause)
     least_ns += std::clamp<std::int64_t>(awake - (passed - length), 0, length);
     most_ns += std::clamp<std::int64_t>(awake - computed.measure_within(around.begin, around.end), 0, length);
   }
-  if (seen_ns > times.all_ns / 2) {
+  if (seen_ns > times.all_ns / 3) {
     times.running = {static_cast<double>(least_ns) / static_cast<double>(seen_ns),
                      static_cast<double>(most_ns) / static_cast<double>(seen_ns)};
   }

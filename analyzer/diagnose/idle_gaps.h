@@ -18,8 +18,8 @@ struct GapTimes {
   std::int64_t without_core_ns = 0;
   // The share of it in which threads ran or were ready to, by the looks around each gap (docs/metrics.md, "On
   // a core"): at least, if they did all the time outside of the gap, and at most, if they did no more than
-  // compute there. Absent where half of the gaps' time or more lies in gaps that the looks around are more
-  // than four times as long as, or where nobody looked.
+  // compute there. Absent where two thirds of the gaps' time or more lies in gaps that the looks around are
+  // more than four times as long as, or where nobody looked.
   struct Running {
     double least = 0, most = 1;
   };

@@ -62,7 +62,7 @@ FAULTS = {
     "slow_loader": ("rank 1's batches take 30 ms longer", 1, [("straggler_persistent", "loads_data")], ("ddp", "accelerate_loop")),
     "shaped_link": ("two network namespaces with links of 100 Mbit/s", None,
                     [("exposed_transfer", None), ("slow_link", None)], ("ddp", "fsdp2")),
-    "pinned_core": ("rank 1 has one core, which another process keeps busy", 1,
+    "pinned_core": ("rank 1 has one core, which four other processes keep busy", 1,
                     [("straggler_persistent", "waits_for_core")], ("ddp", "tensor_parallel")),
     "compile": ("rank 1 compiles something anew in every tenth step", 1, [("recompilation", None)], ("ddp",)),
     "checkpoint": ("rank 0 saves a checkpoint in every tenth step", 0, [("checkpoints_block", None)], ("ddp",)),
