@@ -13,7 +13,8 @@ bool has_fewer_cores(const Job& job, std::int32_t rank);
 
 // The rank is late because it is host-bound or loads data, and a seventh of what it does so longer is
 // left when its waiting for a core is taken out of it: a rank that only lacks cores does the same as the
-// others, and takes longer for it.
+// others, and takes longer for it. Not where it is host-bound and waits longer for a core for half of its
+// lateness.
 bool is_own_doing(const FindingContext& context, const RankLateness& late);
 
 }  // namespace lockstep::analyzer
