@@ -1,13 +1,14 @@
 #include "analyzer/analysis.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <limits>
 #include <map>
 #include <set>
+#include <utility>
 
+#include "analyzer/account/account.h"
 #include "analyzer/diagnose/blame.h"
 #include "analyzer/diagnose/findings.h"
 #include "analyzer/diagnose/job_lateness.h"
@@ -29,31 +30,11 @@
 #include "analyzer/model/check_job.h"
 #include "analyzer/model/stopped.h"
 #include "analyzer/steady_steps.h"
+#include "analyzer/steady_view.h"
+#include "analyzer/step_selection.h"
 
 namespace lockstep::analyzer {
 namespace {
-
-struct Selection {
-  std::optional<std::int64_t> first, last;
-  bool any() const { return first || last; }
-  bool holds(std::int64_t step) const { return (!first || step >= *first) && (!last || step <= *last); }
-};
-
-Status check_selection(const Selection& selection, const std::vector<std::int64_t>& present) {
-  if (!selection.any()) return {};
-  if (std::any_of(present.begin(), present.end(), [&](std::int64_t step) { return selection.holds(step); }))
-    return {};
-  const std::string asked =
-      fmt::format("steps {} to {}", selection.first ? fmt::to_string(*selection.first) : "first",
-                  selection.last ? fmt::to_string(*selection.last) : "last");
-  if (present.empty())
-    return Error{fmt::format("{}: the trace has no step marks; analyze it without a selection", asked)};
-  if (present.size() <= 20)
-    return Error{
-        fmt::format("{}: no rank has them; steps in the trace: {}", asked, fmt::join(present, ", "))};
-  return Error{fmt::format("{}: no rank has them; the trace has {} steps, {} to {}", asked, present.size(),
-                           present.front(), present.back())};
-}
 
 // The sum of measures over windows that do not overlap; ratios are left to the caller.
 void add(const Measures& step, Measures& sum) {
@@ -117,11 +98,7 @@ class Analyzer {
     if (const Status status = check_job(job_, options_.stop); !status.ok()) return status.error();
     reach(0.02);
     describe_run();
-    if (options_.skip_warm_up) {
-      if (report().steps_present.empty())
-        return Error{"the trace has no step marks: nobody knows which part of it is warm-up"};
-      skip_warm_up();
-    }
+    choose_steps();
     if (const Status status = check_selection(selection_, report().steps_present); !status.ok())
       return status.error();
     reach(0.05);
@@ -153,19 +130,28 @@ class Analyzer {
     CollectiveList list = list_collectives(job_, matching, waits, analysis_.waits, hidden_, covered_,
                                            windows_, report().origin_aligned_ns, selected, options_.stop);
     report().collectives = std::move(list.collectives);
+    analysis_.collective_of = std::move(list.collective_of);
     reach(0.8);
+    NotSteady rest = keep_steady(report());
+    const bool narrowed = !rest.collectives.empty();
+    std::vector<std::vector<std::uint32_t>> all_collectives =
+        narrowed ? std::exchange(analysis_.collective_of, indices_left(analysis_.collective_of, report()))
+                 : decltype(analysis_.collective_of){};
+    const auto counted = [this, &selected](std::optional<std::int64_t> step) {
+      if (!report().steady) return selected(step);
+      const std::vector<std::int64_t>& steps = report().steady->steps;
+      return step && std::binary_search(steps.begin(), steps.end(), *step);
+    };
     const auto everyone = [](std::int32_t) { return true; };
     report().wait_states = summarise_wait_states(report(), everyone, options_.stop);
     report().groups = summarise_groups(report(), options_.stop);
     report().buckets = summarise_buckets(report(), everyone, options_.stop);
     reach(0.87);
-    report().pipeline =
-        measure_pipelines(job_, matching, analysis_.waits, pipelines, selected, options_.stop);
-    report().layers = summarise_layers(job_, selected, options_.stop);
-    report().counters = summarise_counters(job_, selected, options_.stop);
+    report().pipeline = measure_pipelines(job_, matching, analysis_.waits, pipelines, counted, options_.stop);
+    report().layers = summarise_layers(job_, counted, options_.stop);
+    report().counters = summarise_counters(job_, counted, options_.stop);
     report().theory = compare_with_theory(job_, report());
     reach(0.89);
-    analysis_.collective_of = std::move(list.collective_of);
     find_unknown_waits(matching);
     report().unmatched = matching.unmatched;
     report().efficiency = parallel_efficiency(report().ranks);
@@ -188,6 +174,8 @@ class Analyzer {
     add_warnings(diagnosis, windows_, report(), options_.stop);
     reach(0.97);
     report().findings = find_findings(diagnosis, report(), options_.stop);
+    restore(std::move(rest), report());
+    if (narrowed) analysis_.collective_of = std::move(all_collectives);
     reach(1);
     return std::move(analysis_);
   }
@@ -223,28 +211,32 @@ class Analyzer {
     if (job_.realtime_of_zero && origin) result.origin_ns = *job_.realtime_of_zero + *origin;
   }
 
-  void skip_warm_up() {
-    std::map<std::int64_t, std::int64_t> longest;
-    for (const RankWindows& windows : windows_) {
-      for (const StepWindow& step : windows.steps) {
-        std::int64_t& length = longest[step.number];
-        length = std::max(length, step.window.end - step.window.begin);
-      }
+  // Which steps are steady, and where the wall time went.
+  void choose_steps() {
+    std::vector<Phases> phases;
+    for (const RankTrace& rank : job_.ranks) {
+      throw_if_stopped(options_.stop);
+      phases.push_back(find_phases(rank, job_.strings));
     }
-    std::vector<StepLength> lengths;
-    lengths.reserve(longest.size());
-    for (const auto& [step, ns] : longest) lengths.push_back({step, ns});
-    const std::optional<std::int64_t> first = first_steady_step(lengths);
-    if (!first || (selection_.first && *selection_.first >= *first)) {
+    const std::optional<SteadyChoice> choice = choose_steady_steps(step_lengths(job_, windows_, phases));
+    report().account =
+        account_for(job_, windows_, phases,
+                    choice ? first_after_warm_up(*choice) : std::numeric_limits<std::int64_t>::min(),
+                    choice.has_value(), report().origin_aligned_ns);
+    if (!options_.steady || selection_.any() || report().steps_present.empty()) return;
+    if (choice) {
+      report().steady = SteadyReport{choice->steps, choice->left_out, {}};
+    } else {
       report().warnings.push_back(
-          {"no_warm_up",
-           "no warm-up was found among the steps: none takes half as long again as the median, so that all "
-           "that were asked for count",
+          {"no_steady_steps",
+           fmt::format("{}: too few to tell which of them are steady training (at "
+                       "least 4 steps, 2 of them steady); the report is over all that "
+                       "was recorded",
+                       report().steps_present.size() == 1
+                           ? std::string("1 step")
+                           : fmt::format("{} steps", report().steps_present.size())),
            kNoRank});
-      return;
     }
-    report().first_steady_step = first;
-    selection_.first = first;
   }
 
   void measure_rank(std::size_t index) {
@@ -288,6 +280,9 @@ class Analyzer {
     }
     std::vector<Interval> step_windows;
     for (const StepWindow& step : windows.steps) step_windows.push_back(step.window);
+    Measures steady;
+    RankTimeline::KernelOverlap steady_kernels;
+    std::vector<Interval> steady_windows;
     const std::vector<RankTimeline::KernelOverlap> kernels = timeline.per_kernel_overlap(step_windows);
     Measures selected;
     RankTimeline::KernelOverlap selected_kernels;
@@ -304,6 +299,13 @@ class Analyzer {
       selected_kernels.covered_ns += kernels[i].covered_ns;
       selected_kernels.total_ns += kernels[i].total_ns;
       report().steps.push_back(report_step);
+      if (!report().steady ||
+          !std::binary_search(report().steady->steps.begin(), report().steady->steps.end(), step.number))
+        continue;
+      add(report_step.measures, steady);
+      steady_kernels.covered_ns += kernels[i].covered_ns;
+      steady_kernels.total_ns += kernels[i].total_ns;
+      steady_windows.push_back(step.window);
     }
     if (selection_.any()) {
       std::vector<Interval> selected_windows;
@@ -325,6 +327,12 @@ class Analyzer {
       rank.measures.known = trace.lost.empty() && windows.has_work;
     }
     report().ranks.push_back(rank);
+    if (!report().steady) return;
+    rank.overlap_price = price_overlap(trace, steady_windows);
+    set_ratios(steady_kernels, steady);
+    steady.known = steady.known && windows.has_work;
+    rank.measures = steady;
+    report().steady->ranks.push_back(std::move(rank));
   }
 
   void find_unknown_waits(const Matching& matching) {
@@ -336,13 +344,17 @@ class Analyzer {
     std::map<std::int32_t, bool> known;
     for (std::size_t i = 0; i < job_.ranks.size(); ++i)
       known[job_.ranks[i].rank] = met[i] || job_.ranks[i].communications.empty();
-    for (RankReport& rank : report().ranks) rank.measures.waits_known = known[rank.rank];
+    const auto tell = [&known](std::vector<RankReport>& ranks) {
+      for (RankReport& rank : ranks) rank.measures.waits_known = known[rank.rank];
+    };
+    tell(report().ranks);
+    if (report().steady) tell(report().steady->ranks);
     for (StepReport& step : report().steps) step.measures.waits_known = known[step.rank];
   }
 
   const Job& job_;
   const AnalysisOptions& options_;
-  Selection selection_;
+  StepSelection selection_;
   std::vector<RankWindows> windows_;
   HiddenWaits hidden_, covered_;
   std::vector<std::vector<CommunicationProfile>> profiles_;

@@ -20,8 +20,9 @@ namespace lockstep::analyzer {
 struct AnalysisOptions {
   // Only these steps: ranks[] then covers the union of their windows. Absent: the whole window.
   std::optional<std::int64_t> first_step, last_step;
-  // Begin at the first steady step (steady_steps.h), where that is later than first_step.
-  bool skip_warm_up = false;
+  // Findings, blame, efficiency and tables over steady training alone (steady_steps.h), and Report::steady.
+  // Without effect where steps are selected, or none are marked.
+  bool steady = false;
   // Fill Analysis::segments: 24 bytes for each change of cause. A report alone does not need them.
   bool keep_segments = true;
   // Called with the share that is done, from 0 to 1 and never less than before; for a progress bar.
@@ -43,7 +44,7 @@ struct Analysis {
 };
 
 // Errors: a Job that breaks the promises of job.h; selected steps that no rank has (the message lists those
-// that exist); skip_warm_up without step marks; stopped.
+// that exist); stopped.
 Result<Analysis> analyze(const Job& job, const AnalysisOptions& options = {});
 
 // One rank's time, to be asked about any window (a range selected with the mouse); keep it while the rank is

@@ -5,11 +5,13 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
 #include "analyzer/metrics/bucket_overlap.h"
 #include "analyzer/metrics/efficiency.h"
 #include "analyzer/metrics/group_summary.h"
 #include "analyzer/metrics/wait_states.h"
+#include "analyzer/steady_view.h"
 
 namespace lockstep::analyzer {
 namespace {
@@ -54,18 +56,27 @@ Status restrict_report(const Restriction& to, Report& report) {
   };
   report.some_ranks_only = !to.ranks.empty();
   const auto of_others = [&](const auto& row) { return left_out(row.rank); };
+  // The summaries are of steady training.
+  const bool narrowed = report.steady && !report.steady_only;
+  NotSteady rest = keep_steady(report);
+  const auto outside = [&](const CollectiveReport& collective) {
+    if (!to.group.empty() && collective.group_name != to.group) return true;
+    return std::all_of(collective.ranks.begin(), collective.ranks.end(), of_others);
+  };
   std::erase_if(report.ranks, of_others);
   std::erase_if(report.steps, of_others);
   std::erase_if(report.counters, of_others);
-  std::erase_if(report.collectives, [&](const CollectiveReport& collective) {
-    if (!to.group.empty() && collective.group_name != to.group) return true;
-    return std::all_of(collective.ranks.begin(), collective.ranks.end(), of_others);
-  });
+  std::erase_if(report.account.ranks, of_others);
+  std::erase_if(report.collectives, outside);
+  std::erase_if(rest.ranks, of_others);
+  std::erase_if(rest.steps, of_others);
+  std::erase_if(rest.collectives, outside);
   report.groups = summarise_groups(report);
   const auto counts = [&](std::int32_t rank) { return !left_out(rank); };
   report.buckets = summarise_buckets(report, counts);
   report.wait_states = summarise_wait_states(report, counts);
   report.efficiency = parallel_efficiency(report.ranks);
+  if (narrowed) restore(std::move(rest), report);
   return {};
 }
 

@@ -1,6 +1,10 @@
 #include "analyzer/steady_steps.h"
 
-#include <vector>
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <string>
+#include <utility>
 
 #include "analyzer/intervals/median.h"
 
@@ -8,18 +12,159 @@ namespace lockstep::analyzer {
 namespace {
 
 constexpr std::size_t kLeastSteps = 4;
+constexpr std::size_t kLeastLeft = 2;
+constexpr std::size_t kLongestShortPrefix = 10;
+constexpr std::size_t kFew = 20;  // too few to know the noise
+constexpr std::int64_t kOfOneRank = 4;
+
+struct Explained {
+  Phase phase;
+  const char* reason;
+};
+constexpr Explained kExplained[] = {{Phase::compilation, "compilation"},
+                                    {Phase::checkpoint, "checkpoint"},
+                                    {Phase::evaluation, "evaluation"}};
+
+std::int64_t median_of(std::span<const StepLength> steps) {
+  std::vector<std::int64_t> lengths;
+  for (const StepLength& step : steps) lengths.push_back(step.ns);
+  return lower_median(std::move(lengths));
+}
+
+// By step: why a range says that it is no steady training; nullptr where none does.
+std::vector<const Explained*> explain(std::span<const StepLength> steps) {
+  const std::int64_t worth = std::max<std::int64_t>(1, median_of(steps) / 20);
+  std::vector<const Explained*> reasons(steps.size(), nullptr);
+  std::vector<std::int64_t> most(steps.size(), 0);  // the reason is what took longest
+  for (const Explained& explained : kExplained) {
+    const auto has = [&](const StepLength& step) {
+      return step.phase_ns[static_cast<std::size_t>(explained.phase)] >= worth;
+    };
+    const auto count = static_cast<std::size_t>(std::count_if(steps.begin(), steps.end(), has));
+    if (count > steps.size() / 2) continue;  // that is how this loop is
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+      const std::int64_t ns = steps[i].phase_ns[static_cast<std::size_t>(explained.phase)];
+      if (!has(steps[i]) || ns <= most[i]) continue;
+      reasons[i] = &explained;
+      most[i] = ns;
+    }
+  }
+  return reasons;
+}
+
+// What a step must take to be long, by the second half; lengths are positive and far from overflow.
+double long_from(std::span<const std::int64_t> lengths) {
+  std::vector<std::int64_t> tail(lengths.begin() + static_cast<std::ptrdiff_t>(lengths.size() / 2),
+                                 lengths.end());
+  const std::int64_t median = lower_median(tail);
+  for (std::int64_t& ns : tail) ns = ns > median ? ns - median : median - ns;
+  const std::int64_t deviation = lower_median(std::move(tail));
+  const auto m = static_cast<double>(median);
+  return std::max((lengths.size() < kFew ? 1.5 : 1.25) * m, m + 6 * 1.4826 * static_cast<double>(deviation));
+}
+
+// How many of the first are warm-up.
+std::size_t prefix_of(std::span<const std::int64_t> lengths) {
+  if (lengths.size() < kLeastSteps) return 0;
+  const double threshold = long_from(lengths);
+  const std::size_t most = std::max(std::min(lengths.size() / 2, kLongestShortPrefix), lengths.size() / 4);
+  for (std::size_t count = most; count > 0; --count) {
+    const std::span<const std::int64_t> prefix = lengths.first(count), rest = lengths.subspan(count);
+    if (static_cast<double>(prefix.back()) <= threshold) continue;
+    if (static_cast<double>(rest.front()) > threshold) continue;  // it does not end there
+    const auto longs = static_cast<std::size_t>(std::count_if(
+        prefix.begin(), prefix.end(), [&](std::int64_t ns) { return static_cast<double>(ns) > threshold; }));
+    if (longs * 3 < count * 2) continue;
+    const std::int64_t typical = lower_median(std::vector<std::int64_t>(prefix.begin(), prefix.end()));
+    const auto longer = static_cast<std::size_t>(
+        std::count_if(rest.begin(), rest.end(), [&](std::int64_t ns) { return ns >= typical; }));
+    if (longer * 50 <= rest.size()) return count;
+  }
+  return 0;
+}
+
+StepsLeftOut left_out_for(const Explained& explained, const StepLength& step) {
+  const auto phase = static_cast<std::size_t>(explained.phase);
+  StepsLeftOut result{step.step, step.step, explained.reason, step.ns, step.phase_ns[phase]};
+  if (step.phase_ns[phase] >= kOfOneRank * step.phase_next_ns[phase]) result.rank = step.phase_rank[phase];
+  return result;
+}
+
+// `more` follows `steps`, for the same reason.
+void extend(StepsLeftOut& steps, const StepsLeftOut& more) {
+  steps.last = more.last;
+  steps.ns += more.ns;
+  steps.reason_ns += more.reason_ns;
+  if (more.rank != steps.rank) steps.rank.reset();
+}
+
+void add_phase(std::int64_t ns, std::int32_t rank, std::size_t phase, StepLength& length) {
+  if (ns > length.phase_ns[phase]) {
+    length.phase_next_ns[phase] = std::exchange(length.phase_ns[phase], ns);
+    length.phase_rank[phase] = rank;
+  } else {
+    length.phase_next_ns[phase] = std::max(length.phase_next_ns[phase], ns);
+  }
+}
 
 }  // namespace
 
-std::optional<std::int64_t> first_steady_step(std::span<const StepLength> steps) {
+std::optional<SteadyChoice> choose_steady_steps(std::span<const StepLength> steps) {
   if (steps.size() < kLeastSteps) return std::nullopt;
+  std::vector<const Explained*> explained = explain(steps);
+  std::vector<std::size_t> unexplained;
   std::vector<std::int64_t> lengths;
-  for (const StepLength& step : steps) lengths.push_back(step.ns);
-  const std::int64_t median = lower_median(std::move(lengths));
-  std::size_t first = 0;
-  while (first < steps.size() / 2 && steps[first].ns > median + median / 2) ++first;
-  if (first == 0) return std::nullopt;
-  return steps[first].step;
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    if (explained[i] != nullptr) continue;
+    unexplained.push_back(i);
+    lengths.push_back(steps[i].ns);
+  }
+  std::vector<StepsLeftOut> each(steps.size());  // with no reason: those that are steady
+  for (std::size_t i = 0; i < steps.size(); ++i)
+    if (explained[i] != nullptr) each[i] = left_out_for(*explained[i], steps[i]);
+  for (std::size_t i = 0, count = prefix_of(lengths); i < count; ++i) {
+    const StepLength& step = steps[unexplained[i]];
+    const std::int64_t start_up = step.phase_ns[static_cast<std::size_t>(Phase::start_up)];
+    each[unexplained[i]] = {step.step, step.step, start_up >= step.ns / 2 ? "start-up" : "warm-up", step.ns};
+  }
+  SteadyChoice choice;
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    if (each[i].reason.empty()) {
+      choice.steps.push_back(steps[i].step);
+    } else if (i > 0 && each[i - 1].reason == each[i].reason) {
+      extend(choice.left_out.back(), each[i]);
+    } else {
+      choice.left_out.push_back(each[i]);
+    }
+  }
+  if (choice.steps.size() < kLeastLeft) return std::nullopt;
+  return choice;
+}
+
+std::vector<StepLength> step_lengths(const Job& job, std::span<const RankWindows> windows,
+                                     std::span<const Phases> phases) {
+  std::map<std::int64_t, StepLength> longest;
+  for (std::size_t rank = 0; rank < windows.size(); ++rank) {
+    for (const StepWindow& step : windows[rank].steps) {
+      StepLength& length = longest[step.number];
+      length.step = step.number;
+      length.ns = std::max(length.ns, step.window.end - step.window.begin);
+      for (std::size_t i = 0; i < kPhaseCount; ++i)
+        add_phase(phases[rank].of[i].measure_within(step.window.begin, step.window.end), job.ranks[rank].rank,
+                  i, length);
+    }
+  }
+  std::vector<StepLength> lengths;
+  lengths.reserve(longest.size());
+  for (const auto& [number, length] : longest) lengths.push_back(length);
+  return lengths;
+}
+
+std::int64_t first_after_warm_up(const SteadyChoice& choice) {
+  const std::int64_t steady = choice.steps.front();
+  return !choice.left_out.empty() && choice.left_out.front().first < steady
+             ? steady
+             : std::numeric_limits<std::int64_t>::min();
 }
 
 }  // namespace lockstep::analyzer

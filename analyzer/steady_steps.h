@@ -1,20 +1,50 @@
-// Which steps at the beginning of a recording are warm-up: compilation, caches, memory pools, autotuning.
+// Which steps of a job are steady training: not those before a change point at the begin (compilation,
+// caches, memory pools, autotuning), nor those in which a range says that the job compiled, saved or
+// evaluated.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <vector>
+
+#include "analyzer/account/account.h"
+#include "analyzer/report/report.h"
 
 namespace lockstep::analyzer {
 
 struct StepLength {
   std::int64_t step = 0;
-  std::int64_t ns = 0;  // of the rank that took longest
+  std::int64_t ns = 0;                               // of the rank that took longest
+  std::array<std::int64_t, kPhaseCount> phase_ns{};  // of it, in ranges of each phase: of the rank with most
+  std::array<std::int32_t, kPhaseCount> phase_rank{};     // that rank
+  std::array<std::int64_t, kPhaseCount> phase_next_ns{};  // of the rank with most but for that one
 };
 
-// The first step that is as long as steps of this job are: the steps before it took more than half as long
-// again as the median step each. Never past half of the steps: a job that is slow for that long is slow.
-// Nothing where there are fewer than four steps, or the first one is no warm-up. `steps` in order.
-std::optional<std::int64_t> first_steady_step(std::span<const StepLength> steps);
+struct SteadyChoice {
+  std::vector<std::int64_t> steps;
+  std::vector<StepsLeftOut> left_out;
+};
+
+// `steps` in order. Nothing where there are fewer than four, or fewer than two would be left.
+//
+// A step with compilation, checkpoint or evaluation of a twentieth of the median step or more is left out,
+// unless more than half of the steps have that.
+//
+// Of the others the longest prefix that ends with a long step before one that is not, of which two thirds are
+// long, and whose median is longer than 98 of 100 steps behind it. Long is: a quarter more (of fewer than 20
+// steps half as much again) than the median m of the second half, and more than m + 6 · 1.4826 · MAD of it.
+// At most half of the steps and at most ten, or a quarter.
+//
+// A step is never left out for its length alone: not behind the first one that is no longer long.
+std::optional<SteadyChoice> choose_steady_steps(std::span<const StepLength> steps);
+
+// Of a job's windows, with the phases of each rank, in the order of its ranks.
+std::vector<StepLength> step_lengths(const Job& job, std::span<const RankWindows> windows,
+                                     std::span<const Phases> phases);
+
+// The first step after the leading ones that are left out; the least number where none are.
+std::int64_t first_after_warm_up(const SteadyChoice& choice);
 
 }  // namespace lockstep::analyzer

@@ -1,95 +1,256 @@
-// Where a job's warm-up ends.
+// Which steps are steady training, and a report over them.
 #include "analyzer/steady_steps.h"
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
+#include <random>
+#include <string>
 #include <vector>
 
 #include "analyzer/analysis.h"
 #include "analyzer/model/job_builder.h"
+#include "analyzer/report/json.h"
+#include "analyzer/report/text.h"
+#include "analyzer/restrict_report.h"
+#include "analyzer/steady_view.h"
 
 namespace lockstep::analyzer {
 namespace {
 
 std::vector<StepLength> steps_of(const std::vector<std::int64_t>& lengths) {
   std::vector<StepLength> steps;
-  for (const std::int64_t ns : lengths) steps.push_back({static_cast<std::int64_t>(steps.size()) + 10, ns});
+  for (const std::int64_t ns : lengths)
+    steps.push_back({static_cast<std::int64_t>(steps.size()) + 10, ns, {}});
   return steps;
 }
 
+// "10-11 warm-up, 17 checkpoint"; "none"; "?" where nobody can tell.
+std::string left_out(const std::vector<StepLength>& steps) {
+  const std::optional<SteadyChoice> choice = choose_steady_steps(steps);
+  if (!choice) return "?";
+  std::string text;
+  std::size_t count = choice->steps.size();
+  for (const StepsLeftOut& out : choice->left_out) {
+    text += (text.empty() ? "" : ", ") + std::to_string(out.first) + "-" + std::to_string(out.last) + " " +
+            out.reason;
+    count += static_cast<std::size_t>(out.last - out.first) + 1;
+  }
+  EXPECT_EQ(count, steps.size());
+  return text.empty() ? "none" : text;
+}
+
 TEST(SteadySteps, BeginAfterTheLongOnes) {
-  EXPECT_EQ(first_steady_step(steps_of({900, 300, 100, 100, 101, 99})), 12);
-  EXPECT_EQ(first_steady_step(steps_of({151, 100, 100, 100})), 11);
-  EXPECT_EQ(first_steady_step(steps_of({150, 100, 100, 100})), std::nullopt)
-      << "half as long again, not more";
+  EXPECT_EQ(left_out(steps_of({900, 300, 100, 100, 101, 99})), "10-11 warm-up");
+  EXPECT_EQ(left_out(steps_of({151, 100, 100, 100})), "10-10 warm-up");
+  EXPECT_EQ(left_out(steps_of({125, 100, 100, 100})), "none") << "of few steps half as long again";
+  EXPECT_EQ(left_out(steps_of({900, 100, 700, 100, 100, 101, 99, 100})), "10-12 warm-up")
+      << "compiled anew for the third";
 }
 
 TEST(SteadySteps, ALongStepLaterIsNoWarmUp) {
-  EXPECT_EQ(first_steady_step(steps_of({100, 900, 100, 100})), std::nullopt);
+  EXPECT_EQ(left_out(steps_of({100, 900, 100, 100})), "none");
+  EXPECT_EQ(left_out(steps_of({100, 100, 100, 100, 100, 900, 100, 100})), "none");
 }
 
 TEST(SteadySteps, NeverMoreThanHalf) {
-  EXPECT_EQ(first_steady_step(steps_of({900, 900, 900, 100, 100, 100})), 13);
-  EXPECT_EQ(first_steady_step(steps_of({900, 800, 700, 600, 100, 100})), std::nullopt)
-      << "the median is one of the long ones";
+  EXPECT_EQ(left_out(steps_of({900, 900, 900, 100, 100, 100})), "10-12 warm-up");
+  EXPECT_EQ(left_out(steps_of({900, 800, 700, 600, 100, 100})), "none") << "it is slow for that long";
+  std::vector<std::int64_t> slow(100, 100);
+  std::fill(slow.begin(), slow.begin() + 40, 200);
+  EXPECT_EQ(left_out(steps_of(slow)), "none") << "nor of many steps more than a quarter";
 }
 
 TEST(SteadySteps, OfFewNobodyCanTell) {
-  EXPECT_EQ(first_steady_step(steps_of({900, 100, 100})), std::nullopt);
-  EXPECT_EQ(first_steady_step({}), std::nullopt);
+  EXPECT_EQ(left_out(steps_of({900, 100, 100})), "?");
+  EXPECT_EQ(left_out({}), "?");
 }
 
-// Steps 0 to 5 of two ranks; of step 0 rank 1 makes 5000 ns.
+TEST(SteadySteps, ARangeExplainsWhatIsLeftOut) {
+  std::vector<StepLength> steps = steps_of({100, 100, 100, 500, 100, 100, 900, 100, 101, 104});
+  steps[3].phase_ns[static_cast<std::size_t>(Phase::checkpoint)] = 400;
+  steps[9].phase_ns[static_cast<std::size_t>(Phase::evaluation)] = 5;
+  EXPECT_EQ(left_out(steps), "13-13 checkpoint, 19-19 evaluation") << "step 16 is slow, and nothing else";
+  steps[9].phase_ns[static_cast<std::size_t>(Phase::evaluation)] = 4;
+  EXPECT_EQ(left_out(steps), "13-13 checkpoint");
+  steps[3].phase_ns[static_cast<std::size_t>(Phase::evaluation)] = 401;
+  EXPECT_EQ(left_out(steps), "13-13 evaluation") << "what takes longest is the reason";
+  steps[3].phase_ns[static_cast<std::size_t>(Phase::evaluation)] = 0;
+  for (StepLength& step : steps) step.phase_ns[static_cast<std::size_t>(Phase::checkpoint)] = 40;
+  EXPECT_EQ(left_out(steps), "none") << "all of them save: that is how this loop is";
+}
+
+TEST(SteadySteps, CompilationIsNamed) {
+  std::vector<StepLength> steps = steps_of({9000, 300, 100, 100, 100, 100});
+  steps[0].phase_ns[static_cast<std::size_t>(Phase::compilation)] = 8000;
+  EXPECT_EQ(left_out(steps), "10-10 compilation, 11-11 warm-up");
+}
+
+// Noise as jobs have it: the logarithm of a step's length is autocorrelated and skewed, with bursts.
+TEST(SteadySteps, StationaryNoiseHasNoWarmUp) {
+  std::mt19937 random(20261123);
+  std::normal_distribution<double> normal;
+  int found = 0;
+  constexpr int kRuns = 2000;
+  for (int run = 0; run < kRuns; ++run) {
+    const std::size_t count = std::vector<std::size_t>{8, 20, 50, 200}[static_cast<std::size_t>(run % 4)];
+    const double sigma = std::vector<double>{0.01, 0.05, 0.2}[static_cast<std::size_t>(run % 3)];
+    std::vector<std::int64_t> lengths;
+    double state = normal(random);
+    for (std::size_t i = 0; i < count; ++i) {
+      state = 0.6 * state + 0.8 * normal(random);
+      const double burst = normal(random) > 1.9 ? 0.5 : 0;
+      lengths.push_back(static_cast<std::int64_t>(1e8 * std::exp(sigma * state + burst)));
+    }
+    if (left_out(steps_of(lengths)) != "none") ++found;
+  }
+  EXPECT_LE(found, kRuns * 2 / 100);
+}
+
+// And where there is one, it is found in the same noise.
+TEST(SteadySteps, WarmUpIsFoundInNoise) {
+  std::mt19937 random(7);
+  std::normal_distribution<double> normal;
+  int found = 0;
+  constexpr int kRuns = 500;
+  for (int run = 0; run < kRuns; ++run) {
+    std::vector<std::int64_t> lengths;
+    for (std::size_t i = 0; i < 40; ++i)
+      lengths.push_back(static_cast<std::int64_t>((i < 3 ? 3e8 : 1e8) * std::exp(0.05 * normal(random))));
+    if (left_out(steps_of(lengths)) == "10-12 warm-up") ++found;
+  }
+  EXPECT_GE(found, kRuns * 99 / 100);
+}
+
+// Steps 0 to 5 of two ranks. Step 0 takes 5000 ns, rank 1 computes all of it and rank 0 waits; in the others
+// nobody waits.
 JobBuilder job_with_warm_up() {
   JobBuilder job;
+  const std::uint32_t group = job.group("world", {0, 1});
   for (int rank = 0; rank < 2; ++rank) {
+    job.rank(rank).all_reduce(-50, -40).in_group(group).launched(-50, -49);
     Nanoseconds begin = 0;
     for (int step = 0; step < 6; ++step) {
-      const Nanoseconds length = step == 0 && rank == 1 ? 5000 : 1000;
+      const Nanoseconds length = step == 0 ? 5000 : 1000;
+      const Nanoseconds computed = step == 0 && rank == 0 ? 100 : length - 100;
       job.rank(rank).step(step, begin, begin + length);
-      job.rank(rank).compute(begin, begin + length - 10).launched(begin, begin + 1);
-      begin += step == 0 ? 5000 : 1000;
+      job.rank(rank).compute(begin, begin + computed).launched(begin, begin + 1);
+      job.rank(rank)
+          .all_reduce(begin + computed, begin + length)
+          .in_group(group)
+          .sequence(step)
+          .launched(begin + 1, begin + 2);
+      begin += length;
     }
   }
   return job;
 }
 
-TEST(SteadySteps, AnalysisLeavesWarmUpOut) {
-  const Job job = job_with_warm_up().build();
+Report steady_report(const Job& job) {
   AnalysisOptions options;
-  options.skip_warm_up = true;
-  const Result<Analysis> analysis = analyze(job, options);
-  ASSERT_TRUE(analysis.ok()) << analysis.error().message;
-  const Report& report = analysis.value().report;
-  EXPECT_EQ(report.first_steady_step, 1);
-  ASSERT_EQ(report.steps.size(), 10U);
-  EXPECT_EQ(report.steps.front().step, 1);
-  EXPECT_EQ(report.steps_present.size(), 6U) << "what there is stays said";
-  options.first_step = 3;
-  EXPECT_EQ(analyze(job, options).value().report.steps.front().step, 3);
+  options.steady = true;
+  return analyze(job, options).value().report;
 }
 
-TEST(SteadySteps, WithoutWarmUpNothingIsLeftOut) {
+TEST(SteadySteps, AReportIsOverThem) {
+  const Job job = job_with_warm_up().build();
+  const Report report = steady_report(job);
+  ASSERT_TRUE(report.steady.has_value());
+  EXPECT_EQ(report.steady->steps, (std::vector<std::int64_t>{1, 2, 3, 4, 5}));
+  ASSERT_EQ(report.steady->left_out.size(), 1U);
+  EXPECT_EQ(report.steady->left_out[0].ns, 5000);
+  EXPECT_EQ(report.ranks[0].measures.window_ns, 10050) << "ranks[] is over the whole window";
+  EXPECT_EQ(report.steady->ranks[0].measures.window_ns, 5000);
+  EXPECT_EQ(report.steady->ranks[0].measures.collective_wait_ns, 0);
+  EXPECT_EQ(report.steps.size(), 12U);
+  EXPECT_EQ(report.collectives.size(), 7U);
+  EXPECT_TRUE(report.blame.empty()) << "nobody is waited for once it trains";
+  ASSERT_EQ(report.groups.size(), 1U);
+  EXPECT_EQ(report.groups[0].operations[0].count, 5);
+  EXPECT_EQ(report.account.spent[Spending::warm_up], 10000);
+  EXPECT_EQ(report.account.spent[Spending::steady], 10000);
+
+  const Report all = analyze(job).value().report;
+  EXPECT_FALSE(all.steady.has_value());
+  ASSERT_FALSE(all.blame.empty());
+  EXPECT_EQ(all.blame[0].rank, 1);
+}
+
+TEST(SteadySteps, FindingsPointIntoThem) {
+  JobBuilder job = job_with_warm_up();
+  const Report report = steady_report(job.build());
+  for (const Finding& finding : report.findings) {
+    if (!finding.place || !finding.place->step) continue;
+    EXPECT_GT(*finding.place->step, 0) << finding.code;
+  }
+  EXPECT_GT(analyze(job.build()).value().report.findings.size(), 0U);
+}
+
+TEST(SteadySteps, CollectivesKeepTheirPlaces) {
+  const Job job = job_with_warm_up().build();
+  AnalysisOptions options;
+  options.steady = true;
+  const Analysis analysis = analyze(job, options).value();
+  const Analysis whole = analyze(job).value();
+  EXPECT_EQ(analysis.collective_of, whole.collective_of);
+  ASSERT_EQ(analysis.report.collectives.size(), whole.report.collectives.size());
+  for (std::size_t i = 0; i < whole.report.collectives.size(); ++i)
+    EXPECT_EQ(analysis.report.collectives[i].id, whole.report.collectives[i].id);
+}
+
+TEST(SteadySteps, AViewOfThemAndBack) {
+  Report report = steady_report(job_with_warm_up().build());
+  const std::string before = to_json(report);
+  NotSteady rest = keep_steady(report);
+  EXPECT_EQ(report.steps.size(), 10U);
+  EXPECT_EQ(report.collectives.size(), 5U);
+  EXPECT_EQ(report.ranks[0].measures.window_ns, 5000);
+  EXPECT_EQ(rest.collectives.size(), 2U) << "one of step 0, one of none";
+  restore(std::move(rest), report);
+  EXPECT_EQ(to_json(report), before);
+}
+
+TEST(SteadySteps, ARestrictedReportStaysOverThem) {
+  Report report = steady_report(job_with_warm_up().build());
+  ASSERT_TRUE(restrict_report({{{0, 0}}, ""}, report).ok());
+  EXPECT_EQ(report.steady->ranks.size(), 1U);
+  EXPECT_EQ(report.groups[0].operations[0].count, 5);
+  EXPECT_EQ(report.collectives.size(), 7U);
+  EXPECT_EQ(report.account.ranks.size(), 1U);
+}
+
+TEST(SteadySteps, StepsThatWereAskedForCountAsAsked) {
+  AnalysisOptions options;
+  options.steady = true;
+  options.first_step = 0;
+  options.last_step = 1;
+  const Report report = analyze(job_with_warm_up().build(), options).value().report;
+  EXPECT_FALSE(report.steady.has_value());
+  EXPECT_EQ(report.steps.size(), 4U);
+}
+
+TEST(SteadySteps, OfTooFewItIsSaid) {
   JobBuilder job;
-  for (int step = 0; step < 6; ++step) {
+  for (int step = 0; step < 3; ++step) {
     job.rank(0).step(step, step * 100, step * 100 + 100);
     job.rank(0).compute(step * 100, step * 100 + 90).launched(step * 100, step * 100 + 1);
   }
-  AnalysisOptions options;
-  options.skip_warm_up = true;
-  const Report report = analyze(job.build(), options).value().report;
-  EXPECT_EQ(report.first_steady_step, std::nullopt);
-  EXPECT_EQ(report.steps.size(), 6U);
+  const Report report = steady_report(job.build());
+  EXPECT_FALSE(report.steady.has_value());
+  EXPECT_TRUE(std::any_of(report.warnings.begin(), report.warnings.end(),
+                          [](const Warning& warning) { return warning.code == "no_steady_steps"; }));
 }
 
-TEST(SteadySteps, WithoutStepMarksItIsAnError) {
-  JobBuilder job;
-  job.rank(0).compute(0, 10);
-  AnalysisOptions options;
-  options.skip_warm_up = true;
-  const Result<Analysis> analysis = analyze(job.build(), options);
-  ASSERT_FALSE(analysis.ok());
-  EXPECT_NE(analysis.error().message.find("no step marks"), std::string::npos) << analysis.error().message;
+TEST(SteadySteps, TheTextSaysWhatIsLeftOut) {
+  Report report = steady_report(job_with_warm_up().build());
+  keep_steady(report);
+  TextOptions options;
+  options.page.width = 200;
+  const std::string text = to_text(report, options);
+  EXPECT_NE(text.find("Left out: step 0: warm-up, 5.00 µs; --all-steps includes them"), std::string::npos)
+      << text;
+  EXPECT_NE(text.find("Goodput"), std::string::npos) << text;
 }
 
 }  // namespace

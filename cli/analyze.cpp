@@ -14,6 +14,7 @@
 #include "analyzer/report/range_text.h"
 #include "analyzer/report/text.h"
 #include "analyzer/restrict_report.h"
+#include "analyzer/steady_view.h"
 #include "cli/load.h"
 #include "cli/output.h"
 #include "cli/parse.h"
@@ -34,7 +35,8 @@ constexpr const char* kExamples =
     "  lockstep analyze run --communication '^my_ring_=all_reduce'   kernels of your own that communicate\n"
     "  lockstep analyze run nccl.*.log               with NCCL's own log: over which way ranks talk\n"
     "  lockstep analyze traces/ --steps 3:5          a folder of them; three steps only\n"
-    "  lockstep analyze run --skip-warmup --ranks 0:7 --group dp   of these ranks and this group\n"
+    "  lockstep analyze run --all-steps              warm-up, checkpoints and evaluation too\n"
+    "  lockstep analyze run --ranks 0:7 --group dp   of these ranks and this group\n"
     "  lockstep analyze run --json report.json       the same findings for a program (lockstep.report/2)\n"
     "  lockstep analyze run --json - | jq .findings\n"
     "  lockstep analyze run --html report.html       one page to look at and to send, with filters\n"
@@ -49,7 +51,7 @@ struct Arguments {
   std::string clocks = "auto";
   std::string range;
   ReadingArguments reading;
-  bool skip_warm_up = false, layers = false, ascii = false, quiet = false;
+  bool all_steps = false, skip_warm_up = false, layers = false, ascii = false, quiet = false;
 };
 
 void describe(CLI::App& app, Arguments& arguments) {
@@ -70,8 +72,12 @@ void describe(CLI::App& app, Arguments& arguments) {
       ->option_text("A:B")
       ->excludes("--steps")
       ->excludes("--html");
-  app.add_flag("--skip-warmup", arguments.skip_warm_up,
-               "Leave out the first steps as long as they take half as long again as the median step");
+  app.add_flag("--all-steps", arguments.all_steps,
+               "All that was recorded counts. Without it: steady training alone, not warm-up, compilation, "
+               "checkpoints and evaluation")
+      ->excludes("--steps");
+  app.add_flag("--skip-warmup", arguments.skip_warm_up, "What is done anyway, unless --all-steps is given")
+      ->excludes("--all-steps");
   app.add_option(
          "--ranks", arguments.ranks,
          "Only these ranks, and what they took part in: 3, 0,4 or 0:3,8. Findings are of the whole job")
@@ -126,12 +132,9 @@ std::string describe_steps(const StepRange& steps) {
 }
 
 // What the report is of, in words; empty: of everything.
-std::string describe_selection(StepRange steps, const Arguments& arguments, const analyzer::Report& report) {
+std::string describe_selection(const StepRange& steps, const Arguments& arguments) {
   std::vector<std::string> parts;
-  if (report.first_steady_step) {
-    steps.first = *report.first_steady_step;
-    parts.push_back(describe_steps(steps) + " (without warm-up)");
-  } else if (std::string text = describe_steps(steps); !text.empty()) {
+  if (std::string text = describe_steps(steps); !text.empty()) {
     parts.push_back(std::move(text));
   }
   if (!arguments.ranks.empty()) {
@@ -245,7 +248,7 @@ int run_analyze(int argc, char** argv) {
     return wrong(status.error());
   load.analysis.first_step = steps.first;
   load.analysis.last_step = steps.last;
-  load.analysis.skip_warm_up = arguments.skip_warm_up;
+  load.analysis.steady = !arguments.all_steps;
   load.analysis.keep_segments = false;
   load.progress = !arguments.quiet;
   load.clocks = analyzer::parse_clocks(arguments.clocks).value();
@@ -261,7 +264,7 @@ int run_analyze(int argc, char** argv) {
   for (const analyzer::RankTrace& rank : loaded.value().job.ranks)
     resolution_ns = std::max(resolution_ns, rank.resolution_ns);
   analyzer::HtmlOptions page;
-  page.selection = describe_selection(steps, arguments, report);
+  page.selection = describe_selection(steps, arguments);
   page.resolution_ns = resolution_ns;
   const auto write_json = [&](std::ostream& out) { analyzer::write_json(report, out); };
   const auto write_html = [&](std::ostream& out) { analyzer::write_html(report, page, out); };
@@ -269,15 +272,22 @@ int run_analyze(int argc, char** argv) {
   Status status;
   if (!arguments.json.empty() && arguments.json != "-")
     status = write_file("--json", arguments.json, write_json);
+  if (arguments.json == "-") {
+    const Status piped = write_to_stdout(write_json);
+    if (status.ok()) status = piped;
+  }
+  // What people read is of steady training.
+  analyzer::keep_steady(report);
   if (!arguments.html.empty() && arguments.html != "-") {
     const Status written = write_file("--html", arguments.html, write_html);
     if (status.ok()) status = written;
   }
-  if (arguments.json == "-" || arguments.html == "-") {
-    const Status piped = arguments.json == "-" ? write_to_stdout(write_json) : write_to_stdout(write_html);
+  if (arguments.html == "-" && arguments.json != "-") {
+    const Status piped = write_to_stdout(write_html);
     if (status.ok()) status = piped;
-    return status.ok() ? kSuccess : fail("analyze", status.error());
   }
+  if (arguments.json == "-" || arguments.html == "-")
+    return status.ok() ? kSuccess : fail("analyze", status.error());
   if (!arguments.quiet) {
     analyzer::TextOptions options;
     options.page = page_options(arguments);

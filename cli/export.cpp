@@ -40,7 +40,7 @@ struct Arguments {
   std::vector<std::string> paths;
   std::string format, output;
   ReadingArguments reading;
-  bool force = false, quiet = false;
+  bool force = false, quiet = false, all_steps = false;
 };
 
 void describe(CLI::App& app, Arguments& arguments) {
@@ -54,6 +54,8 @@ void describe(CLI::App& app, Arguments& arguments) {
                  "File (csv: folder) to write; - is stdout [the run's name with the format's ending, here]")
       ->option_text("FILE");
   describe_reading(app, arguments.reading);
+  app.add_flag("--all-steps", arguments.all_steps,
+               "Findings and summaries over all that was recorded, not over steady training alone");
   app.add_flag("--force", arguments.force, "Overwrite what exists");
   app.add_flag("-q,--quiet", arguments.quiet, "Say nothing about progress and what was written");
   app.footer(kExamples);
@@ -135,6 +137,7 @@ int run_export(int argc, char** argv) {
     }
   }
 
+  load.analysis.steady = !arguments.all_steps;
   const Result<LoadedJob> loaded = load_job(arguments.paths, load);
   if (!loaded.ok()) return fail("export", loaded.error());
   for (const analyzer::Warning& warning : loaded.value().analysis.report.warnings) {

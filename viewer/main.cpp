@@ -42,6 +42,7 @@ struct Arguments {
   double scale = 0;
   std::int64_t collective = -1;
   bool no_cache = false;
+  bool all_steps = false;
   std::string go_to, panel, search, measure, diff;
   std::string order, filter;
   std::vector<std::int32_t> pinned;
@@ -77,6 +78,7 @@ RunRequest run_asked_for(const Arguments& arguments) {
   request.clocks = analyzer::parse_clocks(arguments.clocks).value();
   request.communication = arguments.patterns;
   request.cycle = arguments.cycle;
+  request.all_steps = arguments.all_steps;
   return request;
 }
 
@@ -113,6 +115,7 @@ std::string flag_of_a_run(const Arguments& arguments) {
   if (arguments.clocks != "auto") return "--clocks";
   if (!arguments.communication.empty()) return "--communication";
   if (arguments.cycle != 0) return "--cycle";
+  if (arguments.all_steps) return "--all-steps";
   return arguments.collective >= 0 ? "--collective" : "";
 }
 
@@ -281,6 +284,8 @@ int main(int argc, char** argv) {
                  "Of several profiles of one process (torch.profiler's schedule) only the N-th, from 1 [all]")
       ->check(CLI::Range(1, 1'000'000))
       ->option_text("N");
+  app.add_flag("--all-steps", arguments.all_steps,
+               "Findings and summaries over all that was recorded, not over steady training alone");
   app.add_option("--search", arguments.search, "Search for this: gemm, /nccl.*Reduce/, rank=3 longer=1ms")
       ->option_text("TEXT");
   app.add_option(

@@ -63,6 +63,13 @@ enum class Accounts : std::uint8_t {
   within_hosts,  // not where most transfer crosses hosts: a slow link stays worth a word then
 };
 
+// Of which time of all ranks together the loss is a share.
+enum class Share : std::uint8_t {
+  of_steady,    // the windows that the report is over
+  of_training,  // all that was recorded between start-up and shutdown (Report::account)
+  of_run,       // all that was recorded; such findings come behind all others
+};
+
 struct FindingKind {
   std::string_view code;   // Finding::code
   std::string_view title;  // what it is called where there is no finding to name: one line
@@ -76,6 +83,7 @@ struct FindingKind {
   Operation bucket_operation = Operation::unknown;  // of Picture::buckets
   // Says that compute hides no communication, and what to do: no_overlap need not say it too.
   bool says_nothing_is_hidden = false;
+  Share share = Share::of_steady;
   const Explanation* explanation = nullptr;
 
   // A finding of this kind, without words or loss.

@@ -34,6 +34,7 @@ constexpr auto kRules = std::to_array<const FindingRule*>({
     &rules::queued,
     &rules::host_bound,
     &rules::unexplained_idle,
+    &rules::outside_training,
     &rules::clock_uncertain,
     &rules::communication_unrecognised,
 });

@@ -45,6 +45,7 @@ extern const FindingRule imbalance;
 extern const FindingRule queued;
 extern const FindingRule host_bound;
 extern const FindingRule unexplained_idle;
+extern const FindingRule outside_training;
 extern const FindingRule clock_uncertain;
 extern const FindingRule communication_unrecognised;
 

@@ -17,6 +17,31 @@ const char* severity_of(double lost_share) {
   return lost_share >= 0.02 ? "low" : "note";
 }
 
+// Of which the loss of a kind's findings is a share.
+std::int64_t whole_of(Share share, const FindingContext& context) {
+  switch (share) {
+    case Share::of_training:
+      return context.report.account.training_ns();
+    case Share::of_run:
+      return context.report.account.recorded_ns();
+    case Share::of_steady:
+      break;
+  }
+  return context.all_windows_ns;
+}
+
+// Alarms in the order of their rules; then what costs the greatest share, and start-up behind it: it is no
+// part of training, and is much of every short run.
+struct Order {
+  int group = 0;
+  double share = 0;
+};
+Order order_of(const Finding& finding) {
+  if (finding.alarm != Alarm::none) return {0, 0};
+  const FindingKind* const kind = find_finding_kind(finding.code);
+  return {kind != nullptr && kind->share == Share::of_run ? 2 : 1, finding.lost_share};
+}
+
 }  // namespace
 
 std::vector<Finding> find_findings(const Diagnosis& diagnosis, const Report& report,
@@ -34,19 +59,16 @@ std::vector<Finding> find_findings(const Diagnosis& diagnosis, const Report& rep
     rule->find(context, findings);
   }
   for (Finding& finding : findings) {
-    if (context.all_windows_ns > 0) {
-      finding.lost_share = static_cast<double>(finding.lost_ns) / static_cast<double>(context.all_windows_ns);
-    }
+    const FindingKind* const kind = find_finding_kind(finding.code);
+    const std::int64_t whole = whole_of(kind == nullptr ? Share::of_steady : kind->share, context);
+    if (whole > 0) finding.lost_share = static_cast<double>(finding.lost_ns) / static_cast<double>(whole);
     if (finding.severity.empty())
       finding.severity = finding.is_note ? "note" : severity_of(finding.lost_share);
-    if (const FindingKind* const kind = find_finding_kind(finding.code))
-      finding.place = place_of(finding, kind->points_at, report, context.scheduled);
+    if (kind != nullptr) finding.place = place_of(finding, kind->points_at, report, context.scheduled);
   }
-  // Alarms stay in the order of their rules.
   std::stable_sort(findings.begin(), findings.end(), [](const Finding& a, const Finding& b) {
-    if (a.alarm != Alarm::none || b.alarm != Alarm::none)
-      return a.alarm != Alarm::none && b.alarm == Alarm::none;
-    return a.lost_ns > b.lost_ns;
+    const Order first = order_of(a), second = order_of(b);
+    return first.group != second.group ? first.group < second.group : first.share > second.share;
   });
   return findings;
 }

@@ -187,6 +187,20 @@ Json wait_states(const Report& report) {
   return array;
 }
 
+// Sentences, and [title, ns] of each way of spending time: of all ranks, and of each.
+Json account(const Report& report) {
+  std::vector<std::string> lines = account_lines(report);
+  if (std::string steady = steady_line(report); !steady.empty()) lines.push_back(std::move(steady));
+  Json ranks = Json::array();
+  for (const RankAccount& rank : report.account.ranks) ranks.push_back({rank.rank, rank.spent.ns});
+  Json titles = Json::array();
+  for (std::size_t i = 0; i < kSpendingCount; ++i) titles.push_back(title_of(static_cast<Spending>(i)));
+  return {{"lines", texts(lines)},
+          {"titles", std::move(titles)},
+          {"all", report.account.spent.ns},
+          {"ranks", std::move(ranks)}};
+}
+
 Json pipelines(const Report& report) {
   Json array = Json::array();
   for (const PipelineReport& pipeline : report.pipeline) {
@@ -220,6 +234,7 @@ std::string html_data(const Report& report, const HtmlOptions& options) {
   Json document;
   document["path"] = to_valid_utf8(report.path);
   document["facts"] = texts(headline_facts(report, text));
+  document["account"] = account(report);
   document["verdict"] = texts(verdict_lines(report));
   document["world_size"] = report.world_size;
   document["causes"] = causes();

@@ -55,13 +55,13 @@ function pressing(action) {
 }
 
 // A stacked bar of [value, colour, label] on a scale.
-function stacked(parts, scale, height = 14) {
+function stacked(parts, scale, height = 14, of = 'the longest') {
   const svg = element('svg:svg', {viewBox: `0 0 1000 ${height}`, height, preserveAspectRatio: 'none', role: 'img'});
   let at = 0;
   for (const [value, colour, label] of parts) {
     if (!(value > 0)) continue;
     const width = 1000 * value / scale;
-    svg.append(element('svg:rect', {x: at, y: 0, width, height, fill: colour, ...telling(() => `${label}: ${duration(Math.round(value))} (${share(value, scale)} of the longest)`)}));
+    svg.append(element('svg:rect', {x: at, y: 0, width, height, fill: colour, ...telling(() => `${label}: ${duration(Math.round(value))} (${share(value, scale)} of ${of})`)}));
     at += width;
   }
   return svg;

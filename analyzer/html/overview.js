@@ -13,6 +13,23 @@ function drawHeader() {
   fill('verdict', ...data.verdict.map(line => element('p', {}, ...prose(line))));
 }
 
+// In the order of data.account.titles: not recorded, compilation, checkpoint, evaluation, after a failure,
+// start-up, warm-up, steady training, shutdown, other.
+const kSpent = ['#b9bec6', '#8e6bbf', '#d18f2e', '#4f9bb8', '#c8453b', '#7f8894', '#a9825a', '#3f8f5b', '#5d6570', '#9aa1ab'];
+const kLifeOfARun = [5, 1, 6, 7, 2, 3, 4, 9, 8, 0];
+function drawAccount() {
+  const {lines, titles, all, ranks} = data.account;
+  byId('account').hidden = lines.length === 0;
+  if (lines.length === 0) return;
+  const parts = spent => kLifeOfARun.map(index => [spent[index], kSpent[index], titles[index]]);
+  const sum = all.reduce((total, ns) => total + ns, 0), few = ranks.length <= 16 ? ranks : [];
+  fill('account', element('h2', {}, 'Where the wall time went'),
+    ...(sum > 0 ? [stacked(parts(all), sum, 22, 'all ranks')] : []),
+    ...(sum > 0 ? [swatches(...kLifeOfARun.filter(index => all[index] >= sum / 1000).map(index => [kSpent[index], `${titles[index]} ${share(all[index], sum)}`]))] : []),
+    ...lines.map(line => element('p', {}, ...prose(line))),
+    ...(few.length > 1 ? [table([['rank', 'number'], ['', 'bar']], few.map(([rank, spent]) => [String(rank), stacked(parts(spent), spent.reduce((total, ns) => total + ns, 0), 14, 'its time')]))] : []));
+}
+
 function drawTiles() {
   byId('figures').hidden = !hasFigures;
   if (!hasFigures) return;

@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "analyzer/report/absences.h"
+#include "analyzer/report/json_account.h"
 #include "analyzer/report/json_measures.h"
 #include "analyzer/report/unicode.h"
 
@@ -70,7 +71,6 @@ Json run_to_json(const Report& report, Writer& writer) {
   run["ranks_present"] = report.ranks_present;
   run["ranks_missing"] = report.ranks_missing;
   run["steps"] = report.steps_present;
-  if (report.first_steady_step) run["first_steady_step"] = *report.first_steady_step;
   run["unmatched"] = report.unmatched;
   return run;
 }
@@ -327,6 +327,12 @@ void write_json(const Report& report, std::ostream& out) {
   out << "{";
   writer.member("schema", kReportSchema);
   writer.member("run", run_to_json(report, writer));
+  writer.member("account", account_to_json(report.account));
+  Json steady = steady_to_json(report.steady);
+  if (report.steady) {
+    for (const RankReport& rank : report.steady->ranks) steady["ranks"].push_back(rank_to_json(rank, writer));
+  }
+  writer.member("steady", steady);
   writer.array("ranks", report.ranks, [&](const RankReport& rank) { return rank_to_json(rank, writer); });
   writer.array("steps", report.steps, step_to_json);
   writer.array("collectives", report.collectives,

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "analyzer/model/job.h"
+#include "analyzer/report/run_account.h"
 
 namespace lockstep::analyzer {
 
@@ -391,7 +392,7 @@ struct Finding {
   std::vector<std::string> evidence;
   std::string remedy;
   std::int64_t lost_ns = 0;
-  double lost_share = 0;  // of all ranks' windows together
+  double lost_share = 0;  // of all ranks' windows together; of what a kind of finding says instead (Share)
   // The cause whose time the loss is a part of: findings of one cause may speak of the same time. Absent
   // where nothing is lost, or it is of several.
   std::optional<Cause> cause = std::nullopt;
@@ -406,6 +407,24 @@ struct Finding {
   std::string reason = {};
 };
 
+// Neighbouring steps that are no steady training, for one reason.
+struct StepsLeftOut {
+  std::int64_t first = 0, last = 0;
+  std::string reason;   // "warm-up", "compilation", "checkpoint", "evaluation", "start-up"
+  std::int64_t ns = 0;  // Σ over them of the longest rank's window
+  // Σ over them of what their reason took of the rank that it took longest of; 0 of warm-up and start-up.
+  std::int64_t reason_ns = 0;
+  std::optional<std::int32_t> rank = {};  // of which alone it took that: four times what it took of any other
+};
+
+// Which steps are steady training (docs/metrics.md), and the ranks over these alone. Findings, blame,
+// efficiency and every table of the report but ranks[], steps[] and collectives[] are over them.
+struct SteadyReport {
+  std::vector<std::int64_t> steps;     // ascending, at least one
+  std::vector<StepsLeftOut> left_out;  // ascending; none: all steps are steady
+  std::vector<RankReport> ranks;       // ranks[], over the windows of `steps`
+};
+
 struct Report {
   std::string path;
   std::optional<std::int64_t> origin_ns;  // ns since 1970
@@ -414,7 +433,9 @@ struct Report {
   std::int32_t world_size = 0;
   std::vector<std::int32_t> ranks_present, ranks_missing;
   std::vector<std::int64_t> steps_present;
-  std::optional<std::int64_t> first_steady_step;  // where warm-up was left out: the first step that was not
+  std::optional<SteadyReport>
+      steady;  // absent: the report is over all of the run, or over the steps asked for
+  AccountReport account;
   std::int64_t unmatched = 0;
   std::vector<Warning> warnings;
   std::vector<RankReport> ranks;
@@ -433,6 +454,8 @@ struct Report {
   std::vector<Finding> findings;  // greatest loss first
   bool some_ranks_only =
       false;  // ranks[] was restricted; findings and blame are of the whole job all the same
+  bool steady_only =
+      false;  // ranks[], steps[] and collectives[] are those of steady training (steady_view.h)
 };
 
 }  // namespace lockstep::analyzer

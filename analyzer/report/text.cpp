@@ -201,6 +201,7 @@ Line share_cell(std::int64_t part, std::int64_t whole) {
 std::string to_text(const Report& report, const TextOptions& options) {
   Page page(options.page);
   print_headline(report, options, page);
+  print_account(report, page);
   print_verdict(report, page);
   print_findings(report, options, page);
   print_ranks(report, options, page);

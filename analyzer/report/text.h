@@ -1,6 +1,6 @@
-// The report for people at a terminal: the verdict in words, then findings, ranks, steps, pipelines, the
-// worst collectives, tables of waits, groups and buckets, and what is not known. The web page has the same
-// order.
+// The report for people at a terminal: where the run's time went, the verdict in words, then findings, ranks,
+// steps, pipelines, the worst collectives, tables of waits, groups and buckets, and what is not known. The
+// web page has the same order.
 #pragma once
 
 #include <cstddef>
@@ -33,6 +33,10 @@ struct TextOptions {
 
 // "8 ranks", "1 host", "50 steps", …: what the report is of, as its headline says it.
 std::vector<std::string> headline_facts(const Report& report, const TextOptions& options);
+// Where the run's wall time went, a sentence each; none where nothing is known of it.
+std::vector<std::string> account_lines(const Report& report);
+// Which steps are left out of all figures, and why; empty where none are.
+std::string steady_line(const Report& report, bool ascii = false);
 // The verdict's sentences, each whole.
 std::vector<std::string> verdict_lines(const Report& report);
 // The sentences under the table of ranks: parallel efficiency, the price of overlap; what is known of them.

@@ -38,6 +38,8 @@ std::vector<const BlameReport*> late_ranks(const Report& report);
 bool has_scheduled_waits(const Report& report);
 
 void print_headline(const Report& report, const TextOptions& options, Page& page);
+// Where the run's wall time went, and over which steps the rest is.
+void print_account(const Report& report, Page& page);
 void print_verdict(const Report& report, Page& page);
 void print_legend(const Report& report, Page& page);
 void print_ranks(const Report& report, const TextOptions& options, Page& page);

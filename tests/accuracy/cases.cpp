@@ -9,6 +9,7 @@
 #include "analyzer/diagnose/hung_jobs.h"
 #include "analyzer/diagnose/sharded_jobs.h"
 #include "analyzer/model/pipeline_job.h"
+#include "tests/accuracy/cases_run.h"
 
 namespace lockstep::accuracy {
 namespace {
@@ -428,6 +429,11 @@ constexpr auto kCases = std::to_array<KindCase>({
     {"p2p_slow_path", slow_messages},
     {"pipeline_bubble", bubble},
     {"unbalanced_stages", unbalanced},
+    {"checkpoints_block", saves_checkpoints},
+    {"evaluation_long", evaluates},
+    {"recompilation", compiles_anew},
+    {"start_up_long", starts_long},
+    {"compilation_long", compiles_long},
 });
 
 }  // namespace

@@ -47,6 +47,7 @@ class Counting {
       const analyzer::Job job = simulate(plan, noise_[recording]);
       analyzer::AnalysisOptions options;
       options.keep_segments = false;
+      options.steady = true;  // as `lockstep analyze`
       const Result<analyzer::Analysis> analysis = analyzer::analyze(job, options);
       const std::lock_guard lock(mutex_);
       if (!analysis.ok()) {
@@ -136,7 +137,7 @@ Result<std::vector<KindResult>> run_kinds(std::int64_t jobs, std::uint64_t seed)
     result.code = kind.code;
     for (std::int64_t index = 0; index < jobs; ++index) {
       Random random(seed ^ (static_cast<std::uint64_t>(index + 1) * 0x9E3779B97F4A7C15u));
-      const Result<analyzer::Analysis> analysis = analyzer::analyze(kind.make(random));
+      const Result<analyzer::Analysis> analysis = analyzer::analyze(kind.make(random), {.steady = true});
       if (!analysis.ok()) return Error{fmt::format("{}: {}", kind.code, analysis.error().message)};
       std::set<std::string> codes;
       for (const analyzer::Finding& finding : analysis.value().report.findings) codes.insert(finding.code);

@@ -27,6 +27,7 @@ Error stopped() {
 std::uint64_t fingerprint_of(const InputFiles& files, const OpenOptions& options) {
   constexpr std::uint64_t kOdd = 0x9e3779b97f4a7c15;
   std::uint64_t how = static_cast<std::uint64_t>(options.clocks) * kOdd;
+  if (options.all_steps) how = (how ^ 1) * kOdd;
   if (options.cycle != 0) how = (how ^ static_cast<std::uint64_t>(options.cycle)) * kOdd;
   if (options.communication) how = (how ^ std::hash<std::string>{}(options.communication->identity())) * kOdd;
   return files.fingerprint ^ how;
@@ -135,6 +136,7 @@ Result<Analyzed> analyze_and_prepare(const analyzer::Job& job, std::optional<Tab
   analyzer::AnalysisOptions analyzing;
   analyzing.progress = [&listener](double done) { listener.tell(OpeningStage::analyzing, done); };
   analyzing.stop = options.stop;
+  analyzing.steady = !options.all_steps;
   Result<analyzer::Analysis> analysis = analyzer::analyze(job, analyzing);
   if (!analysis.ok()) return analysis.error();
   if (recorded) recorded->wait();

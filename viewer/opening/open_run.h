@@ -28,6 +28,8 @@ struct OpenOptions {
   // analyzer::ImportOptions. A prepared form is only good for these.
   std::shared_ptr<const analyzer::CommunicationPatterns> communication = nullptr;
   int cycle = 0;
+  // Findings and summaries over all that was recorded, not over steady training alone. As the clocks.
+  bool all_steps = false;
   // Called now and then from threads that open, one at a time; a share of the stage that is done, from 0
   // to 1.
   std::function<void(OpeningStage stage, double done)> progress;

@@ -87,6 +87,7 @@ Result<OpenedRun> open_request(const RunRequest& request, const TellProgress& te
     options.clocks = request.clocks;
     options.communication = request.communication;
     options.cycle = request.cycle;
+    options.all_steps = request.all_steps;
     options.stop = stop;
     progress.preview = nullptr;
     if (tell) {

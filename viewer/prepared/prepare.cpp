@@ -21,13 +21,6 @@ void extend(TimeRange& range, bool& any, Nanoseconds begin, Nanoseconds end) {
   any = true;
 }
 
-// A sentence a line.
-std::string verdict_of(const analyzer::Report& report) {
-  std::string lines;
-  for (const std::string& line : analyzer::verdict_lines(report)) lines += (lines.empty() ? "" : "\n") + line;
-  return lines;
-}
-
 analyzer::Report without_arrays(const analyzer::Report& report) {
   analyzer::Report small;
   small.path = report.path;
@@ -38,7 +31,8 @@ analyzer::Report without_arrays(const analyzer::Report& report) {
   small.ranks_present = report.ranks_present;
   small.ranks_missing = report.ranks_missing;
   small.steps_present = report.steps_present;
-  small.first_steady_step = report.first_steady_step;
+  small.steady = report.steady;
+  small.account = report.account;
   small.unmatched = report.unmatched;
   small.warnings = report.warnings;
   small.ranks = report.ranks;
@@ -54,6 +48,40 @@ analyzer::Report without_arrays(const analyzer::Report& report) {
   small.efficiency = report.efficiency;
   small.findings = report.findings;
   return small;
+}
+
+// The report over the steady steps, as far as its sentences need it: of the operations, how long they moved
+// data, with records of all ranks and without.
+analyzer::Report for_words(const analyzer::Report& report) {
+  analyzer::Report small = without_arrays(report);
+  small.collectives.resize(2);
+  for (analyzer::CollectiveReport& sum : small.collectives) sum.ranks.resize(1);
+  small.collectives[1].partial = true;
+  for (const analyzer::CollectiveReport& collective : report.collectives) {
+    if (report.steady &&
+        !(collective.step && std::ranges::binary_search(report.steady->steps, *collective.step)))
+      continue;
+    for (const analyzer::CollectiveRank& rank : collective.ranks) {
+      if (!rank.hidden_known) continue;
+      std::int64_t& sum = small.collectives[collective.partial ? 1 : 0].ranks[0].transfer_ns;
+      sum = analyzer::saturating_add(sum, rank.transfer_ns);
+    }
+  }
+  if (report.steady) small.ranks = report.steady->ranks;
+  return small;
+}
+
+// A sentence a line: where the wall time went, then the verdict.
+std::string verdict_of(const analyzer::Report& whole) {
+  const analyzer::Report report = for_words(whole);
+  std::vector<std::string> sentences = analyzer::verdict_lines(report);
+  // As the text report: how the job ended, and all else, comes after where its time went.
+  std::vector<std::string> first = analyzer::account_lines(whole);
+  if (std::string steady = analyzer::steady_line(whole); !steady.empty()) first.push_back(std::move(steady));
+  sentences.insert(sentences.begin(), first.begin(), first.end());
+  std::string lines;
+  for (const std::string& line : sentences) lines += (lines.empty() ? "" : "\n") + line;
+  return lines;
 }
 
 std::vector<StepSpan> spans_of(const analyzer::RankTrace& trace,

@@ -125,9 +125,29 @@ void serialize(Archive& archive, Finding& f) {
           f.place, f.standings, f.is_note, f.accuses, f.alarm, f.reason);
 }
 template <class Archive>
+void serialize(Archive& archive, StepsLeftOut& s) {
+  archive(s.first, s.last, s.reason, s.ns, s.reason_ns, s.rank);
+}
+template <class Archive>
+void serialize(Archive& archive, SteadyReport& s) {
+  archive(s.steps, s.left_out, s.ranks);
+}
+template <class Archive>
+void serialize(Archive& archive, Account& a) {
+  archive(a.ns);
+}
+template <class Archive>
+void serialize(Archive& archive, RankAccount& r) {
+  archive(r.rank, r.spent, r.checkpoint_beside_ns);
+}
+template <class Archive>
+void serialize(Archive& archive, AccountReport& a) {
+  archive(a.begin_ns, a.wall_ns, a.ranks, a.spent, a.goodput);
+}
+template <class Archive>
 void serialize(Archive& archive, Report& r) {
   archive(r.path, r.origin_ns, r.origin_aligned_ns, r.sources, r.world_size, r.ranks_present, r.ranks_missing,
-          r.steps_present, r.first_steady_step, r.unmatched, r.warnings, r.ranks, r.wait_states, r.groups,
+          r.steps_present, r.steady, r.account, r.unmatched, r.warnings, r.ranks, r.wait_states, r.groups,
           r.buckets, r.pipeline, r.layers, r.counters, r.theory, r.blame, r.lateness, r.efficiency,
           r.findings);
 }
@@ -188,7 +208,7 @@ void serialize(Archive& archive, Contents& c) {
 namespace {
 
 // Raise it where the meaning of something written changes and its size does not.
-constexpr std::uint64_t kVersion = 4;
+constexpr std::uint64_t kVersion = 5;
 
 template <class... Structs>
 std::uint64_t layout_of() {

@@ -80,6 +80,11 @@ HeatMap make_heat_map(const Scene& scene, StepQuantity quantity) {
   for (const analyzer::StepReport& step : scene.steps())
     if (map.steps.empty() || map.steps.back() != step.step) map.steps.push_back(step.step);
   map.ns.resize(map.ranks.size() * map.steps.size());
+  // What warm-up or a checkpoint takes would leave the others one colour.
+  const auto& steady = scene.report().steady;
+  const auto sets_range = [&steady](std::int64_t step) {
+    return !steady || std::ranges::binary_search(steady->steps, step);
+  };
   bool any = false;
   std::size_t column = 0;
   for (const analyzer::StepReport& step : scene.steps()) {
@@ -88,6 +93,7 @@ HeatMap make_heat_map(const Scene& scene, StepQuantity quantity) {
     const auto value = value_of(step.measures, quantity);
     if (!rank || !value) continue;
     map.ns[*rank * map.steps.size() + column] = value;
+    if (!sets_range(step.step)) continue;
     map.least = any ? std::min(map.least, *value) : *value;
     map.most = any ? std::max(map.most, *value) : *value;
     any = true;
@@ -177,8 +183,9 @@ std::vector<HeatBox> heat_boxes(const HeatMap& map, const Rect& area, const Them
     const float bottom = edge(area.top, area.height(), row + 1, rows) - gap_below;
     Rect run{area.left, top, area.left, bottom};
     std::optional<Color> color;
+    bool run_clipped = false;
     const auto flush = [&] {
-      if (run.right > run.left) boxes.push_back({run, color});
+      if (run.right > run.left) boxes.push_back({run, color, run_clipped});
     };
     for (std::size_t column = 0; column < columns; ++column) {
       const std::size_t first_step = column * map.steps.size() / columns;
@@ -188,15 +195,17 @@ std::vector<HeatBox> heat_boxes(const HeatMap& map, const Rect& area, const Them
         for (std::size_t step = first_step; step < last_step; ++step)
           if (const auto value = map.at(rank, step)) most = std::max(most.value_or(*value), *value);
       std::optional<Color> own;
+      const bool clipped = most && *most > map.most;
       if (most)
         own = heat_color(
             theme, range > 0 ? (static_cast<double>(*most) - static_cast<double>(map.least)) / range : 0.0);
       const float left = edge(area.left, area.width(), column, columns);
       const float right = edge(area.left, area.width(), column + 1, columns);
-      if (own != color || gap > 0) {
+      if (own != color || clipped != run_clipped || gap > 0) {
         flush();
         run.left = left;
         color = own;
+        run_clipped = clipped;
       }
       run.right = right - gap;
     }
@@ -214,6 +223,7 @@ void draw_heat_map(Canvas& canvas, const HeatMap& map, const std::vector<HeatBox
       canvas.box(box.rect, *box.color);
     else
       canvas.hatch(box.rect, with_alpha(theme.dim_text, 0.35));
+    if (box.clipped) canvas.hatch(box.rect, with_alpha(theme.accent, 0.5));
   }
   if (map.ns.empty() || area.width() < 1 || area.height() < 1) return;
   const HeatMapPlaces places(map, area);

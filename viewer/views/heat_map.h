@@ -34,6 +34,7 @@ struct HeatMap {
   // [rank · steps + step]; absent where the rank has no such step or the value is not known.
   std::vector<std::optional<std::int64_t>> ns;
   // Of those that are known; both 0 if none is. The least is 0 of all quantities but the step's time.
+  // Of the steady steps where the report has such: a cell above the most is clipped.
   std::int64_t least = 0, most = 0;
 
   std::optional<std::int64_t> at(std::size_t rank, std::size_t step) const {
@@ -75,6 +76,7 @@ Color heat_color(const Theme& theme, double share);
 struct HeatBox {
   Rect rect;
   std::optional<Color> color;  // absent: not known
+  bool clipped = false;        // above the scale
 };
 std::vector<HeatBox> heat_boxes(const HeatMap& map, const Rect& area, const Theme& theme);
 

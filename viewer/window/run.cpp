@@ -76,6 +76,7 @@ WindowEnd show_window(const WindowContents& contents, const ShowOptions& options
       shell_options.clocks = contents.request->clocks;
       shell_options.communication = contents.request->communication;
       shell_options.cycle = contents.request->cycle;
+      shell_options.all_steps = contents.request->all_steps;
     }
     shell_options.first_look = contents.words;
     shell_options.layout_file = contents.layout_file;

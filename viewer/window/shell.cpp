@@ -68,6 +68,7 @@ RunRequest Shell::as_options_say(RunRequest request) const {
   request.clocks = options_.clocks;
   request.communication = options_.communication;
   request.cycle = options_.cycle;
+  request.all_steps = options_.all_steps;
   return request;
 }
 

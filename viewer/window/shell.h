@@ -31,6 +31,7 @@ struct ShellOptions {
   analyzer::Clocks clocks = analyzer::Clocks::automatic;
   std::shared_ptr<const analyzer::CommunicationPatterns> communication = nullptr;
   int cycle = 0;
+  bool all_steps = false;
   FirstLookWords first_look;          // of the first run
   std::filesystem::path layout_file;  // the arrangement of the panels; "": kept nowhere
   std::filesystem::path recent_file;  // the recent runs; "": none are kept

@@ -21,7 +21,7 @@
 namespace lockstep::tracer::pytorch {
 namespace {
 
-constexpr std::int32_t kVersion = 2;
+constexpr std::int32_t kVersion = 3;
 constexpr std::size_t kLongestRange = 512;
 constexpr std::uint64_t kOwnRange = 1;  // of the hook; PyTorch's are addresses
 
@@ -118,6 +118,12 @@ void lockstep_pytorch_begin_range(const char* name) {
 
 void lockstep_pytorch_end_range(void) {
   pytorch::note_end(pytorch::RecordType::range_end, pytorch::RangeRecord{pytorch::kOwnRange});
+}
+
+void lockstep_pytorch_past_range(const char* name, int64_t begin, int64_t end) {
+  if (name == nullptr || begin < 0 || end < begin) return;
+  pytorch::note(pytorch::RecordType::past_range, pytorch::PastRangeRecord{begin, end}, name,
+                static_cast<std::uint32_t>(strnlen(name, pytorch::kLongestRange)));
 }
 
 void lockstep_pytorch_device(int32_t cpu) {

@@ -197,6 +197,8 @@ void PytorchSource::process(const Event& event) {
     case RecordType::step:
       note_training_thread(event.thread);
       return on.loop.step_began(read<StepRecord>(body, event.bytes).number, event.time);
+    case RecordType::past_range:
+      return past_range(on, event, body);
     case RecordType::device:
       device_ = read<DeviceRecord>(body, event.bytes).cpu != 0 ? Device::cpu : Device::gpu;
       return;
@@ -226,12 +228,17 @@ void PytorchSource::open(Thread& thread, trace::Nanoseconds time, std::string_vi
   range.closed_by = closed_by;
   range.key = key;
   thread.open.push_back(range);
-  // A lane of its own: other sources' ranges of the thread need not nest with these.
-  if (shown && thread.ranges == kNoLane) {
+  if (shown) lane_of_ranges(thread);
+}
+
+// A lane of its own: other sources' ranges of the thread need not nest with these.
+trace::LaneId PytorchSource::lane_of_ranges(Thread& thread) {
+  if (thread.ranges == kNoLane) {
     thread.ranges = context_->writer.add_lane(
         trace::Lane{trace::LaneKind::host_thread, static_cast<std::uint64_t>(context_->process.process),
                     thread.id, 0, thread.name + " (PyTorch)"});
   }
+  return thread.ranges;
 }
 
 void PytorchSource::close(Thread& thread, RecordType by, std::uint64_t key, trace::Nanoseconds time) {
@@ -258,6 +265,21 @@ void PytorchSource::close(Thread& thread, RecordType by, std::uint64_t key, trac
                              std::min<std::ptrdiff_t>(depth, std::numeric_limits<std::uint16_t>::max()))
                        : 0;
   context_->writer.append(event);
+}
+
+void PytorchSource::past_range(Thread& thread, const Event& event, const std::byte* body) {
+  if (event.bytes < sizeof(PastRangeRecord)) return;
+  const auto record = read<PastRangeRecord>(body, event.bytes);
+  if (record.begin < 0 || record.end < record.begin) return;
+  trace::HostRange range;
+  range.lane = range.end_lane = lane_of_ranges(thread);
+  range.begin = record.begin;
+  range.end = record.end;
+  range.name = context_->writer.intern(
+      std::string_view(reinterpret_cast<const char*>(body + sizeof record), event.bytes - sizeof record));
+  range.domain = context_->writer.intern(kDomain);
+  range.nested = false;  // it may overlap what was open meanwhile
+  context_->writer.append(range);
 }
 
 void PytorchSource::phase(Thread& thread, const Event& event, const std::byte* body) {

@@ -67,6 +67,8 @@ class PytorchSource final : public Source {
   void open(Thread& thread, trace::Nanoseconds time, std::string_view name, RecordType closed_by,
             std::uint64_t key, bool shown = true);
   void close(Thread& thread, RecordType by, std::uint64_t key, trace::Nanoseconds time);
+  void past_range(Thread& thread, const Event& event, const std::byte* body);
+  trace::LaneId lane_of_ranges(Thread& thread);
   void phase(Thread& thread, const Event& event, const std::byte* body);
   void write_loops();
   void note_open_before(trace::Nanoseconds horizon);

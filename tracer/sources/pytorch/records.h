@@ -23,6 +23,7 @@ enum class RecordType : std::uint8_t {
   device,        // DeviceRecord
   step,          // StepRecord: a step begins
   message_done,  // WorkRecord: the call is the message that has been carried out, waited for or not
+  past_range,    // PastRangeRecord and the range's name
 };
 
 // A process group's backend. Followed by its name, its description and its ranks: `run_count` RankRuns.
@@ -77,6 +78,12 @@ struct PhaseRecord {
 
 struct StepRecord {
   std::int64_t number = 0;
+};
+
+// A range that is told once it is over, or of which only then is known what it was.
+struct PastRangeRecord {
+  std::int64_t begin = 0;  // CLOCK_MONOTONIC, ns
+  std::int64_t end = 0;
 };
 
 struct DeviceRecord {

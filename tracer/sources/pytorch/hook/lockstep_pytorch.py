@@ -10,7 +10,7 @@ import functools
 import os
 import sys
 
-VERSION = 2
+VERSION = 3
 DATA, FORWARD, BACKWARD, OPTIMIZER = 1, 2, 3, 4
 
 _library = None
@@ -18,6 +18,8 @@ _following = False  # the library follows this process, and not one that it was 
 _refused = False
 _device_told = False
 _problems = []  # that came up before the library followed the process
+_past_ranges = []  # the same
+_MOST_PAST_RANGES = 1000
 
 
 def quiet(function):
@@ -53,6 +55,8 @@ def _load():
     library.lockstep_pytorch_begin_range.restype = None
     library.lockstep_pytorch_end_range.argtypes = []
     library.lockstep_pytorch_end_range.restype = None
+    library.lockstep_pytorch_past_range.argtypes = [ctypes.c_char_p, ctypes.c_int64, ctypes.c_int64]
+    library.lockstep_pytorch_past_range.restype = None
     library.lockstep_pytorch_device.argtypes = [ctypes.c_int32]
     library.lockstep_pytorch_device.restype = None
     library.lockstep_pytorch_unused_signal.argtypes = []
@@ -85,6 +89,9 @@ def _follow(rank=-1, world_size=-1):
     _device_told = False
     while _problems:
         _tell_problem(_problems.pop())
+    for past in _past_ranges:
+        _library.lockstep_pytorch_past_range(*past)
+    _past_ranges.clear()
     _follow_interpreter()
     return _library
 
@@ -94,9 +101,18 @@ def following():
     return _library if _following else None
 
 
+def tell_past_range(name, begin, end):
+    """A range of this thread that is over; times of time.monotonic_ns()."""
+    if _following:
+        _library.lockstep_pytorch_past_range(name.encode(), begin, end)
+    elif not _refused and len(_past_ranges) < _MOST_PAST_RANGES:
+        _past_ranges.append((name.encode(), begin, end))
+
+
 def _forked():
     global _following
     _following = False
+    _past_ranges.clear()
     _as_a_whole.update((phase, 0) for phase in _as_a_whole)
 
 
@@ -185,7 +201,13 @@ def _tell_device():
     _library.lockstep_pytorch_device(0 if accelerated else 1)
 
 
+trains = 0  # how often a backward pass or an optimizer has begun
+
+
 def _begin(phase, identity=0):
+    global trains
+    if phase >= BACKWARD:
+        trains += 1
     try:
         library = _library if _following else _follow()
         if library is None:
@@ -362,7 +384,10 @@ def install(when_imported):
     follow_later("deepspeed.runtime.engine", _follow_deepspeed)
     follow_later("deepspeed.runtime.pipe.engine", _follow_deepspeed_pipeline)
     follow_later("megatron.core.pipeline_parallel.schedules", _follow_megatron)
-    for follow in (_follow_process_groups, _follow_backward, _follow_optimizers):
+    def _follow_run_phases():
+        _part("run_phases").install(when_imported)
+
+    for follow in (_follow_process_groups, _follow_backward, _follow_optimizers, _follow_run_phases):
         try:
             follow()
         except Exception as problem:

@@ -8,45 +8,58 @@ import os
 import sys
 
 
-def _when_imported(wanted, action):
-    """Calls action() once the module of that name has been imported, whenever that is."""
+_waited_for = {}  # by module: what to do once it has been imported
 
-    class Finder:
-        @staticmethod
-        def find_spec(name, path=None, target=None):
-            if name != wanted:
-                return None
+
+class Finder:
+    """Stands before all others while a module is waited for, and says nothing of any other."""
+
+    @staticmethod
+    def find_spec(name, path=None, target=None):
+        actions = _waited_for.pop(name, None)
+        if actions is None:
+            return None
+        for finder in list(sys.meta_path):
+            if finder is Finder:
+                continue
+            spec = finder.find_spec(name, path, target) if hasattr(finder, "find_spec") else None
+            if spec is not None:
+                break
+        else:
+            _waited_for[name] = actions  # it may come yet
+            return None
+        if not _waited_for:
             sys.meta_path.remove(Finder)
-            for finder in sys.meta_path:
-                spec = finder.find_spec(name, path, target) if hasattr(finder, "find_spec") else None
-                if spec is not None:
-                    break
-            else:
-                return None
-            loader = spec.loader
-            original = getattr(loader, "exec_module", None)
-            if original is None:
-                return spec
+        loader = spec.loader
+        original = getattr(loader, "exec_module", None)
+        if original is None:
+            return spec
 
-            def exec_module(module):
-                try:
-                    del loader.exec_module
-                except AttributeError:
-                    pass
-                original(module)
+        def exec_module(module):
+            try:
+                del loader.exec_module
+            except AttributeError:
+                pass
+            original(module)
+            for action in actions:
                 try:
                     action()
                 except Exception:  # whatever it is, the program goes on without us
                     if os.environ.get("LOCKSTEP_DEBUG"):
                         raise
 
-            try:
-                loader.exec_module = exec_module
-            except AttributeError:
-                pass
-            return spec
+        try:
+            loader.exec_module = exec_module
+        except AttributeError:
+            pass
+        return spec
 
-    sys.meta_path.insert(0, Finder)
+
+def _when_imported(wanted, action):
+    """Calls action() once the module of that name has been imported, whenever that is."""
+    if not _waited_for and Finder not in sys.meta_path:
+        sys.meta_path.insert(0, Finder)
+    _waited_for.setdefault(wanted, []).append(action)
 
 
 def _install(folder):

@@ -1,0 +1,192 @@
+// Where a run's wall time went.
+#include "analyzer/account/account.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "analyzer/model/job_builder.h"
+
+namespace lockstep::analyzer {
+namespace {
+
+constexpr std::int64_t kNoWarmUp = std::numeric_limits<std::int64_t>::min();
+
+AccountReport account_of(const Job& job, std::int64_t first_after_warm_up = kNoWarmUp, bool told = true) {
+  std::vector<RankWindows> windows;
+  std::vector<Phases> phases;
+  for (const RankTrace& rank : job.ranks) {
+    windows.push_back(find_windows(rank));
+    phases.push_back(find_phases(rank, job.strings));
+  }
+  return account_for(job, windows, phases, first_after_warm_up, told, 0);
+}
+
+// Two ranks: imports from 0, model set up until 100, steps 0 to 3 of 100 each from there, of which the first
+// is warm-up, saved in [350, 380), ends at 500.
+JobBuilder job_of_500() {
+  JobBuilder job;
+  for (int rank = 0; rank < 2; ++rank) {
+    job.rank(rank).host_range(0, 60, "start-up: imports");
+    for (int step = 0; step < 4; ++step) {
+      const Nanoseconds begin = 100 + 100 * step;
+      job.rank(rank).step(step, begin, begin + 100);
+      job.rank(rank).compute(begin, begin + 100).launched(begin, begin + 1);
+    }
+    job.rank(rank).host_range(350, 380, "torch.save");
+    job.rank(rank).trace().ending.recorded_until = 520;
+  }
+  return job;
+}
+
+TEST(Account, GivesEachInstantToOneSpending) {
+  const AccountReport report = account_of(job_of_500().build(), 1);
+  EXPECT_EQ(report.wall_ns, 520);
+  ASSERT_EQ(report.ranks.size(), 2U);
+  const Account& spent = report.ranks[0].spent;
+  EXPECT_EQ(spent[Spending::start_up], 100);
+  EXPECT_EQ(spent[Spending::warm_up], 100);
+  EXPECT_EQ(spent[Spending::steady], 270);
+  EXPECT_EQ(spent[Spending::checkpoint], 30);
+  EXPECT_EQ(spent[Spending::shutdown], 20);
+  EXPECT_EQ(spent.total(), 520);
+  EXPECT_EQ(report.spent[Spending::steady], 540);
+  EXPECT_DOUBLE_EQ(*report.goodput, 540.0 / 1040);
+}
+
+TEST(Account, WithoutStepsThereIsNoGoodput) {
+  JobBuilder job;
+  job.rank(0).compute(50, 100).host_range(0, 10, "other things");
+  const AccountReport report = account_of(job.build(), kNoWarmUp, false);
+  EXPECT_EQ(report.spent[Spending::start_up], 50);
+  EXPECT_EQ(report.spent[Spending::other], 50);
+  EXPECT_EQ(report.goodput, std::nullopt);
+}
+
+TEST(Account, AFailedJobWaitsAfterItsLastWork) {
+  Job job = job_of_500().build();
+  job.end.exit_code = 1;
+  const AccountReport report = account_of(job, 1);
+  EXPECT_EQ(report.ranks[1].spent[Spending::after_failure], 20);
+  EXPECT_EQ(report.ranks[1].spent[Spending::shutdown], 0);
+}
+
+TEST(Account, WhatIsSavedBesideTakesNoTime) {
+  JobBuilder job = job_of_500();
+  job.rank(1).host_range(410, 490, "checkpoint: torch.save (background)");
+  const AccountReport report = account_of(job.build(), 1);
+  EXPECT_EQ(report.ranks[0].checkpoint_beside_ns, 0);
+  EXPECT_EQ(report.ranks[1].checkpoint_beside_ns, 80);
+  EXPECT_EQ(report.ranks[1].spent[Spending::steady], 270);
+}
+
+TEST(Account, WhatWasNotRecordedIsNoTimeOfTheJobs) {
+  Job job = job_of_500().build();
+  for (RankTrace& rank : job.ranks) rank.unrecorded = {{200, 300}};
+  const AccountReport report = account_of(job, 1);
+  EXPECT_EQ(report.ranks[0].spent[Spending::not_recorded], 100);
+  EXPECT_EQ(report.ranks[0].spent[Spending::steady], 170);
+  EXPECT_DOUBLE_EQ(*report.goodput, 340.0 / 840);
+}
+
+TEST(Account, ARankWithoutAnythingIsInNone) {
+  JobBuilder job = job_of_500();
+  job.rank(7).trace().ending.recorded_until = 100000;
+  const AccountReport report = account_of(job.build(), 1);
+  EXPECT_EQ(report.ranks.size(), 2U);
+  EXPECT_EQ(report.wall_ns, 520);
+  EXPECT_EQ(account_of(JobBuilder().build()).wall_ns, 0);
+}
+
+TEST(Account, ClocksThatAreNotRelatedAreNotCompared) {
+  Job job = job_of_500().build();
+  for (Activity& activity : job.ranks[1].activities) activity.begin += 1000000, activity.end += 1000000;
+  for (HostRange& range : job.ranks[1].host_ranges) range.begin += 1000000, range.end += 1000000;
+  for (StepMark& step : job.ranks[1].steps) step.begin += 1000000, step.end += 1000000;
+  for (Activity& activity : job.ranks[1].activities)
+    activity.launch_begin += 1000000, activity.launch_end += 1000000;
+  job.ranks[1].ending.recorded_until += 1000000;
+  job.ranks[1].clock.related = false;
+  const AccountReport report = account_of(job, 1);
+  EXPECT_EQ(report.wall_ns, 520);
+  EXPECT_EQ(report.ranks[1].spent.ns, report.ranks[0].spent.ns);
+}
+
+// An instant goes to the first set that holds it, looked up one by one.
+TEST(Account, DividesAsTheOracleDoes) {
+  std::mt19937 random(1);
+  const auto number = [&random](int below) {
+    return std::uniform_int_distribution<int>(0, below - 1)(random);
+  };
+  for (int round = 0; round < 300; ++round) {
+    SpendingSets sets;
+    for (std::size_t i = 0; i + 1 < kSpendingCount; ++i) {
+      std::vector<Interval> intervals;
+      for (int k = number(4); k > 0; --k) {
+        const Nanoseconds begin = number(80) - 10;
+        intervals.push_back({begin, begin + number(30)});
+      }
+      sets[i] = IntervalSet::from(intervals);
+    }
+    const Interval wall{number(20), 20 + number(60)};
+    const std::vector<SpendingSegment> segments = divide(sets, wall);
+    Account expected;
+    Nanoseconds at = wall.begin;
+    for (std::size_t i = 0; i < segments.size(); ++i) {
+      ASSERT_EQ(segments[i].begin, at);
+      ASSERT_LT(segments[i].begin, segments[i].end);
+      if (i > 0) {
+        ASSERT_NE(segments[i].spending, segments[i - 1].spending);
+      }
+      at = segments[i].end;
+    }
+    ASSERT_EQ(at, wall.end);
+    for (Nanoseconds t = wall.begin; t < wall.end; ++t) {
+      std::size_t spending = 0;
+      while (spending + 1 < kSpendingCount && !sets[spending].contains(t)) ++spending;
+      ++expected.ns[spending];
+    }
+    ASSERT_EQ(sum(segments).ns, expected.ns) << round;
+    ASSERT_EQ(expected.total(), wall.end - wall.begin);
+  }
+}
+
+// Random ranks: sums are exact, and no time is counted twice, whatever ranges and steps they have.
+TEST(Account, OfRandomRanksSumsToTheWallTime) {
+  std::mt19937 random(2);
+  const auto number = [&random](int below) {
+    return std::uniform_int_distribution<int>(0, below - 1)(random);
+  };
+  const char* const names[] = {"torch.save",        "evaluate", "compile",
+                               "start-up: imports", "anything", "checkpoint: x (background)"};
+  for (int round = 0; round < 200; ++round) {
+    JobBuilder job;
+    for (int rank = 0; rank < 1 + number(3); ++rank) {
+      Nanoseconds now = number(100);
+      for (int step = 0; step < number(6); ++step) {
+        const Nanoseconds length = 1 + number(50);
+        job.rank(rank).step(step, now, now + length);
+        if (number(4) > 0) job.rank(rank).compute(now, now + number(80)).launched(now, now);
+        now += length + number(20);
+      }
+      for (int range = number(5); range > 0; --range) {
+        const Nanoseconds begin = number(400);
+        job.rank(rank).host_range(begin, begin + number(100), names[number(6)]);
+      }
+      job.rank(rank).compute(now, now + 5);
+    }
+    Job built = job.build();
+    if (number(2) == 0) built.end.signal = 9;
+    const AccountReport report = account_of(built, number(6));
+    std::int64_t sum = 0;
+    for (const RankAccount& rank : report.ranks) {
+      ASSERT_EQ(rank.spent.total(), report.wall_ns) << round;
+      for (const std::int64_t ns : rank.spent.ns) ASSERT_GE(ns, 0);
+      sum += rank.spent.total();
+    }
+    ASSERT_EQ(report.spent.total(), sum);
+  }
+}
+
+}  // namespace
+}  // namespace lockstep::analyzer

@@ -1,0 +1,265 @@
+// What a run's time goes into beside training: start-up, compilation, checkpoints, evaluation.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analyzer/diagnose/finding_context.h"
+#include "analyzer/diagnose/finding_kinds.h"
+#include "analyzer/intervals/time_math.h"
+#include "analyzer/report/quantity.h"
+
+namespace lockstep::analyzer {
+namespace {
+
+constexpr std::int64_t kSecond = 1'000'000'000;
+// In thousandths of what the loss is a share of.
+constexpr std::int64_t kMuchOfTraining = 20;
+constexpr std::int64_t kMuchOfRun = 100;
+// Less is not worth a setting, whatever its share: short runs are mostly start-up.
+constexpr std::int64_t kLongStartUp = 60 * kSecond;
+
+constexpr std::string_view kLongestRank =
+    "the time of the rank that it took longest, times the ranks: the others wait for it; without "
+    "communication, each rank's own";
+
+constexpr auto kCheckpointRemedies = std::to_array<Remedy>(
+    {{"PyTorch", "`torch.distributed.checkpoint.async_save`: training goes on once the state is copied"},
+     {"PyTorch", "`torch.distributed.checkpoint.save`: each rank saves its part, instead of all on rank 0"},
+     {"the program", "fewer checkpoints, or a faster place for them (a local disk, copied from there)"}});
+constexpr Explanation kCheckpointExplained{
+    .meaning = "Training stands still while a checkpoint is saved or loaded.",
+    .found =
+        "Steps that hold ranges of saving (named by Lockstep's hook in PyTorch, a profiler or NVTX; "
+        "docs/metrics.md, \"The run's account\") of a twentieth of the median step or more. What these took "
+        "of "
+        "the rank that they took longest is 2 % or more of the time between start-up and shutdown.",
+    .wrong = "The ranges are only named so, or the time in them would have been waited for anyway.",
+    .lost = kLongestRank,
+    .remedies = kCheckpointRemedies,
+};
+constexpr FindingKind kCheckpoints{
+    .code = "checkpoints_block",
+    .title = "checkpoints stop training",
+    .accuses = Accused::job,
+    .points_at = PointsAt::place_of_its_own,
+    .share = Share::of_training,
+    .explanation = &kCheckpointExplained,
+};
+
+constexpr auto kEvaluationRemedies = std::to_array<Remedy>(
+    {{"the program", "evaluate less often, on fewer batches, or in a job of its own from checkpoints"},
+     {"Hugging Face Trainer", "`eval_steps`, `per_device_eval_batch_size`"},
+     {"Lightning", "`val_check_interval`, `limit_val_batches`"},
+     {"Megatron", "`--eval-interval`, `--eval-iters`"}});
+constexpr Explanation kEvaluationExplained{
+    .meaning = "The time in which the model is evaluated is not training.",
+    .found =
+        "As for checkpoints, of ranges of evaluation: of a framework's evaluation, or of the model in "
+        "`eval()` "
+        "mode without an optimizer step.",
+    .wrong = "Nobody would do with less of it: then it is what the run is for.",
+    .lost = kLongestRank,
+    .remedies = kEvaluationRemedies,
+};
+constexpr FindingKind kEvaluation{
+    .code = "evaluation_long",
+    .title = "much of the time is evaluation",
+    .accuses = Accused::job,
+    .points_at = PointsAt::place_of_its_own,
+    .share = Share::of_training,
+    .explanation = &kEvaluationExplained,
+};
+
+constexpr auto kRecompilationRemedies = std::to_array<Remedy>(
+    {{"PyTorch", "`TORCH_LOGS=recompiles` says which guard fails"},
+     {"PyTorch", "`torch.compile(dynamic=True)` or `torch._dynamo.mark_dynamic` for sizes that change"},
+     {"the program",
+      "pad or bucket batches to a few shapes; keep Python numbers that change out of the graph"}});
+constexpr Explanation kRecompilationExplained{
+    .meaning =
+        "torch.compile compiles again in the middle of training, because something that the compiled code "
+        "was "
+        "made for has changed: shapes, or Python values.",
+    .found = "As for checkpoints, of ranges of compilation in steps behind the first steady one.",
+    .wrong = "The compilation runs beside training, in threads of its own.",
+    .lost = kLongestRank,
+    .remedies = kRecompilationRemedies,
+};
+constexpr FindingKind kRecompilation{
+    .code = "recompilation",
+    .title = "compiles anew during training",
+    .accuses = Accused::job,
+    .points_at = PointsAt::place_of_its_own,
+    .share = Share::of_training,
+    .explanation = &kRecompilationExplained,
+};
+
+constexpr auto kStartUpRemedies = std::to_array<Remedy>(
+    {{"the program",
+      "cache prepared data sets; load the model's weights from a local disk, each rank its part"},
+     {"Python", "packages on a local disk or in an image instead of a network file system"}});
+constexpr Explanation kStartUpExplained{
+    .meaning =
+        "Much of the run went by before its first step computed: imports, process groups, the model, data.",
+    .found =
+        "Before the first computation of the first step: a minute or more on average over the ranks, and 10 "
+        "% "
+        "or more of what was recorded.",
+    .wrong = "The recording is short: in a run of a day the same start-up is nothing.",
+    .lost = "that time, of each rank",
+    .remedies = kStartUpRemedies,
+};
+constexpr FindingKind kStartUp{
+    .code = "start_up_long",
+    .title = "much of the run is start-up",
+    .accuses = Accused::job,
+    .share = Share::of_run,
+    .explanation = &kStartUpExplained,
+};
+
+constexpr auto kCompilationRemedies = std::to_array<Remedy>(
+    {{"PyTorch",
+      "`TORCHINDUCTOR_FX_GRAPH_CACHE=1` with `TORCHINDUCTOR_CACHE_DIR` on a disk that outlives the job"},
+     {"PyTorch", "compile a repeated block alone (`block.compile()`) instead of the whole model"}});
+constexpr Explanation kCompilationExplained{
+    .meaning = "Much of the run is compilation before training is steady.",
+    .found =
+        "Ranges of compilation before the first steady step: a minute or more on average over the ranks, and "
+        "10 % or more of what was recorded.",
+    .wrong = "The recording is short: in a run of a day the same compilation is nothing.",
+    .lost = "that time, of each rank",
+    .remedies = kCompilationRemedies,
+};
+constexpr FindingKind kCompilation{
+    .code = "compilation_long",
+    .title = "much of the run is compilation",
+    .accuses = Accused::job,
+    .share = Share::of_run,
+    .explanation = &kCompilationExplained,
+};
+constexpr auto kKinds = std::to_array<const FindingKind*>(
+    {&kCheckpoints, &kEvaluation, &kRecompilation, &kStartUp, &kCompilation});
+
+// What steps were left out of steady training for, behind the first steady one.
+struct Interruption {
+  std::int64_t steps = 0;
+  std::int64_t reason_ns = 0;
+  std::optional<std::int32_t> rank;  // if it was always that one alone
+  StepsLeftOut longest;
+};
+Interruption interruptions(const SteadyReport& steady, std::string_view reason) {
+  Interruption all;
+  for (const StepsLeftOut& out : steady.left_out) {
+    if (out.reason != reason || out.first < steady.steps.front()) continue;
+    all.rank = all.steps == 0 || all.rank == out.rank ? out.rank : std::nullopt;
+    all.steps += out.last - out.first + 1;
+    all.reason_ns = saturating_add(all.reason_ns, out.reason_ns);
+    if (out.reason_ns > all.longest.reason_ns) all.longest = out;
+  }
+  return all;
+}
+
+// The whole window of the longest of these steps, as the whole run's report has it.
+FindingPlace place_of(const Interruption& interruption, const FindingContext& context) {
+  FindingPlace place;
+  place.rank = interruption.rank.value_or(context.report.ranks_present.front());
+  place.step = interruption.longest.first;
+  for (const RankTrace& rank : context.diagnosis.job.ranks) {
+    if (rank.rank != place.rank) continue;
+    for (const StepMark& step : rank.steps) {
+      if (step.number != *place.step) continue;
+      place.begin_ns = step.begin - context.report.origin_aligned_ns;
+      place.end_ns = step.end - context.report.origin_aligned_ns;
+    }
+  }
+  return place;
+}
+
+struct Reason {
+  std::string_view reason;  // StepsLeftOut::reason
+  const FindingKind* kind;
+  std::string_view of_one;  // what the rank does that does it alone
+  std::string_view of_all;
+  std::string_view remedy;
+};
+constexpr auto kReasons = std::to_array<Reason>(
+    {{"checkpoint", &kCheckpoints, "saves checkpoints", "checkpoints stop training",
+      "save in the background (`torch.distributed.checkpoint.async_save`), each rank its part; or less "
+      "often"},
+     {"evaluation", &kEvaluation, "evaluates", "evaluation takes the place of training",
+      "evaluate less often, on fewer batches, or in a job of its own"},
+     {"compilation", &kRecompilation, "compiles anew", "torch.compile compiles anew",
+      "TORCH_LOGS=recompiles says why; mark sizes that change as dynamic, or pad to few shapes"}});
+
+bool is_worth(std::int64_t ns, std::int64_t whole, std::int64_t permille) {
+  return static_cast<double>(ns) * 1000 >= static_cast<double>(whole) * static_cast<double>(permille);
+}
+
+void find_interruptions(const FindingContext& context, const Reason& reason, std::vector<Finding>& findings) {
+  const Report& report = context.report;
+  const Interruption interruption = interruptions(*report.steady, reason.reason);
+  const std::size_t ranks = report.account.ranks.size();
+  const std::int64_t training = report.account.training_ns();
+  const std::int64_t lost = report.collectives.empty() ? interruption.reason_ns
+                                                       : saturating_product(interruption.reason_ns,
+                                                                            static_cast<std::int64_t>(ranks));
+  if (lost <= 0 || !is_worth(lost, training, kMuchOfTraining)) return;
+  Finding finding = reason.kind->make();
+  const std::string how_much = fmt::format("{} in {}", format_duration(interruption.reason_ns),
+                                           format_plural(interruption.steps, "step"));
+  if (interruption.rank && ranks > 1) {
+    finding.title = fmt::format("rank {} {}: {}", *interruption.rank, reason.of_one, how_much);
+    finding.rank = interruption.rank;
+    finding.evidence.push_back("no other rank does; who meets it in communication waits meanwhile");
+  } else {
+    finding.title = fmt::format("{}: {}", reason.of_all, how_much);
+  }
+  finding.evidence.push_back(
+      fmt::format("these steps are no part of the other figures; the longest is step {}, with {} of it",
+                  interruption.longest.first, format_duration(interruption.longest.reason_ns)));
+  finding.remedy = reason.remedy;
+  finding.lost_ns = std::min(lost, training);
+  finding.place = place_of(interruption, context);
+  findings.push_back(std::move(finding));
+}
+
+void find_long(const FindingContext& context, const FindingKind& kind, std::int64_t ns,
+               std::string_view remedy, std::vector<Finding>& findings) {
+  const AccountReport& account = context.report.account;
+  const auto ranks = static_cast<std::int64_t>(account.ranks.size());
+  if (ns / ranks < kLongStartUp || !is_worth(ns, account.recorded_ns(), kMuchOfRun)) return;
+  Finding finding = kind.make();
+  finding.title =
+      fmt::format("{}: {} of {}", kind.title, format_duration(ns / ranks), format_duration(account.wall_ns));
+  finding.remedy = remedy;
+  finding.lost_ns = ns;
+  findings.push_back(std::move(finding));
+}
+
+void find_outside_training(const FindingContext& context, std::vector<Finding>& findings) {
+  const Report& report = context.report;
+  if (report.account.ranks.empty() || !report.account.goodput) return;
+  if (report.steady) {
+    for (const Reason& reason : kReasons) find_interruptions(context, reason, findings);
+  }
+  const Account& spent = report.account.spent;
+  find_long(context, kStartUp, spent[Spending::start_up],
+            "a longer run needs nothing; else cache data sets and weights near the job", findings);
+  std::int64_t later = 0;
+  if (report.steady)
+    later = saturating_product(interruptions(*report.steady, "compilation").reason_ns,
+                               static_cast<std::int64_t>(report.account.ranks.size()));
+  find_long(context, kCompilation,
+            spent[Spending::compilation] - std::min(later, spent[Spending::compilation]),
+            "keep compiled code: TORCHINDUCTOR_CACHE_DIR on a disk that outlives the job", findings);
+}
+
+}  // namespace
+
+const FindingRule rules::outside_training{kKinds, find_outside_training};
+
+}  // namespace lockstep::analyzer

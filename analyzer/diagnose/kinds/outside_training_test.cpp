@@ -1,0 +1,113 @@
+// Checkpoints, evaluation, compilation and start-up that cost much.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "analyzer/diagnose/test_reports.h"
+
+namespace lockstep::analyzer {
+namespace {
+
+using testing::Contains;
+using testing::HasSubstr;
+using testing::Not;
+
+constexpr Nanoseconds kStep = 10'000 * us;
+
+struct Range {
+  std::int32_t rank = 0;
+  std::string name;
+  Nanoseconds ns = 0;
+  int every = 10;  // in steps 9, 19, …
+};
+
+// 40 steps of 10 ms on two ranks: each computes for 9.8 ms, then both all-reduce for 0.2 ms. In every tenth
+// step a range is put before the computation of its ranks, and the others wait. `start` of start-up before
+// all.
+Report report_of_ranges(const std::vector<Range>& ranges, Nanoseconds start = 0) {
+  JobBuilder job;
+  Nanoseconds now = start;
+  for (int step = 0; step < 40; ++step) {
+    Nanoseconds longest = 0;
+    for (const Range& range : ranges)
+      if (step % range.every == range.every - 1) longest = std::max(longest, range.ns);
+    for (std::int32_t rank = 0; rank < 2; ++rank) {
+      Nanoseconds begin = now;
+      for (const Range& range : ranges) {
+        if (range.rank != rank || step % range.every != range.every - 1) continue;
+        job.rank(rank).host_range(begin + 100 * us, begin + 100 * us + range.ns, range.name);
+        begin += range.ns;
+      }
+      job.rank(rank).step(step, now, now + longest + kStep);
+      job.rank(rank).compute(now, now + 100 * us).launched(now + 1 * us, now + 2 * us);
+      job.rank(rank).compute(begin + 100 * us, begin + 9800 * us).launched(now + 3 * us, now + 4 * us);
+      job.rank(rank)
+          .all_reduce(begin + 9800 * us, now + longest + kStep)
+          .launched(now + 5 * us, now + 6 * us);
+    }
+    now += longest + kStep;
+  }
+  if (start > 0)
+    for (std::int32_t rank = 0; rank < 2; ++rank) job.rank(rank).host_range(0, start, "start-up: imports");
+  AnalysisOptions options;
+  options.steady = true;
+  const Job built = job.build();
+  Result<Analysis> analysis = analyze(built, options);
+  if (!analysis.ok()) ADD_FAILURE() << analysis.error().message;
+  return analysis.ok() ? std::move(analysis).value().report : Report{};
+}
+
+TEST(OutsideTraining, ACheckpointOnOneRankIsThatRanks) {
+  const Report report = report_of_ranges({{0, "torch.save", 5000 * us}});
+  const Finding found = finding(report, "checkpoints_block");
+  EXPECT_EQ(found.title, "rank 0 saves checkpoints: 20.0 ms in 4 steps");
+  EXPECT_EQ(found.rank, 0);
+  EXPECT_EQ(found.lost_ns, 2 * 20'000 * us) << "the other waits";
+  EXPECT_NEAR(found.lost_share, 20.0 / (400 + 20), 0.002);
+  EXPECT_EQ(found.severity, "medium");
+  EXPECT_EQ(found.accuses, Accused::job);
+  ASSERT_TRUE(found.place);
+  EXPECT_EQ(found.place->rank, 0);
+  EXPECT_EQ(found.place->step, 9);
+  EXPECT_EQ(report.findings.front().code, "checkpoints_block");
+  EXPECT_THAT(codes_of(report.findings), Not(Contains("straggler_persistent")));
+  EXPECT_THAT(codes_of(report.findings), Not(Contains("jitter")));
+}
+
+TEST(OutsideTraining, ACheckpointOnAllRanksIsNobodys) {
+  const Report report = report_of_ranges({{0, "checkpoint", 5000 * us}, {1, "checkpoint", 5000 * us}});
+  const Finding found = finding(report, "checkpoints_block");
+  EXPECT_EQ(found.title, "checkpoints stop training: 20.0 ms in 4 steps");
+  EXPECT_EQ(found.rank, std::nullopt);
+  EXPECT_EQ(found.lost_ns, 2 * 20'000 * us);
+}
+
+TEST(OutsideTraining, LittleIsNoFinding) {
+  EXPECT_THAT(codes_of(report_of_ranges({{0, "torch.save", 1000 * us}}).findings),
+              Not(Contains("checkpoints_block")));
+  EXPECT_THAT(codes_of(report_of_ranges({}).findings), Not(Contains("checkpoints_block")));
+}
+
+TEST(OutsideTraining, EvaluationAndCompilationHaveTheirKinds) {
+  const Report report = report_of_ranges({{0, "evaluate", 20'000 * us}, {1, "evaluate", 20'000 * us}});
+  EXPECT_EQ(finding(report, "evaluation_long").title,
+            "evaluation takes the place of training: 80.0 ms in 4 steps");
+  const Report compiled = report_of_ranges({{1, "compile", 20'000 * us}});
+  const Finding found = finding(compiled, "recompilation");
+  EXPECT_EQ(found.title, "rank 1 compiles anew: 80.0 ms in 4 steps");
+  EXPECT_THAT(found.remedy, HasSubstr("TORCH_LOGS=recompiles"));
+}
+
+TEST(OutsideTraining, LongStartUpStandsBehindAllOthers) {
+  const Report report = report_of_ranges({{0, "torch.save", 5000 * us}}, 100'000'000 * us);
+  const Finding found = finding(report, "start_up_long");
+  EXPECT_THAT(found.title, HasSubstr("100 s of 100 s"));
+  EXPECT_EQ(found.code, report.findings.back().code);
+  EXPECT_EQ(report.findings.front().code, "checkpoints_block") << "a share of training, not of the run";
+  EXPECT_THAT(codes_of(report_of_ranges({}, 10'000'000 * us).findings), Not(Contains("start_up_long")))
+      << "ten seconds are worth no setting";
+}
+
+}  // namespace
+}  // namespace lockstep::analyzer

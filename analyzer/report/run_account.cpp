@@ -1,0 +1,44 @@
+#include "analyzer/report/run_account.h"
+
+#include <numeric>
+
+namespace lockstep::analyzer {
+namespace {
+
+struct SpendingNames {
+  const char *key, *title;
+};
+constexpr std::array<SpendingNames, kSpendingCount> kSpendings{{{"not_recorded", "not recorded"},
+                                                                {"compilation", "compilation"},
+                                                                {"checkpoint", "checkpoint"},
+                                                                {"evaluation", "evaluation"},
+                                                                {"after_failure", "waiting after a failure"},
+                                                                {"start_up", "start-up"},
+                                                                {"warm_up", "warm-up steps"},
+                                                                {"steady", "steady training"},
+                                                                {"shutdown", "shutdown"},
+                                                                {"other", "other"}}};
+
+}  // namespace
+
+const char* to_string(Spending spending) {
+  return kSpendings[static_cast<std::size_t>(spending)].key;
+}
+
+const char* title_of(Spending spending) {
+  return kSpendings[static_cast<std::size_t>(spending)].title;
+}
+
+std::int64_t Account::total() const {
+  return std::accumulate(ns.begin(), ns.end(), std::int64_t{0});
+}
+
+std::int64_t AccountReport::recorded_ns() const {
+  return spent.total() - spent[Spending::not_recorded];
+}
+
+std::int64_t AccountReport::training_ns() const {
+  return recorded_ns() - spent[Spending::start_up] - spent[Spending::shutdown];
+}
+
+}  // namespace lockstep::analyzer

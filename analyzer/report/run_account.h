@@ -1,0 +1,58 @@
+// Where the wall time of a run went, as data: the first block of a report (docs/metrics.md, "The run's
+// account").
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace lockstep::analyzer {
+
+// What a run's wall time goes into, in order of precedence: each instant of a rank goes to the first that
+// holds.
+enum class Spending : std::uint8_t {
+  not_recorded,  // on purpose (record --steps, --duration)
+  compilation,
+  checkpoint,
+  evaluation,
+  after_failure,  // what a rank of a failed job still waited after its last work
+  start_up,       // imports, process group, model and data; all before the first training step
+  warm_up,        // steps that are left out of steady training at the begin
+  steady,         // training steps after that
+  shutdown,       // after the last step
+  other,          // between steps that do not touch; all of a rank without steps
+};
+inline constexpr std::size_t kSpendingCount = 10;
+const char* to_string(Spending spending);  // "after_failure"
+const char* title_of(Spending spending);   // "waiting after a failure"
+
+struct Account {
+  std::array<std::int64_t, kSpendingCount> ns{};
+  std::int64_t& operator[](Spending spending) { return ns[static_cast<std::size_t>(spending)]; }
+  std::int64_t operator[](Spending spending) const { return ns[static_cast<std::size_t>(spending)]; }
+  std::int64_t total() const;
+};
+
+struct RankAccount {
+  std::int32_t rank = 0;
+  Account spent;                          // sums to AccountReport::wall_ns
+  std::int64_t checkpoint_beside_ns = 0;  // saved in the background, while something else was done
+};
+
+// Where the wall time of the run went. All ranks have the same: from the earliest that is known of any rank
+// to the latest.
+struct AccountReport {
+  std::int64_t begin_ns = 0;  // relative to the report's origin, as all times
+  std::int64_t wall_ns = 0;
+  std::vector<RankAccount> ranks;
+  Account spent;  // Σ over ranks: wall_ns times the number of ranks
+  // steady ÷ all, of what was recorded; absent where no rank has steps.
+  std::optional<double> goodput;
+
+  std::int64_t recorded_ns() const;  // of all ranks
+  std::int64_t training_ns() const;  // of that what lies between start-up and shutdown
+};
+
+}  // namespace lockstep::analyzer

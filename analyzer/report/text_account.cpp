@@ -1,0 +1,82 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "analyzer/report/quantity.h"
+#include "analyzer/report/text_sections.h"
+
+namespace lockstep::analyzer {
+namespace {
+
+std::string steps_text(const StepsLeftOut& steps, bool ascii) {
+  if (steps.first == steps.last) return fmt::format("step {}", steps.first);
+  return fmt::format("steps {}{}{}", steps.first, ascii ? "-" : "–", steps.last);
+}
+
+// In the order of a run's life.
+constexpr std::array<Spending, kSpendingCount> kOrder{
+    Spending::start_up,   Spending::compilation, Spending::warm_up,       Spending::steady,
+    Spending::checkpoint, Spending::evaluation,  Spending::after_failure, Spending::other,
+    Spending::shutdown,   Spending::not_recorded};
+
+}  // namespace
+
+std::vector<std::string> account_lines(const Report& report) {
+  const AccountReport& account = report.account;
+  std::vector<std::string> lines;
+  if (account.wall_ns <= 0 || account.ranks.empty()) return lines;
+  const auto ranks = static_cast<std::int64_t>(report.ranks_present.size());
+  const std::int64_t all = account.spent.total();
+  std::vector<std::string> parts;
+  for (const Spending spending : kOrder) {
+    const std::int64_t ns = account.spent[spending];
+    if (ns == 0) continue;
+    parts.push_back(fmt::format(
+        "{} {} ({})", title_of(spending),
+        format_duration(static_cast<std::int64_t>(static_cast<double>(ns) / static_cast<double>(all) *
+                                                  static_cast<double>(account.wall_ns))),
+        format_share(ns, all)));
+  }
+  lines.push_back(fmt::format("{} of wall time{}: {}.", format_duration(account.wall_ns),
+                              ranks > 1 ? ", mean of the ranks" : "", fmt::join(parts, ", ")));
+  if (account.goodput)
+    lines.push_back(fmt::format("Goodput {}: steady training, of all{}.", format_share(*account.goodput),
+                                account.spent[Spending::not_recorded] > 0 ? " that was recorded" : ""));
+  std::int64_t beside = 0;
+  for (const RankAccount& rank : account.ranks) beside = std::max(beside, rank.checkpoint_beside_ns);
+  if (beside > 0)
+    lines.push_back(fmt::format("Checkpoints were written for {} beside all this, on the rank that did most.",
+                                format_duration(beside)));
+  return lines;
+}
+
+std::string steady_line(const Report& report, bool ascii) {
+  if (!report.steady) return "";
+  const SteadyReport& steady = *report.steady;
+  if (steady.left_out.empty()) return "";
+  constexpr std::size_t kMost = 4;
+  std::vector<std::string> parts;
+  for (const StepsLeftOut& steps : steady.left_out) {
+    if (parts.size() == kMost && steady.left_out.size() > kMost + 1) {
+      parts.push_back(fmt::format("and {} more", steady.left_out.size() - kMost));
+      break;
+    }
+    parts.push_back(
+        fmt::format("{}: {}, {}", steps_text(steps, ascii), steps.reason, format_duration(steps.ns)));
+  }
+  return fmt::format("All below is over {} of steady training. Left out: {}; --all-steps includes them.",
+                     format_plural(static_cast<std::int64_t>(steady.steps.size()), "step"),
+                     fmt::join(parts, "; "));
+}
+
+void print_account(const Report& report, Page& page) {
+  const std::vector<std::string> lines = account_lines(report);
+  const std::string steady = steady_line(report, page.options().ascii);
+  if (lines.empty() && steady.empty()) return;
+  print_heading(page, "where the wall time went");
+  for (const std::string& line : lines) page.wrap(Line{}.text(line), 2, 2);
+  if (!steady.empty()) page.wrap(Line{}.text(steady), 2, 2);
+}
+
+}  // namespace lockstep::analyzer

@@ -1,0 +1,239 @@
+"""What a training program does beside training: starting up, compiling, saving and loading checkpoints, evaluating.
+
+One table says which functions of PyTorch and of the frameworks above it are which; a new one is one line. Each is
+wrapped once its module has been imported, and told as a range when it returns. The names of ranges mean what
+analyzer/account/phase_names.cpp says. Loaded by lockstep_pytorch.py, whose rules hold here too.
+"""
+import atexit
+import functools
+import os
+import sys
+import threading
+import time
+import weakref
+
+import _lockstep_pytorch as core
+
+_CHECKPOINT, _EVALUATION, _COMPILATION, _START_UP = "checkpoint: ", "evaluation: ", "compilation: ", "start-up: "
+
+# Module, function or method in it, what it is. The range's name ends with what people call it.
+_TABLE = [
+    ("torch.serialization", "save", _CHECKPOINT + "torch.save"),
+    ("torch.serialization", "load", _CHECKPOINT + "torch.load"),
+    ("torch.distributed.distributed_c10d", "init_process_group", _START_UP + "init_process_group"),
+    ("torch.distributed.checkpoint.state_dict_saver", "save", _CHECKPOINT + "torch.distributed.checkpoint.save"),
+    ("torch.distributed.checkpoint.state_dict_saver", "async_save", _CHECKPOINT + "torch.distributed.checkpoint.async_save"),
+    ("torch.distributed.checkpoint.state_dict_loader", "load", _CHECKPOINT + "torch.distributed.checkpoint.load"),
+    ("torch._inductor.runtime.triton_heuristics", "CachingAutotuner.benchmark_all_configs", _COMPILATION + "autotuning"),
+    ("triton.compiler.compiler", "compile", _COMPILATION + "triton.compile"),
+    ("safetensors.torch", "save_file", _CHECKPOINT + "safetensors.torch.save_file"),
+    ("safetensors.torch", "load_file", _CHECKPOINT + "safetensors.torch.load_file"),
+    ("safetensors.torch", "save_model", _CHECKPOINT + "safetensors.torch.save_model"),
+    ("safetensors.torch", "load_model", _CHECKPOINT + "safetensors.torch.load_model"),
+    ("deepspeed.runtime.engine", "DeepSpeedEngine.save_checkpoint", _CHECKPOINT + "DeepSpeedEngine.save_checkpoint"),
+    ("deepspeed.runtime.engine", "DeepSpeedEngine.load_checkpoint", _CHECKPOINT + "DeepSpeedEngine.load_checkpoint"),
+    ("deepspeed.runtime.engine", "DeepSpeedEngine.save_16bit_model", _CHECKPOINT + "DeepSpeedEngine.save_16bit_model"),
+    ("deepspeed.runtime.pipe.engine", "PipelineEngine.eval_batch", _EVALUATION + "PipelineEngine.eval_batch"),
+    ("megatron.core.dist_checkpointing.serialization", "save", _CHECKPOINT + "megatron.core.dist_checkpointing.save"),
+    ("megatron.core.dist_checkpointing.serialization", "load", _CHECKPOINT + "megatron.core.dist_checkpointing.load"),
+    ("megatron.training.checkpointing", "save_checkpoint", _CHECKPOINT + "megatron save_checkpoint"),
+    ("megatron.training.checkpointing", "load_checkpoint", _CHECKPOINT + "megatron load_checkpoint"),
+    ("megatron.training.training", "evaluate", _EVALUATION + "megatron evaluate"),
+    ("transformers.trainer", "Trainer._save_checkpoint", _CHECKPOINT + "Trainer._save_checkpoint"),
+    ("transformers.trainer", "Trainer.save_model", _CHECKPOINT + "Trainer.save_model"),
+    ("transformers.trainer", "Trainer.evaluate", _EVALUATION + "Trainer.evaluate"),
+    ("transformers.trainer", "Trainer.predict", _EVALUATION + "Trainer.predict"),
+    ("accelerate.accelerator", "Accelerator.save_state", _CHECKPOINT + "Accelerator.save_state"),
+    ("accelerate.accelerator", "Accelerator.load_state", _CHECKPOINT + "Accelerator.load_state"),
+    ("accelerate.accelerator", "Accelerator.save_model", _CHECKPOINT + "Accelerator.save_model"),
+] + [
+    entry
+    for package in ("lightning.pytorch", "pytorch_lightning")
+    for entry in (
+        (package + ".trainer.trainer", "Trainer.save_checkpoint", _CHECKPOINT + "Trainer.save_checkpoint"),
+        (package + ".loops.evaluation_loop", "_EvaluationLoop.run", _EVALUATION + "_EvaluationLoop.run"),
+    )
+]
+
+# What takes less is no cost, and the report does not keep it.
+_LEAST_NS = 1_000_000
+
+
+@core.quiet
+def _tell(name, begin):
+    end = time.monotonic_ns()
+    if end - begin < _LEAST_NS:
+        return
+    if name.startswith(_CHECKPOINT) and threading.current_thread() is not threading.main_thread():
+        name += " (background)"
+    core.tell_past_range(name, begin, end)
+
+
+def _named(original, name):
+    # torch.compile follows the program through here, and finds the original alone.
+    compiler = getattr(sys.modules["torch"], "compiler", None)
+    is_compiling = getattr(compiler, "is_compiling", lambda: False)
+
+    @functools.wraps(original)
+    def told(*args, **kwargs):
+        if is_compiling():
+            return original(*args, **kwargs)
+        begin = time.monotonic_ns()
+        try:
+            return original(*args, **kwargs)
+        finally:
+            _tell(name, begin)
+
+    return told
+
+
+@core.quiet
+def _wrap(module_name, path, name):
+    owner = sys.modules[module_name]
+    *classes, last = path.split(".")
+    for part in classes:
+        owner = getattr(owner, part)
+    original = owner.__dict__[last]  # nothing inherited: each class is wrapped once
+    wrapped = _named(original, name)
+    setattr(owner, last, wrapped)
+    # A package above it may have taken the name over already.
+    for package in _packages_above(module_name) if not classes else ():
+        if getattr(package, last, None) is original:
+            setattr(package, last, wrapped)
+
+
+def _packages_above(module_name):
+    parts = module_name.split(".")
+    names = [".".join(parts[:count]) for count in range(1, len(parts))]
+    return [sys.modules[name] for name in names if name in sys.modules]
+
+
+# --- torch.compile ----------------------------------------------------------------------------------------------
+
+
+@core.quiet
+def _follow_compiler():
+    """Dynamo's own callbacks: compiling a frame, a backward pass that was put off, recording CUDA graphs."""
+    handler = sys.modules["torch._dynamo.callback"].CompilationCallbackHandler
+    start, end = handler.run_start_callbacks, handler.run_end_callbacks
+    began = []
+
+    @functools.wraps(start)
+    def run_start_callbacks(*args, **kwargs):
+        began[:] = [time.monotonic_ns()]
+        return start(*args, **kwargs)
+
+    @functools.wraps(end)
+    def run_end_callbacks(*args, **kwargs):
+        if began:
+            _tell(_COMPILATION + "torch.compile", began.pop())
+        return end(*args, **kwargs)
+
+    handler.run_start_callbacks, handler.run_end_callbacks = run_start_callbacks, run_end_callbacks
+
+
+# --- evaluation loops written by hand ---------------------------------------------------------------------------
+
+
+class _Evaluating:
+    """From model.eval() to model.train() of the same model, if nothing trained meanwhile: a part that stays in
+    evaluation mode (a teacher, frozen normalization) is no evaluation."""
+
+    def __init__(self):
+        self.module = None  # weak
+        self.since = 0
+        self.trained = 0
+        self.depth = 0  # train() calls itself for each submodule
+
+    @core.quiet
+    def eval(self, module):
+        if not module.training or (self._is_pending() and self.module() is not None):
+            return
+        self.module, self.since, self.trained = weakref.ref(module), time.monotonic_ns(), core.trains
+
+    @core.quiet
+    def train(self, module):
+        if self._is_pending() and self._is_part(module):
+            _tell("evaluation", self.since)
+            self.module = None
+
+    # Of a job that has trained: evaluation to its end.
+    @core.quiet
+    def end(self):
+        if self._is_pending() and self.trained > 0:
+            _tell("evaluation", self.since)
+        self.module = None
+
+    def _is_pending(self):
+        return self.module is not None and self.trained == core.trains
+
+    def _is_part(self, module):
+        pending = self.module()
+        if pending is None:
+            return False
+        inner = (getattr(module, "module", None), getattr(module, "_orig_mod", None))
+        return pending is module or pending in inner or any(part is module for part in pending.modules())
+
+
+@core.quiet
+def _follow_evaluation():
+    torch = sys.modules["torch"]
+    evaluating = _Evaluating()
+    original = torch.nn.Module.train
+    compiler = getattr(torch, "compiler", None)
+    is_compiling = getattr(compiler, "is_compiling", lambda: False)
+
+    @functools.wraps(original)
+    def train(self, mode=True):
+        if is_compiling() or evaluating.depth or threading.current_thread() is not threading.main_thread():
+            return original(self, mode)
+        evaluating.train(self) if mode else evaluating.eval(self)
+        evaluating.depth = 1
+        try:
+            return original(self, mode)
+        finally:
+            evaluating.depth = 0
+
+    torch.nn.Module.train = train
+    atexit.register(evaluating.end)
+    c10d = sys.modules.get("torch.distributed.distributed_c10d")
+    if c10d is None or not hasattr(c10d, "destroy_process_group"):
+        return
+    destroy = c10d.destroy_process_group
+
+    @functools.wraps(destroy)
+    def destroy_process_group(*args, **kwargs):
+        evaluating.end()
+        return destroy(*args, **kwargs)
+
+    c10d.destroy_process_group = destroy_process_group
+    for package in _packages_above(c10d.__name__):
+        if getattr(package, "destroy_process_group", None) is destroy:
+            package.destroy_process_group = destroy_process_group
+
+
+# --- start-up ---------------------------------------------------------------------------------------------------
+
+
+@core.quiet
+def _tell_imports():
+    """From the process's start to the end of the import of torch."""
+    with open("/proc/self/stat", "rb") as file:
+        fields = file.read().rpartition(b")")[2].split()
+    started = int(fields[19]) * 1_000_000_000 // os.sysconf("SC_CLK_TCK")  # since boot
+    behind = time.clock_gettime_ns(time.CLOCK_BOOTTIME) - time.monotonic_ns()
+    _tell(_START_UP + "imports", max(0, started - behind))
+
+
+def install(when_imported):
+    _tell_imports()
+    for module, path, name in _TABLE:
+        if module in sys.modules:
+            _wrap(module, path, name)
+        else:
+            when_imported(module, functools.partial(_wrap, module, path, name))
+    if "torch._dynamo.callback" in sys.modules:
+        _follow_compiler()
+    else:
+        when_imported("torch._dynamo.callback", _follow_compiler)
+    _follow_evaluation()
