@@ -23,7 +23,8 @@ struct Explained {
 };
 constexpr Explained kExplained[] = {{Phase::compilation, "compilation"},
                                     {Phase::checkpoint, "checkpoint"},
-                                    {Phase::evaluation, "evaluation"}};
+                                    {Phase::evaluation, "evaluation"},
+                                    {Phase::start_up, "start-up"}};
 
 std::int64_t median_of(std::span<const StepLength> steps) {
   std::vector<std::int64_t> lengths;
@@ -38,12 +39,15 @@ std::vector<const Explained*> explain(std::span<const StepLength> steps) {
   std::vector<std::int64_t> most(steps.size(), 0);  // the reason is what took longest
   for (const Explained& explained : kExplained) {
     const auto has = [&](const StepLength& step) {
-      return step.phase_ns[static_cast<std::size_t>(explained.phase)] >= worth;
+      // Little of it is in every first step.
+      if (explained.phase == Phase::start_up)
+        return step.phase_of_any_ns[static_cast<std::size_t>(explained.phase)] > step.ns / 2;
+      return step.phase_of_any_ns[static_cast<std::size_t>(explained.phase)] >= worth;
     };
     const auto count = static_cast<std::size_t>(std::count_if(steps.begin(), steps.end(), has));
     if (count > steps.size() / 2) continue;  // that is how this loop is
     for (std::size_t i = 0; i < steps.size(); ++i) {
-      const std::int64_t ns = steps[i].phase_ns[static_cast<std::size_t>(explained.phase)];
+      const std::int64_t ns = steps[i].phase_of_any_ns[static_cast<std::size_t>(explained.phase)];
       if (!has(steps[i]) || ns <= most[i]) continue;
       reasons[i] = &explained;
       most[i] = ns;
@@ -86,7 +90,8 @@ std::size_t prefix_of(std::span<const std::int64_t> lengths) {
 StepsLeftOut left_out_for(const Explained& explained, const StepLength& step) {
   const auto phase = static_cast<std::size_t>(explained.phase);
   StepsLeftOut result{step.step, step.step, explained.reason, step.ns, step.phase_ns[phase]};
-  if (step.phase_ns[phase] >= kOfOneRank * step.phase_next_ns[phase]) result.rank = step.phase_rank[phase];
+  if (step.phase_ns[phase] > 0 && step.phase_ns[phase] >= kOfOneRank * step.phase_next_ns[phase])
+    result.rank = step.phase_rank[phase];
   return result;
 }
 
@@ -94,8 +99,23 @@ StepsLeftOut left_out_for(const Explained& explained, const StepLength& step) {
 void extend(StepsLeftOut& steps, const StepsLeftOut& more) {
   steps.last = more.last;
   steps.ns += more.ns;
+  // Of ranks that only wait for it a step has none.
+  if (steps.reason_ns == 0) steps.rank = more.rank;
+  if (more.reason_ns > 0 && more.rank != steps.rank) steps.rank.reset();
   steps.reason_ns += more.reason_ns;
-  if (more.rank != steps.rank) steps.rank.reset();
+}
+
+// By phase; none where the ranks' clocks are not related.
+std::vector<IntervalSet> of_all_ranks(const Job& job, std::span<const Phases> phases) {
+  std::array<std::vector<Interval>, kPhaseCount> intervals;
+  for (std::size_t rank = 0; rank < phases.size(); ++rank) {
+    if (!job.ranks[rank].clock.related) return {};
+    for (std::size_t i = 0; i < kPhaseCount; ++i)
+      for (const Interval& interval : phases[rank].of[i].intervals()) intervals[i].push_back(interval);
+  }
+  std::vector<IntervalSet> sets;
+  for (std::vector<Interval>& of_phase : intervals) sets.push_back(IntervalSet::from(std::move(of_phase)));
+  return sets;
 }
 
 void add_phase(std::int64_t ns, std::int32_t rank, std::size_t phase, StepLength& length) {
@@ -124,8 +144,7 @@ std::optional<SteadyChoice> choose_steady_steps(std::span<const StepLength> step
     if (explained[i] != nullptr) each[i] = left_out_for(*explained[i], steps[i]);
   for (std::size_t i = 0, count = prefix_of(lengths); i < count; ++i) {
     const StepLength& step = steps[unexplained[i]];
-    const std::int64_t start_up = step.phase_ns[static_cast<std::size_t>(Phase::start_up)];
-    each[unexplained[i]] = {step.step, step.step, start_up >= step.ns / 2 ? "start-up" : "warm-up", step.ns};
+    each[unexplained[i]] = {step.step, step.step, "warm-up", step.ns};
   }
   SteadyChoice choice;
   for (std::size_t i = 0; i < steps.size(); ++i) {
@@ -143,15 +162,20 @@ std::optional<SteadyChoice> choose_steady_steps(std::span<const StepLength> step
 
 std::vector<StepLength> step_lengths(const Job& job, std::span<const RankWindows> windows,
                                      std::span<const Phases> phases) {
+  const std::vector<IntervalSet> of_any = of_all_ranks(job, phases);
   std::map<std::int64_t, StepLength> longest;
   for (std::size_t rank = 0; rank < windows.size(); ++rank) {
     for (const StepWindow& step : windows[rank].steps) {
+      const auto [begin, end] = step.window;
       StepLength& length = longest[step.number];
       length.step = step.number;
-      length.ns = std::max(length.ns, step.window.end - step.window.begin);
-      for (std::size_t i = 0; i < kPhaseCount; ++i)
-        add_phase(phases[rank].of[i].measure_within(step.window.begin, step.window.end), job.ranks[rank].rank,
-                  i, length);
+      length.ns = std::max(length.ns, end - begin);
+      for (std::size_t i = 0; i < kPhaseCount; ++i) {
+        const std::int64_t own = phases[rank].of[i].measure_within(begin, end);
+        add_phase(own, job.ranks[rank].rank, i, length);
+        length.phase_of_any_ns[i] =
+            std::max(length.phase_of_any_ns[i], of_any.empty() ? own : of_any[i].measure_within(begin, end));
+      }
     }
   }
   std::vector<StepLength> lengths;

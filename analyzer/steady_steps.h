@@ -18,6 +18,9 @@ struct StepLength {
   std::int64_t step = 0;
   std::int64_t ns = 0;                               // of the rank that took longest
   std::array<std::int64_t, kPhaseCount> phase_ns{};  // of it, in ranges of each phase: of the rank with most
+  // The same, of all ranks together while the step lasted on one: those that wait for a rank that compiles
+  // are in another step by then.
+  std::array<std::int64_t, kPhaseCount> phase_of_any_ns{};
   std::array<std::int32_t, kPhaseCount> phase_rank{};     // that rank
   std::array<std::int64_t, kPhaseCount> phase_next_ns{};  // of the rank with most but for that one
 };
@@ -29,8 +32,9 @@ struct SteadyChoice {
 
 // `steps` in order. Nothing where there are fewer than four, or fewer than two would be left.
 //
-// A step with compilation, checkpoint or evaluation of a twentieth of the median step or more is left out,
-// unless more than half of the steps have that.
+// A step with compilation, checkpoint or evaluation of a twentieth of the median step or more, of any
+// rank while it lasted, is left out, unless more than half of the steps have that; of start-up: more than
+// half of the step.
 //
 // Of the others the longest prefix that ends with a long step before one that is not, of which two thirds are
 // long, and whose median is longer than 98 of 100 steps behind it. Long is: a quarter more (of fewer than 20

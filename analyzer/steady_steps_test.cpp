@@ -69,22 +69,30 @@ TEST(SteadySteps, OfFewNobodyCanTell) {
 
 TEST(SteadySteps, ARangeExplainsWhatIsLeftOut) {
   std::vector<StepLength> steps = steps_of({100, 100, 100, 500, 100, 100, 900, 100, 101, 104});
-  steps[3].phase_ns[static_cast<std::size_t>(Phase::checkpoint)] = 400;
-  steps[9].phase_ns[static_cast<std::size_t>(Phase::evaluation)] = 5;
+  steps[3].phase_of_any_ns[static_cast<std::size_t>(Phase::checkpoint)] = 400;
+  steps[9].phase_of_any_ns[static_cast<std::size_t>(Phase::evaluation)] = 5;
   EXPECT_EQ(left_out(steps), "13-13 checkpoint, 19-19 evaluation") << "step 16 is slow, and nothing else";
-  steps[9].phase_ns[static_cast<std::size_t>(Phase::evaluation)] = 4;
+  steps[9].phase_of_any_ns[static_cast<std::size_t>(Phase::evaluation)] = 4;
   EXPECT_EQ(left_out(steps), "13-13 checkpoint");
-  steps[3].phase_ns[static_cast<std::size_t>(Phase::evaluation)] = 401;
+  steps[3].phase_of_any_ns[static_cast<std::size_t>(Phase::evaluation)] = 401;
   EXPECT_EQ(left_out(steps), "13-13 evaluation") << "what takes longest is the reason";
-  steps[3].phase_ns[static_cast<std::size_t>(Phase::evaluation)] = 0;
-  for (StepLength& step : steps) step.phase_ns[static_cast<std::size_t>(Phase::checkpoint)] = 40;
+  steps[3].phase_of_any_ns[static_cast<std::size_t>(Phase::evaluation)] = 0;
+  for (StepLength& step : steps) step.phase_of_any_ns[static_cast<std::size_t>(Phase::checkpoint)] = 40;
   EXPECT_EQ(left_out(steps), "none") << "all of them save: that is how this loop is";
 }
 
 TEST(SteadySteps, CompilationIsNamed) {
   std::vector<StepLength> steps = steps_of({9000, 300, 100, 100, 100, 100});
-  steps[0].phase_ns[static_cast<std::size_t>(Phase::compilation)] = 8000;
+  steps[0].phase_of_any_ns[static_cast<std::size_t>(Phase::compilation)] = 8000;
   EXPECT_EQ(left_out(steps), "10-10 compilation, 11-11 warm-up");
+}
+
+TEST(SteadySteps, StartUpInTheMiddleIsNamedWhereItIsMostOfAStep) {
+  std::vector<StepLength> steps = steps_of({100, 100, 100, 1000, 100, 100});
+  steps[3].phase_of_any_ns[static_cast<std::size_t>(Phase::start_up)] = 501;
+  EXPECT_EQ(left_out(steps), "13-13 start-up");
+  steps[3].phase_of_any_ns[static_cast<std::size_t>(Phase::start_up)] = 500;
+  EXPECT_EQ(left_out(steps), "none");
 }
 
 // Noise as jobs have it: the logarithm of a step's length is autocorrelated and skewed, with bursts.
@@ -151,6 +159,54 @@ Report steady_report(const Job& job) {
   AnalysisOptions options;
   options.steady = true;
   return analyze(job, options).value().report;
+}
+
+// Rank 1 compiles at the end of step 5, rank 0 is in step 6 by then, and meets it there.
+TEST(SteadySteps, WhoWaitsForARankThatCompilesIsNotSteadyEither) {
+  JobBuilder builder;
+  const std::uint32_t group = builder.group("world", {0, 1});
+  for (std::int32_t rank = 0; rank < 2; ++rank) {
+    Nanoseconds begin = 0;
+    for (int step = 0; step < 10; ++step) {
+      const Nanoseconds own = step == 5 && rank == 1 ? 6000 : 1000;
+      const Nanoseconds length = step == 6 && rank == 0 ? 6000 : own;
+      RankBuilder& on = builder.rank(rank);
+      on.step(step, begin, begin + length);
+      on.compute(begin + 10, begin + 900).launched(begin + 1, begin + 2);
+      on.all_reduce(begin + 900, begin + length)
+          .in_group(group)
+          .sequence(step)
+          .launched(begin + 3, begin + 4);
+      if (own > 1000) on.host_range(begin + 1000, begin + 6000, "compilation: torch.compile");
+      begin += length;
+    }
+  }
+  const Report report = steady_report(builder.build());
+  ASSERT_TRUE(report.steady);
+  ASSERT_EQ(report.steady->left_out.size(), 1U);
+  const StepsLeftOut& out = report.steady->left_out[0];
+  EXPECT_EQ(out.first, 5);
+  EXPECT_EQ(out.last, 6);
+  EXPECT_EQ(out.reason, "compilation");
+  EXPECT_EQ(out.reason_ns, 5000) << "rank 0 compiles nothing";
+  EXPECT_EQ(out.rank, 1);
+}
+
+TEST(SteadySteps, WhatAllDoIsNoRanksOwn) {
+  JobBuilder builder;
+  for (std::int32_t rank = 0; rank < 3; ++rank) {
+    for (int step = 0; step < 10; ++step) {
+      builder.rank(rank).step(step, step * 1000, step * 1000 + 1000);
+      builder.rank(rank)
+          .compute(step * 1000 + 10, step * 1000 + 1000)
+          .launched(step * 1000 + 1, step * 1000 + 2);
+      if (step == 5) builder.rank(rank).host_range(5100, 5500 + rank * 100, "checkpoint");
+    }
+  }
+  const Report report = steady_report(builder.build());
+  ASSERT_EQ(report.steady->left_out.size(), 1U);
+  EXPECT_EQ(report.steady->left_out[0].reason_ns, 600) << "of the rank that takes longest";
+  EXPECT_EQ(report.steady->left_out[0].rank, std::nullopt);
 }
 
 TEST(SteadySteps, AReportIsOverThem) {

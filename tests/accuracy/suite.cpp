@@ -135,9 +135,11 @@ Result<std::vector<KindResult>> run_kinds(std::int64_t jobs, std::uint64_t seed)
   for (const KindCase& kind : kind_cases()) {
     KindResult& result = results.emplace_back();
     result.code = kind.code;
+    analyzer::AnalysisOptions options;
+    options.steady = true;
     for (std::int64_t index = 0; index < jobs; ++index) {
       Random random(seed ^ (static_cast<std::uint64_t>(index + 1) * 0x9E3779B97F4A7C15u));
-      const Result<analyzer::Analysis> analysis = analyzer::analyze(kind.make(random), {.steady = true});
+      const Result<analyzer::Analysis> analysis = analyzer::analyze(kind.make(random), options);
       if (!analysis.ok()) return Error{fmt::format("{}: {}", kind.code, analysis.error().message)};
       std::set<std::string> codes;
       for (const analyzer::Finding& finding : analysis.value().report.findings) codes.insert(finding.code);

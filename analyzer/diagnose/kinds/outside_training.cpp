@@ -163,7 +163,7 @@ Interruption interruptions(const SteadyReport& steady, std::string_view reason) 
   return all;
 }
 
-// The whole window of the longest of these steps, as the whole run's report has it.
+// The longest of these steps, and the one behind it: its end, where one saves, may count as that one's begin.
 FindingPlace place_of(const Interruption& interruption, const FindingContext& context) {
   FindingPlace place;
   place.rank = interruption.rank.value_or(context.report.ranks_present.front());
@@ -171,11 +171,13 @@ FindingPlace place_of(const Interruption& interruption, const FindingContext& co
   for (const RankTrace& rank : context.diagnosis.job.ranks) {
     if (rank.rank != place.rank) continue;
     for (const StepMark& step : rank.steps) {
-      if (step.number != *place.step) continue;
-      place.begin_ns = step.begin - context.report.origin_aligned_ns;
-      place.end_ns = step.end - context.report.origin_aligned_ns;
+      if (step.number == interruption.longest.first) place.begin_ns = step.begin;
+      if (step.number >= interruption.longest.first && step.number <= interruption.longest.last + 1)
+        place.end_ns = step.end;
     }
   }
+  place.begin_ns -= context.report.origin_aligned_ns;
+  place.end_ns -= context.report.origin_aligned_ns;
   return place;
 }
 

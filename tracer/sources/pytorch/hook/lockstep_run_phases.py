@@ -24,6 +24,7 @@ _TABLE = [
     ("torch.distributed.checkpoint.state_dict_saver", "save", _CHECKPOINT + "torch.distributed.checkpoint.save"),
     ("torch.distributed.checkpoint.state_dict_saver", "async_save", _CHECKPOINT + "torch.distributed.checkpoint.async_save"),
     ("torch.distributed.checkpoint.state_dict_loader", "load", _CHECKPOINT + "torch.distributed.checkpoint.load"),
+    ("torch", "compile", _COMPILATION + "torch.compile"),  # imports the compiler, which takes seconds
     ("torch._inductor.runtime.triton_heuristics", "CachingAutotuner.benchmark_all_configs", _COMPILATION + "autotuning"),
     ("triton.compiler.compiler", "compile", _COMPILATION + "triton.compile"),
     ("safetensors.torch", "save_file", _CHECKPOINT + "safetensors.torch.save_file"),

@@ -1,0 +1,103 @@
+// What a program does beside training, told by the start-up hook: an unedited job that saves, evaluates and
+// compiles, and what the account of its run says of that.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "tests/end_to_end/support.h"
+
+namespace lockstep::end_to_end {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr std::int64_t kLeast = 50'000'000;  // that each takes
+const std::vector<std::string> kEnvironment{"OMP_NUM_THREADS=1", "LOCKSTEP_DEBUG=1", "PYTHONWARNINGS=ignore"};
+
+std::vector<std::string> job(const std::string& output) {
+  return {LOCKSTEP_PYTHON,
+          "-m",
+          "torch.distributed.run",
+          "--nproc-per-node",
+          "2",
+          "--master-port",
+          std::to_string(free_port()),
+          LOCKSTEP_SOURCE_DIR "/tests/pytorch/run_phases_job.py",
+          output,
+          "compile"};
+}
+
+std::vector<std::string> sorted_lines(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);) lines.push_back(line);
+  std::sort(lines.begin(), lines.end());
+  return lines;
+}
+
+std::int64_t sum(const Json& spent) {
+  std::int64_t total = 0;
+  for (const auto& [name, ns] : spent.items()) total += ns.get<std::int64_t>();
+  return total;
+}
+
+TEST(RunPhases, OfAnUneditedProgramAreInItsAccount) {
+  if (!why_no_torch_here().empty()) GTEST_SKIP() << "SKIPPED: " << why_no_torch_here();
+  if (run({LOCKSTEP_PYTHON, "-c", "import torch"}).exit_code != 0)
+    GTEST_SKIP() << "SKIPPED: " << LOCKSTEP_PYTHON << " has no torch";
+  const TemporaryFolder folder;
+  std::vector<std::string> command{binary("lockstep"), "record", "-o", folder / "run", "--"};
+  const std::vector<std::string> recorded_job = job(folder / "own");
+  command.insert(command.end(), recorded_job.begin(), recorded_job.end());
+  const Outcome recorded = run(command, kEnvironment);
+  ASSERT_EQ(recorded.exit_code, 0) << recorded.standard_error;
+  const Outcome alone = run(job(folder / "alone"), kEnvironment);
+  ASSERT_EQ(alone.exit_code, 0) << alone.standard_error;
+  EXPECT_EQ(sorted_lines(recorded.standard_output), sorted_lines(alone.standard_output)) << "the same losses";
+
+  const Outcome analyzed = run({binary("lockstep"), "analyze", folder / "run", "--json", "-"});
+  ASSERT_EQ(analyzed.exit_code, 0) << analyzed.standard_error;
+  const Json report = Json::parse(analyzed.standard_output);
+  const Json& account = report.at("account");
+  ASSERT_EQ(account.at("ranks").size(), 2U);
+  for (const Json& rank : account.at("ranks")) {
+    const int number = rank.at("rank");
+    SCOPED_TRACE(fmt::format("rank {}", number));
+    EXPECT_EQ(sum(rank.at("spent_ns")), account.at("wall_ns"));
+    std::ifstream file(folder / fmt::format("own.{}.json", number));
+    const Json own = Json::parse(file);
+    for (const char* const what : {"checkpoint", "evaluation", "compilation"}) {
+      SCOPED_TRACE(what);
+      const auto spent = rank.at("spent_ns").at(what).get<std::int64_t>();
+      const std::int64_t measured = own.contains(what) ? own.at(what).get<std::int64_t>() : 0;
+      EXPECT_LE(spent, measured) << "no more than it took from outside";
+      // The last part of a loop that makes 50 ms full may be too short to be told.
+      if (measured > 0) {
+        EXPECT_GE(spent, kLeast * 4 / 5);
+      }
+    }
+    EXPECT_GT(rank.at("spent_ns").at("start_up"), 0);
+    EXPECT_GT(rank.at("spent_ns").at("steady"), 0);
+  }
+  // By step: rank 0 saves, both save, both evaluate, rank 1 compiles; nothing else is left out but warm-up.
+  std::vector<std::string> left_out;
+  for (const Json& steps : report.at("steady").at("left_out")) {
+    const std::string reason = steps.at("reason");
+    if (reason == "warm-up" || reason == "start-up") continue;
+    left_out.push_back(
+        reason + (steps.at("rank").is_null() ? "" : fmt::format(" of rank {}", steps.at("rank").get<int>())));
+  }
+  EXPECT_THAT(left_out, testing::ElementsAre("checkpoint of rank 0", "checkpoint", "evaluation",
+                                             "compilation of rank 1"));
+}
+
+}  // namespace
+}  // namespace lockstep::end_to_end
