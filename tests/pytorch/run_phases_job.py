@@ -68,7 +68,9 @@ def main():
         loss.backward()
         optimizer.step()
         optimizer.zero_grad()
-        print(f"rank {rank} step {step} loss {loss.item():.6f}", flush=True)
+        # One write: lines of ranks that write at the same time stay whole.
+        sys.stdout.write(f"rank {rank} step {step} loss {loss.item():.6f}\n")
+        sys.stdout.flush()
         if step == 6 and rank == 0:
             with timed("checkpoint"):
                 torch.save(model.state_dict(), SlowFile())

@@ -146,7 +146,7 @@ constexpr auto kKinds = std::to_array<const FindingKind*>(
 
 // What steps were left out of steady training for, behind the first steady one.
 struct Interruption {
-  std::int64_t steps = 0;
+  std::int64_t times = 0;  // stretches of neighbouring steps
   std::int64_t reason_ns = 0;
   std::optional<std::int32_t> rank;  // if it was always that one alone
   StepsLeftOut longest;
@@ -155,8 +155,8 @@ Interruption interruptions(const SteadyReport& steady, std::string_view reason) 
   Interruption all;
   for (const StepsLeftOut& out : steady.left_out) {
     if (out.reason != reason || out.first < steady.steps.front()) continue;
-    all.rank = all.steps == 0 || all.rank == out.rank ? out.rank : std::nullopt;
-    all.steps += out.last - out.first + 1;
+    all.rank = all.times == 0 || all.rank == out.rank ? out.rank : std::nullopt;
+    ++all.times;
     all.reason_ns = saturating_add(all.reason_ns, out.reason_ns);
     if (out.reason_ns > all.longest.reason_ns) all.longest = out;
   }
@@ -211,8 +211,8 @@ void find_interruptions(const FindingContext& context, const Reason& reason, std
                                                                             static_cast<std::int64_t>(ranks));
   if (lost <= 0 || !is_worth(lost, training, kMuchOfTraining)) return;
   Finding finding = reason.kind->make();
-  const std::string how_much = fmt::format("{} in {}", format_duration(interruption.reason_ns),
-                                           format_plural(interruption.steps, "step"));
+  const std::string how_much = fmt::format("{} at {}", format_duration(interruption.reason_ns),
+                                           format_plural(interruption.times, "place"));
   if (interruption.rank && ranks > 1) {
     finding.title = fmt::format("rank {} {}: {}", *interruption.rank, reason.of_one, how_much);
     finding.rank = interruption.rank;

@@ -61,7 +61,7 @@ Report report_of_ranges(const std::vector<Range>& ranges, Nanoseconds start = 0)
 TEST(OutsideTraining, ACheckpointOnOneRankIsThatRanks) {
   const Report report = report_of_ranges({{0, "torch.save", 5000 * us}});
   const Finding found = finding(report, "checkpoints_block");
-  EXPECT_EQ(found.title, "rank 0 saves checkpoints: 20.0 ms in 4 steps");
+  EXPECT_EQ(found.title, "rank 0 saves checkpoints: 20.0 ms at 4 places");
   EXPECT_EQ(found.rank, 0);
   EXPECT_EQ(found.lost_ns, 2 * 20'000 * us) << "the other waits";
   EXPECT_NEAR(found.lost_share, 20.0 / (400 + 20), 0.002);
@@ -78,7 +78,7 @@ TEST(OutsideTraining, ACheckpointOnOneRankIsThatRanks) {
 TEST(OutsideTraining, ACheckpointOnAllRanksIsNobodys) {
   const Report report = report_of_ranges({{0, "checkpoint", 5000 * us}, {1, "checkpoint", 5000 * us}});
   const Finding found = finding(report, "checkpoints_block");
-  EXPECT_EQ(found.title, "checkpoints stop training: 20.0 ms in 4 steps");
+  EXPECT_EQ(found.title, "checkpoints stop training: 20.0 ms at 4 places");
   EXPECT_EQ(found.rank, std::nullopt);
   EXPECT_EQ(found.lost_ns, 2 * 20'000 * us);
 }
@@ -92,10 +92,10 @@ TEST(OutsideTraining, LittleIsNoFinding) {
 TEST(OutsideTraining, EvaluationAndCompilationHaveTheirKinds) {
   const Report report = report_of_ranges({{0, "evaluate", 20'000 * us}, {1, "evaluate", 20'000 * us}});
   EXPECT_EQ(finding(report, "evaluation_long").title,
-            "evaluation takes the place of training: 80.0 ms in 4 steps");
+            "evaluation takes the place of training: 80.0 ms at 4 places");
   const Report compiled = report_of_ranges({{1, "compile", 20'000 * us}});
   const Finding found = finding(compiled, "recompilation");
-  EXPECT_EQ(found.title, "rank 1 compiles anew: 80.0 ms in 4 steps");
+  EXPECT_EQ(found.title, "rank 1 compiles anew: 80.0 ms at 4 places");
   EXPECT_THAT(found.remedy, HasSubstr("TORCH_LOGS=recompiles"));
 }
 
