@@ -6,6 +6,7 @@
 
 #include "analyzer/diagnose/diagnosis.h"
 #include "analyzer/diagnose/finding_kind.h"
+#include "analyzer/diagnose/host_shortage.h"
 #include "analyzer/diagnose/job_lateness.h"
 #include "analyzer/diagnose/scheduled_waits.h"
 #include "analyzer/report/report.h"
@@ -19,6 +20,7 @@ struct FindingContext {
   bool on_cpu = false;  // every rank computes on the CPU; a paced device stands for an accelerator
   ScheduledWaits scheduled{diagnosis.job, report};  // nobody's lateness
   StepTable steps = table_of_steps(diagnosis.job, report);
+  std::vector<HostShortage> shortages = find_host_shortages(diagnosis.job, report);
 
   std::int64_t total(Cause cause) const;
   // At least this many thousandths of all windows.

@@ -12,6 +12,7 @@
 #include "analyzer/diagnose/root_cause.h"
 #include "analyzer/diagnose/step_work.h"
 #include "analyzer/intervals/median.h"
+#include "analyzer/lateness/late_parts.h"
 #include "analyzer/report/quantity.h"
 
 namespace lockstep::analyzer {
@@ -19,15 +20,20 @@ namespace {
 
 // One computation or host range that makes up as much of the lateness is worth its name.
 constexpr double kTellingShare = 0.3;
-// An amount of work explains longer compute that it exceeds the others' by half as much, in relation, at
-// least.
-constexpr double kExplains = 0.5;
 
 // What the delay analysis has of operations that this rank was late to by this cause.
-std::vector<const Delay*> delays_of(const FindingContext& context, const RankLateness& late) {
-  for (const LateCause& cause : causes_of_lateness(
-           context.diagnosis, context.report, late.rank,
-           [&](const CollectiveReport& collective) { return !context.scheduled.contains(collective); })) {
+std::vector<const Delay*> delays_of(const FindingContext& context, const StepTable& steps,
+                                    const RankLateness& late) {
+  const auto is_in = [&](std::int64_t step) {
+    return std::binary_search(steps.steps.begin(), steps.steps.end(), step);
+  };
+  const auto counts = [&](const CollectiveReport& collective) {
+    if (context.scheduled.contains(collective)) return false;
+    // What a rank does at the end of a step makes it late in the next one.
+    return steps.steps.size() == context.steps.steps.size() ||
+           (collective.step && (is_in(*collective.step) || is_in(*collective.step - 1)));
+  };
+  for (const LateCause& cause : causes_of_lateness(context.diagnosis, context.report, late.rank, counts)) {
     if (cause.cause != late.cause || cause.entered_late) continue;
     const std::span<const Delay* const> costliest = costliest_delays(cause);
     return {costliest.begin(), costliest.end()};
@@ -74,20 +80,22 @@ struct MoreWork {
   std::string what;
   double times = 1;  // the others'
 };
-std::optional<MoreWork> more_work(const FindingContext& context, const RankLateness& late) {
-  const std::optional<StepWork> work = work_of_steps(context.diagnosis.job, context.steps);
+std::optional<MoreWork> more_work(const FindingContext& context, const StepTable& steps,
+                                  const RankLateness& late) {
+  const std::optional<StepWork> work = work_of_steps(context.diagnosis.job, steps);
   if (!work) return std::nullopt;
-  const auto times = amount_beside_others(context.steps, work->amount, index_of(context.steps, late.rank));
+  const auto times = amount_beside_others(steps, work->amount, index_of(steps, late.rank));
   const double expected =
       late.others_ns > 0 ? static_cast<double>(late.cause_ns) / static_cast<double>(late.others_ns) : 0;
   if (!times || expected <= 0 || *times - 1 < kExplains * expected) return std::nullopt;
   return MoreWork{work->what, *times};
 }
 
-LateReason reason_of_compute(const FindingContext& context, const RankLateness& late) {
+LateReason reason_of_compute(const FindingContext& context, const StepTable& steps,
+                             const RankLateness& late) {
   LateReason reason;
   reason.evidence.push_back(in_a_step("computes", late));
-  if (const std::optional<MoreWork> more = more_work(context, late)) {
+  if (const std::optional<MoreWork> more = more_work(context, steps, late)) {
     reason.code = "more_work";
     reason.doing = fmt::format("has more to compute than the others ({})", longer(late));
     reason.evidence.push_back(fmt::format("{} is {:.2f} times the others'", more->what, more->times));
@@ -97,7 +105,7 @@ LateReason reason_of_compute(const FindingContext& context, const RankLateness& 
   }
   reason.code = "computes_longer";
   reason.doing = "computes " + longer(late);
-  const std::vector<const Delay*> delays = delays_of(context, late);
+  const std::vector<const Delay*> delays = delays_of(context, steps, late);
   const std::optional<SlowComputation> slow = slowest_computation(context.diagnosis, delays);
   if (slow && slow->share >= kTellingShare) {
     reason.doing +=
@@ -131,10 +139,10 @@ std::optional<GapTimes::Running> running_share(const FindingContext& context, st
   return std::nullopt;
 }
 
-LateReason reason_of_host(const FindingContext& context, const RankLateness& late) {
+LateReason reason_of_host(const FindingContext& context, const StepTable& steps, const RankLateness& late) {
   LateReason reason;
   reason.code = "host";
-  const std::vector<const Delay*> delays = delays_of(context, late);
+  const std::vector<const Delay*> delays = delays_of(context, steps, late);
   const std::optional<SlowHostRange> range = slowest_host_range(context.diagnosis, delays);
   const bool is_named = range && range->share >= kTellingShare;
   if (is_named) {
@@ -188,13 +196,13 @@ LateReason reason_of_host(const FindingContext& context, const RankLateness& lat
 }
 
 // On a CPU: what the scheduler says of the rank's training threads comes before what they were doing.
-std::optional<LateReason> reason_of_scheduling(const FindingContext& context, const RankLateness& late) {
+std::optional<LateReason> reason_of_scheduling(const StepTable& steps, const RankLateness& late) {
   if (late.cause != Cause::compute && late.cause != Cause::host_bound) return std::nullopt;
   const auto explains = [&late](std::optional<std::int64_t> ns) {
     return ns && static_cast<double>(*ns) >= kExplains * static_cast<double>(late.mean_ns);
   };
   LateReason reason;
-  if (const auto waited = run_queue_excess(context, late.rank); explains(waited)) {
+  if (const auto waited = run_queue_excess(steps, late.rank); explains(waited)) {
     reason.code = "waits_for_core";
     reason.doing = fmt::format("waits for a CPU core for {} longer", format_duration(*waited));
     reason.evidence.push_back(
@@ -207,7 +215,7 @@ std::optional<LateReason> reason_of_scheduling(const FindingContext& context, co
         late.rank);
     return reason;
   }
-  if (const auto off = mean_excess(context.steps, late.rank, &Measures::off_cpu_ns); explains(off)) {
+  if (const auto off = mean_excess(steps, late.rank, &Measures::off_cpu_ns); explains(off)) {
     reason.code = "blocked";
     reason.doing =
         fmt::format("sleeps or is blocked for {} longer where it should compute", format_duration(*off));
@@ -220,21 +228,13 @@ std::optional<LateReason> reason_of_scheduling(const FindingContext& context, co
   return std::nullopt;
 }
 
-}  // namespace
-
-std::optional<std::int64_t> run_queue_excess(const FindingContext& context, std::int32_t rank) {
-  return mean_excess(context.steps, rank, &Measures::run_queue_ns);
-}
-
-LateReason reason_of(const FindingContext& context, const RankLateness& late) {
-  if (std::optional<LateReason> scheduling = reason_of_scheduling(context, late))
-    return *std::move(scheduling);
+LateReason reason_of_cause(const FindingContext& context, const StepTable& steps, const RankLateness& late) {
   LateReason reason;
   switch (late.cause.value_or(Cause::other)) {
     case Cause::compute:
-      return reason_of_compute(context, late);
+      return reason_of_compute(context, steps, late);
     case Cause::host_bound:
-      return reason_of_host(context, late);
+      return reason_of_host(context, steps, late);
     case Cause::data_wait:
       reason.code = "loads_data";
       reason.doing = fmt::format("loads data for {} longer", format_duration(late.cause_ns));
@@ -274,6 +274,68 @@ LateReason reason_of(const FindingContext& context, const RankLateness& late) {
                     late.rank);
       return reason;
   }
+}
+
+// Beside the first cause: "computes 1.5 % longer".
+std::string briefly(const FindingContext& context, const LatePart& part) {
+  const std::string time = format_duration(part.ns);
+  switch (part.cause) {
+    case Cause::compute: {
+      RankLateness as_lateness;
+      as_lateness.cause_ns = part.ns;
+      as_lateness.others_ns = part.others_ns;
+      return "computes " + longer(as_lateness);
+    }
+    case Cause::host_bound:
+      return context.on_cpu ? fmt::format("does something for {} longer that the trace does not name", time)
+                            : fmt::format("launches its work {} later", time);
+    case Cause::data_wait:
+      return fmt::format("loads data for {} longer", time);
+    case Cause::copy:
+      return fmt::format("copies memory for {} longer", time);
+    case Cause::queued:
+      return fmt::format("starts what it has launched {} later", time);
+    case Cause::transfer:
+      return fmt::format("moves data for {} longer", time);
+    default:
+      return fmt::format("idles for {} longer", time);
+  }
+}
+
+// What makes up a quarter of the lateness, two causes at most; empty where that is less than half of it.
+std::vector<LatePart> telling_parts(const StepTable& steps, const RankLateness& late) {
+  constexpr double kTelling = 0.25;
+  const auto whole = static_cast<double>(late.mean_ns);
+  std::vector<LatePart> parts = parts_of_lateness(steps, index_of(steps, late.rank));
+  std::erase_if(parts,
+                [whole](const LatePart& part) { return static_cast<double>(part.ns) < kTelling * whole; });
+  if (parts.size() > 2) parts.resize(2);
+  double explained = 0;
+  for (const LatePart& part : parts) explained += static_cast<double>(part.ns);
+  if (explained < kExplains * whole) parts.clear();
+  return parts;
+}
+
+}  // namespace
+
+std::optional<std::int64_t> run_queue_excess(const StepTable& steps, std::int32_t rank) {
+  return mean_excess(steps, rank, &Measures::run_queue_ns);
+}
+
+LateReason reason_of(const FindingContext& context, const StepTable& steps, const RankLateness& late) {
+  const std::vector<LatePart> parts = telling_parts(steps, late);
+  RankLateness by_first = late;
+  if (!late.cause && !parts.empty()) {
+    by_first.cause = parts.front().cause;
+    by_first.cause_ns = parts.front().ns;
+    by_first.others_ns = parts.front().others_ns;
+  }
+  std::optional<LateReason> scheduling = reason_of_scheduling(steps, by_first);
+  LateReason reason = scheduling ? *std::move(scheduling) : reason_of_cause(context, steps, by_first);
+  if (by_first.cause) reason.part = {*by_first.cause, by_first.cause_ns, by_first.others_ns};
+  if (!scheduling && parts.size() > 1 && parts.front().cause == by_first.cause)
+    reason.doing += ", and " + briefly(context, parts[1]);
+  return reason;
 }
 
 }  // namespace lockstep::analyzer

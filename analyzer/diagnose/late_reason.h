@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "analyzer/diagnose/finding_context.h"
+#include "analyzer/lateness/late_parts.h"
+#include "analyzer/lateness/step_table.h"
 
 namespace lockstep::analyzer {
 
@@ -15,6 +17,8 @@ struct LateReason {
   std::string doing;  // "computes 18.0 % longer, above all in `layer 3`"; of an unknown one "comes late"
   std::vector<std::string> evidence;
   std::string remedy;  // where it is not known: what to record
+  // The cause that it comes of; absent where it is not known.
+  std::optional<LatePart> part;
 };
 
 // Of a rank that judge_lateness found late. Codes:
@@ -27,11 +31,13 @@ struct LateReason {
 //   copies            it copies memory longer
 //   queued            what it launched starts late
 //   link              its part of the same operations takes longer, after all have come
-//   unknown           nothing explains half of it in most blocks of steps
-LateReason reason_of(const FindingContext& context, const RankLateness& late);
+//   unknown           no one or two causes explain half of it in most blocks of steps
+// Over the table's steps, which are all of the context's or some of them. Where two causes hold it up, both
+// are said.
+LateReason reason_of(const FindingContext& context, const StepTable& steps, const RankLateness& late);
 
 // By how much longer than the median of the others, in the mean of the steps, the rank's training threads
 // were ready to run and had no core; absent where that was not recorded of all ranks.
-std::optional<std::int64_t> run_queue_excess(const FindingContext& context, std::int32_t rank);
+std::optional<std::int64_t> run_queue_excess(const StepTable& steps, std::int32_t rank);
 
 }  // namespace lockstep::analyzer

@@ -24,6 +24,7 @@ TEST(Explanations, ThereIsOneForEveryFinding) {
     EXPECT_EQ(explained->title(), kind->title);
   }
   EXPECT_EQ(find_explanation("no_such_code"), nullptr);
+  EXPECT_EQ(find_explanation("straggler_persistent"), find_explanation("straggler_since"));
   EXPECT_EQ(find_explanation("straggler_persistent"), find_explanation("straggler_periodic"));
   EXPECT_NE(find_explanation("straggler_persistent"), find_explanation("slow_link_of_rank"));
 }

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "analyzer/intervals/median.h"
+#include "analyzer/lateness/late_parts.h"
 #include "analyzer/statistics/autocorrelation.h"
 #include "analyzer/statistics/median_deviation.h"
 #include "analyzer/statistics/place_sums.h"
@@ -21,10 +22,6 @@ constexpr double kPerBlock = 1.5;
 // So many (scaled) median deviations of single steps from its peers, a rank's lateness is none of its noise,
 // however that hangs together.
 constexpr double kPlain = 8;
-// A cause explains a rank's lateness if it makes up at least this part of it,
-constexpr double kExplains = 0.5;
-// and is longer than the others' in at least this part of the blocks.
-constexpr double kConsistent = 0.8;
 
 double mean_late(const StepTable& table, std::size_t rank, std::size_t begin, std::size_t end) {
   double sum = 0;
@@ -61,43 +58,14 @@ std::int64_t clock_error(const Report& report, std::int32_t rank) {
   return errors.empty() ? 0 : lower_median(std::move(errors));
 }
 
-// What the late rank does longer than the others, and how long in the mean of the steps.
-void explain(const StepTable& table, const Blocks& blocks, std::size_t rank, RankLateness& late) {
-  const std::size_t steps = table.steps.size();
-  std::vector<std::array<double, kCauseCount>> of_blocks(blocks.count);
-  std::array<double, kCauseCount> all{};
-  for (std::size_t block = 0; block < blocks.count; ++block) {
-    for (std::size_t step = blocks.begin(block); step < blocks.end(block, steps); ++step) {
-      const std::array<std::int64_t, kCauseCount> excess = excess_by_cause(table, step, rank);
-      for (std::size_t cause = 0; cause < kCauseCount; ++cause) {
-        of_blocks[block][cause] += static_cast<double>(excess[cause]);
-        all[cause] += static_cast<double>(excess[cause]);
-      }
-    }
-  }
-  std::size_t most = static_cast<std::size_t>(Cause::compute);
-  for (std::size_t cause = 0; cause < kCauseCount; ++cause) {
-    const auto as_cause = static_cast<Cause>(cause);
-    if (as_cause == Cause::barrier_wait || as_cause == Cause::pipeline_bubble) continue;
-    if (all[cause] > all[most]) most = cause;
-  }
-  const double excess = all[most] / static_cast<double>(steps);
-  std::size_t longer = 0;
-  for (const auto& block : of_blocks) longer += block[most] > 0 ? 1 : 0;
-  if (excess < kExplains * static_cast<double>(late.mean_ns) ||
-      static_cast<double>(longer) < kConsistent * static_cast<double>(blocks.count))
+// What the late rank does longer than the others, where one cause makes up half of it.
+void explain(const StepTable& table, std::size_t rank, RankLateness& late) {
+  const std::vector<LatePart> parts = parts_of_lateness(table, rank);
+  if (parts.empty() || static_cast<double>(parts.front().ns) < kExplains * static_cast<double>(late.mean_ns))
     return;
-  late.cause = static_cast<Cause>(most);
-  late.cause_ns = std::llround(excess);
-  std::vector<std::int64_t> others;
-  for (std::size_t other = 0; other < table.rank_count(); ++other) {
-    if (other == rank) continue;
-    std::int64_t sum = 0;
-    for (std::size_t step = 0; step < steps; ++step)
-      sum += table.cell(step, other).measures.partition.ns[most] / static_cast<std::int64_t>(steps);
-    others.push_back(sum);
-  }
-  late.others_ns = lower_median(std::move(others));
+  late.cause = parts.front().cause;
+  late.cause_ns = parts.front().ns;
+  late.others_ns = parts.front().others_ns;
 }
 
 // How many steps it would take until a rank that is late by kLeastLateness stands out of this job's jitter,
@@ -154,20 +122,21 @@ double cautious_autocorrelation(const std::vector<std::vector<double>>& series) 
 
 }  // namespace
 
-LatenessReport judge_lateness(const StepTable& table, const Report& report) {
+LatenessReport judge_lateness(const StepTable& table, const Report& report, double level) {
   LatenessReport result;
   const std::size_t steps = table.steps.size(), count = table.rank_count();
   result.steps = static_cast<std::int64_t>(steps);
   result.step_ns = table.mean_step_ns;
   if (count < 2) return result;
-  const std::size_t needed = std::max(kLeastBlocks, blocks_needed(count, kLatenessLevel));
+  const std::size_t needed = std::max(kLeastBlocks, blocks_needed(count, level));
   result.steps_needed = static_cast<std::int64_t>(needed);
   if (steps == 0 || table.mean_step_ns <= 0) return result;
 
   const std::vector<std::vector<double>> series = series_of_ranks(table);
   const double independent = effective_count(steps, cautious_autocorrelation(series)) / kPerBlock;
-  const Cut plain(table, kBlocks);
-  const Cut careful(table, std::clamp<std::size_t>(static_cast<std::size_t>(independent), 1, kBlocks));
+  const std::size_t most = std::max(kBlocks, needed);
+  const Cut plain(table, most);
+  const Cut careful(table, std::clamp<std::size_t>(static_cast<std::size_t>(independent), 1, most));
   result.can_tell = plain.blocks.count >= needed;
   double waiting = 0;
   for (const StepReport* cell : table.cells)
@@ -189,10 +158,10 @@ LatenessReport judge_lateness(const StepTable& table, const Report& report) {
     late.chance = std::min(1.0, known->second * static_cast<double>(count));
     const double half =
         std::min(mean_late(table, rank, 0, steps / 2), mean_late(table, rank, steps / 2, steps));
-    late.is_late = cut.blocks.count >= needed && late.chance <= kLatenessLevel &&
-                   late.share >= kLeastLateness && late.mean_ns > late.movement_ns &&
-                   half >= kLeastLateness / 2 * step_ns && late.mean_ns > clock_error(report, late.rank);
-    if (late.is_late) explain(table, cut.blocks, rank, late);
+    late.is_late = cut.blocks.count >= needed && late.chance <= level && late.share >= kLeastLateness &&
+                   late.mean_ns > late.movement_ns && half >= kLeastLateness / 2 * step_ns &&
+                   late.mean_ns > clock_error(report, late.rank);
+    if (late.is_late) explain(table, rank, late);
     result.ranks.push_back(late);
   }
   result.steps_to_tell = steps_to_tell(result.ranks, careful.blocks, table.mean_step_ns);

@@ -15,15 +15,14 @@ inline constexpr double kLeastLateness = 0.02;
 // A rank is late where all of this holds:
 //  - in blocks of consecutive steps it is later than the other ranks more often than chance (place_sums.h),
 //  at
-//    kLatenessLevel over all ranks together;
+//    `level` over all ranks together;
 //  - in the mean over steps it is late by kLeastLateness of a step;
 //  - that mean is larger than the standard deviation of its blocks' means: a rank whose own mean moves about
-//  as far as
-//    it lies is not late, it is unsteady;
+//    as far as it lies is not late, it is unsteady;
 //  - both halves of the run show at least half of kLeastLateness;
 //  - the mean is larger than what the clocks leave open.
 // can_tell is false where the run has too few steps for any of this (blocks_needed), or fewer than two ranks
 // are known.
-LatenessReport judge_lateness(const StepTable& table, const Report& report);
+LatenessReport judge_lateness(const StepTable& table, const Report& report, double level = kLatenessLevel);
 
 }  // namespace lockstep::analyzer

@@ -2,69 +2,227 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
+#include <utility>
 #include <vector>
 
 #include "analyzer/intervals/median.h"
 #include "analyzer/lateness/late_ranks.h"
+#include "analyzer/statistics/place_sums.h"
+#include "analyzer/statistics/rank_sums.h"
 
 namespace lockstep::analyzer {
 namespace {
 
 constexpr std::size_t kLeastTimes = 3;
+constexpr std::size_t kRanksTried = 3;
+// Of the steps of a rhythm so many are late by half of their median.
+constexpr double kRegular = 0.8;
+constexpr std::int64_t kOtherwise = 4;
 
-// Where the first or the last of the recording would have been late as well, it is another rhythm.
-bool is_periodic(const std::vector<std::size_t>& places, std::size_t steps) {
-  const std::size_t period = places[1] - places[0];
-  for (std::size_t i = 1; i < places.size(); ++i)
-    if (places[i] - places[i - 1] != period) return false;
-  return period >= 2 && places.front() < period && steps - 1 - places.back() < period;
+std::vector<std::int64_t> column(const StepTable& table, const std::vector<std::int64_t>& values,
+                                 std::size_t rank) {
+  std::vector<std::int64_t> column;
+  for (std::size_t at = rank; at < values.size(); at += table.rank_count()) column.push_back(values[at]);
+  return column;
+}
+
+// Ranks (indices) by the sum of their latest tenth of steps, the greatest first.
+std::vector<std::size_t> ranks_to_try(const StepTable& table) {
+  const std::size_t steps = table.steps.size(), tail = std::max(kLeastTimes, steps / 10);
+  std::vector<std::pair<double, std::size_t>> order;
+  std::vector<std::int64_t> late(steps);
+  for (std::size_t rank = 0; rank < table.rank_count(); ++rank) {
+    for (std::size_t step = 0; step < steps; ++step) late[step] = table.late(step, rank);
+    std::nth_element(late.begin(), late.begin() + static_cast<std::ptrdiff_t>(tail - 1), late.end(),
+                     std::greater<>());
+    double sum = 0;
+    for (std::size_t i = 0; i < tail; ++i) sum += static_cast<double>(late[i]);
+    order.emplace_back(-sum, rank);
+  }
+  std::sort(order.begin(), order.end());
+  std::vector<std::size_t> ranks;
+  for (std::size_t i = 0; i < std::min(order.size(), kRanksTried); ++i) ranks.push_back(order[i].second);
+  return ranks;
+}
+
+// A rank's steps by its own time in them: each one's place, twice; the longest has 0. Equal ones share the
+// mean of their places.
+struct Order {
+  std::vector<std::int64_t> doubled_places;
+  std::size_t long_steps = 0;  // half as long as the third longest
+
+  explicit Order(const std::vector<std::int64_t>& longer) {
+    const std::size_t steps = longer.size();
+    std::vector<std::int64_t> sorted = longer;
+    std::sort(sorted.begin(), sorted.end());
+    for (const std::int64_t ns : longer) {
+      const auto [first, last] = std::equal_range(sorted.begin(), sorted.end(), ns);
+      doubled_places.push_back((sorted.end() - first - 1) + (sorted.end() - last));
+    }
+    const std::int64_t third = sorted[steps - kLeastTimes];
+    if (third > 0)
+      long_steps = static_cast<std::size_t>(
+          sorted.end() - std::lower_bound(sorted.begin(), sorted.end(), third - third / 2));
+  }
+};
+
+struct Rhythm {
+  std::int64_t period = 0, remainder = 0;
+  std::size_t times = 0;
+  std::int64_t sum = 0;  // of the places of its steps
+  double deviations = 0;
+};
+
+std::int64_t remainder_of(std::int64_t number, std::int64_t period) {
+  return (number % period + period) % period;
+}
+
+// The rhythm whose steps are latest, in standard deviations of the sum of so many places, and how many were
+// tried.
+std::pair<Rhythm, std::size_t> best_rhythm(const StepTable& table, const Order& order) {
+  Rhythm best;
+  std::size_t tried = 0;
+  const std::size_t steps = table.steps.size();
+  const std::size_t reach = order.long_steps / 5;
+  const auto fits = [&](std::size_t times) {
+    return times >= kLeastTimes && times + reach >= order.long_steps && times <= order.long_steps + reach &&
+           2 * times <= steps + 1;
+  };
+  const std::int64_t span = table.steps.back() - table.steps.front() + 1;
+  const auto longest = span / static_cast<std::int64_t>(std::max(kLeastTimes, order.long_steps - reach) - 1);
+  const std::int64_t shortest =
+      std::max<std::int64_t>(2, static_cast<std::int64_t>(steps / (order.long_steps + reach + 1)));
+  const auto n = static_cast<double>(steps);
+  std::vector<Rhythm> rhythms;
+  for (std::int64_t period = shortest; period <= longest; ++period) {
+    rhythms.assign(static_cast<std::size_t>(period), Rhythm{});
+    for (std::size_t step = 0; step < steps; ++step) {
+      Rhythm& rhythm = rhythms[static_cast<std::size_t>(remainder_of(table.steps[step], period))];
+      ++rhythm.times;
+      rhythm.sum += order.doubled_places[step];
+    }
+    for (std::int64_t remainder = 0; remainder < period; ++remainder) {
+      Rhythm& rhythm = rhythms[static_cast<std::size_t>(remainder)];
+      if (!fits(rhythm.times)) continue;
+      ++tried;
+      rhythm.sum = (rhythm.sum + 1) / 2;
+      const auto k = static_cast<double>(rhythm.times);
+      rhythm.deviations =
+          (k * (n - 1) / 2 - static_cast<double>(rhythm.sum)) / std::sqrt(k * (n - k) * (n + 1) / 12);
+      rhythm.period = period;
+      rhythm.remainder = remainder;
+      if (rhythm.deviations > best.deviations) best = rhythm;
+    }
+  }
+  return {best, tried};
+}
+
+// How much longer the median of the other ranks takes in the late steps than in the rest.
+std::int64_t others_longer(const StepTable& table, std::size_t rank, const std::vector<bool>& is_late) {
+  std::vector<std::int64_t> late, otherwise;
+  for (std::size_t step = 0; step < table.steps.size(); ++step) {
+    std::vector<std::int64_t> others;
+    for (std::size_t other = 0; other < table.rank_count(); ++other)
+      if (other != rank) others.push_back(own_time(table.cell(step, other)));
+    (is_late[step] ? late : otherwise).push_back(lower_median(std::move(others)));
+  }
+  return lower_median(std::move(late)) - lower_median(std::move(otherwise));
+}
+
+// That the rank takes as long among all in these steps as it does, by chance.
+double chance_among_ranks(const StepTable& late_steps, std::size_t rank) {
+  std::vector<std::vector<double>> rows;
+  const std::size_t count = late_steps.rank_count();
+  for (std::size_t step = 0; step < late_steps.steps.size(); ++step) {
+    std::vector<double>& row = rows.emplace_back();
+    for (std::size_t other = 0; other < count; ++other)
+      row.push_back(static_cast<double>(own_time(late_steps.cell(step, other))));
+  }
+  return static_cast<double>(count) * chance_of_place_sum(count, rows.size(), place_sums(rows)[rank]);
+}
+
+// What a rank does at the end of a step makes it late in the next one.
+std::int64_t late_with_next(const StepTable& table, std::size_t step, std::size_t rank) {
+  const bool has_next = step + 1 < table.steps.size() && table.steps[step + 1] == table.steps[step] + 1;
+  return std::max(table.late(step, rank), has_next ? table.late(step + 1, rank) : 0);
+}
+
+std::optional<PeriodicLateness> describe(const StepTable& table, std::size_t rank, const Rhythm& rhythm) {
+  std::vector<bool> is_late(table.steps.size(), false);
+  std::vector<std::size_t> steps;
+  std::vector<std::int64_t> late, otherwise;
+  for (std::size_t step = 0; step < table.steps.size(); ++step) {
+    is_late[step] = remainder_of(table.steps[step], rhythm.period) == rhythm.remainder;
+    if (is_late[step]) steps.push_back(step);
+    (is_late[step] ? late : otherwise)
+        .push_back(is_late[step] ? late_with_next(table, step, rank) : table.late(step, rank));
+  }
+  PeriodicLateness found;
+  found.rank = table.ranks[rank];
+  found.period = rhythm.period;
+  found.times = static_cast<std::int64_t>(steps.size());
+  found.first = table.steps[steps.front()];
+  found.late_ns = lower_median(late);
+  found.otherwise_ns = lower_median(std::move(otherwise));
+  found.steps = some_steps(table, steps);
+  const auto worst = static_cast<std::size_t>(std::max_element(late.begin(), late.end()) - late.begin());
+  found.worst = table.steps[steps[worst]];
+  const auto regular =
+      std::count_if(late.begin(), late.end(), [&](std::int64_t ns) { return ns >= found.late_ns / 2; });
+  if (static_cast<double>(found.late_ns) < kLeastLateness * static_cast<double>(table.mean_step_ns) ||
+      found.late_ns < kOtherwise * found.otherwise_ns ||
+      static_cast<double>(regular) < kRegular * static_cast<double>(late.size()))
+    return std::nullopt;
+  if (2 * others_longer(table, rank, is_late) >= found.late_ns &&
+      chance_among_ranks(found.steps, rank) > kLatenessLevel)
+    return std::nullopt;
+  return found;
+}
+
+// No other rank is as long in any step as half of what this one is in the late ones, nor this one in others.
+bool is_only_one(const StepTable& table, const std::vector<std::int64_t>& excess, std::size_t rank,
+                 const Rhythm& rhythm) {
+  const auto is_late = [&](std::size_t step) {
+    return remainder_of(table.steps[step], rhythm.period) == rhythm.remainder;
+  };
+  const std::size_t count = table.rank_count();
+  std::vector<std::int64_t> late;
+  for (std::size_t step = 0; step < table.steps.size(); ++step)
+    if (is_late(step)) late.push_back(excess[step * count + rank]);
+  const std::int64_t half = lower_median(std::move(late)) / 2;
+  for (std::size_t at = 0; at < excess.size(); ++at)
+    if ((excess[at] >= half) != (at % count == rank && is_late(at / count))) return false;
+  return true;
 }
 
 }  // namespace
 
-double chance_of_period(std::size_t steps, std::size_t times, std::size_t members) {
-  if (times < 2 || steps < times) return 1;
-  std::size_t ways = 0;
-  for (std::size_t period = 2; (times - 1) * period < steps; ++period) {
-    for (std::size_t first = 0; first < period; ++first) {
-      const std::size_t last = first + (times - 1) * period;
-      if (last < steps && steps - 1 - last < period) ++ways;
+std::optional<PeriodicLateness> periodic_lateness(const StepTable& table) {
+  const std::size_t steps = table.steps.size();
+  if (steps <= 2 * kLeastTimes - 1) return std::nullopt;
+  const std::vector<std::size_t> ranks = ranks_to_try(table);
+  const std::vector<std::int64_t> excess = own_excess(table);
+  std::optional<PeriodicLateness> best;
+  for (const std::size_t rank : ranks) {
+    const Order order(column(table, excess, rank));
+    if (order.long_steps == 0 || 2 * order.long_steps > steps) continue;
+    const auto [rhythm, tried] = best_rhythm(table, order);
+    if (rhythm.period == 0) continue;
+    // Where all that is long is this rank's, it would have to be so by chance as well.
+    const double of_rank =
+        is_only_one(table, excess, rank, rhythm)
+            ? std::pow(static_cast<double>(table.rank_count()), 1 - static_cast<double>(rhythm.times))
+            : static_cast<double>(ranks.size());
+    const double chance =
+        of_rank * static_cast<double>(tried) * chance_of_rank_sum(steps, rhythm.times, rhythm.sum);
+    if (chance > kLatenessLevel || (best && best->chance <= chance)) continue;
+    if (std::optional<PeriodicLateness> found = describe(table, rank, rhythm)) {
+      best = std::move(found);
+      best->chance = chance;
     }
   }
-  if (ways == 0) return 0;
-  const auto n = static_cast<double>(steps), k = static_cast<double>(times);
-  const double log_choices = std::lgamma(n + 1) - std::lgamma(k + 1) - std::lgamma(n - k + 1);
-  return std::exp(std::log(static_cast<double>(ways)) - log_choices -
-                  (k - 1) * std::log(static_cast<double>(members)));
-}
-
-std::optional<PeriodicLateness> periodic_lateness(const StepTable& table) {
-  if (table.late_ns.empty()) return std::nullopt;
-  const auto worst = std::max_element(table.late_ns.begin(), table.late_ns.end());
-  if (*worst <= 0) return std::nullopt;
-  const auto at = static_cast<std::size_t>(worst - table.late_ns.begin());
-  const std::size_t rank = at % table.rank_count(), steps = table.steps.size();
-  std::vector<std::size_t> places;
-  std::vector<std::int64_t> late, otherwise;
-  for (std::size_t step = 0; step < steps; ++step) {
-    for (std::size_t other = 0; other < table.rank_count(); ++other)
-      if (other != rank && table.late(step, other) >= *worst / 2) return std::nullopt;
-    const std::int64_t ns = table.late(step, rank);
-    (ns >= *worst / 2 ? late : otherwise).push_back(ns);
-    if (ns >= *worst / 2) places.push_back(step);
-  }
-  if (places.size() < kLeastTimes || otherwise.empty() || !is_periodic(places, steps)) return std::nullopt;
-  PeriodicLateness found;
-  found.chance = chance_of_period(steps, places.size(), table.rank_count());
-  found.rank = table.ranks[rank];
-  found.period = static_cast<std::int64_t>(places[1] - places[0]);
-  found.first = table.steps[places.front()];
-  found.worst = table.steps[at / table.rank_count()];
-  found.times = static_cast<std::int64_t>(places.size());
-  found.late_ns = lower_median(std::move(late));
-  found.otherwise_ns = lower_median(std::move(otherwise));
-  if (found.chance > kLatenessLevel || 4 * found.otherwise_ns > found.late_ns) return std::nullopt;
-  return found;
+  return best;
 }
 
 }  // namespace lockstep::analyzer

@@ -17,18 +17,25 @@ struct PeriodicLateness {
   std::int64_t times = 0;         // how many there are; 3 at least
   std::int64_t late_ns = 0;       // by how much the rank is late in them, in the median of these steps
   std::int64_t otherwise_ns = 0;  // and in the median of all others
-  double chance = 1;              // that late steps of healthy ranks lie like this
+  double chance = 1;              // that steps of a healthy rank lie like this
+  StepTable steps;                // the late ones alone
 };
 
-// A late step is one in which a rank is late by at least half of what the worst rank is in the worst step.
-// Periodic: all late steps are of one rank, three or more, one period apart (by their places among the
-// steps), none missing from the beginning of the table to its end, in the median of the other steps the rank
-// is late by a quarter of that at most, and it is beyond chance: of all ways in which k late steps can fall
-// on n steps and R ranks, those that are periodic like this make up at most kLatenessLevel. O(steps · ranks).
+// A rank is late once in so many steps where, of all steps whose numbers leave the same remainder,
+//  - there are three or more, and in them the rank's own time (without waiting and transfer) exceeds the
+//    others' more than in its other steps, beyond chance (rank_sums.h) at kLatenessLevel over all rhythms
+//    that were tried. Where no other step of any rank is half as long, that all of them are of one rank
+//    counts too;
+//  - in four in five of them, or in the step that follows, it is late by half of their median, which is 2 %
+//  of
+//    a step or more;
+//  - the rank is late by a quarter of that at most in the median of the other steps;
+//  - the other ranks do not take longer in these steps as well (by half as much), or the rank takes longest
+//  in
+//    them beyond chance (place_sums.h): what all ranks do every so many steps, somebody does last.
+// Tried are the three ranks whose latest tenth of steps is latest, and the rhythms that have about as many
+// steps as the rank has long ones (half as long as its third longest): neither depends on the order of the
+// steps, and so does not make a regular one likelier. O(steps · (ranks + periods)).
 std::optional<PeriodicLateness> periodic_lateness(const StepTable& table);
-
-// Of the C(n, k) ways to choose k of n steps, the share that is periodic with a period of 2 or more, times
-// members^(1−k) for all k being of one member.
-double chance_of_period(std::size_t steps, std::size_t times, std::size_t members);
 
 }  // namespace lockstep::analyzer

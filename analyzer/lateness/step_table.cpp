@@ -69,6 +69,29 @@ StepTable make_step_table(const Report& report, const BlamedInStep& blamed) {
   return table;
 }
 
+StepTable some_steps(const StepTable& table, std::span<const std::size_t> steps) {
+  StepTable some;
+  some.ranks = table.ranks;
+  const std::size_t count = table.rank_count();
+  std::int64_t total_ns = 0;
+  for (const std::size_t step : steps) {
+    some.steps.push_back(table.steps[step]);
+    for (std::size_t rank = 0; rank < count; ++rank) {
+      some.cells.push_back(table.cells[step * count + rank]);
+      some.late_ns.push_back(table.late(step, rank));
+      total_ns += some.cells.back()->measures.window_ns;
+    }
+  }
+  if (!some.cells.empty()) some.mean_step_ns = total_ns / static_cast<std::int64_t>(some.cells.size());
+  return some;
+}
+
+StepTable steps_from(const StepTable& table, std::size_t first) {
+  std::vector<std::size_t> steps;
+  for (std::size_t step = first; step < table.steps.size(); ++step) steps.push_back(step);
+  return some_steps(table, steps);
+}
+
 std::array<std::int64_t, kCauseCount> excess_by_cause(const StepTable& table, std::size_t step,
                                                       std::size_t rank) {
   std::array<std::int64_t, kCauseCount> excess{};
@@ -78,6 +101,23 @@ std::array<std::int64_t, kCauseCount> excess_by_cause(const StepTable& table, st
     for (std::size_t other = 0; other < table.rank_count(); ++other)
       if (other != rank) others.push_back(table.cell(step, other).measures.partition.ns[cause]);
     excess[cause] = table.cell(step, rank).measures.partition.ns[cause] - lower_median(std::move(others));
+  }
+  return excess;
+}
+
+std::int64_t own_time(const StepReport& cell) {
+  const Measures& measures = cell.measures;
+  return measures.window_ns - measures.partition[Cause::barrier_wait] -
+         measures.partition[Cause::pipeline_bubble] - measures.partition[Cause::transfer];
+}
+
+std::vector<std::int64_t> own_excess(const StepTable& table) {
+  std::vector<std::int64_t> excess, own(table.rank_count());
+  excess.reserve(table.cells.size());
+  for (std::size_t step = 0; step < table.steps.size(); ++step) {
+    for (std::size_t rank = 0; rank < own.size(); ++rank) own[rank] = own_time(table.cell(step, rank));
+    const std::vector<std::int64_t> typical = medians_of_others(own);
+    for (std::size_t rank = 0; rank < own.size(); ++rank) excess.push_back(own[rank] - typical[rank]);
   }
   return excess;
 }

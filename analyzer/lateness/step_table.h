@@ -1,9 +1,11 @@
 // What every rank did in every step, as the question "who is late?" needs it.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <vector>
 
 #include "analyzer/report/report.h"
@@ -39,8 +41,20 @@ struct StepTable {
 using BlamedInStep = std::function<std::int64_t(std::int64_t step, std::int32_t rank)>;
 StepTable make_step_table(const Report& report, const BlamedInStep& blamed = nullptr);
 
+// The same ranks in some of the steps (indices, in order).
+StepTable some_steps(const StepTable& table, std::span<const std::size_t> steps);
+// In the steps from one on (an index) to the end.
+StepTable steps_from(const StepTable& table, std::size_t first);
+
 // Of `rank` (an index) in one step: each cause's time beyond the lower median of the others.
 std::array<std::int64_t, kCauseCount> excess_by_cause(const StepTable& table, std::size_t step,
                                                       std::size_t rank);
+
+// What a rank does itself: its window without waiting for others and without moving data.
+std::int64_t own_time(const StepReport& cell);
+// By how much it exceeds the lower median of the others' in the same step: [step · ranks + rank]. What a rank
+// does at the end of a step makes it late in the next one; here it counts in the step in which it is done.
+// O(steps · ranks · log ranks).
+std::vector<std::int64_t> own_excess(const StepTable& table);
 
 }  // namespace lockstep::analyzer

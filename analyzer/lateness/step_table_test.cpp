@@ -63,6 +63,24 @@ TEST(StepTable, AStepIsAsLongAsTheMeanRankHasIt) {
   EXPECT_LE(waited, table.mean_step_ns * static_cast<std::int64_t>(table.cells.size()));
 }
 
+TEST(StepTable, SomeOfItsStepsAreATable) {
+  const Report report = report_of_steps({{100, 130, 110}, {120, 100, 100}, {100, 100, 190}});
+  const StepTable table = make_step_table(report);
+  const std::vector<std::size_t> chosen{0, 2};
+  const StepTable some = some_steps(table, chosen);
+  EXPECT_EQ(some.steps, (std::vector<std::int64_t>{100, 102}));
+  EXPECT_EQ(some.ranks, table.ranks);
+  EXPECT_EQ(some.mean_step_ns, (180 + 240) / 2);
+  for (std::size_t rank = 0; rank < 3; ++rank) {
+    EXPECT_EQ(some.late(1, rank), table.late(2, rank));
+    EXPECT_EQ(&some.cell(1, rank), &table.cell(2, rank));
+  }
+  EXPECT_EQ(steps_from(table, 1).steps, (std::vector<std::int64_t>{101, 102}));
+  EXPECT_TRUE(steps_from(table, 3).steps.empty());
+  // Own time beyond the lower median of the others'.
+  EXPECT_EQ(own_excess(some), (std::vector<std::int64_t>{-10, 30, 10, 0, 0, 90}));
+}
+
 TEST(StepTable, LeavesOutWhatIsNotKnown) {
   std::vector<std::vector<std::int64_t>> own(20, {100, 110, 120});
   Report report = report_of_steps(own);

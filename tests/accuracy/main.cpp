@@ -214,7 +214,8 @@ int main(int argc, char** argv) {
   app.add_option("--jobs", options.jobs, "of each cell (default: few where they are cheap; 500 with --full)");
   app.add_option("--ranks", options.ranks, "these numbers of ranks alone")->delimiter(',');
   app.add_option("--steps", options.steps, "these numbers of steps alone")->delimiter(',');
-  app.add_option("--faults", options.faults, "compute, loader, host, link, periodic, growing, changing")
+  app.add_option("--faults", options.faults,
+                 "compute, loader, host, link, periodic, growing, changing, midway")
       ->delimiter(',');
   app.add_option("--effects", options.effects, "shares of a step: 0.05")->delimiter(',');
   app.add_option("--levels", options.levels, "of noise, shares of a step; 0: as recorded")->delimiter(',');

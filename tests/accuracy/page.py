@@ -20,6 +20,7 @@ FAULTS = {
     "periodic": "in every tenth step a rank computes longer (ten times the effect)",
     "growing": "a rank computes longer, from nothing at the beginning to twice the effect at the end",
     "changing": "in each step another rank computes longer: right is that ranks take turns, and nobody accused",
+    "midway": "from a step in the middle of the run on a rank computes longer, by the effect in each of these steps",
 }
 
 

@@ -62,6 +62,8 @@ class Simulation {
     }
     wire_noise_ = std::make_unique<RankNoise>(noise, random_.next(), plan.noise_scale,
                                               kBuckets * static_cast<std::size_t>(plan.steps));
+    if (plan.fault == Fault::midway)
+      begins_at_ = static_cast<int>(random_.uniform(0.3, 0.7) * static_cast<double>(plan.steps));
   }
 
   Job run() {
@@ -109,6 +111,7 @@ class Simulation {
     if (plan_.fault == Fault::periodic) return step % kPeriod == kPeriod / 2 ? kPeriod * plan_.effect : 0;
     if (plan_.fault == Fault::growing)
       return 2 * plan_.effect * (step + 0.5) / static_cast<double>(plan_.steps);
+    if (plan_.fault == Fault::midway) return step >= begins_at_ ? plan_.effect : 0;
     return 0;
   }
 
@@ -246,13 +249,14 @@ class Simulation {
   std::vector<std::uint32_t> names_;
   std::vector<Worker> workers_;
   std::unique_ptr<RankNoise> wire_noise_;
+  int begins_at_ = 0;  // Fault::midway
 };
 
 }  // namespace
 
 std::string_view to_string(Fault fault) {
-  constexpr std::array<std::string_view, kFaultCount> kNames{"none", "compute",  "loader",  "host",
-                                                             "link", "periodic", "growing", "changing"};
+  constexpr std::array<std::string_view, kFaultCount> kNames{
+      "none", "compute", "loader", "host", "link", "periodic", "growing", "changing", "midway"};
   return kNames[static_cast<std::size_t>(fault)];
 }
 

@@ -26,8 +26,9 @@ enum class Fault : std::uint8_t {
   periodic,  // in every tenth step it computes longer, by ten times the effect
   growing,   // it computes longer from 0 at the beginning to twice the effect at the end
   changing,  // in each step another rank computes longer: nobody is to blame
+  midway,    // from a step in the middle of the run on it computes longer, by the effect in each of these
 };
-inline constexpr int kFaultCount = 8;
+inline constexpr int kFaultCount = 9;
 std::string_view to_string(Fault fault);
 std::string_view to_string(Platform platform);
 

@@ -31,6 +31,7 @@ bool names(const std::string& title, Fault fault) {
       Words{Fault::loader, "load"},       Words{Fault::host, "host"},
       Words{Fault::host, "launch"},       Words{Fault::link, "link"},
       Words{Fault::link, "transfer"},     Words{Fault::changing, "turn"},
+      Words{Fault::midway, "from step"},
   };
   return std::any_of(kWords.begin(), kWords.end(), [&](const Words& words) {
     return words.fault == fault && title.find(words.word) != std::string::npos;

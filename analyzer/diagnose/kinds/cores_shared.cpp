@@ -67,7 +67,7 @@ std::string remedy_for(const HostShortage& shortage) {
 }
 
 void find_cores_shared(const FindingContext& context, std::vector<Finding>& findings) {
-  for (const HostShortage& shortage : find_host_shortages(context.diagnosis.job, context.report)) {
+  for (const HostShortage& shortage : context.shortages) {
     const auto count = static_cast<std::int64_t>(shortage.ranks.size());
     const std::string where = shortage.host.empty() ? "" : fmt::format(" of {}", shortage.host);
     Finding finding = kCoresShared.make();

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <optional>
 #include <set>
 #include <string>
@@ -19,6 +20,7 @@
 #include "analyzer/diagnose/scheduled_waits.h"
 #include "analyzer/intervals/time_math.h"
 #include "analyzer/lateness/late_by_cause.h"
+#include "analyzer/lateness/late_since.h"
 #include "analyzer/lateness/periodic_lateness.h"
 #include "analyzer/report/quantity.h"
 
@@ -35,25 +37,28 @@ constexpr Explanation kStragglerExplained{
     .meaning =
         "One rank is ready later than the others again and again, and the rest of the group idles until it "
         "is "
-        "there. Persistent: step after step. Periodic: once in so many steps. The title says first what the "
-        "rank "
-        "does longer than the others, where that is known.",
+        "there. Persistent: step after step. Since: from some step of the run on, to its end. Periodic: once "
+        "in so many steps. The title says first what the rank does longer than the others, where that is "
+        "known.",
     .found =
         "How late a rank is in a step is what it waits less than the median of the others, outside of "
-        "compute. "
-        "Persistent: blocks of consecutive steps, as many as the steps are worth independent ones and ten at "
-        "most, order the ranks; the rank is so often among the latest that healthy ranks would show it in at "
-        "most 1 of 500 runs, it is late by 2 % of a step at least, by more than its own mean moves between "
-        "blocks, in both halves of the run, and by more than the clocks leave open. Periodic: all late steps "
-        "(half as bad as the worst) are of this rank, three or more, all one period apart from the beginning "
-        "of the run to its end, which falls out so by chance in at most 1 of 500. And the others' exposed "
-        "waits for it reach 1 % of all time. A rank that is host-bound, loads data or copies longer in eight "
-        "of ten steps, by 6 % of a step and as consistently as asked of lateness, is named as well where "
-        "noise "
-        "hides how late that makes it. Nobody is named where a rank left no record, or on a host whose "
-        "cores do not suffice. The reason is the cause whose time exceeds the others' by half of the "
-        "lateness "
-        "at least, in eight of ten blocks.",
+        "compute. Persistent: blocks of consecutive steps, as many as the steps are worth "
+        "independent ones and ten at most (more where two ranks need them), order the ranks; the "
+        "rank is so often among the latest that healthy ranks would show it in at most 1 of 500 "
+        "runs, it is late by 2 % of a step at least, by more than its own mean moves between blocks, "
+        "in both halves of the run, and by more than the clocks leave open. Since: the same in the "
+        "last three quarters, half or quarter of the run (each at a third of that chance), by 6 % of "
+        "a step; before, it was like the others (by a quarter), and the change is two and a half "
+        "times what its mean moves between blocks, and twice any other rank's. Periodic: in steps "
+        "whose numbers are one period apart, three or more, the rank's own time exceeds the others' "
+        "more than in its other steps, so often that chance does it in at most 1 of 500 runs; it is "
+        "late by 2 % of a step in these, and by a quarter of that in the others at most. And the "
+        "others' exposed waits for it reach 1 % of all time. A rank that is host-bound, loads data "
+        "or copies longer in eight of ten steps, by 6 % of a step and as consistently as asked of "
+        "lateness, is named as well where noise hides how late that makes it. Nobody is named where "
+        "a rank left no record, or on a host whose cores do not suffice. The reason is the cause, or "
+        "the two, whose time exceeds the others' by half of the lateness at least, in eight of ten "
+        "blocks.",
     .wrong =
         "Its steps wait as much as the others' do (the table of ranks), another recording of the same job "
         "names "
@@ -73,6 +78,7 @@ constexpr FindingKind kStragglerPersistent{
     .picture = Picture::arrival,
     .explanation = &kStragglerExplained,
 };
+constexpr FindingKind kStragglerSince = kStragglerPersistent.with_code("straggler_since");
 constexpr FindingKind kStragglerPeriodic = kStragglerPersistent.with_code("straggler_periodic");
 
 constexpr auto kSlowLinkOfRankRemedies = std::to_array<Remedy>(
@@ -108,8 +114,8 @@ constexpr FindingKind kSlowLinkOfRank{
     .picture = Picture::arrival,
     .explanation = &kSlowLinkOfRankExplained,
 };
-constexpr auto kKinds =
-    std::to_array<const FindingKind*>({&kStragglerPersistent, &kStragglerPeriodic, &kSlowLinkOfRank});
+constexpr auto kKinds = std::to_array<const FindingKind*>(
+    {&kStragglerPersistent, &kStragglerSince, &kStragglerPeriodic, &kSlowLinkOfRank});
 
 constexpr std::int64_t kWorthPermille = 10;  // of all ranks' windows
 
@@ -135,6 +141,15 @@ std::string describe_waiting(const Report& report, const BlameReport& blame,
       waited, format_duration(lost));
 }
 
+// When a rank is late, and how the finding says it.
+struct When {
+  const FindingKind* kind = nullptr;
+  std::string begins;    // the title: "from step 104 on "
+  std::string how_much;  // and ends: ", 9.3 % of each step"
+  std::string evidence;
+  bool by_cause = false;  // of what it does longer, because noise hides how late that makes it
+};
+
 std::string describe_lateness(const LatenessReport& lateness, const RankLateness& late) {
   return fmt::format(
       "over {} steps it is ready {} later than the median of the others, {} of a step; from block to block "
@@ -154,6 +169,40 @@ std::string describe_time(const LatenessReport& lateness, const RankLateness& la
       lateness.steps, format_share(late.share), format_duration(late.movement_ns));
 }
 
+When throughout(const LatenessReport& lateness, const RankLateness& late) {
+  return {&kStragglerPersistent, "", fmt::format(", {} of each step", format_share(late.share)),
+          describe_lateness(lateness, late)};
+}
+
+When by_its_cause(const LatenessReport& lateness, const RankLateness& late) {
+  When when = throughout(lateness, late);
+  when.evidence = describe_time(lateness, late);
+  when.by_cause = true;
+  return when;
+}
+
+When from_step_on(const LateSince& since) {
+  When when = throughout(since.since, since.late);
+  when.kind = &kStragglerSince;
+  when.begins = fmt::format("from step {} on ", since.step);
+  when.evidence +=
+      fmt::format("; before step {} it was ready {} {} than the others, in the median", since.step,
+                  format_duration(std::abs(since.before_ns)), since.before_ns < 0 ? "earlier" : "later");
+  return when;
+}
+
+When once_in_so_many(const PeriodicLateness& periodic) {
+  When when;
+  when.kind = &kStragglerPeriodic;
+  when.begins = fmt::format("every {} steps ", periodic.period);
+  when.evidence = fmt::format(
+      "late once in {} steps, from step {} on, {} times: {} later than the median of the others then, and {} "
+      "in the steps between (medians)",
+      periodic.period, periodic.first, periodic.times, format_duration(periodic.late_ns),
+      format_duration(std::max<std::int64_t>(0, periodic.otherwise_ns)));
+  return when;
+}
+
 // All ranks on one host, or nobody knows on which: a link between them is the host's own path.
 bool on_one_host(const Report& report) {
   std::set<std::string> hosts;
@@ -161,11 +210,12 @@ bool on_one_host(const Report& report) {
   return hosts.size() < 2;
 }
 
-void make_link_finding(const FindingContext& context, const RankLateness& late, Finding& finding) {
+void make_link_finding(const FindingContext& context, const RankLateness& late, const When& when,
+                       Finding& finding) {
   finding.title = fmt::format(
-      "rank {} is late because the operations before end late on it: its link is slow, not its work ({} of "
-      "each step)",
-      late.rank, format_share(late.share));
+      "{}rank {} is late because the operations before end late on it: its link is slow, not its work{}",
+      when.begins, late.rank,
+      late.share > 0 ? fmt::format(" ({} of each step)", format_share(late.share)) : "");
   finding.remedy =
       on_one_host(context.report)
           ? fmt::format(
@@ -179,67 +229,55 @@ void make_link_finding(const FindingContext& context, const RankLateness& late, 
                 late.rank);
 }
 
-void find_persistent(const FindingContext& context, const RankLateness& late, const BlameReport& blame,
-                     std::vector<Finding>& findings, bool by_cause = false) {
-  LateReason reason = reason_of(context, late);
-  const bool is_link =
-      reason.code == "link" && (!on_one_host(context.report) || 4 * late.cause_ns >= late.others_ns);
+// Of a rank that is late in these steps.
+Finding make_finding(const FindingContext& context, const StepTable& steps, const RankLateness& late,
+                     const When& when, const BlameReport& blame) {
+  LateReason reason = reason_of(context, steps, late);
+  const bool is_link = reason.code == "link" &&
+                       (!on_one_host(context.report) || 4 * reason.part->ns >= reason.part->others_ns);
   if (reason.code == "link" && !is_link) {
     reason.code = "unknown";
     reason.doing = "ends the same operations later than the others, and why is not known";
     reason.remedy = fmt::format(
         "see what else runs on rank {}'s cores; record NCCL_DEBUG=INFO beside the run", late.rank);
   }
-  Finding finding = (is_link ? kSlowLinkOfRank : kStragglerPersistent).make();
+  Finding finding = (is_link ? kSlowLinkOfRank : *when.kind).make();
   finding.rank = late.rank;
   finding.reason = reason.code;
   finding.lost_ns = blame.exposed_ns;
-  finding.title = fmt::format("rank {} {}: the others wait for it, {} of each step", late.rank, reason.doing,
-                              format_share(late.share));
-  if (by_cause) {  // no more than what the others can have waited for that
-    const auto times =
-        static_cast<std::int64_t>((context.steps.rank_count() - 1) * context.steps.steps.size());
+  finding.title = fmt::format("{}rank {} {}: the others wait for it{}", when.begins, late.rank, reason.doing,
+                              when.how_much);
+  if (when.by_cause) {  // no more than what the others can have waited for that
+    const auto times = static_cast<std::int64_t>((steps.rank_count() - 1) * steps.steps.size());
     finding.lost_ns = std::min(finding.lost_ns, late.cause_ns * times);
   }
   // Without the cause the rank itself would be as much faster.
-  finding.reason = reason.code;
   const std::int64_t own_ns =
       finding.reason == "waits_for_core"
-          ? std::max<std::int64_t>(0, run_queue_excess(context, late.rank).value_or(0)) *
-                static_cast<std::int64_t>(context.steps.steps.size())
-          : context.said_of_late_ranks({finding}, late.cause.value_or(Cause::other));
+          ? std::max<std::int64_t>(0, run_queue_excess(steps, late.rank).value_or(0)) *
+                static_cast<std::int64_t>(steps.steps.size())
+          : context.said_of_late_ranks({finding}, reason.part ? reason.part->cause : Cause::other);
   finding.lost_ns = saturating_add(finding.lost_ns, own_ns);
-  finding.evidence.push_back(by_cause ? describe_time(context.report.lateness, late)
-                                      : describe_lateness(context.report.lateness, late));
+  finding.evidence.push_back(when.evidence);
   finding.evidence.insert(finding.evidence.end(), reason.evidence.begin(), reason.evidence.end());
   finding.evidence.push_back(describe_waiting(context.report, blame, context.scheduled));
   if (!blame.root_cause.empty() && !is_link) finding.evidence.push_back("why: " + blame.root_cause);
   finding.remedy = std::move(reason.remedy);
-  if (is_link) make_link_finding(context, late, finding);
-  findings.push_back(std::move(finding));
+  if (is_link) make_link_finding(context, late, when, finding);
+  return finding;
 }
 
-void find_periodic(const FindingContext& context, const PeriodicLateness& periodic, const BlameReport& blame,
-                   std::vector<Finding>& findings) {
-  Finding finding = kStragglerPeriodic.make();
-  finding.rank = periodic.rank;
-  finding.reason = "periodic";
-  finding.lost_ns = blame.exposed_ns;
-  finding.title = fmt::format("rank {} comes late once in {} steps, and the others wait for it",
-                              periodic.rank, periodic.period);
-  finding.evidence = {
-      fmt::format("late once in {} steps, from step {} on, {} times: {} later than the median of the others "
-                  "then, and "
-                  "{} in the steps between (medians)",
-                  periodic.period, periodic.first, periodic.times, format_duration(periodic.late_ns),
-                  format_duration(std::max<std::int64_t>(0, periodic.otherwise_ns))),
-      describe_waiting(context.report, blame, context.scheduled)};
-  if (!blame.root_cause.empty()) finding.evidence.push_back("why: " + blame.root_cause);
+Finding make_periodic(const FindingContext& context, const PeriodicLateness& periodic,
+                      const BlameReport& blame) {
+  RankLateness late;
+  late.rank = periodic.rank;
+  late.mean_ns = periodic.late_ns;
+  Finding finding = make_finding(context, periodic.steps, late, once_in_so_many(periodic), blame);
   finding.remedy = fmt::format(
       "look for what rank {} does once in {} steps: a checkpoint, an evaluation, logging, garbage collection "
       "(`gc.freeze()`); let all ranks do it in the same step, or beside the training loop",
       periodic.rank, periodic.period);
-  findings.push_back(std::move(finding));
+  return finding;
 }
 
 void find_stragglers(const FindingContext& context, std::vector<Finding>& findings) {
@@ -254,25 +292,44 @@ void find_stragglers(const FindingContext& context, std::vector<Finding>& findin
     }
     return std::nullopt;
   };
-  const std::vector<HostShortage> shortages = find_host_shortages(context.diagnosis.job, report);
   // Where cores do not suffice, who gets less of them is the scheduler's choice: the host is at fault, said
   // once. Not so of a rank that may use fewer cores than the others, and of what it does longer while it has
   // one.
-  const auto lacks_cores = [&](const RankLateness& late) {
+  const auto lacks_cores = [&](const StepTable& steps, const RankLateness& late) {
     constexpr std::int64_t kPart = 4;
-    const std::optional<std::int64_t> waited = run_queue_excess(context, late.rank);
-    return shortage_of(shortages, late.rank) != nullptr && (!waited || *waited * kPart >= late.mean_ns) &&
+    const std::optional<std::int64_t> waited = run_queue_excess(steps, late.rank);
+    return shortage_of(context.shortages, late.rank) != nullptr &&
+           (!waited || *waited * kPart >= late.mean_ns) &&
            !has_fewer_cores(context.diagnosis.job, late.rank) && !is_own_doing(context, late);
   };
   bool any = false;
-  for (const RankLateness& late : report.lateness.ranks) {
-    if (!late.is_late) continue;
-    if (lacks_cores(late)) continue;
+  const auto find = [&](const StepTable& steps, const RankLateness& late, const When& when) {
+    if (lacks_cores(steps, late)) return;
     any = true;
     if (const std::optional<BlameReport> blame = blame_of(late.rank))
-      find_persistent(context, late, *blame, findings);
+      findings.push_back(make_finding(context, steps, late, when, *blame));
+  };
+  // Who is late in few steps by much is late in the mean as well: what is special about the steps comes
+  // first.
+  std::set<std::int32_t> named;
+  if (const std::optional<PeriodicLateness> periodic = periodic_lateness(context.steps)) {
+    const std::optional<BlameReport> blame = blame_of(periodic->rank);
+    const bool another_is_late =
+        std::any_of(report.lateness.ranks.begin(), report.lateness.ranks.end(),
+                    [&](const RankLateness& late) { return late.is_late && late.rank != periodic->rank; });
+    if (blame && !another_is_late) {
+      findings.push_back(make_periodic(context, *periodic, *blame));
+      named.insert(periodic->rank);
+    }
   }
-  if (any) return;
+  for (const LateSince& since : late_since(context.steps, report)) {
+    if (!named.insert(since.late.rank).second) continue;
+    find(since.steps, since.late, from_step_on(since));
+  }
+  for (const RankLateness& late : report.lateness.ranks)
+    if (late.is_late && !named.contains(late.rank))
+      find(context.steps, late, throughout(report.lateness, late));
+  if (any || !named.empty()) return;
   // Stages of a pipeline differ by design.
   const bool staged = !report.pipeline.empty();
   for (std::size_t rank = 0; rank < report.lateness.ranks.size() && !staged; ++rank) {
@@ -280,16 +337,8 @@ void find_stragglers(const FindingContext& context, std::vector<Finding>& findin
     std::optional<RankLateness> late = late_by_cause(context.steps, rank, judged);
     if (!late && has_fewer_cores(context.diagnosis.job, judged.rank))
       late = late_by_waiting_for_core(context.steps, rank, judged);
-    if (!late || lacks_cores(*late)) continue;
-    any = true;
-    if (const std::optional<BlameReport> blame = blame_of(late->rank))
-      find_persistent(context, *late, *blame, findings, true);
+    if (late) find(context.steps, *late, by_its_cause(report.lateness, *late));
   }
-  if (any) return;
-  const std::optional<PeriodicLateness> periodic = periodic_lateness(context.steps);
-  if (!periodic) return;
-  if (const std::optional<BlameReport> blame = blame_of(periodic->rank))
-    find_periodic(context, *periodic, *blame, findings);
 }
 
 }  // namespace

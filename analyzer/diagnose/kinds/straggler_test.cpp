@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <functional>
+
 #include "analyzer/diagnose/test_reports.h"
 
 namespace lockstep::analyzer {
@@ -41,6 +43,63 @@ TEST(Findings, FewStepsConvictNobody) {
     EXPECT_THAT(imbalance.title, HasSubstr("too little to say"));
     EXPECT_THAT(imbalance.remedy, HasSubstr("record 6 steps or more"));
   }
+}
+
+// Steps of four ranks that compute, load data before, and meet: `extra` of rank 2, by step.
+struct Extra {
+  Nanoseconds compute = 0, loading = 0;
+};
+Report late_in_steps(int steps, const std::function<Extra(int)>& extra) {
+  JobBuilder job;
+  for (std::int32_t rank = 0; rank < 4; ++rank) {
+    for (int step = 0; step < steps; ++step) {
+      const Extra own = rank == 2 ? extra(step) : Extra{};
+      const Nanoseconds begin = step * 3000 * us, loaded = begin + 200 * us + own.loading;
+      const Nanoseconds jitter = (step * 7 + rank * 5) % 9 * us;
+      const Nanoseconds ready = loaded + 1000 * us + own.compute + jitter;
+      job.rank(rank).step(step, begin, begin + 2990 * us);
+      job.rank(rank).data_loading(begin, loaded);
+      job.rank(rank).compute(loaded, ready, "layer").launched(loaded - 1, loaded);
+      job.rank(rank).all_reduce(ready, begin + 2500 * us).launched(loaded, loaded + 1);
+    }
+  }
+  return report_of(job);
+}
+
+TEST(Findings, ARankThatBecomesSlowIsLateFromThatStepOn) {
+  const Report report =
+      late_in_steps(40, [](int step) { return Extra{.compute = step >= 24 ? 400 * us : 0}; });
+  const Finding since = finding(report, "straggler_since");
+  EXPECT_EQ(since.rank, 2);
+  EXPECT_EQ(since.reason, "computes_longer");
+  EXPECT_EQ(since.accuses, Accused::rank);
+  EXPECT_THAT(since.title, HasSubstr("from step 24 on rank 2 computes 39."));
+  EXPECT_THAT(since.title, HasSubstr(": the others wait for it, 13."));
+  EXPECT_THAT(since.evidence.at(0), HasSubstr("over 16 steps it is ready 401 µs later"));
+  EXPECT_THAT(since.evidence.at(0), HasSubstr("; before step 24 it was ready"));
+  EXPECT_THAT(codes_of(report.findings), Not(Contains("jitter")));
+}
+
+// In its mean over all steps it is late as well; what is said is the rhythm, and what it does then.
+TEST(Findings, LatenessOnceInTenStepsHasItsPeriodAndItsCause) {
+  const Report report =
+      late_in_steps(200, [](int step) { return Extra{.compute = step % 10 == 4 ? 1000 * us : 0}; });
+  const Finding periodic = finding(report, "straggler_periodic");
+  EXPECT_EQ(periodic.rank, 2);
+  EXPECT_EQ(periodic.reason, "computes_longer");
+  EXPECT_THAT(periodic.title, HasSubstr("every 10 steps rank 2 computes 9"));
+  EXPECT_THAT(periodic.evidence.at(0), HasSubstr("late once in 10 steps, from step 4 on, 20 times"));
+  EXPECT_THAT(codes_of(report.findings), Not(Contains("straggler_persistent")));
+}
+
+// Neither of the two makes up what it is late by.
+TEST(Findings, TwoCausesAreBothSaid) {
+  const Report report =
+      late_in_steps(20, [](int) { return Extra{.compute = 210 * us, .loading = 190 * us}; });
+  const Finding late = finding(report, "straggler_persistent");
+  EXPECT_EQ(late.reason, "computes_longer");
+  EXPECT_THAT(late.title, HasSubstr("rank 2 computes 2"));
+  EXPECT_THAT(late.title, HasSubstr(", and loads data for 181 µs longer"));
 }
 
 // Rank 2 is late because its part of the all-reduce before ends 300 µs after the others'.
