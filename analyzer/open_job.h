@@ -11,7 +11,7 @@
 
 namespace lockstep::analyzer {
 
-// import_job(), then align_clocks(). Errors: import_job()'s. Options' stop counts for both.
+// import_job(), find_steps(), then align_clocks(). Errors: import_job()'s. Options' stop counts for both.
 Result<Job> open_job(const std::vector<std::string>& paths, const ImportOptions& options = {},
                      Clocks clocks = Clocks::automatic);
 

@@ -1,0 +1,116 @@
+// Steps of jobs that mark none.
+#include "analyzer/steps/find_steps.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "analyzer/model/check_job.h"
+#include "analyzer/model/job_builder.h"
+
+namespace lockstep::analyzer {
+namespace {
+
+using testing::HasSubstr;
+
+// `steps` iterations of 100 ns on two ranks: three kernels and an all-reduce, launched 50 ns ahead.
+JobBuilder loop(int steps, int of_rank_1) {
+  JobBuilder job;
+  for (std::int32_t rank = 0; rank < 2; ++rank) {
+    job.rank(rank).compute(0, 5, "fill").launched(0, 1);
+    for (int step = 0; step < (rank == 1 ? of_rank_1 : steps); ++step) {
+      const Nanoseconds at = 1000 + step * 100;
+      job.rank(rank).compute(at, at + 20, "embed").launched(at - 50, at - 49);
+      job.rank(rank).compute(at + 20, at + 40, "layer").launched(at - 48, at - 47);
+      job.rank(rank).compute(at + 40, at + 60, "layer").launched(at - 46, at - 45);
+      job.rank(rank).all_reduce(at + 60, at + 90).launched(at - 44, at - 43);
+    }
+  }
+  return job;
+}
+
+TEST(FindSteps, ByWhatRepeats) {
+  Job job = loop(8, 8).build();
+  find_steps(job);
+  ASSERT_TRUE(check_job(job).ok());
+  for (const RankTrace& rank : job.ranks) {
+    ASSERT_EQ(rank.steps.size(), 8U);
+    EXPECT_EQ(rank.steps[0].number, 0);
+    EXPECT_EQ(rank.steps[3].begin, 1250);
+    EXPECT_EQ(rank.steps[3].end, 1350);
+    EXPECT_EQ(rank.activities[0].step, kNone) << "what was before";
+    for (std::size_t i = 1; i < rank.activities.size(); ++i) EXPECT_EQ(rank.activities[i].step, (i - 1) / 4);
+  }
+  ASSERT_EQ(job.warnings.size(), 1U);
+  EXPECT_EQ(job.warnings[0].code, "steps_found");
+  EXPECT_THAT(job.warnings[0].message, HasSubstr("8 were found by what repeats in the ranks' launches"));
+}
+
+TEST(FindSteps, RanksThatDisagreeHaveNone) {
+  Job job = loop(8, 9).build();
+  find_steps(job);
+  EXPECT_TRUE(job.ranks[0].steps.empty());
+  EXPECT_TRUE(job.ranks[1].steps.empty());
+  EXPECT_TRUE(job.warnings.empty());
+}
+
+TEST(FindSteps, DumpsOfAFlightRecorderGetNone) {
+  Job job = loop(8, 8).build();
+  job.sources = {"flight recorder"};
+  find_steps(job);
+  EXPECT_TRUE(job.ranks[0].steps.empty());
+}
+
+TEST(FindSteps, WhatIsMarkedStays) {
+  JobBuilder builder = loop(8, 8);
+  builder.rank(0).step(7, 0, 2000);
+  Job job = builder.build();
+  find_steps(job);
+  EXPECT_EQ(job.ranks[0].steps.size(), 1U);
+  EXPECT_TRUE(job.ranks[1].steps.empty());
+}
+
+TEST(FindSteps, ByTheOptimizerBeforeAnythingElse) {
+  JobBuilder builder = loop(8, 8);
+  for (std::int32_t rank = 0; rank < 2; ++rank) {
+    for (int step = 0; step < 8; ++step) {
+      const Nanoseconds at = 1000 + step * 100;
+      builder.rank(rank).host_range(at + 20, at + 24, "Optimizer.step#SGD.step");
+      builder.rank(rank).host_range(at + 30, at + 45, "Optimizer.step#AdamW.step");
+    }
+  }
+  Job job = builder.build();
+  find_steps(job);
+  ASSERT_TRUE(check_job(job).ok());
+  ASSERT_EQ(job.ranks[0].steps.size(), 7U) << "from the first end to the last";
+  EXPECT_EQ(job.ranks[0].steps[0].begin, 1045);
+  EXPECT_EQ(job.ranks[0].steps[0].end, 1145);
+  EXPECT_EQ(job.ranks[0].activities[1].step, kNone);
+  EXPECT_EQ(job.ranks[0].activities[5].step, 0U) << "launched at 1050";
+  EXPECT_THAT(job.warnings[0].message, HasSubstr("the optimizer"));
+}
+
+TEST(FindSteps, ByReplaysOfAGraph) {
+  JobBuilder builder;
+  for (int step = 0; step < 6; ++step) {
+    for (int kernel = 0; kernel < 10; ++kernel)
+      builder.rank(0)
+          .compute(1000 * step + 10 * kernel, 1000 * step + 10 * kernel + 8,
+                   "kernel" + std::to_string(kernel % 3))
+          .launched(1000 * step - 20, 1000 * step - 10);
+    builder.rank(0)
+        .compute(1000 * step + 500, 1000 * step + 600, "sample")
+        .launched(1000 * step, 1000 * step + 1);
+  }
+  Job job = builder.build();
+  find_steps(job);
+  ASSERT_EQ(job.ranks[0].steps.size(), 6U);
+  EXPECT_EQ(job.ranks[0].activities[10].step, 0U);
+  EXPECT_EQ(job.ranks[0].activities[11].step, 1U);
+  EXPECT_THAT(job.warnings[0].message, HasSubstr("replays of CUDA graphs"));
+}
+
+}  // namespace
+}  // namespace lockstep::analyzer
