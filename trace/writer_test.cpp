@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -22,6 +23,17 @@ std::string error_of(const Status& status) {
 }
 std::string error_of(const Result<Writer>& writer) {
   return writer.ok() ? "" : writer.error().message;
+}
+
+// The descriptor of this process that is open on the file; -1 if none is.
+int number_of(const std::string& path) {
+  struct stat wanted {
+  }, status{};
+  if (stat(path.c_str(), &wanted) != 0) return -1;
+  for (int number = 0; number < 2048; ++number)
+    if (fstat(number, &status) == 0 && status.st_dev == wanted.st_dev && status.st_ino == wanted.st_ino)
+      return number;
+  return -1;
 }
 
 class WriterTest : public testing::Test {
@@ -53,6 +65,29 @@ TEST_F(WriterTest, FullDiskAtOnce) {
   EXPECT_EQ(error_of(Writer::create("/dev/full", options)),
             "cannot write trace file '/dev/full': No space left on device: free some space, or record to "
             "another disk");
+}
+
+// As programs do that become daemons: they close all numbers, and use them for files of their own.
+TEST_F(WriterTest, NothingGoesIntoAFileThatHasItsDescriptorsNumber) {
+  const std::string own = folder_ / "own";
+  int number = -1;
+  {
+    Writer writer = must(Writer::create(path_.c_str()));
+    expect_ok(writer.flush());
+    const auto written = test::read_file(path_).size();
+    number = number_of(path_);
+    ASSERT_GE(number, 512) << "none that the program would get by opening files";
+    const int opened = open(own.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    ASSERT_EQ(dup2(opened, number), number);
+    ::close(opened);
+    for (int i = 0; i < 1000; ++i) writer.append(ClockSnapshot{i, i, i, 0});
+    EXPECT_THAT(error_of(writer.flush()), HasSubstr("the program has closed its descriptor"));
+    EXPECT_FALSE(writer.close().ok());
+    EXPECT_EQ(test::read_file(path_).size(), written);
+  }
+  EXPECT_THAT(test::read_file(own), IsEmpty());
+  EXPECT_GE(fcntl(number, F_GETFD), 0) << "and it is not closed";
+  ::close(number);
 }
 
 TEST_F(WriterTest, AFileWithoutEventsIsComplete) {

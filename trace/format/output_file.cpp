@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -25,6 +26,8 @@ const char* advice(int error_number) {
     case ENOSPC:
     case EDQUOT:
       return ": free some space, or record to another disk";
+    case EBADF:
+      return ": the program has closed its descriptor";
     case EFBIG:
       return ": raise the file size limit (ulimit -f)";
     default:
@@ -37,6 +40,20 @@ std::uint64_t file_size_limit() {
   rlimit limit{};
   if (getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return UINT64_MAX;
   return limit.rlim_cur;
+}
+
+// A program that closes all descriptors and opens files of its own gets the lowest numbers: ours is none of
+// these, or between asking whose it is and writing it could become another's. Not higher than need be, since
+// the kernel's table grows with it.
+int moved_up(int descriptor) {
+  constexpr rlim_t kNumber = 900, kBelowLimit = 32;
+  rlimit limit{};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur <= 2 * kBelowLimit) return descriptor;
+  const auto number = static_cast<int>(std::min(kNumber, limit.rlim_cur - kBelowLimit));
+  const int moved = fcntl(descriptor, F_DUPFD_CLOEXEC, number);
+  if (moved < 0) return descriptor;
+  ::close(descriptor);
+  return moved;
 }
 
 }  // namespace
@@ -55,13 +72,24 @@ Status OutputFile::create(const char* path, bool exclusive) {
     descriptor_ = open(path, flags, 0666);
   } while (descriptor_ < 0 && errno == EINTR);
   if (descriptor_ < 0) return failure("create", errno);
+  descriptor_ = moved_up(descriptor_);
+  struct stat status {};
+  if (fstat(descriptor_, &status) != 0) return failure("create", errno);
+  device_ = status.st_dev;
+  inode_ = status.st_ino;
   return {};
+}
+
+bool OutputFile::is_still_ours() const {
+  struct stat status {};
+  return fstat(descriptor_, &status) == 0 && status.st_dev == device_ && status.st_ino == inode_;
 }
 
 Status OutputFile::write_buffer() {
   Status status;
   std::size_t done = 0;
   const std::uint64_t limit = file_size_limit();
+  if (!buffer_.empty() && !is_still_ours()) status = failure("write", EBADF);
   while (done < buffer_.size() && status.ok()) {
     const std::uint64_t room = limit > written_ ? limit - written_ : 0;
     const std::size_t size = static_cast<std::size_t>(std::min<std::uint64_t>(buffer_.size() - done, room));
@@ -83,6 +111,7 @@ Status OutputFile::write_buffer() {
 
 Status OutputFile::overwrite(std::uint64_t position, std::span<const std::byte> bytes) {
   if (position + bytes.size() > file_size_limit()) return failure("write", EFBIG);
+  if (!is_still_ours()) return failure("write", EBADF);
   std::size_t done = 0;
   while (done < bytes.size()) {
     const ssize_t result =
@@ -95,16 +124,22 @@ Status OutputFile::overwrite(std::uint64_t position, std::span<const std::byte> 
 }
 
 Status OutputFile::close() {
-  const int descriptor = std::exchange(descriptor_, -1);
   buffer_ = {};
+  if (descriptor_ < 0) return {};
+  const bool ours = is_still_ours();
+  const int descriptor = std::exchange(descriptor_, -1);
+  if (!ours) return failure("close", EBADF);
   // Not retried after EINTR: on Linux the descriptor is gone by then.
-  if (descriptor >= 0 && ::close(descriptor) != 0 && errno != EINTR) return failure("close", errno);
+  if (::close(descriptor) != 0 && errno != EINTR) return failure("close", errno);
   return {};
 }
 
 void OutputFile::abandon() {
-  if (descriptor_ >= 0) ::close(std::exchange(descriptor_, -1));
   buffer_ = {};
+  if (descriptor_ < 0) return;
+  const bool ours = is_still_ours();
+  const int descriptor = std::exchange(descriptor_, -1);
+  if (ours) ::close(descriptor);
 }
 
 }  // namespace lockstep::trace::format

@@ -1,5 +1,6 @@
 // A file that is only appended to, through a buffer, with few system calls. After the first failure nothing
-// more is written.
+// more is written. Where the program that we are a guest of has closed the descriptor, and perhaps opened
+// something else under its number, nothing is written to that, nor is it closed.
 #pragma once
 
 #include <cstddef>
@@ -39,8 +40,10 @@ class OutputFile {
 
  private:
   Error failure(const char* what, int error_number) const;
+  bool is_still_ours() const;
 
   int descriptor_ = -1;
+  std::uint64_t device_ = 0, inode_ = 0;  // what it was when we opened it
   std::string path_;
   std::vector<std::byte> buffer_;
   std::uint64_t written_ = 0;
