@@ -22,7 +22,7 @@ Nanoseconds about(Random& random, Nanoseconds typical) {
 }
 
 Job one_bucket(Random& random) {
-  return bucketed_job(1, 0, 0, 80 << 20, about(random, 4000)).build();
+  return bucketed_job(1, 0, 0, 80 << 20, about(random, 6000)).build();
 }
 Job small_buckets(Random& random) {
   const Nanoseconds start = about(random, 100);

@@ -79,8 +79,9 @@ void find_cores_shared(const FindingContext& context, std::vector<Finding>& find
                                   count == 1 ? "has too few cores:" : "share", cores_of(shortage.cores));
     }
     finding.evidence = {
-        fmt::format("a training thread is ready and waits for a core in {} of the steps of the median rank",
-                    format_share(static_cast<std::int64_t>(shortage.share * 1000), 1000)),
+        fmt::format(
+            "on the median rank a training thread is ready and waits for a core for {} of the steps' time",
+            format_share(static_cast<std::int64_t>(shortage.share * 1000), 1000)),
         fmt::format("their training threads want {:.1f} cores on average, of {} that they may use",
                     shortage.wanted, number(shortage.cores))};
     // Who is the latest then changes from step to step.

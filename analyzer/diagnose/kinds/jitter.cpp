@@ -16,6 +16,8 @@
 namespace lockstep::analyzer {
 namespace {
 
+// More steps than that nobody records to find out.
+constexpr std::int64_t kMostSteps = 100'000;
 constexpr auto kJitterRemedies = std::to_array<Remedy>(
     {{"the machine",
       "nothing else on the cores of the ranks; clocks that do not move (`nvidia-smi -lgc`, the performance "
@@ -180,7 +182,10 @@ void find_jitter(const FindingContext& context, std::vector<Finding>& findings) 
     finding.evidence.push_back(
         fmt::format("the latest rank of a step mostly {}: its time beyond the others' is {}",
                     doing(most, context.on_cpu), describe(sources)));
-  if (lateness.steps_to_tell > lateness.steps)
+  if (lateness.steps_to_tell > kMostSteps)
+    finding.evidence.push_back(
+        "beside this jitter no run of a useful length would show a rank that is late by 2 % of a step");
+  else if (lateness.steps_to_tell > lateness.steps)
     finding.evidence.push_back(
         fmt::format("beside this jitter a rank that is late by 2 % of a step would show after about {} steps",
                     format_count(lateness.steps_to_tell)));
