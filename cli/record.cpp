@@ -33,6 +33,7 @@ constexpr const char* kExamples =
     "  lockstep record --steps 100:110 -- torchrun … train.py           eleven steps; the rest pays nothing\n"
     "  lockstep record --delay 5m --duration 30s -- ./train             half a minute, five minutes in\n"
     "  lockstep record --ring 30s --hang-timeout 10m -- ./train         the last 30 s of what went wrong\n"
+    "  lockstep record --operators -- torchrun … train.py               where in the model a rank is slower\n"
     "  lockstep record --attach run status                              of a running job, on this host\n"
     "\n"
     "What is recorded, of the command and of all processes that it starts: every NVTX call; what PyTorch "

@@ -142,6 +142,11 @@ Status read_sources(const PlanArguments& arguments, const Asking& asking, tracer
     if (given->value != "0" && given->value != "1") return wrong(*given, "give 1 for --cpu, or 0");
     options.cpu = given->value == "1";
   }
+  options.operators = arguments.operators;
+  if (const auto given = asking.variable("LOCKSTEP_OPERATORS"); given && !arguments.operators) {
+    if (given->value != "0" && given->value != "1") return wrong(*given, "give 1 for --operators, or 0");
+    options.operators = given->value == "1";
+  }
   if (const auto given = asking.get("--cuda-api", arguments.cuda_api, "LOCKSTEP_CUDA_API")) {
     if (given->value != "launches" && given->value != "all") return wrong(*given, "give launches or all");
     options.all_cuda_calls = given->value == "all";
@@ -171,6 +176,9 @@ void describe(CLI::App& app, PlanArguments& arguments) {
   app.add_flag(
       "--cpu", arguments.cpu,
       "Counters ten times a second: CPU time, run-queue delay, faults, network, GPU clocks and power");
+  app.add_flag("--operators", arguments.operators,
+               "Modules and operators of PyTorch, so that a rank that computes longer is known to do so in "
+               "layers.7.mlp. Costs half a microsecond an operator and two a module's call");
   app.add_option("--cuda-api", arguments.cuda_api,
                  "Calls of the CUDA API to record: launches (and copies, fills, waits), or all [launches]")
       ->option_text("WHICH");

@@ -15,6 +15,7 @@ struct PlanArguments {
   std::string steps, duration, delay, sources, max_size, ring, ring_factor, hang_timeout, buffer_size,
       cuda_api;
   bool cpu = false;
+  bool operators = false;
 };
 
 void describe(CLI::App& app, PlanArguments& arguments);

@@ -131,6 +131,7 @@ Child::Environment tracer_environment(const Options& options, const fs::path& li
     environment.emplace_back("LOCKSTEP_BUFFER_SIZE", std::to_string(options.buffer_bytes));
   }
   if (options.cpu) environment.emplace_back("LOCKSTEP_CPU", "1");
+  environment.emplace_back("LOCKSTEP_OPERATORS", options.operators ? "1" : "0");
   return environment;
 }
 

@@ -13,6 +13,7 @@
 #include "tracer/sources/pytorch/loaded_library.h"
 #include "tracer/sources/pytorch/process_groups.h"
 #include "tracer/sources/pytorch/pytorch_source.h"
+#include "tracer/sources/pytorch/recorded_operators.h"
 #include "tracer/sources/pytorch/step_counter.h"
 #include "tracer/sources/pytorch/tensor_sizes.h"
 #include "tracer/sources/pytorch/user_ranges.h"
@@ -21,7 +22,7 @@
 namespace lockstep::tracer::pytorch {
 namespace {
 
-constexpr std::int32_t kVersion = 3;
+constexpr std::int32_t kVersion = 4;
 constexpr std::size_t kLongestRange = 512;
 constexpr std::uint64_t kOwnRange = 1;  // of the hook; PyTorch's are addresses
 
@@ -58,6 +59,7 @@ bool start(std::int32_t rank, std::int32_t world_size) {
       source.add_problem("sizes of collectives (this libtorch has no aoti_torch_get_numel)");
     source.add_problem(follow_user_ranges());
     source.add_problem(follow_gloo_works());
+    if (operators_are_wanted()) source.add_problem(follow_operators());
   }
   active_source.store(id);
   step_counter = {};
@@ -124,6 +126,14 @@ void lockstep_pytorch_past_range(const char* name, int64_t begin, int64_t end) {
   if (name == nullptr || begin < 0 || end < begin) return;
   pytorch::note(pytorch::RecordType::past_range, pytorch::PastRangeRecord{begin, end}, name,
                 static_cast<std::uint32_t>(strnlen(name, pytorch::kLongestRange)));
+}
+
+uint32_t lockstep_pytorch_begin_module(const char* name) {
+  return pytorch::begin_module(name != nullptr ? name : "");
+}
+
+void lockstep_pytorch_end_module(uint32_t token) {
+  pytorch::end_module(token);
 }
 
 void lockstep_pytorch_device(int32_t cpu) {

@@ -18,19 +18,11 @@ namespace lockstep::tracer::pytorch {
 namespace {
 
 constexpr const char* kName = "pytorch";
-constexpr const char* kDomain = "PyTorch";
 constexpr std::size_t kMostUndecided = 1U << 20U;
 
 // Problems are few, told once each, and read while they may be added to: a list that only grows.
 constexpr std::size_t kMostProblems = 16;
 std::array<std::atomic<const std::string*>, kMostProblems> problems{};
-
-template <typename Record>
-Record read(const std::byte* body, std::uint32_t bytes) {
-  Record record;
-  std::memcpy(&record, body, std::min<std::size_t>(bytes, sizeof record));
-  return record;
-}
 
 const char* name_of(Phase phase) {
   switch (phase) {
@@ -130,7 +122,10 @@ void PytorchSource::end_drain(trace::Nanoseconds now) {
 
 void PytorchSource::finish(trace::Nanoseconds now) {
   process_before(std::numeric_limits<trace::Nanoseconds>::max());
-  for (auto& [id, thread] : threads_) thread.loop.finish();
+  for (auto& [id, thread] : threads_) {
+    thread.loop.finish();
+    end_backward_of_module(thread);
+  }
   if (device_ == Device::unknown) device_ = Device::gpu;  // nothing says that the CPU is the device
   write_loops();
   operations_->note_open(std::numeric_limits<trace::Nanoseconds>::max());
@@ -167,47 +162,57 @@ void PytorchSource::process(const Event& event) {
     case RecordType::group:
       return operations_->group(body, event.bytes);
     case RecordType::call: {
-      const auto call = read<CallRecord>(body, event.bytes);
+      const auto call = read_record<CallRecord>(body, event.bytes);
       return operations_->call(call, host(), context_->clock.convert(call.begin_ticks), event.time);
     }
     case RecordType::enqueue:
-      return operations_->enqueue(read<WorkRecord>(body, event.bytes));
+      return operations_->enqueue(read_record<WorkRecord>(body, event.bytes));
     case RecordType::work_begin:
-      return operations_->begin(read<WorkRecord>(body, event.bytes),
+      return operations_->begin(read_record<WorkRecord>(body, event.bytes),
                                 lane(event.thread, on, trace::LaneKind::communication), host(), event.time);
     case RecordType::work_end:
-      return operations_->end(read<WorkRecord>(body, event.bytes), event.time);
+      return operations_->end(read_record<WorkRecord>(body, event.bytes), event.time);
     case RecordType::message_end:
-      return operations_->end_message(read<WorkRecord>(body, event.bytes), event.time);
+      return operations_->end_message(read_record<WorkRecord>(body, event.bytes), event.time);
     case RecordType::message_done:
-      return operations_->message_done(read<WorkRecord>(body, event.bytes), event.time);
+      return operations_->message_done(read_record<WorkRecord>(body, event.bytes), event.time);
     case RecordType::wait_begin:
       on.loop.begin_wait(event.time);
-      return open(on, event.time, "wait for communication", RecordType::wait_end, 0);
+      open(on, event.time, "wait for communication", RecordType::wait_end, 0);
+      return;
     case RecordType::wait_end:
       on.loop.end_wait(event.time);
       return close(on, RecordType::wait_end, 0, event.time);
     case RecordType::range_begin:
       return open_range(on, event, body);
     case RecordType::range_end:
-      return close(on, RecordType::range_end, read<RangeRecord>(body, event.bytes).range, event.time);
+      return close(on, RecordType::range_end, read_record<RangeRecord>(body, event.bytes).range, event.time);
     case RecordType::phase_begin:
     case RecordType::phase_end:
       return phase(on, event, body);
     case RecordType::step:
       note_training_thread(event.thread);
-      return on.loop.step_began(read<StepRecord>(body, event.bytes).number, event.time);
+      return on.loop.step_began(read_record<StepRecord>(body, event.bytes).number, event.time);
+    case RecordType::module_begin:
+      return module_begin(on, event, body);
+    case RecordType::module_end:
+      on.modules.end(read_record<ModuleRecord>(body, event.bytes).node);
+      return close(on, RecordType::module_end, 0, event.time);
+    case RecordType::operator_begin:
+      return operator_begin(on, event, body);
+    case RecordType::operator_end:
+      return operator_end(on, event);
     case RecordType::past_range:
       return past_range(on, event, body);
     case RecordType::device:
-      device_ = read<DeviceRecord>(body, event.bytes).cpu != 0 ? Device::cpu : Device::gpu;
+      device_ = read_record<DeviceRecord>(body, event.bytes).cpu != 0 ? Device::cpu : Device::gpu;
       return;
   }
 }
 
 void PytorchSource::open_range(Thread& thread, const Event& event, const std::byte* body) {
   if (event.bytes < sizeof(RangeRecord)) return;
-  const auto record = read<RangeRecord>(body, event.bytes);
+  const auto record = read_record<RangeRecord>(body, event.bytes);
   const std::string_view name(reinterpret_cast<const char*>(body + sizeof record),
                               event.bytes - sizeof record);
   const RangeMeaning meaning = meaning_of_range(name);
@@ -219,8 +224,8 @@ void PytorchSource::open_range(Thread& thread, const Event& event, const std::by
   thread.open.back().meaning = meaning;
 }
 
-void PytorchSource::open(Thread& thread, trace::Nanoseconds time, std::string_view name, RecordType closed_by,
-                         std::uint64_t key, bool shown) {
+PytorchSource::OpenRange& PytorchSource::open(Thread& thread, trace::Nanoseconds time, std::string_view name,
+                                              RecordType closed_by, std::uint64_t key, bool shown) {
   OpenRange range;
   range.begin = time;
   range.name = shown ? context_->writer.intern(name) : 0;
@@ -229,6 +234,7 @@ void PytorchSource::open(Thread& thread, trace::Nanoseconds time, std::string_vi
   range.key = key;
   thread.open.push_back(range);
   if (shown) lane_of_ranges(thread);
+  return thread.open.back();
 }
 
 // A lane of its own: other sources' ranges of the thread need not nest with these.
@@ -259,7 +265,8 @@ void PytorchSource::close(Thread& thread, RecordType by, std::uint64_t key, trac
   event.begin = range.begin;
   event.end = std::max(range.begin, time);
   event.name = range.name;
-  event.domain = context_->writer.intern(kDomain);
+  event.domain = context_->writer.intern(kRangeDomain);
+  event.category = range.category;
   event.nested = nested;
   event.depth = nested ? static_cast<std::uint16_t>(
                              std::min<std::ptrdiff_t>(depth, std::numeric_limits<std::uint16_t>::max()))
@@ -269,7 +276,7 @@ void PytorchSource::close(Thread& thread, RecordType by, std::uint64_t key, trac
 
 void PytorchSource::past_range(Thread& thread, const Event& event, const std::byte* body) {
   if (event.bytes < sizeof(PastRangeRecord)) return;
-  const auto record = read<PastRangeRecord>(body, event.bytes);
+  const auto record = read_record<PastRangeRecord>(body, event.bytes);
   if (record.begin < 0 || record.end < record.begin) return;
   trace::HostRange range;
   range.lane = range.end_lane = lane_of_ranges(thread);
@@ -277,14 +284,15 @@ void PytorchSource::past_range(Thread& thread, const Event& event, const std::by
   range.end = record.end;
   range.name = context_->writer.intern(
       std::string_view(reinterpret_cast<const char*>(body + sizeof record), event.bytes - sizeof record));
-  range.domain = context_->writer.intern(kDomain);
+  range.domain = context_->writer.intern(kRangeDomain);
   range.nested = false;  // it may overlap what was open meanwhile
   context_->writer.append(range);
 }
 
 void PytorchSource::phase(Thread& thread, const Event& event, const std::byte* body) {
-  const auto record = read<PhaseRecord>(body, event.bytes);
+  const auto record = read_record<PhaseRecord>(body, event.bytes);
   if (record.phase < Phase::data || record.phase > Phase::optimizer) return;
+  end_backward_of_module(thread);
   if (event.type == RecordType::phase_end) {
     thread.loop.end(record.phase, event.time);
     return close(thread, RecordType::phase_end, static_cast<std::uint64_t>(record.phase), event.time);
@@ -344,7 +352,8 @@ void PytorchSource::note_open_before(trace::Nanoseconds horizon) {
         event.lane = thread.ranges;
         event.begin = range.begin;
         event.name = range.name;
-        event.domain = context_->writer.intern(kDomain);
+        event.domain = context_->writer.intern(kRangeDomain);
+        event.category = range.category;
         event.depth = depth;
         context_->writer.append(event);
       }

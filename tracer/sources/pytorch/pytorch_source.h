@@ -9,11 +9,15 @@
 #include <string>
 #include <vector>
 
+#include "tracer/sources/pytorch/modules_of_nodes.h"
 #include "tracer/sources/pytorch/operations.h"
 #include "tracer/sources/pytorch/training_loop.h"
 #include "tracer/sources/source.h"
 
 namespace lockstep::tracer::pytorch {
+
+// The domain of its ranges.
+inline constexpr const char* kRangeDomain = "PyTorch";
 
 class PytorchSource final : public Source {
  public:
@@ -43,6 +47,7 @@ class PytorchSource final : public Source {
   struct OpenRange {
     trace::Nanoseconds begin = 0;
     trace::StringId name = 0;
+    trace::StringId category = 0;
     RangeMeaning meaning;
     bool shown = true;
     bool noted = false;
@@ -58,18 +63,33 @@ class PytorchSource final : public Source {
     trace::LaneId communication = kNoLane;
     std::vector<OpenRange> open;
     TrainingLoop loop;
+    ModulesOfNodes modules;
+    bool has_modules = false;
+    // Nodes of autograd, one after the other, that one module's call made.
+    struct BackwardOfModule {
+      trace::StringId module = 0;
+      trace::Nanoseconds begin = 0, end = 0;
+    };
+    std::optional<BackwardOfModule> backward;
   };
   static constexpr trace::LaneId kNoLane = 0xFFFFFFFFU;
 
   void process(const Event& event);
   void process_before(trace::Nanoseconds horizon);
   void open_range(Thread& thread, const Event& event, const std::byte* body);
-  void open(Thread& thread, trace::Nanoseconds time, std::string_view name, RecordType closed_by,
-            std::uint64_t key, bool shown = true);
+  OpenRange& open(Thread& thread, trace::Nanoseconds time, std::string_view name, RecordType closed_by,
+                  std::uint64_t key, bool shown = true);
   void close(Thread& thread, RecordType by, std::uint64_t key, trace::Nanoseconds time);
   void past_range(Thread& thread, const Event& event, const std::byte* body);
   trace::LaneId lane_of_ranges(Thread& thread);
   void phase(Thread& thread, const Event& event, const std::byte* body);
+  // --- pytorch_source_operators.cpp ---
+  void module_begin(Thread& thread, const Event& event, const std::byte* body);
+  void operator_begin(Thread& thread, const Event& event, const std::byte* body);
+  void operator_end(Thread& thread, const Event& event);
+  void end_backward_of_module(Thread& thread);
+  // The module whose call made the node.
+  std::optional<trace::StringId> module_of(std::uint64_t node) const;
   void write_loops();
   void note_open_before(trace::Nanoseconds horizon);
   void tell_problems();

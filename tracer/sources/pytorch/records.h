@@ -1,29 +1,36 @@
 // What the hooks in a PyTorch process put into the rings of threads, and the writer thread takes out again.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 #include "trace/event.h"
 
 namespace lockstep::tracer::pytorch {
 
 enum class RecordType : std::uint8_t {
-  group = 1,     // GroupRecord and texts
-  call,          // CallRecord: a collective or message was handed to its process group
-  enqueue,       // WorkRecord: and put its work into the queue of the group's threads
-  work_begin,    // WorkRecord, on the thread that carries it out
-  work_end,      // WorkRecord
-  message_end,   // WorkRecord: a send or receive was waited for, and is over
-  wait_begin,    // nothing: the thread begins to wait for communication
-  wait_end,      // nothing
-  range_begin,   // RangeRecord and the range's name
-  range_end,     // RangeRecord
-  phase_begin,   // PhaseRecord
-  phase_end,     // PhaseRecord
-  device,        // DeviceRecord
-  step,          // StepRecord: a step begins
-  message_done,  // WorkRecord: the call is the message that has been carried out, waited for or not
-  past_range,    // PastRangeRecord and the range's name
+  group = 1,       // GroupRecord and texts
+  call,            // CallRecord: a collective or message was handed to its process group
+  enqueue,         // WorkRecord: and put its work into the queue of the group's threads
+  work_begin,      // WorkRecord, on the thread that carries it out
+  work_end,        // WorkRecord
+  message_end,     // WorkRecord: a send or receive was waited for, and is over
+  wait_begin,      // nothing: the thread begins to wait for communication
+  wait_end,        // nothing
+  range_begin,     // RangeRecord and the range's name
+  range_end,       // RangeRecord
+  phase_begin,     // PhaseRecord
+  phase_end,       // PhaseRecord
+  device,          // DeviceRecord
+  step,            // StepRecord: a step begins
+  message_done,    // WorkRecord: the call is the message that has been carried out, waited for or not
+  past_range,      // PastRangeRecord and the range's name
+  module_begin,    // ModuleRecord and the module's name
+  module_end,      // ModuleRecord
+  operator_begin,  // OperatorRecord and the operator's name
+  operator_end,    // OperatorRecord
 };
 
 // A process group's backend. Followed by its name, its description and its ranks: `run_count` RankRuns.
@@ -68,6 +75,18 @@ struct RangeRecord {
   std::uint64_t range = 0;  // tells it from other ranges that are open on the thread
 };
 
+// Nodes of autograd are numbered per thread in the order in which the forward pass makes them: the numbers of
+// the first that a module's call makes, and of the first that it does not.
+struct ModuleRecord {
+  std::uint64_t node = 0;
+};
+
+inline constexpr std::uint64_t kNoNode = UINT64_MAX;
+struct OperatorRecord {
+  std::uint64_t node = kNoNode;  // that is carried out; kNoNode where it is none, or not known
+  std::uint64_t is_node = 0;
+};
+
 enum class Phase : std::uint8_t { data = 1, forward, backward, optimizer };
 
 struct PhaseRecord {
@@ -89,5 +108,13 @@ struct PastRangeRecord {
 struct DeviceRecord {
   std::uint64_t cpu = 0;  // 1: the model computes on the CPU, in the threads that we see
 };
+
+// A record as it came out of the ring; what is missing of it is as in a new one.
+template <typename Record>
+Record read_record(const std::byte* body, std::uint32_t bytes) {
+  Record record;
+  std::memcpy(&record, body, std::min<std::size_t>(bytes, sizeof record));
+  return record;
+}
 
 }  // namespace lockstep::tracer::pytorch

@@ -6,38 +6,13 @@
 
 #include "tracer/sources/pytorch/active.h"
 #include "tracer/sources/pytorch/loaded_library.h"
+#include "tracer/sources/pytorch/record_function.h"
 
 namespace lockstep::tracer::pytorch {
 
 namespace {
 
 constexpr std::size_t kLongestName = 512;
-
-// std::unique_ptr<ObserverContext>: comes back in memory, since it has a destructor.
-struct NoContext {
-  void* context = nullptr;
-  NoContext() = default;
-  NoContext(const NoContext& other) noexcept
-      : context(other.context) {}  // NOLINT(modernize-use-equals-default)
-  ~NoContext() {}                  // NOLINT(modernize-use-equals-default)
-};
-
-// at::RecordFunctionCallback, as torch 2.4 to 2.11 lay it out.
-constexpr std::size_t kScopes = 10;
-constexpr std::size_t kUserScope = 7;
-struct Callback {
-  NoContext (*start)(const void* function) = nullptr;
-  void (*end)(const void* function, void* context) = nullptr;
-  double sampling_probability = 1.0;
-  bool scopes[kScopes] = {};
-  bool needs_inputs = false;
-  bool needs_outputs = false;
-  bool needs_ids = false;
-};
-static_assert(sizeof(Callback) == 40);
-
-using AddGlobalCallback = std::uint64_t (*)(Callback);
-using NameOf = const char* (*)(const void* function);
 
 NameOf name_of = nullptr;
 
@@ -71,9 +46,8 @@ std::string follow_user_ranges() {
   followed = true;
   const std::optional<LoadedLibrary> torch = LoadedLibrary::find("libtorch_cpu.so");
   if (!torch.has_value()) return "libtorch_cpu.so is not loaded";
-  const auto add =
-      torch->function<AddGlobalCallback>("_ZN2at17addGlobalCallbackENS_22RecordFunctionCallbackE");
-  name_of = torch->function<NameOf>("_ZNK2at14RecordFunction4nameEv");
+  const auto add = torch->function<AddGlobalCallback>(kAddGlobalCallback);
+  name_of = torch->function<NameOf>(kNameOf);
   if (add == nullptr || name_of == nullptr)
     return "ranges of record_function (this libtorch has no at::addGlobalCallback that we know)";
   Callback callback;

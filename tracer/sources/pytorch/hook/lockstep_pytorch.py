@@ -10,7 +10,7 @@ import functools
 import os
 import sys
 
-VERSION = 3
+VERSION = 4
 DATA, FORWARD, BACKWARD, OPTIMIZER = 1, 2, 3, 4
 
 _library = None
@@ -59,6 +59,10 @@ def _load():
     library.lockstep_pytorch_past_range.restype = None
     library.lockstep_pytorch_device.argtypes = [ctypes.c_int32]
     library.lockstep_pytorch_device.restype = None
+    library.lockstep_pytorch_begin_module.argtypes = [ctypes.c_char_p]
+    library.lockstep_pytorch_begin_module.restype = ctypes.c_uint32
+    library.lockstep_pytorch_end_module.argtypes = [ctypes.c_uint32]
+    library.lockstep_pytorch_end_module.restype = None
     library.lockstep_pytorch_unused_signal.argtypes = []
     library.lockstep_pytorch_stacks.argtypes = [ctypes.c_int32, ctypes.c_int32]
     library.lockstep_pytorch_stacks.restype = None
@@ -361,6 +365,10 @@ def _follow_megatron():
     _part("frameworks").follow_megatron()
 
 
+def _follow_modules():
+    _part("modules").follow_modules()
+
+
 @quiet
 def _follow_interpreter():
     interpreter = _part("interpreter")
@@ -387,7 +395,10 @@ def install(when_imported):
     def _follow_run_phases():
         _part("run_phases").install(when_imported)
 
-    for follow in (_follow_process_groups, _follow_backward, _follow_optimizers, _follow_run_phases):
+    wanted = [_follow_process_groups, _follow_backward, _follow_optimizers, _follow_run_phases]
+    if os.environ.get("LOCKSTEP_OPERATORS") == "1":
+        wanted.append(_follow_modules)
+    for follow in wanted:
         try:
             follow()
         except Exception as problem:

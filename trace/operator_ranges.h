@@ -1,0 +1,14 @@
+// How ranges of modules and operators (`record --operators`) are told from other host ranges: by their
+// category.
+#pragma once
+
+namespace lockstep::trace {
+
+// The call of a module, named by its place in the model: "layers.7.mlp"; of the outermost one by its class.
+inline constexpr const char* kModuleCategory = "module";
+// Nodes of autograd, one after the other, that belong to the same module's call.
+inline constexpr const char* kModuleBackwardCategory = "module backward";
+// An operator that no other one called, or a node of autograd.
+inline constexpr const char* kOperatorCategory = "operator";
+
+}  // namespace lockstep::trace
