@@ -4,6 +4,8 @@
 
 namespace lockstep::trace {
 
+// Of all of them; a program's own categories may have the same names.
+inline constexpr const char* kOperatorDomain = "PyTorch";
 // The call of a module, named by its place in the model: "layers.7.mlp"; of the outermost one by its class.
 inline constexpr const char* kModuleCategory = "module";
 // Nodes of autograd, one after the other, that belong to the same module's call.

@@ -10,6 +10,7 @@
 #include "analyzer/diagnose/host_names.h"
 #include "analyzer/diagnose/idle_gaps.h"
 #include "analyzer/diagnose/root_cause.h"
+#include "analyzer/diagnose/slow_part_words.h"
 #include "analyzer/diagnose/step_work.h"
 #include "analyzer/intervals/median.h"
 #include "analyzer/lateness/late_parts.h"
@@ -105,11 +106,13 @@ LateReason reason_of_compute(const FindingContext& context, const StepTable& ste
   }
   reason.code = "computes_longer";
   reason.doing = "computes " + longer(late);
+  const bool has_place = say_where_it_computes(context, steps, late, reason);
   const std::vector<const Delay*> delays = delays_of(context, steps, late);
   const std::optional<SlowComputation> slow = slowest_computation(context.diagnosis, delays);
   if (slow && slow->share >= kTellingShare) {
-    reason.doing +=
-        fmt::format(", above all in `{}`", short_name(context.diagnosis.job.strings.view(slow->name)));
+    if (!has_place)
+      reason.doing +=
+          fmt::format(", above all in `{}`", short_name(context.diagnosis.job.strings.view(slow->name)));
     if (slow->is_more_work && !context.on_cpu) {
       reason.code = "more_work";
       reason.evidence.push_back(

@@ -6,6 +6,7 @@
 #include <limits>
 #include <unordered_map>
 
+#include "analyzer/model/operator_ranges.h"
 #include "analyzer/report/palette.h"
 
 namespace lockstep::analyzer {
@@ -58,6 +59,8 @@ const CollectiveRank* find_rank(const CollectiveReport& collective, std::int32_t
 }
 
 const char* to_string(HostKind kind) {
+  if (kind == kModuleRange) return "module";
+  if (kind == kOperatorRange) return "operator";
   switch (kind) {
     case HostKind::step:
       return "step";

@@ -3,6 +3,7 @@
 #include <string_view>
 
 #include "analyzer/export/tables.h"
+#include "analyzer/model/operator_ranges.h"
 
 namespace lockstep::analyzer {
 namespace {
@@ -10,6 +11,8 @@ namespace {
 using enum ColumnType;
 
 const char* to_string(HostKind kind) {
+  if (kind == kModuleRange) return "module";
+  if (kind == kOperatorRange) return "operator";
   switch (kind) {
     case HostKind::step:
       return "step";

@@ -5,7 +5,8 @@
       lockstep record -o /tmp/with --force --operators -- python operators_benchmark.py
     done
 
-One process, a process group of one rank on Gloo. Each run prints the fast decile of its times; the cost is the difference.
+One process, a process group of one rank on Gloo. Each run prints the fast decile of its times; the cost
+is the difference.
 """
 import os
 import statistics

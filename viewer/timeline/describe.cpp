@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "analyzer/model/operator_ranges.h"
 #include "analyzer/report/palette.h"
 #include "analyzer/report/quantity.h"
 #include "analyzer/report/unicode.h"
@@ -147,6 +148,8 @@ std::string item_kind(const Scene& scene, const Item& item) {
     return cause_label(scene, item.rank, scene.segments(item.rank)[index].cause);
   const RankData& data = scene.data(item.rank);
   if (lane.role == LaneRole::host) {
+    if (data.host_ranges[index].kind == analyzer::kModuleRange) return "module";
+    if (data.host_ranges[index].kind == analyzer::kOperatorRange) return "operator";
     switch (data.host_ranges[index].kind) {
       case analyzer::HostKind::step:
         return "step, on the host";

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "analyzer/import/kineto/kineto_text.h"
+#include "analyzer/model/operator_ranges.h"
 
 namespace lockstep::analyzer::kineto {
 namespace {
@@ -64,6 +65,43 @@ TEST(Operators, AreNothingBesideKernels) {
   EXPECT_THAT(import.trace.activities, SizeIs(1));
   EXPECT_THAT(import.trace.communications, IsEmpty());
   EXPECT_EQ(import.trace.device, "cuda:0");
+}
+
+struct NamedModule {
+  std::string name;
+  Nanoseconds begin, end;
+  bool operator==(const NamedModule&) const = default;
+};
+std::vector<NamedModule> modules_of(const RankImport& import) {
+  std::vector<NamedModule> modules;
+  for (const HostRange& range : import.trace.host_ranges)
+    if (range.kind == kModuleRange)
+      modules.push_back({std::string(import.strings.view(range.name)), range.begin, range.end});
+  return modules;
+}
+
+// The profiler numbers modules by class; their place is who called them. They are kept whatever their length.
+TEST(Operators, ModulesAreNamedByTheirPlace) {
+  const auto module = [](std::string_view name, std::string_view ts, std::string_view dur) {
+    return annotation(name, ts, dur, 1, "python_function");
+  };
+  const RankImport import = import_text(
+      document({module("nn.Module: GPT_0", "100", "50"), module("model.py(3): forward", "101", "48"),
+                module("nn.Module: Block_0", "105", "20"), op("aten::linear", "110", "4"),
+                module("nn.Module: Linear_7", "116", "4"), module("nn.Module: Block_1", "130", "10"),
+                module("nn.Module: ", "141", "1"), module("nn.Module: Loss_0", "160", "5")}));
+  EXPECT_THAT(modules_of(import),
+              testing::ElementsAre(
+                  NamedModule{"GPT_0", 100'000, 150'000}, NamedModule{"GPT_0.Block_0", 105'000, 125'000},
+                  NamedModule{"GPT_0.Block_0.Linear_7", 116'000, 120'000},
+                  NamedModule{"GPT_0.Block_1", 130'000, 140'000}, NamedModule{"Loss_0", 160'000, 165'000}));
+}
+
+TEST(Operators, ModulesOfAGpuAreKeptToo) {
+  const RankImport import =
+      import_text(document({annotation("nn.Module: GPT_0", "100", "50", 1, "python_function"),
+                            op("aten::linear", "110", "4"), kernel("gemm", "120", "10", 1)}));
+  EXPECT_THAT(modules_of(import), testing::ElementsAre(NamedModule{"GPT_0", 100'000, 150'000}));
 }
 
 TEST(Operators, ComputeByTheirNames) {

@@ -7,8 +7,10 @@
 
 #include "analyzer/import/kineto/decimal_time.h"
 #include "analyzer/import/kineto/json_text.h"
+#include "analyzer/import/kineto/module_places.h"
 #include "analyzer/import/rank/names.h"
 #include "analyzer/import/rank/training_mark.h"
+#include "analyzer/model/operator_ranges.h"
 #include "trace/launch_shape.h"
 
 namespace lockstep::analyzer::kineto {
@@ -256,6 +258,8 @@ void RankBuilder::host_event(const EventFields& fields, const Times& times) {
     import_.trace.steps.push_back({*step, times.begin, times.end});
   } else if (names_data_loading(fields.name)) {
     kind = HostKind::data_loading;
+  } else if (fields.kind == Category::python && is_module(fields.name)) {
+    kind = kModuleRange;
   } else if (is_training_mark(fields.name)) {
     training_ = fields.name;
   }

@@ -10,6 +10,7 @@
 
 #include "analyzer/import/kineto/decimal_time.h"
 #include "analyzer/import/kineto/json_text.h"
+#include "analyzer/import/kineto/module_places.h"
 #include "analyzer/import/kineto/rank_builder.h"
 #include "analyzer/import/rank/file_name.h"
 #include "analyzer/import/rank/names.h"
@@ -257,6 +258,7 @@ RankImport RankBuilder::take() {
   if (!training_.empty()) take_training_mark(unescape(training_), import_);
   settle_communication(import_, options_.communication);
   finish(import_);
+  name_modules_by_place(import_);
   give_passes(std::move(passes_), import_.trace);
   settle_clock();
   return std::move(import_);

@@ -23,7 +23,9 @@
 #include "analyzer/import/run/scheduling.h"
 #include "analyzer/import/run/training.h"
 #include "analyzer/model/is_communication.h"
+#include "analyzer/model/operator_ranges.h"
 #include "trace/framework_issue.h"
+#include "trace/operator_ranges.h"
 #include "trace/reader.h"
 #include "trace/scheduling.h"
 
@@ -322,11 +324,27 @@ class FileImport {
     return where->second ? HostKind::data_loading : HostKind::other;
   }
 
+  // What a range's category says of it (trace/operator_ranges.h).
+  HostKind kind_of_category(trace::StringId id) {
+    const auto [where, fresh] = kinds_of_categories_.emplace(id, HostKind::other);
+    if (fresh) {
+      const std::string_view category = reader_.string(id);
+      if (category == trace::kModuleCategory || category == trace::kModuleBackwardCategory)
+        where->second = kModuleRange;
+      if (category == trace::kOperatorCategory) where->second = kOperatorRange;
+    }
+    return where->second;
+  }
+
   void read_host_ranges() {
     const Status status = reader_.read<trace::HostRange>(Selection{}, [this](const trace::HostRange& event) {
-      const HostKind kind = kind_of(event.name, event.domain, event.lane, event.begin, event.end);
-      if (!sound(event.begin, event.end) || (kind == HostKind::other && !keeps(event.begin, event.end)))
-        return;
+      if (!sound(event.begin, event.end)) return;
+      HostKind kind = event.category != 0 ? kind_of_category(event.category) : HostKind::other;
+      if (kind != HostKind::other && reader_.string(event.domain) != trace::kOperatorDomain)
+        kind = HostKind::other;  // a program's own category of that name
+      if (kind == HostKind::other)
+        kind = kind_of(event.name, event.domain, event.lane, event.begin, event.end);
+      if (kind == HostKind::other && !keeps(event.begin, event.end)) return;
       import_.trace.host_ranges.push_back(
           {event.begin, event.end, name(event.name), event.lane, event.depth, kind});
     });
@@ -391,6 +409,7 @@ class FileImport {
   RankImport import_;
   std::unordered_map<trace::StringId, std::uint32_t> names_;
   std::unordered_map<trace::StringId, bool> loads_data_;
+  std::unordered_map<trace::StringId, HostKind> kinds_of_categories_;
   std::unordered_map<trace::StringId, KernelName> kernels_;
   std::vector<std::uint32_t> groups_;
   struct Launch {

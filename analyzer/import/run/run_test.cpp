@@ -6,6 +6,7 @@
 #include "analyzer/import/rank/merge.h"
 #include "analyzer/import/test_files.h"
 #include "analyzer/model/check_job.h"
+#include "analyzer/model/operator_ranges.h"
 #include "trace/writer.h"
 
 namespace lockstep::analyzer::run {
@@ -141,6 +142,46 @@ TEST(RunFile, KeepsHostRangesAndLaunchesIfAsked) {
     names.push_back(std::string(import.strings.view(range.name)) + " " + std::to_string(range.depth) + " " +
                     std::to_string(static_cast<int>(range.kind)));
   EXPECT_THAT(names, ElementsAre("step 0 1", "data_loading 1 2", "backward 1 0", "issue all_reduce 2 3"));
+}
+
+void write_operators(Writer& writer) {
+  const trace::LaneId host = writer.add_lane({LaneKind::host_thread, kTrainer, 1, 0, "main"});
+  const auto range = [&](trace::Nanoseconds begin, trace::Nanoseconds end, const char* name,
+                         const char* category) {
+    trace::HostRange event;
+    event.lane = event.end_lane = host;
+    event.begin = begin;
+    event.end = end;
+    event.name = writer.intern(name);
+    event.domain = writer.intern("PyTorch");
+    event.category = writer.intern(category);
+    event.nested = false;
+    writer.append(event);
+  };
+  range(110, 120, "aten::linear", "operator");
+  range(105, 130, "layers.0", "module");
+  range(100, 200, "Model", "module");
+  range(300, 305, "layers.0", "module backward");
+  range(300, 304, "AddmmBackward0", "operator");
+  range(310, 320, "mine", "a program's own");
+  trace::HostRange own{host, host, 330, 340,  writer.intern("mine"), writer.intern("my domain"),
+                       0,    0,    0,   false};
+  own.category = writer.intern("module");
+  writer.append(own);
+}
+
+// Short as they are: what a rank computes longer is in many of them.
+TEST(RunFile, ModulesAndOperatorsAreKeptWhateverTheirLength) {
+  const TemporaryFolder folder;
+  const RankImport import = must(import_file(write_file(folder, "rank-0.lst", write_operators)));
+  std::vector<std::tuple<std::string, HostKind, Nanoseconds>> kept;
+  for (const HostRange& range : import.trace.host_ranges)
+    kept.emplace_back(import.strings.view(range.name), range.kind, range.end);
+  EXPECT_THAT(
+      kept,
+      ElementsAre(std::tuple("Model", kModuleRange, 200), std::tuple("layers.0", kModuleRange, 130),
+                  std::tuple("aten::linear", kOperatorRange, 120), std::tuple("layers.0", kModuleRange, 305),
+                  std::tuple("AddmmBackward0", kOperatorRange, 304)));
 }
 
 TEST(RunFile, SendsAndReceivesArePointToPoint) {

@@ -68,6 +68,7 @@ def _leave_to_dynamo(function):
     from torch._C._dynamo import eval_frame
     if hasattr(eval_frame, "set_code_exec_strategy"):
         from torch._C._dynamo.eval_frame import _FrameAction, _FrameExecStrategy
-        eval_frame.set_code_exec_strategy(function.__code__, _FrameExecStrategy(_FrameAction.SKIP, _FrameAction.DEFAULT))
+        strategy = _FrameExecStrategy(_FrameAction.SKIP, _FrameAction.DEFAULT)
+        eval_frame.set_code_exec_strategy(function.__code__, strategy)
     elif hasattr(eval_frame, "skip_code"):
         eval_frame.skip_code(function.__code__)

@@ -1,0 +1,60 @@
+#include "analyzer/diagnose/slow_part_words.h"
+
+#include <fmt/format.h>
+
+#include <string>
+
+#include "analyzer/operators/slow_part.h"
+#include "analyzer/report/quantity.h"
+
+namespace lockstep::analyzer {
+namespace {
+
+// Nearly all of the excess: its amount would only say the same again.
+constexpr double kAll = 0.95;
+
+std::string share_without_sign(std::int64_t part, std::int64_t whole) {
+  std::string share = format_share(part, whole);
+  if (share.ends_with(" %")) share.resize(share.size() - 2);
+  return share;
+}
+
+std::string how_much_of_it(const SlowPart& slow, const RankLateness& late) {
+  if (static_cast<double>(slow.excess_ns) >= kAll * static_cast<double>(late.cause_ns)) return "all of it";
+  // As late_reason says how much longer: as a share, or as a time where the others hardly do it.
+  if (late.others_ns < late.cause_ns / 4) return fmt::format("{} of it", format_duration(slow.excess_ns));
+  return fmt::format("{} of them", share_without_sign(slow.excess_ns, late.others_ns));
+}
+
+std::string name_of(const SlowPart& slow) {
+  if (slow.module.empty()) return fmt::format("`{}`", slow.operation);
+  return fmt::format("`{}`", slow.module);
+}
+
+}  // namespace
+
+bool say_where_it_computes(const FindingContext& context, const StepTable& steps, const RankLateness& late,
+                           LateReason& reason) {
+  const PartComparison found = compare_parts(
+      context.diagnosis.job, {late.rank, steps.ranks, steps.steps, late.others_ns, late.cause_ns});
+  if (found.slow) {
+    const SlowPart& slow = *found.slow;
+    reason.doing += fmt::format(", {} in {}", how_much_of_it(slow, late), name_of(slow));
+    std::string evidence = fmt::format(
+        "{} computes for {} in a step there, for {} on the others (medians of {} steps)", name_of(slow),
+        format_duration(slow.own_ns), format_duration(slow.others_ns), steps.steps.size());
+    if (!slow.module.empty() && !slow.operation.empty())
+      evidence += fmt::format("; most of the difference is in `{}`", slow.operation);
+    if (slow.is_outside)
+      evidence += "; most of the difference is in none of PyTorch's operators: in its own code";
+    reason.evidence.push_back(std::move(evidence));
+    return true;
+  }
+  if (found.alike)
+    reason.evidence.push_back(
+        fmt::format("no part of the model stands out: the middle half of them takes {} to {} longer",
+                    format_share(found.least), format_share(found.most)));
+  return false;
+}
+
+}  // namespace lockstep::analyzer

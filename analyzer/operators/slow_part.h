@@ -1,0 +1,46 @@
+// Where does a rank compute longer than the others? By module, and within it by operator.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analyzer/model/job.h"
+
+namespace lockstep::analyzer {
+
+struct SlowPartQuestion {
+  std::int32_t rank = 0;            // the one that computes longer
+  std::vector<std::int32_t> ranks;  // all that are compared, it among them
+  std::vector<std::int64_t> steps;  // their numbers
+  std::int64_t others_ns = 0;       // how long the others compute in a step (median) …
+  std::int64_t excess_ns = 0;       // … and by how much longer the rank does, in the mean of the steps
+};
+
+struct SlowPart {
+  std::string module;          // "layers.7.mlp"; empty: no module alone
+  std::string operation;       // "aten::addmm"; empty: no operator alone
+  bool is_outside = false;     // most of it in no operator: in the module's own code
+  std::int64_t excess_ns = 0;  // mean over steps of the rank's time beyond the median of the others
+  std::int64_t own_ns = 0;     // median over steps of the rank's …
+  std::int64_t others_ns = 0;  // … and of the others' median
+};
+
+struct PartComparison {
+  bool known = false;  // all compared ranks have modules or operators
+  std::optional<SlowPart> slow;
+  // Where no part stands out: the parts take longer alike. By how much, as shares of the others' time: of the
+  // middle half of the modules (of the operators, where there are no modules).
+  bool alike = false;
+  double least = 0, most = 0;
+};
+
+// A module is its own computation and that of all below it, forward and backward. It is named if it holds
+// kHolds of the excess and what lies outside of it takes at most half as much longer, in relation; and of
+// such modules the innermost in which most of that still is. Within it an operator is named that holds kHolds
+// of the module's excess. Of more than 16 other ranks 16 are looked at, evenly chosen.
+inline constexpr double kHolds = 0.6;
+PartComparison compare_parts(const Job& job, const SlowPartQuestion& question);
+
+}  // namespace lockstep::analyzer
