@@ -116,11 +116,11 @@ TEST_F(Operators, AreRecordedWithTheModulesThatTheyAreOf) {
   EXPECT_EQ(operators.at("aten::relu"), kSteps * 3);
   EXPECT_FALSE(operators.contains("aten::addmm")) << "called by aten::linear";
   EXPECT_EQ(operators.at("AddmmBackward0"), kSteps * (3 * 3 + 1));
-  // Where the number of a node stands is learnt in the first step.
+  // Where the number of a node stands is learnt in the first steps.
   const Counts& backward = recorded.by_category.at(trace::kModuleBackwardCategory);
   for (const char* module : {"layers.0.mlp.up", "layers.2.norm", "head", "CrossEntropyLoss"}) {
     ASSERT_TRUE(backward.contains(module)) << module;
-    EXPECT_GE(backward.at(module), kSteps - 1) << module;
+    EXPECT_GE(backward.at(module), kSteps - 3) << module;
   }
 }
 

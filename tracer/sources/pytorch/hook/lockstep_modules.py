@@ -63,12 +63,16 @@ def follow_modules():
 
 
 @core.quiet
-def _leave_to_dynamo(function):
-    # Between two graphs Dynamo sees the call's own frame: it is not to be compiled, what it calls is.
+def _leave_to_dynamo(call):
+    # Between two graphs Dynamo sees our frames: they are not to be compiled. What a call calls is.
     from torch._C._dynamo import eval_frame
+    ours = (_name_of, _name_all, _place_of, core.following)
     if hasattr(eval_frame, "set_code_exec_strategy"):
         from torch._C._dynamo.eval_frame import _FrameAction, _FrameExecStrategy
-        strategy = _FrameExecStrategy(_FrameAction.SKIP, _FrameAction.DEFAULT)
-        eval_frame.set_code_exec_strategy(function.__code__, strategy)
+        eval_frame.set_code_exec_strategy(call.__code__, _FrameExecStrategy(_FrameAction.SKIP, _FrameAction.DEFAULT))
+        alone = _FrameExecStrategy(_FrameAction.SKIP, _FrameAction.SKIP)
+        for function in ours:
+            eval_frame.set_code_exec_strategy(function.__code__, alone)
     elif hasattr(eval_frame, "skip_code"):
-        eval_frame.skip_code(function.__code__)
+        for function in (call, *ours):
+            eval_frame.skip_code(function.__code__)
