@@ -20,7 +20,8 @@ JobBuilder job_of_kernels(const std::vector<std::vector<int>>& counts) {
       for (int i = 0; i < count; ++i)
         job.rank(rank)
             .compute(begin + i * 10 * us, begin + (i + 1) * 10 * us)
-            .launched(begin + i, begin + i + 1).in_step(static_cast<std::uint32_t>(step));
+            .launched(begin + i, begin + i + 1)
+            .in_step(static_cast<std::uint32_t>(step));
       job.rank(rank).all_reduce(begin + count * 10 * us, begin + 200 * us).launched(begin + 100, begin + 101);
     }
   }

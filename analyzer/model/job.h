@@ -225,7 +225,7 @@ struct RankTrace {
   std::vector<TimeSpan> off_cpu;
   std::vector<TimeSpan> without_core;
   bool off_cpu_known = false;  // false: nothing was cut because nobody knows
-  std::int32_t cores = 0;  // that the process may run on, when it began to train; 0: not known
+  std::int32_t cores = 0;      // that the process may run on, when it began to train; 0: not known
   // Which ones: "0-3,8". Ranks of one host with the same share them. Empty: not known.
   std::string core_set;
   double core_quota = 0;  // cores' time that its control group may use; 0: no limit, or not known

@@ -53,7 +53,8 @@ class Pipelines : public testing::TestWithParam<Case> {
 
 TEST_P(Pipelines, AreWhatTheProgramRuns) {
   const Case& job = GetParam();
-  const Outcome analyzed = run({binary("lockstep"), "analyze", folder_ / "run", "--all-steps", "--json", "-"});
+  const Outcome analyzed =
+      run({binary("lockstep"), "analyze", folder_ / "run", "--all-steps", "--json", "-"});
   ASSERT_EQ(analyzed.exit_code, 0) << analyzed.standard_error;
   const Json report = Json::parse(analyzed.standard_output);
   ASSERT_EQ(report.at("pipeline").size(), 1U);

@@ -22,7 +22,7 @@ struct RunRequest {
   analyzer::Clocks clocks = analyzer::Clocks::automatic;  // OpenOptions::clocks, of both runs
   std::shared_ptr<const analyzer::CommunicationPatterns> communication = nullptr;  // of both too
   int cycle = 0;
-  bool all_steps = false;                                 // OpenOptions::all_steps, of both runs
+  bool all_steps = false;  // OpenOptions::all_steps, of both runs
   bool operator==(const RunRequest&) const = default;
 };
 

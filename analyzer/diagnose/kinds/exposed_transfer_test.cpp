@@ -36,8 +36,9 @@ TEST(Findings, TransferBetweenHostsNamesThemAndWhatTheirLinksCarry) {
   EXPECT_THAT(codes_of(report.findings), Not(Contains("exposed_transfer")));
   const Finding link = finding(report, "slow_link");
   EXPECT_EQ(link.lost_ns, 2 * 400 * us);
-  EXPECT_THAT(link.evidence,
-              Contains(HasSubstr("between hosts alpha, beta: each rank's link carries 40.0 MB/s (320 Mbit/s)")));
+  EXPECT_THAT(
+      link.evidence,
+      Contains(HasSubstr("between hosts alpha, beta: each rank's link carries 40.0 MB/s (320 Mbit/s)")));
   EXPECT_THAT(link.remedy, HasSubstr("HYBRID_SHARD"));
 }
 
