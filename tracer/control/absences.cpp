@@ -56,6 +56,8 @@ void Absences::settle(trace::Nanoseconds now, std::uint32_t word) {
   std::stable_sort(changes_.begin(), changes_.end(),
                    [](const Change& a, const Change& b) { return a.time < b.time; });
   for (const Change& change : changes_) apply(change);
+  // What differed before has come: what differs now is another change, perhaps younger than `now`.
+  if (!changes_.empty()) differed_ = false;
   changes_.clear();
   // A change of just now may still be on its way; one that is missing for two drains was lost with a full
   // ring.

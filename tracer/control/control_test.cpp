@@ -210,6 +210,25 @@ TEST_F(FileTest, AChangeWhoseRecordWasLostIsNoticed) {
   EXPECT_THAT(notes(writer.value()), ElementsAre("300-400 not recorded: --max-size is reached"));
 }
 
+// The step that is to be recorded is over between two drains: the gate is closed again when the record that
+// it was opened comes, and the record that it was closed is still on its way.
+TEST_F(FileTest, AChangeThatIsOnItsWayIsNotTakenForOneBefore) {
+  Result<trace::Writer> writer = trace::Writer::create(path().c_str());
+  ASSERT_TRUE(writer.ok());
+  Plan plan;
+  plan.steps = StepRange{1, 1};
+  Absences absences(writer.value(), plan, 100, kOutsideSteps);
+  absences.settle(200, 0);
+  absences.changed(150, 0);
+  absences.settle(300, kOutsideSteps);  // closed since 350
+  EXPECT_FALSE(absences.is_closed());
+  absences.changed(350, kOutsideSteps);
+  absences.settle(400, kOutsideSteps);
+  absences.finish(500);
+  EXPECT_THAT(notes(writer.value()), ElementsAre("100-150 not recorded: outside --steps 1",
+                                                 "350-500 not recorded: outside --steps 1"));
+}
+
 class Told final : public Source {
  public:
   const char* name() const noexcept override { return "told"; }
