@@ -16,6 +16,7 @@ namespace control = tracer::control;
 
 // Half of the time after which NCCL ends a job that hangs, and there is nothing left to look at.
 constexpr std::int64_t kHangTimeout = 300'000'000'000;
+constexpr double kLooksPerSecond = 20, kMostLooksPerSecond = 200;
 constexpr std::uint64_t kMegabyte = 1'000'000;
 constexpr std::uint64_t kMebibyte = std::uint64_t{1} << 20U;
 constexpr std::uint64_t kLeastBuffer = std::uint64_t{64} << 10U;
@@ -147,6 +148,16 @@ Status read_sources(const PlanArguments& arguments, const Asking& asking, tracer
     if (given->value != "0" && given->value != "1") return wrong(*given, "give 1 for --operators, or 0");
     options.operators = given->value == "1";
   }
+  options.stacks = arguments.stacks ? kLooksPerSecond : 0;
+  if (const auto given = asking.variable("LOCKSTEP_STACKS");
+      given && !arguments.stacks && given->value != "0") {
+    const std::optional<double> looks = control::parse_factor(given->value);
+    if (!looks.has_value() || *looks > kMostLooksPerSecond)
+      return wrong(*given,
+                   fmt::format("give looks a second at the Python stack, up to {:g} (--stacks: {:g}), or 0",
+                               kMostLooksPerSecond, kLooksPerSecond));
+    options.stacks = *looks;
+  }
   if (const auto given = asking.get("--cuda-api", arguments.cuda_api, "LOCKSTEP_CUDA_API")) {
     if (given->value != "launches" && given->value != "all") return wrong(*given, "give launches or all");
     options.all_cuda_calls = given->value == "all";
@@ -179,6 +190,11 @@ void describe(CLI::App& app, PlanArguments& arguments) {
   app.add_flag("--operators", arguments.operators,
                "Modules and operators of PyTorch, so that a rank that computes longer is known to do so in "
                "layers.7.mlp. Costs half a microsecond an operator and two a module's call");
+  app.add_flag(
+      "--stacks", arguments.stacks,
+      fmt::format("Where the main thread's Python is, looked at {:g} times a second, so that time that "
+                  "no range names is known by function, file and line",
+                  kLooksPerSecond));
   app.add_option("--cuda-api", arguments.cuda_api,
                  "Calls of the CUDA API to record: launches (and copies, fills, waits), or all [launches]")
       ->option_text("WHICH");

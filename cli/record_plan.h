@@ -16,6 +16,7 @@ struct PlanArguments {
       cuda_api;
   bool cpu = false;
   bool operators = false;
+  bool stacks = false;
 };
 
 void describe(CLI::App& app, PlanArguments& arguments);

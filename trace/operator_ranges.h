@@ -1,5 +1,5 @@
-// How ranges of modules and operators (`record --operators`) are told from other host ranges: by their
-// category.
+// How ranges of modules and operators (`record --operators`) and of places in Python (`record --stacks`) are
+// told from other host ranges: by their category.
 #pragma once
 
 namespace lockstep::trace {
@@ -12,5 +12,7 @@ inline constexpr const char* kModuleCategory = "module";
 inline constexpr const char* kModuleBackwardCategory = "module backward";
 // An operator that no other one called, or a node of autograd.
 inline constexpr const char* kOperatorCategory = "operator";
+// Where the main thread's Python was from one look at its stack to the next: "load (train.py:31)".
+inline constexpr const char* kPythonPlaceCategory = "python stack";
 
 }  // namespace lockstep::trace

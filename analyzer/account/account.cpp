@@ -43,7 +43,9 @@ Phases find_phases(const RankTrace& rank, const StringTable& strings) {
   std::unordered_map<std::uint32_t, std::optional<Phase>> known;  // by name
   std::array<std::vector<Interval>, kPhaseCount> found;
   for (const HostRange& range : rank.host_ranges) {
-    if (range.kind == HostKind::launch || range.kind == HostKind::step) continue;
+    if (range.kind == HostKind::launch || range.kind == HostKind::step ||
+        range.kind == HostKind::python_place)
+      continue;
     const auto [where, fresh] = known.try_emplace(range.name);
     if (fresh) where->second = phase_of_range(strings.view(range.name));
     if (where->second) found[static_cast<std::size_t>(*where->second)].push_back({range.begin, range.end});

@@ -13,7 +13,8 @@ namespace {
 using TimeByName = std::map<std::uint32_t, std::int64_t>;
 
 bool names_an_activity(const HostRange& range) {
-  return range.kind != HostKind::step && range.end - range.begin >= kLongHostRange;
+  return range.kind != HostKind::step && range.kind != HostKind::python_place &&
+         range.end - range.begin >= kLongHostRange;
 }
 
 // Of ranges that begin in order; those that hold another are on `open`, outermost first.

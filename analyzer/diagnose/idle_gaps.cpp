@@ -20,6 +20,8 @@ bool is_behind(Nanoseconds time, const SchedulingPoint& point) {
   return time < point.time;
 }
 
+}  // namespace
+
 IntervalSet gaps_of(const RankTrace& rank, const Report& report, Cause cause) {
   std::vector<Interval> windows, busy, loading;
   const std::int64_t origin = report.origin_aligned_ns;
@@ -37,8 +39,6 @@ IntervalSet gaps_of(const RankTrace& rank, const Report& report, Cause cause) {
   const IntervalSet loads = IntervalSet::from(std::move(loading));
   return cause == Cause::data_wait ? intersect(gaps, loads) : subtract(gaps, loads);
 }
-
-}  // namespace
 
 GapTimes times_of_gaps(const RankTrace& rank, const Report& report, Cause cause) {
   const IntervalSet gaps = gaps_of(rank, report, cause);

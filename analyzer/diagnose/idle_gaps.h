@@ -4,6 +4,7 @@
 
 #include <optional>
 
+#include "analyzer/intervals/interval_set.h"
 #include "analyzer/model/job.h"
 #include "analyzer/report/report.h"
 
@@ -25,6 +26,8 @@ struct GapTimes {
   };
   std::optional<Running> running;
 };
+// The times themselves.
+IntervalSet gaps_of(const RankTrace& rank, const Report& report, Cause cause);
 // O((activities + ranges + looks) log).
 GapTimes times_of_gaps(const RankTrace& rank, const Report& report, Cause cause);
 

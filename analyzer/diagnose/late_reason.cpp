@@ -11,6 +11,7 @@
 #include "analyzer/diagnose/idle_gaps.h"
 #include "analyzer/diagnose/root_cause.h"
 #include "analyzer/diagnose/slow_part_words.h"
+#include "analyzer/diagnose/slow_place_words.h"
 #include "analyzer/diagnose/step_work.h"
 #include "analyzer/intervals/median.h"
 #include "analyzer/lateness/late_parts.h"
@@ -21,6 +22,7 @@ namespace {
 
 // One computation or host range that makes up as much of the lateness is worth its name.
 constexpr double kTellingShare = 0.3;
+constexpr const char* kStacksNameIt = "`lockstep record --stacks` names the line of Python";
 
 // What the delay analysis has of operations that this rank was late to by this cause.
 std::vector<const Delay*> delays_of(const FindingContext& context, const StepTable& steps,
@@ -147,10 +149,14 @@ LateReason reason_of_host(const FindingContext& context, const StepTable& steps,
   reason.code = "host";
   const std::vector<const Delay*> delays = delays_of(context, steps, late);
   const std::optional<SlowHostRange> range = slowest_host_range(context.diagnosis, delays);
-  const bool is_named = range && range->share >= kTellingShare;
+  // A line of Python says more than the range around it.
+  std::string place = name_where_python_was(context, steps, late, reason);
+  const bool is_line = !place.empty();
+  if (!is_line && range && range->share >= kTellingShare)
+    place = fmt::format("`{}`", short_name(context.diagnosis.job.strings.view(range->name)));
+  const bool is_named = !place.empty();
   if (is_named) {
-    reason.doing = fmt::format("spends {} longer on its host, in `{}`", format_duration(late.cause_ns),
-                               short_name(context.diagnosis.job.strings.view(range->name)));
+    reason.doing = fmt::format("spends {} longer on its host, in {}", format_duration(late.cause_ns), place);
   } else if (context.on_cpu) {
     reason.doing = fmt::format("does something for {} longer that the trace does not name",
                                format_duration(late.cause_ns));
@@ -161,19 +167,15 @@ LateReason reason_of_host(const FindingContext& context, const StepTable& steps,
                                                      : "leaves its device idle with nothing launched",
                                       late));
   constexpr double kSlept = 0.2, kRan = 0.5;
-  const std::string where =
-      is_named ? fmt::format("in `{}`", short_name(context.diagnosis.job.strings.view(range->name)))
-               : "between its computations";
+  const std::string where = is_named ? "in " + place : "between its computations";
   if (const auto ran = running_share(context, late.rank); ran && ran->least <= kSlept && ran->most <= kRan) {
     reason.code = "blocked";
     reason.doing =
         fmt::format("sleeps or is blocked for {} longer {}", format_duration(late.cause_ns), where);
     reason.evidence.push_back("none of its training threads was on a core then, and none was ready to run");
     reason.remedy = fmt::format(
-        "look for `time.sleep`, locks, files and network reads in what rank {} does between its passes; "
-        "`py-spy dump "
-        "--pid PID` names the line",
-        late.rank);
+        "look for `time.sleep`, locks, files and network reads in what rank {} does between its passes{}",
+        late.rank, is_line ? std::string() : std::string("; ") + kStacksNameIt);
     return reason;
   } else if (ran && ran->least >= kRan) {
     if (!is_named)
@@ -185,9 +187,9 @@ LateReason reason_of_host(const FindingContext& context, const StepTable& steps,
     reason.remedy = is_named
                         ? fmt::format("shorten it, or let rank {} do it beside the training loop", late.rank)
                         : fmt::format(
-                              "put NVTX ranges around what rank {} does between its computations "
+                              "{}; or put NVTX ranges around what rank {} does between its computations "
                               "(docs/instrumentation.md)",
-                              late.rank);
+                              kStacksNameIt, late.rank);
   } else {
     reason.remedy = fmt::format(
         "rank {}'s process: pin it (`numactl --cpunodebind=N --membind=N`), `gc.freeze(); gc.disable()`, "
@@ -199,7 +201,8 @@ LateReason reason_of_host(const FindingContext& context, const StepTable& steps,
 }
 
 // On a CPU: what the scheduler says of the rank's training threads comes before what they were doing.
-std::optional<LateReason> reason_of_scheduling(const StepTable& steps, const RankLateness& late) {
+std::optional<LateReason> reason_of_scheduling(const FindingContext& context, const StepTable& steps,
+                                               const RankLateness& late) {
   if (late.cause != Cause::compute && late.cause != Cause::host_bound) return std::nullopt;
   const auto explains = [&late](std::optional<std::int64_t> ns) {
     return ns && static_cast<double>(*ns) >= kExplains * static_cast<double>(late.mean_ns);
@@ -220,12 +223,15 @@ std::optional<LateReason> reason_of_scheduling(const StepTable& steps, const Ran
   }
   if (const auto off = mean_excess(steps, late.rank, &Measures::off_cpu_ns); explains(off)) {
     reason.code = "blocked";
-    reason.doing =
-        fmt::format("sleeps or is blocked for {} longer where it should compute", format_duration(*off));
+    RankLateness off_cpu = late;
+    off_cpu.cause_ns = *off;
+    const std::string place = name_where_python_was(context, steps, off_cpu, reason);
+    reason.doing = fmt::format("sleeps or is blocked for {} longer {}", format_duration(*off),
+                               place.empty() ? "where it should compute" : "in " + place);
     reason.evidence.push_back("none of its training threads was on a core then, and none was ready to run");
     reason.remedy = fmt::format(
-        "look for `time.sleep`, locks, files and network reads in what rank {} does in its passes",
-        late.rank);
+        "look for `time.sleep`, locks, files and network reads in what rank {} does in its passes{}",
+        late.rank, place.empty() ? std::string("; ") + kStacksNameIt : std::string());
     return reason;
   }
   return std::nullopt;
@@ -269,7 +275,8 @@ LateReason reason_of_cause(const FindingContext& context, const StepTable& steps
       reason.doing = "comes late, and why is not known";
       reason.remedy =
           context.on_cpu
-              ? fmt::format("put NVTX ranges around what rank {} does (docs/instrumentation.md)", late.rank)
+              ? fmt::format("{}; or put NVTX ranges around what rank {} does (docs/instrumentation.md)",
+                            kStacksNameIt, late.rank)
               : fmt::format(
                     "record rank {} with launches and host ranges (`lockstep record`, or "
                     "torch.profiler with activities CPU and CUDA), to see what it does before it "
@@ -333,7 +340,7 @@ LateReason reason_of(const FindingContext& context, const StepTable& steps, cons
     by_first.cause_ns = parts.front().ns;
     by_first.others_ns = parts.front().others_ns;
   }
-  std::optional<LateReason> scheduling = reason_of_scheduling(steps, by_first);
+  std::optional<LateReason> scheduling = reason_of_scheduling(context, steps, by_first);
   LateReason reason = scheduling ? *std::move(scheduling) : reason_of_cause(context, steps, by_first);
   if (by_first.cause) reason.part = {*by_first.cause, by_first.cause_ns, by_first.others_ns};
   if (!scheduling && parts.size() > 1 && parts.front().cause == by_first.cause)

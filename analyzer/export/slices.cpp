@@ -6,7 +6,6 @@
 #include <limits>
 #include <unordered_map>
 
-#include "analyzer/model/operator_ranges.h"
 #include "analyzer/report/palette.h"
 
 namespace lockstep::analyzer {
@@ -59,9 +58,13 @@ const CollectiveRank* find_rank(const CollectiveReport& collective, std::int32_t
 }
 
 const char* to_string(HostKind kind) {
-  if (kind == kModuleRange) return "module";
-  if (kind == kOperatorRange) return "operator";
   switch (kind) {
+    case HostKind::module:
+      return "module";
+    case HostKind::operation:
+      return "operator";
+    case HostKind::python_place:
+      return "python_place";
     case HostKind::step:
       return "step";
     case HostKind::data_loading:

@@ -3,7 +3,6 @@
 #include <string_view>
 
 #include "analyzer/export/tables.h"
-#include "analyzer/model/operator_ranges.h"
 
 namespace lockstep::analyzer {
 namespace {
@@ -11,9 +10,13 @@ namespace {
 using enum ColumnType;
 
 const char* to_string(HostKind kind) {
-  if (kind == kModuleRange) return "module";
-  if (kind == kOperatorRange) return "operator";
   switch (kind) {
+    case HostKind::module:
+      return "module";
+    case HostKind::operation:
+      return "operator";
+    case HostKind::python_place:
+      return "python_place";
     case HostKind::step:
       return "step";
     case HostKind::data_loading:

@@ -88,7 +88,20 @@ struct Communication {
 };
 
 // Host-side range: step, phase, data loading, launch call or any other. Device time never.
-enum class HostKind : std::uint8_t { other, step, data_loading, launch };
+enum class HostKind : std::uint8_t {
+  other,
+  step,
+  data_loading,
+  launch,
+  // The call of a module, or the part of a backward pass that is its, named by its place in the model:
+  // "layers.7.mlp". Kept whatever its length, as the next two.
+  module,
+  // A framework's operator that no other one called, or a node of autograd.
+  operation,
+  // Where the main thread's Python was from one look at its stack to the next: "load (train.py:31)". Looks
+  // are no calls: they name time, and no range nests in another.
+  python_place,
+};
 // Ranges and calls at least as long are always kept: a host that launches late was in one of them.
 inline constexpr Nanoseconds kLongHostRange = 1'000'000;
 struct HostRange {

@@ -5,7 +5,6 @@
 #include <unordered_map>
 
 #include "analyzer/intervals/interval_set.h"
-#include "analyzer/model/operator_ranges.h"
 
 namespace lockstep::analyzer {
 namespace {
@@ -19,7 +18,7 @@ struct Piece {
 using LanePieces = std::vector<Piece>;  // sorted, disjoint
 
 bool is_part(const HostRange& range) {
-  return range.kind == kModuleRange || range.kind == kOperatorRange;
+  return range.kind == HostKind::module || range.kind == HostKind::operation;
 }
 
 // Of the ranges of one lane, sorted by (begin, end from the latest).
@@ -47,7 +46,7 @@ LanePieces pieces_of(std::span<const HostRange> ranges) {
     if (open.empty()) now = range.begin;
     go_on_to(range.begin);
     Part part = open.empty() ? Part{} : open.back().part;
-    if (range.kind == kModuleRange) {
+    if (range.kind == HostKind::module) {
       part = {range.name, 0};
     } else if (part.operation == 0) {
       part.operation = range.name;

@@ -7,8 +7,6 @@
 #include <string>
 #include <tuple>
 
-#include "analyzer/model/operator_ranges.h"
-
 namespace lockstep::analyzer {
 namespace {
 
@@ -42,11 +40,11 @@ void in_order(std::vector<HostRange>& ranges) {
 }
 
 void module(RankTrace& rank, Nanoseconds begin, Nanoseconds end, std::uint32_t name, std::uint32_t lane = 0) {
-  rank.host_ranges.push_back({begin, end, name, lane, 0, kModuleRange});
+  rank.host_ranges.push_back({begin, end, name, lane, 0, HostKind::module});
 }
 void operation(RankTrace& rank, Nanoseconds begin, Nanoseconds end, std::uint32_t name,
                std::uint32_t lane = 0) {
-  rank.host_ranges.push_back({begin, end, name, lane, 0, kOperatorRange});
+  rank.host_ranges.push_back({begin, end, name, lane, 0, HostKind::operation});
 }
 void compute(RankTrace& rank, Nanoseconds begin, Nanoseconds end) {
   Activity activity;
@@ -169,8 +167,8 @@ PartTimes times_by_the_instant(const RankTrace& rank, std::span<const std::int64
       if (range.begin <= t && t < range.end) open.push_back(&range);
     if (open.empty()) continue;
     for (const HostRange* range : open) {  // from the outermost
-      if (range->kind == kModuleRange) part = {range->name, 0};
-      if (range->kind == kOperatorRange && part.operation == 0) part.operation = range->name;
+      if (range->kind == HostKind::module) part = {range->name, 0};
+      if (range->kind == HostKind::operation && part.operation == 0) part.operation = range->name;
     }
     for (const StepMark& step : rank.steps) {
       const auto asked = std::find(steps.begin(), steps.end(), step.number);

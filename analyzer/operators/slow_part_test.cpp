@@ -10,8 +10,6 @@
 #include <utility>
 #include <vector>
 
-#include "analyzer/model/operator_ranges.h"
-
 namespace lockstep::analyzer {
 namespace {
 
@@ -47,10 +45,10 @@ class Ranks {
       for (const Done& done : steps[step]) {
         if (!done.module.empty())
           rank.host_ranges.push_back(
-              {at, at + done.ns, job_.strings.intern(done.module), 0, 0, kModuleRange});
+              {at, at + done.ns, job_.strings.intern(done.module), 0, 0, HostKind::module});
         if (!done.operation.empty())
           rank.host_ranges.push_back(
-              {at, at + done.ns, job_.strings.intern(done.operation), 0, 1, kOperatorRange});
+              {at, at + done.ns, job_.strings.intern(done.operation), 0, 1, HostKind::operation});
         at += done.ns;
       }
       Activity activity;

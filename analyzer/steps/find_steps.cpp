@@ -36,7 +36,7 @@ std::uint32_t last_optimizer(const RankTrace& rank, const StringTable& strings) 
   std::uint32_t name = kNone;
   Nanoseconds last = kUnknownTime;
   for (const HostRange& range : rank.host_ranges) {
-    if (!strings.view(range.name).starts_with(kOptimizer)) continue;
+    if (range.kind == HostKind::python_place || !strings.view(range.name).starts_with(kOptimizer)) continue;
     if (name != kNone && range.end <= last) continue;
     name = range.name;
     last = range.end;

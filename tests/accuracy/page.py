@@ -134,25 +134,28 @@ def real_part(real):
     text += table(["program", "device and backend", "runs with a rank or link accused", "said first (bold: an accusation)",
                    "a person would say", "the first fits that"], rows)
     text += f"\nAll together {accused} of {runs} healthy runs. The goal: at most 1 of 40.\n\n### With a fault planted\n\n"
-    rows, named, runs = [], 0, 0
+    rows, named, runs = [], collections.Counter(), collections.Counter()
     for fault, told in real["faults"].items():
         for program in real["programs"]:
-            of = [row for row in real["rows"] if row["program"] == program and row["fault"] == fault]
-            if not of:
-                continue
-            measured = [row for row in of if "codes" in row]
-            if not measured:
-                rows.append([told["planted"], program, REAL, f"not measured: {of[0].get('not_measured', of[0].get('error'))}", "", "", ""])
-                continue
-            right = [row for row in measured if row["named"]]
-            named, runs = named + len(right), runs + len(measured)
-            first = collections.Counter(row["first"] for row in measured).most_common(1)[0][0]
-            rows.append([told["planted"], program, REAL, f"{len(right)} of {len(measured)}",
-                         f"{sum(row['named_before_load'] for row in measured)} of {len(measured)}",
-                         f"{sum(row['found'] for row in measured)} of {len(measured)}", first.replace("|", "\\|")])
-    text += table(["planted", "program", "device and backend", "first", "first, and before the load", "said at all",
+            for cores in ("quiet", "busy"):
+                of = [row for row in real["rows"] if (row["program"], row["fault"], row["cores"]) == (program, fault, cores)]
+                if not of:
+                    continue
+                measured = [row for row in of if "codes" in row]
+                if not measured:
+                    why = of[0].get("not_measured", of[0].get("error"))
+                    rows.append([told["planted"], program, cores, REAL, f"not measured: {why}", "", "", ""])
+                    continue
+                right = [row for row in measured if row["named"]]
+                named[cores], runs[cores] = named[cores] + len(right), runs[cores] + len(measured)
+                first = collections.Counter(row["first"] for row in measured).most_common(1)[0][0]
+                rows.append([told["planted"], program, cores, REAL, f"{len(right)} of {len(measured)}",
+                             f"{sum(row['named_before_load'] for row in measured)} of {len(measured)}",
+                             f"{sum(row['found'] for row in measured)} of {len(measured)}", first.replace("|", "\\|")])
+    text += table(["planted", "program", "cores", "device and backend", "first", "first, and before the load", "said at all",
                    "said first, most often"], rows)
-    text += f"\nAll together the planted cause came first in {named} of {runs} runs. The goal: 95 %. The load is planted as well: that the "
+    counts = [f"{named[cores]} of {runs[cores]} runs on {cores} cores" for cores in ("quiet", "busy") if runs[cores]]
+    text += f"\nThe planted cause came first in {' and '.join(counts) or 'none, of none'}. The goal: 95 %. Busy cores are planted as well: that the "
     text += "ranks share their cores with other programs (`cores_shared`) is true and may stand before; where the planted cause stands "
     text += "even before that is the second count. Right is a finding about the planted rank (of a link: about none) of this kind: "
     text += "; ".join(f"{fault}: " + ", ".join(f"`{right}`" for right in told["right"]) for fault, told in real["faults"].items()) + ".\n"
@@ -178,7 +181,7 @@ def confusion(null, planted, real, cases, kinds):
             jobs[name] += cell["jobs"]
     for row in real["rows"] if real else []:
         if "codes" in row:
-            name = "real: " + (row["fault"] or "healthy")
+            name = f"real: {row['fault'] or 'healthy'} ({row['cores']} cores)"
             counts[name].update(set(row["codes"]))
             jobs[name] += 1
     found = sorted({code for row in counts.values() for code in row})

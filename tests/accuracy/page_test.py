@@ -33,14 +33,14 @@ planted = {"seed": 7, "noise": [], "cells": [{**CELL, "fault": "loader", "effect
 real = {"programs": {"ddp": "plain DDP", "other": "another"}, "not_measured": {"third": "there is none"},
         "sentences": {"ddp": "all is well", "other": ""},
         "faults": {"sleep": {"planted": "it sleeps", "right": ["late (blocked)"]}},
-        "rows": [{"program": "ddp", "fault": None, "number": 0, "codes": ["jitter"], "accusations": [], "first": "ranks take turns",
+        "rows": [{"program": "ddp", "fault": None, "cores": "busy", "number": 0, "codes": ["jitter"], "accusations": [], "first": "ranks take turns",
                   "fits": True},
-                 {"program": "ddp", "fault": "sleep", "number": 0, "codes": ["jitter"], "accusations": [], "first": "x | y",
+                 {"program": "ddp", "fault": "sleep", "cores": "quiet", "number": 0, "codes": ["jitter"], "accusations": [], "first": "x | y",
                   "named": False, "named_before_load": False, "found": True},
-                 {"program": "other", "fault": None, "number": 0, "not_measured": "no module"}]}
+                 {"program": "other", "fault": None, "cores": "busy", "number": 0, "not_measured": "no module"}]}
 text = page({"null-held_out.json": null, "planted-held_out.json": planted, "real.json": real})
 holds(text, "| a run | 2 | 99 | 25 % |", "3 of 500", "at most 1.54 %", "| 2 % | 8 | 50 | 98 % / 50 %, 1 % wrong |",
       "| plain DDP (`ddp.py`) | CPU, Gloo | 0 of 1 | ranks take turns | all is well | 1 of 1 |", "not measured: no module", "not measured: there is none",
-      "came first in 0 of 1 runs", "sleep: `late (blocked)`.", "| 0 of 1 | 0 of 1 | 1 of 1 | x", "x \\| y", "| simulated: loader | 100 |", "| GPU, NCCL | not measured |")
+      "came first in 0 of 1 runs on quiet cores. The goal", "sleep: `late (blocked)`.", "| ddp | quiet | CPU, Gloo | 0 of 1 | 0 of 1 | 1 of 1 | x", "x \\| y", "| simulated: loader | 100 |", "| GPU, NCCL | not measured |")
 assert "`straggler_persistent`, " not in text.split("Kinds of findings without a case")[1], "it has a case"
 print("passed")

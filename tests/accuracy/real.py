@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Records stock programs on 2 ranks (CPU and Gloo) while two other processes keep two cores busy, healthy and with a fault
-planted, and judges what the report says first. scripts/accuracy --real runs it.
+"""Records stock programs on 2 ranks (CPU and Gloo), healthy while two other processes keep two cores busy, and with a fault
+planted both so and on quiet cores, and judges what the report says first. scripts/accuracy --real runs it.
 
     tests/accuracy/real.py --bin build/release/bin --python PYTHON --output FOLDER [--only WORD] [--repeat 5] [--judge-only]
 
-Recordings that are in FOLDER already are not made again; every run is analyzed again. Writes FOLDER/real.json.
+The machine is to have nothing else to do. Recordings that are in FOLDER already are not made again; every run is analyzed again. Writes FOLDER/real.json.
 """
 import argparse
 import json
@@ -107,7 +107,7 @@ def command_of(options, program, fault):
             "--master-port", str(random.randint(20000, 30000)), *planted, script, STEPS]
 
 
-def record(options, program, fault, folder):
+def record(options, program, fault, load, folder):
     """None, or why there is no recording."""
     if (folder / "complete").exists():
         return None
@@ -117,8 +117,8 @@ def record(options, program, fault, folder):
     folder.mkdir(parents=True)
     environment = dict(os.environ, PATH=os.path.dirname(options.python) + ":" + os.environ["PATH"], PYTHONWARNINGS="ignore",
                        TORCH_EXTENSIONS_DIR=str(options.output / "torch_extensions"), HF_HUB_OFFLINE="1", OMP_NUM_THREADS="1")
-    with open(folder / "log", "w") as log, Load(options.load):
-        job = subprocess.Popen([str(options.bin / "lockstep"), "record", "--quiet", "--force", "-o", str(folder / "run"), "--",
+    with open(folder / "log", "w") as log, Load(load):
+        job = subprocess.Popen([str(options.bin / "lockstep"), "record", "--stacks", "--quiet", "--force", "-o", str(folder / "run"), "--",
                                 *command_of(options, program, fault)], stdout=log, stderr=log, env=environment,
                                start_new_session=True)
         try:
@@ -163,21 +163,23 @@ def main():
     parser.add_argument("--output", type=pathlib.Path, required=True)
     parser.add_argument("--only", default="", help="programs or faults whose name holds it")
     parser.add_argument("--repeat", type=int, default=5)
-    parser.add_argument("--load", type=int, default=2, help="processes that keep cores busy meanwhile; 0 where others do")
+    parser.add_argument("--load", type=int, default=2, help="processes that keep cores busy; 0 where others do")
+    parser.add_argument("--busy-repeat", type=int, default=3, help="as --repeat, of a fault on busy cores")
     parser.add_argument("--judge-only", action="store_true", help="record nothing")
     options = parser.parse_args()
     options.bin, options.output = options.bin.resolve(), options.output.resolve()
     rows = []
-    cases = [(program, None) for program in PROGRAMS]
-    cases += [(program, fault) for fault, (_, _, _, programs) in FAULTS.items() for program in programs]
-    for program, fault in cases:
-        case = f"{program}-{fault or 'healthy'}"
+    cases = [(program, fault, "quiet") for fault, (_, _, _, programs) in FAULTS.items() for program in programs]
+    cases += [(program, None, "busy") for program in PROGRAMS]
+    cases += [(program, fault, "busy") for fault, (_, _, _, programs) in FAULTS.items() for program in programs]
+    for program, fault, cores in cases:
+        case = f"{program}-{fault or 'healthy'}-{cores}"
         if options.only not in case:
             continue
-        for number in range(options.repeat):
+        for number in range(options.busy_repeat if fault and cores == "busy" else options.repeat):
             folder = options.output / "real" / case / str(number)
-            row = {"program": program, "fault": fault, "number": number}
-            problem = record(options, program, fault, folder)
+            row = {"program": program, "fault": fault, "cores": cores, "number": number}
+            problem = record(options, program, fault, options.load if cores == "busy" else 0, folder)
             row.update({"not_measured": problem} if problem else judge(options, program, fault, folder))
             rows.append(row)
             print(case, number, row.get("not_measured") or row.get("error") or

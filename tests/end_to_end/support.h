@@ -32,6 +32,9 @@ std::string why_no_torch_here();
 // An executable of this build: binary("lockstep").
 std::string binary(const std::string& name);
 
+// The lines that are not empty, sorted: ranks print in any order.
+std::vector<std::string> sorted_lines(const std::string& text);
+
 // A port on loopback that nobody listens on at the moment.
 int free_port();
 

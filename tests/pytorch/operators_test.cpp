@@ -3,7 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <map>
 #include <string>
 #include <vector>
@@ -34,17 +33,6 @@ std::vector<std::string> torchrun(const std::string& mode) {
           std::to_string(free_port()),
           kJob,
           mode};
-}
-
-std::vector<std::string> sorted_lines(const std::string& text) {
-  std::vector<std::string> lines;
-  for (std::size_t begin = 0; begin < text.size();) {
-    const std::size_t end = std::min(text.find('\n', begin), text.size());
-    lines.push_back(text.substr(begin, end - begin));
-    begin = end + 1;
-  }
-  std::sort(lines.begin(), lines.end());
-  return lines;
 }
 
 // How often each range of a category is in the file.

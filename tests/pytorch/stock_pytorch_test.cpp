@@ -61,18 +61,6 @@ std::vector<std::string> torchrun(const std::string& mode, int ranks, const std:
 
 const std::vector<std::string> kEnvironment{"OMP_NUM_THREADS=1", "LOCKSTEP_DEBUG=1", "PYTHONWARNINGS=ignore"};
 
-std::vector<std::string> sorted_lines(const std::string& text) {
-  std::vector<std::string> lines;
-  std::size_t begin = 0;
-  while (begin < text.size()) {
-    const std::size_t end = std::min(text.find('\n', begin), text.size());
-    if (end > begin) lines.push_back(text.substr(begin, end - begin));
-    begin = end + 1;
-  }
-  std::sort(lines.begin(), lines.end());
-  return lines;
-}
-
 // All that a rank's file holds of what these tests ask for.
 struct Recorded {
   std::vector<Call> collectives;  // in the order of issue

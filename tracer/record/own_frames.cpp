@@ -1,6 +1,7 @@
 #include "tracer/record/own_frames.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace lockstep::tracer::record {
 
@@ -40,15 +41,32 @@ void hide_own_frames(std::vector<ThreadStack>& threads) {
 std::string without_own_frames(std::string_view python_stacks) {
   std::string kept;
   kept.reserve(python_stacks.size());
+  std::string headline;  // of the thread that is read, until a frame of it is kept
+  bool has_own = false;
   while (!python_stacks.empty()) {
     const std::size_t end = std::min(python_stacks.find('\n'), python_stacks.size() - 1);
     const std::string_view line = python_stacks.substr(0, end + 1);
     const std::size_t file = line.find("File \"");
     const bool is_own = file != std::string_view::npos &&
                         line.substr(0, line.rfind('"')).find(kHookFolder, file) != std::string_view::npos;
-    if (!is_own) kept += line;
     python_stacks.remove_prefix(end + 1);
+    if (is_own) {
+      has_own = true;
+      continue;
+    }
+    // A thread that is ours alone is left out with its headline.
+    if (line.starts_with("  ") && !headline.empty()) kept += std::exchange(headline, {});
+    if (line.starts_with("Thread ") || line.starts_with("Current thread ")) {
+      if (!has_own) kept += headline;
+      headline = line;
+      has_own = false;
+    } else if (headline.empty()) {
+      kept += line;
+    } else if (!has_own) {
+      headline += line;
+    }
   }
+  if (!has_own) kept += headline;
   return kept;
 }
 

@@ -48,5 +48,17 @@ TEST(OwnFrames, OfThePythonHookAreHidden) {
   EXPECT_EQ(without_own_frames(""), "");
 }
 
+TEST(OwnFrames, AThreadOfPythonThatIsOursAloneIsLeftOutWithItsHeadline) {
+  const std::string others =
+      "Thread 0x00007f01 (most recent call first):\n  <no Python frame>\n\n"
+      "Current thread 0x00007f03 (most recent call first):\n  File \"/home/a/train.py\", line 60 in main\n";
+  const std::string ours =
+      "Thread 0x00007f02 (most recent call first):\n"
+      "  File \"/usr/lib/lockstep/python/lockstep_stacks.py\", line 112 in _look\n\n";
+  EXPECT_EQ(without_own_frames(ours + others), others);
+  EXPECT_EQ(without_own_frames(others + "\n" + ours), others + "\n");
+  EXPECT_EQ(without_own_frames("Thread 0x00007f04"), "Thread 0x00007f04") << "cut";
+}
+
 }  // namespace
 }  // namespace lockstep::tracer::record

@@ -132,6 +132,7 @@ Child::Environment tracer_environment(const Options& options, const fs::path& li
   }
   if (options.cpu) environment.emplace_back("LOCKSTEP_CPU", "1");
   environment.emplace_back("LOCKSTEP_OPERATORS", options.operators ? "1" : "0");
+  environment.emplace_back("LOCKSTEP_STACKS", fmt::format("{:g}", options.stacks));
   return environment;
 }
 

@@ -22,6 +22,7 @@ struct Options {
   std::uint64_t buffer_bytes = 0;      // of ring buffers a process; 0: 64 MiB
   bool python_hook = true;             // follow PyTorch in Python processes
   bool operators = false;              // PyTorch's modules and operators
+  double stacks = 0;                   // looks at the main thread's Python stack a second
   bool all_cuda_calls = false;         // of the CUDA API, not only launches, copies and waits
   std::optional<std::string> sources;  // names separated by commas; none: each source's own default
   // Where the recorders of several hosts compare their clocks, and a word that those of one job share; none:

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "analyzer/model/operator_ranges.h"
 #include "analyzer/report/palette.h"
 #include "analyzer/report/quantity.h"
 #include "analyzer/report/unicode.h"
@@ -148,9 +147,13 @@ std::string item_kind(const Scene& scene, const Item& item) {
     return cause_label(scene, item.rank, scene.segments(item.rank)[index].cause);
   const RankData& data = scene.data(item.rank);
   if (lane.role == LaneRole::host) {
-    if (data.host_ranges[index].kind == analyzer::kModuleRange) return "module";
-    if (data.host_ranges[index].kind == analyzer::kOperatorRange) return "operator";
     switch (data.host_ranges[index].kind) {
+      case analyzer::HostKind::module:
+        return "module";
+      case analyzer::HostKind::operation:
+        return "operator";
+      case analyzer::HostKind::python_place:
+        return "where Python was, by looks at its stack";
       case analyzer::HostKind::step:
         return "step, on the host";
       case analyzer::HostKind::data_loading:

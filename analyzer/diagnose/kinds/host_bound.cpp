@@ -3,13 +3,16 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "analyzer/diagnose/finding_context.h"
 #include "analyzer/diagnose/finding_kinds.h"
+#include "analyzer/diagnose/idle_gaps.h"
 #include "analyzer/intervals/time_math.h"
 #include "analyzer/report/quantity.h"
+#include "analyzer/stacks/slow_place.h"
 
 namespace lockstep::analyzer {
 namespace {
@@ -42,7 +45,8 @@ constexpr FindingKind kHostBound{
     .explanation = &kHostBoundExplained,
 };
 constexpr auto kIdleBetweenComputationsRemedies =
-    std::to_array<Remedy>({{"the program", "NVTX ranges around it (docs/instrumentation.md)"},
+    std::to_array<Remedy>({{"Lockstep", "`lockstep record --stacks` names it by function, file and line"},
+                           {"the program", "NVTX ranges around it (docs/instrumentation.md)"},
                            {"the machine", "what else runs on these cores: `lockstep record --cpu`"}});
 constexpr Explanation kIdleBetweenComputationsExplained{
     .meaning =
@@ -128,6 +132,13 @@ bool profiler_costs_host_time(const FindingContext& context) {
                      [](const Warning& warning) { return warning.code == "profiler_overhead"; });
 }
 
+std::optional<CommonPlace> place_between_computations(const FindingContext& context) {
+  std::vector<IntervalSet> gaps;
+  for (const RankTrace& rank : context.diagnosis.job.ranks)
+    gaps.push_back(gaps_of(rank, context.report, Cause::host_bound));
+  return most_common_place(context.diagnosis.job, gaps);
+}
+
 void find_host_bound(const FindingContext& context, std::vector<Finding>& findings) {
   const std::int64_t of_late_ranks =
       context.on_cpu ? context.said_of_late_ranks(findings, Cause::host_bound) : 0;
@@ -145,10 +156,19 @@ void find_host_bound(const FindingContext& context, std::vector<Finding>& findin
     finding.evidence.push_back(fmt::format("{} more is what a late rank spends longer than the others",
                                            format_duration(of_late_ranks)));
   if (context.on_cpu) {
-    finding.title = "ranks do what the trace does not name between their computations";
-    finding.remedy =
-        "put NVTX ranges around what the training loop does there (docs/instrumentation.md), and see what "
-        "else runs on these cores";
+    if (const std::optional<CommonPlace> place = place_between_computations(context)) {
+      finding.title = fmt::format("between their computations ranks are in `{}` above all", place->place);
+      finding.evidence.push_back(fmt::format("{} of that time was seen there, by {} at the Python stacks",
+                                             format_share(place->share),
+                                             format_plural(place->looks, "look")));
+      finding.remedy = "shorten what the training loop does there, or do it beside training";
+    } else {
+      finding.title = "ranks do what the trace does not name between their computations";
+      finding.remedy =
+          "`lockstep record --stacks` names it by function, file and line; or put NVTX ranges around what "
+          "the "
+          "training loop does there (docs/instrumentation.md). See what else runs on these cores";
+    }
   } else if (known && slowed) {
     finding.title = "devices idle while the host launches, which the profiler itself slowed down";
     finding.remedy =

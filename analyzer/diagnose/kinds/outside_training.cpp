@@ -155,6 +155,7 @@ Interruption interruptions(const SteadyReport& steady, std::string_view reason) 
   Interruption all;
   for (const StepsLeftOut& out : steady.left_out) {
     if (out.reason != reason || out.first < steady.steps.front()) continue;
+    if (out.reason_ns == 0) continue;  // a step beside one: what was done lies in the other
     all.rank = all.times == 0 || all.rank == out.rank ? out.rank : std::nullopt;
     ++all.times;
     all.reason_ns = saturating_add(all.reason_ns, out.reason_ns);

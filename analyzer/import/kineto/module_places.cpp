@@ -5,8 +5,6 @@
 #include <utility>
 #include <vector>
 
-#include "analyzer/model/operator_ranges.h"
-
 namespace lockstep::analyzer::kineto {
 namespace {
 
@@ -27,7 +25,7 @@ void name_modules_by_place(RankImport& rank) {
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> places;  // by caller and name
   std::uint32_t lane = kNone;
   for (HostRange& range : rank.trace.host_ranges) {
-    if (range.kind != kModuleRange) continue;
+    if (range.kind != HostKind::module) continue;
     if (range.lane != lane) open.clear();
     lane = range.lane;
     while (!open.empty() && (open.back().end <= range.begin || open.back().end < range.end)) open.pop_back();

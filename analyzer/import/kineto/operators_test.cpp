@@ -5,7 +5,6 @@
 #include <gtest/gtest.h>
 
 #include "analyzer/import/kineto/kineto_text.h"
-#include "analyzer/model/operator_ranges.h"
 
 namespace lockstep::analyzer::kineto {
 namespace {
@@ -75,7 +74,7 @@ struct NamedModule {
 std::vector<NamedModule> modules_of(const RankImport& import) {
   std::vector<NamedModule> modules;
   for (const HostRange& range : import.trace.host_ranges)
-    if (range.kind == kModuleRange)
+    if (range.kind == HostKind::module)
       modules.push_back({std::string(import.strings.view(range.name)), range.begin, range.end});
   return modules;
 }

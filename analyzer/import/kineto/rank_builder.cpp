@@ -10,7 +10,6 @@
 #include "analyzer/import/kineto/module_places.h"
 #include "analyzer/import/rank/names.h"
 #include "analyzer/import/rank/training_mark.h"
-#include "analyzer/model/operator_ranges.h"
 #include "trace/launch_shape.h"
 
 namespace lockstep::analyzer::kineto {
@@ -259,7 +258,7 @@ void RankBuilder::host_event(const EventFields& fields, const Times& times) {
   } else if (names_data_loading(fields.name)) {
     kind = HostKind::data_loading;
   } else if (fields.kind == Category::python && is_module(fields.name)) {
-    kind = kModuleRange;
+    kind = HostKind::module;
   } else if (is_training_mark(fields.name)) {
     training_ = fields.name;
   }

@@ -23,7 +23,6 @@
 #include "analyzer/import/run/scheduling.h"
 #include "analyzer/import/run/training.h"
 #include "analyzer/model/is_communication.h"
-#include "analyzer/model/operator_ranges.h"
 #include "trace/framework_issue.h"
 #include "trace/operator_ranges.h"
 #include "trace/reader.h"
@@ -330,8 +329,9 @@ class FileImport {
     if (fresh) {
       const std::string_view category = reader_.string(id);
       if (category == trace::kModuleCategory || category == trace::kModuleBackwardCategory)
-        where->second = kModuleRange;
-      if (category == trace::kOperatorCategory) where->second = kOperatorRange;
+        where->second = HostKind::module;
+      if (category == trace::kOperatorCategory) where->second = HostKind::operation;
+      if (category == trace::kPythonPlaceCategory) where->second = HostKind::python_place;
     }
     return where->second;
   }

@@ -6,7 +6,6 @@
 #include "analyzer/import/rank/merge.h"
 #include "analyzer/import/test_files.h"
 #include "analyzer/model/check_job.h"
-#include "analyzer/model/operator_ranges.h"
 #include "trace/writer.h"
 
 namespace lockstep::analyzer::run {
@@ -177,11 +176,11 @@ TEST(RunFile, ModulesAndOperatorsAreKeptWhateverTheirLength) {
   std::vector<std::tuple<std::string, HostKind, Nanoseconds>> kept;
   for (const HostRange& range : import.trace.host_ranges)
     kept.emplace_back(import.strings.view(range.name), range.kind, range.end);
-  EXPECT_THAT(
-      kept,
-      ElementsAre(std::tuple("Model", kModuleRange, 200), std::tuple("layers.0", kModuleRange, 130),
-                  std::tuple("aten::linear", kOperatorRange, 120), std::tuple("layers.0", kModuleRange, 305),
-                  std::tuple("AddmmBackward0", kOperatorRange, 304)));
+  EXPECT_THAT(kept, ElementsAre(std::tuple("Model", HostKind::module, 200),
+                                std::tuple("layers.0", HostKind::module, 130),
+                                std::tuple("aten::linear", HostKind::operation, 120),
+                                std::tuple("layers.0", HostKind::module, 305),
+                                std::tuple("AddmmBackward0", HostKind::operation, 304)));
 }
 
 TEST(RunFile, SendsAndReceivesArePointToPoint) {

@@ -22,7 +22,7 @@
 namespace lockstep::tracer::pytorch {
 namespace {
 
-constexpr std::int32_t kVersion = 4;
+constexpr std::int32_t kVersion = 5;
 constexpr std::size_t kLongestRange = 512;
 constexpr std::uint64_t kOwnRange = 1;  // of the hook; PyTorch's are addresses
 
@@ -125,6 +125,12 @@ void lockstep_pytorch_end_range(void) {
 void lockstep_pytorch_past_range(const char* name, int64_t begin, int64_t end) {
   if (name == nullptr || begin < 0 || end < begin) return;
   pytorch::note(pytorch::RecordType::past_range, pytorch::PastRangeRecord{begin, end}, name,
+                static_cast<std::uint32_t>(strnlen(name, pytorch::kLongestRange)));
+}
+
+void lockstep_pytorch_python_place(const char* name, int64_t begin, int64_t end) {
+  if (name == nullptr || begin < 0 || end < begin) return;
+  pytorch::note(pytorch::RecordType::python_place, pytorch::PastRangeRecord{begin, end}, name,
                 static_cast<std::uint32_t>(strnlen(name, pytorch::kLongestRange)));
 }
 

@@ -9,6 +9,7 @@
 #include <optional>
 #include <utility>
 
+#include "trace/operator_ranges.h"
 #include "tracer/sources/pytorch/active.h"
 #include "tracer/thread_name.h"
 #include "tracer/training_threads.h"
@@ -203,6 +204,7 @@ void PytorchSource::process(const Event& event) {
     case RecordType::operator_end:
       return operator_end(on, event);
     case RecordType::past_range:
+    case RecordType::python_place:
       return past_range(on, event, body);
     case RecordType::device:
       device_ = read_record<DeviceRecord>(body, event.bytes).cpu != 0 ? Device::cpu : Device::gpu;
@@ -247,6 +249,15 @@ trace::LaneId PytorchSource::lane_of_ranges(Thread& thread) {
   return thread.ranges;
 }
 
+trace::LaneId PytorchSource::lane_of_stacks(Thread& thread) {
+  if (thread.stacks == kNoLane) {
+    thread.stacks = context_->writer.add_lane(
+        trace::Lane{trace::LaneKind::host_thread, static_cast<std::uint64_t>(context_->process.process),
+                    thread.id, 0, "Python of the main thread (looks at its stack)"});
+  }
+  return thread.stacks;
+}
+
 void PytorchSource::close(Thread& thread, RecordType by, std::uint64_t key, trace::Nanoseconds time) {
   const auto found = std::find_if(thread.open.rbegin(), thread.open.rend(), [&](const OpenRange& range) {
     return range.closed_by == by && range.key == key;
@@ -278,13 +289,15 @@ void PytorchSource::past_range(Thread& thread, const Event& event, const std::by
   if (event.bytes < sizeof(PastRangeRecord)) return;
   const auto record = read_record<PastRangeRecord>(body, event.bytes);
   if (record.begin < 0 || record.end < record.begin) return;
+  const bool is_place = event.type == RecordType::python_place;
   trace::HostRange range;
-  range.lane = range.end_lane = lane_of_ranges(thread);
+  range.lane = range.end_lane = is_place ? lane_of_stacks(thread) : lane_of_ranges(thread);
   range.begin = record.begin;
   range.end = record.end;
   range.name = context_->writer.intern(
       std::string_view(reinterpret_cast<const char*>(body + sizeof record), event.bytes - sizeof record));
   range.domain = context_->writer.intern(kRangeDomain);
+  if (is_place) range.category = context_->writer.intern(trace::kPythonPlaceCategory);
   range.nested = false;  // it may overlap what was open meanwhile
   context_->writer.append(range);
 }

@@ -59,6 +59,7 @@ class PytorchSource final : public Source {
     std::string name;
     trace::LaneId host = kNoLane;  // calls, steps
     trace::LaneId ranges = kNoLane;
+    trace::LaneId stacks = kNoLane;  // what it saw of the main thread's
     trace::LaneId compute = kNoLane;
     trace::LaneId communication = kNoLane;
     std::vector<OpenRange> open;
@@ -80,7 +81,9 @@ class PytorchSource final : public Source {
   OpenRange& open(Thread& thread, trace::Nanoseconds time, std::string_view name, RecordType closed_by,
                   std::uint64_t key, bool shown = true);
   void close(Thread& thread, RecordType by, std::uint64_t key, trace::Nanoseconds time);
+  // Of a range of the thread, or of where another thread's Python was.
   void past_range(Thread& thread, const Event& event, const std::byte* body);
+  trace::LaneId lane_of_stacks(Thread& thread);
   trace::LaneId lane_of_ranges(Thread& thread);
   void phase(Thread& thread, const Event& event, const std::byte* body);
   // --- pytorch_source_operators.cpp ---

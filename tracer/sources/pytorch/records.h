@@ -31,6 +31,7 @@ enum class RecordType : std::uint8_t {
   module_end,      // ModuleRecord
   operator_begin,  // OperatorRecord and the operator's name
   operator_end,    // OperatorRecord
+  python_place,    // PastRangeRecord and where the main thread was
 };
 
 // A process group's backend. Followed by its name, its description and its ranks: `run_count` RankRuns.

@@ -10,7 +10,7 @@ import functools
 import os
 import sys
 
-VERSION = 4
+VERSION = 5
 DATA, FORWARD, BACKWARD, OPTIMIZER = 1, 2, 3, 4
 
 _library = None
@@ -57,6 +57,8 @@ def _load():
     library.lockstep_pytorch_end_range.restype = None
     library.lockstep_pytorch_past_range.argtypes = [ctypes.c_char_p, ctypes.c_int64, ctypes.c_int64]
     library.lockstep_pytorch_past_range.restype = None
+    library.lockstep_pytorch_python_place.argtypes = [ctypes.c_char_p, ctypes.c_int64, ctypes.c_int64]
+    library.lockstep_pytorch_python_place.restype = None
     library.lockstep_pytorch_device.argtypes = [ctypes.c_int32]
     library.lockstep_pytorch_device.restype = None
     library.lockstep_pytorch_begin_module.argtypes = [ctypes.c_char_p]
@@ -374,6 +376,11 @@ def _follow_interpreter():
     interpreter = _part("interpreter")
     interpreter.watch_garbage_collection()
     interpreter.offer_stacks()
+    if os.environ.get("LOCKSTEP_STACKS", "0") != "0":
+        try:
+            _part("stacks").follow_stacks()
+        except Exception as problem:
+            _tell_problem(f"stacks: {problem}")
 
 
 def install(when_imported):

@@ -1,0 +1,128 @@
+#include "analyzer/stacks/slow_place.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <utility>
+
+#include "analyzer/intervals/interval_set.h"
+#include "analyzer/intervals/median.h"
+
+namespace lockstep::analyzer {
+namespace {
+
+constexpr double kLeastShare = 0.5;
+constexpr double kDeviations = 3;
+
+struct Seen {
+  std::int64_t ns = 0;
+  std::int64_t looks = 0;
+  std::map<std::uint32_t, std::int64_t> lines;  // ns by the place's name
+};
+
+struct Looks {
+  std::map<std::string_view, Seen> functions;
+  std::int64_t count = 0;
+};
+
+std::vector<Interval> windows_of(const RankTrace& rank, const std::vector<std::int64_t>& steps) {
+  std::vector<Interval> windows;
+  for (const StepMark& step : rank.steps)
+    if (std::binary_search(steps.begin(), steps.end(), step.number))
+      windows.push_back({step.begin, step.end});
+  return windows;
+}
+
+void add_looks(const RankTrace& rank, const StringTable& strings, const IntervalSet& windows, Looks& looks) {
+  const CoverageIndex coverage(windows);
+  for (const HostRange& range : rank.host_ranges) {
+    if (range.kind != HostKind::python_place) continue;
+    const std::int64_t within = coverage.within(range.begin, range.end);
+    if (within == 0) continue;
+    Seen& seen = looks.functions[function_of_place(strings.view(range.name))];
+    seen.ns += within;
+    ++seen.looks;
+    seen.lines[range.name] += within;
+    ++looks.count;
+  }
+}
+
+Looks looks_of(const RankTrace& rank, const StringTable& strings, const std::vector<std::int64_t>& steps) {
+  Looks looks;
+  add_looks(rank, strings, IntervalSet::from(windows_of(rank, steps)), looks);
+  return looks;
+}
+
+// The line of the function that most of its time was seen at.
+std::string line_of(const Seen& seen, const StringTable& strings) {
+  const auto line = std::max_element(seen.lines.begin(), seen.lines.end(),
+                                     [](const auto& a, const auto& b) { return a.second < b.second; });
+  return std::string(strings.view(line->first));
+}
+
+}  // namespace
+
+std::string_view function_of_place(std::string_view place) {
+  const std::size_t file = place.find('(');
+  const std::size_t line = file == std::string_view::npos ? file : place.find(':', file);
+  return place.substr(0, line);
+}
+
+PlaceComparison compare_places(const Job& job, const SlowPlaceQuestion& question) {
+  PlaceComparison result;
+  std::vector<std::int64_t> steps = question.steps;
+  std::sort(steps.begin(), steps.end());
+  Looks own;
+  std::vector<Looks> others;
+  for (const RankTrace& rank : job.ranks) {
+    if (std::find(question.ranks.begin(), question.ranks.end(), rank.rank) == question.ranks.end()) continue;
+    Looks looks = looks_of(rank, job.strings, steps);
+    if (looks.count == 0) return result;
+    if (rank.rank == question.rank) {
+      own = std::move(looks);
+    } else {
+      others.push_back(std::move(looks));
+    }
+  }
+  if (own.count == 0 || others.empty() || steps.empty()) return result;
+  result.known = true;
+  const auto step_count = static_cast<std::int64_t>(steps.size());
+  for (const auto& [function, seen] : own.functions) {
+    std::vector<std::int64_t> times, counts;
+    for (const Looks& other : others) {
+      const auto found = other.functions.find(function);
+      times.push_back(found != other.functions.end() ? found->second.ns : 0);
+      counts.push_back(found != other.functions.end() ? found->second.looks : 0);
+    }
+    const std::int64_t excess = (seen.ns - lower_median(std::move(times))) / step_count;
+    const std::int64_t count = lower_median(std::move(counts));
+    if (static_cast<double>(excess) < kLeastShare * static_cast<double>(question.excess_ns) || excess <= 0)
+      continue;
+    if (static_cast<double>(seen.looks - count) <
+        kDeviations * std::sqrt(static_cast<double>(seen.looks + count)))
+      continue;
+    if (result.slow && result.slow->excess_ns >= excess) continue;
+    result.slow = SlowPlace{line_of(seen, job.strings), excess, seen.looks, own.count, count};
+  }
+  return result;
+}
+
+std::optional<CommonPlace> most_common_place(const Job& job, std::span<const IntervalSet> times) {
+  constexpr std::int64_t kLeastLooks = 9;
+  constexpr double kLeastOfAll = 0.3;
+  Looks looks;
+  for (std::size_t rank = 0; rank < job.ranks.size() && rank < times.size(); ++rank)
+    add_looks(job.ranks[rank], job.strings, times[rank], looks);
+  const Seen* most = nullptr;
+  std::int64_t all_ns = 0;
+  for (const auto& [function, seen] : looks.functions) {
+    all_ns += seen.ns;
+    if (most == nullptr || seen.ns > most->ns) most = &seen;
+  }
+  if (most == nullptr || most->looks < kLeastLooks) return std::nullopt;
+  const double share = static_cast<double>(most->ns) / static_cast<double>(all_ns);
+  if (share < kLeastOfAll) return std::nullopt;
+  return CommonPlace{line_of(*most, job.strings), share, looks.count};
+}
+
+}  // namespace lockstep::analyzer

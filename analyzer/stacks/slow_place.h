@@ -1,0 +1,56 @@
+// In which line of Python does a rank spend time that the others do not? By looks at the stack of its main
+// thread (`record --stacks`).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analyzer/intervals/interval_set.h"
+#include "analyzer/model/job.h"
+
+namespace lockstep::analyzer {
+
+struct SlowPlaceQuestion {
+  std::int32_t rank = 0;            // that is late
+  std::vector<std::int32_t> ranks;  // all that are compared, it among them
+  std::vector<std::int64_t> steps;  // their numbers
+  std::int64_t excess_ns = 0;       // by how much longer it does so in a step, in the mean
+};
+
+struct SlowPlace {
+  std::string place;           // the line of the function that most of its time was seen at
+  std::int64_t excess_ns = 0;  // mean over steps of the function's time beyond the median of the others
+  std::int64_t looks = 0;      // that saw the function, in all steps …
+  std::int64_t all_looks = 0;  // … of so many
+  std::int64_t others = 0;     // looks that saw it on another rank (median)
+};
+
+struct PlaceComparison {
+  bool known = false;  // stacks were looked at on all compared ranks
+  std::optional<SlowPlace> slow;
+};
+
+// The function that is named makes up half of the excess, more than any other, and chance does not: looks are
+// counts, and the rank has three standard deviations (Poisson, of own and others' together) more of them.
+// Lines of one function count together. O(ranges of places · log steps).
+PlaceComparison compare_places(const Job& job, const SlowPlaceQuestion& question);
+
+struct CommonPlace {
+  std::string place;  // as SlowPlace::place
+  double share = 0;   // of the time in question
+  std::int64_t looks = 0;
+};
+
+// In which function most of the ranks' times (one set a rank, in the job's order) is seen: at least three
+// tenths of it, in nine looks or more.
+std::optional<CommonPlace> most_common_place(const Job& job, std::span<const IntervalSet> times);
+
+// "load (train.py" of "load (train.py:31), called by main (train.py:60)": the same for all lines of a
+// function.
+std::string_view function_of_place(std::string_view place);
+
+}  // namespace lockstep::analyzer

@@ -1,0 +1,117 @@
+#include "analyzer/stacks/slow_place.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+namespace lockstep::analyzer {
+namespace {
+
+constexpr Nanoseconds kStep = 100'000'000, kLook = 10'000'000;
+constexpr int kSteps = 20;
+
+TEST(FunctionOfPlace, IsTheSameForAllItsLines) {
+  EXPECT_EQ(function_of_place("load (train.py:31), called by main (train.py:60)"), "load (train.py");
+  EXPECT_EQ(function_of_place("load (train.py:7)"), "load (train.py");
+  EXPECT_NE(function_of_place("load (other.py:31)"), "load (train.py");
+  EXPECT_EQ(function_of_place("nothing like it"), "nothing like it");
+}
+
+class SlowPlaces : public testing::Test {
+ protected:
+  // What the looks of every step see, one after the other, from the step's begin on.
+  void add_rank(const std::vector<std::string>& of_a_step) {
+    RankTrace rank;
+    rank.rank = static_cast<std::int32_t>(job_.ranks.size());
+    rank.lanes = {{trace::LaneKind::host_thread, 1, "looks"}};
+    for (int step = 0; step < kSteps; ++step) {
+      Nanoseconds at = step * kStep;
+      rank.steps.push_back({step, at, at + kStep});
+      for (const std::string& place : of_a_step) {
+        rank.host_ranges.push_back(
+            {at, at + kLook, job_.strings.intern(place), 0, 0, HostKind::python_place});
+        at += kLook;
+      }
+    }
+    job_.ranks.push_back(std::move(rank));
+  }
+  PlaceComparison compare(std::int32_t rank, std::int64_t excess_ns, int steps = kSteps) const {
+    SlowPlaceQuestion question;
+    question.rank = rank;
+    question.excess_ns = excess_ns;
+    for (const RankTrace& trace : job_.ranks) question.ranks.push_back(trace.rank);
+    for (int step = 0; step < steps; ++step) question.steps.push_back(step);
+    return compare_places(job_, question);
+  }
+  Job job_;
+};
+
+TEST_F(SlowPlaces, TheFunctionThatOneRankIsLongerInIsNamedByItsCostliestLine) {
+  add_rank({"main (train.py:60)", "main (train.py:60)", "log (train.py:9)"});
+  add_rank({"main (train.py:60)", "log (train.py:9)", "log (train.py:12)", "log (train.py:12)"});
+  add_rank({"main (train.py:60)", "main (train.py:61)", "log (train.py:9)"});
+  const PlaceComparison found = compare(1, 2 * kLook);
+  ASSERT_TRUE(found.known);
+  ASSERT_TRUE(found.slow.has_value());
+  EXPECT_EQ(found.slow->place, "log (train.py:12)");
+  EXPECT_EQ(found.slow->excess_ns, 2 * kLook);
+  EXPECT_EQ(found.slow->looks, 3 * kSteps);
+  EXPECT_EQ(found.slow->all_looks, 4 * kSteps);
+  EXPECT_EQ(found.slow->others, kSteps);
+}
+
+TEST_F(SlowPlaces, NothingIsNamedWhereAllRanksAreAlike) {
+  add_rank({"main (train.py:60)", "log (train.py:9)"});
+  add_rank({"main (train.py:60)", "log (train.py:9)"});
+  EXPECT_TRUE(compare(0, kLook).known);
+  EXPECT_FALSE(compare(0, kLook).slow.has_value());
+}
+
+TEST_F(SlowPlaces, NothingIsNamedThatIsLessThanHalfOfTheLateness) {
+  add_rank({"main (train.py:60)"});
+  add_rank({"main (train.py:60)", "log (train.py:9)"});
+  EXPECT_TRUE(compare(1, 2 * kLook).slow.has_value());
+  EXPECT_FALSE(compare(1, 2 * kLook + 1).slow.has_value());
+}
+
+TEST_F(SlowPlaces, FewLooksNameNothing) {
+  add_rank({"main (train.py:60)"});
+  add_rank({"main (train.py:60)", "log (train.py:9)"});
+  EXPECT_FALSE(compare(1, kLook, 8).slow.has_value());
+  EXPECT_TRUE(compare(1, kLook, 9).slow.has_value()) << "nine are three deviations above none";
+}
+
+TEST_F(SlowPlaces, ARankWithoutLooksLeavesItUnknown) {
+  add_rank({"main (train.py:60)"});
+  add_rank({});
+  EXPECT_FALSE(compare(0, kLook).known);
+}
+
+TEST_F(SlowPlaces, LooksOutsideOfTheStepsDoNotCount) {
+  add_rank({"main (train.py:60)"});
+  add_rank({"main (train.py:60)", "log (train.py:9)"});
+  for (int look = 0; look < 1000; ++look)
+    job_.ranks[0].host_ranges.push_back({(kSteps + look) * kStep, (kSteps + look) * kStep + kLook,
+                                         job_.strings.intern("log (train.py:9)"), 0, 0,
+                                         HostKind::python_place});
+  ASSERT_TRUE(compare(1, kLook).slow.has_value());
+  EXPECT_EQ(compare(1, kLook).slow->others, 0);
+}
+
+TEST_F(SlowPlaces, TheMostCommonPlaceOfTheRanksTimesHoldsThreeTenthsOfThem) {
+  add_rank({"main (train.py:60)", "log (train.py:9)", "log (train.py:12)"});
+  add_rank({"main (train.py:60)", "log (train.py:12)", "log (train.py:12)"});
+  const std::vector<IntervalSet> all(2, IntervalSet::from({{0, kSteps * kStep}}));
+  const auto found = most_common_place(job_, all);
+  ASSERT_TRUE(found.has_value());
+  EXPECT_EQ(found->place, "log (train.py:12)");
+  EXPECT_NEAR(found->share, 4.0 / 6, 1e-9);
+  EXPECT_EQ(found->looks, 6 * kSteps);
+  const std::vector<IntervalSet> begin(2, IntervalSet::from({{0, kLook}}));
+  EXPECT_FALSE(most_common_place(job_, begin).has_value()) << "two looks tell nothing";
+}
+
+}  // namespace
+}  // namespace lockstep::analyzer

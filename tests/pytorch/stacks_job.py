@@ -1,0 +1,47 @@
+"""A small DDP job in which one thing happens between its steps, for tests of `record --stacks`.
+
+    lockstep record --stacks -- torchrun … stacks_job.py MODE
+
+MODE: sleep (rank 1 sleeps between its steps), spin (it runs Python there), even (neither).
+"""
+import os
+import sys
+import threading
+import time
+
+import torch
+import torch.distributed as dist
+
+STEPS = 60
+SECONDS = 0.03
+
+
+def wait_for_nothing():
+    time.sleep(SECONDS)
+
+
+def count_to_nowhere():
+    until = time.perf_counter() + SECONDS
+    while time.perf_counter() < until:
+        pass
+
+
+def main():
+    torch.manual_seed(0)
+    dist.init_process_group("gloo")
+    rank = dist.get_rank()
+    model = torch.nn.parallel.DistributedDataParallel(torch.nn.Linear(64, 64))
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
+    between = {"sleep": wait_for_nothing, "spin": count_to_nowhere}.get(sys.argv[1])
+    for _ in range(STEPS):
+        optimizer.zero_grad()
+        loss = model(torch.randn(256, 64)).square().mean()
+        loss.backward()
+        optimizer.step()
+        if between is not None and rank == 1:
+            between()
+    os.write(1, f"rank {rank}: {loss.item():.6f}, {len(threading.enumerate())} thread\n".encode())
+    dist.destroy_process_group()
+
+
+main()

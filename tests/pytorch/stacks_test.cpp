@@ -1,0 +1,120 @@
+// Looks at the Python stacks of an unmodified PyTorch program (`record --stacks`): that the program is as
+// without, and that the comparison of ranks names the function in which one is longer.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "analyzer/open_job.h"
+#include "analyzer/stacks/slow_place.h"
+#include "tests/end_to_end/support.h"
+
+namespace lockstep::end_to_end {
+namespace {
+
+using testing::HasSubstr;
+using testing::StartsWith;
+
+const std::string kJob = std::string(LOCKSTEP_SOURCE_DIR) + "/tests/pytorch/stacks_job.py";
+// Five times the usual number of looks: on a busy machine some come late.
+const std::vector<std::string> kEnvironment{"OMP_NUM_THREADS=1", "LOCKSTEP_DEBUG=1", "PYTHONWARNINGS=ignore",
+                                            "LOCKSTEP_STACKS=100"};
+constexpr std::int64_t kHeldUp = 30'000'000;  // ns in each step of rank 1
+
+std::vector<std::string> torchrun(const std::string& mode) {
+  return {LOCKSTEP_PYTHON,
+          "-m",
+          "torch.distributed.run",
+          "--nproc-per-node",
+          "2",
+          "--master-port",
+          std::to_string(free_port()),
+          kJob,
+          mode};
+}
+
+class Stacks : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!why_no_torch_here().empty()) GTEST_SKIP() << "SKIPPED: " << why_no_torch_here();
+    const Outcome torch = run({LOCKSTEP_PYTHON, "-c", "import torch"});
+    if (torch.exit_code != 0) GTEST_SKIP() << "SKIPPED: " << LOCKSTEP_PYTHON << " has no torch";
+  }
+
+  Outcome record(const std::string& mode, const std::vector<std::string>& environment = kEnvironment) const {
+    std::vector<std::string> command{binary("lockstep"), "record", "--quiet", "-o", folder_ / mode, "--"};
+    for (const std::string& word : torchrun(mode)) command.push_back(word);
+    return run(command, environment);
+  }
+  analyzer::Job job(const std::string& mode) const {
+    Result<analyzer::Job> job = analyzer::open_job({folder_ / mode});
+    if (!job.ok()) ADD_FAILURE() << job.error().message;
+    return job.ok() ? std::move(job).value() : analyzer::Job{};
+  }
+  // Where rank 1 is longer, over all steps but the first.
+  static analyzer::PlaceComparison compare(const analyzer::Job& job) {
+    analyzer::SlowPlaceQuestion question{1, {0, 1}, {}, kHeldUp};
+    for (const analyzer::RankTrace& rank : job.ranks)
+      for (const analyzer::StepMark& step : rank.steps)
+        if (rank.rank == 1 && step.number > 0) question.steps.push_back(step.number);
+    return analyzer::compare_places(job, question);
+  }
+
+  TemporaryFolder folder_;
+};
+
+TEST_F(Stacks, NameTheFunctionInWhichARankSleeps) {
+  const Outcome recorded = record("sleep");
+  ASSERT_EQ(recorded.exit_code, 0) << recorded.standard_error;
+  const analyzer::PlaceComparison found = compare(job("sleep"));
+  ASSERT_TRUE(found.known);
+  ASSERT_TRUE(found.slow.has_value());
+  EXPECT_THAT(found.slow->place, StartsWith("wait_for_nothing (stacks_job.py:"));
+  EXPECT_EQ(found.slow->others, 0) << "the other rank never calls it";
+}
+
+TEST_F(Stacks, NameTheFunctionThatKeepsTheInterpreterBusy) {
+  const Outcome recorded = record("spin");
+  ASSERT_EQ(recorded.exit_code, 0) << recorded.standard_error;
+  const analyzer::PlaceComparison found = compare(job("spin"));
+  ASSERT_TRUE(found.slow.has_value());
+  EXPECT_THAT(found.slow->place, StartsWith("count_to_nowhere (stacks_job.py:"));
+}
+
+TEST_F(Stacks, LeaveTheProgramAsItIsAndNameOnlyItsOwnFunctions) {
+  const Outcome plain = run(torchrun("even"), kEnvironment);
+  const Outcome recorded = record("even");
+  EXPECT_EQ(recorded.exit_code, plain.exit_code) << recorded.standard_error;
+  EXPECT_EQ(sorted_lines(recorded.standard_output), sorted_lines(plain.standard_output)) << "losses, threads";
+  EXPECT_THAT(plain.standard_output, HasSubstr(", 1 thread"));
+  const analyzer::Job read = job("even");
+  std::int64_t looks = 0;
+  for (const analyzer::RankTrace& rank : read.ranks)
+    for (const analyzer::HostRange& range : rank.host_ranges) {
+      if (range.kind != analyzer::HostKind::python_place) continue;
+      ++looks;
+      EXPECT_LE(range.begin, range.end);
+      EXPECT_THAT(std::string(read.strings.view(range.name)), HasSubstr("stacks_job.py:"));
+    }
+  EXPECT_GT(looks, 0);
+}
+
+TEST_F(Stacks, AreOffUnlessAskedFor) {
+  const Outcome recorded = record("even", {"OMP_NUM_THREADS=1", "LOCKSTEP_DEBUG=1", "PYTHONWARNINGS=ignore"});
+  EXPECT_EQ(recorded.exit_code, 0) << recorded.standard_error;
+  for (const analyzer::RankTrace& rank : job("even").ranks)
+    EXPECT_FALSE(std::any_of(
+        rank.host_ranges.begin(), rank.host_ranges.end(),
+        [](const analyzer::HostRange& range) { return range.kind == analyzer::HostKind::python_place; }));
+}
+
+TEST_F(Stacks, ANumberOfLooksThatIsNoneIsRefused) {
+  const Outcome refused = record("even", {"LOCKSTEP_STACKS=a few"});
+  EXPECT_EQ(refused.exit_code, 2);
+  EXPECT_THAT(refused.standard_error, HasSubstr("LOCKSTEP_STACKS=a few: give looks a second"));
+}
+
+}  // namespace
+}  // namespace lockstep::end_to_end

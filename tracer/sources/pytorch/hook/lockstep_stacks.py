@@ -1,0 +1,132 @@
+"""Where the program's Python is, looked at some times a second: what `lockstep record --stacks` follows.
+
+A thread of its own looks at the main thread's stack whenever it gets the interpreter's lock, and tells one place:
+the innermost frame that is neither of Python's library nor of PyTorch's, with its line. Between two looks the main
+thread counts as where the first one saw it. Loaded once the library follows the process, by lockstep_pytorch.py,
+whose rules hold here too.
+"""
+import _thread
+import atexit
+import os
+import random
+import sys
+import sysconfig
+import threading
+import time
+
+import _lockstep_pytorch as core
+
+_MOST_PLACES = 4096  # that are kept in words
+_MOST_FRAMES = 200   # that are looked at
+_SKIPPED, _LIBRARY, _OWN = 0, 1, 2
+
+
+def _folder(path):
+    return os.path.join(os.path.realpath(path), "")
+
+
+class _Files:
+    """What kind of code a file holds, and how it is called."""
+
+    def __init__(self):
+        self._packages = tuple({_folder(sysconfig.get_path(name)) for name in ("purelib", "platlib")})
+        self._skipped = (_folder(os.path.dirname(sys.modules["torch"].__file__)), _folder(os.path.dirname(__file__)))
+        self._standard = tuple({_folder(sysconfig.get_path(name)) for name in ("stdlib", "platstdlib")})
+        self._known = {}
+
+    def kind(self, path):
+        kind = self._known.get(path)
+        if kind is None:
+            if len(self._known) >= _MOST_PLACES:
+                self._known.clear()
+            kind = self._known[path] = self._find(path)
+        return kind
+
+    def _find(self, path):
+        if path.startswith("<frozen") or path.startswith("<string"):
+            return _SKIPPED
+        real = os.path.realpath(path)
+        if real.startswith(self._skipped):
+            return _SKIPPED
+        if real.startswith(self._packages) or "/site-packages/" in real or "/dist-packages/" in real:
+            return _LIBRARY
+        return _SKIPPED if real.startswith(self._standard) else _OWN
+
+
+def _short(path):
+    # Files have the same names in many folders: the folder's is part of it, but of scripts.
+    folder, name = os.path.split(path)
+    if os.path.exists(os.path.join(folder, "__init__.py")):
+        return os.path.join(os.path.basename(folder), name)
+    return name
+
+
+class _Places:
+    """Names of places: `function (file:line)`, and where that is a package's, which line of the program calls it."""
+
+    def __init__(self):
+        self._files = _Files()
+        self._names = {}
+
+    def of(self, frame):
+        leaf, inner, own = frame, None, None
+        for _ in range(_MOST_FRAMES):
+            if frame is None:
+                break
+            kind = self._files.kind(frame.f_code.co_filename)
+            if kind != _SKIPPED and inner is None:
+                inner = frame
+            if kind == _OWN:
+                own = frame
+                break
+            frame = frame.f_back
+        inner = inner or leaf
+        own = None if own is inner else own
+        key = (inner.f_code, inner.f_lineno, own and own.f_code, own and own.f_lineno)
+        name = self._names.get(key)
+        if name is None:
+            if len(self._names) >= _MOST_PLACES:
+                self._names.clear()
+            name = self._words(inner) + (f", called by {self._words(own)}" if own is not None else "")
+            name = self._names[key] = name.encode("utf-8", "replace")[:500]
+        return name
+
+    def _words(self, frame):
+        code = frame.f_code
+        return f"{code.co_name} ({_short(code.co_filename)}:{frame.f_lineno})"
+
+
+class _Stop:
+    asked = False
+
+
+def _look(library, main, period, stop):
+    try:
+        places = _Places()
+        chance = random.Random()  # steps that take a multiple of the period would always be seen at the same place
+        name, since = None, 0
+        while True:
+            time.sleep(period * (0.5 + chance.random()))
+            if stop.asked or core.following() is not library:
+                return
+            now = time.monotonic_ns()
+            if name is not None:
+                library.lockstep_pytorch_python_place(name, since, now)
+            frame = sys._current_frames().get(main)
+            name, since = (places.of(frame) if frame is not None else None), now
+            del frame
+    except Exception as problem:
+        if not stop.asked:
+            core._tell_problem(f"stacks: {problem}")
+
+
+def follow_stacks():
+    times_a_second = float(os.environ["LOCKSTEP_STACKS"])
+    stop = _Stop()
+
+    def end():
+        stop.asked = True
+
+    atexit.register(end)
+    # Not of `threading`: a program that lists its threads sees its own alone.
+    _thread.start_new_thread(_look, (core.following(), threading.main_thread().ident, 1 / times_a_second, stop))
