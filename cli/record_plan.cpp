@@ -148,14 +148,13 @@ Status read_sources(const PlanArguments& arguments, const Asking& asking, tracer
     if (given->value != "0" && given->value != "1") return wrong(*given, "give 1 for --operators, or 0");
     options.operators = given->value == "1";
   }
-  options.stacks = arguments.stacks ? kLooksPerSecond : 0;
-  if (const auto given = asking.variable("LOCKSTEP_STACKS");
-      given && !arguments.stacks && given->value != "0") {
-    const std::optional<double> looks = control::parse_factor(given->value);
+  options.stacks = kLooksPerSecond;
+  if (const auto given = asking.get("--stacks", arguments.stacks, "LOCKSTEP_STACKS")) {
+    const std::optional<double> looks =
+        given->value == "0" || given->value == "off" ? 0 : control::parse_factor(given->value);
     if (!looks.has_value() || *looks > kMostLooksPerSecond)
-      return wrong(*given,
-                   fmt::format("give looks a second at the Python stack, up to {:g} (--stacks: {:g}), or 0",
-                               kMostLooksPerSecond, kLooksPerSecond));
+      return wrong(*given, fmt::format("give a number of looks a second, above 1 and up to {:g}, or 0",
+                                       kMostLooksPerSecond));
     options.stacks = *looks;
   }
   if (const auto given = asking.get("--cuda-api", arguments.cuda_api, "LOCKSTEP_CUDA_API")) {
@@ -190,11 +189,12 @@ void describe(CLI::App& app, PlanArguments& arguments) {
   app.add_flag("--operators", arguments.operators,
                "Modules and operators of PyTorch, so that a rank that computes longer is known to do so in "
                "layers.7.mlp. Costs half a microsecond an operator and two a module's call");
-  app.add_flag(
-      "--stacks", arguments.stacks,
-      fmt::format("Where the main thread's Python is, looked at {:g} times a second, so that time that "
-                  "no range names is known by function, file and line",
-                  kLooksPerSecond));
+  app.add_option(
+         "--stacks", arguments.stacks,
+         fmt::format("Look at the main thread's Python stack so many times a second, so that time that "
+                     "no range names is known by function, file and line; 0: never [{:g}]",
+                     kLooksPerSecond))
+      ->option_text("N");
   app.add_option("--cuda-api", arguments.cuda_api,
                  "Calls of the CUDA API to record: launches (and copies, fills, waits), or all [launches]")
       ->option_text("WHICH");

@@ -12,11 +12,10 @@
 namespace lockstep::cli {
 
 struct PlanArguments {
-  std::string steps, duration, delay, sources, max_size, ring, ring_factor, hang_timeout, buffer_size,
+  std::string steps, duration, delay, sources, max_size, ring, ring_factor, hang_timeout, buffer_size, stacks,
       cuda_api;
   bool cpu = false;
   bool operators = false;
-  bool stacks = false;
 };
 
 void describe(CLI::App& app, PlanArguments& arguments);

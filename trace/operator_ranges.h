@@ -1,5 +1,5 @@
-// How ranges of modules and operators (`record --operators`) and of places in Python (`record --stacks`) are
-// told from other host ranges: by their category.
+// How ranges of modules and operators (`record --operators`) and of places in Python (`record --stacks N`)
+// are told from other host ranges: by their category.
 #pragma once
 
 namespace lockstep::trace {

@@ -22,7 +22,8 @@ namespace {
 
 // One computation or host range that makes up as much of the lateness is worth its name.
 constexpr double kTellingShare = 0.3;
-constexpr const char* kStacksNameIt = "`lockstep record --stacks` names the line of Python";
+constexpr const char* kStacksNameIt =
+    "`lockstep record` (with `--stacks 20`, its default) names the line of Python";
 
 // What the delay analysis has of operations that this rank was late to by this cause.
 std::vector<const Delay*> delays_of(const FindingContext& context, const StepTable& steps,

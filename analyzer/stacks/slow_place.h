@@ -1,5 +1,5 @@
 // In which line of Python does a rank spend time that the others do not? By looks at the stack of its main
-// thread (`record --stacks`).
+// thread (`record --stacks N`).
 #pragma once
 
 #include <cstdint>

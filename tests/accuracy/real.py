@@ -118,7 +118,7 @@ def record(options, program, fault, load, folder):
     environment = dict(os.environ, PATH=os.path.dirname(options.python) + ":" + os.environ["PATH"], PYTHONWARNINGS="ignore",
                        TORCH_EXTENSIONS_DIR=str(options.output / "torch_extensions"), HF_HUB_OFFLINE="1", OMP_NUM_THREADS="1")
     with open(folder / "log", "w") as log, Load(load):
-        job = subprocess.Popen([str(options.bin / "lockstep"), "record", "--stacks", "--quiet", "--force", "-o", str(folder / "run"), "--",
+        job = subprocess.Popen([str(options.bin / "lockstep"), "record", "--quiet", "--force", "-o", str(folder / "run"), "--",
                                 *command_of(options, program, fault)], stdout=log, stderr=log, env=environment,
                                start_new_session=True)
         try:

@@ -1,6 +1,6 @@
-"""A small DDP job in which one thing happens between its steps, for tests of `record --stacks`.
+"""A small DDP job in which one thing happens between its steps, for tests of `record --stacks N`.
 
-    lockstep record --stacks -- torchrun … stacks_job.py MODE
+    lockstep record -- torchrun … stacks_job.py MODE
 
 MODE: sleep (rank 1 sleeps between its steps), spin (it runs Python there), even (neither).
 """

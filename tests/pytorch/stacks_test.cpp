@@ -1,4 +1,4 @@
-// Looks at the Python stacks of an unmodified PyTorch program (`record --stacks`): that the program is as
+// Looks at the Python stacks of an unmodified PyTorch program (`record --stacks N`): that the program is as
 // without, and that the comparison of ranks names the function in which one is longer.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -101,8 +101,9 @@ TEST_F(Stacks, LeaveTheProgramAsItIsAndNameOnlyItsOwnFunctions) {
   EXPECT_GT(looks, 0);
 }
 
-TEST_F(Stacks, AreOffUnlessAskedFor) {
-  const Outcome recorded = record("even", {"OMP_NUM_THREADS=1", "LOCKSTEP_DEBUG=1", "PYTHONWARNINGS=ignore"});
+TEST_F(Stacks, AreOffWhereNoneAreWanted) {
+  const Outcome recorded =
+      record("even", {"OMP_NUM_THREADS=1", "LOCKSTEP_DEBUG=1", "PYTHONWARNINGS=ignore", "LOCKSTEP_STACKS=0"});
   EXPECT_EQ(recorded.exit_code, 0) << recorded.standard_error;
   for (const analyzer::RankTrace& rank : job("even").ranks)
     EXPECT_FALSE(std::any_of(
@@ -113,7 +114,7 @@ TEST_F(Stacks, AreOffUnlessAskedFor) {
 TEST_F(Stacks, ANumberOfLooksThatIsNoneIsRefused) {
   const Outcome refused = record("even", {"LOCKSTEP_STACKS=a few"});
   EXPECT_EQ(refused.exit_code, 2);
-  EXPECT_THAT(refused.standard_error, HasSubstr("LOCKSTEP_STACKS=a few: give looks a second"));
+  EXPECT_THAT(refused.standard_error, HasSubstr("LOCKSTEP_STACKS=a few: give a number of looks"));
 }
 
 }  // namespace

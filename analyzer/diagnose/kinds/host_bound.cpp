@@ -44,10 +44,10 @@ constexpr FindingKind kHostBound{
     .picture = Picture::cause,
     .explanation = &kHostBoundExplained,
 };
-constexpr auto kIdleBetweenComputationsRemedies =
-    std::to_array<Remedy>({{"Lockstep", "`lockstep record --stacks` names it by function, file and line"},
-                           {"the program", "NVTX ranges around it (docs/instrumentation.md)"},
-                           {"the machine", "what else runs on these cores: `lockstep record --cpu`"}});
+constexpr auto kIdleBetweenComputationsRemedies = std::to_array<Remedy>(
+    {{"Lockstep", "`lockstep record` names it by function, file and line (`--stacks 20`, its default)"},
+     {"the program", "NVTX ranges around it (docs/instrumentation.md)"},
+     {"the machine", "what else runs on these cores: `lockstep record --cpu`"}});
 constexpr Explanation kIdleBetweenComputationsExplained{
     .meaning =
         "On the CPU the rank's own thread computes: what it does between computations is no launch that came "
@@ -165,7 +165,8 @@ void find_host_bound(const FindingContext& context, std::vector<Finding>& findin
     } else {
       finding.title = "ranks do what the trace does not name between their computations";
       finding.remedy =
-          "`lockstep record --stacks` names it by function, file and line; or put NVTX ranges around what "
+          "`lockstep record` (with `--stacks 20`, its default) names it by function, file and line; or put "
+          "NVTX ranges around what "
           "the "
           "training loop does there (docs/instrumentation.md). See what else runs on these cores";
     }

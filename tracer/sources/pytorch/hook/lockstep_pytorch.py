@@ -376,7 +376,7 @@ def _follow_interpreter():
     interpreter = _part("interpreter")
     interpreter.watch_garbage_collection()
     interpreter.offer_stacks()
-    if os.environ.get("LOCKSTEP_STACKS", "0") != "0":
+    if os.environ.get("LOCKSTEP_STACKS", "20") != "0":
         try:
             _part("stacks").follow_stacks()
         except Exception as problem:

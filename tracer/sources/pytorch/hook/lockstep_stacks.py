@@ -1,4 +1,4 @@
-"""Where the program's Python is, looked at some times a second: what `lockstep record --stacks` follows.
+"""Where the program's Python is, looked at some times a second (`lockstep record --stacks N`).
 
 A thread of its own looks at the main thread's stack whenever it gets the interpreter's lock, and tells one place:
 the innermost frame that is neither of Python's library nor of PyTorch's, with its line. Between two looks the main
@@ -96,18 +96,14 @@ class _Places:
         return f"{code.co_name} ({_short(code.co_filename)}:{frame.f_lineno})"
 
 
-class _Stop:
-    asked = False
-
-
 def _look(library, main, period, stop):
+    """Until `stop`, a lock, is free."""
     try:
         places = _Places()
         chance = random.Random()  # steps that take a multiple of the period would always be seen at the same place
         name, since = None, 0
         while True:
-            time.sleep(period * (0.5 + chance.random()))
-            if stop.asked or core.following() is not library:
+            if stop.acquire(timeout=period * (0.5 + chance.random())) or core.following() is not library:
                 return
             now = time.monotonic_ns()
             if name is not None:
@@ -116,17 +112,13 @@ def _look(library, main, period, stop):
             name, since = (places.of(frame) if frame is not None else None), now
             del frame
     except Exception as problem:
-        if not stop.asked:
-            core._tell_problem(f"stacks: {problem}")
+        core._tell_problem(f"stacks: {problem}")
 
 
 def follow_stacks():
-    times_a_second = float(os.environ["LOCKSTEP_STACKS"])
-    stop = _Stop()
-
-    def end():
-        stop.asked = True
-
-    atexit.register(end)
+    times_a_second = float(os.environ.get("LOCKSTEP_STACKS", "20"))
+    stop = _thread.allocate_lock()
+    stop.acquire()
+    atexit.register(stop.release)
     # Not of `threading`: a program that lists its threads sees its own alone.
     _thread.start_new_thread(_look, (core.following(), threading.main_thread().ident, 1 / times_a_second, stop))
