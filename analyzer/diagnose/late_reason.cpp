@@ -134,6 +134,8 @@ LateReason reason_of_compute(const FindingContext& context, const StepTable& ste
                 "`lockstep record --cpu` records clocks and throttling. Where these agree its work may be "
                 "larger: emit a counter `tokens`, or record shapes (record_shapes=True)",
                 late.rank);
+  if (!has_place)
+    reason.remedy += "; `lockstep record --operators` says in which module of the model it computes longer";
   return reason;
 }
 

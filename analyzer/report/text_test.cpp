@@ -69,6 +69,30 @@ TEST(TextReport, BucketsShowTheMeanOfOneOperationOnOneRank) {
   EXPECT_THAT(costliest_buckets(many, 19), testing::Not(testing::Contains(13u)));
 }
 
+TEST(TextReport, WhereCoresAreTooFewARankThatNoFindingNamesIsNotBlamed) {
+  Report report = small_report();
+  report.findings.clear();
+  report.lateness.can_tell = true;
+  report.lateness.steps = 40;
+  report.lateness.step_ns = 10'000'000;
+  report.lateness.waiting_ns = 1'200'000;
+  report.lateness.ranks = {{.rank = 2, .is_late = true}};
+  EXPECT_THAT(to_text(report, with_width(200)), HasSubstr("The others wait for rank 2"));
+  Finding cores;
+  cores.code = "cores_shared";
+  report.findings = {cores};
+  const std::string text = to_text(report, with_width(200));
+  EXPECT_THAT(text, HasSubstr("Who gets a core last comes last: over 40 steps ranks wait for each other for "
+                              "12.0 % of a step, and it is no rank's own doing."));
+  EXPECT_THAT(text, Not(HasSubstr("The others wait for")));
+  EXPECT_THAT(text, Not(HasSubstr("Why rank 2 is late")));
+  Finding own;
+  own.code = "straggler_persistent";
+  own.rank = 2;
+  report.findings = {own, cores};
+  EXPECT_THAT(to_text(report, with_width(200)), HasSubstr("The others wait for rank 2"));
+}
+
 TEST(TextReport, WhatAPipelinesScheduleMakesAccusesNobody) {
   Report report = small_report();
   report.blame.at(0).scheduled_ns = report.blame.at(0).blame_ns;

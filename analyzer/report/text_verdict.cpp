@@ -222,6 +222,17 @@ std::string beginning(const Report& report, const BlameReport& first) {
   return who;
 }
 
+// A host has fewer cores than its ranks want, and that is why the rank is late, as far as is known: no
+// finding says that it is its own doing.
+bool only_lacks_a_core(const Report& report, std::int32_t rank) {
+  bool lacks = false;
+  for (const Finding& finding : report.findings) {
+    if (finding.rank == rank) return false;
+    lacks = lacks || finding.code == "cores_shared";
+  }
+  return lacks && report.lateness.can_tell;
+}
+
 // Whom the others wait for, where it is the same rank again and again; else that it is nobody. Where too
 // little was recorded to tell, who it was in what there is.
 void print_blame(const Report& report, const Totals& totals, Page& page) {
@@ -249,6 +260,15 @@ void print_blame(const Report& report, const Totals& totals, Page& page) {
     }
   }
   const BlameReport& first = *late.front();
+  if (only_lacks_a_core(report, first.rank)) {
+    page.wrap(Line{}
+                  .text("Who gets a core last comes last: over ")
+                  .text(fmt::format("{} steps ranks wait for each other for ", report.lateness.steps))
+                  .bold(format_share(report.lateness.waiting_ns, report.lateness.step_ns))
+                  .text(" of a step, and it is no rank's own doing."),
+              kIndent, kIndent);
+    return;
+  }
   page.wrap(Line{}
                 .text(beginning(report, first))
                 .add(name_late_ranks(late))

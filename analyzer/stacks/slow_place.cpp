@@ -109,20 +109,20 @@ PlaceComparison compare_places(const Job& job, const SlowPlaceQuestion& question
 
 std::optional<CommonPlace> most_common_place(const Job& job, std::span<const IntervalSet> times) {
   constexpr std::int64_t kLeastLooks = 9;
-  constexpr double kLeastOfAll = 0.3;
-  Looks looks;
-  for (std::size_t rank = 0; rank < job.ranks.size() && rank < times.size(); ++rank)
-    add_looks(job.ranks[rank], job.strings, times[rank], looks);
-  const Seen* most = nullptr;
-  std::int64_t all_ns = 0;
-  for (const auto& [function, seen] : looks.functions) {
-    all_ns += seen.ns;
-    if (most == nullptr || seen.ns > most->ns) most = &seen;
+  std::map<std::uint32_t, std::int64_t> counts;
+  std::int64_t all = 0;
+  for (std::size_t rank = 0; rank < job.ranks.size() && rank < times.size(); ++rank) {
+    for (const HostRange& range : job.ranks[rank].host_ranges) {
+      // The instant of the look: by the next one the rank has long been elsewhere.
+      if (range.kind != HostKind::python_place || !times[rank].contains(range.begin)) continue;
+      ++counts[range.name];
+      ++all;
+    }
   }
-  if (most == nullptr || most->looks < kLeastLooks) return std::nullopt;
-  const double share = static_cast<double>(most->ns) / static_cast<double>(all_ns);
-  if (share < kLeastOfAll) return std::nullopt;
-  return CommonPlace{line_of(*most, job.strings), share, looks.count};
+  const auto most = std::max_element(counts.begin(), counts.end(),
+                                     [](const auto& a, const auto& b) { return a.second < b.second; });
+  if (most == counts.end() || most->second < kLeastLooks || most->second * 10 < all * 3) return std::nullopt;
+  return CommonPlace{std::string(job.strings.view(most->first)), most->second, all};
 }
 
 }  // namespace lockstep::analyzer

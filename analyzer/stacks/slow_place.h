@@ -40,13 +40,13 @@ struct PlaceComparison {
 PlaceComparison compare_places(const Job& job, const SlowPlaceQuestion& question);
 
 struct CommonPlace {
-  std::string place;  // as SlowPlace::place
-  double share = 0;   // of the time in question
-  std::int64_t looks = 0;
+  std::string place;
+  std::int64_t looks = 0;      // that saw it …
+  std::int64_t all_looks = 0;  // … of all in the time in question
 };
 
-// In which function most of the ranks' times (one set a rank, in the job's order) is seen: at least three
-// tenths of it, in nine looks or more.
+// The line in which the ranks are seen most often within times (one set a rank, in the job's order): in three
+// tenths of the looks there at least, and in nine.
 std::optional<CommonPlace> most_common_place(const Job& job, std::span<const IntervalSet> times);
 
 // "load (train.py" of "load (train.py:31), called by main (train.py:60)": the same for all lines of a

@@ -100,17 +100,21 @@ TEST_F(SlowPlaces, LooksOutsideOfTheStepsDoNotCount) {
   EXPECT_EQ(compare(1, kLook).slow->others, 0);
 }
 
-TEST_F(SlowPlaces, TheMostCommonPlaceOfTheRanksTimesHoldsThreeTenthsOfThem) {
+TEST_F(SlowPlaces, TheMostCommonPlaceIsTheLineThatLooksWithinTheTimesSaw) {
   add_rank({"main (train.py:60)", "log (train.py:9)", "log (train.py:12)"});
   add_rank({"main (train.py:60)", "log (train.py:12)", "log (train.py:12)"});
   const std::vector<IntervalSet> all(2, IntervalSet::from({{0, kSteps * kStep}}));
   const auto found = most_common_place(job_, all);
   ASSERT_TRUE(found.has_value());
   EXPECT_EQ(found->place, "log (train.py:12)");
-  EXPECT_NEAR(found->share, 4.0 / 6, 1e-9);
-  EXPECT_EQ(found->looks, 6 * kSteps);
-  const std::vector<IntervalSet> begin(2, IntervalSet::from({{0, kLook}}));
-  EXPECT_FALSE(most_common_place(job_, begin).has_value()) << "two looks tell nothing";
+  EXPECT_EQ(found->looks, 3 * kSteps);
+  EXPECT_EQ(found->all_looks, 6 * kSteps);
+  const std::vector<IntervalSet> begin(2, IntervalSet::from({{0, 2 * kLook}}));
+  EXPECT_FALSE(most_common_place(job_, begin).has_value()) << "four looks tell nothing";
+  std::vector<Interval> behind;
+  for (int step = 0; step < kSteps; ++step) behind.push_back({step * kStep + 1, step * kStep + kLook});
+  EXPECT_FALSE(most_common_place(job_, std::vector<IntervalSet>(2, IntervalSet::from(behind))).has_value())
+      << "no look lies in them: that the one before saw something does not count";
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include "analyzer/diagnose/finding_kinds.h"
 #include "analyzer/diagnose/host_shortage.h"
 #include "analyzer/report/quantity.h"
+#include "analyzer/stacks/slow_place.h"
 
 namespace lockstep::analyzer {
 namespace {
@@ -19,7 +20,8 @@ constexpr auto kRemedies = std::to_array<Remedy>(
       "no sleeping, locks, files or network reads in forward and backward; load and log on a thread beside"},
      {"Lockstep",
       "NVTX ranges around what the model does (docs/instrumentation.md) show in which of them it is"},
-     {"the machine", "`py-spy dump --pid PID` names the line; memory that is swapped blocks as well"}});
+     {"Lockstep", "`lockstep record` names the line of Python (`--stacks 20`, its default)"},
+     {"the machine", "memory that is swapped blocks as well"}});
 constexpr Explanation kExplained{
     .meaning =
         "Inside forward, backward or the optimizer no thread of the rank ran, and none wanted a core: they "
@@ -97,8 +99,14 @@ void find_blocked(const FindingContext& context, std::vector<Finding>& findings)
       "not on a core: none of its training threads ran or wanted to for {} on rank {}, {} of its time",
       format_duration(off(most)), most.rank, format_share(off(most), most.measures.window_ns))};
   finding.remedy =
-      "look in forward and backward for time.sleep, locks, files and network reads; `py-spy dump --pid PID` "
-      "names the line, NVTX ranges show it in the timeline";
+      "look in forward and backward for time.sleep, locks, files and network reads; `lockstep record` names "
+      "the line of Python (`--stacks 20`, its default), NVTX ranges show it in the timeline";
+  const auto steps = static_cast<std::int64_t>(context.steps.steps.size());
+  if (finding.rank && steps > 0) {
+    const PlaceComparison found = compare_places(
+        context.diagnosis.job, {most.rank, context.steps.ranks, context.steps.steps, off(most) / steps});
+    if (found.slow) finding.title += fmt::format(", in `{}`", found.slow->place);
+  }
   finding.lost_ns = lost;
   findings.push_back(std::move(finding));
 }

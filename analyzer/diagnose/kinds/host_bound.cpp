@@ -158,10 +158,13 @@ void find_host_bound(const FindingContext& context, std::vector<Finding>& findin
   if (context.on_cpu) {
     if (const std::optional<CommonPlace> place = place_between_computations(context)) {
       finding.title = fmt::format("between their computations ranks are in `{}` above all", place->place);
-      finding.evidence.push_back(fmt::format("{} of that time was seen there, by {} at the Python stacks",
-                                             format_share(place->share),
-                                             format_plural(place->looks, "look")));
-      finding.remedy = "shorten what the training loop does there, or do it beside training";
+      finding.evidence.push_back(fmt::format("{} of {} at Python stacks in that time saw it there",
+                                             format_count(place->looks),
+                                             format_plural(place->all_looks, "look")));
+      finding.remedy =
+          "see what that line does, and what it calls, while nothing is computed: shorten it, or do it "
+          "beside "
+          "training";
     } else {
       finding.title = "ranks do what the trace does not name between their computations";
       finding.remedy =

@@ -24,8 +24,8 @@ struct Range {
 
 // 40 steps of 10 ms on two ranks: each computes for 9.8 ms, then both all-reduce for 0.2 ms. In every tenth
 // step a range is put before the computation of its ranks, and the others wait. `start` of start-up before
-// all.
-Report report_of_ranges(const std::vector<Range>& ranges, Nanoseconds start = 0) {
+// all. The last all-reduce takes `tail` longer on rank 0, while rank 1, whose steps are over, compiles.
+Report report_of_ranges(const std::vector<Range>& ranges, Nanoseconds start = 0, Nanoseconds tail = 0) {
   JobBuilder job;
   Nanoseconds now = start;
   for (int step = 0; step < 40; ++step) {
@@ -39,15 +39,17 @@ Report report_of_ranges(const std::vector<Range>& ranges, Nanoseconds start = 0)
         job.rank(rank).host_range(begin + 100 * us, begin + 100 * us + range.ns, range.name);
         begin += range.ns;
       }
-      job.rank(rank).step(step, now, now + longest + kStep);
+      const Nanoseconds longer = step == 39 && rank == 0 ? tail : 0;
+      job.rank(rank).step(step, now, now + longest + kStep + longer);
       job.rank(rank).compute(now, now + 100 * us).launched(now + 1 * us, now + 2 * us);
       job.rank(rank).compute(begin + 100 * us, begin + 9800 * us).launched(now + 3 * us, now + 4 * us);
       job.rank(rank)
-          .all_reduce(begin + 9800 * us, now + longest + kStep)
+          .all_reduce(begin + 9800 * us, now + longest + kStep + longer)
           .launched(now + 5 * us, now + 6 * us);
     }
     now += longest + kStep;
   }
+  if (tail > 0) job.rank(1).host_range(now, now + tail, "compilation: torch.compile");
   if (start > 0)
     for (std::int32_t rank = 0; rank < 2; ++rank) job.rank(rank).host_range(0, start, "start-up: imports");
   AnalysisOptions options;
@@ -97,6 +99,15 @@ TEST(OutsideTraining, EvaluationAndCompilationHaveTheirKinds) {
   const Finding found = finding(compiled, "recompilation");
   EXPECT_EQ(found.title, "rank 1 compiles anew: 80.0 ms at 4 places");
   EXPECT_THAT(found.remedy, HasSubstr("TORCH_LOGS=recompiles"));
+}
+
+TEST(OutsideTraining, WhatOneRankAlwaysDoesAloneIsItsAlsoWhereAnotherWaitsForItInItsLastStep) {
+  const Report report = report_of_ranges({{1, "compilation: torch.compile", 5000 * us, 12}}, 0, 5000 * us);
+  const Finding found = finding(report, "recompilation");
+  EXPECT_EQ(found.rank, 1);
+  EXPECT_EQ(found.title, "rank 1 compiles anew: 15.0 ms at 3 places");
+  EXPECT_EQ(report.steady->left_out.back().first, 39);
+  EXPECT_EQ(report.steady->left_out.back().reason_ns, 0) << "in no rank's own step";
 }
 
 TEST(OutsideTraining, LongStartUpStandsBehindAllOthers) {

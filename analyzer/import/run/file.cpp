@@ -5,7 +5,6 @@
 #include <cmath>
 #include <map>
 #include <set>
-#include <tuple>
 #include <unordered_map>
 #include <utility>
 
@@ -16,6 +15,7 @@
 #include "analyzer/import/run/damage.h"
 #include "analyzer/import/run/device.h"
 #include "analyzer/import/run/ending.h"
+#include "analyzer/import/run/host_kinds.h"
 #include "analyzer/import/run/interrupted.h"
 #include "analyzer/import/run/issues.h"
 #include "analyzer/import/run/losses.h"
@@ -24,7 +24,6 @@
 #include "analyzer/import/run/training.h"
 #include "analyzer/model/is_communication.h"
 #include "trace/framework_issue.h"
-#include "trace/operator_ranges.h"
 #include "trace/reader.h"
 #include "trace/scheduling.h"
 
@@ -38,7 +37,7 @@ using trace::Selection;
 class FileImport {
  public:
   FileImport(const Reader& reader, const std::string& file, const Options& options)
-      : reader_(reader), options_(options) {
+      : reader_(reader), options_(options), host_kinds_(reader) {
     import_.trace.file = file;
     import_.source = "lockstep";
     import_.trace.resolution_ns = 1;
@@ -309,41 +308,14 @@ class FileImport {
     for (const trace::Step& event : events) {
       if (!sound(event.begin, event.end)) continue;
       import_.trace.steps.push_back({event.number, event.begin, event.end});
-      steps_.emplace(event.lane, event.begin, event.end);
+      host_kinds_.add_step(event);
     }
-  }
-
-  HostKind kind_of(trace::StringId range_name, trace::StringId domain, trace::LaneId lane, Nanoseconds begin,
-                   Nanoseconds end) {
-    const bool ours = reader_.string(domain) == "lockstep";
-    if (ours && reader_.string(range_name) == "data_loading") return HostKind::data_loading;
-    if (ours && steps_.contains({lane, begin, end})) return HostKind::step;
-    const auto [where, fresh] = loads_data_.emplace(range_name, false);
-    if (fresh) where->second = names_data_loading(reader_.string(range_name));
-    return where->second ? HostKind::data_loading : HostKind::other;
-  }
-
-  // What a range's category says of it (trace/operator_ranges.h).
-  HostKind kind_of_category(trace::StringId id) {
-    const auto [where, fresh] = kinds_of_categories_.emplace(id, HostKind::other);
-    if (fresh) {
-      const std::string_view category = reader_.string(id);
-      if (category == trace::kModuleCategory || category == trace::kModuleBackwardCategory)
-        where->second = HostKind::module;
-      if (category == trace::kOperatorCategory) where->second = HostKind::operation;
-      if (category == trace::kPythonPlaceCategory) where->second = HostKind::python_place;
-    }
-    return where->second;
   }
 
   void read_host_ranges() {
     const Status status = reader_.read<trace::HostRange>(Selection{}, [this](const trace::HostRange& event) {
       if (!sound(event.begin, event.end)) return;
-      HostKind kind = event.category != 0 ? kind_of_category(event.category) : HostKind::other;
-      if (kind != HostKind::other && reader_.string(event.domain) != trace::kOperatorDomain)
-        kind = HostKind::other;  // a program's own category of that name
-      if (kind == HostKind::other)
-        kind = kind_of(event.name, event.domain, event.lane, event.begin, event.end);
+      const HostKind kind = host_kinds_.of(event);
       if (kind == HostKind::other && !keeps(event.begin, event.end)) return;
       import_.trace.host_ranges.push_back(
           {event.begin, event.end, name(event.name), event.lane, event.depth, kind});
@@ -362,7 +334,7 @@ class FileImport {
     for (const trace::ChunkInfo& chunk : reader_.chunks())
       if (chunk.count > 0) end = std::max(end, std::min(chunk.end, kLatest));
     for (const trace::OpenRange& event : unfinished.value()) {
-      const HostKind kind = kind_of(event.name, event.domain, event.lane, event.begin, end);
+      const HostKind kind = host_kinds_.of(event.name, event.domain, event.lane, event.begin, end);
       if (!sound(event.begin, std::max(event.begin, end)) ||
           (kind == HostKind::other && !keeps(event.begin, end)))
         continue;
@@ -408,8 +380,6 @@ class FileImport {
   const Options& options_;
   RankImport import_;
   std::unordered_map<trace::StringId, std::uint32_t> names_;
-  std::unordered_map<trace::StringId, bool> loads_data_;
-  std::unordered_map<trace::StringId, HostKind> kinds_of_categories_;
   std::unordered_map<trace::StringId, KernelName> kernels_;
   std::vector<std::uint32_t> groups_;
   struct Launch {
@@ -419,8 +389,8 @@ class FileImport {
   };
   std::unordered_map<trace::CorrelationId, Launch> launches_;
   IssueJoin issues_;
+  HostKinds host_kinds_;
   SchedulingImport scheduling_;
-  std::set<std::tuple<trace::LaneId, Nanoseconds, Nanoseconds>> steps_;
   std::set<std::string> damage_;
   std::uint64_t unsound_ = 0;
 };
