@@ -13,10 +13,10 @@ std::string name_where_python_was(const FindingContext& context, const StepTable
       compare_places(context.diagnosis.job, {late.rank, steps.ranks, steps.steps, late.cause_ns});
   if (!found.slow) return {};
   reason.evidence.push_back(fmt::format(
-      "{} of {} at its Python's stack saw it in `{}`, {} longer in a step than the others' (of "
-      "whom {} saw it there, in the median)",
+      "{} of {} at its Python stack saw it in `{}`, where it is {} longer in a step than the "
+      "others; their median was seen there {}",
       format_count(found.slow->looks), format_plural(found.slow->all_looks, "look"), found.slow->place,
-      format_duration(found.slow->excess_ns), format_plural(found.slow->others, "look")));
+      format_duration(found.slow->excess_ns), format_plural(found.slow->others, "time")));
   return fmt::format("`{}`", found.slow->place);
 }
 

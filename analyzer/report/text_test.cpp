@@ -93,6 +93,18 @@ TEST(TextReport, WhereCoresAreTooFewARankThatNoFindingNamesIsNotBlamed) {
   EXPECT_THAT(to_text(report, with_width(200)), HasSubstr("The others wait for rank 2"));
 }
 
+TEST(TextReport, WhatAFindingSaysOfARanksHostIsNotSaidAgainWithoutAName) {
+  Report report = small_report();
+  ASSERT_THAT(to_text(report, with_width(200)), HasSubstr("Why rank 2 is late: "));
+  Finding own;
+  own.code = "straggler_persistent";
+  own.accuses = Accused::rank;
+  own.rank = 2;
+  own.reason = "blocked";
+  report.findings.push_back(own);
+  EXPECT_THAT(to_text(report, with_width(200)), Not(HasSubstr("Why rank 2 is late: ")));
+}
+
 TEST(TextReport, WhatAPipelinesScheduleMakesAccusesNobody) {
   Report report = small_report();
   report.blame.at(0).scheduled_ns = report.blame.at(0).blame_ns;

@@ -233,6 +233,15 @@ bool only_lacks_a_core(const Report& report, std::int32_t rank) {
   return lacks && report.lateness.can_tell;
 }
 
+// A finding says what the rank's host does, or waits for. The delay analysis knows activities and ranges
+// alone: of such time it says that it has no name.
+bool is_host_time_explained(const Report& report, std::int32_t rank) {
+  return std::any_of(report.findings.begin(), report.findings.end(), [rank](const Finding& finding) {
+    return finding.accuses == Accused::rank && finding.rank == rank &&
+           (finding.reason == "blocked" || finding.reason == "host" || finding.reason == "waits_for_core");
+  });
+}
+
 // Whom the others wait for, where it is the same rank again and again; else that it is nobody. Where too
 // little was recorded to tell, who it was in what there is.
 void print_blame(const Report& report, const Totals& totals, Page& page) {
@@ -274,7 +283,8 @@ void print_blame(const Report& report, const Totals& totals, Page& page) {
                 .add(name_late_ranks(late))
                 .text(scheduled ? "; what the pipeline's schedule makes them wait is left out." : "."),
             kIndent, kIndent);
-  if (!first.root_cause.empty() && is_worth_blaming(report, first)) {
+  if (!first.root_cause.empty() && is_worth_blaming(report, first) &&
+      !is_host_time_explained(report, first.rank)) {
     page.wrap(Line{}
                   .text(fmt::format("Why rank {} is late: ", first.rank))
                   .text(printable(first.root_cause))

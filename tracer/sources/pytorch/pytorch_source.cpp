@@ -253,7 +253,7 @@ trace::LaneId PytorchSource::lane_of_stacks(Thread& thread) {
   if (thread.stacks == kNoLane) {
     thread.stacks = context_->writer.add_lane(
         trace::Lane{trace::LaneKind::host_thread, static_cast<std::uint64_t>(context_->process.process),
-                    thread.id, 0, "Python of the main thread (looks at its stack)"});
+                    thread.id, 0, "Python (main thread)"});
   }
   return thread.stacks;
 }
