@@ -157,7 +157,8 @@ def real_part(real):
     counts = [f"{named[cores]} of {runs[cores]} runs on {cores} cores" for cores in ("quiet", "busy") if runs[cores]]
     text += f"\nThe planted cause came first in {' and '.join(counts) or 'none, of none'}. The goal: 95 %. Busy cores are planted as well: that the "
     text += "ranks share their cores with other programs (`cores_shared`) is true and may stand before; where the planted cause stands "
-    text += "even before that is the second count. Right is a finding about the planted rank (of a link: about none) of this kind: "
+    text += "even before that is the second count. Right is a finding about the planted rank (of a link: about none) of this kind "
+    text += "(or one that accuses that rank and names the planted line of Python): "
     text += "; ".join(f"{fault}: " + ", ".join(f"`{right}`" for right in told["right"]) for fault, told in real["faults"].items()) + ".\n"
     return text
 

@@ -4,6 +4,7 @@
 #include <span>
 #include <string>
 
+#include "tracer/control/gate.h"
 #include "tracer/control/python_stacks.h"
 #include "tracer/control/steps.h"
 #include "tracer/recorder.h"
@@ -126,6 +127,10 @@ void lockstep_pytorch_past_range(const char* name, int64_t begin, int64_t end) {
   if (name == nullptr || begin < 0 || end < begin) return;
   pytorch::note(pytorch::RecordType::past_range, pytorch::PastRangeRecord{begin, end}, name,
                 static_cast<std::uint32_t>(strnlen(name, pytorch::kLongestRange)));
+}
+
+int32_t lockstep_pytorch_is_recording(void) {
+  return pytorch::is_active() && lockstep::tracer::control::is_recording() ? 1 : 0;
 }
 
 void lockstep_pytorch_python_place(const char* name, int64_t begin, int64_t end) {

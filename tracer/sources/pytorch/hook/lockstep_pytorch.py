@@ -57,6 +57,7 @@ def _load():
     library.lockstep_pytorch_end_range.restype = None
     library.lockstep_pytorch_past_range.argtypes = [ctypes.c_char_p, ctypes.c_int64, ctypes.c_int64]
     library.lockstep_pytorch_past_range.restype = None
+    library.lockstep_pytorch_is_recording.argtypes = []
     library.lockstep_pytorch_python_place.argtypes = [ctypes.c_char_p, ctypes.c_int64, ctypes.c_int64]
     library.lockstep_pytorch_python_place.restype = None
     library.lockstep_pytorch_device.argtypes = [ctypes.c_int32]

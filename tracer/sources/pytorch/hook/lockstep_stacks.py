@@ -17,7 +17,7 @@ import time
 import _lockstep_pytorch as core
 
 _MOST_PLACES = 4096  # that are kept in words
-_MOST_FRAMES = 200   # that are looked at
+_MOST_FRAMES = 1000  # that are looked at: imports nest some hundreds
 _SKIPPED, _LIBRARY, _OWN = 0, 1, 2
 
 
@@ -108,6 +108,9 @@ def _look(library, main, period, stop):
             now = time.monotonic_ns()
             if name is not None:
                 library.lockstep_pytorch_python_place(name, since, now)
+            if not library.lockstep_pytorch_is_recording():
+                name = None
+                continue
             frame = sys._current_frames().get(main)
             name, since = (places.of(frame) if frame is not None else None), now
             del frame
