@@ -102,6 +102,25 @@ TEST_F(Stacks, LeaveTheProgramAsItIsAndNameOnlyItsOwnFunctions) {
   EXPECT_GT(looks, 0);
 }
 
+TEST_F(Stacks, AreLookedAtInTheStepsThatAreRecordedAlone) {
+  std::vector<std::string> environment = kEnvironment;
+  environment.push_back("LOCKSTEP_STEPS=20:39");
+  const Outcome recorded = record("sleep", environment);
+  ASSERT_EQ(recorded.exit_code, 0) << recorded.standard_error;
+  for (const analyzer::RankTrace& rank : job("sleep").ranks) {
+    ASSERT_EQ(rank.steps.size(), 20U);
+    // A look before the first or behind the last of them stands for less time than one of rank 1's steps.
+    std::int64_t looks = 0;
+    for (const analyzer::HostRange& range : rank.host_ranges) {
+      if (range.kind != analyzer::HostKind::python_place) continue;
+      ++looks;
+      EXPECT_GT(range.begin, rank.steps.front().begin - kHeldUp);
+      EXPECT_LT(range.end, rank.steps.back().end + kHeldUp);
+    }
+    EXPECT_GT(looks, 0);
+  }
+}
+
 TEST_F(Stacks, AreOffWhereNoneAreWanted) {
   const Outcome recorded =
       record("even", {"OMP_NUM_THREADS=1", "LOCKSTEP_DEBUG=1", "PYTHONWARNINGS=ignore", "LOCKSTEP_STACKS=0"});
