@@ -9,12 +9,6 @@
 #include "analyzer/report/quantity.h"
 
 namespace lockstep::analyzer {
-namespace {
-
-constexpr std::int64_t kLeftOverPermille = 50;
-
-}  // namespace
-
 std::int64_t FindingContext::total(Cause cause) const {
   std::int64_t sum = 0;
   for (const RankReport& rank : report.ranks) {
@@ -80,8 +74,8 @@ Finding FindingContext::all_of_its_cause(const FindingKind& kind) const {
 }
 
 bool FindingContext::is_left_over(const std::vector<Finding>& findings, Cause cause, std::int64_t lost_ns,
-                                  bool between_hosts) const {
-  if (!is_worth(lost_ns, kLeftOverPermille)) return false;
+                                  bool between_hosts, std::int64_t permille) const {
+  if (!is_worth(lost_ns, permille)) return false;
   std::int64_t explained = 0;
   for (const Finding& finding : findings) {
     const FindingKind* const kind = find_finding_kind(finding.code);

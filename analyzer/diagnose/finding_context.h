@@ -13,6 +13,8 @@
 
 namespace lockstep::analyzer {
 
+inline constexpr std::int64_t kLeftOverPermille = 50;
+
 struct FindingContext {
   const Diagnosis& diagnosis;
   const Report& report;
@@ -35,10 +37,11 @@ struct FindingContext {
   std::int64_t said_of_late_ranks(const std::vector<Finding>& findings, Cause cause) const;
   // A finding of a kind that has a cause: all of that cause's time is lost, and is its evidence.
   Finding all_of_its_cause(const FindingKind& kind) const;
-  // Whether the cause's time, of which this much is lost, is worth a finding of its own: 5 % of all time, of
-  // which the findings that account for it (FindingKind::accounts) explain less than half.
+  // Whether the cause's time, of which this much is lost, is worth a finding of its own: 5 % of all time, or
+  // so many thousandths, of which the findings that account for it (FindingKind::accounts) explain less than
+  // half.
   bool is_left_over(const std::vector<Finding>& findings, Cause cause, std::int64_t lost_ns,
-                    bool between_hosts = false) const;
+                    bool between_hosts = false, std::int64_t permille = kLeftOverPermille) const;
 };
 
 }  // namespace lockstep::analyzer

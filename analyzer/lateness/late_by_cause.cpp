@@ -7,15 +7,16 @@
 #include <vector>
 
 #include "analyzer/intervals/median.h"
-#include "analyzer/statistics/autocorrelation.h"
+#include "analyzer/lateness/standing_out.h"
+#include "analyzer/statistics/block_test.h"
 #include "analyzer/statistics/place_sums.h"
+#include "analyzer/statistics/standard_error.h"
 
 namespace lockstep::analyzer {
 namespace {
 
 constexpr auto kCauses = std::to_array<Cause>({Cause::data_wait, Cause::host_bound, Cause::copy});
-constexpr std::size_t kBlocks = 10;
-constexpr double kPerBlock = 1.5;    // independent steps to a block
+constexpr std::size_t kBlocks = 12;
 constexpr double kConsistent = 0.8;  // of the steps
 constexpr double kErrors = 2;        // standard errors that the lateness is given
 constexpr double kExplains = 0.5;
@@ -61,10 +62,10 @@ std::optional<RankLateness> late_by(const StepTable& table, std::size_t rank, Ca
       std::min(mean(excess, 0, steps / 2), mean(excess, steps / 2, steps)) < kLeast / 2 * step_ns)
     return std::nullopt;
 
-  const double hangs_together = autocorrelation(std::vector<std::vector<double>>{excess});
-  const double independent = effective_count(steps, hangs_together) / kPerBlock;
-  const Blocks blocks =
-      cut_into_blocks(steps, std::clamp<std::size_t>(static_cast<std::size_t>(independent), 1, kBlocks));
+  if (const std::vector<std::vector<double>> alone{excess};
+      !stands_out(excess, cautious_autocorrelation(alone), step_ns))
+    return std::nullopt;
+  const Blocks blocks = cut_into_blocks(steps, kBlocks);
   if (blocks.count < blocks_needed(count, kLatenessLevel)) return std::nullopt;
   std::vector<std::vector<double>> means;  // [block][rank]
   double squares = 0;
@@ -79,8 +80,7 @@ std::optional<RankLateness> late_by(const StepTable& table, std::size_t rank, Ca
   }
   RankLateness late = judged;
   const double movement = std::sqrt(squares / static_cast<double>(blocks.count - 1));
-  late.chance = std::min(
-      1.0, static_cast<double>(count) * chance_of_place_sum(count, blocks.count, place_sums(means)[rank]));
+  late.chance = chances_of_members(means)[rank];
   const double room = static_cast<double>(judged.mean_ns) + kErrors *
                                                                 static_cast<double>(judged.movement_ns) /
                                                                 std::sqrt(static_cast<double>(blocks.count));

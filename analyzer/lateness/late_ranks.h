@@ -13,9 +13,10 @@ inline constexpr double kLatenessLevel = 0.002;
 inline constexpr double kLeastLateness = 0.02;
 
 // A rank is late where all of this holds:
-//  - in blocks of consecutive steps it is later than the other ranks more often than chance (place_sums.h),
-//  at
-//    `level` over all ranks together;
+//  - in twelve blocks of consecutive steps it is later than the other ranks more often than chance
+//    (place_sums.h; of two ranks signed_ranks.h), at `level` over all ranks together;
+//  - the mean over steps stands out of what it moves by from step to step (standing_out.h), or
+//    most single steps do;
 //  - in the mean over steps it is late by kLeastLateness of a step;
 //  - that mean is larger than the standard deviation of its blocks' means: a rank whose own mean moves about
 //    as far as it lies is not late, it is unsteady;

@@ -23,7 +23,7 @@ constexpr double kMovements = 2.5, kOthers = 2;
 constexpr double kTogether = 0.05;
 // Neither part is shorter than this part of the run: single steps show no level.
 constexpr std::size_t kLeastPart = 8;
-constexpr double kLeast = 3 * kLeastLateness;
+constexpr double kLeast = 2 * kLeastLateness;
 
 std::vector<double> series_of(const StepTable& table, std::size_t rank) {
   std::vector<double> series;

@@ -3,8 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "analyzer/intervals/median.h"
-#include "analyzer/statistics/median_deviation.h"
+#include "analyzer/statistics/series.h"
 
 namespace lockstep::analyzer {
 namespace {
@@ -14,21 +13,16 @@ constexpr std::size_t kLeastCount = 5;
 
 // Deviations from the mean, once outliers are moved to where they begin.
 std::vector<double> deviations(const std::vector<double>& values) {
-  const double middle = lower_median(values);
-  const double reach = 3 * median_deviation(values);
-  std::vector<double> result;
+  std::vector<double> result = without_outliers(values);
   double mean = 0;
-  for (const double value : values) {
-    result.push_back(reach > 0 ? std::clamp(value, middle - reach, middle + reach) : value);
-    mean += result.back() / static_cast<double>(values.size());
-  }
+  for (const double value : result) mean += value / static_cast<double>(values.size());
   for (double& value : result) value -= mean;
   return result;
 }
 
 }  // namespace
 
-double autocorrelation(std::span<const std::vector<double>> series) {
+double autocorrelation(std::span<const std::vector<double>> series, TakenOut taken_out) {
   if (series.empty() || series.front().size() < kLeastCount) return kHighest;
   const auto n = static_cast<double>(series.front().size());
   double products = 0, squares = 0;
@@ -41,8 +35,9 @@ double autocorrelation(std::span<const std::vector<double>> series) {
   }
   if (squares <= 0) return 0;
   const double raw = products / squares * n / (n - 1);
-  // raw = ρ − (1 + 3ρ)/n, solved for ρ.
-  return std::clamp((raw + 1 / n) / (1 - 3 / n), 0.0, kHighest);
+  // raw = ρ − (a + (a + 2) ρ)/n, solved for ρ.
+  const double a = taken_out == TakenOut::mean ? 1 : 2;
+  return std::clamp((raw + a / n) / (1 - (a + 2) / n), 0.0, kHighest);
 }
 
 double effective_count(std::size_t count, double correlation) {

@@ -6,6 +6,8 @@
 #include <random>
 #include <vector>
 
+#include "analyzer/statistics/series.h"
+
 namespace lockstep::analyzer {
 namespace {
 
@@ -37,6 +39,15 @@ TEST(Autocorrelation, OfShortSeriesIsCorrectedForItsBias) {
     for (int i = 0; i < 500; ++i) series.push_back(series_with(memory, 20, random));
     EXPECT_NEAR(autocorrelation(series), memory, 0.08);
   }
+}
+
+// What a line takes out of 20 values hides more of their memory than their mean does.
+TEST(Autocorrelation, OfWhatALineLeavesIsCorrectedToo) {
+  std::mt19937 random(5);
+  std::vector<std::vector<double>> series;
+  for (int i = 0; i < 500; ++i) series.push_back(without_trend(series_with(0.6, 20, random)));
+  EXPECT_NEAR(autocorrelation(series, TakenOut::line), 0.6, 0.1);
+  EXPECT_LT(autocorrelation(series), autocorrelation(series, TakenOut::line) - 0.05);
 }
 
 TEST(Autocorrelation, AnOutlierDoesNotHideIt) {

@@ -30,7 +30,7 @@ struct Options {
   std::vector<int> steps{};
   std::vector<double> effects{}, levels{};
   std::vector<std::string> faults{};
-  bool full = false, resume = false;
+  bool full = false, resume = false, misses = false, as_drawn = false;
   int threads = 0;
   std::string output{};
 };
@@ -41,6 +41,7 @@ nlohmann::json json_of(const CellResult& result) {
           {"fault", to_string(result.cell.fault)},
           {"effect", result.cell.effect},
           {"noise_level", result.cell.noise_level},
+          {"levelled", result.cell.levelled},
           {"jobs", result.jobs},
           {"accused", result.accused},
           {"found", result.found},
@@ -92,14 +93,15 @@ std::vector<Cell> cells_of(const Options& options) {
         for (const std::int32_t rank : ranks)
           for (const int step : steps) {
             const std::int64_t jobs = jobs_of(options, std::int64_t{8} * rank * step);
-            if (jobs > 0) cells.push_back({rank, step, fault, effect, level, jobs});
+            if (jobs > 0) cells.push_back({rank, step, fault, effect, level, jobs, !options.as_drawn});
           }
   return cells;
 }
 
 std::string key_of(const nlohmann::json& cell) {
-  return fmt::format("{} {} {} {} {}", cell.at("ranks").dump(), cell.at("steps").dump(),
-                     cell.at("fault").dump(), cell.at("effect").dump(), cell.at("noise_level").dump());
+  return fmt::format("{} {} {} {} {} {}", cell.at("ranks").dump(), cell.at("steps").dump(),
+                     cell.at("fault").dump(), cell.at("effect").dump(), cell.at("noise_level").dump(),
+                     cell.value("levelled", true));
 }
 
 void print(const nlohmann::json& cell) {
@@ -172,7 +174,7 @@ int run(const Options& options) {
   document["cells"] = nlohmann::json::array();
   std::int64_t jobs = 0, accused = 0;
   for (const Cell& cell : cells_of(options)) {
-    nlohmann::json row = json_of({cell, 0, 0, 0, 0, {}, {}, {}, 0});
+    nlohmann::json row = json_of({cell, 0, 0, 0, 0, {}, {}, {}, {}, 0});
     const auto found = known.find(key_of(row));
     if (found != known.end() && found->second.at("jobs") >= cell.jobs) {
       row = found->second;
@@ -183,6 +185,8 @@ int run(const Options& options) {
         return 1;
       }
       row = json_of(result.value());
+      if (options.misses)
+        for (const std::string& miss : result.value().misses) fmt::print("      missed: {}\n", miss);
     }
     jobs += row.at("jobs").get<std::int64_t>();
     accused += row.at("accused").get<std::int64_t>();
@@ -222,6 +226,10 @@ int main(int argc, char** argv) {
   app.add_option("--noise", options.noise_folder, "folder with tuning/ and held_out/");
   app.add_flag("--full", options.full, "the whole table");
   app.add_flag("--resume", options.resume, "keep the cells that --output already holds (same set and seed)");
+  app.add_flag("--as-drawn", options.as_drawn,
+               "noise that is not level over a job: a rank drawn from a slow stretch is slow");
+  app.add_flag("--misses", options.misses,
+               "print each planted fault that was not found, or not by its cause");
   app.add_option("--threads", options.threads, "jobs at a time (default: one a core)");
   app.add_option("-o,--output", options.output, "a JSON file to write, cell by cell");
   CLI11_PARSE(app, argc, argv);

@@ -18,19 +18,16 @@ double median(std::vector<double> values) {
   return *middle;
 }
 
-double median_of(const std::vector<StepNoise>& row, double StepNoise::*column) {
+double median_of(const std::vector<std::vector<StepNoise>>& rows, double StepNoise::*column) {
   std::vector<double> values;
-  values.reserve(row.size());
-  for (const StepNoise& step : row) values.push_back(step.*column);
+  for (const std::vector<StepNoise>& row : rows)
+    for (const StepNoise& step : row) values.push_back(step.*column);
   return median(std::move(values));
 }
 
 // From nanoseconds to units of the medians.
 void make_relative(NoiseRecording& recording) {
-  std::vector<double> transfers;
-  for (const std::vector<StepNoise>& row : recording.rows)
-    for (const StepNoise& step : row) transfers.push_back(step.transfer);
-  const double transfer = median(transfers);
+  const double transfer = median_of(recording.rows, &StepNoise::transfer);
   double sum = 0, squares = 0;
   std::size_t count = 0;
   for (std::vector<StepNoise>& row : recording.rows) {
@@ -46,17 +43,17 @@ void make_relative(NoiseRecording& recording) {
       squares += step.own() * step.own();
       ++count;
     }
-    StepNoise typical{median_of(row, &StepNoise::compute), median_of(row, &StepNoise::loading),
-                      median_of(row, &StepNoise::other), median_of(row, &StepNoise::transfer)};
-    // Medians of parts do not sum to the median of the whole; what every rank's noise is around has to.
-    const double whole = typical.own();
-    typical.compute /= whole;
-    typical.loading /= whole;
-    typical.other /= whole;
-    recording.typical.push_back(typical);
   }
   const double mean = sum / static_cast<double>(count);
   recording.level = std::sqrt(std::max(0.0, squares / static_cast<double>(count) - mean * mean));
+  StepNoise& typical = recording.typical;
+  typical = {median_of(recording.rows, &StepNoise::compute), median_of(recording.rows, &StepNoise::loading),
+             median_of(recording.rows, &StepNoise::other), median_of(recording.rows, &StepNoise::transfer)};
+  // Medians of parts do not sum to the median of the whole; what every rank's noise is around has to.
+  const double whole = typical.own();
+  typical.compute /= whole;
+  typical.loading /= whole;
+  typical.other /= whole;
 }
 
 }  // namespace
@@ -121,28 +118,25 @@ std::uint64_t Random::next() {
   return mixed ^ (mixed >> 31u);
 }
 
-RankNoise::RankNoise(const NoiseRecording& recording, std::uint64_t seed, double scale, std::size_t steps) {
+RankNoise::RankNoise(const NoiseRecording& recording, std::uint64_t seed, double scale, std::size_t steps,
+                     bool levelled) {
   Random random(seed);
-  std::vector<std::size_t> row_of;
   while (steps_.size() < steps) {
     const std::size_t row = random.below(recording.rows.size());
     const std::vector<StepNoise>& recorded = recording.rows[row];
     const std::size_t first = random.below(recorded.size() - kBlockSteps + 1);
     for (std::size_t step = first; step < first + kBlockSteps && steps_.size() < steps; ++step) {
       steps_.push_back(recorded[step]);
-      row_of.push_back(row);
     }
   }
   std::vector<double> owns;
   for (const StepNoise& step : steps_) owns.push_back(step.own());
-  const double level = median(std::move(owns));
-  for (std::size_t index = 0; index < steps_.size(); ++index) {
-    const StepNoise& typical = recording.typical[row_of[index]];
-    const auto scaled = [scale](double value, double middle) { return middle + scale * (value - middle); };
-    StepNoise& step = steps_[index];
+  const double level = levelled ? median(std::move(owns)) : 1;
+  const StepNoise& typical = recording.typical;
+  const auto scaled = [scale](double value, double middle) { return middle + scale * (value - middle); };
+  for (StepNoise& step : steps_)
     step = {scaled(step.compute / level, typical.compute), scaled(step.loading / level, typical.loading),
             scaled(step.other / level, typical.other), scaled(step.transfer, typical.transfer)};
-  }
 }
 
 double scale_for(const NoiseRecording& recording, double level) {

@@ -31,8 +31,10 @@ struct NoiseRecording {
   // By recorded rank, then step. Each row is relative to its own median: what a recorded rank is slower
   // throughout does not become a slow rank, what it does for a while does.
   std::vector<std::vector<StepNoise>> rows;
-  // By recorded rank: medians of its columns, of which own() is made 1. What scaled noise is around.
-  std::vector<StepNoise> typical;
+  // Medians of the columns over all rows, of which own() is made 1: what scaled noise is around. One for all
+  // ranks, so that a rank that loads longer and computes less throughout gets like the others as noise gets
+  // less.
+  StepNoise typical;
   double level = 0;  // standard deviation of own(), over all rows
 };
 
@@ -64,9 +66,11 @@ class Random {
 // the job stay.
 class RankNoise {
  public:
-  // Of a job of that many steps. Deviations from the row's typical step are multiplied by `scale`, from 0 to
-  // 1: as recorded.
-  RankNoise(const NoiseRecording& recording, std::uint64_t seed, double scale, std::size_t steps);
+  // Of a job of that many steps. Deviations from the recording's typical step are multiplied by `scale`, from
+  // 0 to 1: as recorded.
+  // Not levelled: relative to the row's median alone, so that a short job drawn from a slow stretch is slow.
+  RankNoise(const NoiseRecording& recording, std::uint64_t seed, double scale, std::size_t steps,
+            bool levelled = true);
   const StepNoise& next() { return steps_.at(next_++); }
 
  private:

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Makes docs/accuracy.md of the results that scripts/accuracy counted: page.py FOLDER FINDINGS.md >docs/accuracy.md
 
-FOLDER holds null-held_out.json, planted-held_out.json, kinds-held_out.json (lockstep_accuracy) and real.json (real.py); what is missing is
-said to be not measured. FINDINGS.md is docs/findings.md: the kinds of findings that there are.
+FOLDER holds null-held_out.json, as_drawn-held_out.json, planted-held_out.json, kinds-held_out.json (lockstep_accuracy) and real.json
+(real.py); what is missing is said to be not measured. FINDINGS.md is docs/findings.md: the kinds of findings that there are.
 """
 import collections
 import json
@@ -42,9 +42,8 @@ def level_name(level):
     return f"{100 * level:.0f} %" if level else "as recorded"
 
 
-def null_part(null):
-    if not null:
-        return "Not measured: `scripts/accuracy` counts them.\n"
+def accused_table(null):
+    """Rows of ranks, columns of steps: how many were accused."""
     steps = sorted({cell["steps"] for cell in null["cells"]})
     cells = {(cell["ranks"], cell["steps"]): cell for cell in null["cells"]}
     rows = []
@@ -54,7 +53,22 @@ def null_part(null):
             cell = cells.get((ranks, step))
             row.append(f"{cell['accused']} of {cell['jobs']}" if cell else "not measured: `--full` does")
         rows.append(row)
-    text = table(["ranks", "device and backend", *(f"{step} steps" for step in steps)], rows)
+    return table(["ranks", "device and backend", *(f"{step} steps" for step in steps)], rows)
+
+
+def as_drawn_part(null):
+    if not null:
+        return "Not measured: `scripts/accuracy` counts them.\n"
+    pooled = null["pooled"]
+    return accused_table(null) + (f"\nAll together {pooled['accused']} of {pooled['jobs']}: "
+                                  f"{100 * pooled['accused'] / pooled['jobs']:.1f} %.\n")
+
+
+def null_part(null):
+    if not null:
+        return "Not measured: `scripts/accuracy` counts them.\n"
+    text = accused_table(null)
+    steps = sorted({cell["steps"] for cell in null["cells"]})
     for ranks in (2, 8, 64):
         text += f"| {ranks} | GPU, NCCL |" + " not measured |" * len(steps) + "\n"
     pooled = null["pooled"]
@@ -201,8 +215,8 @@ def main():
     if len(sys.argv) != 3:
         sys.exit(__doc__)
     folder = pathlib.Path(sys.argv[1])
-    null, planted, cases, real = (load(folder / name) for name in
-                                  ("null-held_out.json", "planted-held_out.json", "kinds-held_out.json", "real.json"))
+    null, as_drawn, planted, cases, real = (load(folder / name) for name in (
+        "null-held_out.json", "as_drawn-held_out.json", "planted-held_out.json", "kinds-held_out.json", "real.json"))
     about = load(folder / "about.json") or {}
     kinds = []
     for line in pathlib.Path(sys.argv[2]).read_text().splitlines():
@@ -215,7 +229,7 @@ def main():
     print(template.format(
         date=about.get("date", "not known"), commit=about.get("commit", "not known"), machine=about.get("machine", "not known"),
         seed=(null or planted or {}).get("seed", "–"), noise=table(["recording", "ranks", "steps", "varies by"], noise),
-        null=null_part(null), planted=planted_part(planted), real=real_part(real), confusion=confusion(null, planted, real, cases, kinds)), end="")
+        null=null_part(null), as_drawn=as_drawn_part(as_drawn), planted=planted_part(planted), real=real_part(real), confusion=confusion(null, planted, real, cases, kinds)), end="")
 
 
 main()

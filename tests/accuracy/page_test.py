@@ -28,6 +28,7 @@ def holds(text, *parts):
 holds(page({}), "Not measured: `scripts/accuracy` counts them.", "`scripts/accuracy --real` records them.", "`hang`")
 null = {"seed": 7, "noise": [{"description": "a run", "ranks": 2, "steps": 99, "level": 0.25}], "cells": [CELL],
         "pooled": {"jobs": 500, "accused": 3, "upper_bound": 0.0154}}
+as_drawn = {"cells": [{**CELL, "steps": 20, "accused": 30}], "pooled": {"jobs": 500, "accused": 30, "upper_bound": 0.08}}
 planted = {"seed": 7, "noise": [], "cells": [{**CELL, "fault": "loader", "effect": 0.05, "noise_level": 0.02, "jobs": 100, "accused": 1,
                                              "found": 98, "cause_named": 49, "findings": {"data_loading": 100}}]}
 real = {"programs": {"ddp": "plain DDP", "other": "another"}, "not_measured": {"third": "there is none"},
@@ -38,8 +39,8 @@ real = {"programs": {"ddp": "plain DDP", "other": "another"}, "not_measured": {"
                  {"program": "ddp", "fault": "sleep", "cores": "quiet", "number": 0, "codes": ["jitter"], "accusations": [], "first": "x | y",
                   "named": False, "named_before_load": False, "found": True},
                  {"program": "other", "fault": None, "cores": "busy", "number": 0, "not_measured": "no module"}]}
-text = page({"null-held_out.json": null, "planted-held_out.json": planted, "real.json": real})
-holds(text, "| a run | 2 | 99 | 25 % |", "3 of 500", "at most 1.54 %", "| 2 % | 8 | 50 | 98 % / 50 %, 1 % wrong |",
+text = page({"null-held_out.json": null, "as_drawn-held_out.json": as_drawn, "planted-held_out.json": planted, "real.json": real})
+holds(text, "| a run | 2 | 99 | 25 % |", "3 of 500", "at most 1.54 %", "All together 30 of 500: 6.0 %.", "| 2 % | 8 | 50 | 98 % / 50 %, 1 % wrong |",
       "| plain DDP (`ddp.py`) | CPU, Gloo | 0 of 1 | ranks take turns | all is well | 1 of 1 |", "not measured: no module", "not measured: there is none",
       "came first in 0 of 1 runs on quiet cores. The goal", "sleep: `late (blocked)`.", "| ddp | quiet | CPU, Gloo | 0 of 1 | 0 of 1 | 1 of 1 | x", "x \\| y", "| simulated: loader | 100 |", "| GPU, NCCL | not measured |")
 assert "`straggler_persistent`, " not in text.split("Kinds of findings without a case")[1], "it has a case"

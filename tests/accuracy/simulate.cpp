@@ -37,7 +37,7 @@ Nanoseconds of_step(double share) {
 // A rank while it is simulated.
 struct Worker {
   Worker(const NoiseRecording& noise, std::uint64_t seed, const Plan& plan)
-      : noise(noise, seed, plan.noise_scale, static_cast<std::size_t>(plan.steps)) {}
+      : noise(noise, seed, plan.noise_scale, static_cast<std::size_t>(plan.steps), plan.levelled) {}
   RankNoise noise;
   RankTrace trace;
   Nanoseconds host = 0;    // until when its host thread is busy
@@ -52,7 +52,8 @@ struct Worker {
 
 class Simulation {
  public:
-  Simulation(const Plan& plan, const NoiseRecording& noise) : plan_(plan), random_(plan.seed) {
+  Simulation(const Plan& plan, const NoiseRecording& noise)
+      : plan_(plan), typical_compute_(noise.typical.compute), random_(plan.seed) {
     for (const char* name : {"forward", "backward", "optimizer", "all_reduce", "data_loading", "tokenize"})
       names_.push_back(job_.strings.intern(name));
     workers_.reserve(static_cast<std::size_t>(plan.ranks));
@@ -128,7 +129,7 @@ class Simulation {
   void begin_step(Worker& worker, int step, std::int32_t turn) {
     const std::int32_t rank = worker.trace.rank;
     const StepNoise noise = worker.noise.next();
-    share_out(worker, noise.compute + planted(Fault::compute, rank, step, turn));
+    share_out(worker, noise.compute, planted(Fault::compute, rank, step, turn));
     worker.step_begin = worker.host;
     const Nanoseconds loading = of_step(noise.loading + planted(Fault::loader, rank, step, turn));
     if (loading > 0)
@@ -144,14 +145,16 @@ class Simulation {
     worker.backward_begin = worker.device;
   }
 
-  // A deviation hits the whole step half of the time, else one part of it, as a burst would.
-  void share_out(Worker& worker, double compute) {
-    constexpr double kTypical = 0.9;
-    const double everywhere = compute > kTypical && random_.uniform() < 0.5 ? kTypical : compute;
+  // What a step takes longer than a typical one hits the whole step half of the time, else one part of it, as
+  // a burst would. What is planted hits all of it.
+  void share_out(Worker& worker, double compute, double planted) {
+    const bool is_burst = compute > typical_compute_ && random_.uniform() < 0.5;
+    const double everywhere = (is_burst ? typical_compute_ : compute) + planted;
     const std::size_t hit = random_.below(kShares.size());
-    for (std::size_t part = 0; part < kShares.size(); ++part)
-      worker.parts[part] = std::max(
-          kMicrosecond, of_step(everywhere * kShares[part] + (part == hit ? compute - everywhere : 0)));
+    for (std::size_t part = 0; part < kShares.size(); ++part) {
+      const double burst = is_burst && part == hit ? compute - typical_compute_ : 0;
+      worker.parts[part] = std::max(kMicrosecond, of_step(everywhere * kShares[part] + burst));
+    }
   }
 
   void compute(Worker& worker, Name name, Nanoseconds time) {
@@ -193,7 +196,7 @@ class Simulation {
       activity.activity_class = Class::collective;
       activity.begin = worker.arrival;
       activity.end = end + static_cast<Nanoseconds>(random_.below(kSkew)) +
-                     of_step(planted(Fault::link, worker.trace.rank, step, turn) / kBuckets);
+                     of_step(planted(Fault::link, worker.trace.rank, step, turn));
       activity.launch_begin = worker.launched;
       activity.launch_end = on_gpu() ? worker.launched + kLaunch : worker.launched;
       activity.name = names_[kAllReduce];
@@ -244,6 +247,7 @@ class Simulation {
   }
 
   const Plan& plan_;
+  double typical_compute_ = 1;
   Random random_;
   Job job_;
   std::vector<std::uint32_t> names_;

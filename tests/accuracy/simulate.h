@@ -22,7 +22,8 @@ enum class Fault : std::uint8_t {
   compute,   // the rank computes longer
   loader,    // its batches come later
   host,      // it launches its work later; on a CPU it does something else first, in a range with a name
-  link,      // its transfers take longer; each rank is on a host of its own
+  link,      // its transfers take longer, each by the effect: compute hides all but the last of a step; each
+             // rank is on a host of its own
   periodic,  // in every tenth step it computes longer, by ten times the effect
   growing,   // it computes longer from 0 at the beginning to twice the effect at the end
   changing,  // in each step another rank computes longer: nobody is to blame
@@ -40,6 +41,7 @@ struct Plan {
   double effect = 0;  // lost by the rank (changing: by each step) on average, as a share of a typical step
   std::int32_t slow_rank = 0;    // that the fault is planted in
   double noise_scale = 1;        // of the recording's deviations (scale_for)
+  bool levelled = true;          // RankNoise
   double transfer_share = 0.03;  // of a step, each of the three all-reduces
   std::uint64_t seed = 0;
 };

@@ -20,6 +20,7 @@ struct Cell {
   double effect = 0;
   double noise_level = 0;  // 0: as recorded
   std::int64_t jobs = 0;
+  bool levelled = true;  // RankNoise
 };
 
 struct CellResult {
@@ -31,6 +32,7 @@ struct CellResult {
   std::map<std::string, std::int64_t> findings;    // code -> jobs that have it
   std::map<std::string, std::int64_t> accused_by;  // platform, or code of the accusing finding -> jobs
   std::vector<std::string> examples;  // the first accusations, with the job that shows them again
+  std::vector<std::string> misses;    // planted faults not found, or their cause not named
   std::int64_t seconds = 0;
 };
 

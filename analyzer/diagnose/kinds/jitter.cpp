@@ -16,6 +16,8 @@
 namespace lockstep::analyzer {
 namespace {
 
+// Of all time: as large as what makes a rank late (kLeastLateness), for this is what stands where nobody is.
+constexpr std::int64_t kWorthPermille = 20;
 // More steps than that nobody records to find out.
 constexpr std::int64_t kMostSteps = 100'000;
 constexpr auto kJitterRemedies = std::to_array<Remedy>(
@@ -31,7 +33,7 @@ constexpr Explanation kJitterExplained{
         "lost is "
         "the difference between the slowest rank of each step and the others.",
     .found =
-        "The ranks' time in waiting for collectives, outside of compute, reaches 5 % of all, what is known "
+        "The ranks' time in waiting for collectives, outside of compute, reaches 2 % of all, what is known "
         "of late "
         "ranks or uneven batches explains less than half of it, there were enough steps to tell, and no rank "
         "is late "
@@ -146,7 +148,7 @@ void find_jitter(const FindingContext& context, std::vector<Finding>& findings) 
   const bool late = std::any_of(lateness.ranks.begin(), lateness.ranks.end(),
                                 [](const RankLateness& rank) { return rank.is_late; });
   if (!lateness.can_tell || late || !context.report.ranks_missing.empty() ||
-      !context.is_left_over(findings, Cause::barrier_wait, lost))
+      !context.is_left_over(findings, Cause::barrier_wait, lost, false, kWorthPermille))
     return;
   // Where every rank shares cores with others, that is why they take turns: cores_shared says so.
   const std::vector<HostShortage> shortages = find_host_shortages(context.diagnosis.job, context.report);
