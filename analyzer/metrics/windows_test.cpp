@@ -75,6 +75,15 @@ TEST(Windows, AHostWindowIsClampedToTheDeviceWindowBefore) {
   EXPECT_THAT(step_windows(rank.builder), ElementsAre(Interval{10, 130}, Interval{130, 200}));
 }
 
+TEST(Windows, AStepBehindWhichTheNextOneLaunchedNothingRunsToItsLastEnd) {
+  Rank rank;
+  rank.builder.step(1, 0, 100).step(2, 100, 200).step(3, 200, 300);
+  rank.builder.compute(10, 130).launched(1, 2).compute(20, 50).launched(3, 4);
+  rank.builder.compute(220, 240).launched(210, 211);  // step 3; step 2 launched nothing
+  EXPECT_THAT(step_windows(rank.builder),
+              ElementsAre(Interval{10, 130}, Interval{130, 200}, Interval{220, 240}));
+}
+
 TEST(Windows, TheWholeWindowIgnoresSynchronization) {
   Rank rank;
   rank.builder.sync(0, 500).copy(20, 30).compute(25, 90).compute(40, 50);
