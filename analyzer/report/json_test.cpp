@@ -157,15 +157,21 @@ TEST(ReportJson, AbsentIsNullWithAReason) {
   Report report = small_report();
   report.origin_ns.reset();
   report.ranks[1].measures.overlap_ratio.reset();
+  report.ranks[1].measures.waits_known = false;
   report.efficiency = {};
   const json document = json::parse(to_json(report));
   const json& second = document["collectives"][1];
-  for (const char* name :
-       {"bytes", "sequence", "last_arriver", "algbw_gbps", "busbw_gbps", "busbw_wire_gbps"}) {
+  for (const char* name : {"bytes", "sequence", "last_arriver", "last_arriver_margin_ns", "algbw_gbps",
+                           "busbw_gbps", "busbw_wire_gbps"}) {
     EXPECT_TRUE(second[name].is_null()) << name;
   }
   EXPECT_TRUE(document["run"]["origin_ns"].is_null());
   EXPECT_TRUE(document["ranks"][1]["overlap_ratio"].is_null());
+  for (const char* name :
+       {"collective_wait_ns", "hidden_collective_wait_ns", "p2p_wait_ns", "hidden_p2p_wait_ns"}) {
+    EXPECT_TRUE(document["ranks"][1][name].is_null()) << name;
+    EXPECT_TRUE(document["ranks"][0][name].is_number_integer()) << name;
+  }
   EXPECT_TRUE(document["blame"][0]["persistent"].is_null());
   EXPECT_TRUE(document["efficiency"]["parallel"].is_null());
   for (const char* code : {"absent_origin", "absent_overlap_ratio", "absent_bytes", "absent_last_arriver",
