@@ -293,10 +293,18 @@ void print_blame(const Report& report, const Totals& totals, Page& page) {
   }
 }
 
-// How the job ended, if badly: whatever else is said, this comes first.
+bool tells_an_end(const Finding& finding) {
+  return finding.alarm == Alarm::hang || finding.alarm == Alarm::failure;
+}
+
+// How the job ended, if badly: whatever else is said, this comes first. What comes before it is its cause: a
+// device that stands still, ranks that disagree.
 void print_end(const Report& report, Page& page) {
+  auto left = std::count_if(report.findings.begin(), report.findings.end(), tells_an_end);
   for (const Finding& finding : report.findings) {
-    if (finding.alarm != Alarm::hang && finding.alarm != Alarm::failure) continue;
+    const bool ends = tells_an_end(finding);
+    if (!ends && (left == 0 || finding.alarm == Alarm::none)) continue;
+    left -= ends ? 1 : 0;
     std::string sentence = printable(finding.title);
     if (!sentence.empty() && sentence.front() >= 'a' && sentence.front() <= 'z')
       sentence.front() = static_cast<char>(sentence.front() - 'a' + 'A');

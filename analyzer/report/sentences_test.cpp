@@ -1,0 +1,92 @@
+// Sentences that once misled: what they say now, and where they are not said.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "analyzer/report/sample_reports.h"
+#include "analyzer/report/text.h"
+
+namespace lockstep::analyzer {
+namespace {
+
+using testing::Contains;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Not;
+
+TEST(Sentences, OfAMissingRankItIsNotSaidThatAllWaitingIsAmongTheOthers) {
+  const std::vector<std::string> verdict = verdict_lines(small_report());
+  EXPECT_THAT(verdict,
+              Contains(HasSubstr("No trace of rank 3: whether the others wait for it cannot be told; "
+                                 "what is said of waiting is of the other ranks alone.")));
+  EXPECT_THAT(verdict, Not(Contains(HasSubstr("among the rest"))));
+}
+
+// Of two ranks, 30 computations under communication and alone.
+Report report_with_price(std::int64_t under_ns, std::int64_t alone_ns) {
+  Report report = small_report();
+  report.efficiency = {};
+  for (RankReport& rank : report.ranks) rank.overlap_price.reset();
+  for (const std::size_t rank : {0U, 1U}) {
+    OverlapPrice price;
+    price.activities = 30;
+    price.under_ns = under_ns;
+    price.alone_ns = alone_ns;
+    report.ranks[rank].overlap_price = price;
+  }
+  return report;
+}
+
+TEST(Sentences, ComputeIsNeverSaidToBeFasterUnderCommunication) {
+  EXPECT_THAT(
+      efficiency_lines(report_with_price(830'000, 1'000'000)),
+      ElementsAre("overlap's price: none to be seen; compute under communication takes no longer than "
+                  "alone (60 computations)"));
+  EXPECT_THAT(
+      efficiency_lines(report_with_price(1'200'000, 1'000'000)),
+      ElementsAre("overlap's price: compute under communication takes 1.20 times as long as alone: 400 "
+                  "µs (60 computations; most on rank 0: 1.20)"));
+}
+
+TEST(Sentences, WithoutCommunicationThereIsNoEfficiencyOfIt) {
+  Report report = small_report();
+  report.efficiency.load_balance = 0.9;
+  report.efficiency.communication = 0.5;
+  report.efficiency.parallel = 0.45;
+  EXPECT_THAT(efficiency_lines(report),
+              Contains("parallel efficiency 45.0 % = load balance 90.0 % × communication 50.0 % (POP)"));
+  for (RankReport& rank : report.ranks) rank.measures.communication_ns = 0;
+  EXPECT_THAT(efficiency_lines(report), Not(Contains(HasSubstr("POP"))));
+}
+
+Finding alarm(Alarm kind, const std::string& title) {
+  Finding finding;
+  finding.alarm = kind;
+  finding.title = title;
+  finding.severity = "high";
+  return finding;
+}
+
+TEST(Sentences, AVerdictBeginsWithWhatMadeTheJobHang) {
+  Report report = small_report();
+  const Finding device = alarm(Alarm::device, "the device of rank 1 stands still");
+  const Finding hang = alarm(Alarm::hang, "the job hung in all_reduce: rank 1 never came");
+  const Finding mismatch = alarm(Alarm::mismatch, "ranks disagree about an operation that they do together");
+  report.findings = {mismatch, device, hang};
+  std::vector<std::string> verdict = verdict_lines(report);
+  ASSERT_GE(verdict.size(), 3U);
+  EXPECT_THAT(verdict[0], HasSubstr("Ranks disagree about an operation that they do together."));
+  EXPECT_THAT(verdict[1], HasSubstr("The device of rank 1 stands still."));
+  EXPECT_THAT(verdict[2], HasSubstr("The job hung in all_reduce: rank 1 never came."));
+  report.findings = {hang, mismatch};  // not why it hung
+  verdict = verdict_lines(report);
+  EXPECT_THAT(verdict[0], HasSubstr("The job hung"));
+  EXPECT_THAT(verdict, Not(Contains(HasSubstr("Ranks disagree"))));
+  report.findings = {mismatch};  // and nothing ended
+  EXPECT_THAT(verdict_lines(report), Not(Contains(HasSubstr("Ranks disagree"))));
+}
+
+}  // namespace
+}  // namespace lockstep::analyzer
