@@ -145,6 +145,13 @@ void find_those_behind(const Job& job, HungOperations& hung) {
   }
 }
 
+bool are_members_known(const Job& job, std::uint32_t group) {
+  if (group == kNone) return false;
+  const JobGroup& members = job.groups[group];
+  return !members.ranks.empty() && !members.may_have_others &&
+         static_cast<std::size_t>(std::max(members.size, 0)) <= members.ranks.size();
+}
+
 // Who of the group did not come, as far as anybody knows.
 // `ended`: null where ends need not be ends.
 void find_missing(const Job& job, const EndedOperations* ended, const OperationKey& key,
@@ -161,6 +168,7 @@ void find_missing(const Job& job, const EndedOperations* ended, const OperationK
       if (side != kNoRank && !there.contains(side)) absent(side);
     return;
   }
+  hung.members_known = are_members_known(job, key.group);
   if (key.group == kNone) return;
   const std::vector<std::int32_t>& members = job.groups[key.group].ranks;
   if (ended != nullptr && key.sequence != kNoSequence &&

@@ -28,6 +28,9 @@ struct HungOperation {
   std::vector<std::int32_t> missing;  // of its group, and neither in it nor through it
   // Of its group, without a trace, or with one whose end is lost: nobody knows whether they came.
   std::vector<std::int32_t> unknown;
+  // The input names all ranks of its group, or it is a message: where nobody is missing or unknown, all have
+  // issued it.
+  bool members_known = true;
   // Another rank has ended it: then all had come, and who is still in it is stuck by itself.
   bool ended_elsewhere = false;
 };

@@ -266,6 +266,8 @@ struct JobGroup {
   // Of a file whose source knows ranks within the group alone (NCCL): its own. The peers of the group's
   // communications are such ranks too, until the ranks meet.
   std::int32_t own_rank = kNoRank;
+  // No file names its ranks: these are the ones that told of it, and it may have others.
+  bool may_have_others = false;
 };
 
 // What became of the recorded job, as its recorder says.

@@ -157,7 +157,7 @@ void serialize(Archive& archive, JobLane& l) {
 }
 template <class Archive>
 void serialize(Archive& archive, JobGroup& g) {
-  archive(g.name, g.description, g.ranks, g.size, g.own_rank);
+  archive(g.name, g.description, g.ranks, g.size, g.own_rank, g.may_have_others);
 }
 template <class Archive>
 void serialize(Archive& archive, TimeSpan& s) {

@@ -1,10 +1,8 @@
 // A job that hung: the operation that never ended, who waits in it and who never came.
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
-#include <map>
 #include <optional>
 #include <set>
 #include <span>
@@ -15,6 +13,7 @@
 #include "analyzer/diagnose/finding_context.h"
 #include "analyzer/diagnose/finding_kinds.h"
 #include "analyzer/diagnose/hang_places.h"
+#include "analyzer/diagnose/hang_sentences.h"
 #include "analyzer/diagnose/hang_words.h"
 #include "analyzer/diagnose/hung_operations.h"
 #include "analyzer/diagnose/stuck_devices.h"
@@ -94,85 +93,6 @@ void find_silence(const Job& job, std::vector<Finding>& findings) {
   }
   finding.remedy = fmt::format("look at the stacks in hang-rank-{}.json of the run", silent.front());
   findings.push_back(std::move(finding));
-}
-
-// "rank 0 in all_reduce, rank 1 in barrier", where ranks came to different operations under one number; empty
-// where all came to the same, or where nobody knows.
-std::string describe_disagreement(const Job& job, const OperationKey& key, const HungOperation& hung) {
-  if (key.sequence == kNoSequence) return {};
-  std::map<Operation, std::vector<std::int32_t>> by_operation;
-  for (const HungRank& one : hung.waiting)
-    by_operation[one.operation.operation].push_back(job.ranks[one.rank].rank);
-  // Messages have numbers of their own.
-  for (const Operation other : {Operation::unknown, Operation::send, Operation::recv, Operation::send_recv})
-    by_operation.erase(other);
-  if (by_operation.size() < 2) return {};
-  std::vector<std::string> parts;
-  parts.reserve(by_operation.size());
-  for (const auto& [operation, ranks] : by_operation)
-    parts.push_back(fmt::format("{} in {}", named(ranks), trace::to_string(operation)));
-  return fmt::format("{}", fmt::join(parts, ", "));
-}
-
-std::string title_of(const Job& job, const OperationKey& key, const HungOperation& hung,
-                     const std::string& disagreement) {
-  const std::vector<std::int32_t>& missing = hung.missing;
-  if (!disagreement.empty())
-    return fmt::format("the job hung in different operations ({}): {}", describe_place(job, key),
-                       disagreement);
-  const std::string what = describe(job, key, hung.waiting.front().operation);
-  if (!missing.empty()) return fmt::format("the job hung in {}: {} never came", what, named(missing));
-  if (!hung.unknown.empty())
-    return fmt::format("the job hung in {}: {}, and whether {} came cannot be told", what,
-                       why_unknown(job, hung.unknown), hung.unknown.size() == 1 ? "it" : "they");
-  if (hung.ended_elsewhere) return fmt::format("{} did not end on all of its ranks", what);
-  const bool all_in_it =
-      std::none_of(hung.waiting.begin(), hung.waiting.end(), [](const HungRank& one) { return one.behind; });
-  return fmt::format("the job hung in {}: all of its ranks {} it", what,
-                     all_in_it ? "are in" : "have issued");
-}
-
-// Where to see what a rank does; of none in particular, what all do.
-std::string where_to_look(const Job& job, const std::vector<std::int32_t>& ranks) {
-  if (!has_stacks(job))
-    return "Flight recorders hold no stacks of ranks that issue nothing: `lockstep record --hang-timeout` "
-           "writes those of every rank down, Python's and native ones";
-  const bool written = std::any_of(job.ranks.begin(), job.ranks.end(), [&](const RankTrace& rank) {
-    return !rank.ending.doing.empty() &&
-           (ranks.empty() || std::find(ranks.begin(), ranks.end(), rank.rank) != ranks.end());
-  });
-  if (!written)
-    return fmt::format(
-        "{} not written down: `lockstep record --hang-timeout 30s` does so after 30 s of silence, by default "
-        "it takes 5 minutes",
-        ranks.size() == 1 ? "Its stacks were" : "Their stacks were");
-  return fmt::format("{} in hang-rank-{}.json of the run",
-                     ranks.size() == 1 ? "Its stacks stand" : "Their stacks stand",
-                     ranks.size() == 1 ? fmt::to_string(ranks.front()) : "N");
-}
-
-std::string remedy_of(const Job& job, const HungOperation& hung, const std::set<std::int32_t>& stuck,
-                      bool disagree) {
-  const std::vector<std::int32_t>& missing = hung.missing;
-  if (disagree)
-    return "the ranks' operations went out of step: one of them left one out, or made one too many; look for "
-           "a branch, a `continue` or an exception handler that only some ranks take. " +
-           where_to_look(job, {});
-  if (!missing.empty() &&
-      std::all_of(missing.begin(), missing.end(), [&](std::int32_t rank) { return stuck.contains(rank); }))
-    return fmt::format("{} cannot come: {} stands still, as a finding of its own says; begin there",
-                       named(missing), missing.size() == 1 ? "its device" : "each one's device");
-  if (missing.empty() && !hung.unknown.empty())
-    return fmt::format(
-        "{}, and analyze again: who never came is among them, or all came and the network or a device stands "
-        "still",
-        what_to_collect(job, hung.unknown));
-  if (missing.empty())
-    return "look at the network and the driver: every rank has issued it. " + where_to_look(job, {});
-  return fmt::format(
-      "find out what keeps {} from issuing it: a branch that only some ranks take, data that ran out, an "
-      "exception. {}",
-      named(missing), where_to_look(job, missing));
 }
 
 // ", until the job was interrupted"; empty where it was not.
@@ -269,6 +189,11 @@ Finding describe_hang(const FindingContext& context, const HungOperations& hung,
     finding.evidence.push_back(fmt::format("{}: whether {} came cannot be told",
                                            why_unknown(job, operation.unknown),
                                            operation.unknown.size() == 1 ? "it" : "they"));
+  if (!operation.members_known && !missing.empty())
+    finding.evidence.push_back(fmt::format(
+        "which ranks the group has is not told: others, of which there is no {}, may not have come "
+        "either",
+        file_of(job)));
   describe_others(job, hung, key, finding);
   if (std::any_of(operation.waiting.begin(), operation.waiting.end(),
                   [](const HungRank& one) { return !one.gave_up; }))

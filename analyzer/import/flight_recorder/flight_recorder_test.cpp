@@ -178,6 +178,11 @@ TEST(FlightRecorder, WithoutGroupsThatIsSaid) {
               testing::Contains("group_members_unknown"));
   EXPECT_THAT(codes(read(dump().dump(), "nccl_trace_rank_5").value()),
               testing::Not(testing::Contains("group_members_unknown")));
+  // "nccl:send 0->1" are ranks of the group, and which of the job's they are nobody says.
+  const RankImport import = read(all.dump()).value();
+  EXPECT_EQ(import.strings.view(import.trace.ending.operations.at(1).name),
+            "nccl:send 0->1 (ranks of the group)");
+  EXPECT_EQ(import.trace.ending.operations[1].peer, kNoRank);
 }
 
 // Gloo's dumps name no members.
@@ -191,6 +196,7 @@ TEST(FlightRecorder, MembersAreWhoTellOfTheGroupWhereNobodyNamesThem) {
   ASSERT_TRUE(job.ok());
   ASSERT_THAT(job.value().groups, SizeIs(1));
   EXPECT_THAT(job.value().groups[0].ranks, ElementsAre(1, 5));
+  EXPECT_TRUE(job.value().groups[0].may_have_others);
 }
 
 TEST(FlightRecorder, CountsAreGivenToGroupsOnlyWhereTheFileAgreesWithItself) {

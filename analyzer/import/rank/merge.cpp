@@ -219,6 +219,7 @@ void fill_members_by_holders(std::vector<RankImport>& imports) {
       if (!group.ranks.empty()) continue;
       const std::set<std::int32_t>& ranks = holders[{group.name, group.description}];
       group.ranks.assign(ranks.begin(), ranks.end());
+      group.may_have_others = true;
     }
   }
 }
