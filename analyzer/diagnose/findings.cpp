@@ -42,6 +42,13 @@ Order order_of(const Finding& finding) {
   return {kind != nullptr && kind->share == Share::of_run ? 2 : 1, finding.lost_share};
 }
 
+// How a job ended, dumps that tell of communication alone say too; what costs time they do not.
+bool applies(const FindingRule& rule, const Report& report) {
+  return !tells_communication_alone(report) ||
+         std::any_of(rule.kinds.begin(), rule.kinds.end(),
+                     [](const FindingKind* kind) { return kind->alarm != Alarm::none; });
+}
+
 }  // namespace
 
 std::vector<Finding> find_findings(const Diagnosis& diagnosis, const Report& report,
@@ -56,7 +63,7 @@ std::vector<Finding> find_findings(const Diagnosis& diagnosis, const Report& rep
   std::vector<Finding> findings;
   for (const FindingRule* const rule : finding_rules()) {
     throw_if_stopped(stop);
-    rule->find(context, findings);
+    if (applies(*rule, report)) rule->find(context, findings);
   }
   for (Finding& finding : findings) {
     const FindingKind* const kind = find_finding_kind(finding.code);

@@ -54,6 +54,23 @@ TEST(Findings, APlaceInTheTraceShowsEachAtItsWorst) {
   EXPECT_EQ(straggler.place->end_ns, 2850 * us);
 }
 
+// They tell of neither compute nor launches: no idle time is anybody's, and no transfer exposed.
+TEST(Findings, DumpsOfAFlightRecorderTellNothingOfWhatCostsTime) {
+  JobBuilder builder;
+  for (std::int32_t rank = 0; rank < 2; ++rank) {
+    for (const Nanoseconds begin : {Nanoseconds{0}, 1000 * us, 2000 * us})
+      builder.rank(rank).all_reduce(begin, begin + 300 * us);
+    builder.rank(rank).trace().device = "cuda";
+  }
+  Job job = builder.build();
+  EXPECT_THAT(report_of(job).findings, Not(IsEmpty()));
+  job.sources = {"flight recorder"};
+  const Report report = report_of(job);
+  EXPECT_THAT(codes_of(report.findings), IsEmpty());
+  EXPECT_THAT(codes_of(report.warnings), Contains("communication_alone"));
+  EXPECT_THAT(codes_of(report.warnings), Not(Contains("launches_missing")));
+}
+
 TEST(Findings, ASmallLossIsANote) {
   // Some 22 of 1000 µs a step of three ranks of four: 1.8 % of all.
   const Finding straggler = finding(report_of(straggling_job(12, 2, 22)), "straggler_persistent");

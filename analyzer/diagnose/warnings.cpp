@@ -55,7 +55,7 @@ void warn_of_missing_ranks(const Job& job, Warnings& warnings) {
                            job.ranks_missing.size() > 8 ? ", …" : ""));
 }
 
-void warn_of_job(const Diagnosis& diagnosis, Warnings& warnings) {
+void warn_of_job(const Diagnosis& diagnosis, const Report& report, Warnings& warnings) {
   const Job& job = diagnosis.job;
   bool steps = false, communication = false;
   std::int64_t resolution = 1;
@@ -75,6 +75,12 @@ void warn_of_job(const Diagnosis& diagnosis, Warnings& warnings) {
                  "flight recorders tell which operations were issued and which had not ended, not how long "
                  "they took: there are no figures");
     return warn_of_missing_ranks(job, warnings);
+  }
+  if (tells_communication_alone(report)) {
+    warnings.add(
+        "communication_alone", kNoRank,
+        "flight recorders tell of communication alone, and of its begin and end to about a tenth of a "
+        "second: what ranks did beside it is not known, and nothing is said of what costs time");
   }
   if (!steps) warnings.add("no_steps", kNoRank, "no step marks: figures are over each rank's whole window");
   if (!communication) {
@@ -193,7 +199,7 @@ void warn_of_matching(const Diagnosis& diagnosis, const Report& report, Warnings
 }
 
 void warn_of_rank(const RankTrace& rank, const RankWindows& windows, const RankTimeline::Gaps& gaps,
-                  const RankReport& report, Warnings& warnings) {
+                  const RankReport& report, bool launches_matter, Warnings& warnings) {
   if (!windows.has_work) {
     if (!rank.ending.progress.empty()) return;  // a flight recorder's: it tells of no activity
     warnings.add("no_device_activity", rank.rank, fmt::format("rank {}: no device activity", rank.rank));
@@ -212,7 +218,7 @@ void warn_of_rank(const RankTrace& rank, const RankWindows& windows, const RankT
             unclassified == 1 ? "1 device activity" : fmt::format("{} device activities", unclassified),
             format_duration(report.measures.unclassified_ns)));
   }
-  if (lacks_launches(gaps)) {
+  if (launches_matter && lacks_launches(gaps)) {
     warnings.add(
         "launches_missing", rank.rank,
         fmt::format("rank {}: {} of {} idle gaps end at work whose launch was not recorded ({} of {}): "
@@ -236,13 +242,13 @@ void warn_of_rank(const RankTrace& rank, const RankWindows& windows, const RankT
 void add_warnings(const Diagnosis& diagnosis, const std::vector<RankWindows>& windows, Report& report,
                   const std::stop_token& stop) {
   Warnings warnings(report.warnings);
-  warn_of_job(diagnosis, warnings);
+  warn_of_job(diagnosis, report, warnings);
   warn_of_matching(diagnosis, report, warnings);
   warn_of_absences(diagnosis, windows, warnings);
   for (std::size_t rank = 0; rank < diagnosis.job.ranks.size(); ++rank) {
     throw_if_stopped(stop);
     warn_of_rank(diagnosis.job.ranks[rank], windows[rank], diagnosis.gaps[rank], report.ranks[rank],
-                 warnings);
+                 !tells_communication_alone(report), warnings);
   }
 }
 

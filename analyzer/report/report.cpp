@@ -92,6 +92,10 @@ bool all_known(const Report& report) {
                      [](const RankReport& rank) { return rank.measures.known; });
 }
 
+bool tells_communication_alone(const Report& report) {
+  return report.sources == std::vector<std::string>{"flight recorder"};
+}
+
 const char* to_string(Accused accused) {
   switch (accused) {
     case Accused::nobody:

@@ -16,6 +16,12 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
 
+std::string text_of(const Report& report) {
+  TextOptions options;
+  options.page.width = 200;
+  return to_text(report, options);
+}
+
 TEST(Sentences, OfAMissingRankItIsNotSaidThatAllWaitingIsAmongTheOthers) {
   const std::vector<std::string> verdict = verdict_lines(small_report());
   EXPECT_THAT(verdict,
@@ -86,6 +92,23 @@ TEST(Sentences, AVerdictBeginsWithWhatMadeTheJobHang) {
   EXPECT_THAT(verdict, Not(Contains(HasSubstr("Ranks disagree"))));
   report.findings = {mismatch};  // and nothing ended
   EXPECT_THAT(verdict_lines(report), Not(Contains(HasSubstr("Ranks disagree"))));
+}
+
+// It knows of no compute: neither that all is well, nor what compute hides.
+TEST(Sentences, DumpsOfFlightRecordersEndInNoAllClear) {
+  Report report = small_report();
+  report.findings.clear();
+  const std::string whole = text_of(report);
+  EXPECT_THAT(whole, HasSubstr("Nothing was found that costs much"));
+  EXPECT_THAT(whole, HasSubstr("Ranks compute for"));
+  EXPECT_THAT(whole, HasSubstr("Compute hides"));
+  report.sources = {"flight recorder"};
+  const std::string of_dumps = text_of(report);
+  EXPECT_THAT(of_dumps, HasSubstr("Flight recorders tell of communication alone: what ranks computed beside "
+                                  "it, and what costs their time, is not known."));
+  EXPECT_THAT(of_dumps, Not(HasSubstr("Nothing was found that costs much")));
+  EXPECT_THAT(of_dumps, Not(HasSubstr("Ranks compute for")));
+  EXPECT_THAT(of_dumps, Not(HasSubstr("Compute hides")));
 }
 
 }  // namespace

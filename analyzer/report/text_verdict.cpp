@@ -26,6 +26,13 @@ Line enumerate(const std::vector<Line>& items) {
 
 // Where the ranks' time goes: compute, and the greatest losses.
 void print_budget(const Report& report, const Totals& totals, Page& page) {
+  if (tells_communication_alone(report)) {
+    page.wrap(Line{}
+                  .bold("Flight recorders tell of communication alone")
+                  .text(": what ranks computed beside it, and what costs their time, is not known."),
+              kIndent, kIndent);
+    return;
+  }
   const bool undecided = !totals.waits_known || transfer_totals(report).mostly_doubtful();
   std::vector<Cause> losses;
   for (std::size_t i = 1; i < kCauseCount; ++i) losses.push_back(static_cast<Cause>(i));
@@ -130,6 +137,10 @@ void print_communication(const Report& report, const Totals& totals, Page& page)
                           "of it is waiting. ",
                           all));
   }
+  if (tells_communication_alone(report)) {
+    page.wrap(line.text("How much of it compute hides is not known."), kIndent, kIndent);
+    return;
+  }
   line.text(
       fmt::format("Compute hides {} of it; {} is exposed",
                   totals.overlap_ns == 0 ? "none" : format_share(totals.overlap_ns, totals.communication_ns),
@@ -176,9 +187,7 @@ void print_greatest_loss(const Report& report, Page& page) {
   }
   const bool nothing = std::all_of(report.findings.begin(), report.findings.end(),
                                    [](const Finding& finding) { return finding.severity == "note"; });
-  // A flight recorder knows of no times: what cost much it cannot say.
-  const bool timeless = report.sources == std::vector<std::string>{"flight recorder"};
-  if (nothing && all_known(report) && !timeless)
+  if (nothing && all_known(report) && !tells_communication_alone(report))
     page.wrap(Line{}.bold("Nothing was found that costs much").text(": no loss is worth more than a note."),
               kIndent, kIndent);
 }

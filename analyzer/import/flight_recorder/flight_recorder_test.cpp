@@ -96,7 +96,7 @@ void expect_the_dump(const RankImport& import) {
   EXPECT_EQ(import.groups[1].description, "DATA_PARALLEL_GROUP");
   EXPECT_THAT(import.groups[1].ranks, ElementsAre(1, 5));
   ASSERT_THAT(rank.activities, SizeIs(1));
-  EXPECT_EQ(rank.activities[0].launch_begin, 0);
+  EXPECT_EQ(rank.activities[0].launch_begin, kUnknownTime);
   EXPECT_EQ(rank.activities[0].begin, 1'000'000);
   EXPECT_EQ(rank.activities[0].end, 5'000'000);
   ASSERT_THAT(rank.communications, SizeIs(1));

@@ -153,7 +153,8 @@ class RankOfDump {
     Activity activity;
     activity.begin = time(*entry.started);
     activity.end = time(*entry.completed);
-    activity.launch_begin = activity.launch_end = std::min(time(entry.created), activity.begin);
+    // When it was issued is told, but nothing of what the rank did before: as a launch it would make the host
+    // late.
     activity.name = import_.strings.intern(name_of(entry, operation, peer));
     activity.lane = lane_of(group.id, entry);
     activity.activity_class = entry.is_message ? Class::p2p : Class::collective;
