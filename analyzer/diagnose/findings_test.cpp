@@ -54,6 +54,27 @@ TEST(Findings, APlaceInTheTraceShowsEachAtItsWorst) {
   EXPECT_EQ(straggler.place->end_ns, 2850 * us);
 }
 
+// However much longer an operation of start-up took: parameters are sent to all once.
+TEST(Findings, APlaceInTheTraceIsInAStepWhereOneIs) {
+  JobBuilder job;
+  for (std::int32_t rank = 0; rank < 2; ++rank) {
+    job.rank(rank).all_reduce(-9000 * us, -1000 * us).launched(-9001 * us, -9000 * us);
+    for (int step = 0; step < 2; ++step) {
+      const Nanoseconds begin = step * 1000 * us;
+      job.rank(rank).step(step, begin, begin + 900 * us);
+      job.rank(rank).compute(begin, begin + 400 * us).launched(begin, begin + 1);
+      job.rank(rank)
+          .all_reduce(begin + 400 * us, begin + (500 + 100 * step) * us)
+          .launched(begin + 1, begin + 2);
+    }
+  }
+  const Report report = report_of(job);
+  const Finding transfer = finding(report, "no_overlap");
+  ASSERT_TRUE(transfer.place);
+  EXPECT_EQ(transfer.place->step, 1);
+  EXPECT_EQ(transfer.place->collective, 2);
+}
+
 // They tell of neither compute nor launches: no idle time is anybody's, and no transfer exposed.
 TEST(Findings, DumpsOfAFlightRecorderTellNothingOfWhatCostsTime) {
   JobBuilder builder;

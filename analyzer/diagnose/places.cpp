@@ -22,14 +22,17 @@ Loss loss_in(const CollectiveReport& collective, Cause cause) {
   return most;
 }
 
+// An operation of a step says more than one of start-up, however much longer that one took: outside of steps
+// is looked where no step has any.
 std::optional<FindingPlace> worst_operation(const Finding& finding, const Report& report,
-                                            const ScheduledWaits& scheduled) {
+                                            const ScheduledWaits& scheduled, bool in_steps) {
   const CollectiveReport* worst = nullptr;
   Loss most;
   for (const CollectiveReport& collective : report.collectives) {
     if (finding.rank && *finding.cause == Cause::barrier_wait && collective.last_arriver != finding.rank)
       continue;
     if (*finding.cause == Cause::barrier_wait && scheduled.contains(collective)) continue;
+    if (in_steps && !collective.step) continue;
     const Loss loss = loss_in(collective, *finding.cause);
     if (loss.ns <= most.ns) continue;
     most = loss;
@@ -67,7 +70,10 @@ std::optional<FindingPlace> place_of(const Finding& finding, PointsAt points_at,
   if (points_at == PointsAt::place_of_its_own) return finding.place;
   if (points_at == PointsAt::nothing || !finding.cause) return std::nullopt;
   if (points_at == PointsAt::worst_operation) {
-    if (const std::optional<FindingPlace> place = worst_operation(finding, report, scheduled)) return place;
+    for (const bool in_steps : {true, false}) {
+      if (const std::optional<FindingPlace> place = worst_operation(finding, report, scheduled, in_steps))
+        return place;
+    }
   }
   return worst_step(finding, report);
 }
