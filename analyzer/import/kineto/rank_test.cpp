@@ -26,8 +26,11 @@ TEST(RankOfAFile, IsNoDateAndNoProcess) {
   EXPECT_EQ(rank_of("trace_3.json", plain), 3);
   EXPECT_EQ(rank_of("trace_1016003.json", plain), -1);
   EXPECT_EQ(rank_of("trace_20261123.json", plain), -1);
-  EXPECT_EQ(rank_of("rank1016003.json", plain), 1016003);
+  EXPECT_EQ(rank_of("rank131071.json", plain), 131071);
+  EXPECT_EQ(rank_of("rank1016003.json", plain), -1) << "1 of 1016004 ranks";
   EXPECT_EQ(rank_of("rank99999999.json", plain), -1);
+  EXPECT_EQ(rank_of("worker_3.1694128201545.pt.trace.json", plain), 3);
+  EXPECT_EQ(rank_of("gpu-worker_30211.1694128201545.pt.trace.json", plain), -1) << "a host and a process";
 }
 
 TEST(RankOfAFile, TheContentIsAskedFirst) {

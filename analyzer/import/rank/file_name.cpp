@@ -69,7 +69,9 @@ std::optional<NumberInName> number_in_file_name(std::string_view path) {
       while (number < name.size() && (name[number] == '-' || name[number] == '_' || name[number] == '.' ||
                                       name[number] == '=' || name[number] == ' '))
         ++number;
-      if (const auto rank = number_at(name, number)) return NumberInName{*rank, true};
+      // Profilers call files after host and process: "gpu-worker_30211.….json" is of no rank 30211.
+      if (const auto rank = number_at(name, number))
+        return NumberInName{*rank, word == "rank" || *rank < kMostUnsaidRanks};
     }
   }
   // "trace_3.json": the digits right before the first dot, if a separator or nothing stands before them.

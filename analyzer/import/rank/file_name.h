@@ -12,13 +12,13 @@ namespace lockstep::analyzer {
 // The folders' names do not count.
 // Bounded: a process or a date is no rank.
 std::optional<std::int32_t> rank_in_file_name(std::string_view path);
-inline constexpr std::int32_t kMostRanks = 1 << 20;
+inline constexpr std::int32_t kMostRanks = 1 << 17;  // where "rank" stands before it: more than any job has
 inline constexpr std::int32_t kMostUnsaidRanks = 1024;  // where nothing in the name says that it is one
 
 // The same without bounds, for those who can hold it against something.
 struct NumberInName {
   std::int32_t number = 0;
-  bool says_rank = false;  // "rank" or "worker" stands before it
+  bool says_rank = false;  // "rank" stands before it, or "worker" before a small one
 };
 std::optional<NumberInName> number_in_file_name(std::string_view path);
 

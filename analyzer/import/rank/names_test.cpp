@@ -102,10 +102,12 @@ TEST(RankInFileName, TakesTheNumberBehindRankOrWorker) {
       {"rank-3.json", 3},          {"runs/rank_7/trace_rank12.json.gz", 12},
       {"Rank=5.pt.trace.json", 5}, {"worker3_step_12.1694128201545.pt.trace.json", 3},
       {"worker11_rank2.json", 2},  {"trace_3.json", 3},
-      {"trace-14.json.gz", 14},    {"9.json", 9}};
+      {"trace-14.json.gz", 14},    {"9.json", 9},
+      {"nccl_trace_rank_6", 6},    {"comm_lib_trace_rank_7", 7}};
   for (const auto& [name, rank] : expected) EXPECT_EQ(rank_in_file_name(name), rank) << name;
   for (const char* name : {"trace.json", "rank.json", "rank7/trace.json", "host7.json", "a_b.3.json", "",
-                           "trace_99999999999.json", "frankfurt.json", "rank-x3.json"})
+                           "trace_99999999999.json", "frankfurt.json", "rank-x3.json", "rank_1016003",
+                           "worker_30211", "step_1024.json"})
     EXPECT_EQ(rank_in_file_name(name), std::nullopt) << name;
 }
 
