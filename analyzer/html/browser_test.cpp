@@ -46,7 +46,7 @@ class Browser : public testing::Test {
     const std::string file = folder_.write("page.html", html);
     const std::string command = fmt::format(
         "timeout 120 {} --headless --no-sandbox --disable-gpu --disable-dev-shm-usage --user-data-dir='{}' "
-        "--dump-dom 'file://{}{}' 2> /dev/null",
+        "--window-size=1400,1000 --dump-dom 'file://{}{}' 2> /dev/null",
         browser(), (folder_.path() / "profile").string(), file, address);
     const std::unique_ptr<FILE, int (*)(FILE*)> pipe(popen(command.c_str(), "r"), pclose);
     std::string out;
@@ -131,6 +131,28 @@ TEST_F(Browser, DrawsEverySectionWithoutAnError) {
       words(section(document, "buckets")),
       HasSubstr("all_reduce 0 default_pg (ranks 0–3) 4.00 MB 1 2.33 ms 1.00 ms 667 µs 333 µs 2.33 ms"));
   EXPECT_THAT(words(section(document, "layers")), HasSubstr("layer 0 500 ns – 1.00 µs 3.00 µs rank 0 0"));
+}
+
+// Whatever ranks, groups and operations are called: what does not fit is out of sight, the last column first.
+TEST_F(Browser, NoTableIsWiderThanItsPage) {
+  Report report = full_report();
+  const std::string long_name = "gradients of decoder.layers.31.mlp.down_projection, bucket 12";
+  for (CollectiveReport& collective : report.collectives) {
+    collective.name = long_name;
+    collective.group_name = "DATA_PARALLEL_GROUP_WITH_CONTEXT_PARALLEL";
+    collective.step = 1'234'567;
+  }
+  for (RankReport& rank : report.ranks) rank.host = "gpu-cluster-node-0123456789.europe-west4.example.net";
+  for (GroupReport& group : report.groups) group.name = "DATA_PARALLEL_GROUP_WITH_CONTEXT_PARALLEL";
+  for (BucketReport& bucket : report.buckets) bucket.name = long_name;
+  for (LayerReport& layer : report.layers)
+    layer.name = "decoder.layers.31.mlp.down_projection.weight_times_input";
+  const std::string document = document_of(report, "",
+                                           R"(const wide = [...document.querySelectorAll('.scroll')]
+  .filter(one => one.scrollWidth > one.clientWidth).map(one => one.closest('section').id);
+if (document.documentElement.scrollWidth > innerWidth) wide.push('page');
+document.body.dataset.wide = wide.join(' ');)");
+  EXPECT_THAT(document, HasSubstr("data-wide=\"\"")) << document.substr(document.find("data-wide"), 100);
 }
 
 // As the text report has them: window, hidden, exposed, waits, of that exposed, waited for.
