@@ -46,11 +46,12 @@ PROGRAMS = {
     "deepspeed_zero1": ("DeepSpeed ZeRO-1", "deepspeed",
                         "the cores are busy; gradients are reduced after backward",
                         BUSY | {"exposed_transfer", "no_overlap", "buckets_too_large"}),
+    "torchtitan_fsdp2": ("torchtitan's Trainer, FSDP2", "torchtitan",
+                         "the cores are busy; all-gathers are in part waited for",
+                         BUSY | {"prefetch_shallow", "prefetch_off", "exposed_transfer"}),
     "megatron_ddp": ("Megatron-core GPT", "megatron.core", "the cores are busy; else nothing costs much", BUSY),
 }
-NOT_MEASURED = {
-    "torchtitan": "its trainer reads a tokenizer and a data set that its package does not hold",
-}
+NOT_MEASURED = {}
 # What is planted, the rank that the first finding has to accuse (None: none), what it has to be (code, and reason where that
 # tells), and the programs in which it is planted. The load that keeps the cores busy is planted as well: `cores_shared` may stand
 # before it, and is counted apart.
