@@ -5,9 +5,11 @@
 #include <map>
 #include <set>
 #include <string_view>
+#include <tuple>
 #include <utility>
 
 #include "analyzer/match/stage_chain.h"
+#include "analyzer/model/operation.h"
 
 namespace lockstep::analyzer {
 namespace {
@@ -34,7 +36,42 @@ std::vector<std::int32_t> all_ranks(const Job& job) {
   return {ranks.begin(), ranks.end()};
 }
 
+// Of pipelines that a description tells and that have no messages of their own.
+void find_messages_of_other_groups(const Job& job, GroupTable& table) {
+  std::vector<bool> has_messages(table.groups.size(), false);
+  std::set<std::tuple<std::uint32_t, std::int32_t, std::int32_t>> pairs;
+  for (const RankTrace& rank : job.ranks) {
+    for (const Communication& communication : rank.communications) {
+      if (!is_point_to_point(communication.operation) || communication.peer == kNoRank) continue;
+      const std::uint32_t group = table.group_of(rank.rank, communication);
+      const auto [lower, higher] = std::minmax(rank.rank, communication.peer);
+      has_messages[group] = true;
+      pairs.emplace(group, lower, higher);
+    }
+  }
+  for (std::uint32_t pipeline = 0; pipeline < table.groups.size(); ++pipeline) {
+    if (!table.groups[pipeline].pipeline || has_messages[pipeline]) continue;
+    const std::vector<std::int32_t>& ranks = table.groups[pipeline].ranks;
+    for (const auto& pair : pairs) {
+      const auto [group, lower, higher] = pair;
+      if (!table.groups[group].pipeline && lower != higher &&
+          std::binary_search(ranks.begin(), ranks.end(), lower) &&
+          std::binary_search(ranks.begin(), ranks.end(), higher))
+        table.of_records.of_pair.try_emplace(pair, pipeline);
+    }
+  }
+}
+
 }  // namespace
+
+std::uint32_t GroupsOfRecords::find(std::int32_t rank, const Communication& communication) const {
+  const std::uint32_t group =
+      communication.group == kNone ? implicit_group : of_job_group[communication.group];
+  if (of_pair.empty() || !is_point_to_point(communication.operation)) return group;
+  const auto [lower, higher] = std::minmax(rank, communication.peer);
+  const auto pipeline = of_pair.find({group, lower, higher});
+  return pipeline == of_pair.end() ? group : pipeline->second;
+}
 
 GroupTable build_groups(const Job& job) {
   GroupTable table;
@@ -51,14 +88,15 @@ GroupTable build_groups(const Job& job) {
       same.pipeline = same.pipeline || pipeline;
       same.size = std::max(same.size, group.size);
     }
-    table.of_job_group.push_back(entry->second);
+    table.of_records.of_job_group.push_back(entry->second);
   }
+  table.of_records.implicit_group = static_cast<std::uint32_t>(table.groups.size());
   table.groups.push_back({"", all_ranks(job), job.world_size, kNone, false});
 
   std::vector<std::set<std::int32_t>> seen(table.groups.size());
   for (const RankTrace& rank : job.ranks) {
     for (const Communication& communication : rank.communications) {
-      const std::uint32_t group = table.group_of(communication);
+      const std::uint32_t group = table.group_of(rank.rank, communication);
       if (table.groups[group].ranks.empty()) seen[group].insert(rank.rank);
     }
   }
@@ -70,6 +108,7 @@ GroupTable build_groups(const Job& job) {
   for (MatchGroup& group : table.groups)
     group.size = std::max(group.size, static_cast<std::int32_t>(group.ranks.size()));
   table.implicit_group_is_plausible = groups_of_several <= 1;
+  find_messages_of_other_groups(job, table);
   const std::vector<bool> chains = find_stage_chains(job, table);
   for (std::size_t i = 0; i < chains.size(); ++i)
     if (chains[i]) table.groups[i].pipeline = table.groups[i].stage_chain = true;

@@ -9,8 +9,8 @@
 namespace lockstep::analyzer {
 
 struct GroupTable {
-  std::vector<MatchGroup> groups;           // the implicit group stands last
-  std::vector<std::uint32_t> of_job_group;  // Job::groups -> groups
+  std::vector<MatchGroup> groups;  // the implicit group stands last
+  GroupsOfRecords of_records;
   // Records without a group can be matched over all ranks: the job is not known to have several groups.
   bool implicit_group_is_plausible = true;
 
@@ -18,14 +18,15 @@ struct GroupTable {
   bool is_unknown(std::uint32_t group) const {
     return group == implicit_group() && !implicit_group_is_plausible;
   }
-  std::uint32_t implicit_group() const { return static_cast<std::uint32_t>(groups.size() - 1); }
-  std::uint32_t group_of(const Communication& communication) const {
-    return communication.group == kNone ? implicit_group() : of_job_group[communication.group];
+  std::uint32_t implicit_group() const { return of_records.implicit_group; }
+  std::uint32_t group_of(std::int32_t rank, const Communication& communication) const {
+    return of_records.find(rank, communication);
   }
 };
 
 // Groups whose ranks were not recorded get those ranks that have records in them. Pipelines are known by
-// their description, or by what their ranks send each other.
+// their description, or by what their ranks send each other; messages between the stages of one that has none
+// of its own are its, whatever group they go by.
 GroupTable build_groups(const Job& job);
 
 }  // namespace lockstep::analyzer

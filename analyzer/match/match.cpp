@@ -147,7 +147,7 @@ std::vector<bool> find_all_to_alls(const Job& job, const GroupTable& table) {
   }
   for (std::size_t rank = 0; rank < job.ranks.size(); ++rank) {
     for (const Communication& communication : job.ranks[rank].communications) {
-      std::vector<std::int64_t>& of_group = counts[table.group_of(communication)];
+      std::vector<std::int64_t>& of_group = counts[table.group_of(job.ranks[rank].rank, communication)];
       if (!of_group.empty() && communication.operation == Operation::send_recv &&
           communication.peer == kNoRank)
         ++of_group[rank];
@@ -174,6 +174,7 @@ Matching match_communications(const Job& job, Times times, const std::stop_token
   matching.by_times = times == Times::rule_out;
   const GroupTable table = build_groups(job);
   matching.groups = table.groups;
+  matching.groups_of_records = table.of_records;
   matching.impossible_orders.assign(matching.groups.size(), 0);
   const std::vector<bool> all_to_alls = find_all_to_alls(job, table);
   std::vector<MatchRecord> collectives, p2p;
@@ -182,7 +183,7 @@ Matching match_communications(const Job& job, Times times, const std::stop_token
     const std::vector<Communication>& communications = job.ranks[rank].communications;
     for (std::uint32_t index = 0; index < communications.size(); ++index) {
       const Communication& communication = communications[index];
-      const std::uint32_t group = table.group_of(communication);
+      const std::uint32_t group = table.group_of(job.ranks[rank].rank, communication);
       if (is_point_to_point(communication.operation) && communication.peer == kNoRank &&
           table.is_unknown(group)) {
         add_alone(job, {rank, index}, group, Evidence::none, matching);

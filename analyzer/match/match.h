@@ -7,9 +7,11 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <span>
 #include <stop_token>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "analyzer/model/job.h"
@@ -35,6 +37,17 @@ struct MatchGroup {
   bool pipeline = false;            // its description says so, or it is a chain of stages
   // Its messages go from rank to rank and back, as those of a pipeline's stages (stage_chain.h).
   bool stage_chain = false;
+};
+
+// Which of Matching::groups the records of the job's ranks are of.
+struct GroupsOfRecords {
+  std::vector<std::uint32_t> of_job_group;  // Job::groups -> Matching::groups
+  std::uint32_t implicit_group = 0;
+  // Of messages that go by another group than the pipeline whose stages exchange them (DeepSpeed sends by the
+  // group of all ranks): (that group, the lower rank, the higher one) -> the pipeline.
+  std::map<std::tuple<std::uint32_t, std::int32_t, std::int32_t>, std::uint32_t> of_pair;
+
+  std::uint32_t find(std::int32_t rank, const Communication& communication) const;
 };
 
 struct MatchRecord {
@@ -78,6 +91,7 @@ struct Contradiction {
 
 struct Matching {
   std::vector<MatchGroup> groups;  // the last one is the implicit group of all ranks
+  GroupsOfRecords groups_of_records;
   std::vector<Match> matches;
   std::vector<MatchRecord> records;  // of all matches; sorted by rank within each
   std::vector<Contradiction> contradictions;

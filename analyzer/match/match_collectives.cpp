@@ -44,7 +44,7 @@ std::vector<Numbering> numbering_of_groups(const Job& job, const GroupTable& tab
   std::vector<Numbered> numbered;  // of one rank
   for (std::size_t i = 0; i < records.size(); ++i) {
     const Communication& communication = communication_of(job, records[i]);
-    const std::uint32_t group = table.group_of(communication);
+    const std::uint32_t group = table.group_of(job.ranks[records[i].rank].rank, communication);
     ranks[group].insert(records[i].rank);
     if (communication.sequence != kNoSequence) {
       numbered_ranks[group].insert(records[i].rank);
@@ -97,7 +97,7 @@ std::vector<Claim> make_claims(const Job& job, const GroupTable& table,
     }
     current_rank = record.rank;
     const Communication& communication = communication_of(job, record);
-    const std::uint32_t group = table.group_of(communication);
+    const std::uint32_t group = table.group_of(job.ranks[record.rank].rank, communication);
     const bool implicit = group == table.implicit_group();
     if (table.is_unknown(group)) {
       add_alone(job, record, group, Evidence::none, matching);

@@ -39,8 +39,8 @@ void match_p2p(const Job& job, const GroupTable& table, const std::vector<MatchR
   std::map<std::tuple<std::uint32_t, bool, std::int32_t, std::int32_t>, Channel> channels;
   for (const MatchRecord record : records) {
     const Communication& communication = communication_of(job, record);
-    const std::uint32_t group = table.group_of(communication);
     const std::int32_t own = job.ranks[record.rank].rank;
+    const std::uint32_t group = table.group_of(own, communication);
     const bool exchange = communication.operation == Operation::send_recv;
     std::int32_t other = communication.peer;
     if (other == kNoRank || other == own) other = other_of_two(table.groups[group], own);

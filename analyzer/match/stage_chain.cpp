@@ -56,8 +56,8 @@ class Chains {
       const Activity& activity = rank.activities[communication.activity];
       if (activity.step == kNone && !rank.steps.empty())
         continue;  // setting up, or the next step's beginning
-      Exchange& exchange =
-          exchanges_[table_.group_of(communication)][{rank.rank, communication.peer}][activity.step];
+      Exchange& exchange = exchanges_[table_.group_of(rank.rank, communication)]
+                                     [{rank.rank, communication.peer}][activity.step];
       Flow& flow = sends ? exchange.out : exchange.in;
       flow.first = flow.count == 0 ? activity.begin : std::min(flow.first, activity.begin);
       flow.last = flow.count == 0 ? activity.end : std::max(flow.last, activity.end);

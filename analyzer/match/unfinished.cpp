@@ -52,7 +52,7 @@ class Unfinished {
  private:
   void came(const GroupTable& table, std::size_t rank, std::uint32_t group, std::int64_t sequence) {
     if (sequence == kNoSequence) return;
-    const auto [where, fresh] = last_.try_emplace({table.of_job_group[group], rank}, sequence);
+    const auto [where, fresh] = last_.try_emplace({table.of_records.of_job_group[group], rank}, sequence);
     where->second = std::max(where->second, sequence);
   }
 

@@ -59,16 +59,13 @@ class Finder {
  private:
   // All of them, also those without a partner and those of rejected matches.
   void find_messages() {
-    const std::vector<std::uint32_t> of_job_group = groups_as_matched();
     for (std::uint32_t index = 0; index < job_.ranks.size(); ++index) {
       throw_if_stopped(stop_);
       const RankTrace& rank = job_.ranks[index];
       for (std::uint32_t number = 0; number < rank.communications.size(); ++number) {
         const Communication& communication = rank.communications[number];
         if (!is_point_to_point(communication.operation)) continue;
-        const std::uint32_t group = communication.group == kNone
-                                        ? static_cast<std::uint32_t>(matching_.groups.size() - 1)
-                                        : of_job_group[communication.group];
+        const std::uint32_t group = matching_.groups_of_records.find(rank.rank, communication);
         if (!matching_.groups[group].pipeline) continue;
         const Activity& activity = rank.activities[communication.activity];
         Messages& messages = messages_[group][step_number(rank, activity)];
@@ -79,18 +76,6 @@ class Finder {
         messages.of_rank[index].push_back(number);
       }
     }
-  }
-
-  // Job::groups -> Matching::groups: those of equal name and ranks are one.
-  std::vector<std::uint32_t> groups_as_matched() const {
-    std::map<std::pair<std::string, std::vector<std::int32_t>>, std::uint32_t> known;
-    for (std::uint32_t group = 0; group + 1 < matching_.groups.size(); ++group) {
-      const JobGroup& first = job_.groups[matching_.groups[group].job_group];
-      known.try_emplace({first.name, first.ranks}, group);
-    }
-    std::vector<std::uint32_t> result;
-    for (const JobGroup& group : job_.groups) result.push_back(known.at({group.name, group.ranks}));
-    return result;
   }
 
   const PassesOfSteps& passes(std::size_t rank) {

@@ -58,9 +58,11 @@ def follow_deepspeed_pipeline():
 @core.quiet
 def _tell_pipeline(engine):
     import torch.distributed as dist
-    # With several copies of the model the group's messages are those of several pipelines.
-    if dist.is_initialized() and engine.num_stages == dist.get_world_size() > 1:
-        core.tell_pipeline_group(dist.group.WORLD)
+    if not dist.is_initialized() or engine.num_stages < 2:
+        return
+    # With several copies of the model the stages of this one have a group of their own, and still send by that of all.
+    is_all = engine.num_stages == dist.get_world_size()
+    core.tell_pipeline_group(dist.group.WORLD if is_all else engine.grid.get_pipe_parallel_group())
 
 
 def follow_megatron():

@@ -4,9 +4,9 @@ from torch.optim.optimizer import Optimizer
 
 
 class DeepSpeedEngine:
-    def __init__(self, module, gradient_accumulation_steps, pieces):
+    def __init__(self, module, gradient_accumulation_steps, pieces, optimizer=None):
         self.module = module
-        self.optimizer = Optimizer()
+        self.optimizer = optimizer or Optimizer()
         self.pieces = pieces
         self.accumulated = gradient_accumulation_steps
         self.micro_steps = 0

@@ -18,8 +18,10 @@ class OptimizerStep:
 
 
 class PipelineEngine(DeepSpeedEngine):
-    def __init__(self, module, microbatches, stages=2):
-        super().__init__(module, microbatches, pieces=2)
+    inputs, outputs, gradients = 0, 0, None
+
+    def __init__(self, module, microbatches, stages=2, optimizer=None):
+        super().__init__(module, microbatches, pieces=2, optimizer=optimizer)
         self.microbatches = microbatches
         self.num_stages = stages
 
@@ -27,10 +29,10 @@ class PipelineEngine(DeepSpeedEngine):
         raise NotImplementedError
 
     def _exec_forward_pass(self):
-        return super().forward(0)
+        self.outputs = super().forward(self.inputs)
 
     def _exec_backward_pass(self):
-        torch.autograd.backward(0)
+        torch.autograd.backward(self.outputs, grad_tensors=self.gradients)
 
     def _exec_optimizer_step(self):
         self._take_model_step(None)
