@@ -67,13 +67,33 @@ bool follows(const std::vector<Items>& stages, Schedule schedule, std::int64_t m
   return true;
 }
 
+// By microbatch: backward passes, forward passes.
+std::map<std::int32_t, std::array<std::int32_t, 2>> counts_of(const Items& items) {
+  std::map<std::int32_t, std::array<std::int32_t, 2>> counts;
+  for (const PassItem& item : items) ++counts[item.microbatch][item.forward ? 1 : 0];
+  return counts;
+}
+
+// Whether a stage of so many chunks comes back to its backward passes for the gradients of the weights: each
+// one is then two, or one where nothing stands between them.
+bool splits_backward(const Items& items, std::int32_t chunks) {
+  bool any = false;
+  for (const auto& [microbatch, count] : counts_of(items)) {
+    const auto [backward, forward] = count;
+    if (forward != chunks || backward < chunks || backward > 2 * chunks) return false;
+    any = any || backward > chunks;
+  }
+  return any;
+}
+
 // Gives each pass of a stage its chunk where nothing but microbatches is known: a microbatch comes through
 // the chunks of a stage in order, and its gradients back through them in reverse. Returns how many there are;
-// 1, and nothing changed, where the microbatches do not all come equally often.
+// 1, and nothing changed, where the microbatches do not all come equally often. Nothing is changed either
+// where backward passes are split.
 std::int32_t tell_chunks(Items& items) {
-  std::map<std::int32_t, std::array<std::int32_t, 2>> counts;  // by microbatch: backward, forward
-  for (const PassItem& item : items) ++counts[item.microbatch][item.forward ? 1 : 0];
+  const std::map<std::int32_t, std::array<std::int32_t, 2>> counts = counts_of(items);
   const std::int32_t chunks = counts.empty() ? 1 : counts.begin()->second[1];
+  if (splits_backward(items, chunks)) return chunks;
   const bool equal = std::all_of(counts.begin(), counts.end(), [chunks](const auto& count) {
     return count.second[0] == chunks && count.second[1] == chunks;
   });
@@ -156,6 +176,11 @@ RecognisedSchedule recognise(std::vector<Items> stages, std::vector<std::int32_t
     if (chunks[stage] != result.chunks) {
       result.reason = fmt::format("stage {} has {} separate blocks of layers, another one {}", stage,
                                   chunks[stage], result.chunks);
+      return result;
+    }
+    if (splits_backward(stages[stage], result.chunks)) {
+      result.reason =
+          "the gradients of its weights are computed apart from those of its inputs (zero bubble)";
       return result;
     }
     if (!is_complete(stages[stage], numbers.size(), static_cast<std::size_t>(result.chunks))) {

@@ -116,6 +116,24 @@ TEST(RecogniseWithoutLayers, AMicrobatchThatComesAgainIsOfAnotherChunk) {
   EXPECT_EQ(of(stages).schedule, Schedule::unknown);
 }
 
+// ZBV, ZB-H1 and their like: their order is not known, how many microbatches and chunks there are is. The
+// first stage's two parts of B0 follow each other and are one item.
+TEST(RecogniseWithoutLayers, WeightGradientsOfTheirOwnAreNoFurtherMicrobatches) {
+  const RecognisedSchedule found =
+      without_layers({"F0 F1 F0 F1 B0 B1 B0 B1 B0 B1 B1", "F0 F1 F0 B0 F1 B1 B0 B1 B0 B1 B0 B1"});
+  EXPECT_EQ(found.schedule, Schedule::unknown);
+  EXPECT_EQ(found.microbatches, 2);
+  EXPECT_EQ(found.chunks, 2);
+  EXPECT_THAT(found.reason, HasSubstr("zero bubble"));
+  const RecognisedSchedule one_chunk = without_layers({"F0 F1 B0 B1 B0 B1", "F0 B0 F1 B1 B0 B1"});
+  EXPECT_EQ(one_chunk.microbatches, 2);
+  EXPECT_EQ(one_chunk.chunks, 1);
+  EXPECT_THAT(one_chunk.reason, HasSubstr("zero bubble"));
+  // Three times is neither.
+  EXPECT_THAT(without_layers({"F0 F1 B0 B1 B0 B1 B0", "F0 F1 B0 B1 B0 B1 B0"}).reason,
+              HasSubstr("stage 0 does not run"));
+}
+
 TEST(RecogniseWithoutLayers, AnotherOrderTellsNoMicrobatches) {
   const RecognisedSchedule found = without_layers({kTwoChunks[0], kTwoChunks[0]});
   EXPECT_EQ(found.schedule, Schedule::unknown);

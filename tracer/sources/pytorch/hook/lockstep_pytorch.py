@@ -314,7 +314,8 @@ def _follow_pipelines():
         _stage_was_made(dist, self)
 
     base.__init__ = init
-    for name, phase in (("forward_one_chunk", FORWARD), ("backward_one_chunk", BACKWARD)):
+    for name, phase in (("forward_one_chunk", FORWARD), ("backward_one_chunk", BACKWARD),
+                        ("backward_weight_one_chunk", BACKWARD)):
         if hasattr(base, name):
             setattr(base, name, _with_microbatch(getattr(base, name), phase))
 
@@ -326,7 +327,7 @@ def _stage_was_made(dist, stage):
 
 def tell_pipeline_group(group):
     import torch.distributed as dist
-    _tell_group(group, dist.get_process_group_ranks(group), _description_of(group) + " (pipeline)", known=True)
+    _tell_group(group, dist.get_process_group_ranks(group), (_description_of(group) + " (pipeline)").strip(), known=True)
 
 
 def _with_microbatch(original, phase):
