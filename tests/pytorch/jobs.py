@@ -1,7 +1,7 @@
 """Training jobs as people write them, without a word of Lockstep: jobs.py MODE OUTPUT [profile].
 
-MODE: ddp (gradient accumulation, DataLoader with workers), fsdp2, fsdp1, tensor_parallel (DTensor), pipeline,
-interleaved (two virtual stages a rank), killed (a rank dies), restarted (by torchrun --max-restarts 1).
+MODE: ddp (gradient accumulation, DataLoader with workers), fsdp2, fsdp1, tensor_parallel (DTensor), pipeline, gpipe,
+interleaved (two virtual stages a rank), zero_bubble (as interleaved, with gradients of weights of their own), killed (a rank dies), restarted (by torchrun --max-restarts 1).
 Prints the losses; leaves OUTPUT.RANK.json: what the job itself counted, by PyTorch's flight recorder and by
 wrappers of the functions that it calls. Before torch 2.11 Gloo does not fill the flight recorder: there "profile"
 counts with torch.profiler, and without that word the entries are null.
@@ -212,26 +212,45 @@ def tensor_parallel(rank, size):
 
 
 def pipeline(rank, size):
-    from torch.distributed.pipelining import PipelineStage, Schedule1F1B, ScheduleGPipe, schedules
+    from torch.distributed.pipelining import Schedule1F1B, ScheduleGPipe, schedules
     # 1F1B of torch 2.4 and 2.6 waits for the last of several messages alone, and comes to no end on Gloo.
     waits_for_all = "pop()" not in inspect.getsource(schedules._batch_p2p)
+    return run_single(Schedule1F1B if waits_for_all else ScheduleGPipe, rank, size)
+
+
+def gpipe(rank, size):
+    from torch.distributed.pipelining import ScheduleGPipe
+    return run_single(ScheduleGPipe, rank, size)
+
+
+def run_single(kind, rank, size):
+    from torch.distributed.pipelining import PipelineStage
     module = Model(WIDTH, LAYERS // size)
     # Torch 2.4 wants to be shown a microbatch.
     shown = [torch.zeros(BATCH // size, WIDTH)]
     needed = inspect.signature(PipelineStage).parameters["input_args"].default is inspect.Parameter.empty
     stage = PipelineStage(module, rank, size, torch.device("cpu"), *(shown if needed else []))
-    kind = Schedule1F1B if waits_for_all else ScheduleGPipe
     return run_schedule(kind(stage, 2 * size, loss_fn=squared_error), [module], rank, size)
 
 
 def interleaved(rank, size):
-    from torch.distributed.pipelining import PipelineStage, ScheduleInterleaved1F1B, schedules
+    from torch.distributed.pipelining import ScheduleInterleaved1F1B
+    return run_chunks(ScheduleInterleaved1F1B, rank, size)
+
+
+def zero_bubble(rank, size):
+    from torch.distributed.pipelining.schedules import ScheduleInterleavedZeroBubble
+    return run_chunks(ScheduleInterleavedZeroBubble, rank, size)
+
+
+def run_chunks(kind, rank, size):
+    from torch.distributed.pipelining import PipelineStage, schedules
     if "pop()" in inspect.getsource(schedules._batch_p2p):  # as 1F1B
-        sys.exit(f"interleaved does not run on CPUs in torch {torch.__version__}")
+        sys.exit(f"{kind.__name__} does not run on CPUs in torch {torch.__version__}")
     modules = [Model(WIDTH, 1) for _ in range(2)]
     stages = [PipelineStage(module, rank + chunk * size, 2 * size, torch.device("cpu"))
               for chunk, module in enumerate(modules)]
-    return run_schedule(ScheduleInterleaved1F1B(stages, 2 * size, loss_fn=squared_error), modules, rank, size)
+    return run_schedule(kind(stages, 2 * size, loss_fn=squared_error), modules, rank, size)
 
 
 def squared_error(y, target):

@@ -44,7 +44,6 @@ std::optional<Phase> phase_of(const RangeMeaning& meaning) {
   using Kind = RangeMeaning::Kind;
   if (meaning.kind == Kind::data) return Phase::data;
   if (meaning.kind == Kind::forward) return Phase::forward;
-  if (meaning.kind == Kind::backward) return Phase::backward;
   return std::nullopt;
 }
 
@@ -219,7 +218,7 @@ void PytorchSource::open_range(Thread& thread, const Event& event, const std::by
                               event.bytes - sizeof record);
   const RangeMeaning meaning = meaning_of_range(name);
   using Kind = RangeMeaning::Kind;
-  if (const auto phase = phase_of(meaning)) thread.loop.begin(*phase, 0, meaning.microbatch, event.time);
+  if (const auto phase = phase_of(meaning)) thread.loop.begin(*phase, 0, -1, event.time);
   if (meaning.kind == Kind::forward_part) thread.loop.forward_part(event.time);
   if (meaning.kind == Kind::loop) thread.loop.touch(event.time);
   open(thread, event.time, name, RecordType::range_end, record.range);

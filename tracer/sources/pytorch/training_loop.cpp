@@ -1,7 +1,6 @@
 #include "tracer/sources/pytorch/training_loop.h"
 
 #include <algorithm>
-#include <charconv>
 #include <utility>
 
 namespace lockstep::tracer::pytorch {
@@ -20,15 +19,6 @@ trace::Pass pass_of(Phase phase) {
       break;
   }
   return trace::Pass::other;
-}
-
-// "Forward 3" -> 3, where `prefix` is "Forward "; -1 for anything else.
-std::int32_t number_after(std::string_view name, std::string_view prefix) {
-  if (!name.starts_with(prefix)) return -1;
-  const std::string_view rest = name.substr(prefix.size());
-  std::int32_t number = -1;
-  const auto parsed = std::from_chars(rest.data(), rest.data() + rest.size(), number);
-  return parsed.ec == std::errc() && parsed.ptr == rest.data() + rest.size() && number >= 0 ? number : -1;
 }
 
 }  // namespace
@@ -182,15 +172,12 @@ std::vector<TrainingLoop::Computed> TrainingLoop::take_computed() {
 
 RangeMeaning meaning_of_range(std::string_view name) {
   using Kind = RangeMeaning::Kind;
-  if (name.starts_with("enumerate(DataLoader)#")) return {Kind::data, -1};
+  if (name.starts_with("enumerate(DataLoader)#")) return {Kind::data};
   if (name == "DistributedDataParallel.forward" || name == "FullyShardedDataParallel.forward")
-    return {Kind::forward, -1};
-  if (const std::int32_t number = number_after(name, "Forward "); number >= 0) return {Kind::forward, number};
-  if (const std::int32_t number = number_after(name, "Backward "); number >= 0)
-    return {Kind::backward, number};
+    return {Kind::forward};
   if (name.starts_with("FSDP::pre_forward") || name.starts_with("FSDP::root_pre_forward"))
-    return {Kind::forward_part, -1};
-  if (name.starts_with("Optimizer.zero_grad#")) return {Kind::loop, -1};
+    return {Kind::forward_part};
+  if (name.starts_with("Optimizer.zero_grad#")) return {Kind::loop};
   return {};
 }
 

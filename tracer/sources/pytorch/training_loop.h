@@ -90,11 +90,11 @@ class TrainingLoop {
 
 // What a range of PyTorch's own tells about the loop.
 struct RangeMeaning {
-  enum class Kind : std::uint8_t { none, data, forward, backward, forward_part, loop } kind = Kind::none;
-  std::int32_t microbatch = -1;
+  enum class Kind : std::uint8_t { none, data, forward, forward_part, loop } kind = Kind::none;
 };
-// By its name: "DistributedDataParallel.forward", "enumerate(DataLoader)#…__next__", "Forward 3" and
-// "Backward 3" (pipeline stages), "FSDP::pre_forward …", "Optimizer.zero_grad#…".
+// By its name: "DistributedDataParallel.forward", "enumerate(DataLoader)#…__next__", "FSDP::pre_forward …",
+// "Optimizer.zero_grad#…". A pipeline's "Forward 3" is none: it holds the wait for its message as well, and the
+// stage itself says when it computes.
 RangeMeaning meaning_of_range(std::string_view name);
 
 }  // namespace lockstep::tracer::pytorch
