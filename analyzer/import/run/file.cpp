@@ -1,8 +1,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
-#include <cmath>
 #include <map>
 #include <set>
 #include <unordered_map>
@@ -16,6 +14,7 @@
 #include "analyzer/import/run/device.h"
 #include "analyzer/import/run/ending.h"
 #include "analyzer/import/run/host_kinds.h"
+#include "analyzer/import/run/identity.h"
 #include "analyzer/import/run/interrupted.h"
 #include "analyzer/import/run/issues.h"
 #include "analyzer/import/run/losses.h"
@@ -44,9 +43,8 @@ class FileImport {
   }
 
   RankImport run() {
-    read_metadata();
-    read_lanes();
-    read_groups();
+    read_identity(reader_, import_);
+    groups_ = intern_groups(reader_, import_);
     read_clock();
     read_launches();
     read_issues();
@@ -62,7 +60,7 @@ class FileImport {
     read_drops();
     find_losses(reader_, damage_, import_);
     scheduling_.finish(import_.trace);
-    cut_computations(import_.trace, metadata(trace::kTrainingThreadsKey));
+    cut_computations(import_.trace, metadata_of(reader_, trace::kTrainingThreadsKey));
     warn_of_damage(reader_, damage_, import_);
     settle_communication(import_, options_.communication);
     finish(import_);
@@ -70,26 +68,6 @@ class FileImport {
   }
 
  private:
-  std::string metadata(const char* key) const {
-    const auto found = reader_.metadata().find(key);
-    return found == reader_.metadata().end() ? std::string() : found->second;
-  }
-
-  std::optional<std::int32_t> number(const char* key) const {
-    const std::string text = metadata(key);
-    std::int32_t value = 0;
-    const auto parsed = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (parsed.ec != std::errc() || parsed.ptr != text.data() + text.size() || value < 0) return std::nullopt;
-    return value;
-  }
-
-  double quota() const {
-    const std::string text = metadata(trace::kCoreQuotaKey);
-    double value = 0;
-    const auto parsed = std::from_chars(text.data(), text.data() + text.size(), value);
-    return parsed.ec == std::errc() && std::isfinite(value) && value > 0 ? value : 0;
-  }
-
   // Strings of a file are interned on first use: host ranges that are not kept should not bring theirs along.
   std::uint32_t name(trace::StringId id) {
     const auto [where, fresh] = names_.emplace(id, 0);
@@ -101,43 +79,6 @@ class FileImport {
   void read(std::vector<E>& events) {
     const Status status = reader_.read(Selection{}, events);
     if (!status.ok()) damage_.insert(status.error().message);
-  }
-
-  void read_metadata() {
-    if (const auto rank = number("rank")) {
-      import_.trace.rank = *rank;
-      import_.rank_known = true;
-    }
-    import_.world_size = number("world_size").value_or(0);
-    import_.trace.cores = number(trace::kCoresKey).value_or(0);
-    import_.trace.core_set = metadata(trace::kCoreSetKey);
-    import_.trace.core_quota = quota();
-    import_.trace.host = metadata("host");
-    // Files of before it was told know the host alone.
-    const std::string clock = metadata("clock_id");
-    import_.clock_name = clock.empty() ? fmt::format("monotonic clock of {}", import_.trace.host) : clock;
-    import_.trace.clock.evidence = import_.trace.host.empty() && clock.empty() ? "assumed" : "same host";
-  }
-
-  void read_lanes() {
-    for (const trace::Lane& lane : reader_.lanes()) {
-      std::string text = lane.name;
-      if (text.empty()) {
-        const char* kind = lane.kind == LaneKind::device_stream ? "stream" : "thread";
-        text = fmt::format("{} {}", kind, lane.handle);
-      }
-      import_.trace.lanes.push_back({lane.kind, lane.handle, std::move(text)});
-    }
-    import_.trace.device = device_of(reader_.lanes());
-  }
-
-  void read_groups() {
-    for (const trace::Group& group : reader_.groups()) {
-      std::vector<std::int32_t> ranks = group.ranks;
-      std::sort(ranks.begin(), ranks.end());
-      groups_.push_back(import_.intern_group(
-          {group.name, group.description, std::move(ranks), std::max(group.size, 0), group.own_rank}));
-    }
   }
 
   void read_clock() {

@@ -1,71 +1,18 @@
+// What a recorded file tells of its rank; what cut and damaged ones do: damage_test.cpp.
 #include "analyzer/import/run/run.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "analyzer/import/rank/merge.h"
-#include "analyzer/import/test_files.h"
-#include "analyzer/model/check_job.h"
-#include "trace/writer.h"
+#include "analyzer/import/run/recorded_rank.h"
 
 namespace lockstep::analyzer::run {
 namespace {
 
 using testing::ElementsAre;
-using testing::HasSubstr;
 using testing::IsEmpty;
 using trace::LaneKind;
 using trace::Writer;
-
-constexpr std::uint64_t kTrainer = 4711;
-
-// What the trainer's rank 1 of 2 would leave: a step in which a batch is loaded, two layers computed, and an
-// all-reduce issued that runs on its own thread.
-void write_rank(Writer& writer) {
-  writer.set_metadata("rank", "1");
-  writer.set_metadata("world_size", "2");
-  writer.set_metadata("host", "node7");
-  const trace::LaneId host = writer.add_lane({LaneKind::host_thread, kTrainer, 1, 0, "main"});
-  const trace::LaneId compute = writer.add_lane({LaneKind::compute_thread, kTrainer, 1, 0, "main"});
-  const trace::LaneId gloo = writer.add_lane({LaneKind::communication, kTrainer, 2, 0, ""});
-  const trace::StringId ours = writer.intern("lockstep");
-  const trace::GroupId group = writer.add_group({"world", "", {1, 0}});
-  writer.append(trace::ClockSnapshot{1000, 1'700'000'000'000'001'000, kUnknownTime, 0});
-  writer.append(trace::Step{host, 1000, 2000, 12});
-  writer.append(trace::HostRange{host, host, 1000, 2000, writer.intern("step"), ours, 0, 0, 0, true});
-  writer.append(trace::HostRange{host, host, 1000, 1100, writer.intern("data_loading"), ours, 0, 0, 1, true});
-  writer.append(trace::HostRange{host, host, 1100, 1900, writer.intern("backward"), ours, 0, 0, 1, true});
-  writer.append(trace::DeviceActivity{compute, 1100, 1400, writer.intern("layer 1"),
-                                      trace::ActivityClass::compute, 0, 0});
-  writer.append(trace::DeviceActivity{compute, 1450, 1900, writer.intern("layer 0"),
-                                      trace::ActivityClass::compute, 0, 0});
-  writer.append(trace::ApiCall{host, 1400, 1410, writer.intern("issue all_reduce"), 77});
-  trace::Collective collective;
-  collective.lane = gloo;
-  collective.begin = 1420;
-  collective.end = 1800;
-  collective.name = writer.intern("all_reduce");
-  collective.group = group;
-  collective.operation = Operation::all_reduce;
-  collective.sequence = 5;
-  collective.bytes = 4'000'000;
-  collective.data_type = DataType::float32;
-  collective.correlation = 77;
-  writer.append(collective);
-}
-
-std::string write_file(const TemporaryFolder& folder, const std::string& name, void (*fill)(Writer&),
-                       bool close = true) {
-  Writer writer = must(Writer::create((folder / name).c_str()));
-  fill(writer);
-  EXPECT_TRUE(writer.flush().ok());
-  if (close) {
-    EXPECT_TRUE(writer.close().ok());
-  } else {
-    writer.abandon();
-  }
-  return folder / name;
-}
 
 TEST(RunFile, BecomesARank) {
   const TemporaryFolder folder;
@@ -294,30 +241,6 @@ TEST(RunFile, AnOperationThatWasNotIssuedHasNoLaunchWhereOthersWere) {
   EXPECT_EQ(import.trace.activities.at(1).launch_end, kUnknownTime);
 }
 
-TEST(RunFile, PassesOnWhatWasLost) {
-  const TemporaryFolder folder;
-  const RankImport import = must(import_file(write_file(
-      folder, "rank-1.lst",
-      [](Writer& writer) {
-        write_rank(writer);
-        writer.append(trace::Drop{1, 2, 40, writer.intern("nvtx"), writer.intern("ring full")});
-        writer.append(trace::Drop{3, 4, 2, writer.intern("nvtx"), writer.intern("ring full")});
-        writer.append(trace::OpenRange{0, 1950, writer.intern("stuck"), 0, 0, 0, 1, true});
-        writer.append(trace::DeviceActivity{1, 500, 400, writer.intern("backwards"),
-                                            trace::ActivityClass::compute, 0, 0});
-      },
-      false)));
-  EXPECT_EQ(import.trace.dropped_events, 43u);
-  EXPECT_THAT(find_warning(import.warnings, "events_dropped")->message,
-              HasSubstr("42 events were dropped while recording: nvtx: ring full (42)"));
-  EXPECT_THAT(find_warning(import.warnings, "ranges_unfinished")->message,
-              HasSubstr("1 range was still open when recording ended (the first: \"stuck\")"));
-  EXPECT_TRUE(find_warning(import.warnings, "file_incomplete") != nullptr ||
-              find_warning(import.warnings, "file_damaged") != nullptr);
-  EXPECT_EQ(import.trace.activities.size(), 3u);
-  for (const Warning& warning : import.warnings) EXPECT_EQ(warning.rank, 1);
-}
-
 // A rank with a GPU, as CUPTI's records become one: kernels by class, copies and waits on the streams' lanes,
 // launches by correlation, all nodes of a graph by one.
 TEST(RunFile, KernelsOfAGpuAreJoinedToTheirLaunches) {
@@ -367,59 +290,6 @@ TEST(RunFile, KernelsOfAGpuAreJoinedToTheirLaunches) {
   EXPECT_EQ(trace.communications[1].operation, Operation::send_recv);
   EXPECT_FALSE(trace.communications[0].has_metadata);
   EXPECT_EQ(trace.activities[5].step, 0u);
-}
-
-TEST(RunFile, WhatTheGpuDidInAGapIsNotKnown) {
-  const TemporaryFolder folder;
-  const RankImport import = must(import_file(write_file(folder, "rank-1.lst", [](Writer& writer) {
-    write_rank(writer);
-    writer.append(
-        trace::Drop{5000, 6000, 0, writer.intern("cupti"), writer.intern("another tool had CUPTI")});
-    writer.append(
-        trace::Drop{1200, 1300, 0, writer.intern("cupti"), writer.intern("another tool had CUPTI")});
-    writer.append(trace::Drop{9000, 8000, 0, writer.intern("cupti"), writer.intern("nonsense")});
-  })));
-  EXPECT_EQ(import.trace.dropped_events, 0u);
-  ASSERT_EQ(import.trace.lost.size(), 2u);
-  EXPECT_EQ(import.trace.lost[0].begin, 1200);
-  EXPECT_EQ(import.trace.lost[1].end, 6000);
-  EXPECT_TRUE(import.trace.was_lost_within(1250, 1260));
-  EXPECT_FALSE(import.trace.was_lost_within(1400, 1500));
-  EXPECT_THAT(find_warning(import.warnings, "recording_gap")->message,
-              HasSubstr("not recorded all the time: cupti: another tool had CUPTI (2 times, 0.000 s)"));
-}
-
-// Whatever the damage: an error that names the file, or a rank that keeps the promises of job.h.
-TEST(RunFile, CutAnywhereAndFlippedAnywhere) {
-  const TemporaryFolder folder;
-  const std::string path = write_file(folder, "rank-1.lst", write_rank);
-  std::ifstream in(path, std::ios::binary);
-  const std::string whole{std::istreambuf_iterator<char>(in), {}};
-  int readable = 0;
-  const auto check = [&](const std::string& bytes) {
-    const std::string damaged = folder.write("damaged.lst", bytes);
-    Result<RankImport> import = import_file(damaged, {.keep_host_ranges = true});
-    if (!import.ok()) {
-      ASSERT_THAT(import.error().message, HasSubstr(damaged));
-      return;
-    }
-    ++readable;
-    if (bytes.size() < whole.size()) {
-      ASSERT_THAT(import.value().warnings, testing::Not(IsEmpty()));
-    }
-    std::vector<RankImport> imports;
-    imports.push_back(std::move(import).value());
-    const Result<Job> job = merge_ranks(damaged, std::move(imports), {}, 0);
-    ASSERT_TRUE(job.ok());
-    ASSERT_TRUE(check_job(job.value()).ok()) << check_job(job.value()).error().message;
-  };
-  for (std::size_t cut = 0; cut < whole.size(); ++cut) check(whole.substr(0, cut));
-  for (std::size_t at = 0; at < whole.size(); at += 3) {
-    std::string flipped = whole;
-    flipped[at] = static_cast<char>(flipped[at] ^ 0x10);
-    check(flipped);
-  }
-  EXPECT_GT(readable, 100);
 }
 
 }  // namespace

@@ -1,0 +1,83 @@
+#include "analyzer/import/run/identity.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <optional>
+#include <utility>
+
+#include "analyzer/import/run/device.h"
+#include "trace/scheduling.h"
+
+namespace lockstep::analyzer::run {
+namespace {
+
+using trace::LaneKind;
+using trace::Reader;
+
+std::optional<std::int32_t> number(const Reader& reader, const char* key) {
+  const std::string text = metadata_of(reader, key);
+  std::int32_t value = 0;
+  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (parsed.ec != std::errc() || parsed.ptr != text.data() + text.size() || value < 0) return std::nullopt;
+  return value;
+}
+
+double quota(const Reader& reader) {
+  const std::string text = metadata_of(reader, trace::kCoreQuotaKey);
+  double value = 0;
+  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), value);
+  return parsed.ec == std::errc() && std::isfinite(value) && value > 0 ? value : 0;
+}
+
+void read_lanes(const Reader& reader, RankTrace& rank) {
+  for (const trace::Lane& lane : reader.lanes()) {
+    std::string text = lane.name;
+    if (text.empty()) {
+      const char* kind = lane.kind == LaneKind::device_stream ? "stream" : "thread";
+      text = fmt::format("{} {}", kind, lane.handle);
+    }
+    rank.lanes.push_back({lane.kind, lane.handle, std::move(text)});
+  }
+  rank.device = device_of(reader.lanes());
+}
+
+}  // namespace
+
+std::string metadata_of(const Reader& reader, const char* key) {
+  const auto found = reader.metadata().find(key);
+  return found == reader.metadata().end() ? std::string() : found->second;
+}
+
+void read_identity(const Reader& reader, RankImport& import) {
+  RankTrace& rank = import.trace;
+  if (const auto number_of_rank = number(reader, "rank")) {
+    rank.rank = *number_of_rank;
+    import.rank_known = true;
+  }
+  import.world_size = number(reader, "world_size").value_or(0);
+  rank.cores = number(reader, trace::kCoresKey).value_or(0);
+  rank.core_set = metadata_of(reader, trace::kCoreSetKey);
+  rank.core_quota = quota(reader);
+  rank.host = metadata_of(reader, "host");
+  // Files of before it was told know the host alone.
+  const std::string clock = metadata_of(reader, "clock_id");
+  import.clock_name = clock.empty() ? fmt::format("monotonic clock of {}", rank.host) : clock;
+  rank.clock.evidence = rank.host.empty() && clock.empty() ? "assumed" : "same host";
+  read_lanes(reader, rank);
+}
+
+std::vector<std::uint32_t> intern_groups(const Reader& reader, RankImport& import) {
+  std::vector<std::uint32_t> groups;
+  for (const trace::Group& group : reader.groups()) {
+    std::vector<std::int32_t> ranks = group.ranks;
+    std::sort(ranks.begin(), ranks.end());
+    groups.push_back(import.intern_group(
+        {group.name, group.description, std::move(ranks), std::max(group.size, 0), group.own_rank}));
+  }
+  return groups;
+}
+
+}  // namespace lockstep::analyzer::run
