@@ -10,7 +10,6 @@ import functools
 import os
 import sys
 
-VERSION = 5
 DATA, FORWARD, BACKWARD, OPTIMIZER = 1, 2, 3, 4
 
 _library = None
@@ -37,43 +36,6 @@ def quiet(function):
     return wrapped
 
 
-def _load():
-    # PyDLL: the interpreter's lock is kept during the calls, which are shorter than giving it up.
-    library = ctypes.PyDLL(os.environ["LOCKSTEP_INJECTION"])
-    if library.lockstep_pytorch_version() != VERSION:
-        raise RuntimeError("liblockstep-inject.so is of another version than its Python hook")
-    library.lockstep_pytorch_start.argtypes = [ctypes.c_int32, ctypes.c_int32]
-    library.lockstep_pytorch_group.argtypes = [
-        ctypes.c_void_p, ctypes.c_char_p, ctypes.c_char_p, ctypes.c_char_p,
-        ctypes.POINTER(ctypes.c_int32), ctypes.c_int32, ctypes.c_int32]
-    library.lockstep_pytorch_group.restype = None
-    for name in ("begin", "end"):
-        function = getattr(library, "lockstep_pytorch_" + name)
-        function.argtypes = [ctypes.c_int32, ctypes.c_uint64]
-        function.restype = None
-    library.lockstep_pytorch_begin_range.argtypes = [ctypes.c_char_p]
-    library.lockstep_pytorch_begin_range.restype = None
-    library.lockstep_pytorch_end_range.argtypes = []
-    library.lockstep_pytorch_end_range.restype = None
-    library.lockstep_pytorch_past_range.argtypes = [ctypes.c_char_p, ctypes.c_int64, ctypes.c_int64]
-    library.lockstep_pytorch_past_range.restype = None
-    library.lockstep_pytorch_is_recording.argtypes = []
-    library.lockstep_pytorch_python_place.argtypes = [ctypes.c_char_p, ctypes.c_int64, ctypes.c_int64]
-    library.lockstep_pytorch_python_place.restype = None
-    library.lockstep_pytorch_device.argtypes = [ctypes.c_int32]
-    library.lockstep_pytorch_device.restype = None
-    library.lockstep_pytorch_begin_module.argtypes = [ctypes.c_char_p]
-    library.lockstep_pytorch_begin_module.restype = ctypes.c_uint32
-    library.lockstep_pytorch_end_module.argtypes = [ctypes.c_uint32]
-    library.lockstep_pytorch_end_module.restype = None
-    library.lockstep_pytorch_unused_signal.argtypes = []
-    library.lockstep_pytorch_stacks.argtypes = [ctypes.c_int32, ctypes.c_int32]
-    library.lockstep_pytorch_stacks.restype = None
-    library.lockstep_pytorch_problem.argtypes = [ctypes.c_char_p]
-    library.lockstep_pytorch_problem.restype = None
-    return library
-
-
 def _follow(rank=-1, world_size=-1):
     """The library, once it follows this process; None where nothing is to be recorded."""
     global _library, _following, _refused, _device_told
@@ -83,7 +45,7 @@ def _follow(rank=-1, world_size=-1):
         return None
     try:
         if _library is None:
-            _library = _load()
+            _library = _part("library").load()
         if _library.lockstep_pytorch_start(rank, world_size) != 0:
             raise RuntimeError("nothing is to be recorded")
     except Exception:
