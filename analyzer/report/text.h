@@ -39,7 +39,8 @@ std::vector<std::string> account_lines(const Report& report);
 std::string steady_line(const Report& report, bool ascii = false);
 // The verdict's sentences, each whole.
 std::vector<std::string> verdict_lines(const Report& report);
-// The sentences under the table of ranks: parallel efficiency, the price of overlap; what is known of them.
+// The sentences under the table of ranks: parallel efficiency, the price of overlap, how long
+// threads waited for a core; what is known of them.
 std::vector<std::string> efficiency_lines(const Report& report);
 // What is not known, and why: warnings, and the absences that people have to know.
 std::vector<std::string> unknown_lines(const Report& report);

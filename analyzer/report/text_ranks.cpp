@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "analyzer/intervals/time_math.h"
 #include "analyzer/report/quantity.h"
 #include "analyzer/report/text_sections.h"
 #include "analyzer/report/unicode.h"
@@ -105,6 +106,34 @@ std::string overlap_price_line(const Report& report) {
   return text + ")";
 }
 
+// How long training threads waited for a core, where the recorder looked; else "".
+std::string core_line(const Report& report) {
+  std::int64_t waited = 0, asleep = 0, windows = 0;
+  const RankReport* worst = nullptr;
+  const auto share = [](const RankReport& rank) {
+    return static_cast<double>(*rank.measures.run_queue_ns) / static_cast<double>(rank.measures.window_ns);
+  };
+  std::size_t known = 0;
+  for (const RankReport& rank : report.ranks) {
+    const Measures& m = rank.measures;
+    if (!m.known || !m.run_queue_ns || m.window_ns <= 0) continue;
+    ++known;
+    waited = saturating_add(waited, *m.run_queue_ns);
+    asleep = saturating_add(asleep, m.off_cpu_ns.value_or(0));
+    windows = saturating_add(windows, m.window_ns);
+    if (worst == nullptr || share(rank) > share(*worst)) worst = &rank;
+  }
+  if (known == 0) return "";
+  std::string text = fmt::format("waiting for a core: {} of the time", format_share(waited, windows));
+  if (known < report.ranks.size()) text += fmt::format(" of {} of {} ranks", known, report.ranks.size());
+  if (known > 1 && waited > 0)
+    text += fmt::format(", most on rank {}: {}", worst->rank,
+                        format_share(*worst->measures.run_queue_ns, worst->measures.window_ns));
+  if (asleep > 0)
+    text += fmt::format("; asleep or blocked within computation: {}", format_share(asleep, windows));
+  return text;
+}
+
 // Bars are at most 64 columns long, and half a column is rounded up.
 bool is_drawn(const Measures& measures, Cause cause) {
   constexpr double kLeastShare = 1.0 / 128;
@@ -116,7 +145,7 @@ bool is_drawn(const Measures& measures, Cause cause) {
 }  // namespace
 
 std::vector<std::string> efficiency_lines(const Report& report) {
-  std::vector<std::string> lines{pop_line(report), overlap_price_line(report)};
+  std::vector<std::string> lines{pop_line(report), overlap_price_line(report), core_line(report)};
   std::erase(lines, "");
   return lines;
 }

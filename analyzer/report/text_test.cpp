@@ -125,6 +125,20 @@ TEST(TextReport, ARankThatIsLateBesideTheScheduleIsNamed) {
   EXPECT_THAT(text, HasSubstr("←"));
 }
 
+TEST(TextReport, HowLongThreadsWaitedForACoreIsSaidWhereSomebodyLooked) {
+  Report report = small_report();
+  for (const std::string& line : efficiency_lines(report)) EXPECT_THAT(line, Not(HasSubstr("core")));
+  report.ranks[0].measures.window_ns = report.ranks[1].measures.window_ns = 1000;
+  report.ranks[0].measures.run_queue_ns = 20;
+  report.ranks[1].measures.run_queue_ns = 60;
+  report.ranks[1].measures.off_cpu_ns = 200;
+  EXPECT_EQ(efficiency_lines(report).back(),
+            "waiting for a core: 4.0 % of the time of 2 of 3 ranks, most on rank 1: 6.0 %; asleep or blocked "
+            "within computation: 10.0 %");
+  report.ranks.resize(1);
+  EXPECT_EQ(efficiency_lines(report).back(), "waiting for a core: 2.0 % of the time");
+}
+
 TEST(TextReport, PlainPageHasNoEscapesWhateverTheNames) {
   const std::string text = to_text(small_report());
   EXPECT_EQ(text.find('\x1b'), std::string::npos);
