@@ -128,6 +128,12 @@ int idle_cause(const RankTrace& rank, std::int64_t time) {
     if (next == nullptr || a.launch_begin < next->launch_begin) next = &a;
   }
   if (next == nullptr) return 8;
+  // A CUDA graph's kernels are launched together: once one of them ran, the others are no host's matter.
+  for (const Activity& a : rank.activities) {
+    if (a.activity_class != Class::sync && a.begin <= time && a.begin >= a.launch_begin &&
+        a.launch_begin == next->launch_begin && a.launch_end == next->launch_end)
+      return 7;
+  }
   return next->launch_end > time ? 6 : 7;
 }
 

@@ -88,6 +88,21 @@ TEST(Partition, OfTwoThatStartTogetherTheOneLaunchedFirstCounts) {
               ElementsAre("0-10 compute", "10-28 host_bound", "28-30 queued", "30-40 compute"));
 }
 
+// A CUDA graph's replay: its first kernel waits for the call, the others for what is before them in the
+// graph.
+TEST(Partition, GapsWithinTheReplayOfAGraphAreNotHostBound) {
+  JobBuilder job;
+  RankBuilder& rank = job.rank(0);
+  rank.compute(0, 10).launched(0, 1);
+  rank.compute(20, 30).launched(12, 60);
+  rank.compute(30, 35).launched(2, 3);  // of another stream
+  rank.compute(40, 50).launched(12, 60);
+  rank.compute(70, 80).launched(62, 64);
+  EXPECT_THAT(causes_of(job),
+              ElementsAre("0-10 compute", "10-20 host_bound", "20-35 compute", "35-40 queued",
+                          "40-50 compute", "50-64 host_bound", "64-70 queued", "70-80 compute"));
+}
+
 TEST(Partition, ACallThatReturnsAfterTheStartLeavesNothingQueued) {
   JobBuilder job;
   job.rank(0).compute(0, 10).launched(-2, -1).compute(20, 30).launched(5, 24);

@@ -50,6 +50,19 @@ class NextActivity {
     return chosen_;
   }
 
+  // Whether the call that launched what after(time) gave has launched work that began by `time`, as a CUDA
+  // graph's replay does: then nothing waits for its return.
+  bool has_begun(Nanoseconds time) const {
+    if (chosen_->launch_begin > time) return false;
+    for (std::size_t i = at_; i > 0 && activities_[i - 1].begin >= chosen_->launch_begin; --i) {
+      const Activity& earlier = activities_[i - 1];
+      if (is_work(earlier) && earlier.begin <= time && earlier.launch_begin == chosen_->launch_begin &&
+          earlier.launch_end == chosen_->launch_end)
+        return true;
+    }
+    return false;
+  }
+
  private:
   const std::vector<Activity>& activities_;
   std::size_t at_ = 0;
@@ -65,7 +78,8 @@ void split_idle(Nanoseconds begin, Nanoseconds end, NextActivity& next, Visit&& 
     if (activity == nullptr || activity->launch_end == kUnknownTime) {
       visit(begin, until, Cause::other, activity == nullptr);
     } else {
-      const Nanoseconds launched = std::clamp(activity->launch_end, begin, until);
+      const bool is_host_bound = activity->launch_end > begin && !next.has_begun(begin);
+      const Nanoseconds launched = is_host_bound ? std::min(activity->launch_end, until) : begin;
       if (begin < launched) visit(begin, launched, Cause::host_bound, true);
       if (launched < until) visit(launched, until, Cause::queued, true);
     }
