@@ -3,13 +3,18 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include "analyzer/account/account.h"
 #include "analyzer/diagnose/finding_context.h"
 #include "analyzer/diagnose/finding_kinds.h"
 #include "analyzer/intervals/time_math.h"
+#include "analyzer/metrics/windows.h"
 #include "analyzer/report/quantity.h"
 
 namespace lockstep::analyzer {
@@ -19,6 +24,9 @@ constexpr std::int64_t kSecond = 1'000'000'000;
 // In thousandths of what the loss is a share of.
 constexpr std::int64_t kMuchOfTraining = 20;
 constexpr std::int64_t kMuchOfRun = 100;
+// As of StepsLeftOut::rank.
+constexpr std::int64_t kOfOneRank = 4;
+constexpr Nanoseconds kLatestTime = std::numeric_limits<Nanoseconds>::max();
 // Less is not worth a setting, whatever its share: short runs are mostly start-up.
 constexpr std::int64_t kLongStartUp = 60 * kSecond;
 
@@ -36,7 +44,9 @@ constexpr Explanation kCheckpointExplained{
         "Steps that hold ranges of saving (named by Lockstep's hook in PyTorch, a profiler or NVTX; "
         "docs/metrics.md, \"The run's account\") of a twentieth of the median step or more. What these took "
         "of "
-        "the rank that they took longest is 2 % or more of the time between start-up and shutdown.",
+        "the rank that they took longest, and what each rank saves behind its last step, is 2 % or more of "
+        "the "
+        "time between start-up and shutdown.",
     .wrong = "The ranges are only named so, or the time in them would have been waited for anyway.",
     .lost = kLongestRank,
     .remedies = kCheckpointRemedies,
@@ -144,6 +154,38 @@ constexpr FindingKind kCompilation{
 constexpr auto kKinds = std::to_array<const FindingKind*>(
     {&kCheckpoints, &kEvaluation, &kRecompilation, &kStartUp, &kCompilation});
 
+// What ranks do for one reason behind their last step: a last checkpoint, an evaluation of what was trained.
+struct Behind {
+  std::int64_t all_ns = 0;           // Σ over ranks
+  std::int64_t longest_ns = 0;       // of one rank
+  std::optional<std::int32_t> rank;  // of which alone it took that, as of StepsLeftOut
+  FindingPlace place;                // of the rank that it took longest
+};
+Behind behind_the_last_step(const FindingContext& context, Phase phase) {
+  Behind all;
+  std::int64_t next_ns = 0;
+  for (const RankTrace& rank : context.diagnosis.job.ranks) {
+    if (rank.steps.empty()) continue;
+    const RankWindows windows = find_windows(rank);
+    Nanoseconds end = rank.steps.back().end;
+    if (!windows.steps.empty()) end = std::max(end, windows.steps.back().window.end);
+    const IntervalSet phases = find_phases(rank, context.diagnosis.job.strings)[phase];
+    const std::int64_t ns = phases.measure_within(end, kLatestTime);
+    all.all_ns = saturating_add(all.all_ns, ns);
+    if (ns <= all.longest_ns) {
+      next_ns = std::max(next_ns, ns);
+      continue;
+    }
+    next_ns = std::exchange(all.longest_ns, ns);
+    const Nanoseconds begin = std::max(end, phases.intervals()[phases.first_ending_after(end)].begin);
+    all.place.rank = rank.rank;
+    all.place.begin_ns = begin - context.report.origin_aligned_ns;
+    all.place.end_ns = phases.intervals().back().end - context.report.origin_aligned_ns;
+  }
+  if (all.longest_ns > 0 && all.longest_ns >= kOfOneRank * next_ns) all.rank = all.place.rank;
+  return all;
+}
+
 // What steps were left out of steady training for, behind the first steady one.
 struct Interruption {
   std::int64_t times = 0;  // stretches of neighbouring steps
@@ -183,50 +225,67 @@ FindingPlace place_of(const Interruption& interruption, const FindingContext& co
 }
 
 struct Reason {
-  std::string_view reason;  // StepsLeftOut::reason
+  std::string_view reason;      // StepsLeftOut::reason
+  std::optional<Phase> behind;  // that the account counts behind the last step too
   const FindingKind* kind;
   std::string_view of_one;  // what the rank does that does it alone
   std::string_view of_all;
   std::string_view remedy;
 };
 constexpr auto kReasons = std::to_array<Reason>(
-    {{"checkpoint", &kCheckpoints, "saves checkpoints", "checkpoints stop training",
+    {{"checkpoint", Phase::checkpoint, &kCheckpoints, "saves checkpoints", "checkpoints stop training",
       "save in the background (`torch.distributed.checkpoint.async_save`), each rank its part; or less "
       "often"},
-     {"evaluation", &kEvaluation, "evaluates", "evaluation takes the place of training",
+     {"evaluation", Phase::evaluation, &kEvaluation, "evaluates", "evaluation takes the place of training",
       "evaluate less often, on fewer batches, or in a job of its own"},
-     {"compilation", &kRecompilation, "compiles anew", "torch.compile compiles anew",
+     {"compilation", std::nullopt, &kRecompilation, "compiles anew", "torch.compile compiles anew",
       "TORCH_LOGS=recompiles says why; mark sizes that change as dynamic, or pad to few shapes"}});
 
 bool is_worth(std::int64_t ns, std::int64_t whole, std::int64_t permille) {
   return static_cast<double>(ns) * 1000 >= static_cast<double>(whole) * static_cast<double>(permille);
 }
 
+// By the account there is some of it at all: looking for it costs a pass over all ranges.
+bool is_spent_on(const AccountReport& account, Phase phase) {
+  return account.spent[phase == Phase::checkpoint ? Spending::checkpoint : Spending::evaluation] > 0;
+}
+
 void find_interruptions(const FindingContext& context, const Reason& reason, std::vector<Finding>& findings) {
   const Report& report = context.report;
-  const Interruption interruption = interruptions(*report.steady, reason.reason);
+  const Interruption within = interruptions(*report.steady, reason.reason);
+  const Behind behind = reason.behind && is_spent_on(report.account, *reason.behind)
+                            ? behind_the_last_step(context, *reason.behind)
+                            : Behind{};
   const std::size_t ranks = report.account.ranks.size();
   const std::int64_t training = report.account.training_ns();
-  const std::int64_t lost = report.collectives.empty() ? interruption.reason_ns
-                                                       : saturating_product(interruption.reason_ns,
-                                                                            static_cast<std::int64_t>(ranks));
+  std::int64_t lost = report.collectives.empty()
+                          ? within.reason_ns
+                          : saturating_product(within.reason_ns, static_cast<std::int64_t>(ranks));
+  lost = saturating_add(lost, behind.all_ns);  // nobody has to wait for that
   if (lost <= 0 || !is_worth(lost, training, kMuchOfTraining)) return;
   Finding finding = reason.kind->make();
-  const std::string how_much = fmt::format("{} at {}", format_duration(interruption.reason_ns),
-                                           format_plural(interruption.times, "place"));
-  if (interruption.rank && ranks > 1) {
-    finding.title = fmt::format("rank {} {}: {}", *interruption.rank, reason.of_one, how_much);
-    finding.rank = interruption.rank;
+  const std::string how_much =
+      fmt::format("{} at {}", format_duration(saturating_add(within.reason_ns, behind.longest_ns)),
+                  format_plural(within.times + (behind.longest_ns > 0 ? 1 : 0), "place"));
+  const bool is_of_one = (within.times == 0 || within.rank) && (behind.longest_ns == 0 || behind.rank) &&
+                         (within.times == 0 || behind.longest_ns == 0 || within.rank == behind.rank);
+  if (is_of_one && ranks > 1) {
+    finding.rank = within.times > 0 ? within.rank : behind.rank;
+    finding.title = fmt::format("rank {} {}: {}", *finding.rank, reason.of_one, how_much);
     finding.evidence.push_back("no other rank does; who meets it in communication waits meanwhile");
   } else {
     finding.title = fmt::format("{}: {}", reason.of_all, how_much);
   }
-  finding.evidence.push_back(
-      fmt::format("these steps are no part of the other figures; the longest is step {}, with {} of it",
-                  interruption.longest.first, format_duration(interruption.longest.reason_ns)));
+  if (within.times > 0)
+    finding.evidence.push_back(
+        fmt::format("these steps are no part of the other figures; the longest is step {}, with {} of it",
+                    within.longest.first, format_duration(within.longest.reason_ns)));
+  if (behind.longest_ns > 0)
+    finding.evidence.push_back(fmt::format("{} behind the last step: a longer run has that once all the same",
+                                           format_duration(behind.longest_ns)));
   finding.remedy = reason.remedy;
   finding.lost_ns = std::min(lost, training);
-  finding.place = place_of(interruption, context);
+  finding.place = within.longest.reason_ns >= behind.longest_ns ? place_of(within, context) : behind.place;
   findings.push_back(std::move(finding));
 }
 

@@ -25,7 +25,9 @@ struct Range {
 // 40 steps of 10 ms on two ranks: each computes for 9.8 ms, then both all-reduce for 0.2 ms. In every tenth
 // step a range is put before the computation of its ranks, and the others wait. `start` of start-up before
 // all. The last all-reduce takes `tail` longer on rank 0, while rank 1, whose steps are over, compiles.
-Report report_of_ranges(const std::vector<Range>& ranges, Nanoseconds start = 0, Nanoseconds tail = 0) {
+// `behind` the last step.
+Report report_of_ranges(const std::vector<Range>& ranges, Nanoseconds start = 0, Nanoseconds tail = 0,
+                        const std::vector<Range>& behind = {}) {
   JobBuilder job;
   Nanoseconds now = start;
   for (int step = 0; step < 40; ++step) {
@@ -50,6 +52,8 @@ Report report_of_ranges(const std::vector<Range>& ranges, Nanoseconds start = 0,
     now += longest + kStep;
   }
   if (tail > 0) job.rank(1).host_range(now, now + tail, "compilation: torch.compile");
+  for (const Range& range : behind)
+    job.rank(range.rank).host_range(now + 1000 * us, now + 1000 * us + range.ns, range.name);
   if (start > 0)
     for (std::int32_t rank = 0; rank < 2; ++rank) job.rank(rank).host_range(0, start, "start-up: imports");
   AnalysisOptions options;
@@ -108,6 +112,32 @@ TEST(OutsideTraining, WhatOneRankAlwaysDoesAloneIsItsAlsoWhereAnotherWaitsForItI
   EXPECT_EQ(found.title, "rank 1 compiles anew: 15.0 ms at 3 places");
   EXPECT_EQ(report.steady->left_out.back().first, 39);
   EXPECT_EQ(report.steady->left_out.back().reason_ns, 0) << "in no rank's own step";
+}
+
+TEST(OutsideTraining, TheLastCheckpointBehindTheLastStepCountsToo) {
+  const Report report =
+      report_of_ranges({{0, "torch.save", 5000 * us}}, 0, 0, {{0, "torch.save", 7000 * us}});
+  const Finding found = finding(report, "checkpoints_block");
+  EXPECT_EQ(found.title, "rank 0 saves checkpoints: 27.0 ms at 5 places");
+  EXPECT_EQ(found.lost_ns, 2 * 20'000 * us + 7000 * us) << "behind the last step nobody has to wait for it";
+  EXPECT_THAT(found.evidence, Contains(HasSubstr("7.00 ms behind the last step")));
+  ASSERT_TRUE(found.place);
+  EXPECT_EQ(found.place->step, std::nullopt);
+  EXPECT_EQ(found.place->end_ns - found.place->begin_ns, 7000 * us);
+}
+
+TEST(OutsideTraining, WhatIsDoneBehindTheLastStepAloneIsFound) {
+  const Report report =
+      report_of_ranges({}, 0, 0, {{0, "evaluate", 50'000 * us}, {1, "evaluate", 40'000 * us}});
+  const Finding found = finding(report, "evaluation_long");
+  EXPECT_EQ(found.title, "evaluation takes the place of training: 50.0 ms at 1 place");
+  EXPECT_EQ(found.lost_ns, 90'000 * us);
+  EXPECT_EQ(found.rank, std::nullopt);
+  const Report of_one = report_of_ranges({}, 0, 0, {{1, "torch.save", 50'000 * us}});
+  EXPECT_EQ(finding(of_one, "checkpoints_block").title, "rank 1 saves checkpoints: 50.0 ms at 1 place");
+  EXPECT_THAT(codes_of(report_of_ranges({}, 0, 0, {{1, "torch.save", 5000 * us}}).findings),
+              Not(Contains("checkpoints_block")))
+      << "little";
 }
 
 TEST(OutsideTraining, LongStartUpStandsBehindAllOthers) {
