@@ -67,11 +67,20 @@ function stacked(parts, scale, height = 14, of = 'the longest') {
   return svg;
 }
 
+// Where a scale ends: at the greatest value, or, of 20 or more, at the greatest that is no more than three times what 95
+// of 100 reach. One slow step must not make all others look alike: what is above is drawn as clipped.
+function scaleEnd(values) {
+  const sorted = values.filter(value => value !== null).sort((a, b) => a - b);
+  if (sorted.length < 20) return Math.max(0, ...sorted);
+  const usual = 3 * sorted[Math.floor(0.95 * (sorted.length - 1))];
+  return (usual > 0 ? sorted.filter(value => value <= usual) : sorted).pop();
+}
+
 // Columns of stacked [value, colour] side by side, on one scale with its figures at the left; each column
-// {label, parts, tip, attributes}.
-function columnChart(columns, {label, format = ns => duration(Math.round(ns)), height = 130, width = 560, widest = 90}) {
+// {label, parts, tip, attributes}. `clip`: the scale ends where scaleEnd() says.
+function columnChart(columns, {label, format = ns => duration(Math.round(ns)), height = 130, width = 560, widest = 90, clip = false}) {
   const side = 62, bottom = 18, top = 6, slot = (width - side - 6) / Math.max(1, columns.length);
-  const sums = columns.map(column => column.parts.reduce((sum, [value]) => sum + value, 0)), most = Math.max(...sums, 1e-9);
+  const sums = columns.map(column => column.parts.reduce((sum, [value]) => sum + value, 0)), most = Math.max(clip ? scaleEnd(sums) : Math.max(...sums), 1e-9);
   const tall = value => (height - top) * value / most, thick = Math.max(1, Math.min(slot * 0.84, widest));
   const svg = element('svg:svg', {viewBox: `0 0 ${width} ${height + bottom}`, style: `max-width:${width}px`, role: 'img', 'aria-label': label});
   for (const part of [0, 0.5, 1]) {
@@ -85,9 +94,11 @@ function columnChart(columns, {label, format = ns => duration(Math.round(ns)), h
     group.append(element('svg:rect', {x, y: 0, width: slot, height, fill: 'transparent'}));
     let y = height;
     for (const [value, colour] of column.parts) {
-      y -= tall(value);
-      if (value > 0) group.append(element('svg:rect', {x, y, width: thick, height: tall(value), fill: colour}));
+      const high = Math.min(tall(value), y - top);
+      y -= high;
+      if (high > 0) group.append(element('svg:rect', {x, y, width: thick, height: high, fill: colour}));
     }
+    if (sums[at] > most) group.append(element('svg:path', {class: 'clipped', d: `M${x},${top} l${thick / 2},${-top} l${thick / 2},${top} z`}));
     if (at % every === 0) group.append(element('svg:text', {x: x + thick / 2, y: height + 14, 'text-anchor': 'middle'}, column.label));
     svg.append(group);
   });

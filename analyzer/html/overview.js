@@ -90,10 +90,10 @@ function drawHeat() {
   draw.scale(scale, scale);
   // null: not known.
   const value = m => shown.absolute || shown.value(m) === null ? shown.value(m) : m[kWindow] ? shown.value(m) / m[kWindow] : 0;
-  let least = Infinity, most = 0;
-  for (const row of cells) for (const rank of ranks) if (row[rank] && value(row[rank]) !== null) { least = Math.min(least, value(row[rank])); most = Math.max(most, value(row[rank])); }
-  const known = least !== Infinity;
-  if (!shown.absolute && known) least = 0;
+  const values = cells.flatMap(row => ranks.map(rank => row[rank] ? value(row[rank]) : null)).filter(v => v !== null);
+  const known = values.length > 0, most = scaleEnd(values);
+  const least = shown.absolute && known ? values.reduce((a, b) => Math.min(a, b)) : 0;
+  let clipped = 0;
   const empty = style('--empty'), gap = Math.min(width, height) > 6 ? 1 : 0;
   ranks.forEach((rank, at) => {
     cells.forEach((row, step) => {
@@ -101,8 +101,12 @@ function drawHeat() {
       draw.globalAlpha = step >= chosen.from && step <= chosen.to ? 1 : 0.3;
       if (m === undefined) return;
       if (m === null || value(m) === null) { draw.strokeStyle = '#888'; draw.strokeRect(x + 1, y + 1, width - 2, height - 2); return; }
-      draw.fillStyle = mix(empty, shown.colour, most > least ? (value(m) - least) / (most - least) : 0);
+      draw.fillStyle = mix(empty, shown.colour, most > least ? Math.min(1, (value(m) - least) / (most - least)) : 0);
       draw.fillRect(x, y, width - gap, height - gap);
+      if (value(m) <= most) return;
+      ++clipped;
+      draw.strokeStyle = empty;
+      draw.beginPath(); draw.moveTo(x, y + height - gap); draw.lineTo(x + width - gap, y); draw.stroke();
     });
   });
   draw.globalAlpha = 1;
@@ -116,7 +120,8 @@ function drawHeat() {
   data.steps.forEach((step, at) => { if (at % everyStep === 0) draw.fillText(String(step), margin.left + (at + 0.5) * width, size.y - 6); });
   const text = v => shown.absolute ? duration(v) : share(v);
   fill('heat-scale', element('span', {}, known ? text(least) : kAbsent), element('i', {style: `background:linear-gradient(90deg, ${empty}, ${shown.colour})`}),
-    element('span', {}, known ? text(most) : kAbsent), element('span', {}, shown.label));
+    element('span', {}, known ? text(most) : kAbsent), element('span', {}, shown.label),
+    element('span', {class: 'clipped'}, clipped ? `${clipped === 1 ? '1 cell lies' : clipped + ' cells lie'} above the scale (struck through)` : ''));
   heat = {margin, width, height, ranks};
 }
 function heatCell(event) {
@@ -143,5 +148,5 @@ function drawSteps() {
       attributes: {class: 'press', opacity: step >= chosen.from && step <= chosen.to ? 1 : 0.3, ...pressing(() => select(step, step))},
     };
   });
-  fill('step-bars', columnChart(columns, {label: 'Steps by cause', height: 190, width: 660}));
+  fill('step-bars', columnChart(columns, {label: 'Steps by cause', height: 190, width: 660, clip: true}));
 }
