@@ -10,6 +10,7 @@
 
 #include "analyzer/analysis.h"
 #include "analyzer/model/job_builder.h"
+#include "analyzer/report_invariants.h"
 
 namespace lockstep::analyzer {
 
@@ -18,6 +19,7 @@ inline constexpr Nanoseconds us = 1000;
 inline Report report_of(const Job& job) {
   Result<Analysis> analysis = analyze(job);
   if (!analysis.ok()) ADD_FAILURE() << analysis.error().message;
+  if (analysis.ok()) expect_invariants(analysis.value().report);
   return analysis.ok() ? std::move(analysis).value().report : Report{};
 }
 inline Report report_of(const JobBuilder& builder) {

@@ -61,6 +61,7 @@ Report report_of_ranges(const std::vector<Range>& ranges, Nanoseconds start = 0,
   const Job built = job.build();
   Result<Analysis> analysis = analyze(built, options);
   if (!analysis.ok()) ADD_FAILURE() << analysis.error().message;
+  if (analysis.ok()) expect_invariants(analysis.value().report);
   return analysis.ok() ? std::move(analysis).value().report : Report{};
 }
 
