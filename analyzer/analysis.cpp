@@ -1,7 +1,5 @@
 #include "analyzer/analysis.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <limits>
 #include <map>
@@ -218,25 +216,16 @@ class Analyzer {
       throw_if_stopped(options_.stop);
       phases.push_back(find_phases(rank, job_.strings));
     }
-    const std::optional<SteadyChoice> choice = choose_steady_steps(step_lengths(job_, windows_, phases));
+    const std::vector<StepLength> lengths = step_lengths(job_, windows_, phases);
+    const std::optional<SteadyChoice> choice = choose_steady_steps(lengths);
     report().account =
         account_for(job_, windows_, phases,
                     choice ? first_after_warm_up(*choice) : std::numeric_limits<std::int64_t>::min(),
                     choice.has_value(), report().origin_aligned_ns);
     if (!options_.steady || selection_.any() || report().steps_present.empty()) return;
-    if (choice) {
-      report().steady = SteadyReport{choice->steps, choice->left_out, {}};
-    } else {
-      report().warnings.push_back(
-          {"no_steady_steps",
-           fmt::format("{}: too few to tell which of them are steady training (at "
-                       "least 4 steps, 2 of them steady); the report is over all that "
-                       "was recorded",
-                       report().steps_present.size() == 1
-                           ? std::string("1 step")
-                           : fmt::format("{} steps", report().steps_present.size())),
-           kNoRank});
-    }
+    if (choice) report().steady = SteadyReport{choice->steps, choice->left_out, {}};
+    if (std::optional<Warning> doubt = doubt_of_steady_steps(lengths, choice))
+      report().warnings.push_back(std::move(*doubt));
   }
 
   void measure_rank(std::size_t index) {

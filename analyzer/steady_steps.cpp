@@ -1,12 +1,18 @@
 #include "analyzer/steady_steps.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <cmath>
+#include <cstdlib>
 #include <limits>
 #include <map>
+#include <numbers>
 #include <string>
 #include <utility>
 
 #include "analyzer/intervals/median.h"
+#include "analyzer/report/quantity.h"
 
 namespace lockstep::analyzer {
 namespace {
@@ -158,6 +164,54 @@ std::optional<SteadyChoice> choose_steady_steps(std::span<const StepLength> step
   }
   if (choice.steps.size() < kLeastLeft) return std::nullopt;
   return choice;
+}
+
+std::optional<StepDrift> find_drift(std::span<const StepLength> steps) {
+  if (steps.size() < kFew) return std::nullopt;
+  std::array<double, 4> medians{}, deviations{};
+  for (std::size_t i = 0; i < 4; ++i) {
+    const std::size_t begin = i * steps.size() / 4, end = (i + 1) * steps.size() / 4;
+    const std::span<const StepLength> quarter = steps.subspan(begin, end - begin);
+    const std::int64_t median = median_of(quarter);
+    std::vector<std::int64_t> apart;
+    for (const StepLength& step : quarter) apart.push_back(std::abs(step.ns - median));
+    medians[i] = static_cast<double>(median);
+    deviations[i] = 1.4826 * static_cast<double>(lower_median(std::move(apart)));
+  }
+  const bool rises = medians[0] < medians[1] && medians[1] < medians[2] && medians[2] < medians[3];
+  const bool falls = medians[0] > medians[1] && medians[1] > medians[2] && medians[2] > medians[3];
+  if (!rises && !falls) return std::nullopt;
+  const double in_all = std::abs(medians[3] - medians[0]), at_last = std::abs(medians[3] - medians[2]);
+  // Of a median of n values with deviation d: 1.25 d / √n; of the difference of two √2 times that.
+  const double error = std::numbers::sqrt2 * 1.2533 * std::max(deviations[2], deviations[3]) /
+                       std::sqrt(static_cast<double>(steps.size()) / 4);
+  if (in_all < std::min(medians[0], medians[3]) / 4 || at_last < medians[2] / 20 || at_last < 3 * error)
+    return std::nullopt;
+  return StepDrift{static_cast<std::int64_t>(medians[0]), static_cast<std::int64_t>(medians[3])};
+}
+
+std::optional<Warning> doubt_of_steady_steps(std::span<const StepLength> steps,
+                                             const std::optional<SteadyChoice>& choice) {
+  if (!choice)
+    return Warning{
+        "no_steady_steps",
+        fmt::format("{}: too few to tell which of them are steady training (at least 4 steps, 2 of them "
+                    "steady); the report is over all that was recorded",
+                    format_plural(static_cast<std::int64_t>(steps.size()), "step")),
+        kNoRank};
+  std::vector<StepLength> steady(steps.begin(), steps.end());
+  std::erase_if(steady, [&](const StepLength& step) {
+    return !std::binary_search(choice->steps.begin(), choice->steps.end(), step.step);
+  });
+  const std::optional<StepDrift> drift = find_drift(steady);
+  if (!drift) return std::nullopt;
+  return Warning{
+      "steps_drift",
+      fmt::format("steps do not settle: their median goes from {} in the first quarter of the steady ones "
+                  "to {} in the last; figures are means over what is still changing. Record until it "
+                  "stays, or look at a part (--steps)",
+                  format_duration(drift->first_ns), format_duration(drift->last_ns)),
+      kNoRank};
 }
 
 std::vector<StepLength> step_lengths(const Job& job, std::span<const RankWindows> windows,

@@ -44,6 +44,20 @@ struct SteadyChoice {
 // A step is never left out for its length alone: not behind the first one that is no longer long.
 std::optional<SteadyChoice> choose_steady_steps(std::span<const StepLength> steps);
 
+// Steps that do not settle: the median lengths of the first and of the last quarter.
+struct StepDrift {
+  std::int64_t first_ns = 0, last_ns = 0;
+};
+// `steps`, in order: those that are steady, 20 or more. Nothing unless the medians of the four quarters rise,
+// or fall, one after the other; by a quarter and more in all; and between the last two by a twentieth and by
+// more than three standard errors of the difference. Such figures are means of what is still changing.
+std::optional<StepDrift> find_drift(std::span<const StepLength> steps);
+
+// What is to be said of the choice: that there is none (`no_steady_steps`), or that steps do not settle
+// (`steps_drift`).
+std::optional<Warning> doubt_of_steady_steps(std::span<const StepLength> steps,
+                                             const std::optional<SteadyChoice>& choice);
+
 // Of a job's windows, with the phases of each rank, in the order of its ranks.
 std::vector<StepLength> step_lengths(const Job& job, std::span<const RankWindows> windows,
                                      std::span<const Phases> phases);

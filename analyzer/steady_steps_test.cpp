@@ -13,6 +13,7 @@
 #include "analyzer/model/job_builder.h"
 #include "analyzer/report/json.h"
 #include "analyzer/report/text.h"
+#include "analyzer/report_invariants.h"
 #include "analyzer/restrict_report.h"
 #include "analyzer/steady_view.h"
 
@@ -131,6 +132,42 @@ TEST(SteadySteps, WarmUpIsFoundInNoise) {
   EXPECT_GE(found, kRuns * 99 / 100);
 }
 
+TEST(SteadySteps, ThatDoNotSettleAreSaid) {
+  std::vector<std::int64_t> growing, settled, walking;
+  for (std::int64_t i = 0; i < 40; ++i) {
+    growing.push_back(1000 + 10 * i);
+    settled.push_back(i < 20 ? 1000 + 20 * i : 1400);
+    walking.push_back(i % 20 < 10 ? 1000 : 1400);
+  }
+  const std::optional<StepDrift> drift = find_drift(steps_of(growing));
+  ASSERT_TRUE(drift);
+  EXPECT_EQ(drift->first_ns, 1040);
+  EXPECT_EQ(drift->last_ns, 1340);
+  std::reverse(growing.begin(), growing.end());
+  EXPECT_TRUE(find_drift(steps_of(growing))) << "nor where they grow shorter";
+  EXPECT_FALSE(find_drift(steps_of(settled))) << "it grew, and stays";
+  EXPECT_FALSE(find_drift(steps_of(walking)));
+  growing.resize(19);
+  EXPECT_FALSE(find_drift(steps_of(growing))) << "of few nobody can tell";
+}
+
+TEST(SteadySteps, NoiseIsNoDrift) {
+  std::mt19937 random(5);
+  std::normal_distribution<double> normal;
+  int found = 0;
+  constexpr int kRuns = 1000;
+  for (int run = 0; run < kRuns; ++run) {
+    std::vector<std::int64_t> lengths;
+    double state = normal(random);
+    for (int i = 0; i < 40; ++i) {
+      state = 0.6 * state + 0.8 * normal(random);
+      lengths.push_back(static_cast<std::int64_t>(1e8 * std::exp((run % 2 == 0 ? 0.05 : 0.3) * state)));
+    }
+    if (find_drift(steps_of(lengths))) ++found;
+  }
+  EXPECT_LE(found, kRuns / 100);
+}
+
 // Steps 0 to 5 of two ranks. Step 0 takes 5000 ns, rank 1 computes all of it and rank 0 waits; in the others
 // nobody waits.
 JobBuilder job_with_warm_up() {
@@ -158,7 +195,9 @@ JobBuilder job_with_warm_up() {
 Report steady_report(const Job& job) {
   AnalysisOptions options;
   options.steady = true;
-  return analyze(job, options).value().report;
+  Report report = analyze(job, options).value().report;
+  expect_invariants(report);
+  return report;
 }
 
 // Rank 1 compiles at the end of step 5, rank 0 is in step 6 by then, and meets it there.
@@ -296,6 +335,24 @@ TEST(SteadySteps, OfTooFewItIsSaid) {
   EXPECT_FALSE(report.steady.has_value());
   EXPECT_TRUE(std::any_of(report.warnings.begin(), report.warnings.end(),
                           [](const Warning& warning) { return warning.code == "no_steady_steps"; }));
+}
+
+TEST(SteadySteps, AReportOfStepsThatDoNotSettleSaysSo) {
+  JobBuilder job;
+  Nanoseconds now = 0;
+  for (int step = 0; step < 40; ++step) {
+    const Nanoseconds length = 1000 + 10 * step;
+    job.rank(0).step(step, now, now + length);
+    job.rank(0).compute(now, now + length).launched(now, now + 1);
+    now += length;
+  }
+  const Report report = steady_report(job.build());
+  const auto found = std::find_if(report.warnings.begin(), report.warnings.end(),
+                                  [](const Warning& warning) { return warning.code == "steps_drift"; });
+  ASSERT_NE(found, report.warnings.end());
+  EXPECT_NE(found->message.find("from 1.04 µs in the first quarter of the steady ones to 1.34 µs"),
+            std::string::npos)
+      << found->message;
 }
 
 TEST(SteadySteps, TheTextSaysWhatIsLeftOut) {

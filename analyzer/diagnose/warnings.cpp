@@ -55,6 +55,40 @@ void warn_of_missing_ranks(const Job& job, Warnings& warnings) {
                            job.ranks_missing.size() > 8 ? ", …" : ""));
 }
 
+// Ranks that lack steps which others have: by their marks, whatever else is known of them.
+void warn_of_steps(const Job& job, Warnings& warnings) {
+  const auto has_those_of_the_first = [&](const RankTrace& rank) {
+    const std::vector<StepMark>& first = job.ranks.front().steps;
+    return rank.steps.size() == first.size() &&
+           (first.empty() || (rank.steps.front().number == first.front().number &&
+                              rank.steps.back().number == first.back().number));
+  };
+  if (std::all_of(job.ranks.begin(), job.ranks.end(), has_those_of_the_first)) return;
+  std::set<std::int64_t> all;
+  for (const RankTrace& rank : job.ranks)
+    for (const StepMark& step : rank.steps) all.insert(step.number);
+  // A recording begins and ends within some step of each rank: one more or less is nothing.
+  const std::size_t usual = all.size() < 10 ? 0 : 1;
+  std::size_t lacking = 0, fewest = all.size();
+  std::int32_t who = kNoRank;
+  for (const RankTrace& rank : job.ranks) {
+    std::set<std::int64_t> own;
+    for (const StepMark& step : rank.steps) own.insert(step.number);
+    if (own.size() + usual >= all.size()) continue;
+    ++lacking;
+    if (own.size() >= fewest) continue;
+    fewest = own.size();
+    who = rank.rank;
+  }
+  if (lacking == 0) return;
+  warnings.add(
+      "steps_differ", kNoRank,
+      fmt::format("{} {} steps that others have (rank {}: {} of {}): who is late is told of the steps "
+                  "that all have, without ranks that lack more than a tenth of them",
+                  format_plural(static_cast<std::int64_t>(lacking), "rank"), lacking == 1 ? "lacks" : "lack",
+                  who, fewest, all.size()));
+}
+
 void warn_of_job(const Diagnosis& diagnosis, const Report& report, Warnings& warnings) {
   const Job& job = diagnosis.job;
   bool steps = false, communication = false;
@@ -96,6 +130,7 @@ void warn_of_job(const Diagnosis& diagnosis, const Report& report, Warnings& war
             job.ranks[0].rank));
   }
   warn_of_missing_ranks(job, warnings);
+  warn_of_steps(job, warnings);
   if (resolution > 1) {
     warnings.add(
         "coarse_timestamps", kNoRank,

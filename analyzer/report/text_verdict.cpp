@@ -251,6 +251,17 @@ bool is_host_time_explained(const Report& report, std::int32_t rank) {
   });
 }
 
+// How many steps would show a rank that is late by little, where these do not and no finding says so.
+std::string what_would_tell_more(const Report& report) {
+  constexpr std::int64_t kMostSteps = 100'000;
+  const LatenessReport& lateness = report.lateness;
+  const bool is_said = std::any_of(report.findings.begin(), report.findings.end(),
+                                   [](const Finding& finding) { return finding.code == "jitter"; });
+  if (is_said || lateness.steps_to_tell <= lateness.steps || lateness.steps_to_tell > kMostSteps) return "";
+  return fmt::format(" One that is late by 2 % of a step would show after about {} steps.",
+                     format_count(lateness.steps_to_tell));
+}
+
 // Whom the others wait for, where it is the same rank again and again; else that it is nobody. Where too
 // little was recorded to tell, who it was in what there is.
 void print_blame(const Report& report, const Totals& totals, Page& page) {
@@ -272,7 +283,7 @@ void print_blame(const Report& report, const Totals& totals, Page& page) {
               .text(fmt::format("No rank is late throughout: over {} steps they wait for each other for ",
                                 report.lateness.steps))
               .bold(format_share(report.lateness.waiting_ns, report.lateness.step_ns))
-              .text(" of a step."),
+              .text(" of a step." + what_would_tell_more(report)),
           kIndent, kIndent);
       return;
     }

@@ -1,0 +1,166 @@
+// What a report says of runs that tell little: of one step, one rank, two ranks; of steps that all differ,
+// that never settle, that not all ranks have; of files that were cut. It accuses nobody, and says what would
+// tell more.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "analyzer/analysis.h"
+#include "analyzer/model/job_builder.h"
+#include "analyzer/report/text.h"
+#include "analyzer/report_invariants.h"
+
+namespace lockstep::analyzer {
+namespace {
+
+using testing::HasSubstr;
+
+// How long a rank computes in a step; 0: it has no such step, and the others do without it.
+using Computes = std::function<Nanoseconds(int step, std::int32_t rank)>;
+
+// In each step every rank computes, then all meet in an all-reduce of 50 µs.
+JobBuilder job_of(std::int32_t ranks, int steps, const Computes& computes) {
+  JobBuilder job;
+  Nanoseconds begin = 0;
+  for (int step = 0; step < steps; ++step) {
+    std::vector<Nanoseconds> own;
+    for (std::int32_t rank = 0; rank < ranks; ++rank) own.push_back(computes(step, rank));
+    const Nanoseconds end = begin + *std::max_element(own.begin(), own.end()) + 50'000;
+    for (std::int32_t rank = 0; rank < ranks; ++rank) {
+      const Nanoseconds ns = own[static_cast<std::size_t>(rank)];
+      if (ns == 0) continue;
+      job.rank(rank).step(step, begin, end);
+      job.rank(rank).compute(begin, begin + ns).launched(begin, begin + 1);
+      job.rank(rank).all_reduce(begin + ns, end).launched(begin + 2, begin + 3);
+    }
+    begin = end;
+  }
+  return job;
+}
+
+Report report_of(const Job& job) {
+  AnalysisOptions options;
+  options.steady = true;
+  Result<Analysis> analysis = analyze(job, options);
+  if (!analysis.ok()) ADD_FAILURE() << analysis.error().message;
+  if (!analysis.ok()) return {};
+  Report report = std::move(analysis).value().report;
+  expect_invariants(report);
+  for (const Finding& finding : report.findings) {
+    EXPECT_NE(finding.accuses, Accused::rank) << finding.title;
+    EXPECT_NE(finding.accuses, Accused::link) << finding.title;
+  }
+  return report;
+}
+
+std::string message(const Report& report, const std::string& code) {
+  for (const Warning& warning : report.warnings)
+    if (warning.code == code) return warning.message;
+  return "no warning " + code;
+}
+
+const Finding* find(const Report& report, const std::string& code) {
+  for (const Finding& finding : report.findings)
+    if (finding.code == code) return &finding;
+  return nullptr;
+}
+
+// Noise of the ranks' own: of a deviation of `share` of 1 ms.
+class Noise {
+ public:
+  explicit Noise(double share) : share_(share) {}
+  Nanoseconds operator()(double scale = 1) {
+    return static_cast<Nanoseconds>(1e6 * scale * std::exp(share_ * normal_(random_)));
+  }
+
+ private:
+  std::mt19937 random_{20261124};
+  std::normal_distribution<double> normal_;
+  double share_;
+};
+
+TEST(LittleKnown, OfOneStepWhoIsLateIsAFactAndNoJudgement) {
+  const Report report =
+      report_of(job_of(4, 1, [](int, std::int32_t rank) { return rank == 2 ? 900'000 : 600'000; }).build());
+  EXPECT_THAT(message(report, "no_steady_steps"), HasSubstr("1 step: too few"));
+  const Finding* const found = find(report, "imbalance");
+  ASSERT_NE(found, nullptr);
+  EXPECT_THAT(found->title,
+              HasSubstr("one step shows too little to say whether it is one rank again and again"));
+  EXPECT_THAT(found->remedy, HasSubstr("record "));
+  EXPECT_THAT(found->remedy, HasSubstr(" steps or more"));
+}
+
+TEST(LittleKnown, OfOneRankNobodyKnowsWhoWaits) {
+  const Report report = report_of(job_of(1, 30, [](int, std::int32_t) { return 1'000'000; }).build());
+  EXPECT_FALSE(report.lateness.can_tell);
+  EXPECT_TRUE(report.blame.empty());
+  EXPECT_THAT(message(report, "single_rank"), HasSubstr("rank 0 alone"));
+}
+
+TEST(LittleKnown, OneOfTwoRanksIsAlwaysTheLastAndThatProvesNothing) {
+  Noise noise(0.1);
+  const Report report = report_of(job_of(2, 60, [&](int, std::int32_t) { return noise(); }).build());
+  EXPECT_TRUE(report.lateness.can_tell);
+  EXPECT_THAT(verdict_lines(report),
+              testing::Contains(HasSubstr("No rank is late throughout: over 60 steps")));
+}
+
+// Sequences of any length, the same on all ranks: a step takes one to five times as long as another.
+TEST(LittleKnown, StepsThatAllDifferAreAllSteady) {
+  Noise noise(0.05);
+  std::mt19937 random(3);
+  double length = 1;
+  const Report report = report_of(job_of(4, 60, [&](int, std::int32_t rank) {
+                                    if (rank == 0)
+                                      length = 1 + 4 * static_cast<double>(random()) / 4294967296.0;
+                                    return noise(length);
+                                  }).build());
+  ASSERT_TRUE(report.steady);
+  EXPECT_EQ(report.steady->steps.size(), 60U);
+  EXPECT_GT(report.lateness.steps_to_tell, 60);
+  const Finding* const jitter = find(report, "jitter");
+  const std::string words = jitter != nullptr ? testing::PrintToString(jitter->evidence)
+                                              : testing::PrintToString(verdict_lines(report));
+  EXPECT_THAT(words, HasSubstr("would show after about "));
+}
+
+TEST(LittleKnown, StepsThatNeverSettleAreSaidToBeSo) {
+  const Report report =
+      report_of(job_of(2, 40, [](int step, std::int32_t) { return 1'000'000 + 20'000 * step; }).build());
+  EXPECT_THAT(message(report, "steps_drift"), HasSubstr("Record until it stays"));
+}
+
+TEST(LittleKnown, RanksOfDifferentNumbersOfStepsAreToldOfWhatAllHave) {
+  Noise noise(0.02);
+  const Report report = report_of(job_of(4, 40, [&](int step, std::int32_t rank) -> Nanoseconds {
+                                    return rank == 3 && step >= 12 ? 0 : noise();
+                                  }).build());
+  EXPECT_THAT(message(report, "steps_differ"),
+              HasSubstr("1 rank lacks steps that others have (rank 3: 12 of 40)"));
+  EXPECT_EQ(report.lateness.ranks.size(), 3U);
+  EXPECT_EQ(report.lateness.steps, 40);
+  const Report whole = report_of(job_of(4, 40, [&](int step, std::int32_t rank) -> Nanoseconds {
+                                   return rank == 3 && step == 39 ? 0 : noise();
+                                 }).build());
+  EXPECT_THAT(message(whole, "steps_differ"), HasSubstr("no warning")) << "the last one was cut";
+}
+
+TEST(LittleKnown, OfARankWhoseFileWasCutNothingIsSaid) {
+  Noise noise(0.02);
+  Job job = job_of(4, 40, [&](int, std::int32_t) { return noise(); }).build();
+  const Nanoseconds end = job.ranks[1].steps.back().end;
+  job.ranks[1].lost = {{end / 2, end}};
+  const Report report = report_of(job);
+  EXPECT_FALSE(report.ranks[1].measures.known);
+  EXPECT_THAT(verdict_lines(report), testing::Contains(HasSubstr("The trace of rank 1 is damaged")));
+}
+
+}  // namespace
+}  // namespace lockstep::analyzer
