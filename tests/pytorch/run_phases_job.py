@@ -1,6 +1,7 @@
 """Trains for 20 steps, and does beside it what programs do: run_phases_job.py OUTPUT [compile].
 
-Rank 0 saves with torch.save in step 6, both with torch.distributed.checkpoint in step 10, both evaluate in step 14; with
+Rank 0 saves with torch.save in step 6, both with torch.distributed.checkpoint in step 10, both evaluate in step 12, without
+a call of eval(), and in step 14; with
 "compile" rank 1 compiles a function in step 17. Each takes 50 ms at least. Activations are checkpointed, and a part of the
 model stays in evaluation mode: neither is any of these. Prints the losses; leaves OUTPUT.RANK.json: how long each took from
 outside, in ns.
@@ -80,6 +81,11 @@ def main():
                 dcp.save({"model": model.state_dict()}, checkpoint_id=f"{sys.argv[1]}.checkpoint")
                 while time.monotonic() < time_of_save:
                     torch.save(torch.zeros(1_000_000), io.BytesIO())
+        if step == 12:
+            with timed("evaluation"), torch.no_grad():
+                for _ in range(3):
+                    model(torch.randn(16, 64))
+                    time.sleep(0.03)
         if step == 14:
             with timed("evaluation"):
                 model.eval()

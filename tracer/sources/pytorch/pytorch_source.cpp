@@ -114,6 +114,7 @@ void PytorchSource::finish(trace::Nanoseconds now) {
   process_before(std::numeric_limits<trace::Nanoseconds>::max());
   for (auto& [id, thread] : threads_) {
     thread.loop.finish();
+    thread.evaluation.finish();
     end_backward_of_module(thread);
   }
   if (device_ == Device::unknown) device_ = Device::gpu;  // nothing says that the CPU is the device
@@ -210,6 +211,7 @@ void PytorchSource::phase(Thread& thread, const Event& event, const std::byte* b
     return close(thread, RecordType::phase_end, static_cast<std::uint64_t>(record.phase), event.time);
   }
   if (record.phase != Phase::data) note_training_thread(event.thread);
+  if (record.phase >= Phase::backward) thread.evaluation.train();
   const bool numbered = record.phase != Phase::optimizer && record.identity <= INT32_MAX;
   const std::int32_t microbatch = numbered ? static_cast<std::int32_t>(record.identity) - 1 : -1;
   thread.loop.begin(record.phase, record.identity, microbatch, event.time);
@@ -220,6 +222,7 @@ void PytorchSource::phase(Thread& thread, const Event& event, const std::byte* b
 
 void PytorchSource::write_loops() {
   for (auto& [id, thread] : threads_) {
+    write_evaluation(thread);
     for (trace::Step step : thread.loop.take_steps()) {
       if (step_thread_ == 0) step_thread_ = id;
       if (step_thread_ != id) continue;

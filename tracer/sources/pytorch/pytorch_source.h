@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "tracer/sources/pytorch/forwards_without_gradients.h"
 #include "tracer/sources/pytorch/modules_of_nodes.h"
 #include "tracer/sources/pytorch/operations.h"
 #include "tracer/sources/pytorch/training_loop.h"
@@ -49,6 +50,7 @@ class PytorchSource final : public Source {
     trace::StringId name = 0;
     trace::StringId category = 0;
     RangeMeaning meaning;
+    bool without_gradients = false;
     bool shown = true;
     bool noted = false;
     RecordType closed_by = RecordType::range_end;
@@ -64,6 +66,7 @@ class PytorchSource final : public Source {
     trace::LaneId communication = kNoLane;
     std::vector<OpenRange> open;
     TrainingLoop loop;
+    ForwardsWithoutGradients evaluation;
     ModulesOfNodes modules;
     bool has_modules = false;
     // Nodes of autograd, one after the other, that one module's call made.
@@ -77,12 +80,15 @@ class PytorchSource final : public Source {
 
   void process(const Event& event);
   void process_before(trace::Nanoseconds horizon);
+  // --- pytorch_source_ranges.cpp ---
+  static bool is_whole_forward(const Thread& thread, const RangeMeaning& meaning, std::string_view name);
   void open_range(Thread& thread, const Event& event, const std::byte* body);
   OpenRange& open(Thread& thread, trace::Nanoseconds time, std::string_view name, RecordType closed_by,
                   std::uint64_t key, bool shown = true);
   void close(Thread& thread, RecordType by, std::uint64_t key, trace::Nanoseconds time);
   // Of a range of the thread, or of where another thread's Python was.
   void past_range(Thread& thread, const Event& event, const std::byte* body);
+  void write_evaluation(Thread& thread);
   trace::LaneId lane_of_stacks(Thread& thread);
   trace::LaneId lane_of_ranges(Thread& thread);
   void phase(Thread& thread, const Event& event, const std::byte* body);

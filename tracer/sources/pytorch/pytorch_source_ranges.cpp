@@ -22,6 +22,16 @@ std::optional<Phase> phase_of(const RangeMeaning& meaning) {
 
 }  // namespace
 
+// FSDP names the passes of the parts within a model's as well.
+bool PytorchSource::is_whole_forward(const Thread& thread, const RangeMeaning& meaning,
+                                     std::string_view name) {
+  using Kind = RangeMeaning::Kind;
+  if (meaning.kind == Kind::forward_part) return name.starts_with("FSDP::root_pre_forward");
+  return meaning.kind == Kind::forward && meaning.microbatch < 0 &&
+         std::none_of(thread.open.begin(), thread.open.end(),
+                      [](const OpenRange& range) { return range.meaning.kind == Kind::forward; });
+}
+
 void PytorchSource::open_range(Thread& thread, const Event& event, const std::byte* body) {
   if (event.bytes < sizeof(RangeRecord)) return;
   const auto record = read_record<RangeRecord>(body, event.bytes);
@@ -31,9 +41,12 @@ void PytorchSource::open_range(Thread& thread, const Event& event, const std::by
   using Kind = RangeMeaning::Kind;
   if (const auto phase = phase_of(meaning)) thread.loop.begin(*phase, 0, -1, event.time);
   if (meaning.kind == Kind::forward_part) thread.loop.forward_part(event.time);
+  if (is_whole_forward(thread, meaning, name))
+    thread.evaluation.forward(record.without_gradients == 0, event.time);
   if (meaning.kind == Kind::loop) thread.loop.touch(event.time);
   open(thread, event.time, name, RecordType::range_end, record.range);
   thread.open.back().meaning = meaning;
+  thread.open.back().without_gradients = record.without_gradients != 0;
 }
 
 PytorchSource::OpenRange& PytorchSource::open(Thread& thread, trace::Nanoseconds time, std::string_view name,
@@ -80,6 +93,7 @@ void PytorchSource::close(Thread& thread, RecordType by, std::uint64_t key, trac
   const auto depth = std::count_if(std::next(found), thread.open.rend(), is_shown);
   thread.open.erase(std::next(found).base());
   if (const auto phase = phase_of(range.meaning)) thread.loop.end(*phase, time);
+  if (range.without_gradients) thread.evaluation.part_is_over(time);
   if (!range.shown) return;
   trace::HostRange event;
   event.lane = event.end_lane = thread.ranges;
@@ -93,6 +107,19 @@ void PytorchSource::close(Thread& thread, RecordType by, std::uint64_t key, trac
                              std::min<std::ptrdiff_t>(depth, std::numeric_limits<std::uint16_t>::max()))
                        : 0;
   context_->writer.append(event);
+}
+
+void PytorchSource::write_evaluation(Thread& thread) {
+  const auto evaluation = thread.evaluation.take();
+  if (!evaluation) return;
+  trace::HostRange range;
+  range.lane = range.end_lane = lane_of_ranges(thread);
+  range.begin = evaluation->begin;
+  range.end = evaluation->end;
+  range.name = context_->writer.intern("evaluation");  // as the hook calls it
+  range.domain = context_->writer.intern(kRangeDomain);
+  range.nested = false;  // its passes are ranges of the thread already
+  context_->writer.append(range);
 }
 
 void PytorchSource::past_range(Thread& thread, const Event& event, const std::byte* body) {

@@ -73,7 +73,8 @@ struct WorkRecord {
 };
 
 struct RangeRecord {
-  std::uint64_t range = 0;  // tells it from other ranges that are open on the thread
+  std::uint64_t range = 0;              // tells it from other ranges that are open on the thread
+  std::uint64_t without_gradients = 0;  // 1: of a forward pass that makes no graph of autograd
 };
 
 // Nodes of autograd are numbered per thread in the order in which the forward pass makes them: the numbers of
