@@ -1,8 +1,8 @@
 """Trains for 20 steps, and does beside it what programs do: run_phases_job.py OUTPUT [compile].
 
-Rank 0 saves with torch.save in step 6, both with torch.distributed.checkpoint in step 10, both evaluate in step 12, without
-a call of eval(), and in step 14; with
-"compile" rank 1 compiles a function in step 17. Each takes 50 ms at least. Activations are checkpointed, and a part of the
+Rank 0 saves with torch.save in step 6, both with torch.distributed.checkpoint in step 10, both evaluate in step 3, without
+a call of eval(), and in step 14; from step 15 on both save with async_save, which writes for 300 ms and is waited for in step
+16; with "compile" rank 1 compiles a function in step 17. Each takes 50 ms at least. Activations are checkpointed, and a part of the
 model stays in evaluation mode: neither is any of these. Prints the losses; leaves OUTPUT.RANK.json: how long each took from
 outside, in ns.
 """
@@ -53,6 +53,12 @@ class Model(torch.nn.Module):
         return self.frozen(torch.utils.checkpoint.checkpoint(self.inner, x, use_reentrant=False))
 
 
+class SlowWriter(dcp.FileSystemWriter):
+    def write_data(self, *args, **kwargs):
+        time.sleep(0.3)
+        return super().write_data(*args, **kwargs)
+
+
 def slow_backend(graph, inputs):
     time.sleep(0.05)
     return graph.forward
@@ -61,6 +67,7 @@ def slow_backend(graph, inputs):
 def main():
     dist.init_process_group("gloo")
     rank = dist.get_rank()
+    checkpoints = dist.new_group(backend="gloo")  # what is saved beside training communicates beside it
     torch.manual_seed(rank)
     model = torch.nn.parallel.DistributedDataParallel(Model())
     optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
@@ -81,7 +88,7 @@ def main():
                 dcp.save({"model": model.state_dict()}, checkpoint_id=f"{sys.argv[1]}.checkpoint")
                 while time.monotonic() < time_of_save:
                     torch.save(torch.zeros(1_000_000), io.BytesIO())
-        if step == 12:
+        if step == 3:
             with timed("evaluation"), torch.no_grad():
                 for _ in range(3):
                     model(torch.randn(16, 64))
@@ -94,6 +101,13 @@ def main():
                 time.sleep(0.05)
                 model.train()
                 model.module.frozen.eval()
+        if step == 15:
+            with timed("checkpoint"):
+                saved = dcp.async_save({"model": model.state_dict()}, storage_writer=SlowWriter(f"{sys.argv[1]}.beside"),
+                                       process_group=checkpoints)
+        if step == 16:
+            with timed("checkpoint"):
+                saved.result()
         if step == 17 and rank == 1 and "compile" in sys.argv:
             with timed("compilation"):
                 torch.compile(lambda x: x.sin() + 1, backend=slow_backend)(torch.randn(4))

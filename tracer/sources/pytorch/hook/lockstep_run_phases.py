@@ -5,6 +5,7 @@ wrapped once its module has been imported, and told as a range when it returns. 
 analyzer/account/phase_names.cpp says. Loaded by lockstep_pytorch.py, whose rules hold here too.
 """
 import atexit
+import concurrent.futures
 import functools
 import os
 import sys
@@ -24,11 +25,17 @@ _TABLE = [
     ("torch.distributed.checkpoint.state_dict_saver", "save", _CHECKPOINT + "torch.distributed.checkpoint.save"),
     ("torch.distributed.checkpoint.state_dict_saver", "async_save", _CHECKPOINT + "torch.distributed.checkpoint.async_save"),
     ("torch.distributed.checkpoint.state_dict_loader", "load", _CHECKPOINT + "torch.distributed.checkpoint.load"),
+    ("torch.distributed.checkpoint.state_dict_saver", "save_state_dict", _CHECKPOINT + "torch.distributed.checkpoint.save_state_dict"),
+    ("torch.distributed.checkpoint.state_dict_loader", "load_state_dict", _CHECKPOINT + "torch.distributed.checkpoint.load_state_dict"),
+    # Of async_save in a process of its own the thread that waits for that: its time is what runs beside.
+    ("torch.distributed.checkpoint._async_process_executor", "_AsyncCheckpointProcess.save", _CHECKPOINT + "torch.distributed.checkpoint.async_save"),
     ("torch", "compile", _COMPILATION + "torch.compile"),  # imports the compiler, which takes seconds
     ("torch._inductor.runtime.triton_heuristics", "CachingAutotuner.benchmark_all_configs", _COMPILATION + "autotuning"),
     ("triton.compiler.compiler", "compile", _COMPILATION + "triton.compile"),
     ("safetensors.torch", "save_file", _CHECKPOINT + "safetensors.torch.save_file"),
     ("safetensors.torch", "load_file", _CHECKPOINT + "safetensors.torch.load_file"),
+    ("safetensors.torch", "save", _CHECKPOINT + "safetensors.torch.save"),
+    ("safetensors.torch", "load", _CHECKPOINT + "safetensors.torch.load"),
     ("safetensors.torch", "save_model", _CHECKPOINT + "safetensors.torch.save_model"),
     ("safetensors.torch", "load_model", _CHECKPOINT + "safetensors.torch.load_model"),
     ("deepspeed.runtime.engine", "DeepSpeedEngine.save_checkpoint", _CHECKPOINT + "DeepSpeedEngine.save_checkpoint"),
@@ -37,16 +44,26 @@ _TABLE = [
     ("deepspeed.runtime.pipe.engine", "PipelineEngine.eval_batch", _EVALUATION + "PipelineEngine.eval_batch"),
     ("megatron.core.dist_checkpointing.serialization", "save", _CHECKPOINT + "megatron.core.dist_checkpointing.save"),
     ("megatron.core.dist_checkpointing.serialization", "load", _CHECKPOINT + "megatron.core.dist_checkpointing.load"),
+    # What it waits for the writers of asynchronous checkpoints.
+    ("megatron.core.dist_checkpointing.strategies.async_utils", "AsyncCallsQueue.maybe_finalize_async_calls", _CHECKPOINT + "megatron AsyncCallsQueue"),
     ("megatron.training.checkpointing", "save_checkpoint", _CHECKPOINT + "megatron save_checkpoint"),
     ("megatron.training.checkpointing", "load_checkpoint", _CHECKPOINT + "megatron load_checkpoint"),
     ("megatron.training.training", "evaluate", _EVALUATION + "megatron evaluate"),
     ("transformers.trainer", "Trainer._save_checkpoint", _CHECKPOINT + "Trainer._save_checkpoint"),
     ("transformers.trainer", "Trainer.save_model", _CHECKPOINT + "Trainer.save_model"),
+    ("transformers.trainer", "Trainer._load_from_checkpoint", _CHECKPOINT + "Trainer._load_from_checkpoint"),
+    ("transformers.trainer", "Trainer._load_best_model", _CHECKPOINT + "Trainer._load_best_model"),
+    ("transformers.modeling_utils", "PreTrainedModel.save_pretrained", _CHECKPOINT + "PreTrainedModel.save_pretrained"),
     ("transformers.trainer", "Trainer.evaluate", _EVALUATION + "Trainer.evaluate"),
     ("transformers.trainer", "Trainer.predict", _EVALUATION + "Trainer.predict"),
     ("accelerate.accelerator", "Accelerator.save_state", _CHECKPOINT + "Accelerator.save_state"),
     ("accelerate.accelerator", "Accelerator.load_state", _CHECKPOINT + "Accelerator.load_state"),
     ("accelerate.accelerator", "Accelerator.save_model", _CHECKPOINT + "Accelerator.save_model"),
+    ("torchtitan.components.checkpoint", "CheckpointManager.save", _CHECKPOINT + "CheckpointManager.save"),
+    ("torchtitan.components.checkpoint", "CheckpointManager.load", _CHECKPOINT + "CheckpointManager.load"),
+    ("torchtitan.components.validate", "Validator.validate", _EVALUATION + "Validator.validate"),
+    ("lightning.fabric.fabric", "Fabric.save", _CHECKPOINT + "Fabric.save"),
+    ("lightning.fabric.fabric", "Fabric.load", _CHECKPOINT + "Fabric.load"),
 ] + [
     entry
     for package in ("lightning.pytorch", "pytorch_lightning")
@@ -70,6 +87,14 @@ def _tell(name, begin):
     core.tell_past_range(name, begin, end)
 
 
+@core.quiet
+def _follow_futures(saved):
+    """Of async_save: who waits for what it returned waits for a checkpoint."""
+    for future in (saved, getattr(saved, "staging_completion", None), getattr(saved, "upload_completion", None)):
+        if isinstance(future, concurrent.futures.Future):
+            future.result = _named(future.result, _CHECKPOINT + "waiting for torch.distributed.checkpoint.async_save")
+
+
 def _named(original, name):
     # torch.compile follows the program through here, and finds the original alone.
     compiler = getattr(sys.modules["torch"], "compiler", None)
@@ -88,6 +113,16 @@ def _named(original, name):
     return told
 
 
+def _with_futures(original):
+    @functools.wraps(original)
+    def async_save(*args, **kwargs):
+        saved = original(*args, **kwargs)
+        _follow_futures(saved)
+        return saved
+
+    return async_save
+
+
 @core.quiet
 def _wrap(module_name, path, name):
     owner = sys.modules[module_name]
@@ -96,6 +131,8 @@ def _wrap(module_name, path, name):
         owner = getattr(owner, part)
     original = owner.__dict__[last]  # nothing inherited: each class is wrapped once
     wrapped = _named(original, name)
+    if last == "async_save":
+        wrapped = _with_futures(wrapped)
     setattr(owner, last, wrapped)
     # A package above it may have taken the name over already.
     for package in _packages_above(module_name) if not classes else ():
