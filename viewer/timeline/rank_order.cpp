@@ -87,7 +87,7 @@ std::string kind_of_group(std::string_view name) {
 
 JobFacts job_facts(const Scene& scene) {
   JobFacts facts;
-  for (const analyzer::RankReport& rank : scene.report().ranks)
+  for (const analyzer::RankReport& rank : scene.counted_ranks())
     if (rank.measures.known) facts.lost_scale_ns += rank.measures.window_ns / 10;
   for (std::size_t i = 0; i < scene.timeline().ranks.size(); ++i) {
     RankFacts rank;

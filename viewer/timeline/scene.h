@@ -68,6 +68,10 @@ class Scene {
   // What ranks are ordered and filtered by.
   const JobFacts& facts() const { return facts_; }
 
+  // The ranks as findings and blame see them: over steady training, where that is told apart.
+  const std::vector<analyzer::RankReport>& counted_ranks() const {
+    return report().steady ? report().steady->ranks : report().ranks;
+  }
   // What the report says of a rank; nullptr if it says nothing.
   const analyzer::RankReport* rank_report(std::size_t rank) const;
   const analyzer::BlameReport* blame(std::size_t rank) const;

@@ -105,6 +105,21 @@ TEST(HeatMap, DrawingCostsPixelsNotCells) {
   EXPECT_LE(canvas.of(RecordingCanvas::Shape::box).size(), 101u);  // equal neighbours are one box
 }
 
+// What a checkpoint takes would leave all other steps one colour.
+TEST(HeatMap, SteadyStepsSetItsScaleAndWhatIsAboveIsMarked) {
+  const analyzer::Job job = synthetic_job();
+  analyzer::Analysis analysis = analyzer::analyze(job).value();
+  for (analyzer::StepReport& step : analysis.report.steps)
+    if (step.step == 0) step.measures.window_ns *= 50;
+  analysis.report.steady = analyzer::SteadyReport{{1, 2}, {{0, 0, "checkpoint"}}, analysis.report.ranks};
+  const HeatMap map = make_heat_map(*scene_of(job, analysis), StepQuantity::step_time);
+  EXPECT_EQ(map.most, kSyntheticStep);
+  EXPECT_EQ(map.at(0, 0), 50 * kSyntheticStep);
+  int clipped = 0;
+  for (const HeatBox& box : heat_boxes(map, {0, 0, 300, 100}, dark_theme())) clipped += box.clipped ? 1 : 0;
+  EXPECT_EQ(clipped, 4) << "step 0 of each rank";
+}
+
 // In the dark theme the colour of the least is nearly that of the ground.
 TEST(HeatMap, WhatIsNotKnownIsStriped) {
   HeatMap map = map_of(3, 4);

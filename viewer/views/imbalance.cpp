@@ -27,7 +27,7 @@ struct OfRank {
 std::vector<OfRank> measures_of(const Scene& scene, std::optional<std::int64_t> step) {
   std::vector<OfRank> found;
   if (!step) {
-    for (const analyzer::RankReport& rank : scene.report().ranks)
+    for (const analyzer::RankReport& rank : scene.counted_ranks())
       if (rank.measures.known) found.push_back({rank.rank, rank.measures});
     return found;
   }

@@ -23,6 +23,14 @@ TEST(Imbalance, TheIdealIsTheMeanOfComputeWithoutAnyWaiting) {
   EXPECT_EQ(found->ranks[2].parts[analyzer::Cause::compute], 700);
 }
 
+TEST(Imbalance, OfTheRunIsThatOfSteadyTraining) {
+  const analyzer::Job job = synthetic_job();
+  analyzer::Analysis analysis = analyzer::analyze(job).value();
+  analysis.report.steady = analyzer::SteadyReport{{1, 2}, {{0, 0, "warm-up"}}, analysis.report.ranks};
+  for (analyzer::RankReport& rank : analysis.report.steady->ranks) rank.measures.window_ns = 777;
+  EXPECT_EQ(imbalance_of(*scene_of(job, analysis), std::nullopt)->real_ns, 777);
+}
+
 TEST(Imbalance, SaysHowMuchSooner) {
   EXPECT_THAT(sentence(*imbalance_of(*scene_of(synthetic_job()), 1)),
               testing::HasSubstr("done 200 ns sooner (16.7 %)."));

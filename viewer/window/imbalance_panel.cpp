@@ -44,7 +44,8 @@ void draw_imbalance(const Scene& scene, std::optional<std::int64_t> step, const 
     ImGui::PopFont();
     return;
   }
-  const std::string of = step ? fmt::format("Step {}", *step) : std::string("The whole run");
+  const std::string of = step ? fmt::format("Step {}", *step)
+                              : std::string(scene.report().steady ? "Steady training" : "The whole run");
   ImGui::PushTextWrapPos(0);
   ImGui::TextColored(
       to_vec4(theme.dim_text), "%s",

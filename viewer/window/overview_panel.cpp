@@ -52,7 +52,7 @@ void draw_absence(const Scene& scene, const analyzer::RankReport& rank, const Th
 }
 
 void draw_ranks_table(const Scene& scene, const Theme& theme, const Fonts& fonts) {
-  const std::vector<analyzer::RankReport>& ranks = scene.report().ranks;
+  const std::vector<analyzer::RankReport>& ranks = scene.counted_ranks();
   std::int64_t longest = 1;
   for (const analyzer::RankReport& rank : ranks) longest = std::max(longest, rank.measures.window_ns);
   // Without times: where each rank stands, and nothing beside it.
