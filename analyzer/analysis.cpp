@@ -164,7 +164,8 @@ class Analyzer {
                               analysis_.collective_of,
                               std::move(delays),
                               std::move(gaps_),
-                              std::move(host_spans)};
+                              std::move(host_spans),
+                              std::move(longest_)};
     reach(0.91);
     report().lateness = judge_lateness(table_of_steps(job_, report()), report());
     report().blame = assign_blame(diagnosis, report(), options_.stop);
@@ -249,6 +250,7 @@ class Analyzer {
                     windows.has_work ? windows.whole.end - origin : 0};
     rank.damaged = !trace.lost.empty();
     gaps_.emplace_back();
+    longest_.emplace_back();
     analysis_.segments.emplace_back();
     const std::vector<Interval> parts = recorded_parts(trace, windows.whole);
     Measures whole;
@@ -259,7 +261,9 @@ class Analyzer {
       gaps_.back().without_launch += gaps.without_launch;
       gaps_.back().ns += gaps.ns;
       gaps_.back().without_launch_ns += gaps.without_launch_ns;
-      add(timeline.measures(part, options_.keep_segments ? &analysis_.segments.back() : nullptr), whole);
+      add(timeline.measures(part, options_.keep_segments ? &analysis_.segments.back() : nullptr,
+                            windows.steps.empty() ? &longest_.back() : nullptr),
+          whole);
     }
 
     if (!trace.lost.empty() && options_.keep_segments) {
@@ -349,6 +353,7 @@ class Analyzer {
   std::vector<std::vector<CommunicationProfile>> profiles_;
   std::vector<Nanoseconds> begins_;  // by rank index: when it begins to be recorded
   std::vector<RankTimeline::Gaps> gaps_;
+  std::vector<LongestStretches> longest_;
   Analysis analysis_;
 };
 

@@ -19,8 +19,9 @@ struct Diagnosis {
   const std::vector<MatchWaits>& waits;                          // by match
   const std::vector<std::vector<std::uint32_t>>& collective_of;  // [rank index][communication index]
   Delays delays;
-  std::vector<RankTimeline::Gaps> gaps;  // by rank, over its whole window
-  std::vector<HostSpans> host_spans;     // by rank
+  std::vector<RankTimeline::Gaps> gaps;        // by rank, over its whole window
+  std::vector<HostSpans> host_spans;           // by rank
+  std::vector<LongestStretches> longest = {};  // by rank, over its whole window; empty of a rank with steps
 
   // Index into report.collectives; kNone where the match is not in the report.
   std::uint32_t collective_index(std::uint32_t match) const {

@@ -71,7 +71,7 @@ std::vector<Finding> find_findings(const Diagnosis& diagnosis, const Report& rep
     if (whole > 0) finding.lost_share = static_cast<double>(finding.lost_ns) / static_cast<double>(whole);
     if (finding.severity.empty())
       finding.severity = finding.is_note ? "note" : severity_of(finding.lost_share);
-    if (kind != nullptr) finding.place = place_of(finding, kind->points_at, report, context.scheduled);
+    if (kind != nullptr) finding.place = place_of(finding, kind->points_at, context);
   }
   std::stable_sort(findings.begin(), findings.end(), [](const Finding& a, const Finding& b) {
     const Order first = order_of(a), second = order_of(b);

@@ -63,19 +63,39 @@ std::optional<FindingPlace> worst_step(const Finding& finding, const Report& rep
   return FindingPlace{worst->rank, worst->step, std::nullopt, worst->begin_ns, worst->end_ns};
 }
 
+// Of ranks that were recorded whole and have no steps.
+std::optional<FindingPlace> longest_stretch(const Finding& finding, const FindingContext& context) {
+  const Report& report = context.report;
+  const auto cause = static_cast<std::size_t>(*finding.cause);
+  std::optional<std::size_t> worst;
+  for (std::size_t i = 0; i < context.diagnosis.longest.size() && i < report.ranks.size(); ++i) {
+    const Measures& m = report.ranks[i].measures;
+    const Interval& stretch = context.diagnosis.longest[i][cause];
+    if (!m.known || stretch.begin >= stretch.end || (finding.rank && *finding.rank != report.ranks[i].rank))
+      continue;
+    if (!worst || m.partition.ns[cause] > report.ranks[*worst].measures.partition.ns[cause]) worst = i;
+  }
+  if (!worst) return std::nullopt;
+  const Interval& stretch = context.diagnosis.longest[*worst][cause];
+  return FindingPlace{report.ranks[*worst].rank, std::nullopt, std::nullopt,
+                      stretch.begin - report.origin_aligned_ns, stretch.end - report.origin_aligned_ns};
+}
+
 }  // namespace
 
-std::optional<FindingPlace> place_of(const Finding& finding, PointsAt points_at, const Report& report,
-                                     const ScheduledWaits& scheduled) {
+std::optional<FindingPlace> place_of(const Finding& finding, PointsAt points_at,
+                                     const FindingContext& context) {
   if (points_at == PointsAt::place_of_its_own) return finding.place;
   if (points_at == PointsAt::nothing || !finding.cause) return std::nullopt;
   if (points_at == PointsAt::worst_operation) {
     for (const bool in_steps : {true, false}) {
-      if (const std::optional<FindingPlace> place = worst_operation(finding, report, scheduled, in_steps))
+      if (const std::optional<FindingPlace> place =
+              worst_operation(finding, context.report, context.scheduled, in_steps))
         return place;
     }
   }
-  return worst_step(finding, report);
+  if (!context.report.steps.empty()) return worst_step(finding, context.report);
+  return longest_stretch(finding, context);
 }
 
 }  // namespace lockstep::analyzer

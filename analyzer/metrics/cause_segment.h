@@ -1,6 +1,9 @@
 // A stretch of time and why the rank spent it so.
 #pragma once
 
+#include <array>
+
+#include "analyzer/intervals/interval_set.h"
 #include "analyzer/report/report.h"
 
 namespace lockstep::analyzer {
@@ -13,5 +16,8 @@ struct CauseSegment {
   Cause cause = Cause::other;
   friend bool operator==(const CauseSegment&, const CauseSegment&) = default;
 };
+
+// Of each cause the longest stretch that a rank spent so at a time; empty where it never did.
+using LongestStretches = std::array<Interval, kCauseCount>;
 
 }  // namespace lockstep::analyzer

@@ -183,13 +183,15 @@ void RankTimeline::visit(Interval window, VisitCovered&& visit_covered, VisitCau
            });
 }
 
-Measures RankTimeline::measures(Interval window, std::vector<CauseSegment>* segments) const {
+Measures RankTimeline::measures(Interval window, std::vector<CauseSegment>* segments,
+                                LongestStretches* longest) const {
   Measures result;
   if (window.begin >= window.end) return result;
   result.window_ns = window.end - window.begin;
   if (rank_->off_cpu_known) result.off_cpu_ns = 0;
   if (const auto times = scheduling_within(rank_->scheduling, window)) result.run_queue_ns = times->waited_ns;
   const std::size_t first_segment = segments == nullptr ? 0 : segments->size();
+  CauseSegment stretch;
   visit(
       window,
       [&](Nanoseconds begin, Nanoseconds end, unsigned covered) {
@@ -199,6 +201,12 @@ Measures RankTimeline::measures(Interval window, std::vector<CauseSegment>* segm
         result.partition[cause] += end - begin;
         if (cause == Cause::host_bound && !off_cpu_.empty() && result.off_cpu_ns)
           *result.off_cpu_ns += off_cpu_.measure_within(begin, end);
+        if (longest != nullptr) {
+          const bool goes_on = stretch.cause == cause && stretch.end == begin;
+          stretch = {goes_on ? stretch.begin : begin, end, cause};
+          Interval& most = (*longest)[static_cast<std::size_t>(cause)];
+          if (end - stretch.begin > most.end - most.begin) most = {stretch.begin, end};
+        }
         if (segments == nullptr) return;
         if (segments->size() > first_segment && segments->back().cause == cause) {
           segments->back().end = end;

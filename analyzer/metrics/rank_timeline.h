@@ -28,8 +28,10 @@ class RankTimeline {
   RankTimeline(const RankTrace& rank, std::span<const CommunicationWait> waits, IntervalSet pipeline_region);
 
   // All measures of [begin, end), and, where `segments` is given, its partition as segments (appended).
-  // `overlap_ratio_per_kernel` is left out: it counts kernels, not instants (per_kernel_overlap).
-  Measures measures(Interval window, std::vector<CauseSegment>* segments = nullptr) const;
+  // `overlap_ratio_per_kernel` is left out: it counts kernels, not instants (per_kernel_overlap). `longest`
+  // keeps what is longer already.
+  Measures measures(Interval window, std::vector<CauseSegment>* segments = nullptr,
+                    LongestStretches* longest = nullptr) const;
 
   // How the idle gaps of a window end: at an activity whose launch is known, or not (then causes 7 and 8
   // cannot be told).

@@ -62,6 +62,25 @@ TEST(Findings, APlaceOfIdlingIsTheStepWithMostOfIt) {
   EXPECT_EQ(idle.place->collective, std::nullopt);
 }
 
+TEST(Findings, WithoutStepsThePlaceOfIdlingIsItsLongestStretch) {
+  JobBuilder job;
+  for (const std::int32_t rank : {0, 1}) {
+    Nanoseconds at = 1000 * us;
+    for (const Nanoseconds idle : {100 * us, (rank == 1 ? 500 : 150) * us, 100 * us}) {
+      job.rank(rank).compute(at, at + 200 * us).launched(at - 1, at);
+      at += 200 * us + idle;
+    }
+    job.rank(rank).compute(at, at + 200 * us).launched(at - 1, at);
+    job.rank(rank).trace().device = "cuda:0";
+  }
+  const Finding idle = finding(report_of(job), "host_bound");
+  ASSERT_TRUE(idle.place);
+  EXPECT_EQ(idle.place->rank, 1);
+  EXPECT_EQ(idle.place->step, std::nullopt);
+  EXPECT_EQ(idle.place->begin_ns, 500 * us) << "since the first activity";
+  EXPECT_EQ(idle.place->end_ns, 1000 * us);
+}
+
 // Computes in 10 µs at each of these times; launched at their begins where `known`, else nobody knows when.
 void compute_at(JobBuilder& job, std::initializer_list<Nanoseconds> begins, bool known) {
   for (const Nanoseconds begin : begins) {
