@@ -121,6 +121,31 @@ TEST(Describe, AFoldSaysWhatItHolds) {
   EXPECT_THAT(value_of(description, "barrier wait"), testing::HasSubstr("%"));
 }
 
+// What `record --operators` told: a module's call, and an operator within it, stand below each other.
+TEST(Describe, ModulesAndOperatorsAreRowsOfTheirThread) {
+  analyzer::Job job = synthetic_job();
+  std::vector<analyzer::HostRange>& ranges = job.ranks[0].host_ranges;
+  using analyzer::HostKind;
+  ranges.push_back({200, 400, job.strings.intern("layers.0"), 0, 1, HostKind::module});
+  ranges.push_back({250, 300, job.strings.intern("aten::linear"), 0, 2, HostKind::operation});
+  std::ranges::stable_sort(ranges, {}, &analyzer::HostRange::begin);
+  const View view(std::move(job));
+  std::vector<std::string> found;
+  const auto& lanes = view.scene->timeline().ranks[0].lanes;
+  for (std::uint32_t lane = 0; lane < lanes.size(); ++lane) {
+    if (lanes[lane].role != LaneRole::host) continue;
+    for (std::uint32_t row = 0; row < lanes[lane].rows.size(); ++row) {
+      for (std::uint32_t at = 0; at < lanes[lane].rows[row].item.size(); ++at) {
+        const Description description = summarize(*view.scene, Item{0, lane, row, at});
+        const std::string kind = value_of(description, "rank 0");
+        if (kind == "module" || kind == "operator")
+          found.push_back(std::to_string(row) + " " + kind + " " + description.title);
+      }
+    }
+  }
+  EXPECT_THAT(found, testing::ElementsAre("1 module layers.0", "2 operator aten::linear"));
+}
+
 TEST(Describe, EvidenceIsInWordsWithItsCodeBeside) {
   const View view;
   const Description description = describe_collective(*view.scene, 0);
