@@ -214,7 +214,7 @@ void find_bubble(const FindingContext& context, std::vector<Finding>& findings) 
                     format_share(cool_down, p->bubble_ns)));
   }
   finding.evidence.push_back(most_and_least(*p));
-  finding.remedy = remedy_of(*p, stage_imbalance_of(*p).has_value());
+  finding.remedy = remedy_of(*p, stage_imbalance_of(context.report, *p).has_value());
   findings.push_back(std::move(finding));
 }
 

@@ -26,7 +26,9 @@ constexpr Explanation kUnbalancedStagesExplained{
     .meaning = "The slowest stage sets the pace of all.",
     .found =
         "A stage computes at least 10 % more than the median stage, and what the others compute less reaches "
-        "2 %.",
+        "2 %. On CPUs, what it computes more than the median stage must be more than what its rank waited "
+        "for a "
+        "core (`run_queue_ns`).",
     .wrong = "Its computations are as long as the others': it has more of them on purpose (recomputation).",
     .lost = "what the others compute less, at most the pipeline's bubble",
     .remedies = kUnbalancedStagesRemedies,
@@ -76,7 +78,7 @@ void find_unbalanced(const FindingContext& context, std::vector<Finding>& findin
   const PipelineReport* pipeline = nullptr;
   StageImbalance worst;
   for (const PipelineReport& candidate : context.report.pipeline) {
-    const std::optional<StageImbalance> found = stage_imbalance_of(candidate);
+    const std::optional<StageImbalance> found = stage_imbalance_of(context.report, candidate);
     if (!found || found->lost_ns <= worst.lost_ns) continue;
     worst = *found;
     pipeline = &candidate;

@@ -2,6 +2,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <string>
+
 #include "analyzer/diagnose/test_reports.h"
 #include "analyzer/model/pipeline_job.h"
 
@@ -63,6 +66,29 @@ TEST(PipelineFindings, AStageThatComputesMoreBesideItsLayers) {
   EXPECT_THAT(unbalanced.title, HasSubstr("stage 1 (rank 1) of the pipeline computes 66.7 % more"));
   EXPECT_THAT(unbalanced.evidence, Contains("it has 2 layers, the others 2"));
   EXPECT_THAT(unbalanced.remedy, HasSubstr("give it fewer layers than the others"));
+}
+
+// The slow stage's rank waits for a core as long as it computes more than the median stage, or 1 ns less.
+TEST(PipelineFindings, AStageThatMayHaveWaitedForACoreIsNotCalledSlow) {
+  PipelinePlan plan = plan_of(4, 8);
+  plan.slow_stage = 2;
+  plan.slower_by = 10 * us;
+  for (const Nanoseconds waited : {160 * us, 160 * us - 1}) {
+    JobBuilder job = pipeline_job(plan);
+    RankTrace& trace = job.rank(2).trace();
+    trace.device = "cpu";
+    SchedulingPoint begin{.time = trace.activities.front().begin}, end{.time = trace.activities.back().end};
+    end.on_cpu_ns = 400 * us;
+    end.runnable_ns = end.waited_ns = waited;
+    trace.scheduling = {begin, end};
+    const Report report = report_of(job);
+    EXPECT_EQ(report.ranks[2].measures.run_queue_ns, waited);
+    const bool found = std::any_of(report.findings.begin(), report.findings.end(),
+                                   [](const Finding& one) { return one.code == "unbalanced_stages"; });
+    EXPECT_EQ(found, waited < 160 * us);
+    EXPECT_EQ(finding(report, "pipeline_bubble").remedy.find("balance the stages first") != std::string::npos,
+              found);
+  }
 }
 
 }  // namespace

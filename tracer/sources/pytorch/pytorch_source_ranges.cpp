@@ -27,7 +27,7 @@ bool PytorchSource::is_whole_forward(const Thread& thread, const RangeMeaning& m
                                      std::string_view name) {
   using Kind = RangeMeaning::Kind;
   if (meaning.kind == Kind::forward_part) return name.starts_with("FSDP::root_pre_forward");
-  return meaning.kind == Kind::forward && meaning.microbatch < 0 &&
+  return meaning.kind == Kind::forward &&
          std::none_of(thread.open.begin(), thread.open.end(),
                       [](const OpenRange& range) { return range.meaning.kind == Kind::forward; });
 }
