@@ -128,8 +128,10 @@ def _wrap(module_name, path, name):
     owner = sys.modules[module_name]
     *classes, last = path.split(".")
     for part in classes:
-        owner = getattr(owner, part)
-    original = owner.__dict__[last]  # nothing inherited: each class is wrapped once
+        owner = getattr(owner, part, None)
+    original = getattr(owner, "__dict__", {}).get(last)  # nothing inherited: each class is wrapped once
+    if original is None:  # not in this version
+        return
     wrapped = _named(original, name)
     if last == "async_save":
         wrapped = _with_futures(wrapped)
