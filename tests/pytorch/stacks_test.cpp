@@ -94,7 +94,8 @@ TEST_F(Stacks, LeaveTheProgramAsItIsAndNameOnlyItsOwnFunctions) {
   for (const analyzer::RankTrace& rank : read.ranks)
     for (const analyzer::HostRange& range : rank.host_ranges) {
       if (range.kind != analyzer::HostKind::python_place) continue;
-      if (range.begin < rank.steps.front().begin || range.end > rank.steps.back().end) continue;  // e.g. at exit
+      if (range.begin < rank.steps.front().begin || range.end > rank.steps.back().end)
+        continue;  // e.g. at exit
       ++looks;
       EXPECT_LE(range.begin, range.end);
       EXPECT_THAT(std::string(read.strings.view(range.name)), HasSubstr("stacks_job.py:"));

@@ -93,8 +93,8 @@ struct RangeMeaning {
   enum class Kind : std::uint8_t { none, data, forward, forward_part, loop } kind = Kind::none;
 };
 // By its name: "DistributedDataParallel.forward", "enumerate(DataLoader)#…__next__", "FSDP::pre_forward …",
-// "Optimizer.zero_grad#…". A pipeline's "Forward 3" is none: it holds the wait for its message as well, and the
-// stage itself says when it computes.
+// "Optimizer.zero_grad#…". A pipeline's "Forward 3" is none: it holds the wait for its message as well, and
+// the stage itself says when it computes.
 RangeMeaning meaning_of_range(std::string_view name);
 
 }  // namespace lockstep::tracer::pytorch
