@@ -40,11 +40,18 @@ bool is_late(const Report& report, std::int32_t rank) {
   return false;
 }
 
+bool is_accused(const Report& report, std::int32_t rank) {
+  return std::any_of(report.findings.begin(), report.findings.end(), [rank](const Finding& finding) {
+    return finding.rank == rank && finding.accuses != Accused::nobody;
+  });
+}
+
 bool is_worth_blaming(const Report& report, const BlameReport& blame) {
   constexpr std::int64_t kWorth = 100;
   if (blame.exposed_ns - blame.scheduled_exposed_ns < totals_of(report).window_ns / kWorth) return false;
   // Of what few steps show, the rank that most of the waiting was for is a fact and all that is known.
-  return !report.lateness.can_tell || is_late(report, blame.rank);
+  if (!report.lateness.can_tell) return true;
+  return blame.partial ? is_late(report, blame.rank) : is_accused(report, blame.rank);
 }
 
 std::int64_t blame_of(const Report& report, std::int32_t rank) {

@@ -231,15 +231,23 @@ std::string beginning(const Report& report, const BlameReport& first) {
   return who;
 }
 
-// A host has fewer cores than its ranks want, and that is why the rank is late, as far as is known: no
-// finding says that it is its own doing.
-bool only_lacks_a_core(const Report& report, std::int32_t rank) {
-  bool lacks = false;
-  for (const Finding& finding : report.findings) {
-    if (finding.rank == rank) return false;
-    lacks = lacks || finding.code == "cores_shared";
-  }
-  return lacks && report.lateness.can_tell;
+// A host has fewer cores than its ranks want.
+bool cores_are_few(const Report& report) {
+  return std::any_of(report.findings.begin(), report.findings.end(),
+                     [](const Finding& finding) { return finding.code == "cores_shared"; });
+}
+
+// Ranks are late, and no finding says that it is their own doing: it costs too little, or where cores are few
+// the scheduler chooses who comes last.
+void print_nobody_to_blame(const Report& report, Page& page) {
+  const bool cores = cores_are_few(report);
+  page.wrap(Line{}
+                .text(cores ? "Who gets a core last comes last: " : "No rank is late by what matters: ")
+                .text(fmt::format("over {} steps {} wait for each other for ", report.lateness.steps,
+                                  cores ? "ranks" : "they"))
+                .bold(format_share(report.lateness.waiting_ns, report.lateness.step_ns))
+                .text(cores ? " of a step, and it is no rank's own doing." : " of a step."),
+            kIndent, kIndent);
 }
 
 // A finding says what the rank's host does, or waits for. The delay analysis knows activities and ranges
@@ -287,17 +295,15 @@ void print_blame(const Report& report, const Totals& totals, Page& page) {
           kIndent, kIndent);
       return;
     }
+    // Where a rank left no record, who came last of the others is a fact and all that is known.
+    std::erase_if(
+        late, [&](const BlameReport* blame) { return !blame->partial && !is_accused(report, blame->rank); });
+    if (late.empty()) {
+      print_nobody_to_blame(report, page);
+      return;
+    }
   }
   const BlameReport& first = *late.front();
-  if (only_lacks_a_core(report, first.rank)) {
-    page.wrap(Line{}
-                  .text("Who gets a core last comes last: over ")
-                  .text(fmt::format("{} steps ranks wait for each other for ", report.lateness.steps))
-                  .bold(format_share(report.lateness.waiting_ns, report.lateness.step_ns))
-                  .text(" of a step, and it is no rank's own doing."),
-              kIndent, kIndent);
-    return;
-  }
   page.wrap(Line{}
                 .text(beginning(report, first))
                 .add(name_late_ranks(late))

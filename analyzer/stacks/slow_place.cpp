@@ -60,6 +60,28 @@ std::string line_of(const Seen& seen, const StringTable& strings) {
   return std::string(strings.view(line->first));
 }
 
+// Looks at one rank by function: at any time, and within the times in question, those by line.
+struct Counts {
+  std::map<std::string_view, std::int64_t> anywhere;
+  std::map<std::string_view, std::map<std::uint32_t, std::int64_t>> within;
+  std::int64_t all_anywhere = 0, all_within = 0;
+};
+
+Counts count_looks(const RankTrace& rank, const StringTable& strings, const IntervalSet& times) {
+  Counts counts;
+  for (const HostRange& range : rank.host_ranges) {
+    if (range.kind != HostKind::python_place) continue;
+    const std::string_view function = function_of_place(strings.view(range.name));
+    ++counts.anywhere[function];
+    ++counts.all_anywhere;
+    // The instant of the look: by the next one the rank has long been elsewhere.
+    if (!times.contains(range.begin)) continue;
+    ++counts.within[function][range.name];
+    ++counts.all_within;
+  }
+  return counts;
+}
+
 }  // namespace
 
 std::string_view function_of_place(std::string_view place) {
@@ -123,6 +145,41 @@ std::optional<CommonPlace> most_common_place(const Job& job, std::span<const Int
                                      [](const auto& a, const auto& b) { return a.second < b.second; });
   if (most == counts.end() || most->second < kLeastLooks || most->second * 10 < all * 3) return std::nullopt;
   return CommonPlace{std::string(job.strings.view(most->first)), most->second, all};
+}
+
+std::vector<OneRanksPlace> places_of_one_rank(const Job& job, std::span<const IntervalSet> times) {
+  constexpr std::int64_t kLeastLooks = 9, kTimesMore = 20;
+  std::vector<Counts> ranks;
+  for (std::size_t rank = 0; rank < job.ranks.size() && rank < times.size(); ++rank)
+    ranks.push_back(count_looks(job.ranks[rank], job.strings, times[rank]));
+  std::vector<OneRanksPlace> places;
+  for (std::size_t rank = 0; rank < ranks.size() && ranks.size() > 1; ++rank) {
+    for (const auto& [function, lines] : ranks[rank].within) {
+      OneRanksPlace place;
+      place.rank = job.ranks[rank].rank;
+      place.all_looks = ranks[rank].all_within;
+      std::int64_t most = 0;
+      for (const auto& [line, looks] : lines) {
+        place.looks += looks;
+        if (looks > most) place.place = job.strings.view(line);
+        most = std::max(most, looks);
+      }
+      if (place.looks < kLeastLooks || place.looks * 10 < place.all_looks * 3) continue;
+      bool alone = true;
+      for (std::size_t other = 0; other < ranks.size() && alone; ++other) {
+        if (other == rank) continue;
+        const auto found = ranks[other].anywhere.find(function);
+        const std::int64_t there = found == ranks[other].anywhere.end() ? 0 : found->second;
+        place.others += there;
+        place.all_others += ranks[other].all_anywhere;
+        alone = there * kTimesMore <= place.looks && ranks[other].all_anywhere >= place.looks;
+      }
+      if (alone) places.push_back(std::move(place));
+    }
+  }
+  std::stable_sort(places.begin(), places.end(),
+                   [](const OneRanksPlace& a, const OneRanksPlace& b) { return a.looks > b.looks; });
+  return places;
 }
 
 }  // namespace lockstep::analyzer

@@ -46,8 +46,24 @@ struct CommonPlace {
 };
 
 // The line in which the ranks are seen most often within times (one set a rank, in the job's order): in three
-// tenths of the looks there at least, and in nine.
+// tenths of the looks there at least, and in nine. O(ranges of places · log times).
 std::optional<CommonPlace> most_common_place(const Job& job, std::span<const IntervalSet> times);
+
+struct OneRanksPlace {
+  std::int32_t rank = 0;
+  std::string place;            // the line of the function that was seen most often
+  std::int64_t looks = 0;       // that saw the function …
+  std::int64_t all_looks = 0;   // … of all at this rank in the time in question
+  std::int64_t others = 0;      // looks at the other ranks, at any time, that saw it …
+  std::int64_t all_others = 0;  // … of so many
+};
+
+// Functions in which one rank alone is seen within its times (one set a rank, in the job's order): three
+// tenths of the looks at it there saw the function, nine at least; every other rank was looked at as often in
+// all, and a twentieth as many looks at most saw it there. A program that all ranks run shows all of them in
+// it, so that this is not chance. Those that were seen most often first. O(ranges of places · log
+// times).
+std::vector<OneRanksPlace> places_of_one_rank(const Job& job, std::span<const IntervalSet> times);
 
 // "load (train.py" of "load (train.py:31), called by main (train.py:60)": the same for all lines of a
 // function.

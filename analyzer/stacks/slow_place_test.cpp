@@ -109,12 +109,48 @@ TEST_F(SlowPlaces, TheMostCommonPlaceIsTheLineThatLooksWithinTheTimesSaw) {
   EXPECT_EQ(found->place, "log (train.py:12)");
   EXPECT_EQ(found->looks, 3 * kSteps);
   EXPECT_EQ(found->all_looks, 6 * kSteps);
+  EXPECT_TRUE(places_of_one_rank(job_, all).empty()) << "both ranks are in both functions";
   const std::vector<IntervalSet> begin(2, IntervalSet::from({{0, 2 * kLook}}));
   EXPECT_FALSE(most_common_place(job_, begin).has_value()) << "four looks tell nothing";
   std::vector<Interval> behind;
   for (int step = 0; step < kSteps; ++step) behind.push_back({step * kStep + 1, step * kStep + kLook});
   EXPECT_FALSE(most_common_place(job_, std::vector<IntervalSet>(2, IntervalSet::from(behind))).has_value())
       << "no look lies in them: that the one before saw something does not count";
+}
+
+TEST_F(SlowPlaces, TheOneRankThatIsInAPlaceIsToldWhereTheOthersWereLookedAtAsOften) {
+  add_rank({"main (train.py:60)", "main (train.py:61)"});
+  add_rank({"main (train.py:60)", "log (train.py:12)"});
+  const std::vector<IntervalSet> second(2, IntervalSet::from([] {
+                                          std::vector<Interval> times;
+                                          for (int step = 0; step < kSteps; ++step)
+                                            times.push_back({step * kStep + kLook, (step + 1) * kStep});
+                                          return times;
+                                        }()));
+  std::vector<OneRanksPlace> found = places_of_one_rank(job_, second);
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].rank, 1);
+  EXPECT_EQ(found[0].place, "log (train.py:12)");
+  EXPECT_EQ(found[0].looks, kSteps);
+  EXPECT_EQ(found[0].all_looks, kSteps);
+  EXPECT_EQ(found[0].others, 0);
+  EXPECT_EQ(found[0].all_others, 2 * kSteps);
+  EXPECT_TRUE(
+      places_of_one_rank(job_, std::vector<IntervalSet>(2, IntervalSet::from({{0, 8 * kStep}}))).empty())
+      << "seen eight times, and at another line as often";
+  // Elsewhere, and at another line of the function: the others run it too.
+  std::vector<HostRange>& of_rank_0 = job_.ranks[0].host_ranges;
+  of_rank_0[0].name = job_.strings.intern("log (train.py:9)");
+  found = places_of_one_rank(job_, second);
+  ASSERT_EQ(found.size(), 1u) << "once among twenty";
+  EXPECT_EQ(found[0].others, 1);
+  of_rank_0[2].name = of_rank_0[0].name;
+  EXPECT_TRUE(places_of_one_rank(job_, second).empty());
+  of_rank_0[0].name = of_rank_0[2].name = of_rank_0[1].name;
+  of_rank_0.resize(kSteps - 1);
+  EXPECT_TRUE(places_of_one_rank(job_, second).empty()) << "looks at the other are too few to tell";
+  job_.ranks.erase(job_.ranks.begin());
+  EXPECT_TRUE(places_of_one_rank(job_, second).empty()) << "one rank alone is no comparison";
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include "analyzer/diagnose/finding_context.h"
 #include "analyzer/diagnose/finding_kinds.h"
 #include "analyzer/diagnose/idle_gaps.h"
+#include "analyzer/intervals/median.h"
 #include "analyzer/intervals/time_math.h"
 #include "analyzer/report/quantity.h"
 #include "analyzer/stacks/slow_place.h"
@@ -52,8 +53,19 @@ constexpr Explanation kIdleBetweenComputationsExplained{
     .meaning =
         "On the CPU the rank's own thread computes: what it does between computations is no launch that came "
         "late, but work without a name.",
-    .found = "`host_bound` reaches 5 % of all time, and the ranks compute on the CPU.",
-    .wrong = "NVTX ranges of the program fill that time, or another process had the cores.",
+    .found =
+        "`host_bound` reaches 5 % of all time, and the ranks compute on the CPU. One rank is named where "
+        "looks "
+        "at Python stacks saw it alone in a function there: three tenths of the looks at it in that time, "
+        "nine at "
+        "least, and twenty times as many as saw any other rank there at any time; it has more time between "
+        "computations than the median of the others, and by the share of looks that function costs 1 % of "
+        "all "
+        "time.",
+    .wrong =
+        "NVTX ranges of the program fill that time, or another process had the cores. Of one rank: it writes "
+        "the "
+        "log or the checkpoints by design.",
     .lost = "all of it",
     .remedies = kIdleBetweenComputationsRemedies,
 };
@@ -132,11 +144,59 @@ bool profiler_costs_host_time(const FindingContext& context) {
                      [](const Warning& warning) { return warning.code == "profiler_overhead"; });
 }
 
-std::optional<CommonPlace> place_between_computations(const FindingContext& context) {
+std::vector<IntervalSet> times_between_computations(const FindingContext& context) {
   std::vector<IntervalSet> gaps;
   for (const RankTrace& rank : context.diagnosis.job.ranks)
     gaps.push_back(gaps_of(rank, context.report, Cause::host_bound));
-  return most_common_place(context.diagnosis.job, gaps);
+  return gaps;
+}
+
+// What one rank alone does costs it a hundredth of all ranks' time, by the share of looks that saw it, and
+// leaves it with more time between computations than the others.
+bool costs_that_rank(const FindingContext& context, const OneRanksPlace& place) {
+  constexpr std::int64_t kPermille = 10;
+  std::int64_t own = 0;
+  std::vector<std::int64_t> others;
+  for (const RankReport& rank : context.report.ranks) {
+    if (!rank.measures.known) continue;
+    const std::int64_t ns = rank.measures.partition[Cause::host_bound];
+    if (rank.rank == place.rank) {
+      own = ns;
+    } else {
+      others.push_back(ns);
+    }
+  }
+  const auto there = static_cast<std::int64_t>(static_cast<double>(own) * static_cast<double>(place.looks) /
+                                               static_cast<double>(place.all_looks));
+  return !others.empty() && own > lower_median(std::move(others)) && context.is_worth(there, kPermille);
+}
+
+// Which line of Python the ranks are in between their computations; false where nobody looked, or looks
+// disagree.
+bool name_the_place(const FindingContext& context, Finding& finding) {
+  const std::vector<IntervalSet> times = times_between_computations(context);
+  const Job& job = context.diagnosis.job;
+  const std::vector<OneRanksPlace> of_one = places_of_one_rank(job, times);
+  const auto place = std::find_if(of_one.begin(), of_one.end(),
+                                  [&](const auto& each) { return costs_that_rank(context, each); });
+  if (place != of_one.end()) {
+    finding.rank = place->rank;
+    finding.accuses = Accused::rank;
+    finding.title = fmt::format("between its computations rank {} is in `{}`, which no other rank is",
+                                place->rank, place->place);
+    finding.evidence.push_back(fmt::format(
+        "{} of {} at its Python stacks in that time saw it there, {} of all {} at the others'",
+        format_count(place->looks), format_plural(place->all_looks, "look"),
+        place->others == 0 ? "none" : format_count(place->others), format_count(place->all_others)));
+    return true;
+  }
+  const std::optional<CommonPlace> common = most_common_place(job, times);
+  if (!common) return false;
+  finding.title = fmt::format("between their computations ranks are in `{}` above all", common->place);
+  finding.evidence.push_back(fmt::format("{} of {} at Python stacks in that time saw it there",
+                                         format_count(common->looks),
+                                         format_plural(common->all_looks, "look")));
+  return true;
 }
 
 void find_host_bound(const FindingContext& context, std::vector<Finding>& findings) {
@@ -156,11 +216,7 @@ void find_host_bound(const FindingContext& context, std::vector<Finding>& findin
     finding.evidence.push_back(fmt::format("{} more is what a late rank spends longer than the others",
                                            format_duration(of_late_ranks)));
   if (context.on_cpu) {
-    if (const std::optional<CommonPlace> place = place_between_computations(context)) {
-      finding.title = fmt::format("between their computations ranks are in `{}` above all", place->place);
-      finding.evidence.push_back(fmt::format("{} of {} at Python stacks in that time saw it there",
-                                             format_count(place->looks),
-                                             format_plural(place->all_looks, "look")));
+    if (name_the_place(context, finding)) {
       finding.remedy =
           "see what that line does, and what it calls, while nothing is computed: shorten it, or do it "
           "beside "

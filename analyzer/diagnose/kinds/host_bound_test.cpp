@@ -114,5 +114,48 @@ TEST(HostBound, IsTheProfilersInPartWhereItRecordedStacks) {
   EXPECT_THAT(codes_of(report_of(job).findings), testing::Not(testing::Contains("host_bound")));
 }
 
+// Two ranks on CPUs, 12 steps (too few to tell who is late) of a millisecond, of which rank 0 idles for a
+// tenth and rank 1 for `idle` µs; what a look at their stacks saw then.
+Report looked_at(Nanoseconds idle, const std::string& seen_0, const std::string& seen_1) {
+  JobBuilder builder;
+  for (int rank = 0; rank < 2; ++rank) {
+    builder.rank(rank).trace().device = "cpu";
+    const Nanoseconds gap = (rank == 0 ? 100 : idle) * us;
+    for (int step = 0; step < 12; ++step) {
+      const Nanoseconds begin = step * 1000 * us;
+      builder.rank(rank).compute(begin, begin + 900 * us - gap).launched(begin, begin);
+      builder.rank(rank)
+          .all_reduce(begin + 900 * us, begin + 1000 * us)
+          .launched(begin + 900 * us, begin + 900 * us);
+      builder.rank(rank).step(step, begin, begin + 1000 * us);
+    }
+  }
+  Job job = builder.build();
+  for (RankTrace& rank : job.ranks) {
+    const std::uint32_t seen = job.strings.intern(rank.rank == 0 ? seen_0 : seen_1);
+    for (int step = 1; step <= 12; ++step)
+      rank.host_ranges.push_back(
+          {step * 1000 * us - 150 * us, step * 1000 * us - 100 * us, seen, 0, 0, HostKind::python_place});
+  }
+  return report_of(job);
+}
+
+TEST(HostBound, NamesTheRankThatIsAloneInAPlace) {
+  const Finding alone =
+      finding(looked_at(300, "step (train.py:7)", "log (train.py:31)"), "idle_between_computations");
+  EXPECT_EQ(alone.title, "between its computations rank 1 is in `log (train.py:31)`, which no other rank is");
+  EXPECT_EQ(alone.rank, 1);
+  EXPECT_EQ(alone.accuses, Accused::rank);
+  const Finding both =
+      finding(looked_at(300, "log (train.py:31)", "log (train.py:31)"), "idle_between_computations");
+  EXPECT_EQ(both.title, "between their computations ranks are in `log (train.py:31)` above all");
+  EXPECT_EQ(both.rank, std::nullopt);
+  EXPECT_EQ(both.accuses, Accused::nobody);
+  // As much time there as the other rank has elsewhere costs nobody anything.
+  const Finding same =
+      finding(looked_at(100, "step (train.py:7)", "log (train.py:31)"), "idle_between_computations");
+  EXPECT_EQ(same.rank, std::nullopt);
+}
+
 }  // namespace
 }  // namespace lockstep::analyzer

@@ -289,7 +289,9 @@ def _stage_was_made(dist, stage):
 
 def tell_pipeline_group(group):
     import torch.distributed as dist
-    _tell_group(group, dist.get_process_group_ranks(group), (_description_of(group) + " (pipeline)").strip(), known=True)
+    ranks, description = dist.get_process_group_ranks(group), _description_of(group)
+    name = f"{description} (pipeline)" if description else f"pipeline of rank {ranks[0]}"
+    _tell_group(group, ranks, name, known=True)
 
 
 def _with_microbatch(original, phase):
