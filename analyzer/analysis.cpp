@@ -116,6 +116,7 @@ class Analyzer {
       reach(0.18 + 0.47 * static_cast<double>(rank) / static_cast<double>(job_.ranks.size()));
       measure_rank(rank);
     }
+    if (tells_communication_alone(report())) forget_overlap(report());
     reach(0.65);
     Delays delays = find_delays(job_, matching, waits, analysis_.waits, profiles_, begins_, options_.stop);
     std::vector<std::vector<CommunicationProfile>>().swap(profiles_);

@@ -210,6 +210,8 @@ TEST_F(KnownAnswers, FlightRecorderWithTwoBrokenGpus) {
   const Analyzed result = analyzed({"flight-recorder/gpu_error_1st"});
   EXPECT_EQ(result.job.ranks.size(), 16U);
   EXPECT_THAT(result.job.ranks_missing, IsEmpty());
+  for (const RankReport& rank : result.analysis.report.ranks)
+    EXPECT_EQ(rank.measures.overlap_ratio, std::nullopt) << "nobody wrote down what was computed";
   EXPECT_THAT(titles_of(result.analysis.report, "hang"),
               ElementsAre("the job hung in nccl:all_to_all (group EXPERT_MODEL_PARALLEL_GROUP, number "
                           "20537): rank 12 never came"));

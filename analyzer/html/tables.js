@@ -45,7 +45,7 @@ function drawPipelines() {
 function lastArriver(one) {
   if (one.last !== null) return `rank ${one.last} by ${duration(one.margin)}`;
   if (one.unfinished) return 'not all came';
-  return one.wait === null ? kAbsent : one.records < 2 ? 'alone' : 'within clock error';
+  return one.wait === null ? kAbsent : one.records < 2 ? 'alone' : one.wait === 0 ? 'nobody waited' : 'within clock error';
 }
 function drawCollectives() {
   byId('collectives').hidden = collectives.length === 0;

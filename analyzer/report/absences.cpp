@@ -71,9 +71,11 @@ std::vector<Warning> explain_absences(const Report& report) {
     return row.measures.known && (!row.measures.overlap_ratio || !row.measures.overlap_ratio_per_kernel);
   };
   explain(warnings, report.ranks, "rank", "absent_overlap_ratio",
-          "no overlap ratio, there is no communication in the window", no_overlap);
+          "no overlap ratio, there is no communication in the window, or nothing is known of compute",
+          no_overlap);
   explain(warnings, report.steps, "rank and step pair", "absent_step_overlap_ratio",
-          "no overlap ratio, there is no communication in the window", no_overlap);
+          "no overlap ratio, there is no communication in the window, or nothing is known of compute",
+          no_overlap);
   explain(warnings, report.ranks, "rank", "absent_overlap_price",
           "no price of overlap, too few computations that ran under communication are known to have run "
           "alone as well",

@@ -96,6 +96,16 @@ bool tells_communication_alone(const Report& report) {
   return report.sources == std::vector<std::string>{"flight recorder"};
 }
 
+void forget_overlap(Report& report) {
+  const auto forget = [](auto& row) {
+    row.measures.overlap_ratio.reset();
+    row.measures.overlap_ratio_per_kernel.reset();
+  };
+  std::for_each(report.ranks.begin(), report.ranks.end(), forget);
+  std::for_each(report.steps.begin(), report.steps.end(), forget);
+  if (report.steady) std::for_each(report.steady->ranks.begin(), report.steady->ranks.end(), forget);
+}
+
 const char* to_string(Accused accused) {
   switch (accused) {
     case Accused::nobody:

@@ -48,6 +48,8 @@ struct Report;
 bool all_known(const Report& report);
 // Of flight recorders' dumps alone: what ranks did beside communication, nobody wrote down.
 bool tells_communication_alone(const Report& report);
+// Where nobody wrote down what was computed, no overlap is no zero: the ratios become absent.
+void forget_overlap(Report& report);
 // Σ over ranks of transfer, in ns: of all operations, and of those that a rank without a record takes part
 // in. What looks like transfer there may be waiting for that rank.
 struct TransferTotals {

@@ -29,7 +29,10 @@ Line last_arriver_cell(const CollectiveReport& c) {
         .text(fmt::format(" by {}", format_duration(c.last_arriver_margin_ns.value_or(0))));
   }
   if (c.unfinished) return Line{}.dim("not all came");
-  return Line{}.dim(!c.waits_known() ? kAbsent : c.ranks.size() < 2 ? "alone" : "within clock error");
+  return Line{}.dim(!c.waits_known()     ? kAbsent
+                    : c.ranks.size() < 2 ? "alone"
+                    : c.wait_ns == 0     ? "nobody waited"
+                                         : "within clock error");
 }
 
 }  // namespace

@@ -317,8 +317,9 @@ Description describe_collective(const Scene& scene, std::uint32_t index) {
                              ? fmt::format("rank {}, {} after the one before{}", *collective.last_arriver,
                                            format_duration(collective.last_arriver_margin_ns.value_or(0)),
                                            collective.partial ? ", of those with a record" : "")
-                         : collective.unfinished ? std::string("nobody: not all came")
-                                                 : std::string("nobody: within clock error")});
+                         : collective.unfinished   ? std::string("nobody: not all came")
+                         : collective.wait_ns == 0 ? std::string("nobody waited")
+                                                   : std::string("nobody: within clock error")});
     facts.push_back({"waited, all ranks", exact_duration(collective.wait_ns)});
   } else {
     facts.push_back({"waited", "not known: no other rank has a record of it"});
