@@ -42,6 +42,9 @@ class _Files:
             kind = self._known[path] = self._find(path)
         return kind
 
+    def is_known_own(self, path):
+        return self._known.get(path) == _OWN
+
     def _find(self, path):
         if path.startswith("<frozen") or path.startswith("<string"):
             return _SKIPPED
@@ -68,32 +71,44 @@ class _Places:
         self._files = _Files()
         self._names = {}
 
-    def of(self, frame):
-        leaf, inner, own = frame, None, None
-        for _ in range(_MOST_FRAMES):
-            if frame is None:
-                break
-            kind = self._files.kind(frame.f_code.co_filename)
+    def of(self, stack):
+        """The name of the place that a stack, `stack_of`'s, is in."""
+        inner, own = None, None
+        for place in stack:
+            kind = self._files.kind(place[0].co_filename)
             if kind != _SKIPPED and inner is None:
-                inner = frame
+                inner = place
             if kind == _OWN:
-                own = frame
+                own = place
                 break
-            frame = frame.f_back
-        inner = inner or leaf
+        inner = inner or stack[0]
         own = None if own is inner else own
-        key = (inner.f_code, inner.f_lineno, own and own.f_code, own and own.f_lineno)
+        key = (inner, own)
         name = self._names.get(key)
         if name is None:
             if len(self._names) >= _MOST_PLACES:
                 self._names.clear()
-            name = self._words(inner) + (f", called by {self._words(own)}" if own is not None else "")
+            name = _words(*inner) + (f", called by {_words(*own)}" if own is not None else "")
             name = self._names[key] = name.encode("utf-8", "replace")[:500]
         return name
 
-    def _words(self, frame):
-        code = frame.f_code
-        return f"{code.co_name} ({_short(code.co_filename)}:{frame.f_lineno})"
+    def stack_of(self, thread):
+        """Code and line of a thread's frames, from the innermost to the first that is known to be the program's own;
+        None where the thread went on meanwhile. Nothing here gives the interpreter's lock away, as a look into the
+        file system does, but the interpreter itself may: a frame that is left forgets which one called it, and what
+        is read then has no frame of the program in it."""
+        frame = innermost = sys._current_frames().get(thread)
+        stack = []
+        while frame is not None and len(stack) < _MOST_FRAMES:
+            stack.append((frame.f_code, frame.f_lineno))
+            if self._files.is_known_own(frame.f_code.co_filename):
+                break
+            frame = frame.f_back
+        return stack if stack and sys._current_frames().get(thread) is innermost else None
+
+
+def _words(code, line):
+    return f"{code.co_name} ({_short(code.co_filename)}:{line})"
 
 
 def _look(library, main, period, stop):
@@ -111,9 +126,8 @@ def _look(library, main, period, stop):
             if not library.lockstep_pytorch_is_recording():
                 name = None
                 continue
-            frame = sys._current_frames().get(main)
-            name, since = (places.of(frame) if frame is not None else None), now
-            del frame
+            stack = places.stack_of(main)
+            name, since = (places.of(stack) if stack is not None else None), now
     except Exception as problem:
         core._tell_problem(f"stacks: {problem}")
 
