@@ -117,7 +117,8 @@ LatenessReport judge_lateness(const StepTable& table, const Report& report, doub
   result.steps = static_cast<std::int64_t>(steps);
   result.step_ns = table.mean_step_ns;
   if (count < 2) return result;
-  const std::size_t needed = std::max(kLeastBlocks, blocks_needed(count, level));
+  // Of few steps no more than by the other ways to be late: there are no standard errors to go by.
+  const std::size_t needed = std::max(kLeastBlocks, blocks_needed(count, std::min(level, kLatenessLevel)));
   result.steps_needed = static_cast<std::int64_t>(needed);
   if (steps == 0 || table.mean_step_ns <= 0) return result;
 

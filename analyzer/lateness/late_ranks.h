@@ -7,7 +7,11 @@
 
 namespace lockstep::analyzer {
 
-// The chance that a job of healthy ranks has a rank called late, at most: of one job, all its ranks together.
+// The chance that a job of healthy ranks has a rank called late, at most, of one job and all its ranks
+// together: over a whole run; and by each of the other ways to be late (late_since.h, periodic_lateness.h,
+// late_by_cause.h), of which there are more. Over a whole run the standard error of the mean decides more
+// often than chance does.
+inline constexpr double kWholeRunLevel = 0.005;
 inline constexpr double kLatenessLevel = 0.002;
 // Of a step: a rank that is late by less is a figure in the table of ranks.
 inline constexpr double kLeastLateness = 0.02;
@@ -24,6 +28,6 @@ inline constexpr double kLeastLateness = 0.02;
 //  - the mean is larger than what the clocks leave open.
 // can_tell is false where the run has too few steps for any of this (blocks_needed), or fewer than two ranks
 // are known.
-LatenessReport judge_lateness(const StepTable& table, const Report& report, double level = kLatenessLevel);
+LatenessReport judge_lateness(const StepTable& table, const Report& report, double level = kWholeRunLevel);
 
 }  // namespace lockstep::analyzer

@@ -57,7 +57,7 @@ int count_accused(const Simulation& simulation, int runs) {
   return accused;
 }
 
-// The level is 0.002 of a job. What chance allows of 100 jobs is stated for each memory: where neighbouring
+// The level is 0.005 of a job. What chance allows of 100 jobs is stated for each memory: where neighbouring
 // steps hang together much and there are few of them, their correlation is not known well.
 TEST(LateRanks, HealthyRanksAreNotLate) {
   constexpr int kRuns = 100;

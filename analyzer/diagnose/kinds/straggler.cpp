@@ -44,11 +44,11 @@ constexpr Explanation kStragglerExplained{
         "How late a rank is in a step is what it waits less than the median of the others, outside of "
         "compute. Persistent: twelve blocks of consecutive steps (fewer where there are fewer steps) order "
         "the ranks; the rank is so often among the latest that healthy ranks would show it in at most 1 of "
-        "500 runs; its mean lies 4.5 of its standard errors above 0, up to 8 where single steps vary by "
+        "200 runs; its mean lies 4.5 of its standard errors above 0, up to 8 where single steps vary by "
         "much, as far as neighbouring steps hang together; it is late by 2 % of a step at least, by more "
         "than its own mean moves between blocks, in both halves of the run, and by more than the clocks "
         "leave open. Since: the same in the "
-        "last three quarters, half or quarter of the run (each at a third of that chance), by 4 % of "
+        "last three quarters, half or quarter of the run (each at a third of 1 of 500), by 4 % of "
         "a step; before, it was like the others (by a quarter), and the change is two and a half "
         "times what its mean moves between blocks, and twice any other rank's. Periodic: in steps "
         "whose numbers are one period apart, three or more, the rank's own time exceeds the others' "
@@ -155,7 +155,7 @@ std::string describe_lateness(const LatenessReport& lateness, const RankLateness
   return fmt::format(
       "over {} steps it is ready {} later than the median of the others, {} of a step; from block to block "
       "of steps "
-      "that moves by {}; healthy ranks show as much in fewer than 1 of 500 runs",
+      "that moves by {}; healthy ranks show as much in fewer than 1 of 200 runs",
       lateness.steps, format_duration(late.mean_ns), format_share(late.share),
       format_duration(late.movement_ns));
 }
