@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "cli/output.h"
 #include "cli/parse.h"
 #include "cli/record.h"
 #include "cli/verb.h"
@@ -22,8 +23,7 @@ int run_version(int argc, char** argv) {
     fmt::print(stderr, "lockstep version: takes no arguments, got {}\n", argv[1]);
     return kUsage;
   }
-  fmt::print("lockstep {}\n", LOCKSTEP_VERSION);
-  return kSuccess;
+  return print_to_stdout("lockstep version", fmt::format("lockstep {}\n", LOCKSTEP_VERSION));
 }
 
 constexpr std::array kVerbs{
@@ -39,18 +39,22 @@ constexpr std::array kVerbs{
     Verb{"version", "Print the version", run_version},
 };
 
-void print_help(std::FILE* out = stdout) {
-  fmt::print(out,
-             "lockstep finds out why the ranks of a distributed training job wait.\n\n"
-             "Usage: lockstep VERB [ARGUMENTS]\n\nVerbs:\n");
-  for (const Verb& verb : kVerbs) fmt::print(out, "  {:<9} {}\n", verb.name, verb.summary);
-  fmt::print(out,
-             "\nExamples:\n"
-             "  lockstep record -o run -- torchrun --nproc-per-node 8 train.py\n"
-             "  lockstep analyze run\n"
-             "  lockstep view run\n"
-             "  lockstep export run --format perfetto -o run.pftrace     then open it in ui.perfetto.dev\n"
-             "\n`lockstep VERB --help` explains a verb.\n");
+std::string help_text() {
+  std::string text =
+      "lockstep finds out why the ranks of a distributed training job wait.\n\n"
+      "Usage: lockstep VERB [ARGUMENTS]\n\nVerbs:\n";
+  for (const Verb& verb : kVerbs) text += fmt::format("  {:<9} {}\n", verb.name, verb.summary);
+  return text +
+         "\nExamples:\n"
+         "  lockstep record -o run -- torchrun --nproc-per-node 8 train.py\n"
+         "  lockstep analyze run\n"
+         "  lockstep view run\n"
+         "  lockstep export run --format perfetto -o run.pftrace     then open it in ui.perfetto.dev\n"
+         "\n`lockstep VERB --help` explains a verb.\n";
+}
+
+int print_help() {
+  return print_to_stdout("lockstep help", help_text());
 }
 
 const Verb* find_verb(std::string_view name) {
@@ -70,16 +74,10 @@ int unknown_verb(const std::string& word) {
 }
 
 int run_help(int argc, char** argv) {
-  if (argc < 2) {
-    print_help();
-    return kSuccess;
-  }
+  if (argc < 2) return print_help();
   const Verb* verb = find_verb(argv[1]);
   if (verb == nullptr) return unknown_verb(argv[1]);
-  if (verb->run == run_help) {
-    print_help();
-    return kSuccess;
-  }
+  if (verb->run == run_help) return print_help();
   std::string name = verb->name, flag = "--help";
   std::array<char*, 3> arguments{name.data(), flag.data(), nullptr};
   return verb->run(2, arguments.data());
@@ -87,7 +85,7 @@ int run_help(int argc, char** argv) {
 
 int run(int argc, char** argv) {
   if (argc < 2) {
-    print_help(stderr);
+    fmt::print(stderr, "{}", help_text());
     return kUsage;
   }
   const std::string word = argv[1];

@@ -6,6 +6,8 @@
 #include <cstring>
 #include <iostream>
 
+#include "cli/verb.h"
+
 namespace lockstep::cli {
 
 Status write_to_stdout(const std::function<void(std::ostream&)>& write) {
@@ -16,6 +18,13 @@ Status write_to_stdout(const std::function<void(std::ostream&)>& write) {
   if (std::cout || errno == EPIPE) return {};
   return Error{
       fmt::format("cannot write to stdout: {}", errno == 0 ? "the write failed" : std::strerror(errno))};
+}
+
+int print_to_stdout(std::string_view name, std::string_view text) {
+  const Status status = write_to_stdout([text](std::ostream& out) { out << text; });
+  if (status.ok()) return kSuccess;
+  fmt::print(stderr, "{}: {}\n", name, status.error().message);
+  return kFailure;
 }
 
 }  // namespace lockstep::cli

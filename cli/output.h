@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <ostream>
+#include <string_view>
 
 #include "trace/result.h"
 
@@ -11,5 +12,9 @@ namespace lockstep::cli {
 // Calls `write` with a buffered stream to stdout. A reader that has seen enough (`| head`) is no error; a
 // full disk is.
 Status write_to_stdout(const std::function<void(std::ostream&)>& write);
+
+// The same of a text that is all a program has to say, help or version, as exit code. `name`: "lockstep
+// analyze", for stderr.
+int print_to_stdout(std::string_view name, std::string_view text);
 
 }  // namespace lockstep::cli

@@ -8,6 +8,7 @@
 #include <numeric>
 #include <vector>
 
+#include "cli/output.h"
 #include "cli/verb.h"
 
 namespace lockstep::cli {
@@ -25,8 +26,7 @@ std::optional<int> parse(CLI::App& app, int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::CallForHelp&) {
-    fmt::print("{}", app.help());
-    return kSuccess;
+    return print_to_stdout(app.get_name(), app.help());
   } catch (const CLI::ParseError& error) {
     fmt::print(stderr, "{}: {}\nSee {} --help.\n", app.get_name(), explain(app, error), app.get_name());
     return kUsage;

@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "cli/output.h"
 #include "cli/parse.h"
 #include "cli/record_plan.h"
 #include "cli/record_sync.h"
@@ -133,8 +134,7 @@ int record_command(int argc, char** argv) {
   try {
     app.parse(static_cast<int>(split.ours.size()), split.ours.data());
   } catch (const CLI::CallForHelp&) {
-    fmt::print("{}", app.help());
-    return 0;
+    return print_to_stdout(app.get_name(), app.help());
   } catch (const CLI::ParseError& error) {
     return wrong_usage(explain(app, error));
   }

@@ -158,6 +158,20 @@ TEST_F(Cli, AReportThatCanNotBeWrittenIsExitCodeOneAndNamesTheFile) {
   EXPECT_THAT(full.standard_error, HasSubstr("cannot write to stdout: No space left on device"));
 }
 
+TEST(Help, ThatCanNotBeWrittenIsExitCodeOne) {
+  for (const char* arguments : {"--help", "help", "help analyze", "analyze --help", "record --help",
+                                "help help", "--version", "version"}) {
+    const Outcome closed = shell(binary("lockstep") + " " + arguments + " >&-");
+    EXPECT_EQ(closed.exit_code, 1) << arguments;
+    EXPECT_THAT(closed.standard_error, HasSubstr("cannot write to stdout: Bad file descriptor")) << arguments;
+    if (!fs::exists("/dev/full")) continue;
+    const Outcome full = shell(binary("lockstep") + " " + arguments + " > /dev/full");
+    EXPECT_EQ(full.exit_code, 1) << arguments;
+    EXPECT_THAT(full.standard_error, HasSubstr("cannot write to stdout: No space left on device"))
+        << arguments;
+  }
+}
+
 // The reader closes the pipe first, then lets lockstep begin: every write of it finds nobody there.
 Outcome with_reader_gone(const std::string& folder, const std::string& before, const std::string& command) {
   const std::string fifo = folder + "/go";
