@@ -31,6 +31,39 @@ Nanoseconds first_computation(const RankTrace& rank, const StepWindow& step) {
   return step.window.begin;
 }
 
+// From the first event to the last one; reversed where there is none.
+Interval read_time(const RankTrace& rank) {
+  Interval read{kNever, kAlways};
+  const auto see = [&read](Nanoseconds begin, Nanoseconds end) {
+    read.begin = std::min(read.begin, begin);
+    read.end = std::max(read.end, end);
+  };
+  for (const Activity& activity : rank.activities) see(activity.begin, activity.end);
+  for (const HostRange& range : rank.host_ranges) see(range.begin, range.end);
+  for (const StepMark& step : rank.steps) see(step.begin, step.end);
+  return read;
+}
+
+void add(const Account& account, Account& sum) {
+  for (std::size_t i = 0; i < kSpendingCount; ++i) sum.ns[i] = saturating_add(sum.ns[i], account.ns[i]);
+}
+
+std::int64_t recorded_of(const Account& account) {
+  return account.total() - account[Spending::not_recorded];
+}
+
+Nanoseconds last_end(const IntervalSet& set, Nanoseconds otherwise) {
+  return set.empty() ? otherwise : set.intervals().back().end;
+}
+
+// What ranges tell that takes the rank's time.
+IntervalSet told_by_ranges(const Phases& phases) {
+  IntervalSet told = phases[Phase::start_up];
+  for (const Phase phase : {Phase::compilation, Phase::checkpoint, Phase::evaluation})
+    told = unite(told, phases[phase]);
+  return told;
+}
+
 bool failed(const Job& job) {
   return (job.end.exit_code && *job.end.exit_code != 0) || job.end.signal.has_value() ||
          std::any_of(job.ranks.begin(), job.ranks.end(),
@@ -79,21 +112,20 @@ Account sum(std::span<const SpendingSegment> segments) {
 }
 
 Interval known_time(const RankTrace& rank) {
-  Interval known{kNever, kAlways};
-  const auto see = [&known](Nanoseconds begin, Nanoseconds end) {
-    known.begin = std::min(known.begin, begin);
-    known.end = std::max(known.end, end);
-  };
-  for (const Activity& activity : rank.activities) see(activity.begin, activity.end);
-  for (const HostRange& range : rank.host_ranges) see(range.begin, range.end);
-  for (const StepMark& step : rank.steps) see(step.begin, step.end);
+  Interval known = read_time(rank);
   if (known.begin > known.end) return {};
   if (rank.ending.recorded_until != kUnknownTime) known.end = std::max(known.end, rank.ending.recorded_until);
   return known;
 }
 
+bool is_cut(const RankTrace& rank, Nanoseconds end) {
+  // Losses that the recorder knows of end within the recording.
+  return std::any_of(rank.lost.begin(), rank.lost.end(),
+                     [end](const TimeSpan& span) { return span.end > end; });
+}
+
 SpendingSets spending_of(const RankTrace& rank, const RankWindows& windows, const Phases& phases,
-                         Interval wall, std::int64_t first_after_warm_up, bool job_failed) {
+                         Interval wall, std::int64_t first_after_warm_up, JobFacts job) {
   SpendingSets sets;
   const auto set = [&sets](Spending spending) -> IntervalSet& {
     return sets[static_cast<std::size_t>(spending)];
@@ -108,24 +140,31 @@ SpendingSets spending_of(const RankTrace& rank, const RankWindows& windows, cons
     first_work = std::min(first_work, activity.begin);
     last_work = std::max(last_work, activity.end);
   }
-  const StepWindow* first = nullptr;
+  const StepWindow *first = nullptr, *last = nullptr;
   for (const StepWindow& step : windows.steps) {
     if (step.window.begin >= step.window.end) continue;
     if (first == nullptr) first = &step;
+    last = &step;
     last_work = std::max(last_work, step.window.end);
     set(step.number < first_after_warm_up ? Spending::warm_up : Spending::steady)
         .append(step.window.begin, step.window.end);
   }
-  if (job_failed && last_work != kAlways) set(Spending::after_failure) = one(last_work, wall.end);
-  // Where nothing was ever computed, the job never came further than its start.
+  const bool cut = is_cut(rank, wall.end);
+  if (job.failed && !cut && last_work != kAlways) set(Spending::after_failure) = one(last_work, wall.end);
+  // Where nothing was ever computed, the job never came further than its start; but what a cut file lacks may
+  // have been computed.
   Nanoseconds started = first != nullptr ? first_computation(rank, *first) : first_work;
+  if (cut && started == kNever) started = last_end(phases[Phase::start_up], wall.begin);
   set(Spending::start_up) = unite(phases[Phase::start_up], one(wall.begin, std::min(started, wall.end)));
-  if (first != nullptr)
-    for (auto step = windows.steps.rbegin(); step != windows.steps.rend(); ++step) {
-      if (step->window.begin >= step->window.end) continue;
-      set(Spending::shutdown) = one(step->window.end, wall.end);
-      break;
-    }
+  if (cut) {
+    const Nanoseconds told = last != nullptr ? last->window.end
+                             : job.has_steps ? started
+                                             : read_time(rank).end;
+    set(Spending::not_recorded) =
+        unite(set(Spending::not_recorded), subtract(one(told, wall.end), told_by_ranges(phases)));
+  } else if (last != nullptr) {
+    set(Spending::shutdown) = one(last->window.end, wall.end);
+  }
   return sets;
 }
 
@@ -148,22 +187,25 @@ AccountReport account_for(const Job& job, std::span<const RankWindows> windows,
   if (longest == 0) return report;
   report.begin_ns = saturating_add(all.begin, -origin);
   report.wall_ns = related ? all.end - all.begin : longest;
-  const bool job_failed = failed(job);
+  const JobFacts facts{failed(job), std::any_of(windows.begin(), windows.end(),
+                                                [](const RankWindows& rank) { return !rank.steps.empty(); })};
+  Account whole;  // of ranks whose trace is whole
   for (std::size_t i = 0; i < job.ranks.size(); ++i) {
     if (known[i].begin >= known[i].end) continue;
     const Nanoseconds begin = related ? all.begin : known[i].begin;
     const Interval wall{begin, begin + report.wall_ns};
     const auto segments =
-        divide(spending_of(job.ranks[i], windows[i], phases[i], wall, first_after_warm_up, job_failed), wall);
+        divide(spending_of(job.ranks[i], windows[i], phases[i], wall, first_after_warm_up, facts), wall);
     RankAccount account{job.ranks[i].rank, sum(segments),
                         phases[i][Phase::checkpoint_beside].measure_within(wall.begin, wall.end)};
-    for (std::size_t s = 0; s < kSpendingCount; ++s)
-      report.spent.ns[s] = saturating_add(report.spent.ns[s], account.spent.ns[s]);
+    add(account.spent, report.spent);
+    if (!is_cut(job.ranks[i], wall.end)) add(account.spent, whole);
     report.ranks.push_back(account);
   }
-  const std::int64_t recorded = report.recorded_ns();
-  if (steps_told && recorded > 0)
-    report.goodput = static_cast<double>(report.spent[Spending::steady]) / static_cast<double>(recorded);
+  // Of a cut trace the training lacks more than the start does.
+  const Account& counted = recorded_of(whole) > 0 ? whole : report.spent;
+  if (const std::int64_t recorded = recorded_of(counted); steps_told && recorded > 0)
+    report.goodput = static_cast<double>(counted[Spending::steady]) / static_cast<double>(recorded);
   return report;
 }
 

@@ -35,10 +35,20 @@ using SpendingSets = std::array<IntervalSet, kSpendingCount>;
 std::vector<SpendingSegment> divide(const SpendingSets& sets, Interval wall);
 Account sum(std::span<const SpendingSegment> segments);
 
+// What of the job a rank's account depends on.
+struct JobFacts {
+  bool failed = false;
+  bool has_steps = false;  // some rank's trace does
+};
+
 // A rank's sets. `steady` and `warm_up` step numbers: of those that are steady or were only interrupted, and
 // those before them.
 SpendingSets spending_of(const RankTrace& rank, const RankWindows& windows, const Phases& phases,
-                         Interval wall, std::int64_t first_after_warm_up, bool job_failed);
+                         Interval wall, std::int64_t first_after_warm_up, JobFacts job);
+
+// Whether the rank's file was cut, or damaged so that what is missing may lie anywhere up to `end`: that
+// nothing is told of some time then means nothing.
+bool is_cut(const RankTrace& rank, Nanoseconds end);
 
 // The time that is known of a rank at all: ranges, steps, activities and the end of its recording. Empty
 // where there is none.

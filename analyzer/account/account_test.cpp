@@ -10,6 +10,7 @@
 namespace lockstep::analyzer {
 namespace {
 
+constexpr Nanoseconds kAnyTime = Nanoseconds{1} << 62;
 constexpr std::int64_t kNoWarmUp = std::numeric_limits<std::int64_t>::min();
 
 AccountReport account_of(const Job& job, std::int64_t first_after_warm_up = kNoWarmUp, bool told = true) {
@@ -87,6 +88,73 @@ TEST(Account, WhatWasNotRecordedIsNoTimeOfTheJobs) {
   EXPECT_EQ(report.ranks[0].spent[Spending::not_recorded], 100);
   EXPECT_EQ(report.ranks[0].spent[Spending::steady], 170);
   EXPECT_DOUBLE_EQ(*report.goodput, 340.0 / 840);
+}
+
+// Rank 1's file is cut: what could not be read of it is neither its start nor its end.
+Job with_cut_rank() {
+  Job job = job_of_500().build();
+  job.ranks[1].lost = {{-kAnyTime, kAnyTime}};
+  return job;
+}
+
+TEST(Account, BehindTheEndOfWhatIsLeftOfACutFileNothingWasRecorded) {
+  Job job = with_cut_rank();
+  RankTrace& cut = job.ranks[1];
+  std::erase_if(cut.steps, [](const StepMark& step) { return step.number > 1; });
+  const Account& spent = account_of(job, 1).ranks[1].spent;
+  EXPECT_EQ(spent[Spending::start_up], 100);
+  EXPECT_EQ(spent[Spending::warm_up], 100);
+  EXPECT_EQ(spent[Spending::steady], 100);
+  EXPECT_EQ(spent[Spending::checkpoint], 30) << "a range tells it";
+  EXPECT_EQ(spent[Spending::not_recorded], 190);
+  EXPECT_EQ(spent.total(), 520);
+}
+
+TEST(Account, OfACutFileWithoutStepsOnlyTheStartIsKnown) {
+  Job job = with_cut_rank();
+  RankTrace& cut = job.ranks[1];
+  cut.steps.clear();
+  const AccountReport with_activities = account_of(job, 1);
+  EXPECT_EQ(with_activities.ranks[1].spent[Spending::start_up], 100);
+  EXPECT_EQ(with_activities.ranks[1].spent[Spending::not_recorded], 390);
+  EXPECT_EQ(with_activities.ranks[1].spent[Spending::other], 0);
+  cut.activities.clear();
+  const AccountReport report = account_of(job, 1);
+  EXPECT_EQ(report.ranks[1].spent[Spending::start_up], 60) << "its ranges";
+  EXPECT_EQ(report.ranks[1].spent[Spending::checkpoint], 30);
+  EXPECT_EQ(report.ranks[1].spent[Spending::not_recorded], 430);
+  EXPECT_EQ(report.ranks[1].spent.total(), 520);
+  // Rank 0's alone: of rank 1 there is a start without the training.
+  EXPECT_DOUBLE_EQ(*report.goodput, 270.0 / 520);
+}
+
+TEST(Account, WhereNoRankHasStepsWhatWasReadOfACutFileIsOther) {
+  Job job = with_cut_rank();
+  for (RankTrace& rank : job.ranks) {
+    rank.steps.clear();
+    rank.host_ranges.clear();
+  }
+  std::erase_if(job.ranks[1].activities, [](const Activity& activity) { return activity.begin > 200; });
+  const Account& spent = account_of(job, kNoWarmUp, false).ranks[1].spent;
+  EXPECT_EQ(spent[Spending::other], 200);
+  EXPECT_EQ(spent[Spending::not_recorded], spent.total() - 200) << "the wall time begins at the first work";
+}
+
+TEST(Account, ACutFileDoesNotTellWhatCameOfAFailure) {
+  Job job = with_cut_rank();
+  job.end.exit_code = 1;
+  const AccountReport report = account_of(job, 1);
+  EXPECT_EQ(report.ranks[0].spent[Spending::after_failure], 20);
+  EXPECT_EQ(report.ranks[1].spent[Spending::after_failure], 0);
+  EXPECT_EQ(report.ranks[1].spent[Spending::not_recorded], 20);
+}
+
+// The GPU's buffers overflowed for a while: the host's steps are there.
+TEST(Account, AGapInWhatADeviceDidIsNoCut) {
+  Job job = job_of_500().build();
+  const AccountReport before = account_of(job, 1);
+  job.ranks[1].lost = {{310, 520}};
+  EXPECT_EQ(account_of(job, 1).ranks[1].spent.ns, before.ranks[1].spent.ns);
 }
 
 TEST(Account, ARankWithoutAnythingIsInNone) {
@@ -177,6 +245,8 @@ TEST(Account, OfRandomRanksSumsToTheWallTime) {
     }
     Job built = job.build();
     if (number(2) == 0) built.end.signal = 9;
+    for (RankTrace& rank : built.ranks)
+      if (number(3) == 0) rank.lost = {{number(400), number(2) == 0 ? kAnyTime : 500}};
     const AccountReport report = account_of(built, number(6));
     std::int64_t sum = 0;
     for (const RankAccount& rank : report.ranks) {

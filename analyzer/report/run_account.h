@@ -13,7 +13,7 @@ namespace lockstep::analyzer {
 // What a run's wall time goes into, in order of precedence: each instant of a rank goes to the first that
 // holds.
 enum class Spending : std::uint8_t {
-  not_recorded,  // on purpose (record --steps, --duration)
+  not_recorded,  // on purpose (record --steps, --duration), or not to be read: the file is cut
   compilation,
   checkpoint,
   evaluation,
@@ -48,7 +48,8 @@ struct AccountReport {
   std::int64_t wall_ns = 0;
   std::vector<RankAccount> ranks;
   Account spent;  // Σ over ranks: wall_ns times the number of ranks
-  // steady ÷ all, of what was recorded; absent where no rank has steps.
+  // steady ÷ all, of what was recorded of the ranks whose trace is whole (of all, where none is); absent
+  // where no rank has steps.
   std::optional<double> goodput;
 
   std::int64_t recorded_ns() const;  // of all ranks
