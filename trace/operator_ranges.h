@@ -1,5 +1,6 @@
-// How ranges of modules and operators (`record --operators`) and of places in Python (`record --stacks N`)
-// are told from other host ranges: by their category.
+// How ranges of forward passes are named that no wrapper of PyTorch's names, and how ranges of modules and
+// operators (`record --operators`) and of places in Python (`record --stacks N`) are told from other host
+// ranges: by their category.
 #pragma once
 
 namespace lockstep::trace {
@@ -14,5 +15,8 @@ inline constexpr const char* kModuleBackwardCategory = "module backward";
 inline constexpr const char* kOperatorCategory = "operator";
 // Where the main thread's Python was from one look at its stack to the next: "load (train.py:31)".
 inline constexpr const char* kPythonPlaceCategory = "python stack";
+
+// Of a model's whole forward pass without gradients, before anything has trained: "forward of GPT".
+inline constexpr const char* kForwardOf = "forward of ";
 
 }  // namespace lockstep::trace

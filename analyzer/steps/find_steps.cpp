@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "analyzer/model/stopped.h"
+#include "analyzer/steps/iterations.h"
 #include "analyzer/steps/repetition.h"
 
 namespace lockstep::analyzer {
@@ -24,6 +25,7 @@ struct Found {
   std::vector<StepMark> steps;
   std::vector<std::uint32_t> step_of;  // by activity
   bool by_graphs = false;              // most steps begin with the replay of a graph
+  std::uint32_t name = kNone;          // of the ranges that told them
 };
 
 Nanoseconds launch_of(const Activity& activity) {
@@ -44,6 +46,19 @@ std::uint32_t last_optimizer(const RankTrace& rank, const StringTable& strings) 
   return name;
 }
 
+// A step from each boundary to the next.
+Found between(const std::vector<Nanoseconds>& boundaries, const RankTrace& rank) {
+  Found found;
+  for (std::size_t i = 0; i + 1 < boundaries.size(); ++i)
+    found.steps.push_back({static_cast<std::int64_t>(i), boundaries[i], boundaries[i + 1]});
+  for (const Activity& activity : rank.activities) {
+    const auto next = std::upper_bound(boundaries.begin(), boundaries.end(), launch_of(activity));
+    const bool within = next != boundaries.begin() && next != boundaries.end();
+    found.step_of.push_back(within ? static_cast<std::uint32_t>(next - boundaries.begin() - 1) : kNone);
+  }
+  return found;
+}
+
 std::optional<Found> by_optimizer(const RankTrace& rank, const StringTable& strings) {
   const std::uint32_t name = last_optimizer(rank, strings);
   if (name == kNone) return std::nullopt;
@@ -53,15 +68,15 @@ std::optional<Found> by_optimizer(const RankTrace& rank, const StringTable& stri
   std::sort(ends.begin(), ends.end());
   ends.erase(std::unique(ends.begin(), ends.end()), ends.end());
   if (ends.size() < kLeastRepetitions) return std::nullopt;
-  Found found;
   // Before the first end lies its step, and all that came before training: that step is none.
-  for (std::size_t i = 0; i + 1 < ends.size(); ++i)
-    found.steps.push_back({static_cast<std::int64_t>(i), ends[i], ends[i + 1]});
-  for (const Activity& activity : rank.activities) {
-    const auto next = std::upper_bound(ends.begin(), ends.end(), launch_of(activity));
-    const bool within = next != ends.begin() && next != ends.end();
-    found.step_of.push_back(within ? static_cast<std::uint32_t>(next - ends.begin() - 1) : kNone);
-  }
+  return between(ends, rank);
+}
+
+std::optional<Found> by_forward_passes(const RankTrace& rank, const StringTable& strings) {
+  const std::optional<Iterations> iterations = find_iterations(rank, strings);
+  if (!iterations) return std::nullopt;
+  Found found = between(iterations->boundaries, rank);
+  found.name = iterations->name;
   return found;
 }
 
@@ -144,6 +159,8 @@ bool mark_all(Job& job, std::string_view evidence, const Find& find, const std::
   }
   if (found.empty()) return false;
   const std::size_t count = found.front().steps.size();
+  const std::string named =
+      found.front().name == kNone ? "" : fmt::format(" (`{}`)", job.strings.view(found.front().name));
   for (std::size_t i = 0; i < job.ranks.size(); ++i) {
     job.ranks[i].steps = std::move(found[i].steps);
     for (std::size_t k = 0; k < job.ranks[i].activities.size(); ++k)
@@ -152,9 +169,9 @@ bool mark_all(Job& job, std::string_view evidence, const Find& find, const std::
   job.warnings.push_back(
       {"steps_found",
        fmt::format(
-           "the trace marks no steps; {} were found by {}: where these are not the steps of the program, "
+           "the trace marks no steps; {} were found by {}{}: where these are not the steps of the program, "
            "mark them (docs/instrumentation.md)",
-           count, by_graphs ? "replays of CUDA graphs" : evidence),
+           count, by_graphs ? "replays of CUDA graphs" : evidence, named),
        kNoRank});
   return true;
 }
@@ -170,6 +187,10 @@ void find_steps(Job& job, const std::stop_token& stop) {
   if (mark_all(
           job, "the ranges of the optimizer",
           [&](const RankTrace& rank) { return by_optimizer(rank, job.strings); }, stop))
+    return;
+  if (mark_all(
+          job, "the forward passes of a loop without an optimizer",
+          [&](const RankTrace& rank) { return by_forward_passes(rank, job.strings); }, stop))
     return;
   mark_all(job, "what repeats in the ranks' launches", by_repetition, stop);
 }

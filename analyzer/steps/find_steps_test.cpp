@@ -92,6 +92,33 @@ TEST(FindSteps, ByTheOptimizerBeforeAnythingElse) {
   EXPECT_THAT(job.warnings[0].message, HasSubstr("the optimizer"));
 }
 
+JobBuilder passes_of_loop(int of_rank_1) {
+  JobBuilder builder = loop(8, 8);
+  for (std::int32_t rank = 0; rank < 2; ++rank)
+    for (int i = 0; i < (rank == 1 ? of_rank_1 : 8); ++i)
+      builder.rank(rank).host_range(950 + i * 100, 954 + i * 100, "DistributedDataParallel.forward");
+  return builder;
+}
+
+TEST(FindSteps, ByForwardPassesWhereNothingTrains) {
+  Job job = passes_of_loop(8).build();
+  find_steps(job);
+  ASSERT_TRUE(check_job(job).ok());
+  ASSERT_EQ(job.ranks[1].steps.size(), 8U);
+  EXPECT_EQ(job.ranks[1].steps[1].begin, 1050);
+  EXPECT_EQ(job.ranks[1].activities[5].step, 1U);
+  EXPECT_THAT(job.warnings[0].message,
+              HasSubstr("8 were found by the forward passes of a loop without an optimizer "
+                        "(`DistributedDataParallel.forward`)"));
+}
+
+TEST(FindSteps, ByWhatRepeatsWhereTheRanksPassesDiffer) {
+  Job job = passes_of_loop(7).build();
+  find_steps(job);
+  ASSERT_EQ(job.warnings.size(), 1U);
+  EXPECT_THAT(job.warnings[0].message, HasSubstr("what repeats"));
+}
+
 TEST(FindSteps, ByReplaysOfAGraph) {
   JobBuilder builder;
   for (int step = 0; step < 6; ++step) {

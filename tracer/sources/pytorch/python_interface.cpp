@@ -25,7 +25,6 @@ namespace {
 
 constexpr std::int32_t kVersion = 5;
 constexpr std::size_t kLongestRange = 512;
-constexpr std::uint64_t kOwnRange = 1;  // of the hook; PyTorch's are addresses
 
 StepCounter step_counter;  // under the interpreter's lock
 

@@ -7,6 +7,7 @@
 
 #include "trace/operator_ranges.h"
 #include "tracer/sources/pytorch/pytorch_source.h"
+#include "tracer/training_threads.h"
 
 namespace lockstep::tracer::pytorch {
 
@@ -37,13 +38,17 @@ void PytorchSource::open_range(Thread& thread, const Event& event, const std::by
   const auto record = read_record<RangeRecord>(body, event.bytes);
   const std::string_view name(reinterpret_cast<const char*>(body + sizeof record),
                               event.bytes - sizeof record);
-  const RangeMeaning meaning = meaning_of_range(name);
+  const RangeMeaning meaning = meaning_of_range(name, record.range == kOwnRange);
   using Kind = RangeMeaning::Kind;
   if (const auto phase = phase_of(meaning)) thread.loop.begin(*phase, 0, -1, event.time);
   if (meaning.kind == Kind::forward_part) thread.loop.forward_part(event.time);
   if (is_whole_forward(thread, meaning, name))
     thread.evaluation.forward(record.without_gradients == 0, event.time);
   if (meaning.kind == Kind::loop) thread.loop.touch(event.time);
+  if (meaning.kind == Kind::forward_alone) {
+    note_training_thread(event.thread);
+    thread.loop.begin_alone(event.time);
+  }
   open(thread, event.time, name, RecordType::range_end, record.range);
   thread.open.back().meaning = meaning;
   thread.open.back().without_gradients = record.without_gradients != 0;
@@ -93,6 +98,7 @@ void PytorchSource::close(Thread& thread, RecordType by, std::uint64_t key, trac
   const auto depth = std::count_if(std::next(found), thread.open.rend(), is_shown);
   thread.open.erase(std::next(found).base());
   if (const auto phase = phase_of(range.meaning)) thread.loop.end(*phase, time);
+  if (range.meaning.kind == RangeMeaning::Kind::forward_alone) thread.loop.end_alone(time);
   if (range.without_gradients) thread.evaluation.part_is_over(time);
   if (!range.shown) return;
   trace::HostRange event;

@@ -72,6 +72,7 @@ struct WorkRecord {
   std::uint64_t call = 0;  // of enqueue: the call that it is part of; 0: of none that is known
 };
 
+inline constexpr std::uint64_t kOwnRange = 1;  // of the hook; PyTorch's are addresses
 struct RangeRecord {
   std::uint64_t range = 0;              // tells it from other ranges that are open on the thread
   std::uint64_t without_gradients = 0;  // 1: of a forward pass that makes no graph of autograd

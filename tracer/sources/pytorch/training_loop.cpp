@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "trace/operator_ranges.h"
+
 namespace lockstep::tracer::pytorch {
 
 namespace {
@@ -23,11 +25,17 @@ trace::Pass pass_of(Phase phase) {
 
 }  // namespace
 
+bool TrainingLoop::is_alone(const Computed& of_gap) {
+  return of_gap.pass != trace::Pass::other;
+}
+
 void TrainingLoop::cut(trace::Nanoseconds time) {
   const trace::Nanoseconds begin = std::exchange(piece_begin_, time);
-  if (!started_ || waits_ > 0 || time <= begin) return;
+  const bool alone = alone_ && in_gap();
+  if ((!started_ && !alone) || waits_ > 0 || time <= begin) return;
   if (in_gap()) {
-    if (gap_.size() < kMostGapPieces) gap_.push_back({begin, time, trace::Pass::other, -1});
+    if (gap_.size() < kMostGapPieces)
+      gap_.push_back({begin, time, alone ? trace::Pass::forward : trace::Pass::other, -1});
     return;
   }
   const Open& now = open_.back();
@@ -46,12 +54,12 @@ void TrainingLoop::compute(const Computed& piece) {
 }
 
 void TrainingLoop::settle_gap(trace::Pass pass, std::int32_t microbatch) {
-  if (pass != trace::Pass::other) {
-    for (Computed& piece : gap_) {
+  for (Computed& piece : gap_) {
+    if (pass != trace::Pass::other) {
       piece.pass = pass;
       piece.microbatch = microbatch;
-      compute(piece);
     }
+    if (piece.pass != trace::Pass::other) compute(piece);
   }
   gap_.clear();
 }
@@ -132,6 +140,18 @@ void TrainingLoop::forward_part(trace::Nanoseconds time) {
   forward_seen_ = true;
 }
 
+void TrainingLoop::begin_alone(trace::Nanoseconds time) {
+  cut(time);
+  // One may be a teacher's in the first step, whose backward pass comes; after two nothing is waited for.
+  if (in_gap() && std::any_of(gap_.begin(), gap_.end(), is_alone)) settle_gap(trace::Pass::other);
+  alone_ = true;
+}
+
+void TrainingLoop::end_alone(trace::Nanoseconds time) {
+  cut(time);
+  alone_ = false;
+}
+
 void TrainingLoop::tell_step(trace::Nanoseconds end) {
   steps_.push_back(trace::Step{0, step_begin_, end, step_++});
   step_begin_ = end;
@@ -160,6 +180,10 @@ void TrainingLoop::finish() {
   counted_ = false;
   if (!stepped_.empty() && optimizer_end_ > step_begin_) tell_step(optimizer_end_);
   stepped_.clear();
+  // What is not understood yet stays: a backward pass may come.
+  for (const Computed& piece : gap_)
+    if (is_alone(piece)) compute(piece);
+  std::erase_if(gap_, is_alone);
 }
 
 std::vector<trace::Step> TrainingLoop::take_steps() {
@@ -170,8 +194,9 @@ std::vector<TrainingLoop::Computed> TrainingLoop::take_computed() {
   return std::exchange(computed_, {});
 }
 
-RangeMeaning meaning_of_range(std::string_view name) {
+RangeMeaning meaning_of_range(std::string_view name, bool is_ours) {
   using Kind = RangeMeaning::Kind;
+  if (is_ours && name.starts_with(trace::kForwardOf)) return {Kind::forward_alone};
   if (name.starts_with("enumerate(DataLoader)#")) return {Kind::data};
   if (name == "DistributedDataParallel.forward" || name == "FullyShardedDataParallel.forward")
     return {Kind::forward};

@@ -38,6 +38,10 @@ class TrainingLoop {
   void end_wait(trace::Nanoseconds time);
   // The forward pass is under way, as the first of its parts tells (FSDP names them, and not the whole).
   void forward_part(trace::Nanoseconds time);
+  // The forward pass of a whole model without gradients, in a program that has not trained: it is computation
+  // whatever comes behind it, and no part of a step. Not where a phase, which tells more, is open.
+  void begin_alone(trace::Nanoseconds time);
+  void end_alone(trace::Nanoseconds time);
   // The loop has begun, as a range tells that belongs to no phase (an optimizer that sets gradients to zero).
   void touch(trace::Nanoseconds time);
   // The process counts that a step begins here (StepCounter), also while nothing else of it is recorded:
@@ -63,9 +67,11 @@ class TrainingLoop {
   // Ends the piece of computation that runs, and begins the next, of what the thread does now.
   void cut(trace::Nanoseconds time);
   void compute(const Computed& piece);
-  // What to call the pieces since the last phase, which are only now understood; Pass::other: nothing.
+  // What to call the pieces since the last phase, which are only now understood; Pass::other: nothing, but of
+  // forward passes alone.
   void settle_gap(trace::Pass pass, std::int32_t microbatch = -1);
   void tell_step(trace::Nanoseconds end);
+  static bool is_alone(const Computed& of_gap);
   bool in_gap() const { return open_.empty(); }
 
   static constexpr std::size_t kMostGapPieces = 65536;
@@ -74,7 +80,8 @@ class TrainingLoop {
   int waits_ = 0;
   bool started_ = false;
   trace::Nanoseconds piece_begin_ = 0;
-  std::vector<Computed> gap_;
+  std::vector<Computed> gap_;  // Pass::other, or of a forward pass alone
+  bool alone_ = false;
   bool forward_seen_ = false;  // in this gap
   Phase before_gap_ = Phase::data;
   std::int32_t microbatch_before_gap_ = -1;
@@ -90,11 +97,11 @@ class TrainingLoop {
 
 // What a range of PyTorch's own tells about the loop.
 struct RangeMeaning {
-  enum class Kind : std::uint8_t { none, data, forward, forward_part, loop } kind = Kind::none;
+  enum class Kind : std::uint8_t { none, data, forward, forward_part, forward_alone, loop } kind = Kind::none;
 };
 // By its name: "DistributedDataParallel.forward", "enumerate(DataLoader)#…__next__", "FSDP::pre_forward …",
 // "Optimizer.zero_grad#…". A pipeline's "Forward 3" is none: it holds the wait for its message as well, and
-// the stage itself says when it computes.
-RangeMeaning meaning_of_range(std::string_view name);
+// the stage itself says when it computes. "forward of …" has a meaning where the hook `is_ours`.
+RangeMeaning meaning_of_range(std::string_view name, bool is_ours = false);
 
 }  // namespace lockstep::tracer::pytorch

@@ -271,6 +271,62 @@ TEST(TrainingLoop, PiecesOfAnyLoopAreDisjointAndOutsideWaits) {
   }
 }
 
+TEST(TrainingLoop, ForwardPassesAloneAreComputedWhereNothingTrains) {
+  TrainingLoop loop;
+  for (Nanoseconds t = 0; t < 200; t += 100) {
+    phase(loop, Phase::data, t, t + 10);
+    loop.begin_alone(t + 20);
+    loop.begin_wait(t + 30);  // what a part of the model waits for
+    loop.end_wait(t + 40);
+    loop.end_alone(t + 60);
+    loop.begin_wait(t + 70);
+    loop.end_wait(t + 90);
+  }
+  loop.finish();
+  EXPECT_THAT(computed(loop),
+              ElementsAre(Piece{20, 30, Pass::forward, -1}, Piece{40, 60, Pass::forward, -1},
+                          Piece{120, 130, Pass::forward, -1}, Piece{140, 160, Pass::forward, -1}));
+  EXPECT_TRUE(steps(loop).empty());
+}
+
+TEST(TrainingLoop, ForwardPassesAloneNeedNoData) {
+  TrainingLoop loop;
+  for (Nanoseconds t = 0; t < 200; t += 100) {
+    loop.begin_alone(t + 20);
+    loop.end_alone(t + 60);
+  }
+  EXPECT_THAT(computed(loop), ElementsAre(Piece{20, 60, Pass::forward, -1}));
+  loop.finish();
+  EXPECT_THAT(computed(loop), ElementsAre(Piece{120, 160, Pass::forward, -1}));
+}
+
+TEST(TrainingLoop, WhatAWrapperNamesWithinAForwardPassAloneCountsOnce) {
+  TrainingLoop loop;
+  loop.begin_alone(10);
+  phase(loop, Phase::forward, 20, 30);
+  loop.end_alone(40);
+  loop.finish();
+  EXPECT_THAT(computed(loop), ElementsAre(Piece{10, 40, Pass::forward, -1}));
+}
+
+TEST(TrainingLoop, ATeachersPassAloneInTheFirstStepChangesNothing) {
+  TrainingLoop with, without;
+  for (TrainingLoop* const loop : {&with, &without}) {
+    for (Nanoseconds t = 0; t < 300; t += 100) {
+      phase(*loop, Phase::data, t, t + 10);
+      if (loop == &with && t == 0) {
+        loop->begin_alone(15);
+        loop->end_alone(25);
+      }
+      phase(*loop, Phase::backward, t + 40, t + 80);
+      phase(*loop, Phase::optimizer, t + 85, t + 95, 7);
+    }
+    loop->finish();
+  }
+  EXPECT_EQ(computed(with), computed(without));
+  EXPECT_EQ(steps(with), steps(without));
+}
+
 TEST(RangeMeaning, ByName) {
   using Kind = RangeMeaning::Kind;
   EXPECT_EQ(meaning_of_range("DistributedDataParallel.forward").kind, Kind::forward);
@@ -279,6 +335,8 @@ TEST(RangeMeaning, ByName) {
   EXPECT_EQ(meaning_of_range("Forward 12").kind, Kind::none) << "it waits for its message as well";
   EXPECT_EQ(meaning_of_range("FSDP::pre_forward (layers.0)").kind, Kind::forward_part);
   EXPECT_EQ(meaning_of_range("my own range").kind, Kind::none);
+  EXPECT_EQ(meaning_of_range("forward of Net").kind, Kind::none) << "a program's own";
+  EXPECT_EQ(meaning_of_range("forward of Net", true).kind, Kind::forward_alone);
 }
 
 }  // namespace

@@ -15,7 +15,8 @@ DATA, FORWARD, BACKWARD, OPTIMIZER = 1, 2, 3, 4
 _library = None
 _following = False  # the library follows this process, and not one that it was forked from
 _refused = False
-_device_told = False
+_device_told = False  # for good
+_device = None  # what was told before that: whether it is none of the CPU
 _problems = []  # that came up before the library followed the process
 _past_ranges = []  # the same
 _MOST_PAST_RANGES = 1000
@@ -38,14 +39,14 @@ def quiet(function):
 
 def _follow(rank=-1, world_size=-1):
     """The library, once it follows this process; None where nothing is to be recorded."""
-    global _library, _following, _refused, _device_told
+    global _library, _following, _refused, _device_told, _device
     if _following:
         return _library
     if _refused:
         return None
     try:
         if _library is None:
-            _library = _part("library").load()
+            _library = part("library").load()
         if _library.lockstep_pytorch_start(rank, world_size) != 0:
             raise RuntimeError("nothing is to be recorded")
     except Exception:
@@ -56,6 +57,7 @@ def _follow(rank=-1, world_size=-1):
         return None
     _following = True
     _device_told = False
+    _device = None
     while _problems:
         _tell_problem(_problems.pop())
     for past in _past_ranges:
@@ -158,31 +160,39 @@ def _group_was_made(c10d, made, group_size, group_rank, global_ranks):
 # --- phases -----------------------------------------------------------------------------------------------------
 
 
-def _tell_device():
-    """Whether the model computes on the CPU: told when the first backward pass or optimizer shows it."""
-    global _device_told
-    _device_told = True
+def tell_device(for_good=True):
+    """Whether the model computes on the CPU: the first backward pass or optimizer shows it. Before that it may change: a
+    model may be tried out before it moves to a GPU."""
+    global _device_told, _device
+    if not _following or _device_told:
+        return
     torch = sys.modules["torch"]
     accelerated = torch.cuda.is_initialized()
     for other in ("xpu", "npu", "hpu"):
         module = getattr(torch, other, None)
         accelerated = accelerated or bool(getattr(module, "is_initialized", lambda: False)())
-    _library.lockstep_pytorch_device(0 if accelerated else 1)
+    _device_told = for_good
+    if for_good or accelerated != _device:
+        _device = accelerated
+        _library.lockstep_pytorch_device(0 if accelerated else 1)
 
 
 trains = 0  # how often a backward pass or an optimizer has begun
+when_training = []  # what to do when the first one begins; nothing of it raises
 
 
 def _begin(phase, identity=0):
     global trains
     if phase >= BACKWARD:
         trains += 1
+        while when_training:
+            when_training.pop()()
     try:
         library = _library if _following else _follow()
         if library is None:
             return
         if not _device_told and phase != DATA:
-            _tell_device()
+            tell_device()
         library.lockstep_pytorch_begin(phase, identity)
     except Exception:
         if os.environ.get("LOCKSTEP_DEBUG"):
@@ -310,7 +320,7 @@ def _with_microbatch(original, phase):
 # --- parts in files of their own: most programs need few of them ------------------------------------------------
 
 
-def _part(name):
+def part(name):
     from importlib.util import module_from_spec, spec_from_file_location
     module_name = "_lockstep_" + name
     if module_name not in sys.modules:
@@ -322,29 +332,29 @@ def _part(name):
 
 
 def _follow_deepspeed():
-    _part("frameworks").follow_deepspeed()
+    part("frameworks").follow_deepspeed()
 
 
 def _follow_deepspeed_pipeline():
-    _part("frameworks").follow_deepspeed_pipeline()
+    part("frameworks").follow_deepspeed_pipeline()
 
 
 def _follow_megatron():
-    _part("frameworks").follow_megatron()
+    part("frameworks").follow_megatron()
 
 
 def _follow_modules():
-    _part("modules").follow_modules()
+    part("modules").follow_modules()
 
 
 @quiet
 def _follow_interpreter():
-    interpreter = _part("interpreter")
+    interpreter = part("interpreter")
     interpreter.watch_garbage_collection()
     interpreter.offer_stacks()
     if os.environ.get("LOCKSTEP_STACKS", "20") != "0":
         try:
-            _part("stacks").follow_stacks()
+            part("stacks").follow_stacks()
         except Exception as problem:
             _tell_problem(f"stacks: {problem}")
 
@@ -366,7 +376,7 @@ def install(when_imported):
     follow_later("deepspeed.runtime.pipe.engine", _follow_deepspeed_pipeline)
     follow_later("megatron.core.pipeline_parallel.schedules", _follow_megatron)
     def _follow_run_phases():
-        _part("run_phases").install(when_imported)
+        part("run_phases").install(when_imported)
 
     wanted = [_follow_process_groups, _follow_backward, _follow_optimizers, _follow_run_phases]
     if os.environ.get("LOCKSTEP_OPERATORS") == "1":

@@ -104,6 +104,8 @@ def _named(original, name):
     def told(*args, **kwargs):
         if is_compiling():
             return original(*args, **kwargs)
+        if name == _COMPILATION + "torch.compile":
+            _forwards("give_up")
         begin = time.monotonic_ns()
         try:
             return original(*args, **kwargs)
@@ -148,6 +150,16 @@ def _packages_above(module_name):
     return [sys.modules[name] for name in names if name in sys.modules]
 
 
+@core.quiet
+def _forwards(what):
+    getattr(core.part("forwards"), what)()
+
+
+def _training_begins():
+    if "_lockstep_forwards" in sys.modules:
+        _forwards("leave")
+
+
 # --- torch.compile ----------------------------------------------------------------------------------------------
 
 
@@ -161,6 +173,7 @@ def _follow_compiler():
     @functools.wraps(start)
     def run_start_callbacks(*args, **kwargs):
         began[:] = [time.monotonic_ns()]
+        _forwards("give_up")
         return start(*args, **kwargs)
 
     @functools.wraps(end)
@@ -200,6 +213,7 @@ class _Evaluating:
     # Of a job that has trained: evaluation to its end.
     @core.quiet
     def end(self):
+        core.tell_device(for_good=False)
         if self._is_pending() and self.trained > 0:
             _tell("evaluation", self.since)
         self.module = None
@@ -228,6 +242,7 @@ def _follow_evaluation():
         if is_compiling() or evaluating.depth or threading.current_thread() is not threading.main_thread():
             return original(self, mode)
         evaluating.train(self) if mode else evaluating.eval(self)
+        _forwards("leave" if mode else "follow")
         evaluating.depth = 1
         try:
             return original(self, mode)
@@ -267,6 +282,8 @@ def _tell_imports():
 
 def install(when_imported):
     _tell_imports()
+    when_imported("torch._dynamo.utils", lambda: _forwards("hide_from_dynamo"))
+    core.when_training.append(_training_begins)
     for module, path, name in _TABLE:
         if module in sys.modules:
             _wrap(module, path, name)

@@ -1,0 +1,25 @@
+// Iterations of a loop that computes forward passes and trains nothing: inference, serving, evaluation alone.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analyzer/model/job.h"
+
+namespace lockstep::analyzer {
+
+struct Iterations {
+  std::vector<Nanoseconds> boundaries;  // ascending: begins, and the end of the last
+  std::uint32_t name = kNone;           // of the ranges that begin them
+};
+
+// By the ranges of whole forward passes ("DistributedDataParallel.forward", "forward of …"), of the thread
+// with most of them: of several models the one that divides them into equal stretches (repetition.h), else
+// the one that is called most often. From the loading of data before a pass, where there is some, to that
+// before the next; the last one to the next loading, or as long as the median. Nothing where less than five
+// are found, or less than half of the rank's launches lie in them (what warms up for CUDA graphs), or where
+// the rank trains: ranges of an optimizer or of a backward pass.
+std::optional<Iterations> find_iterations(const RankTrace& rank, const StringTable& strings);
+
+}  // namespace lockstep::analyzer
