@@ -7,6 +7,7 @@
 
 #include "analyzer/export/tables.h"
 #include "analyzer/report/absences.h"
+#include "analyzer/report/exposure.h"
 #include "analyzer/report/json.h"
 
 namespace lockstep::analyzer {
@@ -250,23 +251,26 @@ TableDefinition make_collective_ranks_table() {
 }
 
 TableDefinition make_blame_table() {
-  return {
-      "blame",
-      {{"rank", integer},
-       {"blame_ns", integer},
-       {"exposed_ns", integer},
-       {"collectives", integer},
-       {"root_cause", text},
-       {"persistent", integer},
-       {"scheduled_ns", integer}},
-      [](const Job&, const Analysis& analysis, const RowSink& sink) {
-        for (const BlameReport& b : analysis.report.blame) {
-          const Row row{
-              std::int64_t{b.rank},   b.blame_ns,    b.exposed_ns, b.collectives, text_or_null(b.root_cause),
-              nullable(b.persistent), b.scheduled_ns};
-          if (!sink(row)) return;
-        }
-      }};
+  return {"blame",
+          {{"rank", integer},
+           {"blame_ns", integer},
+           {"exposed_ns", integer},
+           {"collectives", integer},
+           {"root_cause", text},
+           {"persistent", integer},
+           {"scheduled_ns", integer}},
+          [](const Job&, const Analysis& analysis, const RowSink& sink) {
+            for (const BlameReport& b : analysis.report.blame) {
+              const Row row{std::int64_t{b.rank},
+                            b.blame_ns,
+                            known_or_null(is_exposure_known(analysis.report, b), b.exposed_ns),
+                            b.collectives,
+                            text_or_null(b.root_cause),
+                            nullable(b.persistent),
+                            b.scheduled_ns};
+              if (!sink(row)) return;
+            }
+          }};
 }
 
 TableDefinition make_findings_table() {

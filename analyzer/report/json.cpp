@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "analyzer/report/absences.h"
+#include "analyzer/report/exposure.h"
 #include "analyzer/report/json_account.h"
 #include "analyzer/report/json_measures.h"
 #include "analyzer/report/unicode.h"
@@ -352,7 +353,7 @@ void write_json(const Report& report, std::ostream& out) {
   writer.array("blame", report.blame, [&](const BlameReport& b) {
     return Json{{"rank", b.rank},
                 {"blame_ns", b.blame_ns},
-                {"exposed_ns", b.exposed_ns},
+                {"exposed_ns", is_exposure_known(report, b) ? Json(b.exposed_ns) : Json(nullptr)},
                 {"collectives", b.collectives},
                 {"partial", b.partial},
                 {"root_cause", b.root_cause.empty() ? Json(nullptr) : writer.text(b.root_cause)},

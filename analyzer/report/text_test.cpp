@@ -5,6 +5,7 @@
 
 #include <sstream>
 
+#include "analyzer/report/json.h"
 #include "analyzer/report/sample_reports.h"
 #include "analyzer/report/text_sections.h"
 #include "analyzer/report/unicode.h"
@@ -12,6 +13,7 @@
 namespace lockstep::analyzer {
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -107,6 +109,18 @@ TEST(TextReport, WhatAFindingSaysOfARanksHostIsNotSaidAgainWithoutAName) {
   own.reason = "blocked";
   report.findings.push_back(own);
   EXPECT_THAT(to_text(report, with_width(200)), Not(HasSubstr("Why rank 2 is late: ")));
+}
+
+// Of a damaged rank nobody knows what its compute hid: it is no zero.
+TEST(TextReport, WhatWaitingCostIsNotSaidWhereARankIsDamaged) {
+  Report report = small_report();
+  report.blame.at(0).exposed_ns = 0;
+  EXPECT_THAT(to_text(report, with_width(200)), HasSubstr("0 of it not hidden by compute"));
+  report.ranks.at(0).damaged = true;
+  ASSERT_NE(report.ranks[0].rank, report.blame[0].rank);
+  EXPECT_THAT(to_text(report, with_width(200)),
+              AllOf(HasSubstr("The others wait for rank 2"), Not(HasSubstr("not hidden by compute"))));
+  EXPECT_THAT(to_json(report), HasSubstr("\"exposed_ns\":null,\"collectives\""));
 }
 
 TEST(TextReport, WhatAPipelinesScheduleMakesAccusesNobody) {

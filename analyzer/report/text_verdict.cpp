@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "analyzer/report/exposure.h"
 #include "analyzer/report/quantity.h"
 #include "analyzer/report/text_sections.h"
 #include "analyzer/report/unicode.h"
@@ -193,7 +194,7 @@ void print_greatest_loss(const Report& report, Page& page) {
 }
 
 // "rank 7 (35.6 ms in 5 collectives, 30.1 ms of it not hidden by compute), rank 5 (…) and 2 more ranks"
-Line name_late_ranks(const std::vector<const BlameReport*>& late) {
+Line name_late_ranks(const Report& report, const std::vector<const BlameReport*>& late) {
   std::vector<Line> items;
   for (const BlameReport* blame : late) {
     if (items.size() == 3) break;
@@ -205,7 +206,7 @@ Line name_late_ranks(const std::vector<const BlameReport*>& late) {
                 (items.empty() ? format_plural(collectives, "collective") : format_count(collectives)));
     }
     const std::int64_t exposed = blame->exposed_ns - blame->scheduled_exposed_ns;
-    if (items.empty() && exposed < lateness_of(*blame))
+    if (items.empty() && exposed < lateness_of(*blame) && is_exposure_known(report, *blame))
       item.text(fmt::format(", {} of it not hidden by compute", format_duration(exposed)));
     items.push_back(item.text(")"));
   }
@@ -306,7 +307,7 @@ void print_blame(const Report& report, const Totals& totals, Page& page) {
   const BlameReport& first = *late.front();
   page.wrap(Line{}
                 .text(beginning(report, first))
-                .add(name_late_ranks(late))
+                .add(name_late_ranks(report, late))
                 .text(scheduled ? "; what the pipeline's schedule makes them wait is left out." : "."),
             kIndent, kIndent);
   if (!first.root_cause.empty() && is_worth_blaming(report, first) &&
