@@ -1,11 +1,13 @@
 #include "analyzer/import/flight_recorder/flight_recorder.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <zlib.h>
 
 #include <algorithm>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -14,6 +16,7 @@
 #include "analyzer/import/flight_recorder/dump.h"
 #include "analyzer/import/flight_recorder/json.h"
 #include "analyzer/import/flight_recorder/pickle.h"
+#include "analyzer/import/flight_recorder/possible_ranks.h"
 #include "analyzer/import/flight_recorder/rank_of_dump.h"
 #include "analyzer/import/rank/file_name.h"
 
@@ -68,6 +71,31 @@ std::vector<std::string_view> keys_of_document(std::string_view text) {
   return keys;
 }
 
+struct OwnRank {
+  std::optional<std::int32_t> rank;
+  std::vector<std::int32_t> possible;  // where it is not known
+  std::string doubt;                   // what is to be said about it
+};
+
+// What the dump holds counts before its name, which somebody may have given it.
+OwnRank own_rank(std::vector<std::int32_t> possible, const std::string& file) {
+  const std::optional<std::int32_t> named = rank_in_file_name(file);
+  if (possible.empty() || (named && std::ranges::binary_search(possible, *named))) return {named, {}, {}};
+  OwnRank own;
+  if (possible.size() == 1) own.rank = possible.front();
+  if (named) {
+    constexpr std::size_t kMost = 8;
+    const std::span<const std::int32_t> first = std::span(possible).first(std::min(possible.size(), kMost));
+    own.doubt = fmt::format(
+        "{}: its name says rank {}, but by its groups and messages it is of {} {}{}: the name is not "
+        "believed",
+        file, *named, possible.size() == 1 ? "rank" : "one of ranks", fmt::join(first, ", "),
+        first.size() < possible.size() ? ", …" : "");
+  }
+  if (!own.rank) own.possible = std::move(possible);
+  return own;
+}
+
 }  // namespace
 
 bool recognises(std::string_view beginning) {
@@ -111,8 +139,10 @@ Result<RankImport> import_bytes(std::span<const std::byte> bytes, const fs::path
                           *problem)
             : fmt::format("{}: neither \"entries\" nor \"pg_config\": not a flight recorder's dump", file)};
   }
-  const std::optional<std::int32_t> rank = rank_in_file_name(file);
-  RankImport import = rank_of_dump(*dump, file, rank);
+  const OwnRank own = own_rank(possible_ranks(*dump, problem.has_value()), file);
+  RankImport import = rank_of_dump(*dump, file, own.rank);
+  import.possible_ranks = own.possible;
+  if (!own.doubt.empty()) import.warn("rank_contradicted", own.doubt);
   if (problem) {
     import.warn("file_damaged", fmt::format("{}: {}; the {} before are used. Collect the file again", file,
                                             *problem, counted(dump->entries.size(), "record", "records")));

@@ -25,7 +25,8 @@ bool recognises(std::string_view beginning);
 // stands before, and a warning.
 Result<RankImport> import_file(const std::filesystem::path& path);
 
-// The same of bytes in memory; `path` is for messages and may name the rank.
+// The same of bytes in memory; `path` is for messages and may name the rank, where the dump's groups and
+// messages do not contradict it (warning `rank_contradicted`).
 Result<RankImport> import_bytes(std::span<const std::byte> bytes, const std::filesystem::path& path);
 
 }  // namespace lockstep::analyzer::flight_recorder

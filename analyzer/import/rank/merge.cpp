@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <set>
 #include <utility>
@@ -23,31 +24,46 @@ void warn(Job& job, std::string code, std::string message, std::int32_t rank = k
   job.warnings.push_back({std::move(code), std::move(message), rank});
 }
 
+// "rank 8 or 9", "one of ranks 0, 1, 2, 3 and 12 others".
+std::string name_possible(const std::vector<std::int32_t>& ranks) {
+  constexpr std::ptrdiff_t kMost = 4;
+  if (ranks.size() == 2) return fmt::format("rank {} or {}", ranks[0], ranks[1]);
+  const std::vector<std::int32_t> first(ranks.begin(), ranks.begin() + std::min(std::ssize(ranks), kMost));
+  return fmt::format("one of ranks {}{}", fmt::join(first, ", "),
+                     ranks.size() > first.size()
+                         ? fmt::format(" and {}", counted(ranks.size() - first.size(), "other", "others"))
+                         : "");
+}
+
+// Why a file is of no known rank.
+std::string why_unknown(const RankImport& import) {
+  if (import.possible_ranks.empty())
+    return fmt::format("{}: neither the file nor its name says which rank it is", import.trace.file);
+  return fmt::format("{}: its groups say that it is {}, and its name does not say which of them",
+                     import.trace.file, name_possible(import.possible_ranks));
+}
+
 // What to do about a file that names no rank, beside others.
 std::string advice(const RankImport& import) {
   if (import.source == "lockstep") return "It is of a process that was no rank: analyze it alone";
   if (import.trace.activities.empty() && import.trace.ending.operations.empty())
     return "It holds no GPU kernels either: it is no trace of one rank. A timeline that holds several ranks, "
            "one a pid, is not read; torch.profiler writes one file a rank";
-  return "Name it rank-<N>.json";
+  return import.possible_ranks.empty() ? "Name it rank-<N>.json" : "Name it rank-<N>";
 }
 
-// A file that names no rank can only be understood alone: then it is rank 0. Of two files of a rank the first
-// is kept: in a folder, the first by name.
+// A file that names no rank can only be understood alone: then it is rank 0, or the first that it may be. Of
+// two files of a rank the first is kept: in a folder, the first by name.
 void settle_ranks(Job& job, std::vector<RankImport>& imports) {
   std::vector<RankImport> kept;
   std::map<std::int32_t, std::string> file_of;
   for (RankImport& import : imports) {
     RankTrace& trace = import.trace;
     if (!import.rank_known && imports.size() == 1) {
-      trace.rank = 0;
-      import.warn("rank_unknown",
-                  fmt::format("{}: neither the file nor its name says which rank it is; taken as rank 0",
-                              trace.file));
+      trace.rank = import.possible_ranks.empty() ? 0 : import.possible_ranks.front();
+      import.warn("rank_unknown", fmt::format("{}; taken as rank {}", why_unknown(import), trace.rank));
     } else if (!import.rank_known) {
-      warn(job, "rank_unknown",
-           fmt::format("{}: neither the file nor its name says which rank it is; left out. {}", trace.file,
-                       advice(import)));
+      warn(job, "rank_unknown", fmt::format("{}; left out. {}", why_unknown(import), advice(import)));
       continue;
     }
     const auto [where, fresh] = file_of.emplace(trace.rank, trace.file);

@@ -18,6 +18,8 @@ inline constexpr Nanoseconds kLatest = (Nanoseconds{1} << 62) - 1;
 struct RankImport {
   RankTrace trace;
   bool rank_known = false;  // `trace.rank` was in the file or in its name
+  // Where it is not known: which ranks the file may be of, by what it holds. Sorted; empty: any.
+  std::vector<std::int32_t> possible_ranks;
   // The file holds several ranks and names none: `trace.rank` counts those of this file. Of several such
   // files the later go on counting.
   bool rank_is_assumed = false;

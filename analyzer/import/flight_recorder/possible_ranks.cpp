@@ -1,0 +1,77 @@
+#include "analyzer/import/flight_recorder/possible_ranks.h"
+
+#include <algorithm>
+#include <charconv>
+#include <iterator>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "analyzer/import/rank/rank_list.h"
+
+namespace lockstep::analyzer::flight_recorder {
+namespace {
+
+using Ranks = std::vector<std::int32_t>;
+
+// What is left of all ranks; before the first restriction nobody knows how many there are.
+class Possible {
+ public:
+  void restrict_to(Ranks ranks) {
+    std::sort(ranks.begin(), ranks.end());
+    ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
+    if (!ranks_) {
+      ranks_ = std::move(ranks);
+      return;
+    }
+    Ranks both;
+    std::set_intersection(ranks_->begin(), ranks_->end(), ranks.begin(), ranks.end(),
+                          std::back_inserter(both));
+    ranks_ = std::move(both);
+  }
+  bool is_contradiction() const { return ranks_ && ranks_->empty(); }
+  Ranks take() && { return std::move(ranks_).value_or(Ranks{}); }
+
+ private:
+  std::optional<Ranks> ranks_;
+};
+
+// The process's own rank in the group of a message; nullopt where the name has none.
+std::optional<std::size_t> own_place(const Entry& entry) {
+  if (!entry.is_message) return std::nullopt;
+  const std::string_view name = entry.name;
+  const std::size_t arrow = std::min(name.find("->"), name.find("<-"));
+  if (arrow == std::string_view::npos || arrow == 0) return std::nullopt;
+  const std::size_t begin = name.find_last_not_of("0123456789", arrow - 1) + 1;
+  std::size_t place = 0;
+  const auto parsed = std::from_chars(name.data() + begin, name.data() + arrow, place);
+  if (parsed.ec != std::errc() || parsed.ptr != name.data() + arrow) return std::nullopt;
+  return place;
+}
+
+}  // namespace
+
+std::vector<std::int32_t> possible_ranks(const Dump& dump, bool damaged) {
+  Possible members;
+  std::map<std::string, Ranks> order;  // rank in the group -> global rank
+  for (const Group& group : dump.groups) {
+    // PyTorch writes "[0, 1]" as one text, which is whole or not there.
+    if (damaged && !group.ranks.ends_with(']')) continue;
+    RankList list = parse_ranks(group.ranks);
+    if (list.cut || list.ranks.empty()) continue;
+    members.restrict_to(list.ranks);
+    order.try_emplace(group.name, std::move(list.ranks));
+  }
+  Possible placed = members;
+  for (const Entry& entry : dump.entries) {
+    const std::optional<std::size_t> place = own_place(entry);
+    const auto group = order.find(entry.group);
+    if (!place || group == order.end() || *place >= group->second.size()) continue;
+    placed.restrict_to({group->second[*place]});
+  }
+  return placed.is_contradiction() ? std::move(members).take() : std::move(placed).take();
+}
+
+}  // namespace lockstep::analyzer::flight_recorder
