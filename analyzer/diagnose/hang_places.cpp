@@ -36,17 +36,19 @@ void place_all_ranks(const Job& job, const HungOperations& hung, std::span<const
     for (const Standing& standing : other.standings)
       placed.insert(standing.ranks.begin(), standing.ranks.end());
   for (const HungOperations::const_iterator& at : in_order_of_time(hung)) {
-    Standing standing{{}, true, ""};
+    std::vector<HungRank> waiting;
     for (const HungRank& one : at->second.waiting)
       if (!one.gave_up && !one.behind && placed.insert(job.ranks[one.rank].rank).second)
-        standing.ranks.push_back(job.ranks[one.rank].rank);
-    if (standing.ranks.empty()) continue;
-    standing.where = describe(job, at->first, at->second.waiting.front().operation);
-    finding.standings.push_back(std::move(standing));
+        waiting.push_back(one);
+    for (RanksInOne& one : by_operation(job, waiting)) {
+      std::string where = describe(job, at->first, one);
+      finding.standings.push_back({std::move(one.ranks), true, std::move(where)});
+    }
   }
   std::map<std::string, std::vector<std::int32_t>> elsewhere;
   for (const RankTrace& rank : job.ranks)
-    if (!placed.contains(rank.rank)) elsewhere[what_is_known_of(job, {}, rank.rank)].push_back(rank.rank);
+    if (!placed.contains(rank.rank))
+      elsewhere[what_is_known_of(job, {}, rank.rank, Looks::left_out)].push_back(rank.rank);
   for (auto& [known, ranks] : elsewhere)
     finding.standings.push_back({std::move(ranks), false, known, true, true});
   std::vector<std::int32_t> untold;

@@ -7,6 +7,7 @@
 #include <map>
 #include <vector>
 
+#include "analyzer/diagnose/hang_looks.h"
 #include "analyzer/diagnose/hang_words.h"
 
 namespace lockstep::analyzer::hang {
@@ -21,6 +22,12 @@ std::string where_to_look(const Job& job, const std::vector<std::int32_t>& ranks
     return !rank.ending.doing.empty() &&
            (ranks.empty() || std::find(ranks.begin(), ranks.end(), rank.rank) != ranks.end());
   });
+  if (!written && is_any_last_seen(job, ranks))
+    return fmt::format(
+        "{} last seen in {} above; `lockstep record --hang-timeout 30s` writes the stacks of all threads "
+        "down after 30 s of silence, by default after 5 minutes",
+        ranks.size() == 1 ? "The line that it was" : "The lines that they were",
+        ranks.size() == 1 ? "stands" : "stand");
   if (!written)
     return fmt::format(
         "{} not written down: `lockstep record --hang-timeout 30s` does so after 30 s of silence, by default "
@@ -29,6 +36,13 @@ std::string where_to_look(const Job& job, const std::vector<std::int32_t>& ranks
   return fmt::format("{} in hang-rank-{}.json of the run",
                      ranks.size() == 1 ? "Its stacks stand" : "Their stacks stand",
                      ranks.size() == 1 ? fmt::to_string(ranks.front()) : "N");
+}
+
+// With neither side's name for it.
+std::string describe_message(const Job& job, const OperationKey& key) {
+  const std::string where = describe_place(job, key);
+  return fmt::format("a message from rank {} to rank {}{}", key.source, key.destination,
+                     where.empty() ? "" : fmt::format(" ({})", where));
 }
 
 }  // namespace
@@ -55,7 +69,9 @@ std::string title_of(const Job& job, const OperationKey& key, const HungOperatio
   if (!disagreement.empty())
     return fmt::format("the job hung in different operations ({}): {}", describe_place(job, key),
                        disagreement);
-  const std::string what = describe(job, key, hung.waiting.front().operation);
+  const bool both_sides = key.is_message() && hung.waiting.size() > 1;
+  const std::string what =
+      both_sides ? describe_message(job, key) : describe(job, key, hung.waiting.front().operation);
   if (!missing.empty()) return fmt::format("the job hung in {}: {} never came", what, named(missing));
   if (!hung.unknown.empty())
     return fmt::format("the job hung in {}: {}, and whether {} came cannot be told", what,
@@ -67,7 +83,7 @@ std::string title_of(const Job& job, const OperationKey& key, const HungOperatio
     return fmt::format(
         "the job hung in {}: all ranks that are known of its group {} it, and it may have others", what,
         all_in_it ? "are in" : "have issued");
-  return fmt::format("the job hung in {}: all of its ranks {} it", what,
+  return fmt::format("the job hung in {}: {} of its ranks {} it", what, both_sides ? "both" : "all",
                      all_in_it ? "are in" : "have issued");
 }
 

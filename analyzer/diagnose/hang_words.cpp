@@ -4,6 +4,10 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "analyzer/diagnose/hang_looks.h"
 
 namespace lockstep::analyzer::hang {
 
@@ -14,7 +18,51 @@ std::string files_of(const Job& job, const std::vector<std::int32_t>& ranks) {
   return fmt::format("{}{} of {}", file_of(job), ranks.size() == 1 ? "" : "s", named(ranks));
 }
 
+bool is_message(const OpenOperation& operation) {
+  return operation.operation == Operation::send || operation.operation == Operation::recv;
+}
+
+// A source that does not know what an operation does knows its name all the same.
+bool are_same(const OpenOperation& a, const OpenOperation& b) {
+  if (a.name != b.name || (is_message(a) && a.peer != b.peer)) return false;
+  return a.operation == b.operation || a.operation == Operation::unknown || b.operation == Operation::unknown;
+}
+
+std::string name_of(const Job& job, const OpenOperation& operation) {
+  std::string text(job.strings.view(operation.name));
+  if (text.empty()) text = trace::to_string(operation.operation);
+  if (!is_message(operation) || operation.peer == kNoRank) return text;
+  const std::string peer = fmt::format(" rank {}", operation.peer);
+  if (text.ends_with(peer)) return text;
+  return fmt::format("{} {}{}", text, operation.operation == Operation::send ? "to" : "from", peer);
+}
+
+std::string with_place(const Job& job, const OperationKey& key, const std::string& text) {
+  const std::string where = describe_place(job, key);
+  return where.empty() ? text : fmt::format("{} ({})", text, where);
+}
+
 }  // namespace
+
+std::vector<RanksInOne> by_operation(const Job& job, const std::vector<HungRank>& those) {
+  std::vector<RanksInOne> all;
+  for (const HungRank& one : those) {
+    auto same = std::find_if(all.begin(), all.end(), [&](const RanksInOne& other) {
+      return are_same(other.operation, one.operation);
+    });
+    if (same == all.end()) {
+      std::string what = name_of(job, one.operation);
+      // One name for different operations tells them not apart.
+      if (std::any_of(all.begin(), all.end(), [&](const RanksInOne& other) { return other.what == what; }))
+        what = trace::to_string(one.operation.operation);
+      all.push_back({{}, one.operation, std::move(what), 0});
+      same = std::prev(all.end());
+    }
+    same->ranks.push_back(job.ranks[one.rank].rank);
+    same->waited = std::max(same->waited, one.waited);
+  }
+  return all;
+}
 
 std::string named(const std::vector<std::int32_t>& ranks) {
   const std::vector<std::int32_t> first(
@@ -37,10 +85,21 @@ std::string describe_place(const Job& job, const OperationKey& key) {
 }
 
 std::string describe(const Job& job, const OperationKey& key, const OpenOperation& operation) {
-  std::string text(job.strings.view(operation.name));
-  if (text.empty()) text = trace::to_string(operation.operation);
-  const std::string where = describe_place(job, key);
-  return where.empty() ? text : fmt::format("{} ({})", text, where);
+  return with_place(job, key, name_of(job, operation));
+}
+
+std::string describe(const Job& job, const OperationKey& key, const RanksInOne& one) {
+  return with_place(job, key, one.what);
+}
+
+std::string describe_waits(const Job& job, const OperationKey& key, const std::vector<HungRank>& those) {
+  std::vector<std::string> parts;
+  const std::vector<RanksInOne> all = by_operation(job, those);
+  for (std::size_t i = 0; i < std::min(all.size(), kMostNamed); ++i)
+    parts.push_back(fmt::format("{} {} in {}", named(all[i].ranks),
+                                all[i].ranks.size() == 1 ? "waits" : "wait", all[i].what));
+  if (all.size() > kMostNamed) parts.emplace_back("…");
+  return with_place(job, key, fmt::format("{}", fmt::join(parts, "; ")));
 }
 
 bool has_stacks(const Job& job) {
@@ -61,14 +120,14 @@ UnknownRanks sort_unknown(const Job& job, const std::vector<std::int32_t>& unkno
   return ranks;
 }
 
-std::string what_is_known_of(const Job& job, const OperationKey& key, std::int32_t number) {
+std::string what_is_known_of(const Job& job, const OperationKey& key, std::int32_t number, Looks looks) {
   const auto found = std::find_if(job.ranks.begin(), job.ranks.end(),
                                   [&](const RankTrace& rank) { return rank.rank == number; });
   if (found == job.ranks.end()) return "left no trace";
   const RankTrace& rank = *found;
   std::vector<std::string> parts;
   if (!rank.ending.operations.empty())
-    parts.push_back(fmt::format("is in {}", job.strings.view(rank.ending.operations.front().name)));
+    parts.push_back(fmt::format("is in {}", name_of(job, rank.ending.operations.front())));
   if (!rank.ending.ranges.empty())
     parts.push_back(fmt::format("is in \"{}\"", job.strings.view(rank.ending.ranges.back())));
   const Communication* last = nullptr;
@@ -87,6 +146,8 @@ std::string what_is_known_of(const Job& job, const OperationKey& key, std::int32
   }
   if (!rank.ending.doing.empty())
     parts.push_back(fmt::format("its {}: {}", has_stacks(job) ? "stack" : "last call", rank.ending.doing));
+  if (looks == Looks::told)
+    if (std::string seen = where_last_seen(job, rank); !seen.empty()) parts.push_back(std::move(seen));
   if (parts.empty()) parts.emplace_back("recorded nothing of what it did");
   return fmt::format("{}", fmt::join(parts, "; "));
 }

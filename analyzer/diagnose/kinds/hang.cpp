@@ -12,6 +12,7 @@
 
 #include "analyzer/diagnose/finding_context.h"
 #include "analyzer/diagnose/finding_kinds.h"
+#include "analyzer/diagnose/hang_looks.h"
 #include "analyzer/diagnose/hang_places.h"
 #include "analyzer/diagnose/hang_sentences.h"
 #include "analyzer/diagnose/hang_words.h"
@@ -87,7 +88,7 @@ void find_silence(const Job& job, std::vector<Finding>& findings) {
   finding.title = fmt::format("the job hung: {} ended no step and no operation any more, and {} in none",
                               named(silent), silent.size() == 1 ? "is" : "are");
   for (std::size_t i = 0; i < silent.size(); ++i) {
-    const std::string known = what_is_known_of(job, {}, silent[i]);
+    const std::string known = what_is_known_of(job, {}, silent[i], Looks::told);
     if (i < kMostNamed) finding.evidence.push_back(fmt::format("rank {} {}", silent[i], known));
     finding.standings.push_back({{silent[i]}, false, known, true, true});
   }
@@ -100,45 +101,65 @@ const char* until_when(const Job& job) {
   return job.end.interrupted_by.has_value() ? ", until the job was interrupted" : "";
 }
 
+// ", the first for 60.0 s", of one rank " for 60.0 s"; empty where nobody knows.
+std::string how_long(const RanksInOne& one) {
+  if (one.waited <= 0) return {};
+  return fmt::format("{} for {}", one.ranks.size() == 1 ? "" : ", the first", format_duration(one.waited));
+}
+
+// "it" where all are in the operation that the title names.
+std::string in_what(const RanksInOne& one, bool all_in_one) {
+  return all_in_one ? "it" : one.what;
+}
+
 // Who waits, for how long, and whether they gave up; and who has issued it and is not in it.
-void describe_waiting(const Job& job, const HungOperation& hung, const std::set<std::int32_t>& stuck,
-                      const std::string& what, Finding& finding) {
-  std::vector<std::int32_t> waiting, gone, behind, not_begun, still;
-  Nanoseconds waited = 0, gone_after = 0;
+void describe_waiting(const Job& job, const OperationKey& key, const HungOperation& hung,
+                      const std::set<std::int32_t>& stuck, Finding& finding) {
+  std::vector<HungRank> waiting, gone, behind, not_begun, still;
   for (const HungRank& one : hung.waiting) {
     const bool stands_still = stuck.contains(job.ranks[one.rank].rank);
-    std::vector<std::int32_t>& ranks = one.gave_up           ? gone
-                                       : stands_still        ? still
-                                       : !one.behind         ? waiting
-                                       : one.operation.begun ? behind
-                                                             : not_begun;
-    ranks.push_back(job.ranks[one.rank].rank);
-    if (one.gave_up) gone_after = std::max(gone_after, one.waited);
-    if (!one.gave_up && !stands_still && !one.behind) waited = std::max(waited, one.waited);
+    std::vector<HungRank>& ranks = one.gave_up           ? gone
+                                   : stands_still        ? still
+                                   : !one.behind         ? waiting
+                                   : one.operation.begun ? behind
+                                                         : not_begun;
+    ranks.push_back(one);
   }
-  if (!waiting.empty()) {
-    finding.standings.push_back({waiting, true, what});
-    finding.evidence.push_back(fmt::format(
-        "{} {} in it{}{}", named(waiting), waiting.size() == 1 ? "waits" : "wait",
-        waited > 0 ? fmt::format(", the first for {}", format_duration(waited)) : "", until_when(job)));
-  }
-  if (!gone.empty())
-    finding.evidence.push_back(fmt::format("{} waited in it, the first for {}, and gave up", named(gone),
-                                           format_duration(gone_after)));
-  if (!still.empty())
-    finding.evidence.push_back(fmt::format("{} {} issued it, and {} still", named(still),
-                                           still.size() == 1 ? "has" : "have",
-                                           still.size() == 1 ? "its device stands" : "their devices stand"));
-  if (!behind.empty())
-    finding.evidence.push_back(fmt::format("{} {} issued it, and {} in an earlier one of the group",
-                                           named(behind), behind.size() == 1 ? "has" : "have",
-                                           behind.size() == 1 ? "stands" : "stand"));
-  if (not_begun.empty()) return;
-  finding.evidence.push_back(fmt::format("{} {} issued it, and {} not come to it", named(not_begun),
-                                         not_begun.size() == 1 ? "has" : "have",
-                                         not_begun.size() == 1 ? "its device has" : "their devices have"));
-  finding.standings.push_back(
-      {not_begun, false, fmt::format("issued {}; the device has not come to it", what)});
+  const bool all_in_one = by_operation(job, hung.waiting).size() == 1;
+  // `say`: the sentence on ranks that are in the same.
+  const auto tell = [&](const std::vector<HungRank>& those, const auto& say) {
+    const std::vector<RanksInOne> parts = by_operation(job, those);
+    for (std::size_t i = 0; i < std::min(parts.size(), kMostNamed); ++i)
+      finding.evidence.push_back(
+          say(named(parts[i].ranks), parts[i].ranks.size() == 1, in_what(parts[i], all_in_one), parts[i]));
+    return parts;
+  };
+  const std::vector<RanksInOne> wait_in = tell(waiting, [&](const std::string& who, bool one,
+                                                            const std::string& it, const RanksInOne& part) {
+    return fmt::format("{} {} in {}{}{}", who, one ? "waits" : "wait", it, how_long(part), until_when(job));
+  });
+  for (const RanksInOne& part : wait_in)
+    finding.standings.push_back({part.ranks, true, describe(job, key, part)});
+  tell(gone, [&](const std::string& who, bool, const std::string& it, const RanksInOne& part) {
+    return fmt::format("{} waited in {}{}, and gave up", who, it, how_long(part));
+  });
+  tell(still, [](const std::string& who, bool one, const std::string& it, const RanksInOne&) {
+    return fmt::format("{} {} issued {}, and {} still", who, one ? "has" : "have", it,
+                       one ? "its device stands" : "their devices stand");
+  });
+  tell(behind, [](const std::string& who, bool one, const std::string& it, const RanksInOne&) {
+    return fmt::format("{} {} issued {}, and {} in an earlier one of the group", who, one ? "has" : "have",
+                       it, one ? "stands" : "stand");
+  });
+  const std::vector<RanksInOne> issued =
+      tell(not_begun, [](const std::string& who, bool one, const std::string& it, const RanksInOne&) {
+        return fmt::format("{} {} issued {}, and {} not come to it", who, one ? "has" : "have", it,
+                           one ? "its device has" : "their devices have");
+      });
+  for (const RanksInOne& part : issued)
+    finding.standings.push_back(
+        {part.ranks, false,
+         fmt::format("issued {}; the device has not come to it", describe(job, key, part))});
 }
 
 // What else hung: of ranks that wait in the same ones the first, in the order of time.
@@ -148,14 +169,17 @@ void describe_others(const Job& job, const HungOperations& hung, const Operation
   for (const HungOperations::const_iterator& at : in_order_of_time(hung)) {
     if (at->first == told) continue;
     std::vector<std::int32_t> ranks;
-    for (const HungRank& one : at->second.waiting)
-      if (!one.behind && !one.gave_up) ranks.push_back(job.ranks[one.rank].rank);
+    std::vector<HungRank> waiting;
+    for (const HungRank& one : at->second.waiting) {
+      if (one.behind || one.gave_up) continue;
+      ranks.push_back(job.ranks[one.rank].rank);
+      waiting.push_back(one);
+    }
     if (ranks.empty()) continue;
     if (!seen.insert(ranks).second || ++others > kMostOthers) continue;
-    const std::string what = describe(job, at->first, at->second.waiting.front().operation);
-    finding.evidence.push_back(
-        fmt::format("{} {} in {}", named(ranks), ranks.size() == 1 ? "waits" : "wait", what));
-    finding.standings.push_back({ranks, true, what});
+    finding.evidence.push_back(describe_waits(job, at->first, waiting));
+    for (const RanksInOne& one : by_operation(job, waiting))
+      finding.standings.push_back({one.ranks, true, describe(job, at->first, one)});
   }
   if (hung.size() > 1 + std::min(others, kMostOthers))
     finding.evidence.push_back(fmt::format("{} operations in all never ended", hung.size()));
@@ -170,9 +194,9 @@ Finding describe_hang(const FindingContext& context, const HungOperations& hung,
   Finding finding = kHang.make();
   finding.title = title_of(job, key, operation, disagreement);
   finding.place = place_in_time(job, context.report, key, operation);
-  describe_waiting(job, operation, stuck, describe(job, key, operation.waiting.front().operation), finding);
+  describe_waiting(job, key, operation, stuck, finding);
   for (std::size_t i = 0; i < missing.size(); ++i) {
-    const std::string known = what_is_known_of(job, key, missing[i]);
+    const std::string known = what_is_known_of(job, key, missing[i], Looks::told);
     finding.standings.push_back({{missing[i]}, false, known});
     if (i < kMostNamed) finding.evidence.push_back(fmt::format("rank {} {}", missing[i], known));
   }
@@ -182,6 +206,8 @@ Finding describe_hang(const FindingContext& context, const HungOperations& hung,
       if (!rank.ending.doing.empty())
         finding.evidence.push_back(fmt::format("rank {}'s {}: {}", rank.rank,
                                                has_stacks(job) ? "stack" : "last call", rank.ending.doing));
+      else if (const std::string seen = where_last_seen(job, rank); !seen.empty())
+        finding.evidence.push_back(fmt::format("rank {} {}", rank.rank, seen));
     }
   }
   add_unknown_standings(job, operation.unknown, finding);

@@ -195,6 +195,15 @@ TEST(Hang, RanksInDifferentOperationsAreSaidToDisagree) {
   EXPECT_EQ(found.title,
             "the job hung in different operations (group data parallel, number 3): ranks 0, 1, 3 in "
             "all_reduce, rank 2 in barrier");
+  // Of each what it is in itself: only one number is common to them.
+  EXPECT_THAT(found.evidence, Contains("ranks 0, 1, 3 wait in all_reduce gradients, the first for 60.0 s"));
+  EXPECT_THAT(found.evidence, Contains("rank 2 waits in barrier for 60.0 s"));
+  EXPECT_THAT(found.evidence, Not(Contains(HasSubstr("ranks 0, 1, 2, 3"))));
+  ASSERT_EQ(found.standings.size(), 2U);
+  EXPECT_THAT(found.standings[0].ranks, testing::ElementsAre(0, 1, 3));
+  EXPECT_EQ(found.standings[0].where, "all_reduce gradients (group data parallel, number 3)");
+  EXPECT_THAT(found.standings[1].ranks, testing::ElementsAre(2));
+  EXPECT_EQ(found.standings[1].where, "barrier (group data parallel, number 3)");
   EXPECT_THAT(found.evidence, Contains("rank 2's stack: train.py:30 in main"));
   EXPECT_THAT(found.remedy, HasSubstr("out of step"));
   EXPECT_THAT(found.remedy, Not(HasSubstr("network")));
@@ -240,9 +249,13 @@ TEST(Hang, OfSeveralMessagesTheOneThatIsNotMetIsNamed) {
   const Finding found = finding(report_of(job), "hang");
   EXPECT_THAT(found.title, HasSubstr("rank 1 never came"));
   EXPECT_THAT(found.evidence, Contains(HasSubstr("rank 0 waits in it")));
-  EXPECT_THAT(found.evidence, Contains(HasSubstr("ranks 0, 1 wait in send"))) << "the first, which is met";
+  EXPECT_THAT(found.evidence, Contains("rank 0 waits in send to rank 1; rank 1 waits in recv from rank 0 "
+                                       "(group data parallel)"))
+      << "the first, which is met";
   job.ranks[1].ending.operations.push_back(message(Operation::recv, 0, 25));
-  EXPECT_THAT(finding(report_of(job), "hang").title, HasSubstr("all of its ranks are in it"));
+  EXPECT_EQ(finding(report_of(job), "hang").title,
+            "the job hung in a message from rank 0 to rank 1 (group data parallel): both of its ranks are in "
+            "it");
 }
 
 // Rank 0 waits for rank 1, rank 1 for rank 2: rank 2 holds up both, whoever came first.
