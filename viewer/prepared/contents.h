@@ -116,7 +116,7 @@ struct Contents {
   Extent<analyzer::StepReport> steps;
   Extent<CollectiveHead> collectives;
   Extent<analyzer::CollectiveRank> collective_ranks;
-  Extent<std::uint32_t> costliest;  // collectives in which somebody waited, the longest waits first
+  Extent<std::uint32_t> costliest;  // of the steady steps, those in which somebody waited, longest first
 };
 
 }  // namespace lockstep::viewer

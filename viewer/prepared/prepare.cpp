@@ -4,6 +4,7 @@
 #include <iterator>
 #include <limits>
 #include <numeric>
+#include <optional>
 #include <utility>
 
 #include "analyzer/intervals/time_math.h"
@@ -50,6 +51,12 @@ analyzer::Report without_arrays(const analyzer::Report& report) {
   return small;
 }
 
+// Whether the report's figures are over the step of this operation; over all steps where it has no steady
+// ones.
+bool is_counted(const analyzer::Report& report, std::optional<std::int64_t> step) {
+  return !report.steady || (step && std::ranges::binary_search(report.steady->steps, *step));
+}
+
 // The report over the steady steps, as far as its sentences need it: of the operations, how long they moved
 // data, with records of all ranks and without.
 analyzer::Report for_words(const analyzer::Report& report) {
@@ -58,9 +65,7 @@ analyzer::Report for_words(const analyzer::Report& report) {
   for (analyzer::CollectiveReport& sum : small.collectives) sum.ranks.resize(1);
   small.collectives[1].partial = true;
   for (const analyzer::CollectiveReport& collective : report.collectives) {
-    if (report.steady &&
-        !(collective.step && std::ranges::binary_search(report.steady->steps, *collective.step)))
-      continue;
+    if (!is_counted(report, collective.step)) continue;
     for (const analyzer::CollectiveRank& rank : collective.ranks) {
       if (!rank.hidden_known) continue;
       std::int64_t& sum = small.collectives[collective.partial ? 1 : 0].ranks[0].transfer_ns;
@@ -246,8 +251,11 @@ Result<std::shared_ptr<const Tables>> Preparation::finish(
   if (!any_focus_) contents_.focus = contents_.content;
   contents_.steps = writer_.add(steps);
   std::vector<std::uint32_t> costliest;
-  for (std::uint32_t i = 0; i < collectives_.size(); ++i)
-    if (collectives_[i].waits_known() && collectives_[i].wait_ns > 0) costliest.push_back(i);
+  for (std::uint32_t i = 0; i < collectives_.size(); ++i) {
+    const CollectiveHead& head = collectives_[i];
+    if (!head.waits_known() || head.wait_ns <= 0) continue;
+    if (is_counted(report, head.has_step ? std::optional(head.step) : std::nullopt)) costliest.push_back(i);
+  }
   std::sort(costliest.begin(), costliest.end(), [this](std::uint32_t a, std::uint32_t b) {
     return collectives_[a].wait_ns != collectives_[b].wait_ns
                ? collectives_[a].wait_ns > collectives_[b].wait_ns

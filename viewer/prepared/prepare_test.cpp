@@ -94,6 +94,24 @@ TEST(Prepare, StepsAndCollectivesStandInArrays) {
     EXPECT_GE(collectives[costliest[i - 1]].wait_ns, collectives[costliest[i]].wait_ns);
 }
 
+// What start-up and warm-up cost is no part of what is said below "All below is over … steps".
+TEST(Prepare, TheCostliestCollectivesAreOfTheSteadySteps) {
+  const Prepared all;
+  const std::uint32_t worst = all.tables->array(all.contents.costliest).front();
+  const auto collectives = all.tables->array(all.contents.collectives);
+  const std::int64_t step = collectives[worst].step;
+  ASSERT_TRUE(collectives[worst].has_step);
+  analyzer::Analysis analysis = analyzer::analyze(all.job).value();
+  analysis.report.steady = analyzer::SteadyReport{{}, {}, analysis.report.ranks};
+  for (const std::int64_t present : analysis.report.steps_present)
+    if (present != step) analysis.report.steady->steps.push_back(present);
+  const auto tables = prepare(all.job, analysis, TablesWriter::in_memory().value(), 42).value();
+  const Contents contents = deserialize(tables->contents()).value();
+  const auto costliest = tables->array(contents.costliest);
+  ASSERT_FALSE(costliest.empty());
+  for (const std::uint32_t index : costliest) EXPECT_NE(collectives[index].step, step);
+}
+
 TEST(Serialize, WhatIsNotWhatWasWrittenIsAnError) {
   const Prepared run;
   const std::string bytes(run.tables->contents());
