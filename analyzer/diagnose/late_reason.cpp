@@ -22,8 +22,6 @@ namespace {
 
 // One computation or host range that makes up as much of the lateness is worth its name.
 constexpr double kTellingShare = 0.3;
-constexpr const char* kStacksNameIt =
-    "`lockstep record` (with `--stacks 20`, its default) names the line of Python";
 
 // What the delay analysis has of operations that this rank was late to by this cause.
 std::vector<const Delay*> delays_of(const FindingContext& context, const StepTable& steps,
@@ -178,7 +176,7 @@ LateReason reason_of_host(const FindingContext& context, const StepTable& steps,
     reason.evidence.push_back("none of its training threads was on a core then, and none was ready to run");
     reason.remedy = fmt::format(
         "look for `time.sleep`, locks, files and network reads in what rank {} does between its passes{}",
-        late.rank, is_line ? std::string() : std::string("; ") + kStacksNameIt);
+        late.rank, is_line ? std::string() : "; " + how_to_name_it(context.diagnosis.job));
     return reason;
   } else if (ran && ran->least >= kRan) {
     if (!is_named)
@@ -192,7 +190,7 @@ LateReason reason_of_host(const FindingContext& context, const StepTable& steps,
                         : fmt::format(
                               "{}; or put NVTX ranges around what rank {} does between its computations "
                               "(docs/instrumentation.md)",
-                              kStacksNameIt, late.rank);
+                              how_to_name_it(context.diagnosis.job), late.rank);
   } else {
     reason.remedy = fmt::format(
         "rank {}'s process: pin it (`numactl --cpunodebind=N --membind=N`), `gc.freeze(); gc.disable()`, "
@@ -234,7 +232,7 @@ std::optional<LateReason> reason_of_scheduling(const FindingContext& context, co
     reason.evidence.push_back("none of its training threads was on a core then, and none was ready to run");
     reason.remedy = fmt::format(
         "look for `time.sleep`, locks, files and network reads in what rank {} does in its passes{}",
-        late.rank, place.empty() ? std::string("; ") + kStacksNameIt : std::string());
+        late.rank, place.empty() ? "; " + how_to_name_it(context.diagnosis.job) : std::string());
     return reason;
   }
   return std::nullopt;
@@ -279,7 +277,7 @@ LateReason reason_of_cause(const FindingContext& context, const StepTable& steps
       reason.remedy =
           context.on_cpu
               ? fmt::format("{}; or put NVTX ranges around what rank {} does (docs/instrumentation.md)",
-                            kStacksNameIt, late.rank)
+                            how_to_name_it(context.diagnosis.job), late.rank)
               : fmt::format(
                     "record rank {} with launches and host ranges (`lockstep record`, or "
                     "torch.profiler with activities CPU and CUDA), to see what it does before it "

@@ -1,11 +1,13 @@
 #include "analyzer/diagnose/own_doing.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "analyzer/diagnose/host_shortage.h"
 #include "analyzer/diagnose/idle_gaps.h"
+#include "analyzer/diagnose/late_reason.h"
 #include "analyzer/intervals/median.h"
 
 namespace lockstep::analyzer {
@@ -43,9 +45,19 @@ std::int64_t waits_longer(const StepTable& steps, std::int32_t rank) {
   return (own - lower_median(std::move(others))) / static_cast<std::int64_t>(steps.steps.size());
 }
 
+// What a rank computes longer while it has a core.
+bool computes_longer_on_cores(const StepTable& steps, const RankLateness& late) {
+  constexpr std::int64_t kOfLateness = 2, kOfOthers = 4;  // a half; a quarter
+  const std::optional<std::int64_t> waited = run_queue_excess(steps, late.rank);
+  if (!waited) return false;
+  const std::int64_t on_cores = late.cause_ns - std::max<std::int64_t>(0, *waited);
+  return kOfLateness * on_cores >= late.mean_ns && kOfOthers * on_cores >= late.others_ns;
+}
+
 }  // namespace
 
 bool is_own_doing(const FindingContext& context, const RankLateness& late) {
+  if (late.cause == Cause::compute) return computes_longer_on_cores(context.steps, late);
   if (late.cause != Cause::host_bound && late.cause != Cause::data_wait) return false;
   // Else its reason would be that it waits for a core.
   if (late.cause == Cause::host_bound && 2 * waits_longer(context.steps, late.rank) >= late.mean_ns)

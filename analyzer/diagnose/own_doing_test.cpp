@@ -14,11 +14,12 @@ using testing::Contains;
 using testing::HasSubstr;
 using testing::Not;
 
-// Two ranks of a host, 40 steps. A rank computes for `compute` µs, of which it waits for a core for
-// `waits`; rank 1 then does what has no name for `idle` µs, of which it waits for `idle_waits`, and both
+// Two ranks of a host, 40 steps. A rank computes for 2 ms, and waits for a core for `waits` µs of its
+// computation; rank 1 then does what has no name for `idle` µs, of which it waits for `idle_waits`, and both
 // meet. What else there is moves by a millisecond from step to step.
 struct Shared {
   Nanoseconds waits_0 = 1000, waits_1 = 1000;
+  Nanoseconds more_1 = 0;  // that rank 1 computes on a core
   Nanoseconds idle = 0, idle_waits = 0;
   std::string cores_1 = "0-1";
 };
@@ -47,7 +48,8 @@ Report report_of(const Shared& host) {
     Nanoseconds ready[2];
     for (int rank = 0; rank < 2; ++rank) {
       const Nanoseconds waits = rank == 0 ? host.waits_0 : host.waits_1;
-      const Nanoseconds computed = begin + 2000 + waits + (rank == 0 ? moves : 1000 - moves);
+      const Nanoseconds more = rank == 0 ? 0 : host.more_1;
+      const Nanoseconds computed = begin + 2000 + more + waits + (rank == 0 ? moves : 1000 - moves);
       const Nanoseconds idle = rank == 1 ? host.idle : 0;
       job.rank(rank).compute(begin * us, computed * us).launched(begin * us, begin * us);
       look(rank, computed, computed - begin - waits, waits);
@@ -95,6 +97,22 @@ TEST(OwnDoing, OneThatGetsLessOfTheSameCoresIsNot) {
   const Report report = report_of({.waits_1 = 4000});
   EXPECT_THAT(codes_of(report.findings), Contains("cores_shared"));
   EXPECT_THAT(codes_of(report.findings), Not(Contains("straggler_persistent")));
+}
+
+// Seen of an extra matrix product in each step, on half as many cores as ranks: a quarter and more of what
+// the rank was late by was its wait for a core, and nobody was named.
+TEST(OwnDoing, WhatIsComputedLongerOnACoreIs) {
+  const Report report = report_of({.waits_1 = 2500, .more_1 = 3000});
+  EXPECT_THAT(codes_of(report.findings), Contains("cores_shared"));
+  const Finding late = finding(report, "straggler_persistent");
+  EXPECT_EQ(late.rank, 1);
+  EXPECT_EQ(late.reason, "computes_longer");
+  EXPECT_THAT(codes_of(report_of({.waits_1 = 4000, .more_1 = 1000}).findings),
+              Not(Contains("straggler_persistent")))
+      << "most of it is the wait";
+  EXPECT_THAT(codes_of(report_of({.waits_0 = 3000, .waits_1 = 3400, .more_1 = 1000}).findings),
+              Not(Contains("straggler_persistent")))
+      << "less than a quarter of what the others compute";
 }
 
 TEST(OwnDoing, OneThatMayUseFewerCoresIs) {

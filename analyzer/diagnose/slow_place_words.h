@@ -11,4 +11,7 @@ namespace lockstep::analyzer {
 std::string name_where_python_was(const FindingContext& context, const StepTable& steps,
                                   const RankLateness& late, LateReason& reason);
 
+// What to record, to see in which line of Python a rank is, as far as that is not done: "`lockstep record …".
+std::string how_to_name_it(const Job& job);
+
 }  // namespace lockstep::analyzer

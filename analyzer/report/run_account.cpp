@@ -2,6 +2,8 @@
 
 #include <numeric>
 
+#include "analyzer/intervals/time_math.h"
+
 namespace lockstep::analyzer {
 namespace {
 
@@ -30,7 +32,7 @@ const char* title_of(Spending spending) {
 }
 
 std::int64_t Account::total() const {
-  return std::accumulate(ns.begin(), ns.end(), std::int64_t{0});
+  return std::accumulate(ns.begin(), ns.end(), std::int64_t{0}, saturating_add);
 }
 
 std::int64_t AccountReport::recorded_ns() const {

@@ -44,6 +44,8 @@ void print_headline(const Report& report, const TextOptions& options, Page& page
 // Where the run's wall time went, and over which steps the rest is.
 void print_account(const Report& report, Page& page);
 void print_verdict(const Report& report, Page& page);
+// Whom the others wait for, where it is the same rank again and again; else that it is nobody.
+void print_blame(const Report& report, const Totals& totals, Page& page);
 void print_legend(const Report& report, Page& page);
 void print_ranks(const Report& report, const TextOptions& options, Page& page);
 void print_steps(const Report& report, const TextOptions& options, Page& page);
@@ -66,6 +68,10 @@ void print_more(Page& page, std::size_t more, const char* flag);
 Line share_cell(std::int64_t part, std::int64_t whole);
 Line duration_cell(std::int64_t ns);  // 0 is dimmed
 Line duration_cell(std::optional<std::int64_t> ns);
+// "a, b and c"
+Line enumerate(const std::vector<Line>& items);
+// "rank 2", "ranks 2, 5 and 7", "ranks 0, 1, 2 and 9 others"
+std::string name_ranks(const std::vector<std::int32_t>& ranks);
 // "0–3, 8": sorted numbers, neighbours as a range.
 std::string number_ranges(const std::vector<std::int32_t>& numbers, bool ascii);
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <map>
 #include <utility>
 
@@ -14,10 +15,17 @@ namespace {
 constexpr double kLeastShare = 0.5;
 constexpr double kDeviations = 3;
 
-struct Seen {
+// A line is no other rank's where a twentieth as many looks saw it there, at most.
+constexpr std::int64_t kTimesMore = 20;
+
+struct Count {
   std::int64_t ns = 0;
   std::int64_t looks = 0;
-  std::map<std::uint32_t, std::int64_t> lines;  // ns by the place's name
+};
+
+struct Seen {
+  Count all;
+  std::map<std::uint32_t, Count> lines;  // by the place's name
 };
 
 struct Looks {
@@ -40,9 +48,10 @@ void add_looks(const RankTrace& rank, const StringTable& strings, const Interval
     const std::int64_t within = coverage.within(range.begin, range.end);
     if (within == 0) continue;
     Seen& seen = looks.functions[function_of_place(strings.view(range.name))];
-    seen.ns += within;
-    ++seen.looks;
-    seen.lines[range.name] += within;
+    for (Count* const count : {&seen.all, &seen.lines[range.name]}) {
+      count->ns += within;
+      ++count->looks;
+    }
     ++looks.count;
   }
 }
@@ -56,13 +65,76 @@ Looks looks_of(const RankTrace& rank, const StringTable& strings, const std::vec
 // The line of the function that most of its time was seen at.
 std::string line_of(const Seen& seen, const StringTable& strings) {
   const auto line = std::max_element(seen.lines.begin(), seen.lines.end(),
-                                     [](const auto& a, const auto& b) { return a.second < b.second; });
+                                     [](const auto& a, const auto& b) { return a.second.ns < b.second.ns; });
   return std::string(strings.view(line->first));
+}
+
+// What others saw of the same function, or of the same lines of it.
+std::vector<Count> same_of(const std::vector<Looks>& others, std::string_view function, const Seen* lines) {
+  std::vector<Count> same;
+  for (const Looks& other : others) {
+    Count& count = same.emplace_back();
+    const auto found = other.functions.find(function);
+    if (found == other.functions.end()) continue;
+    if (lines == nullptr) {
+      count = found->second.all;
+      continue;
+    }
+    for (const auto& [line, of_line] : found->second.lines) {
+      if (lines->lines.find(line) == lines->lines.end()) continue;
+      count.ns += of_line.ns;
+      count.looks += of_line.looks;
+    }
+  }
+  return same;
+}
+
+// The lines of a function that are seen at this rank, and hardly at any other. A rank that does something in
+// the loop in which all train is in that function no longer than the others, who wait in it.
+Seen own_lines(const Seen& seen, const std::vector<Looks>& others, std::string_view function) {
+  Seen own;
+  for (const auto& [line, count] : seen.lines) {
+    bool alone = true;
+    for (const Looks& other : others) {
+      const auto found = other.functions.find(function);
+      if (found == other.functions.end()) continue;
+      const auto there = found->second.lines.find(line);
+      alone =
+          alone && (there == found->second.lines.end() || there->second.looks * kTimesMore <= count.looks);
+    }
+    if (!alone) continue;
+    own.lines[line] = count;
+    own.all.ns += count.ns;
+    own.all.looks += count.looks;
+  }
+  return own;
+}
+
+// The function, or these lines of it, where the rank is there so much longer, and not by chance.
+std::optional<SlowPlace> slow_in(const Seen& seen, const std::vector<Count>& others, std::int64_t steps,
+                                 std::int64_t wanted_ns) {
+  std::vector<std::int64_t> times, counts;
+  for (const Count& other : others) {
+    times.push_back(other.ns);
+    counts.push_back(other.looks);
+  }
+  SlowPlace place;
+  place.excess_ns = (seen.all.ns - lower_median(std::move(times))) / steps;
+  place.looks = seen.all.looks;
+  place.others = lower_median(std::move(counts));
+  if (static_cast<double>(place.excess_ns) < kLeastShare * static_cast<double>(wanted_ns) ||
+      place.excess_ns <= 0)
+    return std::nullopt;
+  if (static_cast<double>(place.looks - place.others) <
+      kDeviations * std::sqrt(static_cast<double>(place.looks + place.others)))
+    return std::nullopt;
+  return place;
 }
 
 // Looks at one rank by function: at any time, and within the times in question, those by line.
 struct Counts {
   std::map<std::string_view, std::int64_t> anywhere;
+  std::map<std::uint32_t, std::int64_t> lines_anywhere;
   std::map<std::string_view, std::map<std::uint32_t, std::int64_t>> within;
   std::int64_t all_anywhere = 0, all_within = 0;
 };
@@ -73,6 +145,7 @@ Counts count_looks(const RankTrace& rank, const StringTable& strings, const Inte
     if (range.kind != HostKind::python_place) continue;
     const std::string_view function = function_of_place(strings.view(range.name));
     ++counts.anywhere[function];
+    ++counts.lines_anywhere[range.name];
     ++counts.all_anywhere;
     // The instant of the look: by the next one the rank has long been elsewhere.
     if (!times.contains(range.begin)) continue;
@@ -109,22 +182,20 @@ PlaceComparison compare_places(const Job& job, const SlowPlaceQuestion& question
   if (own.count == 0 || others.empty() || steps.empty()) return result;
   result.known = true;
   const auto step_count = static_cast<std::int64_t>(steps.size());
-  for (const auto& [function, seen] : own.functions) {
-    std::vector<std::int64_t> times, counts;
-    for (const Looks& other : others) {
-      const auto found = other.functions.find(function);
-      times.push_back(found != other.functions.end() ? found->second.ns : 0);
-      counts.push_back(found != other.functions.end() ? found->second.looks : 0);
+  for (const bool by_line : {false, true}) {
+    if (result.slow) break;  // a whole function says more than a line
+    for (const auto& [function, seen] : own.functions) {
+      const Seen lines = by_line ? own_lines(seen, others, function) : Seen{};
+      const Seen& asked = by_line ? lines : seen;
+      if (asked.lines.empty()) continue;
+      std::optional<SlowPlace> slow = slow_in(asked, same_of(others, function, by_line ? &lines : nullptr),
+                                              step_count, question.excess_ns);
+      if (!slow || (result.slow && result.slow->excess_ns >= slow->excess_ns)) continue;
+      slow->place = line_of(asked, job.strings);
+      slow->all_looks = own.count;
+      slow->is_line = by_line;
+      result.slow = std::move(slow);
     }
-    const std::int64_t excess = (seen.ns - lower_median(std::move(times))) / step_count;
-    const std::int64_t count = lower_median(std::move(counts));
-    if (static_cast<double>(excess) < kLeastShare * static_cast<double>(question.excess_ns) || excess <= 0)
-      continue;
-    if (static_cast<double>(seen.looks - count) <
-        kDeviations * std::sqrt(static_cast<double>(seen.looks + count)))
-      continue;
-    if (result.slow && result.slow->excess_ns >= excess) continue;
-    result.slow = SlowPlace{line_of(seen, job.strings), excess, seen.looks, own.count, count};
   }
   return result;
 }
@@ -147,34 +218,78 @@ std::optional<CommonPlace> most_common_place(const Job& job, std::span<const Int
   return CommonPlace{std::string(job.strings.view(most->first)), most->second, all};
 }
 
+namespace {
+
+// What one rank was seen at within its times, as one: a function, or lines of it.
+std::optional<OneRanksPlace> place_of_one(const std::vector<Counts>& ranks, std::size_t rank,
+                                          const std::map<std::uint32_t, std::int64_t>& lines,
+                                          const std::function<std::int64_t(const Counts&)>& anywhere,
+                                          const StringTable& strings) {
+  constexpr std::int64_t kLeastLooks = 9;
+  OneRanksPlace place;
+  place.all_looks = ranks[rank].all_within;
+  std::int64_t most = 0;
+  for (const auto& [line, looks] : lines) {
+    place.looks += looks;
+    if (looks > most) place.place = strings.view(line);
+    most = std::max(most, looks);
+  }
+  if (place.looks < kLeastLooks || place.looks * 10 < place.all_looks * 3) return std::nullopt;
+  for (std::size_t other = 0; other < ranks.size(); ++other) {
+    if (other == rank) continue;
+    const std::int64_t there = anywhere(ranks[other]);
+    place.others += there;
+    place.all_others += ranks[other].all_anywhere;
+    if (there * kTimesMore > place.looks || ranks[other].all_anywhere < place.looks) return std::nullopt;
+  }
+  return place;
+}
+
+template <typename Key>
+std::int64_t count_of(const std::map<Key, std::int64_t>& counts, const Key& key) {
+  const auto found = counts.find(key);
+  return found == counts.end() ? 0 : found->second;
+}
+
+// Those that no other rank is seen at a twentieth as often.
+std::map<std::uint32_t, std::int64_t> lines_of_one(const std::vector<Counts>& ranks, std::size_t rank,
+                                                   const std::map<std::uint32_t, std::int64_t>& lines) {
+  std::map<std::uint32_t, std::int64_t> own;
+  for (const auto& [line, looks] : lines) {
+    bool alone = true;
+    for (std::size_t other = 0; other < ranks.size(); ++other)
+      alone = alone && (other == rank || count_of(ranks[other].lines_anywhere, line) * kTimesMore <= looks);
+    if (alone) own.emplace(line, looks);
+  }
+  return own;
+}
+
+}  // namespace
+
 std::vector<OneRanksPlace> places_of_one_rank(const Job& job, std::span<const IntervalSet> times) {
-  constexpr std::int64_t kLeastLooks = 9, kTimesMore = 20;
   std::vector<Counts> ranks;
   for (std::size_t rank = 0; rank < job.ranks.size() && rank < times.size(); ++rank)
     ranks.push_back(count_looks(job.ranks[rank], job.strings, times[rank]));
   std::vector<OneRanksPlace> places;
   for (std::size_t rank = 0; rank < ranks.size() && ranks.size() > 1; ++rank) {
     for (const auto& [function, lines] : ranks[rank].within) {
-      OneRanksPlace place;
-      place.rank = job.ranks[rank].rank;
-      place.all_looks = ranks[rank].all_within;
-      std::int64_t most = 0;
-      for (const auto& [line, looks] : lines) {
-        place.looks += looks;
-        if (looks > most) place.place = job.strings.view(line);
-        most = std::max(most, looks);
+      std::optional<OneRanksPlace> place = place_of_one(
+          ranks, rank, lines, [&](const Counts& other) { return count_of(other.anywhere, function); },
+          job.strings);
+      if (!place) {
+        const std::map<std::uint32_t, std::int64_t> own = lines_of_one(ranks, rank, lines);
+        place = place_of_one(
+            ranks, rank, own,
+            [&](const Counts& other) {
+              std::int64_t sum = 0;
+              for (const auto& [line, looks] : own) sum += count_of(other.lines_anywhere, line);
+              return sum;
+            },
+            job.strings);
       }
-      if (place.looks < kLeastLooks || place.looks * 10 < place.all_looks * 3) continue;
-      bool alone = true;
-      for (std::size_t other = 0; other < ranks.size() && alone; ++other) {
-        if (other == rank) continue;
-        const auto found = ranks[other].anywhere.find(function);
-        const std::int64_t there = found == ranks[other].anywhere.end() ? 0 : found->second;
-        place.others += there;
-        place.all_others += ranks[other].all_anywhere;
-        alone = there * kTimesMore <= place.looks && ranks[other].all_anywhere >= place.looks;
-      }
-      if (alone) places.push_back(std::move(place));
+      if (!place) continue;
+      place->rank = job.ranks[rank].rank;
+      places.push_back(*std::move(place));
     }
   }
   std::stable_sort(places.begin(), places.end(),

@@ -27,6 +27,7 @@ struct SlowPlace {
   std::int64_t looks = 0;      // that saw the function, in all steps …
   std::int64_t all_looks = 0;  // … of so many
   std::int64_t others = 0;     // looks that saw it on another rank (median)
+  bool is_line = false;        // not of the function, but of the lines of it that no other rank is seen at
 };
 
 struct PlaceComparison {
@@ -36,7 +37,8 @@ struct PlaceComparison {
 
 // The function that is named makes up half of the excess, more than any other, and chance does not: looks are
 // counts, and the rank has three standard deviations (Poisson, of own and others' together) more of them.
-// Lines of one function count together. O(ranges of places · log steps).
+// Lines of one function count together; where no function is such a place, those of its lines that the other
+// ranks are seen at a twentieth as often, at most. O(ranges of places · log steps).
 PlaceComparison compare_places(const Job& job, const SlowPlaceQuestion& question);
 
 struct CommonPlace {
@@ -61,8 +63,8 @@ struct OneRanksPlace {
 // Functions in which one rank alone is seen within its times (one set a rank, in the job's order): three
 // tenths of the looks at it there saw the function, nine at least; every other rank was looked at as often in
 // all, and a twentieth as many looks at most saw it there. A program that all ranks run shows all of them in
-// it, so that this is not chance. Those that were seen most often first. O(ranges of places · log
-// times).
+// it, so that this is not chance. Where all are in a function, its lines at which one rank alone is seen are
+// such a place. Those that were seen most often first. O(ranges of places · log times).
 std::vector<OneRanksPlace> places_of_one_rank(const Job& job, std::span<const IntervalSet> times);
 
 // "load (train.py" of "load (train.py:31), called by main (train.py:60)": the same for all lines of a

@@ -69,6 +69,27 @@ TEST_F(SlowPlaces, NothingIsNamedWhereAllRanksAreAlike) {
   EXPECT_FALSE(compare(0, kLook).slow.has_value());
 }
 
+// All train in `main`: where one does something there, the others wait there, and all are in it for as long.
+TEST_F(SlowPlaces, LinesOfAFunctionThatAllAreInAreNamedWhereOneRankAloneIsAtThem) {
+  add_rank({"main (train.py:60)", "main (train.py:64)", "main (train.py:64)"});
+  add_rank({"main (train.py:60)", "main (train.py:70)", "main (train.py:71)"});
+  add_rank({"main (train.py:60)", "main (train.py:64)", "main (train.py:64)"});
+  const PlaceComparison found = compare(1, 2 * kLook);
+  ASSERT_TRUE(found.slow.has_value());
+  EXPECT_TRUE(found.slow->is_line);
+  EXPECT_THAT(found.slow->place, testing::AnyOf("main (train.py:70)", "main (train.py:71)"));
+  EXPECT_EQ(found.slow->excess_ns, 2 * kLook);
+  EXPECT_EQ(found.slow->looks, 2 * kSteps);
+  EXPECT_EQ(found.slow->others, 0);
+  EXPECT_FALSE(compare(1, 4 * kLook + 1).slow.has_value()) << "less than half of it";
+  EXPECT_FALSE(compare(0, kLook).slow.has_value()) << "another waits at that line too";
+  const std::vector<IntervalSet> all(3, IntervalSet::from({{0, kSteps * kStep}}));
+  const std::vector<OneRanksPlace> alone = places_of_one_rank(job_, all);
+  ASSERT_EQ(alone.size(), 1u);
+  EXPECT_EQ(alone[0].rank, 1);
+  EXPECT_EQ(alone[0].looks, 2 * kSteps);
+}
+
 TEST_F(SlowPlaces, NothingIsNamedThatIsLessThanHalfOfTheLateness) {
   add_rank({"main (train.py:60)"});
   add_rank({"main (train.py:60)", "log (train.py:9)"});
@@ -101,13 +122,13 @@ TEST_F(SlowPlaces, LooksOutsideOfTheStepsDoNotCount) {
 }
 
 TEST_F(SlowPlaces, TheMostCommonPlaceIsTheLineThatLooksWithinTheTimesSaw) {
-  add_rank({"main (train.py:60)", "log (train.py:9)", "log (train.py:12)"});
+  add_rank({"main (train.py:60)", "log (train.py:12)", "log (train.py:12)"});
   add_rank({"main (train.py:60)", "log (train.py:12)", "log (train.py:12)"});
   const std::vector<IntervalSet> all(2, IntervalSet::from({{0, kSteps * kStep}}));
   const auto found = most_common_place(job_, all);
   ASSERT_TRUE(found.has_value());
   EXPECT_EQ(found->place, "log (train.py:12)");
-  EXPECT_EQ(found->looks, 3 * kSteps);
+  EXPECT_EQ(found->looks, 4 * kSteps);
   EXPECT_EQ(found->all_looks, 6 * kSteps);
   EXPECT_TRUE(places_of_one_rank(job_, all).empty()) << "both ranks are in both functions";
   const std::vector<IntervalSet> begin(2, IntervalSet::from({{0, 2 * kLook}}));
@@ -119,7 +140,7 @@ TEST_F(SlowPlaces, TheMostCommonPlaceIsTheLineThatLooksWithinTheTimesSaw) {
 }
 
 TEST_F(SlowPlaces, TheOneRankThatIsInAPlaceIsToldWhereTheOthersWereLookedAtAsOften) {
-  add_rank({"main (train.py:60)", "main (train.py:61)"});
+  add_rank({"main (train.py:60)", "main (train.py:60)"});
   add_rank({"main (train.py:60)", "log (train.py:12)"});
   const std::vector<IntervalSet> second(2, IntervalSet::from([] {
                                           std::vector<Interval> times;
@@ -138,14 +159,16 @@ TEST_F(SlowPlaces, TheOneRankThatIsInAPlaceIsToldWhereTheOthersWereLookedAtAsOft
   EXPECT_TRUE(
       places_of_one_rank(job_, std::vector<IntervalSet>(2, IntervalSet::from({{0, 8 * kStep}}))).empty())
       << "seen eight times, and at another line as often";
-  // Elsewhere, and at another line of the function: the others run it too.
+  // Elsewhere: the others are there too.
   std::vector<HostRange>& of_rank_0 = job_.ranks[0].host_ranges;
-  of_rank_0[0].name = job_.strings.intern("log (train.py:9)");
+  of_rank_0[0].name = job_.strings.intern("log (train.py:12)");
   found = places_of_one_rank(job_, second);
   ASSERT_EQ(found.size(), 1u) << "once among twenty";
   EXPECT_EQ(found[0].others, 1);
   of_rank_0[2].name = of_rank_0[0].name;
   EXPECT_TRUE(places_of_one_rank(job_, second).empty());
+  of_rank_0[0].name = of_rank_0[2].name = job_.strings.intern("log (train.py:9)");
+  ASSERT_EQ(places_of_one_rank(job_, second).size(), 1u) << "at another line of the function";
   of_rank_0[0].name = of_rank_0[2].name = of_rank_0[1].name;
   of_rank_0.resize(kSteps - 1);
   EXPECT_TRUE(places_of_one_rank(job_, second).empty()) << "looks at the other are too few to tell";

@@ -55,7 +55,8 @@ Outcome run(const std::vector<std::string>& argv, const std::vector<std::string>
 std::vector<std::string> sanitizer_for_others() {
   const std::string runtime = LOCKSTEP_SANITIZER_RUNTIME;
   if (runtime.empty()) return {};
-  return {"LD_PRELOAD=" + runtime, "ASAN_OPTIONS=detect_leaks=0",
+  // The sanitizer looks for what throws C++ exceptions when it starts: Python alone brings none.
+  return {"LD_PRELOAD=" + runtime + ":libstdc++.so.6", "ASAN_OPTIONS=detect_leaks=0",
           "TSAN_OPTIONS=die_after_fork=0:ignore_noninstrumented_modules=1:suppressions=" LOCKSTEP_SOURCE_DIR
           "/tests/thread_sanitizer.supp"};
 }

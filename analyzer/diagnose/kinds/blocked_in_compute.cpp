@@ -9,6 +9,7 @@
 #include "analyzer/diagnose/finding_context.h"
 #include "analyzer/diagnose/finding_kinds.h"
 #include "analyzer/diagnose/host_shortage.h"
+#include "analyzer/diagnose/slow_place_words.h"
 #include "analyzer/report/quantity.h"
 #include "analyzer/stacks/slow_place.h"
 
@@ -98,9 +99,8 @@ void find_blocked(const FindingContext& context, std::vector<Finding>& findings)
   finding.evidence = {fmt::format(
       "not on a core: none of its training threads ran or wanted to for {} on rank {}, {} of its time",
       format_duration(off(most)), most.rank, format_share(off(most), most.measures.window_ns))};
-  finding.remedy =
-      "look in forward and backward for time.sleep, locks, files and network reads; `lockstep record` names "
-      "the line of Python (`--stacks 20`, its default), NVTX ranges show it in the timeline";
+  finding.remedy = "look in forward and backward for time.sleep, locks, files and network reads; " +
+                   how_to_name_it(context.diagnosis.job) + "; NVTX ranges show it in the timeline";
   const auto steps = static_cast<std::int64_t>(context.steps.steps.size());
   if (finding.rank && steps > 0) {
     const PlaceComparison found = compare_places(

@@ -24,7 +24,8 @@ constexpr auto kRemedies = std::to_array<Remedy>(
 constexpr Explanation kExplained{
     .meaning =
         "The threads that train are ready to run and have no core, because ranks of the host, or other "
-        "programs, have them all. Whoever is late then is so by chance of the scheduler.",
+        "programs, have them all. Who of them is late is then mostly the scheduler's "
+        "choice: a rank is named beside it only for what is left when its waiting for a core is taken out.",
     .found =
         "Of the ranks of one host whose allowed cores overlap, the median one's training threads wait for a "
         "core in 3 % of its steps at least (`run_queue_ns`). It is the ranks' own doing where all of them "
@@ -84,11 +85,11 @@ void find_cores_shared(const FindingContext& context, std::vector<Finding>& find
             format_share(static_cast<std::int64_t>(shortage.share * 1000), 1000)),
         fmt::format("their training threads want {:.1f} cores on average, of {} that they may use",
                     shortage.wanted, number(shortage.cores))};
-    // Who is the latest then changes from step to step.
+    // For that reason, or for what another finding names.
     const LatenessReport& lateness = context.report.lateness;
     if (lateness.can_tell && lateness.waiting_ns * 50 >= lateness.step_ns &&
         shortage.ranks.size() == lateness.ranks.size())
-      finding.evidence.push_back(fmt::format("the ranks wait for each other for {} of each step (jitter)",
+      finding.evidence.push_back(fmt::format("the ranks wait for each other for {} of each step",
                                              format_share(lateness.waiting_ns, lateness.step_ns)));
     finding.remedy = remedy_for(shortage);
     finding.lost_ns = shortage.waited_ns;

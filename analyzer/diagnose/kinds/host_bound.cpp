@@ -10,6 +10,7 @@
 #include "analyzer/diagnose/finding_context.h"
 #include "analyzer/diagnose/finding_kinds.h"
 #include "analyzer/diagnose/idle_gaps.h"
+#include "analyzer/diagnose/slow_place_words.h"
 #include "analyzer/intervals/median.h"
 #include "analyzer/intervals/time_math.h"
 #include "analyzer/report/quantity.h"
@@ -223,11 +224,9 @@ void find_host_bound(const FindingContext& context, std::vector<Finding>& findin
           "training";
     } else {
       finding.title = "ranks do what the trace does not name between their computations";
-      finding.remedy =
-          "`lockstep record` (with `--stacks 20`, its default) names it by function, file and line; or put "
-          "NVTX ranges around what "
-          "the "
-          "training loop does there (docs/instrumentation.md). See what else runs on these cores";
+      finding.remedy = how_to_name_it(context.diagnosis.job) +
+                       "; or put NVTX ranges around what the training loop does there "
+                       "(docs/instrumentation.md). See what else runs on these cores";
     }
   } else if (known && slowed) {
     finding.title = "devices idle while the host launches, which the profiler itself slowed down";

@@ -10,6 +10,7 @@
 #include "analyzer/diagnose/finding_context.h"
 #include "analyzer/diagnose/finding_kinds.h"
 #include "analyzer/diagnose/host_shortage.h"
+#include "analyzer/lateness/late_ranks.h"
 #include "analyzer/report/palette.h"
 #include "analyzer/report/quantity.h"
 
@@ -163,23 +164,31 @@ void find_jitter(const FindingContext& context, std::vector<Finding>& findings) 
       std::minmax_element(sources.latest_in.begin(), sources.latest_in.end());
   Finding finding = context.all_of_its_cause(kJitter);
   finding.lost_ns = lost;
+  // Late beyond chance, but not by enough of how its lateness moves: neither late for certain nor in turn.
+  const bool open = std::any_of(lateness.ranks.begin(), lateness.ranks.end(), [](const RankLateness& rank) {
+    return rank.chance <= kWholeRunLevel && rank.share >= kLeastLateness;
+  });
   // Who is the latest in most steps, and not in all of the run, does not take turns.
-  const bool in_turn =
-      2 * static_cast<std::int64_t>(*most_often) <= lateness.steps || context.steps.rank_count() == 2;
-  finding.title = fmt::format(
-      "{}: jitter costs {} of each step",
-      in_turn ? "ranks take turns being late" : "ranks wait for each other, and none is late throughout",
-      format_share(lateness.waiting_ns, lateness.step_ns));
+  const bool in_turn = !open && (2 * static_cast<std::int64_t>(*most_often) <= lateness.steps ||
+                                 context.steps.rank_count() == 2);
+  finding.title =
+      fmt::format("{}: jitter costs {} of each step",
+                  open      ? "ranks wait for each other, and whether one of them is to blame can't be told"
+                  : in_turn ? "ranks take turns being late"
+                            : "ranks wait for each other, and none is late throughout",
+                  format_share(lateness.waiting_ns, lateness.step_ns));
+  const char* const what = open ? "how its lateness moves leaves open whether it is late throughout"
+                                : "none is late beyond chance";
   finding.evidence.push_back(fmt::format(
       "over {} steps each of {} ranks is the latest, in {} to {} of them; none is late beyond chance",
       lateness.steps, context.steps.rank_count(),
       format_share(static_cast<std::int64_t>(*least_often), lateness.steps),
       format_share(static_cast<std::int64_t>(*most_often), lateness.steps)));
   if (*least_often == 0 || !in_turn)
-    finding.evidence.back() = fmt::format(
-        "over {} steps the latest rank is rank {} most often, in {} of them; none is late beyond chance",
-        lateness.steps, context.steps.ranks[static_cast<std::size_t>(most_often - sources.latest_in.begin())],
-        format_share(static_cast<std::int64_t>(*most_often), lateness.steps));
+    finding.evidence.back() =
+        fmt::format("over {} steps the latest rank is rank {} most often, in {} of them; {}", lateness.steps,
+                    context.steps.ranks[static_cast<std::size_t>(most_often - sources.latest_in.begin())],
+                    format_share(static_cast<std::int64_t>(*most_often), lateness.steps), what);
   if (sources.all_ns > 0)
     finding.evidence.push_back(
         fmt::format("the latest rank of a step mostly {}: its time beyond the others' is {}",

@@ -44,7 +44,8 @@ constexpr Explanation kStragglerExplained{
         "How late a rank is in a step is what it waits less than the median of the others, outside of "
         "compute. Persistent: twelve blocks of consecutive steps (fewer where there are fewer steps) order "
         "the ranks; the rank is so often among the latest that healthy ranks would show it in at most 1 of "
-        "200 runs; its mean lies 4.5 of its standard errors above 0, up to 8 where single steps vary by "
+        "200 runs; its mean lies 4 of its standard errors above 0 (4.5 in 20 steps), up to 8 where single "
+        "steps vary by "
         "much, as far as neighbouring steps hang together; it is late by 2 % of a step at least, by more "
         "than its own mean moves between blocks, in both halves of the run, and by more than the clocks "
         "leave open. Since: the same in the "
@@ -262,7 +263,10 @@ Finding make_finding(const FindingContext& context, const StepTable& steps, cons
   finding.evidence.push_back(when.evidence);
   finding.evidence.insert(finding.evidence.end(), reason.evidence.begin(), reason.evidence.end());
   finding.evidence.push_back(describe_waiting(context.report, blame, context.scheduled));
-  if (!blame.root_cause.empty() && !is_link) finding.evidence.push_back("why: " + blame.root_cause);
+  // The delay analysis knows activities and ranges alone: of what the host does it says that it has no name.
+  const bool is_host = reason.code == "blocked" || reason.code == "host" || reason.code == "waits_for_core";
+  if (!blame.root_cause.empty() && !is_link && !is_host)
+    finding.evidence.push_back("why: " + blame.root_cause);
   finding.remedy = std::move(reason.remedy);
   if (is_link) make_link_finding(context, late, when, finding);
   return finding;

@@ -61,7 +61,7 @@ bool read_name(std::uint32_t thread, char* name) noexcept {
   std::string_view read = host::read_text(path_of(thread, "comm").data(), text);
   if (!read.empty() && read.back() == '\n') read.remove_suffix(1);
   const std::size_t length = std::min(read.size(), kLongest);
-  std::memcpy(name, read.data(), length);
+  std::copy_n(read.begin(), length, name);  // nothing where the thread has ended
   name[length] = '\0';
   return length > 0;
 }

@@ -96,15 +96,18 @@ class _Places:
         """Code and line of a thread's frames, from the innermost to the first that is known to be the program's own;
         None where the thread went on meanwhile. Nothing here gives the interpreter's lock away, as a look into the
         file system does, but the interpreter itself may: a frame that is left forgets which one called it, and what
-        is read then has no frame of the program in it."""
-        frame = innermost = sys._current_frames().get(thread)
-        stack = []
+        is read then has no frame of the program in it. No frame is kept but the one that is read: a frame that
+        outlives its call keeps all that called it, and Python 3.11 before 3.11.5 crashes where it frees many such
+        at once (its frame_dealloc used memory that it had freed)."""
+        frame = sys._current_frames().get(thread)
+        innermost, stack = id(frame), []
         while frame is not None and len(stack) < _MOST_FRAMES:
             stack.append((frame.f_code, frame.f_lineno))
             if self._files.is_known_own(frame.f_code.co_filename):
                 break
             frame = frame.f_back
-        return stack if stack and sys._current_frames().get(thread) is innermost else None
+        frame = None
+        return stack if stack and id(sys._current_frames().get(thread)) == innermost else None
 
 
 def _words(code, line):

@@ -1,0 +1,179 @@
+// Whom the others wait for, in sentences.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "analyzer/report/exposure.h"
+#include "analyzer/report/quantity.h"
+#include "analyzer/report/text_sections.h"
+#include "analyzer/report/unicode.h"
+
+namespace lockstep::analyzer {
+namespace {
+
+constexpr std::size_t kIndent = 2;
+
+// "rank 7 (35.6 ms in 5 collectives, 30.1 ms of it not hidden by compute), rank 5 (…) and 2 more ranks"
+Line name_late_ranks(const Report& report, const std::vector<const BlameReport*>& late) {
+  std::vector<Line> items;
+  for (const BlameReport* blame : late) {
+    if (items.size() == 3) break;
+    Line item;
+    item.bold(fmt::format("rank {}", blame->rank)).text(" (" + format_duration(lateness_of(*blame)));
+    const std::int64_t collectives = blame->collectives - blame->scheduled_collectives;
+    if (collectives > 0) {
+      item.text(" in " +
+                (items.empty() ? format_plural(collectives, "collective") : format_count(collectives)));
+    }
+    const std::int64_t exposed = blame->exposed_ns - blame->scheduled_exposed_ns;
+    if (items.empty() && exposed < lateness_of(*blame) && is_exposure_known(report, *blame))
+      item.text(fmt::format(", {} of it not hidden by compute", format_duration(exposed)));
+    items.push_back(item.text(")"));
+  }
+  if (late.size() > items.size()) {
+    items.push_back(
+        Line{}.text(format_plural(static_cast<std::int64_t>(late.size() - items.size()), "more rank")));
+  }
+  return enumerate(items);
+}
+
+// How a sentence begins that says whom the others wait for.
+std::string beginning(const Report& report, const BlameReport& first) {
+  const LatenessReport& lateness = report.lateness;
+  std::string who = "the others wait for ";
+  if (first.partial) {
+    who = "of the ranks with a record, the others wait for ";
+  } else if (!lateness.can_tell && !report.steps_present.empty() && lateness.steps > 0) {
+    who = lateness.steps == 1 ? "in the one step recorded the others wait for "
+                              : fmt::format("in the {} steps recorded the others wait for ", lateness.steps);
+  }
+  if (report.some_ranks_only) who = "in the whole job, " + who;
+  who.front() = static_cast<char>(who.front() - 'a' + 'A');
+  return who;
+}
+
+// A host has fewer cores than its ranks want.
+bool cores_are_few(const Report& report) {
+  return std::any_of(report.findings.begin(), report.findings.end(),
+                     [](const Finding& finding) { return finding.code == "cores_shared"; });
+}
+
+// Ranks are late, and no finding says that it is their own doing: it costs too little, or where cores are few
+// the scheduler chooses who comes last.
+void print_nobody_to_blame(const Report& report, Page& page) {
+  const bool cores = cores_are_few(report);
+  std::vector<std::int32_t> late;
+  for (const RankLateness& rank : report.lateness.ranks)
+    if (rank.is_late) late.push_back(rank.rank);
+  Line line;
+  line.text(cores ? "Who gets a core last comes last: " : "No rank is late by what matters: ")
+      .text(fmt::format("over {} steps {} wait for each other for ", report.lateness.steps,
+                        cores ? "ranks" : "they"))
+      .bold(format_share(report.lateness.waiting_ns, report.lateness.step_ns));
+  line.text(cores
+                ? fmt::format(
+                      " of a step, and {} comes last again and again. As long as cores are short nobody can "
+                      "tell whether it would with cores of its own.",
+                      name_ranks(late))
+                : " of a step.");
+  page.wrap(line, kIndent, kIndent);
+}
+
+// A finding says what the rank's host does, or waits for. The delay analysis knows activities and ranges
+// alone: of such time it says that it has no name.
+bool is_host_time_explained(const Report& report, std::int32_t rank) {
+  return std::any_of(report.findings.begin(), report.findings.end(), [rank](const Finding& finding) {
+    return finding.accuses == Accused::rank && finding.rank == rank &&
+           (finding.reason == "blocked" || finding.reason == "host" || finding.reason == "waits_for_core");
+  });
+}
+
+// How many steps would show a rank that is late by little, where these do not and no finding says so.
+std::string what_would_tell_more(const Report& report) {
+  constexpr std::int64_t kMostSteps = 100'000;
+  const LatenessReport& lateness = report.lateness;
+  const bool is_said = std::any_of(report.findings.begin(), report.findings.end(),
+                                   [](const Finding& finding) { return finding.code == "jitter"; });
+  if (is_said || lateness.steps_to_tell <= lateness.steps || lateness.steps_to_tell > kMostSteps) return "";
+  return fmt::format(" One that is late by 2 % of a step would show after about {} steps.",
+                     format_count(lateness.steps_to_tell));
+}
+
+}  // namespace
+
+Line enumerate(const std::vector<Line>& items) {
+  Line line;
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    if (i > 0) line.text(i + 1 == items.size() ? " and " : ", ");
+    line.add(items[i]);
+  }
+  return line;
+}
+
+std::string name_ranks(const std::vector<std::int32_t>& ranks) {
+  constexpr std::size_t kMost = 4;
+  std::vector<Line> items;
+  for (const std::int32_t rank : ranks) {
+    if (items.size() == kMost - 1 && ranks.size() > kMost) break;
+    items.push_back(Line{}.text(fmt::format("{}", rank)));
+  }
+  if (items.size() < ranks.size())
+    items.push_back(
+        Line{}.text(format_plural(static_cast<std::int64_t>(ranks.size() - items.size()), "other")));
+  std::string text = ranks.size() == 1 ? "rank " : "ranks ";
+  const Line line = enumerate(items);
+  for (const Span& span : line.spans()) text += span.text;
+  return text;
+}
+
+// Where too little was recorded to tell, who it was in what there is.
+void print_blame(const Report& report, const Totals& totals, Page& page) {
+  if (!totals.waits_known || totals.communication_ns == 0) return;
+  std::vector<const BlameReport*> late = late_ranks(report);
+  const bool scheduled = has_scheduled_waits(report);
+  if (late.empty()) {
+    page.wrap(Line{}.text(scheduled ? "Ranks wait for each other as their pipeline's schedule makes them: no "
+                                      "rank is late."
+                                    : "No rank is waited for longer than the clocks can tell."),
+              kIndent, kIndent);
+    return;
+  }
+  if (report.lateness.can_tell) {
+    std::erase_if(late, [&](const BlameReport* blame) { return !is_late(report, blame->rank); });
+    if (late.empty()) {
+      page.wrap(
+          Line{}
+              .text(fmt::format("No rank is late throughout: over {} steps they wait for each other for ",
+                                report.lateness.steps))
+              .bold(format_share(report.lateness.waiting_ns, report.lateness.step_ns))
+              .text(" of a step." + what_would_tell_more(report)),
+          kIndent, kIndent);
+      return;
+    }
+    // Where a rank left no record, who came last of the others is a fact and all that is known.
+    std::erase_if(
+        late, [&](const BlameReport* blame) { return !blame->partial && !is_accused(report, blame->rank); });
+    if (late.empty()) {
+      print_nobody_to_blame(report, page);
+      return;
+    }
+  }
+  const BlameReport& first = *late.front();
+  page.wrap(Line{}
+                .text(beginning(report, first))
+                .add(name_late_ranks(report, late))
+                .text(scheduled ? "; what the pipeline's schedule makes them wait is left out." : "."),
+            kIndent, kIndent);
+  if (!first.root_cause.empty() && is_worth_blaming(report, first) &&
+      !is_host_time_explained(report, first.rank)) {
+    page.wrap(Line{}
+                  .text(fmt::format("Why rank {} is late: ", first.rank))
+                  .text(printable(first.root_cause))
+                  .text("."),
+              kIndent, kIndent);
+  }
+}
+
+}  // namespace lockstep::analyzer
