@@ -48,10 +48,6 @@ void add(const Account& account, Account& sum) {
   for (std::size_t i = 0; i < kSpendingCount; ++i) sum.ns[i] = saturating_add(sum.ns[i], account.ns[i]);
 }
 
-std::int64_t recorded_of(const Account& account) {
-  return account.total() - account[Spending::not_recorded];
-}
-
 Nanoseconds last_end(const IntervalSet& set, Nanoseconds otherwise) {
   return set.empty() ? otherwise : set.intervals().back().end;
 }
@@ -203,8 +199,8 @@ AccountReport account_for(const Job& job, std::span<const RankWindows> windows,
     report.ranks.push_back(account);
   }
   // Of a cut trace the training lacks more than the start does.
-  const Account& counted = recorded_of(whole) > 0 ? whole : report.spent;
-  if (const std::int64_t recorded = recorded_of(counted); steps_told && recorded > 0)
+  const Account& counted = whole.recorded() > 0 ? whole : report.spent;
+  if (const std::int64_t recorded = counted.recorded(); steps_told && recorded > 0)
     report.goodput = static_cast<double>(counted[Spending::steady]) / static_cast<double>(recorded);
   return report;
 }

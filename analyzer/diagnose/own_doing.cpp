@@ -27,24 +27,6 @@ bool has_fewer_cores(const Job& job, std::int32_t rank) {
 
 namespace {
 
-// By how much longer than the median of the others the rank waits for a core in a step, in the mean.
-std::int64_t waits_longer(const StepTable& steps, std::int32_t rank) {
-  std::int64_t own = 0;
-  std::vector<std::int64_t> others;
-  for (std::size_t one = 0; one < steps.rank_count(); ++one) {
-    std::int64_t sum = 0;
-    for (std::size_t step = 0; step < steps.steps.size(); ++step)
-      sum += steps.cell(step, one).measures.run_queue_ns.value_or(0);
-    if (steps.ranks[one] == rank) {
-      own = sum;
-    } else {
-      others.push_back(sum);
-    }
-  }
-  if (others.empty() || steps.steps.empty()) return 0;
-  return (own - lower_median(std::move(others))) / static_cast<std::int64_t>(steps.steps.size());
-}
-
 // What a rank computes longer while it has a core.
 bool computes_longer_on_cores(const StepTable& steps, const RankLateness& late) {
   constexpr std::int64_t kOfLateness = 2, kOfOthers = 4;  // a half; a quarter
@@ -56,11 +38,12 @@ bool computes_longer_on_cores(const StepTable& steps, const RankLateness& late) 
 
 }  // namespace
 
-bool is_own_doing(const FindingContext& context, const RankLateness& late) {
-  if (late.cause == Cause::compute) return computes_longer_on_cores(context.steps, late);
+bool is_own_doing(const FindingContext& context, const StepTable& steps, const RankLateness& late) {
+  if (late.cause == Cause::compute) return computes_longer_on_cores(steps, late);
   if (late.cause != Cause::host_bound && late.cause != Cause::data_wait) return false;
   // Else its reason would be that it waits for a core.
-  if (late.cause == Cause::host_bound && 2 * waits_longer(context.steps, late.rank) >= late.mean_ns)
+  if (late.cause == Cause::host_bound &&
+      2 * run_queue_excess(context.steps, late.rank).value_or(0) >= late.mean_ns)
     return false;
   constexpr double kOwn = 0.15;
   std::int64_t own = 0;
@@ -74,8 +57,8 @@ bool is_own_doing(const FindingContext& context, const RankLateness& late) {
     }
   }
   if (others.empty()) return false;
-  const auto steps = static_cast<double>(std::max<std::size_t>(1, context.steps.steps.size()));
-  return static_cast<double>(own - lower_median(std::move(others))) / steps >=
+  const auto count = static_cast<double>(std::max<std::size_t>(1, context.steps.steps.size()));
+  return static_cast<double>(own - lower_median(std::move(others))) / count >=
          kOwn * static_cast<double>(late.cause_ns);
 }
 

@@ -11,13 +11,13 @@ namespace lockstep::analyzer {
 // Every other rank of the rank's host may use more cores than it, and there is one.
 bool has_fewer_cores(const Job& job, std::int32_t rank);
 
-// The rank is late because it computes longer, and what is left of that when its longer waiting for a core is
-// taken out is half of its lateness, and a quarter of what the others compute. (Healthy ranks on busy cores
-// were left less than a tenth of the others' compute; how long a computation takes on a core hardly depends
-// on who else wants one.) Or the rank is late because it is host-bound or loads data, and a seventh of what
-// it does so longer is left when its waiting for a core is taken out of it: a rank that only lacks cores does
-// the same as the others, and takes longer for it. Not where it is host-bound and waits longer for a core for
-// half of its lateness.
-bool is_own_doing(const FindingContext& context, const RankLateness& late);
+// The rank is late in these steps because it computes longer, and what is left of that when its longer
+// waiting for a core is taken out is half of its lateness, and a quarter of what the others compute. (Healthy
+// ranks on busy cores were left less than a tenth of the others' compute; how long a computation takes on a
+// core hardly depends on who else wants one.) Or the rank is late because it is host-bound or loads data, and
+// a seventh of what it does so longer is left when its waiting for a core is taken out of it: a rank that
+// only lacks cores does the same as the others, and takes longer for it. Not where it is host-bound and waits
+// longer for a core for half of its lateness.
+bool is_own_doing(const FindingContext& context, const StepTable& steps, const RankLateness& late);
 
 }  // namespace lockstep::analyzer

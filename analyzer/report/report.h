@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "analyzer/model/job.h"
@@ -116,6 +117,12 @@ struct Finding {
   // finding is not about lateness.
   std::string reason = {};
 };
+
+// Such a reason is what the rank's host does, or waits for. The delay analysis (BlameReport::root_cause)
+// knows activities and ranges alone: of such time it says that it has no name.
+inline bool is_of_host(std::string_view reason) {
+  return reason == "blocked" || reason == "host" || reason == "waits_for_core";
+}
 
 // Neighbouring steps that are no steady training, for one reason.
 struct StepsLeftOut {

@@ -35,8 +35,12 @@ std::int64_t Account::total() const {
   return std::accumulate(ns.begin(), ns.end(), std::int64_t{0}, saturating_add);
 }
 
+std::int64_t Account::recorded() const {
+  return total() - (*this)[Spending::not_recorded];
+}
+
 std::int64_t AccountReport::recorded_ns() const {
-  return spent.total() - spent[Spending::not_recorded];
+  return spent.recorded();
 }
 
 std::int64_t AccountReport::training_ns() const {

@@ -33,6 +33,7 @@ struct Account {
   std::int64_t& operator[](Spending spending) { return ns[static_cast<std::size_t>(spending)]; }
   std::int64_t operator[](Spending spending) const { return ns[static_cast<std::size_t>(spending)]; }
   std::int64_t total() const;
+  std::int64_t recorded() const;  // all but Spending::not_recorded
 };
 
 struct RankAccount {

@@ -81,12 +81,10 @@ void print_nobody_to_blame(const Report& report, Page& page) {
   page.wrap(line, kIndent, kIndent);
 }
 
-// A finding says what the rank's host does, or waits for. The delay analysis knows activities and ranges
-// alone: of such time it says that it has no name.
+// A finding says what the rank's host does, or waits for.
 bool is_host_time_explained(const Report& report, std::int32_t rank) {
   return std::any_of(report.findings.begin(), report.findings.end(), [rank](const Finding& finding) {
-    return finding.accuses == Accused::rank && finding.rank == rank &&
-           (finding.reason == "blocked" || finding.reason == "host" || finding.reason == "waits_for_core");
+    return finding.accuses == Accused::rank && finding.rank == rank && is_of_host(finding.reason);
   });
 }
 

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "tests/end_to_end/support.h"
+#include "tests/pytorch/torchrun.h"
 #include "trace/reader.h"
 
 namespace lockstep::end_to_end {
@@ -20,19 +21,10 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr std::size_t kIterations = 30;
-const std::vector<std::string> kEnvironment{"OMP_NUM_THREADS=1", "LOCKSTEP_DEBUG=1", "PYTHONWARNINGS=ignore"};
+const std::vector<std::string>& kEnvironment = kQuietEnvironment;
 
 std::vector<std::string> job(const std::string& mode, const std::string& output) {
-  return {LOCKSTEP_PYTHON,
-          "-m",
-          "torch.distributed.run",
-          "--nproc-per-node",
-          "2",
-          "--master-port",
-          std::to_string(free_port()),
-          LOCKSTEP_SOURCE_DIR "/tests/pytorch/inference_job.py",
-          mode,
-          output};
+  return torchrun_of("inference_job.py", {mode, output});
 }
 
 // What a rank's file says.

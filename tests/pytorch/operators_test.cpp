@@ -11,6 +11,7 @@
 #include "analyzer/open_job.h"
 #include "analyzer/operators/slow_part.h"
 #include "tests/end_to_end/support.h"
+#include "tests/pytorch/torchrun.h"
 #include "trace/operator_ranges.h"
 #include "trace/reader.h"
 
@@ -19,20 +20,11 @@ namespace {
 
 using testing::HasSubstr;
 
-const std::string kJob = std::string(LOCKSTEP_SOURCE_DIR) + "/tests/pytorch/operators_job.py";
-const std::vector<std::string> kEnvironment{"OMP_NUM_THREADS=1", "LOCKSTEP_DEBUG=1", "PYTHONWARNINGS=ignore"};
+const std::vector<std::string>& kEnvironment = kQuietEnvironment;
 constexpr int kSteps = 60;  // of the job
 
 std::vector<std::string> torchrun(const std::string& mode) {
-  return {LOCKSTEP_PYTHON,
-          "-m",
-          "torch.distributed.run",
-          "--nproc-per-node",
-          "2",
-          "--master-port",
-          std::to_string(free_port()),
-          kJob,
-          mode};
+  return torchrun_of("operators_job.py", {mode});
 }
 
 // How often each range of a category is in the file.

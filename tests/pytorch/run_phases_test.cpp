@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "tests/end_to_end/support.h"
+#include "tests/pytorch/torchrun.h"
 
 namespace lockstep::end_to_end {
 namespace {
@@ -18,19 +19,10 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr std::int64_t kLeast = 50'000'000;  // that each takes
-const std::vector<std::string> kEnvironment{"OMP_NUM_THREADS=1", "LOCKSTEP_DEBUG=1", "PYTHONWARNINGS=ignore"};
+const std::vector<std::string>& kEnvironment = kQuietEnvironment;
 
 std::vector<std::string> job(const std::string& output) {
-  return {LOCKSTEP_PYTHON,
-          "-m",
-          "torch.distributed.run",
-          "--nproc-per-node",
-          "2",
-          "--master-port",
-          std::to_string(free_port()),
-          LOCKSTEP_SOURCE_DIR "/tests/pytorch/run_phases_job.py",
-          output,
-          "compile"};
+  return torchrun_of("run_phases_job.py", {output, "compile"});
 }
 
 std::int64_t sum(const Json& spent) {

@@ -10,6 +10,7 @@
 #include "analyzer/open_job.h"
 #include "analyzer/stacks/slow_place.h"
 #include "tests/end_to_end/support.h"
+#include "tests/pytorch/torchrun.h"
 
 namespace lockstep::end_to_end {
 namespace {
@@ -17,22 +18,13 @@ namespace {
 using testing::HasSubstr;
 using testing::StartsWith;
 
-const std::string kJob = std::string(LOCKSTEP_SOURCE_DIR) + "/tests/pytorch/stacks_job.py";
 // Five times the usual number of looks: on a busy machine some come late.
 const std::vector<std::string> kEnvironment{"OMP_NUM_THREADS=1", "LOCKSTEP_DEBUG=1", "PYTHONWARNINGS=ignore",
                                             "LOCKSTEP_STACKS=100"};
 constexpr std::int64_t kHeldUp = 30'000'000;  // ns in each step of rank 1
 
 std::vector<std::string> torchrun(const std::string& mode) {
-  return {LOCKSTEP_PYTHON,
-          "-m",
-          "torch.distributed.run",
-          "--nproc-per-node",
-          "2",
-          "--master-port",
-          std::to_string(free_port()),
-          kJob,
-          mode};
+  return torchrun_of("stacks_job.py", {mode});
 }
 
 class Stacks : public testing::Test {

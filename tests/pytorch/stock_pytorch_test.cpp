@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "tests/end_to_end/support.h"
+#include "tests/pytorch/torchrun.h"
 #include "trace/reader.h"
 
 namespace lockstep::end_to_end {
@@ -38,7 +39,6 @@ struct Call {
 
 constexpr int kSteps = 4;  // of every job
 constexpr std::int64_t kUnknown = -1;
-const std::string kJobs = std::string(LOCKSTEP_SOURCE_DIR) + "/tests/pytorch/jobs.py";
 
 // Another interpreter, with another version of torch, may be named without building again.
 std::string python() {
@@ -47,19 +47,10 @@ std::string python() {
 }
 
 std::vector<std::string> torchrun(const std::string& mode, int ranks, const std::string& output) {
-  return {python(),
-          "-m",
-          "torch.distributed.run",
-          "--nproc-per-node",
-          std::to_string(ranks),
-          "--master-port",
-          std::to_string(free_port()),
-          kJobs,
-          mode,
-          output};
+  return torchrun_of("jobs.py", {mode, output}, ranks, python());
 }
 
-const std::vector<std::string> kEnvironment{"OMP_NUM_THREADS=1", "LOCKSTEP_DEBUG=1", "PYTHONWARNINGS=ignore"};
+const std::vector<std::string>& kEnvironment = kQuietEnvironment;
 
 // All that a rank's file holds of what these tests ask for.
 struct Recorded {

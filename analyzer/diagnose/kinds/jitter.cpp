@@ -177,18 +177,18 @@ void find_jitter(const FindingContext& context, std::vector<Finding>& findings) 
                   : in_turn ? "ranks take turns being late"
                             : "ranks wait for each other, and none is late throughout",
                   format_share(lateness.waiting_ns, lateness.step_ns));
-  const char* const what = open ? "how its lateness moves leaves open whether it is late throughout"
-                                : "none is late beyond chance";
-  finding.evidence.push_back(fmt::format(
-      "over {} steps each of {} ranks is the latest, in {} to {} of them; none is late beyond chance",
-      lateness.steps, context.steps.rank_count(),
-      format_share(static_cast<std::int64_t>(*least_often), lateness.steps),
-      format_share(static_cast<std::int64_t>(*most_often), lateness.steps)));
-  if (*least_often == 0 || !in_turn)
-    finding.evidence.back() =
-        fmt::format("over {} steps the latest rank is rank {} most often, in {} of them; {}", lateness.steps,
-                    context.steps.ranks[static_cast<std::size_t>(most_often - sources.latest_in.begin())],
-                    format_share(static_cast<std::int64_t>(*most_often), lateness.steps), what);
+  const std::string most_of = format_share(static_cast<std::int64_t>(*most_often), lateness.steps);
+  std::string often =
+      *least_often == 0 || !in_turn
+          ? fmt::format("over {} steps the latest rank is rank {} most often, in {} of them", lateness.steps,
+                        context.steps.ranks[static_cast<std::size_t>(most_often - sources.latest_in.begin())],
+                        most_of)
+          : fmt::format("over {} steps each of {} ranks is the latest, in {} to {} of them", lateness.steps,
+                        context.steps.rank_count(),
+                        format_share(static_cast<std::int64_t>(*least_often), lateness.steps), most_of);
+  often += open ? "; how its lateness moves leaves open whether it is late throughout"
+                : "; none is late beyond chance";
+  finding.evidence.push_back(std::move(often));
   if (sources.all_ns > 0)
     finding.evidence.push_back(
         fmt::format("the latest rank of a step mostly {}: its time beyond the others' is {}",

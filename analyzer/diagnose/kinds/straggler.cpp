@@ -263,9 +263,7 @@ Finding make_finding(const FindingContext& context, const StepTable& steps, cons
   finding.evidence.push_back(when.evidence);
   finding.evidence.insert(finding.evidence.end(), reason.evidence.begin(), reason.evidence.end());
   finding.evidence.push_back(describe_waiting(context.report, blame, context.scheduled));
-  // The delay analysis knows activities and ranges alone: of what the host does it says that it has no name.
-  const bool is_host = reason.code == "blocked" || reason.code == "host" || reason.code == "waits_for_core";
-  if (!blame.root_cause.empty() && !is_link && !is_host)
+  if (!blame.root_cause.empty() && !is_link && !is_of_host(reason.code))
     finding.evidence.push_back("why: " + blame.root_cause);
   finding.remedy = std::move(reason.remedy);
   if (is_link) make_link_finding(context, late, when, finding);
@@ -305,7 +303,7 @@ void find_stragglers(const FindingContext& context, std::vector<Finding>& findin
     const std::optional<std::int64_t> waited = run_queue_excess(steps, late.rank);
     return shortage_of(context.shortages, late.rank) != nullptr &&
            (!waited || *waited * kPart >= late.mean_ns) &&
-           !has_fewer_cores(context.diagnosis.job, late.rank) && !is_own_doing(context, late);
+           !has_fewer_cores(context.diagnosis.job, late.rank) && !is_own_doing(context, steps, late);
   };
   bool any = false;
   const auto find = [&](const StepTable& steps, const RankLateness& late, const When& when) {
