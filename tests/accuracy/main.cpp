@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "tests/accuracy/cell_table.h"
 #include "tests/accuracy/rates.h"
 #include "tests/accuracy/suite.h"
 
@@ -98,12 +99,6 @@ std::vector<Cell> cells_of(const Options& options) {
   return cells;
 }
 
-std::string key_of(const nlohmann::json& cell) {
-  return fmt::format("{} {} {} {} {} {}", cell.at("ranks").dump(), cell.at("steps").dump(),
-                     cell.at("fault").dump(), cell.at("effect").dump(), cell.at("noise_level").dump(),
-                     cell.value("levelled", true));
-}
-
 void print(const nlohmann::json& cell) {
   if (cell.at("fault") == "none") {
     fmt::print("{:>4} ranks {:>5} steps: {:>3} of {:>3} accused", cell.at("ranks").get<int>(),
@@ -150,34 +145,24 @@ int run(const Options& options) {
     fmt::print(stderr, "lockstep_accuracy: {}\n", noise.error().message);
     return 1;
   }
-  nlohmann::json document{{"what", options.what}, {"set", options.set}, {"seed", options.seed}};
+  CellTable table(options.what, options.set, options.seed);
   for (const NoiseRecording& recording : noise.value()) {
-    document["noise"].push_back({{"name", recording.name},
-                                 {"description", recording.description},
-                                 {"ranks", recording.rows.size()},
-                                 {"steps", recording.rows.front().size()},
-                                 {"level", recording.level}});
+    table.describe_noise({{"name", recording.name},
+                          {"description", recording.description},
+                          {"ranks", recording.rows.size()},
+                          {"steps", recording.rows.front().size()},
+                          {"level", recording.level}});
     fmt::print(
         "noise {}: {} ranks × {} steps, a rank's own time varies by {:.1f} % (standard deviation): {}\n",
         recording.name, recording.rows.size(), recording.rows.front().size(), recording.level * 100,
         recording.description);
   }
-  std::map<std::string, nlohmann::json> known;
-  if (options.resume && !options.output.empty() && std::filesystem::exists(options.output)) {
-    std::ifstream in(options.output);
-    const nlohmann::json before = nlohmann::json::parse(in, nullptr, false);
-    if (before.is_object() && before.value("set", "") == options.set &&
-        before.value("seed", 0u) == options.seed)
-      for (const nlohmann::json& cell : before.value("cells", nlohmann::json::array()))
-        known[key_of(cell)] = cell;
-  }
-  document["cells"] = nlohmann::json::array();
-  std::int64_t jobs = 0, accused = 0;
+  if (options.resume && !options.output.empty()) table.resume(options.output);
   for (const Cell& cell : cells_of(options)) {
     nlohmann::json row = json_of({cell, 0, 0, 0, 0, {}, {}, {}, {}, 0});
-    const auto found = known.find(key_of(row));
-    if (found != known.end() && found->second.at("jobs") >= cell.jobs) {
-      row = found->second;
+    const nlohmann::json* const known = table.find(row);
+    if (known != nullptr && known->at("jobs") >= cell.jobs) {
+      row = *known;
     } else {
       const Result<CellResult> result = run_cell(cell, options.seed, noise.value(), options.threads);
       if (!result.ok()) {
@@ -188,17 +173,17 @@ int run(const Options& options) {
       if (options.misses)
         for (const std::string& miss : result.value().misses) fmt::print("      missed: {}\n", miss);
     }
-    jobs += row.at("jobs").get<std::int64_t>();
-    accused += row.at("accused").get<std::int64_t>();
     print(row);
-    document["cells"].push_back(row);
-    document["pooled"] = {{"jobs", jobs}, {"accused", accused}, {"upper_bound", upper_bound(accused, jobs)}};
-    if (!options.output.empty()) std::ofstream(options.output) << document.dump(1) << '\n';
+    table.put(row);
+    if (!options.output.empty() && !table.write(options.output)) {
+      fmt::print(stderr, "lockstep_accuracy: could not write --output {}\n", options.output);
+      return 1;
+    }
   }
-  if (jobs > 0 && options.what == "null")
-    fmt::print("all: {} of {} accused, {:.2f} % (95 % upper bound {:.2f} %)\n", accused, jobs,
-               100.0 * static_cast<double>(accused) / static_cast<double>(jobs),
-               100 * upper_bound(accused, jobs));
+  if (table.jobs() > 0 && options.what == "null")
+    fmt::print("all: {} of {} accused, {:.2f} % (95 % upper bound {:.2f} %)\n", table.accused(), table.jobs(),
+               100.0 * static_cast<double>(table.accused()) / static_cast<double>(table.jobs()),
+               100 * upper_bound(table.accused(), table.jobs()));
   return 0;
 }
 

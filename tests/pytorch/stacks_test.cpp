@@ -124,6 +124,14 @@ TEST_F(Stacks, AreOffWhereNoneAreWanted) {
         [](const analyzer::HostRange& range) { return range.kind == analyzer::HostKind::python_place; }));
 }
 
+TEST(StackWalk, ReadsOneMomentsStackWhateverTheThreadDoes) {
+  const Outcome stress =
+      run({LOCKSTEP_PYTHON, "-X", "faulthandler", LOCKSTEP_SOURCE_DIR "/tests/pytorch/stack_walk_stress.py",
+           LOCKSTEP_BIN_DIR "/../lib/liblockstep-inject.so", "3"});
+  EXPECT_EQ(stress.exit_code, 0) << stress.standard_output << stress.standard_error;
+  EXPECT_THAT(stress.standard_output, HasSubstr(", 0 wrong"));
+}
+
 TEST_F(Stacks, ANumberOfLooksThatIsNoneIsRefused) {
   const Outcome refused = record("even", {"LOCKSTEP_STACKS=a few"});
   EXPECT_EQ(refused.exit_code, 2);

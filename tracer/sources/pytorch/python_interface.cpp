@@ -13,6 +13,7 @@
 #include "tracer/sources/pytorch/gloo_works.h"
 #include "tracer/sources/pytorch/loaded_library.h"
 #include "tracer/sources/pytorch/process_groups.h"
+#include "tracer/sources/pytorch/python_stack.h"
 #include "tracer/sources/pytorch/pytorch_source.h"
 #include "tracer/sources/pytorch/recorded_operators.h"
 #include "tracer/sources/pytorch/step_counter.h"
@@ -23,7 +24,7 @@
 namespace lockstep::tracer::pytorch {
 namespace {
 
-constexpr std::int32_t kVersion = 5;
+constexpr std::int32_t kVersion = 6;
 constexpr std::size_t kLongestRange = 512;
 
 StepCounter step_counter;  // under the interpreter's lock
@@ -136,6 +137,18 @@ void lockstep_pytorch_python_place(const char* name, int64_t begin, int64_t end)
   if (name == nullptr || begin < 0 || end < begin) return;
   pytorch::note(pytorch::RecordType::python_place, pytorch::PastRangeRecord{begin, end}, name,
                 static_cast<std::uint32_t>(strnlen(name, pytorch::kLongestRange)));
+}
+
+void* lockstep_pytorch_own_thread_state(void) {
+  return pytorch::own_thread_state();
+}
+
+int32_t lockstep_pytorch_read_stack(void* thread_state, void* places, int32_t capacity) {
+  return pytorch::read_stack(thread_state, static_cast<pytorch::PythonPlace*>(places), capacity);
+}
+
+void lockstep_pytorch_release_stack(const void* places, int32_t count) {
+  pytorch::release_stack(static_cast<const pytorch::PythonPlace*>(places), count);
 }
 
 uint32_t lockstep_pytorch_begin_module(const char* name) {

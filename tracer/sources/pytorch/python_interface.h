@@ -31,6 +31,10 @@ LOCKSTEP_EXPORTED int32_t lockstep_pytorch_is_recording(void);
 // Where the main thread's Python was from one look at its stack to the next, in ns of CLOCK_MONOTONIC; by the
 // thread that looks.
 LOCKSTEP_EXPORTED void lockstep_pytorch_python_place(const char* name, int64_t begin, int64_t end);
+// The Python stack of a thread, as python_stack.h says; `places` are pairs of 64 bits: code object and line.
+LOCKSTEP_EXPORTED void* lockstep_pytorch_own_thread_state(void);
+LOCKSTEP_EXPORTED int32_t lockstep_pytorch_read_stack(void* thread_state, void* places, int32_t capacity);
+LOCKSTEP_EXPORTED void lockstep_pytorch_release_stack(const void* places, int32_t count);
 // A module's call; `begin` returns what its end wants to have.
 LOCKSTEP_EXPORTED uint32_t lockstep_pytorch_begin_module(const char* name);
 LOCKSTEP_EXPORTED void lockstep_pytorch_end_module(uint32_t token);

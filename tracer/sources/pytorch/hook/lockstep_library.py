@@ -4,7 +4,7 @@ something to tell, and whose rules hold here too.
 import ctypes
 import os
 
-VERSION = 5  # of these functions: lockstep_pytorch_version()
+VERSION = 6  # of these functions: lockstep_pytorch_version()
 
 
 def load():
@@ -30,6 +30,11 @@ def load():
     library.lockstep_pytorch_is_recording.argtypes = []
     library.lockstep_pytorch_python_place.argtypes = [ctypes.c_char_p, ctypes.c_int64, ctypes.c_int64]
     library.lockstep_pytorch_python_place.restype = None
+    library.lockstep_pytorch_own_thread_state.argtypes = []
+    library.lockstep_pytorch_own_thread_state.restype = ctypes.c_void_p
+    library.lockstep_pytorch_read_stack.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int32]
+    library.lockstep_pytorch_release_stack.argtypes = [ctypes.c_void_p, ctypes.c_int32]
+    library.lockstep_pytorch_release_stack.restype = None
     library.lockstep_pytorch_device.argtypes = [ctypes.c_int32]
     library.lockstep_pytorch_device.restype = None
     library.lockstep_pytorch_begin_module.argtypes = [ctypes.c_char_p]

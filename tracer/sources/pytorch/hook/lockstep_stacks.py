@@ -2,13 +2,15 @@
 
 A thread of its own looks at the main thread's stack whenever it gets the interpreter's lock, and tells one place:
 the innermost frame that is neither of Python's library nor of PyTorch's, with its line. Between two looks the main
-thread counts as where the first one saw it. Loaded once the library follows the process, by lockstep_pytorch.py,
-whose rules hold here too.
+thread counts as where the first one saw it. The stack is read by the library, in one call (python_stack.h says why).
+Loaded once the library follows the process, by lockstep_pytorch.py, whose rules hold here too.
 """
 import _thread
 import atexit
+import ctypes
 import os
 import random
+import struct
 import sys
 import sysconfig
 import threading
@@ -17,7 +19,9 @@ import time
 import _lockstep_pytorch as core
 
 _MOST_PLACES = 4096  # that are kept in words
+_MOST_STACKS = 1024  # that are known again
 _MOST_FRAMES = 1000  # that are looked at: imports nest some hundreds
+_FRAME = struct.Struct("@Pq")  # a PythonPlace: the address of a code object, and a line
 _SKIPPED, _LIBRARY, _OWN = 0, 1, 2
 
 
@@ -41,9 +45,6 @@ class _Files:
                 self._known.clear()
             kind = self._known[path] = self._find(path)
         return kind
-
-    def is_known_own(self, path):
-        return self._known.get(path) == _OWN
 
     def _find(self, path):
         if path.startswith("<frozen") or path.startswith("<string"):
@@ -72,7 +73,7 @@ class _Places:
         self._names = {}
 
     def of(self, stack):
-        """The name of the place that a stack, `stack_of`'s, is in."""
+        """The name of the place that a stack is in: code objects and lines, the innermost first."""
         inner, own = None, None
         for place in stack:
             kind = self._files.kind(place[0].co_filename)
@@ -92,32 +93,45 @@ class _Places:
             name = self._names[key] = name.encode("utf-8", "replace")[:500]
         return name
 
-    def stack_of(self, thread):
-        """Code and line of a thread's frames, from the innermost to the first that is known to be the program's own;
-        None where the thread went on meanwhile. Nothing here gives the interpreter's lock away, as a look into the
-        file system does, but the interpreter itself may: a frame that is left forgets which one called it, and what
-        is read then has no frame of the program in it. No frame is kept but the one that is read: a frame that
-        outlives its call keeps all that called it, and Python 3.11 before 3.11.5 crashes where it frees many such
-        at once (its frame_dealloc used memory that it had freed)."""
-        frame = sys._current_frames().get(thread)
-        innermost, stack = id(frame), []
-        while frame is not None and len(stack) < _MOST_FRAMES:
-            stack.append((frame.f_code, frame.f_lineno))
-            if self._files.is_known_own(frame.f_code.co_filename):
-                break
-            frame = frame.f_back
-        frame = None
-        return stack if stack and id(sys._current_frames().get(thread)) == innermost else None
-
 
 def _words(code, line):
     return f"{code.co_name} ({_short(code.co_filename)}:{line})"
 
 
-def _look(library, main, period, stop):
-    """Until `stop`, a lock, is free."""
+class _Stack:
+    """The stack of a thread, `own_thread_state`'s of it. A stack that has been seen before is known by its bytes: looking
+    at it again makes no objects that Python collects, and so sets off no collection on the thread that looks."""
+
+    def __init__(self, library, thread_state):
+        self._read, self._release = library.lockstep_pytorch_read_stack, library.lockstep_pytorch_release_stack
+        self._thread_state = thread_state
+        self._buffer = ctypes.create_string_buffer(_FRAME.size * _MOST_FRAMES)
+        self._address = ctypes.addressof(self._buffer)
+        self._places = _Places()
+        self._known = {}  # bytes of a stack: its place, and the code objects, which keep their addresses
+
+    def place(self):
+        """The name of the place that the thread is in; None where it is in no Python."""
+        count = self._read(self._thread_state, self._address, _MOST_FRAMES)
+        if count == 0:
+            return None
+        try:
+            key = ctypes.string_at(self._address, _FRAME.size * count)
+            known = self._known.get(key)
+            if known is None:
+                if len(self._known) >= _MOST_STACKS:
+                    self._known.clear()
+                stack = [(ctypes.cast(code, ctypes.py_object).value, line) for code, line in _FRAME.iter_unpack(key)]
+                known = self._known[key] = (self._places.of(stack), [code for code, _ in stack])
+            return known[0]
+        finally:
+            self._release(self._address, count)
+
+
+def _look(library, thread_state, period, stop, ended):
+    """Until `stop`, a lock, is free. Releases `ended`."""
     try:
-        places = _Places()
+        stack = _Stack(library, thread_state)
         chance = random.Random()  # steps that take a multiple of the period would always be seen at the same place
         name, since = None, 0
         while True:
@@ -129,16 +143,32 @@ def _look(library, main, period, stop):
             if not library.lockstep_pytorch_is_recording():
                 name = None
                 continue
-            stack = places.stack_of(main)
-            name, since = (places.of(stack) if stack is not None else None), now
+            name, since = stack.place(), now
     except Exception as problem:
         core._tell_problem(f"stacks: {problem}")
+    finally:
+        ended.release()
 
 
 def follow_stacks():
-    times_a_second = float(os.environ.get("LOCKSTEP_STACKS", "20"))
-    stop = _thread.allocate_lock()
+    if threading.current_thread() is not threading.main_thread():
+        raise RuntimeError("not looked at: another thread than the main one was the first to use torch.distributed")
+    if not getattr(sys, "_is_gil_enabled", lambda: True)():
+        raise RuntimeError("not looked at: this Python runs without the interpreter's lock")
+    library, times_a_second = core.following(), float(os.environ.get("LOCKSTEP_STACKS", "20"))
+    thread_state = library.lockstep_pytorch_own_thread_state()
+    if thread_state is None:
+        raise RuntimeError("not looked at: this needs Python 3.9 or later")
+    process, stop, ended = os.getpid(), _thread.allocate_lock(), _thread.allocate_lock()
     stop.acquire()
-    atexit.register(stop.release)
+    ended.acquire()
+
+    def end():
+        # No thread of ours runs Python while that is torn down. Those that are forked have none.
+        if os.getpid() == process:
+            stop.release()
+            ended.acquire(timeout=1)
+
+    atexit.register(end)
     # Not of `threading`: a program that lists its threads sees its own alone.
-    _thread.start_new_thread(_look, (core.following(), threading.main_thread().ident, 1 / times_a_second, stop))
+    _thread.start_new_thread(_look, (library, thread_state, 1 / times_a_second, stop, ended))
