@@ -17,8 +17,8 @@
 namespace lockstep::analyzer {
 namespace {
 
-// Of all time: as large as what makes a rank late (kLeastLateness), for this is what stands where nobody is.
-constexpr std::int64_t kWorthPermille = 20;
+// Of all time. Two ranks that take turns in being longer by 5 % of a step wait for 2.5 % of theirs, less what evens out.
+constexpr std::int64_t kWorthPermille = 15;
 // More steps than that nobody records to find out.
 constexpr std::int64_t kMostSteps = 100'000;
 constexpr auto kJitterRemedies = std::to_array<Remedy>(
@@ -34,7 +34,7 @@ constexpr Explanation kJitterExplained{
         "lost is "
         "the difference between the slowest rank of each step and the others.",
     .found =
-        "The ranks' time in waiting for collectives, outside of compute, reaches 2 % of all, what is known "
+        "The ranks' time in waiting for collectives, outside of compute, reaches 1.5 % of all, what is known "
         "of late "
         "ranks or uneven batches explains less than half of it, there were enough steps to tell, and no rank "
         "is late "
