@@ -3,11 +3,14 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <cerrno>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <ctime>
+#include <iostream>
 #include <memory>
 #include <string>
 #include <utility>
@@ -323,7 +326,12 @@ int main(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    if (error.get_exit_code() == 0) return app.exit(error);
+    if (error.get_exit_code() == 0) {
+      app.exit(error);
+      if (std::cout.flush()) return 0;
+      fmt::print(stderr, "lockstep view: cannot write to stdout: {}\n", std::strerror(errno));
+      return lockstep::viewer::kFailure;
+    }
     fmt::print(stderr, "lockstep view: {}\nSee lockstep view --help.\n", error.what());
     return lockstep::viewer::kUsage;
   }
