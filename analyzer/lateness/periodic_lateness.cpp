@@ -148,6 +148,26 @@ std::int64_t late_with_next(const StepTable& table, std::size_t step, std::size_
   return std::max(table.late(step, rank), has_next ? table.late(step + 1, rank) : 0);
 }
 
+// Whether another rank is as late in other steps of the same period: then ranks take turns, one after the
+// other.
+bool takes_turns(const StepTable& table, std::size_t rank, const Rhythm& rhythm, std::int64_t late_ns) {
+  const auto period = static_cast<std::size_t>(rhythm.period);
+  for (std::size_t other = 0; other < table.rank_count(); ++other) {
+    if (other == rank) continue;
+    std::vector<std::size_t> times(period), late(period);
+    for (std::size_t step = 0; step < table.steps.size(); ++step) {
+      const auto remainder = static_cast<std::size_t>(remainder_of(table.steps[step], rhythm.period));
+      ++times[remainder];
+      late[remainder] += 2 * table.late(step, other) >= late_ns ? 1 : 0;
+    }
+    for (std::size_t remainder = 0; remainder < period; ++remainder)
+      if (static_cast<std::int64_t>(remainder) != rhythm.remainder && times[remainder] >= kLeastTimes &&
+          static_cast<double>(late[remainder]) >= kRegular * static_cast<double>(times[remainder]))
+        return true;
+  }
+  return false;
+}
+
 std::optional<PeriodicLateness> describe(const StepTable& table, std::size_t rank, const Rhythm& rhythm) {
   std::vector<bool> is_late(table.steps.size(), false);
   std::vector<std::size_t> steps;
@@ -177,6 +197,7 @@ std::optional<PeriodicLateness> describe(const StepTable& table, std::size_t ran
   if (2 * others_longer(table, rank, is_late) >= found.late_ns &&
       chance_among_ranks(found.steps, rank) > kLatenessLevel)
     return std::nullopt;
+  if (takes_turns(table, rank, rhythm, found.late_ns)) return std::nullopt;
   return found;
 }
 

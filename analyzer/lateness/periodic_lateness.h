@@ -32,7 +32,10 @@ struct PeriodicLateness {
 //  - the rank is late by a quarter of that at most in the median of the other steps;
 //  - the other ranks do not take longer in these steps as well (by half as much), or the rank takes longest
 //  in
-//    them beyond chance (place_sums.h): what all ranks do every so many steps, somebody does last.
+//    them beyond chance (place_sums.h): what all ranks do every so many steps, somebody does last;
+//  - no other rank is late by half as much in four in five steps of another remainder: ranks that are longer
+//  one
+//    after the other take turns.
 // Tried are the three ranks whose latest tenth of steps is latest, and the rhythms that have about as many
 // steps as the rank has long ones (half as long as its third longest): neither depends on the order of the
 // steps, and so does not make a regular one likelier. O(steps · (ranks + periods)).
