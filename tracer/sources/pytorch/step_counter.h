@@ -1,9 +1,11 @@
-// Counts steps as they happen, by the optimizers that step: what --steps and the watch for hangs go by. It
-// can't wait, as TrainingLoop can, for the next step to know that one was over: it knows from the first steps
-// which optimizers belong to a step, and a step is over when all of them have stepped.
+// Counts steps as they happen, by the optimizers that step: what --steps, the watch for hangs and the trace's
+// own steps go by. A step is over when all optimizers that belong to one have stepped, each once or more (a
+// GAN's critic five times, its generator once); which those are the first steps tell. An optimizer that is
+// missed while another steps nine times belongs to none from then on: it steps less often, or no more.
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <set>
 
@@ -18,8 +20,9 @@ class StepCounter {
   std::optional<std::int64_t> end_optimizer();
 
  private:
-  std::set<std::uint64_t> known_;
-  std::set<std::uint64_t> stepped_;  // in this step
+  std::set<std::uint64_t> known_;         // those that belong to a step
+  std::set<std::uint64_t> rare_;          // and those that do not
+  std::map<std::uint64_t, int> stepped_;  // of the known ones in this step: how often
   std::int64_t step_ = 0;
   bool just_ended_ = false;
 };

@@ -38,5 +38,27 @@ TEST(StepCounter, OneThatStepsAgainBeforeAllHaveChangesNothing) {
   EXPECT_EQ(step(counter, 2), 2);
 }
 
+// A GAN whose critic steps five times as often as its generator.
+TEST(StepCounter, OneThatStepsMoreOftenMakesNoStepsOfItsOwn) {
+  StepCounter counter;
+  for (std::int64_t next = 1; next <= 5; ++next)
+    EXPECT_EQ(step(counter, 1), next) << "the other one is not known yet";
+  EXPECT_EQ(step(counter, 2), 5);
+  for (std::int64_t next = 6; next <= 9; ++next) {
+    for (int i = 0; i < 5; ++i) EXPECT_EQ(step(counter, 1), std::nullopt);
+    EXPECT_EQ(step(counter, 2), next);
+  }
+}
+
+TEST(StepCounter, OneThatStepsNoMoreIsWaitedForOnce) {
+  StepCounter counter;
+  step(counter, 1);
+  step(counter, 2);
+  for (int i = 0; i < 8; ++i) EXPECT_EQ(step(counter, 1), std::nullopt);
+  for (std::int64_t next = 2; next <= 5; ++next) EXPECT_EQ(step(counter, 1), next);
+  EXPECT_EQ(step(counter, 2), std::nullopt) << "once in a while: no step of its own";
+  EXPECT_EQ(step(counter, 1), 6);
+}
+
 }  // namespace
 }  // namespace lockstep::tracer::pytorch

@@ -85,8 +85,9 @@ void TrainingLoop::begin(Phase phase, std::uint64_t identity, std::int32_t micro
     }
     forward_seen_ = false;
   }
+  const bool may_be_over = !counts_ || counted_;
   if (phase == Phase::optimizer) counted_ = false;
-  if (phase == Phase::optimizer && !stepped_.insert(identity).second) {
+  if (phase == Phase::optimizer && !stepped_.insert(identity).second && may_be_over) {
     // Should the end of its step before have been lost, this one is it.
     const trace::Nanoseconds end = optimizer_end_ > step_begin_ ? optimizer_end_ : time;
     tell_step(end);
@@ -158,6 +159,7 @@ void TrainingLoop::tell_step(trace::Nanoseconds end) {
 }
 
 void TrainingLoop::step_began(std::int64_t number, trace::Nanoseconds time) {
+  counts_ = true;
   if (std::exchange(optimizer_since_count_, false)) {
     step_ = number - 1;  // of the step whose optimizers were seen: it is told when another one's are
     counted_ = true;

@@ -84,6 +84,23 @@ TEST(TrainingLoop, AStepThatIsCountedAsOverCanBeHadAtOnce) {
   EXPECT_THAT(steps(loop), ElementsAre(Boundary{190, 290, 2}));
 }
 
+// As StepCounter tells them: a critic steps three times, then the generator.
+TEST(TrainingLoop, StepsAreThoseThatAreCounted) {
+  TrainingLoop loop;
+  loop.step_began(4, 0);
+  for (std::int64_t number = 4; number < 7; ++number) {
+    const Nanoseconds begin = (number - 4) * 100;
+    for (Nanoseconds critic = 0; critic < 3; ++critic) {
+      phase(loop, Phase::backward, begin + 20 * critic, begin + 20 * critic + 10);
+      phase(loop, Phase::optimizer, begin + 20 * critic + 10, begin + 20 * critic + 15, 1);
+    }
+    phase(loop, Phase::optimizer, begin + 80, begin + 90, 2);
+    loop.step_began(number + 1, begin + 91);
+  }
+  loop.finish();
+  EXPECT_THAT(steps(loop), ElementsAre(Boundary{0, 90, 4}, Boundary{90, 190, 5}, Boundary{190, 290, 6}));
+}
+
 TEST(TrainingLoop, GradientAccumulationIsOneStep) {
   TrainingLoop loop;
   for (Nanoseconds t = 0; t < 400; t += 100) {
