@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "analyzer/account/account.h"
+#include "analyzer/account/waits_for_phases.h"
 #include "analyzer/diagnose/blame.h"
 #include "analyzer/diagnose/findings.h"
 #include "analyzer/diagnose/job_lateness.h"
@@ -109,6 +110,10 @@ class Analyzer {
       waits.push_back(compute_waits(job_, matching, match));
     }
     analysis_.waits = collect_waits(job_, matching, waits);
+    report().account =
+        account_for(job_, windows_, with_waits_for(job_, phases_, matching, waits, analysis_.waits),
+                    first_after_warm_up_.value_or(std::numeric_limits<std::int64_t>::min()),
+                    first_after_warm_up_.has_value(), report().origin_aligned_ns);
     reach(0.16);
     const std::vector<PipelineRegion> pipelines = find_pipeline_regions(job_, matching, options_.stop);
     analysis_.pipeline_regions = regions_of_ranks(job_, matching, pipelines);
@@ -211,19 +216,15 @@ class Analyzer {
     if (job_.realtime_of_zero && origin) result.origin_ns = *job_.realtime_of_zero + *origin;
   }
 
-  // Which steps are steady, and where the wall time went.
+  // Which steps are steady.
   void choose_steps() {
-    std::vector<Phases> phases;
     for (const RankTrace& rank : job_.ranks) {
       throw_if_stopped(options_.stop);
-      phases.push_back(find_phases(rank, job_.strings));
+      phases_.push_back(find_phases(rank, job_.strings));
     }
-    const std::vector<StepLength> lengths = step_lengths(job_, windows_, phases);
+    const std::vector<StepLength> lengths = step_lengths(job_, windows_, phases_);
     const std::optional<SteadyChoice> choice = choose_steady_steps(lengths);
-    report().account =
-        account_for(job_, windows_, phases,
-                    choice ? first_after_warm_up(*choice) : std::numeric_limits<std::int64_t>::min(),
-                    choice.has_value(), report().origin_aligned_ns);
+    if (choice) first_after_warm_up_ = first_after_warm_up(*choice);
     if (!options_.steady || selection_.any() || report().steps_present.empty()) return;
     if (choice) report().steady = SteadyReport{choice->steps, choice->left_out, {}};
     if (std::optional<Warning> doubt = doubt_of_steady_steps(lengths, choice))
@@ -350,6 +351,8 @@ class Analyzer {
   const AnalysisOptions& options_;
   StepSelection selection_;
   std::vector<RankWindows> windows_;
+  std::vector<Phases> phases_;                       // of each rank
+  std::optional<std::int64_t> first_after_warm_up_;  // absent where nobody can tell which steps are steady
   HiddenWaits hidden_, covered_;
   std::vector<std::vector<CommunicationProfile>> profiles_;
   std::vector<Nanoseconds> begins_;  // by rank index: when it begins to be recorded

@@ -22,6 +22,9 @@ struct StageImbalance {
   std::int64_t lost_ns = 0;              // Σ over the other stages of what they compute less
 };
 
+// Of all time: what the other stages compute less is worth a finding.
+inline constexpr std::int64_t kStageImbalancePermille = 20;
+
 // Nothing where the stages are balanced, or where nobody knows: on a CPU, what the stage's rank waited for a
 // core may be all that it seems to compute more.
 std::optional<StageImbalance> stage_imbalance_of(const Report& report, const PipelineReport& pipeline);

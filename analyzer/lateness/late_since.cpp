@@ -13,9 +13,9 @@ namespace {
 
 // The ends of the run that are tried: from this part of it on. Whatever begins in between is in the next one.
 constexpr std::size_t kParts = 4;
-// Before it was late, a rank was like the others: later or earlier by this part of what it is late then, at
-// most.
-constexpr double kBefore = 0.25;
+// Before it was late, a rank was like the others: later or earlier by these parts of what it is late then, at
+// most. (One that is made late had been earlier than the others as often as not.)
+constexpr double kLaterBefore = 0.25, kEarlierBefore = 0.5;
 // In a part of the run more happens by chance than in the whole of it: the change is so many times what the
 // rank's mean moves between blocks, and so many times any change of another rank.
 constexpr double kMovements = 2.5, kOthers = 2;
@@ -79,8 +79,9 @@ std::optional<LateSince> beginning_of(const StepTable& table, const Report& repo
   found.late = found.since.ranks[rank];
   found.step = found.steps.steps.front();
   found.before_ns = std::llround(rise.before);
-  if (!found.late.is_late || found.late.share < kLeast ||
-      std::abs(rise.before) > kBefore * std::min(rise.since, static_cast<double>(found.late.mean_ns)) ||
+  const double since = std::min(rise.since, static_cast<double>(found.late.mean_ns));
+  if (!found.late.is_late || found.late.share < kLeast || rise.before > kLaterBefore * since ||
+      rise.before < -kEarlierBefore * since ||
       rise.by() < kMovements * static_cast<double>(found.late.movement_ns))
     return std::nullopt;
   const double together = kTogether * static_cast<double>(table.steps.size());

@@ -22,7 +22,7 @@ struct LateSince {
 // Ranks that are late (judge_lateness) in the last three quarters, the last half or the last quarter of the
 // steps, each at a third of kLatenessLevel, and from the step on where their lateness changes most
 //  - by twice kLeastLateness, because more happens by chance in a part of a run than in all of it;
-//  - before it they were like the others, by a quarter of that;
+//  - before it they were like the others: later by a quarter of that, or earlier by half of it, at most;
 //  - the change is 2.5 times what the mean moves between blocks of steps, and twice as much as any other rank
 //    changes at another time: where ranks change up and down, nobody's change is special.
 // In the order of the ranks. O(steps · ranks · log ranks).

@@ -49,8 +49,14 @@ bool is_accused(const Report& report, std::int32_t rank) {
 bool is_worth_blaming(const Report& report, const BlameReport& blame) {
   constexpr std::int64_t kWorth = 100;
   if (blame.exposed_ns - blame.scheduled_exposed_ns < totals_of(report).window_ns / kWorth) return false;
-  // Of what few steps show, the rank that most of the waiting was for is a fact and all that is known.
-  if (!report.lateness.can_tell) return true;
+  // Of what few steps show, the rank that most of the waiting was for is a fact and all that is known: not
+  // where another one is waited for half as long, nor where who gets a core last comes last.
+  if (!report.lateness.can_tell) {
+    if (cores_are_few(report)) return false;
+    return std::none_of(report.blame.begin(), report.blame.end(), [&blame](const BlameReport& other) {
+      return other.rank != blame.rank && 2 * lateness_of(other) > lateness_of(blame);
+    });
+  }
   return blame.partial ? is_late(report, blame.rank) : is_accused(report, blame.rank);
 }
 

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -9,6 +10,7 @@
 #include "analyzer/report/quantity.h"
 #include "analyzer/report/text_sections.h"
 #include "analyzer/report/unicode.h"
+#include "analyzer/report/unsettled_lateness.h"
 
 namespace lockstep::analyzer {
 namespace {
@@ -54,12 +56,6 @@ std::string beginning(const Report& report, const BlameReport& first) {
   return who;
 }
 
-// A host has fewer cores than its ranks want.
-bool cores_are_few(const Report& report) {
-  return std::any_of(report.findings.begin(), report.findings.end(),
-                     [](const Finding& finding) { return finding.code == "cores_shared"; });
-}
-
 // Ranks are late, and no finding says that it is their own doing: it costs too little, or where cores are few
 // the scheduler chooses who comes last.
 void print_nobody_to_blame(const Report& report, Page& page) {
@@ -96,10 +92,33 @@ std::string what_would_tell_more(const Report& report) {
                                    [](const Finding& finding) { return finding.code == "jitter"; });
   if (is_said || lateness.steps_to_tell <= lateness.steps || lateness.steps_to_tell > kMostSteps) return "";
   return fmt::format(" One that is late by 2 % of a step would show after about {} steps.",
-                     format_count(lateness.steps_to_tell));
+                     format_count(two_digits(lateness.steps_to_tell)));
+}
+
+// One rank may be late, and these steps do not settle it.
+void print_unsettled(const Report& report, const UnsettledLateness& unsettled, Page& page) {
+  const RankLateness& rank = *unsettled.rank;
+  Line line;
+  line.text("Whether ")
+      .bold(fmt::format("rank {}", rank.rank))
+      .text(fmt::format(
+          " is late can't be told: in the mean of {} steps the others wait {} longer than it ({} of a step), "
+          "which moves by {} from one part of the run to another.",
+          report.lateness.steps, format_duration(rank.mean_ns),
+          format_share(rank.mean_ns, report.lateness.step_ns), format_duration(rank.movement_ns)));
+  if (cores_are_few(report))
+    line.text(" Cores are short, and who gets one last comes last.");
+  else if (unsettled.steps_wanted > 0)
+    line.text(fmt::format(" About {} steps like these would tell.", format_count(unsettled.steps_wanted)));
+  page.wrap(line, kIndent, kIndent);
 }
 
 }  // namespace
+
+bool cores_are_few(const Report& report) {
+  return std::any_of(report.findings.begin(), report.findings.end(),
+                     [](const Finding& finding) { return finding.code == "cores_shared"; });
+}
 
 Line enumerate(const std::vector<Line>& items) {
   Line line;
@@ -140,6 +159,11 @@ void print_blame(const Report& report, const Totals& totals, Page& page) {
   }
   if (report.lateness.can_tell) {
     std::erase_if(late, [&](const BlameReport* blame) { return !is_late(report, blame->rank); });
+    if (const std::optional<UnsettledLateness> unsettled = unsettled_lateness(report.lateness);
+        late.empty() && unsettled) {
+      print_unsettled(report, *unsettled, page);
+      return;
+    }
     if (late.empty()) {
       page.wrap(
           Line{}

@@ -27,9 +27,11 @@ std::int64_t exposed_wait_of(const Measures& measures);
 bool is_late(const Report& report, std::int32_t rank);
 // Whether a finding says that this rank, or its link, is at fault.
 bool is_accused(const Report& report, std::int32_t rank);
+// Whether a host has fewer cores than its ranks want, as a finding says.
+bool cores_are_few(const Report& report);
 // Whether the others lost as much to it as is worth a word, a hundredth of all ranks' time, and a finding
 // accuses it; where a rank left no record, it is late again and again; where there are too few steps to tell,
-// the time alone.
+// the time alone, if no other rank is waited for half as long.
 bool is_worth_blaming(const Report& report, const BlameReport& blame);
 // How long other ranks waited for this one; 0 where nobody did.
 std::int64_t blame_of(const Report& report, std::int32_t rank);

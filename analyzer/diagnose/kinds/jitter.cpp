@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -13,11 +14,13 @@
 #include "analyzer/lateness/late_ranks.h"
 #include "analyzer/report/palette.h"
 #include "analyzer/report/quantity.h"
+#include "analyzer/report/unsettled_lateness.h"
 
 namespace lockstep::analyzer {
 namespace {
 
-// Of all time. Two ranks that take turns in being longer by 5 % of a step wait for 2.5 % of theirs, less what evens out.
+// Of all time. Two ranks that take turns in being longer by 5 % of a step wait for 2.5 % of theirs, less what
+// evens out.
 constexpr std::int64_t kWorthPermille = 15;
 // More steps than that nobody records to find out.
 constexpr std::int64_t kMostSteps = 100'000;
@@ -164,13 +167,14 @@ void find_jitter(const FindingContext& context, std::vector<Finding>& findings) 
       std::minmax_element(sources.latest_in.begin(), sources.latest_in.end());
   Finding finding = context.all_of_its_cause(kJitter);
   finding.lost_ns = lost;
-  // Late beyond chance, but not by enough of how its lateness moves: neither late for certain nor in turn.
-  const bool open = std::any_of(lateness.ranks.begin(), lateness.ranks.end(), [](const RankLateness& rank) {
-    return rank.chance <= kWholeRunLevel && rank.share >= kLeastLateness;
-  });
-  // Who is the latest in most steps, and not in all of the run, does not take turns.
-  const bool in_turn = !open && (2 * static_cast<std::int64_t>(*most_often) <= lateness.steps ||
-                                 context.steps.rank_count() == 2);
+  // One is late beyond chance, but not by enough of how its lateness moves: neither late for certain nor in
+  // turn.
+  const std::optional<UnsettledLateness> open = unsettled_lateness(lateness);
+  // Who is the latest in most steps, and not in all of the run, does not take turns. Of two ranks one always
+  // is: in three of four steps rarely.
+  const auto times = static_cast<std::int64_t>(*most_often);
+  const bool in_turn = !open && (context.steps.rank_count() == 2 ? 4 * times <= 3 * lateness.steps
+                                                                 : 2 * times <= lateness.steps);
   finding.title =
       fmt::format("{}: jitter costs {} of each step",
                   open      ? "ranks wait for each other, and whether one of them is to blame can't be told"
@@ -193,13 +197,17 @@ void find_jitter(const FindingContext& context, std::vector<Finding>& findings) 
     finding.evidence.push_back(
         fmt::format("the latest rank of a step mostly {}: its time beyond the others' is {}",
                     doing(most, context.on_cpu), describe(sources)));
-  if (lateness.steps_to_tell > kMostSteps)
+  if (open) {
+    if (open->steps_wanted > 0)
+      finding.evidence.push_back(
+          fmt::format("about {} steps like these would tell", format_count(open->steps_wanted)));
+  } else if (lateness.steps_to_tell > kMostSteps)
     finding.evidence.push_back(
         "beside this jitter no run of a useful length would show a rank that is late by 2 % of a step");
   else if (lateness.steps_to_tell > lateness.steps)
     finding.evidence.push_back(
         fmt::format("beside this jitter a rank that is late by 2 % of a step would show after about {} steps",
-                    format_count(lateness.steps_to_tell)));
+                    format_count(two_digits(lateness.steps_to_tell))));
   finding.remedy = remedy_for(most, context.on_cpu);
   findings.push_back(std::move(finding));
 }

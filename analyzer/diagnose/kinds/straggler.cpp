@@ -18,6 +18,7 @@
 #include "analyzer/diagnose/late_reason.h"
 #include "analyzer/diagnose/own_doing.h"
 #include "analyzer/diagnose/scheduled_waits.h"
+#include "analyzer/diagnose/stage_imbalance.h"
 #include "analyzer/intervals/time_math.h"
 #include "analyzer/lateness/late_by_cause.h"
 #include "analyzer/lateness/late_since.h"
@@ -50,7 +51,7 @@ constexpr Explanation kStragglerExplained{
         "than its own mean moves between blocks, in both halves of the run, and by more than the clocks "
         "leave open. Since: the same in the "
         "last three quarters, half or quarter of the run (each at a third of 1 of 500), by 4 % of "
-        "a step; before, it was like the others (by a quarter), and the change is two and a half "
+        "a step; before, it was like the others (later by a quarter, earlier by half at most), and the change is two and a half "
         "times what its mean moves between blocks, and twice any other rank's. Periodic: in steps "
         "whose numbers are one period apart, three or more, the rank's own time exceeds the others' "
         "more than in its other steps, so often that chance does it in at most 1 of 500 runs; it is "
@@ -284,6 +285,16 @@ Finding make_periodic(const FindingContext& context, const PeriodicLateness& per
   return finding;
 }
 
+// Its stage of a pipeline has more to compute: unbalanced_stages says so.
+bool has_heaviest_stage(const FindingContext& context, std::int32_t rank) {
+  const std::vector<PipelineReport>& pipelines = context.report.pipeline;
+  return std::any_of(pipelines.begin(), pipelines.end(), [&](const PipelineReport& pipeline) {
+    const std::optional<StageImbalance> imbalance = stage_imbalance_of(context.report, pipeline);
+    return imbalance && imbalance->stage->rank == rank &&
+           context.is_worth(imbalance->lost_ns, kStageImbalancePermille);
+  });
+}
+
 void find_stragglers(const FindingContext& context, std::vector<Finding>& findings) {
   const Report& report = context.report;
   const auto blame_of = [&](std::int32_t rank) -> std::optional<BlameReport> {
@@ -308,7 +319,7 @@ void find_stragglers(const FindingContext& context, std::vector<Finding>& findin
   };
   bool any = false;
   const auto find = [&](const StepTable& steps, const RankLateness& late, const When& when) {
-    if (lacks_cores(steps, late)) return;
+    if (lacks_cores(steps, late) || has_heaviest_stage(context, late.rank)) return;
     any = true;
     if (const std::optional<BlameReport> blame = blame_of(late.rank))
       findings.push_back(make_finding(context, steps, late, when, *blame));

@@ -44,8 +44,6 @@ constexpr FindingKind kUnbalancedStages{
 };
 constexpr auto kKinds = std::to_array<const FindingKind*>({&kUnbalancedStages});
 
-constexpr std::int64_t kImbalancePermille = 20;
-
 std::string more_than_median(const StageImbalance& imbalance) {
   return format_share(imbalance.stage->compute_ns - imbalance.median_ns, imbalance.median_ns);
 }
@@ -83,7 +81,7 @@ void find_unbalanced(const FindingContext& context, std::vector<Finding>& findin
     worst = *found;
     pipeline = &candidate;
   }
-  if (pipeline == nullptr || !context.is_worth(worst.lost_ns, kImbalancePermille)) return;
+  if (pipeline == nullptr || !context.is_worth(worst.lost_ns, kStageImbalancePermille)) return;
   const PipelineStage& stage = *worst.stage;
   Finding finding = kUnbalancedStages.make();
   finding.rank = stage.rank;

@@ -1,0 +1,68 @@
+// What ranks wait for another's checkpoint, evaluation or compilation is no training of theirs.
+#include "analyzer/account/waits_for_phases.h"
+
+#include <gtest/gtest.h>
+
+#include "analyzer/analysis.h"
+#include "analyzer/model/job_builder.h"
+
+namespace lockstep::analyzer {
+namespace {
+
+// Three ranks, twelve steps of 100: 60 of compute, then an all-reduce that all end at 90. In step 5 rank 0 is
+// in a range [560, 760) before it computes, so that the others wait in the all-reduce of that step from 560
+// on, until 820.
+constexpr Nanoseconds kLate = 200;
+Job job_with(const char* range, bool computes_beside = false) {
+  JobBuilder job;
+  Nanoseconds begin = 0;
+  for (int step = 0; step < 12; ++step) {
+    const Nanoseconds late = step == 5 ? kLate : 0;
+    for (std::int32_t rank = 0; rank < 3; ++rank) {
+      const Nanoseconds own = rank == 0 ? late : 0;
+      job.rank(rank).step(step, begin, begin + 100 + late);
+      job.rank(rank).compute(begin + own, begin + 60 + own).launched(begin + own, begin + own + 1);
+      if (computes_beside && step == 5 && rank == 1)
+        job.rank(rank).compute(begin + 100, begin + 150).launched(begin + 99, begin + 100);
+      job.rank(rank)
+          .all_reduce(begin + 60 + own, begin + 90 + late)
+          .launched(begin + 60 + own, begin + 61 + own);
+      if (own > 0) job.rank(rank).host_range(begin, begin + own, range);
+    }
+    begin += 100 + late;
+  }
+  return job.build();
+}
+
+AccountReport account_of(const Job& job) {
+  Result<Analysis> analysis = analyze(job);
+  EXPECT_TRUE(analysis.ok());
+  return std::move(analysis).value().report.account;
+}
+
+TEST(WaitsForPhases, AreSpentOnWhatTheOtherRankDoes) {
+  for (const auto& [range, spending] :
+       {std::pair("torch.save", Spending::checkpoint), std::pair("evaluation: all", Spending::evaluation),
+        std::pair("compilation: torch.compile", Spending::compilation)}) {
+    const AccountReport account = account_of(job_with(range));
+    ASSERT_EQ(account.ranks.size(), 3U);
+    EXPECT_EQ(account.ranks[0].spent[spending], kLate) << range;
+    for (const std::size_t rank : {1U, 2U}) {
+      // It waits from 60 behind the step's begin on.
+      EXPECT_EQ(account.ranks[rank].spent[spending], kLate - 60) << range;
+      EXPECT_EQ(account.ranks[rank].spent.total(), account.wall_ns);
+    }
+  }
+}
+
+TEST(WaitsForPhases, AreTrainingWhereTheRankComputesMeanwhile) {
+  EXPECT_EQ(account_of(job_with("torch.save", true)).ranks[1].spent[Spending::checkpoint], kLate - 60 - 50);
+}
+
+TEST(WaitsForPhases, AreTrainingWhereTheOtherRankIsOnlyLate) {
+  for (const RankAccount& rank : account_of(job_with("something else")).ranks)
+    EXPECT_EQ(rank.spent[Spending::checkpoint], 0);
+}
+
+}  // namespace
+}  // namespace lockstep::analyzer

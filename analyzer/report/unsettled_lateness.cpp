@@ -1,0 +1,38 @@
+#include "analyzer/report/unsettled_lateness.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace lockstep::analyzer {
+namespace {
+
+constexpr double kShare = 0.02;  // as kLeastLateness, for which LatenessReport::steps_to_tell stands
+constexpr double kChance = 0.02;
+
+}  // namespace
+
+std::optional<UnsettledLateness> unsettled_lateness(const LatenessReport& lateness) {
+  UnsettledLateness unsettled;
+  if (!lateness.can_tell) return std::nullopt;
+  for (const RankLateness& rank : lateness.ranks) {
+    if (rank.is_late) return std::nullopt;
+    if (rank.share >= kShare && rank.chance <= kChance &&
+        (unsettled.rank == nullptr || rank.share > unsettled.rank->share))
+      unsettled.rank = &rank;
+  }
+  if (unsettled.rank == nullptr) return std::nullopt;
+  // Errors of a mean fall with the root of the number of steps.
+  const double smaller = kShare / unsettled.rank->share;
+  const std::int64_t wanted =
+      two_digits(std::llround(static_cast<double>(lateness.steps_to_tell) * smaller * smaller));
+  if (wanted > lateness.steps) unsettled.steps_wanted = wanted;
+  return unsettled;
+}
+
+std::int64_t two_digits(std::int64_t count) {
+  std::int64_t unit = 1;
+  while (count / unit >= 100) unit *= 10;
+  return (count + unit / 2) / unit * unit;
+}
+
+}  // namespace lockstep::analyzer

@@ -1,0 +1,25 @@
+// A rank that may be late, and that the steps recorded do not settle: to be said as open, neither denied nor
+// blamed.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "analyzer/report/report.h"
+
+namespace lockstep::analyzer {
+
+struct UnsettledLateness {
+  const RankLateness* rank = nullptr;
+  // About so many would settle it, should it stay as it is; 0 where as many were recorded already.
+  std::int64_t steps_wanted = 0;
+};
+
+// The latest rank in the mean of steps, where none is judged late: of those that are late by 2 % of a step or
+// more, as consistently as healthy ranks are in 1 of 50 runs at most.
+std::optional<UnsettledLateness> unsettled_lateness(const LatenessReport& lateness);
+
+// A number of steps as an estimate of it reads: two digits, 37,609 as "38,000".
+std::int64_t two_digits(std::int64_t count);
+
+}  // namespace lockstep::analyzer

@@ -1,0 +1,59 @@
+// A rank that may be late is said to be open: neither denied nor blamed.
+#include "analyzer/report/unsettled_lateness.h"
+
+#include <gtest/gtest.h>
+
+namespace lockstep::analyzer {
+namespace {
+
+LatenessReport of_two(double share, double chance) {
+  LatenessReport lateness;
+  lateness.can_tell = true;
+  lateness.steps = 40;
+  lateness.steps_to_tell = 28'828;
+  lateness.step_ns = 100'000'000;
+  lateness.ranks.resize(2);
+  lateness.ranks[0].rank = 0;
+  lateness.ranks[1].rank = 1;
+  lateness.ranks[0].share = -share;
+  lateness.ranks[1].share = share;
+  lateness.ranks[1].chance = chance;
+  return lateness;
+}
+
+TEST(UnsettledLateness, IsThatOfARankThatIsLateBeyondChanceAndNotForCertain) {
+  const LatenessReport lateness = of_two(0.265, 0.006);
+  const auto unsettled = unsettled_lateness(lateness);
+  ASSERT_TRUE(unsettled.has_value());
+  EXPECT_EQ(unsettled->rank->rank, 1);
+  EXPECT_EQ(unsettled->steps_wanted, 160) << "28,828 · (0.02 / 0.265)²";
+}
+
+TEST(UnsettledLateness, WantsNoStepsWhereAsManyWereThere) {
+  EXPECT_EQ(unsettled_lateness(of_two(0.8, 0.006))->steps_wanted, 0);
+}
+
+TEST(UnsettledLateness, IsNotSaidOfChanceOrOfLittle) {
+  EXPECT_FALSE(unsettled_lateness(of_two(0.265, 0.03)).has_value());
+  EXPECT_FALSE(unsettled_lateness(of_two(0.019, 0.001)).has_value());
+}
+
+TEST(UnsettledLateness, IsNotSaidWhereOneIsLateOrNobodyCanTell) {
+  LatenessReport late = of_two(0.265, 0.006);
+  late.ranks[1].is_late = true;
+  EXPECT_FALSE(unsettled_lateness(late).has_value());
+  LatenessReport few = of_two(0.265, 0.006);
+  few.can_tell = false;
+  EXPECT_FALSE(unsettled_lateness(few).has_value());
+}
+
+TEST(TwoDigits, AreAnEstimatesDigits) {
+  EXPECT_EQ(two_digits(7), 7);
+  EXPECT_EQ(two_digits(99), 99);
+  EXPECT_EQ(two_digits(104), 100);
+  EXPECT_EQ(two_digits(37'609), 38'000);
+  EXPECT_EQ(two_digits(99'600), 100'000);
+}
+
+}  // namespace
+}  // namespace lockstep::analyzer
