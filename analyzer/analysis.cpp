@@ -226,7 +226,10 @@ class Analyzer {
     const std::optional<SteadyChoice> choice = choose_steady_steps(lengths);
     if (choice) first_after_warm_up_ = first_after_warm_up(*choice);
     if (!options_.steady || selection_.any() || report().steps_present.empty()) return;
-    if (choice) report().steady = SteadyReport{choice->steps, choice->left_out, {}};
+    if (choice) {
+      report().steady = SteadyReport{choice->steps, choice->left_out, {}};
+      measure_left_out(windows_, report().steady->left_out);
+    }
     if (std::optional<Warning> doubt = doubt_of_steady_steps(lengths, choice))
       report().warnings.push_back(std::move(*doubt));
   }

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "analyzer/intervals/median.h"
+#include "analyzer/intervals/time_math.h"
 #include "analyzer/report/quantity.h"
 
 namespace lockstep::analyzer {
@@ -236,6 +237,19 @@ std::vector<StepLength> step_lengths(const Job& job, std::span<const RankWindows
   lengths.reserve(longest.size());
   for (const auto& [number, length] : longest) lengths.push_back(length);
   return lengths;
+}
+
+void measure_left_out(std::span<const RankWindows> windows, std::vector<StepsLeftOut>& left_out) {
+  for (StepsLeftOut& part : left_out) {
+    part.ns = 0;
+    for (const RankWindows& rank : windows) {
+      std::int64_t lasted = 0;
+      for (const StepWindow& step : rank.steps)
+        if (step.number >= part.first && step.number <= part.last)
+          lasted = saturating_add(lasted, step.window.end - step.window.begin);
+      part.ns = std::max(part.ns, lasted);
+    }
+  }
 }
 
 std::int64_t first_after_warm_up(const SteadyChoice& choice) {

@@ -62,6 +62,10 @@ std::optional<Warning> doubt_of_steady_steps(std::span<const StepLength> steps,
 std::vector<StepLength> step_lengths(const Job& job, std::span<const RankWindows> windows,
                                      std::span<const Phases> phases);
 
+// How long the steps that are left out together lasted, where they lasted longest: on one rank, for ranks
+// that wait for each other do so in different ones of them.
+void measure_left_out(std::span<const RankWindows> windows, std::vector<StepsLeftOut>& left_out);
+
 // The first step after the leading ones that are left out; the least number where none are.
 std::int64_t first_after_warm_up(const SteadyChoice& choice);
 

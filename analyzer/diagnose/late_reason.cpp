@@ -184,7 +184,12 @@ LateReason reason_of_host(const FindingContext& context, const StepTable& steps,
                                  format_duration(late.cause_ns));
     reason.evidence.push_back("its training threads run then, or are ready to");
   }
-  if (context.on_cpu) {
+  if (place == "`garbage collection`") {
+    reason.remedy =
+        "`gc.freeze()` once the model and its data are there, `gc.disable()` and gc.collect() on all ranks "
+        "in the same step; or "
+        "make fewer objects that live long";
+  } else if (context.on_cpu) {
     reason.remedy = is_named
                         ? fmt::format("shorten it, or let rank {} do it beside the training loop", late.rank)
                         : fmt::format(

@@ -6,6 +6,7 @@
 #include <optional>
 #include <span>
 
+#include "analyzer/account/phase_names.h"
 #include "analyzer/diagnose/compute_names.h"
 #include "analyzer/diagnose/host_names.h"
 #include "analyzer/report/quantity.h"
@@ -105,17 +106,22 @@ std::string describe_excess(const Diagnosis& diagnosis, Cause cause, std::span<c
   }
   if (format_duration(own / count) == format_duration(others / count)) return {};  // that explains nothing
   const bool on_cpu = late_trace(diagnosis, *delays.front()).device == "cpu";
+  std::optional<SlowHostRange> host;
+  if (cause == Cause::host_bound) host = slowest_host_range(diagnosis, delays);
+  if (host && host->share < kTellingHostShare) host.reset();
+  // On a CPU lane the host is the device, and its ranges hold what was computed; but for those of what is no
+  // training.
+  const std::string_view range = host ? diagnosis.job.strings.view(host->name) : std::string_view();
+  if (on_cpu && phase_of_range(range))
+    return fmt::format("{} it was in `{}` for {}", before(delays.size(), all), short_name(range),
+                       beside_the_others(host->own_ns, host->others_ns, delays.size()));
   std::string text = fmt::format("{} {} {}", before(delays.size(), all), phrase(cause, on_cpu),
                                  beside_the_others(own / count, others / count, delays.size()));
   if (slow && slow->share >= kTellingShare)
     text += fmt::format("; above all in {}", describe_slowest(diagnosis, *slow));
-  // On a CPU lane the host is the device, and its ranges hold what was computed.
-  if (cause == Cause::host_bound && !on_cpu) {
-    const std::optional<SlowHostRange> host = slowest_host_range(diagnosis, delays);
-    if (host && host->share >= kTellingHostShare)
-      text += fmt::format("; its host was in `{}` for {}", short_name(diagnosis.job.strings.view(host->name)),
-                          beside_the_others(host->own_ns, host->others_ns, delays.size()));
-  }
+  if (host && !on_cpu)
+    text += fmt::format("; its host was in `{}` for {}", short_name(range),
+                        beside_the_others(host->own_ns, host->others_ns, delays.size()));
   return text;
 }
 

@@ -128,7 +128,7 @@ inline bool is_of_host(std::string_view reason) {
 struct StepsLeftOut {
   std::int64_t first = 0, last = 0;
   std::string reason;   // "warm-up", "compilation", "checkpoint", "evaluation", "start-up"
-  std::int64_t ns = 0;  // Σ over them of the longest rank's window
+  std::int64_t ns = 0;  // Σ over them of the windows of the rank on which that is longest
   // Σ over them of what their reason took of the rank that it took longest of; 0 of warm-up and start-up.
   std::int64_t reason_ns = 0;
   std::optional<std::int32_t> rank = {};  // of which alone it took that: four times what it took of any other

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <initializer_list>
+#include <string>
 #include <string_view>
 #include <vector>
 
+#include "analyzer/intervals/time_math.h"
 #include "analyzer/report/exposure.h"
 #include "analyzer/report/quantity.h"
 #include "analyzer/report/text_sections.h"
@@ -14,6 +16,20 @@ namespace lockstep::analyzer {
 namespace {
 
 constexpr std::size_t kIndent = 2;
+
+// " (and have no core for 52.0 % of it, computing or not)": what is called compute is a thread that is to
+// compute.
+std::string without_a_core(const Report& report) {
+  constexpr std::int64_t kWorth = 20;  // a twentieth
+  std::int64_t waited = 0, windows = 0;
+  for (const RankReport& rank : report.ranks) {
+    if (!rank.measures.known || !rank.measures.run_queue_ns) continue;
+    waited = saturating_add(waited, *rank.measures.run_queue_ns);
+    windows = saturating_add(windows, rank.measures.window_ns);
+  }
+  if (windows == 0 || waited < windows / kWorth) return "";
+  return fmt::format(" (and have no core for {} of it, computing or not)", format_share(waited, windows));
+}
 
 // Where the ranks' time goes: compute, and the greatest losses.
 void print_budget(const Report& report, const Totals& totals, Page& page) {
@@ -41,7 +57,7 @@ void print_budget(const Report& report, const Totals& totals, Page& page) {
   Line line;
   line.text(report.some_ranks_only ? "The chosen ranks compute for " : "Ranks compute for ")
       .bold(format_share(totals.partition[Cause::compute], totals.window_ns))
-      .text(" of their time");
+      .text(" of their time" + without_a_core(report));
   if (items.empty()) {
     line.text(".");
   } else {

@@ -8,6 +8,7 @@
 
 #include "analyzer/intervals/interval_set.h"
 #include "analyzer/intervals/median.h"
+#include "analyzer/metrics/windows.h"
 
 namespace lockstep::analyzer {
 namespace {
@@ -33,8 +34,16 @@ struct Looks {
   std::int64_t count = 0;
 };
 
+// What the host does for a step. On a CPU that is the step's window: it is what the step's figures are of,
+// and what comes behind the last computation of one step and before the first of the next is the earlier
+// one's. A GPU runs behind its host, so there it is the host's own range.
 std::vector<Interval> windows_of(const RankTrace& rank, const std::vector<std::int64_t>& steps) {
   std::vector<Interval> windows;
+  if (rank.device == "cpu") {
+    for (const StepWindow& step : find_windows(rank).steps)
+      if (std::binary_search(steps.begin(), steps.end(), step.number)) windows.push_back(step.window);
+    return windows;
+  }
   for (const StepMark& step : rank.steps)
     if (std::binary_search(steps.begin(), steps.end(), step.number))
       windows.push_back({step.begin, step.end});

@@ -106,16 +106,22 @@ Launches launches_of(const RankTrace& rank) {
     while (end < order.size() && same_call(order[begin], order[end])) ++end;
     std::size_t count = 0;
     std::uint64_t what = 0;
+    bool computes = true;
     for (std::size_t i = begin; i < end; ++i) {
       const Activity& activity = rank.activities[order[i]];
       // How often memory is copied and synchronized depends on the run.
       if (activity.activity_class == Class::copy || activity.activity_class == Class::sync) continue;
       ++count;
+      computes = computes && activity.activity_class == Class::compute;
       what = what * 1099511628211u + (std::uint64_t{activity.name} << 32 | activity.shape);
     }
     if (count == 0) continue;
+    // On a CPU a pass comes in as many pieces as its thread was interrupted into.
+    const bool goes_on =
+        computes && rank.device == "cpu" && !launches.what.empty() && launches.what.back() == what;
     for (std::size_t i = begin; i < end; ++i)
-      launches.of_activity[order[i]] = static_cast<std::uint32_t>(launches.what.size());
+      launches.of_activity[order[i]] = static_cast<std::uint32_t>(launches.what.size() - (goes_on ? 1 : 0));
+    if (goes_on) continue;
     launches.what.push_back(what);
     launches.when.push_back(launch_of(rank.activities[order[begin]]));
     launches.is_graph.push_back(count >= kOfAGraph);

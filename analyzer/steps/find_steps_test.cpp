@@ -48,6 +48,33 @@ TEST(FindSteps, ByWhatRepeats) {
   EXPECT_THAT(job.warnings[0].message, HasSubstr("8 were found by what repeats in the ranks' launches"));
 }
 
+// A thread on a CPU that is interrupted computes one pass in several pieces: in other ones in each iteration.
+TEST(FindSteps, PiecesOfAPassOnACpuAreOne) {
+  JobBuilder builder;
+  for (std::int32_t rank = 0; rank < 2; ++rank) {
+    builder.rank(rank).trace().device = "cpu";
+    for (int step = 0; step < 8; ++step) {
+      const Nanoseconds at = 1000 + step * 100, cut = at + 10 + (step * 7 + rank) % 13;
+      builder.rank(rank).compute(at, cut, "backward").launched(at, at);
+      if (step % 3 != rank) builder.rank(rank).compute(cut, at + 30, "backward").launched(cut, cut);
+      for (const Nanoseconds later : {30, 60}) {
+        builder.rank(rank).all_reduce(at + later, at + later + 20).launched(at + later, at + later);
+        builder.rank(rank)
+            .compute(at + later + 20, at + later + 30, "forward")
+            .launched(at + later + 20, at + later + 20);
+      }
+    }
+  }
+  Job job = builder.build();
+  find_steps(job);
+  for (const RankTrace& rank : job.ranks) {
+    ASSERT_EQ(rank.steps.size(), 8U);
+    EXPECT_EQ(rank.steps[3].begin, 1300);
+    for (const Activity& activity : rank.activities)
+      EXPECT_EQ(activity.step, static_cast<std::uint32_t>((activity.begin - 1000) / 100));
+  }
+}
+
 TEST(FindSteps, RanksThatDisagreeHaveNone) {
   Job job = loop(8, 9).build();
   find_steps(job);

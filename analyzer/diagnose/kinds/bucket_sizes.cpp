@@ -109,9 +109,12 @@ std::int64_t whole_mebibytes(double bytes) {
 }
 
 std::string describe_buckets(const BucketSteps& buckets) {
-  return fmt::format("{} a step, {} each, {} in all (medians of {})",
+  // DDP's first bucket is small on purpose.
+  const bool alike =
+      format_bytes(buckets.bucket_bytes * buckets.per_step) == format_bytes(buckets.bytes_per_step);
+  return fmt::format("{} a step, {} {}, {} in all (medians of {})",
                      format_plural(buckets.per_step, "all_reduce"), format_bytes(buckets.bucket_bytes),
-                     format_bytes(buckets.bytes_per_step),
+                     alike ? "each" : "the median one", format_bytes(buckets.bytes_per_step),
                      format_plural(static_cast<std::int64_t>(buckets.steps), "step"));
 }
 

@@ -29,7 +29,9 @@ constexpr Explanation kExplained{
     .found =
         "Of the ranks of one host whose allowed cores overlap, the median one's training threads wait for a "
         "core in 3 % of its steps at least (`run_queue_ns`). It is the ranks' own doing where all of them "
-        "together want more cores than there are, by a twentieth; else other programs have them.",
+        "together want more cores than there are, by a twentieth, and get three quarters of these at least; "
+        "else other programs have them, or threads of the ranks that do not train (data loaders, a thread of "
+        "the program).",
     .wrong =
         "The ranks wait as long alone on the host, with as many threads as cores: then a limit of the "
         "control "
@@ -73,7 +75,7 @@ void find_cores_shared(const FindingContext& context, std::vector<Finding>& find
     const std::string where = shortage.host.empty() ? "" : fmt::format(" of {}", shortage.host);
     Finding finding = kCoresShared.make();
     if (shortage.by_others()) {
-      finding.title = fmt::format("{}{} {} for a core: other programs have them",
+      finding.title = fmt::format("{}{} {} for a core: other programs or threads have them",
                                   format_plural(count, "rank"), where, count == 1 ? "waits" : "wait");
     } else {
       finding.title = fmt::format("{}{} {} {}", format_plural(count, "rank"), where,
@@ -83,8 +85,9 @@ void find_cores_shared(const FindingContext& context, std::vector<Finding>& find
         fmt::format(
             "on the median rank a training thread is ready and waits for a core for {} of the steps' time",
             format_share(static_cast<std::int64_t>(shortage.share * 1000), 1000)),
-        fmt::format("their training threads want {:.1f} cores on average, of {} that they may use",
-                    shortage.wanted, number(shortage.cores))};
+        fmt::format(
+            "their training threads want {:.1f} cores on average, and get {:.1f} of the {} that they may use",
+            shortage.wanted, shortage.got, number(shortage.cores))};
     // For that reason, or for what another finding names.
     const LatenessReport& lateness = context.report.lateness;
     if (lateness.can_tell && lateness.waiting_ns * 50 >= lateness.step_ns &&

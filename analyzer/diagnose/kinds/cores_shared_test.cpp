@@ -66,7 +66,7 @@ TEST(Findings, FewerThreadsHelpWhereThereAreCoresForAllRanks) {
 
 TEST(Findings, CoresThatOthersHaveAreNotSharedByRanks) {
   const Finding shared = finding(report_of(job_of(2, 600, 300, "0-3")), "cores_shared");
-  EXPECT_EQ(shared.title, "2 ranks of node0 wait for a core: other programs have them");
+  EXPECT_EQ(shared.title, "2 ranks of node0 wait for a core: other programs or threads have them");
 }
 
 TEST(Findings, EnoughCoresAreNoFinding) {

@@ -118,7 +118,8 @@ constexpr Explanation kSlowedByProfilerExplained{
 };
 constexpr FindingKind kSlowedByProfiler{
     .code = "host_slowed_by_profiler",
-    .title = "devices idle while the host launches, which the profiler itself slowed down",
+    .title =
+        "devices idle while the host launches, and how much of that is the profiler's own work can't be told",
     .severity = SeverityRule::note,
     .cause = Cause::host_bound,
     .points_at = PointsAt::worst_step,
@@ -229,11 +230,12 @@ void find_host_bound(const FindingContext& context, std::vector<Finding>& findin
                        "(docs/instrumentation.md). See what else runs on these cores";
     }
   } else if (known && slowed) {
-    finding.title = "devices idle while the host launches, which the profiler itself slowed down";
+    finding.title =
+        "devices idle while the host launches, and how much of that is the profiler's own work can't be told";
     finding.remedy =
-        "record again without with_stack, record_shapes and profile_memory, or with `lockstep record`: only "
-        "then "
-        "can be told what of it is the program's";
+        "record again without what the warning `profiler_overhead` names, or with `lockstep record`: only "
+        "then can be told what "
+        "of it is the program's";
   } else if (known) {
     finding.title = "devices idle because the host has not launched their next work yet";
     finding.remedy =

@@ -110,7 +110,7 @@ TEST(HostBound, IsTheProfilersInPartWhereItRecordedStacks) {
   job.warnings.push_back({"profiler_overhead", "recorded with with_stack", 0});
   const Finding slowed = finding(report_of(job), "host_slowed_by_profiler");
   EXPECT_EQ(slowed.severity, "note");
-  EXPECT_THAT(slowed.remedy, testing::HasSubstr("without with_stack"));
+  EXPECT_THAT(slowed.remedy, testing::HasSubstr("without what the warning `profiler_overhead` names"));
   EXPECT_THAT(codes_of(report_of(job).findings), testing::Not(testing::Contains("host_bound")));
 }
 
