@@ -78,6 +78,10 @@ std::string describe_place(const Job& job, const OperationKey& key) {
     where = fmt::format("group {}", group.name);
     if (!group.description.empty() && group.description != group.name)
       where += fmt::format(" {}", group.description);
+    // Megatron's groups of one kind have one name.
+    const auto of_this_name = std::count_if(job.groups.begin(), job.groups.end(),
+                                            [&](const JobGroup& other) { return other.name == group.name; });
+    if (of_this_name > 1 && !group.ranks.empty()) where += fmt::format(" of {}", named(group.ranks));
   }
   if (key.sequence != kNoSequence && !key.is_message())
     where += fmt::format("{}number {}", where.empty() ? "" : ", ", key.sequence);

@@ -107,8 +107,17 @@ function drawStandings(standings) {
       fill: !who.includes(rank) ? style('--empty') : waits ? colourOf('barrier_wait') : elsewhere ? style('--weak') : known ? style('--strong') : style('--quiet')})));
   });
   return [title, swatches([colourOf('barrier_wait'), 'waits in it'], [style('--strong'), 'is not where the others wait for it'],
-    ...(standings.some(([, , , , elsewhere]) => elsewhere) ? [[style('--weak'), 'in none of the operations that hung']] : []),
+    ...(standings.some(([, , , , elsewhere]) => elsewhere) ? [[style('--weak'), 'elsewhere']] : []),
     ...(standings.some(([, , , known, elsewhere]) => !known && !elsewhere) ? [[style('--quiet'), 'not known whether it came']] : [])), svg];
+}
+// Of ranks that this finding does not place: which other one does.
+function standingsElsewhere(index) {
+  const placed = new Set(data.findings[index].standings.flatMap(([who]) => who));
+  return data.findings.flatMap((other, at) => {
+    const who = [...new Set(other.standings.flatMap(([who]) => who))].filter(rank => !placed.has(rank));
+    who.forEach(rank => placed.add(rank));
+    return who.length ? [[who, false, `finding ${at + 1} says where`, true, true]] : [];
+  });
 }
 const evidenceDrawings = {arrival: drawArrivalEvidence, stages: drawStageEvidence, buckets: drawBucketEvidence, batches: drawBatchEvidence, cause: drawCauseEvidence};
 
@@ -119,7 +128,7 @@ function drawFindings() {
   }
   follows('findings');
   fill('finding-list', ...data.findings.map((finding, index) => {
-    const drawing = finding.drawn ? evidenceDrawings[finding.drawn.kind](finding.drawn) : finding.standings.length ? drawStandings(finding.standings) : [];
+    const drawing = finding.drawn ? evidenceDrawings[finding.drawn.kind](finding.drawn) : finding.standings.length ? drawStandings([...finding.standings, ...standingsElsewhere(index)]) : [];
     return element('article', {class: 'finding' + (drawing.length ? '' : ' plain')},
       element('div', {},
         element('h3', {class: finding.severity}, element('span', {class: 'quiet'}, `${index + 1}. `), ...prose(finding.title)),

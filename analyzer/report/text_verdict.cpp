@@ -150,10 +150,17 @@ void print_greatest_loss(const Report& report, Page& page) {
       if (note == nullptr) note = &finding;
       continue;
     }
+    // A note blames nobody, whatever it costs.
+    const bool note_costs_more = note != nullptr && note->lost_ns > finding.lost_ns;
+    // The title's share of a step is another figure.
+    const bool says_share = finding.title.find(" of each step") != std::string::npos;
     page.wrap(Line{}
-                  .text(report.some_ranks_only ? "Costs the whole job most: " : "Costs most: ")
+                  .text(report.some_ranks_only ? "Costs the whole job most: "
+                        : note_costs_more      ? "Costs most of what can be blamed: "
+                                               : "Costs most: ")
                   .bold(printable(finding.title))
-                  .text(fmt::format(" ({}).", format_share(finding.lost_share))),
+                  .text(fmt::format(" ({}{}).", format_share(finding.lost_share),
+                                    says_share ? " of all time" : "")),
               kIndent, kIndent);
     return;
   }

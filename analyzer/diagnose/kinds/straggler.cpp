@@ -137,6 +137,8 @@ std::string describe_waiting(const Report& report, const BlameReport& blame,
       each_for_itself = saturating_add(each_for_itself, exposed_in(collective));
   }
   if (each_for_itself == lost) {
+    if (waited == format_duration(lost))
+      return fmt::format("the others waited {} for it, and compute hid next to nothing of it", waited);
     return fmt::format("the others waited {} for it, and compute hid all but {} of it", waited,
                        format_duration(lost));
   }
