@@ -78,7 +78,7 @@ double long_from(std::span<const std::int64_t> lengths) {
 std::size_t prefix_of(std::span<const std::int64_t> lengths) {
   if (lengths.size() < kLeastSteps) return 0;
   const double threshold = long_from(lengths);
-  const std::size_t most = std::max(std::min(lengths.size() / 2, kLongestShortPrefix), lengths.size() / 4);
+  const std::size_t most = std::max(std::min(lengths.size() / 2, kLongestShortPrefix), lengths.size() / 3);
   for (std::size_t count = most; count > 0; --count) {
     const std::span<const std::int64_t> prefix = lengths.first(count), rest = lengths.subspan(count);
     if (static_cast<double>(prefix.back()) <= threshold) continue;

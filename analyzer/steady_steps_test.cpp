@@ -60,7 +60,9 @@ TEST(SteadySteps, NeverMoreThanHalf) {
   EXPECT_EQ(left_out(steps_of({900, 800, 700, 600, 100, 100})), "none") << "it is slow for that long";
   std::vector<std::int64_t> slow(100, 100);
   std::fill(slow.begin(), slow.begin() + 40, 200);
-  EXPECT_EQ(left_out(steps_of(slow)), "none") << "nor of many steps more than a quarter";
+  EXPECT_EQ(left_out(steps_of(slow)), "none") << "nor of many steps more than a third";
+  std::fill(slow.begin() + 30, slow.end(), 100);
+  EXPECT_EQ(left_out(steps_of(slow)), "10-39 warm-up");
 }
 
 TEST(SteadySteps, OfFewNobodyCanTell) {

@@ -322,10 +322,14 @@ void find_stragglers(const FindingContext& context, std::vector<Finding>& findin
   };
   bool any = false;
   const auto find = [&](const StepTable& steps, const RankLateness& late, const When& when) {
-    if (lacks_cores(steps, late) || has_heaviest_stage(context, late.rank)) return;
+    if (lacks_cores(steps, late)) return;
     any = true;
-    if (const std::optional<BlameReport> blame = blame_of(late.rank))
-      findings.push_back(make_finding(context, steps, late, when, *blame));
+    const std::optional<BlameReport> blame = blame_of(late.rank);
+    if (!blame) return;
+    Finding finding = make_finding(context, steps, late, when, *blame);
+    // Not where the stage's work is all that is known.
+    const bool is_its_work = finding.reason == "unknown" || finding.reason == "more_work";
+    if (!is_its_work || !has_heaviest_stage(context, late.rank)) findings.push_back(std::move(finding));
   };
   // Who is late in few steps by much is late in the mean as well: what is special about the steps comes
   // first.
