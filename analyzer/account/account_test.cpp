@@ -101,7 +101,7 @@ TEST(Account, BehindTheEndOfWhatIsLeftOfACutFileNothingWasRecorded) {
   Job job = with_cut_rank();
   RankTrace& cut = job.ranks[1];
   std::erase_if(cut.steps, [](const StepMark& step) { return step.number > 1; });
-  const Account& spent = account_of(job, 1).ranks[1].spent;
+  const Account spent = account_of(job, 1).ranks[1].spent;
   EXPECT_EQ(spent[Spending::start_up], 100);
   EXPECT_EQ(spent[Spending::warm_up], 100);
   EXPECT_EQ(spent[Spending::steady], 100);
@@ -135,7 +135,7 @@ TEST(Account, WhereNoRankHasStepsWhatWasReadOfACutFileIsOther) {
     rank.host_ranges.clear();
   }
   std::erase_if(job.ranks[1].activities, [](const Activity& activity) { return activity.begin > 200; });
-  const Account& spent = account_of(job, kNoWarmUp, false).ranks[1].spent;
+  const Account spent = account_of(job, kNoWarmUp, false).ranks[1].spent;
   EXPECT_EQ(spent[Spending::other], 200);
   EXPECT_EQ(spent[Spending::not_recorded], spent.total() - 200) << "the wall time begins at the first work";
 }

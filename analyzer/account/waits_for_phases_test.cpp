@@ -60,8 +60,8 @@ TEST(WaitsForPhases, AreTrainingWhereTheRankComputesMeanwhile) {
 }
 
 TEST(WaitsForPhases, AreTrainingWhereTheOtherRankIsOnlyLate) {
-  for (const RankAccount& rank : account_of(job_with("something else")).ranks)
-    EXPECT_EQ(rank.spent[Spending::checkpoint], 0);
+  const AccountReport account = account_of(job_with("something else"));
+  for (const RankAccount& rank : account.ranks) EXPECT_EQ(rank.spent[Spending::checkpoint], 0);
 }
 
 }  // namespace
