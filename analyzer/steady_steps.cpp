@@ -240,15 +240,18 @@ std::vector<StepLength> step_lengths(const Job& job, std::span<const RankWindows
 }
 
 void measure_left_out(std::span<const RankWindows> windows, std::vector<StepsLeftOut>& left_out) {
-  for (StepsLeftOut& part : left_out) {
-    part.ns = 0;
-    for (const RankWindows& rank : windows) {
-      std::int64_t lasted = 0;
-      for (const StepWindow& step : rank.steps)
-        if (step.number >= part.first && step.number <= part.last)
-          lasted = saturating_add(lasted, step.window.end - step.window.begin);
-      part.ns = std::max(part.ns, lasted);
+  for (StepsLeftOut& part : left_out) part.ns = 0;
+  for (const RankWindows& rank : windows) {
+    std::vector<std::int64_t> lasted(left_out.size());
+    for (const StepWindow& step : rank.steps) {
+      const auto part =
+          std::lower_bound(left_out.begin(), left_out.end(), step.number,
+                           [](const StepsLeftOut& one, std::int64_t number) { return one.last < number; });
+      if (part == left_out.end() || part->first > step.number) continue;
+      std::int64_t& ns = lasted[static_cast<std::size_t>(part - left_out.begin())];
+      ns = saturating_add(ns, step.window.end - step.window.begin);
     }
+    for (std::size_t i = 0; i < left_out.size(); ++i) left_out[i].ns = std::max(left_out[i].ns, lasted[i]);
   }
 }
 

@@ -1,5 +1,6 @@
 #include "analyzer/account/waits_for_phases.h"
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -26,11 +27,16 @@ void add_part(const IntervalSet& set, Nanoseconds begin, Nanoseconds end, std::v
 
 std::vector<Phases> with_waits_for(const Job& job, std::span<const Phases> phases, const Matching& matching,
                                    std::span<const MatchWaits> of_matches, const JobWaits& waits) {
+  const auto holds_up = [&](std::uint32_t rank) {
+    return std::any_of(kHoldingUp.begin(), kHoldingUp.end(),
+                       [&](Phase phase) { return !phases[rank][phase].empty(); });
+  };
   std::vector<std::array<std::vector<Interval>, kHoldingUp.size()>> waited(job.ranks.size());
   for (std::size_t i = 0; i < matching.matches.size(); ++i) {
     if (!of_matches[i].last_arriver) continue;
     const std::span<const MatchRecord> records = matching.records_of(matching.matches[i]);
     const std::uint32_t last = records[*of_matches[i].last_arriver].rank;
+    if (!holds_up(last)) continue;
     for (const MatchRecord& record : records) {
       const std::int64_t wait = wait_of(job, waits, record);
       if (record.rank == last || wait <= 0) continue;

@@ -65,13 +65,13 @@ TEST(PeriodicLateness, IsOfOneRankAlone) {
   EXPECT_FALSE(periodic_lateness(make_step_table(both)).has_value());
 }
 
-// Of two ranks and few steps, three late steps can be periodic by chance.
 TEST(PeriodicLateness, RanksThatAreLongerOneAfterTheOtherTakeTurns) {
   std::vector<std::vector<std::int64_t>> own(24, {1000, 1000, 1000, 1000});
   for (std::size_t step = 0; step < own.size(); ++step) own[step][step % 4] = 1100;
   EXPECT_FALSE(periodic_lateness(make_step_table(report_of_steps(own))).has_value());
 }
 
+// Of two ranks and few steps, three late steps can be periodic by chance.
 TEST(PeriodicLateness, HasToBeBeyondChance) {
   std::vector<std::vector<std::int64_t>> own(12, {1000, 1000});
   for (const std::size_t step : {2u, 6u, 10u}) own[step][1] = 1100;

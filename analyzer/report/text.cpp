@@ -7,6 +7,7 @@
 #include <set>
 #include <sstream>
 
+#include "analyzer/intervals/time_math.h"
 #include "analyzer/report/quantity.h"
 #include "analyzer/report/text_sections.h"
 #include "analyzer/report/unicode.h"
@@ -117,6 +118,23 @@ Totals totals_of(const Report& report) {
     for (std::size_t i = 0; i < kCauseCount; ++i) totals.partition.ns[i] += m.partition.ns[i];
   }
   return totals;
+}
+
+CoreWaits core_waits_of(const Report& report) {
+  CoreWaits waits;
+  const auto share = [](const RankReport& rank) {
+    return static_cast<double>(*rank.measures.run_queue_ns) / static_cast<double>(rank.measures.window_ns);
+  };
+  for (const RankReport& rank : report.ranks) {
+    const Measures& m = rank.measures;
+    if (!m.known || !m.run_queue_ns || m.window_ns <= 0) continue;
+    ++waits.ranks;
+    waits.waited_ns = saturating_add(waits.waited_ns, *m.run_queue_ns);
+    waits.asleep_ns = saturating_add(waits.asleep_ns, m.off_cpu_ns.value_or(0));
+    waits.window_ns = saturating_add(waits.window_ns, m.window_ns);
+    if (waits.worst == nullptr || share(rank) > share(*waits.worst)) waits.worst = &rank;
+  }
+  return waits;
 }
 
 std::vector<std::string> headline_facts(const Report& report, const TextOptions& options) {

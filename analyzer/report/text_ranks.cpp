@@ -4,7 +4,6 @@
 #include <map>
 #include <set>
 
-#include "analyzer/intervals/time_math.h"
 #include "analyzer/report/quantity.h"
 #include "analyzer/report/text_sections.h"
 #include "analyzer/report/unicode.h"
@@ -108,29 +107,18 @@ std::string overlap_price_line(const Report& report) {
 
 // How long training threads waited for a core, where the recorder looked; else "".
 std::string core_line(const Report& report) {
-  std::int64_t waited = 0, asleep = 0, windows = 0;
-  const RankReport* worst = nullptr;
-  const auto share = [](const RankReport& rank) {
-    return static_cast<double>(*rank.measures.run_queue_ns) / static_cast<double>(rank.measures.window_ns);
-  };
-  std::size_t known = 0;
-  for (const RankReport& rank : report.ranks) {
-    const Measures& m = rank.measures;
-    if (!m.known || !m.run_queue_ns || m.window_ns <= 0) continue;
-    ++known;
-    waited = saturating_add(waited, *m.run_queue_ns);
-    asleep = saturating_add(asleep, m.off_cpu_ns.value_or(0));
-    windows = saturating_add(windows, m.window_ns);
-    if (worst == nullptr || share(rank) > share(*worst)) worst = &rank;
-  }
-  if (known == 0) return "";
-  std::string text = fmt::format("waiting for a core: {} of the time", format_share(waited, windows));
-  if (known < report.ranks.size()) text += fmt::format(" of {} of {} ranks", known, report.ranks.size());
-  if (known > 1 && waited > 0)
-    text += fmt::format(", most on rank {}: {}", worst->rank,
-                        format_share(*worst->measures.run_queue_ns, worst->measures.window_ns));
-  if (asleep > 0)
-    text += fmt::format("; asleep or blocked within computation: {}", format_share(asleep, windows));
+  const CoreWaits waits = core_waits_of(report);
+  if (waits.ranks == 0) return "";
+  std::string text =
+      fmt::format("waiting for a core: {} of the time", format_share(waits.waited_ns, waits.window_ns));
+  if (waits.ranks < report.ranks.size())
+    text += fmt::format(" of {} of {} ranks", waits.ranks, report.ranks.size());
+  if (waits.ranks > 1 && waits.waited_ns > 0)
+    text += fmt::format(", most on rank {}: {}", waits.worst->rank,
+                        format_share(*waits.worst->measures.run_queue_ns, waits.worst->measures.window_ns));
+  if (waits.asleep_ns > 0)
+    text += fmt::format("; asleep or blocked within computation: {}",
+                        format_share(waits.asleep_ns, waits.window_ns));
   return text;
 }
 

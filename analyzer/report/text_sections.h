@@ -20,6 +20,13 @@ struct Totals {
   Partition partition;
 };
 Totals totals_of(const Report& report);
+// How long training threads waited for a core, of the ranks of which the recorder looked.
+struct CoreWaits {
+  std::size_t ranks = 0;
+  std::int64_t waited_ns = 0, asleep_ns = 0, window_ns = 0;
+  const RankReport* worst = nullptr;  // by its share of its window
+};
+CoreWaits core_waits_of(const Report& report);
 // All waits of one rank: of collectives and p2p, exposed and hidden.
 std::int64_t wait_of(const Measures& measures);
 std::int64_t exposed_wait_of(const Measures& measures);

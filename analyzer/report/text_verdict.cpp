@@ -6,7 +6,6 @@
 #include <string_view>
 #include <vector>
 
-#include "analyzer/intervals/time_math.h"
 #include "analyzer/report/exposure.h"
 #include "analyzer/report/quantity.h"
 #include "analyzer/report/text_sections.h"
@@ -21,14 +20,10 @@ constexpr std::size_t kIndent = 2;
 // compute.
 std::string without_a_core(const Report& report) {
   constexpr std::int64_t kWorth = 20;  // a twentieth
-  std::int64_t waited = 0, windows = 0;
-  for (const RankReport& rank : report.ranks) {
-    if (!rank.measures.known || !rank.measures.run_queue_ns) continue;
-    waited = saturating_add(waited, *rank.measures.run_queue_ns);
-    windows = saturating_add(windows, rank.measures.window_ns);
-  }
-  if (windows == 0 || waited < windows / kWorth) return "";
-  return fmt::format(" (and have no core for {} of it, computing or not)", format_share(waited, windows));
+  const CoreWaits waits = core_waits_of(report);
+  if (waits.ranks == 0 || waits.waited_ns < waits.window_ns / kWorth) return "";
+  return fmt::format(" (and have no core for {} of it, computing or not)",
+                     format_share(waits.waited_ns, waits.window_ns));
 }
 
 // Where the ranks' time goes: compute, and the greatest losses.

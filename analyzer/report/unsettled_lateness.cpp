@@ -1,6 +1,5 @@
 #include "analyzer/report/unsettled_lateness.h"
 
-#include <algorithm>
 #include <cmath>
 
 namespace lockstep::analyzer {

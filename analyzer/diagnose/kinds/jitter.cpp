@@ -11,7 +11,6 @@
 #include "analyzer/diagnose/finding_context.h"
 #include "analyzer/diagnose/finding_kinds.h"
 #include "analyzer/diagnose/host_shortage.h"
-#include "analyzer/lateness/late_ranks.h"
 #include "analyzer/report/palette.h"
 #include "analyzer/report/quantity.h"
 #include "analyzer/report/unsettled_lateness.h"
