@@ -16,4 +16,18 @@ T lower_median(std::vector<T> values) {
   return *middle;
 }
 
+// For each value the lower median of all the others. Precondition: there are two values or more.
+// O(n log n).
+template <class T>
+std::vector<T> lower_medians_of_others(const std::vector<T>& values) {
+  std::vector<std::size_t> order(values.size());
+  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return values[a] < values[b]; });
+  const std::size_t middle = (values.size() - 2) / 2;  // of one value fewer
+  std::vector<T> medians(values.size());
+  for (std::size_t place = 0; place < order.size(); ++place)
+    medians[order[place]] = values[order[place <= middle ? middle + 1 : middle]];
+  return medians;
+}
+
 }  // namespace lockstep::analyzer

@@ -8,18 +8,6 @@
 namespace lockstep::analyzer {
 namespace {
 
-// For each value the lower median of all the others. O(n log n).
-std::vector<std::int64_t> medians_of_others(const std::vector<std::int64_t>& values) {
-  std::vector<std::size_t> order(values.size());
-  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
-  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return values[a] < values[b]; });
-  const std::size_t middle = (values.size() - 2) / 2;  // of one value fewer
-  std::vector<std::int64_t> medians(values.size());
-  for (std::size_t place = 0; place < order.size(); ++place)
-    medians[order[place]] = values[order[place <= middle ? middle + 1 : middle]];
-  return medians;
-}
-
 bool is_known(const StepReport& step) {
   return step.measures.known && step.measures.waits_known;
 }
@@ -58,7 +46,7 @@ StepTable make_step_table(const Report& report, const BlamedInStep& blamed) {
       waits.push_back(cell->measures.partition[Cause::barrier_wait]);
       total_ns += cell->measures.window_ns;
     }
-    const std::vector<std::int64_t> typical = medians_of_others(waits);
+    const std::vector<std::int64_t> typical = lower_medians_of_others(waits);
     const std::int64_t number = cells.front()->step;
     for (std::size_t i = 0; i < cells.size(); ++i)
       table.late_ns.push_back(blamed ? blamed(number, table.ranks[i]) : typical[i] - waits[i]);
@@ -111,12 +99,16 @@ std::int64_t own_time(const StepReport& cell) {
          measures.partition[Cause::pipeline_bubble] - measures.partition[Cause::transfer];
 }
 
+std::int64_t busy_time(const StepReport& cell) {
+  return own_time(cell) + cell.measures.partition[Cause::transfer];
+}
+
 std::vector<std::int64_t> own_excess(const StepTable& table) {
   std::vector<std::int64_t> excess, own(table.rank_count());
   excess.reserve(table.cells.size());
   for (std::size_t step = 0; step < table.steps.size(); ++step) {
     for (std::size_t rank = 0; rank < own.size(); ++rank) own[rank] = own_time(table.cell(step, rank));
-    const std::vector<std::int64_t> typical = medians_of_others(own);
+    const std::vector<std::int64_t> typical = lower_medians_of_others(own);
     for (std::size_t rank = 0; rank < own.size(); ++rank) excess.push_back(own[rank] - typical[rank]);
   }
   return excess;

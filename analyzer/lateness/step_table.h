@@ -52,6 +52,8 @@ std::array<std::int64_t, kCauseCount> excess_by_cause(const StepTable& table, st
 
 // What a rank does itself: its window without waiting for others and without moving data.
 std::int64_t own_time(const StepReport& cell);
+// The same and moving data: all that can make others wait for it.
+std::int64_t busy_time(const StepReport& cell);
 // By how much it exceeds the lower median of the others' in the same step: [step · ranks + rank]. What a rank
 // does at the end of a step makes it late in the next one; here it counts in the step in which it is done.
 // O(steps · ranks · log ranks).

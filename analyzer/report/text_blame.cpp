@@ -65,15 +65,15 @@ void print_nobody_to_blame(const Report& report, Page& page) {
     if (rank.is_late) late.push_back(rank.rank);
   Line line;
   line.text(cores ? "Who gets a core last comes last: " : "No rank is late by what matters: ")
-      .text(fmt::format("over {} steps {} wait for each other for ", report.lateness.steps,
-                        cores ? "ranks" : "they"))
-      .bold(format_share(report.lateness.waiting_ns, report.lateness.step_ns));
-  line.text(cores
-                ? fmt::format(
-                      " of a step, and {} comes last again and again. As long as cores are short nobody can "
-                      "tell whether it would with cores of its own.",
-                      name_ranks(late))
-                : " of a step.");
+      .text(fmt::format("over {} steps ", report.lateness.steps));
+  // A pipeline's stages wait in its bubble.
+  if (report.pipeline.empty() || !cores)
+    line.text(cores ? "ranks wait for each other for " : "they wait for each other for ")
+        .bold(format_share(report.lateness.waiting_ns, report.lateness.step_ns))
+        .text(cores ? " of a step, and " : " of a step.");
+  if (cores)
+    line.text(name_ranks(late) + " comes last again and again. ")
+        .text("As long as cores are short nobody can tell whether it would with cores of its own.");
   page.wrap(line, kIndent, kIndent);
 }
 

@@ -95,6 +95,10 @@ TEST(TextReport, ARankThatNoFindingNamesIsNotBlamed) {
           "whether it would with cores of its own."));
   EXPECT_THAT(text, Not(HasSubstr("The others wait for")));
   EXPECT_THAT(text, Not(HasSubstr("Why rank 2 is late")));
+  report.pipeline.emplace_back();
+  EXPECT_THAT(to_text(report, with_width(400)),
+              HasSubstr("comes last: over 40 steps rank 2 comes last again and again."));
+  report.pipeline.clear();
   Finding own;
   own.code = "straggler_persistent";
   own.accuses = Accused::rank;

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Makes docs/accuracy.md of the results that scripts/accuracy counted: page.py FOLDER FINDINGS.md >docs/accuracy.md
 
-FOLDER holds null-held_out.json, as_drawn-held_out.json, planted-held_out.json, kinds-held_out.json (lockstep_accuracy) and real.json
-(real.py); what is missing is said to be not measured. FINDINGS.md is docs/findings.md: the kinds of findings that there are.
+FOLDER (tests/accuracy/results) holds null-held_out.json, as_drawn-held_out.json, planted-held_out.json, kinds-held_out.json
+(lockstep_accuracy), real.json (real.py) and about.json (keep.py); what is missing is said to be not measured. FINDINGS.md is docs/findings.md: the kinds of findings that there are.
 """
 import collections
 import json
@@ -218,6 +218,7 @@ def main():
     null, as_drawn, planted, cases, real = (load(folder / name) for name in (
         "null-held_out.json", "as_drawn-held_out.json", "planted-held_out.json", "kinds-held_out.json", "real.json"))
     about = load(folder / "about.json") or {}
+    made = {"simulated": about.get("null-held_out.json", {}), "real": about.get("real.json", {})}
     kinds = []
     for line in pathlib.Path(sys.argv[2]).read_text().splitlines():
         if line.startswith("## "):
@@ -227,7 +228,7 @@ def main():
     for recording in (null or planted or {}).get("noise", []):
         noise.append([recording["description"], recording["ranks"], recording["steps"], f"{100 * recording['level']:.0f} %"])
     print(template.format(
-        date=about.get("date", "not known"), commit=about.get("commit", "not known"), machine=about.get("machine", "not known"),
+        **{f"{part}_{what}": made[part].get(what, "not known") for part in made for what in ("date", "commit", "machine")},
         seed=(null or planted or {}).get("seed", "–"), noise=table(["recording", "ranks", "steps", "varies by"], noise),
         null=null_part(null), as_drawn=as_drawn_part(as_drawn), planted=planted_part(planted), real=real_part(real), confusion=confusion(null, planted, real, cases, kinds)), end="")
 
