@@ -167,7 +167,7 @@ def main():
     parser.add_argument("--repeat", type=int, default=5)
     parser.add_argument("--load", type=int, default=2, help="processes that keep cores busy; 0 where others do")
     parser.add_argument("--busy-repeat", type=int, default=3, help="as --repeat, of a fault on busy cores")
-    parser.add_argument("--judge-only", action="store_true", help="record nothing")
+    parser.add_argument("--judge-only", action="store_true", help="record nothing: judge all recordings that are there")
     options = parser.parse_args()
     options.bin, options.output = options.bin.resolve(), options.output.resolve()
     rows = []
@@ -178,8 +178,11 @@ def main():
         case = f"{program}-{fault or 'healthy'}-{cores}"
         if options.only not in case:
             continue
-        for number in range(options.busy_repeat if fault and cores == "busy" else options.repeat):
-            folder = options.output / "real" / case / str(number)
+        of_case = options.output / "real" / case
+        count = options.busy_repeat if fault and cores == "busy" else options.repeat
+        recorded = len(list(of_case.glob("*/complete")))
+        for number in range(max(1, recorded) if options.judge_only else count):
+            folder = of_case / str(number)
             row = {"program": program, "fault": fault, "cores": cores, "number": number}
             problem = record(options, program, fault, options.load if cores == "busy" else 0, folder)
             row.update({"not_measured": problem} if problem else judge(options, program, fault, folder))
