@@ -44,4 +44,24 @@ holds(text, "| a run | 2 | 99 | 25 % |", "3 of 500", "at most 1.54 %", "All toge
       "| plain DDP (`ddp.py`) | CPU, Gloo | 0 of 1 | ranks take turns | all is well | 1 of 1 |", "not measured: no module", "not measured: there is none",
       "came first in 0 of 1 runs on quiet cores. The goal", "sleep: `late (blocked)`.", "| ddp | quiet | CPU, Gloo | 0 of 1 | 0 of 1 | 1 of 1 | x", "x \\| y", "| simulated: loader | 100 |", "| GPU, NCCL | not measured |")
 assert "`straggler_persistent`, " not in text.split("Kinds of findings without a case")[1], "it has a case"
+
+# The page in docs/ is made of the results that are kept, and of nothing else.
+ROOT = HERE.parent.parent
+done = subprocess.run([sys.executable, str(HERE / "page.py"), str(HERE / "results"), str(ROOT / "docs/findings.md")], capture_output=True, text=True)
+assert done.returncode == 0, done.stderr
+assert done.stdout == (ROOT / "docs/accuracy.md").read_text(), "scripts/accuracy --page was not run after a change of the results or of page.md"
+
+# A part that was not measured stays; one that was says when, and from which commit.
+with tempfile.TemporaryDirectory() as folder:
+    measured, kept = pathlib.Path(folder) / "measured", pathlib.Path(folder) / "kept"
+    measured.mkdir()
+    for name, result, commit in (("real.json", real, "commit 1"), ("null-held_out.json", null, "commit 2"), ("null-held_out.json", null, "commit 3")):
+        for before in measured.iterdir():
+            before.unlink()
+        (measured / name).write_text(json.dumps(result))
+        subprocess.run([sys.executable, str(HERE / "keep.py"), str(measured), str(kept), commit], check=True)
+    about = json.loads((kept / "about.json").read_text())
+    assert {name: part["commit"] for name, part in about.items()} == {"real.json": "commit 1", "null-held_out.json": "commit 2"}, about
+    assert json.loads((kept / "real.json").read_text()) == real
+    assert "seconds" not in (kept / "null-held_out.json").read_text()
 print("passed")
