@@ -122,8 +122,8 @@ constexpr FindingKind kSlowLinkOfRank{
 constexpr auto kKinds = std::to_array<const FindingKind*>(
     {&kStragglerPersistent, &kStragglerSince, &kStragglerPeriodic, &kSlowLinkOfRank});
 
-// Of all ranks' windows. Among many ranks somebody is late in every step by noise alone, and a slow one adds little to that: of
-// 64 ranks with 2 % of noise one that is slower by 5 % costs about 1 %.
+// Of all ranks' windows. Among many ranks somebody is late in every step by noise alone, and a slow one adds
+// little to that: of 64 ranks with 2 % of noise one that is slower by 5 % costs about 1 %.
 constexpr std::int64_t kWorthPermille = 5;
 
 // Waiting in several operations at once is lost once.
@@ -256,9 +256,11 @@ Finding make_finding(const FindingContext& context, const StepTable& steps, cons
   finding.lost_ns = blame.exposed_ns;
   finding.title = fmt::format("{}rank {} {}: the others wait for it{}", when.begins, late.rank, reason.doing,
                               when.how_much);
-  if (when.by_cause) {  // no more than what the others can have waited for that
+  // No more than what the others can have waited for that; in a pipeline the rest is its schedule's.
+  if (when.by_cause || !context.report.pipeline.empty()) {
     const auto times = static_cast<std::int64_t>((steps.rank_count() - 1) * steps.steps.size());
-    finding.lost_ns = std::min(finding.lost_ns, late.cause_ns * times);
+    const std::int64_t late_ns = when.by_cause ? late.cause_ns : std::max<std::int64_t>(0, late.mean_ns);
+    finding.lost_ns = std::min(finding.lost_ns, late_ns * times);
   }
   // Without the cause the rank itself would be as much faster.
   const std::int64_t own_ns =

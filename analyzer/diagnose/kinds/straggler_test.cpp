@@ -5,6 +5,7 @@
 #include <functional>
 
 #include "analyzer/diagnose/test_reports.h"
+#include "analyzer/model/pipeline_job.h"
 
 namespace lockstep::analyzer {
 namespace {
@@ -90,6 +91,45 @@ TEST(Findings, LatenessOnceInTenStepsHasItsPeriodAndItsCause) {
   EXPECT_THAT(periodic.title, HasSubstr("every 10 steps rank 2 computes 9"));
   EXPECT_THAT(periodic.evidence.at(0), HasSubstr("late once in 10 steps, from step 4 on, 20 times"));
   EXPECT_THAT(codes_of(report.findings), Not(Contains("straggler_persistent")));
+}
+
+// Its pipeline makes the other stage wait as well, with equal stages for 1 of 5 µs.
+TEST(Findings, OfAStagesWaitsOnlyItsOwnExcessIsLost) {
+  JobBuilder job;
+  PipelinePlan plan{.stages = 2,
+                    .order = one_forward_one_backward(2, 4),
+                    .forward = 100 * us,
+                    .backward = 200 * us,
+                    .slow_stage = 0,
+                    .slower_by = 20 * us};
+  constexpr Nanoseconds kLonger = 8 * 20 * us;  // in each step
+  const std::uint32_t group = job.group(plan.group, ranks_of(plan));
+  constexpr int kSteps = 20;
+  Nanoseconds end = 0;
+  for (int step = 0; step < kSteps; ++step) {
+    const Nanoseconds begin = end;
+    plan.begin = begin + 10 * us;
+    end = add_pipeline_step(job, group, plan) + 10 * us;
+    for (const std::int32_t rank : ranks_of(plan)) job.rank(rank).step(step, begin, end);
+  }
+  // All that it computes more may be waiting for a core: unbalanced_stages doesn't stand.
+  for (const std::int32_t rank : ranks_of(plan)) {
+    RankTrace& trace = job.rank(rank).trace();
+    trace.device = "cpu";
+    for (Activity& activity : trace.activities) activity.launch_begin = activity.launch_end = activity.begin;
+    SchedulingPoint first{.time = 0}, last{.time = end};
+    last.on_cpu_ns = last.time / 2;
+    last.runnable_ns = last.waited_ns = kSteps * kLonger;
+    trace.scheduling = {first, last};
+  }
+  const Report report = report_of(job);
+  const Finding late = finding(report, "straggler_persistent");
+  EXPECT_EQ(late.rank, 0);
+  std::int64_t waited = 0;
+  for (const BlameReport& blame : report.blame)
+    if (blame.rank == 0) waited = blame.exposed_ns;
+  EXPECT_EQ(late.lost_ns, kSteps * kLonger);
+  EXPECT_GT(waited, kSteps * kLonger);
 }
 
 // Neither of the two makes up what it is late by.
