@@ -56,6 +56,19 @@ std::string beginning(const Report& report, const BlameReport& first) {
   return who;
 }
 
+// "they wait for each other for 4.1 % of a step". In a pipeline without other collectives what ranks wait for
+// is in its bubble.
+void add_waiting(const Report& report, Line& line) {
+  constexpr std::int64_t kShown = 2000;  // a share of 0.05 % is shown as 0.1 %
+  const LatenessReport& lateness = report.lateness;
+  if (!report.pipeline.empty() && lateness.waiting_ns * kShown < lateness.step_ns)
+    line.text("they wait for each other in their pipeline's bubble alone");
+  else
+    line.text("they wait for each other for ")
+        .bold(format_share(lateness.waiting_ns, lateness.step_ns))
+        .text(" of a step");
+}
+
 // Ranks are late, and no finding says that it is their own doing: it costs too little, or where cores are few
 // the scheduler chooses who comes last.
 void print_nobody_to_blame(const Report& report, Page& page) {
@@ -66,14 +79,11 @@ void print_nobody_to_blame(const Report& report, Page& page) {
   Line line;
   line.text(cores ? "Who gets a core last comes last: " : "No rank is late by what matters: ")
       .text(fmt::format("over {} steps ", report.lateness.steps));
-  // A pipeline's stages wait in its bubble.
-  if (report.pipeline.empty() || !cores)
-    line.text(cores ? "ranks wait for each other for " : "they wait for each other for ")
-        .bold(format_share(report.lateness.waiting_ns, report.lateness.step_ns))
-        .text(cores ? " of a step, and " : " of a step.");
-  if (cores)
-    line.text(name_ranks(late) + " comes last again and again. ")
-        .text("As long as cores are short nobody can tell whether it would with cores of its own.");
+  add_waiting(report, line);
+  line.text(cores ? fmt::format(", and {} comes last again and again. As long as cores are short nobody can "
+                                "tell whether it would with cores of its own.",
+                                name_ranks(late))
+                  : ".");
   page.wrap(line, kIndent, kIndent);
 }
 
@@ -165,13 +175,10 @@ void print_blame(const Report& report, const Totals& totals, Page& page) {
       return;
     }
     if (late.empty()) {
-      page.wrap(
-          Line{}
-              .text(fmt::format("No rank is late throughout: over {} steps they wait for each other for ",
-                                report.lateness.steps))
-              .bold(format_share(report.lateness.waiting_ns, report.lateness.step_ns))
-              .text(" of a step." + what_would_tell_more(report)),
-          kIndent, kIndent);
+      Line line;
+      line.text(fmt::format("No rank is late throughout: over {} steps ", report.lateness.steps));
+      add_waiting(report, line);
+      page.wrap(line.text("." + what_would_tell_more(report)), kIndent, kIndent);
       return;
     }
     // Where a rank left no record, who came last of the others is a fact and all that is known.

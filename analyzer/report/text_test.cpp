@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <sstream>
+#include <utility>
 
 #include "analyzer/report/json.h"
 #include "analyzer/report/sample_reports.h"
@@ -90,14 +91,20 @@ TEST(TextReport, ARankThatNoFindingNamesIsNotBlamed) {
   EXPECT_THAT(
       text,
       HasSubstr(
-          "Who gets a core last comes last: over 40 steps ranks wait for each other for 12.0 % of a step, "
+          "Who gets a core last comes last: over 40 steps they wait for each other for 12.0 % of a step, "
           "and rank 2 comes last again and again. As long as cores are short nobody can tell "
           "whether it would with cores of its own."));
   EXPECT_THAT(text, Not(HasSubstr("The others wait for")));
   EXPECT_THAT(text, Not(HasSubstr("Why rank 2 is late")));
+  std::int64_t waiting = 0;
   report.pipeline.emplace_back();
   EXPECT_THAT(to_text(report, with_width(400)),
-              HasSubstr("comes last: over 40 steps rank 2 comes last again and again."));
+              HasSubstr("over 40 steps they wait for each other for 12.0 %"));
+  std::swap(report.lateness.waiting_ns, waiting);
+  EXPECT_THAT(
+      to_text(report, with_width(400)),
+      HasSubstr("over 40 steps they wait for each other in their pipeline's bubble alone, and rank 2"));
+  std::swap(report.lateness.waiting_ns, waiting);
   report.pipeline.clear();
   Finding own;
   own.code = "straggler_persistent";
