@@ -96,7 +96,7 @@ std::size_t prefix_of(std::span<const std::int64_t> lengths) {
 
 StepsLeftOut left_out_for(const Explained& explained, const StepLength& step) {
   const auto phase = static_cast<std::size_t>(explained.phase);
-  StepsLeftOut result{step.step, step.step, explained.reason, step.ns, step.phase_ns[phase]};
+  StepsLeftOut result{step.step, step.step, explained.reason, 0, step.phase_ns[phase]};
   if (step.phase_ns[phase] > 0 && step.phase_ns[phase] >= kOfOneRank * step.phase_next_ns[phase])
     result.rank = step.phase_rank[phase];
   return result;
@@ -105,7 +105,6 @@ StepsLeftOut left_out_for(const Explained& explained, const StepLength& step) {
 // `more` follows `steps`, for the same reason.
 void extend(StepsLeftOut& steps, const StepsLeftOut& more) {
   steps.last = more.last;
-  steps.ns += more.ns;
   // Of ranks that only wait for it a step has none.
   if (steps.reason_ns == 0) steps.rank = more.rank;
   if (more.reason_ns > 0 && more.rank != steps.rank) steps.rank.reset();
@@ -151,7 +150,7 @@ std::optional<SteadyChoice> choose_steady_steps(std::span<const StepLength> step
     if (explained[i] != nullptr) each[i] = left_out_for(*explained[i], steps[i]);
   for (std::size_t i = 0, count = prefix_of(lengths); i < count; ++i) {
     const StepLength& step = steps[unexplained[i]];
-    each[unexplained[i]] = {step.step, step.step, "warm-up", step.ns};
+    each[unexplained[i]] = {step.step, step.step, "warm-up"};
   }
   SteadyChoice choice;
   for (std::size_t i = 0; i < steps.size(); ++i) {
@@ -240,7 +239,6 @@ std::vector<StepLength> step_lengths(const Job& job, std::span<const RankWindows
 }
 
 void measure_left_out(std::span<const RankWindows> windows, std::vector<StepsLeftOut>& left_out) {
-  for (StepsLeftOut& part : left_out) part.ns = 0;
   for (const RankWindows& rank : windows) {
     std::vector<std::int64_t> lasted(left_out.size());
     for (const StepWindow& step : rank.steps) {

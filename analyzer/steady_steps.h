@@ -27,7 +27,7 @@ struct StepLength {
 
 struct SteadyChoice {
   std::vector<std::int64_t> steps;
-  std::vector<StepsLeftOut> left_out;
+  std::vector<StepsLeftOut> left_out;  // how long they lasted: measure_left_out
 };
 
 // `steps` in order. Nothing where there are fewer than four, or fewer than two would be left.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -14,40 +15,33 @@ namespace lockstep::analyzer {
 namespace {
 
 // Ranks (indices of the table) by the stage of a pipeline that they run: all first stages together.
-std::vector<std::vector<std::size_t>> ranks_by_stage(const Report& report, const StepTable& table) {
-  std::map<std::int32_t, std::vector<std::size_t>> by_stage;
+std::map<std::int32_t, std::set<std::size_t>> ranks_by_stage(const Report& report, const StepTable& table) {
+  std::map<std::int32_t, std::set<std::size_t>> ranks;
   for (const PipelineReport& pipeline : report.pipeline)
     for (const PipelineStage& stage : pipeline.stages_detail) {
       const auto rank = std::lower_bound(table.ranks.begin(), table.ranks.end(), stage.rank);
       if (rank != table.ranks.end() && *rank == stage.rank)
-        by_stage[stage.stage].push_back(static_cast<std::size_t>(rank - table.ranks.begin()));
+        ranks[stage.stage].insert(static_cast<std::size_t>(rank - table.ranks.begin()));
     }
-  std::vector<std::vector<std::size_t>> ranks;
-  for (auto& [stage, of_stage] : by_stage) {
-    std::sort(of_stage.begin(), of_stage.end());
-    of_stage.erase(std::unique(of_stage.begin(), of_stage.end()), of_stage.end());
-    ranks.push_back(std::move(of_stage));
-  }
   return ranks;
 }
 
 // Waits for a stage are in part its schedule's, also where it computes more than the others: it is late by no
 // more than what it does beyond the other ranks, or beyond those of its own stage.
 void limit_to_own_excess(const Report& report, StepTable& table) {
-  const std::vector<std::vector<std::size_t>> stages = ranks_by_stage(report, table);
+  const std::map<std::int32_t, std::set<std::size_t>> stages = ranks_by_stage(report, table);
   const std::size_t count = table.rank_count();
-  std::vector<std::int64_t> busy(count), excess(count), of_stage;
+  std::vector<std::int64_t> busy(count), of_stage;
   for (std::size_t step = 0; step < table.steps.size(); ++step) {
     for (std::size_t rank = 0; rank < count; ++rank) busy[rank] = busy_time(table.cell(step, rank));
-    const std::vector<std::int64_t> typical = lower_medians_of_others(busy);
-    for (std::size_t rank = 0; rank < count; ++rank) excess[rank] = busy[rank] - typical[rank];
-    for (const std::vector<std::size_t>& ranks : stages) {
+    std::vector<std::int64_t> excess = excess_over_others(busy);
+    for (const auto& [stage, ranks] : stages) {
       if (ranks.size() < 2) continue;
       of_stage.clear();
       for (const std::size_t rank : ranks) of_stage.push_back(busy[rank]);
-      const std::vector<std::int64_t> typical_there = lower_medians_of_others(of_stage);
-      for (std::size_t i = 0; i < ranks.size(); ++i)
-        excess[ranks[i]] = std::max(excess[ranks[i]], of_stage[i] - typical_there[i]);
+      const std::vector<std::int64_t> beyond_stage = excess_over_others(of_stage);
+      for (std::size_t i = 0; const std::size_t rank : ranks)
+        excess[rank] = std::max(excess[rank], beyond_stage[i++]);
     }
     for (std::size_t rank = 0; rank < count; ++rank) {
       std::int64_t& late = table.late_ns[step * count + rank];

@@ -30,4 +30,12 @@ std::vector<T> lower_medians_of_others(const std::vector<T>& values) {
   return medians;
 }
 
+// By how much each value exceeds the lower median of all the others. As above.
+template <class T>
+std::vector<T> excess_over_others(std::vector<T> values) {
+  const std::vector<T> typical = lower_medians_of_others(values);
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] -= typical[i];
+  return values;
+}
+
 }  // namespace lockstep::analyzer

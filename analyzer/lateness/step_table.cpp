@@ -46,10 +46,10 @@ StepTable make_step_table(const Report& report, const BlamedInStep& blamed) {
       waits.push_back(cell->measures.partition[Cause::barrier_wait]);
       total_ns += cell->measures.window_ns;
     }
-    const std::vector<std::int64_t> typical = lower_medians_of_others(waits);
+    const std::vector<std::int64_t> beyond = excess_over_others(waits);
     const std::int64_t number = cells.front()->step;
     for (std::size_t i = 0; i < cells.size(); ++i)
-      table.late_ns.push_back(blamed ? blamed(number, table.ranks[i]) : typical[i] - waits[i]);
+      table.late_ns.push_back(blamed ? blamed(number, table.ranks[i]) : -beyond[i]);
     table.steps.push_back(number);
     table.cells.insert(table.cells.end(), cells.begin(), cells.end());
   }
@@ -108,8 +108,8 @@ std::vector<std::int64_t> own_excess(const StepTable& table) {
   excess.reserve(table.cells.size());
   for (std::size_t step = 0; step < table.steps.size(); ++step) {
     for (std::size_t rank = 0; rank < own.size(); ++rank) own[rank] = own_time(table.cell(step, rank));
-    const std::vector<std::int64_t> typical = lower_medians_of_others(own);
-    for (std::size_t rank = 0; rank < own.size(); ++rank) excess.push_back(own[rank] - typical[rank]);
+    const std::vector<std::int64_t> of_step = excess_over_others(own);
+    excess.insert(excess.end(), of_step.begin(), of_step.end());
   }
   return excess;
 }

@@ -89,6 +89,12 @@ std::string format_count(std::int64_t count) {
   return out;
 }
 
+std::int64_t two_digits(std::int64_t count) {
+  std::int64_t unit = 1;
+  while (count / unit >= 100) unit *= 10;
+  return (count + unit / 2) / unit * unit;
+}
+
 std::string format_plural(std::int64_t count, const char* noun) {
   return format_count(count) + " " + noun + (count == 1 ? "" : "s");
 }

@@ -28,6 +28,9 @@ std::string format_bandwidth(std::optional<double> gigabytes_per_second);
 // "1,234,567"
 std::string format_count(std::int64_t count);
 
+// An estimate of a number to two digits: 38,000 of 37,609.
+std::int64_t two_digits(std::int64_t count);
+
 // "1 rank", "8 ranks"; `noun` takes an s in the plural.
 std::string format_plural(std::int64_t count, const char* noun);
 

@@ -78,5 +78,13 @@ TEST(FormatCount, GroupsThousands) {
   EXPECT_EQ(format_plural(1'000, "rank"), "1,000 ranks");
 }
 
+TEST(TwoDigits, AreAnEstimatesDigits) {
+  EXPECT_EQ(two_digits(7), 7);
+  EXPECT_EQ(two_digits(99), 99);
+  EXPECT_EQ(two_digits(104), 100);
+  EXPECT_EQ(two_digits(37'609), 38'000);
+  EXPECT_EQ(two_digits(99'600), 100'000);
+}
+
 }  // namespace
 }  // namespace lockstep::analyzer

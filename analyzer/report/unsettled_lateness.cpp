@@ -2,6 +2,8 @@
 
 #include <cmath>
 
+#include "analyzer/report/quantity.h"
+
 namespace lockstep::analyzer {
 namespace {
 
@@ -26,12 +28,6 @@ std::optional<UnsettledLateness> unsettled_lateness(const LatenessReport& latene
       two_digits(std::llround(static_cast<double>(lateness.steps_to_tell) * smaller * smaller));
   if (wanted > lateness.steps) unsettled.steps_wanted = wanted;
   return unsettled;
-}
-
-std::int64_t two_digits(std::int64_t count) {
-  std::int64_t unit = 1;
-  while (count / unit >= 100) unit *= 10;
-  return (count + unit / 2) / unit * unit;
 }
 
 }  // namespace lockstep::analyzer

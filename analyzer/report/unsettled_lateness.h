@@ -19,7 +19,4 @@ struct UnsettledLateness {
 // more, as consistently as healthy ranks are in 1 of 50 runs at most.
 std::optional<UnsettledLateness> unsettled_lateness(const LatenessReport& lateness);
 
-// A number of steps as an estimate of it reads: two digits, 37,609 as "38,000".
-std::int64_t two_digits(std::int64_t count);
-
 }  // namespace lockstep::analyzer

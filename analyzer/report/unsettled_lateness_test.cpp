@@ -47,13 +47,5 @@ TEST(UnsettledLateness, IsNotSaidWhereOneIsLateOrNobodyCanTell) {
   EXPECT_FALSE(unsettled_lateness(few).has_value());
 }
 
-TEST(TwoDigits, AreAnEstimatesDigits) {
-  EXPECT_EQ(two_digits(7), 7);
-  EXPECT_EQ(two_digits(99), 99);
-  EXPECT_EQ(two_digits(104), 100);
-  EXPECT_EQ(two_digits(37'609), 38'000);
-  EXPECT_EQ(two_digits(99'600), 100'000);
-}
-
 }  // namespace
 }  // namespace lockstep::analyzer

@@ -230,12 +230,10 @@ void find_host_bound(const FindingContext& context, std::vector<Finding>& findin
                        "(docs/instrumentation.md). See what else runs on these cores";
     }
   } else if (known && slowed) {
-    finding.title =
-        "devices idle while the host launches, and how much of that is the profiler's own work can't be told";
+    finding.title = kSlowedByProfiler.title;
     finding.remedy =
         "record again without what the warning `profiler_overhead` names, or with `lockstep record`: only "
-        "then can be told what "
-        "of it is the program's";
+        "then can be told what of it is the program's";
   } else if (known) {
     finding.title = "devices idle because the host has not launched their next work yet";
     finding.remedy =

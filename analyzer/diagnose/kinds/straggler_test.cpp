@@ -93,7 +93,7 @@ TEST(Findings, LatenessOnceInTenStepsHasItsPeriodAndItsCause) {
   EXPECT_THAT(codes_of(report.findings), Not(Contains("straggler_persistent")));
 }
 
-// Its pipeline makes the other stage wait as well, with equal stages for 1 of 5 µs.
+// Its pipeline makes the other stage wait as well: with equal stages for a fifth of the time.
 TEST(Findings, OfAStagesWaitsOnlyItsOwnExcessIsLost) {
   JobBuilder job;
   PipelinePlan plan{.stages = 2,
