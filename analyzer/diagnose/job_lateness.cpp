@@ -33,7 +33,7 @@ void limit_to_own_excess(const Report& report, StepTable& table) {
   const std::size_t count = table.rank_count();
   std::vector<std::int64_t> busy(count), of_stage;
   for (std::size_t step = 0; step < table.steps.size(); ++step) {
-    for (std::size_t rank = 0; rank < count; ++rank) busy[rank] = busy_time(table.cell(step, rank));
+    for (std::size_t rank = 0; rank < count; ++rank) busy[rank] = busy_time(table, step, rank);
     std::vector<std::int64_t> excess = excess_over_others(busy);
     for (const auto& [stage, ranks] : stages) {
       if (ranks.size() < 2) continue;
@@ -69,6 +69,11 @@ StepTable table_of_steps(const Job& job, const Report& report) {
     const auto found = waited.find({step, rank});
     return found == waited.end() ? 0 : found->second / others;
   });
+  for (const std::int64_t step : table.steps)
+    for (const std::int32_t rank : table.ranks) {
+      const auto found = scheduled.idle().ns.find({step, rank});
+      table.idle_ns.push_back(found == scheduled.idle().ns.end() ? 0 : found->second);
+    }
   limit_to_own_excess(report, table);
   return table;
 }

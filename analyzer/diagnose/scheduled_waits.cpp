@@ -8,7 +8,7 @@
 #include "analyzer/model/operation.h"
 
 namespace lockstep::analyzer {
-ScheduledWaits::ScheduledWaits(const Job& job, const Report& report) {
+ScheduledWaits::ScheduledWaits(const Job& job, const Report& report) : idle_(find_idle_stages(job, report)) {
   for (const PipelineReport& pipeline : report.pipeline) {
     if (pipeline.stages_detail.empty()) continue;
     const std::int64_t median = median_compute(pipeline);
@@ -45,7 +45,8 @@ bool ScheduledWaits::is_drain(const CollectiveReport& collective) const {
 bool ScheduledWaits::contains(const CollectiveReport& collective) const {
   if (!collective.last_arriver) return false;
   if (!is_point_to_point(collective.operation)) return is_drain(collective);
-  return on_schedule_.contains({collective.group_name, *collective.last_arriver});
+  return !idle_.messages.contains(collective.id) &&
+         on_schedule_.contains({collective.group_name, *collective.last_arriver});
 }
 
 void ScheduledWaits::take_from(BlameReport& blame) const {

@@ -8,18 +8,20 @@
 #include <utility>
 
 #include "analyzer/diagnose/exposed_waits.h"
+#include "analyzer/diagnose/idle_stages.h"
 #include "analyzer/report/report.h"
 
 namespace lockstep::analyzer {
 
 // For a stage that computes no more than the median one, the others' waiting is on schedule: in its messages,
-// and in collectives over several stages for which the first stage comes last, since its last backward is the
-// last of all.
+// unless it did nothing meanwhile (IdleStages), and in collectives over several stages for which the first
+// stage comes last, since its last backward is the last of all.
 class ScheduledWaits {
  public:
   ScheduledWaits(const Job& job, const Report& report);
 
   bool contains(const CollectiveReport& collective) const;
+  const IdleStages& idle() const { return idle_; }
   // What is left of a rank's blame without them.
   void take_from(BlameReport& blame) const;
   // Sets the blame's scheduled_… figures.
@@ -31,6 +33,7 @@ class ScheduledWaits {
  private:
   bool is_drain(const CollectiveReport& collective) const;
 
+  IdleStages idle_;
   struct Sum {
     std::int64_t collectives = 0, blame_ns = 0;
   };

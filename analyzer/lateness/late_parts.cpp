@@ -22,7 +22,7 @@ std::int64_t median_of_others(const StepTable& table, std::size_t rank, std::siz
     if (other == rank) continue;
     std::int64_t sum = 0;
     for (std::size_t step = 0; step < table.steps.size(); ++step)
-      sum += table.cell(step, other).measures.partition.ns[cause] / steps;
+      sum += time_by_cause(table, step, other, cause) / steps;
     others.push_back(sum);
   }
   return lower_median(std::move(others));

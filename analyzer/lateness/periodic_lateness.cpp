@@ -124,7 +124,7 @@ std::int64_t others_longer(const StepTable& table, std::size_t rank, const std::
   for (std::size_t step = 0; step < table.steps.size(); ++step) {
     std::vector<std::int64_t> others;
     for (std::size_t other = 0; other < table.rank_count(); ++other)
-      if (other != rank) others.push_back(own_time(table.cell(step, other)));
+      if (other != rank) others.push_back(own_time(table, step, other));
     (is_late[step] ? late : otherwise).push_back(lower_median(std::move(others)));
   }
   return lower_median(std::move(late)) - lower_median(std::move(otherwise));
@@ -137,7 +137,7 @@ double chance_among_ranks(const StepTable& late_steps, std::size_t rank) {
   for (std::size_t step = 0; step < late_steps.steps.size(); ++step) {
     std::vector<double>& row = rows.emplace_back();
     for (std::size_t other = 0; other < count; ++other)
-      row.push_back(static_cast<double>(own_time(late_steps.cell(step, other))));
+      row.push_back(static_cast<double>(own_time(late_steps, step, other)));
   }
   return static_cast<double>(count) * chance_of_place_sum(count, rows.size(), place_sums(rows)[rank]);
 }

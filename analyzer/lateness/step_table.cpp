@@ -67,6 +67,7 @@ StepTable some_steps(const StepTable& table, std::span<const std::size_t> steps)
     for (std::size_t rank = 0; rank < count; ++rank) {
       some.cells.push_back(table.cells[step * count + rank]);
       some.late_ns.push_back(table.late(step, rank));
+      if (!table.idle_ns.empty()) some.idle_ns.push_back(table.idle(step, rank));
       total_ns += some.cells.back()->measures.window_ns;
     }
   }
@@ -80,6 +81,13 @@ StepTable steps_from(const StepTable& table, std::size_t first) {
   return some_steps(table, steps);
 }
 
+std::int64_t time_by_cause(const StepTable& table, std::size_t step, std::size_t rank, std::size_t cause) {
+  const std::int64_t ns = table.cell(step, rank).measures.partition.ns[cause];
+  const auto as_cause = static_cast<Cause>(cause);
+  if (as_cause == Cause::host_bound) return ns + table.idle(step, rank);
+  return as_cause == Cause::pipeline_bubble ? ns - table.idle(step, rank) : ns;
+}
+
 std::array<std::int64_t, kCauseCount> excess_by_cause(const StepTable& table, std::size_t step,
                                                       std::size_t rank) {
   std::array<std::int64_t, kCauseCount> excess{};
@@ -87,27 +95,28 @@ std::array<std::int64_t, kCauseCount> excess_by_cause(const StepTable& table, st
     std::vector<std::int64_t> others;
     others.reserve(table.rank_count());
     for (std::size_t other = 0; other < table.rank_count(); ++other)
-      if (other != rank) others.push_back(table.cell(step, other).measures.partition.ns[cause]);
-    excess[cause] = table.cell(step, rank).measures.partition.ns[cause] - lower_median(std::move(others));
+      if (other != rank) others.push_back(time_by_cause(table, step, other, cause));
+    excess[cause] = time_by_cause(table, step, rank, cause) - lower_median(std::move(others));
   }
   return excess;
 }
 
-std::int64_t own_time(const StepReport& cell) {
-  const Measures& measures = cell.measures;
+std::int64_t own_time(const StepTable& table, std::size_t step, std::size_t rank) {
+  const Measures& measures = table.cell(step, rank).measures;
   return measures.window_ns - measures.partition[Cause::barrier_wait] -
-         measures.partition[Cause::pipeline_bubble] - measures.partition[Cause::transfer];
+         measures.partition[Cause::pipeline_bubble] - measures.partition[Cause::transfer] +
+         table.idle(step, rank);
 }
 
-std::int64_t busy_time(const StepReport& cell) {
-  return own_time(cell) + cell.measures.partition[Cause::transfer];
+std::int64_t busy_time(const StepTable& table, std::size_t step, std::size_t rank) {
+  return own_time(table, step, rank) + table.cell(step, rank).measures.partition[Cause::transfer];
 }
 
 std::vector<std::int64_t> own_excess(const StepTable& table) {
   std::vector<std::int64_t> excess, own(table.rank_count());
   excess.reserve(table.cells.size());
   for (std::size_t step = 0; step < table.steps.size(); ++step) {
-    for (std::size_t rank = 0; rank < own.size(); ++rank) own[rank] = own_time(table.cell(step, rank));
+    for (std::size_t rank = 0; rank < own.size(); ++rank) own[rank] = own_time(table, step, rank);
     const std::vector<std::int64_t> of_step = excess_over_others(own);
     excess.insert(excess.end(), of_step.begin(), of_step.end());
   }

@@ -18,11 +18,17 @@ struct StepTable {
   std::vector<std::int64_t> steps;
   std::vector<const StepReport*> cells;  // [step · ranks + rank]
   std::vector<std::int64_t> late_ns;     // the same: by how much the rank was ready later than its peers
-  std::int64_t mean_step_ns = 0;         // of all ranks' windows: what ranks wait in the mean is never more
+  // The same, of a pipeline's stages: how long they did nothing while others waited for their messages. It is
+  // part of their bubble. Empty where there is no pipeline.
+  std::vector<std::int64_t> idle_ns;
+  std::int64_t mean_step_ns = 0;  // of all ranks' windows: what ranks wait in the mean is never more
 
   std::size_t rank_count() const { return ranks.size(); }
   const StepReport& cell(std::size_t step, std::size_t rank) const {
     return *cells[step * ranks.size() + rank];
+  }
+  std::int64_t idle(std::size_t step, std::size_t rank) const {
+    return idle_ns.empty() ? 0 : idle_ns[step * ranks.size() + rank];
   }
   std::int64_t late(std::size_t step, std::size_t rank) const { return late_ns[step * ranks.size() + rank]; }
 };
@@ -46,14 +52,17 @@ StepTable some_steps(const StepTable& table, std::span<const std::size_t> steps)
 // In the steps from one on (an index) to the end.
 StepTable steps_from(const StepTable& table, std::size_t first);
 
+// A rank's time (its index) by one cause in one step. What a stage idles while others wait for it is its
+// host's, and no bubble.
+std::int64_t time_by_cause(const StepTable& table, std::size_t step, std::size_t rank, std::size_t cause);
 // Of `rank` (an index) in one step: each cause's time beyond the lower median of the others.
 std::array<std::int64_t, kCauseCount> excess_by_cause(const StepTable& table, std::size_t step,
                                                       std::size_t rank);
 
 // What a rank does itself: its window without waiting for others and without moving data.
-std::int64_t own_time(const StepReport& cell);
+std::int64_t own_time(const StepTable& table, std::size_t step, std::size_t rank);
 // The same and moving data: all that can make others wait for it.
-std::int64_t busy_time(const StepReport& cell);
+std::int64_t busy_time(const StepTable& table, std::size_t step, std::size_t rank);
 // By how much it exceeds the lower median of the others' in the same step: [step · ranks + rank]. What a rank
 // does at the end of a step makes it late in the next one; here it counts in the step in which it is done.
 // O(steps · ranks · log ranks).

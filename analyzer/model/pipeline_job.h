@@ -87,6 +87,9 @@ struct PipelinePlan {
   // Longer passes of one stage: ns added to each.
   int slow_stage = -1;
   Nanoseconds slower_by = 0;
+  // One stage begins its first pass no earlier than this after `begin`: until then it does nothing.
+  int idle_stage = -1;
+  Nanoseconds idles_for = 0;
   Nanoseconds begin = 1000;
   int layers_of_chunk = 2;  // each a range of its own
   // The rank of stage 0; the others follow.
@@ -103,6 +106,7 @@ inline Nanoseconds add_pipeline_step(JobBuilder& job, std::uint32_t group, const
   std::map<std::tuple<bool, int, int>, Nanoseconds> done;  // (forward, microbatch, part) -> end
   std::vector<std::size_t> next(static_cast<std::size_t>(plan.stages), 0);
   std::vector<Nanoseconds> free(static_cast<std::size_t>(plan.stages), plan.begin);
+  if (plan.idle_stage >= 0) free[static_cast<std::size_t>(plan.idle_stage)] += plan.idles_for;
   Nanoseconds last = plan.begin;
   for (bool moved = true; moved;) {
     moved = false;

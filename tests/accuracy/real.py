@@ -57,14 +57,14 @@ NOT_MEASURED = {}
 # before it, and is counted apart.
 FAULTS = {
     "sleep": ("rank 1 sleeps 30 ms after each optimizer step", 1,
-              [("straggler_persistent", "blocked"), ("blocked_in_compute", None)], ("ddp", "fsdp2")),
+              [("straggler_persistent", "blocked"), ("blocked_in_compute", None)], ("ddp", "fsdp2", "pipeline")),
     "busy_loop": ("rank 1 runs a loop of Python for 30 ms after each optimizer step", 1,
-                  [("straggler_persistent", "host")], ("ddp", "fsdp2")),
+                  [("straggler_persistent", "host")], ("ddp", "fsdp2", "pipeline")),
     "slow_loader": ("rank 1's batches take 30 ms longer", 1, [("straggler_persistent", "loads_data")], ("ddp", "accelerate_loop")),
     "shaped_link": ("two network namespaces with links of 100 Mbit/s", None,
                     [("exposed_transfer", None), ("slow_link", None)], ("ddp", "fsdp2")),
     "pinned_core": ("rank 1 has one core, which four other processes keep busy", 1,
-                    [("straggler_persistent", "waits_for_core")], ("ddp", "tensor_parallel")),
+                    [("straggler_persistent", "waits_for_core")], ("ddp", "tensor_parallel", "pipeline")),
     "compile": ("rank 1 compiles something anew in every tenth step", 1, [("recompilation", None)], ("ddp",)),
     "checkpoint": ("rank 0 saves a checkpoint in every tenth step", 0, [("checkpoints_block", None)], ("ddp",)),
 }

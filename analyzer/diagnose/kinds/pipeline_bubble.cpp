@@ -29,11 +29,14 @@ constexpr Explanation kPipelineBubbleExplained{
     .found =
         "The bubble of all pipelines reaches 5 % of all time; that of the pipeline with the greatest is set "
         "against its schedule's ideal: (p−1)/(m+p−1) of GPipe and 1F1B, (p−1)/(v·m+p−1) interleaved. Up to "
-        "1.1 times the ideal the schedule itself costs it, and the finding is a note.",
+        "1.1 times the ideal the schedule itself costs it, and the finding is a note. What a late stage "
+        "costs is said of it, and not again.",
     .wrong =
         "The table of stages shows a bubble at its ideal: then only more microbatches or another schedule "
         "make it smaller.",
-    .lost = "what is above the ideal; all of the bubble where it is a note, or where no ideal is known",
+    .lost =
+        "what is above the ideal, less what is lost to a late stage; all of the bubble where it is a note, "
+        "or where no ideal is known",
     .remedies = kPipelineBubbleRemedies,
 };
 constexpr FindingKind kPipelineBubble{
@@ -111,15 +114,28 @@ std::string better_schedules(const PipelineReport& p) {
   return text;
 }
 
-std::string remedy_of(const PipelineReport& p, bool unbalanced) {
+bool computes_more_somewhere(const PipelineReport& p) {
+  const std::int64_t median = median_compute(p);
+  return std::any_of(p.stages_detail.begin(), p.stages_detail.end(), [median](const PipelineStage& stage) {
+    return computes_too_much(stage.compute_ns, median);
+  });
+}
+
+std::string remedy_of(const PipelineReport& p, bool unbalanced, bool has_late_stage) {
   if (!p.bubble_ratio_ideal)
     return "more microbatches a step, or an interleaved schedule; balance the layers over stages";
+  if (has_late_stage)
+    return "first what makes a stage late (see the finding about it); then " + better_schedules(p);
   if (unbalanced) return "balance the stages first (see the finding about them); then " + better_schedules(p);
   if (*p.bubble_ratio <= kNearIdeal * *p.bubble_ratio_ideal)
     return "the schedule itself costs it: " + better_schedules(p);
+  if (computes_more_somewhere(p))
+    return "whether the stages are balanced can't be told: one computes longer, which may be its waiting for "
+           "a "
+           "core; record on cores that nothing else uses; then " +
+           better_schedules(p);
   return "the stages are balanced, so that it is the messages or the hosts that are late: look at what "
-         "stands before "
-         "the gaps of the steady phase (`lockstep view`), send and receive ahead of need; then " +
+         "stands before the gaps (`lockstep view`), send and receive ahead of need; then " +
          better_schedules(p);
 }
 
@@ -144,6 +160,15 @@ Bubbles bubbles_of(const Report& report) {
     sums.at_their_schedules = sums.at_their_schedules && *pipeline.bubble_ratio <= kNearIdeal * ideal;
   }
   return sums;
+}
+
+// What findings say that is lost to late stages: others wait for them in the bubble.
+std::int64_t said_of_late_stages(const std::vector<Finding>& findings) {
+  std::int64_t sum = 0;
+  for (const Finding& finding : findings)
+    if (finding.accuses == Accused::rank && finding.cause == Cause::barrier_wait)
+      sum = saturating_add(sum, finding.lost_ns);
+  return sum;
 }
 
 // "most on stage 0 (rank 0): 892 ms; least on stage 3 (rank 3): 817 ms"
@@ -201,6 +226,14 @@ void find_bubble(const FindingContext& context, std::vector<Finding>& findings) 
                     format_duration(bubbles.all_ns), format_duration(bubbles.scheduled_ns),
                     format_duration(bubbles.avoidable_ns())));
   }
+  const std::int64_t of_late_stages =
+      finding.is_note ? 0 : std::min(finding.lost_ns, said_of_late_stages(findings));
+  if (of_late_stages > 0) {
+    finding.lost_ns -= of_late_stages;
+    if (!context.is_worth(finding.lost_ns, kLossPermille)) return;
+    finding.evidence.push_back(
+        fmt::format("{} of that is lost to a late stage, as said there", format_duration(of_late_stages)));
+  }
   std::int64_t warm_up = 0, steady = 0, cool_down = 0;
   for (const PipelineStage& stage : p->stages_detail) {
     warm_up += stage.warm_up_ns.value_or(0);
@@ -214,7 +247,7 @@ void find_bubble(const FindingContext& context, std::vector<Finding>& findings) 
                     format_share(cool_down, p->bubble_ns)));
   }
   finding.evidence.push_back(most_and_least(*p));
-  finding.remedy = remedy_of(*p, stage_imbalance_of(context.report, *p).has_value());
+  finding.remedy = remedy_of(*p, stage_imbalance_of(context.report, *p).has_value(), of_late_stages > 0);
   findings.push_back(std::move(finding));
 }
 
