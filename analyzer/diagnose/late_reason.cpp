@@ -14,6 +14,7 @@
 #include "analyzer/diagnose/slow_place_words.h"
 #include "analyzer/diagnose/step_work.h"
 #include "analyzer/intervals/median.h"
+#include "analyzer/lateness/core_waits.h"
 #include "analyzer/lateness/late_parts.h"
 #include "analyzer/report/quantity.h"
 
@@ -43,11 +44,6 @@ std::vector<const Delay*> delays_of(const FindingContext& context, const StepTab
   return {};
 }
 
-std::size_t index_of(const StepTable& table, std::int32_t rank) {
-  return static_cast<std::size_t>(std::lower_bound(table.ranks.begin(), table.ranks.end(), rank) -
-                                  table.ranks.begin());
-}
-
 // "18.0 % longer"; "for 3.10 ms longer" where the others hardly do it.
 std::string longer(const RankLateness& late) {
   if (late.others_ns < late.cause_ns / 4) return fmt::format("{} longer", format_duration(late.cause_ns));
@@ -59,25 +55,6 @@ std::string in_a_step(const char* what, const RankLateness& late) {
                      format_duration(late.others_ns + late.cause_ns), format_duration(late.others_ns));
 }
 
-// Mean over steps of a measure of the rank beyond the median of the others; absent where one of them is not
-// known.
-std::optional<std::int64_t> mean_excess(const StepTable& table, std::int32_t rank,
-                                        std::optional<std::int64_t> Measures::*measure) {
-  const std::size_t own = index_of(table, rank);
-  std::int64_t sum = 0;
-  for (std::size_t step = 0; step < table.steps.size(); ++step) {
-    std::vector<std::int64_t> others;
-    for (std::size_t other = 0; other < table.rank_count(); ++other) {
-      const std::optional<std::int64_t> value = table.cell(step, other).measures.*measure;
-      if (!value) return std::nullopt;
-      if (other != own) others.push_back(*value);
-    }
-    sum += *(table.cell(step, own).measures.*measure) - lower_median(std::move(others));
-  }
-  return table.steps.empty() ? std::nullopt
-                             : std::optional(sum / static_cast<std::int64_t>(table.steps.size()));
-}
-
 struct MoreWork {
   std::string what;
   double times = 1;  // the others'
@@ -86,7 +63,7 @@ std::optional<MoreWork> more_work(const FindingContext& context, const StepTable
                                   const RankLateness& late) {
   const std::optional<StepWork> work = work_of_steps(context.diagnosis.job, steps);
   if (!work) return std::nullopt;
-  const auto times = amount_beside_others(steps, work->amount, index_of(steps, late.rank));
+  const auto times = amount_beside_others(steps, work->amount, steps.index_of(late.rank));
   const double expected =
       late.others_ns > 0 ? static_cast<double>(late.cause_ns) / static_cast<double>(late.others_ns) : 0;
   if (!times || expected <= 0 || *times - 1 < kExplains * expected) return std::nullopt;
@@ -145,16 +122,24 @@ std::optional<GapTimes::Running> running_share(const FindingContext& context, st
   return std::nullopt;
 }
 
+// In which host range it does so.
+std::optional<std::uint32_t> host_range_of(const FindingContext& context, const StepTable& steps,
+                                           const RankLateness& late) {
+  if (is_late_by_idling(steps, late))
+    return host_range_of_idling(context.diagnosis, context.scheduled.idle(), late.rank);
+  const std::optional<SlowHostRange> range =
+      slowest_host_range(context.diagnosis, delays_of(context, steps, late));
+  return range && range->share >= kTellingShare ? std::optional(range->name) : std::nullopt;
+}
+
 LateReason reason_of_host(const FindingContext& context, const StepTable& steps, const RankLateness& late) {
   LateReason reason;
   reason.code = "host";
-  const std::vector<const Delay*> delays = delays_of(context, steps, late);
-  const std::optional<SlowHostRange> range = slowest_host_range(context.diagnosis, delays);
+  const std::optional<std::uint32_t> range = host_range_of(context, steps, late);
   // A line of Python says more than the range around it.
   std::string place = name_where_python_was(context, steps, late, reason);
   const bool is_line = !place.empty();
-  if (!is_line && range && range->share >= kTellingShare)
-    place = fmt::format("`{}`", short_name(context.diagnosis.job.strings.view(range->name)));
+  if (!is_line && range) place = fmt::format("`{}`", short_name(context.diagnosis.job.strings.view(*range)));
   const bool is_named = !place.empty();
   if (is_named) {
     reason.doing = fmt::format("spends {} longer on its host, in {}", format_duration(late.cause_ns), place);
@@ -214,7 +199,7 @@ std::optional<LateReason> reason_of_scheduling(const FindingContext& context, co
     return ns && static_cast<double>(*ns) >= kExplains * static_cast<double>(late.mean_ns);
   };
   LateReason reason;
-  if (const auto waited = run_queue_excess(steps, late.rank); explains(waited)) {
+  if (const auto waited = core_wait_excess(steps, late); explains(waited)) {
     reason.code = "waits_for_core";
     reason.doing = fmt::format("waits for a CPU core for {} longer", format_duration(*waited));
     reason.evidence.push_back(
@@ -322,7 +307,7 @@ std::string briefly(const FindingContext& context, const LatePart& part) {
 std::vector<LatePart> telling_parts(const StepTable& steps, const RankLateness& late) {
   constexpr double kTelling = 0.25;
   const auto whole = static_cast<double>(late.mean_ns);
-  std::vector<LatePart> parts = parts_of_lateness(steps, index_of(steps, late.rank));
+  std::vector<LatePart> parts = parts_of_lateness(steps, steps.index_of(late.rank));
   std::erase_if(parts,
                 [whole](const LatePart& part) { return static_cast<double>(part.ns) < kTelling * whole; });
   if (parts.size() > 2) parts.resize(2);
@@ -333,10 +318,6 @@ std::vector<LatePart> telling_parts(const StepTable& steps, const RankLateness& 
 }
 
 }  // namespace
-
-std::optional<std::int64_t> run_queue_excess(const StepTable& steps, std::int32_t rank) {
-  return mean_excess(steps, rank, &Measures::run_queue_ns);
-}
 
 LateReason reason_of(const FindingContext& context, const StepTable& steps, const RankLateness& late) {
   const std::vector<LatePart> parts = telling_parts(steps, late);

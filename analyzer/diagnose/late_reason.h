@@ -36,8 +36,4 @@ struct LateReason {
 // are said.
 LateReason reason_of(const FindingContext& context, const StepTable& steps, const RankLateness& late);
 
-// By how much longer than the median of the others, in the mean of the steps, the rank's training threads
-// were ready to run and had no core; absent where that was not recorded of all ranks.
-std::optional<std::int64_t> run_queue_excess(const StepTable& steps, std::int32_t rank);
-
 }  // namespace lockstep::analyzer

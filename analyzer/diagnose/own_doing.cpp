@@ -7,8 +7,8 @@
 
 #include "analyzer/diagnose/host_shortage.h"
 #include "analyzer/diagnose/idle_gaps.h"
-#include "analyzer/diagnose/late_reason.h"
 #include "analyzer/intervals/median.h"
+#include "analyzer/lateness/core_waits.h"
 
 namespace lockstep::analyzer {
 
@@ -43,7 +43,7 @@ bool is_own_doing(const FindingContext& context, const StepTable& steps, const R
   if (late.cause != Cause::host_bound && late.cause != Cause::data_wait) return false;
   // Else its reason would be that it waits for a core.
   if (late.cause == Cause::host_bound &&
-      2 * run_queue_excess(context.steps, late.rank).value_or(0) >= late.mean_ns)
+      2 * core_wait_excess(context.steps, late).value_or(0) >= late.mean_ns)
     return false;
   constexpr double kOwn = 0.15;
   std::int64_t own = 0;

@@ -45,8 +45,23 @@ bool ScheduledWaits::is_drain(const CollectiveReport& collective) const {
 bool ScheduledWaits::contains(const CollectiveReport& collective) const {
   if (!collective.last_arriver) return false;
   if (!is_point_to_point(collective.operation)) return is_drain(collective);
-  return !idle_.messages.contains(collective.id) &&
-         on_schedule_.contains({collective.group_name, *collective.last_arriver});
+  return is_on_schedule(collective) && !idle_.mostly_idle(collective);
+}
+
+bool ScheduledWaits::is_on_schedule(const CollectiveReport& message) const {
+  return on_schedule_.contains({message.group_name, *message.last_arriver});
+}
+
+bool ScheduledWaits::is_on_schedule(std::int32_t rank) const {
+  return std::any_of(on_schedule_.begin(), on_schedule_.end(),
+                     [rank](const auto& stage) { return stage.second == rank; });
+}
+
+std::int64_t ScheduledWaits::off_schedule_in(const CollectiveReport& collective) const {
+  if (!collective.last_arriver) return 0;
+  const bool scheduled =
+      is_point_to_point(collective.operation) ? is_on_schedule(collective) : is_drain(collective);
+  return scheduled ? 0 : exposed_in(collective);
 }
 
 void ScheduledWaits::take_from(BlameReport& blame) const {

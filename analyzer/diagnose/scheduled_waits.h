@@ -21,6 +21,10 @@ class ScheduledWaits {
   ScheduledWaits(const Job& job, const Report& report);
 
   bool contains(const CollectiveReport& collective) const;
+  // The rank's stage computes no more than the median one.
+  bool is_on_schedule(std::int32_t rank) const;
+  // The others' exposed waiting in it; 0 in messages of a stage on schedule, of which idle() tells.
+  std::int64_t off_schedule_in(const CollectiveReport& collective) const;
   const IdleStages& idle() const { return idle_; }
   // What is left of a rank's blame without them.
   void take_from(BlameReport& blame) const;
@@ -32,6 +36,7 @@ class ScheduledWaits {
 
  private:
   bool is_drain(const CollectiveReport& collective) const;
+  bool is_on_schedule(const CollectiveReport& message) const;
 
   IdleStages idle_;
   struct Sum {

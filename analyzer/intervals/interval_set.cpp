@@ -86,7 +86,9 @@ IntervalSet intersect(const IntervalSet& a, const IntervalSet& b) {
 
 IntervalSet subtract(const IntervalSet& a, const IntervalSet& b) {
   IntervalSet result;
-  auto j = b.intervals().begin();
+  if (a.empty()) return result;
+  auto j =
+      b.intervals().begin() + static_cast<std::ptrdiff_t>(b.first_ending_after(a.intervals().front().begin));
   for (const Interval& interval : a.intervals()) {
     Nanoseconds from = interval.begin;
     while (j != b.intervals().end() && j->end <= from) ++j;

@@ -61,7 +61,8 @@ class IntervalSet {
 
 IntervalSet unite(const IntervalSet& a, const IntervalSet& b);
 IntervalSet intersect(const IntervalSet& a, const IntervalSet& b);
-IntervalSet subtract(const IntervalSet& a, const IntervalSet& b);  // a without b
+// a without b. Linear in a and in what of b lies within it.
+IntervalSet subtract(const IntervalSet& a, const IntervalSet& b);
 
 // Answers "how much of [begin, end) does the set cover?" in O(log n), whatever the range holds. The set must
 // outlive it and stay as it is. 8 bytes an interval.

@@ -67,7 +67,7 @@ StepTable some_steps(const StepTable& table, std::span<const std::size_t> steps)
     for (std::size_t rank = 0; rank < count; ++rank) {
       some.cells.push_back(table.cells[step * count + rank]);
       some.late_ns.push_back(table.late(step, rank));
-      if (!table.idle_ns.empty()) some.idle_ns.push_back(table.idle(step, rank));
+      if (!table.idle_cells.empty()) some.idle_cells.push_back(table.idle_cells[step * count + rank]);
       total_ns += some.cells.back()->measures.window_ns;
     }
   }
@@ -84,8 +84,8 @@ StepTable steps_from(const StepTable& table, std::size_t first) {
 std::int64_t time_by_cause(const StepTable& table, std::size_t step, std::size_t rank, std::size_t cause) {
   const std::int64_t ns = table.cell(step, rank).measures.partition.ns[cause];
   const auto as_cause = static_cast<Cause>(cause);
-  if (as_cause == Cause::host_bound) return ns + table.idle(step, rank);
-  return as_cause == Cause::pipeline_bubble ? ns - table.idle(step, rank) : ns;
+  if (as_cause == Cause::host_bound) return ns + table.idle(step, rank).ns;
+  return as_cause == Cause::pipeline_bubble ? ns - table.idle(step, rank).ns : ns;
 }
 
 std::array<std::int64_t, kCauseCount> excess_by_cause(const StepTable& table, std::size_t step,
@@ -105,7 +105,7 @@ std::int64_t own_time(const StepTable& table, std::size_t step, std::size_t rank
   const Measures& measures = table.cell(step, rank).measures;
   return measures.window_ns - measures.partition[Cause::barrier_wait] -
          measures.partition[Cause::pipeline_bubble] - measures.partition[Cause::transfer] +
-         table.idle(step, rank);
+         table.idle(step, rank).ns;
 }
 
 std::int64_t busy_time(const StepTable& table, std::size_t step, std::size_t rank) {

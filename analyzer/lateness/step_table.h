@@ -1,6 +1,7 @@
 // What every rank did in every step, as the question "who is late?" needs it.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -20,15 +21,25 @@ struct StepTable {
   std::vector<std::int64_t> late_ns;     // the same: by how much the rank was ready later than its peers
   // The same, of a pipeline's stages: how long they did nothing while others waited for their messages. It is
   // part of their bubble. Empty where there is no pipeline.
-  std::vector<std::int64_t> idle_ns;
+  struct Idle {
+    std::int64_t ns = 0;
+    // How long, computing nothing, another one waited for that: in messages that the stage idled before for
+    // most of the wait, all of it.
+    std::int64_t exposed_ns = 0;
+    std::int64_t without_core_ns = 0;  // of `ns`: they waited for a core, as far as that is known
+  };
+  std::vector<Idle> idle_cells;
   std::int64_t mean_step_ns = 0;  // of all ranks' windows: what ranks wait in the mean is never more
 
   std::size_t rank_count() const { return ranks.size(); }
+  std::size_t index_of(std::int32_t rank) const {
+    return static_cast<std::size_t>(std::lower_bound(ranks.begin(), ranks.end(), rank) - ranks.begin());
+  }
   const StepReport& cell(std::size_t step, std::size_t rank) const {
     return *cells[step * ranks.size() + rank];
   }
-  std::int64_t idle(std::size_t step, std::size_t rank) const {
-    return idle_ns.empty() ? 0 : idle_ns[step * ranks.size() + rank];
+  Idle idle(std::size_t step, std::size_t rank) const {
+    return idle_cells.empty() ? Idle() : idle_cells[step * ranks.size() + rank];
   }
   std::int64_t late(std::size_t step, std::size_t rank) const { return late_ns[step * ranks.size() + rank]; }
 };

@@ -20,6 +20,7 @@
 #include "analyzer/diagnose/scheduled_waits.h"
 #include "analyzer/diagnose/stage_imbalance.h"
 #include "analyzer/intervals/time_math.h"
+#include "analyzer/lateness/core_waits.h"
 #include "analyzer/lateness/late_by_cause.h"
 #include "analyzer/lateness/late_since.h"
 #include "analyzer/lateness/periodic_lateness.h"
@@ -265,7 +266,7 @@ Finding make_finding(const FindingContext& context, const StepTable& steps, cons
   // Without the cause the rank itself would be as much faster.
   const std::int64_t own_ns =
       finding.reason == "waits_for_core"
-          ? std::max<std::int64_t>(0, run_queue_excess(steps, late.rank).value_or(0)) *
+          ? std::max<std::int64_t>(0, core_wait_excess(steps, late).value_or(0)) *
                 static_cast<std::int64_t>(steps.steps.size())
           : context.said_of_late_ranks({finding}, reason.part ? reason.part->cause : Cause::other);
   finding.lost_ns = saturating_add(finding.lost_ns, own_ns);
@@ -319,7 +320,7 @@ void find_stragglers(const FindingContext& context, std::vector<Finding>& findin
   // one.
   const auto lacks_cores = [&](const StepTable& steps, const RankLateness& late) {
     constexpr std::int64_t kPart = 4;
-    const std::optional<std::int64_t> waited = run_queue_excess(steps, late.rank);
+    const std::optional<std::int64_t> waited = core_wait_excess(steps, late);
     return shortage_of(context.shortages, late.rank) != nullptr &&
            (!waited || *waited * kPart >= late.mean_ns) &&
            !has_fewer_cores(context.diagnosis.job, late.rank) && !is_own_doing(context, steps, late);
