@@ -171,9 +171,10 @@ class Analyzer {
                               std::move(delays),
                               std::move(gaps_),
                               std::move(host_spans),
-                              std::move(longest_)};
+                              std::move(longest_),
+                              analysis_.pipeline_regions};
     reach(0.91);
-    report().lateness = judge_lateness(table_of_steps(job_, report()), report());
+    report().lateness = judge_lateness(table_of_steps(job_, report(), analysis_.pipeline_regions), report());
     report().blame = assign_blame(diagnosis, report(), options_.stop);
     reach(0.95);
     add_warnings(diagnosis, windows_, report(), options_.stop);

@@ -88,7 +88,7 @@ std::vector<BlameReport> assign_blame(const Diagnosis& diagnosis, const Report& 
   }
   const std::map<std::int32_t, std::int64_t> exposed =
       exposed_waits(diagnosis.job, report, [](const CollectiveReport&) { return true; });
-  const ScheduledWaits scheduled(diagnosis.job, report);
+  const ScheduledWaits scheduled(diagnosis.job, report, diagnosis.pipeline_regions);
   std::vector<BlameReport> result;
   for (auto& [rank, blame] : by_rank) {
     throw_if_stopped(stop);

@@ -22,6 +22,7 @@ struct Diagnosis {
   std::vector<RankTimeline::Gaps> gaps;        // by rank, over its whole window
   std::vector<HostSpans> host_spans;           // by rank
   std::vector<LongestStretches> longest = {};  // by rank, over its whole window; empty of a rank with steps
+  std::vector<IntervalSet> pipeline_regions = {};  // by rank, or empty
 
   // Index into report.collectives; kNone where the match is not in the report.
   std::uint32_t collective_index(std::uint32_t match) const {

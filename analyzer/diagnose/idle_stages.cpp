@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -14,18 +15,25 @@ namespace lockstep::analyzer {
 namespace {
 
 struct BusyTimes {
-  IntervalSet all;  // computing, copying, an operation that is open
+  IntervalSet all;  // computing, copying, an operation that is open, a wait for one
   IntervalSet compute;
   const std::vector<SchedulingPoint>* looks = nullptr;
+  const IntervalSet* region = nullptr;  // the pipeline's; none: all times are within it
 };
 
-BusyTimes busy_times_of(const RankTrace& rank) {
+// By the tracer's name for it (tracer/sources/pytorch). An operation that is over may not have woken the
+// thread yet that waits for it.
+constexpr std::string_view kWaitsForCommunication = "wait for communication";
+
+BusyTimes busy_times_of(const RankTrace& rank, const StringTable& strings, const IntervalSet* region) {
   std::vector<Interval> all, compute;
+  for (const HostRange& range : rank.host_ranges)
+    if (strings.view(range.name) == kWaitsForCommunication) all.push_back({range.begin, range.end});
   for (const Activity& activity : rank.activities) {
     if (activity.activity_class != Class::sync) all.push_back({activity.begin, activity.end});
     if (activity.activity_class == Class::compute) compute.push_back({activity.begin, activity.end});
   }
-  return {IntervalSet::from(std::move(all)), IntervalSet::from(std::move(compute)), &rank.scheduling};
+  return {IntervalSet::from(std::move(all)), IntervalSet::from(std::move(compute)), &rank.scheduling, region};
 }
 
 struct Wait {
@@ -54,6 +62,7 @@ StepTable::Idle measure(const WaitsForOne& waits, const BusyTimes& of_late, std:
   times.insert(times.end(), idle.intervals().begin(), idle.intervals().end());
   StepTable::Idle sums;
   sums.ns = idle.measure();
+  sums.bubble_ns = of_late.region == nullptr ? sums.ns : sums.ns - subtract(idle, *of_late.region).measure();
   sums.exposed_ns = IntervalSet::from(waits.exposed).measure();
   for (const Interval& interval : idle.intervals())
     if (const auto within = scheduling_within(*of_late.looks, interval))
@@ -70,14 +79,16 @@ bool IdleStages::mostly_idle(const CollectiveReport& message) const {
   return 2 * found->second > wait.end - wait.begin;
 }
 
-IdleStages find_idle_stages(const Job& job, const Report& report) {
+IdleStages find_idle_stages(const Job& job, const Report& report, const std::vector<IntervalSet>& regions) {
   std::set<std::string> groups;
   for (const PipelineReport& pipeline : report.pipeline)
     if (!pipeline.stages_detail.empty()) groups.insert(pipeline.group);
   IdleStages idle;
   if (groups.empty()) return idle;
   std::map<std::int32_t, BusyTimes> busy;
-  for (const RankTrace& rank : job.ranks) busy[rank.rank] = busy_times_of(rank);
+  for (std::size_t i = 0; i < job.ranks.size(); ++i)
+    busy[job.ranks[i].rank] =
+        busy_times_of(job.ranks[i], job.strings, i < regions.size() ? &regions[i] : nullptr);
 
   std::map<std::pair<std::int64_t, std::int32_t>, WaitsForOne> waited;
   for (const CollectiveReport& message : report.collectives) {
@@ -102,6 +113,11 @@ IdleStages find_idle_stages(const Job& job, const Report& report) {
   for (const auto& [of, waits] : waited)
     idle.of_step[of] = measure(waits, busy.at(of.second), idle.times[of.second]);
   return idle;
+}
+
+std::optional<CommonPlace> place_of_idling(const Job& job, const IdleStages& idle, std::int32_t rank) {
+  const auto found = idle.times.find(rank);
+  return found == idle.times.end() ? std::nullopt : place_within(job, rank, IntervalSet::from(found->second));
 }
 
 std::optional<std::uint32_t> host_range_of_idling(const Diagnosis& diagnosis, const IdleStages& idle,

@@ -12,6 +12,7 @@
 #include "analyzer/lateness/step_table.h"
 #include "analyzer/model/job.h"
 #include "analyzer/report/report.h"
+#include "analyzer/stacks/slow_place.h"
 
 namespace lockstep::analyzer {
 
@@ -33,10 +34,14 @@ struct IdleStages {
   bool mostly_idle(const CollectiveReport& message) const;
 };
 
-// Of messages in the groups of the report's pipelines. In the partition that idle time is the stage's bubble,
-// for it lies in the pipeline's region. O(activities + messages · log activities).
-IdleStages find_idle_stages(const Job& job, const Report& report);
+// Of messages in the groups of the report's pipelines. What of that time lies in the pipeline's region is the
+// stage's bubble in the partition. `regions`, by rank: those regions (regions_of_ranks); empty: all of it
+// does. O(activities + messages · log activities).
+IdleStages find_idle_stages(const Job& job, const Report& report,
+                            const std::vector<IntervalSet>& regions = {});
 
+// The line of Python that the rank idled in (place_within).
+std::optional<CommonPlace> place_of_idling(const Job& job, const IdleStages& idle, std::int32_t rank);
 // The host range that was the innermost of the rank's for half of the time that it idled or more
 // (Job::strings); absent where none was.
 std::optional<std::uint32_t> host_range_of_idling(const Diagnosis& diagnosis, const IdleStages& idle,

@@ -76,6 +76,28 @@ TEST(IdleStages, AreNoneWhereTheStageIsAtWorkOrOnSchedule) {
   }
 }
 
+TEST(IdleStages, DoNotIdleWhileTheirThreadWaitsForAnOperationThatIsOver) {
+  const Job job = job_with({.idles = 40'000 * us, .unit = 100 * us, .range = "wait for communication"});
+  const IdleStages idle = find_idle_stages(job, report_of(job));
+  for (const auto& [of, sums] : idle.of_step) EXPECT_EQ(sums.ns, 0) << "step " << of.first;
+  EXPECT_THAT(codes_of(report_of(job).findings), testing::Not(testing::Contains("straggler_persistent")));
+}
+
+// What lies before the pipeline's region is the host's already.
+TEST(IdleStages, AddToTheirHostsTimeWhatIsInTheRegionAlone) {
+  const Job job = job_with({.idles = 400 * us});
+  const Report report = report_of(job);
+  std::vector<IntervalSet> regions(2);
+  for (const StepMark& step : job.ranks[1].steps)
+    for (IntervalSet& region : regions) region.append(step.begin + 210 * us, step.end);
+  const StepTable table = table_of_steps(job, report, regions);
+  ASSERT_EQ(table.steps.size(), std::size_t{kSteps});
+  for (std::size_t step = 0; step < table.steps.size(); ++step) {
+    EXPECT_EQ(table.idle(step, 1).ns, 300 * us);
+    EXPECT_EQ(table.idle(step, 1).bubble_ns, 200 * us) << "from 200 to 400";
+  }
+}
+
 TEST(IdleStages, AreNamedAndTheirBubbleIsSaidOnce) {
   const Report report = report_of(job_with({.idles = 400 * us}));
   const Finding late = finding(report, "straggler_persistent");

@@ -79,12 +79,12 @@ void limit_to_own_excess(const Report& report, StepTable& table) {
 
 }  // namespace
 
-StepTable table_of_steps(const Job& job, const Report& report) {
+StepTable table_of_steps(const Job& job, const Report& report, const std::vector<IntervalSet>& regions) {
   const bool staged =
       std::any_of(report.pipeline.begin(), report.pipeline.end(),
                   [](const PipelineReport& pipeline) { return !pipeline.stages_detail.empty(); });
   if (!staged) return make_step_table(report);
-  const ScheduledWaits scheduled(job, report);
+  const ScheduledWaits scheduled(job, report, regions);
   std::map<std::pair<std::int64_t, std::int32_t>, std::int64_t> waited;
   for (const CollectiveReport& collective : report.collectives) {
     if (!collective.step || !collective.last_arriver) continue;

@@ -1,6 +1,9 @@
 // Who of a job's ranks is late: its steps as a table, and the judgement.
 #pragma once
 
+#include <vector>
+
+#include "analyzer/intervals/interval_set.h"
 #include "analyzer/lateness/late_ranks.h"
 #include "analyzer/lateness/step_table.h"
 #include "analyzer/model/job.h"
@@ -12,6 +15,6 @@ namespace lockstep::analyzer {
 // wait differently by design; there a rank is late by what the others, in the mean, wait for it off schedule
 // (ScheduledWaits), and by no more than what it does itself beyond the other ranks, or beyond those of its
 // own stage.
-StepTable table_of_steps(const Job& job, const Report& report);
+StepTable table_of_steps(const Job& job, const Report& report, const std::vector<IntervalSet>& regions = {});
 
 }  // namespace lockstep::analyzer

@@ -41,9 +41,12 @@ bool computes_longer_on_cores(const StepTable& steps, const RankLateness& late) 
 bool is_own_doing(const FindingContext& context, const StepTable& steps, const RankLateness& late) {
   if (late.cause == Cause::compute) return computes_longer_on_cores(steps, late);
   if (late.cause != Cause::host_bound && late.cause != Cause::data_wait) return false;
+  // A stage that idles with too few cores may have none: it does something where a line of its own shows it.
+  if (is_late_by_idling(context.steps, late))
+    return place_of_idling(context.diagnosis.job, context.scheduled.idle(), late.rank).has_value();
   // Else its reason would be that it waits for a core.
   if (late.cause == Cause::host_bound &&
-      2 * core_wait_excess(context.steps, late).value_or(0) >= late.mean_ns)
+      2 * run_queue_excess(context.steps, late.rank).value_or(0) >= late.mean_ns)
     return false;
   constexpr double kOwn = 0.15;
   std::int64_t own = 0;

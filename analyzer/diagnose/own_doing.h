@@ -17,7 +17,8 @@ bool has_fewer_cores(const Job& job, std::int32_t rank);
 // core hardly depends on who else wants one.) Or the rank is late because it is host-bound or loads data, and
 // a seventh of what it does so longer is left when its waiting for a core is taken out of it: a rank that
 // only lacks cores does the same as the others, and takes longer for it. Not where it is host-bound and waits
-// longer for a core for half of its lateness.
+// longer for a core for half of its lateness. Of a pipeline's stage that is late by idling instead: a line of
+// Python in which it idles, and which it is not in at other times.
 bool is_own_doing(const FindingContext& context, const StepTable& steps, const RankLateness& late);
 
 }  // namespace lockstep::analyzer

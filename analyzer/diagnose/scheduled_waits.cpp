@@ -8,7 +8,8 @@
 #include "analyzer/model/operation.h"
 
 namespace lockstep::analyzer {
-ScheduledWaits::ScheduledWaits(const Job& job, const Report& report) : idle_(find_idle_stages(job, report)) {
+ScheduledWaits::ScheduledWaits(const Job& job, const Report& report, const std::vector<IntervalSet>& regions)
+    : idle_(find_idle_stages(job, report, regions)) {
   for (const PipelineReport& pipeline : report.pipeline) {
     if (pipeline.stages_detail.empty()) continue;
     const std::int64_t median = median_compute(pipeline);

@@ -6,6 +6,7 @@
 #include <set>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "analyzer/diagnose/exposed_waits.h"
 #include "analyzer/diagnose/idle_stages.h"
@@ -18,7 +19,8 @@ namespace lockstep::analyzer {
 // stage comes last, since its last backward is the last of all.
 class ScheduledWaits {
  public:
-  ScheduledWaits(const Job& job, const Report& report);
+  // `regions`: as IdleStages.
+  ScheduledWaits(const Job& job, const Report& report, const std::vector<IntervalSet>& regions = {});
 
   bool contains(const CollectiveReport& collective) const;
   // The rank's stage computes no more than the median one.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "analyzer/lateness/core_waits.h"
 #include "analyzer/report/quantity.h"
 #include "analyzer/stacks/slow_place.h"
 
@@ -11,6 +12,17 @@ namespace lockstep::analyzer {
 
 std::string name_where_python_was(const FindingContext& context, const StepTable& steps,
                                   const RankLateness& late, LateReason& reason) {
+  if (is_late_by_idling(steps, late)) {
+    // The others are at the same time in a call that waits for it: in which line says nothing.
+    const std::optional<CommonPlace> place =
+        place_of_idling(context.diagnosis.job, context.scheduled.idle(), late.rank);
+    if (!place) return {};
+    reason.evidence.push_back(
+        fmt::format("{} of {} at its Python stack, while others waited for it and it did "
+                    "nothing, saw it in `{}`",
+                    format_count(place->looks), format_plural(place->all_looks, "look"), place->place));
+    return fmt::format("`{}`", place->place);
+  }
   const PlaceComparison found =
       compare_places(context.diagnosis.job, {late.rank, steps.ranks, steps.steps, late.cause_ns});
   if (!found.slow) return {};

@@ -1,5 +1,6 @@
 #include "analyzer/lateness/core_waits.h"
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -49,9 +50,10 @@ std::optional<std::int64_t> run_queue_excess(const StepTable& table, std::int32_
 std::optional<std::int64_t> core_wait_excess(const StepTable& table, const RankLateness& late) {
   const std::optional<std::int64_t> whole = run_queue_excess(table, late.rank);
   if (!whole || !is_late_by_idling(table, late)) return whole;
-  return mean_beyond_others(table, table.index_of(late.rank), [&](std::size_t step, std::size_t of) {
-    return std::optional(table.idle(step, of).without_core_ns);
-  });
+  const auto within = mean_beyond_others(
+      table, table.index_of(late.rank),
+      [&](std::size_t step, std::size_t of) { return std::optional(table.idle(step, of).without_core_ns); });
+  return within ? std::min(*within, *whole) : within;
 }
 
 }  // namespace lockstep::analyzer

@@ -43,7 +43,7 @@ TEST(CoreWaits, AreNotKnownWhereNobodyLooked) {
 TEST(CoreWaits, OfAStageThatIdledCountInItsIdlingAlone) {
   Report report = report_with_run_queues();
   StepTable table = make_step_table(report);
-  table.idle_cells = {{2, 0, 1}, {22, 0, 7}, {4, 0, 3}, {24, 0, 9}};  // [step · ranks + rank]
+  table.idle_cells = {{2, 0, 0, 1}, {22, 0, 0, 7}, {4, 0, 0, 3}, {24, 0, 0, 9}};  // [step · ranks + rank]
   EXPECT_EQ(core_wait_excess(table, late_rank(Cause::host_bound)), 6);
   EXPECT_EQ(core_wait_excess(table, late_rank(Cause::compute)), 40);
   for (StepTable::Idle& cell : table.idle_cells) cell.ns /= 3;  // less than half of its lateness

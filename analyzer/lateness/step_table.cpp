@@ -84,8 +84,9 @@ StepTable steps_from(const StepTable& table, std::size_t first) {
 std::int64_t time_by_cause(const StepTable& table, std::size_t step, std::size_t rank, std::size_t cause) {
   const std::int64_t ns = table.cell(step, rank).measures.partition.ns[cause];
   const auto as_cause = static_cast<Cause>(cause);
-  if (as_cause == Cause::host_bound) return ns + table.idle(step, rank).ns;
-  return as_cause == Cause::pipeline_bubble ? ns - table.idle(step, rank).ns : ns;
+  if (as_cause == Cause::transfer && !table.idle_cells.empty()) return 0;
+  if (as_cause == Cause::host_bound) return ns + table.idle(step, rank).bubble_ns;
+  return as_cause == Cause::pipeline_bubble ? ns - table.idle(step, rank).bubble_ns : ns;
 }
 
 std::array<std::int64_t, kCauseCount> excess_by_cause(const StepTable& table, std::size_t step,
@@ -105,7 +106,7 @@ std::int64_t own_time(const StepTable& table, std::size_t step, std::size_t rank
   const Measures& measures = table.cell(step, rank).measures;
   return measures.window_ns - measures.partition[Cause::barrier_wait] -
          measures.partition[Cause::pipeline_bubble] - measures.partition[Cause::transfer] +
-         table.idle(step, rank).ns;
+         table.idle(step, rank).bubble_ns;
 }
 
 std::int64_t busy_time(const StepTable& table, std::size_t step, std::size_t rank) {

@@ -19,10 +19,11 @@ struct StepTable {
   std::vector<std::int64_t> steps;
   std::vector<const StepReport*> cells;  // [step · ranks + rank]
   std::vector<std::int64_t> late_ns;     // the same: by how much the rank was ready later than its peers
-  // The same, of a pipeline's stages: how long they did nothing while others waited for their messages. It is
-  // part of their bubble. Empty where there is no pipeline.
+  // The same, of a pipeline's stages: how long they did nothing while others waited for their messages. Empty
+  // where there is no pipeline.
   struct Idle {
     std::int64_t ns = 0;
+    std::int64_t bubble_ns = 0;  // what of it is their bubble in the partition
     // How long, computing nothing, another one waited for that: in messages that the stage idled before for
     // most of the wait, all of it.
     std::int64_t exposed_ns = 0;
@@ -64,7 +65,8 @@ StepTable some_steps(const StepTable& table, std::span<const std::size_t> steps)
 StepTable steps_from(const StepTable& table, std::size_t first);
 
 // A rank's time (its index) by one cause in one step. What a stage idles while others wait for it is its
-// host's, and no bubble.
+// host's, and no bubble; how long it moves data says where in the pipeline it is (one in the middle has
+// messages to both sides), and counts as 0.
 std::int64_t time_by_cause(const StepTable& table, std::size_t step, std::size_t rank, std::size_t cause);
 // Of `rank` (an index) in one step: each cause's time beyond the lower median of the others.
 std::array<std::int64_t, kCauseCount> excess_by_cause(const StepTable& table, std::size_t step,

@@ -199,7 +199,8 @@ Measures RankTimeline::measures(Interval window, std::vector<CauseSegment>* segm
       },
       [&](Nanoseconds begin, Nanoseconds end, Cause cause) {
         result.partition[cause] += end - begin;
-        if (cause == Cause::host_bound && !off_cpu_.empty() && result.off_cpu_ns)
+        const bool is_idle = cause == Cause::host_bound || cause == Cause::pipeline_bubble;
+        if (is_idle && !off_cpu_.empty() && result.off_cpu_ns)
           *result.off_cpu_ns += off_cpu_.measure_within(begin, end);
         if (longest != nullptr) {
           const bool goes_on = stretch.cause == cause && stretch.end == begin;

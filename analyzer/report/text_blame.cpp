@@ -56,13 +56,22 @@ std::string beginning(const Report& report, const BlameReport& first) {
   return who;
 }
 
+// ", whose stages idle for 1.25 s more than its schedule costs"; empty where they do not, or nobody knows.
+std::string beyond_schedule(const Report& report) {
+  for (const Finding& finding : report.findings)
+    if (finding.code == "pipeline_bubble" && !finding.is_note)
+      return fmt::format(", whose stages idle for {} more than its schedule costs",
+                         format_duration(finding.lost_ns));
+  return "";
+}
+
 // "they wait for each other for 4.1 % of a step". In a pipeline without other collectives what ranks wait for
 // is in its bubble.
 void add_waiting(const Report& report, Line& line) {
   constexpr std::int64_t kShown = 2000;  // a share of 0.05 % is shown as 0.1 %
   const LatenessReport& lateness = report.lateness;
   if (!report.pipeline.empty() && lateness.waiting_ns * kShown < lateness.step_ns)
-    line.text("they wait for each other in their pipeline's bubble alone");
+    line.text("they wait for each other in their pipeline alone").text(beyond_schedule(report));
   else
     line.text("they wait for each other for ")
         .bold(format_share(lateness.waiting_ns, lateness.step_ns))
@@ -80,7 +89,7 @@ void print_nobody_to_blame(const Report& report, Page& page) {
   line.text(cores ? "Who gets a core last comes last: " : "No rank is late by what matters: ")
       .text(fmt::format("over {} steps ", report.lateness.steps));
   add_waiting(report, line);
-  line.text(cores ? fmt::format(", and {} comes last again and again. As long as cores are short nobody can "
+  line.text(cores ? fmt::format("; {} comes last again and again. As long as cores are short nobody can "
                                 "tell whether it would with cores of its own.",
                                 name_ranks(late))
                   : ".");
@@ -161,8 +170,8 @@ void print_blame(const Report& report, const Totals& totals, Page& page) {
   std::vector<const BlameReport*> late = late_ranks(report);
   const bool scheduled = has_scheduled_waits(report);
   if (late.empty()) {
-    page.wrap(Line{}.text(scheduled ? "Ranks wait for each other as their pipeline's schedule makes them: no "
-                                      "rank is late."
+    page.wrap(Line{}.text(scheduled ? "No rank is late: they wait for each other in their pipeline alone" +
+                                          beyond_schedule(report) + "."
                                     : "No rank is waited for longer than the clocks can tell."),
               kIndent, kIndent);
     return;

@@ -91,8 +91,8 @@ TEST(TextReport, ARankThatNoFindingNamesIsNotBlamed) {
   EXPECT_THAT(
       text,
       HasSubstr(
-          "Who gets a core last comes last: over 40 steps they wait for each other for 12.0 % of a step, "
-          "and rank 2 comes last again and again. As long as cores are short nobody can tell "
+          "Who gets a core last comes last: over 40 steps they wait for each other for 12.0 % of a step; "
+          "rank 2 comes last again and again. As long as cores are short nobody can tell "
           "whether it would with cores of its own."));
   EXPECT_THAT(text, Not(HasSubstr("The others wait for")));
   EXPECT_THAT(text, Not(HasSubstr("Why rank 2 is late")));
@@ -101,9 +101,8 @@ TEST(TextReport, ARankThatNoFindingNamesIsNotBlamed) {
   EXPECT_THAT(to_text(report, with_width(400)),
               HasSubstr("over 40 steps they wait for each other for 12.0 %"));
   std::swap(report.lateness.waiting_ns, waiting);
-  EXPECT_THAT(
-      to_text(report, with_width(400)),
-      HasSubstr("over 40 steps they wait for each other in their pipeline's bubble alone, and rank 2"));
+  EXPECT_THAT(to_text(report, with_width(400)),
+              HasSubstr("over 40 steps they wait for each other in their pipeline alone; rank 2"));
   std::swap(report.lateness.waiting_ns, waiting);
   report.pipeline.clear();
   Finding own;
@@ -143,7 +142,7 @@ TEST(TextReport, WhatAPipelinesScheduleMakesAccusesNobody) {
   report.blame.at(0).scheduled_ns = report.blame.at(0).blame_ns;
   report.blame.at(0).root_cause.clear();
   const std::string text = to_text(report, with_width(200));
-  EXPECT_THAT(text, HasSubstr("as their pipeline's schedule makes them: no rank is late."));
+  EXPECT_THAT(text, HasSubstr("No rank is late: they wait for each other in their pipeline alone."));
   EXPECT_THAT(text, Not(HasSubstr("The others wait for")));
   EXPECT_THAT(text, Not(HasSubstr("←")));
 }

@@ -227,6 +227,26 @@ std::optional<CommonPlace> most_common_place(const Job& job, std::span<const Int
   return CommonPlace{std::string(job.strings.view(most->first)), most->second, all};
 }
 
+std::optional<CommonPlace> place_within(const Job& job, std::int32_t rank, const IntervalSet& times) {
+  constexpr std::int64_t kLeastLooks = 9;
+  const auto trace = std::find_if(job.ranks.begin(), job.ranks.end(),
+                                  [rank](const RankTrace& one) { return one.rank == rank; });
+  if (trace == job.ranks.end()) return std::nullopt;
+  const Counts counts = count_looks(*trace, job.strings, times);
+  CommonPlace most;
+  std::int64_t anywhere = 0;
+  for (const auto& [function, lines] : counts.within)
+    for (const auto& [line, looks] : lines) {
+      if (looks <= most.looks) continue;
+      most = {std::string(job.strings.view(line)), looks, counts.all_within};
+      anywhere = counts.lines_anywhere.at(line);
+    }
+  if (most.looks < kLeastLooks || 2 * most.looks < most.all_looks) return std::nullopt;
+  // looks / all_looks ≥ 3/2 · anywhere / all_anywhere
+  if (2 * most.looks * counts.all_anywhere < 3 * anywhere * most.all_looks) return std::nullopt;
+  return most;
+}
+
 namespace {
 
 // What one rank was seen at within its times, as one: a function, or lines of it.

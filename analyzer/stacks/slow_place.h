@@ -51,6 +51,11 @@ struct CommonPlace {
 // tenths of the looks there at least, and in nine. O(ranges of places · log times).
 std::optional<CommonPlace> most_common_place(const Job& job, std::span<const IntervalSet> times);
 
+// The line in which the rank is seen within its times: in half of the looks there, and in nine, and half as
+// often again as in all looks at it. (It is in the call of its training step most of the time, whatever it
+// does there.) O(ranges of places · log times).
+std::optional<CommonPlace> place_within(const Job& job, std::int32_t rank, const IntervalSet& times);
+
 struct OneRanksPlace {
   std::int32_t rank = 0;
   std::string place;            // the line of the function that was seen most often

@@ -139,6 +139,26 @@ TEST_F(SlowPlaces, TheMostCommonPlaceIsTheLineThatLooksWithinTheTimesSaw) {
       << "no look lies in them: that the one before saw something does not count";
 }
 
+TEST_F(SlowPlaces, TheLineOfSomeTimesIsOneThatTheRankIsLessInAtOthers) {
+  add_rank({"main (train.py:60)", "main (train.py:60)", "log (train.py:12)"});
+  const auto nth = [](int look) {
+    std::vector<Interval> times;
+    for (int step = 0; step < kSteps; ++step)
+      times.push_back({step * kStep + look * kLook, step * kStep + (look + 1) * kLook});
+    return IntervalSet::from(times);
+  };
+  const auto found = place_within(job_, 0, nth(2));
+  ASSERT_TRUE(found.has_value());
+  EXPECT_EQ(found->place, "log (train.py:12)");
+  EXPECT_EQ(found->looks, kSteps);
+  EXPECT_EQ(found->all_looks, kSteps);
+  ASSERT_TRUE(place_within(job_, 0, nth(0)).has_value())
+      << "in all looks of these times, in two thirds of all";
+  EXPECT_FALSE(place_within(job_, 1, nth(2)).has_value()) << "there is no such rank";
+  add_rank({"main (train.py:60)", "main (train.py:60)", "main (train.py:60)", "log (train.py:12)"});
+  EXPECT_FALSE(place_within(job_, 1, nth(0)).has_value()) << "it is there for three quarters of all its time";
+}
+
 TEST_F(SlowPlaces, TheOneRankThatIsInAPlaceIsToldWhereTheOthersWereLookedAtAsOften) {
   add_rank({"main (train.py:60)", "main (train.py:60)"});
   add_rank({"main (train.py:60)", "log (train.py:12)"});

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -14,6 +15,7 @@
 #include "analyzer/intervals/time_math.h"
 #include "analyzer/metrics/pipeline_schedule.h"
 #include "analyzer/report/quantity.h"
+#include "analyzer/report/text_sections.h"
 
 namespace lockstep::analyzer {
 namespace {
@@ -114,11 +116,13 @@ std::string better_schedules(const PipelineReport& p) {
   return text;
 }
 
-bool computes_more_somewhere(const PipelineReport& p) {
+// The one that computes most, if that is too much.
+const PipelineStage* longest_stage(const PipelineReport& p) {
   const std::int64_t median = median_compute(p);
-  return std::any_of(p.stages_detail.begin(), p.stages_detail.end(), [median](const PipelineStage& stage) {
-    return computes_too_much(stage.compute_ns, median);
-  });
+  const PipelineStage& longest = *std::max_element(
+      p.stages_detail.begin(), p.stages_detail.end(),
+      [](const PipelineStage& a, const PipelineStage& b) { return a.compute_ns < b.compute_ns; });
+  return computes_too_much(longest.compute_ns, median) ? &longest : nullptr;
 }
 
 std::string remedy_of(const PipelineReport& p, bool unbalanced, bool has_late_stage) {
@@ -129,13 +133,16 @@ std::string remedy_of(const PipelineReport& p, bool unbalanced, bool has_late_st
   if (unbalanced) return "balance the stages first (see the finding about them); then " + better_schedules(p);
   if (*p.bubble_ratio <= kNearIdeal * *p.bubble_ratio_ideal)
     return "the schedule itself costs it: " + better_schedules(p);
-  if (computes_more_somewhere(p))
-    return "whether the stages are balanced can't be told: one computes longer, which may be its waiting for "
-           "a "
-           "core; record on cores that nothing else uses; then " +
-           better_schedules(p);
-  return "the stages are balanced, so that it is the messages or the hosts that are late: look at what "
-         "stands before the gaps (`lockstep view`), send and receive ahead of need; then " +
+  if (const PipelineStage* stage = longest_stage(p))
+    return fmt::format(
+        "whether the stages are balanced can't be told: stage {} (rank {}) computes longest, which may be "
+        "its "
+        "waiting for a core; record on cores that nothing else uses; then {}",
+        stage->stage, stage->rank, better_schedules(p));
+  return "no stage computes longer than the others: look at what stands before the gaps (`lockstep view`), "
+         "which "
+         "are messages, hosts, or a pass that does not compute all the time; send and receive ahead of need; "
+         "then " +
          better_schedules(p);
 }
 
@@ -163,12 +170,19 @@ Bubbles bubbles_of(const Report& report) {
 }
 
 // What findings say that is lost to late stages: others wait for them in the bubble.
-std::int64_t said_of_late_stages(const std::vector<Finding>& findings) {
-  std::int64_t sum = 0;
-  for (const Finding& finding : findings)
-    if (finding.accuses == Accused::rank && finding.cause == Cause::barrier_wait)
-      sum = saturating_add(sum, finding.lost_ns);
-  return sum;
+struct LateStages {
+  std::int64_t lost_ns = 0;
+  std::set<std::int32_t> ranks;
+};
+
+LateStages said_of_late_stages(const std::vector<Finding>& findings) {
+  LateStages late;
+  for (const Finding& finding : findings) {
+    if (finding.accuses != Accused::rank || finding.cause != Cause::barrier_wait || !finding.rank) continue;
+    late.lost_ns = saturating_add(late.lost_ns, finding.lost_ns);
+    late.ranks.insert(*finding.rank);
+  }
+  return late;
 }
 
 // "most on stage 0 (rank 0): 892 ms; least on stage 3 (rank 3): 817 ms"
@@ -226,13 +240,14 @@ void find_bubble(const FindingContext& context, std::vector<Finding>& findings) 
                     format_duration(bubbles.all_ns), format_duration(bubbles.scheduled_ns),
                     format_duration(bubbles.avoidable_ns())));
   }
-  const std::int64_t of_late_stages =
-      finding.is_note ? 0 : std::min(finding.lost_ns, said_of_late_stages(findings));
+  const LateStages late = finding.is_note ? LateStages() : said_of_late_stages(findings);
+  const std::int64_t of_late_stages = std::min(finding.lost_ns, late.lost_ns);
   if (of_late_stages > 0) {
     finding.lost_ns -= of_late_stages;
     if (!context.is_worth(finding.lost_ns, kLossPermille)) return;
-    finding.evidence.push_back(
-        fmt::format("{} of that is lost to a late stage, as said there", format_duration(of_late_stages)));
+    finding.evidence.push_back(fmt::format(
+        "{} of that is lost to {}, as the finding about {} says", format_duration(of_late_stages),
+        name_ranks({late.ranks.begin(), late.ranks.end()}), late.ranks.size() == 1 ? "it" : "them"));
   }
   std::int64_t warm_up = 0, steady = 0, cool_down = 0;
   for (const PipelineStage& stage : p->stages_detail) {

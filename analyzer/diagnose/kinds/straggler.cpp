@@ -303,6 +303,18 @@ bool has_heaviest_stage(const FindingContext& context, std::int32_t rank) {
   });
 }
 
+// As the other stages of its pipeline: then it computes longer what they compute, too.
+bool has_as_many_layers(const FindingContext& context, std::int32_t rank) {
+  for (const PipelineReport& pipeline : context.report.pipeline) {
+    const auto own = std::find_if(pipeline.stages_detail.begin(), pipeline.stages_detail.end(),
+                                  [rank](const PipelineStage& stage) { return stage.rank == rank; });
+    if (own == pipeline.stages_detail.end() || own->layers.empty()) continue;
+    return std::all_of(pipeline.stages_detail.begin(), pipeline.stages_detail.end(),
+                       [&](const PipelineStage& stage) { return stage.layers.size() == own->layers.size(); });
+  }
+  return false;
+}
+
 void find_stragglers(const FindingContext& context, std::vector<Finding>& findings) {
   const Report& report = context.report;
   const auto blame_of = [&](std::int32_t rank) -> std::optional<BlameReport> {
@@ -320,7 +332,7 @@ void find_stragglers(const FindingContext& context, std::vector<Finding>& findin
   // one.
   const auto lacks_cores = [&](const StepTable& steps, const RankLateness& late) {
     constexpr std::int64_t kPart = 4;
-    const std::optional<std::int64_t> waited = core_wait_excess(steps, late);
+    const std::optional<std::int64_t> waited = run_queue_excess(steps, late.rank);
     return shortage_of(context.shortages, late.rank) != nullptr &&
            (!waited || *waited * kPart >= late.mean_ns) &&
            !has_fewer_cores(context.diagnosis.job, late.rank) && !is_own_doing(context, steps, late);
@@ -333,7 +345,8 @@ void find_stragglers(const FindingContext& context, std::vector<Finding>& findin
     if (!blame) return;
     Finding finding = make_finding(context, steps, late, when, *blame);
     // Not where the stage's work is all that is known.
-    const bool is_its_work = finding.reason == "unknown" || finding.reason == "more_work";
+    const bool is_its_work = finding.reason == "unknown" || finding.reason == "more_work" ||
+                             (finding.reason == "computes_longer" && !has_as_many_layers(context, late.rank));
     if (!is_its_work || !has_heaviest_stage(context, late.rank)) findings.push_back(std::move(finding));
   };
   // Who is late in few steps by much is late in the mean as well: what is special about the steps comes

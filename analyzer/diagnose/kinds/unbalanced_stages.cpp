@@ -118,7 +118,10 @@ void find_unbalanced(const FindingContext& context, std::vector<Finding>& findin
   finding.remedy =
       slower ? "its layers themselves are slower: compare the ranks' devices and what else runs there; "
                "moving layers only hides it"
-      : more_layers ? "move layers from it to the stages with fewer"
+      : stage.layers.empty() ? "give it fewer layers; where it has as many as the others, its rank is "
+                               "slower: compare the ranks' devices "
+                               "and what else runs there"
+      : more_layers          ? "move layers from it to the stages with fewer"
                     : "what it computes beside its layers (embedding, head, loss) counts too: give it "
                       "fewer layers than the others";
   findings.push_back(std::move(finding));
