@@ -8,8 +8,10 @@
 #include <string>
 #include <vector>
 
+#include "cli/output.h"
 #include "cli/parse.h"
 #include "cli/verb.h"
+#include "trace/standard_streams.h"
 #include "tracer/record/progress.h"
 
 namespace lockstep::cli {
@@ -49,16 +51,16 @@ int run_collect(int argc, char** argv) {
   }
   if (quiet) return kSuccess;
   const tracer::record::Collected& run = collected.value();
-  for (const std::string& note : run.notes) fmt::print(stderr, "lockstep collect: {}\n", note);
+  for (const std::string& note : run.notes)
+    trace::write_to_stderr(fmt::format("lockstep collect: {}\n", note));
   using tracer::record::counted;
-  fmt::print("{}: {} and {} of {} ({})\n", output, counted(run.ranks, "rank", "ranks"),
-             counted(run.processes, "other process", "other processes"),
-             counted(run.hosts.size(), "host", "hosts"), fmt::join(run.hosts, ", "));
+  std::string text = fmt::format("{}: {} and {} of {} ({})\n", output, counted(run.ranks, "rank", "ranks"),
+                                 counted(run.processes, "other process", "other processes"),
+                                 counted(run.hosts.size(), "host", "hosts"), fmt::join(run.hosts, ", "));
   if (!run.missing_ranks.empty())
-    fmt::print("still missing: {} {}\n", run.missing_ranks.size() == 1 ? "rank" : "ranks",
-               fmt::join(run.missing_ranks, ", "));
-  fmt::print("next: lockstep analyze {}\n", output);
-  return kSuccess;
+    text += fmt::format("still missing: {} {}\n", run.missing_ranks.size() == 1 ? "rank" : "ranks",
+                        fmt::join(run.missing_ranks, ", "));
+  return print_to_stdout("lockstep collect", text + fmt::format("next: lockstep analyze {}\n", output));
 }
 
 }  // namespace lockstep::cli

@@ -14,6 +14,7 @@
 #include "cli/reading.h"
 #include "cli/terminal.h"
 #include "cli/verb.h"
+#include "trace/standard_streams.h"
 
 namespace lockstep::cli {
 namespace {
@@ -141,7 +142,8 @@ int run_export(int argc, char** argv) {
   const Result<LoadedJob> loaded = load_job(arguments.paths, load);
   if (!loaded.ok()) return fail("export", loaded.error());
   for (const analyzer::Warning& warning : loaded.value().analysis.report.warnings) {
-    if (!arguments.quiet) fmt::print(stderr, "lockstep export: warning: {}\n", warning.message);
+    if (!arguments.quiet)
+      trace::write_to_stderr(fmt::format("lockstep export: warning: {}\n", warning.message));
   }
   ProgressLine progress(!arguments.quiet);
   progress.show("writing");
@@ -152,9 +154,11 @@ int run_export(int argc, char** argv) {
   progress.clear();
   if (!status.ok()) return fail("export", status.error());
   if (!to_stdout && !arguments.quiet) {
-    fmt::print(
-        "wrote {}{}\n", output,
-        arguments.format == "perfetto" || arguments.format == "chrome" ? ": open it in ui.perfetto.dev" : "");
+    return print_to_stdout("lockstep export",
+                           fmt::format("wrote {}{}\n", output,
+                                       arguments.format == "perfetto" || arguments.format == "chrome"
+                                           ? ": open it in ui.perfetto.dev"
+                                           : ""));
   }
   return kSuccess;
 }

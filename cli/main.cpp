@@ -13,6 +13,7 @@
 #include "cli/parse.h"
 #include "cli/record.h"
 #include "cli/verb.h"
+#include "trace/standard_streams.h"
 
 namespace lockstep::cli {
 namespace {
@@ -20,7 +21,7 @@ namespace {
 int run_help(int argc, char** argv);
 int run_version(int argc, char** argv) {
   if (argc > 1) {
-    fmt::print(stderr, "lockstep version: takes no arguments, got {}\n", argv[1]);
+    trace::write_to_stderr(fmt::format("lockstep version: takes no arguments, got {}\n", argv[1]));
     return kUsage;
   }
   return print_to_stdout("lockstep version", fmt::format("lockstep {}\n", LOCKSTEP_VERSION));
@@ -68,8 +69,8 @@ int unknown_verb(const std::string& word) {
   names.reserve(kVerbs.size());
   for (const Verb& verb : kVerbs) names.emplace_back(verb.name);
   const std::optional<std::string> near = suggest(word, names);
-  fmt::print(stderr, "lockstep: there is no verb '{}'.{}\nSee lockstep --help.\n", word,
-             near ? " Did you mean '" + *near + "'?" : "");
+  trace::write_to_stderr(fmt::format("lockstep: there is no verb '{}'.{}\nSee lockstep --help.\n", word,
+                                     near ? " Did you mean '" + *near + "'?" : ""));
   return kUsage;
 }
 
@@ -85,7 +86,7 @@ int run_help(int argc, char** argv) {
 
 int run(int argc, char** argv) {
   if (argc < 2) {
-    fmt::print(stderr, "{}", help_text());
+    trace::write_to_stderr(help_text());
     return kUsage;
   }
   const std::string word = argv[1];
@@ -99,13 +100,16 @@ int run(int argc, char** argv) {
 }  // namespace lockstep::cli
 
 int main(int argc, char** argv) {
+  lockstep::trace::hold_closed_streams();
   // No library throws; this is for memory running out and for what a library underneath may throw after all.
   try {
     return lockstep::cli::run(argc, argv);
   } catch (const std::bad_alloc&) {
-    fmt::print(stderr, "lockstep: out of memory\n");
+    lockstep::trace::write_to_stderr("lockstep: out of memory\n");
   } catch (const std::exception& error) {
-    fmt::print(stderr, "lockstep: unexpected error: {}\n", error.what());
+    lockstep::trace::write_to_stderr("lockstep: unexpected error: ");
+    lockstep::trace::write_to_stderr(error.what());
+    lockstep::trace::write_to_stderr("\n");
   }
   return lockstep::cli::kFailure;
 }

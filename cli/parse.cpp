@@ -10,6 +10,7 @@
 
 #include "cli/output.h"
 #include "cli/verb.h"
+#include "trace/standard_streams.h"
 
 namespace lockstep::cli {
 namespace {
@@ -28,7 +29,8 @@ std::optional<int> parse(CLI::App& app, int argc, char** argv) {
   } catch (const CLI::CallForHelp&) {
     return print_to_stdout(app.get_name(), app.help());
   } catch (const CLI::ParseError& error) {
-    fmt::print(stderr, "{}: {}\nSee {} --help.\n", app.get_name(), explain(app, error), app.get_name());
+    trace::write_to_stderr(
+        fmt::format("{}: {}\nSee {} --help.\n", app.get_name(), explain(app, error), app.get_name()));
     return kUsage;
   }
   return std::nullopt;
@@ -67,7 +69,7 @@ std::string explain(const CLI::App& app, const CLI::ParseError& error) {
 }
 
 int fail(std::string_view verb, const Error& error) {
-  fmt::print(stderr, "lockstep {}: {}\n", verb, error.message);
+  trace::write_to_stderr(fmt::format("lockstep {}: {}\n", verb, error.message));
   return kFailure;
 }
 

@@ -2,11 +2,13 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <cstring>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -16,6 +18,7 @@
 #include "cli/parse.h"
 #include "cli/record_plan.h"
 #include "cli/record_sync.h"
+#include "trace/standard_streams.h"
 #include "tracer/record/attach.h"
 #include "tracer/record/record.h"
 
@@ -87,7 +90,7 @@ Split split_at_dashes(int argc, char** argv) {
 }
 
 int wrong_usage(std::string_view message) {
-  fmt::print(stderr, "lockstep record: {}\nSee lockstep record --help.\n", message);
+  trace::write_to_stderr(fmt::format("lockstep record: {}\nSee lockstep record --help.\n", message));
   return kUsageError;
 }
 
@@ -100,8 +103,6 @@ int attach(const std::string& run, const std::vector<std::string>& words) {
   }
   return tracer::record::attach(run, words.front());
 }
-
-}  // namespace
 
 int record_command(int argc, char** argv) {
   CLI::App app("Runs a command and records every process of it.", "lockstep record");
@@ -170,6 +171,22 @@ int record_command(int argc, char** argv) {
   if (ending.signal == 0) return ending.exit_code;
   tracer::record::die_by(ending.signal);
   return kSignalBase + ending.signal;
+}
+
+}  // namespace
+
+int run_record(int argc, char** argv) {
+  try {
+    return record_command(argc, argv);
+  } catch (...) {
+    // Before the command was known to the recorder, which has its own last resort: memory ran out.
+    const auto dashes =
+        std::find_if(argv, argv + argc, [](const char* word) { return std::strcmp(word, "--") == 0; });
+    if (argv + argc - dashes < 2) throw;
+    trace::write_to_stderr("lockstep record: out of memory; the command runs unrecorded.\n");
+    execvp(dashes[1], dashes + 1);
+    throw;
+  }
 }
 
 }  // namespace lockstep::cli

@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "analyzer/report/quantity.h"
+#include "trace/standard_streams.h"
 
 namespace lockstep::cli {
 namespace {
@@ -89,22 +90,21 @@ bool ProgressLine::due() {
 void ProgressLine::show(const std::string& what, std::uint64_t done_bytes, std::uint64_t total_bytes) {
   if (!due()) return;
   const std::string total = analyzer::format_bytes(static_cast<std::int64_t>(total_bytes));
-  fmt::print(stderr, "\r\x1b[K{} {}", what, total);
-  if (total_bytes > 0)
-    fmt::print(stderr, ", {} %", std::min<std::uint64_t>(100, done_bytes * 100 / total_bytes));
-  std::fflush(stderr);
+  const std::string share =
+      total_bytes > 0 ? fmt::format(", {} %", std::min<std::uint64_t>(100, done_bytes * 100 / total_bytes))
+                      : "";
+  trace::write_to_stderr(fmt::format("\r\x1b[K{} {}{}", what, total, share));
   shown_ = true;
 }
 
 void ProgressLine::show(const std::string& what) {
   if (!due()) return;
-  fmt::print(stderr, "\r\x1b[K{}", what);
-  std::fflush(stderr);
+  trace::write_to_stderr(fmt::format("\r\x1b[K{}", what));
   shown_ = true;
 }
 
 void ProgressLine::clear() {
-  if (shown_) fmt::print(stderr, "\r\x1b[K");
+  if (shown_) trace::write_to_stderr("\r\x1b[K");
   shown_ = false;
 }
 

@@ -141,7 +141,11 @@ ClockSync::ClockSync(Options options) : work_(std::make_shared<Work>(std::move(o
   done_ = done.get_future();
   try {
     std::thread([work = work_, done = std::move(done)]() mutable {
-      work->run();
+      try {
+        work->run();
+      } catch (...) {
+        work->role = Role::failed;  // out of memory: the clocks stay uncompared, as where nobody answers
+      }
       done.set_value();
     }).detach();
   } catch (const std::system_error&) {

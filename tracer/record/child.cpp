@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdlib>
@@ -81,85 +82,120 @@ std::optional<StartFailure> look_up(const std::string& command) {
   }
 }
 
-struct Child::SavedSignals {
-  sigset_t mask{};
-  struct sigaction child {};
-  sigset_t waited_for{};
-};
+sigset_t held_back_signals() {
+  sigset_t signals;
+  sigemptyset(&signals);
+  for (const int signal : kPassedOn) sigaddset(&signals, signal);
+  sigaddset(&signals, SIGCHLD);
+  return signals;
+}
 
-Child::Child() : saved_(new SavedSignals) {
-  sigemptyset(&saved_->waited_for);
-  for (const int signal : kPassedOn) sigaddset(&saved_->waited_for, signal);
-  sigaddset(&saved_->waited_for, SIGCHLD);
-  sigprocmask(SIG_BLOCK, &saved_->waited_for, &saved_->mask);
-  // A parent that ignores SIGCHLD hands that down, and the kernel would then throw the command's exit code
-  // away.
-  struct sigaction standard {};
-  standard.sa_handler = SIG_DFL;
-  sigaction(SIGCHLD, &standard, &saved_->child);
+void pass_on(const siginfo_t& signal, pid_t process) {
+  // What the terminal sends (Ctrl-C, Ctrl-\, hang-up) it sends to the whole process group, the command
+  // included: once is enough, since many programs take the second for "at once".
+  if (signal.si_code == SI_KERNEL || signal.si_pid == process) return;
+  if (signal.si_signo == SIGWINCH || signal.si_signo == SIGCONT || signal.si_signo == SIGCHLD) return;
+  kill(process, signal.si_signo);
+}
+
+Child::Child(const OriginalSignals& original) : original_(original) {
+  const sigset_t held_back = held_back_signals();
+  sigprocmask(SIG_BLOCK, &held_back, nullptr);
 }
 
 Child::~Child() {
   // What came too late to be passed on (the second half of a Ctrl-C whose first half ended the command) is
   // not for us.
+  const sigset_t held_back = held_back_signals();
   const timespec at_once{};
-  while (sigtimedwait(&saved_->waited_for, nullptr, &at_once) > 0) {
+  while (sigtimedwait(&held_back, nullptr, &at_once) > 0) {
   }
-  sigaction(SIGCHLD, &saved_->child, nullptr);
-  sigprocmask(SIG_SETMASK, &saved_->mask, nullptr);
-  delete saved_;
+  sigprocmask(SIG_SETMASK, &original_.mask, nullptr);
 }
 
-bool Child::start(const std::vector<std::string>& command, const Environment& environment,
-                  StartFailure& failure) {
+namespace {
+
+// Ours, and `added` in the place of what has the same name; and the words that hold it.
+struct WholeEnvironment {
+  explicit WholeEnvironment(const Child::Environment& added) {
+    for (const auto& [name, value] : added) words.push_back(name + "=" + value);
+    for (char** variable = environ; *variable != nullptr; ++variable) {
+      const std::string_view word = *variable;
+      const bool replaced = std::any_of(added.begin(), added.end(), [word](const auto& each) {
+        return word.starts_with(each.first) && word.substr(each.first.size()).starts_with('=');
+      });
+      if (!replaced) variables.push_back(*variable);
+    }
+    for (std::string& word : words) variables.push_back(word.data());
+    variables.push_back(nullptr);
+  }
+  std::vector<std::string> words;
+  std::vector<char*> variables;
+};
+
+// What the new process says through the pipe: errno of exec, or this before it tries again.
+constexpr int kAgainWithoutEnvironment = -1;
+
+std::optional<int> read_number(int file) {
+  int number = 0;
+  ssize_t length = 0;
+  do {
+    length = read(file, &number, sizeof number);
+  } while (length < 0 && errno == EINTR);
+  return length == sizeof number ? std::optional(number) : std::nullopt;
+}
+
+void write_number(int file, int number) {
+  const ssize_t ignored = write(file, &number, sizeof number);
+  (void)ignored;
+}
+
+}  // namespace
+
+Child::Start Child::start(const std::vector<std::string>& command, const Environment& environment,
+                          StartFailure& failure) {
   std::vector<char*> arguments;
   arguments.reserve(command.size() + 1);
   for (const std::string& argument : command) arguments.push_back(const_cast<char*>(argument.c_str()));
   arguments.push_back(nullptr);
-  // Through this pipe the child says why exec failed; a successful exec closes it.
+  const WholeEnvironment with(environment);
+  // Through this pipe the child says why exec failed; a successful exec closes it. Without it, all that is
+  // known is the exit code.
   std::array<int, 2> report{-1, -1};
-  if (pipe2(report.data(), O_CLOEXEC) != 0) {
-    failure = StartFailure{1, fmt::format("cannot start the command: {}", strerror(errno))};
-    return false;
-  }
+  if (pipe2(report.data(), O_CLOEXEC) != 0) report = {-1, -1};
   process_ = fork();
   if (process_ < 0) {
-    failure = StartFailure{1, fmt::format("cannot start the command: {}", strerror(errno))};
+    failure = StartFailure{kNotExecutable, fmt::format("cannot start another process: {}", strerror(errno))};
     close(report[0]);
     close(report[1]);
-    return false;
+    return Start::no_process;
   }
   if (process_ == 0) {
-    sigaction(SIGCHLD, &saved_->child, nullptr);
-    sigprocmask(SIG_SETMASK, &saved_->mask, nullptr);
-    for (const auto& [name, value] : environment) setenv(name.c_str(), value.c_str(), 1);
-    execvp(arguments[0], arguments.data());
-    const int reason = errno;
-    const ssize_t ignored = write(report[1], &reason, sizeof reason);
-    (void)ignored;
-    _exit(kNotFound);
+    original_.restore();
+    execvpe(arguments[0], arguments.data(), with.variables.data());
+    int reason = errno;
+    if (reason == E2BIG && !environment.empty()) {
+      write_number(report[1], kAgainWithoutEnvironment);
+      execvp(arguments[0], arguments.data());
+      reason = errno;
+    }
+    write_number(report[1], reason);
+    _exit(reason == ENOENT || reason == ENOTDIR ? kNotFound : kNotExecutable);
   }
-  close(report[1]);
-  int reason = 0;
-  ssize_t length = 0;
-  do {
-    length = read(report[0], &reason, sizeof reason);
-  } while (length < 0 && errno == EINTR);
+  command_started(process_);
+  // Ours has to be closed, or there is no end to read: asked again, since nobody else opens files yet.
+  if (close(report[1]) != 0) close(report[1]);
+  std::optional<int> reason = read_number(report[0]);
+  const bool again = reason == kAgainWithoutEnvironment;
+  if (again) reason = read_number(report[0]);
   close(report[0]);
-  if (length != sizeof reason) return true;
+  if (!reason) return again ? Start::without_environment : Start::started;
 
   while (waitpid(process_, nullptr, 0) < 0 && errno == EINTR) {
   }
-  failure = start_failure(command[0], reason);
-  return false;
-}
-
-void Child::pass_on(int signal, int code, pid_t sender) const {
-  // What the terminal sends (Ctrl-C, Ctrl-\, hang-up) it sends to the whole process group, the command
-  // included: once is enough, since many programs take the second for "at once".
-  if (code == SI_KERNEL || sender == process_) return;
-  if (signal == SIGWINCH || signal == SIGCONT) return;
-  kill(process_, signal);
+  failure = start_failure(command[0], *reason);
+  command_ended(Ending{failure.exit_code, 0});
+  return Start::cannot_execute;
 }
 
 void Child::note_interruption(int signal) {
@@ -172,13 +208,17 @@ void Child::note_interruption(int signal) {
 
 Ending Child::wait(const std::function<void()>& every_half_second) {
   constexpr timespec kHalfSecond{0, 500'000'000};
+  // waitpid can't fail but for a signal; where it does all the same, it is asked again.
+  constexpr int kMostFailures = 100;
+  const sigset_t held_back = held_back_signals();
+  int failures = 0;
   while (true) {
     int status = 0;
     const pid_t ended = waitpid(process_, &status, WNOHANG);
     if (ended == process_) {
       // What came at the same time as the end: the two halves of one Ctrl-C.
       const timespec at_once{};
-      for (int signal = 0; (signal = sigtimedwait(&saved_->waited_for, nullptr, &at_once)) > 0;)
+      for (int signal = 0; (signal = sigtimedwait(&held_back, nullptr, &at_once)) > 0;)
         note_interruption(signal);
       Ending ending;
       ending.interruption = interruption_;
@@ -187,16 +227,20 @@ Ending Child::wait(const std::function<void()>& every_half_second) {
       } else {
         ending.exit_code = WEXITSTATUS(status);
       }
+      command_ended(ending);
       return ending;
     }
-    if (ended < 0 && errno != EINTR) return Ending{1, 0};
+    if (ended < 0 && errno != EINTR && ++failures > kMostFailures) return Ending{1, 0};
     siginfo_t info{};
-    const int signal = sigtimedwait(&saved_->waited_for, &info, &kHalfSecond);
+    const int signal = sigtimedwait(&held_back, &info, &kHalfSecond);
     if (signal > 0 && signal != SIGCHLD) {
       if (info.si_pid != process_ || info.si_code == SI_KERNEL) note_interruption(signal);
-      pass_on(signal, info.si_code, info.si_pid);
+      pass_on(info, process_);
     } else if (signal < 0 && errno == EAGAIN) {
       every_half_second();
+    } else if (signal < 0 && errno != EINTR) {
+      constexpr timespec kMoment{0, 10'000'000};
+      nanosleep(&kMoment, nullptr);
     }
   }
 }

@@ -2,6 +2,7 @@
 // would without us, and outliving us if we are killed.
 #pragma once
 
+#include <signal.h>
 #include <sys/types.h>
 
 #include <cstdint>
@@ -12,6 +13,7 @@
 #include <vector>
 
 #include "trace/result.h"
+#include "tracer/record/last_resort.h"
 
 namespace lockstep::tracer::record {
 
@@ -43,29 +45,40 @@ class Child {
   using Environment = std::vector<std::pair<std::string, std::string>>;
 
   // From here until the object ends, the signals that a user or a batch system sends to a job are held back
-  // from this process, to be passed on. One Child at a time; the process must have one thread.
-  Child();
+  // from this process, to be passed on. One Child at a time; the process must have one thread. `original` has
+  // to outlive it.
+  explicit Child(const OriginalSignals& original);
   ~Child();
   Child(const Child&) = delete;
   Child& operator=(const Child&) = delete;
 
-  // Starts the command with `environment` added to ours. `failure` is filled if it can't be executed.
-  bool start(const std::vector<std::string>& command, const Environment& environment, StartFailure& failure);
+  enum class Start {
+    started,
+    without_environment,  // it was too large together with the arguments
+    cannot_execute,       // `failure` says why
+    no_process,           // there can be no other one, as `failure` says: only become_command() is left
+  };
+  // Starts the command with `environment` added to ours.
+  Start start(const std::vector<std::string>& command, const Environment& environment, StartFailure& failure);
 
-  // Waits for the end of the command, passing signals on. `every_half_second` is called that often.
+  // Waits for the end of the command, passing signals on. `every_half_second` is called that often, and must
+  // not throw.
   Ending wait(const std::function<void()>& every_half_second);
 
   pid_t process() const { return process_; }
 
  private:
-  struct SavedSignals;
-  void pass_on(int signal, int code, pid_t sender) const;
   void note_interruption(int signal);
 
+  const OriginalSignals& original_;
   pid_t process_ = -1;
   std::optional<Interruption> interruption_;
-  SavedSignals* saved_;
 };
+
+// What people, terminals and batch systems send to jobs, and SIGCHLD: held back, to be waited for.
+sigset_t held_back_signals();
+// Sends the command what was sent to us, but for what it gets anyhow: from a terminal, to its process group.
+void pass_on(const siginfo_t& signal, pid_t process);
 
 // Ends this process by the same signal, so that whoever waits for it sees what became of the command. Returns
 // only if the signal cannot kill.

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "tracer/record/manifest.h"
+#include "tracer/record/messages.h"
 #include "tracer/record/own_frames.h"
 #include "tracer/record/progress.h"
 #include "tracer/record/python_place.h"
@@ -106,7 +107,7 @@ HangWatch::HangWatch(fs::path run, std::int64_t timeout_ns, bool is_asked_for,
       timeout_ns_(timeout_ns),
       is_asked_for_(is_asked_for),
       say_(std::move(say)),
-      thread_([this] { watch(); }) {}
+      thread_([this] { attempt("watching for hangs", [this] { watch(); }); }) {}
 
 HangWatch::~HangWatch() {
   {

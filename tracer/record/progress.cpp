@@ -7,6 +7,7 @@
 #include <system_error>
 #include <utility>
 
+#include "trace/standard_streams.h"
 #include "tracer/record/run_folder.h"
 
 namespace lockstep::tracer::record {
@@ -32,15 +33,13 @@ void Progress::show() {
     const std::uintmax_t size = std::filesystem::file_size(file, error);
     if (!error) bytes += size;
   }
-  fmt::print(stderr, "\r{}\033[K\r", progress_line(elapsed, ranks, others, bytes));
-  std::fflush(stderr);
+  trace::write_to_stderr(fmt::format("\r{}\033[K\r", progress_line(elapsed, ranks, others, bytes)));
   shown_ = true;
 }
 
 void Progress::clear() {
   if (!shown_) return;
-  fmt::print(stderr, "\r\033[K");
-  std::fflush(stderr);
+  trace::write_to_stderr("\r\033[K");
   shown_ = false;
 }
 

@@ -36,8 +36,8 @@ struct Options {
 
 // Runs the command and returns how it ended: the caller exits with that code, or by that signal (die_by).
 // What goes wrong on our side is said on stderr and leaves the command's own outcome untouched: where nothing
-// can be written, it runs unrecorded. Only what the user can put right at once stops us before the command
-// starts, with exit code 2 (a run folder that holds something) or 1 (our library is missing).
+// can be written, or our library is missing, it runs unrecorded. Only what the user can put right at once
+// stops us before the command starts, with exit code 2: a run folder that holds something.
 Ending record(const Options& options);
 
 }  // namespace lockstep::tracer::record

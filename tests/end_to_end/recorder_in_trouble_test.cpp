@@ -1,0 +1,238 @@
+// `lockstep record` that can't write its own messages, has no room, or crashes: the command runs, and its
+// exit code and what it prints are the same as without us.
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <regex>
+#include <thread>
+
+#include "tests/end_to_end/background_run.h"
+#include "tests/end_to_end/mount.h"
+#include "tests/end_to_end/recorded_run.h"
+
+namespace lockstep::end_to_end {
+namespace {
+
+using testing::HasSubstr;
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr bool kSanitized = true;
+#else
+constexpr bool kSanitized = false;
+#endif
+
+const std::string kProgram = program("nvtx_behaviours");
+constexpr const char* kJob = "echo out; echo err >&2; exit 5";
+
+// Without the recorder's own lines.
+std::string of_the_job(const std::string& error_output) {
+  return std::regex_replace(error_output, std::regex("lockstep record:[^\n]*\n(  [^\n]*\n)*"), "");
+}
+
+std::string recorder(const std::string& run, const std::string& options = "") {
+  return fmt::format("{} record {} -o {} --", binary("lockstep"), options, run);
+}
+
+// "$@" in `script` is `command`.
+Outcome in_trouble(const std::string& script, std::vector<std::string> command) {
+  command.insert(command.begin(), {"/bin/bash", "-c", script, "bash"});
+  return end_to_end::run(command);
+}
+
+struct Trouble {
+  const char* name;
+  const char* script;
+  bool needs_memory_limit = false;
+};
+void PrintTo(const Trouble& trouble, std::ostream* out) {
+  *out << trouble.name;
+}
+
+// A pipe whose reader is gone: opened both ways, so that nothing waits, then for writing alone.
+constexpr const char* kWithoutReader =
+    "d=$(mktemp -d); mkfifo $d/p; exec 3<>$d/p 4>$d/p 3<&-; rm -r $d; \"$@\" 2>&4";
+
+constexpr Trouble kTroubles[] = {
+    {"StderrIsAFullDisk", "\"$@\" 2>/dev/full"},
+    {"StderrIsClosed", "\"$@\" 2>&-"},
+    {"NoStreamIsOpen", "\"$@\" <&- >&- 2>&-"},
+    {"StderrIsAPipeWithoutAReader", kWithoutReader},
+    {"StdoutAndStderrAreAFullDisk", "\"$@\" >/dev/full 2>&1"},
+    {"FilesMayHaveNoBytes", "ulimit -f 0; \"$@\""},
+    {"FilesMayHaveOneBlock", "ulimit -f 1; \"$@\""},
+    {"FourDescriptors", "exec 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&-; ulimit -n 4; \"$@\""},
+    {"FiveDescriptors", "exec 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&-; ulimit -n 5; \"$@\""},
+    {"SixteenMegabytesOfAddresses", "ulimit -v 16000; \"$@\"", true},
+    {"TwentyMegabytesOfAddresses", "ulimit -v 20000; \"$@\"", true},
+    {"ChildrenAreIgnored", "trap '' CHLD; \"$@\""},
+};
+
+class RecorderInTrouble : public testing::TestWithParam<Trouble> {};
+
+TEST_P(RecorderInTrouble, RunsTheCommandAsIfItWereNotThere) {
+  const Trouble& trouble = GetParam();
+  if (trouble.needs_memory_limit && kSanitized) GTEST_SKIP() << "a sanitizer needs more addresses than that";
+  // A job that prints may be in trouble as well: it is the same.
+  for (const char* script : {kJob, "exit 5"}) {
+    const std::vector<std::string> job{"/bin/sh", "-c", script};
+    const Outcome bare = in_trouble(trouble.script, job);
+    for (const std::vector<std::string>& options :
+         std::vector<std::vector<std::string>>{{}, {"--quiet"}, {"--sync-address", "127.0.0.1:1"}}) {
+      const TemporaryFolder folder;
+      std::vector<std::string> command{binary("lockstep"), "record", "-o", folder / "run"};
+      command.insert(command.end(), options.begin(), options.end());
+      command.push_back("--");
+      command.insert(command.end(), job.begin(), job.end());
+      const Outcome outcome = in_trouble(trouble.script, command);
+      EXPECT_EQ(outcome.exit_code, bare.exit_code) << outcome.standard_error;
+      EXPECT_EQ(outcome.signal, bare.signal);
+      EXPECT_EQ(outcome.standard_output, bare.standard_output);
+      EXPECT_EQ(of_the_job(outcome.standard_error), bare.standard_error);
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Of, RecorderInTrouble, testing::ValuesIn(kTroubles),
+                         [](const auto& info) { return info.param.name; });
+
+TEST(RecorderOfLongCommandLines, RunsWhatJustFits) {
+  const TemporaryFolder folder;
+  // With a stack of a megabyte, arguments and environment may have a quarter of it.
+  const auto with = [&](std::size_t bytes) {
+    std::vector<std::string> argv{"/bin/bash", "-c", "ulimit -s 1024; exec \"$@\"", "bash",
+                                  binary("lockstep")};
+    argv.insert(argv.end(), {"record", "--force", "-o", folder / "run", "--", "/bin/sh", "-c", "exit 5"});
+    for (; bytes > 0; bytes -= std::min<std::size_t>(bytes, 1000))
+      argv.emplace_back(std::min<std::size_t>(bytes, 1000), 'x');
+    return end_to_end::run(argv);
+  };
+  std::size_t fits = 50'000, does_not = 300'000;
+  ASSERT_EQ(with(fits).exit_code, 5);
+  ASSERT_EQ(with(does_not).exit_code, 126) << "what bash says where exec fails";
+  while (does_not - fits > 20) {
+    const std::size_t middle = (fits + does_not) / 2;
+    const Outcome outcome = with(middle);
+    ASSERT_THAT(outcome.exit_code, testing::AnyOf(5, 126)) << middle;
+    (outcome.exit_code == 5 ? fits : does_not) = middle;
+  }
+  EXPECT_THAT(with(fits).standard_error,
+              HasSubstr("leave no room for Lockstep's variables (ARG_MAX): it runs"));
+  EXPECT_FALSE(std::filesystem::exists(folder / "run" + "/manifest.json")) << "nothing of it is recorded";
+  for (std::size_t less = 0; less < 3000; less += 250) EXPECT_EQ(with(fits - less).exit_code, 5) << less;
+}
+
+TEST(RecorderWithoutProcesses, BecomesTheCommand) {
+  const TemporaryFolder folder;
+  if (geteuid() != 0) GTEST_SKIP() << "only root can become a user who has no other process";
+  std::filesystem::permissions(folder.path(), std::filesystem::perms::all);
+  // A user of this number has one process: the recorder.
+  const Outcome outcome =
+      shell(fmt::format("setpriv --reuid=54321 --clear-groups bash -c 'ulimit -u 1; exec {} sh -c \"{}\"'",
+                        recorder(folder / "run"), kJob));
+  if (outcome.standard_error.find("setpriv") != std::string::npos ||
+      outcome.standard_error.find("Permission denied") != std::string::npos)
+    GTEST_SKIP() << "another user can't run this build: " << outcome.standard_error;
+  EXPECT_EQ(outcome.exit_code, 5) << outcome.standard_error;
+  EXPECT_EQ(outcome.standard_output, "out\n");
+  EXPECT_EQ(of_the_job(outcome.standard_error), "err\n");
+  EXPECT_THAT(outcome.standard_error,
+              HasSubstr("the command takes the recorder's place, and runs unrecorded"));
+}
+
+TEST(RecorderWithoutProc, FindsItsLibraryAllTheSame) {
+  const TemporaryFolder folder;
+  const Outcome outcome =
+      shell(fmt::format("unshare -m sh -c 'umount -l /proc || exit 99; exec {} {} leave 5'",
+                        recorder(folder / "run"), kProgram));
+  if (outcome.exit_code != 5 && (outcome.exit_code == 99 || outcome.standard_error.find("unshare") == 0))
+    GTEST_SKIP() << "/proc can't be hidden here: " << outcome.standard_error;
+  EXPECT_EQ(outcome.exit_code, 5) << outcome.standard_error;
+  EXPECT_TRUE(std::filesystem::exists(folder / "run" + "/manifest.json")) << outcome.standard_error;
+}
+
+TEST(RecorderOnADeadTerminal, LosesItsMessagesAlone) {
+  const TemporaryFolder folder;
+  const int terminal = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
+  ASSERT_GE(terminal, 0);
+  ASSERT_EQ(grantpt(terminal), 0);
+  ASSERT_EQ(unlockpt(terminal), 0);
+  const std::string name = ptsname(terminal);
+  // The shell opens it, and then it goes away.
+  std::thread hang_up([&] {
+    EXPECT_TRUE(eventually([&] { return std::filesystem::exists(folder / "opened"); }));
+    close(terminal);
+    std::ofstream(folder / "gone") << "\n";
+  });
+  const Outcome outcome = shell(fmt::format(
+      "exec 4>{0}; : > {1}/opened; while [ ! -e {1}/gone ]; do sleep 0.01; done; {2} sh -c '{3}' 2>&4", name,
+      folder.path().string(), recorder(folder / "run"), kJob));
+  hang_up.join();
+  EXPECT_EQ(outcome.exit_code, 5);
+  EXPECT_EQ(outcome.signal, 0);
+  EXPECT_EQ(outcome.standard_output, "out\n");
+}
+
+class RecorderThatCrashes : public testing::TestWithParam<int> {};
+
+// While the command runs: it goes on, signals reach it, and its exit code is the recorder's.
+TEST_P(RecorderThatCrashes, WaitsForTheCommand) {
+  for (const bool told : {false, true}) {
+    const TemporaryFolder folder;
+    std::vector<std::string> argv{binary("lockstep"), "record", "-o", folder / "run", "--", "/bin/sh", "-c"};
+    argv.push_back(
+        fmt::format("trap 'echo told; exit 7' TERM; echo started; : > {0}/started; while [ ! -e {0}/end ]; "
+                    "do sleep 0.02; done; exit 5",
+                    folder.path().string()));
+    BackgroundRun job(folder, argv, sanitizers_aside());
+    ASSERT_TRUE(eventually([&] { return std::filesystem::exists(folder / "started"); }));
+    ASSERT_EQ(kill(job.process(), GetParam()), 0);
+    ASSERT_TRUE(
+        eventually([&] { return job.error_output().find("the recorder failed") != std::string::npos; }));
+    if (told) {
+      ASSERT_EQ(kill(job.process(), SIGTERM), 0);
+    } else {
+      std::ofstream(folder / "end") << "\n";
+    }
+    const Outcome outcome = job.finish();
+    EXPECT_EQ(outcome.exit_code, told ? 7 : 5) << outcome.standard_error;
+    EXPECT_EQ(outcome.standard_output, told ? "started\ntold\n" : "started\n");
+    EXPECT_EQ(of_the_job(outcome.standard_error), "");
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(By, RecorderThatCrashes,
+                         testing::Values(SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL, SIGSYS),
+                         [](const auto& info) { return std::string("SIG") + sigabbrev_np(info.param); });
+
+// The other verbs: an exit code and, where there is somebody to tell, a reason.
+TEST(VerbsWithoutOutput, FailAndAreNotKilled) {
+  RecordedRun run;
+  record(run, behave({"leave", "0"}));
+  ASSERT_EQ(run.outcome.exit_code, 0);
+  const std::string lockstep = binary("lockstep");
+  for (const std::string& verb : {"analyze " + run.run_path(), "analyze --json - " + run.run_path(),
+                                  "export --force -f chrome -o - " + run.run_path(), std::string("explain"),
+                                  std::string("doctor"), std::string("help"), std::string("version"),
+                                  fmt::format("collect --force -o {0}2 {0}", run.run_path())}) {
+    for (const char* stream : {">/dev/full", ">&-"}) {
+      const Outcome outcome = shell(fmt::format("{} {} {}", lockstep, verb, stream));
+      EXPECT_EQ(outcome.exit_code, 1) << verb << stream << outcome.standard_error;
+      EXPECT_THAT(outcome.standard_error, HasSubstr("cannot write to stdout")) << verb << stream;
+      EXPECT_EQ(shell(fmt::format("{} {} {} 2>/dev/full", lockstep, verb, stream)).exit_code, 1) << verb;
+      EXPECT_EQ(shell(fmt::format("{} {} {} 2>&-", lockstep, verb, stream)).exit_code, 1) << verb;
+    }
+    EXPECT_THAT(shell(fmt::format("{} {} 2>/dev/full", lockstep, verb)).exit_code, testing::AnyOf(0, 1))
+        << verb;
+  }
+  for (const char* wrong : {"analyze", "analyze /nowhere", "export --format x y", "nothing", ""})
+    EXPECT_THAT(shell(fmt::format("{} {} 2>/dev/full", lockstep, wrong)).exit_code, testing::AnyOf(1, 2))
+        << wrong;
+}
+
+}  // namespace
+}  // namespace lockstep::end_to_end

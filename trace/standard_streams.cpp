@@ -1,0 +1,87 @@
+#include "trace/standard_streams.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <climits>
+
+namespace lockstep::trace {
+namespace {
+
+constexpr int kPatienceMilliseconds = 2000;
+constexpr int kMostInterruptions = 100;
+
+// While it lives, a write to a pipe without a reader fails and does nothing else, and one to a terminal that
+// another process group has (`stty tostop`) succeeds, where it would stop this process group.
+class WithoutSignals {
+ public:
+  WithoutSignals() {
+    sigset_t pending;
+    sigemptyset(&pending);
+    sigemptyset(&broken_pipe_);
+    sigaddset(&broken_pipe_, SIGPIPE);
+    sigset_t both = broken_pipe_;
+    sigaddset(&both, SIGTTOU);
+    was_pending_ = sigpending(&pending) == 0 && sigismember(&pending, SIGPIPE) == 1;
+    blocked_ = pthread_sigmask(SIG_BLOCK, &both, &before_) == 0;
+  }
+  ~WithoutSignals() {
+    if (!blocked_) return;
+    const timespec at_once{};
+    // Ours, and only ours.
+    if (!was_pending_) sigtimedwait(&broken_pipe_, nullptr, &at_once);
+    pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+  }
+  WithoutSignals(const WithoutSignals&) = delete;
+  WithoutSignals& operator=(const WithoutSignals&) = delete;
+
+ private:
+  sigset_t broken_pipe_{}, before_{};
+  bool was_pending_ = false, blocked_ = false;
+};
+
+}  // namespace
+
+void write_to_stderr(std::string_view text) noexcept {
+  const int saved = errno;
+  {
+    const WithoutSignals quiet;
+    int interruptions = 0;
+    while (!text.empty() && interruptions < kMostInterruptions) {
+      pollfd stream{STDERR_FILENO, POLLOUT, 0};
+      const int ready = poll(&stream, 1, kPatienceMilliseconds);
+      if (ready == 0) break;
+      if (ready < 0 && errno == EINTR) {
+        ++interruptions;
+        continue;
+      }
+      // So much fits into a pipe that is ready, without waiting.
+      const ssize_t written = write(STDERR_FILENO, text.data(), std::min<std::size_t>(text.size(), PIPE_BUF));
+      if (written < 0 && errno == EINTR) {
+        ++interruptions;
+        continue;
+      }
+      if (written <= 0) break;
+      text.remove_prefix(static_cast<std::size_t>(written));
+    }
+  }
+  errno = saved;
+}
+
+void hold_closed_streams() noexcept {
+  const int saved = errno;
+  for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (fcntl(stream, F_GETFD) >= 0 || errno != EBADF) continue;
+    // The lowest free number is this one. Opened the wrong way round, so that it can't be used.
+    const int file = open("/dev/null", (stream == STDIN_FILENO ? O_WRONLY : O_RDONLY) | O_CLOEXEC);
+    if (file >= 0 && file != stream) close(file);
+  }
+  errno = saved;
+}
+
+}  // namespace lockstep::trace

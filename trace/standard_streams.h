@@ -1,0 +1,18 @@
+// stdin, stdout and stderr of a command: they may be closed, full, without a reader, or a terminal that is
+// gone.
+#pragma once
+
+#include <string_view>
+
+namespace lockstep::trace {
+
+// Writes to stderr what can be written. Whatever goes wrong, the rest is lost and nobody is told: no
+// exception, no SIGPIPE, and no waiting for more than two seconds for a reader that has stopped reading.
+// Allocates nothing; safe in signal handlers. Keeps errno.
+void write_to_stderr(std::string_view text) noexcept;
+
+// So that no file that is opened later gets the number of a standard stream that is closed, and with it what
+// is meant for people. Reading and writing fail as before; programs that are executed find them closed.
+void hold_closed_streams() noexcept;
+
+}  // namespace lockstep::trace
