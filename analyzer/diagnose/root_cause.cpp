@@ -78,7 +78,7 @@ std::string describe_slowest(const Diagnosis& diagnosis, const SlowComputation& 
   if (slow.own_pass_ns && slow.other_layers_pass_ns)
     return fmt::format("`{}`: {} each time, {} in the median layer of the others", name,
                        format_duration(*slow.own_pass_ns), format_duration(*slow.other_layers_pass_ns));
-  if (slow.others_count == 0) return fmt::format("`{}`, which the others do not run", name);
+  if (slow.others_count == 0) return fmt::format("`{}`, which the others do not run meanwhile", name);
   std::string text =
       fmt::format("`{}`: {} beside {}", name, format_duration(slow.own_ns), format_duration(slow.others_ns));
   if (slow.is_more_work)

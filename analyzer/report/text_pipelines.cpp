@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <string>
+#include <vector>
 
 #include "analyzer/report/quantity.h"
 #include "analyzer/report/text_sections.h"
@@ -34,6 +36,17 @@ void print_stages(const PipelineReport& pipeline, Page& page) {
   table.print(page, 2);
 }
 
+// `"mesh_pp"`, of several that have that name with its ranks.
+std::string name_of(const Report& report, const PipelineReport& pipeline) {
+  const auto same = std::count_if(report.pipeline.begin(), report.pipeline.end(),
+                                  [&](const PipelineReport& one) { return one.group == pipeline.group; });
+  const std::string name = fmt::format("\"{}\"", printable(pipeline.group));
+  if (same < 2 || pipeline.stages_detail.empty()) return name;
+  std::vector<std::int32_t> ranks;
+  for (const PipelineStage& stage : pipeline.stages_detail) ranks.push_back(stage.rank);
+  return fmt::format("{} ({})", name, name_ranks(ranks));
+}
+
 }  // namespace
 
 std::string schedule_text(const PipelineReport& pipeline) {
@@ -60,7 +73,7 @@ void print_pipelines(const Report& report, Page& page) {
   for (std::size_t i = 0; i < shown; ++i) {
     const PipelineReport& p = *order[i];
     Line line;
-    line.bold(fmt::format("\"{}\"", printable(p.group))).text(": ").text(schedule_text(p)).text(": ");
+    line.bold(name_of(report, p)).text(": ").text(schedule_text(p)).text(": ");
     if (p.bubble_ratio) {
       line.text("bubble ").bold(format_share(p.bubble_ratio)).text(" of the region");
       if (p.bubble_ratio_ideal) line.text(fmt::format(", ideal {}", format_share(p.bubble_ratio_ideal)));
@@ -73,9 +86,8 @@ void print_pipelines(const Report& report, Page& page) {
     page.add(Line{}.text("  ").dim(fmt::format("… {} more: --json FILE", order.size() - shown)));
   if (!order.front()->bubble_ratio) return;
   if (order.size() > 1)
-    page.wrap(
-        Line{}.text(fmt::format("stages of \"{}\", which loses most:", printable(order.front()->group))), 2,
-        4);
+    page.wrap(Line{}.text(fmt::format("stages of {}, which loses most:", name_of(report, *order.front()))), 2,
+              4);
   print_stages(*order.front(), page);
 }
 
