@@ -51,8 +51,7 @@ int run_collect(int argc, char** argv) {
   }
   if (quiet) return kSuccess;
   const tracer::record::Collected& run = collected.value();
-  for (const std::string& note : run.notes)
-    trace::write_to_stderr(fmt::format("lockstep collect: {}\n", note));
+  for (const std::string& note : run.notes) trace::tell(fmt::format("lockstep collect: {}\n", note));
   using tracer::record::counted;
   std::string text = fmt::format("{}: {} and {} of {} ({})\n", output, counted(run.ranks, "rank", "ranks"),
                                  counted(run.processes, "other process", "other processes"),

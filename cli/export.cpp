@@ -142,8 +142,7 @@ int run_export(int argc, char** argv) {
   const Result<LoadedJob> loaded = load_job(arguments.paths, load);
   if (!loaded.ok()) return fail("export", loaded.error());
   for (const analyzer::Warning& warning : loaded.value().analysis.report.warnings) {
-    if (!arguments.quiet)
-      trace::write_to_stderr(fmt::format("lockstep export: warning: {}\n", warning.message));
+    if (!arguments.quiet) trace::tell(fmt::format("lockstep export: warning: {}\n", warning.message));
   }
   ProgressLine progress(!arguments.quiet);
   progress.show("writing");

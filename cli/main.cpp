@@ -21,7 +21,7 @@ namespace {
 int run_help(int argc, char** argv);
 int run_version(int argc, char** argv) {
   if (argc > 1) {
-    trace::write_to_stderr(fmt::format("lockstep version: takes no arguments, got {}\n", argv[1]));
+    trace::tell(fmt::format("lockstep version: takes no arguments, got {}\n", argv[1]));
     return kUsage;
   }
   return print_to_stdout("lockstep version", fmt::format("lockstep {}\n", LOCKSTEP_VERSION));
@@ -69,8 +69,8 @@ int unknown_verb(const std::string& word) {
   names.reserve(kVerbs.size());
   for (const Verb& verb : kVerbs) names.emplace_back(verb.name);
   const std::optional<std::string> near = suggest(word, names);
-  trace::write_to_stderr(fmt::format("lockstep: there is no verb '{}'.{}\nSee lockstep --help.\n", word,
-                                     near ? " Did you mean '" + *near + "'?" : ""));
+  trace::tell(fmt::format("lockstep: there is no verb '{}'.{}\nSee lockstep --help.\n", word,
+                          near ? " Did you mean '" + *near + "'?" : ""));
   return kUsage;
 }
 
@@ -86,7 +86,7 @@ int run_help(int argc, char** argv) {
 
 int run(int argc, char** argv) {
   if (argc < 2) {
-    trace::write_to_stderr(help_text());
+    trace::tell(help_text());
     return kUsage;
   }
   const std::string word = argv[1];
@@ -105,11 +105,11 @@ int main(int argc, char** argv) {
   try {
     return lockstep::cli::run(argc, argv);
   } catch (const std::bad_alloc&) {
-    lockstep::trace::write_to_stderr("lockstep: out of memory\n");
+    lockstep::trace::tell("lockstep: out of memory\n");
   } catch (const std::exception& error) {
-    lockstep::trace::write_to_stderr("lockstep: unexpected error: ");
-    lockstep::trace::write_to_stderr(error.what());
-    lockstep::trace::write_to_stderr("\n");
+    lockstep::trace::tell("lockstep: unexpected error: ");
+    lockstep::trace::tell(error.what());
+    lockstep::trace::tell("\n");
   }
   return lockstep::cli::kFailure;
 }

@@ -29,8 +29,7 @@ std::optional<int> parse(CLI::App& app, int argc, char** argv) {
   } catch (const CLI::CallForHelp&) {
     return print_to_stdout(app.get_name(), app.help());
   } catch (const CLI::ParseError& error) {
-    trace::write_to_stderr(
-        fmt::format("{}: {}\nSee {} --help.\n", app.get_name(), explain(app, error), app.get_name()));
+    trace::tell(fmt::format("{}: {}\nSee {} --help.\n", app.get_name(), explain(app, error), app.get_name()));
     return kUsage;
   }
   return std::nullopt;
@@ -69,7 +68,7 @@ std::string explain(const CLI::App& app, const CLI::ParseError& error) {
 }
 
 int fail(std::string_view verb, const Error& error) {
-  trace::write_to_stderr(fmt::format("lockstep {}: {}\n", verb, error.message));
+  trace::tell(fmt::format("lockstep {}: {}\n", verb, error.message));
   return kFailure;
 }
 

@@ -90,7 +90,7 @@ Split split_at_dashes(int argc, char** argv) {
 }
 
 int wrong_usage(std::string_view message) {
-  trace::write_to_stderr(fmt::format("lockstep record: {}\nSee lockstep record --help.\n", message));
+  trace::tell(fmt::format("lockstep record: {}\nSee lockstep record --help.\n", message));
   return kUsageError;
 }
 
@@ -183,7 +183,7 @@ int run_record(int argc, char** argv) {
     const auto dashes =
         std::find_if(argv, argv + argc, [](const char* word) { return std::strcmp(word, "--") == 0; });
     if (argv + argc - dashes < 2) throw;
-    trace::write_to_stderr("lockstep record: out of memory; the command runs unrecorded.\n");
+    trace::tell("lockstep record: out of memory; the command runs unrecorded.\n");
     execvp(dashes[1], dashes + 1);
     throw;
   }

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <climits>
 
@@ -71,6 +72,34 @@ void write_to_stderr(std::string_view text) noexcept {
     }
   }
   errno = saved;
+}
+
+void tell(std::string_view text) noexcept {
+  constexpr std::size_t kRoom = 4096, kLongest = 8;
+  constexpr char kDigits[] = "0123456789abcdef";
+  std::array<char, kRoom> line;
+  std::size_t size = 0;
+  const auto put_byte = [&](unsigned char byte) {
+    for (const char c : {'\\', 'x', kDigits[byte >> 4U], kDigits[byte & 15U]}) line[size++] = c;
+  };
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (size + kLongest > kRoom) {
+      write_to_stderr({line.data(), size});
+      size = 0;
+    }
+    const auto byte = static_cast<unsigned char>(text[i]);
+    const auto next = static_cast<unsigned char>(i + 1 < text.size() ? text[i + 1] : 0);
+    if ((byte < 0x20 && byte != '\n' && byte != '\t') || byte == 0x7F) {
+      put_byte(byte);
+    } else if (byte == 0xC2 && next >= 0x80 && next < 0xA0) {  // C1 in UTF-8: 0x9B is "escape [" in one
+      put_byte(byte);
+      put_byte(next);
+      ++i;
+    } else {
+      line[size++] = text[i];
+    }
+  }
+  write_to_stderr({line.data(), size});
 }
 
 void hold_closed_streams() noexcept {

@@ -11,6 +11,10 @@ namespace lockstep::trace {
 // Allocates nothing; safe in signal handlers. Keeps errno.
 void write_to_stderr(std::string_view text) noexcept;
 
+// The same for text that may hold what somebody else chose, names of files and arguments: control characters
+// but line breaks and tabs are written as \x1b, so that they can't speak to the terminal.
+void tell(std::string_view text) noexcept;
+
 // So that no file that is opened later gets the number of a standard stream that is closed, and with it what
 // is meant for people. Reading and writing fail as before; programs that are executed find them closed.
 void hold_closed_streams() noexcept;

@@ -113,6 +113,29 @@ TEST(StandardStreams, AFullDiskIsSurvived) {
   EXPECT_EQ(WEXITSTATUS(status), 5);
 }
 
+TEST(StandardStreams, WhatOthersChoseDoesNotSpeakToTheTerminal) {
+  std::array<int, 2> ends{};
+  ASSERT_EQ(pipe(ends.data()), 0);
+  const pid_t child = fork();
+  if (child == 0) {
+    dup2(ends[1], STDERR_FILENO);
+    tell(
+        "a\x1b[31mb\r\a\x7f\xc2\x9b"
+        "1m é\tc\n" +
+        std::string(5000, 'x') + "\x1b\n");
+    _exit(0);
+  }
+  close(ends[1]);
+  std::string text(20'000, '\0');
+  std::size_t size = 0;
+  for (ssize_t n = 0; (n = read(ends[0], text.data() + size, text.size() - size)) > 0;)
+    size += static_cast<std::size_t>(n);
+  text.resize(size);
+  close(ends[0]);
+  waitpid(child, nullptr, 0);
+  EXPECT_EQ(text, "a\\x1b[31mb\\x0d\\x07\\x7f\\xc2\\x9b1m é\tc\n" + std::string(5000, 'x') + "\\x1b\n");
+}
+
 TEST(StandardStreams, NoFileGetsTheNumberOfAClosedOne) {
   const int status = status_of([] {
     close(STDIN_FILENO);

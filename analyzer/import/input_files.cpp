@@ -137,6 +137,11 @@ class Finder {
 
  private:
   Status add_file(const fs::path& path) {
+    std::error_code unknown;
+    // Opening a named pipe would wait for somebody to write into it.
+    if (const fs::file_status status = fs::status(path, unknown);
+        fs::exists(status) && !fs::is_regular_file(status))
+      return Error{fmt::format("{}: not a regular file", path.string())};
     const Result<InputKind> kind = kind_of(path);
     if (!kind.ok()) return kind.error();
     std::error_code error;

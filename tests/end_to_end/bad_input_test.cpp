@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <zlib.h>
 
 #include <cstring>
@@ -365,6 +366,27 @@ TEST_F(BadRun, ACutOfACompactedFileLeavesNoFigureOfItsRank) {
   const json report = expect_warning({path}, "file_damaged", "has no footer");
   ASSERT_EQ(report.at("ranks").size(), 2u);
   EXPECT_TRUE(report.at("ranks")[1].at("compute_ns").is_null());
+}
+
+// Opening one waits until somebody writes into it: nobody does.
+TEST_F(BadRun, NamedPipesAreNotWaitedFor) {
+  const std::string run = write_run();
+  fs::remove(run + "/rank-1.lst");
+  for (const char* name : {"rank-1.lst", "clock-node7.json", "manifest-rank-1.json", "hang-rank-0.json"})
+    ASSERT_EQ(mkfifo((run + "/" + name).c_str(), 0600), 0);
+  expect_warning({run}, "file_unreadable", "rank-1.lst: not a regular file");
+  fs::remove(run + "/manifest.json");
+  ASSERT_EQ(mkfifo((run + "/manifest.json").c_str(), 0600), 0);
+  expect_warning({run}, "manifest_damaged", "manifest.json: no JSON object");
+  ASSERT_EQ(mkfifo((traces_ + "/rank-2.json").c_str(), 0600), 0);
+  EXPECT_EQ(analyze({traces_}).exit_code, 0);
+  expect_error({traces_ + "/rank-2.json"}, "rank-2.json: neither a file nor a folder");
+}
+
+TEST_F(BadInput, NamesDoNotSpeakToTheTerminal) {
+  const Outcome outcome = analyze({folder_ / "a\x1b[31mb"});
+  EXPECT_EQ(outcome.exit_code, 1);
+  EXPECT_THAT(outcome.standard_error, AllOf(Not(HasSubstr("\x1b")), HasSubstr("a\\x1b[31mb: no such file")));
 }
 
 TEST_F(BadRun, NewerVersion) {

@@ -269,20 +269,19 @@ std::string table_of(const std::vector<Answer>& answers, std::string_view reques
 int attach(const fs::path& run, std::string_view request) {
   std::error_code error;
   if (!fs::is_directory(run, error)) {
-    trace::write_to_stderr(
-        fmt::format("lockstep record: --attach {}: there is no such run folder\n", run.string()));
+    trace::tell(fmt::format("lockstep record: --attach {}: there is no such run folder\n", run.string()));
     return 1;
   }
   const std::vector<Answer> answers = ask_all(run, request, kAttachMilliseconds);
   if (answers.empty()) {
-    trace::write_to_stderr(fmt::format(
+    trace::tell(fmt::format(
         "lockstep record: --attach {}: no process of this run is being recorded on this host: the job "
         "has ended, has not made an event yet, or runs elsewhere\n",
         run.string()));
     return 1;
   }
   if (std::fputs(table_of(answers, request).c_str(), stdout) < 0 || std::fflush(stdout) != 0) {
-    trace::write_to_stderr("lockstep record: --attach: cannot write to stdout\n");
+    trace::tell("lockstep record: --attach: cannot write to stdout\n");
     return 1;
   }
   const bool all_well = std::none_of(answers.begin(), answers.end(),

@@ -14,16 +14,16 @@ constexpr std::string_view kPrefix = "lockstep record: ";
 
 // Without memory, in pieces: another process's line may come between them.
 void say_in_pieces(std::string_view message) noexcept {
-  trace::write_to_stderr(kPrefix);
-  trace::write_to_stderr(message);
-  trace::write_to_stderr("\n");
+  trace::tell(kPrefix);
+  trace::tell(message);
+  trace::tell("\n");
 }
 
 }  // namespace
 
 void say(std::string_view message) noexcept {
   try {
-    trace::write_to_stderr(fmt::format("{}{}\n", kPrefix, message));
+    trace::tell(fmt::format("{}{}\n", kPrefix, message));
   } catch (...) {
     say_in_pieces(message);
   }
@@ -32,7 +32,7 @@ void say(std::string_view message) noexcept {
 void say_wrapped(std::string_view message) noexcept {
   constexpr std::size_t kColumns = 100;
   try {
-    trace::write_to_stderr(wrapped(fmt::format("{}{}", kPrefix, message), kColumns) + "\n");
+    trace::tell(wrapped(fmt::format("{}{}", kPrefix, message), kColumns) + "\n");
   } catch (...) {
     say_in_pieces(message);
   }

@@ -96,7 +96,8 @@ ByteSource::~ByteSource() = default;
 
 Result<ByteSource> ByteSource::open(const std::filesystem::path& path) {
   auto state = std::make_unique<State>();
-  state->file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  state->file =
+      ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);  // a named pipe is refused, not waited for
   if (state->file < 0) return Error{fmt::format("{}: {}", path.string(), std::strerror(errno))};
   struct stat status {};
   if (::fstat(state->file, &status) != 0)

@@ -76,6 +76,8 @@ fs::path manifest_of_attempt(const fs::path& run, std::int32_t attempt) {
 
 // The manifest's JSON; discarded where there is none.
 nlohmann::json parse_manifest(const fs::path& path) {
+  std::error_code error;
+  if (!fs::is_regular_file(path, error)) return nlohmann::json(nlohmann::json::value_t::discarded);
   std::ifstream file(path, std::ios::binary);
   return file ? nlohmann::json::parse(file, nullptr, false)
               : nlohmann::json(nlohmann::json::value_t::discarded);
@@ -166,7 +168,9 @@ Result<Folder> open_folder(const fs::path& path) {
   std::error_code error;
   for (fs::directory_iterator at(path, error), end; !error && at != end; at.increment(error)) {
     const std::string name = at->path().filename().string();
-    if (name.starts_with("clock-") && name.ends_with(".json")) clock_files.push_back(at->path());
+    std::error_code unknown;
+    if (name.starts_with("clock-") && name.ends_with(".json") && at->is_regular_file(unknown))
+      clock_files.push_back(at->path());
     if (name.starts_with("manifest") && name.ends_with(".json")) manifests.push_back(at->path());
     if (!name.ends_with(kSuffix)) continue;
     if (auto rank = rank_file(at->path()))
