@@ -41,7 +41,7 @@ struct Arguments {
   std::vector<std::string> paths;
   std::string format, output;
   ReadingArguments reading;
-  bool force = false, quiet = false, all_steps = false;
+  bool force = false, quiet = false, all_steps = false, as_recorded = false;
 };
 
 void describe(CLI::App& app, Arguments& arguments) {
@@ -57,6 +57,10 @@ void describe(CLI::App& app, Arguments& arguments) {
   describe_reading(app, arguments.reading);
   app.add_flag("--all-steps", arguments.all_steps,
                "Findings and summaries over all that was recorded, not over steady training alone");
+  app.add_flag("--as-recorded", arguments.as_recorded,
+               "csv: names that begin with = + - @ as they are; else an apostrophe before them keeps "
+               "spreadsheets from "
+               "calculating them");
   app.add_flag("--force", arguments.force, "Overwrite what exists");
   app.add_flag("-q,--quiet", arguments.quiet, "Say nothing about progress and what was written");
   app.footer(kExamples);
@@ -77,15 +81,22 @@ std::string default_output(const std::string& path, const std::string& format) {
   return stem + "-csv";
 }
 
-void write_stream(const std::string& format, const LoadedJob& loaded, std::ostream& out) {
+analyzer::Formulas formulas_of(const Arguments& arguments) {
+  return arguments.as_recorded ? analyzer::Formulas::as_recorded : analyzer::Formulas::as_text;
+}
+
+void write_stream(const Arguments& arguments, const LoadedJob& loaded, std::ostream& out) {
+  const std::string& format = arguments.format;
   if (format == "perfetto") analyzer::write_perfetto(loaded.job, loaded.analysis, out);
   if (format == "chrome") analyzer::write_chrome(loaded.job, loaded.analysis, out);
-  if (format == "csv") analyzer::write_activities_csv(loaded.job, loaded.analysis, out);
+  if (format == "csv")
+    analyzer::write_activities_csv(loaded.job, loaded.analysis, out, formulas_of(arguments));
 }
 
 Status write_to(const std::string& output, const Arguments& arguments, const LoadedJob& loaded) {
   const Overwrite overwrite = arguments.force ? Overwrite::allow : Overwrite::refuse;
-  if (arguments.format == "csv") return analyzer::write_csv(loaded.job, loaded.analysis, output, overwrite);
+  if (arguments.format == "csv")
+    return analyzer::write_csv(loaded.job, loaded.analysis, output, overwrite, formulas_of(arguments));
   if (arguments.format == "sqlite") {
     Result<analyzer::OutputPath> path = analyzer::OutputPath::create(output, overwrite);
     if (!path.ok()) return path.error();
@@ -94,7 +105,7 @@ Status write_to(const std::string& output, const Arguments& arguments, const Loa
   }
   Result<analyzer::OutputFile> file = analyzer::OutputFile::create(output, overwrite);
   if (!file.ok()) return file.error();
-  write_stream(arguments.format, loaded, file.value().stream());
+  write_stream(arguments, loaded, file.value().stream());
   return file.value().commit();
 }
 
@@ -147,9 +158,8 @@ int run_export(int argc, char** argv) {
   ProgressLine progress(!arguments.quiet);
   progress.show("writing");
   const Status status =
-      to_stdout
-          ? write_to_stdout([&](std::ostream& out) { write_stream(arguments.format, loaded.value(), out); })
-          : write_to(output, arguments, loaded.value());
+      to_stdout ? write_to_stdout([&](std::ostream& out) { write_stream(arguments, loaded.value(), out); })
+                : write_to(output, arguments, loaded.value());
   progress.clear();
   if (!status.ok()) return fail("export", status.error());
   if (!to_stdout && !arguments.quiet) {

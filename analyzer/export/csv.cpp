@@ -1,5 +1,6 @@
 // CSV as RFC 4180 has it: comma, CRLF, fields quoted where they hold a comma, quote, CR or LF. NULL is an
-// empty field; an empty text is "".
+// empty field; an empty text is "". A text that a spreadsheet would take for a formula gets an apostrophe
+// before it.
 #include <fmt/format.h>
 
 #include <array>
@@ -14,12 +15,20 @@
 namespace lockstep::analyzer {
 namespace {
 
-void append_text(std::string& line, std::string_view text) {
+// Spreadsheets take a field for a formula by its first character (OWASP, "CSV Injection").
+bool is_formula(std::string_view text) {
+  return !text.empty() && std::string_view("=+-@\t\r").find(text.front()) != std::string_view::npos;
+}
+
+void append_text(std::string& line, std::string_view text, Formulas formulas) {
+  const bool marked = formulas == Formulas::as_text && is_formula(text);
   if (!text.empty() && text.find_first_of(",\"\r\n") == std::string_view::npos) {
+    if (marked) line += '\'';
     line += text;
     return;
   }
   line += '"';
+  if (marked) line += '\'';
   for (const char c : text) {
     line += c;
     if (c == '"') line += '"';
@@ -27,18 +36,19 @@ void append_text(std::string& line, std::string_view text) {
   line += '"';
 }
 
-void append_value(std::string& line, const Value& value) {
+void append_value(std::string& line, const Value& value, Formulas formulas) {
   if (const auto* number = std::get_if<std::int64_t>(&value)) {
     fmt::format_to(std::back_inserter(line), "{}", *number);
   } else if (const auto* real = std::get_if<double>(&value)) {
     fmt::format_to(std::back_inserter(line), "{}",
                    *real);  // the shortest text that reads back as the same value
   } else if (const auto* text = std::get_if<std::string_view>(&value)) {
-    append_text(line, *text);
+    append_text(line, *text, formulas);
   }
 }
 
-void write_table(const TableDefinition& table, const Job& job, const Analysis& analysis, std::ostream& out) {
+void write_table(const TableDefinition& table, const Job& job, const Analysis& analysis, Formulas formulas,
+                 std::ostream& out) {
   std::string line;
   for (const TableColumn& column : table.columns) {
     if (!line.empty()) line += ',';
@@ -49,7 +59,7 @@ void write_table(const TableDefinition& table, const Job& job, const Analysis& a
     line.clear();
     for (std::size_t i = 0; i < row.size(); ++i) {
       if (i > 0) line += ',';
-      append_value(line, row[i]);
+      append_value(line, row[i], formulas);
     }
     line += "\r\n";
     out.write(line.data(), static_cast<std::streamsize>(line.size()));
@@ -59,12 +69,12 @@ void write_table(const TableDefinition& table, const Job& job, const Analysis& a
 
 }  // namespace
 
-void write_activities_csv(const Job& job, const Analysis& analysis, std::ostream& out) {
-  write_table(activities_table(), job, analysis, out);
+void write_activities_csv(const Job& job, const Analysis& analysis, std::ostream& out, Formulas formulas) {
+  write_table(activities_table(), job, analysis, formulas, out);
 }
 
 Status write_csv(const Job& job, const Analysis& analysis, const std::filesystem::path& folder,
-                 Overwrite overwrite) {
+                 Overwrite overwrite, Formulas formulas) {
   std::error_code error;
   std::filesystem::create_directories(folder, error);
   if (error) return Error{fmt::format("cannot make the folder {}: {}", folder.string(), error.message())};
@@ -77,7 +87,7 @@ Status write_csv(const Job& job, const Analysis& analysis, const std::filesystem
     files.push_back(std::move(file).value());
   }
   for (std::size_t i = 0; i < files.size(); ++i) {
-    write_table(table_definitions()[i], job, analysis, files[i].stream());
+    write_table(table_definitions()[i], job, analysis, formulas, files[i].stream());
   }
   for (OutputFile& file : files) {
     if (Status written = file.finish(); !written.ok()) return written;

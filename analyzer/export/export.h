@@ -25,11 +25,16 @@ void write_chrome(const Job& job, const Analysis& analysis, std::ostream& out);
 // A new SQLite database at `path`, which must not exist.
 Status write_sqlite(const Job& job, const Analysis& analysis, const std::filesystem::path& path);
 
+// Texts in CSV that begin with =, +, -, @, tab or CR, which spreadsheets calculate: with an apostrophe before
+// them, or as they were recorded.
+enum class Formulas { as_text, as_recorded };
+
 // One file per table into `folder`, which is made if it is not there. Refusing, it touches nothing if one of
 // the files exists.
 Status write_csv(const Job& job, const Analysis& analysis, const std::filesystem::path& folder,
-                 Overwrite overwrite);
+                 Overwrite overwrite, Formulas formulas = Formulas::as_text);
 // The table `activities` alone.
-void write_activities_csv(const Job& job, const Analysis& analysis, std::ostream& out);
+void write_activities_csv(const Job& job, const Analysis& analysis, std::ostream& out,
+                          Formulas formulas = Formulas::as_text);
 
 }  // namespace lockstep::analyzer

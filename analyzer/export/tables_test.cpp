@@ -209,6 +209,23 @@ TEST(CsvExport, RefusingItTouchesNothing) {
   EXPECT_THAT(read_whole_file(folder / "steps.csv"), HasSubstr("12,0,0,2000"));
 }
 
+TEST(CsvExport, SpreadsheetsCalculateNoName) {
+  SampleJob sample = sample_job();
+  const auto names_with = [&](const std::string& name, Formulas formulas) {
+    sample.job.ranks.at(0).activities.at(2).name = sample.job.strings.intern(name);
+    std::ostringstream out;
+    write_activities_csv(sample.job, sample.analysis, out, formulas);
+    for (const auto& row : parse_csv(out.str()))
+      if (row.at(3).find("A1") != std::string::npos) return row.at(3);
+    return std::string("not there");
+  };
+  for (const std::string name : {"=A1", "+A1", "-A1", "@A1", "\tA1", "\rA1", "=A1,\"x\""}) {
+    EXPECT_EQ(names_with(name, Formulas::as_text), "'" + name);
+    EXPECT_EQ(names_with(name, Formulas::as_recorded), name);
+  }
+  EXPECT_EQ(names_with("A1=-2", Formulas::as_text), "A1=-2");
+}
+
 TEST(CsvExport, ActivitiesAloneGoToAStream) {
   const SampleJob sample = sample_job();
   std::ostringstream out;
