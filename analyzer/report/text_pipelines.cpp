@@ -40,7 +40,7 @@ void print_stages(const PipelineReport& pipeline, Page& page) {
 std::string name_of(const Report& report, const PipelineReport& pipeline) {
   const auto same = std::count_if(report.pipeline.begin(), report.pipeline.end(),
                                   [&](const PipelineReport& one) { return one.group == pipeline.group; });
-  const std::string name = fmt::format("\"{}\"", printable(pipeline.group));
+  std::string name = fmt::format("\"{}\"", printable(pipeline.group));
   if (same < 2 || pipeline.stages_detail.empty()) return name;
   std::vector<std::int32_t> ranks;
   for (const PipelineStage& stage : pipeline.stages_detail) ranks.push_back(stage.rank);

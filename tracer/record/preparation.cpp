@@ -102,6 +102,7 @@ Result<fs::path> find_library() {
   std::error_code error;
   fs::path self = fs::read_symlink("/proc/self/exe", error);
   // Without /proc, the path that we were started by; the dynamic loader gets it from the kernel.
+  // NOLINTNEXTLINE(performance-no-int-to-ptr): the kernel's table holds addresses as numbers
   if (error) self = fs::absolute(reinterpret_cast<const char*>(getauxval(AT_EXECFN)), error);
   return find_injection_library(self);
 }
