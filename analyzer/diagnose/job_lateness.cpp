@@ -79,12 +79,11 @@ void limit_to_own_excess(const Report& report, StepTable& table) {
 
 }  // namespace
 
-StepTable table_of_steps(const Job& job, const Report& report, const std::vector<IntervalSet>& regions) {
+StepTable table_of_steps(const Report& report, const ScheduledWaits& scheduled) {
   const bool staged =
       std::any_of(report.pipeline.begin(), report.pipeline.end(),
                   [](const PipelineReport& pipeline) { return !pipeline.stages_detail.empty(); });
   if (!staged) return make_step_table(report);
-  const ScheduledWaits scheduled(job, report, regions);
   std::map<std::pair<std::int64_t, std::int32_t>, std::int64_t> waited;
   for (const CollectiveReport& collective : report.collectives) {
     if (!collective.step || !collective.last_arriver) continue;
@@ -103,6 +102,10 @@ StepTable table_of_steps(const Job& job, const Report& report, const std::vector
     for (const std::int32_t rank : table.ranks) table.idle_cells.push_back(scheduled.idle().of(step, rank));
   limit_to_own_excess(report, table);
   return table;
+}
+
+StepTable table_of_steps(const Job& job, const Report& report, const std::vector<IntervalSet>& regions) {
+  return table_of_steps(report, ScheduledWaits(job, report, regions));
 }
 
 }  // namespace lockstep::analyzer

@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "analyzer/diagnose/scheduled_waits.h"
 #include "analyzer/intervals/interval_set.h"
 #include "analyzer/lateness/late_ranks.h"
 #include "analyzer/lateness/step_table.h"
@@ -15,6 +16,8 @@ namespace lockstep::analyzer {
 // wait differently by design; there a rank is late by what the others, in the mean, wait for it off schedule
 // (ScheduledWaits), and by no more than what it does itself beyond the other ranks, or beyond those of its
 // own stage.
+StepTable table_of_steps(const Report& report, const ScheduledWaits& scheduled);
+// With waits looked for here.
 StepTable table_of_steps(const Job& job, const Report& report, const std::vector<IntervalSet>& regions = {});
 
 }  // namespace lockstep::analyzer

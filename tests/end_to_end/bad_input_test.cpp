@@ -1,114 +1,25 @@
 // What `lockstep analyze` says to input that is missing, cut, damaged or strange: an error that names the
 // file and what to do, or a report whose text and JSON both state what is wrong. Never a crash, a hang or a
 // silent zero.
+#include "tests/end_to_end/bad_input.h"
+
 #include <fmt/format.h>
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-#include <sys/stat.h>
 #include <zlib.h>
-
-#include <cstring>
-#include <filesystem>
-#include <fstream>
-#include <nlohmann/json.hpp>
-#include <span>
-#include <string>
-#include <vector>
-
-#include "tests/end_to_end/kineto_files.h"
-#include "tests/end_to_end/support.h"
-#include "trace/compact.h"
-#include "trace/format/checksum.h"
-#include "trace/reader.h"
-#include "trace/writer.h"
 
 namespace lockstep::end_to_end {
 namespace {
 
-namespace fs = std::filesystem;
-using nlohmann::json;
 using testing::AllOf;
-using testing::HasSubstr;
-using testing::IsEmpty;
 using testing::Not;
 
-class BadInput : public testing::Test {
- protected:
-  void SetUp() override { write_two_ranks(traces_); }
-
-  std::string write(const std::string& name, const std::string& content) const {
-    fs::create_directories((folder_.path() / name).parent_path());
-    std::ofstream(folder_.path() / name, std::ios::binary) << content;
-    return folder_ / name;
-  }
-  static std::string read(const std::string& path) {
-    std::ifstream in(path, std::ios::binary);
-    return {std::istreambuf_iterator<char>(in), {}};
-  }
-  std::string rank(int number) const { return traces_ + "/rank-" + std::to_string(number) + ".json"; }
-  std::string good(int number) const { return read(rank(number)); }
-  void replace(int number, const std::string& what, const std::string& with) const {
-    std::string text = good(number);
-    const std::size_t at = text.find(what);
-    ASSERT_NE(at, std::string::npos) << what;
-    text.replace(at, what.size(), with);
-    std::ofstream(rank(number), std::ios::binary) << text;
-  }
-
-  static Outcome analyze(std::vector<std::string> paths) {
-    std::vector<std::string> arguments{binary("lockstep"), "analyze"};
-    arguments.insert(arguments.end(), paths.begin(), paths.end());
-    return run(arguments);
-  }
-
-  // Fails, prints no report, and says `message`.
-  static void expect_error(const std::vector<std::string>& paths, const std::string& message) {
-    const Outcome outcome = analyze(paths);
-    EXPECT_EQ(outcome.signal, 0);
-    EXPECT_NE(outcome.exit_code, 0);
-    EXPECT_THAT(outcome.standard_output, IsEmpty());
-    EXPECT_THAT(outcome.standard_error, HasSubstr(message));
-  }
-
-  // Succeeds; the warning stands in the JSON under its code and, in its words, in the text. Returns the JSON.
-  json expect_warning(const std::vector<std::string>& paths, const std::string& code,
-                      const std::string& words) const {
-    std::vector<std::string> with_json = paths;
-    with_json.insert(with_json.end(), {"--json", folder_ / "report.json", "--width", "200"});
-    const Outcome outcome = analyze(with_json);
-    EXPECT_EQ(outcome.signal, 0);
-    EXPECT_EQ(outcome.exit_code, 0) << outcome.standard_error;
-    const json report = json::parse(read(folder_ / "report.json"), nullptr, false);
-    if (!report.is_object()) {
-      ADD_FAILURE() << "no JSON report; standard error: " << outcome.standard_error;
-      return json::object();
-    }
-    std::string messages;
-    for (const json& warning : report.at("warnings"))
-      if (warning.at("code") == code) messages += warning.at("message").get<std::string>() + "\n";
-    EXPECT_THAT(messages, HasSubstr(words)) << report.at("warnings").dump(2);
-    EXPECT_THAT(joined(outcome.standard_output + outcome.standard_error), HasSubstr(joined(words)));
-    return report;
-  }
-
-  // The text report breaks lines: compared without white space.
-  static std::string joined(std::string text) {
-    std::erase_if(text, [](char c) { return c == ' ' || c == '\n'; });
-    return text;
-  }
-
-  static std::string gzip(const std::string& text) {
-    const TemporaryFolder folder;
-    const std::string path = folder / "x.gz";
-    gzFile file = gzopen(path.c_str(), "wb");
-    EXPECT_EQ(gzwrite(file, text.data(), static_cast<unsigned>(text.size())), static_cast<int>(text.size()));
-    EXPECT_EQ(gzclose(file), Z_OK);
-    return read(path);
-  }
-
-  const TemporaryFolder folder_;
-  const std::string traces_ = folder_ / "traces";
-};
+std::string gzip(const std::string& text) {
+  const TemporaryFolder folder;
+  const std::string path = folder / "x.gz";
+  gzFile file = gzopen(path.c_str(), "wb");
+  EXPECT_EQ(gzwrite(file, text.data(), static_cast<unsigned>(text.size())), static_cast<int>(text.size()));
+  EXPECT_EQ(gzclose(file), Z_OK);
+  return BadInput::read(path);
+}
 
 TEST_F(BadInput, MissingFile) {
   expect_error({folder_ / "absent.json"}, "absent.json: no such file or folder");
@@ -296,119 +207,10 @@ TEST_F(BadInput, RecordedRunWithoutRanks) {
   expect_error({folder_ / "run"}, "no process of this run was a rank");
 }
 
-class BadRun : public BadInput {
- protected:
-  std::string write_run() const {
-    fs::create_directories(folder_.path() / "run");
-    for (int number = 0; number < 2; ++number) {
-      Result<trace::Writer> created =
-          trace::Writer::create((folder_ / fmt::format("run/rank-{}.lst", number)).c_str());
-      EXPECT_TRUE(created.ok());
-      trace::Writer& writer = created.value();
-      writer.set_metadata("rank", std::to_string(number));
-      writer.set_metadata("world_size", "2");
-      writer.set_metadata("host", "node7");
-      const trace::LaneId lane = writer.add_lane({trace::LaneKind::compute_thread, 1, 1, 0, ""});
-      for (int i = 0; i < 40; ++i) {
-        writer.append(trace::DeviceActivity{lane, 100 * i, 100 * i + 60, writer.intern("layer"),
-                                            trace::ActivityClass::compute, 0, 0});
-        EXPECT_TRUE(writer.flush().ok());
-      }
-      EXPECT_TRUE(writer.close().ok());
-    }
-    write("run/manifest.json", R"({"format": "lockstep.run/1", "world_size": 2})");
-    return folder_ / "run";
-  }
-};
-
-TEST_F(BadRun, CutAnywhere) {
-  const std::string path = write_run();
-  const std::string file = path + "/rank-1.lst";
-  const std::string whole = read(file);
-  for (std::size_t cut = 0; cut < whole.size(); cut += 1 + whole.size() / 40) {
-    std::ofstream(file, std::ios::binary) << whole.substr(0, cut);
-    const Outcome outcome = analyze({path});
-    ASSERT_EQ(outcome.signal, 0) << cut;
-    ASSERT_EQ(outcome.exit_code, 0) << cut << outcome.standard_error;  // rank 0 can still be told
-    ASSERT_THAT(outcome.standard_output + outcome.standard_error, HasSubstr("rank-1.lst")) << cut;
-  }
-}
-
-// One chunk holds three activities of rank 1: all of its figures are unknown from then on, rank 0's are not.
-TEST_F(BadRun, AFlippedByteLeavesNoFigureOfItsRank) {
-  const std::string path = write_run();
-  std::string bytes = read(path + "/rank-1.lst");
-  const trace::ChunkInfo chunk = [&] {
-    const Result<trace::Reader> reader = trace::Reader::open(fs::path(path + "/rank-1.lst"));
-    EXPECT_TRUE(reader.ok());
-    for (const trace::ChunkInfo& info : reader.value().chunks())
-      if (info.kind == trace::EventKind::device_activity && info.begin > 1000) return info;
-    return trace::ChunkInfo{};
-  }();
-  bytes[chunk.offset + chunk.size - 1] ^= 0x40;
-  std::ofstream(path + "/rank-1.lst", std::ios::binary) << bytes;
-  const json report = expect_warning({path}, "file_damaged", "device_activity event");
-  ASSERT_EQ(report.at("ranks").size(), 2u);
-  EXPECT_EQ(report.at("ranks")[0].at("compute_ns"), 40 * 60);
-  for (const char* figure : {"compute_ns", "exposed_communication_ns", "overlap_ratio", "partition"})
-    EXPECT_TRUE(report.at("ranks")[1].at(figure).is_null()) << figure;
-  EXPECT_TRUE(report.at("efficiency").at("parallel").is_null());
-  EXPECT_THAT(analyze({path}).standard_output, HasSubstr("The trace of rank 1 is damaged"));
-}
-
-// record compacts closed files: their chunks stand in order of kind, and a cut takes whole lanes away.
-TEST_F(BadRun, ACutOfACompactedFileLeavesNoFigureOfItsRank) {
-  const std::string path = write_run();
-  const std::string file = path + "/rank-1.lst";
-  ASSERT_TRUE(trace::compact(file.c_str()).ok());
-  std::string bytes = read(file);
-  std::ofstream(file, std::ios::binary) << bytes.substr(0, bytes.size() - 10);
-  const json report = expect_warning({path}, "file_damaged", "has no footer");
-  ASSERT_EQ(report.at("ranks").size(), 2u);
-  EXPECT_TRUE(report.at("ranks")[1].at("compute_ns").is_null());
-}
-
-// Opening one waits until somebody writes into it: nobody does.
-TEST_F(BadRun, NamedPipesAreNotWaitedFor) {
-  const std::string run = write_run();
-  fs::remove(run + "/rank-1.lst");
-  for (const char* name : {"rank-1.lst", "clock-node7.json", "manifest-rank-1.json", "hang-rank-0.json"})
-    ASSERT_EQ(mkfifo((run + "/" + name).c_str(), 0600), 0);
-  expect_warning({run}, "file_unreadable", "rank-1.lst: not a regular file");
-  fs::remove(run + "/manifest.json");
-  ASSERT_EQ(mkfifo((run + "/manifest.json").c_str(), 0600), 0);
-  expect_warning({run}, "manifest_damaged", "manifest.json: no JSON object");
-  ASSERT_EQ(mkfifo((traces_ + "/rank-2.json").c_str(), 0600), 0);
-  EXPECT_EQ(analyze({traces_}).exit_code, 0);
-  expect_error({traces_ + "/rank-2.json"}, "rank-2.json: neither a file nor a folder");
-}
-
 TEST_F(BadInput, NamesDoNotSpeakToTheTerminal) {
   const Outcome outcome = analyze({folder_ / "a\x1b[31mb"});
   EXPECT_EQ(outcome.exit_code, 1);
   EXPECT_THAT(outcome.standard_error, AllOf(Not(HasSubstr("\x1b")), HasSubstr("a\\x1b[31mb: no such file")));
-}
-
-TEST_F(BadRun, NewerVersion) {
-  const std::string path = write_run();
-  std::string bytes = read(path + "/rank-1.lst");
-  // docs/trace-format.md: major version at 8, the header's checksum over its first 24 bytes at 24.
-  bytes[8] = 0x7F;
-  const std::uint64_t checksum = trace::format::checksum(std::as_bytes(std::span(bytes.data(), 24)));
-  std::memcpy(bytes.data() + 24, &checksum, sizeof checksum);
-  std::ofstream(path + "/rank-1.lst", std::ios::binary) << bytes;
-  const Outcome outcome = analyze({path});
-  EXPECT_EQ(outcome.exit_code, 0);
-  EXPECT_THAT(outcome.standard_output + outcome.standard_error,
-              AllOf(HasSubstr("rank-1.lst"), HasSubstr("version")));
-}
-
-TEST_F(BadRun, ManifestMissingOrDamaged) {
-  const std::string path = write_run();
-  fs::remove(path + "/manifest.json");
-  expect_warning({path}, "manifest_missing", "the world size is taken from the ranks' files");
-  write("run/manifest.json", "{\"wor");
-  expect_warning({path}, "manifest_damaged", "the world size is taken from the ranks' files");
 }
 
 }  // namespace

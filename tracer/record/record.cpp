@@ -61,19 +61,19 @@ void finish(const Options& options, Run& run, bool watches, bool long_enough) {
   });
 }
 
+// What did not run can't be run by the last resort either.
+Ending without_command(const Ending& ending) {
+  command_ended(ending);
+  return ending;
+}
+
 // There can be no other process: the command becomes this one.
 Ending run_in_our_place(const Run& run) {
   say("the command takes the recorder's place, and runs unrecorded.");
   attempt("", [&] { undo(run); });
   const int reason = become_command();
   attempt("the command", [&] { say(fmt::format("cannot run the command: {}", strerror(reason))); });
-  return Ending{kNotExecutable, 0};
-}
-
-// What did not run can't be run by the last resort either.
-Ending without_command(const Ending& ending) {
-  command_ended(ending);
-  return ending;
+  return without_command(Ending{kNotExecutable, 0});
 }
 
 }  // namespace
