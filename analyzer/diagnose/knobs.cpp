@@ -5,6 +5,7 @@
 #include <map>
 
 #include "analyzer/intervals/time_math.h"
+#include "analyzer/model/operation.h"
 
 namespace lockstep::analyzer {
 namespace {
@@ -36,6 +37,11 @@ std::string overlap_knobs(Operation operation) {
       return "gradients scattered during backward (FSDP units of a layer each; DeepSpeed: overlap_comm = "
              "true, a "
              "smaller reduce_bucket_size)";
+    case Operation::send:
+    case Operation::recv:
+    case Operation::send_recv:
+      return "messages posted a pass ahead, by isend, irecv or batch_isend_irecv with wait() right before "
+             "the use (Megatron and `lockstep train`: --overlap-p2p-communication)";
     default:
       return "";
   }
@@ -46,14 +52,15 @@ std::string overlap_knobs(const Report& report) {
   std::int64_t total = 0;
   for (const CollectiveReport& collective : report.collectives) {
     for (const CollectiveRank& rank : collective.ranks) {
-      std::int64_t& sum = transfer[collective.operation];
+      std::int64_t& sum =
+          transfer[is_point_to_point(collective.operation) ? Operation::send_recv : collective.operation];
       sum = saturating_add(sum, rank.transfer_ns);
       total = saturating_add(total, rank.transfer_ns);
     }
   }
   std::string all;
   for (const Operation operation :
-       {Operation::all_reduce, Operation::all_gather, Operation::reduce_scatter}) {
+       {Operation::all_reduce, Operation::all_gather, Operation::reduce_scatter, Operation::send_recv}) {
     // A loss that is summed over the ranks is no reason to speak of gradient buckets.
     if (transfer[operation] == 0 || transfer[operation] < total / kWorthMentioning) continue;
     all += (all.empty() ? "" : "; ") + overlap_knobs(operation);

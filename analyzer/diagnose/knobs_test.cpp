@@ -44,6 +44,16 @@ TEST(Knobs, OverlapIsAskedForInTheWordsOfTheOperationsThatRun) {
               testing::EndsWith("needed: async_op=True with wait() at the first use"));
 }
 
+TEST(Knobs, MessagesAreToBePostedAhead) {
+  JobBuilder job;
+  for (std::int32_t rank = 0; rank < 2; ++rank) job.rank(rank).compute(0, 500 * us).launched(-2, -1);
+  job.rank(0).send(1, 500 * us, 900 * us).launched(1, 2);
+  job.rank(1).recv(0, 500 * us, 900 * us).launched(1, 2);
+  EXPECT_THAT(finding(report_of(job), "no_overlap").remedy,
+              AllOf(HasSubstr("batch_isend_irecv"), HasSubstr("--overlap-p2p-communication"),
+                    Not(HasSubstr("bucket_cap_mb"))));
+}
+
 // Hidden in part, so that no rule about overlap speaks.
 TEST(Knobs, ExposedTransferNamesThoseOfItsLongestOperation) {
   JobBuilder job;

@@ -20,7 +20,8 @@ constexpr auto kNoOverlapRemedies = std::to_array<Remedy>(
     {{"DDP", "DistributedDataParallel instead of one all_reduce after backward; bucket_cap_mb=25"},
      {"FSDP", "backward_prefetch=BACKWARD_PRE, forward_prefetch=True, limit_all_gathers=True"},
      {"DeepSpeed", "overlap_comm: true, contiguous_gradients: true"},
-     {"Megatron", "--overlap-grad-reduce, --overlap-param-gather, --tp-comm-overlap"}});
+     {"Megatron", "--overlap-grad-reduce, --overlap-param-gather, --tp-comm-overlap"},
+     {"pipelines", "isend, irecv, batch_isend_irecv; Megatron: --overlap-p2p-communication"}});
 constexpr Explanation kNoOverlapExplained{
     .meaning = "Communication and computation take turns, although one could hide the other.",
     .found =
@@ -76,7 +77,7 @@ void find_lack_of_overlap(const FindingContext& context, std::vector<Finding>& f
                   format_duration(communication), format_share(overlap, communication)),
       fmt::format("{} of transfer is exposed that compute could cover", format_duration(lost))};
   const std::string knobs = overlap_knobs(context.report);
-  finding.remedy = "start collectives before their result is needed: " + knobs + (knobs.empty() ? "" : "; ") +
+  finding.remedy = "start communication before its result is needed: " + knobs + (knobs.empty() ? "" : "; ") +
                    "async_op=True with wait() at the first use";
   finding.lost_ns = lost;
   findings.push_back(std::move(finding));
