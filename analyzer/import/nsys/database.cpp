@@ -52,6 +52,11 @@ void distrust(sqlite3* database) {
   sqlite3_exec(database, "PRAGMA cell_size_check=ON", nullptr, nullptr, nullptr);
 }
 
+std::string shortened(std::string_view text) {
+  constexpr std::size_t kMost = 40;
+  return text.size() <= kMost ? std::string(text) : std::string(text.substr(0, kMost)) + "…";
+}
+
 std::string quoted(const std::string& name) {
   std::string out = "\"";
   for (const char c : name) {
@@ -174,7 +179,7 @@ std::optional<std::string> Database::value(const std::string& table, const std::
 }
 
 Rows::Rows(Database& database, const std::string& table, const std::vector<std::string>& columns)
-    : present_(columns.size(), false), table_(table) {
+    : database_(database), present_(columns.size(), false), table_(table) {
   if (!database.has(table)) return;
   std::set<std::string> there;
   sqlite3_stmt* raw = nullptr;
@@ -202,7 +207,10 @@ Rows::Rows(Database& database, const std::string& table, const std::vector<std::
 bool Rows::next() {
   if (statement_ == nullptr || !problem_.empty()) return false;
   const int code = sqlite3_step(statement_.get());
-  if (code == SQLITE_ROW) return true;
+  if (code == SQLITE_ROW) {
+    ++row_;
+    return true;
+  }
   if (code != SQLITE_DONE)
     problem_ = fmt::format("table {}: {}", table_, sqlite3_errmsg(sqlite3_db_handle(statement_.get())));
   statement_.reset();
@@ -214,7 +222,29 @@ bool Rows::is_null(std::size_t column) const {
 }
 
 std::int64_t Rows::integer(std::size_t column) const {
-  return sqlite3_column_int64(statement_.get(), static_cast<int>(column));
+  const int index = static_cast<int>(column);
+  const int type = sqlite3_column_type(statement_.get(), index);
+  if (type == SQLITE_INTEGER) return sqlite3_column_int64(statement_.get(), index);
+  if (type != SQLITE_NULL) note_wrong_type(index);
+  return 0;
+}
+
+// SQLite keeps any type in any column, and makes 0 of a text that begins with no digit, 12 of "12:30".
+void Rows::note_wrong_type(int column) const {
+  if (!database_.wrong_type_.empty()) return;
+  std::string value;
+  switch (sqlite3_column_type(statement_.get(), column)) {
+    case SQLITE_TEXT:
+      value = fmt::format("the text \"{}\"", shortened(text(column)));
+      break;
+    case SQLITE_FLOAT:
+      value = fmt::format("{}", sqlite3_column_double(statement_.get(), column));
+      break;
+    default:
+      value = "a blob";
+  }
+  database_.wrong_type_ = fmt::format("table {}, column {}, row {}: {} where a whole number should stand",
+                                      table_, sqlite3_column_name(statement_.get(), column), row_, value);
 }
 
 std::string_view Rows::text(std::size_t column) const {

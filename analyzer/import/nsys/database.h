@@ -32,6 +32,8 @@ class Database {
   void forget(const std::string& table) { tables_.erase(table); }
   // What is wrong with the file as a whole; empty if nothing is.
   const std::string& damage() const { return damage_; }
+  // The first value that was read as a number and is none: table, column, row and value; empty if all were.
+  const std::string& wrong_type() const { return wrong_type_; }
   // The first value of the first row, of a table that has such a row.
   std::optional<std::string> value(const std::string& table, const std::string& wanted,
                                    const std::string& key_column = {}, const std::string& key = {});
@@ -55,18 +57,20 @@ class Database {
   std::unique_ptr<sqlite3, Close> database_;  // before what it reads from is gone
   std::set<std::string> tables_;
   std::string damage_;
+  std::string wrong_type_;
 };
 
 // Some columns of all rows of a table, in the order in which they stand. A column that the table lacks is
 // null in every row; a table that the file lacks has no rows.
 class Rows {
  public:
+  // The database is to outlive the rows.
   Rows(Database& database, const std::string& table, const std::vector<std::string>& columns);
 
   bool next();  // false at the end, and where the file is damaged
 
   bool is_null(std::size_t column) const;
-  std::int64_t integer(std::size_t column) const;   // 0 if null or no number
+  std::int64_t integer(std::size_t column) const;  // 0 if null, or no whole number: then Database::wrong_type
   std::string_view text(std::size_t column) const;  // until the next row
   std::span<const std::byte> bytes(std::size_t column) const;
   bool has_column(std::size_t column) const { return present_[column]; }
@@ -74,10 +78,14 @@ class Rows {
   const std::string& problem() const { return problem_; }
 
  private:
+  void note_wrong_type(int column) const;
+
   std::unique_ptr<sqlite3_stmt, Database::Finalize> statement_;
+  Database& database_;
   std::vector<bool> present_;
   std::string problem_;
   std::string table_;
+  std::uint64_t row_ = 0;  // how many have been read
 };
 
 }  // namespace lockstep::analyzer::nsys

@@ -27,6 +27,13 @@ Status check(const Database& database, const std::string& file) {
                   file)};
 }
 
+// A time that is no number would be zero, and every figure wrong.
+Status check_types(const Database& database, const std::string& file) {
+  if (database.wrong_type().empty()) return {};
+  return Error{fmt::format("{}: {}: export the report again (`nsys export --type sqlite`)", file,
+                           database.wrong_type())};
+}
+
 // A process that runs kernels on one device may still copy to others, or hold a context there: only devices
 // with kernels are ranks. Where none runs any, those that do anything.
 void drop_idle_devices(Report& report) {
@@ -176,11 +183,13 @@ Result<std::vector<RankImport>> import_file(const std::filesystem::path& path, c
   read_session(database, report);
   read_device_tables(database, report);
   drop_idle_devices(report);
+  if (const Status status = check_types(database, report.file); !status.ok()) return status.error();
   if (const Status status = check_kernels(database, report); !status.ok()) return status.error();
   read_launches(database, options.keep_host_ranges, report);
   read_ranges(database, options.keep_host_ranges, report);
   check_ranges(database, report);
   read_thread_names(database, report);
+  if (const Status status = check_types(database, report.file); !status.ok()) return status.error();
   for (auto& [process, of] : report.processes) {
     of.launches.close();
     of.ranges.close();

@@ -87,6 +87,34 @@ TEST_F(Schema, AnEmptyTableOfKernelsIsAsNone) {
   EXPECT_THAT(error(), HasSubstr("(table CUPTI_ACTIVITY_KIND_KERNEL is empty)"));
 }
 
+// SQLite keeps text in a column of integers, and reads it as 0 or as the digits that it begins with: a kernel
+// would last 200 times as long, in silence.
+TEST_F(Schema, TextWhereATimeShouldStandIsRefused) {
+  struct Case {
+    const char* sql;
+    const char* said;
+  };
+  for (const auto& [sql, said] : {
+           Case{"UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET start = '200 ns' WHERE start = 200",
+                "table CUPTI_ACTIVITY_KIND_KERNEL, column start, row 1: the text \"200 ns\" where a whole "
+                "number "
+                "should stand"},
+           Case{"UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET end = 'later' WHERE start = 500",
+                "table CUPTI_ACTIVITY_KIND_KERNEL, column end, row 2: the text \"later\""},
+           Case{"UPDATE CUPTI_ACTIVITY_KIND_MEMCPY SET start = 0.0007",
+                "table CUPTI_ACTIVITY_KIND_MEMCPY, column start, row 1: 0.0007 where"},
+           Case{"UPDATE CUPTI_ACTIVITY_KIND_RUNTIME SET end = x'00ff' WHERE correlationId = 43",
+                "table CUPTI_ACTIVITY_KIND_RUNTIME, column end, row 3: a blob where"},
+           Case{"UPDATE NVTX_EVENTS SET start = 'fifty'",
+                "table NVTX_EVENTS, column start, row 1: the text \"fifty\""},
+       }) {
+    std::filesystem::remove(path_);
+    write_report(sql);
+    EXPECT_THAT(error(), AllOf(StartsWith(path_ + ": table "), HasSubstr(said), HasSubstr("nsys export")))
+        << sql;
+  }
+}
+
 // A graph that was traced as a whole shows no kernels.
 TEST_F(Schema, GraphsStandForTheirKernels) {
   write_report(
