@@ -80,7 +80,9 @@ std::optional<std::string_view> Document::text(Id value) const {
 
 std::span<const Document::Id> Document::items(Id list) const {
   if (kind(list) != Kind::list) return {};
-  return containers_[static_cast<std::size_t>(values_[list].number)];
+  const std::vector<Id>& items = containers_[static_cast<std::size_t>(values_[list].number)];
+  looked_at_ += items.size();
+  return items;
 }
 
 std::span<const Document::Id> Document::entries(Id dictionary) const {
@@ -91,8 +93,10 @@ std::span<const Document::Id> Document::entries(Id dictionary) const {
 std::optional<Document::Id> Document::find(Id dictionary, std::string_view key) const {
   std::span<const Id> all = entries(dictionary);
   if (all.size() > 2 * kMostFields) all = all.last(2 * kMostFields);
-  for (std::size_t i = all.size(); i >= 2; i -= 2)
+  for (std::size_t i = all.size(); i >= 2; i -= 2) {
+    ++looked_at_;
     if (text(all[i - 2]) == key) return all[i - 1];
+  }
   return std::nullopt;
 }
 

@@ -3,6 +3,7 @@
 // one list a thousand times stays small.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <optional>
@@ -12,6 +13,9 @@
 #include <vector>
 
 namespace lockstep::analyzer::flight_recorder {
+
+// Hundreds of times what PyTorch keeps, at its largest settings: who reads a document stops here.
+inline constexpr std::size_t kMostValues = std::size_t{1} << 24U;
 
 class Document {
  public:
@@ -48,6 +52,9 @@ class Document {
   std::optional<Id> find(Id dictionary, std::string_view key) const;
 
   std::size_t size() const { return values_.size(); }
+  // What `find` and `items` have handed out so far, in values: a small file may name one list in a million
+  // places.
+  std::uint64_t looked_at() const { return looked_at_; }
 
  private:
   struct Value {
@@ -61,6 +68,7 @@ class Document {
   std::deque<std::string> texts_;
   std::vector<std::vector<Id>> containers_;
   Id root_ = 0;
+  mutable std::uint64_t looked_at_ = 0;
 };
 
 }  // namespace lockstep::analyzer::flight_recorder

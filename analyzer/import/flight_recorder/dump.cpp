@@ -15,6 +15,13 @@ using Id = Document::Id;
 // Tensors of one operation, and dimensions of one tensor, that are looked at.
 constexpr std::size_t kMostTensors = 1024;
 constexpr std::size_t kMostDimensions = 16;
+// Of a name; one has some fifty bytes.
+constexpr std::size_t kLongestName = 512;
+// PyTorch keeps 2,000 entries by default, and asks for some 1,000 looks at fields each.
+constexpr std::size_t kMostEntries = std::size_t{1} << 18U;
+// Of the ranks of all groups, as text: a group of 100,000 ranks has 700 KB.
+constexpr std::size_t kMostOfRanks = std::size_t{64} << 20U;
+constexpr std::uint64_t kMostLooks = std::uint64_t{1} << 29U;
 
 class Record {
  public:
@@ -31,8 +38,9 @@ class Record {
   }
   std::string text(std::string_view key) const {
     const std::optional<Id> value = document_.find(id_, key);
-    return std::string(value ? document_.text(*value).value_or("") : "");
+    return std::string(value ? name(*value) : "");
   }
+  std::string_view name(Id value) const { return document_.text(value).value_or("").substr(0, kLongestName); }
   std::optional<bool> boolean(std::string_view key) const {
     const std::optional<Id> value = document_.find(id_, key);
     return value ? document_.boolean(*value) : std::nullopt;
@@ -72,18 +80,20 @@ trace::DataType first_type(const Document& document, std::span<const Id> types) 
 // The innermost frame that is not PyTorch's own; the innermost of all if there is no other.
 std::string place_of(const Document& document, std::span<const Id> frames) {
   constexpr std::size_t kMostFrames = 256;
-  std::string innermost;
-  for (const Id frame : frames.first(std::min(frames.size(), kMostFrames))) {
+  const auto in_words = [&](Id frame) {
     const Record record(document, frame);
-    const std::string file = record.text("filename");
+    return fmt::format("{}:{} in {}", record.text("filename"), record.integer("line").value_or(0),
+                       record.text("name"));
+  };
+  std::optional<Id> innermost;
+  for (const Id frame : frames.first(std::min(frames.size(), kMostFrames))) {
+    const std::string file = Record(document, frame).text("filename");
     if (file.empty()) continue;
-    std::string place =
-        fmt::format("{}:{} in {}", file, record.integer("line").value_or(0), record.text("name"));
-    if (innermost.empty()) innermost = place;
+    if (!innermost) innermost = frame;
     if (file.find("/torch/") == std::string::npos && file.find("site-packages") == std::string::npos)
-      return place;
+      return in_words(frame);
   }
-  return innermost;
+  return innermost ? in_words(*innermost) : "";
 }
 
 Entry read_entry(const Document& document, Id id) {
@@ -93,8 +103,8 @@ Entry read_entry(const Document& document, Id id) {
   entry.group_id = record.integer("pg_id").value_or(-1);
   // [name, description]; before 2.0 one text.
   const std::span<const Id> group = record.items("process_group");
-  if (!group.empty()) entry.group = document.text(group[0]).value_or("");
-  if (group.size() > 1) entry.group_description = document.text(group[1]).value_or("");
+  if (!group.empty()) entry.group = record.name(group[0]);
+  if (group.size() > 1) entry.group_description = record.name(group[1]);
   if (group.empty()) entry.group = record.text("process_group");
   entry.is_message = record.boolean("is_p2p").value_or(is_point_to_point(operation_in_name(entry.name)));
   const auto collective =
@@ -125,25 +135,35 @@ std::int64_t number_of(std::string_view text) {
   return parsed.ec == std::errc() && parsed.ptr == text.data() + text.size() && number >= 0 ? number : -1;
 }
 
-std::string ranks_as_text(const Document& document, Id config) {
+// Empty, as if it were not known, where it has more than `left` characters.
+std::string ranks_as_text(const Document& document, Id config, std::size_t left) {
   const std::optional<Id> ranks = document.find(config, "ranks");
   if (!ranks) return {};
-  if (const std::optional<std::string_view> text = document.text(*ranks)) return std::string(*text);
+  if (const std::optional<std::string_view> text = document.text(*ranks))
+    return std::string(text->size() <= left ? *text : "");
   std::string text;
-  for (const Id rank : document.items(*ranks))
+  for (const Id rank : document.items(*ranks)) {
+    if (text.size() > left) return {};
     text += fmt::format("{}{}", text.empty() ? "" : ",", document.integer(rank).value_or(-1));
-  return text;
+  }
+  return text.size() <= left ? text : "";
 }
 
 std::vector<Group> read_groups(const Document& document, Id config) {
   std::vector<Group> groups;
   const std::span<const Id> entries = document.entries(config);
-  for (std::size_t i = 0; i + 1 < entries.size(); i += 2) {
-    const std::string key(document.text(entries[i]).value_or(""));
+  std::vector<bool> seen(document.size(), false);
+  std::size_t left = kMostOfRanks;
+  for (std::size_t i = 0; i + 1 < entries.size() && groups.size() < kMostEntries; i += 2) {
+    // No recorder writes one configuration for two groups.
+    if (seen[entries[i + 1]] || document.looked_at() > kMostLooks) continue;
+    seen[entries[i + 1]] = true;
     const Record record(document, entries[i + 1]);
+    const std::string key(record.name(entries[i]));
     const std::string name = record.text("name");
     groups.push_back(
-        {name.empty() ? key : name, record.text("desc"), ranks_as_text(document, entries[i + 1])});
+        {name.empty() ? key : name, record.text("desc"), ranks_as_text(document, entries[i + 1], left)});
+    left -= groups.back().ranks.size();
   }
   // Names count groups as they are made; the file has them in any order.
   std::stable_sort(groups.begin(), groups.end(),
@@ -154,7 +174,7 @@ std::vector<Group> read_groups(const Document& document, Id config) {
 std::vector<GroupStatus> read_status(const Document& document, Id status) {
   std::vector<GroupStatus> all;
   const std::span<const Id> entries = document.entries(status);
-  for (std::size_t i = 0; i + 1 < entries.size(); i += 2) {
+  for (std::size_t i = 0; i + 1 < entries.size() && all.size() < kMostEntries; i += 2) {
     const Record record(document, entries[i + 1]);
     // In JSON these numbers are texts.
     const auto number = [&](const char* key) {
@@ -193,8 +213,13 @@ std::optional<Dump> read_dump(const Document& document, bool damaged) {
     std::span<const Id> all = document.items(*entries);
     if (damaged && !all.empty() && !is_whole(document, all.back(), all.front()))
       all = all.first(all.size() - 1);
+    std::vector<bool> seen(document.size(), false);
     for (const Id entry : all) {
-      if (document.kind(entry) == Document::Kind::dictionary)
+      // What is written once stands for one record, however often it is named.
+      const bool usable = document.kind(entry) == Document::Kind::dictionary && !seen[entry] &&
+                          dump.entries.size() < kMostEntries && document.looked_at() < kMostLooks;
+      seen[entry] = true;
+      if (usable)
         dump.entries.push_back(read_entry(document, entry));
       else
         ++dump.unreadable;

@@ -50,7 +50,9 @@ struct Dump {
   std::vector<Group> groups;        // as they were made
   std::vector<GroupStatus> status;  // by group_id
   std::vector<Entry> entries;
-  std::size_t unreadable = 0;  // elements of "entries" that are no records
+  // Elements of "entries" that are no records, name one that stood before, or are more than any recorder
+  // keeps (262,144).
+  std::size_t unreadable = 0;
 };
 
 // nullopt if the document is no flight recorder's dump: no dictionary, or one without "entries" and

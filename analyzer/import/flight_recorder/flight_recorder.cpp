@@ -156,7 +156,7 @@ Result<RankImport> import_bytes(std::span<const std::byte> bytes, const fs::path
                     file));
   if (dump->unreadable > 0) {
     import.warn("events_unreadable",
-                fmt::format("{}: {} no records and left out", file,
+                fmt::format("{}: {} no records of their own and left out", file,
                             counted(dump->unreadable, "element of entries is", "elements of entries are")));
     import.trace.dropped_events += dump->unreadable;
   }

@@ -10,6 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "analyzer/import/flight_recorder/dump.h"
+#include "analyzer/import/flight_recorder/pickle.h"
 #include "analyzer/import/flight_recorder/pickled.h"
 #include "analyzer/import/rank/merge.h"
 #include "analyzer/import/test_files.h"
@@ -245,6 +247,61 @@ TEST(FlightRecorder, DamagedFilesGiveWhatStandsBefore) {
   const Result<RankImport> mended = read(strange.dump());
   ASSERT_TRUE(mended.ok());
   EXPECT_EQ(mended.value().trace.dropped_events, 2U);
+}
+
+// Six megabytes that name one record three million times once cost a gigabyte.
+TEST(FlightRecorder, ARecordThatIsNamedManyTimesIsOneRecord) {
+  using namespace std::string_literals;
+  constexpr int kTimes = 3'000'000;
+  std::string pickle = "\x80\x02}(X\7\0\0\0entries]("s;
+  pickle += "}(X\x0e\0\0\0profiling_nameX\x0f\0\0\0nccl:all_reduceuq\1"s;
+  for (int i = 0; i < kTimes; ++i) pickle += "h\1";
+  pickle += "eu.";
+  const Result<RankImport> import = read(pickle);
+  ASSERT_TRUE(import.ok()) << import.error().message;
+  EXPECT_THAT(import.value().trace.ending.operations, SizeIs(1));
+  EXPECT_EQ(import.value().trace.dropped_events, kTimes);
+  const Warning* const warning = find_warning(import.value().warnings, "events_unreadable");
+  ASSERT_NE(warning, nullptr);
+  EXPECT_THAT(warning->message, HasSubstr("no records of their own and left out"));
+}
+
+// A list of frames that many records name is looked at once for each, up to a bound for all.
+TEST(FlightRecorder, WorkIsBoundedWhateverIsShared) {
+  using namespace std::string_literals;
+  constexpr int kFrames = 100'000, kRecords = 20'000;
+  std::string pickle = "\x80\x02}(X\7\0\0\0entries]("s;
+  pickle += "](}q\2"s;
+  for (int i = 1; i < kFrames; ++i) pickle += "h\2";
+  pickle += "eq\1";  // the list of frames, an element that is no record
+  for (int i = 0; i < kRecords; ++i) pickle += "}(X\6\0\0\0framesh\1u"s;
+  pickle += "eu.";
+  Document document;
+  EXPECT_FALSE(read_pickle(std::as_bytes(std::span(pickle.data(), pickle.size())), document).has_value());
+  const std::optional<Dump> dump = read_dump(document, false);
+  ASSERT_TRUE(dump.has_value());
+  EXPECT_LT(dump->entries.size(), kRecords);
+  EXPECT_EQ(dump->entries.size() + dump->unreadable, kRecords + 1);
+  EXPECT_LT(document.looked_at(), std::uint64_t{1} << 30U);
+}
+
+TEST(FlightRecorder, JsonOfTooManyValuesIsReadUpToABound) {
+  std::string text = R"({"entries": [{"profiling_name": "nccl:all_reduce"}, {"profiling_name": "x"})";
+  for (std::size_t i = 0; i < kMostValues; ++i) text += ",0";
+  const Result<RankImport> import = read(text + "]}");
+  ASSERT_TRUE(import.ok()) << import.error().message;
+  const Warning* const warning = find_warning(import.value().warnings, "file_damaged");
+  ASSERT_NE(warning, nullptr);
+  EXPECT_THAT(warning->message, HasSubstr("too many values for a flight recorder's dump"));
+}
+
+TEST(FlightRecorder, LongNamesAreShortened) {
+  json dump = {{"entries", {{{"profiling_name", std::string(40'000'000, 'n')}}}}};
+  const Result<RankImport> import = read(dump.dump());
+  ASSERT_TRUE(import.ok()) << import.error().message;
+  ASSERT_THAT(import.value().trace.ending.operations, SizeIs(1));
+  EXPECT_EQ(import.value().strings.view(import.value().trace.ending.operations[0].name),
+            std::string(512, 'n'));
 }
 
 TEST(FlightRecorder, GzipIsRead) {

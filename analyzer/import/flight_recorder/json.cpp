@@ -51,6 +51,10 @@ class Builder final : public nlohmann::json_sax<Json> {
     Id key = 0;
   };
   bool put(Id value) {
+    if (document_.size() > kMostValues) {
+      problem_ = "too many values for a flight recorder's dump";
+      return false;
+    }
     if (open_.empty()) {
       document_.set_root(value);
     } else if (document_.kind(open_.back().container) == Document::Kind::list) {
@@ -61,7 +65,7 @@ class Builder final : public nlohmann::json_sax<Json> {
     return true;
   }
   bool open(Id container) {
-    put(container);
+    if (!put(container)) return false;
     open_.push_back({container, 0});
     return true;
   }

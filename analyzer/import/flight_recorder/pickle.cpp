@@ -11,9 +11,6 @@ namespace {
 
 using Id = Document::Id;
 
-// Hundreds of times what PyTorch keeps, at its largest settings.
-constexpr std::size_t kMostValues = std::size_t{1} << 24U;
-
 // The opcodes that are more than data. Each would make Python import, call or build something.
 const char* code_opcode(unsigned char opcode) {
   switch (opcode) {
