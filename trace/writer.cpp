@@ -1,5 +1,7 @@
 #include "trace/writer.h"
 
+#include <unistd.h>
+
 #include <new>
 #include <string>
 #include <utility>
@@ -61,7 +63,11 @@ Result<Writer> Writer::create(const char* path, const WriterOptions& options) no
     const format::FileHeaderBytes header = format::encode_file_header();
     state->file.buffer().assign(header.begin(), header.end());
     state->write_out();
-    if (!state->status.ok()) return state->status.error();
+    if (!state->status.ok()) {
+      // A file without even its header is none: on a full disk it would only be one more to find empty.
+      if (options.exclusive) ::unlink(path);
+      return state->status.error();
+    }
     return Writer(std::move(state));
   } catch (const std::bad_alloc&) {
     return Error{"out of memory"};

@@ -15,6 +15,8 @@
 
 #include "tracer/control/controller.h"
 #include "tracer/control/plan.h"
+#include "tracer/entry_check.h"
+#include "tracer/notices.h"
 #include "tracer/sources/nvtx/registry.h"
 #include "tracer/sources/source.h"
 #include "tracer/wake.h"
@@ -29,6 +31,9 @@ namespace {
 
 // The thread that took the registry's lock in the prepare handler of fork; its child has the same address.
 std::atomic<const ThreadState*> fork_locker{nullptr};
+
+// How long the job's own thread may wait to say that it is not recorded.
+constexpr int kBrieflyMilliseconds = 5;
 
 // Whether it had got hold of the writer before. Protected by the registry's lock.
 bool fork_stopped_writer = false;
@@ -109,11 +114,20 @@ __attribute__((destructor)) void at_exit() {
 
 }  // namespace
 
+bool Recorder::is_left_alone() noexcept {
+  const char* const why = why_left_alone();
+  if (why == nullptr) return false;
+  State expected = State::unprepared;
+  if (state_.compare_exchange_strong(expected, State::off)) notices::send(why, -1, kBrieflyMilliseconds);
+  return true;
+}
+
 bool Recorder::prepare() noexcept {
   if (state_.load(std::memory_order_acquire) != State::unprepared) {
     return state_.load(std::memory_order_acquire) != State::off;
   }
   const int saved = errno;
+  if (is_left_alone()) return false;
   // A handler that makes an NVTX call while NVTX starts would wait for itself: not longer than need be.
   const SignalsBlocked blocked;
   // Not for ever: a forked child may inherit it taken.
@@ -177,6 +191,7 @@ void Recorder::start() noexcept {
     start_or_throw();
   } catch (...) {
     turn_off();
+    notices::send("out of memory", -1, kBrieflyMilliseconds);
   }
 }
 
@@ -206,6 +221,7 @@ void Recorder::start_or_throw() {
   if (!start_thread(*this)) {
     work_lock_.release();
     turn_off();
+    notices::send("no thread could be started for recording", process->job.rank, kBrieflyMilliseconds);
   }
 }
 

@@ -136,6 +136,7 @@ class Recorder {
  private:
   enum class State : std::uint32_t { unprepared, idle, running, off };
 
+  bool is_left_alone() noexcept;
   Ring* first_event_of_thread() noexcept;
   void start() noexcept;
   void start_or_throw();

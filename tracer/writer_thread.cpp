@@ -14,6 +14,7 @@
 #include <cstring>
 #include <utility>
 
+#include "tracer/notices.h"
 #include "tracer/small_file.h"
 #include "tracer/thread_name.h"
 #include "tracer/wake.h"
@@ -29,6 +30,8 @@ namespace {
 // behind even if it ends by _exit.
 constexpr std::array<std::uint32_t, 6> kFirstSleeps{1, 2, 5, 10, 30, 100};
 constexpr int kMostFileAttempts = 1000;
+// All processes of a job may fail at once, and the recorder hears one after the other.
+constexpr int kNoticeMilliseconds = 2000;
 
 // The arguments of this process, joined with spaces.
 std::string command_line() {
@@ -38,13 +41,21 @@ std::string command_line() {
   return text;
 }
 
+// The system's words at the end of "cannot create 'PATH': No space left on device".
+std::string reason_in(const Error& error) {
+  const std::size_t reason = error.message.rfind("': ");
+  return reason == std::string::npos ? error.message : error.message.substr(reason + 3);
+}
+
 }  // namespace
 
 void WriterThread::run() {
   // The clock's first reading is older than the first event.
   clock_.add(recorder_.process().first_reading);
-  if (!open_file().ok()) {
+  if (const Status opened = open_file(); !opened.ok()) {
     recorder_.turn_off();
+    const std::string why = "its file could not be created: " + reason_in(opened.error());
+    notices::send(why.c_str(), recorder_.process().job.rank, kNoticeMilliseconds);
     return;
   }
   const auto process = static_cast<std::uint64_t>(recorder_.process().process);
@@ -91,9 +102,7 @@ void WriterThread::flush() {
   // so that it can be said how much it was.
   const Status flushed = writer_->flush();
   if (!flushed.ok() && unwritten_why_.empty()) {
-    const std::string& message = flushed.error().message;
-    const std::size_t reason = message.rfind("': ");
-    unwritten_why_ = reason == std::string::npos ? message : message.substr(reason + 3);
+    unwritten_why_ = reason_in(flushed.error());
     unwritten_since_ = read_clocks(recorder_.process().ticks).realtime;
   }
   last_flush_ = last_reading_;

@@ -12,15 +12,16 @@ namespace lockstep::tracer::doctor {
 
 struct ElfFacts {
   std::uint16_t architecture = 0;   // e_machine
+  bool is_32_bit = false;           // then nothing else is known
   bool has_interpreter = false;     // an executable without one is statically linked
-  bool is_executable = false;       // ET_EXEC, or ET_DYN with an interpreter
+  bool is_executable = false;       // ET_EXEC, or ET_DYN with an interpreter or DF_1_PIE
   std::vector<std::string> needed;  // libraries that the loader brings along
 };
 
 // Fills `out` with up to `size` bytes from `offset`; returns how many there were.
 using ReadAt = std::function<std::size_t(std::uint64_t offset, char* out, std::size_t size)>;
 
-// Nothing if it is no 64-bit little-endian ELF file, or damaged.
+// Nothing if it is no little-endian ELF file, or damaged.
 std::optional<ElfFacts> inspect_elf(const ReadAt& read);
 
 }  // namespace lockstep::tracer::doctor

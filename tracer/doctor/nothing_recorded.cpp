@@ -1,5 +1,6 @@
 #include "tracer/doctor/nothing_recorded.h"
 
+#include <elf.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,6 +12,12 @@
 namespace lockstep::tracer::doctor {
 
 namespace {
+
+#if defined(__aarch64__)
+constexpr std::uint16_t kArchitecture = EM_AARCH64;
+#else
+constexpr std::uint16_t kArchitecture = EM_X86_64;
+#endif
 
 struct Wrapper {
   const char* name;
@@ -79,6 +86,11 @@ std::optional<Obstacle> find_obstacle(const Machine& machine, const std::vector<
   const std::string path = machine.find_command(command.front());
   if (path.empty()) return std::nullopt;
   const std::optional<ElfFacts> elf = machine.inspect(path);
+  if (elf.has_value() && (elf->is_32_bit || (elf->architecture != 0 && elf->architecture != kArchitecture))) {
+    return Obstacle{fmt::format("{} is {}: Lockstep's library is not", path,
+                                elf->is_32_bit ? "a 32-bit program" : "built for another processor"),
+                    "build it for this machine; what it starts in turn is recorded all the same", false};
+  }
   if (elf.has_value() && elf->is_executable && !elf->has_interpreter) {
     return Obstacle{path + " is statically linked: no library can be brought into it",
                     "link it dynamically; what it starts in turn is recorded all the same", false};

@@ -163,10 +163,19 @@ TEST(Obstacle, WordsThatLeaveOurEnvironment) {
 TEST(Obstacle, StaticPrograms) {
   FakeMachine machine = with_pythons();
   machine.executables.insert("/jobs/train");
-  machine.elf["/jobs/train"] = ElfFacts{62, false, true, {}};
+  machine.elf["/jobs/train"] = ElfFacts{62, false, false, true, {}};
   EXPECT_THAT(find_obstacle(machine, {"/jobs/train"})->reason, HasSubstr("statically linked"));
-  machine.elf["/jobs/train"] = ElfFacts{62, true, true, {"libc.so.6"}};
+  machine.elf["/jobs/train"] = ElfFacts{62, false, true, true, {"libc.so.6"}};
   EXPECT_FALSE(find_obstacle(machine, {"/jobs/train"}).has_value());
+}
+
+TEST(Obstacle, ProgramsOfAnotherArchitecture) {
+  FakeMachine machine = with_pythons();
+  machine.executables.insert("/jobs/train");
+  machine.elf["/jobs/train"] = ElfFacts{3, true, false, false, {}};
+  EXPECT_THAT(find_obstacle(machine, {"/jobs/train"})->reason, HasSubstr("is a 32-bit program"));
+  machine.elf["/jobs/train"] = ElfFacts{22, false, true, true, {}};
+  EXPECT_THAT(find_obstacle(machine, {"/jobs/train"})->reason, HasSubstr("built for another processor"));
 }
 
 TEST(NothingRecorded, IsExplainedInTwoLines) {

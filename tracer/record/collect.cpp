@@ -134,6 +134,24 @@ std::optional<Ending> joined_ending(const std::vector<Input>& inputs) {
   return joined;
 }
 
+// Examples stay with the runs that they are of: process ids of another host mean nothing.
+void join_unrecorded(const Json& manifest, std::vector<Unrecorded>& all) {
+  if (!manifest.is_object() || !manifest.contains("unrecorded")) return;
+  for (const Json& of : manifest["unrecorded"]) {
+    if (!of.is_object()) continue;
+    const auto reason = value_of<std::string>(of, "reason", "");
+    const auto known =
+        std::find_if(all.begin(), all.end(), [&](const Unrecorded& one) { return one.reason == reason; });
+    Unrecorded& unrecorded = known != all.end() ? *known : all.emplace_back();
+    unrecorded.reason = reason;
+    unrecorded.processes += value_of<std::uint64_t>(of, "processes", 0);
+    for (auto& program : value_of(of, "programs", std::vector<std::string>()))
+      unrecorded.programs.insert(program);
+    for (const auto rank : value_of(of, "ranks", std::vector<std::int32_t>())) unrecorded.ranks.insert(rank);
+    for (const auto user : value_of(of, "users", std::vector<std::uint32_t>())) unrecorded.users.insert(user);
+  }
+}
+
 Manifest joined_manifest(const std::vector<Input>& inputs, Recording recording,
                          std::vector<std::string>& notes) {
   const auto holds_rank_0 = [](const Input& input) {
@@ -161,6 +179,7 @@ Manifest joined_manifest(const std::vector<Input>& inputs, Recording recording,
     manifest.collected.push_back({input.folder.string(), value_of<std::string>(input.manifest, "host", ""),
                                   value_of(input.manifest, "command", std::vector<std::string>())});
   }
+  for (const Input& input : inputs) join_unrecorded(input.manifest, manifest.unrecorded);
   manifest.ending = joined_ending(inputs);
   manifest.recording = std::move(recording);
   return manifest;

@@ -48,6 +48,7 @@ class CollectTest : public testing::Test {
     manifest.end_realtime = 1'700'000'100'000'000'000 + ranks.front();
     manifest.ending = Ending{exit_code, 0};
     manifest.recording = read_recording(folder_ / name);
+    manifest.unrecorded = {{"it is statically linked", 2, {"/bin/job"}, {}, {1000}, {4711}}};
     EXPECT_TRUE(write_manifest(manifest, folder_ / name).ok());
     return folder_ / name;
   }
@@ -78,6 +79,8 @@ TEST_F(CollectTest, RanksOfAllHostsAreInOneRun) {
   EXPECT_EQ(manifest.at("state"), "finished");
   EXPECT_EQ(manifest.at("exit_code"), 7) << "it failed somewhere";
   EXPECT_EQ(manifest.at("command").at(2), "node1") << "rank 0's";
+  ASSERT_EQ(manifest.at("unrecorded").size(), 1U);
+  EXPECT_EQ(manifest.at("unrecorded").at(0).at("processes"), 4);
   EXPECT_EQ(manifest.at("start_realtime"), 1'700'000'000'000'000'000);
   EXPECT_EQ(manifest.at("end_realtime"), 1'700'000'100'000'000'002);
   EXPECT_EQ(manifest.at("missing_ranks"), nlohmann::json::array());

@@ -47,6 +47,17 @@ Json to_json(const RecordedFile& file) {
   return json;
 }
 
+Json to_json(const Unrecorded& unrecorded) {
+  Json json;
+  json["reason"] = unrecorded.reason;
+  json["processes"] = unrecorded.processes;
+  json["programs"] = unrecorded.programs;
+  if (!unrecorded.ranks.empty()) json["ranks"] = unrecorded.ranks;
+  json["users"] = unrecorded.users;
+  json["process_ids"] = unrecorded.process_ids;
+  return json;
+}
+
 Json sources(const Manifest& manifest) {
   Json all;
   for (const auto& [name, source] : report_sources(manifest)) {
@@ -196,6 +207,8 @@ std::string to_json(const Manifest& manifest) {
     json["processes"] = Json::array();
     for (const RecordedFile& file : recording.processes) json["processes"].push_back(to_json(file));
     json["missing_ranks"] = recording.missing_ranks;
+    for (const Unrecorded& unrecorded : manifest.unrecorded)
+      json["unrecorded"].push_back(to_json(unrecorded));
     if (recording.restarts > 0) {
       json["restarts"] = recording.restarts;
       json["earlier_attempts"] = recording.earlier_attempts;

@@ -13,6 +13,7 @@
 #include "tracer/environment.h"
 #include "tracer/record/child.h"
 #include "tracer/record/recording.h"
+#include "tracer/record/unrecorded.h"
 
 namespace lockstep::tracer::record {
 
@@ -44,6 +45,7 @@ struct Manifest {
   std::string injection;         // path of our library
   std::string other_tool;        // an NVTX tool that was set before us, and kept us out
   std::optional<Recording> recording;
+  std::vector<Unrecorded> unrecorded;    // processes that left no file, and said so
   std::optional<Asked> asked;            // none of a run that was joined of others
   std::vector<CollectedFrom> collected;  // not empty: the run was joined from these
 };

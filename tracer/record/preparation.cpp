@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "tracer/environment.h"
+#include "tracer/notices.h"
 #include "tracer/record/claim.h"
 #include "tracer/record/launch.h"
 #include "tracer/record/messages.h"
@@ -179,8 +180,12 @@ Run prepare(const Options& options) {
     return run;
   }
   run.folder = std::move(prepared.folder);
-  if (manifest.other_tool.empty())
-    run.environment = tracer_environment(options, library.value(), run.folder->path, manifest.start_realtime);
+  if (!manifest.other_tool.empty()) return run;
+  run.environment = tracer_environment(options, library.value(), run.folder->path, manifest.start_realtime);
+  attempt("listening to processes that can't be recorded", [&] {
+    run.notices = std::make_unique<NoticeBoard>();
+    run.environment.emplace_back(notices::kVariable, run.notices->name());
+  });
   return run;
 }
 

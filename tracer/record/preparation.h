@@ -3,6 +3,7 @@
 #pragma once
 
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -10,6 +11,7 @@
 #include "tracer/record/manifest.h"
 #include "tracer/record/record.h"
 #include "tracer/record/run_folder.h"
+#include "tracer/record/unrecorded.h"
 
 namespace lockstep::tracer::record {
 
@@ -17,6 +19,7 @@ struct Run {
   Manifest manifest;
   std::optional<RunFolder> folder;  // none: the command is to run unrecorded, which has been said
   Child::Environment environment;
+  std::unique_ptr<NoticeBoard> notices;  // none: nobody listens to processes that can't be recorded
   std::optional<Ending>
       refused;  // how we end instead: something is there already, which the user can put right
 };

@@ -43,6 +43,9 @@ void finish(const Options& options, Run& run, bool watches, bool long_enough) {
   attempt("joining small chunks", [&] {
     compact_files(folder, manifest.host, manifest.launch.empty() ? -1 : manifest.recorder.rank);
   });
+  attempt("", [&] {
+    if (run.notices != nullptr) manifest.unrecorded = run.notices->take();
+  });
   attempt("reading what was recorded",
           [&] { manifest.recording = read_recording(folder, manifest.recorder.world_size); });
   attempt("writing the manifest", [&] {

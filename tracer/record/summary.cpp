@@ -245,9 +245,18 @@ std::string for_shell(const std::string& path) {
   return quoted + "'";
 }
 
+// What processes say of themselves counts more than what may be.
+std::vector<std::string> explain_unrecorded(const Manifest& manifest) {
+  std::vector<std::string> lines = in_words(manifest.unrecorded);
+  lines.front().insert(0, "nothing was recorded: ");
+  if (manifest.recording.has_value()) tell_missing_ranks(*manifest.recording, lines);
+  return lines;
+}
+
 }  // namespace
 
 std::vector<std::string> explain_nothing(const Manifest& manifest, const std::vector<std::string>& reasons) {
+  if (!manifest.unrecorded.empty()) return explain_unrecorded(manifest);
   std::vector<std::string> lines = reasons;
   const std::string ended = early_end(manifest);
   const bool at_once = manifest.end_realtime - manifest.start_realtime < kAtOnce;
@@ -287,6 +296,7 @@ std::vector<std::string> summarize(const Manifest& manifest, const std::string& 
   }
   tell_saves(recording, lines);
   tell_losses(recording, lines);
+  for (std::string& line : in_words(manifest.unrecorded)) lines.push_back(std::move(line));
   if (missed && !has_device_activities(recording)) return lines;
   // Several processes without a rank are analyzed one at a time.
   const bool as_a_whole = !recording.ranks.empty() || recording.processes.size() <= 1;

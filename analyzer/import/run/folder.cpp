@@ -95,9 +95,7 @@ std::optional<std::int32_t> signal_in(const nlohmann::json& object) {
 }
 
 // Of several recorders that share a run, the first to be interrupted: a job that loses a node ends on all.
-void read_interruption(const fs::path& path, JobEnd& end) {
-  const nlohmann::json manifest = parse_manifest(path);
-  if (!manifest.is_object()) return;
+void read_interruption(const nlohmann::json& manifest, JobEnd& end) {
   const auto interrupted = manifest.find("interrupted");
   if (interrupted == manifest.end() || !interrupted->is_object()) return;
   const std::optional<std::int32_t> signal = signal_in(*interrupted);
@@ -107,6 +105,26 @@ void read_interruption(const fs::path& path, JobEnd& end) {
   if (at <= 0 || (end.interrupted_by.has_value() && end.interrupted_at <= at)) return;
   end.interrupted_by = signal;
   end.interrupted_at = at;
+}
+
+// Processes of which the recorder was told that they leave no file.
+void warn_of_unrecorded(const nlohmann::json& manifest, const fs::path& path, Folder& folder) {
+  const auto unrecorded = manifest.find("unrecorded");
+  if (unrecorded == manifest.end() || !unrecorded->is_array()) return;
+  for (const nlohmann::json& of : *unrecorded) {
+    if (!of.is_object()) continue;
+    const auto reason = of.find("reason"), processes = of.find("processes");
+    if (reason == of.end() || !reason->is_string() || processes == of.end() ||
+        !processes->is_number_unsigned())
+      continue;
+    const auto count = processes->get<std::uint64_t>();
+    folder.warnings.push_back(
+        {"processes_unrecorded",
+         fmt::format("{}: {} left no file, and nothing of what {} did is in this report: {}", path.string(),
+                     counted(count, "process of the job", "processes of the job"), count == 1 ? "it" : "they",
+                     reason->get<std::string>()),
+         kNoRank});
+  }
 }
 
 void read_manifest(const fs::path& path, Folder& folder) {
@@ -198,7 +216,12 @@ Result<Folder> open_folder(const fs::path& path) {
         path.string(), counted(folder.process_files.size(), "process was", "processes were"),
         folder.process_files.front().string())};
   read_manifest(manifest_of_attempt(path, attempt), folder);
-  for (const fs::path& manifest : manifests) read_interruption(manifest, folder.end);
+  for (const fs::path& of_recorder : manifests) {
+    const nlohmann::json manifest = parse_manifest(of_recorder);
+    if (!manifest.is_object()) continue;
+    read_interruption(manifest, folder.end);
+    warn_of_unrecorded(manifest, path, folder);
+  }
   std::sort(clock_files.begin(), clock_files.end());
   for (const fs::path& file : clock_files) {
     Result<ClockLog> log = read_clock_log(file);

@@ -47,6 +47,20 @@ TEST(RunFolder, AnAttemptWhoseRanksHadRecordersHasItsOwnManifest) {
   EXPECT_EQ(must(open_folder(folder.path())).end.exit_code, 0);
 }
 
+TEST(RunFolder, ProcessesThatLeftNoFileAreSaid) {
+  const TemporaryFolder folder;
+  folder.write("rank-0.lst", "");
+  folder.write("manifest.json",
+               R"({"world_size": 1, "unrecorded": [7, {"reason": 3}, {"reason": "it is statically linked",
+                   "processes": 18, "programs": ["/bin/job"]}]})");
+  const Folder run = must(open_folder(folder.path()));
+  ASSERT_EQ(run.warnings.size(), 1U);
+  EXPECT_EQ(run.warnings[0].code, "processes_unrecorded");
+  EXPECT_THAT(run.warnings[0].message,
+              HasSubstr("18 processes of the job left no file, and nothing of what they did "
+                        "is in this report: it is statically linked"));
+}
+
 TEST(RunFolder, TheSignalThatEndedTheJobIsKnown) {
   const TemporaryFolder folder;
   folder.write("rank-0.lst", "");

@@ -1,0 +1,31 @@
+// What a process of the job that can't be recorded says of itself: one datagram to a socket of the recorder,
+// in Linux's abstract namespace, which processes of every user of the host reach. Used on both sides.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace lockstep::tracer::notices {
+
+// Holds the socket's name, without the zero that begins it. Unset: nobody listens.
+inline constexpr const char* kVariable = "LOCKSTEP_NOTICES";
+inline constexpr std::size_t kMostBytes = 1024;  // of a datagram
+
+struct Notice {
+  std::string reason;      // in words: "it is statically linked"
+  std::int32_t rank = -1;  // -1: not known
+  std::string program;     // path of its executable; empty where it is not known
+};
+
+// From inside the process. Nothing but system calls by number: no memory is taken, no lock, nothing that a
+// sanitizer watches. Where the recorder has not come to read what others said, it tries again for as long as
+// `patience_ms`. Reasons are cut after 500 bytes.
+void send(const char* reason, std::int32_t rank, int patience_ms) noexcept;
+
+// A datagram that send() made; nothing if it is none.
+std::optional<Notice> parse(std::string_view datagram);
+
+}  // namespace lockstep::tracer::notices
