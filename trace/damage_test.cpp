@@ -64,6 +64,26 @@ TEST(Damage, OfAHeaderIsPassedOverAndCounted) {
   EXPECT_THAT(reader.damaged_chunks(), IsEmpty());  // those that are known are all right
 }
 
+// A file that was cut to nothing while it was written begins with zeros.
+TEST(Damage, OfTheFilesHeaderCostsNothing) {
+  for (const std::size_t zeros : {std::size_t{1}, format::kFileHeaderSize}) {
+    std::vector<std::byte> bytes = activities(8, true);
+    std::fill_n(bytes.begin(), zeros, std::byte{0});
+    ASSERT_TRUE(Reader::recognises(bytes));
+    const Reader reader = must(Reader::open(bytes, "a"));
+    EXPECT_THAT(reader.warnings(), ElementsAre("its file header is damaged"));
+    Status status;
+    EXPECT_EQ(begins(reader, status).size(), 8U);
+    expect_ok(status);
+  }
+  std::vector<std::byte> bytes = activities(8, false);
+  const ChunkInfo chunk = must(Reader::open(bytes, "a")).chunks()[1];
+  std::fill_n(bytes.begin(), chunk.offset, std::byte{0});
+  Status status;
+  EXPECT_THAT(begins(must(Reader::open(bytes, "a")), status), ElementsAre(20, 30, 40, 50, 60, 70));
+  EXPECT_FALSE(Reader::open(std::vector<std::byte>(100'000), "zeros").ok());
+}
+
 TEST(Damage, OfAChunkIsKnownByItsTime) {
   std::vector<std::byte> bytes = activities(8, true);
   const std::vector<ChunkInfo> chunks = [&] {
@@ -173,25 +193,50 @@ TEST(Damage, QuotedChunksAreNotTakenForChunks) {
   EXPECT_EQ(reader.warnings().size(), 2U);
 }
 
-TEST(Damage, OfTablesIsTold) {
-  const SmallFile file(true);
+// The first chunk of each kind of table, and the copy of it that closing wrote.
+std::vector<std::byte> with_damaged_tables(const SmallFile& file, bool originals, bool copies) {
   std::vector<std::byte> bytes = file.bytes;
   std::uint64_t position = format::kFileHeaderSize;
   std::map<format::ChunkKind, int> damaged;
-  // The first chunk of each kind of table.
   while (const auto header = format::decode_chunk_header(file.bytes, position)) {
     const auto kind = static_cast<format::ChunkKind>(header->kind);
-    if (header->kind >= format::kFirstOtherKind && kind != format::ChunkKind::index && damaged[kind]++ == 0) {
+    const bool is_copy = (header->flags & format::kCopy) != 0;
+    const bool is_table = header->kind >= format::kFirstOtherKind && kind != format::ChunkKind::index;
+    if (is_table && (is_copy ? copies : originals && damaged[kind]++ == 0))
       bytes[position + format::kChunkHeaderSize] ^= std::byte{1};
-    }
     position += format::kChunkHeaderSize + header->body_size;
   }
+  return bytes;
+}
+
+TEST(Damage, OfTablesThatStandInTheFileTwiceCostsNothing) {
+  const SmallFile file(true);
+  const Reader whole = must(Reader::open(file.bytes, "whole"));
+  for (const bool originals : {true, false}) {
+    const std::vector<std::byte> bytes = with_damaged_tables(file, originals, !originals);
+    const Reader reader = must(Reader::open(bytes, "tables"));
+    EXPECT_EQ(reader.metadata(), whole.metadata());
+    EXPECT_EQ(reader.lanes(), whole.lanes());
+    EXPECT_EQ(reader.groups(), whole.groups());
+    std::vector<std::string> told;
+    for (const std::string& warning : reader.warnings())
+      if (warning.find("strings") == std::string::npos) told.push_back(warning);
+    EXPECT_THAT(told, testing::AllOf(testing::SizeIs(3),
+                                     testing::Each(HasSubstr("which stand elsewhere in the file, too"))));
+  }
+}
+
+TEST(Damage, OfTablesIsTold) {
+  const SmallFile file(true);
+  const std::vector<std::byte> bytes = with_damaged_tables(file, true, true);
   const Reader reader = must(Reader::open(bytes, "tables"));
   EXPECT_TRUE(reader.complete());
   EXPECT_THAT(reader.warnings(),
               ElementsAre(HasSubstr("25 rows of strings lost"), HasSubstr("3 rows of lanes lost"),
                           HasSubstr("2 rows of groups lost"), HasSubstr("1 rows of metadata lost"),
-                          "strings 1 to 25 are lost", "the descriptions of 3 lanes are lost"));
+                          HasSubstr("1 rows of metadata lost"), HasSubstr("3 rows of lanes lost"),
+                          HasSubstr("2 rows of groups lost"), "strings 1 to 25 are lost",
+                          "the descriptions of 3 lanes are lost"));
   EXPECT_EQ(reader.string(1), "");
   EXPECT_EQ(reader.string(26), "name 25");
   EXPECT_EQ(reader.lanes().size(), kLanes);
@@ -266,9 +311,9 @@ TEST(Versions, ANewerMajorVersionIsRefusedWithAdvice) {
   const Result<Reader> reader = Reader::open(bytes, "future.lst");
   ASSERT_FALSE(reader.ok());
   EXPECT_EQ(reader.error().message,
-            "'future.lst' has version 2.3 of the trace format, and this Lockstep reads versions up to 1: use "
-            "the Lockstep "
-            "that recorded it, or a newer one");
+            "'future.lst' has version 2." + std::to_string(format::kMinorVersion) +
+                " of the trace format, and this Lockstep reads versions up to 1: use the Lockstep that "
+                "recorded it, or a newer one");
 }
 
 // Columns that this version does not know are skipped; fields whose column is missing keep their defaults.

@@ -77,7 +77,7 @@ std::vector<std::uint32_t> Reader::State::select(EventKind kind, const Selection
 }
 
 bool Reader::recognises(std::span<const std::byte> beginning) noexcept {
-  return format::has_file_magic(beginning);
+  return format::begins_like_a_trace(beginning);
 }
 
 Reader::Reader(std::unique_ptr<State> state) : state_(std::move(state)) {}

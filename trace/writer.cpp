@@ -172,6 +172,13 @@ void Writer::append(const CollectiveIssue& event) noexcept {
   append_to(state_, event, {});
 }
 
+void Writer::repeat_tables() noexcept {
+  guarded(state_, [](State& state) {
+    state.seal_all();
+    state.repeat_tables();
+  });
+}
+
 Status Writer::flush() noexcept {
   if (state_ == nullptr) return {};
   guarded(state_, [](State& state) {

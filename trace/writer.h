@@ -33,6 +33,10 @@ struct WriterOptions {
   std::size_t hold_bytes = 32U << 20;
 };
 
+// Metadata of a file that somebody cut while it was written: the size to which it was cut. Part of what stood
+// behind that is lost, which its chunks' checksums tell.
+inline constexpr const char* kCutFromOutside = "cut_from_outside";
+
 class Writer {
  public:
   // Creates `path`. The error names the file and the reason.
@@ -57,6 +61,10 @@ class Writer {
   LaneId add_lane(const Lane& lane) noexcept;
   void rename_lane(LaneId lane, std::string_view name) noexcept;
   GroupId add_group(const Group& group) noexcept;
+
+  // Writes metadata, lanes and groups once more at the next flush, as close() does: a file that is damaged
+  // where they stand can still be read then.
+  void repeat_tables() noexcept;
 
   void append(const HostRange& event, std::span<const Argument> arguments = {}) noexcept;
   void append(const OpenRange& event, std::span<const Argument> arguments = {}) noexcept;

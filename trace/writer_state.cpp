@@ -16,7 +16,6 @@ using format::ChunkKind;
 
 constexpr std::size_t kBufferBeforeWrite = 1U << 20;
 constexpr std::uint32_t kEntriesPerIndexChunk = 4096;
-constexpr std::size_t kTableBytesPerChunk = 4U << 20;
 
 }  // namespace
 
@@ -282,67 +281,6 @@ void Writer::State::settle() {
   if (file.buffer().size() >= kBufferBeforeWrite) write_out();
 }
 
-void Writer::State::write_table(ChunkKind kind, std::uint32_t first_id, Table& table) {
-  if (table.count == 0 || !accepts()) return;
-  ChunkHeader header;
-  header.kind = static_cast<std::uint8_t>(kind);
-  header.first_id = first_id;
-  header.count = table.count;
-  const std::array<std::span<const std::byte>, 1> parts{table.body};
-  write_chunk(header, parts);
-  table = {};
-  settle();
-}
-
-void Writer::State::write_tables() {
-  if (!strings.pending().empty()) {
-    const std::span<const std::string_view> pending = strings.pending();
-    std::size_t done = 0;
-    while (done < pending.size()) {
-      Table table;
-      std::size_t bytes = 0;
-      std::size_t end = done;
-      while (end < pending.size() && (end == done || bytes + pending[end].size() <= kTableBytesPerChunk)) {
-        bytes += pending[end++].size();
-      }
-      format::encode_strings(pending.subspan(done, end - done), table.body);
-      table.count = static_cast<std::uint32_t>(end - done);
-      write_table(ChunkKind::strings, strings.first_pending() + static_cast<std::uint32_t>(done), table);
-      done = end;
-    }
-    strings.pending_written();
-  }
-  write_table(ChunkKind::lanes, 0, lane_rows_);
-  write_table(ChunkKind::groups, groups - group_rows_.count, group_rows_);
-  Table table;
-  for (const auto& [key, value] : metadata) {
-    format::encode_metadata(key, value, table.body);
-    ++table.count;
-    if (table.body.size() >= kTableBytesPerChunk) write_table(ChunkKind::metadata, 0, table);
-  }
-  metadata.clear();
-  write_table(ChunkKind::metadata, 0, table);
-}
-
-void Writer::State::write_large_tables() {
-  if (strings.pending_bytes() >= kTableBytesPerChunk ||
-      strings.pending().size() >= kTableBytesPerChunk / 16 || lane_rows_.body.size() >= kTableBytesPerChunk ||
-      group_rows_.body.size() >= kTableBytesPerChunk) {
-    write_tables();
-  }
-}
-
-void Writer::State::add_group_row(const Group& group) {
-  format::encode_group(group, group_rows_.body);
-  ++group_rows_.count;
-  ++groups;
-}
-
-void Writer::State::add_lane_row(LaneId id) {
-  format::encode_lane(id, lanes[id], lane_rows_.body);
-  ++lane_rows_.count;
-}
-
 void Writer::State::write_index() {
   ChunkHeader header;
   header.kind = static_cast<std::uint8_t>(ChunkKind::index);
@@ -355,15 +293,28 @@ void Writer::State::write_index() {
   previous_index_ = position;
 }
 
+// What follows is written where it would stand: what was cut off is a hole. Said in the file, and once more
+// in the copy of its tables.
+void Writer::State::notice_cut() {
+  if (!accepts()) return;
+  const std::optional<std::uint64_t> cut = file.cut_to();
+  if (!cut || cut == noted_cut_) return;
+  noted_cut_ = cut;
+  metadata[kCutFromOutside] = std::to_string(*cut);
+}
+
 void Writer::State::write_out() {
   if (!accepts()) return;
+  notice_cut();
   const Status written = file.write_buffer();
   if (!written.ok()) return fail(written.error());
   pending_chunks_.clear();
 }
 
 void Writer::State::finish() {
+  notice_cut();
   seal_all();
+  repeat_tables();
   if (!accepts()) return;
   write_index();
   const format::TrailerBytes trailer = format::encode_trailer(previous_index_, file.position());

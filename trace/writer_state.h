@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <tuple>
@@ -33,6 +34,8 @@ struct Writer::State {
   void write_large_tables();
   void reserve_metadata(std::string_view key, std::size_t room);
   Status replace_reserved(std::string_view value);
+  // Writes metadata, lanes and groups once more.
+  void repeat_tables();
   // Turns all that was appended into chunks in the file's buffer.
   void seal_all();
   // Hands the buffer to the kernel.
@@ -93,6 +96,7 @@ struct Writer::State {
   };
   std::vector<std::byte> reserved_body(std::string_view value) const;
 
+  void notice_cut();
   void shed_memory();
   template <class E>
   void seal(LaneId lane, format::Block<E>& block);
@@ -100,7 +104,7 @@ struct Writer::State {
 
   void write_tables();
   void write_index();
-  void write_table(format::ChunkKind kind, std::uint32_t first_id, Table& table);
+  void write_table(format::ChunkKind kind, std::uint32_t first_id, Table& table, std::uint16_t flags = 0);
   std::size_t open_chunk();
   void write_chunk(format::ChunkHeader header, std::span<const std::span<const std::byte>> parts);
   void enter_chunk(format::ChunkHeader header, std::size_t begin);
@@ -116,6 +120,10 @@ struct Writer::State {
   Reserved reserved_;
   Table lane_rows_;
   Table group_rows_;
+  // For the second time.
+  Table all_group_rows_;
+  std::map<std::string, std::string> all_metadata_;
+  std::optional<std::uint64_t> noted_cut_;
 
   format::Block<format::IndexEntry> index_;
   std::uint64_t previous_index_ = 0;

@@ -321,5 +321,33 @@ TEST_F(WriterTest, ManyStringsAreWrittenBeforeTheyPileUp) {
     ASSERT_EQ(reader.string(ids[static_cast<std::size_t>(i)]), std::to_string(i) + padding);
 }
 
+// What is written after it stands where it would: what was cut off is a hole, and told.
+TEST(Writer, SaysThatSomebodyCutTheFile) {
+  for (const std::uintmax_t left : {0, 40, 400}) {
+    test::TemporaryFolder folder;
+    const std::string path = folder / "cut.lst";
+    Writer writer = test::must(Writer::create(path.c_str()));
+    writer.set_metadata("rank", "3");
+    const LaneId lane = writer.add_lane({.name = "main"});
+    for (int i = 0; i < 100; ++i)
+      writer.append(HostRange{.lane = lane, .begin = i * i * i, .end = i * i * i + i});
+    test::expect_ok(writer.flush());
+    ASSERT_GT(std::filesystem::file_size(path), 400U);
+    std::filesystem::resize_file(path, left);
+    for (int i = 100; i < 200; ++i)
+      writer.append(HostRange{.lane = lane, .begin = i * i * i, .end = i * i * i + i});
+    test::expect_ok(writer.close());
+    const Reader reader = test::must(Reader::open(path));
+    EXPECT_EQ(reader.metadata().at(kCutFromOutside), std::to_string(left));
+    EXPECT_EQ(reader.metadata().at("rank"), "3");
+    ASSERT_EQ(reader.lanes().size(), 1U);
+    EXPECT_EQ(reader.lanes()[0].name, "main");
+    std::vector<HostRange> ranges;
+    EXPECT_FALSE(reader.read(Selection{}, ranges).ok());
+    ASSERT_EQ(ranges.size(), 100U);
+    EXPECT_EQ(ranges.front().begin, 100 * 100 * 100);
+  }
+}
+
 }  // namespace
 }  // namespace lockstep::trace

@@ -109,6 +109,13 @@ std::string rank_file_name(std::int32_t rank, std::int32_t restart) {
   return name;
 }
 
+std::optional<std::int32_t> rank_of_file_name(std::string_view name) {
+  if (!is_trace_file_name(name) || !consume(name, "rank-")) return std::nullopt;
+  std::int32_t rank = 0;
+  const auto parsed = std::from_chars(name.data(), name.data() + name.size(), rank);
+  return parsed.ec == std::errc() ? std::optional(rank) : std::nullopt;
+}
+
 std::string process_file_name(std::string_view host, std::int64_t process, int attempt) {
   std::string name = "proc-";
   name += host_for_file_name(host);

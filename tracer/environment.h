@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -44,6 +45,8 @@ inline constexpr std::size_t kUnwrittenRoom = 160;
 
 // "rank-3.lst"; "rank-3-restart-1.lst" after torchrun started the workers anew.
 std::string rank_file_name(std::int32_t rank, std::int32_t restart = 0);
+// The rank in such a name, of any attempt; nothing where it is no rank's.
+std::optional<std::int32_t> rank_of_file_name(std::string_view name);
 // "proc-node7-4711.lst"; a second file of one process (it forked or called exec) has "-2" and so on before
 // the suffix.
 std::string process_file_name(std::string_view host, std::int64_t process, int attempt);

@@ -108,5 +108,13 @@ TEST(FileNames, AreToldFromOthers) {
   }
 }
 
+TEST(TraceFileNames, TellTheirRank) {
+  EXPECT_EQ(rank_of_file_name("rank-12.lst"), 12);
+  EXPECT_EQ(rank_of_file_name("rank-12-restart-3.lst"), 12);
+  for (const char* name :
+       {"proc-node7-12.lst", "rank-.lst", "rank-12.json", "rank-x.lst", "rank-99999999999.lst"})
+    EXPECT_FALSE(rank_of_file_name(name).has_value()) << name;
+}
+
 }  // namespace
 }  // namespace lockstep::tracer

@@ -30,6 +30,8 @@ namespace {
 // behind even if it ends by _exit.
 constexpr std::array<std::uint32_t, 6> kFirstSleeps{1, 2, 5, 10, 30, 100};
 constexpr int kMostFileAttempts = 1000;
+// By then a job has said who it is and which lanes it has.
+constexpr trace::Nanoseconds kRepeatTablesAfter = 10'000'000'000;
 // All processes of a job may fail at once, and the recorder hears one after the other.
 constexpr int kNoticeMilliseconds = 2000;
 
@@ -90,6 +92,11 @@ void WriterThread::run() {
       flush();
       (void)writer_->close().ok();
       break;
+    }
+    if (!tables_repeated_ &&
+        last_reading_ - recorder_.process().first_reading.monotonic >= kRepeatTablesAfter) {
+      writer_->repeat_tables();
+      tables_repeated_ = true;
     }
     if (early || last_reading_ - last_flush_ >= kFlushNanoseconds) flush();
     recorder_.pool().prepare_spare(&recorder_.wake_word());

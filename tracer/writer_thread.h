@@ -72,6 +72,7 @@ class WriterThread final : public control::Recording {
   trace::Nanoseconds last_reading_ = 0;
   trace::Nanoseconds last_snapshot_ = 0;
   trace::Nanoseconds last_flush_ = 0;
+  bool tables_repeated_ = false;
   std::uint64_t unbuffered_ = 0;
   std::uint64_t reentrant_without_ring_ = 0;
   std::uint64_t refused_ = 0;

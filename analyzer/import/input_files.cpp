@@ -71,6 +71,10 @@ Result<InputKind> kind_of(const fs::path& path) {
   std::string_view text = beginning.value();
   if (trace::Reader::recognises(std::as_bytes(std::span(text.data(), text.size()))))
     return InputKind::run_file;
+  // One of ours that was cut to nothing while it was written: what came later stands behind zeros.
+  constexpr std::size_t kHeaders = 96;
+  if (path.extension() == ".lst" && !text.empty() && text.find_first_not_of('\0') >= kHeaders)
+    return InputKind::run_file;
   const auto unknown = [&](const char* what) {
     return Error{fmt::format("{}: {}. {}", path.string(), what, kUnderstood)};
   };

@@ -4,7 +4,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <fstream>
+#include <regex>
+#include <thread>
 
 #include "tests/end_to_end/running_job.h"
 
@@ -80,6 +83,31 @@ TEST(LiveRun, AManifestOfAnotherRunIsNotOverwritten) {
   EXPECT_THAT(live.job->error_output(), HasSubstr("belongs to another run by now"));
   EXPECT_EQ(live.run.manifest().at("state"), "finished");
   EXPECT_FALSE(live.run.manifest().contains("command"));
+}
+
+// Some other program cuts the file of a running rank: what it writes afterwards can be read, and the loss is
+// said by the recorder, the manifest and the report.
+TEST(LiveRun, AFileThatIsCutWhileItIsWrittenIsSaid) {
+  for (const std::uintmax_t left : {0, 200}) {
+    RunningJob live;
+    live.start_steps(6, 3);
+    ASSERT_TRUE(live.waits());
+    const std::string file = live.run.run_path() + "/rank-0.lst";
+    for (int tries = 0; tries < 600 && fs::file_size(file) <= 300; ++tries)
+      std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    ASSERT_GT(fs::file_size(file), 300U);
+    fs::resize_file(file, left);
+    EXPECT_EQ(live.end().exit_code, 0);
+    const std::string said = fmt::format("rank-0.lst was cut to {} bytes by another program", left);
+    EXPECT_THAT(std::regex_replace(live.job->error_output(), std::regex("\n  "), " "), HasSubstr(said));
+    const nlohmann::json rank = live.run.manifest().at("ranks").at(0);
+    EXPECT_EQ(rank.at("cut_to_bytes"), left);
+    EXPECT_EQ(rank.at("rank"), 0) << "what the file says of itself stands in it twice";
+    const Outcome report = end_to_end::run({end_to_end::binary("lockstep"), "analyze", live.run.run_path()});
+    EXPECT_EQ(report.exit_code, 0) << report.standard_error;
+    EXPECT_THAT(std::regex_replace(report.standard_output, std::regex("\n *"), " "),
+                HasSubstr(fmt::format("another program cut it to {} bytes while it was written", left)));
+  }
 }
 
 }  // namespace

@@ -49,8 +49,8 @@ FileHeaderBytes encode_file_header() noexcept {
   return bytes;
 }
 
-bool has_file_magic(std::span<const std::byte> file) noexcept {
-  return starts_with(file, kFileMagic);
+bool begins_like_a_trace(std::span<const std::byte> file) noexcept {
+  return starts_with(file, kFileMagic) || decode_chunk_header(file, kFileHeaderSize).has_value();
 }
 
 std::optional<FileHeader> decode_file_header(std::span<const std::byte> file) noexcept {

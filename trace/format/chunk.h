@@ -16,7 +16,7 @@
 namespace lockstep::trace::format {
 
 inline constexpr std::uint16_t kMajorVersion = 1;
-inline constexpr std::uint16_t kMinorVersion = 3;
+inline constexpr std::uint16_t kMinorVersion = 4;
 
 inline constexpr std::size_t kFileHeaderSize = 32;
 inline constexpr std::size_t kChunkHeaderSize = 64;
@@ -48,6 +48,7 @@ std::string kind_name(std::uint8_t kind);
 enum class Codec : std::uint8_t { stored = 0, zstd = 1 };
 
 inline constexpr std::uint16_t kHasLane = 1;  // flag: all events are of the lane in the header
+inline constexpr std::uint16_t kCopy = 2;     // flag: rows of a table that stand before, once more
 
 struct ChunkHeader {
   std::uint8_t kind = 0;
@@ -74,7 +75,8 @@ struct FileHeader {
 };
 
 FileHeaderBytes encode_file_header() noexcept;
-bool has_file_magic(std::span<const std::byte> file) noexcept;
+// The magic of a trace file, or, where that is damaged, a valid chunk behind the file header.
+bool begins_like_a_trace(std::span<const std::byte> file) noexcept;
 // Nothing if the bytes do not begin with the magic of a trace file.
 std::optional<FileHeader> decode_file_header(std::span<const std::byte> file) noexcept;
 

@@ -13,6 +13,13 @@
 namespace lockstep::trace::format {
 namespace {
 
+// Whether a file whose beginning was damaged, or cut off and filled up with zeros, is a trace.
+bool holds_chunks(std::span<const std::byte> file) {
+  constexpr std::size_t kLookedThrough = std::size_t{64} << 20U;
+  const std::span<const std::byte> beginning = file.first(std::min(file.size(), kLookedThrough));
+  return decode_trailer(file).has_value() || find_chunk(beginning, 0) < beginning.size();
+}
+
 Status check_file_header(std::span<const std::byte> file, const std::string& name, Contents& contents) {
   const std::string subject = "'" + name + "' ";
   if (file.empty()) return Error{subject + "is empty: nothing was recorded into it, or its disk was full"};
@@ -22,9 +29,9 @@ Status check_file_header(std::span<const std::byte> file, const std::string& nam
       return Error{subject + "has only " + std::to_string(file.size()) +
                    " bytes: too short for a Lockstep trace"};
     }
-    return Error{subject + "is not a Lockstep trace: it does not begin like one"};
+    if (!holds_chunks(file)) return Error{subject + "is not a Lockstep trace: it does not begin like one"};
   }
-  if (!header->intact) {
+  if (!header || !header->intact) {
     contents.warnings.push_back("its file header is damaged");
   } else if (header->major > kMajorVersion) {
     return Error{subject + "has version " + std::to_string(header->major) + "." +
@@ -46,10 +53,32 @@ class TableReader {
     std::span<const std::byte> body;
     std::string problem = loader_.load(file_, entry, body);
     if (problem.empty()) problem = read_rows(kind, entry, body);
-    if (problem.empty()) return;
-    contents_.warnings.push_back("chunk at byte " + std::to_string(entry.offset) + " cannot be read (" +
-                                 problem + "): " + std::to_string(entry.count) + " rows of " +
-                                 kind_name(entry.kind) + " lost");
+    if (problem.empty()) {
+      if (is_copy(entry)) last_copy_[entry.kind] = entry.offset;
+      return;
+    }
+    damaged_.push_back({entry, std::move(problem)});
+  }
+
+  // What was lost, once it is known what stands in the file twice.
+  void finish() {
+    const auto is_damaged_original = [](std::uint8_t kind) {
+      return [kind](const auto& damaged) { return damaged.first.kind == kind && !is_copy(damaged.first); };
+    };
+    for (const auto& [entry, problem] : damaged_) {
+      const bool stands_elsewhere =
+          is_copy(entry) ? std::none_of(damaged_.begin(), damaged_.end(), is_damaged_original(entry.kind))
+                         : has_copy(entry.kind, entry.offset);
+      const std::string rows = std::to_string(entry.count) + " rows of " + kind_name(entry.kind);
+      contents_.warnings.push_back("chunk at byte " + std::to_string(entry.offset) + " cannot be read (" +
+                                   problem + "): " + rows +
+                                   (stands_elsewhere ? ", which stand elsewhere in the file, too" : " lost"));
+    }
+    for (const Gap& gap : gaps_) {
+      if (has_copy(gap.kind, gap.offset)) continue;
+      contents_.warnings.push_back(kind_name(gap.kind) + " " + std::to_string(gap.from) + " to " +
+                                   std::to_string(gap.to - 1) + " are lost");
+    }
   }
 
  private:
@@ -64,7 +93,7 @@ class TableReader {
         for (LaneRow& row : rows) {
           if (row.id >= kMaxLanes) return "it has a lane number that is too large";
           if (row.id >= contents_.lanes.size()) {
-            warn_of_gap("lanes", contents_.lanes.size(), row.id);
+            note_gap(entry, contents_.lanes.size(), row.id);
             contents_.lanes.resize(row.id + 1);
           }
           contents_.lanes[row.id] = std::move(row.lane);
@@ -74,12 +103,15 @@ class TableReader {
       case ChunkKind::groups: {
         std::vector<Group> rows;
         if (!decode_groups(body, entry.count, rows)) return kMalformed;
-        if (entry.first_id < contents_.groups.size() || entry.first_id + rows.size() > kMaxGroups) {
+        const std::size_t end = entry.first_id + rows.size();
+        if ((entry.first_id < contents_.groups.size() && !is_copy(entry)) || end > kMaxGroups) {
           return "its group numbers are out of order";
         }
-        warn_of_gap("groups", contents_.groups.size(), entry.first_id);
-        contents_.groups.resize(entry.first_id);
-        std::move(rows.begin(), rows.end(), std::back_inserter(contents_.groups));
+        if (entry.first_id > contents_.groups.size())
+          note_gap(entry, contents_.groups.size(), entry.first_id);
+        contents_.groups.resize(std::max(contents_.groups.size(), end));
+        std::move(rows.begin(), rows.end(),
+                  contents_.groups.begin() + static_cast<std::ptrdiff_t>(entry.first_id));
         return {};
       }
       case ChunkKind::metadata:
@@ -101,24 +133,35 @@ class TableReader {
       contents_.string_bodies.pop_back();
       return "its rows are malformed";
     }
-    warn_of_gap("strings", strings.size(), entry.first_id);
+    note_gap(entry, strings.size(), entry.first_id);
     strings.resize(entry.first_id);
     strings.insert(strings.end(), rows.begin(), rows.end());
     return {};
   }
 
   // Rows of chunks that were lost are there, but empty.
-  void warn_of_gap(const char* what, std::size_t from, std::size_t to) {
-    if (from == to) return;
-    contents_.warnings.push_back(std::string(what) + " " + std::to_string(from) + " to " +
-                                 std::to_string(to - 1) + " are lost");
+  void note_gap(const IndexEntry& entry, std::size_t from, std::size_t to) {
+    if (from != to) gaps_.push_back({entry.kind, entry.offset, from, to});
+  }
+  static bool is_copy(const IndexEntry& entry) { return (entry.flags & kCopy) != 0; }
+  bool has_copy(std::uint8_t kind, std::uint64_t before) const {
+    const auto last = last_copy_.find(kind);
+    return last != last_copy_.end() && last->second >= before;
   }
 
+  struct Gap {
+    std::uint8_t kind = 0;
+    std::uint64_t offset = 0;
+    std::size_t from = 0, to = 0;
+  };
   static constexpr std::size_t kLargestGap = 1U << 20;
 
   std::span<const std::byte> file_;
   Contents& contents_;
   BodyLoader loader_;
+  std::vector<std::pair<IndexEntry, std::string>> damaged_;
+  std::vector<Gap> gaps_;
+  std::map<std::uint8_t, std::uint64_t> last_copy_;  // by kind of table, one that could be read: its position
 };
 
 // Every event's lane exists: lanes whose description was lost get an empty one.
@@ -158,6 +201,7 @@ Result<Contents> read_contents(std::span<const std::byte> file, const std::strin
       ++unknown[entry.kind];
     }
   }
+  tables.finish();
   for (const auto& [kind, count] : unknown) {
     contents.warnings.push_back(std::to_string(count) + (count == 1 ? " chunk" : " chunks") + " of unknown " +
                                 kind_name(kind) + " skipped: written by a newer version of Lockstep");

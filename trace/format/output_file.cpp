@@ -123,6 +123,15 @@ Status OutputFile::overwrite(std::uint64_t position, std::span<const std::byte> 
   return {};
 }
 
+std::optional<std::uint64_t> OutputFile::cut_to() {
+  struct stat status {};
+  if (descriptor_ < 0 || fstat(descriptor_, &status) != 0) return cut_to_;
+  if (status.st_dev != device_ || status.st_ino != inode_) return cut_to_;
+  const auto size = static_cast<std::uint64_t>(status.st_size);
+  if (size < written_) cut_to_ = std::min(cut_to_.value_or(size), size);
+  return cut_to_;
+}
+
 Status OutputFile::close() {
   buffer_ = {};
   if (descriptor_ < 0) return {};

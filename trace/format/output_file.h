@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -32,6 +33,8 @@ class OutputFile {
   Status write_buffer();
   // Replaces what was written already: takes no space, and works where nothing more can be written.
   Status overwrite(std::uint64_t position, std::span<const std::byte> bytes);
+  // Looks whether somebody has cut the file since: it is shorter than what was written. The least size seen.
+  std::optional<std::uint64_t> cut_to();
   Status close();
   // Closes the descriptor and drops the buffer.
   void abandon();
@@ -47,6 +50,7 @@ class OutputFile {
   std::string path_;
   std::vector<std::byte> buffer_;
   std::uint64_t written_ = 0;
+  std::optional<std::uint64_t> cut_to_;
 };
 
 }  // namespace lockstep::trace::format

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstdlib>
 #include <set>
 #include <sstream>
 #include <system_error>
@@ -10,6 +11,7 @@
 
 #include "trace/compact.h"
 #include "trace/reader.h"
+#include "trace/writer.h"
 #include "tracer/environment.h"
 #include "tracer/record/run_folder.h"
 
@@ -52,6 +54,8 @@ RecordedFile read_file(const std::filesystem::path& path) {
     return found == metadata.end() ? std::string() : found->second;
   };
   file.rank = number_or_none(text("rank"));
+  // A file that lost what it says of itself has its name.
+  if (text("process").empty()) file.rank = rank_of_file_name(file.file).value_or(-1);
   file.inherited_rank = number_or_none(text("inherited_rank"));
   file.restart = std::max(number_or_none(text("restart")), 0);
   file.world_size = number_or_none(text("world_size"));
@@ -71,6 +75,8 @@ RecordedFile read_file(const std::filesystem::path& path) {
   file.unwritten = parse_unwritten(text(kUnwrittenKey));
   if (file.unwritten.has_value() && file.unwritten->events != 0)
     file.dropped[kNotWritten] = file.unwritten->events;
+  if (const std::string cut = text(trace::kCutFromOutside); !cut.empty())
+    file.cut_to = std::strtoull(cut.c_str(), nullptr, 10);
   file.steps_seen = control::parse_steps(text("control.steps_seen"));
   for (std::size_t number = 1;; ++number) {
     const auto found = metadata.find("control.saved." + std::to_string(number));

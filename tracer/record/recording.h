@@ -54,10 +54,11 @@ struct RecordedFile {
     std::int64_t since = 0;  // ns since 1970
     std::string why;         // "No space left on device: …"
   };
-  std::optional<Unwritten> unwritten;  // the file took no more: they are in `dropped`, too
-  std::string ended;                   // why recording ended before the process; else empty
-  bool complete = false;               // closed by its process
-  std::string problem;                 // empty, or why the file could not be read
+  std::optional<Unwritten> unwritten;   // the file took no more: they are in `dropped`, too
+  std::optional<std::uint64_t> cut_to;  // bytes: another program cut it while it was written
+  std::string ended;                    // why recording ended before the process; else empty
+  bool complete = false;                // closed by its process
+  std::string problem;                  // empty, or why the file could not be read
 };
 
 struct Recording {

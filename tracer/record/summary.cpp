@@ -152,6 +152,13 @@ void tell_losses(const Recording& recording, std::vector<std::string>& lines) {
                                 counted(file.unwritten->events, "event was", "events were"), file.file,
                                 to_utc(file.unwritten->since), file.unwritten->why));
   });
+  each_file(recording, [&](const RecordedFile& file) {
+    if (file.cut_to.has_value())
+      lines.push_back(
+          fmt::format("{} was cut to {} by another program while it was written: some of what "
+                      "stood behind that is lost",
+                      file.file, counted(*file.cut_to, "byte", "bytes")));
+  });
   for (const auto& [reason, count] : recording.dropped) {
     if (reason == kNotWritten) continue;  // said of each file
     lines.push_back(fmt::format("lost: {} × {}{}", readable_count(count), reason,

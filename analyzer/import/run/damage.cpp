@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "trace/compact.h"
+#include "trace/writer.h"
 
 namespace lockstep::analyzer::run {
 
@@ -23,6 +24,11 @@ void find_losses(const trace::Reader& reader, const std::set<std::string>& damag
 }
 
 void warn_of_damage(const trace::Reader& reader, std::set<std::string> damage, RankImport& import) {
+  if (const auto cut = reader.metadata().find(trace::kCutFromOutside); cut != reader.metadata().end())
+    import.warn("file_damaged",
+                fmt::format("{}: another program cut it to {} bytes while it was written: some "
+                            "of what stood behind that is lost",
+                            import.trace.file, cut->second));
   for (const std::string& text : reader.warnings()) damage.insert(text);
   for (const std::string& text : damage)
     import.warn("file_damaged", text.find(import.trace.file) == std::string::npos

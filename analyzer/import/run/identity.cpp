@@ -6,8 +6,10 @@
 #include <charconv>
 #include <cmath>
 #include <optional>
+#include <string_view>
 #include <utility>
 
+#include "analyzer/import/rank/file_name.h"
 #include "analyzer/import/run/device.h"
 #include "trace/scheduling.h"
 
@@ -56,6 +58,15 @@ void read_identity(const Reader& reader, RankImport& import) {
   if (const auto number_of_rank = number(reader, "rank")) {
     rank.rank = *number_of_rank;
     import.rank_known = true;
+  }
+  // A file that lost what it says of itself has its name.
+  const std::size_t folder = rank.file.rfind('/');
+  const std::string_view name =
+      std::string_view(rank.file).substr(folder == std::string::npos ? 0 : folder + 1);
+  if (metadata_of(reader, "process").empty() && !import.rank_known && name.starts_with("rank-")) {
+    const std::optional<std::int32_t> named = rank_in_file_name(name);
+    import.rank_known = named.has_value();
+    rank.rank = named.value_or(rank.rank);
   }
   import.world_size = number(reader, "world_size").value_or(0);
   rank.cores = number(reader, trace::kCoresKey).value_or(0);
