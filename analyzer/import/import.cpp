@@ -96,12 +96,16 @@ std::vector<Result<std::vector<RankImport>>> read_all(const std::vector<InputFil
     return result;
   };
 
+  SharedRanksPool rank_lists;
   std::vector<Result<std::vector<RankImport>>> results(files.size(), Error{});
   std::atomic<std::size_t> next = 0;
   const auto work = [&] {
     for (std::size_t i = next++; i < files.size() && !options.stop.stop_requested(); i = next++)
       results[i] = guarded(files[i].path, [&] {
         auto ranks = read_one(files[i]);
+        if (ranks.ok())
+          for (RankImport& rank : ranks.value())
+            for (JobGroup& group : rank.groups) rank_lists.share(group.ranks);
         if (ranks.ok() && options.rank_read)
           std::for_each(ranks.value().begin(), ranks.value().end(), options.rank_read);
         return ranks;

@@ -1,7 +1,6 @@
 #include "analyzer/lateness/late_by_cause.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <utility>
 #include <vector>
@@ -15,7 +14,6 @@
 namespace lockstep::analyzer {
 namespace {
 
-constexpr auto kCauses = std::to_array<Cause>({Cause::data_wait, Cause::host_bound, Cause::copy});
 constexpr std::size_t kBlocks = 12;
 constexpr double kConsistent = 0.8;  // of the steps
 constexpr double kErrors = 2;        // standard errors that the lateness is given
@@ -29,31 +27,50 @@ double mean(const std::vector<double>& values, std::size_t begin, std::size_t en
   return end > begin ? sum / static_cast<double>(end - begin) : 0;
 }
 
-// What a rank does in a step, in ns.
-using TimeOf = std::int64_t (*)(const Measures& measures, Cause cause);
-std::int64_t of_partition(const Measures& measures, Cause cause) {
-  return measures.partition[cause];
-}
-std::int64_t of_run_queue(const Measures& measures, Cause) {
-  return measures.run_queue_ns.value_or(0);
+}  // namespace
+
+bool LateByCause::can_tell() const {
+  return table_.rank_count() >= 2 && table_.steps.size() >= 2 && table_.mean_step_ns > 0;
 }
 
-std::optional<RankLateness> late_by(const StepTable& table, std::size_t rank, Cause cause,
-                                    const RankLateness& judged, TimeOf of = of_partition) {
-  const auto time_of = [&](std::size_t step, std::size_t one) {
-    return of(table.cell(step, one).measures, cause);
+const LateByCause::Times& LateByCause::times_of(Kind kind) {
+  const auto [known, is_new] = times_.try_emplace(kind);
+  if (!is_new) return known->second;
+  const auto time_of = [kind](const Measures& measures) -> std::int64_t {
+    switch (kind) {
+      case Kind::data_wait:
+        return measures.partition[Cause::data_wait];
+      case Kind::host_bound:
+        return measures.partition[Cause::host_bound];
+      case Kind::copy:
+        return measures.partition[Cause::copy];
+      case Kind::waiting_for_core:
+        return measures.run_queue_ns.value_or(0);
+    }
+    return 0;
   };
-  const std::size_t steps = table.steps.size(), count = table.rank_count();
-  const double step_ns = static_cast<double>(table.mean_step_ns);
+  Times& times = known->second;
+  std::vector<std::int64_t> of_step(table_.rank_count());
+  for (std::size_t step = 0; step < table_.steps.size(); ++step) {
+    for (std::size_t rank = 0; rank < of_step.size(); ++rank)
+      of_step[rank] = time_of(table_.cell(step, rank).measures);
+    const std::vector<std::int64_t> of_others = lower_medians_of_others(of_step);
+    times.own.insert(times.own.end(), of_step.begin(), of_step.end());
+    times.of_others.insert(times.of_others.end(), of_others.begin(), of_others.end());
+  }
+  return times;
+}
+
+std::optional<RankLateness> LateByCause::late_by(Kind kind, std::size_t rank, const RankLateness& judged) {
+  const Times& times = times_of(kind);
+  const std::size_t steps = table_.steps.size(), count = table_.rank_count();
+  const double step_ns = static_cast<double>(table_.mean_step_ns);
   std::vector<double> excess;
   std::vector<std::int64_t> medians;
   std::size_t longer = 0;
   for (std::size_t step = 0; step < steps; ++step) {
-    std::vector<std::int64_t> others;
-    for (std::size_t other = 0; other < count; ++other)
-      if (other != rank) others.push_back(time_of(step, other));
-    medians.push_back(lower_median(std::move(others)));
-    const std::int64_t more = time_of(step, rank) - medians.back();
+    medians.push_back(times.of_others[step * count + rank]);
+    const std::int64_t more = times.own[step * count + rank] - medians.back();
     excess.push_back(static_cast<double>(more));
     longer += more > 0 ? 1 : 0;
   }
@@ -74,7 +91,7 @@ std::optional<RankLateness> late_by(const StepTable& table, std::size_t rank, Ca
     std::vector<double>& row = means.emplace_back(count);
     for (std::size_t step = begin; step < end; ++step)
       for (std::size_t one = 0; one < count; ++one)
-        row[one] += static_cast<double>(time_of(step, one)) / static_cast<double>(end - begin);
+        row[one] += static_cast<double>(times.own[step * count + one]) / static_cast<double>(end - begin);
     const double apart = mean(excess, begin, end) - all;
     squares += apart * apart;
   }
@@ -89,30 +106,29 @@ std::optional<RankLateness> late_by(const StepTable& table, std::size_t rank, Ca
   late.mean_ns = late.cause_ns = std::llround(all);
   late.share = all / step_ns;
   late.movement_ns = std::llround(movement);
-  late.cause = cause;
+  late.cause = kind == Kind::data_wait    ? Cause::data_wait
+               : kind == Kind::host_bound ? Cause::host_bound
+               : kind == Kind::copy       ? Cause::copy
+                                          : Cause::compute;
   late.others_ns = lower_median(std::move(medians));
   return late;
 }
 
-}  // namespace
-
-std::optional<RankLateness> late_by_cause(const StepTable& table, std::size_t rank,
-                                          const RankLateness& judged) {
+std::optional<RankLateness> LateByCause::find(std::size_t rank, const RankLateness& judged) {
   std::optional<RankLateness> worst;
-  if (table.rank_count() < 2 || table.steps.size() < 2 || table.mean_step_ns <= 0) return worst;
-  for (const Cause cause : kCauses) {
-    const std::optional<RankLateness> late = late_by(table, rank, cause, judged);
+  if (!can_tell()) return worst;
+  for (const Kind kind : {Kind::data_wait, Kind::host_bound, Kind::copy}) {
+    const std::optional<RankLateness> late = late_by(kind, rank, judged);
     if (late && (!worst || late->cause_ns > worst->cause_ns)) worst = late;
   }
   return worst;
 }
 
-std::optional<RankLateness> late_by_waiting_for_core(const StepTable& table, std::size_t rank,
-                                                     const RankLateness& judged) {
-  if (table.rank_count() < 2 || table.steps.size() < 2 || table.mean_step_ns <= 0) return std::nullopt;
-  for (const StepReport* const cell : table.cells)
+std::optional<RankLateness> LateByCause::find_waiting_for_core(std::size_t rank, const RankLateness& judged) {
+  if (!can_tell()) return std::nullopt;
+  for (const StepReport* const cell : table_.cells)
     if (!cell->measures.run_queue_ns) return std::nullopt;
-  return late_by(table, rank, Cause::compute, judged, of_run_queue);
+  return late_by(Kind::waiting_for_core, rank, judged);
 }
 
 }  // namespace lockstep::analyzer

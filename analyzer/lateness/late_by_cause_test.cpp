@@ -49,9 +49,10 @@ Report simulate(const Noisy& job, unsigned seed) {
 std::vector<RankLateness> found_in(const Report& report) {
   const StepTable table = make_step_table(report);
   const LatenessReport judged = judge_lateness(table, report);
+  LateByCause by_cause(table);
   std::vector<RankLateness> found;
   for (std::size_t rank = 0; rank < judged.ranks.size(); ++rank)
-    if (const auto late = late_by_cause(table, rank, judged.ranks[rank])) found.push_back(*late);
+    if (const auto late = by_cause.find(rank, judged.ranks[rank])) found.push_back(*late);
   return found;
 }
 
@@ -97,7 +98,8 @@ TEST(LateByCause, TimeThatMakesNobodyLateIsNot) {
 TEST(LateByCause, FewStepsAndOneRankSayNothing) {
   EXPECT_TRUE(found_in(simulate({.steps = 9, .more_ns = 300'000}, 1)).empty());
   EXPECT_TRUE(found_in(simulate({.ranks = 1, .more_ns = 300'000}, 1)).empty());
-  EXPECT_FALSE(late_by_cause(StepTable{}, 0, {}).has_value());
+  const StepTable empty;
+  EXPECT_FALSE(LateByCause(empty).find(0, {}).has_value());
 }
 
 }  // namespace

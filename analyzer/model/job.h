@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "analyzer/model/channel_path.h"
+#include "analyzer/model/shared_ranks.h"
 #include "analyzer/model/training_setup.h"
 #include "trace/event.h"
 
@@ -261,7 +262,7 @@ struct RankTrace {
 struct JobGroup {
   std::string name;
   std::string description;
-  std::vector<std::int32_t> ranks;  // global, sorted; empty where not known
+  SharedRanks ranks;      // global, sorted; empty where not known
   std::int32_t size = 0;  // how many ranks it has, also where they are not known; 0: not known either
   // Of a file whose source knows ranks within the group alone (NCCL): its own. The peers of the group's
   // communications are such ranks too, until the ranks meet.

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <map>
 
 #include "analyzer/statistics/place_sums.h"
 #include "analyzer/statistics/signed_ranks.h"
@@ -22,12 +21,7 @@ std::vector<double> chances_of_members(std::span<const std::vector<double>> valu
     for (const std::vector<double>& differences : {higher, lower})
       chances.push_back(chance_of_signed_ranks(values.size(), signed_rank_sum(differences)));
   } else {
-    std::map<std::int64_t, double> known;  // many members share few sums
-    for (const std::int64_t sum : place_sums(values)) {
-      const auto [chance, is_new] = known.try_emplace(sum, 0);
-      if (is_new) chance->second = chance_of_place_sum(members, values.size(), sum);
-      chances.push_back(chance->second);
-    }
+    chances = chances_of_place_sums(members, values.size(), place_sums(values));
   }
   for (double& chance : chances) chance = std::min(1.0, chance * static_cast<double>(members));
   return chances;

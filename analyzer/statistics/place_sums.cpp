@@ -2,17 +2,15 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 
 namespace lockstep::analyzer {
 
-double chance_of_place_sum(std::size_t members, std::size_t blocks, std::int64_t sum) {
-  if (members < 2 || blocks == 0 || sum <= 0) return 1;
-  const std::size_t highest = blocks * (members - 1);
-  if (static_cast<std::uint64_t>(sum) > highest) return 0;
-  // By symmetry the chance of at least `sum` is that of at most `highest` − `sum`, whose small numbers add up
-  // without cancellation.
-  const std::size_t most = highest - static_cast<std::size_t>(sum);
+namespace {
+
+// P(sum = i), for sums of 0 to `most`: what stands beyond them does not enter.
+std::vector<double> distribution(std::size_t members, std::size_t blocks, std::size_t most) {
   std::vector<double> chance(most + 1, 0);
   chance[0] = 1;
   const double each = 1 / static_cast<double>(members);
@@ -22,7 +20,37 @@ double chance_of_place_sum(std::size_t members, std::size_t blocks, std::int64_t
     for (std::size_t i = 0; i <= most; ++i)
       chance[i] = (until[i + 1] - (i >= members ? until[i + 1 - members] : 0)) * each;
   }
-  return std::min(1.0, std::accumulate(chance.begin(), chance.end(), 0.0));
+  return chance;
+}
+
+}  // namespace
+
+double chance_of_place_sum(std::size_t members, std::size_t blocks, std::int64_t sum) {
+  return chances_of_place_sums(members, blocks, std::span(&sum, 1)).front();
+}
+
+std::vector<double> chances_of_place_sums(std::size_t members, std::size_t blocks,
+                                          std::span<const std::int64_t> sums) {
+  std::vector<double> chances(sums.size(), 1);
+  if (members < 2 || blocks == 0) return chances;
+  const std::size_t highest = blocks * (members - 1);
+  std::int64_t least = std::numeric_limits<std::int64_t>::max();
+  for (const std::int64_t sum : sums)
+    if (sum > 0) least = std::min(least, sum);
+  if (least == std::numeric_limits<std::int64_t>::max()) return chances;
+  // By symmetry the chance of at least a sum is that of at most `highest` − sum, whose small numbers add up
+  // without cancellation.
+  std::vector<double> at_most;
+  if (static_cast<std::uint64_t>(least) <= highest) {
+    at_most = distribution(members, blocks, highest - static_cast<std::size_t>(least));
+    std::partial_sum(at_most.begin(), at_most.end(), at_most.begin());
+  }
+  for (std::size_t i = 0; i < sums.size(); ++i) {
+    if (sums[i] <= 0) continue;
+    const auto sum = static_cast<std::uint64_t>(sums[i]);
+    chances[i] = sum > highest ? 0 : std::min(1.0, at_most[highest - sum]);
+  }
+  return chances;
 }
 
 std::vector<std::int64_t> place_sums(std::span<const std::vector<double>> values) {

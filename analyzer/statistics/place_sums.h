@@ -20,6 +20,10 @@ namespace lockstep::analyzer {
 // O(blocks² · members).
 double chance_of_place_sum(std::size_t members, std::size_t blocks, std::int64_t sum);
 
+// The same of many sums, each with the same result. O(blocks² · members) for all of them together.
+std::vector<double> chances_of_place_sums(std::size_t members, std::size_t blocks,
+                                          std::span<const std::int64_t> sums);
+
 // Sums of places over blocks: values[block][member]. Members that are equal share the lower place, so that
 // ties speak against a difference. All blocks have the same number of members. O(blocks · members · log
 // members).

@@ -372,11 +372,12 @@ void find_stragglers(const FindingContext& context, std::vector<Finding>& findin
   if (any || !named.empty()) return;
   // Stages of a pipeline differ by design.
   const bool staged = !report.pipeline.empty();
+  LateByCause by_cause(context.steps);
   for (std::size_t rank = 0; rank < report.lateness.ranks.size() && !staged; ++rank) {
     const RankLateness& judged = report.lateness.ranks[rank];
-    std::optional<RankLateness> late = late_by_cause(context.steps, rank, judged);
+    std::optional<RankLateness> late = by_cause.find(rank, judged);
     if (!late && has_fewer_cores(context.diagnosis.job, judged.rank))
-      late = late_by_waiting_for_core(context.steps, rank, judged);
+      late = by_cause.find_waiting_for_core(rank, judged);
     if (late) find(context.steps, *late, by_its_cause(report.lateness, *late));
   }
 }

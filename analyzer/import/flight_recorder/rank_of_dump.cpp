@@ -86,9 +86,10 @@ class RankOfDump {
     group.description = description;
     if (!list.cut && !list.ranks.empty()) {
       where->second.order = list.ranks;
-      group.ranks = list.ranks;
-      std::sort(group.ranks.begin(), group.ranks.end());
-      group.ranks.erase(std::unique(group.ranks.begin(), group.ranks.end()), group.ranks.end());
+      std::vector<std::int32_t> ranks = list.ranks;
+      std::sort(ranks.begin(), ranks.end());
+      ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
+      group.ranks = std::move(ranks);
     }
     where->second.id = import_.intern_group(group);
     return where->second;

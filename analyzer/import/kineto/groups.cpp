@@ -49,8 +49,9 @@ std::vector<GroupTable::Resolved> GroupTable::resolve(std::int32_t world_size) c
     }
     if (resolved.group_order.empty() && seen.size > 0 && seen.size <= kLargestGroup)
       resolved.group.size = static_cast<std::int32_t>(seen.size);
-    resolved.group.ranks = resolved.group_order;
-    std::sort(resolved.group.ranks.begin(), resolved.group.ranks.end());
+    std::vector<std::int32_t> sorted = resolved.group_order;
+    std::sort(sorted.begin(), sorted.end());
+    resolved.group.ranks = std::move(sorted);
     out.push_back(std::move(resolved));
   }
   return out;

@@ -25,6 +25,13 @@ GroupMembers::GroupMembers(const std::vector<RankImport>& imports) {
       if (!fresh || !members.seen.insert(import.trace.rank).second) members.contradictory = true;
     }
   }
+  for (auto& [name, members] : of_) {
+    if (!members.complete()) continue;
+    std::vector<std::int32_t> ranks;
+    for (const auto& [within, global] : members.global) ranks.push_back(global);
+    std::sort(ranks.begin(), ranks.end());
+    members.ranks = std::move(ranks);
+  }
 }
 
 void GroupMembers::settle(RankImport& import) const {
@@ -36,8 +43,7 @@ void GroupMembers::settle(RankImport& import) const {
     group.size = members[i]->size;
     group.own_rank = kNoRank;
     if (!members[i]->complete()) continue;
-    for (const auto& [within, global] : members[i]->global) group.ranks.push_back(global);
-    std::sort(group.ranks.begin(), group.ranks.end());
+    group.ranks = members[i]->ranks;
   }
   for (Communication& communication : import.trace.communications) {
     if (communication.group == kNone || members[communication.group] == nullptr) continue;

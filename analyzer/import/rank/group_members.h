@@ -29,6 +29,7 @@ class GroupMembers {
     std::map<std::int32_t, std::int32_t> global;  // by the rank within
     std::set<std::int32_t> seen;                  // global ranks
     bool contradictory = false;
+    SharedRanks ranks;  // global ones, once all are known
 
     bool complete() const;
     std::int32_t global_rank(std::int32_t within) const;

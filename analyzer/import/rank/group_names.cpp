@@ -22,7 +22,7 @@ bool is_a_number(const std::string& name) {
           (name.size() >= kShortestHash && all([](unsigned char c) { return std::isxdigit(c); })));
 }
 
-using Key = std::pair<std::string, std::vector<std::int32_t>>;  // name, or description, and ranks
+using Key = std::pair<std::string, SharedRanks>;  // name, or description, and ranks
 
 }  // namespace
 

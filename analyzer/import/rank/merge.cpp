@@ -7,6 +7,7 @@
 #include <iterator>
 #include <map>
 #include <set>
+#include <tuple>
 #include <utility>
 
 #include "analyzer/import/rank/group_members.h"
@@ -197,29 +198,49 @@ void settle_clocks(Job& job, std::vector<RankImport>& imports) {
   }
 }
 
-// Long lists of ranks are cut in some files: a group known by name alone is the one fully known group of that
-// name that holds the rank, if there is exactly one.
-std::vector<std::uint32_t> merge_groups(Job& job, const std::vector<RankImport>& imports,
-                                        const RankImport& import) {
-  std::vector<std::uint32_t> ids;
-  for (JobGroup group : import.groups) {
-    if (group.ranks.empty() && !group.name.empty()) {
-      std::set<std::vector<std::int32_t>> candidates;
-      for (const RankImport& other : imports)
-        for (const JobGroup& known : other.groups)
-          if (known.name == group.name && known.description == group.description &&
-              std::binary_search(known.ranks.begin(), known.ranks.end(), import.trace.rank))
-            candidates.insert(known.ranks);
-      if (candidates.size() == 1) group.ranks = *candidates.begin();
-    }
-    const auto found = std::find_if(job.groups.begin(), job.groups.end(), [&](const JobGroup& known) {
-      return known.name == group.name && known.description == group.description && known.ranks == group.ranks;
-    });
-    ids.push_back(static_cast<std::uint32_t>(found - job.groups.begin()));
-    if (found == job.groups.end()) job.groups.push_back(std::move(group));
+// The job's groups, as the files' are added to them.
+class GroupMerge {
+ public:
+  GroupMerge(Job& job, const std::vector<RankImport>& imports) : job_(job) {
+    for (const RankImport& import : imports)
+      for (const JobGroup& group : import.groups)
+        if (!group.ranks.empty() && !group.name.empty())
+          lists_of_[{group.name, group.description}].insert(group.ranks);
   }
-  return ids;
-}
+
+  // Which of the job's groups each of the file's is. Long lists of ranks are cut in some files: a group known
+  // by name alone is the one fully known group of that name that holds the rank, if there is exactly one.
+  std::vector<std::uint32_t> add(const RankImport& import) {
+    std::vector<std::uint32_t> ids;
+    for (JobGroup group : import.groups) {
+      if (group.ranks.empty() && !group.name.empty()) group.ranks = only_list(group, import.trace.rank);
+      const auto [known, is_new] = ids_.try_emplace(Key(group.name, group.description, group.ranks),
+                                                    static_cast<std::uint32_t>(job_.groups.size()));
+      ids.push_back(known->second);
+      if (is_new) job_.groups.push_back(std::move(group));
+    }
+    return ids;
+  }
+
+ private:
+  using Key = std::tuple<std::string, std::string, SharedRanks>;
+
+  SharedRanks only_list(const JobGroup& group, std::int32_t rank) const {
+    const auto lists = lists_of_.find({group.name, group.description});
+    if (lists == lists_of_.end()) return {};
+    SharedRanks only;
+    for (const SharedRanks& list : lists->second) {
+      if (!std::binary_search(list.begin(), list.end(), rank)) continue;
+      if (!only.empty()) return {};
+      only = list;
+    }
+    return only;
+  }
+
+  Job& job_;
+  std::map<Key, std::uint32_t> ids_;
+  std::map<std::pair<std::string, std::string>, std::set<SharedRanks>> lists_of_;  // by name and description
+};
 
 // Groups whose members no file names have those that tell of it.
 void fill_members_by_holders(std::vector<RankImport>& imports) {
@@ -229,12 +250,14 @@ void fill_members_by_holders(std::vector<RankImport>& imports) {
     for (const JobGroup& group : import.groups)
       holders[{group.name, group.description}].insert(import.trace.rank);
   }
+  std::map<std::pair<std::string, std::string>, SharedRanks> lists;
+  for (const auto& [group, ranks] : holders)
+    lists[group] = std::vector<std::int32_t>(ranks.begin(), ranks.end());
   for (RankImport& import : imports) {
     if (!import.groups_are_its_own) continue;
     for (JobGroup& group : import.groups) {
       if (!group.ranks.empty()) continue;
-      const std::set<std::int32_t>& ranks = holders[{group.name, group.description}];
-      group.ranks.assign(ranks.begin(), ranks.end());
+      group.ranks = lists.at({group.name, group.description});
       group.may_have_others = true;
     }
   }
@@ -302,7 +325,8 @@ Result<Job> merge_ranks(std::string path, std::vector<RankImport> imports, std::
   fill_members_by_holders(imports);
   std::vector<std::vector<std::uint32_t>> group_ids;
   group_ids.reserve(imports.size());
-  for (const RankImport& import : imports) group_ids.push_back(merge_groups(job, imports, import));
+  GroupMerge groups(job, imports);
+  for (const RankImport& import : imports) group_ids.push_back(groups.add(import));
   for (std::size_t i = 0; i < imports.size(); ++i) {
     RankImport& import = imports[i];
     for (Communication& communication : import.trace.communications)
