@@ -9,6 +9,8 @@
 #include <fstream>
 #include <random>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "analyzer/analysis.h"
 
@@ -75,11 +77,12 @@ RankTrace make_rank(std::int32_t number, std::int64_t activities, std::int64_t c
 Job make_job(std::int32_t ranks, std::int64_t activities, std::int64_t collectives_per_step) {
   Job job;
   job.world_size = ranks;
-  job.groups.push_back({"dp", "", {}});
+  std::vector<std::int32_t> all;
   for (std::int32_t rank = 0; rank < ranks; ++rank) {
-    job.groups.back().ranks.push_back(rank);
+    all.push_back(rank);
     job.ranks.push_back(make_rank(rank, activities, collectives_per_step, job.strings));
   }
+  job.groups.push_back({"dp", "", std::move(all)});
   return job;
 }
 

@@ -37,33 +37,64 @@ bool is_more_work(const SlowComputation& slow) {
          static_cast<double>(slow.own_ns - slow.others_ns);
 }
 
-// Ranges of other layers on other ranks, beside those of the named layer on the late one.
-void compare_with_other_layers(const Job& job, std::uint32_t late, SlowComputation& slow) {
-  std::optional<Computation> own;
-  std::vector<std::int64_t> own_ns, others_ns;
-  for (const Activity& activity : job.ranks[late].activities) {
-    if (activity.name != slow.name || activity.compute == kNone) continue;
-    own = job.ranks[late].computations[activity.compute];
-    own_ns.push_back(activity.end - activity.begin);
-  }
-  if (!own || own->layer < 0 || own->pass == Pass::other) return;
-  // A few ranks of many are as good: this is asked for every rank that is waited for.
-  constexpr std::size_t kPeers = 16;
-  const std::size_t every = std::max<std::size_t>(1, job.ranks.size() / kPeers);
-  for (std::size_t rank = late % every; rank < job.ranks.size(); rank += every) {
-    if (rank == late) continue;
-    const RankTrace& trace = job.ranks[rank];
-    for (const Activity& activity : trace.activities) {
+// Ranges of other layers on other ranks, beside those of the late one: of a layer that no other rank runs,
+// that it takes time says nothing.
+class OtherLayers {
+ public:
+  OtherLayers(const Job& job, std::uint32_t late) : job_(job), late_(late) {
+    for (const Activity& activity : job.ranks[late].activities) {
       if (activity.compute == kNone) continue;
-      const Computation& other = trace.computations[activity.compute];
-      if (other.pass == own->pass && other.layer >= 0) others_ns.push_back(activity.end - activity.begin);
+      const Computation& computation = job.ranks[late].computations[activity.compute];
+      if (computation.layer < 0 || computation.pass == Pass::other) continue;
+      Own& own = own_[activity.name];
+      own.pass = computation.pass;
+      own.ns.push_back(activity.end - activity.begin);
     }
   }
-  if (others_ns.empty()) return;
-  slow.own_pass_ns = lower_median(std::move(own_ns));
-  slow.other_layers_pass_ns = lower_median(std::move(others_ns));
-  slow.is_more_work = *slow.own_pass_ns <= *slow.other_layers_pass_ns + *slow.other_layers_pass_ns / 10;
-}
+
+  struct Pair {
+    std::int64_t own_ns = 0, others_ns = 0;  // medians of one pass
+  };
+  // Nothing where the name is of no layer, or no other layer is known.
+  std::optional<Pair> compare(std::uint32_t name) {
+    const auto own = own_.find(name);
+    if (own == own_.end()) return std::nullopt;
+    const std::optional<std::int64_t> others = median_elsewhere(own->second.pass);
+    if (!others) return std::nullopt;
+    return Pair{lower_median(own->second.ns), *others};
+  }
+
+ private:
+  struct Own {
+    Pass pass = Pass::other;
+    std::vector<std::int64_t> ns;
+  };
+
+  std::optional<std::int64_t> median_elsewhere(Pass pass) {
+    const auto [known, is_new] = elsewhere_.try_emplace(pass);
+    if (!is_new) return known->second;
+    // A few ranks of many are as good: this is asked for every rank that is waited for.
+    constexpr std::size_t kPeers = 16;
+    const std::size_t every = std::max<std::size_t>(1, job_.ranks.size() / kPeers);
+    std::vector<std::int64_t> times;
+    for (std::size_t rank = late_ % every; rank < job_.ranks.size(); rank += every) {
+      if (rank == late_) continue;
+      const RankTrace& trace = job_.ranks[rank];
+      for (const Activity& activity : trace.activities) {
+        if (activity.compute == kNone) continue;
+        const Computation& other = trace.computations[activity.compute];
+        if (other.pass == pass && other.layer >= 0) times.push_back(activity.end - activity.begin);
+      }
+    }
+    if (!times.empty()) known->second = lower_median(std::move(times));
+    return known->second;
+  }
+
+  const Job& job_;
+  std::uint32_t late_;
+  std::unordered_map<std::uint32_t, Own> own_;  // by name
+  std::map<Pass, std::optional<std::int64_t>> elsewhere_;
+};
 
 }  // namespace
 
@@ -86,6 +117,7 @@ std::optional<SlowComputation> slowest_computation(const Diagnosis& diagnosis,
   }
   const std::uint32_t late = late_rank(*delays.front());
   SlowComputation worst;
+  OtherLayers other_layers(diagnosis.job, late);
   for (const auto& [name, own] : by_rank[late]) {
     std::vector<std::int64_t> times, counts;
     for (const auto& [rank, sums] : by_rank) {
@@ -95,17 +127,25 @@ std::optional<SlowComputation> slowest_computation(const Diagnosis& diagnosis,
       counts.push_back(found == sums.end() ? 0 : found->second.count);
     }
     if (times.empty()) return std::nullopt;  // nobody to compare with
-    const std::int64_t typical = lower_median(times);
+    std::int64_t typical = lower_median(times);
+    const std::int64_t typical_count = lower_median(counts);
+    std::optional<OtherLayers::Pair> beside;
+    if (typical_count == 0) beside = other_layers.compare(name);
+    if (beside) typical = own.count * beside->others_ns;
     const std::int64_t greatest = worst.own_ns - worst.others_ns;
     // Equal excesses: the smaller id, so that the answer does not hang on the order of a hash table.
     if (own.ns - typical < greatest || (own.ns - typical == greatest && name > worst.name)) continue;
-    worst = {name, own.ns, typical, own.count, lower_median(counts)};
+    worst = {name, own.ns, typical, own.count, typical_count};
+    if (!beside) continue;
+    worst.own_pass_ns = beside->own_ns;
+    worst.other_layers_pass_ns = beside->others_ns;
   }
   if (worst.own_ns <= worst.others_ns) return std::nullopt;
   if (excess > 0)
     worst.share = static_cast<double>(worst.own_ns - worst.others_ns) / static_cast<double>(excess);
   worst.is_more_work = is_more_work(worst);
-  if (worst.others_count == 0) compare_with_other_layers(diagnosis.job, late, worst);
+  if (worst.own_pass_ns)
+    worst.is_more_work = *worst.own_pass_ns <= *worst.other_layers_pass_ns + *worst.other_layers_pass_ns / 10;
   const auto count = static_cast<std::int64_t>(delays.size());
   worst.own_ns /= count;
   worst.others_ns /= count;

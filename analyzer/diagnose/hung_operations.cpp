@@ -4,6 +4,7 @@
 #include <iterator>
 #include <limits>
 #include <optional>
+#include <string_view>
 #include <tuple>
 #include <utility>
 
@@ -11,9 +12,12 @@
 #include "analyzer/diagnose/unanswered.h"
 #include "analyzer/match/match.h"
 #include "analyzer/model/hang_length.h"
+#include "analyzer/model/operation.h"
 
 namespace lockstep::analyzer {
 namespace {
+
+constexpr std::string_view kWaitsForCommunication = "wait for communication";
 
 bool is_message(const OpenOperation& operation) {
   return operation.operation == Operation::send || operation.operation == Operation::recv;
@@ -47,6 +51,13 @@ bool is_hung(const RankTrace& rank, const OpenOperation& operation) {
   return until != kUnknownTime && is_as_long_as_a_hang(until - operation.begin, longest_operation(rank));
 }
 
+// On the CPU a message may be asked for long before it is needed, and what nobody waits for holds up nobody.
+bool is_waited_for(const Job& job, const RankTrace& rank) {
+  return rank.device != "cpu" ||
+         std::any_of(rank.ending.ranges.begin(), rank.ending.ranges.end(),
+                     [&](std::uint32_t range) { return job.strings.view(range) == kWaitsForCommunication; });
+}
+
 // How long until the recording ended; 0 where nobody knows when it did.
 Nanoseconds waited_in(const Ending& ending, const OpenOperation& operation) {
   const Nanoseconds until = waited_until(ending);
@@ -54,9 +65,11 @@ Nanoseconds waited_in(const Ending& ending, const OpenOperation& operation) {
 }
 
 bool has_come(const RankTrace& rank, const OperationKey& key) {
-  return std::any_of(
-             rank.communications.begin(), rank.communications.end(),
-             [&](const Communication& c) { return c.group == key.group && c.sequence == key.sequence; }) ||
+  return std::any_of(rank.communications.begin(), rank.communications.end(),
+                     [&](const Communication& c) {
+                       return c.group == key.group && c.sequence == key.sequence &&
+                              !is_point_to_point(c.operation);
+                     }) ||
          std::any_of(rank.ending.progress.begin(), rank.ending.progress.end(),
                      [&](const GroupProgress& progress) {
                        return progress.group == key.group && key.sequence != kNoSequence &&
@@ -97,7 +110,7 @@ void add_open(const Job& job, std::size_t index, HungOperations& hung) {
     if (!is_hung(rank, operation)) continue;
     OperationKey key{operation.group, operation.sequence};
     if (is_message(operation)) {
-      if (operation.may_have_ended) continue;
+      if (operation.may_have_ended || !is_waited_for(job, rank)) continue;
       key.source = operation.operation == Operation::send ? rank.rank : operation.peer;
       key.destination = operation.operation == Operation::send ? operation.peer : rank.rank;
       key.sequence = messages[{key.group, key.source, key.destination}]++;

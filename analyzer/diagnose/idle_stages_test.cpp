@@ -22,6 +22,7 @@ struct Case {
   Nanoseconds first_slower_by = 0;  // each pass of stage 0
   Nanoseconds unit = us;
   const char* range = nullptr;  // what its host says that it does meanwhile
+  bool loads = false;           // its data
 };
 
 Job job_with(const Case& of) {
@@ -44,6 +45,7 @@ Job job_with(const Case& of) {
     for (const std::int32_t rank : ranks_of(plan)) builder.rank(rank).step(step, begin, end);
     const Nanoseconds works = of_step.begin + of.idles;
     if (of.does_something) builder.rank(1).compute(of_step.begin, works, "forward_other");
+    if (of.loads) builder.rank(1).data_loading(of_step.begin, works);
     if (of.range != nullptr) builder.rank(1).host_range(of_step.begin, works, of.range);
   }
   Job job = builder.build();
@@ -140,6 +142,15 @@ TEST(IdleStages, AreSaidToDoWhatTheirHostSays) {
   EXPECT_THAT(finding(report, "straggler_persistent").title,
               testing::HasSubstr(
                   "rank 1 spends 30.0 ms longer on its host, in `reads weights`: the others wait for it"));
+}
+
+// The data of each microbatch is loaded within the pipeline, where no rank's time is counted as loading.
+TEST(IdleStages, ThatLoadTheirDataAreSaidTo) {
+  const Report report = report_of(job_with({.idles = 40'000 * us, .unit = 100 * us, .loads = true}));
+  const Finding late = finding(report, "straggler_persistent");
+  EXPECT_THAT(late.title, testing::HasSubstr("rank 1 loads data for 30.0 ms longer: the others wait for it"));
+  EXPECT_EQ(late.reason, "loads_data");
+  EXPECT_THAT(late.remedy, testing::HasSubstr("DataLoader("));
 }
 
 }  // namespace

@@ -132,10 +132,32 @@ std::optional<std::uint32_t> host_range_of(const FindingContext& context, const 
   return range && range->share >= kTellingShare ? std::optional(range->name) : std::nullopt;
 }
 
+LateReason reason_of_loading(const RankLateness& late) {
+  LateReason reason;
+  reason.code = "loads_data";
+  reason.doing = fmt::format("loads data for {} longer", format_duration(late.cause_ns));
+  reason.evidence.push_back(in_a_step("waits for data", late));
+  reason.remedy =
+      "DataLoader(num_workers=N, prefetch_factor=4, persistent_workers=True), with N cores that the ranks do "
+      "not compute on; where all ranks load, the same amount of data work on every one";
+  return reason;
+}
+
+// A stage that loads the data of each microbatch does so within its pipeline.
+bool is_data_loading(const Job& job, std::int32_t rank, std::uint32_t name) {
+  for (const RankTrace& trace : job.ranks)
+    if (trace.rank == rank)
+      return std::any_of(trace.host_ranges.begin(), trace.host_ranges.end(), [name](const HostRange& range) {
+        return range.kind == HostKind::data_loading && range.name == name;
+      });
+  return false;
+}
+
 LateReason reason_of_host(const FindingContext& context, const StepTable& steps, const RankLateness& late) {
   LateReason reason;
   reason.code = "host";
   const std::optional<std::uint32_t> range = host_range_of(context, steps, late);
+  if (range && is_data_loading(context.diagnosis.job, late.rank, *range)) return reason_of_loading(late);
   // A line of Python says more than the range around it.
   std::string place = name_where_python_was(context, steps, late, reason);
   const bool is_line = !place.empty();
@@ -236,14 +258,7 @@ LateReason reason_of_cause(const FindingContext& context, const StepTable& steps
     case Cause::host_bound:
       return reason_of_host(context, steps, late);
     case Cause::data_wait:
-      reason.code = "loads_data";
-      reason.doing = fmt::format("loads data for {} longer", format_duration(late.cause_ns));
-      reason.evidence.push_back(in_a_step("waits for data", late));
-      reason.remedy =
-          "DataLoader(num_workers=8, prefetch_factor=4, persistent_workers=True, pin_memory=True), and the "
-          "same amount "
-          "of data work on every rank";
-      return reason;
+      return reason_of_loading(late);
     case Cause::copy:
       reason.code = "copies";
       reason.doing = fmt::format("copies memory for {} longer", format_duration(late.cause_ns));

@@ -13,37 +13,47 @@ namespace lockstep::analyzer {
 std::string name_where_python_was(const FindingContext& context, const StepTable& steps,
                                   const RankLateness& late, LateReason& reason) {
   if (is_late_by_idling(steps, late)) {
-    // The others are at the same time in a call that waits for it: in which line says nothing.
-    const std::optional<CommonPlace> place =
-        place_of_idling(context.diagnosis.job, context.scheduled.idle(), late.rank);
-    if (!place) return {};
-    reason.evidence.push_back(
-        fmt::format("{} of {} at its Python stack, while others waited for it and it did "
-                    "nothing, saw it in `{}`",
-                    format_count(place->looks), format_plural(place->all_looks, "look"), place->place));
-    return fmt::format("`{}`", place->place);
+    // Where it stood while others waited for it says more than where it is longer than they.
+    if (const std::optional<CommonPlace> place =
+            place_of_idling(context.diagnosis.job, context.scheduled.idle(), late.rank)) {
+      reason.evidence.push_back(
+          fmt::format("{} of {} at its Python stack, while others waited for it and it did "
+                      "nothing, saw it in `{}`",
+                      format_count(place->looks), format_plural(place->all_looks, "look"), place->place));
+      return fmt::format("`{}`", place->place);
+    }
   }
   const PlaceComparison found =
       compare_places(context.diagnosis.job, {late.rank, steps.ranks, steps.steps, late.cause_ns});
   if (!found.slow) return {};
-  reason.evidence.push_back(
-      fmt::format("{} of {} at its Python stack saw it in `{}`, where it is {} longer in a step than the "
-                  "others; their median was seen {} {}",
-                  format_count(found.slow->looks), format_plural(found.slow->all_looks, "look"),
-                  found.slow->place, format_duration(found.slow->excess_ns),
-                  found.slow->is_line ? "at that line" : "there", format_plural(found.slow->others, "time")));
+  reason.evidence.push_back(fmt::format(
+      "{} of {} at its Python stack saw it in `{}`, where it is {} longer in a step than the "
+      "others; their median was seen {} {}",
+      format_count(found.slow->looks), format_plural(found.slow->all_looks, "look"), found.slow->place,
+      format_duration(found.slow->excess_ns), found.slow->is_line ? "at that line" : "in that function",
+      format_plural(found.slow->others, "time")));
   return fmt::format("`{}`", found.slow->place);
 }
 
 std::string how_to_name_it(const Job& job) {
-  const bool looked = std::any_of(job.ranks.begin(), job.ranks.end(), [](const RankTrace& rank) {
-    return std::any_of(rank.host_ranges.begin(), rank.host_ranges.end(),
-                       [](const HostRange& range) { return range.kind == HostKind::python_place; });
-  });
-  return looked ? "`lockstep record --operators` tells PyTorch's operators and modules; looks at Python "
-                  "stacks (`--stacks 20`) "
-                  "show no one line, more of them may (`--stacks 100`)"
-                : "`lockstep record` (with `--stacks 20`, its default) names the line of Python";
+  // A rank's looks in a second, at most, as they were taken.
+  double looks = 0;
+  for (const RankTrace& rank : job.ranks) {
+    std::int64_t count = 0;
+    Nanoseconds first = kUnknownTime, last = 0;
+    for (const HostRange& range : rank.host_ranges) {
+      if (range.kind != HostKind::python_place) continue;
+      ++count;
+      if (first == kUnknownTime) first = range.begin;
+      last = std::max(last, range.end);
+    }
+    if (count > 1 && last > first)
+      looks = std::max(looks, static_cast<double>(count) * 1e9 / static_cast<double>(last - first));
+  }
+  constexpr double kMany = 50;
+  if (looks == 0) return "`lockstep record` (with `--stacks 20`, its default) names the line of Python";
+  return std::string("`lockstep record --operators` tells PyTorch's operators and modules") +
+         (looks < kMany ? ", and more looks at Python stacks (`--stacks 100`) may show a line" : "");
 }
 
 }  // namespace lockstep::analyzer

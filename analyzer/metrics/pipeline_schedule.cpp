@@ -92,7 +92,9 @@ bool splits_backward(const Items& items, std::int32_t chunks) {
 // where backward passes are split.
 std::int32_t tell_chunks(Items& items) {
   const std::map<std::int32_t, std::array<std::int32_t, 2>> counts = counts_of(items);
-  const std::int32_t chunks = counts.empty() ? 1 : counts.begin()->second[1];
+  // Passes without a number say nothing of how often one comes.
+  if (counts.empty() || counts.begin()->first < 0) return 1;
+  const std::int32_t chunks = counts.begin()->second[1];
   if (splits_backward(items, chunks)) return chunks;
   const bool equal = std::all_of(counts.begin(), counts.end(), [chunks](const auto& count) {
     return count.second[0] == chunks && count.second[1] == chunks;

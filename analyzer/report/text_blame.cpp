@@ -23,14 +23,21 @@ Line name_late_ranks(const Report& report, const std::vector<const BlameReport*>
   for (const BlameReport* blame : late) {
     if (items.size() == 3) break;
     Line item;
-    item.bold(fmt::format("rank {}", blame->rank)).text(" (" + format_duration(lateness_of(*blame)));
+    item.bold(fmt::format("rank {}", blame->rank));
+    const std::int64_t exposed = blame->exposed_ns - blame->scheduled_exposed_ns;
+    const bool is_partly_hidden = exposed < lateness_of(*blame) && is_exposure_known(report, *blame);
+    if (is_partly_hidden && has_scheduled_waits(report)) {
+      // Stages wait for several messages at once: their sum is more than the time that it took.
+      items.push_back(item.text(fmt::format(" ({} that nothing hides)", format_duration(exposed))));
+      continue;
+    }
+    item.text(" (" + format_duration(lateness_of(*blame)));
     const std::int64_t collectives = blame->collectives - blame->scheduled_collectives;
     if (collectives > 0) {
       item.text(" in " +
                 (items.empty() ? format_plural(collectives, "collective") : format_count(collectives)));
     }
-    const std::int64_t exposed = blame->exposed_ns - blame->scheduled_exposed_ns;
-    if (items.empty() && exposed < lateness_of(*blame) && is_exposure_known(report, *blame))
+    if (items.empty() && is_partly_hidden)
       item.text(fmt::format(", {} of it not hidden by compute", format_duration(exposed)));
     items.push_back(item.text(")"));
   }
@@ -56,10 +63,15 @@ std::string beginning(const Report& report, const BlameReport& first) {
   return who;
 }
 
+bool is_schedule_known(const Report& report) {
+  return std::all_of(report.pipeline.begin(), report.pipeline.end(),
+                     [](const PipelineReport& pipeline) { return pipeline.bubble_ratio_ideal.has_value(); });
+}
+
 // ", whose stages idle for 1.25 s more than its schedule costs"; empty where they do not, or nobody knows.
 std::string beyond_schedule(const Report& report) {
   for (const Finding& finding : report.findings)
-    if (finding.code == "pipeline_bubble" && !finding.is_note)
+    if (finding.code == "pipeline_bubble" && !finding.is_note && is_schedule_known(report))
       return fmt::format(", whose stages idle for {} more than its schedule costs",
                          format_duration(finding.lost_ns));
   return "";
@@ -96,16 +108,17 @@ void print_nobody_to_blame(const Report& report, Page& page) {
   page.wrap(line, kIndent, kIndent);
 }
 
-// A finding says what the rank's host does, or waits for.
+// A finding says what the rank's host does, loads, or waits for.
 bool is_host_time_explained(const Report& report, std::int32_t rank) {
   return std::any_of(report.findings.begin(), report.findings.end(), [rank](const Finding& finding) {
-    return finding.accuses == Accused::rank && finding.rank == rank && is_of_host(finding.reason);
+    return finding.accuses == Accused::rank && finding.rank == rank &&
+           (is_of_host(finding.reason) || finding.reason == "loads_data");
   });
 }
 
 // How many steps would show a rank that is late by little, where these do not and no finding says so.
 std::string what_would_tell_more(const Report& report) {
-  constexpr std::int64_t kMostSteps = 100'000;
+  constexpr std::int64_t kMostSteps = 5'000;
   const LatenessReport& lateness = report.lateness;
   const bool is_said = std::any_of(report.findings.begin(), report.findings.end(),
                                    [](const Finding& finding) { return finding.code == "jitter"; });

@@ -58,6 +58,8 @@ NOT_MEASURED = {}
 FAULTS = {
     "sleep": ("rank 1 sleeps 30 ms after each optimizer step", 1,
               [("straggler_persistent", "blocked"), ("blocked_in_compute", None)], ("ddp", "fsdp2", "pipeline")),
+    "sleep_in_forward": ("rank 1 sleeps within its forward passes: 30 ms a step, 10 ms in each of a stage's four passes", 1,
+                         [("straggler_persistent", "blocked"), ("blocked_in_compute", None)], ("ddp", "pipeline")),
     "busy_loop": ("rank 1 runs a loop of Python for 30 ms after each optimizer step", 1,
                   [("straggler_persistent", "host")], ("ddp", "fsdp2", "pipeline")),
     "slow_loader": ("rank 1's batches take 30 ms longer", 1, [("straggler_persistent", "loads_data")], ("ddp", "accelerate_loop")),

@@ -72,9 +72,10 @@ class Simulation {
     job_.path = "simulated";
     job_.sources = {"simulated"};
     job_.world_size = plan_.ranks;
-    job_.groups.push_back({"world", "data parallel", {}, plan_.ranks});
+    std::vector<std::int32_t> all;
+    for (const Worker& worker : workers_) all.push_back(worker.trace.rank);
+    job_.groups.push_back({"world", "data parallel", std::move(all), plan_.ranks});
     for (Worker& worker : workers_) {
-      job_.groups.front().ranks.push_back(worker.trace.rank);
       put_in_order(worker.trace);
       job_.ranks.push_back(std::move(worker.trace));
     }

@@ -9,6 +9,7 @@
 #include <exception>
 #include <sstream>
 #include <type_traits>
+#include <utility>
 
 #include "trace/format/checksum.h"
 
@@ -156,6 +157,16 @@ void serialize(Archive& archive, JobLane& l) {
   archive(l.kind, l.handle, l.name);
 }
 template <class Archive>
+void save(Archive& archive, const SharedRanks& ranks) {
+  archive(ranks.list());
+}
+template <class Archive>
+void load(Archive& archive, SharedRanks& ranks) {
+  SharedRanks::List list;
+  archive(list);
+  ranks = std::move(list);
+}
+template <class Archive>
 void serialize(Archive& archive, JobGroup& g) {
   archive(g.name, g.description, g.ranks, g.size, g.own_rank, g.may_have_others);
 }
@@ -208,7 +219,7 @@ void serialize(Archive& archive, Contents& c) {
 namespace {
 
 // Raise it where the meaning of something written changes and its size does not.
-constexpr std::uint64_t kVersion = 8;
+constexpr std::uint64_t kVersion = 9;
 
 template <class... Structs>
 std::uint64_t layout_of() {

@@ -74,10 +74,12 @@ analyzer::Job synthetic_job(const SyntheticOptions& options) {
   job.world_size = static_cast<std::int32_t>(options.late.size());
   analyzer::JobGroup group;
   group.name = "world";
+  std::vector<std::int32_t> all;
   for (std::int32_t rank = 0; rank < job.world_size; ++rank) {
-    group.ranks.push_back(rank);
+    all.push_back(rank);
     job.ranks.push_back(synthetic_rank(options, rank, job.strings));
   }
+  group.ranks = std::move(all);
   job.groups.push_back(std::move(group));
   return job;
 }

@@ -102,10 +102,17 @@ void find_blocked(const FindingContext& context, std::vector<Finding>& findings)
   finding.remedy = "look in forward and backward for time.sleep, locks, files and network reads; " +
                    how_to_name_it(context.diagnosis.job) + "; NVTX ranges show it in the timeline";
   const auto steps = static_cast<std::int64_t>(context.steps.steps.size());
-  if (finding.rank && steps > 0) {
+  // Where cores are short the rank is not accused, but where it stood is a fact.
+  if (is_one && steps > 0) {
     const PlaceComparison found = compare_places(
         context.diagnosis.job, {most.rank, context.steps.ranks, context.steps.steps, off(most) / steps});
-    if (found.slow) finding.title += fmt::format(", in `{}`", found.slow->place);
+    if (found.slow && finding.rank) finding.title += fmt::format(", in `{}`", found.slow->place);
+    if (found.slow)
+      finding.evidence.push_back(
+          fmt::format("{} of {} at rank {}'s Python stack saw it in `{}`, where it is {} longer in a step "
+                      "than the others",
+                      format_count(found.slow->looks), format_plural(found.slow->all_looks, "look"),
+                      most.rank, found.slow->place, format_duration(found.slow->excess_ns)));
   }
   finding.lost_ns = lost;
   findings.push_back(std::move(finding));

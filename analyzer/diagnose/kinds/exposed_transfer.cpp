@@ -15,6 +15,7 @@
 #include "analyzer/diagnose/unanswered.h"
 #include "analyzer/intervals/median.h"
 #include "analyzer/intervals/time_math.h"
+#include "analyzer/model/operation.h"
 #include "analyzer/report/quantity.h"
 
 namespace lockstep::analyzer {
@@ -160,8 +161,12 @@ Words words_for(const FindingContext& context, Operation longest, bool between_h
   }
   if (context.on_cpu) {
     return {kExposedTransfer, "data moves while nothing is computed",
-            "ranks that compute on the CPU share its cores with the transfer: give them more cores, or move "
-            "less (gradient accumulation, gradients in bfloat16)"};
+            is_point_to_point(longest) ? "ranks that compute on the CPU share its cores with the transfer: "
+                                         "give them more cores, or move "
+                                         "less (smaller activations, in bfloat16)"
+                                       : "ranks that compute on the CPU share its cores with the transfer: "
+                                         "give them more cores, or move "
+                                         "less (gradient accumulation, gradients in bfloat16)"};
   }
   const std::string knobs = overlap_knobs(longest);
   if (between_hosts) {

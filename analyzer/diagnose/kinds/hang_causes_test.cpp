@@ -153,5 +153,51 @@ TEST(HangCauses, BothSpellingsOfTheFlightRecordersSettingAreNamed) {
   EXPECT_THAT(remedies, HasSubstr("TORCH_NCCL_TRACE_BUFFER_SIZE"));
 }
 
+// Messages of a group count from 0 too: who has sent one has not come to the group's collective of that
+// number.
+TEST(HangCauses, AMessageOfThatNumberIsNotTheCollective) {
+  Job job = hung_job({0, 1, 3}, 60 * kSecond, /*noted=*/true);
+  RankTrace& absent = job.ranks[2];
+  Activity activity = absent.activities.back();
+  activity.activity_class = Class::p2p;
+  activity.begin = activity.end + 1000;
+  activity.end = activity.begin + 1000;
+  activity.communication = static_cast<std::uint32_t>(absent.communications.size());
+  Communication message;
+  message.operation = Operation::recv;
+  message.group = 0;
+  message.sequence = 3;
+  message.peer = 1;
+  message.activity = static_cast<std::uint32_t>(absent.activities.size());
+  absent.activities.push_back(activity);
+  absent.communications.push_back(message);
+  EXPECT_EQ(finding(report_of(job), "hang").title,
+            "the job hung in all_reduce gradients (group data parallel, number 3): rank 2 never came");
+}
+
+// Of a rank whose computations are the host's own, a receive that it does not wait for was asked for early.
+TEST(HangCauses, AReceiveThatNobodySendsForHangsWhereItIsWaitedFor) {
+  for (const bool waits : {true, false}) {
+    Job job = hung_job({}, 60 * kSecond);
+    for (RankTrace& rank : job.ranks) rank.device = "cpu";
+    OpenOperation receive;
+    receive.begin = 36'000 * us;
+    receive.name = job.strings.intern("recv");
+    receive.operation = Operation::recv;
+    receive.peer = 0;
+    receive.group = 0;
+    job.ranks[1].ending.operations.push_back(receive);
+    if (waits) job.ranks[1].ending.ranges.push_back(job.strings.intern("wait for communication"));
+    const Report report = report_of(job);
+    if (!waits) {
+      EXPECT_THAT(codes_of(report.findings), testing::Not(Contains("hang")));
+      continue;
+    }
+    const Finding found = finding(report, "hang");
+    EXPECT_THAT(found.title, HasSubstr("recv from rank 0"));
+    EXPECT_THAT(found.title, HasSubstr("rank 0 never"));
+  }
+}
+
 }  // namespace
 }  // namespace lockstep::analyzer

@@ -43,7 +43,7 @@ TEST(HangMembers, AGroupIsAsLargeAsItsSize) {
   Job job = hung_job({0, 1, 2, 3}, 60 * kSecond);
   job.groups[0].size = 8;
   EXPECT_THAT(finding(report_of(job), "hang").title, HasSubstr("it may have others"));
-  job.groups[0].ranks.clear();
+  job.groups[0].ranks = {};
   EXPECT_THAT(finding(report_of(job), "hang").title, HasSubstr("it may have others"));
   for (RankTrace& rank : job.ranks) rank.ending.operations[0].group = kNone;
   EXPECT_THAT(finding(report_of(job), "hang").title, HasSubstr("it may have others"));

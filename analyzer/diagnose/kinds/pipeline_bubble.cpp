@@ -218,9 +218,12 @@ void find_bubble(const FindingContext& context, std::vector<Finding>& findings) 
       context.report.pipeline.size() == 1 ? "the pipeline" : fmt::format("\"{}\"", p->group);
   Finding finding = kPipelineBubble.make();
   finding.is_note = bubbles.at_their_schedules;
-  // A region may begin before a stage's own window does, and end after it: what is lost there is no rank's.
-  finding.lost_ns =
-      std::min(finding.is_note ? bubbles.all_ns : bubbles.avoidable_ns(), context.all_windows_ns);
+  // A region may begin before a stage's own window does, and end after it, and those of steps in a row may
+  // overlap: no more is lost than the ranks wait for each other.
+  const std::int64_t waited =
+      saturating_add(context.total(Cause::pipeline_bubble), context.total(Cause::barrier_wait));
+  finding.lost_ns = finding.is_note ? std::min(bubbles.all_ns, context.all_windows_ns)
+                                    : std::min(bubbles.avoidable_ns(), waited);
   finding.title =
       fmt::format("the stages of {} idle for {} of its region", of, format_share(p->bubble_ratio));
   if (finding.is_note) {
@@ -245,9 +248,11 @@ void find_bubble(const FindingContext& context, std::vector<Finding>& findings) 
   if (of_late_stages > 0) {
     finding.lost_ns -= of_late_stages;
     if (!context.is_worth(finding.lost_ns, kLossPermille)) return;
-    finding.evidence.push_back(fmt::format(
-        "{} of that is lost to {}, as the finding about {} says", format_duration(of_late_stages),
-        name_ranks({late.ranks.begin(), late.ranks.end()}), late.ranks.size() == 1 ? "it" : "them"));
+    finding.evidence.push_back(
+        fmt::format("{} of the bubble is lost to {}, as the finding about {} says: what is said to be lost "
+                    "here is without it",
+                    format_duration(of_late_stages), name_ranks({late.ranks.begin(), late.ranks.end()}),
+                    late.ranks.size() == 1 ? "it" : "them"));
   }
   std::int64_t warm_up = 0, steady = 0, cool_down = 0;
   for (const PipelineStage& stage : p->stages_detail) {
@@ -262,7 +267,11 @@ void find_bubble(const FindingContext& context, std::vector<Finding>& findings) 
                     format_share(cool_down, p->bubble_ns)));
   }
   finding.evidence.push_back(most_and_least(*p));
-  finding.remedy = remedy_of(*p, stage_imbalance_of(context.report, *p).has_value(), of_late_stages > 0);
+  const bool is_unbalanced = stage_imbalance_of(context.report, *p).has_value();
+  // Of an unknown schedule's bubble, what a stage that is late or computes more does not cause may be what
+  // the schedule costs.
+  if (!p->bubble_ratio_ideal && (is_unbalanced || of_late_stages > 0)) finding.is_note = true;
+  finding.remedy = remedy_of(*p, is_unbalanced, of_late_stages > 0);
   findings.push_back(std::move(finding));
 }
 

@@ -54,9 +54,10 @@ TEST(PipelineFindings, ABalancedPipelineHasNoStraggler) {
 void meet_at_the_end(Job& job) {
   Nanoseconds last = 0;
   for (const RankTrace& rank : job.ranks) last = std::max(last, rank.activities.back().end);
-  job.groups.push_back({"world", "", {}});
+  std::vector<std::int32_t> all;
+  for (const RankTrace& rank : job.ranks) all.push_back(rank.rank);
+  job.groups.push_back({"world", "", all});
   for (RankTrace& rank : job.ranks) {
-    job.groups.back().ranks.push_back(rank.rank);
     for (std::int64_t number = 0; number < 3; ++number) {
       Activity meeting;
       meeting.begin = (number == 0 ? rank.activities.back().end : last) + number * us;
@@ -105,6 +106,21 @@ TEST(PipelineFindings, WithoutAScheduleTheFindingSaysSo) {
   const Finding bubble = finding(report, "pipeline_bubble");
   EXPECT_THAT(bubble.title, HasSubstr("idle for 50.0 % of its region"));
   EXPECT_THAT(bubble.evidence, Contains(HasSubstr("neither GPipe's nor 1F1B's")));
+}
+
+// What is left of it once the slow stage is spoken of may be what the schedule costs.
+TEST(PipelineFindings, WithoutAScheduleTheBubbleIsANoteBesideItsCause) {
+  PipelinePlan plan = plan_of(2, 4);
+  for (auto& stage : plan.order) {
+    stage.clear();
+    for (int m = 0; m < 4; ++m) stage.insert(stage.end(), {{true, m, 0}, {false, m, 0}});
+  }
+  EXPECT_FALSE(finding(report_of(pipeline_job(plan)), "pipeline_bubble").is_note);
+  plan.slow_stage = 1;
+  plan.slower_by = 20 * us;
+  const Report report = report_of(pipeline_job(plan));
+  EXPECT_NO_FATAL_FAILURE(finding(report, "unbalanced_stages"));
+  EXPECT_TRUE(finding(report, "pipeline_bubble").is_note);
 }
 
 }  // namespace

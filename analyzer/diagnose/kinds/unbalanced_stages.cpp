@@ -12,6 +12,7 @@
 #include "analyzer/diagnose/stage_imbalance.h"
 #include "analyzer/intervals/median.h"
 #include "analyzer/report/quantity.h"
+#include "analyzer/stacks/slow_place.h"
 
 namespace lockstep::analyzer {
 namespace {
@@ -72,6 +73,21 @@ const LayerReport* slower_than_elsewhere(const Report& report, std::int32_t rank
   return nullptr;
 }
 
+// The line of Python where the stage's rank is longer than the others by most of what it computes more.
+std::string line_of_excess(const FindingContext& context, const StageImbalance& worst, Finding& finding) {
+  const auto steps = static_cast<std::int64_t>(context.steps.steps.size());
+  if (steps == 0) return {};
+  const PlaceComparison found =
+      compare_places(context.diagnosis.job, {worst.stage->rank, context.steps.ranks, context.steps.steps,
+                                             (worst.stage->compute_ns - worst.median_ns) / steps});
+  if (!found.slow) return {};
+  finding.evidence.push_back(fmt::format(
+      "{} of {} at its Python stack saw it in `{}`, where it is {} longer in a step than the others",
+      format_count(found.slow->looks), format_plural(found.slow->all_looks, "look"), found.slow->place,
+      format_duration(found.slow->excess_ns)));
+  return fmt::format("`{}`", found.slow->place);
+}
+
 void find_unbalanced(const FindingContext& context, std::vector<Finding>& findings) {
   const PipelineReport* pipeline = nullptr;
   StageImbalance worst;
@@ -115,9 +131,12 @@ void find_unbalanced(const FindingContext& context, std::vector<Finding>& findin
         fmt::format("the forward pass of one of its layers takes {}, of the others' {}",
                     format_duration(*own), format_duration(*others)));
   }
+  // A stage that reads a file or loops in Python computes no more of its layers.
+  const std::string line = line_of_excess(context, worst, finding);
   finding.remedy =
-      slower ? "its layers themselves are slower: compare the ranks' devices and what else runs there; "
-               "moving layers only hides it"
+      !line.empty() ? fmt::format("look at what it does in {} first; else give it fewer layers", line)
+      : slower ? "its layers themselves are slower: compare the ranks' devices and what else runs there; "
+                 "moving layers only hides it"
       : stage.layers.empty() ? "give it fewer layers; where it has as many as the others, its rank is "
                                "slower: compare the ranks' devices "
                                "and what else runs there"

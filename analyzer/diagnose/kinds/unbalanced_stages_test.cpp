@@ -50,7 +50,7 @@ TEST(PipelineFindings, AStageWithSlowLayers) {
   const std::int64_t scheduled = pipeline.region_ns * 4 * 3 / 11;
   EXPECT_NEAR(static_cast<double>(bubble.lost_ns), static_cast<double>(pipeline.bubble_ns - scheduled), 1);
   EXPECT_THAT(blame_of(report, 2).root_cause,
-              HasSubstr("`backward layer 5`: 15.0 µs each time, 10.0 µs in the median layer of the others"));
+              HasSubstr("`forward layer 4`: 10.0 µs each time, 5.00 µs in the median layer of the others"));
   // Only the slow stage is late.
   for (const BlameReport& blame : report.blame)
     EXPECT_EQ(blame.scheduled_ns == blame.blame_ns, blame.rank != 2) << blame.rank;

@@ -61,8 +61,10 @@ Status read_ending(const trace::Reader& reader, std::vector<trace::OpenRange> un
       });
   std::stable_sort(ending.operations.begin(), ending.operations.end(),
                    [](const OpenOperation& a, const OpenOperation& b) { return a.begin < b.begin; });
+  // What began after somebody ended the job is its end, not what it stood in.
   for (std::size_t i = 0; i < unfinished.size(); ++i)
-    if (!taken[i]) ending.ranges.push_back(name(unfinished[i].name));
+    if (!taken[i] && (ending.interrupted == kUnknownTime || unfinished[i].begin <= ending.interrupted))
+      ending.ranges.push_back(name(unfinished[i].name));
   const auto found = reader.metadata().find("hang");
   const std::string noted = found == reader.metadata().end() ? "" : found->second;
   Nanoseconds time = 0;

@@ -6,9 +6,11 @@ import sys
 import time
 
 import torch
+from torch.nn.modules.module import register_module_forward_hook, register_module_forward_pre_hook
 from torch.optim.optimizer import register_optimizer_step_post_hook
 
 SECONDS = 0.03  # that a fault costs the rank in each step
+IN_FORWARD = 0.01  # and in each forward pass of the model, of which a pipeline's stage has one a microbatch
 BURNERS = 4     # processes that keep the core of a pinned rank busy: more than there are on the others
 EVERY = 10      # steps between checkpoints, and between compilations
 
@@ -47,6 +49,21 @@ def main():
             return fetch(self, indices)
 
         fetchers._MapDatasetFetcher.fetch = slow
+    if fault == "sleep_in_forward" and rank == 1:
+        depth = 0
+
+        def enter(*_):
+            nonlocal depth
+            if depth == 0:
+                time.sleep(IN_FORWARD * (1 if "pipeline" in sys.argv[0] else 3))
+            depth += 1
+
+        def leave(*_):
+            nonlocal depth
+            depth -= 1
+
+        register_module_forward_pre_hook(enter)
+        register_module_forward_hook(leave)
     if fault == "pinned_core":
         # All that rank 1 has is a core that other processes keep busy.
         if rank == 1:

@@ -12,6 +12,8 @@ namespace lockstep::tracer::pytorch {
 namespace {
 
 constexpr std::size_t kMostDone = 65536;
+// A message is noted as open once it has been under way for so long: a pipeline's are, for a while.
+constexpr trace::Nanoseconds kLongForAMessage = 1'000'000'000;
 
 bool is_message(const CallRecord& record) {
   return record.operation == trace::Operation::send || record.operation == trace::Operation::recv;
@@ -50,6 +52,7 @@ void Operations::call(const CallRecord& record, trace::LaneId host, trace::Nanos
   Operation operation;
   operation.known = true;
   operation.record = record;
+  operation.host = host;
   operation.call_begin = begin;
   operation.call_end = end;
   if (record.message != 0) {
@@ -128,19 +131,21 @@ void Operations::finish_if_complete(std::uint64_t call) {
   if (found == operations_.end()) return;
   const Operation& operation = found->second;
   if (!operation.known || !operation.begun || operation.ended < operation.record.works) return;
-  if (operation.noted) {
-    // It was so long that it had been noted as an open range: close that one.
-    trace::HostRange range;
-    range.lane = range.end_lane = operation.host;
-    range.begin = operation.begin;
-    range.end = operation.end;
-    range.name = writer_.intern(to_string(operation.record.operation));
-    range.domain = writer_.intern("lockstep");
-    range.nested = false;
-    writer_.append(range, arguments(operation.record));
-  }
+  if (operation.noted) close_noted(operation, operation.begin, operation.end);
   write(operation.record, operation.lane, operation.begin, operation.end);
   operations_.erase(found);
+}
+
+// It was so long that it had been noted as an open range: that one ends.
+void Operations::close_noted(const Operation& operation, trace::Nanoseconds begin, trace::Nanoseconds end) {
+  trace::HostRange range;
+  range.lane = range.end_lane = operation.host;
+  range.begin = begin;
+  range.end = end;
+  range.name = writer_.intern(to_string(operation.record.operation));
+  range.domain = writer_.intern("lockstep");
+  range.nested = false;
+  writer_.append(range, arguments(operation.record));
 }
 
 void Operations::start_message(const Operation& message) {
@@ -161,6 +166,7 @@ void Operations::start_message(const Operation& message) {
 void Operations::end_message_at(std::uint64_t work, trace::Nanoseconds end) {
   const auto found = messages_.find(work);
   const Operation& message = found->second;
+  if (message.noted) close_noted(message, message.call_begin, end);
   write(message.record, free_lane(message.call_begin, end), message.call_begin, end);
   message_works_.erase(message.record.call);
   messages_.erase(found);
@@ -171,6 +177,7 @@ void Operations::end_message(const WorkRecord& record, trace::Nanoseconds time) 
 }
 
 void Operations::message_done(const WorkRecord& record, trace::Nanoseconds time) {
+  ends_are_told_ = true;
   if (const auto work = message_works_.find(record.call); work != message_works_.end()) {
     end_message_at(work->second, time);
     return;
@@ -245,21 +252,33 @@ std::vector<trace::Argument> Operations::arguments(const CallRecord& record) {
 void Operations::note_open(trace::Nanoseconds horizon) {
   for (auto& [call, operation] : operations_) {
     if (operation.noted || !operation.known || !operation.begun || operation.begin >= horizon) continue;
-    operation.noted = true;
-    trace::OpenRange range;
-    range.lane = operation.host;
-    range.begin = operation.begin;
-    range.name = writer_.intern(to_string(operation.record.operation));
-    range.domain = writer_.intern("lockstep");
-    range.nested = false;
-    control::append_open_collective(writer_, range, {}, event_of(operation.record));
+    note_open(operation, operation.begin);
+  }
+  for (auto& [work, message] : messages_) {
+    // What is sent and never waited for seems under way for ever, where nobody tells when it ended.
+    const bool is_told = message.record.operation == trace::Operation::recv || ends_are_told_;
+    if (message.noted || !is_told || horizon - kLongForAMessage <= message.call_begin) continue;
+    note_open(message, message.call_begin);
   }
 }
 
+void Operations::note_open(Operation& operation, trace::Nanoseconds begin) {
+  operation.noted = true;
+  trace::OpenRange range;
+  range.lane = operation.host;
+  range.begin = begin;
+  range.name = writer_.intern(to_string(operation.record.operation));
+  range.domain = writer_.intern("lockstep");
+  range.nested = false;
+  control::append_open_collective(writer_, range, {}, event_of(operation.record));
+}
+
 void Operations::finish() {
-  for (const auto& [work, message] : messages_)
+  for (const auto& [work, message] : messages_) {
+    if (message.noted) close_noted(message, message.call_begin, message.call_end);
     write(message.record, free_lane(message.call_begin, message.call_end), message.call_begin,
           message.call_end);
+  }
   messages_.clear();
   message_works_.clear();
 }

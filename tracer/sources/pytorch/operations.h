@@ -64,6 +64,8 @@ class Operations {
 
   void issue(const CallRecord& record, trace::LaneId host, trace::Nanoseconds begin, trace::Nanoseconds end);
   void finish_if_complete(std::uint64_t call);
+  void close_noted(const Operation& operation, trace::Nanoseconds begin, trace::Nanoseconds end);
+  void note_open(Operation& operation, trace::Nanoseconds begin);
   void start_message(const Operation& message);
   void end_message_at(std::uint64_t work, trace::Nanoseconds end);
   void write(const CallRecord& record, trace::LaneId lane, trace::Nanoseconds begin, trace::Nanoseconds end);
@@ -81,6 +83,7 @@ class Operations {
   std::unordered_map<std::uint64_t, Operation> messages_;                // by work, until it was waited for
   std::unordered_map<std::uint64_t, std::uint64_t> message_works_;       // call -> work, as in messages_
   std::unordered_map<std::uint64_t, trace::Nanoseconds> done_messages_;  // by call, whose record is to come
+  bool ends_are_told_ = false;  // a message was said to have ended before anybody waited for it
   std::vector<ExtraLane> extra_lanes_;
   std::uint64_t unknown_works_ = 0;
 };

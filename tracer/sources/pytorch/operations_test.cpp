@@ -279,6 +279,32 @@ TEST(Operations, OneThatNeverEndsIsLeftOpenOnce) {
   EXPECT_EQ(written.open[0].lane, kWorkerHost);
 }
 
+// A receive that nothing is sent for is left open; one that ended late is closed.
+TEST(Operations, AMessageThatNeverEndsIsLeftOpenOnce) {
+  constexpr trace::Nanoseconds kSecond = 1'000'000'000;
+  const auto message = [](std::uint64_t number, std::uint64_t work, trace::Operation operation) {
+    CallRecord record = call(number, 0);
+    record.message = work;
+    record.operation = operation;
+    return record;
+  };
+  const Written written = write([&](Operations& operations) {
+    operations.call(message(1, 0xA0, trace::Operation::send), kHost, 10, 12);  // nobody tells of its end yet
+    operations.call(message(2, 0xB0, trace::Operation::recv), kHost, 20, 22);
+    operations.call(message(3, 0xC0, trace::Operation::recv), kHost, 30, 32);
+    operations.note_open(kSecond);  // not for long enough
+    operations.note_open(2 * kSecond);
+    operations.note_open(3 * kSecond);
+    operations.end_message({0xC0, 0}, 4 * kSecond);
+  });
+  ASSERT_EQ(written.open.size(), 2U);
+  std::vector<trace::Nanoseconds> begins{written.open[0].begin, written.open[1].begin};
+  std::sort(begins.begin(), begins.end());
+  EXPECT_THAT(begins, ElementsAre(20, 30));
+  ASSERT_EQ(written.collectives.size(), 1U);
+  EXPECT_EQ(written.collectives[0].end, 4 * kSecond);
+}
+
 TEST(Operations, RecordsCutShortAreIgnored) {
   const Written written = write([](Operations& operations) {
     GroupRecord record;

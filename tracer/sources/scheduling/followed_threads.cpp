@@ -15,6 +15,13 @@ namespace {
 
 using Name = std::array<char, 16>;
 
+// It was told to train: what it waits in says nothing against it.
+bool is_training(std::uint32_t thread) noexcept {
+  for (std::size_t n = 0; const std::uint32_t training = training_thread(n); ++n)
+    if (training == thread) return true;
+  return false;
+}
+
 }  // namespace
 
 bool FollowedThreads::is_followed(std::uint32_t thread) const noexcept {
@@ -30,9 +37,31 @@ bool FollowedThreads::belongs_to_pool(std::uint32_t thread) const noexcept {
   if (text.starts_with("lockstep")) return false;
   for (std::size_t n = 0; const std::uint32_t training = training_thread(n); ++n) {
     Name other{};
-    if (read_name(training, other.data()) && other == name) return !waits_for_events(thread);
+    if (read_name(training, other.data()) && other == name) return true;
   }
   return false;
+}
+
+void FollowedThreads::sort_out_listed(std::size_t count) noexcept {
+  const std::span listed(listed_.data(), count);
+  const auto is_listed = [&](std::uint32_t thread) {
+    return std::binary_search(listed.begin(), listed.end(), thread);
+  };
+  auto* const end = waiting_for_events_.begin() + static_cast<std::ptrdiff_t>(waiting_count_);
+  waiting_count_ =
+      static_cast<std::size_t>(std::remove_if(waiting_for_events_.begin(), end,
+                                              [&](std::uint32_t thread) { return !is_listed(thread); }) -
+                               waiting_for_events_.begin());
+  for (std::size_t slot = 0; slot < used_; ++slot) {
+    const std::uint32_t thread = slots_[slot];
+    if (thread == 0 || is_training(thread) || !waits_for_events(thread)) continue;
+    note_waiting(thread);
+    leave(slot);
+  }
+}
+
+void FollowedThreads::note_waiting(std::uint32_t thread) noexcept {
+  if (waiting_count_ < waiting_for_events_.size()) waiting_for_events_[waiting_count_++] = thread;
 }
 
 void FollowedThreads::follow(std::uint32_t thread, RunProfile& profile, trace::Nanoseconds now,
@@ -63,10 +92,18 @@ void FollowedThreads::update(RunProfile& profile, trace::Nanoseconds now, bool l
   if (!list) return;
   const std::size_t count = host::list_numbers("/proc/self/task", listed_);
   std::sort(listed_.begin(), listed_.begin() + static_cast<std::ptrdiff_t>(count));
+  sort_out_listed(count);
   const std::span before(listed_before_.data(), listed_before_count_);
   for (std::size_t i = 0; i < count; ++i) {
     const std::uint32_t thread = listed_[i];
-    if (is_followed(thread) || !belongs_to_pool(thread)) continue;
+    const std::span waiting(waiting_for_events_.data(), waiting_count_);
+    if (is_followed(thread) || std::find(waiting.begin(), waiting.end(), thread) != waiting.end() ||
+        !belongs_to_pool(thread))
+      continue;
+    if (waits_for_events(thread)) {
+      note_waiting(thread);
+      continue;
+    }
     const bool is_new = listed_at_ != 0 && !std::binary_search(before.begin(), before.end(), thread);
     follow(thread, profile, now, is_new);
   }

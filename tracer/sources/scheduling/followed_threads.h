@@ -1,6 +1,7 @@
 // Which threads of the process are followed: those that train, PyTorch's autograd threads, and the pool that
 // computes for them. The pool's threads (OpenMP) tell nobody who they are: they have the name of the thread
-// that made them, communicate nothing, and sleep in nothing but a futex.
+// that made them, communicate nothing, and sleep in nothing but a futex. A thread that is once seen to wait
+// for events (Gloo's, which has that name too) is of no pool, whatever it seemed while it ran.
 #pragma once
 
 #include <array>
@@ -40,12 +41,17 @@ class FollowedThreads {
  private:
   bool is_followed(std::uint32_t thread) const noexcept;
   bool belongs_to_pool(std::uint32_t thread) const noexcept;
+  // Leaves those of the pool that wait for events now, and forgets of them what has ended.
+  void sort_out_listed(std::size_t count) noexcept;
+  void note_waiting(std::uint32_t thread) noexcept;
   void follow(std::uint32_t thread, RunProfile& profile, trace::Nanoseconds now, bool is_new) noexcept;
 
   std::array<std::uint32_t, kMostFollowed> slots_{};
   std::size_t used_ = 0;  // slots that ever were
   std::array<std::uint32_t, kMostListed> listed_{}, listed_before_{};
   std::size_t listed_before_count_ = 0;
+  std::array<std::uint32_t, kMostListed> waiting_for_events_{};  // of no pool
+  std::size_t waiting_count_ = 0;
   trace::Nanoseconds listed_at_ = 0;  // 0: never
   bool can_read_ = true;
   std::array<Entry, kMostLogged> log_{};

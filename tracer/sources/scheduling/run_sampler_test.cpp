@@ -4,12 +4,15 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <array>
+#include <atomic>
 #include <condition_variable>
 #include <mutex>
 #include <thread>
 #include <vector>
 
 #include "tracer/clock.h"
+#include "tracer/sources/scheduling/followed_threads.h"
 #include "tracer/sources/scheduling/thread_times.h"
 #include "tracer/training_threads.h"
 
@@ -142,6 +145,48 @@ TEST_F(RunSamplerTest, FollowsThePoolAndNotThoseThatCommunicate) {
   }
   changed.notify_all();
   for (std::thread& one : running) one.join();
+}
+
+// Gloo's thread has the name of the thread that made it: while it runs it looks like one of the pool.
+TEST_F(RunSamplerTest, AThreadThatIsSeenToWaitForEventsIsLeftForGood) {
+  note_training_thread(this_thread());
+  std::array<int, 2> pipe_ends{};
+  ASSERT_EQ(pipe(pipe_ends.data()), 0);
+  std::atomic<std::uint32_t> id{0};
+  std::atomic<bool> waits{false};
+  std::atomic<int> turns{0};
+  std::thread transport([&] {
+    burn(100'000);
+    id = this_thread();
+    while (turns < 2) {
+      while (!waits) burn(10'000);
+      char byte = 0;
+      (void)!read(pipe_ends[0], &byte, 1);
+      waits = false;
+      ++turns;
+    }
+  });
+  while (id == 0) burn(10'000);
+  FollowedThreads threads;
+  RunProfile profile;
+  const auto follows_it = [&] {
+    threads.update(profile, now(), true);
+    for (std::size_t slot = 0; slot < threads.slots(); ++slot)
+      if (threads.in_slot(slot) == id) return true;
+    return false;
+  };
+  EXPECT_TRUE(follows_it()) << "it runs, and has the name";
+  waits = true;
+  while (!waits_for_events(id)) burn(10'000);
+  EXPECT_FALSE(follows_it());
+  ASSERT_EQ(write(pipe_ends[1], "x", 1), 1);
+  while (waits) burn(10'000);
+  EXPECT_FALSE(follows_it()) << "it runs again";
+  waits = true;
+  ASSERT_EQ(write(pipe_ends[1], "x", 1), 1);
+  transport.join();
+  close(pipe_ends[0]);
+  close(pipe_ends[1]);
 }
 
 TEST_F(RunSamplerTest, RunsUntilItIsStoppedAndSaysWhatItSaw) {
