@@ -157,7 +157,8 @@ LateReason reason_of_host(const FindingContext& context, const StepTable& steps,
   LateReason reason;
   reason.code = "host";
   const std::optional<std::uint32_t> range = host_range_of(context, steps, late);
-  if (range && is_data_loading(context.diagnosis.job, late.rank, *range)) return reason_of_loading(late);
+  if (range && is_late_by_idling(steps, late) && is_data_loading(context.diagnosis.job, late.rank, *range))
+    return reason_of_loading(late);
   // A line of Python says more than the range around it.
   std::string place = name_where_python_was(context, steps, late, reason);
   const bool is_line = !place.empty();
