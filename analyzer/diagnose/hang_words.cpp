@@ -76,7 +76,10 @@ std::string describe_place(const Job& job, const OperationKey& key) {
   if (key.group != kNone && !job.groups[key.group].name.empty()) {
     const JobGroup& group = job.groups[key.group];
     where = fmt::format("group {}", group.name);
-    if (!group.description.empty() && group.description != group.name)
+    // The description may begin with the name: "default_pg (pipeline)".
+    if (group.description.starts_with(group.name))
+      where = fmt::format("group {}", group.description);
+    else if (!group.description.empty())
       where += fmt::format(" {}", group.description);
     // Megatron's groups of one kind have one name.
     const auto of_this_name = std::count_if(job.groups.begin(), job.groups.end(),

@@ -52,10 +52,16 @@ bool is_hung(const RankTrace& rank, const OpenOperation& operation) {
 }
 
 // On the CPU a message may be asked for long before it is needed, and what nobody waits for holds up nobody.
+// A wait that an interruption ended was one.
 bool is_waited_for(const Job& job, const RankTrace& rank) {
-  return rank.device != "cpu" ||
-         std::any_of(rank.ending.ranges.begin(), rank.ending.ranges.end(),
-                     [&](std::uint32_t range) { return job.strings.view(range) == kWaitsForCommunication; });
+  if (rank.device != "cpu") return true;
+  const auto is_wait = [&](std::uint32_t name) { return job.strings.view(name) == kWaitsForCommunication; };
+  const Nanoseconds interrupted = rank.ending.interrupted;
+  return std::any_of(rank.ending.ranges.begin(), rank.ending.ranges.end(), is_wait) ||
+         (interrupted != kUnknownTime &&
+          std::any_of(rank.host_ranges.begin(), rank.host_ranges.end(), [&](const HostRange& range) {
+            return range.begin <= interrupted && range.end >= interrupted && is_wait(range.name);
+          }));
 }
 
 // How long until the recording ended; 0 where nobody knows when it did.

@@ -296,13 +296,17 @@ TEST(Operations, AMessageThatNeverEndsIsLeftOpenOnce) {
     operations.note_open(2 * kSecond);
     operations.note_open(3 * kSecond);
     operations.end_message({0xC0, 0}, 4 * kSecond);
+    operations.finish();
   });
   ASSERT_EQ(written.open.size(), 2U);
   std::vector<trace::Nanoseconds> begins{written.open[0].begin, written.open[1].begin};
   std::sort(begins.begin(), begins.end());
   EXPECT_THAT(begins, ElementsAre(20, 30));
-  ASSERT_EQ(written.collectives.size(), 1U);
+  // The one that ended, and the one that nobody waited for.
+  ASSERT_EQ(written.collectives.size(), 2U);
   EXPECT_EQ(written.collectives[0].end, 4 * kSecond);
+  EXPECT_EQ(written.collectives[1].begin, 10);
+  EXPECT_EQ(written.collectives[1].end, 12);
 }
 
 TEST(Operations, RecordsCutShortAreIgnored) {
