@@ -73,8 +73,14 @@ std::vector<Finding> find_findings(const Diagnosis& diagnosis, const Report& rep
       finding.severity = finding.is_note ? "note" : severity_of(finding.lost_share);
     if (kind != nullptr) finding.place = place_of(finding, kind->points_at, context);
   }
-  std::stable_sort(findings.begin(), findings.end(), [](const Finding& a, const Finding& b) {
+  // What nobody can be blamed for, whatever it costs, stands behind who is.
+  const bool is_blamed = std::any_of(findings.begin(), findings.end(), [](const Finding& finding) {
+    return finding.accuses == Accused::rank && finding.severity != "note";
+  });
+  std::stable_sort(findings.begin(), findings.end(), [is_blamed](const Finding& a, const Finding& b) {
     const Order first = order_of(a), second = order_of(b);
+    const bool a_is_note = is_blamed && a.is_note, b_is_note = is_blamed && b.is_note;
+    if (first.group == second.group && a_is_note != b_is_note) return b_is_note;
     return first.group != second.group ? first.group < second.group : first.share > second.share;
   });
   return findings;

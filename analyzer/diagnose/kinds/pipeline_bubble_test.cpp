@@ -121,6 +121,9 @@ TEST(PipelineFindings, WithoutAScheduleTheBubbleIsANoteBesideItsCause) {
   const Report report = report_of(pipeline_job(plan));
   EXPECT_NO_FATAL_FAILURE(finding(report, "unbalanced_stages"));
   EXPECT_TRUE(finding(report, "pipeline_bubble").is_note);
+  const std::vector<std::string> codes = codes_of(report.findings);
+  EXPECT_LT(std::find(codes.begin(), codes.end(), "unbalanced_stages"),
+            std::find(codes.begin(), codes.end(), "pipeline_bubble"));
 }
 
 }  // namespace
