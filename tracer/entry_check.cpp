@@ -4,11 +4,13 @@
 #include <sys/auxv.h>
 
 // Where a program has these, they are in its image or in a library that was loaded before us.
+// NOLINTBEGIN(bugprone-reserved-identifier): the sanitizers' own names
 extern "C" {
 __attribute__((weak, visibility("default"))) void __tsan_init();
 __attribute__((weak, visibility("default"))) void __msan_init();
 __attribute__((weak, visibility("default"))) void __dfsan_init();
 }
+// NOLINTEND(bugprone-reserved-identifier)
 
 namespace lockstep::tracer {
 namespace {

@@ -86,6 +86,7 @@ void FollowedThreads::follow(std::uint32_t thread, RunProfile& profile, trace::N
 }
 
 void FollowedThreads::update(RunProfile& profile, trace::Nanoseconds now, bool list) noexcept {
+  // NOLINTNEXTLINE(bugprone-infinite-loop): `n` changes, and with it what is asked for
   for (std::size_t n = 0; const std::uint32_t training = training_thread(n); ++n) {
     if (!is_followed(training)) follow(training, profile, now, false);
   }
