@@ -4,7 +4,6 @@
 #include <iterator>
 #include <limits>
 #include <optional>
-#include <string_view>
 #include <tuple>
 #include <utility>
 
@@ -13,11 +12,10 @@
 #include "analyzer/match/match.h"
 #include "analyzer/model/hang_length.h"
 #include "analyzer/model/operation.h"
+#include "trace/wait_range.h"
 
 namespace lockstep::analyzer {
 namespace {
-
-constexpr std::string_view kWaitsForCommunication = "wait for communication";
 
 bool is_message(const OpenOperation& operation) {
   return operation.operation == Operation::send || operation.operation == Operation::recv;
@@ -55,7 +53,9 @@ bool is_hung(const RankTrace& rank, const OpenOperation& operation) {
 // A wait that an interruption ended was one.
 bool is_waited_for(const Job& job, const RankTrace& rank) {
   if (rank.device != "cpu") return true;
-  const auto is_wait = [&](std::uint32_t name) { return job.strings.view(name) == kWaitsForCommunication; };
+  const auto is_wait = [&](std::uint32_t name) {
+    return job.strings.view(name) == trace::kWaitForCommunication;
+  };
   const Nanoseconds interrupted = rank.ending.interrupted;
   return std::any_of(rank.ending.ranges.begin(), rank.ending.ranges.end(), is_wait) ||
          (interrupted != kUnknownTime &&

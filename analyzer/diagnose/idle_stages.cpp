@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <set>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "analyzer/intervals/interval_set.h"
 #include "analyzer/metrics/scheduling.h"
 #include "analyzer/model/operation.h"
+#include "trace/wait_range.h"
 
 namespace lockstep::analyzer {
 namespace {
@@ -21,14 +21,11 @@ struct BusyTimes {
   const IntervalSet* region = nullptr;  // the pipeline's; none: all times are within it
 };
 
-// By the tracer's name for it (tracer/sources/pytorch). An operation that is over may not have woken the
-// thread yet that waits for it.
-constexpr std::string_view kWaitsForCommunication = "wait for communication";
-
 BusyTimes busy_times_of(const RankTrace& rank, const StringTable& strings, const IntervalSet* region) {
   std::vector<Interval> all, compute;
+  // An operation that is over may not have woken the thread yet that waits for it.
   for (const HostRange& range : rank.host_ranges)
-    if (strings.view(range.name) == kWaitsForCommunication) all.push_back({range.begin, range.end});
+    if (strings.view(range.name) == trace::kWaitForCommunication) all.push_back({range.begin, range.end});
   for (const Activity& activity : rank.activities) {
     if (activity.activity_class != Class::sync) all.push_back({activity.begin, activity.end});
     if (activity.activity_class == Class::compute) compute.push_back({activity.begin, activity.end});

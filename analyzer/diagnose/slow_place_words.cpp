@@ -6,9 +6,15 @@
 
 #include "analyzer/lateness/core_waits.h"
 #include "analyzer/report/quantity.h"
-#include "analyzer/stacks/slow_place.h"
 
 namespace lockstep::analyzer {
+
+std::string describe_looks(const SlowPlace& place, std::string_view whose) {
+  return fmt::format(
+      "{} of {} at {} Python stack saw it in `{}`, where it is {} longer in a step than the others",
+      format_count(place.looks), format_plural(place.all_looks, "look"), whose, place.place,
+      format_duration(place.excess_ns));
+}
 
 std::string name_where_python_was(const FindingContext& context, const StepTable& steps,
                                   const RankLateness& late, LateReason& reason) {
@@ -26,12 +32,9 @@ std::string name_where_python_was(const FindingContext& context, const StepTable
   const PlaceComparison found =
       compare_places(context.diagnosis.job, {late.rank, steps.ranks, steps.steps, late.cause_ns});
   if (!found.slow) return {};
-  reason.evidence.push_back(fmt::format(
-      "{} of {} at its Python stack saw it in `{}`, where it is {} longer in a step than the "
-      "others; their median was seen {} {}",
-      format_count(found.slow->looks), format_plural(found.slow->all_looks, "look"), found.slow->place,
-      format_duration(found.slow->excess_ns), found.slow->is_line ? "at that line" : "in that function",
-      format_plural(found.slow->others, "time")));
+  reason.evidence.push_back(fmt::format("{}; their median was seen {} {}", describe_looks(*found.slow, "its"),
+                                        found.slow->is_line ? "at that line" : "in that function",
+                                        format_plural(found.slow->others, "time")));
   return fmt::format("`{}`", found.slow->place);
 }
 

@@ -11,7 +11,6 @@
 #include "analyzer/diagnose/host_shortage.h"
 #include "analyzer/diagnose/slow_place_words.h"
 #include "analyzer/report/quantity.h"
-#include "analyzer/stacks/slow_place.h"
 
 namespace lockstep::analyzer {
 namespace {
@@ -108,11 +107,7 @@ void find_blocked(const FindingContext& context, std::vector<Finding>& findings)
         context.diagnosis.job, {most.rank, context.steps.ranks, context.steps.steps, off(most) / steps});
     if (found.slow && finding.rank) finding.title += fmt::format(", in `{}`", found.slow->place);
     if (found.slow)
-      finding.evidence.push_back(
-          fmt::format("{} of {} at rank {}'s Python stack saw it in `{}`, where it is {} longer in a step "
-                      "than the others",
-                      format_count(found.slow->looks), format_plural(found.slow->all_looks, "look"),
-                      most.rank, found.slow->place, format_duration(found.slow->excess_ns)));
+      finding.evidence.push_back(describe_looks(*found.slow, fmt::format("rank {}'s", most.rank)));
   }
   finding.lost_ns = lost;
   findings.push_back(std::move(finding));

@@ -9,10 +9,10 @@
 
 #include "analyzer/diagnose/finding_context.h"
 #include "analyzer/diagnose/finding_kinds.h"
+#include "analyzer/diagnose/slow_place_words.h"
 #include "analyzer/diagnose/stage_imbalance.h"
 #include "analyzer/intervals/median.h"
 #include "analyzer/report/quantity.h"
-#include "analyzer/stacks/slow_place.h"
 
 namespace lockstep::analyzer {
 namespace {
@@ -81,10 +81,7 @@ std::string line_of_excess(const FindingContext& context, const StageImbalance& 
       compare_places(context.diagnosis.job, {worst.stage->rank, context.steps.ranks, context.steps.steps,
                                              (worst.stage->compute_ns - worst.median_ns) / steps});
   if (!found.slow) return {};
-  finding.evidence.push_back(fmt::format(
-      "{} of {} at its Python stack saw it in `{}`, where it is {} longer in a step than the others",
-      format_count(found.slow->looks), format_plural(found.slow->all_looks, "look"), found.slow->place,
-      format_duration(found.slow->excess_ns)));
+  finding.evidence.push_back(describe_looks(*found.slow, "its"));
   return fmt::format("`{}`", found.slow->place);
 }
 

@@ -8,6 +8,7 @@
 #include <optional>
 #include <utility>
 
+#include "trace/wait_range.h"
 #include "tracer/sources/pytorch/active.h"
 #include "tracer/thread_name.h"
 #include "tracer/training_threads.h"
@@ -169,7 +170,7 @@ void PytorchSource::process(const Event& event) {
       return operations_->message_done(read_record<WorkRecord>(body, event.bytes), event.time);
     case RecordType::wait_begin:
       on.loop.begin_wait(event.time);
-      open(on, event.time, "wait for communication", RecordType::wait_end, 0);
+      open(on, event.time, trace::kWaitForCommunication, RecordType::wait_end, 0);
       return;
     case RecordType::wait_end:
       on.loop.end_wait(event.time);
