@@ -123,9 +123,11 @@ void Writer::State::append(const E& event, std::span<const Argument> arguments) 
     }
   }
   if constexpr (format::Schema<E>::kHasArguments) {
-    const std::size_t before = block.allocated_bytes();
-    block.append_arguments(arguments);
-    block_bytes_ += block.allocated_bytes() - before;
+    if (!arguments.empty() || block.has_arguments()) {
+      const std::size_t before = block.allocated_bytes();
+      block.append_arguments(arguments);
+      block_bytes_ += block.allocated_bytes() - before;
+    }
   }
   block.append(event);
   if (block_bytes_ > options.memory_limit) [[unlikely]]

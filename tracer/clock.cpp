@@ -14,9 +14,6 @@ namespace lockstep::tracer {
 
 namespace {
 
-constexpr unsigned kSlopeBits = 40;
-constexpr std::uint64_t kOneNanosecondPerTick = std::uint64_t{1} << kSlopeBits;
-
 bool has_invariant_tsc() noexcept {
 #if defined(__x86_64__)
   unsigned eax = 0;
@@ -35,12 +32,6 @@ trace::Nanoseconds read_clock(clockid_t clock) noexcept {
   timespec now{};
   if (clock_gettime(clock, &now) != 0) return trace::kUnknownTime;
   return static_cast<trace::Nanoseconds>(now.tv_sec) * 1'000'000'000 + now.tv_nsec;
-}
-
-// value · slope · 2^-40, rounded down.
-trace::Nanoseconds scale(std::uint64_t value, std::uint64_t slope) noexcept {
-  __extension__ using Wide = unsigned __int128;
-  return static_cast<trace::Nanoseconds>((Wide{value} * slope) >> kSlopeBits);
 }
 
 }  // namespace
@@ -116,14 +107,6 @@ bool ClockConverter::add(const ClockReading& reading) noexcept {
   if (count_ < kKept) ++count_;
   last_ = reading;
   return true;
-}
-
-trace::Nanoseconds ClockConverter::convert(std::uint64_t ticks) const noexcept {
-  std::size_t i = 0;
-  while (i + 1 < count_ && ticks < segments_[i].ticks) ++i;
-  const Segment& segment = segments_[i];
-  if (ticks >= segment.ticks) return segment.monotonic + scale(ticks - segment.ticks, segment.slope);
-  return segment.monotonic - scale(segment.ticks - ticks, segment.slope);
 }
 
 }  // namespace lockstep::tracer

@@ -66,7 +66,13 @@ class ClockConverter {
   // Nanoseconds of CLOCK_MONOTONIC at `ticks`. Between readings exact to a nanosecond and never decreasing;
   // before the oldest kept reading and after the newest the nearest line is continued. Precondition: one
   // reading was added.
-  trace::Nanoseconds convert(std::uint64_t ticks) const noexcept;
+  trace::Nanoseconds convert(std::uint64_t ticks) const noexcept {
+    std::size_t i = 0;
+    while (i + 1 < count_ && ticks < segments_[i].ticks) ++i;
+    const Segment& segment = segments_[i];
+    if (ticks >= segment.ticks) return segment.monotonic + scale(ticks - segment.ticks, segment.slope);
+    return segment.monotonic - scale(segment.ticks - ticks, segment.slope);
+  }
 
  private:
   struct Segment {
@@ -75,6 +81,14 @@ class ClockConverter {
     std::uint64_t slope = 0;           // nanoseconds per tick, in units of 2^-40
   };
   static constexpr std::size_t kKept = 4;
+  static constexpr unsigned kSlopeBits = 40;
+  static constexpr std::uint64_t kOneNanosecondPerTick = std::uint64_t{1} << kSlopeBits;
+
+  // value · slope · 2^-40, rounded down.
+  static trace::Nanoseconds scale(std::uint64_t value, std::uint64_t slope) noexcept {
+    __extension__ using Wide = unsigned __int128;
+    return static_cast<trace::Nanoseconds>((Wide{value} * slope) >> kSlopeBits);
+  }
 
   std::array<Segment, kKept> segments_{};  // newest first
   std::size_t count_ = 0;

@@ -157,18 +157,19 @@ class Ring {
  private:
   std::byte* claim_slowly(std::uint32_t bytes, std::uint32_t later, bool use_slack) noexcept;
 
-  // Written by the producer only.
+  // Written by the producer only, at every event.
   alignas(64) std::atomic<std::uint64_t> head_{0};
   // Claims that end at or before it need no look at the tail: base_, less what is promised to the pops of
   // open ranges.
   std::atomic<std::uint64_t> limit_{0};
   std::atomic<std::uint64_t> base_{0};
-  std::byte* buffer_ = nullptr;
-  std::uint64_t mask_ = 0;
-  DomainStack* stacks_ = nullptr;
   std::atomic<std::uint64_t> dropped_{0};
   std::atomic<std::uint64_t> reentrant_{0};
   std::atomic<std::uint64_t> range_ids_{0};
+  // Read by both, for every record: on the producer's line each look of the consumer would cost both a miss.
+  alignas(64) std::byte* buffer_ = nullptr;
+  std::uint64_t mask_ = 0;
+  DomainStack* stacks_ = nullptr;
   std::uint64_t slack_ = 0;
   std::uint32_t max_record_bytes_ = 0;
   std::atomic<std::uint32_t>* wake_ = nullptr;

@@ -278,6 +278,8 @@ void WriterThread::drain_ring(RingSlot& slot, Producer& producer) {
         sources_[header.domain]->consume(producer.thread, header.flags, record + sizeof header,
                                          header.message_bytes, clock_.convert(header.ticks));
       }
+    } else if (header.kind == RecordKind::push) {
+      position += consume_push(ring, position, producer);
     } else if (header.kind != RecordKind::padding) {
       events_->consume(*producer.events, record, clock_.convert(header.ticks));
     }
@@ -288,6 +290,26 @@ void WriterThread::drain_ring(RingSlot& slot, Producer& producer) {
     }
   }
   ring.consume_to(position);
+}
+
+std::uint64_t WriterThread::consume_push(const Ring& ring, std::uint64_t position, const Producer& producer) {
+  const std::byte* const record = ring.at(position);
+  RecordHeader push;
+  std::memcpy(&push, record, sizeof push);
+  // The application's core wrote these lines last: ask for them before they are needed.
+  __builtin_prefetch(ring.at(position + kPrefetchDistance));
+  const trace::Nanoseconds begin = clock_.convert(push.ticks);
+  const std::uint64_t next = position + std::uint64_t{push.units} * kRecordUnit;
+  if (next < producer.head) {
+    RecordHeader pop;
+    std::memcpy(&pop, ring.at(next), sizeof pop);
+    if (pop.kind == RecordKind::pop && pop.flags == 0 && pop.domain == push.domain &&
+        events_->consume_leaf(*producer.events, record, begin, clock_.convert(pop.ticks))) {
+      return std::uint64_t{pop.units} * kRecordUnit;
+    }
+  }
+  events_->consume(*producer.events, record, begin);
+  return 0;
 }
 
 void WriterThread::count_drops(trace::Nanoseconds now) {

@@ -27,6 +27,8 @@ class WriterThread final : public control::Recording {
   static constexpr std::int64_t kFlushNanoseconds = 450'000'000;
   // How often the clocks' relation goes into the file.
   static constexpr std::int64_t kSnapshotInterval = 1'000'000'000;
+  // How far ahead in a ring, in bytes, records are asked for.
+  static constexpr std::uint64_t kPrefetchDistance = 512;
 
   explicit WriterThread(Recorder& recorder) : recorder_(recorder) {}
 
@@ -47,6 +49,9 @@ class WriterThread final : public control::Recording {
   void describe_process();
   void drain();
   void drain_ring(RingSlot& slot, Producer& producer);
+  // The push at `position`, and its pop where that is the next record: then how many bytes the pop takes,
+  // else 0.
+  std::uint64_t consume_push(const Ring& ring, std::uint64_t position, const Producer& producer);
   // Tells sources that have registered since that the file is open.
   void begin_new_sources();
   void note_open_ranges() override;

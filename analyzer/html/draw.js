@@ -11,9 +11,11 @@ function element(tag, attributes, ...children) {
   node.append(...children.filter(child => child !== null && child !== undefined));
   return node;
 }
+// A figure and its unit stay on one line.
+const figuresTogether = text => text.replace(/(\d) (%|ns|µs|ms|s|B|kB|MB|GB|TB)(?![\w])/g, '$1\u00a0$2');
 // Text in which `names and commands` stand out.
 function prose(text) {
-  return text.split('`').map((part, index) => index % 2 ? element('code', {}, part) : part);
+  return figuresTogether(text).split('`').map((part, index) => index % 2 ? element('code', {}, part) : part);
 }
 const byId = id => document.getElementById(id);
 function fill(id, ...children) {

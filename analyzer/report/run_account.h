@@ -26,7 +26,7 @@ enum class Spending : std::uint8_t {
 };
 inline constexpr std::size_t kSpendingCount = 10;
 const char* to_string(Spending spending);  // "after_failure"
-const char* title_of(Spending spending);   // "waiting after a failure"
+const char* title_of(Spending spending);   // "hung or waiting after a failure"
 
 struct Account {
   std::array<std::int64_t, kSpendingCount> ns{};

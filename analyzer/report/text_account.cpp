@@ -65,7 +65,7 @@ std::string steady_line(const Report& report, bool ascii) {
     parts.push_back(
         fmt::format("{}: {}, {}", steps_text(steps, ascii), steps.reason, format_duration(steps.ns)));
   }
-  return fmt::format("All below is over {} of steady training. Left out: {}; --all-steps includes them.",
+  return fmt::format("All below is over {} of steady training. Left out, unless --all-steps is given: {}.",
                      format_plural(static_cast<std::int64_t>(steady.steps.size()), "step"),
                      fmt::join(parts, "; "));
 }

@@ -30,6 +30,8 @@ class Block {
            bits_.capacity() * sizeof(std::uint64_t);
   }
   std::size_t argument_count() const { return keys_.size(); }
+  // Whether any event has some: then all of them have to say how many.
+  bool has_arguments() const { return !counts_.empty(); }
 
   // Room for at least twice as many rows, up to `limit`. Throws.
   void grow(std::uint32_t limit) {
@@ -52,6 +54,13 @@ class Block {
 
   // Precondition: not full().
   void append(const E& event) {
+    // Copies: the compiler must take it that a store of bytes may change the members.
+    std::byte* const columns = columns_.get();
+    const std::size_t stride = stride_;
+    const std::size_t row = size_;
+    const auto set = [&](std::size_t before, auto value) {
+      std::memcpy(columns + before * stride + row * sizeof value, &value, sizeof value);
+    };
     std::size_t bytes_before = 0;
     for_each_field<E>([&](auto field) {
       using F = decltype(field);
@@ -68,7 +77,7 @@ class Block {
 
   // The arguments of the event that will be appended next. Throws; then the block is as it was.
   void append_arguments(std::span<const Argument> arguments) {
-    if (arguments.empty() && counts_.empty()) return;
+    if (arguments.empty() && !has_arguments()) return;
     const std::size_t counts_before = counts_.size();
     const std::size_t keys_before = keys_.size();
     try {
@@ -165,10 +174,6 @@ class Block {
     return reinterpret_cast<const T*>(columns_.get() + bytes_before * stride_);
   }
   const Nanoseconds* begins(std::size_t bytes_before) const { return array<Nanoseconds>(bytes_before); }
-  template <class T>
-  void set(std::size_t bytes_before, T value) {
-    std::memcpy(columns_.get() + bytes_before * stride_ + size_ * sizeof(T), &value, sizeof(T));
-  }
 
   std::unique_ptr<std::byte[]> columns_;
   std::uint32_t size_ = 0;

@@ -36,6 +36,7 @@ class ColumnEncoder {
   template <class T>
   void add(std::uint8_t id, Rows rows, const T* values) {
     const std::size_t count = row_count(rows);
+    if (is_constant(values, count)) return add_constant(id, rows, to_bits(values[0]));
     values_.resize(count);
     for (std::size_t i = 0; i < count; ++i) values_[i] = to_bits(values[i]);
     add_values(id, rows);
@@ -47,7 +48,15 @@ class ColumnEncoder {
   std::span<const std::span<const std::byte>> finish();
 
  private:
+  template <class T>
+  static bool is_constant(const T* values, std::size_t count) {
+    // Without a way out in the middle, which would cost more than it saves: most columns are short.
+    bool same = count > 0;
+    for (std::size_t i = 1; i < count; ++i) same &= to_bits(values[i]) == to_bits(values[0]);
+    return same;
+  }
   std::size_t row_count(Rows rows) const { return rows == Rows::events ? events_ : arguments_; }
+  void add_constant(std::uint8_t id, Rows rows, std::uint64_t value);
   void add_values(std::uint8_t id, Rows rows);
   void add_residuals(std::uint8_t id, Rows rows, Predictor predictor, std::uint64_t first_value);
   void describe(std::uint8_t id, Rows rows, Predictor predictor, unsigned width, std::uint64_t base,

@@ -22,6 +22,11 @@ bool replaces_host_range(Meaning meaning) {
   return meaning == Meaning::compute || meaning == Meaning::issue || meaning == Meaning::collective;
 }
 
+std::uint16_t depth_of(std::size_t open_ranges) {
+  return static_cast<std::uint16_t>(
+      std::min<std::size_t>(open_ranges, std::numeric_limits<std::uint16_t>::max()));
+}
+
 trace::HostRange host_range(trace::LaneId lane, trace::Nanoseconds begin, trace::Nanoseconds end,
                             const Details& details) {
   trace::HostRange range;
@@ -99,21 +104,41 @@ void EventBuilder::consume(Thread& thread, const std::byte* record, trace::Nanos
   }
 }
 
+bool EventBuilder::consume_leaf(Thread& thread, const std::byte* push, trace::Nanoseconds begin,
+                                trace::Nanoseconds end) {
+  RecordHeader header;
+  std::memcpy(&header, push, sizeof header);
+  if ((header.flags & ~record_flags::kRegistered) != 0) return false;
+  const Domain& where = domain(header.domain);
+  if (where.is_instrumentation || where.listener != nullptr) return false;
+  trace::HostRange range;
+  range.lane = range.end_lane = lane(thread, trace::LaneKind::host_thread);
+  range.begin = begin;
+  range.end = std::max(begin, end);
+  range.domain = where.name;
+  range.depth = depth_of(thread.open_host_ranges_);
+  if (header.flags != 0) {
+    std::uint64_t handle = 0;
+    std::memcpy(&handle, push + sizeof header, sizeof handle);
+    range.name = registered(handle);
+  } else if (header.message_bytes != 0) {
+    range.name = name_of(push + sizeof header, header.message_bytes);
+  }
+  writer_.append(range);
+  return true;
+}
+
 void EventBuilder::push(Thread& thread, const RecordHeader& header, const std::byte* record,
                         trace::Nanoseconds time) {
   if (thread.open_count_ == thread.open_.size()) thread.open_.emplace_back();
-  std::size_t depth = 0;
-  for (std::size_t i = 0; i < thread.open_count_; ++i) {
-    if (!replaces_host_range(thread.open_[i].details.meaning)) ++depth;
-  }
   OpenPush& open = thread.open_[thread.open_count_++];
   open.domain = header.domain;
-  open.depth =
-      static_cast<std::uint16_t>(std::min<std::size_t>(depth, std::numeric_limits<std::uint16_t>::max()));
+  open.depth = depth_of(thread.open_host_ranges_);
   open.noted = false;
   open.begin = time;
   open.details.clear();
   read_details(header, record, open.details);
+  if (!replaces_host_range(open.details.meaning)) ++thread.open_host_ranges_;
   // Where the gate is simply open, nobody looked at the payload when the call was made.
   if (open.details.meaning == Meaning::step && control::gate_word() == 0)
     control::note_step(open.details.fields.step);
@@ -132,6 +157,7 @@ void EventBuilder::pop(Thread& thread, const RecordHeader& header, const std::by
     amend(open.details, std::move(details_));
   }
   write_pushed(thread, open, index == thread.open_count_, time);
+  if (!replaces_host_range(open.details.meaning)) --thread.open_host_ranges_;
   std::rotate(thread.open_.begin() + static_cast<std::ptrdiff_t>(index - 1),
               thread.open_.begin() + static_cast<std::ptrdiff_t>(index),
               thread.open_.begin() + static_cast<std::ptrdiff_t>(thread.open_count_));

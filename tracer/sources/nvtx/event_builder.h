@@ -17,6 +17,7 @@
 #include "tracer/host_lanes.h"
 #include "tracer/ring.h"
 #include "tracer/sources/nvtx/instrumentation.h"
+#include "tracer/sources/nvtx/name_cache.h"
 #include "tracer/sources/nvtx/payload_copy.h"
 #include "tracer/sources/nvtx/registry.h"
 
@@ -52,6 +53,9 @@ class EventBuilder {
   class Thread;
   Thread& add_thread(std::uint32_t id, std::string_view system_name);
 
+  // A push whose pop is the very next record, which says nothing of its own: most of a storm's. True if that
+  // was all that both need; else they are consumed one by one. `push` is the whole record.
+  bool consume_leaf(Thread& thread, const std::byte* push, trace::Nanoseconds begin, trace::Nanoseconds end);
   // `record` is a whole record of the ring, `time` its ticks converted.
   void consume(Thread& thread, const std::byte* record, trace::Nanoseconds time);
   // The records that had come when the drain began have been consumed. `now` is when that was.
@@ -113,7 +117,13 @@ class EventBuilder {
   void read_payloads_into(const RecordHeader& header, std::span<const std::byte> section, Details& details);
   void add_numeric(std::uint8_t type, std::uint64_t bits, const Domain& domain, RecordKind kind,
                    Details& details);
-  const Domain& domain(std::uint16_t index);
+  const Domain& domain(std::uint16_t index) {
+    if (index < domains_.size() && domains_[index].known) [[likely]]
+      return domains_[index];
+    return look_up_domain(index);
+  }
+  const Domain& look_up_domain(std::uint16_t index);
+  trace::StringId name_of(const std::byte* text, std::uint32_t bytes);
   trace::StringId registered(std::uint64_t handle);
   trace::StringId category(std::uint16_t domain, std::uint32_t category);
   trace::LaneId lane(Thread& thread, trace::LaneKind kind);
@@ -140,6 +150,7 @@ class EventBuilder {
   std::uint64_t short_payloads_ = 0;
   std::uint64_t large_payloads_ = 0;
   std::uint64_t unknown_ends_ = 0;
+  NameCache names_;
   // Kept between records, so that they needn't be allocated for each.
   Details details_;
   std::vector<PayloadView> payloads_;
@@ -171,6 +182,7 @@ class EventBuilder::Thread {
   // reuse.
   std::vector<OpenPush> open_;
   std::size_t open_count_ = 0;
+  std::size_t open_host_ranges_ = 0;  // those of them that become a HostRange
 };
 
 }  // namespace lockstep::tracer::nvtx

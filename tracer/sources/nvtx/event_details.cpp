@@ -78,10 +78,11 @@ void EventBuilder::read_details(const RecordHeader& header, const std::byte* rec
   } else if (header.message_bytes != 0) {
     if ((header.flags & record_flags::kWide) != 0) {
       append_utf8_from_wide(section, header.message_bytes, text_);
+      details.name = writer_.intern(text_);
     } else {
       text_.assign(reinterpret_cast<const char*>(section), header.message_bytes);
+      details.name = name_of(section, header.message_bytes);
     }
-    details.name = writer_.intern(text_);
   }
   section += round_up_to_unit(header.message_bytes);
   const std::uint8_t numeric = header.flags & record_flags::kNumericTypeMask;
@@ -164,7 +165,7 @@ void EventBuilder::read_payloads_into(const RecordHeader& header, std::span<cons
   }
 }
 
-const EventBuilder::Domain& EventBuilder::domain(std::uint16_t index) {
+const EventBuilder::Domain& EventBuilder::look_up_domain(std::uint16_t index) {
   if (index >= domains_.size()) domains_.resize(std::size_t{index} + 1);
   Domain& domain = domains_[index];
   if (!domain.known) {
@@ -174,6 +175,13 @@ const EventBuilder::Domain& EventBuilder::domain(std::uint16_t index) {
                     listener != listeners_.end() ? listener->second : nullptr};
   }
   return domain;
+}
+
+trace::StringId EventBuilder::name_of(const std::byte* text, std::uint32_t bytes) {
+  if (const trace::StringId known = names_.find(text, bytes); known != 0) return known;
+  const trace::StringId id = writer_.intern(std::string_view(reinterpret_cast<const char*>(text), bytes));
+  names_.keep(text, bytes, id);
+  return id;
 }
 
 trace::StringId EventBuilder::registered(std::uint64_t handle) {
