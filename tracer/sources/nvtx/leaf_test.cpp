@@ -18,7 +18,7 @@ namespace {
 
 std::vector<std::byte> padded(const std::string& text, std::byte filling) {
   std::vector<std::byte> bytes(round_up_to_unit(static_cast<std::uint32_t>(text.size())), filling);
-  std::memcpy(bytes.data(), text.data(), text.size());
+  if (!text.empty()) std::memcpy(bytes.data(), text.data(), text.size());
   return bytes;
 }
 
