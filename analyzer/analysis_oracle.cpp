@@ -156,11 +156,19 @@ std::map<std::optional<std::int64_t>, Window> pipeline_regions(const Job& job) {
   for (const RankTrace& rank : job.ranks)
     for (const Communication& c : rank.communications) messages = messages || is_message(c);
   if (!messages) return regions;
+  bool any_passes = false;
+  for (const std::optional<std::int64_t>& step : steps)
+    any_passes = any_passes || region_of_passes(job, step).has_value();
   for (const std::optional<std::int64_t>& step : steps) {
     if (const std::optional<Window> passes = region_of_passes(job, step)) {
       regions[step] = *passes;
       continue;
     }
+    // A step that not all have ended is none where others tell passes.
+    std::size_t ended = 0;
+    for (const RankTrace& rank : job.ranks)
+      for (const StepMark& mark : rank.steps) ended += mark.number == step ? 1 : 0;
+    if (any_passes && ended < job.ranks.size()) continue;
     std::vector<std::int64_t> begins, ends;
     for (const RankTrace& rank : job.ranks) {
       for (const Communication& c : rank.communications) {

@@ -172,6 +172,29 @@ TEST(Pipeline, WithoutPassesTheRegionIsOfMessages) {
   EXPECT_EQ(report.stages_detail.at(0).warm_up_ns, std::nullopt);
 }
 
+// The last step of a job that hung: one stage is through its passes, of the other nothing is known.
+TEST(Pipeline, AStepThatNotAllHaveEndedSaysNothingOfThePasses) {
+  JobBuilder job;
+  const std::uint32_t group = job.group("pipeline 0", {0, 1});
+  Nanoseconds begin = 1000;
+  for (int step = 0; step < 3; ++step) {
+    const PipelinePlan plan{.stages = 2, .order = one_forward_one_backward(2, 4), .begin = begin};
+    const Nanoseconds end = add_pipeline_step(job, group, plan);
+    for (const int stage : {0, 1}) job.rank(stage).step(step, begin - 5, end + 5);
+    begin = end + 500;
+  }
+  job.rank(0).forward(0, 0, begin, begin + 10).send(1, begin + 10, begin + 900).in_group(group);
+  job.rank(0).step(3, begin - 5, begin + 905);
+  for (const int stage : {0, 1}) {
+    for (Activity& activity : job.rank(stage).trace().activities)
+      activity.launch_begin = activity.launch_end = activity.begin;
+  }
+  const PipelineReport report = analyzed(job).report.pipeline.at(0);
+  EXPECT_TRUE(report.passes_known);
+  EXPECT_EQ(report.schedule, "1f1b");
+  EXPECT_EQ(report.steps, 3);
+}
+
 // Two replicas, three steps; the work between steps is in no region.
 JobBuilder replicas() {
   JobBuilder job;

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "analyzer/diagnose/ended_operations.h"
+#include "analyzer/diagnose/job_endings.h"
 #include "analyzer/diagnose/unanswered.h"
 #include "analyzer/match/match.h"
 #include "analyzer/model/hang_length.h"
@@ -22,12 +23,15 @@ bool is_message(const OpenOperation& operation) {
 }
 
 // Of those after the first step, if there are any: while a job starts, ranks wait long for each other.
-Nanoseconds longest_operation(const RankTrace& rank) {
+// Of those alone that began before `before`.
+Nanoseconds longest_operation(const RankTrace& rank,
+                              Nanoseconds before = std::numeric_limits<Nanoseconds>::max()) {
   const Nanoseconds settled = rank.steps.empty() ? kUnknownTime : rank.steps.front().end;
   Nanoseconds longest = -1, longest_at_start = 0;
   for (const Communication& communication : rank.communications) {
     if (communication.activity >= rank.activities.size()) continue;
     const Activity& activity = rank.activities[communication.activity];
+    if (activity.begin >= before) continue;
     Nanoseconds& of = activity.begin < settled ? longest_at_start : longest;
     of = std::max(of, activity.end - activity.begin);
   }
@@ -125,13 +129,35 @@ void add_open(const Job& job, std::size_t index, HungOperations& hung) {
   }
 }
 
+// Of a job that failed, and whose hang nobody noted: the rank waited as long as in a hang, for ranks that
+// were still there when it had waited enough, and did nothing more. Where they were gone, they are why it
+// failed.
+bool gave_up_waiting(const Job& job, const UnansweredCollective& collective, const Comer& comer) {
+  if (!job.end.signal.has_value() && job.end.exit_code.value_or(0) == 0) return false;
+  const RankTrace& rank = job.ranks[comer.rank];
+  if (!is_as_long_as_a_hang(time_in(job, comer), longest_operation(rank, comer.begin))) return false;
+  const bool went_on =
+      std::any_of(rank.communications.begin(), rank.communications.end(), [&](const Communication& other) {
+        return other.activity < rank.activities.size() && rank.activities[other.activity].begin > comer.end;
+      });
+  return !went_on &&
+         std::all_of(collective.missing.begin(), collective.missing.end(), [&](std::int32_t number) {
+           const RankTrace* const missing = trace_of(job, number);
+           return missing != nullptr && may_have_run_until(*missing, comer.end);
+         });
+}
+
 // Collectives that some rank never came to, and that those who came have left by a timeout of their own, are
 // as hung as open ones.
 void add_given_up(const Job& job, HungOperations& hung) {
+  // Where one left a collective out, all wait for somebody: a finding of its own says that.
+  const bool one_was_left_out = !find_skipped(job).empty();
   for (const UnansweredCollective& collective : find_unanswered(job)) {
     for (const Comer& comer : collective.came) {
       const Nanoseconds noted = job.ranks[comer.rank].ending.hang_noted;
-      if (comer.end == kUnknownTime || comer.begin > noted || time_in(job, comer) < kHungAfter) continue;
+      if (comer.end == kUnknownTime || time_in(job, comer) < kHungAfter) continue;
+      const bool was_noted = noted != kUnknownTime && comer.begin <= noted;
+      if (!was_noted && (one_was_left_out || !gave_up_waiting(job, collective, comer))) continue;
       OpenOperation operation;
       operation.begin = comer.begin;
       operation.name = comer.name;
@@ -216,12 +242,8 @@ bool is_doubtful(const HungOperation& hung) {
 
 HungOperations find_hung_operations(const Job& job) {
   HungOperations hung;
-  bool noted = false;
-  for (std::size_t i = 0; i < job.ranks.size(); ++i) {
-    noted = noted || job.ranks[i].ending.hang_noted != kUnknownTime;
-    add_open(job, i, hung);
-  }
-  if (noted) add_given_up(job, hung);
+  for (std::size_t i = 0; i < job.ranks.size(); ++i) add_open(job, i, hung);
+  add_given_up(job, hung);
   // Flight recorders tell ends from failures. Elsewhere an operation may have ended by a timeout of its own,
   // or because a rank died.
   std::optional<EndedOperations> ended;

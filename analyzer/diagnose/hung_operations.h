@@ -38,8 +38,8 @@ struct HungOperation {
 using HungOperations = std::map<OperationKey, HungOperation>;
 
 // Those that were open when the recorder noted a hang, or for much longer than any before when the recording
-// ended or the job was interrupted; and, of a job whose hang was noted, those that some rank never came to
-// and the others gave up.
+// ended or the job was interrupted; and, of a job whose hang was noted or that failed by it, those that some
+// rank never came to and the others gave up.
 HungOperations find_hung_operations(const Job& job);
 
 // The ranks with a trace that others wait for and that wait for nobody: what they do, or do not, is the

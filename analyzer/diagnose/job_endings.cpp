@@ -21,6 +21,11 @@ Nanoseconds last_sign(const RankTrace& rank) {
   return last;
 }
 
+bool may_have_run_until(const RankTrace& rank, Nanoseconds time) {
+  const Nanoseconds last = last_sign(rank);
+  return last != kUnknownTime && last + (rank.ending.closed ? 0 : kLastFlush) >= time;
+}
+
 std::size_t first_to_end(const Job& job) {
   std::size_t first = kNone;
   for (std::size_t i = 0; i < job.ranks.size(); ++i)

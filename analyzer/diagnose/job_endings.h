@@ -12,6 +12,10 @@ namespace lockstep::analyzer {
 // The latest time of which the rank's file knows anything.
 Nanoseconds last_sign(const RankTrace& rank);
 
+// Whether its process may have been there at `time`, as far as its file knows: one that was not closed lacks
+// its last moments.
+bool may_have_run_until(const RankTrace& rank, Nanoseconds time);
+
 // Whose end was surely the first, as an index; kNone where nobody can tell. One that closed its file ended by
 // itself, and its last sign is its end; others were killed, up to a second after their last sign.
 std::size_t first_to_end(const Job& job);

@@ -114,6 +114,15 @@ class Finder {
     return region;
   }
 
+  // Whether all ranks have ended the step.
+  bool is_whole(const std::vector<std::size_t>& members, Step step) const {
+    return std::all_of(members.begin(), members.end(), [&](std::size_t rank) {
+      const std::vector<StepMark>& marks = job_.ranks[rank].steps;
+      return std::any_of(marks.begin(), marks.end(),
+                         [&](const StepMark& mark) { return step && mark.number == *step; });
+    });
+  }
+
   void find_regions(std::uint32_t group, const std::map<Step, Messages>& messages) {
     const std::vector<std::size_t> members = present_members(job_, matching_.groups[group]);
     const bool has_steps = std::any_of(members.begin(), members.end(),
@@ -122,12 +131,18 @@ class Finder {
     for (const auto& [step, of_step] : messages) steps.insert(step);
     for (const std::size_t rank : members)
       for (const auto& [step, of_step] : passes(rank)) steps.insert(step);
+    const bool passes_known = std::any_of(steps.begin(), steps.end(), [&](const Step& step) {
+      return (!has_steps || step) && region_of_passes(members, step).has_value();
+    });
     for (const Step& step : steps) {
       throw_if_stopped(stop_);
       if (has_steps && !step) continue;
       if (const std::optional<Interval> region = region_of_passes(members, step)) {
         regions_.push_back({group, step, *region, true});
       } else if (const auto found = messages.find(step); found != messages.end()) {
+        // The step in which a job hung or was ended: others say more of their passes than who did not get to
+        // its end.
+        if (passes_known && !is_whole(members, step)) continue;
         const Interval interval = region_of_messages(matching_.groups[group], found->second, step);
         if (interval.begin < interval.end) regions_.push_back({group, step, interval, false});
       }

@@ -127,17 +127,25 @@ std::string what_would_tell_more(const Report& report) {
                      format_count(two_digits(lateness.steps_to_tell)));
 }
 
+bool has_heavy_stage(const Report& report, std::int32_t rank) {
+  return std::any_of(report.findings.begin(), report.findings.end(), [rank](const Finding& finding) {
+    return finding.code == "unbalanced_stages" && finding.rank == rank;
+  });
+}
+
 // One rank may be late, and these steps do not settle it.
 void print_unsettled(const Report& report, const UnsettledLateness& unsettled, Page& page) {
   const RankLateness& rank = *unsettled.rank;
   Line line;
   line.text("Whether ")
       .bold(fmt::format("rank {}", rank.rank))
-      .text(fmt::format(
-          " is late can't be told: in the mean of {} steps the others wait {} longer than it ({} of a step), "
-          "which moves by {} from one part of the run to another.",
-          report.lateness.steps, format_duration(rank.mean_ns),
-          format_share(rank.mean_ns, report.lateness.step_ns), format_duration(rank.movement_ns)));
+      .text(fmt::format(" is late{} can't be told: in the mean of {} steps the others wait {} longer than it "
+                        "({} of a step), "
+                        "which moves by {} from one part of the run to another.",
+                        has_heavy_stage(report, rank.rank) ? " beyond what its stage computes more" : "",
+                        report.lateness.steps, format_duration(rank.mean_ns),
+                        format_share(rank.mean_ns, report.lateness.step_ns),
+                        format_duration(rank.movement_ns)));
   if (cores_are_few(report))
     line.text(" Cores are short, and who gets one last comes last.");
   else if (unsettled.steps_wanted > 0)

@@ -9,6 +9,8 @@ namespace {
 
 constexpr double kShare = 0.02;  // as kLeastLateness, for which LatenessReport::steps_to_tell stands
 constexpr double kChance = 0.02;
+// What holds for these steps says little of a run that is longer by more than this.
+constexpr std::int64_t kTimesAsMany = 20;
 
 }  // namespace
 
@@ -26,7 +28,7 @@ std::optional<UnsettledLateness> unsettled_lateness(const LatenessReport& latene
   const double smaller = kShare / unsettled.rank->share;
   const std::int64_t wanted =
       two_digits(std::llround(static_cast<double>(lateness.steps_to_tell) * smaller * smaller));
-  if (wanted > lateness.steps) unsettled.steps_wanted = wanted;
+  if (wanted > lateness.steps && wanted <= kTimesAsMany * lateness.steps) unsettled.steps_wanted = wanted;
   return unsettled;
 }
 

@@ -12,6 +12,7 @@
 
 #include "analyzer/diagnose/finding_context.h"
 #include "analyzer/diagnose/finding_kinds.h"
+#include "analyzer/diagnose/hang_circle.h"
 #include "analyzer/diagnose/hang_looks.h"
 #include "analyzer/diagnose/hang_places.h"
 #include "analyzer/diagnose/hang_sentences.h"
@@ -41,8 +42,9 @@ constexpr Explanation kHangExplained{
     .found =
         "`lockstep record --hang-timeout` noted a silence, or a flight recorder was dumped; else an "
         "operation was open for 5 s and for ten times the longest that ended after the first step, when the "
-        "recording ended or somebody interrupted the job: what only that closed never ended. Ranks of its "
-        "group whose trace "
+        "recording ended or somebody interrupted the job: what only that closed never ended; or, of a job "
+        "that failed, it took that long, was its rank's last, and whom it lacked was still there. Ranks of "
+        "its group whose trace "
         "shows that they neither wait in it nor ended it are missing. Named are those that others wait for "
         "and that wait for nobody themselves; where all ranks are in the operation, nobody is. Of a rank "
         "without a trace it is said that nobody knows whether it came; what other ranks of the group have "
@@ -114,7 +116,7 @@ std::string in_what(const RanksInOne& one, bool all_in_one) {
 
 // Who waits, for how long, and whether they gave up; and who has issued it and is not in it.
 void describe_waiting(const Job& job, const OperationKey& key, const HungOperation& hung,
-                      const std::set<std::int32_t>& stuck, Finding& finding) {
+                      const std::set<std::int32_t>& stuck, bool title_names_it, Finding& finding) {
   std::vector<HungRank> waiting, gone, behind, not_begun, still;
   for (const HungRank& one : hung.waiting) {
     const bool stands_still = stuck.contains(job.ranks[one.rank].rank);
@@ -125,7 +127,7 @@ void describe_waiting(const Job& job, const OperationKey& key, const HungOperati
                                                          : not_begun;
     ranks.push_back(one);
   }
-  const bool all_in_one = by_operation(job, hung.waiting).size() == 1;
+  const bool all_in_one = title_names_it && by_operation(job, hung.waiting).size() == 1;
   // `say`: the sentence on ranks that are in the same.
   const auto tell = [&](const std::vector<HungRank>& those, const auto& say) {
     const std::vector<RanksInOne> parts = by_operation(job, those);
@@ -192,9 +194,12 @@ Finding describe_hang(const FindingContext& context, const HungOperations& hung,
   const std::vector<std::int32_t>& missing = operation.missing;
   const std::string disagreement = describe_disagreement(job, key, operation);
   Finding finding = kHang.make();
-  finding.title = title_of(job, key, operation, disagreement);
+  const std::vector<CircleMember> circle =
+      disagreement.empty() ? circle_from(job, hung, key) : std::vector<CircleMember>();
+  finding.title = circle.empty() ? title_of(job, key, operation, disagreement)
+                                 : "the job hung: " + describe_circle(job, hung, circle);
   finding.place = place_in_time(job, context.report, key, operation);
-  describe_waiting(job, key, operation, stuck, finding);
+  describe_waiting(job, key, operation, stuck, circle.empty(), finding);
   for (std::size_t i = 0; i < missing.size(); ++i) {
     const std::string known = what_is_known_of(job, key, missing[i], Looks::told);
     finding.standings.push_back({{missing[i]}, false, known});
@@ -225,7 +230,8 @@ Finding describe_hang(const FindingContext& context, const HungOperations& hung,
                   [](const HungRank& one) { return !one.gave_up; }))
     finding.evidence.emplace_back(
         "an operation that never ended has no length: this time is in none of the figures");
-  finding.remedy = remedy_of(job, operation, stuck, !disagreement.empty());
+  finding.remedy =
+      circle.empty() ? remedy_of(job, operation, stuck, !disagreement.empty()) : remedy_of_circle(circle);
   return finding;
 }
 
@@ -252,6 +258,7 @@ std::vector<OperationKey> worth_telling(const Job& job, const HungOperations& hu
     for (const std::int32_t rank : at->second.missing) fresh += holding_up.erase(rank);
     if (fresh == 0 || told.size() >= kMostNamed) continue;
     told.push_back(at->first);
+    for (const CircleMember& member : circle_from(job, hung, at->first)) holding_up.erase(member.rank);
     named_unknown.insert(at->second.unknown.begin(), at->second.unknown.end());
   }
   // Nobody with a trace holds up the others: the first that lacks one rank alone says most.

@@ -9,6 +9,7 @@
 
 #include "analyzer/diagnose/finding_context.h"
 #include "analyzer/diagnose/finding_kinds.h"
+#include "analyzer/diagnose/hung_operations.h"
 #include "analyzer/diagnose/job_endings.h"
 #include "analyzer/diagnose/unanswered.h"
 #include "analyzer/report/quantity.h"
@@ -118,18 +119,43 @@ void describe_skipped(const Job& job, const SkippedCollective& skipped, Finding&
       rank, operation, instead);
 }
 
+bool has_hung(const std::vector<Finding>& findings) {
+  return std::any_of(findings.begin(), findings.end(),
+                     [](const Finding& one) { return one.alarm == Alarm::hang; });
+}
+
+// Who gave up waiting in a hang, or was ended in it, is not why the job failed.
+bool ended_by_hang(const Job& job, const std::vector<Finding>& findings) {
+  if (!has_hung(findings)) return false;
+  const std::size_t first = first_to_end(job);
+  if (first == kNone) return true;
+  const HungOperations operations = find_hung_operations(job);
+  return std::any_of(operations.begin(), operations.end(), [&](const auto& one) {
+    return std::any_of(one.second.waiting.begin(), one.second.waiting.end(),
+                       [&](const HungRank& waiting) { return waiting.rank == first; });
+  });
+}
+
 void find_failure(const FindingContext& context, std::vector<Finding>& findings) {
   const Job& job = context.diagnosis.job;
   if (!job.end.signal.has_value() && job.end.exit_code.value_or(0) == 0) return;
   if (ended_by_interruption(job)) return;  // a finding of its own
   Finding finding = kJobFailed.make();
+  // Who stands still records nothing any more either: whether it failed nobody can tell.
+  const bool interrupted_in_hang = job.end.interrupted_by.has_value() && has_hung(findings);
   finding.title =
-      job.end.interrupted_by.has_value() ? fmt::format("the job was interrupted by {}, and had failed before",
-                                                       signal_in_words(*job.end.interrupted_by))
-      : job.end.signal.has_value()       ? fmt::format("the job was ended by signal {}", *job.end.signal)
-                                         : fmt::format("the job ended with exit code {}", *job.end.exit_code);
+      job.end.interrupted_by.has_value()
+          ? fmt::format("the job was interrupted by {}{}", signal_in_words(*job.end.interrupted_by),
+                        interrupted_in_hang ? "" : ", and had failed before")
+      : job.end.signal.has_value() ? fmt::format("the job was ended by signal {}", *job.end.signal)
+                                   : fmt::format("the job ended with exit code {}", *job.end.exit_code);
   if (const std::vector<SkippedCollective> skipped = find_skipped(job); !skipped.empty()) {
     describe_skipped(job, skipped.front(), finding);
+    findings.push_back(std::move(finding));
+    return;
+  }
+  if (ended_by_hang(job, findings)) {
+    finding.remedy = "see above why it hung";
     findings.push_back(std::move(finding));
     return;
   }
@@ -137,13 +163,18 @@ void find_failure(const FindingContext& context, std::vector<Finding>& findings)
   if (first == kNone) first = only_one_to_close(job);
   if (job.ranks.size() > 1 && first != kNone) {
     const RankTrace& rank = job.ranks[first];
-    finding.title += fmt::format("; rank {} ended first{}", rank.rank, in_step(job, rank));
+    finding.title += interrupted_in_hang
+                         ? fmt::format("; rank {} ended or stood still before", rank.rank)
+                         : fmt::format("; rank {} ended first{}", rank.rank, in_step(job, rank));
     if (!rank.ending.closed)
-      finding.evidence.push_back(fmt::format("rank {} was killed, or crashed", rank.rank));
+      finding.evidence.push_back(fmt::format(
+          "rank {} was killed, {}", rank.rank,
+          interrupted_in_hang ? "crashed, or stood still from then on (SIGSTOP, a debugger)" : "or crashed"));
     describe_unanswered(job, rank.rank, finding);
     describe_others(job, first, finding);
-    finding.remedy =
-        fmt::format("look at what rank {} printed last; the others ended because it did", rank.rank);
+    finding.remedy = fmt::format("look at what rank {} printed last{}", rank.rank,
+                                 interrupted_in_hang ? ", and whether its process was still there"
+                                                     : "; the others ended because it did");
   } else {
     finding.remedy = "look at what the job printed last; which rank ended first, the traces do not tell";
   }
