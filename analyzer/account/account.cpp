@@ -146,6 +146,12 @@ SpendingSets spending_of(const RankTrace& rank, const RankWindows& windows, cons
         .append(step.window.begin, step.window.end);
   }
   const bool cut = is_cut(rank, wall.end);
+  // One of a failed job that never came to its first work, and whose file ends long before the job did: its
+  // process was gone then, or stood still.
+  const Nanoseconds recorded_until = rank.ending.recorded_until;
+  if (last_work == kAlways && job.has_steps && !rank.ending.closed && recorded_until != kUnknownTime &&
+      recorded_until + kLastFlush < wall.end)
+    last_work = recorded_until;
   if (job.failed && !cut && last_work != kAlways) set(Spending::after_failure) = one(last_work, wall.end);
   // Where nothing was ever computed, the job never came further than its start; but what a cut file lacks may
   // have been computed.

@@ -72,6 +72,23 @@ TEST(Account, AFailedJobWaitsAfterItsLastWork) {
   EXPECT_EQ(report.ranks[1].spent[Spending::shutdown], 0);
 }
 
+// It was stopped, or killed, before its first work was on disk: what came then is no start.
+TEST(Account, OfARankWhoseRecordEndsBeforeItsFirstWorkTheRestIsNoStart) {
+  constexpr Nanoseconds kLater = 60'000'000'000;
+  JobBuilder builder = job_of_500();
+  builder.rank(2).host_range(0, 90, "other things");
+  Job job = builder.build();
+  job.end.exit_code = 1;
+  for (RankTrace& rank : job.ranks) rank.ending.recorded_until = kLater;
+  job.ranks[2].ending.recorded_until = 100;
+  const AccountReport report = account_of(job, 1);
+  EXPECT_EQ(report.ranks[2].spent[Spending::start_up], 100);
+  EXPECT_EQ(report.ranks[2].spent[Spending::after_failure], report.ranks[2].spent.total() - 100);
+  // One that was recorded to the end and computed nothing never got further than its start.
+  job.ranks[2].ending.recorded_until = kLater;
+  EXPECT_EQ(account_of(job, 1).ranks[2].spent[Spending::start_up], kLater);
+}
+
 TEST(Account, WhatIsSavedBesideTakesNoTime) {
   JobBuilder job = job_of_500();
   job.rank(1).host_range(410, 490, "checkpoint: torch.save (background)");

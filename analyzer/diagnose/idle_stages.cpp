@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "analyzer/diagnose/outside_passes.h"
 #include "analyzer/intervals/interval_set.h"
 #include "analyzer/metrics/scheduling.h"
 #include "analyzer/model/operation.h"
@@ -15,13 +16,15 @@ namespace lockstep::analyzer {
 namespace {
 
 struct BusyTimes {
-  IntervalSet all;  // computing, copying, an operation that is open, a wait for one
+  IntervalSet all;      // computing, copying, an operation that is open, a wait for one
+  IntervalSet on_duty;  // the same, without what it computes beside its passes and beyond the others
   IntervalSet compute;
   const std::vector<SchedulingPoint>* looks = nullptr;
   const IntervalSet* region = nullptr;  // the pipeline's; none: all times are within it
 };
 
-BusyTimes busy_times_of(const RankTrace& rank, const StringTable& strings, const IntervalSet* region) {
+BusyTimes busy_times_of(const RankTrace& rank, const StringTable& strings, const IntervalSet* region,
+                        const IntervalSet* outside) {
   std::vector<Interval> all, compute;
   // An operation that is over may not have woken the thread yet that waits for it.
   for (const HostRange& range : rank.host_ranges)
@@ -30,7 +33,13 @@ BusyTimes busy_times_of(const RankTrace& rank, const StringTable& strings, const
     if (activity.activity_class != Class::sync) all.push_back({activity.begin, activity.end});
     if (activity.activity_class == Class::compute) compute.push_back({activity.begin, activity.end});
   }
-  return {IntervalSet::from(std::move(all)), IntervalSet::from(std::move(compute)), &rank.scheduling, region};
+  BusyTimes busy;
+  busy.all = IntervalSet::from(std::move(all));
+  busy.on_duty = outside == nullptr ? busy.all : subtract(busy.all, *outside);
+  busy.compute = IntervalSet::from(std::move(compute));
+  busy.looks = &rank.scheduling;
+  busy.region = region;
+  return busy;
 }
 
 struct Wait {
@@ -82,10 +91,14 @@ IdleStages find_idle_stages(const Job& job, const Report& report, const std::vec
     if (!pipeline.stages_detail.empty()) groups.insert(pipeline.group);
   IdleStages idle;
   if (groups.empty()) return idle;
+  const std::map<std::int32_t, IntervalSet> outside = computed_outside_passes(job, report);
   std::map<std::int32_t, BusyTimes> busy;
-  for (std::size_t i = 0; i < job.ranks.size(); ++i)
+  for (std::size_t i = 0; i < job.ranks.size(); ++i) {
+    const auto beside = outside.find(job.ranks[i].rank);
     busy[job.ranks[i].rank] =
-        busy_times_of(job.ranks[i], job.strings, i < regions.size() ? &regions[i] : nullptr);
+        busy_times_of(job.ranks[i], job.strings, i < regions.size() ? &regions[i] : nullptr,
+                      beside == outside.end() ? nullptr : &beside->second);
+  }
 
   std::map<std::pair<std::int64_t, std::int32_t>, WaitsForOne> waited;
   for (const CollectiveReport& message : report.collectives) {
@@ -96,15 +109,15 @@ IdleStages find_idle_stages(const Job& job, const Report& report, const std::vec
     const Wait wait = longest_wait(message, report.origin_aligned_ns);
     const auto of_waiting = busy.find(wait.rank);
     if (of_late == busy.end() || of_waiting == busy.end()) continue;
-    const std::int64_t idle_ns =
-        wait.time.end - wait.time.begin - of_late->second.all.measure_within(wait.time.begin, wait.time.end);
+    const std::int64_t idle_ns = wait.time.end - wait.time.begin -
+                                 of_late->second.on_duty.measure_within(wait.time.begin, wait.time.end);
     if (idle_ns > 0) idle.of_message[message.id] = idle_ns;
     if (!message.step) continue;
     WaitsForOne& of_step = waited[{*message.step, *message.last_arriver}];
     of_step.all.push_back(wait.time);
     IntervalSet exposed = subtract(IntervalSet::from({wait.time}), of_waiting->second.compute);
     // What it then still computes, it would have done while it idled.
-    if (!idle.mostly_idle(message)) exposed = subtract(exposed, of_late->second.all);
+    if (!idle.mostly_idle(message)) exposed = subtract(exposed, of_late->second.on_duty);
     of_step.exposed.insert(of_step.exposed.end(), exposed.intervals().begin(), exposed.intervals().end());
   }
   for (const auto& [of, waits] : waited)

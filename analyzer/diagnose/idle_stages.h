@@ -27,7 +27,8 @@ struct IdleStages {
 
   // The times themselves, by rank, in order.
   std::map<std::int32_t, std::vector<Interval>> times;
-  // By CollectiveReport::id: how much of the message's longest wait was so. Those without are left out.
+  // By CollectiveReport::id: for how much of the message's longest wait the stage that came last did so, or
+  // computed beside its passes (computed_outside_passes). Those without are left out.
   std::map<std::int64_t, std::int64_t> of_message;
 
   // For more than half of the longest wait.

@@ -17,7 +17,8 @@ namespace {
 constexpr int kSteps = 20;
 struct Case {
   Nanoseconds idles = 0;
-  bool does_something = false;  // rank 1 computes meanwhile
+  bool does_something = false;  // rank 1 computes meanwhile, beside its passes
+  bool other_too = false;       // and rank 0 as long, behind its passes
   int microbatches = 4;
   Nanoseconds first_slower_by = 0;  // each pass of stage 0
   Nanoseconds unit = us;
@@ -41,7 +42,9 @@ Job job_with(const Case& of) {
     const Nanoseconds begin = end;
     PipelinePlan of_step = plan;
     of_step.begin = begin + 10 * of.unit;
-    end = add_pipeline_step(builder, group, of_step) + 10 * of.unit;
+    end = add_pipeline_step(builder, group, of_step);
+    if (of.other_too) builder.rank(0).compute(end, end + of.idles, "optimizer");
+    end += (of.other_too ? of.idles : 0) + 10 * of.unit;
     for (const std::int32_t rank : ranks_of(plan)) builder.rank(rank).step(step, begin, end);
     const Nanoseconds works = of_step.begin + of.idles;
     if (of.does_something) builder.rank(1).compute(of_step.begin, works, "forward_other");
@@ -70,12 +73,30 @@ TEST(IdleStages, AreThoseOfWhoseMessageOthersWaitMeanwhile) {
 }
 
 TEST(IdleStages, AreNoneWhereTheStageIsAtWorkOrOnSchedule) {
-  for (const Job& job : {job_with({.idles = 150 * us, .does_something = true}), job_with({})}) {
+  for (const Job& job :
+       {job_with({.idles = 150 * us, .does_something = true, .other_too = true}), job_with({})}) {
     const IdleStages idle = find_idle_stages(job, report_of(job));
     EXPECT_TRUE(idle.of_message.empty());
     for (const auto& [of, sums] : idle.of_step)
       EXPECT_EQ(sums.ns, 0) << "step " << of.first << ", rank " << of.second;
   }
+}
+
+// Work of one stage that no schedule of passes knows: an optimizer of its own, a loss.
+TEST(IdleStages, ThatComputeBesideTheirPassesAndBeyondTheOthersAreLate) {
+  const Job job = job_with({.idles = 400 * us, .does_something = true});
+  const Report report = report_of(job);
+  for (const auto& [of, sums] : find_idle_stages(job, report).of_step)
+    EXPECT_EQ(sums.ns, 0) << "it computes: step " << of.first << ", rank " << of.second;
+  const Finding late = finding(report, "straggler_persistent");
+  EXPECT_EQ(late.rank, 1);
+  EXPECT_EQ(late.reason, "computes_longer");
+  EXPECT_THAT(late.title, testing::HasSubstr("rank 1 computes"));
+}
+
+TEST(IdleStages, ThatAllComputeAsMuchBesideTheirPassesAreOnSchedule) {
+  const Report report = report_of(job_with({.idles = 400 * us, .does_something = true, .other_too = true}));
+  EXPECT_THAT(codes_of(report.findings), testing::Not(testing::Contains("straggler_persistent")));
 }
 
 TEST(IdleStages, DoNotIdleWhileTheirThreadWaitsForAnOperationThatIsOver) {

@@ -7,8 +7,6 @@
 namespace lockstep::analyzer {
 namespace {
 
-// A file that was not closed ends with its last flush: up to a second before its process did.
-constexpr Nanoseconds kLastFlush = 1'500'000'000;
 // A rank that ended this long before somebody interrupted the job did not end by that.
 constexpr Nanoseconds kLongBefore = 3'000'000'000;
 

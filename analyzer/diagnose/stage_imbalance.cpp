@@ -19,15 +19,11 @@ bool computes_too_much(std::int64_t compute_ns, std::int64_t median_ns) {
   return static_cast<double>(compute_ns) >= kUnbalancedStage * static_cast<double>(median_ns);
 }
 
-namespace {
-
 std::int64_t waited_for_a_core(const Report& report, std::int32_t number) {
   for (const RankReport& rank : report.ranks)
     if (rank.rank == number) return rank.measures.run_queue_ns.value_or(0);
   return 0;
 }
-
-}  // namespace
 
 std::optional<StageImbalance> stage_imbalance_of(const Report& report, const PipelineReport& pipeline) {
   if (pipeline.stages_detail.size() < 2 || !pipeline.bubble_ratio || !pipeline.passes_known)

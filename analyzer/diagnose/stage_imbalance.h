@@ -16,6 +16,9 @@ std::int64_t median_compute(const PipelineReport& pipeline);
 // A stage that computes this much is out of balance.
 bool computes_too_much(std::int64_t compute_ns, std::int64_t median_ns);
 
+// What the rank's threads waited for a core in the steps of the report; 0 where that was not recorded.
+std::int64_t waited_for_a_core(const Report& report, std::int32_t rank);
+
 struct StageImbalance {
   const PipelineStage* stage = nullptr;  // the one that computes most
   std::int64_t median_ns = 0;            // of the stages' compute; the lower one of an even number

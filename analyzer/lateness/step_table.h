@@ -24,8 +24,8 @@ struct StepTable {
   struct Idle {
     std::int64_t ns = 0;
     std::int64_t bubble_ns = 0;  // what of it is their bubble in the partition
-    // How long, computing nothing, another one waited for that: in messages that the stage idled before for
-    // most of the wait, all of it.
+    // How long, computing nothing, another one waited for that, or for what the stage computes beside its
+    // passes: in messages that it did so before for most of the wait, all of it.
     std::int64_t exposed_ns = 0;
     std::int64_t without_core_ns = 0;  // of `ns`: they waited for a core, as far as that is known
   };

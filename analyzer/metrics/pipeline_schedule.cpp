@@ -186,9 +186,9 @@ RecognisedSchedule recognise(std::vector<Items> stages, std::vector<std::int32_t
       return result;
     }
     if (!is_complete(stages[stage], numbers.size(), static_cast<std::size_t>(result.chunks))) {
-      result.reason =
-          fmt::format("stage {} does not run each of {} microbatches once forward and once backward", stage,
-                      numbers.size());
+      result.reason = fmt::format(
+          "of stage {} the trace does not show each of {} microbatches once forward and once backward", stage,
+          numbers.size());
       return result;
     }
   }

@@ -65,8 +65,8 @@ TEST(PipelineSchedule, InterleavedNeedsItsWarmUp) {
 
 TEST(PipelineSchedule, WhatIsUnknownSaysWhy) {
   EXPECT_THAT(of({"F0 B0 F1 B1", "F0 B0 F1 B1"}).reason, HasSubstr("neither GPipe's nor 1F1B's"));
-  EXPECT_THAT(of({"F0 F1 B0", "F0 B0 F1 B1"}).reason, HasSubstr("stage 0 does not run each of 2"));
-  EXPECT_THAT(of({"F0 F0 B0 B0", "F0 B0 F1 B1"}).reason, HasSubstr("stage 0 does not run each of 2"));
+  EXPECT_THAT(of({"F0 F1 B0", "F0 B0 F1 B1"}).reason, HasSubstr("of stage 0 the trace does not show each of 2"));
+  EXPECT_THAT(of({"F0 F0 B0 B0", "F0 B0 F1 B1"}).reason, HasSubstr("of stage 0 the trace does not show each of 2"));
   EXPECT_THAT(of({"F B", "F B"}).reason, HasSubstr("not numbered"));
   EXPECT_EQ(of({"F B", "F B"}).microbatches, std::nullopt);
   EXPECT_THAT(of({"", ""}).reason, HasSubstr("not numbered"));
@@ -131,7 +131,7 @@ TEST(RecogniseWithoutLayers, WeightGradientsOfTheirOwnAreNoFurtherMicrobatches) 
   EXPECT_THAT(one_chunk.reason, HasSubstr("zero bubble"));
   // Three times is neither.
   EXPECT_THAT(without_layers({"F0 F1 B0 B1 B0 B1 B0", "F0 F1 B0 B1 B0 B1 B0"}).reason,
-              HasSubstr("stage 0 does not run"));
+              HasSubstr("of stage 0 the trace does not show"));
 }
 
 TEST(RecogniseWithoutLayers, AnotherOrderTellsNoMicrobatches) {

@@ -207,6 +207,9 @@ struct GroupProgress {
   std::int64_t ended = kNoSequence;
 };
 
+// A file that was not closed ends with its last flush: up to this long before its process did.
+inline constexpr Nanoseconds kLastFlush = 1'500'000'000;
+
 // How a rank's recording ended.
 struct Ending {
   std::vector<OpenOperation> operations;  // sorted by begin

@@ -166,7 +166,8 @@ void HangWatch::write_down() {
     std::error_code ignored;
     fs::remove(python_file, ignored);
     const std::string frame = place_in_python(python);
-    document["doing"] = frame.empty() ? summary_of(threads) : frame;
+    // A stack that Python wrote is of before it was stopped.
+    document["doing"] = frame.empty() || !why_it_stands_still(threads).empty() ? summary_of(threads) : frame;
     if (!python.empty()) document["python"] = python;
     document["threads"] = describe(threads);
     const fs::path path = run_ / fmt::format("hang-{}.json", answer.name);

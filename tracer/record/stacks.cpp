@@ -197,17 +197,27 @@ std::vector<ThreadStack> read_stacks(std::int64_t process) {
   return threads;
 }
 
+std::string why_it_stands_still(const std::vector<ThreadStack>& threads) {
+  // As the kernel says it: "T (stopped)", "t (tracing stop)".
+  const std::string state = threads.empty() ? std::string() : threads.front().state;
+  if (state.starts_with('T')) return "stopped by a signal (SIGSTOP, Ctrl-Z)";
+  if (state.starts_with('t')) return "held by a debugger";
+  return {};
+}
+
 std::string summary_of(const std::vector<ThreadStack>& threads) {
   if (threads.empty()) return {};
   const ThreadStack& main = threads.front();
-  std::string text = !main.system_call.empty() ? main.system_call : main.state;
+  std::string text = why_it_stands_still(threads);
+  const char* const where = text.empty() ? "called from" : "in";
+  if (text.empty()) text = !main.system_call.empty() ? main.system_call : main.state;
   if (!main.frames.empty()) {
     // What the C library waits in says less than who called it.
     const auto own = std::find_if(main.frames.begin(), main.frames.end(), [](const std::string& frame) {
       return frame.find("libc.so") == std::string::npos && frame.find("ld-linux") == std::string::npos &&
              frame.find("libpthread") == std::string::npos && frame.find("[vdso]") == std::string::npos;
     });
-    if (own != main.frames.end()) text += ", called from " + *own;
+    if (own != main.frames.end()) text += fmt::format(", {} {}", where, *own);
   }
   return text;
 }

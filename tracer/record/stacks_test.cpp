@@ -78,6 +78,16 @@ TEST(Stacks, OfAProcessThatIsGoneAreNone) {
   EXPECT_EQ(summary_of({}), "");
 }
 
+TEST(Stacks, OfAProcessThatStandsStillSayWhy) {
+  ThreadStack stopped;
+  stopped.state = "T (stopped)";
+  stopped.system_call = "read";
+  stopped.frames = {"read in libc.so.6", "load in a.out"};
+  EXPECT_EQ(summary_of({stopped}), "stopped by a signal (SIGSTOP, Ctrl-Z), in load in a.out");
+  stopped.state = "t (tracing stop)";
+  EXPECT_THAT(summary_of({stopped}), HasSubstr("held by a debugger"));
+}
+
 TEST(Stacks, NamesAreReadableAndShort) {
   EXPECT_EQ(readable_name("_ZN5torch8autograd6Engine11thread_mainEv"),
             "torch::autograd::Engine::thread_main()");

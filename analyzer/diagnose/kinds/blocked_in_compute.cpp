@@ -10,7 +10,9 @@
 #include "analyzer/diagnose/finding_kinds.h"
 #include "analyzer/diagnose/host_shortage.h"
 #include "analyzer/diagnose/slow_place_words.h"
+#include "analyzer/intervals/interval_set.h"
 #include "analyzer/report/quantity.h"
+#include "analyzer/stacks/slow_place.h"
 
 namespace lockstep::analyzer {
 namespace {
@@ -71,6 +73,24 @@ bool is_steps_own(const FindingContext& context, std::int32_t rank) {
   return longer * 5 >= table.steps.size() * 4;
 }
 
+// Where several ranks do it: the line that they are mostly seen at then.
+void add_common_line(const Job& job, Finding& finding) {
+  std::vector<IntervalSet> times;
+  times.reserve(job.ranks.size());
+  for (const RankTrace& rank : job.ranks) {
+    std::vector<Interval> off;
+    for (const TimeSpan& span : rank.off_cpu) off.push_back({span.begin, span.end});
+    times.push_back(IntervalSet::from(std::move(off)));
+  }
+  const std::optional<CommonPlace> place = most_common_place(job, times);
+  if (!place) return;
+  finding.evidence.push_back(fmt::format("{} of {} at their Python stacks in that time saw them in `{}`",
+                                         format_count(place->looks), format_plural(place->all_looks, "look"),
+                                         place->place));
+  finding.remedy =
+      fmt::format("look at what they do in `{}`: time.sleep, locks, files and network reads", place->place);
+}
+
 void find_blocked(const FindingContext& context, std::vector<Finding>& findings) {
   const std::vector<RankReport>& ranks = context.report.ranks;
   const auto off = [](const RankReport& rank) {
@@ -109,6 +129,7 @@ void find_blocked(const FindingContext& context, std::vector<Finding>& findings)
     if (found.slow)
       finding.evidence.push_back(describe_looks(*found.slow, fmt::format("rank {}'s", most.rank)));
   }
+  if (!is_one) add_common_line(context.diagnosis.job, finding);
   finding.lost_ns = lost;
   findings.push_back(std::move(finding));
 }

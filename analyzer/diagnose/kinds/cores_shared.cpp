@@ -65,7 +65,9 @@ std::string remedy_for(const HostShortage& shortage) {
     return fmt::format("OMP_NUM_THREADS={:.0f} (cores / ranks), or fewer ranks on this host",
                        std::floor(shortage.cores / ranks));
   return fmt::format(
-      "at most {} on this host, with OMP_NUM_THREADS=1, or more cores for them",
+      "more cores for them, where the host has some (`taskset -cp PID` says which a process may use; "
+      "cgroups, "
+      "Slurm's --cpus-per-task); else at most {} on this host, with OMP_NUM_THREADS=1",
       format_plural(std::max<std::int64_t>(1, static_cast<std::int64_t>(shortage.cores)), "rank"));
 }
 

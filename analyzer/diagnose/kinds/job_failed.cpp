@@ -27,7 +27,8 @@ constexpr Explanation kJobFailedExplained{
     .found =
         "The run's manifest has the exit code. A rank is named as the first where its trace ended before all "
         "others could have (a file that was not closed may lack its last 1.5 s), or where it alone closed "
-        "its file, which means that it ended by itself.",
+        "its file, which means that it ended by itself, and others waited in a collective that it never came "
+        "to.",
     .wrong = "The named rank's own output shows that it was ended by its launcher.",
     .remedies = kJobFailedRemedies,
 };
@@ -43,8 +44,9 @@ constexpr auto kKinds = std::to_array<const FindingKind*>({&kJobFailed});
 
 constexpr std::size_t kMostNamed = 8;
 
-// Of several ranks that stopped at about the same time, the only one that ended by itself: launchers kill the
-// rest.
+// Of several ranks that stopped at about the same time, the only one that ended by itself, where others
+// waited in a collective that it never came to: launchers kill the rest. Without that it may as well have
+// lost its connection to one that was killed.
 std::size_t only_one_to_close(const Job& job) {
   std::size_t closed = kNone;
   for (std::size_t i = 0; i < job.ranks.size(); ++i) {
@@ -52,7 +54,14 @@ std::size_t only_one_to_close(const Job& job) {
     if (closed != kNone) return kNone;
     closed = i;
   }
-  return closed;
+  if (closed == kNone) return kNone;
+  const std::vector<UnansweredCollective> unanswered = find_unanswered(job);
+  const bool others_waited =
+      std::any_of(unanswered.begin(), unanswered.end(), [&](const UnansweredCollective& collective) {
+        return std::binary_search(collective.missing.begin(), collective.missing.end(),
+                                  job.ranks[closed].rank);
+      });
+  return others_waited ? closed : kNone;
 }
 
 std::string in_step(const Job& job, const RankTrace& rank) {
@@ -81,7 +90,7 @@ void describe_others(const Job& job, std::size_t first, Finding& finding) {
     if (i == first) continue;
     const RankTrace& rank = job.ranks[i];
     const Nanoseconds after = std::max<Nanoseconds>(last_sign(rank) - ended, 0);
-    const char* const how = rank.ending.closed ? "ended by itself" : "was killed, or crashed";
+    const char* const how = rank.ending.closed ? "ended by itself" : "was killed, crashed, or left by _exit";
     if (rank.ending.operations.empty()) {
       finding.evidence.push_back(
           after == 0 ? fmt::format("rank {} {} at about the same time", rank.rank, how)
@@ -168,8 +177,8 @@ void find_failure(const FindingContext& context, std::vector<Finding>& findings)
                          : fmt::format("; rank {} ended first{}", rank.rank, in_step(job, rank));
     if (!rank.ending.closed)
       finding.evidence.push_back(fmt::format(
-          "rank {} was killed, {}", rank.rank,
-          interrupted_in_hang ? "crashed, or stood still from then on (SIGSTOP, a debugger)" : "or crashed"));
+          "rank {} was killed, crashed, {}", rank.rank,
+          interrupted_in_hang ? "or stood still from then on (SIGSTOP, a debugger)" : "or left by _exit"));
     describe_unanswered(job, rank.rank, finding);
     describe_others(job, first, finding);
     finding.remedy = fmt::format("look at what rank {} printed last{}", rank.rank,

@@ -52,15 +52,28 @@ TEST(Failure, TheRankThatEndedLongBeforeTheOthersIsNamed) {
   const auto found = failures(job_that_ended({9, 5, 9}, {false, false, false}, 1));
   ASSERT_EQ(found.size(), 1U);
   EXPECT_EQ(found[0].title, "the job ended with exit code 1; rank 1 ended first");
-  EXPECT_THAT(found[0].evidence,
-              ElementsAre("rank 1 was killed, or crashed", "rank 0 was killed, or crashed 4.00 s later",
-                          "rank 2 was killed, or crashed 4.00 s later"));
+  EXPECT_THAT(found[0].evidence, ElementsAre("rank 1 was killed, crashed, or left by _exit",
+                                             "rank 0 was killed, crashed, or left by _exit 4.00 s later",
+                                             "rank 2 was killed, crashed, or left by _exit 4.00 s later"));
 }
 
-TEST(Failure, ARankThatClosedItsFileWhereTheOthersWereKilledEndedFirst) {
+// It may have ended because it lost its connection to one that was killed.
+TEST(Failure, ARankThatAloneClosedItsFileIsNotSaidToHaveEndedFirst) {
   const auto found = failures(job_that_ended({5, 5, 5}, {false, false, true}, 1));
   ASSERT_EQ(found.size(), 1U);
-  EXPECT_THAT(found[0].title, HasSubstr("rank 2 ended first"));
+  EXPECT_EQ(found[0].title, "the job ended with exit code 1");
+}
+
+TEST(Failure, ARankThatClosedItsFileWhileOthersWaitedForItEndedFirst) {
+  Job job = job_with_absent_rank({.ranks = 3, .absent = 2, .all_reduces = 3, .given_up_after = 2 * kSecond});
+  for (RankTrace& rank : job.ranks) rank.ending.recorded_until = 3 * kSecond;
+  job.ranks[2].ending.closed = true;
+  job.end.exit_code = 1;
+  EXPECT_THAT(failures(job).at(0).title, HasSubstr("rank 2 ended first"));
+  // Whoever waited itself is not the one.
+  job.ranks[2].ending.closed = false;
+  job.ranks[0].ending.closed = true;
+  EXPECT_EQ(failures(job).at(0).title, "the job ended with exit code 1");
 }
 
 TEST(Failure, WhatTheOthersWereInIsSaid) {
@@ -72,8 +85,9 @@ TEST(Failure, WhatTheOthersWereInIsSaid) {
   const auto found = failures(job);
   ASSERT_EQ(found.size(), 1U);
   ASSERT_EQ(found[0].evidence.size(), 1U);
-  EXPECT_THAT(found[0].evidence[0],
-              testing::MatchesRegex("rank 0 waited in .* for 3.00 s, then was killed, or crashed"));
+  EXPECT_THAT(
+      found[0].evidence[0],
+      testing::MatchesRegex("rank 0 waited in .* for 3.00 s, then was killed, crashed, or left by _exit"));
 }
 
 TEST(Failure, WhoWasFirstIsNotGuessed) {
@@ -108,7 +122,7 @@ TEST(Failure, WhatItNeverCameToIsSaidAndNotThatARecordingLacks) {
   EXPECT_EQ(found.title, "the job ended with exit code 1; rank 1 ended first");
   EXPECT_THAT(found.evidence,
               ElementsAre("rank 0 waited 2.00 s in all_reduce number 2, to which rank 1 never came",
-                          "rank 0 was killed, or crashed at about the same time"));
+                          "rank 0 was killed, crashed, or left by _exit at about the same time"));
   // To which a rank never came, nothing was moved.
   ASSERT_EQ(report.collectives.size(), 3U);
   EXPECT_TRUE(report.collectives[2].unfinished);

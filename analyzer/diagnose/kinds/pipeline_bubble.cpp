@@ -169,6 +169,14 @@ Bubbles bubbles_of(const Report& report) {
   return sums;
 }
 
+// Replicas have groups of one name: "pp" (ranks 0, 1).
+std::string name_with_ranks(const PipelineReport& pipeline) {
+  std::vector<std::int32_t> ranks;
+  for (const PipelineStage& stage : pipeline.stages_detail) ranks.push_back(stage.rank);
+  return ranks.empty() ? fmt::format("\"{}\"", pipeline.group)
+                       : fmt::format("\"{}\" ({})", pipeline.group, name_ranks(ranks));
+}
+
 // What findings say that is lost to late stages: others wait for them in the bubble.
 struct LateStages {
   std::int64_t lost_ns = 0;
@@ -214,8 +222,7 @@ void find_bubble(const FindingContext& context, std::vector<Finding>& findings) 
   if (p == nullptr) return find_waits_in_pipelines(context, findings);
   const Bubbles bubbles = bubbles_of(context.report);
   if (!context.is_worth(bubbles.all_ns, kLossPermille)) return;
-  const std::string of =
-      context.report.pipeline.size() == 1 ? "the pipeline" : fmt::format("\"{}\"", p->group);
+  const std::string of = context.report.pipeline.size() == 1 ? "the pipeline" : name_with_ranks(*p);
   Finding finding = kPipelineBubble.make();
   finding.is_note = bubbles.at_their_schedules;
   // A region may begin before a stage's own window does, and end after it, and those of steps in a row may
@@ -267,10 +274,15 @@ void find_bubble(const FindingContext& context, std::vector<Finding>& findings) 
                     format_share(cool_down, p->bubble_ns)));
   }
   finding.evidence.push_back(most_and_least(*p));
-  const bool is_unbalanced = stage_imbalance_of(context.report, *p).has_value();
+  // Of any of the pipelines: replicas wait for each other.
+  const bool is_unbalanced = std::any_of(
+      context.report.pipeline.begin(), context.report.pipeline.end(),
+      [&](const PipelineReport& one) { return stage_imbalance_of(context.report, one).has_value(); });
   // Of an unknown schedule's bubble, what a stage that is late or computes more does not cause may be what
   // the schedule costs.
   if (!p->bubble_ratio_ideal && (is_unbalanced || of_late_stages > 0)) finding.is_note = true;
+  // And what other replicas idle for one of them is no cause of its own.
+  if (is_unbalanced && context.report.pipeline.size() > 1) finding.is_note = true;
   finding.remedy = remedy_of(*p, is_unbalanced, of_late_stages > 0);
   findings.push_back(std::move(finding));
 }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <string>
 #include <utility>
 #include <vector>
@@ -45,8 +46,14 @@ constexpr FindingKind kUnbalancedStages{
 };
 constexpr auto kKinds = std::to_array<const FindingKind*>({&kUnbalancedStages});
 
+// "28.4 % more than the median stage", "20 times as long as the median stage"
 std::string more_than_median(const StageImbalance& imbalance) {
-  return format_share(imbalance.stage->compute_ns - imbalance.median_ns, imbalance.median_ns);
+  constexpr std::int64_t kTimes = 4;
+  const std::int64_t compute = imbalance.stage->compute_ns, median = imbalance.median_ns;
+  if (median > 0 && compute / kTimes >= median)
+    return fmt::format("{} times as long as the median stage",
+                       std::llround(static_cast<double>(compute) / static_cast<double>(median)));
+  return format_share(compute - median, median) + " more than the median stage";
 }
 
 // Median time of a forward pass of one layer, over the layers that only this rank runs, or that it does not
@@ -100,7 +107,7 @@ void find_unbalanced(const FindingContext& context, std::vector<Finding>& findin
   finding.rank = stage.rank;
   finding.lost_ns = worst.lost_ns;
   finding.title = fmt::format(
-      "stage {} (rank {}) of {} computes {} more than the median stage", stage.stage, stage.rank,
+      "stage {} (rank {}) of {} computes {}", stage.stage, stage.rank,
       context.report.pipeline.size() == 1 ? "the pipeline" : fmt::format("\"{}\"", pipeline->group),
       more_than_median(worst));
   finding.evidence.push_back(

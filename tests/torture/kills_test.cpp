@@ -1,0 +1,139 @@
+// kill -9, _exit and abort at random moments: what is left can be read and has no hole, the job's exit code
+// is its own, and what is missing is said.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include <chrono>
+#include <filesystem>
+#include <thread>
+#include <vector>
+
+#include "tests/end_to_end/recorded_run.h"
+#include "tests/torture/numbered_job.h"
+#include "tests/torture/trials.h"
+
+namespace lockstep::torture {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr int kFew = 3;
+
+void wait_for_a_moment(std::mt19937_64& random) {
+  std::this_thread::sleep_for(std::chrono::milliseconds(between(random, 0, 1200)));
+}
+
+bool says_that_a_file_was_not_closed(const std::string& error_output) {
+  return error_output.find("not closed") != std::string::npos ||
+         error_output.find("was killed") != std::string::npos;
+}
+
+TEST(Kills, OfARankLoseNothingButItsLastMoment) {
+  std::vector<std::int64_t> lost;
+  for (int trial = 0; trial < trials(kFew); ++trial) {
+    SCOPED_TRACE(trial);
+    std::mt19937_64 random = random_of("kills of a rank", trial);
+    NumberedJob job;
+    ASSERT_TRUE(job.await_first());
+    wait_for_a_moment(random);
+    job.kill(1);
+    job.progress(0).ending.store(Ending::leave);
+    const end_to_end::Outcome outcome = job.finish();
+    EXPECT_EQ(outcome.exit_code, 128 + SIGKILL) << outcome.standard_error;
+    EXPECT_EQ(outcome.standard_output, "out\n");
+    const Remains other = job.remains(job.run_path(), 0);
+    EXPECT_TRUE(other.complete);
+    EXPECT_EQ(other.lost, 0);
+    const Remains killed = job.remains(job.run_path(), 1);
+    EXPECT_FALSE(killed.complete);
+    EXPECT_TRUE(says_that_a_file_was_not_closed(outcome.standard_error)) << outcome.standard_error;
+    lost.push_back(killed.lost_ns);
+  }
+  report("kills of a rank", trials(kFew), "lost of it: " + median_and_most(lost));
+}
+
+TEST(Kills, OfTheRecorderAndARankLeaveBothFiles) {
+  std::vector<std::int64_t> lost;
+  for (int trial = 0; trial < trials(kFew); ++trial) {
+    SCOPED_TRACE(trial);
+    std::mt19937_64 random = random_of("kills of the recorder", trial);
+    NumberedJob job;
+    ASSERT_TRUE(job.await_first());
+    wait_for_a_moment(random);
+    job.kill_recorder();
+    job.kill(1);
+    const end_to_end::Outcome outcome = job.finish();
+    EXPECT_EQ(outcome.signal, SIGKILL);
+    // The other rank goes on without a recorder, and closes its file.
+    job.progress(0).ending.store(Ending::leave);
+    const std::string path = job.run_path() + "/rank-0.lst";
+    EXPECT_TRUE(end_to_end::eventually([&] {
+      const Result<trace::Reader> reader = trace::Reader::open(path);
+      return reader.ok() && reader.value().complete();
+    }));
+    EXPECT_EQ(job.remains(job.run_path(), 0).lost, 0);
+    lost.push_back(job.remains(job.run_path(), 1).lost_ns);
+    const end_to_end::Outcome analysis =
+        end_to_end::run({end_to_end::binary("lockstep"), "analyze", job.run_path()});
+    EXPECT_EQ(analysis.exit_code, 0) << analysis.standard_error;
+  }
+  report("kills of the recorder and a rank", trials(kFew), "lost of the rank: " + median_and_most(lost));
+}
+
+TEST(Kills, ARankThatLeavesAtOnceOrAbortsIsRecordedAsFar) {
+  std::vector<std::int64_t> lost;
+  for (int trial = 0; trial < trials(kFew); ++trial) {
+    SCOPED_TRACE(trial);
+    std::mt19937_64 random = random_of("leaving at once", trial);
+    NumberedJob job;
+    ASSERT_TRUE(job.await_first());
+    wait_for_a_moment(random);
+    const bool aborts = random() % 2 == 0;
+    job.progress(1).ending.store(aborts ? Ending::abort : Ending::exit_at_once);
+    job.progress(0).ending.store(Ending::leave);
+    const end_to_end::Outcome outcome = job.finish();
+    EXPECT_EQ(outcome.exit_code, aborts ? 128 + SIGABRT : 7) << outcome.standard_error;
+    EXPECT_EQ(job.remains(job.run_path(), 0).lost, 0);
+    lost.push_back(job.remains(job.run_path(), 1).lost_ns);
+  }
+  report("_exit and abort", trials(kFew), "lost of the rank: " + median_and_most(lost));
+}
+
+// As when the machine is lost, or somebody copies the run while it is recorded.
+TEST(Kills, CopiesTakenAtAnyMomentCanBeRead) {
+  std::vector<std::int64_t> behind;
+  for (int trial = 0; trial < trials(kFew); ++trial) {
+    SCOPED_TRACE(trial);
+    std::mt19937_64 random = random_of("copies", trial);
+    NumberedJob job;
+    ASSERT_TRUE(job.await_first());
+    wait_for_a_moment(random);
+    const std::string copy = job.folder("copy");
+    std::filesystem::create_directories(copy);
+    // A file after the other, as cp and rsync do; the job goes on meanwhile.
+    for (const auto& entry : std::filesystem::directory_iterator(job.run_path())) {
+      std::error_code ignored;
+      if (entry.is_regular_file())
+        std::filesystem::copy_file(entry.path(), copy / entry.path().filename(), ignored);
+    }
+    for (int rank = 0; rank < NumberedJob::kRanks; ++rank) {
+      // Its process may just have begun.
+      std::error_code absent;
+      const auto size = std::filesystem::file_size(copy + "/rank-" + std::to_string(rank) + ".lst", absent);
+      if (absent || size == 0) continue;
+      const Remains copied = job.remains(copy, rank);
+      EXPECT_FALSE(copied.complete);
+      behind.push_back(copied.lost_ns);
+    }
+    for (int rank = 0; rank < NumberedJob::kRanks; ++rank) job.progress(rank).ending.store(Ending::leave);
+    const end_to_end::Outcome outcome = job.finish();
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.standard_error;
+    for (int rank = 0; rank < NumberedJob::kRanks; ++rank)
+      EXPECT_EQ(job.remains(job.run_path(), rank).lost, 0);
+  }
+  report("copies of a run being recorded", trials(kFew), "behind: " + median_and_most(behind));
+}
+
+}  // namespace
+}  // namespace lockstep::torture

@@ -1,0 +1,42 @@
+// numbered_marks FILE: NVTX marks "0", "1", "2", … every tenth of a millisecond, until FILE says stop. How
+// many calls have returned stands in FILE, which outlives the process.
+#include <fcntl.h>
+#include <nvtx3/nvToolsExt.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+
+#include "tests/torture/progress.h"
+
+int main(int argc, char** argv) {
+  using lockstep::torture::Ending;
+  using lockstep::torture::Progress;
+  const int file = argc == 2 ? open(argv[1], O_RDWR) : -1;
+  if (file < 0) return 2;
+  void* const memory = mmap(nullptr, sizeof(Progress), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+  if (memory == MAP_FAILED) return 2;
+  auto* const progress = static_cast<Progress*>(memory);
+  progress->process.store(getpid());
+  const timespec pause{0, 100'000};
+  for (long number = 0; progress->ending.load() == Ending::none; ++number) {
+    char text[32];
+    std::snprintf(text, sizeof text, "%ld", number);
+    nvtxMarkA(text);
+    timespec now{};
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    progress->last_returned.store(static_cast<std::int64_t>(now.tv_sec) * 1'000'000'000 + now.tv_nsec);
+    progress->marks.store(number + 1);
+    nanosleep(&pause, nullptr);
+  }
+  switch (progress->ending.load()) {
+    case Ending::exit_at_once:
+      _exit(7);
+    case Ending::abort:
+      std::abort();
+    default:
+      return 0;
+  }
+}

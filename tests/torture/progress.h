@@ -1,0 +1,18 @@
+// What numbered_marks and the test that kills it tell each other, in a file that both have mapped.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+namespace lockstep::torture {
+
+enum class Ending : std::int32_t { none, leave, exit_at_once, abort };
+
+struct Progress {
+  std::atomic<std::int64_t> marks{0};          // calls that have returned
+  std::atomic<std::int64_t> last_returned{0};  // CLOCK_MONOTONIC then
+  std::atomic<std::int32_t> process{0};
+  std::atomic<Ending> ending{Ending::none};  // how to end; the test's word
+};
+
+}  // namespace lockstep::torture
