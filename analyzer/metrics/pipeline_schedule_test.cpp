@@ -65,8 +65,10 @@ TEST(PipelineSchedule, InterleavedNeedsItsWarmUp) {
 
 TEST(PipelineSchedule, WhatIsUnknownSaysWhy) {
   EXPECT_THAT(of({"F0 B0 F1 B1", "F0 B0 F1 B1"}).reason, HasSubstr("neither GPipe's nor 1F1B's"));
-  EXPECT_THAT(of({"F0 F1 B0", "F0 B0 F1 B1"}).reason, HasSubstr("of stage 0 the trace does not show each of 2"));
-  EXPECT_THAT(of({"F0 F0 B0 B0", "F0 B0 F1 B1"}).reason, HasSubstr("of stage 0 the trace does not show each of 2"));
+  EXPECT_THAT(of({"F0 F1 B0", "F0 B0 F1 B1"}).reason,
+              HasSubstr("of stage 0 the trace does not show each of 2"));
+  EXPECT_THAT(of({"F0 F0 B0 B0", "F0 B0 F1 B1"}).reason,
+              HasSubstr("of stage 0 the trace does not show each of 2"));
   EXPECT_THAT(of({"F B", "F B"}).reason, HasSubstr("not numbered"));
   EXPECT_EQ(of({"F B", "F B"}).microbatches, std::nullopt);
   EXPECT_THAT(of({"", ""}).reason, HasSubstr("not numbered"));

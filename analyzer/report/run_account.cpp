@@ -10,16 +10,17 @@ namespace {
 struct SpendingNames {
   const char *key, *title;
 };
-constexpr std::array<SpendingNames, kSpendingCount> kSpendings{{{"not_recorded", "not recorded"},
-                                                                {"compilation", "compilation"},
-                                                                {"checkpoint", "checkpoint"},
-                                                                {"evaluation", "evaluation"},
-                                                                {"after_failure", "hung or waiting after a failure"},
-                                                                {"start_up", "start-up"},
-                                                                {"warm_up", "warm-up steps"},
-                                                                {"steady", "steady training"},
-                                                                {"shutdown", "shutdown"},
-                                                                {"other", "other"}}};
+constexpr std::array<SpendingNames, kSpendingCount> kSpendings{
+    {{"not_recorded", "not recorded"},
+     {"compilation", "compilation"},
+     {"checkpoint", "checkpoint"},
+     {"evaluation", "evaluation"},
+     {"after_failure", "hung or waiting after a failure"},
+     {"start_up", "start-up"},
+     {"warm_up", "warm-up steps"},
+     {"steady", "steady training"},
+     {"shutdown", "shutdown"},
+     {"other", "other"}}};
 
 }  // namespace
 

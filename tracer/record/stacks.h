@@ -22,8 +22,8 @@ struct ThreadStack {
 // Of all threads of a process, the main thread first; at most 256 of them, 32 frames each. Empty where it is
 // gone or not ours to look at; frames are missing where memory can't be read (ptrace is forbidden).
 std::vector<ThreadStack> read_stacks(std::int64_t process);
-// "stopped by a signal (SIGSTOP, Ctrl-Z)", "held by a debugger"; empty where the first of them, the main thread,
-// may run.
+// "stopped by a signal (SIGSTOP, Ctrl-Z)", "held by a debugger"; empty where the first of them, the main
+// thread, may run.
 std::string why_it_stands_still(const std::vector<ThreadStack>& threads);
 
 // The main thread in a few words: "futex, called from wait_for_batch in libloader.so".

@@ -11,8 +11,8 @@
 
 namespace lockstep::tracer::nvtx {
 
-// Texts as they stand in a record (tracer/ring.h): up to the next multiple of eight bytes there is something to
-// read.
+// Texts as they stand in a record (tracer/ring.h): up to the next multiple of eight bytes there is something
+// to read.
 class NameCache {
  public:
   static constexpr std::uint32_t kLongest = 56;
