@@ -91,6 +91,11 @@ function drawCauseEvidence({cause}) {
     columnChart(ranks.map(rank => ({label: String(rank.rank), parts: [[rank.all[kCauses + index] / rank.all[kWindow], causeColour(index)]],
       tip: `rank ${rank.rank}: ${label} ${duration(rank.all[kCauses + index])}, ${share(rank.all[kCauses + index], rank.all[kWindow])} of its time`})), {label, format: share, height: 100, widest: 46})];
 }
+// As much of a text as fits above a row, and all of it under the pointer.
+function captionOf(text) {
+  const most = 100;
+  return text.length <= most ? [text] : [`${text.slice(0, most - 1)}…`, element('svg:title', {}, text)];
+}
 // Where the ranks of a job that hung stand: a row for each thing that they are in, a column for each rank.
 function drawStandings(standings) {
   const ranks = data.ranks.map(one => one.rank);
@@ -102,7 +107,7 @@ function drawStandings(standings) {
   ranks.forEach((rank, at) => svg.append(element('svg:text', {x: side + at * column + thick / 2, y: 12, 'text-anchor': 'middle'}, String(rank))));
   standings.forEach(([who, waits, where, known, elsewhere], row) => {
     const y = 20 + row * tall;
-    svg.append(element('svg:line', {class: 'grid', x1: side, x2: width, y1: y, y2: y}), element('svg:text', {x: side, y: y + 12}, waits ? `in ${where}` : known || elsewhere ? where : `not known whether it came: ${where}`));
+    svg.append(element('svg:line', {class: 'grid', x1: side, x2: width, y1: y, y2: y}), element('svg:text', {x: side, y: y + 12}, ...captionOf(waits ? `in ${where}` : known || elsewhere ? where : `not known whether it came: ${where}`)));
     ranks.forEach((rank, at) => svg.append(element('svg:rect', {x: side + at * column, y: y + 17, width: thick, height: 11, rx: 2,
       fill: !who.includes(rank) ? style('--empty') : waits ? colourOf('barrier_wait') : elsewhere ? style('--weak') : known ? style('--strong') : style('--quiet')})));
   });
