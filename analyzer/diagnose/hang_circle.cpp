@@ -70,15 +70,13 @@ std::string remedy_of_circle(const std::vector<CircleMember>& circle) {
   const auto messages = std::count_if(circle.begin(), circle.end(),
                                       [](const CircleMember& member) { return member.key.is_message(); });
   if (messages > 0 && messages < std::ssize(circle))
-    return "one waits for a message, another for a collective: look for a send or a receive that has no "
-           "partner, "
-           "and for a branch that one of them takes alone";
+    return "one waits for a message, another for a collective: look for a send or a receive without a "
+           "partner, and for a branch that one of them takes alone";
   if (messages > 0)
     return "let every second rank send before it receives, or post both at once (`batch_isend_irecv`, "
            "isend and irecv) and wait for them then";
-  return "ranks have to issue the operations that they share in the same order, those of different groups "
-         "too: "
-         "look for a branch that one of them takes alone";
+  return "ranks have to issue the collectives that they share in the same order, those of different "
+         "groups too: look for a branch that one of them takes alone";
 }
 
 }  // namespace lockstep::analyzer::hang

@@ -21,7 +21,8 @@ struct CircleMember {
 // waits in no operation: then that one is the cause.
 std::vector<CircleMember> circle_from(const Job& job, const HungOperations& hung, const OperationKey& key);
 
-// "ranks 0, 1 wait for each other: rank 0 in recv from rank 1, rank 1 in recv from rank 0 (group pp)"
+// "ranks 0, 1 wait for each other: rank 0 waits in recv from rank 1 (group pp); rank 1 waits in recv from
+// rank 0 (group pp)"
 std::string describe_circle(const Job& job, const HungOperations& hung,
                             const std::vector<CircleMember>& circle);
 // What to do about it.

@@ -45,6 +45,11 @@ bool ended_by_interruption(const Job& job) {
          last_sign(job.ranks[first]) + (ending.closed ? 0 : kLastFlush) > ending.interrupted - kLongBefore;
 }
 
+bool is_said_to_have_hung(const std::vector<Finding>& findings) {
+  return std::any_of(findings.begin(), findings.end(),
+                     [](const Finding& one) { return one.alarm == Alarm::hang; });
+}
+
 std::string signal_in_words(std::int32_t signal) {
   switch (signal) {
     case 1:

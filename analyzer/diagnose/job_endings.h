@@ -4,8 +4,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "analyzer/model/job.h"
+#include "analyzer/report/report.h"
 
 namespace lockstep::analyzer {
 
@@ -22,6 +24,9 @@ std::size_t first_to_end(const Job& job);
 
 // Whether the job ended with an error because it was interrupted: no rank had surely ended long before.
 bool ended_by_interruption(const Job& job);
+
+// Whether one of these findings says that the job hung.
+bool is_said_to_have_hung(const std::vector<Finding>& findings);
 
 // "Ctrl-C (SIGINT)", "SIGTERM", "signal 40"
 std::string signal_in_words(std::int32_t signal);

@@ -1,6 +1,7 @@
 #include "analyzer/diagnose/outside_passes.h"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 #include <vector>
 

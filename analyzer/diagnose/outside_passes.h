@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <map>
-#include <set>
 
 #include "analyzer/intervals/interval_set.h"
 #include "analyzer/model/job.h"

@@ -6,6 +6,7 @@
 #include <bit>
 #include <fstream>
 #include <map>
+#include <regex>
 #include <stdexcept>
 
 namespace lockstep::end_to_end {
@@ -116,6 +117,20 @@ void record(RecordedRun& result, const std::vector<std::string>& command,
   std::vector<std::string> variables = sanitizers_aside();
   variables.insert(variables.end(), environment.begin(), environment.end());
   result.outcome = run(record_command(result.run_path(), options, command), variables);
+}
+
+std::string of_the_job(const std::string& output) {
+  return std::regex_replace(output, std::regex("lockstep record:[^\n]*\n(  [^\n]*\n)*"), "");
+}
+
+bool has_both_ranks_whole(const std::string& run_path) {
+  std::ifstream file(run_path + "/manifest.json");
+  const nlohmann::json manifest = nlohmann::json::parse(file, nullptr, false);
+  if (!manifest.is_object() || manifest.value("state", "") != "finished") return false;
+  if (manifest["ranks"].size() != 2 || !manifest["missing_ranks"].empty()) return false;
+  return std::all_of(manifest["ranks"].begin(), manifest["ranks"].end(), [](const nlohmann::json& rank) {
+    return rank.value("complete", false) && !rank.contains("problem") && rank.value("events", 0) > 0;
+  });
 }
 
 std::vector<std::string> range_names(const trace::Reader& reader) {

@@ -42,6 +42,11 @@ std::vector<std::string> sanitizers_aside();
 void record(RecordedRun& run, const std::vector<std::string>& command,
             const std::vector<std::string>& environment = {}, const std::vector<std::string>& options = {});
 
+// Without the recorder's own lines: what the job itself printed.
+std::string of_the_job(const std::string& output);
+// Whether the manifest says that the run ended, and that both its ranks are there, whole, with events.
+bool has_both_ranks_whole(const std::string& run_path);
+
 // Names of all host ranges in file order: "outer", "inner".
 std::vector<std::string> range_names(const trace::Reader& reader);
 std::vector<std::string> mark_names(const trace::Reader& reader);

@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include <fstream>
-#include <regex>
 #include <thread>
 
 #include "tests/end_to_end/background_run.h"
@@ -33,11 +32,6 @@ constexpr bool kThreadSanitized = false;
 
 const std::string kProgram = program("nvtx_behaviours");
 constexpr const char* kJob = "echo out; echo err >&2; exit 5";
-
-// Without the recorder's own lines.
-std::string of_the_job(const std::string& error_output) {
-  return std::regex_replace(error_output, std::regex("lockstep record:[^\n]*\n(  [^\n]*\n)*"), "");
-}
 
 std::string recorder(const std::string& run, const std::string& options = "") {
   return fmt::format("{} record {} -o {} --", binary("lockstep"), options, run);

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
-#include <functional>
 
 namespace lockstep::torture {
 
@@ -24,9 +23,9 @@ int trials(int few) {
 }
 
 std::mt19937_64 random_of(const std::string& campaign, int trial) {
-  std::seed_seq seed{static_cast<std::uint64_t>(number_in("LOCKSTEP_TORTURE_SEED", 22)),
-                     static_cast<std::uint64_t>(trial), static_cast<std::uint64_t>(campaign.size()),
-                     static_cast<std::uint64_t>(campaign.empty() ? 0 : campaign.back())};
+  std::vector<std::int64_t> numbers{number_in("LOCKSTEP_TORTURE_SEED", 22), trial};
+  numbers.insert(numbers.end(), campaign.begin(), campaign.end());
+  std::seed_seq seed(numbers.begin(), numbers.end());
   return std::mt19937_64(seed);
 }
 

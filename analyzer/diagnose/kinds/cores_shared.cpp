@@ -66,8 +66,7 @@ std::string remedy_for(const HostShortage& shortage) {
                        std::floor(shortage.cores / ranks));
   return fmt::format(
       "more cores for them, where the host has some (`taskset -cp PID` says which a process may use; "
-      "cgroups, "
-      "Slurm's --cpus-per-task); else at most {} on this host, with OMP_NUM_THREADS=1",
+      "cgroups, Slurm's --cpus-per-task); else at most {} on this host, with OMP_NUM_THREADS=1",
       format_plural(std::max<std::int64_t>(1, static_cast<std::int64_t>(shortage.cores)), "rank"));
 }
 

@@ -128,14 +128,9 @@ void describe_skipped(const Job& job, const SkippedCollective& skipped, Finding&
       rank, operation, instead);
 }
 
-bool has_hung(const std::vector<Finding>& findings) {
-  return std::any_of(findings.begin(), findings.end(),
-                     [](const Finding& one) { return one.alarm == Alarm::hang; });
-}
-
 // Who gave up waiting in a hang, or was ended in it, is not why the job failed.
 bool ended_by_hang(const Job& job, const std::vector<Finding>& findings) {
-  if (!has_hung(findings)) return false;
+  if (!is_said_to_have_hung(findings)) return false;
   const std::size_t first = first_to_end(job);
   if (first == kNone) return true;
   const HungOperations operations = find_hung_operations(job);
@@ -151,7 +146,7 @@ void find_failure(const FindingContext& context, std::vector<Finding>& findings)
   if (ended_by_interruption(job)) return;  // a finding of its own
   Finding finding = kJobFailed.make();
   // Who stands still records nothing any more either: whether it failed nobody can tell.
-  const bool interrupted_in_hang = job.end.interrupted_by.has_value() && has_hung(findings);
+  const bool interrupted_in_hang = job.end.interrupted_by.has_value() && is_said_to_have_hung(findings);
   finding.title =
       job.end.interrupted_by.has_value()
           ? fmt::format("the job was interrupted by {}{}", signal_in_words(*job.end.interrupted_by),

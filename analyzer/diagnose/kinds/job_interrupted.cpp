@@ -70,11 +70,9 @@ void find_interruption(const FindingContext& context, std::vector<Finding>& find
   if (!ended_by_interruption(job)) return;
   Finding finding = kJobInterrupted.make();
   finding.title = fmt::format("the job was interrupted by {}", signal_in_words(*job.end.interrupted_by));
-  const bool hung = std::any_of(findings.begin(), findings.end(),
-                                [](const Finding& one) { return one.alarm == Alarm::hang; });
   const Nanoseconds last = last_progress(job);
   const Nanoseconds silent = last == kUnknownTime ? 0 : job.ranks.front().ending.interrupted - last;
-  if (hung) {
+  if (is_said_to_have_hung(findings)) {
     finding.remedy = "see above why it hung";
   } else if (silent >= kSilence) {
     finding.evidence.push_back(
