@@ -13,6 +13,7 @@
 #include "reference_trainer/distributed/store_server.h"
 #include "reference_trainer/launcher/launcher.h"
 #include "reference_trainer/launcher/placement.h"
+#include "reference_trainer/logging/standard_output.h"
 #include "reference_trainer/options/options.h"
 #include "reference_trainer/training/training.h"
 
@@ -70,6 +71,7 @@ int launch(const Options& options, int argc, char** argv) {
 }
 
 int be_rank(const Options& options, const Placement& placement) {
+  ignore_broken_pipes();
   const auto text = load_training_text(options, placement.world_size);
   if (!text.ok()) return fail(kWrongUse, text.error().message);
   if (placement.rank == 0) {

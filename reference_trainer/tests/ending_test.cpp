@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <fstream>
 #include <memory>
 
 #include "reference_trainer/tests/small_job.h"
@@ -71,6 +72,25 @@ TEST_P(RunningJob, EveryRankFindsOutThatOneIsKilled) {
   }
 }
 
+// Of what is left of signal `number` in /proc/PID/status, where bit 0 stands for signal 1.
+bool ignores(pid_t pid, int number) {
+  std::ifstream status("/proc/" + std::to_string(pid) + "/status");
+  for (std::string line; std::getline(status, line);)
+    if (line.starts_with("SigIgn:"))
+      return (std::stoull(line.substr(7), nullptr, 16) >> (number - 1) & 1) != 0;
+  return false;
+}
+
+// Gloo writes to its sockets in a way that raises SIGPIPE in a rank whose peer has just been killed.
+TEST_P(RunningJob, NoRankEndsByWritingToOneThatIsGone) {
+  TrainerProcess process(endless_job() + Arguments{"--ranks", std::to_string(kRanks)});
+  ASSERT_NO_FATAL_FAILURE(await_second_step(process));
+  for (const auto& [rank, pid] : ranks_of(process.pid()))
+    EXPECT_TRUE(ignores(pid, SIGPIPE)) << "rank " << rank;
+  kill(process.pid(), SIGTERM);
+  process.wait();
+}
+
 TEST_P(RunningJob, PassesSignalsOn) {
   TrainerProcess process(endless_job() + Arguments{"--ranks", std::to_string(kRanks)});
   ASSERT_NO_FATAL_FAILURE(await_second_step(process));
@@ -93,6 +113,22 @@ TEST_P(RunningJob, EndsWhenARankSkipsACollective) {
 INSTANTIATE_TEST_SUITE_P(Modes, RunningJob,
                          testing::Values("ddp", "fsdp", "zero1", "zero2", "zero3", "pipeline"),
                          [](const auto& info) { return std::string(info.param); });
+
+// A user who has seen enough: `lockstep-train | head -1`.
+class OneRank : public SmallJob {
+ protected:
+  OneRank() : SmallJob({"--layers", "1", "--hidden", "16", "--heads", "1", "--sequence-length", "16"}) {}
+};
+
+TEST_F(OneRank, EndsWhenNobodyReadsItsOutput) {
+  std::string line;
+  for (const std::string& word :
+       Arguments{end_to_end::binary("lockstep-train")} + command({"--steps", "1000000"}))
+    line += "'" + word + "' ";
+  const end_to_end::Outcome outcome =
+      end_to_end::run({"bash", "-c", line + "| head -1 >/dev/null; echo ${PIPESTATUS[0]}"});
+  EXPECT_EQ(outcome.standard_output, "141\n") << outcome.standard_error;
+}
 
 // Ranks as a launcher elsewhere starts them.
 class Rendezvous : public SmallJob {

@@ -11,7 +11,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <cstdio>
 #include <cstdlib>
 #include <functional>
 #include <memory>
@@ -26,6 +25,7 @@
 #include "reference_trainer/instrumentation/annotations.h"
 #include "reference_trainer/logging/agreement.h"
 #include "reference_trainer/logging/log.h"
+#include "reference_trainer/logging/standard_output.h"
 #include "reference_trainer/memory/allocations.h"
 #include "reference_trainer/memory/state.h"
 #include "reference_trainer/model/model.h"
@@ -40,11 +40,6 @@ namespace {
 
 using annotations::Scope;
 using Clock = std::chrono::steady_clock;
-
-void print(const std::string& line) {
-  std::puts(line.c_str());
-  std::fflush(stdout);
-}
 
 // The group of all ranks: of the gradients in data parallelism, else of what every rank has to know.
 const char* name_of_all_ranks(Mode mode) {
@@ -107,9 +102,9 @@ class Trainer {
       }
       if (placement_.rank != 0) continue;
       log_.step(record);
-      print(progress_line(record));
+      print_line(progress_line(record));
     }
-    if (!memory_line_.empty()) print(memory_line_);
+    if (!memory_line_.empty()) print_line(memory_line_);
     // Whoever is done first must not close its connections while others still read from them.
     if (communicator_) {
       communicator_->set_purpose(Purpose::shutdown);
@@ -131,7 +126,7 @@ class Trainer {
       record.parameters.push_back(
           {parameter.name, parameter.tensor.numel(), parameter.tensor.numel() * size});
     for (const StartRecord::Parameter& parameter : record.parameters) elements_ += parameter.elements;
-    if (placement_.rank == 0) print(headline(options_, record));
+    if (placement_.rank == 0) print_line(headline(options_, record));
     log_.start(options_, record);
   }
 
