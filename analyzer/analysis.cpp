@@ -50,6 +50,7 @@ void add(const Measures& step, Measures& sum) {
   sum.unclassified_ns += step.unclassified_ns;
   if (step.off_cpu_ns) sum.off_cpu_ns = sum.off_cpu_ns.value_or(0) + *step.off_cpu_ns;
   if (step.run_queue_ns) sum.run_queue_ns = sum.run_queue_ns.value_or(0) + *step.run_queue_ns;
+  if (step.on_core_ns) sum.on_core_ns = sum.on_core_ns.value_or(0) + *step.on_core_ns;
   sum.partition.compute_over_communication_ns += step.partition.compute_over_communication_ns;
   for (std::size_t cause = 0; cause < kCauseCount; ++cause)
     sum.partition.ns[cause] += step.partition.ns[cause];

@@ -32,6 +32,7 @@ const std::vector<TableColumn>& measure_columns() {
       {"unclassified_ns", integer},
       {"off_cpu_ns", integer},
       {"run_queue_ns", integer},
+      {"on_core_ns", integer},
   };
   return kColumns;
 }
@@ -55,7 +56,7 @@ void add_measures(Row& row, const Measures& m) {
     add(m.known && m.waits_known, ns);
   }
   add(m.known, m.unclassified_ns);
-  for (const std::optional<std::int64_t>& ns : {m.off_cpu_ns, m.run_queue_ns})
+  for (const std::optional<std::int64_t>& ns : {m.off_cpu_ns, m.run_queue_ns, m.on_core_ns})
     add(m.known && ns.has_value(), ns.value_or(0));
 }
 

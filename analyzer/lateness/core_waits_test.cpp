@@ -32,6 +32,21 @@ TEST(CoreWaits, AreThoseBeyondTheOthers) {
   EXPECT_EQ(core_wait_excess(table, late_rank(Cause::host_bound)), 40);
 }
 
+// Who has twice as much to run on cores that are as busy waits for them twice as long.
+TEST(CoreWaits, ThatComeOfMoreToRunMakeNobodyLate) {
+  Report report = report_with_run_queues();
+  report.steps[0].measures.on_core_ns = report.steps[2].measures.on_core_ns = 30;
+  report.steps[1].measures.on_core_ns = 120;
+  report.steps[3].measures.on_core_ns = 90;
+  // 3.5 times as much: of 50 a step 35 are owed to it, of which the others have 10 anyhow.
+  EXPECT_EQ(core_wait_excess(make_step_table(report), late_rank(Cause::compute)), 15);
+  EXPECT_EQ(run_queue_excess(make_step_table(report), 1), 40);
+  report.steps[1].measures.on_core_ns = 210;  // 5 times
+  EXPECT_EQ(core_wait_excess(make_step_table(report), late_rank(Cause::compute)), 0);
+  for (StepReport& step : report.steps) step.measures.on_core_ns = 30;
+  EXPECT_EQ(core_wait_excess(make_step_table(report), late_rank(Cause::compute)), 40);
+}
+
 TEST(CoreWaits, AreNotKnownWhereNobodyLooked) {
   Report report = report_with_run_queues();
   report.steps[2].measures.run_queue_ns.reset();

@@ -46,6 +46,8 @@ const LateByCause::Times& LateByCause::times_of(Kind kind) {
         return measures.partition[Cause::copy];
       case Kind::waiting_for_core:
         return measures.run_queue_ns.value_or(0);
+      case Kind::running:
+        return measures.on_core_ns.value_or(0);
     }
     return 0;
   };
@@ -129,6 +131,16 @@ std::optional<RankLateness> LateByCause::find_waiting_for_core(std::size_t rank,
   for (const StepReport* const cell : table_.cells)
     if (!cell->measures.run_queue_ns) return std::nullopt;
   return late_by(Kind::waiting_for_core, rank, judged);
+}
+
+std::optional<RankLateness> LateByCause::find_running(std::size_t rank, const RankLateness& judged) {
+  constexpr std::int64_t kOfOthers = 4;  // a quarter
+  if (!can_tell()) return std::nullopt;
+  for (const StepReport* const cell : table_.cells)
+    if (!cell->measures.on_core_ns) return std::nullopt;
+  std::optional<RankLateness> late = late_by(Kind::running, rank, judged);
+  if (late && kOfOthers * late->cause_ns < late->others_ns) late.reset();
+  return late;
 }
 
 }  // namespace lockstep::analyzer

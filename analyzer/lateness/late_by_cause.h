@@ -35,13 +35,17 @@ class LateByCause {
   // is not known of all. The result's cause is compute, which it lengthens.
   std::optional<RankLateness> find_waiting_for_core(std::size_t rank, const RankLateness& judged);
 
+  // The same of the time in which the rank's training threads ran, whatever else kept the cores busy, where
+  // it is a quarter more than the others' as well. The result's cause is compute.
+  std::optional<RankLateness> find_running(std::size_t rank, const RankLateness& judged);
+
  private:
   // What each rank does in each step, and the lower median of what the others do: [step · ranks + rank], in
   // ns.
   struct Times {
     std::vector<std::int64_t> own, of_others;
   };
-  enum class Kind : std::uint8_t { data_wait, host_bound, copy, waiting_for_core };
+  enum class Kind : std::uint8_t { data_wait, host_bound, copy, waiting_for_core, running };
 
   bool can_tell() const;
   const Times& times_of(Kind kind);

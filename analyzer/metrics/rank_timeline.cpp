@@ -189,7 +189,10 @@ Measures RankTimeline::measures(Interval window, std::vector<CauseSegment>* segm
   if (window.begin >= window.end) return result;
   result.window_ns = window.end - window.begin;
   if (rank_->off_cpu_known) result.off_cpu_ns = 0;
-  if (const auto times = scheduling_within(rank_->scheduling, window)) result.run_queue_ns = times->waited_ns;
+  if (const auto times = scheduling_within(rank_->scheduling, window)) {
+    result.run_queue_ns = times->waited_ns;
+    result.on_core_ns = times->on_cpu_ns;
+  }
   const std::size_t first_segment = segments == nullptr ? 0 : segments->size();
   CauseSegment stretch;
   visit(

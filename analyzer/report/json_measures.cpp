@@ -34,6 +34,7 @@ void add_measures(Json& object, const Measures& m) {
   put("unclassified_ns", m.known, m.unclassified_ns);
   put("off_cpu_ns", m.known, optional(m.off_cpu_ns));
   put("run_queue_ns", m.known, optional(m.run_queue_ns));
+  put("on_core_ns", m.known, optional(m.on_core_ns));
   // Beside the partition, not in it: the partition's nine members sum to the window.
   put("compute_over_communication_ns", m.known, m.partition.compute_over_communication_ns);
   put("partition", m.known, to_json(m.partition));

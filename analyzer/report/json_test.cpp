@@ -41,6 +41,7 @@ const std::set<std::string> kMeasures{"window_ns",
                                       "unclassified_ns",
                                       "off_cpu_ns",
                                       "run_queue_ns",
+                                      "on_core_ns",
                                       "partition"};
 const std::set<std::string> kCauses{"compute",         "transfer", "barrier_wait",
                                     "pipeline_bubble", "copy",     "data_wait",

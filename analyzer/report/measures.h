@@ -64,6 +64,7 @@ struct Measures {
   // rank was on a core, or waited for one. Part of host_bound.
   std::optional<std::int64_t> off_cpu_ns;
   std::optional<std::int64_t> run_queue_ns;  // its training threads were ready to run, and waited for a core
+  std::optional<std::int64_t> on_core_ns;    // they ran: their sum, computing or not
   Partition partition;
   // Compute that hides no communication.
   std::int64_t compute_alone_ns() const { return compute_ns - overlap_ns; }

@@ -60,6 +60,8 @@ constexpr std::array kFigures{
                 &scheduled<&Measures::off_cpu_ns>},
     RangeFigure{"run_queue_ns", "a training thread was ready to run and waited for a core",
                 &scheduled<&Measures::run_queue_ns>},
+    RangeFigure{"on_core_ns", "training threads ran: their sum, computing or not",
+                &scheduled<&Measures::on_core_ns>},
     RangeFigure{"compute_over_communication_ns", "what of the cause compute hides communication",
                 &compute_over_communication},
     RangeFigure{"partition.compute", "cause of these instants: each has one", &part<Cause::compute>},

@@ -24,6 +24,7 @@ analyzer::Measures distinct() {
   for (std::int64_t& part : m.partition.ns) part = next++;
   m.off_cpu_ns = next++;
   m.run_queue_ns = next++;
+  m.on_core_ns = next++;
   return m;
 }
 

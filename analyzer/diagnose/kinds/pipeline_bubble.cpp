@@ -56,6 +56,9 @@ constexpr std::int64_t kLossPermille = 50;
 // Up to this multiple of the ideal, the schedule itself explains the bubble.
 constexpr double kNearIdeal = 1.1;
 
+// Beside stages that are late for this part of the bubble that is above the ideal, what is left of it is a note.
+constexpr std::int64_t kPartOfLateStages = 3;
+
 // The one that loses most; null where no ratio is known.
 const PipelineReport* worst_pipeline(const Report& report) {
   const PipelineReport* worst = nullptr;
@@ -252,6 +255,8 @@ void find_bubble(const FindingContext& context, std::vector<Finding>& findings) 
   }
   const LateStages late = finding.is_note ? LateStages() : said_of_late_stages(findings);
   const std::int64_t of_late_stages = std::min(finding.lost_ns, late.lost_ns);
+  // What a late stage does beside its passes is bubble on that stage too, and not again a cause of its own.
+  if (of_late_stages * kPartOfLateStages >= finding.lost_ns && of_late_stages > 0) finding.is_note = true;
   if (of_late_stages > 0) {
     finding.lost_ns -= of_late_stages;
     if (!context.is_worth(finding.lost_ns, kLossPermille)) return;

@@ -378,6 +378,7 @@ void find_stragglers(const FindingContext& context, std::vector<Finding>& findin
     std::optional<RankLateness> late = by_cause.find(rank, judged);
     if (!late && has_fewer_cores(context.diagnosis.job, judged.rank))
       late = by_cause.find_waiting_for_core(rank, judged);
+    if (!late) late = by_cause.find_running(rank, judged);
     if (late) find(context.steps, *late, by_its_cause(report.lateness, *late));
   }
 }

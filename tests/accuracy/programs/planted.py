@@ -1,5 +1,6 @@
 """Runs a program with a fault in it, without an edit: planted.py FAULT PROGRAM [ARGUMENT…]. What each fault is, and what a
 verdict has to say of it, stands in ../real.py."""
+import copy
 import os
 import runpy
 import sys
@@ -7,11 +8,12 @@ import time
 
 import torch
 from torch.nn.modules.module import register_module_forward_hook, register_module_forward_pre_hook
-from torch.optim.optimizer import register_optimizer_step_post_hook
+from torch.optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
 
 SECONDS = 0.03  # that a fault costs the rank in each step
 IN_FORWARD = 0.01  # and in each forward pass of the model, of which a pipeline's stage has one a microbatch
 BURNERS = 4     # processes that keep the core of a pinned rank busy: more than there are on the others
+SIZE = 1100     # of a square matrix that takes about as long to multiply by itself on one core
 EVERY = 10      # steps between checkpoints, and between compilations
 
 
@@ -40,6 +42,21 @@ def main():
             torch.compile(lambda x: (x.sin() + steps).cos().sum())(torch.randn(100 + steps))
 
     register_optimizer_step_post_hook(each_step)
+    if fault == "extra_compute" and rank == 1:
+        matrix = torch.randn(SIZE, SIZE)
+
+        def statistics_of_gradients(*_):
+            torch.mm(matrix, matrix)
+
+        register_optimizer_step_pre_hook(statistics_of_gradients)
+    if fault == "more_layers" and rank == 1:
+        from torch.distributed import pipelining
+        original = pipelining.PipelineStage
+
+        def twice(part, *arguments, **named):
+            return original(torch.nn.Sequential(part, copy.deepcopy(part)), *arguments, **named)
+
+        pipelining.PipelineStage = twice
     if fault == "slow_loader" and rank == 1:
         fetchers = torch.utils.data._utils.fetch
         fetch = fetchers._MapDatasetFetcher.fetch
