@@ -214,6 +214,19 @@ LateReason reason_of_host(const FindingContext& context, const StepTable& steps,
   return reason;
 }
 
+// Sleep of which looks every few milliseconds show but a part: of what a rank computes longer, by its ranges,
+// a quarter at most is running and waiting for a core, and a quarter of its lateness at least is known to be
+// sleep.
+bool is_part_of_what_is_no_running(const StepTable& steps, const RankLateness& late,
+                                   std::optional<std::int64_t> off) {
+  constexpr std::int64_t kQuarter = 4;
+  const auto ran = mean_excess(steps, late.rank, &Measures::on_core_ns);
+  const auto waited = run_queue_excess(steps, late.rank);
+  if (late.cause != Cause::compute || !off || !ran || !waited) return false;
+  const std::int64_t awake = std::max<std::int64_t>(0, *ran) + std::max<std::int64_t>(0, *waited);
+  return kQuarter * awake <= late.cause_ns && kQuarter * *off >= late.mean_ns;
+}
+
 // On a CPU: what the scheduler says of the rank's training threads comes before what they were doing.
 std::optional<LateReason> reason_of_scheduling(const FindingContext& context, const StepTable& steps,
                                                const RankLateness& late) {
@@ -235,12 +248,15 @@ std::optional<LateReason> reason_of_scheduling(const FindingContext& context, co
         late.rank);
     return reason;
   }
-  if (const auto off = mean_excess(steps, late.rank, &Measures::off_cpu_ns); explains(off)) {
+  const auto off = mean_excess(steps, late.rank, &Measures::off_cpu_ns);
+  const bool off_is_a_part = is_part_of_what_is_no_running(steps, late, off);
+  if (explains(off) || off_is_a_part) {
     reason.code = "blocked";
     RankLateness off_cpu = late;
     off_cpu.cause_ns = *off;
     const std::string place = name_where_python_was(context, steps, off_cpu, reason);
-    reason.doing = fmt::format("sleeps or is blocked for {} longer {}", format_duration(*off),
+    reason.doing = fmt::format("sleeps or is blocked for {} longer{} {}", format_duration(*off),
+                               explains(off) ? "" : ", or more,",
                                place.empty() ? "where it should compute" : "in " + place);
     reason.evidence.push_back("none of its training threads was on a core then, and none was ready to run");
     reason.remedy = fmt::format(

@@ -11,7 +11,7 @@ void sort_activities(RankTrace& trace) {
   const auto key = [](const Activity& a) { return std::tie(a.begin, a.launch_begin, a.end); };
   const auto before = [&](const Activity& a, const Activity& b) { return key(a) < key(b); };
   if (!std::is_sorted(trace.activities.begin(), trace.activities.end(), before))
-    std::sort(trace.activities.begin(), trace.activities.end(), before);
+    std::stable_sort(trace.activities.begin(), trace.activities.end(), before);
 }
 
 void order_communications(RankTrace& trace) {

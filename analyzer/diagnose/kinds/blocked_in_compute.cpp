@@ -31,8 +31,9 @@ constexpr Explanation kExplained{
     .found =
         "On CPUs, `off_cpu_ns` reaches 2 % of all ranks' time. It is named as one rank's where that one has "
         "four fifths of it, and most of all ranks in four of five steps. On a host with too few cores "
-        "(cores_shared) it has to reach 5 %, and "
-        "nobody is named: a thread that has no core may keep the others waiting.",
+        "(cores_shared) it has to reach 5 %, and a rank is named only by a line of Python that it is longer "
+        "in than the others, and for a tenth of its time: a thread that has no core may keep the others "
+        "waiting.",
     .wrong =
         "The work was done by threads that Lockstep does not count to the rank's (a pool of another process, "
         "a device that no lane names).",
@@ -53,6 +54,7 @@ constexpr auto kKinds = std::to_array<const FindingKind*>({&kBlocked});
 
 constexpr std::int64_t kPermille = 20;
 constexpr std::int64_t kPermilleOfShared = 50;  // on a host with too few cores
+constexpr std::int64_t kOfWindow = 10;          // there a rank is named for a tenth of its time
 
 // A single long pause, and pauses that hit now this rank, now that one, are nobody's.
 bool is_steps_own(const FindingContext& context, std::int32_t rank) {
@@ -73,6 +75,10 @@ bool is_steps_own(const FindingContext& context, std::int32_t rank) {
   return longer * 5 >= table.steps.size() * 4;
 }
 
+std::string what_to_do_in(const std::string& place) {
+  return fmt::format("look at what is done in `{}`: time.sleep, locks, files and network reads", place);
+}
+
 // Where several ranks do it: the line that they are mostly seen at then.
 void add_common_line(const Job& job, Finding& finding) {
   std::vector<IntervalSet> times;
@@ -87,8 +93,16 @@ void add_common_line(const Job& job, Finding& finding) {
   finding.evidence.push_back(fmt::format("{} of {} at their Python stacks in that time saw them in `{}`",
                                          format_count(place->looks), format_plural(place->all_looks, "look"),
                                          place->place));
-  finding.remedy =
-      fmt::format("look at what they do in `{}`: time.sleep, locks, files and network reads", place->place);
+  finding.remedy = what_to_do_in(place->place);
+}
+
+// The line of Python at which a rank that sleeps so long in all is seen longer than the others.
+std::optional<SlowPlace> where_it_stood(const FindingContext& context, std::int32_t rank, std::int64_t off_ns) {
+  const auto steps = static_cast<std::int64_t>(context.steps.steps.size());
+  if (steps == 0) return std::nullopt;
+  return compare_places(context.diagnosis.job,
+                        {rank, context.steps.ranks, context.steps.steps, off_ns / steps})
+      .slow;
 }
 
 void find_blocked(const FindingContext& context, std::vector<Finding>& findings) {
@@ -110,8 +124,12 @@ void find_blocked(const FindingContext& context, std::vector<Finding>& findings)
   const std::vector<HostShortage> shortages = find_host_shortages(context.diagnosis.job, context.report);
   const bool short_of_cores = shortage_of(shortages, most.rank) != nullptr;
   if (short_of_cores && !context.is_worth(lost, kPermilleOfShared)) return;
-  if (is_one && !short_of_cores && is_steps_own(context, most.rank)) {
+  // Where it stood is a fact, be it accused or not.
+  const std::optional<SlowPlace> place = is_one ? where_it_stood(context, most.rank, off(most)) : std::nullopt;
+  const bool is_its_line = place && kOfWindow * off(most) >= most.measures.window_ns;
+  if (is_one && (!short_of_cores || is_its_line) && is_steps_own(context, most.rank)) {
     finding.title = fmt::format("rank {} sleeps or is blocked in the middle of its computation", most.rank);
+    if (place) finding.title += fmt::format(", in `{}`", place->place);
     finding.rank = most.rank;
     finding.accuses = Accused::rank;
   }
@@ -120,14 +138,9 @@ void find_blocked(const FindingContext& context, std::vector<Finding>& findings)
       format_duration(off(most)), most.rank, format_share(off(most), most.measures.window_ns))};
   finding.remedy = "look in forward and backward for time.sleep, locks, files and network reads; " +
                    how_to_name_it(context.diagnosis.job) + "; NVTX ranges show it in the timeline";
-  const auto steps = static_cast<std::int64_t>(context.steps.steps.size());
-  // Where cores are short the rank is not accused, but where it stood is a fact.
-  if (is_one && steps > 0) {
-    const PlaceComparison found = compare_places(
-        context.diagnosis.job, {most.rank, context.steps.ranks, context.steps.steps, off(most) / steps});
-    if (found.slow && finding.rank) finding.title += fmt::format(", in `{}`", found.slow->place);
-    if (found.slow)
-      finding.evidence.push_back(describe_looks(*found.slow, fmt::format("rank {}'s", most.rank)));
+  if (place) {
+    finding.evidence.push_back(describe_looks(*place, fmt::format("rank {}'s", most.rank)));
+    finding.remedy = what_to_do_in(place->place);
   }
   if (!is_one) add_common_line(context.diagnosis.job, finding);
   finding.lost_ns = lost;

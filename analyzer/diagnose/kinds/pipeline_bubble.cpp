@@ -180,7 +180,8 @@ std::string name_with_ranks(const PipelineReport& pipeline) {
                        : fmt::format("\"{}\" ({})", pipeline.group, name_ranks(ranks));
 }
 
-// What findings say that is lost to late stages: others wait for them in the bubble.
+// What findings say that is lost to late stages: others wait for them in the bubble, and what a stage sleeps
+// in its passes is bubble on that stage.
 struct LateStages {
   std::int64_t lost_ns = 0;
   std::set<std::int32_t> ranks;
@@ -189,7 +190,9 @@ struct LateStages {
 LateStages said_of_late_stages(const std::vector<Finding>& findings) {
   LateStages late;
   for (const Finding& finding : findings) {
-    if (finding.accuses != Accused::rank || finding.cause != Cause::barrier_wait || !finding.rank) continue;
+    if (finding.accuses != Accused::rank || !finding.rank ||
+        (finding.cause != Cause::barrier_wait && finding.cause != Cause::host_bound))
+      continue;
     late.lost_ns = saturating_add(late.lost_ns, finding.lost_ns);
     late.ranks.insert(*finding.rank);
   }

@@ -196,10 +196,15 @@ void cut_computations(RankTrace& rank, const std::string& threads) {
   const IntervalSet cut = unite(asleep, without_core);
   if (cut.empty()) return;
 
-  const std::size_t count = rank.activities.size();
-  for (std::size_t i = 0; i < count; ++i) {
-    const Activity whole = rank.activities[i];
-    if (!computes_on_thread(rank, whole) || cut.measure_within(whole.begin, whole.end) == 0) continue;
+  // In place of its range stand its pieces: where one range begins at once when another ends, and both are
+  // cut there, the other's end comes first (order_activities keeps that).
+  std::vector<Activity> activities;
+  activities.reserve(rank.activities.size() + 2 * cut.intervals().size());
+  for (const Activity& whole : rank.activities) {
+    if (!computes_on_thread(rank, whole) || cut.measure_within(whole.begin, whole.end) == 0) {
+      activities.push_back(whole);
+      continue;
+    }
     IntervalSet range;
     range.append(whole.begin, whole.end);
     std::vector<Interval> pieces = subtract(range, cut).intervals();
@@ -213,13 +218,10 @@ void cut_computations(RankTrace& rank, const std::string& threads) {
       piece.end = pieces[n].end;
       // Only once the thread ran again could it go on.
       if (n > 0) piece.launch_begin = piece.launch_end = piece.begin;
-      if (n == 0) {
-        rank.activities[i] = piece;
-      } else {
-        rank.activities.push_back(piece);
-      }
+      activities.push_back(piece);
     }
   }
+  rank.activities = std::move(activities);
 }
 
 }  // namespace lockstep::analyzer::run

@@ -121,9 +121,9 @@ class File {
     writer_.set_metadata(trace::kCoreQuotaKey, "1.5");
     compute_ = writer_.add_lane({LaneKind::compute_thread, 1, kThread, 0, lane_name});
   }
-  void computes(Nanoseconds begin, Nanoseconds end) {
+  void computes(Nanoseconds begin, Nanoseconds end, const char* what = "forward") {
     trace::DeviceActivity activity{
-        compute_, begin, end, writer_.intern("forward"), trace::ActivityClass::compute, 0, 0};
+        compute_, begin, end, writer_.intern(what), trace::ActivityClass::compute, 0, 0};
     activity.layer = 3;
     writer_.append(activity);
   }
@@ -200,6 +200,26 @@ TEST(SchedulingImport, ARangeKeepsItsBeginAndItsEnd) {
   const RankTrace rank = file.read();
   EXPECT_THAT(rank.off_cpu, ElementsAre(ms(12, 28)));
   EXPECT_THAT(computed(rank), ElementsAre(ms(12, 12), ms(28, 28)));
+}
+
+// A pass that a sleep ends, and the next one that begins within it, however many stand in the file: else a
+// schedule's passes would seem to take turns (F B F B, where F B is meant).
+TEST(SchedulingImport, OfRangesThatMeetInASleepTheFirstEndsBeforeTheNextBegins) {
+  File file;
+  constexpr int kPairs = 40;
+  std::vector<Look> looks;
+  for (int pair = 0; pair < kPairs; ++pair) {
+    const Nanoseconds begin = pair * 40 * kMs;
+    file.computes(begin, begin + 15 * kMs, "forward");
+    file.computes(begin + 15 * kMs, begin + 35 * kMs, "backward");
+    looks.insert(looks.end(), {{10}, {0}, {10}, {10}});
+  }
+  file.looks(looks);
+  const RankTrace rank = file.read();
+  std::vector<std::uint32_t> names;
+  for (const Activity& activity : rank.activities)
+    if (names.empty() || names.back() != activity.name) names.push_back(activity.name);
+  EXPECT_EQ(names.size(), 2U * kPairs);
 }
 
 TEST(SchedulingImport, SleepOutsideOfComputationIsNobodysBusiness) {
