@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "analyzer/diagnose/hang_looks.h"
+#include "analyzer/diagnose/shown_by_others.h"
 
 namespace lockstep::analyzer::hang {
 
@@ -140,12 +141,17 @@ std::string what_is_known_of(const Job& job, const OperationKey& key, std::int32
   const Communication* last = nullptr;
   for (const Communication& communication : rank.communications)
     if (communication.activity < rank.activities.size()) last = &communication;
-  if (last != nullptr) {
+  const std::optional<EndedTogether> shown =
+      last_shown_by_others(job, static_cast<std::size_t>(found - job.ranks.begin()));
+  if (shown) {
+    parts.push_back(
+        fmt::format("ended {} number {} before", job.strings.view(shown->name), shown->sequence));
+  } else if (last != nullptr) {
     parts.push_back(
         fmt::format("ended {}{} before", job.strings.view(rank.activities[last->activity].name),
                     last->sequence != kNoSequence ? fmt::format(" number {}", last->sequence) : ""));
   }
-  if (last == nullptr && key.group != kNone && !key.is_message()) {
+  if (!shown && last == nullptr && key.group != kNone && !key.is_message()) {
     const auto progress = std::find_if(rank.ending.progress.begin(), rank.ending.progress.end(),
                                        [&](const GroupProgress& one) { return one.group == key.group; });
     if (progress != rank.ending.progress.end() && progress->issued != kNoSequence)

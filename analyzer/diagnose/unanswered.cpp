@@ -5,6 +5,7 @@
 #include <map>
 #include <utility>
 
+#include "analyzer/diagnose/shown_by_others.h"
 #include "analyzer/model/operation.h"
 
 namespace lockstep::analyzer {
@@ -43,6 +44,14 @@ std::vector<UnansweredCollective> find_unanswered(const Job& job) {
     });
     for (const GroupProgress& progress : job.ranks[i].ending.progress)
       if (progress.group != kNone && progress.issued != kNoSequence) reached(progress.group, progress.issued);
+  }
+  // A file that was not closed lacks its last moments, in which the rank came to more, as others show.
+  const std::map<std::uint32_t, EndedTogether> together = last_ended_together(job);
+  for (auto& [rank_and_group, sequence] : last) {
+    const auto [index, group] = rank_and_group;
+    const auto shown = together.find(group);
+    if (!job.ranks[index].ending.closed && shown != together.end())
+      sequence = std::max(sequence, shown->second.sequence);
   }
   std::map<OperationKey, UnansweredCollective> found;
   for (const auto& [rank_and_group, sequence] : last) {

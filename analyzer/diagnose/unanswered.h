@@ -37,8 +37,8 @@ struct UnansweredCollective {
   std::vector<std::int32_t> missing;  // ranks; not empty
 };
 
-// Of every group and every rank of it with a trace: the first number after its last one that another rank has
-// come to. Nothing for a rank that left no trace, or none of the group's numbers, or whose file lost what
+// Of every group and every rank of it with a trace: the first number after its last one, by its own file and
+// by what others could not have ended without it, that another rank has come to. Nothing for a rank that left no trace, or none of the group's numbers, or whose file lost what
 // came next: nobody knows what it issued. In the order of groups and numbers.
 std::vector<UnansweredCollective> find_unanswered(const Job& job);
 

@@ -27,6 +27,7 @@ Job job_of(const std::vector<int>& counts, const std::set<std::int32_t>& open = 
       builder.rank(rank).all_reduce(100 * i + rank, 100 * i + 50).in_group(group).sequence(i);
   }
   Job job = builder.build();
+  for (RankTrace& rank : job.ranks) rank.ending.closed = true;
   for (const std::int32_t rank : open) {
     const int last = counts[static_cast<std::size_t>(rank)] - 1;
     OpenOperation operation;
@@ -55,6 +56,16 @@ TEST(Unanswered, TheFirstOneAfterARanksLast) {
   EXPECT_EQ(found[0].came[0].rank, 0U);
   EXPECT_EQ(time_in(job, found[0].came[0]), 50);
   EXPECT_EQ(found[0].came[1].rank, 2U);
+}
+
+// The others began number 4 once 3 had ended: the rank had come to that, and its file lacks it.
+TEST(Unanswered, WhatOthersEndedCountsWhereAFileLacksItsLastMoments) {
+  Job job = job_of({5, 3, 5}, {2});
+  job.ranks[1].ending.closed = false;
+  const std::vector<UnansweredCollective> found = find_unanswered(job);
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].sequence, 4);
+  EXPECT_EQ(found[0].missing, std::vector<std::int32_t>{1});
 }
 
 TEST(Unanswered, OneThatIsOpenLastsAsLongAsItsTrace) {

@@ -11,6 +11,7 @@
 #include "analyzer/diagnose/finding_kinds.h"
 #include "analyzer/diagnose/hung_operations.h"
 #include "analyzer/diagnose/job_endings.h"
+#include "analyzer/diagnose/shown_by_others.h"
 #include "analyzer/diagnose/unanswered.h"
 #include "analyzer/report/quantity.h"
 
@@ -64,7 +65,8 @@ std::size_t only_one_to_close(const Job& job) {
   return others_waited ? closed : kNone;
 }
 
-std::string in_step(const Job& job, const RankTrace& rank) {
+std::string in_step(const Job& job, const RankTrace& rank, const std::optional<EndedTogether>& shown) {
+  if (shown && shown->step) return fmt::format(", not before step {}", *shown->step);
   if (!rank.steps.empty()) return fmt::format(", after step {}", rank.steps.back().number);
   const bool has_steps = std::any_of(job.ranks.begin(), job.ranks.end(),
                                      [](const RankTrace& other) { return !other.steps.empty(); });
@@ -167,13 +169,20 @@ void find_failure(const FindingContext& context, std::vector<Finding>& findings)
   if (first == kNone) first = only_one_to_close(job);
   if (job.ranks.size() > 1 && first != kNone) {
     const RankTrace& rank = job.ranks[first];
+    const std::optional<EndedTogether> shown = last_shown_by_others(job, first);
     finding.title += interrupted_in_hang
                          ? fmt::format("; rank {} ended or stood still before", rank.rank)
-                         : fmt::format("; rank {} ended first{}", rank.rank, in_step(job, rank));
+                         : fmt::format("; rank {} ended first{}", rank.rank, in_step(job, rank, shown));
     if (!rank.ending.closed)
       finding.evidence.push_back(fmt::format(
           "rank {} was killed, crashed, {}", rank.rank,
           interrupted_in_hang ? "or stood still from then on (SIGSTOP, a debugger)" : "or left by _exit"));
+    if (shown)
+      finding.evidence.push_back(
+          fmt::format("its file lacks its last moments: {} number {}, {} after the last that it holds, was ended "
+                      "with it",
+                      job.strings.view(shown->name), shown->sequence,
+                      format_duration(shown->end - last_sign(rank))));
     describe_unanswered(job, rank.rank, finding);
     describe_others(job, first, finding);
     finding.remedy = fmt::format("look at what rank {} printed last{}", rank.rank,
