@@ -117,4 +117,9 @@ std::string remedy_of(const Job& job, const HungOperation& hung, const std::set<
       named(missing), where_to_look(job, missing));
 }
 
+std::string remedy_of_other_arguments(const Job& job, const std::string& about) {
+  return fmt::format("every rank has to give it the same {}: see what each takes it from. {}", about,
+                     where_to_look(job, {}));
+}
+
 }  // namespace lockstep::analyzer::hang

@@ -22,4 +22,7 @@ std::string title_of(const Job& job, const OperationKey& key, const HungOperatio
 std::string remedy_of(const Job& job, const HungOperation& hung, const std::set<std::int32_t>& stuck,
                       bool disagree);
 
+// Of ranks that disagree about the "root", "type" or "size" of what they are in.
+std::string remedy_of_other_arguments(const Job& job, const std::string& about);
+
 }  // namespace lockstep::analyzer::hang

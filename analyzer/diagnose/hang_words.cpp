@@ -144,8 +144,7 @@ std::string what_is_known_of(const Job& job, const OperationKey& key, std::int32
   const std::optional<EndedTogether> shown =
       last_shown_by_others(job, static_cast<std::size_t>(found - job.ranks.begin()));
   if (shown) {
-    parts.push_back(
-        fmt::format("ended {} number {} before", job.strings.view(shown->name), shown->sequence));
+    parts.push_back(fmt::format("ended {} number {} before", job.strings.view(shown->name), shown->sequence));
   } else if (last != nullptr) {
     parts.push_back(
         fmt::format("ended {}{} before", job.strings.view(rank.activities[last->activity].name),

@@ -70,7 +70,9 @@ std::optional<EndedTogether> last_shown_by_others(const Job& job, std::size_t in
   for (const auto& [group, together] : last_ended_together(job)) {
     const std::vector<std::int32_t>& members = job.groups[group].ranks;
     if (std::find(members.begin(), members.end(), rank.rank) == members.end()) continue;
-    if (!holds(rank, group, together.sequence) && together.end > own && (!latest || together.end > latest->end)) latest = together;
+    if (!holds(rank, group, together.sequence) && together.end > own &&
+        (!latest || together.end > latest->end))
+      latest = together;
   }
   return latest;
 }

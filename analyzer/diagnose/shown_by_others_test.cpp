@@ -7,8 +7,8 @@
 namespace lockstep::analyzer {
 namespace {
 
-// Steps of 100, in each of which ranks 0 and 1 meet in all-reduces: [10, 40), [20, 50) and [60, 90). Of rank 1
-// the file was not closed and holds the first step alone.
+// Steps of 100, in each of which ranks 0 and 1 meet in all-reduces: [10, 40), [20, 50) and [60, 90). Of rank
+// 1 the file was not closed and holds the first step alone.
 Job job_of(int steps_of_rank_0, Operation operation = Operation::all_reduce) {
   JobBuilder builder;
   const std::uint32_t group = builder.group("all", {0, 1});

@@ -38,8 +38,9 @@ struct UnansweredCollective {
 };
 
 // Of every group and every rank of it with a trace: the first number after its last one, by its own file and
-// by what others could not have ended without it, that another rank has come to. Nothing for a rank that left no trace, or none of the group's numbers, or whose file lost what
-// came next: nobody knows what it issued. In the order of groups and numbers.
+// by what others could not have ended without it, that another rank has come to. Nothing for a rank that left
+// no trace, or none of the group's numbers, or whose file lost what came next: nobody knows what it issued.
+// In the order of groups and numbers.
 std::vector<UnansweredCollective> find_unanswered(const Job& job);
 
 // A collective that one rank left out, and went on: nobody who came ever got any further in the group.

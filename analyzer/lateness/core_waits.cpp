@@ -78,7 +78,8 @@ std::optional<std::int64_t> run_queue_excess(const StepTable& table, std::int32_
 
 std::optional<std::int64_t> core_wait_excess(const StepTable& table, const RankLateness& late) {
   std::optional<std::int64_t> whole = run_queue_excess(table, late.rank);
-  if (whole && *whole > 0) *whole = std::max<std::int64_t>(0, *whole - waiting_of_more_to_run(table, late.rank));
+  if (whole && *whole > 0)
+    *whole = std::max<std::int64_t>(0, *whole - waiting_of_more_to_run(table, late.rank));
   if (!whole || !is_late_by_idling(table, late)) return whole;
   const auto within = mean_beyond_others(
       table, table.index_of(late.rank),

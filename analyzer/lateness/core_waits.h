@@ -21,8 +21,8 @@ bool is_late_by_idling(const StepTable& table, const RankLateness& late);
 std::optional<std::int64_t> run_queue_excess(const StepTable& table, std::int32_t rank);
 
 // Of that, what can have made it late: without what it waits because it has more to run than the others. Who
-// runs twice as long on cores that are as busy waits twice as long for them, and it is what it runs that makes
-// it late. A stage that is late by idling is so by no more than what it waited for a core in that time.
+// runs twice as long on cores that are as busy waits twice as long for them, and it is what it runs that
+// makes it late. A stage that is late by idling is so by no more than what it waited for a core in that time.
 std::optional<std::int64_t> core_wait_excess(const StepTable& table, const RankLateness& late);
 
 }  // namespace lockstep::analyzer

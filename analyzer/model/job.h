@@ -193,8 +193,10 @@ struct OpenOperation {
   std::uint32_t name = 0;       // StringTable
   std::uint32_t group = kNone;  // Job::groups
   Operation operation = Operation::unknown;
-  std::int32_t peer = kNoRank;
+  std::int32_t peer = kNoRank;  // root, or other side; global rank
   std::int64_t sequence = kNoSequence;
+  std::int64_t bytes = -1;  // larger side; -1: not known
+  DataType data_type = DataType::unknown;
   bool may_have_ended = false;  // its source knows of no ends
   bool begun = true;            // false: handed over, and the rank's device has not come to it
 };

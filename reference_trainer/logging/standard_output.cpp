@@ -6,7 +6,9 @@
 
 namespace lockstep::trainer {
 
-void ignore_broken_pipes() { std::signal(SIGPIPE, SIG_IGN); }
+void ignore_broken_pipes() {
+  std::signal(SIGPIPE, SIG_IGN);
+}
 
 void print_line(const std::string& line) {
   errno = 0;

@@ -1,6 +1,6 @@
 // How a file tells of a collective that has begun and not ended: an open range with the arguments
-// lockstep.group (of the file), lockstep.sequence, lockstep.operation and lockstep.peer, by which the
-// analyzer knows a hung job. For every source that knows collectives.
+// lockstep.group (of the file), lockstep.sequence, lockstep.operation, lockstep.peer, lockstep.bytes and
+// lockstep.data_type, by which the analyzer knows a hung job. For every source that knows collectives.
 #pragma once
 
 #include <span>

@@ -97,7 +97,8 @@ void add_common_line(const Job& job, Finding& finding) {
 }
 
 // The line of Python at which a rank that sleeps so long in all is seen longer than the others.
-std::optional<SlowPlace> where_it_stood(const FindingContext& context, std::int32_t rank, std::int64_t off_ns) {
+std::optional<SlowPlace> where_it_stood(const FindingContext& context, std::int32_t rank,
+                                        std::int64_t off_ns) {
   const auto steps = static_cast<std::int64_t>(context.steps.steps.size());
   if (steps == 0) return std::nullopt;
   return compare_places(context.diagnosis.job,
@@ -125,7 +126,8 @@ void find_blocked(const FindingContext& context, std::vector<Finding>& findings)
   const bool short_of_cores = shortage_of(shortages, most.rank) != nullptr;
   if (short_of_cores && !context.is_worth(lost, kPermilleOfShared)) return;
   // Where it stood is a fact, be it accused or not.
-  const std::optional<SlowPlace> place = is_one ? where_it_stood(context, most.rank, off(most)) : std::nullopt;
+  const std::optional<SlowPlace> place =
+      is_one ? where_it_stood(context, most.rank, off(most)) : std::nullopt;
   const bool is_its_line = place && kOfWindow * off(most) >= most.measures.window_ns;
   if (is_one && (!short_of_cores || is_its_line) && is_steps_own(context, most.rank)) {
     finding.title = fmt::format("rank {} sleeps or is blocked in the middle of its computation", most.rank);

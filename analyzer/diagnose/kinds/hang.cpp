@@ -12,6 +12,7 @@
 
 #include "analyzer/diagnose/finding_context.h"
 #include "analyzer/diagnose/finding_kinds.h"
+#include "analyzer/diagnose/hang_arguments.h"
 #include "analyzer/diagnose/hang_circle.h"
 #include "analyzer/diagnose/hang_looks.h"
 #include "analyzer/diagnose/hang_places.h"
@@ -198,7 +199,12 @@ Finding describe_hang(const FindingContext& context, const HungOperations& hung,
       disagreement.empty() ? circle_from(job, hung, key) : std::vector<CircleMember>();
   finding.title = circle.empty() ? title_of(job, key, operation, disagreement)
                                  : "the job hung: " + describe_circle(job, hung, circle);
+  const OtherArguments other = find_other_arguments(job, operation);
+  const bool is_by_arguments = !other.about.empty() && circle.empty() && missing.empty();
+  if (is_by_arguments) finding.title += fmt::format(", and disagree about its {}", other.about);
   finding.place = place_in_time(job, context.report, key, operation);
+  if (!other.about.empty())
+    finding.evidence.push_back(fmt::format("they disagree about its {}: {}", other.about, other.what));
   describe_waiting(job, key, operation, stuck, circle.empty(), finding);
   for (std::size_t i = 0; i < missing.size(); ++i) {
     const std::string known = what_is_known_of(job, key, missing[i], Looks::told);
@@ -230,8 +236,9 @@ Finding describe_hang(const FindingContext& context, const HungOperations& hung,
                   [](const HungRank& one) { return !one.gave_up; }))
     finding.evidence.emplace_back(
         "an operation that never ended has no length: this time is in none of the figures");
-  finding.remedy =
-      circle.empty() ? remedy_of(job, operation, stuck, !disagreement.empty()) : remedy_of_circle(circle);
+  finding.remedy = is_by_arguments  ? remedy_of_other_arguments(job, other.about)
+                   : circle.empty() ? remedy_of(job, operation, stuck, !disagreement.empty())
+                                    : remedy_of_circle(circle);
   return finding;
 }
 

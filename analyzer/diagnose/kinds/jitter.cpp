@@ -42,7 +42,7 @@ constexpr Explanation kJitterExplained{
         "is late "
         "beyond chance. Where it comes from: in each step the cause in which its latest rank exceeds the "
         "median of "
-        "the others most.",
+        "the others most. Where one step holds half of the waiting, that is said instead.",
     .wrong = "A longer recording of the same job names the same rank again and again.",
     .lost = "all exposed waiting",
     .remedies = kJitterRemedies,
@@ -81,6 +81,35 @@ Sources sources_of(const StepTable& table) {
     }
   }
   return sources;
+}
+
+// The step that holds half of all waiting or more, if there is one: no rank is late again and again then, and
+// no jitter costs each step so much.
+struct OneStep {
+  std::size_t step = 0;    // index
+  std::size_t latest = 0;  // rank, as index
+  std::int64_t waiting_ns = 0, all_ns = 0;
+};
+
+std::optional<OneStep> one_step_of_waiting(const StepTable& table) {
+  constexpr std::size_t kLeastSteps = 10;
+  if (table.steps.size() < kLeastSteps) return std::nullopt;
+  OneStep one;
+  for (std::size_t step = 0; step < table.steps.size(); ++step) {
+    std::int64_t waiting = 0;
+    std::size_t latest = 0;
+    for (std::size_t rank = 0; rank < table.rank_count(); ++rank) {
+      waiting += table.cell(step, rank).measures.partition[Cause::barrier_wait];
+      if (table.late(step, rank) > table.late(step, latest)) latest = rank;
+    }
+    one.all_ns += waiting;
+    if (waiting > one.waiting_ns) {
+      one.step = step;
+      one.latest = latest;
+      one.waiting_ns = waiting;
+    }
+  }
+  return 2 * one.waiting_ns >= one.all_ns && one.all_ns > 0 ? std::optional(one) : std::nullopt;
 }
 
 const char* doing(Cause cause, bool on_cpu) {
@@ -144,6 +173,35 @@ std::string remedy_for(Cause most, bool on_cpu) {
   }
 }
 
+// "host-bound 98 %": where the latest rank of that step was longer than the others.
+void describe_one_step(const FindingContext& context, const OneStep& one, Finding& finding) {
+  const StepTable& table = context.steps;
+  const std::int64_t number = table.steps[one.step];
+  const std::int32_t rank = table.ranks[one.latest];
+  finding.title = fmt::format("once, in step {}, the ranks waited for rank {}: {} of all that they wait", number,
+                              rank, format_share(one.waiting_ns, one.all_ns));
+  Sources sources;
+  const std::array<std::int64_t, kCauseCount> excess = excess_by_cause(table, one.step, one.latest);
+  for (std::size_t cause = 0; cause < kCauseCount; ++cause) {
+    if (static_cast<Cause>(cause) == Cause::barrier_wait || excess[cause] <= 0) continue;
+    sources.ns[cause] = excess[cause];
+    sources.all_ns += excess[cause];
+  }
+  const auto most =
+      static_cast<Cause>(std::max_element(sources.ns.begin(), sources.ns.end()) - sources.ns.begin());
+  if (sources.all_ns > 0)
+    finding.evidence.push_back(fmt::format("rank {} {} then: its time beyond the others' is {}", rank,
+                                           doing(most, context.on_cpu), describe(sources)));
+  const auto others = static_cast<std::int64_t>(table.steps.size() - 1);
+  finding.evidence.push_back(
+      fmt::format("in each of the {} they wait for {} in all, on average", format_plural(others, "other step"),
+                  format_duration((one.all_ns - one.waiting_ns) / others)));
+  finding.remedy = fmt::format(
+      "see what rank {} did in step {} (`lockstep view`): once is no pattern; a record of more steps shows "
+      "whether it comes again",
+      rank, number);
+}
+
 void find_jitter(const FindingContext& context, std::vector<Finding>& findings) {
   const LatenessReport& lateness = context.report.lateness;
   const std::int64_t all = context.total(Cause::barrier_wait);
@@ -159,6 +217,13 @@ void find_jitter(const FindingContext& context, std::vector<Finding>& findings) 
       std::all_of(lateness.ranks.begin(), lateness.ranks.end(),
                   [&](const RankLateness& rank) { return shortage_of(shortages, rank.rank) != nullptr; }))
     return;
+  if (const std::optional<OneStep> one = one_step_of_waiting(context.steps)) {
+    Finding finding = context.all_of_its_cause(kJitter);
+    finding.lost_ns = lost;
+    describe_one_step(context, *one, finding);
+    findings.push_back(std::move(finding));
+    return;
+  }
   const Sources sources = sources_of(context.steps);
   const auto most =
       static_cast<Cause>(std::max_element(sources.ns.begin(), sources.ns.end()) - sources.ns.begin());

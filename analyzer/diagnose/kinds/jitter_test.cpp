@@ -77,6 +77,29 @@ TEST(Jitter, DoesNotSayThatNobodyIsLateBeyondChanceWhereOneIs) {
   EXPECT_THAT(found.evidence, Not(Contains(HasSubstr("beyond chance"))));
 }
 
+// Rank 1 takes 20 ms longer once, and both are a little late in turn else: no jitter costs each step that.
+TEST(Jitter, OfOneStepIsNoJitter) {
+  JobBuilder job;
+  Nanoseconds begin = 0;
+  for (int step = 0; step < 30; ++step) {
+    const Nanoseconds pause = step == 12 ? 20'000 * us : 0;
+    const Nanoseconds end = begin + 950 * us + pause;
+    for (std::int32_t rank = 0; rank < 2; ++rank) {
+      const Nanoseconds ready = begin + 500 * us + (rank == step % 2 ? 10 * us : 0) + (rank == 1 ? pause : 0);
+      job.rank(rank).step(step, begin, end);
+      job.rank(rank).compute(begin, ready).launched(begin, begin + 1);
+      job.rank(rank).all_reduce(ready, end - 40 * us).launched(begin + 2, begin + 3);
+    }
+    begin = end;
+  }
+  const Finding found = finding(report_of(job), "jitter");
+  EXPECT_EQ(found.accuses, Accused::nobody);
+  EXPECT_THAT(found.title, HasSubstr("once, in step 12, the ranks waited for rank 1: 98."));
+  EXPECT_THAT(found.evidence, Contains(HasSubstr("rank 1 computes longer then")));
+  EXPECT_THAT(found.evidence, Contains(HasSubstr("in each of the 29 other steps they wait for 10.0 µs")));
+  EXPECT_THAT(found.remedy, HasSubstr("once is no pattern"));
+}
+
 TEST(Jitter, OfFewStepsIsNotSaid) {
   EXPECT_THAT(codes_of(taking_turns(5, false).findings), Not(Contains("jitter")));
 }

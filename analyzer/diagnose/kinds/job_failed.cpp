@@ -178,11 +178,10 @@ void find_failure(const FindingContext& context, std::vector<Finding>& findings)
           "rank {} was killed, crashed, {}", rank.rank,
           interrupted_in_hang ? "or stood still from then on (SIGSTOP, a debugger)" : "or left by _exit"));
     if (shown)
-      finding.evidence.push_back(
-          fmt::format("its file lacks its last moments: {} number {}, {} after the last that it holds, was ended "
-                      "with it",
-                      job.strings.view(shown->name), shown->sequence,
-                      format_duration(shown->end - last_sign(rank))));
+      finding.evidence.push_back(fmt::format(
+          "its file lacks its last moments: {} number {}, {} after the last that it holds, was ended "
+          "with it",
+          job.strings.view(shown->name), shown->sequence, format_duration(shown->end - last_sign(rank))));
     describe_unanswered(job, rank.rank, finding);
     describe_others(job, first, finding);
     finding.remedy = fmt::format("look at what rank {} printed last{}", rank.rank,

@@ -56,7 +56,8 @@ constexpr std::int64_t kLossPermille = 50;
 // Up to this multiple of the ideal, the schedule itself explains the bubble.
 constexpr double kNearIdeal = 1.1;
 
-// Beside stages that are late for this part of the bubble that is above the ideal, what is left of it is a note.
+// Beside stages that are late for this part of the bubble that is above the ideal, what is left of it is a
+// note.
 constexpr std::int64_t kPartOfLateStages = 3;
 
 // The one that loses most; null where no ratio is known.

@@ -33,6 +33,11 @@ std::optional<OpenOperation> open_operation(const trace::Reader& reader, const t
       operation.sequence = static_cast<std::int64_t>(argument.bits);
     } else if (key == "lockstep.peer") {
       operation.peer = static_cast<std::int32_t>(argument.bits);
+    } else if (key == "lockstep.bytes") {
+      operation.bytes = static_cast<std::int64_t>(argument.bits);
+    } else if (key == "lockstep.data_type" &&
+               argument.bits <= static_cast<std::uint64_t>(DataType::float8_e5m2)) {
+      operation.data_type = static_cast<DataType>(argument.bits);
     }
   }
   if (!is_operation) return std::nullopt;

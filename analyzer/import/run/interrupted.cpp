@@ -48,6 +48,8 @@ OpenOperation as_open(const trace::Collective& operation, std::uint32_t name,
   open.operation = operation.operation;
   open.peer = operation.peer;
   open.sequence = operation.sequence;
+  if (operation.bytes > 0) open.bytes = static_cast<std::int64_t>(operation.bytes);
+  open.data_type = operation.data_type;
   return open;
 }
 

@@ -122,8 +122,8 @@ class File {
     compute_ = writer_.add_lane({LaneKind::compute_thread, 1, kThread, 0, lane_name});
   }
   void computes(Nanoseconds begin, Nanoseconds end, const char* what = "forward") {
-    trace::DeviceActivity activity{
-        compute_, begin, end, writer_.intern(what), trace::ActivityClass::compute, 0, 0};
+    trace::DeviceActivity activity{compute_, begin, end, writer_.intern(what), trace::ActivityClass::compute,
+                                   0,        0};
     activity.layer = 3;
     writer_.append(activity);
   }

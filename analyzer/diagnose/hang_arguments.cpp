@@ -1,0 +1,70 @@
+#include "analyzer/diagnose/hang_arguments.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <vector>
+
+#include "analyzer/diagnose/hang_words.h"
+#include "analyzer/metrics/waits.h"
+#include "analyzer/model/operation.h"
+
+namespace lockstep::analyzer::hang {
+namespace {
+
+bool has_one_size(Operation operation) {
+  return operation == Operation::all_reduce || operation == Operation::broadcast ||
+         operation == Operation::reduce;
+}
+
+std::string root_of(const OpenOperation& one) {
+  return is_rooted(one.operation) && one.peer != kNoRank ? fmt::format("rank {}", one.peer) : std::string();
+}
+std::string type_of(const OpenOperation& one) {
+  return one.data_type == DataType::unknown ? std::string() : trace::to_string(one.data_type);
+}
+std::string size_of(const OpenOperation& one) {
+  return has_one_size(one.operation) && one.bytes >= 0 ? fmt::format("{} B", one.bytes) : std::string();
+}
+
+struct Argument {
+  const char* about;
+  std::string (*value)(const OpenOperation&);
+};
+constexpr std::array<Argument, 3> kArguments{{{"root", root_of}, {"type", type_of}, {"size", size_of}}};
+
+}  // namespace
+
+OtherArguments find_other_arguments(const Job& job, const HungOperation& hung) {
+  if (hung.waiting.empty() || is_point_to_point(hung.waiting.front().operation.operation)) return {};
+  const Operation operation = hung.waiting.front().operation.operation;
+  if (std::any_of(hung.waiting.begin(), hung.waiting.end(),
+                  [&](const HungRank& one) { return one.operation.operation != operation; }))
+    return {};
+  for (const Argument& argument : kArguments) {
+    std::map<std::string, std::vector<std::int32_t>> by_value;
+    for (const HungRank& one : hung.waiting) {
+      const std::string value = argument.value(one.operation);
+      if (!value.empty()) by_value[value].push_back(job.ranks[one.rank].rank);
+    }
+    if (by_value.size() < 2) continue;
+    std::vector<std::pair<std::vector<std::int32_t>, std::string>> by_rank;
+    for (const auto& [value, ranks] : by_value) by_rank.emplace_back(ranks, value);
+    std::sort(by_rank.begin(), by_rank.end());
+    std::vector<std::string> parts;
+    for (const auto& [ranks, value] : by_rank)
+      parts.push_back(fmt::format("{} {} {}", named(ranks), ranks.size() == 1 ? "gives" : "give", value));
+    constexpr std::size_t kMost = 4;
+    if (parts.size() > kMost) {
+      parts.resize(kMost);
+      parts.emplace_back("…");
+    }
+    return {argument.about, fmt::format("{}", fmt::join(parts, ", "))};
+  }
+  return {};
+}
+
+}  // namespace lockstep::analyzer::hang
