@@ -1,6 +1,7 @@
 """Training jobs as people write them, without a word of Lockstep: jobs.py MODE OUTPUT [profile].
 
 MODE: ddp (gradient accumulation, DataLoader with workers), fsdp2, fsdp1, tensor_parallel (DTensor), pipeline, gpipe,
+gpipe_that_evaluates,
 interleaved (two virtual stages a rank), zero_bubble (as interleaved, with gradients of weights of their own), killed (a rank dies), restarted (by torchrun --max-restarts 1).
 Prints the losses; leaves OUTPUT.RANK.json: what the job itself counted, by PyTorch's flight recorder and by
 wrappers of the functions that it calls. Before torch 2.11 Gloo does not fill the flight recorder: there "profile"
@@ -223,14 +224,19 @@ def gpipe(rank, size):
     return run_single(ScheduleGPipe, rank, size)
 
 
-def run_single(kind, rank, size):
+def gpipe_that_evaluates(rank, size):
+    from torch.distributed.pipelining import ScheduleGPipe
+    return run_single(ScheduleGPipe, rank, size, evaluations=30)
+
+
+def run_single(kind, rank, size, evaluations=0):
     from torch.distributed.pipelining import PipelineStage
     module = Model(WIDTH, LAYERS // size)
     # Torch 2.4 wants to be shown a microbatch.
     shown = [torch.zeros(BATCH // size, WIDTH)]
     needed = inspect.signature(PipelineStage).parameters["input_args"].default is inspect.Parameter.empty
     stage = PipelineStage(module, rank, size, torch.device("cpu"), *(shown if needed else []))
-    return run_schedule(kind(stage, 2 * size, loss_fn=squared_error), [module], rank, size)
+    return run_schedule(kind(stage, 2 * size, loss_fn=squared_error), [module], rank, size, evaluations)
 
 
 def interleaved(rank, size):
@@ -257,7 +263,8 @@ def squared_error(y, target):
     return (y - target).pow(2).mean()
 
 
-def run_schedule(schedule, modules, rank, size):
+def run_schedule(schedule, modules, rank, size, evaluations=0):
+    """The losses of each step; with `evaluations` of the schedule, one after the other, behind the second step."""
     optimizer = torch.optim.SGD([p for module in modules for p in module.parameters()], lr=0.01)
     losses = []
     generator = torch.Generator().manual_seed(3)
@@ -274,6 +281,9 @@ def run_schedule(schedule, modules, rank, size):
             schedule.step()
         optimizer.step()
         losses.append(sum(loss.item() for loss in of_microbatches))
+        for _ in range(evaluations if len(losses) == 2 else 0):
+            with torch.no_grad():
+                schedule.eval(*((x,) if rank == 0 else ()), **({"target": target, "losses": []} if rank == size - 1 else {}))
     return losses
 
 

@@ -9,6 +9,7 @@
 #include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <ostream>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -33,22 +34,27 @@ struct Case {
   const char* schedule;
   int chunks;
 };
+void PrintTo(const Case& job, std::ostream* out) {
+  *out << job.mode << ", " << job.ranks << " ranks";
+}
+
+// Into folder/run; skips the test where there is no PyTorch that can.
+void record_job(const char* mode, int ranks, const TemporaryFolder& folder) {
+  if (!why_no_torch_here().empty()) GTEST_SKIP() << "SKIPPED: " << why_no_torch_here();
+  const Outcome torch = run({python(), "-c", "import torch, sys; sys.exit(torch.__version__ < '2.11')"});
+  if (torch.exit_code != 0)
+    GTEST_SKIP() << "SKIPPED: " << python() << " has no torch, or none that runs 1F1B";
+  const Outcome recorded =
+      run({binary("lockstep"), "record", "-o", folder / "run", "--", python(), "-m", "torch.distributed.run",
+           "--nproc-per-node", std::to_string(ranks), "--master-port", std::to_string(free_port()),
+           std::string(LOCKSTEP_SOURCE_DIR) + "/tests/pytorch/jobs.py", mode, folder / "own"},
+          {"OMP_NUM_THREADS=1", "LOCKSTEP_DEBUG=1", "PYTHONWARNINGS=ignore"});
+  ASSERT_EQ(recorded.exit_code, 0) << recorded.standard_error;
+}
 
 class Pipelines : public testing::TestWithParam<Case> {
  protected:
-  void SetUp() override {
-    if (!why_no_torch_here().empty()) GTEST_SKIP() << "SKIPPED: " << why_no_torch_here();
-    const Outcome torch = run({python(), "-c", "import torch, sys; sys.exit(torch.__version__ < '2.11')"});
-    if (torch.exit_code != 0)
-      GTEST_SKIP() << "SKIPPED: " << python() << " has no torch, or none that runs 1F1B";
-    const Case& job = GetParam();
-    const Outcome recorded = run(
-        {binary("lockstep"), "record", "-o", folder_ / "run", "--", python(), "-m", "torch.distributed.run",
-         "--nproc-per-node", std::to_string(job.ranks), "--master-port", std::to_string(free_port()),
-         std::string(LOCKSTEP_SOURCE_DIR) + "/tests/pytorch/jobs.py", job.mode, folder_ / "own"},
-        {"OMP_NUM_THREADS=1", "LOCKSTEP_DEBUG=1", "PYTHONWARNINGS=ignore"});
-    ASSERT_EQ(recorded.exit_code, 0) << recorded.standard_error;
-  }
+  void SetUp() override { record_job(GetParam().mode, GetParam().ranks, folder_); }
 
   TemporaryFolder folder_;
 };
@@ -158,6 +164,21 @@ INSTANTIATE_TEST_SUITE_P(Schedules, Pipelines,
                                          Case{"interleaved", 2, "interleaved", 2},
                                          Case{"zero_bubble", 2, "unknown", 2}),
                          [](const auto& info) { return std::string(info.param.mode); });
+
+// Forward passes without gradients through all stages are no training.
+TEST(Evaluation, ByThePipelinesScheduleIsTold) {
+  const TemporaryFolder folder;
+  ASSERT_NO_FATAL_FAILURE(record_job("gpipe_that_evaluates", 2, folder));
+  if (testing::Test::IsSkipped()) return;
+  const Outcome analyzed = run({binary("lockstep"), "analyze", folder / "run", "--json", "-"});
+  ASSERT_EQ(analyzed.exit_code, 0) << analyzed.standard_error;
+  const Json report = Json::parse(analyzed.standard_output);
+  for (const Json& rank : report.at("account").at("ranks"))
+    EXPECT_GT(rank.at("spent_ns").at("evaluation"), 0) << "rank " << rank.at("rank");
+  std::vector<std::string> reasons;
+  for (const Json& steps : report.at("steady").at("left_out")) reasons.push_back(steps.at("reason"));
+  EXPECT_THAT(reasons, testing::Contains("evaluation"));
+}
 
 // Whose stages send by the group of all ranks.
 TEST(Replicas, OfDeepSpeedsPipelineAreOnePipelineEach) {

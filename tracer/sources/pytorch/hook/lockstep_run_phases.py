@@ -41,6 +41,7 @@ _TABLE = [
     ("deepspeed.runtime.engine", "DeepSpeedEngine.save_checkpoint", _CHECKPOINT + "DeepSpeedEngine.save_checkpoint"),
     ("deepspeed.runtime.engine", "DeepSpeedEngine.load_checkpoint", _CHECKPOINT + "DeepSpeedEngine.load_checkpoint"),
     ("deepspeed.runtime.engine", "DeepSpeedEngine.save_16bit_model", _CHECKPOINT + "DeepSpeedEngine.save_16bit_model"),
+    ("torch.distributed.pipelining.schedules", "_PipelineSchedule.eval", _EVALUATION + "the pipeline's schedule"),
     ("deepspeed.runtime.pipe.engine", "PipelineEngine.eval_batch", _EVALUATION + "PipelineEngine.eval_batch"),
     ("megatron.core.dist_checkpointing.serialization", "save", _CHECKPOINT + "megatron.core.dist_checkpointing.save"),
     ("megatron.core.dist_checkpointing.serialization", "load", _CHECKPOINT + "megatron.core.dist_checkpointing.load"),
