@@ -95,6 +95,44 @@ TEST(LateByCause, TimeThatMakesNobodyLateIsNot) {
   EXPECT_EQ(found_in(simulate({.more_ns = 300'000, .noise = 0.02}, 1)).size(), 1U);
 }
 
+// Rank 1 computes `more_ns` longer in each step; of that its threads run `run_ns`, the others a million.
+std::vector<std::int32_t> found_running(std::int64_t more_ns, std::int64_t run_ns, unsigned seed) {
+  Report report = simulate({.less_compute_ns = -more_ns}, seed);
+  std::mt19937 random(seed);
+  std::normal_distribution<double> normal;
+  for (StepReport& cell : report.steps)
+    cell.measures.on_core_ns = 1'000'000 + std::llround(2e4 * normal(random)) + (cell.rank == 1 ? run_ns : 0);
+  const StepTable table = make_step_table(report);
+  const LatenessReport judged = judge_lateness(table, report);
+  LateByCause by_cause(table);
+  std::vector<std::int32_t> found;
+  for (std::size_t rank = 0; rank < judged.ranks.size(); ++rank)
+    if (const auto late = by_cause.find_running(rank, judged.ranks[rank])) {
+      EXPECT_EQ(late->cause, Cause::compute);
+      EXPECT_NEAR(static_cast<double>(late->cause_ns), static_cast<double>(run_ns), 10'000);
+      found.push_back(late->rank);
+    }
+  return found;
+}
+
+TEST(LateByCause, WhatItsThreadsRunLongerStandsOutOfLoadedCores) {
+  int named = 0;
+  for (unsigned seed = 0; seed < 50; ++seed) {
+    const std::vector<std::int32_t> found = found_running(500'000, 500'000, seed);
+    EXPECT_TRUE(found.empty() || found == std::vector<std::int32_t>{1}) << seed;
+    named += found.empty() ? 0 : 1;
+    EXPECT_TRUE(found_running(0, 0, seed).empty()) << "healthy, " << seed;
+    EXPECT_TRUE(found_running(0, 100'000, seed).empty()) << "less than a quarter, " << seed;
+  }
+  EXPECT_GE(named, 40);
+}
+
+TEST(LateByCause, WhatThreadsRunIsNotJudgedWhereNobodyLooked) {
+  const Report report = simulate({.less_compute_ns = -500'000}, 1);
+  const StepTable table = make_step_table(report);
+  EXPECT_FALSE(LateByCause(table).find_running(1, judge_lateness(table, report).ranks[1]).has_value());
+}
+
 TEST(LateByCause, FewStepsAndOneRankSayNothing) {
   EXPECT_TRUE(found_in(simulate({.steps = 9, .more_ns = 300'000}, 1)).empty());
   EXPECT_TRUE(found_in(simulate({.ranks = 1, .more_ns = 300'000}, 1)).empty());

@@ -65,6 +65,45 @@ TEST(Findings, OneLongPauseNamesNobody) {
   EXPECT_EQ(blocked.rank, std::nullopt);
 }
 
+// The cores do not suffice; looks at rank 1's stack while it sleeps see `place`.
+JobBuilder job_on_busy_cores(const char* place) {
+  JobBuilder job = job_of(0, 150);
+  for (int rank = 0; rank < 2; ++rank) {
+    RankTrace& trace = job.rank(rank).trace();
+    trace.host = "node0";
+    trace.core_set = "0-1";
+    trace.scheduling = {{0, 0, 0, 0, false}};
+    for (int step = 0; step < 12; ++step) {
+      for (Nanoseconds at = 0; at < 1000; at += 50) {
+        const bool asleep = rank == 1 && at >= 400 && at < 550;
+        const Nanoseconds begin = (step * 1000 + at) * us;
+        job.rank(rank).host_range(begin, begin + 50 * us, asleep ? place : "main (train.py:60)");
+        trace.host_ranges.back().kind = HostKind::python_place;
+      }
+      SchedulingPoint next = trace.scheduling.back();
+      next.time += 1000 * us;
+      next.on_cpu_ns += 450 * us;
+      next.runnable_ns += 400 * us;
+      next.waited_ns += 400 * us;
+      next.known = true;
+      trace.scheduling.push_back(next);
+    }
+  }
+  return job;
+}
+
+TEST(Findings, OnBusyCoresWhoSleepsIsNamedByItsLineAlone) {
+  const Report without = report_of(job_on_busy_cores("main (train.py:60)"));
+  ASSERT_NO_FATAL_FAILURE(finding(without, "cores_shared"));
+  EXPECT_EQ(finding(without, "blocked_in_compute").accuses, Accused::job);
+  const Finding named = finding(report_of(job_on_busy_cores("forward (model.py:7)")), "blocked_in_compute");
+  EXPECT_EQ(named.accuses, Accused::rank);
+  EXPECT_EQ(named.rank, 1);
+  EXPECT_EQ(named.title,
+            "rank 1 sleeps or is blocked in the middle of its computation, in `forward (model.py:7)`");
+  EXPECT_THAT(named.remedy, HasSubstr("look at what is done in `forward (model.py:7)`"));
+}
+
 TEST(Findings, AMomentOfSleepIsNotWorthAWord) {
   EXPECT_THAT(codes_of(report_of(job_of(10, 10)).findings), Not(Contains("blocked_in_compute")));
 }

@@ -31,8 +31,9 @@ constexpr Explanation kPipelineBubbleExplained{
     .found =
         "The bubble of all pipelines reaches 5 % of all time; that of the pipeline with the greatest is set "
         "against its schedule's ideal: (p−1)/(m+p−1) of GPipe and 1F1B, (p−1)/(v·m+p−1) interleaved. Up to "
-        "1.1 times the ideal the schedule itself costs it, and the finding is a note. What a late stage "
-        "costs is said of it, and not again.",
+        "1.1 times the ideal the schedule itself costs it, and the finding is a note. What a stage "
+        "that is late or sleeps costs is said of it, and not again; where that is a third of what is above "
+        "the ideal, the rest is a note.",
     .wrong =
         "The table of stages shows a bubble at its ideal: then only more microbatches or another schedule "
         "make it smaller.",

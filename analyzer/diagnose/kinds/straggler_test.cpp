@@ -129,6 +129,8 @@ TEST(Findings, OfAStagesWaitsOnlyItsOwnExcessIsLost) {
   for (const BlameReport& blame : report.blame)
     if (blame.rank == 0) waited = blame.exposed_ns;
   EXPECT_EQ(late.lost_ns, kSteps * kLonger);
+  // What a late stage does is bubble of the others: no cause beside it.
+  EXPECT_TRUE(finding(report, "pipeline_bubble").is_note);
   EXPECT_GT(waited, kSteps * kLonger);
 }
 
