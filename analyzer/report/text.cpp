@@ -61,13 +61,6 @@ bool is_worth_blaming(const Report& report, const BlameReport& blame) {
   return blame.partial ? is_late(report, blame.rank) : is_accused(report, blame.rank);
 }
 
-std::int64_t blame_of(const Report& report, std::int32_t rank) {
-  for (const BlameReport& blame : report.blame) {
-    if (blame.rank == rank) return blame.blame_ns;
-  }
-  return 0;
-}
-
 std::int64_t lateness_of(const BlameReport& blame) {
   return blame.blame_ns - blame.scheduled_ns;
 }

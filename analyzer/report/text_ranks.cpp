@@ -193,7 +193,7 @@ void print_ranks(const Report& report, const TextOptions& options, Page& page) {
   for (const auto& [index, note] : rows) {
     const RankReport& rank = report.ranks[index];
     const Measures& m = rank.measures;
-    const std::int64_t blame = blame_of(report, rank.rank);
+    const std::int64_t blame = lateness_of(report, rank.rank);
     Line name, remark;
     const bool worst = accused && lateness_of(report, rank.rank) == lateness_of(*late.front());
     Line waited_for = duration_cell(blame);

@@ -40,9 +40,7 @@ bool cores_are_few(const Report& report);
 // accuses it; where a rank left no record, it is late again and again; where there are too few steps to tell,
 // the time alone, if no other rank is waited for half as long.
 bool is_worth_blaming(const Report& report, const BlameReport& blame);
-// How long other ranks waited for this one; 0 where nobody did.
-std::int64_t blame_of(const Report& report, std::int32_t rank);
-// Without what a pipeline's schedule makes.
+// How long other ranks waited for this one, without what a pipeline's schedule makes; 0 where nobody did.
 std::int64_t lateness_of(const BlameReport& blame);
 std::int64_t lateness_of(const Report& report, std::int32_t rank);
 // Who is late, the worst first.

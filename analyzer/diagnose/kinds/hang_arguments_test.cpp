@@ -50,9 +50,10 @@ Finding hang_of(const std::vector<Waits>& waits) {
 
 TEST(HangArguments, RanksThatNameDifferentRoots) {
   const Finding found = hang_of({{.root = 0}, {.root = 1}, {.root = 1}});
-  EXPECT_EQ(found.title,
-            "the job hung in broadcast (group world, number 1): all of its ranks are in it, and disagree about "
-            "its root");
+  EXPECT_EQ(
+      found.title,
+      "the job hung in broadcast (group world, number 1): all of its ranks are in it, and disagree about "
+      "its root");
   EXPECT_THAT(found.evidence,
               Contains("they disagree about its root: rank 0 gives rank 0, ranks 1, 2 give rank 1"));
   EXPECT_THAT(found.remedy, HasSubstr("every rank has to give it the same root"));
@@ -80,7 +81,8 @@ TEST(HangArguments, WhatMayDifferAndWhatIsNotKnownSaysNothing) {
   none_in({{.root = 0}, {}});
   none_in({{.operation = Operation::all_to_all, .bytes = 4096},
            {.operation = Operation::all_to_all, .bytes = 8192}});
-  none_in({{.operation = Operation::all_gather, .bytes = 1}, {.operation = Operation::all_gather, .bytes = 2}});
+  none_in(
+      {{.operation = Operation::all_gather, .bytes = 1}, {.operation = Operation::all_gather, .bytes = 2}});
 }
 
 }  // namespace

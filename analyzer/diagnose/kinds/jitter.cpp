@@ -178,8 +178,8 @@ void describe_one_step(const FindingContext& context, const OneStep& one, Findin
   const StepTable& table = context.steps;
   const std::int64_t number = table.steps[one.step];
   const std::int32_t rank = table.ranks[one.latest];
-  finding.title = fmt::format("once, in step {}, the ranks waited for rank {}: {} of all that they wait", number,
-                              rank, format_share(one.waiting_ns, one.all_ns));
+  finding.title = fmt::format("once, in step {}, the ranks waited for rank {}: {} of all that they wait",
+                              number, rank, format_share(one.waiting_ns, one.all_ns));
   Sources sources;
   const std::array<std::int64_t, kCauseCount> excess = excess_by_cause(table, one.step, one.latest);
   for (std::size_t cause = 0; cause < kCauseCount; ++cause) {
@@ -193,9 +193,9 @@ void describe_one_step(const FindingContext& context, const OneStep& one, Findin
     finding.evidence.push_back(fmt::format("rank {} {} then: its time beyond the others' is {}", rank,
                                            doing(most, context.on_cpu), describe(sources)));
   const auto others = static_cast<std::int64_t>(table.steps.size() - 1);
-  finding.evidence.push_back(
-      fmt::format("in each of the {} they wait for {} in all, on average", format_plural(others, "other step"),
-                  format_duration((one.all_ns - one.waiting_ns) / others)));
+  finding.evidence.push_back(fmt::format("in each of the {} they wait for {} in all, on average",
+                                         format_plural(others, "other step"),
+                                         format_duration((one.all_ns - one.waiting_ns) / others)));
   finding.remedy = fmt::format(
       "see what rank {} did in step {} (`lockstep view`): once is no pattern; a record of more steps shows "
       "whether it comes again",

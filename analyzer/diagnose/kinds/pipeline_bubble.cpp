@@ -131,8 +131,14 @@ const PipelineStage* longest_stage(const PipelineReport& p) {
 }
 
 std::string remedy_of(const PipelineReport& p, bool unbalanced, bool has_late_stage) {
-  if (!p.bubble_ratio_ideal)
-    return "more microbatches a step, or an interleaved schedule; balance the layers over stages";
+  if (!p.bubble_ratio_ideal) {
+    std::string text = "more microbatches a step, or an interleaved schedule; balance the layers over stages";
+    if (!p.microbatches)
+      text +=
+          "; to see beside it what the schedule costs, number microbatches in the NVTX ranges of passes "
+          "(`lockstep.compute`, docs/instrumentation.md)";
+    return text;
+  }
   if (has_late_stage)
     return "first what makes a stage late (see the finding about it); then " + better_schedules(p);
   if (unbalanced) return "balance the stages first (see the finding about them); then " + better_schedules(p);
