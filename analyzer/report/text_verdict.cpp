@@ -135,6 +135,10 @@ void print_communication(const Report& report, const Totals& totals, Page& page)
   page.wrap(line.text("."), kIndent, kIndent);
 }
 
+bool tells_an_end(const Finding& finding) {
+  return finding.alarm == Alarm::hang || finding.alarm == Alarm::failure;
+}
+
 // The greatest loss, before anything else that was measured; where all are notes, that is said.
 void print_greatest_loss(const Report& report, Page& page) {
   constexpr double kMuch = 0.03;
@@ -149,8 +153,11 @@ void print_greatest_loss(const Report& report, Page& page) {
     const bool note_costs_more = note != nullptr && note->lost_ns > finding.lost_ns;
     // The title's share of a step is another figure.
     const bool says_share = finding.title.find(" of each step") != std::string::npos;
+    // How the job ended stands above it.
+    const bool ended_badly = std::any_of(report.findings.begin(), report.findings.end(), tells_an_end);
     page.wrap(Line{}
                   .text(report.some_ranks_only ? "Costs the whole job most: "
+                        : ended_badly          ? "Of the time before that, what costs most: "
                         : note_costs_more      ? "Costs most of what can be blamed: "
                                                : "Costs most: ")
                   .bold(printable(finding.title))
@@ -182,10 +189,6 @@ void print_greatest_loss(const Report& report, Page& page) {
   if (nothing && all_known(report) && !tells_communication_alone(report))
     page.wrap(Line{}.bold("Nothing was found that costs much").text(": no loss is worth more than a note."),
               kIndent, kIndent);
-}
-
-bool tells_an_end(const Finding& finding) {
-  return finding.alarm == Alarm::hang || finding.alarm == Alarm::failure;
 }
 
 // How the job ended, if badly: whatever else is said, this comes first. What comes before it is its cause: a
