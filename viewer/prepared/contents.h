@@ -77,6 +77,10 @@ struct RankContents {
   Extent<std::uint32_t> collective_of;  // by communication: of Contents::collectives, or kNone
   Extent<analyzer::CommunicationWait> waits;
   Extent<analyzer::Interval> pipeline_regions;
+  // In a job that hung: since when the rank had ended nothing more, until the job's end, and what it was in
+  // then (of the run's strings; 0: in no operation that is known). Empty elsewhere.
+  TimeRange stood;
+  std::uint32_t stood_in = 0;
 };
 
 // A collective of the report without its ranks. Texts are ids of the run's strings.

@@ -198,6 +198,44 @@ std::uint32_t Preparation::string_id(const std::string& text) {
   return where->second;
 }
 
+void Preparation::add_hang(const analyzer::Job& job, const analyzer::Report& report) {
+  const bool hung = std::any_of(
+      report.findings.begin(), report.findings.end(),
+      [](const analyzer::Finding& finding) { return finding.alarm == analyzer::Alarm::hang; });
+  if (!hung || !any_focus_) return;
+  Nanoseconds until = analyzer::kUnknownTime;
+  for (const analyzer::RankTrace& rank : job.ranks) {
+    const analyzer::Ending& ending = rank.ending;
+    until = std::max(until, ending.interrupted != analyzer::kUnknownTime
+                                ? ending.interrupted
+                                : std::max(ending.recorded_until, ending.hang_noted));
+  }
+  Nanoseconds last_since = contents_.focus.end;
+  for (std::size_t i = 0; i < job.ranks.size() && i < contents_.ranks.size(); ++i) {
+    const analyzer::RankTrace& rank = job.ranks[i];
+    if (rank.activities.empty()) continue;
+    RankContents& stood = contents_.ranks[i];
+    Nanoseconds since = rank.activities.front().end;
+    for (const analyzer::Activity& activity : rank.activities) since = std::max(since, activity.end);
+    if (!rank.ending.operations.empty()) {
+      since = rank.ending.operations.front().begin;
+      stood.stood_in = rank.ending.operations.front().name;
+    }
+    if (since >= until) continue;
+    stood.stood = {since, until};
+    last_since = std::max(last_since, since);
+    extend(contents_.content, any_time_, since, until);
+  }
+  // A hang may be a thousand times as long as what came before it: its begin is enough to see that there is
+  // one.
+  constexpr Nanoseconds kOfFocus = 5;
+  const auto shown = static_cast<Nanoseconds>(
+      std::min<std::uint64_t>(distance(contents_.focus.begin, contents_.focus.end) / kOfFocus,
+                              std::numeric_limits<Nanoseconds>::max()));
+  contents_.focus.end =
+      std::max(contents_.focus.end, std::min(until, analyzer::saturating_add(last_since, shown)));
+}
+
 void Preparation::add_collective(const analyzer::CollectiveReport& collective, Nanoseconds origin) {
   CollectiveHead head;
   head.id = collective.id;
@@ -299,6 +337,7 @@ Result<std::shared_ptr<const Tables>> prepare_analyzed(const analyzer::Job& job,
   }
   for (const analyzer::CollectiveReport& collective : report.collectives)
     preparation.add_collective(collective, origin);
+  preparation.add_hang(job, report);
   return preparation.finish(report, report.steps, job.groups, job.warnings, fingerprint);
 }
 

@@ -42,6 +42,8 @@ class Preparation {
                     std::span<const analyzer::StepReport> steps, Nanoseconds origin);
   void add_collective(const analyzer::CollectiveReport& collective, Nanoseconds origin);
   void add_strings(const analyzer::StringTable& strings);
+  // After all ranks: how long each one stood in a job that hung, and how much of that is seen at first.
+  void add_hang(const analyzer::Job& job, const analyzer::Report& report);
   // Everything else. The report's steps and collectives are not looked at: give the former here, the latter
   // above.
   Result<std::shared_ptr<const Tables>> finish(const analyzer::Report& report,

@@ -208,7 +208,7 @@ void serialize(Archive& archive, RankContents& r) {
   archive(r.rank, r.host, r.device, r.file, r.clock, r.resolution_ns, r.dropped_events, r.lanes, r.lost,
           r.unrecorded, r.tracks, r.counters, r.steps, r.step_marks, r.activities, r.communications,
           r.computations, r.host_ranges, r.segments, r.cause_begins, r.cause_sums, r.collective_of, r.waits,
-          r.pipeline_regions);
+          r.pipeline_regions, r.stood.begin, r.stood.end, r.stood_in);
 }
 template <class Archive>
 void serialize(Archive& archive, Contents& c) {
@@ -219,7 +219,7 @@ void serialize(Archive& archive, Contents& c) {
 namespace {
 
 // Raise it where the meaning of something written changes and its size does not.
-constexpr std::uint64_t kVersion = 9;
+constexpr std::uint64_t kVersion = 10;
 
 template <class... Structs>
 std::uint64_t layout_of() {

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "analyzer/report/quantity.h"
+#include "analyzer/report/unicode.h"
 #include "viewer/timeline/describe.h"
 #include "viewer/timeline/draw.h"
 
@@ -17,13 +18,17 @@ using analyzer::kCauseCount;
 
 constexpr int kColumn = 2;  // pixels of a column where segments are narrower than pixels
 
-void draw_segment(Canvas& canvas, const Theme& theme, const analyzer::CauseSegment& segment,
-                  const char* label, const Rect& box) {
-  const Color color = cause_color(theme, segment.cause);
-  const bool waiting = is_waiting(segment.cause);
+// What a box is, with its length, or that alone, as far as there is room.
+struct Label {
+  std::string what;
+  Nanoseconds length = 0;
+};
+
+void draw_box(Canvas& canvas, const Theme& theme, Color color, bool waiting, const Label& label,
+              const Rect& box) {
   canvas.box(box, waiting ? with_alpha(color, 0.38) : color);
-  const std::string duration = analyzer::format_duration(segment.end - segment.begin);
-  const std::string text = fmt::format("{}  {}", label, duration);
+  const std::string duration = analyzer::format_duration(label.length);
+  const std::string text = fmt::format("{}  {}", label.what, duration);
   constexpr float kPadding = 5;
   float labelled_to = box.left;
   for (const std::string& candidate : {text, duration}) {
@@ -36,6 +41,12 @@ void draw_segment(Canvas& canvas, const Theme& theme, const analyzer::CauseSegme
     break;
   }
   if (waiting && labelled_to < box.right) canvas.hatch({labelled_to, box.top, box.right, box.bottom}, color);
+}
+
+void draw_segment(Canvas& canvas, const Theme& theme, const analyzer::CauseSegment& segment,
+                  const char* label, const Rect& box) {
+  draw_box(canvas, theme, cause_color(theme, segment.cause), is_waiting(segment.cause),
+           {label, segment.end - segment.begin}, box);
 }
 
 // Causes in proportion, stacked from the bottom in their order of precedence: work below, waiting above.
@@ -55,6 +66,31 @@ void draw_column(Canvas& canvas, const Theme& theme, const CauseTimes& times, co
     if (top < bottom)
       canvas.box({column.left, top, column.right, bottom}, cause_color(theme, static_cast<Cause>(cause)));
   }
+}
+
+// Behind the causes of all that ended: where the rank stood when its job hung. The hang has no cause, and no
+// figure counts it.
+void draw_hang(Canvas& canvas, const Frame& frame, std::size_t rank, PixelPlacer& placer, const Rect& area) {
+  const RankContents& contents = frame.scene.rank(rank);
+  const RankStanding& standing = frame.scene.standing(rank);
+  const TimeRange stood = contents.stood;
+  const TimeRange visible = frame.axis.visible();
+  if (stood.begin >= stood.end || standing.brief.empty() || stood.begin > visible.end ||
+      stood.end < visible.begin)
+    return;
+  const PixelSpan span = placer.place(stood.begin, stood.end);
+  if (span.left >= span.right) return;
+  const Rect rect{static_cast<float>(span.left), area.top, static_cast<float>(span.right), area.bottom};
+  const std::string in = contents.stood_in == 0
+                             ? std::string()
+                             : analyzer::printable(frame.scene.string(contents.stood_in));
+  const std::string what = standing.culprit ? standing.brief
+                           : in.empty()     ? standing.brief
+                                            : in + ", never ended";
+  const Color color =
+      standing.culprit ? frame.theme.warning : cause_color(frame.theme, Cause::barrier_wait);
+  draw_box(canvas, frame.theme, color, !standing.culprit,
+           {what, static_cast<Nanoseconds>(distance(stood.begin, stood.end))}, rect);
 }
 
 }  // namespace
@@ -86,6 +122,7 @@ void draw_cause_row(Canvas& canvas, const Frame& frame, std::size_t rank, const 
                   {static_cast<float>(left), area.top, static_cast<float>(right), area.bottom});
     }
   }
+  draw_hang(canvas, frame, rank, placer, area);
 }
 
 }  // namespace lockstep::viewer

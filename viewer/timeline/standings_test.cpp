@@ -193,5 +193,50 @@ TEST(Standings, ARunWithTimesHasARuler) {
   EXPECT_THAT(view.draw().texts(), Not(Contains(HasSubstr("where each rank stands"))));
 }
 
+// All ranks but the last wait in an all-reduce for a minute, after milliseconds of training.
+analyzer::Job hung_after_training() {
+  analyzer::Job job = synthetic_job();
+  Nanoseconds end = 0;
+  for (const analyzer::RankTrace& rank : job.ranks)
+    for (const analyzer::Activity& activity : rank.activities) end = std::max(end, activity.end);
+  std::vector<std::int32_t> all;
+  for (const analyzer::RankTrace& rank : job.ranks) all.push_back(rank.rank);
+  job.groups.push_back({"world", "", all});
+  const auto group = static_cast<std::uint32_t>(job.groups.size() - 1);
+  for (analyzer::RankTrace& rank : job.ranks) {
+    rank.ending.recorded_until = rank.ending.hang_noted = end + 60'000'000'000;
+    rank.ending.progress = {{group, rank.rank + 1 == std::ssize(job.ranks) ? 6 : 7, 6}};
+    if (rank.rank + 1 == std::ssize(job.ranks)) continue;
+    analyzer::OpenOperation operation;
+    operation.begin = end + 1'000;
+    operation.name = job.strings.intern("all_reduce gradients");
+    operation.operation = analyzer::Operation::all_reduce;
+    operation.sequence = 7;
+    operation.group = group;
+    rank.ending.operations.push_back(operation);
+  }
+  return job;
+}
+
+// As long as the job stood: its begin is in view at first, and the rest can be looked at.
+TEST(Standings, OfAJobWithTimesStandBehindWhatEnded) {
+  const analyzer::Job job = hung_after_training();
+  const View view(job);
+  ASSERT_FALSE(view.scene->order_alone());
+  const Timeline& timeline = view.scene->timeline();
+  EXPECT_EQ(timeline.content.end, job.ranks[0].ending.recorded_until);
+  EXPECT_LT(timeline.focus.end, job.ranks[0].ending.operations[0].begin + 1'000'000'000);
+  EXPECT_GT(timeline.focus.end, job.ranks[0].ending.operations[0].begin);
+  const RecordingCanvas canvas = view.draw();
+  EXPECT_THAT(canvas.texts(), Contains("60.0 s").Times(static_cast<int>(job.ranks.size()) - 1));
+  EXPECT_THAT(canvas.texts(), Contains("never came"));
+}
+
+TEST(Standings, OfAJobThatDidNotHangTakeNoTime) {
+  const View view;
+  for (std::size_t rank = 0; rank < view.scene->timeline().ranks.size(); ++rank)
+    EXPECT_EQ(view.scene->rank(rank).stood.end, 0);
+}
+
 }  // namespace
 }  // namespace lockstep::viewer
