@@ -36,19 +36,42 @@ struct Argument {
 };
 constexpr std::array<Argument, 3> kArguments{{{"root", root_of}, {"type", type_of}, {"size", size_of}}};
 
+// As each rank calls it: those that are in it, and those that have it behind them (who sends a broadcast
+// need not wait for those who receive it).
+std::map<std::int32_t, OpenOperation> calls_of(const Job& job, const OperationKey& key,
+                                               const HungOperation& hung) {
+  std::map<std::int32_t, OpenOperation> calls;
+  for (const HungRank& one : hung.waiting) calls[job.ranks[one.rank].rank] = one.operation;
+  if (key.group == kNone || key.sequence == kNoSequence) return calls;
+  for (const RankTrace& rank : job.ranks) {
+    for (const Communication& c : rank.communications) {
+      if (c.group != key.group || c.sequence != key.sequence || is_point_to_point(c.operation)) continue;
+      OpenOperation call;
+      call.operation = c.operation;
+      call.peer = c.peer;
+      call.bytes = c.bytes;
+      call.data_type = c.data_type;
+      calls.try_emplace(rank.rank, call);
+    }
+  }
+  return calls;
+}
+
 }  // namespace
 
-OtherArguments find_other_arguments(const Job& job, const HungOperation& hung) {
-  if (hung.waiting.empty() || is_point_to_point(hung.waiting.front().operation.operation)) return {};
+OtherArguments find_other_arguments(const Job& job, const OperationKey& key, const HungOperation& hung) {
+  if (hung.waiting.empty() || key.is_message()) return {};
+  const std::map<std::int32_t, OpenOperation> calls = calls_of(job, key, hung);
   const Operation operation = hung.waiting.front().operation.operation;
-  if (std::any_of(hung.waiting.begin(), hung.waiting.end(),
-                  [&](const HungRank& one) { return one.operation.operation != operation; }))
+  if (is_point_to_point(operation) || std::any_of(calls.begin(), calls.end(), [&](const auto& call) {
+        return call.second.operation != operation;
+      }))
     return {};
   for (const Argument& argument : kArguments) {
     std::map<std::string, std::vector<std::int32_t>> by_value;
-    for (const HungRank& one : hung.waiting) {
-      const std::string value = argument.value(one.operation);
-      if (!value.empty()) by_value[value].push_back(job.ranks[one.rank].rank);
+    for (const auto& [rank, call] : calls) {
+      const std::string value = argument.value(call);
+      if (!value.empty()) by_value[value].push_back(rank);
     }
     if (by_value.size() < 2) continue;
     std::vector<std::pair<std::vector<std::int32_t>, std::string>> by_rank;

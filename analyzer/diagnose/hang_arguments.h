@@ -13,8 +13,8 @@ struct OtherArguments {
   std::string what;   // "rank 0 gives rank 0, rank 1 gives rank 1"
 };
 
-// Of ranks in the same operation alone; of those that say it. Sizes are compared where they must be equal: of
-// all-reduces, broadcasts and reductions.
-OtherArguments find_other_arguments(const Job& job, const HungOperation& hung);
+// Of ranks in the same operation, or through it; of those that say it. Sizes are compared where they must be
+// equal: of all-reduces, broadcasts and reductions.
+OtherArguments find_other_arguments(const Job& job, const OperationKey& key, const HungOperation& hung);
 
 }  // namespace lockstep::analyzer::hang

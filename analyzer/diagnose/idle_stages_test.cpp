@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "analyzer/diagnose/job_lateness.h"
+#include "analyzer/diagnose/outside_passes.h"
 #include "analyzer/diagnose/test_reports.h"
 #include "analyzer/model/pipeline_job.h"
 
@@ -92,6 +93,22 @@ TEST(IdleStages, ThatComputeBesideTheirPassesAndBeyondTheOthersAreLate) {
   EXPECT_EQ(late.rank, 1);
   EXPECT_EQ(late.reason, "computes_longer");
   EXPECT_THAT(late.title, testing::HasSubstr("rank 1 computes"));
+}
+
+// On busy cores it may wait for a core for as long as it computes more: then its threads have to have run
+// more.
+TEST(IdleStages, BesideTheirPassesCountWhereTheyWaitForCoresByWhatTheirThreadsRan) {
+  for (const bool ran : {false, true}) {
+    Job job = job_with({.idles = 400 * us, .does_something = true});
+    for (RankTrace& rank : job.ranks) {
+      SchedulingPoint first, last;
+      last.time = rank.steps.back().end;
+      last.on_cpu_ns = last.time / 2 + (ran && rank.rank == 1 ? kSteps * 300 * us : 0);
+      last.runnable_ns = last.waited_ns = rank.rank == 1 ? kSteps * 500 * us : 0;
+      rank.scheduling = {first, last};
+    }
+    EXPECT_EQ(computed_outside_passes(job, report_of(job)).contains(1), ran);
+  }
 }
 
 TEST(IdleStages, ThatAllComputeAsMuchBesideTheirPassesAreOnSchedule) {

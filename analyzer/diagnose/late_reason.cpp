@@ -7,6 +7,7 @@
 
 #include "analyzer/diagnose/blame.h"
 #include "analyzer/diagnose/compute_names.h"
+#include "analyzer/diagnose/compute_totals.h"
 #include "analyzer/diagnose/host_names.h"
 #include "analyzer/diagnose/idle_gaps.h"
 #include "analyzer/diagnose/root_cause.h"
@@ -70,6 +71,25 @@ std::optional<MoreWork> more_work(const FindingContext& context, const StepTable
   return MoreWork{work->what, *times};
 }
 
+// What stood before the operations that were waited for longest (`before_delays`) is on loaded cores what had
+// no core then, by chance: on a CPU it has to be longer in all steps as well, or gives way to what is.
+std::optional<std::uint32_t> name_of_longest(const FindingContext& context, const StepTable& steps,
+                                             const RankLateness& late,
+                                             std::optional<std::uint32_t> before_delays) {
+  if (!context.on_cpu) return before_delays;
+  const std::vector<ComputeExcess> all = computations_by_excess(context.diagnosis.job, steps, late.rank);
+  const auto makes_up = [&](const ComputeExcess& one, double part) {
+    return static_cast<double>(one.excess_ns()) >= part * static_cast<double>(late.cause_ns);
+  };
+  const auto known = std::find_if(all.begin(), all.end(), [&](const ComputeExcess& one) {
+    return before_delays && one.name == *before_delays;
+  });
+  // Nothing to compare with: of a layer that no other rank has.
+  if (before_delays && known == all.end()) return before_delays;
+  if (known != all.end() && makes_up(*known, kTellingShare)) return before_delays;
+  return !all.empty() && makes_up(all.front(), kExplains) ? std::optional(all.front().name) : std::nullopt;
+}
+
 LateReason reason_of_compute(const FindingContext& context, const StepTable& steps,
                              const RankLateness& late) {
   LateReason reason;
@@ -87,10 +107,12 @@ LateReason reason_of_compute(const FindingContext& context, const StepTable& ste
   const bool has_place = say_where_it_computes(context, steps, late, reason);
   const std::vector<const Delay*> delays = delays_of(context, steps, late);
   const std::optional<SlowComputation> slow = slowest_computation(context.diagnosis, delays);
-  if (slow && slow->share >= kTellingShare) {
-    if (!has_place)
-      reason.doing +=
-          fmt::format(", above all in `{}`", short_name(context.diagnosis.job.strings.view(slow->name)));
+  const bool is_telling = slow && slow->share >= kTellingShare;
+  const std::optional<std::uint32_t> name =
+      name_of_longest(context, steps, late, is_telling ? std::optional(slow->name) : std::nullopt);
+  if (name && !has_place)
+    reason.doing += fmt::format(", above all in `{}`", short_name(context.diagnosis.job.strings.view(*name)));
+  if (is_telling) {
     if (slow->is_more_work && !context.on_cpu) {
       reason.code = "more_work";
       reason.evidence.push_back(
@@ -111,6 +133,11 @@ LateReason reason_of_compute(const FindingContext& context, const StepTable& ste
                 late.rank);
   if (!has_place)
     reason.remedy += "; `lockstep record --operators` says in which module of the model it computes longer";
+  // A line that it computes in and the others do not: its work is its own.
+  if (context.on_cpu && !has_place)
+    if (const std::string line = name_where_python_was(context, steps, late, reason); !line.empty())
+      reason.remedy = fmt::format("see what rank {} computes in {}, and whether the others do; else {}",
+                                  late.rank, line, reason.remedy);
   return reason;
 }
 
@@ -349,6 +376,14 @@ std::vector<LatePart> telling_parts(const StepTable& steps, const RankLateness& 
   return parts;
 }
 
+// On loaded cores what a rank computes longer may be waiting for one, or sleep that looks did not show:
+// beside another cause it is said only where its threads ran longer.
+bool is_worth_saying(const StepTable& steps, const RankLateness& late, const LatePart& part) {
+  if (part.cause != Cause::compute) return true;
+  const auto ran = mean_excess(steps, late.rank, &Measures::on_core_ns);
+  return !ran || 2 * *ran >= part.ns;
+}
+
 }  // namespace
 
 LateReason reason_of(const FindingContext& context, const StepTable& steps, const RankLateness& late) {
@@ -362,7 +397,8 @@ LateReason reason_of(const FindingContext& context, const StepTable& steps, cons
   std::optional<LateReason> scheduling = reason_of_scheduling(context, steps, by_first);
   LateReason reason = scheduling ? *std::move(scheduling) : reason_of_cause(context, steps, by_first);
   if (by_first.cause) reason.part = {*by_first.cause, by_first.cause_ns, by_first.others_ns};
-  if (!scheduling && parts.size() > 1 && parts.front().cause == by_first.cause)
+  if (!scheduling && parts.size() > 1 && parts.front().cause == by_first.cause &&
+      is_worth_saying(steps, late, parts[1]))
     reason.doing += ", and " + briefly(context, parts[1]);
   return reason;
 }

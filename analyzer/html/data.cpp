@@ -7,6 +7,7 @@
 #include "analyzer/html/html.h"
 #include "analyzer/report/palette.h"
 #include "analyzer/report/text.h"
+#include "analyzer/report/text_sections.h"
 #include "analyzer/report/unicode.h"
 
 namespace lockstep::analyzer {
@@ -65,7 +66,7 @@ Json ranks(const Report& report) {
                 {"damaged", rank.damaged},
                 {"clock", {rank.clock.offset_ns, rank.clock.uncertainty_ns, rank.clock.evidence}}};
     if (const auto found = blame.find(rank.rank); found != blame.end()) {
-      object["blame"] = found->second->blame_ns;
+      object["blame"] = lateness_of(*found->second);
       object["cause"] = to_valid_utf8(found->second->root_cause);
     }
     array.push_back(std::move(object));

@@ -133,14 +133,49 @@ std::optional<RankLateness> LateByCause::find_waiting_for_core(std::size_t rank,
   return late_by(Kind::waiting_for_core, rank, judged);
 }
 
+namespace {
+
+// Mean over steps of a cause's time: the rank's, and the lower median of the others'.
+struct OfCause {
+  std::int64_t own_ns = 0, others_ns = 0;
+  std::int64_t excess_ns() const { return own_ns - others_ns; }
+};
+OfCause time_by(const StepTable& table, std::size_t rank, Cause cause) {
+  std::vector<std::int64_t> others;
+  OfCause mean;
+  for (std::size_t of = 0; of < table.rank_count(); ++of) {
+    std::int64_t sum = 0;
+    for (std::size_t step = 0; step < table.steps.size(); ++step)
+      sum += table.cell(step, of).measures.partition[cause];
+    sum /= static_cast<std::int64_t>(table.steps.size());
+    if (of == rank)
+      mean.own_ns = sum;
+    else
+      others.push_back(sum);
+  }
+  mean.others_ns = lower_median(std::move(others));
+  return mean;
+}
+
+}  // namespace
+
 std::optional<RankLateness> LateByCause::find_running(std::size_t rank, const RankLateness& judged) {
   constexpr std::int64_t kOfOthers = 4;  // a quarter
   if (!can_tell()) return std::nullopt;
   for (const StepReport* const cell : table_.cells)
     if (!cell->measures.on_core_ns) return std::nullopt;
   std::optional<RankLateness> late = late_by(Kind::running, rank, judged);
-  if (late && kOfOthers * late->cause_ns < late->others_ns) late.reset();
-  return late;
+  if (!late || kOfOthers * late->cause_ns < late->others_ns) return std::nullopt;
+  // What it runs longer is computation, or none. Host-bound time moves about less, and is asked first.
+  for (const Cause cause : {Cause::host_bound, Cause::compute}) {
+    const OfCause of = time_by(table_, rank, cause);
+    if (static_cast<double>(of.excess_ns()) < kExplains * static_cast<double>(late->cause_ns)) continue;
+    late->cause = cause;
+    late->cause_ns = std::min(late->cause_ns, of.excess_ns());
+    late->others_ns = of.others_ns;
+    return late;
+  }
+  return std::nullopt;
 }
 
 }  // namespace lockstep::analyzer

@@ -9,9 +9,6 @@
 namespace lockstep::analyzer {
 namespace {
 
-// What a trace that was not closed knows nothing of: its process's last moment.
-constexpr Nanoseconds kLastFlush = 1'500'000'000;
-
 // Until when what a rank began is surely in its trace; kUnknownTime where nothing tells.
 Nanoseconds known_until(const RankTrace& rank) {
   if (rank.dropped_events > 0 || !rank.lost.empty() || !rank.unrecorded.empty()) return kUnknownTime;
@@ -26,8 +23,12 @@ class Unfinished {
     for (std::size_t i = 0; i < job.ranks.size(); ++i) {
       const RankTrace& rank = job.ranks[i];
       rank_of_[rank.rank] = i;
-      for (const Communication& communication : rank.communications)
-        if (communication.group != kNone) came(table, i, communication.group, communication.sequence);
+      for (const Communication& communication : rank.communications) {
+        if (communication.group == kNone) continue;
+        came(table, i, communication.group, communication.sequence);
+        if (communication.activity < rank.activities.size())
+          began(table, i, communication.group, rank.activities[communication.activity]);
+      }
       for (const OpenOperation& open : rank.ending.operations)
         if (open.group != kNone) came(table, i, open.group, open.sequence);
       for (const GroupProgress& progress : rank.ending.progress)
@@ -38,6 +39,11 @@ class Unfinished {
   bool is_unfinished(const Matching& matching, const Match& match) const {
     if (!match.partial || match.point_to_point || match.evidence != Evidence::sequence) return false;
     const std::span<const MatchRecord> records = matching.records_of(match);
+    // Who goes on in the group after it has not left it by a failure: all had come, also one whose file lacks
+    // its last moments.
+    const bool went_well = is_n_to_n(communication_of(job_, records.front()).operation) &&
+                           std::any_of(records.begin(), records.end(),
+                                       [&](MatchRecord record) { return went_on(match.group, record); });
     Nanoseconds begin = std::numeric_limits<Nanoseconds>::max(), end = kUnknownTime;
     for (const MatchRecord record : records) {
       begin = std::min(begin, activity_of(job_, record).begin);
@@ -45,11 +51,27 @@ class Unfinished {
     }
     const std::vector<std::int32_t>& members = matching.groups[match.group].ranks;
     return std::any_of(members.begin(), members.end(), [&](std::int32_t member) {
-      return never_came(match, records, member, begin + (end - begin) / 2);
+      return never_came(match, records, member, begin + (end - begin) / 2, went_well);
     });
   }
 
  private:
+  void began(const GroupTable& table, std::size_t rank, std::uint32_t group, const Activity& activity) {
+    const auto [where, fresh] =
+        last_begin_.try_emplace({table.of_records.of_job_group[group], rank}, activity.begin);
+    where->second = std::max(where->second, activity.begin);
+  }
+
+  // In a later step, as asynchronous ones may begin before the rank knows; or after it, where there are no
+  // steps.
+  bool went_on(std::uint32_t group, MatchRecord record) const {
+    const auto last = last_begin_.find({group, record.rank});
+    const RankTrace& rank = job_.ranks[record.rank];
+    const Activity& activity = activity_of(job_, record);
+    const Nanoseconds over = activity.step < rank.steps.size() ? rank.steps[activity.step].end : activity.end;
+    return last != last_begin_.end() && last->second >= std::max(over, activity.end);
+  }
+
   void came(const GroupTable& table, std::size_t rank, std::uint32_t group, std::int64_t sequence) {
     if (sequence == kNoSequence) return;
     const auto [where, fresh] = last_.try_emplace({table.of_records.of_job_group[group], rank}, sequence);
@@ -57,9 +79,9 @@ class Unfinished {
   }
 
   bool never_came(const Match& match, std::span<const MatchRecord> records, std::int32_t member,
-                  Nanoseconds middle) const {
+                  Nanoseconds middle, bool went_well) const {
     const auto rank = rank_of_.find(member);
-    if (rank == rank_of_.end()) return false;
+    if (rank == rank_of_.end() || (went_well && !job_.ranks[rank->second].ending.closed)) return false;
     if (std::any_of(records.begin(), records.end(),
                     [&](MatchRecord record) { return record.rank == rank->second; }))
       return false;
@@ -73,6 +95,7 @@ class Unfinished {
   const Job& job_;
   std::map<std::int32_t, std::size_t> rank_of_;
   std::map<std::pair<std::uint32_t, std::size_t>, std::int64_t> last_;  // by match group and index of rank
+  std::map<std::pair<std::uint32_t, std::size_t>, Nanoseconds> last_begin_;
 };
 
 }  // namespace

@@ -49,6 +49,22 @@ TEST(Unfinished, NotWhereTheTraceMayHaveLostIt) {
   }
 }
 
+// Of a rank that was killed its file may hold nothing since long before: what others went on from had ended.
+TEST(Unfinished, NotWhereWhoCameWentOn) {
+  JobBuilder builder;
+  const auto group = builder.group("dp", {0, 1});
+  builder.rank(0).all_reduce(0, 9).in_group(group).sequence(0).bytes(8);
+  builder.rank(1).all_reduce(1, 9).in_group(group).sequence(0).bytes(8);
+  builder.rank(0).all_reduce(20, 30).in_group(group).sequence(1).bytes(8);
+  builder.rank(0).all_reduce(40, 20 * kSecond).in_group(group).sequence(2).bytes(8);
+  Job job = builder.build();
+  job.ranks[0].ending.closed = true;
+  job.ranks[1].ending.recorded_until = 30 * kSecond;
+  EXPECT_EQ(unfinished(job), (std::vector<bool>{false, false, true}));
+  job.ranks[1].ending.closed = true;  // it holds all that the rank did
+  EXPECT_EQ(unfinished(job), (std::vector<bool>{false, true, true}));
+}
+
 TEST(Unfinished, AKilledRanksTraceTellsOfMostOfTheTime) {
   Job job = job_without_rank_2();
   job.ranks[2].ending.closed = false;

@@ -199,9 +199,9 @@ std::uint32_t Preparation::string_id(const std::string& text) {
 }
 
 void Preparation::add_hang(const analyzer::Job& job, const analyzer::Report& report) {
-  const bool hung = std::any_of(
-      report.findings.begin(), report.findings.end(),
-      [](const analyzer::Finding& finding) { return finding.alarm == analyzer::Alarm::hang; });
+  const bool hung =
+      std::any_of(report.findings.begin(), report.findings.end(),
+                  [](const analyzer::Finding& finding) { return finding.alarm == analyzer::Alarm::hang; });
   if (!hung || !any_focus_) return;
   Nanoseconds until = analyzer::kUnknownTime;
   for (const analyzer::RankTrace& rank : job.ranks) {

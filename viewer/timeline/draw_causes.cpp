@@ -81,14 +81,12 @@ void draw_hang(Canvas& canvas, const Frame& frame, std::size_t rank, PixelPlacer
   const PixelSpan span = placer.place(stood.begin, stood.end);
   if (span.left >= span.right) return;
   const Rect rect{static_cast<float>(span.left), area.top, static_cast<float>(span.right), area.bottom};
-  const std::string in = contents.stood_in == 0
-                             ? std::string()
-                             : analyzer::printable(frame.scene.string(contents.stood_in));
+  const std::string in =
+      contents.stood_in == 0 ? std::string() : analyzer::printable(frame.scene.string(contents.stood_in));
   const std::string what = standing.culprit ? standing.brief
                            : in.empty()     ? standing.brief
                                             : in + ", never ended";
-  const Color color =
-      standing.culprit ? frame.theme.warning : cause_color(frame.theme, Cause::barrier_wait);
+  const Color color = standing.culprit ? frame.theme.warning : cause_color(frame.theme, Cause::barrier_wait);
   draw_box(canvas, frame.theme, color, !standing.culprit,
            {what, static_cast<Nanoseconds>(distance(stood.begin, stood.end))}, rect);
 }

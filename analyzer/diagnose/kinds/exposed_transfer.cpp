@@ -139,7 +139,7 @@ Words words_for(const FindingContext& context, Operation longest, bool between_h
   if (const TransferTotals totals = transfer_totals(context.report); !alone && totals.mostly_doubtful()) {
     if (ended_unanswered(context.diagnosis.job)) {
       return {kExposedCommunication,
-              "communication that no compute hides; most of it in collectives to which a rank never came",
+              "communication that no compute hides; most of it in collectives without a record of every rank",
               "see above why the job ended; `lockstep analyze --steps` of those before has the figures of "
               "training"};
     }

@@ -199,9 +199,11 @@ Finding describe_hang(const FindingContext& context, const HungOperations& hung,
       disagreement.empty() ? circle_from(job, hung, key) : std::vector<CircleMember>();
   finding.title = circle.empty() ? title_of(job, key, operation, disagreement)
                                  : "the job hung: " + describe_circle(job, hung, circle);
-  const OtherArguments other = find_other_arguments(job, operation);
+  const OtherArguments other = find_other_arguments(job, key, operation);
   const bool is_by_arguments = !other.about.empty() && circle.empty() && missing.empty();
-  if (is_by_arguments) finding.title += fmt::format(", and disagree about its {}", other.about);
+  if (is_by_arguments)
+    finding.title = fmt::format("the job hung in {}: its ranks disagree about its {}",
+                                describe(job, key, operation.waiting.front().operation), other.about);
   finding.place = place_in_time(job, context.report, key, operation);
   if (!other.about.empty())
     finding.evidence.push_back(fmt::format("they disagree about its {}: {}", other.about, other.what));
@@ -256,8 +258,11 @@ std::vector<OperationKey> worth_telling(const Job& job, const HungOperations& hu
                         [](const auto& at) { return !at->second.ended_elsewhere; });
   std::vector<OperationKey> told;
   std::set<std::int32_t> named_unknown;
+  const auto differ_in_arguments = [&](const auto& at) {
+    return !find_other_arguments(job, at->first, at->second).about.empty();
+  };
   const auto disagree = [&](const auto& at) {
-    return !describe_disagreement(job, at->first, at->second).empty();
+    return !describe_disagreement(job, at->first, at->second).empty() || differ_in_arguments(at);
   };
   std::stable_partition(in_order.begin(), in_order.end(), disagree);
   for (const auto& at : in_order) {
@@ -265,6 +270,9 @@ std::vector<OperationKey> worth_telling(const Job& job, const HungOperations& hu
     for (const std::int32_t rank : at->second.missing) fresh += holding_up.erase(rank);
     if (fresh == 0 || told.size() >= kMostNamed) continue;
     told.push_back(at->first);
+    // They come to nothing else because of it.
+    if (differ_in_arguments(at))
+      for (const HungRank& one : at->second.waiting) holding_up.erase(job.ranks[one.rank].rank);
     for (const CircleMember& member : circle_from(job, hung, at->first)) holding_up.erase(member.rank);
     named_unknown.insert(at->second.unknown.begin(), at->second.unknown.end());
   }

@@ -50,14 +50,41 @@ Finding hang_of(const std::vector<Waits>& waits) {
 
 TEST(HangArguments, RanksThatNameDifferentRoots) {
   const Finding found = hang_of({{.root = 0}, {.root = 1}, {.root = 1}});
-  EXPECT_EQ(
-      found.title,
-      "the job hung in broadcast (group world, number 1): all of its ranks are in it, and disagree about "
-      "its root");
+  EXPECT_EQ(found.title,
+            "the job hung in broadcast (group world, number 1): its ranks disagree about its root");
   EXPECT_THAT(found.evidence,
               Contains("they disagree about its root: rank 0 gives rank 0, ranks 1, 2 give rank 1"));
   EXPECT_THAT(found.remedy, HasSubstr("every rank has to give it the same root"));
   EXPECT_THAT(found.remedy, Not(HasSubstr("network")));
+}
+
+// Rank 1 is its own root and got through; the others wait for its data, and it for them in a barrier.
+TEST(HangArguments, OneThatGotThroughDisagreesAsWell) {
+  JobBuilder builder;
+  const std::uint32_t group = builder.group("world", {0, 1, 2});
+  for (const std::int32_t rank : {0, 1, 2})
+    builder.rank(rank).all_reduce(0, 1000 * us).in_group(group).sequence(0);
+  builder.rank(1).collective(Operation::broadcast, 2000 * us, 2100 * us).in_group(group).sequence(1).root(1);
+  Job job = builder.build();
+  for (const std::size_t rank : {0U, 1U, 2U}) {
+    OpenOperation open;
+    open.begin = (rank == 1 ? 2200 : 2000) * us;
+    open.operation = rank == 1 ? Operation::barrier : Operation::broadcast;
+    open.name = job.strings.intern(trace::to_string(open.operation));
+    open.group = group;
+    open.sequence = rank == 1 ? 2 : 1;
+    open.peer = rank == 1 ? kNoRank : 0;
+    job.ranks[rank].ending.operations.push_back(open);
+    job.ranks[rank].ending.recorded_until = 60 * kSecond;
+  }
+  std::vector<Finding> hangs;
+  for (const Finding& one : report_of(job).findings)
+    if (one.code == "hang") hangs.push_back(one);
+  ASSERT_EQ(hangs.size(), 1U);
+  EXPECT_EQ(hangs[0].title,
+            "the job hung in broadcast (group world, number 1): its ranks disagree about its root");
+  EXPECT_THAT(hangs[0].evidence,
+              Contains("they disagree about its root: ranks 0, 2 give rank 0, rank 1 gives rank 1"));
 }
 
 TEST(HangArguments, SizesAndTypesThatHaveToBeEqual) {

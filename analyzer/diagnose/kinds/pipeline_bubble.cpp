@@ -150,10 +150,11 @@ std::string remedy_of(const PipelineReport& p, bool unbalanced, bool has_late_st
         "its "
         "waiting for a core; record on cores that nothing else uses; then {}",
         stage->stage, stage->rank, better_schedules(p));
-  return "no stage computes longer than the others: look at what stands before the gaps (`lockstep view`), "
-         "which "
-         "are messages, hosts, or a pass that does not compute all the time; send and receive ahead of need; "
-         "then " +
+  return "no stage's passes compute longer than the others': look at what stages do beside their passes, and "
+         "at "
+         "what stands before the gaps (`lockstep view`): messages, hosts, a pass that does not compute all "
+         "the "
+         "time; send and receive ahead of need; then " +
          better_schedules(p);
 }
 
@@ -289,7 +290,8 @@ void find_bubble(const FindingContext& context, std::vector<Finding>& findings) 
                     format_share(warm_up, p->bubble_ns), format_share(steady, p->bubble_ns),
                     format_share(cool_down, p->bubble_ns)));
   }
-  finding.evidence.push_back(most_and_least(*p));
+  // Not beside a late stage: what it does beside its passes is bubble on it, as the table counts it.
+  if (of_late_stages == 0) finding.evidence.push_back(most_and_least(*p));
   // Of any of the pipelines: replicas wait for each other.
   const bool is_unbalanced = std::any_of(
       context.report.pipeline.begin(), context.report.pipeline.end(),
