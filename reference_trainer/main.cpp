@@ -16,6 +16,7 @@
 #include "reference_trainer/logging/standard_output.h"
 #include "reference_trainer/options/options.h"
 #include "reference_trainer/training/training.h"
+#include "trace/standard_streams.h"
 
 namespace lockstep::trainer {
 namespace {
@@ -24,7 +25,7 @@ constexpr int kTrainingFailed = 1;
 constexpr int kWrongUse = 2;
 
 int fail(int code, const std::string& message) {
-  fmt::print(stderr, "lockstep-train: {}\n", message);
+  trace::tell(fmt::format("lockstep-train: {}\n", message));
   return code;
 }
 
@@ -36,9 +37,9 @@ int fail(int code, const std::string& message) {
       std::rethrow_exception(current);
     } catch (const std::exception& error) {
       const char* const rank = std::getenv("RANK");
-      fmt::print(stderr, "lockstep-train: {}{}training stopped: {}\n",
-                 rank == nullptr ? "" : fmt::format("rank {}", rank), rank == nullptr ? "" : ": ",
-                 without_source_places(error.what()));
+      trace::tell(fmt::format("lockstep-train: {}{}training stopped: {}\n",
+                              rank == nullptr ? "" : fmt::format("rank {}", rank),
+                              rank == nullptr ? "" : ": ", without_source_places(error.what())));
       _exit(kTrainingFailed);
     } catch (...) {
     }
@@ -76,7 +77,7 @@ int be_rank(const Options& options, const Placement& placement) {
   if (!text.ok()) return fail(kWrongUse, text.error().message);
   if (placement.rank == 0) {
     for (const std::string& warning : options.warnings)
-      fmt::print(stderr, "lockstep-train: warning: {}\n", warning);
+      trace::tell(fmt::format("lockstep-train: warning: {}\n", warning));
   }
   const Status status = train(options, placement, text.value());
   if (status.ok()) return 0;
@@ -93,7 +94,10 @@ Status settle(Options& options, int world_size) {
 int run(int argc, char** argv) {
   const CommandLine line = parse_command_line(argc, argv);
   if (line.exits) {
-    fmt::print(line.exit_code == 0 ? stdout : stderr, "{}", line.output);
+    if (line.exit_code == 0)
+      fmt::print("{}", line.output);
+    else
+      trace::tell(line.output);
     return line.exit_code;
   }
   Options options = line.options;
