@@ -17,7 +17,8 @@ TimeByName time_by_name(const RankTrace& rank, const StepTable& steps) {
   TimeByName times;
   for (const Activity& activity : rank.activities) {
     if (activity.activity_class != Class::compute || activity.step >= rank.steps.size()) continue;
-    if (!std::binary_search(steps.steps.begin(), steps.steps.end(), rank.steps[activity.step].number)) continue;
+    if (!std::binary_search(steps.steps.begin(), steps.steps.end(), rank.steps[activity.step].number))
+      continue;
     std::int64_t& sum = times[activity.name];
     sum = saturating_add(sum, activity.end - activity.begin);
   }

@@ -1,0 +1,118 @@
+#include "analyzer/diagnose/late_compute.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <vector>
+
+#include "analyzer/diagnose/compute_names.h"
+#include "analyzer/diagnose/compute_totals.h"
+#include "analyzer/diagnose/slow_part_words.h"
+#include "analyzer/diagnose/slow_place_words.h"
+#include "analyzer/diagnose/step_work.h"
+#include "analyzer/report/quantity.h"
+
+namespace lockstep::analyzer {
+namespace {
+
+// One computation that makes up as much of the lateness is worth its name.
+constexpr double kTellingShare = 0.3;
+
+struct MoreWork {
+  std::string what;
+  double times = 1;  // the others'
+};
+std::optional<MoreWork> more_work(const FindingContext& context, const StepTable& steps,
+                                  const RankLateness& late) {
+  const std::optional<StepWork> work = work_of_steps(context.diagnosis.job, steps);
+  if (!work) return std::nullopt;
+  const auto times = amount_beside_others(steps, work->amount, steps.index_of(late.rank));
+  const double expected =
+      late.others_ns > 0 ? static_cast<double>(late.cause_ns) / static_cast<double>(late.others_ns) : 0;
+  if (!times || expected <= 0 || *times - 1 < kExplains * expected) return std::nullopt;
+  return MoreWork{work->what, *times};
+}
+
+// What stood before the operations that were waited for longest (`before_delays`) is on loaded cores what had
+// no core then, by chance: on a CPU it has to be longer in all steps as well, or gives way to what is.
+std::optional<std::uint32_t> name_of_longest(const FindingContext& context, const StepTable& steps,
+                                             const RankLateness& late,
+                                             std::optional<std::uint32_t> before_delays) {
+  if (!context.on_cpu) return before_delays;
+  const std::vector<ComputeExcess> all = computations_by_excess(context.diagnosis.job, steps, late.rank);
+  const auto makes_up = [&](const ComputeExcess& one, double part) {
+    return static_cast<double>(one.excess_ns()) >= part * static_cast<double>(late.cause_ns);
+  };
+  const auto known = std::find_if(all.begin(), all.end(), [&](const ComputeExcess& one) {
+    return before_delays && one.name == *before_delays;
+  });
+  // Nothing to compare with: of a layer that no other rank has.
+  if (before_delays && known == all.end()) return before_delays;
+  if (known != all.end() && makes_up(*known, kTellingShare)) return before_delays;
+  return !all.empty() && makes_up(all.front(), kExplains) ? std::optional(all.front().name) : std::nullopt;
+}
+
+}  // namespace
+
+std::string longer(const RankLateness& late) {
+  if (late.others_ns < late.cause_ns / 4) return fmt::format("{} longer", format_duration(late.cause_ns));
+  return fmt::format("{} longer", format_share(late.cause_ns, late.others_ns));
+}
+
+std::string in_a_step(const char* what, const RankLateness& late) {
+  return fmt::format("in a step it {} for {}, the median of the others for {}", what,
+                     format_duration(late.others_ns + late.cause_ns), format_duration(late.others_ns));
+}
+
+LateReason reason_of_compute(const FindingContext& context, const StepTable& steps, const RankLateness& late,
+                             std::span<const Delay* const> delays) {
+  LateReason reason;
+  reason.evidence.push_back(in_a_step("computes", late));
+  if (const std::optional<MoreWork> more = more_work(context, steps, late)) {
+    reason.code = "more_work";
+    reason.doing = fmt::format("has more to compute than the others ({})", longer(late));
+    reason.evidence.push_back(fmt::format("{} is {:.2f} times the others'", more->what, more->times));
+    reason.remedy =
+        "balance the work over ranks: batches by length (tokens, not samples), experts and layers by cost";
+    return reason;
+  }
+  reason.code = "computes_longer";
+  reason.doing = "computes " + longer(late);
+  const bool has_place = say_where_it_computes(context, steps, late, reason);
+  const std::optional<SlowComputation> slow = slowest_computation(context.diagnosis, delays);
+  const bool is_telling = slow && slow->share >= kTellingShare;
+  const std::optional<std::uint32_t> name =
+      name_of_longest(context, steps, late, is_telling ? std::optional(slow->name) : std::nullopt);
+  if (name && !has_place)
+    reason.doing += fmt::format(", above all in `{}`", short_name(context.diagnosis.job.strings.view(*name)));
+  if (is_telling) {
+    if (slow->is_more_work && !context.on_cpu) {
+      reason.code = "more_work";
+      reason.evidence.push_back(
+          fmt::format("it ran {} beside {}", format_plural(slow->own_count, "time"), slow->others_count));
+    }
+  }
+  reason.remedy =
+      context.on_cpu
+          ? fmt::format(
+                "see what else runs on rank {}'s cores and give it its own (`taskset -c`, OMP_NUM_THREADS = "
+                "cores / ranks of the host). Whether its work is larger the trace does not say: emit a "
+                "counter `tokens` (docs/instrumentation.md)",
+                late.rank)
+          : fmt::format(
+                "on rank {}'s host: `nvidia-smi -q -d PERFORMANCE,CLOCK,TEMPERATURE` beside another rank's; "
+                "`lockstep record --cpu` records clocks and throttling. Where these agree its work may be "
+                "larger: emit a counter `tokens`, or record shapes (record_shapes=True)",
+                late.rank);
+  if (!has_place)
+    reason.remedy += "; `lockstep record --operators` says in which module of the model it computes longer";
+  // A line that it computes in and the others do not: its work is its own.
+  if (context.on_cpu && !has_place)
+    if (const std::string line = name_where_python_was(context, steps, late, reason); !line.empty())
+      reason.remedy = fmt::format("see what rank {} computes in {}, and whether the others do; else {}",
+                                  late.rank, line, reason.remedy);
+  return reason;
+}
+
+}  // namespace lockstep::analyzer
