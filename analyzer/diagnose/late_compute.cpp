@@ -8,6 +8,7 @@
 
 #include "analyzer/diagnose/compute_names.h"
 #include "analyzer/diagnose/compute_totals.h"
+#include "analyzer/diagnose/root_cause.h"
 #include "analyzer/diagnose/slow_part_words.h"
 #include "analyzer/diagnose/slow_place_words.h"
 #include "analyzer/diagnose/step_work.h"
