@@ -75,9 +75,11 @@ OtherArguments find_other_arguments(const Job& job, const OperationKey& key, con
     }
     if (by_value.size() < 2) continue;
     std::vector<std::pair<std::vector<std::int32_t>, std::string>> by_rank;
+    by_rank.reserve(by_value.size());
     for (const auto& [value, ranks] : by_value) by_rank.emplace_back(ranks, value);
     std::sort(by_rank.begin(), by_rank.end());
     std::vector<std::string> parts;
+    parts.reserve(by_rank.size());
     for (const auto& [ranks, value] : by_rank)
       parts.push_back(fmt::format("{} {} {}", named(ranks), ranks.size() == 1 ? "gives" : "give", value));
     constexpr std::size_t kMost = 4;

@@ -296,9 +296,10 @@ LateReason reason_of(const FindingContext& context, const StepTable& steps, cons
     by_first.others_ns = parts.front().others_ns;
   }
   std::optional<LateReason> scheduling = reason_of_scheduling(context, steps, by_first);
-  LateReason reason = scheduling ? *std::move(scheduling) : reason_of_cause(context, steps, by_first);
+  const bool is_by_scheduling = scheduling.has_value();
+  LateReason reason = is_by_scheduling ? *std::move(scheduling) : reason_of_cause(context, steps, by_first);
   if (by_first.cause) reason.part = {*by_first.cause, by_first.cause_ns, by_first.others_ns};
-  if (!scheduling && parts.size() > 1 && parts.front().cause == by_first.cause &&
+  if (!is_by_scheduling && parts.size() > 1 && parts.front().cause == by_first.cause &&
       is_worth_saying(steps, late, parts[1]))
     reason.doing += ", and " + briefly(context, parts[1]);
   return reason;

@@ -58,7 +58,7 @@ std::vector<std::pair<std::string, Json>> of_figures(const analyzer::Measures& m
 
 TEST(RangeFigures, AreTheDocumentsByNameOrderAndValue) {
   EXPECT_EQ(of_figures(distinct()), of_document(distinct()));
-  EXPECT_EQ(range_figures().size(), 13 + analyzer::kCauseCount);
+  EXPECT_EQ(range_figures().size(), 14 + analyzer::kCauseCount);
 }
 
 TEST(RangeFigures, AreAbsentWhereTheDocumentSaysNull) {
