@@ -55,9 +55,11 @@ void WriterThread::run() {
   // The clock's first reading is older than the first event.
   clock_.add(recorder_.process().first_reading);
   if (const Status opened = open_file(); !opened.ok()) {
-    recorder_.turn_off();
+    // Before recording is off: the process's exit waits for this thread only while it is on, and would take
+    // the notice with it.
     const std::string why = "its file could not be created: " + reason_in(opened.error());
     notices::send(why.c_str(), recorder_.process().job.rank, kNoticeMilliseconds);
+    recorder_.turn_off();
     return;
   }
   const auto process = static_cast<std::uint64_t>(recorder_.process().process);
