@@ -53,10 +53,14 @@ NumberedJob::~NumberedJob() {
 }
 
 bool NumberedJob::await_first() {
+  // And its file: on busy cores the writer's thread comes to it later, and a rank that is killed before
+  // leaves none.
   return end_to_end::eventually([this] {
-    return std::all_of(std::begin(progress_), std::end(progress_), [](const Progress* progress) {
-      return progress != nullptr && progress->marks.load() > 0;
-    });
+    for (int rank = 0; rank < kRanks; ++rank) {
+      if (progress_[rank] == nullptr || progress_[rank]->marks.load() == 0) return false;
+      if (!trace::Reader::open(fmt::format("{}/rank-{}.lst", run_path(), rank)).ok()) return false;
+    }
+    return true;
   });
 }
 

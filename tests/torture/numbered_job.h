@@ -27,7 +27,7 @@ class NumberedJob {
   NumberedJob(const NumberedJob&) = delete;
   NumberedJob& operator=(const NumberedJob&) = delete;
 
-  // Both ranks have emitted something. False if that never came about.
+  // Both ranks have emitted something and have a file. False if that never came about.
   bool await_first();
   Progress& progress(int rank) { return *progress_[rank]; }
   void kill(int rank);
