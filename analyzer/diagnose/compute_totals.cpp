@@ -1,7 +1,6 @@
 #include "analyzer/diagnose/compute_totals.h"
 
 #include <algorithm>
-#include <map>
 #include <unordered_map>
 #include <utility>
 
@@ -33,7 +32,7 @@ std::vector<ComputeExcess> computations_by_excess(const Job& job, const StepTabl
   TimeByName own;
   std::unordered_map<std::uint32_t, std::vector<std::int64_t>> others;
   for (const RankTrace& trace : job.ranks) {
-    if (std::find(steps.ranks.begin(), steps.ranks.end(), trace.rank) == steps.ranks.end()) continue;
+    if (!std::binary_search(steps.ranks.begin(), steps.ranks.end(), trace.rank)) continue;
     TimeByName times = time_by_name(trace, steps);
     if (trace.rank == rank) {
       own = std::move(times);

@@ -44,15 +44,20 @@ std::map<std::int32_t, OpenOperation> calls_of(const Job& job, const OperationKe
   for (const HungRank& one : hung.waiting) calls[job.ranks[one.rank].rank] = one.operation;
   if (key.group == kNone || key.sequence == kNoSequence) return calls;
   for (const RankTrace& rank : job.ranks) {
-    for (const Communication& c : rank.communications) {
-      if (c.group != key.group || c.sequence != key.sequence || is_point_to_point(c.operation)) continue;
-      OpenOperation call;
-      call.operation = c.operation;
-      call.peer = c.peer;
-      call.bytes = c.bytes;
-      call.data_type = c.data_type;
-      calls.try_emplace(rank.rank, call);
-    }
+    if (calls.contains(rank.rank)) continue;
+    // It is among the last ones, or there is none: a group's numbers grow.
+    const auto same_or_before =
+        std::find_if(rank.communications.rbegin(), rank.communications.rend(), [&](const Communication& c) {
+          return c.group == key.group && c.sequence != kNoSequence && c.sequence <= key.sequence &&
+                 !is_point_to_point(c.operation);
+        });
+    if (same_or_before == rank.communications.rend() || same_or_before->sequence != key.sequence) continue;
+    OpenOperation call;
+    call.operation = same_or_before->operation;
+    call.peer = same_or_before->peer;
+    call.bytes = same_or_before->bytes;
+    call.data_type = same_or_before->data_type;
+    calls.emplace(rank.rank, call);
   }
   return calls;
 }

@@ -46,9 +46,10 @@ void place_all_ranks(const Job& job, const HungOperations& hung, std::span<const
     }
   }
   std::map<std::string, std::vector<std::int32_t>> elsewhere;
+  const ShownByOthers shown(job);
   for (const RankTrace& rank : job.ranks)
     if (!placed.contains(rank.rank))
-      elsewhere[what_is_known_of(job, {}, rank.rank, Looks::left_out)].push_back(rank.rank);
+      elsewhere[what_is_known_of(job, shown, {}, rank.rank, Looks::left_out)].push_back(rank.rank);
   for (auto& [known, ranks] : elsewhere)
     finding.standings.push_back({std::move(ranks), false, known, true, true});
   std::vector<std::int32_t> untold;

@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "analyzer/diagnose/hang_looks.h"
-#include "analyzer/diagnose/shown_by_others.h"
 
 namespace lockstep::analyzer::hang {
 
@@ -128,7 +127,8 @@ UnknownRanks sort_unknown(const Job& job, const std::vector<std::int32_t>& unkno
   return ranks;
 }
 
-std::string what_is_known_of(const Job& job, const OperationKey& key, std::int32_t number, Looks looks) {
+std::string what_is_known_of(const Job& job, const ShownByOthers& others, const OperationKey& key,
+                             std::int32_t number, Looks looks) {
   const auto found = std::find_if(job.ranks.begin(), job.ranks.end(),
                                   [&](const RankTrace& rank) { return rank.rank == number; });
   if (found == job.ranks.end()) return "left no trace";
@@ -142,7 +142,7 @@ std::string what_is_known_of(const Job& job, const OperationKey& key, std::int32
   for (const Communication& communication : rank.communications)
     if (communication.activity < rank.activities.size()) last = &communication;
   const std::optional<EndedTogether> shown =
-      last_shown_by_others(job, static_cast<std::size_t>(found - job.ranks.begin()));
+      others.last_of(static_cast<std::size_t>(found - job.ranks.begin()));
   if (shown) {
     parts.push_back(fmt::format("ended {} number {} before", job.strings.view(shown->name), shown->sequence));
   } else if (last != nullptr) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "analyzer/diagnose/hung_operations.h"
+#include "analyzer/diagnose/shown_by_others.h"
 #include "analyzer/model/job.h"
 
 namespace lockstep::analyzer::hang {
@@ -41,7 +42,8 @@ std::string file_of(const Job& job);
 
 // What is known of a rank that did not come; with looks at its Python, where it was last seen.
 enum class Looks : std::uint8_t { left_out, told };
-std::string what_is_known_of(const Job& job, const OperationKey& key, std::int32_t rank, Looks looks);
+std::string what_is_known_of(const Job& job, const ShownByOthers& others, const OperationKey& key,
+                             std::int32_t rank, Looks looks);
 
 // Ranks of which nobody knows whether they came.
 struct UnknownRanks {

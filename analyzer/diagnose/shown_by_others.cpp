@@ -4,37 +4,11 @@
 #include <vector>
 
 #include "analyzer/diagnose/job_endings.h"
+#include "analyzer/match/ended_well.h"
 #include "analyzer/match/match.h"
 
 namespace lockstep::analyzer {
 namespace {
-
-// When a rank last began an operation, and which of its ended ones therefore ended well: what fails stops the
-// rank, but not before it waits for it, and asynchronous ones may have begun meanwhile.
-class EndedWell {
- public:
-  explicit EndedWell(const RankTrace& rank) : rank_(&rank) {
-    for (const Communication& c : rank.communications)
-      if (c.activity < rank.activities.size()) begins(c.group, rank.activities[c.activity].begin);
-    for (const OpenOperation& open : rank.ending.operations) begins(open.group, open.begin);
-  }
-  // Of a step: another operation began when that was over. Else, of its group, when it was over itself.
-  bool has(std::uint32_t group, const Activity& activity) const {
-    return activity.step < rank_->steps.size() ? last_ >= rank_->steps[activity.step].end
-                                               : last_of_group_.at(group) >= activity.end;
-  }
-
- private:
-  void begins(std::uint32_t group, Nanoseconds begin) {
-    last_ = std::max(last_, begin);
-    const auto [where, fresh] = last_of_group_.try_emplace(group, begin);
-    where->second = std::max(where->second, begin);
-  }
-
-  const RankTrace* rank_;
-  Nanoseconds last_ = kUnknownTime;
-  std::map<std::uint32_t, Nanoseconds> last_of_group_;
-};
 
 bool holds(const RankTrace& rank, std::uint32_t group, std::int64_t sequence) {
   return std::any_of(rank.communications.begin(), rank.communications.end(), [&](const Communication& c) {
@@ -62,16 +36,18 @@ std::map<std::uint32_t, EndedTogether> last_ended_together(const Job& job) {
   return found;
 }
 
-std::optional<EndedTogether> last_shown_by_others(const Job& job, std::size_t index) {
-  const RankTrace& rank = job.ranks[index];
+ShownByOthers::ShownByOthers(const Job& job) : job_(&job), together_(last_ended_together(job)) {}
+
+std::optional<EndedTogether> ShownByOthers::last_of(std::size_t index) const {
+  const RankTrace& rank = job_->ranks[index];
   if (rank.ending.closed) return std::nullopt;
   const Nanoseconds own = last_sign(rank);
   std::optional<EndedTogether> latest;
-  for (const auto& [group, together] : last_ended_together(job)) {
-    const std::vector<std::int32_t>& members = job.groups[group].ranks;
-    if (std::find(members.begin(), members.end(), rank.rank) == members.end()) continue;
-    if (!holds(rank, group, together.sequence) && together.end > own &&
-        (!latest || together.end > latest->end))
+  for (const auto& [group, together] : together_) {
+    if (together.end <= own || (latest && together.end <= latest->end)) continue;
+    const std::vector<std::int32_t>& members = job_->groups[group].ranks;
+    if (std::find(members.begin(), members.end(), rank.rank) != members.end() &&
+        !holds(rank, group, together.sequence))
       latest = together;
   }
   return latest;

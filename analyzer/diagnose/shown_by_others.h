@@ -23,8 +23,17 @@ struct EndedTogether {
 // O(communications · log groups).
 std::map<std::uint32_t, EndedTogether> last_ended_together(const Job& job);
 
-// Of those, the latest one that a rank took part in (an index) and that its file, which was not closed, does
-// not hold any more; absent where there is none.
-std::optional<EndedTogether> last_shown_by_others(const Job& job, std::size_t index);
+// Made once for a job, which has to outlive it; asked for any of its ranks.
+class ShownByOthers {
+ public:
+  explicit ShownByOthers(const Job& job);
+  // Of those, the latest one that the rank (an index) took part in and that its file, which was not closed,
+  // does not hold any more; absent where there is none. O(groups + the rank's communications).
+  std::optional<EndedTogether> last_of(std::size_t index) const;
+
+ private:
+  const Job* job_;
+  std::map<std::uint32_t, EndedTogether> together_;
+};
 
 }  // namespace lockstep::analyzer

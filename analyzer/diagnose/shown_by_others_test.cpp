@@ -31,7 +31,7 @@ Job job_of(int steps_of_rank_0, Operation operation = Operation::all_reduce) {
 }
 
 TEST(ShownByOthers, StepsThatAnotherHasBehindItWereEndedTogether) {
-  const auto shown = last_shown_by_others(job_of(3), 1);
+  const auto shown = ShownByOthers(job_of(3)).last_of(1);
   ASSERT_TRUE(shown.has_value());
   EXPECT_EQ(shown->sequence, 5);  // the last one of step 1
   EXPECT_EQ(shown->step, 1);
@@ -41,7 +41,7 @@ TEST(ShownByOthers, StepsThatAnotherHasBehindItWereEndedTogether) {
 // The first one of a step may have failed, and the next one have begun before the rank waited for it.
 TEST(ShownByOthers, TheLastStepProvesNothing) {
   EXPECT_EQ(last_ended_together(job_of(3)).begin()->second.sequence, 5);
-  EXPECT_FALSE(last_shown_by_others(job_of(2), 1).has_value());
+  EXPECT_FALSE(ShownByOthers(job_of(2)).last_of(1).has_value());
 }
 
 TEST(ShownByOthers, AnOperationThatIsOpenIsALaterOne) {
@@ -50,24 +50,24 @@ TEST(ShownByOthers, AnOperationThatIsOpenIsALaterOne) {
   open.begin = 205;
   open.group = 0;
   job.ranks[0].ending.operations.push_back(open);
-  EXPECT_EQ(last_shown_by_others(job, 1)->sequence, 5);
+  EXPECT_EQ(ShownByOthers(job).last_of(1)->sequence, 5);
 }
 
 // Whoever sends a broadcast need not wait for those who receive it.
 TEST(ShownByOthers, NotEveryCollectiveNeedsAll) {
-  EXPECT_FALSE(last_shown_by_others(job_of(3, Operation::broadcast), 1).has_value());
+  EXPECT_FALSE(ShownByOthers(job_of(3, Operation::broadcast)).last_of(1).has_value());
 }
 
 TEST(ShownByOthers, AClosedFileLacksNothing) {
   Job job = job_of(3);
   job.ranks[1].ending.closed = true;
-  EXPECT_FALSE(last_shown_by_others(job, 1).has_value());
+  EXPECT_FALSE(ShownByOthers(job).last_of(1).has_value());
 }
 
 TEST(ShownByOthers, ARankOutsideOfTheGroupHasNoPartInIt) {
   Job job = job_of(3);
   job.groups[0].ranks = {0, 2};
-  EXPECT_FALSE(last_shown_by_others(job, 1).has_value());
+  EXPECT_FALSE(ShownByOthers(job).last_of(1).has_value());
 }
 
 TEST(ShownByOthers, WithoutStepsTheNextOneOfTheGroupTells) {
@@ -76,7 +76,7 @@ TEST(ShownByOthers, WithoutStepsTheNextOneOfTheGroupTells) {
     rank.steps.clear();
     for (Activity& activity : rank.activities) activity.step = kNone;
   }
-  const auto shown = last_shown_by_others(job, 1);
+  const auto shown = ShownByOthers(job).last_of(1);
   ASSERT_TRUE(shown.has_value());
   EXPECT_EQ(shown->sequence, 4);  // [120, 150), before [160, 190)
   EXPECT_FALSE(shown->step.has_value());

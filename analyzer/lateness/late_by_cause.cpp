@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "analyzer/intervals/median.h"
+#include "analyzer/lateness/late_parts.h"
 #include "analyzer/lateness/standing_out.h"
 #include "analyzer/statistics/block_test.h"
 #include "analyzer/statistics/place_sums.h"
@@ -17,7 +18,6 @@ namespace {
 constexpr std::size_t kBlocks = 12;
 constexpr double kConsistent = 0.8;  // of the steps
 constexpr double kErrors = 2;        // standard errors that the lateness is given
-constexpr double kExplains = 0.5;
 // Of a step: healthy ranks whose steps vary by half reach 5 % of it in runs of 20 to 50 steps.
 constexpr double kLeast = 3 * kLeastLateness;
 
@@ -133,46 +133,23 @@ std::optional<RankLateness> LateByCause::find_waiting_for_core(std::size_t rank,
   return late_by(Kind::waiting_for_core, rank, judged);
 }
 
-namespace {
-
-// Mean over steps of a cause's time: the rank's, and the lower median of the others'.
-struct OfCause {
-  std::int64_t own_ns = 0, others_ns = 0;
-  std::int64_t excess_ns() const { return own_ns - others_ns; }
-};
-OfCause time_by(const StepTable& table, std::size_t rank, Cause cause) {
-  std::vector<std::int64_t> others;
-  OfCause mean;
-  for (std::size_t of = 0; of < table.rank_count(); ++of) {
-    std::int64_t sum = 0;
-    for (std::size_t step = 0; step < table.steps.size(); ++step)
-      sum += table.cell(step, of).measures.partition[cause];
-    sum /= static_cast<std::int64_t>(table.steps.size());
-    if (of == rank)
-      mean.own_ns = sum;
-    else
-      others.push_back(sum);
-  }
-  mean.others_ns = lower_median(std::move(others));
-  return mean;
-}
-
-}  // namespace
-
 std::optional<RankLateness> LateByCause::find_running(std::size_t rank, const RankLateness& judged) {
   constexpr std::int64_t kOfOthers = 4;  // a quarter
   if (!can_tell()) return std::nullopt;
-  for (const StepReport* const cell : table_.cells)
-    if (!cell->measures.on_core_ns) return std::nullopt;
+  if (!running_known_)
+    running_known_ = std::all_of(table_.cells.begin(), table_.cells.end(), [](const StepReport* cell) {
+      return cell->measures.on_core_ns.has_value();
+    });
+  if (!*running_known_) return std::nullopt;
   std::optional<RankLateness> late = late_by(Kind::running, rank, judged);
   if (!late || kOfOthers * late->cause_ns < late->others_ns) return std::nullopt;
   // What it runs longer is computation, or none. Host-bound time moves about less, and is asked first.
   for (const Cause cause : {Cause::host_bound, Cause::compute}) {
-    const OfCause of = time_by(table_, rank, cause);
-    if (static_cast<double>(of.excess_ns()) < kExplains * static_cast<double>(late->cause_ns)) continue;
+    const LatePart part = time_beyond_others(table_, rank, cause);
+    if (static_cast<double>(part.ns) < kExplains * static_cast<double>(late->cause_ns)) continue;
     late->cause = cause;
-    late->cause_ns = std::min(late->cause_ns, of.excess_ns());
-    late->others_ns = of.others_ns;
+    late->cause_ns = std::min(late->cause_ns, part.ns);
+    late->others_ns = part.others_ns;
     return late;
   }
   return std::nullopt;

@@ -54,6 +54,7 @@ class LateByCause {
 
   const StepTable& table_;
   std::map<Kind, Times> times_;
+  std::optional<bool> running_known_;  // of every rank and step
 };
 
 }  // namespace lockstep::analyzer

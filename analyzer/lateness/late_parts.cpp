@@ -15,16 +15,18 @@ constexpr std::size_t kBlocks = 10;
 // A cause counts where it is longer than the others' in at least this part of the blocks.
 constexpr double kConsistent = 0.8;
 
-std::int64_t median_of_others(const StepTable& table, std::size_t rank, std::size_t cause) {
+std::int64_t mean_of(const StepTable& table, std::size_t rank, std::size_t cause) {
   const auto steps = static_cast<std::int64_t>(table.steps.size());
+  std::int64_t sum = 0;
+  for (std::size_t step = 0; step < table.steps.size(); ++step)
+    sum += time_by_cause(table, step, rank, cause) / steps;
+  return sum;
+}
+
+std::int64_t median_of_others(const StepTable& table, std::size_t rank, std::size_t cause) {
   std::vector<std::int64_t> others;
-  for (std::size_t other = 0; other < table.rank_count(); ++other) {
-    if (other == rank) continue;
-    std::int64_t sum = 0;
-    for (std::size_t step = 0; step < table.steps.size(); ++step)
-      sum += time_by_cause(table, step, other, cause) / steps;
-    others.push_back(sum);
-  }
+  for (std::size_t other = 0; other < table.rank_count(); ++other)
+    if (other != rank) others.push_back(mean_of(table, other, cause));
   return lower_median(std::move(others));
 }
 
@@ -60,6 +62,12 @@ std::vector<LatePart> parts_of_lateness(const StepTable& table, std::size_t rank
   std::stable_sort(parts.begin(), parts.end(),
                    [](const LatePart& a, const LatePart& b) { return a.ns > b.ns; });
   return parts;
+}
+
+LatePart time_beyond_others(const StepTable& table, std::size_t rank, Cause cause) {
+  const auto index = static_cast<std::size_t>(cause);
+  const std::int64_t others = median_of_others(table, rank, index);
+  return {cause, mean_of(table, rank, index) - others, others};
 }
 
 }  // namespace lockstep::analyzer

@@ -24,4 +24,8 @@ struct LatePart {
 // none of them. O(steps · ranks · causes).
 std::vector<LatePart> parts_of_lateness(const StepTable& table, std::size_t rank);
 
+// The rank's time by one cause in the mean of the steps, beyond the lower median of the others' means: `ns`
+// is negative where it is less. O(steps · ranks).
+LatePart time_beyond_others(const StepTable& table, std::size_t rank, Cause cause);
+
 }  // namespace lockstep::analyzer

@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "analyzer/match/ended_well.h"
+
 namespace lockstep::analyzer {
 namespace {
 
@@ -23,12 +25,9 @@ class Unfinished {
     for (std::size_t i = 0; i < job.ranks.size(); ++i) {
       const RankTrace& rank = job.ranks[i];
       rank_of_[rank.rank] = i;
-      for (const Communication& communication : rank.communications) {
-        if (communication.group == kNone) continue;
-        came(table, i, communication.group, communication.sequence);
-        if (communication.activity < rank.activities.size())
-          began(table, i, communication.group, rank.activities[communication.activity]);
-      }
+      ended_well_.emplace_back(rank);
+      for (const Communication& communication : rank.communications)
+        if (communication.group != kNone) came(table, i, communication.group, communication.sequence);
       for (const OpenOperation& open : rank.ending.operations)
         if (open.group != kNone) came(table, i, open.group, open.sequence);
       for (const GroupProgress& progress : rank.ending.progress)
@@ -42,8 +41,10 @@ class Unfinished {
     // Who goes on in the group after it has not left it by a failure: all had come, also one whose file lacks
     // its last moments.
     const bool went_well = is_n_to_n(communication_of(job_, records.front()).operation) &&
-                           std::any_of(records.begin(), records.end(),
-                                       [&](MatchRecord record) { return went_on(match.group, record); });
+                           std::any_of(records.begin(), records.end(), [&](MatchRecord record) {
+                             return ended_well_[record.rank].has(communication_of(job_, record).group,
+                                                                 activity_of(job_, record));
+                           });
     Nanoseconds begin = std::numeric_limits<Nanoseconds>::max(), end = kUnknownTime;
     for (const MatchRecord record : records) {
       begin = std::min(begin, activity_of(job_, record).begin);
@@ -56,22 +57,6 @@ class Unfinished {
   }
 
  private:
-  void began(const GroupTable& table, std::size_t rank, std::uint32_t group, const Activity& activity) {
-    const auto [where, fresh] =
-        last_begin_.try_emplace({table.of_records.of_job_group[group], rank}, activity.begin);
-    where->second = std::max(where->second, activity.begin);
-  }
-
-  // In a later step, as asynchronous ones may begin before the rank knows; or after it, where there are no
-  // steps.
-  bool went_on(std::uint32_t group, MatchRecord record) const {
-    const auto last = last_begin_.find({group, record.rank});
-    const RankTrace& rank = job_.ranks[record.rank];
-    const Activity& activity = activity_of(job_, record);
-    const Nanoseconds over = activity.step < rank.steps.size() ? rank.steps[activity.step].end : activity.end;
-    return last != last_begin_.end() && last->second >= std::max(over, activity.end);
-  }
-
   void came(const GroupTable& table, std::size_t rank, std::uint32_t group, std::int64_t sequence) {
     if (sequence == kNoSequence) return;
     const auto [where, fresh] = last_.try_emplace({table.of_records.of_job_group[group], rank}, sequence);
@@ -95,7 +80,7 @@ class Unfinished {
   const Job& job_;
   std::map<std::int32_t, std::size_t> rank_of_;
   std::map<std::pair<std::uint32_t, std::size_t>, std::int64_t> last_;  // by match group and index of rank
-  std::map<std::pair<std::uint32_t, std::size_t>, Nanoseconds> last_begin_;
+  std::vector<EndedWell> ended_well_;                                   // by rank
 };
 
 }  // namespace

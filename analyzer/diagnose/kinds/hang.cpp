@@ -90,8 +90,9 @@ void find_silence(const Job& job, std::vector<Finding>& findings) {
   Finding finding = kHang.make();
   finding.title = fmt::format("the job hung: {} ended no step and no operation any more, and {} in none",
                               named(silent), silent.size() == 1 ? "is" : "are");
+  const ShownByOthers shown(job);
   for (std::size_t i = 0; i < silent.size(); ++i) {
-    const std::string known = what_is_known_of(job, {}, silent[i], Looks::told);
+    const std::string known = what_is_known_of(job, shown, {}, silent[i], Looks::told);
     if (i < kMostNamed) finding.evidence.push_back(fmt::format("rank {} {}", silent[i], known));
     finding.standings.push_back({{silent[i]}, false, known, true, true});
   }
@@ -208,8 +209,9 @@ Finding describe_hang(const FindingContext& context, const HungOperations& hung,
   if (!other.about.empty())
     finding.evidence.push_back(fmt::format("they disagree about its {}: {}", other.about, other.what));
   describe_waiting(job, key, operation, stuck, circle.empty(), finding);
+  const ShownByOthers shown(job);
   for (std::size_t i = 0; i < missing.size(); ++i) {
-    const std::string known = what_is_known_of(job, key, missing[i], Looks::told);
+    const std::string known = what_is_known_of(job, shown, key, missing[i], Looks::told);
     finding.standings.push_back({{missing[i]}, false, known});
     if (i < kMostNamed) finding.evidence.push_back(fmt::format("rank {} {}", missing[i], known));
   }
@@ -258,9 +260,10 @@ std::vector<OperationKey> worth_telling(const Job& job, const HungOperations& hu
                         [](const auto& at) { return !at->second.ended_elsewhere; });
   std::vector<OperationKey> told;
   std::set<std::int32_t> named_unknown;
-  const auto differ_in_arguments = [&](const auto& at) {
-    return !find_other_arguments(job, at->first, at->second).about.empty();
-  };
+  std::set<OperationKey> other_arguments;
+  for (const auto& [key, operation] : hung)
+    if (!find_other_arguments(job, key, operation).about.empty()) other_arguments.insert(key);
+  const auto differ_in_arguments = [&](const auto& at) { return other_arguments.contains(at->first); };
   const auto disagree = [&](const auto& at) {
     return !describe_disagreement(job, at->first, at->second).empty() || differ_in_arguments(at);
   };

@@ -65,22 +65,35 @@ struct Sources {
   std::vector<std::size_t> latest_in;  // by rank: how many steps
 };
 
+std::size_t latest_in(const StepTable& table, std::size_t step) {
+  std::size_t latest = 0;
+  for (std::size_t rank = 1; rank < table.rank_count(); ++rank)
+    if (table.late(step, rank) > table.late(step, latest)) latest = rank;
+  return latest;
+}
+
+void add_step(const StepTable& table, std::size_t step, std::size_t latest, Sources& sources) {
+  const std::array<std::int64_t, kCauseCount> excess = excess_by_cause(table, step, latest);
+  for (std::size_t cause = 0; cause < kCauseCount; ++cause) {
+    if (static_cast<Cause>(cause) == Cause::barrier_wait || excess[cause] <= 0) continue;
+    sources.ns[cause] += excess[cause];
+    sources.all_ns += excess[cause];
+  }
+}
+
 Sources sources_of(const StepTable& table) {
   Sources sources;
   sources.latest_in.resize(table.rank_count());
   for (std::size_t step = 0; step < table.steps.size(); ++step) {
-    std::size_t latest = 0;
-    for (std::size_t rank = 1; rank < table.rank_count(); ++rank)
-      if (table.late(step, rank) > table.late(step, latest)) latest = rank;
+    const std::size_t latest = latest_in(table, step);
     ++sources.latest_in[latest];
-    const std::array<std::int64_t, kCauseCount> excess = excess_by_cause(table, step, latest);
-    for (std::size_t cause = 0; cause < kCauseCount; ++cause) {
-      if (static_cast<Cause>(cause) == Cause::barrier_wait || excess[cause] <= 0) continue;
-      sources.ns[cause] += excess[cause];
-      sources.all_ns += excess[cause];
-    }
+    add_step(table, step, latest, sources);
   }
   return sources;
+}
+
+Cause greatest_of(const Sources& sources) {
+  return static_cast<Cause>(std::max_element(sources.ns.begin(), sources.ns.end()) - sources.ns.begin());
 }
 
 // The step that holds half of all waiting or more, if there is one: no rank is late again and again then, and
@@ -97,15 +110,12 @@ std::optional<OneStep> one_step_of_waiting(const StepTable& table) {
   OneStep one;
   for (std::size_t step = 0; step < table.steps.size(); ++step) {
     std::int64_t waiting = 0;
-    std::size_t latest = 0;
-    for (std::size_t rank = 0; rank < table.rank_count(); ++rank) {
+    for (std::size_t rank = 0; rank < table.rank_count(); ++rank)
       waiting += table.cell(step, rank).measures.partition[Cause::barrier_wait];
-      if (table.late(step, rank) > table.late(step, latest)) latest = rank;
-    }
     one.all_ns += waiting;
     if (waiting > one.waiting_ns) {
       one.step = step;
-      one.latest = latest;
+      one.latest = latest_in(table, step);
       one.waiting_ns = waiting;
     }
   }
@@ -181,17 +191,10 @@ void describe_one_step(const FindingContext& context, const OneStep& one, Findin
   finding.title = fmt::format("once, in step {}, the ranks waited for rank {}: {} of all that they wait",
                               number, rank, format_share(one.waiting_ns, one.all_ns));
   Sources sources;
-  const std::array<std::int64_t, kCauseCount> excess = excess_by_cause(table, one.step, one.latest);
-  for (std::size_t cause = 0; cause < kCauseCount; ++cause) {
-    if (static_cast<Cause>(cause) == Cause::barrier_wait || excess[cause] <= 0) continue;
-    sources.ns[cause] = excess[cause];
-    sources.all_ns += excess[cause];
-  }
-  const auto most =
-      static_cast<Cause>(std::max_element(sources.ns.begin(), sources.ns.end()) - sources.ns.begin());
+  add_step(table, one.step, one.latest, sources);
   if (sources.all_ns > 0)
     finding.evidence.push_back(fmt::format("rank {} {} then: its time beyond the others' is {}", rank,
-                                           doing(most, context.on_cpu), describe(sources)));
+                                           doing(greatest_of(sources), context.on_cpu), describe(sources)));
   const auto others = static_cast<std::int64_t>(table.steps.size() - 1);
   finding.evidence.push_back(fmt::format("in each of the {} they wait for {} in all, on average",
                                          format_plural(others, "other step"),
@@ -225,8 +228,7 @@ void find_jitter(const FindingContext& context, std::vector<Finding>& findings) 
     return;
   }
   const Sources sources = sources_of(context.steps);
-  const auto most =
-      static_cast<Cause>(std::max_element(sources.ns.begin(), sources.ns.end()) - sources.ns.begin());
+  const Cause most = greatest_of(sources);
   const auto [least_often, most_often] =
       std::minmax_element(sources.latest_in.begin(), sources.latest_in.end());
   Finding finding = context.all_of_its_cause(kJitter);

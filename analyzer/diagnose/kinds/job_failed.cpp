@@ -169,7 +169,7 @@ void find_failure(const FindingContext& context, std::vector<Finding>& findings)
   if (first == kNone) first = only_one_to_close(job);
   if (job.ranks.size() > 1 && first != kNone) {
     const RankTrace& rank = job.ranks[first];
-    const std::optional<EndedTogether> shown = last_shown_by_others(job, first);
+    const std::optional<EndedTogether> shown = ShownByOthers(job).last_of(first);
     finding.title += interrupted_in_hang
                          ? fmt::format("; rank {} ended or stood still before", rank.rank)
                          : fmt::format("; rank {} ended first{}", rank.rank, in_step(job, rank, shown));
