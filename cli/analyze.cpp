@@ -40,6 +40,7 @@ constexpr const char* kExamples =
     "  lockstep analyze run --json report.json       the same findings for a program (lockstep.report/2)\n"
     "  lockstep analyze run --json - | jq .findings\n"
     "  lockstep analyze run --html report.html       one page to look at and to send, with filters\n"
+    "  lockstep analyze run --memory 4G              a job that is larger than this machine's memory\n"
     "\n"
     "Exit code: 0 analysed; 1 the input could not be read, has none of the steps asked for, or the report\n"
     "could not be written; 2 wrong usage.\n";

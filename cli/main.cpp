@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "cli/memory_limit/memory_limit.h"
 #include "cli/output.h"
 #include "cli/parse.h"
 #include "cli/record.h"
@@ -93,7 +94,11 @@ int run(int argc, char** argv) {
   if (word == "--help" || word == "-h") return run_help(1, argv);
   if (word == "--version" || word == "-V") return run_version(1, argv);
   const Verb* verb = find_verb(word);
-  return verb == nullptr ? unknown_verb(word) : verb->run(argc - 1, argv + 1);
+  if (verb == nullptr) return unknown_verb(word);
+  const int code = verb->run(argc - 1, argv + 1);
+  if (const std::string exceeded = limit_exceeded(); !exceeded.empty())
+    trace::tell(fmt::format("lockstep {}: warning: {}\n", word, exceeded));
+  return code;
 }
 
 }  // namespace
@@ -105,7 +110,7 @@ int main(int argc, char** argv) {
   try {
     return lockstep::cli::run(argc, argv);
   } catch (const std::bad_alloc&) {
-    lockstep::trace::tell("lockstep: out of memory\n");
+    lockstep::trace::tell("lockstep: " + lockstep::cli::why_out_of_memory() + "\n");
   } catch (const std::exception& error) {
     lockstep::trace::tell("lockstep: unexpected error: ");
     lockstep::trace::tell(error.what());

@@ -3,9 +3,13 @@
 #include <fmt/format.h>
 
 #include <charconv>
+#include <cstdint>
+#include <optional>
 #include <utility>
 
 #include "analyzer/import/rank/communication_patterns.h"
+#include "cli/memory_limit/memory_limit.h"
+#include "tracer/control/plan.h"
 
 namespace lockstep::cli {
 
@@ -20,7 +24,32 @@ void describe_reading(CLI::App& app, ReadingArguments& arguments) {
   app.add_option("--cycle", arguments.cycle,
                  "Of several profiles of one process (torch.profiler's schedule) only the N-th, from 1 [all]")
       ->option_text("N");
+  app.add_option(
+         "--memory", arguments.memory,
+         "Take at most this much memory, e.g. 4G: what does not fit lies in a file meanwhile. Slower; the "
+         "result is the same [no limit]")
+      ->option_text("SIZE");
+  app.add_option(
+         "--scratch", arguments.scratch,
+         "With --memory: make that file in FOLDER, on a local disk; it is gone when lockstep ends [TMPDIR, "
+         "else /var/tmp]")
+      ->option_text("FOLDER");
 }
+
+namespace {
+
+Status take_memory(const ReadingArguments& arguments) {
+  if (arguments.memory.empty()) {
+    if (arguments.scratch.empty()) return {};
+    return Error{fmt::format("--scratch {}: it is for --memory SIZE; give both", arguments.scratch)};
+  }
+  const std::optional<std::uint64_t> bytes = tracer::control::parse_size(arguments.memory, 1);
+  if (!bytes)
+    return Error{fmt::format("--memory '{}': give a size such as 4G, 512MB or 8GiB", arguments.memory)};
+  return limit_memory(*bytes, arguments.scratch);
+}
+
+}  // namespace
 
 Status take_reading(const ReadingArguments& arguments, analyzer::ImportOptions& options) {
   if (!arguments.communication.empty()) {
@@ -36,7 +65,7 @@ Status take_reading(const ReadingArguments& arguments, analyzer::ImportOptions& 
       return Error{fmt::format("--cycle '{}': give a number from 1 on", arguments.cycle)};
     options.cycle = cycle;
   }
-  return {};
+  return take_memory(arguments);
 }
 
 }  // namespace lockstep::cli

@@ -13,11 +13,13 @@ namespace lockstep::cli {
 struct ReadingArguments {
   std::vector<std::string> communication;
   std::string cycle;
+  std::string memory, scratch;
 };
 
 void describe_reading(CLI::App& app, ReadingArguments& arguments);
 
-// Takes the flags over into the options. The error names the flag and its value.
+// Takes the flags over into the options; a limit on memory holds from then on. The error names the flag and
+// its value.
 Status take_reading(const ReadingArguments& arguments, analyzer::ImportOptions& options);
 
 }  // namespace lockstep::cli

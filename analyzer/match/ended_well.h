@@ -9,8 +9,8 @@
 
 namespace lockstep::analyzer {
 
-// By what it began afterwards: what fails stops the rank, but not before it waits for it, and asynchronous ones
-// may have begun meanwhile. Of operations of the rank itself; made in O(communications · log groups).
+// By what it began afterwards: what fails stops the rank, but not before it waits for it, and asynchronous
+// ones may have begun meanwhile. Of operations of the rank itself; made in O(communications · log groups).
 class EndedWell {
  public:
   explicit EndedWell(const RankTrace& rank) : rank_(&rank) {

@@ -111,7 +111,8 @@ TEST(Sizes, AreReadWithTheirUnits) {
   EXPECT_EQ(parse_size("1.5 GB", 1), 1500 * kMega);
   EXPECT_EQ(parse_size("64MiB", 1), std::uint64_t{64} << 20U);
   EXPECT_EQ(parse_size("2TiB", 1), std::uint64_t{2} << 40U);
-  for (const char* text : {"", "0", "0MB", "-1", "1.5", "1.5.5MB", "MB", "1 M", "1Mb", "many", "1e3", ".5GB",
+  EXPECT_EQ(parse_size("4G", 1), 4000 * kMega);
+  for (const char* text : {"", "0", "0MB", "-1", "1.5", "1.5.5MB", "MB", "1 Q", "1Mb", "many", "1e3", ".5GB",
                            "5.GB", "9999999999TB", "99999999999999999999"})
     EXPECT_FALSE(parse_size(text, kMega).has_value()) << text;
 }

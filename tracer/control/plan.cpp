@@ -132,7 +132,11 @@ std::optional<std::uint64_t> parse_size(std::string_view text, std::uint64_t uni
                               Unit{"KB", kKilo},
                               Unit{"MB", kKilo * kKilo},
                               Unit{"GB", kKilo * kKilo * kKilo},
-                              Unit{"TB", kKilo * kKilo * kKilo * kKilo}};
+                              Unit{"TB", kKilo * kKilo * kKilo * kKilo},
+                              Unit{"K", kKilo},
+                              Unit{"M", kKilo * kKilo},
+                              Unit{"G", kKilo * kKilo * kKilo},
+                              Unit{"T", kKilo * kKilo * kKilo * kKilo}};
   bool has_unit = false;
   for (const Unit& known : kUnits) {
     if (!remove_suffix(text, known.suffix)) continue;

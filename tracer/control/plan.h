@@ -58,8 +58,8 @@ std::optional<std::int64_t> parse_duration(std::string_view text);
 std::string to_seconds(std::int64_t nanoseconds);
 // A number above 1: "2", "1.5".
 std::optional<double> parse_factor(std::string_view text);
-// "64MiB", "1GB", "1.5 GB", "512kB": bytes; a bare number counts in `unit` bytes. Nothing for anything else,
-// and for sizes of which there is none (0, 2^63 and more).
+// "64MiB", "1GB", "1.5 GB", "512kB", "4G" (as 4GB): bytes; a bare number counts in `unit` bytes. Nothing for
+// anything else, and for sizes of which there is none (0, 2^63 and more).
 std::optional<std::uint64_t> parse_size(std::string_view text, std::uint64_t unit);
 // A name of `list` (separated by commas, blanks around them do not count) that is no source's; nothing if all
 // are.
