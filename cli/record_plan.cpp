@@ -131,6 +131,18 @@ Status read_sizes(const PlanArguments& arguments, const Asking& asking, tracer::
   return {};
 }
 
+// What is either asked for or not.
+Status read_flag(const Asking& asking, const char* flag, bool given_by_flag, const char* variable,
+                 bool& value) {
+  value = given_by_flag;
+  const std::optional<Given> given = asking.variable(variable);
+  if (given_by_flag || !given) return {};
+  const std::optional<bool> on = control::parse_flag(given->value);
+  if (!on) return wrong(*given, fmt::format("give 1 for {}, or 0", flag));
+  value = *on;
+  return {};
+}
+
 Status read_sources(const PlanArguments& arguments, const Asking& asking, tracer::record::Options& options) {
   if (const auto given = asking.get("--sources", arguments.sources, "LOCKSTEP_SOURCES")) {
     if (const std::optional<std::string> unknown = control::unknown_source(given->value))
@@ -138,16 +150,12 @@ Status read_sources(const PlanArguments& arguments, const Asking& asking, tracer
                                        fmt::join(control::kSourceNames, ", ")));
     options.sources = given->value;
   }
-  options.cpu = arguments.cpu;
-  if (const auto given = asking.variable("LOCKSTEP_CPU"); given && !arguments.cpu) {
-    if (given->value != "0" && given->value != "1") return wrong(*given, "give 1 for --cpu, or 0");
-    options.cpu = given->value == "1";
-  }
-  options.operators = arguments.operators;
-  if (const auto given = asking.variable("LOCKSTEP_OPERATORS"); given && !arguments.operators) {
-    if (given->value != "0" && given->value != "1") return wrong(*given, "give 1 for --operators, or 0");
-    options.operators = given->value == "1";
-  }
+  if (Status status = read_flag(asking, "--cpu", arguments.cpu, "LOCKSTEP_CPU", options.cpu); !status.ok())
+    return status;
+  if (Status status =
+          read_flag(asking, "--operators", arguments.operators, "LOCKSTEP_OPERATORS", options.operators);
+      !status.ok())
+    return status;
   options.stacks = kLooksPerSecond;
   if (const auto given = asking.get("--stacks", arguments.stacks, "LOCKSTEP_STACKS")) {
     const std::optional<double> looks =
@@ -218,6 +226,11 @@ void describe(CLI::App& app, PlanArguments& arguments) {
          "When all ranks of this host end no step and no collective for TIME, write down what each was "
          "doing; off: never. It disturbs nothing that only takes long [5m]")
       ->option_text("TIME|off");
+  app.add_flag(
+      "--survive-kill", arguments.survive_kill,
+      "Lose nothing of a process that is killed, crashes or leaves by _exit, instead of up to its last "
+      "second: a process beside each, in its memory, writes what it left. Tools that add up the memory of "
+      "processes count it twice");
 }
 
 Status fill_plan(const PlanArguments& arguments, const CLI::App& app,
@@ -235,6 +248,10 @@ Status fill_plan(const PlanArguments& arguments, const CLI::App& app,
   if (Status status = read_times(arguments, asking, plan); !status.ok()) return status;
   if (Status status = read_hang_timeout(arguments, asking, options); !status.ok()) return status;
   if (Status status = read_sizes(arguments, asking, options); !status.ok()) return status;
+  if (Status status = read_flag(asking, "--survive-kill", arguments.survive_kill, "LOCKSTEP_SURVIVE_KILL",
+                                plan.survive_kill);
+      !status.ok())
+    return status;
   return read_sources(arguments, asking, options);
 }
 

@@ -16,6 +16,7 @@ struct PlanArguments {
       cuda_api;
   bool cpu = false;
   bool operators = false;
+  bool survive_kill = false;
 };
 
 void describe(CLI::App& app, PlanArguments& arguments);

@@ -36,6 +36,8 @@ struct WriterOptions {
 // Metadata of a file that somebody cut while it was written: the size to which it was cut. Part of what stood
 // behind that is lost, which its chunks' checksums tell.
 inline constexpr const char* kCutFromOutside = "cut_from_outside";
+// Of a file that was not closed, and holds all the same what its process had recorded when it ended: "yes".
+inline constexpr const char* kWrittenAfterDeath = "written_after_death";
 
 class Writer {
  public:

@@ -42,6 +42,8 @@ inline constexpr const char* kClockIdentityKey = "clock_id";
 // that, ns since 1970, words. Blanks where all was written.
 inline constexpr const char* kUnwrittenKey = "unwritten";
 inline constexpr std::size_t kUnwrittenRoom = 160;
+// Metadata of a file whose process should have had a survivor (survivor.h) and could not: "yes".
+inline constexpr const char* kNoSurvivorKey = "no_survivor";
 
 // "rank-3.lst"; "rank-3-restart-1.lst" after torchrun started the workers anew.
 std::string rank_file_name(std::int32_t rank, std::int32_t restart = 0);

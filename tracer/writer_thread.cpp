@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -69,12 +70,22 @@ void WriterThread::run() {
   controller_.emplace(*writer_, recorder_.process(), *this, path_);
   take_clock_snapshot(recorder_.process().first_reading);
   last_reading_ = recorder_.process().first_reading.monotonic;
+  if (control::the_plan().survive_kill) {
+    const auto work = [](void* thread) { static_cast<WriterThread*>(thread)->finish_after_death(); };
+    if (survivor_.start(descriptor_, work, this)) {
+      flock(descriptor_, LOCK_SH | LOCK_NB);  // as long as either of the two has the file open
+    } else {
+      writer_->set_metadata(kNoSurvivorKey, "yes");
+    }
+  }
   for (std::size_t turn = 0;; ++turn) {
     const std::uint32_t sleep = turn < kFirstSleeps.size() ? kFirstSleeps[turn] : kDrainMilliseconds;
     if (!recorder_.stop_requested()) {
+      survivor_.set_busy(false);
       recorder_.work_lock().release();
       wait_and_clear(recorder_.wake_word(), sleep);
       recorder_.work_lock().acquire();
+      survivor_.set_busy(true);
     }
     const bool stopping = recorder_.stop_requested();
     if (!file_is_still_ours()) {
@@ -212,9 +223,14 @@ void WriterThread::take_clock_snapshot(const ClockReading& reading) {
 }
 
 void WriterThread::drain() {
+  begin_new_sources();
+  empty_rings(recorder_.stop_requested());
+  retire_dead_threads();
+}
+
+void WriterThread::empty_rings(bool last) {
   RingPool& pool = recorder_.pool();
   const std::size_t count = pool.slot_count();
-  begin_new_sources();
   if (producers_.size() < count) producers_.resize(count);
   // First how far each thread has come, then the clocks: all records up to there are older than the reading.
   for (std::size_t i = 0; i < count; ++i) {
@@ -232,7 +248,7 @@ void WriterThread::drain() {
   if (clock_.add(reading)) last_reading_ = reading.monotonic;
   // Every drain corrects the conversion; the file needs fewer, to relate its clock to others, and one at its
   // end.
-  if (recorder_.stop_requested() || reading.monotonic - last_snapshot_ >= kSnapshotInterval) {
+  if (last || reading.monotonic - last_snapshot_ >= kSnapshotInterval) {
     take_clock_snapshot(reading);
   }
   for (std::size_t i = 0; i < count; ++i) {
@@ -241,7 +257,18 @@ void WriterThread::drain() {
   count_drops(last_reading_);
   events_->end_drain(last_reading_);
   for (Source* const source : sources_) source->end_drain(last_reading_);
-  retire_dead_threads();
+}
+
+void WriterThread::finish_after_death() {
+  if (!file_is_still_ours()) return;
+  empty_rings(true);
+  events_->finish(last_reading_);
+  // What needs no lock of anybody's is safe then, whatever becomes of the rest.
+  flush();
+  for (Source* const source : sources_) source->finish(last_reading_);
+  controller_->finish_after_death(last_reading_);
+  writer_->set_metadata(trace::kWrittenAfterDeath, "yes");
+  flush();
 }
 
 void WriterThread::begin_new_sources() {

@@ -15,6 +15,7 @@
 #include "tracer/recorder.h"
 #include "tracer/sources/nvtx/event_builder.h"
 #include "tracer/sources/source.h"
+#include "tracer/survivor.h"
 
 namespace lockstep::tracer {
 
@@ -46,8 +47,12 @@ class WriterThread final : public control::Recording {
   };
 
   Status open_file();
+  // In a survivor (survivor.h), where this thread is gone.
+  void finish_after_death();
   void describe_process();
   void drain();
+  // Takes what the rings hold; `last`: nothing comes after that.
+  void empty_rings(bool last);
   void drain_ring(RingSlot& slot, Producer& producer);
   // The push at `position`, and its pop where that is the next record: then how many bytes the pop takes,
   // else 0.
@@ -87,6 +92,7 @@ class WriterThread final : public control::Recording {
   int descriptor_ = -1;
   std::uint64_t device_ = 0;
   std::uint64_t inode_ = 0;
+  Survivor survivor_;  // the last one: it works with all of these
 };
 
 }  // namespace lockstep::tracer

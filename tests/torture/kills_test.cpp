@@ -12,6 +12,8 @@
 #include "tests/end_to_end/recorded_run.h"
 #include "tests/torture/numbered_job.h"
 #include "tests/torture/trials.h"
+#include "trace/reader.h"
+#include "trace/writer.h"
 
 namespace lockstep::torture {
 namespace {
@@ -98,6 +100,108 @@ TEST(Kills, ARankThatLeavesAtOnceOrAbortsIsRecordedAsFar) {
     lost.push_back(job.remains(job.run_path(), 1).lost_ns);
   }
   report("_exit and abort", trials(kFew), "lost of the rank: " + median_and_most(lost));
+}
+
+// With a survivor: each way to end that gives the process no time to write.
+class Survivors : public testing::TestWithParam<Ending> {};
+
+TEST_P(Survivors, LoseNothing) {
+  const Ending ending = GetParam();
+  int busy = 0;
+  for (int trial = 0; trial < trials(kFew); ++trial) {
+    SCOPED_TRACE(trial);
+    std::mt19937_64 random = random_of("survivors", trial);
+    NumberedJob job({"--survive-kill"});
+    ASSERT_TRUE(job.await_first());
+    wait_for_a_moment(random);
+    if (ending == Ending::none) {
+      job.kill(1);
+    } else {
+      job.progress(1).ending.store(ending);
+    }
+    job.progress(0).ending.store(Ending::leave);
+    const end_to_end::Outcome outcome = job.finish();
+    if (outcome.standard_error.find("--survive-kill could not be had") != std::string::npos)
+      GTEST_SKIP() << "a build with a sanitizer has no survivors";
+    EXPECT_EQ(outcome.exit_code, ending == Ending::none    ? 128 + SIGKILL
+                                 : ending == Ending::abort ? 128 + SIGABRT
+                                                           : 7)
+        << outcome.standard_error;
+    EXPECT_EQ(outcome.standard_output, "out\n");
+    EXPECT_EQ(job.remains(job.run_path(), 0).lost, 0);
+    const Remains killed = job.remains(job.run_path(), 1);
+    EXPECT_FALSE(killed.complete);
+    if (killed.after_death) {
+      EXPECT_EQ(killed.lost, 0);
+      EXPECT_THAT(outcome.standard_error, HasSubstr("(--survive-kill)"));
+    } else {
+      // Its writer thread had work in hand: as without a survivor.
+      ++busy;
+      EXPECT_THAT(outcome.standard_error, HasSubstr("all but its last moment"));
+    }
+  }
+  EXPECT_LT(busy, trials(kFew));
+  report("survivors", trials(kFew), std::to_string(busy) + " ended while the writer thread was at work");
+}
+
+INSTANTIATE_TEST_SUITE_P(Of, Survivors,
+                         testing::Values(Ending::none, Ending::exit_at_once, Ending::abort, Ending::execute),
+                         [](const auto& info) {
+                           switch (info.param) {
+                             case Ending::exit_at_once:
+                               return "Exit";
+                             case Ending::abort:
+                               return "Abort";
+                             case Ending::execute:
+                               return "Exec";
+                             default:
+                               return "Kill";
+                           }
+                         });
+
+// In ring mode nothing is in the file until somebody writes what is held.
+TEST(Kills, WithASurvivorARingIsWritten) {
+  NumberedJob job({"--survive-kill", "--ring", "60s"});
+  ASSERT_TRUE(job.await_first());
+  std::this_thread::sleep_for(std::chrono::milliseconds(700));
+  job.kill(1);
+  job.progress(0).ending.store(Ending::leave);
+  const end_to_end::Outcome outcome = job.finish();
+  if (outcome.standard_error.find("--survive-kill could not be had") != std::string::npos)
+    GTEST_SKIP() << "a build with a sanitizer has no survivors";
+  const Remains killed = job.remains(job.run_path(), 1);
+  if (!killed.after_death) GTEST_SKIP() << "killed while its writer thread was at work";
+  EXPECT_EQ(killed.lost, 0);
+  EXPECT_THAT(outcome.standard_error, HasSubstr("the process was killed, or crashed"));
+}
+
+TEST(Kills, WithASurvivorTheRecordersDeathCostsNothingEither) {
+  for (int trial = 0; trial < trials(kFew); ++trial) {
+    SCOPED_TRACE(trial);
+    std::mt19937_64 random = random_of("survivors of the recorder", trial);
+    NumberedJob job({"--survive-kill"});
+    ASSERT_TRUE(job.await_first());
+    wait_for_a_moment(random);
+    job.kill_recorder();
+    job.kill(1);
+    EXPECT_EQ(job.finish().signal, SIGKILL);
+    job.progress(0).ending.store(Ending::leave);
+    const std::string other = job.run_path() + "/rank-0.lst";
+    EXPECT_TRUE(end_to_end::eventually([&] {
+      const Result<trace::Reader> reader = trace::Reader::open(other);
+      return reader.ok() && reader.value().complete();
+    }));
+    const std::string path = job.run_path() + "/rank-1.lst";
+    if (trace::Reader::open(path).value().metadata().contains("no_survivor"))
+      GTEST_SKIP() << "a build with a sanitizer has no survivors";
+    // Nobody waits for the survivor but this test; it has nothing to do where the writer thread was at work.
+    (void)end_to_end::eventually(
+        [&] { return trace::Reader::open(path).value().metadata().contains(trace::kWrittenAfterDeath); });
+    const Remains killed = job.remains(job.run_path(), 1);
+    if (killed.after_death) {
+      EXPECT_EQ(killed.lost, 0);
+    }
+  }
 }
 
 // As when the machine is lost, or somebody copies the run while it is recorded.

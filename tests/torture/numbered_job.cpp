@@ -13,6 +13,7 @@
 
 #include "tests/end_to_end/recorded_run.h"
 #include "trace/reader.h"
+#include "trace/writer.h"
 
 namespace lockstep::torture {
 
@@ -28,7 +29,7 @@ Progress* create_progress(const std::string& path) {
 
 }  // namespace
 
-NumberedJob::NumberedJob() {
+NumberedJob::NumberedJob(const std::vector<std::string>& flags) {
   // The job's exit code is that of its second rank.
   std::string script;
   for (int rank = 0; rank < kRanks; ++rank) {
@@ -40,7 +41,7 @@ NumberedJob::NumberedJob() {
   script += "wait $p0; wait $p1; code=$?; echo out; exit $code\n";
   std::ofstream(folder_ / "job.sh") << script;
   run_ = std::make_unique<end_to_end::BackgroundRun>(
-      folder_, end_to_end::record_command(run_path(), {}, {"/bin/sh", folder_ / "job.sh"}),
+      folder_, end_to_end::record_command(run_path(), flags, {"/bin/sh", folder_ / "job.sh"}),
       end_to_end::sanitizers_aside());
 }
 
@@ -88,6 +89,7 @@ Remains NumberedJob::remains(const std::string& run, int rank) const {
     last = mark.time;
   }
   found.complete = reader.value().complete();
+  found.after_death = reader.value().metadata().contains(trace::kWrittenAfterDeath);
   found.lost = std::max<std::int64_t>(progress_[rank]->marks.load() - found.kept, 0);
   if (found.lost > 0) found.lost_ns = progress_[rank]->last_returned.load() - last;
   return found;

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "tests/end_to_end/background_run.h"
 #include "tests/torture/progress.h"
@@ -16,13 +17,15 @@ struct Remains {
   std::int64_t lost = 0;     // of the calls that had returned
   std::int64_t lost_ns = 0;  // from the last one kept to the last one that returned
   bool complete = false;
+  bool after_death = false;  // a survivor wrote what was left
 };
 
 class NumberedJob {
  public:
   static constexpr int kRanks = 2;
 
-  NumberedJob();
+  // `flags` are the recorder's.
+  explicit NumberedJob(const std::vector<std::string>& flags = {});
   ~NumberedJob();
   NumberedJob(const NumberedJob&) = delete;
   NumberedJob& operator=(const NumberedJob&) = delete;

@@ -36,6 +36,9 @@ int main(int argc, char** argv) {
       _exit(7);
     case Ending::abort:
       std::abort();
+    case Ending::execute:
+      execl("/bin/sh", "sh", "-c", "exit 7", static_cast<char*>(nullptr));
+      return 2;
     default:
       return 0;
   }

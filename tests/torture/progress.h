@@ -6,7 +6,7 @@
 
 namespace lockstep::torture {
 
-enum class Ending : std::int32_t { none, leave, exit_at_once, abort };
+enum class Ending : std::int32_t { none, leave, exit_at_once, abort, execute };
 
 struct Progress {
   std::atomic<std::int64_t> marks{0};          // calls that have returned

@@ -259,11 +259,21 @@ void Controller::finish(trace::Nanoseconds now) {
   endpoint_.close();
   absences_.settle(now, gate_word());
   absences_.finish(now);
+  write_ring("the process ended", now);
+}
+
+void Controller::write_ring(const std::string& last_cause, trace::Nanoseconds now) {
   if (plan_.ring_ns == 0) return;
   for (const std::string& cause : {save_due_, save_cause_}) {
     if (!cause.empty()) save(cause, now);
   }
-  save("the process ended", now);
+  save(last_cause, now);
+}
+
+void Controller::finish_after_death(trace::Nanoseconds now) {
+  absences_.settle(now, gate_word());
+  absences_.finish(now);
+  write_ring("the process was killed, or crashed", now);
 }
 
 }  // namespace lockstep::tracer::control

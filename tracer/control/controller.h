@@ -47,8 +47,12 @@ class Controller {
   // At the end of each drain; `first_moments` says that the process has just begun. May write.
   void end_drain(trace::Nanoseconds now, bool first_moments);
   void finish(trace::Nanoseconds now);
+  // The same in a survivor: the process is gone, and nobody closed the file.
+  void finish_after_death(trace::Nanoseconds now);
 
  private:
+  void write_ring(const std::string& last_cause, trace::Nanoseconds now);
+
   void keep_time(trace::Nanoseconds now);
   void keep_size();
   std::uint64_t count_progress() const;

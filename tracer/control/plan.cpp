@@ -193,6 +193,10 @@ bool names_source(std::string_view list, std::string_view wanted) {
   return false;
 }
 
+std::optional<bool> parse_flag(std::string_view text) {
+  return text == "1" ? std::optional(true) : text == "0" ? std::optional(false) : std::nullopt;
+}
+
 std::optional<double> parse_factor(std::string_view text) {
   const auto value = parse_number<double>(text);
   return value.has_value() && std::isfinite(*value) && *value > 1 ? value : std::nullopt;
@@ -219,6 +223,7 @@ Plan plan_from(const std::function<const char*(const char*)>& lookup) {
         return text == "off" ? std::optional<std::int64_t>(0) : parse_duration(text);
       },
       set(plan.hang_timeout_ns));
+  reading.read("LOCKSTEP_SURVIVE_KILL", parse_flag, set(plan.survive_kill));
   return plan;
 }
 
@@ -241,6 +246,7 @@ std::vector<std::pair<std::string, std::string>> to_environment(const Plan& plan
                            error == std::errc{} ? std::string(text.data(), end) : std::string());
   }
   variables.emplace_back("LOCKSTEP_HANG_TIMEOUT", seconds(plan.hang_timeout_ns));
+  variables.emplace_back("LOCKSTEP_SURVIVE_KILL", plan.survive_kill ? "1" : "");
   return variables;
 }
 

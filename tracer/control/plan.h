@@ -25,15 +25,16 @@ struct StepRange {
 };
 
 struct Plan {
-  std::optional<StepRange> steps;     // LOCKSTEP_STEPS "100:110"
-  std::int64_t start_realtime = 0;    // LOCKSTEP_START: when the job began, ns since 1970
-  std::int64_t delay_ns = 0;          // LOCKSTEP_DELAY, in seconds, after the job's start
-  std::int64_t duration_ns = 0;       // LOCKSTEP_DURATION, in seconds; 0: no limit
-  std::uint64_t max_bytes = 0;        // LOCKSTEP_MAX_SIZE, in bytes, of a process' file; 0: no limit
-  std::int64_t ring_ns = 0;           // LOCKSTEP_RING, in seconds; 0: everything goes to the file
-  std::uint64_t ring_memory = 0;      // LOCKSTEP_RING_MEMORY, in bytes
-  double ring_factor = 2;             // LOCKSTEP_RING_FACTOR, of the median step
-  std::int64_t hang_timeout_ns = 0;   // LOCKSTEP_HANG_TIMEOUT, in seconds; 0: hangs are not looked for
+  std::optional<StepRange> steps;    // LOCKSTEP_STEPS "100:110"
+  std::int64_t start_realtime = 0;   // LOCKSTEP_START: when the job began, ns since 1970
+  std::int64_t delay_ns = 0;         // LOCKSTEP_DELAY, in seconds, after the job's start
+  std::int64_t duration_ns = 0;      // LOCKSTEP_DURATION, in seconds; 0: no limit
+  std::uint64_t max_bytes = 0;       // LOCKSTEP_MAX_SIZE, in bytes, of a process' file; 0: no limit
+  std::int64_t ring_ns = 0;          // LOCKSTEP_RING, in seconds; 0: everything goes to the file
+  std::uint64_t ring_memory = 0;     // LOCKSTEP_RING_MEMORY, in bytes
+  double ring_factor = 2;            // LOCKSTEP_RING_FACTOR, of the median step
+  std::int64_t hang_timeout_ns = 0;  // LOCKSTEP_HANG_TIMEOUT, in seconds; 0: hangs are not looked for
+  bool survive_kill = false;  // LOCKSTEP_SURVIVE_KILL "1": a survivor writes the last moment (survivor.h)
   std::vector<std::string> problems;  // variables that could not be understood, and were ignored
 
   bool needs_steps() const { return steps.has_value() || ring_ns > 0 || hang_timeout_ns > 0; }
@@ -61,6 +62,8 @@ std::optional<double> parse_factor(std::string_view text);
 // "64MiB", "1GB", "1.5 GB", "512kB", "4G" (as 4GB): bytes; a bare number counts in `unit` bytes. Nothing for
 // anything else, and for sizes of which there is none (0, 2^63 and more).
 std::optional<std::uint64_t> parse_size(std::string_view text, std::uint64_t unit);
+// "1" or "0".
+std::optional<bool> parse_flag(std::string_view text);
 // A name of `list` (separated by commas, blanks around them do not count) that is no source's; nothing if all
 // are.
 std::optional<std::string> unknown_source(std::string_view list);

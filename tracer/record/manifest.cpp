@@ -41,6 +41,7 @@ Json to_json(const RecordedFile& file) {
     json["unwritten"] = {{"events", file.unwritten->events},
                          {"since", to_utc(file.unwritten->since)},
                          {"reason", file.unwritten->why}};
+  if (file.after_death) json["written_after_death"] = true;
   if (file.cut_to.has_value()) json["cut_to_bytes"] = *file.cut_to;
   if (!file.ended.empty()) json["ended_early"] = file.ended;
   json["complete"] = file.complete;

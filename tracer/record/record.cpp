@@ -16,6 +16,7 @@
 #include "tracer/record/messages.h"
 #include "tracer/record/preparation.h"
 #include "tracer/record/summary.h"
+#include "tracer/record/survivors.h"
 
 namespace lockstep::tracer::record {
 
@@ -38,6 +39,7 @@ void tell_ending(const Ending& ending, const Manifest& manifest) {
 void finish(const Options& options, Run& run, bool watches, bool long_enough) {
   Manifest& manifest = run.manifest;
   const fs::path& folder = run.folder->path;
+  if (options.plan.survive_kill) attempt("", [&] { await_survivors(folder); });
   attempt("removing the control folder", [&] { remove_control_folder(folder); });
   if (watches && long_enough) attempt("", [&] { take_first_place(manifest, folder); });
   attempt("joining small chunks", [&] {

@@ -85,6 +85,8 @@ RecordedFile read_file(const std::filesystem::path& path) {
   }
   file.groups = reader.groups();
   file.complete = reader.complete();
+  file.after_death = !text(trace::kWrittenAfterDeath).empty();
+  file.no_survivor = !text(kNoSurvivorKey).empty();
   file.chunks = reader.chunks().size();
   using trace::EventKind;
   for (const EventKind kind :

@@ -58,6 +58,8 @@ struct RecordedFile {
   std::optional<std::uint64_t> cut_to;  // bytes: another program cut it while it was written
   std::string ended;                    // why recording ended before the process; else empty
   bool complete = false;                // closed by its process
+  bool after_death = false;             // not closed, and all of it written: by a survivor
+  bool no_survivor = false;             // --survive-kill could not be had
   std::string problem;                  // empty, or why the file could not be read
 };
 

@@ -166,12 +166,27 @@ void tell_losses(const Recording& recording, std::vector<std::string>& lines) {
   }
   tell_restarts(recording, lines);
   tell_missing_ranks(recording, lines);
-  if (const std::size_t files = recording.incomplete_files(); files != 0) {
+  std::size_t after_death = 0, no_survivor = 0;
+  each_file(recording, [&](const RecordedFile& file) {
+    if (!file.complete && file.after_death) ++after_death;
+    if (file.no_survivor) ++no_survivor;
+  });
+  if (const std::size_t files = recording.incomplete_files() - after_death; files != 0) {
     lines.push_back(fmt::format(
         "{} not closed: the process was killed or still runs, or the disk was full; all but its last moment "
         "can be read",
         counted(files, "file was", "files were")));
   }
+  if (after_death != 0)
+    lines.push_back(
+        fmt::format("{} not closed: the process was killed, crashed or left by _exit; all that it had "
+                    "recorded is there (--survive-kill)",
+                    counted(after_death, "file was", "files were")));
+  if (no_survivor != 0)
+    lines.push_back(
+        fmt::format("--survive-kill could not be had in {} (it takes Linux 5.9, one more process, and no "
+                    "sanitizer): what is killed there loses up to its last second",
+                    counted(no_survivor, "process", "processes")));
   each_file(recording, [&](const RecordedFile& file) {
     if (!file.problem.empty()) lines.push_back(file.problem);
   });

@@ -34,13 +34,14 @@ void warn_of_damage(const trace::Reader& reader, std::set<std::string> damage, R
     import.warn("file_damaged", text.find(import.trace.file) == std::string::npos
                                     ? fmt::format("{}: {}", import.trace.file, text)
                                     : text);
-  if (!reader.complete() && reader.warnings().empty())
-    import.warn(
-        "file_incomplete",
-        fmt::format(
-            "{}: was not closed (the process was killed, or is still running); read up to its last whole "
-            "chunk",
-            import.trace.file));
+  if (reader.complete() || !reader.warnings().empty()) return;
+  const bool whole = reader.metadata().contains(trace::kWrittenAfterDeath);
+  import.warn(
+      "file_incomplete",
+      fmt::format("{}: was not closed ({}", import.trace.file,
+                  whole ? "the process was killed, or crashed); all that it had recorded was written "
+                          "afterwards (--survive-kill)"
+                        : "the process was killed, or is still running); read up to its last whole chunk"));
 }
 
 }  // namespace lockstep::analyzer::run
