@@ -32,8 +32,9 @@ class StringTable {
   StringTable();
   StringTable(const StringTable& other);  // the views must point into the copy
   StringTable& operator=(const StringTable& other);
-  StringTable(StringTable&&) = default;
-  StringTable& operator=(StringTable&&) = default;
+  // Never throws, or vectors of ranks would copy all of their tables as they grow.
+  StringTable(StringTable&&) noexcept = default;
+  StringTable& operator=(StringTable&&) noexcept = default;
   ~StringTable() = default;
   std::uint32_t intern(std::string_view text);
   std::string_view view(std::uint32_t id) const { return texts_[id]; }

@@ -303,7 +303,8 @@ std::vector<OneRanksPlace> places_of_one_rank(const Job& job, std::span<const In
   for (std::size_t rank = 0; rank < ranks.size() && ranks.size() > 1; ++rank) {
     for (const auto& [function, lines] : ranks[rank].within) {
       std::optional<OneRanksPlace> place = place_of_one(
-          ranks, rank, lines, [&](const Counts& other) { return count_of(other.anywhere, function); },
+          ranks, rank, lines,
+          [&, function = function](const Counts& other) { return count_of(other.anywhere, function); },
           job.strings);
       if (!place) {
         const std::map<std::uint32_t, std::int64_t> own = lines_of_one(ranks, rank, lines);

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "analyzer/model/job.h"
@@ -41,6 +42,9 @@ struct RankImport {
   std::uint32_t intern_group(const JobGroup& group);
   void warn(std::string code, std::string message);
 };
+
+static_assert(std::is_nothrow_move_constructible_v<RankImport> &&
+              std::is_nothrow_move_assignable_v<RankImport>);
 
 // Sorts activities and host ranges, computes nesting depths, gives each activity its step, puts
 // communications into the order of their activities, drops steps that overlap an earlier one, and marks the
