@@ -24,9 +24,12 @@ Result<LoadedJob> load_job(const std::vector<std::string>& paths, const LoadOpti
   reading.progress = [&](std::uint64_t done, std::uint64_t total) { progress.show("reading", done, total); };
   Result<analyzer::Job> job = analyzer::open_job(paths, reading, options.clocks);
   if (!job.ok()) return with_reason(job.error());
+  // A rank that could not be kept is not a damaged one.
+  if (disk_refused()) return Error{why_out_of_memory()};
   progress.show("analysing");
   Result<analyzer::Analysis> analysis = analyzer::analyze(job.value(), options.analysis);
   if (!analysis.ok()) return with_reason(analysis.error());
+  if (disk_refused()) return Error{why_out_of_memory()};
   return LoadedJob{std::move(job).value(), std::move(analysis).value()};
 }
 

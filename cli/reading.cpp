@@ -24,10 +24,10 @@ void describe_reading(CLI::App& app, ReadingArguments& arguments) {
   app.add_option("--cycle", arguments.cycle,
                  "Of several profiles of one process (torch.profiler's schedule) only the N-th, from 1 [all]")
       ->option_text("N");
-  app.add_option(
-         "--memory", arguments.memory,
-         "Take at most this much memory, e.g. 4G: what does not fit lies in a file meanwhile. Slower; the "
-         "result is the same [no limit]")
+  app.add_option("--memory", arguments.memory,
+                 "Take no more memory than about this, e.g. 4G: what does not fit lies in a file meanwhile. "
+                 "Slower; the "
+                 "result is the same [no limit]")
       ->option_text("SIZE");
   app.add_option(
          "--scratch", arguments.scratch,
@@ -39,14 +39,18 @@ void describe_reading(CLI::App& app, ReadingArguments& arguments) {
 namespace {
 
 Status take_memory(const ReadingArguments& arguments) {
-  if (arguments.memory.empty()) {
-    if (arguments.scratch.empty()) return {};
-    return Error{fmt::format("--scratch {}: it is for --memory SIZE; give both", arguments.scratch)};
+  if (!arguments.memory) {
+    if (!arguments.scratch) return {};
+    return Error{fmt::format("--scratch {}: it is for --memory SIZE; give both", *arguments.scratch)};
   }
-  const std::optional<std::uint64_t> bytes = tracer::control::parse_size(arguments.memory, 1);
+  constexpr std::uint64_t kMegabyte = 1'000'000;
+  const std::optional<std::uint64_t> bytes = tracer::control::parse_size(*arguments.memory, kMegabyte);
   if (!bytes)
-    return Error{fmt::format("--memory '{}': give a size such as 4G, 512MB or 8GiB", arguments.memory)};
-  return limit_memory(*bytes, arguments.scratch);
+    return Error{
+        fmt::format("--memory '{}': give a size such as 4G, 512MB or 8GiB; a number alone is in megabytes",
+                    *arguments.memory)};
+  if (arguments.scratch && arguments.scratch->empty()) return Error{"--scratch '': give a folder"};
+  return limit_memory(*bytes, arguments.scratch.value_or(""));
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,7 +14,7 @@ namespace lockstep::cli {
 struct ReadingArguments {
   std::vector<std::string> communication;
   std::string cycle;
-  std::string memory, scratch;
+  std::optional<std::string> memory, scratch;
 };
 
 void describe_reading(CLI::App& app, ReadingArguments& arguments);

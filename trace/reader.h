@@ -41,6 +41,9 @@ struct Selection {
   Nanoseconds end = std::numeric_limits<Nanoseconds>::max();
 };
 
+// How the warning begins that a file was not closed.
+inline constexpr std::string_view kNoFooter = "it has no footer";
+
 class Reader {
  public:
   // Whether bytes from the beginning of a file, at least 8, are those of a trace file.

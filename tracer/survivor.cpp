@@ -1,10 +1,13 @@
 #include "tracer/survivor.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <linux/capability.h>
 #include <linux/futex.h>
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -15,6 +18,7 @@
 
 #include <climits>
 
+#include "tracer/survivor_heap.h"
 #include "tracer/wake.h"
 
 namespace lockstep::tracer {
@@ -28,7 +32,8 @@ namespace {
 constexpr std::uint32_t kReadyMilliseconds = 200;
 constexpr int kEndMilliseconds = 100;
 constexpr long kOthersMilliseconds = 100;
-constexpr long kLookSeconds = 5;
+constexpr long kLookSeconds = 1;
+constexpr int kLooksWhenAsked = 2;
 constexpr long kWorkSeconds = 3;
 constexpr std::size_t kPage = 4096;
 
@@ -76,6 +81,32 @@ bool close_all_but(int descriptor) noexcept {
   return raw(SYS_close_range, descriptor + 1, UINT_MAX) == 0;
 }
 
+// A lock on the file as long as this process lives, for the recorder (record/survivors.h): of an opening of
+// its own, since what the job opened is inherited by the processes that it forks.
+void lock_file(int descriptor) noexcept {
+  char path[] = "/proc/self/fd/0000000000";
+  char* const digits = path + sizeof("/proc/self/fd/") - 1;
+  int count = 1;
+  for (int rest = descriptor; rest >= 10; rest /= 10) ++count;
+  digits[count] = '\0';
+  for (int rest = descriptor; count > 0; rest /= 10) digits[--count] = static_cast<char>('0' + rest % 10);
+  const long file = raw(SYS_openat, AT_FDCWD, address(path), O_RDONLY | O_CLOEXEC);
+  if (file >= 0) raw(SYS_flock, file, LOCK_SH | LOCK_NB);
+}
+
+// What the process can do, code in its memory could do here, also when the process has given it up.
+void give_up_capabilities() noexcept {
+  __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
+  const __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3]{};
+  raw(SYS_capset, address(&header), address(none));
+}
+
+bool was_asked_to_end() noexcept {
+  unsigned long pending = 0;
+  raw(SYS_rt_sigpending, address(&pending), sizeof pending);
+  return (pending & (bit(SIGTERM) | bit(SIGINT) | bit(SIGHUP) | bit(SIGQUIT))) != 0;
+}
+
 // From here on code of all kinds runs. Whatever goes wrong with it ends this process, silently and soon: what
 // the job's handlers would do has no sense here, and a lock may be held by a thread that is gone.
 void prepare_for_the_worst() noexcept {
@@ -92,16 +123,6 @@ void prepare_for_the_worst() noexcept {
 
 }  // namespace
 
-// Ends at once, so that the survivor is nobody's child but the system's.
-int Survivor::make_orphan(void* survivor) {
-  auto* const self = static_cast<Survivor*>(survivor);
-  const int made = clone(main, self->stack_ + kStackBytes,
-                         CLONE_VM | CLONE_UNTRACED | CLONE_PARENT_SETTID | CLONE_CHILD_CLEARTID, survivor,
-                         &self->alive_, nullptr, &self->alive_);
-  raw(SYS_exit_group, made > 0 ? 0 : 1);
-  return 0;
-}
-
 int Survivor::main(void* survivor) {
   static_cast<Survivor*>(survivor)->sleep_and_work();
   raw(SYS_exit_group, 0);
@@ -111,10 +132,13 @@ int Survivor::main(void* survivor) {
 // Until the writer thread is gone, nothing here may touch thread-local storage.
 void Survivor::sleep_and_work() noexcept {
   raw(SYS_setsid);
+  raw(SYS_chdir, address("/"));  // a folder that is in use can't be unmounted
   raw(SYS_prctl, PR_SET_NAME, address("lockstep"));
   const bool alone = close_all_but(descriptor_);
+  lock_file(descriptor_);
   pollfd owner{static_cast<int>(raw(SYS_pidfd_open, owner_, 0)), POLLIN, 0};
   const bool fit = alone && owner.fd >= 0;
+  give_up_capabilities();
   ready_.store(fit ? 1 : 2, std::memory_order_release);
   raw(SYS_futex, address(&ready_), FUTEX_WAKE_PRIVATE, INT_MAX);
   if (!fit) return;
@@ -124,13 +148,19 @@ void Survivor::sleep_and_work() noexcept {
   };
   // The system wakes by this word when the thread is gone, but not in every version where a core is written.
   const timespec look{kLookSeconds, 0};
+  int looks_left = INT_MAX;
   while (writer_->load(std::memory_order_acquire) == writer_id_ &&
-         finished_.load(std::memory_order_acquire) == 0 && !owner_is_dead(0))
+         finished_.load(std::memory_order_acquire) == 0 && !owner_is_dead(0)) {
+    // Who ends all processes that he finds may come to this one first.
+    if (looks_left == INT_MAX && was_asked_to_end()) looks_left = kLooksWhenAsked;
+    if (looks_left != INT_MAX && looks_left-- == 0) return;
     raw(SYS_futex, address(writer_), FUTEX_WAIT, writer_id_, address(&look));
+  }
   if (finished_.load(std::memory_order_acquire) != 0 || busy_.load(std::memory_order_acquire) != 0) return;
   // The other threads die at about the same time. After an exec the process lives on, in memory of its own.
   owner_is_dead(kOthersMilliseconds);
   prepare_for_the_worst();
+  survivor_heap_in_use.store(true, std::memory_order_relaxed);
   work_(argument_);
 }
 
@@ -153,48 +183,71 @@ bool Survivor::start(int descriptor, void (*work)(void*), void* argument) noexce
   work_ = work;
   argument_ = argument;
   owner_ = getpid();
+  rights_ = rights();
   writer_ = reinterpret_cast<std::atomic<std::uint32_t>*>(writer);
   writer_id_ = static_cast<std::uint32_t>(syscall(SYS_gettid));
   busy_.store(1, std::memory_order_relaxed);
   finished_.store(0, std::memory_order_relaxed);
   alive_.store(0, std::memory_order_relaxed);
   ready_.store(0, std::memory_order_release);
-  // CLONE_VFORK: this thread goes on once that process is gone, whose stack is the lower half.
-  const pid_t between =
-      clone(make_orphan, stack_ + kStackBytes / 2, CLONE_VM | CLONE_VFORK | CLONE_UNTRACED, this);
-  int status = 1;
-  while (between > 0 && waitpid(between, &status, __WCLONE) < 0 && errno == EINTR) {
-  }
-  const bool started = between > 0 && status == 0 && wait_until(ready_, 1, kReadyMilliseconds);
-  if (!started) {
-    finished_.store(1, std::memory_order_release);
-    if (await_end()) munmap(stack_, kStackBytes);
+  // No signal at its end: so wait() does not see it, and waits for no such child.
+  process_ = clone(main, stack_ + kStackBytes,
+                   CLONE_VM | CLONE_UNTRACED | CLONE_PARENT_SETTID | CLONE_CHILD_CLEARTID, this, &alive_,
+                   nullptr, &alive_);
+  if (process_ < 0) {
+    munmap(stack_, kStackBytes);
     stack_ = nullptr;
+  } else if (!wait_until(ready_, 1, kReadyMilliseconds)) {
+    end();
   }
   errno = saved;
-  return started;
+  return stack_ != nullptr;
 }
 
-bool Survivor::await_end() noexcept {
-  for (int turn = 0; turn < kEndMilliseconds; ++turn) {
-    const std::uint32_t alive = alive_.load(std::memory_order_acquire);
-    if (alive == 0) return true;
+void Survivor::end() noexcept {
+  finished_.store(1, std::memory_order_release);
+  raw(SYS_futex, address(writer_), FUTEX_WAKE, INT_MAX);
+  for (int turn = 0; turn < kEndMilliseconds && alive_.load(std::memory_order_acquire) != 0; ++turn) {
     const timespec millisecond{0, 1'000'000};
-    raw(SYS_futex, address(&alive_), FUTEX_WAIT, alive, address(&millisecond));
+    raw(SYS_futex, address(&alive_), FUTEX_WAIT, alive_.load(std::memory_order_acquire),
+        address(&millisecond));
   }
-  return false;
+  // Stopped, or on a machine that has no time for it: our child as long as nobody has waited for it.
+  if (alive_.load(std::memory_order_acquire) != 0) kill(process_, SIGKILL);
+  while (waitpid(process_, nullptr, __WCLONE) < 0 && errno == EINTR) {
+  }
+  if (alive_.load(std::memory_order_acquire) == 0) munmap(stack_, kStackBytes);
+  stack_ = nullptr;
+}
+
+Survivor::Rights Survivor::rights() noexcept {
+  return {raw(SYS_geteuid), raw(SYS_getegid), raw(SYS_prctl, PR_GET_SECCOMP),
+          raw(SYS_prctl, PR_GET_NO_NEW_PRIVS)};
+}
+
+void Survivor::look() noexcept {
+  if (stack_ == nullptr) return;
+  const int saved = errno;
+  if (waitpid(process_, nullptr, WNOHANG | __WCLONE) == process_) {
+    munmap(stack_, kStackBytes);
+    stack_ = nullptr;
+  } else if (rights() != rights_) {
+    end();
+  }
+  errno = saved;
 }
 
 Survivor::~Survivor() {
   // In a forked child it is the parent's.
   if (stack_ == nullptr || owner_ != getpid()) return;
-  finished_.store(1, std::memory_order_release);
-  raw(SYS_futex, address(writer_), FUTEX_WAKE, INT_MAX);
-  if (await_end()) munmap(stack_, kStackBytes);
+  const int saved = errno;
+  end();
+  errno = saved;
 }
 
 #else
 
+void Survivor::look() noexcept {}
 bool Survivor::start(int, void (*)(void*), void*) noexcept {
   return false;
 }

@@ -5,8 +5,9 @@
 // thread had work in hand, nobody can tell in what state; else the survivor does what the thread would have
 // done next, as if it were that thread: its thread-local storage is still there, and nobody else uses it.
 //
-// It takes no part in the job: no child of its, in a session of its own, all signals blocked, none of the
-// job's descriptors. What it costs: tools that add up the memory of processes count the job's twice.
+// It takes no part in the job: in a session of its own, all signals blocked but the one that asks to end,
+// none of the job's descriptors, no capabilities, and no child that the job's wait() would see. What it
+// costs: tools that add up the memory of processes count the job's twice.
 #pragma once
 
 #include <sys/types.h>
@@ -31,20 +32,31 @@ class Survivor {
 
   // The writer thread has work in hand from now on, or none.
   void set_busy(bool busy) noexcept { busy_.store(busy ? 1 : 0, std::memory_order_release); }
+  // On the writer thread, now and then. Ends the survivor where the process has given up rights since
+  // (another user, a sandbox), which code in the same memory must not keep; takes leave of one that somebody
+  // else has ended.
+  void look() noexcept;
 
  private:
   static constexpr std::size_t kStackBytes = std::size_t{1} << 20U;
-  static int make_orphan(void* survivor);
   static int main(void* survivor);
   void sleep_and_work() noexcept;
-  // Whether it is gone in time, and its stack with it.
-  bool await_end() noexcept;
+  void end() noexcept;
+
+  // What the process may do.
+  struct Rights {
+    long user = 0, group = 0, seccomp = 0, no_new_privileges = 0;
+    bool operator==(const Rights&) const = default;
+  };
+  static Rights rights() noexcept;
 
   int descriptor_ = -1;
   void (*work_)(void*) = nullptr;
   void* argument_ = nullptr;
   std::byte* stack_ = nullptr;
-  pid_t owner_ = 0;  // the process that may be killed
+  pid_t process_ = 0;  // the survivor
+  Rights rights_;      // of the process when it was made
+  pid_t owner_ = 0;    // the process that may be killed
   std::atomic<std::uint32_t>* writer_ =
       nullptr;  // the writer thread's id; the system clears it when that is gone
   std::uint32_t writer_id_ = 0;

@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -111,7 +112,7 @@ TEST_F(SurvivorTest, WorksWithTheMemoryOfAProcessThatIsKilled) {
   if (none_here()) GTEST_SKIP() << "no survivors in this build, or on this system";
   EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
   EXPECT_EQ(await_seen(), 4711);
-  EXPECT_EQ(shared->descriptors.load(), 2) << "the file, and that which tells of the process's end";
+  EXPECT_EQ(shared->descriptors.load(), 3) << "the file, its lock, and what tells of the process's end";
 }
 
 TEST_F(SurvivorTest, WorksAfterExit) {
@@ -155,10 +156,12 @@ TEST_F(SurvivorTest, IsGoneWhenRecordingEnds) {
   EXPECT_EQ(shared->seen.load(), -1);
 }
 
-TEST_F(SurvivorTest, IsNobodysChild) {
+// Also of a process to which orphans come.
+TEST_F(SurvivorTest, IsNoChildThatIsWaitedFor) {
   run([](Survivor& survivor) { survivor.set_busy(false); },
       [] {
-        const pid_t none = waitpid(-1, nullptr, WNOHANG | __WALL);
+        prctl(PR_SET_CHILD_SUBREAPER, 1);
+        const pid_t none = waitpid(-1, nullptr, WNOHANG);
         shared->children.store(none < 0 && errno == ECHILD ? 0 : 1);
         _exit(0);
       });

@@ -3,7 +3,6 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -72,12 +71,10 @@ void WriterThread::run() {
   last_reading_ = recorder_.process().first_reading.monotonic;
   if (control::the_plan().survive_kill) {
     const auto work = [](void* thread) { static_cast<WriterThread*>(thread)->finish_after_death(); };
-    if (survivor_.start(descriptor_, work, this)) {
-      flock(descriptor_, LOCK_SH | LOCK_NB);  // as long as either of the two has the file open
-    } else {
-      writer_->set_metadata(kNoSurvivorKey, "yes");
-    }
+    if (!survivor_.start(descriptor_, work, this)) writer_->set_metadata(kNoSurvivorKey, "yes");
   }
+  // What the file is of stands in it from now on, whatever becomes of the process.
+  flush();
   for (std::size_t turn = 0;; ++turn) {
     const std::uint32_t sleep = turn < kFirstSleeps.size() ? kFirstSleeps[turn] : kDrainMilliseconds;
     if (!recorder_.stop_requested()) {
@@ -86,6 +83,7 @@ void WriterThread::run() {
       wait_and_clear(recorder_.wake_word(), sleep);
       recorder_.work_lock().acquire();
       survivor_.set_busy(true);
+      survivor_.look();
     }
     const bool stopping = recorder_.stop_requested();
     if (!file_is_still_ours()) {

@@ -4,6 +4,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdlib>
 
@@ -17,13 +18,15 @@ Resident::~Resident() {
   if (file_ >= 0) ::close(file_);
 }
 
-std::uint64_t Resident::now() const noexcept {
+Resident::Bytes Resident::look() const noexcept {
   std::array<char, 256> text{};
-  if (file_ < 0 || ::pread(file_, text.data(), text.size() - 1, 0) <= 0) return 0;
+  if (file_ < 0 || ::pread(file_, text.data(), text.size() - 1, 0) <= 0) return {};
   // "size resident shared …", in pages
   char* end = nullptr;
   (void)std::strtoull(text.data(), &end, 10);
-  return std::strtoull(end, nullptr, 10) * page_;
+  const std::uint64_t resident = std::strtoull(end, &end, 10);
+  const std::uint64_t in_files = std::strtoull(end, nullptr, 10);
+  return {resident * page_, (resident - std::min(resident, in_files)) * page_};
 }
 
 std::uint64_t most_resident() noexcept {

@@ -12,8 +12,12 @@ class Resident {
   Resident(const Resident&) = delete;
   Resident& operator=(const Resident&) = delete;
 
-  // Bytes now; 0 where the system does not tell (no /proc).
-  std::uint64_t now() const noexcept;
+  struct Bytes {
+    std::uint64_t all = 0;        // 0 where the system does not tell (no /proc)
+    std::uint64_t anonymous = 0;  // of these, what lies in no file: it can't be taken out
+  };
+  Bytes look() const noexcept;
+  std::uint64_t now() const noexcept { return look().all; }
 
  private:
   int file_;

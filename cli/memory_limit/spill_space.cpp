@@ -30,8 +30,9 @@ namespace {
 // ThreadSanitizer leaves programs 1.5 TiB.
 constexpr std::array<std::uint64_t, 1> kSizes{std::uint64_t{64} << 30U};
 #else
-constexpr std::array<std::uint64_t, 4> kSizes{std::uint64_t{8} << 40U, std::uint64_t{1} << 40U,
-                                              std::uint64_t{128} << 30U, std::uint64_t{16} << 30U};
+constexpr std::array<std::uint64_t, 6> kSizes{std::uint64_t{8} << 40U,   std::uint64_t{1} << 40U,
+                                              std::uint64_t{128} << 30U, std::uint64_t{16} << 30U,
+                                              std::uint64_t{4} << 30U,   std::uint64_t{1} << 30U};
 #endif
 
 std::string reason(int error) {

@@ -1,10 +1,25 @@
 #include "trace/format/compression.h"
 
+// For contexts with an allocator of one's own, which every version since 1.3 has.
+#define ZSTD_STATIC_LINKING_ONLY
 #include <zstd.h>
 
 #include <new>
 
 namespace lockstep::trace::format {
+
+namespace {
+
+// All memory of a writer comes from new: in a traced process that is one that can be told what to do
+// (tracer/allocation.cpp).
+void* allocate(void* /*opaque*/, std::size_t bytes) {
+  return ::operator new(bytes, std::nothrow);
+}
+void give_back(void* /*opaque*/, void* block) {
+  ::operator delete(block);
+}
+
+}  // namespace
 
 void Compressor::Free::operator()(ZSTD_CCtx_s* context) const noexcept {
   ZSTD_freeCCtx(context);
@@ -13,7 +28,8 @@ void Decompressor::Free::operator()(ZSTD_DCtx_s* context) const noexcept {
   ZSTD_freeDCtx(context);
 }
 
-Compressor::Compressor(int level) noexcept : context_(ZSTD_createCCtx()) {
+Compressor::Compressor(int level) noexcept
+    : context_(ZSTD_createCCtx_advanced({allocate, give_back, nullptr})) {
   if (context_ == nullptr) return;
   ZSTD_CCtx_setParameter(context_.get(), ZSTD_c_compressionLevel, level);
   ZSTD_CCtx_setParameter(context_.get(), ZSTD_c_contentSizeFlag, 0);  // the chunk header says it

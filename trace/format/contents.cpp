@@ -22,7 +22,9 @@ bool holds_chunks(std::span<const std::byte> file) {
 
 Status check_file_header(std::span<const std::byte> file, const std::string& name, Contents& contents) {
   const std::string subject = "'" + name + "' ";
-  if (file.empty()) return Error{subject + "is empty: nothing was recorded into it, or its disk was full"};
+  if (file.empty())
+    return Error{subject +
+                 "is empty: nothing was recorded into it, its process ended at once, or its disk was full"};
   const std::optional<FileHeader> header = decode_file_header(file);
   if (!header) {
     if (file.size() < kFileHeaderSize) {

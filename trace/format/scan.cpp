@@ -6,6 +6,7 @@
 #include "trace/format/chunk.h"
 #include "trace/format/columns.h"
 #include "trace/format/event_decoder.h"
+#include "trace/reader.h"
 
 namespace lockstep::trace::format {
 namespace {
@@ -132,8 +133,8 @@ std::vector<IndexEntry> scan(std::span<const std::byte> file, std::vector<std::s
   }
   if (!has_trailer) {
     warnings.push_back(
-        "it has no footer: its writer was killed or is still running, or its end was cut; it is readable up "
-        "to byte " +
+        std::string(kNoFooter) +
+        ": its writer was killed or is still running, or its end was cut; it is readable up to byte " +
         std::to_string(end_of_good));
   }
   return entries;

@@ -273,7 +273,7 @@ void Controller::write_ring(const std::string& last_cause, trace::Nanoseconds no
 void Controller::finish_after_death(trace::Nanoseconds now) {
   absences_.settle(now, gate_word());
   absences_.finish(now);
-  write_ring("the process was killed, or crashed", now);
+  write_ring("the process was killed, crashed, or left by _exit or exec", now);
 }
 
 }  // namespace lockstep::tracer::control

@@ -172,16 +172,17 @@ void tell_losses(const Recording& recording, std::vector<std::string>& lines) {
     if (file.no_survivor) ++no_survivor;
   });
   if (const std::size_t files = recording.incomplete_files() - after_death; files != 0) {
-    lines.push_back(fmt::format(
-        "{} not closed: the process was killed or still runs, or the disk was full; all but its last moment "
-        "can be read",
-        counted(files, "file was", "files were")));
+    lines.push_back(
+        fmt::format("{} not closed: the process was killed or still runs (all but its last moment can be "
+                    "read), or closed "
+                    "its descriptors, or the disk was full (nothing that came later is there)",
+                    counted(files, "file was", "files were")));
   }
   if (after_death != 0)
-    lines.push_back(
-        fmt::format("{} not closed: the process was killed, crashed or left by _exit; all that it had "
-                    "recorded is there (--survive-kill)",
-                    counted(after_death, "file was", "files were")));
+    lines.push_back(fmt::format(
+        "{} not closed: the process was killed, crashed or left by _exit or exec; all that it had "
+        "recorded is there (--survive-kill)",
+        counted(after_death, "file was", "files were")));
   if (no_survivor != 0)
     lines.push_back(
         fmt::format("--survive-kill could not be had in {} (it takes Linux 5.9, one more process, and no "

@@ -6,8 +6,11 @@
 
 #include <cerrno>
 #include <chrono>
+#include <fstream>
+#include <string>
 #include <thread>
 
+#include "trace/reader.h"
 #include "tracer/record/run_folder.h"
 
 namespace lockstep::tracer::record {
@@ -20,13 +23,33 @@ using namespace std::chrono_literals;
 constexpr auto kPatience = 4s;
 constexpr auto kPause = 2ms;
 
-// Writers hold a shared lock while they have the file open.
-bool is_written(const std::filesystem::path& path) {
+// A survivor holds a shared lock on its file as long as it lives.
+bool is_locked(const std::filesystem::path& path) {
   const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (file < 0) return false;
-  const bool taken = ::flock(file, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+  const bool locked = ::flock(file, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
   ::close(file);
-  return taken;
+  return locked;
+}
+
+// The process that the file is of is there, and more than a zombie.
+bool lives(const std::string& process) {
+  if (process.empty()) return false;
+  std::ifstream file("/proc/" + process + "/stat");
+  std::string text;
+  std::getline(file, text);
+  const std::size_t state = text.rfind(") ");
+  return state != std::string::npos && state + 2 < text.size() && text[state + 2] != 'Z' &&
+         text[state + 2] != 'X';
+}
+
+// Its process is dead, and what it left is being written.
+bool is_written(const std::filesystem::path& path) {
+  if (!is_locked(path)) return false;
+  const Result<trace::Reader> reader = trace::Reader::open(path);
+  if (!reader.ok()) return true;
+  const auto process = reader.value().metadata().find("process");
+  return process == reader.value().metadata().end() || !lives(process->second);
 }
 
 }  // namespace

@@ -29,19 +29,28 @@ void warn_of_damage(const trace::Reader& reader, std::set<std::string> damage, R
                 fmt::format("{}: another program cut it to {} bytes while it was written: some "
                             "of what stood behind that is lost",
                             import.trace.file, cut->second));
-  for (const std::string& text : reader.warnings()) damage.insert(text);
+  const bool whole = !reader.complete() && reader.metadata().contains(trace::kWrittenAfterDeath);
+  for (const std::string& text : reader.warnings())
+    if (!whole || !text.starts_with(trace::kNoFooter)) damage.insert(text);
   for (const std::string& text : damage)
     import.warn("file_damaged", text.find(import.trace.file) == std::string::npos
                                     ? fmt::format("{}: {}", import.trace.file, text)
                                     : text);
-  if (reader.complete() || !reader.warnings().empty()) return;
-  const bool whole = reader.metadata().contains(trace::kWrittenAfterDeath);
-  import.warn(
-      "file_incomplete",
-      fmt::format("{}: was not closed ({}", import.trace.file,
-                  whole ? "the process was killed, or crashed); all that it had recorded was written "
-                          "afterwards (--survive-kill)"
-                        : "the process was killed, or is still running); read up to its last whole chunk"));
+  if (whole) {
+    import.warn(
+        "file_incomplete",
+        fmt::format(
+            "{}: was not closed (the process was killed, crashed, or left by _exit or exec); all that it "
+            "had recorded was written afterwards (--survive-kill)",
+            import.trace.file));
+  } else if (!reader.complete() && reader.warnings().empty()) {
+    import.warn(
+        "file_incomplete",
+        fmt::format(
+            "{}: was not closed (the process was killed, or is still running); read up to its last whole "
+            "chunk",
+            import.trace.file));
+  }
 }
 
 }  // namespace lockstep::analyzer::run
