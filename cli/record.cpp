@@ -9,6 +9,7 @@
 #include <array>
 #include <cstdlib>
 #include <cstring>
+#include <exception>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -175,18 +176,34 @@ int record_command(int argc, char** argv) {
 
 }  // namespace
 
+namespace {
+
+char** command_alone = nullptr;  // the words behind "--", before the recorder has its own last resort
+
+// Where there is no memory even for an exception.
+[[noreturn]] void run_unrecorded() {
+  trace::write_to_stderr("lockstep record: out of memory; the command runs unrecorded.\n");
+  execvp(command_alone[0], command_alone);
+  _exit(126);
+}
+
+}  // namespace
+
 int run_record(int argc, char** argv) {
+  // Before the command is known to the recorder, all that is known of it is where it begins.
+  char** const dashes =
+      std::find_if(argv, argv + argc, [](const char* word) { return std::strcmp(word, "--") == 0; });
+  if (argv + argc - dashes < 2) return record_command(argc, argv);
+  command_alone = dashes + 1;
+  const std::terminate_handler before = std::set_terminate(run_unrecorded);
+  int code = 0;
   try {
-    return record_command(argc, argv);
+    code = record_command(argc, argv);
   } catch (...) {
-    // Before the command was known to the recorder, which has its own last resort: memory ran out.
-    const auto dashes =
-        std::find_if(argv, argv + argc, [](const char* word) { return std::strcmp(word, "--") == 0; });
-    if (argv + argc - dashes < 2) throw;
-    trace::tell("lockstep record: out of memory; the command runs unrecorded.\n");
-    execvp(dashes[1], dashes + 1);
-    throw;
+    run_unrecorded();
   }
+  if (std::get_terminate() == run_unrecorded) std::set_terminate(before);
+  return code;
 }
 
 }  // namespace lockstep::cli

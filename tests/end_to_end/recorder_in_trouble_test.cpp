@@ -67,7 +67,7 @@ constexpr Trouble kTroubles[] = {
     {"FilesMayHaveOneBlock", "ulimit -f 1; \"$@\""},
     {"FourDescriptors", "exec 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&-; ulimit -n 4; \"$@\"", true},
     {"FiveDescriptors", "exec 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&-; ulimit -n 5; \"$@\"", true},
-    {"SixteenMegabytesOfAddresses", "ulimit -v 16000; \"$@\"", true},
+    {"SixteenMegabytesOfAddresses", "ulimit -v 16384; \"$@\"", true},
     {"TwentyMegabytesOfAddresses", "ulimit -v 20000; \"$@\"", true},
     {"ChildrenAreIgnored", "trap '' CHLD; \"$@\""},
 };
