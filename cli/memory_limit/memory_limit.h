@@ -1,8 +1,8 @@
 // `--memory 4G`: a verb that works on more than fits into memory.
 //
-// Blocks of the heap from kLarge bytes on lie in a SpillSpace from then on (operators.cpp: the new and delete
-// of the whole program, so that no code of the analyzer knows of it and the result is the same), and a thread
-// beside takes them out of RAM whenever the process comes near the limit.
+// Blocks of the heap from kLargeBlock bytes on lie in a SpillSpace from then on (operators.cpp: the new and
+// delete of the whole program, so that no code of the analyzer knows of it and the result is the same), and a
+// thread beside takes them out of RAM whenever the process comes near the limit.
 #pragma once
 
 #include <cstddef>

@@ -5,8 +5,8 @@
 
 namespace lockstep::tracer::record {
 
-// Returns once no process writes to a trace file of the folder any more, or after some seconds: a process
-// that outlives the command may go on for days.
+// Returns once no survivor of a process that is dead writes to a trace file of the folder, or after some
+// seconds. Processes that outlive the command are not waited for: they may go on for days.
 void await_survivors(const std::filesystem::path& folder);
 
 }  // namespace lockstep::tracer::record
