@@ -1,11 +1,10 @@
 // Work for a GPU whose outcome is known, for scripts/gpu_check: `gpu_kernels WHAT`. Only the CUDA driver is
 // used, and loaded when the program runs: it builds without a GPU and without nvcc.
 //
-//   durations   kernels of 10 to 1000 µs, each between two CUDA events; prints what was asked for and the
-//   time
-//               between its events, one line each in ns
-//   graph       a CUDA graph of 10 kernels, launched 20 times
-//   launches    10,000 kernels of 5 µs, launched as fast as it goes; prints the ns per launch
+//   durations       kernels of 10 to 1000 µs, each between two CUDA events; prints what was asked for and the
+//                   time between its events, one line each in ns
+//   graph           a CUDA graph of 10 kernels, launched 20 times
+//   launches [NS]   10,000 kernels of 5 µs (or NS ns), launched as fast as it goes; prints the ns per launch
 //
 // Exit code 77: there is no GPU here; the reason stands on stderr.
 #include <cuda.h>
@@ -131,12 +130,12 @@ void graph(const Gpu& gpu) {
   gpu.wait();
 }
 
-void launches(const Gpu& gpu) {
+void launches(const Gpu& gpu, unsigned long long nanoseconds) {
   constexpr int kLaunches = 10'000;
-  gpu.run(5000);
+  gpu.run(nanoseconds);
   gpu.wait();
   const auto begin = std::chrono::steady_clock::now();
-  for (int i = 0; i < kLaunches; ++i) gpu.run(5000);
+  for (int i = 0; i < kLaunches; ++i) gpu.run(nanoseconds);
   gpu.wait();
   const std::chrono::nanoseconds passed = std::chrono::steady_clock::now() - begin;
   std::printf("%lld\n", static_cast<long long>(passed.count() / kLaunches));
@@ -145,14 +144,21 @@ void launches(const Gpu& gpu) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const std::string what = argc == 2 ? argv[1] : "";
-  if (what != "durations" && what != "graph" && what != "launches") {
-    std::fprintf(stderr, "usage: gpu_kernels durations|graph|launches\n");
+  const std::string what = argc > 1 ? argv[1] : "";
+  unsigned long long nanoseconds = 5000;
+  bool is_right = argc == 2 && (what == "durations" || what == "graph" || what == "launches");
+  if (argc == 3 && what == "launches") {
+    char* end = nullptr;
+    nanoseconds = std::strtoull(argv[2], &end, 10);
+    is_right = end != argv[2] && *end == '\0' && nanoseconds > 0;
+  }
+  if (!is_right) {
+    std::fprintf(stderr, "usage: gpu_kernels durations|graph|launches [NS]\n");
     return 2;
   }
   const Gpu gpu;
   if (what == "durations") durations(gpu);
   if (what == "graph") graph(gpu);
-  if (what == "launches") launches(gpu);
+  if (what == "launches") launches(gpu, nanoseconds);
   return 0;
 }

@@ -6,8 +6,9 @@ check_streams() {
   local name=$1 check=$2 ranks=$3 steps=$4 compute communication unjoined all shared counted wrong=''
   compute=$(query "$name" "SELECT COUNT(DISTINCT rank) FROM activities WHERE class = 'compute'")
   communication=$(query "$name" "SELECT COUNT(DISTINCT rank) FROM activities WHERE class IN ('collective', 'p2p')")
-  unjoined=$(query "$name" "SELECT COUNT(*) FROM activities WHERE launch_begin_ns IS NULL")
-  all=$(query "$name" "SELECT COUNT(*) FROM activities")
+  # Synchronization is the host's own: nothing launched it.
+  unjoined=$(query "$name" "SELECT COUNT(*) FROM activities WHERE launch_begin_ns IS NULL AND class <> 'sync'")
+  all=$(query "$name" "SELECT COUNT(*) FROM activities WHERE class <> 'sync'")
   shared=$(query "$name" "SELECT COUNT(*) FROM (SELECT rank, lane FROM activities GROUP BY rank, lane HAVING SUM(class = 'compute') > 0 AND SUM(class IN ('collective', 'p2p')) > 0)")
   counted=$(query "$name" "SELECT COUNT(DISTINCT step) FROM steps")
   [ "$compute" = "$ranks" ] || wrong+="; $compute of $ranks ranks with kernels"
