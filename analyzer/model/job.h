@@ -232,6 +232,9 @@ struct RankTrace {
   std::int32_t rank = 0;  // global
   std::string host;       // "" where the input does not say
   std::string device;     // "cpu", "cuda:0", …
+  // Of its GPU, as `nvidia-smi -L` prints it: ranks that have the same one share it. "" where it is not
+  // known.
+  std::string device_uuid;
   std::string file;
   std::vector<JobLane> lanes;
   std::vector<Activity> activities;           // sorted by (begin, launch_begin, end)

@@ -11,6 +11,7 @@
 
 #include "analyzer/import/rank/file_name.h"
 #include "analyzer/import/run/device.h"
+#include "trace/device_key.h"
 #include "trace/scheduling.h"
 
 namespace lockstep::analyzer::run {
@@ -44,6 +45,11 @@ void read_lanes(const Reader& reader, RankTrace& rank) {
     rank.lanes.push_back({lane.kind, lane.handle, std::move(text)});
   }
   rank.device = device_of(reader.lanes());
+  for (const trace::Lane& lane : reader.lanes()) {
+    if (lane.kind != LaneKind::device_stream) continue;
+    rank.device_uuid = metadata_of(reader, trace::device_uuid_key(lane.device).c_str());
+    break;
+  }
 }
 
 }  // namespace

@@ -247,6 +247,7 @@ TEST(RunFile, KernelsOfAGpuAreJoinedToTheirLaunches) {
   const TemporaryFolder folder;
   const RankImport import = must(import_file(write_file(folder, "rank-1.lst", [](Writer& writer) {
     writer.set_metadata("rank", "1");
+    writer.set_metadata("cuda.device.3.uuid", "GPU-3");
     const trace::LaneId host = writer.add_lane({LaneKind::host_thread, 1, 1, 0, "main"});
     const trace::LaneId stream = writer.add_lane({LaneKind::device_stream, 1, 7, 3, "GPU 3 stream 7"});
     const trace::LaneId nccl = writer.add_lane({LaneKind::device_stream, 1, 20, 3, "GPU 3 stream 20"});
@@ -278,6 +279,7 @@ TEST(RunFile, KernelsOfAGpuAreJoinedToTheirLaunches) {
   })));
   const RankTrace& trace = import.trace;
   EXPECT_EQ(trace.device, "cuda:3");
+  EXPECT_EQ(trace.device_uuid, "GPU-3");
   std::vector<std::pair<Class, Nanoseconds>> found;
   for (const Activity& activity : trace.activities)
     found.emplace_back(activity.activity_class, activity.launch_begin);

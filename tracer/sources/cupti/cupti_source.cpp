@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 
+#include "trace/device_key.h"
 #include "tracer/environment.h"
 #include "tracer/sources/cupti/activity_events.h"
 #include "tracer/sources/cupti/session.h"
@@ -52,6 +53,7 @@ class CuptiSource final : public Source {
     }
     events_->end_drain(now);
     note_losses(session, false, now);
+    note_devices(session);
     if (session.has_yielded() != yielded_) {
       yielded_ = !yielded_;
       describe_source(context_->writer, kName, yielded_ ? "yielded" : "recording", session.problem());
@@ -60,7 +62,9 @@ class CuptiSource final : public Source {
   }
 
   void finish(trace::Nanoseconds now) override {
-    if (events_.has_value()) note_losses(Session::instance(), true, now);
+    if (!events_.has_value()) return;
+    note_losses(Session::instance(), true, now);
+    note_devices(Session::instance());
   }
 
   void after_fork_in_child() noexcept override {
@@ -70,6 +74,10 @@ class CuptiSource final : public Source {
   void before_exit() noexcept override { Session::instance().flush_for_exit(); }
 
  private:
+  void note_devices(Session& session) {
+    for (std::size_t device = 0; const std::string& uuid : session.take_device_uuids())
+      context_->writer.set_metadata(trace::device_uuid_key(device++), uuid);
+  }
   void note_losses(Session& session, bool at_end, trace::Nanoseconds now) {
     trace::Writer& writer = context_->writer;
     note_drops(writer, kName, "CUPTI had no buffer (LOCKSTEP_CUPTI_BUFFERS gives it more)",

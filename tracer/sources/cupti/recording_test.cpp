@@ -168,6 +168,9 @@ TEST_F(CuptiRecording, EverythingIsRecordedOnce) {
   EXPECT_EQ(recording.said("source.cupti.problem"), "");
   EXPECT_EQ(recording.said("source.cupti.version"), "130001");
   EXPECT_THAT(recording.said("source.cupti.library"), HasSubstr("cuda13/libcupti.so.13"));
+  EXPECT_EQ(recording.said("cuda.device.0.uuid"), "GPU-00010203-0405-0607-0809-0a0b0c0d0e0f");
+  EXPECT_EQ(recording.said("cuda.device.1.uuid"), "MIG-a0a1a2a3-a4a5-a6a7-a8a9-aaabacadaeaf");
+  EXPECT_EQ(recording.said("cuda.device.2.uuid"), "");
   std::set<std::string> names;
   for (const trace::Lane& lane : recording.lanes) {
     if (lane.kind == trace::LaneKind::device_stream) {

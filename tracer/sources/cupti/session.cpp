@@ -214,6 +214,11 @@ std::string Session::problem() {
   return problem_;
 }
 
+std::vector<std::string> Session::take_device_uuids() {
+  const std::lock_guard lock(mutex_);
+  return std::exchange(device_uuids_, {});
+}
+
 std::vector<Gap> Session::take_gaps(bool at_end, trace::Nanoseconds time) {
   const std::lock_guard lock(mutex_);
   std::vector<Gap> gaps = std::exchange(gaps_, {});

@@ -62,6 +62,8 @@ class Session {
   bool has_yielded() const noexcept { return mode_.load(std::memory_order_acquire) == Mode::yielded; }
   // Those that ended since the last call; at the end of the process also one that has not, up to `now`.
   std::vector<Gap> take_gaps(bool at_end, trace::Nanoseconds now);
+  // Of the process's devices, once they are known: empty before and in later calls.
+  std::vector<std::string> take_device_uuids();
   // Records that were lost since the last call: in CUPTI, for want of a buffer, and in buffers used again.
   std::uint64_t take_dropped() noexcept { return dropped_.exchange(0, std::memory_order_relaxed); }
   std::uint64_t take_discarded() noexcept { return discarded_.exchange(0, std::memory_order_relaxed); }
@@ -124,6 +126,7 @@ class Session {
   // Of the thread alone.
   std::atomic<pthread_t> own_pthread_{0};  // itself
   std::size_t own_dropped_ = 0;            // heartbeats for which there was no buffer
+  void* driver_ = nullptr;
   int (*driver_version_)(int*) = nullptr;
   std::uint64_t buffers_seen_before_ = 0;
   std::uint32_t silent_flushes_ = 0;
@@ -137,6 +140,7 @@ class Session {
   std::string problem_;
   std::vector<Gap> gaps_;
   Gap open_gap_;
+  std::vector<std::string> device_uuids_;
 };
 
 }  // namespace lockstep::tracer::cupti

@@ -11,6 +11,7 @@
 
 #include "tracer/clock.h"
 #include "tracer/recorder.h"
+#include "tracer/sources/cupti/device_uuids.h"
 #include "tracer/sources/cupti/session.h"
 #include "tracer/wake.h"
 
@@ -65,9 +66,9 @@ void* Session::thread_main(void* session) {
 void Session::run() {
   thread_.store(static_cast<std::uint32_t>(syscall(SYS_gettid)), std::memory_order_relaxed);
   own_pthread_.store(pthread_self(), std::memory_order_relaxed);
-  void* const driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
-  if (driver != nullptr) {
-    driver_version_ = reinterpret_cast<int (*)(int*)>(dlsym(driver, "cuDriverGetVersion"));
+  driver_ = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
+  if (driver_ != nullptr) {
+    driver_version_ = reinterpret_cast<int (*)(int*)>(dlsym(driver_, "cuDriverGetVersion"));
   }
   for (std::uint32_t number = 1;; ++number) {
     pool_.prepare_spares();
@@ -94,6 +95,10 @@ void Session::run() {
 void Session::start_recorder() {
   if (started_ || (pool_.lent_count() == 0 && pool_.full_count() == 0)) return;
   started_ = Recorder::instance().ensure_started();
+  if (!started_) return;
+  std::vector<std::string> uuids = device_uuids(driver_);
+  const std::lock_guard lock(mutex_);
+  device_uuids_ = std::move(uuids);
 }
 
 void Session::turn(std::uint32_t number) {

@@ -21,6 +21,25 @@ __attribute__((visibility("default"))) CUresult CUDAAPI cuInit(unsigned) {
   return CUDA_SUCCESS;
 }
 
+// A machine with two GPUs, the second one a slice of a third.
+__attribute__((visibility("default"))) CUresult CUDAAPI cuDeviceGetCount(int* count) {
+  *count = 2;
+  return CUDA_SUCCESS;
+}
+__attribute__((visibility("default"))) CUresult CUDAAPI cuDeviceGet(CUdevice* device, int number) {
+  *device = number;
+  return CUDA_SUCCESS;
+}
+#undef cuDeviceGetUuid
+__attribute__((visibility("default"))) CUresult CUDAAPI cuDeviceGetUuid(CUuuid* uuid, CUdevice device) {
+  for (int i = 0; i < 16; ++i) uuid->bytes[i] = static_cast<char>(16 * device + i);
+  return CUDA_SUCCESS;
+}
+__attribute__((visibility("default"))) CUresult CUDAAPI cuDeviceGetUuid_v2(CUuuid* uuid, CUdevice device) {
+  for (int i = 0; i < 16; ++i) uuid->bytes[i] = static_cast<char>((device == 1 ? 0xA0 : 0) + i);
+  return CUDA_SUCCESS;
+}
+
 __attribute__((visibility("default"))) CUresult CUDAAPI cuDriverGetVersion(int* version) {
   *version = 13000;
   void* cupti = nullptr;
