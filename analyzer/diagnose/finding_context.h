@@ -21,7 +21,7 @@ struct FindingContext {
   std::int64_t all_windows_ns = 0;  // Σ over ranks
   bool on_cpu = false;  // every rank computes on the CPU; a paced device stands for an accelerator
   ScheduledWaits scheduled{diagnosis.job, report, diagnosis.pipeline_regions};  // nobody's lateness
-  StepTable steps = table_of_steps(report, scheduled);
+  StepTable steps = table_of_steps(diagnosis.job, report, scheduled);
   std::vector<HostShortage> shortages = find_host_shortages(diagnosis.job, report);
 
   std::int64_t total(Cause cause) const;

@@ -13,6 +13,7 @@ constexpr auto kRules = std::to_array<const FindingRule*>({
     &rules::mismatched_collectives,
     &rules::job_interrupted,
     &rules::cores_shared,
+    &rules::gpu_shared,
     &rules::straggler,
     &rules::uneven_batches,
     &rules::bucket_sizes,

@@ -25,6 +25,7 @@ extern const FindingRule job_failed;
 extern const FindingRule job_interrupted;
 extern const FindingRule mismatched_collectives;
 extern const FindingRule cores_shared;
+extern const FindingRule gpu_shared;
 extern const FindingRule straggler;
 extern const FindingRule uneven_batches;
 extern const FindingRule bucket_sizes;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "analyzer/diagnose/blame.h"
+#include "analyzer/diagnose/host_pace.h"
 #include "analyzer/diagnose/scheduled_waits.h"
 #include "analyzer/intervals/median.h"
 #include "analyzer/intervals/time_math.h"
@@ -79,7 +80,9 @@ void limit_to_own_excess(const Report& report, StepTable& table) {
 
 }  // namespace
 
-StepTable table_of_steps(const Report& report, const ScheduledWaits& scheduled) {
+namespace {
+
+StepTable table_of_waits(const Report& report, const ScheduledWaits& scheduled) {
   const bool staged =
       std::any_of(report.pipeline.begin(), report.pipeline.end(),
                   [](const PipelineReport& pipeline) { return !pipeline.stages_detail.empty(); });
@@ -104,8 +107,16 @@ StepTable table_of_steps(const Report& report, const ScheduledWaits& scheduled) 
   return table;
 }
 
+}  // namespace
+
+StepTable table_of_steps(const Job& job, const Report& report, const ScheduledWaits& scheduled) {
+  StepTable table = table_of_waits(report, scheduled);
+  limit_to_hosts(HostPace(job), table);
+  return table;
+}
+
 StepTable table_of_steps(const Job& job, const Report& report, const std::vector<IntervalSet>& regions) {
-  return table_of_steps(report, ScheduledWaits(job, report, regions));
+  return table_of_steps(job, report, ScheduledWaits(job, report, regions));
 }
 
 }  // namespace lockstep::analyzer

@@ -15,8 +15,8 @@ namespace lockstep::analyzer {
 // Of the report's steps, ranks and collectives. The table points into the report's steps. In a pipeline ranks
 // wait differently by design; there a rank is late by what the others, in the mean, wait for it off schedule
 // (ScheduledWaits), and by no more than what it does itself beyond the other ranks, or beyond those of its
-// own stage.
-StepTable table_of_steps(const Report& report, const ScheduledWaits& scheduled);
+// own stage. Where GPUs run behind their hosts, ranks are late by what that costs (host_pace.h).
+StepTable table_of_steps(const Job& job, const Report& report, const ScheduledWaits& scheduled);
 // With waits looked for here.
 StepTable table_of_steps(const Job& job, const Report& report, const std::vector<IntervalSet>& regions = {});
 

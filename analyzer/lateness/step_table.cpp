@@ -60,6 +60,7 @@ StepTable make_step_table(const Report& report, const BlamedInStep& blamed) {
 StepTable some_steps(const StepTable& table, std::span<const std::size_t> steps) {
   StepTable some;
   some.ranks = table.ranks;
+  some.behind_hosts_ns = table.behind_hosts_ns;
   const std::size_t count = table.rank_count();
   std::int64_t total_ns = 0;
   for (const std::size_t step : steps) {

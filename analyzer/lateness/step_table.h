@@ -30,6 +30,9 @@ struct StepTable {
     std::int64_t without_core_ns = 0;  // of `ns`: they waited for a core, as far as that is known
   };
   std::vector<Idle> idle_cells;
+  // What ranks waited for others that were not late: their own hosts had launched early, and were no faster
+  // (host_pace.h). Summed over the ranks that waited.
+  std::int64_t behind_hosts_ns = 0;
   std::int64_t mean_step_ns = 0;  // of all ranks' windows: what ranks wait in the mean is never more
 
   std::size_t rank_count() const { return ranks.size(); }

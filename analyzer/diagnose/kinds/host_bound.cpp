@@ -34,7 +34,10 @@ constexpr Explanation kHostBoundExplained{
     .wrong =
         "The launching thread waits for something itself (a lock, the GIL, a copy) in the gaps: see its "
         "ranges.",
-    .lost = "all of it",
+    .lost =
+        "all of it; and the waiting in collectives for hosts that launch a little later than others, where "
+        "no host has "
+        "time left that it could launch earlier in",
     .remedies = kHostBoundRemedies,
 };
 constexpr FindingKind kHostBound{
@@ -204,6 +207,8 @@ bool name_the_place(const FindingContext& context, Finding& finding) {
 void find_host_bound(const FindingContext& context, std::vector<Finding>& findings) {
   const std::int64_t of_late_ranks =
       context.on_cpu ? context.said_of_late_ranks(findings, Cause::host_bound) : 0;
+  const std::int64_t behind_hosts =
+      context.on_cpu ? 0 : std::min(context.steps.behind_hosts_ns, context.total(Cause::barrier_wait));
   const std::int64_t lost = context.total(Cause::host_bound) - of_late_ranks;
   if (!context.is_left_over(findings, Cause::host_bound, lost)) return;
   // On a CPU lane the host and the device are one: time between computations is not a launch that came late.
@@ -213,7 +218,12 @@ void find_host_bound(const FindingContext& context, std::vector<Finding>& findin
                                              : !known       ? kIdleWithoutLaunches
                                              : slowed       ? kSlowedByProfiler
                                                             : kHostBound);
-  finding.lost_ns = lost;
+  finding.lost_ns = saturating_add(lost, behind_hosts);
+  if (behind_hosts > 0)
+    finding.evidence.push_back(fmt::format(
+        "for {} more devices wait in collectives for the host that launches last: the others' hosts launched "
+        "earlier once, and are no faster",
+        format_duration(behind_hosts)));
   if (of_late_ranks > 0)
     finding.evidence.push_back(fmt::format("{} more is what a late rank spends longer than the others",
                                            format_duration(of_late_ranks)));

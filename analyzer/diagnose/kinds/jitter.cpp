@@ -208,7 +208,10 @@ void describe_one_step(const FindingContext& context, const OneStep& one, Findin
 void find_jitter(const FindingContext& context, std::vector<Finding>& findings) {
   const LatenessReport& lateness = context.report.lateness;
   const std::int64_t all = context.total(Cause::barrier_wait);
-  const std::int64_t lost = all - std::min(context.scheduled.in_collectives_ns(), all);
+  // Waiting that is the schedule's, or that all hosts are slow (host_bound says so), is not jitter's.
+  const std::int64_t behind_hosts = std::min(context.steps.behind_hosts_ns, all);
+  const std::int64_t lost =
+      all - behind_hosts - std::min(context.scheduled.in_collectives_ns(), all - behind_hosts);
   const bool late = std::any_of(lateness.ranks.begin(), lateness.ranks.end(),
                                 [](const RankLateness& rank) { return rank.is_late; });
   if (!lateness.can_tell || late || !context.report.ranks_missing.empty() ||
@@ -246,7 +249,8 @@ void find_jitter(const FindingContext& context, std::vector<Finding>& findings) 
                   open      ? "ranks wait for each other, and whether one of them is to blame can't be told"
                   : in_turn ? "ranks take turns being late"
                             : "ranks wait for each other, and none is late throughout",
-                  format_share(lateness.waiting_ns, lateness.step_ns));
+                  behind_hosts > 0 ? format_share(lost, context.all_windows_ns)
+                                   : format_share(lateness.waiting_ns, lateness.step_ns));
   const std::string most_of = format_share(static_cast<std::int64_t>(*most_often), lateness.steps);
   std::string often =
       *least_often == 0 || !in_turn

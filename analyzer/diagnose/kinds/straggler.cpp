@@ -62,7 +62,9 @@ constexpr Explanation kStragglerExplained{
         "others' exposed waits for it reach 0.5 % of all time. A rank that is host-bound, loads data "
         "or copies longer in eight of ten steps, by 6 % of a step and as consistently as asked of "
         "lateness, is named as well where noise hides how late that makes it. Nobody is named where "
-        "a rank left no record, or on a host whose cores do not suffice. The reason is the cause, or "
+        "a rank left no record, or on a host whose cores do not suffice; and where the hosts of GPUs run "
+        "ahead of them, a rank "
+        "is late by no more than what the others' hosts have left of the step. The reason is the cause, or "
         "the two, whose time exceeds the others' by half of the lateness at least, in eight of ten "
         "blocks.",
     .wrong =
@@ -258,17 +260,21 @@ Finding make_finding(const FindingContext& context, const StepTable& steps, cons
   finding.title = fmt::format("{}rank {} {}: the others wait for it{}", when.begins, late.rank, reason.doing,
                               when.how_much);
   // No more than what the others can have waited for that; in a pipeline the rest is its schedule's.
-  if (when.by_cause || !context.report.pipeline.empty()) {
+  if (when.by_cause || !context.report.pipeline.empty() || steps.behind_hosts_ns > 0) {
     const auto times = static_cast<std::int64_t>((steps.rank_count() - 1) * steps.steps.size());
     const std::int64_t late_ns = when.by_cause ? late.cause_ns : std::max<std::int64_t>(0, late.mean_ns);
     finding.lost_ns = std::min(finding.lost_ns, late_ns * times);
   }
   // Without the cause the rank itself would be as much faster.
-  const std::int64_t own_ns =
+  std::int64_t own_ns =
       finding.reason == "waits_for_core"
           ? std::max<std::int64_t>(0, core_wait_excess(steps, late).value_or(0)) *
                 static_cast<std::int64_t>(steps.steps.size())
           : context.said_of_late_ranks({finding}, reason.part ? reason.part->cause : Cause::other);
+  // Nor more than it is late by, where all hosts are slow (host_pace.h).
+  if (steps.behind_hosts_ns > 0)
+    own_ns = std::min(
+        own_ns, std::max<std::int64_t>(0, late.mean_ns) * static_cast<std::int64_t>(steps.steps.size()));
   finding.lost_ns = saturating_add(finding.lost_ns, own_ns);
   finding.evidence.push_back(when.evidence);
   finding.evidence.insert(finding.evidence.end(), reason.evidence.begin(), reason.evidence.end());
@@ -379,6 +385,9 @@ void find_stragglers(const FindingContext& context, std::vector<Finding>& findin
     if (!late && has_fewer_cores(context.diagnosis.job, judged.rank))
       late = by_cause.find_waiting_for_core(rank, judged);
     if (!late) late = by_cause.find_running(rank, judged);
+    // What a host launches later than another costs no more than what the hosts' own times leave
+    // (host_pace.h).
+    if (late && late->cause == Cause::host_bound && context.steps.behind_hosts_ns > 0) continue;
     if (late) find(context.steps, *late, by_its_cause(report.lateness, *late));
   }
 }

@@ -1,0 +1,50 @@
+// How fast the hosts of ranks with GPUs would be by themselves. A host runs ahead of its GPU: two that launch
+// equally fast, one of them a few milliseconds later, keep that distance for the whole run, and in each
+// operation the one's GPU waits for the other's. That costs nothing: neither would be any faster without the
+// other. What a rank that is late costs in a step is no more than the others' hosts have time left in it.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "analyzer/lateness/step_table.h"
+#include "analyzer/model/job.h"
+
+namespace lockstep::analyzer {
+
+class HostPace {
+ public:
+  // Linear in the activities and ranges of the job.
+  explicit HostPace(const Job& job);
+
+  // How long the rank's host took from the beginning of the step, by its mark, to that of the next, without
+  // the time in which it waited for its GPU: synchronization, and CUDA calls of 20 µs and more, which are
+  // those that a full queue holds up. Absent where it is not known: the rank has no GPU, its CUDA calls or no
+  // wait at all were recorded, or some of its collectives are the host's own, in which it may wait as well.
+  std::optional<std::int64_t> own_ns(std::int32_t rank, std::int64_t step) const;
+
+  // Another rank of the same host computes on the same GPU. How long that takes then says nothing of a rank.
+  bool shares_gpu(std::int32_t rank) const;
+
+ private:
+  struct StepTime {
+    std::int64_t step = 0;
+    std::int64_t own_ns = 0;
+  };
+  struct Host {
+    bool shares_gpu = false;
+    std::vector<StepTime> steps;  // sorted by number; empty where they are not known
+  };
+  std::map<std::int32_t, Host> hosts_;  // by rank
+};
+
+// Ranks of `table` are late by no more than what the lower median of the others' hosts, or their own where it
+// is hardly slower (by less than a third, in the run and in ten steps), have left of the late rank's step.
+// One that shares its GPU is late by no more than what its host works longer than the others', where that is
+// a third or more, and else not at all. Nothing changes where the hosts' times are not known. O(steps · ranks
+// · log ranks).
+void limit_to_hosts(const HostPace& pace, StepTable& table);
+
+}  // namespace lockstep::analyzer

@@ -1,0 +1,146 @@
+// Ranks that compute on one GPU: often a call of torch.cuda.set_device() that is missing.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "analyzer/diagnose/finding_context.h"
+#include "analyzer/diagnose/finding_kinds.h"
+#include "analyzer/intervals/time_math.h"
+#include "analyzer/report/quantity.h"
+
+namespace lockstep::analyzer {
+namespace {
+
+constexpr auto kRemedies = std::to_array<Remedy>(
+    {{"PyTorch",
+      "`torch.cuda.set_device(int(os.environ[\"LOCAL_RANK\"]))` before anything else uses the GPU"},
+     {"the launcher",
+      "a GPU for each rank: torchrun's --nproc-per-node, Slurm's --gpus-per-task, CUDA_VISIBLE_DEVICES"},
+     {"the machine",
+      "where ranks have to share one: NVIDIA's Multi-Process Service (`nvidia-cuda-mps-control -d`) lets "
+      "kernels of "
+      "several processes run at once"}});
+constexpr Explanation kExplained{
+    .meaning =
+        "Several ranks of a host compute on the same GPU. Without NVIDIA's Multi-Process Service it runs one "
+        "process at a "
+        "time, for a few milliseconds each: a kernel's duration holds the time in which it stood still, and "
+        "which rank is "
+        "late is in good part the GPU's choice. So a rank is called late only by what its host works longer "
+        "than "
+        "the others', where that is a third or more.",
+    .found = "The driver gives the devices of two ranks of one host the same UUID (recorded since 0.1.0).",
+    .wrong = "The ranks use several GPUs each, and only the first of them is the same.",
+    .lost =
+        "what the ranks had launched and their GPU did not run (`queued`) while a kernel or copy of another "
+        "of them was on "
+        "it",
+    .remedies = kRemedies,
+};
+constexpr FindingKind kGpuShared{
+    .code = "gpu_shared",
+    .title = "ranks share a GPU",
+    .cause = Cause::queued,
+    .accounts = Accounts::yes,
+    .accuses = Accused::host,
+    .points_at = PointsAt::worst_step,
+    .picture = Picture::cause,
+    .explanation = &kExplained,
+};
+constexpr auto kKinds = std::to_array<const FindingKind*>({&kGpuShared});
+
+// "0 and 1", "0, 1, 2 and 5 more".
+std::string list(const std::vector<const RankTrace*>& ranks) {
+  constexpr std::size_t kShown = 3;
+  std::string text;
+  const std::size_t shown = ranks.size() <= kShown + 1 ? ranks.size() : kShown;
+  for (std::size_t i = 0; i < shown; ++i) {
+    const bool last = i + 1 == ranks.size();
+    text += fmt::format("{}{}", i == 0 ? "" : last ? " and " : ", ", ranks[i]->rank);
+  }
+  return shown == ranks.size() ? text : fmt::format("{} and {} more", text, ranks.size() - shown);
+}
+
+IntervalSet on_the_gpu(const RankTrace& rank) {
+  std::vector<Interval> intervals;
+  for (const Activity& activity : rank.activities)
+    if (activity.activity_class != Class::sync) intervals.push_back({activity.begin, activity.end});
+  return IntervalSet::from(std::move(intervals));
+}
+
+// Within the report's windows of the rank: its GPU did nothing of it, and a launch had returned.
+IntervalSet launched_and_idle(const RankTrace& rank, const IntervalSet& busy, const Report& report) {
+  const std::int64_t origin = report.origin_aligned_ns;
+  std::vector<Interval> pending, windows;
+  for (const Activity& activity : rank.activities)
+    if (activity.activity_class != Class::sync && activity.launch_end != kUnknownTime)
+      pending.push_back({activity.launch_end, activity.begin});
+  for (const StepReport& step : report.steps)
+    if (step.rank == rank.rank) windows.push_back({step.begin_ns + origin, step.end_ns + origin});
+  for (const RankReport& one : report.ranks)
+    if (one.rank == rank.rank && report.steps.empty())
+      windows.push_back({one.begin_ns + origin, one.end_ns + origin});
+  return intersect(subtract(IntervalSet::from(std::move(pending)), busy),
+                   IntervalSet::from(std::move(windows)));
+}
+
+std::int64_t queued_of(const Report& report, std::int32_t rank) {
+  for (const RankReport& one : report.ranks)
+    if (one.rank == rank) return one.measures.partition[Cause::queued];
+  return 0;
+}
+
+Finding make_finding(const FindingContext& context, const std::vector<const RankTrace*>& ranks) {
+  std::vector<IntervalSet> busy;
+  busy.reserve(ranks.size());
+  for (const RankTrace* rank : ranks) busy.push_back(on_the_gpu(*rank));
+  Finding finding = kGpuShared.make();
+  std::int64_t most = 0;
+  std::int32_t most_of = ranks.front()->rank;
+  for (std::size_t i = 0; i < ranks.size(); ++i) {
+    IntervalSet others;
+    for (std::size_t k = 0; k < ranks.size(); ++k)
+      if (k != i) others = unite(others, busy[k]);
+    const std::int64_t waited =
+        std::min(intersect(launched_and_idle(*ranks[i], busy[i], context.report), others).measure(),
+                 queued_of(context.report, ranks[i]->rank));
+    finding.lost_ns = saturating_add(finding.lost_ns, waited);
+    if (waited > most) most_of = ranks[i]->rank;
+    most = std::max(most, waited);
+  }
+  const std::string host = ranks.front()->host.empty() ? "" : fmt::format(" of {}", ranks.front()->host);
+  finding.title = fmt::format("ranks {}{} share one GPU", list(ranks), host);
+  finding.evidence.push_back(fmt::format("all of them have {}", ranks.front()->device_uuid));
+  if (finding.lost_ns > 0)
+    finding.evidence.push_back(fmt::format(
+        "work that was launched stood still for {} while another rank's was on the GPU, most on rank {}: {}",
+        format_duration(finding.lost_ns), most_of, format_duration(most)));
+  finding.evidence.push_back(
+      "how long a kernel takes, and who is late, is then the GPU's choice in part: of these ranks one is "
+      "called late only "
+      "by what its host works longer");
+  finding.remedy =
+      "give each rank a GPU: `torch.cuda.set_device(local_rank)`, Slurm's --gpus-per-task; where they must "
+      "share it, "
+      "`nvidia-cuda-mps-control -d` lets their kernels run at once";
+  return finding;
+}
+
+void find_gpu_shared(const FindingContext& context, std::vector<Finding>& findings) {
+  std::map<std::pair<std::string, std::string>, std::vector<const RankTrace*>> ranks_of;
+  for (const RankTrace& rank : context.diagnosis.job.ranks)
+    if (!rank.device_uuid.empty()) ranks_of[{rank.host, rank.device_uuid}].push_back(&rank);
+  for (const auto& [gpu, ranks] : ranks_of)
+    if (ranks.size() > 1) findings.push_back(make_finding(context, ranks));
+}
+
+}  // namespace
+
+const FindingRule rules::gpu_shared{kKinds, find_gpu_shared};
+
+}  // namespace lockstep::analyzer
