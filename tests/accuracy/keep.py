@@ -10,7 +10,8 @@ import os
 import pathlib
 import sys
 
-PARTS = ("null-held_out.json", "as_drawn-held_out.json", "planted-held_out.json", "kinds-held_out.json", "real.json")
+PARTS = ("null-held_out.json", "as_drawn-held_out.json", "planted-held_out.json", "kinds-held_out.json", "real.json",
+         "gpu.json")
 
 
 def lines_of(result):
@@ -31,13 +32,15 @@ def main():
     for part in PARTS:
         if not (source / part).exists():
             continue
-        text = lines_of(json.loads((source / part).read_text()))
+        result = json.loads((source / part).read_text())
+        machine = result.pop("machine", f"a machine with {os.cpu_count()} cores and no GPU")
+        text = lines_of(result)
         kept = results / part
         if kept.exists() and kept.read_text() == text:
             continue
         kept.write_text(text)
         about[part] = {"date": datetime.date.fromtimestamp((source / part).stat().st_mtime).isoformat(), "commit": sys.argv[3],
-                       "machine": f"a machine with {os.cpu_count()} cores and no GPU"}
+                       "machine": machine}
     about_file.write_text(json.dumps(about, indent=1) + "\n")
 
 

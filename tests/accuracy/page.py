@@ -2,7 +2,7 @@
 """Makes docs/accuracy.md of the results that scripts/accuracy counted: page.py FOLDER FINDINGS.md >docs/accuracy.md
 
 FOLDER (tests/accuracy/results) holds null-held_out.json, as_drawn-held_out.json, planted-held_out.json, kinds-held_out.json
-(lockstep_accuracy), real.json (real.py) and about.json (keep.py); what is missing is said to be not measured. FINDINGS.md is docs/findings.md: the kinds of findings that there are.
+(lockstep_accuracy), real.json and gpu.json (real.py) and about.json (keep.py); what is missing is said to be not measured. FINDINGS.md is docs/findings.md: the kinds of findings that there are.
 """
 import collections
 import json
@@ -144,7 +144,6 @@ def real_part(real):
                      real["sentences"][program], f"{sum(row['fits'] for row in measured)} of {len(measured)}"])
     for name, why in real["not_measured"].items():
         rows.append([name, REAL, f"not measured: {why}", "", "", ""])
-    rows.append(["all of them", "GPU, NCCL", "not measured", "", "", ""])
     text += table(["program", "device and backend", "runs with a rank or link accused", "said first (bold: an accusation)",
                    "a person would say", "the first fits that"], rows)
     text += f"\nAll together {accused} of {runs} healthy runs. The goal: at most 1 of 40.\n\n### With a fault planted\n\n"
@@ -175,6 +174,32 @@ def real_part(real):
     text += "(or one that accuses that rank and names the planted line of Python): "
     text += "; ".join(f"{fault}: " + ", ".join(f"`{right}`" for right in told["right"]) for fault, told in real["faults"].items()) + ".\n"
     return text
+
+
+def gpu_part(gpu):
+    if not gpu:
+        return "Not measured: `scripts/accuracy --gpu` records them.\n"
+    rows, accused, healthy, named, planted, missing = [], 0, 0, 0, 0, []
+    cases = list(dict.fromkeys((row["program"], row["fault"]) for row in gpu["rows"]))
+    for program, fault in cases:
+        of = [row for row in gpu["rows"] if (row["program"], row["fault"]) == (program, fault)]
+        measured = [row for row in of if "codes" in row]
+        what = gpu["faults"][fault]["planted"] if fault else "nothing"
+        if not measured:
+            missing.append(f"{program} ({fault or 'healthy'}: {of[0].get('not_measured', of[0].get('error'))})")
+            continue
+        wrong = sum(bool(row["accusations"]) for row in measured) if not fault else 0
+        right = sum(row["named"] for row in measured) if fault else 0
+        healthy, accused = healthy + len(measured) * (not fault), accused + wrong
+        planted, named = planted + len(measured) * bool(fault), named + right
+        first = collections.Counter(row["first"] for row in measured).most_common(1)[0][0]
+        shared = f"{sum(row['shared_gpu'] for row in measured)} of {len(measured)}"
+        rows.append([program, what, "" if fault else f"{wrong} of {len(measured)}", f"{right} of {len(measured)}" if fault else "", shared,
+                     first.replace("|", "\\|")])
+    text = table(["program", "planted", "runs with a rank or link accused", "the planted cause first", "ranks shared a GPU",
+                  "said first, most often"], rows)
+    text += f"\nAll together {accused} of {healthy} healthy runs were accused, and the planted cause came first in {named} of {planted}. "
+    return text + f"Not measured: {'; '.join(missing) or 'none'}.\n"
 
 
 def kinds_part(cases):
@@ -215,10 +240,10 @@ def main():
     if len(sys.argv) != 3:
         sys.exit(__doc__)
     folder = pathlib.Path(sys.argv[1])
-    null, as_drawn, planted, cases, real = (load(folder / name) for name in (
-        "null-held_out.json", "as_drawn-held_out.json", "planted-held_out.json", "kinds-held_out.json", "real.json"))
+    null, as_drawn, planted, cases, real, gpu = (load(folder / name) for name in (
+        "null-held_out.json", "as_drawn-held_out.json", "planted-held_out.json", "kinds-held_out.json", "real.json", "gpu.json"))
     about = load(folder / "about.json") or {}
-    made = {"simulated": about.get("null-held_out.json", {}), "real": about.get("real.json", {})}
+    made = {"simulated": about.get("null-held_out.json", {}), "real": about.get("real.json", {}), "gpu": about.get("gpu.json", {})}
     kinds = []
     for line in pathlib.Path(sys.argv[2]).read_text().splitlines():
         if line.startswith("## "):
@@ -230,7 +255,7 @@ def main():
     print(template.format(
         **{f"{part}_{what}": made[part].get(what, "not known") for part in made for what in ("date", "commit", "machine")},
         seed=(null or planted or {}).get("seed", "–"), noise=table(["recording", "ranks", "steps", "varies by"], noise),
-        null=null_part(null), as_drawn=as_drawn_part(as_drawn), planted=planted_part(planted), real=real_part(real), confusion=confusion(null, planted, real, cases, kinds)), end="")
+        null=null_part(null), as_drawn=as_drawn_part(as_drawn), planted=planted_part(planted), real=real_part(real), gpu=gpu_part(gpu), confusion=confusion(null, planted, real, cases, kinds)), end="")
 
 
 main()

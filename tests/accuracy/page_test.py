@@ -39,10 +39,14 @@ real = {"programs": {"ddp": "plain DDP", "other": "another"}, "not_measured": {"
                  {"program": "ddp", "fault": "sleep", "cores": "quiet", "number": 0, "codes": ["jitter"], "accusations": [], "first": "x | y",
                   "named": False, "named_before_load": False, "found": True},
                  {"program": "other", "fault": None, "cores": "busy", "number": 0, "not_measured": "no module"}]}
+gpu = {**real, "rows": [{**row, "cores": "gpu", "shared_gpu": True} for row in real["rows"]]}
+holds(page({"gpu.json": gpu}), "| ddp | nothing | 0 of 1 |  | 1 of 1 | ranks take turns |", "| ddp | it sleeps |  | 0 of 1 | 1 of 1 | x \\| y |",
+      "All together 0 of 1 healthy runs were accused, and the planted cause came first in 0 of 1.", "Not measured: other (healthy: no module).")
+holds(page({}), "`scripts/accuracy --gpu` records them.")
 text = page({"null-held_out.json": null, "as_drawn-held_out.json": as_drawn, "planted-held_out.json": planted, "real.json": real})
 holds(text, "| a run | 2 | 99 | 25 % |", "3 of 500", "at most 1.54 %", "All together 30 of 500: 6.0 %.", "| 2 % | 8 | 50 | 98 % / 50 %, 1 % wrong |",
       "| plain DDP (`ddp.py`) | CPU, Gloo | 0 of 1 | ranks take turns | all is well | 1 of 1 |", "not measured: no module", "not measured: there is none",
-      "came first in 0 of 1 runs on quiet cores. The goal", "sleep: `late (blocked)`.", "| ddp | quiet | CPU, Gloo | 0 of 1 | 0 of 1 | 1 of 1 | x", "x \\| y", "| simulated: loader | 100 |", "| GPU, NCCL | not measured |")
+      "came first in 0 of 1 runs on quiet cores. The goal", "sleep: `late (blocked)`.", "| ddp | quiet | CPU, Gloo | 0 of 1 | 0 of 1 | 1 of 1 | x", "x \\| y", "| simulated: loader | 100 |", "GPU, NCCL | not measured |")
 assert "`straggler_persistent`, " not in text.split("Kinds of findings without a case")[1], "it has a case"
 
 # The page in docs/ is made of the results that are kept, and of nothing else.

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Records stock programs on 2 ranks (CPU and Gloo), healthy while two other processes keep two cores busy, and with a fault
-planted both so and on quiet cores, and judges what the report says first. scripts/accuracy --real runs it.
+planted both so and on quiet cores, and judges what the report says first. scripts/accuracy --real runs it. With --device cuda
+(scripts/accuracy --gpu): on GPUs and NCCL, healthy and with a fault; ranks share a GPU where there is but one.
 
-    tests/accuracy/real.py --bin build/release/bin --python PYTHON --output FOLDER [--only WORD] [--repeat 5] [--judge-only]
+    tests/accuracy/real.py --bin build/release/bin --python PYTHON --output FOLDER [--only CASES] [--repeat 5] [--judge-only]
 
-The machine is to have nothing else to do. Recordings that are in FOLDER already are not made again; every run is analyzed again. Writes FOLDER/real.json.
+The machine is to have nothing else to do. Recordings that are in FOLDER already are not made again; every run is analyzed again. Writes FOLDER/real.json, of GPUs FOLDER/gpu.json.
 """
 import argparse
 import json
@@ -76,6 +77,10 @@ FAULTS = {
 }
 
 
+# Those that are planted on a GPU too: the others need a link or a core of their own.
+ON_GPU = ("sleep", "sleep_in_forward", "busy_loop", "extra_compute", "more_layers", "slow_loader", "compile", "checkpoint")
+
+
 def accuses(finding):
     """Whether a finding says that a rank or a link is at fault."""
     return finding["accuses"] in ("rank", "link")
@@ -108,7 +113,9 @@ class Load:
 
 def command_of(options, program, fault):
     script = str(HERE / "programs" / f"{program}.py")
-    planted = [str(HERE / "programs" / "planted.py"), fault] if fault not in (None, "shaped_link") else []
+    # Two ranks of one GPU need what planted.py sets, whether or not a fault is planted.
+    on_gpu = options.device == "cuda"
+    planted = [str(HERE / "programs" / "planted.py"), fault or "none"] if (fault or on_gpu) and fault != "shaped_link" else []
     if fault == "shaped_link":
         return [str(ROOT / "scripts/scenarios/nodes"), "--nodes", "2", "--rate", "100mbit", "--", options.python, script, STEPS]
     return [options.python, "-m", "torch.distributed.run", "--nproc-per-node", "2",
@@ -161,7 +168,19 @@ def judge(options, program, fault, folder):
         row["first"] = besides[0]["title"] if besides else row["first"]
     else:
         row["fits"] = not findings or findings[0]["code"] in PROGRAMS[program][3]
+    row["shared_gpu"] = any(finding["code"] == "gpu_shared" for finding in findings)
     return row
+
+
+def machine(options):
+    """What the recordings were made on: noted beside them, so that they can be judged elsewhere."""
+    note = options.output / "real" / "gpu.txt"
+    if not options.judge_only:
+        found = subprocess.run(["nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader"], capture_output=True, text=True)
+        gpus = found.stdout.splitlines() or ["unknown GPU, unknown"]
+        name, driver = gpus[0].rsplit(", ", 1)
+        note.write_text(f"a machine with {len(gpus)} × {name}, driver {driver}, {os.cpu_count()} cores\n")
+    return note.read_text().strip() if note.exists() else "a machine that is not known"
 
 
 def main():
@@ -169,20 +188,26 @@ def main():
     parser.add_argument("--bin", type=pathlib.Path, required=True)
     parser.add_argument("--python", required=True)
     parser.add_argument("--output", type=pathlib.Path, required=True)
-    parser.add_argument("--only", default="", help="programs or faults whose name holds it")
+    parser.add_argument("--only", default="", help="cases whose name matches this regular expression: PROGRAM-FAULT-CORES, as in ^ddp-healthy-")
     parser.add_argument("--repeat", type=int, default=5)
+    parser.add_argument("--device", choices=["cpu", "cuda"], default="cpu", help="cuda: on NCCL; ranks share the GPU where there is but one")
     parser.add_argument("--load", type=int, default=2, help="processes that keep cores busy; 0 where others do")
     parser.add_argument("--busy-repeat", type=int, default=3, help="as --repeat, of a fault on busy cores")
     parser.add_argument("--judge-only", action="store_true", help="record nothing: judge all recordings that are there")
     options = parser.parse_args()
     options.bin, options.output = options.bin.resolve(), options.output.resolve()
     rows = []
-    cases = [(program, fault, "quiet") for fault, (_, _, _, programs) in FAULTS.items() for program in programs]
-    cases += [(program, None, "busy") for program in PROGRAMS]
-    cases += [(program, fault, "busy") for fault, (_, _, _, programs) in FAULTS.items() for program in programs]
+    planted = [(program, fault) for fault, (_, _, _, programs) in FAULTS.items() for program in programs]
+    if options.device == "cuda":
+        cases = [(program, None, "gpu") for program in PROGRAMS]
+        cases += [(program, fault, "gpu") for program, fault in planted if fault in ON_GPU]
+    else:
+        cases = [(program, fault, "quiet") for program, fault in planted]
+        cases += [(program, None, "busy") for program in PROGRAMS]
+        cases += [(program, fault, "busy") for program, fault in planted]
     for program, fault, cores in cases:
         case = f"{program}-{fault or 'healthy'}-{cores}"
-        if options.only not in case:
+        if not re.search(options.only, case):
             continue
         of_case = options.output / "real" / case
         count = options.busy_repeat if fault and cores == "busy" else options.repeat
@@ -197,7 +222,9 @@ def main():
                   (f"named {row['named']}: " if fault else f"accused {len(row['accusations'])}: ") + row["first"], flush=True)
             if problem:
                 break
-    (options.output / "real.json").write_text(json.dumps({
+    result = "gpu.json" if options.device == "cuda" else "real.json"
+    (options.output / result).write_text(json.dumps({
+        **({"machine": machine(options)} if options.device == "cuda" else {}),
         "programs": {name: about for name, (about, *_) in PROGRAMS.items()}, "not_measured": NOT_MEASURED,
         "sentences": {name: sentence for name, (_, _, sentence, _) in PROGRAMS.items()},
         "faults": {name: {"planted": planted, "right": [code + (f" ({reason})" if reason else "") for code, reason in right]}

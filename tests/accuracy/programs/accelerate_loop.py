@@ -9,7 +9,7 @@ from accelerate import Accelerator
 def main():
     steps = int(sys.argv[1]) if len(sys.argv) > 1 else 60
     torch.set_num_threads(1)
-    accelerator = Accelerator(cpu=True)
+    accelerator = Accelerator(cpu=not torch.cuda.is_available())
     model = nn.Sequential(nn.Linear(1024, 512), nn.GELU(), nn.Linear(512, 512), nn.GELU(), nn.Linear(512, 10))
     optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3)
     data = torch.utils.data.TensorDataset(torch.randn(64 * 2 * steps, 1024), torch.randint(10, (64 * 2 * steps,)))

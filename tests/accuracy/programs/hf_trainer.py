@@ -21,7 +21,7 @@ def main():
     model = GPT2LMHeadModel(GPT2Config(vocab_size=1000, n_positions=64, n_embd=128, n_layer=4, n_head=4))
     with tempfile.TemporaryDirectory() as folder:
         arguments = TrainingArguments(
-            output_dir=folder, use_cpu=True, ddp_backend="gloo", max_steps=steps, per_device_train_batch_size=8,
+            output_dir=folder, use_cpu=not torch.cuda.is_available(), ddp_backend="nccl" if torch.cuda.is_available() else "gloo", max_steps=steps, per_device_train_batch_size=8,
             logging_steps=20, save_strategy="no", report_to=[])
         Trainer(model=model, args=arguments, train_dataset=RandomText()).train()
 

@@ -24,8 +24,10 @@ def main():
     torch.set_num_threads(1)
     data = torch.utils.data.TensorDataset(torch.randn(8192, 1024), torch.randint(10, (8192,)))
     loader = torch.utils.data.DataLoader(data, batch_size=64, shuffle=True)
+    # Two ranks that share a GPU are two nodes of one GPU each.
+    shared = torch.cuda.device_count() == 1
     trainer = lightning.Trainer(
-        accelerator="cpu", devices=2, strategy="ddp", max_steps=steps, max_epochs=-1, logger=False,
+        accelerator="auto", devices=1 if shared else 2, num_nodes=2 if shared else 1, strategy="ddp", max_steps=steps, max_epochs=-1, logger=False,
         enable_checkpointing=False, enable_progress_bar=False)
     trainer.fit(Classifier(), loader)
 

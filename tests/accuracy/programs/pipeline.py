@@ -6,19 +6,22 @@ import torch.distributed as dist
 import torch.nn as nn
 from torch.distributed.pipelining import PipelineStage, Schedule1F1B
 
+from rank_device import rank_device
+
 
 def main():
     steps = int(sys.argv[1]) if len(sys.argv) > 1 else 60
-    dist.init_process_group("gloo")
+    device, backend = rank_device()
+    dist.init_process_group(backend)
     torch.manual_seed(0)
     torch.set_num_threads(1)
     rank, stages = dist.get_rank(), dist.get_world_size()
     width, batch = 512, 128
-    part = nn.Sequential(*(nn.Sequential(nn.Linear(width, 2 * width), nn.ReLU(), nn.Linear(2 * width, width)) for _ in range(3)))
-    stage = PipelineStage(part, rank, stages, torch.device("cpu"))
+    part = nn.Sequential(*(nn.Sequential(nn.Linear(width, 2 * width), nn.ReLU(), nn.Linear(2 * width, width)) for _ in range(3))).to(device)
+    stage = PipelineStage(part, rank, stages, device)
     schedule = Schedule1F1B(stage, n_microbatches=4, loss_fn=nn.functional.mse_loss)
     optimizer = torch.optim.SGD(part.parameters(), lr=0.01)
-    x, target = torch.randn(batch, width), torch.randn(batch, width)
+    x, target = torch.randn(2, batch, width, device=device)
     for step in range(steps):
         optimizer.zero_grad()
         if rank == 0:

@@ -1,5 +1,5 @@
 """Runs a program with a fault in it, without an edit: planted.py FAULT PROGRAM [ARGUMENT…]. What each fault is, and what a
-verdict has to say of it, stands in ../real.py."""
+verdict has to say of it, stands in ../real.py. Fault `none` only lets ranks share a GPU where there are fewer than ranks."""
 import copy
 import os
 import runpy
@@ -10,15 +10,27 @@ import torch
 from torch.nn.modules.module import register_module_forward_hook, register_module_forward_pre_hook
 from torch.optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
 
+from rank_device import rank_device
+
 SECONDS = 0.03  # that a fault costs the rank in each step
 IN_FORWARD = 0.01  # and in each forward pass of the model, of which a pipeline's stage has one a microbatch
 BURNERS = 4     # processes that keep the core of a pinned rank busy: more than there are on the others
-SIZE = 1100     # of a square matrix that takes about as long to multiply by itself on one core
+SIZE = {"cpu": 1100, "cuda": 8192}  # of a square matrix that takes about as long to multiply by itself on one core, on a GPU
 EVERY = 10      # steps between checkpoints, and between compilations
+
+
+def share_gpu():
+    """NCCL knows a GPU by host and bus, and refuses two ranks on one: each rank becomes a host of its own."""
+    devices = torch.cuda.device_count()
+    if 0 < devices < int(os.environ["LOCAL_WORLD_SIZE"]):
+        os.environ.setdefault("NCCL_HOSTID", f"accuracy-{os.environ['RANK']}")
+        os.environ.setdefault("NCCL_SOCKET_IFNAME", "lo")
+        os.environ.update(LOCAL_RANK=str(int(os.environ["LOCAL_RANK"]) % devices), LOCAL_WORLD_SIZE="1")
 
 
 def main():
     fault = sys.argv[1]
+    share_gpu()
     sys.argv = sys.argv[2:]
     rank = int(os.environ["RANK"])
     steps = 0
@@ -39,11 +51,12 @@ def main():
             os.remove(path)
         if fault == "compile" and rank == 1 and steps % EVERY == 0:
             torch._dynamo.reset()
-            torch.compile(lambda x: (x.sin() + steps).cos().sum())(torch.randn(100 + steps))
+            torch.compile(lambda x: (x.sin() + steps).cos().sum())(torch.randn(100 + steps, device=rank_device()[0]))
 
     register_optimizer_step_post_hook(each_step)
     if fault == "extra_compute" and rank == 1:
-        matrix = torch.randn(SIZE, SIZE)
+        device, _ = rank_device()
+        matrix = torch.randn(SIZE[device.type], SIZE[device.type], device=device)
 
         def statistics_of_gradients(*_):
             torch.mm(matrix, matrix)

@@ -7,6 +7,8 @@ import torch.nn as nn
 from torch.distributed.device_mesh import init_device_mesh
 from torch.distributed.tensor.parallel import ColwiseParallel, RowwiseParallel, parallelize_module
 
+from rank_device import rank_device
+
 
 class Block(nn.Module):
     def __init__(self, width):
@@ -21,16 +23,17 @@ class Block(nn.Module):
 
 def main():
     steps = int(sys.argv[1]) if len(sys.argv) > 1 else 60
-    dist.init_process_group("gloo")
+    device, backend = rank_device()
+    dist.init_process_group(backend)
     torch.manual_seed(0)
     torch.set_num_threads(1)
-    mesh = init_device_mesh("cpu", (dist.get_world_size(),), mesh_dim_names=("tp",))
-    model = nn.Sequential(*(Block(256) for _ in range(4)))
+    mesh = init_device_mesh(device.type, (dist.get_world_size(),), mesh_dim_names=("tp",))
+    model = nn.Sequential(*(Block(256) for _ in range(4))).to(device)
     for block in model:
         parallelize_module(block, mesh, {"up": ColwiseParallel(), "down": RowwiseParallel()})
     optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3, foreach=False)
     for step in range(steps):
-        x = torch.randn(256, 256)  # the same on all ranks
+        x = torch.randn(256, 256, device=device)  # the same on all ranks
         loss = (model(x) - x.flip(0)).pow(2).mean()
         loss.backward()
         optimizer.step()
