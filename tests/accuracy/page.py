@@ -186,7 +186,8 @@ def gpu_part(gpu):
         measured = [row for row in of if "codes" in row]
         what = gpu["faults"][fault]["planted"] if fault else "nothing"
         if not measured:
-            missing.append(f"{program} ({fault or 'healthy'}: {of[0].get('not_measured', of[0].get('error'))})")
+            why = of[0].get("not_measured", of[0].get("error"))
+            missing.append(f"{program} ({fault or 'healthy'}{'' if why == 'not recorded' else ': ' + why})")
             continue
         wrong = sum(bool(row["accusations"]) for row in measured) if not fault else 0
         right = sum(row["named"] for row in measured) if fault else 0
