@@ -37,10 +37,10 @@ Event mark(c10::Device device) {
   return Event(std::make_shared<Recorded>(current_stream(device)));
 }
 
-DeviceStream::DeviceStream(c10::Device device, std::string name)
+DeviceStream::DeviceStream(c10::Device device, const std::string& name)
     : device_(device),
       stream_(VirtualGuardImpl(device.type()).getStreamFromGlobalPool(device, /*isHighPriority=*/true)) {
-  if (annotations::tool_attached()) follower_ = std::make_unique<HostStream>(std::move(name));
+  if (annotations::tool_attached()) follower_ = std::make_unique<HostStream>(name + " (by events)");
 }
 
 std::shared_ptr<void> DeviceStream::make_current() {

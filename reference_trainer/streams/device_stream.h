@@ -18,11 +18,12 @@ Event mark(c10::Device device);
 // A stream of the device. enqueue() runs the work at once, on the calling thread, with this stream as the
 // current one.
 //
-// Where a tool is attached, a thread named as the stream follows it by its events and shows each piece of
-// work while it runs: late by the time that a thread needs to wake.
+// Where a tool is attached, a thread named as the stream, and "(by events)", follows it by its events and
+// shows each piece of work while it runs: late by the time that a thread needs to wake. Who reads a trace
+// that has the device's own activities leaves out what such a thread shows.
 class DeviceStream : public Stream {
  public:
-  DeviceStream(c10::Device device, std::string name);
+  DeviceStream(c10::Device device, const std::string& name);
 
   Event enqueue(StreamWork work) override;
   std::shared_ptr<void> make_current() override;

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace lockstep::analyzer::run {
 
 std::string device_of(const std::vector<trace::Lane>& lanes) {
@@ -13,6 +15,14 @@ std::string device_of(const std::vector<trace::Lane>& lanes) {
     if (lane.name == "cuda device" && device == "cpu") device = "cuda";
   }
   return device;
+}
+
+bool is_told_twice(const trace::Lane& lane, const std::vector<trace::Lane>& lanes) {
+  if (lane.kind != trace::LaneKind::compute_thread && lane.kind != trace::LaneKind::communication)
+    return false;
+  if (lane.name != "cuda device" && !lane.name.ends_with(" (by events)")) return false;
+  return std::any_of(lanes.begin(), lanes.end(),
+                     [](const trace::Lane& other) { return other.kind == trace::LaneKind::device_stream; });
 }
 
 Class class_of(trace::ActivityClass activity_class) {

@@ -159,7 +159,7 @@ class FileImport {
     Computations computations(reader_, import_.trace.computations);
     import_.trace.activities.reserve(events.size() + reader_.count(trace::EventKind::collective));
     for (const trace::DeviceActivity& event : events) {
-      if (!sound(event.begin, event.end)) continue;
+      if (!sound(event.begin, event.end) || told_twice_[event.lane]) continue;
       Activity activity = activity_of(event.begin, event.end, event.name, event.lane);
       const KernelName& kernel = kernel_of(event.name);
       activity.activity_class = class_of(event.activity_class);
@@ -222,7 +222,7 @@ class FileImport {
         events, steps.empty() ? -kLatest : steps.front().end, import_.trace.ending.interrupted);
     for (std::size_t i = 0; i < events.size(); ++i) {
       const trace::Collective& event = events[i];
-      if (!sound(event.begin, event.end)) continue;
+      if (!sound(event.begin, event.end) || told_twice_[event.lane]) continue;
       if (closed[i]) {
         import_.trace.ending.operations.push_back(as_open(event, name(event.name), groups_));
         continue;
@@ -317,8 +317,15 @@ class FileImport {
     }
   }
 
+  static std::vector<bool> find_told_twice(const Reader& reader) {
+    std::vector<bool> told_twice;
+    for (const trace::Lane& lane : reader.lanes()) told_twice.push_back(is_told_twice(lane, reader.lanes()));
+    return told_twice;
+  }
+
   const Reader& reader_;
   const Options& options_;
+  const std::vector<bool> told_twice_ = find_told_twice(reader_);  // by lane
   RankImport import_;
   std::unordered_map<trace::StringId, std::uint32_t> names_;
   std::unordered_map<trace::StringId, KernelName> kernels_;

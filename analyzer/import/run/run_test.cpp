@@ -241,6 +241,44 @@ TEST(RunFile, AnOperationThatWasNotIssuedHasNoLaunchWhereOthersWere) {
   EXPECT_EQ(import.trace.activities.at(1).launch_end, kUnknownTime);
 }
 
+// A program that follows its GPU by events shows what the GPU did a second time, and later.
+void write_what_follows(Writer& writer) {
+  const trace::LaneId compute = writer.add_lane({LaneKind::compute_thread, 1, 1, 0, "cuda device"});
+  writer.append(trace::DeviceActivity{compute, 0, 90, writer.intern("forward layer 0"),
+                                      trace::ActivityClass::compute, trace::kNoCorrelation, 0});
+  trace::Collective collective;
+  collective.begin = 95;
+  collective.end = 100;
+  for (const auto& [lane, name] :
+       {std::pair("fsdp (by events)", "all_gather layer 0"), std::pair("gloo", "barrier")}) {
+    collective.lane = writer.add_lane({LaneKind::communication, 1, 2, 0, lane});
+    collective.name = writer.intern(name);
+    writer.append(collective);
+  }
+}
+
+std::vector<std::string> activities_of(void (*write)(Writer&)) {
+  const TemporaryFolder folder;
+  const RankImport import = must(import_file(write_file(folder, "rank-0.lst", write)));
+  std::vector<std::string> names;
+  for (const Activity& activity : import.trace.activities)
+    names.emplace_back(import.strings.view(activity.name));
+  return names;
+}
+
+TEST(RunFile, WhatFollowsAGpuIsLeftOutWhereItsKernelsAreKnown) {
+  EXPECT_THAT(activities_of(write_what_follows),
+              testing::UnorderedElementsAre("forward layer 0", "all_gather layer 0", "barrier"));
+  EXPECT_THAT(
+      activities_of([](Writer& writer) {
+        write_what_follows(writer);
+        const trace::LaneId stream = writer.add_lane({LaneKind::device_stream, 1, 7, 0, "GPU 0 stream 7"});
+        writer.append(trace::DeviceActivity{stream, 40, 50, writer.intern("matmul"),
+                                            trace::ActivityClass::compute, trace::kNoCorrelation, 0});
+      }),
+      testing::UnorderedElementsAre("matmul", "barrier"));
+}
+
 // A rank with a GPU, as CUPTI's records become one: kernels by class, copies and waits on the streams' lanes,
 // launches by correlation, all nodes of a graph by one.
 TEST(RunFile, KernelsOfAGpuAreJoinedToTheirLaunches) {
