@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 
 #include "analyzer/diagnose/finding_kinds.h"
+#include "analyzer/diagnose/host_pace.h"
 #include "analyzer/intervals/time_math.h"
 #include "analyzer/report/quantity.h"
 
@@ -45,6 +47,25 @@ std::int64_t FindingContext::coverable_transfer() const {
     sum = saturating_add(sum, std::min(measures.partition[Cause::transfer], measures.compute_alone_ns()));
   }
   return sum;
+}
+
+std::int64_t FindingContext::behind_hosts() const {
+  const std::int64_t sum =
+      std::accumulate(steps.behind_hosts_ns.begin(), steps.behind_hosts_ns.end(), std::int64_t{0});
+  return std::min(sum, total(Cause::barrier_wait));
+}
+
+std::int64_t FindingContext::behind_gpu(const std::vector<Finding>& findings) const {
+  const std::int64_t all = total(Cause::barrier_wait) - behind_hosts();
+  const bool late = std::any_of(findings.begin(), findings.end(), [](const Finding& finding) {
+    return finding.accuses == Accused::rank && finding.cause == Cause::barrier_wait;
+  });
+  // Where all share a GPU, why they wait for each other is that, unless one is late by its host.
+  if (every_rank_shares_a_gpu(diagnosis.job) && !late)
+    return all - std::min(scheduled.in_collectives_ns(), all);
+  const std::int64_t sum =
+      std::accumulate(steps.behind_gpu_ns.begin(), steps.behind_gpu_ns.end(), std::int64_t{0});
+  return std::min(sum, all);
 }
 
 std::int64_t FindingContext::said_of_late_ranks(const std::vector<Finding>& findings, Cause cause) const {

@@ -25,6 +25,10 @@ struct FindingContext {
   std::vector<HostShortage> shortages = find_host_shortages(diagnosis.job, report);
 
   std::int64_t total(Cause cause) const;
+  // Of all ranks' waiting, what costs nobody anything that a rank is to blame for (host_pace.h): their own
+  // hosts need that time as well; they share a GPU.
+  std::int64_t behind_hosts() const;
+  std::int64_t behind_gpu(const std::vector<Finding>& findings) const;
   // At least this many thousandths of all windows.
   bool is_worth(std::int64_t lost_ns, std::int64_t permille) const;
   // "most on rank 3: 1.20 s; least on rank 0: 3.00 ms", or of one rank "2.31 s of 9.60 s".

@@ -13,8 +13,8 @@ constexpr auto kRules = std::to_array<const FindingRule*>({
     &rules::mismatched_collectives,
     &rules::job_interrupted,
     &rules::cores_shared,
-    &rules::gpu_shared,
     &rules::straggler,
+    &rules::gpu_shared,  // what is no rank's doing
     &rules::uneven_batches,
     &rules::bucket_sizes,
     &rules::gathering,

@@ -28,7 +28,20 @@ bool is_cuda_call(std::string_view name) {
 }
 
 bool is_of_gpu(const JobLane& lane) {
-  return lane.kind == trace::LaneKind::device_stream || lane.name.starts_with("GPU");
+  if (lane.kind == trace::LaneKind::device_stream) return true;
+  // The stream of a communicator is a lane of its own kind, in all formats named after the stream.
+  return lane.kind == trace::LaneKind::communication &&
+         (lane.name.starts_with("GPU") || lane.name.starts_with("stream "));
+}
+
+// By index.
+std::vector<bool> which_share_a_gpu(const Job& job) {
+  std::map<std::pair<std::string, std::string>, int> ranks_of;
+  for (const RankTrace& rank : job.ranks) ++ranks_of[{rank.host, rank.device_uuid}];
+  std::vector<bool> shares;
+  for (const RankTrace& rank : job.ranks)
+    shares.push_back(!rank.device_uuid.empty() && ranks_of[{rank.host, rank.device_uuid}] > 1);
+  return shares;
 }
 
 // The times in which the rank's host waited for its GPU; empty where that is not known.
@@ -63,12 +76,11 @@ IntervalSet waits_of(const RankTrace& rank, const StringTable& strings) {
 }  // namespace
 
 HostPace::HostPace(const Job& job) {
-  std::map<std::pair<std::string, std::string>, int> ranks_of;
-  for (const RankTrace& rank : job.ranks)
-    if (!rank.device_uuid.empty()) ++ranks_of[{rank.host, rank.device_uuid}];
-  for (const RankTrace& rank : job.ranks) {
+  const std::vector<bool> shares = which_share_a_gpu(job);
+  for (std::size_t i = 0; i < job.ranks.size(); ++i) {
+    const RankTrace& rank = job.ranks[i];
     Host& host = hosts_[rank.rank];
-    host.shares_gpu = !rank.device_uuid.empty() && ranks_of[{rank.host, rank.device_uuid}] > 1;
+    host.shares_gpu = shares[i];
     if (rank.steps.empty() || rank.device == "cpu") continue;
     const IntervalSet waits = waits_of(rank, job.strings);
     if (waits.empty()) continue;
@@ -82,6 +94,11 @@ HostPace::HostPace(const Job& job) {
     std::stable_sort(host.steps.begin(), host.steps.end(),
                      [](const StepTime& a, const StepTime& b) { return a.step < b.step; });
   }
+}
+
+bool every_rank_shares_a_gpu(const Job& job) {
+  const std::vector<bool> shares = which_share_a_gpu(job);
+  return !shares.empty() && std::find(shares.begin(), shares.end(), false) == shares.end();
 }
 
 std::optional<std::int64_t> HostPace::own_ns(std::int32_t rank, std::int64_t step) const {
@@ -143,16 +160,35 @@ HostTimes median_of_steps(const std::vector<HostTimes>& steps, std::size_t first
   return times_of(std::move(medians));
 }
 
-// How late the rank can be in the step at most, if anything is known of that.
-std::optional<std::int64_t> limit_of(std::int64_t window_ns, const HostTimes& times, std::size_t rank,
-                                     bool shares_gpu, bool slow_host) {
-  if (shares_gpu && !(times.known() && slow_host)) return 0;
-  if (!times.known()) return std::nullopt;
+// How late the rank can be in the step at most, and why no more.
+struct Limit {
+  std::int64_t ns = 0;
+  bool by_gpu = false;  // it shares its GPU, and its host is as fast as the others'
+};
+
+std::optional<Limit> limit_of(std::int64_t window_ns, const HostTimes& times, std::size_t rank,
+                              bool shares_gpu, bool slow_host) {
+  if (!times.known()) return shares_gpu ? std::optional(Limit{0, true}) : std::nullopt;
   const std::int64_t hosts = slow_host ? times.others[rank] : std::max(times.others[rank], times.own[rank]);
   // The hosts take all of the step, slow calls aside.
-  if (!slow_host && hosts * kBusy >= window_ns * (kBusy - 1)) return 0;
-  const std::int64_t left = window_ns - hosts;
-  return shares_gpu ? std::min(left, times.own[rank] - times.others[rank]) : left;
+  if (!slow_host && hosts * kBusy >= window_ns * (kBusy - 1)) return Limit{0, false};
+  if (shares_gpu && !slow_host) return Limit{0, true};
+  const std::int64_t left = std::max<std::int64_t>(0, window_ns - hosts);
+  return Limit{shares_gpu ? std::clamp<std::int64_t>(times.own[rank] - times.others[rank], 0, left) : left,
+               false};
+}
+
+// What the ranks waited in the step beyond what any of them is late by.
+std::int64_t waited_beyond(const StepTable& table, std::size_t step) {
+  const std::size_t count = table.rank_count();
+  std::int64_t before = 0, after = 0, sum = 0;
+  for (std::size_t rank = 0; rank < count; ++rank) {
+    before = std::max(before, table.late_by_waits(step, rank));
+    after = std::max(after, table.late(step, rank));
+  }
+  for (std::size_t rank = 0; rank < count; ++rank)
+    sum += std::min(table.cell(step, rank).measures.partition[Cause::barrier_wait], before - after);
+  return sum;
 }
 
 }  // namespace
@@ -162,6 +198,8 @@ void limit_to_hosts(const HostPace& pace, StepTable& table) {
   std::vector<HostTimes> steps;
   for (std::size_t step = 0; step < table.steps.size(); ++step) steps.push_back(times_in(pace, table, step));
   const HostTimes throughout = median_of_steps(steps, 0, steps.size(), count);
+  const std::vector<std::int64_t> by_waits = table.late_ns;
+  std::vector<bool> by_gpu(steps.size(), false);
   for (std::size_t first = 0; first < steps.size(); first += kStepsOfPace) {
     const std::size_t last = std::min(first + kStepsOfPace, steps.size());
     const HostTimes together = median_of_steps(steps, first, last, count);
@@ -169,18 +207,25 @@ void limit_to_hosts(const HostPace& pace, StepTable& table) {
       const bool slow_host = throughout.is_slow(rank) || together.is_slow(rank);
       const bool shares_gpu = pace.shares_gpu(table.ranks[rank]);
       for (std::size_t step = first; step < last; ++step) {
-        std::int64_t& late = table.late_ns[step * count + rank];
+        const std::int64_t late = by_waits[step * count + rank];
         if (late <= 0) continue;
-        const std::optional<std::int64_t> limit =
+        const std::optional<Limit> limit =
             limit_of(table.cell(step, rank).measures.window_ns, steps[step], rank, shares_gpu, slow_host);
-        if (!limit || *limit >= late) continue;
-        table.behind_hosts_ns +=
-            (late - std::max<std::int64_t>(0, *limit)) * static_cast<std::int64_t>(count - 1);
-        late = *limit;
+        if (!limit || limit->ns >= late) continue;
+        table.late_ns[step * count + rank] = limit->ns;
         // Of two ranks each is as late as the other is early.
-        if (count == 2) table.late_ns[step * count + 1 - rank] = -late;
+        if (count == 2) table.late_ns[step * count + 1 - rank] = -limit->ns;
+        by_gpu[step] = limit->by_gpu;
       }
     }
+  }
+  if (table.late_ns == by_waits) return;
+  table.by_waits_ns = by_waits;
+  for (std::size_t rank = 0; rank < count; ++rank) table.slow_hosts.push_back(throughout.is_slow(rank));
+  for (std::size_t step = 0; step < steps.size(); ++step) {
+    const std::int64_t beyond = waited_beyond(table, step);
+    table.behind_hosts_ns.push_back(by_gpu[step] ? 0 : beyond);
+    table.behind_gpu_ns.push_back(by_gpu[step] ? beyond : 0);
   }
 }
 

@@ -134,6 +134,48 @@ TEST(HostPace, AGpuThatComputesLongerIsLate) {
   for (const std::int64_t late : lateness_of(job, 1)) EXPECT_GE(late, 300 * us);
 }
 
+// The result does not depend on who is called rank 0.
+TEST(HostPace, NumbersOfRanksDoNotMatter) {
+  Job job = two_ranks(1000 * us, 300 * us, {825 * us, 0}, {700 * us, 0});
+  const std::vector<std::int64_t> late = lateness_of(job, 1);
+  std::swap(job.ranks[0], job.ranks[1]);
+  job.ranks[0].rank = 0;
+  job.ranks[1].rank = 1;
+  EXPECT_EQ(lateness_of(job, 0), late);
+}
+
+// Of eight ranks three hold five up for 600 µs in each step, and all hosts work for all of it: nobody is
+// late, and what the five waited is told of once.
+TEST(HostPace, WhatRanksWaitedForSeveralIsCountedOnce) {
+  JobBuilder job;
+  for (int step = 0; step < kSteps; ++step)
+    for (std::int32_t rank = 0; rank < 8; ++rank) {
+      const Nanoseconds begin = step * 1000 * us, arrives = begin + (rank < 3 ? 900 : 300) * us;
+      RankBuilder& builder = job.rank(rank);
+      builder.step(step, begin, begin + 1000 * us).sync(begin + 990 * us, begin + 1000 * us);
+      builder.compute(begin, begin + 100 * us).launched(begin, begin + us);
+      builder.all_reduce(arrives, begin + 950 * us).launched(arrives - 3 * us, arrives - us);
+    }
+  const Job built = job.build();
+  const Report report = report_of(built);
+  const StepTable table = table_of_steps(built, report);
+  ASSERT_EQ(table.behind_hosts_ns.size(), table.steps.size());
+  for (const std::int64_t behind : table.behind_hosts_ns) EXPECT_EQ(behind, 5 * 600 * us);
+  EXPECT_THAT(codes_of(report.findings), Not(Contains("jitter")));
+}
+
+// As other importers name the lanes: a communicator's stream is one.
+TEST(HostPace, IsKnownOfStreamsByAnyName) {
+  Job job = two_ranks(1000 * us, 300 * us, {700 * us, 0}, {900 * us, 0});
+  for (RankTrace& rank : job.ranks) {
+    rank.lanes.push_back({trace::LaneKind::communication, 20, "stream 20"});
+    for (Activity& activity : rank.activities)
+      if (activity.activity_class == Class::collective)
+        activity.lane = static_cast<std::uint32_t>(rank.lanes.size() - 1);
+  }
+  EXPECT_EQ(HostPace(job).own_ns(0, 5), 700 * us);
+}
+
 TEST(HostPace, OfRanksThatShareAGpuOnlyTheHostTells) {
   Job job = two_ranks(1000 * us, 300 * us, {200 * us, 0}, {200 * us, 0});
   for (RankTrace& rank : job.ranks) rank.device_uuid = "GPU-0011";

@@ -132,6 +132,12 @@ LateReason reason_of_host(const FindingContext& context, const StepTable& steps,
                               "{}; or put NVTX ranges around what rank {} does between its computations "
                               "(docs/instrumentation.md)",
                               how_to_name_it(context.diagnosis.job), late.rank);
+  } else if (is_line) {
+    reason.remedy = fmt::format(
+        "see what rank {} does in {}, where the others are not, or not as long: shorten it, or do it beside "
+        "the "
+        "training loop",
+        late.rank, place);
   } else {
     reason.remedy = fmt::format(
         "rank {}'s process: pin it (`numactl --cpunodebind=N --membind=N`), `gc.freeze(); gc.disable()`, "

@@ -60,14 +60,19 @@ StepTable make_step_table(const Report& report, const BlamedInStep& blamed) {
 StepTable some_steps(const StepTable& table, std::span<const std::size_t> steps) {
   StepTable some;
   some.ranks = table.ranks;
-  some.behind_hosts_ns = table.behind_hosts_ns;
+  some.slow_hosts = table.slow_hosts;
   const std::size_t count = table.rank_count();
   std::int64_t total_ns = 0;
   for (const std::size_t step : steps) {
     some.steps.push_back(table.steps[step]);
+    if (table.is_limited()) {
+      some.behind_hosts_ns.push_back(table.behind_hosts_ns[step]);
+      some.behind_gpu_ns.push_back(table.behind_gpu_ns[step]);
+    }
     for (std::size_t rank = 0; rank < count; ++rank) {
       some.cells.push_back(table.cells[step * count + rank]);
       some.late_ns.push_back(table.late(step, rank));
+      if (table.is_limited()) some.by_waits_ns.push_back(table.late_by_waits(step, rank));
       if (!table.idle_cells.empty()) some.idle_cells.push_back(table.idle_cells[step * count + rank]);
       total_ns += some.cells.back()->measures.window_ns;
     }

@@ -30,9 +30,13 @@ struct StepTable {
     std::int64_t without_core_ns = 0;  // of `ns`: they waited for a core, as far as that is known
   };
   std::vector<Idle> idle_cells;
-  // What ranks waited for others that were not late: their own hosts had launched early, and were no faster
-  // (host_pace.h). Summed over the ranks that waited.
-  std::int64_t behind_hosts_ns = 0;
+  // Where late_ns was limited (host_pace.h), else empty: what it was before, and of each rank whether its
+  // host takes a third longer than the others' throughout.
+  std::vector<std::int64_t> by_waits_ns;  // [step · ranks + rank]
+  std::vector<bool> slow_hosts;
+  // Of each step, what its ranks together waited beyond what any of them is late by: because their own hosts
+  // need that time as well, or because they share a GPU.
+  std::vector<std::int64_t> behind_hosts_ns, behind_gpu_ns;
   std::int64_t mean_step_ns = 0;  // of all ranks' windows: what ranks wait in the mean is never more
 
   std::size_t rank_count() const { return ranks.size(); }
@@ -46,6 +50,12 @@ struct StepTable {
     return idle_cells.empty() ? Idle() : idle_cells[step * ranks.size() + rank];
   }
   std::int64_t late(std::size_t step, std::size_t rank) const { return late_ns[step * ranks.size() + rank]; }
+  // By what the rank waits less than the others, whatever it costs.
+  std::int64_t late_by_waits(std::size_t step, std::size_t rank) const {
+    return (by_waits_ns.empty() ? late_ns : by_waits_ns)[step * ranks.size() + rank];
+  }
+  bool is_limited() const { return !by_waits_ns.empty(); }
+  bool has_slow_host(std::size_t rank) const { return rank < slow_hosts.size() && slow_hosts[rank]; }
 };
 
 // Ranks of which fewer than nine in ten steps are known are left out, then steps of which some rank is not

@@ -37,7 +37,9 @@ constexpr Explanation kExplained{
     .found = "The driver gives the devices of two ranks of one host the same UUID (recorded since 0.1.0).",
     .wrong = "The ranks use several GPUs each, and only the first of them is the same.",
     .lost =
-        "what the ranks had launched and their GPU did not run (`queued`) while a kernel or copy of another "
+        "their waiting in collectives beyond what their hosts explain; and what they had launched and their "
+        "GPU did "
+        "not run for 20 µs or more (`queued`) while a kernel or copy of another "
         "of them was on "
         "it",
     .remedies = kRemedies,
@@ -66,33 +68,54 @@ std::string list(const std::vector<const RankTrace*>& ranks) {
   return shown == ranks.size() ? text : fmt::format("{} and {} more", text, ranks.size() - shown);
 }
 
+bool is_on_gpu(const RankTrace& rank, const Activity& activity) {
+  const JobLane& lane = rank.lanes[activity.lane];
+  return activity.activity_class != Class::sync &&
+         (lane.kind == trace::LaneKind::device_stream || lane.name.starts_with("GPU"));
+}
+
 IntervalSet on_the_gpu(const RankTrace& rank) {
   std::vector<Interval> intervals;
   for (const Activity& activity : rank.activities)
-    if (activity.activity_class != Class::sync) intervals.push_back({activity.begin, activity.end});
+    if (is_on_gpu(rank, activity)) intervals.push_back({activity.begin, activity.end});
   return IntervalSet::from(std::move(intervals));
 }
 
 // Within the report's windows of the rank: its GPU did nothing of it, and a launch had returned.
 IntervalSet launched_and_idle(const RankTrace& rank, const IntervalSet& busy, const Report& report) {
   const std::int64_t origin = report.origin_aligned_ns;
+  // A launch takes some µs to get to a GPU that has nothing else to do.
+  constexpr Nanoseconds kLatency = 20'000;
   std::vector<Interval> pending, windows;
   for (const Activity& activity : rank.activities)
-    if (activity.activity_class != Class::sync && activity.launch_end != kUnknownTime)
+    if (is_on_gpu(rank, activity) && activity.launch_end != kUnknownTime)
       pending.push_back({activity.launch_end, activity.begin});
   for (const StepReport& step : report.steps)
     if (step.rank == rank.rank) windows.push_back({step.begin_ns + origin, step.end_ns + origin});
   for (const RankReport& one : report.ranks)
     if (one.rank == rank.rank && report.steps.empty())
       windows.push_back({one.begin_ns + origin, one.end_ns + origin});
-  return intersect(subtract(IntervalSet::from(std::move(pending)), busy),
-                   IntervalSet::from(std::move(windows)));
+  IntervalSet waits;
+  const IntervalSet idle = subtract(IntervalSet::from(std::move(pending)), busy);
+  for (const Interval& gap : idle.intervals())
+    if (gap.end - gap.begin >= kLatency) waits.append(gap.begin, gap.end);
+  return intersect(waits, IntervalSet::from(std::move(windows)));
 }
 
 std::int64_t queued_of(const Report& report, std::int32_t rank) {
   for (const RankReport& one : report.ranks)
     if (one.rank == rank) return one.measures.partition[Cause::queued];
   return 0;
+}
+
+// When two of them at least had something on it.
+IntervalSet at_once(const std::vector<IntervalSet>& busy) {
+  IntervalSet any, twice;
+  for (const IntervalSet& one : busy) {
+    twice = unite(twice, intersect(any, one));
+    any = unite(any, one);
+  }
+  return twice;
 }
 
 Finding make_finding(const FindingContext& context, const std::vector<const RankTrace*>& ranks) {
@@ -115,11 +138,17 @@ Finding make_finding(const FindingContext& context, const std::vector<const Rank
   }
   const std::string host = ranks.front()->host.empty() ? "" : fmt::format(" of {}", ranks.front()->host);
   finding.title = fmt::format("ranks {}{} share one GPU", list(ranks), host);
-  finding.evidence.push_back(fmt::format("all of them have {}", ranks.front()->device_uuid));
+  finding.evidence.push_back(
+      fmt::format("{} of them have {}", ranks.size() == 2 ? "both" : "all", ranks.front()->device_uuid));
   if (finding.lost_ns > 0)
     finding.evidence.push_back(fmt::format(
         "work that was launched stood still for {} while another rank's was on the GPU, most on rank {}: {}",
         format_duration(finding.lost_ns), most_of, format_duration(most)));
+  if (const std::int64_t both = at_once(busy).measure(); both > 0)
+    finding.evidence.push_back(fmt::format(
+        "for {} two of them or more had work on it at once: without the Multi-Process Service each "
+        "stands still for a part of that, and what it runs seems to take longer",
+        format_duration(both)));
   finding.evidence.push_back(
       "how long a kernel takes, and who is late, is then the GPU's choice in part: of these ranks one is "
       "called late only "
@@ -135,8 +164,21 @@ void find_gpu_shared(const FindingContext& context, std::vector<Finding>& findin
   std::map<std::pair<std::string, std::string>, std::vector<const RankTrace*>> ranks_of;
   for (const RankTrace& rank : context.diagnosis.job.ranks)
     if (!rank.device_uuid.empty()) ranks_of[{rank.host, rank.device_uuid}].push_back(&rank);
-  for (const auto& [gpu, ranks] : ranks_of)
-    if (ranks.size() > 1) findings.push_back(make_finding(context, ranks));
+  std::int64_t waiting = context.behind_gpu(findings);
+  for (const auto& [gpu, ranks] : ranks_of) {
+    if (ranks.size() < 2) continue;
+    Finding finding = make_finding(context, ranks);
+    // Of all that share one, told of once.
+    if (waiting > 0) {
+      finding.lost_ns = saturating_add(finding.lost_ns, waiting);
+      finding.evidence.push_back(
+          fmt::format("ranks that share one waited for each other in collectives for {}, and whose "
+                      "doing that was can't be told",
+                      format_duration(waiting)));
+      waiting = 0;
+    }
+    findings.push_back(std::move(finding));
+  }
 }
 
 }  // namespace

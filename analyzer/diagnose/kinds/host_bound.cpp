@@ -205,11 +205,10 @@ bool name_the_place(const FindingContext& context, Finding& finding) {
 }
 
 void find_host_bound(const FindingContext& context, std::vector<Finding>& findings) {
-  const std::int64_t of_late_ranks =
-      context.on_cpu ? context.said_of_late_ranks(findings, Cause::host_bound) : 0;
-  const std::int64_t behind_hosts =
-      context.on_cpu ? 0 : std::min(context.steps.behind_hosts_ns, context.total(Cause::barrier_wait));
-  const std::int64_t lost = context.total(Cause::host_bound) - of_late_ranks;
+  const std::int64_t own = context.total(Cause::host_bound);
+  const std::int64_t of_late_ranks = std::min(own, context.said_of_late_ranks(findings, Cause::host_bound));
+  const std::int64_t behind_hosts = context.on_cpu ? 0 : context.behind_hosts();
+  const std::int64_t lost = own - of_late_ranks + behind_hosts;
   if (!context.is_left_over(findings, Cause::host_bound, lost)) return;
   // On a CPU lane the host and the device are one: time between computations is not a launch that came late.
   const bool known = launches_are_known(context);
@@ -218,11 +217,11 @@ void find_host_bound(const FindingContext& context, std::vector<Finding>& findin
                                              : !known       ? kIdleWithoutLaunches
                                              : slowed       ? kSlowedByProfiler
                                                             : kHostBound);
-  finding.lost_ns = saturating_add(lost, behind_hosts);
+  finding.lost_ns = lost;
   if (behind_hosts > 0)
     finding.evidence.push_back(fmt::format(
-        "for {} more devices wait in collectives for the host that launches last: the others' hosts launched "
-        "earlier once, and are no faster",
+        "{} of that is waiting in collectives for a host that launches later: the others' hosts need that "
+        "time as well, and would be no faster without it",
         format_duration(behind_hosts)));
   if (of_late_ranks > 0)
     finding.evidence.push_back(fmt::format("{} more is what a late rank spends longer than the others",

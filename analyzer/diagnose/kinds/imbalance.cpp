@@ -93,7 +93,8 @@ std::string most_waited_for(const Report& report) {
 
 void find_imbalance(const FindingContext& context, std::vector<Finding>& findings) {
   const std::int64_t all = context.total(Cause::barrier_wait);
-  const std::int64_t lost = all - std::min(context.scheduled.in_collectives_ns(), all);
+  const std::int64_t behind = context.behind_hosts() + context.behind_gpu(findings);
+  const std::int64_t lost = all - behind - std::min(context.scheduled.in_collectives_ns(), all - behind);
   // Jitter accounts for it; a late rank that is not worth a word needs no other.
   if (context.report.lateness.can_tell && context.report.ranks_missing.empty()) return;
   if (!context.is_left_over(findings, Cause::barrier_wait, lost)) return;

@@ -68,7 +68,7 @@ struct Sources {
 std::size_t latest_in(const StepTable& table, std::size_t step) {
   std::size_t latest = 0;
   for (std::size_t rank = 1; rank < table.rank_count(); ++rank)
-    if (table.late(step, rank) > table.late(step, latest)) latest = rank;
+    if (table.late_by_waits(step, rank) > table.late_by_waits(step, latest)) latest = rank;
   return latest;
 }
 
@@ -208,10 +208,10 @@ void describe_one_step(const FindingContext& context, const OneStep& one, Findin
 void find_jitter(const FindingContext& context, std::vector<Finding>& findings) {
   const LatenessReport& lateness = context.report.lateness;
   const std::int64_t all = context.total(Cause::barrier_wait);
-  // Waiting that is the schedule's, or that all hosts are slow (host_bound says so), is not jitter's.
-  const std::int64_t behind_hosts = std::min(context.steps.behind_hosts_ns, all);
-  const std::int64_t lost =
-      all - behind_hosts - std::min(context.scheduled.in_collectives_ns(), all - behind_hosts);
+  // Waiting that is the schedule's, or that all hosts are slow (host_bound says so) or share a GPU
+  // (gpu_shared), is not jitter's.
+  const std::int64_t behind = context.behind_hosts() + context.behind_gpu(findings);
+  const std::int64_t lost = all - behind - std::min(context.scheduled.in_collectives_ns(), all - behind);
   const bool late = std::any_of(lateness.ranks.begin(), lateness.ranks.end(),
                                 [](const RankLateness& rank) { return rank.is_late; });
   if (!lateness.can_tell || late || !context.report.ranks_missing.empty() ||
@@ -236,6 +236,8 @@ void find_jitter(const FindingContext& context, std::vector<Finding>& findings) 
       std::minmax_element(sources.latest_in.begin(), sources.latest_in.end());
   Finding finding = context.all_of_its_cause(kJitter);
   finding.lost_ns = lost;
+  if (behind > 0)
+    finding.evidence = {fmt::format("{} of {} of waiting", format_duration(lost), format_duration(all))};
   // One is late beyond chance, but not by enough of how its lateness moves: neither late for certain nor in
   // turn.
   const std::optional<UnsettledLateness> open = unsettled_lateness(lateness);
@@ -249,8 +251,8 @@ void find_jitter(const FindingContext& context, std::vector<Finding>& findings) 
                   open      ? "ranks wait for each other, and whether one of them is to blame can't be told"
                   : in_turn ? "ranks take turns being late"
                             : "ranks wait for each other, and none is late throughout",
-                  behind_hosts > 0 ? format_share(lost, context.all_windows_ns)
-                                   : format_share(lateness.waiting_ns, lateness.step_ns));
+                  behind > 0 ? format_share(lost, context.all_windows_ns)
+                             : format_share(lateness.waiting_ns, lateness.step_ns));
   const std::string most_of = format_share(static_cast<std::int64_t>(*most_often), lateness.steps);
   std::string often =
       *least_often == 0 || !in_turn
@@ -271,6 +273,8 @@ void find_jitter(const FindingContext& context, std::vector<Finding>& findings) 
     if (open->steps_wanted > 0)
       finding.evidence.push_back(
           fmt::format("about {} steps like these would tell", format_count(open->steps_wanted)));
+  } else if (context.steps.is_limited()) {
+    // By so little no rank can be late where hosts fill the step.
   } else if (lateness.steps_to_tell > kMostSteps)
     finding.evidence.push_back(
         "beside this jitter no run of a useful length would show a rank that is late by 2 % of a step");

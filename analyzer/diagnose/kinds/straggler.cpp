@@ -260,7 +260,7 @@ Finding make_finding(const FindingContext& context, const StepTable& steps, cons
   finding.title = fmt::format("{}rank {} {}: the others wait for it{}", when.begins, late.rank, reason.doing,
                               when.how_much);
   // No more than what the others can have waited for that; in a pipeline the rest is its schedule's.
-  if (when.by_cause || !context.report.pipeline.empty() || steps.behind_hosts_ns > 0) {
+  if (when.by_cause || !context.report.pipeline.empty() || steps.is_limited()) {
     const auto times = static_cast<std::int64_t>((steps.rank_count() - 1) * steps.steps.size());
     const std::int64_t late_ns = when.by_cause ? late.cause_ns : std::max<std::int64_t>(0, late.mean_ns);
     finding.lost_ns = std::min(finding.lost_ns, late_ns * times);
@@ -272,7 +272,7 @@ Finding make_finding(const FindingContext& context, const StepTable& steps, cons
                 static_cast<std::int64_t>(steps.steps.size())
           : context.said_of_late_ranks({finding}, reason.part ? reason.part->cause : Cause::other);
   // Nor more than it is late by, where all hosts are slow (host_pace.h).
-  if (steps.behind_hosts_ns > 0)
+  if (steps.is_limited())
     own_ns = std::min(
         own_ns, std::max<std::int64_t>(0, late.mean_ns) * static_cast<std::int64_t>(steps.steps.size()));
   finding.lost_ns = saturating_add(finding.lost_ns, own_ns);
@@ -387,7 +387,15 @@ void find_stragglers(const FindingContext& context, std::vector<Finding>& findin
     if (!late) late = by_cause.find_running(rank, judged);
     // What a host launches later than another costs no more than what the hosts' own times leave
     // (host_pace.h).
-    if (late && late->cause == Cause::host_bound && context.steps.behind_hosts_ns > 0) continue;
+    if (late && late->cause == Cause::host_bound && context.steps.is_limited() &&
+        !context.steps.has_slow_host(rank))
+      continue;
+    // Nor is it late by more: its device idles also while the others' hosts are no faster.
+    if (late && late->cause == Cause::host_bound && context.steps.is_limited() &&
+        judged.mean_ns < late->mean_ns) {
+      late->mean_ns = late->cause_ns = judged.mean_ns;
+      late->share = judged.share;
+    }
     if (late) find(context.steps, *late, by_its_cause(report.lateness, *late));
   }
 }
