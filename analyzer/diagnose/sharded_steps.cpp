@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "analyzer/intervals/interval_set.h"
 #include "analyzer/intervals/median.h"
 #include "analyzer/intervals/time_math.h"
 
@@ -24,16 +25,21 @@ constexpr Nanoseconds kRightBefore = 100'000;
 
 using GroupKey = std::pair<std::string, std::vector<std::int32_t>>;
 
-// When a rank's host launched, and when something on its device ended.
+// When a rank's host launched and waited, and when something on its device ended.
 class Host {
  public:
-  explicit Host(const RankTrace& rank) {
+  Host(const RankTrace& rank, const StringTable& strings) {
+    std::vector<Interval> waits;
     for (const Activity& activity : rank.activities) {
+      if (activity.activity_class == Class::sync &&
+          !strings.view(activity.name).starts_with("Stream Wait Event"))
+        waits.push_back({activity.begin, activity.end});
       if (activity.launch_end != kUnknownTime) launches_.push_back(activity.launch_end);
       ends_.push_back(activity.end);
     }
     std::sort(launches_.begin(), launches_.end());
     std::sort(ends_.begin(), ends_.end());
+    waits_ = IntervalSet::from(std::move(waits));
   }
 
   // How long it launched nothing before `launch`, if it then went on because something was over; else 0.
@@ -44,11 +50,14 @@ class Host {
     if (silent < kHeldBack) return 0;
     const auto end = std::upper_bound(ends_.begin(), ends_.end(), launch);
     if (end == ends_.begin() || launch - *std::prev(end) > kRightBefore) return 0;
+    // Where waiting was recorded, a host that did something else all the time was not held back.
+    if (!waits_.empty() && 2 * waits_.measure_within(*std::prev(next), launch) < silent) return 0;
     return silent;
   }
 
  private:
   std::vector<Nanoseconds> launches_, ends_;
+  IntervalSet waits_;
 };
 
 bool has_word(const std::string& text, std::span<const std::string_view> words) {
@@ -103,7 +112,7 @@ void add_launches(const Job& job, const std::vector<const CollectiveReport*>& ga
       const Activity& activity = trace.activities[rank.activity];
       if (activity.launch_begin == kUnknownTime || activity.launch_begin == activity.begin) continue;
       ++result.all_gathers;
-      const Host& host = hosts.try_emplace(rank.rank, trace).first->second;
+      const Host& host = hosts.try_emplace(rank.rank, trace, job.strings).first->second;
       const std::int64_t silent = host.held_back_before(activity.launch_begin);
       if (silent == 0) continue;
       ++result.held_back;

@@ -76,6 +76,17 @@ TEST(Sharding, AHostThatWaitsBeforeItLaunchesThrottles) {
   EXPECT_THAT(found.evidence.back(), HasSubstr("of 40 all_gathers"));
   EXPECT_GT(found.lost_ns, 0);
   EXPECT_THAT(codes_of(held.findings), Contains("prefetch_shallow"));
+  // Where waiting was recorded, and none in these times, the host did something else.
+  Job busy = sharded_job({.gather_us = 150, .after_us = 2, .halves = true}).build();
+  for (RankTrace& rank : busy.ranks) {
+    Activity wait = rank.activities.front();
+    wait.activity_class = Class::sync;
+    wait.communication = wait.compute = kNone;
+    wait.end = wait.begin + us;
+    rank.activities.insert(rank.activities.begin(), wait);
+    for (Communication& communication : rank.communications) ++communication.activity;
+  }
+  EXPECT_THAT(codes_of(report_of(busy).findings), Not(Contains("all_gathers_throttled")));
   // Nothing is gathered ahead: then it is not the holding back that costs.
   const Report late = report_of(sharded_job({.after_us = 2}));
   EXPECT_THAT(codes_of(late.findings), Not(Contains("all_gathers_throttled")));
