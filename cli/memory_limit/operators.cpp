@@ -64,13 +64,21 @@ constexpr std::size_t kDefault = __STDCPP_DEFAULT_NEW_ALIGNMENT__;
 
 }  // namespace
 
-// The other forms are the standard library's, and call these.
+// The other forms are the standard library's, and call these. Those that do not throw would too, but not
+// where a sanitizer brings its own.
 // NOLINTBEGIN(misc-new-delete-overloads)
 void* operator new(std::size_t bytes) {
   return allocate_or_throw(bytes, kDefault);
 }
 void* operator new(std::size_t bytes, std::align_val_t alignment) {
   return allocate_or_throw(bytes, static_cast<std::size_t>(alignment));
+}
+void* operator new(std::size_t bytes, const std::nothrow_t& /*nothrow*/) noexcept {
+  return allocate(bytes, kDefault);
+}
+void* operator new(std::size_t bytes, std::align_val_t alignment,
+                   const std::nothrow_t& /*nothrow*/) noexcept {
+  return allocate(bytes, static_cast<std::size_t>(alignment));
 }
 void operator delete(void* block) noexcept {
   give_back(block);
