@@ -101,6 +101,29 @@ TEST_P(RecorderInTrouble, RunsTheCommandAsIfItWereNotThere) {
 INSTANTIATE_TEST_SUITE_P(Of, RecorderInTrouble, testing::ValuesIn(kTroubles),
                          [](const auto& info) { return info.param.name; });
 
+// From where not even the dynamic loader can start the recorder to where all is well, in steps of three
+// pages: in between, each allocation is once the first that fails. The run folder holds a run, which takes
+// more to look at than a new one.
+TEST(RecorderOfFewAddresses, RunsTheCommandWhereverItIsStarted) {
+  if (kSanitized) GTEST_SKIP() << "a sanitizer needs more addresses than that";
+  const TemporaryFolder folder;
+  const std::vector<std::string> command{binary("lockstep"), "record", "--force", "-o", folder / "run", "--",
+                                         "/bin/sh",          "-c",     "exit 5"};
+  ASSERT_EQ(in_trouble("\"$@\"", command).exit_code, 5);
+  int started = 0;
+  for (int kilobytes = 15'600; kilobytes <= 17'600; kilobytes += 12) {
+    const Outcome outcome = in_trouble("ulimit -v " + std::to_string(kilobytes) + "; \"$@\"", command);
+    const bool is_loaders_error =
+        outcome.exit_code == 127 &&
+        (outcome.standard_error.find("error while loading shared libraries") != std::string::npos ||
+         outcome.standard_error.find("cannot allocate TLS") != std::string::npos);
+    if (is_loaders_error && started == 0) continue;
+    ++started;
+    EXPECT_EQ(outcome.exit_code, 5) << kilobytes << " kB: " << outcome.standard_error;
+  }
+  EXPECT_GT(started, 80) << "most of the range is to be where it starts";
+}
+
 TEST(RecorderOfLongCommandLines, RunsWhatJustFits) {
   const TemporaryFolder folder;
   // With a stack of a megabyte, arguments and environment may have a quarter of it.

@@ -45,10 +45,9 @@ Prepared prepare_folder(const Options& options, const std::string& launch) {
   Result<RunFolder> folder = numbered ? create_numbered_run_folder(fs::current_path())
                                       : prepare_run_folder(options.run, options.force, launch);
   if (folder.ok()) return {std::move(folder).value(), std::nullopt};
-  // Something is there already: the user can choose another name. A disk that can't be written to is no
-  // reason to keep a job from running that may have waited for days for its turn.
-  std::error_code error;
-  if (!numbered && fs::exists(options.run, error)) {
+  // Something is there already: the user can choose another name. A disk that can't be written to, or memory
+  // that runs out, is no reason to keep a job from running that may have waited for days for its turn.
+  if (!numbered && is_wrong_choice(options.run)) {
     say(folder.error().message);
     return {std::nullopt, Ending{kUsage, 0}};
   }

@@ -210,6 +210,13 @@ Result<RunFolder> prepare_run_folder(const fs::path& path, bool force, std::stri
   return RunFolder{absolute, false};
 }
 
+bool is_wrong_choice(const fs::path& path) {
+  std::error_code error;
+  if (!fs::is_directory(path, error)) return fs::exists(path, error);
+  const fs::directory_iterator looked(path, error);
+  return !error;
+}
+
 Error why_refused(const fs::path& path, std::string_view launch) {
   if (!launch.empty() && !who_records_into(path).has_value()) return holds_another_run(path);
   const Result<RunFolder> again = prepare_run_folder(path, false, "");

@@ -35,6 +35,10 @@ bool is_run_file_name(std::string_view name);
 // This only looks: the folder is the recorder's once it has a manifest there (claim.h).
 Result<RunFolder> prepare_run_folder(const std::filesystem::path& path, bool force, std::string_view launch);
 
+// Whether there is something at `path` that makes it a wrong choice. What can't be looked into, for lack of
+// memory, of descriptors or of rights, is none: nobody can tell.
+bool is_wrong_choice(const std::filesystem::path& path);
+
 // As prepare_run_folder refuses a folder that somebody has claimed since.
 Error why_refused(const std::filesystem::path& path, std::string_view launch);
 
