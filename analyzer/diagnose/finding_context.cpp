@@ -6,8 +6,8 @@
 #include <numeric>
 
 #include "analyzer/diagnose/finding_kinds.h"
-#include "analyzer/diagnose/host_pace.h"
 #include "analyzer/intervals/time_math.h"
+#include "analyzer/model/gpus.h"
 #include "analyzer/report/quantity.h"
 
 namespace lockstep::analyzer {
@@ -60,8 +60,11 @@ std::int64_t FindingContext::behind_gpu(const std::vector<Finding>& findings) co
   const bool late = std::any_of(findings.begin(), findings.end(), [](const Finding& finding) {
     return finding.accuses == Accused::rank && finding.cause == Cause::barrier_wait;
   });
+  std::size_t sharing = 0;
+  for (const std::vector<const RankTrace*>& ranks : ranks_that_share_gpus(diagnosis.job))
+    sharing += ranks.size();
   // Where all share a GPU, why they wait for each other is that, unless one is late by its host.
-  if (every_rank_shares_a_gpu(diagnosis.job) && !late)
+  if (sharing == diagnosis.job.ranks.size() && !late)
     return all - std::min(scheduled.in_collectives_ns(), all);
   const std::int64_t sum =
       std::accumulate(steps.behind_gpu_ns.begin(), steps.behind_gpu_ns.end(), std::int64_t{0});

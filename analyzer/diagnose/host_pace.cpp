@@ -1,12 +1,12 @@
 #include "analyzer/diagnose/host_pace.h"
 
 #include <algorithm>
-#include <string>
 #include <string_view>
 #include <vector>
 
 #include "analyzer/intervals/interval_set.h"
 #include "analyzer/intervals/median.h"
+#include "analyzer/model/gpus.h"
 
 namespace lockstep::analyzer {
 namespace {
@@ -27,35 +27,16 @@ bool is_cuda_call(std::string_view name) {
   return name.size() > 2 && name.starts_with("cu") && name[2] >= 'A' && name[2] <= 'Z';
 }
 
-bool is_of_gpu(const JobLane& lane) {
-  if (lane.kind == trace::LaneKind::device_stream) return true;
-  // The stream of a communicator is a lane of its own kind, in all formats named after the stream.
-  return lane.kind == trace::LaneKind::communication &&
-         (lane.name.starts_with("GPU") || lane.name.starts_with("stream "));
-}
-
-// By index.
-std::vector<bool> which_share_a_gpu(const Job& job) {
-  std::map<std::pair<std::string, std::string>, int> ranks_of;
-  for (const RankTrace& rank : job.ranks) ++ranks_of[{rank.host, rank.device_uuid}];
-  std::vector<bool> shares;
-  for (const RankTrace& rank : job.ranks)
-    shares.push_back(!rank.device_uuid.empty() && ranks_of[{rank.host, rank.device_uuid}] > 1);
-  return shares;
-}
-
 // The times in which the rank's host waited for its GPU; empty where that is not known.
 IntervalSet waits_of(const RankTrace& rank, const StringTable& strings) {
   std::vector<Interval> waits;
   std::size_t on_gpu = 0, launched = 0;
   for (const Activity& activity : rank.activities) {
-    if (!is_of_gpu(rank.lanes[activity.lane])) {
+    if (!is_gpu_lane(rank.lanes[activity.lane])) {
       // A collective of the host's own, in which it may wait as well.
       if (activity.activity_class == Class::collective || activity.activity_class == Class::p2p) return {};
     } else if (activity.activity_class == Class::sync) {
-      // A stream that waits holds no host up.
-      if (!strings.view(activity.name).starts_with("Stream Wait Event"))
-        waits.push_back({activity.begin, activity.end});
+      if (is_host_wait(activity, strings)) waits.push_back({activity.begin, activity.end});
     } else {
       ++on_gpu;
       if (activity.launch_end == kUnknownTime) continue;
@@ -76,11 +57,10 @@ IntervalSet waits_of(const RankTrace& rank, const StringTable& strings) {
 }  // namespace
 
 HostPace::HostPace(const Job& job) {
-  const std::vector<bool> shares = which_share_a_gpu(job);
-  for (std::size_t i = 0; i < job.ranks.size(); ++i) {
-    const RankTrace& rank = job.ranks[i];
+  for (const std::vector<const RankTrace*>& ranks : ranks_that_share_gpus(job))
+    for (const RankTrace* rank : ranks) hosts_[rank->rank].shares_gpu = true;
+  for (const RankTrace& rank : job.ranks) {
     Host& host = hosts_[rank.rank];
-    host.shares_gpu = shares[i];
     if (rank.steps.empty() || rank.device == "cpu") continue;
     const IntervalSet waits = waits_of(rank, job.strings);
     if (waits.empty()) continue;
@@ -94,11 +74,6 @@ HostPace::HostPace(const Job& job) {
     std::stable_sort(host.steps.begin(), host.steps.end(),
                      [](const StepTime& a, const StepTime& b) { return a.step < b.step; });
   }
-}
-
-bool every_rank_shares_a_gpu(const Job& job) {
-  const std::vector<bool> shares = which_share_a_gpu(job);
-  return !shares.empty() && std::find(shares.begin(), shares.end(), false) == shares.end();
 }
 
 std::optional<std::int64_t> HostPace::own_ns(std::int32_t rank, std::int64_t step) const {

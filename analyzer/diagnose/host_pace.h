@@ -40,8 +40,6 @@ class HostPace {
   std::map<std::int32_t, Host> hosts_;  // by rank
 };
 
-bool every_rank_shares_a_gpu(const Job& job);
-
 // Ranks of `table` are late by no more than what the lower median of the others' hosts, or their own where it
 // is hardly slower (by less than a third, in the run and in ten steps), have left of the late rank's step.
 // One that shares its GPU is late by no more than what its host works longer than the others', where that is

@@ -13,6 +13,7 @@
 #include "analyzer/intervals/interval_set.h"
 #include "analyzer/intervals/median.h"
 #include "analyzer/intervals/time_math.h"
+#include "analyzer/model/gpus.h"
 
 namespace lockstep::analyzer {
 namespace {
@@ -31,9 +32,7 @@ class Host {
   Host(const RankTrace& rank, const StringTable& strings) {
     std::vector<Interval> waits;
     for (const Activity& activity : rank.activities) {
-      if (activity.activity_class == Class::sync &&
-          !strings.view(activity.name).starts_with("Stream Wait Event"))
-        waits.push_back({activity.begin, activity.end});
+      if (is_host_wait(activity, strings)) waits.push_back({activity.begin, activity.end});
       if (activity.launch_end != kUnknownTime) launches_.push_back(activity.launch_end);
       ends_.push_back(activity.end);
     }

@@ -131,6 +131,7 @@ def record(options, program, fault, load, folder):
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     environment = dict(os.environ, PATH=os.path.dirname(options.python) + ":" + os.environ["PATH"], PYTHONWARNINGS="ignore",
+                       **({} if options.device == "cuda" else {"CUDA_VISIBLE_DEVICES": ""}),
                        TORCH_EXTENSIONS_DIR=str(options.output / "torch_extensions"), HF_HUB_OFFLINE="1", OMP_NUM_THREADS="1")
     with open(folder / "log", "w") as log, Load(load):
         job = subprocess.Popen([str(options.bin / "lockstep"), "record", "--quiet", "--force", "-o", str(folder / "run"), "--",
@@ -168,7 +169,8 @@ def judge(options, program, fault, folder):
         row["first"] = besides[0]["title"] if besides else row["first"]
     else:
         row["fits"] = not findings or findings[0]["code"] in PROGRAMS[program][3]
-    row["shared_gpu"] = any(finding["code"] == "gpu_shared" for finding in findings)
+    if options.device == "cuda":
+        row["shared_gpu"] = any(finding["code"] == "gpu_shared" for finding in findings)
     return row
 
 
@@ -196,6 +198,10 @@ def main():
     parser.add_argument("--judge-only", action="store_true", help="record nothing: judge all recordings that are there")
     options = parser.parse_args()
     options.bin, options.output = options.bin.resolve(), options.output.resolve()
+    if options.device == "cuda" and not options.judge_only:
+        sees_gpu = subprocess.run([options.python, "-c", "import torch, sys; sys.exit(not torch.cuda.is_available())"])
+        if sees_gpu.returncode != 0:
+            parser.error(f"--device cuda: the torch of {options.python} sees no GPU; see what nvidia-smi says")
     rows = []
     planted = [(program, fault) for fault, (_, _, _, programs) in FAULTS.items() for program in programs]
     if options.device == "cuda":

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -11,6 +10,7 @@
 #include "analyzer/diagnose/finding_context.h"
 #include "analyzer/diagnose/finding_kinds.h"
 #include "analyzer/intervals/time_math.h"
+#include "analyzer/model/gpus.h"
 #include "analyzer/report/quantity.h"
 
 namespace lockstep::analyzer {
@@ -69,9 +69,7 @@ std::string list(const std::vector<const RankTrace*>& ranks) {
 }
 
 bool is_on_gpu(const RankTrace& rank, const Activity& activity) {
-  const JobLane& lane = rank.lanes[activity.lane];
-  return activity.activity_class != Class::sync &&
-         (lane.kind == trace::LaneKind::device_stream || lane.name.starts_with("GPU"));
+  return activity.activity_class != Class::sync && is_gpu_lane(rank.lanes[activity.lane]);
 }
 
 IntervalSet on_the_gpu(const RankTrace& rank) {
@@ -161,12 +159,8 @@ Finding make_finding(const FindingContext& context, const std::vector<const Rank
 }
 
 void find_gpu_shared(const FindingContext& context, std::vector<Finding>& findings) {
-  std::map<std::pair<std::string, std::string>, std::vector<const RankTrace*>> ranks_of;
-  for (const RankTrace& rank : context.diagnosis.job.ranks)
-    if (!rank.device_uuid.empty()) ranks_of[{rank.host, rank.device_uuid}].push_back(&rank);
   std::int64_t waiting = context.behind_gpu(findings);
-  for (const auto& [gpu, ranks] : ranks_of) {
-    if (ranks.size() < 2) continue;
+  for (const std::vector<const RankTrace*>& ranks : ranks_that_share_gpus(context.diagnosis.job)) {
     Finding finding = make_finding(context, ranks);
     // Of all that share one, told of once.
     if (waiting > 0) {

@@ -11,11 +11,11 @@
 #include <vector>
 
 #include "analyzer/diagnose/blame.h"
-#include "analyzer/diagnose/exposed_waits.h"
 #include "analyzer/diagnose/finding_context.h"
 #include "analyzer/diagnose/finding_kinds.h"
 #include "analyzer/diagnose/host_shortage.h"
 #include "analyzer/diagnose/late_reason.h"
+#include "analyzer/diagnose/late_words.h"
 #include "analyzer/diagnose/own_doing.h"
 #include "analyzer/diagnose/scheduled_waits.h"
 #include "analyzer/diagnose/stage_imbalance.h"
@@ -129,30 +129,6 @@ constexpr auto kKinds = std::to_array<const FindingKind*>(
 // little to that: of 64 ranks with 2 % of noise one that is slower by 5 % costs about 1 %.
 constexpr std::int64_t kWorthPermille = 5;
 
-// Waiting in several operations at once is lost once.
-std::string describe_waiting(const Report& report, const BlameReport& blame,
-                             const ScheduledWaits& scheduled) {
-  const std::string waited = format_duration(blame.blame_ns);
-  const std::int64_t lost = blame.exposed_ns;
-  if (lost == blame.blame_ns)
-    return fmt::format("the others waited {} for it, and compute hid none of it", waited);
-  std::int64_t each_for_itself = 0;
-  for (const CollectiveReport& collective : report.collectives) {
-    if (collective.last_arriver == blame.rank && !scheduled.contains(collective))
-      each_for_itself = saturating_add(each_for_itself, exposed_in(collective));
-  }
-  if (each_for_itself == lost) {
-    if (waited == format_duration(lost))
-      return fmt::format("the others waited {} for it, and compute hid next to nothing of it", waited);
-    return fmt::format("the others waited {} for it, and compute hid all but {} of it", waited,
-                       format_duration(lost));
-  }
-  return fmt::format(
-      "the others waited {} for it, operation by operation; often in several at once, or while another one "
-      "moved data: what they lost is {}",
-      waited, format_duration(lost));
-}
-
 // When a rank is late, and how the finding says it.
 struct When {
   const FindingKind* kind = nullptr;
@@ -161,25 +137,6 @@ struct When {
   std::string evidence;
   bool by_cause = false;  // of what it does longer, because noise hides how late that makes it
 };
-
-std::string describe_lateness(const LatenessReport& lateness, const RankLateness& late) {
-  return fmt::format(
-      "over {} steps it is ready {} later than the median of the others, {} of a step; from block to block "
-      "of steps "
-      "that moves by {}; healthy ranks show as much in fewer than 1 of 200 runs",
-      lateness.steps, format_duration(late.mean_ns), format_share(late.share),
-      format_duration(late.movement_ns));
-}
-
-// Of a rank that does one thing longer in nearly every step, while its lateness is lost in noise.
-std::string describe_time(const LatenessReport& lateness, const RankLateness& late) {
-  return fmt::format(
-      "over {} steps that is {} of a step in the mean; from block to block of steps it moves by {}; healthy "
-      "ranks "
-      "show as much in fewer than 1 of 500 runs. What else moves from step to step hides how late the rank "
-      "is by it",
-      lateness.steps, format_share(late.share), format_duration(late.movement_ns));
-}
 
 When throughout(const LatenessReport& lateness, const RankLateness& late) {
   return {&kStragglerPersistent, "", fmt::format(", {} of each step", format_share(late.share)),
@@ -385,16 +342,14 @@ void find_stragglers(const FindingContext& context, std::vector<Finding>& findin
     if (!late && has_fewer_cores(context.diagnosis.job, judged.rank))
       late = by_cause.find_waiting_for_core(rank, judged);
     if (!late) late = by_cause.find_running(rank, judged);
-    // What a host launches later than another costs no more than what the hosts' own times leave
-    // (host_pace.h).
-    if (late && late->cause == Cause::host_bound && context.steps.is_limited() &&
-        !context.steps.has_slow_host(rank))
-      continue;
-    // Nor is it late by more: its device idles also while the others' hosts are no faster.
-    if (late && late->cause == Cause::host_bound && context.steps.is_limited() &&
-        judged.mean_ns < late->mean_ns) {
-      late->mean_ns = late->cause_ns = judged.mean_ns;
-      late->share = judged.share;
+    if (late && late->cause == Cause::host_bound && context.steps.is_limited()) {
+      // What a host launches later than another costs nothing unless it is slow; and then no more than the
+      // rank is late by: its device idles also while the others' hosts are no faster (host_pace.h).
+      if (!context.steps.has_slow_host(rank)) continue;
+      if (judged.mean_ns < late->mean_ns) {
+        late->mean_ns = late->cause_ns = judged.mean_ns;
+        late->share = judged.share;
+      }
     }
     if (late) find(context.steps, *late, by_its_cause(report.lateness, *late));
   }

@@ -7,6 +7,6 @@ import torch
 def rank_device():
     if not torch.cuda.is_available():
         return torch.device("cpu"), "gloo"
-    device = torch.device("cuda", int(os.environ["LOCAL_RANK"]) % torch.cuda.device_count())
+    device = torch.device("cuda", int(os.environ["LOCAL_RANK"]))
     torch.cuda.set_device(device)
     return device, "nccl"

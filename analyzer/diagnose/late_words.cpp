@@ -1,0 +1,53 @@
+#include "analyzer/diagnose/late_words.h"
+
+#include <fmt/format.h>
+
+#include "analyzer/diagnose/blame.h"
+#include "analyzer/intervals/time_math.h"
+#include "analyzer/report/quantity.h"
+
+namespace lockstep::analyzer {
+
+// Waiting in several operations at once is lost once.
+std::string describe_waiting(const Report& report, const BlameReport& blame,
+                             const ScheduledWaits& scheduled) {
+  const std::string waited = format_duration(blame.blame_ns);
+  const std::int64_t lost = blame.exposed_ns;
+  if (lost == blame.blame_ns)
+    return fmt::format("the others waited {} for it, and compute hid none of it", waited);
+  std::int64_t each_for_itself = 0;
+  for (const CollectiveReport& collective : report.collectives) {
+    if (collective.last_arriver == blame.rank && !scheduled.contains(collective))
+      each_for_itself = saturating_add(each_for_itself, exposed_in(collective));
+  }
+  if (each_for_itself == lost) {
+    if (waited == format_duration(lost))
+      return fmt::format("the others waited {} for it, and compute hid next to nothing of it", waited);
+    return fmt::format("the others waited {} for it, and compute hid all but {} of it", waited,
+                       format_duration(lost));
+  }
+  return fmt::format(
+      "the others waited {} for it, operation by operation; often in several at once, or while another one "
+      "moved data: what they lost is {}",
+      waited, format_duration(lost));
+}
+
+std::string describe_lateness(const LatenessReport& lateness, const RankLateness& late) {
+  return fmt::format(
+      "over {} steps it is ready {} later than the median of the others, {} of a step; from block to block "
+      "of steps "
+      "that moves by {}; healthy ranks show as much in fewer than 1 of 200 runs",
+      lateness.steps, format_duration(late.mean_ns), format_share(late.share),
+      format_duration(late.movement_ns));
+}
+
+std::string describe_time(const LatenessReport& lateness, const RankLateness& late) {
+  return fmt::format(
+      "over {} steps that is {} of a step in the mean; from block to block of steps it moves by {}; healthy "
+      "ranks "
+      "show as much in fewer than 1 of 500 runs. What else moves from step to step hides how late the rank "
+      "is by it",
+      lateness.steps, format_share(late.share), format_duration(late.movement_ns));
+}
+
+}  // namespace lockstep::analyzer
