@@ -1,11 +1,12 @@
 # One folder is one library, its tests and its benchmark: three helpers say so in three lines.
 
 # lockstep_library(NAME SOURCES a.cpp b.cpp DEPENDS other_library fmt::fmt)
+# In sections of their own, so that an executable takes of it what it uses (--gc-sections).
 function(lockstep_library name)
   cmake_parse_arguments(arg "" "" "SOURCES;DEPENDS" ${ARGN})
   add_library(${name} STATIC ${arg_SOURCES})
   target_include_directories(${name} PUBLIC "${PROJECT_SOURCE_DIR}")
-  target_compile_options(${name} PRIVATE ${LOCKSTEP_WARNINGS})
+  target_compile_options(${name} PRIVATE ${LOCKSTEP_WARNINGS} $<$<CONFIG:Release>:-ffunction-sections -fdata-sections>)
   target_link_libraries(${name} PUBLIC ${arg_DEPENDS})
 endfunction()
 

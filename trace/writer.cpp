@@ -180,12 +180,35 @@ void Writer::repeat_tables() noexcept {
 }
 
 Status Writer::flush() noexcept {
-  if (state_ == nullptr) return {};
+  seal();
+  return write();
+}
+
+void Writer::seal() noexcept {
   guarded(state_, [](State& state) {
+    state.notice_cut();
     state.seal_all();
-    state.write_out();
   });
+}
+
+Status Writer::write() noexcept {
+  if (state_ == nullptr) return {};
+  guarded(state_, [](State& state) { state.write_out(); });
   return state_->report();
+}
+
+Status Writer::resume_write() noexcept {
+  if (state_ == nullptr) return {};
+  guarded(state_, [](State& state) { state.resume_write_out(); });
+  return state_->report();
+}
+
+int Writer::descriptor() const noexcept {
+  return state_ != nullptr ? state_->file.descriptor() : -1;
+}
+
+bool Writer::hold_file() noexcept {
+  return state_ != nullptr && state_->file.hold();
 }
 
 Status Writer::close() noexcept {
@@ -225,6 +248,7 @@ std::uint64_t Writer::events_appended(EventKind kind) const noexcept {
 Status Writer::release_held() noexcept {
   if (state_ == nullptr) return {};
   guarded(state_, [](State& state) {
+    state.notice_cut();
     state.seal_all();
     state.release_held();
     state.write_out();

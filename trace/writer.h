@@ -80,13 +80,24 @@ class Writer {
   void append(const Drop& event) noexcept;
   void append(const CollectiveIssue& event) noexcept;
 
-  // Writes all that is buffered.
+  // Writes all that is buffered: seal(), then write().
   Status flush() noexcept;
+  // Turns all that was appended into chunks that write() has only to hand to the kernel.
+  void seal() noexcept;
+  Status write() noexcept;
+  // In the memory of a process whose thread was stopped for good in write(): what that had not done yet.
+  Status resume_write() noexcept;
   // Flushes, writes the footer index and closes the file. Events appended later are lost and counted.
   Status close() noexcept;
   // Closes the descriptor and writes nothing: for the copy of a Writer that a forked child inherits. What the
   // parent's Writer does is not affected. Events appended later are lost and counted.
   void abandon() noexcept;
+
+  // The file's; -1 once it is closed.
+  int descriptor() const noexcept;
+  // False: the program that we are a guest of has closed the descriptor, and the path leads to the file no
+  // more. What is appended from here on would be lost.
+  bool hold_file() noexcept;
 
   std::uint64_t events_appended() const noexcept;
   // Events that could not be kept since an error.

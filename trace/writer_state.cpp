@@ -280,7 +280,9 @@ void Writer::State::release_held() {
 // What follows a chunk, once its contents are no longer held elsewhere too.
 void Writer::State::settle() {
   if (index_.size() == kEntriesPerIndexChunk) write_index();
-  if (file.buffer().size() >= kBufferBeforeWrite) write_out();
+  if (file.buffer().size() < kBufferBeforeWrite) return;
+  notice_cut();
+  write_out();
 }
 
 void Writer::State::write_index() {
@@ -307,8 +309,14 @@ void Writer::State::notice_cut() {
 
 void Writer::State::write_out() {
   if (!accepts()) return;
-  notice_cut();
   const Status written = file.write_buffer();
+  if (!written.ok()) return fail(written.error());
+  pending_chunks_.clear();
+}
+
+void Writer::State::resume_write_out() {
+  if (!accepts()) return;
+  const Status written = file.resume_writing();
   if (!written.ok()) return fail(written.error());
   pending_chunks_.clear();
 }

@@ -38,8 +38,12 @@ struct Writer::State {
   void repeat_tables();
   // Turns all that was appended into chunks in the file's buffer.
   void seal_all();
+  // Looks whether somebody has cut the file, and says so in its metadata.
+  void notice_cut();
   // Hands the buffer to the kernel.
   void write_out();
+  // Goes on where a thread that is gone had stopped in that.
+  void resume_write_out();
   // Puts the chunks that are held into the file's buffer.
   void release_held();
   // Both, then the footer.
@@ -96,7 +100,6 @@ struct Writer::State {
   };
   std::vector<std::byte> reserved_body(std::string_view value) const;
 
-  void notice_cut();
   void shed_memory();
   template <class E>
   void seal(LaneId lane, format::Block<E>& block);

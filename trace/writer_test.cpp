@@ -70,20 +70,41 @@ TEST_F(WriterTest, FullDiskAtOnce) {
 // As programs do that become daemons: they close all numbers, and use them for files of their own.
 TEST_F(WriterTest, NothingGoesIntoAFileThatHasItsDescriptorsNumber) {
   const std::string own = folder_ / "own";
+  const std::string moved = folder_ / "moved";
   int number = -1;
+  const auto take_number = [&] {
+    const int opened = open(own.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    ASSERT_EQ(dup2(opened, number), number);
+    ::close(opened);
+  };
+  {
+    Writer writer = must(Writer::create(path_.c_str()));
+    expect_ok(writer.flush());
+    number = number_of(path_);
+    ASSERT_GE(number, 512) << "none that the program would get by opening files";
+    take_number();
+    for (int i = 0; i < 1000; ++i) writer.append(ClockSnapshot{i, i, i, 0});
+    EXPECT_TRUE(writer.hold_file());
+    expect_ok(writer.close());
+  }
+  EXPECT_THAT(test::read_file(own), IsEmpty());
+  EXPECT_GE(fcntl(number, F_GETFD), 0) << "and it is not closed";
+  EXPECT_EQ(must(Reader::open(path_)).count(EventKind::clock_snapshot), 1000U) << "opened again";
+  ::close(number);
+  // Where its path leads to it no more.
+  std::filesystem::remove(path_);
   {
     Writer writer = must(Writer::create(path_.c_str()));
     expect_ok(writer.flush());
     const auto written = test::read_file(path_).size();
     number = number_of(path_);
-    ASSERT_GE(number, 512) << "none that the program would get by opening files";
-    const int opened = open(own.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-    ASSERT_EQ(dup2(opened, number), number);
-    ::close(opened);
+    take_number();
+    std::filesystem::rename(path_, moved);
     for (int i = 0; i < 1000; ++i) writer.append(ClockSnapshot{i, i, i, 0});
+    EXPECT_FALSE(writer.hold_file());
     EXPECT_THAT(error_of(writer.flush()), HasSubstr("the program has closed its descriptor"));
     EXPECT_FALSE(writer.close().ok());
-    EXPECT_EQ(test::read_file(path_).size(), written);
+    EXPECT_EQ(test::read_file(moved).size(), written);
   }
   EXPECT_THAT(test::read_file(own), IsEmpty());
   EXPECT_GE(fcntl(number, F_GETFD), 0) << "and it is not closed";

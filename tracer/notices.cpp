@@ -16,8 +16,9 @@
 namespace lockstep::tracer::notices {
 namespace {
 
-// A datagram's lines: this, the rank, the reason, the program.
-constexpr std::string_view kFirstLine = "lockstep notice 1";
+// A datagram's lines: one of these, the rank, the reason or the process, the program.
+constexpr std::string_view kUnrecorded = "lockstep notice 1";
+constexpr std::string_view kBeginning = "lockstep beginning 1";
 constexpr std::size_t kLongestReason = 500;
 
 class Text {
@@ -62,22 +63,40 @@ void send_text(const Text& text, const char* name, int patience_ms) noexcept {
   syscall(SYS_close, socket);
 }
 
-}  // namespace
-
-void send(const char* reason, std::int32_t rank, int patience_ms) noexcept {
+template <class What>
+void send_lines(std::string_view kind, std::int32_t rank, What what, int patience_ms) noexcept {
   const char* const name = getenv(kVariable);
   if (name == nullptr) return;
   const int saved = errno;
   Text text;
-  text.add(kFirstLine);
+  text.add(kind);
   text.add("\n");
   text.add(rank);
   text.add("\n");
-  text.add(std::string_view(reason, strnlen(reason, kLongestReason)));
+  text.add(what);
   text.add("\n");
   text.add_program();
   send_text(text, name, patience_ms);
   errno = saved;
+}
+
+// Nothing where it is none, or is below `least`.
+std::optional<std::int32_t> parse_number(std::string_view text, std::int32_t least) {
+  std::int32_t number = 0;
+  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (parsed.ec != std::errc() || parsed.ptr != text.data() + text.size() || number < least)
+    return std::nullopt;
+  return number;
+}
+
+}  // namespace
+
+void send(const char* reason, std::int32_t rank, int patience_ms) noexcept {
+  send_lines(kUnrecorded, rank, std::string_view(reason, strnlen(reason, kLongestReason)), patience_ms);
+}
+
+void send_beginning(std::int32_t process, std::int32_t rank) noexcept {
+  send_lines(kBeginning, rank, process, 0);
 }
 
 std::optional<Notice> parse(std::string_view datagram) {
@@ -88,12 +107,19 @@ std::optional<Notice> parse(std::string_view datagram) {
     line = datagram.substr(0, end);
     datagram.remove_prefix(end + 1);
   }
+  const std::optional<std::int32_t> rank = parse_number(lines[1], -1);
+  if (!rank.has_value() || lines[2].empty()) return std::nullopt;
   Notice notice;
-  const auto parsed = std::from_chars(lines[1].data(), lines[1].data() + lines[1].size(), notice.rank);
-  if (lines[0] != kFirstLine || parsed.ec != std::errc() || parsed.ptr != lines[1].data() + lines[1].size() ||
-      notice.rank < -1 || lines[2].empty())
+  notice.rank = *rank;
+  if (lines[0] == kBeginning) {
+    const std::optional<std::int32_t> process = parse_number(lines[2], 1);
+    if (!process.has_value()) return std::nullopt;
+    notice.process = *process;
+  } else if (lines[0] == kUnrecorded) {
+    notice.reason = lines[2];
+  } else {
     return std::nullopt;
-  notice.reason = lines[2];
+  }
   notice.program = datagram;
   return notice;
 }

@@ -1,5 +1,7 @@
-// What a process of the job that can't be recorded says of itself: one datagram to a socket of the recorder,
-// in Linux's abstract namespace, which processes of every user of the host reach. Used on both sides.
+// What processes of the job say of themselves that leave no file: one datagram to a socket of the recorder,
+// in Linux's abstract namespace, which processes of every user of the host reach. Those that can't be
+// recorded say why. One that is gone before it has a file can't: so each says when its recording begins, and
+// the recorder looks for the file. Used on both sides.
 #pragma once
 
 #include <cstddef>
@@ -15,9 +17,10 @@ inline constexpr const char* kVariable = "LOCKSTEP_NOTICES";
 inline constexpr std::size_t kMostBytes = 1024;  // of a datagram
 
 struct Notice {
-  std::string reason;      // in words: "it is statically linked"
-  std::int32_t rank = -1;  // -1: not known
-  std::string program;     // path of its executable; empty where it is not known
+  std::string reason;        // in words: "it is statically linked"; empty: its recording begins
+  std::int32_t process = 0;  // where recording begins: its id, as it knows it
+  std::int32_t rank = -1;    // -1: not known
+  std::string program;       // path of its executable; empty where it is not known
 };
 
 // From inside the process. Nothing but system calls by number: no memory is taken, no lock, nothing that a
@@ -25,7 +28,11 @@ struct Notice {
 // `patience_ms`. Reasons are cut after 500 bytes.
 void send(const char* reason, std::int32_t rank, int patience_ms) noexcept;
 
-// A datagram that send() made; nothing if it is none.
+// The same way: recording of this process begins. Waits for nobody; where the recorder does not keep up, it
+// does not hear of it.
+void send_beginning(std::int32_t process, std::int32_t rank) noexcept;
+
+// A datagram that one of these made; nothing if it is none.
 std::optional<Notice> parse(std::string_view datagram);
 
 }  // namespace lockstep::tracer::notices

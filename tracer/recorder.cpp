@@ -217,6 +217,7 @@ void Recorder::start_or_throw() {
   stopped_.store(0, std::memory_order_relaxed);
   stop_.store(0, std::memory_order_relaxed);
   if (process->run_folder.empty()) return turn_off();
+  notices::send_beginning(process->process, process->job.rank);
   work_lock_.acquire();  // for the new thread, which allocates memory before it comes to our code
   if (!start_thread(*this)) {
     work_lock_.release();

@@ -156,7 +156,7 @@ void Survivor::sleep_and_work() noexcept {
     if (looks_left != INT_MAX && looks_left-- == 0) return;
     raw(SYS_futex, address(writer_), FUTEX_WAIT, writer_id_, address(&look));
   }
-  if (finished_.load(std::memory_order_acquire) != 0 || busy_.load(std::memory_order_acquire) != 0) return;
+  if (finished_.load(std::memory_order_acquire) != 0 || in_hand() == InHand::work) return;
   // The other threads die at about the same time. After an exec the process lives on, in memory of its own.
   owner_is_dead(kOthersMilliseconds);
   prepare_for_the_worst();
@@ -186,7 +186,7 @@ bool Survivor::start(int descriptor, void (*work)(void*), void* argument) noexce
   rights_ = rights();
   writer_ = reinterpret_cast<std::atomic<std::uint32_t>*>(writer);
   writer_id_ = static_cast<std::uint32_t>(syscall(SYS_gettid));
-  busy_.store(1, std::memory_order_relaxed);
+  in_hand_.store(InHand::work, std::memory_order_relaxed);
   finished_.store(0, std::memory_order_relaxed);
   alive_.store(0, std::memory_order_relaxed);
   ready_.store(0, std::memory_order_release);

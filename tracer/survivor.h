@@ -2,8 +2,9 @@
 //
 // A second process, made by the writer thread, in the same memory and with nothing of its own but a stack and
 // one descriptor. It sleeps until the writer thread is gone: by SIGKILL, a crash, _exit or exec. If that
-// thread had work in hand, nobody can tell in what state; else the survivor does what the thread would have
-// done next, as if it were that thread: its thread-local storage is still there, and nobody else uses it.
+// thread had work in hand, nobody can tell in what state, but of the work that says it can be resumed; else
+// the survivor does what the thread would have done next, as if it were that thread: its thread-local storage
+// is still there, and nobody else uses it.
 //
 // It takes no part in the job: in a session of its own, all signals blocked but the one that asks to end,
 // none of the job's descriptors, no capabilities, and no child that the job's wait() would see. What it
@@ -20,6 +21,9 @@ namespace lockstep::tracer {
 
 class Survivor {
  public:
+  // What the writer thread has in hand.
+  enum class InHand : std::uint32_t { nothing, work, resumable_work };
+
   Survivor() = default;
   // On the writer thread. Ends the survivor, which has nothing left to do.
   ~Survivor();
@@ -30,8 +34,10 @@ class Survivor {
   // it can't be had here (another architecture, a sanitizer, Linux before 5.9, a limit on processes).
   bool start(int descriptor, void (*work)(void*), void* argument) noexcept;
 
-  // The writer thread has work in hand from now on, or none.
-  void set_busy(bool busy) noexcept { busy_.store(busy ? 1 : 0, std::memory_order_release); }
+  // On the writer thread: what it has in hand from now on.
+  void set(InHand in_hand) noexcept { in_hand_.store(in_hand, std::memory_order_release); }
+  // In the survivor: what the thread had in hand that is gone.
+  InHand in_hand() const noexcept { return in_hand_.load(std::memory_order_acquire); }
   // On the writer thread, now and then. Ends the survivor where the process has given up rights since
   // (another user, a sandbox), which code in the same memory must not keep; takes leave of one that somebody
   // else has ended.
@@ -62,7 +68,7 @@ class Survivor {
   std::uint32_t writer_id_ = 0;
   std::atomic<std::uint32_t> alive_{0};  // the survivor's id; the system clears it when that is gone
   std::atomic<std::uint32_t> ready_{0};  // 1: it sleeps; 2: it could not
-  std::atomic<std::uint32_t> busy_{1};
+  std::atomic<InHand> in_hand_{InHand::work};
   std::atomic<std::uint32_t> finished_{0};
 };
 

@@ -105,7 +105,7 @@ class SurvivorTest : public testing::Test {
 TEST_F(SurvivorTest, WorksWithTheMemoryOfAProcessThatIsKilled) {
   const int status = run(
       [](Survivor& survivor) {
-        survivor.set_busy(false);
+        survivor.set(Survivor::InHand::nothing);
         number_in_memory = 4711;  // after the survivor was made: it has no copy
       },
       [] { kill(getpid(), SIGKILL); });
@@ -118,7 +118,7 @@ TEST_F(SurvivorTest, WorksWithTheMemoryOfAProcessThatIsKilled) {
 TEST_F(SurvivorTest, WorksAfterExit) {
   const int status = run(
       [](Survivor& survivor) {
-        survivor.set_busy(false);
+        survivor.set(Survivor::InHand::nothing);
         number_in_memory = 1;
       },
       [] { _exit(5); });
@@ -130,7 +130,7 @@ TEST_F(SurvivorTest, WorksAfterExit) {
 TEST_F(SurvivorTest, WorksAfterExec) {
   const int status = run(
       [](Survivor& survivor) {
-        survivor.set_busy(false);
+        survivor.set(Survivor::InHand::nothing);
         number_in_memory = 2;
       },
       // The process lives on: the survivor must not wait for its end, nor be its child.
@@ -147,9 +147,21 @@ TEST_F(SurvivorTest, LeavesWorkThatWasInHandAlone) {
   EXPECT_EQ(shared->seen.load(), -1);
 }
 
+TEST_F(SurvivorTest, TakesUpWorkThatCanBeResumed) {
+  run(
+      [](Survivor& survivor) {
+        survivor.set(Survivor::InHand::resumable_work);
+        number_in_memory = 3;
+      },
+      [] { kill(getpid(), SIGKILL); });
+  if (none_here()) GTEST_SKIP() << "no survivors in this build, or on this system";
+  EXPECT_EQ(await_seen(), 3);
+}
+
 TEST_F(SurvivorTest, IsGoneWhenRecordingEnds) {
   ends_recording = true;
-  const int status = run([](Survivor& survivor) { survivor.set_busy(false); }, [] { _exit(5); });
+  const int status =
+      run([](Survivor& survivor) { survivor.set(Survivor::InHand::nothing); }, [] { _exit(5); });
   if (none_here()) GTEST_SKIP() << "no survivors in this build, or on this system";
   EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 5);
   usleep(300'000);
@@ -158,7 +170,7 @@ TEST_F(SurvivorTest, IsGoneWhenRecordingEnds) {
 
 // Also of a process to which orphans come.
 TEST_F(SurvivorTest, IsNoChildThatIsWaitedFor) {
-  run([](Survivor& survivor) { survivor.set_busy(false); },
+  run([](Survivor& survivor) { survivor.set(Survivor::InHand::nothing); },
       [] {
         prctl(PR_SET_CHILD_SUBREAPER, 1);
         const pid_t none = waitpid(-1, nullptr, WNOHANG);
@@ -185,7 +197,7 @@ TEST_F(SurvivorTest, ALockThatADeadThreadHeldCostsSecondsAtMost) {
                                   nullptr)
                                   ? 1
                                   : -1);
-        survivor.set_busy(false);
+        survivor.set(Survivor::InHand::nothing);
       },
       [] { kill(getpid(), SIGKILL); });
   if (none_here()) GTEST_SKIP() << "no survivors in this build, or on this system";

@@ -1,7 +1,5 @@
 #include "tracer/writer_thread.h"
 
-#include <dirent.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -10,7 +8,6 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <cstdlib>
 #include <cstring>
 #include <utility>
 
@@ -20,9 +17,6 @@
 #include "tracer/wake.h"
 
 namespace lockstep::tracer {
-
-// A writer that must not be taken apart; kept hold of, so that a leak checker finds nothing lost.
-trace::Writer* abandoned_writer = nullptr;
 
 namespace {
 
@@ -71,28 +65,23 @@ void WriterThread::run() {
   last_reading_ = recorder_.process().first_reading.monotonic;
   if (control::the_plan().survive_kill) {
     const auto work = [](void* thread) { static_cast<WriterThread*>(thread)->finish_after_death(); };
-    if (!survivor_.start(descriptor_, work, this)) writer_->set_metadata(kNoSurvivorKey, "yes");
+    if (!survivor_.start(writer_->descriptor(), work, this)) writer_->set_metadata(kNoSurvivorKey, "yes");
   }
   // What the file is of stands in it from now on, whatever becomes of the process.
   flush();
   for (std::size_t turn = 0;; ++turn) {
     const std::uint32_t sleep = turn < kFirstSleeps.size() ? kFirstSleeps[turn] : kDrainMilliseconds;
     if (!recorder_.stop_requested()) {
-      survivor_.set_busy(false);
+      survivor_.set(Survivor::InHand::nothing);
       recorder_.work_lock().release();
       wait_and_clear(recorder_.wake_word(), sleep);
       recorder_.work_lock().acquire();
-      survivor_.set_busy(true);
+      survivor_.set(Survivor::InHand::work);
       survivor_.look();
     }
     const bool stopping = recorder_.stop_requested();
-    if (!file_is_still_ours()) {
-      // The program closed the descriptor, and may have opened something of its own under its number:
-      // whatever we wrote now would go there. The writer is left as it is, since it would close the number
-      // too.
-      abandoned_writer = new trace::Writer(*std::move(writer_));
-      break;
-    }
+    // The program has closed the descriptor, and the file can't be found any more.
+    if (!writer_->hold_file()) break;
     drain();
     const bool early = turn < kFirstSleeps.size();
     controller_->end_drain(last_reading_, early);
@@ -118,7 +107,10 @@ void WriterThread::run() {
 void WriterThread::flush() {
   // A full disk, or a limit: what is in the file stays readable. What comes is still taken from the threads,
   // so that it can be said how much it was.
-  const Status flushed = writer_->flush();
+  writer_->seal();
+  survivor_.set(Survivor::InHand::resumable_work);
+  const Status flushed = writer_->write();
+  survivor_.set(Survivor::InHand::work);
   if (!flushed.ok() && unwritten_why_.empty()) {
     unwritten_why_ = reason_in(flushed.error());
     unwritten_since_ = read_clocks(recorder_.process().ticks).realtime;
@@ -147,7 +139,6 @@ Status WriterThread::open_file() {
     Result<trace::Writer> created = trace::Writer::create(path.c_str(), control::writer_options());
     if (created.ok()) {
       writer_ = std::move(created).value();
-      find_descriptor(path);
       path_ = path;
       const bool is_rank = attempt == 0;
       if (is_rank) {
@@ -184,30 +175,6 @@ void WriterThread::describe_process() {
   set("clock_source", to_string(process.ticks));
   set("lockstep_version", LOCKSTEP_VERSION);
   writer_->reserve_metadata(kUnwrittenKey, kUnwrittenRoom);
-}
-
-void WriterThread::find_descriptor(const std::string& path) {
-  struct stat wanted {};
-  if (stat(path.c_str(), &wanted) != 0) return;
-  DIR* folder = opendir("/proc/self/fd");
-  if (folder == nullptr) return;
-  while (const dirent* entry = readdir(folder)) {  // NOLINT(concurrency-mt-unsafe): a stream of our own
-    const int number = std::atoi(entry->d_name);
-    struct stat status {};
-    if (entry->d_name[0] == '.' || fstat(number, &status) != 0) continue;
-    if (status.st_dev != wanted.st_dev || status.st_ino != wanted.st_ino) continue;
-    descriptor_ = number;
-    device_ = wanted.st_dev;
-    inode_ = wanted.st_ino;
-    break;
-  }
-  closedir(folder);
-}
-
-bool WriterThread::file_is_still_ours() const {
-  if (descriptor_ < 0) return true;
-  struct stat status {};
-  return fstat(descriptor_, &status) == 0 && status.st_dev == device_ && status.st_ino == inode_;
 }
 
 void WriterThread::take_clock_snapshot(const ClockReading& reading) {
@@ -258,7 +225,9 @@ void WriterThread::empty_rings(bool last) {
 }
 
 void WriterThread::finish_after_death() {
-  if (!file_is_still_ours()) return;
+  if (!writer_->hold_file()) return;
+  // The thread was in write(): with a disk that is slow the likeliest place by far.
+  if (survivor_.in_hand() == Survivor::InHand::resumable_work && !writer_->resume_write().ok()) return;
   empty_rings(true);
   events_->finish(last_reading_);
   // What needs no lock of anybody's is safe then, whatever becomes of the rest.

@@ -63,11 +63,9 @@ class WriterThread final : public control::Recording {
   void count_drops(trace::Nanoseconds now);
   void retire_dead_threads();
   void take_clock_snapshot(const ClockReading& reading);
-  bool file_is_still_ours() const;
   // Hands what was read to the kernel. Where the file takes nothing more, what comes is counted, and the
   // count stands in the file.
   void flush();
-  void find_descriptor(const std::string& path);
 
   Recorder& recorder_;
   std::optional<trace::Writer> writer_;
@@ -89,9 +87,6 @@ class WriterThread final : public control::Recording {
   std::string unwritten_why_;               // not empty: the file takes nothing more
   trace::Nanoseconds unwritten_since_ = 0;  // ns since 1970
   std::uint64_t unwritten_in_rings_ = 0;
-  int descriptor_ = -1;
-  std::uint64_t device_ = 0;
-  std::uint64_t inode_ = 0;
   Survivor survivor_;  // the last one: it works with all of these
 };
 

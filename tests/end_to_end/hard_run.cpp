@@ -120,10 +120,6 @@ bool HardRun::await_first() {
   });
 }
 
-bool HardRun::await_end_of_recording() {
-  return eventually([&] { return find_thread(job(), "lockstep") == 0; });
-}
-
 bool HardRun::await_unwritten() {
   return eventually([&] {
     const Result<trace::Reader> reader =

@@ -52,8 +52,6 @@ class HardRun {
   void start();
   // Until the file holds the first part. False if it never did.
   bool await_first();
-  // Until no thread of the job has the writer's name.
-  bool await_end_of_recording();
   // Until the file itself says that it takes nothing more. False if it never did.
   bool await_unwritten();
   void leave(const std::string& file) const;

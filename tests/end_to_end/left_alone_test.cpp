@@ -115,6 +115,20 @@ TEST(Unrecorded, ProcessesOfAnotherUserAreCountedAndNamed) {
               HasSubstr("18 processes left no file: its file could not be created: Permission denied"));
 }
 
+// Nothing of a process may be there that ends before its file: then it is counted.
+TEST(Unrecorded, ProcessesThatAreGoneAtOnceAreThereOrCounted) {
+  RecordedRun run;
+  record(run, {"/bin/bash", "-c",
+               fmt::format("for i in $(seq 40); do {} quick; done; exit 5", program("nvtx_behaviours"))});
+  EXPECT_EQ(run.outcome.exit_code, 5) << run.outcome.standard_error;
+  std::size_t told = 0;
+  for (const json& of : run.manifest().value("unrecorded", json::array())) {
+    EXPECT_THAT(of.at("reason").get<std::string>(), HasSubstr("within a moment of its first event"));
+    told += of.at("processes").get<std::size_t>();
+  }
+  EXPECT_EQ(run.files().size() + told, 40U);
+}
+
 TEST(Unrecorded, ProcessesThatFindNoRoomAreCountedAndNamed) {
   for (const char* options : {"nr_inodes=8", "size=24k"}) {
     RecordedRun run;

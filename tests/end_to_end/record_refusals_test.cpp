@@ -32,12 +32,27 @@ const std::string kProgram = end_to_end::program("nvtx_behaviours");
 
 // --- where nothing can be written ---
 
-TEST(Record, ClosedDescriptorsAreNotWrittenTo) {
+// The file is opened again.
+TEST(Record, ClosedDescriptorsAreNotWrittenToAndCostNothing) {
   RecordedRun run;
   const std::string own = run.folder / "own";
   record(run, behave({"close_descriptors", own}));
   EXPECT_EQ(run.outcome.exit_code, 0) << "the program's own file was written to";
-  EXPECT_THAT(end_to_end::range_names(run.open()), Contains("before"));
+  EXPECT_TRUE(run.open().complete());
+  const auto names = end_to_end::range_names(run.open());
+  EXPECT_THAT(names, SizeIs(20001));
+  EXPECT_THAT(names, Contains("before"));
+  EXPECT_THAT(names, Contains("after 19999"));
+}
+
+TEST(Record, ADescriptorThatIsClosedWhileTheFolderIsGoneEndsTheRecording) {
+  RecordedRun run;
+  const std::string own = run.folder / "own";
+  record(run, behave({"close_descriptors", own, run.run_path()}));
+  EXPECT_EQ(run.outcome.exit_code, 0) << "the program's own file was written to";
+  EXPECT_FALSE(run.open().complete());
+  EXPECT_THAT(end_to_end::range_names(run.open()), ElementsAre("before"));
+  EXPECT_THAT(run.outcome.standard_error, HasSubstr("1 file was not closed"));
 }
 
 TEST(Record, FileSizeLimitEndsTheRecordingNotTheJob) {

@@ -159,6 +159,28 @@ INSTANTIATE_TEST_SUITE_P(Of, Survivors,
                            }
                          });
 
+// Where the disk is slow, the recording thread is in write() when its process is killed.
+TEST(Kills, InTheMiddleOfAWriteASurvivorGoesOnWithIt) {
+  for (int trial = 0; trial < trials(kFew); ++trial) {
+    SCOPED_TRACE(trial);
+    std::mt19937_64 random = random_of("kills in a write", trial);
+    NumberedJob job({"--survive-kill"});
+    ASSERT_TRUE(job.await_first());
+    wait_for_a_moment(random);
+    Progress& progress = job.progress(1);
+    progress.slow_disk.store(1);
+    ASSERT_TRUE(end_to_end::eventually([&] { return progress.half_written.load() != 0; }));
+    job.kill(1);
+    job.progress(0).ending.store(Ending::leave);
+    const end_to_end::Outcome outcome = job.finish();
+    if (outcome.standard_error.find("--survive-kill could not be had") != std::string::npos)
+      GTEST_SKIP() << "a build with a sanitizer has no survivors";
+    const Remains killed = job.remains(job.run_path(), 1);
+    EXPECT_TRUE(killed.after_death);
+    EXPECT_EQ(killed.lost, 0);
+  }
+}
+
 // In ring mode nothing is in the file until somebody writes what is held.
 TEST(Kills, WithASurvivorARingIsWritten) {
   NumberedJob job({"--survive-kill", "--ring", "60s"});

@@ -85,11 +85,44 @@ bool OutputFile::is_still_ours() const {
   return fstat(descriptor_, &status) == 0 && status.st_dev == device_ && status.st_ino == inode_;
 }
 
+bool OutputFile::hold() {
+  if (descriptor_ < 0) return false;
+  if (is_still_ours()) return true;
+  // Not blocking: something else may have taken the file's place, a FIFO for one.
+  const int descriptor = open(path_.c_str(), O_WRONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+  if (descriptor < 0) return false;
+  const int before = std::exchange(descriptor_, descriptor);
+  if (is_still_ours() && lseek(descriptor, static_cast<off_t>(written_), SEEK_SET) >= 0) {
+    descriptor_ = moved_up(descriptor);
+    return true;
+  }
+  ::close(descriptor);
+  descriptor_ = before;  // the program's: is_still_ours() goes on saying so
+  return false;
+}
+
 Status OutputFile::write_buffer() {
+  return write_from(0);
+}
+
+Status OutputFile::resume_writing() {
+  if (buffer_.empty()) return {};
+  struct stat status {};
+  if (!hold() || fstat(descriptor_, &status) != 0) return failure("write", EBADF);
+  const auto size = static_cast<std::uint64_t>(status.st_size);
+  // Somebody has cut it, or written to it.
+  if (size < begun_at_ || size - begun_at_ > buffer_.size()) return failure("write", EIO);
+  written_ = size;
+  if (lseek(descriptor_, status.st_size, SEEK_SET) < 0) return failure("write", errno);
+  return write_from(static_cast<std::size_t>(size - begun_at_));
+}
+
+// The buffer's bytes from number `done` on.
+Status OutputFile::write_from(std::size_t done) {
   Status status;
-  std::size_t done = 0;
   const std::uint64_t limit = file_size_limit();
-  if (!buffer_.empty() && !is_still_ours()) status = failure("write", EBADF);
+  if (done < buffer_.size() && !hold()) status = failure("write", EBADF);
+  bool held_again = false;  // closed since: once, or it is a number under which nothing can be written
   while (done < buffer_.size() && status.ok()) {
     const std::uint64_t room = limit > written_ ? limit - written_ : 0;
     const std::size_t size = static_cast<std::size_t>(std::min<std::uint64_t>(buffer_.size() - done, room));
@@ -101,17 +134,21 @@ Status OutputFile::write_buffer() {
       status = failure("write", EFBIG);
     } else if (result == 0) {
       status = failure("write", ENOSPC);
-    } else if (errno != EINTR) {
-      status = failure("write", errno);
+    } else if (const int error = errno; error == EBADF && !held_again) {
+      held_again = hold();
+      if (!held_again) status = failure("write", error);
+    } else if (error != EINTR) {
+      status = failure("write", error);
     }
   }
   buffer_.clear();
+  begun_at_ = written_;
   return status;
 }
 
 Status OutputFile::overwrite(std::uint64_t position, std::span<const std::byte> bytes) {
   if (position + bytes.size() > file_size_limit()) return failure("write", EFBIG);
-  if (!is_still_ours()) return failure("write", EBADF);
+  if (!hold()) return failure("write", EBADF);
   std::size_t done = 0;
   while (done < bytes.size()) {
     const ssize_t result =

@@ -36,6 +36,17 @@ void tell_ending(const Ending& ending, const Manifest& manifest) {
   }
 }
 
+std::vector<Unrecorded> unrecorded_beside(const std::optional<Recording>& recording, NoticeBoard& notices) {
+  // A file that does not say whose it is, is of one of those.
+  std::size_t nameless = recording.has_value() ? recording->files_without_process : 0;
+  return notices.take([&](std::int32_t process) {
+    if (!recording.has_value() || recording->process_ids.contains(process)) return true;
+    if (nameless == 0) return false;
+    --nameless;
+    return true;
+  });
+}
+
 void finish(const Options& options, Run& run, bool watches, bool long_enough) {
   Manifest& manifest = run.manifest;
   const fs::path& folder = run.folder->path;
@@ -45,11 +56,11 @@ void finish(const Options& options, Run& run, bool watches, bool long_enough) {
   attempt("joining small chunks", [&] {
     compact_files(folder, manifest.host, manifest.launch.empty() ? -1 : manifest.recorder.rank);
   });
-  attempt("", [&] {
-    if (run.notices != nullptr) manifest.unrecorded = run.notices->take();
-  });
   attempt("reading what was recorded",
           [&] { manifest.recording = read_recording(folder, manifest.recorder.world_size); });
+  attempt("", [&] {
+    if (run.notices != nullptr) manifest.unrecorded = unrecorded_beside(manifest.recording, *run.notices);
+  });
   attempt("writing the manifest", [&] {
     if (const Status written = write_manifest(manifest, folder); !written.ok()) say(written.error().message);
   });

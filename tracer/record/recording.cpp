@@ -188,6 +188,10 @@ Recording read_recording(const std::filesystem::path& folder, std::int32_t world
     recording.events += file.events;
     recording.bytes += file.bytes;
     for (const auto& [reason, count] : file.dropped) recording.dropped[reason] += count;
+    if (const std::int32_t process = number_or_none(file.process); process >= 0)
+      recording.process_ids.insert(process);
+    else
+      ++recording.files_without_process;
     // A helper of a rank knows it as well.
     if (file.rank >= 0 || file.inherited_rank >= 0)
       recording.world_size = std::max(recording.world_size, file.world_size);

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -68,6 +69,8 @@ struct Recording {
   std::vector<RecordedFile> processes;        // the others
   std::int32_t restarts = 0;                  // how often torchrun started the workers anew
   std::vector<std::string> earlier_attempts;  // names of rank files from before the last time
+  std::set<std::int32_t> process_ids;         // of all files that say it, of whatever host
+  std::size_t files_without_process = 0;      // and those that don't
   std::int32_t world_size = 0;                // the largest that a rank spoke of; 0: none did
   std::vector<std::int32_t> missing_ranks;
   std::vector<trace::Group> groups;  // of all ranks, each once; larger ones first, then by name and ranks

@@ -6,11 +6,11 @@
 
 #include <cerrno>
 #include <chrono>
-#include <fstream>
-#include <string>
+#include <cstdlib>
 #include <thread>
 
 #include "trace/reader.h"
+#include "tracer/record/process_state.h"
 #include "tracer/record/run_folder.h"
 
 namespace lockstep::tracer::record {
@@ -32,24 +32,13 @@ bool is_locked(const std::filesystem::path& path) {
   return locked;
 }
 
-// The process that the file is of is there, and more than a zombie.
-bool lives(const std::string& process) {
-  if (process.empty()) return false;
-  std::ifstream file("/proc/" + process + "/stat");
-  std::string text;
-  std::getline(file, text);
-  const std::size_t state = text.rfind(") ");
-  return state != std::string::npos && state + 2 < text.size() && text[state + 2] != 'Z' &&
-         text[state + 2] != 'X';
-}
-
 // Its process is dead, and what it left is being written.
 bool is_written(const std::filesystem::path& path) {
   if (!is_locked(path)) return false;
   const Result<trace::Reader> reader = trace::Reader::open(path);
   if (!reader.ok()) return true;
   const auto process = reader.value().metadata().find("process");
-  return process == reader.value().metadata().end() || !lives(process->second);
+  return process == reader.value().metadata().end() || !lives(std::atoi(process->second.c_str()));
 }
 
 }  // namespace

@@ -17,9 +17,11 @@
 #include <map>
 #include <system_error>
 #include <thread>
+#include <unordered_map>
 #include <utility>
 
 #include "tracer/notices.h"
+#include "tracer/record/process_state.h"
 #include "tracer/record/progress.h"
 
 namespace lockstep::tracer::record {
@@ -28,6 +30,10 @@ namespace {
 // Anybody on this host may send: what comes is bounded.
 constexpr std::size_t kMostReasons = 64;
 constexpr std::size_t kMostExamples = 8;
+constexpr std::size_t kMostBeginnings = 1'000'000;
+
+constexpr const char* kGoneAtOnce =
+    "it was ended by _exit, exec or a signal within a moment of its first event";
 
 [[noreturn]] void fail(const char* what) {
   throw std::system_error(errno, std::generic_category(), what);
@@ -89,6 +95,27 @@ struct NoticeBoard::State {
   }
 
   void note(const notices::Notice& notice, const ucred& sender) {
+    if (notice.reason.empty()) {
+      if (beginnings.size() < kMostBeginnings) beginnings.emplace(sender.pid, Beginning{notice, sender});
+      return;
+    }
+    // What it says itself counts, and once.
+    if (const auto begun = beginnings.find(sender.pid); begun != beginnings.end()) beginnings.erase(begun);
+    count(notice, sender);
+  }
+
+  // A process that is still there may be about to make its file.
+  void count_those_gone(const std::function<bool(std::int32_t)>& left_file) {
+    for (auto& [process, begun] : beginnings) {
+      // 0: of a namespace that the recorder does not see into.
+      if (process == 0 || lives(process) || left_file(begun.notice.process)) continue;
+      begun.notice.reason = kGoneAtOnce;
+      count(begun.notice, begun.sender);
+    }
+    beginnings.clear();
+  }
+
+  void count(const notices::Notice& notice, const ucred& sender) {
     if (!by_reason.contains(notice.reason) && by_reason.size() >= kMostReasons) return;
     Unrecorded& of = by_reason[notice.reason];
     of.reason = notice.reason;
@@ -102,6 +129,11 @@ struct NoticeBoard::State {
   std::string name;
   int socket = -1;
   socklen_t length = 0;
+  struct Beginning {
+    notices::Notice notice;
+    ucred sender;
+  };
+  std::unordered_multimap<pid_t, Beginning> beginnings;  // by the sender's id, as the recorder knows it
   std::map<std::string, Unrecorded> by_reason;
   std::thread thread;
 };
@@ -127,19 +159,20 @@ NoticeBoard::NoticeBoard() : state_(std::make_unique<State>()) {
 }
 
 NoticeBoard::~NoticeBoard() {
-  (void)take();
+  (void)take([](std::int32_t) { return true; });
 }
 
 const std::string& NoticeBoard::name() const {
   return state_->name;
 }
 
-std::vector<Unrecorded> NoticeBoard::take() {
+std::vector<Unrecorded> NoticeBoard::take(const std::function<bool(std::int32_t)>& left_file) {
   if (state_->thread.joinable()) {
     // What was sent before is read before.
     shutdown(state_->socket, SHUT_RD);
     state_->thread.join();
   }
+  state_->count_those_gone(left_file);
   std::vector<Unrecorded> all;
   for (auto& [reason, unrecorded] : std::exchange(state_->by_reason, {}))
     all.push_back(std::move(unrecorded));
