@@ -123,7 +123,7 @@ TEST(Unrecorded, ProcessesThatAreGoneAtOnceAreThereOrCounted) {
   EXPECT_EQ(run.outcome.exit_code, 5) << run.outcome.standard_error;
   std::size_t told = 0;
   for (const json& of : run.manifest().value("unrecorded", json::array())) {
-    EXPECT_THAT(of.at("reason").get<std::string>(), HasSubstr("within a moment of its first event"));
+    EXPECT_THAT(of.at("reason").get<std::string>(), HasSubstr("within a moment of the first event"));
     told += of.at("processes").get<std::size_t>();
   }
   EXPECT_EQ(run.files().size() + told, 40U);

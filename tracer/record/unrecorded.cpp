@@ -32,8 +32,7 @@ constexpr std::size_t kMostReasons = 64;
 constexpr std::size_t kMostExamples = 8;
 constexpr std::size_t kMostBeginnings = 1'000'000;
 
-constexpr const char* kGoneAtOnce =
-    "it was ended by _exit, exec or a signal within a moment of its first event";
+constexpr const char* kGoneAtOnce = "ended by _exit, exec or a signal within a moment of the first event";
 
 [[noreturn]] void fail(const char* what) {
   throw std::system_error(errno, std::generic_category(), what);

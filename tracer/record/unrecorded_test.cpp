@@ -70,7 +70,7 @@ TEST_F(Notified, ProcessesThatAreGoneBeforeTheirFileAreCounted) {
   const std::vector<Unrecorded> all =
       board_.take([&](std::int32_t process) { return process == processes[1]; });
   ASSERT_THAT(all, SizeIs(2));
-  EXPECT_THAT(all[0].reason, HasSubstr("a moment of its first event"));
+  EXPECT_THAT(all[0].reason, HasSubstr("a moment of the first event"));
   EXPECT_EQ(all[0].processes, 2U);
   EXPECT_THAT(all[0].ranks, ElementsAre(0, 3));
   EXPECT_EQ(all[1].reason, "out of memory");
