@@ -1,6 +1,6 @@
 // numbered_marks FILE: NVTX marks "0", "1", "2", … every tenth of a millisecond, until FILE says stop. How
 // many calls have returned stands in FILE, which outlives the process. Where FILE says so, the disk is slow:
-// write(), which the recording thread calls as well, rests when half is written.
+// write() to a trace file, which the recording thread calls, rests when half is written.
 #include <fcntl.h>
 #include <nvtx3/nvToolsExt.h>
 #include <sys/mman.h>
@@ -28,7 +28,9 @@ ssize_t write_now(int file, const void* bytes, size_t size) {
 
 // In place of libc's.
 extern "C" ssize_t write(int file, const void* bytes, size_t size) {
-  if (the_progress == nullptr || the_progress->slow_disk.load() == 0 || size < 2)
+  // Trace files have high numbers (output_file.cpp); what else is written, once when recording begins, has
+  // not.
+  if (the_progress == nullptr || the_progress->slow_disk.load() == 0 || file < 512 || size < 2)
     return write_now(file, bytes, size);
   const ssize_t first = write_now(file, bytes, size / 2);
   if (first != static_cast<ssize_t>(size / 2)) return first;
