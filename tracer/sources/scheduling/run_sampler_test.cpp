@@ -1,6 +1,7 @@
 #include "tracer/sources/scheduling/run_sampler.h"
 
 #include <gtest/gtest.h>
+#include <signal.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -103,6 +104,8 @@ TEST_F(RunSamplerTest, AThreadThatSleepsRunsNothingAndOneThatEndsIsLeft) {
   }
   changed.notify_all();
   sleeper.join();
+  // On busy cores the system is done with it only later.
+  while (tgkill(getpid(), static_cast<pid_t>(sleeper_id), 0) == 0) std::this_thread::yield();
   sampler.look(now());
   sampler.flush();
   EXPECT_EQ(sampler.threads().in_slot(0), 0U);
