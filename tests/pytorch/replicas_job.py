@@ -3,6 +3,7 @@
 torchrun --nproc-per-node 4 replicas_job.py. Stages send by the group of all ranks, as DeepSpeed's do; four steps of 1F1B, four
 microbatches each.
 """
+import gc
 import os
 import sys
 
@@ -89,4 +90,8 @@ torch.set_num_threads(1)
 engine = Engine(Grid(dist.get_rank()))
 for _ in range(4):
     engine.train_batch()
+# Gloo's threads let go of the last tensors before the interpreter goes down: one that needs it then aborts the process.
+engine = None
+gc.collect()
+dist.barrier()
 dist.destroy_process_group()
