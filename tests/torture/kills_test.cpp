@@ -26,6 +26,11 @@ void wait_for_a_moment(std::mt19937_64& random) {
   std::this_thread::sleep_for(std::chrono::milliseconds(between(random, 0, 1200)));
 }
 
+// As in a build with a sanitizer.
+bool has_no_survivors(const end_to_end::Outcome& outcome) {
+  return outcome.standard_error.find("--survive-kill could not be had") != std::string::npos;
+}
+
 bool says_that_a_file_was_not_closed(const std::string& error_output) {
   return error_output.find("not closed") != std::string::npos ||
          error_output.find("was killed") != std::string::npos;
@@ -121,8 +126,7 @@ TEST_P(Survivors, LoseNothing) {
     }
     job.progress(0).ending.store(Ending::leave);
     const end_to_end::Outcome outcome = job.finish();
-    if (outcome.standard_error.find("--survive-kill could not be had") != std::string::npos)
-      GTEST_SKIP() << "a build with a sanitizer has no survivors";
+    if (has_no_survivors(outcome)) GTEST_SKIP() << "a build with a sanitizer has no survivors";
     EXPECT_EQ(outcome.exit_code, ending == Ending::none    ? 128 + SIGKILL
                                  : ending == Ending::abort ? 128 + SIGABRT
                                                            : 7)
@@ -173,8 +177,7 @@ TEST(Kills, InTheMiddleOfAWriteASurvivorGoesOnWithIt) {
     job.kill(1);
     job.progress(0).ending.store(Ending::leave);
     const end_to_end::Outcome outcome = job.finish();
-    if (outcome.standard_error.find("--survive-kill could not be had") != std::string::npos)
-      GTEST_SKIP() << "a build with a sanitizer has no survivors";
+    if (has_no_survivors(outcome)) GTEST_SKIP() << "a build with a sanitizer has no survivors";
     const Remains killed = job.remains(job.run_path(), 1);
     EXPECT_TRUE(killed.after_death);
     EXPECT_EQ(killed.lost, 0);
@@ -189,8 +192,7 @@ TEST(Kills, WithASurvivorARingIsWritten) {
   job.kill(1);
   job.progress(0).ending.store(Ending::leave);
   const end_to_end::Outcome outcome = job.finish();
-  if (outcome.standard_error.find("--survive-kill could not be had") != std::string::npos)
-    GTEST_SKIP() << "a build with a sanitizer has no survivors";
+  if (has_no_survivors(outcome)) GTEST_SKIP() << "a build with a sanitizer has no survivors";
   const Remains killed = job.remains(job.run_path(), 1);
   if (!killed.after_death) GTEST_SKIP() << "killed while its writer thread was at work";
   EXPECT_EQ(killed.lost, 0);

@@ -33,7 +33,7 @@ class NoticeBoard {
   // What LOCKSTEP_NOTICES is to hold.
   const std::string& name() const;
   // Stops listening. By reason, the most frequent first. Those whose recording began and that are gone are
-  // among them where `left_file` says so of their process id, as they know it themselves.
+  // among them unless `left_file` is true of their process id, as they know it themselves.
   std::vector<Unrecorded> take(const std::function<bool(std::int32_t process)>& left_file);
 
  private:

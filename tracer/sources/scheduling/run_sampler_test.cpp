@@ -105,7 +105,8 @@ TEST_F(RunSamplerTest, AThreadThatSleepsRunsNothingAndOneThatEndsIsLeft) {
   changed.notify_all();
   sleeper.join();
   // On busy cores the system is done with it only later.
-  while (tgkill(getpid(), static_cast<pid_t>(sleeper_id), 0) == 0) std::this_thread::yield();
+  for (int turn = 0; turn < 10'000 && tgkill(getpid(), static_cast<pid_t>(sleeper_id), 0) == 0; ++turn)
+    usleep(1000);
   sampler.look(now());
   sampler.flush();
   EXPECT_EQ(sampler.threads().in_slot(0), 0U);
