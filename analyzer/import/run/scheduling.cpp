@@ -21,9 +21,14 @@ constexpr std::int64_t kSomething = 5;
 struct Between {
   Nanoseconds begin = 0, end = 0;
   std::int64_t on_cpu = 0, runnable = 0, waited = 0;
+  std::int64_t computed = 0;  // of it lies in the rank's ranges of computation
   bool known = false;
   std::int64_t length() const { return end - begin; }
   bool nobody_ran() const { return known && length() > 0 && on_cpu <= length() / kNothing; }
+  // Told as a wait of this interval and no computation of it: it may be that of a later one.
+  std::int64_t wait_beside() const {
+    return std::clamp<std::int64_t>(on_cpu + runnable - computed, 0, runnable);
+  }
 };
 
 std::int64_t amount(double value, Nanoseconds length) {
@@ -80,6 +85,31 @@ std::map<std::uint64_t, Nanoseconds> parse_threads(const std::string& text) {
   return threads;
 }
 
+// The kernel tells a wait for a core when it is over, and the recorder gives it back to the intervals before,
+// oldest first: where a thread slept outside of its computation in one of them, it has so much less of the
+// wait in the last. Between them are intervals in which nobody ran.
+std::int64_t waits_told_earlier(const std::vector<Between>& all, std::size_t of) {
+  constexpr std::size_t kHeld = 32;  // as many as the recorder goes back
+  std::int64_t told = 0;
+  for (std::size_t back = 1; back <= std::min(of, kHeld); ++back) {
+    const Between& earlier = all[of - back];
+    if (!earlier.known || earlier.end != all[of - back + 1].begin) break;
+    told += earlier.wait_beside();
+    if (!earlier.nobody_ran()) break;
+  }
+  return told;
+}
+
+// Of the spans, in order, what lies in each interval.
+void measure_computation(const std::vector<TimeSpan>& computed, std::vector<Between>& all) {
+  std::size_t next = 0;
+  for (Between& one : all) {
+    while (next < computed.size() && computed[next].end <= one.begin) ++next;
+    for (std::size_t n = next; n < computed.size() && computed[n].begin < one.end; ++n)
+      one.computed += std::min(one.end, computed[n].end) - std::max(one.begin, computed[n].begin);
+  }
+}
+
 bool computes_on_thread(const RankTrace& rank, const Activity& activity) {
   return activity.activity_class == Class::compute && activity.lane < rank.lanes.size() &&
          rank.lanes[activity.lane].kind == trace::LaneKind::compute_thread;
@@ -131,8 +161,9 @@ OffCore find_off_core(const std::vector<SchedulingPoint>& points, const std::vec
     const SchedulingPoint& from = points[i - 1];
     const SchedulingPoint& to = points[i];
     all.push_back({from.time, to.time, to.on_cpu_ns - from.on_cpu_ns, to.runnable_ns - from.runnable_ns,
-                   to.waited_ns - from.waited_ns, to.known});
+                   to.waited_ns - from.waited_ns, 0, to.known});
   }
+  measure_computation(computed, all);
   const auto slept_through = [&](std::size_t i) {
     return i < all.size() && all[i].nobody_ran() &&
            all[i].length() - all[i].on_cpu - all[i].runnable > all[i].length() / kNothing;
@@ -144,13 +175,12 @@ OffCore find_off_core(const std::vector<SchedulingPoint>& points, const std::vec
     while (next < computed.size() && computed[next].end <= one.begin) ++next;
     if (!one.known || one.length() <= 0) continue;
     std::vector<TimeSpan> parts;  // of the interval, that are computation
-    std::int64_t length = 0;
-    for (std::size_t n = next; n < computed.size() && computed[n].begin < one.end; ++n) {
+    for (std::size_t n = next; n < computed.size() && computed[n].begin < one.end; ++n)
       parts.push_back({std::max(one.begin, computed[n].begin), std::min(one.end, computed[n].end)});
-      length += parts.back().end - parts.back().begin;
-    }
+    const std::int64_t length = one.computed;
     // So much of it is sleep, wherever in the interval the threads ran and waited.
-    const std::int64_t asleep = std::max<std::int64_t>(0, length - one.on_cpu - one.runnable);
+    const std::int64_t asleep =
+        std::max<std::int64_t>(0, length - one.on_cpu - one.runnable - waits_told_earlier(all, i));
     if (one.nobody_ran()) {
       // First what ran, then sleep, then, awake again, the wait for a core.
       const std::int64_t ran = std::min(length - asleep, one.on_cpu);

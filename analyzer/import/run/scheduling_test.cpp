@@ -96,6 +96,19 @@ TEST(OffCore, OfAnIntervalInPartAsleepTheLeastPossibleCounts) {
   EXPECT_THAT(find_off_core(points, {ms(14, 30)}).asleep, IsEmpty());
 }
 
+// The recorder gives a wait to the oldest interval that has room: here to the one in which the thread slept
+// outside of its computation (5 ms), so that the last one lacks them.
+TEST(OffCore, AWaitThatIsToldTooEarlyIsNotSleepLater) {
+  EXPECT_THAT(find_off_core(points_of({{10}, {1, 9}, {5}, {10}}), {ms(15, 100)}).asleep, IsEmpty());
+  // Across intervals in which nobody ran.
+  EXPECT_THAT(find_off_core(points_of({{10}, {1, 9}, {0, 10}, {5}, {10}}), {ms(15, 100)}).asleep, IsEmpty());
+  // Not across one in which somebody did, and not where the earlier wait lies in computation.
+  EXPECT_THAT(find_off_core(points_of({{10}, {1, 9}, {10}, {5}, {10}}), {ms(15, 100)}).asleep,
+              ElementsAre(ms(35, 40)));
+  EXPECT_THAT(find_off_core(points_of({{10}, {1, 9}, {5}, {10}}), {ms(0, 100)}).asleep,
+              ElementsAre(ms(25, 30)));
+}
+
 // Short computations between long waits for something else.
 TEST(OffCore, AShortComputationBesideSleepLosesNothing) {
   EXPECT_THAT(find_off_core(points_of({{10}, {3}, {0}, {10}}), {ms(14, 17)}).asleep, IsEmpty());
