@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -58,7 +59,13 @@ constexpr Explanation kIdleBetweenComputationsExplained{
         "On the CPU the rank's own thread computes: what it does between computations is no launch that came "
         "late, but work without a name.",
     .found =
-        "`host_bound` reaches 5 % of all time, and the ranks compute on the CPU. One rank is named where "
+        "`host_bound`, less what the rank's training threads waited for a core in that time "
+        "(`cores_shared`), "
+        "reaches 5 % of all time, and the ranks compute on the CPU. A note where most looks at Python stacks "
+        "saw "
+        "a `forward` there and the threads ran for half of the time at least: that is a forward pass which "
+        "nothing names (without gradients, of a model that no wrapper holds), so that it is not known as "
+        "computation. One rank is named where "
         "looks "
         "at Python stacks saw it alone in a function there: three tenths of the looks at it in that time, "
         "nine at "
@@ -176,9 +183,49 @@ bool costs_that_rank(const FindingContext& context, const OneRanksPlace& place) 
   return !others.empty() && own > lower_median(std::move(others)) && context.is_worth(there, kPermille);
 }
 
+// What the ranks' training threads did between computations, Σ over ranks.
+struct ThreadsInGaps {
+  std::int64_t without_core_ns = 0;
+  bool ran = false;  // for half of the time at least, as far as looks tell
+};
+
+ThreadsInGaps threads_in_gaps(const FindingContext& context) {
+  ThreadsInGaps threads;
+  double seen = 0, ran = 0;
+  for (const RankTrace& rank : context.diagnosis.job.ranks) {
+    const GapTimes times = times_of_gaps(rank, context.report, Cause::host_bound);
+    threads.without_core_ns = saturating_add(threads.without_core_ns, times.without_core_ns);
+    if (!times.running) continue;
+    seen += static_cast<double>(times.all_ns);
+    ran += static_cast<double>(times.all_ns) * times.running->least;
+  }
+  threads.ran = ran * 2 >= seen && seen > 0;
+  return threads;
+}
+
+// PyTorch's name for what a module computes.
+bool is_forward(std::string_view place) {
+  const std::string_view function = place.substr(0, place.find(' '));
+  return function == "forward";
+}
+
+// The threads run, in a module's forward(): that is computation, of which no range tells.
+void say_it_computes(const std::string& place, Finding& finding) {
+  finding.is_note = true;
+  finding.lost_ns = 0;  // nothing is, as far as it is that
+  finding.title = fmt::format("ranks are in `{}` above all where the trace knows no computation", place);
+  finding.evidence.emplace_back(
+      "their threads ran, or wanted to, for at least half of that time: it is a forward pass rather than "
+      "idling");
+  finding.remedy =
+      "a forward pass without gradients of a model that no wrapper holds (a teacher, a rollout) is not "
+      "recorded as "
+      "computation: an NVTX range around it shows it in the timeline (docs/instrumentation.md)";
+}
+
 // Which line of Python the ranks are in between their computations; false where nobody looked, or looks
 // disagree.
-bool name_the_place(const FindingContext& context, Finding& finding) {
+bool name_the_place(const FindingContext& context, const ThreadsInGaps& threads, Finding& finding) {
   const std::vector<IntervalSet> times = times_between_computations(context);
   const Job& job = context.diagnosis.job;
   const std::vector<OneRanksPlace> of_one = places_of_one_rank(job, times);
@@ -193,6 +240,9 @@ bool name_the_place(const FindingContext& context, Finding& finding) {
         "{} of {} at its Python stacks in that time saw it there, {} of all {} at the others'",
         format_count(place->looks), format_plural(place->all_looks, "look"),
         place->others == 0 ? "none" : format_count(place->others), format_count(place->all_others)));
+    finding.remedy =
+        "see what that line does, and what it calls, while nothing is computed: shorten it, or do it beside "
+        "training";
     return true;
   }
   const std::optional<CommonPlace> common = most_common_place(job, times);
@@ -201,6 +251,10 @@ bool name_the_place(const FindingContext& context, Finding& finding) {
   finding.evidence.push_back(fmt::format("{} of {} at Python stacks in that time saw it there",
                                          format_count(common->looks),
                                          format_plural(common->all_looks, "look")));
+  finding.remedy =
+      "see what that line does, and what it calls, while nothing is computed: shorten it, or do it beside "
+      "training";
+  if (threads.ran && is_forward(common->place)) say_it_computes(common->place, finding);
   return true;
 }
 
@@ -208,7 +262,9 @@ void find_host_bound(const FindingContext& context, std::vector<Finding>& findin
   const std::int64_t own = context.total(Cause::host_bound);
   const std::int64_t of_late_ranks = std::min(own, context.said_of_late_ranks(findings, Cause::host_bound));
   const std::int64_t behind_hosts = context.on_cpu ? 0 : context.behind_hosts();
-  const std::int64_t lost = own - of_late_ranks + behind_hosts;
+  const ThreadsInGaps threads = context.on_cpu ? threads_in_gaps(context) : ThreadsInGaps{};
+  const std::int64_t for_cores = std::min(own - of_late_ranks, threads.without_core_ns);
+  const std::int64_t lost = own - of_late_ranks - for_cores + behind_hosts;
   if (!context.is_left_over(findings, Cause::host_bound, lost)) return;
   // On a CPU lane the host and the device are one: time between computations is not a launch that came late.
   const bool known = launches_are_known(context);
@@ -226,13 +282,11 @@ void find_host_bound(const FindingContext& context, std::vector<Finding>& findin
   if (of_late_ranks > 0)
     finding.evidence.push_back(fmt::format("{} more is what a late rank spends longer than the others",
                                            format_duration(of_late_ranks)));
+  if (for_cores > 0)
+    finding.evidence.push_back(
+        fmt::format("{} more is waiting for a core in that time", format_duration(for_cores)));
   if (context.on_cpu) {
-    if (name_the_place(context, finding)) {
-      finding.remedy =
-          "see what that line does, and what it calls, while nothing is computed: shorten it, or do it "
-          "beside "
-          "training";
-    } else {
+    if (!name_the_place(context, threads, finding)) {
       finding.title = "ranks do what the trace does not name between their computations";
       finding.remedy = how_to_name_it(context.diagnosis.job) +
                        "; or put NVTX ranges around what the training loop does there "

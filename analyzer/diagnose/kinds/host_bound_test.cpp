@@ -115,8 +115,10 @@ TEST(HostBound, IsTheProfilersInPartWhereItRecordedStacks) {
 }
 
 // Two ranks on CPUs, 12 steps (too few to tell who is late) of a millisecond, of which rank 0 idles for a
-// tenth and rank 1 for `idle` µs; what a look at their stacks saw then.
-Report looked_at(Nanoseconds idle, const std::string& seen_0, const std::string& seen_1) {
+// tenth and rank 1 for `idle` µs; what a look at their stacks saw then, and what their threads did.
+enum class Threads { not_looked_at, ran, waited_for_a_core, slept };
+Report looked_at(Nanoseconds idle, const std::string& seen_0, const std::string& seen_1,
+                 Threads threads = Threads::not_looked_at) {
   JobBuilder builder;
   for (int rank = 0; rank < 2; ++rank) {
     builder.rank(rank).trace().device = "cpu";
@@ -136,6 +138,25 @@ Report looked_at(Nanoseconds idle, const std::string& seen_0, const std::string&
     for (int step = 1; step <= 12; ++step)
       rank.host_ranges.push_back(
           {step * 1000 * us - 150 * us, step * 1000 * us - 100 * us, seen, 0, 0, HostKind::python_place});
+    if (threads == Threads::not_looked_at) continue;
+    const Nanoseconds gap = (rank.rank == 0 ? 100 : idle) * us;
+    SchedulingPoint point;
+    rank.scheduling.push_back(point);
+    const auto look = [&](Nanoseconds time, bool on, bool waited) {
+      const Nanoseconds passed = time - point.time;
+      point.known = true;
+      point.time = time;
+      if (on) point.on_cpu_ns += passed;
+      if (waited) point.runnable_ns += passed;
+      if (waited) point.waited_ns += passed;
+      rank.scheduling.push_back(point);
+    };
+    for (int step = 0; step < 12; ++step) {
+      const Nanoseconds begin = step * 1000 * us;
+      look(begin + 900 * us - gap, true, false);
+      look(begin + 900 * us, threads == Threads::ran, threads == Threads::waited_for_a_core);
+      look(begin + 1000 * us, false, false);
+    }
   }
   return report_of(job);
 }
@@ -155,6 +176,29 @@ TEST(HostBound, NamesTheRankThatIsAloneInAPlace) {
   const Finding same =
       finding(looked_at(100, "step (train.py:7)", "log (train.py:31)"), "idle_between_computations");
   EXPECT_EQ(same.rank, std::nullopt);
+}
+
+TEST(HostBound, WaitingForACoreIsNotWhatALineDoes) {
+  const std::string line = "step (train.py:7)", code = "idle_between_computations";
+  EXPECT_THAT(codes_of(looked_at(300, line, line, Threads::ran).findings), testing::Contains(code));
+  EXPECT_THAT(codes_of(looked_at(300, line, line, Threads::waited_for_a_core).findings),
+              testing::Not(testing::Contains(code)));
+  // Of both ranks' 24 ms: 100 and 300 µs in each of 12 steps.
+  EXPECT_EQ(finding(looked_at(300, line, line, Threads::slept), code).lost_ns, 12 * 400 * us);
+}
+
+// A teacher's forward pass is no idling: threads run, in a function that PyTorch calls so.
+TEST(HostBound, AForwardPassThatNothingNamesIsANote) {
+  const std::string forward = "forward (gpt.py:12)", code = "idle_between_computations";
+  const Finding computes = finding(looked_at(300, forward, forward, Threads::ran), code);
+  EXPECT_EQ(computes.severity, "note");
+  EXPECT_EQ(computes.lost_ns, 0);
+  EXPECT_EQ(computes.title,
+            "ranks are in `forward (gpt.py:12)` above all where the trace knows no computation");
+  EXPECT_THAT(computes.remedy, testing::HasSubstr("is not recorded as computation"));
+  EXPECT_NE(finding(looked_at(300, forward, forward, Threads::slept), code).severity, "note");
+  const std::string line = "step (train.py:7)";
+  EXPECT_NE(finding(looked_at(300, line, line, Threads::ran), code).severity, "note");
 }
 
 }  // namespace
