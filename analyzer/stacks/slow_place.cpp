@@ -8,12 +8,16 @@
 
 #include "analyzer/intervals/interval_set.h"
 #include "analyzer/intervals/median.h"
+#include "analyzer/intervals/time_math.h"
 #include "analyzer/metrics/windows.h"
 
 namespace lockstep::analyzer {
 namespace {
 
 constexpr double kLeastShare = 0.5;
+// Ranks with parts of their own (a pipeline's stages) are in different lines of the same program all the
+// time: what is a multiple of the lateness is not what makes the rank late.
+constexpr double kMostShare = 3;
 constexpr double kDeviations = 3;
 
 // A line is no other rank's where a twentieth as many looks saw it there, at most.
@@ -98,12 +102,14 @@ std::vector<Count> same_of(const std::vector<Looks>& others, std::string_view fu
   return same;
 }
 
-// The lines of a function that are seen at this rank, and hardly at any other. A rank that does something in
-// the loop in which all train is in that function no longer than the others, who wait in it.
-Seen own_lines(const Seen& seen, const std::vector<Looks>& others, std::string_view function) {
+// The lines of a function that are seen at this rank, and hardly at any other, for so long at most. A rank
+// that does something in the loop in which all train is in that function no longer than the others, who wait
+// in it.
+Seen own_lines(const Seen& seen, const std::vector<Looks>& others, std::string_view function,
+               std::int64_t most_ns) {
   Seen own;
   for (const auto& [line, count] : seen.lines) {
-    bool alone = true;
+    bool alone = count.ns <= most_ns;
     for (const Looks& other : others) {
       const auto found = other.functions.find(function);
       if (found == other.functions.end()) continue;
@@ -131,8 +137,8 @@ std::optional<SlowPlace> slow_in(const Seen& seen, const std::vector<Count>& oth
   place.excess_ns = (seen.all.ns - lower_median(std::move(times))) / steps;
   place.looks = seen.all.looks;
   place.others = lower_median(std::move(counts));
-  if (static_cast<double>(place.excess_ns) < kLeastShare * static_cast<double>(wanted_ns) ||
-      place.excess_ns <= 0)
+  const auto wanted = static_cast<double>(wanted_ns), excess = static_cast<double>(place.excess_ns);
+  if (excess < kLeastShare * wanted || excess > kMostShare * wanted || place.excess_ns <= 0)
     return std::nullopt;
   if (static_cast<double>(place.looks - place.others) <
       kDeviations * std::sqrt(static_cast<double>(place.looks + place.others)))
@@ -191,10 +197,12 @@ PlaceComparison compare_places(const Job& job, const SlowPlaceQuestion& question
   if (own.count == 0 || others.empty() || steps.empty()) return result;
   result.known = true;
   const auto step_count = static_cast<std::int64_t>(steps.size());
+  const std::int64_t most_ns = saturating_product(std::max<std::int64_t>(question.excess_ns, 0),
+                                                  static_cast<std::int64_t>(kMostShare) * step_count);
   for (const bool by_line : {false, true}) {
     if (result.slow) break;  // a whole function says more than a line
     for (const auto& [function, seen] : own.functions) {
-      const Seen lines = by_line ? own_lines(seen, others, function) : Seen{};
+      const Seen lines = by_line ? own_lines(seen, others, function, most_ns) : Seen{};
       const Seen& asked = by_line ? lines : seen;
       if (asked.lines.empty()) continue;
       std::optional<SlowPlace> slow = slow_in(asked, same_of(others, function, by_line ? &lines : nullptr),

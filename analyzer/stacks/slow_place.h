@@ -35,10 +35,11 @@ struct PlaceComparison {
   std::optional<SlowPlace> slow;
 };
 
-// The function that is named makes up half of the excess, more than any other, and chance does not: looks are
-// counts, and the rank has three standard deviations (Poisson, of own and others' together) more of them.
-// Lines of one function count together; where no function is such a place, those of its lines that the other
-// ranks are seen at a twentieth as often, at most. O(ranges of places · log steps).
+// The function that is named makes up half of the excess, at most three times as much (a pipeline's stages
+// may be in different lines all the time), more than any other, and chance does not: looks are counts, and
+// the rank has three standard deviations (Poisson, of own and others' together) more of them. Lines of one
+// function count together; where no function is such a place, those of its lines that the other ranks are
+// seen at a twentieth as often, at most. O(ranges of places · log steps).
 PlaceComparison compare_places(const Job& job, const SlowPlaceQuestion& question);
 
 struct CommonPlace {

@@ -97,6 +97,19 @@ TEST_F(SlowPlaces, NothingIsNamedThatIsLessThanHalfOfTheLateness) {
   EXPECT_FALSE(compare(1, 2 * kLook + 1).slow.has_value());
 }
 
+// A pipeline's last stage hands the targets to the schedule in a line of its own, where it is for most of the
+// step.
+TEST_F(SlowPlaces, ALineThatARankIsInForAMultipleOfItsLatenessIsNotWhy) {
+  add_rank({"main (train.py:25)", "main (train.py:25)", "main (train.py:25)", "main (train.py:25)",
+            "main (train.py:25)", "main (train.py:25)", "main (train.py:25)"});
+  add_rank({"main (train.py:22)", "main (train.py:24)", "main (train.py:24)", "main (train.py:24)",
+            "main (train.py:24)", "main (train.py:24)", "main (train.py:24)"});
+  const PlaceComparison found = compare(1, kLook);
+  ASSERT_TRUE(found.slow.has_value());
+  EXPECT_EQ(found.slow->place, "main (train.py:22)");
+  EXPECT_EQ(found.slow->excess_ns, kLook);
+}
+
 TEST_F(SlowPlaces, FewLooksNameNothing) {
   add_rank({"main (train.py:60)"});
   add_rank({"main (train.py:60)", "log (train.py:9)"});
