@@ -11,6 +11,7 @@
 #include "analyzer/diagnose/finding_context.h"
 #include "analyzer/diagnose/finding_kinds.h"
 #include "analyzer/diagnose/host_shortage.h"
+#include "analyzer/intervals/median.h"
 #include "analyzer/report/quantity.h"
 
 namespace lockstep::analyzer {
@@ -70,6 +71,40 @@ std::string remedy_for(const HostShortage& shortage) {
       format_plural(std::max<std::int64_t>(1, static_cast<std::int64_t>(shortage.cores)), "rank"));
 }
 
+// The rank whose training threads ran longer than the others': by a quarter and by a twentieth of its time,
+// and longer than any other in four of five steps. The time on a core is work, whoever else wants cores:
+// whether it makes the rank late only a host with cores for all can tell.
+std::string say_who_runs_longer(const FindingContext& context) {
+  if (!context.on_cpu || context.report.ranks.size() < 2) return "";
+  const auto ran = [](const Measures& measures) { return measures.on_core_ns.value_or(0); };
+  const RankReport* most = nullptr;
+  for (const RankReport& rank : context.report.ranks) {
+    if (!rank.measures.known || !rank.measures.on_core_ns) return "";
+    if (most == nullptr || ran(rank.measures) > ran(most->measures)) most = &rank;
+  }
+  std::vector<std::int64_t> others;
+  for (const RankReport& rank : context.report.ranks)
+    if (&rank != most) others.push_back(ran(rank.measures));
+  const std::int64_t own = ran(most->measures), typical = lower_median(std::move(others));
+  if (own - typical < typical / 4 || own - typical < most->measures.window_ns / 20) return "";
+  const StepTable& table = context.steps;
+  std::size_t longer = 0;
+  for (std::size_t step = 0; step < table.steps.size(); ++step) {
+    std::int64_t here = 0, there = 0;
+    for (std::size_t rank = 0; rank < table.rank_count(); ++rank) {
+      std::int64_t& longest = table.ranks[rank] == most->rank ? here : there;
+      longest = std::max(longest, ran(table.cell(step, rank).measures));
+    }
+    longer += here > there ? 1 : 0;
+  }
+  if (table.steps.empty() || longer * 5 < table.steps.size() * 4) return "";
+  return fmt::format(
+      "rank {}'s training threads ran for {}, those of the others for {} in the median: it has more to do; "
+      "whether "
+      "that makes it late a run with cores for all ranks would tell",
+      most->rank, format_duration(own), format_duration(typical));
+}
+
 void find_cores_shared(const FindingContext& context, std::vector<Finding>& findings) {
   for (const HostShortage& shortage : context.shortages) {
     const auto count = static_cast<std::int64_t>(shortage.ranks.size());
@@ -95,6 +130,8 @@ void find_cores_shared(const FindingContext& context, std::vector<Finding>& find
         shortage.ranks.size() == lateness.ranks.size())
       finding.evidence.push_back(fmt::format("the ranks wait for each other for {} of each step",
                                              format_share(lateness.waiting_ns, lateness.step_ns)));
+    if (std::string more = say_who_runs_longer(context); !more.empty() && context.shortages.size() == 1)
+      finding.evidence.push_back(std::move(more));
     finding.remedy = remedy_for(shortage);
     finding.lost_ns = shortage.waited_ns;
     findings.push_back(std::move(finding));

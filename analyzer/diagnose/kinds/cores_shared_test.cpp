@@ -69,6 +69,23 @@ TEST(Findings, CoresThatOthersHaveAreNotSharedByRanks) {
   EXPECT_EQ(shared.title, "2 ranks of node0 wait for a core: other programs or threads have them");
 }
 
+// More to do is a fact, though nobody can tell whether it makes the rank late.
+TEST(Findings, WhereCoresAreSharedTheRankThatRunsLongerIsAFact) {
+  const auto evidence = [](Nanoseconds more, int steps) {
+    JobBuilder job = job_of(2, 300, 400, "0-1");
+    std::vector<SchedulingPoint>& looks = job.rank(1).trace().scheduling;
+    for (std::size_t i = 1; i < looks.size(); ++i)
+      looks[i].on_cpu_ns += std::min<std::int64_t>(static_cast<std::int64_t>(i), steps) * more * us;
+    const Finding shared = finding(report_of(job), "cores_shared");
+    EXPECT_EQ(shared.rank, std::nullopt);
+    return testing::PrintToString(shared.evidence);
+  };
+  EXPECT_THAT(evidence(150, 4),
+              HasSubstr("rank 1's training threads ran for 1.80 ms, those of the others for 1.20 ms"));
+  EXPECT_THAT(evidence(60, 4), Not(HasSubstr("it has more to do"))) << "less than a quarter more";
+  EXPECT_THAT(evidence(900, 2), Not(HasSubstr("it has more to do"))) << "in two steps of four";
+}
+
 TEST(Findings, EnoughCoresAreNoFinding) {
   EXPECT_THAT(codes_of(report_of(job_of(2, 980, 10, "0-1")).findings), Not(Contains("cores_shared")));
 }
