@@ -110,6 +110,8 @@ Child::~Child() {
   const timespec at_once{};
   while (sigtimedwait(&held_back, nullptr, &at_once) > 0) {
   }
+  // The command's ending is ours from now on: a signal that comes before we have said so must not replace it.
+  if (has_ended_) return;
   sigprocmask(SIG_SETMASK, &original_.mask, nullptr);
 }
 
@@ -216,6 +218,7 @@ Ending Child::wait(const std::function<void()>& every_half_second) {
     int status = 0;
     const pid_t ended = waitpid(process_, &status, WNOHANG);
     if (ended == process_) {
+      has_ended_ = true;
       // What came at the same time as the end: the two halves of one Ctrl-C.
       const timespec at_once{};
       for (int signal = 0; (signal = sigtimedwait(&held_back, nullptr, &at_once)) > 0;)

@@ -45,7 +45,7 @@ class Child {
   using Environment = std::vector<std::pair<std::string, std::string>>;
 
   // From here until the object ends, the signals that a user or a batch system sends to a job are held back
-  // from this process, to be passed on. One Child at a time; the process must have one thread. `original` has
+  // from this process, to be passed on; once the command has ended, until this process does. One Child at a time; the process must have one thread. `original` has
   // to outlive it.
   explicit Child(const OriginalSignals& original);
   ~Child();
@@ -73,6 +73,7 @@ class Child {
   const OriginalSignals& original_;
   pid_t process_ = -1;
   std::optional<Interruption> interruption_;
+  bool has_ended_ = false;
 };
 
 // What people, terminals and batch systems send to jobs, and SIGCHLD: held back, to be waited for.
