@@ -8,6 +8,7 @@
 
 #include "analyzer/intervals/sweep.h"
 #include "analyzer/intervals/time_math.h"
+#include "analyzer/model/hang_length.h"
 
 namespace lockstep::analyzer {
 namespace {
@@ -64,6 +65,32 @@ bool failed(const Job& job) {
   return (job.end.exit_code && *job.end.exit_code != 0) || job.end.signal.has_value() ||
          std::any_of(job.ranks.begin(), job.ranks.end(),
                      [](const RankTrace& rank) { return rank.ending.hang_noted != kUnknownTime; });
+}
+
+// Whether an operation of the rank never ended. One that an interruption ended counts only if it was as long
+// as a hang: a job at work is always in one.
+bool stood_in_operation(const RankTrace& rank) {
+  const Nanoseconds interrupted = rank.ending.interrupted;
+  return std::any_of(rank.ending.operations.begin(), rank.ending.operations.end(),
+                     [&](const OpenOperation& operation) {
+                       return interrupted == kUnknownTime ||
+                              is_as_long_as_a_hang(interrupted - operation.begin, longest_operation(rank));
+                     });
+}
+
+bool has_several_ranks(const Job& job) {
+  return job.ranks.size() > 1 || std::any_of(job.groups.begin(), job.groups.end(), [](const JobGroup& group) {
+           return group.size > 1 || group.ranks.size() > 1;
+         });
+}
+
+// Ranks of a job that failed by itself may wait for the one that failed; of any other some rank has to be
+// seen in an operation that did not end.
+bool waited(const Job& job) {
+  if (!job.end.interrupted_by.has_value() && has_several_ranks(job)) return failed(job);
+  return failed(job) && std::any_of(job.ranks.begin(), job.ranks.end(), [](const RankTrace& rank) {
+           return rank.ending.hang_noted != kUnknownTime || stood_in_operation(rank);
+         });
 }
 
 }  // namespace
@@ -150,9 +177,11 @@ SpendingSets spending_of(const RankTrace& rank, const RankWindows& windows, cons
   // process was gone then, or stood still.
   const Nanoseconds recorded_until = rank.ending.recorded_until;
   if (last_work == kAlways && job.has_steps && !rank.ending.closed && recorded_until != kUnknownTime &&
-      recorded_until + kLastFlush < wall.end)
+      recorded_until + kLastFlush < wall.end) {
     last_work = recorded_until;
-  if (job.failed && !cut && last_work != kAlways) set(Spending::after_failure) = one(last_work, wall.end);
+    if (job.failed) first_work = recorded_until;  // what came then is no start
+  }
+  if (job.waited && !cut && last_work != kAlways) set(Spending::after_failure) = one(last_work, wall.end);
   // Where nothing was ever computed, the job never came further than its start; but what a cut file lacks may
   // have been computed.
   Nanoseconds started = first != nullptr ? first_computation(rank, *first) : first_work;
@@ -165,7 +194,10 @@ SpendingSets spending_of(const RankTrace& rank, const RankWindows& windows, cons
     set(Spending::not_recorded) =
         unite(set(Spending::not_recorded), subtract(one(told, wall.end), told_by_ranges(phases)));
   } else if (last != nullptr) {
-    set(Spending::shutdown) = one(last->window.end, wall.end);
+    // Until somebody interrupted it, a job was in a step that did not end.
+    const Nanoseconds begin =
+        job.failed ? std::max(last->window.end, rank.ending.interrupted) : last->window.end;
+    set(Spending::shutdown) = one(std::min(begin, wall.end), wall.end);
   }
   return sets;
 }
@@ -189,8 +221,9 @@ AccountReport account_for(const Job& job, std::span<const RankWindows> windows,
   if (longest == 0) return report;
   report.begin_ns = saturating_add(all.begin, -origin);
   report.wall_ns = related ? all.end - all.begin : longest;
-  const JobFacts facts{failed(job), std::any_of(windows.begin(), windows.end(),
-                                                [](const RankWindows& rank) { return !rank.steps.empty(); })};
+  const JobFacts facts{failed(job), waited(job),
+                       std::any_of(windows.begin(), windows.end(),
+                                   [](const RankWindows& rank) { return !rank.steps.empty(); })};
   Account whole;  // of ranks whose trace is whole
   for (std::size_t i = 0; i < job.ranks.size(); ++i) {
     if (known[i].begin >= known[i].end) continue;

@@ -38,6 +38,7 @@ Account sum(std::span<const SpendingSegment> segments);
 // What of the job a rank's account depends on.
 struct JobFacts {
   bool failed = false;
+  bool waited = false;     // some rank was seen to hang, or may have waited for one that failed
   bool has_steps = false;  // some rank's trace does
 };
 

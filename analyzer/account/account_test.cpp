@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <random>
 
 #include "analyzer/model/job_builder.h"
@@ -72,6 +73,65 @@ TEST(Account, AFailedJobWaitsAfterItsLastWork) {
   EXPECT_EQ(report.ranks[1].spent[Spending::shutdown], 0);
 }
 
+// The same, interrupted at 510; rank 0 was in an operation from `since` on.
+Job interrupted_job(std::optional<Nanoseconds> since = std::nullopt) {
+  Job job = job_of_500().build();
+  job.end.exit_code = 1;
+  job.end.interrupted_by = 2;
+  for (RankTrace& rank : job.ranks) rank.ending.interrupted = 510;
+  if (since) job.ranks[0].ending.operations.emplace_back().begin = *since;
+  return job;
+}
+
+TEST(Account, AJobAtWorkThatSomebodyInterruptedDidNotWait) {
+  for (const Job& job : {interrupted_job(), interrupted_job(502)}) {
+    const Account spent = account_of(job, 1).ranks[0].spent;
+    EXPECT_EQ(spent[Spending::after_failure], 0);
+    EXPECT_EQ(spent[Spending::other], 10) << "a step that did not end";
+    EXPECT_EQ(spent[Spending::shutdown], 10);
+  }
+}
+
+TEST(Account, AJobThatWasInterruptedInAHangWaited) {
+  Job job = interrupted_job(501);
+  for (RankTrace& rank : job.ranks) {
+    rank.ending.interrupted = 6'000'000'000;
+    rank.ending.recorded_until = 6'000'000'100;
+  }
+  const AccountReport report = account_of(job, 1);
+  for (const RankAccount& rank : report.ranks)
+    EXPECT_EQ(rank.spent[Spending::after_failure], 5'999'999'600) << "the one that never came, too";
+}
+
+// Nobody is there to wait for.
+TEST(Account, AJobOfOneRankThatFailsDoesNotWait) {
+  Job job = job_of_500().build();
+  job.ranks.pop_back();
+  job.end.exit_code = 1;
+  EXPECT_EQ(account_of(job, 1).spent[Spending::after_failure], 0);
+  EXPECT_EQ(account_of(job, 1).spent[Spending::shutdown], 20);
+  job.ranks[0].ending.operations.emplace_back().begin = 501;
+  EXPECT_EQ(account_of(job, 1).spent[Spending::after_failure], 20) << "but in what it was seen in";
+}
+
+TEST(Account, ARankThatCompilesUntilItsJobIsKilledCompiles) {
+  JobBuilder builder;
+  for (int rank = 0; rank < 2; ++rank) {
+    builder.rank(rank).host_range(0, 60, "start-up: imports").compute(100, 110);
+    builder.rank(rank).trace().ending.recorded_until = 10'000'000'000;
+  }
+  builder.rank(0).host_range(120, 10'000'000'000, "compilation: torch.compile");  // open: to the file's end
+  Job job = builder.build();
+  job.end.exit_code = 1;
+  job.end.interrupted_by = 15;
+  for (RankTrace& rank : job.ranks) rank.ending.interrupted = 9'999'999'000;
+  const AccountReport report = account_of(job, kNoWarmUp, false);
+  EXPECT_EQ(report.ranks[0].spent[Spending::compilation], 10'000'000'000 - 120);
+  // Of the other one nothing is known: it was in no operation.
+  EXPECT_EQ(report.spent[Spending::after_failure], 0);
+  EXPECT_EQ(report.ranks[1].spent[Spending::other], 10'000'000'000 - 100);
+}
+
 // It was stopped, or killed, before its first work was on disk: what came then is no start.
 TEST(Account, OfARankWhoseRecordEndsBeforeItsFirstWorkTheRestIsNoStart) {
   constexpr Nanoseconds kLater = 60'000'000'000;
@@ -84,6 +144,13 @@ TEST(Account, OfARankWhoseRecordEndsBeforeItsFirstWorkTheRestIsNoStart) {
   const AccountReport report = account_of(job, 1);
   EXPECT_EQ(report.ranks[2].spent[Spending::start_up], 100);
   EXPECT_EQ(report.ranks[2].spent[Spending::after_failure], report.ranks[2].spent.total() - 100);
+  // Interrupted, and nobody saw one wait: it is not known what it did.
+  Job interrupted = job;
+  interrupted.end.interrupted_by = 15;
+  for (RankTrace& rank : interrupted.ranks) rank.ending.interrupted = kLater;
+  const Account spent = account_of(interrupted, 1).ranks[2].spent;
+  EXPECT_EQ(spent[Spending::start_up], 100);
+  EXPECT_EQ(spent[Spending::other], spent.total() - 100);
   // One that was recorded to the end and computed nothing never got further than its start.
   job.ranks[2].ending.recorded_until = kLater;
   EXPECT_EQ(account_of(job, 1).ranks[2].spent[Spending::start_up], kLater);

@@ -22,22 +22,6 @@ bool is_message(const OpenOperation& operation) {
   return operation.operation == Operation::send || operation.operation == Operation::recv;
 }
 
-// Of those after the first step, if there are any: while a job starts, ranks wait long for each other.
-// Of those alone that began before `before`.
-Nanoseconds longest_operation(const RankTrace& rank,
-                              Nanoseconds before = std::numeric_limits<Nanoseconds>::max()) {
-  const Nanoseconds settled = rank.steps.empty() ? kUnknownTime : rank.steps.front().end;
-  Nanoseconds longest = -1, longest_at_start = 0;
-  for (const Communication& communication : rank.communications) {
-    if (communication.activity >= rank.activities.size()) continue;
-    const Activity& activity = rank.activities[communication.activity];
-    if (activity.begin >= before) continue;
-    Nanoseconds& of = activity.begin < settled ? longest_at_start : longest;
-    of = std::max(of, activity.end - activity.begin);
-  }
-  return longest < 0 ? longest_at_start : longest;
-}
-
 // Until when an operation that never ended was waited in; kUnknownTime where nobody knows. What came after an
 // interruption is no waiting.
 Nanoseconds waited_until(const Ending& ending) {

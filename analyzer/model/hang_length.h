@@ -1,6 +1,8 @@
 // When an operation that nobody saw end counts as hung, where no recorder noted a hang.
 #pragma once
 
+#include <limits>
+
 #include "analyzer/model/job.h"
 
 namespace lockstep::analyzer {
@@ -13,5 +15,10 @@ inline constexpr Nanoseconds kHungTimesTheLongest = 10;
 inline bool is_as_long_as_a_hang(Nanoseconds waited, Nanoseconds longest) {
   return waited >= kHungAfter && waited / kHungTimesTheLongest >= longest;
 }
+
+// The rank's longest operation that ended: of those after the first step, if there are any, as ranks wait
+// long for each other while a job starts. Of those alone that began before `before`.
+Nanoseconds longest_operation(const RankTrace& rank,
+                              Nanoseconds before = std::numeric_limits<Nanoseconds>::max());
 
 }  // namespace lockstep::analyzer
