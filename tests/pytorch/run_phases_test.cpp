@@ -92,5 +92,36 @@ TEST(RunPhases, OfAnUneditedProgramAreInItsAccount) {
                                              "checkpoint", "compilation of rank 1"));
 }
 
+// What is under way when its process is killed was told when it began. Nobody waits for a job of one rank.
+constexpr const char* kKilledInItsCompilation = R"(
+import os, signal, sys, time
+import torch
+import torch.distributed as dist
+
+def backend(graph, inputs):
+    time.sleep(3)
+    os.kill(os.getpid(), signal.SIGKILL)
+
+dist.init_process_group("gloo", init_method="file://" + sys.argv[1], rank=0, world_size=1)
+dist.all_reduce(torch.ones(4))
+torch.compile(lambda x: x.sin() + 1, backend=backend)(torch.randn(4))
+)";
+
+TEST(RunPhases, ACompilationInWhichTheJobIsKilledIsInItsAccount) {
+  if (!why_no_torch_here().empty()) GTEST_SKIP() << "SKIPPED: " << why_no_torch_here();
+  if (run({LOCKSTEP_PYTHON, "-c", "import torch"}).exit_code != 0)
+    GTEST_SKIP() << "SKIPPED: " << LOCKSTEP_PYTHON << " has no torch";
+  const TemporaryFolder folder;
+  const Outcome recorded = run({binary("lockstep"), "record", "-o", folder / "run", "--", LOCKSTEP_PYTHON,
+                                "-c", kKilledInItsCompilation, folder / "store"},
+                               kEnvironment);
+  ASSERT_NE(recorded.exit_code, 0);
+  const Outcome analyzed = run({binary("lockstep"), "analyze", folder / "run", "--json", "-"});
+  ASSERT_EQ(analyzed.exit_code, 0) << analyzed.standard_error << recorded.standard_error;
+  const Json spent = Json::parse(analyzed.standard_output).at("account").at("spent_ns");
+  EXPECT_GE(spent.at("compilation"), 1'400'000'000) << "3 s, less what was not on disk yet";
+  EXPECT_EQ(spent.at("after_failure"), 0);
+}
+
 }  // namespace
 }  // namespace lockstep::end_to_end

@@ -39,10 +39,10 @@ void note(RecordType type, const Record& record, const void* more, std::uint32_t
 
 // What begins and ends on a thread: both are recorded or neither (sources/paired_records.h).
 template <typename Record>
-void note_begin(RecordType type, const Record& record, const void* more = nullptr,
+bool note_begin(RecordType type, const Record& record, const void* more = nullptr,
                 std::uint32_t bytes = 0) noexcept {
   const SourceId source = active_source.load(std::memory_order_relaxed);
-  emit_begin(source, static_cast<std::uint8_t>(type), &record, sizeof record, more, bytes);
+  return emit_begin(source, static_cast<std::uint8_t>(type), &record, sizeof record, more, bytes);
 }
 template <typename Record>
 void note_end(RecordType type, const Record& record) noexcept {

@@ -24,7 +24,7 @@
 namespace lockstep::tracer::pytorch {
 namespace {
 
-constexpr std::int32_t kVersion = 6;
+constexpr std::int32_t kVersion = 7;
 constexpr std::size_t kLongestRange = 512;
 
 StepCounter step_counter;  // under the interpreter's lock
@@ -127,6 +127,18 @@ void lockstep_pytorch_past_range(const char* name, int64_t begin, int64_t end) {
   if (name == nullptr || begin < 0 || end < begin) return;
   pytorch::note(pytorch::RecordType::past_range, pytorch::PastRangeRecord{begin, end}, name,
                 static_cast<std::uint32_t>(strnlen(name, pytorch::kLongestRange)));
+}
+
+int32_t lockstep_pytorch_begin_long_range(const char* name, int64_t begin) {
+  if (name == nullptr) name = "";
+  return pytorch::note_begin(pytorch::RecordType::long_begin, pytorch::PastRangeRecord{begin, begin}, name,
+                             static_cast<std::uint32_t>(strnlen(name, pytorch::kLongestRange)))
+             ? 1
+             : 0;
+}
+
+void lockstep_pytorch_end_long_range(int64_t begin, int64_t end) {
+  pytorch::note_end(pytorch::RecordType::long_end, pytorch::PastRangeRecord{begin, end});
 }
 
 int32_t lockstep_pytorch_is_recording(void) {

@@ -26,6 +26,11 @@ LOCKSTEP_EXPORTED void lockstep_pytorch_begin_range(const char* name);
 LOCKSTEP_EXPORTED void lockstep_pytorch_end_range(void);
 // A range of this thread that is over, in ns of CLOCK_MONOTONIC.
 LOCKSTEP_EXPORTED void lockstep_pytorch_past_range(const char* name, int64_t begin, int64_t end);
+// One that may be long, told when it begins: if the process is killed in it, the file says so. 1: it is
+// recorded; 0: it is not, now. Its end is told either way, with the same begin; one that ended at its begin
+// is not kept.
+LOCKSTEP_EXPORTED int32_t lockstep_pytorch_begin_long_range(const char* name, int64_t begin);
+LOCKSTEP_EXPORTED void lockstep_pytorch_end_long_range(int64_t begin, int64_t end);
 // 0 outside of --steps and the like: nobody needs to look.
 LOCKSTEP_EXPORTED int32_t lockstep_pytorch_is_recording(void);
 // Where the main thread's Python was from one look at its stack to the next, in ns of CLOCK_MONOTONIC; by the

@@ -197,6 +197,9 @@ void PytorchSource::process(const Event& event) {
     case RecordType::past_range:
     case RecordType::python_place:
       return past_range(on, event, body);
+    case RecordType::long_begin:
+    case RecordType::long_end:
+      return long_range(on, event, body);
     case RecordType::device:
       device_ = read_record<DeviceRecord>(body, event.bytes).cpu != 0 ? Device::cpu : Device::gpu;
       return;

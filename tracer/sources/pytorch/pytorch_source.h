@@ -53,6 +53,7 @@ class PytorchSource final : public Source {
     bool without_gradients = false;
     bool shown = true;
     bool noted = false;
+    bool nested = true;  // false: it may overlap the others, as what the hook tells of does
     RecordType closed_by = RecordType::range_end;
     std::uint64_t key = 0;  // which of those that this closes: the range, the phase
   };
@@ -88,6 +89,8 @@ class PytorchSource final : public Source {
   void close(Thread& thread, RecordType by, std::uint64_t key, trace::Nanoseconds time);
   // Of a range of the thread, or of where another thread's Python was.
   void past_range(Thread& thread, const Event& event, const std::byte* body);
+  // What the hook tells of when it begins, as the process may be killed before it ends.
+  void long_range(Thread& thread, const Event& event, const std::byte* body);
   void write_evaluation(Thread& thread);
   trace::LaneId lane_of_stacks(Thread& thread);
   trace::LaneId lane_of_ranges(Thread& thread);

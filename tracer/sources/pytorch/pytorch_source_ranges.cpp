@@ -93,8 +93,8 @@ void PytorchSource::close(Thread& thread, RecordType by, std::uint64_t key, trac
   if (found == thread.open.rend()) return;  // it began before recording did
   const OpenRange range = *found;
   // Ranges nearly always nest; one that a program ends out of turn claims nothing about the others.
-  const auto is_shown = [](const OpenRange& open) { return open.shown; };
-  const bool nested = std::none_of(thread.open.rbegin(), found, is_shown);
+  const auto is_shown = [](const OpenRange& open) { return open.shown && open.nested; };
+  const bool nested = range.nested && std::none_of(thread.open.rbegin(), found, is_shown);
   const auto depth = std::count_if(std::next(found), thread.open.rend(), is_shown);
   thread.open.erase(std::next(found).base());
   if (const auto phase = phase_of(range.meaning)) thread.loop.end(*phase, time);
@@ -145,6 +145,30 @@ void PytorchSource::past_range(Thread& thread, const Event& event, const std::by
   context_->writer.append(range);
 }
 
+void PytorchSource::long_range(Thread& thread, const Event& event, const std::byte* body) {
+  if (event.bytes < sizeof(PastRangeRecord)) return;
+  const auto record = read_record<PastRangeRecord>(body, event.bytes);
+  if (record.begin < 0) return;
+  const auto key = static_cast<std::uint64_t>(record.begin);
+  if (event.type == RecordType::long_begin) {
+    const std::string_view name(reinterpret_cast<const char*>(body + sizeof record),
+                                event.bytes - sizeof record);
+    open(thread, record.begin, name, RecordType::long_end, key).nested = false;
+    return;
+  }
+  const auto is_meant = [key](const OpenRange& range) {
+    return range.closed_by == RecordType::long_end && range.key == key;
+  };
+  // The compiler may be left by another thread than the one that came to it.
+  for (auto& [id, other] : threads_) {
+    const auto found = std::find_if(other.open.begin(), other.open.end(), is_meant);
+    if (found == other.open.end()) continue;
+    const bool is_kept = record.end > record.begin || found->noted;  // what was noted as open has to end
+    found->shown = is_kept;
+    return close(other, RecordType::long_end, key, record.end);
+  }
+}
+
 void PytorchSource::note_open_before(trace::Nanoseconds horizon) {
   for (auto& [id, thread] : threads_) {
     std::uint16_t depth = 0;
@@ -158,10 +182,11 @@ void PytorchSource::note_open_before(trace::Nanoseconds horizon) {
         event.name = range.name;
         event.domain = context_->writer.intern(kRangeDomain);
         event.category = range.category;
-        event.depth = depth;
+        event.depth = range.nested ? depth : std::uint16_t{0};
+        event.nested = range.nested;
         context_->writer.append(event);
       }
-      ++depth;
+      if (range.nested) ++depth;
     }
   }
 }

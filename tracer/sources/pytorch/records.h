@@ -32,6 +32,8 @@ enum class RecordType : std::uint8_t {
   operator_begin,  // OperatorRecord and the operator's name
   operator_end,    // OperatorRecord
   python_place,    // PastRangeRecord and where the main thread was
+  long_begin,      // PastRangeRecord, whose end says nothing yet, and the range's name
+  long_end,        // PastRangeRecord: that one is over; where it is empty, it was too short to be kept
 };
 
 // A process group's backend. Followed by its name, its description and its ranks: `run_count` RankRuns.

@@ -4,7 +4,7 @@ something to tell, and whose rules hold here too.
 import ctypes
 import os
 
-VERSION = 6  # of these functions: lockstep_pytorch_version()
+VERSION = 7  # of these functions: lockstep_pytorch_version()
 
 
 def load():
@@ -27,6 +27,9 @@ def load():
     library.lockstep_pytorch_end_range.restype = None
     library.lockstep_pytorch_past_range.argtypes = [ctypes.c_char_p, ctypes.c_int64, ctypes.c_int64]
     library.lockstep_pytorch_past_range.restype = None
+    library.lockstep_pytorch_begin_long_range.argtypes = [ctypes.c_char_p, ctypes.c_int64]
+    library.lockstep_pytorch_end_long_range.argtypes = [ctypes.c_int64, ctypes.c_int64]
+    library.lockstep_pytorch_end_long_range.restype = None
     library.lockstep_pytorch_is_recording.argtypes = []
     library.lockstep_pytorch_python_place.argtypes = [ctypes.c_char_p, ctypes.c_int64, ctypes.c_int64]
     library.lockstep_pytorch_python_place.restype = None

@@ -20,6 +20,7 @@ _device = None  # what was told before that: whether it is none of the CPU
 _problems = []  # that came up before the library followed the process
 _past_ranges = []  # the same
 _MOST_PAST_RANGES = 1000
+when_followed = []  # what to do each time that the library begins to follow a process; nothing of it raises
 
 
 def quiet(function):
@@ -63,6 +64,8 @@ def _follow(rank=-1, world_size=-1):
     for past in _past_ranges:
         _library.lockstep_pytorch_past_range(*past)
     _past_ranges.clear()
+    for action in when_followed:
+        action()
     _follow_interpreter()
     return _library
 

@@ -1,8 +1,8 @@
 """What a training program does beside training: starting up, compiling, saving and loading checkpoints, evaluating.
 
 One table says which functions of PyTorch and of the frameworks above it are which; a new one is one line. Each is
-wrapped once its module has been imported, and told as a range when it returns. The names of ranges mean what
-analyzer/account/phase_names.cpp says. Loaded by lockstep_pytorch.py, whose rules hold here too.
+wrapped once its module has been imported, and told as a range when it is called, as the process may be killed in it,
+and when it returns. The names of ranges mean what analyzer/account/phase_names.cpp says. Loaded by lockstep_pytorch.py, whose rules hold here too.
 """
 import atexit
 import concurrent.futures
@@ -81,11 +81,59 @@ _LEAST_NS = 1_000_000
 @core.quiet
 def _tell(name, begin):
     end = time.monotonic_ns()
-    if end - begin < _LEAST_NS:
+    if end - begin >= _LEAST_NS:
+        core.tell_past_range(name, begin, end)
+
+
+class _UnderWay:
+    """One that has begun."""
+
+    def __init__(self, name):
+        if name.startswith(_CHECKPOINT) and threading.current_thread() is not threading.main_thread():
+            name += " (background)"
+        self.name = name
+        self.begin = time.monotonic_ns()
+        self.thread = threading.get_ident()
+        self.known = None  # whether the library has recorded that it began; None: it was not told
+
+    def tell(self, library):
+        self.known = bool(library.lockstep_pytorch_begin_long_range(self.name.encode(), self.begin))
+
+
+_under_way = set()  # before the library follows the process
+
+
+@core.quiet
+def _begin(name):
+    began = _UnderWay(name)
+    library = core.following()
+    if library is not None:
+        began.tell(library)
+    else:
+        _under_way.add(began)
+    return began
+
+
+@core.quiet
+def _end(began):
+    if began is None:
         return
-    if name.startswith(_CHECKPOINT) and threading.current_thread() is not threading.main_thread():
-        name += " (background)"
-    core.tell_past_range(name, begin, end)
+    _under_way.discard(began)
+    library = core.following()
+    if began.known is not None and library is not None:
+        end = time.monotonic_ns()
+        library.lockstep_pytorch_end_long_range(began.begin, end if end - began.begin >= _LEAST_NS else began.begin)
+    if not began.known:
+        _tell(began.name, began.begin)
+
+
+@core.quiet
+def _tell_under_way():
+    """The library follows the process from now on. What other threads are in is told when it is over."""
+    for began in sorted(_under_way, key=lambda began: began.begin):
+        if began.thread == threading.get_ident():
+            began.tell(core.following())
+    _under_way.clear()
 
 
 @core.quiet
@@ -107,11 +155,11 @@ def _named(original, name):
             return original(*args, **kwargs)
         if name == _COMPILATION + "torch.compile":
             _forwards("give_up")
-        begin = time.monotonic_ns()
+        began = _begin(name)
         try:
             return original(*args, **kwargs)
         finally:
-            _tell(name, begin)
+            _end(began)
 
     return told
 
@@ -173,14 +221,14 @@ def _follow_compiler():
 
     @functools.wraps(start)
     def run_start_callbacks(*args, **kwargs):
-        began[:] = [time.monotonic_ns()]
+        began.append(_begin(_COMPILATION + "torch.compile"))
         _forwards("give_up")
         return start(*args, **kwargs)
 
     @functools.wraps(end)
     def run_end_callbacks(*args, **kwargs):
         if began:
-            _tell(_COMPILATION + "torch.compile", began.pop())
+            _end(began.pop())
         return end(*args, **kwargs)
 
     handler.run_start_callbacks, handler.run_end_callbacks = run_start_callbacks, run_end_callbacks
@@ -285,6 +333,8 @@ def install(when_imported):
     _tell_imports()
     when_imported("torch._dynamo.utils", lambda: _forwards("hide_from_dynamo"))
     core.when_training.append(_training_begins)
+    core.when_followed.append(_tell_under_way)
+    os.register_at_fork(after_in_child=_under_way.clear)
     for module, path, name in _TABLE:
         if module in sys.modules:
             _wrap(module, path, name)
