@@ -41,12 +41,16 @@ SourceReport report_absent(const std::string& name, const Asked& asked) {
     return {"not asked for", "--sources " + *asked.sources, {}};
   if (name == "cpu" || name == "nvml") {
     if (!asked.sources.has_value() && !asked.cpu) return {"not asked for", "without --cpu", {}};
-    return {"absent", "no process of the command used PyTorch, CUDA or NVTX", {}};
+    return {"absent",
+            "no process of the command trained with PyTorch, made a process group, or used CUDA or NVTX",
+            {}};
   }
   if (name == "pytorch")
-    return asked.python_hook
-               ? SourceReport{"absent", "no Python process imported torch, or none let the hook in", {}}
-               : SourceReport{"not asked for", "--python-hook off", {}};
+    return asked.python_hook ? SourceReport{"absent",
+                                            "no Python process trained with torch or made a process group, "
+                                            "or none let the hook in",
+                                            {}}
+                             : SourceReport{"not asked for", "--python-hook off", {}};
   if (name == "scheduling") return {"absent", "no process was seen to train", {}};
   if (name == "nccl") return {"absent", "no process used NCCL", {}};
   // Whether this host has a driver is what the recorder can see; a job may run elsewhere.

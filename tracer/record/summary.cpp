@@ -237,7 +237,7 @@ constexpr std::int64_t kAtOnce = 10'000'000'000;
 
 // Why a command that did not end well may have left nothing; empty of one that did.
 std::string early_end(const Manifest& manifest) {
-  constexpr const char* kBefore = "before it used PyTorch, CUDA or NVTX";
+  constexpr const char* kBefore = "before it trained, communicated, or used CUDA or NVTX";
   if (!manifest.ending.has_value()) return {};
   const Ending& ending = *manifest.ending;
   if (was_interrupted(ending))
@@ -294,17 +294,27 @@ std::vector<std::string> explain_nothing(const Manifest& manifest, const std::ve
     if (const std::string window = window_in_words(asked.plan); !window.empty() && !counters)
       lines.push_back(fmt::format("{} may have been over, or not begun", window));
   }
+  const bool is_clear = lines.size() == 1 && lines.front() == ended;
   if (lines.empty()) {
-    lines.push_back(
-        fmt::format("nothing was recorded: no process of the command used PyTorch, CUDA or NVTX{}",
-                    counters ? ", and counters are recorded only of those that do" : ""));
+    lines.push_back(fmt::format(
+        "nothing was recorded: no process of the command trained with PyTorch, made a process group, or used "
+        "CUDA or NVTX{}",
+        counters ? ", and counters are recorded only of those that do" : ""));
+    lines.emplace_back(
+        "a program that computes without training is recorded by NVTX ranges of its own "
+        "(docs/instrumentation.md)");
   } else {
-    const bool is_clear = lines.size() == 1 && lines.front() == ended;
     lines.front().insert(0,
                          is_clear ? "nothing was recorded: " : "nothing was recorded; the reason may be: ");
   }
   if (manifest.recording.has_value()) tell_missing_ranks(*manifest.recording, lines);
-  lines.emplace_back("lockstep doctor -- COMMAND says what can be recorded here");
+  const bool too_soon = is_clear && was_interrupted(*manifest.ending);
+  if (too_soon)
+    lines.emplace_back(
+        "PyTorch is recorded from the first process group, backward pass or optimizer step on: let the "
+        "command run until then");
+  // Of one that somebody ended at once, nothing on this machine need be in the way.
+  if (!too_soon || !at_once) lines.emplace_back("lockstep doctor -- COMMAND says what can be recorded here");
   return lines;
 }
 

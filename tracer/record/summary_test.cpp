@@ -125,9 +125,11 @@ TEST(Summary, SaysWhatAFullDiskCost) {
 TEST(Nothing, HasTheTrueReasonFirst) {
   Manifest manifest;
   manifest.recording.emplace();
-  EXPECT_THAT(explain_nothing(manifest, {}),
-              ElementsAre("nothing was recorded: no process of the command used PyTorch, CUDA or NVTX",
-                          HasSubstr("lockstep doctor -- COMMAND")));
+  EXPECT_THAT(
+      explain_nothing(manifest, {}),
+      ElementsAre("nothing was recorded: no process of the command trained with PyTorch, made a process "
+                  "group, or used CUDA or NVTX",
+                  HasSubstr("NVTX ranges of its own"), HasSubstr("lockstep doctor -- COMMAND")));
   manifest.asked.emplace();
   manifest.asked->python_hook = false;
   EXPECT_THAT(explain_nothing(manifest, {}).front(), HasSubstr("the reason may be: --python-hook off"));
@@ -146,27 +148,27 @@ TEST(Nothing, ListedCountersLeaveOutNoProcessThatCanBeRecorded) {
     manifest.asked->sources = sources;
     EXPECT_THAT(
         explain_nothing(manifest, {}).front(),
-        "nothing was recorded: no process of the command used PyTorch, CUDA or NVTX, and counters are "
-        "recorded only of those that do");
+        "nothing was recorded: no process of the command trained with PyTorch, made a process group, or used "
+        "CUDA or NVTX, and counters are recorded only of those that do");
   }
   manifest.asked->sources = "nvtx";
   EXPECT_THAT(explain_nothing(manifest, {}).front(), HasSubstr("--sources nvtx leaves out"));
   manifest.asked->cpu = true;
-  EXPECT_THAT(explain_nothing(manifest, {}).front(), HasSubstr("no process of the command used"));
+  EXPECT_THAT(explain_nothing(manifest, {}).front(), HasSubstr("no process of the command trained"));
 }
 
 TEST(Nothing, ACommandThatFailedAtOnceIsTheFirstReason) {
   Manifest manifest;
   manifest.asked.emplace();
   manifest.ending = Ending{2, 0};
-  EXPECT_THAT(
-      explain_nothing(manifest, {}).front(),
-      "nothing was recorded: the command failed with exit code 2 before it used PyTorch, CUDA or NVTX");
+  EXPECT_THAT(explain_nothing(manifest, {}).front(),
+              "nothing was recorded: the command failed with exit code 2 before it trained, communicated, or "
+              "used CUDA or NVTX");
   manifest.asked->plan.steps = control::StepRange{10, 12};
   EXPECT_THAT(
       explain_nothing(manifest, {}),
       ElementsAre("nothing was recorded; the reason may be: the command failed with exit code 2 before "
-                  "it used PyTorch, CUDA or NVTX",
+                  "it trained, communicated, or used CUDA or NVTX",
                   "--steps 10:12 may have been over, or not begun", HasSubstr("lockstep doctor")));
   EXPECT_THAT(explain_nothing(manifest, {"ssh starts the job elsewhere"}).front(), HasSubstr("exit code 2"));
   // After an hour it is no longer likelier than what the command itself shows.
@@ -182,8 +184,23 @@ TEST(Nothing, ASignalThatCameTooSoonIsTheReason) {
   Manifest manifest;
   manifest.asked.emplace();
   manifest.ending = Ending{0, SIGTERM};
-  EXPECT_THAT(explain_nothing(manifest, {}).front(),
-              "nothing was recorded: the command was ended by SIGTERM before it used PyTorch, CUDA or NVTX");
+  EXPECT_THAT(
+      explain_nothing(manifest, {}).front(),
+      "nothing was recorded: the command was ended by SIGTERM before it trained, communicated, or used "
+      "CUDA or NVTX");
+}
+
+TEST(Nothing, ACommandThatSomebodyInterruptedAtOnceIsToRunForLonger) {
+  Manifest manifest;
+  manifest.asked.emplace();
+  manifest.ending = Ending{0, SIGTERM};
+  manifest.ending->interruption = Interruption{SIGTERM, 0};
+  EXPECT_THAT(explain_nothing(manifest, {}),
+              ElementsAre("nothing was recorded: the command was interrupted by SIGTERM before it trained, "
+                          "communicated, or used CUDA or NVTX",
+                          HasSubstr("let the command run until then")));
+  manifest.end_realtime = 3600 * kSecond;
+  EXPECT_THAT(explain_nothing(manifest, {}), Contains(HasSubstr("lockstep doctor")));
 }
 
 TEST(Nothing, NamesTheRanksThatAreMissing) {
