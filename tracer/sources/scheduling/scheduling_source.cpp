@@ -15,6 +15,10 @@ constexpr double kStep = 1.0 / 1024;
 // In place of a value: nobody looked since the point before.
 constexpr double kUnknown = -1;
 
+// How often it is asked which cores the process may run on: programs choose theirs late, once they know their
+// rank.
+constexpr trace::Nanoseconds kBetweenCores = 2'000'000'000;
+
 // False once the disk was full, or the file was gone.
 bool goes_on() noexcept {
   return Recorder::instance().prepare();
@@ -30,6 +34,9 @@ void SchedulingSource::begin(SourceContext& context) {
   told_threads_ = 0;
   threads_text_.clear();
   written_to_.reset();
+  cores_told_at_.reset();
+  core_set_.clear();
+  core_quota_ = 0;
   on_cpu_ = runnable_ = waited_ = {};
   stopped_.store(false, std::memory_order_relaxed);
 }
@@ -58,13 +65,23 @@ void SchedulingSource::start() {
   on_cpu_.lane = lane(trace::kOnCpuCounter);
   runnable_.lane = lane(trace::kRunnableCounter);
   waited_.lane = lane(trace::kWaitedCounter);
+  describe_source(context_->writer, name(), "recording");
+}
+
+// What it may use now is what counts: it trains for longer than it starts.
+void SchedulingSource::tell_cores(trace::Nanoseconds now) {
+  if (cores_told_at_.has_value() && now - *cores_told_at_ < kBetweenCores) return;
+  cores_told_at_ = now;
   const AllowedCores cores = read_allowed_cores(training_thread(0));
-  if (cores.count > 0) {
+  if (cores.count > 0 && cores.set != core_set_) {
     context_->writer.set_metadata(trace::kCoresKey, std::to_string(cores.count));
     context_->writer.set_metadata(trace::kCoreSetKey, cores.set);
+    core_set_ = cores.set;
   }
-  if (cores.quota > 0) context_->writer.set_metadata(trace::kCoreQuotaKey, std::to_string(cores.quota));
-  describe_source(context_->writer, name(), "recording");
+  if (cores.quota > 0 && cores.quota != core_quota_) {
+    context_->writer.set_metadata(trace::kCoreQuotaKey, std::to_string(cores.quota));
+    core_quota_ = cores.quota;
+  }
 }
 
 void SchedulingSource::write(Track& track, const RunInterval& interval, std::uint64_t ns) {
@@ -101,11 +118,12 @@ void SchedulingSource::tell_threads() {
   context_->writer.set_metadata(trace::kTrainingThreadsKey, threads_text_);
 }
 
-void SchedulingSource::end_drain(trace::Nanoseconds) {
+void SchedulingSource::end_drain(trace::Nanoseconds now) {
   // A forked helper of a rank (a data loader) does not train, whatever it calls.
   if (!tried_ && training_thread(0) != 0 && !context_->process.is_helper) start();
   if (running_.load(std::memory_order_relaxed) == nullptr) return;
   tell_threads();
+  tell_cores(now);
   RunInterval interval;
   while (work_->sampler.fetch(interval)) write(interval);
   if (!work_->sampler.can_read() && !told_problem_) {

@@ -42,6 +42,7 @@ class SchedulingSource final : public Source {
   void write(const RunInterval& interval);
   void write(Track& track, const RunInterval& interval, std::uint64_t ns);
   void tell_threads();
+  void tell_cores(trace::Nanoseconds now);
 
   SourceContext* context_ = nullptr;
   Work* work_ = nullptr;
@@ -53,6 +54,9 @@ class SchedulingSource final : public Source {
   std::size_t told_threads_ = 0;
   std::string threads_text_;
   std::optional<trace::Nanoseconds> written_to_;
+  std::optional<trace::Nanoseconds> cores_told_at_;
+  std::string core_set_;
+  double core_quota_ = 0;
   Track on_cpu_, runnable_, waited_;
 };
 
