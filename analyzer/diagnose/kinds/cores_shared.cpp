@@ -11,6 +11,7 @@
 #include "analyzer/diagnose/finding_context.h"
 #include "analyzer/diagnose/finding_kinds.h"
 #include "analyzer/diagnose/host_shortage.h"
+#include "analyzer/diagnose/own_doing.h"
 #include "analyzer/intervals/median.h"
 #include "analyzer/report/quantity.h"
 
@@ -105,6 +106,19 @@ std::string say_who_runs_longer(const FindingContext& context) {
       most->rank, format_duration(own), format_duration(typical));
 }
 
+// A rank that may use fewer cores than all others of its host.
+std::string say_who_has_fewer_cores(const Job& job, const HostShortage& shortage) {
+  for (const RankTrace& trace : job.ranks) {
+    const auto has = std::find(shortage.ranks.begin(), shortage.ranks.end(), trace.rank);
+    if (has == shortage.ranks.end() || !has_fewer_cores(job, trace.rank)) continue;
+    return fmt::format(
+        "rank {} may use {} alone, fewer than the others: see what pinned it (taskset, "
+        "sched_setaffinity, the launcher)",
+        trace.rank, cores_of(static_cast<double>(count_cores(trace.core_set))));
+  }
+  return "";
+}
+
 void find_cores_shared(const FindingContext& context, std::vector<Finding>& findings) {
   for (const HostShortage& shortage : context.shortages) {
     const auto count = static_cast<std::int64_t>(shortage.ranks.size());
@@ -130,6 +144,8 @@ void find_cores_shared(const FindingContext& context, std::vector<Finding>& find
         shortage.ranks.size() == lateness.ranks.size())
       finding.evidence.push_back(fmt::format("the ranks wait for each other for {} of each step",
                                              format_share(lateness.waiting_ns, lateness.step_ns)));
+    if (std::string fewer = say_who_has_fewer_cores(context.diagnosis.job, shortage); !fewer.empty())
+      finding.evidence.push_back(std::move(fewer));
     if (std::string more = say_who_runs_longer(context); !more.empty() && context.shortages.size() == 1)
       finding.evidence.push_back(std::move(more));
     finding.remedy = remedy_for(shortage);

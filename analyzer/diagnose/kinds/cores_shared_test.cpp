@@ -86,6 +86,15 @@ TEST(Findings, WhereCoresAreSharedTheRankThatRunsLongerIsAFact) {
   EXPECT_THAT(evidence(900, 2), Not(HasSubstr("it has more to do"))) << "in two steps of four";
 }
 
+TEST(Findings, WhereCoresAreSharedTheRankThatHasFewerIsAFact) {
+  JobBuilder job = job_of(3, 300, 400, "0-1");
+  EXPECT_THAT(testing::PrintToString(finding(report_of(job), "cores_shared").evidence),
+              Not(HasSubstr("may use 1 core")));
+  job.rank(2).trace().core_set = "1";
+  EXPECT_THAT(finding(report_of(job), "cores_shared").evidence,
+              Contains(HasSubstr("rank 2 may use 1 core alone, fewer than the others")));
+}
+
 TEST(Findings, EnoughCoresAreNoFinding) {
   EXPECT_THAT(codes_of(report_of(job_of(2, 980, 10, "0-1")).findings), Not(Contains("cores_shared")));
 }
