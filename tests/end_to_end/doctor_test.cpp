@@ -32,7 +32,7 @@ TEST(Doctor, SaysWhatItFoundInText) {
   const Outcome outcome = doctor({});
   EXPECT_EQ(outcome.exit_code, 0) << outcome.standard_error;
   EXPECT_THAT(outcome.standard_error, IsEmpty());
-  for (const char* source : {"nvtx", "cupti", "nccl", "pytorch", "cpu", "nvml"}) {
+  for (const char* source : {"nvtx", "cupti", "nccl", "pytorch", "scheduling", "cpu", "nvml"}) {
     EXPECT_THAT(outcome.standard_output, HasSubstr(std::string(" ") + source + " "));
   }
   EXPECT_THAT(outcome.standard_output,

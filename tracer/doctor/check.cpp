@@ -11,6 +11,8 @@ const char* what_it_records(std::string_view source) {
   if (source == "cupti") return "GPU kernels, copies, synchronisation and the calls that launch them";
   if (source == "nccl") return "collectives with group, sequence and size";
   if (source == "pytorch") return "steps, phases and collectives of unmodified PyTorch jobs";
+  if (source == "scheduling")
+    return "when the threads that train run, sleep, and wait for a core, in every process that trains";
   if (source == "cpu")
     return "CPU time, run-queue delay, faults, switches and network of each process (--cpu)";
   return "GPU clocks, power, temperature, throttling and errors (--cpu)";

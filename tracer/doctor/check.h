@@ -34,7 +34,7 @@ struct SourceVerdict {
 };
 
 // Every source by name, in the order in which people ask for them.
-inline constexpr const char* kSources[] = {"nvtx", "cupti", "nccl", "pytorch", "cpu", "nvml"};
+inline constexpr const char* kSources[] = {"nvtx", "cupti", "nccl", "pytorch", "scheduling", "cpu", "nvml"};
 bool is_source(std::string_view name);
 
 std::vector<SourceVerdict> judge(const std::vector<Check>& checks);

@@ -33,6 +33,7 @@ void check_cupti(const Situation& situation, Checks& checks);
 void check_nccl(const Situation& situation, Checks& checks);
 void check_python(const Situation& situation, Checks& checks);
 void check_torch(const Situation& situation, Checks& checks);
+void check_scheduling(const Situation& situation, Checks& checks);
 void check_host_counters(const Situation& situation, Checks& checks);
 void check_clock(const Situation& situation, Checks& checks);
 void check_disk(const Situation& situation, Checks& checks);

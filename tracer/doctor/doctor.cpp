@@ -27,6 +27,7 @@ constexpr std::array kSteps{
     Step{"NCCL", check_nccl},
     Step{"Python", check_python},
     Step{"PyTorch", check_torch},
+    Step{"threads", check_scheduling},
     Step{"the host's counters", check_host_counters},
     Step{"NVML", check_nvml},
     Step{"the clock", check_clock},

@@ -49,6 +49,7 @@ TEST(Examination, ABareMachineRecordsNvtxAndCountersOnly) {
   machine.files = {{"/proc/self/stat", "1"}, {"/proc/self/schedstat", "0 0 0"}};
   const Examination examination = examine_fake(machine, {"nvtx", "cupti", "nccl"});
   EXPECT_EQ(state_of(examination, "nvtx"), State::ok);
+  EXPECT_EQ(state_of(examination, "scheduling"), State::ok);
   EXPECT_EQ(state_of(examination, "cpu"), State::ok);
   for (const char* source : {"cupti", "nccl", "pytorch", "nvml"}) {
     EXPECT_EQ(state_of(examination, source), State::missing) << source;
@@ -98,7 +99,7 @@ TEST(Text, OneLineACheckAndRemediesBelow) {
   const std::string text = to_text(examination, {});
   EXPECT_THAT(text, HasSubstr("  missing  a.long.name two lines\n                       -> do this\n"));
   EXPECT_THAT(text, HasSubstr("  -        b           fine\n"));
-  EXPECT_THAT(text, HasSubstr("  missing  nvtx      two lines\n"));
+  EXPECT_THAT(text, HasSubstr("  missing  nvtx       two lines\n"));
   EXPECT_THAT(text, Not(HasSubstr("\x1b"))) << "not even one that another program smuggled in";
   EXPECT_THAT(to_text(examination, {true}), HasSubstr("\x1b[31mmissing"));
 }

@@ -151,6 +151,15 @@ TEST(Isolation, StacksNeedPermissionAndRecordingDoesNot) {
   EXPECT_THAT(check.sources, IsEmpty());
 }
 
+TEST(Scheduling, NeedsTheKernelToCountWaits) {
+  FakeMachine machine;
+  EXPECT_EQ(look(check_scheduling, machine)[0].state, State::missing);
+  machine.files["/proc/self/stat"] = "1 (x) S";
+  EXPECT_EQ(look(check_scheduling, machine)[0].state, State::limited) << "when threads ran is known";
+  machine.files["/proc/self/schedstat"] = "0 0 1";
+  EXPECT_EQ(look(check_scheduling, machine)[0].state, State::ok);
+}
+
 TEST(HostCounters, NeedProc) {
   FakeMachine machine;
   EXPECT_EQ(look(check_host_counters, machine)[0].state, State::missing);

@@ -57,7 +57,7 @@ std::string to_text(const Examination& examination, const TextStyle& style) {
     text += fmt::format(", of {}", one_line(joined(examination.command, " ")));
   text += "\n\n";
   for (const SourceVerdict& source : examination.sources) {
-    text += fmt::format("  {}{:<9} {}\n", mark(source.state, style), source.name, one_line(source.reason));
+    text += fmt::format("  {}{:<10} {}\n", mark(source.state, style), source.name, one_line(source.reason));
   }
   text += "\nChecks\n\n";
   std::size_t width = 0;
