@@ -151,13 +151,13 @@ void keep_recordings_of_one_time(std::vector<RankImport>& imports, std::vector<W
   });
 }
 
-// What a flight recorder's dump holds, in ns since 1970: from the first call to the last one.
-struct DumpSpan {
+// What a file holds, in ns since 1970: of a flight recorder's dump from the first call to the last one.
+struct RecordedSpan {
   std::int64_t first = 0, last = 0;
   std::size_t import = 0;  // index
 };
 
-std::optional<DumpSpan> span_of_dump(const RankImport& import, std::size_t index) {
+std::optional<RecordedSpan> span_of_dump(const RankImport& import, std::size_t index) {
   if (import.source != "flight recorder" || !import.realtime_of_zero) return std::nullopt;
   // Times count from the first call that the dump holds.
   TimeSpan span;
@@ -166,51 +166,104 @@ std::optional<DumpSpan> span_of_dump(const RankImport& import, std::size_t index
   };
   for (const OpenOperation& open : import.trace.ending.operations) take(open.begin);
   for (const Activity& activity : import.trace.activities) take(activity.launch_begin);
-  DumpSpan found{0, 0, index};
+  RecordedSpan found{0, 0, index};
   if (__builtin_add_overflow(*import.realtime_of_zero, span.begin, &found.first) ||
       __builtin_add_overflow(*import.realtime_of_zero, span.end, &found.last))
     return std::nullopt;
   return found;
 }
 
-// Dumps that an earlier incident left in the folder: of ranks of one job the calls overlap in time, or
-// nearly.
-void keep_dumps_of_one_incident(std::vector<RankImport>& imports, std::vector<Warning>& warnings) {
-  constexpr std::int64_t kApart = 60'000'000'000;
-  std::vector<DumpSpan> spans;
-  for (std::size_t i = 0; i < imports.size(); ++i)
-    if (const auto span = span_of_dump(imports[i], i)) spans.push_back(*span);
+// Of spans with more than `apart` between them the largest group stays, at a tie the earliest. `say`: the
+// warning of a file, and how long before or behind those that stay it begins ("83 s before").
+template <class Say>
+void keep_spans_of_one_time(std::vector<RecordedSpan> spans, std::int64_t apart,
+                            std::vector<RankImport>& imports, std::vector<Warning>& warnings, Say say) {
   std::sort(spans.begin(), spans.end(),
-            [](const DumpSpan& a, const DumpSpan& b) { return a.first < b.first; });
-  std::vector<std::vector<DumpSpan>> incidents;
+            [](const RecordedSpan& a, const RecordedSpan& b) { return a.first < b.first; });
+  std::vector<std::vector<RecordedSpan>> groups;
   std::int64_t last = 0;
-  for (const DumpSpan& span : spans) {
-    if (incidents.empty() || span.first / 2 - last / 2 > kApart / 2) incidents.emplace_back();
-    last = incidents.back().empty() ? span.last : std::max(last, span.last);
-    incidents.back().push_back(span);
+  for (const RecordedSpan& span : spans) {
+    if (groups.empty() || span.first / 2 - last / 2 > apart / 2) groups.emplace_back();
+    last = groups.back().empty() ? span.last : std::max(last, span.last);
+    groups.back().push_back(span);
   }
-  if (incidents.size() < 2) return;
-  const auto kept = std::max_element(incidents.begin(), incidents.end(),
+  if (groups.size() < 2) return;
+  const auto kept = std::max_element(groups.begin(), groups.end(),
                                      [](const auto& a, const auto& b) { return a.size() < b.size(); });
   std::set<std::size_t> left_out;
-  for (const std::vector<DumpSpan>& incident : incidents) {
-    if (&incident == &*kept) continue;
-    for (const DumpSpan& span : incident) {
+  for (const std::vector<RecordedSpan>& group : groups) {
+    if (&group == &*kept) continue;
+    for (const RecordedSpan& span : group) {
       left_out.insert(span.import);
       const RankImport& import = imports[span.import];
-      const double apart = (static_cast<double>(span.first) - static_cast<double>(kept->front().first)) / 1e9;
-      warnings.push_back(
-          {"another_job",
-           fmt::format("{} was written {:.0f} s {} the other dumps: left out, as it is of another incident; "
-                       "analyze it with those of its own time",
-                       import.trace.file, std::abs(apart), apart < 0 ? "before" : "after"),
-           import.rank_known ? import.trace.rank : kNoRank});
+      const double seconds =
+          (static_cast<double>(span.first) - static_cast<double>(kept->front().first)) / 1e9;
+      warnings.push_back({"another_job",
+                          say(import.trace.file, fmt::format("{:.0f} s {}", std::abs(seconds),
+                                                             seconds < 0 ? "before" : "after")),
+                          import.rank_known ? import.trace.rank : kNoRank});
     }
   }
   std::vector<RankImport> rest;
   for (std::size_t i = 0; i < imports.size(); ++i)
     if (!left_out.contains(i)) rest.push_back(std::move(imports[i]));
   imports = std::move(rest);
+}
+
+// Dumps that an earlier incident left in the folder: of ranks of one job the calls overlap in time, or
+// nearly.
+void keep_dumps_of_one_incident(std::vector<RankImport>& imports, std::vector<Warning>& warnings) {
+  constexpr std::int64_t kApart = 60'000'000'000;
+  std::vector<RecordedSpan> spans;
+  for (std::size_t i = 0; i < imports.size(); ++i)
+    if (const auto span = span_of_dump(imports[i], i)) spans.push_back(*span);
+  keep_spans_of_one_time(std::move(spans), kApart, imports, warnings,
+                         [](const std::string& file, const std::string& when) {
+                           return fmt::format(
+                               "{} was written {} the other dumps: left out, as it is of another incident; "
+                               "analyze it with those of its own time",
+                               file, when);
+                         });
+}
+
+// What a file that Lockstep wrote holds of training, in ns since 1970. Nothing of one that is damaged: it
+// lacks parts.
+std::optional<RecordedSpan> span_of_run(const RankImport& import, std::size_t index) {
+  const RankTrace& trace = import.trace;
+  if (!import.realtime_of_zero || !trace.lost.empty()) return std::nullopt;
+  std::optional<TimeSpan> span;
+  const auto take = [&span](Nanoseconds begin, Nanoseconds end) {
+    span = span ? TimeSpan{std::min(span->begin, begin), std::max(span->end, end)} : TimeSpan{begin, end};
+  };
+  for (const StepMark& step : trace.steps) take(step.begin, step.end);
+  for (const Activity& activity : trace.activities) take(activity.begin, activity.end);
+  for (const OpenOperation& open : trace.ending.operations) take(open.begin, open.begin);
+  RecordedSpan found{0, 0, index};
+  if (!span || __builtin_add_overflow(*import.realtime_of_zero, span->begin, &found.first) ||
+      __builtin_add_overflow(*import.realtime_of_zero, span->end, &found.last))
+    return std::nullopt;
+  return found;
+}
+
+// Runs that were given together, or files of two runs in one folder: ranks of one job train at the same time.
+// By the clock of one host alone: hosts' clocks may be days apart.
+void keep_one_run_of_a_host(std::vector<RankImport>& imports, std::vector<Warning>& warnings) {
+  constexpr std::int64_t kApart = 10'000'000'000;
+  std::vector<RecordedSpan> spans;
+  std::set<std::string> hosts;
+  for (std::size_t i = 0; i < imports.size(); ++i) {
+    if (imports[i].source != "lockstep") continue;
+    hosts.insert(imports[i].trace.host);
+    if (const auto span = span_of_run(imports[i], i)) spans.push_back(*span);
+  }
+  if (hosts.size() != 1 || hosts.contains("")) return;
+  keep_spans_of_one_time(
+      std::move(spans), kApart, imports, warnings, [](const std::string& file, const std::string& when) {
+        return fmt::format(
+            "{} was recorded {} the files that are used, on the same host: left out, as it is of "
+            "another job; analyze each job alone",
+            file, when);
+      });
 }
 
 // A copy of a report would be twice as many ranks: the same device of the same host with the same work at the
@@ -264,6 +317,7 @@ std::int32_t keep_one_job(std::vector<RankImport>& imports, std::vector<Warning>
   keep_numbered_or_assumed(imports, warnings);
   keep_recordings_of_one_time(imports, warnings);
   keep_dumps_of_one_incident(imports, warnings);
+  keep_one_run_of_a_host(imports, warnings);
   leave_out_copies(imports, warnings);
   number_assumed_ranks(imports, warnings);
   for (const RankImport& import : imports)

@@ -12,7 +12,7 @@ namespace lockstep::analyzer {
 // that declare another world size; files that number their ranks beside such that do not
 // (RankImport::rank_is_assumed), as nothing tells whether rank 3 of the one is in the other; files of another
 // kind, or reports without numbers, recorded at another time by their wall clocks; dumps of another incident;
-// copies of such reports.
+// files of Lockstep that were recorded on the same host at another time; copies of such reports.
 // Then numbers the ranks that no file names. Returns the world size that the files left declare; 0: none
 // does.
 std::int32_t keep_one_job(std::vector<RankImport>& imports, std::vector<Warning>& warnings);

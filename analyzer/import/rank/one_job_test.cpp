@@ -136,6 +136,25 @@ TEST(OneJob, KindsOfOneDayOrWithoutWallClocksStay) {
   EXPECT_THAT(kept.warnings, IsEmpty());
 }
 
+TEST(OneJob, RunsOfOneHostAtDifferentTimesAreDifferentJobs) {
+  const auto run = [](std::int32_t rank, std::int64_t realtime) {
+    RankImport import = file_of(rank, "lockstep", realtime);
+    import.trace.host = "node0";
+    return import;
+  };
+  constexpr std::int64_t kMinute = 60'000'000'000;
+  const Kept kept = keep({run(0, kSomeDay), run(1, kSomeDay + kMinute)});
+  EXPECT_THAT(kept.ranks, ElementsAre(0));
+  ASSERT_THAT(kept.warnings, SizeIs(1));
+  EXPECT_EQ(kept.warnings[0].code, "another_job");
+  EXPECT_THAT(kept.warnings[0].message,
+              HasSubstr("lockstep-1 was recorded 60 s after the files that are used"));
+  EXPECT_THAT(keep({run(0, kSomeDay), run(1, kSomeDay + 1000)}).warnings, IsEmpty());
+  std::vector<RankImport> hosts{run(0, kSomeDay), run(1, kSomeDay + kMinute)};
+  hosts[1].trace.host = "node1";
+  EXPECT_THAT(keep(std::move(hosts)).warnings, IsEmpty()) << "its clock may be wrong";
+}
+
 // A host whose clock was never set is still of the job that its groups name.
 TEST(OneJob, OfOneKindTheClockProvesNothing) {
   const Kept kept = keep({file_of(0, "kineto"), file_of(1, "kineto", kSomeDay - 9000 * kDay)});
