@@ -68,10 +68,10 @@ TEST(RestrictReport, RanksKeepTheirFigures) {
   EXPECT_EQ(part.findings.size(), whole.findings.size());
   EXPECT_THAT(verdict_lines(whole), Contains(StartsWith("Ranks compute for")));
   EXPECT_THAT(verdict_lines(whole),
-              Contains(StartsWith("In the 2 steps recorded the others wait for rank 3")));
+              Contains(StartsWith("In the 2 steps looked at the others wait for rank 3")));
   EXPECT_THAT(verdict_lines(part), Contains(StartsWith("The chosen ranks compute for")));
   EXPECT_THAT(verdict_lines(part),
-              Contains(StartsWith("In the whole job, in the 2 steps recorded the others wait for rank 3")));
+              Contains(StartsWith("In the whole job, in the 2 steps looked at the others wait for rank 3")));
   Report early = whole;
   ASSERT_TRUE(restrict_report({.ranks = {{0, 1}}, .group = {}}, early).ok());
   ASSERT_FALSE(early.blame.empty());

@@ -13,6 +13,7 @@ Finding FindingKind::make() const {
   finding.cause = cause;
   finding.accuses = accuses;
   finding.alarm = alarm;
+  finding.share = share;
   return finding;
 }
 

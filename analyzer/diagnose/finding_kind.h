@@ -63,13 +63,6 @@ enum class Accounts : std::uint8_t {
   within_hosts,  // not where most transfer crosses hosts: a slow link stays worth a word then
 };
 
-// Of which time of all ranks together the loss is a share.
-enum class Share : std::uint8_t {
-  of_steady,    // the windows that the report is over
-  of_training,  // all that was recorded between start-up and shutdown (Report::account)
-  of_run,       // all that was recorded; such findings come behind all others
-};
-
 struct FindingKind {
   std::string_view code;   // Finding::code
   std::string_view title;  // what it is called where there is no finding to name: one line

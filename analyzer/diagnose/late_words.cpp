@@ -27,9 +27,16 @@ std::string describe_waiting(const Report& report, const BlameReport& blame,
                        format_duration(lost));
   }
   return fmt::format(
-      "the others waited {} for it, operation by operation; often in several at once, or while another one "
-      "moved data: what they lost is {}",
+      "the others waited {} for it, operation by operation; often in several at once, or while they computed "
+      "or moved data: {} of their time went by with nothing else to do",
       waited, format_duration(lost));
+}
+
+std::string describe_loss(std::int64_t lost_ns, std::int64_t of_the_others_ns, std::int64_t own_ns) {
+  return fmt::format(
+      "the {} lost are of both sides: {} of the others' time, in which they wait for it, and {} "
+      "of its own, which it would not spend either",
+      format_duration(lost_ns), format_duration(of_the_others_ns), format_duration(own_ns));
 }
 
 std::string describe_lateness(const LatenessReport& lateness, const RankLateness& late) {
@@ -45,8 +52,8 @@ std::string describe_time(const LatenessReport& lateness, const RankLateness& la
   return fmt::format(
       "over {} steps that is {} of a step in the mean; from block to block of steps it moves by {}; healthy "
       "ranks "
-      "show as much in fewer than 1 of 500 runs. What else moves from step to step hides how late the rank "
-      "is by it",
+      "show as much in fewer than 1 of 500 runs. That is what it does longer; how much later it is ready for "
+      "that is less certain, as other things move from step to step as well",
       lateness.steps, format_share(late.share), format_duration(late.movement_ns));
 }
 

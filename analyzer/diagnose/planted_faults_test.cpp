@@ -154,8 +154,9 @@ TEST(PlantedFaults, ASlowLoaderIsNamed) {
     const Report report = report_of(Training(seed, fault).run());
     expect_only(report, {"data_loading", "straggler_persistent"}, seed);
     EXPECT_NO_FATAL_FAILURE(finding(report, "data_loading"));
-    const std::string why = finding(report, "straggler_persistent").remedy;
-    EXPECT_THAT(why, HasSubstr("DataLoader")) << "seed " << seed;
+    const Finding late = finding(report, "straggler_persistent");
+    EXPECT_THAT(late.remedy, HasSubstr("DataLoader")) << "seed " << seed;
+    EXPECT_THAT(late.evidence, testing::Contains(HasSubstr(" lost are of both sides: "))) << "seed " << seed;
   }
 }
 

@@ -31,6 +31,18 @@ const char* to_string(Cause cause) {
   return "other";
 }
 
+const char* of_what(Share share) {
+  switch (share) {
+    case Share::of_training:
+      return " of the time between start-up and shutdown";
+    case Share::of_run:
+      return " of all that was recorded";
+    case Share::of_steady:
+      break;
+  }
+  return "";
+}
+
 const char* to_string(WaitState state) {
   switch (state) {
     case WaitState::at_nxn:

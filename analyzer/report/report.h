@@ -95,6 +95,15 @@ enum class Alarm : std::uint8_t {
   mismatch,  // ranks disagree about what they do together
 };
 
+// Of which time of all ranks together a finding's loss is a share.
+enum class Share : std::uint8_t {
+  of_steady,    // the windows that the report is over
+  of_training,  // all that was recorded between start-up and shutdown (Report::account)
+  of_run,       // all that was recorded; such findings come behind all others
+};
+// " of the time between start-up and shutdown": behind such a share; empty of the windows.
+const char* of_what(Share share);
+
 // Made by its kind (analyzer/diagnose/finding_kind.h), which gives it what all findings of a kind share.
 struct Finding {
   std::string code;
@@ -103,7 +112,7 @@ struct Finding {
   std::vector<std::string> evidence;
   std::string remedy;
   std::int64_t lost_ns = 0;
-  double lost_share = 0;  // of all ranks' windows together; of what a kind of finding says instead (Share)
+  double lost_share = 0;  // of what `share` says
   // The cause whose time the loss is a part of: findings of one cause may speak of the same time. Absent
   // where nothing is lost, or it is of several.
   std::optional<Cause> cause = std::nullopt;
@@ -116,6 +125,7 @@ struct Finding {
   // Why the rank of this finding is late, as a word for machines: "computes_longer"; "unknown"; "" where the
   // finding is not about lateness.
   std::string reason = {};
+  Share share = Share::of_steady;
 };
 
 // Such a reason is what the rank's host does, or waits for. The delay analysis (BlameReport::root_cause)

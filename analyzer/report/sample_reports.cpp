@@ -143,6 +143,7 @@ Report small_report() {
                       Cause::barrier_wait,
                       2,
                       FindingPlace{0, 1, 0, 3 * kMs, 8 * kMs}}};
+  report.findings[0].accuses = Accused::rank;
   return report;
 }
 

@@ -30,6 +30,37 @@ TEST(Sentences, OfAMissingRankItIsNotSaidThatAllWaitingIsAmongTheOthers) {
   EXPECT_THAT(verdict, Not(Contains(HasSubstr("among the rest"))));
 }
 
+TEST(Sentences, OfAJobOfOneRankItIsNotSaidWhoIsWaitedFor) {
+  Report report = small_report();
+  report.blame.clear();
+  ASSERT_THAT(verdict_lines(report), Contains(HasSubstr("No rank is waited for")));
+  report.world_size = 1;
+  EXPECT_THAT(verdict_lines(report), Not(Contains(HasSubstr("waited for"))));
+}
+
+TEST(Sentences, AShareOfAnotherTimeSaysOfWhich) {
+  Report report = small_report();
+  Finding found;
+  found.code = "evaluation_long";
+  found.title = "rank 0 evaluates";
+  found.lost_ns = 1'000'000;
+  found.lost_share = 0.777;
+  report.findings = {found};
+  EXPECT_THAT(text_of(report), HasSubstr("(77.7 %)"));
+  report.findings[0].share = Share::of_training;
+  EXPECT_THAT(text_of(report), HasSubstr("(77.7 % of the time between start-up and shutdown)"));
+  EXPECT_THAT(text_of(report), Not(HasSubstr("(77.7 %)")));
+}
+
+TEST(Sentences, ThatFilesAreOfAnotherJobComesFirst) {
+  Report report = small_report();
+  report.warnings.push_back({"another_job", "b/rank-0.lst is of another job", 0});
+  EXPECT_THAT(verdict_lines(report).front(),
+              testing::StartsWith("What was given is not of one job: b/rank-0.lst is of another job."));
+  const std::string text = text_of(report);
+  EXPECT_LT(text.find("not of one job"), text.find("where the wall time went"));
+}
+
 // Of two ranks, 30 computations under communication and alone.
 Report report_with_price(std::int64_t under_ns, std::int64_t alone_ns) {
   Report report = small_report();

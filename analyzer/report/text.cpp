@@ -22,6 +22,25 @@ std::string source_name(const std::string& source) {
   return printable(source);
 }
 
+// All that was given together was meant to be one job: first of all, that it is not.
+void print_other_jobs(const Report& report, Page& page) {
+  std::vector<const Warning*> others;
+  for (const Warning& warning : report.warnings)
+    if (warning.code == "another_job") others.push_back(&warning);
+  if (others.empty()) return;
+  page.blank();
+  page.wrap(Line{}
+                .bold("What was given is not of one job")
+                .text(": " + printable(others.front()->message) +
+                      (others.size() > 1
+                           ? fmt::format("; so {} (see \"not known\")",
+                                         others.size() == 2 ? "is 1 more"
+                                                            : fmt::format("are {} more", others.size() - 1))
+                           : "") +
+                      "."),
+            2, 2);
+}
+
 }  // namespace
 
 std::int64_t wait_of(const Measures& m) {
@@ -43,7 +62,7 @@ bool is_late(const Report& report, std::int32_t rank) {
 
 bool is_accused(const Report& report, std::int32_t rank) {
   return std::any_of(report.findings.begin(), report.findings.end(), [rank](const Finding& finding) {
-    return finding.rank == rank && finding.accuses != Accused::nobody;
+    return finding.rank == rank && finding.accuses != Accused::nobody && finding.alarm == Alarm::none;
   });
 }
 
@@ -59,6 +78,18 @@ bool is_worth_blaming(const Report& report, const BlameReport& blame) {
     });
   }
   return blame.partial ? is_late(report, blame.rank) : is_accused(report, blame.rank);
+}
+
+bool is_marked(const Report& report, std::int32_t rank) {
+  const bool accused =
+      std::any_of(report.findings.begin(), report.findings.end(), [rank](const Finding& finding) {
+        return finding.rank == rank && (finding.accuses == Accused::rank || finding.accuses == Accused::link);
+      });
+  if (!accused) return false;
+  const std::vector<const BlameReport*> late = late_ranks(report);
+  return std::any_of(late.begin(), late.end(), [&](const BlameReport* blame) {
+    return blame->rank == rank && is_worth_blaming(report, *blame);
+  });
 }
 
 std::int64_t lateness_of(const BlameReport& blame) {
@@ -91,6 +122,13 @@ bool has_scheduled_waits(const Report& report) {
 std::int64_t lateness_of(const Report& report, std::int32_t rank) {
   for (const BlameReport& blame : report.blame) {
     if (blame.rank == rank) return lateness_of(blame);
+  }
+  return 0;
+}
+
+std::int64_t scheduled_of(const Report& report, std::int32_t rank) {
+  for (const BlameReport& blame : report.blame) {
+    if (blame.rank == rank) return blame.scheduled_ns;
   }
   return 0;
 }
@@ -167,6 +205,7 @@ std::vector<std::string> verdict_lines(const Report& report) {
   PageOptions wide;
   wide.width = 1 << 20;
   Page page(wide);
+  print_other_jobs(report, page);
   print_verdict(report, page);
   std::vector<std::string> lines;
   std::istringstream text(page.take());
@@ -181,6 +220,7 @@ void print_headline(const Report& report, const TextOptions& options, Page& page
   const std::vector<std::string> facts = headline_facts(report, options);
   page.wrap(Line{}.bold(printable(report.path)).text(": ").text(fmt::format("{}", fmt::join(facts, " · "))),
             0, 2);
+  print_other_jobs(report, page);
 }
 
 void print_heading(Page& page, const char* title, const std::string& remark) {

@@ -55,8 +55,8 @@ std::string beginning(const Report& report, const BlameReport& first) {
   if (first.partial) {
     who = "of the ranks with a record, the others wait for ";
   } else if (!lateness.can_tell && !report.steps_present.empty() && lateness.steps > 0) {
-    who = lateness.steps == 1 ? "in the one step recorded the others wait for "
-                              : fmt::format("in the {} steps recorded the others wait for ", lateness.steps);
+    who = lateness.steps == 1 ? "in the one step looked at the others wait for "
+                              : fmt::format("in the {} steps looked at the others wait for ", lateness.steps);
   }
   if (report.some_ranks_only) who = "in the whole job, " + who;
   who.front() = static_cast<char>(who.front() - 'a' + 'A');
@@ -188,6 +188,7 @@ std::string name_ranks(const std::vector<std::int32_t>& ranks) {
 // Where too little was recorded to tell, who it was in what there is.
 void print_blame(const Report& report, const Totals& totals, Page& page) {
   if (!totals.waits_known || totals.communication_ns == 0) return;
+  if (report.world_size == 1) return;  // there is nobody to wait for it
   std::vector<const BlameReport*> late = late_ranks(report);
   const bool scheduled = has_scheduled_waits(report);
   if (late.empty()) {

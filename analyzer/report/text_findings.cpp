@@ -81,8 +81,8 @@ void print_findings(const Report& report, const TextOptions& options, Page& page
     Line title;
     title.bold(fmt::format("{} ", ++number)).bold(printable(finding.title));
     if (finding.lost_ns > 0) {
-      title.text(
-          fmt::format(" — {} lost ({})", format_duration(finding.lost_ns), format_share(finding.lost_share)));
+      title.text(fmt::format(" — {} lost ({}{})", format_duration(finding.lost_ns),
+                             format_share(finding.lost_share), of_what(finding.share)));
       if (const int before = of_the_same_time(report, finding); before > 0)
         title.dim(fmt::format(", of the same time as {}", before));
     }

@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "analyzer/intervals/time_math.h"
 #include "analyzer/report/quantity.h"
 #include "analyzer/report/text_sections.h"
 #include "analyzer/report/unicode.h"
@@ -122,6 +123,18 @@ std::string core_line(const Report& report) {
   return text;
 }
 
+// How long the others waited for a rank. Of a pipeline the whole, and behind it what its schedule makes: that
+// is nobody's lateness, and left out of one rank's figure it would make the other's look like it.
+Line waited_for_cell(std::int64_t lateness, std::int64_t by_schedule, bool marked, bool scheduled) {
+  constexpr std::size_t kWidest = 10;  // " (99.9 ms)"
+  const std::int64_t whole = saturating_add(lateness, by_schedule);
+  Line line = marked ? Line{}.bold(format_duration(whole)) : duration_cell(whole);
+  if (!scheduled) return line;
+  const Line part = Line{}.dim(fmt::format("({})", format_duration(by_schedule)));
+  line.text(std::string(std::max(kWidest, part.width() + 1) - part.width(), ' '));
+  return line.add(part);
+}
+
 // Bars are at most 64 columns long, and half a column is rounded up.
 bool is_drawn(const Measures& measures, Cause cause) {
   constexpr double kLeastShare = 1.0 / 128;
@@ -177,6 +190,8 @@ void print_ranks(const Report& report, const TextOptions& options, Page& page) {
   const bool notes =
       std::any_of(rows.begin(), rows.end(), [](const auto& row) { return !row.second.empty(); });
 
+  const bool scheduled = has_scheduled_waits(report);
+
   Table table({{"rank", true, 0},
                {"window", true, 0},
                {"", false, 0},
@@ -184,30 +199,28 @@ void print_ranks(const Report& report, const TextOptions& options, Page& page) {
                {"exposed", true, 3},
                {"waits", true, 0},
                {"(exposed)", true, 6},
-               {"waited for", true, 1},
+               {scheduled ? "waited for (by schedule)" : "waited for", true, 1},
                {"", false, notes ? 2 : 0},
                {several_hosts ? "host" : "", false, several_hosts ? 5 : 9}});
   table.set_elastic(2, page.options().width / 4, 64);
-  const std::vector<const BlameReport*> late = late_ranks(report);
-  const bool accused = !late.empty() && is_worth_blaming(report, *late.front());
   for (const auto& [index, note] : rows) {
     const RankReport& rank = report.ranks[index];
     const Measures& m = rank.measures;
     const std::int64_t blame = lateness_of(report, rank.rank);
+    const std::int64_t by_schedule = scheduled_of(report, rank.rank);
     Line name, remark;
-    const bool worst = accused && lateness_of(report, rank.rank) == lateness_of(*late.front());
-    Line waited_for = duration_cell(blame);
-    if (worst) waited_for = Line{}.bold(format_duration(blame));
-    worst ? name.bold(fmt::format("{}", rank.rank)) : name.text(fmt::format("{}", rank.rank));
+    const bool marked = is_marked(report, rank.rank);
+    Line waited_for = waited_for_cell(blame, by_schedule, marked, scheduled);
+    marked ? name.bold(fmt::format("{}", rank.rank)) : name.text(fmt::format("{}", rank.rank));
     if (!note.empty()) {
       remark.dim(note);
-    } else if (worst) {
+    } else if (marked) {
       remark.bold(ascii ? "<" : "←");
     }
 
     const Line absent = Line{}.dim(kAbsent);
     const bool waits = m.known && m.waits_known;
-    if (!totals.waits_known || (blame == 0 && !m.known)) waited_for = absent;
+    if (!totals.waits_known || (blame + by_schedule == 0 && !m.known)) waited_for = absent;
     table.add_row({name,
                    m.known ? duration_cell(m.window_ns) : absent,
                    {},

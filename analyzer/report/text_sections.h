@@ -40,9 +40,14 @@ bool cores_are_few(const Report& report);
 // accuses it; where a rank left no record, it is late again and again; where there are too few steps to tell,
 // the time alone, if no other rank is waited for half as long.
 bool is_worth_blaming(const Report& report, const BlameReport& blame);
+// Whether tables mark this rank as one to blame: it is worth blaming, and a finding accuses it or its link.
+// That it is waited for longest is no blame: somebody always is.
+bool is_marked(const Report& report, std::int32_t rank);
 // How long other ranks waited for this one, without what a pipeline's schedule makes; 0 where nobody did.
 std::int64_t lateness_of(const BlameReport& blame);
 std::int64_t lateness_of(const Report& report, std::int32_t rank);
+// And how long as such a schedule makes them.
+std::int64_t scheduled_of(const Report& report, std::int32_t rank);
 // Who is late, the worst first.
 std::vector<const BlameReport*> late_ranks(const Report& report);
 bool has_scheduled_waits(const Report& report);

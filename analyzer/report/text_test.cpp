@@ -157,6 +157,34 @@ TEST(TextReport, ARankThatIsLateBesideTheScheduleIsNamed) {
   EXPECT_THAT(text, HasSubstr("←"));
 }
 
+// Somebody always is waited for longest.
+TEST(TextReport, OnlyWhomAFindingAccusesIsMarked) {
+  Report report = small_report();
+  EXPECT_THAT(to_text(report, with_width(200)), HasSubstr("←"));
+  report.findings[0].accuses = Accused::link;
+  EXPECT_THAT(to_text(report, with_width(200)), HasSubstr("←"));
+  for (const Accused accused : {Accused::nobody, Accused::job, Accused::host}) {
+    report.findings[0].accuses = accused;
+    EXPECT_FALSE(is_marked(report, 2));
+    EXPECT_THAT(to_text(report, with_width(200)), Not(HasSubstr("←")));
+  }
+  report.findings[0].accuses = Accused::rank;
+  report.findings[0].rank = 1;
+  EXPECT_FALSE(is_marked(report, 1)) << "nobody waits for it";
+  EXPECT_FALSE(is_marked(report, 2)) << "another one is accused";
+}
+
+// Left out of one rank's figure it would make another's look like lateness.
+TEST(TextReport, WhatThePipelinesScheduleMakesStandsBesideTheWhole) {
+  Report report = small_report();
+  EXPECT_THAT(to_text(report, with_width(200)), Not(HasSubstr("by schedule")));
+  report.blame.at(0).scheduled_ns = 2'000'000;
+  const std::string text = to_text(report, with_width(200));
+  EXPECT_THAT(text, HasSubstr("waited for (by schedule)"));
+  EXPECT_THAT(text, HasSubstr("  7.00 ms (2.00 ms)"));
+  EXPECT_THAT(text, HasSubstr("  0       (0)"));
+}
+
 TEST(TextReport, HowLongThreadsWaitedForACoreIsSaidWhereSomebodyLooked) {
   Report report = small_report();
   for (const std::string& line : efficiency_lines(report)) EXPECT_THAT(line, Not(HasSubstr("core")));

@@ -113,7 +113,13 @@ void print_communication(const Report& report, const Totals& totals, Page& page)
         .text(describe_transfer(report, totals));
   } else {
     line.text(
-        report.ranks_missing.empty() && report.ranks.size() > 1
+        std::any_of(report.ranks.begin(), report.ranks.end(),
+                    [](const RankReport& rank) { return rank.damaged; })
+            ? fmt::format(
+                  "Communication takes {}; without what is lost of the traces nobody can tell how much "
+                  "of it is waiting. ",
+                  all)
+        : report.ranks_missing.empty() && report.ranks.size() > 1
             ? fmt::format("Communication takes {}; the ranks' operations do not match, so that nobody can "
                           "tell how much "
                           "of it is waiting. ",
@@ -162,7 +168,7 @@ void print_greatest_loss(const Report& report, Page& page) {
                                                : "Costs most: ")
                   .bold(printable(finding.title))
                   .text(fmt::format(" ({}{}).", format_share(finding.lost_share),
-                                    says_share ? " of all time" : "")),
+                                    says_share ? " of all time" : of_what(finding.share))),
               kIndent, kIndent);
     return;
   }
@@ -180,7 +186,7 @@ void print_greatest_loss(const Report& report, Page& page) {
                   .text(report.some_ranks_only ? "In the whole job nothing is at fault; costs most: "
                                                : "Nothing is at fault; costs most: ")
                   .bold(printable(note->title))
-                  .text(fmt::format(" ({}).", format_share(note->lost_share))),
+                  .text(fmt::format(" ({}{}).", format_share(note->lost_share), of_what(note->share))),
               kIndent, kIndent);
     return;
   }

@@ -113,7 +113,7 @@ TEST_F(Cli, AnalyzePrintsTheReport) {
   EXPECT_THAT(outcome.standard_output, HasSubstr("2 ranks"));
   EXPECT_THAT(outcome.standard_output, HasSubstr("300 µs of 1.30 ms of communication is waiting (23.1 %)"));
   EXPECT_THAT(outcome.standard_output,
-              HasSubstr("In the one step recorded the others wait for rank 1 (300 µs in 1 collective)."));
+              HasSubstr("In the one step looked at the others wait for rank 1 (300 µs in 1 collective)."));
   EXPECT_THAT(outcome.standard_output, Not(HasSubstr("\x1b")));  // stdout is no terminal
 }
 

@@ -10,6 +10,7 @@
 
 #include "analyzer/diagnose/finding_context.h"
 #include "analyzer/diagnose/finding_kinds.h"
+#include "analyzer/diagnose/hang_words.h"
 #include "analyzer/diagnose/knobs.h"
 #include "analyzer/diagnose/links.h"
 #include "analyzer/diagnose/unanswered.h"
@@ -130,6 +131,16 @@ bool ended_unanswered(const Job& job) {
   return (failed || hung) && job.ranks_missing.empty() && !find_unanswered(job).empty();
 }
 
+// A file that is cut or damaged is there: recording all ranks would not help.
+std::string how_to_know_of_all(const FindingContext& context) {
+  std::vector<std::int32_t> damaged;
+  for (const RankReport& rank : context.report.ranks)
+    if (rank.damaged) damaged.push_back(rank.rank);
+  if (damaged.empty() || !context.report.ranks_missing.empty())
+    return "record all ranks, and analyze their traces together";
+  return hang::what_to_collect(context.diagnosis.job, damaged) + ", or record anew";
+}
+
 // A gigabit a second.
 constexpr double kSlowGbps = 0.125;
 
@@ -145,7 +156,7 @@ Words words_for(const FindingContext& context, Operation longest, bool between_h
     }
     return {kExposedCommunication,
             "communication that no compute hides; much of it may be waiting for ranks without a record",
-            "record all ranks, and analyze their traces together"};
+            how_to_know_of_all(context)};
   }
   if (alone && context.report.ranks_missing.empty() && context.report.ranks.size() > 1) {
     return {kExposedCommunication,
@@ -157,7 +168,7 @@ Words words_for(const FindingContext& context, Operation longest, bool between_h
   if (alone) {
     return {kExposedCommunication,
             "communication that no compute hides; how much of it is waiting cannot be told",
-            "record all ranks, and analyze their traces together"};
+            how_to_know_of_all(context)};
   }
   if (context.on_cpu) {
     return {kExposedTransfer, "data moves while nothing is computed",

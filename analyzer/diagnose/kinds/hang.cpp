@@ -96,6 +96,7 @@ void find_silence(const Job& job, std::vector<Finding>& findings) {
     if (i < kMostNamed) finding.evidence.push_back(fmt::format("rank {} {}", silent[i], known));
     finding.standings.push_back({{silent[i]}, false, known, true, true});
   }
+  if (silent.size() == 1) finding.rank = silent.front();
   finding.remedy = fmt::format("look at the stacks in hang-rank-{}.json of the run", silent.front());
   findings.push_back(std::move(finding));
 }
@@ -205,6 +206,8 @@ Finding describe_hang(const FindingContext& context, const HungOperations& hung,
   if (is_by_arguments)
     finding.title = fmt::format("the job hung in {}: its ranks disagree about its {}",
                                 describe(job, key, operation.waiting.front().operation), other.about);
+  // Who the title says never came.
+  if (circle.empty() && disagreement.empty() && missing.size() == 1) finding.rank = missing.front();
   finding.place = place_in_time(job, context.report, key, operation);
   if (!other.about.empty())
     finding.evidence.push_back(fmt::format("they disagree about its {}: {}", other.about, other.what));
@@ -273,9 +276,11 @@ std::vector<OperationKey> worth_telling(const Job& job, const HungOperations& hu
     for (const std::int32_t rank : at->second.missing) fresh += holding_up.erase(rank);
     if (fresh == 0 || told.size() >= kMostNamed) continue;
     told.push_back(at->first);
-    // They come to nothing else because of it.
-    if (differ_in_arguments(at))
-      for (const HungRank& one : at->second.waiting) holding_up.erase(job.ranks[one.rank].rank);
+    // They come to nothing else because of it: who waits for them elsewhere is evidence of the same hang.
+    const bool in_arguments = differ_in_arguments(at);
+    if (disagree(at))
+      for (const HungRank& one : at->second.waiting)
+        if (in_arguments || (!one.behind && !one.gave_up)) holding_up.erase(job.ranks[one.rank].rank);
     for (const CircleMember& member : circle_from(job, hung, at->first)) holding_up.erase(member.rank);
     named_unknown.insert(at->second.unknown.begin(), at->second.unknown.end());
   }

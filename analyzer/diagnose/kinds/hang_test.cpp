@@ -221,6 +221,9 @@ TEST(Hang, WhatIsNotKnownOfAnOperationIsNoDisagreement) {
 TEST(Hang, ACollectiveThatTheOthersGaveUpIsNamed) {
   const Finding found = finding(report_of(job_that_gave_up()), "hang");
   EXPECT_EQ(found.title, "the job hung in all_reduce (group data parallel, number 3): rank 2 never came");
+  EXPECT_EQ(found.rank, 2);
+  EXPECT_EQ(finding(report_of(hung_job({0, 3}, 60 * kSecond)), "hang").rank, std::nullopt)
+      << "two are missing";
   EXPECT_THAT(found.evidence, Contains("ranks 0, 1, 3 waited in it, the first for 12.0 s, and gave up"));
   EXPECT_THAT(found.evidence, Contains(HasSubstr("its stack: evaluate in train.py:5")));
 }

@@ -55,6 +55,17 @@ std::string steps_words(std::int64_t steps) {
   return steps == 1 ? "one step shows" : fmt::format("{} steps show", steps);
 }
 
+// More may be recorded than was looked at: of the steps chosen with --steps, or of steady training.
+std::string how_to_get_more_steps(const Report& report) {
+  const std::int64_t needed = report.lateness.steps_needed;
+  const auto recorded = static_cast<std::int64_t>(report.steps_present.size());
+  if (report.steady && !report.steady->left_out.empty())
+    return fmt::format("record {} steps of steady training or more (20 for good measure)", needed);
+  if (!report.steady && recorded > report.lateness.steps && recorded >= needed)
+    return fmt::format("look at {} steps or more (--steps): {} are recorded", needed, recorded);
+  return fmt::format("record {} steps or more (20 for good measure)", needed);
+}
+
 Words words_for(const Report& report) {
   const LatenessReport& lateness = report.lateness;
   if (!report.ranks_missing.empty())
@@ -72,7 +83,7 @@ Words words_for(const Report& report) {
   return {
       fmt::format("ranks wait for each other; {} too little to say whether it is one rank again and again",
                   steps_words(lateness.steps)),
-      fmt::format("record {} steps or more (20 for good measure)", lateness.steps_needed)};
+      how_to_get_more_steps(report)};
 }
 
 // A fact, and no judgement: who most of the waiting was for.

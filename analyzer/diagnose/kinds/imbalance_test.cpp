@@ -32,6 +32,16 @@ TEST(Imbalance, OneStepShowsNothing) {
   EXPECT_EQ(found.rank, std::nullopt);
 }
 
+TEST(Imbalance, WhereMoreIsRecordedThanIsLookedAtItSaysSo) {
+  AnalysisOptions options;
+  options.first_step = options.last_step = 3;
+  const Job job = late_rank(20, true).build();
+  const Result<Analysis> analysis = analyze(job, options);
+  ASSERT_TRUE(analysis.ok());
+  EXPECT_EQ(finding(analysis.value().report, "imbalance").remedy,
+            "look at 7 steps or more (--steps): 20 are recorded");
+}
+
 TEST(Imbalance, WithoutStepMarksNobodyCanTell) {
   EXPECT_THAT(finding(report_of(late_rank(20, false)), "imbalance").title, HasSubstr("without step marks"));
 }

@@ -13,6 +13,7 @@
 #include "analyzer/account/account.h"
 #include "analyzer/diagnose/finding_context.h"
 #include "analyzer/diagnose/finding_kinds.h"
+#include "analyzer/diagnose/hang_words.h"
 #include "analyzer/intervals/time_math.h"
 #include "analyzer/metrics/windows.h"
 #include "analyzer/report/quantity.h"
@@ -186,42 +187,91 @@ Behind behind_the_last_step(const FindingContext& context, Phase phase) {
   return all;
 }
 
-// What steps were left out of steady training for, behind the first steady one.
+// What steps were left out of steady training for: all of them, but for compilation only those behind the
+// first steady one, for what is compiled before is start-up's.
 struct Interruption {
   std::int64_t times = 0;  // stretches of neighbouring steps
   std::int64_t reason_ns = 0;
   std::optional<std::int32_t> rank;  // if it was always that one alone
   StepsLeftOut longest;
+  std::vector<StepsLeftOut> parts;
 };
 Interruption interruptions(const SteadyReport& steady, std::string_view reason) {
   Interruption all;
   for (const StepsLeftOut& out : steady.left_out) {
-    if (out.reason != reason || out.first < steady.steps.front()) continue;
+    if (out.reason != reason) continue;
+    if (reason == "compilation" && out.first < steady.steps.front()) continue;
     if (out.reason_ns == 0) continue;  // a step beside one: what was done lies in the other
     all.rank = all.times == 0 || all.rank == out.rank ? out.rank : std::nullopt;
     ++all.times;
+    all.parts.push_back(out);
     all.reason_ns = saturating_add(all.reason_ns, out.reason_ns);
     if (out.reason_ns > all.longest.reason_ns) all.longest = out;
   }
   return all;
 }
 
-// The longest of these steps, and the one behind it: its end, where one saves, may count as that one's begin.
+// When a rank was in these steps, and in the one behind them: its end, where one saves, may count as that
+// one's begin.
+TimeSpan span_of(const Job& job, std::int32_t number, const StepsLeftOut& steps) {
+  TimeSpan span;
+  for (const RankTrace& rank : job.ranks) {
+    if (rank.rank != number) continue;
+    for (const StepMark& step : rank.steps) {
+      if (step.number == steps.first) span.begin = step.begin;
+      if (step.number >= steps.first && step.number <= steps.last + 1) span.end = step.end;
+    }
+  }
+  return span;
+}
+
+// The longest of these steps.
 FindingPlace place_of(const Interruption& interruption, const FindingContext& context) {
   FindingPlace place;
   place.rank = interruption.rank.value_or(context.report.ranks_present.front());
   place.step = interruption.longest.first;
-  for (const RankTrace& rank : context.diagnosis.job.ranks) {
-    if (rank.rank != place.rank) continue;
-    for (const StepMark& step : rank.steps) {
-      if (step.number == interruption.longest.first) place.begin_ns = step.begin;
-      if (step.number >= interruption.longest.first && step.number <= interruption.longest.last + 1)
-        place.end_ns = step.end;
-    }
-  }
-  place.begin_ns -= context.report.origin_aligned_ns;
-  place.end_ns -= context.report.origin_aligned_ns;
+  const TimeSpan span = span_of(context.diagnosis.job, place.rank, interruption.longest);
+  place.begin_ns = span.begin - context.report.origin_aligned_ns;
+  place.end_ns = span.end - context.report.origin_aligned_ns;
   return place;
+}
+
+// Whether what the rank did in all of that time stands in its trace.
+bool is_recorded(const RankTrace& rank, const TimeSpan& span) {
+  const auto overlaps = [&span](const TimeSpan& other) {
+    return other.begin < span.end && other.end > span.begin;
+  };
+  if (rank.steps.empty() && rank.activities.empty()) return false;
+  if (rank.was_lost_within(span.begin, span.end)) return false;
+  if (std::any_of(rank.unrecorded.begin(), rank.unrecorded.end(), overlaps)) return false;
+  return rank.ending.closed || rank.ending.recorded_until == kUnknownTime ||
+         rank.ending.recorded_until >= span.end - kLastFlush;
+}
+
+// The ranks of which nobody knows whether they do at these times what `doer` does.
+std::vector<std::int32_t> unknown_then(const FindingContext& context, std::int32_t doer,
+                                       const Interruption& within, const Behind& behind) {
+  const Job& job = context.diagnosis.job;
+  std::vector<TimeSpan> spans;
+  for (const StepsLeftOut& part : within.parts) spans.push_back(span_of(job, doer, part));
+  if (behind.longest_ns > 0)
+    spans.push_back({behind.place.begin_ns + context.report.origin_aligned_ns,
+                     behind.place.end_ns + context.report.origin_aligned_ns});
+  std::vector<std::int32_t> unknown = job.ranks_missing;
+  for (const RankTrace& rank : job.ranks) {
+    if (rank.rank != doer && !std::all_of(spans.begin(), spans.end(),
+                                          [&rank](const TimeSpan& span) { return is_recorded(rank, span); }))
+      unknown.push_back(rank.rank);
+  }
+  std::sort(unknown.begin(), unknown.end());
+  return unknown;
+}
+
+// Of whose training anything is known: what a cut file lacks is no part of training_ns() either.
+std::int64_t ranks_that_train(const AccountReport& account) {
+  return std::count_if(account.ranks.begin(), account.ranks.end(), [](const RankAccount& rank) {
+    return rank.spent.recorded() > rank.spent[Spending::start_up] + rank.spent[Spending::shutdown];
+  });
 }
 
 struct Reason {
@@ -260,7 +310,7 @@ void find_interruptions(const FindingContext& context, const Reason& reason, std
   const std::int64_t training = report.account.training_ns();
   std::int64_t lost = report.collectives.empty()
                           ? within.reason_ns
-                          : saturating_product(within.reason_ns, static_cast<std::int64_t>(ranks));
+                          : saturating_product(within.reason_ns, ranks_that_train(report.account));
   lost = saturating_add(lost, behind.all_ns);  // nobody has to wait for that
   if (lost <= 0 || !is_worth(lost, training, kMuchOfTraining)) return;
   Finding finding = reason.kind->make();
@@ -272,7 +322,12 @@ void find_interruptions(const FindingContext& context, const Reason& reason, std
   if (is_of_one && ranks > 1) {
     finding.rank = within.times > 0 ? within.rank : behind.rank;
     finding.title = fmt::format("rank {} {}: {}", *finding.rank, reason.of_one, how_much);
-    finding.evidence.push_back("no other rank does; who meets it in communication waits meanwhile");
+    const std::vector<std::int32_t> unknown = unknown_then(context, *finding.rank, within, behind);
+    finding.evidence.push_back(
+        unknown.empty() ? "no other rank does; who meets it in communication waits meanwhile"
+                        : fmt::format("whether {} {} so too is not known: {} no record of all of that time",
+                                      hang::named(unknown), unknown.size() == 1 ? "does" : "do",
+                                      unknown.size() == 1 ? "it left" : "they left"));
   } else {
     finding.title = fmt::format("{}: {}", reason.of_all, how_much);
   }

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <string>
 
 #include "analyzer/diagnose/test_reports.h"
@@ -26,8 +27,9 @@ struct Range {
 // step a range is put before the computation of its ranks, and the others wait. `start` of start-up before
 // all. The last all-reduce takes `tail` longer on rank 0, while rank 1, whose steps are over, compiles.
 // `behind` the last step.
-Report report_of_ranges(const std::vector<Range>& ranges, Nanoseconds start = 0, Nanoseconds tail = 0,
-                        const std::vector<Range>& behind = {}) {
+Report report_of_ranges(
+    const std::vector<Range>& ranges, Nanoseconds start = 0, Nanoseconds tail = 0,
+    const std::vector<Range>& behind = {}, const std::function<void(Job&)>& change = [](Job&) {}) {
   JobBuilder job;
   Nanoseconds now = start;
   for (int step = 0; step < 40; ++step) {
@@ -58,7 +60,8 @@ Report report_of_ranges(const std::vector<Range>& ranges, Nanoseconds start = 0,
     for (std::int32_t rank = 0; rank < 2; ++rank) job.rank(rank).host_range(0, start, "start-up: imports");
   AnalysisOptions options;
   options.steady = true;
-  const Job built = job.build();
+  Job built = job.build();
+  change(built);
   Result<Analysis> analysis = analyze(built, options);
   if (!analysis.ok()) ADD_FAILURE() << analysis.error().message;
   if (analysis.ok()) expect_invariants(analysis.value().report);
@@ -80,6 +83,36 @@ TEST(OutsideTraining, ACheckpointOnOneRankIsThatRanks) {
   EXPECT_EQ(report.findings.front().code, "checkpoints_block");
   EXPECT_THAT(codes_of(report.findings), Not(Contains("straggler_persistent")));
   EXPECT_THAT(codes_of(report.findings), Not(Contains("jitter")));
+}
+
+TEST(OutsideTraining, OfARankWithoutARecordOfThatTimeNothingIsSaid) {
+  const auto evidence = [](const auto& spoil) {
+    return finding(report_of_ranges({{0, "torch.save", 5000 * us}}, 0, 0, {}, spoil), "checkpoints_block")
+        .evidence;
+  };
+  EXPECT_THAT(evidence([](Job&) {}), Contains(HasSubstr("no other rank does")));
+  const std::vector<std::string> damaged = evidence([](Job& job) {
+    job.ranks[1].lost.push_back({95'000 * us, 96'000 * us});
+  });
+  EXPECT_THAT(damaged, Not(Contains(HasSubstr("no other rank does"))));
+  EXPECT_THAT(damaged, Contains(HasSubstr("whether rank 1 does so too is not known")));
+  const std::vector<std::string> missing = evidence([](Job& job) {
+    job.ranks_missing = {2};
+    job.world_size = 3;
+  });
+  EXPECT_THAT(missing, Not(Contains(HasSubstr("no other rank does"))));
+  EXPECT_THAT(missing, Contains(HasSubstr("whether rank 2 does so too is not known")));
+}
+
+TEST(OutsideTraining, WhatIsEvaluatedBeforeTheFirstSteadyStepCountsToo) {
+  const Report report = report_of_ranges({{0, "evaluate", 20'000 * us}}, 0, 0, {}, [](Job& job) {
+    for (RankTrace& rank : job.ranks)
+      for (StepMark& step : rank.steps) step.number -= 9;
+    for (RankTrace& rank : job.ranks) rank.steps.erase(rank.steps.begin(), rank.steps.begin() + 9);
+  });
+  ASSERT_TRUE(report.steady);
+  EXPECT_EQ(report.steady->left_out.front().first, 0) << "the run begins with one";
+  EXPECT_EQ(finding(report, "evaluation_long").title, "rank 0 evaluates: 80.0 ms at 4 places");
 }
 
 TEST(OutsideTraining, ACheckpointOnAllRanksIsNobodys) {

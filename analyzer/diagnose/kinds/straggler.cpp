@@ -135,7 +135,8 @@ struct When {
   std::string begins;    // the title: "from step 104 on "
   std::string how_much;  // and ends: ", 9.3 % of each step"
   std::string evidence;
-  bool by_cause = false;  // of what it does longer, because noise hides how late that makes it
+  // Evidence and how_much are of what it does longer, because noise hides how late that makes it.
+  bool by_cause = false;
 };
 
 When throughout(const LatenessReport& lateness, const RankLateness& late) {
@@ -214,8 +215,10 @@ Finding make_finding(const FindingContext& context, const StepTable& steps, cons
   finding.rank = late.rank;
   finding.reason = reason.code;
   finding.lost_ns = blame.exposed_ns;
-  finding.title = fmt::format("{}rank {} {}: the others wait for it{}", when.begins, late.rank, reason.doing,
-                              when.how_much);
+  finding.title = when.by_cause ? fmt::format("{}rank {} {}{}: the others wait for it", when.begins,
+                                              late.rank, reason.doing, when.how_much)
+                                : fmt::format("{}rank {} {}: the others wait for it{}", when.begins,
+                                              late.rank, reason.doing, when.how_much);
   // No more than what the others can have waited for that; in a pipeline the rest is its schedule's.
   if (when.by_cause || !context.report.pipeline.empty() || steps.is_limited()) {
     const auto times = static_cast<std::int64_t>((steps.rank_count() - 1) * steps.steps.size());
@@ -232,10 +235,12 @@ Finding make_finding(const FindingContext& context, const StepTable& steps, cons
   if (steps.is_limited())
     own_ns = std::min(
         own_ns, std::max<std::int64_t>(0, late.mean_ns) * static_cast<std::int64_t>(steps.steps.size()));
+  const std::int64_t of_the_others = finding.lost_ns;
   finding.lost_ns = saturating_add(finding.lost_ns, own_ns);
   finding.evidence.push_back(when.evidence);
   finding.evidence.insert(finding.evidence.end(), reason.evidence.begin(), reason.evidence.end());
   finding.evidence.push_back(describe_waiting(context.report, blame, context.scheduled));
+  if (own_ns > 0) finding.evidence.push_back(describe_loss(finding.lost_ns, of_the_others, own_ns));
   if (!blame.root_cause.empty() && !is_link && !is_of_host(reason.code))
     finding.evidence.push_back("why: " + blame.root_cause);
   finding.remedy = std::move(reason.remedy);
