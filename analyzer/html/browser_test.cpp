@@ -182,6 +182,39 @@ TEST_F(Browser, RanksHaveTheFiguresOfTheTextReport) {
   for (const std::string& line : efficiency_lines(report)) EXPECT_THAT(drawn, HasSubstr(line));
 }
 
+TEST_F(Browser, OnlyARankThatAFindingAccusesIsRed) {
+  Report report = small_report();
+  EXPECT_THAT(section(document_of(report), "rank-section"), HasSubstr("<b class=\"high\">7.00 ms</b>"));
+  report.findings[0].accuses = Accused::nobody;
+  const std::string ranks = section(document_of(report), "rank-section");
+  EXPECT_THAT(words(ranks), HasSubstr("7.00 ms"));
+  EXPECT_THAT(ranks, testing::AllOf(Not(HasSubstr("<b>")), Not(HasSubstr("class=\"high\""))));
+}
+
+TEST_F(Browser, WhatAPipelinesScheduleMakesStandsBesideTheWhole) {
+  Report report = small_report();
+  report.blame.at(0).scheduled_ns = 2'000'000;
+  const std::string ranks = words(section(document_of(report), "rank-section"));
+  EXPECT_THAT(ranks, HasSubstr("waited for (by schedule)"));
+  EXPECT_THAT(ranks, HasSubstr("7.00 ms (2.00 ms) node-b"));
+}
+
+// More steps than there are columns: none is out of sight.
+TEST_F(Browser, TheHeatMapShowsAllStepsAtOnce) {
+  const std::string document = document_of(long_report(600), "", R"(chosen.measure = 'window';
+drawHeat();
+const canvas = byId('heat-canvas');
+const box = canvas.getBoundingClientRect();
+const end = heatCell({target: canvas, clientX: box.left + heat.margin.left + heat.width * (heat.worst.length - 0.5), clientY: box.top + 3});
+const longest = heatCell({target: canvas, clientX: box.left + heat.margin.left + heat.width * (7 / heat.together), clientY: box.top + 3});
+document.body.dataset.heat = [box.width <= canvas.parentElement.clientWidth, end.last, longest.worst[0]].join(' ');)");
+  EXPECT_THAT(document, Not(HasSubstr("data-error")));
+  EXPECT_THAT(document, HasSubstr("data-heat=\"true 599 7\""));
+  EXPECT_TRUE(
+      std::regex_search(document, std::regex("a cell is [0-9]+ steps, and shows the one that has most")));
+  EXPECT_THAT(document_of(long_report(40)), Not(HasSubstr(">a cell is")));
+}
+
 TEST_F(Browser, TheAddressSelectsStepsRanksAndAGroup) {
   const std::string document = document_of(full_report(), "#steps=2-2&ranks=0-1&group=default_pg&theme=dark");
   EXPECT_THAT(document, Not(HasSubstr("data-error")));
@@ -278,8 +311,12 @@ TEST_F(Browser, AJobWithoutFiguresShowsItsHangAlone) {
                       "find out",
                       0,
                       0}};
+  const std::string long_words =
+      "was last seen in `load` (data.py:54), 1,007 looks in a row over 51.1 s, and in "
+      "the operation before it waited for the others for 3 ms";
   report.findings[0].standings = {{{0, 1}, true, "all_reduce (group 1)"},
                                   {{2}, false, "is in \"load data\""},
+                                  {{2}, false, long_words},
                                   {{1}, false, "its dump is cut", false}};
   report.warnings = {{"order_only", "there are no figures", kNoRank}};
   const std::string document = document_of(report);
@@ -289,6 +326,8 @@ TEST_F(Browser, AJobWithoutFiguresShowsItsHangAlone) {
   EXPECT_THAT(words(findings),
               testing::AllOf(HasSubstr("in all_reduce (group 1)"), HasSubstr("is in \"load data\"")));
   EXPECT_THAT(words(findings), HasSubstr("not known whether it came: its dump is cut"));
+  EXPECT_THAT(findings, HasSubstr("was last seen in <code>load</code> (data.py:54)"));
+  EXPECT_THAT(words(findings), HasSubstr("waited for the others for 3"));
   for (const char* id :
        {"filter", "figures", "rank-section", "heat", "steps", "collectives", "groups", "buckets"}) {
     const std::string drawn = section(document, id);

@@ -67,6 +67,8 @@ Json ranks(const Report& report) {
                 {"clock", {rank.clock.offset_ns, rank.clock.uncertainty_ns, rank.clock.evidence}}};
     if (const auto found = blame.find(rank.rank); found != blame.end()) {
       object["blame"] = lateness_of(*found->second);
+      object["scheduled"] = found->second->scheduled_ns;
+      object["marked"] = is_marked(report, rank.rank);
       object["cause"] = to_valid_utf8(found->second->root_cause);
     }
     array.push_back(std::move(object));

@@ -81,7 +81,9 @@ function scaleEnd(values) {
 // Columns of stacked [value, colour] side by side, on one scale with its figures at the left; each column
 // {label, parts, tip, attributes}. `clip`: the scale ends where scaleEnd() says.
 function columnChart(columns, {label, format = ns => duration(Math.round(ns)), height = 130, width = 560, widest = 90, clip = false}) {
-  const side = 62, bottom = 18, top = 6, slot = (width - side - 6) / Math.max(1, columns.length);
+  const letters = Math.max(...columns.map(column => column.label.length), 1);
+  // At the right there is room for the last column's label.
+  const side = 62, bottom = 18, top = 6, slot = (width - side - Math.max(6, letters * 3.4)) / Math.max(1, columns.length);
   const sums = columns.map(column => column.parts.reduce((sum, [value]) => sum + value, 0)), most = Math.max(clip ? scaleEnd(sums) : Math.max(...sums), 1e-9);
   const tall = value => (height - top) * value / most, thick = Math.max(1, Math.min(slot * 0.84, widest));
   const svg = element('svg:svg', {viewBox: `0 0 ${width} ${height + bottom}`, style: `max-width:${width}px`, role: 'img', 'aria-label': label});
@@ -89,7 +91,6 @@ function columnChart(columns, {label, format = ns => duration(Math.round(ns)), h
     const y = height - tall(most * part);
     svg.append(element('svg:line', {class: 'grid', x1: side, x2: width, y1: y, y2: y}), element('svg:text', {x: side - 6, y: y + 4, 'text-anchor': 'end'}, part === 0 ? '0' : format(most * part)));
   }
-  const letters = Math.max(...columns.map(column => column.label.length), 1);
   const every = Math.ceil((letters * 6.4 + 6) / slot);
   columns.forEach((column, at) => {
     const x = side + at * slot, group = element('svg:g', {...column.attributes, ...telling(() => column.tip)});

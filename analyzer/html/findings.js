@@ -91,29 +91,27 @@ function drawCauseEvidence({cause}) {
     columnChart(ranks.map(rank => ({label: String(rank.rank), parts: [[rank.all[kCauses + index] / rank.all[kWindow], causeColour(index)]],
       tip: `rank ${rank.rank}: ${label} ${duration(rank.all[kCauses + index])}, ${share(rank.all[kCauses + index], rank.all[kWindow])} of its time`})), {label, format: share, height: 100, widest: 46})];
 }
-// As much of a text as fits above a row, and all of it under the pointer.
-function captionOf(text) {
-  const most = 100;
-  return text.length <= most ? [text] : [`${text.slice(0, most - 1)}…`, element('svg:title', {}, text)];
-}
 // Where the ranks of a job that hung stand: a row for each thing that they are in, a column for each rank.
 function drawStandings(standings) {
   const ranks = data.ranks.map(one => one.rank);
   const title = element('h4', {}, 'Which rank stands where');
   if (ranks.length > 64)
-    return [title, table([['ranks', 'wide'], ['', ''], ['', 'wide']], standings.map(([who, waits, where, known, elsewhere]) => [ranges(who), waits ? 'in' : elsewhere ? 'elsewhere' : known ? '' : 'not known whether it came', where]))];
-  const side = 8, tall = 34, width = 620, column = (width - side) / ranks.length, thick = Math.min(column * 0.8, 26);
-  const svg = element('svg:svg', {viewBox: `0 0 ${width} ${standings.length * tall + 20}`, style: `max-width:${width}px`, role: 'img', 'aria-label': 'Which rank stands where'});
-  ranks.forEach((rank, at) => svg.append(element('svg:text', {x: side + at * column + thick / 2, y: 12, 'text-anchor': 'middle'}, String(rank))));
-  standings.forEach(([who, waits, where, known, elsewhere], row) => {
-    const y = 20 + row * tall;
-    svg.append(element('svg:line', {class: 'grid', x1: side, x2: width, y1: y, y2: y}), element('svg:text', {x: side, y: y + 12}, ...captionOf(waits ? `in ${where}` : known || elsewhere ? where : `not known whether it came: ${where}`)));
-    ranks.forEach((rank, at) => svg.append(element('svg:rect', {x: side + at * column, y: y + 17, width: thick, height: 11, rx: 2,
-      fill: !who.includes(rank) ? style('--empty') : waits ? colourOf('barrier_wait') : elsewhere ? style('--weak') : known ? style('--strong') : style('--quiet')})));
-  });
+    return [title, table([['ranks', 'wide'], ['', ''], ['', 'wide']], standings.map(([who, waits, where, known, elsewhere]) => [ranges(who), waits ? 'in' : elsewhere ? 'elsewhere' : known ? '' : 'not known whether it came', element('span', {}, ...prose(where))]))];
+  // Words are not drawn but set: they are whole at any length, and as large as all others.
+  const width = 620, column = width / ranks.length, thick = Math.min(column * 0.8, 26), every = Math.ceil(30 / column);
+  const strip = (height, draw) => {
+    const svg = element('svg:svg', {viewBox: `0 0 ${width} ${height}`, style: `max-width:${width}px`, role: 'img', 'aria-label': 'Which rank stands where'});
+    ranks.forEach((rank, at) => draw(svg, rank, at * column, at));
+    return svg;
+  };
+  const numbers = strip(15, (svg, rank, x, at) => { if (at % every === 0) svg.append(element('svg:text', {x: x + thick / 2, y: 12, 'text-anchor': 'middle'}, String(rank))); });
+  const rows = standings.flatMap(([who, waits, where, known, elsewhere]) => [
+    element('p', {class: 'standing quiet'}, ...prose(waits ? `in ${where}` : known || elsewhere ? where : `not known whether it came: ${where}`)),
+    strip(12, (svg, rank, x) => svg.append(element('svg:rect', {x, y: 0, width: thick, height: 11, rx: 2,
+      fill: !who.includes(rank) ? style('--empty') : waits ? colourOf('barrier_wait') : elsewhere ? style('--weak') : known ? style('--strong') : style('--quiet')})))]);
   return [title, swatches([colourOf('barrier_wait'), 'waits in it'], [style('--strong'), 'is not where the others wait for it'],
     ...(standings.some(([, , , , elsewhere]) => elsewhere) ? [[style('--weak'), 'elsewhere']] : []),
-    ...(standings.some(([, , , known, elsewhere]) => !known && !elsewhere) ? [[style('--quiet'), 'not known whether it came']] : [])), svg];
+    ...(standings.some(([, , , known, elsewhere]) => !known && !elsewhere) ? [[style('--quiet'), 'not known whether it came']] : [])), numbers, ...rows];
 }
 // Of ranks that this finding does not place: which other one does.
 function standingsElsewhere(index) {

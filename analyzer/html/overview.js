@@ -79,10 +79,13 @@ function drawHeat() {
   if (byId('heat').hidden) return;
   follows('heat', 'steps', 'ranks');
   const ranks = selectedRanks(), shown = shownMeasure(), canvas = byId('heat-canvas');
-  const margin = {left: 46, bottom: 20}, plot = canvas.parentElement.clientWidth || 700;
-  const width = Math.max(3, Math.min(90, (plot - margin.left - 4) / data.steps.length));
+  // At the right there is room for half of the last label.
+  const margin = {left: 46, bottom: 20, right: 4 + 3.5 * String(data.steps[data.steps.length - 1]).length}, plot = canvas.parentElement.clientWidth || 700;
+  // All steps fit: where they are more than the columns that can be seen, a column is several of them.
+  const room = Math.max(plot - margin.left - margin.right, 3), together = Math.ceil(3 * data.steps.length / room), columns = Math.ceil(data.steps.length / together);
+  const width = Math.min(90, room / columns);
   const height = Math.max(3, Math.min(24, 400 / Math.max(1, ranks.length)));
-  const size = {x: margin.left + width * data.steps.length + 2, y: height * ranks.length + margin.bottom};
+  const size = {x: margin.left + width * columns + margin.right, y: height * ranks.length + margin.bottom};
   const scale = devicePixelRatio || 1;
   canvas.width = size.x * scale; canvas.height = size.y * scale;
   canvas.style.width = size.x + 'px'; canvas.style.height = size.y + 'px';
@@ -90,20 +93,27 @@ function drawHeat() {
   draw.scale(scale, scale);
   // null: not known.
   const value = m => shown.absolute || shown.value(m) === null ? shown.value(m) : m[kWindow] ? shown.value(m) / m[kWindow] : 0;
-  const values = cells.flatMap(row => ranks.map(rank => row[rank] ? value(row[rank]) : null)).filter(v => v !== null);
+  // Of a column's steps the one that has most: its step, and its measures. null: none is known.
+  const worst = Array.from({length: columns}, (_, column) => data.ranks.map((_, rank) => {
+    const have = cells.slice(column * together, (column + 1) * together).map((row, at) => [column * together + at, row[rank]]).filter(([, m]) => m !== undefined);
+    const known = have.filter(([, m]) => m !== null && value(m) !== null);
+    return have.length === 0 ? undefined : known.length === 0 ? null : known.reduce((most, one) => value(one[1]) > value(most[1]) ? one : most);
+  }));
+  const values = worst.flatMap(row => ranks.map(rank => row[rank] ? value(row[rank][1]) : null)).filter(v => v !== null);
   const known = values.length > 0, most = scaleEnd(values);
   const least = shown.absolute && known ? values.reduce((a, b) => Math.min(a, b)) : 0;
   let clipped = 0;
   const empty = style('--empty'), gap = Math.min(width, height) > 6 ? 1 : 0;
   ranks.forEach((rank, at) => {
-    cells.forEach((row, step) => {
-      const m = row[rank], x = margin.left + step * width, y = at * height;
-      draw.globalAlpha = step >= chosen.from && step <= chosen.to ? 1 : 0.3;
-      if (m === undefined) return;
-      if (m === null || value(m) === null) { draw.strokeStyle = '#888'; draw.strokeRect(x + 1, y + 1, width - 2, height - 2); return; }
-      draw.fillStyle = mix(empty, shown.colour, most > least ? Math.min(1, (value(m) - least) / (most - least)) : 0);
+    worst.forEach((row, column) => {
+      const one = row[rank], x = margin.left + column * width, y = at * height, first = column * together;
+      draw.globalAlpha = first + together > chosen.from && first <= chosen.to ? 1 : 0.3;
+      if (one === undefined) return;
+      if (one === null) { draw.strokeStyle = '#888'; draw.strokeRect(x + 1, y + 1, width - 2, height - 2); return; }
+      const v = value(one[1]);
+      draw.fillStyle = mix(empty, shown.colour, most > least ? Math.min(1, (v - least) / (most - least)) : 0);
       draw.fillRect(x, y, width - gap, height - gap);
-      if (value(m) <= most) return;
+      if (v <= most) return;
       ++clipped;
       draw.strokeStyle = empty;
       draw.beginPath(); draw.moveTo(x, y + height - gap); draw.lineTo(x + width - gap, y); draw.stroke();
@@ -116,20 +126,24 @@ function drawHeat() {
   const everyRank = Math.ceil(13 / height);
   ranks.forEach((rank, at) => { if (at % everyRank === 0) draw.fillText(String(data.ranks[rank].rank), margin.left - 6, at * height + Math.min(height, 13) / 2 + 5); });
   draw.textAlign = 'center';
-  const everyStep = Math.ceil(34 / width);
-  data.steps.forEach((step, at) => { if (at % everyStep === 0) draw.fillText(String(step), margin.left + (at + 0.5) * width, size.y - 6); });
+  const everyColumn = Math.ceil(34 / width);
+  for (let column = 0; column < columns; column += everyColumn)
+    draw.fillText(String(data.steps[column * together]), margin.left + (column + 0.5) * width, size.y - 6);
   const text = v => shown.absolute ? duration(v) : share(v);
   fill('heat-scale', element('span', {}, known ? text(least) : kAbsent), element('i', {style: `background:linear-gradient(90deg, ${empty}, ${shown.colour})`}),
     element('span', {}, known ? text(most) : kAbsent), element('span', {}, shown.label),
-    element('span', {class: 'clipped'}, clipped ? `${clipped === 1 ? '1 cell lies' : clipped + ' cells lie'} above the scale (struck through)` : ''));
-  heat = {margin, width, height, ranks};
+    element('span', {class: 'clipped'}, clipped ? `${clipped === 1 ? '1 cell lies' : clipped + ' cells lie'} above the scale (struck through)` : ''),
+    element('span', {}, together > 1 ? `a cell is ${together} steps, and shows the one that has most` : ''));
+  heat = {margin, width, height, ranks, together, worst};
 }
 function heatCell(event) {
   if (!heat) return null;
   const box = event.target.getBoundingClientRect();
-  const step = Math.floor((event.clientX - box.left - heat.margin.left) / heat.width);
+  const column = Math.floor((event.clientX - box.left - heat.margin.left) / heat.width);
   const rank = heat.ranks[Math.floor((event.clientY - box.top) / heat.height)];
-  return step >= 0 && step < data.steps.length && rank !== undefined ? {step, rank} : null;
+  if (column < 0 || column >= heat.worst.length || rank === undefined) return null;
+  const first = column * heat.together;
+  return {rank, first, last: Math.min(first + heat.together, data.steps.length) - 1, worst: heat.worst[column][rank]};
 }
 
 // As the text report: a step lasts as long as its slowest rank; the bar is the mean rank.

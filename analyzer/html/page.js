@@ -50,12 +50,13 @@ function listen() {
   };
   const canvas = byId('heat-canvas');
   canvas.onmousemove = event => {
-    const cell = heatCell(event), m = cell && cells[cell.step][cell.rank];
-    if (!m) { hush(); return; }
-    tell(event, `rank ${data.ranks[cell.rank].rank}, step ${data.steps[cell.step]}: ${duration(m[kWindow])}\n` + causeLines(m.slice(kCauses, kCommunication)));
+    const cell = heatCell(event);
+    if (!cell || !cell.worst) { hush(); return; }
+    const [step, m] = cell.worst, among = cell.first === cell.last ? '' : `, of steps ${data.steps[cell.first]} to ${data.steps[cell.last]}`;
+    tell(event, `rank ${data.ranks[cell.rank].rank}, step ${data.steps[step]}${among}: ${duration(m[kWindow])}\n` + causeLines(m.slice(kCauses, kCommunication)));
   };
   canvas.onmouseleave = hush;
-  canvas.onclick = event => { const cell = heatCell(event); if (cell) select(cell.step, cell.step); };
+  canvas.onclick = event => { const cell = heatCell(event); if (cell) select(cell.first, cell.last); };
   byId('theme').onclick = () => { root.dataset.theme = root.dataset.theme === 'dark' ? 'light' : 'dark'; draw(); };
   addEventListener('resize', drawHeat);
   addEventListener('hashchange', () => { readAddress(); showRanks(); draw(); });

@@ -14,10 +14,11 @@
 namespace lockstep::viewer {
 
 struct View {
-  explicit View(analyzer::Job job)
-      : scene(load(std::move(job))), theme(dark_theme()), state(scene->timeline()) {
+  explicit View(std::unique_ptr<Scene> shown)
+      : scene(std::move(shown)), theme(dark_theme()), state(scene->timeline()) {
     arrange();
   }
+  explicit View(analyzer::Job job) : View(load(std::move(job))) {}
   explicit View(const SyntheticOptions& options = {}) : View(synthetic_job(options)) {}
 
   static std::unique_ptr<Scene> load(const analyzer::Job& job) { return scene_of(job); }

@@ -63,13 +63,13 @@ struct GutterPainter {
     float bar_from = right;
     if (standing.culprit) {
       text_right(canvas, right, y, standing.brief, frame.theme.warning, Font::small);
-      bar_from = draw_bar(1);  // for as long as the job stood
+      bar_from = draw_bar(1, frame.theme.warning);  // for as long as the job stood
       free_to -= canvas.text_width(standing.brief, Font::small) + padding;
     } else if (lost > 0) {
       const std::string time = analyzer::format_duration(lost);
-      const std::string whole = "waited for " + time;
+      const std::string whole = waited_for() + time;
       const std::string& text = canvas.text_width(whole, Font::small) <= right - left ? whole : time;
-      text_right(canvas, right, y, text, frame.theme.warning, Font::small);
+      text_right(canvas, right, y, text, lost_color(), Font::small);
       bar_from = draw_lost(lost);
       free_to -= canvas.text_width(text, Font::small) + padding;
     }
@@ -83,21 +83,32 @@ struct GutterPainter {
     canvas.text({name_x, y}, note, color, Font::small);
   }
 
+  // Somebody always is waited for longest: the colour of blame is for whom a finding accuses.
+  Color lost_color() const {
+    return frame.scene.facts().ranks[rank].is_marked ? frame.theme.warning : frame.theme.dim_text;
+  }
+
+  // Of a pipeline the figure is what its schedule does not make.
+  std::string waited_for() const {
+    return frame.scene.facts().scheduled ? "beyond schedule " : "waited for ";
+  }
+
   // Left of that figure, as long as others waited for it: among ranks, the longest bar is whom they wait for.
   float draw_lost(std::int64_t lost_ns) const {
     const std::int64_t most = frame.scene.facts().lost_scale_ns;
-    return most <= 0 ? right
-                     : draw_bar(static_cast<float>(static_cast<double>(lost_ns) / static_cast<double>(most)));
+    if (most <= 0) return right;
+    return draw_bar(static_cast<float>(static_cast<double>(lost_ns) / static_cast<double>(most)),
+                    lost_color());
   }
 
   // All bars end where the longest figure begins. Where it begins itself.
-  float draw_bar(float share) const {
-    const float end = right - canvas.text_width("waited for 99.9 ms", Font::small) - padding;
+  float draw_bar(float share, Color color) const {
+    const float end = right - canvas.text_width(waited_for() + "99.9 ms", Font::small) - padding;
     const float length = (end - left) * share;
     if (length < 1) return right;
     const float air = std::floor(strip / 4);
     const float begin = std::floor(end - length);
-    canvas.box({begin, top + air, end, top + strip - air}, with_alpha(frame.theme.warning, 0.6));
+    canvas.box({begin, top + air, end, top + strip - air}, with_alpha(color, 0.6));
     return begin;
   }
 

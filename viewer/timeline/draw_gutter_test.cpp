@@ -1,6 +1,7 @@
 // What stands left of the lanes.
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <vector>
 
 #include "viewer/testing/view_fixture.h"
@@ -16,8 +17,24 @@ float longest_bar(const View& view) {
          RecordingCanvas().text_width("waited for 99.9 ms", Font::small);
 }
 
+// A run in which a finding accuses this rank, or nobody.
+View view_of(const SyntheticOptions& options, std::optional<std::int32_t> accused) {
+  const analyzer::Job job = synthetic_job(options);
+  analyzer::Analysis analysis = analyzer::analyze(job).value();
+  analysis.report.findings.clear();
+  if (accused) {
+    analyzer::Finding finding;
+    finding.code = "straggler_persistent";
+    finding.rank = accused;
+    finding.accuses = analyzer::Accused::rank;
+    finding.cause = analyzer::Cause::barrier_wait;
+    analysis.report.findings.push_back(finding);
+  }
+  return View(scene_of(job, analysis));
+}
+
 TEST(DrawGutter, WhomTheOthersWaitForHasTheLongestBar) {
-  const View view({.late = {0, 0, 300, 100}, .steps = 3, .begin = 0});
+  const View view = view_of({.late = {0, 0, 300, 100}, .steps = 3, .begin = 0}, 2);
   std::vector<float> lengths(4, 0);
   const RecordingCanvas canvas = view.draw();
   for (const auto& call : within(canvas, Shape::box, view.regions.gutter)) {
@@ -35,12 +52,27 @@ TEST(DrawGutter, WhomTheOthersWaitForHasTheLongestBar) {
 
 TEST(DrawGutter, WhatCostsLittleHasAShortBar) {
   // Rank 2 comes 3 ns late: the others wait 9 of 4 × 900 ns a step for it.
-  const View view({.late = {0, 0, 3, 0}, .steps = 3, .begin = 0});
+  const View view = view_of({.late = {0, 0, 3, 0}, .steps = 3, .begin = 0}, std::nullopt);
   std::vector<float> lengths;
   for (const auto& call : within(view.draw(), Shape::box, view.regions.gutter))
-    if (with_alpha(call.color, 1) == view.theme.warning) lengths.push_back(call.rect.width());
+    if (with_alpha(call.color, 1) == view.theme.dim_text) lengths.push_back(call.rect.width());
   ASSERT_EQ(lengths.size(), 1u);
   EXPECT_NEAR(lengths[0] / longest_bar(view), 0.025, 0.01);
+}
+
+TEST(DrawGutter, TheColourOfBlameIsForWhomAFindingAccuses) {
+  const SyntheticOptions options{.late = {0, 0, 300, 100}, .steps = 3, .begin = 0};
+  for (const bool accused : {true, false}) {
+    const View view = view_of(options, accused ? std::optional(2) : std::nullopt);
+    int said = 0, warned = 0;
+    for (const auto& call : within(view.draw(), Shape::text, view.regions.gutter)) {
+      if (!call.text.starts_with("waited for ")) continue;
+      ++said;
+      warned += call.color == view.theme.warning ? 1 : 0;
+    }
+    EXPECT_EQ(said, 1);
+    EXPECT_EQ(warned, accused ? 1 : 0);
+  }
 }
 
 // In a narrow window figures are left out before they would stand over names.

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "viewer/timeline/code_spans.h"
 #include "viewer/timeline/draw_parts.h"
 
 namespace lockstep::viewer {
@@ -58,7 +59,7 @@ void draw_verdict(Canvas& canvas, const Frame& frame) {
   const std::string& verdict = frame.scene.contents().verdict;
   for (std::size_t from = 0; from < verdict.size();) {
     const std::size_t end = std::min(verdict.find('\n', from), verdict.size());
-    add(verdict.substr(from, std::min<std::size_t>(end - from, 1'000)), frame.theme.text);
+    add(quote_code(verdict.substr(from, std::min<std::size_t>(end - from, 1'000))), frame.theme.text);
     from = end + 1;
   }
   canvas.unclip();

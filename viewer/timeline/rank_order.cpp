@@ -87,6 +87,7 @@ std::string kind_of_group(std::string_view name) {
 
 JobFacts job_facts(const Scene& scene) {
   JobFacts facts;
+  facts.scheduled = analyzer::has_scheduled_waits(scene.report());
   for (const analyzer::RankReport& rank : scene.counted_ranks())
     if (rank.measures.known) facts.lost_scale_ns += rank.measures.window_ns / 10;
   for (std::size_t i = 0; i < scene.timeline().ranks.size(); ++i) {
@@ -98,6 +99,7 @@ JobFacts job_facts(const Scene& scene) {
       facts.lost_scale_ns = std::max(facts.lost_scale_ns, rank.lost_ns);
     }
     rank.is_late = scene.standing(i).culprit;
+    rank.is_marked = analyzer::is_marked(scene.report(), rank.rank);
     const analyzer::RankReport* const report = scene.rank_report(i);
     if (report != nullptr && report->measures.known && report->measures.waits_known)
       rank.waited_ns = analyzer::wait_of(report->measures);

@@ -20,6 +20,8 @@ struct RankFacts {
   std::int64_t lost_ns = 0;  // others waited so long for it, beyond what a pipeline's schedule makes
   // As the report says who is late: others lost a hundredth of all time to it, or it never came.
   bool is_late = false;
+  // A finding accuses it, and others lost as much to it: what of it is waited for has the colour of blame.
+  bool is_marked = false;
   std::int64_t waited_ns = -1;  // it waited so long itself; -1: not known
 };
 struct GroupFacts {
@@ -33,6 +35,7 @@ struct JobFacts {
   // What a full bar of lost time stands for: the most that was lost to one rank, and at least a tenth of all
   // ranks' time, so that what costs little looks little.
   std::int64_t lost_scale_ns = 0;
+  bool scheduled = false;  // a pipeline's schedule makes ranks wait
 };
 JobFacts job_facts(const Scene& scene);
 // Each kind of group that divides the job, largest first: what ranks can be ordered by.

@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "analyzer/report/unicode.h"
+#include "viewer/timeline/code_spans.h"
 
 namespace lockstep::viewer {
 
@@ -28,7 +29,7 @@ std::string joined(const std::vector<std::string>& parts, const char* between) {
 // Operations and groups are named by the program: by anything, and at any length.
 std::string shown(const std::string& text) {
   constexpr std::size_t kMost = 400;
-  return analyzer::fit(analyzer::printable(std::string_view(text).substr(0, 4 * kMost)), kMost);
+  return analyzer::fit(quote_code(analyzer::printable(std::string_view(text).substr(0, 4 * kMost))), kMost);
 }
 
 void say(const analyzer::Finding& finding, const analyzer::Standing& standing, const std::string& operation,

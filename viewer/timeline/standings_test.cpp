@@ -41,6 +41,12 @@ TEST(Standings, TellWhoNeverCameToWhat) {
   EXPECT_EQ(found[2].text, "in none of the operations that hung");
 }
 
+TEST(Standings, CodeStandsInQuotes) {
+  analyzer::Report report;
+  report.findings = {hang({{{0}, true, "A"}, {{1}, false, "was last seen in `load` (data.py:54)"}})};
+  EXPECT_EQ(of(report)[1].text, "never came to A: was last seen in 'load' (data.py:54)");
+}
+
 TEST(Standings, WithoutAHangNothingIsKnownOfAnyRank) {
   for (const RankStanding& standing : of(analyzer::Report{})) {
     EXPECT_EQ(standing.brief, "");

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "analyzer/report/unicode.h"
+#include "viewer/timeline/code_spans.h"
 #include "viewer/timeline/draw.h"
 #include "viewer/timeline/lateness.h"
 #include "viewer/timeline/navigate.h"
@@ -103,7 +104,7 @@ std::string why(const Scene& scene, const Item& root) {
                                  analyzer::fit(analyzer::printable(name.substr(0, 4 * kLongest)), kLongest));
   const analyzer::BlameReport* const blame = scene.blame(root.rank);
   if (blame != nullptr && !blame->root_cause.empty())
-    text += "  ·  " + analyzer::printable(blame->root_cause);
+    text += "  ·  " + quote_code(analyzer::printable(blame->root_cause));
   return text;
 }
 

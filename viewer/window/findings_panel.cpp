@@ -3,6 +3,7 @@
 
 #include "analyzer/report/quantity.h"
 #include "analyzer/report/unicode.h"
+#include "viewer/timeline/code_spans.h"
 #include "viewer/window/imgui_canvas.h"
 #include "viewer/window/panels.h"
 
@@ -18,7 +19,7 @@ Color severity_color(const std::string& severity, const Theme& theme) {
 }
 
 std::string shown(const std::string& text) {
-  return analyzer::fit(analyzer::printable(std::string_view(text).substr(0, 2000)), 500);
+  return analyzer::fit(quote_code(analyzer::printable(std::string_view(text).substr(0, 2000))), 500);
 }
 
 void paragraph(const std::string& text, const Color& color) {

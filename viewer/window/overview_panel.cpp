@@ -4,10 +4,12 @@
 
 #include <algorithm>
 
+#include "analyzer/intervals/time_math.h"
 #include "analyzer/report/palette.h"
 #include "analyzer/report/quantity.h"
 #include "analyzer/report/text_sections.h"
 #include "analyzer/report/unicode.h"
+#include "viewer/timeline/code_spans.h"
 #include "viewer/window/column_texts.h"
 #include "viewer/window/imgui_canvas.h"
 #include "viewer/window/panels.h"
@@ -29,7 +31,7 @@ void wrapped(const std::string& text, std::optional<Color> color = std::nullopt)
 }
 
 std::string line_of(std::string_view text) {
-  return analyzer::fit(analyzer::printable(text.substr(0, 2000)), 400);
+  return analyzer::fit(quote_code(analyzer::printable(text.substr(0, 2000))), 400);
 }
 
 // In place of a rank's bar: why there is none, or where the rank of a hung job stands.
@@ -58,11 +60,13 @@ void draw_ranks_table(const Scene& scene, const Theme& theme, const Fonts& fonts
   // Without times: where each rank stands, and nothing beside it.
   const bool times = !scene.order_alone();
   const char* const title = times ? "time by cause" : "state";
-  if (!ImGui::BeginTable("ranks", times ? 5 : 2, ImGuiTableFlags_SizingFixedFit)) return;
+  const bool scheduled = scene.facts().scheduled;
+  if (!ImGui::BeginTable("ranks", !times ? 2 : scheduled ? 6 : 5, ImGuiTableFlags_SizingFixedFit)) return;
   ImGui::TableSetupColumn("rank");
   ImGui::TableSetupColumn(title, ImGuiTableColumnFlags_WidthStretch);
   if (times)
     for (const char* const name : {"exposed", "waits", "waited for"}) ImGui::TableSetupColumn(name);
+  if (times && scheduled) ImGui::TableSetupColumn("by schedule");
   ImGui::TableNextRow();
   ImGui::TableNextColumn();
   right_aligned("rank", theme.dim_text);
@@ -74,11 +78,15 @@ void draw_ranks_table(const Scene& scene, const Theme& theme, const Fonts& fonts
     ImGui::TableNextColumn();
     column_title("waits", kWaitsInWords, theme);
     ImGui::TableNextColumn();
-    column_title(
-        "waited for",
-        "All time that other ranks waited for this one, hidden behind compute too, without what a pipeline's "
-        "schedule makes.",
-        theme);
+    column_title("waited for",
+                 "All time that other ranks waited for this one, hidden behind compute too.\n"
+                 "Coloured where a finding accuses the rank.",
+                 theme);
+    if (scheduled) {
+      ImGui::TableNextColumn();
+      column_title("by schedule",
+                   "The part of it that the pipeline's schedule makes: that is nobody's lateness.", theme);
+    }
   }
   ImGuiListClipper clipper;
   clipper.Begin(static_cast<int>(ranks.size()));
@@ -103,10 +111,16 @@ void draw_ranks_table(const Scene& scene, const Theme& theme, const Fonts& fonts
       figure(m.known, m.exposed_communication_ns);
       figure(m.known && m.waits_known, analyzer::wait_of(m));
       ImGui::TableNextColumn();
-      const std::int64_t late = analyzer::lateness_of(scene.report(), rank.rank);
-      const bool known = late > 0 || (m.known && m.waits_known);
-      right_aligned(known ? format_duration(late) : analyzer::kAbsent,
-                    late > 0 ? theme.warning : theme.dim_text);
+      const std::int64_t by_schedule = analyzer::scheduled_of(scene.report(), rank.rank);
+      const std::int64_t waited_for =
+          analyzer::saturating_add(analyzer::lateness_of(scene.report(), rank.rank), by_schedule);
+      const bool known = waited_for > 0 || (m.known && m.waits_known);
+      const auto index = scene.index_of(rank.rank);
+      right_aligned(known ? format_duration(waited_for) : analyzer::kAbsent,
+                    index && scene.facts().ranks[*index].is_marked ? theme.warning
+                    : waited_for > 0                               ? theme.text
+                                                                   : theme.dim_text);
+      if (scheduled) figure(known, by_schedule);
     }
   }
   ImGui::EndTable();
@@ -164,7 +178,7 @@ Command draw_overview(const Scene& scene, const Theme& theme, const Fonts& fonts
                       const std::string& verdict) {
   for (std::size_t from = 0; from < verdict.size();) {
     const std::size_t end = std::min(verdict.find('\n', from), verdict.size());
-    wrapped(verdict.substr(from, end - from));
+    wrapped(quote_code(verdict.substr(from, end - from)));
     ImGui::Spacing();
     from = end + 1;
   }
