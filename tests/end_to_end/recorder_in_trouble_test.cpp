@@ -230,6 +230,48 @@ TEST_P(RecorderThatCrashes, WaitsForTheCommand) {
   }
 }
 
+// The command runs before the recorder's fork() has returned: a signal that comes then must not make it run
+// again.
+TEST(RecorderThatCrashesAtTheFork, RunsTheCommandOnce) {
+  if (shell("strace -o /dev/null true").exit_code != 0)
+    GTEST_SKIP() << "strace is not there, or may not trace";
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "a sanitizer's threads are started slowly as well";
+#endif
+  const TemporaryFolder folder;
+  const std::string forks = "clone,clone3,fork,vfork";
+  const std::vector<std::string> argv{"strace",
+                                      "-o",
+                                      "/dev/null",
+                                      "-e",
+                                      "trace=" + forks,
+                                      "-e",
+                                      "inject=" + forks + ":delay_exit=1000000",
+                                      binary("lockstep"),
+                                      "record",
+                                      "-o",
+                                      folder / "run",
+                                      "--",
+                                      "/bin/sh",
+                                      "-c",
+                                      fmt::format("echo started; echo $PPID > {0}/new; mv {0}/new "
+                                                  "{0}/recorder; while [ ! -e {0}/end ]; do sleep 0.02; "
+                                                  "done; exit 5",
+                                                  folder.path().string())};
+  BackgroundRun job(folder, argv, {});
+  ASSERT_TRUE(eventually([&] { return std::filesystem::exists(folder / "recorder"); }));
+  pid_t recorder = 0;
+  std::ifstream(folder / "recorder") >> recorder;
+  ASSERT_GT(recorder, 1);
+  ASSERT_EQ(kill(recorder, SIGSEGV), 0);
+  ASSERT_TRUE(
+      eventually([&] { return job.error_output().find("the recorder failed") != std::string::npos; }));
+  std::ofstream(folder / "end") << "\n";
+  const Outcome outcome = job.finish();
+  EXPECT_EQ(outcome.exit_code, 5) << outcome.standard_error;
+  EXPECT_EQ(outcome.standard_output, "started\n");
+}
+
 INSTANTIATE_TEST_SUITE_P(By, RecorderThatCrashes,
                          testing::Values(SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL, SIGSYS),
                          [](const auto& info) { return std::string("SIG") + sigabbrev_np(info.param); });

@@ -165,7 +165,13 @@ Child::Start Child::start(const std::vector<std::string>& command, const Environ
   // known is the exit code.
   std::array<int, 2> report{-1, -1};
   if (pipe2(report.data(), O_CLOEXEC) != 0) report = {-1, -1};
+  // Nothing may take over between the fork and our knowing of it: the command would run twice.
+  sigset_t all, before;
+  sigfillset(&all);
+  sigprocmask(SIG_SETMASK, &all, &before);
   process_ = fork();
+  if (process_ > 0) command_started(process_);
+  if (process_ != 0) sigprocmask(SIG_SETMASK, &before, nullptr);
   if (process_ < 0) {
     failure = StartFailure{kNotExecutable, fmt::format("cannot start another process: {}", strerror(errno))};
     close(report[0]);
@@ -184,7 +190,6 @@ Child::Start Child::start(const std::vector<std::string>& command, const Environ
     write_number(report[1], reason);
     _exit(reason == ENOENT || reason == ENOTDIR ? kNotFound : kNotExecutable);
   }
-  command_started(process_);
   // Ours has to be closed, or there is no end to read: asked again, since nobody else opens files yet.
   if (close(report[1]) != 0) close(report[1]);
   std::optional<int> reason = read_number(report[0]);
