@@ -247,7 +247,7 @@ TEST(Record, DiesByTheSignalThatKilledTheJob) {
   record(run, {"/bin/sh", "-c", "kill -TERM $$"});
   EXPECT_EQ(run.outcome.signal, SIGTERM);
   EXPECT_EQ(run.manifest().at("signal").at("number"), SIGTERM);
-  EXPECT_THAT(run.outcome.standard_error, HasSubstr("the command was ended by SIGTERM before it used"));
+  EXPECT_THAT(run.outcome.standard_error, HasSubstr("the command was ended by SIGTERM before it trained"));
 }
 
 TEST(Record, NvtxCallsInSignalHandlersDoNoHarm) {
