@@ -100,9 +100,8 @@ std::string say_who_runs_longer(const FindingContext& context) {
   }
   if (table.steps.empty() || longer * 5 < table.steps.size() * 4) return "";
   return fmt::format(
-      "rank {}'s training threads ran for {}, those of the others for {} in the median: it has more to do; "
-      "whether "
-      "that makes it late a run with cores for all ranks would tell",
+      "rank {}'s training threads ran for {}, those of the others for {} in the median: "
+      "it has more to do, whoever else wants the cores",
       most->rank, format_duration(own), format_duration(typical));
 }
 
