@@ -74,6 +74,15 @@ double long_from(std::span<const std::int64_t> lengths) {
   return std::max((lengths.size() < kFew ? 1.5 : 1.25) * m, m + 6 * 1.4826 * static_cast<double>(deviation));
 }
 
+// Whether each of the first is twice as long as all but two of a hundred behind them: then what follows them
+// may be long as well.
+bool tower_above(std::span<const std::int64_t> prefix, std::span<const std::int64_t> rest) {
+  const std::int64_t half = *std::min_element(prefix.begin(), prefix.end()) / 2;
+  const auto longer = static_cast<std::size_t>(
+      std::count_if(rest.begin(), rest.end(), [half](std::int64_t ns) { return ns >= half; }));
+  return longer * 50 <= rest.size();
+}
+
 // How many of the first are warm-up.
 std::size_t prefix_of(std::span<const std::int64_t> lengths) {
   if (lengths.size() < kLeastSteps) return 0;
@@ -82,7 +91,8 @@ std::size_t prefix_of(std::span<const std::int64_t> lengths) {
   for (std::size_t count = most; count > 0; --count) {
     const std::span<const std::int64_t> prefix = lengths.first(count), rest = lengths.subspan(count);
     if (static_cast<double>(prefix.back()) <= threshold) continue;
-    if (static_cast<double>(rest.front()) > threshold) continue;  // it does not end there
+    // It does not end there.
+    if (static_cast<double>(rest.front()) > threshold && !tower_above(prefix, rest)) continue;
     const auto longs = static_cast<std::size_t>(std::count_if(
         prefix.begin(), prefix.end(), [&](std::int64_t ns) { return static_cast<double>(ns) > threshold; }));
     if (longs * 3 < count * 2) continue;

@@ -36,10 +36,11 @@ struct SteadyChoice {
 // rank while it lasted, is left out, unless more than half of the steps have that; of start-up: more than
 // half of the step.
 //
-// Of the others the longest prefix that ends with a long step before one that is not, of which two thirds are
-// long, and whose median is longer than 98 of 100 steps behind it. Long is: a quarter more (of fewer than 20
-// steps half as much again) than the median m of the second half, and more than m + 6 · 1.4826 · MAD of it.
-// At most half of the steps and at most ten, or a third.
+// Of the others the longest prefix that ends with a long step, before one that is not or each of it twice as
+// long as 98 of 100 steps behind it, of which two thirds are long, and whose median is longer than 98 of 100
+// steps behind it. Long is: a quarter more (of fewer than 20 steps half as much again) than the median m of
+// the second half, and more than m + 6 · 1.4826 · MAD of it. At most half of the steps and at most ten, or a
+// third.
 //
 // A step is never left out for its length alone: not behind the first one that is no longer long.
 std::optional<SteadyChoice> choose_steady_steps(std::span<const StepLength> steps);

@@ -50,6 +50,17 @@ TEST(SteadySteps, BeginAfterTheLongOnes) {
       << "compiled anew for the third";
 }
 
+// As recorded of a job whose second step was long as well, and as long as two later ones.
+TEST(SteadySteps, AStepThatTowersAboveAllIsWarmUpWhateverFollowsIt) {
+  std::vector<std::int64_t> lengths{591, 38, 23, 23, 31, 18, 15, 18, 26, 30, 27, 29, 23, 18, 21,
+                                    20,  36, 29, 13, 22, 42, 23, 15, 20, 16, 27, 27, 23, 22, 14,
+                                    20,  26, 26, 24, 26, 15, 15, 14, 16, 17, 14, 17, 17, 14, 18,
+                                    16,  15, 14, 18, 17, 14, 14, 14, 18, 26, 38, 25, 16, 14, 11};
+  EXPECT_EQ(left_out(steps_of(lengths)), "10-10 warm-up");
+  lengths[0] = 70;  // not twice as long as the others that are long
+  EXPECT_EQ(left_out(steps_of(lengths)), "none");
+}
+
 TEST(SteadySteps, ALongStepLaterIsNoWarmUp) {
   EXPECT_EQ(left_out(steps_of({100, 900, 100, 100})), "none");
   EXPECT_EQ(left_out(steps_of({100, 100, 100, 100, 100, 900, 100, 100})), "none");
