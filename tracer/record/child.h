@@ -45,8 +45,8 @@ class Child {
   using Environment = std::vector<std::pair<std::string, std::string>>;
 
   // From here until the object ends, the signals that a user or a batch system sends to a job are held back
-  // from this process, to be passed on; once the command has ended, until this process does. One Child at a time; the process must have one thread. `original` has
-  // to outlive it.
+  // from this process, to be passed on; once the command has ended, until this process does. One Child at a
+  // time; the process must have one thread. `original` has to outlive it.
   explicit Child(const OriginalSignals& original);
   ~Child();
   Child(const Child&) = delete;
