@@ -70,12 +70,13 @@ bool failed(const Job& job) {
 // Whether an operation of the rank never ended. One that an interruption ended counts only if it was as long
 // as a hang: a job at work is always in one.
 bool stood_in_operation(const RankTrace& rank) {
+  const std::vector<OpenOperation>& open = rank.ending.operations;
   const Nanoseconds interrupted = rank.ending.interrupted;
-  return std::any_of(rank.ending.operations.begin(), rank.ending.operations.end(),
-                     [&](const OpenOperation& operation) {
-                       return interrupted == kUnknownTime ||
-                              is_as_long_as_a_hang(interrupted - operation.begin, longest_operation(rank));
-                     });
+  if (open.empty() || interrupted == kUnknownTime) return !open.empty();
+  const Nanoseconds longest = longest_operation(rank);
+  return std::any_of(open.begin(), open.end(), [&](const OpenOperation& operation) {
+    return is_as_long_as_a_hang(interrupted - operation.begin, longest);
+  });
 }
 
 bool has_several_ranks(const Job& job) {

@@ -8,7 +8,7 @@ namespace lockstep::tracer::doctor {
 
 namespace {
 
-const std::vector<std::string> kInProcess{"nvtx", "cupti", "nccl", "pytorch", "scheduling", "cpu", "nvml"};
+const std::vector<std::string> kInProcess{std::begin(kSources), std::end(kSources)};
 
 }  // namespace
 

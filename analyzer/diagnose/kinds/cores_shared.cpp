@@ -72,20 +72,26 @@ std::string remedy_for(const HostShortage& shortage) {
       format_plural(std::max<std::int64_t>(1, static_cast<std::int64_t>(shortage.cores)), "rank"));
 }
 
-// The rank whose training threads ran longer than the others': by a quarter and by a twentieth of its time,
-// and longer than any other in four of five steps. The time on a core is work, whoever else wants cores:
-// whether it makes the rank late only a host with cores for all can tell.
-std::string say_who_runs_longer(const FindingContext& context) {
-  if (!context.on_cpu || context.report.ranks.size() < 2) return "";
+bool is_short(const HostShortage& shortage, std::int32_t rank) {
+  return std::binary_search(shortage.ranks.begin(), shortage.ranks.end(), rank);
+}
+
+// Of the ranks that are short of cores the one whose training threads ran longer than the others': by a
+// quarter and by a twentieth of its time, and longer than any other in four of five steps. The time on a core
+// is work, whoever else wants cores: whether it makes the rank late only a host with cores for all can tell.
+std::string say_who_runs_longer(const FindingContext& context, const HostShortage& shortage) {
+  if (!context.on_cpu) return "";
   const auto ran = [](const Measures& measures) { return measures.on_core_ns.value_or(0); };
   const RankReport* most = nullptr;
+  std::vector<std::int64_t> others;  // all but the one that ran longest
   for (const RankReport& rank : context.report.ranks) {
+    if (!is_short(shortage, rank.rank)) continue;
     if (!rank.measures.known || !rank.measures.on_core_ns) return "";
-    if (most == nullptr || ran(rank.measures) > ran(most->measures)) most = &rank;
+    const RankReport* less = &rank;
+    if (most == nullptr || ran(rank.measures) > ran(most->measures)) std::swap(less, most);
+    if (less != nullptr) others.push_back(ran(less->measures));
   }
-  std::vector<std::int64_t> others;
-  for (const RankReport& rank : context.report.ranks)
-    if (&rank != most) others.push_back(ran(rank.measures));
+  if (others.empty()) return "";
   const std::int64_t own = ran(most->measures), typical = lower_median(std::move(others));
   if (own - typical < typical / 4 || own - typical < most->measures.window_ns / 20) return "";
   const StepTable& table = context.steps;
@@ -93,6 +99,7 @@ std::string say_who_runs_longer(const FindingContext& context) {
   for (std::size_t step = 0; step < table.steps.size(); ++step) {
     std::int64_t here = 0, there = 0;
     for (std::size_t rank = 0; rank < table.rank_count(); ++rank) {
+      if (!is_short(shortage, table.ranks[rank])) continue;
       std::int64_t& longest = table.ranks[rank] == most->rank ? here : there;
       longest = std::max(longest, ran(table.cell(step, rank).measures));
     }
@@ -108,8 +115,7 @@ std::string say_who_runs_longer(const FindingContext& context) {
 // A rank that may use fewer cores than all others of its host.
 std::string say_who_has_fewer_cores(const Job& job, const HostShortage& shortage) {
   for (const RankTrace& trace : job.ranks) {
-    const auto has = std::find(shortage.ranks.begin(), shortage.ranks.end(), trace.rank);
-    if (has == shortage.ranks.end() || !has_fewer_cores(job, trace.rank)) continue;
+    if (!is_short(shortage, trace.rank) || !has_fewer_cores(job, trace.rank)) continue;
     return fmt::format(
         "rank {} may use {} alone, fewer than the others: see what pinned it (taskset, "
         "sched_setaffinity, the launcher)",
@@ -145,7 +151,7 @@ void find_cores_shared(const FindingContext& context, std::vector<Finding>& find
                                              format_share(lateness.waiting_ns, lateness.step_ns)));
     if (std::string fewer = say_who_has_fewer_cores(context.diagnosis.job, shortage); !fewer.empty())
       finding.evidence.push_back(std::move(fewer));
-    if (std::string more = say_who_runs_longer(context); !more.empty() && context.shortages.size() == 1)
+    if (std::string more = say_who_runs_longer(context, shortage); !more.empty())
       finding.evidence.push_back(std::move(more));
     finding.remedy = remedy_for(shortage);
     finding.lost_ns = shortage.waited_ns;

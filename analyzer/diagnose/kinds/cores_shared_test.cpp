@@ -86,6 +86,19 @@ TEST(Findings, WhereCoresAreSharedTheRankThatRunsLongerIsAFact) {
   EXPECT_THAT(evidence(900, 2), Not(HasSubstr("it has more to do"))) << "in two steps of four";
 }
 
+TEST(Findings, WhereCoresAreSharedARankOfAnotherHostIsNotCompared) {
+  JobBuilder job = job_of(3, 300, 400, "0-1");
+  RankTrace& elsewhere = job.rank(2).trace();
+  elsewhere.host = "node1";
+  for (SchedulingPoint& look : elsewhere.scheduling) {
+    look.on_cpu_ns *= 3;
+    look.runnable_ns = look.waited_ns = 0;
+  }
+  const Finding shared = finding(report_of(job), "cores_shared");
+  EXPECT_EQ(shared.title, "2 ranks of node0 wait for a core: other programs or threads have them");
+  EXPECT_THAT(testing::PrintToString(shared.evidence), Not(HasSubstr("it has more to do")));
+}
+
 TEST(Findings, WhereCoresAreSharedTheRankThatHasFewerIsAFact) {
   JobBuilder job = job_of(3, 300, 400, "0-1");
   EXPECT_THAT(testing::PrintToString(finding(report_of(job), "cores_shared").evidence),

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <optional>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -60,13 +59,11 @@ constexpr Explanation kIdleBetweenComputationsExplained{
         "late, but work without a name.",
     .found =
         "`host_bound`, less what the rank's training threads waited for a core in that time "
-        "(`cores_shared`), "
-        "reaches 5 % of all time, and the ranks compute on the CPU. A note where most looks at Python stacks "
-        "saw "
-        "a `forward` there and the threads ran for half of the time at least: that is a forward pass which "
-        "nothing names (without gradients, of a model that no wrapper holds), so that it is not known as "
-        "computation. One rank is named where "
+        "(`cores_shared`), reaches 5 % of all time, and the ranks compute on the CPU. A note where most "
         "looks "
+        "at Python stacks saw a `forward` there and the threads ran for half of the time at least: that is a "
+        "forward pass which nothing names (without gradients, of a model that no wrapper holds), so that it "
+        "is not known as computation. One rank is named where looks "
         "at Python stacks saw it alone in a function there: three tenths of the looks at it in that time, "
         "nine at "
         "least, and twenty times as many as saw any other rank there at any time; it has more time between "
@@ -203,12 +200,6 @@ ThreadsInGaps threads_in_gaps(const FindingContext& context) {
   return threads;
 }
 
-// PyTorch's name for what a module computes.
-bool is_forward(std::string_view place) {
-  const std::string_view function = place.substr(0, place.find(' '));
-  return function == "forward";
-}
-
 // The threads run, in a module's forward(): that is computation, of which no range tells.
 void say_it_computes(const std::string& place, Finding& finding) {
   finding.is_note = true;
@@ -219,8 +210,8 @@ void say_it_computes(const std::string& place, Finding& finding) {
       "idling");
   finding.remedy =
       "a forward pass without gradients of a model that no wrapper holds (a teacher, a rollout) is not "
-      "recorded as "
-      "computation: an NVTX range around it shows it in the timeline (docs/instrumentation.md)";
+      "recorded as computation: an NVTX range around it shows it in the timeline "
+      "(docs/instrumentation.md)";
 }
 
 // Which line of Python the ranks are in between their computations; false where nobody looked, or looks
@@ -240,9 +231,6 @@ bool name_the_place(const FindingContext& context, const ThreadsInGaps& threads,
         "{} of {} at its Python stacks in that time saw it there, {} of all {} at the others'",
         format_count(place->looks), format_plural(place->all_looks, "look"),
         place->others == 0 ? "none" : format_count(place->others), format_count(place->all_others)));
-    finding.remedy =
-        "see what that line does, and what it calls, while nothing is computed: shorten it, or do it beside "
-        "training";
     return true;
   }
   const std::optional<CommonPlace> common = most_common_place(job, times);
@@ -251,10 +239,8 @@ bool name_the_place(const FindingContext& context, const ThreadsInGaps& threads,
   finding.evidence.push_back(fmt::format("{} of {} at Python stacks in that time saw it there",
                                          format_count(common->looks),
                                          format_plural(common->all_looks, "look")));
-  finding.remedy =
-      "see what that line does, and what it calls, while nothing is computed: shorten it, or do it beside "
-      "training";
-  if (threads.ran && is_forward(common->place)) say_it_computes(common->place, finding);
+  // PyTorch's name for what a module computes.
+  if (threads.ran && common->place.starts_with("forward (")) say_it_computes(common->place, finding);
   return true;
 }
 
@@ -262,7 +248,9 @@ void find_host_bound(const FindingContext& context, std::vector<Finding>& findin
   const std::int64_t own = context.total(Cause::host_bound);
   const std::int64_t of_late_ranks = std::min(own, context.said_of_late_ranks(findings, Cause::host_bound));
   const std::int64_t behind_hosts = context.on_cpu ? 0 : context.behind_hosts();
-  const ThreadsInGaps threads = context.on_cpu ? threads_in_gaps(context) : ThreadsInGaps{};
+  // Costs a look at every gap: only where there may be something to say.
+  const bool look = context.on_cpu && context.is_worth(own, kLeftOverPermille);
+  const ThreadsInGaps threads = look ? threads_in_gaps(context) : ThreadsInGaps{};
   const std::int64_t for_cores = std::min(own - of_late_ranks, threads.without_core_ns);
   const std::int64_t lost = own - of_late_ranks - for_cores + behind_hosts;
   if (!context.is_left_over(findings, Cause::host_bound, lost)) return;
@@ -286,6 +274,9 @@ void find_host_bound(const FindingContext& context, std::vector<Finding>& findin
     finding.evidence.push_back(
         fmt::format("{} more is waiting for a core in that time", format_duration(for_cores)));
   if (context.on_cpu) {
+    finding.remedy =
+        "see what that line does, and what it calls, while nothing is computed: shorten it, or do it beside "
+        "training";
     if (!name_the_place(context, threads, finding)) {
       finding.title = "ranks do what the trace does not name between their computations";
       finding.remedy = how_to_name_it(context.diagnosis.job) +

@@ -100,16 +100,6 @@ std::int64_t waits_told_earlier(const std::vector<Between>& all, std::size_t of)
   return told;
 }
 
-// Of the spans, in order, what lies in each interval.
-void measure_computation(const std::vector<TimeSpan>& computed, std::vector<Between>& all) {
-  std::size_t next = 0;
-  for (Between& one : all) {
-    while (next < computed.size() && computed[next].end <= one.begin) ++next;
-    for (std::size_t n = next; n < computed.size() && computed[n].begin < one.end; ++n)
-      one.computed += std::min(one.end, computed[n].end) - std::max(one.begin, computed[n].begin);
-  }
-}
-
 bool computes_on_thread(const RankTrace& rank, const Activity& activity) {
   return activity.activity_class == Class::compute && activity.lane < rank.lanes.size() &&
          rank.lanes[activity.lane].kind == trace::LaneKind::compute_thread;
@@ -156,14 +146,14 @@ void SchedulingImport::finish(RankTrace& rank) {
 }
 
 OffCore find_off_core(const std::vector<SchedulingPoint>& points, const std::vector<TimeSpan>& computed) {
+  const IntervalSet ranges = set_of(computed);
   std::vector<Between> all;
   for (std::size_t i = 1; i < points.size(); ++i) {
     const SchedulingPoint& from = points[i - 1];
     const SchedulingPoint& to = points[i];
     all.push_back({from.time, to.time, to.on_cpu_ns - from.on_cpu_ns, to.runnable_ns - from.runnable_ns,
-                   to.waited_ns - from.waited_ns, 0, to.known});
+                   to.waited_ns - from.waited_ns, ranges.measure_within(from.time, to.time), to.known});
   }
-  measure_computation(computed, all);
   const auto slept_through = [&](std::size_t i) {
     return i < all.size() && all[i].nobody_ran() &&
            all[i].length() - all[i].on_cpu - all[i].runnable > all[i].length() / kNothing;
