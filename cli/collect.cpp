@@ -1,4 +1,4 @@
-#include "tracer/record/collect.h"
+#include "tracer/recorder/collect.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -12,7 +12,7 @@
 #include "cli/parse.h"
 #include "cli/verb.h"
 #include "trace/standard_streams.h"
-#include "tracer/record/progress.h"
+#include "tracer/recorder/progress.h"
 
 namespace lockstep::cli {
 namespace {

@@ -16,7 +16,7 @@
 #include "cli/terminal.h"
 #include "cli/verb.h"
 #include "tracer/doctor/local_machine.h"
-#include "tracer/record/run_folder.h"
+#include "tracer/recorder/run_folder.h"
 
 namespace lockstep::cli {
 namespace {

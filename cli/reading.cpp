@@ -9,7 +9,7 @@
 
 #include "analyzer/import/rank/communication_patterns.h"
 #include "cli/memory_limit/memory_limit.h"
-#include "tracer/control/plan.h"
+#include "tracer/protocol/plan.h"
 
 namespace lockstep::cli {
 

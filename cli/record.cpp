@@ -20,8 +20,8 @@
 #include "cli/record_plan.h"
 #include "cli/record_sync.h"
 #include "trace/standard_streams.h"
-#include "tracer/record/attach.h"
-#include "tracer/record/record.h"
+#include "tracer/recorder/attach.h"
+#include "tracer/recorder/record.h"
 
 namespace lockstep::cli {
 namespace {

@@ -7,7 +7,7 @@
 #include <optional>
 #include <string_view>
 
-#include "tracer/control/plan.h"
+#include "tracer/protocol/plan.h"
 
 namespace lockstep::cli {
 namespace {

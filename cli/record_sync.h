@@ -6,7 +6,7 @@
 #include <string>
 
 #include "trace/result.h"
-#include "tracer/record/record.h"
+#include "tracer/recorder/record.h"
 
 namespace lockstep::cli {
 

@@ -17,7 +17,7 @@ struct Entry {
 // to disk: no word alone decides, except where it is the whole name.
 constexpr Entry kNames[] = {
     {Where::last, " (background)", Phase::checkpoint_beside},
-    // What Lockstep's hook names (tracer/sources/pytorch/hook).
+    // What Lockstep's hook names (tracer/inject/sources/pytorch/hook).
     {Where::first, "compilation", Phase::compilation},
     {Where::first, "checkpoint: ", Phase::checkpoint},
     {Where::first, "evaluation", Phase::evaluation},

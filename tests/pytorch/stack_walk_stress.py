@@ -16,7 +16,7 @@ import threading
 import time
 import types
 
-HOOK = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../tracer/sources/pytorch/hook")
+HOOK = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../tracer/inject/sources/pytorch/hook")
 
 
 def load(name):

@@ -20,7 +20,7 @@ LOOKS = 200  # a second
 ROUNDS = 40
 
 
-HOOK = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../tracer/sources/pytorch/hook")
+HOOK = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../tracer/inject/sources/pytorch/hook")
 told = 0
 
 

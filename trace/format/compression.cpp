@@ -11,7 +11,7 @@ namespace lockstep::trace::format {
 namespace {
 
 // All memory of a writer comes from new: in a traced process that is one that can be told what to do
-// (tracer/allocation.cpp).
+// (tracer/inject/allocation.cpp).
 void* allocate(void* /*opaque*/, std::size_t bytes) {
   return ::operator new(bytes, std::nothrow);
 }

@@ -1,7 +1,7 @@
 // An NVTX tool that does nothing: what calling any tool costs, before it does something.
 #include <cstdint>
 
-#include "tracer/sources/nvtx/nvtx_api.h"
+#include "tracer/inject/sources/nvtx/nvtx_api.h"
 
 namespace {
 

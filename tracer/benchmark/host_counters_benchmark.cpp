@@ -10,9 +10,9 @@
 #include <thread>
 #include <vector>
 
-#include "tracer/sources/host/node_meter.h"
-#include "tracer/sources/host/process_meter.h"
-#include "tracer/sources/host/sampler.h"
+#include "tracer/inject/sources/host/node_meter.h"
+#include "tracer/inject/sources/host/process_meter.h"
+#include "tracer/inject/sources/host/sampler.h"
 
 namespace {
 

@@ -18,8 +18,8 @@
 #include <thread>
 #include <utility>
 
-#include "tracer/clock.h"
-#include "tracer/environment.h"
+#include "tracer/protocol/clock.h"
+#include "tracer/protocol/environment.h"
 
 namespace lockstep::tracer::clock_sync {
 namespace {

@@ -3,9 +3,9 @@
 
 #include <algorithm>
 
-#include "tracer/clock.h"
 #include "tracer/doctor/checks.h"
 #include "tracer/doctor/versions.h"
+#include "tracer/protocol/clock.h"
 
 namespace lockstep::tracer::doctor {
 

@@ -4,7 +4,7 @@
 #include <array>
 
 #include "tracer/doctor/checks.h"
-#include "tracer/environment.h"
+#include "tracer/protocol/environment.h"
 
 namespace lockstep::tracer::doctor {
 

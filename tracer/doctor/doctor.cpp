@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "tracer/doctor/nothing_recorded.h"
-#include "tracer/environment.h"
+#include "tracer/protocol/environment.h"
 
 namespace lockstep::tracer::doctor {
 

@@ -23,7 +23,7 @@ using trace::Writer;
 
 constexpr std::uint64_t kProcess = 77;
 
-// One rank's file. A thread has one lane, whichever source tells of it (tracer/host_lanes.h).
+// One rank's file. A thread has one lane, whichever source tells of it (tracer/inject/core/host_lanes.h).
 class RankFile {
  public:
   RankFile(const TemporaryFolder& folder, int rank, int ranks, int rank_within, int size)

@@ -17,8 +17,8 @@
 #include <new>
 #include <optional>
 
-#include "tracer/sources/cupti/stand_in/program.h"
-#include "tracer/sources/nccl/stand_in/libnccl.h"
+#include "tracer/inject/sources/cupti/stand_in/program.h"
+#include "tracer/inject/sources/nccl/stand_in/libnccl.h"
 
 namespace hard_times {
 namespace {

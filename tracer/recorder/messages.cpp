@@ -1,0 +1,50 @@
+#include "tracer/recorder/messages.h"
+
+#include <fmt/format.h>
+
+#include <string>
+
+#include "trace/standard_streams.h"
+#include "tracer/recorder/summary.h"
+
+namespace lockstep::tracer::record {
+namespace {
+
+constexpr std::string_view kPrefix = "lockstep record: ";
+
+// Without memory, in pieces: another process's line may come between them.
+void say_in_pieces(std::string_view message) noexcept {
+  trace::tell(kPrefix);
+  trace::tell(message);
+  trace::tell("\n");
+}
+
+}  // namespace
+
+void say(std::string_view message) noexcept {
+  try {
+    trace::tell(fmt::format("{}{}\n", kPrefix, message));
+  } catch (...) {
+    say_in_pieces(message);
+  }
+}
+
+void say_wrapped(std::string_view message) noexcept {
+  constexpr std::size_t kColumns = 100;
+  try {
+    trace::tell(wrapped(fmt::format("{}{}", kPrefix, message), kColumns) + "\n");
+  } catch (...) {
+    say_in_pieces(message);
+  }
+}
+
+void say_failed(std::string_view what, const char* why) noexcept {
+  if (what.empty()) return;
+  try {
+    say(fmt::format("{} failed: {}", what, why));
+  } catch (...) {
+    say_in_pieces(what);
+  }
+}
+
+}  // namespace lockstep::tracer::record

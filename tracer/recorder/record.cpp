@@ -1,0 +1,140 @@
+#include "tracer/recorder/record.h"
+
+#include <fmt/format.h>
+#include <string.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "tracer/doctor/nothing_recorded.h"
+#include "tracer/recorder/attach.h"
+#include "tracer/recorder/attendants.h"
+#include "tracer/recorder/claim.h"
+#include "tracer/recorder/last_resort.h"
+#include "tracer/recorder/messages.h"
+#include "tracer/recorder/preparation.h"
+#include "tracer/recorder/summary.h"
+#include "tracer/recorder/survivors.h"
+
+namespace lockstep::tracer::record {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr int kNotExecutable = 126;
+
+void tell_ending(const Ending& ending, const Manifest& manifest) {
+  if (was_interrupted(ending)) {
+    const std::int64_t after = ending.interruption->realtime - manifest.start_realtime;
+    say(fmt::format("the command was {} after {}", interruption_in_words(ending),
+                    readable_duration(std::max<std::int64_t>(after, 0))));
+  } else if (ending.signal != 0) {
+    say(fmt::format("the command was killed by signal {} ({})", ending.signal, strsignal(ending.signal)));
+  }
+}
+
+std::vector<Unrecorded> unrecorded_beside(const std::optional<Recording>& recording, NoticeBoard& notices) {
+  // A file that does not say whose it is, is of one of those.
+  std::size_t nameless = recording.has_value() ? recording->files_without_process : 0;
+  return notices.take([&](std::int32_t process) {
+    if (!recording.has_value() || recording->process_ids.contains(process)) return true;
+    if (nameless == 0) return false;
+    --nameless;
+    return true;
+  });
+}
+
+void finish(const Options& options, Run& run, bool watches, bool long_enough) {
+  Manifest& manifest = run.manifest;
+  const fs::path& folder = run.folder->path;
+  if (options.plan.survive_kill) attempt("", [&] { await_survivors(folder); });
+  attempt("removing the control folder", [&] { remove_control_folder(folder); });
+  if (watches && long_enough) attempt("", [&] { take_first_place(manifest, folder); });
+  attempt("joining small chunks", [&] {
+    compact_files(folder, manifest.host, manifest.launch.empty() ? -1 : manifest.recorder.rank);
+  });
+  attempt("reading what was recorded",
+          [&] { manifest.recording = read_recording(folder, manifest.recorder.world_size); });
+  attempt("", [&] {
+    if (run.notices != nullptr) manifest.unrecorded = unrecorded_beside(manifest.recording, *run.notices);
+  });
+  attempt("writing the manifest", [&] {
+    if (const Status written = write_manifest(manifest, folder); !written.ok()) say(written.error().message);
+  });
+  if (options.quiet || !speaks_for_all(manifest)) return;
+  attempt("the summary", [&] {
+    tell_ending(*manifest.ending, manifest);
+    if (!manifest.recording.has_value()) return;
+    const bool nothing = manifest.recording->empty();
+    if (nothing && !manifest.other_tool.empty()) return;  // said when the run began
+    for (const std::string& line :
+         nothing ? explain_nothing(manifest, doctor::explain_nothing_recorded(manifest.command))
+                 : summarize(manifest, shown_path(folder)))
+      say_wrapped(line);
+  });
+}
+
+// What did not run can't be run by the last resort either.
+Ending without_command(const Ending& ending) {
+  command_ended(ending);
+  return ending;
+}
+
+// There can be no other process: the command becomes this one.
+Ending run_in_our_place(const Run& run) {
+  say("the command takes the recorder's place, and runs unrecorded.");
+  attempt("", [&] { undo(run); });
+  const int reason = become_command();
+  attempt("the command", [&] { say(fmt::format("cannot run the command: {}", strerror(reason))); });
+  return without_command(Ending{kNotExecutable, 0});
+}
+
+}  // namespace
+
+Ending record(const Options& options) {
+  const OriginalSignals original = OriginalSignals::replace();
+  arm_last_resort(options.command, original);
+  Run run;
+  // A misspelt command costs nothing. What exec says counts: here it is only that nothing is prepared.
+  const std::optional<StartFailure> not_there = look_up(options.command.front());
+  if (!not_there.has_value() && !attempt("preparing the run folder", [&] { run = prepare(options); }))
+    say("the command runs unrecorded.");
+  if (run.refused.has_value()) return without_command(*run.refused);
+
+  Child child(original);
+  StartFailure failure;
+  switch (child.start(options.command, run.environment, failure)) {
+    case Child::Start::started:
+      if (not_there.has_value())
+        say(fmt::format("{}; it runs all the same, and unrecorded.", not_there->message));
+      break;
+    case Child::Start::without_environment:
+      say("the command's arguments and environment leave no room for Lockstep's variables (ARG_MAX): it runs "
+          "unrecorded.");
+      attempt("", [&] { undo(run); });
+      run.folder.reset();
+      break;
+    case Child::Start::cannot_execute:
+      say(failure.message);
+      attempt("", [&] { undo(run); });
+      return without_command(Ending{failure.exit_code, 0});
+    case Child::Start::no_process:
+      say(failure.message);
+      return run_in_our_place(run);
+  }
+
+  Attendants attendants(options, run);
+  const Ending ending = child.wait([&] { attendants.look(); });
+  constexpr std::int64_t kLongEnoughToMeet = 5'000'000'000;
+  const bool long_enough = realtime_now() - run.manifest.start_realtime > kLongEnoughToMeet;
+  if (!attendants.end(long_enough)) return ending;
+  run.manifest.end_realtime = realtime_now();
+  run.manifest.ending = ending;
+  finish(options, run, attendants.watches(), long_enough);
+  return ending;
+}
+
+}  // namespace lockstep::tracer::record

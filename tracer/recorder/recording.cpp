@@ -1,0 +1,218 @@
+#include "tracer/recorder/recording.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cstdlib>
+#include <set>
+#include <sstream>
+#include <system_error>
+#include <tuple>
+#include <utility>
+
+#include "trace/compact.h"
+#include "trace/reader.h"
+#include "trace/writer.h"
+#include "tracer/protocol/environment.h"
+#include "tracer/recorder/run_folder.h"
+
+namespace lockstep::tracer::record {
+
+namespace {
+
+std::int32_t number_or_none(const std::string& text) {
+  std::int32_t value = -1;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc{} && end == text.data() + text.size() ? value : -1;
+}
+
+// "EVENTS SINCE WHY", as environment.h says.
+std::optional<RecordedFile::Unwritten> parse_unwritten(const std::string& text) {
+  const std::size_t end = text.find_last_not_of(' ');
+  if (end == std::string::npos) return std::nullopt;
+  RecordedFile::Unwritten unwritten;
+  std::istringstream words(text.substr(0, end + 1));
+  if (!(words >> unwritten.events >> unwritten.since)) return std::nullopt;
+  std::getline(words >> std::ws, unwritten.why);
+  return unwritten;
+}
+
+RecordedFile read_file(const std::filesystem::path& path) {
+  RecordedFile file;
+  file.file = path.filename().string();
+  std::error_code error;
+  const std::uintmax_t size = std::filesystem::file_size(path, error);
+  if (!error) file.bytes = size;
+  Result<trace::Reader> opened = trace::Reader::open(path);
+  if (!opened.ok()) {
+    file.problem = opened.error().message;
+    return file;
+  }
+  const trace::Reader& reader = opened.value();
+  const auto& metadata = reader.metadata();
+  const auto text = [&](const char* key) {
+    const auto found = metadata.find(key);
+    return found == metadata.end() ? std::string() : found->second;
+  };
+  file.rank = number_or_none(text("rank"));
+  // A file that lost what it says of itself has its name.
+  if (text("process").empty()) file.rank = rank_of_file_name(file.file).value_or(-1);
+  file.inherited_rank = number_or_none(text("inherited_rank"));
+  file.restart = std::max(number_or_none(text("restart")), 0);
+  file.world_size = number_or_none(text("world_size"));
+  file.host = text("host");
+  file.process = text("process");
+  file.command = text("command");
+  file.clock_source = text("clock_source");
+  constexpr std::string_view kSource = "source.";
+  for (const auto& [key, value] : metadata) {
+    if (!key.starts_with(kSource)) continue;
+    const std::string name = key.substr(kSource.size(), key.find('.', kSource.size()) - kSource.size());
+    if (key == std::string(kSource) + name)
+      file.sources[name].state = value == "recording" ? "recorded" : value;
+    if (key == std::string(kSource) + name + ".problem") file.sources[name].problem = value;
+  }
+  file.ended = text("control.ended");
+  file.unwritten = parse_unwritten(text(kUnwrittenKey));
+  if (file.unwritten.has_value() && file.unwritten->events != 0)
+    file.dropped[kNotWritten] = file.unwritten->events;
+  if (const std::string cut = text(trace::kCutFromOutside); !cut.empty())
+    file.cut_to = std::strtoull(cut.c_str(), nullptr, 10);
+  file.steps_seen = control::parse_steps(text("control.steps_seen"));
+  for (std::size_t number = 1;; ++number) {
+    const auto found = metadata.find("control.saved." + std::to_string(number));
+    if (found == metadata.end()) break;
+    file.saved.push_back(found->second);
+  }
+  file.groups = reader.groups();
+  file.complete = reader.complete();
+  file.after_death = !text(trace::kWrittenAfterDeath).empty();
+  file.no_survivor = !text(kNoSurvivorKey).empty();
+  file.chunks = reader.chunks().size();
+  using trace::EventKind;
+  for (const EventKind kind :
+       {EventKind::host_range, EventKind::mark, EventKind::counter, EventKind::device_activity,
+        EventKind::api_call, EventKind::collective, EventKind::step, EventKind::collective_issue}) {
+    file.events += reader.count(kind);
+  }
+  file.steps_and_collectives = reader.count(EventKind::step) + reader.count(EventKind::collective);
+  file.device_activities = reader.count(EventKind::device_activity);
+  const Result<std::vector<trace::OpenRange>> open = reader.unfinished_ranges();
+  if (open.ok()) file.events += open.value().size();
+  const Status drops = reader.read<trace::Drop>({}, [&](const trace::Drop& drop) {
+    const std::string reason(reader.string(drop.reason));
+    if (drop.count != 0) {
+      file.dropped[reason] += drop.count;
+    } else if (std::find(file.not_recorded.begin(), file.not_recorded.end(), reason) ==
+               file.not_recorded.end()) {
+      file.not_recorded.push_back(reason);
+    }
+  });
+  if (!drops.ok()) file.problem = drops.error().message;
+  return file;
+}
+
+// A group that several ranks speak of is one group; descriptions may differ.
+std::vector<trace::Group> distinct_groups(const std::vector<RecordedFile>& files) {
+  using Key = std::tuple<std::size_t, const std::string&, const std::vector<std::int32_t>&>;
+  const auto key = [](const trace::Group& group) {
+    return Key(~group.ranks.size(), group.name, group.ranks);  // ~: larger ones first
+  };
+  std::vector<trace::Group> groups;
+  for (const RecordedFile& file : files) groups.insert(groups.end(), file.groups.begin(), file.groups.end());
+  std::stable_sort(groups.begin(), groups.end(),
+                   [&](const trace::Group& a, const trace::Group& b) { return key(a) < key(b); });
+  groups.erase(std::unique(groups.begin(), groups.end(),
+                           [&](const trace::Group& a, const trace::Group& b) { return key(a) == key(b); }),
+               groups.end());
+  return groups;
+}
+
+}  // namespace
+
+std::uint64_t Recording::dropped_events() const {
+  std::uint64_t sum = 0;
+  for (const auto& [reason, count] : dropped) sum += count;
+  return sum;
+}
+
+std::map<std::string, std::vector<std::int32_t>> Recording::hosts() const {
+  std::map<std::string, std::vector<std::int32_t>> hosts;
+  for (const RecordedFile& file : ranks) hosts[file.host].push_back(file.rank);
+  return hosts;
+}
+
+std::map<std::string, Recording::Source> Recording::sources() const {
+  std::map<std::string, Source> sources;
+  std::map<std::string, std::set<std::string>> states;
+  for (const auto* files : {&ranks, &processes}) {
+    for (const RecordedFile& file : *files) {
+      for (const auto& [name, source] : file.sources) {
+        states[name].insert(source.state);
+        Source& known = sources[name];
+        if (!source.problem.empty()) ++known.problems[source.problem];
+      }
+    }
+  }
+  for (const auto& [name, of] : states) {
+    std::string& text = sources[name].state;
+    for (const std::string& state : of) text += (text.empty() ? "" : ", ") + state;
+  }
+  return sources;
+}
+
+std::size_t Recording::incomplete_files() const {
+  const auto incomplete = [](const RecordedFile& file) { return !file.complete && !file.unwritten; };
+  return static_cast<std::size_t>(std::count_if(ranks.begin(), ranks.end(), incomplete) +
+                                  std::count_if(processes.begin(), processes.end(), incomplete));
+}
+
+void compact_files(const std::filesystem::path& folder, std::string_view host, std::int32_t rank) {
+  // Larger files have large chunks anyway, and the user waits for us.
+  constexpr std::uint64_t kLargest = std::uint64_t{512} << 20U;
+  constexpr std::uint64_t kGoodChunk = 4096;  // events
+  for (const std::filesystem::path& path : trace_files(folder)) {
+    const RecordedFile file = read_file(path);
+    if (!file.complete || !file.problem.empty() || file.host != host || file.bytes > kLargest) continue;
+    if (rank >= 0 && file.rank != rank) continue;
+    if (file.events > kGoodChunk * file.chunks) continue;
+    const Result<bool> smaller = trace::compact(path.c_str());
+    (void)smaller.ok();  // the file as it was is as good
+  }
+}
+
+Recording read_recording(const std::filesystem::path& folder, std::int32_t world_size) {
+  Recording recording;
+  recording.world_size = std::max(world_size, 0);
+  for (const std::filesystem::path& path : trace_files(folder)) {
+    RecordedFile file = read_file(path);
+    recording.events += file.events;
+    recording.bytes += file.bytes;
+    for (const auto& [reason, count] : file.dropped) recording.dropped[reason] += count;
+    if (const std::int32_t process = number_or_none(file.process); process >= 0)
+      recording.process_ids.insert(process);
+    else
+      ++recording.files_without_process;
+    // A helper of a rank knows it as well.
+    if (file.rank >= 0 || file.inherited_rank >= 0)
+      recording.world_size = std::max(recording.world_size, file.world_size);
+    (file.rank >= 0 ? recording.ranks : recording.processes).push_back(std::move(file));
+  }
+  // Of workers that torchrun started anew, the last ones are the ranks.
+  for (const RecordedFile& file : recording.ranks)
+    recording.restarts = std::max(recording.restarts, file.restart);
+  for (const RecordedFile& file : recording.ranks)
+    if (file.restart < recording.restarts) recording.earlier_attempts.push_back(file.file);
+  std::erase_if(recording.ranks,
+                [&recording](const RecordedFile& file) { return file.restart < recording.restarts; });
+  std::sort(recording.ranks.begin(), recording.ranks.end(),
+            [](const RecordedFile& a, const RecordedFile& b) { return a.rank < b.rank; });
+  recording.groups = distinct_groups(recording.ranks);
+  for (std::int32_t rank = 0; rank < recording.world_size; ++rank) {
+    const bool found = std::any_of(recording.ranks.begin(), recording.ranks.end(),
+                                   [rank](const RecordedFile& file) { return file.rank == rank; });
+    if (!found) recording.missing_ranks.push_back(rank);
+  }
+  return recording;
+}
+
+}  // namespace lockstep::tracer::record

@@ -1,0 +1,145 @@
+// The folder of a run: what is taken, and what is refused. Recorders that start at once: claim_test.cpp.
+#include "tracer/recorder/run_folder.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "tests/temporary_folder.h"
+
+namespace lockstep::tracer::record {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+
+class RunFolderTest : public testing::Test {
+ protected:
+  void write(const fs::path& name, const std::string& text = "x") { temporary_.write(name, text); }
+  const test::TemporaryFolder temporary_;
+  const fs::path folder_ = temporary_.path();
+};
+
+TEST_F(RunFolderTest, IsCreatedWithItsParents) {
+  const Result<RunFolder> folder = prepare_run_folder(folder_ / "a" / "b", false, "");
+  ASSERT_TRUE(folder.ok());
+  EXPECT_TRUE(folder.value().created);
+  EXPECT_TRUE(fs::is_directory(folder_ / "a" / "b"));
+}
+
+TEST_F(RunFolderTest, AnEmptyOneIsTaken) {
+  const Result<RunFolder> folder = prepare_run_folder(folder_, false, "");
+  ASSERT_TRUE(folder.ok());
+  EXPECT_FALSE(folder.value().created);
+}
+
+TEST_F(RunFolderTest, AFileIsNoFolder) {
+  write("file");
+  const Result<RunFolder> folder = prepare_run_folder(folder_ / "file", true, "");
+  ASSERT_FALSE(folder.ok());
+  EXPECT_THAT(folder.error().message, HasSubstr("is a file"));
+}
+
+TEST_F(RunFolderTest, ARunIsOverwrittenOnlyWithForce) {
+  write("manifest.json", R"({"format": "lockstep.run/1"})");
+  write("rank-0.lst");
+  write("manifest-rank-3.json");
+  write("proc-node-7-2.lst");
+  write("notes.txt");
+  fs::create_directory(folder_ / "rank-1.lst");  // a folder of that name isn't ours
+  EXPECT_FALSE(prepare_run_folder(folder_, false, "").ok());
+  EXPECT_TRUE(fs::exists(folder_ / "rank-0.lst"));
+  ASSERT_TRUE(prepare_run_folder(folder_, true, "").ok());
+  std::vector<std::string> left;
+  for (const auto& entry : fs::directory_iterator(folder_)) left.push_back(entry.path().filename());
+  EXPECT_THAT(left, testing::UnorderedElementsAre("notes.txt", "rank-1.lst"));
+}
+
+TEST_F(RunFolderTest, WithoutAManifestOnlyARunsFilesMakeARun) {
+  write("rank-0.lst");
+  EXPECT_TRUE(prepare_run_folder(folder_, true, "").ok());
+  write("rank-0.lst");
+  write("thesis.tex");
+  const Result<RunFolder> folder = prepare_run_folder(folder_, true, "");
+  ASSERT_FALSE(folder.ok());
+  EXPECT_THAT(folder.error().message, HasSubstr("thesis.tex"));
+  EXPECT_TRUE(fs::exists(folder_ / "rank-0.lst"));
+}
+
+TEST_F(RunFolderTest, SymbolicLinksAreNotFollowedWhenDeleting) {
+  write("elsewhere/data");
+  fs::create_directory(folder_ / "run");
+  write("run/manifest.json", R"({"format": "lockstep.run/1"})");
+  fs::create_symlink(folder_ / "elsewhere" / "data", folder_ / "run" / "rank-0.lst");
+  ASSERT_TRUE(prepare_run_folder(folder_ / "run", true, "").ok());
+  EXPECT_TRUE(fs::exists(folder_ / "elsewhere" / "data"));
+}
+
+TEST_F(RunFolderTest, RecordersOfOneLaunchShareIt) {
+  write("manifest-rank-1.json", R"({"format": "lockstep.run/1", "launch": "slurm-1.0"})");
+  EXPECT_TRUE(prepare_run_folder(folder_, false, "slurm-1.0").ok());
+  EXPECT_FALSE(prepare_run_folder(folder_, false, "slurm-1.1").ok());
+  EXPECT_FALSE(prepare_run_folder(folder_, true, "slurm-1.1").ok()) << "others may be writing";
+  EXPECT_FALSE(prepare_run_folder(folder_, false, "").ok());
+}
+
+TEST_F(RunFolderTest, ARunOfAnotherHostIsSaidToBe) {
+  write("manifest.json", R"({"format": "lockstep.run/1", "state": "running", "host": "node-far-away"})");
+  const Result<RunFolder> folder = prepare_run_folder(folder_, false, "");
+  ASSERT_FALSE(folder.ok());
+  EXPECT_THAT(folder.error().message, HasSubstr("recorded into from host 'node-far-away'"));
+  EXPECT_THAT(folder.error().message, HasSubstr("lockstep collect NAME-* -o NAME"));
+}
+
+TEST_F(RunFolderTest, WhatAnotherRecorderIsAboutToRenameIsNobodysFile) {
+  write("manifest.json.3457.part", R"({"format": "lockstep.run/1", "lau)");
+  EXPECT_TRUE(prepare_run_folder(folder_, false, "slurm-1.0").ok());
+  EXPECT_TRUE(prepare_run_folder(folder_, false, "").ok());
+  write("manifest-rank-1.json", R"({"format": "lockstep.run/1", "launch": "slurm-1.0"})");
+  write("hang-rank-1.json.part");
+  EXPECT_TRUE(prepare_run_folder(folder_, false, "slurm-1.0").ok());
+  ASSERT_TRUE(prepare_run_folder(folder_, true, "").ok());
+  EXPECT_TRUE(fs::is_empty(folder_)) << "what a killed recorder left goes with its run";
+  write("manifest.json.x.part");
+  write("thesis.7.part");
+  EXPECT_FALSE(prepare_run_folder(folder_, true, "").ok());
+  EXPECT_TRUE(fs::exists(folder_ / "thesis.7.part"));
+}
+
+TEST_F(RunFolderTest, NumbersGoUp) {
+  EXPECT_EQ(create_numbered_run_folder(folder_).value().path.filename(), "lockstep-run-001");
+  fs::create_directory(folder_ / "lockstep-run-002");
+  EXPECT_EQ(create_numbered_run_folder(folder_).value().path.filename(), "lockstep-run-003");
+}
+
+TEST_F(RunFolderTest, TheLibraryIsFoundBesideTheExecutable) {
+  EXPECT_FALSE(find_injection_library(folder_ / "bin" / "lockstep").ok());
+  write("lib/x86_64-linux-gnu/liblockstep-inject.so");
+  EXPECT_EQ(find_injection_library(folder_ / "bin" / "lockstep").value(),
+            folder_ / "lib/x86_64-linux-gnu/liblockstep-inject.so");
+  write("lib64/liblockstep-inject.so");
+  write("lib/liblockstep-inject.so");
+  EXPECT_EQ(find_injection_library(folder_ / "bin" / "lockstep").value(),
+            folder_ / "lib/liblockstep-inject.so");
+}
+
+TEST(RunFileNames, AreTheRunsOwn) {
+  for (const char* name :
+       {"manifest.json", "manifest-rank-12.json", "manifest-rank-12-restart-1.json", "manifest-node-1.json",
+        "manifest-node-gpu7.cluster-12.json", "rank-0.lst", "proc-a-1.lst"}) {
+    EXPECT_TRUE(is_run_file_name(name)) << name;
+  }
+  for (const char* name :
+       {"manifest-rank-.json", "manifest-rank-x.json", "manifest-rank-1-restart-.json", "manifest-node-.json",
+        "manifest-node-a b.json", "manifest.json.bak", "a.lst", "report.json"}) {
+    EXPECT_FALSE(is_run_file_name(name)) << name;
+  }
+}
+
+}  // namespace
+}  // namespace lockstep::tracer::record

@@ -1,0 +1,202 @@
+#include "tracer/recorder/unrecorded.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <signal.h>
+#include <sys/random.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <map>
+#include <system_error>
+#include <thread>
+#include <unordered_map>
+#include <utility>
+
+#include "tracer/protocol/notices.h"
+#include "tracer/recorder/process_state.h"
+#include "tracer/recorder/progress.h"
+
+namespace lockstep::tracer::record {
+namespace {
+
+// Anybody on this host may send: what comes is bounded.
+constexpr std::size_t kMostReasons = 64;
+constexpr std::size_t kMostExamples = 8;
+constexpr std::size_t kMostBeginnings = 1'000'000;
+
+constexpr const char* kGoneAtOnce = "ended by _exit, exec or a signal within a moment of the first event";
+
+[[noreturn]] void fail(const char* what) {
+  throw std::system_error(errno, std::generic_category(), what);
+}
+
+std::string random_name() {
+  std::array<unsigned char, 16> bytes{};
+  if (getrandom(bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size())) fail("getrandom");
+  return fmt::format("lockstep-{:02x}", fmt::join(bytes, ""));
+}
+
+template <class Value>
+void add_example(std::set<Value>& examples, Value value) {
+  if (examples.size() < kMostExamples) examples.insert(std::move(value));
+}
+
+}  // namespace
+
+struct NoticeBoard::State {
+  ~State() {
+    if (socket >= 0) close(socket);
+  }
+
+  void open() {
+    name = random_name();
+    socket = ::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    if (socket < 0) fail("socket");
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    std::memcpy(address.sun_path + 1, name.data(), name.size());
+    length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
+    if (bind(socket, reinterpret_cast<const sockaddr*>(&address), length) != 0) fail("bind");
+    // The kernel says who sent a datagram.
+    const int on = 1;
+    if (setsockopt(socket, SOL_SOCKET, SO_PASSCRED, &on, sizeof on) != 0) fail("setsockopt");
+  }
+
+  // Until the socket is shut down, which also lets what has come be read first.
+  void listen() {
+    for (;;) {
+      std::array<char, notices::kMostBytes> bytes{};
+      alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(ucred))> control{};
+      iovec piece{bytes.data(), bytes.size()};
+      msghdr message{};
+      message.msg_iov = &piece;
+      message.msg_iovlen = 1;
+      message.msg_control = control.data();
+      message.msg_controllen = control.size();
+      const ssize_t count = recvmsg(socket, &message, 0);
+      if (count < 0 && errno == EINTR) continue;
+      // Somebody sent it; else it is the end.
+      const cmsghdr* const header = count >= 0 ? CMSG_FIRSTHDR(&message) : nullptr;
+      if (header == nullptr || header->cmsg_type != SCM_CREDENTIALS) return;
+      ucred sender{};
+      std::memcpy(&sender, CMSG_DATA(header), sizeof sender);
+      const auto notice = notices::parse({bytes.data(), static_cast<std::size_t>(count)});
+      if (notice.has_value()) note(*notice, sender);
+    }
+  }
+
+  void note(const notices::Notice& notice, const ucred& sender) {
+    if (notice.reason.empty()) {
+      if (beginnings.size() < kMostBeginnings) beginnings.emplace(sender.pid, Beginning{notice, sender});
+      return;
+    }
+    // What it says itself counts, and once.
+    if (const auto begun = beginnings.find(sender.pid); begun != beginnings.end()) beginnings.erase(begun);
+    count(notice, sender);
+  }
+
+  // A process that is still there may be about to make its file.
+  void count_those_gone(const std::function<bool(std::int32_t)>& left_file) {
+    for (auto& [process, begun] : beginnings) {
+      // 0: of a namespace that the recorder does not see into.
+      if (process == 0 || lives(process) || left_file(begun.notice.process)) continue;
+      begun.notice.reason = kGoneAtOnce;
+      count(begun.notice, begun.sender);
+    }
+    beginnings.clear();
+  }
+
+  void count(const notices::Notice& notice, const ucred& sender) {
+    if (!by_reason.contains(notice.reason) && by_reason.size() >= kMostReasons) return;
+    Unrecorded& of = by_reason[notice.reason];
+    of.reason = notice.reason;
+    ++of.processes;
+    if (!notice.program.empty()) add_example(of.programs, notice.program);
+    if (notice.rank >= 0) add_example(of.ranks, notice.rank);
+    add_example(of.users, static_cast<std::uint32_t>(sender.uid));
+    add_example(of.process_ids, static_cast<std::int32_t>(sender.pid));
+  }
+
+  std::string name;
+  int socket = -1;
+  socklen_t length = 0;
+  struct Beginning {
+    notices::Notice notice;
+    ucred sender;
+  };
+  std::unordered_multimap<pid_t, Beginning> beginnings;  // by the sender's id, as the recorder knows it
+  std::map<std::string, Unrecorded> by_reason;
+  std::thread thread;
+};
+
+NoticeBoard::NoticeBoard() : state_(std::make_unique<State>()) {
+  state_->open();
+  // Signals are for the thread that waits for the command.
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  try {
+    state_->thread = std::thread([state = state_.get()] {
+      try {
+        state->listen();
+      } catch (...) {  // out of memory: those so far are known
+      }
+    });
+  } catch (...) {
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    throw;
+  }
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+NoticeBoard::~NoticeBoard() {
+  (void)take([](std::int32_t) { return true; });
+}
+
+const std::string& NoticeBoard::name() const {
+  return state_->name;
+}
+
+std::vector<Unrecorded> NoticeBoard::take(const std::function<bool(std::int32_t)>& left_file) {
+  if (state_->thread.joinable()) {
+    // What was sent before is read before.
+    shutdown(state_->socket, SHUT_RD);
+    state_->thread.join();
+  }
+  state_->count_those_gone(left_file);
+  std::vector<Unrecorded> all;
+  for (auto& [reason, unrecorded] : std::exchange(state_->by_reason, {}))
+    all.push_back(std::move(unrecorded));
+  std::stable_sort(all.begin(), all.end(),
+                   [](const Unrecorded& a, const Unrecorded& b) { return a.processes > b.processes; });
+  return all;
+}
+
+std::vector<std::string> in_words(const std::vector<Unrecorded>& unrecorded) {
+  std::vector<std::string> lines;
+  for (const Unrecorded& of : unrecorded) {
+    std::vector<std::string> programs;
+    for (const std::string& program : of.programs)
+      programs.push_back(std::filesystem::path(program).filename().string());
+    std::string who = programs.empty() ? "" : fmt::format("{}; ", fmt::join(programs, ", "));
+    if (!of.ranks.empty())
+      who += fmt::format("{} {}; ", of.ranks.size() == 1 ? "rank" : "ranks", fmt::join(of.ranks, ", "));
+    if (of.users != std::set<std::uint32_t>{getuid()})
+      who += fmt::format("{} {}; ", of.users.size() == 1 ? "user" : "users", fmt::join(of.users, ", "));
+    who += fmt::format("{} {}{}", of.process_ids.size() == 1 ? "process" : "processes",
+                       fmt::join(of.process_ids, ", "), of.processes > of.process_ids.size() ? ", …" : "");
+    lines.push_back(fmt::format("{} left no file: {} ({})", counted(of.processes, "process", "processes"),
+                                of.reason, who));
+  }
+  return lines;
+}
+
+}  // namespace lockstep::tracer::record

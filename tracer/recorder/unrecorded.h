@@ -1,0 +1,48 @@
+// Processes of the job that leave no file, as they tell it themselves (tracer/protocol/notices.h).
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace lockstep::tracer::record {
+
+// Those with one reason.
+struct Unrecorded {
+  std::string reason;  // in words: "it is statically linked"
+  std::uint64_t processes = 0;
+  // Some of them: the first few of each.
+  std::set<std::string> programs;  // paths; those that are known
+  std::set<std::int32_t> ranks;
+  std::set<std::uint32_t> users;
+  std::set<std::int32_t> process_ids;
+};
+
+// Listens from when it is made, beside the recorder's other work, until it is asked.
+class NoticeBoard {
+ public:
+  // Throws std::system_error where there can be no socket or no thread.
+  NoticeBoard();
+  ~NoticeBoard();
+  NoticeBoard(const NoticeBoard&) = delete;
+  NoticeBoard& operator=(const NoticeBoard&) = delete;
+
+  // What LOCKSTEP_NOTICES is to hold.
+  const std::string& name() const;
+  // Stops listening. By reason, the most frequent first. Those whose recording began and that are gone are
+  // among them unless `left_file` is true of their process id, as they know it themselves.
+  std::vector<Unrecorded> take(const std::function<bool(std::int32_t process)>& left_file);
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+// "18 processes left no file, so nothing of them is recorded: its file could not be created: Permission
+// denied (user 1000; python3.12; ranks 1, 2)". A sentence a reason.
+std::vector<std::string> in_words(const std::vector<Unrecorded>& unrecorded);
+
+}  // namespace lockstep::tracer::record

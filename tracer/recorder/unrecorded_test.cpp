@@ -1,0 +1,103 @@
+#include "tracer/recorder/unrecorded.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstring>
+
+#include "tracer/protocol/notices.h"
+
+namespace lockstep::tracer::record {
+namespace {
+
+using testing::Contains;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+const auto kNone = [](std::int32_t) { return false; };
+
+class Notified : public testing::Test {
+ protected:
+  Notified() { setenv(notices::kVariable, board_.name().c_str(), 1); }
+  ~Notified() override { unsetenv(notices::kVariable); }
+  NoticeBoard board_;
+};
+
+// As many at once as no queue holds.
+TEST_F(Notified, EveryProcessIsCounted) {
+  constexpr int kProcesses = 60;
+  for (int rank = 0; rank < kProcesses; ++rank) {
+    if (fork() != 0) continue;
+    notices::send("its file could not be created: Permission denied", rank, 2000);
+    _exit(0);
+  }
+  for (int rank = 0; rank < kProcesses; ++rank) wait(nullptr);
+  notices::send("it is statically linked", -1, 2000);
+  const std::vector<Unrecorded> all = board_.take(kNone);
+  ASSERT_THAT(all, SizeIs(2));
+  EXPECT_EQ(all[0].reason, "its file could not be created: Permission denied");
+  EXPECT_EQ(all[0].processes, kProcesses);
+  EXPECT_THAT(all[0].ranks, SizeIs(8));
+  EXPECT_THAT(all[0].process_ids, SizeIs(8));
+  EXPECT_THAT(all[0].users, ElementsAre(getuid()));
+  EXPECT_EQ(all[1].processes, 1U);
+  EXPECT_THAT(all[1].process_ids, ElementsAre(getpid()));
+  EXPECT_THAT(
+      in_words(all),
+      Contains(HasSubstr("60 processes left no file: its file could not be created: Permission denied (")));
+  EXPECT_THAT(board_.take(kNone), IsEmpty());
+}
+
+// Of those that begin to be recorded, the ones count that are gone and left no file.
+TEST_F(Notified, ProcessesThatAreGoneBeforeTheirFileAreCounted) {
+  std::vector<pid_t> processes;
+  for (int rank = 0; rank < 4; ++rank) {
+    processes.push_back(fork());
+    if (processes.back() != 0) continue;
+    notices::send_beginning(getpid(), rank);
+    if (rank == 2) notices::send("out of memory", rank, 2000);
+    _exit(0);
+  }
+  for (const pid_t process : processes) waitpid(process, nullptr, 0);
+  notices::send_beginning(getpid(), 4);  // lives
+  const std::vector<Unrecorded> all =
+      board_.take([&](std::int32_t process) { return process == processes[1]; });
+  ASSERT_THAT(all, SizeIs(2));
+  EXPECT_THAT(all[0].reason, HasSubstr("a moment of the first event"));
+  EXPECT_EQ(all[0].processes, 2U);
+  EXPECT_THAT(all[0].ranks, ElementsAre(0, 3));
+  EXPECT_EQ(all[1].reason, "out of memory");
+  EXPECT_THAT(all[1].ranks, ElementsAre(2));
+}
+
+TEST_F(Notified, WhatOthersSendChangesNothing) {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  std::memcpy(address.sun_path + 1, board_.name().data(), board_.name().size());
+  const int socket = ::socket(AF_UNIX, SOCK_DGRAM, 0);
+  const auto send = [&](const std::string& bytes) {
+    return sendto(socket, bytes.data(), bytes.size(), 0, reinterpret_cast<const sockaddr*>(&address),
+                  static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + board_.name().size()));
+  };
+  EXPECT_EQ(send(""), 0);
+  EXPECT_EQ(send(std::string(5000, 'x')), 5000);
+  for (int i = 0; i < 200; ++i) send("lockstep notice 1\n0\nreason " + std::to_string(i) + "\nprogram");
+  for (const char* beginning : {"", "0", "-1", "x", "99999999999"})
+    send("lockstep beginning 1\n0\n" + std::string(beginning) + "\nprogram");
+  close(socket);
+  notices::send("reason 7", 3, 2000);
+  const std::vector<Unrecorded> all = board_.take(kNone);
+  EXPECT_THAT(all, SizeIs(64)) << "reasons are bounded";
+  EXPECT_EQ(all[0].reason, "reason 7");
+  EXPECT_EQ(all[0].processes, 2U);
+}
+
+}  // namespace
+}  // namespace lockstep::tracer::record
