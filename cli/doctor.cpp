@@ -16,6 +16,7 @@
 #include "cli/terminal.h"
 #include "cli/verb.h"
 #include "tracer/doctor/local_machine.h"
+#include "tracer/protocol/source_table.h"
 #include "tracer/recorder/run_folder.h"
 
 namespace lockstep::cli {
@@ -90,9 +91,8 @@ int run_doctor(int argc, char** argv) {
   if (const auto exit_code = parse(app, static_cast<int>(dashes - argv), argv)) return *exit_code;
   if (dashes != end && command.empty()) return wrong("there is no command after --");
   for (const std::string& source : arguments.require) {
-    if (tracer::doctor::is_source(source)) continue;
-    const std::vector<std::string> names(std::begin(tracer::doctor::kSources),
-                                         std::end(tracer::doctor::kSources));
+    if (tracer::find_source(source) != nullptr) continue;
+    const std::vector<std::string> names(tracer::kSourceNames.begin(), tracer::kSourceNames.end());
     const std::optional<std::string> near = suggest(source, names);
     return wrong(fmt::format("--require {}: there is no such source; there are {}{}", source,
                              fmt::join(names, ", "), near ? ". Did you mean '" + *near + "'?" : ""));

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "tracer/protocol/plan.h"
+#include "tracer/protocol/source_table.h"
 
 namespace lockstep::cli {
 namespace {
@@ -147,7 +148,7 @@ Status read_sources(const PlanArguments& arguments, const Asking& asking, tracer
   if (const auto given = asking.get("--sources", arguments.sources, "LOCKSTEP_SOURCES")) {
     if (const std::optional<std::string> unknown = control::unknown_source(given->value))
       return wrong(*given, fmt::format("'{}' is no source; there are {}", *unknown,
-                                       fmt::join(control::kSourceNames, ", ")));
+                                       fmt::join(tracer::kSourceNames, ", ")));
     options.sources = given->value;
   }
   if (Status status = read_flag(asking, "--cpu", arguments.cpu, "LOCKSTEP_CPU", options.cpu); !status.ok())
@@ -189,7 +190,7 @@ void describe(CLI::App& app, PlanArguments& arguments) {
       ->option_text("TIME");
   app.add_option("--sources", arguments.sources,
                  fmt::format("What to record, of {} [what each source does by default]",
-                             fmt::join(control::kSourceNames, ",")))
+                             fmt::join(tracer::kSourceNames, ",")))
       ->option_text("LIST");
   app.add_flag(
       "--cpu", arguments.cpu,

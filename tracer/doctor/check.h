@@ -33,10 +33,7 @@ struct SourceVerdict {
   std::string reason;       // the finding of the worst check; of an ok source, what it records
 };
 
-// Every source by name, in the order in which people ask for them.
-inline constexpr const char* kSources[] = {"nvtx", "cupti", "nccl", "pytorch", "scheduling", "cpu", "nvml"};
-bool is_source(std::string_view name);
-
+// One of each source (protocol/source_table.h), in the table's order.
 std::vector<SourceVerdict> judge(const std::vector<Check>& checks);
 
 }  // namespace lockstep::tracer::doctor

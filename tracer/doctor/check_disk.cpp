@@ -5,6 +5,7 @@
 #include <array>
 
 #include "tracer/doctor/checks.h"
+#include "tracer/protocol/source_table.h"
 
 namespace lockstep::tracer::doctor {
 
@@ -79,7 +80,7 @@ void check_disk(const Situation& situation, Checks& checks) {
   Check check{"disk.writing", {}, State::ok, "", "", {}};
   if (!rate.problem.empty()) {
     // Of every source, since without a file there is no recording.
-    check.sources = {std::begin(kSources), std::end(kSources)};
+    check.sources = {kSourceNames.begin(), kSourceNames.end()};
     check.state = State::missing;
     check.finding = fmt::format("cannot write in {}: {}", situation.folder, rate.problem);
     check.remedy = "another folder: lockstep record -o /path/that/can/be/written/RUN";

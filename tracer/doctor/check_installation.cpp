@@ -3,12 +3,13 @@
 
 #include "tracer/doctor/checks.h"
 #include "tracer/doctor/nothing_recorded.h"
+#include "tracer/protocol/source_table.h"
 
 namespace lockstep::tracer::doctor {
 
 namespace {
 
-const std::vector<std::string> kInProcess{std::begin(kSources), std::end(kSources)};
+const std::vector<std::string> kInProcess{kSourceNames.begin(), kSourceNames.end()};
 
 }  // namespace
 

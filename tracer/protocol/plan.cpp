@@ -4,6 +4,8 @@
 #include <charconv>
 #include <cmath>
 
+#include "tracer/protocol/source_table.h"
+
 namespace lockstep::tracer::control {
 
 namespace {
@@ -179,8 +181,7 @@ bool next_name(std::optional<std::string_view>& list, std::string_view& name) {
 std::optional<std::string> unknown_source(std::string_view list) {
   std::optional<std::string_view> rest = list;
   for (std::string_view name; next_name(rest, name);) {
-    if (std::find(kSourceNames.begin(), kSourceNames.end(), name) == kSourceNames.end())
-      return std::string(name);
+    if (find_source(name) == nullptr) return std::string(name);
   }
   return std::nullopt;
 }

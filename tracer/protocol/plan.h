@@ -14,10 +14,6 @@
 
 namespace lockstep::tracer::control {
 
-// The names that --sources takes. An unset list means what each records by default.
-inline constexpr std::array<std::string_view, 7> kSourceNames{"nvtx",       "cupti", "nccl", "pytorch",
-                                                              "scheduling", "cpu",   "nvml"};
-
 // Both ends included, as in `lockstep analyze --steps`.
 struct StepRange {
   std::int64_t first = std::numeric_limits<std::int64_t>::min();

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "tracer/protocol/plan.h"
+#include "tracer/protocol/source_table.h"
 
 namespace lockstep::tracer::record {
 
@@ -39,20 +40,11 @@ SourceReport report_nvtx(const Manifest& manifest) {
 SourceReport report_absent(const std::string& name, const Asked& asked) {
   if (asked.sources.has_value() && !control::names_source(*asked.sources, name))
     return {"not asked for", "--sources " + *asked.sources, {}};
-  if (name == "cpu" || name == "nvml") {
-    if (!asked.sources.has_value() && !asked.cpu) return {"not asked for", "without --cpu", {}};
-    return {"absent",
-            "no process of the command trained with PyTorch, made a process group, or used CUDA or NVTX",
-            {}};
-  }
-  if (name == "pytorch")
-    return asked.python_hook ? SourceReport{"absent",
-                                            "no Python process trained with torch or made a process group, "
-                                            "or none let the hook in",
-                                            {}}
-                             : SourceReport{"not asked for", "--python-hook off", {}};
-  if (name == "scheduling") return {"absent", "no process was seen to train", {}};
-  if (name == "nccl") return {"absent", "no process used NCCL", {}};
+  if ((name == "cpu" || name == "nvml") && !asked.sources.has_value() && !asked.cpu)
+    return {"not asked for", "without --cpu", {}};
+  if (name == "pytorch" && !asked.python_hook) return {"not asked for", "--python-hook off", {}};
+  if (const SourceEntry* const entry = find_source(name); entry != nullptr && !entry->absent_because.empty())
+    return {"absent", std::string(entry->absent_because), {}};
   // Whether this host has a driver is what the recorder can see; a job may run elsewhere.
   const bool driver = access("/proc/driver/nvidia/version", F_OK) == 0;
   return {"absent", driver ? "no process used CUDA" : "no NVIDIA driver on the recorder's host", {}};
@@ -74,7 +66,7 @@ std::vector<std::pair<std::string, SourceReport>> report_sources(const Manifest&
       report.reason = report.could_not_record.front();
     reports.emplace_back(name, report);
   };
-  for (const std::string_view known : control::kSourceNames) {
+  for (const std::string_view known : kSourceNames) {
     const std::string name(known);
     if (const auto found = told.find(name); found != told.end()) {
       add_told(name, found->second);

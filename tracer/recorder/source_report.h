@@ -15,7 +15,7 @@ struct SourceReport {
   std::vector<std::string> could_not_record;
 };
 
-// By name, in the order of control::kSourceNames. While the job runs only of those of which something is
+// By name, in the order of kSourceNames. While the job runs only of those of which something is
 // known.
 std::vector<std::pair<std::string, SourceReport>> report_sources(const Manifest& manifest);
 

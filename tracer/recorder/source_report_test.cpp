@@ -6,6 +6,8 @@
 
 #include <map>
 
+#include "tracer/protocol/source_table.h"
+
 namespace lockstep::tracer::record {
 namespace {
 
@@ -33,7 +35,7 @@ TEST(SourceReport, EverySourceIsThereWithItsReason) {
   Manifest manifest = with_one_rank();
   manifest.asked.emplace();
   auto sources = by_name(manifest);
-  EXPECT_EQ(sources.size(), control::kSourceNames.size());
+  EXPECT_EQ(sources.size(), kSourceNames.size());
   EXPECT_EQ(sources.at("nvtx").state, "recorded");
   EXPECT_EQ(sources.at("cupti").state, "absent");
   EXPECT_EQ(sources.at("cupti").reason, "cuInit failed");

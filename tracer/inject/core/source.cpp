@@ -7,6 +7,7 @@
 #include "tracer/inject/core/gate_word.h"
 #include "tracer/inject/core/record_body.h"
 #include "tracer/protocol/plan.h"
+#include "tracer/protocol/source_table.h"
 
 namespace lockstep::tracer {
 
@@ -68,10 +69,11 @@ bool emit_always(SourceId source, std::uint8_t type, const void* body, std::uint
   return true;
 }
 
-bool is_wanted(std::string_view source, bool by_default) noexcept {
+bool is_wanted(std::string_view source) noexcept {
   const char* const list = std::getenv("LOCKSTEP_SOURCES");
-  if (list == nullptr) return by_default;
-  return control::names_source(list, source);
+  if (list != nullptr) return control::names_source(list, source);
+  const SourceEntry* const entry = find_source(source);
+  return entry != nullptr && entry->by_default;
 }
 
 }  // namespace lockstep::tracer

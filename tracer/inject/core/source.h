@@ -100,7 +100,7 @@ bool emit_always(SourceId source, std::uint8_t type, const void* body, std::uint
                  const void* more = nullptr, std::uint32_t more_bytes = 0) noexcept;
 
 // Whether the user wants the source: LOCKSTEP_SOURCES is a list of names ("nvtx,cupti"), or unset for what is
-// recorded by default (`by_default`).
-bool is_wanted(std::string_view source, bool by_default = true) noexcept;
+// recorded by default (protocol/source_table.h).
+bool is_wanted(std::string_view source) noexcept;
 
 }  // namespace lockstep::tracer

@@ -113,11 +113,11 @@ TEST(Source, RecordsOfAllThreadsArriveOnceAndInOrder) {
 TEST(Source, OnlyTheListedOnesAreWanted) {
   unsetenv("LOCKSTEP_SOURCES");
   EXPECT_TRUE(is_wanted("cupti"));
-  EXPECT_FALSE(is_wanted("cpu", false));
+  EXPECT_FALSE(is_wanted("cpu"));
   setenv("LOCKSTEP_SOURCES", "nvtx,cpu", 1);
   EXPECT_FALSE(is_wanted("cupti"));
   EXPECT_TRUE(is_wanted("nvtx"));
-  EXPECT_TRUE(is_wanted("cpu", false));
+  EXPECT_TRUE(is_wanted("cpu"));
   EXPECT_FALSE(is_wanted("cp"));
   setenv("LOCKSTEP_SOURCES", "", 1);
   EXPECT_FALSE(is_wanted("nvtx"));

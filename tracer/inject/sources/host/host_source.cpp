@@ -34,7 +34,7 @@ bool is_set(const char* variable) {
 
 // Counters of the process and its node, and of its GPUs with them.
 bool wants_host() {
-  return is_set("LOCKSTEP_CPU") || is_wanted("cpu", false);
+  return is_set("LOCKSTEP_CPU") || is_wanted("cpu");
 }
 
 }  // namespace
@@ -135,7 +135,7 @@ void HostSource::before_exit() noexcept {
 }
 
 void register_if_wanted() noexcept {
-  if (!wants_host() && !is_wanted("nvml", false)) return;
+  if (!wants_host() && !is_wanted("nvml")) return;
   Tracer& tracer = Tracer::instance();
   if (!prepare()) return;
   static HostSource* const source = new (std::nothrow) HostSource;  // never destroyed: it outlives everything
