@@ -27,8 +27,8 @@
 #include "reference_trainer/distributed/collective_group.h"
 #include "reference_trainer/fsdp/flat_unit.h"
 #include "reference_trainer/fsdp/units.h"
-#include "reference_trainer/training/microbatch_pass.h"
-#include "reference_trainer/training/strategy.h"
+#include "reference_trainer/strategy/microbatch_pass.h"
+#include "reference_trainer/strategy/strategy.h"
 
 namespace lockstep::trainer {
 

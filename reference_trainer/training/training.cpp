@@ -18,10 +18,11 @@
 #include <vector>
 
 #include "reference_trainer/data/training_data.h"
+#include "reference_trainer/ddp/replicated.h"
 #include "reference_trainer/device/compute_lane.h"
 #include "reference_trainer/distributed/communicator.h"
-#include "reference_trainer/distributed/data_parallel.h"
 #include "reference_trainer/distributed/failure_message.h"
+#include "reference_trainer/fsdp/fully_sharded.h"
 #include "reference_trainer/instrumentation/annotations.h"
 #include "reference_trainer/logging/agreement.h"
 #include "reference_trainer/logging/log.h"
@@ -30,10 +31,13 @@
 #include "reference_trainer/memory/state.h"
 #include "reference_trainer/model/model.h"
 #include "reference_trainer/pipeline/layout.h"
+#include "reference_trainer/pipeline/pipeline_parallel.h"
+#include "reference_trainer/strategy/strategy.h"
 #include "reference_trainer/streams/device_stream.h"
 #include "reference_trainer/training/description.h"
-#include "reference_trainer/training/strategy.h"
 #include "reference_trainer/training/text_batches.h"
+#include "reference_trainer/zero/sharded_optimizer.h"
+#include "reference_trainer/zero/sharded_parameters.h"
 
 namespace lockstep::trainer {
 namespace {
@@ -56,6 +60,25 @@ FaultPlace fault_place(const Options& options, const Placement& placement) {
                             : 0,
           .replica = share.rank,
           .samples = options.training.batch_size};
+}
+
+std::unique_ptr<Strategy> make_strategy(const StrategyContext& context) {
+  if (context.communicator == nullptr) return std::make_unique<Replicated>(context);
+  switch (context.options.mode) {
+    case Mode::fsdp:
+      return std::make_unique<FullySharded>(context);
+    case Mode::zero1:
+    case Mode::zero2:
+      return std::make_unique<ShardedOptimizer>(context);
+    case Mode::zero3:
+      return std::make_unique<ShardedParameters>(context);
+    case Mode::pipeline:
+      return std::make_unique<PipelineParallel>(context);
+    case Mode::ddp:
+    case Mode::single:
+      break;
+  }
+  return std::make_unique<Replicated>(context);
 }
 
 class Trainer {

@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "reference_trainer/distributed/collective_group.h"
-#include "reference_trainer/training/microbatch_pass.h"
-#include "reference_trainer/training/strategy.h"
+#include "reference_trainer/strategy/microbatch_pass.h"
+#include "reference_trainer/strategy/strategy.h"
 #include "reference_trainer/zero/gradient_reducer.h"
 #include "reference_trainer/zero/optimizer_partition.h"
 #include "reference_trainer/zero/partitioned_parameter.h"

@@ -1,4 +1,4 @@
-#include "reference_trainer/training/replicated.h"
+#include "reference_trainer/ddp/replicated.h"
 
 #include "reference_trainer/distributed/communicator.h"
 #include "reference_trainer/distributed/failure.h"
