@@ -1,4 +1,4 @@
-// The flags of `lockstep train`, one function for each group of --help. Inside of options/ only.
+// The flags of `lockstep train`, one function for each group of --help. For command_line/.
 #pragma once
 
 #include <fmt/format.h>

@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "reference_trainer/options/options.h"
+#include "reference_trainer/command_line/command_line.h"
 #include "reference_trainer/tests/trainer_process.h"
 
 namespace lockstep::trainer {

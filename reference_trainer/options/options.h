@@ -1,7 +1,4 @@
-// What the user asks of the trainer: the command line, checked.
-//
-// Two kinds of mistakes are told apart: a flag or value that cannot be right (exit code 2), reported here
-// with the flag's name and value, and everything that goes wrong later (exit code 1).
+// What the user asks of the trainer.
 #pragma once
 
 #include <cstdint>
@@ -120,21 +117,8 @@ struct Options {
   std::vector<Fault> faults;  // planted causes of waiting, that of `slow` among them
 };
 
-// What a command line comes to: options to run with, or text to print and an exit code.
-struct CommandLine {
-  Options options;
-  bool exits = false;
-  int exit_code = 0;
-  std::string output;  // the help, or the error message; ends with a newline
-};
-
-CommandLine parse_command_line(int argc, const char* const* argv);
-
 // With a DeepSpeed configuration: the batch sizes that follow from it for `world_size` ranks.
 Status settle_batch_sizes(Options& options, int world_size);
-
-// What one flag alone cannot tell: combinations, for a job of `world_size` ranks.
-Status check_options(const Options& options, int world_size);
 
 const char* to_string(Precision precision);
 const char* to_string(Mode mode);

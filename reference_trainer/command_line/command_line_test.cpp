@@ -1,4 +1,4 @@
-#include "reference_trainer/options/options.h"
+#include "reference_trainer/command_line/command_line.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
