@@ -228,6 +228,12 @@ StateShares FullySharded::shares() const {
   return {.parameters = size, .gradients = size, .optimizer = size};
 }
 
+// What stays whole from forward to backward is gathered once for both.
+std::optional<int> FullySharded::gathers() const {
+  if (options_.strategy != ShardingStrategy::shard_grad_op) return std::nullopt;
+  return context_.options.training.gradient_accumulation;
+}
+
 StateBytes FullySharded::theory(std::int64_t elements) const {
   return state_theory(elements, context_.options.model.precision, shares());
 }

@@ -21,6 +21,7 @@
 #include <cstddef>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -42,6 +43,7 @@ class FullySharded : public Strategy {
   int gradient_copies() const override { return replicas_; }
   void after_update() override;
   StateShares shares() const override;
+  std::optional<int> gathers() const override;
   StateBytes theory(std::int64_t elements) const override;
 
  private:

@@ -1,5 +1,6 @@
 #include "reference_trainer/training/description.h"
 
+#include <optional>
 #include <string>
 
 #include "reference_trainer/data/training_data.h"
@@ -30,9 +31,7 @@ std::string describe_training(const Options& options, const Placement& placement
   tell("optimizer_over", shares.optimizer);
   tell("samples", options.training.batch_size);
   tell("accumulation", options.training.gradient_accumulation);
-  // What stays whole from forward to backward is gathered once for both.
-  if (options.mode == Mode::fsdp && options.fsdp.strategy == ShardingStrategy::shard_grad_op)
-    tell("gathers", options.training.gradient_accumulation);
+  if (const std::optional<int> gathers = strategy.gathers()) tell("gathers", *gathers);
   return text;
 }
 
