@@ -87,7 +87,7 @@ int be_rank(const Options& options, const Placement& placement) {
 }
 
 Status settle(Options& options, int world_size) {
-  if (Status status = settle_batch_sizes(options, world_size); !status.ok()) return status;
+  if (Status status = settle_options(options, world_size); !status.ok()) return status;
   return check_options(options, world_size);
 }
 

@@ -2,7 +2,7 @@
 
 #include "reference_trainer/command_line/command_line.h"
 #include "reference_trainer/model/llama_shape.h"
-#include "reference_trainer/pipeline/layout.h"
+#include "reference_trainer/options/way.h"
 
 namespace lockstep::trainer {
 namespace {
@@ -22,20 +22,6 @@ Status check_model(const ModelOptions& model) {
   return {};
 }
 
-Status check_fsdp(const Options& options, int world_size) {
-  const FsdpOptions& fsdp = options.fsdp;
-  if (fsdp.shard_size > 0 && fsdp.strategy != ShardingStrategy::hybrid_shard)
-    return Error{
-        "--shard-size says over how many ranks hybrid_shard shards: give --sharding-strategy hybrid_shard"};
-  if (fsdp.shard_size > 0 && world_size % fsdp.shard_size != 0)
-    return Error{fmt::format("--shard-size {}: {} ranks can't be cut into groups of {}; it must divide {}",
-                             fsdp.shard_size, world_size, fsdp.shard_size, world_size)};
-  if (fsdp.reduce_in_float32 && options.model.precision != Precision::bfloat16)
-    return Error{fmt::format("--reduce-in-float32 is for --dtype bfloat16, and this is --dtype {}",
-                             to_string(options.model.precision))};
-  return {};
-}
-
 Status check_device(const Options& options) {
   if (options.device == Device::paced && options.pace.flops_per_second == 0)
     return Error{"--device paced: how fast is the modelled accelerator? Give --flops, as 1e9"};
@@ -47,8 +33,10 @@ Status check_device(const Options& options) {
   if (!cuda && options.transport != Transport::automatic)
     return Error{fmt::format("--backend {} needs --device cuda: on --device {} it is always gloo",
                              to_string(options.transport), to_string(options.device))};
-  if (cuda && options.mode == Mode::pipeline && options.transport == Transport::nccl)
-    return Error{"--mode pipeline sends over Gloo on --device cuda: give --backend gloo, or leave it out"};
+  if (cuda && !options.way->can_use_nccl && options.transport == Transport::nccl)
+    return Error{
+        fmt::format("--mode {} sends over Gloo on --device cuda: give --backend gloo, or leave it out",
+                    options.way->name)};
   for (const Fault& fault : options.faults) {
     if (cuda && (fault.kind == FaultKind::skip_collective || fault.kind == FaultKind::slow_link))
       return Error{fmt::format("--fault {}: is planted in the CPU's Gloo, and this is --device cuda",
@@ -61,26 +49,18 @@ Status check_device(const Options& options) {
 
 Status check_options(const Options& options, int world_size) {
   if (const Status status = check_model(options.model); !status.ok()) return status;
-  if (options.mode == Mode::single && world_size > 1)
-    return Error{
-        fmt::format("--mode single: this job has {} ranks; --mode ddp or fsdp shares the work", world_size)};
-  if ((options.mode == Mode::fsdp || zero_stage(options.mode) > 0) && world_size == 1)
-    return Error{
-        fmt::format("--mode {}: one rank has nobody to share with; give --ranks N", to_string(options.mode))};
-  if (const Status status = check_fsdp(options, world_size); !status.ok()) return status;
-  if (options.mode == Mode::pipeline) {
-    if (const Status status = check_pipeline(options, world_size); !status.ok()) return status;
+  const Way& way = *options.way;
+  if (way.shards && world_size == 1)
+    return Error{fmt::format("--mode {}: one rank has nobody to share with; give --ranks N", way.name)};
+  if (way.check) {
+    if (const Status status = way.check(options, world_size); !status.ok()) return status;
   }
   if (const Status status = check_device(options); !status.ok()) return status;
-  if (options.ddp.find_unused_parameters && options.training.activation_checkpointing)
-    return Error{
-        "--find-unused-parameters looks for them in the graph of the whole forward pass, which "
-        "--activation-checkpointing does not keep: leave one of them out"};
   if (options.slow.rank >= world_size) {
     return Error{
         fmt::format("--slow-rank {}: the job's ranks are 0 to {}", options.slow.rank, world_size - 1)};
   }
-  const int stages = options.mode == Mode::pipeline ? pipeline_shape(options, world_size).stages : 1;
+  const int stages = way.place(options, world_size, 0).stages;
   for (const Fault& fault : options.faults) {
     if (const Status status = check_fault(fault, world_size, stages); !status.ok()) return status;
     if (fault.first_step > options.training.steps)

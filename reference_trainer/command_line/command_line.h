@@ -21,6 +21,9 @@ struct CommandLine {
 
 CommandLine parse_command_line(int argc, const char* const* argv);
 
+// What follows from the options for a job of `world_size` ranks.
+Status settle_options(Options& options, int world_size);
+
 // What one flag alone cannot tell: combinations, for a job of `world_size` ranks.
 Status check_options(const Options& options, int world_size);
 

@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "reference_trainer/fsdp/way.h"
+
 namespace lockstep::trainer {
 namespace {
 
@@ -173,7 +175,7 @@ TEST(Options, ModesHaveFlagsOfTheirOwn) {
   const CommandLine line = parse({"--mode", "fsdp", "--sharding-strategy", "shard_grad_op",
                                   "--backward-prefetch", "post", "--forward-prefetch"});
   EXPECT_FALSE(line.exits) << line.output;
-  EXPECT_EQ(line.options.mode, Mode::fsdp);
+  EXPECT_EQ(line.options.way, &Fsdp::way);
   EXPECT_EQ(line.options.fsdp.strategy, ShardingStrategy::shard_grad_op);
   EXPECT_EQ(line.options.fsdp.backward_prefetch, BackwardPrefetch::post);
   EXPECT_TRUE(line.options.fsdp.forward_prefetch);

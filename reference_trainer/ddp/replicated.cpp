@@ -1,5 +1,6 @@
 #include "reference_trainer/ddp/replicated.h"
 
+#include "reference_trainer/ddp/way.h"
 #include "reference_trainer/distributed/communicator.h"
 #include "reference_trainer/distributed/failure.h"
 #include "reference_trainer/model/model.h"
@@ -46,6 +47,14 @@ double Replicated::run_micro_step(const Batch& batch, int index) {
   else
     backward();
   return pass.loss();
+}
+
+std::unique_ptr<Strategy> Single::make(const StrategyContext& context) {
+  return std::make_unique<Replicated>(context);
+}
+
+std::unique_ptr<Strategy> Ddp::make(const StrategyContext& context) {
+  return std::make_unique<Replicated>(context);
 }
 
 }  // namespace lockstep::trainer

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "reference_trainer/distributed/communicator.h"
+#include "reference_trainer/fsdp/way.h"
 #include "reference_trainer/model/model.h"
 #include "reference_trainer/streams/device_stream.h"
 
@@ -241,6 +242,10 @@ StateBytes FullySharded::theory(std::int64_t elements) const {
 void FullySharded::after_update() {
   if (!never_sharded()) return;
   for (const auto& unit : units_) unit->flat.refresh();
+}
+
+std::unique_ptr<Strategy> Fsdp::make(const StrategyContext& context) {
+  return std::make_unique<FullySharded>(context);
 }
 
 }  // namespace lockstep::trainer

@@ -1,26 +1,8 @@
 #include "reference_trainer/options/options.h"
 
-namespace lockstep::trainer {
+#include "reference_trainer/options/way.h"
 
-const char* to_string(Mode mode) {
-  switch (mode) {
-    case Mode::single:
-      return "single";
-    case Mode::ddp:
-      return "ddp";
-    case Mode::fsdp:
-      return "fsdp";
-    case Mode::zero1:
-      return "zero1";
-    case Mode::zero2:
-      return "zero2";
-    case Mode::zero3:
-      return "zero3";
-    case Mode::pipeline:
-      return "pipeline";
-  }
-  return "";
-}
+namespace lockstep::trainer {
 
 const char* to_string(Architecture architecture) {
   return architecture == Architecture::llama ? "llama" : "gpt2";
@@ -64,7 +46,11 @@ const char* to_string(Transport transport) {
 
 Transport transport_of(const Options& options, int local_ranks, int gpus) {
   if (options.transport != Transport::automatic) return options.transport;
-  return local_ranks <= gpus && options.mode != Mode::pipeline ? Transport::nccl : Transport::gloo;
+  return local_ranks <= gpus && options.way->can_use_nccl ? Transport::nccl : Transport::gloo;
+}
+
+MeshPlace place_of_replica(const Options& /*options*/, int world_size, int rank) {
+  return {.replica = rank, .replicas = world_size};
 }
 
 }  // namespace lockstep::trainer

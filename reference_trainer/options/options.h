@@ -59,11 +59,6 @@ struct PaceOptions {
   double latency_us = 0;        // of each operation
 };
 
-// What is spread over the ranks besides the batch.
-enum class Mode { single, ddp, fsdp, zero1, zero2, zero3, pipeline };
-// 1 to 3; 0: not ZeRO.
-int zero_stage(Mode mode);
-
 enum class ShardingStrategy { full_shard, shard_grad_op, no_shard, hybrid_shard };
 enum class BackwardPrefetch { none, pre, post };
 
@@ -94,6 +89,8 @@ struct SlowRankOptions {
   int factor = 2;
 };
 
+struct Way;
+
 struct Options {
   int ranks = 0;  // 0: not given
   int threads = 1;
@@ -104,12 +101,12 @@ struct Options {
   std::string log;   // empty: none
   ModelOptions model;
   TrainingOptions training;
-  Mode mode = Mode::ddp;  // of several ranks; one rank is always `single`
+  const Way* way = nullptr;  // set once the command line is parsed
   DdpOptions ddp;
   FsdpOptions fsdp;
   std::string deepspeed_file;  // empty: none
   ZeroOptions zero;
-  BatchSizes batch_sizes;             // what flags and that file say; see settle_batch_sizes()
+  BatchSizes batch_sizes;             // what flags and that file say; see zero/deepspeed_flags.h
   std::vector<std::string> warnings;  // of that file
   PipelineOptions pipeline;
   PaceOptions pace;
@@ -117,17 +114,13 @@ struct Options {
   std::vector<Fault> faults;  // planted causes of waiting, that of `slow` among them
 };
 
-// With a DeepSpeed configuration: the batch sizes that follow from it for `world_size` ranks.
-Status settle_batch_sizes(Options& options, int world_size);
-
 const char* to_string(Precision precision);
-const char* to_string(Mode mode);
 const char* to_string(Architecture architecture);
 const char* to_string(Device device);
 const char* to_string(Transport transport);
 
-// --backend, or, where it is left open: NCCL if each of the node's ranks has a GPU of its own and the mode
-// can do with it, else Gloo.
+// --backend, or, where it is left open: NCCL if each of the node's ranks has a GPU of its own and the way
+// of training can do with it, else Gloo.
 Transport transport_of(const Options& options, int local_ranks, int gpus);
 
 }  // namespace lockstep::trainer

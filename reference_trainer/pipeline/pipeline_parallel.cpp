@@ -6,6 +6,7 @@
 
 #include "reference_trainer/distributed/gradient_mean.h"
 #include "reference_trainer/model/model.h"
+#include "reference_trainer/pipeline/way.h"
 
 namespace lockstep::trainer {
 
@@ -137,6 +138,10 @@ at::Tensor PipelineParallel::backward(const Action& action) {
   const at::Tensor made = pass.mapped().backward(received, 1.0 / shape_.microbatches);
   loss_ += pass.mapped().loss();
   return made;
+}
+
+std::unique_ptr<Strategy> Pipeline::make(const StrategyContext& context) {
+  return std::make_unique<PipelineParallel>(context);
 }
 
 }  // namespace lockstep::trainer

@@ -3,8 +3,8 @@
 #include <optional>
 #include <string>
 
-#include "reference_trainer/data/training_data.h"
 #include "reference_trainer/memory/theory.h"
+#include "reference_trainer/options/way.h"
 
 namespace lockstep::trainer {
 
@@ -25,7 +25,7 @@ std::string describe_training(const Options& options, const Placement& placement
   tell("parameter_bytes", bytes.parameter);
   tell("gradient_bytes", bytes.gradient);
   tell("optimizer_bytes", optimizer);
-  tell("data_parallel", data_share(options, placement.world_size, placement.rank).size);
+  tell("data_parallel", options.way->place(options, placement.world_size, placement.rank).replicas);
   tell("parameters_over", shares.parameters);
   tell("gradients_over", shares.gradients);
   tell("optimizer_over", shares.optimizer);

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "reference_trainer/model/model.h"
+#include "reference_trainer/zero/way.h"
 
 namespace lockstep::trainer {
 
@@ -160,6 +161,10 @@ void ShardedParameters::after_update() {
   }
   const auto range = Scope::phase("wait for persistent parameters");
   wait_for(persistent);
+}
+
+std::unique_ptr<Strategy> Zero3::make(const StrategyContext& context) {
+  return std::make_unique<ShardedParameters>(context);
 }
 
 }  // namespace lockstep::trainer

@@ -1,13 +1,19 @@
-#include <algorithm>
+#include "reference_trainer/zero/deepspeed_flags.h"
 
-#include "reference_trainer/options/flags.h"
+#include <algorithm>
+#include <array>
+
+#include "reference_trainer/options/flag_kinds.h"
 #include "reference_trainer/zero/batch_sizes.h"
+#include "reference_trainer/zero/way.h"
 
 namespace lockstep::trainer {
 namespace {
 
-Mode mode_of_stage(int stage) {
-  return stage == 1 ? Mode::zero1 : stage == 2 ? Mode::zero2 : Mode::zero3;
+constexpr std::array<const Way*, 3> kStages{&Zero1::way, &Zero2::way, &Zero3::way};
+
+const Way* way_of_stage(int stage) {
+  return kStages[static_cast<std::size_t>(stage - 1)];
 }
 
 // The command line (or --config) and DeepSpeed's file, which must not say different things.
@@ -31,10 +37,10 @@ class Merge {
       status_ = contradiction("--dtype", to_string(precision), "bf16.enabled", *bf16 ? "true" : "false");
     if (!given("--dtype") && *bf16) precision = Precision::bfloat16;
   }
-  void take_mode(int stage, Mode& mode) {
-    if (given("--mode") && mode != mode_of_stage(stage) && status_.ok())
-      status_ = contradiction("--mode", to_string(mode), "zero_optimization.stage", std::to_string(stage));
-    mode = mode_of_stage(stage);
+  void take_way(int stage, const Way*& way) {
+    if (given("--mode") && way != way_of_stage(stage) && status_.ok())
+      status_ = contradiction("--mode", way->name, "zero_optimization.stage", std::to_string(stage));
+    way = way_of_stage(stage);
   }
 
   bool given(const char* flag) const { return app_.count(flag) > 0; }
@@ -54,30 +60,18 @@ class Merge {
 
 }  // namespace
 
-void add_zero_flags(CLI::App& app, Options& options) {
+void add_deepspeed_flag(CLI::App& app, Options& options) {
   app.add_option("--deepspeed", options.deepspeed_file,
                  "DeepSpeed's own JSON configuration (docs/zero.md); its stage is the mode")
       ->type_name("FILE")
-      ->group(kZeroGroup);
-}
-
-int zero_stage(Mode mode) {
-  switch (mode) {
-    case Mode::zero1:
-      return 1;
-    case Mode::zero2:
-      return 2;
-    case Mode::zero3:
-      return 3;
-    default:
-      return 0;
-  }
+      ->group(kZeroHeading);
 }
 
 Status apply_deepspeed(const CLI::App& app, Options& options) {
   const std::string& file = options.deepspeed_file;
   if (file.empty()) {
-    if (const int stage = zero_stage(options.mode); stage > 0) options.zero = default_zero_options(stage);
+    for (const int stage : {1, 2, 3})
+      if (options.way == way_of_stage(stage)) options.zero = default_zero_options(stage);
     return {};
   }
   Result<DeepSpeedConfig> read = read_deepspeed_config(file, options.model.hidden);
@@ -85,7 +79,7 @@ Status apply_deepspeed(const CLI::App& app, Options& options) {
   DeepSpeedConfig config = std::move(read).value();
   TrainingOptions& training = options.training;
   Merge merge(app, file);
-  merge.take_mode(config.zero.stage, options.mode);
+  merge.take_way(config.zero.stage, options.way);
   merge.take("--batch-size", "train_micro_batch_size_per_gpu", config.batch.micro_batch, training.batch_size);
   merge.take("--gradient-accumulation", "gradient_accumulation_steps", config.batch.accumulation,
              training.gradient_accumulation);
