@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "reference_trainer/ddp/options.h"
+#include "reference_trainer/fsdp/options.h"
 #include "reference_trainer/fsdp/way.h"
 
 namespace lockstep::trainer {
@@ -90,8 +92,8 @@ TEST(Options, EveryFlagReachesItsField) {
   EXPECT_EQ(options.training.learning_rate, 0.5);
   EXPECT_EQ(options.training.clip_grad_norm, 0);
   EXPECT_EQ(options.training.seed, 8u);
-  EXPECT_EQ(options.ddp.cap_bytes, 25 * 1024 * 1024);
-  EXPECT_EQ(options.ddp.first_bytes, 512 * 1024);
+  EXPECT_EQ(options.own.get<DdpOptions>().cap_bytes, 25 * 1024 * 1024);
+  EXPECT_EQ(options.own.get<DdpOptions>().first_bytes, 512 * 1024);
   EXPECT_EQ(options.slow.rank, 1);
   EXPECT_EQ(options.slow.factor, 3);
 }
@@ -176,9 +178,9 @@ TEST(Options, ModesHaveFlagsOfTheirOwn) {
                                   "--backward-prefetch", "post", "--forward-prefetch"});
   EXPECT_FALSE(line.exits) << line.output;
   EXPECT_EQ(line.options.way, &Fsdp::way);
-  EXPECT_EQ(line.options.fsdp.strategy, ShardingStrategy::shard_grad_op);
-  EXPECT_EQ(line.options.fsdp.backward_prefetch, BackwardPrefetch::post);
-  EXPECT_TRUE(line.options.fsdp.forward_prefetch);
+  EXPECT_EQ(line.options.own.get<FsdpOptions>().strategy, ShardingStrategy::shard_grad_op);
+  EXPECT_EQ(line.options.own.get<FsdpOptions>().backward_prefetch, BackwardPrefetch::post);
+  EXPECT_TRUE(line.options.own.get<FsdpOptions>().forward_prefetch);
   EXPECT_TRUE(check_options(line.options, 2).ok());
   EXPECT_FALSE(check_options(line.options, 1).ok());
   EXPECT_FALSE(check_options(parse({"--mode", "single"}).options, 2).ok());
@@ -231,7 +233,7 @@ TEST(Options, SizesOfLlamaBelongToIt) {
 }
 
 TEST(Options, SmallestBucketHoldsAByte) {
-  EXPECT_EQ(parse({"--bucket-cap-mb", "1e-9"}).options.ddp.cap_bytes, 1);
+  EXPECT_EQ(parse({"--bucket-cap-mb", "1e-9"}).options.own.get<DdpOptions>().cap_bytes, 1);
 }
 
 }  // namespace

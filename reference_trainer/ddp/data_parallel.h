@@ -9,8 +9,8 @@
 #include <memory>
 #include <vector>
 
+#include "reference_trainer/ddp/options.h"
 #include "reference_trainer/model/parameter.h"
-#include "reference_trainer/options/options.h"
 #include "reference_trainer/strategy/strategy.h"
 
 namespace c10d {

@@ -15,7 +15,7 @@ Replicated::Replicated(const StrategyContext& context)
       weights_(context.model.all_parameters(), context.options.model.precision) {
   if (context.communicator == nullptr) return;
   data_parallel_ = std::make_unique<DataParallel>(*context.communicator, context.model.all_parameters(),
-                                                  context.options.ddp);
+                                                  context.options.own.get<DdpOptions>());
   context_.on_buckets(false, data_parallel_->buckets());
 }
 

@@ -31,7 +31,7 @@ std::vector<std::int64_t> parameters_of_layers(const Model& model) {
 }
 
 int shard_size(const StrategyContext& context) {
-  const FsdpOptions& options = context.options.fsdp;
+  const FsdpOptions& options = context.options.own.get<FsdpOptions>();
   switch (options.strategy) {
     case ShardingStrategy::no_shard:
       return 1;
@@ -47,7 +47,7 @@ int shard_size(const StrategyContext& context) {
 }  // namespace
 
 FullySharded::FullySharded(const StrategyContext& context)
-    : context_(context), options_(context_.options.fsdp), pass_(pass_context(context)) {
+    : context_(context), options_(context_.options.own.get<FsdpOptions>()), pass_(pass_context(context)) {
   Communicator& communicator = *context.communicator;
   broadcast_parameters(context);
 

@@ -27,6 +27,7 @@
 
 #include "reference_trainer/distributed/collective_group.h"
 #include "reference_trainer/fsdp/flat_unit.h"
+#include "reference_trainer/fsdp/options.h"
 #include "reference_trainer/fsdp/units.h"
 #include "reference_trainer/strategy/microbatch_pass.h"
 #include "reference_trainer/strategy/strategy.h"

@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "reference_trainer/fsdp/options.h"
 #include "reference_trainer/options/flag_kinds.h"
 
 namespace lockstep::trainer {
@@ -12,7 +13,7 @@ using Json = nlohmann::ordered_json;
 constexpr const char* kHeading = "Fully sharded (--mode fsdp)";
 
 void add_flags(CLI::App& app, Options& options) {
-  FsdpOptions& fsdp = options.fsdp;
+  FsdpOptions& fsdp = options.own.get<FsdpOptions>();
   add_choice(app, "--sharding-strategy", "What is sharded, and over which ranks",
              {{"full_shard", ShardingStrategy::full_shard},
               {"shard_grad_op", ShardingStrategy::shard_grad_op},
@@ -47,7 +48,7 @@ void add_flags(CLI::App& app, Options& options) {
 }
 
 Status check(const Options& options, int world_size) {
-  const FsdpOptions& fsdp = options.fsdp;
+  const FsdpOptions& fsdp = options.own.get<FsdpOptions>();
   if (fsdp.shard_size > 0 && fsdp.strategy != ShardingStrategy::hybrid_shard)
     return Error{
         "--shard-size says over how many ranks hybrid_shard shards: give --sharding-strategy hybrid_shard"};
@@ -87,7 +88,7 @@ const char* name_of(BackwardPrefetch prefetch) {
 }
 
 void write_flags(const Options& options, int /*world_size*/, Json& flags) {
-  const FsdpOptions& fsdp = options.fsdp;
+  const FsdpOptions& fsdp = options.own.get<FsdpOptions>();
   flags["sharding_strategy"] = name_of(fsdp.strategy);
   if (fsdp.shard_size > 0) flags["shard_size"] = fsdp.shard_size;
   if (fsdp.unit_parameters > 0) flags["unit_parameters"] = fsdp.unit_parameters;

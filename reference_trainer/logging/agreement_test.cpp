@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "reference_trainer/ddp/way.h"
+#include "reference_trainer/zero/options.h"
 #include "reference_trainer/zero/way.h"
 
 namespace lockstep::trainer {
@@ -56,13 +57,13 @@ TEST(Agreement, WhatOnlyOneRankHasIsNamed) {
 TEST(Agreement, DeepSpeedsKeysAreNamedByTheirPath) {
   Options first;
   first.way = &Zero2::way;
-  first.zero = default_zero_options(2);
+  first.own.get<DeepSpeedOptions>().zero = default_zero_options(2);
   Options other = first;
-  other.zero.reduce_bucket_size = 77;
+  other.own.get<DeepSpeedOptions>().zero.reduce_bucket_size = 77;
   EXPECT_THAT(difference(first, other),
               HasSubstr("rank 1 has --deepspeed's zero_optimization.reduce_bucket_size 77, rank 0 has "));
   other = first;
-  other.zero.offload_optimizer.nvme_path = "/its/own/disk";
+  other.own.get<DeepSpeedOptions>().zero.offload_optimizer.nvme_path = "/its/own/disk";
   EXPECT_EQ(difference(first, other), "");
 }
 

@@ -6,6 +6,8 @@
 #include <fstream>
 
 #include "reference_trainer/command_line/command_line.h"
+#include "reference_trainer/ddp/options.h"
+#include "reference_trainer/fsdp/options.h"
 #include "reference_trainer/fsdp/way.h"
 #include "reference_trainer/tests/trainer_process.h"
 
@@ -34,16 +36,23 @@ TEST_F(JsonConfigFile, FlagsOfEachKind) {
   EXPECT_EQ(line.options.way, &Fsdp::way);
   EXPECT_EQ(line.options.model.layers, 3);
   EXPECT_EQ(line.options.training.learning_rate, 0.5);
-  EXPECT_TRUE(line.options.fsdp.forward_prefetch);
-  EXPECT_FALSE(line.options.fsdp.cpu_offload);
+  EXPECT_TRUE(line.options.own.get<FsdpOptions>().forward_prefetch);
+  EXPECT_FALSE(line.options.own.get<FsdpOptions>().cpu_offload);
   EXPECT_EQ(line.options.faults.size(), 2u);
 }
 
 TEST_F(JsonConfigFile, AFlagThatSwitchesOffMayBeNamedForWhatItSwitches) {
-  EXPECT_FALSE(parse(R"({"mode": "fsdp", "limit_all_gathers": false})").options.fsdp.limit_all_gathers);
-  EXPECT_TRUE(parse(R"({"mode": "fsdp", "limit_all_gathers": true})").options.fsdp.limit_all_gathers);
-  EXPECT_FALSE(parse(R"({"mode": "fsdp", "no-limit-all-gathers": true})").options.fsdp.limit_all_gathers);
-  EXPECT_FALSE(parse(R"({"gradient-as-bucket-view": false})").options.ddp.gradient_as_bucket_view);
+  EXPECT_FALSE(parse(R"({"mode": "fsdp", "limit_all_gathers": false})")
+                   .options.own.get<FsdpOptions>()
+                   .limit_all_gathers);
+  EXPECT_TRUE(parse(R"({"mode": "fsdp", "limit_all_gathers": true})")
+                  .options.own.get<FsdpOptions>()
+                  .limit_all_gathers);
+  EXPECT_FALSE(parse(R"({"mode": "fsdp", "no-limit-all-gathers": true})")
+                   .options.own.get<FsdpOptions>()
+                   .limit_all_gathers);
+  EXPECT_FALSE(
+      parse(R"({"gradient-as-bucket-view": false})").options.own.get<DdpOptions>().gradient_as_bucket_view);
 }
 
 TEST_F(JsonConfigFile, FlagsWinOverItAndTheLastOfTwoWins) {

@@ -6,9 +6,7 @@
 #include <vector>
 
 #include "reference_trainer/faults/fault.h"
-#include "reference_trainer/pipeline/schedule.h"
-#include "reference_trainer/zero/deepspeed_config.h"
-#include "trace/result.h"
+#include "reference_trainer/options/way_options.h"
 
 namespace lockstep::trainer {
 
@@ -38,14 +36,6 @@ struct TrainingOptions {
   std::uint64_t seed = 1;
 };
 
-// As the arguments of PyTorch's DistributedDataParallel of these names; limits of gradient buckets in bytes.
-struct DdpOptions {
-  std::int64_t first_bytes = 0;
-  std::int64_t cap_bytes = 0;
-  bool gradient_as_bucket_view = true;
-  bool find_unused_parameters = false;
-};
-
 enum class Device { cpu, paced, cuda };
 
 // What carries operations of an accelerator: Gloo through the host's memory, or NCCL.
@@ -57,30 +47,6 @@ struct PaceOptions {
   double jitter = 0;            // each computation's time is scaled by 1 ± up to this, seeded
   double bytes_per_second = 0;  // of each rank's link; 0: as fast as it goes
   double latency_us = 0;        // of each operation
-};
-
-enum class ShardingStrategy { full_shard, shard_grad_op, no_shard, hybrid_shard };
-enum class BackwardPrefetch { none, pre, post };
-
-// As the arguments of PyTorch's FullyShardedDataParallel of these names.
-struct FsdpOptions {
-  ShardingStrategy strategy = ShardingStrategy::full_shard;
-  BackwardPrefetch backward_prefetch = BackwardPrefetch::pre;
-  bool forward_prefetch = false;
-  bool limit_all_gathers = true;
-  bool cpu_offload = false;
-  // 0: a unit per layer; else layers are joined until a unit has so many parameters.
-  std::int64_t unit_parameters = 0;
-  int shard_size = 0;              // hybrid_shard: ranks that share a copy; 0: those of a node
-  bool reduce_in_float32 = false;  // with bfloat16: what gradients are reduced in
-};
-
-// The number of microbatches is TrainingOptions::gradient_accumulation.
-struct PipelineOptions {
-  int stages = 0;  // 0: as many as there are ranks
-  PipelineSchedule schedule = PipelineSchedule::one_forward_one_backward;
-  int chunks = 0;            // of the model on each rank; 0: what the schedule needs at least
-  bool overlap_p2p = false;  // receives are posted before the compute that comes before their use
 };
 
 // --slow-rank and --slow-factor, short for a fault slow_rank.
@@ -101,14 +67,9 @@ struct Options {
   std::string log;   // empty: none
   ModelOptions model;
   TrainingOptions training;
-  const Way* way = nullptr;  // set once the command line is parsed
-  DdpOptions ddp;
-  FsdpOptions fsdp;
-  std::string deepspeed_file;  // empty: none
-  ZeroOptions zero;
-  BatchSizes batch_sizes;             // what flags and that file say; see zero/deepspeed_flags.h
-  std::vector<std::string> warnings;  // of that file
-  PipelineOptions pipeline;
+  const Way* way = nullptr;           // set once the command line is parsed
+  WayOptions own;                     // of each way
+  std::vector<std::string> warnings;  // to be told when the job starts
   PaceOptions pace;
   SlowRankOptions slow;
   std::vector<Fault> faults;  // planted causes of waiting, that of `slow` among them

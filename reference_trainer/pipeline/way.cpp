@@ -4,6 +4,7 @@
 
 #include "reference_trainer/options/flag_kinds.h"
 #include "reference_trainer/pipeline/layout.h"
+#include "reference_trainer/pipeline/options.h"
 
 namespace lockstep::trainer {
 namespace {
@@ -13,7 +14,7 @@ using Json = nlohmann::ordered_json;
 constexpr const char* kHeading = "Pipeline (--mode pipeline)";
 
 void add_flags(CLI::App& app, Options& options) {
-  PipelineOptions& pipeline = options.pipeline;
+  PipelineOptions& pipeline = options.own.get<PipelineOptions>();
   app.add_option(
          "--pipeline-stages", pipeline.stages,
          "Ranks in a row (default: all); several rows train side by side, each on its share of the batch")
@@ -41,7 +42,7 @@ void write_flags(const Options& options, int world_size, Json& flags) {
   flags["pipeline_stages"] = shape.stages;
   flags["schedule"] = to_string(shape.schedule);
   flags["chunks"] = shape.chunks;
-  flags["overlap_p2p_communication"] = options.pipeline.overlap_p2p;
+  flags["overlap_p2p_communication"] = options.own.get<PipelineOptions>().overlap_p2p;
 }
 
 MeshPlace place_in_pipelines(const Options& options, int world_size, int rank) {

@@ -5,6 +5,7 @@
 
 #include "reference_trainer/options/flag_kinds.h"
 #include "reference_trainer/zero/batch_sizes.h"
+#include "reference_trainer/zero/options.h"
 #include "reference_trainer/zero/way.h"
 
 namespace lockstep::trainer {
@@ -61,17 +62,18 @@ class Merge {
 }  // namespace
 
 void add_deepspeed_flag(CLI::App& app, Options& options) {
-  app.add_option("--deepspeed", options.deepspeed_file,
+  app.add_option("--deepspeed", options.own.get<DeepSpeedOptions>().file,
                  "DeepSpeed's own JSON configuration (docs/zero.md); its stage is the mode")
       ->type_name("FILE")
       ->group(kZeroHeading);
 }
 
 Status apply_deepspeed(const CLI::App& app, Options& options) {
-  const std::string& file = options.deepspeed_file;
+  DeepSpeedOptions& own = options.own.get<DeepSpeedOptions>();
+  const std::string& file = own.file;
   if (file.empty()) {
     for (const int stage : {1, 2, 3})
-      if (options.way == way_of_stage(stage)) options.zero = default_zero_options(stage);
+      if (options.way == way_of_stage(stage)) own.zero = default_zero_options(stage);
     return {};
   }
   Result<DeepSpeedConfig> read = read_deepspeed_config(file, options.model.hidden);
@@ -88,22 +90,23 @@ Status apply_deepspeed(const CLI::App& app, Options& options) {
   if (!merge.status().ok()) return merge.status();
   if (merge.given("--batch-size")) config.batch.micro_batch = training.batch_size;
   if (merge.given("--gradient-accumulation")) config.batch.accumulation = training.gradient_accumulation;
-  options.zero = config.zero;
-  options.batch_sizes = config.batch;
+  own.zero = config.zero;
+  own.batch_sizes = config.batch;
   options.warnings = std::move(config.warnings);
   return {};
 }
 
 Status settle_batch_sizes(Options& options, int world_size) {
-  if (options.deepspeed_file.empty()) return {};
-  const auto solved = solve_batch_sizes(options.batch_sizes, world_size, options.training.batch_size);
-  if (!solved.ok()) return Error{options.deepspeed_file + ": " + solved.error().message};
+  const DeepSpeedOptions& own = options.own.get<DeepSpeedOptions>();
+  if (own.file.empty()) return {};
+  const auto solved = solve_batch_sizes(own.batch_sizes, world_size, options.training.batch_size);
+  if (!solved.ok()) return Error{own.file + ": " + solved.error().message};
   const auto [batch, accumulation] = solved.value();
   if (std::max(batch, accumulation) > kMillion)
     return Error{
         fmt::format("{}: train_batch_size {} makes micro-steps of {} sequences, {} of them a step; "
                     "neither may be above {}",
-                    options.deepspeed_file, *options.batch_sizes.train_batch, batch, accumulation, kMillion)};
+                    own.file, *own.batch_sizes.train_batch, batch, accumulation, kMillion)};
   options.training.batch_size = static_cast<int>(batch);
   options.training.gradient_accumulation = static_cast<int>(accumulation);
   return {};

@@ -8,6 +8,7 @@
 
 #include "reference_trainer/command_line/command_line.h"
 #include "reference_trainer/tests/trainer_process.h"
+#include "reference_trainer/zero/options.h"
 #include "reference_trainer/zero/way.h"
 
 namespace lockstep::trainer {
@@ -38,8 +39,8 @@ TEST_F(DeepSpeedFlags, TheFileSetsTheTrainersOptions) {
   CommandLine line = parse(kAll, {"--hidden", "30"});
   ASSERT_FALSE(line.exits) << line.output;
   EXPECT_EQ(line.options.way, &Zero2::way);
-  EXPECT_EQ(line.options.zero.stage, 2);
-  EXPECT_EQ(line.options.zero.reduce_bucket_size, 900);
+  EXPECT_EQ(line.options.own.get<DeepSpeedOptions>().zero.stage, 2);
+  EXPECT_EQ(line.options.own.get<DeepSpeedOptions>().zero.reduce_bucket_size, 900);
   EXPECT_EQ(line.options.model.precision, Precision::bfloat16);
   EXPECT_EQ(line.options.training.clip_grad_norm, 0.5);
   EXPECT_EQ(line.options.training.batch_size, 2);
@@ -109,8 +110,8 @@ TEST_F(DeepSpeedFlags, MistakesInTheFileAreWrongUse) {
 TEST_F(DeepSpeedFlags, WithoutAFileTheModeSetsDeepSpeedsDefaults) {
   const char* arguments[] = {"lockstep-train", "--mode", "zero3"};
   const CommandLine line = parse_command_line(3, arguments);
-  EXPECT_EQ(line.options.zero.stage, 3);
-  EXPECT_TRUE(line.options.zero.overlap_comm);
+  EXPECT_EQ(line.options.own.get<DeepSpeedOptions>().zero.stage, 3);
+  EXPECT_TRUE(line.options.own.get<DeepSpeedOptions>().zero.overlap_comm);
   EXPECT_EQ(check_options(line.options, 1).error().message.substr(0, 12), "--mode zero3");
   EXPECT_TRUE(check_options(line.options, 2).ok());
 }

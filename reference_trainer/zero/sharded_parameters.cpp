@@ -18,7 +18,7 @@ namespace {
 constexpr std::size_t kOutstandingGathers = 2;
 
 FetchPlanner planner_for(const StrategyContext& context) {
-  const ZeroOptions& zero = context.options.zero;
+  const ZeroOptions& zero = context.options.own.get<DeepSpeedOptions>().zero;
   std::vector<std::vector<std::int64_t>> elements;
   for (int part = 0; part < context.model.parts(); ++part) {
     elements.emplace_back();

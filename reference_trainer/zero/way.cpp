@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "reference_trainer/zero/deepspeed_flags.h"
+#include "reference_trainer/zero/options.h"
 
 namespace lockstep::trainer {
 namespace {
@@ -22,7 +23,7 @@ Json offload_of(const OffloadOptions& offload) {
 }
 
 Json deepspeed(const Options& options) {
-  const ZeroOptions& zero = options.zero;
+  const ZeroOptions& zero = options.own.get<DeepSpeedOptions>().zero;
   Json section{{"stage", zero.stage},
                {"overlap_comm", zero.overlap_comm},
                {"contiguous_gradients", zero.contiguous_gradients},
