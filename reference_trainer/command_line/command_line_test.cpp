@@ -8,8 +8,10 @@
 #include <vector>
 
 #include "reference_trainer/ddp/options.h"
+#include "reference_trainer/ddp/way.h"
 #include "reference_trainer/fsdp/options.h"
 #include "reference_trainer/fsdp/way.h"
+#include "reference_trainer/ways/ways.h"
 
 namespace lockstep::trainer {
 namespace {
@@ -190,6 +192,11 @@ TEST(Options, ModesHaveFlagsOfTheirOwn) {
     EXPECT_EQ(refused.exit_code, 2);
     EXPECT_THAT(refused.output, HasSubstr("belongs to --mode"));
   }
+}
+
+TEST(Options, EveryWayToTrainIsAMode) {
+  EXPECT_EQ(parse({}).options.way, &Ddp::way);
+  for (const Way* const way : all_ways()) EXPECT_EQ(parse({"--mode", way->name}).options.way, way);
 }
 
 TEST(Options, SlowFactorNeedsASlowRank) {

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "reference_trainer/pipeline/options.h"
+#include "reference_trainer/pipeline/way.h"
 
 namespace lockstep::trainer {
 namespace {
@@ -59,6 +60,16 @@ TEST(PipelineLayout, Defaults) {
   EXPECT_EQ(pipeline_shape(options, 4).chunks, 2);
   options.own.get<PipelineOptions>().chunks = 3;
   EXPECT_EQ(pipeline_shape(options, 4).chunks, 3);
+}
+
+TEST(PipelineLayout, PipelinesSideBySideAreReplicas) {
+  Options options;
+  options.own.get<PipelineOptions>().stages = 2;
+  const MeshPlace place = Pipeline::way.place(options, 6, 4);
+  EXPECT_EQ(place.replica, 1);
+  EXPECT_EQ(place.replicas, 3);
+  EXPECT_EQ(place.stage, 1);
+  EXPECT_EQ(place.stages, 2);
 }
 
 std::string refusal(const PipelineOptions& pipeline, int layers, int microbatches, int world_size) {
