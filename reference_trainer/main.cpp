@@ -8,13 +8,13 @@
 #include <exception>
 #include <string>
 
+#include "reference_trainer/command_line/command_line.h"
 #include "reference_trainer/data/training_data.h"
 #include "reference_trainer/distributed/failure_message.h"
 #include "reference_trainer/distributed/store_server.h"
 #include "reference_trainer/launcher/launcher.h"
 #include "reference_trainer/launcher/placement.h"
 #include "reference_trainer/logging/standard_output.h"
-#include "reference_trainer/options/options.h"
 #include "reference_trainer/training/training.h"
 #include "trace/standard_streams.h"
 
@@ -87,7 +87,7 @@ int be_rank(const Options& options, const Placement& placement) {
 }
 
 Status settle(Options& options, int world_size) {
-  if (Status status = settle_batch_sizes(options, world_size); !status.ok()) return status;
+  if (Status status = settle_options(options, world_size); !status.ok()) return status;
   return check_options(options, world_size);
 }
 

@@ -2,27 +2,19 @@
 
 #include <fmt/format.h>
 
-#include "reference_trainer/pipeline/layout.h"
+#include "reference_trainer/options/way.h"
 
 namespace lockstep::trainer {
 
-DataShare data_share(const Options& options, int world_size, int rank) {
-  if (options.mode == Mode::pipeline) {
-    const PipelinePlace place = pipeline_place(pipeline_shape(options, world_size), world_size, rank);
-    return {.rank = place.pipeline, .size = place.pipelines};
-  }
-  return {.rank = rank, .size = world_size};
-}
-
 Sampler::Shape sampler_shape(const Options& options, const Text& text, int world_size, int rank) {
   const auto size = [](int value) { return static_cast<std::size_t>(value); };
-  const DataShare share = data_share(options, world_size, rank);
+  const MeshPlace place = options.way->place(options, world_size, rank);
   return {.text_bytes = text.bytes.size(),
           .sequence_length = size(options.model.sequence_length),
           .batch_size = size(options.training.batch_size),
           .gradient_accumulation = size(options.training.gradient_accumulation),
-          .world_size = size(share.size),
-          .rank = size(share.rank),
+          .world_size = size(place.replicas),
+          .rank = size(place.replica),
           .seed = options.training.seed};
 }
 

@@ -8,13 +8,7 @@
 
 namespace lockstep::trainer {
 
-// Which share of the batch a rank sees. Ranks that split a model, and not the batch, see the same share.
-struct DataShare {
-  int rank = 0;
-  int size = 1;
-};
-DataShare data_share(const Options& options, int world_size, int rank);
-
+// Ranks that split a model, and not the batch, see the same share of the batch.
 Sampler::Shape sampler_shape(const Options& options, const Text& text, int world_size, int rank);
 
 // Loads the text (--data, or the project's documentation) and checks that it is long enough for a job of

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "reference_trainer/distributed/communicator.h"
+#include "reference_trainer/fsdp/way.h"
 #include "reference_trainer/model/model.h"
 #include "reference_trainer/streams/device_stream.h"
 
@@ -30,7 +31,7 @@ std::vector<std::int64_t> parameters_of_layers(const Model& model) {
 }
 
 int shard_size(const StrategyContext& context) {
-  const FsdpOptions& options = context.options.fsdp;
+  const FsdpOptions& options = context.options.own.get<FsdpOptions>();
   switch (options.strategy) {
     case ShardingStrategy::no_shard:
       return 1;
@@ -46,7 +47,7 @@ int shard_size(const StrategyContext& context) {
 }  // namespace
 
 FullySharded::FullySharded(const StrategyContext& context)
-    : context_(context), options_(context_.options.fsdp), pass_(pass_context(context)) {
+    : context_(context), options_(context_.options.own.get<FsdpOptions>()), pass_(pass_context(context)) {
   Communicator& communicator = *context.communicator;
   broadcast_parameters(context);
 
@@ -228,6 +229,12 @@ StateShares FullySharded::shares() const {
   return {.parameters = size, .gradients = size, .optimizer = size};
 }
 
+// What stays whole from forward to backward is gathered once for both.
+std::optional<int> FullySharded::gathers() const {
+  if (options_.strategy != ShardingStrategy::shard_grad_op) return std::nullopt;
+  return context_.options.training.gradient_accumulation;
+}
+
 StateBytes FullySharded::theory(std::int64_t elements) const {
   return state_theory(elements, context_.options.model.precision, shares());
 }
@@ -235,6 +242,10 @@ StateBytes FullySharded::theory(std::int64_t elements) const {
 void FullySharded::after_update() {
   if (!never_sharded()) return;
   for (const auto& unit : units_) unit->flat.refresh();
+}
+
+std::unique_ptr<Strategy> Fsdp::make(const StrategyContext& context) {
+  return std::make_unique<FullySharded>(context);
 }
 
 }  // namespace lockstep::trainer

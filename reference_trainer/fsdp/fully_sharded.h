@@ -21,14 +21,16 @@
 #include <cstddef>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "reference_trainer/distributed/collective_group.h"
 #include "reference_trainer/fsdp/flat_unit.h"
+#include "reference_trainer/fsdp/options.h"
 #include "reference_trainer/fsdp/units.h"
-#include "reference_trainer/training/microbatch_pass.h"
-#include "reference_trainer/training/strategy.h"
+#include "reference_trainer/strategy/microbatch_pass.h"
+#include "reference_trainer/strategy/strategy.h"
 
 namespace lockstep::trainer {
 
@@ -42,6 +44,7 @@ class FullySharded : public Strategy {
   int gradient_copies() const override { return replicas_; }
   void after_update() override;
   StateShares shares() const override;
+  std::optional<int> gathers() const override;
   StateBytes theory(std::int64_t elements) const override;
 
  private:

@@ -1,9 +1,10 @@
+#include "reference_trainer/options/flag_kinds.h"
 #include "reference_trainer/options/flags.h"
 
 namespace lockstep::trainer {
 
 void add_job_flags(CLI::App& app, Options& options) {
-  const char* group = "Job";
+  const char* group = kJobGroup;
   app.add_option("--ranks", options.ranks,
                  "Processes to start on this machine (default 1); not needed under torchrun")
       ->check(whole_number(1, 1024))
@@ -22,15 +23,6 @@ void add_job_flags(CLI::App& app, Options& options) {
   app.add_option("--log", options.log, "Write configuration, buckets and each step as JSON lines")
       ->type_name("FILE")
       ->group(group);
-  add_choice(app, "--mode", "How several ranks share the work",
-             {{"ddp", Mode::ddp},
-              {"fsdp", Mode::fsdp},
-              {"zero1", Mode::zero1},
-              {"zero2", Mode::zero2},
-              {"zero3", Mode::zero3},
-              {"pipeline", Mode::pipeline},
-              {"single", Mode::single}},
-             "ddp", group, options.mode);
 }
 
 void add_device_flags(CLI::App& app, Options& options) {

@@ -5,7 +5,10 @@
 #include <filesystem>
 #include <fstream>
 
-#include "reference_trainer/options/options.h"
+#include "reference_trainer/command_line/command_line.h"
+#include "reference_trainer/ddp/options.h"
+#include "reference_trainer/fsdp/options.h"
+#include "reference_trainer/fsdp/way.h"
 #include "reference_trainer/tests/trainer_process.h"
 
 namespace lockstep::trainer {
@@ -30,19 +33,26 @@ TEST_F(JsonConfigFile, FlagsOfEachKind) {
       R"({"mode": "fsdp", "layers": 3, "learning_rate": 0.5, "forward-prefetch": true, "cpu-offload": false,)"
       R"( "fault": ["slow_rank:rank=1", "pause"]})");
   ASSERT_FALSE(line.exits) << line.output;
-  EXPECT_EQ(line.options.mode, Mode::fsdp);
+  EXPECT_EQ(line.options.way, &Fsdp::way);
   EXPECT_EQ(line.options.model.layers, 3);
   EXPECT_EQ(line.options.training.learning_rate, 0.5);
-  EXPECT_TRUE(line.options.fsdp.forward_prefetch);
-  EXPECT_FALSE(line.options.fsdp.cpu_offload);
+  EXPECT_TRUE(line.options.own.get<FsdpOptions>().forward_prefetch);
+  EXPECT_FALSE(line.options.own.get<FsdpOptions>().cpu_offload);
   EXPECT_EQ(line.options.faults.size(), 2u);
 }
 
 TEST_F(JsonConfigFile, AFlagThatSwitchesOffMayBeNamedForWhatItSwitches) {
-  EXPECT_FALSE(parse(R"({"mode": "fsdp", "limit_all_gathers": false})").options.fsdp.limit_all_gathers);
-  EXPECT_TRUE(parse(R"({"mode": "fsdp", "limit_all_gathers": true})").options.fsdp.limit_all_gathers);
-  EXPECT_FALSE(parse(R"({"mode": "fsdp", "no-limit-all-gathers": true})").options.fsdp.limit_all_gathers);
-  EXPECT_FALSE(parse(R"({"gradient-as-bucket-view": false})").options.ddp.gradient_as_bucket_view);
+  EXPECT_FALSE(parse(R"({"mode": "fsdp", "limit_all_gathers": false})")
+                   .options.own.get<FsdpOptions>()
+                   .limit_all_gathers);
+  EXPECT_TRUE(parse(R"({"mode": "fsdp", "limit_all_gathers": true})")
+                  .options.own.get<FsdpOptions>()
+                  .limit_all_gathers);
+  EXPECT_FALSE(parse(R"({"mode": "fsdp", "no-limit-all-gathers": true})")
+                   .options.own.get<FsdpOptions>()
+                   .limit_all_gathers);
+  EXPECT_FALSE(
+      parse(R"({"gradient-as-bucket-view": false})").options.own.get<DdpOptions>().gradient_as_bucket_view);
 }
 
 TEST_F(JsonConfigFile, FlagsWinOverItAndTheLastOfTwoWins) {

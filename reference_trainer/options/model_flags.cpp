@@ -1,5 +1,6 @@
 #include <limits>
 
+#include "reference_trainer/options/flag_kinds.h"
 #include "reference_trainer/options/flags.h"
 
 namespace lockstep::trainer {

@@ -1,3 +1,4 @@
+#include "reference_trainer/options/flag_kinds.h"
 #include "reference_trainer/options/flags.h"
 
 namespace lockstep::trainer {

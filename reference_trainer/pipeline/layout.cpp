@@ -2,10 +2,12 @@
 
 #include <fmt/format.h>
 
+#include "reference_trainer/pipeline/options.h"
+
 namespace lockstep::trainer {
 
 PipelineShape pipeline_shape(const Options& options, int world_size) {
-  const PipelineOptions& pipeline = options.pipeline;
+  const PipelineOptions& pipeline = options.own.get<PipelineOptions>();
   const int usual_chunks = pipeline.schedule == PipelineSchedule::interleaved ? 2 : 1;
   return {.schedule = pipeline.schedule,
           .stages = pipeline.stages == 0 ? world_size : pipeline.stages,

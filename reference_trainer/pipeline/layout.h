@@ -9,6 +9,7 @@
 
 #include "reference_trainer/options/options.h"
 #include "reference_trainer/pipeline/schedule.h"
+#include "trace/result.h"
 
 namespace lockstep::trainer {
 

@@ -4,6 +4,9 @@
 
 #include <gtest/gtest.h>
 
+#include "reference_trainer/pipeline/options.h"
+#include "reference_trainer/pipeline/way.h"
+
 namespace lockstep::trainer {
 namespace {
 
@@ -52,18 +55,28 @@ TEST(PipelineLayout, Defaults) {
   EXPECT_EQ(pipeline_shape(options, 4).microbatches, 8);
   EXPECT_EQ(pipeline_shape(options, 4).chunks, 1);
   EXPECT_EQ(pipeline_shape(options, 4).schedule, kOneForwardOneBackward);
-  options.pipeline = {.stages = 2, .schedule = kInterleaved};
+  options.own.get<PipelineOptions>() = {.stages = 2, .schedule = kInterleaved};
   EXPECT_EQ(pipeline_shape(options, 4).stages, 2);
   EXPECT_EQ(pipeline_shape(options, 4).chunks, 2);
-  options.pipeline.chunks = 3;
+  options.own.get<PipelineOptions>().chunks = 3;
   EXPECT_EQ(pipeline_shape(options, 4).chunks, 3);
+}
+
+TEST(PipelineLayout, PipelinesSideBySideAreReplicas) {
+  Options options;
+  options.own.get<PipelineOptions>().stages = 2;
+  const MeshPlace place = Pipeline::way.place(options, 6, 4);
+  EXPECT_EQ(place.replica, 1);
+  EXPECT_EQ(place.replicas, 3);
+  EXPECT_EQ(place.stage, 1);
+  EXPECT_EQ(place.stages, 2);
 }
 
 std::string refusal(const PipelineOptions& pipeline, int layers, int microbatches, int world_size) {
   Options options;
   options.model.layers = layers;
   options.training.gradient_accumulation = microbatches;
-  options.pipeline = pipeline;
+  options.own.get<PipelineOptions>() = pipeline;
   const Status status = check_pipeline(options, world_size);
   return status.ok() ? "" : status.error().message;
 }

@@ -6,6 +6,8 @@
 
 #include "reference_trainer/distributed/gradient_mean.h"
 #include "reference_trainer/model/model.h"
+#include "reference_trainer/pipeline/options.h"
+#include "reference_trainer/pipeline/way.h"
 
 namespace lockstep::trainer {
 
@@ -14,6 +16,8 @@ using annotations::Scope;
 namespace {
 
 constexpr std::uint64_t kPipelineGroup = 1, kCopiesGroup = 2;
+// Of the gradients that copies of a stage reduce together: as data parallelism has it by default.
+constexpr std::int64_t kBucketBytes = 4 << 20;
 
 annotations::Group pipeline_group(const PipelinePlace& place) {
   const std::string name = "pipeline";
@@ -87,7 +91,7 @@ double PipelineParallel::run(BatchSource& batches) {
   mailbox_.begin_step();
   std::vector<Event> sent;
   post_receive(actions_.front());
-  const bool overlap = context_.options.pipeline.overlap_p2p;
+  const bool overlap = context_.options.own.get<PipelineOptions>().overlap_p2p;
   for (std::size_t i = 0; i < actions_.size(); ++i) {
     const Action& action = actions_[i];
     const bool last = i + 1 == actions_.size();
@@ -101,7 +105,7 @@ double PipelineParallel::run(BatchSource& batches) {
   for (const Event& event : sent) event.wait();
   if (copies_) {
     const auto phase = Scope::phase("wait for gradients");
-    average_gradients(*copies_, own_parameters_, context_.options.ddp.cap_bytes);
+    average_gradients(*copies_, own_parameters_, kBucketBytes);
   }
   return loss_ / shape_.microbatches / place_.pipelines;
 }
@@ -137,6 +141,10 @@ at::Tensor PipelineParallel::backward(const Action& action) {
   const at::Tensor made = pass.mapped().backward(received, 1.0 / shape_.microbatches);
   loss_ += pass.mapped().loss();
   return made;
+}
+
+std::unique_ptr<Strategy> Pipeline::make(const StrategyContext& context) {
+  return std::make_unique<PipelineParallel>(context);
 }
 
 }  // namespace lockstep::trainer

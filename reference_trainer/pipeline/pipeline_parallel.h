@@ -19,9 +19,9 @@
 #include "reference_trainer/distributed/p2p_group.h"
 #include "reference_trainer/pipeline/layout.h"
 #include "reference_trainer/pipeline/mailbox.h"
-#include "reference_trainer/training/master_weights.h"
-#include "reference_trainer/training/microbatch_pass.h"
-#include "reference_trainer/training/strategy.h"
+#include "reference_trainer/strategy/master_weights.h"
+#include "reference_trainer/strategy/microbatch_pass.h"
+#include "reference_trainer/strategy/strategy.h"
 
 namespace lockstep::trainer {
 

@@ -1,9 +1,10 @@
 #include "reference_trainer/training/description.h"
 
+#include <optional>
 #include <string>
 
-#include "reference_trainer/data/training_data.h"
 #include "reference_trainer/memory/theory.h"
+#include "reference_trainer/options/way.h"
 
 namespace lockstep::trainer {
 
@@ -24,15 +25,13 @@ std::string describe_training(const Options& options, const Placement& placement
   tell("parameter_bytes", bytes.parameter);
   tell("gradient_bytes", bytes.gradient);
   tell("optimizer_bytes", optimizer);
-  tell("data_parallel", data_share(options, placement.world_size, placement.rank).size);
+  tell("data_parallel", options.way->place(options, placement.world_size, placement.rank).replicas);
   tell("parameters_over", shares.parameters);
   tell("gradients_over", shares.gradients);
   tell("optimizer_over", shares.optimizer);
   tell("samples", options.training.batch_size);
   tell("accumulation", options.training.gradient_accumulation);
-  // What stays whole from forward to backward is gathered once for both.
-  if (options.mode == Mode::fsdp && options.fsdp.strategy == ShardingStrategy::shard_grad_op)
-    tell("gathers", options.training.gradient_accumulation);
+  if (const std::optional<int> gathers = strategy.gathers()) tell("gathers", *gathers);
   return text;
 }
 

@@ -6,7 +6,7 @@
 
 #include "reference_trainer/launcher/placement.h"
 #include "reference_trainer/options/options.h"
-#include "reference_trainer/training/strategy.h"
+#include "reference_trainer/strategy/strategy.h"
 
 namespace lockstep::trainer {
 

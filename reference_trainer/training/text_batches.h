@@ -5,7 +5,7 @@
 
 #include "reference_trainer/data/sampler.h"
 #include "reference_trainer/faults/rank_faults.h"
-#include "reference_trainer/training/strategy.h"
+#include "reference_trainer/strategy/strategy.h"
 
 namespace lockstep::trainer {
 

@@ -20,7 +20,6 @@
 #include "reference_trainer/data/training_data.h"
 #include "reference_trainer/device/compute_lane.h"
 #include "reference_trainer/distributed/communicator.h"
-#include "reference_trainer/distributed/data_parallel.h"
 #include "reference_trainer/distributed/failure_message.h"
 #include "reference_trainer/instrumentation/annotations.h"
 #include "reference_trainer/logging/agreement.h"
@@ -29,11 +28,12 @@
 #include "reference_trainer/memory/allocations.h"
 #include "reference_trainer/memory/state.h"
 #include "reference_trainer/model/model.h"
-#include "reference_trainer/pipeline/layout.h"
+#include "reference_trainer/options/way.h"
+#include "reference_trainer/strategy/strategy.h"
 #include "reference_trainer/streams/device_stream.h"
 #include "reference_trainer/training/description.h"
-#include "reference_trainer/training/strategy.h"
 #include "reference_trainer/training/text_batches.h"
+#include "reference_trainer/ways/factory.h"
 
 namespace lockstep::trainer {
 namespace {
@@ -42,19 +42,15 @@ using annotations::Scope;
 using Clock = std::chrono::steady_clock;
 
 // The group of all ranks: of the gradients in data parallelism, else of what every rank has to know.
-const char* name_of_all_ranks(Mode mode) {
-  return mode == Mode::ddp ? "data_parallel" : "world";
+const char* name_of_all_ranks(const Way& way) {
+  return way.reduces_over_all_ranks ? "data_parallel" : "world";
 }
 
 FaultPlace fault_place(const Options& options, const Placement& placement) {
-  const DataShare share = data_share(options, placement.world_size, placement.rank);
-  const bool pipeline = options.mode == Mode::pipeline;
+  const MeshPlace place = options.way->place(options, placement.world_size, placement.rank);
   return {.rank = placement.rank,
-          .stage = pipeline ? pipeline_place(pipeline_shape(options, placement.world_size),
-                                             placement.world_size, placement.rank)
-                                  .stage
-                            : 0,
-          .replica = share.rank,
+          .stage = place.stage,
+          .replica = place.replica,
           .samples = options.training.batch_size};
 }
 
@@ -83,10 +79,10 @@ class Trainer {
       communicator_ =
           std::make_unique<Communicator>(placement, shared_configuration(options, placement.world_size, text),
                                          std::chrono::seconds(options.timeout_seconds),
-                                         name_of_all_ranks(options.mode), device, options.pace, faults_);
-    strategy_ =
-        make_strategy({options, placement, *model_, device_, communicator_.get(), lane_,
-                       [this](bool rebuilt, const auto& buckets) { write_buckets(rebuilt, buckets); }});
+                                         name_of_all_ranks(*options.way), device, options.pace, faults_);
+    strategy_ = factory_of(*options.way)(
+        {options, placement, *model_, device_, communicator_.get(), lane_,
+         [this](bool rebuilt, const auto& buckets) { write_buckets(rebuilt, buckets); }});
     optimizer_ = std::make_unique<torch::optim::AdamW>(
         strategy_->optimized(),
         torch::optim::AdamWOptions(options.training.learning_rate).weight_decay(0.01));
@@ -156,8 +152,8 @@ class Trainer {
     if (annotations::tool_attached()) annotations::count("tokens", own_tokens());
     record.seconds = std::chrono::duration<double>(Clock::now() - begin).count();
     record.tokens_per_second = static_cast<double>(tokens_per_step()) / record.seconds;
-    // The other modes have operations of their own for gradients, which these counters do not see.
-    if (options_.mode == Mode::ddp) {
+    // Other ways have groups of their own for gradients, whose operations these counters do not see.
+    if (options_.way->reduces_over_all_ranks) {
       const Traffic traffic = communicator_ ? communicator_->traffic(Purpose::gradients) - before : Traffic{};
       record.all_reduces = traffic.operations;
       record.all_reduce_bytes = traffic.bytes;
@@ -252,7 +248,7 @@ class Trainer {
   }
 
   std::int64_t tokens_per_step() const {
-    return std::int64_t{data_share(options_, placement_.world_size, placement_.rank).size} *
+    return std::int64_t{options_.way->place(options_, placement_.world_size, placement_.rank).replicas} *
            options_.training.batch_size * options_.training.gradient_accumulation *
            options_.model.sequence_length;
   }

@@ -7,6 +7,8 @@
 #include <string>
 #include <utility>
 
+#include "reference_trainer/zero/way.h"
+
 namespace lockstep::trainer {
 
 using annotations::Scope;
@@ -69,6 +71,14 @@ void ShardedOptimizer::after_update() {
           .narrow(1, overlap.in_parameter, overlap.length)
           .copy_(whole.narrow(1, overlap.in_stretch, overlap.length));
   }
+}
+
+std::unique_ptr<Strategy> Zero1::make(const StrategyContext& context) {
+  return std::make_unique<ShardedOptimizer>(context);
+}
+
+std::unique_ptr<Strategy> Zero2::make(const StrategyContext& context) {
+  return std::make_unique<ShardedOptimizer>(context);
 }
 
 }  // namespace lockstep::trainer

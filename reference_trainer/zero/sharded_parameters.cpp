@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "reference_trainer/model/model.h"
+#include "reference_trainer/zero/way.h"
 
 namespace lockstep::trainer {
 
@@ -17,7 +18,7 @@ namespace {
 constexpr std::size_t kOutstandingGathers = 2;
 
 FetchPlanner planner_for(const StrategyContext& context) {
-  const ZeroOptions& zero = context.options.zero;
+  const ZeroOptions& zero = context.options.own.get<DeepSpeedOptions>().zero;
   std::vector<std::vector<std::int64_t>> elements;
   for (int part = 0; part < context.model.parts(); ++part) {
     elements.emplace_back();
@@ -160,6 +161,10 @@ void ShardedParameters::after_update() {
   }
   const auto range = Scope::phase("wait for persistent parameters");
   wait_for(persistent);
+}
+
+std::unique_ptr<Strategy> Zero3::make(const StrategyContext& context) {
+  return std::make_unique<ShardedParameters>(context);
 }
 
 }  // namespace lockstep::trainer

@@ -12,10 +12,11 @@
 #include <vector>
 
 #include "reference_trainer/distributed/collective_group.h"
-#include "reference_trainer/training/microbatch_pass.h"
-#include "reference_trainer/training/strategy.h"
+#include "reference_trainer/strategy/microbatch_pass.h"
+#include "reference_trainer/strategy/strategy.h"
 #include "reference_trainer/zero/gradient_reducer.h"
 #include "reference_trainer/zero/optimizer_partition.h"
+#include "reference_trainer/zero/options.h"
 #include "reference_trainer/zero/partitioned_parameter.h"
 
 namespace lockstep::trainer {
@@ -40,7 +41,7 @@ class ZeroStrategy : public Strategy {
   virtual void before_part(int /*part*/) {}
   virtual void after_part(int /*part*/) {}
 
-  const ZeroOptions& options() const { return context_.options.zero; }
+  const ZeroOptions& options() const { return context_.options.own.get<DeepSpeedOptions>().zero; }
   Precision model_precision() const { return context_.options.model.precision; }
   const Model& model() const { return context_.model; }
   CollectiveGroup& group() { return *group_; }

@@ -1,12 +1,7 @@
-#include "reference_trainer/training/strategy.h"
+#include "reference_trainer/strategy/strategy.h"
 
 #include "reference_trainer/distributed/communicator.h"
-#include "reference_trainer/fsdp/fully_sharded.h"
 #include "reference_trainer/model/model.h"
-#include "reference_trainer/pipeline/pipeline_parallel.h"
-#include "reference_trainer/training/replicated.h"
-#include "reference_trainer/zero/sharded_optimizer.h"
-#include "reference_trainer/zero/sharded_parameters.h"
 
 namespace lockstep::trainer {
 
@@ -38,25 +33,6 @@ double forward_backward(const PassContext& context, const Batch& batch, int inde
   const auto phase = annotations::Scope::phase("backward");
   pass.backward({}, loss_scale);
   return pass.loss();
-}
-
-std::unique_ptr<Strategy> make_strategy(const StrategyContext& context) {
-  if (context.communicator == nullptr) return std::make_unique<Replicated>(context);
-  switch (context.options.mode) {
-    case Mode::fsdp:
-      return std::make_unique<FullySharded>(context);
-    case Mode::zero1:
-    case Mode::zero2:
-      return std::make_unique<ShardedOptimizer>(context);
-    case Mode::zero3:
-      return std::make_unique<ShardedParameters>(context);
-    case Mode::pipeline:
-      return std::make_unique<PipelineParallel>(context);
-    case Mode::ddp:
-    case Mode::single:
-      break;
-  }
-  return std::make_unique<Replicated>(context);
 }
 
 }  // namespace lockstep::trainer

@@ -1,4 +1,4 @@
-#include "reference_trainer/options/options.h"
+#include "reference_trainer/command_line/command_line.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -6,6 +6,12 @@
 #include <string>
 #include <utility>
 #include <vector>
+
+#include "reference_trainer/ddp/options.h"
+#include "reference_trainer/ddp/way.h"
+#include "reference_trainer/fsdp/options.h"
+#include "reference_trainer/fsdp/way.h"
+#include "reference_trainer/ways/ways.h"
 
 namespace lockstep::trainer {
 namespace {
@@ -88,8 +94,8 @@ TEST(Options, EveryFlagReachesItsField) {
   EXPECT_EQ(options.training.learning_rate, 0.5);
   EXPECT_EQ(options.training.clip_grad_norm, 0);
   EXPECT_EQ(options.training.seed, 8u);
-  EXPECT_EQ(options.ddp.cap_bytes, 25 * 1024 * 1024);
-  EXPECT_EQ(options.ddp.first_bytes, 512 * 1024);
+  EXPECT_EQ(options.own.get<DdpOptions>().cap_bytes, 25 * 1024 * 1024);
+  EXPECT_EQ(options.own.get<DdpOptions>().first_bytes, 512 * 1024);
   EXPECT_EQ(options.slow.rank, 1);
   EXPECT_EQ(options.slow.factor, 3);
 }
@@ -173,10 +179,10 @@ TEST(Options, ModesHaveFlagsOfTheirOwn) {
   const CommandLine line = parse({"--mode", "fsdp", "--sharding-strategy", "shard_grad_op",
                                   "--backward-prefetch", "post", "--forward-prefetch"});
   EXPECT_FALSE(line.exits) << line.output;
-  EXPECT_EQ(line.options.mode, Mode::fsdp);
-  EXPECT_EQ(line.options.fsdp.strategy, ShardingStrategy::shard_grad_op);
-  EXPECT_EQ(line.options.fsdp.backward_prefetch, BackwardPrefetch::post);
-  EXPECT_TRUE(line.options.fsdp.forward_prefetch);
+  EXPECT_EQ(line.options.way, &Fsdp::way);
+  EXPECT_EQ(line.options.own.get<FsdpOptions>().strategy, ShardingStrategy::shard_grad_op);
+  EXPECT_EQ(line.options.own.get<FsdpOptions>().backward_prefetch, BackwardPrefetch::post);
+  EXPECT_TRUE(line.options.own.get<FsdpOptions>().forward_prefetch);
   EXPECT_TRUE(check_options(line.options, 2).ok());
   EXPECT_FALSE(check_options(line.options, 1).ok());
   EXPECT_FALSE(check_options(parse({"--mode", "single"}).options, 2).ok());
@@ -186,6 +192,11 @@ TEST(Options, ModesHaveFlagsOfTheirOwn) {
     EXPECT_EQ(refused.exit_code, 2);
     EXPECT_THAT(refused.output, HasSubstr("belongs to --mode"));
   }
+}
+
+TEST(Options, EveryWayToTrainIsAMode) {
+  EXPECT_EQ(parse({}).options.way, &Ddp::way);
+  for (const Way* const way : all_ways()) EXPECT_EQ(parse({"--mode", way->name}).options.way, way);
 }
 
 TEST(Options, SlowFactorNeedsASlowRank) {
@@ -229,7 +240,7 @@ TEST(Options, SizesOfLlamaBelongToIt) {
 }
 
 TEST(Options, SmallestBucketHoldsAByte) {
-  EXPECT_EQ(parse({"--bucket-cap-mb", "1e-9"}).options.ddp.cap_bytes, 1);
+  EXPECT_EQ(parse({"--bucket-cap-mb", "1e-9"}).options.own.get<DdpOptions>().cap_bytes, 1);
 }
 
 }  // namespace

@@ -3,10 +3,10 @@
 
 #include <memory>
 
-#include "reference_trainer/distributed/data_parallel.h"
-#include "reference_trainer/training/master_weights.h"
-#include "reference_trainer/training/microbatch_pass.h"
-#include "reference_trainer/training/strategy.h"
+#include "reference_trainer/ddp/data_parallel.h"
+#include "reference_trainer/strategy/master_weights.h"
+#include "reference_trainer/strategy/microbatch_pass.h"
+#include "reference_trainer/strategy/strategy.h"
 
 namespace lockstep::trainer {
 

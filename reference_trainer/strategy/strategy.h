@@ -1,25 +1,32 @@
 // A way to share the work of a step over ranks: what the modes of `lockstep train --mode` are. The training
-// loop (training.cpp) is the same for all of them:
+// loop (training/training.cpp) is the same for all of them:
 //
 //   run → sum of the loss → gradient norm, clipping → optimizer → after_update
 #pragma once
 
 #include <ATen/core/Tensor.h>
 
+#include <cstdint>
 #include <functional>
-#include <memory>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "reference_trainer/device/compute_device.h"
 #include "reference_trainer/launcher/placement.h"
 #include "reference_trainer/memory/theory.h"
 #include "reference_trainer/options/options.h"
-#include "reference_trainer/training/microbatch_pass.h"
+#include "reference_trainer/strategy/microbatch_pass.h"
 
 namespace lockstep::trainer {
 
 class Communicator;
-struct Bucket;
+
+// Gradients that are reduced together.
+struct Bucket {
+  std::int64_t bytes = 0;
+  std::vector<std::string> parameters;  // in the order of their gradients in the bucket
+};
 
 // Tokens of some sequences and the token after each: int64 [sequences, length].
 struct Batch {
@@ -68,6 +75,9 @@ class Strategy {
   virtual void after_update() {}
   // Over how many ranks the state is divided.
   virtual StateShares shares() const { return {}; }
+  // Of ways that gather parameters: how many times in a step, where that is not once in each forward and once
+  // in each backward pass.
+  virtual std::optional<int> gathers() const { return std::nullopt; }
   // Whether the optimizer's leaves are masters beside whole parameters, in every precision.
   virtual bool leaves_are_masters() const { return false; }
   // How many of the model's `elements` parameters this rank's part of the model has, if nothing is divided.
@@ -76,8 +86,6 @@ class Strategy {
   // (memory/theory.h).
   virtual StateBytes theory(std::int64_t elements) const = 0;
 };
-
-std::unique_ptr<Strategy> make_strategy(const StrategyContext& context);
 
 // Overwrites the model's parameters with those of rank 0.
 void broadcast_parameters(const StrategyContext& context);

@@ -1,4 +1,4 @@
-#include "reference_trainer/training/microbatch_pass.h"
+#include "reference_trainer/strategy/microbatch_pass.h"
 
 #include <torch/csrc/autograd/autograd.h>
 #include <torch/csrc/autograd/engine.h>

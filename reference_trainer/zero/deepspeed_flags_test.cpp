@@ -1,11 +1,15 @@
+#include "reference_trainer/zero/deepspeed_flags.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <string>
 #include <vector>
 
-#include "reference_trainer/options/options.h"
+#include "reference_trainer/command_line/command_line.h"
 #include "reference_trainer/tests/trainer_process.h"
+#include "reference_trainer/zero/options.h"
+#include "reference_trainer/zero/way.h"
 
 namespace lockstep::trainer {
 namespace {
@@ -34,9 +38,9 @@ const std::string kAll = R"({"bf16": {"enabled": true}, "gradient_clipping": 0.5
 TEST_F(DeepSpeedFlags, TheFileSetsTheTrainersOptions) {
   CommandLine line = parse(kAll, {"--hidden", "30"});
   ASSERT_FALSE(line.exits) << line.output;
-  EXPECT_EQ(line.options.mode, Mode::zero2);
-  EXPECT_EQ(line.options.zero.stage, 2);
-  EXPECT_EQ(line.options.zero.reduce_bucket_size, 900);
+  EXPECT_EQ(line.options.way, &Zero2::way);
+  EXPECT_EQ(line.options.own.get<DeepSpeedOptions>().zero.stage, 2);
+  EXPECT_EQ(line.options.own.get<DeepSpeedOptions>().zero.reduce_bucket_size, 900);
   EXPECT_EQ(line.options.model.precision, Precision::bfloat16);
   EXPECT_EQ(line.options.training.clip_grad_norm, 0.5);
   EXPECT_EQ(line.options.training.batch_size, 2);
@@ -106,8 +110,8 @@ TEST_F(DeepSpeedFlags, MistakesInTheFileAreWrongUse) {
 TEST_F(DeepSpeedFlags, WithoutAFileTheModeSetsDeepSpeedsDefaults) {
   const char* arguments[] = {"lockstep-train", "--mode", "zero3"};
   const CommandLine line = parse_command_line(3, arguments);
-  EXPECT_EQ(line.options.zero.stage, 3);
-  EXPECT_TRUE(line.options.zero.overlap_comm);
+  EXPECT_EQ(line.options.own.get<DeepSpeedOptions>().zero.stage, 3);
+  EXPECT_TRUE(line.options.own.get<DeepSpeedOptions>().zero.overlap_comm);
   EXPECT_EQ(check_options(line.options, 1).error().message.substr(0, 12), "--mode zero3");
   EXPECT_TRUE(check_options(line.options, 2).ok());
 }

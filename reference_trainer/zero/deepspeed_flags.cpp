@@ -1,13 +1,20 @@
-#include <algorithm>
+#include "reference_trainer/zero/deepspeed_flags.h"
 
-#include "reference_trainer/options/flags.h"
+#include <algorithm>
+#include <array>
+
+#include "reference_trainer/options/flag_kinds.h"
 #include "reference_trainer/zero/batch_sizes.h"
+#include "reference_trainer/zero/options.h"
+#include "reference_trainer/zero/way.h"
 
 namespace lockstep::trainer {
 namespace {
 
-Mode mode_of_stage(int stage) {
-  return stage == 1 ? Mode::zero1 : stage == 2 ? Mode::zero2 : Mode::zero3;
+constexpr std::array<const Way*, 3> kStages{&Zero1::way, &Zero2::way, &Zero3::way};
+
+const Way* way_of_stage(int stage) {
+  return kStages[static_cast<std::size_t>(stage - 1)];
 }
 
 // The command line (or --config) and DeepSpeed's file, which must not say different things.
@@ -31,10 +38,10 @@ class Merge {
       status_ = contradiction("--dtype", to_string(precision), "bf16.enabled", *bf16 ? "true" : "false");
     if (!given("--dtype") && *bf16) precision = Precision::bfloat16;
   }
-  void take_mode(int stage, Mode& mode) {
-    if (given("--mode") && mode != mode_of_stage(stage) && status_.ok())
-      status_ = contradiction("--mode", to_string(mode), "zero_optimization.stage", std::to_string(stage));
-    mode = mode_of_stage(stage);
+  void take_way(int stage, const Way*& way) {
+    if (given("--mode") && way != way_of_stage(stage) && status_.ok())
+      status_ = contradiction("--mode", way->name, "zero_optimization.stage", std::to_string(stage));
+    way = way_of_stage(stage);
   }
 
   bool given(const char* flag) const { return app_.count(flag) > 0; }
@@ -54,30 +61,19 @@ class Merge {
 
 }  // namespace
 
-void add_zero_flags(CLI::App& app, Options& options) {
-  app.add_option("--deepspeed", options.deepspeed_file,
+void add_deepspeed_flag(CLI::App& app, Options& options) {
+  app.add_option("--deepspeed", options.own.get<DeepSpeedOptions>().file,
                  "DeepSpeed's own JSON configuration (docs/zero.md); its stage is the mode")
       ->type_name("FILE")
-      ->group(kZeroGroup);
-}
-
-int zero_stage(Mode mode) {
-  switch (mode) {
-    case Mode::zero1:
-      return 1;
-    case Mode::zero2:
-      return 2;
-    case Mode::zero3:
-      return 3;
-    default:
-      return 0;
-  }
+      ->group(kZeroHeading);
 }
 
 Status apply_deepspeed(const CLI::App& app, Options& options) {
-  const std::string& file = options.deepspeed_file;
+  DeepSpeedOptions& own = options.own.get<DeepSpeedOptions>();
+  const std::string& file = own.file;
   if (file.empty()) {
-    if (const int stage = zero_stage(options.mode); stage > 0) options.zero = default_zero_options(stage);
+    for (const int stage : {1, 2, 3})
+      if (options.way == way_of_stage(stage)) own.zero = default_zero_options(stage);
     return {};
   }
   Result<DeepSpeedConfig> read = read_deepspeed_config(file, options.model.hidden);
@@ -85,7 +81,7 @@ Status apply_deepspeed(const CLI::App& app, Options& options) {
   DeepSpeedConfig config = std::move(read).value();
   TrainingOptions& training = options.training;
   Merge merge(app, file);
-  merge.take_mode(config.zero.stage, options.mode);
+  merge.take_way(config.zero.stage, options.way);
   merge.take("--batch-size", "train_micro_batch_size_per_gpu", config.batch.micro_batch, training.batch_size);
   merge.take("--gradient-accumulation", "gradient_accumulation_steps", config.batch.accumulation,
              training.gradient_accumulation);
@@ -94,22 +90,23 @@ Status apply_deepspeed(const CLI::App& app, Options& options) {
   if (!merge.status().ok()) return merge.status();
   if (merge.given("--batch-size")) config.batch.micro_batch = training.batch_size;
   if (merge.given("--gradient-accumulation")) config.batch.accumulation = training.gradient_accumulation;
-  options.zero = config.zero;
-  options.batch_sizes = config.batch;
+  own.zero = config.zero;
+  own.batch_sizes = config.batch;
   options.warnings = std::move(config.warnings);
   return {};
 }
 
 Status settle_batch_sizes(Options& options, int world_size) {
-  if (options.deepspeed_file.empty()) return {};
-  const auto solved = solve_batch_sizes(options.batch_sizes, world_size, options.training.batch_size);
-  if (!solved.ok()) return Error{options.deepspeed_file + ": " + solved.error().message};
+  const DeepSpeedOptions& own = options.own.get<DeepSpeedOptions>();
+  if (own.file.empty()) return {};
+  const auto solved = solve_batch_sizes(own.batch_sizes, world_size, options.training.batch_size);
+  if (!solved.ok()) return Error{own.file + ": " + solved.error().message};
   const auto [batch, accumulation] = solved.value();
   if (std::max(batch, accumulation) > kMillion)
     return Error{
         fmt::format("{}: train_batch_size {} makes micro-steps of {} sequences, {} of them a step; "
                     "neither may be above {}",
-                    options.deepspeed_file, *options.batch_sizes.train_batch, batch, accumulation, kMillion)};
+                    own.file, *own.batch_sizes.train_batch, batch, accumulation, kMillion)};
   options.training.batch_size = static_cast<int>(batch);
   options.training.gradient_accumulation = static_cast<int>(accumulation);
   return {};

@@ -1,4 +1,4 @@
-#include "reference_trainer/training/master_weights.h"
+#include "reference_trainer/strategy/master_weights.h"
 
 #include <ATen/core/grad_mode.h>
 

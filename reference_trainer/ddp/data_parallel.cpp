@@ -1,4 +1,4 @@
-#include "reference_trainer/distributed/data_parallel.h"
+#include "reference_trainer/ddp/data_parallel.h"
 
 #include <algorithm>
 #include <limits>

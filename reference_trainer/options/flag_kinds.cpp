@@ -1,8 +1,6 @@
-
+#include "reference_trainer/options/flag_kinds.h"
 
 #include <charconv>
-
-#include "reference_trainer/options/flags.h"
 
 namespace lockstep::trainer {
 
@@ -28,6 +26,11 @@ CLI::Validator number(bool zero_allowed, double most) {
                                      zero_allowed ? "of at least" : "above", most);
           },
           ""};
+}
+
+CLI::Option* add_switch_off(CLI::App& app, const char* flag, const char* help, bool& value) {
+  return app.add_flag_callback(
+      flag, [&value] { value = false; }, help);
 }
 
 }  // namespace lockstep::trainer

@@ -1,5 +1,6 @@
-#include "reference_trainer/training/replicated.h"
+#include "reference_trainer/ddp/replicated.h"
 
+#include "reference_trainer/ddp/way.h"
 #include "reference_trainer/distributed/communicator.h"
 #include "reference_trainer/distributed/failure.h"
 #include "reference_trainer/model/model.h"
@@ -14,7 +15,7 @@ Replicated::Replicated(const StrategyContext& context)
       weights_(context.model.all_parameters(), context.options.model.precision) {
   if (context.communicator == nullptr) return;
   data_parallel_ = std::make_unique<DataParallel>(*context.communicator, context.model.all_parameters(),
-                                                  context.options.ddp);
+                                                  context.options.own.get<DdpOptions>());
   context_.on_buckets(false, data_parallel_->buckets());
 }
 
@@ -46,6 +47,14 @@ double Replicated::run_micro_step(const Batch& batch, int index) {
   else
     backward();
   return pass.loss();
+}
+
+std::unique_ptr<Strategy> Single::make(const StrategyContext& context) {
+  return std::make_unique<Replicated>(context);
+}
+
+std::unique_ptr<Strategy> Ddp::make(const StrategyContext& context) {
+  return std::make_unique<Replicated>(context);
 }
 
 }  // namespace lockstep::trainer

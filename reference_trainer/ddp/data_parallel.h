@@ -6,26 +6,18 @@
 
 #include <ATen/core/Tensor.h>
 
-#include <cstdint>
 #include <memory>
-#include <string>
 #include <vector>
 
+#include "reference_trainer/ddp/options.h"
 #include "reference_trainer/model/parameter.h"
-#include "reference_trainer/options/options.h"
+#include "reference_trainer/strategy/strategy.h"
 
 namespace c10d {
 class Reducer;
 }
 
 namespace lockstep::trainer {
-
-class Communicator;
-
-struct Bucket {
-  std::int64_t bytes = 0;
-  std::vector<std::string> parameters;  // in the order of their gradients in the bucket
-};
 
 class DataParallel {
  public:
