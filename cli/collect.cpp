@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
+#include "base/standard_streams.h"
 #include "cli/output.h"
 #include "cli/parse.h"
 #include "cli/verb.h"
-#include "trace/standard_streams.h"
 #include "tracer/record/progress.h"
 
 namespace lockstep::cli {
@@ -51,7 +51,7 @@ int run_collect(int argc, char** argv) {
   }
   if (quiet) return kSuccess;
   const tracer::record::Collected& run = collected.value();
-  for (const std::string& note : run.notes) trace::tell(fmt::format("lockstep collect: {}\n", note));
+  for (const std::string& note : run.notes) tell(fmt::format("lockstep collect: {}\n", note));
   using tracer::record::counted;
   std::string text = fmt::format("{}: {} and {} of {} ({})\n", output, counted(run.ranks, "rank", "ranks"),
                                  counted(run.processes, "other process", "other processes"),

@@ -8,9 +8,9 @@
 #include <numeric>
 #include <vector>
 
+#include "base/standard_streams.h"
 #include "cli/output.h"
 #include "cli/verb.h"
-#include "trace/standard_streams.h"
 
 namespace lockstep::cli {
 namespace {
@@ -29,7 +29,7 @@ std::optional<int> parse(CLI::App& app, int argc, char** argv) {
   } catch (const CLI::CallForHelp&) {
     return print_to_stdout(app.get_name(), app.help());
   } catch (const CLI::ParseError& error) {
-    trace::tell(fmt::format("{}: {}\nSee {} --help.\n", app.get_name(), explain(app, error), app.get_name()));
+    tell(fmt::format("{}: {}\nSee {} --help.\n", app.get_name(), explain(app, error), app.get_name()));
     return kUsage;
   }
   return std::nullopt;
@@ -68,7 +68,7 @@ std::string explain(const CLI::App& app, const CLI::ParseError& error) {
 }
 
 int fail(std::string_view verb, const Error& error) {
-  trace::tell(fmt::format("lockstep {}: {}\n", verb, error.message));
+  tell(fmt::format("lockstep {}: {}\n", verb, error.message));
   return kFailure;
 }
 

@@ -10,7 +10,7 @@
 #include <string_view>
 
 #include "analyzer/report/quantity.h"
-#include "trace/standard_streams.h"
+#include "base/standard_streams.h"
 
 namespace lockstep::cli {
 namespace {
@@ -93,18 +93,18 @@ void ProgressLine::show(const std::string& what, std::uint64_t done_bytes, std::
   const std::string share =
       total_bytes > 0 ? fmt::format(", {} %", std::min<std::uint64_t>(100, done_bytes * 100 / total_bytes))
                       : "";
-  trace::write_to_stderr(fmt::format("\r\x1b[K{} {}{}", what, total, share));
+  write_to_stderr(fmt::format("\r\x1b[K{} {}{}", what, total, share));
   shown_ = true;
 }
 
 void ProgressLine::show(const std::string& what) {
   if (!due()) return;
-  trace::write_to_stderr(fmt::format("\r\x1b[K{}", what));
+  write_to_stderr(fmt::format("\r\x1b[K{}", what));
   shown_ = true;
 }
 
 void ProgressLine::clear() {
-  if (shown_) trace::write_to_stderr("\r\x1b[K");
+  if (shown_) write_to_stderr("\r\x1b[K");
   shown_ = false;
 }
 

@@ -11,8 +11,8 @@
 #include <cstring>
 #include <utility>
 
+#include "base/small_file.h"
 #include "tracer/notices.h"
-#include "tracer/small_file.h"
 #include "tracer/thread_name.h"
 #include "tracer/wake.h"
 

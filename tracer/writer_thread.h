@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "trace/result.h"
+#include "base/result.h"
 #include "trace/writer.h"
 #include "tracer/clock.h"
 #include "tracer/control/controller.h"

@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
+#include "base/result.h"
 #include "reference_trainer/faults/fault.h"
 #include "reference_trainer/pipeline/schedule.h"
 #include "reference_trainer/zero/deepspeed_config.h"
-#include "trace/result.h"
 
 namespace lockstep::trainer {
 

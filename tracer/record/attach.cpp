@@ -19,7 +19,7 @@
 #include <system_error>
 #include <utility>
 
-#include "trace/standard_streams.h"
+#include "base/standard_streams.h"
 #include "tracer/environment.h"
 #include "tracer/record/progress.h"
 #include "tracer/record/whole_file.h"
@@ -269,19 +269,19 @@ std::string table_of(const std::vector<Answer>& answers, std::string_view reques
 int attach(const fs::path& run, std::string_view request) {
   std::error_code error;
   if (!fs::is_directory(run, error)) {
-    trace::tell(fmt::format("lockstep record: --attach {}: there is no such run folder\n", run.string()));
+    tell(fmt::format("lockstep record: --attach {}: there is no such run folder\n", run.string()));
     return 1;
   }
   const std::vector<Answer> answers = ask_all(run, request, kAttachMilliseconds);
   if (answers.empty()) {
-    trace::tell(fmt::format(
+    tell(fmt::format(
         "lockstep record: --attach {}: no process of this run is being recorded on this host: the job "
         "has ended, has not made an event yet, or runs elsewhere\n",
         run.string()));
     return 1;
   }
   if (std::fputs(table_of(answers, request).c_str(), stdout) < 0 || std::fflush(stdout) != 0) {
-    trace::tell("lockstep record: --attach: cannot write to stdout\n");
+    tell("lockstep record: --attach: cannot write to stdout\n");
     return 1;
   }
   const bool all_well = std::none_of(answers.begin(), answers.end(),

@@ -3,7 +3,7 @@
 
 #include <filesystem>
 
-#include "trace/result.h"
+#include "base/result.h"
 #include "tracer/record/launch.h"
 #include "tracer/record/manifest.h"
 

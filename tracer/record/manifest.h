@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "trace/result.h"
+#include "base/result.h"
 #include "tracer/control/plan.h"
 #include "tracer/environment.h"
 #include "tracer/record/child.h"

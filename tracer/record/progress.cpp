@@ -7,7 +7,7 @@
 #include <system_error>
 #include <utility>
 
-#include "trace/standard_streams.h"
+#include "base/standard_streams.h"
 #include "tracer/record/run_folder.h"
 
 namespace lockstep::tracer::record {
@@ -33,13 +33,13 @@ void Progress::show() {
     const std::uintmax_t size = std::filesystem::file_size(file, error);
     if (!error) bytes += size;
   }
-  trace::write_to_stderr(fmt::format("\r{}\033[K\r", progress_line(elapsed, ranks, others, bytes)));
+  write_to_stderr(fmt::format("\r{}\033[K\r", progress_line(elapsed, ranks, others, bytes)));
   shown_ = true;
 }
 
 void Progress::clear() {
   if (!shown_) return;
-  trace::write_to_stderr("\r\033[K");
+  write_to_stderr("\r\033[K");
   shown_ = false;
 }
 

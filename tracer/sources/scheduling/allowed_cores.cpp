@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <array>
 
-#include "tracer/small_file.h"
+#include "base/small_file.h"
 #include "tracer/sources/host/proc_text.h"
 
 namespace lockstep::tracer::scheduling {

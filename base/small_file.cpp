@@ -1,4 +1,4 @@
-#include "tracer/small_file.h"
+#include "base/small_file.h"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -6,7 +6,7 @@
 #include <array>
 #include <cstddef>
 
-namespace lockstep::tracer {
+namespace lockstep {
 
 std::string read_small_file(const std::string& path) {
   std::string text;
@@ -22,4 +22,4 @@ std::string read_small_file(const std::string& path) {
   return text;
 }
 
-}  // namespace lockstep::tracer
+}  // namespace lockstep
