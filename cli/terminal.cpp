@@ -5,11 +5,11 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cstdlib>
 #include <string_view>
 
 #include "analyzer/report/quantity.h"
+#include "base/numbers.h"
 #include "base/standard_streams.h"
 
 namespace lockstep::cli {
@@ -28,9 +28,8 @@ std::string_view environment(const char* name) {
 }
 
 std::size_t width_of_stdout() {
-  std::size_t width = 0;
-  const std::string_view columns = environment("COLUMNS");
-  std::from_chars(columns.data(), columns.data() + columns.size(), width);
+  std::string_view columns = environment("COLUMNS");
+  std::size_t width = take_number<std::size_t>(columns).value_or(0);
   winsize size{};
   if (width == 0 && isatty(STDOUT_FILENO) && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0)
     width = size.ws_col;

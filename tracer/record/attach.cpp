@@ -11,7 +11,6 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <charconv>
 #include <chrono>
 #include <cstdio>
 #include <cstring>
@@ -19,6 +18,7 @@
 #include <system_error>
 #include <utility>
 
+#include "base/numbers.h"
 #include "base/standard_streams.h"
 #include "tracer/environment.h"
 #include "tracer/record/progress.h"
@@ -58,13 +58,6 @@ struct Conversation {
   std::string text;
   bool done = false;
 };
-
-std::optional<std::int64_t> parse_number(std::string_view text) {
-  std::int64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (text.empty() || error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  return value;
-}
 
 std::map<std::string, std::string> parse_fields(std::string_view text, char separator) {
   std::map<std::string, std::string> fields;
@@ -137,7 +130,7 @@ std::vector<Conversation> find_processes(const fs::path& run) {
     one.note = entry->path();
     one.answer.name = name;
     one.answer.host = value("host");
-    one.answer.process = parse_number(value("process")).value_or(0);
+    one.answer.process = parse_number<std::int64_t>(value("process")).value_or(0);
     one.socket = value("socket");
     one.answer.elsewhere = one.answer.host != here;
   }
@@ -188,7 +181,7 @@ void wait_for_answers(std::vector<Conversation>& conversations, int milliseconds
 
 std::optional<std::int64_t> Answer::number(const std::string& key) const {
   const auto found = fields.find(key);
-  return found == fields.end() ? std::nullopt : parse_number(found->second);
+  return found == fields.end() ? std::nullopt : parse_number<std::int64_t>(found->second);
 }
 
 std::vector<Answer> ask_all(const fs::path& run, std::string_view request, int milliseconds) {

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cstddef>
 #include <cstring>
 #include <filesystem>
@@ -18,6 +17,7 @@
 #include <string_view>
 #include <system_error>
 
+#include "base/numbers.h"
 #include "tracer/record/symbols.h"
 
 namespace lockstep::tracer::record {
@@ -148,13 +148,10 @@ void read_system_call(const fs::path& task, ThreadStack& thread, Walker& walker)
     thread.system_call = line;
     return;
   }
-  std::int64_t number = -1;
-  std::from_chars(parts[0].data(), parts[0].data() + parts[0].size(), number);
-  if (number >= 0) thread.system_call = name_of_call(number);
-  const auto address = [](const std::string& text) {
-    std::uint64_t value = 0;
-    if (text.size() > 2) std::from_chars(text.data() + 2, text.data() + text.size(), value, 16);
-    return value;
+  if (const auto number = parse_number<std::int64_t>(parts[0], 0)) thread.system_call = name_of_call(*number);
+  const auto address = [](std::string_view text) {
+    text.remove_prefix(std::min<std::size_t>(text.size(), 2));  // "0x"
+    return take_number<std::uint64_t>(text, 16).value_or(0);
   };
   thread.frames = walker.frames(address(parts[parts.size() - 2]), address(parts.back()));
 }
@@ -183,7 +180,7 @@ std::vector<ThreadStack> read_stacks(std::int64_t process) {
     if (threads.size() == kMostThreads) break;
     ThreadStack thread;
     const std::string id = entry->path().filename().string();
-    std::from_chars(id.data(), id.data() + id.size(), thread.id);
+    thread.id = parse_number<std::int64_t>(id).value_or(0);
     thread.name = first_line(entry->path() / "comm");
     thread.state = state_of(entry->path());
     thread.wait_channel = first_line(entry->path() / "wchan");

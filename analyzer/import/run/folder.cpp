@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -9,6 +8,7 @@
 #include <utility>
 
 #include "analyzer/import/run/run.h"
+#include "base/numbers.h"
 
 namespace lockstep::analyzer::run {
 namespace {
@@ -18,13 +18,6 @@ namespace fs = std::filesystem;
 constexpr std::string_view kSuffix = ".lst";
 constexpr const char* kManifest = "manifest.json";
 constexpr std::int64_t kGreatestSignal = 64;
-
-std::optional<std::int32_t> whole_number(std::string_view text) {
-  std::int32_t number = 0;
-  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (parsed.ec != std::errc() || parsed.ptr != text.data() + text.size() || number < 0) return std::nullopt;
-  return number;
-}
 
 // N and M of "rank-N.lst" and "rank-N-restart-M.lst".
 struct RankFile {
@@ -40,9 +33,10 @@ std::optional<RankFile> rank_file(const fs::path& path) {
   text.remove_prefix(kPrefix.size());
   text.remove_suffix(kSuffix.size());
   const std::size_t at = text.find(kRestart);
-  const auto rank = whole_number(text.substr(0, at));
-  const auto restart =
-      at == std::string_view::npos ? std::optional(0) : whole_number(text.substr(at + kRestart.size()));
+  const auto rank = parse_number<std::int32_t>(text.substr(0, at), 0);
+  const auto restart = at == std::string_view::npos
+                           ? std::optional(0)
+                           : parse_number<std::int32_t>(text.substr(at + kRestart.size()), 0);
   if (!rank || !restart) return std::nullopt;
   return RankFile{*rank, *restart, path};
 }
