@@ -245,19 +245,6 @@ Line duration_cell(std::optional<std::int64_t> ns) {
   return ns ? duration_cell(*ns) : Line{}.dim(kAbsent);
 }
 
-std::string number_ranges(const std::vector<std::int32_t>& numbers, bool ascii) {
-  std::string text;
-  for (std::size_t first = 0; first < numbers.size();) {
-    std::size_t last = first;
-    while (last + 1 < numbers.size() && numbers[last + 1] == numbers[last] + 1) ++last;
-    if (!text.empty()) text += ", ";
-    text += first == last ? fmt::format("{}", numbers[first])
-                          : fmt::format("{}{}{}", numbers[first], ascii ? "-" : "–", numbers[last]);
-    first = last + 1;
-  }
-  return text;
-}
-
 Line share_cell(std::int64_t part, std::int64_t whole) {
   return whole == 0 ? Line{}.dim(kAbsent) : Line{}.text(format_share(part, whole));
 }

@@ -18,6 +18,7 @@
 #include <system_error>
 #include <utility>
 
+#include "base/counts.h"
 #include "base/numbers.h"
 #include "base/standard_streams.h"
 #include "tracer/environment.h"
@@ -246,7 +247,7 @@ std::string table_of(const std::vector<Answer>& answers, std::string_view reques
       const std::optional<std::int64_t> value = answer.number(key);
       return value.has_value() ? words(*value) : std::string("–");
     };
-    const auto count = [](std::int64_t value) { return readable_count(static_cast<std::uint64_t>(value)); };
+    const auto count = [](std::int64_t value) { return format_count(value); };
     const auto bytes = [](std::int64_t value) { return readable_bytes(static_cast<std::uint64_t>(value)); };
     const std::string state = answer.elsewhere          ? "on " + answer.host + ": ask there"
                               : !answer.problem.empty() ? answer.problem

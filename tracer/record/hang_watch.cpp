@@ -11,6 +11,7 @@
 #include <system_error>
 #include <utility>
 
+#include "base/counts.h"
 #include "tracer/record/manifest.h"
 #include "tracer/record/messages.h"
 #include "tracer/record/own_frames.h"
@@ -181,11 +182,11 @@ void HangWatch::write_down() {
     fs::rename(part, path, ignored);
     if (!ignored) ++written;
   }
-  say_(
-      fmt::format("no step and no collective for {}: the job {}. What {} of this host {} doing stands in "
-                  "{}/hang-*.json; lockstep analyze says who is missing",
-                  readable_duration(timeout_ns_), is_asked_for_ ? "hangs" : "may hang",
-                  counted(written, "process", "processes"), written == 1 ? "was" : "were", run_.string()));
+  say_(fmt::format(
+      "no step and no collective for {}: the job {}. What {} of this host {} doing stands in "
+      "{}/hang-*.json; lockstep analyze says who is missing",
+      readable_duration(timeout_ns_), is_asked_for_ ? "hangs" : "may hang",
+      format_plural(written, "process", "processes"), written == 1 ? "was" : "were", run_.string()));
 }
 
 }  // namespace lockstep::tracer::record

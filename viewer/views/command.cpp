@@ -80,9 +80,9 @@ Result<Command> parse_goto(const Scene& scene, const std::string& text) {
     if (*places.rank >= 0 && *places.rank <= INT32_MAX)
       command.rank = scene.index_of(static_cast<std::int32_t>(*places.rank));
     if (!command.rank)
-      return Error{fmt::format(
-          "rank={}: the run has no such rank; it has {}", *places.rank,
-          analyzer::format_plural(static_cast<std::int64_t>(scene.timeline().ranks.size()), "rank"))};
+      return Error{
+          fmt::format("rank={}: the run has no such rank; it has {}", *places.rank,
+                      format_plural(static_cast<std::int64_t>(scene.timeline().ranks.size()), "rank"))};
   }
   if (places.step) {
     command.range = step_range(scene, *places.step, command.rank);

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "analyzer/import/run/run.h"
+#include "base/counts.h"
 #include "base/numbers.h"
 
 namespace lockstep::analyzer::run {
@@ -55,7 +56,7 @@ std::int32_t keep_last_attempt(std::vector<RankFile>& ranks, const fs::path& pat
                                     path.string(), last == 1 ? "once" : fmt::format("{} times", last));
   if (!earlier.empty())
     message += fmt::format(". Of those before it, {} left out ({}{}): to analyze one, name its files",
-                           counted(earlier.size(), "file is", "files are"), earlier.front(),
+                           format_plural(earlier.size(), "file is", "files are"), earlier.front(),
                            earlier.size() > 1 ? ", …" : "");
   folder.warnings.push_back({"job_restarted", std::move(message), kNoRank});
   return last;
@@ -115,8 +116,8 @@ void warn_of_unrecorded(const nlohmann::json& manifest, const fs::path& path, Fo
     folder.warnings.push_back(
         {"processes_unrecorded",
          fmt::format("{}: {} left no file, and nothing of what {} did is in this report: {}", path.string(),
-                     counted(count, "process of the job", "processes of the job"), count == 1 ? "it" : "they",
-                     reason->get<std::string>()),
+                     format_plural(count, "process of the job", "processes of the job"),
+                     count == 1 ? "it" : "they", reason->get<std::string>()),
          kNoRank});
   }
 }
@@ -207,7 +208,7 @@ Result<Folder> open_folder(const fs::path& path) {
   if (folder.rank_files.empty())
     return Error{fmt::format(
         "{}: no process of this run was a rank ({} recorded). To read one by itself: lockstep analyze '{}'",
-        path.string(), counted(folder.process_files.size(), "process was", "processes were"),
+        path.string(), format_plural(folder.process_files.size(), "process was", "processes were"),
         folder.process_files.front().string())};
   read_manifest(manifest_of_attempt(path, attempt), folder);
   for (const fs::path& of_recorder : manifests) {
@@ -226,12 +227,12 @@ Result<Folder> open_folder(const fs::path& path) {
     }
   }
   if (!folder.process_files.empty())
-    folder.warnings.push_back(
-        {"processes_without_rank",
-         fmt::format("{}: {} no rank and left out (the first: {})", path.string(),
-                     counted(folder.process_files.size(), "recorded process is", "recorded processes are"),
-                     folder.process_files.front().filename().string()),
-         kNoRank});
+    folder.warnings.push_back({"processes_without_rank",
+                               fmt::format("{}: {} no rank and left out (the first: {})", path.string(),
+                                           format_plural(folder.process_files.size(), "recorded process is",
+                                                         "recorded processes are"),
+                                           folder.process_files.front().filename().string()),
+                               kNoRank});
   return folder;
 }
 
