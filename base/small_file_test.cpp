@@ -29,6 +29,8 @@ TEST(SmallFile, ThatCantBeReadIsEmpty) {
 TEST(SmallFile, ThatIsLargeIsCut) {
   const test::TemporaryFolder folder;
   EXPECT_EQ(read_small_file(folder.write("large", std::string(100'000, 'x'))), std::string(65'536, 'x'));
+  EXPECT_EQ(read_small_file(folder / "large", kWholeFile), std::string(100'000, 'x'));
+  EXPECT_EQ(read_small_file(folder / "large", 5'000), std::string(5'000, 'x'));
 }
 
 }  // namespace

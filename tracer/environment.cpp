@@ -1,6 +1,5 @@
 #include "tracer/environment.h"
 
-#include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -9,6 +8,7 @@
 #include <cstdlib>
 
 #include "base/numbers.h"
+#include "base/small_file.h"
 
 namespace lockstep::tracer {
 
@@ -75,16 +75,10 @@ std::string host_name() {
 }
 
 std::string clock_identity() {
-  std::array<char, 128> text{};
-  std::string identity;
-  const int file = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
-  if (file >= 0) {
-    const ssize_t size = read(file, text.data(), text.size());
-    close(file);
-    if (size > 0) identity.assign(text.data(), static_cast<std::size_t>(size));
-    while (!identity.empty() && identity.back() == '\n') identity.pop_back();
-  }
+  std::string identity = read_small_file("/proc/sys/kernel/random/boot_id");
+  while (!identity.empty() && identity.back() == '\n') identity.pop_back();
   if (identity.empty()) return identity;
+  std::array<char, 128> text{};
   const ssize_t size = readlink("/proc/self/ns/time", text.data(), text.size());
   if (size > 0) identity.append("/").append(text.data(), static_cast<std::size_t>(size));
   return identity;

@@ -20,10 +20,10 @@
 
 #include "base/counts.h"
 #include "base/numbers.h"
+#include "base/small_file.h"
 #include "base/standard_streams.h"
 #include "tracer/environment.h"
 #include "tracer/record/progress.h"
-#include "tracer/record/whole_file.h"
 
 namespace lockstep::tracer::record {
 
@@ -121,7 +121,7 @@ std::vector<Conversation> find_processes(const fs::path& run) {
     const std::string name = entry->path().filename().string();
     std::error_code ignored;
     if (!is_trace_file_name(name + ".lst") || !entry->is_regular_file(ignored)) continue;
-    const std::string text = contents_of(entry->path());
+    const std::string text = read_small_file(entry->path().string(), kWholeFile);
     const std::map<std::string, std::string> fields = parse_fields(text, '\n');
     const auto value = [&](const char* key) {
       const auto position = fields.find(key);

@@ -12,13 +12,13 @@
 #include <utility>
 
 #include "base/counts.h"
+#include "base/small_file.h"
 #include "tracer/record/manifest.h"
 #include "tracer/record/messages.h"
 #include "tracer/record/own_frames.h"
 #include "tracer/record/progress.h"
 #include "tracer/record/python_place.h"
 #include "tracer/record/stacks.h"
-#include "tracer/record/whole_file.h"
 
 namespace lockstep::tracer::record {
 
@@ -163,7 +163,8 @@ void HangWatch::write_down() {
     hide_own_frames(threads);
     std::string python;
     const fs::path python_file = run_ / (answer.name + ".python-stacks");
-    if (answer.fields.count("python") != 0) python = without_own_frames(contents_of(python_file));
+    if (answer.fields.count("python") != 0)
+      python = without_own_frames(read_small_file(python_file.string(), kWholeFile));
     std::error_code ignored;
     fs::remove(python_file, ignored);
     const std::string frame = place_in_python(python);

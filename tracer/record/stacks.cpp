@@ -18,6 +18,7 @@
 #include <system_error>
 
 #include "base/numbers.h"
+#include "base/small_file.h"
 #include "tracer/record/symbols.h"
 
 namespace lockstep::tracer::record {
@@ -31,10 +32,8 @@ constexpr std::size_t kMostFrames = 32;
 constexpr std::size_t kStackBytes = std::size_t{64} << 10U;
 
 std::string first_line(const fs::path& path) {
-  std::ifstream file(path);
-  std::string line;
-  std::getline(file, line);
-  return line;
+  const std::string text = read_small_file(path.string());
+  return text.substr(0, text.find('\n'));
 }
 
 std::string name_of_call(std::int64_t number) {

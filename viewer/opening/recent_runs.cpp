@@ -17,6 +17,7 @@
 
 #include "analyzer/report/quantity.h"
 #include "analyzer/report/unicode.h"
+#include "base/small_file.h"
 #include "viewer/opening/user_folder.h"
 
 namespace lockstep::viewer {
@@ -175,11 +176,7 @@ fs::path recent_runs_file() {
 std::vector<RecentRun> read_recent_runs(const fs::path& file) {
   std::error_code error;
   if (!fs::is_regular_file(file, error)) return {};
-  std::ifstream stream(file, std::ios::binary);
-  std::string text(kLargestFile, '\0');
-  stream.read(text.data(), static_cast<std::streamsize>(text.size()));
-  text.resize(static_cast<std::size_t>(std::max<std::streamsize>(stream.gcount(), 0)));
-  return parse_recent_runs(text);
+  return parse_recent_runs(read_small_file(file.string(), kLargestFile));
 }
 
 Status remember_run(const fs::path& file, const RecentRun& run) {
