@@ -13,7 +13,7 @@
 #include "analyzer/metrics/waits.h"
 #include "analyzer/model/job.h"
 #include "analyzer/report/report.h"
-#include "trace/result.h"
+#include "base/result.h"
 
 namespace lockstep::analyzer {
 

@@ -7,7 +7,7 @@
 #include "analyzer/align/align.h"
 #include "analyzer/import/import.h"
 #include "analyzer/model/job.h"
-#include "trace/result.h"
+#include "base/result.h"
 
 namespace lockstep::analyzer {
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "analyzer/report/report.h"
-#include "trace/result.h"
+#include "base/result.h"
 
 namespace lockstep::analyzer {
 

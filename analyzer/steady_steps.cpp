@@ -12,8 +12,8 @@
 #include <utility>
 
 #include "analyzer/intervals/median.h"
-#include "analyzer/intervals/time_math.h"
 #include "analyzer/report/quantity.h"
+#include "base/time_math.h"
 
 namespace lockstep::analyzer {
 namespace {

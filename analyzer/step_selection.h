@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-#include "trace/result.h"
+#include "base/result.h"
 
 namespace lockstep::analyzer {
 

@@ -8,10 +8,11 @@
 #include <string>
 #include <vector>
 
+#include "base/counts.h"
+#include "base/standard_streams.h"
 #include "cli/output.h"
 #include "cli/parse.h"
 #include "cli/verb.h"
-#include "trace/standard_streams.h"
 #include "tracer/recorder/progress.h"
 
 namespace lockstep::cli {
@@ -51,11 +52,11 @@ int run_collect(int argc, char** argv) {
   }
   if (quiet) return kSuccess;
   const tracer::record::Collected& run = collected.value();
-  for (const std::string& note : run.notes) trace::tell(fmt::format("lockstep collect: {}\n", note));
-  using tracer::record::counted;
-  std::string text = fmt::format("{}: {} and {} of {} ({})\n", output, counted(run.ranks, "rank", "ranks"),
-                                 counted(run.processes, "other process", "other processes"),
-                                 counted(run.hosts.size(), "host", "hosts"), fmt::join(run.hosts, ", "));
+  for (const std::string& note : run.notes) tell(fmt::format("lockstep collect: {}\n", note));
+  std::string text =
+      fmt::format("{}: {} and {} of {} ({})\n", output, format_plural(run.ranks, "rank", "ranks"),
+                  format_plural(run.processes, "other process", "other processes"),
+                  format_plural(run.hosts.size(), "host", "hosts"), fmt::join(run.hosts, ", "));
   if (!run.missing_ranks.empty())
     text += fmt::format("still missing: {} {}\n", run.missing_ranks.size() == 1 ? "rank" : "ranks",
                         fmt::join(run.missing_ranks, ", "));

@@ -11,6 +11,7 @@
 #include <ostream>
 #include <string_view>
 
+#include "base/own_program.h"
 #include "cli/output.h"
 #include "cli/parse.h"
 #include "cli/terminal.h"
@@ -99,7 +100,7 @@ int run_doctor(int argc, char** argv) {
   }
 
   std::error_code error;
-  const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", error);
+  const std::filesystem::path self = own_program(error);
   const Result<std::filesystem::path> library = tracer::record::find_injection_library(self);
   const tracer::doctor::LocalMachine machine;
   tracer::doctor::Situation situation{

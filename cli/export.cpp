@@ -8,13 +8,13 @@
 #include <vector>
 
 #include "analyzer/export/output_file.h"
+#include "base/standard_streams.h"
 #include "cli/load.h"
 #include "cli/output.h"
 #include "cli/parse.h"
 #include "cli/reading.h"
 #include "cli/terminal.h"
 #include "cli/verb.h"
-#include "trace/standard_streams.h"
 
 namespace lockstep::cli {
 namespace {
@@ -153,7 +153,7 @@ int run_export(int argc, char** argv) {
   const Result<LoadedJob> loaded = load_job(arguments.paths, load);
   if (!loaded.ok()) return fail("export", loaded.error());
   for (const analyzer::Warning& warning : loaded.value().analysis.report.warnings) {
-    if (!arguments.quiet) trace::tell(fmt::format("lockstep export: warning: {}\n", warning.message));
+    if (!arguments.quiet) tell(fmt::format("lockstep export: warning: {}\n", warning.message));
   }
   ProgressLine progress(!arguments.quiet);
   progress.show("writing");

@@ -8,7 +8,7 @@
 #include "analyzer/analysis.h"
 #include "analyzer/import/import.h"
 #include "analyzer/model/job.h"
-#include "trace/result.h"
+#include "base/result.h"
 
 namespace lockstep::cli {
 

@@ -9,12 +9,12 @@
 #include <string_view>
 #include <vector>
 
+#include "base/standard_streams.h"
 #include "cli/memory_limit/memory_limit.h"
 #include "cli/output.h"
 #include "cli/parse.h"
 #include "cli/record.h"
 #include "cli/verb.h"
-#include "trace/standard_streams.h"
 
 namespace lockstep::cli {
 namespace {
@@ -22,7 +22,7 @@ namespace {
 int run_help(int argc, char** argv);
 int run_version(int argc, char** argv) {
   if (argc > 1) {
-    trace::tell(fmt::format("lockstep version: takes no arguments, got {}\n", argv[1]));
+    tell(fmt::format("lockstep version: takes no arguments, got {}\n", argv[1]));
     return kUsage;
   }
   return print_to_stdout("lockstep version", fmt::format("lockstep {}\n", LOCKSTEP_VERSION));
@@ -70,8 +70,8 @@ int unknown_verb(const std::string& word) {
   names.reserve(kVerbs.size());
   for (const Verb& verb : kVerbs) names.emplace_back(verb.name);
   const std::optional<std::string> near = suggest(word, names);
-  trace::tell(fmt::format("lockstep: there is no verb '{}'.{}\nSee lockstep --help.\n", word,
-                          near ? " Did you mean '" + *near + "'?" : ""));
+  tell(fmt::format("lockstep: there is no verb '{}'.{}\nSee lockstep --help.\n", word,
+                   near ? " Did you mean '" + *near + "'?" : ""));
   return kUsage;
 }
 
@@ -87,7 +87,7 @@ int run_help(int argc, char** argv) {
 
 int run(int argc, char** argv) {
   if (argc < 2) {
-    trace::tell(help_text());
+    tell(help_text());
     return kUsage;
   }
   const std::string word = argv[1];
@@ -97,7 +97,7 @@ int run(int argc, char** argv) {
   if (verb == nullptr) return unknown_verb(word);
   const int code = verb->run(argc - 1, argv + 1);
   if (const std::string exceeded = limit_exceeded(); !exceeded.empty())
-    trace::tell(fmt::format("lockstep {}: warning: {}\n", word, exceeded));
+    tell(fmt::format("lockstep {}: warning: {}\n", word, exceeded));
   return code;
 }
 
@@ -105,16 +105,16 @@ int run(int argc, char** argv) {
 }  // namespace lockstep::cli
 
 int main(int argc, char** argv) {
-  lockstep::trace::hold_closed_streams();
+  lockstep::hold_closed_streams();
   // No library throws; this is for memory running out and for what a library underneath may throw after all.
   try {
     return lockstep::cli::run(argc, argv);
   } catch (const std::bad_alloc&) {
-    lockstep::trace::tell("lockstep: " + lockstep::cli::why_out_of_memory() + "\n");
+    lockstep::tell("lockstep: " + lockstep::cli::why_out_of_memory() + "\n");
   } catch (const std::exception& error) {
-    lockstep::trace::tell("lockstep: unexpected error: ");
-    lockstep::trace::tell(error.what());
-    lockstep::trace::tell("\n");
+    lockstep::tell("lockstep: unexpected error: ");
+    lockstep::tell(error.what());
+    lockstep::tell("\n");
   }
   return lockstep::cli::kFailure;
 }

@@ -6,8 +6,8 @@
 #include <cstring>
 #include <iostream>
 
+#include "base/standard_streams.h"
 #include "cli/verb.h"
-#include "trace/standard_streams.h"
 
 namespace lockstep::cli {
 
@@ -24,7 +24,7 @@ Status write_to_stdout(const std::function<void(std::ostream&)>& write) {
 int print_to_stdout(std::string_view name, std::string_view text) {
   const Status status = write_to_stdout([text](std::ostream& out) { out << text; });
   if (status.ok()) return kSuccess;
-  trace::tell(fmt::format("{}: {}\n", name, status.error().message));
+  tell(fmt::format("{}: {}\n", name, status.error().message));
   return kFailure;
 }
 

@@ -3,25 +3,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <limits>
 #include <numeric>
 #include <vector>
 
+#include "base/numbers.h"
+#include "base/standard_streams.h"
 #include "cli/output.h"
 #include "cli/verb.h"
-#include "trace/standard_streams.h"
 
 namespace lockstep::cli {
-namespace {
-
-template <class Number>
-bool parse_number(std::string_view text, Number& number) {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  return error == std::errc() && end == text.data() + text.size();
-}
-
-}  // namespace
 
 std::optional<int> parse(CLI::App& app, int argc, char** argv) {
   try {
@@ -29,7 +20,7 @@ std::optional<int> parse(CLI::App& app, int argc, char** argv) {
   } catch (const CLI::CallForHelp&) {
     return print_to_stdout(app.get_name(), app.help());
   } catch (const CLI::ParseError& error) {
-    trace::tell(fmt::format("{}: {}\nSee {} --help.\n", app.get_name(), explain(app, error), app.get_name()));
+    tell(fmt::format("{}: {}\nSee {} --help.\n", app.get_name(), explain(app, error), app.get_name()));
     return kUsage;
   }
   return std::nullopt;
@@ -68,7 +59,7 @@ std::string explain(const CLI::App& app, const CLI::ParseError& error) {
 }
 
 int fail(std::string_view verb, const Error& error) {
-  trace::tell(fmt::format("lockstep {}: {}\n", verb, error.message));
+  tell(fmt::format("lockstep {}: {}\n", verb, error.message));
   return kFailure;
 }
 
@@ -79,10 +70,8 @@ Result<StepRange> parse_step_range(const std::string& text) {
   StepRange range;
   const auto read = [](std::string_view word, std::optional<long long>& number) {
     if (word.empty()) return true;
-    long long value = 0;
-    if (!parse_number(word, value)) return false;
-    number = value;
-    return true;
+    number = parse_number<long long>(word);
+    return number.has_value();
   };
   if (text.empty() || !read(first, range.first)) return wrong;
   if (colon == std::string::npos) {
@@ -103,15 +92,13 @@ Result<std::vector<analyzer::RankRange>> parse_rank_list(const std::string& flag
     const std::size_t end = std::min(text.find(',', begin), text.size());
     const std::string_view part = std::string_view(text).substr(begin, end - begin);
     const std::size_t between = part.find_first_of(":-");
-    analyzer::RankRange range;
-    if (!parse_number(part.substr(0, between), range.first)) return wrong;
-    range.last = range.first;
-    if (between != std::string_view::npos && !parse_number(part.substr(between + 1), range.last))
-      return wrong;
-    if (range.first < 0 || range.last < 0) return wrong;
-    if (range.first > range.last)
+    const auto first = parse_number<std::int32_t>(part.substr(0, between), 0);
+    const auto last =
+        between == std::string_view::npos ? first : parse_number<std::int32_t>(part.substr(between + 1), 0);
+    if (!first || !last) return wrong;
+    if (*first > *last)
       return Error{fmt::format("{} {}: the first rank of {} is greater than the last", flag, text, part)};
-    ranks.push_back(range);
+    ranks.push_back({*first, *last});
     begin = end + 1;
   }
   return ranks;
@@ -119,10 +106,9 @@ Result<std::vector<analyzer::RankRange>> parse_rank_list(const std::string& flag
 
 Result<std::size_t> parse_rows(const std::string& flag, const std::string& text) {
   if (text == "all") return std::numeric_limits<std::size_t>::max();
-  std::size_t rows = 0;
-  if (!parse_number(std::string_view(text), rows) || rows == 0)
-    return Error{fmt::format("{} {}: give a number from 1 on, or all", flag, text)};
-  return rows;
+  const auto rows = parse_number<std::size_t>(text, 1);
+  if (!rows) return Error{fmt::format("{} {}: give a number from 1 on, or all", flag, text)};
+  return *rows;
 }
 
 std::size_t edit_distance(std::string_view a, std::string_view b) {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "analyzer/restrict_report.h"
-#include "trace/result.h"
+#include "base/result.h"
 
 namespace lockstep::cli {
 

@@ -2,12 +2,12 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
 #include <cstdint>
 #include <optional>
 #include <utility>
 
 #include "analyzer/import/rank/communication_patterns.h"
+#include "base/numbers.h"
 #include "cli/memory_limit/memory_limit.h"
 #include "tracer/protocol/plan.h"
 
@@ -62,12 +62,9 @@ Status take_reading(const ReadingArguments& arguments, analyzer::ImportOptions& 
     options.communication = std::move(patterns).value();
   }
   if (!arguments.cycle.empty()) {
-    int cycle = 0;
-    const char* const end = arguments.cycle.data() + arguments.cycle.size();
-    const auto parsed = std::from_chars(arguments.cycle.data(), end, cycle);
-    if (parsed.ec != std::errc() || parsed.ptr != end || cycle < 1)
-      return Error{fmt::format("--cycle '{}': give a number from 1 on", arguments.cycle)};
-    options.cycle = cycle;
+    const auto cycle = parse_number<int>(arguments.cycle, 1);
+    if (!cycle) return Error{fmt::format("--cycle '{}': give a number from 1 on", arguments.cycle)};
+    options.cycle = *cycle;
   }
   return take_memory(arguments);
 }

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "analyzer/import/import.h"
-#include "trace/result.h"
+#include "base/result.h"
 
 namespace lockstep::cli {
 

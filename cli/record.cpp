@@ -15,11 +15,11 @@
 #include <string_view>
 #include <vector>
 
+#include "base/standard_streams.h"
 #include "cli/output.h"
 #include "cli/parse.h"
 #include "cli/record_plan.h"
 #include "cli/record_sync.h"
-#include "trace/standard_streams.h"
 #include "tracer/recorder/attach.h"
 #include "tracer/recorder/record.h"
 
@@ -91,7 +91,7 @@ Split split_at_dashes(int argc, char** argv) {
 }
 
 int wrong_usage(std::string_view message) {
-  trace::tell(fmt::format("lockstep record: {}\nSee lockstep record --help.\n", message));
+  tell(fmt::format("lockstep record: {}\nSee lockstep record --help.\n", message));
   return kUsageError;
 }
 
@@ -182,7 +182,7 @@ char** command_alone = nullptr;  // the words behind "--", before the recorder h
 
 // Where there is no memory even for an exception.
 [[noreturn]] void run_unrecorded() {
-  trace::write_to_stderr("lockstep record: out of memory; the command runs unrecorded.\n");
+  write_to_stderr("lockstep record: out of memory; the command runs unrecorded.\n");
   execvp(command_alone[0], command_alone);
   _exit(126);
 }

@@ -5,7 +5,7 @@
 #include <functional>
 #include <string>
 
-#include "trace/result.h"
+#include "base/result.h"
 #include "tracer/recorder/record.h"
 
 namespace lockstep::cli {

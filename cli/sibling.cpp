@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "base/own_program.h"
 #include "cli/parse.h"
 #include "cli/verb.h"
 
@@ -17,7 +18,7 @@ namespace {
 
 int run_sibling(const char* verb, const char* how_to_build, char** argv) {
   std::error_code error;
-  const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", error);
+  const std::filesystem::path self = own_program(error);
   if (error) return fail(verb, Error{"cannot find out where lockstep itself is: " + error.message()});
   const std::string program = (self.parent_path() / (std::string("lockstep-") + verb)).string();
   std::string name = std::string("lockstep ") + verb;

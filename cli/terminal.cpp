@@ -5,12 +5,12 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cstdlib>
 #include <string_view>
 
 #include "analyzer/report/quantity.h"
-#include "trace/standard_streams.h"
+#include "base/numbers.h"
+#include "base/standard_streams.h"
 
 namespace lockstep::cli {
 namespace {
@@ -28,9 +28,8 @@ std::string_view environment(const char* name) {
 }
 
 std::size_t width_of_stdout() {
-  std::size_t width = 0;
-  const std::string_view columns = environment("COLUMNS");
-  std::from_chars(columns.data(), columns.data() + columns.size(), width);
+  std::string_view columns = environment("COLUMNS");
+  std::size_t width = take_number<std::size_t>(columns).value_or(0);
   winsize size{};
   if (width == 0 && isatty(STDOUT_FILENO) && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0)
     width = size.ws_col;
@@ -93,18 +92,18 @@ void ProgressLine::show(const std::string& what, std::uint64_t done_bytes, std::
   const std::string share =
       total_bytes > 0 ? fmt::format(", {} %", std::min<std::uint64_t>(100, done_bytes * 100 / total_bytes))
                       : "";
-  trace::write_to_stderr(fmt::format("\r\x1b[K{} {}{}", what, total, share));
+  write_to_stderr(fmt::format("\r\x1b[K{} {}{}", what, total, share));
   shown_ = true;
 }
 
 void ProgressLine::show(const std::string& what) {
   if (!due()) return;
-  trace::write_to_stderr(fmt::format("\r\x1b[K{}", what));
+  write_to_stderr(fmt::format("\r\x1b[K{}", what));
   shown_ = true;
 }
 
 void ProgressLine::clear() {
-  if (shown_) trace::write_to_stderr("\r\x1b[K");
+  if (shown_) write_to_stderr("\r\x1b[K");
   shown_ = false;
 }
 

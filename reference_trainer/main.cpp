@@ -8,6 +8,7 @@
 #include <exception>
 #include <string>
 
+#include "base/standard_streams.h"
 #include "reference_trainer/command_line/command_line.h"
 #include "reference_trainer/data/training_data.h"
 #include "reference_trainer/distributed/failure_message.h"
@@ -16,7 +17,6 @@
 #include "reference_trainer/launcher/placement.h"
 #include "reference_trainer/logging/standard_output.h"
 #include "reference_trainer/training/training.h"
-#include "trace/standard_streams.h"
 
 namespace lockstep::trainer {
 namespace {
@@ -25,7 +25,7 @@ constexpr int kTrainingFailed = 1;
 constexpr int kWrongUse = 2;
 
 int fail(int code, const std::string& message) {
-  trace::tell(fmt::format("lockstep-train: {}\n", message));
+  tell(fmt::format("lockstep-train: {}\n", message));
   return code;
 }
 
@@ -37,9 +37,9 @@ int fail(int code, const std::string& message) {
       std::rethrow_exception(current);
     } catch (const std::exception& error) {
       const char* const rank = std::getenv("RANK");
-      trace::tell(fmt::format("lockstep-train: {}{}training stopped: {}\n",
-                              rank == nullptr ? "" : fmt::format("rank {}", rank),
-                              rank == nullptr ? "" : ": ", without_source_places(error.what())));
+      tell(fmt::format("lockstep-train: {}{}training stopped: {}\n",
+                       rank == nullptr ? "" : fmt::format("rank {}", rank), rank == nullptr ? "" : ": ",
+                       without_source_places(error.what())));
       _exit(kTrainingFailed);
     } catch (...) {
     }
@@ -77,7 +77,7 @@ int be_rank(const Options& options, const Placement& placement) {
   if (!text.ok()) return fail(kWrongUse, text.error().message);
   if (placement.rank == 0) {
     for (const std::string& warning : options.warnings)
-      trace::tell(fmt::format("lockstep-train: warning: {}\n", warning));
+      tell(fmt::format("lockstep-train: warning: {}\n", warning));
   }
   const Status status = train(options, placement, text.value());
   if (status.ok()) return 0;
@@ -97,7 +97,7 @@ int run(int argc, char** argv) {
     if (line.exit_code == 0)
       fmt::print("{}", line.output);
     else
-      trace::tell(line.output);
+      tell(line.output);
     return line.exit_code;
   }
   Options options = line.options;

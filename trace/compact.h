@@ -7,7 +7,7 @@
 // events in the same order per lane. Ranges that ended after having been written as open are kept once.
 #pragma once
 
-#include "trace/result.h"
+#include "base/result.h"
 
 namespace lockstep::trace {
 

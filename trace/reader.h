@@ -17,8 +17,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/result.h"
 #include "trace/event.h"
-#include "trace/result.h"
 
 namespace lockstep::trace {
 

@@ -15,8 +15,8 @@
 #include <span>
 #include <string_view>
 
+#include "base/result.h"
 #include "trace/event.h"
-#include "trace/result.h"
 
 namespace lockstep::trace {
 

@@ -7,8 +7,8 @@
 #include <unordered_map>
 
 #include "analyzer/intervals/sweep.h"
-#include "analyzer/intervals/time_math.h"
 #include "analyzer/model/hang_length.h"
+#include "base/time_math.h"
 
 namespace lockstep::analyzer {
 namespace {

@@ -1,11 +1,12 @@
 #include "analyzer/align/clock_warnings.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <string>
 #include <utility>
+
+#include "base/number_lists.h"
 
 namespace lockstep::analyzer {
 namespace {
@@ -36,9 +37,7 @@ std::int32_t first_of_own_clock(const Job& job) {
 
 std::string list_of_ranks(const std::vector<std::int32_t>& ranks) {
   constexpr std::size_t kShown = 16;
-  const std::vector<std::int32_t> shown(
-      ranks.begin(), ranks.begin() + static_cast<std::ptrdiff_t>(std::min(ranks.size(), kShown)));
-  return fmt::format("{}{}", fmt::join(shown, ", "), ranks.size() > kShown ? ", …" : "");
+  return list_numbers(ranks, kShown);
 }
 
 void warn_of_clocks(Job& job, const ClockOutcome& outcome) {

@@ -7,8 +7,8 @@
 #include "analyzer/diagnose/exposed_waits.h"
 #include "analyzer/diagnose/root_cause.h"
 #include "analyzer/diagnose/scheduled_waits.h"
-#include "analyzer/intervals/time_math.h"
 #include "analyzer/model/stopped.h"
+#include "base/time_math.h"
 
 namespace lockstep::analyzer {
 namespace {

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "analyzer/intervals/median.h"
-#include "analyzer/intervals/time_math.h"
+#include "base/time_math.h"
 
 namespace lockstep::analyzer {
 namespace {

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "analyzer/intervals/interval_set.h"
-#include "analyzer/intervals/time_math.h"
+#include "base/time_math.h"
 
 namespace lockstep::analyzer {
 namespace {

@@ -6,9 +6,9 @@
 #include <numeric>
 
 #include "analyzer/diagnose/finding_kinds.h"
-#include "analyzer/intervals/time_math.h"
 #include "analyzer/model/gpus.h"
 #include "analyzer/report/quantity.h"
+#include "base/time_math.h"
 
 namespace lockstep::analyzer {
 std::int64_t FindingContext::total(Cause cause) const {

@@ -5,8 +5,8 @@
 #include "analyzer/diagnose/finding_context.h"
 #include "analyzer/diagnose/finding_kinds.h"
 #include "analyzer/diagnose/places.h"
-#include "analyzer/intervals/time_math.h"
 #include "analyzer/model/stopped.h"
+#include "base/time_math.h"
 
 namespace lockstep::analyzer {
 namespace {

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "analyzer/diagnose/hang_looks.h"
+#include "base/number_lists.h"
 
 namespace lockstep::analyzer::hang {
 
@@ -65,10 +66,7 @@ std::vector<RanksInOne> by_operation(const Job& job, const std::vector<HungRank>
 }
 
 std::string named(const std::vector<std::int32_t>& ranks) {
-  const std::vector<std::int32_t> first(
-      ranks.begin(), ranks.begin() + std::min<std::ptrdiff_t>(kMostNamed, std::ssize(ranks)));
-  return fmt::format("{} {}{}", ranks.size() == 1 ? "rank" : "ranks", fmt::join(first, ", "),
-                     ranks.size() > kMostNamed ? ", …" : "");
+  return (ranks.size() == 1 ? "rank " : "ranks ") + list_numbers(ranks, kMostNamed);
 }
 
 std::string describe_place(const Job& job, const OperationKey& key) {

@@ -1,31 +1,29 @@
 #include "analyzer/diagnose/host_shortage.h"
 
 #include <algorithm>
-#include <charconv>
 #include <map>
 #include <set>
 #include <utility>
 
 #include "analyzer/metrics/scheduling.h"
+#include "base/numbers.h"
 
 namespace lockstep::analyzer {
 namespace {
 
 // "0-3,8": each core. Of nonsense as much as can be read; no more than a machine has.
-std::set<std::int32_t> parse_cores(const std::string& text) {
+std::set<std::int32_t> parse_cores(std::string_view text) {
   constexpr std::int32_t kMost = 8192;
   std::set<std::int32_t> cores;
-  const char* at = text.data();
-  const char* const end = at + text.size();
-  while (at < end) {
-    std::int32_t first = 0;
-    auto parsed = std::from_chars(at, end, first);
-    if (parsed.ec != std::errc()) break;
-    std::int32_t last = first;
-    if (parsed.ptr < end && *parsed.ptr == '-') parsed = std::from_chars(parsed.ptr + 1, end, last);
-    if (parsed.ec != std::errc()) break;
-    for (std::int32_t core = std::max(0, first); core <= std::min(last, kMost); ++core) cores.insert(core);
-    at = parsed.ptr < end ? parsed.ptr + 1 : end;
+  while (const auto first = take_number<std::int32_t>(text)) {
+    std::optional<std::int32_t> last = first;
+    if (text.starts_with('-')) {
+      text.remove_prefix(1);
+      last = take_number<std::int32_t>(text);
+      if (!last) break;
+    }
+    for (std::int32_t core = std::max(0, *first); core <= std::min(*last, kMost); ++core) cores.insert(core);
+    if (!text.empty()) text.remove_prefix(1);
   }
   return cores;
 }

@@ -11,7 +11,7 @@
 #include "analyzer/diagnose/host_pace.h"
 #include "analyzer/diagnose/scheduled_waits.h"
 #include "analyzer/intervals/median.h"
-#include "analyzer/intervals/time_math.h"
+#include "base/time_math.h"
 
 namespace lockstep::analyzer {
 namespace {

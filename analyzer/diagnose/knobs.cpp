@@ -4,8 +4,8 @@
 
 #include <map>
 
-#include "analyzer/intervals/time_math.h"
 #include "analyzer/model/operation.h"
+#include "base/time_math.h"
 
 namespace lockstep::analyzer {
 namespace {

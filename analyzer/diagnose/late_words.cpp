@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include "analyzer/diagnose/blame.h"
-#include "analyzer/intervals/time_math.h"
 #include "analyzer/report/quantity.h"
+#include "base/time_math.h"
 
 namespace lockstep::analyzer {
 

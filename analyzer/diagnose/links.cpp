@@ -7,8 +7,8 @@
 #include <set>
 
 #include "analyzer/intervals/median.h"
-#include "analyzer/intervals/time_math.h"
 #include "analyzer/report/quantity.h"
+#include "base/time_math.h"
 
 namespace lockstep::analyzer {
 

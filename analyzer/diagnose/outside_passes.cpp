@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "analyzer/diagnose/stage_imbalance.h"
-#include "analyzer/intervals/time_math.h"
 #include "analyzer/metrics/pipeline_regions.h"
+#include "base/time_math.h"
 
 namespace lockstep::analyzer {
 namespace {

@@ -4,7 +4,7 @@
 #include <cctype>
 #include <unordered_map>
 
-#include "analyzer/intervals/time_math.h"
+#include "base/time_math.h"
 
 namespace lockstep::analyzer {
 namespace {

@@ -4,8 +4,8 @@
 
 #include "analyzer/diagnose/blame.h"
 #include "analyzer/diagnose/stage_imbalance.h"
-#include "analyzer/intervals/time_math.h"
 #include "analyzer/model/operation.h"
+#include "base/time_math.h"
 
 namespace lockstep::analyzer {
 ScheduledWaits::ScheduledWaits(const Job& job, const Report& report, const std::vector<IntervalSet>& regions)

@@ -1,7 +1,6 @@
 #include "analyzer/diagnose/warnings.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <set>
@@ -10,6 +9,7 @@
 
 #include "analyzer/model/stopped.h"
 #include "analyzer/report/quantity.h"
+#include "base/number_lists.h"
 
 namespace lockstep::analyzer {
 namespace {
@@ -46,13 +46,9 @@ bool holds_order_alone(const Job& job) {
 
 void warn_of_missing_ranks(const Job& job, Warnings& warnings) {
   if (job.ranks_missing.empty()) return;
-  const std::vector<std::int32_t> first(
-      job.ranks_missing.begin(),
-      job.ranks_missing.begin() + std::min<std::ptrdiff_t>(8, std::ssize(job.ranks_missing)));
   warnings.add("rank_missing", kNoRank,
-               fmt::format("no trace of {} of {} ranks ({}{}): waits are computed over those present",
-                           job.ranks_missing.size(), job.world_size, fmt::join(first, ", "),
-                           job.ranks_missing.size() > 8 ? ", …" : ""));
+               fmt::format("no trace of {} of {} ranks ({}): waits are computed over those present",
+                           job.ranks_missing.size(), job.world_size, list_numbers(job.ranks_missing, 8)));
 }
 
 // Ranks that lack steps which others have: by their marks, whatever else is known of them.

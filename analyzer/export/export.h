@@ -12,7 +12,7 @@
 #include "analyzer/analysis.h"
 #include "analyzer/export/output_file.h"
 #include "analyzer/model/job.h"
-#include "trace/result.h"
+#include "base/result.h"
 
 namespace lockstep::analyzer {
 

@@ -12,7 +12,7 @@
 #include <memory>
 #include <string>
 
-#include "trace/result.h"
+#include "base/result.h"
 
 namespace lockstep::analyzer {
 

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <filesystem>
 
-#include "trace/result.h"
+#include "base/result.h"
 
 namespace lockstep::analyzer {
 

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "analyzer/model/job.h"
-#include "trace/result.h"
+#include "base/result.h"
 
 namespace lockstep::analyzer {
 

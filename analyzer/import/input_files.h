@@ -8,7 +8,7 @@
 
 #include "analyzer/import/run/run.h"
 #include "analyzer/model/job.h"
-#include "trace/result.h"
+#include "base/result.h"
 
 namespace lockstep::analyzer {
 

@@ -11,8 +11,8 @@
 #include <string_view>
 
 #include "analyzer/model/job.h"
+#include "base/result.h"
 #include "tests/temporary_folder.h"
-#include "trace/result.h"
 
 namespace lockstep::analyzer {
 

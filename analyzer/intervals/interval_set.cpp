@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "analyzer/intervals/time_math.h"
+#include "base/time_math.h"
 
 namespace lockstep::analyzer {
 namespace {

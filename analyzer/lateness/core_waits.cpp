@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "analyzer/intervals/median.h"
-#include "analyzer/intervals/time_math.h"
+#include "base/time_math.h"
 
 namespace lockstep::analyzer {
 namespace {

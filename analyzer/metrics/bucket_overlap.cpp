@@ -6,9 +6,9 @@
 #include <utility>
 
 #include "analyzer/intervals/median.h"
-#include "analyzer/intervals/time_math.h"
 #include "analyzer/model/operation.h"
 #include "analyzer/model/stopped.h"
+#include "base/time_math.h"
 
 namespace lockstep::analyzer {
 namespace {

@@ -4,11 +4,11 @@
 #include <iterator>
 #include <string_view>
 
-#include "analyzer/intervals/time_math.h"
 #include "analyzer/metrics/bandwidth.h"
 #include "analyzer/metrics/wait_states.h"
 #include "analyzer/metrics/windows.h"
 #include "analyzer/model/stopped.h"
+#include "base/time_math.h"
 
 namespace lockstep::analyzer {
 namespace {

@@ -8,10 +8,10 @@
 
 #include "analyzer/intervals/interval_set.h"
 #include "analyzer/intervals/median.h"
-#include "analyzer/intervals/time_math.h"
 #include "analyzer/metrics/bandwidth.h"
 #include "analyzer/model/operation.h"
 #include "analyzer/model/stopped.h"
+#include "base/time_math.h"
 
 namespace lockstep::analyzer {
 namespace {

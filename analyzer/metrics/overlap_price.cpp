@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "analyzer/intervals/median.h"
-#include "analyzer/intervals/time_math.h"
 #include "analyzer/model/is_communication.h"
+#include "base/time_math.h"
 
 namespace lockstep::analyzer {
 namespace {

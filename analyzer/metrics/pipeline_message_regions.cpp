@@ -5,8 +5,8 @@
 #include <utility>
 #include <vector>
 
-#include "analyzer/intervals/time_math.h"
 #include "analyzer/metrics/pipeline_regions.h"
+#include "base/time_math.h"
 
 namespace lockstep::analyzer {
 namespace {

@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "analyzer/intervals/sweep.h"
-#include "analyzer/intervals/time_math.h"
 #include "analyzer/metrics/scheduling.h"
+#include "base/time_math.h"
 
 namespace lockstep::analyzer {
 namespace {

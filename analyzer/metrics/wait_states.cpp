@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "analyzer/intervals/interval_set.h"
-#include "analyzer/intervals/time_math.h"
 #include "analyzer/model/stopped.h"
+#include "base/time_math.h"
 
 namespace lockstep::analyzer {
 namespace {

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "analyzer/intervals/time_math.h"
 #include "analyzer/match/uncertainty.h"
+#include "base/time_math.h"
 
 namespace lockstep::analyzer {
 namespace {

@@ -6,7 +6,7 @@
 #include <stop_token>
 
 #include "analyzer/model/job.h"
-#include "trace/result.h"
+#include "base/result.h"
 
 namespace lockstep::analyzer {
 

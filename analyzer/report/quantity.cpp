@@ -78,25 +78,10 @@ std::string format_bandwidth(std::optional<double> gigabytes_per_second) {
   return fmt::format("{:.{}f} {}", value, decimals, unit);
 }
 
-std::string format_count(std::int64_t count) {
-  const std::string digits = fmt::format("{}", count);
-  std::string out;
-  for (std::size_t i = 0; i < digits.size(); ++i) {
-    const std::size_t left = digits.size() - i;
-    if (i > 0 && digits[i - 1] != '-' && left % 3 == 0) out += ',';
-    out += digits[i];
-  }
-  return out;
-}
-
 std::int64_t two_digits(std::int64_t count) {
   std::int64_t unit = 1;
   while (count / unit >= 100) unit *= 10;
   return (count + unit / 2) / unit * unit;
-}
-
-std::string format_plural(std::int64_t count, const char* noun) {
-  return format_count(count) + " " + noun + (count == 1 ? "" : "s");
 }
 
 }  // namespace lockstep::analyzer

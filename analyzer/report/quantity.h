@@ -6,6 +6,8 @@
 #include <optional>
 #include <string>
 
+#include "base/counts.h"  // format_count, format_plural
+
 namespace lockstep::analyzer {
 
 // What stands where a value is absent: never a 0.
@@ -25,13 +27,7 @@ std::string format_bytes(std::int64_t bytes);
 // Gigabytes a second: "12.3 GB/s", "0.42 GB/s".
 std::string format_bandwidth(std::optional<double> gigabytes_per_second);
 
-// "1,234,567"
-std::string format_count(std::int64_t count);
-
 // An estimate of a number to two digits: 38,000 of 37,609.
 std::int64_t two_digits(std::int64_t count);
-
-// "1 rank", "8 ranks"; `noun` takes an s in the plural.
-std::string format_plural(std::int64_t count, const char* noun);
 
 }  // namespace lockstep::analyzer

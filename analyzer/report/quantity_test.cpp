@@ -68,16 +68,6 @@ TEST(FormatBytesAndBandwidth, UsePowersOfAThousand) {
   EXPECT_EQ(format_bandwidth(std::nullopt), kAbsent);
 }
 
-TEST(FormatCount, GroupsThousands) {
-  EXPECT_EQ(format_count(0), "0");
-  EXPECT_EQ(format_count(999), "999");
-  EXPECT_EQ(format_count(1'000), "1,000");
-  EXPECT_EQ(format_count(-1'234'567), "-1,234,567");
-  EXPECT_EQ(format_count(-123), "-123");
-  EXPECT_EQ(format_plural(1, "rank"), "1 rank");
-  EXPECT_EQ(format_plural(1'000, "rank"), "1,000 ranks");
-}
-
 TEST(TwoDigits, AreAnEstimatesDigits) {
   EXPECT_EQ(two_digits(7), 7);
   EXPECT_EQ(two_digits(99), 99);

@@ -6,7 +6,7 @@
 #include <limits>
 #include <string>
 
-#include "analyzer/intervals/time_math.h"
+#include "base/time_math.h"
 
 namespace lockstep::analyzer {
 

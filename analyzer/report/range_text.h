@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "analyzer/model/job.h"
-#include "trace/result.h"
+#include "base/result.h"
 
 namespace lockstep::analyzer {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "analyzer/intervals/time_math.h"
+#include "base/time_math.h"
 
 namespace lockstep::analyzer {
 

@@ -7,10 +7,10 @@
 #include <set>
 #include <sstream>
 
-#include "analyzer/intervals/time_math.h"
 #include "analyzer/report/quantity.h"
 #include "analyzer/report/text_sections.h"
 #include "analyzer/report/unicode.h"
+#include "base/time_math.h"
 
 namespace lockstep::analyzer {
 namespace {
@@ -243,19 +243,6 @@ Line duration_cell(std::int64_t ns) {
 
 Line duration_cell(std::optional<std::int64_t> ns) {
   return ns ? duration_cell(*ns) : Line{}.dim(kAbsent);
-}
-
-std::string number_ranges(const std::vector<std::int32_t>& numbers, bool ascii) {
-  std::string text;
-  for (std::size_t first = 0; first < numbers.size();) {
-    std::size_t last = first;
-    while (last + 1 < numbers.size() && numbers[last + 1] == numbers[last] + 1) ++last;
-    if (!text.empty()) text += ", ";
-    text += first == last ? fmt::format("{}", numbers[first])
-                          : fmt::format("{}{}{}", numbers[first], ascii ? "-" : "–", numbers[last]);
-    first = last + 1;
-  }
-  return text;
 }
 
 Line share_cell(std::int64_t part, std::int64_t whole) {

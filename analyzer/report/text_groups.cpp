@@ -7,6 +7,7 @@
 #include "analyzer/report/quantity.h"
 #include "analyzer/report/text_sections.h"
 #include "analyzer/report/unicode.h"
+#include "base/number_lists.h"
 
 namespace lockstep::analyzer {
 namespace {
@@ -15,7 +16,7 @@ constexpr std::size_t kMostGroups = 8;
 
 // "0–3", "0, 4"; "8 ranks" where that would be long.
 std::string ranks_text(const std::vector<std::int32_t>& ranks, bool ascii) {
-  const std::string text = number_ranges(ranks, ascii);
+  const std::string text = number_ranges(ranks, ascii ? "-" : "–");
   return display_width(text) <= 12 ? text : format_plural(static_cast<std::int64_t>(ranks.size()), "rank");
 }
 

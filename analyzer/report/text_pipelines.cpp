@@ -8,6 +8,7 @@
 #include "analyzer/report/quantity.h"
 #include "analyzer/report/text_sections.h"
 #include "analyzer/report/unicode.h"
+#include "base/number_lists.h"
 
 namespace lockstep::analyzer {
 namespace {
@@ -27,7 +28,7 @@ void print_stages(const PipelineReport& pipeline, Page& page) {
                {"of the region", true, 1}});
   for (const PipelineStage& stage : pipeline.stages_detail) {
     table.add_row({Line{}.text(fmt::format("{}", stage.stage)), Line{}.text(fmt::format("{}", stage.rank)),
-                   Line{}.dim(number_ranges(stage.layers, page.options().ascii)),
+                   Line{}.dim(number_ranges(stage.layers, page.options().ascii ? "-" : "–")),
                    duration_cell(stage.compute_ns), duration_cell(stage.exposed_transfer_ns),
                    duration_cell(stage.bubble_ns), duration_cell(stage.warm_up_ns),
                    duration_cell(stage.steady_ns), duration_cell(stage.cool_down_ns),

@@ -4,10 +4,10 @@
 #include <map>
 #include <set>
 
-#include "analyzer/intervals/time_math.h"
 #include "analyzer/report/quantity.h"
 #include "analyzer/report/text_sections.h"
 #include "analyzer/report/unicode.h"
+#include "base/time_math.h"
 
 namespace lockstep::analyzer {
 namespace {

@@ -84,7 +84,5 @@ Line duration_cell(std::optional<std::int64_t> ns);
 Line enumerate(const std::vector<Line>& items);
 // "rank 2", "ranks 2, 5 and 7", "ranks 0, 1, 2 and 9 others"
 std::string name_ranks(const std::vector<std::int32_t>& ranks);
-// "0–3, 8": sorted numbers, neighbours as a range.
-std::string number_ranges(const std::vector<std::int32_t>& numbers, bool ascii);
 
 }  // namespace lockstep::analyzer

@@ -8,8 +8,8 @@
 
 #include "analyzer/intervals/interval_set.h"
 #include "analyzer/intervals/median.h"
-#include "analyzer/intervals/time_math.h"
 #include "analyzer/metrics/windows.h"
+#include "base/time_math.h"
 
 namespace lockstep::analyzer {
 namespace {

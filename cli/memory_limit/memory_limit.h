@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <string>
 
-#include "trace/result.h"
+#include "base/result.h"
 
 namespace lockstep::cli {
 

@@ -13,7 +13,7 @@
 #include <mutex>
 #include <string>
 
-#include "trace/result.h"
+#include "base/result.h"
 
 namespace lockstep::cli {
 

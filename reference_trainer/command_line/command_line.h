@@ -7,7 +7,7 @@
 #include <string>
 
 #include "reference_trainer/options/options.h"
-#include "trace/result.h"
+#include "base/result.h"
 
 namespace lockstep::trainer {
 

@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "trace/result.h"
+#include "base/result.h"
 
 namespace lockstep::trainer {
 

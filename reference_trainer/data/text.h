@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <string>
 
-#include "trace/result.h"
+#include "base/result.h"
 
 namespace lockstep::trainer {
 

@@ -1,10 +1,10 @@
 // The text of a job and how its ranks share it, as the options ask for it.
 #pragma once
 
+#include "base/result.h"
 #include "reference_trainer/data/sampler.h"
 #include "reference_trainer/data/text.h"
 #include "reference_trainer/options/options.h"
-#include "trace/result.h"
 
 namespace lockstep::trainer {
 

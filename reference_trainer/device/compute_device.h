@@ -4,9 +4,9 @@
 #include <c10/core/Device.h>
 #include <c10/core/TensorOptions.h>
 
+#include "base/result.h"
 #include "reference_trainer/launcher/placement.h"
 #include "reference_trainer/options/options.h"
-#include "trace/result.h"
 
 namespace lockstep::trainer {
 

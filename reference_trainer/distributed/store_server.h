@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <memory>
 
-#include "trace/result.h"
+#include "base/result.h"
 
 namespace lockstep::trainer {
 

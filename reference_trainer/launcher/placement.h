@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "trace/result.h"
+#include "base/result.h"
 
 namespace lockstep::trainer {
 

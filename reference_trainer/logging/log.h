@@ -22,9 +22,9 @@
 #include <string>
 #include <vector>
 
+#include "base/result.h"
 #include "reference_trainer/memory/theory.h"
 #include "reference_trainer/options/options.h"
-#include "trace/result.h"
 
 namespace lockstep::trainer {
 

@@ -1,7 +1,7 @@
 // The sizes of a Llama layer, and what they have to obey. No torch: the command line is checked with it.
 #pragma once
 
-#include "trace/result.h"
+#include "base/result.h"
 
 namespace lockstep::trainer {
 

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "base/result.h"
 #include "reference_trainer/faults/fault.h"
 #include "reference_trainer/options/way_options.h"
 

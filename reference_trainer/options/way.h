@@ -6,7 +6,7 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "reference_trainer/options/options.h"
-#include "trace/result.h"
+#include "base/result.h"
 
 namespace CLI {
 class App;

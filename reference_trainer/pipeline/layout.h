@@ -9,7 +9,7 @@
 
 #include "reference_trainer/options/options.h"
 #include "reference_trainer/pipeline/schedule.h"
-#include "trace/result.h"
+#include "base/result.h"
 
 namespace lockstep::trainer {
 

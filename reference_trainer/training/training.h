@@ -1,10 +1,10 @@
 // The training job of one rank, from the text to the last step.
 #pragma once
 
+#include "base/result.h"
 #include "reference_trainer/data/text.h"
 #include "reference_trainer/launcher/placement.h"
 #include "reference_trainer/options/options.h"
-#include "trace/result.h"
 
 namespace lockstep::trainer {
 

@@ -2,8 +2,8 @@
 // micro-steps of a step × data-parallel ranks.
 #pragma once
 
+#include "base/result.h"
 #include "reference_trainer/zero/deepspeed_config.h"
-#include "trace/result.h"
 
 namespace lockstep::trainer {
 

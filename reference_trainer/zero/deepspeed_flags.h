@@ -2,7 +2,7 @@
 #pragma once
 
 #include "reference_trainer/options/options.h"
-#include "trace/result.h"
+#include "base/result.h"
 
 namespace CLI {
 class App;

@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "base/result.h"
 #include "tests/accuracy/noise.h"
 #include "tests/accuracy/simulate.h"
-#include "trace/result.h"
 
 namespace lockstep::accuracy {
 

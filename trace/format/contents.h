@@ -9,9 +9,9 @@
 #include <string_view>
 #include <vector>
 
+#include "base/result.h"
 #include "trace/event.h"
 #include "trace/format/schema.h"
-#include "trace/result.h"
 
 namespace lockstep::trace::format {
 

@@ -13,7 +13,7 @@
 #include <span>
 #include <vector>
 
-#include "trace/result.h"
+#include "base/result.h"
 
 namespace lockstep::trace::format {
 

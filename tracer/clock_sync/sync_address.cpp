@@ -1,15 +1,12 @@
 #include "tracer/clock_sync/sync_address.h"
 
-#include <charconv>
+#include "base/numbers.h"
 
 namespace lockstep::tracer::clock_sync {
 namespace {
 
 std::optional<std::uint16_t> port_of(std::string_view text) {
-  std::uint16_t port = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), port);
-  if (error != std::errc{} || end != text.data() + text.size() || port == 0) return std::nullopt;
-  return port;
+  return parse_number<std::uint16_t>(text, 1);
 }
 
 bool is_loopback(std::string_view host) {

@@ -1,8 +1,8 @@
 #include "tracer/doctor/cgroup.h"
 
 #include <algorithm>
-#include <charconv>
 
+#include "base/numbers.h"
 #include "tracer/doctor/versions.h"
 
 namespace lockstep::tracer::doctor {
@@ -13,11 +13,7 @@ namespace {
 constexpr std::uint64_t kNoLimit = std::uint64_t{1} << 60U;
 
 std::optional<std::uint64_t> number(std::string_view text) {
-  text = text.substr(0, text.find('\n'));
-  std::uint64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return value;
+  return parse_number<std::uint64_t>(text.substr(0, text.find('\n')));
 }
 
 std::optional<std::uint64_t> read_number(const Machine& machine, const std::string& path) {

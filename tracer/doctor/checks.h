@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "trace/result.h"
+#include "base/result.h"
 #include "tracer/doctor/check.h"
 #include "tracer/doctor/machine.h"
 #include "tracer/doctor/python.h"

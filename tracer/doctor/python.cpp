@@ -3,8 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <nlohmann/json.hpp>
+
+#include "base/numbers.h"
 
 namespace lockstep::tracer::doctor {
 
@@ -188,9 +189,12 @@ TorchVersion parse_torch_version(std::string_view version_file) {
   version.text = assigned_text(version_file, "__version__");
   version.cuda = assigned_text(version_file, "cuda");
   version.hip = assigned_text(version_file, "hip");
-  const char* const end = version.text.data() + version.text.size();
-  const auto [dot, error] = std::from_chars(version.text.data(), end, version.major);
-  if (error == std::errc() && dot != end && *dot == '.') std::from_chars(dot + 1, end, version.minor);
+  std::string_view rest = version.text;
+  const auto major = take_number<int>(rest);
+  version.major = major.value_or(0);
+  if (!major || !rest.starts_with('.')) return version;
+  rest.remove_prefix(1);
+  version.minor = take_number<int>(rest).value_or(0);
   return version;
 }
 

@@ -3,13 +3,11 @@
 #include <algorithm>
 #include <array>
 
+#include "base/numbers.h"
+
 namespace lockstep::tracer::doctor {
 
 namespace {
-
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
 
 // "580.65.06": digits, a dot, digits and perhaps more of both.
 bool is_driver_version(std::string_view word) {

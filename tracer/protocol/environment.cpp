@@ -1,13 +1,14 @@
 #include "tracer/protocol/environment.h"
 
-#include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <charconv>
 #include <cstdlib>
+
+#include "base/numbers.h"
+#include "base/small_file.h"
 
 namespace lockstep::tracer {
 
@@ -31,16 +32,7 @@ constexpr std::array kLaunchers{
 
 // The value as a non-negative number, or -1.
 std::int32_t number(const char* text) {
-  if (text == nullptr) return -1;
-  const std::string_view view(text);
-  std::int32_t value = -1;
-  const auto [end, error] = std::from_chars(view.data(), view.data() + view.size(), value);
-  if (error != std::errc{} || end != view.data() + view.size() || value < 0) return -1;
-  return value;
-}
-
-bool all_digits(std::string_view text) {
-  return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
+  return text == nullptr ? -1 : parse_number<std::int32_t>(text, 0).value_or(-1);
 }
 
 bool consume(std::string_view& text, std::string_view prefix) {
@@ -83,16 +75,10 @@ std::string host_name() {
 }
 
 std::string clock_identity() {
-  std::array<char, 128> text{};
-  std::string identity;
-  const int file = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
-  if (file >= 0) {
-    const ssize_t size = read(file, text.data(), text.size());
-    close(file);
-    if (size > 0) identity.assign(text.data(), static_cast<std::size_t>(size));
-    while (!identity.empty() && identity.back() == '\n') identity.pop_back();
-  }
+  std::string identity = read_small_file("/proc/sys/kernel/random/boot_id");
+  while (!identity.empty() && identity.back() == '\n') identity.pop_back();
   if (identity.empty()) return identity;
+  std::array<char, 128> text{};
   const ssize_t size = readlink("/proc/self/ns/time", text.data(), text.size());
   if (size > 0) identity.append("/").append(text.data(), static_cast<std::size_t>(size));
   return identity;
@@ -111,9 +97,7 @@ std::string rank_file_name(std::int32_t rank, std::int32_t restart) {
 
 std::optional<std::int32_t> rank_of_file_name(std::string_view name) {
   if (!is_trace_file_name(name) || !consume(name, "rank-")) return std::nullopt;
-  std::int32_t rank = 0;
-  const auto parsed = std::from_chars(name.data(), name.data() + name.size(), rank);
-  return parsed.ec == std::errc() ? std::optional(rank) : std::nullopt;
+  return take_number<std::int32_t>(name);
 }
 
 std::string process_file_name(std::string_view host, std::int64_t process, int attempt) {

@@ -13,6 +13,8 @@
 #include <array>
 #include <charconv>
 
+#include "base/numbers.h"
+
 namespace lockstep::tracer::notices {
 namespace {
 
@@ -80,15 +82,6 @@ void send_lines(std::string_view kind, std::int32_t rank, What what, int patienc
   errno = saved;
 }
 
-// Nothing where it is none, or is below `least`.
-std::optional<std::int32_t> parse_number(std::string_view text, std::int32_t least) {
-  std::int32_t number = 0;
-  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (parsed.ec != std::errc() || parsed.ptr != text.data() + text.size() || number < least)
-    return std::nullopt;
-  return number;
-}
-
 }  // namespace
 
 void send(const char* reason, std::int32_t rank, int patience_ms) noexcept {
@@ -107,12 +100,12 @@ std::optional<Notice> parse(std::string_view datagram) {
     line = datagram.substr(0, end);
     datagram.remove_prefix(end + 1);
   }
-  const std::optional<std::int32_t> rank = parse_number(lines[1], -1);
+  const std::optional<std::int32_t> rank = parse_number<std::int32_t>(lines[1], -1);
   if (!rank.has_value() || lines[2].empty()) return std::nullopt;
   Notice notice;
   notice.rank = *rank;
   if (lines[0] == kBeginning) {
-    const std::optional<std::int32_t> process = parse_number(lines[2], 1);
+    const std::optional<std::int32_t> process = parse_number<std::int32_t>(lines[2], 1);
     if (!process.has_value()) return std::nullopt;
     notice.process = *process;
   } else if (lines[0] == kUnrecorded) {

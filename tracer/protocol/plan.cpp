@@ -2,7 +2,8 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cmath>
+
+#include "base/numbers.h"
 
 #include "tracer/protocol/source_table.h"
 
@@ -13,18 +14,6 @@ namespace {
 constexpr std::int64_t kSecond = 1'000'000'000;
 constexpr std::int64_t kLongest = std::int64_t{10} * 366 * 24 * 3600 * kSecond;
 constexpr std::size_t kFractionDigits = 9;
-
-template <class Number>
-std::optional<Number> parse_number(std::string_view text) {
-  Number value{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (text.empty() || error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  return value;
-}
-
-bool all_digits(std::string_view text) {
-  return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
-}
 
 bool remove_suffix(std::string_view& text, std::string_view suffix) {
   if (!text.ends_with(suffix)) return false;
@@ -200,7 +189,7 @@ std::optional<bool> parse_flag(std::string_view text) {
 
 std::optional<double> parse_factor(std::string_view text) {
   const auto value = parse_number<double>(text);
-  return value.has_value() && std::isfinite(*value) && *value > 1 ? value : std::nullopt;
+  return value.has_value() && *value > 1 ? value : std::nullopt;
 }
 
 Plan plan_from(const std::function<const char*(const char*)>& lookup) {
@@ -208,7 +197,8 @@ Plan plan_from(const std::function<const char*(const char*)>& lookup) {
   Reading reading(lookup, plan);
   const auto set = [](auto& field) { return [&field](auto value) { field = value; }; };
   reading.read("LOCKSTEP_STEPS", parse_steps, set(plan.steps));
-  reading.read("LOCKSTEP_START", parse_number<std::int64_t>, set(plan.start_realtime));
+  const auto parse_time = [](std::string_view text) { return parse_number<std::int64_t>(text); };
+  reading.read("LOCKSTEP_START", parse_time, set(plan.start_realtime));
   reading.read("LOCKSTEP_DELAY", parse_duration, set(plan.delay_ns));
   reading.read("LOCKSTEP_DURATION", parse_duration, set(plan.duration_ns));
   const auto parse_bytes = [](std::string_view text) { return parse_size(text, 1); };

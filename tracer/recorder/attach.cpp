@@ -11,7 +11,6 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <charconv>
 #include <chrono>
 #include <cstdio>
 #include <cstring>
@@ -19,10 +18,12 @@
 #include <system_error>
 #include <utility>
 
-#include "trace/standard_streams.h"
+#include "base/counts.h"
+#include "base/numbers.h"
+#include "base/small_file.h"
+#include "base/standard_streams.h"
 #include "tracer/protocol/environment.h"
 #include "tracer/recorder/progress.h"
-#include "tracer/recorder/whole_file.h"
 
 namespace lockstep::tracer::record {
 
@@ -58,13 +59,6 @@ struct Conversation {
   std::string text;
   bool done = false;
 };
-
-std::optional<std::int64_t> parse_number(std::string_view text) {
-  std::int64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (text.empty() || error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  return value;
-}
 
 std::map<std::string, std::string> parse_fields(std::string_view text, char separator) {
   std::map<std::string, std::string> fields;
@@ -127,7 +121,7 @@ std::vector<Conversation> find_processes(const fs::path& run) {
     const std::string name = entry->path().filename().string();
     std::error_code ignored;
     if (!is_trace_file_name(name + ".lst") || !entry->is_regular_file(ignored)) continue;
-    const std::string text = contents_of(entry->path());
+    const std::string text = read_small_file(entry->path().string(), kWholeFile);
     const std::map<std::string, std::string> fields = parse_fields(text, '\n');
     const auto value = [&](const char* key) {
       const auto position = fields.find(key);
@@ -137,7 +131,7 @@ std::vector<Conversation> find_processes(const fs::path& run) {
     one.note = entry->path();
     one.answer.name = name;
     one.answer.host = value("host");
-    one.answer.process = parse_number(value("process")).value_or(0);
+    one.answer.process = parse_number<std::int64_t>(value("process")).value_or(0);
     one.socket = value("socket");
     one.answer.elsewhere = one.answer.host != here;
   }
@@ -188,7 +182,7 @@ void wait_for_answers(std::vector<Conversation>& conversations, int milliseconds
 
 std::optional<std::int64_t> Answer::number(const std::string& key) const {
   const auto found = fields.find(key);
-  return found == fields.end() ? std::nullopt : parse_number(found->second);
+  return found == fields.end() ? std::nullopt : parse_number<std::int64_t>(found->second);
 }
 
 std::vector<Answer> ask_all(const fs::path& run, std::string_view request, int milliseconds) {
@@ -253,7 +247,7 @@ std::string table_of(const std::vector<Answer>& answers, std::string_view reques
       const std::optional<std::int64_t> value = answer.number(key);
       return value.has_value() ? words(*value) : std::string("–");
     };
-    const auto count = [](std::int64_t value) { return readable_count(static_cast<std::uint64_t>(value)); };
+    const auto count = [](std::int64_t value) { return format_count(value); };
     const auto bytes = [](std::int64_t value) { return readable_bytes(static_cast<std::uint64_t>(value)); };
     const std::string state = answer.elsewhere          ? "on " + answer.host + ": ask there"
                               : !answer.problem.empty() ? answer.problem
@@ -269,19 +263,19 @@ std::string table_of(const std::vector<Answer>& answers, std::string_view reques
 int attach(const fs::path& run, std::string_view request) {
   std::error_code error;
   if (!fs::is_directory(run, error)) {
-    trace::tell(fmt::format("lockstep record: --attach {}: there is no such run folder\n", run.string()));
+    tell(fmt::format("lockstep record: --attach {}: there is no such run folder\n", run.string()));
     return 1;
   }
   const std::vector<Answer> answers = ask_all(run, request, kAttachMilliseconds);
   if (answers.empty()) {
-    trace::tell(fmt::format(
+    tell(fmt::format(
         "lockstep record: --attach {}: no process of this run is being recorded on this host: the job "
         "has ended, has not made an event yet, or runs elsewhere\n",
         run.string()));
     return 1;
   }
   if (std::fputs(table_of(answers, request).c_str(), stdout) < 0 || std::fflush(stdout) != 0) {
-    trace::tell("lockstep record: --attach: cannot write to stdout\n");
+    tell("lockstep record: --attach: cannot write to stdout\n");
     return 1;
   }
   const bool all_well = std::none_of(answers.begin(), answers.end(),

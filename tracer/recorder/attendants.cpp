@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/counts.h"
 #include "tracer/recorder/messages.h"
 
 namespace lockstep::tracer::record {
@@ -25,10 +26,11 @@ bool tell_what_vanished(const FolderWatch& watch, const fs::path& folder) {
   }
   const std::vector<std::string> vanished = watch.vanished();
   if (!vanished.empty() || watch.was_taken()) {
-    say(fmt::format(
-        "{}: {} while the job ran: what stood in there is lost, and what follows is of the rest", run,
-        vanished.empty() ? "its manifest was deleted"
-                         : counted(vanished.size(), "trace file was", "trace files were") + " deleted"));
+    say(fmt::format("{}: {} while the job ran: what stood in there is lost, and what follows is of the rest",
+                    run,
+                    vanished.empty()
+                        ? "its manifest was deleted"
+                        : format_plural(vanished.size(), "trace file was", "trace files were") + " deleted"));
   }
   std::error_code error;
   if (fs::is_directory(folder, error)) return true;

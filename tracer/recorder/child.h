@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "trace/result.h"
+#include "base/result.h"
 #include "tracer/recorder/last_resort.h"
 
 namespace lockstep::tracer::record {

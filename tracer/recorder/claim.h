@@ -3,7 +3,7 @@
 
 #include <filesystem>
 
-#include "trace/result.h"
+#include "base/result.h"
 #include "tracer/recorder/launch.h"
 #include "tracer/recorder/manifest.h"
 

@@ -11,13 +11,14 @@
 #include <system_error>
 #include <utility>
 
+#include "base/counts.h"
+#include "base/small_file.h"
 #include "tracer/recorder/manifest.h"
 #include "tracer/recorder/messages.h"
 #include "tracer/recorder/own_frames.h"
 #include "tracer/recorder/progress.h"
 #include "tracer/recorder/python_place.h"
 #include "tracer/recorder/stacks.h"
-#include "tracer/recorder/whole_file.h"
 
 namespace lockstep::tracer::record {
 
@@ -162,7 +163,8 @@ void HangWatch::write_down() {
     hide_own_frames(threads);
     std::string python;
     const fs::path python_file = run_ / (answer.name + ".python-stacks");
-    if (answer.fields.count("python") != 0) python = without_own_frames(contents_of(python_file));
+    if (answer.fields.count("python") != 0)
+      python = without_own_frames(read_small_file(python_file.string(), kWholeFile));
     std::error_code ignored;
     fs::remove(python_file, ignored);
     const std::string frame = place_in_python(python);
@@ -181,11 +183,11 @@ void HangWatch::write_down() {
     fs::rename(part, path, ignored);
     if (!ignored) ++written;
   }
-  say_(
-      fmt::format("no step and no collective for {}: the job {}. What {} of this host {} doing stands in "
-                  "{}/hang-*.json; lockstep analyze says who is missing",
-                  readable_duration(timeout_ns_), is_asked_for_ ? "hangs" : "may hang",
-                  counted(written, "process", "processes"), written == 1 ? "was" : "were", run_.string()));
+  say_(fmt::format(
+      "no step and no collective for {}: the job {}. What {} of this host {} doing stands in "
+      "{}/hang-*.json; lockstep analyze says who is missing",
+      readable_duration(timeout_ns_), is_asked_for_ ? "hangs" : "may hang",
+      format_plural(written, "process", "processes"), written == 1 ? "was" : "were", run_.string()));
 }
 
 }  // namespace lockstep::tracer::record

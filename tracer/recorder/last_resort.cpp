@@ -10,7 +10,7 @@
 #include <cstdlib>
 #include <exception>
 
-#include "trace/standard_streams.h"
+#include "base/standard_streams.h"
 #include "tracer/recorder/child.h"
 
 namespace lockstep::tracer::record {
@@ -119,17 +119,17 @@ void take_over() noexcept {
     while (true) pause();
   }
   if (state.ended) {
-    trace::write_to_stderr(
+    write_to_stderr(
         "lockstep record: the recorder failed after the command had ended; the run may be incomplete.\n");
     end_as_known();
   }
   if (state.process < 0) {
-    trace::write_to_stderr("lockstep record: the recorder failed; the command runs unrecorded.\n");
+    write_to_stderr("lockstep record: the recorder failed; the command runs unrecorded.\n");
     const int reason = become_command();
-    trace::write_to_stderr("lockstep record: the command could not be started either.\n");
+    write_to_stderr("lockstep record: the command could not be started either.\n");
     _exit(reason == ENOENT || reason == ENOTDIR ? 127 : 126);
   }
-  trace::write_to_stderr("lockstep record: the recorder failed; the command goes on.\n");
+  write_to_stderr("lockstep record: the recorder failed; the command goes on.\n");
   const sigset_t held_back = held_back_signals();
   pthread_sigmask(SIG_BLOCK, &held_back, nullptr);
   for (int failures = 0; failures < kMomentsToBeTold;) {

@@ -4,13 +4,13 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cstdint>
 #include <cstdlib>
 #include <filesystem>
 #include <initializer_list>
 #include <string_view>
 
+#include "base/numbers.h"
 #include "tracer/clock_sync/sync_address.h"
 
 namespace lockstep::tracer::record {
@@ -32,9 +32,7 @@ std::string first_of(const Lookup& lookup, std::initializer_list<const char*> na
 
 // A number from 0 on, else -1.
 std::int32_t number(std::string_view text) {
-  std::int32_t value = -1;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return error == std::errc{} && end == text.data() + text.size() && value >= 0 ? value : -1;
+  return parse_number<std::int32_t>(text, 0).value_or(-1);
 }
 
 bool is_torchrun(const std::vector<std::string>& command) {

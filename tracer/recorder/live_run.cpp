@@ -11,10 +11,10 @@
 #include <system_error>
 #include <utility>
 
+#include "base/small_file.h"
 #include "tracer/protocol/environment.h"
 #include "tracer/recorder/attach.h"
 #include "tracer/recorder/run_folder.h"
-#include "tracer/recorder/whole_file.h"
 
 namespace lockstep::tracer::record {
 
@@ -70,7 +70,7 @@ bool is_recorder(std::int64_t process) {
   // In containers numbers are small, and the one of a recorder that was killed may be ours now.
   if (process <= 1 || process == getpid() || kill(static_cast<pid_t>(process), 0) != 0) return false;
   // Its words, not its executable: that may have been installed anew meanwhile.
-  const std::string words = contents_of(fmt::format("/proc/{}/cmdline", process));
+  const std::string words = read_small_file(fmt::format("/proc/{}/cmdline", process), kWholeFile);
   const std::string program = words.substr(0, words.find('\0'));
   const std::size_t verb = program.size() + 1;
   return fs::path(program).filename() == "lockstep" &&

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "trace/result.h"
+#include "base/result.h"
 #include "tracer/protocol/environment.h"
 #include "tracer/protocol/plan.h"
 #include "tracer/recorder/child.h"

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "trace/standard_streams.h"
+#include "base/standard_streams.h"
 #include "tracer/recorder/summary.h"
 
 namespace lockstep::tracer::record {
@@ -14,16 +14,16 @@ constexpr std::string_view kPrefix = "lockstep record: ";
 
 // Without memory, in pieces: another process's line may come between them.
 void say_in_pieces(std::string_view message) noexcept {
-  trace::tell(kPrefix);
-  trace::tell(message);
-  trace::tell("\n");
+  tell(kPrefix);
+  tell(message);
+  tell("\n");
 }
 
 }  // namespace
 
 void say(std::string_view message) noexcept {
   try {
-    trace::tell(fmt::format("{}{}\n", kPrefix, message));
+    tell(fmt::format("{}{}\n", kPrefix, message));
   } catch (...) {
     say_in_pieces(message);
   }
@@ -32,7 +32,7 @@ void say(std::string_view message) noexcept {
 void say_wrapped(std::string_view message) noexcept {
   constexpr std::size_t kColumns = 100;
   try {
-    trace::tell(wrapped(fmt::format("{}{}", kPrefix, message), kColumns) + "\n");
+    tell(wrapped(fmt::format("{}{}", kPrefix, message), kColumns) + "\n");
   } catch (...) {
     say_in_pieces(message);
   }

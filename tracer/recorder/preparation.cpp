@@ -2,12 +2,12 @@
 
 #include <fmt/format.h>
 #include <stdlib.h>
-#include <sys/auxv.h>
 #include <time.h>
 
 #include <system_error>
 #include <utility>
 
+#include "base/own_program.h"
 #include "tracer/protocol/environment.h"
 #include "tracer/protocol/notices.h"
 #include "tracer/recorder/claim.h"
@@ -100,11 +100,7 @@ Child::Environment tracer_environment(const Options& options, const fs::path& li
 // Where our library is: beside the executable.
 Result<fs::path> find_library() {
   std::error_code error;
-  fs::path self = fs::read_symlink("/proc/self/exe", error);
-  // Without /proc, the path that we were started by; the dynamic loader gets it from the kernel.
-  // NOLINTNEXTLINE(performance-no-int-to-ptr): the kernel's table holds addresses as numbers
-  if (error) self = fs::absolute(reinterpret_cast<const char*>(getauxval(AT_EXECFN)), error);
-  return find_injection_library(self);
+  return find_injection_library(own_program(error));
 }
 
 void describe_command(const Options& options, const Launch& launch, Manifest& manifest) {

@@ -7,7 +7,8 @@
 #include <system_error>
 #include <utility>
 
-#include "trace/standard_streams.h"
+#include "base/counts.h"
+#include "base/standard_streams.h"
 #include "tracer/recorder/run_folder.h"
 
 namespace lockstep::tracer::record {
@@ -33,13 +34,13 @@ void Progress::show() {
     const std::uintmax_t size = std::filesystem::file_size(file, error);
     if (!error) bytes += size;
   }
-  trace::write_to_stderr(fmt::format("\r{}\033[K\r", progress_line(elapsed, ranks, others, bytes)));
+  write_to_stderr(fmt::format("\r{}\033[K\r", progress_line(elapsed, ranks, others, bytes)));
   shown_ = true;
 }
 
 void Progress::clear() {
   if (!shown_) return;
-  trace::write_to_stderr("\r\033[K");
+  write_to_stderr("\r\033[K");
   shown_ = false;
 }
 
@@ -48,10 +49,10 @@ std::string progress_line(std::chrono::seconds elapsed, std::size_t ranks, std::
   std::string line = fmt::format("lockstep: {}", readable_duration(elapsed.count() * 1'000'000'000));
   if (ranks == 0 && others == 0) return line + ", nothing to record yet";
   line += " recorded";
-  if (ranks != 0) line += ", " + counted(ranks, "rank", "ranks");
+  if (ranks != 0) line += ", " + format_plural(ranks, "rank", "ranks");
   if (others != 0) {
-    line += ", " + (ranks != 0 ? counted(others, "other process", "other processes")
-                               : counted(others, "process", "processes"));
+    line += ", " + (ranks != 0 ? format_plural(others, "other process", "other processes")
+                               : format_plural(others, "process", "processes"));
   }
   return line + ", " + readable_bytes(bytes);
 }
@@ -66,16 +67,6 @@ std::string readable_bytes(std::uint64_t bytes) {
     unit = larger;
   }
   return fmt::format("{:.1f} {}", value, unit);
-}
-
-std::string readable_count(std::uint64_t count) {
-  std::string digits = std::to_string(count);
-  for (std::size_t i = digits.size(); i > 3; i -= 3) digits.insert(i - 3, 1, ',');
-  return digits;
-}
-
-std::string counted(std::uint64_t count, const char* one, const char* many) {
-  return fmt::format("{} {}", readable_count(count), count == 1 ? one : many);
 }
 
 std::string readable_duration(std::int64_t nanoseconds) {

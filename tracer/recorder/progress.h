@@ -30,10 +30,6 @@ std::string progress_line(std::chrono::seconds elapsed, std::size_t ranks, std::
 
 // "3.2 MB"; powers of ten, as disks are sold.
 std::string readable_bytes(std::uint64_t bytes);
-// "1,234,567".
-std::string readable_count(std::uint64_t count);
-// "1 rank", "4 ranks".
-std::string counted(std::uint64_t count, const char* one, const char* many);
 // "12.3 s", "4:05", "1:02:03".
 std::string readable_duration(std::int64_t nanoseconds);
 

@@ -23,11 +23,6 @@ TEST(Words, AreReadable) {
   EXPECT_EQ(readable_bytes(1000), "1.0 kB");
   EXPECT_EQ(readable_bytes(3'249'000), "3.2 MB");
   EXPECT_EQ(readable_bytes(999'960), "1.0 MB");
-  EXPECT_EQ(readable_count(0), "0");
-  EXPECT_EQ(readable_count(999), "999");
-  EXPECT_EQ(readable_count(1234567), "1,234,567");
-  EXPECT_EQ(counted(1, "rank", "ranks"), "1 rank");
-  EXPECT_EQ(counted(0, "rank", "ranks"), "0 ranks");
   EXPECT_EQ(readable_duration(12'340'000'000), "12.3 s");
   EXPECT_EQ(readable_duration(245'000'000'000), "4:05");
   EXPECT_EQ(readable_duration(3'723'000'000'000), "1:02:03");

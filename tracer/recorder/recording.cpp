@@ -1,7 +1,6 @@
 #include "tracer/recorder/recording.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cstdlib>
 #include <set>
 #include <sstream>
@@ -9,6 +8,7 @@
 #include <tuple>
 #include <utility>
 
+#include "base/numbers.h"
 #include "trace/compact.h"
 #include "trace/reader.h"
 #include "trace/writer.h"
@@ -20,9 +20,7 @@ namespace lockstep::tracer::record {
 namespace {
 
 std::int32_t number_or_none(const std::string& text) {
-  std::int32_t value = -1;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return error == std::errc{} && end == text.data() + text.size() ? value : -1;
+  return parse_number<std::int32_t>(text).value_or(-1);
 }
 
 // "EVENTS SINCE WHY", as environment.h says.
@@ -76,7 +74,7 @@ RecordedFile read_file(const std::filesystem::path& path) {
   if (file.unwritten.has_value() && file.unwritten->events != 0)
     file.dropped[kNotWritten] = file.unwritten->events;
   if (const std::string cut = text(trace::kCutFromOutside); !cut.empty())
-    file.cut_to = std::strtoull(cut.c_str(), nullptr, 10);
+    file.cut_to = parse_number<std::uint64_t>(cut).value_or(0);
   file.steps_seen = control::parse_steps(text("control.steps_seen"));
   for (std::size_t number = 1;; ++number) {
     const auto found = metadata.find("control.saved." + std::to_string(number));

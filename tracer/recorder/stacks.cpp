@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cstddef>
 #include <cstring>
 #include <filesystem>
@@ -18,6 +17,8 @@
 #include <string_view>
 #include <system_error>
 
+#include "base/numbers.h"
+#include "base/small_file.h"
 #include "tracer/recorder/symbols.h"
 
 namespace lockstep::tracer::record {
@@ -31,10 +32,8 @@ constexpr std::size_t kMostFrames = 32;
 constexpr std::size_t kStackBytes = std::size_t{64} << 10U;
 
 std::string first_line(const fs::path& path) {
-  std::ifstream file(path);
-  std::string line;
-  std::getline(file, line);
-  return line;
+  const std::string text = read_small_file(path.string());
+  return text.substr(0, text.find('\n'));
 }
 
 std::string name_of_call(std::int64_t number) {
@@ -148,13 +147,10 @@ void read_system_call(const fs::path& task, ThreadStack& thread, Walker& walker)
     thread.system_call = line;
     return;
   }
-  std::int64_t number = -1;
-  std::from_chars(parts[0].data(), parts[0].data() + parts[0].size(), number);
-  if (number >= 0) thread.system_call = name_of_call(number);
-  const auto address = [](const std::string& text) {
-    std::uint64_t value = 0;
-    if (text.size() > 2) std::from_chars(text.data() + 2, text.data() + text.size(), value, 16);
-    return value;
+  if (const auto number = parse_number<std::int64_t>(parts[0], 0)) thread.system_call = name_of_call(*number);
+  const auto address = [](std::string_view text) {
+    text.remove_prefix(std::min<std::size_t>(text.size(), 2));  // "0x"
+    return take_number<std::uint64_t>(text, 16).value_or(0);
   };
   thread.frames = walker.frames(address(parts[parts.size() - 2]), address(parts.back()));
 }
@@ -183,7 +179,7 @@ std::vector<ThreadStack> read_stacks(std::int64_t process) {
     if (threads.size() == kMostThreads) break;
     ThreadStack thread;
     const std::string id = entry->path().filename().string();
-    std::from_chars(id.data(), id.data() + id.size(), thread.id);
+    thread.id = parse_number<std::int64_t>(id).value_or(0);
     thread.name = first_line(entry->path() / "comm");
     thread.state = state_of(entry->path());
     thread.wait_channel = first_line(entry->path() / "wchan");

@@ -1,26 +1,20 @@
 #include "tracer/recorder/summary.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <map>
 #include <optional>
 
+#include "base/counts.h"
+#include "base/number_lists.h"
 #include "tracer/recorder/progress.h"
 
 namespace lockstep::tracer::record {
 
 namespace {
 
-std::string joined(const std::vector<std::int32_t>& numbers) {
-  constexpr std::size_t kMost = 8;
-  std::string text;
-  for (std::size_t i = 0; i < numbers.size() && i < kMost; ++i) {
-    text += fmt::format("{}{}", i == 0 ? "" : ", ", numbers[i]);
-  }
-  return numbers.size() > kMost ? text + ", …" : text;
-}
+constexpr std::size_t kMostRanksNamed = 8;
 
 template <class Action>
 void each_file(const Recording& recording, Action action) {
@@ -30,12 +24,13 @@ void each_file(const Recording& recording, Action action) {
 }
 
 std::string who(const Recording& recording) {
-  std::string text = recording.ranks.empty() ? "" : counted(recording.ranks.size(), "rank", "ranks");
+  std::string text = recording.ranks.empty() ? "" : format_plural(recording.ranks.size(), "rank", "ranks");
   if (recording.processes.empty()) return text;
   const bool alone = recording.ranks.empty();
   return text +
-         (alone ? counted(recording.processes.size(), "process without a rank", "processes without a rank")
-                : " and " + counted(recording.processes.size(), "other process", "other processes"));
+         (alone ? format_plural(recording.processes.size(), "process without a rank",
+                                "processes without a rank")
+                : " and " + format_plural(recording.processes.size(), "other process", "other processes"));
 }
 
 // The steps that the processes say there were.
@@ -54,7 +49,7 @@ std::optional<control::StepRange> steps_of(const Recording& recording) {
 std::string what_there_is(const Manifest& manifest, const std::string& run) {
   const Recording& recording = *manifest.recording;
   return fmt::format("{}: {}, {}, {}, in {}", run, who(recording),
-                     counted(recording.events, "event", "events"), readable_bytes(recording.bytes),
+                     format_plural(recording.events, "event", "events"), readable_bytes(recording.bytes),
                      readable_duration(manifest.end_realtime - manifest.start_realtime));
 }
 
@@ -130,7 +125,7 @@ void tell_restarts(const Recording& recording, std::vector<std::string>& lines) 
   if (!recording.earlier_attempts.empty())
     line +=
         fmt::format("; {} of earlier ones stand beside ({}{})",
-                    counted(recording.earlier_attempts.size(), "file", "files"),
+                    format_plural(recording.earlier_attempts.size(), "file", "files"),
                     recording.earlier_attempts.front(), recording.earlier_attempts.size() > 1 ? ", …" : "");
   lines.push_back(std::move(line));
 }
@@ -138,7 +133,7 @@ void tell_restarts(const Recording& recording, std::vector<std::string>& lines) 
 void tell_missing_ranks(const Recording& recording, std::vector<std::string>& lines) {
   if (recording.missing_ranks.empty()) return;
   lines.push_back(fmt::format("of {} ranks, these left no trace: {}", recording.world_size,
-                              joined(recording.missing_ranks)));
+                              list_numbers(recording.missing_ranks, kMostRanksNamed)));
 }
 
 void tell_losses(const Recording& recording, std::vector<std::string>& lines) {
@@ -149,7 +144,7 @@ void tell_losses(const Recording& recording, std::vector<std::string>& lines) {
   each_file(recording, [&](const RecordedFile& file) {
     if (!file.unwritten.has_value()) return;
     lines.push_back(fmt::format("{} lost in {} after {}: {}",
-                                counted(file.unwritten->events, "event was", "events were"), file.file,
+                                format_plural(file.unwritten->events, "event was", "events were"), file.file,
                                 to_utc(file.unwritten->since), file.unwritten->why));
   });
   each_file(recording, [&](const RecordedFile& file) {
@@ -157,11 +152,11 @@ void tell_losses(const Recording& recording, std::vector<std::string>& lines) {
       lines.push_back(
           fmt::format("{} was cut to {} by another program while it was written: some of what "
                       "stood behind that is lost",
-                      file.file, counted(*file.cut_to, "byte", "bytes")));
+                      file.file, format_plural(*file.cut_to, "byte", "bytes")));
   });
   for (const auto& [reason, count] : recording.dropped) {
     if (reason == kNotWritten) continue;  // said of each file
-    lines.push_back(fmt::format("lost: {} × {}{}", readable_count(count), reason,
+    lines.push_back(fmt::format("lost: {} × {}{}", format_count(count), reason,
                                 reason == "ring full" ? " (a larger --buffer-size helps)" : ""));
   }
   tell_restarts(recording, lines);
@@ -176,18 +171,18 @@ void tell_losses(const Recording& recording, std::vector<std::string>& lines) {
         fmt::format("{} not closed: the process was killed or still runs (all but its last moment can be "
                     "read), or closed "
                     "its descriptors, or the disk was full (nothing that came later is there)",
-                    counted(files, "file was", "files were")));
+                    format_plural(files, "file was", "files were")));
   }
   if (after_death != 0)
     lines.push_back(fmt::format(
         "{} not closed: the process was killed, crashed or left by _exit or exec; all that it had "
         "recorded is there (--survive-kill)",
-        counted(after_death, "file was", "files were")));
+        format_plural(after_death, "file was", "files were")));
   if (no_survivor != 0)
     lines.push_back(
         fmt::format("--survive-kill could not be had in {} (it takes Linux 5.9, one more process, and no "
                     "sanitizer): what is killed there loses up to its last second",
-                    counted(no_survivor, "process", "processes")));
+                    format_plural(no_survivor, "process", "processes")));
   each_file(recording, [&](const RecordedFile& file) {
     if (!file.problem.empty()) lines.push_back(file.problem);
   });

@@ -6,9 +6,9 @@
 
 #include <cerrno>
 #include <chrono>
-#include <cstdlib>
 #include <thread>
 
+#include "base/numbers.h"
 #include "trace/reader.h"
 #include "tracer/recorder/process_state.h"
 #include "tracer/recorder/run_folder.h"
@@ -38,7 +38,8 @@ bool is_written(const std::filesystem::path& path) {
   const Result<trace::Reader> reader = trace::Reader::open(path);
   if (!reader.ok()) return true;
   const auto process = reader.value().metadata().find("process");
-  return process == reader.value().metadata().end() || !lives(std::atoi(process->second.c_str()));
+  return process == reader.value().metadata().end() ||
+         !lives(parse_number<pid_t>(process->second).value_or(0));
 }
 
 }  // namespace

@@ -11,6 +11,8 @@
 #include <memory>
 #include <sstream>
 
+#include "base/numbers.h"
+
 namespace lockstep::tracer::record {
 
 namespace {
@@ -57,10 +59,11 @@ Symbols::Symbols(pid_t process) : process_(process) {
     std::getline(words >> std::ws, path);
     if (rights.size() < 3 || rights[2] != 'x') continue;
     Mapping mapping;
-    char* rest = nullptr;
-    mapping.begin = std::strtoull(range.c_str(), &rest, 16);
-    mapping.end = rest != nullptr && *rest == '-' ? std::strtoull(rest + 1, nullptr, 16) : mapping.begin;
-    mapping.offset = std::strtoull(offset.c_str(), nullptr, 16);
+    std::string_view addresses = range, in_file = offset;  // "7f01a000-7f02b000", hexadecimal as the offset
+    mapping.begin = take_number<std::uint64_t>(addresses, 16).value_or(0);
+    if (!addresses.empty()) addresses.remove_prefix(1);
+    mapping.end = take_number<std::uint64_t>(addresses, 16).value_or(mapping.begin);
+    mapping.offset = take_number<std::uint64_t>(in_file, 16).value_or(0);
     mapping.path = path;
     mappings_.push_back(std::move(mapping));
   }

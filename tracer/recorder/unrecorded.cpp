@@ -20,6 +20,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "base/counts.h"
 #include "tracer/protocol/notices.h"
 #include "tracer/recorder/process_state.h"
 #include "tracer/recorder/progress.h"
@@ -193,8 +194,8 @@ std::vector<std::string> in_words(const std::vector<Unrecorded>& unrecorded) {
       who += fmt::format("{} {}; ", of.users.size() == 1 ? "user" : "users", fmt::join(of.users, ", "));
     who += fmt::format("{} {}{}", of.process_ids.size() == 1 ? "process" : "processes",
                        fmt::join(of.process_ids, ", "), of.processes > of.process_ids.size() ? ", …" : "");
-    lines.push_back(fmt::format("{} left no file: {} ({})", counted(of.processes, "process", "processes"),
-                                of.reason, who));
+    lines.push_back(fmt::format("{} left no file: {} ({})",
+                                format_plural(of.processes, "process", "processes"), of.reason, who));
   }
   return lines;
 }

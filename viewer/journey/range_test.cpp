@@ -112,7 +112,7 @@ TEST_F(Range, ShowsNanosecondsWhereAskedFor) {
       // Columns out of sight are not drawn.
       for (const RangeFigure& figure : range_figures().first(3)) {
         const auto ns = figure.of(app().range().of(rank));
-        row += " | " + (ns ? analyzer::format_count(*ns) : std::string(analyzer::kAbsent));
+        row += " | " + (ns ? format_count(*ns) : std::string(analyzer::kAbsent));
       }
       EXPECT_THAT(text, testing::HasSubstr(row));
     }

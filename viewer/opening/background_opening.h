@@ -12,7 +12,7 @@
 #include <thread>
 #include <vector>
 
-#include "trace/result.h"
+#include "base/result.h"
 #include "viewer/opening/run_request.h"
 
 namespace lockstep::viewer {

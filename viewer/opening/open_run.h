@@ -9,7 +9,7 @@
 
 #include "analyzer/align/align.h"
 #include "analyzer/import/import.h"
-#include "trace/result.h"
+#include "base/result.h"
 #include "viewer/opening/prepared_file.h"
 #include "viewer/opening/preview.h"
 #include "viewer/timeline/scene.h"

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <limits>
 #include <map>
@@ -11,6 +10,7 @@
 #include <utility>
 
 #include "analyzer/import/run/run.h"
+#include "base/numbers.h"
 #include "trace/reader.h"
 
 namespace lockstep::viewer {
@@ -30,8 +30,10 @@ std::optional<RankPreview> read(const std::filesystem::path& file) {
   const trace::Reader& reader = opened.value();
   RankPreview found;
   const std::string number = metadata_of(reader, "rank");
-  if (std::from_chars(number.data(), number.data() + number.size(), found.rank.rank).ec != std::errc())
-    return std::nullopt;
+  std::string_view digits = number;
+  const auto rank = take_number<std::int32_t>(digits);
+  if (!rank) return std::nullopt;
+  found.rank.rank = *rank;
   found.rank.host = metadata_of(reader, "host");
   found.clock = metadata_of(reader, "clock_id");
   if (found.clock.empty()) found.clock = found.rank.host;

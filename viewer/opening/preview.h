@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "base/result.h"
 #include "trace/event.h"
-#include "trace/result.h"
 
 namespace lockstep::analyzer {
 struct RankImport;

@@ -2,14 +2,13 @@
 #include <array>
 
 #include "analyzer/import/rank/rank_import.h"
-#include "analyzer/intervals/time_math.h"
 #include "analyzer/model/is_communication.h"
+#include "base/time_math.h"
 #include "viewer/opening/preview.h"
 
 namespace lockstep::viewer {
 
 using analyzer::Activity;
-using analyzer::saturating_add;
 using trace::Nanoseconds;
 
 RankPreview preview_of(const analyzer::RankImport& import) {

@@ -17,6 +17,7 @@
 
 #include "analyzer/report/quantity.h"
 #include "analyzer/report/unicode.h"
+#include "base/small_file.h"
 #include "viewer/opening/user_folder.h"
 
 namespace lockstep::viewer {
@@ -113,10 +114,10 @@ std::string time_ago(std::int64_t then, std::int64_t now) {
   // Nothing here is older than the clock, nor from the future but by a clock that was set back.
   const std::int64_t age = std::max<std::int64_t>(now - std::clamp<std::int64_t>(then, 0, now), 0);
   if (age < kMinute) return "just now";
-  if (age < kHour) return analyzer::format_plural(age / kMinute, "minute") + " ago";
-  if (age < kDay) return analyzer::format_plural(age / kHour, "hour") + " ago";
+  if (age < kHour) return format_plural(age / kMinute, "minute") + " ago";
+  if (age < kDay) return format_plural(age / kHour, "hour") + " ago";
   if (age < 2 * kDay) return "yesterday";
-  if (age < 30 * kDay) return analyzer::format_plural(age / kDay, "day") + " ago";
+  if (age < 30 * kDay) return format_plural(age / kDay, "day") + " ago";
   const std::chrono::year_month_day date(
       std::chrono::floor<std::chrono::days>(std::chrono::sys_seconds(std::chrono::seconds(now - age))));
   return fmt::format("on {:04}-{:02}-{:02}", static_cast<int>(date.year()),
@@ -175,11 +176,7 @@ fs::path recent_runs_file() {
 std::vector<RecentRun> read_recent_runs(const fs::path& file) {
   std::error_code error;
   if (!fs::is_regular_file(file, error)) return {};
-  std::ifstream stream(file, std::ios::binary);
-  std::string text(kLargestFile, '\0');
-  stream.read(text.data(), static_cast<std::streamsize>(text.size()));
-  text.resize(static_cast<std::size_t>(std::max<std::streamsize>(stream.gcount(), 0)));
-  return parse_recent_runs(text);
+  return parse_recent_runs(read_small_file(file.string(), kLargestFile));
 }
 
 Status remember_run(const fs::path& file, const RecentRun& run) {

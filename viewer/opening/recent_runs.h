@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "trace/result.h"
+#include "base/result.h"
 #include "viewer/opening/run_request.h"
 
 namespace lockstep::viewer {

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "trace/result.h"
+#include "base/result.h"
 #include "viewer/opening/open_run.h"
 #include "viewer/opening/run_watch.h"
 #include "viewer/timeline/scene.h"

@@ -7,8 +7,8 @@
 #include <optional>
 #include <utility>
 
-#include "analyzer/intervals/time_math.h"
 #include "analyzer/report/text.h"
+#include "base/time_math.h"
 #include "viewer/prepared/serialize.h"
 #include "viewer/prepared/tracks.h"
 
@@ -69,7 +69,7 @@ analyzer::Report for_words(const analyzer::Report& report) {
     for (const analyzer::CollectiveRank& rank : collective.ranks) {
       if (!rank.hidden_known) continue;
       std::int64_t& sum = small.collectives[collective.partial ? 1 : 0].ranks[0].transfer_ns;
-      sum = analyzer::saturating_add(sum, rank.transfer_ns);
+      sum = saturating_add(sum, rank.transfer_ns);
     }
   }
   if (report.steady) small.ranks = report.steady->ranks;
@@ -94,8 +94,8 @@ std::vector<StepSpan> spans_of(const analyzer::RankTrace& trace,
   std::vector<StepSpan> steps;
   for (const analyzer::StepReport& step : reported)
     if (step.rank == trace.rank)
-      steps.push_back({step.step, analyzer::saturating_add(origin, step.begin_ns),
-                       analyzer::saturating_add(origin, step.end_ns)});
+      steps.push_back(
+          {step.step, saturating_add(origin, step.begin_ns), saturating_add(origin, step.end_ns)});
   if (steps.empty())
     for (const analyzer::StepMark& step : trace.steps) steps.push_back({step.number, step.begin, step.end});
   std::sort(steps.begin(), steps.end(),
@@ -232,8 +232,7 @@ void Preparation::add_hang(const analyzer::Job& job, const analyzer::Report& rep
   const auto shown = static_cast<Nanoseconds>(
       std::min<std::uint64_t>(distance(contents_.focus.begin, contents_.focus.end) / kOfFocus,
                               std::numeric_limits<Nanoseconds>::max()));
-  contents_.focus.end =
-      std::max(contents_.focus.end, std::min(until, analyzer::saturating_add(last_since, shown)));
+  contents_.focus.end = std::max(contents_.focus.end, std::min(until, saturating_add(last_since, shown)));
 }
 
 void Preparation::add_collective(const analyzer::CollectiveReport& collective, Nanoseconds origin) {
@@ -268,8 +267,7 @@ void Preparation::add_collective(const analyzer::CollectiveReport& collective, N
   TimeRange range;
   bool any = false;
   for (const analyzer::CollectiveRank& part : collective.ranks) {
-    extend(range, any, analyzer::saturating_add(origin, part.arrival_ns),
-           analyzer::saturating_add(origin, part.end_ns));
+    extend(range, any, saturating_add(origin, part.arrival_ns), saturating_add(origin, part.end_ns));
     collective_ranks_.push_back(part);
   }
   head.begin = range.begin;

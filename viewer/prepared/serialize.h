@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "trace/result.h"
+#include "base/result.h"
 #include "viewer/prepared/contents.h"
 
 namespace lockstep::viewer {

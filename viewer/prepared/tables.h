@@ -20,7 +20,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "trace/result.h"
+#include "base/result.h"
 #include "viewer/prepared/mapping_guard.h"
 
 namespace lockstep::viewer {

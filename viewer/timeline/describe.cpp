@@ -15,7 +15,6 @@ namespace lockstep::viewer {
 
 namespace {
 
-using analyzer::format_count;
 using analyzer::format_duration;
 
 // Names may be 100 kB; nobody reads more than this.

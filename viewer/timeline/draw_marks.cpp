@@ -151,7 +151,7 @@ void draw_marks(Canvas& canvas, const Frame& frame, std::optional<float> pointer
         length > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max())
             ? "> 292 years"
             : fmt::format("{} = {} ns", analyzer::format_duration(static_cast<std::int64_t>(length)),
-                          analyzer::format_count(static_cast<std::int64_t>(length)));
+                          format_count(static_cast<std::int64_t>(length)));
     patch(canvas, frame, (left + right) / 2 - canvas.text_width(text, Font::small) / 2, area.top + 3, text,
           frame.theme.text);
   }

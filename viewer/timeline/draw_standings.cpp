@@ -1,14 +1,13 @@
 // A job of which only the order of operations is known: no times, but where each rank stands.
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <span>
 #include <string>
 #include <vector>
 
+#include "base/number_lists.h"
 #include "viewer/timeline/code_spans.h"
 #include "viewer/timeline/draw_parts.h"
 
@@ -18,9 +17,7 @@ namespace {
 
 std::string named(const std::vector<std::int32_t>& ranks) {
   constexpr std::size_t kMost = 16;
-  const auto first = std::span(ranks).first(std::min(ranks.size(), kMost));
-  return fmt::format("{} {}{}", ranks.size() == 1 ? "rank" : "ranks", fmt::join(first, ", "),
-                     ranks.size() > kMost ? ", …" : "");
+  return (ranks.size() == 1 ? "rank " : "ranks ") + list_numbers(ranks, kMost);
 }
 
 // "never came: rank 10  ·  no dump: ranks 3, 4"

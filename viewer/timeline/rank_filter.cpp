@@ -4,11 +4,11 @@
 #include <fnmatch.h>
 
 #include <algorithm>
-#include <charconv>
 #include <limits>
 #include <sstream>
 
 #include "analyzer/report/range_text.h"
+#include "base/numbers.h"
 #include "viewer/timeline/rank_order.h"
 
 namespace lockstep::viewer {
@@ -18,11 +18,7 @@ namespace {
 using Range = std::pair<std::int64_t, std::int64_t>;
 
 std::optional<std::int64_t> number_in(std::string_view text) {
-  std::int64_t value = 0;
-  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (text.empty() || parsed.ec != std::errc() || parsed.ptr != text.data() + text.size() || value < 0)
-    return std::nullopt;
-  return value;
+  return parse_number<std::int64_t>(text, 0);
 }
 
 // "3", "7:12", "7:", ":12". Its end may come before its begin.

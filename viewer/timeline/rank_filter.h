@@ -16,7 +16,7 @@
 #include <utility>
 #include <vector>
 
-#include "trace/result.h"
+#include "base/result.h"
 
 namespace lockstep::viewer {
 

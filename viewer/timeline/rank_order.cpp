@@ -32,9 +32,8 @@ void toggle(auto& all, const auto& one) {
 std::string summary_of(const JobFacts& facts, const std::vector<std::uint32_t>& members) {
   std::int64_t lost = 0;
   for (const std::uint32_t member : members) lost += facts.ranks[member].lost_ns;
-  std::string text =
-      fmt::format("{}: {}", analyzer::format_plural(static_cast<std::int64_t>(members.size()), "rank"),
-                  list_of_ranks(facts, members));
+  std::string text = fmt::format("{}: {}", format_plural(static_cast<std::int64_t>(members.size()), "rank"),
+                                 list_of_ranks(facts, members));
   if (lost > 0) text += fmt::format("  ·  others waited {} for them", analyzer::format_duration(lost));
   return text;
 }

@@ -4,8 +4,6 @@
 #include <cmath>
 #include <limits>
 
-#include "analyzer/intervals/time_math.h"
-
 namespace lockstep::viewer {
 
 namespace {
@@ -35,10 +33,6 @@ TimeView moved(const TimeView& view, double amount) {
 }
 
 }  // namespace
-
-Nanoseconds saturating_add(Nanoseconds time, Nanoseconds amount) {
-  return analyzer::saturating_add(time, amount);
-}
 
 Nanoseconds saturating_add(Nanoseconds time, double amount) {
   constexpr double kMost = 3e19;  // more than from one end of int64 to the other

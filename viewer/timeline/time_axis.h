@@ -9,11 +9,12 @@
 #include <string>
 #include <vector>
 
+#include "base/time_math.h"
 #include "viewer/prepared/time_range.h"
 
 namespace lockstep::viewer {
 
-Nanoseconds saturating_add(Nanoseconds time, Nanoseconds amount);
+using lockstep::saturating_add;
 // time + amount where the amount is a whole number in a double that may exceed int64.
 Nanoseconds saturating_add(Nanoseconds time, double amount);
 

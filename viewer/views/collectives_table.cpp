@@ -90,14 +90,13 @@ void CollectivesTable::sort_by(CollectiveColumn column, bool descending) {
 }
 
 std::string CollectivesTable::summary() const {
-  const std::string rows = analyzer::format_plural(static_cast<std::int64_t>(rows_.size()), "collective");
+  const std::string rows = format_plural(static_cast<std::int64_t>(rows_.size()), "collective");
   if (rows_.empty()) return unlisted() ? kWhereOrderStands : rows;
   if (waits_known_ == 0) return rows + ", waits not known";
   const std::string sum = fmt::format("{}, {} waited by all", rows, analyzer::format_duration(wait_ns_));
   const std::size_t unknown = rows_.size() - waits_known_;
   if (unknown == 0) return sum;
-  return fmt::format("{}; waits of {} not known", sum,
-                     analyzer::format_count(static_cast<std::int64_t>(unknown)));
+  return fmt::format("{}; waits of {} not known", sum, format_count(static_cast<std::int64_t>(unknown)));
 }
 
 bool CollectivesTable::unlisted() const {

@@ -3,12 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <sstream>
 #include <vector>
 
 #include "analyzer/report/quantity.h"
 #include "analyzer/report/range_text.h"
+#include "base/numbers.h"
 
 namespace lockstep::viewer {
 
@@ -38,10 +38,8 @@ Result<Places> parse_places(const std::string& text) {
                                                 : key == "rank"       ? &places.rank
                                                 : key == "collective" ? &places.collective
                                                                       : nullptr;
-    std::int64_t number = 0;
-    const auto parsed = std::from_chars(value.data(), value.data() + value.size(), number);
-    if (target == nullptr || value.empty() || parsed.ec != std::errc() ||
-        parsed.ptr != value.data() + value.size())
+    const auto number = parse_number<std::int64_t>(value);
+    if (target == nullptr || !number)
       return Error{fmt::format(
           "'{}' is no place: write for example step=12,rank=3 or time=1.5ms or collective=17", word)};
     *target = number;
@@ -82,9 +80,9 @@ Result<Command> parse_goto(const Scene& scene, const std::string& text) {
     if (*places.rank >= 0 && *places.rank <= INT32_MAX)
       command.rank = scene.index_of(static_cast<std::int32_t>(*places.rank));
     if (!command.rank)
-      return Error{fmt::format(
-          "rank={}: the run has no such rank; it has {}", *places.rank,
-          analyzer::format_plural(static_cast<std::int64_t>(scene.timeline().ranks.size()), "rank"))};
+      return Error{
+          fmt::format("rank={}: the run has no such rank; it has {}", *places.rank,
+                      format_plural(static_cast<std::int64_t>(scene.timeline().ranks.size()), "rank"))};
   }
   if (places.step) {
     command.range = step_range(scene, *places.step, command.rank);

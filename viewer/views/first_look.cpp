@@ -4,10 +4,10 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <charconv>
 
 #include "analyzer/report/quantity.h"
 #include "analyzer/report/range_text.h"
+#include "base/numbers.h"
 #include "viewer/timeline/rank_filter.h"
 #include "viewer/views/search.h"
 
@@ -60,9 +60,7 @@ bool has_lanes(const Runs& runs, LaneRole role) {
 
 template <typename Number>
 bool counts_from_0(std::string_view word) {
-  Number number = 0;
-  const auto parsed = std::from_chars(word.data(), word.data() + word.size(), number);
-  return parsed.ec == std::errc() && parsed.ptr == word.data() + word.size() && number >= 0;
+  return parse_number<Number>(word, 0).has_value();
 }
 
 }  // namespace

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "trace/result.h"
+#include "base/result.h"
 #include "viewer/timeline/scene.h"
 #include "viewer/views/command.h"
 #include "viewer/views/names_of_run.h"

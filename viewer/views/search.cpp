@@ -4,11 +4,11 @@
 #include <re2/re2.h>
 
 #include <algorithm>
-#include <charconv>
 #include <sstream>
 #include <tuple>
 
 #include "analyzer/report/range_text.h"
+#include "base/numbers.h"
 #include "viewer/timeline/lower_case.h"
 #include "viewer/views/names_of_run.h"
 
@@ -20,15 +20,6 @@ using analyzer::Class;
 
 // Nobody searches for what stands behind it, and 100 kB names would make every search slow.
 constexpr std::size_t kLongestName = 4096;
-
-template <class Number>
-std::optional<Number> number_in(std::string_view text) {
-  Number value = 0;
-  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (text.empty() || parsed.ec != std::errc() || parsed.ptr != text.data() + text.size())
-    return std::nullopt;
-  return value;
-}
 
 std::optional<SearchClass> class_named(std::string_view name) {
   if (name == "compute") return SearchClass::compute;
@@ -45,7 +36,7 @@ Result<bool> take_attribute(const std::string& word, SearchQuery& query) {
   if (equals == std::string::npos) return false;
   const std::string key = word.substr(0, equals), value = word.substr(equals + 1);
   if (key == "rank" || key == "step") {
-    const auto number = number_in<std::int64_t>(value);
+    const auto number = parse_number<std::int64_t>(value);
     if (!number || (key == "rank" && (*number < 0 || *number > INT32_MAX)))
       return Error{fmt::format("'{}': {} is a number, for example {}=3", word, key, key)};
     if (key == "rank")

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "trace/result.h"
+#include "base/result.h"
 #include "viewer/timeline/scene.h"
 
 namespace lockstep::viewer {

@@ -70,12 +70,11 @@ Command draw_diff(const RunDiff& diff, const std::string& aligned, const Scene& 
   if (diff.steps.empty()) return command;
   ImGui::PushFont(nullptr, fonts.small_size);
   ImGui::PushTextWrapPos(0);
-  ImGui::TextColored(
-      to_vec4(theme.dim_text), "%s",
-      fmt::format("Means of a rank's step over {}, paired by {}; ranks: {} and {}.",
-                  analyzer::format_plural(static_cast<std::int64_t>(diff.steps.size()), "step"),
-                  diff.by_number ? "number" : "position", diff.a.ranks, diff.b.ranks)
-          .c_str());
+  ImGui::TextColored(to_vec4(theme.dim_text), "%s",
+                     fmt::format("Means of a rank's step over {}, paired by {}; ranks: {} and {}.",
+                                 format_plural(static_cast<std::int64_t>(diff.steps.size()), "step"),
+                                 diff.by_number ? "number" : "position", diff.a.ranks, diff.b.ranks)
+                         .c_str());
   if (!aligned.empty())
     ImGui::TextColored(to_vec4(theme.dim_text), "The timelines are aligned at the beginning of %s.",
                        aligned.c_str());

@@ -23,14 +23,12 @@ std::string summary_of(const analyzer::Report& report) {
   std::set<std::string> hosts;
   for (const analyzer::RankReport& rank : report.ranks)
     if (!rank.host.empty()) hosts.insert(rank.host);
-  std::string text = analyzer::format_plural(static_cast<std::int64_t>(report.ranks.size()), "rank");
+  std::string text = format_plural(static_cast<std::int64_t>(report.ranks.size()), "rank");
   if (!report.ranks_missing.empty()) text += fmt::format(" of {}", report.world_size);
-  if (!hosts.empty())
-    text += " · " + analyzer::format_plural(static_cast<std::int64_t>(hosts.size()), "host");
-  text +=
-      report.steps_present.empty()
-          ? std::string(" · no steps")
-          : " · " + analyzer::format_plural(static_cast<std::int64_t>(report.steps_present.size()), "step");
+  if (!hosts.empty()) text += " · " + format_plural(static_cast<std::int64_t>(hosts.size()), "host");
+  text += report.steps_present.empty()
+              ? std::string(" · no steps")
+              : " · " + format_plural(static_cast<std::int64_t>(report.steps_present.size()), "step");
   return text;
 }
 

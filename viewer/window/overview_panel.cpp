@@ -4,11 +4,11 @@
 
 #include <algorithm>
 
-#include "analyzer/intervals/time_math.h"
 #include "analyzer/report/palette.h"
 #include "analyzer/report/quantity.h"
 #include "analyzer/report/text_sections.h"
 #include "analyzer/report/unicode.h"
+#include "base/time_math.h"
 #include "viewer/timeline/code_spans.h"
 #include "viewer/window/column_texts.h"
 #include "viewer/window/imgui_canvas.h"
@@ -113,7 +113,7 @@ void draw_ranks_table(const Scene& scene, const Theme& theme, const Fonts& fonts
       ImGui::TableNextColumn();
       const std::int64_t by_schedule = analyzer::scheduled_of(scene.report(), rank.rank);
       const std::int64_t waited_for =
-          analyzer::saturating_add(analyzer::lateness_of(scene.report(), rank.rank), by_schedule);
+          saturating_add(analyzer::lateness_of(scene.report(), rank.rank), by_schedule);
       const bool known = waited_for > 0 || (m.known && m.waits_known);
       const auto index = scene.index_of(rank.rank);
       right_aligned(known ? format_duration(waited_for) : analyzer::kAbsent,

@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <vector>
 
-#include "trace/result.h"
+#include "base/result.h"
 
 namespace lockstep::viewer {
 

@@ -52,7 +52,7 @@ void draw_causes(const RangeStatistics& statistics, bool exact, const Theme& the
     ImGui::TableNextColumn();
     right_aligned(analyzer::format_share(sums.ns[i], total));
     ImGui::TableNextColumn();
-    right_aligned(exact ? analyzer::format_count(sums.ns[i]) : format_duration(sums.ns[i]));
+    right_aligned(exact ? format_count(sums.ns[i]) : format_duration(sums.ns[i]));
     ImGui::TableNextColumn();
     draw_bar({{static_cast<double>(sums.ns[i]) / static_cast<double>(total), cause_color(theme, cause),
                is_waiting(cause)}},
@@ -134,7 +134,7 @@ Command draw_exact_rows(const Scene& scene, const RangeStatistics& statistics, c
       for (const RangeFigure& figure : figures) {
         ImGui::TableNextColumn();
         const auto ns = figure.of(statistics.of(static_cast<std::size_t>(i)));
-        right_aligned(ns ? analyzer::format_count(*ns) : analyzer::kAbsent);
+        right_aligned(ns ? format_count(*ns) : analyzer::kAbsent);
       }
     }
   }

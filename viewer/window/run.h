@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "trace/result.h"
+#include "base/result.h"
 #include "viewer/opening/run_request.h"
 #include "viewer/timeline/scene.h"
 #include "viewer/views/first_look.h"

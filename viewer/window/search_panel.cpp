@@ -70,7 +70,7 @@ Command SearchPanel::draw(const Theme& theme, const Fonts& fonts) {
   } else if (!search_.text().empty()) {
     const std::string place = current_ ? fmt::format("{} of ", *current_ + 1) : std::string();
     ImGui::TextColored(to_vec4(theme.dim_text), "%s%s%s", place.c_str(),
-                       analyzer::format_plural(static_cast<std::int64_t>(hits.size()), "hit").c_str(),
+                       format_plural(static_cast<std::int64_t>(hits.size()), "hit").c_str(),
                        search_.cut() ? " (and more)" : "");
     ImGui::SameLine();
     if (ImGui::SmallButton("previous")) command = step(-1);

@@ -69,8 +69,8 @@ WelcomePage::WelcomePage(std::vector<RecentRun> runs, std::int64_t now, const Ru
     Entry entry;
     entry.name = name_of(request_of(run));
     entry.place = place_of(request_of(run));
-    entry.size = analyzer::format_plural(run.ranks, "rank") +
-                 (run.steps > 0 ? "  ·  " + analyzer::format_plural(run.steps, "step") : "");
+    entry.size =
+        format_plural(run.ranks, "rank") + (run.steps > 0 ? "  ·  " + format_plural(run.steps, "step") : "");
     entry.when = time_ago(run.opened, now);
     entry.run = std::move(run);
     entries_.push_back(std::move(entry));

@@ -15,9 +15,9 @@
 #include "analyzer/diagnose/links.h"
 #include "analyzer/diagnose/unanswered.h"
 #include "analyzer/intervals/median.h"
-#include "analyzer/intervals/time_math.h"
 #include "analyzer/model/operation.h"
 #include "analyzer/report/quantity.h"
+#include "base/time_math.h"
 
 namespace lockstep::analyzer {
 namespace {

@@ -12,9 +12,9 @@
 #include "analyzer/diagnose/idle_gaps.h"
 #include "analyzer/diagnose/slow_place_words.h"
 #include "analyzer/intervals/median.h"
-#include "analyzer/intervals/time_math.h"
 #include "analyzer/report/quantity.h"
 #include "analyzer/stacks/slow_place.h"
+#include "base/time_math.h"
 
 namespace lockstep::analyzer {
 namespace {

@@ -15,8 +15,8 @@
 #include "analyzer/diagnose/finding_context.h"
 #include "analyzer/diagnose/finding_kinds.h"
 #include "analyzer/diagnose/links.h"
-#include "analyzer/intervals/time_math.h"
 #include "analyzer/report/quantity.h"
+#include "base/time_math.h"
 
 namespace lockstep::analyzer {
 namespace {

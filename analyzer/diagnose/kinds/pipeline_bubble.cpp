@@ -12,10 +12,10 @@
 #include "analyzer/diagnose/finding_context.h"
 #include "analyzer/diagnose/finding_kinds.h"
 #include "analyzer/diagnose/stage_imbalance.h"
-#include "analyzer/intervals/time_math.h"
 #include "analyzer/metrics/pipeline_schedule.h"
 #include "analyzer/report/quantity.h"
 #include "analyzer/report/text_sections.h"
+#include "base/time_math.h"
 
 namespace lockstep::analyzer {
 namespace {

@@ -19,12 +19,12 @@
 #include "analyzer/diagnose/own_doing.h"
 #include "analyzer/diagnose/scheduled_waits.h"
 #include "analyzer/diagnose/stage_imbalance.h"
-#include "analyzer/intervals/time_math.h"
 #include "analyzer/lateness/core_waits.h"
 #include "analyzer/lateness/late_by_cause.h"
 #include "analyzer/lateness/late_since.h"
 #include "analyzer/lateness/periodic_lateness.h"
 #include "analyzer/report/quantity.h"
+#include "base/time_math.h"
 
 namespace lockstep::analyzer {
 namespace {

@@ -11,8 +11,8 @@
 #include "analyzer/diagnose/finding_kinds.h"
 #include "analyzer/diagnose/step_work.h"
 #include "analyzer/intervals/median.h"
-#include "analyzer/intervals/time_math.h"
 #include "analyzer/report/quantity.h"
+#include "base/time_math.h"
 
 namespace lockstep::analyzer {
 namespace {

@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 
 #include "analyzer/import/rank/names.h"
+#include "base/numbers.h"
 
 namespace lockstep::analyzer::flight_recorder {
 namespace {
@@ -130,9 +130,7 @@ Entry read_entry(const Document& document, Id id) {
 
 // A key as the number that it is made of; -1 if it is none.
 std::int64_t number_of(std::string_view text) {
-  std::int64_t number = -1;
-  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), number);
-  return parsed.ec == std::errc() && parsed.ptr == text.data() + text.size() && number >= 0 ? number : -1;
+  return parse_number<std::int64_t>(text, 0).value_or(-1);
 }
 
 // Empty, as if it were not known, where it has more than `left` characters.

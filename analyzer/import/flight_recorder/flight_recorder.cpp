@@ -1,7 +1,6 @@
 #include "analyzer/import/flight_recorder/flight_recorder.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <zlib.h>
 
 #include <algorithm>
@@ -19,6 +18,8 @@
 #include "analyzer/import/flight_recorder/possible_ranks.h"
 #include "analyzer/import/flight_recorder/rank_of_dump.h"
 #include "analyzer/import/rank/file_name.h"
+#include "base/counts.h"
+#include "base/number_lists.h"
 
 namespace lockstep::analyzer::flight_recorder {
 namespace {
@@ -85,12 +86,10 @@ OwnRank own_rank(std::vector<std::int32_t> possible, const std::string& file) {
   if (possible.size() == 1) own.rank = possible.front();
   if (named) {
     constexpr std::size_t kMost = 8;
-    const std::span<const std::int32_t> first = std::span(possible).first(std::min(possible.size(), kMost));
     own.doubt = fmt::format(
-        "{}: its name says rank {}, but by its groups and messages it is of {} {}{}: the name is not "
+        "{}: its name says rank {}, but by its groups and messages it is of {} {}: the name is not "
         "believed",
-        file, *named, possible.size() == 1 ? "rank" : "one of ranks", fmt::join(first, ", "),
-        first.size() < possible.size() ? ", …" : "");
+        file, *named, possible.size() == 1 ? "rank" : "one of ranks", list_numbers(possible, kMost));
   }
   if (!own.rank) own.possible = std::move(possible);
   return own;
@@ -144,8 +143,9 @@ Result<RankImport> import_bytes(std::span<const std::byte> bytes, const fs::path
   import.possible_ranks = own.possible;
   if (!own.doubt.empty()) import.warn("rank_contradicted", own.doubt);
   if (problem) {
-    import.warn("file_damaged", fmt::format("{}: {}; the {} before are used. Collect the file again", file,
-                                            *problem, counted(dump->entries.size(), "record", "records")));
+    import.warn("file_damaged",
+                fmt::format("{}: {}; the {} before are used. Collect the file again", file, *problem,
+                            format_plural(dump->entries.size(), "record", "records")));
     import.trace.lost.push_back({-kLatest, kLatest});
   }
   if (!problem && dump->groups.empty() && !dump->entries.empty())  // else the cut is said
@@ -155,9 +155,9 @@ Result<RankImport> import_bytes(std::span<const std::byte> bytes, const fs::path
                     "here; a rank without a dump may be the one that never came",
                     file));
   if (dump->unreadable > 0) {
-    import.warn("events_unreadable",
-                fmt::format("{}: {} no records of their own and left out", file,
-                            counted(dump->unreadable, "element of entries is", "elements of entries are")));
+    import.warn("events_unreadable", fmt::format("{}: {} no records of their own and left out", file,
+                                                 format_plural(dump->unreadable, "element of entries is",
+                                                               "elements of entries are")));
     import.trace.dropped_events += dump->unreadable;
   }
   return import;

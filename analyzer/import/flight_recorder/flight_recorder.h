@@ -12,7 +12,7 @@
 #include <string_view>
 
 #include "analyzer/import/rank/rank_import.h"
-#include "trace/result.h"
+#include "base/result.h"
 
 namespace lockstep::analyzer::flight_recorder {
 

@@ -7,7 +7,7 @@
 #include <span>
 
 #include "analyzer/import/flight_recorder/document.h"
-#include "trace/result.h"
+#include "base/result.h"
 
 namespace lockstep::analyzer::flight_recorder {
 

@@ -1,7 +1,6 @@
 #include "analyzer/import/flight_recorder/possible_ranks.h"
 
 #include <algorithm>
-#include <charconv>
 #include <iterator>
 #include <map>
 #include <optional>
@@ -10,6 +9,7 @@
 #include <utility>
 
 #include "analyzer/import/rank/rank_list.h"
+#include "base/numbers.h"
 
 namespace lockstep::analyzer::flight_recorder {
 namespace {
@@ -45,10 +45,7 @@ std::optional<std::size_t> own_place(const Entry& entry) {
   const std::size_t arrow = std::min(name.find("->"), name.find("<-"));
   if (arrow == std::string_view::npos || arrow == 0) return std::nullopt;
   const std::size_t begin = name.find_last_not_of("0123456789", arrow - 1) + 1;
-  std::size_t place = 0;
-  const auto parsed = std::from_chars(name.data() + begin, name.data() + arrow, place);
-  if (parsed.ec != std::errc() || parsed.ptr != name.data() + arrow) return std::nullopt;
-  return place;
+  return parse_number<std::size_t>(name.substr(begin, arrow - begin));
 }
 
 }  // namespace

@@ -3,13 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <map>
 #include <string_view>
 #include <vector>
 
 #include "analyzer/import/rank/names.h"
 #include "analyzer/import/rank/rank_list.h"
+#include "base/numbers.h"
 
 namespace lockstep::analyzer::flight_recorder {
 namespace {
@@ -196,11 +196,10 @@ class RankOfDump {
     const std::string_view arrow = operation == Operation::send ? "->" : "<-";
     const std::size_t at = name.find(arrow);
     if (at == std::string_view::npos) return kNoRank;
-    std::uint32_t within = 0;
-    const char* const begin = name.data() + at + arrow.size();
-    const auto parsed = std::from_chars(begin, name.data() + name.size(), within);
-    if (parsed.ec != std::errc() || within >= group.order.size()) return kNoRank;
-    return group.order[within];
+    name.remove_prefix(at + arrow.size());
+    const auto within = take_number<std::uint32_t>(name);
+    if (!within || *within >= group.order.size()) return kNoRank;
+    return group.order[*within];
   }
 
   void add_progress() {

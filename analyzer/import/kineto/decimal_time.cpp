@@ -3,12 +3,10 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "base/numbers.h"
+
 namespace lockstep::analyzer::kineto {
 namespace {
-
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
 
 std::string_view unquoted(std::string_view text) {
   const auto strip = [&text] {

@@ -15,7 +15,7 @@
 #include <string_view>
 
 #include "analyzer/import/kineto/byte_source.h"
-#include "trace/result.h"
+#include "base/result.h"
 
 namespace lockstep::analyzer::kineto {
 

@@ -8,6 +8,7 @@
 #include "analyzer/import/kineto/byte_source.h"
 #include "analyzer/import/kineto/event_stream.h"
 #include "analyzer/import/kineto/rank_builder.h"
+#include "base/counts.h"
 
 namespace lockstep::analyzer::kineto {
 namespace {
@@ -32,18 +33,20 @@ void warn(RankImport& import, const StreamSummary& summary) {
   const std::string& file = import.trace.file;
   if (!summary.problem.empty()) {
     import.warn("file_damaged", fmt::format("{}: {}; the {} before are used", file, summary.problem,
-                                            counted(summary.events, "event", "events")));
+                                            format_plural(summary.events, "event", "events")));
     import.trace.lost.push_back({-kLatest, kLatest});  // events stand in no order of time
   }
   if (summary.unreadable > 0) {
-    import.warn("events_unreadable", fmt::format("{}: {} no JSON objects and left out", file,
-                                                 counted(summary.unreadable, "element of traceEvents is",
-                                                         "elements of traceEvents are")));
+    import.warn("events_unreadable",
+                fmt::format("{}: {} no JSON objects and left out", file,
+                            format_plural(summary.unreadable, "element of traceEvents is",
+                                          "elements of traceEvents are")));
     import.trace.dropped_events += summary.unreadable;
   }
   if (summary.repaired_bytes > 0)
-    import.warn("text_repaired", fmt::format("{}: {} no UTF-8 or control characters within text; replaced",
-                                             file, counted(summary.repaired_bytes, "byte is", "bytes are")));
+    import.warn("text_repaired",
+                fmt::format("{}: {} no UTF-8 or control characters within text; replaced", file,
+                            format_plural(summary.repaired_bytes, "byte is", "bytes are")));
 }
 
 }  // namespace

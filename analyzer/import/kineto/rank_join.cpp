@@ -16,6 +16,7 @@
 #include "analyzer/import/rank/names.h"
 #include "analyzer/import/rank/settle_communication.h"
 #include "analyzer/import/rank/training_mark.h"
+#include "base/counts.h"
 
 namespace lockstep::analyzer::kineto {
 namespace {
@@ -235,12 +236,12 @@ void RankBuilder::warn_of_losses() {
     part(overflowing_duration_, "whose dur overflows");
     import_.warn("events_dropped",
                  fmt::format("{}: {} dropped: {}", import_.trace.file,
-                             counted(dropped, "event was", "events were"), fmt::join(parts, ", ")));
+                             format_plural(dropped, "event was", "events were"), fmt::join(parts, ", ")));
   }
   if (begin_end_events_ > 0)
     import_.warn("begin_end_events",
                  fmt::format("{}: {} of phase B or E, which Kineto does not write; not read",
-                             import_.trace.file, counted(begin_end_events_, "event is", "events are")));
+                             import_.trace.file, format_plural(begin_end_events_, "event is", "events are")));
 }
 
 RankImport RankBuilder::take() {

@@ -1,7 +1,8 @@
 #include "analyzer/import/nccl_log/log_line.h"
 
 #include <algorithm>
-#include <charconv>
+
+#include "base/numbers.h"
 
 namespace lockstep::analyzer::nccl_log {
 namespace {
@@ -25,10 +26,9 @@ class Scanner {
   }
   template <class Number>
   bool number(Number& out, int base = 10) {
-    const auto [end, error] = std::from_chars(rest_.data(), rest_.data() + rest_.size(), out, base);
-    if (error != std::errc{}) return false;
-    rest_.remove_prefix(static_cast<std::size_t>(end - rest_.data()));
-    return true;
+    const auto read = take_number<Number>(rest_, base);
+    if (read) out = *read;
+    return read.has_value();
   }
   // A rank's device, "[3]" or "[b2000]".
   bool brackets() {

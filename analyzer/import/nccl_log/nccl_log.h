@@ -15,7 +15,7 @@
 
 #include "analyzer/import/nccl_log/log_line.h"
 #include "analyzer/model/job.h"
-#include "trace/result.h"
+#include "base/result.h"
 
 namespace lockstep::analyzer::nccl_log {
 

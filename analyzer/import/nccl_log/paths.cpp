@@ -3,11 +3,11 @@
 
 #include <algorithm>
 #include <bit>
-#include <charconv>
 #include <set>
 #include <utility>
 
 #include "analyzer/import/nccl_log/nccl_log.h"
+#include "base/numbers.h"
 
 namespace lockstep::analyzer::nccl_log {
 namespace {
@@ -16,10 +16,9 @@ namespace {
 std::optional<std::uint64_t> communicator_of(const JobGroup& group) {
   const std::size_t at = group.name.rfind("0x");
   if (at == std::string::npos) return std::nullopt;
-  std::uint64_t id = 0;
-  const char* end = group.name.data() + group.name.size();
-  const auto [stopped, error] = std::from_chars(group.name.data() + at + 2, end, id, 16);
-  return error == std::errc{} && stopped == end ? std::optional(id) : std::nullopt;
+  std::string_view digits = std::string_view(group.name).substr(at + 2);
+  const auto id = take_number<std::uint64_t>(digits, 16);
+  return digits.empty() ? id : std::nullopt;
 }
 
 // Of a communicator's ranks, what is known.

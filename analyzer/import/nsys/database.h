@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-#include "trace/result.h"
+#include "base/result.h"
 
 struct sqlite3;
 struct sqlite3_stmt;

@@ -1,9 +1,9 @@
 // Tables of what the processes' threads did.
 #include <algorithm>
-#include <charconv>
 
 #include "analyzer/import/nsys/tables.h"
 #include "analyzer/import/rank/training_mark.h"
+#include "base/numbers.h"
 
 namespace lockstep::analyzer::nsys {
 namespace {
@@ -25,10 +25,6 @@ Process* process_with_device(std::int64_t global_id, Report& report) {
   Process& found = report.processes[process];
   found.pid = pid_of(global_id);
   return &found;
-}
-
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
 }
 
 bool is_letter(char c) {
@@ -56,10 +52,7 @@ std::optional<std::int64_t> step_of(std::string_view name, std::optional<std::in
     word.remove_suffix(1);
   if (!ends_with_step(word)) return std::nullopt;
   if (digits == name.size()) return payload;
-  std::int64_t number = 0;
-  const auto parsed = std::from_chars(name.data() + digits, name.data() + name.size(), number);
-  if (parsed.ec != std::errc()) return std::nullopt;
-  return number;
+  return parse_number<std::int64_t>(name.substr(digits));
 }
 
 // Of read_ranges' columns: "text", else the text that "textId" names; 0 is a text's number too.
@@ -79,10 +72,9 @@ void read_strings(Database& database, Report& report) {
 
 void read_session(Database& database, Report& report) {
   if (const auto utc = database.value("TARGET_INFO_SESSION_START_TIME", "utcEpochNs")) {
-    std::int64_t ns = 0;
-    if (std::from_chars(utc->data(), utc->data() + utc->size(), ns).ec == std::errc() && ns > 0 &&
-        ns < kLatest)
-      report.realtime_of_zero = ns;
+    std::string_view text = *utc;
+    const auto ns = take_number<std::int64_t>(text);
+    if (ns && *ns > 0 && *ns < kLatest) report.realtime_of_zero = *ns;
   }
   report.host = database.value("TARGET_INFO_SYSTEM_ENV", "value", "name", "Hostname").value_or("");
 }

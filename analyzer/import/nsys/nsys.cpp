@@ -15,6 +15,7 @@
 #include "analyzer/import/rank/file_name.h"
 #include "analyzer/import/rank/settle_communication.h"
 #include "analyzer/import/rank/training_mark.h"
+#include "base/counts.h"
 
 namespace lockstep::analyzer::nsys {
 namespace {
@@ -149,11 +150,11 @@ void warn(const Report& report, std::size_t nameless, std::vector<RankImport>& r
     first.warn("kernels_without_name",
                fmt::format("{}: {} without a name in table StringIds: neither computation nor communication, "
                            "nobody knows; export the report again (`nsys export --type sqlite`)",
-                           report.file, counted(nameless, "kernel is", "kernels are")));
+                           report.file, format_plural(nameless, "kernel is", "kernels are")));
   if (report.dropped > 0) {
     first.warn("events_dropped",
                fmt::format("{}: {} dropped: without times, or with an end before the start", report.file,
-                           counted(report.dropped, "event was", "events were")));
+                           format_plural(report.dropped, "event was", "events were")));
     first.trace.dropped_events += report.dropped;
   }
 }

@@ -6,6 +6,8 @@
 #include <iterator>
 #include <vector>
 
+#include "base/counts.h"
+
 namespace lockstep::analyzer::nsys {
 namespace {
 
@@ -106,7 +108,7 @@ void check_ranges(Database& database, Report& report) {
     if (!found.empty())
       report.lacks.push_back(fmt::format(
           "table NVTX_EVENTS {}: {} without a name: steps and operations that they told are not known", found,
-          counted(report.nameless_ranges, "range is", "ranges are")));
+          format_plural(report.nameless_ranges, "range is", "ranges are")));
   }
 }
 

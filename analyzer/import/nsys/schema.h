@@ -5,7 +5,7 @@
 
 #include "analyzer/import/nsys/database.h"
 #include "analyzer/import/nsys/processes.h"
-#include "trace/result.h"
+#include "base/result.h"
 
 namespace lockstep::analyzer::nsys {
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "analyzer/model/operation.h"
-#include "trace/result.h"
+#include "base/result.h"
 
 namespace re2 {
 class RE2;

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "analyzer/import/rank/rank_import.h"
-#include "trace/result.h"
+#include "base/result.h"
 
 namespace lockstep::analyzer {
 

@@ -1,23 +1,17 @@
 #include "analyzer/import/rank/file_name.h"
 
 #include <algorithm>
-#include <charconv>
 #include <string>
+
+#include "base/numbers.h"
 
 namespace lockstep::analyzer {
 namespace {
 
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
-
 std::optional<std::int32_t> number_at(std::string_view text, std::size_t from) {
   std::size_t end = from;
   while (end < text.size() && is_digit(text[end])) ++end;
-  std::int32_t number = 0;
-  if (end == from || std::from_chars(text.data() + from, text.data() + end, number).ec != std::errc())
-    return std::nullopt;
-  return number;
+  return parse_number<std::int32_t>(text.substr(from, end - from));
 }
 
 // Takes the digits at the beginning away; without leading zeros.

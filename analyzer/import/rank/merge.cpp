@@ -15,6 +15,7 @@
 #include "analyzer/import/rank/one_job.h"
 #include "analyzer/model/check_job.h"
 #include "analyzer/model/map_times.h"
+#include "base/counts.h"
 
 namespace lockstep::analyzer {
 namespace {
@@ -30,10 +31,11 @@ std::string name_possible(const std::vector<std::int32_t>& ranks) {
   constexpr std::ptrdiff_t kMost = 4;
   if (ranks.size() == 2) return fmt::format("rank {} or {}", ranks[0], ranks[1]);
   const std::vector<std::int32_t> first(ranks.begin(), ranks.begin() + std::min(std::ssize(ranks), kMost));
-  return fmt::format("one of ranks {}{}", fmt::join(first, ", "),
-                     ranks.size() > first.size()
-                         ? fmt::format(" and {}", counted(ranks.size() - first.size(), "other", "others"))
-                         : "");
+  return fmt::format(
+      "one of ranks {}{}", fmt::join(first, ", "),
+      ranks.size() > first.size()
+          ? fmt::format(" and {}", format_plural(ranks.size() - first.size(), "other", "others"))
+          : "");
 }
 
 // Why a file is of no known rank.
@@ -274,7 +276,7 @@ void say_once(Job& job, std::string_view code) {
   for (Warning& warning : job.warnings)
     if (warning.code == code) first = &warning;
   if (first == nullptr || others < 2) return;
-  first->message += fmt::format(" (and {} alike)", counted(others - 1, "other rank", "other ranks"));
+  first->message += fmt::format(" (and {} alike)", format_plural(others - 1, "other rank", "other ranks"));
   first->rank = kNoRank;
 }
 

@@ -6,7 +6,7 @@
 
 #include "analyzer/import/rank/rank_import.h"
 #include "analyzer/model/job.h"
-#include "trace/result.h"
+#include "base/result.h"
 
 namespace lockstep::analyzer {
 

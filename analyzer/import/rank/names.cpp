@@ -2,9 +2,10 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <string>
 #include <utility>
+
+#include "base/numbers.h"
 
 namespace lockstep::analyzer {
 namespace {
@@ -54,11 +55,7 @@ KernelName kernel_name(std::string_view name) {
 std::optional<std::int64_t> profiler_step(std::string_view name) {
   constexpr std::string_view kPrefix = "ProfilerStep#";
   if (!name.starts_with(kPrefix)) return std::nullopt;
-  std::int64_t number = 0;
-  const char* const end = name.data() + name.size();
-  const auto parsed = std::from_chars(name.data() + kPrefix.size(), end, number);
-  if (parsed.ec != std::errc() || parsed.ptr != end || number < 0) return std::nullopt;
-  return number;
+  return parse_number<std::int64_t>(name.substr(kPrefix.size()), 0);
 }
 
 bool launches_work(std::string_view name) {

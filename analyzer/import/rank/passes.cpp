@@ -1,10 +1,11 @@
 #include "analyzer/import/rank/passes.h"
 
 #include <algorithm>
-#include <charconv>
 #include <map>
 #include <tuple>
 #include <utility>
+
+#include "base/numbers.h"
 
 namespace lockstep::analyzer {
 namespace {
@@ -36,21 +37,9 @@ std::string_view function_in(std::string_view name) {
   return last == name.npos ? name : name.substr(last + 1);
 }
 
-bool is_digit(char character) {
-  return character >= '0' && character <= '9';
-}
-
-std::optional<std::int32_t> number(std::string_view text) {
-  std::int32_t value = 0;
-  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (text.empty() || parsed.ec != std::errc() || parsed.ptr != text.data() + text.size())
-    return std::nullopt;
-  return value;
-}
-
 std::optional<NamedPass> numbered(Pass pass, std::string_view digits) {
-  const std::optional<std::int32_t> microbatch = number(digits);
-  if (!microbatch || *microbatch < 0) return std::nullopt;
+  const std::optional<std::int32_t> microbatch = parse_number<std::int32_t>(digits, 0);
+  if (!microbatch) return std::nullopt;
   return NamedPass{pass, *microbatch};
 }
 

@@ -8,6 +8,7 @@
 
 #include "analyzer/model/is_communication.h"
 #include "analyzer/model/order.h"
+#include "base/counts.h"
 
 namespace lockstep::analyzer {
 namespace {
@@ -30,7 +31,7 @@ void order_steps(RankImport& rank) {
     rank.warn(
         "steps_overlap",
         fmt::format("{}: {} overlap an earlier step and left out (the first is step {})", rank.trace.file,
-                    counted(left_out.size(), "step mark", "step marks"), left_out.front()));
+                    format_plural(left_out.size(), "step mark", "step marks"), left_out.front()));
   }
   steps = std::move(kept);
 }
@@ -111,10 +112,6 @@ void finish(RankImport& rank) {
   assign_steps(rank.trace);
   nest_host_ranges(rank.trace.host_ranges);
   mark_communication_lanes(rank.trace);
-}
-
-std::string counted(std::uint64_t count, const char* one, const char* many) {
-  return fmt::format("{} {}", count, count == 1 ? one : many);
 }
 
 }  // namespace lockstep::analyzer

@@ -52,7 +52,4 @@ static_assert(std::is_nothrow_move_constructible_v<RankImport> &&
 // consistent.
 void finish(RankImport& rank);
 
-// "1 event was", "3 events were": counts in messages.
-std::string counted(std::uint64_t count, const char* one, const char* many);
-
 }  // namespace lockstep::analyzer

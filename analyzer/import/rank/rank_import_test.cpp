@@ -78,11 +78,5 @@ TEST(Finish, AssignsStepsByTheReturnOfTheLaunch) {
   EXPECT_THAT(steps, ElementsAre(kNone, 0u, 0u, 1u, 1u, kNone, kNone));
 }
 
-TEST(Counted, UsesSingularAndPlural) {
-  EXPECT_EQ(counted(0, "event", "events"), "0 events");
-  EXPECT_EQ(counted(1, "event", "events"), "1 event");
-  EXPECT_EQ(counted(2, "event", "events"), "2 events");
-}
-
 }  // namespace
 }  // namespace lockstep::analyzer

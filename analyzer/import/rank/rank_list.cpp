@@ -1,29 +1,29 @@
 #include "analyzer/import/rank/rank_list.h"
 
-#include <charconv>
+#include "base/numbers.h"
 
 namespace lockstep::analyzer {
 
+namespace {
+
+constexpr std::string_view kBetween = "[], \"\n\r\t";
+
+}  // namespace
+
 RankList parse_ranks(std::string_view text) {
   RankList list;
-  const char* at = text.data();
-  const char* const end = at + text.size();
-  while (at != end) {
-    if (*at >= '0' && *at <= '9') {
-      std::int32_t rank = 0;
-      const auto parsed = std::from_chars(at, end, rank);
-      if (parsed.ec != std::errc()) {
+  while (!text.empty()) {
+    if (is_digit(text.front())) {
+      const auto rank = take_number<std::int32_t>(text);
+      if (!rank) {
         list.cut = true;
         return list;
       }
-      list.ranks.push_back(rank);
-      at = parsed.ptr;
+      list.ranks.push_back(*rank);
       continue;
     }
-    if (*at != '[' && *at != ']' && *at != ',' && *at != ' ' && *at != '"' && *at != '\n' && *at != '\r' &&
-        *at != '\t')
-      list.cut = true;
-    ++at;
+    if (kBetween.find(text.front()) == std::string_view::npos) list.cut = true;
+    text.remove_prefix(1);
   }
   return list;
 }

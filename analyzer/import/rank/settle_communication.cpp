@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/counts.h"
 #include "trace/communication_names.h"
 
 namespace lockstep::analyzer {
@@ -48,7 +49,7 @@ class Settling {
           "fused_communication",
           fmt::format("{}: {} compute and communicate at once, and count as both: {:.3f} ms (e.g. \"{}\"). "
                       "What of it is waiting for other ranks is not known",
-                      rank_.trace.file, counted(fused_, "kernel", "kernels"),
+                      rank_.trace.file, format_plural(fused_, "kernel", "kernels"),
                       static_cast<double>(fused_ns_) / 1e6, rank_.strings.view(first_fused_)));
   }
 

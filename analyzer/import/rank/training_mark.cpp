@@ -3,8 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
+
+#include "base/numbers.h"
 
 namespace lockstep::analyzer {
 namespace {
@@ -37,21 +38,13 @@ constexpr Key kKeys[] = {
     {"accumulation", &TrainingSetup::accumulation, kMostRanks},
 };
 
-std::optional<std::int64_t> number(std::string_view text, std::int64_t least, std::int64_t most) {
-  std::int64_t value = 0;
-  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (parsed.ec != std::errc() || parsed.ptr != text.data() + text.size() || value < least || value > most)
-    return std::nullopt;
-  return value;
-}
-
 // What is wrong with one "key=value"; empty if nothing is.
 std::string take(std::string_view word, TrainingSetup& setup, std::optional<std::int64_t>& zero_stage) {
   const std::size_t sign = word.find('=');
   if (sign == std::string_view::npos) return fmt::format("\"{}\" is not key=value", word);
   const std::string_view name = word.substr(0, sign), value = word.substr(sign + 1);
   if (name == "zero_stage") {
-    zero_stage = number(value, 0, 3);
+    zero_stage = parse_number<std::int64_t>(value, 0, 3);
     return zero_stage ? "" : fmt::format("zero_stage is \"{}\", not 0, 1, 2 or 3", value);
   }
   const auto* const key =
@@ -59,7 +52,7 @@ std::string take(std::string_view word, TrainingSetup& setup, std::optional<std:
   if (key == std::end(kKeys)) return fmt::format("there is no key \"{}\"", name);
   const bool may_be_none =
       key->member == &TrainingSetup::gathers || key->member == &TrainingSetup::optimizer_bytes;
-  const std::optional<std::int64_t> read = number(value, may_be_none ? 0 : 1, key->most);
+  const std::optional<std::int64_t> read = parse_number<std::int64_t>(value, may_be_none ? 0 : 1, key->most);
   if (!read) return fmt::format("{} is \"{}\", not a whole number up to {}", name, value, key->most);
   setup.*(key->member) = read;
   return {};

@@ -1,7 +1,6 @@
 #include "analyzer/import/run/ending.h"
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
 #include <span>
 #include <string>
@@ -9,6 +8,7 @@
 #include <tuple>
 
 #include "analyzer/import/rank/rank_import.h"
+#include "base/numbers.h"
 
 namespace lockstep::analyzer::run {
 namespace {
@@ -71,11 +71,9 @@ Status read_ending(const trace::Reader& reader, std::vector<trace::OpenRange> un
     if (!taken[i] && (ending.interrupted == kUnknownTime || unfinished[i].begin <= ending.interrupted))
       ending.ranges.push_back(name(unfinished[i].name));
   const auto found = reader.metadata().find("hang");
-  const std::string noted = found == reader.metadata().end() ? "" : found->second;
-  Nanoseconds time = 0;
-  const auto parsed = std::from_chars(noted.data(), noted.data() + noted.size(), time);
-  if (!noted.empty() && parsed.ec == std::errc() && time >= -kLatest && time <= kLatest)
-    ending.hang_noted = time;
+  std::string_view noted = found == reader.metadata().end() ? std::string_view() : found->second;
+  const auto time = take_number<Nanoseconds>(noted);
+  if (time && *time >= -kLatest && *time <= kLatest) ending.hang_noted = *time;
   return status;
 }
 

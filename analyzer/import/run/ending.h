@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "analyzer/model/job.h"
+#include "base/result.h"
 #include "trace/event.h"
 #include "trace/reader.h"
-#include "trace/result.h"
 
 namespace lockstep::analyzer::run {
 

@@ -22,6 +22,7 @@
 #include "analyzer/import/run/scheduling.h"
 #include "analyzer/import/run/training.h"
 #include "analyzer/model/is_communication.h"
+#include "base/counts.h"
 #include "trace/framework_issue.h"
 #include "trace/reader.h"
 #include "trace/scheduling.h"
@@ -291,7 +292,7 @@ class FileImport {
           "ranges_unfinished",
           fmt::format(
               "{}: {} still open when recording ended (the first: \"{}\"); they run to the end of the file",
-              import_.trace.file, counted(unfinished.value().size(), "range was", "ranges were"),
+              import_.trace.file, format_plural(unfinished.value().size(), "range was", "ranges were"),
               reader_.string(unfinished.value().front().name)));
   }
 
@@ -305,7 +306,7 @@ class FileImport {
     if (losses.events > 0)
       import_.warn("events_dropped",
                    fmt::format("{}: {} dropped while recording: {}", import_.trace.file,
-                               counted(losses.events, "event was", "events were"), losses.reasons));
+                               format_plural(losses.events, "event was", "events were"), losses.reasons));
     if (!losses.gaps.empty())
       import_.warn("recording_gap", fmt::format("{}: what the GPU did was not recorded all the time: {}",
                                                 import_.trace.file, losses.gap_reasons));
@@ -313,7 +314,7 @@ class FileImport {
       import_.trace.dropped_events += unsound_;
       import_.warn("events_dropped",
                    fmt::format("{}: {} dropped: they end before they begin, or lie more than 146 years away",
-                               import_.trace.file, counted(unsound_, "event was", "events were")));
+                               import_.trace.file, format_plural(unsound_, "event was", "events were")));
     }
   }
 

@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -9,6 +8,8 @@
 #include <utility>
 
 #include "analyzer/import/run/run.h"
+#include "base/counts.h"
+#include "base/numbers.h"
 
 namespace lockstep::analyzer::run {
 namespace {
@@ -18,13 +19,6 @@ namespace fs = std::filesystem;
 constexpr std::string_view kSuffix = ".lst";
 constexpr const char* kManifest = "manifest.json";
 constexpr std::int64_t kGreatestSignal = 64;
-
-std::optional<std::int32_t> whole_number(std::string_view text) {
-  std::int32_t number = 0;
-  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (parsed.ec != std::errc() || parsed.ptr != text.data() + text.size() || number < 0) return std::nullopt;
-  return number;
-}
 
 // N and M of "rank-N.lst" and "rank-N-restart-M.lst".
 struct RankFile {
@@ -40,9 +34,10 @@ std::optional<RankFile> rank_file(const fs::path& path) {
   text.remove_prefix(kPrefix.size());
   text.remove_suffix(kSuffix.size());
   const std::size_t at = text.find(kRestart);
-  const auto rank = whole_number(text.substr(0, at));
-  const auto restart =
-      at == std::string_view::npos ? std::optional(0) : whole_number(text.substr(at + kRestart.size()));
+  const auto rank = parse_number<std::int32_t>(text.substr(0, at), 0);
+  const auto restart = at == std::string_view::npos
+                           ? std::optional(0)
+                           : parse_number<std::int32_t>(text.substr(at + kRestart.size()), 0);
   if (!rank || !restart) return std::nullopt;
   return RankFile{*rank, *restart, path};
 }
@@ -61,7 +56,7 @@ std::int32_t keep_last_attempt(std::vector<RankFile>& ranks, const fs::path& pat
                                     path.string(), last == 1 ? "once" : fmt::format("{} times", last));
   if (!earlier.empty())
     message += fmt::format(". Of those before it, {} left out ({}{}): to analyze one, name its files",
-                           counted(earlier.size(), "file is", "files are"), earlier.front(),
+                           format_plural(earlier.size(), "file is", "files are"), earlier.front(),
                            earlier.size() > 1 ? ", …" : "");
   folder.warnings.push_back({"job_restarted", std::move(message), kNoRank});
   return last;
@@ -121,8 +116,8 @@ void warn_of_unrecorded(const nlohmann::json& manifest, const fs::path& path, Fo
     folder.warnings.push_back(
         {"processes_unrecorded",
          fmt::format("{}: {} left no file, and nothing of what {} did is in this report: {}", path.string(),
-                     counted(count, "process of the job", "processes of the job"), count == 1 ? "it" : "they",
-                     reason->get<std::string>()),
+                     format_plural(count, "process of the job", "processes of the job"),
+                     count == 1 ? "it" : "they", reason->get<std::string>()),
          kNoRank});
   }
 }
@@ -213,7 +208,7 @@ Result<Folder> open_folder(const fs::path& path) {
   if (folder.rank_files.empty())
     return Error{fmt::format(
         "{}: no process of this run was a rank ({} recorded). To read one by itself: lockstep analyze '{}'",
-        path.string(), counted(folder.process_files.size(), "process was", "processes were"),
+        path.string(), format_plural(folder.process_files.size(), "process was", "processes were"),
         folder.process_files.front().string())};
   read_manifest(manifest_of_attempt(path, attempt), folder);
   for (const fs::path& of_recorder : manifests) {
@@ -232,12 +227,12 @@ Result<Folder> open_folder(const fs::path& path) {
     }
   }
   if (!folder.process_files.empty())
-    folder.warnings.push_back(
-        {"processes_without_rank",
-         fmt::format("{}: {} no rank and left out (the first: {})", path.string(),
-                     counted(folder.process_files.size(), "recorded process is", "recorded processes are"),
-                     folder.process_files.front().filename().string()),
-         kNoRank});
+    folder.warnings.push_back({"processes_without_rank",
+                               fmt::format("{}: {} no rank and left out (the first: {})", path.string(),
+                                           format_plural(folder.process_files.size(), "recorded process is",
+                                                         "recorded processes are"),
+                                           folder.process_files.front().filename().string()),
+                               kNoRank});
   return folder;
 }
 

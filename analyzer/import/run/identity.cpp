@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <optional>
 #include <string_view>
@@ -11,6 +10,7 @@
 
 #include "analyzer/import/rank/file_name.h"
 #include "analyzer/import/run/device.h"
+#include "base/numbers.h"
 #include "trace/device_key.h"
 #include "trace/scheduling.h"
 
@@ -21,18 +21,14 @@ using trace::LaneKind;
 using trace::Reader;
 
 std::optional<std::int32_t> number(const Reader& reader, const char* key) {
-  const std::string text = metadata_of(reader, key);
-  std::int32_t value = 0;
-  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (parsed.ec != std::errc() || parsed.ptr != text.data() + text.size() || value < 0) return std::nullopt;
-  return value;
+  return parse_number<std::int32_t>(metadata_of(reader, key), 0);
 }
 
 double quota(const Reader& reader) {
   const std::string text = metadata_of(reader, trace::kCoreQuotaKey);
-  double value = 0;
-  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), value);
-  return parsed.ec == std::errc() && std::isfinite(value) && value > 0 ? value : 0;
+  std::string_view rest = text;
+  const double value = take_number<double>(rest).value_or(0);
+  return std::isfinite(value) && value > 0 ? value : 0;
 }
 
 void read_lanes(const Reader& reader, RankTrace& rank) {

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "analyzer/import/rank/names.h"
+#include "base/counts.h"
 
 namespace lockstep::analyzer::run {
 namespace {
@@ -118,7 +119,7 @@ void IssueJoin::warn(std::size_t joined, RankImport& import) const {
         "operations_without_intervals",
         fmt::format("{}: {} issued through NCCL, but when the GPU ran them is not known: no communication of "
                     "the GPU was recorded",
-                    import.trace.file, counted(issue_count_, "operation was", "operations were")));
+                    import.trace.file, format_plural(issue_count_, "operation was", "operations were")));
   } else if (joined < kernel_count_) {
     import.warn(
         "kernels_without_operation",

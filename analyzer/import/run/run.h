@@ -8,7 +8,7 @@
 
 #include "analyzer/import/rank/communication_patterns.h"
 #include "analyzer/import/rank/rank_import.h"
-#include "trace/result.h"
+#include "base/result.h"
 
 namespace lockstep::analyzer::run {
 

@@ -1,13 +1,13 @@
 #include "analyzer/import/run/scheduling.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <map>
 #include <optional>
 #include <utility>
 
 #include "analyzer/intervals/interval_set.h"
+#include "base/numbers.h"
 #include "trace/scheduling.h"
 
 namespace lockstep::analyzer::run {
@@ -68,19 +68,15 @@ void add_part(const std::vector<TimeSpan>& spans, std::int64_t skip, std::int64_
 }
 
 // Thread to the time since when it is followed; the latest, where its number came twice.
-std::map<std::uint64_t, Nanoseconds> parse_threads(const std::string& text) {
+std::map<std::uint64_t, Nanoseconds> parse_threads(std::string_view text) {
   std::map<std::uint64_t, Nanoseconds> threads;
-  const char* at = text.data();
-  const char* const end = at + text.size();
-  while (at < end) {
-    std::uint64_t thread = 0;
-    Nanoseconds since = 0;
-    const auto first = std::from_chars(at, end, thread);
-    if (first.ec != std::errc() || first.ptr == end || *first.ptr != ':') break;
-    const auto second = std::from_chars(first.ptr + 1, end, since);
-    if (second.ec != std::errc()) break;
-    threads[thread] = std::max(threads.emplace(thread, since).first->second, since);
-    at = second.ptr < end ? second.ptr + 1 : end;
+  while (const auto thread = take_number<std::uint64_t>(text)) {
+    if (!text.starts_with(':')) break;
+    text.remove_prefix(1);
+    const auto since = take_number<Nanoseconds>(text);
+    if (!since) break;
+    threads[*thread] = std::max(threads.emplace(*thread, *since).first->second, *since);
+    if (!text.empty()) text.remove_prefix(1);
   }
   return threads;
 }

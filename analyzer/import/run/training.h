@@ -2,8 +2,8 @@
 #pragma once
 
 #include "analyzer/import/rank/rank_import.h"
+#include "base/result.h"
 #include "trace/reader.h"
-#include "trace/result.h"
 
 namespace lockstep::analyzer::run {
 

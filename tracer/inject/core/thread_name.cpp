@@ -1,6 +1,6 @@
 #include "tracer/inject/core/thread_name.h"
 
-#include "tracer/small_file.h"
+#include "base/small_file.h"
 
 namespace lockstep::tracer {
 

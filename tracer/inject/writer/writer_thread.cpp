@@ -11,10 +11,10 @@
 #include <cstring>
 #include <utility>
 
+#include "base/small_file.h"
 #include "tracer/inject/core/thread_name.h"
 #include "tracer/inject/ring/wake.h"
 #include "tracer/protocol/notices.h"
-#include "tracer/small_file.h"
 
 namespace lockstep::tracer {
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "trace/result.h"
+#include "base/result.h"
 #include "trace/writer.h"
 #include "tracer/inject/control/controller.h"
 #include "tracer/inject/core/host_lanes.h"

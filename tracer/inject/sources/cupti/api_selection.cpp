@@ -1,21 +1,12 @@
 #include "tracer/inject/sources/cupti/api_selection.h"
 
-#include <algorithm>
+#include "base/numbers.h"
 
 namespace lockstep::tracer::cupti {
 
-namespace {
-
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
-
-}  // namespace
-
 std::string_view plain_call_name(std::string_view name) {
   const std::size_t version = name.rfind("_v");
-  if (version != std::string_view::npos && version + 2 < name.size() &&
-      std::all_of(name.begin() + static_cast<std::ptrdiff_t>(version) + 2, name.end(), is_digit)) {
+  if (version != std::string_view::npos && all_digits(name.substr(version + 2))) {
     name = name.substr(0, version);
   }
   for (const std::string_view flavour : {"_ptsz", "_ptds"}) {

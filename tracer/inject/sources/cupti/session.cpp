@@ -5,12 +5,12 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <cstdlib>
 #include <cstring>
 #include <string_view>
 #include <utility>
 
+#include "base/numbers.h"
 #include "tracer/inject/core/tracer.h"
 #include "tracer/inject/ring/wake.h"
 #include "tracer/inject/sources/cupti/activity_events.h"
@@ -33,12 +33,7 @@ constexpr std::array kKinds{
 std::uint64_t budget() {
   const char* const text = std::getenv("LOCKSTEP_CUPTI_BUFFERS");
   if (text == nullptr) return BufferPool::kDefaultBudget;
-  const std::string_view view(text);
-  std::uint64_t bytes = 0;
-  const auto [end, error] = std::from_chars(view.data(), view.data() + view.size(), bytes);
-  if (error != std::errc{} || end != view.data() + view.size() || bytes == 0)
-    return BufferPool::kDefaultBudget;
-  return bytes;
+  return parse_number<std::uint64_t>(text, 1).value_or(BufferPool::kDefaultBudget);
 }
 
 void flush_at_exit() {

@@ -1,7 +1,8 @@
 #include "tracer/inject/sources/host/proc_text.h"
 
 #include <algorithm>
-#include <charconv>
+
+#include "base/numbers.h"
 
 namespace lockstep::tracer::host {
 
@@ -26,11 +27,7 @@ std::string_view next_word(std::string_view& text) {
 }  // namespace
 
 Amount parse_number(std::string_view text) {
-  text = trimmed(text);
-  std::uint64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return value;
+  return lockstep::parse_number<std::uint64_t>(trimmed(text));
 }
 
 std::optional<ScheduleTimes> parse_schedstat(std::string_view text) {

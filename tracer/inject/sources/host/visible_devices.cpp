@@ -1,8 +1,9 @@
 #include "tracer/inject/sources/host/visible_devices.h"
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
+
+#include "base/numbers.h"
 
 namespace lockstep::tracer::host {
 
@@ -12,10 +13,8 @@ std::optional<DeviceName> parse_entry(std::string_view entry) {
   while (!entry.empty() && entry.front() == ' ') entry.remove_prefix(1);
   while (!entry.empty() && entry.back() == ' ') entry.remove_suffix(1);
   if (entry.starts_with("GPU-") || entry.starts_with("MIG-")) return DeviceName{-1, std::string(entry)};
-  std::int32_t index = -1;
-  const auto [end, error] = std::from_chars(entry.data(), entry.data() + entry.size(), index);
-  if (error != std::errc() || end != entry.data() + entry.size() || index < 0) return std::nullopt;
-  return DeviceName{index, {}};
+  const auto index = lockstep::parse_number<std::int32_t>(entry, 0);
+  return index ? std::optional(DeviceName{*index, {}}) : std::nullopt;
 }
 
 // As CUDA reads it: what stands behind the first entry that makes no sense is not visible.

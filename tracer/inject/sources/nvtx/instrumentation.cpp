@@ -1,7 +1,8 @@
 #include "tracer/inject/sources/nvtx/instrumentation.h"
 
-#include <charconv>
 #include <limits>
+
+#include "base/numbers.h"
 
 namespace lockstep::tracer::nvtx {
 
@@ -116,11 +117,9 @@ std::optional<std::vector<std::int32_t>> parse_ranks(std::string_view text) {
   while (true) {
     const std::size_t comma = text.find(',');
     const std::string_view part = trim(text.substr(0, comma));
-    std::int32_t rank = -1;
-    const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), rank);
-    if (part.empty() || error != std::errc{} || end != part.data() + part.size() || rank < 0)
-      return std::nullopt;
-    ranks.push_back(rank);
+    const auto rank = parse_number<std::int32_t>(part, 0);
+    if (!rank) return std::nullopt;
+    ranks.push_back(*rank);
     if (comma == std::string_view::npos) return ranks;
     text.remove_prefix(comma + 1);
   }

@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <array>
 
+#include "base/small_file.h"
 #include "tracer/inject/sources/host/proc_text.h"
-#include "tracer/small_file.h"
 
 namespace lockstep::tracer::scheduling {
 

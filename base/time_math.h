@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <limits>
 
-namespace lockstep::analyzer {
+namespace lockstep {
 
 inline std::int64_t saturating_add(std::int64_t a, std::int64_t b) {
   std::int64_t sum = 0;
@@ -26,4 +26,4 @@ inline std::int64_t saturating_length(std::int64_t begin, std::int64_t end) {
   return std::numeric_limits<std::int64_t>::max();
 }
 
-}  // namespace lockstep::analyzer
+}  // namespace lockstep

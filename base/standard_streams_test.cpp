@@ -1,4 +1,4 @@
-#include "trace/standard_streams.h"
+#include "base/standard_streams.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@
 #include <csignal>
 #include <string>
 
-namespace lockstep::trace {
+namespace lockstep {
 namespace {
 
 // Runs `body` in a process of its own; how that ended.
@@ -166,4 +166,4 @@ TEST(StandardStreams, OpenOnesStayAsTheyAre) {
 }
 
 }  // namespace
-}  // namespace lockstep::trace
+}  // namespace lockstep

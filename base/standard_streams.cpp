@@ -1,4 +1,4 @@
-#include "trace/standard_streams.h"
+#include "base/standard_streams.h"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -11,7 +11,7 @@
 #include <cerrno>
 #include <climits>
 
-namespace lockstep::trace {
+namespace lockstep {
 namespace {
 
 constexpr int kPatienceMilliseconds = 2000;
@@ -113,4 +113,4 @@ void hold_closed_streams() noexcept {
   errno = saved;
 }
 
-}  // namespace lockstep::trace
+}  // namespace lockstep

@@ -4,7 +4,7 @@
 
 #include <string_view>
 
-namespace lockstep::trace {
+namespace lockstep {
 
 // Writes to stderr what can be written. Whatever goes wrong, the rest is lost and nobody is told: no
 // exception, no SIGPIPE, and no waiting for more than two seconds for a reader that has stopped reading.
@@ -19,4 +19,4 @@ void tell(std::string_view text) noexcept;
 // is meant for people. Reading and writing fail as before; programs that are executed find them closed.
 void hold_closed_streams() noexcept;
 
-}  // namespace lockstep::trace
+}  // namespace lockstep

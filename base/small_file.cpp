@@ -1,25 +1,26 @@
-#include "tracer/small_file.h"
+#include "base/small_file.h"
 
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 
-namespace lockstep::tracer {
+namespace lockstep {
 
-std::string read_small_file(const std::string& path) {
+std::string read_small_file(const std::string& path, std::size_t most) {
   std::string text;
   const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (file < 0) return text;
   std::array<char, 4096> part{};
   ssize_t length = 0;
-  constexpr std::size_t kMost = std::size_t{64} << 10U;
-  while (text.size() < kMost && (length = read(file, part.data(), part.size())) > 0) {
+  while (text.size() < most &&
+         (length = read(file, part.data(), std::min(part.size(), most - text.size()))) > 0) {
     text.append(part.data(), static_cast<std::size_t>(length));
   }
   close(file);
   return text;
 }
 
-}  // namespace lockstep::tracer
+}  // namespace lockstep
