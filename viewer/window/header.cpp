@@ -12,7 +12,7 @@
 #include "viewer/views/arrangement.h"
 #include "viewer/views/damages.h"
 #include "viewer/window/imgui_canvas.h"
-#include "viewer/window/panels.h"
+#include "viewer/window/panel_parts.h"
 #include "viewer/window/run_choice.h"
 
 namespace lockstep::viewer {

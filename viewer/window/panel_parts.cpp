@@ -1,8 +1,9 @@
+#include "viewer/window/panel_parts.h"
+
 #include <algorithm>
 #include <cmath>
 
 #include "viewer/window/imgui_canvas.h"
-#include "viewer/window/panels.h"
 
 namespace lockstep::viewer {
 

@@ -7,7 +7,7 @@
 #include "analyzer/report/palette.h"
 #include "analyzer/report/quantity.h"
 #include "viewer/window/imgui_canvas.h"
-#include "viewer/window/panels.h"
+#include "viewer/window/panel_parts.h"
 #include "viewer/window/run_choice.h"
 
 namespace lockstep::viewer {

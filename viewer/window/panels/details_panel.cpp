@@ -1,7 +1,7 @@
 // What is selected, or else what is under the pointer; of a collective also every rank's part in it.
 #include "viewer/window/imgui_canvas.h"
 #include "viewer/window/keys.h"
-#include "viewer/window/panels.h"
+#include "viewer/window/panel_parts.h"
 
 namespace lockstep::viewer {
 

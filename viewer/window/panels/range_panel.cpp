@@ -10,7 +10,7 @@
 #include "viewer/views/range_statistics.h"
 #include "viewer/window/column_texts.h"
 #include "viewer/window/imgui_canvas.h"
-#include "viewer/window/panels.h"
+#include "viewer/window/panel_parts.h"
 
 namespace lockstep::viewer {
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "viewer/views/heat_map.h"
-#include "viewer/window/panels.h"
+#include "viewer/window/panel_parts.h"
 
 namespace lockstep::viewer {
 

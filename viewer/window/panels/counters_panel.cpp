@@ -11,7 +11,7 @@
 #include "analyzer/report/unicode.h"
 #include "viewer/views/counters.h"
 #include "viewer/window/imgui_canvas.h"
-#include "viewer/window/panels.h"
+#include "viewer/window/panel_parts.h"
 
 namespace lockstep::viewer {
 

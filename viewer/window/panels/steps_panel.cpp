@@ -1,4 +1,4 @@
-#include "viewer/window/steps_panel.h"
+#include "viewer/window/panels/steps_panel.h"
 
 #include <fmt/format.h>
 

@@ -4,7 +4,7 @@
 #include <array>
 
 #include "viewer/views/search.h"
-#include "viewer/window/panels.h"
+#include "viewer/window/panel_parts.h"
 
 namespace lockstep::viewer {
 

@@ -6,7 +6,7 @@
 #include "analyzer/report/quantity.h"
 #include "viewer/views/imbalance.h"
 #include "viewer/window/imgui_canvas.h"
-#include "viewer/window/panels.h"
+#include "viewer/window/panel_parts.h"
 
 namespace lockstep::viewer {
 

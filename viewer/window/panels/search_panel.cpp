@@ -1,4 +1,4 @@
-#include "viewer/window/search_panel.h"
+#include "viewer/window/panels/search_panel.h"
 
 #include <fmt/format.h>
 

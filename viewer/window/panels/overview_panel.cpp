@@ -12,7 +12,7 @@
 #include "viewer/timeline/code_spans.h"
 #include "viewer/window/column_texts.h"
 #include "viewer/window/imgui_canvas.h"
-#include "viewer/window/panels.h"
+#include "viewer/window/panel_parts.h"
 
 namespace lockstep::viewer {
 

@@ -1,4 +1,4 @@
-#include "viewer/window/collectives_panel.h"
+#include "viewer/window/panels/collectives_panel.h"
 
 #include "viewer/window/imgui_canvas.h"
 

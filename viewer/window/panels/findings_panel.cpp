@@ -5,7 +5,7 @@
 #include "analyzer/report/unicode.h"
 #include "viewer/timeline/code_spans.h"
 #include "viewer/window/imgui_canvas.h"
-#include "viewer/window/panels.h"
+#include "viewer/window/panel_parts.h"
 
 namespace lockstep::viewer {
 
