@@ -1,5 +1,6 @@
 // lockstep-view: the timeline of a run, in a window or as a picture.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -24,6 +25,7 @@
 #include "viewer/opening/run_request.h"
 #include "viewer/views/first_look.h"
 #include "viewer/window/closing_signals.h"
+#include "viewer/window/panel_list.h"
 #include "viewer/window/png_writer.h"
 #include "viewer/window/run.h"
 #include "viewer/window/welcome_page.h"
@@ -91,6 +93,8 @@ FirstLookWords words_of(const Arguments& arguments) {
   words.go_to = arguments.go_to;
   words.measure = arguments.measure;
   words.panel = arguments.panel;
+  const Panel* const panel = find_panel(arguments.panel);
+  words.panel_compares = panel != nullptr && panel->runs == PanelRuns::both;
   words.search = arguments.search;
   words.collective = arguments.collective;
   words.order = arguments.order;
@@ -102,6 +106,25 @@ FirstLookWords words_of(const Arguments& arguments) {
   words.compared = !run_asked_for(arguments).other.empty();
   words.remembers = arguments.screenshot.empty();
   return words;
+}
+
+// Titles of panels: of those that there are in any run, or of those that compare two.
+std::vector<std::string> panel_titles(bool compare) {
+  std::vector<std::string> titles;
+  for (const Panel* const panel : all_panels())
+    if ((panel->runs == PanelRuns::both) == compare) titles.emplace_back(panel->title);
+  return titles;
+}
+
+void add_panel_flag(CLI::App& app, std::string& panel) {
+  std::vector<std::string> titles = panel_titles(false);
+  const std::vector<std::string> comparing = panel_titles(true);
+  const std::string what = fmt::format("Bring a panel to the front: {} or, of two runs, {}",
+                                       fmt::join(titles, ", "), fmt::join(comparing, ", "));
+  titles.insert(titles.end(), comparing.begin(), comparing.end());
+  app.add_option("--panel", panel, what)
+      ->transform(CLI::IsMember(titles, CLI::ignore_case))
+      ->option_text("NAME");
 }
 
 // A flag that makes no sense without a run; "": none.
@@ -291,14 +314,7 @@ int main(int argc, char** argv) {
                "Findings and summaries over all that was recorded, not over steady training alone");
   app.add_option("--search", arguments.search, "Search for this: gemm, /nccl.*Reduce/, rank=3 longer=1ms")
       ->option_text("TEXT");
-  app.add_option(
-         "--panel", arguments.panel,
-         "Bring a panel to the front: Overview, Findings, Collectives, Search, Details, Range, Notes, "
-         "Steps, Imbalance, Counters or, of two runs, Diff")
-      ->transform(CLI::IsMember({"Overview", "Findings", "Collectives", "Search", "Details", "Range", "Notes",
-                                 "Steps", "Imbalance", "Counters", "Diff"},
-                                CLI::ignore_case))
-      ->option_text("NAME");
+  lockstep::viewer::add_panel_flag(app, arguments.panel);
   app.add_option("--theme", arguments.theme,
                  "dark or light [windows: as at the last look, else dark; pictures dark]")
       ->check(CLI::IsMember({"dark", "light"}))

@@ -105,8 +105,9 @@ std::optional<WrongWord> check(const FirstLookWords& words) {
     if (const auto search = parse_search(words.search); !search.ok())
       return WrongWord{"--search: " + search.error().message};
   }
-  if (words.panel == "Diff" && !words.compared)
-    return WrongWord{"--panel Diff: one run differs from nothing; name a second one, or give it with --diff"};
+  if (words.panel_compares && !words.compared)
+    return WrongWord{fmt::format(
+        "--panel {}: one run differs from nothing; name a second one, or give it with --diff", words.panel)};
   if (words.chain && !words.remembers && !selects(words)) return chain_of_nothing();
   return std::nullopt;
 }
@@ -144,7 +145,7 @@ UnderstoodWords understand(const FirstLookWords& words, const Runs& runs, bool s
       result.wrong.push_back({fmt::format("--search '{}': {}", words.search, wrong)});
     }
   }
-  if (!words.search.empty() && look.panel.empty()) look.panel = "Search";
+  if (!words.search.empty() && look.panel.empty()) look.panel = kSearchPanel;
   look.range = range_of("--range", words.range);
   understand_ranks(words, runs, result);
   look.open = words.open;
@@ -163,7 +164,7 @@ UnderstoodWords understand(const FirstLookWords& words, const Runs& runs, bool s
       result.wrong.push_back({"--goto: " + command.error().message});
   }
   look.measured = range_of("--measure", words.measure);
-  if (look.measured && look.panel.empty()) look.panel = "Range";
+  if (look.measured && look.panel.empty()) look.panel = kRangePanel;
   if (words.collective >= 0) {
     look.collective = scene.find_collective(words.collective);
     if (!look.collective) {

@@ -14,6 +14,10 @@
 
 namespace lockstep::viewer {
 
+// Panels that come to the front where `--panel` names none: with something to search for, or to measure.
+inline constexpr const char* kSearchPanel = "Search";
+inline constexpr const char* kRangePanel = "Range";
+
 struct FirstLookWords {
   std::string range, go_to, measure, panel, search;  // "": none
   std::int64_t collective = -1;                      // as the report numbers them; -1: none
@@ -22,6 +26,7 @@ struct FirstLookWords {
   std::vector<LaneRole> open;        // host threads, counters: unfolded
   bool chain = false;                // draw the chain of waits from what is selected
   bool compared = false;             // two runs are
+  bool panel_compares = false;       // the panel is there only where two runs are compared
   bool remembers = false;            // what was selected at the last look is selected again
 };
 

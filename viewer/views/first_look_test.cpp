@@ -29,8 +29,7 @@ TEST(FirstLook, WordsThatMakeNoSenseAnywhereAreSaidWithoutARun) {
                                          std::tuple{&FirstLookWords::go_to, "nowhere", "--goto"},
                                          std::tuple{&FirstLookWords::order, "size", "--order"},
                                          std::tuple{&FirstLookWords::filter, "3-5", "--filter"},
-                                         std::tuple{&FirstLookWords::search, "/gem(/", "--search"},
-                                         std::tuple{&FirstLookWords::panel, "Diff", "--panel Diff"}}) {
+                                         std::tuple{&FirstLookWords::search, "/gem(/", "--search"}}) {
     const auto wrong = check(words_of(flag, text));
     ASSERT_TRUE(wrong.has_value()) << name;
     EXPECT_THAT(wrong->message, HasSubstr(name));
@@ -87,6 +86,10 @@ TEST(FirstLook, WhatThisRunDoesNotHaveIsSaidAndTheRestIsUnderstood) {
 
 TEST(FirstLook, TwoRunsHaveADiff) {
   FirstLookWords words = words_of(&FirstLookWords::panel, "Diff");
+  words.panel_compares = true;
+  const auto wrong = check(words);
+  ASSERT_TRUE(wrong.has_value());
+  EXPECT_THAT(wrong->message, HasSubstr("--panel Diff"));
   words.compared = true;
   EXPECT_FALSE(check(words).has_value());
 }

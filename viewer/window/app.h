@@ -14,7 +14,8 @@
 #include "viewer/views/range_statistics.h"
 #include "viewer/views/session.h"
 #include "viewer/window/fonts.h"
-#include "viewer/window/panel_parts.h"
+#include "viewer/window/panel.h"
+#include "viewer/window/panel_states.h"
 #include "viewer/window/panels/collectives_panel.h"
 #include "viewer/window/panels/search_panel.h"
 #include "viewer/window/panels/steps_panel.h"
@@ -48,19 +49,19 @@ class App {
   void execute(const Command& command);
   // A second run below the first, coupled step by step. `other` must outlive the App. Before the first frame.
   void compare_with(const Scene& other);
-  // The panel of this name in front: "Findings". Nothing where there is none.
-  void show_panel(const std::string& name);
-  SearchPanel& search() { return search_; }
+  // The panel of this title in front: "Findings". Nothing where there is none.
+  void show_panel(const std::string& title);
+  SearchPanel& search();
   // What to say to the user of what he just asked for in vain; "": nothing.
   std::string hint() const;
   void drop_hint();
-  StepsPanel& steps() { return steps_; }
+  StepsPanel& steps();
   // A command of whoever shows this App, in the palette.
   void add_command(std::string name, const char* key, std::function<void()> run) {
     more_actions_.push_back({std::move(name), key, std::move(run)});
   }
-  const CollectivesPanel& collectives() const { return collectives_; }
-  const RangeStatistics& range() const { return range_; }
+  const CollectivesPanel& collectives() const;
+  const RangeStatistics& range() const;
   const TimelinePane& pane() const { return pane_; }
   TimelinePane& pane() { return pane_; }
   // Of the second run, and what differs; nullptr where there is none.
@@ -86,14 +87,12 @@ class App {
     Other(const Scene& first, const Scene& second, float scale)
         : scene(second),
           pane(second, "Timeline B", scale),
-          steps(second),
-          range(second),
+          states(second, true),
           diff(compare(first, second)),
           alignment(diff, first.timeline(), second.timeline()) {}
     const Scene& scene;
     TimelinePane pane;
-    StepsPanel steps;
-    RangeStatistics range;
+    PanelStates states;
     RunDiff diff;
     StepAlignment alignment;
     TimeView coupled_a, coupled_b;  // as they were put beside each other last
@@ -110,16 +109,19 @@ class App {
   void couple_panes();
   void couple_orders();
   void fold_alike();
-  void panels();
-  // Two runs: a panel's first line says which one it is about, and lets choose where it can show either.
+  void draw_panels();
+  void draw_panel(const Panel& panel);
+  // Two runs: the panel's first line says which one it is about, and lets choose where it can show either.
   // Returns whether it is the second one.
-  bool chosen_run();
-  void say_run_of(const TimelinePane& pane) const;
+  bool draw_run_of(const Panel& panel);
+  // To the front, one a frame.
+  void bring_panels_forward();
+  // To the front, with the keyboard.
+  void show_by_key(const Panel& panel);
   void read_keys();
   void read_signs();
   // The one that keys are for: the pointer was in it last.
   TimelinePane& active_pane();
-  void notes_panel();
   void palette();
   std::vector<Action> actions();
 
@@ -132,10 +134,7 @@ class App {
   bool second_active_ = false;
   TypedCharacters typed_;
   bool panels_of_second_ = false;  // those that can show either run
-  RangeStatistics range_;
-  StepsPanel steps_;
-  CollectivesPanel collectives_;
-  SearchPanel search_;
+  PanelStates states_;
   std::vector<std::string> fronts_;  // panels to bring to the front, one a frame
   std::array<char, 128> palette_text_{};
   int palette_at_ = 0;

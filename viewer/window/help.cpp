@@ -1,4 +1,5 @@
-// All keys, over everything else.
+#include "viewer/window/help.h"
+
 #include "viewer/window/imgui_canvas.h"
 #include "viewer/window/keys.h"
 #include "viewer/window/panel_parts.h"
