@@ -87,25 +87,25 @@ RunRequest run_asked_for(const Arguments& arguments) {
   return request;
 }
 
-FirstLookWords words_of(const Arguments& arguments) {
-  FirstLookWords words;
-  words.range = arguments.range;
-  words.go_to = arguments.go_to;
-  words.measure = arguments.measure;
-  words.panel = arguments.panel;
+FirstLookFlags flags_of(const Arguments& arguments) {
+  FirstLookFlags flags;
+  flags.range = arguments.range;
+  flags.go_to = arguments.go_to;
+  flags.measure = arguments.measure;
+  flags.panel = arguments.panel;
   const Panel* const panel = find_panel(arguments.panel);
-  words.panel_compares = panel != nullptr && panel->runs == PanelRuns::both;
-  words.search = arguments.search;
-  words.collective = arguments.collective;
-  words.order = arguments.order;
-  words.filter = arguments.filter;
-  words.pinned = arguments.pinned;
+  flags.panel_compares = panel != nullptr && panel->runs == PanelRuns::both;
+  flags.search = arguments.search;
+  flags.collective = arguments.collective;
+  flags.order = arguments.order;
+  flags.filter = arguments.filter;
+  flags.pinned = arguments.pinned;
   for (const std::string& lanes : arguments.open)
-    words.open.push_back(lanes == "hosts" ? LaneRole::host : LaneRole::counter);
-  words.chain = arguments.chain;
-  words.compared = !run_asked_for(arguments).other.empty();
-  words.remembers = arguments.screenshot.empty();
-  return words;
+    flags.open.push_back(lanes == "hosts" ? LaneRole::host : LaneRole::counter);
+  flags.chain = arguments.chain;
+  flags.compared = !run_asked_for(arguments).other.empty();
+  flags.remembers = arguments.screenshot.empty();
+  return flags;
 }
 
 // Titles of panels: of those that there are in any run, or of those that compare two.
@@ -183,18 +183,18 @@ int picture_of_run(const Arguments& arguments, ShowOptions options) {
   const Scene& scene = *opened.value().scene;
   Runs runs{&scene};
   if (opened.value().other) runs.push_back(opened.value().other.get());
-  UnderstoodWords words = understand(words_of(arguments), runs);
-  if (!words.wrong.empty()) {
-    const WrongWord& wrong = words.wrong.front();
+  UnderstoodFlags flags = understand(flags_of(arguments), runs);
+  if (!flags.wrong.empty()) {
+    const FlagError& wrong = flags.wrong.front();
     return fail(Error{wrong.message}, kUsage);
   }
-  static_cast<FirstLook&>(options) = std::move(words.look);
+  static_cast<FirstLook&>(options) = std::move(flags.look);
   options.other = opened.value().other.get();
   const Result<Shot> taken = take_picture(scene, options);
   if (!taken.ok()) return fail(Error{"--screenshot: " + taken.error().message}, kFailure);
   const int exit_code = written(arguments, taken.value().picture);
   if (exit_code != 0) return exit_code;
-  for (const std::string& warning : words.warnings) tell_terminal("warning: " + warning);
+  for (const std::string& warning : flags.warnings) tell_terminal("warning: " + warning);
   if (taken.value().nothing_found) {
     const std::string why = why_not_found(arguments.search, scene);
     tell_terminal("warning: " + warning_of_search(arguments.search, why));
@@ -210,7 +210,7 @@ int picture_of_run(const Arguments& arguments, ShowOptions options) {
 int window(const Arguments& arguments, const ShowOptions& options) {
   WindowContents contents;
   if (!arguments.paths.empty()) contents.request = run_asked_for(arguments);
-  contents.words = words_of(arguments);
+  contents.flags = flags_of(arguments);
   if (!arguments.no_cache) {
     contents.layout_file = layout_file();
     contents.recent_file = recent_runs_file();
@@ -243,7 +243,7 @@ int run(const Arguments& arguments) {
   options.width = parsed.value().first;
   options.height = parsed.value().second;
   // Before minutes of loading.
-  if (const std::optional<WrongWord> wrong = check(words_of(arguments)))
+  if (const std::optional<FlagError> wrong = check(flags_of(arguments)))
     return fail(Error{wrong->message}, kUsage);
   if (arguments.paths.empty()) {
     const std::string flag = flag_of_a_run(arguments);

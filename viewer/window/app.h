@@ -52,11 +52,11 @@ class App {
   // The panel of this title in front: "Findings". Nothing where there is none.
   void show_panel(const std::string& title);
   SearchPanel& search();
-  // What to say to the user of what he just asked for in vain; "": nothing.
+  // Why what the user has just asked for cannot be shown; "": nothing to say.
   std::string hint() const;
   void drop_hint();
   StepsPanel& steps();
-  // A command of whoever shows this App, in the palette.
+  // Adds a command to the palette.
   void add_command(std::string name, const char* key, std::function<void()> run) {
     more_actions_.push_back({std::move(name), key, std::move(run)});
   }
@@ -73,7 +73,7 @@ class App {
   // too small for the usual arrangement has one of its own and leaves the file alone. `window`: its size in
   // pixels. Before the first frame.
   void keep_layout_in(const std::filesystem::path& file, Point window);
-  // What the user typed into the notes, the marks and where he looks: kept for the next time.
+  // View, selection, marks, notes and what the panels keep, for the next look at the run.
   Session session() const;
   void restore_session(const Session& session);
 
@@ -103,7 +103,7 @@ class App {
   bool has_steps() const;
   void show_range_of(bool second);
   void arrange_docks(unsigned dock_space);
-  // What is to be seen on a timeline behind other panels brings it to the front.
+  // A timeline that is hidden by other panels comes to the front when there is something to show on it.
   void bring_timelines_forward();
   void draw_panes();
   void couple_panes();
@@ -120,7 +120,7 @@ class App {
   void show_by_key(const Panel& panel);
   void read_keys();
   void read_signs();
-  // The one that keys are for: the pointer was in it last.
+  // The pane that keys apply to: the one that the pointer was in last.
   TimelinePane& active_pane();
   void palette();
   std::vector<Action> actions();
