@@ -1,5 +1,6 @@
 // lockstep-view: the timeline of a run, in a window or as a picture.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -24,6 +25,7 @@
 #include "viewer/opening/run_request.h"
 #include "viewer/views/first_look.h"
 #include "viewer/window/closing_signals.h"
+#include "viewer/window/panel_list.h"
 #include "viewer/window/png_writer.h"
 #include "viewer/window/run.h"
 #include "viewer/window/welcome_page.h"
@@ -85,23 +87,44 @@ RunRequest run_asked_for(const Arguments& arguments) {
   return request;
 }
 
-FirstLookWords words_of(const Arguments& arguments) {
-  FirstLookWords words;
-  words.range = arguments.range;
-  words.go_to = arguments.go_to;
-  words.measure = arguments.measure;
-  words.panel = arguments.panel;
-  words.search = arguments.search;
-  words.collective = arguments.collective;
-  words.order = arguments.order;
-  words.filter = arguments.filter;
-  words.pinned = arguments.pinned;
+FirstLookFlags flags_of(const Arguments& arguments) {
+  FirstLookFlags flags;
+  flags.range = arguments.range;
+  flags.go_to = arguments.go_to;
+  flags.measure = arguments.measure;
+  flags.panel = arguments.panel;
+  const Panel* const panel = find_panel(arguments.panel);
+  flags.panel_compares = panel != nullptr && panel->runs == PanelRuns::both;
+  flags.search = arguments.search;
+  flags.collective = arguments.collective;
+  flags.order = arguments.order;
+  flags.filter = arguments.filter;
+  flags.pinned = arguments.pinned;
   for (const std::string& lanes : arguments.open)
-    words.open.push_back(lanes == "hosts" ? LaneRole::host : LaneRole::counter);
-  words.chain = arguments.chain;
-  words.compared = !run_asked_for(arguments).other.empty();
-  words.remembers = arguments.screenshot.empty();
-  return words;
+    flags.open.push_back(lanes == "hosts" ? LaneRole::host : LaneRole::counter);
+  flags.chain = arguments.chain;
+  flags.compared = !run_asked_for(arguments).other.empty();
+  flags.remembers = arguments.screenshot.empty();
+  return flags;
+}
+
+// Titles of panels: of those that there are in any run, or of those that compare two.
+std::vector<std::string> panel_titles(bool compare) {
+  std::vector<std::string> titles;
+  for (const Panel* const panel : all_panels())
+    if ((panel->runs == PanelRuns::both) == compare) titles.emplace_back(panel->title);
+  return titles;
+}
+
+void add_panel_flag(CLI::App& app, std::string& panel) {
+  std::vector<std::string> titles = panel_titles(false);
+  const std::vector<std::string> comparing = panel_titles(true);
+  const std::string what = fmt::format("Bring a panel to the front: {} or, of two runs, {}",
+                                       fmt::join(titles, ", "), fmt::join(comparing, ", "));
+  titles.insert(titles.end(), comparing.begin(), comparing.end());
+  app.add_option("--panel", panel, what)
+      ->transform(CLI::IsMember(titles, CLI::ignore_case))
+      ->option_text("NAME");
 }
 
 // A flag that makes no sense without a run; "": none.
@@ -160,18 +183,18 @@ int picture_of_run(const Arguments& arguments, ShowOptions options) {
   const Scene& scene = *opened.value().scene;
   Runs runs{&scene};
   if (opened.value().other) runs.push_back(opened.value().other.get());
-  UnderstoodWords words = understand(words_of(arguments), runs);
-  if (!words.wrong.empty()) {
-    const WrongWord& wrong = words.wrong.front();
+  UnderstoodFlags flags = understand(flags_of(arguments), runs);
+  if (!flags.wrong.empty()) {
+    const FlagError& wrong = flags.wrong.front();
     return fail(Error{wrong.message}, kUsage);
   }
-  static_cast<FirstLook&>(options) = std::move(words.look);
+  static_cast<FirstLook&>(options) = std::move(flags.look);
   options.other = opened.value().other.get();
   const Result<Shot> taken = take_picture(scene, options);
   if (!taken.ok()) return fail(Error{"--screenshot: " + taken.error().message}, kFailure);
   const int exit_code = written(arguments, taken.value().picture);
   if (exit_code != 0) return exit_code;
-  for (const std::string& warning : words.warnings) tell_terminal("warning: " + warning);
+  for (const std::string& warning : flags.warnings) tell_terminal("warning: " + warning);
   if (taken.value().nothing_found) {
     const std::string why = why_not_found(arguments.search, scene);
     tell_terminal("warning: " + warning_of_search(arguments.search, why));
@@ -187,7 +210,7 @@ int picture_of_run(const Arguments& arguments, ShowOptions options) {
 int window(const Arguments& arguments, const ShowOptions& options) {
   WindowContents contents;
   if (!arguments.paths.empty()) contents.request = run_asked_for(arguments);
-  contents.words = words_of(arguments);
+  contents.flags = flags_of(arguments);
   if (!arguments.no_cache) {
     contents.layout_file = layout_file();
     contents.recent_file = recent_runs_file();
@@ -220,7 +243,7 @@ int run(const Arguments& arguments) {
   options.width = parsed.value().first;
   options.height = parsed.value().second;
   // Before minutes of loading.
-  if (const std::optional<WrongWord> wrong = check(words_of(arguments)))
+  if (const std::optional<FlagError> wrong = check(flags_of(arguments)))
     return fail(Error{wrong->message}, kUsage);
   if (arguments.paths.empty()) {
     const std::string flag = flag_of_a_run(arguments);
@@ -291,14 +314,7 @@ int main(int argc, char** argv) {
                "Findings and summaries over all that was recorded, not over steady training alone");
   app.add_option("--search", arguments.search, "Search for this: gemm, /nccl.*Reduce/, rank=3 longer=1ms")
       ->option_text("TEXT");
-  app.add_option(
-         "--panel", arguments.panel,
-         "Bring a panel to the front: Overview, Findings, Collectives, Search, Details, Range, Notes, "
-         "Steps, Imbalance, Counters or, of two runs, Diff")
-      ->transform(CLI::IsMember({"Overview", "Findings", "Collectives", "Search", "Details", "Range", "Notes",
-                                 "Steps", "Imbalance", "Counters", "Diff"},
-                                CLI::ignore_case))
-      ->option_text("NAME");
+  lockstep::viewer::add_panel_flag(app, arguments.panel);
   app.add_option("--theme", arguments.theme,
                  "dark or light [windows: as at the last look, else dark; pictures dark]")
       ->check(CLI::IsMember({"dark", "light"}))

@@ -8,6 +8,7 @@
 #include "viewer/journey/journey.h"
 #include "viewer/journey/runs.h"
 #include "viewer/testing/scene_of.h"
+#include "viewer/window/panel_list.h"
 
 namespace lockstep::viewer::journey {
 namespace {
@@ -30,10 +31,9 @@ class HostileRuns : public Journey {
     }
   }
   void look_at_everything(User& user) {
-    for (const char* const panel : {"Overview", "Findings", "Collectives", "Search", "Details", "Range",
-                                    "Notes", "Steps", "Imbalance", "Counters"}) {
-      user.show(panel);
-      EXPECT_TRUE(user.sees(panel)) << panel;
+    for (const Panel* const panel : panels_for(false)) {
+      user.show(panel->title);
+      EXPECT_TRUE(user.sees(panel->title)) << panel->title;
     }
   }
   void zoom_to_both_ends(User& user) {

@@ -1,5 +1,4 @@
-// The viewer's real window, and somebody who uses it: a test opens a run on a private display and plays
-// scripts.
+// The viewer's real window, driven by scripts: a test opens a run on a private display and plays them.
 //
 //   TEST_F(Journey, …) {
 //     open(*scene);

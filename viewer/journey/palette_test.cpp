@@ -5,6 +5,7 @@
 #include "viewer/journey/journey.h"
 #include "viewer/journey/runs.h"
 #include "viewer/opening/open_run.h"
+#include "viewer/window/panel_list.h"
 
 namespace lockstep::viewer::journey {
 namespace {
@@ -76,6 +77,20 @@ TEST_F(Palette, CommandsAreFoundByTheirWordsAndArrowsChoose) {
     user.press(ImGuiKey_Escape);
     EXPECT_FALSE(user.sees("Keys"));
   });
+}
+
+TEST_F(Palette, EveryPanelIsShown) {
+  for (const bool compared : {false, true}) {
+    open(*scene_, compared ? scene_.get() : nullptr);
+    play([compared](User& user) {
+      for (const Panel* const panel : panels_for(compared)) {
+        ask(user, std::string("show ") + panel->title);
+        user.press(ImGuiKey_Enter);
+        EXPECT_TRUE(user.sees(panel->title)) << panel->title;
+      }
+    });
+    close();
+  }
 }
 
 TEST_F(Palette, EscapeLeavesItAndNothingElse) {

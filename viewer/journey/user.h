@@ -1,4 +1,4 @@
-// Somebody at mouse and keyboard, for scripts. Each act takes the frames that it needs.
+// Mouse and keyboard, for scripts. Each action takes as many frames as it needs.
 #pragma once
 
 #include <imgui_te_context.h>

@@ -1,4 +1,4 @@
-// What somebody wants to look at, and what comes of it.
+// What the user asks to open, and the result of opening it.
 #pragma once
 
 #include <cstdint>

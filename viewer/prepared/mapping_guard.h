@@ -1,5 +1,5 @@
-// A mapped file that somebody cuts: reading behind its new end would end the process (SIGBUS). Guarded, those
-// bytes read as zeros from then on, and was_cut() says so.
+// A mapped file that another program cuts: reading behind its new end would end the process (SIGBUS).
+// Guarded, those bytes read as zeros from then on, and was_cut() says so.
 #pragma once
 
 #include <cstddef>

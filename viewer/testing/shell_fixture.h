@@ -67,11 +67,11 @@ class ShellTest : public testing::Test {
     opened.on_disk.push_back({request.paths, look_at(request.paths).fingerprint});
     return opened;
   }
-  void start(const FirstLookWords& words = {}, bool theme_asked_for = false) {
+  void start(const FirstLookFlags& flags = {}, bool theme_asked_for = false) {
     shell_.reset();
     ShellOptions options;
     options.theme_asked_for = theme_asked_for;
-    options.first_look = words;
+    options.first_look = flags;
     options.scale = scale_;
     options.keep = keep_;
     options.clocks = clocks_;

@@ -1,6 +1,6 @@
 // Why was a collective's last arriver late? As the report has it (analyzer/diagnose/delays.h): since the
 // ranks last left an operation of the group together, what did it spend more time on than the median of the
-// others? For one collective, when somebody looks at it: of many ranks a sample of the others is asked.
+// others? For one collective, when it is looked at; of many ranks a sample of the others is asked.
 #pragma once
 
 #include <cstdint>

@@ -101,7 +101,7 @@ void toggle_pin(RankOrder& order, std::int32_t rank);
 void toggle_section(RankOrder& order, const std::string& key);
 // Closes all of them, or opens them if they all were closed.
 void toggle_sections(const JobFacts& facts, RankOrder& order);
-// Opens its section and, where it is filtered out, drops the filter: for who wants to go to this rank.
+// Opens its section and, where it is filtered out, drops the filter, so that the rank can be shown.
 void make_shown(const JobFacts& facts, std::uint32_t index, RankOrder& order);
 
 }  // namespace lockstep::viewer

@@ -109,7 +109,7 @@ class Scene {
   JobFacts facts_;
 };
 
-// An instant that somebody wants to find again.
+// An instant that the user has marked.
 struct TimeMark {
   Nanoseconds time = 0;
   std::string note;

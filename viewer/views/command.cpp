@@ -116,4 +116,17 @@ Result<Command> parse_goto(const Scene& scene, const std::string& text) {
   return command;
 }
 
+Command show_finding(const Scene& scene, const analyzer::Finding& finding) {
+  Command command;
+  if (!finding.place) return command;
+  const analyzer::FindingPlace& place = *finding.place;
+  // Whom it is about, rather than who loses most by it: of a collective all ranks are lit anyway.
+  command.rank = scene.index_of(finding.rank.value_or(place.rank));
+  command.drop_selection = !place.collective;
+  const Nanoseconds origin = scene.timeline().origin;
+  command.range = TimeRange{saturating_add(origin, place.begin_ns), saturating_add(origin, place.end_ns)};
+  if (place.collective) command.collective = scene.find_collective(*place.collective);
+  return command;
+}
+
 }  // namespace lockstep::viewer

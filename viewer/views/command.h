@@ -24,4 +24,7 @@ Result<Command> parse_goto(const Scene& scene, const std::string& text);
 // The same without a run: for wrong words before minutes of loading.
 Status check_goto(const std::string& text);
 
+// Where a finding is seen best; nothing to show where it has no place.
+Command show_finding(const Scene& scene, const analyzer::Finding& finding);
+
 }  // namespace lockstep::viewer

@@ -15,35 +15,35 @@ namespace lockstep::viewer {
 
 namespace {
 
-bool selects(const FirstLookWords& words) {
-  return words.collective >= 0 || words.go_to.find("collective=") != std::string::npos;
+bool selects(const FirstLookFlags& flags) {
+  return flags.collective >= 0 || flags.go_to.find("collective=") != std::string::npos;
 }
 
-WrongWord chain_of_nothing() {
+FlagError chain_of_nothing() {
   return {
       "--chain: nothing is selected that it could lead from; select with --collective ID or --goto "
       "collective=ID"};
 }
 
 // Which ranks, in which order.
-void understand_ranks(const FirstLookWords& words, const Runs& runs, UnderstoodWords& result) {
+void understand_ranks(const FirstLookFlags& flags, const Runs& runs, UnderstoodFlags& result) {
   // check() has said what is wrong with these.
-  if (const Result<RankOrder> order = parse_order(words.order); !words.order.empty() && order.ok()) {
+  if (const Result<RankOrder> order = parse_order(flags.order); !flags.order.empty() && order.ok()) {
     const std::string wrong = wrong_order(order.value(), runs);
     if (wrong.empty())
       result.look.order = order.value();
     else
-      result.wrong.push_back({fmt::format("--order {}: {}", words.order, wrong)});
+      result.wrong.push_back({fmt::format("--order {}: {}", flags.order, wrong)});
   }
-  if (!words.filter.empty()) {
-    result.look.filter = words.filter;
-    if (parse_rank_filter(words.filter).ok()) {
-      const std::string wrong = wrong_filter(words.filter, runs);
-      if (!wrong.empty()) result.warnings.push_back(fmt::format("--filter '{}': {}", words.filter, wrong));
+  if (!flags.filter.empty()) {
+    result.look.filter = flags.filter;
+    if (parse_rank_filter(flags.filter).ok()) {
+      const std::string wrong = wrong_filter(flags.filter, runs);
+      if (!wrong.empty()) result.warnings.push_back(fmt::format("--filter '{}': {}", flags.filter, wrong));
     }
   }
-  const std::vector<std::int32_t> absent = absent_ranks(words.pinned, runs);
-  for (const std::int32_t rank : words.pinned)
+  const std::vector<std::int32_t> absent = absent_ranks(flags.pinned, runs);
+  for (const std::int32_t rank : flags.pinned)
     if (std::find(absent.begin(), absent.end(), rank) == absent.end()) result.look.pinned.push_back(rank);
   if (!absent.empty())
     result.wrong.push_back({fmt::format("--pin {}: the run has no such {}; {}", fmt::join(absent, ","),
@@ -77,41 +77,42 @@ std::string wrong_rank_number(std::string_view word) {
   return fmt::format("'{}' is not the number of a rank: write ranks such as 0,3", word);
 }
 
-std::optional<WrongWord> check(const FirstLookWords& words) {
+std::optional<FlagError> check(const FirstLookFlags& flags) {
   // The origin, which comes with the run, moves a range and makes none wrong.
-  if (!words.range.empty()) {
-    if (const auto range = analyzer::parse_range(words.range, 0); !range.ok())
-      return WrongWord{"--range: " + range.error().message};
+  if (!flags.range.empty()) {
+    if (const auto range = analyzer::parse_range(flags.range, 0); !range.ok())
+      return FlagError{"--range: " + range.error().message};
   }
-  if (!words.measure.empty()) {
-    if (const auto range = analyzer::parse_range(words.measure, 0); !range.ok())
-      return WrongWord{"--measure: " + range.error().message};
+  if (!flags.measure.empty()) {
+    if (const auto range = analyzer::parse_range(flags.measure, 0); !range.ok())
+      return FlagError{"--measure: " + range.error().message};
   }
-  if (!words.go_to.empty()) {
-    if (const Status place = check_goto(words.go_to); !place.ok())
-      return WrongWord{"--goto: " + place.error().message};
+  if (!flags.go_to.empty()) {
+    if (const Status place = check_goto(flags.go_to); !place.ok())
+      return FlagError{"--goto: " + place.error().message};
   }
-  if (!words.order.empty()) {
-    if (const Result<RankOrder> order = parse_order(words.order); !order.ok())
-      return WrongWord{"--order: " + order.error().message};
+  if (!flags.order.empty()) {
+    if (const Result<RankOrder> order = parse_order(flags.order); !order.ok())
+      return FlagError{"--order: " + order.error().message};
   }
-  if (!words.filter.empty()) {
-    if (const auto filter = parse_rank_filter(words.filter); !filter.ok())
-      return WrongWord{"--filter: " + filter.error().message};
+  if (!flags.filter.empty()) {
+    if (const auto filter = parse_rank_filter(flags.filter); !filter.ok())
+      return FlagError{"--filter: " + filter.error().message};
   }
-  if (!words.search.empty()) {
-    if (const auto search = parse_search(words.search); !search.ok())
-      return WrongWord{"--search: " + search.error().message};
+  if (!flags.search.empty()) {
+    if (const auto search = parse_search(flags.search); !search.ok())
+      return FlagError{"--search: " + search.error().message};
   }
-  if (words.panel == "Diff" && !words.compared)
-    return WrongWord{"--panel Diff: one run differs from nothing; name a second one, or give it with --diff"};
-  if (words.chain && !words.remembers && !selects(words)) return chain_of_nothing();
+  if (flags.panel_compares && !flags.compared)
+    return FlagError{fmt::format(
+        "--panel {}: one run differs from nothing; name a second one, or give it with --diff", flags.panel)};
+  if (flags.chain && !flags.remembers && !selects(flags)) return chain_of_nothing();
   return std::nullopt;
 }
 
-UnderstoodWords understand(const FirstLookWords& words, const Runs& runs, bool selected) {
+UnderstoodFlags understand(const FirstLookFlags& flags, const Runs& runs, bool selected) {
   const Scene& scene = *runs.front();
-  UnderstoodWords result;
+  UnderstoodFlags result;
   FirstLook& look = result.look;
   const Timeline& timeline = scene.timeline();
   const auto range_of = [&](const char* flag, const std::string& text) -> std::optional<TimeRange> {
@@ -133,42 +134,42 @@ UnderstoodWords understand(const FirstLookWords& words, const Runs& runs, bool s
                      analyzer::format_duration(timeline.content.end - timeline.origin))});
     return std::nullopt;
   };
-  look.panel = words.panel;
-  look.search = words.search;
-  if (parse_search(words.search).ok()) {
-    const std::string wrong = wrong_attribute(words.search, scene);
+  look.panel = flags.panel;
+  look.search = flags.search;
+  if (parse_search(flags.search).ok()) {
+    const std::string wrong = wrong_attribute(flags.search, scene);
     if (!wrong.empty()) {
       look.search.clear();
-      result.wrong.push_back({fmt::format("--search '{}': {}", words.search, wrong)});
+      result.wrong.push_back({fmt::format("--search '{}': {}", flags.search, wrong)});
     }
   }
-  if (!words.search.empty() && look.panel.empty()) look.panel = "Search";
-  look.range = range_of("--range", words.range);
-  understand_ranks(words, runs, result);
-  look.open = words.open;
-  for (const LaneRole role : words.open)
+  if (!flags.search.empty() && look.panel.empty()) look.panel = kSearchPanel;
+  look.range = range_of("--range", flags.range);
+  understand_ranks(flags, runs, result);
+  look.open = flags.open;
+  for (const LaneRole role : flags.open)
     if (!has_lanes(runs, role))
       result.warnings.push_back(role == LaneRole::host
                                     ? "--open hosts: no host thread was recorded"
                                     : "--open counters: the run has none that changed over time");
-  look.chain = words.chain;
-  if (words.chain && !selected && !selects(words)) result.wrong.push_back(chain_of_nothing());
-  if (!words.go_to.empty()) {
-    const Result<Command> command = parse_goto(scene, words.go_to);
+  look.chain = flags.chain;
+  if (flags.chain && !selected && !selects(flags)) result.wrong.push_back(chain_of_nothing());
+  if (!flags.go_to.empty()) {
+    const Result<Command> command = parse_goto(scene, flags.go_to);
     if (command.ok())
       look.go_to = command.value();
     else
       result.wrong.push_back({"--goto: " + command.error().message});
   }
-  look.measured = range_of("--measure", words.measure);
-  if (look.measured && look.panel.empty()) look.panel = "Range";
-  if (words.collective >= 0) {
-    look.collective = scene.find_collective(words.collective);
+  look.measured = range_of("--measure", flags.measure);
+  if (look.measured && look.panel.empty()) look.panel = kRangePanel;
+  if (flags.collective >= 0) {
+    look.collective = scene.find_collective(flags.collective);
     if (!look.collective) {
       result.wrong.push_back(
           {fmt::format("--collective {}: the report has no collective of that number; it "
                        "has {}",
-                       words.collective, scene.collectives().size())});
+                       flags.collective, scene.collectives().size())});
     }
   }
   return result;

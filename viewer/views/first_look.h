@@ -1,4 +1,4 @@
-// What the command line wants to see first: as words, and as what they mean in a run.
+// What the command line asks to see first: its flags as they are written, and what they mean in a run.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,11 @@
 
 namespace lockstep::viewer {
 
-struct FirstLookWords {
+// Panels that come to the front where `--panel` names none: with something to search for, or to measure.
+inline constexpr const char* kSearchPanel = "Search";
+inline constexpr const char* kRangePanel = "Range";
+
+struct FirstLookFlags {
   std::string range, go_to, measure, panel, search;  // "": none
   std::int64_t collective = -1;                      // as the report numbers them; -1: none
   std::string order, filter;         // of ranks (rank_order.h, rank_filter.h); "": as they are
@@ -22,6 +26,7 @@ struct FirstLookWords {
   std::vector<LaneRole> open;        // host threads, counters: unfolded
   bool chain = false;                // draw the chain of waits from what is selected
   bool compared = false;             // two runs are
+  bool panel_compares = false;       // the panel is there only where two runs are compared
   bool remembers = false;            // what was selected at the last look is selected again
 };
 
@@ -38,28 +43,28 @@ struct FirstLook {
   std::vector<LaneRole> open;               // which lanes are unfolded
   bool chain = false;
 
-  // It comes before a place where somebody was before.
+  // Then the place that was kept of the last look is not shown.
   bool shows_a_place() const { return range || collective || go_to.any(); }
 };
 
-// What is wrong with the word of `--collective`, or with one of `--pin`; "": it is a number that fits.
+// What is wrong with the value of `--collective`, or with one of `--pin`; "": it is a valid number.
 std::string wrong_collective_number(std::string_view word);
 std::string wrong_rank_number(std::string_view word);
 
-struct WrongWord {
+struct FlagError {
   std::string message;  // names the flag
 };
 
-// What can be said without a run: before minutes of loading.
-std::optional<WrongWord> check(const FirstLookWords& words);
+// What is wrong with the flags in any run, so that it is said before minutes of loading.
+std::optional<FlagError> check(const FirstLookFlags& flags);
 
-struct UnderstoodWords {
+struct UnderstoodFlags {
   FirstLook look;                     // of all that make sense in this run
-  std::vector<WrongWord> wrong;       // the others
+  std::vector<FlagError> wrong;       // the others
   std::vector<std::string> warnings;  // of those that make sense and show nothing; each names its flag
 };
 // Places are those of the first run. `selected`: the last look's selection is there.
-UnderstoodWords understand(const FirstLookWords& words, const Runs& runs, bool selected = false);
+UnderstoodFlags understand(const FirstLookFlags& flags, const Runs& runs, bool selected = false);
 
 // What to say of a search that found nothing; names its flag. `why`: "" where it is not known.
 std::string warning_of_search(const std::string& search, const std::string& why);

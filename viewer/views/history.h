@@ -10,7 +10,7 @@ namespace lockstep::viewer {
 class ViewHistory {
  public:
   // To be called whenever the view may have changed. Movements that follow each other within half a second
-  // are one: nobody wants to go back through every notch of a wheel.
+  // are one, so that a turn of the wheel is undone at once.
   void note(const TimelineState& state, double seconds);
   // The place before the present one; false where there is none.
   bool back(TimelineState& state);

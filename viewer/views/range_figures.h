@@ -11,7 +11,7 @@ namespace lockstep::viewer {
 
 struct RangeFigure {
   const char* name;  // "compute_ns"; of the nine causes "partition.transfer"
-  const char* what;  // in words, for who has not read docs/metrics.md
+  const char* what;  // in words, without reference to docs/metrics.md
   // Absent where the document says null.
   std::optional<std::int64_t> (*of)(const analyzer::Measures& measures);
 };

@@ -13,11 +13,12 @@
 #include "viewer/views/diff.h"
 #include "viewer/views/range_statistics.h"
 #include "viewer/views/session.h"
-#include "viewer/window/collectives_panel.h"
 #include "viewer/window/fonts.h"
-#include "viewer/window/panels.h"
-#include "viewer/window/search_panel.h"
-#include "viewer/window/steps_panel.h"
+#include "viewer/window/panel.h"
+#include "viewer/window/panel_states.h"
+#include "viewer/window/panels/collectives_panel.h"
+#include "viewer/window/panels/search_panel.h"
+#include "viewer/window/panels/steps_panel.h"
 #include "viewer/window/timeline_pane.h"
 #include "viewer/window/typed_characters.h"
 
@@ -48,19 +49,19 @@ class App {
   void execute(const Command& command);
   // A second run below the first, coupled step by step. `other` must outlive the App. Before the first frame.
   void compare_with(const Scene& other);
-  // The panel of this name in front: "Findings". Nothing where there is none.
-  void show_panel(const std::string& name);
-  SearchPanel& search() { return search_; }
-  // What to say to the user of what he just asked for in vain; "": nothing.
+  // The panel of this title in front: "Findings". Nothing where there is none.
+  void show_panel(const std::string& title);
+  SearchPanel& search();
+  // Why what the user has just asked for cannot be shown; "": nothing to say.
   std::string hint() const;
   void drop_hint();
-  StepsPanel& steps() { return steps_; }
-  // A command of whoever shows this App, in the palette.
+  StepsPanel& steps();
+  // Adds a command to the palette.
   void add_command(std::string name, const char* key, std::function<void()> run) {
     more_actions_.push_back({std::move(name), key, std::move(run)});
   }
-  const CollectivesPanel& collectives() const { return collectives_; }
-  const RangeStatistics& range() const { return range_; }
+  const CollectivesPanel& collectives() const;
+  const RangeStatistics& range() const;
   const TimelinePane& pane() const { return pane_; }
   TimelinePane& pane() { return pane_; }
   // Of the second run, and what differs; nullptr where there is none.
@@ -72,7 +73,7 @@ class App {
   // too small for the usual arrangement has one of its own and leaves the file alone. `window`: its size in
   // pixels. Before the first frame.
   void keep_layout_in(const std::filesystem::path& file, Point window);
-  // What the user typed into the notes, the marks and where he looks: kept for the next time.
+  // View, selection, marks, notes and what the panels keep, for the next look at the run.
   Session session() const;
   void restore_session(const Session& session);
 
@@ -86,14 +87,12 @@ class App {
     Other(const Scene& first, const Scene& second, float scale)
         : scene(second),
           pane(second, "Timeline B", scale),
-          steps(second),
-          range(second),
+          states(second, true),
           diff(compare(first, second)),
           alignment(diff, first.timeline(), second.timeline()) {}
     const Scene& scene;
     TimelinePane pane;
-    StepsPanel steps;
-    RangeStatistics range;
+    PanelStates states;
     RunDiff diff;
     StepAlignment alignment;
     TimeView coupled_a, coupled_b;  // as they were put beside each other last
@@ -104,22 +103,25 @@ class App {
   bool has_steps() const;
   void show_range_of(bool second);
   void arrange_docks(unsigned dock_space);
-  // What is to be seen on a timeline behind other panels brings it to the front.
+  // A timeline that is hidden by other panels comes to the front when there is something to show on it.
   void bring_timelines_forward();
   void draw_panes();
   void couple_panes();
   void couple_orders();
   void fold_alike();
-  void panels();
-  // Two runs: a panel's first line says which one it is about, and lets choose where it can show either.
+  void draw_panels();
+  void draw_panel(const Panel& panel);
+  // Two runs: the panel's first line says which one it is about, and lets choose where it can show either.
   // Returns whether it is the second one.
-  bool chosen_run();
-  void say_run_of(const TimelinePane& pane) const;
+  bool draw_run_of(const Panel& panel);
+  // To the front, one a frame.
+  void bring_panels_forward();
+  // To the front, with the keyboard.
+  void show_by_key(const Panel& panel);
   void read_keys();
   void read_signs();
-  // The one that keys are for: the pointer was in it last.
+  // The pane that keys apply to: the one that the pointer was in last.
   TimelinePane& active_pane();
-  void notes_panel();
   void palette();
   std::vector<Action> actions();
 
@@ -132,10 +134,7 @@ class App {
   bool second_active_ = false;
   TypedCharacters typed_;
   bool panels_of_second_ = false;  // those that can show either run
-  RangeStatistics range_;
-  StepsPanel steps_;
-  CollectivesPanel collectives_;
-  SearchPanel search_;
+  PanelStates states_;
   std::vector<std::string> fronts_;  // panels to bring to the front, one a frame
   std::array<char, 128> palette_text_{};
   int palette_at_ = 0;

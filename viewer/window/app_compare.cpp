@@ -1,5 +1,6 @@
 // Two runs beside each other: both in view, folded alike, moved and ordered together.
 #include "viewer/window/app.h"
+#include "viewer/window/panel_list.h"
 
 namespace lockstep::viewer {
 
@@ -12,7 +13,7 @@ void App::compare_with(const Scene& other) {
   };
   show_both(pane_.state(), other_->alignment.extent_in_a());
   show_both(other_->pane.state(), other_->alignment.extent_in_b());
-  show_panel("Diff");
+  show_panel(panels::diff.title);
 }
 
 // What is open at first in one and closed in the other cannot be compared.

@@ -7,6 +7,9 @@
 #include "viewer/timeline/navigate.h"
 #include "viewer/window/app.h"
 #include "viewer/window/imgui_canvas.h"
+#include "viewer/window/panel_list.h"
+#include "viewer/window/panel_parts.h"
+#include "viewer/window/panels/search_panel.h"
 
 namespace lockstep::viewer {
 
@@ -24,14 +27,11 @@ void App::read_keys() {
     palette_asked_ = true;
     busy_ = true;
   }
-  if (ImGui::IsKeyChordPressed(ImGuiMod_Ctrl | ImGuiKey_F)) {
-    search_.focus();
-    show_panel("Search");
-  }
+  if (ImGui::IsKeyChordPressed(ImGuiMod_Ctrl | ImGuiKey_F)) show_by_key(panels::search);
   read_signs();
   if (io.KeyCtrl || io.KeyAlt || io.KeySuper) return;
   TimelinePane& pane = active_pane();
-  if (pressed(ImGuiKey_N, true)) execute(search_.step(io.KeyShift ? -1 : 1));
+  if (pressed(ImGuiKey_N, true)) execute(search().step(io.KeyShift ? -1 : 1));
   if (pressed(ImGuiKey_T)) set_theme(!theme_.dark);
   if (pressed(ImGuiKey_Backspace, true) && pane.back()) busy_ = true;
   // Marks are kept beside A, as notes are.
@@ -41,10 +41,8 @@ void App::read_keys() {
 // Commands that are signs, wherever the keyboard has them.
 void App::read_signs() {
   if (typed_.typed('?')) help_open_ = !help_open_;
-  if (typed_.typed('/')) {
-    search_.focus();
-    show_panel("Search");
-  }
+  for (const Panel* const panel : panels_for(other_ != nullptr))
+    if (*panel->key.typed != '\0' && typed_.typed(*panel->key.typed)) show_by_key(*panel);
   TimelinePane& pane = active_pane();
   if (!pane.state().selected) return;
   const Item selected = *pane.state().selected;
@@ -59,9 +57,8 @@ void App::read_signs() {
 
 std::vector<App::Action> App::actions() {
   std::vector<Action> all;
-  for (const char* const name : {"Overview", "Findings", "Collectives", "Search", "Details", "Range", "Notes",
-                                 "Steps", "Imbalance", "Counters"})
-    all.push_back({std::string("Show ") + name, "", [this, name] { show_panel(name); }});
+  for (const Panel* const panel : panels_for(other_ != nullptr))
+    all.push_back({std::string("Show ") + panel->title, "", [this, panel] { show_panel(panel->title); }});
   all.push_back({"Show everything", "F", [this] {
                    TimelinePane& pane = active_pane();
                    pane.state().selected.reset();

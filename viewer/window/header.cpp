@@ -1,4 +1,5 @@
-// The line above everything: which run, the causes' colours, and what is wrong with its files.
+#include "viewer/window/header.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,7 +13,6 @@
 #include "viewer/views/arrangement.h"
 #include "viewer/views/damages.h"
 #include "viewer/window/imgui_canvas.h"
-#include "viewer/window/panels.h"
 #include "viewer/window/run_choice.h"
 
 namespace lockstep::viewer {

@@ -1,7 +1,8 @@
-// All keys, over everything else.
+#include "viewer/window/help.h"
+
 #include "viewer/window/imgui_canvas.h"
 #include "viewer/window/keys.h"
-#include "viewer/window/panels.h"
+#include "viewer/window/panel_parts.h"
 
 namespace lockstep::viewer {
 

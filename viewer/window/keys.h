@@ -14,39 +14,7 @@ struct KeyGroup {
   std::vector<KeyHelp> keys;
 };
 
-inline const std::vector<KeyGroup>& key_groups() {
-  static const std::vector<KeyGroup> kGroups{
-      {"MOVE",
-       {{"wheel", "zoom at the pointer (Ctrl: finely)"},
-        {"W A S D", "zoom and move"},
-        {"drag", "move"},
-        {"page up, page down", "scroll through the ranks"},
-        {"F", "show the selection, or all"},
-        {"Backspace", "back to where you were"}}},
-      {"SELECT",
-       {{"click", "select; a rank's name closes it"},
-        {"double click", "zoom to it"},
-        {"Shift drag, R", "measure: every rank's time in that range (R: one end, then the other)"},
-        {", .", "previous and next on the same row"},
-        {"[ ]", "along the chain of waits: who held this up, and what came of it"},
-        {"L", "draw that chain, down to what began it"},
-        {"Esc", "drop selection and measure"}}},
-      {"FIND",
-       {{"/", "search"},
-        {"N, Shift N", "next and previous hit"},
-        {"M", "mark the instant under the pointer (again: remove it)"},
-        {"Ctrl P", "all commands"}}},
-      {"SHOW",
-       {{"O", "order ranks by rank, host, group, lost time, waiting time"},
-        {"P, right click", "pin the rank under the pointer; on its name, Ctrl click too"},
-        {"H, G", "host ranges; counters as graphs"},
-        {"C, Shift C", "close or open all ranks; all hosts or groups"},
-        {"T", "light and dark"},
-        {"?", "this"}}},
-      {"RUN",
-       {{"Ctrl O", "open another (or drop it here)"}, {"Ctrl R", "open this one again"}, {"Ctrl Q", "quit"}}},
-  };
-  return kGroups;
-}
+// With the keys of panels.
+const std::vector<KeyGroup>& key_groups();
 
 }  // namespace lockstep::viewer

@@ -28,7 +28,7 @@ struct FailedChoice {
 FailedChoice draw_failed_page(const RunRequest& request, const std::string& message,
                               const std::string& advice, WayOut way_out, const Theme& theme,
                               const Fonts& fonts);
-// What somebody can do about it, in a sentence or two. Looks at the disk: not for every frame.
+// What the user can do about it, in a sentence or two. Looks at the disk: not for every frame.
 std::string advice_on(const RunRequest& request);
 
 }  // namespace lockstep::viewer

@@ -3,7 +3,7 @@
 #include <memory>
 
 #include "viewer/window/app.h"
-#include "viewer/window/look_first.h"
+#include "viewer/window/apply_first_look.h"
 #include "viewer/window/run.h"
 #include "viewer/window/style.h"
 #include "viewer/window/virtual_display.h"
@@ -65,7 +65,7 @@ Result<Shot> take_picture(const Scene& scene, const ShowOptions& options) {
   Window& window = *offscreen.value().window;
   App app(scene, theme_of(options), scale_of(options));
   if (options.other != nullptr) app.compare_with(*options.other);
-  look_first(options, app);
+  apply_first_look(options, app);
   int quiet = 0;
   for (int frame = 0; frame < kMostFrames && quiet < kQuietFrames; ++frame) {
     window.handle_events(false);

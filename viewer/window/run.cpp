@@ -78,7 +78,7 @@ WindowEnd show_window(const WindowContents& contents, const ShowOptions& options
       shell_options.cycle = contents.request->cycle;
       shell_options.all_steps = contents.request->all_steps;
     }
-    shell_options.first_look = contents.words;
+    shell_options.first_look = contents.flags;
     shell_options.layout_file = contents.layout_file;
     shell_options.recent_file = contents.recent_file;
     shell_options.say = tell_terminal;

@@ -29,7 +29,7 @@ struct ShowOptions : FirstLook {
 // What a window needs beside that.
 struct WindowContents {
   std::optional<RunRequest> request;  // absent: the welcome page
-  FirstLookWords words;
+  FirstLookFlags flags;
   std::filesystem::path layout_file, recent_file;  // "": kept nowhere
 };
 

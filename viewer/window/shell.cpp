@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "analyzer/report/unicode.h"
-#include "viewer/window/look_first.h"
+#include "viewer/window/apply_first_look.h"
 #include "viewer/window/style.h"
 
 namespace lockstep::viewer {
@@ -190,27 +190,27 @@ void Shell::restore_session() {
     else
       options_.say("warning: " + kept.error().message);
   }
-  UnderstoodWords words;
+  UnderstoodFlags flags;
   if (std::exchange(first_, false)) {
     Runs runs{run_->opened.scene.get()};
     if (run_->opened.other) runs.push_back(run_->opened.other.get());
     const bool selected = run_->session && selected_in(*run_->session, run_->opened.scene->timeline());
-    words = understand(options_.first_look, runs, selected);
+    flags = understand(options_.first_look, runs, selected);
     if (run_->session && run_->session->dark && !options_.theme_asked_for)
       app_->set_theme(*run_->session->dark);
   }
-  for (const WrongWord& wrong : words.wrong) {
+  for (const FlagError& wrong : flags.wrong) {
     options_.say(wrong.message);
     add_message(wrong.message);
   }
-  for (const std::string& warning : words.warnings) {
+  for (const std::string& warning : flags.warnings) {
     options_.say("warning: " + warning);
     add_message(warning);
   }
-  if (run_->session && words.look.shows_a_place()) run_->session->view.reset();
+  if (run_->session && flags.look.shows_a_place()) run_->session->view.reset();
   if (run_->session) app_->restore_session(*run_->session);
-  look_first(words.look, *app_);
-  search_asked_ = words.look.search;
+  apply_first_look(flags.look, *app_);
+  search_asked_ = flags.look.search;
 }
 
 void Shell::add_message(const std::string& text) {

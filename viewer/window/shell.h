@@ -32,7 +32,7 @@ struct ShellOptions {
   std::shared_ptr<const analyzer::CommunicationPatterns> communication = nullptr;
   int cycle = 0;
   bool all_steps = false;
-  FirstLookWords first_look;          // of the first run
+  FirstLookFlags first_look;          // of the first run
   std::filesystem::path layout_file;  // the arrangement of the panels; "": kept nowhere
   std::filesystem::path recent_file;  // the recent runs; "": none are kept
   // Told what a terminal should say: what is wrong with a run, or with the first look.

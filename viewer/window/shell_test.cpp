@@ -178,10 +178,10 @@ TEST_F(ShellTest, ARunThatCannotBeOpenedIsSaidInTheWindowAndAloud) {
 
 TEST_F(ShellTest, WhatTheFirstLookCannotShowIsANotice) {
   folder_.write("run/rank-0.json", "");
-  FirstLookWords words;
-  words.go_to = "rank=99";
-  words.measure = "0ns:100ns";
-  start(words);
+  FirstLookFlags flags;
+  flags.go_to = "rank=99";
+  flags.measure = "0ns:100ns";
+  start(flags);
   open("run");
   ASSERT_TRUE(shell_->notice().has_value());
   EXPECT_THAT(shell_->notice()->text, HasSubstr("--goto"));
@@ -193,10 +193,10 @@ TEST_F(ShellTest, WhatTheFirstLookCannotShowIsANotice) {
 
 TEST_F(ShellTest, ASearchOrFilterThatFindsNothingIsANotice) {
   folder_.write("run/rank-0.json", "");
-  FirstLookWords words;
-  words.filter = "50";
-  words.search = "nothing of that name";
-  start(words);
+  FirstLookFlags flags;
+  flags.filter = "50";
+  flags.search = "nothing of that name";
+  start(flags);
   open("run");
   shell_->app()->wait_for_figures();
   frames();
@@ -205,9 +205,9 @@ TEST_F(ShellTest, ASearchOrFilterThatFindsNothingIsANotice) {
             "--filter '50': no rank is left; ranks are 0 to 3; --search 'nothing of that name': nothing is "
             "found");
   EXPECT_THAT(said_, ElementsAre(HasSubstr("warning: --filter"), HasSubstr("warning: --search")));
-  words.filter = "2";
-  words.search = "matmul";
-  start(words);
+  flags.filter = "2";
+  flags.search = "matmul";
+  start(flags);
   open("run");
   shell_->app()->wait_for_figures();
   frames();
@@ -217,16 +217,16 @@ TEST_F(ShellTest, ASearchOrFilterThatFindsNothingIsANotice) {
 // What was selected at the last look will do.
 TEST_F(ShellTest, AChainNeedsASelection) {
   folder_.write("run/rank-0.json", "");
-  FirstLookWords words;
-  words.chain = words.remembers = true;
-  start(words);
+  FirstLookFlags flags;
+  flags.chain = flags.remembers = true;
+  start(flags);
   open("run");
   ASSERT_TRUE(shell_->notice().has_value());
   EXPECT_THAT(shell_->notice()->text, HasSubstr("--chain: nothing is selected"));
   shell_->app()->execute({.collective = 1});
   frames();
   ASSERT_TRUE(shell_->app()->state().selected.has_value());
-  start(words);
+  start(flags);
   open("run");
   EXPECT_FALSE(shell_->notice().has_value());
   EXPECT_FALSE(shell_->app()->state().chain.items.empty());

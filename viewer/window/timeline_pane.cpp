@@ -7,7 +7,7 @@
 
 #include "viewer/timeline/bytes_drawn.h"
 #include "viewer/window/imgui_canvas.h"
-#include "viewer/window/panels.h"
+#include "viewer/window/tooltip.h"
 
 namespace lockstep::viewer {
 

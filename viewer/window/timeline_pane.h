@@ -24,7 +24,7 @@ class TimelinePane {
 
   // Draws it; `keyboard`: keys are for this pane. `note`: above the lanes, e.g. which run it is; "" for none.
   void draw(const Theme& theme, const Fonts& fonts, bool keyboard, const std::string& note);
-  // Nothing beside the pointer where a window stands over the lanes.
+  // Whether a tooltip is shown; not while a window covers the lanes.
   void allow_tooltips(bool allowed) { tooltips_ = allowed; }
   // Does it once the window has found its size, and is in front.
   void execute(const Command& command);
@@ -35,7 +35,7 @@ class TimelinePane {
   void toggle_mark_at_pointer();
   // The chain of waits on or off; where none would be seen, hint() says why instead.
   void toggle_chain();
-  // The answer to what the user asked for in vain, until he selects something else; "": none.
+  // Why what the user asked for cannot be shown, until they select something else; "": nothing to say.
   const std::string& hint() const { return hint_; }
   void drop_hint() { hint_.clear(); }
   bool back() { return history_.back(state_); }
@@ -53,7 +53,7 @@ class TimelinePane {
   // Since the last draw(): the next frame may look different without any input; a range was measured anew.
   bool busy() const { return busy_; }
   bool measured_anew() const { return measured_anew_; }
-  // The expansion is the user's own from the beginning: not to be chosen by what fits.
+  // Keeps the expansion as it is, instead of choosing it by what fits.
   void keep_expansion() { keep_expansion_ = true; }
   // Which lanes fit at first; nothing before its size is known, and where the expansion is the user's own.
   std::optional<LanesShown> fitting() const { return fitting_; }

@@ -11,7 +11,7 @@
 #include "analyzer/report/unicode.h"
 #include "viewer/views/counters.h"
 #include "viewer/window/imgui_canvas.h"
-#include "viewer/window/panels.h"
+#include "viewer/window/panel_list.h"
 
 namespace lockstep::viewer {
 
@@ -170,10 +170,14 @@ void draw_plots(const Scene& scene, const Counters& counters, const TimelineStat
   ImPlot::PopStyleVar(2);
 }
 
-}  // namespace
+bool has_counters(const Scene& scene) {
+  return std::ranges::any_of(scene.contents().ranks,
+                             [](const RankContents& rank) { return !rank.counters.empty(); });
+}
 
-void draw_counters(const Scene& scene, const TimelineState& state, std::span<const std::uint32_t> shown,
-                   const Theme& theme, const Fonts& fonts) {
+Command draw(const PanelContext& context) {
+  const Scene& scene = context.pane.scene();
+  const std::span<const std::uint32_t> shown = context.pane.shown_ranks();
   Counters counters;
   std::vector<std::uint32_t> named;
   std::vector<std::uint32_t> by_number(shown.begin(), shown.end());
@@ -183,20 +187,29 @@ void draw_counters(const Scene& scene, const TimelineState& state, std::span<con
       counters[counter.name].push_back({rank, series_of(counter, scene.tables())});
     if (!scene.rank(rank).counters.empty()) named.push_back(rank);
   }
-  ImGui::PushFont(nullptr, fonts.small_size);
+  ImGui::PushFont(nullptr, context.fonts.small_size);
   if (!counters.empty()) {
-    draw_plots(scene, counters, state, named, theme, fonts);
+    draw_plots(scene, counters, context.pane.state(), named, context.theme, context.fonts);
   } else {
-    const bool any = std::ranges::any_of(scene.contents().ranks,
-                                         [](const RankContents& rank) { return !rank.counters.empty(); });
     ImGui::PushTextWrapPos(0);
     ImGui::TextColored(
-        to_vec4(theme.dim_text), "%s",
-        any ? "No rank that is shown has counters: the filter, or a closed host or group, hides them."
+        to_vec4(context.theme.dim_text), "%s",
+        has_counters(scene)
+            ? "No rank that is shown has counters: the filter, or a closed host or group, hides them."
             : "No counters in this run. NVTX counters and the memory that PyTorch tells are shown here.");
     ImGui::PopTextWrapPos();
   }
   ImGui::PopFont();
+  return {};
 }
+
+}  // namespace
+
+const Panel panels::counters{
+    .title = "Counters",
+    .place = PanelPlace::bottom,
+    .needs = has_counters,
+    .draw = draw,
+};
 
 }  // namespace lockstep::viewer

@@ -1,7 +1,8 @@
 // What is selected, or else what is under the pointer; of a collective also every rank's part in it.
 #include "viewer/window/imgui_canvas.h"
 #include "viewer/window/keys.h"
-#include "viewer/window/panels.h"
+#include "viewer/window/panel_list.h"
+#include "viewer/window/panel_parts.h"
 
 namespace lockstep::viewer {
 
@@ -82,9 +83,11 @@ Command draw_collective(const Scene& scene, std::uint32_t collective, const Them
   return command;
 }
 
-}  // namespace
-
-Command draw_details(const Scene& scene, const TimelineState& state, const Theme& theme, const Fonts& fonts) {
+Command draw(const PanelContext& context) {
+  const Scene& scene = context.pane.scene();
+  const TimelineState& state = context.pane.state();
+  const Theme& theme = context.theme;
+  const Fonts& fonts = context.fonts;
   const std::optional<Item> item = state.selected ? state.selected : state.hovered;
   if (!item) {
     ImGui::PushFont(nullptr, fonts.small_size);
@@ -109,5 +112,14 @@ Command draw_details(const Scene& scene, const TimelineState& state, const Theme
   ImGui::PopFont();
   return command;
 }
+
+}  // namespace
+
+const Panel panels::details{
+    .title = "Details",
+    .place = PanelPlace::below,
+    .runs = PanelRuns::pointed,
+    .draw = draw,
+};
 
 }  // namespace lockstep::viewer

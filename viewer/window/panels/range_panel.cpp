@@ -1,4 +1,5 @@
-// What the ranks did within the measured range: the analyzer's own figures of it.
+#include "viewer/window/panels/range_panel.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -6,11 +7,13 @@
 #include "analyzer/report/palette.h"
 #include "analyzer/report/quantity.h"
 #include "analyzer/report/text_sections.h"
+#include "viewer/views/first_look.h"
 #include "viewer/views/range_figures.h"
-#include "viewer/views/range_statistics.h"
 #include "viewer/window/column_texts.h"
 #include "viewer/window/imgui_canvas.h"
-#include "viewer/window/panels.h"
+#include "viewer/window/panel_list.h"
+#include "viewer/window/panel_parts.h"
+#include "viewer/window/panel_states.h"
 
 namespace lockstep::viewer {
 
@@ -154,10 +157,12 @@ bool draw_exact_switch(const std::string& flag) {
   return exact;
 }
 
-}  // namespace
-
-Command draw_range(const Scene& scene, const TimelineState& state, RangeStatistics& statistics,
-                   const Theme& theme, const Fonts& fonts) {
+Command draw(const PanelContext& context) {
+  const Scene& scene = context.pane.scene();
+  const TimelineState& state = context.pane.state();
+  const Theme& theme = context.theme;
+  const Fonts& fonts = context.fonts;
+  RangeStatistics& statistics = context.states.get<RangePanel>(panels::range).statistics();
   Command command;
   if (!state.measured) {
     ImGui::PushTextWrapPos(0);
@@ -206,5 +211,14 @@ Command draw_range(const Scene& scene, const TimelineState& state, RangeStatisti
   ImGui::PopFont();
   return of_rank.any() ? of_rank : command;
 }
+
+}  // namespace
+
+const Panel panels::range{
+    .title = kRangePanel,
+    .place = PanelPlace::below,
+    .make_state = new_state<RangePanel>,
+    .draw = draw,
+};
 
 }  // namespace lockstep::viewer

@@ -5,7 +5,7 @@
 #include "analyzer/report/unicode.h"
 #include "viewer/timeline/code_spans.h"
 #include "viewer/window/imgui_canvas.h"
-#include "viewer/window/panels.h"
+#include "viewer/window/panel_list.h"
 
 namespace lockstep::viewer {
 
@@ -30,22 +30,10 @@ void paragraph(const std::string& text, const Color& color) {
   ImGui::PopTextWrapPos();
 }
 
-}  // namespace
-
-Command show_finding(const Scene& scene, const analyzer::Finding& finding) {
-  Command command;
-  if (!finding.place) return command;
-  const analyzer::FindingPlace& place = *finding.place;
-  // Whom it is about, rather than who loses most by it: of a collective all ranks are lit anyway.
-  command.rank = scene.index_of(finding.rank.value_or(place.rank));
-  command.drop_selection = !place.collective;
-  const Nanoseconds origin = scene.timeline().origin;
-  command.range = TimeRange{saturating_add(origin, place.begin_ns), saturating_add(origin, place.end_ns)};
-  if (place.collective) command.collective = scene.find_collective(*place.collective);
-  return command;
-}
-
-Command draw_findings(const Scene& scene, const Theme& theme, const Fonts& fonts) {
+Command draw(const PanelContext& context) {
+  const Scene& scene = context.pane.scene();
+  const Theme& theme = context.theme;
+  const Fonts& fonts = context.fonts;
   Command command;
   const std::vector<analyzer::Finding>& findings = scene.report().findings;
   if (findings.empty()) {
@@ -86,5 +74,13 @@ Command draw_findings(const Scene& scene, const Theme& theme, const Fonts& fonts
   ImGui::PopFont();
   return command;
 }
+
+}  // namespace
+
+const Panel panels::findings{
+    .title = "Findings",
+    .place = PanelPlace::above,
+    .draw = draw,
+};
 
 }  // namespace lockstep::viewer

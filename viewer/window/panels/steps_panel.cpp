@@ -1,4 +1,4 @@
-#include "viewer/window/steps_panel.h"
+#include "viewer/window/panels/steps_panel.h"
 
 #include <fmt/format.h>
 
@@ -6,7 +6,10 @@
 #include <cmath>
 
 #include "analyzer/report/quantity.h"
+#include "viewer/timeline/describe.h"
 #include "viewer/window/imgui_canvas.h"
+#include "viewer/window/panel_list.h"
+#include "viewer/window/panel_states.h"
 
 namespace lockstep::viewer {
 
@@ -157,5 +160,17 @@ Command StepsPanel::draw(const Theme& theme, const Fonts& fonts) {
   ImGui::PopFont();
   return command;
 }
+
+const Panel panels::steps{
+    .title = "Steps",
+    .place = PanelPlace::bottom,
+    // Several, so that they are worth a map.
+    .needs = [](const Scene& scene) { return scene.report().steps_present.size() > 1; },
+    .make_state = new_state<StepsPanel>,
+    .draw =
+        [](const PanelContext& context) {
+          return context.states.get<StepsPanel>(panels::steps).draw(context.theme, context.fonts);
+        },
+};
 
 }  // namespace lockstep::viewer

@@ -1,6 +1,9 @@
-#include "viewer/window/collectives_panel.h"
+#include "viewer/window/panels/collectives_panel.h"
 
 #include "viewer/window/imgui_canvas.h"
+#include "viewer/window/panel_list.h"
+#include "viewer/window/panel_parts.h"
+#include "viewer/window/panel_states.h"
 
 namespace lockstep::viewer {
 
@@ -83,5 +86,25 @@ Command CollectivesPanel::draw(std::optional<std::uint32_t> lit, const Theme& th
   ImGui::PopFont();
   return command;
 }
+
+namespace {
+
+Command draw(const PanelContext& context) {
+  const std::optional<std::uint32_t> lit = lit_collective(context.pane.scene(), context.pane.state());
+  const Command command =
+      context.states.get<CollectivesPanel>(panels::collectives).draw(lit, context.theme, context.fonts);
+  if (command.collective) context.show(panels::details);
+  return command;
+}
+
+}  // namespace
+
+const Panel panels::collectives{
+    .title = "Collectives",
+    .place = PanelPlace::above,
+    .runs = PanelRuns::first,
+    .make_state = new_state<CollectivesPanel>,
+    .draw = draw,
+};
 
 }  // namespace lockstep::viewer

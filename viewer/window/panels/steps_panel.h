@@ -6,11 +6,11 @@
 #include <vector>
 
 #include "viewer/views/heat_map.h"
-#include "viewer/window/panels.h"
+#include "viewer/window/panel.h"
 
 namespace lockstep::viewer {
 
-class StepsPanel {
+class StepsPanel final : public PanelState {
  public:
   explicit StepsPanel(const Scene& scene) : scene_(scene), quantity_(first_quantity(scene)) {}
   Command draw(const Theme& theme, const Fonts& fonts);

@@ -7,7 +7,8 @@
 #include "analyzer/report/palette.h"
 #include "analyzer/report/quantity.h"
 #include "viewer/window/imgui_canvas.h"
-#include "viewer/window/panels.h"
+#include "viewer/window/panel_list.h"
+#include "viewer/window/panel_parts.h"
 #include "viewer/window/run_choice.h"
 
 namespace lockstep::viewer {
@@ -58,10 +59,20 @@ void draw_causes(const RunDiff& diff, const Theme& theme) {
   ImGui::EndTable();
 }
 
-}  // namespace
+// At which step the timelines stand beside each other; "" where that is not known.
+std::string aligned_step(const ComparedRuns& runs) {
+  if (runs.a.scene().order_alone() || runs.b.scene().order_alone()) return "";
+  return runs.alignment.aligned_at(runs.a.state().view, runs.b.state().view);
+}
 
-Command draw_diff(const RunDiff& diff, const std::string& aligned, const Scene& a, const Scene& b,
-                  const Theme& theme, const Fonts& fonts) {
+// A click on a step goes there in both.
+Command draw(const PanelContext& context) {
+  const RunDiff& diff = context.compared->diff;
+  const Scene& a = context.compared->a.scene();
+  const Scene& b = context.compared->b.scene();
+  const Theme& theme = context.theme;
+  const Fonts& fonts = context.fonts;
+  const std::string aligned = aligned_step(*context.compared);
   Command command;
   say_runs(a, b, theme, fonts);
   ImGui::PushTextWrapPos(0);
@@ -115,5 +126,14 @@ Command draw_diff(const RunDiff& diff, const std::string& aligned, const Scene& 
   ImGui::PopFont();
   return command;
 }
+
+}  // namespace
+
+const Panel panels::diff{
+    .title = "Diff",
+    .place = PanelPlace::above,
+    .runs = PanelRuns::both,
+    .draw = draw,
+};
 
 }  // namespace lockstep::viewer

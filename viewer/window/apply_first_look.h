@@ -1,4 +1,4 @@
-// What somebody wants to see first, brought into view.
+// Shows what the command line asks to see first.
 #pragma once
 
 #include "viewer/views/first_look.h"
@@ -7,6 +7,6 @@
 namespace lockstep::viewer {
 
 // Before the first frame.
-void look_first(const FirstLook& look, App& app);
+void apply_first_look(const FirstLook& look, App& app);
 
 }  // namespace lockstep::viewer

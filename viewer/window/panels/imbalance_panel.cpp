@@ -6,7 +6,10 @@
 #include "analyzer/report/quantity.h"
 #include "viewer/views/imbalance.h"
 #include "viewer/window/imgui_canvas.h"
-#include "viewer/window/panels.h"
+#include "viewer/window/panel_list.h"
+#include "viewer/window/panel_parts.h"
+#include "viewer/window/panel_states.h"
+#include "viewer/window/panels/steps_panel.h"
 
 namespace lockstep::viewer {
 
@@ -33,16 +36,18 @@ void draw_row(const ImbalanceBar& bar, std::int64_t scale, std::optional<float> 
   }
 }
 
-}  // namespace
-
-void draw_imbalance(const Scene& scene, std::optional<std::int64_t> step, const Theme& theme,
-                    const Fonts& fonts) {
+// Of the step that was chosen in the heat map, else of steady training or of the whole run.
+Command draw(const PanelContext& context) {
+  const Scene& scene = context.pane.scene();
+  const Theme& theme = context.theme;
+  const Fonts& fonts = context.fonts;
+  const std::optional<std::int64_t> step = context.states.get<StepsPanel>(panels::steps).selected_step();
   ImGui::PushFont(nullptr, fonts.small_size);
   const std::optional<Imbalance> found = imbalance_of(scene, step);
   if (!found) {
     ImGui::TextColored(to_vec4(theme.dim_text), "No rank's times are known here.");
     ImGui::PopFont();
-    return;
+    return {};
   }
   const std::string of = step ? fmt::format("Step {}", *step)
                               : std::string(scene.report().steady ? "Steady training" : "The whole run");
@@ -69,6 +74,15 @@ void draw_imbalance(const Scene& scene, std::optional<std::int64_t> step, const 
     ImGui::EndTable();
   }
   ImGui::PopFont();
+  return {};
 }
+
+}  // namespace
+
+const Panel panels::imbalance{
+    .title = "Imbalance",
+    .place = PanelPlace::bottom,
+    .draw = draw,
+};
 
 }  // namespace lockstep::viewer

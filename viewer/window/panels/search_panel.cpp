@@ -1,4 +1,4 @@
-#include "viewer/window/search_panel.h"
+#include "viewer/window/panels/search_panel.h"
 
 #include <fmt/format.h>
 
@@ -9,7 +9,11 @@
 #include "analyzer/report/unicode.h"
 #include "viewer/timeline/draw.h"
 #include "viewer/timeline/standings.h"
+#include "viewer/views/first_look.h"
 #include "viewer/window/imgui_canvas.h"
+#include "viewer/window/panel_list.h"
+#include "viewer/window/panel_parts.h"
+#include "viewer/window/panel_states.h"
 
 namespace lockstep::viewer {
 
@@ -19,6 +23,10 @@ void SearchPanel::set_text(const std::string& text) {
   text_[size] = '\0';
   search_.ask(text_.data());
   current_.reset();
+}
+
+void SearchPanel::restore_from(const Session& session) {
+  if (!session.search.empty()) set_text(session.search);
 }
 
 Command SearchPanel::show(std::size_t hit) {
@@ -139,5 +147,17 @@ Command SearchPanel::draw(const Theme& theme, const Fonts& fonts) {
   ImGui::PopFont();
   return command;
 }
+
+const Panel panels::search{
+    .title = kSearchPanel,
+    .place = PanelPlace::above,
+    .runs = PanelRuns::first,
+    .key = {"/", "search"},
+    .make_state = new_state<SearchPanel>,
+    .draw =
+        [](const PanelContext& context) {
+          return context.states.get<SearchPanel>(panels::search).draw(context.theme, context.fonts);
+        },
+};
 
 }  // namespace lockstep::viewer

@@ -2,23 +2,27 @@
 #pragma once
 
 #include <array>
+#include <optional>
+#include <string>
 
 #include "viewer/views/search.h"
-#include "viewer/window/panels.h"
+#include "viewer/window/panel.h"
 
 namespace lockstep::viewer {
 
-class SearchPanel {
+class SearchPanel final : public PanelState {
  public:
   explicit SearchPanel(const Scene& scene) : scene_(scene), search_(scene) {}
   Command draw(const Theme& theme, const Fonts& fonts);
-  // The next frame's text field takes the keyboard.
-  void focus() { focus_ = true; }
+  // The next frame's text field does.
+  void take_keyboard() override { focus_ = true; }
   void set_text(const std::string& text);
   // The hit after (+1) or before (−1) the current one, around the ends.
   Command step(int by);
-  bool busy() const { return search_.busy(); }
-  void wait() { search_.wait(); }  // until it is not
+  bool busy() const override { return search_.busy(); }
+  void wait() override { search_.wait(); }
+  void keep_in(Session& session) const override { session.search = search_.text(); }
+  void restore_from(const Session& session) override;
   const Search& search() const { return search_; }
   std::optional<std::size_t> current() const { return current_; }
 

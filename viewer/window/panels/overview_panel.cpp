@@ -12,7 +12,8 @@
 #include "viewer/timeline/code_spans.h"
 #include "viewer/window/column_texts.h"
 #include "viewer/window/imgui_canvas.h"
-#include "viewer/window/panels.h"
+#include "viewer/window/panel_list.h"
+#include "viewer/window/panel_parts.h"
 
 namespace lockstep::viewer {
 
@@ -172,10 +173,11 @@ Command draw_worst(const Scene& scene, const Theme& theme) {
   return command;
 }
 
-}  // namespace
-
-Command draw_overview(const Scene& scene, const Theme& theme, const Fonts& fonts,
-                      const std::string& verdict) {
+Command draw(const PanelContext& context) {
+  const Scene& scene = context.pane.scene();
+  const Theme& theme = context.theme;
+  const Fonts& fonts = context.fonts;
+  const std::string& verdict = scene.contents().verdict;
   for (std::size_t from = 0; from < verdict.size();) {
     const std::size_t end = std::min(verdict.find('\n', from), verdict.size());
     wrapped(quote_code(verdict.substr(from, end - from)));
@@ -205,5 +207,13 @@ Command draw_overview(const Scene& scene, const Theme& theme, const Fonts& fonts
   ImGui::PopFont();
   return command;
 }
+
+}  // namespace
+
+const Panel panels::overview{
+    .title = "Overview",
+    .place = PanelPlace::above,
+    .draw = draw,
+};
 
 }  // namespace lockstep::viewer

@@ -1,8 +1,8 @@
-#include "viewer/window/look_first.h"
+#include "viewer/window/apply_first_look.h"
 
 namespace lockstep::viewer {
 
-void look_first(const FirstLook& look, App& app) {
+void apply_first_look(const FirstLook& look, App& app) {
   if (look.range) app.state().view = clamp(fit(*look.range, 0), app.state().reach);
   RankOrder order = app.state().order;
   if (look.order) {

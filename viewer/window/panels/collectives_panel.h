@@ -2,13 +2,15 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
+#include <optional>
 
 #include "viewer/views/collectives_table.h"
-#include "viewer/window/panels.h"
+#include "viewer/window/panel.h"
 
 namespace lockstep::viewer {
 
-class CollectivesPanel {
+class CollectivesPanel final : public PanelState {
  public:
   explicit CollectivesPanel(const Scene& scene) : scene_(scene), table_(scene) {}
   Command draw(std::optional<std::uint32_t> lit, const Theme& theme, const Fonts& fonts);
