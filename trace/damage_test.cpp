@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "trace/file_surgery.h"
-#include "trace/small_file.h"
+#include "trace/test_small_file.h"
 #include "trace/test_support.h"
 
 namespace lockstep::trace {

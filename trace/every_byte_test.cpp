@@ -6,7 +6,7 @@
 #include <map>
 
 #include "trace/file_surgery.h"
-#include "trace/small_file.h"
+#include "trace/test_small_file.h"
 #include "trace/test_support.h"
 
 namespace lockstep::trace {

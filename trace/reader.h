@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "trace/event.h"
+#include "trace/events/event.h"
 
 namespace lockstep::trace {
 
@@ -75,10 +75,10 @@ class Reader {
   std::uint64_t count(EventKind kind) const;
 
   // Calls `visit` for each selected event in file order (per lane: order of being appended). E is one of the
-  // event structs of trace/event.h. An OpenRange is selected if it begins before the selection ends; kinds
-  // without lanes are not selected by a lane. Every lane and end_lane is an index into lanes(), every group
-  // one into groups() or kNoGroup. Damaged chunks are skipped; the Status then says what was lost, and all
-  // other events have been visited.
+  // event structs of trace/events/event.h. An OpenRange is selected if it begins before the selection ends;
+  // kinds without lanes are not selected by a lane. Every lane and end_lane is an index into lanes(), every
+  // group one into groups() or kNoGroup. Damaged chunks are skipped; the Status then says what was lost, and
+  // all other events have been visited.
   template <class E>
   Status read(const Selection& selection, const std::function<void(const E&)>& visit) const;
 

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "trace/event.h"
+#include "trace/events/event.h"
 #include "trace/writer.h"
 
 namespace lockstep::trace {

@@ -16,7 +16,7 @@
 #include <string_view>
 
 #include "base/result.h"
-#include "trace/event.h"
+#include "trace/events/event.h"
 
 namespace lockstep::trace {
 

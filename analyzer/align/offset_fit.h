@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-#include "trace/event.h"
+#include "trace/events/event.h"
 
 namespace lockstep::analyzer {
 

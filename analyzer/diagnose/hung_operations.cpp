@@ -13,7 +13,7 @@
 #include "analyzer/match/match.h"
 #include "analyzer/model/hang_length.h"
 #include "analyzer/model/operation.h"
-#include "trace/wait_range.h"
+#include "trace/events/wait_range.h"
 
 namespace lockstep::analyzer {
 namespace {

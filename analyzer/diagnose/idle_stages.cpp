@@ -10,7 +10,7 @@
 #include "analyzer/intervals/interval_set.h"
 #include "analyzer/metrics/scheduling.h"
 #include "analyzer/model/operation.h"
-#include "trace/wait_range.h"
+#include "trace/events/wait_range.h"
 
 namespace lockstep::analyzer {
 namespace {

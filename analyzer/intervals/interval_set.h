@@ -14,7 +14,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "trace/event.h"
+#include "trace/events/event.h"
 
 namespace lockstep::analyzer {
 

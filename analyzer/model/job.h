@@ -14,7 +14,7 @@
 #include "analyzer/model/channel_path.h"
 #include "analyzer/model/shared_ranks.h"
 #include "analyzer/model/training_setup.h"
-#include "trace/event.h"
+#include "trace/events/event.h"
 
 namespace lockstep::analyzer {
 

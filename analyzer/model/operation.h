@@ -1,7 +1,7 @@
 // What kinds of operations there are.
 #pragma once
 
-#include "trace/event.h"
+#include "trace/events/event.h"
 
 namespace lockstep::analyzer {
 

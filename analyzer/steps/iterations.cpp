@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "analyzer/steps/repetition.h"
-#include "trace/operator_ranges.h"
+#include "trace/events/operator_ranges.h"
 
 namespace lockstep::analyzer {
 namespace {

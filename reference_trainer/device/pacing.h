@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "reference_trainer/options/options.h"
-#include "trace/event.h"
+#include "trace/events/event.h"
 
 namespace lockstep::trainer {
 

@@ -3,7 +3,7 @@
 
 #include <ATen/core/Tensor.h>
 
-#include "trace/event.h"
+#include "trace/events/event.h"
 
 namespace lockstep::trainer {
 

@@ -4,7 +4,7 @@
 
 #include <ATen/core/Tensor.h>
 
-#include "trace/event.h"
+#include "trace/events/event.h"
 
 namespace c10d {
 class Backend;

@@ -7,7 +7,7 @@
 #include <set>
 
 #include "reference_trainer/tests/small_job.h"
-#include "trace/event.h"
+#include "trace/events/event.h"
 
 namespace lockstep::trainer {
 namespace {

@@ -7,7 +7,7 @@
 #include <sstream>
 
 #include "reference_trainer/tests/small_job.h"
-#include "trace/event.h"
+#include "trace/events/event.h"
 
 namespace lockstep::trainer {
 namespace {

@@ -12,7 +12,7 @@
 #include "analyzer/operators/slow_part.h"
 #include "tests/end_to_end/support.h"
 #include "tests/pytorch/torchrun.h"
-#include "trace/operator_ranges.h"
+#include "trace/events/operator_ranges.h"
 #include "trace/reader.h"
 
 namespace lockstep::end_to_end {

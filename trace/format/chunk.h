@@ -11,7 +11,7 @@
 #include <span>
 #include <string>
 
-#include "trace/event.h"
+#include "trace/events/event.h"
 
 namespace lockstep::trace::format {
 

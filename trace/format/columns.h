@@ -11,7 +11,7 @@
 #include <span>
 #include <vector>
 
-#include "trace/event.h"
+#include "trace/events/event.h"
 #include "trace/format/schema.h"
 
 namespace lockstep::trace::format {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "trace/event.h"
+#include "trace/events/event.h"
 #include "trace/format/schema.h"
 
 namespace lockstep::trace::format {

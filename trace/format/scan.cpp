@@ -6,7 +6,6 @@
 #include "trace/format/chunk.h"
 #include "trace/format/columns.h"
 #include "trace/format/event_decoder.h"
-#include "trace/reader.h"
 
 namespace lockstep::trace::format {
 namespace {

@@ -2,7 +2,7 @@
 //
 // A column's number (its id) is unique within a kind and stands in files: never renumber, only append. A
 // reader skips columns it does not know and leaves fields whose column is absent at the default of
-// trace/event.h.
+// trace/events/event.h.
 #pragma once
 
 #include <bit>
@@ -11,7 +11,7 @@
 #include <tuple>
 #include <type_traits>
 
-#include "trace/event.h"
+#include "trace/events/event.h"
 #include "trace/format/chunk.h"
 
 namespace lockstep::trace::format {

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "trace/event.h"
+#include "trace/events/event.h"
 
 namespace lockstep::trace::format {
 

@@ -13,7 +13,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "trace/event.h"
+#include "trace/events/event.h"
 
 #if defined(__x86_64__)
 #include <x86intrin.h>

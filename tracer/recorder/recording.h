@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "trace/event.h"
+#include "trace/events/event.h"
 #include "tracer/protocol/plan.h"
 
 namespace lockstep::tracer::record {

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "trace/event.h"
+#include "trace/events/event.h"
 
 namespace lockstep::viewer {
 

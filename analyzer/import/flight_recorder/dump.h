@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "analyzer/import/flight_recorder/document.h"
-#include "trace/event.h"
+#include "trace/events/event.h"
 
 namespace lockstep::analyzer::flight_recorder {
 

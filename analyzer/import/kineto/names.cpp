@@ -3,7 +3,7 @@
 #include <array>
 #include <utility>
 
-#include "trace/communication_names.h"
+#include "trace/events/communication_names.h"
 
 namespace lockstep::analyzer::kineto {
 

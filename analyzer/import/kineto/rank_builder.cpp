@@ -10,7 +10,7 @@
 #include "analyzer/import/kineto/module_places.h"
 #include "analyzer/import/rank/names.h"
 #include "analyzer/import/rank/training_mark.h"
-#include "trace/launch_shape.h"
+#include "trace/events/launch_shape.h"
 
 namespace lockstep::analyzer::kineto {
 namespace {

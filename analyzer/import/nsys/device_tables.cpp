@@ -5,7 +5,7 @@
 #include <array>
 
 #include "analyzer/import/nsys/tables.h"
-#include "trace/launch_shape.h"
+#include "trace/events/launch_shape.h"
 
 namespace lockstep::analyzer::nsys {
 namespace {

@@ -9,7 +9,7 @@
 #include <fstream>
 #include <utility>
 
-#include "trace/communication_names.h"
+#include "trace/events/communication_names.h"
 
 namespace lockstep::analyzer {
 namespace {

@@ -1,4 +1,4 @@
-// What the user says communicates, beyond the names known to trace/communication_names.h.
+// What the user says communicates, beyond the names known to trace/events/communication_names.h.
 #pragma once
 
 #include <memory>

@@ -6,8 +6,8 @@
 #include <string_view>
 
 #include "analyzer/model/operation.h"
-#include "trace/communication_names.h"
-#include "trace/event.h"
+#include "trace/events/communication_names.h"
+#include "trace/events/event.h"
 
 namespace lockstep::analyzer {
 
@@ -19,8 +19,8 @@ trace::DataType data_type_of(std::string_view dtype);
 // The pass that a name begins with: `forward`, `backward`; else other. For ranges whose source says no pass.
 trace::Pass pass_in_name(std::string_view name);
 
-// By a kernel's name alone (trace/communication_names.h). `unclassified` looks like communication and is none
-// that is known. A kernel that does both computes; settle_communication() adds the other half.
+// By a kernel's name alone (trace/events/communication_names.h). `unclassified` looks like communication and
+// is none that is known. A kernel that does both computes; settle_communication() adds the other half.
 enum class KernelKind : std::uint8_t { compute, communication, unclassified };
 struct KernelName {
   KernelKind kind = KernelKind::compute;

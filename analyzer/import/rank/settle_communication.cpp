@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/counts.h"
-#include "trace/communication_names.h"
+#include "trace/events/communication_names.h"
 
 namespace lockstep::analyzer {
 namespace {

@@ -5,7 +5,7 @@
 #include <span>
 
 #include "analyzer/import/rank/rank_import.h"
-#include "trace/event.h"
+#include "trace/events/event.h"
 
 namespace lockstep::analyzer::run {
 

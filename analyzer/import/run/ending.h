@@ -7,7 +7,7 @@
 
 #include "analyzer/model/job.h"
 #include "base/result.h"
-#include "trace/event.h"
+#include "trace/events/event.h"
 #include "trace/reader.h"
 
 namespace lockstep::analyzer::run {

@@ -23,9 +23,9 @@
 #include "analyzer/import/run/training.h"
 #include "analyzer/model/is_communication.h"
 #include "base/counts.h"
-#include "trace/framework_issue.h"
+#include "trace/events/framework_issue.h"
+#include "trace/events/scheduling.h"
 #include "trace/reader.h"
-#include "trace/scheduling.h"
 
 namespace lockstep::analyzer::run {
 namespace {

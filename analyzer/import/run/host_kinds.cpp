@@ -3,7 +3,7 @@
 #include <string_view>
 
 #include "analyzer/import/rank/names.h"
-#include "trace/operator_ranges.h"
+#include "trace/events/operator_ranges.h"
 
 namespace lockstep::analyzer::run {
 
@@ -24,7 +24,7 @@ HostKind HostKinds::of(trace::StringId name, trace::StringId domain, trace::Lane
   return where->second ? HostKind::data_loading : HostKind::other;
 }
 
-// trace/operator_ranges.h says what they are.
+// trace/events/operator_ranges.h says what they are.
 HostKind HostKinds::of_category(trace::StringId id) {
   const auto [where, fresh] = categories_.emplace(id, HostKind::other);
   if (fresh) {

@@ -11,8 +11,8 @@
 #include "analyzer/import/rank/file_name.h"
 #include "analyzer/import/run/device.h"
 #include "base/numbers.h"
-#include "trace/device_key.h"
-#include "trace/scheduling.h"
+#include "trace/events/device_key.h"
+#include "trace/events/scheduling.h"
 
 namespace lockstep::analyzer::run {
 namespace {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "analyzer/model/job.h"
-#include "trace/event.h"
+#include "trace/events/event.h"
 
 namespace lockstep::analyzer::run {
 

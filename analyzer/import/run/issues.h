@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "analyzer/import/rank/rank_import.h"
-#include "trace/event.h"
+#include "trace/events/event.h"
 
 namespace lockstep::analyzer::run {
 

@@ -8,7 +8,7 @@
 
 #include "analyzer/intervals/interval_set.h"
 #include "base/numbers.h"
-#include "trace/scheduling.h"
+#include "trace/events/scheduling.h"
 
 namespace lockstep::analyzer::run {
 namespace {

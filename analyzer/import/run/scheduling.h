@@ -1,5 +1,5 @@
-// When a recorded rank's training threads ran, slept, and waited for a core (trace/scheduling.h), and what
-// that says of its ranges of computation on a CPU: a range in which nobody ran did not compute.
+// When a recorded rank's training threads ran, slept, and waited for a core (trace/events/scheduling.h), and
+// what that says of its ranges of computation on a CPU: a range in which nobody ran did not compute.
 #pragma once
 
 #include <string>

@@ -6,7 +6,7 @@
 #include "analyzer/import/rank/rank_import.h"
 #include "analyzer/import/run/run.h"
 #include "analyzer/import/test_files.h"
-#include "trace/scheduling.h"
+#include "trace/events/scheduling.h"
 #include "trace/writer.h"
 
 namespace lockstep::analyzer {

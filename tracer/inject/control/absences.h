@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "trace/event.h"
+#include "trace/events/event.h"
 #include "trace/writer.h"
 #include "tracer/protocol/plan.h"
 

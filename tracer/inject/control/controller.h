@@ -7,7 +7,7 @@
 #include <memory>
 #include <string>
 
-#include "trace/event.h"
+#include "trace/events/event.h"
 #include "trace/writer.h"
 #include "tracer/inject/control/absences.h"
 #include "tracer/inject/control/endpoint.h"

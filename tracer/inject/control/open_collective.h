@@ -5,7 +5,7 @@
 
 #include <span>
 
-#include "trace/event.h"
+#include "trace/events/event.h"
 #include "trace/writer.h"
 
 namespace lockstep::tracer::control {

@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "trace/event.h"
+#include "trace/events/event.h"
 
 namespace lockstep::tracer::control {
 

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <unordered_map>
 
-#include "trace/event.h"
+#include "trace/events/event.h"
 #include "trace/writer.h"
 
 namespace lockstep::tracer {

@@ -10,7 +10,7 @@
 #include <span>
 #include <string_view>
 
-#include "trace/event.h"
+#include "trace/events/event.h"
 #include "trace/writer.h"
 #include "tracer/inject/core/host_lanes.h"
 #include "tracer/inject/core/tracer.h"

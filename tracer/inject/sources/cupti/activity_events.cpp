@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "trace/launch_shape.h"
+#include "trace/events/launch_shape.h"
 #include "tracer/inject/sources/cupti/activity_names.h"
 
 namespace lockstep::tracer::cupti {

@@ -14,7 +14,7 @@
 #include <tuple>
 #include <unordered_map>
 
-#include "trace/event.h"
+#include "trace/events/event.h"
 #include "tracer/inject/core/source.h"
 #include "tracer/inject/sources/cupti/api_selection.h"
 #include "tracer/inject/sources/cupti/cupti_api.h"

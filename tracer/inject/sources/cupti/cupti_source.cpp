@@ -7,7 +7,7 @@
 #include <optional>
 #include <string>
 
-#include "trace/device_key.h"
+#include "trace/events/device_key.h"
 #include "tracer/inject/core/source.h"
 #include "tracer/inject/sources/cupti/activity_events.h"
 #include "tracer/inject/sources/cupti/session.h"

@@ -11,7 +11,7 @@
 #include <cstring>
 #include <optional>
 
-#include "trace/communication_names.h"
+#include "trace/events/communication_names.h"
 
 namespace lockstep::tracer::cupti {
 

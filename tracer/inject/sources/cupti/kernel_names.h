@@ -11,13 +11,13 @@
 #include <string_view>
 #include <unordered_map>
 
-#include "trace/event.h"
+#include "trace/events/event.h"
 #include "trace/writer.h"
 
 namespace lockstep::tracer::cupti {
 
-// Communication libraries are told by their kernels' names (trace/communication_names.h). Sends and receives
-// are point to point. Everything else computes, also what communicates besides.
+// Communication libraries are told by their kernels' names (trace/events/communication_names.h). Sends and
+// receives are point to point. Everything else computes, also what communicates besides.
 trace::ActivityClass class_of_kernel(std::string_view name);
 
 // "at::native::f(float*)" of "_ZN2at6native1fEPf"; what is not mangled stays as it is. At most kLongestName

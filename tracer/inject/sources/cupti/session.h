@@ -20,7 +20,7 @@
 #include <string>
 #include <vector>
 
-#include "trace/event.h"
+#include "trace/events/event.h"
 #include "tracer/inject/sources/cupti/api_selection.h"
 #include "tracer/inject/sources/cupti/buffer_pool.h"
 #include "tracer/inject/sources/cupti/cupti_api.h"

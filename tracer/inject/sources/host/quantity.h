@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "trace/event.h"
+#include "trace/events/event.h"
 #include "tracer/inject/sources/host/proc_text.h"
 
 namespace lockstep::tracer::host {

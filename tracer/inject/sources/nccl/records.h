@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "trace/event.h"
+#include "trace/events/event.h"
 
 namespace lockstep::tracer::nccl {
 

@@ -12,7 +12,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "trace/event.h"
+#include "trace/events/event.h"
 #include "trace/writer.h"
 #include "tracer/inject/core/host_lanes.h"
 #include "tracer/inject/ring/ring.h"

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "trace/event.h"
+#include "trace/events/event.h"
 #include "trace/writer.h"
 
 namespace lockstep::tracer::nvtx {

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "trace/event.h"
+#include "trace/events/event.h"
 
 namespace lockstep::tracer::nvtx {
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "trace/event.h"
+#include "trace/events/event.h"
 #include "tracer/inject/sources/nvtx/payload_copy.h"
 #include "tracer/inject/sources/nvtx/payload_schema.h"
 

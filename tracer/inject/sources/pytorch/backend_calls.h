@@ -10,7 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "trace/event.h"
+#include "trace/events/event.h"
 
 namespace lockstep::tracer::pytorch {
 

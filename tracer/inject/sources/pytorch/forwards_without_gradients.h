@@ -4,7 +4,7 @@
 
 #include <optional>
 
-#include "trace/event.h"
+#include "trace/events/event.h"
 
 namespace lockstep::tracer::pytorch {
 

@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "trace/event.h"
+#include "trace/events/event.h"
 
 namespace lockstep::tracer::pytorch {
 

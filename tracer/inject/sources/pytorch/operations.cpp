@@ -5,7 +5,7 @@
 #include <string>
 #include <utility>
 
-#include "trace/framework_issue.h"
+#include "trace/events/framework_issue.h"
 #include "tracer/inject/control/open_collective.h"
 
 namespace lockstep::tracer::pytorch {

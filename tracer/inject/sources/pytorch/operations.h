@@ -8,7 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "trace/event.h"
+#include "trace/events/event.h"
 #include "trace/writer.h"
 #include "tracer/inject/sources/pytorch/records.h"
 

@@ -8,7 +8,7 @@
 #include <optional>
 #include <utility>
 
-#include "trace/wait_range.h"
+#include "trace/events/wait_range.h"
 #include "tracer/inject/core/thread_name.h"
 #include "tracer/inject/core/training_threads.h"
 #include "tracer/inject/sources/pytorch/active.h"

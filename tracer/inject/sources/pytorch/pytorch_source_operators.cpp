@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <string_view>
 
-#include "trace/operator_ranges.h"
+#include "trace/events/operator_ranges.h"
 #include "tracer/inject/sources/pytorch/pytorch_source.h"
 
 namespace lockstep::tracer::pytorch {

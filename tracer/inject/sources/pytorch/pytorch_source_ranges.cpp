@@ -5,7 +5,7 @@
 #include <optional>
 #include <string_view>
 
-#include "trace/operator_ranges.h"
+#include "trace/events/operator_ranges.h"
 #include "tracer/inject/core/training_threads.h"
 #include "tracer/inject/sources/pytorch/pytorch_source.h"
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "trace/operator_ranges.h"
+#include "trace/events/operator_ranges.h"
 
 namespace lockstep::tracer::pytorch {
 

@@ -17,7 +17,7 @@
 #include <string_view>
 #include <vector>
 
-#include "trace/event.h"
+#include "trace/events/event.h"
 #include "tracer/inject/sources/pytorch/records.h"
 
 namespace lockstep::tracer::pytorch {

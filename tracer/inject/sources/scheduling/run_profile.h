@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "trace/event.h"
+#include "trace/events/event.h"
 
 namespace lockstep::tracer::scheduling {
 

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <new>
 
-#include "trace/scheduling.h"
+#include "trace/events/scheduling.h"
 #include "tracer/inject/core/training_threads.h"
 #include "tracer/inject/sources/scheduling/allowed_cores.h"
 #include "tracer/inject/writer/prepare.h"

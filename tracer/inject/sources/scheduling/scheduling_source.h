@@ -1,5 +1,5 @@
 // The source "scheduling": when the threads that train ran, slept, and waited for a core
-// (trace/scheduling.h). Recorded by default, once a thread of the process is seen to train.
+// (trace/events/scheduling.h). Recorded by default, once a thread of the process is seen to train.
 #pragma once
 
 #include <atomic>

@@ -9,7 +9,7 @@
 #include <mutex>
 #include <vector>
 
-#include "trace/launch_shape.h"
+#include "trace/events/launch_shape.h"
 
 namespace stand_in_program {
 

@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-#include "trace/event.h"
+#include "trace/events/event.h"
 #include "tracer/inject/sources/nccl/tables.h"
 
 namespace lockstep::tracer::nccl::stand_in {

@@ -1,4 +1,4 @@
-#include "trace/communication_names.h"
+#include "trace/events/communication_names.h"
 
 #include <algorithm>
 #include <array>

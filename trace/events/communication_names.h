@@ -5,7 +5,7 @@
 #include <optional>
 #include <string_view>
 
-#include "trace/event.h"
+#include "trace/events/event.h"
 
 namespace lockstep::trace {
 

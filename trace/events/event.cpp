@@ -1,4 +1,4 @@
-#include "trace/event.h"
+#include "trace/events/event.h"
 
 namespace lockstep::trace {
 

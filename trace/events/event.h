@@ -197,7 +197,7 @@ struct DeviceActivity {
   std::int32_t layer = -1;       // of the model, from 0; -1: none, or not known
   std::int32_t microbatch = -1;  // of the step, from 0; -1: none, or not known
   Pass pass = Pass::other;
-  std::uint32_t shape = 0;  // kernels only: trace/launch_shape.h; 0 where not known
+  std::uint32_t shape = 0;  // kernels only: trace/events/launch_shape.h; 0 where not known
 
   bool operator==(const DeviceActivity&) const = default;
 };
