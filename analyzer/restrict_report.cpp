@@ -16,7 +16,7 @@
 namespace lockstep::analyzer {
 namespace {
 
-constexpr std::size_t kMostNamed = 8;
+constexpr std::size_t kMaxNamed = 8;
 
 Status check(const Restriction& to, const Report& report) {
   for (const RankRange& range : to.ranks) {
@@ -39,7 +39,7 @@ Status check(const Restriction& to, const Report& report) {
   if (names.empty()) return Error{fmt::format("group \"{}\": no group of this job has a name", to.group)};
   const std::vector<std::string> some(
       names.begin(),
-      std::next(names.begin(), static_cast<std::ptrdiff_t>(std::min(names.size(), kMostNamed))));
+      std::next(names.begin(), static_cast<std::ptrdiff_t>(std::min(names.size(), kMaxNamed))));
   return Error{fmt::format("group \"{}\": nothing was done in it; the groups are \"{}\"{}", to.group,
                            fmt::join(some, "\", \""), names.size() > some.size() ? " and more" : "")};
 }

@@ -15,7 +15,7 @@ namespace lockstep {
 namespace {
 
 constexpr int kPatienceMilliseconds = 2000;
-constexpr int kMostInterruptions = 100;
+constexpr int kMaxInterruptions = 100;
 
 // While it lives, a write to a pipe without a reader fails and does nothing else, and one to a terminal that
 // another process group has (`stty tostop`) succeeds, where it would stop this process group.
@@ -53,7 +53,7 @@ void write_to_stderr(std::string_view text) noexcept {
   {
     const WithoutSignals quiet;
     int interruptions = 0;
-    while (!text.empty() && interruptions < kMostInterruptions) {
+    while (!text.empty() && interruptions < kMaxInterruptions) {
       pollfd stream{STDERR_FILENO, POLLOUT, 0};
       const int ready = poll(&stream, 1, kPatienceMilliseconds);
       if (ready == 0) break;

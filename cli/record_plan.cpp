@@ -17,11 +17,11 @@ namespace control = tracer::control;
 
 // Half of the time after which NCCL ends a job that hangs, and there is nothing left to look at.
 constexpr std::int64_t kHangTimeout = 300'000'000'000;
-constexpr double kLooksPerSecond = 20, kMostLooksPerSecond = 200;
+constexpr double kLooksPerSecond = 20, kMaxLooksPerSecond = 200;
 constexpr std::uint64_t kMegabyte = 1'000'000;
 constexpr std::uint64_t kMebibyte = std::uint64_t{1} << 20U;
 constexpr std::uint64_t kLeastBuffer = std::uint64_t{64} << 10U;
-constexpr std::uint64_t kMostBuffer = std::uint64_t{64} << 30U;
+constexpr std::uint64_t kMaxBuffer = std::uint64_t{64} << 30U;
 
 // What was asked for, by a flag or else by its variable.
 struct Given {
@@ -119,7 +119,7 @@ Status read_sizes(const PlanArguments& arguments, const Asking& asking, tracer::
       return status;
   }
   if (const auto given = asking.get("--buffer-size", arguments.buffer_size, "LOCKSTEP_BUFFER_SIZE")) {
-    if (Status status = read_size(*given, kMebibyte, "MiB", kLeastBuffer, kMostBuffer, " from 64KiB to 64GiB",
+    if (Status status = read_size(*given, kMebibyte, "MiB", kLeastBuffer, kMaxBuffer, " from 64KiB to 64GiB",
                                   options.buffer_bytes);
         !status.ok())
       return status;
@@ -161,9 +161,9 @@ Status read_sources(const PlanArguments& arguments, const Asking& asking, tracer
   if (const auto given = asking.get("--stacks", arguments.stacks, "LOCKSTEP_STACKS")) {
     const std::optional<double> looks =
         given->value == "0" || given->value == "off" ? 0 : control::parse_factor(given->value);
-    if (!looks.has_value() || *looks > kMostLooksPerSecond)
+    if (!looks.has_value() || *looks > kMaxLooksPerSecond)
       return wrong(*given, fmt::format("give a number of looks a second, above 1 and up to {:g}, or 0",
-                                       kMostLooksPerSecond));
+                                       kMaxLooksPerSecond));
     options.stacks = *looks;
   }
   if (const auto given = asking.get("--cuda-api", arguments.cuda_api, "LOCKSTEP_CUDA_API")) {

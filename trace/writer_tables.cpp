@@ -15,7 +15,7 @@ using format::ChunkHeader;
 using format::ChunkKind;
 
 constexpr std::size_t kTableBytesPerChunk = 4U << 20;
-constexpr std::size_t kMostRepeatedKeys = 4096;
+constexpr std::size_t kMaxRepeatedKeys = 4096;
 
 }  // namespace
 
@@ -59,7 +59,7 @@ void Writer::State::write_tables() {
     if (table.body.size() >= kTableBytesPerChunk) write_table(ChunkKind::metadata, 0, table);
     if (const auto known = all_metadata_.find(key); known != all_metadata_.end())
       known->second = std::move(value);
-    else if (all_metadata_.size() < kMostRepeatedKeys)
+    else if (all_metadata_.size() < kMaxRepeatedKeys)
       all_metadata_.emplace(key, std::move(value));
   }
   metadata.clear();

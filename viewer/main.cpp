@@ -36,7 +36,7 @@ namespace {
 constexpr int kFailure = 1;
 constexpr int kUsage = 2;
 // So long a picture of the welcome page waits for file systems that do not answer.
-constexpr std::chrono::seconds kMostForPresence{10};
+constexpr std::chrono::seconds kMaxForPresence{10};
 
 struct Arguments {
   std::vector<std::string> paths;
@@ -157,7 +157,7 @@ int picture_of_welcome_page(const Arguments& arguments, const ShowOptions& optio
   const std::vector<RecentRun> runs = read_recent_runs(recent_runs_file());
   RunPresence presence;
   presence.look(runs);
-  presence.wait_for(kMostForPresence);
+  presence.wait_for(kMaxForPresence);
   WelcomePage page(runs, std::time(nullptr), presence);
   const Result<Picture> taken = take_picture_of_page(
       options, [&page](const Theme& theme, const Fonts& fonts) { page.draw(theme, fonts, ""); });

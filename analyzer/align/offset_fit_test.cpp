@@ -10,11 +10,11 @@
 namespace lockstep::analyzer {
 namespace {
 
-constexpr double kMostRate = 200e-6;
+constexpr double kMaxRate = 200e-6;
 
 // Slow and obvious: any lower bound and any upper bound limit the rate, by the line between them.
 struct Rates {
-  double least = -kMostRate, most = kMostRate;
+  double least = -kMaxRate, most = kMaxRate;
   bool possible = true;
 };
 Rates rates_by_pairs(std::vector<OffsetBound> bounds) {
@@ -54,23 +54,23 @@ std::vector<OffsetBound> random_bounds(unsigned seed, std::size_t count, double 
 }
 
 TEST(OffsetFit, NoBoundsNoPieces) {
-  EXPECT_TRUE(fit_offset({}, kMostRate).empty());
+  EXPECT_TRUE(fit_offset({}, kMaxRate).empty());
 }
 
 TEST(OffsetFit, OneSideAloneLeavesTheRateOpen) {
   const std::vector<OffsetBound> bounds{{0, 5, true}, {1000, 3, true}};
-  const std::vector<FittedPiece> pieces = fit_offset(bounds, kMostRate);
+  const std::vector<FittedPiece> pieces = fit_offset(bounds, kMaxRate);
   ASSERT_EQ(pieces.size(), 1u);
   EXPECT_EQ(pieces[0].count, 2u);
-  EXPECT_DOUBLE_EQ(pieces[0].least_rate, -kMostRate);
-  EXPECT_DOUBLE_EQ(pieces[0].most_rate, kMostRate);
+  EXPECT_DOUBLE_EQ(pieces[0].least_rate, -kMaxRate);
+  EXPECT_DOUBLE_EQ(pieces[0].most_rate, kMaxRate);
 }
 
 TEST(OffsetFit, ATightPairAtEachEndGivesTheRate) {
   // 100 ns gained in a millisecond.
   const std::vector<OffsetBound> bounds{
       {0, 0, false}, {0, 10, true}, {1'000'000, 100, false}, {1'000'000, 110, true}};
-  const std::vector<FittedPiece> pieces = fit_offset(bounds, kMostRate);
+  const std::vector<FittedPiece> pieces = fit_offset(bounds, kMaxRate);
   ASSERT_EQ(pieces.size(), 1u);
   EXPECT_DOUBLE_EQ(pieces[0].least_rate, 90e-6);
   EXPECT_DOUBLE_EQ(pieces[0].most_rate, 110e-6);
@@ -81,7 +81,7 @@ TEST(OffsetFit, AgreesWithEveryPairOfBounds) {
     const double rate = (static_cast<double>(seed % 7) - 3) * 50e-6;
     const std::vector<OffsetBound> bounds =
         random_bounds(seed, 2 + seed % 60, rate, 1 + 5000 * (seed % 11 + 1));
-    const std::vector<FittedPiece> pieces = fit_offset(bounds, kMostRate);
+    const std::vector<FittedPiece> pieces = fit_offset(bounds, kMaxRate);
     ASSERT_EQ(pieces.size(), 1u) << "seed " << seed;
     const Rates expected = rates_by_pairs(bounds);
     EXPECT_NEAR(pieces[0].least_rate, expected.least, 1e-12) << "seed " << seed;
@@ -98,7 +98,7 @@ TEST(OffsetFit, ASetClockBeginsANewPieceAndNeitherHoldsWhatIsInDoubt) {
     const std::int64_t by = seed % 2 == 0 ? 100'000 : -100'000;  // more than the bounds leave open
     for (OffsetBound& bound : bounds)
       if (bound.at >= set_at) bound.offset += by;
-    const std::vector<FittedPiece> pieces = fit_offset(bounds, kMostRate);
+    const std::vector<FittedPiece> pieces = fit_offset(bounds, kMaxRate);
     ASSERT_EQ(pieces.size(), 2u) << "seed " << seed;
     EXPECT_EQ(pieces[0].first, 0u);
     EXPECT_LT(bounds[pieces[0].first + pieces[0].count - 1].at, set_at) << "seed " << seed;
@@ -125,7 +125,7 @@ TEST(OffsetFit, NonsenseFallsApartWithoutLoss) {
     std::stable_sort(bounds.begin(), bounds.end(),
                      [](const OffsetBound& a, const OffsetBound& b) { return a.at < b.at; });
     std::size_t next = 0;
-    for (const FittedPiece& piece : fit_offset(bounds, kMostRate)) {
+    for (const FittedPiece& piece : fit_offset(bounds, kMaxRate)) {
       EXPECT_GE(piece.first, next);
       EXPECT_GT(piece.count, 0u);
       next = piece.first + piece.count;
@@ -138,7 +138,7 @@ TEST(OffsetFit, BoundsAtTheEndsOfTimeDoNotOverflow) {
   constexpr std::int64_t kFar = std::int64_t{1} << 61;
   const std::vector<OffsetBound> bounds{
       {-kFar, -kFar, false}, {-kFar, kFar, true}, {kFar, -kFar, false}, {kFar, kFar, true}};
-  ASSERT_EQ(fit_offset(bounds, kMostRate).size(), 1u);
+  ASSERT_EQ(fit_offset(bounds, kMaxRate).size(), 1u);
 }
 
 }  // namespace

@@ -9,7 +9,7 @@
 namespace lockstep::analyzer {
 namespace {
 
-constexpr std::size_t kMostClocksInPairs = 4;
+constexpr std::size_t kMaxClocksInPairs = 4;
 
 // One clock's side of an operation: it began on all of the clock's ranks at `arrival` and had ended nowhere
 // before `end`.
@@ -76,7 +76,7 @@ class Collector {
       together.resolution = std::max(together.resolution, side.resolution);
     }
     sides_.resize(count);
-    const std::size_t hubs = count <= kMostClocksInPairs ? count : 1;
+    const std::size_t hubs = count <= kMaxClocksInPairs ? count : 1;
     for (std::size_t hub = 0; hub < hubs; ++hub) {
       for (std::size_t other = hub + 1; other < count; ++other) {
         precede(sides_[hub], sides_[other]);

@@ -59,11 +59,11 @@ std::string describe_circle(const Job& job, const HungOperations& hung,
   std::vector<std::string> waits;
   for (const CircleMember& member : circle) {
     ranks.push_back(member.rank);
-    if (waits.size() < kMostNamed) waits.push_back(what_it_is_in(job, hung, member));
+    if (waits.size() < kMaxNamed) waits.push_back(what_it_is_in(job, hung, member));
   }
   std::sort(ranks.begin(), ranks.end());
   return fmt::format("{} wait for each other: {}{}", named(ranks), fmt::join(waits, "; "),
-                     circle.size() > kMostNamed ? "; …" : "");
+                     circle.size() > kMaxNamed ? "; …" : "");
 }
 
 std::string remedy_of_circle(const std::vector<CircleMember>& circle) {

@@ -66,7 +66,7 @@ std::vector<RanksInOne> by_operation(const Job& job, const std::vector<HungRank>
 }
 
 std::string named(const std::vector<std::int32_t>& ranks) {
-  return (ranks.size() == 1 ? "rank " : "ranks ") + list_numbers(ranks, kMostNamed);
+  return (ranks.size() == 1 ? "rank " : "ranks ") + list_numbers(ranks, kMaxNamed);
 }
 
 std::string describe_place(const Job& job, const OperationKey& key) {
@@ -100,10 +100,10 @@ std::string describe(const Job& job, const OperationKey& key, const RanksInOne& 
 std::string describe_waits(const Job& job, const OperationKey& key, const std::vector<HungRank>& those) {
   std::vector<std::string> parts;
   const std::vector<RanksInOne> all = by_operation(job, those);
-  for (std::size_t i = 0; i < std::min(all.size(), kMostNamed); ++i)
+  for (std::size_t i = 0; i < std::min(all.size(), kMaxNamed); ++i)
     parts.push_back(fmt::format("{} {} in {}", named(all[i].ranks),
                                 all[i].ranks.size() == 1 ? "waits" : "wait", all[i].what));
-  if (all.size() > kMostNamed) parts.emplace_back("…");
+  if (all.size() > kMaxNamed) parts.emplace_back("…");
   return with_place(job, key, fmt::format("{}", fmt::join(parts, "; ")));
 }
 

@@ -12,9 +12,9 @@
 
 namespace lockstep::analyzer::hang {
 
-inline constexpr std::size_t kMostNamed = 8;
+inline constexpr std::size_t kMaxNamed = 8;
 
-// "rank 3", "ranks 0, 1, 2"; of more than kMostNamed the first.
+// "rank 3", "ranks 0, 1, 2"; of more than kMaxNamed the first.
 std::string named(const std::vector<std::int32_t>& ranks);
 
 // Ranks of one hung operation that are in the same: all came to one number of a group, or to the two sides of

@@ -116,18 +116,20 @@ void add_open(const Job& job, std::size_t index, HungOperations& hung) {
 // Of a job that failed, and whose hang nobody noted: the rank waited as long as in a hang, for ranks that
 // were still there when it had waited enough, and did nothing more. Where they were gone, they are why it
 // failed.
-bool gave_up_waiting(const Job& job, const UnansweredCollective& collective, const Comer& comer) {
+bool gave_up_waiting(const Job& job, const UnansweredCollective& collective, const Participant& participant) {
   if (!job.end.signal.has_value() && job.end.exit_code.value_or(0) == 0) return false;
-  const RankTrace& rank = job.ranks[comer.rank];
-  if (!is_as_long_as_a_hang(time_in(job, comer), longest_operation(rank, comer.begin))) return false;
+  const RankTrace& rank = job.ranks[participant.rank];
+  if (!is_as_long_as_a_hang(time_in(job, participant), longest_operation(rank, participant.begin)))
+    return false;
   const bool went_on =
       std::any_of(rank.communications.begin(), rank.communications.end(), [&](const Communication& other) {
-        return other.activity < rank.activities.size() && rank.activities[other.activity].begin > comer.end;
+        return other.activity < rank.activities.size() &&
+               rank.activities[other.activity].begin > participant.end;
       });
   return !went_on &&
          std::all_of(collective.missing.begin(), collective.missing.end(), [&](std::int32_t number) {
            const RankTrace* const missing = trace_of(job, number);
-           return missing != nullptr && may_have_run_until(*missing, comer.end);
+           return missing != nullptr && may_have_run_until(*missing, participant.end);
          });
 }
 
@@ -137,18 +139,19 @@ void add_given_up(const Job& job, HungOperations& hung) {
   // Where one left a collective out, all wait for somebody: a finding of its own says that.
   const bool one_was_left_out = !find_skipped(job).empty();
   for (const UnansweredCollective& collective : find_unanswered(job)) {
-    for (const Comer& comer : collective.came) {
-      const Nanoseconds noted = job.ranks[comer.rank].ending.hang_noted;
-      if (comer.end == kUnknownTime || time_in(job, comer) < kHungAfter) continue;
-      const bool was_noted = noted != kUnknownTime && comer.begin <= noted;
-      if (!was_noted && (one_was_left_out || !gave_up_waiting(job, collective, comer))) continue;
+    for (const Participant& participant : collective.participants) {
+      const Nanoseconds noted = job.ranks[participant.rank].ending.hang_noted;
+      if (participant.end == kUnknownTime || time_in(job, participant) < kHungAfter) continue;
+      const bool was_noted = noted != kUnknownTime && participant.begin <= noted;
+      if (!was_noted && (one_was_left_out || !gave_up_waiting(job, collective, participant))) continue;
       OpenOperation operation;
-      operation.begin = comer.begin;
-      operation.name = comer.name;
+      operation.begin = participant.begin;
+      operation.name = participant.name;
       operation.group = collective.group;
-      operation.operation = comer.operation;
+      operation.operation = participant.operation;
       operation.sequence = collective.sequence;
-      add(hung, {collective.group, collective.sequence}, {comer.rank, operation, time_in(job, comer), true});
+      add(hung, {collective.group, collective.sequence},
+          {participant.rank, operation, time_in(job, participant), true});
     }
   }
 }

@@ -11,7 +11,7 @@
 namespace lockstep::analyzer {
 namespace {
 
-// Calls visit(group, sequence, comer) for every collective that a rank came to.
+// Calls visit(group, sequence, participant) for every collective that a rank came to.
 template <class Visit>
 void visit_collectives(const Job& job, std::size_t index, Visit visit) {
   const RankTrace& rank = job.ranks[index];
@@ -19,11 +19,11 @@ void visit_collectives(const Job& job, std::size_t index, Visit visit) {
     if (c.group == kNone || c.sequence == kNoSequence || is_point_to_point(c.operation)) continue;
     if (c.activity >= rank.activities.size()) continue;
     const Activity& activity = rank.activities[c.activity];
-    visit(c.group, c.sequence, Comer{index, c.operation, activity.name, activity.begin, activity.end});
+    visit(c.group, c.sequence, Participant{index, c.operation, activity.name, activity.begin, activity.end});
   }
   for (const OpenOperation& open : rank.ending.operations) {
     if (open.group == kNone || open.sequence == kNoSequence || is_point_to_point(open.operation)) continue;
-    visit(open.group, open.sequence, Comer{index, open.operation, open.name, open.begin, kUnknownTime});
+    visit(open.group, open.sequence, Participant{index, open.operation, open.name, open.begin, kUnknownTime});
   }
 }
 
@@ -38,10 +38,11 @@ std::vector<UnansweredCollective> find_unanswered(const Job& job) {
       where->second = std::max(where->second, sequence);
     };
     // What a damaged file has lost since may have been the next one.
-    visit_collectives(job, i, [&](std::uint32_t group, std::int64_t sequence, const Comer& comer) {
-      if (!job.ranks[i].was_lost_within(comer.begin, std::numeric_limits<Nanoseconds>::max()))
-        reached(group, sequence);
-    });
+    visit_collectives(
+        job, i, [&](std::uint32_t group, std::int64_t sequence, const Participant& participant) {
+          if (!job.ranks[i].was_lost_within(participant.begin, std::numeric_limits<Nanoseconds>::max()))
+            reached(group, sequence);
+        });
     for (const GroupProgress& progress : job.ranks[i].ending.progress)
       if (progress.group != kNone && progress.issued != kNoSequence) reached(progress.group, progress.issued);
   }
@@ -64,28 +65,30 @@ std::vector<UnansweredCollective> find_unanswered(const Job& job) {
     collective.missing.push_back(job.ranks[index].rank);
   }
   for (std::size_t i = 0; i < job.ranks.size(); ++i) {
-    visit_collectives(job, i, [&](std::uint32_t group, std::int64_t sequence, const Comer& comer) {
-      if (const auto where = found.find(OperationKey{group, sequence}); where != found.end())
-        where->second.came.push_back(comer);
-    });
+    visit_collectives(
+        job, i, [&](std::uint32_t group, std::int64_t sequence, const Participant& participant) {
+          if (const auto where = found.find(OperationKey{group, sequence}); where != found.end())
+            where->second.participants.push_back(participant);
+        });
   }
   std::vector<UnansweredCollective> list;
   for (auto& [key, collective] : found) {
     std::sort(collective.missing.begin(), collective.missing.end());
-    if (!collective.came.empty()) list.push_back(std::move(collective));
+    if (!collective.participants.empty()) list.push_back(std::move(collective));
   }
   return list;
 }
 
 std::vector<SkippedCollective> find_skipped(const Job& job) {
   struct OfGroup {
-    std::map<std::size_t, std::map<std::int64_t, Comer>> numbers;  // by rank
+    std::map<std::size_t, std::map<std::int64_t, Participant>> numbers;  // by rank
   };
   std::map<std::uint32_t, OfGroup> groups;
   for (std::size_t i = 0; i < job.ranks.size(); ++i) {
-    visit_collectives(job, i, [&](std::uint32_t group, std::int64_t sequence, const Comer& comer) {
-      groups[group].numbers[i].try_emplace(sequence, comer);
-    });
+    visit_collectives(job, i,
+                      [&](std::uint32_t group, std::int64_t sequence, const Participant& participant) {
+                        groups[group].numbers[i].try_emplace(sequence, participant);
+                      });
   }
   std::vector<SkippedCollective> found;
   for (const auto& [group, of_group] : groups) {
@@ -97,10 +100,10 @@ std::vector<SkippedCollective> find_skipped(const Job& job) {
       bool together = of_group.numbers.size() > 1;
       for (const auto& [other, its] : of_group.numbers) {
         if (other == rank) continue;
-        const auto& [last, comer] = *its.rbegin();
-        together = together && (skipped.came.empty() || skipped.sequence == last);
+        const auto& [last, participant] = *its.rbegin();
+        together = together && (skipped.participants.empty() || skipped.sequence == last);
         skipped.sequence = last;
-        skipped.came.push_back(comer);
+        skipped.participants.push_back(participant);
       }
       const auto next = numbers.upper_bound(skipped.sequence);
       const bool was_before = numbers.begin()->first < skipped.sequence;
@@ -112,16 +115,16 @@ std::vector<SkippedCollective> find_skipped(const Job& job) {
     }
   }
   std::stable_sort(found.begin(), found.end(), [](const SkippedCollective& a, const SkippedCollective& b) {
-    return a.came.front().begin < b.came.front().begin;
+    return a.participants.front().begin < b.participants.front().begin;
   });
   return found;
 }
 
-Nanoseconds time_in(const Job& job, const Comer& comer) {
-  const Ending& ending = job.ranks[comer.rank].ending;
+Nanoseconds time_in(const Job& job, const Participant& participant) {
+  const Ending& ending = job.ranks[participant.rank].ending;
   const Nanoseconds end =
-      comer.end != kUnknownTime ? comer.end : std::max(ending.recorded_until, ending.hang_noted);
-  return end == kUnknownTime ? 0 : std::max<Nanoseconds>(end - comer.begin, 0);
+      participant.end != kUnknownTime ? participant.end : std::max(ending.recorded_until, ending.hang_noted);
+  return end == kUnknownTime ? 0 : std::max<Nanoseconds>(end - participant.begin, 0);
 }
 
 }  // namespace lockstep::analyzer

@@ -22,7 +22,7 @@ struct OperationKey {
 };
 
 // One rank in the collective.
-struct Comer {
+struct Participant {
   std::size_t rank = 0;  // index into Job::ranks
   Operation operation = Operation::unknown;
   std::uint32_t name = 0;  // StringTable
@@ -33,8 +33,8 @@ struct Comer {
 struct UnansweredCollective {
   std::uint32_t group = kNone;
   std::int64_t sequence = kNoSequence;
-  std::vector<Comer> came;            // by index of rank; not empty
-  std::vector<std::int32_t> missing;  // ranks; not empty
+  std::vector<Participant> participants;  // by index of rank; not empty
+  std::vector<std::int32_t> missing;      // ranks; not empty
 };
 
 // Of every group and every rank of it with a trace: the first number after its last one, by its own file and
@@ -47,8 +47,8 @@ std::vector<UnansweredCollective> find_unanswered(const Job& job);
 struct SkippedCollective {
   std::uint32_t group = kNone;
   std::int64_t sequence = kNoSequence;
-  std::vector<Comer> came;  // by index of rank; not empty
-  Comer skipped_by;         // in what it did instead: its next number in the group
+  std::vector<Participant> participants;  // by index of rank; not empty
+  Participant skipped_by;                 // in what it did instead: its next number in the group
   std::int64_t next_sequence = kNoSequence;
 };
 
@@ -57,6 +57,6 @@ struct SkippedCollective {
 std::vector<SkippedCollective> find_skipped(const Job& job);
 
 // How long the rank was in it: to its end, or to the last that its trace knows of.
-Nanoseconds time_in(const Job& job, const Comer& comer);
+Nanoseconds time_in(const Job& job, const Participant& participant);
 
 }  // namespace lockstep::analyzer

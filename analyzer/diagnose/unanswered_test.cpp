@@ -52,10 +52,10 @@ TEST(Unanswered, TheFirstOneAfterARanksLast) {
   ASSERT_EQ(found.size(), 1U);
   EXPECT_EQ(found[0].sequence, 3);
   EXPECT_EQ(found[0].missing, std::vector<std::int32_t>{1});
-  ASSERT_EQ(found[0].came.size(), 2U);
-  EXPECT_EQ(found[0].came[0].rank, 0U);
-  EXPECT_EQ(time_in(job, found[0].came[0]), 50);
-  EXPECT_EQ(found[0].came[1].rank, 2U);
+  ASSERT_EQ(found[0].participants.size(), 2U);
+  EXPECT_EQ(found[0].participants[0].rank, 0U);
+  EXPECT_EQ(time_in(job, found[0].participants[0]), 50);
+  EXPECT_EQ(found[0].participants[1].rank, 2U);
 }
 
 // The others began number 4 once 3 had ended: the rank had come to that, and its file lacks it.
@@ -72,9 +72,9 @@ TEST(Unanswered, OneThatIsOpenLastsAsLongAsItsTrace) {
   const Job job = job_of({4, 3}, {0});
   const std::vector<UnansweredCollective> found = find_unanswered(job);
   ASSERT_EQ(found.size(), 1U);
-  ASSERT_EQ(found[0].came.size(), 1U);
-  EXPECT_EQ(found[0].came[0].end, kUnknownTime);
-  EXPECT_EQ(time_in(job, found[0].came[0]), 1000);
+  ASSERT_EQ(found[0].participants.size(), 1U);
+  EXPECT_EQ(found[0].participants[0].end, kUnknownTime);
+  EXPECT_EQ(time_in(job, found[0].participants[0]), 1000);
 }
 
 TEST(Unanswered, ARankOfWhichNothingIsKnownIsNotAccused) {

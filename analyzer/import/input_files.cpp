@@ -236,16 +236,16 @@ class Finder {
 
   // One is analyzed at a time; people gave the folder that they are in.
   static Error several_runs(const fs::path& folder, std::vector<fs::path> runs, std::size_t others) {
-    constexpr std::size_t kMostListed = 20;
+    constexpr std::size_t kMaxListed = 20;
     std::sort(runs.begin(), runs.end(),
               [](const fs::path& a, const fs::path& b) { return name_comes_before(a.native(), b.native()); });
     std::string message =
         fmt::format("{}: {}{} in this folder; give one of them, for example {}", folder.string(),
                     runs.size() == 1 ? "a run" : fmt::format("{} runs", runs.size()),
                     others > 0 ? " and traces of other tools" : "", runs.front().string());
-    for (std::size_t i = 0; i < std::min(runs.size(), kMostListed); ++i)
+    for (std::size_t i = 0; i < std::min(runs.size(), kMaxListed); ++i)
       message += fmt::format("\n  {}", runs[i].string());
-    if (runs.size() > kMostListed) message += fmt::format("\n  … and {} more", runs.size() - kMostListed);
+    if (runs.size() > kMaxListed) message += fmt::format("\n  … and {} more", runs.size() - kMaxListed);
     return Error{std::move(message)};
   }
 

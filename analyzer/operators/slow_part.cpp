@@ -11,7 +11,7 @@
 namespace lockstep::analyzer {
 namespace {
 
-constexpr std::size_t kMostOthers = 16;
+constexpr std::size_t kMaxOthers = 16;
 // What lies outside of the named part has to be this much of the others' time: else it names nothing.
 constexpr double kLeastOutside = 0.02;
 // Within a named module an inner one is named instead where it holds as much of the excess.
@@ -42,7 +42,7 @@ class Comparison {
     std::vector<std::int32_t> others;
     for (const std::int32_t rank : question.ranks)
       if (rank != question.rank) others.push_back(rank);
-    const std::size_t count = std::min(others.size(), kMostOthers);
+    const std::size_t count = std::min(others.size(), kMaxOthers);
     for (std::size_t i = 0; i < count; ++i) ranks.push_back(others[i * others.size() / count]);
     rank_count_ = ranks.size();
     known_ = rank_count_ > 1 && !question.steps.empty();

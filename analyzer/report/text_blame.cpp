@@ -118,11 +118,11 @@ bool is_host_time_explained(const Report& report, std::int32_t rank) {
 
 // How many steps would show a rank that is late by little, where these do not and no finding says so.
 std::string what_would_tell_more(const Report& report) {
-  constexpr std::int64_t kMostSteps = 5'000;
+  constexpr std::int64_t kMaxSteps = 5'000;
   const LatenessReport& lateness = report.lateness;
   const bool is_said = std::any_of(report.findings.begin(), report.findings.end(),
                                    [](const Finding& finding) { return finding.code == "jitter"; });
-  if (is_said || lateness.steps_to_tell <= lateness.steps || lateness.steps_to_tell > kMostSteps) return "";
+  if (is_said || lateness.steps_to_tell <= lateness.steps || lateness.steps_to_tell > kMaxSteps) return "";
   return fmt::format(" One that is late by 2 % of a step would show after about {} steps.",
                      format_count(two_digits(lateness.steps_to_tell)));
 }

@@ -11,7 +11,7 @@
 namespace lockstep::analyzer {
 namespace {
 
-constexpr std::size_t kMostBuckets = 12;
+constexpr std::size_t kMaxBuckets = 12;
 
 // What a bucket costs; all its time where nobody knows how much of that was hidden.
 double cost_of(const BucketReport& bucket) {
@@ -45,7 +45,7 @@ void print_buckets(const Report& report, Page& page) {
   print_heading(page, "layers and buckets",
                 "collectives in the order of a step; means of one operation on one rank");
   const bool ascii = page.options().ascii;
-  const std::vector<std::size_t> shown = costliest_buckets(report, kMostBuckets);
+  const std::vector<std::size_t> shown = costliest_buckets(report, kMaxBuckets);
   const bool groups =
       std::any_of(report.buckets.begin(), report.buckets.end(), [&](const BucketReport& bucket) {
         return bucket.group_name != report.buckets.front().group_name ||

@@ -39,10 +39,10 @@ std::string matched_by_order(const Report& report) {
 
 // Each once, in the order of the findings; the first few.
 std::vector<std::string> codes_of(const std::vector<Finding>& findings) {
-  constexpr std::size_t kMostCodes = 4;
+  constexpr std::size_t kMaxCodes = 4;
   std::vector<std::string> codes;
   for (const Finding& finding : findings)
-    if (codes.size() < kMostCodes && std::find(codes.begin(), codes.end(), finding.code) == codes.end())
+    if (codes.size() < kMaxCodes && std::find(codes.begin(), codes.end(), finding.code) == codes.end())
       codes.push_back(finding.code);
   return codes;
 }

@@ -12,7 +12,7 @@
 namespace lockstep::analyzer {
 namespace {
 
-constexpr std::size_t kMostGroups = 8;
+constexpr std::size_t kMaxGroups = 8;
 
 // "0–3", "0, 4"; "8 ranks" where that would be long.
 std::string ranks_text(const std::vector<std::int32_t>& ranks, bool ascii) {
@@ -42,7 +42,7 @@ void print_groups(const Report& report, Page& page) {
   if (sizes) columns.push_back({"sent", true, 2});
   columns.push_back({"wire busbw", true, 1});
   Table table(columns);
-  const std::size_t shown = std::min(report.groups.size(), kMostGroups);
+  const std::size_t shown = std::min(report.groups.size(), kMaxGroups);
   for (std::size_t i = 0; i < shown; ++i) {
     const GroupReport& group = report.groups[i];
     bool first = true;

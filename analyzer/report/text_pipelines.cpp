@@ -13,7 +13,7 @@
 namespace lockstep::analyzer {
 namespace {
 
-constexpr std::size_t kMostPipelines = 4;
+constexpr std::size_t kMaxPipelines = 4;
 
 void print_stages(const PipelineReport& pipeline, Page& page) {
   Table table({{"stage", true, 0},
@@ -70,7 +70,7 @@ void print_pipelines(const Report& report, Page& page) {
   std::stable_sort(order.begin(), order.end(), [](const PipelineReport* a, const PipelineReport* b) {
     return a->bubble_ratio.value_or(-1) > b->bubble_ratio.value_or(-1);
   });
-  const std::size_t shown = std::min(order.size(), kMostPipelines);
+  const std::size_t shown = std::min(order.size(), kMaxPipelines);
   for (std::size_t i = 0; i < shown; ++i) {
     const PipelineReport& p = *order[i];
     Line line;

@@ -12,7 +12,7 @@
 namespace lockstep::analyzer {
 namespace {
 
-constexpr std::size_t kMostRanks = 16;       // shown unless asked for more
+constexpr std::size_t kMaxRanks = 16;        // shown unless asked for more
 constexpr std::size_t kCondensedRanks = 10;  // shown of more than that
 
 using Rows = std::map<std::size_t, std::string>;  // index into report.ranks -> why it is shown
@@ -174,7 +174,7 @@ void print_ranks(const Report& report, const TextOptions& options, Page& page) {
   const Totals totals = totals_of(report);
   if (totals.window_ns == 0) return;
   const std::size_t room =
-      options.ranks.value_or(report.ranks.size() <= kMostRanks ? kMostRanks : kCondensedRanks);
+      options.ranks.value_or(report.ranks.size() <= kMaxRanks ? kMaxRanks : kCondensedRanks);
   const bool ascii = page.options().ascii;
 
   print_heading(page, "ranks", "each bar is the rank's window by cause");

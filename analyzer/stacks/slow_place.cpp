@@ -17,7 +17,7 @@ namespace {
 constexpr double kLeastShare = 0.5;
 // Ranks with parts of their own (a pipeline's stages) are in different lines of the same program all the
 // time: what is a multiple of the lateness is not what makes the rank late.
-constexpr double kMostShare = 3;
+constexpr double kMaxShare = 3;
 constexpr double kDeviations = 3;
 
 // A line is no other rank's where a twentieth as many looks saw it there, at most.
@@ -138,7 +138,7 @@ std::optional<SlowPlace> slow_in(const Seen& seen, const std::vector<Count>& oth
   place.looks = seen.all.looks;
   place.others = lower_median(std::move(counts));
   const auto wanted = static_cast<double>(wanted_ns), excess = static_cast<double>(place.excess_ns);
-  if (excess < kLeastShare * wanted || excess > kMostShare * wanted || place.excess_ns <= 0)
+  if (excess < kLeastShare * wanted || excess > kMaxShare * wanted || place.excess_ns <= 0)
     return std::nullopt;
   if (static_cast<double>(place.looks - place.others) <
       kDeviations * std::sqrt(static_cast<double>(place.looks + place.others)))
@@ -198,7 +198,7 @@ PlaceComparison compare_places(const Job& job, const SlowPlaceQuestion& question
   result.known = true;
   const auto step_count = static_cast<std::int64_t>(steps.size());
   const std::int64_t most_ns = saturating_product(std::max<std::int64_t>(question.excess_ns, 0),
-                                                  static_cast<std::int64_t>(kMostShare) * step_count);
+                                                  static_cast<std::int64_t>(kMaxShare) * step_count);
   for (const bool by_line : {false, true}) {
     if (result.slow) break;  // a whole function says more than a line
     for (const auto& [function, seen] : own.functions) {

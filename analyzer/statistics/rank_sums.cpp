@@ -9,8 +9,8 @@
 namespace lockstep::analyzer {
 namespace {
 
-constexpr double kMostDigits = 250;
-constexpr double kMostWork = 1e7;
+constexpr double kMaxDigits = 250;
+constexpr double kMaxWork = 1e7;
 
 double log_choices(double count, double few) {
   return std::lgamma(count + 1) - std::lgamma(few + 1) - std::lgamma(count - few + 1);
@@ -37,7 +37,7 @@ double chance_of_rank_sum(std::size_t count, std::size_t few, std::int64_t sum) 
   const auto over = static_cast<double>(sum) - k * (k - 1) / 2;
   if (over < 0) return 0;
   if (over >= k * (n - k)) return 1;
-  if (log_choices(n, k) < kMostDigits * std::numbers::ln10 && over * k < kMostWork) {
+  if (log_choices(n, k) < kMaxDigits * std::numbers::ln10 && over * k < kMaxWork) {
     const std::vector<double> ways = partitions(count, few, static_cast<std::size_t>(over));
     const double all = std::accumulate(ways.begin(), ways.end(), 0.0);
     return std::min(1.0, std::exp(std::log(all) - log_choices(n, k)));

@@ -6,7 +6,7 @@
 namespace lockstep::analyzer {
 namespace {
 
-constexpr std::size_t kMostCandidates = 24;
+constexpr std::size_t kMaxCandidates = 24;
 // Elements that occur equally often are mostly of one stretch: not all of them need be tried.
 constexpr std::size_t kOfACount = 3;
 constexpr double kAlike = 0.8;
@@ -120,7 +120,7 @@ std::optional<Repetition> find_repetition(std::span<const std::uint64_t> sequenc
     return a.count != b.count ? a.count < b.count : a.first < b.first;
   });
   std::size_t tried = 0, of_count = 0;
-  for (std::size_t i = 0; i < candidates.size() && tried < kMostCandidates; ++i) {
+  for (std::size_t i = 0; i < candidates.size() && tried < kMaxCandidates; ++i) {
     of_count = i > 0 && candidates[i].count == candidates[i - 1].count ? of_count + 1 : 0;
     if (of_count >= kOfACount) continue;
     ++tried;

@@ -2,7 +2,7 @@
 
 #include "reference_trainer/command_line/command_line.h"
 #include "reference_trainer/model/llama_shape.h"
-#include "reference_trainer/options/way.h"
+#include "reference_trainer/options/mode.h"
 
 namespace lockstep::trainer {
 namespace {
@@ -33,10 +33,10 @@ Status check_device(const Options& options) {
   if (!cuda && options.transport != Transport::automatic)
     return Error{fmt::format("--backend {} needs --device cuda: on --device {} it is always gloo",
                              to_string(options.transport), to_string(options.device))};
-  if (cuda && !options.way->can_use_nccl && options.transport == Transport::nccl)
+  if (cuda && !options.mode->can_use_nccl && options.transport == Transport::nccl)
     return Error{
         fmt::format("--mode {} sends over Gloo on --device cuda: give --backend gloo, or leave it out",
-                    options.way->name)};
+                    options.mode->name)};
   for (const Fault& fault : options.faults) {
     if (cuda && (fault.kind == FaultKind::skip_collective || fault.kind == FaultKind::slow_link))
       return Error{fmt::format("--fault {}: is planted in the CPU's Gloo, and this is --device cuda",
@@ -49,18 +49,18 @@ Status check_device(const Options& options) {
 
 Status check_options(const Options& options, int world_size) {
   if (const Status status = check_model(options.model); !status.ok()) return status;
-  const Way& way = *options.way;
-  if (way.shards && world_size == 1)
-    return Error{fmt::format("--mode {}: one rank has nobody to share with; give --ranks N", way.name)};
-  if (way.check) {
-    if (const Status status = way.check(options, world_size); !status.ok()) return status;
+  const Mode& mode = *options.mode;
+  if (mode.shards && world_size == 1)
+    return Error{fmt::format("--mode {}: one rank has nobody to share with; give --ranks N", mode.name)};
+  if (mode.check) {
+    if (const Status status = mode.check(options, world_size); !status.ok()) return status;
   }
   if (const Status status = check_device(options); !status.ok()) return status;
   if (options.slow.rank >= world_size) {
     return Error{
         fmt::format("--slow-rank {}: the job's ranks are 0 to {}", options.slow.rank, world_size - 1)};
   }
-  const int stages = way.place(options, world_size, 0).stages;
+  const int stages = mode.place(options, world_size, 0).stages;
   for (const Fault& fault : options.faults) {
     if (const Status status = check_fault(fault, world_size, stages); !status.ok()) return status;
     if (fault.first_step > options.training.steps)

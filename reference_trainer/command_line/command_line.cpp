@@ -9,10 +9,10 @@
 #include <string>
 #include <vector>
 
+#include "reference_trainer/modes/modes.h"
 #include "reference_trainer/options/flag_kinds.h"
 #include "reference_trainer/options/flags.h"
 #include "reference_trainer/options/json_config.h"
-#include "reference_trainer/ways/ways.h"
 
 namespace lockstep::trainer {
 namespace {
@@ -49,26 +49,26 @@ CommandLine usage_error(const std::string& message) {
 }
 
 void add_mode_flag(CLI::App& app, Options& options) {
-  std::map<std::string, const Way*> ways;
-  for (const Way* const way : all_ways()) ways.emplace(way->name, way);
-  add_choice(app, "--mode", "How several ranks share the work", ways, options.way->name, kJobGroup,
-             options.way);
+  std::map<std::string, const Mode*> modes;
+  for (const Mode* const mode : all_modes()) modes.emplace(mode->name, mode);
+  add_choice(app, "--mode", "How several ranks share the work", modes, options.mode->name, kJobGroup,
+             options.mode);
 }
 
-// Each once, though several ways may have the same.
-std::vector<const WayFlags*> flags_of_ways() {
-  std::vector<const WayFlags*> all;
-  for (const Way* const way : all_ways()) {
-    if (way->flags != nullptr && std::find(all.begin(), all.end(), way->flags) == all.end())
-      all.push_back(way->flags);
+// Each once, though several modes may have the same.
+std::vector<const ModeFlags*> flags_of_modes() {
+  std::vector<const ModeFlags*> all;
+  for (const Mode* const mode : all_modes()) {
+    if (mode->flags != nullptr && std::find(all.begin(), all.end(), mode->flags) == all.end())
+      all.push_back(mode->flags);
   }
   return all;
 }
 
 // The first one whose flags have this heading; null: they are everybody's.
-const Way* way_with_flags(const std::string& heading) {
-  for (const Way* const way : all_ways())
-    if (way->flags != nullptr && way->flags->heading == heading) return way;
+const Mode* mode_with_flags(const std::string& heading) {
+  for (const Mode* const mode : all_modes())
+    if (mode->flags != nullptr && mode->flags->heading == heading) return mode;
   return nullptr;
 }
 
@@ -86,13 +86,13 @@ CommandLine parse_command_line(int argc, const char* const* argv) {
       ->group("Job");
   app.config_formatter(std::make_shared<JsonConfig>(app));
   app.allow_config_extras(CLI::config_extras_mode::error);
-  options.way = all_ways().front();
+  options.mode = all_modes().front();
   add_job_flags(app, options);
   add_mode_flag(app, options);
   add_device_flags(app, options);
   add_model_flags(app, options.model);
   add_training_flags(app, options.training);
-  for (const WayFlags* const flags : flags_of_ways()) flags->add(app, options);
+  for (const ModeFlags* const flags : flags_of_modes()) flags->add(app, options);
   add_teaching_flags(app, options);
   // Who adds a flag to a command that has it already wants the new value.
   for (CLI::Option* const option : app.get_options()) {
@@ -115,22 +115,22 @@ CommandLine parse_command_line(int argc, const char* const* argv) {
     options.faults.push_back({.kind = FaultKind::slow_rank,
                               .place = options.slow.rank,
                               .amount = static_cast<double>(options.slow.factor)});
-  for (const WayFlags* const flags : flags_of_ways()) {
+  for (const ModeFlags* const flags : flags_of_modes()) {
     if (flags->apply == nullptr) continue;
     if (const Status status = flags->apply(app, options); !status.ok())
       return usage_error(status.error().message);
   }
   for (const CLI::Option* option : app.get_options()) {
-    const Way* const owner = way_with_flags(option->get_group());
-    if (option->count() == 0 || owner == nullptr || owner->flags == options.way->flags) continue;
+    const Mode* const owner = mode_with_flags(option->get_group());
+    if (option->count() == 0 || owner == nullptr || owner->flags == options.mode->flags) continue;
     return usage_error(fmt::format("{} belongs to --mode {}, and this is --mode {}", option->get_name(),
-                                   owner->name, options.way->name));
+                                   owner->name, options.mode->name));
   }
   return line;
 }
 
 Status settle_options(Options& options, int world_size) {
-  return options.way->settle == nullptr ? Status() : options.way->settle(options, world_size);
+  return options.mode->settle == nullptr ? Status() : options.mode->settle(options, world_size);
 }
 
 }  // namespace lockstep::trainer

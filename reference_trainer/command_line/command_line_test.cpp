@@ -7,11 +7,11 @@
 #include <utility>
 #include <vector>
 
+#include "reference_trainer/ddp/mode.h"
 #include "reference_trainer/ddp/options.h"
-#include "reference_trainer/ddp/way.h"
+#include "reference_trainer/fsdp/mode.h"
 #include "reference_trainer/fsdp/options.h"
-#include "reference_trainer/fsdp/way.h"
-#include "reference_trainer/ways/ways.h"
+#include "reference_trainer/modes/modes.h"
 
 namespace lockstep::trainer {
 namespace {
@@ -179,7 +179,7 @@ TEST(Options, ModesHaveFlagsOfTheirOwn) {
   const CommandLine line = parse({"--mode", "fsdp", "--sharding-strategy", "shard_grad_op",
                                   "--backward-prefetch", "post", "--forward-prefetch"});
   EXPECT_FALSE(line.exits) << line.output;
-  EXPECT_EQ(line.options.way, &Fsdp::way);
+  EXPECT_EQ(line.options.mode, &Fsdp::mode);
   EXPECT_EQ(line.options.own.get<FsdpOptions>().strategy, ShardingStrategy::shard_grad_op);
   EXPECT_EQ(line.options.own.get<FsdpOptions>().backward_prefetch, BackwardPrefetch::post);
   EXPECT_TRUE(line.options.own.get<FsdpOptions>().forward_prefetch);
@@ -194,9 +194,9 @@ TEST(Options, ModesHaveFlagsOfTheirOwn) {
   }
 }
 
-TEST(Options, EveryWayToTrainIsAMode) {
-  EXPECT_EQ(parse({}).options.way, &Ddp::way);
-  for (const Way* const way : all_ways()) EXPECT_EQ(parse({"--mode", way->name}).options.way, way);
+TEST(Options, EveryModeIsTakenByItsName) {
+  EXPECT_EQ(parse({}).options.mode, &Ddp::mode);
+  for (const Mode* const mode : all_modes()) EXPECT_EQ(parse({"--mode", mode->name}).options.mode, mode);
 }
 
 TEST(Options, SlowFactorNeedsASlowRank) {

@@ -2,13 +2,13 @@
 
 #include <fmt/format.h>
 
-#include "reference_trainer/options/way.h"
+#include "reference_trainer/options/mode.h"
 
 namespace lockstep::trainer {
 
 Sampler::Shape sampler_shape(const Options& options, const Text& text, int world_size, int rank) {
   const auto size = [](int value) { return static_cast<std::size_t>(value); };
-  const MeshPlace place = options.way->place(options, world_size, rank);
+  const MeshPlace place = options.mode->place(options, world_size, rank);
   return {.text_bytes = text.bytes.size(),
           .sequence_length = size(options.model.sequence_length),
           .batch_size = size(options.training.batch_size),

@@ -1,6 +1,6 @@
 #include "reference_trainer/ddp/replicated.h"
 
-#include "reference_trainer/ddp/way.h"
+#include "reference_trainer/ddp/mode.h"
 #include "reference_trainer/distributed/communicator.h"
 #include "reference_trainer/distributed/failure.h"
 #include "reference_trainer/model/model.h"

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "reference_trainer/distributed/communicator.h"
-#include "reference_trainer/fsdp/way.h"
+#include "reference_trainer/fsdp/mode.h"
 #include "reference_trainer/model/model.h"
 #include "reference_trainer/streams/device_stream.h"
 

@@ -8,7 +8,7 @@
 namespace lockstep::trainer {
 namespace {
 
-constexpr int kMostRanks = 1 << 20;
+constexpr int kMaxRanks = 1 << 20;
 
 Result<int> read_number(const GetEnvironment& get, const char* name, int least, int most) {
   const char* text = get(name);
@@ -34,7 +34,7 @@ bool is_true(const char* text) {
 Result<std::optional<Placement>> read_placement(const GetEnvironment& get) {
   if (get("RANK") == nullptr) return std::optional<Placement>();
   Placement placement;
-  const Result<int> world_size = read_number(get, "WORLD_SIZE", 1, kMostRanks);
+  const Result<int> world_size = read_number(get, "WORLD_SIZE", 1, kMaxRanks);
   if (!world_size.ok()) return world_size.error();
   placement.world_size = world_size.value();
   const Result<int> rank = read_number(get, "RANK", 0, placement.world_size - 1);
@@ -64,7 +64,7 @@ Result<std::optional<Placement>> read_placement(const GetEnvironment& get) {
   placement.master_port = static_cast<std::uint16_t>(port.value());
   placement.launcher_runs_store = is_true(get("TORCHELASTIC_USE_AGENT_STORE"));
   if (get("TORCHELASTIC_RESTART_COUNT") != nullptr) {
-    const Result<int> restarts = read_number(get, "TORCHELASTIC_RESTART_COUNT", 0, kMostRanks);
+    const Result<int> restarts = read_number(get, "TORCHELASTIC_RESTART_COUNT", 0, kMaxRanks);
     if (!restarts.ok()) return restarts.error();
     placement.restart_count = restarts.value();
   }

@@ -3,9 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "reference_trainer/ddp/way.h"
+#include "reference_trainer/ddp/mode.h"
+#include "reference_trainer/zero/mode.h"
 #include "reference_trainer/zero/options.h"
-#include "reference_trainer/zero/way.h"
 
 namespace lockstep::trainer {
 namespace {
@@ -17,7 +17,7 @@ const Text kText{.bytes = "some text", .source = "here"};
 
 Options usual() {
   Options options;
-  options.way = &Ddp::way;
+  options.mode = &Ddp::mode;
   return options;
 }
 
@@ -56,7 +56,7 @@ TEST(Agreement, WhatOnlyOneRankHasIsNamed) {
 
 TEST(Agreement, DeepSpeedsKeysAreNamedByTheirPath) {
   Options first;
-  first.way = &Zero2::way;
+  first.mode = &Zero2::mode;
   first.own.get<DeepSpeedOptions>().zero = default_zero_options(2);
   Options other = first;
   other.own.get<DeepSpeedOptions>().zero.reduce_bucket_size = 77;

@@ -1,7 +1,7 @@
 #include "reference_trainer/logging/configuration.h"
 
 #include "reference_trainer/model/llama_shape.h"
-#include "reference_trainer/options/way.h"
+#include "reference_trainer/options/mode.h"
 
 namespace lockstep::trainer {
 namespace {
@@ -43,10 +43,10 @@ void add_pace(const PaceOptions& pace, Json& flags) {
 }  // namespace
 
 Json flags_of(const Options& options, int world_size) {
-  Json flags{{"ranks", world_size}, {"mode", options.way->name}};
+  Json flags{{"ranks", world_size}, {"mode", options.mode->name}};
   add_model(options.model, flags);
   add_training(options.training, flags);
-  if (options.way->write_flags) options.way->write_flags(options, world_size, flags);
+  if (options.mode->write_flags) options.mode->write_flags(options, world_size, flags);
   flags["device"] = to_string(options.device);
   if (options.transport != Transport::automatic) flags["backend"] = to_string(options.transport);
   flags["threads"] = options.threads;
@@ -61,7 +61,7 @@ Json flags_of(const Options& options, int world_size) {
 }
 
 Json deepspeed_of(const Options& options) {
-  return options.way->deepspeed == nullptr ? Json() : options.way->deepspeed(options);
+  return options.mode->deepspeed == nullptr ? Json() : options.mode->deepspeed(options);
 }
 
 }  // namespace lockstep::trainer

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "reference_trainer/ddp/way.h"
+#include "reference_trainer/ddp/mode.h"
 #include "reference_trainer/tests/trainer_process.h"
 
 namespace lockstep::trainer {
@@ -17,7 +17,7 @@ TEST(TrainingLog, HoldsWhatItsSchemaSays) {
   ASSERT_TRUE(created.ok());
   TrainingLog log = std::move(created).value();
   Options options;
-  options.way = &Ddp::way;
+  options.mode = &Ddp::mode;
   options.model.precision = Precision::float64;
   options.faults = {{.kind = FaultKind::pause, .place = 1, .amount = 5}};
   log.start(options, {.world_size = 4,
@@ -79,7 +79,7 @@ TEST(TrainingLog, TimesOfAPacedDeviceAreCalledModelled) {
   ASSERT_TRUE(created.ok());
   TrainingLog log = std::move(created).value();
   Options options;
-  options.way = &Ddp::way;
+  options.mode = &Ddp::mode;
   options.device = Device::paced;
   log.start(options, {});
   ASSERT_TRUE(log.close().ok());

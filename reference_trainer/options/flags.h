@@ -1,4 +1,4 @@
-// The flags of `lockstep train` that every way of training has, one function for each group of --help. For
+// The flags of `lockstep train` that every mode of training has, one function for each group of --help. For
 // command_line/.
 #pragma once
 

@@ -7,8 +7,8 @@
 
 #include "reference_trainer/command_line/command_line.h"
 #include "reference_trainer/ddp/options.h"
+#include "reference_trainer/fsdp/mode.h"
 #include "reference_trainer/fsdp/options.h"
-#include "reference_trainer/fsdp/way.h"
 #include "reference_trainer/tests/trainer_process.h"
 
 namespace lockstep::trainer {
@@ -33,7 +33,7 @@ TEST_F(JsonConfigFile, FlagsOfEachKind) {
       R"({"mode": "fsdp", "layers": 3, "learning_rate": 0.5, "forward-prefetch": true, "cpu-offload": false,)"
       R"( "fault": ["slow_rank:rank=1", "pause"]})");
   ASSERT_FALSE(line.exits) << line.output;
-  EXPECT_EQ(line.options.way, &Fsdp::way);
+  EXPECT_EQ(line.options.mode, &Fsdp::mode);
   EXPECT_EQ(line.options.model.layers, 3);
   EXPECT_EQ(line.options.training.learning_rate, 0.5);
   EXPECT_TRUE(line.options.own.get<FsdpOptions>().forward_prefetch);

@@ -1,6 +1,6 @@
 #include "reference_trainer/options/options.h"
 
-#include "reference_trainer/options/way.h"
+#include "reference_trainer/options/mode.h"
 
 namespace lockstep::trainer {
 
@@ -46,7 +46,7 @@ const char* to_string(Transport transport) {
 
 Transport transport_of(const Options& options, int local_ranks, int gpus) {
   if (options.transport != Transport::automatic) return options.transport;
-  return local_ranks <= gpus && options.way->can_use_nccl ? Transport::nccl : Transport::gloo;
+  return local_ranks <= gpus && options.mode->can_use_nccl ? Transport::nccl : Transport::gloo;
 }
 
 MeshPlace place_of_replica(const Options& /*options*/, int world_size, int rank) {

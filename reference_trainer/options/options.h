@@ -7,7 +7,7 @@
 
 #include "base/result.h"
 #include "reference_trainer/faults/fault.h"
-#include "reference_trainer/options/way_options.h"
+#include "reference_trainer/options/mode_options.h"
 
 namespace lockstep::trainer {
 
@@ -56,7 +56,7 @@ struct SlowRankOptions {
   int factor = 2;
 };
 
-struct Way;
+struct Mode;
 
 struct Options {
   int ranks = 0;  // 0: not given
@@ -68,8 +68,8 @@ struct Options {
   std::string log;   // empty: none
   ModelOptions model;
   TrainingOptions training;
-  const Way* way = nullptr;           // set once the command line is parsed
-  WayOptions own;                     // of each way
+  const Mode* mode = nullptr;         // set once the command line is parsed
+  ModeOptions own;                    // of each mode
   std::vector<std::string> warnings;  // to be told when the job starts
   PaceOptions pace;
   SlowRankOptions slow;
@@ -81,7 +81,7 @@ const char* to_string(Architecture architecture);
 const char* to_string(Device device);
 const char* to_string(Transport transport);
 
-// --backend, or, where it is left open: NCCL if each of the node's ranks has a GPU of its own and the way
+// --backend, or, where it is left open: NCCL if each of the node's ranks has a GPU of its own and the mode
 // of training can do with it, else Gloo.
 Transport transport_of(const Options& options, int local_ranks, int gpus);
 

@@ -4,8 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include "reference_trainer/pipeline/mode.h"
 #include "reference_trainer/pipeline/options.h"
-#include "reference_trainer/pipeline/way.h"
 
 namespace lockstep::trainer {
 namespace {
@@ -65,7 +65,7 @@ TEST(PipelineLayout, Defaults) {
 TEST(PipelineLayout, PipelinesSideBySideAreReplicas) {
   Options options;
   options.own.get<PipelineOptions>().stages = 2;
-  const MeshPlace place = Pipeline::way.place(options, 6, 4);
+  const MeshPlace place = Pipeline::mode.place(options, 6, 4);
   EXPECT_EQ(place.replica, 1);
   EXPECT_EQ(place.replicas, 3);
   EXPECT_EQ(place.stage, 1);

@@ -6,8 +6,8 @@
 
 #include "reference_trainer/distributed/gradient_mean.h"
 #include "reference_trainer/model/model.h"
+#include "reference_trainer/pipeline/mode.h"
 #include "reference_trainer/pipeline/options.h"
-#include "reference_trainer/pipeline/way.h"
 
 namespace lockstep::trainer {
 

@@ -75,8 +75,8 @@ class Strategy {
   virtual void after_update() {}
   // Over how many ranks the state is divided.
   virtual StateShares shares() const { return {}; }
-  // Of ways that gather parameters: how many times in a step, where that is not once in each forward and once
-  // in each backward pass.
+  // Of modes that gather parameters: how many times in a step, where that is not once in each forward and
+  // once in each backward pass.
   virtual std::optional<int> gathers() const { return std::nullopt; }
   // Whether the optimizer's leaves are masters beside whole parameters, in every precision.
   virtual bool leaves_are_masters() const { return false; }

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "reference_trainer/memory/theory.h"
-#include "reference_trainer/options/way.h"
+#include "reference_trainer/options/mode.h"
 
 namespace lockstep::trainer {
 
@@ -13,7 +13,7 @@ std::string describe_training(const Options& options, const Placement& placement
   const BytesPerParameter bytes = bytes_of(options.model.precision);
   const StateShares shares = strategy.shares();
   const std::int64_t own = strategy.own_elements(elements);
-  // Some ways keep masters beside whole parameters, which count with the optimizer's state.
+  // Some modes keep masters beside whole parameters, which count with the optimizer's state.
   const std::int64_t optimizer =
       own > 0 ? strategy.theory(elements).optimizer * shares.optimizer / own : bytes.optimizer;
   std::string text;
@@ -25,7 +25,7 @@ std::string describe_training(const Options& options, const Placement& placement
   tell("parameter_bytes", bytes.parameter);
   tell("gradient_bytes", bytes.gradient);
   tell("optimizer_bytes", optimizer);
-  tell("data_parallel", options.way->place(options, placement.world_size, placement.rank).replicas);
+  tell("data_parallel", options.mode->place(options, placement.world_size, placement.rank).replicas);
   tell("parameters_over", shares.parameters);
   tell("gradients_over", shares.gradients);
   tell("optimizer_over", shares.optimizer);

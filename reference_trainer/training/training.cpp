@@ -28,12 +28,12 @@
 #include "reference_trainer/memory/allocations.h"
 #include "reference_trainer/memory/state.h"
 #include "reference_trainer/model/model.h"
-#include "reference_trainer/options/way.h"
+#include "reference_trainer/modes/factory.h"
+#include "reference_trainer/options/mode.h"
 #include "reference_trainer/strategy/strategy.h"
 #include "reference_trainer/streams/device_stream.h"
 #include "reference_trainer/training/description.h"
 #include "reference_trainer/training/text_batches.h"
-#include "reference_trainer/ways/factory.h"
 
 namespace lockstep::trainer {
 namespace {
@@ -42,12 +42,12 @@ using annotations::Scope;
 using Clock = std::chrono::steady_clock;
 
 // The group of all ranks: of the gradients in data parallelism, else of what every rank has to know.
-const char* name_of_all_ranks(const Way& way) {
-  return way.reduces_over_all_ranks ? "data_parallel" : "world";
+const char* name_of_all_ranks(const Mode& mode) {
+  return mode.reduces_over_all_ranks ? "data_parallel" : "world";
 }
 
 FaultPlace fault_place(const Options& options, const Placement& placement) {
-  const MeshPlace place = options.way->place(options, placement.world_size, placement.rank);
+  const MeshPlace place = options.mode->place(options, placement.world_size, placement.rank);
   return {.rank = placement.rank,
           .stage = place.stage,
           .replica = place.replica,
@@ -79,8 +79,8 @@ class Trainer {
       communicator_ =
           std::make_unique<Communicator>(placement, shared_configuration(options, placement.world_size, text),
                                          std::chrono::seconds(options.timeout_seconds),
-                                         name_of_all_ranks(*options.way), device, options.pace, faults_);
-    strategy_ = factory_of(*options.way)(
+                                         name_of_all_ranks(*options.mode), device, options.pace, faults_);
+    strategy_ = factory_of(*options.mode)(
         {options, placement, *model_, device_, communicator_.get(), lane_,
          [this](bool rebuilt, const auto& buckets) { write_buckets(rebuilt, buckets); }});
     optimizer_ = std::make_unique<torch::optim::AdamW>(
@@ -152,8 +152,8 @@ class Trainer {
     if (annotations::tool_attached()) annotations::count("tokens", own_tokens());
     record.seconds = std::chrono::duration<double>(Clock::now() - begin).count();
     record.tokens_per_second = static_cast<double>(tokens_per_step()) / record.seconds;
-    // Other ways have groups of their own for gradients, whose operations these counters do not see.
-    if (options_.way->reduces_over_all_ranks) {
+    // Other modes have groups of their own for gradients, whose operations these counters do not see.
+    if (options_.mode->reduces_over_all_ranks) {
       const Traffic traffic = communicator_ ? communicator_->traffic(Purpose::gradients) - before : Traffic{};
       record.all_reduces = traffic.operations;
       record.all_reduce_bytes = traffic.bytes;
@@ -248,7 +248,7 @@ class Trainer {
   }
 
   std::int64_t tokens_per_step() const {
-    return std::int64_t{options_.way->place(options_, placement_.world_size, placement_.rank).replicas} *
+    return std::int64_t{options_.mode->place(options_, placement_.world_size, placement_.rank).replicas} *
            options_.training.batch_size * options_.training.gradient_accumulation *
            options_.model.sequence_length;
   }

@@ -5,15 +5,15 @@
 
 #include "reference_trainer/options/flag_kinds.h"
 #include "reference_trainer/zero/batch_sizes.h"
+#include "reference_trainer/zero/mode.h"
 #include "reference_trainer/zero/options.h"
-#include "reference_trainer/zero/way.h"
 
 namespace lockstep::trainer {
 namespace {
 
-constexpr std::array<const Way*, 3> kStages{&Zero1::way, &Zero2::way, &Zero3::way};
+constexpr std::array<const Mode*, 3> kStages{&Zero1::mode, &Zero2::mode, &Zero3::mode};
 
-const Way* way_of_stage(int stage) {
+const Mode* mode_of_stage(int stage) {
   return kStages[static_cast<std::size_t>(stage - 1)];
 }
 
@@ -38,10 +38,10 @@ class Merge {
       status_ = contradiction("--dtype", to_string(precision), "bf16.enabled", *bf16 ? "true" : "false");
     if (!given("--dtype") && *bf16) precision = Precision::bfloat16;
   }
-  void take_way(int stage, const Way*& way) {
-    if (given("--mode") && way != way_of_stage(stage) && status_.ok())
-      status_ = contradiction("--mode", way->name, "zero_optimization.stage", std::to_string(stage));
-    way = way_of_stage(stage);
+  void take_mode(int stage, const Mode*& mode) {
+    if (given("--mode") && mode != mode_of_stage(stage) && status_.ok())
+      status_ = contradiction("--mode", mode->name, "zero_optimization.stage", std::to_string(stage));
+    mode = mode_of_stage(stage);
   }
 
   bool given(const char* flag) const { return app_.count(flag) > 0; }
@@ -73,7 +73,7 @@ Status apply_deepspeed(const CLI::App& app, Options& options) {
   const std::string& file = own.file;
   if (file.empty()) {
     for (const int stage : {1, 2, 3})
-      if (options.way == way_of_stage(stage)) own.zero = default_zero_options(stage);
+      if (options.mode == mode_of_stage(stage)) own.zero = default_zero_options(stage);
     return {};
   }
   Result<DeepSpeedConfig> read = read_deepspeed_config(file, options.model.hidden);
@@ -81,7 +81,7 @@ Status apply_deepspeed(const CLI::App& app, Options& options) {
   DeepSpeedConfig config = std::move(read).value();
   TrainingOptions& training = options.training;
   Merge merge(app, file);
-  merge.take_way(config.zero.stage, options.way);
+  merge.take_mode(config.zero.stage, options.mode);
   merge.take("--batch-size", "train_micro_batch_size_per_gpu", config.batch.micro_batch, training.batch_size);
   merge.take("--gradient-accumulation", "gradient_accumulation_steps", config.batch.accumulation,
              training.gradient_accumulation);

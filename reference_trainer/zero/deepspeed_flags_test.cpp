@@ -8,8 +8,8 @@
 
 #include "reference_trainer/command_line/command_line.h"
 #include "reference_trainer/tests/trainer_process.h"
+#include "reference_trainer/zero/mode.h"
 #include "reference_trainer/zero/options.h"
-#include "reference_trainer/zero/way.h"
 
 namespace lockstep::trainer {
 namespace {
@@ -38,7 +38,7 @@ const std::string kAll = R"({"bf16": {"enabled": true}, "gradient_clipping": 0.5
 TEST_F(DeepSpeedFlags, TheFileSetsTheTrainersOptions) {
   CommandLine line = parse(kAll, {"--hidden", "30"});
   ASSERT_FALSE(line.exits) << line.output;
-  EXPECT_EQ(line.options.way, &Zero2::way);
+  EXPECT_EQ(line.options.mode, &Zero2::mode);
   EXPECT_EQ(line.options.own.get<DeepSpeedOptions>().zero.stage, 2);
   EXPECT_EQ(line.options.own.get<DeepSpeedOptions>().zero.reduce_bucket_size, 900);
   EXPECT_EQ(line.options.model.precision, Precision::bfloat16);

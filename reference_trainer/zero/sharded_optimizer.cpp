@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-#include "reference_trainer/zero/way.h"
+#include "reference_trainer/zero/mode.h"
 
 namespace lockstep::trainer {
 

@@ -18,8 +18,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kMostStops = 20'000;
-constexpr int kMostAttempts = 3000;           // a minute
+constexpr int kMaxStops = 20'000;
+constexpr int kMaxAttempts = 3000;            // a minute
 constexpr int kSyscallStop = SIGTRAP | 0x80;  // with PTRACE_O_TRACESYSGOOD
 
 // The system call that the stopped or sleeping thread is in; -1: none.
@@ -58,7 +58,7 @@ bool StalledThread::await_stop() {
 }
 
 bool StalledThread::stop_in_sleep() {
-  for (int attempt = 0; thread_ > 0 && attempt < kMostAttempts; ++attempt) {
+  for (int attempt = 0; thread_ > 0 && attempt < kMaxAttempts; ++attempt) {
     if (ptrace(PTRACE_INTERRUPT, thread_, nullptr, nullptr) != 0 || !await_stop()) return false;
     if (system_call(process_, thread_) == SYS_futex) return true;
     ptrace(PTRACE_CONT, thread_, nullptr, nullptr);
@@ -69,7 +69,7 @@ bool StalledThread::stop_in_sleep() {
 
 bool StalledThread::stop_at_write() {
   if (thread_ <= 0 || ptrace(PTRACE_INTERRUPT, thread_, nullptr, nullptr) != 0 || !await_stop()) return false;
-  for (int stops = 0; stops < kMostStops; ++stops) {
+  for (int stops = 0; stops < kMaxStops; ++stops) {
     // Not eventually(): many stops follow each other at once.
     if (ptrace(PTRACE_SYSCALL, thread_, nullptr, nullptr) != 0) return false;
     int status = 0;

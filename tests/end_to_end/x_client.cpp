@@ -25,7 +25,7 @@ constexpr int kPings = 3;
 // More than the viewer needs in which nothing may be seen to change: four for sizes, one for each panel that
 // comes to the front.
 constexpr int kAlike = 8;
-constexpr int kMostFrames = 200;
+constexpr int kMaxFrames = 200;
 
 // What is sent to a window that is just going is no reason to end the test, as Xlib would.
 int ignore_error(Display*, XErrorEvent*) {
@@ -224,7 +224,7 @@ bool XClient::wait_for_frame() {
 bool XClient::wait_until_settled() {
   std::string before;
   int alike = 0;
-  for (int frame = 0; frame < kMostFrames && alike < kAlike; ++frame) {
+  for (int frame = 0; frame < kMaxFrames && alike < kAlike; ++frame) {
     if (!wait_for_frame()) return false;
     const auto image = x_->picture();
     if (image == nullptr) return false;

@@ -32,7 +32,7 @@ constexpr std::int64_t kAnswerWithin = 50 * kMillisecond;
 constexpr std::int64_t kBetweenFirstTries = 200 * kMillisecond;
 constexpr std::int64_t kBetweenWrites = 10'000 * kMillisecond;
 // Beyond this every second exchange is given up: a day's worth at two seconds each is 43,200.
-constexpr std::size_t kMostExchanges = 16'384;
+constexpr std::size_t kMaxExchanges = 16'384;
 
 class Socket {
  public:
@@ -231,7 +231,7 @@ void ClockSync::Work::ask(int socket) {
   bool stopping = false;
   while (true) {
     const bool heard = ask_round(socket, log);
-    if (log.exchanges.size() > kMostExchanges) {
+    if (log.exchanges.size() > kMaxExchanges) {
       std::size_t kept = 0;
       for (std::size_t i = 0; i < log.exchanges.size(); i += 2) log.exchanges[kept++] = log.exchanges[i];
       log.exchanges.resize(kept);

@@ -9,10 +9,10 @@ namespace lockstep::tracer::doctor {
 
 namespace {
 
-constexpr std::size_t kMostHeaders = 1024;
-constexpr std::size_t kMostDynamic = 65536;  // entries
-constexpr std::size_t kMostNeeded = 1024;
-constexpr std::size_t kMostName = 4096;
+constexpr std::size_t kMaxHeaders = 1024;
+constexpr std::size_t kMaxDynamic = 65536;  // entries
+constexpr std::size_t kMaxNeeded = 1024;
+constexpr std::size_t kMaxName = 4096;
 
 template <class T>
 bool read_object(const ReadAt& read, std::uint64_t offset, T& object) {
@@ -30,7 +30,7 @@ std::optional<std::uint64_t> file_offset(const std::vector<Elf64_Phdr>& headers,
 }
 
 std::string read_name(const ReadAt& read, std::uint64_t offset) {
-  std::string name(kMostName, '\0');
+  std::string name(kMaxName, '\0');
   name.resize(read(offset, name.data(), name.size()));
   name.resize(std::min(name.size(), name.find('\0')));
   return name;
@@ -47,7 +47,7 @@ std::optional<ElfFacts> inspect_elf(const ReadAt& read) {
   facts.is_32_bit = header.e_ident[EI_CLASS] == ELFCLASS32;
   if (facts.is_32_bit) return facts;
   if (header.e_ident[EI_CLASS] != ELFCLASS64) return std::nullopt;
-  if (header.e_phentsize != sizeof(Elf64_Phdr) || header.e_phnum > kMostHeaders) return std::nullopt;
+  if (header.e_phentsize != sizeof(Elf64_Phdr) || header.e_phnum > kMaxHeaders) return std::nullopt;
   std::vector<Elf64_Phdr> headers(header.e_phnum);
   for (std::size_t i = 0; i < headers.size(); ++i) {
     if (!read_object(read, header.e_phoff + i * sizeof(Elf64_Phdr), headers[i])) return std::nullopt;
@@ -58,12 +58,12 @@ std::optional<ElfFacts> inspect_elf(const ReadAt& read) {
   for (const Elf64_Phdr& segment : headers) {
     if (segment.p_type == PT_INTERP) facts.has_interpreter = true;
     if (segment.p_type != PT_DYNAMIC) continue;
-    const std::size_t count = std::min<std::uint64_t>(segment.p_filesz / sizeof(Elf64_Dyn), kMostDynamic);
+    const std::size_t count = std::min<std::uint64_t>(segment.p_filesz / sizeof(Elf64_Dyn), kMaxDynamic);
     for (std::size_t i = 0; i < count; ++i) {
       Elf64_Dyn entry{};
       if (!read_object(read, segment.p_offset + i * sizeof entry, entry)) return std::nullopt;
       if (entry.d_tag == DT_NULL) break;
-      if (entry.d_tag == DT_NEEDED && names.size() < kMostNeeded) names.push_back(entry.d_un.d_val);
+      if (entry.d_tag == DT_NEEDED && names.size() < kMaxNeeded) names.push_back(entry.d_un.d_val);
       if (entry.d_tag == DT_FLAGS_1) is_pie = (entry.d_un.d_val & DF_1_PIE) != 0;
       if (entry.d_tag == DT_STRTAB) strings = file_offset(headers, entry.d_un.d_ptr);
     }

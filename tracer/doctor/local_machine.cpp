@@ -26,7 +26,7 @@ using nlohmann::json;
 
 namespace {
 
-constexpr std::size_t kMostRead = std::size_t{64} << 10U;
+constexpr std::size_t kMaxRead = std::size_t{64} << 10U;
 constexpr std::uint32_t kLoadMilliseconds = 20'000;  // cuInit on a node with many GPUs takes seconds
 constexpr std::uint32_t kWriteMilliseconds = 10'000;
 
@@ -114,7 +114,7 @@ std::vector<std::string> LocalMachine::variable_names() const {
 std::optional<std::string> LocalMachine::read(const std::string& path) const {
   const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);  // a FIFO must not hold us up
   if (file < 0) return std::nullopt;
-  std::string text(kMostRead, '\0');
+  std::string text(kMaxRead, '\0');
   std::size_t done = 0;
   ssize_t length = 0;
   while (done < text.size() && (length = ::read(file, text.data() + done, text.size() - done)) > 0) {

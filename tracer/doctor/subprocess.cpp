@@ -18,7 +18,7 @@ namespace lockstep::tracer::doctor {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-constexpr std::size_t kMostOutput = std::size_t{1} << 20U;
+constexpr std::size_t kMaxOutput = std::size_t{1} << 20U;
 
 struct Pipe {
   int from = -1;
@@ -63,7 +63,7 @@ bool collect(std::array<pollfd, N> descriptors, const std::array<std::string*, N
       if (length <= 0) {
         descriptors[i].fd = -1;
         --open;
-      } else if (texts[i]->size() < kMostOutput) {
+      } else if (texts[i]->size() < kMaxOutput) {
         texts[i]->append(part.data(), static_cast<std::size_t>(length));
       }
     }

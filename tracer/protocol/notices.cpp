@@ -43,7 +43,7 @@ class Text {
   std::size_t size() const noexcept { return size_; }
 
  private:
-  std::array<char, kMostBytes> bytes_{};
+  std::array<char, kMaxBytes> bytes_{};
   std::size_t size_ = 0;
 };
 

@@ -14,7 +14,7 @@ namespace lockstep::tracer::notices {
 
 // Holds the socket's name, without the zero that begins it. Unset: nobody listens.
 inline constexpr const char* kVariable = "LOCKSTEP_NOTICES";
-inline constexpr std::size_t kMostBytes = 1024;  // of a datagram
+inline constexpr std::size_t kMaxBytes = 1024;  // of a datagram
 
 struct Notice {
   std::string reason;        // in words: "it is statically linked"; empty: its recording begins

@@ -216,7 +216,7 @@ void Child::note_interruption(int signal) {
 Ending Child::wait(const std::function<void()>& every_half_second) {
   constexpr timespec kHalfSecond{0, 500'000'000};
   // waitpid can't fail but for a signal; where it does all the same, it is asked again.
-  constexpr int kMostFailures = 100;
+  constexpr int kMaxFailures = 100;
   const sigset_t held_back = held_back_signals();
   int failures = 0;
   while (true) {
@@ -238,7 +238,7 @@ Ending Child::wait(const std::function<void()>& every_half_second) {
       command_ended(ending);
       return ending;
     }
-    if (ended < 0 && errno != EINTR && ++failures > kMostFailures) return Ending{1, 0};
+    if (ended < 0 && errno != EINTR && ++failures > kMaxFailures) return Ending{1, 0};
     siginfo_t info{};
     const int signal = sigtimedwait(&held_back, &info, &kHalfSecond);
     if (signal > 0 && signal != SIGCHLD) {

@@ -29,7 +29,7 @@ namespace {
 constexpr int kAskMilliseconds = 2000;
 constexpr std::int64_t kMillisecond = 1'000'000;
 
-constexpr int kMostEarlier = 9;
+constexpr int kMaxEarlier = 9;
 constexpr int kSignsOfLife = 2;
 
 nlohmann::ordered_json describe(const std::vector<ThreadStack>& threads) {
@@ -51,7 +51,7 @@ void keep_earlier_hang(const fs::path& run, const std::string& name) {
   std::error_code ignored;
   const fs::path latest = run / fmt::format("hang-{}.json", name);
   if (!fs::exists(latest, ignored)) return;
-  for (int i = 1; i <= kMostEarlier; ++i) {
+  for (int i = 1; i <= kMaxEarlier; ++i) {
     const fs::path earlier = run / fmt::format("hang-{}-{}.json", i, name);
     if (fs::exists(earlier, ignored)) continue;
     fs::rename(latest, earlier, ignored);

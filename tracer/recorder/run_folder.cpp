@@ -23,8 +23,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr int kMostNumberedRuns = 999999;
-constexpr int kMostLooks = 20;
+constexpr int kMaxNumberedRuns = 999999;
+constexpr int kMaxLooks = 20;
 constexpr std::chrono::milliseconds kBetweenLooks{50};
 // Who gets this from the second node of a job wants to know what else to type.
 constexpr const char* kSeveralNodes =
@@ -129,7 +129,7 @@ bool may_share(const Contents& contents, std::string_view launch) {
 Result<Contents> look_while_others_start(const fs::path& folder, std::string_view launch) {
   for (int look = 1;; ++look) {
     Result<Contents> contents = look_into(folder, launch);
-    if (launch.empty() || look == kMostLooks || !contents.ok() || contents.value().has_manifest ||
+    if (launch.empty() || look == kMaxLooks || !contents.ok() || contents.value().has_manifest ||
         contents.value().run_files.empty())
       return contents;
     std::this_thread::sleep_for(kBetweenLooks);
@@ -235,7 +235,7 @@ Result<RunFolder> create_numbered_run_folder(const fs::path& parent) {
   std::error_code error;
   const fs::path base = fs::absolute(parent, error);
   if (error) return Error{fmt::format("cannot find the working folder: {}", error.message())};
-  for (int number = 1; number <= kMostNumberedRuns; ++number) {
+  for (int number = 1; number <= kMaxNumberedRuns; ++number) {
     const fs::path path = base / fmt::format("lockstep-run-{:03}", number);
     if (fs::create_directory(path, error)) return RunFolder{path, true};
     if (error) return Error{fmt::format("cannot create run folder '{}': {}", path.string(), error.message())};

@@ -27,8 +27,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr std::size_t kMostThreads = 256;
-constexpr std::size_t kMostFrames = 32;
+constexpr std::size_t kMaxThreads = 256;
+constexpr std::size_t kMaxFrames = 32;
 constexpr std::size_t kStackBytes = std::size_t{64} << 10U;
 
 std::string first_line(const fs::path& path) {
@@ -121,7 +121,7 @@ class Walker {
         break;
       total += done;
     }
-    for (std::size_t at = 0; at + sizeof(std::uint64_t) <= total && found.size() < kMostFrames;
+    for (std::size_t at = 0; at + sizeof(std::uint64_t) <= total && found.size() < kMaxFrames;
          at += sizeof(std::uint64_t)) {
       std::uint64_t word = 0;
       std::memcpy(&word, bytes.data() + at, sizeof word);
@@ -176,7 +176,7 @@ std::vector<ThreadStack> read_stacks(std::int64_t process) {
   Walker walker(static_cast<pid_t>(process));
   std::error_code error;
   for (fs::directory_iterator entry(tasks, error), end; !error && entry != end; entry.increment(error)) {
-    if (threads.size() == kMostThreads) break;
+    if (threads.size() == kMaxThreads) break;
     ThreadStack thread;
     const std::string id = entry->path().filename().string();
     thread.id = parse_number<std::int64_t>(id).value_or(0);

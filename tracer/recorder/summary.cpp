@@ -14,7 +14,7 @@ namespace lockstep::tracer::record {
 
 namespace {
 
-constexpr std::size_t kMostRanksNamed = 8;
+constexpr std::size_t kMaxRanksNamed = 8;
 
 template <class Action>
 void each_file(const Recording& recording, Action action) {
@@ -133,7 +133,7 @@ void tell_restarts(const Recording& recording, std::vector<std::string>& lines) 
 void tell_missing_ranks(const Recording& recording, std::vector<std::string>& lines) {
   if (recording.missing_ranks.empty()) return;
   lines.push_back(fmt::format("of {} ranks, these left no trace: {}", recording.world_size,
-                              list_numbers(recording.missing_ranks, kMostRanksNamed)));
+                              list_numbers(recording.missing_ranks, kMaxRanksNamed)));
 }
 
 void tell_losses(const Recording& recording, std::vector<std::string>& lines) {

@@ -19,7 +19,7 @@ namespace {
 
 // Larger tables are left out: a stack without their names comes sooner.
 constexpr std::uint64_t kLargestTable = std::uint64_t{64} << 20U;
-constexpr std::uint64_t kMostHeaders = 1U << 16U;
+constexpr std::uint64_t kMaxHeaders = 1U << 16U;
 
 bool read_at(std::ifstream& file, std::uint64_t offset, void* out, std::uint64_t bytes) {
   file.clear();
@@ -87,7 +87,7 @@ Symbols::File Symbols::read(const std::string& path) {
   Elf64_Ehdr header{};
   if (!file || !read_at(file, 0, &header, sizeof header) ||
       std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 || header.e_ident[EI_CLASS] != ELFCLASS64 ||
-      header.e_shnum > kMostHeaders)
+      header.e_shnum > kMaxHeaders)
     return result;
   for (const Elf64_Phdr& segment : read_array<Elf64_Phdr>(file, header.e_phoff, header.e_phnum)) {
     if (segment.p_type == PT_LOAD)

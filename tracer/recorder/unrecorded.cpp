@@ -29,9 +29,9 @@ namespace lockstep::tracer::record {
 namespace {
 
 // Anybody on this host may send: what comes is bounded.
-constexpr std::size_t kMostReasons = 64;
-constexpr std::size_t kMostExamples = 8;
-constexpr std::size_t kMostBeginnings = 1'000'000;
+constexpr std::size_t kMaxReasons = 64;
+constexpr std::size_t kMaxExamples = 8;
+constexpr std::size_t kMaxBeginnings = 1'000'000;
 
 constexpr const char* kGoneAtOnce = "ended by _exit, exec or a signal within a moment of the first event";
 
@@ -47,7 +47,7 @@ std::string random_name() {
 
 template <class Value>
 void add_example(std::set<Value>& examples, Value value) {
-  if (examples.size() < kMostExamples) examples.insert(std::move(value));
+  if (examples.size() < kMaxExamples) examples.insert(std::move(value));
 }
 
 }  // namespace
@@ -74,7 +74,7 @@ struct NoticeBoard::State {
   // Until the socket is shut down, which also lets what has come be read first.
   void listen() {
     for (;;) {
-      std::array<char, notices::kMostBytes> bytes{};
+      std::array<char, notices::kMaxBytes> bytes{};
       alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(ucred))> control{};
       iovec piece{bytes.data(), bytes.size()};
       msghdr message{};
@@ -96,7 +96,7 @@ struct NoticeBoard::State {
 
   void note(const notices::Notice& notice, const ucred& sender) {
     if (notice.reason.empty()) {
-      if (beginnings.size() < kMostBeginnings) beginnings.emplace(sender.pid, Beginning{notice, sender});
+      if (beginnings.size() < kMaxBeginnings) beginnings.emplace(sender.pid, Beginning{notice, sender});
       return;
     }
     // What it says itself counts, and once.
@@ -116,7 +116,7 @@ struct NoticeBoard::State {
   }
 
   void count(const notices::Notice& notice, const ucred& sender) {
-    if (!by_reason.contains(notice.reason) && by_reason.size() >= kMostReasons) return;
+    if (!by_reason.contains(notice.reason) && by_reason.size() >= kMaxReasons) return;
     Unrecorded& of = by_reason[notice.reason];
     of.reason = notice.reason;
     ++of.processes;

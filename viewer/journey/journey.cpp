@@ -15,7 +15,7 @@ namespace {
 
 constexpr int kWidth = 1600;
 constexpr int kHeight = 960;
-constexpr int kMostFrames = 20'000;
+constexpr int kMaxFrames = 20'000;
 constexpr int kFramesToAbort = 1'000;
 // Software rasterization takes most of a frame's time, and what it draws is tested by pictures.
 constexpr int kDrawnFrames = 50;
@@ -86,11 +86,11 @@ void Journey::play(const Script& script) {
   const auto runs = [&](int most) {
     return !ImGuiTestEngine_IsTestQueueEmpty(engine_) && frames_ - begin < most;
   };
-  while (runs(kMostFrames)) frame();
+  while (runs(kMaxFrames)) frame();
   if (!ImGuiTestEngine_IsTestQueueEmpty(engine_)) {
-    ADD_FAILURE() << "the script takes more than " << kMostFrames << " frames";
+    ADD_FAILURE() << "the script takes more than " << kMaxFrames << " frames";
     ImGuiTestEngine_AbortCurrentTest(engine_);
-    while (runs(kMostFrames + kFramesToAbort)) frame();
+    while (runs(kMaxFrames + kFramesToAbort)) frame();
   }
   EXPECT_EQ(test->Output.Status, ImGuiTestStatus_Success)
       << "something that the script looks for is not there";

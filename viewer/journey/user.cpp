@@ -8,8 +8,8 @@ namespace lockstep::viewer::journey {
 namespace {
 
 constexpr int kQuietFrames = 3;
-constexpr int kMostFrames = 600;  // what has not settled by then never does
-constexpr int kRest = 40;         // frames of a sixtieth of a second: more than half a second
+constexpr int kMaxFrames = 600;  // what has not settled by then never does
+constexpr int kRest = 40;        // frames of a sixtieth of a second: more than half a second
 
 ImVec2 to_imgui(Point point) {
   return {point.x, point.y};
@@ -24,7 +24,7 @@ Places User::places(bool second) const {
 
 void User::settle() {
   int quiet = 0;
-  for (int frame = 0; frame < kMostFrames && quiet < kQuietFrames; ++frame) {
+  for (int frame = 0; frame < kMaxFrames && quiet < kQuietFrames; ++frame) {
     app_.wait_for_figures();
     engine_.Yield();
     quiet = app_.busy() ? 0 : quiet + 1;

@@ -10,7 +10,7 @@ namespace lockstep::viewer {
 namespace {
 
 constexpr float kColumn = 2;        // pixels a column is wide
-constexpr float kMostRow = 22;      // pixels a rank is high at most
+constexpr float kMaxRow = 22;       // pixels a rank is high at most
 constexpr float kLabelledRow = 14;  // from which height on a rank has its number beside it
 
 // A lane as columns of the same colour, faint to full.
@@ -40,7 +40,7 @@ void draw_preview(Canvas& canvas, const RunPreview& preview, const Rect& area, c
   if (preview.ranks.empty() || area.width() <= 0 || area.height() < 1) return;
   const std::size_t ranks = preview.ranks.size();
   const std::size_t rows = std::min(ranks, static_cast<std::size_t>(std::max(1.0F, area.height() / 2)));
-  const float height = std::min(kMostRow, std::floor(area.height() / static_cast<float>(rows)));
+  const float height = std::min(kMaxRow, std::floor(area.height() / static_cast<float>(rows)));
   const bool labelled = rows == ranks && height >= kLabelledRow;
   const float gutter = labelled ? canvas.text_width("rank 0000", Font::small) : 0;
   const Rect lanes{area.left + gutter, area.top, area.right, area.bottom};

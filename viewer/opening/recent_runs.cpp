@@ -127,7 +127,7 @@ std::string time_ago(std::int64_t then, std::int64_t now) {
 std::vector<RecentRun> with_run(std::vector<RecentRun> runs, const RecentRun& run) {
   std::erase_if(runs, [&run](const RecentRun& one) { return same_run(one, run); });
   runs.insert(runs.begin(), run);
-  if (runs.size() > kMostRecentRuns) runs.resize(kMostRecentRuns);
+  if (runs.size() > kMaxRecentRuns) runs.resize(kMaxRecentRuns);
   return runs;
 }
 
@@ -147,7 +147,7 @@ std::string to_text(const std::vector<RecentRun>& runs) {
 
 std::vector<RecentRun> parse_recent_runs(std::string_view text) {
   std::vector<RecentRun> runs;
-  while (!text.empty() && runs.size() < kMostRecentRuns) {
+  while (!text.empty() && runs.size() < kMaxRecentRuns) {
     const std::string_view line = text.substr(0, text.find('\n'));
     text.remove_prefix(std::min(line.size() + 1, text.size()));
     const Json json = Json::parse(line, nullptr, false);

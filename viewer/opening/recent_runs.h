@@ -21,7 +21,7 @@ struct RecentRun {
   bool operator==(const RecentRun&) const = default;
 };
 
-inline constexpr std::size_t kMostRecentRuns = 20;
+inline constexpr std::size_t kMaxRecentRuns = 20;
 
 RecentRun recent_run_of(const OpenedRun& opened, std::int64_t now);
 RunRequest request_of(const RecentRun& run);
@@ -32,7 +32,7 @@ Presence presence_of(const RecentRun& run);
 // "just now", "5 minutes ago", "yesterday", "12 days ago", "on 2026-03-01" (UTC).
 std::string time_ago(std::int64_t then, std::int64_t now);
 
-// With `run` in front, and nowhere else; at most kMostRecentRuns.
+// With `run` in front, and nowhere else; at most kMaxRecentRuns.
 std::vector<RecentRun> with_run(std::vector<RecentRun> runs, const RecentRun& run);
 
 // As a file: a line of JSON a run, the newest first. Reading takes what it can read and passes over the rest.

@@ -30,12 +30,12 @@ TEST(RecentRuns, ComeBackAsTheyWere) {
 TEST(RecentRuns, TheLastOneStandsFirstAndOnce) {
   std::vector<RecentRun> runs;
   for (int i = 0; i < 30; ++i) runs = with_run(std::move(runs), run_at("/run" + std::to_string(i), i));
-  ASSERT_THAT(runs, SizeIs(kMostRecentRuns));
+  ASSERT_THAT(runs, SizeIs(kMaxRecentRuns));
   EXPECT_EQ(runs.front().paths.front(), "/run29");
   EXPECT_EQ(runs.back().paths.front(), "/run10");
   runs = with_run(std::move(runs), run_at("/run15", 99));
   EXPECT_EQ(runs.front(), run_at("/run15", 99));
-  EXPECT_THAT(runs, SizeIs(kMostRecentRuns));
+  EXPECT_THAT(runs, SizeIs(kMaxRecentRuns));
   // Alone and beside another it is not the same.
   runs = with_run(std::move(runs), {{"/run15"}, "/other", 8, 12, 100});
   EXPECT_EQ(runs[1], run_at("/run15", 99));
@@ -82,12 +82,12 @@ TEST(RecentRuns, WritersAtATimeLoseNothing) {
   const test::TemporaryFolder folder;
   const fs::path file = folder.path() / "recent-runs";
   std::vector<std::thread> writers;
-  for (int i = 0; i < static_cast<int>(kMostRecentRuns); ++i) {
+  for (int i = 0; i < static_cast<int>(kMaxRecentRuns); ++i) {
     writers.emplace_back(
         [&file, i] { EXPECT_TRUE(remember_run(file, run_at("/" + std::to_string(i))).ok()); });
   }
   for (std::thread& writer : writers) writer.join();
-  EXPECT_THAT(read_recent_runs(file), SizeIs(kMostRecentRuns));
+  EXPECT_THAT(read_recent_runs(file), SizeIs(kMaxRecentRuns));
   EXPECT_EQ(std::distance(fs::directory_iterator(folder.path()), {}), 2) << "the file and its lock";
 }
 

@@ -15,9 +15,9 @@ using analyzer::Cause;
 using analyzer::CollectiveRank;
 
 // Each rank that is asked may cost a page of the file.
-constexpr std::size_t kMostOthers = 16;
+constexpr std::size_t kMaxOthers = 16;
 // An operation that the ranks left together is near, or it tells nothing.
-constexpr std::size_t kMostLookedAt = 4096;
+constexpr std::size_t kMaxLookedAt = 4096;
 constexpr std::int64_t kExplains = 4;  // at least this part of the longest wait
 
 // The latest operation of the group that ended before `arrival` with nothing to compute: one under which
@@ -28,7 +28,7 @@ std::optional<std::uint32_t> left_together(const Scene& scene, std::uint32_t ran
   const CauseSums& causes = scene.timeline().ranks[rank].cause_sums;
   const std::uint32_t group = scene.collectives()[collective].group_name;
   std::size_t i = first_communication_from(data, arrival);
-  for (const std::size_t last = i - std::min(i, kMostLookedAt); i-- > last;) {
+  for (const std::size_t last = i - std::min(i, kMaxLookedAt); i-- > last;) {
     const std::uint32_t activity = data.communications[i].activity;
     if (activity >= data.activities.size() || data.activities[activity].end > arrival) continue;
     const auto earlier = scene.collective_of(rank, activity);
@@ -68,7 +68,7 @@ std::optional<Lateness> lateness_of(const Scene& scene, const Item& last, std::u
   const auto own_range = between(scene, *since, collective, late);
   if (!own_range) return std::nullopt;
   const std::span<const CollectiveRank> parts = scene.parts(collective);
-  const std::size_t stride = std::max<std::size_t>(1, parts.size() / kMostOthers);
+  const std::size_t stride = std::max<std::size_t>(1, parts.size() / kMaxOthers);
   std::int64_t longest = 0;
   for (const CollectiveRank& part : parts) longest = std::max(longest, part.wait_ns);
   std::vector<CauseTimes> others;

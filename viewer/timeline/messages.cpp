@@ -61,7 +61,7 @@ std::optional<Message> message_of(const Scene& scene, std::uint32_t collective) 
 std::vector<Message> messages_in_view(const Frame& frame) {
   const TimeRange visible = frame.axis.visible();
   // Both sides of each, and as many other operations between them.
-  constexpr std::size_t kMostLookedAt = 4 * kMostMessages;
+  constexpr std::size_t kMaxLookedAt = 4 * kMaxMessages;
   std::vector<Found> ranks;
   std::size_t count = 0;
   for (const bool fixed : {true, false}) {
@@ -73,7 +73,7 @@ std::vector<Message> messages_in_view(const Frame& frame) {
       ranks.push_back(found);
     }
   }
-  if (count > kMostLookedAt) return {};
+  if (count > kMaxLookedAt) return {};
   std::vector<std::uint32_t> messages;
   for (const Found& found : ranks) {
     const RankData& data = frame.scene.data(found.rank);
@@ -88,7 +88,7 @@ std::vector<Message> messages_in_view(const Frame& frame) {
   }
   std::sort(messages.begin(), messages.end());
   messages.erase(std::unique(messages.begin(), messages.end()), messages.end());
-  if (messages.size() > kMostMessages) return {};
+  if (messages.size() > kMaxMessages) return {};
   std::vector<Message> result;
   for (const std::uint32_t collective : messages)
     if (const auto message = message_of(frame.scene, collective)) result.push_back(*message);

@@ -18,9 +18,9 @@ struct Message {
 std::optional<Message> message_of(const Scene& scene, std::uint32_t collective);
 
 // More than this on one screen are a tangle that says nothing.
-inline constexpr std::size_t kMostMessages = 200;
+inline constexpr std::size_t kMaxMessages = 200;
 
-// Those of which a side is on the screen, by number; none where there are more than kMostMessages. Their
+// Those of which a side is on the screen, by number; none where there are more than kMaxMessages. Their
 // number is found by binary search: a view of millions costs no more than one of a few.
 std::vector<Message> messages_in_view(const Frame& frame);
 

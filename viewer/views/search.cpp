@@ -193,8 +193,8 @@ void Search::ask(const std::string& text) {
     const std::vector<bool> names = matching_names(scene_, wanted, stopped);
     std::vector<SearchHit> found;
     for (std::uint32_t rank = 0; rank < scene_.timeline().ranks.size(); ++rank) {
-      if (stopped.stop_requested() || found.size() >= kMostHits) break;
-      const auto of_rank = search_rank(scene_, rank, wanted, names, kMostHits - found.size());
+      if (stopped.stop_requested() || found.size() >= kMaxHits) break;
+      const auto of_rank = search_rank(scene_, rank, wanted, names, kMaxHits - found.size());
       found.insert(found.end(), of_rank.begin(), of_rank.end());
     }
     std::sort(found.begin(), found.end(), [](const SearchHit& a, const SearchHit& b) {

@@ -46,11 +46,11 @@ std::string searched_part(std::string_view name);
 // Whether a name does; of one of 100 kB only the beginning is looked at.
 bool matches(const SearchQuery& query, std::string_view name);
 
-inline constexpr std::size_t kMostHits = 100'000;
+inline constexpr std::size_t kMaxHits = 100'000;
 
 // All hits of one rank, in order of lanes and time, at most `most`.
 std::vector<SearchHit> search_rank(const Scene& scene, std::uint32_t rank, const SearchQuery& query,
-                                   const std::vector<bool>& names, std::size_t most = kMostHits);
+                                   const std::vector<bool>& names, std::size_t most = kMaxHits);
 // By string id: does the name match? O(strings). None from where it was stopped.
 std::vector<bool> matching_names(const Scene& scene, const SearchQuery& query,
                                  const std::stop_token& stop = {});
@@ -68,7 +68,7 @@ class Search {
   const std::string& text() const { return text_; }
   const std::string& error() const { return error_; }
   bool busy() const { return worker_.joinable() && !done_; }
-  bool cut() const { return done_ && hits_.size() >= kMostHits; }
+  bool cut() const { return done_ && hits_.size() >= kMaxHits; }
   // Empty while busy. Sorted by (begin, rank).
   const std::vector<SearchHit>& hits() const;
   // Why there are none (names_of_run.h); "" where there are, while busy, and where it is not known.

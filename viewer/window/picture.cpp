@@ -13,8 +13,8 @@ namespace lockstep::viewer {
 
 namespace {
 
-constexpr int kQuietFrames = 3;   // Dear ImGui settles within two
-constexpr int kMostFrames = 200;  // a picture that has not settled by then never does
+constexpr int kQuietFrames = 3;  // Dear ImGui settles within two
+constexpr int kMaxFrames = 200;  // a picture that has not settled by then never does
 
 bool has_display() {
   for (const char* variable : {"DISPLAY", "WAYLAND_DISPLAY"}) {
@@ -67,7 +67,7 @@ Result<Shot> take_picture(const Scene& scene, const ShowOptions& options) {
   if (options.other != nullptr) app.compare_with(*options.other);
   apply_first_look(options, app);
   int quiet = 0;
-  for (int frame = 0; frame < kMostFrames && quiet < kQuietFrames; ++frame) {
+  for (int frame = 0; frame < kMaxFrames && quiet < kQuietFrames; ++frame) {
     window.handle_events(false);
     window.frame(app.theme().background, [&app] { app.frame(); });
     quiet = app.busy() ? 0 : quiet + 1;

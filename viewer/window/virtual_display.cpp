@@ -20,7 +20,7 @@ namespace {
 constexpr int kStartMilliseconds = 20'000;  // a loaded machine takes its time
 constexpr int kFirstDisplay = 100;
 constexpr int kDisplays = 50'000;
-constexpr int kMostAttempts = 4;
+constexpr int kMaxAttempts = 4;
 constexpr int kNotFound = 127;  // exit code of the child where exec failed
 
 Error missing() {
@@ -108,8 +108,8 @@ Result<VirtualDisplay> VirtualDisplay::start(int width, int height) {
   // Not the lowest number that is free: a server that is just ending still removes the files of its number,
   // from under the one that took it over. No two processes that run at a time try the same first.
   static std::atomic<int> attempts{0};
-  for (int i = 0; i < kMostAttempts; ++i) {
-    const int number = kFirstDisplay + (::getpid() * kMostAttempts + attempts++) % kDisplays;
+  for (int i = 0; i < kMaxAttempts; ++i) {
+    const int number = kFirstDisplay + (::getpid() * kMaxAttempts + attempts++) % kDisplays;
     Result<Started> started = start_on(number, screen);
     if (!started.ok()) return started.error();
     if (!started.value().name.empty()) return VirtualDisplay(started.value().process, started.value().name);

@@ -48,7 +48,7 @@ constexpr FindingKind kUnrecognised{
 };
 constexpr auto kKinds = std::to_array<const FindingKind*>({&kUnrecognised});
 
-constexpr std::size_t kMostNamed = 5;
+constexpr std::size_t kMaxNamed = 5;
 
 void find_unrecognised(const FindingContext& context, std::vector<Finding>& findings) {
   std::int64_t communication = 0, compute = 0;
@@ -75,7 +75,7 @@ void find_unrecognised(const FindingContext& context, std::vector<Finding>& find
   if (communication > 0)
     finding.evidence.push_back(
         fmt::format("{} of {}", format_duration(communication), format_duration(context.all_windows_ns)));
-  for (std::size_t i = 0; i < std::min(names.size(), kMostNamed); ++i) {
+  for (std::size_t i = 0; i < std::min(names.size(), kMaxNamed); ++i) {
     const RendezvousName& name = names[i];
     finding.evidence.push_back(
         fmt::format("it may be {}: {} on each rank, {} in all; begins up to {} apart, ends within {}",

@@ -60,7 +60,7 @@ void find_stuck(const FindingContext& context, std::vector<Finding>& findings) {
                     describe(job, {operation.group, operation.sequence}, operation),
                     one.operations > 1 ? fmt::format("; nor {} more", one.operations - 1) : "");
     finding.standings.push_back({{ranks.back()}, false, known});
-    if (finding.evidence.size() < kMostNamed)
+    if (finding.evidence.size() < kMaxNamed)
       finding.evidence.push_back(fmt::format("rank {} {}", ranks.back(), known));
   }
   finding.title = fmt::format("the {} of {} {} still", ranks.size() == 1 ? "device" : "devices", named(ranks),

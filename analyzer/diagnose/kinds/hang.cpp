@@ -68,7 +68,7 @@ constexpr auto kKinds = std::to_array<const FindingKind*>({&kHang});
 
 using namespace hang;  // NOLINT(google-build-using-namespace): its words
 
-constexpr std::size_t kMostOthers = 3;
+constexpr std::size_t kMaxOthers = 3;
 
 // Silent when the recorder looked, and ever since. A process that ended by itself had something else to do: a
 // long import, writing results.
@@ -93,7 +93,7 @@ void find_silence(const Job& job, std::vector<Finding>& findings) {
   const ShownByOthers shown(job);
   for (std::size_t i = 0; i < silent.size(); ++i) {
     const std::string known = what_is_known_of(job, shown, {}, silent[i], Looks::told);
-    if (i < kMostNamed) finding.evidence.push_back(fmt::format("rank {} {}", silent[i], known));
+    if (i < kMaxNamed) finding.evidence.push_back(fmt::format("rank {} {}", silent[i], known));
     finding.standings.push_back({{silent[i]}, false, known, true, true});
   }
   if (silent.size() == 1) finding.rank = silent.front();
@@ -134,7 +134,7 @@ void describe_waiting(const Job& job, const OperationKey& key, const HungOperati
   // `say`: the sentence on ranks that are in the same.
   const auto tell = [&](const std::vector<HungRank>& those, const auto& say) {
     const std::vector<RanksInOne> parts = by_operation(job, those);
-    for (std::size_t i = 0; i < std::min(parts.size(), kMostNamed); ++i)
+    for (std::size_t i = 0; i < std::min(parts.size(), kMaxNamed); ++i)
       finding.evidence.push_back(
           say(named(parts[i].ranks), parts[i].ranks.size() == 1, in_what(parts[i], all_in_one), parts[i]));
     return parts;
@@ -181,12 +181,12 @@ void describe_others(const Job& job, const HungOperations& hung, const Operation
       waiting.push_back(one);
     }
     if (ranks.empty()) continue;
-    if (!seen.insert(ranks).second || ++others > kMostOthers) continue;
+    if (!seen.insert(ranks).second || ++others > kMaxOthers) continue;
     finding.evidence.push_back(describe_waits(job, at->first, waiting));
     for (const RanksInOne& one : by_operation(job, waiting))
       finding.standings.push_back({one.ranks, true, describe(job, at->first, one)});
   }
-  if (hung.size() > 1 + std::min(others, kMostOthers))
+  if (hung.size() > 1 + std::min(others, kMaxOthers))
     finding.evidence.push_back(fmt::format("{} operations in all never ended", hung.size()));
 }
 
@@ -216,10 +216,10 @@ Finding describe_hang(const FindingContext& context, const HungOperations& hung,
   for (std::size_t i = 0; i < missing.size(); ++i) {
     const std::string known = what_is_known_of(job, shown, key, missing[i], Looks::told);
     finding.standings.push_back({{missing[i]}, false, known});
-    if (i < kMostNamed) finding.evidence.push_back(fmt::format("rank {} {}", missing[i], known));
+    if (i < kMaxNamed) finding.evidence.push_back(fmt::format("rank {} {}", missing[i], known));
   }
   if (missing.empty()) {
-    for (std::size_t i = 0; i < std::min(kMostNamed, operation.waiting.size()); ++i) {
+    for (std::size_t i = 0; i < std::min(kMaxNamed, operation.waiting.size()); ++i) {
       const RankTrace& rank = job.ranks[operation.waiting[i].rank];
       if (!rank.ending.doing.empty())
         finding.evidence.push_back(fmt::format("rank {}'s {}: {}", rank.rank,
@@ -274,7 +274,7 @@ std::vector<OperationKey> worth_telling(const Job& job, const HungOperations& hu
   for (const auto& at : in_order) {
     std::size_t fresh = told.empty() && disagree(at) ? 1 : 0;
     for (const std::int32_t rank : at->second.missing) fresh += holding_up.erase(rank);
-    if (fresh == 0 || told.size() >= kMostNamed) continue;
+    if (fresh == 0 || told.size() >= kMaxNamed) continue;
     told.push_back(at->first);
     // They come to nothing else because of it: who waits for them elsewhere is evidence of the same hang.
     const bool in_arguments = differ_in_arguments(at);
@@ -291,7 +291,7 @@ std::vector<OperationKey> worth_telling(const Job& job, const HungOperations& hu
   if (told.empty() && std::none_of(in_order.begin(), in_order.end(), lacks_one))
     return {in_order.front()->first};
   for (const auto& at : in_order) {
-    if (!lacks_one(at) || told.size() >= kMostNamed) continue;
+    if (!lacks_one(at) || told.size() >= kMaxNamed) continue;
     if (named_unknown.insert(at->second.unknown.front()).second) told.push_back(at->first);
   }
   return told;

@@ -22,7 +22,7 @@ namespace {
 // evens out.
 constexpr std::int64_t kWorthPermille = 15;
 // More steps than that nobody records to find out.
-constexpr std::int64_t kMostSteps = 100'000;
+constexpr std::int64_t kMaxSteps = 100'000;
 constexpr auto kJitterRemedies = std::to_array<Remedy>(
     {{"the machine",
       "nothing else on the cores of the ranks; clocks that do not move (`nvidia-smi -lgc`, the performance "
@@ -275,7 +275,7 @@ void find_jitter(const FindingContext& context, std::vector<Finding>& findings) 
           fmt::format("about {} steps like these would tell", format_count(open->steps_wanted)));
   } else if (context.steps.is_limited()) {
     // By so little no rank can be late where hosts fill the step.
-  } else if (lateness.steps_to_tell > kMostSteps)
+  } else if (lateness.steps_to_tell > kMaxSteps)
     finding.evidence.push_back(
         "beside this jitter no run of a useful length would show a rank that is late by 2 % of a step");
   else if (lateness.steps_to_tell > lateness.steps)

@@ -43,7 +43,7 @@ constexpr FindingKind kJobFailed{
 };
 constexpr auto kKinds = std::to_array<const FindingKind*>({&kJobFailed});
 
-constexpr std::size_t kMostNamed = 8;
+constexpr std::size_t kMaxNamed = 8;
 
 // Of several ranks that stopped at about the same time, the only one that ended by itself, where others
 // waited in a collective that it never came to: launchers kill the rest. Without that it may as well have
@@ -77,18 +77,19 @@ std::string in_step(const Job& job, const RankTrace& rank, const std::optional<E
 void describe_unanswered(const Job& job, std::int32_t first, Finding& finding) {
   for (const UnansweredCollective& collective : find_unanswered(job)) {
     if (!std::binary_search(collective.missing.begin(), collective.missing.end(), first)) continue;
-    for (const Comer& comer : collective.came) {
-      if (comer.end == kUnknownTime || finding.evidence.size() >= kMostNamed) continue;  // told already
+    for (const Participant& participant : collective.participants) {
+      if (participant.end == kUnknownTime || finding.evidence.size() >= kMaxNamed) continue;  // told already
       finding.evidence.push_back(fmt::format("rank {} waited {} in {} number {}, to which rank {} never came",
-                                             job.ranks[comer.rank].rank, format_duration(time_in(job, comer)),
-                                             job.strings.view(comer.name), collective.sequence, first));
+                                             job.ranks[participant.rank].rank,
+                                             format_duration(time_in(job, participant)),
+                                             job.strings.view(participant.name), collective.sequence, first));
     }
   }
 }
 
 void describe_others(const Job& job, std::size_t first, Finding& finding) {
   const Nanoseconds ended = last_sign(job.ranks[first]);
-  for (std::size_t i = 0; i < job.ranks.size() && finding.evidence.size() < kMostNamed; ++i) {
+  for (std::size_t i = 0; i < job.ranks.size() && finding.evidence.size() < kMaxNamed; ++i) {
     if (i == first) continue;
     const RankTrace& rank = job.ranks[i];
     const Nanoseconds after = std::max<Nanoseconds>(last_sign(rank) - ended, 0);
@@ -111,16 +112,16 @@ void describe_others(const Job& job, std::size_t first, Finding& finding) {
 void describe_skipped(const Job& job, const SkippedCollective& skipped, Finding& finding) {
   const std::int32_t rank = job.ranks[skipped.skipped_by.rank].rank;
   const std::string operation =
-      fmt::format("{} number {}", job.strings.view(skipped.came.front().name), skipped.sequence);
+      fmt::format("{} number {}", job.strings.view(skipped.participants.front().name), skipped.sequence);
   const std::string instead =
       fmt::format("{} number {}", job.strings.view(skipped.skipped_by.name), skipped.next_sequence);
   const std::string& group = job.groups[skipped.group].name;
   finding.title += fmt::format("; rank {} left out {}", rank, operation);
-  for (const Comer& comer : skipped.came) {
-    if (finding.evidence.size() >= kMostNamed) break;
-    finding.evidence.push_back(fmt::format("rank {} waited {} in {} of group {}, to which rank {} never came",
-                                           job.ranks[comer.rank].rank, format_duration(time_in(job, comer)),
-                                           operation, group, rank));
+  for (const Participant& participant : skipped.participants) {
+    if (finding.evidence.size() >= kMaxNamed) break;
+    finding.evidence.push_back(fmt::format(
+        "rank {} waited {} in {} of group {}, to which rank {} never came", job.ranks[participant.rank].rank,
+        format_duration(time_in(job, participant)), operation, group, rank));
   }
   finding.evidence.push_back(fmt::format("rank {} went on to {}, to which nobody else came", rank, instead));
   finding.remedy = fmt::format(

@@ -56,7 +56,7 @@ Nanoseconds last_progress(const Job& job) {
 // What ranks were in, where it was too short to be called a hang.
 void describe_open(const Job& job, Finding& finding) {
   for (const RankTrace& rank : job.ranks) {
-    if (rank.ending.operations.empty() || finding.evidence.size() >= hang::kMostNamed) continue;
+    if (rank.ending.operations.empty() || finding.evidence.size() >= hang::kMaxNamed) continue;
     const OpenOperation& open = rank.ending.operations.front();
     if (rank.ending.interrupted == kUnknownTime || open.begin > rank.ending.interrupted) continue;
     finding.evidence.push_back(fmt::format("rank {} was in {} for {}", rank.rank,

@@ -6,7 +6,7 @@ namespace lockstep::analyzer::flight_recorder {
 namespace {
 
 // A record has some twenty fields. One that has thousands would cost their number with every look.
-constexpr std::size_t kMostFields = 256;
+constexpr std::size_t kMaxFields = 256;
 
 }  // namespace
 
@@ -92,7 +92,7 @@ std::span<const Document::Id> Document::entries(Id dictionary) const {
 
 std::optional<Document::Id> Document::find(Id dictionary, std::string_view key) const {
   std::span<const Id> all = entries(dictionary);
-  if (all.size() > 2 * kMostFields) all = all.last(2 * kMostFields);
+  if (all.size() > 2 * kMaxFields) all = all.last(2 * kMaxFields);
   for (std::size_t i = all.size(); i >= 2; i -= 2) {
     ++looked_at_;
     if (text(all[i - 2]) == key) return all[i - 1];

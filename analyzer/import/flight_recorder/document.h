@@ -15,7 +15,7 @@
 namespace lockstep::analyzer::flight_recorder {
 
 // Hundreds of times what PyTorch keeps, at its largest settings: who reads a document stops here.
-inline constexpr std::size_t kMostValues = std::size_t{1} << 24U;
+inline constexpr std::size_t kMaxValues = std::size_t{1} << 24U;
 
 class Document {
  public:

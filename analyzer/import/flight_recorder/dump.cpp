@@ -13,15 +13,15 @@ namespace {
 using Id = Document::Id;
 
 // Tensors of one operation, and dimensions of one tensor, that are looked at.
-constexpr std::size_t kMostTensors = 1024;
-constexpr std::size_t kMostDimensions = 16;
+constexpr std::size_t kMaxTensors = 1024;
+constexpr std::size_t kMaxDimensions = 16;
 // Of a name; one has some fifty bytes.
 constexpr std::size_t kLongestName = 512;
 // PyTorch keeps 2,000 entries by default, and asks for some 1,000 looks at fields each.
-constexpr std::size_t kMostEntries = std::size_t{1} << 18U;
+constexpr std::size_t kMaxEntries = std::size_t{1} << 18U;
 // Of the ranks of all groups, as text: a group of 100,000 ranks has 700 KB.
-constexpr std::size_t kMostOfRanks = std::size_t{64} << 20U;
-constexpr std::uint64_t kMostLooks = std::uint64_t{1} << 29U;
+constexpr std::size_t kMaxOfRanks = std::size_t{64} << 20U;
+constexpr std::uint64_t kMaxLooks = std::uint64_t{1} << 29U;
 
 class Record {
  public:
@@ -58,11 +58,11 @@ class Record {
 // Bytes of all tensors of a side; -1 where a shape or the element's type is not known.
 std::int64_t bytes_of(const Document& document, std::span<const Id> shapes, trace::DataType type) {
   const std::int64_t width = trace::size_in_bytes(type);
-  if (width == 0 || shapes.size() > kMostTensors) return -1;
+  if (width == 0 || shapes.size() > kMaxTensors) return -1;
   std::int64_t sum = 0;
   for (const Id shape : shapes) {
     const std::span<const Id> dimensions = document.items(shape);
-    if (dimensions.size() > kMostDimensions) return -1;
+    if (dimensions.size() > kMaxDimensions) return -1;
     std::int64_t bytes = width;
     for (const Id dimension : dimensions) {
       const std::optional<std::int64_t> size = document.integer(dimension);
@@ -79,14 +79,14 @@ trace::DataType first_type(const Document& document, std::span<const Id> types) 
 
 // The innermost frame that is not PyTorch's own; the innermost of all if there is no other.
 std::string place_of(const Document& document, std::span<const Id> frames) {
-  constexpr std::size_t kMostFrames = 256;
+  constexpr std::size_t kMaxFrames = 256;
   const auto in_words = [&](Id frame) {
     const Record record(document, frame);
     return fmt::format("{}:{} in {}", record.text("filename"), record.integer("line").value_or(0),
                        record.text("name"));
   };
   std::optional<Id> innermost;
-  for (const Id frame : frames.first(std::min(frames.size(), kMostFrames))) {
+  for (const Id frame : frames.first(std::min(frames.size(), kMaxFrames))) {
     const std::string file = Record(document, frame).text("filename");
     if (file.empty()) continue;
     if (!innermost) innermost = frame;
@@ -151,10 +151,10 @@ std::vector<Group> read_groups(const Document& document, Id config) {
   std::vector<Group> groups;
   const std::span<const Id> entries = document.entries(config);
   std::vector<bool> seen(document.size(), false);
-  std::size_t left = kMostOfRanks;
-  for (std::size_t i = 0; i + 1 < entries.size() && groups.size() < kMostEntries; i += 2) {
+  std::size_t left = kMaxOfRanks;
+  for (std::size_t i = 0; i + 1 < entries.size() && groups.size() < kMaxEntries; i += 2) {
     // No recorder writes one configuration for two groups.
-    if (seen[entries[i + 1]] || document.looked_at() > kMostLooks) continue;
+    if (seen[entries[i + 1]] || document.looked_at() > kMaxLooks) continue;
     seen[entries[i + 1]] = true;
     const Record record(document, entries[i + 1]);
     const std::string key(record.name(entries[i]));
@@ -172,7 +172,7 @@ std::vector<Group> read_groups(const Document& document, Id config) {
 std::vector<GroupStatus> read_status(const Document& document, Id status) {
   std::vector<GroupStatus> all;
   const std::span<const Id> entries = document.entries(status);
-  for (std::size_t i = 0; i + 1 < entries.size() && all.size() < kMostEntries; i += 2) {
+  for (std::size_t i = 0; i + 1 < entries.size() && all.size() < kMaxEntries; i += 2) {
     const Record record(document, entries[i + 1]);
     // In JSON these numbers are texts.
     const auto number = [&](const char* key) {
@@ -215,7 +215,7 @@ std::optional<Dump> read_dump(const Document& document, bool damaged) {
     for (const Id entry : all) {
       // What is written once stands for one record, however often it is named.
       const bool usable = document.kind(entry) == Document::Kind::dictionary && !seen[entry] &&
-                          dump.entries.size() < kMostEntries && document.looked_at() < kMostLooks;
+                          dump.entries.size() < kMaxEntries && document.looked_at() < kMaxLooks;
       seen[entry] = true;
       if (usable)
         dump.entries.push_back(read_entry(document, entry));

@@ -287,7 +287,7 @@ TEST(FlightRecorder, WorkIsBoundedWhateverIsShared) {
 
 TEST(FlightRecorder, JsonOfTooManyValuesIsReadUpToABound) {
   std::string text = R"({"entries": [{"profiling_name": "nccl:all_reduce"}, {"profiling_name": "x"})";
-  for (std::size_t i = 0; i < kMostValues; ++i) text += ",0";
+  for (std::size_t i = 0; i < kMaxValues; ++i) text += ",0";
   const Result<RankImport> import = read(text + "]}");
   ASSERT_TRUE(import.ok()) << import.error().message;
   const Warning* const warning = find_warning(import.value().warnings, "file_damaged");

@@ -51,7 +51,7 @@ class Builder final : public nlohmann::json_sax<Json> {
     Id key = 0;
   };
   bool put(Id value) {
-    if (document_.size() > kMostValues) {
+    if (document_.size() > kMaxValues) {
       problem_ = "too many values for a flight recorder's dump";
       return false;
     }

@@ -322,7 +322,7 @@ class Unpickler {
 
   void step() {
     opcode_at_ = at_;
-    if (document_.size() > kMostValues) return fail("too many values for a flight recorder's dump");
+    if (document_.size() > kMaxValues) return fail("too many values for a flight recorder's dump");
     if (at_ >= bytes_.size()) return fail("the pickle is cut: it has no end");
     const auto opcode = std::to_integer<unsigned char>(bytes_[at_++]);
     if (step_number(opcode) || step_text(opcode) || step_container(opcode) || step_memo(opcode) ||

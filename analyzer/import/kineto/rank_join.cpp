@@ -198,8 +198,8 @@ void RankBuilder::settle_rank(const std::vector<GroupTable::Resolved>& groups) {
   if (named) {
     const bool fits = !possible || std::binary_search(possible->begin(), possible->end(), named->number);
     const bool in_world = import_.world_size == 0 || named->number < import_.world_size;
-    const bool believable = named->says_rank ? named->number < kMostRanks
-                                             : possible.has_value() || named->number < kMostUnsaidRanks;
+    const bool believable = named->says_rank ? named->number < kMaxRanks
+                                             : possible.has_value() || named->number < kMaxUnsaidRanks;
     if (fits && in_world && believable) return take(named->number, "from its name");
   }
   if (possible && possible->size() == 1)

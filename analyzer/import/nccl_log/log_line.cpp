@@ -8,7 +8,7 @@ namespace lockstep::analyzer::nccl_log {
 namespace {
 
 constexpr std::string_view kInfo = " NCCL INFO ";
-constexpr std::int32_t kMostRanks = 1 << 24;
+constexpr std::int32_t kMaxRanks = 1 << 24;
 constexpr std::size_t kLongestWay = 96;
 
 // Takes from the front of `text`; whatever does not fit leaves it false.
@@ -38,7 +38,7 @@ class Scanner {
     rest_.remove_prefix(end + 1);
     return true;
   }
-  bool rank(std::int32_t& out) { return number(out) && out >= 0 && out < kMostRanks && brackets(); }
+  bool rank(std::int32_t& out) { return number(out) && out >= 0 && out < kMaxRanks && brackets(); }
   std::string_view rest() const { return rest_; }
 
  private:
@@ -125,7 +125,7 @@ std::optional<CommunicatorLine> parse_communicator(std::string_view message) {
   if (line.address.empty() || !number_after(message, "rank", line.rank) ||
       !number_after(message, "nranks", line.size))
     return std::nullopt;
-  if (line.size < 1 || line.size > kMostRanks || line.rank < 0 || line.rank >= line.size) return std::nullopt;
+  if (line.size < 1 || line.size > kMaxRanks || line.rank < 0 || line.rank >= line.size) return std::nullopt;
   Scanner id(word_after(message, "commId"));
   std::uint64_t value = 0;
   if (id.skip("0x") && id.number(value, 16) && id.rest().empty() && value != 0) line.id = value;

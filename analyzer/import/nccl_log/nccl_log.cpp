@@ -11,8 +11,8 @@ namespace lockstep::analyzer::nccl_log {
 namespace {
 
 constexpr std::size_t kLongestLine = 4096;  // NCCL's own end at 1024 bytes and a host's name
-constexpr std::size_t kMostHeld = 1 << 18;
-constexpr std::int32_t kMostChannels = 64;
+constexpr std::size_t kMaxHeld = 1 << 18;
+constexpr std::int32_t kMaxChannels = 64;
 
 bool is_log_line(std::string_view line) {
   return line.starts_with("NCCL version ") || parse_info_line(line).has_value();
@@ -68,7 +68,7 @@ void Log::add_bytes(std::string_view bytes) {
 }
 
 bool Log::has_room() {
-  full_ = full_ || held_ >= kMostHeld;
+  full_ = full_ || held_ >= kMaxHeld;
   if (!full_) ++held_;
   return !full_;
 }
@@ -132,15 +132,15 @@ void Log::add_communicator(const CommunicatorLine& line, std::uint32_t process, 
 }
 
 void Log::add_channel(const ChannelLine& line, Thread& thread) {
-  if (line.channel >= kMostChannels || !parse_way(line.way)) return;
+  if (line.channel >= kMaxChannels || !parse_way(line.way)) return;
   any_channel_ = true;
-  const Said said{line.from, line.to, line.received, std::string(line.way)};
+  const ReportedPath said{line.from, line.to, line.received, std::string(line.way)};
   const Channels channels{std::uint64_t{1} << line.channel, static_cast<std::uint32_t>(files_.size() - 1)};
   const bool is_known = thread.membership != kNone && memberships_[thread.membership].holds(said);
   add_way(said, channels, is_known ? memberships_[thread.membership].ways : thread.pending);
 }
 
-void Log::add_way(const Said& said, const Channels& channels, Ways& ways) {
+void Log::add_way(const ReportedPath& said, const Channels& channels, ReportedPaths& ways) {
   auto found = ways.find(said);
   if (found == ways.end()) {
     if (!has_room()) return;
@@ -150,7 +150,7 @@ void Log::add_way(const Said& said, const Channels& channels, Ways& ways) {
 }
 
 void Log::leave_unplaced(Thread& thread, std::uint32_t process) {
-  Ways& unplaced = processes_[process].unplaced;
+  ReportedPaths& unplaced = processes_[process].unplaced;
   for (const auto& [said, channels] : thread.pending) {
     Channels& all = unplaced.try_emplace(said, Channels{0, channels.file}).first->second;
     all.numbers |= channels.numbers;

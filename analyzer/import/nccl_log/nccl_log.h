@@ -23,11 +23,11 @@ namespace lockstep::analyzer::nccl_log {
 bool recognises(std::string_view beginning);
 
 // Channels of one direction as one of both ends tells them.
-struct Said {
+struct ReportedPath {
   std::int32_t from = 0, to = 0;  // of the communicator
   bool received = false;
   std::string way;
-  friend bool operator<(const Said& a, const Said& b) {
+  friend bool operator<(const ReportedPath& a, const ReportedPath& b) {
     return std::tie(a.from, a.to, a.received, a.way) < std::tie(b.from, b.to, b.received, b.way);
   }
 };
@@ -35,15 +35,15 @@ struct Channels {
   std::uint64_t numbers = 0;  // a bit each: NCCL has 64 at most
   std::uint32_t file = 0;
 };
-using Ways = std::map<Said, Channels>;
+using ReportedPaths = std::map<ReportedPath, Channels>;
 
 // A process' part in a communicator.
 struct Membership {
   std::uint32_t process = 0;
   std::optional<std::uint64_t> communicator;
   std::int32_t rank = 0, size = 0;
-  Ways ways;
-  bool holds(const Said& said) const {
+  ReportedPaths ways;
+  bool holds(const ReportedPath& said) const {
     return (said.received ? said.to : said.from) == rank && (said.received ? said.from : said.to) < size;
   }
 };
@@ -52,7 +52,7 @@ struct Membership {
 struct Process {
   std::string host;
   std::vector<std::uint32_t> memberships;  // in the order of their making
-  Ways unplaced;                           // connected after its communicator was made: which one is not said
+  ReportedPaths unplaced;                  // connected after its communicator was made: which one is not said
 };
 
 class Log {
@@ -71,7 +71,7 @@ class Log {
   struct Thread {
     std::string address;  // of the communicator that it makes; empty: none
     std::uint32_t membership = kNone;
-    Ways pending;  // said outside of the making of one
+    ReportedPaths pending;  // said outside of the making of one
   };
 
   void begin_file(std::string file);
@@ -80,7 +80,7 @@ class Log {
   void add_communicator(const CommunicatorLine& line, std::uint32_t process, Thread& thread);
   void add_channel(const ChannelLine& line, Thread& thread);
   std::uint32_t make_membership(const CommunicatorLine& line, std::uint32_t process);
-  void add_way(const Said& said, const Channels& channels, Ways& ways);
+  void add_way(const ReportedPath& said, const Channels& channels, ReportedPaths& ways);
   void leave_unplaced(Thread& thread, std::uint32_t process);
   bool has_room();
   std::size_t place_the_rest();

@@ -133,7 +133,7 @@ class Placer {
 };
 
 // Of one process.
-constexpr std::size_t kMostCommunicators = 4096;
+constexpr std::size_t kMaxCommunicators = 4096;
 
 }  // namespace
 
@@ -147,7 +147,7 @@ std::size_t Log::place_the_rest() {
       std::uint32_t only = kNone;
       std::size_t fitting = 0;
       // No process is in as many communicators; a log that says so says nothing of whose a way is.
-      if (process.memberships.size() > kMostCommunicators) fitting = 2;
+      if (process.memberships.size() > kMaxCommunicators) fitting = 2;
       for (const std::uint32_t index : process.memberships) {
         if (fitting > 1) break;
         if (!memberships_[index].holds(said)) continue;

@@ -65,7 +65,7 @@ std::optional<NumberInName> number_in_file_name(std::string_view path) {
         ++number;
       // Profilers call files after host and process: "gpu-worker_30211.….json" is of no rank 30211.
       if (const auto rank = number_at(name, number))
-        return NumberInName{*rank, word == "rank" || *rank < kMostUnsaidRanks};
+        return NumberInName{*rank, word == "rank" || *rank < kMaxUnsaidRanks};
     }
   }
   // "trace_3.json": the digits right before the first dot, if a separator or nothing stands before them.
@@ -79,7 +79,7 @@ std::optional<NumberInName> number_in_file_name(std::string_view path) {
 
 std::optional<std::int32_t> rank_in_file_name(std::string_view path) {
   const std::optional<NumberInName> found = number_in_file_name(path);
-  if (!found || found->number >= (found->says_rank ? kMostRanks : kMostUnsaidRanks)) return std::nullopt;
+  if (!found || found->number >= (found->says_rank ? kMaxRanks : kMaxUnsaidRanks)) return std::nullopt;
   return found->number;
 }
 

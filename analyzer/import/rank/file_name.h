@@ -12,8 +12,8 @@ namespace lockstep::analyzer {
 // The folders' names do not count.
 // Bounded: a process or a date is no rank.
 std::optional<std::int32_t> rank_in_file_name(std::string_view path);
-inline constexpr std::int32_t kMostRanks = 1 << 17;  // where "rank" stands before it: more than any job has
-inline constexpr std::int32_t kMostUnsaidRanks = 1024;  // where nothing in the name says that it is one
+inline constexpr std::int32_t kMaxRanks = 1 << 17;     // where "rank" stands before it: more than any job has
+inline constexpr std::int32_t kMaxUnsaidRanks = 1024;  // where nothing in the name says that it is one
 
 // The same without bounds, for those who can hold it against something.
 struct NumberInName {

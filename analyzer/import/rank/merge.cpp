@@ -114,13 +114,13 @@ bool shift(RankTrace& trace, std::int64_t by) {
   return true;
 }
 
-constexpr std::size_t kMostDevicesOfAHost = 16;
+constexpr std::size_t kMaxDevicesOfAHost = 16;
 
 // Whether files that name no hosts are surely of several: more ranks than a host has devices, or two ranks on
 // the same one of several devices. (Where all ranks see one device, a launcher shows each its own as number
 // 0.)
 bool are_of_several_hosts(const std::vector<RankImport>& imports) {
-  if (imports.size() > kMostDevicesOfAHost) return true;
+  if (imports.size() > kMaxDevicesOfAHost) return true;
   std::set<std::string> devices;
   for (const RankImport& import : imports) {
     if (!import.trace.device.starts_with("cuda:")) return false;

@@ -13,9 +13,9 @@ namespace {
 constexpr std::string_view kPrefix = "lockstep.training ";
 // More parameters than that, or bytes of one, nobody has; products of two fit into 64 bits.
 constexpr std::int64_t kMost = std::int64_t{1} << 50;
-constexpr std::int64_t kMostEach = 1 << 12;
-constexpr std::int64_t kMostRanks = 1 << 24;
-constexpr std::size_t kMostWrong = 4;  // words of a mark: what has more is something else
+constexpr std::int64_t kMaxEach = 1 << 12;
+constexpr std::int64_t kMaxRanks = 1 << 24;
+constexpr std::size_t kMaxWrong = 4;  // words of a mark: what has more is something else
 
 struct Key {
   std::string_view name;
@@ -25,17 +25,17 @@ struct Key {
 
 constexpr Key kKeys[] = {
     {"parameters", &TrainingSetup::parameters, kMost},
-    {"parameter_bytes", &TrainingSetup::parameter_bytes, kMostEach},
-    {"gradient_bytes", &TrainingSetup::gradient_bytes, kMostEach},
-    {"optimizer_bytes", &TrainingSetup::optimizer_bytes, kMostEach},
-    {"data_parallel", &TrainingSetup::data_parallel, kMostRanks},
-    {"parameters_over", &TrainingSetup::parameters_over, kMostRanks},
-    {"gradients_over", &TrainingSetup::gradients_over, kMostRanks},
-    {"optimizer_over", &TrainingSetup::optimizer_over, kMostRanks},
-    {"gathers", &TrainingSetup::gathers, kMostRanks},
-    {"reductions", &TrainingSetup::reductions, kMostRanks},
-    {"samples", &TrainingSetup::samples, kMostRanks},
-    {"accumulation", &TrainingSetup::accumulation, kMostRanks},
+    {"parameter_bytes", &TrainingSetup::parameter_bytes, kMaxEach},
+    {"gradient_bytes", &TrainingSetup::gradient_bytes, kMaxEach},
+    {"optimizer_bytes", &TrainingSetup::optimizer_bytes, kMaxEach},
+    {"data_parallel", &TrainingSetup::data_parallel, kMaxRanks},
+    {"parameters_over", &TrainingSetup::parameters_over, kMaxRanks},
+    {"gradients_over", &TrainingSetup::gradients_over, kMaxRanks},
+    {"optimizer_over", &TrainingSetup::optimizer_over, kMaxRanks},
+    {"gathers", &TrainingSetup::gathers, kMaxRanks},
+    {"reductions", &TrainingSetup::reductions, kMaxRanks},
+    {"samples", &TrainingSetup::samples, kMaxRanks},
+    {"accumulation", &TrainingSetup::accumulation, kMaxRanks},
 };
 
 // What is wrong with one "key=value"; empty if nothing is.
@@ -69,7 +69,7 @@ void take_training_mark(std::string_view name, RankImport& import) {
   std::optional<std::int64_t> zero_stage;
   std::string_view rest = name.substr(std::min(kPrefix.size(), name.size()));
   std::size_t wrong_words = 0;
-  while (!rest.empty() && wrong_words < kMostWrong) {
+  while (!rest.empty() && wrong_words < kMaxWrong) {
     const std::size_t end = std::min(rest.find(' '), rest.size());
     const std::string_view word = rest.substr(0, end);
     rest.remove_prefix(std::min(end + 1, rest.size()));

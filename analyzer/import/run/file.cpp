@@ -190,10 +190,10 @@ class FileImport {
     read(events);
     for (const trace::CollectiveIssue& event : events) {
       if (!sound(event.begin, event.end)) continue;
-      const auto teller = reader_.string(event.name).starts_with(trace::kFrameworkIssuePrefix)
-                              ? IssueJoin::Teller::framework
-                              : IssueJoin::Teller::library;
-      issues_.add_issue(teller, event, event.lane,
+      const auto reporter = reader_.string(event.name).starts_with(trace::kFrameworkIssuePrefix)
+                                ? IssueJoin::Reporter::framework
+                                : IssueJoin::Reporter::library;
+      issues_.add_issue(reporter, event, event.lane,
                         event.group < groups_.size() ? groups_[event.group] : kNone);
     }
   }

@@ -57,11 +57,11 @@ std::int64_t sum_of_bytes(const Range& issues) {
 
 }  // namespace
 
-void IssueJoin::add_issue(Teller teller, const trace::CollectiveIssue& issue, std::uint32_t lane,
+void IssueJoin::add_issue(Reporter reporter, const trace::CollectiveIssue& issue, std::uint32_t lane,
                           std::uint32_t group) {
-  ++(teller == Teller::library ? issue_count_ : framework_count_);
+  ++(reporter == Reporter::library ? issue_count_ : framework_count_);
   if (issue.correlation == trace::kNoCorrelation) {
-    threads_[lane].push_back({issue.begin, issue.end, {{issue, group}}, {}, teller});
+    threads_[lane].push_back({issue.begin, issue.end, {{issue, group}}, {}, reporter});
     return;
   }
   const auto [where, fresh] = correlated_[lane].try_emplace(issue.correlation);
@@ -88,7 +88,7 @@ void IssueJoin::sort() {
 // The two number operations differently, and call groups differently: one of them must speak for all kernels.
 void IssueJoin::drop_the_frameworks() {
   for (auto& [lane, batches] : threads_)
-    std::erase_if(batches, [](const Batch& batch) { return batch.teller == Teller::framework; });
+    std::erase_if(batches, [](const Batch& batch) { return batch.reporter == Reporter::framework; });
 }
 
 void IssueJoin::join(RankImport& import) {
@@ -143,8 +143,8 @@ void IssueJoin::join_thread(Batches& batches, const std::vector<LaunchedKernel>&
   // The launch lies in the issue. Of several the innermost.
   for (std::size_t i = 0; i < kernels.size(); ++i) {
     auto next = std::upper_bound(batches.begin(), batches.end(), kernels[i].launch_begin, begins_after);
-    constexpr int kMostNested = 8;
-    for (int tries = 0; next != batches.begin() && tries < kMostNested && !found[i]; ++tries) {
+    constexpr int kMaxNested = 8;
+    for (int tries = 0; next != batches.begin() && tries < kMaxNested && !found[i]; ++tries) {
       --next;
       if (next->end < kernels[i].launch_end || !may_carry_out(kernels[i], *next, import)) continue;
       next->kernels.push_back(kernels[i]);
@@ -160,7 +160,7 @@ void IssueJoin::join_thread(Batches& batches, const std::vector<LaunchedKernel>&
         next != batches.end() && i + 1 < kernels.size() && kernels[i + 1].launch_begin < next->begin;
     // What a framework hands over in one go it launches at the end of it, outside of each single call: then
     // no call says what the kernel is.
-    if (next != batches.end() && next->teller == Teller::framework) continue;
+    if (next != batches.end() && next->reporter == Reporter::framework) continue;
     if (next != batches.end() && !others_after && next->kernels.empty() &&
         may_carry_out(kernels[i], *next, import)) {
       next->kernels.push_back(kernels[i]);
@@ -168,7 +168,7 @@ void IssueJoin::join_thread(Batches& batches, const std::vector<LaunchedKernel>&
     }
     if (next == batches.begin()) continue;
     Batch& before = *std::prev(next);
-    if (before.teller == Teller::framework) continue;
+    if (before.reporter == Reporter::framework) continue;
     const bool others_before = i > 0 && kernels[i - 1].launch_end > before.end;
     if (!others_before && before.kernels.empty() && may_carry_out(kernels[i], before, import))
       before.kernels.push_back(kernels[i]);

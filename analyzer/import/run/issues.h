@@ -22,9 +22,10 @@ struct LaunchedKernel {
 
 class IssueJoin {
  public:
-  enum class Teller { library, framework };
+  enum class Reporter { library, framework };
   // `group`: in the import's groups, or kNone. `lane`: the thread's.
-  void add_issue(Teller teller, const trace::CollectiveIssue& issue, std::uint32_t lane, std::uint32_t group);
+  void add_issue(Reporter reporter, const trace::CollectiveIssue& issue, std::uint32_t lane,
+                 std::uint32_t group);
   void add_kernel(const LaunchedKernel& kernel) { kernels_.push_back(kernel); }
   // A communication kernel, whether its launch is known or not.
   void count_kernel() { ++kernel_count_; }
@@ -44,7 +45,7 @@ class IssueJoin {
     Nanoseconds end = 0;
     std::vector<Issue> issues;
     std::vector<LaunchedKernel> kernels;
-    Teller teller = Teller::library;
+    Reporter reporter = Reporter::library;
   };
   using Batches = std::vector<Batch>;  // of one thread, by begin
 

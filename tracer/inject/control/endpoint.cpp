@@ -18,9 +18,9 @@ namespace lockstep::tracer::control {
 namespace {
 
 constexpr int kBacklog = 8;
-constexpr std::size_t kMostClients = 8;
+constexpr std::size_t kMaxClients = 8;
 constexpr std::size_t kLongestLine = 256;
-constexpr int kMostTurns = 25;  // a client that says nothing for some seconds is sent away
+constexpr int kMaxTurns = 25;  // a client that says nothing for some seconds is sent away
 constexpr const char* kFolder = "control";
 
 // Of the endpoint of this process, for its forked children.
@@ -151,7 +151,7 @@ bool Endpoint::serve_one(Client& client, const std::function<std::string(Request
   if (number < 0) return true;
   const ssize_t count = recv(number, buffer.data(), buffer.size(), MSG_DONTWAIT);
   if (count == 0) return true;
-  if (count < 0) return (errno != EAGAIN && errno != EINTR) || ++client.turns > kMostTurns;
+  if (count < 0) return (errno != EAGAIN && errno != EINTR) || ++client.turns > kMaxTurns;
   client.line.append(buffer.data(), static_cast<std::size_t>(count));
   const std::size_t end = client.line.find('\n');
   if (end == std::string::npos) return client.line.size() > kLongestLine;
@@ -163,7 +163,7 @@ bool Endpoint::serve_one(Client& client, const std::function<std::string(Request
 
 void Endpoint::serve(const std::function<std::string(Request)>& answer) {
   const int number = listener_.number();
-  while (number >= 0 && clients_.size() < kMostClients) {
+  while (number >= 0 && clients_.size() < kMaxClients) {
     OwnDescriptor client(accept4(number, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
     if (client.number() < 0) break;
     if (is_same_user(client.number())) clients_.push_back(Client{std::move(client), {}, 0});

@@ -22,7 +22,7 @@ void tell_sources() noexcept {
     while (!is_settled()) {
       const bool closed = is_closed(gate.load(std::memory_order_acquire));
       told_closed.store(closed, std::memory_order_release);
-      for (SourceId id = 0; id < Tracer::kMostSources; ++id) {
+      for (SourceId id = 0; id < Tracer::kMaxSources; ++id) {
         Source* const source = Tracer::instance().source(id);
         if (source == nullptr) continue;
         closed ? source->pause() : source->resume();

@@ -10,7 +10,7 @@ namespace lockstep::tracer {
 namespace {
 
 constexpr std::uint32_t kTracked = 64;
-constexpr std::uint32_t kEndBytes = sizeof(RecordHeader) + kMostEndBytes;
+constexpr std::uint32_t kEndBytes = sizeof(RecordHeader) + kMaxEndBytes;
 static_assert(kEndBytes % Ring::kPopBytes == 0);
 
 // What this thread has begun and not ended.
@@ -76,7 +76,7 @@ bool emit_end(SourceId source, std::uint8_t type, const void* body, std::uint32_
     return false;
   }
   if (source == Tracer::kNoSource) return false;
-  const RecordBody part{body, std::min(bytes, kMostEndBytes), nullptr, 0};
+  const RecordBody part{body, std::min(bytes, kMaxEndBytes), nullptr, 0};
   const std::uint32_t size = part.record_bytes();
   std::byte* const record = ring->claim_end(size);
   if (record == nullptr) [[unlikely]] {

@@ -8,13 +8,13 @@
 
 namespace lockstep::tracer {
 
-inline constexpr std::uint32_t kMostEndBytes = 16;
+inline constexpr std::uint32_t kMaxEndBytes = 16;
 
 // As emit(), and puts room for the end aside. Begins nest: the next end of this thread is the end of the last
 // begin, whether that was recorded or not.
 bool emit_begin(SourceId source, std::uint8_t type, const void* body, std::uint32_t bytes,
                 const void* more = nullptr, std::uint32_t more_bytes = 0) noexcept;
-// At most kMostEndBytes of body. Recorded if its begin was, also where nothing is recorded by now; counts as
+// At most kMaxEndBytes of body. Recorded if its begin was, also where nothing is recorded by now; counts as
 // no loss of its own. An end without a begin on this thread, or one more than 64 deep, is recorded if there
 // is room.
 bool emit_end(SourceId source, std::uint8_t type, const void* body, std::uint32_t bytes) noexcept;

@@ -18,7 +18,7 @@ struct RecordBody {
   std::uint32_t second_bytes;
 
   // What is recorded of it: the rest is cut off.
-  std::uint32_t bytes() const noexcept { return std::min(first_bytes + second_bytes, kMostBodyBytes); }
+  std::uint32_t bytes() const noexcept { return std::min(first_bytes + second_bytes, kMaxBodyBytes); }
   // Header and body in a ring.
   std::uint32_t record_bytes() const noexcept { return sizeof(RecordHeader) + round_up_to_unit(bytes()); }
   // Behind the header of a record of record_bytes().

@@ -86,9 +86,9 @@ class Source {
 
 // Appends a record of a registered source to the calling thread's ring, with the time of now. False if it was
 // dropped (counted). No lock, no allocation but a thread's first ring, no system call; safe in signal
-// handlers. `type` is the source's own; at most kMostBodyBytes of body. Does nothing, and returns false,
+// handlers. `type` is the source's own; at most kMaxBodyBytes of body. Does nothing, and returns false,
 // where nothing is to be recorded now (core/gate_word.h); that counts as no loss.
-inline constexpr std::uint32_t kMostBodyBytes = 4096;
+inline constexpr std::uint32_t kMaxBodyBytes = 4096;
 bool emit(SourceId source, std::uint8_t type, const void* body, std::uint32_t bytes) noexcept;
 // The same for records made of two parts, for instance a struct and a text.
 bool emit(SourceId source, std::uint8_t type, const void* body, std::uint32_t bytes, const void* more,

@@ -129,7 +129,7 @@ bool Tracer::prepare(const Parts& parts) noexcept {
 }
 
 SourceId Tracer::add_source(Source& source) noexcept {
-  for (SourceId id = 0; id < kMostSources; ++id) {
+  for (SourceId id = 0; id < kMaxSources; ++id) {
     Source* known = nullptr;
     if (sources_[id].compare_exchange_strong(known, &source) || known == &source) return id;
   }

@@ -72,7 +72,7 @@ using SourceId = std::uint16_t;
 
 class Tracer {
  public:
-  static constexpr SourceId kMostSources = 8;
+  static constexpr SourceId kMaxSources = 8;
   static constexpr SourceId kNoSource = 0xFFFF;
   static constexpr std::uint32_t kExitWaitMilliseconds = 2000;
   static constexpr std::uint32_t kForkWaitMilliseconds = 200;
@@ -128,7 +128,7 @@ class Tracer {
   // --- for the writer thread ---
   // nullptr behind the last one.
   Source* source(SourceId id) const noexcept {
-    return id < kMostSources ? sources_[id].load(std::memory_order_acquire) : nullptr;
+    return id < kMaxSources ? sources_[id].load(std::memory_order_acquire) : nullptr;
   }
   RingPool& pool() noexcept { return pool_; }
   std::atomic<std::uint32_t>& wake_word() noexcept { return wake_; }
@@ -162,7 +162,7 @@ class Tracer {
   std::atomic<std::uint32_t> stopped_{0};
   PlainLock work_lock_;
   PlainLock prepare_lock_;  // NVTX and NCCL may begin at once, on two threads
-  std::array<std::atomic<Source*>, kMostSources> sources_{};
+  std::array<std::atomic<Source*>, kMaxSources> sources_{};
   std::atomic<std::int32_t> suggested_rank_{-1};
   std::atomic<std::int32_t> suggested_world_size_{-1};
   std::atomic<std::uint64_t> reentrant_without_ring_{0};

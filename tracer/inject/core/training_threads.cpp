@@ -8,7 +8,7 @@ namespace lockstep::tracer {
 namespace {
 
 // Filled from the front by the writer thread, read by others. Kernel numbers of threads; 0: none.
-using Threads = std::array<std::atomic<std::uint32_t>, kMostKnownThreads>;
+using Threads = std::array<std::atomic<std::uint32_t>, kMaxKnownThreads>;
 constinit Threads training{};
 constinit Threads communication{};
 

@@ -8,7 +8,7 @@
 namespace lockstep::tracer {
 
 // Threads beyond this many are not remembered.
-inline constexpr std::size_t kMostKnownThreads = 64;
+inline constexpr std::size_t kMaxKnownThreads = 64;
 
 // The thread declares steps, runs the training loop, or computes.
 void note_training_thread(std::uint32_t thread) noexcept;

@@ -151,7 +151,7 @@ void Survivor::sleep_and_work() noexcept {
   int looks_left = INT_MAX;
   while (writer_->load(std::memory_order_acquire) == writer_id_ &&
          finished_.load(std::memory_order_acquire) == 0 && !owner_is_dead(0)) {
-    // Who ends all processes that he finds may come to this one first.
+    // Whoever ends all processes that it finds may come to this one first.
     if (looks_left == INT_MAX && was_asked_to_end()) looks_left = kLooksWhenAsked;
     if (looks_left != INT_MAX && looks_left-- == 0) return;
     raw(SYS_futex, address(writer_), FUTEX_WAIT, writer_id_, address(&look));

@@ -23,7 +23,7 @@ namespace {
 // How long the first sleeps are, in milliseconds: a process that lives for a moment should leave its events
 // behind even if it ends by _exit.
 constexpr std::array<std::uint32_t, 6> kFirstSleeps{1, 2, 5, 10, 30, 100};
-constexpr int kMostFileAttempts = 1000;
+constexpr int kMaxFileAttempts = 1000;
 // By then a job has said who it is and which lanes it has.
 constexpr trace::Nanoseconds kRepeatTablesAfter = 10'000'000'000;
 // All processes of a job may fail at once, and the recorder hears one after the other.
@@ -130,7 +130,7 @@ Status WriterThread::open_file() {
   std::string path;
   Error error;
   const bool may_be_rank = process.job.rank >= 0 && !process.is_helper;
-  for (int attempt = may_be_rank ? 0 : 1; attempt < kMostFileAttempts; ++attempt) {
+  for (int attempt = may_be_rank ? 0 : 1; attempt < kMaxFileAttempts; ++attempt) {
     // A rank's file is taken by the first process of that rank that emits: its data loaders and helpers
     // inherit the launcher's variables, and get a file by process.
     const std::string name = attempt == 0 ? rank_file_name(process.job.rank, process.job.restart)

@@ -18,7 +18,7 @@ namespace lockstep::viewer {
 namespace {
 
 // Of many ranks only so many are named.
-constexpr std::size_t kMostNamed = 16;
+constexpr std::size_t kMaxNamed = 16;
 
 struct Line {
   std::uint32_t rank = 0;  // Timeline::ranks
@@ -47,7 +47,7 @@ void draw_legend(const Scene& scene, std::span<const std::uint32_t> ranks, const
     const ImVec2 at = ImGui::GetCursorScreenPos();
     const float width = chip * 1.5F + ImGui::CalcTextSize(text.c_str()).x;
     const bool last = named + 1 == ranks.size();
-    if (named > 0 && (named >= kMostNamed || at.x + width + (last ? 0 : chip * 1.6F + more) > end)) {
+    if (named > 0 && (named >= kMaxNamed || at.x + width + (last ? 0 : chip * 1.6F + more) > end)) {
       ImGui::TextColored(to_vec4(theme.dim_text), "and %zu more", ranks.size() - named);
       return;
     }
@@ -66,7 +66,7 @@ void draw_values(const Scene& scene, const Plot& plot, Nanoseconds time, const T
   ImGui::TextColored(to_vec4(theme.dim_text), "at %s",
                      analyzer::format_duration(saturating_add(time, -scene.timeline().origin)).c_str());
   if (ImGui::BeginTable("values", 2, ImGuiTableFlags_SizingFixedFit)) {
-    for (std::size_t i = 0; i < std::min(plot.lines.size(), kMostNamed); ++i) {
+    for (std::size_t i = 0; i < std::min(plot.lines.size(), kMaxNamed); ++i) {
       const std::optional<double> value = value_at(plot.lines[i].counter.points, time, plot.unit);
       ImGui::TableNextColumn();
       ImGui::TextColored(color_of(plot.lines[i].rank), "rank %d",

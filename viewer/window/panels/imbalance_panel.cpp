@@ -15,7 +15,7 @@ namespace lockstep::viewer {
 
 namespace {
 
-constexpr std::size_t kMostRanks = 2000;
+constexpr std::size_t kMaxRanks = 2000;
 
 void draw_row(const ImbalanceBar& bar, std::int64_t scale, std::optional<float> mean, const Theme& theme,
               const Fonts& fonts) {
@@ -67,7 +67,7 @@ Command draw(const PanelContext& context) {
     ImGui::Dummy({0, 4});
     const float mean = static_cast<float>(found->mean_compute_ns) / static_cast<float>(scale);
     ImGuiListClipper clipper;
-    clipper.Begin(static_cast<int>(std::min(found->ranks.size(), kMostRanks)));
+    clipper.Begin(static_cast<int>(std::min(found->ranks.size(), kMaxRanks)));
     while (clipper.Step())
       for (int i = clipper.DisplayStart; i < clipper.DisplayEnd; ++i)
         draw_row(found->ranks[static_cast<std::size_t>(i)], scale, mean, theme, fonts);

@@ -11,7 +11,7 @@ namespace lockstep::tracer::cupti {
 namespace {
 
 // Processes may make streams and events without end; what is remembered of them is a convenience.
-constexpr std::size_t kMostEvents = 65536;
+constexpr std::size_t kMaxEvents = 65536;
 constexpr trace::Nanoseconds kSecond = 1'000'000'000;
 
 constexpr std::array<const char*, 4> kLossReasons{
@@ -85,7 +85,7 @@ void ActivityEvents::read(std::uint8_t* buffer, std::size_t bytes, std::uint32_t
         break;
       case CUPTI_ACTIVITY_KIND_CUDA_EVENT: {
         const auto& event = as<EventRecord>(record);
-        if (event_streams_.size() >= kMostEvents) event_streams_.clear();
+        if (event_streams_.size() >= kMaxEvents) event_streams_.clear();
         event_streams_[event.eventId] = event.streamId;
         break;
       }

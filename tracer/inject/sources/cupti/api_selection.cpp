@@ -39,8 +39,8 @@ void ApiSelection::read(const Api& api) {
   for (const CUpti_CallbackDomain domain : {CUPTI_CB_DOMAIN_RUNTIME_API, CUPTI_CB_DOMAIN_DRIVER_API}) {
     std::vector<Call>& calls = calls_[domain == CUPTI_CB_DOMAIN_RUNTIME_API ? 0 : 1];
     std::uint32_t last = 0;
-    calls.resize(kMostCalls);
-    for (std::uint32_t number = 1; number < kMostCalls; ++number) {
+    calls.resize(kMaxCalls);
+    for (std::uint32_t number = 1; number < kMaxCalls; ++number) {
       const char* name = nullptr;
       if (api.get_callback_name(domain, number, &name) != CUPTI_SUCCESS || name == nullptr) continue;
       calls[number].name = plain_call_name(name);

@@ -32,7 +32,7 @@ class ApiSelection {
 
  private:
   // CUDA 13 has some 500 in the runtime and 800 in the driver.
-  static constexpr std::uint32_t kMostCalls = 4096;
+  static constexpr std::uint32_t kMaxCalls = 4096;
   struct Call {
     std::string name;
     bool selected = false;

@@ -10,7 +10,7 @@ namespace lockstep::tracer::cupti {
 namespace {
 
 // A process that sees more than a node has is not asked for the rest.
-constexpr int kMostDevices = 64;
+constexpr int kMaxDevices = 64;
 
 std::string text_of(const CUuuid& uuid, bool is_slice) {
   constexpr std::array<char, 16> kDigits{'0', '1', '2', '3', '4', '5', '6', '7',
@@ -39,7 +39,7 @@ std::vector<std::string> device_uuids(void* driver) {
   if (count_of == nullptr || device_at == nullptr || uuid_of == nullptr || count_of(&count) != CUDA_SUCCESS)
     return {};
   std::vector<std::string> uuids;
-  for (int i = 0; i < count && i < kMostDevices; ++i) {
+  for (int i = 0; i < count && i < kMaxDevices; ++i) {
     CUdevice device = 0;
     CUuuid whole{};
     if (device_at(&device, i) != CUDA_SUCCESS || uuid_of(&whole, device) != CUDA_SUCCESS) return {};

@@ -78,7 +78,7 @@ bool read_text(const char* address, std::string& text) {
 const KernelNames::Known& KernelNames::by_text(const std::string& mangled) {
   const auto found = known_.find(mangled);
   if (found != known_.end()) return found->second;
-  if (known_.size() >= kMostKept) {
+  if (known_.size() >= kMaxKept) {
     seen_.clear();
     known_.clear();
   }
@@ -94,7 +94,7 @@ const KernelNames::Known& KernelNames::find(const char* address) {
     if (found != seen_.end()) return *found->second.known;
     return by_text(kUnreadable);
   }
-  if (seen_.size() >= kMostKept) seen_.clear();
+  if (seen_.size() >= kMaxKept) seen_.clear();
   const Known& known = by_text(text_);
   seen_[address] = Seen{drain_, &known};
   return known;

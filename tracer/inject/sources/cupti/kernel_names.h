@@ -42,7 +42,7 @@ class KernelNames {
 
  private:
   // Programs that compile kernels at run time may go through any number of names.
-  static constexpr std::size_t kMostKept = 65536;
+  static constexpr std::size_t kMaxKept = 65536;
   struct Seen {
     std::uint64_t drain = 0;
     const Known* known = nullptr;

@@ -24,7 +24,7 @@ namespace {
 constexpr std::uint32_t kSilentFlushes = 4;
 // Turns in a row in which PyTorch's profiler was not active.
 constexpr std::uint32_t kQuietTurns = 3;
-constexpr std::size_t kMostGaps = 1024;
+constexpr std::size_t kMaxGaps = 1024;
 
 trace::Nanoseconds now() {
   return static_cast<trace::Nanoseconds>(read_monotonic());
@@ -193,7 +193,7 @@ void Session::resume(trace::Nanoseconds time) {
   yielded_to_kineto_ = false;
   const std::lock_guard lock(mutex_);
   open_gap_.end = time;
-  if (gaps_.size() < kMostGaps) gaps_.push_back(open_gap_);
+  if (gaps_.size() < kMaxGaps) gaps_.push_back(open_gap_);
   open_gap_ = Gap();
 }
 

@@ -25,7 +25,7 @@ void GpuMeter::describe(std::vector<Quantity>& quantities) {
   // Which GPUs these are is known when NVML has started, on the other thread: of several they are numbered as
   // the process sees them.
   const std::int32_t own = std::max(local_rank_, 0);
-  for (std::size_t i = 0; i < (local_rank_ >= 0 ? 1 : kMostDevices); ++i) {
+  for (std::size_t i = 0; i < (local_rank_ >= 0 ? 1 : kMaxDevices); ++i) {
     const auto device = static_cast<std::uint32_t>(local_rank_ >= 0 ? own : static_cast<std::int32_t>(i));
     const std::string gpu = "gpu " + std::to_string(device) + " ";
     const std::array<Quantity, kQuantitiesADevice> all{
@@ -59,7 +59,7 @@ void GpuMeter::start() noexcept {
     const DeviceChoice choice = choose_devices(visible_, local_rank_, count);
     had_problem_ = !choice.problem.empty();
     for (const DeviceName& name : choice.devices) {
-      if (count_ == kMostDevices) break;
+      if (count_ == kMaxDevices) break;
       nvml::Device device = nullptr;
       const bool by_uuid = !name.uuid.empty() && functions_.by_uuid != nullptr;
       code = by_uuid ? functions_.by_uuid(name.uuid.c_str(), &device)

@@ -14,7 +14,7 @@ namespace lockstep::tracer::host {
 
 class GpuMeter final : public Meter {
  public:
-  static constexpr std::size_t kMostDevices = 8;
+  static constexpr std::size_t kMaxDevices = 8;
 
   // `library`: libnvidia-ml.so.1, or what a test has in its place.
   GpuMeter(const char* library, std::int32_t local_rank) : library_(library), local_rank_(local_rank) {}
@@ -30,7 +30,7 @@ class GpuMeter final : public Meter {
   std::int32_t local_rank_;
   const char* visible_ = nullptr;
   nvml::Functions functions_;
-  std::array<nvml::Device, kMostDevices> devices_{};
+  std::array<nvml::Device, kMaxDevices> devices_{};
   std::size_t count_ = 0;
   bool had_problem_ = false;  // with the choice of devices
   std::atomic<State> state_{State::untried};

@@ -42,7 +42,7 @@ bool wants_host() {
 void HostSource::add_meter(Work& work, std::vector<std::size_t>& counts, std::unique_ptr<Meter> meter) {
   const std::size_t before = work.quantities.size();
   meter->describe(work.quantities);
-  if (work.quantities.size() > kMostQuantities) {
+  if (work.quantities.size() > kMaxQuantities) {
     work.quantities.resize(before);  // a node with more of everything than there is room for
     return;
   }

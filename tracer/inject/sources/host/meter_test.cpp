@@ -92,7 +92,7 @@ TEST_F(Node, HasABoundToWhatItFollows) {
   NodeMeter meter(folder_);
   std::vector<Quantity> quantities;
   meter.describe(quantities);
-  EXPECT_EQ(quantities.size(), NodeMeter::kMostInterfaces * 3 + 1);
+  EXPECT_EQ(quantities.size(), NodeMeter::kMaxInterfaces * 3 + 1);
   EXPECT_THAT(meter.problem(), HasSubstr("first 16 interfaces"));
   NodeMeter empty(folder_ / "nothing");
   quantities.clear();

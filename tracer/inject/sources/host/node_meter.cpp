@@ -38,8 +38,8 @@ void NodeMeter::describe_interfaces(std::vector<Quantity>& quantities) {
   for (const std::string& name : names_in(root_ + "/sys/class/net")) {
     const std::string folder = root_ + "/sys/class/net/" + name + "/statistics/";
     if (name == "lo" || !read_number((folder + "rx_bytes").c_str()).has_value()) continue;
-    if (++count > kMostInterfaces) {
-      problem_ = "network counters of the first " + std::to_string(kMostInterfaces) + " interfaces only";
+    if (++count > kMaxInterfaces) {
+      problem_ = "network counters of the first " + std::to_string(kMaxInterfaces) + " interfaces only";
       return;
     }
     add(quantities, "network " + name + " received (bytes/s)", 1, {folder + "rx_bytes"});
@@ -54,8 +54,8 @@ void NodeMeter::describe_ports(std::vector<Quantity>& quantities) {
   for (const std::string& device : names_in(root_ + "/sys/class/infiniband")) {
     const std::string ports = root_ + "/sys/class/infiniband/" + device + "/ports";
     for (const std::string& port : names_in(ports)) {
-      if (++count > kMostPorts) {
-        problem_ = "InfiniBand counters of the first " + std::to_string(kMostPorts) + " ports only";
+      if (++count > kMaxPorts) {
+        problem_ = "InfiniBand counters of the first " + std::to_string(kMaxPorts) + " ports only";
         return;
       }
       const std::string folder = ports + "/" + port + "/counters/";

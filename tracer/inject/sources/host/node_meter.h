@@ -12,8 +12,8 @@ namespace lockstep::tracer::host {
 
 class NodeMeter final : public Meter {
  public:
-  static constexpr std::size_t kMostInterfaces = 16;
-  static constexpr std::size_t kMostPorts = 16;
+  static constexpr std::size_t kMaxInterfaces = 16;
+  static constexpr std::size_t kMaxPorts = 16;
 
   // `root` stands before /sys and /proc: a test's folder, or empty.
   explicit NodeMeter(std::string root = {}) : root_(std::move(root)) {}

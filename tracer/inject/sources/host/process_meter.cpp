@@ -81,7 +81,7 @@ void ThreadMeter::describe(std::vector<Quantity>& quantities) {
 // listing begin now.
 void ThreadMeter::list() noexcept {
   const std::size_t listed = list_numbers("/proc/self/task", listed_);
-  too_many_ = listed == kMostThreads;
+  too_many_ = listed == kMaxThreads;
   const auto end = listed_.begin() + static_cast<std::ptrdiff_t>(listed);
   std::sort(listed_.begin(), end);
   const auto gone = [&](const Followed& one) {
@@ -93,7 +93,7 @@ void ThreadMeter::list() noexcept {
   const auto by_thread = [](const Followed& a, const Followed& b) { return a.thread < b.thread; };
   std::sort(followed_.begin(), kept, by_thread);
   const std::size_t known = count_;
-  for (auto thread = listed_.begin(); thread != end && count_ < kMostThreads; ++thread) {
+  for (auto thread = listed_.begin(); thread != end && count_ < kMaxThreads; ++thread) {
     const auto known_end = followed_.begin() + static_cast<std::ptrdiff_t>(known);
     if (std::binary_search(followed_.begin(), known_end, Followed{*thread, 0}, by_thread)) continue;
     followed_[count_] = {*thread, 0};

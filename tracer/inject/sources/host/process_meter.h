@@ -20,10 +20,10 @@ class ProcessMeter final : public Meter {
 };
 
 // Run-queue delay of all threads together. A process may have thousands: only so many are read at a time, in
-// turns, and threads beyond kMostThreads are not followed.
+// turns, and threads beyond kMaxThreads are not followed.
 class ThreadMeter final : public Meter {
  public:
-  static constexpr std::size_t kMostThreads = 512;
+  static constexpr std::size_t kMaxThreads = 512;
   static constexpr std::size_t kThreadsATime = 16;
   static constexpr unsigned kSamplesAListing = 10;
 
@@ -38,8 +38,8 @@ class ThreadMeter final : public Meter {
   };
   void list() noexcept;
 
-  std::array<Followed, kMostThreads> followed_{};
-  std::array<std::uint32_t, kMostThreads> listed_{};
+  std::array<Followed, kMaxThreads> followed_{};
+  std::array<std::uint32_t, kMaxThreads> listed_{};
   std::size_t count_ = 0;
   std::size_t next_ = 0;
   unsigned sample_ = 0;

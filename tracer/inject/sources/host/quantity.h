@@ -22,8 +22,8 @@ struct Quantity {
   std::uint32_t device = 0;
 };
 
-inline constexpr std::size_t kMostQuantities = 224;
-using Readings = std::array<Amount, kMostQuantities>;
+inline constexpr std::size_t kMaxQuantities = 224;
+using Readings = std::array<Amount, kMaxQuantities>;
 
 struct Sample {
   trace::Nanoseconds time = 0;  // CLOCK_MONOTONIC

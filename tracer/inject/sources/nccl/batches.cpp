@@ -50,7 +50,7 @@ void Batches::operation(std::uint32_t thread, const OperationRecord& record, std
     ended_.push_back(std::move(alone));
     return;
   }
-  if (open_operations_ >= kMostPending) {
+  if (open_operations_ >= kMaxPending) {
     ++lost_;
     return;
   }
@@ -77,7 +77,7 @@ void Batches::batch_end(const BatchEndRecord& record, trace::Nanoseconds time) {
 
 void Batches::launch(std::uint32_t thread, const LaunchRecord& record, trace::Nanoseconds time) {
   if (record.call == 0) return;  // no batch would find it
-  if (launch_order_.size() >= kMostPending) forget_oldest_launch();
+  if (launch_order_.size() >= kMaxPending) forget_oldest_launch();
   const Call call{record.call, record.context};
   launches_[call].push_back({record.launch, thread, time, time, false});
   launch_calls_[record.launch] = call;
@@ -110,7 +110,7 @@ void Batches::forget_oldest_launch() {
 }
 
 void Batches::end_drain(std::uint64_t drain) {
-  const bool overflows = ended_.size() > kMostPending;
+  const bool overflows = ended_.size() > kMaxPending;
   std::deque<Batch> waiting;
   for (Batch& batch : ended_) {
     const bool patient = !overflows && batch.drain + 1 >= drain_;

@@ -25,7 +25,7 @@ namespace lockstep::tracer::nccl {
 
 class Batches {
  public:
-  static constexpr std::size_t kMostPending = 65536;
+  static constexpr std::size_t kMaxPending = 65536;
 
   Batches(trace::Writer& writer, HostLanes& lanes, Communicators& communicators)
       : writer_(writer), lanes_(lanes), communicators_(communicators) {}

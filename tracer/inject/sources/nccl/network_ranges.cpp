@@ -35,7 +35,7 @@ const char* name_of_state(std::int32_t state) {
 }  // namespace
 
 void NetworkRanges::add(Open& open, const char* key, std::int64_t value) {
-  if (open.arguments.size() >= kMostArguments) return;
+  if (open.arguments.size() >= kMaxArguments) return;
   trace::Argument argument;
   argument.key = writer_.intern(key);
   argument.type = trace::ArgumentType::int64;
@@ -44,7 +44,7 @@ void NetworkRanges::add(Open& open, const char* key, std::int64_t value) {
 }
 
 void NetworkRanges::begin(std::uint32_t thread, const NetworkBeginRecord& record, trace::Nanoseconds time) {
-  if (open_.size() >= kMostOpen) {
+  if (open_.size() >= kMaxOpen) {
     ++lost_;
     return;
   }

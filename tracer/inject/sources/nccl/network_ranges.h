@@ -16,7 +16,7 @@ namespace lockstep::tracer::nccl {
 
 class NetworkRanges {
  public:
-  static constexpr std::size_t kMostOpen = 65536;
+  static constexpr std::size_t kMaxOpen = 65536;
 
   NetworkRanges(trace::Writer& writer, HostLanes& lanes, std::int64_t process)
       : writer_(writer), lanes_(lanes), process_(process) {}
@@ -29,7 +29,7 @@ class NetworkRanges {
   std::uint64_t take_lost();
 
  private:
-  static constexpr std::size_t kMostArguments = 32;
+  static constexpr std::size_t kMaxArguments = 32;
   struct Open {
     std::uint32_t thread = 0;
     trace::HostRange range;

@@ -9,7 +9,7 @@ namespace lockstep::tracer::nccl {
 
 namespace {
 
-constexpr std::size_t kMostThreads = 65536;
+constexpr std::size_t kMaxThreads = 65536;
 
 constexpr std::array kCalls{trace::Operation::all_reduce,     trace::Operation::all_gather,
                             trace::Operation::reduce_scatter, trace::Operation::all_to_all,
@@ -39,7 +39,7 @@ void NvtxIssues::learn_names() {
 void NvtxIssues::range(std::uint32_t thread, const trace::HostRange& range,
                        std::span<const trace::Argument> arguments) {
   learn_names();
-  if (threads_.size() >= kMostThreads) threads_.clear();
+  if (threads_.size() >= kMaxThreads) threads_.clear();
   if (range.name == group_start_) {
     ++threads_[thread].depth;
     return;
@@ -83,9 +83,9 @@ void NvtxIssues::range(std::uint32_t thread, const trace::HostRange& range,
   operation.issue.name = range.name;
   operation.issue.operation = known->second;
   Thread& where = threads_[thread];
-  if (where.depth > 0 && where.grouped.size() < kMostPending) {
+  if (where.depth > 0 && where.grouped.size() < kMaxPending) {
     where.grouped.push_back(operation);
-  } else if (pending_.size() < kMostPending) {
+  } else if (pending_.size() < kMaxPending) {
     operation.issue.correlation = batches_.new_correlation();
     pending_.push_back(operation);
   } else {
@@ -102,7 +102,7 @@ void NvtxIssues::end_group(Thread& thread, const trace::HostRange& range) {
     operation.issue.end = range.end;
     operation.issue.correlation = correlation;
     operation.drain = drain_;
-    if (pending_.size() < kMostPending) {
+    if (pending_.size() < kMaxPending) {
       pending_.push_back(operation);
     } else {
       ++lost_;

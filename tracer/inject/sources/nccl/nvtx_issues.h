@@ -18,7 +18,7 @@ namespace lockstep::tracer::nccl {
 
 class NvtxIssues {
  public:
-  static constexpr std::size_t kMostPending = 65536;
+  static constexpr std::size_t kMaxPending = 65536;
   static constexpr std::string_view kDomain = "NCCL";
 
   NvtxIssues(trace::Writer& writer, Communicators& communicators, Batches& batches)

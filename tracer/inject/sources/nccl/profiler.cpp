@@ -23,8 +23,8 @@ constexpr std::uint64_t kDataTypeMask = 0xF;
 constexpr std::uintptr_t kContextTag = 0x8;  // so that the context of number 0 is not a null pointer
 constexpr unsigned kContextBit = 4;
 
-constexpr std::size_t kMostName = 256;
-constexpr std::size_t kMostFunction = 64;
+constexpr std::size_t kMaxName = 256;
+constexpr std::size_t kMaxFunction = 64;
 
 constexpr std::int32_t kMask = abi::kGroup | abi::kCollective | abi::kPointToPoint | abi::kGroupCall |
                                abi::kCollectiveCall | abi::kPointToPointCall | abi::kKernelLaunch |
@@ -109,7 +109,7 @@ void begin_communicator(void** context, std::int32_t* mask, const CommunicatorIn
     record.rank = info.rank;
     record.ranks = info.ranks;
     record.version = info.version;
-    const std::size_t length = info.name != nullptr ? strnlen(info.name, kMostName) : 0;
+    const std::size_t length = info.name != nullptr ? strnlen(info.name, kMaxName) : 0;
     put(RecordType::communicator, record, info.name, length);
     *context = reinterpret_cast<void*>(  // NOLINT(performance-no-int-to-ptr)
         (std::uintptr_t{record.context} << kContextBit) | kContextTag);
@@ -151,7 +151,7 @@ void* begin_operation(void* context, OperationRecord record, const void* batch, 
   }
   std::size_t length = 0;
   if (record.operation == trace::Operation::unknown && function != nullptr) {
-    length = strnlen(function, kMostFunction);
+    length = strnlen(function, kMaxFunction);
   }
   put(RecordType::operation, record, function, length);
   return Handle{HandleKind::operation, false, {}, new_number()}.pointer();

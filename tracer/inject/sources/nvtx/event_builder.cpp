@@ -15,7 +15,7 @@ namespace lockstep::tracer::nvtx {
 
 namespace {
 
-constexpr std::size_t kMostWaiting = 65536;
+constexpr std::size_t kMaxWaiting = 65536;
 
 // A range that becomes something else than a HostRange.
 bool replaces_host_range(Meaning meaning) {
@@ -220,7 +220,7 @@ void EventBuilder::write_collective(Thread& thread, const OpenPush& open, trace:
   event.peer = fields.peer;
   event.correlation = groups_.correlation(fields.group, fields.sequence);
   const std::optional<trace::GroupId> group = groups_.find(fields.group);
-  if (!group.has_value() && waiting_.size() < kMostWaiting) {
+  if (!group.has_value() && waiting_.size() < kMaxWaiting) {
     waiting_.push_back(WaitingCollective{event, fields.group, drain_});
     return;
   }
@@ -258,7 +258,7 @@ void EventBuilder::end(Thread& thread, const RecordHeader& header, const std::by
     amend(found->second.details, std::move(details_));
     write_process_range(found->second, end_lane, time);
     process_ranges_.erase(found);
-  } else if (early_ends_.size() < kMostWaiting) {
+  } else if (early_ends_.size() < kMaxWaiting) {
     early_ends_[reference.id] = EarlyEnd{end_lane, time, details_, drain_};
   } else {
     ++unknown_ends_;

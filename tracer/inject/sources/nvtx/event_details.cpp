@@ -185,12 +185,12 @@ trace::StringId EventBuilder::name_of(const std::byte* text, std::uint32_t bytes
 }
 
 trace::StringId EventBuilder::registered(std::uint64_t handle) {
-  constexpr std::uint64_t kMostCached = std::uint64_t{1} << 20U;
+  constexpr std::uint64_t kMaxCached = std::uint64_t{1} << 20U;
   if (handle != 0 && handle < registered_.size() && registered_[handle] != 0) return registered_[handle];
   std::string text;
   if (!registry_.string_text(handle, text)) return writer_.intern("(unknown string handle)");
   const trace::StringId id = writer_.intern(text);
-  if (handle < kMostCached) {
+  if (handle < kMaxCached) {
     if (handle >= registered_.size()) registered_.resize(handle + 1, 0);
     registered_[handle] = id;
   }

@@ -76,7 +76,7 @@ PayloadCopy::PayloadCopy(const SchemaTable& schemas, std::uint16_t domain, const
 
 bool PayloadCopy::measure(const SchemaTable& schemas, std::uint16_t domain, const nvtxPayloadData_t* payloads,
                           std::size_t count, std::uint32_t most_bytes) noexcept {
-  if (count > kMostPayloads) return false;
+  if (count > kMaxPayloads) return false;
   std::uint64_t total = 2 * sizeof(std::uint32_t);
   for (std::size_t i = 0; i < count; ++i) {
     const nvtxPayloadData_t& data = payloads[i];
@@ -106,7 +106,7 @@ bool PayloadCopy::measure(const SchemaTable& schemas, std::uint16_t domain, cons
       const void* target = nullptr;
       std::memcpy(&target, base + field.offset, sizeof target);
       if (target == nullptr) continue;
-      if (piece_count_ == kMostPieces) return false;
+      if (piece_count_ == kMaxPieces) return false;
       const std::size_t bytes = target_bytes(field, target, base, size, most_bytes);
       if (bytes > most_bytes) return false;
       pieces_[piece_count_++] = Piece{target, field.offset, static_cast<std::uint32_t>(bytes)};

@@ -44,15 +44,15 @@ class PayloadCopy {
     std::uint32_t bytes = 0;
     std::uint32_t pieces = 0;
   };
-  static constexpr std::size_t kMostPayloads = 32;
-  static constexpr std::size_t kMostPieces = 64;
+  static constexpr std::size_t kMaxPayloads = 32;
+  static constexpr std::size_t kMaxPieces = 64;
 
   bool measure(const SchemaTable& schemas, std::uint16_t domain, const nvtxPayloadData_v1* payloads,
                std::size_t count, std::uint32_t most_bytes) noexcept;
 
   // Left uninitialised on purpose: only what is used is written.
-  std::array<Payload, kMostPayloads> payloads_;
-  std::array<Piece, kMostPieces> pieces_;
+  std::array<Payload, kMaxPayloads> payloads_;
+  std::array<Piece, kMaxPieces> pieces_;
   std::uint32_t payload_count_ = 0;
   std::uint32_t piece_count_ = 0;
   std::uint32_t bytes_ = 0;

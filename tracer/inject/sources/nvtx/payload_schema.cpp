@@ -11,7 +11,7 @@ namespace {
 
 // A schema larger than this is a mistake, not a payload.
 constexpr std::uint64_t kLargestStaticPayload = std::uint64_t{1} << 20U;
-constexpr std::size_t kMostEntries = 4096;
+constexpr std::size_t kMaxEntries = 4096;
 
 std::uint64_t static_key(std::uint16_t domain, std::uint64_t id) {
   return ((std::uint64_t{domain} + 1) << 32U) | id;
@@ -155,7 +155,7 @@ std::uint64_t SchemaTable::register_schema(std::uint16_t domain, const nvtxPaylo
   const std::uint64_t mask = attributes.fieldMask;
   const auto has = [mask](std::uint64_t field) { return (mask & field) != 0; };
   if (!has(NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_ENTRIES) || attributes.entries == nullptr) return 0;
-  if (!has(NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_NUM_ENTRIES) || attributes.numEntries > kMostEntries) return 0;
+  if (!has(NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_NUM_ENTRIES) || attributes.numEntries > kMaxEntries) return 0;
   if (owned_.size() >= 2 * kCapacity) return 0;
 
   auto schema = std::make_unique<Schema>();
@@ -184,7 +184,7 @@ std::uint64_t SchemaTable::register_enum(std::uint16_t domain, const nvtxPayload
   const std::uint64_t mask = attributes.fieldMask;
   const auto has = [mask](std::uint64_t field) { return (mask & field) != 0; };
   if (!has(NVTX_PAYLOAD_ENUM_ATTR_FIELD_ENTRIES) || attributes.entries == nullptr) return 0;
-  if (!has(NVTX_PAYLOAD_ENUM_ATTR_FIELD_NUM_ENTRIES) || attributes.numEntries > kMostEntries) return 0;
+  if (!has(NVTX_PAYLOAD_ENUM_ATTR_FIELD_NUM_ENTRIES) || attributes.numEntries > kMaxEntries) return 0;
   if (owned_.size() >= 2 * kCapacity) return 0;
 
   auto schema = std::make_unique<Schema>();
@@ -268,7 +268,7 @@ void SchemaTable::lay_out(Schema& schema) const {
           field.count_offset += base;
           schema.pointers.push_back(field);
         }
-        if (schema.pointers.size() > kMostEntries) break;
+        if (schema.pointers.size() > kMaxEntries) break;
       }
     }
     cursor += layout.size * count;

@@ -9,7 +9,7 @@ namespace lockstep::tracer::nvtx {
 
 namespace {
 
-constexpr std::size_t kMostNames = 65536;  // of categories, and of threads
+constexpr std::size_t kMaxNames = 65536;  // of categories, and of threads
 
 class Lock {
  public:
@@ -64,7 +64,7 @@ std::uint64_t Registry::string(std::string_view text) noexcept {
     const auto found = string_index_.find(text);
     if (found != string_index_.end()) return found->second;
     constexpr std::size_t kOverhead = 128;
-    if (string_bytes_ + text.size() + kOverhead > kMostStringBytes) return 0;
+    if (string_bytes_ + text.size() + kOverhead > kMaxStringBytes) return 0;
     strings_.emplace_back(text);
     string_bytes_ += text.size() + kOverhead;
     string_index_.emplace(strings_.back(), strings_.size());
@@ -75,7 +75,7 @@ std::uint64_t Registry::string(std::string_view text) noexcept {
 void Registry::name_category(std::uint16_t domain, std::uint32_t category, std::string_view name) noexcept {
   or_else(false, [&] {
     const Lock lock(*this);
-    if (categories_.size() >= kMostNames) return false;
+    if (categories_.size() >= kMaxNames) return false;
     categories_[{domain, category}] = name;
     category_names_version_.fetch_add(1, std::memory_order_release);
     return true;
@@ -85,7 +85,7 @@ void Registry::name_category(std::uint16_t domain, std::uint32_t category, std::
 void Registry::name_thread(std::uint32_t thread, std::string_view name) noexcept {
   or_else(false, [&] {
     const Lock lock(*this);
-    if (threads_.size() >= kMostNames) threads_.clear();
+    if (threads_.size() >= kMaxNames) threads_.clear();
     threads_[thread] = name;
     thread_names_version_.fetch_add(1, std::memory_order_release);
     return true;

@@ -24,7 +24,7 @@ class Registry {
  public:
   static constexpr std::uint16_t kDefaultDomain = 0;  // handle nullptr
   static constexpr std::uint16_t kNoDomain = 0xFFFF;
-  static constexpr std::size_t kMostStringBytes = std::size_t{64} << 20U;
+  static constexpr std::size_t kMaxStringBytes = std::size_t{64} << 20U;
 
   // The registry of this process; never destroyed.
   static Registry& instance();

@@ -46,7 +46,7 @@ bool note_begin(RecordType type, const Record& record, const void* more = nullpt
 }
 template <typename Record>
 void note_end(RecordType type, const Record& record) noexcept {
-  static_assert(sizeof record <= kMostEndBytes);
+  static_assert(sizeof record <= kMaxEndBytes);
   const SourceId source = active_source.load(std::memory_order_relaxed);
   emit_end(source, static_cast<std::uint8_t>(type), &record, sizeof record);
 }

@@ -11,7 +11,7 @@
 namespace lockstep::tracer::pytorch {
 namespace {
 
-constexpr std::size_t kMostDone = 65536;
+constexpr std::size_t kMaxDone = 65536;
 // A message is noted as open once it has been under way for so long: a pipeline's are, for a while.
 constexpr trace::Nanoseconds kLongForAMessage = 1'000'000'000;
 
@@ -183,7 +183,7 @@ void Operations::message_done(const WorkRecord& record, trace::Nanoseconds time)
     return;
   }
   // Within the call, which is noted when it returns. Calls whose records were lost leave theirs behind.
-  if (done_messages_.size() >= kMostDone) done_messages_.clear();
+  if (done_messages_.size() >= kMaxDone) done_messages_.clear();
   done_messages_[record.call] = time;
 }
 

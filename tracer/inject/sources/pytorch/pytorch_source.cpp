@@ -18,11 +18,11 @@ namespace lockstep::tracer::pytorch {
 namespace {
 
 constexpr const char* kName = "pytorch";
-constexpr std::size_t kMostUndecided = 1U << 20U;
+constexpr std::size_t kMaxUndecided = 1U << 20U;
 
 // Problems are few, told once each, and read while they may be added to: a list that only grows.
-constexpr std::size_t kMostProblems = 16;
-std::array<std::atomic<const std::string*>, kMostProblems> problems{};
+constexpr std::size_t kMaxProblems = 16;
+std::array<std::atomic<const std::string*>, kMaxProblems> problems{};
 
 const char* name_of(Phase phase) {
   switch (phase) {
@@ -234,7 +234,7 @@ void PytorchSource::write_loops() {
       context_->writer.append(step);
     }
     std::vector<TrainingLoop::Computed> computed = thread.loop.take_computed();
-    if (device_ == Device::gpu || computed.empty() || computed_.size() > kMostUndecided) continue;
+    if (device_ == Device::gpu || computed.empty() || computed_.size() > kMaxUndecided) continue;
     const trace::LaneId on = lane(id, thread, trace::LaneKind::compute_thread);
     computed_lanes_.insert(computed_lanes_.end(), computed.size(), on);
     computed_.insert(computed_.end(), computed.begin(), computed.end());

@@ -4,7 +4,7 @@ namespace lockstep::tracer::pytorch {
 
 namespace {
 
-constexpr int kMostTimes = 8;  // that an optimizer steps in one step: more than critics of GANs do
+constexpr int kMaxTimes = 8;  // that an optimizer steps in one step: more than critics of GANs do
 
 }  // namespace
 
@@ -18,7 +18,7 @@ void StepCounter::begin_optimizer(std::uint64_t identity) {
     for (const std::uint64_t known : known_) stepped_[known] = 1;
     return;
   }
-  if (++stepped_[identity] <= kMostTimes) return;
+  if (++stepped_[identity] <= kMaxTimes) return;
   for (const std::uint64_t known : known_)
     if (!stepped_.contains(known)) rare_.insert(known);
   std::erase_if(known_, [this](std::uint64_t known) { return rare_.contains(known); });

@@ -34,7 +34,7 @@ void TrainingLoop::cut(trace::Nanoseconds time) {
   const bool alone = alone_ && in_gap();
   if ((!started_ && !alone) || waits_ > 0 || time <= begin) return;
   if (in_gap()) {
-    if (gap_.size() < kMostGapPieces)
+    if (gap_.size() < kMaxGapPieces)
       gap_.push_back({begin, time, alone ? trace::Pass::forward : trace::Pass::other, -1});
     return;
   }

@@ -74,7 +74,7 @@ class TrainingLoop {
   static bool is_alone(const Computed& of_gap);
   bool in_gap() const { return open_.empty(); }
 
-  static constexpr std::size_t kMostGapPieces = 65536;
+  static constexpr std::size_t kMaxGapPieces = 65536;
 
   std::vector<Open> open_;
   int waits_ = 0;

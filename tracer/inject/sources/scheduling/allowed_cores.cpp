@@ -13,7 +13,7 @@ namespace lockstep::tracer::scheduling {
 
 namespace {
 
-constexpr std::size_t kMostCores = 8192;
+constexpr std::size_t kMaxCores = 8192;
 constexpr const char* kCgroups = "/sys/fs/cgroup";
 
 // The tightest of the group's own quota and of those above it.
@@ -73,7 +73,7 @@ std::string_view cgroup_path(std::string_view lines) {
 
 AllowedCores read_allowed_cores(std::uint32_t thread) {
   AllowedCores cores;
-  std::array<char, kMostCores / 8> mask{};
+  std::array<char, kMaxCores / 8> mask{};
   const long bytes = syscall(SYS_sched_getaffinity, static_cast<pid_t>(thread), mask.size(), mask.data());
   if (bytes > 0) {
     cores.set = text_of_mask(std::string_view(mask.data(), static_cast<std::size_t>(bytes)), cores.count);

@@ -68,7 +68,7 @@ void FollowedThreads::follow(std::uint32_t thread, RunProfile& profile, trace::N
                              bool is_new) noexcept {
   auto* slot = std::find(slots_.begin(), slots_.end(), 0U);
   const std::size_t logged = logged_.load(std::memory_order_relaxed);
-  if (slot == slots_.end() || logged == kMostLogged) return;
+  if (slot == slots_.end() || logged == kMaxLogged) return;
   const host::Amount ran = read_on_cpu(thread);
   if (!ran.has_value()) return;  // gone again
   const host::Amount waited = read_waited(thread);

@@ -15,8 +15,8 @@ namespace lockstep::tracer::scheduling {
 // On the sampling thread; log() by any.
 class FollowedThreads {
  public:
-  static constexpr std::size_t kMostListed = 512;
-  static constexpr std::size_t kMostLogged = 256;
+  static constexpr std::size_t kMaxListed = 512;
+  static constexpr std::size_t kMaxLogged = 256;
 
   struct Entry {
     std::uint32_t thread = 0;
@@ -46,15 +46,15 @@ class FollowedThreads {
   void note_waiting(std::uint32_t thread) noexcept;
   void follow(std::uint32_t thread, RunProfile& profile, trace::Nanoseconds now, bool is_new) noexcept;
 
-  std::array<std::uint32_t, kMostFollowed> slots_{};
+  std::array<std::uint32_t, kMaxFollowed> slots_{};
   std::size_t used_ = 0;  // slots that ever were
-  std::array<std::uint32_t, kMostListed> listed_{}, listed_before_{};
+  std::array<std::uint32_t, kMaxListed> listed_{}, listed_before_{};
   std::size_t listed_before_count_ = 0;
-  std::array<std::uint32_t, kMostListed> waiting_for_events_{};  // of no pool
+  std::array<std::uint32_t, kMaxListed> waiting_for_events_{};  // of no pool
   std::size_t waiting_count_ = 0;
   trace::Nanoseconds listed_at_ = 0;  // 0: never
   bool can_read_ = true;
-  std::array<Entry, kMostLogged> log_{};
+  std::array<Entry, kMaxLogged> log_{};
   std::atomic<std::size_t> logged_{0};
 };
 

@@ -96,7 +96,7 @@ std::optional<RunInterval> RunProfile::take(bool all) noexcept {
   if (taken_ == begun_ || (!all && begun_ - taken_ < kHeldIntervals - 1)) return std::nullopt;
   const Held& oldest = held(taken_++);
   RunInterval interval{oldest.begin, oldest.end, 0, 0, 0};
-  for (std::size_t slot = 0; slot < kMostFollowed; ++slot) {
+  for (std::size_t slot = 0; slot < kMaxFollowed; ++slot) {
     interval.on_cpu_ns += oldest.ran[slot];
     interval.runnable_ns += oldest.waited[slot];
     interval.waited_ns = std::max<std::uint64_t>(interval.waited_ns, oldest.waited[slot]);

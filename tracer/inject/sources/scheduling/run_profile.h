@@ -14,7 +14,7 @@
 
 namespace lockstep::tracer::scheduling {
 
-inline constexpr std::size_t kMostFollowed = 48;  // threads
+inline constexpr std::size_t kMaxFollowed = 48;  // threads
 inline constexpr std::size_t kHeldIntervals = 32;
 
 // What the training threads did between two points.
@@ -60,14 +60,14 @@ class RunProfile {
   struct Held {
     trace::Nanoseconds begin = 0;
     trace::Nanoseconds end = 0;
-    std::array<std::uint32_t, kMostFollowed> ran{};
-    std::array<std::uint32_t, kMostFollowed> waited{};
+    std::array<std::uint32_t, kMaxFollowed> ran{};
+    std::array<std::uint32_t, kMaxFollowed> waited{};
   };
   Held& held(std::uint64_t number) noexcept { return held_[number % kHeldIntervals]; }
   const Held& held(std::uint64_t number) const noexcept { return held_[number % kHeldIntervals]; }
   std::uint64_t first() const noexcept { return taken_; }
 
-  std::array<Slot, kMostFollowed> slots_{};
+  std::array<Slot, kMaxFollowed> slots_{};
   std::array<Held, kHeldIntervals> held_{};
   std::uint64_t begun_ = 0;  // intervals; the last one is number begun_ - 1
   std::uint64_t taken_ = 0;

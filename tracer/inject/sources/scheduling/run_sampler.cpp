@@ -141,7 +141,7 @@ void RunSampler::adapt(trace::Nanoseconds now) noexcept {
   const std::uint64_t cost = own_time();
   const auto passed = static_cast<std::uint64_t>(now - adapted_at_);
   if (adapted_at_ != 0) {
-    const std::uint64_t spent = (cost - cost_then_) * kMostCost;
+    const std::uint64_t spent = (cost - cost_then_) * kMaxCost;
     if (spent > passed) interval_ = std::min(interval_ * 2, kLongestInterval);
     if (spent < passed / 3) interval_ = std::max(interval_ / 2, kInterval);
   }

@@ -17,8 +17,8 @@ class RunSampler {
   // kLongestInterval.
   static constexpr std::uint32_t kInterval = 10;  // ms
   static constexpr std::uint32_t kLongestInterval = 80;
-  static constexpr std::uint64_t kMostCost = 400;  // 1 in so many
-  static constexpr std::size_t kKept = 256;        // intervals that nobody has fetched
+  static constexpr std::uint64_t kMaxCost = 400;  // 1 in so many
+  static constexpr std::size_t kKept = 256;       // intervals that nobody has fetched
   static constexpr std::uint32_t kStopMilliseconds = 300;
 
   // The thread ends by itself once `goes_on` says no.

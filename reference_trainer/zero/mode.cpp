@@ -1,4 +1,4 @@
-#include "reference_trainer/zero/way.h"
+#include "reference_trainer/zero/mode.h"
 
 #include <nlohmann/json.hpp>
 
@@ -44,17 +44,18 @@ Json deepspeed(const Options& options) {
   return {{"zero_optimization", section}};
 }
 
-constinit const WayFlags kFlags{.heading = kZeroHeading, .add = add_deepspeed_flag, .apply = apply_deepspeed};
+constinit const ModeFlags kFlags{
+    .heading = kZeroHeading, .add = add_deepspeed_flag, .apply = apply_deepspeed};
 
-constexpr Way stage(const char* name) {
+constexpr Mode stage(const char* name) {
   return {
       .name = name, .flags = &kFlags, .shards = true, .settle = settle_batch_sizes, .deepspeed = deepspeed};
 }
 
 }  // namespace
 
-constinit const Way Zero1::way = stage("zero1");
-constinit const Way Zero2::way = stage("zero2");
-constinit const Way Zero3::way = stage("zero3");
+constinit const Mode Zero1::mode = stage("zero1");
+constinit const Mode Zero2::mode = stage("zero2");
+constinit const Mode Zero3::mode = stage("zero3");
 
 }  // namespace lockstep::trainer

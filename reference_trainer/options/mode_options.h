@@ -1,5 +1,5 @@
-// The options of each way to train, which this folder does not know: one object of each type, as that type
-// has it by default until somebody changes it.
+// The options of each mode of training, which this folder does not know: one object of each type, as that
+// type has it by default until somebody changes it.
 //
 //   options.own.get<FsdpOptions>().forward_prefetch
 #pragma once
@@ -10,7 +10,7 @@
 
 namespace lockstep::trainer {
 
-class WayOptions {
+class ModeOptions {
  public:
   // Stays where it is as long as this does.
   template <class Own>

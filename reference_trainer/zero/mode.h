@@ -1,9 +1,9 @@
-// The stages of ZeRO as ways to train: --mode zero1, zero2, zero3.
+// The stages of ZeRO: --mode zero1, zero2, zero3.
 #pragma once
 
 #include <memory>
 
-#include "reference_trainer/options/way.h"
+#include "reference_trainer/options/mode.h"
 
 namespace lockstep::trainer {
 
@@ -11,17 +11,17 @@ class Strategy;
 struct StrategyContext;
 
 struct Zero1 {
-  static const Way way;
+  static const Mode mode;
   static std::unique_ptr<Strategy> make(const StrategyContext& context);
 };
 
 struct Zero2 {
-  static const Way way;
+  static const Mode mode;
   static std::unique_ptr<Strategy> make(const StrategyContext& context);
 };
 
 struct Zero3 {
-  static const Way way;
+  static const Mode mode;
   static std::unique_ptr<Strategy> make(const StrategyContext& context);
 };
 

@@ -1,4 +1,4 @@
-#include "reference_trainer/ddp/way.h"
+#include "reference_trainer/ddp/mode.h"
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
@@ -66,16 +66,16 @@ void write_flags(const Options& options, int /*world_size*/, Json& flags) {
   flags["find_unused_parameters"] = ddp.find_unused_parameters;
 }
 
-constinit const WayFlags kFlags{.heading = kHeading, .add = add_flags};
+constinit const ModeFlags kFlags{.heading = kHeading, .add = add_flags};
 
 }  // namespace
 
-constinit const Way Ddp::way{.name = "ddp",
-                             .flags = &kFlags,
-                             .reduces_over_all_ranks = true,
-                             .check = check,
-                             .write_flags = write_flags};
+constinit const Mode Ddp::mode{.name = "ddp",
+                               .flags = &kFlags,
+                               .reduces_over_all_ranks = true,
+                               .check = check,
+                               .write_flags = write_flags};
 
-constinit const Way Single::way{.name = "single", .check = check_single};
+constinit const Mode Single::mode{.name = "single", .check = check_single};
 
 }  // namespace lockstep::trainer

@@ -1,12 +1,12 @@
-// A way to share the work of training over ranks, as far as the command line, the log and the layout of a job
-// have to know it. Each way has a folder of its own, and ways/list.h lists them; what trains in that way is
-// a Strategy (strategy/strategy.h).
+// A mode of training: how ranks share the work, as far as the command line, the log and the layout of a job
+// have to know it. Each mode has a folder of its own, and modes/list.h lists them; what trains in that mode
+// is a Strategy (strategy/strategy.h).
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
 
-#include "reference_trainer/options/options.h"
 #include "base/result.h"
+#include "reference_trainer/options/options.h"
 
 namespace CLI {
 class App;
@@ -23,22 +23,22 @@ struct MeshPlace {
 // Each rank is a replica.
 MeshPlace place_of_replica(const Options& options, int world_size, int rank);
 
-// Flags that belong to one way, or to several: with another way they are refused.
-struct WayFlags {
+// Flags that belong to one mode, or to several: with another mode they are refused.
+struct ModeFlags {
   const char* heading = "";  // of their group in --help
   void (*add)(CLI::App& app, Options& options) = nullptr;
-  // After parsing, with whatever way: what follows from these flags, and from files that they name. May
-  // change the way. Null: nothing.
+  // After parsing, with whatever mode: what follows from these flags, and from files that they name. May
+  // change the mode. Null: nothing.
   Status (*apply)(const CLI::App& app, Options& options) = nullptr;
 };
 
-struct Way {
-  const char* name = "";            // as --mode takes it
-  const WayFlags* flags = nullptr;  // null: it has none
+struct Mode {
+  const char* name = "";             // as --mode takes it
+  const ModeFlags* flags = nullptr;  // null: it has none
   // Parameters, gradients or the optimizer's state are divided over ranks: one rank has nobody to share with.
   bool shards = false;
   // Gradients are reduced in the group of all ranks, which has its name from that, and the log counts these
-  // operations. Other ways have groups of their own for them.
+  // operations. Other modes have groups of their own for them.
   bool reduces_over_all_ranks = false;
   // Its operations on an accelerator can be NCCL's.
   bool can_use_nccl = true;

@@ -1,4 +1,4 @@
-#include "reference_trainer/pipeline/way.h"
+#include "reference_trainer/pipeline/mode.h"
 
 #include <nlohmann/json.hpp>
 
@@ -52,15 +52,15 @@ MeshPlace place_in_pipelines(const Options& options, int world_size, int rank) {
       .replica = place.pipeline, .replicas = place.pipelines, .stage = place.stage, .stages = shape.stages};
 }
 
-constinit const WayFlags kFlags{.heading = kHeading, .add = add_flags};
+constinit const ModeFlags kFlags{.heading = kHeading, .add = add_flags};
 
 }  // namespace
 
-constinit const Way Pipeline::way{.name = "pipeline",
-                                  .flags = &kFlags,
-                                  .can_use_nccl = false,
-                                  .place = place_in_pipelines,
-                                  .check = check_pipeline,
-                                  .write_flags = write_flags};
+constinit const Mode Pipeline::mode{.name = "pipeline",
+                                    .flags = &kFlags,
+                                    .can_use_nccl = false,
+                                    .place = place_in_pipelines,
+                                    .check = check_pipeline,
+                                    .write_flags = write_flags};
 
 }  // namespace lockstep::trainer

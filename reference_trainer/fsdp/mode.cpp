@@ -1,4 +1,4 @@
-#include "reference_trainer/fsdp/way.h"
+#include "reference_trainer/fsdp/mode.h"
 
 #include <nlohmann/json.hpp>
 
@@ -99,11 +99,11 @@ void write_flags(const Options& options, int /*world_size*/, Json& flags) {
   flags["cpu_offload"] = fsdp.cpu_offload;
 }
 
-constinit const WayFlags kFlags{.heading = kHeading, .add = add_flags};
+constinit const ModeFlags kFlags{.heading = kHeading, .add = add_flags};
 
 }  // namespace
 
-constinit const Way Fsdp::way{
+constinit const Mode Fsdp::mode{
     .name = "fsdp", .flags = &kFlags, .shards = true, .check = check, .write_flags = write_flags};
 
 }  // namespace lockstep::trainer

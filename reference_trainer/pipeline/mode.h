@@ -1,17 +1,17 @@
-// Fully sharded data parallelism as a way to train: --mode fsdp.
+// Pipeline parallelism: --mode pipeline.
 #pragma once
 
 #include <memory>
 
-#include "reference_trainer/options/way.h"
+#include "reference_trainer/options/mode.h"
 
 namespace lockstep::trainer {
 
 class Strategy;
 struct StrategyContext;
 
-struct Fsdp {
-  static const Way way;
+struct Pipeline {
+  static const Mode mode;
   static std::unique_ptr<Strategy> make(const StrategyContext& context);
 };
 

@@ -1,9 +1,9 @@
-// What trains in a way. Apart from ways.h, so that who reads a command line does without libtorch.
+// What trains in a mode. Apart from modes.h, so that who reads a command line does without libtorch.
 #pragma once
 
 #include <memory>
 
-#include "reference_trainer/options/way.h"
+#include "reference_trainer/options/mode.h"
 
 namespace lockstep::trainer {
 
@@ -12,7 +12,7 @@ struct StrategyContext;
 
 using StrategyFactory = std::unique_ptr<Strategy> (*)(const StrategyContext& context);
 
-// Of a way of list.h.
-StrategyFactory factory_of(const Way& way);
+// Of a mode of list.h.
+StrategyFactory factory_of(const Mode& mode);
 
 }  // namespace lockstep::trainer

@@ -1,9 +1,9 @@
-// Two ways in which every rank has the whole model: a job of one rank, and data parallelism.
+// Two modes in which every rank has the whole model: a job of one rank, and data parallelism.
 #pragma once
 
 #include <memory>
 
-#include "reference_trainer/options/way.h"
+#include "reference_trainer/options/mode.h"
 
 namespace lockstep::trainer {
 
@@ -11,12 +11,12 @@ class Strategy;
 struct StrategyContext;
 
 struct Single {
-  static const Way way;
+  static const Mode mode;
   static std::unique_ptr<Strategy> make(const StrategyContext& context);
 };
 
 struct Ddp {
-  static const Way way;
+  static const Mode mode;
   static std::unique_ptr<Strategy> make(const StrategyContext& context);
 };
 

@@ -1,4 +1,4 @@
-#include "reference_trainer/options/way_options.h"
+#include "reference_trainer/options/mode_options.h"
 
 #include <gtest/gtest.h>
 
@@ -14,19 +14,19 @@ struct Other {
   int value = 9;
 };
 
-TEST(WayOptions, EachTypeHasItsOwnAsItIsByDefault) {
-  const WayOptions untouched;
+TEST(ModeOptions, EachTypeHasItsOwnAsItIsByDefault) {
+  const ModeOptions untouched;
   EXPECT_EQ(untouched.get<One>().value, 7);
   EXPECT_EQ(untouched.get<Other>().value, 9);
 }
 
-TEST(WayOptions, CopiesDoNotShare) {
-  WayOptions first;
+TEST(ModeOptions, CopiesDoNotShare) {
+  ModeOptions first;
   first.get<One>().value = 1;
-  WayOptions copy = first;
+  ModeOptions copy = first;
   copy.get<One>().value = 2;
   EXPECT_EQ(first.get<One>().value, 1);
-  const WayOptions moved = std::move(first);
+  const ModeOptions moved = std::move(first);
   EXPECT_EQ(moved.get<One>().value, 1);
   EXPECT_EQ(moved.get<Other>().value, 9);
 }

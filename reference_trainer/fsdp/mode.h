@@ -1,17 +1,17 @@
-// Pipeline parallelism as a way to train: --mode pipeline.
+// Fully sharded data parallelism: --mode fsdp.
 #pragma once
 
 #include <memory>
 
-#include "reference_trainer/options/way.h"
+#include "reference_trainer/options/mode.h"
 
 namespace lockstep::trainer {
 
 class Strategy;
 struct StrategyContext;
 
-struct Pipeline {
-  static const Way way;
+struct Fsdp {
+  static const Mode mode;
   static std::unique_ptr<Strategy> make(const StrategyContext& context);
 };
 
