@@ -10,9 +10,9 @@
 #include <set>
 
 #include "tests/end_to_end/support.h"
+#include "viewer/panels/panel_list.h"
 #include "viewer/testing/png_reader.h"
 #include "viewer/timeline/theme.h"
-#include "viewer/window/panel_list.h"
 #include "viewer/window/virtual_display.h"
 
 namespace lockstep::end_to_end {

@@ -15,7 +15,7 @@
 #include "viewer/testing/png_reader.h"
 #include "viewer/testing/scene_of.h"
 #include "viewer/testing/training_job.h"
-#include "viewer/window/fonts.h"
+#include "viewer/widgets/fonts.h"
 #include "viewer/window/run.h"
 
 namespace lockstep::viewer {

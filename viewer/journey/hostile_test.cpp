@@ -7,8 +7,8 @@
 #include "analyzer/model/job_builder.h"
 #include "viewer/journey/journey.h"
 #include "viewer/journey/runs.h"
+#include "viewer/panels/panel_list.h"
 #include "viewer/testing/scene_of.h"
-#include "viewer/window/panel_list.h"
 
 namespace lockstep::viewer::journey {
 namespace {

@@ -5,9 +5,9 @@
 #include "viewer/journey/journey.h"
 #include "viewer/journey/runs.h"
 #include "viewer/opening/open_run.h"
+#include "viewer/panels/panel_list.h"
 #include "viewer/testing/scene_of.h"
 #include "viewer/testing/synthetic_job.h"
-#include "viewer/window/panel_list.h"
 
 namespace lockstep::viewer::journey {
 namespace {

@@ -5,7 +5,7 @@
 #include "viewer/journey/journey.h"
 #include "viewer/journey/runs.h"
 #include "viewer/opening/open_run.h"
-#include "viewer/window/panel_list.h"
+#include "viewer/panels/panel_list.h"
 
 namespace lockstep::viewer::journey {
 namespace {

@@ -3,7 +3,7 @@
 
 #include "viewer/timeline/draw.h"
 #include "viewer/timeline/input.h"
-#include "viewer/window/timeline_pane.h"
+#include "viewer/widgets/timeline_pane.h"
 
 namespace lockstep::viewer::journey {
 

@@ -4,10 +4,10 @@
 #include <imgui_internal.h>
 
 #include "analyzer/report/unicode.h"
+#include "viewer/panels/search_panel.h"
+#include "viewer/widgets/style.h"
 #include "viewer/window/header.h"
 #include "viewer/window/help.h"
-#include "viewer/window/panels/search_panel.h"
-#include "viewer/window/style.h"
 #include "viewer/window/tab_scroll.h"
 
 namespace lockstep::viewer {

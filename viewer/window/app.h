@@ -9,17 +9,17 @@
 #include <string>
 #include <vector>
 
+#include "viewer/panels/collectives_panel.h"
+#include "viewer/panels/panel.h"
+#include "viewer/panels/panel_states.h"
+#include "viewer/panels/search_panel.h"
+#include "viewer/panels/steps_panel.h"
 #include "viewer/timeline/scene.h"
 #include "viewer/views/diff.h"
 #include "viewer/views/range_statistics.h"
 #include "viewer/views/session.h"
-#include "viewer/window/fonts.h"
-#include "viewer/window/panel.h"
-#include "viewer/window/panel_states.h"
-#include "viewer/window/panels/collectives_panel.h"
-#include "viewer/window/panels/search_panel.h"
-#include "viewer/window/panels/steps_panel.h"
-#include "viewer/window/timeline_pane.h"
+#include "viewer/widgets/fonts.h"
+#include "viewer/widgets/timeline_pane.h"
 #include "viewer/window/typed_characters.h"
 
 namespace lockstep::viewer {

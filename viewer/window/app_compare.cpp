@@ -1,6 +1,6 @@
 // Two runs beside each other: both in view, folded alike, moved and ordered together.
+#include "viewer/panels/panel_list.h"
 #include "viewer/window/app.h"
-#include "viewer/window/panel_list.h"
 
 namespace lockstep::viewer {
 

@@ -3,13 +3,13 @@
 
 #include <algorithm>
 
+#include "viewer/panels/panel_list.h"
+#include "viewer/panels/panel_parts.h"
+#include "viewer/panels/search_panel.h"
 #include "viewer/timeline/lower_case.h"
 #include "viewer/timeline/navigate.h"
+#include "viewer/widgets/imgui_canvas.h"
 #include "viewer/window/app.h"
-#include "viewer/window/imgui_canvas.h"
-#include "viewer/window/panel_list.h"
-#include "viewer/window/panel_parts.h"
-#include "viewer/window/panels/search_panel.h"
 
 namespace lockstep::viewer {
 

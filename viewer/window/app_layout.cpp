@@ -4,9 +4,9 @@
 
 #include <algorithm>
 
+#include "viewer/panels/panel_list.h"
 #include "viewer/views/arrangement.h"
 #include "viewer/window/app.h"
-#include "viewer/window/panel_list.h"
 
 namespace lockstep::viewer {
 

@@ -1,13 +1,13 @@
 // The panels around the timelines.
 #include <imgui.h>
 
+#include "viewer/panels/collectives_panel.h"
+#include "viewer/panels/panel_list.h"
+#include "viewer/panels/range_panel.h"
+#include "viewer/panels/search_panel.h"
+#include "viewer/panels/steps_panel.h"
+#include "viewer/widgets/run_choice.h"
 #include "viewer/window/app.h"
-#include "viewer/window/panel_list.h"
-#include "viewer/window/panels/collectives_panel.h"
-#include "viewer/window/panels/range_panel.h"
-#include "viewer/window/panels/search_panel.h"
-#include "viewer/window/panels/steps_panel.h"
-#include "viewer/window/run_choice.h"
 #include "viewer/window/tab_scroll.h"
 
 namespace lockstep::viewer {

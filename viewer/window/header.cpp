@@ -12,8 +12,8 @@
 #include "viewer/timeline/describe.h"
 #include "viewer/views/arrangement.h"
 #include "viewer/views/damages.h"
-#include "viewer/window/imgui_canvas.h"
-#include "viewer/window/run_choice.h"
+#include "viewer/widgets/imgui_canvas.h"
+#include "viewer/widgets/run_choice.h"
 
 namespace lockstep::viewer {
 

@@ -3,7 +3,7 @@
 
 #include "viewer/timeline/scene.h"
 #include "viewer/timeline/theme.h"
-#include "viewer/window/fonts.h"
+#include "viewer/widgets/fonts.h"
 
 namespace lockstep::viewer {
 

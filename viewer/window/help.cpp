@@ -1,8 +1,8 @@
 #include "viewer/window/help.h"
 
-#include "viewer/window/imgui_canvas.h"
-#include "viewer/window/keys.h"
-#include "viewer/window/panel_parts.h"
+#include "viewer/panels/keys.h"
+#include "viewer/panels/panel_parts.h"
+#include "viewer/widgets/imgui_canvas.h"
 
 namespace lockstep::viewer {
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "viewer/timeline/theme.h"
-#include "viewer/window/fonts.h"
+#include "viewer/widgets/fonts.h"
 
 namespace lockstep::viewer {
 

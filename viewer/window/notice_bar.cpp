@@ -7,7 +7,7 @@
 #include <cmath>
 
 #include "analyzer/report/unicode.h"
-#include "viewer/window/imgui_canvas.h"
+#include "viewer/widgets/imgui_canvas.h"
 
 namespace lockstep::viewer {
 

@@ -7,7 +7,7 @@
 #include "viewer/opening/background_opening.h"
 #include "viewer/opening/run_watch.h"
 #include "viewer/timeline/theme.h"
-#include "viewer/window/fonts.h"
+#include "viewer/widgets/fonts.h"
 
 namespace lockstep::viewer {
 

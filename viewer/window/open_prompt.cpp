@@ -8,7 +8,7 @@
 #include <system_error>
 
 #include "analyzer/report/unicode.h"
-#include "viewer/window/imgui_canvas.h"
+#include "viewer/widgets/imgui_canvas.h"
 
 namespace lockstep::viewer {
 

@@ -7,7 +7,7 @@
 
 #include "viewer/opening/run_request.h"
 #include "viewer/timeline/theme.h"
-#include "viewer/window/fonts.h"
+#include "viewer/widgets/fonts.h"
 
 namespace lockstep::viewer {
 

@@ -11,7 +11,7 @@
 #include "analyzer/report/quantity.h"
 #include "analyzer/report/unicode.h"
 #include "viewer/opening/draw_preview.h"
-#include "viewer/window/imgui_canvas.h"
+#include "viewer/widgets/imgui_canvas.h"
 #include "viewer/window/page.h"
 
 namespace lockstep::viewer {

@@ -6,7 +6,7 @@
 
 #include "viewer/opening/background_opening.h"
 #include "viewer/timeline/theme.h"
-#include "viewer/window/fonts.h"
+#include "viewer/widgets/fonts.h"
 
 namespace lockstep::viewer {
 

@@ -4,7 +4,7 @@
 #include <array>
 #include <cmath>
 
-#include "viewer/window/imgui_canvas.h"
+#include "viewer/widgets/imgui_canvas.h"
 
 namespace lockstep::viewer {
 

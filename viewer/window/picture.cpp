@@ -2,10 +2,10 @@
 #include <cstdlib>
 #include <memory>
 
+#include "viewer/widgets/style.h"
 #include "viewer/window/app.h"
 #include "viewer/window/apply_first_look.h"
 #include "viewer/window/run.h"
-#include "viewer/window/style.h"
 #include "viewer/window/virtual_display.h"
 #include "viewer/window/window.h"
 

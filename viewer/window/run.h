@@ -12,7 +12,7 @@
 #include "viewer/opening/run_request.h"
 #include "viewer/timeline/scene.h"
 #include "viewer/views/first_look.h"
-#include "viewer/window/fonts.h"
+#include "viewer/widgets/fonts.h"
 #include "viewer/window/png_writer.h"
 
 namespace lockstep::viewer {

@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "analyzer/report/unicode.h"
+#include "viewer/widgets/style.h"
 #include "viewer/window/apply_first_look.h"
-#include "viewer/window/style.h"
 
 namespace lockstep::viewer {
 

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "analyzer/report/quantity.h"
-#include "viewer/window/imgui_canvas.h"
+#include "viewer/widgets/imgui_canvas.h"
 #include "viewer/window/page.h"
 
 namespace lockstep::viewer {

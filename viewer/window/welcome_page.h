@@ -10,7 +10,7 @@
 #include "viewer/opening/run_presence.h"
 #include "viewer/timeline/canvas.h"
 #include "viewer/timeline/theme.h"
-#include "viewer/window/fonts.h"
+#include "viewer/widgets/fonts.h"
 
 namespace lockstep::viewer {
 
