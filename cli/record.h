@@ -1,3 +1,4 @@
+// The verb `lockstep record`: what the command line asks, handed to the recorder.
 #pragma once
 
 namespace lockstep::cli {

@@ -1,3 +1,4 @@
+// Which classes of activities are communication.
 #pragma once
 
 #include "analyzer/model/job.h"

@@ -1,3 +1,4 @@
+// A parameter of a model with its name.
 #pragma once
 
 #include <ATen/core/Tensor.h>
