@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "analyzer/import/importers.h"
 #include "tests/end_to_end/kineto_files.h"
 #include "tests/end_to_end/support.h"
 
@@ -52,6 +53,16 @@ TEST_F(Cli, HelpListsTheVerbsAndExamples) {
     EXPECT_EQ(lockstep({"help", verb}).standard_output, of_verb.standard_output);
   }
   EXPECT_THAT(lockstep({"version"}).standard_output, StartsWith("lockstep "));
+}
+
+TEST_F(Cli, HelpNamesEveryKindOfInput) {
+  const std::string help = lockstep({"analyze", "--help"}).standard_output;
+  for (const analyzer::Importer* const importer : analyzer::all_importers()) {
+    for (const analyzer::ImportExample& example : importer->examples) {
+      EXPECT_THAT(help, HasSubstr("\n  lockstep analyze " + std::string(example.arguments) + " "));
+      EXPECT_THAT(help, HasSubstr("  " + std::string(example.meaning) + "\n"));
+    }
+  }
 }
 
 TEST_F(Cli, WrongUsageIsExitCodeTwoAndSaysWhatIsWrong) {

@@ -1,0 +1,43 @@
+// The list of all importers: a line here and one in importers.cpp for each folder.
+#pragma once
+
+#include <filesystem>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analyzer/import/importer.h"
+#include "trace/result.h"
+
+namespace lockstep::analyzer {
+
+// In the order in which people read of them.
+std::span<const Importer* const> all_importers();
+
+struct Recognition {
+  const Importer* importer = nullptr;
+  Certainty certainty = Certainty::none;
+};
+
+// Who reads a file: the importer that is surest, the first of several. Errors: the file can't be opened; it
+// is of no kind, and then the error says what is understood.
+Result<Recognition> recognise_file(const std::filesystem::path& file);
+
+// A text of all importers that have it: of those that read ranks, or of those whose files stand beside.
+std::vector<std::string_view> texts_of_importers(std::string_view Importer::*text, bool of_ranks = true);
+// "Understood are …", and what files are called in a folder: "rank-<N>.lst, *.json or …".
+std::string what_is_understood();
+std::string names_of_files();
+
+namespace importers {
+
+extern const Importer run;
+extern const Importer kineto;
+extern const Importer nsys;
+extern const Importer flight_recorder;
+extern const Importer nccl_log;
+
+}  // namespace importers
+
+}  // namespace lockstep::analyzer
