@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "analyzer/export/exporters.h"
 #include "analyzer/import/importers.h"
 #include "tests/end_to_end/kineto_files.h"
 #include "tests/end_to_end/support.h"
@@ -62,6 +63,16 @@ TEST_F(Cli, HelpNamesEveryKindOfInput) {
       EXPECT_THAT(help, HasSubstr("\n  lockstep analyze " + std::string(example.arguments) + " "));
       EXPECT_THAT(help, HasSubstr("  " + std::string(example.meaning) + "\n"));
     }
+  }
+}
+
+TEST_F(Cli, HelpNamesEveryFormat) {
+  const std::string help = lockstep({"export", "--help"}).standard_output;
+  const std::string refused = lockstep({"export", traces_, "--format", "pdf"}).standard_error;
+  for (const analyzer::Exporter* const exporter : analyzer::all_exporters()) {
+    EXPECT_THAT(help, HasSubstr("\n  " + std::string(exporter->name) + " "));
+    EXPECT_THAT(help, HasSubstr("  " + std::string(exporter->description) + "\n"));
+    EXPECT_THAT(refused, HasSubstr(std::string(exporter->name)));
   }
 }
 
