@@ -9,6 +9,7 @@
 
 #include "analyzer/export/output_file.h"
 #include "analyzer/html/html.h"
+#include "analyzer/import/importers.h"
 #include "analyzer/report/json.h"
 #include "analyzer/report/range_report.h"
 #include "analyzer/report/range_text.h"
@@ -25,15 +26,9 @@
 namespace lockstep::cli {
 namespace {
 
-constexpr const char* kExamples =
-    "Examples:\n"
-    "  lockstep analyze run                          a run recorded by `lockstep record -o run -- …`\n"
-    "  lockstep analyze rank0.json.gz rank1.json.gz  torch.profiler (Kineto) traces, one file a rank\n"
-    "  lockstep analyze report.sqlite                nsys export --type sqlite report.nsys-rep\n"
-    "  lockstep analyze nccl_trace_rank_*            a job that hung: dumps of PyTorch's flight recorder\n"
-    "  lockstep analyze comm_lib_trace_rank_*        as newer versions of PyTorch name them\n"
-    "  lockstep analyze run --communication '^my_ring_=all_reduce'   kernels of your own that communicate\n"
-    "  lockstep analyze run nccl.*.log               with NCCL's own log: over which way ranks talk\n"
+constexpr const char* kOwnKernelsExample =
+    "  lockstep analyze run --communication '^my_ring_=all_reduce'   kernels of your own that communicate\n";
+constexpr const char* kMoreExamples =
     "  lockstep analyze traces/ --steps 3:5          a folder of them; three steps only\n"
     "  lockstep analyze run --all-steps              warm-up, checkpoints and evaluation too\n"
     "  lockstep analyze run --ranks 0:7 --group dp   of these ranks and this group\n"
@@ -44,6 +39,17 @@ constexpr const char* kExamples =
     "\n"
     "Exit code: 0 analysed; 1 the input could not be read, has none of the steps asked for, or the report\n"
     "could not be written; 2 wrong usage.\n";
+
+// What can be given, as the importers say it: those of ranks, or those whose files are read beside them.
+std::string examples_of_inputs(bool of_ranks) {
+  std::string lines;
+  for (const analyzer::Importer* importer : analyzer::all_importers()) {
+    if ((importer->read != nullptr) != of_ranks) continue;
+    for (const analyzer::ImportExample& example : importer->examples)
+      lines += fmt::format("  lockstep analyze {:<27}  {}\n", example.arguments, example.meaning);
+  }
+  return lines;
+}
 
 struct Arguments {
   std::vector<std::string> paths;
@@ -108,7 +114,8 @@ void describe(CLI::App& app, Arguments& arguments) {
       ->option_text("N");
   app.add_flag("-q,--quiet", arguments.quiet,
                "Print no report and no progress; with --json, or for the exit code");
-  app.footer(kExamples);
+  app.footer("Examples:\n" + examples_of_inputs(true) + kOwnKernelsExample + examples_of_inputs(false) +
+             kMoreExamples);
 }
 
 // A report can be made again at any time: it replaces an older one.

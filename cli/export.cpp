@@ -1,13 +1,10 @@
-#include "analyzer/export/export.h"
-
 #include <fmt/format.h>
 
 #include <filesystem>
-#include <functional>
 #include <string>
 #include <vector>
 
-#include "analyzer/export/output_file.h"
+#include "analyzer/export/exporters.h"
 #include "base/standard_streams.h"
 #include "cli/load.h"
 #include "cli/output.h"
@@ -20,15 +17,8 @@ namespace lockstep::cli {
 namespace {
 
 namespace fs = std::filesystem;
-using analyzer::Overwrite;
 
 constexpr const char* kExamples =
-    "Formats:\n"
-    "  perfetto  a timeline for ui.perfetto.dev (FILE.pftrace)\n"
-    "  chrome    Trace Event Format for chrome://tracing, ui.perfetto.dev and scripts (FILE.json)\n"
-    "  sqlite    tables for SQL; docs/export.md describes them (FILE.sqlite)\n"
-    "  csv       the same tables, one file each, in a folder; with -o - the table of activities on stdout\n"
-    "\n"
     "Examples:\n"
     "  lockstep export run --format perfetto\n"
     "  lockstep export run --format sqlite -o run.sqlite && sqlite3 run.sqlite 'SELECT * FROM rank_causes'\n"
@@ -36,6 +26,24 @@ constexpr const char* kExamples =
     "\n"
     "Exit code: 0 written; 1 the input could not be read or the output not written;\n"
     "2 wrong usage, or an output that exists already and no --force.\n";
+
+// "perfetto, chrome, sqlite or csv", and a line on each.
+struct Formats {
+  std::vector<std::string> names;
+  std::string listed, described = "Formats:\n";
+};
+
+Formats all_formats() {
+  Formats formats;
+  const auto exporters = analyzer::all_exporters();
+  for (const analyzer::Exporter* exporter : exporters) {
+    if (!formats.names.empty()) formats.listed += exporter == exporters.back() ? " or " : ", ";
+    formats.names.emplace_back(exporter->name);
+    formats.listed += exporter->name;
+    formats.described += fmt::format("  {:<8}  {}\n", exporter->name, exporter->description);
+  }
+  return formats;
+}
 
 struct Arguments {
   std::vector<std::string> paths;
@@ -45,11 +53,12 @@ struct Arguments {
 };
 
 void describe(CLI::App& app, Arguments& arguments) {
+  const Formats formats = all_formats();
   app.add_option("PATHS", arguments.paths, "A run folder, trace files, or a folder of trace files")
       ->required();
-  app.add_option("-f,--format", arguments.format, "perfetto, chrome, sqlite or csv")
+  app.add_option("-f,--format", arguments.format, formats.listed)
       ->required()
-      ->check(CLI::IsMember({"perfetto", "chrome", "sqlite", "csv"}))
+      ->check(CLI::IsMember(formats.names))
       ->option_text("FORMAT");
   app.add_option("-o,--output", arguments.output,
                  "File (csv: folder) to write; - is stdout [the run's name with the format's ending, here]")
@@ -63,11 +72,11 @@ void describe(CLI::App& app, Arguments& arguments) {
                "calculating them");
   app.add_flag("--force", arguments.force, "Overwrite what exists");
   app.add_flag("-q,--quiet", arguments.quiet, "Say nothing about progress and what was written");
-  app.footer(kExamples);
+  app.footer(formats.described + "\n" + kExamples);
 }
 
 // "runs/today/" and sqlite: "today.sqlite".
-std::string default_output(const std::string& path, const std::string& format) {
+std::string default_output(const std::string& path, const analyzer::Exporter& exporter) {
   fs::path name = fs::path(path).lexically_normal();
   if (!name.has_filename()) name = name.parent_path();
   std::string stem = name.filename().string();
@@ -75,50 +84,7 @@ std::string default_output(const std::string& path, const std::string& format) {
     if (stem.ends_with(ending)) stem.resize(stem.size() - std::string_view(ending).size());
   }
   if (stem.empty() || stem == "." || stem == "..") stem = "run";
-  if (format == "perfetto") return stem + ".pftrace";
-  if (format == "chrome") return stem + ".chrome.json";  // so that rank0.json does not become its own export
-  if (format == "sqlite") return stem + ".sqlite";
-  return stem + "-csv";
-}
-
-analyzer::Formulas formulas_of(const Arguments& arguments) {
-  return arguments.as_recorded ? analyzer::Formulas::as_recorded : analyzer::Formulas::as_text;
-}
-
-void write_stream(const Arguments& arguments, const LoadedJob& loaded, std::ostream& out) {
-  const std::string& format = arguments.format;
-  if (format == "perfetto") analyzer::write_perfetto(loaded.job, loaded.analysis, out);
-  if (format == "chrome") analyzer::write_chrome(loaded.job, loaded.analysis, out);
-  if (format == "csv")
-    analyzer::write_activities_csv(loaded.job, loaded.analysis, out, formulas_of(arguments));
-}
-
-Status write_to(const std::string& output, const Arguments& arguments, const LoadedJob& loaded) {
-  const Overwrite overwrite = arguments.force ? Overwrite::allow : Overwrite::refuse;
-  if (arguments.format == "csv")
-    return analyzer::write_csv(loaded.job, loaded.analysis, output, overwrite, formulas_of(arguments));
-  if (arguments.format == "sqlite") {
-    Result<analyzer::OutputPath> path = analyzer::OutputPath::create(output, overwrite);
-    if (!path.ok()) return path.error();
-    const Status written = analyzer::write_sqlite(loaded.job, loaded.analysis, path.value().path());
-    return written.ok() ? path.value().commit() : written;
-  }
-  Result<analyzer::OutputFile> file = analyzer::OutputFile::create(output, overwrite);
-  if (!file.ok()) return file.error();
-  write_stream(arguments, loaded, file.value().stream());
-  return file.value().commit();
-}
-
-// Looks before an hour of work is done for nothing.
-Status check_target(const std::string& output, const Arguments& arguments) {
-  std::filesystem::path file = output;
-  if (arguments.format == "csv") {
-    file /= "metadata.csv";  // the first of the folder's files
-    if (!std::filesystem::exists(file)) return {};
-  }
-  const Result<analyzer::OutputPath> path =
-      analyzer::OutputPath::create(file, arguments.force ? Overwrite::allow : Overwrite::refuse);
-  return path.ok() ? Status() : Status(path.error());
+  return stem.append(exporter.ending);
 }
 
 }  // namespace
@@ -128,13 +94,17 @@ int run_export(int argc, char** argv) {
   Arguments arguments;
   describe(app, arguments);
   if (const auto exit_code = parse(app, argc, argv)) return *exit_code;
+  const analyzer::Exporter& exporter = *analyzer::find_exporter(arguments.format);
+  analyzer::ExportOptions options;
+  if (arguments.force) options.overwrite = analyzer::Overwrite::allow;
+  if (arguments.as_recorded) options.formulas = analyzer::Formulas::as_recorded;
   const bool to_stdout = arguments.output == "-";
-  if (to_stdout && arguments.format == "sqlite") {
-    fail("export", Error{"-o -: a SQLite database can't go to stdout; give a file name"});
+  if (to_stdout && exporter.write_stream == nullptr) {
+    fail("export", Error{fmt::format("-o -: {}", exporter.why_no_stream)});
     return kUsage;
   }
   const std::string output =
-      arguments.output.empty() ? default_output(arguments.paths.front(), arguments.format) : arguments.output;
+      arguments.output.empty() ? default_output(arguments.paths.front(), exporter) : arguments.output;
   LoadOptions load;
   load.keep_host_ranges = true;
   load.progress = !arguments.quiet;
@@ -142,8 +112,9 @@ int run_export(int argc, char** argv) {
     fail("export", status.error());
     return kUsage;
   }
+  // Looks before an hour of work is done for nothing.
   if (!to_stdout) {
-    if (const Status free = check_target(output, arguments); !free.ok()) {
+    if (const Status free = analyzer::can_export(exporter, output, options.overwrite); !free.ok()) {
       fail("export", free.error());
       return kUsage;
     }
@@ -157,17 +128,20 @@ int run_export(int argc, char** argv) {
   }
   ProgressLine progress(!arguments.quiet);
   progress.show("writing");
+  const analyzer::Job& job = loaded.value().job;
+  const analyzer::Analysis& analysis = loaded.value().analysis;
   const Status status =
-      to_stdout ? write_to_stdout([&](std::ostream& out) { write_stream(arguments, loaded.value(), out); })
-                : write_to(output, arguments, loaded.value());
+      to_stdout
+          ? write_to_stdout([&](std::ostream& out) { exporter.write_stream(job, analysis, options, out); })
+          : analyzer::write_export(exporter, job, analysis, options, output);
   progress.clear();
   if (!status.ok()) return fail("export", status.error());
   if (!to_stdout && !arguments.quiet) {
-    return print_to_stdout("lockstep export",
-                           fmt::format("wrote {}{}\n", output,
-                                       arguments.format == "perfetto" || arguments.format == "chrome"
-                                           ? ": open it in ui.perfetto.dev"
-                                           : ""));
+    return print_to_stdout(
+        "lockstep export",
+        fmt::format(
+            "wrote {}{}\n", output,
+            exporter.opened_with.empty() ? "" : fmt::format(": open it in {}", exporter.opened_with)));
   }
   return kSuccess;
 }

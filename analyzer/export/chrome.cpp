@@ -8,6 +8,7 @@
 #include <string>
 
 #include "analyzer/export/export.h"
+#include "analyzer/export/exporters.h"
 #include "analyzer/export/slices.h"
 #include "analyzer/report/unicode.h"
 
@@ -117,5 +118,15 @@ void write_chrome(const Job& job, const Analysis& analysis, std::ostream& out) {
   const Timeline timeline(job, analysis);
   ChromeWriter(timeline, out).write();
 }
+
+constinit const Exporter exporters::chrome{
+    .name = "chrome",
+    .title = "Chrome JSON",
+    .description = "Trace Event Format for chrome://tracing, ui.perfetto.dev and scripts (FILE.json)",
+    .ending = ".chrome.json",  // so that rank0.json does not become its own export
+    .opened_with = "ui.perfetto.dev",
+    .write_stream = [](const Job& job, const Analysis& analysis, const ExportOptions& /*options*/,
+                       std::ostream& out) { write_chrome(job, analysis, out); },
+};
 
 }  // namespace lockstep::analyzer

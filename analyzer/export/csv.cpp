@@ -10,6 +10,7 @@
 #include <system_error>
 
 #include "analyzer/export/export.h"
+#include "analyzer/export/exporters.h"
 #include "analyzer/export/tables.h"
 
 namespace lockstep::analyzer {
@@ -97,5 +98,20 @@ Status write_csv(const Job& job, const Analysis& analysis, const std::filesystem
   }
   return {};
 }
+
+constinit const Exporter exporters::csv{
+    .name = "csv",
+    .title = "CSV",
+    .description = "the same tables, one file each, in a folder; with -o - the table of activities on stdout",
+    .ending = "-csv",
+    .write_stream = [](const Job& job, const Analysis& analysis, const ExportOptions& options,
+                       std::ostream& out) { write_activities_csv(job, analysis, out, options.formulas); },
+    .write_path =
+        [](const Job& job, const Analysis& analysis, const ExportOptions& options,
+           const std::filesystem::path& folder) {
+          return write_csv(job, analysis, folder, options.overwrite, options.formulas);
+        },
+    .file_in_folder = "metadata.csv",
+};
 
 }  // namespace lockstep::analyzer

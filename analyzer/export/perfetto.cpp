@@ -13,6 +13,7 @@
 #include <unordered_map>
 
 #include "analyzer/export/export.h"
+#include "analyzer/export/exporters.h"
 #include "analyzer/export/perfetto_fields.h"
 #include "analyzer/export/slices.h"
 #include "analyzer/report/unicode.h"
@@ -327,5 +328,15 @@ void write_perfetto(const Job& job, const Analysis& analysis, std::ostream& out)
   write_clocks(job, zero, out);
   for (std::size_t r = 0; r < job.ranks.size() && out; ++r) RankWriter(timeline, r, zero, out).write();
 }
+
+constinit const Exporter exporters::perfetto{
+    .name = "perfetto",
+    .title = "Perfetto",
+    .description = "a timeline for ui.perfetto.dev (FILE.pftrace)",
+    .ending = ".pftrace",
+    .opened_with = "ui.perfetto.dev",
+    .write_stream = [](const Job& job, const Analysis& analysis, const ExportOptions& /*options*/,
+                       std::ostream& out) { write_perfetto(job, analysis, out); },
+};
 
 }  // namespace lockstep::analyzer

@@ -8,6 +8,7 @@
 #include <unordered_map>
 
 #include "analyzer/export/export.h"
+#include "analyzer/export/exporters.h"
 #include "analyzer/export/tables.h"
 
 namespace lockstep::analyzer {
@@ -168,10 +169,28 @@ class Database {
   std::unordered_map<std::string_view, std::int64_t> name_ids_;  // views into the job
 };
 
+// Written under another name, which becomes the target's.
+Status write_path(const Job& job, const Analysis& analysis, const ExportOptions& options,
+                  const std::filesystem::path& target) {
+  Result<OutputPath> path = OutputPath::create(target, options.overwrite);
+  if (!path.ok()) return path.error();
+  const Status written = write_sqlite(job, analysis, path.value().path());
+  return written.ok() ? path.value().commit() : written;
+}
+
 }  // namespace
 
 Status write_sqlite(const Job& job, const Analysis& analysis, const std::filesystem::path& path) {
   return Database(path).write(job, analysis);
 }
+
+constinit const Exporter exporters::sqlite{
+    .name = "sqlite",
+    .title = "SQLite",
+    .description = "tables for SQL; docs/export.md describes them (FILE.sqlite)",
+    .ending = ".sqlite",
+    .why_no_stream = "a SQLite database can't go to stdout; give a file name",
+    .write_path = write_path,
+};
 
 }  // namespace lockstep::analyzer

@@ -8,7 +8,10 @@
 #include <regex>
 #include <sstream>
 #include <string>
+#include <vector>
 
+#include "analyzer/html/assets.h"
+#include "analyzer/report/report_sections.h"
 #include "analyzer/report/sample_reports.h"
 #include "analyzer/report/text.h"
 
@@ -44,6 +47,21 @@ TEST(Html, FetchesNothing) {
   EXPECT_FALSE(
       std::regex_search(page, std::regex("(src|href)=|@import|url\\(|fetch\\(|XMLHttpRequest|import\\(")));
   for (const char* scheme : {"https://", "//cdn"}) EXPECT_THAT(page, Not(HasSubstr(scheme)));
+}
+
+// But for the heat map, which only the page has.
+TEST(Html, ItsSectionsAreTheReportsInTheSameOrder) {
+  const std::string page(html_assets::kPage);
+  std::vector<std::string> found, listed;
+  const std::string mark = "<section id=\"";
+  for (std::size_t at = page.find(mark); at != std::string::npos; at = page.find(mark, at + 1)) {
+    const std::size_t begin = at + mark.size();
+    found.push_back(page.substr(begin, page.find('"', begin) - begin));
+  }
+  std::erase(found, "heat");
+  for (const ReportSection* const section : report_sections())
+    listed.push_back(std::string(section->on_page));
+  EXPECT_EQ(found, listed);
 }
 
 TEST(Html, FiguresAreTheReports) {

@@ -11,22 +11,18 @@
 #include <map>
 #include <mutex>
 #include <new>
-#include <set>
 #include <string>
-#include <string_view>
 #include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
 
-#include "analyzer/import/flight_recorder/flight_recorder.h"
+#include "analyzer/import/importers.h"
 #include "analyzer/import/input_files.h"
-#include "analyzer/import/kineto/kineto.h"
-#include "analyzer/import/nccl_log/nccl_log.h"
-#include "analyzer/import/nsys/nsys.h"
 #include "analyzer/import/rank/cycles.h"
 #include "analyzer/import/rank/file_name.h"
 #include "analyzer/import/rank/merge.h"
+#include "analyzer/import/rank/rank_import.h"
 #include "analyzer/import/run/run.h"
 #include "analyzer/model/stopped.h"
 
@@ -45,30 +41,6 @@ auto guarded(const std::filesystem::path& path, F&& work) -> decltype(work()) {
   }
 }
 
-Result<std::vector<RankImport>> alone(Result<RankImport> rank) {
-  if (!rank.ok()) return rank.error();
-  std::vector<RankImport> ranks;
-  ranks.push_back(std::move(rank).value());
-  return ranks;
-}
-
-Result<std::vector<RankImport>> read_small(const InputFile& file, const ImportOptions& options,
-                                           const JobEnd& end) {
-  switch (file.kind) {
-    case InputKind::run_file:
-      return alone(run::import_file(
-          file.path, {options.keep_host_ranges, options.communication.get(), end.interrupted_at}));
-    case InputKind::flight_recorder:
-      return alone(flight_recorder::import_file(file.path));
-    case InputKind::nsys:
-      return nsys::import_file(file.path, {options.keep_host_ranges, options.communication.get()});
-    case InputKind::kineto:
-    case InputKind::nccl_log:  // no rank's; read when the job is there
-      break;
-  }
-  return Error{fmt::format("{}: of no known kind", file.path.string())};
-}
-
 // Files are read in parallel, each by one thread; the table of a file is private to it until the ranks are
 // merged.
 std::vector<Result<std::vector<RankImport>>> read_all(const std::vector<InputFile>& files,
@@ -84,15 +56,11 @@ std::vector<Result<std::vector<RankImport>>> read_all(const std::vector<InputFil
     done += bytes;
     options.progress(std::min(done, total), total);
   };
-  kineto::Options kineto_options;
-  kineto_options.keep_host_ranges = options.keep_host_ranges;
-  kineto_options.communication = options.communication.get();
-  if (options.progress || options.stop.stop_possible()) kineto_options.progress = progress;
-  const auto read_one = [&](const InputFile& file) -> Result<std::vector<RankImport>> {
-    // Kineto's tells its progress itself.
-    if (file.kind == InputKind::kineto) return alone(kineto::import_file(file.path, kineto_options));
-    Result<std::vector<RankImport>> result = read_small(file, options, end);
-    progress(file.size);
+  ReadOptions reading{options.keep_host_ranges, options.communication.get(), end.interrupted_at, {}};
+  if (options.progress || options.stop.stop_possible()) reading.progress = progress;
+  const auto read_one = [&](const InputFile& file) {
+    Result<std::vector<RankImport>> result = file.importer->read(file.path, reading);
+    if (!file.importer->tells_progress) progress(file.size);
     return result;
   };
 
@@ -155,42 +123,16 @@ void take_exchanges(const std::vector<run::ClockLog>& logs, Job& job) {
   }
 }
 
-// NCCL cuts hosts' names at the first dot.
-std::string_view first_label(std::string_view host) {
-  return host.substr(0, host.find('.'));
+// What tells how the job ended says so even where nothing else is left; profiles say nothing then.
+bool tells_how_it_ended(const std::string& source) {
+  const auto importers = all_importers();
+  return std::any_of(importers.begin(), importers.end(), [&](const Importer* importer) {
+    return importer->source == source && importer->tells_how_it_ended;
+  });
 }
 
-// Where both name hosts, and none in common.
-bool is_of_other_hosts(const Job& job) {
-  std::set<std::string_view> hosts;
-  for (const RankTrace& rank : job.ranks)
-    if (!rank.host.empty()) hosts.insert(first_label(rank.host));
-  return !hosts.empty() && !job.paths.empty() &&
-         std::none_of(job.paths.begin(), job.paths.end(), [&](const ChannelPath& path) {
-           return path.host.empty() || hosts.contains(first_label(path.host));
-         });
-}
-
-// Over which ways ranks talk, as logs beside the traces say.
-void take_paths(const std::vector<std::filesystem::path>& files, Job& job) {
-  nccl_log::Log log;
-  for (const std::filesystem::path& file : files)
-    if (const Status status = log.add_file(file); !status.ok())
-      job.warnings.push_back({"file_unreadable", status.error().message, kNoRank});
-  job.paths = log.take_paths(job.world_size, job.groups, job.warnings);
-  if (is_of_other_hosts(job)) {
-    job.warnings.push_back({"nccl_log_of_other_hosts",
-                            fmt::format("{}: of host {}, where no trace is from: of another job?",
-                                        job.paths.front().file, job.paths.front().host),
-                            kNoRank});
-  }
-}
-
-// Runs of ours and dumps say how the job ended even where nothing else is left; profiles say nothing then.
 bool holds_nothing(const Job& job) {
-  return std::none_of(
-             job.sources.begin(), job.sources.end(),
-             [](const std::string& source) { return source == "lockstep" || source == "flight recorder"; }) &&
+  return std::none_of(job.sources.begin(), job.sources.end(), tells_how_it_ended) &&
          std::all_of(job.ranks.begin(), job.ranks.end(), [](const RankTrace& rank) {
            return rank.activities.empty() && rank.steps.empty() && rank.host_ranges.empty();
          });
@@ -208,6 +150,16 @@ Error nothing_to_analyze(const Job& job) {
             "a pid, is not read");
   for (const Warning& warning : job.warnings) message += fmt::format("\n  {}", warning.message);
   return Error{std::move(message)};
+}
+
+// Each kind's files together, in the order in which they were found.
+void add_files_beside(const std::vector<InputFile>& files, Job& job) {
+  for (const Importer* importer : all_importers()) {
+    std::vector<std::filesystem::path> paths;
+    for (const InputFile& file : files)
+      if (file.importer == importer) paths.push_back(file.path);
+    if (!paths.empty()) importer->add(paths, job);
+  }
 }
 
 Result<Job> import_all(const std::vector<std::string>& paths, const ImportOptions& options) {
@@ -234,7 +186,7 @@ Result<Job> import_all(const std::vector<std::string>& paths, const ImportOption
   if (holds_nothing(job.value())) return nothing_to_analyze(job.value());
   job.value().end = found.value().end;
   take_exchanges(found.value().clocks, job.value());
-  take_paths(found.value().nccl_logs, job.value());
+  add_files_beside(found.value().beside, job.value());
   return job;
 }
 

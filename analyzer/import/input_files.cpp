@@ -1,121 +1,58 @@
 #include "analyzer/import/input_files.h"
 
 #include <fmt/format.h>
-#include <zlib.h>
 
 #include <algorithm>
-#include <fstream>
-#include <memory>
+#include <iterator>
 #include <set>
-#include <span>
-#include <string_view>
 #include <system_error>
 #include <utility>
 
-#include "analyzer/import/flight_recorder/flight_recorder.h"
-#include "analyzer/import/nccl_log/nccl_log.h"
+#include "analyzer/import/importers.h"
 #include "analyzer/import/rank/file_name.h"
+#include "analyzer/import/run/importer.h"
 #include "analyzer/import/run/run.h"
-#include "trace/reader.h"
 
 namespace lockstep::analyzer {
 namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kUnderstood =
-    "Understood are run folders of `lockstep record` and their .lst files, Kineto JSON (torch.profiler), "
-    "plain or gzip, SQLite exports of Nsight Systems (`nsys export --type sqlite`), and dumps of PyTorch's "
-    "flight recorder; one file a rank or a folder of them; beside them NCCL's logs (NCCL_DEBUG=INFO)";
-
-constexpr unsigned kBeginning = 4096;
-// Enough for what stands before Kineto's events: devices, groups, what the user added.
-constexpr unsigned kBeginningOfJson = 1 << 20;
-// Enough for a job's output to come to NCCL's lines.
-constexpr unsigned kBeginningOfLog = 1 << 16;
-
-bool is_trace_name(const fs::path& path) {
-  const std::string name = path.filename().string();
-  return name.ends_with(".json") || name.ends_with(".json.gz") || name.ends_with(".sqlite") ||
-         name.ends_with(".sqlite.gz");
+bool may_be_named(const Importer& importer, const fs::path& path) {
+  return importer.may_be_named != nullptr && importer.may_be_named(path.filename().string());
 }
 
-// "nccl_trace_rank_3", "_dump_3", "rank3.pickle": what flight recorders write has any name. Their content is
-// looked at before they count.
-bool may_be_dump_name(const fs::path& path) {
-  const std::string name = path.filename().string();
-  if (name.ends_with(".pickle") || name.ends_with(".pkl")) return true;
-  return !name.empty() && name.find('.') == std::string::npos && name.back() >= '0' && name.back() <= '9';
-}
-
-// Logs have any name too, and hold anything.
-bool may_be_log_name(const fs::path& path) {
-  const std::string name = path.filename().string();
-  return name.ends_with(".log") || name.ends_with(".log.gz") || name.starts_with("nccl");
-}
-
-// The first bytes, uncompressed: zlib's gz functions pass plain files through.
-Result<std::string> beginning_of(const fs::path& path, unsigned size) {
-  std::string bytes(size, '\0');
-  const std::unique_ptr<gzFile_s, int (*)(gzFile)> file(gzopen(path.c_str(), "rb"), gzclose);
-  if (file == nullptr) return Error{fmt::format("{}: can't be opened (permissions?)", path.string())};
-  const int got = gzread(file.get(), bytes.data(), size);
-  // Damage within the first bytes is told by the reader that the content calls for.
-  bytes.resize(got < 0 ? 0 : static_cast<std::size_t>(got));
-  return bytes;
-}
-
-Result<InputKind> kind_of(const fs::path& path) {
-  const Result<std::string> beginning = beginning_of(path, kBeginning);
-  if (!beginning.ok()) return beginning.error();
-  std::string_view text = beginning.value();
-  if (trace::Reader::recognises(std::as_bytes(std::span(text.data(), text.size()))))
-    return InputKind::run_file;
-  // One of ours that was cut to nothing while it was written: what came later stands behind zeros.
-  constexpr std::size_t kHeaders = 96;
-  if (path.extension() == ".lst" && !text.empty() && text.find_first_not_of('\0') >= kHeaders)
-    return InputKind::run_file;
-  const auto unknown = [&](const char* what) {
-    return Error{fmt::format("{}: {}. {}", path.string(), what, kUnderstood)};
-  };
-  if (text.starts_with("SQLite format 3")) return InputKind::nsys;
-  if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
-  if (flight_recorder::recognises(text)) {
-    // What tells JSON of other kinds apart may stand further on.
-    const Result<std::string> far = beginning_of(path, kBeginningOfJson);
-    if (text.front() != '{' || !far.ok() || flight_recorder::recognises(far.value()))
-      return InputKind::flight_recorder;
-  }
-  const std::size_t at = text.find_first_not_of(" \t\r\n");
-  if (at == std::string_view::npos || text[at] == '{') return InputKind::kineto;
-  // Before lists of JSON: lines of a log may begin with a bracket too.
-  const Result<std::string> more = beginning_of(path, kBeginningOfLog);
-  if (more.ok() && nccl_log::recognises(more.value())) return InputKind::nccl_log;
-  if (text[at] == '[') return InputKind::kineto;
-  return unknown("neither a trace of ours, nor JSON, nor a pickle, nor a log of NCCL");
-}
-
-bool is_of_kind(const fs::path& path, InputKind wanted) {
-  const Result<InputKind> kind = kind_of(path);
-  return kind.ok() && kind.value() == wanted;
+bool is_of(const Importer& importer, const fs::path& path) {
+  const Result<Recognition> found = recognise_file(path);
+  return found.ok() && found.value().importer == &importer;
 }
 
 // Of files in a folder: by name, or, where any file may have such a name, by content.
 bool is_input(const fs::path& path) {
-  return is_trace_name(path) || (may_be_dump_name(path) && is_of_kind(path, InputKind::flight_recorder)) ||
-         (may_be_log_name(path) && is_of_kind(path, InputKind::nccl_log));
+  const auto importers = all_importers();
+  return std::any_of(importers.begin(), importers.end(), [&](const Importer* importer) {
+    return may_be_named(*importer, path) && (importer->counts_by_name || is_of(*importer, path));
+  });
 }
 
-// Kineto JSON by what stands at its beginning: run folders hold other JSON.
+// Of files in a run's folder: what is read beside it.
+bool is_input_beside(const fs::path& path) {
+  const auto importers = all_importers();
+  return std::any_of(importers.begin(), importers.end(), [&](const Importer* importer) {
+    return importer->read == nullptr && may_be_named(*importer, path) && is_of(*importer, path);
+  });
+}
+
+// Surely one of another tool: run folders hold JSON of their own.
 bool is_foreign_trace(const fs::path& path) {
-  const Result<InputKind> kind =
-      is_trace_name(path) || may_be_dump_name(path) ? kind_of(path) : Result<InputKind>(Error{""});
-  if (!kind.ok() || kind.value() == InputKind::run_file || kind.value() == InputKind::nccl_log) return false;
-  if (kind.value() != InputKind::kineto) return true;
-  const Result<std::string> beginning = beginning_of(path, kBeginning);
-  return beginning.ok() && (beginning.value().find("\"traceEvents\"") != std::string::npos ||
-                            beginning.value().find("\"distributedInfo\"") != std::string::npos ||
-                            beginning.value().find("\"deviceProperties\"") != std::string::npos);
+  const auto importers = all_importers();
+  if (std::none_of(importers.begin(), importers.end(), [&](const Importer* importer) {
+        return importer->read != nullptr && may_be_named(*importer, path);
+      }))
+    return false;
+  const Result<Recognition> found = recognise_file(path);
+  return found.ok() && found.value().importer != &importers::run && found.value().importer->read != nullptr &&
+         found.value().certainty >= Certainty::likely;
 }
 
 class Finder {
@@ -146,8 +83,8 @@ class Finder {
     if (const fs::file_status status = fs::status(path, unknown);
         fs::exists(status) && !fs::is_regular_file(status))
       return Error{fmt::format("{}: not a regular file", path.string())};
-    const Result<InputKind> kind = kind_of(path);
-    if (!kind.ok()) return kind.error();
+    const Result<Recognition> found = recognise_file(path);
+    if (!found.ok()) return found.error();
     std::error_code error;
     const std::uint64_t size = fs::file_size(path, error);
     if (error) return Error{fmt::format("{}: {}", path.string(), error.message())};
@@ -158,10 +95,8 @@ class Finder {
           {"file_repeated", fmt::format("{}: given twice; read once", path.string()), kNoRank});
       return {};
     }
-    if (kind.value() == InputKind::nccl_log)
-      out_.nccl_logs.push_back(path);
-    else
-      out_.files.push_back({path, kind.value(), size});
+    const Importer* const importer = found.value().importer;
+    (importer->read == nullptr ? out_.beside : out_.files).push_back({path, importer, size});
     return {};
   }
 
@@ -187,15 +122,13 @@ class Finder {
               std::back_inserter(out_.warnings));
     for (const fs::path& file : folder.value().rank_files) add_found(file);
     warn_of_others_in(path);
-    std::vector<fs::path> logs;
+    std::vector<fs::path> beside;
     std::error_code ignored;
     for (fs::directory_iterator at(path, ignored), end; !ignored && at != end; at.increment(ignored)) {
       std::error_code unreadable;
-      if (at->is_regular_file(unreadable) && may_be_log_name(at->path()) &&
-          is_of_kind(at->path(), InputKind::nccl_log))
-        logs.push_back(at->path());
+      if (at->is_regular_file(unreadable) && is_input_beside(at->path())) beside.push_back(at->path());
     }
-    add_sorted(std::move(logs));
+    add_sorted(std::move(beside));
     return {};
   }
 
@@ -268,9 +201,8 @@ class Finder {
     if (runs.size() == 1 && found.empty()) return add_run(runs.front());
     if (!runs.empty()) return several_runs(folder, std::move(runs), found.size());
     if (found.empty())
-      return Error{fmt::format(
-          "{}: no ranks in this folder (no rank-<N>.lst, *.json, *.sqlite or flight recorder's dump). {}",
-          folder.string(), kUnderstood)};
+      return Error{fmt::format("{}: no ranks in this folder (no {}). {}", folder.string(), names_of_files(),
+                               what_is_understood())};
     add_sorted(std::move(found));
     return {};
   }
@@ -282,15 +214,14 @@ class Finder {
 }  // namespace
 
 Result<InputFiles> find_input_files(const std::vector<std::string>& paths) {
-  if (paths.empty()) return Error{fmt::format("no input given. {}", kUnderstood)};
+  if (paths.empty()) return Error{fmt::format("no input given. {}", what_is_understood())};
   Finder finder;
   for (const std::string& path : paths)
     if (const Status status = finder.add(path, paths.size() > 1); !status.ok()) return status.error();
   InputFiles found = finder.take();
-  if (found.files.empty() && found.warnings.empty() && !found.nccl_logs.empty()) {
-    return Error{fmt::format(
-        "{}: NCCL's log says over which way ranks talk, but not for how long: give the job's traces too",
-        found.nccl_logs.front().string())};
+  if (found.files.empty() && found.warnings.empty() && !found.beside.empty()) {
+    const InputFile& first = found.beside.front();
+    return Error{fmt::format("{}: {}", first.path.string(), first.importer->why_not_alone)};
   }
   return found;
 }

@@ -6,31 +6,30 @@
 #include <string>
 #include <vector>
 
+#include "analyzer/import/rank/importer.h"
 #include "analyzer/import/run/run.h"
 #include "analyzer/model/job.h"
 #include "base/result.h"
 
 namespace lockstep::analyzer {
 
-enum class InputKind : std::uint8_t { kineto, run_file, flight_recorder, nsys, nccl_log };
-
 struct InputFile {
   std::filesystem::path path;
-  InputKind kind = InputKind::kineto;
-  std::uint64_t size = 0;  // bytes on disk
+  const Importer* importer = nullptr;  // never null
+  std::uint64_t size = 0;              // bytes on disk
 };
 
 struct InputFiles {
-  std::vector<InputFile> files;                  // each once, in the order typed, within a folder by name
-  std::vector<std::filesystem::path> nccl_logs;  // beside them, in the same order
-  std::int32_t world_size = 0;                   // as a run's manifest says; 0: nothing says it
-  std::vector<run::ClockLog> clocks;             // what recorders heard of each other's
-  JobEnd end;                                    // of the run that failed, if one did
+  std::vector<InputFile> files;       // of ranks, each once, in the order typed, within a folder by name
+  std::vector<InputFile> beside;      // of no rank (NCCL's logs), in the same order
+  std::int32_t world_size = 0;        // as a run's manifest says; 0: nothing says it
+  std::vector<run::ClockLog> clocks;  // what recorders heard of each other's
+  JobEnd end;                         // of the run that failed, if one did
   std::vector<Warning> warnings;
 };
 
 // Errors: a path that does not exist or is neither file nor folder, a file of an unknown kind, a folder
-// without traces, logs of NCCL and no trace.
+// without traces, nothing but files of no rank.
 Result<InputFiles> find_input_files(const std::vector<std::string>& paths);
 
 }  // namespace lockstep::analyzer

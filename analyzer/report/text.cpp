@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "analyzer/report/quantity.h"
+#include "analyzer/report/report_sections.h"
 #include "analyzer/report/text_sections.h"
 #include "analyzer/report/unicode.h"
 #include "base/time_math.h"
@@ -206,7 +207,7 @@ std::vector<std::string> verdict_lines(const Report& report) {
   wide.width = 1 << 20;
   Page page(wide);
   print_other_jobs(report, page);
-  print_verdict(report, page);
+  sections::verdict.print(report, {}, page);
   std::vector<std::string> lines;
   std::istringstream text(page.take());
   for (std::string line; std::getline(text, line);) {
@@ -252,19 +253,7 @@ Line share_cell(std::int64_t part, std::int64_t whole) {
 std::string to_text(const Report& report, const TextOptions& options) {
   Page page(options.page);
   print_headline(report, options, page);
-  print_account(report, page);
-  print_verdict(report, page);
-  print_findings(report, options, page);
-  print_ranks(report, options, page);
-  print_steps(report, options, page);
-  print_pipelines(report, page);
-  print_collectives(report, options, page);
-  print_wait_states(report, page);
-  print_groups(report, page);
-  print_buckets(report, page);
-  print_theory(report, page);
-  print_layers(report, options, page);
-  print_unknowns(report, page);
+  for (const ReportSection* section : report_sections()) section->print(report, options, page);
   return page.take();
 }
 

@@ -1,6 +1,6 @@
-// The report for people at a terminal: where the run's time went, the verdict in words, then findings, ranks,
-// steps, pipelines, the worst collectives, tables of waits, groups and buckets, and what is not known. The
-// web page has the same order.
+// The report for people at a terminal: a headline, then the sections of report_sections.h: where the run's
+// time went, the verdict in words, findings, ranks, steps, pipelines, the worst collectives, tables of waits,
+// groups and buckets, and what is not known. The web page has the same order.
 #pragma once
 
 #include <cstddef>

@@ -2,8 +2,11 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
+#include <string_view>
 
 #include "analyzer/report/quantity.h"
+#include "analyzer/report/report_sections.h"
 #include "analyzer/report/text_sections.h"
 
 namespace lockstep::analyzer {
@@ -70,13 +73,27 @@ std::string steady_line(const Report& report, bool ascii) {
                      fmt::join(parts, "; "));
 }
 
-void print_account(const Report& report, Page& page) {
+namespace {
+
+void print_account(const Report& report, const TextOptions& /*options*/, Page& page) {
   const std::vector<std::string> lines = account_lines(report);
   const std::string steady = steady_line(report, page.options().ascii);
   if (lines.empty() && steady.empty()) return;
-  print_heading(page, "where the wall time went");
+  print_heading(page, sections::account.title);
   for (const std::string& line : lines) page.wrap(Line{}.text(line), 2, 2);
   if (!steady.empty()) page.wrap(Line{}.text(steady), 2, 2);
 }
+
+constexpr auto kMembers = std::to_array<std::string_view>({"account", "steady"});
+
+}  // namespace
+
+constinit const ReportSection sections::account{
+    .id = "account",
+    .title = "where the wall time went",
+    .on_page = "account",
+    .json = kMembers,
+    .print = print_account,
+};
 
 }  // namespace lockstep::analyzer

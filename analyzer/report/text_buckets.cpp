@@ -2,9 +2,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <numeric>
+#include <string_view>
 
 #include "analyzer/report/quantity.h"
+#include "analyzer/report/report_sections.h"
 #include "analyzer/report/text_sections.h"
 #include "analyzer/report/unicode.h"
 
@@ -40,9 +43,11 @@ std::string bucket_name(const BucketReport& bucket) {
   return bucket.name.empty() ? fmt::format("{}", bucket.position) : to_valid_utf8(bucket.name);
 }
 
-void print_buckets(const Report& report, Page& page) {
+namespace {
+
+void print_buckets(const Report& report, const TextOptions& /*options*/, Page& page) {
   if (report.buckets.empty()) return;
-  print_heading(page, "layers and buckets",
+  print_heading(page, sections::buckets.title,
                 "collectives in the order of a step; means of one operation on one rank");
   const bool ascii = page.options().ascii;
   const std::vector<std::size_t> shown = costliest_buckets(report, kMaxBuckets);
@@ -78,5 +83,17 @@ void print_buckets(const Report& report, Page& page) {
     page.add(Line{}.text("  ").dim(
         fmt::format("… {} more, each with less exposed: --json FILE", report.buckets.size() - shown.size())));
 }
+
+constexpr auto kMembers = std::to_array<std::string_view>({"buckets"});
+
+}  // namespace
+
+constinit const ReportSection sections::buckets{
+    .id = "buckets",
+    .title = "layers and buckets",
+    .on_page = "buckets",
+    .json = kMembers,
+    .print = print_buckets,
+};
 
 }  // namespace lockstep::analyzer

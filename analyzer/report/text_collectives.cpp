@@ -1,9 +1,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <numeric>
+#include <string_view>
 
 #include "analyzer/report/quantity.h"
+#include "analyzer/report/report_sections.h"
 #include "analyzer/report/text_sections.h"
 #include "analyzer/report/unicode.h"
 
@@ -62,6 +65,8 @@ std::vector<std::size_t> collectives_by_cost(const Report& report) {
   return order;
 }
 
+namespace {
+
 void print_collectives(const Report& report, const TextOptions& options, Page& page) {
   if (report.collectives.empty()) return;
   std::vector<const CollectiveReport*> order;
@@ -70,7 +75,7 @@ void print_collectives(const Report& report, const TextOptions& options, Page& p
   if (shown == 0) return;
 
   const bool waits = std::any_of(order.begin(), order.end(), [](const auto* c) { return c->waits_known(); });
-  print_heading(page, "collectives",
+  print_heading(page, sections::collectives.title,
                 fmt::format("{}, {}", format_count(static_cast<std::int64_t>(order.size())),
                             waits ? "the most waited in first; waited is the sum over ranks"
                                   : "the longest first; who waited is not known"));
@@ -115,5 +120,17 @@ void print_collectives(const Report& report, const TextOptions& options, Page& p
   table.print(page, 2);
   print_more(page, order.size() - shown, "--collectives");
 }
+
+constexpr auto kMembers = std::to_array<std::string_view>({"collectives"});
+
+}  // namespace
+
+constinit const ReportSection sections::collectives{
+    .id = "collectives",
+    .title = "collectives",
+    .on_page = "collectives",
+    .json = kMembers,
+    .print = print_collectives,
+};
 
 }  // namespace lockstep::analyzer

@@ -2,9 +2,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <string_view>
 
 #include "analyzer/report/quantity.h"
+#include "analyzer/report/report_sections.h"
 #include "analyzer/report/text_sections.h"
 #include "analyzer/report/unicode.h"
 #include "base/number_lists.h"
@@ -24,16 +27,14 @@ Line bytes_cell(std::optional<double> bytes) {
   return bytes ? Line{}.text(format_bytes(std::llround(*bytes))) : Line{}.dim(kAbsent);
 }
 
-}  // namespace
-
-void print_groups(const Report& report, Page& page) {
+void print_groups(const Report& report, const TextOptions& /*options*/, Page& page) {
   if (report.groups.size() < 2) return;
   const bool ascii = page.options().ascii;
   const bool sizes = std::any_of(report.groups.begin(), report.groups.end(), [](const GroupReport& group) {
     return std::any_of(group.operations.begin(), group.operations.end(),
                        [](const GroupOperation& o) { return o.bytes_per_step_and_rank.has_value(); });
   });
-  print_heading(page, "groups",
+  print_heading(page, sections::groups.title,
                 sizes ? "times are sums over ranks; sent is what a ring sends, per step and rank"
                       : "times are sums over ranks");
   std::vector<Column> columns{{"group", false, 0},    {"ranks", false, 4}, {"operation", false, 0},
@@ -69,5 +70,17 @@ void print_groups(const Report& report, Page& page) {
   if (report.groups.size() > shown)
     page.add(Line{}.text("  ").dim(fmt::format("… {} more: --json FILE", report.groups.size() - shown)));
 }
+
+constexpr auto kMembers = std::to_array<std::string_view>({"groups"});
+
+}  // namespace
+
+constinit const ReportSection sections::groups{
+    .id = "groups",
+    .title = "groups",
+    .on_page = "groups",
+    .json = kMembers,
+    .print = print_groups,
+};
 
 }  // namespace lockstep::analyzer

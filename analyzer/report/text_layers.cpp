@@ -2,8 +2,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <string_view>
 
 #include "analyzer/report/quantity.h"
+#include "analyzer/report/report_sections.h"
 #include "analyzer/report/text_sections.h"
 #include "analyzer/report/unicode.h"
 
@@ -23,15 +26,15 @@ Line range_cell(const LayerReport& layer, bool least) {
   return duration_cell(sum);
 }
 
-}  // namespace
-
 void print_layers(const Report& report, const TextOptions& options, Page& page) {
   if (!options.layers) return;
   if (report.layers.empty()) {
-    print_heading(page, "layers", "the input does not say which computations belong to which layer");
+    print_heading(page, sections::layers.title,
+                  "the input does not say which computations belong to which layer");
     return;
   }
-  print_heading(page, "layers", "median of one microbatch; fastest and slowest rank: all microbatches");
+  print_heading(page, sections::layers.title,
+                "median of one microbatch; fastest and slowest rank: all microbatches");
   const bool ascii = page.options().ascii;
   const bool recompute = std::any_of(report.layers.begin(), report.layers.end(),
                                      [](const LayerReport& layer) { return layer.recompute.has_value(); });
@@ -52,5 +55,17 @@ void print_layers(const Report& report, const TextOptions& options, Page& page) 
   }
   table.print(page, 2);
 }
+
+constexpr auto kMembers = std::to_array<std::string_view>({"layers"});
+
+}  // namespace
+
+constinit const ReportSection sections::layers{
+    .id = "layers",
+    .title = "layers",
+    .on_page = "layers",
+    .json = kMembers,
+    .print = print_layers,
+};
 
 }  // namespace lockstep::analyzer

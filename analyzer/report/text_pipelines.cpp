@@ -2,10 +2,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "analyzer/report/quantity.h"
+#include "analyzer/report/report_sections.h"
 #include "analyzer/report/text_sections.h"
 #include "analyzer/report/unicode.h"
 #include "base/number_lists.h"
@@ -61,9 +64,11 @@ std::string schedule_text(const PipelineReport& pipeline) {
   return text;
 }
 
-void print_pipelines(const Report& report, Page& page) {
+namespace {
+
+void print_pipelines(const Report& report, const TextOptions& /*options*/, Page& page) {
   if (report.pipeline.empty()) return;
-  print_heading(page, report.pipeline.size() == 1 ? "pipeline" : "pipelines",
+  print_heading(page, report.pipeline.size() == 1 ? "pipeline" : sections::pipelines.title,
                 "the bubble is the time of a stage in its region without compute and exposed transfer");
   std::vector<const PipelineReport*> order;
   for (const PipelineReport& pipeline : report.pipeline) order.push_back(&pipeline);
@@ -91,5 +96,17 @@ void print_pipelines(const Report& report, Page& page) {
               4);
   print_stages(*order.front(), page);
 }
+
+constexpr auto kMembers = std::to_array<std::string_view>({"pipeline"});
+
+}  // namespace
+
+constinit const ReportSection sections::pipelines{
+    .id = "pipelines",
+    .title = "pipelines",
+    .on_page = "pipelines",
+    .json = kMembers,
+    .print = print_pipelines,
+};
 
 }  // namespace lockstep::analyzer

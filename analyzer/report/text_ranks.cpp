@@ -1,10 +1,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <set>
+#include <string_view>
 
 #include "analyzer/report/quantity.h"
+#include "analyzer/report/report_sections.h"
 #include "analyzer/report/text_sections.h"
 #include "analyzer/report/unicode.h"
 #include "base/time_math.h"
@@ -170,6 +173,8 @@ void print_legend(const Report& report, Page& page) {
   page.add(legend);
 }
 
+namespace {
+
 void print_ranks(const Report& report, const TextOptions& options, Page& page) {
   const Totals totals = totals_of(report);
   if (totals.window_ns == 0) return;
@@ -177,7 +182,7 @@ void print_ranks(const Report& report, const TextOptions& options, Page& page) {
       options.ranks.value_or(report.ranks.size() <= kMaxRanks ? kMaxRanks : kCondensedRanks);
   const bool ascii = page.options().ascii;
 
-  print_heading(page, "ranks", "each bar is the rank's window by cause");
+  print_heading(page, sections::ranks.title, "each bar is the rank's window by cause");
   print_legend(report, page);
 
   std::int64_t longest = 0;
@@ -242,5 +247,17 @@ void print_ranks(const Report& report, const TextOptions& options, Page& page) {
   print_more(page, report.ranks.size() - rows.size(), "--rows");
   for (const std::string& line : efficiency_lines(report)) page.wrap(Line{}.dim(line), 2, 2);
 }
+
+constexpr auto kMembers = std::to_array<std::string_view>({"ranks", "blame", "lateness", "efficiency"});
+
+}  // namespace
+
+constinit const ReportSection sections::ranks{
+    .id = "ranks",
+    .title = "ranks",
+    .on_page = "rank-section",
+    .json = kMembers,
+    .print = print_ranks,
+};
 
 }  // namespace lockstep::analyzer

@@ -1,4 +1,5 @@
-// The parts of the text report, one function each. Internal to this library; text.h is its front.
+// What the sections of the text report share (report_sections.h lists them). Internal to this library; text.h
+// is its front.
 #pragma once
 
 #include "analyzer/report/page.h"
@@ -53,23 +54,9 @@ std::vector<const BlameReport*> late_ranks(const Report& report);
 bool has_scheduled_waits(const Report& report);
 
 void print_headline(const Report& report, const TextOptions& options, Page& page);
-// Where the run's wall time went, and over which steps the rest is.
-void print_account(const Report& report, Page& page);
-void print_verdict(const Report& report, Page& page);
 // Whom the others wait for, where it is the same rank again and again; else that it is nobody.
 void print_blame(const Report& report, const Totals& totals, Page& page);
 void print_legend(const Report& report, Page& page);
-void print_ranks(const Report& report, const TextOptions& options, Page& page);
-void print_steps(const Report& report, const TextOptions& options, Page& page);
-void print_collectives(const Report& report, const TextOptions& options, Page& page);
-void print_wait_states(const Report& report, Page& page);  // where somebody waited
-void print_groups(const Report& report, Page& page);       // where there are several
-void print_buckets(const Report& report, Page& page);      // where steps are known
-void print_pipelines(const Report& report, Page& page);
-void print_theory(const Report& report, Page& page);  // where the program told how it trains
-void print_layers(const Report& report, const TextOptions& options, Page& page);
-void print_findings(const Report& report, const TextOptions& options, Page& page);
-void print_unknowns(const Report& report, Page& page);
 
 // The heading of a section, with a blank line before it.
 void print_heading(Page& page, const char* title, const std::string& remark = "");

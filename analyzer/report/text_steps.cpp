@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <string_view>
 
 #include "analyzer/report/quantity.h"
+#include "analyzer/report/report_sections.h"
 #include "analyzer/report/text_sections.h"
 #include "analyzer/report/unicode.h"
 
@@ -67,8 +69,6 @@ Line profile(const std::vector<StepRow>& rows, std::size_t columns, bool ascii) 
   return Line{}.text(text);
 }
 
-}  // namespace
-
 void print_steps(const Report& report, const TextOptions& options, Page& page) {
   const std::vector<StepRow> rows = rows_of(report);
   if (rows.empty()) return;
@@ -97,7 +97,7 @@ void print_steps(const Report& report, const TextOptions& options, Page& page) {
   }
 
   const std::int64_t longest = rows[order.front()].duration_ns;
-  print_heading(page, "steps",
+  print_heading(page, sections::steps.title,
                 rows.size() > 1 ? fmt::format("{}; a step lasts as long as its slowest rank",
                                               format_plural(static_cast<std::int64_t>(rows.size()), "step"))
                                 : "");
@@ -141,5 +141,17 @@ void print_steps(const Report& report, const TextOptions& options, Page& page) {
                     format_count(static_cast<std::int64_t>(rows.size() - shown.size())))));
   }
 }
+
+constexpr auto kMembers = std::to_array<std::string_view>({"steps"});
+
+}  // namespace
+
+constinit const ReportSection sections::steps{
+    .id = "steps",
+    .title = "steps",
+    .on_page = "steps",
+    .json = kMembers,
+    .print = print_steps,
+};
 
 }  // namespace lockstep::analyzer

@@ -1,9 +1,12 @@
 // What theory says of the job, beside what was measured.
 #include <fmt/format.h>
 
+#include <array>
 #include <cmath>
+#include <string_view>
 
 #include "analyzer/report/quantity.h"
+#include "analyzer/report/report_sections.h"
 #include "analyzer/report/text_sections.h"
 #include "analyzer/report/unicode.h"
 
@@ -16,11 +19,9 @@ std::string amount(double value, const std::string& unit) {
   return format_count(whole) + " " + unit;
 }
 
-}  // namespace
-
-void print_theory(const Report& report, Page& page) {
+void print_theory(const Report& report, const TextOptions& /*options*/, Page& page) {
   if (report.theory.empty()) return;
-  print_heading(page, "beside theory",
+  print_heading(page, sections::theory.title,
                 "by what the program told of its training; Ψ parameters, n data-parallel ranks");
   Table table({{"quantity", false, 0},
                {"of", false, 3},
@@ -38,5 +39,17 @@ void print_theory(const Report& report, Page& page) {
   }
   table.print(page, 2);
 }
+
+constexpr auto kMembers = std::to_array<std::string_view>({"theory"});
+
+}  // namespace
+
+constinit const ReportSection sections::theory{
+    .id = "theory",
+    .title = "beside theory",
+    .on_page = "theory",
+    .json = kMembers,
+    .print = print_theory,
+};
 
 }  // namespace lockstep::analyzer

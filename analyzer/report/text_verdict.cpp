@@ -8,6 +8,7 @@
 
 #include "analyzer/report/exposure.h"
 #include "analyzer/report/quantity.h"
+#include "analyzer/report/report_sections.h"
 #include "analyzer/report/text_sections.h"
 #include "analyzer/report/unicode.h"
 
@@ -243,9 +244,7 @@ void print_nothing(const Report& report, Page& page) {
   page.wrap(line, kIndent, kIndent);
 }
 
-}  // namespace
-
-void print_verdict(const Report& report, Page& page) {
+void print_verdict(const Report& report, const TextOptions& /*options*/, Page& page) {
   page.blank();
   if (report.ranks.empty()) {
     page.wrap(Line{}.bold("No rank could be analysed").text("; the reasons stand below."), kIndent, kIndent);
@@ -263,5 +262,15 @@ void print_verdict(const Report& report, Page& page) {
   print_communication(report, totals, page);
   print_blame(report, totals, page);
 }
+
+}  // namespace
+
+constinit const ReportSection sections::verdict{
+    .id = "verdict",
+    .title = "",
+    .on_page = "verdict",
+    .json = {},
+    .print = print_verdict,
+};
 
 }  // namespace lockstep::analyzer

@@ -1,15 +1,21 @@
 // The table of wait states.
 #include <fmt/format.h>
 
+#include <array>
+#include <string_view>
+
 #include "analyzer/report/quantity.h"
+#include "analyzer/report/report_sections.h"
 #include "analyzer/report/text_sections.h"
 #include "analyzer/report/unicode.h"
 
 namespace lockstep::analyzer {
+namespace {
 
-void print_wait_states(const Report& report, Page& page) {
+void print_wait_states(const Report& report, const TextOptions& /*options*/, Page& page) {
   if (report.wait_states.empty()) return;
-  print_heading(page, "wait states", "who waited for what, by Scalasca's names; times are sums over ranks");
+  print_heading(page, sections::wait_states.title,
+                "who waited for what, by Scalasca's names; times are sums over ranks");
   Table table({{"state", false, 0},
                {"operations", true, 3},
                {"waits", true, 4},
@@ -25,5 +31,17 @@ void print_wait_states(const Report& report, Page& page) {
   }
   table.print(page, 2);
 }
+
+constexpr auto kMembers = std::to_array<std::string_view>({"wait_states"});
+
+}  // namespace
+
+constinit const ReportSection sections::wait_states{
+    .id = "wait_states",
+    .title = "wait states",
+    .on_page = "wait-states",
+    .json = kMembers,
+    .print = print_wait_states,
+};
 
 }  // namespace lockstep::analyzer

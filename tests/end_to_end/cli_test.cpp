@@ -6,6 +6,8 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "analyzer/export/exporters.h"
+#include "analyzer/import/importers.h"
 #include "tests/end_to_end/kineto_files.h"
 #include "tests/end_to_end/support.h"
 
@@ -52,6 +54,26 @@ TEST_F(Cli, HelpListsTheVerbsAndExamples) {
     EXPECT_EQ(lockstep({"help", verb}).standard_output, of_verb.standard_output);
   }
   EXPECT_THAT(lockstep({"version"}).standard_output, StartsWith("lockstep "));
+}
+
+TEST_F(Cli, HelpNamesEveryKindOfInput) {
+  const std::string help = lockstep({"analyze", "--help"}).standard_output;
+  for (const analyzer::Importer* const importer : analyzer::all_importers()) {
+    for (const analyzer::ImportExample& example : importer->examples) {
+      EXPECT_THAT(help, HasSubstr("\n  lockstep analyze " + std::string(example.arguments) + " "));
+      EXPECT_THAT(help, HasSubstr("  " + std::string(example.meaning) + "\n"));
+    }
+  }
+}
+
+TEST_F(Cli, HelpNamesEveryFormat) {
+  const std::string help = lockstep({"export", "--help"}).standard_output;
+  const std::string refused = lockstep({"export", traces_, "--format", "pdf"}).standard_error;
+  for (const analyzer::Exporter* const exporter : analyzer::all_exporters()) {
+    EXPECT_THAT(help, HasSubstr("\n  " + std::string(exporter->name) + " "));
+    EXPECT_THAT(help, HasSubstr("  " + std::string(exporter->description) + "\n"));
+    EXPECT_THAT(refused, HasSubstr(std::string(exporter->name)));
+  }
 }
 
 TEST_F(Cli, WrongUsageIsExitCodeTwoAndSaysWhatIsWrong) {

@@ -1,6 +1,7 @@
 #include "viewer/window/opening_page.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -8,6 +9,7 @@
 #include <filesystem>
 #include <system_error>
 
+#include "analyzer/import/importers.h"
 #include "analyzer/report/quantity.h"
 #include "analyzer/report/unicode.h"
 #include "viewer/opening/draw_preview.h"
@@ -115,9 +117,9 @@ std::string advice_on(const RunRequest& request) {
         "There is nothing at {}: is it spelled so, is it on this machine, and is its disk mounted?",
         analyzer::printable(path));
   }
-  return "What can be opened: runs of lockstep record, Kineto JSON of PyTorch's profiler (also .gz), SQLite "
-         "exports of Nsight Systems, dumps of PyTorch's flight recorder, and folders of them. "
-         "lockstep analyze says of each file what it makes of it.";
+  return fmt::format(
+      "What can be opened: {}, and folders of them. lockstep analyze says of each file what it makes of it.",
+      fmt::join(analyzer::texts_of_importers(&analyzer::Importer::description), ", "));
 }
 
 FailedChoice draw_failed_page(const RunRequest& request, const std::string& message,

@@ -1,9 +1,14 @@
 #include "viewer/window/welcome_page.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <cmath>
+#include <string>
 #include <utility>
 
+#include "analyzer/import/importers.h"
 #include "analyzer/report/quantity.h"
 #include "viewer/widgets/imgui_canvas.h"
 #include "viewer/window/page.h"
@@ -53,11 +58,9 @@ bool drop_zone(const Page& page, const Rect& rect) {
   centered(page, rect, rect.top + page.px(22), "Drop a run folder or trace files here", theme.text,
            Font::bold);
   centered(page, rect, rect.top + page.px(44), "or click to type a path", theme.dim_text, Font::small);
-  centered(
-      page, rect, rect.top + page.px(70),
-      "runs of lockstep record  ·  Kineto JSON of PyTorch  ·  SQLite exports of nsys  ·  flight recorder "
-      "dumps  ·  folders of them",
-      theme.dim_text, Font::small);
+  static const std::string kKinds = fmt::format(
+      "{}  ·  folders of them", fmt::join(analyzer::texts_of_importers(&analyzer::Importer::title), "  ·  "));
+  centered(page, rect, rect.top + page.px(70), kKinds.c_str(), theme.dim_text, Font::small);
   return clicked;
 }
 

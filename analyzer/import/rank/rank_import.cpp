@@ -106,6 +106,13 @@ void RankImport::warn(std::string code, std::string message) {
   warnings.push_back({std::move(code), std::move(message), rank_known ? trace.rank : kNoRank});
 }
 
+Result<std::vector<RankImport>> of_one_rank(Result<RankImport> rank) {
+  if (!rank.ok()) return rank.error();
+  std::vector<RankImport> ranks;
+  ranks.push_back(std::move(rank).value());
+  return ranks;
+}
+
 void finish(RankImport& rank) {
   order_activities(rank.trace);
   order_steps(rank);

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "analyzer/model/job.h"
+#include "base/result.h"
 
 namespace lockstep::analyzer {
 
@@ -42,6 +43,9 @@ struct RankImport {
   std::uint32_t intern_group(const JobGroup& group);
   void warn(std::string code, std::string message);
 };
+
+// What a file of one rank holds, as of files that may hold several.
+Result<std::vector<RankImport>> of_one_rank(Result<RankImport> rank);
 
 static_assert(std::is_nothrow_move_constructible_v<RankImport> &&
               std::is_nothrow_move_assignable_v<RankImport>);

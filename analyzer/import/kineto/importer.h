@@ -1,0 +1,10 @@
+// Kineto JSON of PyTorch's profiler, as an importer.
+#pragma once
+
+#include "analyzer/import/rank/importer.h"
+
+namespace lockstep::analyzer::importers {
+
+extern const Importer kineto;
+
+}  // namespace lockstep::analyzer::importers

@@ -1,0 +1,41 @@
+#include "analyzer/import/rank/file_beginning.h"
+
+#include <fmt/format.h>
+#include <zlib.h>
+
+#include <memory>
+
+namespace lockstep::analyzer {
+namespace {
+
+constexpr unsigned kBeginning = 4096;
+
+// zlib's gz functions pass plain files through.
+Result<std::string> beginning_of(const std::filesystem::path& path, unsigned size) {
+  std::string bytes(size, '\0');
+  const std::unique_ptr<gzFile_s, int (*)(gzFile)> file(gzopen(path.c_str(), "rb"), gzclose);
+  if (file == nullptr) return Error{fmt::format("{}: can't be opened (permissions?)", path.string())};
+  const int got = gzread(file.get(), bytes.data(), size);
+  bytes.resize(got < 0 ? 0 : static_cast<std::size_t>(got));
+  return bytes;
+}
+
+}  // namespace
+
+Result<FileBeginning> FileBeginning::read(const std::filesystem::path& path) {
+  Result<std::string> bytes = beginning_of(path, kBeginning);
+  if (!bytes.ok()) return bytes.error();
+  return FileBeginning(path, std::move(bytes).value());
+}
+
+std::string_view FileBeginning::text() const {
+  std::string_view text = bytes_;
+  if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
+  return text;
+}
+
+Result<std::string> FileBeginning::further(unsigned size) const {
+  return beginning_of(path_, size);
+}
+
+}  // namespace lockstep::analyzer

@@ -1,0 +1,37 @@
+#include "analyzer/import/rank/file_beginning.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "analyzer/import/test_files.h"
+
+namespace lockstep::analyzer {
+namespace {
+
+TEST(FileBeginning, IsTheSameOfGzip) {
+  const TemporaryFolder folder;
+  const std::string content(10'000, 'x');
+  for (const std::string& written : {content, gzip(content)}) {
+    const FileBeginning file = must(FileBeginning::read(folder.write("file", written)));
+    EXPECT_EQ(file.bytes(), content.substr(0, 4096));
+    EXPECT_EQ(must(file.further(9'000)), content.substr(0, 9'000));
+    EXPECT_EQ(must(file.further(20'000)), content);
+  }
+}
+
+TEST(FileBeginning, TextHasNoByteOrderMark) {
+  const TemporaryFolder folder;
+  const FileBeginning file = must(FileBeginning::read(folder.write("file", "\xEF\xBB\xBF{}")));
+  EXPECT_EQ(file.text(), "{}");
+  EXPECT_EQ(file.bytes().size(), 5U);
+}
+
+TEST(FileBeginning, OfDamagedGzipIsWhatCanBeRead) {
+  const TemporaryFolder folder;
+  EXPECT_EQ(must(FileBeginning::read(folder.write("file", "\x1f\x8b\x08 no more"))).bytes(), "");
+  EXPECT_FALSE(FileBeginning::read(folder / "absent").ok());
+}
+
+}  // namespace
+}  // namespace lockstep::analyzer
