@@ -214,8 +214,7 @@ TEST_F(KnownAnswers, FlightRecorderWithTwoBrokenGpus) {
     EXPECT_EQ(rank.measures.overlap_ratio, std::nullopt) << "nobody wrote down what was computed";
   EXPECT_THAT(titles_of(result.analysis.report, "hang"),
               ElementsAre("the job hung in nccl:all_to_all (group EXPERT_MODEL_PARALLEL_GROUP of ranks 12, "
-                          "13, 14, 15, number "
-                          "20537): rank 12 never came"));
+                          "13, 14, 15, number 20537): rank 12 never came"));
   EXPECT_THAT(titles_of(result.analysis.report, "device_stuck"),
               ElementsAre("the devices of ranks 12, 14 stand still"));
   // What stands still is why the others hang, and comes first.

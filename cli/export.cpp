@@ -68,8 +68,7 @@ void describe(CLI::App& app, Arguments& arguments) {
                "Findings and summaries over all that was recorded, not over steady training alone");
   app.add_flag("--as-recorded", arguments.as_recorded,
                "csv: names that begin with = + - @ as they are; else an apostrophe before them keeps "
-               "spreadsheets from "
-               "calculating them");
+               "spreadsheets from calculating them");
   app.add_flag("--force", arguments.force, "Overwrite what exists");
   app.add_flag("-q,--quiet", arguments.quiet, "Say nothing about progress and what was written");
   app.footer(formats.described + "\n" + kExamples);

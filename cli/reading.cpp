@@ -26,8 +26,7 @@ void describe_reading(CLI::App& app, ReadingArguments& arguments) {
       ->option_text("N");
   app.add_option("--memory", arguments.memory,
                  "Take no more memory than about this, e.g. 4G: what does not fit lies in a file meanwhile. "
-                 "Slower; the "
-                 "result is the same [no limit]")
+                 "Slower; the result is the same [no limit]")
       ->option_text("SIZE");
   app.add_option(
          "--scratch", arguments.scratch,

@@ -9,6 +9,8 @@ else()
 endif()
 set(LOCKSTEP_CACHE "${lockstep_default_cache}" CACHE PATH "What scripts/setup fetched")
 set(LOCKSTEP_WHEELS "${LOCKSTEP_CACHE}/torch-2.11.0" CACHE PATH "Folder that holds the unpacked torch wheel")
+# The headers alone, where libtorch is not wanted.
+set(LOCKSTEP_CUDA_HEADERS "${LOCKSTEP_CACHE}/cuda-headers-13.0/nvidia/cu13/include")
 set(LOCKSTEP_IMGUI_BUNDLE "${LOCKSTEP_CACHE}/imgui-bundle-1.93.0" CACHE PATH "Unpacked imgui-bundle sources")
 
 find_package(Threads REQUIRED)
@@ -42,14 +44,14 @@ target_link_libraries(re2_library INTERFACE "${RE2_LIBRARY}" Threads::Threads)
 
 # NVTX 3: headers only, from the CUDA toolkit or from the nvidia-nvtx wheel.
 find_path(NVTX_INCLUDE_DIR nvtx3/nvToolsExtPayload.h REQUIRED
-          HINTS "${LOCKSTEP_WHEELS}/nvidia/cu13/include" /usr/local/cuda/include)
+          HINTS "${LOCKSTEP_WHEELS}/nvidia/cu13/include" "${LOCKSTEP_CUDA_HEADERS}" /usr/local/cuda/include)
 add_library(nvtx3 INTERFACE)
 target_include_directories(nvtx3 SYSTEM INTERFACE "${NVTX_INCLUDE_DIR}")
 target_link_libraries(nvtx3 INTERFACE ${CMAKE_DL_LIBS})
 
 # CUPTI and the CUDA driver: headers only, from the CUDA toolkit or from the wheels. CUPTI itself is looked for at run time.
 find_path(CUPTI_INCLUDE_DIR cupti_activity.h REQUIRED
-          HINTS "${LOCKSTEP_WHEELS}/nvidia/cu13/include" /usr/local/cuda/include /usr/local/cuda/extras/CUPTI/include)
+          HINTS "${LOCKSTEP_WHEELS}/nvidia/cu13/include" "${LOCKSTEP_CUDA_HEADERS}" /usr/local/cuda/include /usr/local/cuda/extras/CUPTI/include)
 find_path(CUDA_INCLUDE_DIR cuda.h REQUIRED HINTS "${CUPTI_INCLUDE_DIR}" /usr/local/cuda/include)
 add_library(cupti_headers INTERFACE)
 target_include_directories(cupti_headers SYSTEM INTERFACE "${CUPTI_INCLUDE_DIR}" "${CUDA_INCLUDE_DIR}")

@@ -19,6 +19,7 @@
 
 #include "base/result.h"
 #include "trace/events/event.h"
+#include "trace/format/warnings.h"
 
 namespace lockstep::trace {
 
@@ -40,9 +41,6 @@ struct Selection {
   Nanoseconds begin = std::numeric_limits<Nanoseconds>::min();
   Nanoseconds end = std::numeric_limits<Nanoseconds>::max();
 };
-
-// How the warning begins that a file was not closed.
-inline constexpr std::string_view kNoFooter = "it has no footer";
 
 class Reader {
  public:

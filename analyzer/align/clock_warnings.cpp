@@ -68,8 +68,8 @@ void warn_of_clocks(Job& job, const ClockOutcome& outcome) {
     warn(
         job, "clocks_contradict",
         "no offsets of the hosts' clocks agree with the order in which collectives must have happened: a "
-        "clock ran "
-        "wild, or records were matched that do not belong together; the recorded times are left as they are");
+        "clock ran wild, or records were matched that do not belong together; the recorded times are left as "
+        "they are");
   if (!outcome.set_clocks.empty())
     warn(job, "clock_set",
          fmt::format("{} was set during the run: times before and after are related one by "
@@ -78,9 +78,8 @@ void warn_of_clocks(Job& job, const ClockOutcome& outcome) {
   if (!by_records.empty())
     warn(job, "clocks_by_happened_before",
          fmt::format(
-             "no exchange of timestamps relates {} to that of rank {}: read off the order "
-             "in "
-             "which their collectives must have happened, ± {}; shorter waits between them name nobody",
+             "no exchange of timestamps relates {} to that of rank {}: read off the order in which their "
+             "collectives must have happened, ± {}; shorter waits between them name nobody",
              clocks_of(by_records), own, in_words(uncertainty)));
   if (!by_wall_clock.empty())
     warn(job, "clocks_by_wall_clock",

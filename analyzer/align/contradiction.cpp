@@ -89,8 +89,7 @@ void separate_contradicting_ranks(Job& job, const std::stop_token& stop) {
   }
   job.warnings.push_back({"clock_contradicted",
                           fmt::format("the times of rank {} can't be of the other ranks' clock, as their "
-                                      "collectives show: taken to be of "
-                                      "{} own",
+                                      "collectives show: taken to be of {} own",
                                       list_of_ranks(named), named.size() == 1 ? "its" : "their"),
                           named.size() == 1 ? named.front() : kNoRank});
 }

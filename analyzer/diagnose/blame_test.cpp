@@ -99,8 +99,7 @@ TEST(Blame, WhoComesLateIntoTheRecordingIsNotAccusedOfIdling) {
   ASSERT_EQ(report.blame.at(0).rank, 2);
   EXPECT_EQ(report.blame[0].root_cause,
             "it came into the recording 900 µs after the first rank, the others 10.0 µs after it: what it "
-            "did before "
-            "is not in the trace");
+            "did before is not in the trace");
 }
 
 // The same, but what is late is within the recording: the step begins for all at once.

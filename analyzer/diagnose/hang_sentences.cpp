@@ -106,8 +106,7 @@ std::string remedy_of(const Job& job, const HungOperation& hung, const std::set<
   if (missing.empty() && !hung.members_known)
     return fmt::format(
         "see that the {}s of all ranks are here, and analyze again: which ranks the group has is not told, "
-        "and "
-        "one that is not here may never have come. Else look at the network and the driver",
+        "and one that is not here may never have come. Else look at the network and the driver",
         file_of(job));
   if (missing.empty())
     return "look at the network and the driver: every rank has issued it. " + where_to_look(job, {});

@@ -35,8 +35,7 @@ std::string overlap_knobs(Operation operation) {
              "that small parameters stay";
     case Operation::reduce_scatter:
       return "gradients scattered during backward (FSDP units of a layer each; DeepSpeed: overlap_comm = "
-             "true, a "
-             "smaller reduce_bucket_size)";
+             "true, a smaller reduce_bucket_size)";
     case Operation::send:
     case Operation::recv:
     case Operation::send_recv:

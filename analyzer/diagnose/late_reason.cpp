@@ -123,8 +123,7 @@ LateReason reason_of_host(const FindingContext& context, const StepTable& steps,
   if (place == "`garbage collection`") {
     reason.remedy =
         "`gc.freeze()` once the model and its data are there, `gc.disable()` and gc.collect() on all ranks "
-        "in the same step; or "
-        "make fewer objects that live long";
+        "in the same step; or make fewer objects that live long";
   } else if (context.on_cpu) {
     reason.remedy = is_named
                         ? fmt::format("shorten it, or let rank {} do it beside the training loop", late.rank)
@@ -135,14 +134,12 @@ LateReason reason_of_host(const FindingContext& context, const StepTable& steps,
   } else if (is_line) {
     reason.remedy = fmt::format(
         "see what rank {} does in {}, where the others are not, or not as long: shorten it, or do it beside "
-        "the "
-        "training loop",
+        "the training loop",
         late.rank, place);
   } else {
     reason.remedy = fmt::format(
         "rank {}'s process: pin it (`numactl --cpunodebind=N --membind=N`), `gc.freeze(); gc.disable()`, "
-        "fewer "
-        "launches (`torch.compile(mode=\"reduce-overhead\")`)",
+        "fewer launches (`torch.compile(mode=\"reduce-overhead\")`)",
         late.rank);
   }
   return reason;
@@ -177,8 +174,7 @@ std::optional<LateReason> reason_of_scheduling(const FindingContext& context, co
         "others");
     reason.remedy = fmt::format(
         "see what else runs on rank {}'s cores (`taskset -p`, `top`) and give it its own; OMP_NUM_THREADS = "
-        "cores / "
-        "ranks of the host",
+        "cores / ranks of the host",
         late.rank);
     return reason;
   }

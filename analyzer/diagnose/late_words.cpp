@@ -42,8 +42,7 @@ std::string describe_loss(std::int64_t lost_ns, std::int64_t of_the_others_ns, s
 std::string describe_lateness(const LatenessReport& lateness, const RankLateness& late) {
   return fmt::format(
       "over {} steps it is ready {} later than the median of the others, {} of a step; from block to block "
-      "of steps "
-      "that moves by {}; healthy ranks show as much in fewer than 1 of 200 runs",
+      "of steps that moves by {}; healthy ranks show as much in fewer than 1 of 200 runs",
       lateness.steps, format_duration(late.mean_ns), format_share(late.share),
       format_duration(late.movement_ns));
 }
@@ -51,9 +50,8 @@ std::string describe_lateness(const LatenessReport& lateness, const RankLateness
 std::string describe_time(const LatenessReport& lateness, const RankLateness& late) {
   return fmt::format(
       "over {} steps that is {} of a step in the mean; from block to block of steps it moves by {}; healthy "
-      "ranks "
-      "show as much in fewer than 1 of 500 runs. That is what it does longer; how much later it is ready for "
-      "that is less certain, as other things move from step to step as well",
+      "ranks show as much in fewer than 1 of 500 runs. That is what it does longer; how much later it is "
+      "ready for that is less certain, as other things move from step to step as well",
       lateness.steps, format_share(late.share), format_duration(late.movement_ns));
 }
 

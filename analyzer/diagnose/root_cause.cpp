@@ -100,8 +100,7 @@ std::string describe_excess(const Diagnosis& diagnosis, Cause cause, std::span<c
   if (delays.front()->entered_late) {
     return fmt::format(
         "it came into the recording {} after the first rank, the others {} after it: what it did before is "
-        "not in the "
-        "trace",
+        "not in the trace",
         format_duration(own / count), format_duration(others / count));
   }
   if (format_duration(own / count) == format_duration(others / count)) return {};  // that explains nothing

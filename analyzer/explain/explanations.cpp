@@ -81,9 +81,11 @@ void print_explanations(Page& page) {
 
 std::string explanations_as_markdown() {
   std::string text =
-      "# Findings\n\nWhat `lockstep analyze` finds, how, and what changes it. This page is what `lockstep "
-      "explain "
-      "--markdown` prints;\nthe definitions behind the figures are in [metrics.md](metrics.md).\n";
+      "# Findings\n"
+      "\n"
+      "What `lockstep analyze` finds, how, and what changes it. This page is what `lockstep explain "
+      "--markdown` prints;\n"
+      "the definitions behind the figures are in [metrics.md](metrics.md).\n";
   for (const ExplainedKinds& explained : explanations()) {
     const Explanation& explanation = explained.explanation();
     text += fmt::format("\n## `{}`\n\n**{}**. {}\n", codes_of(explained, "`, `"), explained.title(),

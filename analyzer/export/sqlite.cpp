@@ -23,15 +23,12 @@ struct FinalizeStatement {
 using Statement = std::unique_ptr<sqlite3_stmt, FinalizeStatement>;
 
 constexpr const char* kIndices =
-    "CREATE INDEX activities_by_lane ON activities (rank, lane, begin_ns);"
-    "CREATE INDEX activities_by_name ON activities (name_id);"
-    "CREATE INDEX host_ranges_by_lane ON host_ranges (rank, lane, begin_ns);"
-    "CREATE INDEX communications_by_collective ON communications (collective);"
-    "CREATE INDEX collective_ranks_by_collective ON collective_ranks (collective);"
-    "CREATE INDEX collective_ranks_by_rank ON collective_ranks (rank);"
-    "CREATE INDEX steps_by_step ON steps (step, rank);"
-    "CREATE INDEX segments_by_rank ON segments (rank, begin_ns);"
-    "CREATE INDEX causes_by_rank ON causes (rank, step);";
+    "CREATE INDEX activities_by_lane ON activities (rank, lane, begin_ns);CREATE INDEX activities_by_name ON "
+    "activities (name_id);CREATE INDEX host_ranges_by_lane ON host_ranges (rank, lane, begin_ns);CREATE "
+    "INDEX communications_by_collective ON communications (collective);CREATE INDEX "
+    "collective_ranks_by_collective ON collective_ranks (collective);CREATE INDEX collective_ranks_by_rank "
+    "ON collective_ranks (rank);CREATE INDEX steps_by_step ON steps (step, rank);CREATE INDEX "
+    "segments_by_rank ON segments (rank, begin_ns);CREATE INDEX causes_by_rank ON causes (rank, step);";
 
 // Tables that have no names of their own get a view with the questions people ask of them.
 constexpr const char* kViews =

@@ -60,8 +60,8 @@ TEST_F(SqliteExport, HoldsTheJob) {
   // Times are relative to the report's origin, 1000.
   EXPECT_THAT(query(path_,
                     "SELECT rank, activity, name, class, begin_ns, end_ns, launch_begin_ns, step, "
-                    "communication, layer, "
-                    "microbatch, pass FROM activities_named ORDER BY rank, activity LIMIT 2"),
+                    "communication, layer, microbatch, pass FROM activities_named ORDER BY rank, activity "
+                    "LIMIT 2"),
               ElementsAre(ElementsAre("0", "0", "matmul", "compute", "0", "1000", "-100", "12", "NULL", "2",
                                       "1", "forward"),
                           ElementsAre("0", "1", "ncclKernel", "collective", "500", "2000", "NULL", "12", "0",

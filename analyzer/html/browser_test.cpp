@@ -260,10 +260,10 @@ TEST_F(Browser, AClickOnEvidenceShowsItsOperationWhateverIsSelected) {
 TEST_F(Browser, StepsThemeAndRanksCanBeChosen) {
   const std::string document =
       document_of(full_report(), "#theme=light",
-                  "document.querySelectorAll('#step-bars g.press')[1].dispatchEvent(new Event('click'));"
-                  "document.getElementById('theme').click();"
-                  "const ranks = document.getElementById('ranks'); ranks.value = '7';"
-                  "ranks.dispatchEvent(new Event('input'));");
+                  "document.querySelectorAll('#step-bars g.press')[1].dispatchEvent(new "
+                  "Event('click'));document.getElementById('theme').click();const ranks = "
+                  "document.getElementById('ranks'); ranks.value = '7';ranks.dispatchEvent(new "
+                  "Event('input'));");
   EXPECT_THAT(document, Not(HasSubstr("data-error")));
   EXPECT_THAT(document, HasSubstr("data-theme=\"dark\""));
   // There is no rank 7: the last good list stays.
@@ -364,10 +364,9 @@ TEST_F(Browser, NumbersAreWrittenAsTheTextReportWritesThem) {
       "<!doctype html><meta charset=utf-8><pre id=out></pre><script>{}\n"
       "const integers = {}, ratios = {}, expected = {};\n"
       "const written = [...integers.map(v => [duration(v), duration(-v), bytes(v), count(v), share(v, 2 ** "
-      "40)]),"
-      " ...ratios.map(v => [share(v), bandwidth(v)])];\n"
-      "const wrong = written.flatMap((row, at) => row.map((text, column) => [text, expected[at][column],"
-      " [...integers, ...ratios][at]])).filter(([got, wanted]) => got !== wanted);\n"
+      "40)]), ...ratios.map(v => [share(v), bandwidth(v)])];\n"
+      "const wrong = written.flatMap((row, at) => row.map((text, column) => [text, expected[at][column], "
+      "[...integers, ...ratios][at]])).filter(([got, wanted]) => got !== wanted);\n"
       "document.getElementById('out').textContent = `${{written.length}} rows, ${{wrong.length}} wrong: ` + "
       "JSON.stringify(wrong.slice(0, 5));</script>",
       html_assets::kQuantityScript, json(integers).dump(), json(ratios).dump(), expected.dump()));

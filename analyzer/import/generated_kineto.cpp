@@ -19,11 +19,9 @@ constexpr int kKernelsPerLayer = 12;
 constexpr std::array<std::string_view, 8> kKernels{
     "ampere_bf16_s16816gemm_bf16_128x128_ldg8_f2f_stages_32x5_tn",
     "void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<float>, "
-    "at::detail::Array<char*, 3> >(int, "
-    "at::native::CUDAFunctor_add<float>, at::detail::Array<char*, 3>)",
+    "at::detail::Array<char*, 3> >(int, at::native::CUDAFunctor_add<float>, at::detail::Array<char*, 3>)",
     "void at::native::(anonymous namespace)::vectorized_layer_norm_kernel<c10::BFloat16, float>(int, float, "
-    "c10::BFloat16 "
-    "const*, c10::BFloat16 const*, c10::BFloat16 const*, float*, float*, c10::BFloat16*)",
+    "c10::BFloat16 const*, c10::BFloat16 const*, c10::BFloat16 const*, float*, float*, c10::BFloat16*)",
     "void (anonymous namespace)::softmax_warp_forward<c10::BFloat16, c10::BFloat16, float, 11, false, "
     "true>(c10::BFloat16*, c10::BFloat16 const*, int, int, int, bool const*, int, bool)",
     "void at::native::elementwise_kernel<128, 4, "
@@ -37,13 +35,11 @@ constexpr std::array<std::string_view, 8> kKernels{
     "lambda()#3}>)",
     "sm80_xmma_gemm_bf16bf16_bf16f32_f32_nn_n_tilesize64x64x64_stage4_warpsize2x2x1_tensor16x8x16_kernel",
     "void at::native::reduce_kernel<512, 1, at::native::ReduceOp<float, at::native::NormTwoOps<float, float, "
-    "float>, unsigned "
-    "int, float, 4> >(at::native::ReduceOp<float, at::native::NormTwoOps<float, float, float>, unsigned int, "
-    "float, 4>)",
+    "float>, unsigned int, float, 4> >(at::native::ReduceOp<float, at::native::NormTwoOps<float, float, "
+    "float>, unsigned int, float, 4>)",
     "void at::native::multi_tensor_apply_kernel<at::native::TensorListMetadata<4>, "
-    "at::native::FusedAdamMathFunctor<float, "
-    "4>, double, double>(at::native::TensorListMetadata<4>, at::native::FusedAdamMathFunctor<float, 4>, "
-    "double, double)"};
+    "at::native::FusedAdamMathFunctor<float, 4>, double, double>(at::native::TensorListMetadata<4>, "
+    "at::native::FusedAdamMathFunctor<float, 4>, double, double)"};
 constexpr std::array<std::string_view, 8> kOperators{
     "aten::linear",     "aten::addmm",
     "aten::layer_norm", "aten::matmul",
@@ -55,11 +51,17 @@ class Writer {
   Writer(std::FILE* file, const GeneratedKineto& what) : file_(file), what_(what), random_(what.rank + 1) {}
 
   GeneratedCounts run() {
-    put("{{\n  \"schemaVersion\": 1,\n  \"deviceProperties\": [\n    {{\n      \"id\": 0, \"name\": "
-        "\"Generated\", "
-        "\"numSms\": 108\n    }}\n  ],\n  \"distributedInfo\": {{\"backend\": \"nccl\", \"rank\": {}, "
-        "\"world_size\": {}}},\n"
-        "  \"displayTimeUnit\": \"ms\",\n  \"baseTimeNanoseconds\": {},\n  \"traceEvents\": [",
+    put("{{\n"
+        "  \"schemaVersion\": 1,\n"
+        "  \"deviceProperties\": [\n"
+        "    {{\n"
+        "      \"id\": 0, \"name\": \"Generated\", \"numSms\": 108\n"
+        "    }}\n"
+        "  ],\n"
+        "  \"distributedInfo\": {{\"backend\": \"nccl\", \"rank\": {}, \"world_size\": {}}},\n"
+        "  \"displayTimeUnit\": \"ms\",\n"
+        "  \"baseTimeNanoseconds\": {},\n"
+        "  \"traceEvents\": [",
         what_.rank, what_.world_size, kBaseNs);
     while (written_ + text_.size() < what_.least_bytes || counts_.steps == 0) step();
     put("\n  ],\n  \"traceName\": \"generated.json\"\n}}\n");
@@ -94,18 +96,23 @@ class Writer {
 
   void operation(std::string_view name, std::int64_t begin, std::int64_t duration) {
     begin_event();
-    put("\"ph\": \"X\", \"cat\": \"cpu_op\", \"name\": \"{}\", \"pid\": 4711, \"tid\": 4711,\n    \"ts\": "
-        "{}, \"dur\": {},\n"
-        "    \"args\": {{\n      \"External id\": {},\"Record function id\": 0, \"Sequence number\": {}, "
-        "\"Fwd thread id\": 0, "
-        "\"Ev Idx\": {}\n    }}\n  }}",
+    put("\"ph\": \"X\", \"cat\": \"cpu_op\", \"name\": \"{}\", \"pid\": 4711, \"tid\": 4711,\n"
+        "    \"ts\": {}, \"dur\": {},\n"
+        "    \"args\": {{\n"
+        "      \"External id\": {},\"Record function id\": 0, \"Sequence number\": {}, \"Fwd thread id\": 0, "
+        "\"Ev Idx\": {}\n"
+        "    }}\n"
+        "  }}",
         name, us(begin), us(duration), counts_.events, counts_.events / 3, counts_.events);
   }
   void call(std::string_view name, std::int64_t begin, std::int64_t duration, std::int64_t correlation) {
     begin_event();
-    put("\"ph\": \"X\", \"cat\": \"cuda_runtime\", \"name\": \"{}\", \"pid\": 4711, \"tid\": 4711,\n    "
-        "\"ts\": {}, \"dur\": {},"
-        "\n    \"args\": {{\n      \"External id\": {}, \"cbid\": 211, \"correlation\": {}\n    }}\n  }}",
+    put("\"ph\": \"X\", \"cat\": \"cuda_runtime\", \"name\": \"{}\", \"pid\": 4711, \"tid\": 4711,\n"
+        "    \"ts\": {}, \"dur\": {},\n"
+        "    \"args\": {{\n"
+        "      \"External id\": {}, \"cbid\": 211, \"correlation\": {}\n"
+        "    }}\n"
+        "  }}",
         name, us(begin), us(duration), counts_.events, correlation);
   }
   void arrow(char phase, std::int64_t pid, std::int64_t tid, std::int64_t time, std::int64_t correlation) {
@@ -151,13 +158,11 @@ class Writer {
     communication_ = std::max(communication_, compute_);
     kernel("ncclDevKernel_AllReduce_Sum_bf16_RING_LL(ncclDevKernelArgsStorage<4096ul>)", 20, communication_,
            200'000 + below(400'000),
-           fmt::format(",\n      \"Collective name\": \"allreduce\", \"In msg nelems\": {0}, \"Out msg "
-                       "nelems\": {0}, \"Group "
-                       "size\": {1}, \"dtype\": \"BFloat16\", \"In split size\": \"[]\", \"Out split size\": "
-                       "\"[]\", \"Process "
-                       "Group Name\": \"0\", \"Process Group Description\": \"default_pg\", \"Process Group "
-                       "Ranks\": \"{2}\", "
-                       "\"Seq\": {3}",
+           fmt::format(",\n"
+                       "      \"Collective name\": \"allreduce\", \"In msg nelems\": {0}, \"Out msg "
+                       "nelems\": {0}, \"Group size\": {1}, \"dtype\": \"BFloat16\", \"In split size\": "
+                       "\"[]\", \"Out split size\": \"[]\", \"Process Group Name\": \"0\", \"Process Group "
+                       "Description\": \"default_pg\", \"Process Group Ranks\": \"{2}\", \"Seq\": {3}",
                        elements, what_.world_size, ranks(), counts_.all_reduces));
     ++counts_.all_reduces;
   }
@@ -183,8 +188,12 @@ class Writer {
     }
     begin_event();
     put("\"ph\": \"X\", \"cat\": \"user_annotation\", \"name\": \"ProfilerStep#{}\", \"pid\": 4711, \"tid\": "
-        "4711,\n    "
-        "\"ts\": {}, \"dur\": {},\n    \"args\": {{\n      \"External id\": 1, \"Ev Idx\": 0\n    }}\n  }}",
+        "4711,\n"
+        "    \"ts\": {}, \"dur\": {},\n"
+        "    \"args\": {{\n"
+        "      \"External id\": 1, \"Ev Idx\": 0\n"
+        "    }}\n"
+        "  }}",
         counts_.steps, us(begin), us(host_ - begin));
     ++counts_.steps;
     host_ += 5'000;

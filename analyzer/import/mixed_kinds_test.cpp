@@ -30,8 +30,8 @@ void write_report(const std::string& path) {
   nsys::ReportFile report(path);
   report.add_tables();
   report.run(
-      "CREATE TABLE TARGET_INFO_SESSION_START_TIME (utcEpochNs INTEGER);"
-      "INSERT INTO TARGET_INFO_SESSION_START_TIME VALUES (1779782330176752435);");
+      "CREATE TABLE TARGET_INFO_SESSION_START_TIME (utcEpochNs INTEGER);INSERT INTO "
+      "TARGET_INFO_SESSION_START_TIME VALUES (1779782330176752435);");
   for (const int device : {0, 1}) report.kernel(10, 20, 100 + device, device, 7, 1, "gemm");
 }
 

@@ -140,8 +140,7 @@ void print_unsettled(const Report& report, const UnsettledLateness& unsettled, P
   line.text("Whether ")
       .bold(fmt::format("rank {}", rank.rank))
       .text(fmt::format(" is late{} can't be told: in the mean of {} steps the others wait {} longer than it "
-                        "({} of a step), "
-                        "which moves by {} from one part of the run to another.",
+                        "({} of a step), which moves by {} from one part of the run to another.",
                         has_heavy_stage(report, rank.rank) ? " beyond what its stage computes more" : "",
                         report.lateness.steps, format_duration(rank.mean_ns),
                         format_share(rank.mean_ns, report.lateness.step_ns),

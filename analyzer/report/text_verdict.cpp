@@ -122,8 +122,7 @@ void print_communication(const Report& report, const Totals& totals, Page& page)
                   all)
         : report.ranks_missing.empty() && report.ranks.size() > 1
             ? fmt::format("Communication takes {}; the ranks' operations do not match, so that nobody can "
-                          "tell how much "
-                          "of it is waiting. ",
+                          "tell how much of it is waiting. ",
                           all)
             : fmt::format("Communication takes {}; without the other ranks' traces nobody can tell how much "
                           "of it is waiting. ",
@@ -227,8 +226,7 @@ void print_nothing(const Report& report, Page& page) {
     line.bold("Nothing was recorded")
         .text(
             ": what was asked for (--steps, --delay, --duration, --sources) did not come to pass, or "
-            "--max-size "
-            "left no room.");
+            "--max-size left no room.");
   } else if (is_said({"order_only"})) {
     line.bold("No times were recorded")
         .text(": a flight recorder tells the order of operations, and which of them had not ended.");

@@ -95,8 +95,7 @@ std::string why_out_of_memory() {
   if (error == 0 || scratch == nullptr) return "out of memory";
   return fmt::format(
       "out of memory: what --memory leaves no room for is kept in '{}', which takes no more ({}); name "
-      "another "
-      "folder with --scratch",
+      "another folder with --scratch",
       *scratch, std::strerror(error));  // NOLINT(concurrency-mt-unsafe): glibc's is safe
 }
 

@@ -6,8 +6,8 @@
 
 #include <string>
 
-#include "reference_trainer/options/options.h"
 #include "base/result.h"
+#include "reference_trainer/options/options.h"
 
 namespace lockstep::trainer {
 

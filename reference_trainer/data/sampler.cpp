@@ -35,8 +35,8 @@ Result<Sampler> Sampler::create(const Shape& shape) {
   if (sampler.windows_ < needed) {
     return Error{fmt::format(
         "the text is too short: its {} bytes give {} sequences of {}, and one step takes {} ({} ranks x "
-        "--batch-size {} x "
-        "--gradient-accumulation {}); use a longer --data, or a smaller --sequence-length or --batch-size",
+        "--batch-size {} x --gradient-accumulation {}); use a longer --data, or a smaller --sequence-length "
+        "or --batch-size",
         shape.text_bytes, sampler.windows_, shape.sequence_length, needed, shape.world_size, shape.batch_size,
         shape.gradient_accumulation)};
   }

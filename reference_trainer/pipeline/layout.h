@@ -7,9 +7,9 @@
 
 #include <vector>
 
+#include "base/result.h"
 #include "reference_trainer/options/options.h"
 #include "reference_trainer/pipeline/schedule.h"
-#include "base/result.h"
 
 namespace lockstep::trainer {
 

@@ -14,8 +14,7 @@ Result<ResolvedBatch> solve_batch_sizes(const BatchSizes& known, std::int64_t ra
     if (product != whole)
       return Error{
           fmt::format("train_batch_size {} is not train_micro_batch_size_per_gpu {} x "
-                      "gradient_accumulation_steps {} x {} "
-                      "ranks = {}; change one, or make one \"auto\"",
+                      "gradient_accumulation_steps {} x {} ranks = {}; change one, or make one \"auto\"",
                       whole, *known.micro_batch, *known.accumulation, ranks, product)};
     return ResolvedBatch{*known.micro_batch, *known.accumulation};
   }

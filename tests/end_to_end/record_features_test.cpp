@@ -44,8 +44,8 @@ TEST_F(RecordFeatures, Ranges) {
           "crossing [library.two €]" + main + " depth=1",
           "everything [payloads]" + main +
               " depth=0 byte=200u number=-3 text='deep' fixed=1u fixed=2u fixed=3u inner.small=-7 "
-              "inner.precise=2.5"
-              " letters='abc' color='blue' ratio=0.25 address=0x1234 length=2u pointed=11u pointed=12u",
+              "inner.precise=2.5 letters='abc' color='blue' ratio=0.25 address=0x1234 length=2u pointed=11u "
+              "pointed=12u",
           "pushed by payload [payloads]" + main + " depth=0 value=1 result=42",
           "started by payload [payloads]" + main + " free value=1 result=42",
           "ncclAllReduce [NCCL]" + main +

@@ -167,9 +167,8 @@ TEST(Record, JobGoesOnWhenTheRecorderIsKilled) {
   const std::string folder = run.folder.path().string();
   const Outcome outcome =
       shell(fmt::format("cd {0}; {1} record -o run -- sh -c 'touch started; until [ -e go ]; do sleep 0.02; "
-                        "done; {2} leave 0; touch done' & "
-                        "until [ -e started ]; do sleep 0.02; done; kill -9 $!; touch go; until [ -e done ]; "
-                        "do sleep 0.02; done",
+                        "done; {2} leave 0; touch done' & until [ -e started ]; do sleep 0.02; done; kill -9 "
+                        "$!; touch go; until [ -e done ]; do sleep 0.02; done",
                         folder, binary("lockstep"), kProgram));
   EXPECT_EQ(outcome.exit_code, 0);
   EXPECT_EQ(run.manifest().at("state"), "running");
@@ -183,8 +182,7 @@ TEST_P(RecordSignal, IsPassedOn) {
   RecordedRun run;
   const Outcome outcome =
       shell(fmt::format("cd {}; {} record -o run -- {} wait_for_signal > out & until grep -q ready out; do "
-                        "sleep 0.02; done; kill -{} $!; "
-                        "wait $!",
+                        "sleep 0.02; done; kill -{} $!; wait $!",
                         run.folder.path().string(), binary("lockstep"), kProgram, GetParam()));
   EXPECT_EQ(outcome.exit_code, GetParam());
   EXPECT_EQ(run.manifest().at("exit_code"), GetParam());

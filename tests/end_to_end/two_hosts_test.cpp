@@ -30,8 +30,7 @@ class TwoHosts : public testing::Test {
   void record(const std::string& flags) {
     const std::string job = fmt::format(
         "'{}' record --quiet {} -o '{}'/host$RANK -- '{}' train --mode fsdp --device paced --flops 2e9 "
-        "--hidden 128 --heads 4 "
-        "--layers 4 --batch-size 2 --sequence-length 64 --steps 6",
+        "--hidden 128 --heads 4 --layers 4 --batch-size 2 --sequence-length 64 --steps 6",
         binary("lockstep"), flags, folder_.path().string(), binary("lockstep"));
     const Outcome nodes =
         run({LOCKSTEP_SOURCE_DIR "/scripts/scenarios/nodes", "--nodes", "2", "--rate", "20mbit",

@@ -40,9 +40,8 @@ std::string kineto_rank(int rank) {
   event("kernel", "gemm", 0, computed, 7, ", \"correlation\": 1");
   event("kernel", "ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgs)", computed, 4000 - computed, 20,
         ", \"correlation\": 2, \"Collective name\": \"allreduce\", \"In msg nelems\": 1000, \"dtype\": "
-        "\"Float\", "
-        "\"Group size\": 4, \"Process Group Name\": \"0\", \"Process Group Ranks\": \"[0, 1, 2, 3]\", "
-        "\"Seq\": 1");
+        "\"Float\", \"Group size\": 4, \"Process Group Name\": \"0\", \"Process Group Ranks\": \"[0, 1, 2, "
+        "3]\", \"Seq\": 1");
   text.resize(text.size() - 2);
   return text + "\n]}\n";
 }

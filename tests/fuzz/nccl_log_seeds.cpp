@@ -17,17 +17,14 @@ constexpr const char* kOld =
 
 constexpr const char* kNew =
     "[2026-01-02 03:04:05] node0:20:21 [0] NCCL INFO [Rank 1] ncclCommInitRank comm 0x1 rank 1 nranks 4 "
-    "cudaDev "
-    "0 nvmlDev 0 busId 1000 commId 0xabc - Init START\n"
+    "cudaDev 0 nvmlDev 0 busId 1000 commId 0xabc - Init START\n"
     "node0:20:21 [0] NCCL INFO Channel 02/0 : 1[0] -> 2[1] via P2P/CUMEM/read\n"
     "node0:20:21 [0] NCCL INFO Channel 03/0 : 1[0] -> 3[0] [send] via NET/AWS "
     "Libfabric/0(2)/GDRDMA(PCI)/Shared\n"
     "node0:20:21 [0] NCCL INFO ncclCommInitRank comm 0x1 rank 1 nranks 4 cudaDev 0 nvmlDev 0 busId 1000 "
-    "commId "
-    "0xabc - Init COMPLETE\n"
+    "commId 0xabc - Init COMPLETE\n"
     "node0:20:21 [0] NCCL INFO ncclCommSplit comm 0x2 rank 0 nranks 2 cudaDev 0 nvmlDev 0 busId 1000 parent "
-    "0x1 "
-    "childCount 1 color 5 key 0- Init START\n"
+    "0x1 childCount 1 color 5 key 0- Init START\n"
     "node0:20:99 [0] NCCL INFO Channel 00/1 : 0[0] -> 1[1] via P2P/direct pointer\n";
 
 }  // namespace

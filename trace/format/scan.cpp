@@ -6,6 +6,7 @@
 #include "trace/format/chunk.h"
 #include "trace/format/columns.h"
 #include "trace/format/event_decoder.h"
+#include "trace/format/warnings.h"
 
 namespace lockstep::trace::format {
 namespace {

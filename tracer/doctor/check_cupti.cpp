@@ -141,8 +141,7 @@ void check_cupti(const Situation& situation, Checks& checks) {
       other.state = State::limited;
       other.remedy =
           "two CUPTIs of different CUDA in one process disturb each other: take the folder out of "
-          "LD_LIBRARY_PATH, or "
-          "unload the module that brings it";
+          "LD_LIBRARY_PATH, or unload the module that brings it";
     }
     checks.push_back(other);
   }

@@ -97,8 +97,7 @@ void check_profiling_permission(const Situation& situation, Checks& checks) {
     // Since CUDA 10.2 the restriction is on counters; records of activities are free to all.
     check.finding =
         "only root may read GPU performance counters (NVreg_RestrictProfilingToAdminUsers=1): tracing "
-        "kernels and "
-        "copies does not need them";
+        "kernels and copies does not need them";
     check.remedy =
         "none, normally. If CUPTI reports insufficient privileges all the same: options nvidia "
         "NVreg_RestrictProfilingToAdminUsers=0 in /etc/modprobe.d, or --cap-add SYS_ADMIN for the container";

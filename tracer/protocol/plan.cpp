@@ -4,7 +4,6 @@
 #include <charconv>
 
 #include "base/numbers.h"
-
 #include "tracer/protocol/source_table.h"
 
 namespace lockstep::tracer::control {

@@ -80,8 +80,8 @@ Child::Environment tracer_environment(const Options& options, const fs::path& li
   } else {
     say(
         fmt::format("{} is set to '{}' already and stays: NCCL loads one plugin. Lockstep takes NCCL's "
-                    "operations from its NVTX "
-                    "ranges, without data types, algorithms and protocols. To record these too, unset it.",
+                    "operations from its NVTX ranges, without data types, algorithms and protocols. To "
+                    "record these too, unset it.",
                     kNcclVariable, plugin));
   }
   control::Plan plan = options.plan;
@@ -122,8 +122,7 @@ void describe_command(const Options& options, const Launch& launch, Manifest& ma
   if (const auto other = cuda_tool(); other.has_value() && manifest.other_tool.empty()) {
     say(
         fmt::format("{} is set to '{}' already. That tool gets the GPU's kernels and Lockstep none: the CUDA "
-                    "driver loads one "
-                    "tool. NVTX ranges are recorded. To record kernels, unset it.",
+                    "driver loads one tool. NVTX ranges are recorded. To record kernels, unset it.",
                     kCudaInjectionVariable, *other));
   }
 }

@@ -169,8 +169,8 @@ void tell_losses(const Recording& recording, std::vector<std::string>& lines) {
   if (const std::size_t files = recording.incomplete_files() - after_death; files != 0) {
     lines.push_back(
         fmt::format("{} not closed: the process was killed or still runs (all but its last moment can be "
-                    "read), or closed "
-                    "its descriptors, or the disk was full (nothing that came later is there)",
+                    "read), or closed its descriptors, or the disk was full (nothing that came later is "
+                    "there)",
                     format_plural(files, "file was", "files were")));
   }
   if (after_death != 0)

@@ -22,17 +22,16 @@ std::string explain(const DisplayProblem& problem) {
   if (problem.x11.empty() && !knows_wayland)
     return fmt::format(
         "no display: this session is Wayland ('{}') without X11, and this machine's GLFW is for X11: DISPLAY "
-        "is "
-        "not set"
-        "\n  a window: turn Xwayland on in the compositor (package xwayland), or install the package "
+        "is not set\n"
+        "  a window: turn Xwayland on in the compositor (package xwayland), or install the package "
         "libglfw3-wayland in place of libglfw3{}",
         problem.wayland, kPicture);
   // Nor would Xvfb help this one to a picture.
   if (problem.wayland.empty() && !knows_x11)
     return fmt::format(
         "no display: this session is X11 ('{}'), and this machine's GLFW is for Wayland: WAYLAND_DISPLAY is "
-        "not "
-        "set\n  install the package libglfw3 in place of libglfw3-wayland",
+        "not set\n"
+        "  install the package libglfw3 in place of libglfw3-wayland",
         problem.x11);
   const std::string& name = problem.x11.empty() || !knows_x11 ? problem.wayland : problem.x11;
   return fmt::format("can't use the display '{}': {}{}{}", name, problem.reason, kPicture, kAnotherMachine);

@@ -18,27 +18,22 @@ namespace {
 constexpr auto kRemedies = std::to_array<Remedy>(
     {{"Lockstep",
       "--communication 'REGEX=operation' (with analyze, view and export) for kernels that communicate; the "
-      "same "
-      "lines in a file: --communication @FILE"},
+      "same lines in a file: --communication @FILE"},
      {"PyTorch", "ProfilerActivity.CUDA; on CPUs `lockstep record`, which knows Gloo's operations"}});
 constexpr Explanation kExplained{
     .meaning =
         "The job has several ranks, and in what was recorded they do not communicate, or hardly. Where they "
-        "do, "
-        "with kernels of a library that is not known here, these count as computation: nothing can be said "
-        "of "
-        "waiting, and the time of computation is too long.",
+        "do, with kernels of a library that is not known here, these count as computation: nothing can be "
+        "said of waiting, and the time of computation is too long.",
     .found =
         "Two ranks or more compute, and communication covers nothing; or less than 1 % of their time, while "
         "kernels that behave like a rendezvous take more than it. A rendezvous is a kernel that all ranks "
-        "run "
-        "equally often (4 times or more), whose runs begin far apart and end together: over all of them the "
-        "ends "
-        "are at most a quarter as far apart as the begins, and the begins differ by a fifth of the longest.",
+        "run equally often (4 times or more), whose runs begin far apart and end together: over all of them "
+        "the ends are at most a quarter as far apart as the begins, and the begins differ by a fifth of the "
+        "longest.",
     .wrong =
         "The ranks are independent of each other (inference, a sweep): then there is nothing to find, and "
-        "the "
-        "figures of computation hold.",
+        "the figures of computation hold.",
     .remedies = kRemedies,
 };
 constexpr FindingKind kUnrecognised{

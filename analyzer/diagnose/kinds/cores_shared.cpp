@@ -36,8 +36,7 @@ constexpr Explanation kExplained{
         "the program).",
     .wrong =
         "The ranks wait as long alone on the host, with as many threads as cores: then a limit of the "
-        "control "
-        "group throttles them (cpu.max).",
+        "control group throttles them (cpu.max).",
     .lost = "all ranks' waiting for a core, of each rank that of the thread that waits longest",
     .remedies = kRemedies,
 };

@@ -49,11 +49,10 @@ void find_data_loading(const FindingContext& context, std::vector<Finding>& find
                                            format_duration(of_late_ranks)));
   finding.title = context.on_cpu ? "ranks wait for their data" : "devices idle while their rank loads data";
   finding.remedy = context.on_cpu ? "DataLoader(num_workers=N, prefetch_factor=4, persistent_workers=True), "
-                                    "with N cores that the ranks "
-                                    "do not compute on: load the next batch while this one is computed"
+                                    "with N cores that the ranks do not compute on: load the next batch "
+                                    "while this one is computed"
                                   : "DataLoader(num_workers=8, prefetch_factor=4, persistent_workers=True, "
-                                    "pin_memory=True): load the "
-                                    "next batch while this one is computed";
+                                    "pin_memory=True): load the next batch while this one is computed";
   findings.push_back(std::move(finding));
 }
 

@@ -21,8 +21,7 @@ constexpr auto kExposedCopiesRemedies = std::to_array<Remedy>(
       "pin_memory=True and .to(device, non_blocking=True) on a stream of its own, one batch ahead"},
      {"PyTorch, device to host",
       "no .item(), .cpu() or print(tensor) in the step; into pinned memory with non_blocking=True, read a "
-      "step "
-      "later"},
+      "step later"},
      {"PyTorch, within the device",
       "DDP(gradient_as_bucket_view=True); no .contiguous(), .clone() and torch.cat of large tensors"},
      {"PyTorch, fills",
@@ -72,20 +71,17 @@ const char* remedy_against(CopyKind kind) {
   switch (kind) {
     case CopyKind::pinned_to_device:
       return "the host's memory is pinned already: `.to(device, non_blocking=True)` on a stream of its own, "
-             "one "
-             "batch (or, of offloaded parameters, one layer) ahead";
+             "one batch (or, of offloaded parameters, one layer) ahead";
     case CopyKind::device_to_host:
     case CopyKind::device_to_pageable:
       return "no .item(), .cpu() or print(tensor) in the step; what must go to the host: into pinned memory "
-             "with "
-             "non_blocking=True, and read a step later";
+             "with non_blocking=True, and read a step later";
     case CopyKind::device_to_pinned:
       return "the host's memory is pinned already: copy on a stream of its own beside the backward pass "
              "(offloading: overlap_comm; checkpoints: an asynchronous one), and move less often";
     case CopyKind::device_to_device:
       return "DistributedDataParallel(gradient_as_bucket_view=True); no .contiguous(), .clone() and "
-             "torch.cat of "
-             "large tensors; torch.compile fuses what is left";
+             "torch.cat of large tensors; torch.compile fuses what is left";
     case CopyKind::fill:
       return "optimizer.zero_grad(set_to_none=True); torch.empty instead of torch.zeros where everything is "
              "written anyway";

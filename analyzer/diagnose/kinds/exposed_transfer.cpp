@@ -61,12 +61,9 @@ constexpr Explanation kSlowLinkExplained{
     .found =
         "`transfer` reaches 5 % of all time, no finding above explains half of it, and most is of groups "
         "across hosts. The median bus bandwidth on the wire of those operations (nccl-tests' definition, "
-        "from the "
-        "last arrival), what each rank's link carried, is a gigabit a second (0.125 GB/s) or less: no "
-        "network that "
-        "is meant for training is as slow. A faster one is `exposed_transfer`: whether that is slow depends "
-        "on what "
-        "the link can do.",
+        "from the last arrival), what each rank's link carried, is a gigabit a second (0.125 GB/s) or less: "
+        "no network that is meant for training is as slow. A faster one is `exposed_transfer`: whether that "
+        "is slow depends on what the link can do.",
     .wrong = "The bandwidth is that of the link: then there is nothing slow, only much to move.",
     .lost = "all exposed transfer",
     .remedies = kSlowLinkRemedies,
@@ -161,8 +158,7 @@ Words words_for(const FindingContext& context, Operation longest, bool between_h
   if (alone && context.report.ranks_missing.empty() && context.report.ranks.size() > 1) {
     return {kExposedCommunication,
             "communication that no compute hides; how much of it is waiting cannot be told, as the ranks' "
-            "operations "
-            "do not match",
+            "operations do not match",
             "first see why the ranks disagree about their operations"};
   }
   if (alone) {
@@ -173,11 +169,11 @@ Words words_for(const FindingContext& context, Operation longest, bool between_h
   if (context.on_cpu) {
     return {kExposedTransfer, "data moves while nothing is computed",
             is_point_to_point(longest) ? "ranks that compute on the CPU share its cores with the transfer: "
-                                         "give them more cores, or move "
-                                         "less (smaller activations, in bfloat16)"
+                                         "give them more cores, or move less (smaller activations, in "
+                                         "bfloat16)"
                                        : "ranks that compute on the CPU share its cores with the transfer: "
-                                         "give them more cores, or move "
-                                         "less (gradient accumulation, gradients in bfloat16)"};
+                                         "give them more cores, or move less (gradient accumulation, "
+                                         "gradients in bfloat16)"};
   }
   const std::string knobs = overlap_knobs(longest);
   if (between_hosts) {

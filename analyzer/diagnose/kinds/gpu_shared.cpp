@@ -23,25 +23,18 @@ constexpr auto kRemedies = std::to_array<Remedy>(
       "a GPU for each rank: torchrun's --nproc-per-node, Slurm's --gpus-per-task, CUDA_VISIBLE_DEVICES"},
      {"the machine",
       "where ranks have to share one: NVIDIA's Multi-Process Service (`nvidia-cuda-mps-control -d`) lets "
-      "kernels of "
-      "several processes run at once"}});
+      "kernels of several processes run at once"}});
 constexpr Explanation kExplained{
     .meaning =
         "Several ranks of a host compute on the same GPU. Without NVIDIA's Multi-Process Service it runs one "
-        "process at a "
-        "time, for a few milliseconds each: a kernel's duration holds the time in which it stood still, and "
-        "which rank is "
-        "late is in good part the GPU's choice. So a rank is called late only by what its host works longer "
-        "than "
-        "the others', where that is a third or more.",
+        "process at a time, for a few milliseconds each: a kernel's duration holds the time in which it "
+        "stood still, and which rank is late is in good part the GPU's choice. So a rank is called late only "
+        "by what its host works longer than the others', where that is a third or more.",
     .found = "The driver gives the devices of two ranks of one host the same UUID (recorded since 0.1.0).",
     .wrong = "The ranks use several GPUs each, and only the first of them is the same.",
     .lost =
         "their waiting in collectives beyond what their hosts explain; and what they had launched and their "
-        "GPU did "
-        "not run for 20 µs or more (`queued`) while a kernel or copy of another "
-        "of them was on "
-        "it",
+        "GPU did not run for 20 µs or more (`queued`) while a kernel or copy of another of them was on it",
     .remedies = kRemedies,
 };
 constexpr FindingKind kGpuShared{
@@ -149,12 +142,10 @@ Finding make_finding(const FindingContext& context, const std::vector<const Rank
         format_duration(both)));
   finding.evidence.push_back(
       "how long a kernel takes, and who is late, is then the GPU's choice in part: of these ranks one is "
-      "called late only "
-      "by what its host works longer");
+      "called late only by what its host works longer");
   finding.remedy =
       "give each rank a GPU: `torch.cuda.set_device(local_rank)`, Slurm's --gpus-per-task; where they must "
-      "share it, "
-      "`nvidia-cuda-mps-control -d` lets their kernels run at once";
+      "share it, `nvidia-cuda-mps-control -d` lets their kernels run at once";
   return finding;
 }
 

@@ -31,8 +31,7 @@ constexpr auto kHangRemedies = std::to_array<Remedy>(
       "on one rank (`join()` of DDP, `drop_last=True`); evaluation or a checkpoint on rank 0 alone"},
      {"PyTorch",
       "TORCH_FR_BUFFER_SIZE=2000 (older versions: TORCH_NCCL_TRACE_BUFFER_SIZE) and "
-      "TORCH_NCCL_DUMP_ON_TIMEOUT=1 write flight recorders, which "
-      "`lockstep analyze` reads"},
+      "TORCH_NCCL_DUMP_ON_TIMEOUT=1 write flight recorders, which `lockstep analyze` reads"},
      {"Lockstep",
       "`lockstep record --hang-timeout 8m` writes every rank's stacks, Python's and native ones"}});
 constexpr Explanation kHangExplained{
@@ -45,11 +44,10 @@ constexpr Explanation kHangExplained{
         "operation was open for 5 s and for ten times the longest that ended after the first step, when the "
         "recording ended or somebody interrupted the job: what only that closed never ended; or, of a job "
         "that failed, it took that long, was its rank's last, and whom it lacked was still there. Ranks of "
-        "its group whose trace "
-        "shows that they neither wait in it nor ended it are missing. Named are those that others wait for "
-        "and that wait for nobody themselves; where all ranks are in the operation, nobody is. Of a rank "
-        "without a trace it is said that nobody knows whether it came; what other ranks of the group have "
-        "ended lacks nobody.",
+        "its group whose trace shows that they neither wait in it nor ended it are missing. Named are those "
+        "that others wait for and that wait for nobody themselves; where all ranks are in the operation, "
+        "nobody is. Of a rank without a trace it is said that nobody knows whether it came; what other ranks "
+        "of the group have ended lacks nobody.",
     .wrong =
         "A named rank's trace ends earlier than the others' because it was killed first, or its file is cut: "
         "then it says so beside the finding.",

@@ -28,16 +28,14 @@ constexpr Explanation kHostBoundExplained{
     .meaning = "The CPU is slower at launching kernels than the GPU at running them.",
     .found =
         "`host_bound` reaches 10 % of all time (5 % where nothing else explains it), nine tenths of the time "
-        "of "
-        "gaps end in a kernel whose launch is known, the profiler was not asked for what costs the host time "
-        "(`profiler_overhead`), and the device is not the CPU.",
+        "of gaps end in a kernel whose launch is known, the profiler was not asked for what costs the host "
+        "time (`profiler_overhead`), and the device is not the CPU.",
     .wrong =
         "The launching thread waits for something itself (a lock, the GIL, a copy) in the gaps: see its "
         "ranges.",
     .lost =
         "all of it; and the waiting in collectives for hosts that launch a little later than others, where "
-        "no host has "
-        "time left that it could launch earlier in",
+        "no host has time left that it could launch earlier in",
     .remedies = kHostBoundRemedies,
 };
 constexpr FindingKind kHostBound{
@@ -60,20 +58,15 @@ constexpr Explanation kIdleBetweenComputationsExplained{
     .found =
         "`host_bound`, less what the rank's training threads waited for a core in that time "
         "(`cores_shared`), reaches 5 % of all time, and the ranks compute on the CPU. A note where most "
-        "looks "
-        "at Python stacks saw a `forward` there and the threads ran for half of the time at least: that is a "
-        "forward pass which nothing names (without gradients, of a model that no wrapper holds), so that it "
-        "is not known as computation. One rank is named where looks "
-        "at Python stacks saw it alone in a function there: three tenths of the looks at it in that time, "
-        "nine at "
-        "least, and twenty times as many as saw any other rank there at any time; it has more time between "
-        "computations than the median of the others, and by the share of looks that function costs 1 % of "
-        "all "
-        "time.",
+        "looks at Python stacks saw a `forward` there and the threads ran for half of the time at least: "
+        "that is a forward pass which nothing names (without gradients, of a model that no wrapper holds), "
+        "so that it is not known as computation. One rank is named where looks at Python stacks saw it alone "
+        "in a function there: three tenths of the looks at it in that time, nine at least, and twenty times "
+        "as many as saw any other rank there at any time; it has more time between computations than the "
+        "median of the others, and by the share of looks that function costs 1 % of all time.",
     .wrong =
         "NVTX ranges of the program fill that time, or another process had the cores. Of one rank: it writes "
-        "the "
-        "log or the checkpoints by design.",
+        "the log or the checkpoints by design.",
     .lost = "all of it",
     .remedies = kIdleBetweenComputationsRemedies,
 };
@@ -114,8 +107,8 @@ constexpr auto kSlowedByProfilerRemedies =
 constexpr Explanation kSlowedByProfilerExplained{
     .meaning =
         "Devices wait for launches, but the profile was taken with stacks, shapes or memory, which are "
-        "written "
-        "down on the launching thread. How much of the host's time is the profiler's own cannot be told.",
+        "written down on the launching thread. How much of the host's time is the profiler's own cannot be "
+        "told.",
     .found =
         "As `host_bound`, where a file says that it was recorded with with_stack, record_shapes, "
         "profile_memory, with_modules or with_flops (warning `profiler_overhead`).",

@@ -33,16 +33,13 @@ constexpr auto kJitterRemedies = std::to_array<Remedy>(
 constexpr Explanation kJitterExplained{
     .meaning =
         "Each step waits for whoever is last, and that is another rank each time: nobody is slow. What is "
-        "lost is "
-        "the difference between the slowest rank of each step and the others.",
+        "lost is the difference between the slowest rank of each step and the others.",
     .found =
         "The ranks' time in waiting for collectives, outside of compute, reaches 1.5 % of all, what is known "
-        "of late "
-        "ranks or uneven batches explains less than half of it, there were enough steps to tell, and no rank "
-        "is late "
-        "beyond chance. Where it comes from: in each step the cause in which its latest rank exceeds the "
-        "median of "
-        "the others most. Where one step holds half of the waiting, that is said instead.",
+        "of late ranks or uneven batches explains less than half of it, there were enough steps to tell, and "
+        "no rank is late beyond chance. Where it comes from: in each step the cause in which its latest rank "
+        "exceeds the median of the others most. Where one step holds half of the waiting, that is said "
+        "instead.",
     .wrong = "A longer recording of the same job names the same rank again and again.",
     .lost = "all exposed waiting",
     .remedies = kJitterRemedies,
@@ -160,18 +157,14 @@ std::string remedy_for(Cause most, bool on_cpu) {
   switch (most) {
     case Cause::compute:
       return on_cpu ? "give each rank cores of its own (OMP_NUM_THREADS = cores / ranks of the host, "
-                      "`taskset -c`); "
-                      "where batches differ in length, emit a counter `tokens` (docs/instrumentation.md): "
-                      "then it can "
-                      "be told"
+                      "`taskset -c`); where batches differ in length, emit a counter `tokens` "
+                      "(docs/instrumentation.md): then it can be told"
                     : "`lockstep record --cpu` beside clocks and throttling of a slow step; where batches "
-                      "differ in "
-                      "length, record shapes (record_shapes=True) or emit a counter `tokens`: then it can be "
-                      "told";
+                      "differ in length, record shapes (record_shapes=True) or emit a counter `tokens`: then "
+                      "it can be told";
     case Cause::data_wait:
       return "DataLoader(num_workers=8, prefetch_factor=4, persistent_workers=True): batches ready before "
-             "they are "
-             "asked for";
+             "they are asked for";
     case Cause::host_bound:
       return on_cpu ? "put NVTX ranges around what the training loop does between computations "
                       "(docs/instrumentation.md)"

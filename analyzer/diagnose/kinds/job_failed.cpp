@@ -126,8 +126,7 @@ void describe_skipped(const Job& job, const SkippedCollective& skipped, Finding&
   finding.evidence.push_back(fmt::format("rank {} went on to {}, to which nobody else came", rank, instead));
   finding.remedy = fmt::format(
       "every rank must issue the same collectives in the same order: see what lets rank {} pass by {} and "
-      "come to {} "
-      "(a branch on the rank or on its data, a batch or an exception skipped)",
+      "come to {} (a branch on the rank or on its data, a batch or an exception skipped)",
       rank, operation, instead);
 }
 

@@ -18,8 +18,7 @@ namespace {
 constexpr auto kJobInterruptedRemedies =
     std::to_array<Remedy>({{"Lockstep",
                             "where it was ended because nothing moved any more: `lockstep record "
-                            "--hang-timeout 30s` writes down where "
-                            "every rank stands"}});
+                            "--hang-timeout 30s` writes down where every rank stands"}});
 constexpr Explanation kJobInterruptedExplained{
     .meaning =
         "Somebody asked the job to end while it ran: Ctrl-C, or a signal of the scheduler's. What exit code "

@@ -121,16 +121,14 @@ void find_mismatches(const FindingContext& context, std::vector<Finding>& findin
                                 format_count(static_cast<std::int64_t>(contradictions.size())));
     finding.remedy =
         "call a group's collectives in the same order on every rank: look for branches that depend on the "
-        "rank or on "
-        "data, and for hooks that fire in another order; DDP(static_graph=True) or "
+        "rank or on data, and for hooks that fire in another order; DDP(static_graph=True) or "
         "DDP(find_unused_parameters=True) where parameters go unused";
     add_finding();
     return;
   }
   finding.remedy =
       by_order ? "record all ranks over the same steps; if they were, run with "
-                 "TORCH_DISTRIBUTED_DEBUG=DETAIL, which "
-                 "checks each collective's shape over ranks"
+                 "TORCH_DISTRIBUTED_DEBUG=DETAIL, which checks each collective's shape over ranks"
                : "run with TORCH_DISTRIBUTED_DEBUG=DETAIL, which checks each collective's shape over ranks";
   add_finding();
 }

@@ -44,10 +44,8 @@ constexpr Explanation kCheckpointExplained{
     .found =
         "Steps that hold ranges of saving (named by Lockstep's hook in PyTorch, a profiler or NVTX; "
         "docs/metrics.md, \"The run's account\") of a twentieth of the median step or more. What these took "
-        "of "
-        "the rank that they took longest, and what each rank saves behind its last step, is 2 % or more of "
-        "the "
-        "time between start-up and shutdown.",
+        "of the rank that they took longest, and what each rank saves behind its last step, is 2 % or more "
+        "of the time between start-up and shutdown.",
     .wrong = "The ranges are only named so, or the time in them would have been waited for anyway.",
     .lost = kLongestRank,
     .remedies = kCheckpointRemedies,
@@ -70,8 +68,7 @@ constexpr Explanation kEvaluationExplained{
     .meaning = "The time in which the model is evaluated is not training.",
     .found =
         "As for checkpoints, of ranges of evaluation: of a framework's evaluation, or of the model in "
-        "`eval()` "
-        "mode without an optimizer step.",
+        "`eval()` mode without an optimizer step.",
     .wrong = "Nobody would do with less of it: then it is what the run is for.",
     .lost = kLongestRank,
     .remedies = kEvaluationRemedies,
@@ -93,8 +90,7 @@ constexpr auto kRecompilationRemedies = std::to_array<Remedy>(
 constexpr Explanation kRecompilationExplained{
     .meaning =
         "torch.compile compiles again in the middle of training, because something that the compiled code "
-        "was "
-        "made for has changed: shapes, or Python values.",
+        "was made for has changed: shapes, or Python values.",
     .found = "As for checkpoints, of ranges of compilation in steps behind the first steady one.",
     .wrong = "The compilation runs beside training, in threads of its own.",
     .lost = kLongestRank,
@@ -118,8 +114,7 @@ constexpr Explanation kStartUpExplained{
         "Much of the run went by before its first step computed: imports, process groups, the model, data.",
     .found =
         "Before the first computation of the first step: a minute or more on average over the ranks, and 10 "
-        "% "
-        "or more of what was recorded.",
+        "% or more of what was recorded.",
     .wrong = "The recording is short: in a run of a day the same start-up is nothing.",
     .lost = "that time, of each rank",
     .remedies = kStartUpRemedies,

@@ -147,13 +147,11 @@ std::string remedy_of(const PipelineReport& p, bool unbalanced, bool has_late_st
   if (const PipelineStage* stage = longest_stage(p))
     return fmt::format(
         "whether the stages are balanced can't be told: stage {} (rank {}) computes longest, which may be "
-        "its "
-        "waiting for a core; record on cores that nothing else uses; then {}",
+        "its waiting for a core; record on cores that nothing else uses; then {}",
         stage->stage, stage->rank, better_schedules(p));
   return "no stage's passes compute longer than the others': look at what stages do beside their passes, and "
-         "at "
-         "what stands before the gaps (`lockstep view`): messages, hosts, a pass that does not compute all "
-         "the "
+         "at what stands before the gaps (`lockstep view`): messages, hosts, a pass that does not compute "
+         "all the "
          "time; send and receive ahead of need; then " +
          better_schedules(p);
 }

@@ -38,39 +38,33 @@ constexpr auto kStragglerRemedies = std::to_array<Remedy>(
 constexpr Explanation kStragglerExplained{
     .meaning =
         "One rank is ready later than the others again and again, and the rest of the group idles until it "
-        "is "
-        "there. Persistent: step after step. Since: from some step of the run on, to its end. Periodic: once "
-        "in so many steps. The title says first what the rank does longer than the others, where that is "
-        "known.",
+        "is there. Persistent: step after step. Since: from some step of the run on, to its end. Periodic: "
+        "once in so many steps. The title says first what the rank does longer than the others, where that "
+        "is known.",
     .found =
         "How late a rank is in a step is what it waits less than the median of the others, outside of "
         "compute. Persistent: twelve blocks of consecutive steps (fewer where there are fewer steps) order "
         "the ranks; the rank is so often among the latest that healthy ranks would show it in at most 1 of "
         "200 runs; its mean lies 4 of its standard errors above 0 (4.5 in 20 steps), up to 8 where single "
-        "steps vary by "
-        "much, as far as neighbouring steps hang together; it is late by 2 % of a step at least, by more "
-        "than its own mean moves between blocks, in both halves of the run, and by more than the clocks "
-        "leave open. Since: the same in the "
-        "last three quarters, half or quarter of the run (each at a third of 1 of 500), by 4 % of "
-        "a step; before, it was like the others (later by a quarter, earlier by half at most), and the "
-        "change is two and a half "
-        "times what its mean moves between blocks, and twice any other rank's. Periodic: in steps "
-        "whose numbers are one period apart, three or more, the rank's own time exceeds the others' "
-        "more than in its other steps, so often that chance does it in at most 1 of 500 runs; it is "
-        "late by 2 % of a step in these, and by a quarter of that in the others at most, and no other rank "
-        "is late in other steps of the same period, for then ranks take turns. And the "
-        "others' exposed waits for it reach 0.5 % of all time. A rank that is host-bound, loads data "
-        "or copies longer in eight of ten steps, by 6 % of a step and as consistently as asked of "
-        "lateness, is named as well where noise hides how late that makes it. Nobody is named where "
-        "a rank left no record, or on a host whose cores do not suffice; and where the hosts of GPUs run "
-        "ahead of them, a rank "
-        "is late by no more than what the others' hosts have left of the step. The reason is the cause, or "
-        "the two, whose time exceeds the others' by half of the lateness at least, in eight of ten "
-        "blocks.",
+        "steps vary by much, as far as neighbouring steps hang together; it is late by 2 % of a step at "
+        "least, by more than its own mean moves between blocks, in both halves of the run, and by more than "
+        "the clocks leave open. Since: the same in the last three quarters, half or quarter of the run (each "
+        "at a third of 1 of 500), by 4 % of a step; before, it was like the others (later by a quarter, "
+        "earlier by half at most), and the change is two and a half times what its mean moves between "
+        "blocks, and twice any other rank's. Periodic: in steps whose numbers are one period apart, three or "
+        "more, the rank's own time exceeds the others' more than in its other steps, so often that chance "
+        "does it in at most 1 of 500 runs; it is late by 2 % of a step in these, and by a quarter of that in "
+        "the others at most, and no other rank is late in other steps of the same period, for then ranks "
+        "take turns. And the others' exposed waits for it reach 0.5 % of all time. A rank that is "
+        "host-bound, loads data or copies longer in eight of ten steps, by 6 % of a step and as consistently "
+        "as asked of lateness, is named as well where noise hides how late that makes it. Nobody is named "
+        "where a rank left no record, or on a host whose cores do not suffice; and where the hosts of GPUs "
+        "run ahead of them, a rank is late by no more than what the others' hosts have left of the step. The "
+        "reason is the cause, or the two, whose time exceeds the others' by half of the lateness at least, "
+        "in eight of ten blocks.",
     .wrong =
         "Its steps wait as much as the others' do (the table of ranks), another recording of the same job "
-        "names "
-        "another rank, or hosts' clocks are less certain than the lateness.",
+        "names another rank, or hosts' clocks are less certain than the lateness.",
     .lost =
         "the exposed waits of the others for it; and, where it sleeps, loads or runs what has no name, its "
         "own time by that beyond the others'",
@@ -98,14 +92,11 @@ constexpr auto kSlowLinkOfRankRemedies = std::to_array<Remedy>(
 constexpr Explanation kSlowLinkOfRankExplained{
     .meaning =
         "A rank is late because its part of the operations before took longer than the others' part of the "
-        "same "
-        "operations, after everybody had come: it was held up by its link, not by its work.",
+        "same operations, after everybody had come: it was held up by its link, not by its work.",
     .found =
         "As for a persistent straggler, and what exceeds the others' time is transfer in the same "
-        "operations. Where "
-        "all ranks are on one host, its transfer has to be a quarter longer than the others' at least: "
-        "processes of "
-        "one host share its path.",
+        "operations. Where all ranks are on one host, its transfer has to be a quarter longer than the "
+        "others' at least: processes of one host share its path.",
     .wrong =
         "The rank computes longer than the others between the operations: then it would be late without "
         "the link.",

@@ -88,10 +88,8 @@ void find_tensor_parallel_across_hosts(const FindingContext& context, std::vecto
                   format_duration(all.exposed_ns), format_duration(all.transfer_ns))};
   finding.remedy =
       "keep tensor parallelism within a host, where NVLink is: Megatron's --tensor-model-parallel-size at "
-      "most "
-      "the GPUs of a node, with the order tp-cp-ep-dp-pp; a DeviceMesh whose last dimension is tensor "
-      "parallel; "
-      "then pipeline or data parallelism across hosts";
+      "most the GPUs of a node, with the order tp-cp-ep-dp-pp; a DeviceMesh whose last dimension is tensor "
+      "parallel; then pipeline or data parallelism across hosts";
   finding.lost_ns = all.exposed_ns;
   findings.push_back(std::move(finding));
 }

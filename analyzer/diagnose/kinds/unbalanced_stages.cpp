@@ -29,8 +29,7 @@ constexpr Explanation kUnbalancedStagesExplained{
     .found =
         "A stage computes at least 10 % more than the median stage, and what the others compute less reaches "
         "2 %. On CPUs, what it computes more than the median stage must be more than what its rank waited "
-        "for a "
-        "core (`run_queue_ns`).",
+        "for a core (`run_queue_ns`).",
     .wrong = "Its computations are as long as the others': it has more of them on purpose (recomputation).",
     .lost = "what the others compute less, at most the pipeline's bubble",
     .remedies = kUnbalancedStagesRemedies,
@@ -142,8 +141,7 @@ void find_unbalanced(const FindingContext& context, std::vector<Finding>& findin
       : slower ? "its layers themselves are slower: compare the ranks' devices and what else runs there; "
                  "moving layers only hides it"
       : stage.layers.empty() ? "give it fewer layers; where it has as many as the others, its rank is "
-                               "slower: compare the ranks' devices "
-                               "and what else runs there"
+                               "slower: compare the ranks' devices and what else runs there"
       : more_layers          ? "move layers from it to the stages with fewer"
                     : "what it computes beside its layers (embedding, head, loss) counts too: give it "
                       "fewer layers than the others";

@@ -28,16 +28,12 @@ constexpr Explanation kUnevenBatchesExplained{
         "rank each time, so that none of them is slow.",
     .found =
         "What a rank computes follows what it is given to do: a counter that tells the size of its batch "
-        "(tokens, "
-        "samples), or on GPUs the number of kernels, correlates with its compute by 0.7 or more, both taken "
-        "as "
-        "deviations from the median of their step. In the median step the rank that computes longest takes "
-        "at least "
-        "10 % longer than the one that computes shortest, no rank is late again and again, and what the "
-        "ranks wait in "
-        "collectives, at most what they compute less than the longest, reaches 3 %. Not of pipelines; four "
-        "steps at "
-        "least. Longer compute alone is no evidence of larger batches: that is jitter.",
+        "(tokens, samples), or on GPUs the number of kernels, correlates with its compute by 0.7 or more, "
+        "both taken as deviations from the median of their step. In the median step the rank that computes "
+        "longest takes at least 10 % longer than the one that computes shortest, no rank is late again and "
+        "again, and what the ranks wait in collectives, at most what they compute less than the longest, "
+        "reaches 3 %. Not of pipelines; four steps at least. Longer compute alone is no evidence of larger "
+        "batches: that is jitter.",
     .wrong = "The counter tells something else than the size of a batch.",
     .lost = "that waiting",
     .remedies = kUnevenBatchesRemedies,
@@ -126,10 +122,8 @@ void find_uneven_batches(const FindingContext& context, std::vector<Finding>& fi
           table.ranks[row.shortest], format_duration(table.cell(widest, row.shortest).measures.compute_ns))};
   finding.remedy =
       "give every rank the same work: batches by tokens and not by samples, samples of like length together "
-      "(a batch "
-      "sampler that sorts within a window), sequences packed; images of one batch of one size. Or meet less "
-      "often: more "
-      "accumulation steps with `no_sync()`";
+      "(a batch sampler that sorts within a window), sequences packed; images of one batch of one size. Or "
+      "meet less often: more accumulation steps with `no_sync()`";
   finding.lost_ns = lost;
   findings.push_back(std::move(finding));
 }

@@ -61,8 +61,7 @@ TEST(LogLine, CommunicatorsOfEveryVersion) {
 
   const auto split = parse_communicator(
       "ncclCommSplit comm 0x9 rank 0 nranks 2 cudaDev 0 nvmlDev 0 busId 7000 parent 0x8e childCount 1 color "
-      "5 "
-      "key 0- Init START");
+      "5 key 0- Init START");
   ASSERT_TRUE(split);
   EXPECT_EQ(split->size, 2);
   EXPECT_FALSE(split->id);

@@ -240,10 +240,8 @@ TEST_F(Nsys, OlderReportsLackColumnsAndTables) {
     ReportFile report(path_);
     report.run(
         "CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (start INTEGER, end INTEGER, deviceId INTEGER, streamId "
-        "INTEGER, shortName INTEGER);"
-        "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (10, 20, 0, 7, 1), (30, 25, 0, 7, 1), (40, NULL, 0, "
-        "7, "
-        "1)");
+        "INTEGER, shortName INTEGER);INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (10, 20, 0, 7, 1), (30, "
+        "25, 0, 7, 1), (40, NULL, 0, 7, 1)");
     report.string("gemm");
   }
   const std::vector<RankImport> ranks = read(path_);
@@ -262,12 +260,9 @@ TEST_F(Nsys, TellsKernelsOfOneNameByTheirSize) {
     ReportFile report(path_);
     report.run(
         "CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (start INTEGER, end INTEGER, deviceId INTEGER, streamId "
-        "INTEGER, "
-        "shortName INTEGER, gridX INTEGER, gridY INTEGER, gridZ INTEGER, blockX INTEGER, blockY INTEGER, "
-        "blockZ "
-        "INTEGER);"
-        "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (10, 20, 0, 7, 1, 4, 1, 1, 256, 1, 1), "
-        "(30, 35, 0, 7, 1, 4, 1, 1, 256, 1, 1), (40, 45, 0, 7, 1, 8, 1, 1, 256, 1, 1)");
+        "INTEGER, shortName INTEGER, gridX INTEGER, gridY INTEGER, gridZ INTEGER, blockX INTEGER, blockY "
+        "INTEGER, blockZ INTEGER);INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (10, 20, 0, 7, 1, 4, 1, 1, "
+        "256, 1, 1), (30, 35, 0, 7, 1, 4, 1, 1, 256, 1, 1), (40, 45, 0, 7, 1, 8, 1, 1, 256, 1, 1)");
     report.string("gemm");
   }
   const std::vector<RankImport> ranks = read(path_);

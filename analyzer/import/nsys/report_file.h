@@ -14,9 +14,8 @@ class ReportFile {
  public:
   explicit ReportFile(const std::string& path) : path_(path) {
     EXPECT_EQ(sqlite3_open(path.c_str(), &database_), SQLITE_OK);
-    run("PRAGMA synchronous=OFF; PRAGMA journal_mode=MEMORY;"
-        "CREATE TABLE META_DATA_EXPORT (name TEXT, value TEXT);"
-        "CREATE TABLE StringIds (id INTEGER PRIMARY KEY, value TEXT);");
+    run("PRAGMA synchronous=OFF; PRAGMA journal_mode=MEMORY;CREATE TABLE META_DATA_EXPORT (name TEXT, value "
+        "TEXT);CREATE TABLE StringIds (id INTEGER PRIMARY KEY, value TEXT);");
   }
   ~ReportFile() { close(); }
   ReportFile(const ReportFile&) = delete;
@@ -34,22 +33,17 @@ class ReportFile {
   // The tables of a report with CUDA and NVTX; the columns are those of 2026.2 that matter.
   void add_tables() {
     run("CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (start INTEGER NOT NULL, end INTEGER NOT NULL, deviceId "
-        "INTEGER, "
-        "contextId INTEGER, greenContextId INTEGER, streamId INTEGER, correlationId INTEGER, globalPid "
-        "INTEGER, "
-        "demangledName INTEGER, shortName INTEGER, graphNodeId INTEGER);"
-        "CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME (start INTEGER, end INTEGER, eventClass INTEGER, globalTid "
-        "INTEGER, correlationId INTEGER, nameId INTEGER, returnValue INTEGER);"
-        "CREATE TABLE CUPTI_ACTIVITY_KIND_MEMCPY (start INTEGER, end INTEGER, deviceId INTEGER, contextId "
-        "INTEGER, "
-        "streamId INTEGER, correlationId INTEGER, globalPid INTEGER, bytes INTEGER, copyKind INTEGER);"
-        "CREATE TABLE CUPTI_ACTIVITY_KIND_SYNCHRONIZATION (start INTEGER, end INTEGER, deviceId INTEGER, "
-        "contextId "
-        "INTEGER, streamId INTEGER, correlationId INTEGER, globalPid INTEGER, syncType INTEGER);"
-        "CREATE TABLE NVTX_EVENTS (start INTEGER, end INTEGER, eventType INTEGER, text TEXT, globalTid "
-        "INTEGER, "
-        "textId INTEGER, uint64Value INTEGER, int64Value INTEGER);"
-        "CREATE TABLE ThreadNames (nameId INTEGER, priority INTEGER, globalTid INTEGER);");
+        "INTEGER, contextId INTEGER, greenContextId INTEGER, streamId INTEGER, correlationId INTEGER, "
+        "globalPid INTEGER, demangledName INTEGER, shortName INTEGER, graphNodeId INTEGER);CREATE TABLE "
+        "CUPTI_ACTIVITY_KIND_RUNTIME (start INTEGER, end INTEGER, eventClass INTEGER, globalTid INTEGER, "
+        "correlationId INTEGER, nameId INTEGER, returnValue INTEGER);CREATE TABLE CUPTI_ACTIVITY_KIND_MEMCPY "
+        "(start INTEGER, end INTEGER, deviceId INTEGER, contextId INTEGER, streamId INTEGER, correlationId "
+        "INTEGER, globalPid INTEGER, bytes INTEGER, copyKind INTEGER);CREATE TABLE "
+        "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION (start INTEGER, end INTEGER, deviceId INTEGER, contextId "
+        "INTEGER, streamId INTEGER, correlationId INTEGER, globalPid INTEGER, syncType INTEGER);CREATE TABLE "
+        "NVTX_EVENTS (start INTEGER, end INTEGER, eventType INTEGER, text TEXT, globalTid INTEGER, textId "
+        "INTEGER, uint64Value INTEGER, int64Value INTEGER);CREATE TABLE ThreadNames (nameId INTEGER, "
+        "priority INTEGER, globalTid INTEGER);");
   }
   std::int64_t string(const std::string& text) {
     run("INSERT INTO StringIds VALUES (" + std::to_string(++strings_) + ", '" + text + "')");

@@ -97,8 +97,7 @@ TEST_F(Schema, TextWhereATimeShouldStandIsRefused) {
   for (const auto& [sql, said] : {
            Case{"UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET start = '200 ns' WHERE start = 200",
                 "table CUPTI_ACTIVITY_KIND_KERNEL, column start, row 1: the text \"200 ns\" where a whole "
-                "number "
-                "should stand"},
+                "number should stand"},
            Case{"UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET end = 'later' WHERE start = 500",
                 "table CUPTI_ACTIVITY_KIND_KERNEL, column end, row 2: the text \"later\""},
            Case{"UPDATE CUPTI_ACTIVITY_KIND_MEMCPY SET start = 0.0007",
@@ -156,9 +155,8 @@ TEST_F(Schema, NamesMayBeMissingInOtherWays) {
   EXPECT_THAT(error(), HasSubstr("(table StringIds has none of their names)"));
   std::filesystem::remove(path_);
   write_report(
-      "INSERT INTO StringIds VALUES (0, 'GpuMetrics');"
-      "ALTER TABLE CUPTI_ACTIVITY_KIND_KERNEL DROP COLUMN demangledName;"
-      "ALTER TABLE CUPTI_ACTIVITY_KIND_KERNEL DROP COLUMN shortName");
+      "INSERT INTO StringIds VALUES (0, 'GpuMetrics');ALTER TABLE CUPTI_ACTIVITY_KIND_KERNEL DROP COLUMN "
+      "demangledName;ALTER TABLE CUPTI_ACTIVITY_KIND_KERNEL DROP COLUMN shortName");
   EXPECT_THAT(error(), HasSubstr("lacks the columns demangledName and shortName"));
 }
 

@@ -199,8 +199,7 @@ Result<Folder> open_folder(const fs::path& path) {
   if (folder.rank_files.empty() && folder.process_files.empty())
     return Error{
         fmt::format("{}: a run folder without traces: no process of the job did anything that is recorded "
-                    "(PyTorch, CUDA, "
-                    "NVTX), or none has been started yet",
+                    "(PyTorch, CUDA, NVTX), or none has been started yet",
                     path.string())};
   // A job of one process needs no launcher, and nobody told it that it is a rank.
   if (folder.rank_files.empty() && folder.process_files.size() == 1)
