@@ -11,12 +11,12 @@ template <class... Modes>
 constexpr std::array<const Mode*, sizeof...(Modes)> table(ModeList<Modes...>) {
   return {&Modes::mode...};
 }
-constexpr auto kWays = table(AllModes{});
+constexpr auto kModes = table(AllModes{});
 
 }  // namespace
 
 std::span<const Mode* const> all_modes() {
-  return kWays;
+  return kModes;
 }
 
 }  // namespace lockstep::trainer

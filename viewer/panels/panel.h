@@ -1,4 +1,4 @@
-// A panel: all that the window knows of it. Each stands in one file of viewer/window/panels/ and in the list
+// A panel: all that the window knows of it. Each stands in one file of viewer/panels/ and in the list
 // of panel_list.h, which windows, their arrangement, the palette, the keys, sessions, `--panel` and tests
 // read.
 #pragma once
