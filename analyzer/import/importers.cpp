@@ -9,6 +9,7 @@
 #include "analyzer/import/nccl_log/importer.h"
 #include "analyzer/import/nsys/importer.h"
 #include "analyzer/import/run/importer.h"
+#include "base/words.h"
 
 namespace lockstep::analyzer {
 namespace {
@@ -21,21 +22,11 @@ constexpr auto kImporters = std::to_array<const Importer*>({
     &importers::nccl_log,
 });
 
-std::string joined(const std::vector<std::string_view>& texts, std::string_view between,
-                   std::string_view before_last) {
-  std::string all;
-  for (std::size_t i = 0; i < texts.size(); ++i) {
-    if (i > 0) all += i + 1 == texts.size() ? before_last : between;
-    all += texts[i];
-  }
-  return all;
-}
-
 std::string of_no_kind() {
   std::vector<std::string_view> contents = texts_of_importers(&Importer::content, true);
   for (const std::string_view content : texts_of_importers(&Importer::content, false))
     contents.push_back(content);
-  return "neither " + joined(contents, ", nor ", ", nor ");
+  return "neither " + join_words(contents, ", nor ");
 }
 
 }  // namespace
@@ -68,12 +59,12 @@ std::vector<std::string_view> texts_of_importers(std::string_view Importer::*tex
 
 std::string what_is_understood() {
   return fmt::format("Understood are {}; one file a rank or a folder of them; beside them {}",
-                     joined(texts_of_importers(&Importer::understood, true), ", ", ", and "),
-                     joined(texts_of_importers(&Importer::understood, false), ", ", " and "));
+                     join_words(texts_of_importers(&Importer::understood, true), ", ", ", and "),
+                     join_words(texts_of_importers(&Importer::understood, false), ", ", " and "));
 }
 
 std::string names_of_files() {
-  return joined(texts_of_importers(&Importer::files, true), ", ", " or ");
+  return join_words(texts_of_importers(&Importer::files, true), ", ", " or ");
 }
 
 }  // namespace lockstep::analyzer

@@ -1,5 +1,5 @@
-// `lockstep-view` as its users run it, on machines without a display: pictures, and messages that name the
-// way out.
+// `lockstep-view` as its users run it, on machines without a display: pictures, and messages. What it says of
+// displays: viewer_display_test.cpp.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -13,7 +13,6 @@
 #include "viewer/panels/panel_list.h"
 #include "viewer/testing/png_reader.h"
 #include "viewer/timeline/theme.h"
-#include "viewer/window/virtual_display.h"
 
 namespace lockstep::end_to_end {
 namespace {
@@ -279,29 +278,6 @@ TEST_F(Viewer, SaysWhatItCannotRead) {
   EXPECT_FALSE(std::filesystem::exists(folder_ / "run.png"));
 }
 
-TEST_F(Viewer, WithoutADisplayNamesTheWayOut) {
-  const Outcome outcome = view({folder_ / "run"});
-  EXPECT_EQ(outcome.exit_code, 1);
-  EXPECT_THAT(outcome.standard_error, AllOf(HasSubstr("no display"), HasSubstr("--screenshot")));
-}
-
-TEST_F(Viewer, AWaylandThatIsNotUsableNamesTheWayOut) {
-  const Outcome outcome = view({folder_ / "run"}, {"DISPLAY=", "WAYLAND_DISPLAY=no-compositor"});
-  EXPECT_EQ(outcome.exit_code, 1);
-  EXPECT_THAT(outcome.standard_error, AllOf(HasSubstr("'no-compositor'"), HasSubstr("--screenshot")));
-}
-
-TEST_F(Viewer, ADisplayWithoutOpenGlNamesTheWayOut) {
-  const auto display = viewer::VirtualDisplay::start(640, 480);
-  if (!display.ok()) GTEST_SKIP() << display.error().message;
-  const Outcome outcome = view(
-      {folder_ / "run"}, {"DISPLAY=" + display.value().name(),
-                          "WAYLAND_DISPLAY=", "MESA_GL_VERSION_OVERRIDE=2.1", "ASAN_OPTIONS=detect_leaks=0"});
-  EXPECT_EQ(outcome.exit_code, 1);
-  EXPECT_THAT(outcome.standard_error, AllOf(HasSubstr("OpenGL 3.3"), HasSubstr("LIBGL_ALWAYS_SOFTWARE=1"),
-                                            HasSubstr("--screenshot")));
-}
-
 // The window comes without a run too, so that what is missing is a display, not a path.
 TEST_F(Viewer, WithoutARunItIsTheWelcomePage) {
   const Outcome window = view({});
@@ -344,19 +320,6 @@ TEST_F(Viewer, AMessageOfSeveralLinesIsShownAsSuch) {
   const Outcome outcome = view({folder_ / "no", "--screenshot", folder_ / "run.png"});
   EXPECT_EQ(outcome.exit_code, 1);
   EXPECT_THAT(outcome.standard_error, AllOf(HasSubstr("\n  "), testing::Not(HasSubstr("\\n"))));
-}
-
-TEST_F(Viewer, ADisplayThatDoesNotAnswerNamesTheWayOut) {
-  const Outcome outcome = view({folder_ / "run"}, {"DISPLAY=:4711", "WAYLAND_DISPLAY="});
-  EXPECT_EQ(outcome.exit_code, 1);
-  EXPECT_THAT(outcome.standard_error, AllOf(HasSubstr(":4711"), HasSubstr("--screenshot")));
-}
-
-TEST_F(Viewer, WithoutXvfbNamesThePackage) {
-  const Outcome outcome = view({folder_ / "run", "--screenshot", folder_ / "run.png"},
-                               {"DISPLAY=", "WAYLAND_DISPLAY=", "PATH=/nonexistent"});
-  EXPECT_EQ(outcome.exit_code, 1);
-  EXPECT_THAT(outcome.standard_error, HasSubstr("install the package xvfb"));
 }
 
 TEST_F(Viewer, WrongUsageIsSaidBeforeAnythingIsRead) {

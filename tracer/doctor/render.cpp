@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "base/words.h"
 #include "tracer/doctor/doctor.h"
 
 namespace lockstep::tracer::doctor {
@@ -43,18 +44,12 @@ std::string one_line(std::string_view text) {
   return result;
 }
 
-std::string joined(const std::vector<std::string>& words, const char* between) {
-  std::string text;
-  for (const std::string& word : words) text += (text.empty() ? "" : between) + word;
-  return text;
-}
-
 }  // namespace
 
 std::string to_text(const Examination& examination, const TextStyle& style) {
   std::string text = "What can be recorded on " + one_line(examination.host);
   if (!examination.command.empty())
-    text += fmt::format(", of {}", one_line(joined(examination.command, " ")));
+    text += fmt::format(", of {}", one_line(join_words(examination.command, " ")));
   text += "\n\n";
   for (const SourceVerdict& source : examination.sources) {
     text += fmt::format("  {}{:<10} {}\n", mark(source.state, style), source.name, one_line(source.reason));
@@ -69,7 +64,7 @@ std::string to_text(const Examination& examination, const TextStyle& style) {
     text += fmt::format("  {:<{}}{:<{}} -> {}\n", "", kMarkWidth, "", width, one_line(check.remedy));
   }
   if (!examination.unmet.empty()) {
-    text += fmt::format("\nRequired and missing: {}\n", joined(examination.unmet, ", "));
+    text += fmt::format("\nRequired and missing: {}\n", join_words(examination.unmet, ", "));
   }
   return text;
 }

@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "analyzer/report/unicode.h"
+#include "base/words.h"
 #include "viewer/timeline/code_spans.h"
 
 namespace lockstep::viewer {
@@ -18,12 +19,6 @@ struct Said {
 
 void add_once(std::vector<std::string>& all, std::string text) {
   if (std::find(all.begin(), all.end(), text) == all.end()) all.push_back(std::move(text));
-}
-
-std::string joined(const std::vector<std::string>& parts, const char* between) {
-  std::string text;
-  for (const std::string& part : parts) text += (text.empty() ? "" : between) + part;
-  return text;
 }
 
 // Operations and groups are named by the program: by anything, and at any length.
@@ -85,11 +80,11 @@ std::vector<RankStanding> rank_standings(const analyzer::Report& report,
     else if (!said[i].waits.empty())
       standing.brief = "waits";
     std::vector<std::string> parts = said[i].causes;
-    if (!said[i].waits.empty()) parts.push_back("waits in " + joined(said[i].waits, ", and in "));
+    if (!said[i].waits.empty()) parts.push_back("waits in " + join_words(said[i].waits, ", and in "));
     parts.insert(parts.end(), said[i].unknown.begin(), said[i].unknown.end());
     if (parts.empty() && !said[i].elsewhere.empty())
-      parts.push_back(unnamed + ": " + joined(said[i].elsewhere, "; "));
-    standing.text = parts.empty() ? unnamed : shown(joined(parts, "  ·  "));
+      parts.push_back(unnamed + ": " + join_words(said[i].elsewhere, "; "));
+    standing.text = parts.empty() ? unnamed : shown(join_words(parts, "  ·  "));
   }
   return standings;
 }
