@@ -203,12 +203,11 @@ std::optional<StepDrift> find_drift(std::span<const StepLength> steps) {
 std::optional<Warning> doubt_of_steady_steps(std::span<const StepLength> steps,
                                              const std::optional<SteadyChoice>& choice) {
   if (!choice)
-    return Warning{
-        "no_steady_steps",
-        fmt::format("{}: too few to tell which of them are steady training (at least 4 steps, 2 of them "
-                    "steady); the report is over all that was recorded",
-                    format_plural(static_cast<std::int64_t>(steps.size()), "step")),
-        kNoRank};
+    return Warning{"no_steady_steps",
+                   fmt::format("{}: too few to tell which of them are steady (at least 4 steps, 2 of them "
+                               "steady); the report is over all that was recorded",
+                               format_plural(static_cast<std::int64_t>(steps.size()), "step")),
+                   kNoRank};
   std::vector<StepLength> steady(steps.begin(), steps.end());
   std::erase_if(steady, [&](const StepLength& step) {
     return !std::binary_search(choice->steps.begin(), choice->steps.end(), step.step);

@@ -8,4 +8,15 @@ std::string group_thousands(std::string digits) {
   return digits;
 }
 
+std::string format_ordinal(std::int64_t number) {
+  const std::int64_t tens = number / 10 % 10;
+  const char* ending = "th";
+  if (tens != 1) {
+    if (number % 10 == 1) ending = "st";
+    if (number % 10 == 2) ending = "nd";
+    if (number % 10 == 3) ending = "rd";
+  }
+  return format_count(number) + ending;
+}
+
 }  // namespace lockstep

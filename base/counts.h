@@ -2,6 +2,7 @@
 #pragma once
 
 #include <concepts>
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -26,5 +27,8 @@ template <std::integral Number>
 std::string format_plural(Number count, std::string_view one, std::string_view many) {
   return format_count(count).append(" ").append(count == 1 ? one : many);
 }
+
+// "1st", "22nd", "113th"
+std::string format_ordinal(std::int64_t number);
 
 }  // namespace lockstep

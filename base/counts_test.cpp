@@ -28,5 +28,12 @@ TEST(FormatPlural, UsesSingularAndPlural) {
   EXPECT_EQ(format_plural(std::uint64_t{1'234}, "event", "events"), "1,234 events");
 }
 
+TEST(FormatOrdinal, HasTheEndingsOfEnglish) {
+  std::string all;
+  for (const std::int64_t number : {1, 2, 3, 4, 10, 11, 12, 13, 21, 22, 23, 101, 111, 112, 113, 1'001})
+    all += format_ordinal(number) + " ";
+  EXPECT_EQ(all, "1st 2nd 3rd 4th 10th 11th 12th 13th 21st 22nd 23rd 101st 111th 112th 113th 1,001st ");
+}
+
 }  // namespace
 }  // namespace lockstep

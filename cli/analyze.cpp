@@ -80,7 +80,7 @@ void describe(CLI::App& app, Arguments& arguments) {
       ->excludes("--steps")
       ->excludes("--html");
   app.add_flag("--all-steps", arguments.all_steps,
-               "All that was recorded counts. Without it: steady training alone, not warm-up, compilation, "
+               "All that was recorded counts. Without it: the steady steps alone, not warm-up, compilation, "
                "checkpoints and evaluation")
       ->excludes("--steps");
   app.add_flag("--skip-warmup", arguments.skip_warm_up, "What is done anyway, unless --all-steps is given")

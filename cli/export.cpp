@@ -65,7 +65,7 @@ void describe(CLI::App& app, Arguments& arguments) {
       ->option_text("FILE");
   describe_reading(app, arguments.reading);
   app.add_flag("--all-steps", arguments.all_steps,
-               "Findings and summaries over all that was recorded, not over steady training alone");
+               "Findings and summaries over all that was recorded, not over the steady steps alone");
   app.add_flag("--as-recorded", arguments.as_recorded,
                "csv: names that begin with = + - @ as they are; else an apostrophe before them keeps "
                "spreadsheets from calculating them");

@@ -311,7 +311,7 @@ int main(int argc, char** argv) {
       ->check(CLI::Range(1, 1'000'000))
       ->option_text("N");
   app.add_flag("--all-steps", arguments.all_steps,
-               "Findings and summaries over all that was recorded, not over steady training alone");
+               "Findings and summaries over all that was recorded, not over the steady steps alone");
   app.add_option("--search", arguments.search, "Search for this: gemm, /nccl.*Reduce/, rank=3 longer=1ms")
       ->option_text("TEXT");
   lockstep::viewer::add_panel_flag(app, arguments.panel);

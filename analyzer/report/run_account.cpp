@@ -18,7 +18,7 @@ constexpr std::array<SpendingNames, kSpendingCount> kSpendings{
      {"after_failure", "hung or waiting after a failure"},
      {"start_up", "start-up"},
      {"warm_up", "warm-up steps"},
-     {"steady", "steady training"},
+     {"steady", "steady steps"},
      {"shutdown", "shutdown"},
      {"other", "other"}}};
 

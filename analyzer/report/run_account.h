@@ -20,7 +20,7 @@ enum class Spending : std::uint8_t {
   after_failure,  // what a rank of a failed job still waited after its last work
   start_up,       // imports, process group, model and data; all before the first training step
   warm_up,        // steps that are left out of steady training at the begin
-  steady,         // training steps after that
+  steady,         // steps after that
   shutdown,       // after the last step
   other,          // between steps that do not touch; all of a rank without steps
 };

@@ -41,10 +41,14 @@ std::vector<std::string> account_lines(const Report& report) {
                                                   static_cast<double>(account.wall_ns))),
         format_share(ns, all)));
   }
-  lines.push_back(fmt::format("{} of wall time{}: {}.", format_duration(account.wall_ns),
-                              ranks > 1 ? ", mean of the ranks" : "", fmt::join(parts, ", ")));
+  // A launcher's own time, before the first rank began and after the last one ended, is none of it.
+  const std::string all_time = format_duration(account.wall_ns);
+  lines.push_back(
+      ranks > 1 ? fmt::format("{} from the first rank's start to the last one's end; mean of the ranks: {}.",
+                              all_time, fmt::join(parts, ", "))
+                : fmt::format("{} from the rank's start to its end: {}.", all_time, fmt::join(parts, ", ")));
   if (account.goodput)
-    lines.push_back(fmt::format("Goodput {}: steady training, of all{}.", format_share(*account.goodput),
+    lines.push_back(fmt::format("Goodput {}: steady steps, of all{}.", format_share(*account.goodput),
                                 account.spent[Spending::not_recorded] > 0 ? " that was recorded" : ""));
   std::int64_t beside = 0;
   for (const RankAccount& rank : account.ranks) beside = std::max(beside, rank.checkpoint_beside_ns);
@@ -68,8 +72,8 @@ std::string steady_line(const Report& report, bool ascii) {
     parts.push_back(
         fmt::format("{}: {}, {}", steps_text(steps, ascii), steps.reason, format_duration(steps.ns)));
   }
-  return fmt::format("All below is over {} of steady training. Left out, unless --all-steps is given: {}.",
-                     format_plural(static_cast<std::int64_t>(steady.steps.size()), "step"),
+  return fmt::format("All below is over {}. Left out, unless --all-steps is given: {}.",
+                     format_plural(static_cast<std::int64_t>(steady.steps.size()), "steady step"),
                      fmt::join(parts, "; "));
 }
 

@@ -86,6 +86,7 @@ TEST(PytorchHang, OneThatIsEndedByControlCIsAHangAndNoFailure) {
   EXPECT_THAT(first.at("evidence").at(0).get<std::string>(), StartsWith("ranks 0, 1 wait in it"));
   EXPECT_TRUE(first.at("place").is_object());
   for (const nlohmann::json& finding : report.at("findings")) EXPECT_NE(finding.at("code"), "job_failed");
+  EXPECT_EQ(report.at("run").at("steps").size(), 10U) << "all that were done, the last one too";
   // Nothing of the hang is transfer.
   for (const nlohmann::json& rank : report.at("ranks"))
     EXPECT_LT(rank.at("partition").at("transfer"), 5'000'000'000) << rank;

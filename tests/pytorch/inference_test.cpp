@@ -105,8 +105,12 @@ void expect_steps(const Json& report, std::size_t count, const std::string& rang
       testing::HasSubstr(fmt::format(
           "{} were found by the forward passes of a loop without an optimizer (`{}`)", count, range)));
   EXPECT_EQ(report.at("steps").size(), 2 * count) << "of both ranks";
-  EXPECT_THAT(report.at("findings").dump(), testing::Not(testing::HasSubstr("in `forward (")))
-      << "what computes is not between computations";
+  // (That ranks are blocked *in* a forward pass may be true: of the first one, where libraries come from a
+  // disk.)
+  for (const Json& finding : report.at("findings"))
+    if (finding.at("code") != "blocked_in_compute")
+      EXPECT_THAT(finding.dump(), testing::Not(testing::HasSubstr("in `forward (")))
+          << "what computes is not between computations";
 }
 
 TEST_F(Inference, PassesOfAModuleAreComputationAndItsIterationsSteps) {

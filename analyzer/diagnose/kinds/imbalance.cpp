@@ -57,7 +57,7 @@ std::string how_to_get_more_steps(const Report& report) {
   const std::int64_t needed = report.lateness.steps_needed;
   const auto recorded = static_cast<std::int64_t>(report.steps_present.size());
   if (report.steady && !report.steady->left_out.empty())
-    return fmt::format("record {} steps of steady training or more (20 for good measure)", needed);
+    return fmt::format("record {} steady steps or more (20 for good measure)", needed);
   if (!report.steady && recorded > report.lateness.steps && recorded >= needed)
     return fmt::format("look at {} steps or more (--steps): {} are recorded", needed, recorded);
   return fmt::format("record {} steps or more (20 for good measure)", needed);

@@ -197,10 +197,10 @@ Result<Folder> open_folder(const fs::path& path) {
   std::sort(folder.process_files.begin(), folder.process_files.end());
   for (RankFile& file : ranks) folder.rank_files.push_back(std::move(file.path));
   if (folder.rank_files.empty() && folder.process_files.empty())
-    return Error{
-        fmt::format("{}: a run folder without traces: no process of the job did anything that is recorded "
-                    "(PyTorch, CUDA, NVTX), or none has been started yet",
-                    path.string())};
+    return Error{fmt::format(
+        "{}: a run folder without traces: no process of the job did anything that is recorded "
+        "(PyTorch from its first process group or step on, CUDA, NVTX), or none has been started yet",
+        path.string())};
   // A job of one process needs no launcher, and nobody told it that it is a rank.
   if (folder.rank_files.empty() && folder.process_files.size() == 1)
     folder.rank_files = std::exchange(folder.process_files, {});

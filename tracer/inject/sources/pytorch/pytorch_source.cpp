@@ -19,6 +19,8 @@ namespace {
 
 constexpr const char* kName = "pytorch";
 constexpr std::size_t kMaxUndecided = 1U << 20U;
+// So long after its last optimizer a step is over, though no other optimizer has stepped.
+constexpr trace::Nanoseconds kSilence = 1'000'000'000;
 
 // Problems are few, told once each, and read while they may be added to: a list that only grows.
 constexpr std::size_t kMaxProblems = 16;
@@ -104,6 +106,7 @@ void PytorchSource::end_drain(trace::Nanoseconds now) {
   // drain before is whole.
   const trace::Nanoseconds horizon = std::exchange(drain_before_, now);
   process_before(horizon);
+  for (auto& [id, thread] : threads_) thread.loop.close_step_counted_before(horizon - kSilence);
   write_loops();
   operations_->note_open(horizon);
   note_open_before(horizon);

@@ -9,6 +9,9 @@ namespace lockstep::tracer::pytorch {
 
 namespace {
 
+// Another optimizer may join one of these although it was counted as over (StepCounter).
+constexpr std::int64_t kFirstSteps = 2;
+
 trace::Pass pass_of(Phase phase) {
   switch (phase) {
     case Phase::forward:
@@ -163,6 +166,7 @@ void TrainingLoop::step_began(std::int64_t number, trace::Nanoseconds time) {
   if (std::exchange(optimizer_since_count_, false)) {
     step_ = number - 1;  // of the step whose optimizers were seen: it is told when another one's are
     counted_ = true;
+    counted_at_ = time;
     return;
   }
   // Nothing of the step before was recorded: this one begins here.
@@ -176,6 +180,10 @@ void TrainingLoop::step_began(std::int64_t number, trace::Nanoseconds time) {
 
 void TrainingLoop::close_counted_step() {
   if (counted_) finish();
+}
+
+void TrainingLoop::close_step_counted_before(trace::Nanoseconds time) {
+  if (step_ >= kFirstSteps && counted_at_ < time) close_counted_step();
 }
 
 void TrainingLoop::finish() {

@@ -51,6 +51,9 @@ class TrainingLoop {
   // the next one's optimizer. Only once the first steps have shown which optimizers belong to one
   // (StepCounter).
   void close_counted_step();
+  // The same of a step that was counted as over before `time`, as the next one's optimizer may never come:
+  // the job hangs, or the process is killed. Of the first steps none.
+  void close_step_counted_before(trace::Nanoseconds time);
   // Nothing more comes.
   void finish();
 
@@ -92,6 +95,7 @@ class TrainingLoop {
   bool optimizer_since_count_ = false;
   bool counts_ = false;   // the process counts steps
   bool counted_ = false;  // the step is over by count, and no optimizer has begun since
+  trace::Nanoseconds counted_at_ = 0;
   std::vector<trace::Step> steps_;
   std::vector<Computed> computed_;
 };

@@ -84,6 +84,27 @@ TEST(TrainingLoop, AStepThatIsCountedAsOverCanBeHadAtOnce) {
   EXPECT_THAT(steps(loop), ElementsAre(Boundary{190, 290, 2}));
 }
 
+// A job that hangs in the next step, or is killed there: its last whole step is known all the same.
+TEST(TrainingLoop, AStepAfterWhichNothingComesIsToldAfterAWhile) {
+  TrainingLoop loop;
+  loop.step_began(0, 0);
+  for (std::int64_t number = 0; number < 4; ++number) {
+    const Nanoseconds begin = number * 100;
+    phase(loop, Phase::backward, begin, begin + 50);
+    phase(loop, Phase::optimizer, begin + 60, begin + 90, 1);
+    loop.step_began(number + 1, begin + 91);
+    loop.close_step_counted_before(begin + 91);
+    if (number < 2) loop.close_step_counted_before(begin + 99);  // another optimizer may join the first ones
+  }
+  EXPECT_THAT(steps(loop), ElementsAre(Boundary{0, 90, 0}, Boundary{90, 190, 1}, Boundary{190, 290, 2}));
+  loop.begin(Phase::backward, 0, -1, 400);  // and stays there
+  loop.close_step_counted_before(392);
+  EXPECT_THAT(steps(loop), ElementsAre(Boundary{290, 390, 3}));
+  loop.close_step_counted_before(500);
+  loop.finish();
+  EXPECT_THAT(steps(loop), ElementsAre()) << "once";
+}
+
 // As StepCounter tells them: a critic steps three times, then the generator.
 TEST(TrainingLoop, StepsAreThoseThatAreCounted) {
   TrainingLoop loop;
