@@ -28,33 +28,13 @@
 #include "analyzer/metrics/windows.h"
 #include "analyzer/model/check_job.h"
 #include "analyzer/model/stopped.h"
+#include "analyzer/report/measure_fields.h"
 #include "analyzer/steady_steps.h"
 #include "analyzer/steady_view.h"
 #include "analyzer/step_selection.h"
 
 namespace lockstep::analyzer {
 namespace {
-
-// The sum of measures over windows that do not overlap; ratios are left to the caller.
-void add(const Measures& step, Measures& sum) {
-  sum.known = sum.known && step.known;
-  sum.window_ns += step.window_ns;
-  sum.compute_ns += step.compute_ns;
-  sum.communication_ns += step.communication_ns;
-  sum.overlap_ns += step.overlap_ns;
-  sum.exposed_communication_ns += step.exposed_communication_ns;
-  sum.collective_wait_ns += step.collective_wait_ns;
-  sum.hidden_collective_wait_ns += step.hidden_collective_wait_ns;
-  sum.p2p_wait_ns += step.p2p_wait_ns;
-  sum.hidden_p2p_wait_ns += step.hidden_p2p_wait_ns;
-  sum.unclassified_ns += step.unclassified_ns;
-  if (step.off_cpu_ns) sum.off_cpu_ns = sum.off_cpu_ns.value_or(0) + *step.off_cpu_ns;
-  if (step.run_queue_ns) sum.run_queue_ns = sum.run_queue_ns.value_or(0) + *step.run_queue_ns;
-  if (step.on_core_ns) sum.on_core_ns = sum.on_core_ns.value_or(0) + *step.on_core_ns;
-  sum.partition.compute_over_communication_ns += step.partition.compute_over_communication_ns;
-  for (std::size_t cause = 0; cause < kCauseCount; ++cause)
-    sum.partition.ns[cause] += step.partition.ns[cause];
-}
 
 void set_ratios(const RankTimeline::KernelOverlap& kernels, Measures& measures) {
   if (measures.communication_ns > 0) {
@@ -268,9 +248,9 @@ class Analyzer {
       gaps_.back().without_launch += gaps.without_launch;
       gaps_.back().ns += gaps.ns;
       gaps_.back().without_launch_ns += gaps.without_launch_ns;
-      add(timeline.measures(part, options_.keep_segments ? &analysis_.segments.back() : nullptr,
-                            windows.steps.empty() ? &longest_.back() : nullptr),
-          whole);
+      add_times(timeline.measures(part, options_.keep_segments ? &analysis_.segments.back() : nullptr,
+                                  windows.steps.empty() ? &longest_.back() : nullptr),
+                whole);
     }
 
     if (!trace.lost.empty() && options_.keep_segments) {
@@ -295,14 +275,14 @@ class Analyzer {
       set_ratios(kernels[i], report_step.measures);
       report_step.measures.known =
           windows.has_work && !trace.was_lost_within(step.window.begin, step.window.end);
-      add(report_step.measures, selected);
+      add_times(report_step.measures, selected);
       selected_kernels.covered_ns += kernels[i].covered_ns;
       selected_kernels.total_ns += kernels[i].total_ns;
       report().steps.push_back(report_step);
       if (!report().steady ||
           !std::binary_search(report().steady->steps.begin(), report().steady->steps.end(), step.number))
         continue;
-      add(report_step.measures, steady);
+      add_times(report_step.measures, steady);
       steady_kernels.covered_ns += kernels[i].covered_ns;
       steady_kernels.total_ns += kernels[i].total_ns;
       steady_windows.push_back(step.window);
@@ -387,7 +367,7 @@ Measures measures_of(const RankTimeline& timeline, Nanoseconds begin, Nanosecond
   Interval known{std::max(begin, whole.begin), std::min(end, whole.end)};
   known.end = std::max(known.begin, known.end);
   const std::vector<Interval> parts = recorded_parts(timeline.rank(), known);
-  for (const Interval& part : parts) add(timeline.measures(part), measures);
+  for (const Interval& part : parts) add_times(timeline.measures(part), measures);
   for (const RankTimeline::KernelOverlap& of_part : timeline.per_kernel_overlap(parts)) {
     kernels.covered_ns += of_part.covered_ns;
     kernels.total_ns += of_part.total_ns;

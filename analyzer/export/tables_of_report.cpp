@@ -4,11 +4,13 @@
 
 #include <array>
 #include <string>
+#include <variant>
 
 #include "analyzer/export/tables.h"
 #include "analyzer/report/absences.h"
 #include "analyzer/report/exposure.h"
 #include "analyzer/report/json.h"
+#include "analyzer/report/measure_fields.h"
 
 namespace lockstep::analyzer {
 namespace {
@@ -16,52 +18,19 @@ namespace {
 using enum ColumnType;
 using Row = std::vector<Value>;
 
-const std::vector<TableColumn>& measure_columns() {
-  static const std::vector<TableColumn> kColumns{
-      {"window_ns", integer},
-      {"compute_ns", integer},
-      {"communication_ns", integer},
-      {"overlap_ns", integer},
-      {"exposed_communication_ns", integer},
-      {"overlap_ratio", real},
-      {"overlap_ratio_per_kernel", real},
-      {"collective_wait_ns", integer},
-      {"hidden_collective_wait_ns", integer},
-      {"p2p_wait_ns", integer},
-      {"hidden_p2p_wait_ns", integer},
-      {"unclassified_ns", integer},
-      {"off_cpu_ns", integer},
-      {"run_queue_ns", integer},
-      {"on_core_ns", integer},
-  };
-  return kColumns;
-}
-
 Value known_or_null(bool known, std::int64_t ns) {
   return known ? Value(ns) : Value(std::monostate{});
 }
 
 // What is not known is NULL.
 void add_measures(Row& row, const Measures& m) {
-  const auto add = [&row](bool known, std::int64_t ns) { row.push_back(known_or_null(known, ns)); };
-  add(m.known || m.window_ns > 0, m.window_ns);
-  for (const std::int64_t ns : {m.compute_ns, m.communication_ns, m.overlap_ns, m.exposed_communication_ns}) {
-    add(m.known, ns);
-  }
-  for (const std::optional<double>& ratio : {m.overlap_ratio, m.overlap_ratio_per_kernel}) {
-    row.push_back(m.known ? nullable(ratio) : Value(std::monostate{}));
-  }
-  for (const std::int64_t ns :
-       {m.collective_wait_ns, m.hidden_collective_wait_ns, m.p2p_wait_ns, m.hidden_p2p_wait_ns}) {
-    add(m.known && m.waits_known, ns);
-  }
-  add(m.known, m.unclassified_ns);
-  for (const std::optional<std::int64_t>& ns : {m.off_cpu_ns, m.run_queue_ns, m.on_core_ns})
-    add(m.known && ns.has_value(), ns.value_or(0));
+  for (const MeasureField& field : measure_fields())
+    row.push_back(std::visit([](const auto& value) { return Value(value); }, value_of(field, m)));
 }
 
 std::vector<TableColumn> with_measures(std::vector<TableColumn> columns) {
-  columns.insert(columns.end(), measure_columns().begin(), measure_columns().end());
+  for (const MeasureField& field : measure_fields())
+    columns.push_back({field.key, field.is_time() ? integer : real});
   return columns;
 }
 

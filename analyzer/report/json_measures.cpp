@@ -1,5 +1,10 @@
 #include "analyzer/report/json_measures.h"
 
+#include <type_traits>
+#include <variant>
+
+#include "analyzer/report/measure_fields.h"
+
 namespace lockstep::analyzer {
 
 using Json = nlohmann::ordered_json;
@@ -16,28 +21,19 @@ Json to_json(const Partition& partition) {
 
 // A figure that is not known is null, never 0; explain_absences() says why.
 void add_measures(Json& object, const Measures& m) {
-  const auto put = [&object](const char* name, bool known, const auto& value) {
-    object[name] = known ? Json(value) : Json(nullptr);
-  };
-  const bool waits = m.known && m.waits_known;
-  put("window_ns", m.known || m.window_ns > 0, m.window_ns);
-  put("compute_ns", m.known, m.compute_ns);
-  put("communication_ns", m.known, m.communication_ns);
-  put("overlap_ns", m.known, m.overlap_ns);
-  put("exposed_communication_ns", m.known, m.exposed_communication_ns);
-  put("overlap_ratio", m.known, optional(m.overlap_ratio));
-  put("overlap_ratio_per_kernel", m.known, optional(m.overlap_ratio_per_kernel));
-  put("collective_wait_ns", waits, m.collective_wait_ns);
-  put("hidden_collective_wait_ns", waits, m.hidden_collective_wait_ns);
-  put("p2p_wait_ns", waits, m.p2p_wait_ns);
-  put("hidden_p2p_wait_ns", waits, m.hidden_p2p_wait_ns);
-  put("unclassified_ns", m.known, m.unclassified_ns);
-  put("off_cpu_ns", m.known, optional(m.off_cpu_ns));
-  put("run_queue_ns", m.known, optional(m.run_queue_ns));
-  put("on_core_ns", m.known, optional(m.on_core_ns));
+  for (const MeasureField& field : measure_fields())
+    object[field.key] = std::visit(
+        [](const auto& value) {
+          if constexpr (std::is_same_v<std::decay_t<decltype(value)>, std::monostate>)
+            return Json(nullptr);
+          else
+            return Json(value);
+        },
+        value_of(field, m));
   // Beside the partition, not in it: the partition's nine members sum to the window.
-  put("compute_over_communication_ns", m.known, m.partition.compute_over_communication_ns);
-  put("partition", m.known, to_json(m.partition));
+  object["compute_over_communication_ns"] =
+      m.known ? Json(m.partition.compute_over_communication_ns) : Json(nullptr);
+  object["partition"] = m.known ? to_json(m.partition) : Json(nullptr);
 }
 
 }  // namespace lockstep::analyzer

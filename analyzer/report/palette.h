@@ -1,4 +1,5 @@
-// One look per cause, the same in the text report, the exports and the viewer: label, colour, glyph.
+// The causes, each declared once: its name in documents, and one look, the same in the text report, the page,
+// the exports and the viewer: label, colour, glyph.
 //
 // The colours are told apart with every kind of colour blindness (palette_test.cpp measures it); what makes a
 // rank wait is warm, work is cool, what is neither is grey. No information hangs on colour alone: glyphs and
@@ -15,6 +16,7 @@ namespace lockstep::analyzer {
 
 struct CauseStyle {
   Cause cause;
+  const char* key;          // in documents: "barrier_wait"
   const char* label;        // what people read: "barrier wait"
   std::uint32_t rgb_light;  // 0xRRGGBB, on a light background
   std::uint32_t rgb_dark;   // 0xRRGGBB, on a dark background
@@ -24,15 +26,15 @@ struct CauseStyle {
 
 // In the order of Cause.
 inline constexpr std::array<CauseStyle, kCauseCount> kCauseStyles{{
-    {Cause::compute, "compute", 0x00956B, 0x29A47B, "█", '#'},
-    {Cause::transfer, "transfer", 0x1F5FC4, 0x3B6FE0, "▓", '='},
-    {Cause::barrier_wait, "barrier wait", 0xBE3601, 0xD84B27, "▒", 'w'},
-    {Cause::pipeline_bubble, "pipeline bubble", 0xA8579B, 0xCB70AE, "▚", 'b'},
-    {Cause::copy, "copy", 0x50B9F3, 0x7ECFFE, "▄", 'c'},
-    {Cause::data_wait, "data wait", 0xF2CA26, 0xF4E53D, "▂", 'd'},
-    {Cause::host_bound, "host-bound", 0xDC8112, 0xE89115, "░", 'h'},
-    {Cause::queued, "queued", 0xBDBDBD, 0xC0C0C0, "·", '.'},
-    {Cause::other, "other", 0x4A4A4A, 0x5C5C5C, "╌", '-'},
+    {Cause::compute, "compute", "compute", 0x00956B, 0x29A47B, "█", '#'},
+    {Cause::transfer, "transfer", "transfer", 0x1F5FC4, 0x3B6FE0, "▓", '='},
+    {Cause::barrier_wait, "barrier_wait", "barrier wait", 0xBE3601, 0xD84B27, "▒", 'w'},
+    {Cause::pipeline_bubble, "pipeline_bubble", "pipeline bubble", 0xA8579B, 0xCB70AE, "▚", 'b'},
+    {Cause::copy, "copy", "copy", 0x50B9F3, 0x7ECFFE, "▄", 'c'},
+    {Cause::data_wait, "data_wait", "data wait", 0xF2CA26, 0xF4E53D, "▂", 'd'},
+    {Cause::host_bound, "host_bound", "host-bound", 0xDC8112, 0xE89115, "░", 'h'},
+    {Cause::queued, "queued", "queued", 0xBDBDBD, 0xC0C0C0, "·", '.'},
+    {Cause::other, "other", "other", 0x4A4A4A, 0x5C5C5C, "╌", '-'},
 }};
 
 inline constexpr const CauseStyle& style_of(Cause cause) {

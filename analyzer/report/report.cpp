@@ -3,32 +3,13 @@
 #include <algorithm>
 #include <numeric>
 
+#include "analyzer/report/palette.h"
 #include "base/time_math.h"
 
 namespace lockstep::analyzer {
 
 const char* to_string(Cause cause) {
-  switch (cause) {
-    case Cause::compute:
-      return "compute";
-    case Cause::transfer:
-      return "transfer";
-    case Cause::barrier_wait:
-      return "barrier_wait";
-    case Cause::pipeline_bubble:
-      return "pipeline_bubble";
-    case Cause::copy:
-      return "copy";
-    case Cause::data_wait:
-      return "data_wait";
-    case Cause::host_bound:
-      return "host_bound";
-    case Cause::queued:
-      return "queued";
-    case Cause::other:
-      return "other";
-  }
-  return "other";
+  return style_of(cause).key;
 }
 
 const char* of_what(Share share) {

@@ -125,7 +125,7 @@ Command draw_exact_rows(const Scene& scene, const RangeStatistics& statistics, c
   right_aligned("rank", theme.dim_text);
   for (const RangeFigure& figure : figures) {
     ImGui::TableNextColumn();
-    column_title(figure.name, figure.what, theme);
+    column_title(figure.name.c_str(), figure.what, theme);
   }
   ImGuiListClipper clipper;
   clipper.Begin(static_cast<int>(statistics.done()));

@@ -10,7 +10,9 @@
 #include <sstream>
 #include <type_traits>
 #include <utility>
+#include <variant>
 
+#include "analyzer/report/measure_fields.h"
 #include "trace/format/checksum.h"
 
 // cereal finds these by the namespace of what they serialize. Each names all members of its struct, in order.
@@ -22,9 +24,9 @@ void serialize(Archive& archive, Partition& p) {
 }
 template <class Archive>
 void serialize(Archive& archive, Measures& m) {
-  archive(m.known, m.waits_known, m.window_ns, m.compute_ns, m.communication_ns, m.overlap_ns,
-          m.exposed_communication_ns, m.overlap_ratio, m.overlap_ratio_per_kernel, m.collective_wait_ns,
-          m.hidden_collective_wait_ns, m.p2p_wait_ns, m.hidden_p2p_wait_ns, m.unclassified_ns, m.partition);
+  archive(m.known, m.waits_known, m.partition);
+  for (const MeasureField& field : measure_fields())
+    std::visit([&](const auto member) { archive(m.*member); }, field.member);
 }
 template <class Archive>
 void serialize(Archive& archive, OverlapPrice& p) {
@@ -219,7 +221,7 @@ void serialize(Archive& archive, Contents& c) {
 namespace {
 
 // Raise it where the meaning of something written changes and its size does not.
-constexpr std::uint64_t kVersion = 10;
+constexpr std::uint64_t kVersion = 11;
 
 template <class... Structs>
 std::uint64_t layout_of() {

@@ -2,18 +2,20 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
+#include <string>
 
 #include "analyzer/report/report.h"
 
 namespace lockstep::viewer {
 
 struct RangeFigure {
-  const char* name;  // "compute_ns"; of the nine causes "partition.transfer"
+  std::string name;  // "compute_ns"; of the nine causes "partition.transfer"
   const char* what;  // in words, without reference to docs/metrics.md
   // Absent where the document says null.
-  std::optional<std::int64_t> (*of)(const analyzer::Measures& measures);
+  std::function<std::optional<std::int64_t>(const analyzer::Measures& measures)> of;
 };
 // All that lockstep.range/2 has in whole nanoseconds, in its order.
 std::span<const RangeFigure> range_figures();

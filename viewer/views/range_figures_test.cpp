@@ -50,7 +50,7 @@ std::vector<std::pair<std::string, Json>> of_figures(const analyzer::Measures& m
   for (const RangeFigure& figure : range_figures()) {
     const auto value = figure.of(measures);
     // The document has no partition at all where nothing is known.
-    if (!value && std::string(figure.name).starts_with("partition.")) continue;
+    if (!value && figure.name.starts_with("partition.")) continue;
     found.emplace_back(figure.name, value ? Json(*value) : Json(nullptr));
   }
   return found;
