@@ -21,7 +21,7 @@ constexpr auto kRules = std::to_array<const FindingRule*>({
     &rules::reduce_scatter_exposed,
     &rules::tensor_parallel_across_hosts,
     &rules::p2p_slow_path,
-    &rules::nccl_ways,
+    &rules::nccl_connections,
     &rules::no_overlap,  // after the buckets and the gathering
     &rules::data_loading,
     &rules::blocked_in_compute,

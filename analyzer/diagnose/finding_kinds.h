@@ -33,7 +33,7 @@ extern const FindingRule gathering;
 extern const FindingRule reduce_scatter_exposed;
 extern const FindingRule tensor_parallel_across_hosts;
 extern const FindingRule p2p_slow_path;
-extern const FindingRule nccl_ways;
+extern const FindingRule nccl_connections;
 extern const FindingRule no_overlap;
 extern const FindingRule data_loading;
 extern const FindingRule blocked_in_compute;

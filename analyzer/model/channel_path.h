@@ -1,4 +1,4 @@
-// Over which way two ranks of a communicator talk, as NCCL's log tells it.
+// Over which connections two ranks of a communicator talk, as NCCL's log tells it.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@ namespace lockstep::analyzer {
 
 enum class Transport : std::uint8_t { p2p, shared_memory, net };
 
-// Channels of one direction between two ranks that take the same way.
+// Channels of one direction between two ranks that take the same connection.
 struct ChannelPath {
   std::int32_t from = 0, to = 0;
   bool ranks_are_global = false;  // else they are those of a communicator whose members are not known
@@ -18,7 +18,7 @@ struct ChannelPath {
   std::optional<bool> gpu_direct;  // of the network: past the host's memory; absent for the others
   bool read = false;               // peer to peer: the receiver reads
   std::optional<bool> same_host;   // both ranks are on one; absent where one has no log
-  std::string way;                 // as NCCL says it: "NET/IB/0/GDRDMA"
+  std::string connection;          // as NCCL says it: "NET/IB/0/GDRDMA"
   std::int32_t channels = 0;
   std::string host;  // of a process that says so
   std::string file;

@@ -303,7 +303,7 @@ struct Job {
   JobEnd end;
   std::vector<ClockExchange> exchanges;
   std::vector<Warning> warnings;
-  std::vector<ChannelPath> paths;  // sorted by (from, to, way); empty where no log of NCCL was given
+  std::vector<ChannelPath> paths;  // sorted by (from, to, connection); empty where no log of NCCL was given
 };
 
 }  // namespace lockstep::analyzer

@@ -172,7 +172,7 @@ Job two_ranks(Random& random, const char* group_name, std::vector<ChannelPath> p
   job.paths = std::move(paths);
   return job;
 }
-ChannelPath path(std::int32_t from, Transport transport, const char* way, bool same_host) {
+ChannelPath path(std::int32_t from, Transport transport, const char* connection, bool same_host) {
   ChannelPath path;
   path.from = from;
   path.to = 1 - from;
@@ -180,9 +180,9 @@ ChannelPath path(std::int32_t from, Transport transport, const char* way, bool s
   path.communicator_size = 2;
   path.transport = transport;
   if (transport == Transport::net) path.gpu_direct = false;
-  path.read = std::string_view(way).ends_with("/read");
+  path.read = std::string_view(connection).ends_with("/read");
   path.same_host = same_host;
-  path.way = way;
+  path.connection = connection;
   path.channels = 2;
   path.file = "nccl.node0.12.log";
   return path;

@@ -46,14 +46,14 @@ constexpr FindingKind kExposedTransfer{
     .explanation = &kExposedTransferExplained,
 };
 constexpr FindingKind kExposedCommunication = kExposedTransfer.with_code("exposed_communication");
-constexpr auto kSlowLinkRemedies =
-    std::to_array<Remedy>({{"NCCL",
-                            "NCCL_DEBUG=INFO shows the way: `NET/IB/…/GDRDMA` is wanted, `NET/Socket` is "
-                            "not; NCCL_SOCKET_IFNAME, NCCL_IB_HCA choose the interface"},
-                           {"FSDP", "hybrid_shard (HSDP) keeps parameters' traffic within a node"},
-                           {"DeepSpeed", "zero_hpz_partition_size (ZeRO++), or a lower stage"},
-                           {"Megatron", "--tensor-model-parallel-size no larger than a node's GPUs"},
-                           {"the job", "gradient accumulation: fewer exchanges for the same samples"}});
+constexpr auto kSlowLinkRemedies = std::to_array<Remedy>(
+    {{"NCCL",
+      "NCCL_DEBUG=INFO shows the connections: `NET/IB/…/GDRDMA` is wanted, `NET/Socket` is "
+      "not; NCCL_SOCKET_IFNAME, NCCL_IB_HCA choose the interface"},
+     {"FSDP", "hybrid_shard (HSDP) keeps parameters' traffic within a node"},
+     {"DeepSpeed", "zero_hpz_partition_size (ZeRO++), or a lower stage"},
+     {"Megatron", "--tensor-model-parallel-size no larger than a node's GPUs"},
+     {"the job", "gradient accumulation: fewer exchanges for the same samples"}});
 constexpr Explanation kSlowLinkExplained{
     .meaning =
         "Most transfer that nothing hides is of operations whose ranks are on several hosts, and it is "

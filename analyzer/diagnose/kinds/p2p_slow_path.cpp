@@ -83,7 +83,7 @@ void find_slow_messages(const FindingContext& context, std::vector<Finding>& fin
       fmt::format("{} of {} of their transfer is exposed", format_duration(within.message_exposed_ns),
                   format_duration(within.message_transfer_ns))};
   finding.remedy =
-      "NCCL_DEBUG=INFO names each channel's way: `via SHM` or `NET` within a host is a detour through its "
+      "NCCL_DEBUG=INFO names each channel's connection: `via SHM` or `NET` within a host is a detour through its "
       "memory. NCCL_P2P_LEVEL=SYS, NCCL_P2P_USE_CUDA_MEMCPY unset, IOMMU and ACS off; NCCL_P2P_READ_ENABLE=0 "
       "where writing is faster; `nvidia-smi topo -m` shows which GPUs have NVLink: neighbouring stages "
       "belong on such pairs";

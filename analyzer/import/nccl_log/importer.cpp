@@ -43,7 +43,7 @@ bool is_of_other_hosts(const Job& job) {
          });
 }
 
-// Over which ways ranks talk, as logs beside the traces say.
+// Over which connections ranks talk, as logs beside the traces say.
 void add_paths(const std::vector<std::filesystem::path>& files, Job& job) {
   nccl_log::Log log;
   for (const std::filesystem::path& file : files)
@@ -59,7 +59,7 @@ void add_paths(const std::vector<std::filesystem::path>& files, Job& job) {
 }
 
 constexpr auto kExamples = std::to_array<ImportExample>({
-    {"run nccl.*.log", "with NCCL's own log: over which way ranks talk"},
+    {"run nccl.*.log", "with NCCL's own log: over which connections ranks talk"},
 });
 
 }  // namespace
@@ -67,7 +67,7 @@ constexpr auto kExamples = std::to_array<ImportExample>({
 constinit const Importer importers::nccl_log{
     .name = "nccl_log",
     .title = "NCCL's own log",
-    .description = "what NCCL logs while it connects: over which ways ranks talk",
+    .description = "what NCCL logs while it connects: over which connections ranks talk",
     .understood = "NCCL's logs (NCCL_DEBUG=INFO)",
     .content = "a log of NCCL",
     .sample = "node0:1:2 [0] NCCL INFO Connected all rings\n",
@@ -76,7 +76,7 @@ constinit const Importer importers::nccl_log{
     .may_be_named = may_be_named,
     .add = add_paths,
     .why_not_alone =
-        "NCCL's log says over which way ranks talk, but not for how long: give the job's traces too",
+        "NCCL's log says over which connections ranks talk, but not for how long: give the job's traces too",
 };
 
 }  // namespace lockstep::analyzer

@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::string_view kInfo = " NCCL INFO ";
 constexpr std::int32_t kMaxRanks = 1 << 24;
-constexpr std::size_t kLongestWay = 96;
+constexpr std::size_t kMaxConnectionText = 96;
 
 // Takes from the front of `text`; whatever does not fit leaves it false.
 class Scanner {
@@ -77,19 +77,19 @@ bool number_after(std::string_view message, std::string_view name, std::int32_t&
 
 // Behind "NET/": the network's name, its device and, where another rank sends for this one, that rank.
 // Names hold spaces and may hold slashes.
-std::optional<Way> parse_network(std::string_view text) {
+std::optional<Connection> parse_network(std::string_view text) {
   for (std::size_t slash = text.find('/'); slash != std::string_view::npos;
        slash = text.find('/', slash + 1)) {
     Scanner scanner(text.substr(slash + 1));
     std::int32_t device = 0, sender = 0;
     if (slash == 0 || !scanner.number(device) || device < 0) continue;
     if (scanner.skip("(") && !(scanner.number(sender) && scanner.skip(")"))) return std::nullopt;
-    Way way;
-    way.transport = Transport::net;
-    way.gpu_direct = scanner.skip("/GDRDMA");
+    Connection connection;
+    connection.transport = Transport::net;
+    connection.gpu_direct = scanner.skip("/GDRDMA");
     if (!scanner.rest().empty() && !scanner.rest().starts_with('/') && !scanner.rest().starts_with('('))
       return std::nullopt;
-    return way;
+    return connection;
   }
   return std::nullopt;
 }
@@ -144,25 +144,26 @@ std::optional<ChannelLine> parse_channel(std::string_view message) {
   line.received = scanner.skip(" [receive]");
   if (!line.received) (void)scanner.skip(" [send]");
   if (!scanner.skip(" via ")) return std::nullopt;
-  line.way = scanner.rest();
-  if (line.way.size() > kLongestWay || !is_printable(line.way) || line.from == line.to) return std::nullopt;
+  line.connection = scanner.rest();
+  if (line.connection.size() > kMaxConnectionText || !is_printable(line.connection) || line.from == line.to)
+    return std::nullopt;
   return line;
 }
 
-std::optional<Way> parse_way(std::string_view text) {
+std::optional<Connection> parse_connection(std::string_view text) {
   Scanner scanner(text);
   if (scanner.skip("NET/")) return parse_network(scanner.rest());
-  Way way;
+  Connection connection;
   if (scanner.skip("SHM/") && !scanner.rest().empty()) {
-    way.transport = Transport::shared_memory;
-    way.host_is_shared = true;
-    return way;
+    connection.transport = Transport::shared_memory;
+    connection.host_is_shared = true;
+    return connection;
   }
   if (!scanner.skip("P2P/") || scanner.rest().empty()) return std::nullopt;
   const std::string_view kind = scanner.rest();
-  way.read = kind.ends_with("/read") || kind.find("/read/") != std::string_view::npos;
-  way.host_is_shared = !kind.starts_with("MNNVL");  // NVLink may reach beyond the host
-  return way;
+  connection.read = kind.ends_with("/read") || kind.find("/read/") != std::string_view::npos;
+  connection.host_is_shared = !kind.starts_with("MNNVL");  // NVLink may reach beyond the host
+  return connection;
 }
 
 }  // namespace lockstep::analyzer::nccl_log

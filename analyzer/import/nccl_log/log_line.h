@@ -37,18 +37,18 @@ struct ChannelLine {
   std::int32_t from = 0;
   std::int32_t to = 0;
   bool received = false;  // the receiver says it, else the sender
-  std::string_view way;
+  std::string_view connection;
 };
 std::optional<ChannelLine> parse_channel(std::string_view message);
 
-// What a way's text says.
-struct Way {
+// What a connection's text says.
+struct Connection {
   Transport transport = Transport::p2p;
   std::optional<bool> gpu_direct;  // of the network
   bool read = false;
   bool host_is_shared = false;  // no other is possible
 };
 // None where it is of no known transport, or not whole.
-std::optional<Way> parse_way(std::string_view way);
+std::optional<Connection> parse_connection(std::string_view connection);
 
 }  // namespace lockstep::analyzer::nccl_log

@@ -83,7 +83,7 @@ TEST(LogLine, ChannelsOfEveryVersion) {
   EXPECT_EQ(sent->from, 15);
   EXPECT_EQ(sent->to, 0);
   EXPECT_FALSE(sent->received);
-  EXPECT_EQ(sent->way, "NET/AWS Libfabric/0/GDRDMA/Shared");
+  EXPECT_EQ(sent->connection, "NET/AWS Libfabric/0/GDRDMA/Shared");
   const auto received = parse_channel("Channel 01 : 2[c7000] -> 0[87000] [receive] via NET/IB/5/GDRDMA");
   ASSERT_TRUE(received);
   EXPECT_TRUE(received->received);
@@ -110,7 +110,7 @@ struct Expected {
   bool host_is_shared;
 };
 
-TEST(LogLine, Ways) {
+TEST(LogLine, NcclConnections) {
   for (const Expected& expected : {
            Expected{"P2P/CUMEM", Transport::p2p, {}, false, true},
            Expected{"P2P/CUMEM/read", Transport::p2p, {}, true, true},
@@ -130,12 +130,12 @@ TEST(LogLine, Ways) {
            Expected{"NET/AWS Libfabric/0/GDRDMA/Shared", Transport::net, true, false, false},
            Expected{"NET/A/B/7", Transport::net, false, false, false},
        }) {
-    const std::optional<Way> way = parse_way(expected.text);
-    ASSERT_TRUE(way) << expected.text;
-    EXPECT_EQ(way->transport, expected.transport) << expected.text;
-    EXPECT_EQ(way->gpu_direct, expected.gpu_direct) << expected.text;
-    EXPECT_EQ(way->read, expected.read) << expected.text;
-    EXPECT_EQ(way->host_is_shared, expected.host_is_shared) << expected.text;
+    const std::optional<Connection> connection = parse_connection(expected.text);
+    ASSERT_TRUE(connection) << expected.text;
+    EXPECT_EQ(connection->transport, expected.transport) << expected.text;
+    EXPECT_EQ(connection->gpu_direct, expected.gpu_direct) << expected.text;
+    EXPECT_EQ(connection->read, expected.read) << expected.text;
+    EXPECT_EQ(connection->host_is_shared, expected.host_is_shared) << expected.text;
   }
 }
 
@@ -143,7 +143,7 @@ TEST(LogLine, Ways) {
 TEST(LogLine, WaysThatAreNotWholeAreLeftOut) {
   for (const char* text : {"", "NET", "NET/", "NET/IB", "NET/IB/", "NET//0", "NET/IB/0step 3", "NET/IB/0(3",
                            "NET/IB/-1", "SHM/", "P2P/", "COLLNET/SHARP/0", "p2p"})
-    EXPECT_FALSE(parse_way(text)) << text;
+    EXPECT_FALSE(parse_connection(text)) << text;
 }
 
 }  // namespace

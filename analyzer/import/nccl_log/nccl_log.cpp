@@ -120,7 +120,7 @@ void Log::add_communicator(const CommunicatorLine& line, std::uint32_t process, 
       Membership& made = memberships_[membership];
       for (auto at = thread.pending.begin(); at != thread.pending.end();) {
         if (made.holds(at->first))
-          made.ways.insert(thread.pending.extract(at++));
+          made.connections.insert(thread.pending.extract(at++));
         else
           ++at;
       }
@@ -132,19 +132,19 @@ void Log::add_communicator(const CommunicatorLine& line, std::uint32_t process, 
 }
 
 void Log::add_channel(const ChannelLine& line, Thread& thread) {
-  if (line.channel >= kMaxChannels || !parse_way(line.way)) return;
+  if (line.channel >= kMaxChannels || !parse_connection(line.connection)) return;
   any_channel_ = true;
-  const ReportedPath said{line.from, line.to, line.received, std::string(line.way)};
+  const ReportedPath said{line.from, line.to, line.received, std::string(line.connection)};
   const Channels channels{std::uint64_t{1} << line.channel, static_cast<std::uint32_t>(files_.size() - 1)};
   const bool is_known = thread.membership != kNone && memberships_[thread.membership].holds(said);
-  add_way(said, channels, is_known ? memberships_[thread.membership].ways : thread.pending);
+  add_connection(said, channels, is_known ? memberships_[thread.membership].connections : thread.pending);
 }
 
-void Log::add_way(const ReportedPath& said, const Channels& channels, ReportedPaths& ways) {
-  auto found = ways.find(said);
-  if (found == ways.end()) {
+void Log::add_connection(const ReportedPath& said, const Channels& channels, ReportedPaths& connections) {
+  auto found = connections.find(said);
+  if (found == connections.end()) {
     if (!has_room()) return;
-    found = ways.emplace(said, Channels{0, channels.file}).first;
+    found = connections.emplace(said, Channels{0, channels.file}).first;
   }
   found->second.numbers |= channels.numbers;
 }

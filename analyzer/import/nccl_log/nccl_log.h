@@ -1,8 +1,8 @@
-// Reads what NCCL logs while it connects (NCCL_DEBUG=INFO): between which ranks, over which way. A job's log
-// is one file a process (NCCL_DEBUG_FILE=nccl.%h.%p.log) or the output of several; all are read into one Log,
-// and only together do they say which rank of a communicator is which of the job.
+// Reads what NCCL logs while it connects (NCCL_DEBUG=INFO): between which ranks, over which connections. A
+// job's log is one file a process (NCCL_DEBUG_FILE=nccl.%h.%p.log) or the output of several; all are read
+// into one Log, and only together do they say which rank of a communicator is which of the job.
 //
-// Memory is bounded by the number of distinct ways, not by the files' size.
+// Memory is bounded by the number of distinct connections, not by the files' size.
 #pragma once
 
 #include <cstdint>
@@ -26,9 +26,10 @@ bool recognises(std::string_view beginning);
 struct ReportedPath {
   std::int32_t from = 0, to = 0;  // of the communicator
   bool received = false;
-  std::string way;
+  std::string connection;
   friend bool operator<(const ReportedPath& a, const ReportedPath& b) {
-    return std::tie(a.from, a.to, a.received, a.way) < std::tie(b.from, b.to, b.received, b.way);
+    return std::tie(a.from, a.to, a.received, a.connection) <
+           std::tie(b.from, b.to, b.received, b.connection);
   }
 };
 struct Channels {
@@ -42,7 +43,7 @@ struct Membership {
   std::uint32_t process = 0;
   std::optional<std::uint64_t> communicator;
   std::int32_t rank = 0, size = 0;
-  ReportedPaths ways;
+  ReportedPaths connections;
   bool holds(const ReportedPath& said) const {
     return (said.received ? said.to : said.from) == rank && (said.received ? said.from : said.to) < size;
   }
@@ -80,7 +81,7 @@ class Log {
   void add_communicator(const CommunicatorLine& line, std::uint32_t process, Thread& thread);
   void add_channel(const ChannelLine& line, Thread& thread);
   std::uint32_t make_membership(const CommunicatorLine& line, std::uint32_t process);
-  void add_way(const ReportedPath& said, const Channels& channels, ReportedPaths& ways);
+  void add_connection(const ReportedPath& said, const Channels& channels, ReportedPaths& connections);
   void leave_unplaced(Thread& thread, std::uint32_t process);
   bool has_room();
   std::size_t place_the_rest();
@@ -94,7 +95,7 @@ class Log {
   std::map<std::pair<std::uint32_t, std::int64_t>, Thread> threads_;  // of a process, by their number
   std::vector<Process> processes_;
   std::vector<Membership> memberships_;
-  std::size_t held_ = 0;  // processes, threads, memberships and ways
+  std::size_t held_ = 0;  // processes, threads, memberships and connections
   bool any_channel_ = false;
   bool full_ = false;
 };

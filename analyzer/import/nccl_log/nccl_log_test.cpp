@@ -17,7 +17,7 @@ using testing::IsEmpty;
 // "0 -> 1 of 2: SHM/direct/direct, 2 channels"
 std::string text_of(const ChannelPath& path) {
   return fmt::format("{}{} -> {} of {}: {}, {} channels{}", path.ranks_are_global ? "" : "local ", path.from,
-                     path.to, path.communicator_size, path.way, path.channels,
+                     path.to, path.communicator_size, path.connection, path.channels,
                      !path.same_host   ? ""
                      : *path.same_host ? ", one host"
                                        : ", two hosts");
@@ -51,8 +51,8 @@ std::string communicator(const std::string& host, int process, int rank, int siz
                   id * 16, rank, size, id, end));
 }
 std::string channel(const std::string& host, int process, int number, int from, int to,
-                    const std::string& way, int thread = 0) {
-  return line(host, process, fmt::format("Channel {:02}/0 : {}[0] -> {}[0]{}", number, from, to, way),
+                    const std::string& connection, int thread = 0) {
+  return line(host, process, fmt::format("Channel {:02}/0 : {}[0] -> {}[0]{}", number, from, to, connection),
               thread);
 }
 
@@ -233,7 +233,7 @@ TEST(NcclLogProperty, WhateverIsReadIsPossible) {
       EXPECT_LT(path.to, std::max(path.communicator_size, 4)) << seed;
       EXPECT_NE(path.from, path.to) << seed;
       EXPECT_GE(path.channels, 1) << seed;
-      EXPECT_EQ(path.gpu_direct.has_value(), path.transport == Transport::net) << seed << path.way;
+      EXPECT_EQ(path.gpu_direct.has_value(), path.transport == Transport::net) << seed << path.connection;
     }
   }
 }

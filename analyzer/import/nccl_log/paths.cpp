@@ -49,21 +49,22 @@ class Placer {
   std::vector<ChannelPath> paths(const std::vector<std::string>& files) const {
     std::map<std::tuple<Key, std::int32_t, std::int32_t, std::string>, Channels> sums;
     for (std::size_t i = 0; i < memberships_.size(); ++i) {
-      for (const auto& [said, channels] : memberships_[i].ways) {
-        Channels& sum = sums.try_emplace({key(i), said.from, said.to, said.way}, Channels{0, channels.file})
-                            .first->second;
+      for (const auto& [said, channels] : memberships_[i].connections) {
+        Channels& sum =
+            sums.try_emplace({key(i), said.from, said.to, said.connection}, Channels{0, channels.file})
+                .first->second;
         sum.numbers |= channels.numbers;
         sum.file = std::min(sum.file, channels.file);
       }
     }
     std::vector<ChannelPath> paths;
     for (const auto& [what, channels] : sums) {
-      const auto& [communicator, from, to, way] = what;
-      paths.push_back(path(communicator, from, to, way));
+      const auto& [communicator, from, to, connection] = what;
+      paths.push_back(path(communicator, from, to, connection));
       paths.back().channels = std::popcount(channels.numbers);
       paths.back().file = files[channels.file];
     }
-    const auto order = [](const ChannelPath& path) { return std::tie(path.from, path.to, path.way); };
+    const auto order = [](const ChannelPath& path) { return std::tie(path.from, path.to, path.connection); };
     std::stable_sort(paths.begin(), paths.end(),
                      [&](const ChannelPath& a, const ChannelPath& b) { return order(a) < order(b); });
     return paths;
@@ -95,7 +96,7 @@ class Placer {
   }
 
   ChannelPath path(const Key& communicator, std::int32_t from, std::int32_t to,
-                   const std::string& way) const {
+                   const std::string& connection) const {
     const std::int32_t size = std::get<0>(communicator);
     const Members& members = members_.at(communicator);
     const std::optional<std::int32_t> global_from = global_of(size, members, from);
@@ -105,8 +106,8 @@ class Placer {
     path.from = path.ranks_are_global ? *global_from : from;
     path.to = path.ranks_are_global ? *global_to : to;
     path.communicator_size = size;
-    path.way = way;
-    const Way parsed = parse_way(way).value_or(Way{});
+    path.connection = connection;
+    const Connection parsed = parse_connection(connection).value_or(Connection{});
     path.transport = parsed.transport;
     path.gpu_direct = parsed.gpu_direct;
     path.read = parsed.read;
@@ -138,7 +139,7 @@ constexpr std::size_t kMaxCommunicators = 4096;
 }  // namespace
 
 // Since 2.22 NCCL connects at the first operation, on another thread, and does not say for which
-// communicator: where one alone of the process fits, it is that. Returns how many ways fit several.
+// communicator: where one alone of the process fits, it is that. Returns how many connections fit several.
 std::size_t Log::place_the_rest() {
   for (auto& [owner, thread] : threads_) leave_unplaced(thread, owner.first);
   std::size_t ambiguous = 0;
@@ -146,7 +147,7 @@ std::size_t Log::place_the_rest() {
     for (const auto& [said, channels] : process.unplaced) {
       std::uint32_t only = kNone;
       std::size_t fitting = 0;
-      // No process is in as many communicators; a log that says so says nothing of whose a way is.
+      // No process is in as many communicators; a log that says so says nothing of whose a connection is.
       if (process.memberships.size() > kMaxCommunicators) fitting = 2;
       for (const std::uint32_t index : process.memberships) {
         if (fitting > 1) break;
@@ -155,7 +156,8 @@ std::size_t Log::place_the_rest() {
         ++fitting;
       }
       if (fitting == 1) {
-        Channels& all = memberships_[only].ways.try_emplace(said, Channels{0, channels.file}).first->second;
+        Channels& all =
+            memberships_[only].connections.try_emplace(said, Channels{0, channels.file}).first->second;
         all.numbers |= channels.numbers;
       } else if (fitting > 1) {
         ++ambiguous;
@@ -173,7 +175,7 @@ void Log::warn(std::size_t ambiguous, std::int32_t world_size, std::vector<Warni
     warnings.push_back(
         {"nccl_log_without_channels",
          fmt::format(
-             "{}{}: no line says over which way ranks talk. NCCL prints its channels when a "
+             "{}{}: no line says over which connections ranks talk. NCCL prints its channels when a "
              "communicator connects, with NCCL_DEBUG=INFO and INIT in NCCL_DEBUG_SUBSYS (or that unset)",
              files_.front(), files_.size() > 1 ? fmt::format(" and {} more", files_.size() - 1) : ""),
          kNoRank});
@@ -183,7 +185,8 @@ void Log::warn(std::size_t ambiguous, std::int32_t world_size, std::vector<Warni
         {"nccl_log_ambiguous",
          fmt::format("{}: {} between ranks could be of several communicators, and {} left out; with "
                      "NCCL_RUNTIME_CONNECT=0 NCCL prints channels where it makes their communicator",
-                     files_.front(), ambiguous == 1 ? "one way" : fmt::format("{} ways", ambiguous),
+                     files_.front(),
+                     ambiguous == 1 ? "one connection" : fmt::format("{} connections", ambiguous),
                      ambiguous == 1 ? "is" : "are"),
          kNoRank});
   }
@@ -199,10 +202,11 @@ void Log::warn(std::size_t ambiguous, std::int32_t world_size, std::vector<Warni
          kNoRank});
   }
   if (full_) {
-    warnings.push_back({"nccl_log_too_large",
-                        fmt::format("{}: more processes and ways than are looked at; the first {} count",
-                                    files_.front(), held_),
-                        kNoRank});
+    warnings.push_back(
+        {"nccl_log_too_large",
+         fmt::format("{}: more processes and connections than are looked at; the first {} count",
+                     files_.front(), held_),
+         kNoRank});
   }
 }
 

@@ -1,5 +1,5 @@
-// Findings about the ways that NCCL's log names: through a host's memory, without GPUDirect, read instead of
-// written.
+// Findings about the connections that NCCL's log names: through a host's memory, without GPUDirect, read
+// instead of written.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -30,14 +30,14 @@ constexpr Explanation kP2pHostStagedExplained{
         "Without peer access NCCL copies into the host's memory and out of it again: over PCIe twice, at a "
         "fraction of NVLink's rate.",
     .found =
-        "NCCL's log (NCCL_DEBUG=INFO, given to `lockstep analyze` beside the traces) names a way via SHM, or "
+        "NCCL's log (NCCL_DEBUG=INFO, given to `lockstep analyze` beside the traces) names a connection via SHM, or "
         "via NET without GDRDMA, between ranks of one host; the exposed transfer of operations that stay "
-        "within a host and use such a way reaches 2 %. Operations that cross hosts are not counted. Not on "
+        "within a host and use such a connection reaches 2 %. Operations that cross hosts are not counted. Not on "
         "CPUs.",
     .wrong =
         "The GPUs cannot reach each other (`nvidia-smi topo -p2p r` says NS, as of most GeForce), or "
         "`p2pBandwidthLatencyTest` of CUDA's samples is no faster with peer access than without.",
-    .lost = "all exposed transfer of those operations: more than a direct way saves",
+    .lost = "all exposed transfer of those operations: more than a direct connection saves",
     .remedies = kP2pHostStagedRemedies,
 };
 constexpr FindingKind kP2pHostStaged{
@@ -59,8 +59,8 @@ constexpr Explanation kNetWithoutGpuDirectExplained{
         "With GPUDirect RDMA the adapter reads and writes the GPU's memory itself. Without it each byte is "
         "copied through both hosts' memory.",
     .found =
-        "NCCL's log names a way via NET without GDRDMA between hosts; the exposed transfer of operations "
-        "that use such a way reaches 2 %. Not on CPUs.",
+        "NCCL's log names a connection via NET without GDRDMA between hosts; the exposed transfer of operations "
+        "that use such a connection reaches 2 %. Not on CPUs.",
     .wrong =
         "`ib_write_bw` between the hosts' own memories is no faster than these operations: then the link is "
         "full, whoever copies.",
@@ -83,8 +83,8 @@ constexpr Explanation kP2pReadExplained{
         "Reading waits for an answer, writing does not; NCCL reads by default only over NVLink between GPUs "
         "of compute capability 8.0.",
     .found =
-        "NCCL's log names a way via P2P that ends in /read; the exposed transfer of operations that use one, "
-        "and no way through the host's memory, reaches 2 %. A note: what writing saves is not known. Not on "
+        "NCCL's log names a connection via P2P that ends in /read; the exposed transfer of operations that use one, "
+        "and no connection through the host's memory, reaches 2 %. A note: what writing saves is not known. Not on "
         "CPUs.",
     .wrong =
         "all_reduce_perf or sendrecv_perf of nccl-tests is as fast with NCCL_P2P_READ_ENABLE=1 as with 0.",
@@ -141,7 +141,7 @@ bool is_used_by(const ChannelPath& path, const Members& members) {
 
 enum class Kind : std::uint8_t { direct, within_host, between_hosts, read };
 
-// What operations lose that take ways of one kind.
+// What operations lose that take connections of one kind.
 struct Loss {
   std::int64_t operations = 0, transfer_ns = 0, exposed_ns = 0;
   std::set<std::size_t> paths;  // of this kind, that they take
@@ -216,10 +216,10 @@ std::string describe(const ChannelPath& path) {
   return fmt::format(
       "rank {} to rank {}{}, {} via {} ({})", path.from, path.to,
       path.ranks_are_global ? "" : fmt::format(" of a communicator of {}", path.communicator_size),
-      format_plural(path.channels, "channel"), path.way, path.file);
+      format_plural(path.channels, "channel"), path.connection, path.file);
 }
 
-// How many directions between ranks take these ways, of those that `are_alike`; then one of them.
+// How many directions between ranks take these connections, of those that `are_alike`; then one of them.
 template <class Alike>
 std::vector<std::string> evidence_of(const Loss& loss, const std::vector<ChannelPath>& paths,
                                      const char* what, Alike are_alike) {
@@ -229,12 +229,12 @@ std::vector<std::string> evidence_of(const Loss& loss, const std::vector<Channel
   std::set<decltype(direction(paths.front()))> all, these;
   for (const ChannelPath& path : paths)
     if (are_alike(path)) all.insert(direction(path));
-  std::set<std::string_view> ways;
+  std::set<std::string_view> connections;
   for (const std::size_t index : loss.paths) {
     these.insert(direction(paths[index]));
-    ways.insert(paths[index].way);
+    connections.insert(paths[index].connection);
   }
-  std::vector<std::string_view> named(ways.begin(), ways.end());
+  std::vector<std::string_view> named(connections.begin(), connections.end());
   const std::size_t more = named.size() > kWaysNamed ? named.size() - kWaysNamed : 0;
   named.resize(named.size() - more);
   return {fmt::format("{} of {} {}: {}{}", these.size(),
@@ -248,10 +248,10 @@ std::vector<std::string> evidence_of(const Loss& loss, const std::vector<Channel
 
 bool is_any_socket(const Loss& loss, const std::vector<ChannelPath>& paths) {
   return std::any_of(loss.paths.begin(), loss.paths.end(),
-                     [&](std::size_t index) { return paths[index].way.starts_with("NET/Socket"); });
+                     [&](std::size_t index) { return paths[index].connection.starts_with("NET/Socket"); });
 }
 
-void find_slow_ways(const FindingContext& context, std::vector<Finding>& findings) {
+void find_slow_connections(const FindingContext& context, std::vector<Finding>& findings) {
   const std::vector<ChannelPath>& paths = context.diagnosis.job.paths;
   if (paths.empty() || context.on_cpu || transfer_totals(context.report).mostly_doubtful()) return;
   const Losses losses(context);
@@ -299,6 +299,6 @@ void find_slow_ways(const FindingContext& context, std::vector<Finding>& finding
 
 }  // namespace
 
-const FindingRule rules::nccl_ways{kKinds, find_slow_ways};
+const FindingRule rules::nccl_connections{kKinds, find_slow_connections};
 
 }  // namespace lockstep::analyzer

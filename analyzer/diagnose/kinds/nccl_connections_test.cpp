@@ -1,4 +1,4 @@
-// Findings about the ways that NCCL's log names.
+// Findings about the connections that NCCL's log names.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -33,7 +33,7 @@ Job job_with(std::vector<ChannelPath> paths, int ranks = 2) {
   return job;
 }
 
-ChannelPath path(std::int32_t from, std::int32_t to, Transport transport, const char* way) {
+ChannelPath path(std::int32_t from, std::int32_t to, Transport transport, const char* connection) {
   ChannelPath path;
   path.from = from;
   path.to = to;
@@ -41,7 +41,7 @@ ChannelPath path(std::int32_t from, std::int32_t to, Transport transport, const 
   path.communicator_size = 2;
   path.transport = transport;
   path.same_host = true;
-  path.way = way;
+  path.connection = connection;
   path.channels = 2;
   path.file = "nccl.node0.12.log";
   return path;
@@ -52,8 +52,8 @@ ChannelPath shared_memory(std::int32_t from, std::int32_t to) {
 ChannelPath peer_to_peer(std::int32_t from, std::int32_t to) {
   return path(from, to, Transport::p2p, "P2P/CUMEM");
 }
-ChannelPath network(std::int32_t from, std::int32_t to, const char* way, bool gpu_direct) {
-  ChannelPath network = path(from, to, Transport::net, way);
+ChannelPath network(std::int32_t from, std::int32_t to, const char* connection, bool gpu_direct) {
+  ChannelPath network = path(from, to, Transport::net, connection);
   network.gpu_direct = gpu_direct;
   network.same_host = false;
   return network;
@@ -63,7 +63,7 @@ std::vector<std::string> codes(std::vector<ChannelPath> paths, int ranks = 2) {
   return codes_of(report_of(job_with(std::move(paths), ranks)).findings);
 }
 
-TEST(Ways, SharedMemoryWithinAHostIsFound) {
+TEST(NcclConnections, SharedMemoryWithinAHostIsFound) {
   const Report report = report_of(job_with({shared_memory(0, 1), peer_to_peer(1, 0)}));
   const Finding found = finding(report, "p2p_host_staged");
   EXPECT_EQ(found.lost_ns, kSteps * 2 * kTransfer);
@@ -79,19 +79,19 @@ TEST(Ways, SharedMemoryWithinAHostIsFound) {
   EXPECT_THAT(codes_of(report.findings), Not(Contains("net_without_gpu_direct")));
 }
 
-TEST(Ways, WithoutALogNothingIsSaidOfThem) {
+TEST(NcclConnections, WithoutALogNothingIsSaidOfThem) {
   const std::vector<std::string> found = codes({});
   EXPECT_THAT(found, Contains("no_overlap")) << "what a log could explain is there";
   EXPECT_THAT(found, Not(Contains("p2p_host_staged")));
 }
 
-TEST(Ways, PeerToPeerIsAsItShouldBe) {
+TEST(NcclConnections, PeerToPeerIsAsItShouldBe) {
   const std::vector<std::string> found = codes({peer_to_peer(0, 1), peer_to_peer(1, 0)});
   for (const char* code : {"p2p_host_staged", "net_without_gpu_direct", "p2p_read"})
     EXPECT_THAT(found, Not(Contains(code)));
 }
 
-TEST(Ways, ANetworkWithoutGpuDirectIsFound) {
+TEST(NcclConnections, ANetworkWithoutGpuDirectIsFound) {
   const Finding found =
       finding(report_of(job_with({network(0, 1, "NET/IB/0", false), network(1, 0, "NET/IB/0/GDRDMA", true)})),
               "net_without_gpu_direct");
@@ -100,19 +100,19 @@ TEST(Ways, ANetworkWithoutGpuDirectIsFound) {
   EXPECT_THAT(found.remedy, HasSubstr("nvidia_peermem"));
 }
 
-TEST(Ways, SocketsHaveARemedyOfTheirOwn) {
+TEST(NcclConnections, SocketsHaveARemedyOfTheirOwn) {
   const Finding found =
       finding(report_of(job_with({network(0, 1, "NET/Socket/0", false)})), "net_without_gpu_direct");
   EXPECT_THAT(found.remedy, HasSubstr("NCCL_SOCKET_IFNAME"));
   EXPECT_THAT(found.remedy, Not(HasSubstr("nvidia_peermem")));
 }
 
-TEST(Ways, GpuDirectIsAsItShouldBe) {
+TEST(NcclConnections, GpuDirectIsAsItShouldBe) {
   EXPECT_THAT(codes({network(0, 1, "NET/IB/0/GDRDMA", true), network(1, 0, "NET/IB/0/GDRDMA", true)}),
               Not(Contains("net_without_gpu_direct")));
 }
 
-TEST(Ways, ANetworkWithinAHostIsADetour) {
+TEST(NcclConnections, ANetworkWithinAHostIsADetour) {
   ChannelPath detour = network(0, 1, "NET/Socket/0", false);
   detour.same_host = true;
   const std::vector<std::string> found = codes({detour});
@@ -121,7 +121,7 @@ TEST(Ways, ANetworkWithinAHostIsADetour) {
 }
 
 // The network is what holds such an operation up.
-TEST(Ways, AHostsMemoryIsNoMatterWhereTheOperationCrossesHosts) {
+TEST(NcclConnections, AHostsMemoryIsNoMatterWhereTheOperationCrossesHosts) {
   std::vector<ChannelPath> paths = {shared_memory(0, 1), network(1, 2, "NET/IB/0/GDRDMA", true)};
   for (ChannelPath& path : paths) path.communicator_size = 3;
   const std::vector<std::string> found = codes(paths, 3);
@@ -129,21 +129,21 @@ TEST(Ways, AHostsMemoryIsNoMatterWhereTheOperationCrossesHosts) {
   EXPECT_THAT(found, Not(Contains("net_without_gpu_direct")));
 }
 
-TEST(Ways, OfOtherCommunicatorsAreNotTheOperations) {
+TEST(NcclConnections, OfOtherCommunicatorsAreNotTheOperations) {
   ChannelPath other = shared_memory(0, 1);
   other.communicator_size = 4;
   EXPECT_THAT(codes({other}), Not(Contains("p2p_host_staged")));
   EXPECT_THAT(codes({shared_memory(2, 3)}), Not(Contains("p2p_host_staged"))) << "ranks of another group";
 }
 
-TEST(Ways, WhereMembersAreNotKnownTheSizeCounts) {
+TEST(NcclConnections, WhereMembersAreNotKnownTheSizeCounts) {
   ChannelPath local = shared_memory(1, 0);
   local.ranks_are_global = false;
   const Finding found = finding(report_of(job_with({local})), "p2p_host_staged");
   EXPECT_THAT(found.evidence.at(1), HasSubstr("rank 1 to rank 0 of a communicator of 2, 2 channels"));
 }
 
-TEST(Ways, ReadingIsNoMoreThanANote) {
+TEST(NcclConnections, ReadingIsNoMoreThanANote) {
   ChannelPath read = path(0, 1, Transport::p2p, "P2P/CUMEM/read");
   read.read = true;
   const Finding found = finding(report_of(job_with({read, peer_to_peer(1, 0)})), "p2p_read");
@@ -152,7 +152,7 @@ TEST(Ways, ReadingIsNoMoreThanANote) {
   EXPECT_EQ(found.evidence.at(0), "1 of 2 directions between ranks of one host are read: P2P/CUMEM/read");
 }
 
-TEST(Ways, HiddenTransferLosesNothing) {
+TEST(NcclConnections, HiddenTransferLosesNothing) {
   Job job = job_with({shared_memory(0, 1)});
   for (RankTrace& rank : job.ranks) {
     for (Activity& activity : rank.activities)
@@ -161,7 +161,7 @@ TEST(Ways, HiddenTransferLosesNothing) {
   EXPECT_THAT(codes_of(report_of(job).findings), Not(Contains("p2p_host_staged")));
 }
 
-TEST(Ways, OnCpusThereIsOneWay) {
+TEST(NcclConnections, OnCpusThereIsOneConnection) {
   Job job = job_with({shared_memory(0, 1)});
   for (RankTrace& rank : job.ranks) rank.device = "cpu";
   EXPECT_THAT(codes_of(report_of(job).findings), Not(Contains("p2p_host_staged")));
@@ -183,7 +183,7 @@ Job messages_job(std::vector<ChannelPath> paths) {
   return job;
 }
 
-TEST(Ways, AMessageTakesTheWayOfItsTwoRanks) {
+TEST(NcclConnections, AMessageTakesTheConnectionOfItsTwoRanks) {
   EXPECT_EQ(finding(report_of(messages_job({shared_memory(0, 1)})), "p2p_host_staged").lost_ns,
             kSteps * 2 * kTransfer);
   ChannelPath of_group = shared_memory(0, 1);

@@ -36,7 +36,7 @@ std::string kineto(int rank) {
 }
 
 // NCCL 2.21, a file a process.
-std::string log_of(int rank, const char* way) {
+std::string log_of(int rank, const char* connection) {
   const std::string speaker = fmt::format("node0:{}:{} [{}] NCCL INFO ", 100 + rank, 200 + rank, rank);
   const std::string communicator = fmt::format(
       "{}ncclCommInitRank comm 0x1 rank {} nranks 2 cudaDev {} nvmlDev {} busId 1000 commId 0xa - Init ",
@@ -44,7 +44,7 @@ std::string log_of(int rank, const char* way) {
   std::string log = communicator + "START\n";
   for (const int channel : {0, 1})
     log += fmt::format("{}Channel {:02}/0 : {}[{}] -> {}[{}] via {}\n", speaker, channel, rank, rank,
-                       1 - rank, 1 - rank, way);
+                       1 - rank, 1 - rank, connection);
   return log + communicator + "COMPLETE\n";
 }
 
@@ -53,9 +53,9 @@ class LoggedWays : public testing::Test {
   LoggedWays() {
     for (const int rank : {0, 1}) folder_.write(fmt::format("rank{}.json", rank), kineto(rank));
   }
-  void log(const char* way) {
+  void log(const char* connection) {
     for (const int rank : {0, 1})
-      folder_.write(fmt::format("nccl.node0.{}.log", 100 + rank), log_of(rank, way));
+      folder_.write(fmt::format("nccl.node0.{}.log", 100 + rank), log_of(rank, connection));
   }
   Report report() const {
     Result<Job> job = open_job({folder_.path().string()});
