@@ -49,7 +49,7 @@ void print_buckets(const Report& report, const TextOptions& /*options*/, Page& p
   if (report.buckets.empty()) return;
   print_heading(
       page, sections::buckets.title,
-      "collectives in the order of a step, those without a name by their number there; means of one operation on one rank");
+      "collectives in the order of a step; means of one operation on one rank");
   const bool ascii = page.options().ascii;
   const std::vector<std::size_t> shown = costliest_buckets(report, kMaxBuckets);
   const bool groups =
@@ -58,7 +58,7 @@ void print_buckets(const Report& report, const TextOptions& /*options*/, Page& p
                bucket.group_ranks != report.buckets.front().group_ranks;
       });
   Table table({{"operation", false, 0},
-               {"name", false, 0},
+               {"which", false, 0},
                {groups ? "group" : "", false, 5},
                {"size", true, 3},
                {"count", true, 4},
