@@ -129,7 +129,7 @@ TEST_F(Browser, DrawsEverySectionWithoutAnError) {
   EXPECT_THAT(words(findings), HasSubstr("rank 2 arrives 4.00 ms after the first"));
   EXPECT_THAT(
       words(section(document, "buckets")),
-      HasSubstr("all_reduce 0 default_pg (ranks 0–3) 4.00 MB 1 2.33 ms 1.00 ms 667 µs 333 µs 2.33 ms"));
+      HasSubstr("all_reduce 1st default_pg (ranks 0–3) 4.00 MB 1 2.33 ms 1.00 ms 667 µs 333 µs 2.33 ms"));
   EXPECT_THAT(words(section(document, "layers")), HasSubstr("layer 0 500 ns – 1.00 µs 3.00 µs rank 0 0"));
 }
 
