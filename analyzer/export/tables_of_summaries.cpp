@@ -5,6 +5,7 @@
 #include <string>
 
 #include "analyzer/export/tables.h"
+#include "analyzer/report/measure_words.h"
 
 namespace lockstep::analyzer {
 namespace {
@@ -83,12 +84,13 @@ TableDefinition make_theory_table() {
            {"formula", text}},
           [](const Job&, const Analysis& analysis, const RowSink& sink) {
             for (const TheoryReport& one : analysis.report.theory) {
-              const Row row{std::string_view(one.quantity),
-                            text_or_null(one.scope),
-                            std::string_view(one.unit),
+              const std::string scope = scope_text(one), formula = formula_text(one.formula);
+              const Row row{std::string_view(quantity_name(one.quantity)),
+                            std::string_view(scope),
+                            std::string_view(unit_of(one.quantity)),
                             nullable(one.measured),
                             one.theory,
-                            std::string_view(one.formula)};
+                            std::string_view(formula)};
               if (!sink(row)) return;
             }
           }};

@@ -96,7 +96,7 @@ Report full_report() {
   report.layers = {LayerReport{}};
   report.layers[0].name = "layer 0";
   report.layers[0].forward = LayerPass{1'000, 2'000, 3'000, 0, 500};
-  report.theory = {{"gradients", "rank 0", "bytes", 100.0, 100, "4Ψ"}};
+  report.theory = {{TheoryQuantity::gradients, 0, 100.0, 100, PartOfModel{4, 1}}};
   return report;
 }
 

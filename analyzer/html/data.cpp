@@ -5,6 +5,7 @@
 #include "analyzer/html/data_collectives.h"
 #include "analyzer/html/evidence.h"
 #include "analyzer/html/html.h"
+#include "analyzer/report/measure_words.h"
 #include "analyzer/report/palette.h"
 #include "analyzer/report/text.h"
 #include "analyzer/report/text_sections.h"
@@ -176,8 +177,8 @@ Json buckets(const Report& report, const GroupNumbers& groups) {
 Json theory(const Report& report) {
   Json array = Json::array();
   for (const TheoryReport& row : report.theory)
-    array.push_back(
-        {row.quantity, to_valid_utf8(row.scope), row.unit, or_null(row.measured), row.theory, row.formula});
+    array.push_back({quantity_name(row.quantity), scope_text(row), unit_of(row.quantity),
+                     or_null(row.measured), row.theory, formula_text(row.formula)});
   return array;
 }
 

@@ -1,7 +1,5 @@
 #include "analyzer/metrics/theory.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <map>
 #include <set>
@@ -17,24 +15,21 @@ using Divisor = std::optional<std::int64_t> TrainingSetup::*;
 
 // Counters in which a program tells what it holds, and the setup's members that say what it should be.
 struct State {
-  const char* quantity;
+  TheoryQuantity quantity;
   const char* counter;
   Divisor bytes, over;
 };
 constexpr State kStates[] = {
-    {"parameters", "memory parameters", &TrainingSetup::parameter_bytes, &TrainingSetup::parameters_over},
-    {"gradients", "memory gradients", &TrainingSetup::gradient_bytes, &TrainingSetup::gradients_over},
-    {"optimizer state", "memory optimizer", &TrainingSetup::optimizer_bytes, &TrainingSetup::optimizer_over},
+    {TheoryQuantity::parameters, "memory parameters", &TrainingSetup::parameter_bytes,
+     &TrainingSetup::parameters_over},
+    {TheoryQuantity::gradients, "memory gradients", &TrainingSetup::gradient_bytes,
+     &TrainingSetup::gradients_over},
+    {TheoryQuantity::optimizer_state, "memory optimizer", &TrainingSetup::optimizer_bytes,
+     &TrainingSetup::optimizer_over},
 };
 
 double real(std::int64_t number) {
   return static_cast<double>(number);
-}
-
-// "Ψ", "4Ψ", "12Ψ/8".
-std::string part_of_model(std::int64_t bytes, std::int64_t over) {
-  const std::string whole = bytes == 1 ? "Ψ" : fmt::format("{}Ψ", bytes);
-  return over == 1 ? whole : fmt::format("{}/{}", whole, over);
 }
 
 // The rank that holds most.
@@ -49,12 +44,8 @@ void add_state(const Job& job, const Report& report, const State& state, std::ve
     const std::optional<std::int64_t>& bytes = setup.*(state.bytes);
     if (!setup.parameters || !bytes) continue;
     const std::int64_t over = (setup.*(state.over)).value_or(1);
-    TheoryReport row{state.quantity,
-                     fmt::format("rank {}", rank.rank),
-                     "bytes",
-                     std::nullopt,
-                     real(*setup.parameters) * real(*bytes) / real(over),
-                     part_of_model(*bytes, over)};
+    TheoryReport row{state.quantity, rank.rank, std::nullopt,
+                     real(*setup.parameters) * real(*bytes) / real(over), PartOfModel{*bytes, over}};
     if (const auto found = held.find(rank.rank); found != held.end()) row.measured = found->second;
     const auto size = [](const TheoryReport& one) {
       return std::pair(one.measured.has_value(), one.measured.value_or(one.theory));
@@ -66,7 +57,7 @@ void add_state(const Job& job, const Report& report, const State& state, std::ve
 
 struct Volume {
   double bytes = 0;  // that a rank sends in a step
-  std::string formula;
+  TheoryFormula formula;
 };
 
 // What data parallelism sends in rings. Reduced whole, as all-reduce; or, where anything is divided over s
@@ -89,15 +80,11 @@ std::optional<Volume> volume_of(const TrainingSetup& setup) {
   const std::int64_t reduced = reductions * *setup.gradient_bytes,
                      gathered = gathers * *setup.parameter_bytes;
   const auto ring = [](std::int64_t ranks) { return real(ranks - 1) / real(ranks); };
-  if (s == 1) return Volume{2 * ring(n) * real(reduced) * whole, fmt::format("2(n−1)/n × {}Ψ", reduced)};
-  Volume volume{ring(s) * real(reduced + gathered) * whole, {}};
-  if (s == n) {
-    volume.formula = fmt::format("(n−1)/n × ({}Ψ reduced + {}Ψ gathered)", reduced, gathered);
-    return volume;
-  }
+  if (s == 1) return Volume{2 * ring(n) * real(reduced) * whole, SentByAllReduce{reduced}};
+  Volume volume{ring(s) * real(reduced + gathered) * whole, SentWhereShared{reduced, gathered, std::nullopt}};
+  if (s == n) return volume;
   volume.bytes += 2 * real(n - s) / real(n) * real(reduced) * whole / real(s);
-  volume.formula = fmt::format("(s−1)/s × ({0}Ψ reduced + {1}Ψ gathered) + 2(n−s)/n × {0}Ψ/s, s = {2}",
-                               reduced, gathered, s);
+  volume.formula = SentWhereShared{reduced, gathered, s};
   return volume;
 }
 
@@ -123,7 +110,7 @@ std::optional<double> sent_per_step_and_rank(const Report& report) {
 
 void add_volume(const Job& job, const Report& report, std::vector<TheoryReport>& rows) {
   double sum = 0;
-  std::string formula;
+  TheoryFormula formula;
   std::int64_t ranks = 0;
   for (const RankTrace& rank : job.ranks) {
     if (!rank.training) continue;
@@ -135,7 +122,7 @@ void add_volume(const Job& job, const Report& report, std::vector<TheoryReport>&
   }
   if (ranks == 0 || sum == 0) return;
   const bool everyone = report.ranks_missing.empty();
-  rows.push_back({"sent by collectives", "a step and rank", "bytes",
+  rows.push_back({TheoryQuantity::sent_by_collectives, std::nullopt,
                   everyone ? sent_per_step_and_rank(report) : std::nullopt, sum / real(ranks), formula});
 }
 
@@ -171,13 +158,9 @@ void add_batch(const Job& job, const Report& report, std::vector<TheoryReport>& 
   if (told == job.ranks.end()) return;
   const TrainingSetup& setup = *told->training;
   const std::int64_t accumulation = setup.accumulation.value_or(1);
-  TheoryReport row{
-      "effective batch",
-      "a step",
-      "samples",
-      std::nullopt,
-      real(*setup.samples) * real(*setup.data_parallel) * real(accumulation),
-      fmt::format("B × n × accumulation = {} × {} × {}", *setup.samples, *setup.data_parallel, accumulation)};
+  TheoryReport row{TheoryQuantity::effective_batch, std::nullopt, std::nullopt,
+                   real(*setup.samples) * real(*setup.data_parallel) * real(accumulation),
+                   SamplesOfStep{*setup.samples, *setup.data_parallel, accumulation}};
   if (const auto microbatches = microbatches_per_step(job, report); microbatches && job.world_size > 0) {
     // Ranks that share a model see the same samples.
     const double copies = real(job.world_size) / real(*setup.data_parallel);

@@ -11,6 +11,7 @@
 #include "analyzer/report/exposure.h"
 #include "analyzer/report/json_account.h"
 #include "analyzer/report/json_measures.h"
+#include "analyzer/report/measure_words.h"
 #include "analyzer/report/unicode.h"
 
 namespace lockstep::analyzer {
@@ -145,12 +146,6 @@ Json collective_to_json(const CollectiveReport& c, Writer& writer) {
   }
   object["ranks"] = std::move(ranks);
   return object;
-}
-
-Json theory_to_json(const TheoryReport& row, Writer& writer) {
-  return {{"quantity", row.quantity}, {"scope", writer.text(row.scope)},
-          {"unit", row.unit},         {"measured", optional(row.measured)},
-          {"theory", row.theory},     {"formula", row.formula}};
 }
 
 Json wait_state_to_json(const WaitStateReport& state) {
@@ -349,7 +344,7 @@ void write_json(const Report& report, std::ostream& out) {
                [&](const LayerReport& layer) { return layer_to_json(layer, writer); });
   writer.array("counters", report.counters,
                [&](const CounterReport& counter) { return counter_to_json(counter, writer); });
-  writer.array("theory", report.theory, [&](const TheoryReport& row) { return theory_to_json(row, writer); });
+  writer.array("theory", report.theory, theory_to_json);
   writer.array("blame", report.blame, [&](const BlameReport& b) {
     return Json{{"rank", b.rank},
                 {"blame_ns", b.blame_ns},

@@ -4,6 +4,7 @@
 #include <variant>
 
 #include "analyzer/report/measure_fields.h"
+#include "analyzer/report/measure_words.h"
 
 namespace lockstep::analyzer {
 
@@ -34,6 +35,15 @@ void add_measures(Json& object, const Measures& m) {
   object["compute_over_communication_ns"] =
       m.known ? Json(m.partition.compute_over_communication_ns) : Json(nullptr);
   object["partition"] = m.known ? to_json(m.partition) : Json(nullptr);
+}
+
+Json theory_to_json(const TheoryReport& row) {
+  return {{"quantity", quantity_name(row.quantity)},
+          {"scope", scope_text(row)},
+          {"unit", unit_of(row.quantity)},
+          {"measured", optional(row.measured)},
+          {"theory", row.theory},
+          {"formula", formula_text(row.formula)}};
 }
 
 }  // namespace lockstep::analyzer

@@ -19,5 +19,6 @@ nlohmann::ordered_json optional(const std::optional<T>& value) {
 }
 
 void add_measures(nlohmann::ordered_json& object, const Measures& measures);
+nlohmann::ordered_json theory_to_json(const TheoryReport& row);
 
 }  // namespace lockstep::analyzer

@@ -274,20 +274,6 @@ struct LayerReport {
   std::int32_t slowest_rank = 0;  // of all passes together
 };
 
-// A quantity that theory gives, beside what was measured of it.
-struct TheoryReport {
-  std::string quantity;  // "parameters", "gradients", "optimizer state", "sent by collectives",
-                         // "effective batch"
-  std::string scope;     // of what: "rank 3", "a step and rank"
-  std::string unit;      // "bytes", "samples"
-  std::optional<double> measured;
-  double theory = 0;
-  std::string formula;  // "2(n−1)/n × 4Ψ"
-  std::optional<double> ratio() const {
-    return measured && theory > 0 ? std::optional(*measured / theory) : std::nullopt;
-  }
-};
-
 struct CounterStep {
   std::int64_t step = 0;
   double amount = 0;  // what was counted in it

@@ -15,6 +15,7 @@
 #include "analyzer/model/job.h"
 #include "analyzer/report/measures.h"
 #include "analyzer/report/run_account.h"
+#include "analyzer/report/theory_report.h"
 
 namespace lockstep::analyzer {
 

@@ -26,7 +26,7 @@ Report full_report() {
   report.pipeline = {{"pp 0", 2, 4, 1, "1f1b", 0.25, 0.2}, {"pp 1", 2, 4, 1, "1f1b", 0.25, 0.2}};
   report.wait_states = {WaitStateReport{}};
   report.groups = {{"dp", {0, 1}, {GroupOperation{}}}, {"tp", {0, 2}, {GroupOperation{}}}};
-  report.theory = {TheoryReport{"gradients", "rank 0", "bytes", 1.0, 1.0, "4Ψ"}};
+  report.theory = {TheoryReport{TheoryQuantity::gradients, 0, 1.0, 1.0, PartOfModel{4, 1}}};
   report.layers = {LayerReport{}};
   report.layers[0].name = "layer 0";
   report.layers[0].forward = LayerPass{1, 2, 3, 0, 1};

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <string_view>
 
+#include "analyzer/report/measure_words.h"
 #include "analyzer/report/quantity.h"
 #include "analyzer/report/report_sections.h"
 #include "analyzer/report/text_sections.h"
@@ -13,8 +14,9 @@
 namespace lockstep::analyzer {
 namespace {
 
-std::string amount(double value, const std::string& unit) {
+std::string amount(double value, TheoryQuantity quantity) {
   const std::int64_t whole = std::llround(value);
+  const std::string unit = unit_of(quantity);
   if (unit == "bytes") return format_bytes(whole);
   return format_count(whole) + " " + unit;
 }
@@ -31,11 +33,11 @@ void print_theory(const Report& report, const TextOptions& /*options*/, Page& pa
                {"theory says", false, 2}});
   for (const TheoryReport& row : report.theory) {
     const std::optional<double> ratio = row.ratio();
-    table.add_row({Line{}.text(row.quantity), Line{}.dim(printable(row.scope)),
-                   row.measured ? Line{}.text(amount(*row.measured, row.unit)) : Line{}.dim(kAbsent),
-                   Line{}.text(amount(row.theory, row.unit)),
+    table.add_row({Line{}.text(quantity_name(row.quantity)), Line{}.dim(scope_text(row)),
+                   row.measured ? Line{}.text(amount(*row.measured, row.quantity)) : Line{}.dim(kAbsent),
+                   Line{}.text(amount(row.theory, row.quantity)),
                    ratio ? Line{}.text(fmt::format("{:.3f}", *ratio)) : Line{}.dim(kAbsent),
-                   Line{}.dim(row.formula)});
+                   Line{}.dim(formula_text(row.formula))});
   }
   table.print(page, 2);
 }

@@ -5,6 +5,7 @@
 #include <cereal/types/array.hpp>
 #include <cereal/types/optional.hpp>
 #include <cereal/types/string.hpp>
+#include <cereal/types/variant.hpp>
 #include <cereal/types/vector.hpp>
 #include <exception>
 #include <sstream>
@@ -94,8 +95,24 @@ void serialize(Archive& archive, CounterReport& c) {
   archive(c.name, c.rank, c.points, c.min, c.max, c.last, c.per_step);
 }
 template <class Archive>
+void serialize(Archive& archive, PartOfModel& f) {
+  archive(f.bytes, f.over);
+}
+template <class Archive>
+void serialize(Archive& archive, SentByAllReduce& f) {
+  archive(f.reduced);
+}
+template <class Archive>
+void serialize(Archive& archive, SentWhereShared& f) {
+  archive(f.reduced, f.gathered, f.over);
+}
+template <class Archive>
+void serialize(Archive& archive, SamplesOfStep& f) {
+  archive(f.samples, f.data_parallel, f.accumulation);
+}
+template <class Archive>
 void serialize(Archive& archive, TheoryReport& t) {
-  archive(t.quantity, t.scope, t.unit, t.measured, t.theory, t.formula);
+  archive(t.quantity, t.rank, t.measured, t.theory, t.formula);
 }
 template <class Archive>
 void serialize(Archive& archive, BlameReport& b) {
@@ -221,7 +238,7 @@ void serialize(Archive& archive, Contents& c) {
 namespace {
 
 // Raise it where the meaning of something written changes and its size does not.
-constexpr std::uint64_t kVersion = 11;
+constexpr std::uint64_t kVersion = 12;
 
 template <class... Structs>
 std::uint64_t layout_of() {

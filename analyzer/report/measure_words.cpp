@@ -1,0 +1,60 @@
+#include "analyzer/report/measure_words.h"
+
+#include <fmt/format.h>
+
+namespace lockstep::analyzer {
+namespace {
+
+std::string text_of(const PartOfModel& formula) {
+  const std::string whole = formula.bytes == 1 ? "Ψ" : fmt::format("{}Ψ", formula.bytes);
+  return formula.over == 1 ? whole : fmt::format("{}/{}", whole, formula.over);
+}
+
+std::string text_of(const SentByAllReduce& formula) {
+  return fmt::format("2(n−1)/n × {}Ψ", formula.reduced);
+}
+
+std::string text_of(const SentWhereShared& formula) {
+  if (!formula.over)
+    return fmt::format("(n−1)/n × ({}Ψ reduced + {}Ψ gathered)", formula.reduced, formula.gathered);
+  return fmt::format("(s−1)/s × ({0}Ψ reduced + {1}Ψ gathered) + 2(n−s)/n × {0}Ψ/s, s = {2}", formula.reduced,
+                     formula.gathered, *formula.over);
+}
+
+std::string text_of(const SamplesOfStep& formula) {
+  return fmt::format("B × n × accumulation = {} × {} × {}", formula.samples, formula.data_parallel,
+                     formula.accumulation);
+}
+
+}  // namespace
+
+const char* quantity_name(TheoryQuantity quantity) {
+  switch (quantity) {
+    case TheoryQuantity::parameters:
+      break;
+    case TheoryQuantity::gradients:
+      return "gradients";
+    case TheoryQuantity::optimizer_state:
+      return "optimizer state";
+    case TheoryQuantity::sent_by_collectives:
+      return "sent by collectives";
+    case TheoryQuantity::effective_batch:
+      return "effective batch";
+  }
+  return "parameters";
+}
+
+const char* unit_of(TheoryQuantity quantity) {
+  return quantity == TheoryQuantity::effective_batch ? "samples" : "bytes";
+}
+
+std::string scope_text(const TheoryReport& row) {
+  if (row.rank) return fmt::format("rank {}", *row.rank);
+  return row.quantity == TheoryQuantity::effective_batch ? "a step" : "a step and rank";
+}
+
+std::string formula_text(const TheoryFormula& formula) {
+  return std::visit([](const auto& one) { return text_of(one); }, formula);
+}
+
+}  // namespace lockstep::analyzer

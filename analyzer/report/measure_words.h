@@ -1,0 +1,15 @@
+// What measures are called, in words: text, JSON, web page and exports say the same.
+#pragma once
+
+#include <string>
+
+#include "analyzer/report/theory_report.h"
+
+namespace lockstep::analyzer {
+
+const char* quantity_name(TheoryQuantity quantity);      // "optimizer state"
+const char* unit_of(TheoryQuantity quantity);            // "bytes", "samples"
+std::string scope_text(const TheoryReport& row);         // "rank 3", "a step and rank", "a step"
+std::string formula_text(const TheoryFormula& formula);  // "2(n−1)/n × 4Ψ"
+
+}  // namespace lockstep::analyzer

@@ -1,0 +1,39 @@
+// The words themselves: reports, exports and documents of earlier versions have these.
+#include "analyzer/report/measure_words.h"
+
+#include <gtest/gtest.h>
+
+namespace lockstep::analyzer {
+namespace {
+
+TEST(TheoryWords, NameEachQuantityItsUnitAndWhatItIsOf) {
+  const TheoryReport state{TheoryQuantity::optimizer_state, 3, std::nullopt, 1, PartOfModel{}};
+  EXPECT_STREQ(quantity_name(state.quantity), "optimizer state");
+  EXPECT_STREQ(unit_of(state.quantity), "bytes");
+  EXPECT_EQ(scope_text(state), "rank 3");
+  EXPECT_STREQ(quantity_name(TheoryQuantity::parameters), "parameters");
+  EXPECT_STREQ(quantity_name(TheoryQuantity::gradients), "gradients");
+  const TheoryReport sent{TheoryQuantity::sent_by_collectives, {}, std::nullopt, 1, SentByAllReduce{}};
+  EXPECT_STREQ(quantity_name(sent.quantity), "sent by collectives");
+  EXPECT_STREQ(unit_of(sent.quantity), "bytes");
+  EXPECT_EQ(scope_text(sent), "a step and rank");
+  const TheoryReport batch{TheoryQuantity::effective_batch, {}, std::nullopt, 1, SamplesOfStep{}};
+  EXPECT_STREQ(quantity_name(batch.quantity), "effective batch");
+  EXPECT_STREQ(unit_of(batch.quantity), "samples");
+  EXPECT_EQ(scope_text(batch), "a step");
+}
+
+TEST(TheoryWords, WriteFormulas) {
+  EXPECT_EQ(formula_text(PartOfModel{1, 1}), "Ψ");
+  EXPECT_EQ(formula_text(PartOfModel{1, 4}), "Ψ/4");
+  EXPECT_EQ(formula_text(PartOfModel{4, 1}), "4Ψ");
+  EXPECT_EQ(formula_text(PartOfModel{12, 8}), "12Ψ/8");
+  EXPECT_EQ(formula_text(SentByAllReduce{4}), "2(n−1)/n × 4Ψ");
+  EXPECT_EQ(formula_text(SentWhereShared{2, 4, std::nullopt}), "(n−1)/n × (2Ψ reduced + 4Ψ gathered)");
+  EXPECT_EQ(formula_text(SentWhereShared{2, 4, 8}),
+            "(s−1)/s × (2Ψ reduced + 4Ψ gathered) + 2(n−s)/n × 2Ψ/s, s = 8");
+  EXPECT_EQ(formula_text(SamplesOfStep{3, 2, 3}), "B × n × accumulation = 3 × 2 × 3");
+}
+
+}  // namespace
+}  // namespace lockstep::analyzer
