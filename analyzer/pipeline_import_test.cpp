@@ -12,6 +12,7 @@
 #include "analyzer/import/kineto/kineto_text.h"
 #include "analyzer/model/pipeline_job.h"
 #include "analyzer/open_job.h"
+#include "analyzer/report/measure_words.h"
 #include "analyzer/report_invariants.h"
 
 namespace lockstep::analyzer {
@@ -166,7 +167,9 @@ class Named : public testing::TestWithParam<std::tuple<int, bool, std::pair<cons
             .forward = names.first,
             .backward = names.second};
   }
-  const char* schedule() const { return std::get<1>(GetParam()) ? "1f1b" : "gpipe"; }
+  Schedule schedule() const {
+    return std::get<1>(GetParam()) ? Schedule::one_forward_one_backward : Schedule::gpipe;
+  }
 };
 
 TEST_P(Named, TheBubbleIsTheSchedulesAndNobodyIsLate) {
@@ -174,7 +177,7 @@ TEST_P(Named, TheBubbleIsTheSchedulesAndNobodyIsLate) {
   const Report report = analyzed(plan);
   ASSERT_EQ(report.pipeline.size(), 1u);
   const PipelineReport& pipeline = report.pipeline[0];
-  EXPECT_EQ(pipeline.schedule, schedule()) << pipeline.reason;
+  EXPECT_EQ(pipeline.schedule, schedule()) << reason_text(pipeline.reason);
   EXPECT_EQ(pipeline.microbatches, plan.microbatches);
   EXPECT_EQ(pipeline.steps, kSteps);
   const double ideal =
@@ -223,7 +226,7 @@ TEST(Interleaved, ChunksAndMicrobatchesAreToldByTheOrder) {
   const Report report = analyzed(plan);
   ASSERT_EQ(report.pipeline.size(), 1u);
   const PipelineReport& pipeline = report.pipeline[0];
-  EXPECT_EQ(pipeline.schedule, "interleaved") << pipeline.reason;
+  EXPECT_EQ(pipeline.schedule, Schedule::interleaved) << reason_text(pipeline.reason);
   EXPECT_EQ(pipeline.microbatches, 4);
   EXPECT_EQ(pipeline.chunks, 3);
   EXPECT_DOUBLE_EQ(*pipeline.bubble_ratio_ideal, 1.0 / 13);
@@ -253,7 +256,7 @@ TEST_P(Unnamed, APipelineIsKnownByItsMessages) {
   const PipelineReport& pipeline = report.pipeline[0];
   EXPECT_EQ(pipeline.group, "5");
   EXPECT_FALSE(pipeline.passes_known);
-  EXPECT_EQ(pipeline.schedule, "unknown");
+  EXPECT_EQ(pipeline.schedule, Schedule::unknown);
   // From stage 0's first forward to its last backward, as where passes are known.
   const double ideal =
       static_cast<double>(plan.stages - 1) / static_cast<double>(plan.microbatches + plan.stages - 1);

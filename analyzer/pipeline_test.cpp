@@ -7,13 +7,13 @@
 
 #include "analyzer/analysis.h"
 #include "analyzer/model/pipeline_job.h"
+#include "analyzer/report/measure_words.h"
 #include "analyzer/report_invariants.h"
 
 namespace lockstep::analyzer {
 namespace {
 
 using testing::ElementsAre;
-using testing::HasSubstr;
 
 Analysis analyzed(const JobBuilder& job, const AnalysisOptions& options = {}) {
   Result<Analysis> analysis = analyze(job.build(), options);
@@ -44,7 +44,7 @@ class Ideal : public testing::TestWithParam<std::tuple<int, int, int, int>> {
                      static_cast<double>(p - 1) / static_cast<double>(passes + p - 1));
     EXPECT_EQ(report.stages, p);
     EXPECT_EQ(report.microbatches, m);
-    EXPECT_EQ(report.reason, "");
+    EXPECT_EQ(report.reason.code, PipelineReason::Code::none);
     for (const PipelineStage& stage : report.stages_detail) {
       EXPECT_EQ(stage.compute_ns, passes * (forward + backward));
       EXPECT_EQ(stage.forward_ns, passes * forward);
@@ -59,7 +59,7 @@ class Ideal : public testing::TestWithParam<std::tuple<int, int, int, int>> {
 TEST_P(Ideal, GPipe) {
   const PipelineReport report = only_pipeline(
       pipeline_job({.stages = p, .order = gpipe(p, m), .forward = forward, .backward = backward}));
-  EXPECT_EQ(report.schedule, "gpipe");
+  EXPECT_EQ(report.schedule, Schedule::gpipe);
   EXPECT_EQ(report.chunks, 1);
   expect_ideal(report, m);
 }
@@ -67,7 +67,7 @@ TEST_P(Ideal, GPipe) {
 TEST_P(Ideal, OneForwardOneBackward) {
   const PipelineReport report = only_pipeline(pipeline_job(
       {.stages = p, .order = one_forward_one_backward(p, m), .forward = forward, .backward = backward}));
-  EXPECT_EQ(report.schedule, "1f1b");
+  EXPECT_EQ(report.schedule, Schedule::one_forward_one_backward);
   expect_ideal(report, m);
 }
 
@@ -80,7 +80,7 @@ TEST_P(Ideal, Interleaved) {
                                                               .forward = forward,
                                                               .backward = backward,
                                                               .waits = false}));
-    EXPECT_EQ(report.schedule, "interleaved");
+    EXPECT_EQ(report.schedule, Schedule::interleaved);
     EXPECT_EQ(report.chunks, chunks);
     expect_ideal(report, std::int64_t{chunks} * m);
   }
@@ -165,10 +165,10 @@ TEST(Pipeline, WithoutPassesTheRegionIsOfMessages) {
   // Rank 0: compute 10, transfer 2 + 4. Rank 1: compute 24, transfer 2 + 4.
   EXPECT_EQ(report.bubble_ns, 24 + 10);
   EXPECT_DOUBLE_EQ(*report.bubble_ratio, 34.0 / 80);
-  EXPECT_EQ(report.schedule, "unknown");
+  EXPECT_EQ(report.schedule, Schedule::unknown);
   EXPECT_EQ(report.bubble_ratio_ideal, std::nullopt);
   EXPECT_EQ(report.microbatches, std::nullopt);
-  EXPECT_THAT(report.reason, HasSubstr("not every rank says which of its computations are forward"));
+  EXPECT_EQ(report.reason.code, PipelineReason::Code::passes_unknown);
   EXPECT_EQ(report.stages_detail.at(0).warm_up_ns, std::nullopt);
 }
 
@@ -191,7 +191,7 @@ TEST(Pipeline, AStepThatNotAllHaveEndedSaysNothingOfThePasses) {
   }
   const PipelineReport report = analyzed(job).report.pipeline.at(0);
   EXPECT_TRUE(report.passes_known);
-  EXPECT_EQ(report.schedule, "1f1b");
+  EXPECT_EQ(report.schedule, Schedule::one_forward_one_backward);
   EXPECT_EQ(report.steps, 3);
 }
 
@@ -229,7 +229,7 @@ TEST(Pipeline, ReplicasAndStepsAreSummedApart) {
   EXPECT_EQ(report.pipeline[0].region_ns, 3 * 150);
   EXPECT_DOUBLE_EQ(*report.pipeline[0].bubble_ratio, 0.2);
   EXPECT_GT(*report.pipeline[1].bubble_ratio, 0.2);
-  EXPECT_EQ(report.pipeline[1].schedule, "1f1b");
+  EXPECT_EQ(report.pipeline[1].schedule, Schedule::one_forward_one_backward);
   EXPECT_EQ(report.pipeline[1].stages_detail.at(1).rank, 3);
   // The gaps between steps are no bubble.
   for (const RankReport& rank : report.ranks)
@@ -254,7 +254,7 @@ TEST(Pipeline, ARankWithoutATraceLeavesNoRatio) {
   ASSERT_EQ(report.pipeline.size(), 1u);
   EXPECT_EQ(report.pipeline[0].bubble_ratio, std::nullopt);
   EXPECT_EQ(report.pipeline[0].stages, 3);
-  EXPECT_THAT(report.pipeline[0].reason, HasSubstr("1 of its 3 ranks left no trace"));
+  EXPECT_EQ(reason_text(report.pipeline[0].reason), "1 of its 3 ranks left no trace");
 }
 
 TEST(Pipeline, EmbeddingAndHeadBelongToTheChunkBesideThem) {
@@ -275,7 +275,7 @@ TEST(Pipeline, EmbeddingAndHeadBelongToTheChunkBesideThem) {
     }
   }
   const PipelineReport report = only_pipeline(job);
-  EXPECT_EQ(report.schedule, "interleaved") << report.reason;
+  EXPECT_EQ(report.schedule, Schedule::interleaved) << reason_text(report.reason);
   EXPECT_THAT(report.stages_detail.at(0).layers, ElementsAre(1, 4, 5));
 }
 

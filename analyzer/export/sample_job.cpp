@@ -138,8 +138,8 @@ SampleJob sample_job() {
   operation.wait_ns = 500;
   operation.transfer_ns = 2001;
   report.groups = {{collective.group_name, {0, 3}, {operation}}};
-  PipelineReport pipeline{"pp, 0", 2, 4, 1, "unknown", 0.25, std::nullopt};
-  pipeline.reason = "its schedule is unknown";
+  PipelineReport pipeline{"pp, 0", 2, 4, 1, Schedule::unknown, 0.25, std::nullopt};
+  pipeline.reason.code = PipelineReason::Code::microbatches_unnumbered;
   pipeline.bubble_ns = 1000;
   pipeline.region_ns = 2000;
   pipeline.stages_detail = {{0, 0, {0, 1}, 1, 2, 0, 3, 0, 500, 1, 2, 497},

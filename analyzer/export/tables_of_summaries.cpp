@@ -111,17 +111,18 @@ TableDefinition make_pipelines_table() {
            {"reason", text}},
           [](const Job&, const Analysis& analysis, const RowSink& sink) {
             for (const PipelineReport& p : analysis.report.pipeline) {
+              const std::string reason = reason_text(p.reason);
               const Row row{text_or_null(p.group),
                             std::int64_t{p.stages},
                             nullable(p.microbatches),
                             std::int64_t{p.chunks},
-                            std::string_view(p.schedule),
+                            std::string_view(to_string(p.schedule)),
                             nullable(p.bubble_ratio),
                             nullable(p.bubble_ratio_ideal),
                             p.bubble_ratio ? Value(p.bubble_ns) : Value(std::monostate{}),
                             p.region_ns,
                             p.steps,
-                            text_or_null(p.reason)};
+                            text_or_null(reason)};
               if (!sink(row)) return;
             }
           }};

@@ -108,7 +108,8 @@ TEST_F(SqliteExport, HoldsTheSummariesAndTheCounters) {
       ElementsAre(ElementsAre("all_reduce", "0,3", "4096", "NULL", "500")));
   EXPECT_THAT(
       query(path_, "SELECT group_name, microbatches, bubble_ns, bubble_ratio_ideal, reason FROM pipelines"),
-      ElementsAre(ElementsAre("pp, 0", "4", "1000", "NULL", "its schedule is unknown")));
+      ElementsAre(ElementsAre("pp, 0", "4", "1000", "NULL",
+                              "its schedule is unknown: its microbatches are not numbered")));
   EXPECT_THAT(
       query(path_, "SELECT stage, rank, layers, bubble_ns, warm_up_ns FROM pipeline_stages"),
       ElementsAre(ElementsAre("0", "0", "0,1", "500", "1"), ElementsAre("1", "3", "NULL", "500", "NULL")));

@@ -91,7 +91,7 @@ Report full_report() {
   report.groups[0].operations[0].operation = Operation::all_reduce;
   report.groups[1].operations[0].operation = Operation::all_gather;
   report.wait_states = {{WaitState::at_nxn, 1, 2, 7'000'000, 7'000'000, 0, 4'000'000}};
-  report.pipeline = {{"pp", 2, 4, 1, "1f1b", 0.25, 0.2}};
+  report.pipeline = {{"pp", 2, 4, 1, Schedule::one_forward_one_backward, 0.25, 0.2}};
   report.pipeline[0].stages_detail.resize(2);
   report.layers = {LayerReport{}};
   report.layers[0].name = "layer 0";

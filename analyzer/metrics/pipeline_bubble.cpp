@@ -1,7 +1,5 @@
 #include "analyzer/metrics/pipeline_bubble.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <map>
 #include <set>
@@ -66,10 +64,11 @@ class PipelineMeasure {
       });
     });
     if (!whole) {
-      report_.reason = fmt::format("{} of its {} ranks left no trace",
-                                   group_.size - static_cast<std::int32_t>(stages_.size()), group_.size);
+      report_.reason = {.code = PipelineReason::Code::ranks_missing,
+                        .count = group_.size - static_cast<std::int32_t>(stages_.size()),
+                        .of = group_.size};
     } else if (lost) {
-      report_.reason = "a part of a rank's file that held activities is damaged";
+      report_.reason.code = PipelineReason::Code::activities_lost;
     } else {
       report_.bubble_ratio = static_cast<double>(report_.bubble_ns) /
                              (static_cast<double>(report_.region_ns) * static_cast<double>(group_.size));
@@ -77,12 +76,9 @@ class PipelineMeasure {
   }
 
   void find_schedule() {
-    report_.schedule = to_string(Schedule::unknown);
-    if (!report_.reason.empty()) return;
+    if (report_.reason.code != PipelineReason::Code::none) return;
     if (!report_.passes_known) {
-      report_.reason =
-          "its schedule is unknown: not every rank says which of its computations are forward and "
-          "backward passes";
+      report_.reason.code = PipelineReason::Code::passes_unknown;
       return;
     }
     std::vector<std::int32_t> chunks;
@@ -102,12 +98,12 @@ class PipelineMeasure {
       most = count;
       chosen = found;
     }
-    report_.schedule = to_string(chosen.schedule);
+    report_.schedule = chosen.schedule;
     report_.microbatches = chosen.microbatches;
     report_.chunks = chosen.chunks;
     report_.bubble_ratio_ideal =
         ideal_bubble_ratio(chosen.schedule, group_.size, chosen.microbatches.value_or(0), chosen.chunks);
-    if (chosen.schedule == Schedule::unknown) report_.reason = "its schedule is unknown: " + chosen.reason;
+    report_.reason = chosen.reason;
   }
 
   const MatchGroup& group_;

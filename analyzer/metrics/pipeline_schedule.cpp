@@ -1,7 +1,5 @@
 #include "analyzer/metrics/pipeline_schedule.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <map>
@@ -121,20 +119,6 @@ std::int64_t chunks_of_interleaved(const std::vector<Items>& stages, std::int64_
 
 }  // namespace
 
-const char* to_string(Schedule schedule) {
-  switch (schedule) {
-    case Schedule::gpipe:
-      return "gpipe";
-    case Schedule::one_forward_one_backward:
-      return "1f1b";
-    case Schedule::interleaved:
-      return "interleaved";
-    case Schedule::unknown:
-      break;
-  }
-  return "unknown";
-}
-
 std::int64_t forwards_before_first_backward(Schedule schedule, std::int64_t stage, std::int64_t stages,
                                             std::int64_t microbatches, std::int64_t chunks) {
   switch (schedule) {
@@ -170,25 +154,23 @@ RecognisedSchedule recognise(std::vector<Items> stages, std::vector<std::int32_t
   std::set<std::int32_t> numbers;
   for (const Items& items : stages) numbers.merge(microbatches_of(items));
   if (numbers.empty() || *numbers.begin() < 0) {
-    result.reason = "its microbatches are not numbered";
+    result.reason.code = PipelineReason::Code::microbatches_unnumbered;
     return result;
   }
   result.microbatches = static_cast<std::int32_t>(numbers.size());
   for (std::size_t stage = 0; stage < stages.size(); ++stage) {
     if (chunks[stage] != result.chunks) {
-      result.reason = fmt::format("stage {} has {} separate blocks of layers, another one {}", stage,
-                                  chunks[stage], result.chunks);
+      result.reason = {PipelineReason::Code::chunks_differ, static_cast<std::int32_t>(stage), chunks[stage],
+                       result.chunks};
       return result;
     }
     if (splits_backward(stages[stage], result.chunks)) {
-      result.reason =
-          "the gradients of its weights are computed apart from those of its inputs (zero bubble)";
+      result.reason.code = PipelineReason::Code::backward_split;
       return result;
     }
     if (!is_complete(stages[stage], numbers.size(), static_cast<std::size_t>(result.chunks))) {
-      result.reason = fmt::format(
-          "of stage {} the trace does not show each of {} microbatches once forward and once backward", stage,
-          numbers.size());
+      result.reason = {PipelineReason::Code::passes_missing, static_cast<std::int32_t>(stage),
+                       static_cast<std::int64_t>(numbers.size())};
       return result;
     }
   }
@@ -209,8 +191,8 @@ RecognisedSchedule recognise(std::vector<Items> stages, std::vector<std::int32_t
     }
     result.microbatches.reset();  // they may be passes of several chunks
   }
-  result.reason = result.chunks > 1 ? "the order of its passes is not that of interleaved 1F1B"
-                                    : "the order of its passes is neither GPipe's nor 1F1B's";
+  result.reason.code = result.chunks > 1 ? PipelineReason::Code::order_not_interleaved
+                                         : PipelineReason::Code::order_unrecognised;
   return result;
 }
 

@@ -10,8 +10,9 @@
 
 #include <cstdint>
 #include <optional>
-#include <string>
 #include <vector>
+
+#include "analyzer/report/pipeline_report.h"
 
 namespace lockstep::analyzer {
 
@@ -24,14 +25,11 @@ struct PassItem {
   friend auto operator<=>(const PassItem&, const PassItem&) = default;
 };
 
-enum class Schedule : std::uint8_t { unknown, gpipe, one_forward_one_backward, interleaved };
-const char* to_string(Schedule schedule);  // "gpipe", "1f1b", "interleaved", "unknown"
-
 struct RecognisedSchedule {
   Schedule schedule = Schedule::unknown;
   std::optional<std::int32_t> microbatches;  // absent where they are not numbered
   std::int32_t chunks = 1;
-  std::string reason;  // why it is unknown
+  PipelineReason reason;  // why it is unknown
 };
 
 // `stages`: the items of each stage in order of time; `chunks` of each stage. `layers_known`: else a pass

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <map>
 
+#include "analyzer/report/measure_words.h"
+
 namespace lockstep::analyzer {
 namespace {
 
@@ -100,12 +102,12 @@ std::vector<Warning> explain_absences(const Report& report) {
           "launched in no step, and begun in no step window", [](const auto& c) { return !c.step; });
   for (const PipelineReport& pipeline : report.pipeline) {
     if (pipeline.bubble_ratio && pipeline.bubble_ratio_ideal) continue;
-    warnings.push_back(
-        {"absent_bubble_ratio",
-         fmt::format("pipeline \"{}\": no {}bubble ratio: {}", pipeline.group,
-                     pipeline.bubble_ratio ? "ideal " : "",
-                     pipeline.reason.empty() ? "its stages or microbatches are not known" : pipeline.reason),
-         kNoRank});
+    const std::string reason = reason_text(pipeline.reason);
+    warnings.push_back({"absent_bubble_ratio",
+                        fmt::format("pipeline \"{}\": no {}bubble ratio: {}", pipeline.group,
+                                    pipeline.bubble_ratio ? "ideal " : "",
+                                    reason.empty() ? "its stages or microbatches are not known" : reason),
+                        kNoRank});
   }
   explain(warnings, report.blame, "blamed rank", "absent_persistence",
           "too few steps, or records, to tell persistent from transient",

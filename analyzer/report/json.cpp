@@ -165,14 +165,15 @@ Json pipeline_to_json(const PipelineReport& p, Writer& writer) {
   object["stages"] = p.stages;
   object["microbatches"] = optional(p.microbatches);
   object["chunks"] = p.chunks;
-  object["schedule"] = writer.text(p.schedule);
+  object["schedule"] = to_string(p.schedule);
   object["bubble_ratio"] = optional(p.bubble_ratio);
   object["bubble_ratio_ideal"] = optional(p.bubble_ratio_ideal);
   object["bubble_ns"] = known ? Json(p.bubble_ns) : Json(nullptr);
   object["region_ns"] = p.region_ns;
   object["steps"] = p.steps;
   object["region"] = p.passes_known ? "passes" : "messages";
-  object["reason"] = p.reason.empty() ? Json(nullptr) : writer.text(p.reason);
+  object["reason"] =
+      p.reason.code == PipelineReason::Code::none ? Json(nullptr) : Json(reason_text(p.reason));
   Json stages = Json::array();
   for (const PipelineStage& s : p.stages_detail) {
     stages.push_back({{"stage", s.stage},

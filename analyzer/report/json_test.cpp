@@ -49,7 +49,7 @@ const std::set<std::string> kCauses{"compute",         "transfer", "barrier_wait
 
 TEST(ReportJson, HasEveryNameOfTheSchema) {
   Report report = small_report();
-  report.pipeline = {{"pp", 2, 4, 1, "1f1b", 0.25, 0.2}};
+  report.pipeline = {{"pp", 2, 4, 1, Schedule::one_forward_one_backward, 0.25, 0.2}};
   report.pipeline[0].stages_detail = {PipelineStage{}};
   report.groups = {{"dp", {0, 1}, {GroupOperation{}}}};
   report.layers = {LayerReport{}};

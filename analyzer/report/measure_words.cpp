@@ -26,7 +26,49 @@ std::string text_of(const SamplesOfStep& formula) {
                      formula.accumulation);
 }
 
+// Why nobody can tell which schedule it is.
+std::string unknown_schedule_text(const PipelineReason& reason) {
+  using Code = PipelineReason::Code;
+  switch (reason.code) {
+    case Code::passes_unknown:
+      return "not every rank says which of its computations are forward and backward passes";
+    case Code::microbatches_unnumbered:
+      return "its microbatches are not numbered";
+    case Code::chunks_differ:
+      return fmt::format("stage {} has {} separate blocks of layers, another one {}", reason.stage,
+                         reason.count, reason.of);
+    case Code::backward_split:
+      return "the gradients of its weights are computed apart from those of its inputs (zero bubble)";
+    case Code::passes_missing:
+      return fmt::format(
+          "of stage {} the trace does not show each of {} microbatches once forward and once backward",
+          reason.stage, reason.count);
+    case Code::order_not_interleaved:
+      return "the order of its passes is not that of interleaved 1F1B";
+    case Code::order_unrecognised:
+      return "the order of its passes is neither GPipe's nor 1F1B's";
+    case Code::none:
+    case Code::ranks_missing:
+    case Code::activities_lost:
+      break;
+  }
+  return {};
+}
+
 }  // namespace
+
+std::string reason_text(const PipelineReason& reason) {
+  switch (reason.code) {
+    case PipelineReason::Code::none:
+      return {};
+    case PipelineReason::Code::ranks_missing:
+      return fmt::format("{} of its {} ranks left no trace", reason.count, reason.of);
+    case PipelineReason::Code::activities_lost:
+      return "a part of a rank's file that held activities is damaged";
+    default:
+      return "its schedule is unknown: " + unknown_schedule_text(reason);
+  }
+}
 
 const char* quantity_name(TheoryQuantity quantity) {
   switch (quantity) {

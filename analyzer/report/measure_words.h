@@ -1,11 +1,16 @@
-// What measures are called, in words: text, JSON, web page and exports say the same.
+// What measures are called, and why some are not known, in words: text, JSON, web page, exports and findings
+// say the same.
 #pragma once
 
 #include <string>
 
+#include "analyzer/report/pipeline_report.h"
 #include "analyzer/report/theory_report.h"
 
 namespace lockstep::analyzer {
+
+// "its schedule is unknown: its microbatches are not numbered"; empty for no reason.
+std::string reason_text(const PipelineReason& reason);
 
 const char* quantity_name(TheoryQuantity quantity);      // "optimizer state"
 const char* unit_of(TheoryQuantity quantity);            // "bytes", "samples"

@@ -6,6 +6,36 @@
 namespace lockstep::analyzer {
 namespace {
 
+using Code = PipelineReason::Code;
+
+TEST(ReasonText, OfARatioThatIsNotKnown) {
+  EXPECT_EQ(reason_text({}), "");
+  EXPECT_EQ(reason_text({.code = Code::ranks_missing, .count = 1, .of = 3}),
+            "1 of its 3 ranks left no trace");
+  EXPECT_EQ(reason_text({.code = Code::activities_lost}),
+            "a part of a rank's file that held activities is damaged");
+}
+
+TEST(ReasonText, OfAScheduleThatIsNotKnown) {
+  EXPECT_EQ(
+      reason_text({.code = Code::passes_unknown}),
+      "its schedule is unknown: not every rank says which of its computations are forward and backward passes");
+  EXPECT_EQ(reason_text({.code = Code::microbatches_unnumbered}),
+            "its schedule is unknown: its microbatches are not numbered");
+  EXPECT_EQ(reason_text({Code::chunks_differ, 1, 1, 2}),
+            "its schedule is unknown: stage 1 has 1 separate blocks of layers, another one 2");
+  EXPECT_EQ(
+      reason_text({.code = Code::backward_split}),
+      "its schedule is unknown: the gradients of its weights are computed apart from those of its inputs (zero bubble)");
+  EXPECT_EQ(
+      reason_text({Code::passes_missing, 3, 8}),
+      "its schedule is unknown: of stage 3 the trace does not show each of 8 microbatches once forward and once backward");
+  EXPECT_EQ(reason_text({.code = Code::order_not_interleaved}),
+            "its schedule is unknown: the order of its passes is not that of interleaved 1F1B");
+  EXPECT_EQ(reason_text({.code = Code::order_unrecognised}),
+            "its schedule is unknown: the order of its passes is neither GPipe's nor 1F1B's");
+}
+
 TEST(TheoryWords, NameEachQuantityItsUnitAndWhatItIsOf) {
   const TheoryReport state{TheoryQuantity::optimizer_state, 3, std::nullopt, 1, PartOfModel{}};
   EXPECT_STREQ(quantity_name(state.quantity), "optimizer state");

@@ -1,6 +1,6 @@
 // What was measured of a job, as plain data (docs/metrics.md defines every field): of ranks, steps,
-// operations, groups, layers and stages. What is made of it (who is late, findings, the whole report) stands
-// in report.h.
+// operations, groups and layers; of pipelines and beside theory: pipeline_report.h, theory_report.h. What is
+// made of it (who is late, findings, the whole report) stands in report.h.
 //
 // Points in time are ns relative to `Report::origin_ns`'s instant. Absent ratios are std::nullopt.
 #pragma once
@@ -173,36 +173,6 @@ struct BlameReport {
   std::int64_t scheduled_ns = 0;
   std::int64_t scheduled_exposed_ns = 0;
   std::int64_t scheduled_collectives = 0;
-};
-
-// One stage of a pipeline over the regions of all steps: compute, exposed transfer and bubble sum to the
-// regions. Durations in the passes are sums of ranges; `compute_ns` is their union within the regions.
-struct PipelineStage {
-  std::int32_t stage = 0;
-  std::int32_t rank = 0;
-  std::vector<std::int32_t> layers;  // of its forward passes, sorted
-  std::int64_t forward_ns = 0, backward_ns = 0, recompute_ns = 0;
-  std::int64_t compute_ns = 0;
-  std::int64_t exposed_transfer_ns = 0;
-  std::int64_t bubble_ns = 0;
-  // The bubble before the stage's first backward starts, until its last forward ends, and after. Absent where
-  // passes are not known.
-  std::optional<std::int64_t> warm_up_ns, steady_ns, cool_down_ns;
-};
-
-struct PipelineReport {
-  std::string group;
-  std::int32_t stages = 0;
-  std::optional<std::int32_t> microbatches;
-  std::int32_t chunks = 1;
-  std::string schedule;  // "gpipe", "1f1b", "interleaved", "unknown"
-  std::optional<double> bubble_ratio, bubble_ratio_ideal;
-  std::string reason = {};     // why a ratio is absent, or the schedule unknown
-  std::int64_t bubble_ns = 0;  // bubble_ratio = bubble_ns / (stages · region_ns)
-  std::int64_t region_ns = 0;  // Σ over steps
-  std::int64_t steps = 0;      // how many regions
-  bool passes_known = false;   // regions are of forward and backward ranges, not of messages
-  std::vector<PipelineStage> stages_detail = {};
 };
 
 // A process group's operations of one kind.

@@ -64,6 +64,20 @@ const char* title_of(WaitState state) {
   return "Wait at N×N";
 }
 
+const char* to_string(Schedule schedule) {
+  switch (schedule) {
+    case Schedule::gpipe:
+      return "gpipe";
+    case Schedule::one_forward_one_backward:
+      return "1f1b";
+    case Schedule::interleaved:
+      return "interleaved";
+    case Schedule::unknown:
+      break;
+  }
+  return "unknown";
+}
+
 std::int64_t Partition::total() const {
   return std::accumulate(ns.begin(), ns.end(), std::int64_t{0});
 }

@@ -14,6 +14,7 @@
 
 #include "analyzer/model/job.h"
 #include "analyzer/report/measures.h"
+#include "analyzer/report/pipeline_report.h"
 #include "analyzer/report/run_account.h"
 #include "analyzer/report/theory_report.h"
 

@@ -23,7 +23,8 @@ namespace {
 Report full_report() {
   Report report = small_report();
   report.steady = SteadyReport{{1}, {{0, 0, "warm-up", 7}}, {}};
-  report.pipeline = {{"pp 0", 2, 4, 1, "1f1b", 0.25, 0.2}, {"pp 1", 2, 4, 1, "1f1b", 0.25, 0.2}};
+  report.pipeline = {{"pp 0", 2, 4, 1, Schedule::gpipe, 0.25, 0.2},
+                     {"pp 1", 2, 4, 1, Schedule::gpipe, 0.25, 0.2}};
   report.wait_states = {WaitStateReport{}};
   report.groups = {{"dp", {0, 1}, {GroupOperation{}}}, {"tp", {0, 2}, {GroupOperation{}}}};
   report.theory = {TheoryReport{TheoryQuantity::gradients, 0, 1.0, 1.0, PartOfModel{4, 1}}};

@@ -54,7 +54,8 @@ std::string name_of(const Report& report, const PipelineReport& pipeline) {
 }  // namespace
 
 std::string schedule_text(const PipelineReport& pipeline) {
-  std::string text = pipeline.schedule == "unknown" ? "schedule unknown" : pipeline.schedule;
+  std::string text =
+      pipeline.schedule == Schedule::unknown ? "schedule unknown" : to_string(pipeline.schedule);
   text += fmt::format(", {}", format_plural(pipeline.stages, "stage"));
   if (pipeline.microbatches)
     text += fmt::format(", {}", *pipeline.microbatches == 1

@@ -74,6 +74,10 @@ void serialize(Archive& archive, PipelineStage& s) {
           s.exposed_transfer_ns, s.bubble_ns, s.warm_up_ns, s.steady_ns, s.cool_down_ns);
 }
 template <class Archive>
+void serialize(Archive& archive, PipelineReason& r) {
+  archive(r.code, r.stage, r.count, r.of);
+}
+template <class Archive>
 void serialize(Archive& archive, PipelineReport& p) {
   archive(p.group, p.stages, p.microbatches, p.chunks, p.schedule, p.bubble_ratio, p.bubble_ratio_ideal,
           p.reason, p.bubble_ns, p.region_ns, p.steps, p.passes_known, p.stages_detail);
@@ -274,10 +278,10 @@ std::uint64_t layout_of_contents() {
                    CollectiveHead, StepSpan, CauseTimes, Activity, Communication, Computation, HostRange,
                    StepMark, CauseSegment, CommunicationWait, Interval, CounterPoint, StepReport,
                    CollectiveRank, Report, RankReport, Measures, Partition, Clock, Finding, FindingPlace,
-                   Standing, BlameReport, LatenessReport, RankLateness, PipelineReport, PipelineStage,
-                   BucketReport, GroupReport, GroupOperation, LayerReport, LayerPass, CounterReport,
-                   TheoryReport, WaitStateReport, EfficiencyReport, OverlapPrice, JobLane, JobGroup,
-                   Warning>();
+                   Standing, BlameReport, LatenessReport, RankLateness, PipelineReport, PipelineReason,
+                   PipelineStage, BucketReport, GroupReport, GroupOperation, LayerReport, LayerPass,
+                   CounterReport, TheoryReport, TheoryFormula, WaitStateReport, EfficiencyReport,
+                   OverlapPrice, JobLane, JobGroup, Warning>();
 }
 
 }  // namespace lockstep::viewer

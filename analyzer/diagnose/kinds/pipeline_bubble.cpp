@@ -13,6 +13,7 @@
 #include "analyzer/diagnose/finding_kinds.h"
 #include "analyzer/diagnose/stage_imbalance.h"
 #include "analyzer/metrics/pipeline_schedule.h"
+#include "analyzer/report/measure_words.h"
 #include "analyzer/report/quantity.h"
 #include "analyzer/report/text_sections.h"
 #include "base/time_math.h"
@@ -71,14 +72,6 @@ const PipelineReport* worst_pipeline(const Report& report) {
   return worst;
 }
 
-Schedule schedule_of(const PipelineReport& pipeline) {
-  for (const Schedule schedule :
-       {Schedule::gpipe, Schedule::one_forward_one_backward, Schedule::interleaved}) {
-    if (pipeline.schedule == to_string(schedule)) return schedule;
-  }
-  return Schedule::unknown;
-}
-
 const char* words_of(Schedule schedule) {
   switch (schedule) {
     case Schedule::gpipe:
@@ -96,7 +89,7 @@ const char* words_of(Schedule schedule) {
 std::string cannot_do_better(const PipelineReport& p) {
   const std::int64_t microbatches = p.microbatches.value_or(0);
   std::string text =
-      fmt::format("{} with {} and {} {}", words_of(schedule_of(p)), format_plural(p.stages, "stage"),
+      fmt::format("{} with {} and {} {}", words_of(p.schedule), format_plural(p.stages, "stage"),
                   microbatches, microbatches == 1 ? "microbatch" : "microbatches");
   if (p.chunks > 1) text += fmt::format(" in {} chunks a stage", p.chunks);
   return fmt::format("{} cannot do better than {}", text, format_share(p.bubble_ratio_ideal));
@@ -105,11 +98,10 @@ std::string cannot_do_better(const PipelineReport& p) {
 // "with twice the microbatches 15.8 %, with two chunks a stage 15.8 %": what the schedule's own bubble would
 // be.
 std::string better_schedules(const PipelineReport& p) {
-  const Schedule schedule = schedule_of(p);
   const std::int64_t microbatches = p.microbatches.value_or(0);
   std::string text =
       fmt::format("more microbatches a step: with {} the ideal is {}", 2 * microbatches,
-                  format_share(ideal_bubble_ratio(schedule, p.stages, 2 * microbatches, p.chunks)));
+                  format_share(ideal_bubble_ratio(p.schedule, p.stages, 2 * microbatches, p.chunks)));
   std::size_t layers = 0;
   for (const PipelineStage& stage : p.stages_detail)
     layers = stage.stage == 0 ? stage.layers.size() : std::min(layers, stage.layers.size());
@@ -255,7 +247,7 @@ void find_bubble(const FindingContext& context, std::vector<Finding>& findings) 
   if (p->bubble_ratio_ideal) {
     finding.evidence.push_back(cannot_do_better(*p));
   } else {
-    finding.evidence.push_back("what it could be is not known: " + p->reason);
+    finding.evidence.push_back("what it could be is not known: " + reason_text(p->reason));
   }
   if (!finding.is_note && bubbles.scheduled_ns > 0) {
     finding.evidence.push_back(

@@ -102,7 +102,7 @@ TEST(PipelineFindings, WithoutAScheduleTheFindingSaysSo) {
     for (int m = 0; m < 4; ++m) stage.insert(stage.end(), {{true, m, 0}, {false, m, 0}});
   }
   const Report report = report_of(pipeline_job(plan));
-  EXPECT_EQ(report.pipeline.at(0).schedule, "unknown");
+  EXPECT_EQ(report.pipeline.at(0).schedule, Schedule::unknown);
   const Finding bubble = finding(report, "pipeline_bubble");
   EXPECT_THAT(bubble.title, HasSubstr("idle for 50.0 % of its region"));
   EXPECT_THAT(bubble.evidence, Contains(HasSubstr("neither GPipe's nor 1F1B's")));
