@@ -6,6 +6,8 @@
 #include <map>
 #include <utility>
 
+#include "analyzer/report/measure_words.h"
+
 namespace lockstep::analyzer {
 namespace {
 
@@ -160,7 +162,8 @@ class Checker {
     for (const LayerReport& layer : report_.layers) {
       for (const std::optional<LayerPass>& pass : {layer.forward, layer.backward, layer.recompute}) {
         if (!pass || !time_of_.contains(pass->slowest_rank)) continue;
-        at_most(layer.name, "longest pass", pass->max_ns, "its rank's time", time_of_.at(pass->slowest_rank));
+        at_most(layer_name(layer), "longest pass", pass->max_ns, "its rank's time",
+                time_of_.at(pass->slowest_rank));
       }
     }
   }

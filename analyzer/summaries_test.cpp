@@ -186,12 +186,12 @@ TEST(Layers, PassesOverRanksAndMicrobatches) {
   }
   const Report report = report_of(job);
   ASSERT_EQ(report.layers.size(), 2u);
-  EXPECT_EQ(report.layers[0].name, "embedding");
+  EXPECT_EQ(report.layers[0].part, "embedding");
   EXPECT_EQ(report.layers[0].layer, std::nullopt);
   EXPECT_EQ(report.layers[0].forward->max_ns, 12);
   EXPECT_FALSE(report.layers[0].backward);
   const LayerReport& layer = report.layers[1];
-  EXPECT_EQ(layer.name, "layer 0");
+  EXPECT_EQ(layer.part, "");
   EXPECT_EQ(layer.layer, 0);
   EXPECT_THAT(layer.ranks, ElementsAre(0, 1, 2));
   EXPECT_EQ(layer.slowest_rank, 2);

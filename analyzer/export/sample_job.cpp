@@ -147,7 +147,6 @@ SampleJob sample_job() {
   report.pipeline = {pipeline};
   LayerReport layer;
   layer.layer = 2;
-  layer.name = "layer 2";
   layer.ranks = {0};
   layer.forward = LayerPass{1000, 1000, 1000, 0, 1000};
   report.layers = {layer};

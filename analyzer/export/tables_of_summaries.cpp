@@ -178,12 +178,13 @@ TableDefinition make_layers_table() {
            {"microbatch_ns", integer}},
           [](const Job&, const Analysis& analysis, const RowSink& sink) {
             for (const LayerReport& layer : analysis.report.layers) {
+              const std::string name = layer_name(layer);
               const std::pair<const char*, const std::optional<LayerPass>&> passes[] = {
                   {"forward", layer.forward}, {"backward", layer.backward}, {"recompute", layer.recompute}};
               for (const auto& [pass, times] : passes) {
                 if (!times) continue;
                 const Row row{nullable(layer.layer),
-                              std::string_view(layer.name),
+                              std::string_view(name),
                               std::string_view(pass),
                               times->min_ns,
                               times->median_ns,

@@ -94,7 +94,7 @@ Report full_report() {
   report.pipeline = {{"pp", 2, 4, 1, Schedule::one_forward_one_backward, 0.25, 0.2}};
   report.pipeline[0].stages_detail.resize(2);
   report.layers = {LayerReport{}};
-  report.layers[0].name = "layer 0";
+  report.layers[0].layer = 0;
   report.layers[0].forward = LayerPass{1'000, 2'000, 3'000, 0, 500};
   report.theory = {{TheoryQuantity::gradients, 0, 100.0, 100, PartOfModel{4, 1}}};
   return report;
@@ -145,8 +145,10 @@ TEST_F(Browser, NoTableIsWiderThanItsPage) {
   for (RankReport& rank : report.ranks) rank.host = "gpu-cluster-node-0123456789.europe-west4.example.net";
   for (GroupReport& group : report.groups) group.name = "DATA_PARALLEL_GROUP_WITH_CONTEXT_PARALLEL";
   for (BucketReport& bucket : report.buckets) bucket.name = long_name;
-  for (LayerReport& layer : report.layers)
-    layer.name = "decoder.layers.31.mlp.down_projection.weight_times_input";
+  for (LayerReport& layer : report.layers) {
+    layer.layer.reset();
+    layer.part = "decoder.layers.31.mlp.down_projection.weight_times_input";
+  }
   const std::string document = document_of(report, "",
                                            R"(const wide = [...document.querySelectorAll('.scroll')]
   .filter(one => one.scrollWidth > one.clientWidth).map(one => one.closest('section').id);

@@ -139,8 +139,8 @@ Json layers(const Report& report) {
       fastest += pass ? pass->min_ns : 0;
       slowest += pass ? pass->max_ns : 0;
     }
-    array.push_back({to_valid_utf8(layer.name), microbatch[0], microbatch[1], microbatch[2], fastest, slowest,
-                     layer.slowest_rank, layer.ranks.size()});
+    array.push_back({to_valid_utf8(layer_name(layer)), microbatch[0], microbatch[1], microbatch[2], fastest,
+                     slowest, layer.slowest_rank, layer.ranks.size()});
   }
   return array;
 }

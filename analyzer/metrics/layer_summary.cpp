@@ -1,7 +1,5 @@
 #include "analyzer/metrics/layer_summary.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <map>
@@ -97,7 +95,7 @@ std::vector<LayerReport> summarise_layers(const Job& job,
   for (const auto& [key, sums] : layers) {
     LayerReport layer;
     if (key.first >= 0) layer.layer = key.first;
-    layer.name = key.first >= 0 ? fmt::format("layer {}", key.first) : key.second;
+    layer.part = key.second;
     std::map<std::int32_t, std::int64_t> all;
     for (const PassSums& pass : sums)
       for (const auto& [rank, ns] : pass.of_rank) all[rank] += ns;

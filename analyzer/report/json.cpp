@@ -241,7 +241,7 @@ Json layer_to_json(const LayerReport& layer, Writer& writer) {
   };
   Json object;
   object["layer"] = optional(layer.layer);
-  object["name"] = writer.text(layer.name);
+  object["name"] = writer.text(layer_name(layer));
   object["ranks"] = layer.ranks;
   object["forward"] = pass(layer.forward);
   object["backward"] = pass(layer.backward);

@@ -70,6 +70,10 @@ std::string reason_text(const PipelineReason& reason) {
   }
 }
 
+std::string layer_name(const LayerReport& layer) {
+  return layer.layer ? fmt::format("layer {}", *layer.layer) : layer.part;
+}
+
 const char* quantity_name(TheoryQuantity quantity) {
   switch (quantity) {
     case TheoryQuantity::parameters:

@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "analyzer/report/measures.h"
 #include "analyzer/report/pipeline_report.h"
 #include "analyzer/report/theory_report.h"
 
@@ -11,6 +12,9 @@ namespace lockstep::analyzer {
 
 // "its schedule is unknown: its microbatches are not numbered"; empty for no reason.
 std::string reason_text(const PipelineReason& reason);
+
+// "layer 3"; what the program calls a part that is no layer.
+std::string layer_name(const LayerReport& layer);
 
 const char* quantity_name(TheoryQuantity quantity);      // "optimizer state"
 const char* unit_of(TheoryQuantity quantity);            // "bytes", "samples"

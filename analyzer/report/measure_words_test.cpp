@@ -36,6 +36,16 @@ TEST(ReasonText, OfAScheduleThatIsNotKnown) {
             "its schedule is unknown: the order of its passes is neither GPipe's nor 1F1B's");
 }
 
+TEST(LayerName, OfALayerAndOfAnotherPart) {
+  LayerReport layer;
+  EXPECT_EQ(layer_name(layer), "");
+  layer.part = "embedding";
+  EXPECT_EQ(layer_name(layer), "embedding");
+  layer = {};
+  layer.layer = 0;
+  EXPECT_EQ(layer_name(layer), "layer 0");
+}
+
 TEST(TheoryWords, NameEachQuantityItsUnitAndWhatItIsOf) {
   const TheoryReport state{TheoryQuantity::optimizer_state, 3, std::nullopt, 1, PartOfModel{}};
   EXPECT_STREQ(quantity_name(state.quantity), "optimizer state");

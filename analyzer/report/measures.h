@@ -237,8 +237,8 @@ struct LayerPass {
 };
 
 struct LayerReport {
-  std::optional<std::int32_t> layer;  // absent for a part that is no layer (an embedding)
-  std::string name;                   // "layer 3"
+  std::optional<std::int32_t> layer;  // absent for a part that is no layer
+  std::string part;                   // which, as the program calls it: "embedding"; "" for a layer
   std::vector<std::int32_t> ranks;    // that run it
   std::optional<LayerPass> forward, backward, recompute;
   std::int32_t slowest_rank = 0;  // of all passes together

@@ -29,7 +29,7 @@ Report full_report() {
   report.groups = {{"dp", {0, 1}, {GroupOperation{}}}, {"tp", {0, 2}, {GroupOperation{}}}};
   report.theory = {TheoryReport{TheoryQuantity::gradients, 0, 1.0, 1.0, PartOfModel{4, 1}}};
   report.layers = {LayerReport{}};
-  report.layers[0].name = "layer 0";
+  report.layers[0].layer = 0;
   report.layers[0].forward = LayerPass{1, 2, 3, 0, 1};
   return report;
 }

@@ -5,6 +5,7 @@
 #include <array>
 #include <string_view>
 
+#include "analyzer/report/measure_words.h"
 #include "analyzer/report/quantity.h"
 #include "analyzer/report/report_sections.h"
 #include "analyzer/report/text_sections.h"
@@ -44,7 +45,7 @@ void print_layers(const Report& report, const TextOptions& options, Page& page) 
                  {{"fastest", true, 3}, {"slowest", true, 1}, {"slowest on", false, 1}, {"ranks", true, 4}});
   Table table(columns);
   for (const LayerReport& layer : report.layers) {
-    std::vector<Line> cells{Line{}.text(fit(printable(layer.name), 24, ascii)),
+    std::vector<Line> cells{Line{}.text(fit(printable(layer_name(layer)), 24, ascii)),
                             microbatch_cell(layer.forward), microbatch_cell(layer.backward)};
     if (recompute) cells.push_back(microbatch_cell(layer.recompute));
     cells.push_back(range_cell(layer, true));

@@ -88,7 +88,7 @@ void serialize(Archive& archive, LayerPass& p) {
 }
 template <class Archive>
 void serialize(Archive& archive, LayerReport& l) {
-  archive(l.layer, l.name, l.ranks, l.forward, l.backward, l.recompute, l.slowest_rank);
+  archive(l.layer, l.part, l.ranks, l.forward, l.backward, l.recompute, l.slowest_rank);
 }
 template <class Archive>
 void serialize(Archive& archive, CounterStep& s) {

@@ -13,6 +13,7 @@
 #include "analyzer/diagnose/slow_place_words.h"
 #include "analyzer/diagnose/stage_imbalance.h"
 #include "analyzer/intervals/median.h"
+#include "analyzer/report/measure_words.h"
 #include "analyzer/report/quantity.h"
 
 namespace lockstep::analyzer {
@@ -126,9 +127,9 @@ void find_unbalanced(const FindingContext& context, std::vector<Finding>& findin
   bool slower = own && others && static_cast<double>(*own) > kUnbalancedStage * static_cast<double>(*others);
   if (const LayerReport* layer = slower_than_elsewhere(context.report, stage.rank)) {
     slower = true;
-    finding.evidence.push_back(
-        fmt::format("the forward passes of {} take {} on it, {} on the median rank that runs it", layer->name,
-                    format_duration(layer->forward->max_ns), format_duration(layer->forward->median_ns)));
+    finding.evidence.push_back(fmt::format(
+        "the forward passes of {} take {} on it, {} on the median rank that runs it", layer_name(*layer),
+        format_duration(layer->forward->max_ns), format_duration(layer->forward->median_ns)));
   } else if (own && others) {
     finding.evidence.push_back(
         fmt::format("the forward pass of one of its layers takes {}, of the others' {}",
