@@ -85,10 +85,25 @@ bool has_several_ranks(const Job& job) {
          });
 }
 
+// Some rank ended by itself long before the job was interrupted, and another one did not: it may have waited
+// for it.
+bool ended_before_interruption(const Job& job) {
+  constexpr Nanoseconds kLongBefore = 3'000'000'000;
+  const auto ended = [](const RankTrace& rank) { return rank.ending.closed; };
+  return !std::all_of(job.ranks.begin(), job.ranks.end(), ended) &&
+         std::any_of(job.ranks.begin(), job.ranks.end(), [&](const RankTrace& rank) {
+           const Ending& ending = rank.ending;
+           return ending.closed && ending.interrupted != kUnknownTime &&
+                  ending.recorded_until != kUnknownTime &&
+                  ending.recorded_until < ending.interrupted - kLongBefore;
+         });
+}
+
 // Ranks of a job that failed by itself may wait for the one that failed; of any other some rank has to be
 // seen in an operation that did not end.
 bool waited(const Job& job) {
-  if (!job.end.interrupted_by.has_value() && has_several_ranks(job)) return failed(job);
+  if ((!job.end.interrupted_by.has_value() || ended_before_interruption(job)) && has_several_ranks(job))
+    return failed(job);
   return failed(job) && std::any_of(job.ranks.begin(), job.ranks.end(), [](const RankTrace& rank) {
            return rank.ending.hang_noted != kUnknownTime || stood_in_operation(rank);
          });

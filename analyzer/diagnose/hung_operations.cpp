@@ -113,9 +113,32 @@ void add_open(const Job& job, std::size_t index, HungOperations& hung) {
   }
 }
 
+// Operations of a group end in the order of their numbers. An open one of a number at which another rank
+// hangs, or of a later one, never ended either, however short it is beside its rank's others: that rank has
+// come.
+void add_open_beside_hung(const Job& job, HungOperations& hung) {
+  std::map<std::uint32_t, std::int64_t> first;  // by group: the lowest number that hangs
+  for (const auto& [key, operation] : hung) {
+    if (key.is_message() || key.group == kNone || key.sequence == kNoSequence) continue;
+    const auto [where, fresh] = first.try_emplace(key.group, key.sequence);
+    where->second = std::min(where->second, key.sequence);
+  }
+  for (std::size_t i = 0; i < job.ranks.size(); ++i) {
+    const RankTrace& rank = job.ranks[i];
+    for (const OpenOperation& operation : rank.ending.operations) {
+      if (is_message(operation) || is_hung(rank, operation)) continue;
+      const auto hangs = first.find(operation.group);
+      if (hangs == first.end() || operation.sequence == kNoSequence || operation.sequence < hangs->second)
+        continue;
+      add(hung, {operation.group, operation.sequence},
+          {i, operation, waited_in(rank.ending, operation), false});
+    }
+  }
+}
+
 // Of a job that failed, and whose hang nobody noted: the rank waited as long as in a hang, for ranks that
-// were still there when it had waited enough, and did nothing more. Where they were gone, they are why it
-// failed.
+// were still there when it had waited enough, and did nothing more. Where they were gone, or the first to end
+// by themselves, they are why it failed.
 bool gave_up_waiting(const Job& job, const UnansweredCollective& collective, const Participant& participant) {
   if (!job.end.signal.has_value() && job.end.exit_code.value_or(0) == 0) return false;
   const RankTrace& rank = job.ranks[participant.rank];
@@ -126,10 +149,13 @@ bool gave_up_waiting(const Job& job, const UnansweredCollective& collective, con
         return other.activity < rank.activities.size() &&
                rank.activities[other.activity].begin > participant.end;
       });
+  const std::size_t first = first_to_end(job);
+  const RankTrace* const failed =
+      first != kNone && job.ranks[first].ending.closed ? &job.ranks[first] : nullptr;
   return !went_on &&
          std::all_of(collective.missing.begin(), collective.missing.end(), [&](std::int32_t number) {
            const RankTrace* const missing = trace_of(job, number);
-           return missing != nullptr && may_have_run_until(*missing, participant.end);
+           return missing != nullptr && missing != failed && may_have_run_until(*missing, participant.end);
          });
 }
 
@@ -230,6 +256,7 @@ bool is_doubtful(const HungOperation& hung) {
 HungOperations find_hung_operations(const Job& job) {
   HungOperations hung;
   for (std::size_t i = 0; i < job.ranks.size(); ++i) add_open(job, i, hung);
+  add_open_beside_hung(job, hung);
   add_given_up(job, hung);
   // Flight recorders tell ends from failures. Elsewhere an operation may have ended by a timeout of its own,
   // or because a rank died.

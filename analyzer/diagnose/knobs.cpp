@@ -27,8 +27,8 @@ std::string bucket_size_knobs(std::int64_t mebibytes, DataType type) {
 std::string overlap_knobs(Operation operation) {
   switch (operation) {
     case Operation::all_reduce:
-      return "DistributedDataParallel(bucket_cap_mb=25) instead of one all_reduce after backward; DeepSpeed: "
-             "overlap_comm = true";
+      return "DistributedDataParallel(bucket_cap_mb=25) instead of one all_reduce after backward, "
+             "smaller buckets where it is that already; DeepSpeed: overlap_comm = true";
     case Operation::all_gather:
       return "FSDP(backward_prefetch=BackwardPrefetch.BACKWARD_PRE, forward_prefetch=True); DeepSpeed stage "
              "3: a larger stage3_prefetch_bucket_size, and a larger stage3_param_persistence_threshold, so "

@@ -162,6 +162,21 @@ void add_files_beside(const std::vector<InputFile>& files, Job& job) {
   }
 }
 
+// Of the given paths those of runs of which another job's ranks were kept, and none of their own: how they
+// ended and what their recorders noted says nothing of that job.
+std::vector<std::string> runs_left_out(const std::vector<std::string>& paths, const Job& job) {
+  std::vector<std::string> left_out;
+  for (const std::string& path : paths) {
+    if (!run::is_run_folder(path)) continue;
+    const std::filesystem::path folder = (std::filesystem::path(path) / "file").parent_path();
+    const auto is_in = [&](const RankTrace& rank) {
+      return std::filesystem::path(rank.file).parent_path() == folder;
+    };
+    if (std::none_of(job.ranks.begin(), job.ranks.end(), is_in)) left_out.push_back(path);
+  }
+  return left_out.size() < paths.size() ? left_out : std::vector<std::string>();
+}
+
 Result<Job> import_all(const std::vector<std::string>& paths, const ImportOptions& options) {
   Result<InputFiles> found = find_input_files(paths);
   if (!found.ok()) return found.error();
@@ -184,6 +199,19 @@ Result<Job> import_all(const std::vector<std::string>& paths, const ImportOption
                                 std::move(warnings), found.value().world_size);
   if (!job.ok()) return job;
   if (holds_nothing(job.value())) return nothing_to_analyze(job.value());
+  if (const std::vector<std::string> left_out = runs_left_out(paths, job.value()); !left_out.empty()) {
+    std::vector<std::string> rest = paths;
+    std::erase_if(rest, [&](const std::string& path) {
+      return std::find(left_out.begin(), left_out.end(), path) != left_out.end();
+    });
+    Result<Job> without = import_all(rest, options);
+    if (!without.ok()) return without;
+    without.value().path = std::move(job.value().path);
+    for (Warning& warning : job.value().warnings)
+      if (warning.code == "another_job" || warning.code == "rank_duplicate")
+        without.value().warnings.push_back(std::move(warning));
+    return without;
+  }
   job.value().end = found.value().end;
   take_exchanges(found.value().clocks, job.value());
   add_files_beside(found.value().beside, job.value());

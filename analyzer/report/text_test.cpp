@@ -313,7 +313,7 @@ TEST(TextReport, SaysWhatCanNotBeSaid) {
   Report cut = long_report(1);
   cut.ranks[0].measures = {};
   cut.warnings.push_back({"file_damaged", "rank0.json: ends in the middle", 0});
-  EXPECT_THAT(to_text(cut), HasSubstr("Nothing measurable is left"));
+  EXPECT_THAT(to_text(cut), HasSubstr("Nothing measurable was recorded, or is left"));
   Report idle = long_report(1);
   idle.ranks[0].measures = {};
   EXPECT_THAT(to_text(idle), HasSubstr("No device activity found"));

@@ -231,8 +231,8 @@ void print_nothing(const Report& report, Page& page) {
     line.bold("No times were recorded")
         .text(": a flight recorder tells the order of operations, and which of them had not ended.");
   } else if (damaged) {
-    line.bold("Nothing measurable is left")
-        .text(": the traces are cut or damaged where they hold device activity.");
+    line.bold("Nothing measurable was recorded, or is left")
+        .text(": no computation and no communication; the traces are cut or damaged, which may be why.");
   } else {
     line.bold("No device activity found")
         .text(

@@ -129,16 +129,17 @@ void find_cores_shared(const FindingContext& context, std::vector<Finding>& find
     const std::string where = shortage.host.empty() ? "" : fmt::format(" of {}", shortage.host);
     Finding finding = kCoresShared.make();
     if (shortage.by_others()) {
-      finding.title = fmt::format("{}{} {} for a core: other programs or threads have them",
-                                  format_plural(count, "rank"), where, count == 1 ? "waits" : "wait");
+      finding.title =
+          fmt::format("{}{} {} for a core: other programs or threads have {}", format_plural(count, "rank"),
+                      where, count == 1 ? "waits" : "wait", count == 1 ? "it" : "them");
     } else {
       finding.title = fmt::format("{}{} {} {}", format_plural(count, "rank"), where,
                                   count == 1 ? "has too few cores:" : "share", cores_of(shortage.cores));
     }
     finding.evidence = {
-        fmt::format(
-            "on the median rank a training thread is ready and waits for a core for {} of the steps' time",
-            format_share(static_cast<std::int64_t>(shortage.share * 1000), 1000)),
+        fmt::format("{}a training thread is ready and waits for a core for {} of the steps' time",
+                    count == 1 ? "" : "on the median rank ",
+                    format_share(static_cast<std::int64_t>(shortage.share * 1000), 1000)),
         fmt::format(
             "their training threads want {:.1f} cores on average, and get {:.1f} of the {} that they may use",
             shortage.wanted, shortage.got, number(shortage.cores))};

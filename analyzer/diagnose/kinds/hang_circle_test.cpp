@@ -101,6 +101,27 @@ TEST(HangCircle, OfTwoGroupsTellsBoth) {
   EXPECT_THAT(found[0].remedy, HasSubstr("in the same order"));
 }
 
+// Rank 0 has waited long before, and is not in its operation for ten times that: it has come to it all the
+// same.
+TEST(HangCircle, WhoIsInAnotherOperationOfThatNumberIsNotAbsent) {
+  JobBuilder builder;
+  const std::uint32_t group = builder.group("all", {0, 1});
+  builder.rank(0).all_reduce(0, 900'000 * us).in_group(group).sequence(0);
+  builder.rank(1).all_reduce(899'000 * us, 900'000 * us).in_group(group).sequence(0);
+  Job job = builder.build();
+  for (RankTrace& rank : job.ranks) rank.ending.recorded_until = 9 * kSecond;
+  wait_in(job, 1, group, "barrier", Operation::barrier, 1);
+  wait_in(job, 0, group, "all_reduce", Operation::all_reduce, 1);
+  job.ranks[1].ending.operations[0].begin = kSecond;
+  job.ranks[0].ending.operations[0].begin = kSecond + 200'000 * us;
+  const std::vector<Finding> found = hangs(job);
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(
+      found[0].title,
+      "the job hung in different operations (group all, number 1): rank 0 in all_reduce, rank 1 in barrier");
+  EXPECT_EQ(found[0].rank, std::nullopt);
+}
+
 // Rank 1 is busy elsewhere; rank 0's own timeout ended its wait, and with it the job.
 Job job_that_timed_out(Nanoseconds absent_until) {
   Job job = job_with_absent_rank({.ranks = 2, .absent = 1, .all_reduces = 4, .given_up_after = 12 * kSecond});
@@ -120,6 +141,18 @@ TEST(HangGivenUp, NamesWhoNeverCameAndNotWhoGaveUp) {
   const Finding failed = finding(report_of(job), "job_failed");
   EXPECT_EQ(failed.title, "the job ended with exit code 1");
   EXPECT_EQ(failed.remedy, "see above why it hung");
+}
+
+// A crash may take long: an exception is printed, threads are joined, and until then the file goes on.
+TEST(HangGivenUp, WhoEndedFirstByItselfIsWhyTheJobFailed) {
+  Job job = job_that_timed_out(14 * kSecond);
+  job.ranks[0].ending.recorded_until = 16 * kSecond;
+  job.ranks[0].ending.closed = false;
+  job.ranks[1].ending.closed = true;
+  EXPECT_TRUE(hangs(job).empty());
+  const Finding failed = finding(report_of(job), "job_failed");
+  EXPECT_THAT(failed.title, HasSubstr("rank 1 ended first"));
+  EXPECT_THAT(failed.evidence, Contains(HasSubstr("rank 0 waited 12.0 s in all_reduce")));
 }
 
 TEST(HangGivenUp, WhoWasGoneLongBeforeIsWhyTheJobFailed) {

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "analyzer/account/account.h"
 #include "analyzer/diagnose/finding_context.h"
 #include "analyzer/diagnose/finding_kinds.h"
 #include "analyzer/diagnose/idle_gaps.h"
@@ -146,11 +147,27 @@ bool profiler_costs_host_time(const FindingContext& context) {
                      [](const Warning& warning) { return warning.code == "profiler_overhead"; });
 }
 
-std::vector<IntervalSet> times_between_computations(const FindingContext& context) {
-  std::vector<IntervalSet> gaps;
-  for (const RankTrace& rank : context.diagnosis.job.ranks)
-    gaps.push_back(gaps_of(rank, context.report, Cause::host_bound));
-  return gaps;
+// What the run's account has under names of their own: nothing that a line of Python has to explain. Only in
+// steps that are looked at although they are not steady ones.
+IntervalSet evaluation_and_the_like(const RankTrace& rank, const StringTable& strings) {
+  const Phases phases = find_phases(rank, strings);
+  return unite(unite(phases[Phase::evaluation], phases[Phase::checkpoint]), phases[Phase::compilation]);
+}
+
+struct TimesBetweenComputations {
+  std::vector<IntervalSet> gaps;  // by rank, without evaluation and the like
+  std::int64_t evaluation_ns = 0;
+};
+
+TimesBetweenComputations times_between_computations(const FindingContext& context) {
+  TimesBetweenComputations times;
+  for (const RankTrace& rank : context.diagnosis.job.ranks) {
+    const IntervalSet gaps = gaps_of(rank, context.report, Cause::host_bound);
+    const IntervalSet named = evaluation_and_the_like(rank, context.diagnosis.job.strings);
+    times.gaps.push_back(subtract(gaps, named));
+    times.evaluation_ns = saturating_add(times.evaluation_ns, gaps.measure() - times.gaps.back().measure());
+  }
+  return times;
 }
 
 // What one rank alone does costs it a hundredth of all ranks' time, by the share of looks that saw it, and
@@ -209,8 +226,8 @@ void say_it_computes(const std::string& place, Finding& finding) {
 
 // Which line of Python the ranks are in between their computations; false where nobody looked, or looks
 // disagree.
-bool name_the_place(const FindingContext& context, const ThreadsInGaps& threads, Finding& finding) {
-  const std::vector<IntervalSet> times = times_between_computations(context);
+bool name_the_place(const FindingContext& context, const std::vector<IntervalSet>& times,
+                    const ThreadsInGaps& threads, Finding& finding) {
   const Job& job = context.diagnosis.job;
   const std::vector<OneRanksPlace> of_one = places_of_one_rank(job, times);
   const auto place = std::find_if(of_one.begin(), of_one.end(),
@@ -244,8 +261,11 @@ void find_host_bound(const FindingContext& context, std::vector<Finding>& findin
   // Costs a look at every gap: only where there may be something to say.
   const bool look = context.on_cpu && context.is_worth(own, kLeftOverPermille);
   const ThreadsInGaps threads = look ? threads_in_gaps(context) : ThreadsInGaps{};
-  const std::int64_t for_cores = std::min(own - of_late_ranks, threads.without_core_ns);
-  const std::int64_t lost = own - of_late_ranks - for_cores + behind_hosts;
+  const TimesBetweenComputations times =
+      look ? times_between_computations(context) : TimesBetweenComputations{};
+  const std::int64_t evaluation = std::min(own - of_late_ranks, times.evaluation_ns);
+  const std::int64_t for_cores = std::min(own - of_late_ranks - evaluation, threads.without_core_ns);
+  const std::int64_t lost = own - of_late_ranks - evaluation - for_cores + behind_hosts;
   if (!context.is_left_over(findings, Cause::host_bound, lost)) return;
   // On a CPU lane the host and the device are one: time between computations is not a launch that came late.
   const bool known = launches_are_known(context);
@@ -261,16 +281,21 @@ void find_host_bound(const FindingContext& context, std::vector<Finding>& findin
         "time as well, and would be no faster without it",
         format_duration(behind_hosts)));
   if (of_late_ranks > 0)
-    finding.evidence.push_back(fmt::format("{} more is what a late rank spends longer than the others",
-                                           format_duration(of_late_ranks)));
-  if (for_cores > 0)
+    finding.evidence.push_back(fmt::format(
+        "{} of that is what a late rank spends longer than the others, and is not counted as lost here",
+        format_duration(of_late_ranks)));
+  if (evaluation > 0)
     finding.evidence.push_back(
-        fmt::format("{} more is waiting for a core in that time", format_duration(for_cores)));
+        fmt::format("{} of that is evaluation, checkpoints or compilation, and is not counted as lost here",
+                    format_duration(evaluation)));
+  if (for_cores > 0)
+    finding.evidence.push_back(fmt::format(
+        "{} of that is waiting for a core, and is not counted as lost here", format_duration(for_cores)));
   if (context.on_cpu) {
     finding.remedy =
         "see what that line does, and what it calls, while nothing is computed: shorten it, or do it beside "
         "training";
-    if (!name_the_place(context, threads, finding)) {
+    if (!name_the_place(context, times.gaps, threads, finding)) {
       finding.title = "ranks do what the trace does not name between their computations";
       finding.remedy = how_to_name_it(context.diagnosis.job) +
                        "; or put NVTX ranges around what the training loop does there "

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <initializer_list>
 #include <string>
 #include <vector>
@@ -118,7 +119,7 @@ TEST(HostBound, IsTheProfilersInPartWhereItRecordedStacks) {
 // tenth and rank 1 for `idle` µs; what a look at their stacks saw then, and what their threads did.
 enum class Threads { not_looked_at, ran, waited_for_a_core, slept };
 Report looked_at(Nanoseconds idle, const std::string& seen_0, const std::string& seen_1,
-                 Threads threads = Threads::not_looked_at) {
+                 Threads threads = Threads::not_looked_at, const char* named = nullptr) {
   JobBuilder builder;
   for (int rank = 0; rank < 2; ++rank) {
     builder.rank(rank).trace().device = "cpu";
@@ -138,8 +139,14 @@ Report looked_at(Nanoseconds idle, const std::string& seen_0, const std::string&
     for (int step = 1; step <= 12; ++step)
       rank.host_ranges.push_back(
           {step * 1000 * us - 150 * us, step * 1000 * us - 100 * us, seen, 0, 0, HostKind::python_place});
-    if (threads == Threads::not_looked_at) continue;
     const Nanoseconds gap = (rank.rank == 0 ? 100 : idle) * us;
+    for (int step = 0; step < 12 && named != nullptr; ++step) {
+      const Nanoseconds end = step * 1000 * us + 900 * us;
+      rank.host_ranges.push_back({end - gap, end, job.strings.intern(named), 0, 0, HostKind::other});
+    }
+    std::stable_sort(rank.host_ranges.begin(), rank.host_ranges.end(),
+                     [](const HostRange& a, const HostRange& b) { return a.begin < b.begin; });
+    if (threads == Threads::not_looked_at) continue;
     SchedulingPoint point;
     rank.scheduling.push_back(point);
     const auto look = [&](Nanoseconds time, bool on, bool waited) {
@@ -185,6 +192,15 @@ TEST(HostBound, WaitingForACoreIsNotWhatALineDoes) {
               testing::Not(testing::Contains(code)));
   // Of both ranks' 24 ms: 100 and 300 µs in each of 12 steps.
   EXPECT_EQ(finding(looked_at(300, line, line, Threads::slept), code).lost_ns, 12 * 400 * us);
+}
+
+// Of steps that evaluate, where they are looked at: the account has a name for that.
+TEST(HostBound, EvaluationIsNotWhatALineDoes) {
+  const std::string line = "step (train.py:7)", code = "idle_between_computations";
+  EXPECT_THAT(codes_of(looked_at(300, line, line, Threads::ran, "tokenize").findings),
+              testing::Contains(code));
+  EXPECT_THAT(codes_of(looked_at(300, line, line, Threads::ran, "evaluation: validate").findings),
+              testing::Not(testing::Contains(code)));
 }
 
 // A teacher's forward pass is no idling: threads run, in a function that PyTorch calls so.

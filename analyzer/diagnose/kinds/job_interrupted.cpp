@@ -73,6 +73,10 @@ void find_interruption(const FindingContext& context, std::vector<Finding>& find
   const Nanoseconds silent = last == kUnknownTime ? 0 : job.ranks.front().ending.interrupted - last;
   if (is_said_to_have_hung(findings)) {
     finding.remedy = "see above why it hung";
+  } else if (std::all_of(job.ranks.begin(), job.ranks.end(),
+                         [](const RankTrace& rank) { return rank.ending.closed; })) {
+    finding.evidence.emplace_back("all of its ranks ended by themselves");
+    finding.remedy = "nothing: its ranks had done what they had to do, or stopped when they were asked to";
   } else if (silent >= kSilence) {
     finding.evidence.push_back(
         fmt::format("for {} before, no step and no operation had ended", format_duration(silent)));

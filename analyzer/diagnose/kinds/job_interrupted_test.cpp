@@ -56,6 +56,16 @@ TEST(Interrupted, SoonInAnOperationItIsNoHangAndSaysWhatItWasIn) {
   EXPECT_THAT(codes_of(report.findings), Contains("job_interrupted"));
 }
 
+// It was on its way out: the interpreter's end may take as long as a hang.
+TEST(Interrupted, WhoseRanksAllEndedByThemselvesDidNotHang) {
+  Job job = interrupted(hung_job({}, 41 * kSecond), 40 * kSecond);
+  EXPECT_THAT(finding(report_of(job), "job_interrupted").remedy, HasSubstr("if it hung"));
+  for (RankTrace& rank : job.ranks) rank.ending.closed = true;
+  const Finding found = finding(report_of(job), "job_interrupted");
+  EXPECT_THAT(found.evidence, ElementsAre("all of its ranks ended by themselves"));
+  EXPECT_THAT(found.remedy, Not(HasSubstr("hung")));
+}
+
 TEST(Interrupted, WhatEndedWellWasNot) {
   Job job = interrupted(hung_job({}, kSecond), 40'000 * us);
   job.end.exit_code = 0;

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "analyzer/account/account.h"
+#include "analyzer/diagnose/eval_mode.h"
 #include "analyzer/diagnose/finding_context.h"
 #include "analyzer/diagnose/finding_kinds.h"
 #include "analyzer/diagnose/hang_words.h"
@@ -295,6 +296,17 @@ bool is_spent_on(const AccountReport& account, Phase phase) {
   return account.spent[phase == Phase::checkpoint ? Spending::checkpoint : Spending::evaluation] > 0;
 }
 
+// What all ranks do in eval() may be the job's own work.
+void say_what_the_mode_tells(Finding& finding, const std::string& how_much) {
+  finding.title = fmt::format("ranks run the model in eval() without training it: {}", how_much);
+  finding.accuses = Accused::nobody;
+  finding.evidence.emplace_back(
+      "whether that is evaluation, or rollouts and generation, the trace does not tell");
+  finding.remedy =
+      "evaluation: less often, on fewer batches, or in a job of its own; rollouts and generation are part of the "
+      "job's work";
+}
+
 void find_interruptions(const FindingContext& context, const Reason& reason, std::vector<Finding>& findings) {
   const Report& report = context.report;
   const Interruption within = interruptions(*report.steady, reason.reason);
@@ -334,6 +346,8 @@ void find_interruptions(const FindingContext& context, const Reason& reason, std
     finding.evidence.push_back(fmt::format("{} behind the last step: a longer run has that once all the same",
                                            format_duration(behind.longest_ns)));
   finding.remedy = reason.remedy;
+  if (reason.kind == &kEvaluation && !finding.rank && is_known_by_mode_alone(context.diagnosis.job))
+    say_what_the_mode_tells(finding, how_much);
   finding.lost_ns = std::min(lost, training);
   finding.place = within.longest.reason_ns >= behind.longest_ns ? place_of(within, context) : behind.place;
   findings.push_back(std::move(finding));

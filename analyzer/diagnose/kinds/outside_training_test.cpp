@@ -139,6 +139,19 @@ TEST(OutsideTraining, EvaluationAndCompilationHaveTheirKinds) {
   EXPECT_THAT(found.remedy, HasSubstr("TORCH_LOGS=recompiles"));
 }
 
+// The hook's own name for eval() without an optimizer step: a rollout looks the same.
+TEST(OutsideTraining, OfEvalModeAloneNobodySaysThatItIsEvaluation) {
+  const Finding found = finding(
+      report_of_ranges({{0, "evaluation", 20'000 * us}, {1, "evaluation", 20'000 * us}}), "evaluation_long");
+  EXPECT_EQ(found.title, "ranks run the model in eval() without training it: 80.0 ms at 4 places");
+  EXPECT_EQ(found.accuses, Accused::nobody);
+  EXPECT_THAT(found.remedy, HasSubstr("rollouts and generation are part of the job's work"));
+  const Finding named = finding(
+      report_of_ranges({{0, "evaluation", 20'000 * us}, {1, "evaluation: Trainer.evaluate", 20'000 * us}}),
+      "evaluation_long");
+  EXPECT_EQ(named.title, "evaluation takes the place of training: 80.0 ms at 4 places");
+}
+
 TEST(OutsideTraining, WhatOneRankAlwaysDoesAloneIsItsAlsoWhereAnotherWaitsForItInItsLastStep) {
   const Report report = report_of_ranges({{1, "compilation: torch.compile", 5000 * us, 12}}, 0, 5000 * us);
   const Finding found = finding(report, "recompilation");

@@ -291,7 +291,7 @@ class FileImport {
       import_.warn(
           "ranges_unfinished",
           fmt::format(
-              "{}: {} still open when recording ended (the first: \"{}\"); they run to the end of the file",
+              "{}: {} still open when recording ended (the first: \"{}\"); what was open runs to the end of the file",
               import_.trace.file, format_plural(unfinished.value().size(), "range was", "ranges were"),
               reader_.string(unfinished.value().front().name)));
   }
