@@ -1,6 +1,6 @@
 // Real traces made by others, with figures that are known from elsewhere: the whole way from files to the
 // report. They stand beside a checkout in ../shared/traces and are no part of the project: without them these
-// tests skip.
+// tests skip (fixture_answers_test.cpp needs none).
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -10,9 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "analyzer/analysis.h"
-#include "analyzer/open_job.h"
-#include "analyzer/report_invariants.h"
+#include "analyzer/test_analyzed.h"
 #include "tests/temporary_folder.h"
 
 namespace lockstep::analyzer {
@@ -22,11 +20,6 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::UnorderedElementsAre;
-
-struct Analyzed {
-  Job job;
-  Analysis analysis;
-};
 
 class KnownAnswers : public testing::Test {
  protected:
@@ -39,37 +32,10 @@ class KnownAnswers : public testing::Test {
     for (const std::string& name : names) paths.push_back(kTraces + name);
     return analyzed_files(paths);
   }
-  static Analyzed analyzed_files(const std::vector<std::string>& paths) {
-    Result<Job> job = open_job(paths);
-    if (!job.ok()) ADD_FAILURE() << job.error().message;
-    if (!job.ok()) return {};
-    Analyzed result{std::move(job).value(), {}};
-    Result<Analysis> analysis = analyze(result.job);
-    if (!analysis.ok()) ADD_FAILURE() << analysis.error().message;
-    if (analysis.ok()) expect_invariants(analysis.value().report);
-    if (analysis.ok()) result.analysis = std::move(analysis).value();
-    return result;
-  }
-
   static std::int64_t to_us(std::int64_t ns) { return ns / 1000; }
 
   inline static const std::string kTraces = LOCKSTEP_SOURCE_DIR "/../shared/traces/";
 };
-
-// Every rank and step of every trace: nine causes, none negative, that sum to the window.
-void expect_exact_partitions(const Analysis& analysis) {
-  const auto check = [](const Measures& measures) {
-    EXPECT_EQ(measures.partition.total(), measures.window_ns);
-    for (const std::int64_t ns : measures.partition.ns) EXPECT_GE(ns, 0);
-  };
-  for (const RankReport& rank : analysis.report.ranks) check(rank.measures);
-  for (const StepReport& step : analysis.report.steps) check(step.measures);
-  for (std::size_t rank = 0; rank < analysis.segments.size(); ++rank) {
-    std::int64_t sum = 0;
-    for (const CauseSegment& segment : analysis.segments[rank]) sum += segment.end - segment.begin;
-    EXPECT_EQ(sum, analysis.report.ranks[rank].measures.window_ns);
-  }
-}
 
 TEST_F(KnownAnswers, Dlrm) {
   const Analyzed result = analyzed({"dlrm-8rank"});
@@ -195,13 +161,6 @@ TEST_F(KnownAnswers, NsysOfTwoGpus) {
     EXPECT_EQ(collective.ranks.size(), 2u);
     EXPECT_FALSE(collective.partial);
   }
-}
-
-std::vector<std::string> titles_of(const Report& report, const std::string& code) {
-  std::vector<std::string> titles;
-  for (const Finding& finding : report.findings)
-    if (finding.code == code) titles.push_back(finding.title);
-  return titles;
 }
 
 // A Megatron job of 16 ranks. The GPUs of ranks 12 and 14 were broken; rank 12 never came to the next
