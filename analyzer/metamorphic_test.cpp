@@ -1,16 +1,19 @@
-// Real traces, changed in ways whose effect on the report is known without knowing the report: clocks
-// shifted, files and events permuted, time stretched, windows cut in two, a rank taken away.
+// Traces, changed in ways whose effect on the report is known without knowing the report: clocks shifted,
+// files and events permuted, time stretched, windows cut in two, a rank taken away. They are our own
+// (tests/fixtures/README.md) and, where they are, others' in ../shared/traces.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <zlib.h>
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <cstdlib>
 #include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <random>
+#include <set>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -20,14 +23,13 @@
 #include "analyzer/open_job.h"
 #include "analyzer/report/json.h"
 #include "analyzer/report_invariants.h"
+#include "tests/fixtures/fixtures.h"
 #include "tests/temporary_folder.h"
 
 namespace lockstep::analyzer {
 namespace {
 
 namespace fs = std::filesystem;
-
-const std::string kTraces = LOCKSTEP_SOURCE_DIR "/../shared/traces/";
 
 Job opened(const std::vector<std::string>& paths, Clocks clocks = Clocks::automatic) {
   Result<Job> job = open_job(paths, {}, clocks);
@@ -79,12 +81,46 @@ std::vector<std::int64_t> durations_of(const Report& report) {
   return durations;
 }
 
-class Metamorphic : public testing::Test {
- protected:
-  void SetUp() override {
-    if (!fs::exists(kTraces)) GTEST_SKIP() << "no traces of others in ../shared/traces";
+// A file, or a folder of one job.
+struct Trace {
+  const char* name;
+  bool ours = true;
+  std::string path() const {
+    return ours ? test::fixture(name) : std::string(LOCKSTEP_SOURCE_DIR) + "/../shared/traces/" + name;
   }
 };
+
+class MetamorphicTrace : public testing::TestWithParam<Trace> {
+ protected:
+  void SetUp() override {
+    if (!fs::exists(GetParam().path())) GTEST_SKIP() << "no traces of others in ../shared/traces";
+  }
+  const std::string path_ = GetParam().path();
+};
+// A folder of Kineto JSON, one file a rank, where each collective is of all ranks.
+class MetamorphicJob : public MetamorphicTrace {};
+// Of so many ranks that one can be told from the others.
+class MetamorphicClocks : public MetamorphicTrace {};
+
+std::string identifier(const testing::TestParamInfo<Trace>& trace) {
+  std::string name = (trace.param.ours ? "fixture " : "others ") + std::string(trace.param.name);
+  std::replace_if(
+      name.begin(), name.end(), [](char c) { return std::isalnum(static_cast<unsigned char>(c)) == 0; }, '_');
+  return name;
+}
+constexpr bool kOthers = false;
+INSTANTIATE_TEST_SUITE_P(Of, MetamorphicJob,
+                         testing::Values(Trace{"gpu-4rank"}, Trace{"cpu-2rank"},
+                                         Trace{"dlrm-8rank", kOthers}),
+                         identifier);
+INSTANTIATE_TEST_SUITE_P(Of, MetamorphicClocks,
+                         testing::Values(Trace{"gpu-4rank"}, Trace{"dlrm-8rank", kOthers}), identifier);
+INSTANTIATE_TEST_SUITE_P(
+    Of, MetamorphicTrace,
+    testing::Values(Trace{"gpu-4rank"}, Trace{"cpu-2rank"}, Trace{"nsys-2gpu"}, Trace{"dlrm-8rank", kOthers},
+                    Trace{"hta/nccl_data.json.gz", kOthers}, Trace{"hta/negative_queue.json.gz", kOthers},
+                    Trace{"hta/sampled_rank-0.json.gz", kOthers}, Trace{"nsys-2gpu", kOthers}),
+    identifier);
 
 struct Shift {
   std::size_t rank;
@@ -95,13 +131,15 @@ void shift(RankTrace& rank, std::int64_t by) {
 }
 
 // Each rank a clock of its own: which offset it had makes no difference, and is found.
-TEST_F(Metamorphic, ShiftingOneRanksClockChangesNothingAndIsFound) {
-  const Job recorded = opened({kTraces + "dlrm-8rank"}, Clocks::as_recorded);
+TEST_P(MetamorphicJob, ShiftingOneRanksClockChangesNothingAndIsFound) {
+  const Job recorded = opened({path_}, Clocks::as_recorded);
   Job straight = recorded;
   align_clocks(straight, Clocks::each_rank);
   const std::vector<std::int64_t> expected = durations_of(analyzed(straight).report);
-  for (const Shift shifted :
+  for (Shift shifted :
        {Shift{3, 1'000'000'000}, Shift{7, -250'000}, Shift{1, 17}, Shift{5, -3'600'000'000'000}}) {
+    // Any but the first rank, whose clock all are moved to.
+    shifted.rank = 1 + (shifted.rank - 1) % (recorded.ranks.size() - 1);
     Job job = recorded;
     shift(job.ranks[shifted.rank], shifted.by);
     align_clocks(job, Clocks::each_rank);
@@ -119,11 +157,11 @@ TEST_F(Metamorphic, ShiftingOneRanksClockChangesNothingAndIsFound) {
 }
 
 // A host of its own, without being told: the wait that it causes is found against the shared clock's.
-TEST_F(Metamorphic, AClockThatContradictsTheOthersIsFoundUnasked) {
-  const Job straight = opened({kTraces + "dlrm-8rank"});
+TEST_P(MetamorphicClocks, AClockThatContradictsTheOthersIsFoundUnasked) {
+  const Job straight = opened({path_});
   const Report expected = analyzed(straight).report;
   for (const std::int64_t by : {std::int64_t{5'000'000'000}, std::int64_t{-40'000'000}}) {
-    Job job = opened({kTraces + "dlrm-8rank"}, Clocks::as_recorded);
+    Job job = opened({path_}, Clocks::as_recorded);
     shift(job.ranks[3], by);
     align_clocks(job);
     const std::int64_t uncertainty = job.ranks[3].clock.uncertainty_ns;
@@ -146,13 +184,15 @@ TEST_F(Metamorphic, AClockThatContradictsTheOthersIsFoundUnasked) {
   }
 }
 
-TEST_F(Metamorphic, TheOrderOfFilesAndEventsChangesNothing) {
+TEST_P(MetamorphicJob, TheOrderOfFilesAndEventsChangesNothing) {
   const test::TemporaryFolder folder;
   std::mt19937 random(11);
   std::vector<std::string> paths, shuffled;
-  for (int rank = 0; rank < 8; ++rank) {
-    const std::string name = "rank-" + std::to_string(rank) + ".json";
-    nlohmann::json document = nlohmann::json::parse(unzipped(kTraces + "dlrm-8rank/" + name + ".gz"));
+  std::set<fs::path> files;
+  for (const fs::directory_entry& entry : fs::directory_iterator(path_)) files.insert(entry.path());
+  for (const fs::path& file : files) {
+    const std::string name = file.stem();  // without .gz
+    nlohmann::json document = nlohmann::json::parse(unzipped(file));
     paths.push_back(folder.write("straight/" + name, document.dump()));
     auto& events = document["traceEvents"];
     std::shuffle(events.begin(), events.end(), random);
@@ -163,70 +203,59 @@ TEST_F(Metamorphic, TheOrderOfFilesAndEventsChangesNothing) {
   EXPECT_EQ(text_of(std::move(one)), text_of(std::move(other)));
 }
 
-TEST_F(Metamorphic, StretchingTimeStretchesTimesAndKeepsRatios) {
+TEST_P(MetamorphicTrace, StretchingTimeStretchesTimesAndKeepsRatios) {
   constexpr std::int64_t kFactor = 3;
-  for (const std::vector<std::string>& names : {std::vector<std::string>{"dlrm-8rank"},
-                                                {"hta/nccl_data.json.gz"},
-                                                {"hta/negative_queue.json.gz"},
-                                                {"nsys-2gpu"}}) {
-    std::vector<std::string> paths;
-    for (const std::string& name : names) paths.push_back(kTraces + name);
-    const Job job = opened(paths, Clocks::as_recorded);
-    Job stretched = job;
-    for (RankTrace& rank : stretched.ranks) {
-      // From the first event on: times since 1970 have no room for it.
-      const Nanoseconds zero = span_of_events(job.ranks.front()).span.begin;
-      ASSERT_TRUE(map_times(rank, [zero](Nanoseconds time) { return zero + (time - zero) * kFactor; }));
-      rank.resolution_ns *= kFactor;
-    }
-    const Report was = analyzed(job).report, is = analyzed(stretched).report;
-    const std::vector<std::int64_t> before = durations_of(was), after = durations_of(is);
-    ASSERT_EQ(before.size(), after.size());
-    for (std::size_t i = 0; i < before.size(); ++i) EXPECT_EQ(after[i], before[i] * kFactor) << names[0];
-    for (std::size_t rank = 0; rank < was.ranks.size(); ++rank) {
-      EXPECT_EQ(is.ranks[rank].measures.overlap_ratio, was.ranks[rank].measures.overlap_ratio) << names[0];
-      EXPECT_EQ(is.ranks[rank].measures.window_ns, was.ranks[rank].measures.window_ns * kFactor);
-    }
-    ASSERT_EQ(is.blame.size(), was.blame.size());
-    for (std::size_t i = 0; i < was.blame.size(); ++i) {
-      EXPECT_EQ(is.blame[i].rank, was.blame[i].rank);
-      EXPECT_EQ(is.blame[i].blame_ns, was.blame[i].blame_ns * kFactor);
-    }
+  const Job job = opened({path_}, Clocks::as_recorded);
+  Job stretched = job;
+  for (RankTrace& rank : stretched.ranks) {
+    // From the first event on: times since 1970 have no room for it.
+    const Nanoseconds zero = span_of_events(job.ranks.front()).span.begin;
+    ASSERT_TRUE(map_times(rank, [zero](Nanoseconds time) { return zero + (time - zero) * kFactor; }));
+    rank.resolution_ns *= kFactor;
+  }
+  const Report was = analyzed(job).report, is = analyzed(stretched).report;
+  const std::vector<std::int64_t> before = durations_of(was), after = durations_of(is);
+  ASSERT_EQ(before.size(), after.size());
+  for (std::size_t i = 0; i < before.size(); ++i) EXPECT_EQ(after[i], before[i] * kFactor);
+  for (std::size_t rank = 0; rank < was.ranks.size(); ++rank) {
+    EXPECT_EQ(is.ranks[rank].measures.overlap_ratio, was.ranks[rank].measures.overlap_ratio);
+    EXPECT_EQ(is.ranks[rank].measures.window_ns, was.ranks[rank].measures.window_ns * kFactor);
+  }
+  ASSERT_EQ(is.blame.size(), was.blame.size());
+  for (std::size_t i = 0; i < was.blame.size(); ++i) {
+    EXPECT_EQ(is.blame[i].rank, was.blame[i].rank);
+    EXPECT_EQ(is.blame[i].blame_ns, was.blame[i].blame_ns * kFactor);
   }
 }
 
 // Any cut, not only at a step: the two sides add up to the whole, cause by cause.
-TEST_F(Metamorphic, TheTwoSidesOfACutAddUpToTheWhole) {
+TEST_P(MetamorphicTrace, TheTwoSidesOfACutAddUpToTheWhole) {
   std::mt19937_64 random(3);
-  for (const char* name :
-       {"dlrm-8rank", "hta/nccl_data.json.gz", "hta/sampled_rank-0.json.gz", "nsys-2gpu"}) {
-    const Job job = opened({kTraces + name});
-    const Analysis analysis = analyzed(job);
-    for (std::size_t rank = 0; rank < job.ranks.size(); ++rank) {
-      const RankTimeline timeline = timeline_of(job, analysis, rank);
-      const TimeSpan span = span_of_events(job.ranks[rank]).span;
-      const Measures whole = measures_of(timeline, span.begin, span.end);
-      std::vector<Nanoseconds> cuts;
-      for (const StepMark& step : job.ranks[rank].steps) cuts.push_back(step.begin);
-      for (int i = 0; i < 20; ++i)
-        cuts.push_back(span.begin + static_cast<Nanoseconds>(
-                                        random() % static_cast<std::uint64_t>(span.end - span.begin)));
-      for (const Nanoseconds cut : cuts) {
-        const Measures left = measures_of(timeline, span.begin, cut),
-                       right = measures_of(timeline, cut, span.end);
-        for (std::size_t cause = 0; cause < kCauseCount; ++cause)
-          ASSERT_EQ(left.partition.ns[cause] + right.partition.ns[cause], whole.partition.ns[cause])
-              << name << cause;
-        ASSERT_EQ(left.overlap_ns + right.overlap_ns, whole.overlap_ns);
-        ASSERT_EQ(left.collective_wait_ns + right.collective_wait_ns, whole.collective_wait_ns);
-        ASSERT_EQ(left.p2p_wait_ns + right.p2p_wait_ns, whole.p2p_wait_ns);
-      }
+  const Job job = opened({path_});
+  const Analysis analysis = analyzed(job);
+  for (std::size_t rank = 0; rank < job.ranks.size(); ++rank) {
+    const RankTimeline timeline = timeline_of(job, analysis, rank);
+    const TimeSpan span = span_of_events(job.ranks[rank]).span;
+    const Measures whole = measures_of(timeline, span.begin, span.end);
+    std::vector<Nanoseconds> cuts;
+    for (const StepMark& step : job.ranks[rank].steps) cuts.push_back(step.begin);
+    for (int i = 0; i < 20; ++i)
+      cuts.push_back(span.begin +
+                     static_cast<Nanoseconds>(random() % static_cast<std::uint64_t>(span.end - span.begin)));
+    for (const Nanoseconds cut : cuts) {
+      const Measures left = measures_of(timeline, span.begin, cut),
+                     right = measures_of(timeline, cut, span.end);
+      for (std::size_t cause = 0; cause < kCauseCount; ++cause)
+        ASSERT_EQ(left.partition.ns[cause] + right.partition.ns[cause], whole.partition.ns[cause]) << cause;
+      ASSERT_EQ(left.overlap_ns + right.overlap_ns, whole.overlap_ns);
+      ASSERT_EQ(left.collective_wait_ns + right.collective_wait_ns, whole.collective_wait_ns);
+      ASSERT_EQ(left.p2p_wait_ns + right.p2p_wait_ns, whole.p2p_wait_ns);
     }
   }
 }
 
-TEST_F(Metamorphic, ARankTakenAwayIsMissedAndMovesNothingElse) {
-  const Job all = opened({kTraces + "dlrm-8rank"});
+TEST_P(MetamorphicJob, ARankTakenAwayIsMissedAndMovesNothingElse) {
+  const Job all = opened({path_});
   const Report whole = analyzed(all).report;
   for (std::size_t away = 0; away < all.ranks.size(); ++away) {
     const std::int32_t number = all.ranks[away].rank;
