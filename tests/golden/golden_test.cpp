@@ -14,6 +14,7 @@
 #include "analyzer/report/sample_reports.h"
 #include "analyzer/report/text.h"
 #include "analyzer/report_invariants.h"
+#include "tests/fixtures/fixtures.h"
 
 namespace lockstep::analyzer {
 namespace {
@@ -116,9 +117,8 @@ TEST(Golden, PipelinesNarrowAscii) {
   expect_golden("pipelines-80-ascii", to_text(pipeline_report(), page(80, true)));
 }
 
-TEST(Golden, Dlrm) {
-  const fs::path trace = fs::path(LOCKSTEP_SOURCE_DIR) / "../shared/traces/dlrm-8rank";
-  if (!fs::exists(trace)) GTEST_SKIP() << "the sample traces are not here: no " << trace;
+// From files to text; the name of the golden file is the trace's.
+void expect_golden_of_trace(const fs::path& trace) {
   Result<Job> job = open_job({trace.string()});
   ASSERT_TRUE(job.ok()) << job.error().message;
   Result<Analysis> analysis = analyze(job.value());
@@ -127,10 +127,19 @@ TEST(Golden, Dlrm) {
   for (const Finding& finding : report.findings)
     EXPECT_NE(find_finding_kind(finding.code), nullptr) << finding.code;
   expect_invariants(report);
-  report.path = "dlrm-8rank";
+  report.path = trace.filename();
   TextOptions options = page(100);
   for (const RankTrace& rank : job.value().ranks) options.resolution_ns = rank.resolution_ns;
-  expect_golden("dlrm-8rank", to_text(report, options));
+  expect_golden(report.path, to_text(report, options));
+}
+
+TEST(Golden, GpuFixture) {
+  expect_golden_of_trace(test::fixture("gpu-4rank"));
+}
+TEST(Golden, Dlrm) {
+  const fs::path trace = fs::path(LOCKSTEP_SOURCE_DIR) / "../shared/traces/dlrm-8rank";
+  if (!fs::exists(trace)) GTEST_SKIP() << "the sample traces are not here: no " << trace;
+  expect_golden_of_trace(trace);
 }
 
 }  // namespace
