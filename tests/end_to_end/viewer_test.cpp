@@ -10,6 +10,7 @@
 #include <set>
 
 #include "tests/end_to_end/support.h"
+#include "tests/fixtures/fixtures.h"
 #include "viewer/panels/panel_list.h"
 #include "viewer/testing/png_reader.h"
 #include "viewer/timeline/theme.h"
@@ -348,16 +349,28 @@ TEST_F(Viewer, APictureThatCannotBeWrittenIsAnError) {
   EXPECT_THAT(outcome.standard_error, HasSubstr("absent/run.png"));
 }
 
-TEST_F(Viewer, ARealTraceOfOthers) {
+class ViewerTrace : public Viewer {
+ protected:
+  void expect_waiting(const std::string& trace, const std::string& collective) {
+    const Outcome outcome = view({trace, "--screenshot", folder_ / "trace.png", "--collective", collective});
+    if (cannot_draw(outcome)) GTEST_SKIP() << outcome.standard_error;
+    ASSERT_EQ(outcome.exit_code, 0) << outcome.standard_error;
+    const auto counts = colours(folder_ / "trace.png");
+    const viewer::Theme theme = viewer::dark_theme();
+    EXPECT_GT(counts.at(packed(viewer::cause_color(theme, analyzer::Cause::barrier_wait))), 5'000);
+  }
+};
+
+TEST_F(ViewerTrace, OfOurOwn) {
+  // Rank 1 comes last, by 125 µs.
+  expect_waiting(test::fixture("gpu-4rank"), "4");
+}
+
+TEST_F(ViewerTrace, OfOthers) {
   const std::filesystem::path trace =
       std::filesystem::path(LOCKSTEP_SOURCE_DIR) / "../shared/traces/dlrm-8rank";
   if (!std::filesystem::exists(trace)) GTEST_SKIP() << "no " << trace;
-  const Outcome outcome = view({trace.string(), "--screenshot", folder_ / "dlrm.png", "--collective", "0"});
-  if (cannot_draw(outcome)) GTEST_SKIP() << outcome.standard_error;
-  ASSERT_EQ(outcome.exit_code, 0) << outcome.standard_error;
-  const auto counts = colours(folder_ / "dlrm.png");
-  const viewer::Theme theme = viewer::dark_theme();
-  EXPECT_GT(counts.at(packed(viewer::cause_color(theme, analyzer::Cause::barrier_wait))), 5'000);
+  expect_waiting(trace.string(), "0");
 }
 
 }  // namespace
