@@ -61,8 +61,8 @@ TEST(TextReport, VerdictComesFirstAndNamesWhoIsWaitedFor) {
 TEST(TextReport, BucketsShowTheMeanOfOneOperationOnOneRank) {
   const std::string text = to_text(small_report(), with_width(160));
   // 3 records: 7 ms waited, 3 ms transferred, 2 ms hidden, 1 ms and 7 ms exposed.
-  EXPECT_THAT(text,
-              testing::ContainsRegex("all_reduce +1st +4.00 MB +1 +2.33 ms +1.00 ms +667 µs +333 µs +2.33 ms"));
+  EXPECT_THAT(
+      text, testing::ContainsRegex("all_reduce +1st +4.00 MB +1 +2.33 ms +1.00 ms +667 µs +333 µs +2.33 ms"));
   EXPECT_THAT(text, testing::ContainsRegex("broadcast +layer 3 +– +1 +0 +1.00 ms +0 +1.00 ms +0"));
   Report many = small_report();
   many.buckets.assign(20, many.buckets.front());
