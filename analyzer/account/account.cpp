@@ -88,14 +88,13 @@ bool has_several_ranks(const Job& job) {
 // Some rank ended by itself long before the job was interrupted, and another one did not: it may have waited
 // for it.
 bool ended_before_interruption(const Job& job) {
-  constexpr Nanoseconds kLongBefore = 3'000'000'000;
   const auto ended = [](const RankTrace& rank) { return rank.ending.closed; };
   return !std::all_of(job.ranks.begin(), job.ranks.end(), ended) &&
          std::any_of(job.ranks.begin(), job.ranks.end(), [&](const RankTrace& rank) {
            const Ending& ending = rank.ending;
            return ending.closed && ending.interrupted != kUnknownTime &&
                   ending.recorded_until != kUnknownTime &&
-                  ending.recorded_until < ending.interrupted - kLongBefore;
+                  ending.recorded_until < ending.interrupted - kLongBeforeInterruption;
          });
 }
 

@@ -139,7 +139,9 @@ void add_open_beside_hung(const Job& job, HungOperations& hung) {
 // Of a job that failed, and whose hang nobody noted: the rank waited as long as in a hang, for ranks that
 // were still there when it had waited enough, and did nothing more. Where they were gone, or the first to end
 // by themselves, they are why it failed.
-bool gave_up_waiting(const Job& job, const UnansweredCollective& collective, const Participant& participant) {
+// `failed`: that one; nullptr where there is none.
+bool gave_up_waiting(const Job& job, const RankTrace* failed, const UnansweredCollective& collective,
+                     const Participant& participant) {
   if (!job.end.signal.has_value() && job.end.exit_code.value_or(0) == 0) return false;
   const RankTrace& rank = job.ranks[participant.rank];
   if (!is_as_long_as_a_hang(time_in(job, participant), longest_operation(rank, participant.begin)))
@@ -149,9 +151,6 @@ bool gave_up_waiting(const Job& job, const UnansweredCollective& collective, con
         return other.activity < rank.activities.size() &&
                rank.activities[other.activity].begin > participant.end;
       });
-  const std::size_t first = first_to_end(job);
-  const RankTrace* const failed =
-      first != kNone && job.ranks[first].ending.closed ? &job.ranks[first] : nullptr;
   return !went_on &&
          std::all_of(collective.missing.begin(), collective.missing.end(), [&](std::int32_t number) {
            const RankTrace* const missing = trace_of(job, number);
@@ -164,12 +163,16 @@ bool gave_up_waiting(const Job& job, const UnansweredCollective& collective, con
 void add_given_up(const Job& job, HungOperations& hung) {
   // Where one left a collective out, all wait for somebody: a finding of its own says that.
   const bool one_was_left_out = !find_skipped(job).empty();
+  const std::size_t first = first_to_end(job);
+  const RankTrace* const failed =
+      first != kNone && job.ranks[first].ending.closed ? &job.ranks[first] : nullptr;
   for (const UnansweredCollective& collective : find_unanswered(job)) {
     for (const Participant& participant : collective.participants) {
       const Nanoseconds noted = job.ranks[participant.rank].ending.hang_noted;
       if (participant.end == kUnknownTime || time_in(job, participant) < kHungAfter) continue;
       const bool was_noted = noted != kUnknownTime && participant.begin <= noted;
-      if (!was_noted && (one_was_left_out || !gave_up_waiting(job, collective, participant))) continue;
+      if (!was_noted && (one_was_left_out || !gave_up_waiting(job, failed, collective, participant)))
+        continue;
       OpenOperation operation;
       operation.begin = participant.begin;
       operation.name = participant.name;

@@ -4,14 +4,9 @@
 
 #include <algorithm>
 
+#include "analyzer/model/hang_length.h"
+
 namespace lockstep::analyzer {
-namespace {
-
-// A rank that ended this long before somebody interrupted the job did not end by that.
-constexpr Nanoseconds kLongBefore = 3'000'000'000;
-
-}  // namespace
-
 Nanoseconds last_sign(const RankTrace& rank) {
   Nanoseconds last = rank.ending.recorded_until;
   for (const StepMark& step : rank.steps) last = std::max(last, step.end);
@@ -42,7 +37,8 @@ bool ended_by_interruption(const Job& job) {
   if (first == kNone || job.ranks.size() < 2) return true;
   const Ending& ending = job.ranks[first].ending;
   return ending.interrupted == kUnknownTime ||
-         last_sign(job.ranks[first]) + (ending.closed ? 0 : kLastFlush) > ending.interrupted - kLongBefore;
+         last_sign(job.ranks[first]) + (ending.closed ? 0 : kLastFlush) >
+             ending.interrupted - kLongBeforeInterruption;
 }
 
 bool is_said_to_have_hung(const std::vector<Finding>& findings) {

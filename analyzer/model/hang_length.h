@@ -12,6 +12,9 @@ namespace lockstep::analyzer {
 inline constexpr Nanoseconds kHungAfter = 5'000'000'000;
 inline constexpr Nanoseconds kHungTimesTheLongest = 10;
 
+// A rank that ended this long before somebody interrupted the job did not end by that.
+inline constexpr Nanoseconds kLongBeforeInterruption = 3'000'000'000;
+
 inline bool is_as_long_as_a_hang(Nanoseconds waited, Nanoseconds longest) {
   return waited >= kHungAfter && waited / kHungTimesTheLongest >= longest;
 }

@@ -161,10 +161,14 @@ struct TimesBetweenComputations {
 
 TimesBetweenComputations times_between_computations(const FindingContext& context) {
   TimesBetweenComputations times;
+  // Looking for it costs a pass over all ranges.
+  const Account& spent = context.report.account.spent;
+  const bool is_any =
+      spent[Spending::evaluation] > 0 || spent[Spending::checkpoint] > 0 || spent[Spending::compilation] > 0;
   for (const RankTrace& rank : context.diagnosis.job.ranks) {
     const IntervalSet gaps = gaps_of(rank, context.report, Cause::host_bound);
-    const IntervalSet named = evaluation_and_the_like(rank, context.diagnosis.job.strings);
-    times.gaps.push_back(subtract(gaps, named));
+    times.gaps.push_back(is_any ? subtract(gaps, evaluation_and_the_like(rank, context.diagnosis.job.strings))
+                                : gaps);
     times.evaluation_ns = saturating_add(times.evaluation_ns, gaps.measure() - times.gaps.back().measure());
   }
   return times;
