@@ -1,6 +1,6 @@
 // A kind of finding: all that its findings share. Each kind, or family of kinds that one rule makes, stands
 // in one file of analyzer/diagnose/kinds/ with its rule and its explanation, and in the list of
-// finding_kinds.h.
+// finding_rules.def.
 #pragma once
 
 #include <cstdint>

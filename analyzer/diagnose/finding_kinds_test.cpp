@@ -105,9 +105,9 @@ TEST(FindingKinds, NoFileIsForgotten) {
       files.insert(name);
   }
   EXPECT_EQ(files.size(), finding_rules().size());
-  const std::string list = test::read_whole_file(kKindsFolder.parent_path() / "finding_kinds.cpp");
+  const std::string list = test::read_whole_file(kKindsFolder.parent_path() / "finding_rules.def");
   for (const std::string& file : files) {
-    EXPECT_THAT(list, testing::HasSubstr("&rules::" + file + ",")) << file;
+    EXPECT_THAT(list, testing::HasSubstr("\nLOCKSTEP_FINDING_RULE(" + file + ")")) << file;
     EXPECT_TRUE(tests.contains(file + "_test")) << file;
   }
 }
