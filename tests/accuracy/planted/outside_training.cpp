@@ -1,8 +1,10 @@
-#include "tests/accuracy/cases_run.h"
-
+// What a run does beside training.
+#include <array>
+#include <cstdint>
 #include <string>
 
 #include "analyzer/model/job_builder.h"
+#include "tests/accuracy/cases.h"
 
 namespace lockstep::accuracy {
 namespace {
@@ -54,8 +56,6 @@ Nanoseconds around(Random& random, Nanoseconds typical) {
   return static_cast<Nanoseconds>(static_cast<double>(typical) * random.uniform(0.8, 1.2));
 }
 
-}  // namespace
-
 Job saves_checkpoints(Random& random) {
   return job_with(random, {"checkpoint: torch.save", around(random, 30 * kMillisecond), 0});
 }
@@ -71,5 +71,17 @@ Job starts_long(Random& random) {
 Job compiles_long(Random& random) {
   return job_with(random, {"compilation", around(random, 100'000 * kMillisecond), -1, 0});
 }
+
+constexpr auto kCases = std::to_array<KindCase>({
+    {"checkpoints_block", saves_checkpoints, 390},
+    {"evaluation_long", evaluates, 400},
+    {"recompilation", compiles_anew, 410},
+    {"start_up_long", starts_long, 420},
+    {"compilation_long", compiles_long, 430},
+});
+
+}  // namespace
+
+const Planted planted::outside_training{.cases = kCases};
 
 }  // namespace lockstep::accuracy

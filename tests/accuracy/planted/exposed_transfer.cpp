@@ -1,0 +1,49 @@
+// Transfer that no computation hides: within a host, over a slow link, to a rank without a record.
+#include <array>
+#include <cstdint>
+
+#include "tests/accuracy/about.h"
+#include "tests/accuracy/cases.h"
+
+namespace lockstep::accuracy {
+namespace {
+
+using namespace analyzer;  // NOLINT(google-build-using-namespace): a file of the analyzer's jobs
+
+// Two ranks that compute, and reduce with nothing beside most of it.
+JobBuilder reducing(Random& random, const char* second_host, std::int64_t bytes) {
+  JobBuilder job;
+  const Nanoseconds transfer = about(random, 500);
+  for (std::int32_t rank = 0; rank < 2; ++rank) {
+    job.rank(rank).trace().host = rank == 0 ? "alpha" : second_host;
+    job.rank(rank).compute(0, 500 * us).launched(-2, -1);
+    job.rank(rank).all_reduce(400 * us, 400 * us + transfer).bytes(bytes).launched(1, 2);
+  }
+  return job;
+}
+
+Job transfers(Random& random) {
+  return reducing(random, "alpha", 1'000'000).build();
+}
+Job transfers_between_hosts(Random& random) {
+  return reducing(random, "beta", 20'000).build();  // 40 MB a second
+}
+Job partner_without_a_record(Random& random) {
+  JobBuilder job;
+  job.missing(1);
+  job.rank(0).compute(0, 500 * us).launched(-2, -1);
+  job.rank(0).all_reduce(400 * us, 400 * us + about(random, 500)).launched(1, 2);
+  return job.build();
+}
+
+constexpr auto kCases = std::to_array<KindCase>({
+    {"exposed_transfer", transfers, 280},
+    {"slow_link", transfers_between_hosts, 290},
+    {"exposed_communication", partner_without_a_record, 300},
+});
+
+}  // namespace
+
+const Planted planted::exposed_transfer{.cases = kCases};
+
+}  // namespace lockstep::accuracy

@@ -1,0 +1,18 @@
+// A rank ends before the others, and the job with an error.
+#include <array>
+
+#include "tests/accuracy/cases.h"
+#include "tests/accuracy/planted/failing_job.h"
+
+namespace lockstep::accuracy {
+namespace {
+
+constexpr auto kCases = std::to_array<KindCase>({
+    {"job_failed", failing_job, 70},
+});
+
+}  // namespace
+
+const Planted planted::job_failed{.cases = kCases};
+
+}  // namespace lockstep::accuracy

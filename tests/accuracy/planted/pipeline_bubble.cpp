@@ -1,0 +1,24 @@
+// Stages that wait for each other.
+#include <array>
+
+#include "tests/accuracy/cases.h"
+#include "tests/accuracy/planted/pipeline_plan.h"
+
+namespace lockstep::accuracy {
+namespace {
+
+using namespace analyzer;  // NOLINT(google-build-using-namespace): a file of the analyzer's jobs
+
+Job bubble(Random& random) {
+  return pipeline_job(pipeline_plan(random)).build();
+}
+
+constexpr auto kCases = std::to_array<KindCase>({
+    {"pipeline_bubble", bubble, 370},
+});
+
+}  // namespace
+
+const Planted planted::pipeline_bubble{.cases = kCases};
+
+}  // namespace lockstep::accuracy

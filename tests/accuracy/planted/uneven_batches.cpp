@@ -1,0 +1,40 @@
+// Batches of unequal size.
+#include <array>
+
+#include "tests/accuracy/about.h"
+#include "tests/accuracy/cases.h"
+
+namespace lockstep::accuracy {
+namespace {
+
+using namespace analyzer;  // NOLINT(google-build-using-namespace): a file of the analyzer's jobs
+
+// Another rank in each step has half as much again to compute, and a counter says so.
+Job larger_batches_in_turn(Random& random) {
+  constexpr int kSteps = 24;
+  JobBuilder job;
+  for (std::int32_t rank = 0; rank < 4; ++rank) {
+    CounterTrack tokens{"tokens", {}};
+    for (int step = 0; step < kSteps; ++step) {
+      const Nanoseconds begin = step * 1000 * us;
+      const bool larger = rank == step * 7 % 4;
+      const Nanoseconds end = begin + about(random, larger ? 600 : 400);
+      job.rank(rank).step(step, begin, begin + 999 * us);
+      job.rank(rank).compute(begin, end).launched(begin, begin + 1);
+      job.rank(rank).all_reduce(end, begin + 900 * us).launched(begin, begin + 2);
+      tokens.points.push_back({begin + 950 * us, larger ? 6144.0 : 4096.0});
+    }
+    job.rank(rank).trace().counters.push_back(tokens);
+  }
+  return job.build();
+}
+
+constexpr auto kCases = std::to_array<KindCase>({
+    {"uneven_batches", larger_batches_in_turn, 20},
+});
+
+}  // namespace
+
+const Planted planted::uneven_batches{.cases = kCases};
+
+}  // namespace lockstep::accuracy
