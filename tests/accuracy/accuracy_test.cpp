@@ -167,13 +167,6 @@ TEST(Suite, FindsARankThatComputesAFifthLonger) {
   EXPECT_EQ(result.value().accused, 0) << testing::PrintToString(result.value().examples);
 }
 
-TEST(Suite, FindsEveryKindWhereItIsPlanted) {
-  const Result<std::vector<KindResult>> results = run_kinds(5, 1);
-  ASSERT_TRUE(results.ok()) << results.error().message;
-  for (const KindResult& result : results.value())
-    EXPECT_EQ(result.found, result.jobs) << result.code << " " << testing::PrintToString(result.findings);
-}
-
 TEST(Verdicts, AreOfTheRightRankAndTheRightCause) {
   analyzer::Report report;
   analyzer::Finding finding;
