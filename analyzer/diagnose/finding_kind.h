@@ -20,11 +20,11 @@ struct Remedy {
   std::string_view what;   // the setting as it is written there, and what it does
 };
 
-// What `lockstep explain CODE` and docs/findings.md say of a kind. Kinds that differ by degree alone share
-// one.
+// What `lockstep explain CODE` and docs/findings.md say of a kind; no other page repeats it. Kinds that
+// differ by degree alone share one.
 struct Explanation {
   std::string_view meaning;
-  std::string_view found;      // figures and thresholds, as in docs/metrics.md
+  std::string_view found;      // conditions and thresholds, of measures that docs/metrics.md defines
   std::string_view wrong;      // what in the trace would show that it does not hold
   std::string_view lost = {};  // what is counted as lost; empty if nothing is
   std::span<const Remedy> remedies = {};

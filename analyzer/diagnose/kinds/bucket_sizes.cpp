@@ -27,7 +27,8 @@ constexpr Explanation kBucketsTooLargeExplained{
         "backward.",
     .found =
         "At most 2 all-reduces a step, of 2 MiB and more; the exposed transfer that compute could cover "
-        "reaches 5 %. Only where all-reduces of known size are three quarters of all transfer.",
+        "reaches 5 %. Only where all-reduces of known size are three quarters of all transfer; those below 4 "
+        "KiB are no buckets, and do not count.",
     .wrong = "Smaller buckets do not shorten the step: then starts cost what overlap gains.",
     .lost = "the exposed transfer that compute could cover",
     .remedies = kBucketsTooLargeRemedies,
@@ -50,7 +51,8 @@ constexpr Explanation kBucketsTooSmallExplained{
     .meaning = "Each all-reduce costs a start, whatever its size.",
     .found =
         "16 all-reduces a step and more, whose start (the line through the smallest and the largest size, at "
-        "no bytes) costs more than moving their bytes; the starts that 8 a step would save reach 3 %.",
+        "no bytes) costs more than moving their bytes; the starts that 8 a step would save reach 3 %. Only "
+        "where buckets are three quarters of all transfer, as of buckets_too_large.",
     .wrong = "The sizes do not explain the durations: look at the table of collectives.",
     .lost = "the starts saved with 8 a step",
     .remedies = kBucketsTooSmallRemedies,
@@ -74,7 +76,8 @@ constexpr Explanation kFirstBucketLateExplained{
     .meaning = "Nothing travels while most of backward runs, and then everything at once.",
     .found =
         "The first all-reduce is at least as large as the median one, and starts after 70 % of the time "
-        "until the last one starts; its exposed transfer reaches 3 %.",
+        "until the last one starts; its exposed transfer reaches 3 %. Only where buckets are three quarters "
+        "of all transfer, as of buckets_too_large.",
     .wrong =
         "The first gradients that are ready are not in the first bucket because the model runs in another "
         "order: DDP learns that after its first step.",

@@ -29,15 +29,17 @@ constexpr Explanation kExplained{
         "programs, have them all. Who of them is late is then mostly the scheduler's "
         "choice: a rank is named beside it only for what is left when its waiting for a core is taken out.",
     .found =
-        "Of the ranks of one host whose allowed cores overlap, the median one's training threads wait for a "
-        "core in 3 % of its steps at least (`run_queue_ns`). It is the ranks' own doing where all of them "
-        "together want more cores than there are, by a twentieth, and get three quarters of these at least; "
-        "else other programs have them, or threads of the ranks that do not train (data loaders, a thread of "
-        "the program).",
+        "Of the ranks of one host whose allowed cores overlap, the training threads of the median one (the "
+        "lower of two in the middle) wait for a core for 3 % of its steps' time at least (`run_queue_ns`). "
+        "It is the ranks' own doing where all of them together want (on a core, or waiting for one, over "
+        "time) more cores than they may use (by affinity, or by the control group's limit), by a twentieth, "
+        "and get three quarters of these at least; else other programs have them, or threads of the ranks "
+        "that do not train (data loaders, a thread of the program).",
     .wrong =
         "The ranks wait as long alone on the host, with as many threads as cores: then a limit of the "
         "control group throttles them (cpu.max).",
-    .lost = "all ranks' waiting for a core, of each rank that of the thread that waits longest",
+    .lost =
+        "all ranks' waiting for a core (`run_queue_ns`), of each rank that of the thread that waits longest",
     .remedies = kRemedies,
 };
 constexpr FindingKind kCoresShared{

@@ -22,7 +22,7 @@ constexpr Explanation kDataLoadingExplained{
         "`data_wait` reaches 2 % of all time: idle, and a host thread of the rank is inside a range of data "
         "loading.",
     .wrong = "The time is in the first steps only, while workers start: select later steps with --steps.",
-    .lost = "all of it",
+    .lost = "all of it, less what a late rank loads longer than the others",
     .remedies = kDataLoadingRemedies,
 };
 constexpr FindingKind kDataLoading{

@@ -28,7 +28,7 @@ constexpr Explanation kDeviceStuckExplained{
     .found =
         "A hang was noted, and a rank on a GPU has two open operations or more in which every rank needs "
         "every other (all-reduce, all-gather, reduce-scatter, all-to-all, barrier) and which all others have "
-        "ended.",
+        "ended. What such a rank waits in counts for nothing when `hang` names who holds up the others.",
     .wrong =
         "The traces of the others end much later than this rank's: then its operations may have ended "
         "unseen.",

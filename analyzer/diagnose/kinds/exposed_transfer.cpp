@@ -31,7 +31,7 @@ constexpr Explanation kExposedTransferExplained{
     .meaning =
         "Communication that no computation hides, and that no finding above explains. The second name stands "
         "where no partner of any rank left a trace: then it may be waiting as well.",
-    .found = "`transfer` reaches 5 % of all time.",
+    .found = "`transfer` reaches 5 % of all time, and no finding above explains half of it.",
     .wrong = "The operations run beside computations on the timeline.",
     .lost = "all exposed transfer",
     .remedies = kExposedTransferRemedies,

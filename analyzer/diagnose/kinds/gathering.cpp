@@ -84,7 +84,7 @@ constexpr Explanation kAllGathersThrottledExplained{
         "Before half of the all-gathers and more the host launched nothing for at least 100 µs, and went on "
         "within 100 µs of the end of something on its device; the exposed transfer of these, at most as long "
         "as the host was silent, reaches 3 %. Where synchronization was recorded, half of the silence is "
-        "that. Not where prefetch_off is found.",
+        "that. Not on CPUs, nor where prefetch_off is found.",
     .wrong =
         "The host waited there for something else (.item(), a print of the loss): see its thread on the "
         "timeline.",

@@ -34,7 +34,8 @@ constexpr Explanation kExplained{
     .wrong = "The ranks use several GPUs each, and only the first of them is the same.",
     .lost =
         "their waiting in collectives beyond what their hosts explain; and what they had launched and their "
-        "GPU did not run for 20 µs or more (`queued`) while a kernel or copy of another of them was on it",
+        "GPU did not run for 20 µs or more while a kernel or copy of another of them was on it, at most "
+        "`queued`",
     .remedies = kRemedies,
 };
 constexpr FindingKind kGpuShared{

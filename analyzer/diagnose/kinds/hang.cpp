@@ -40,14 +40,29 @@ constexpr Explanation kHangExplained{
         "the network or a device stands still. NCCL itself says so only after its timeout, ten minutes by "
         "default, and names whoever noticed, which is rarely whoever is the cause.",
     .found =
-        "`lockstep record --hang-timeout` noted a silence, or a flight recorder was dumped; else an "
-        "operation was open for 5 s and for ten times the longest that ended after the first step, when the "
-        "recording ended or somebody interrupted the job: what only that closed never ended; or, of a job "
-        "that failed, it took that long, was its rank's last, and whom it lacked was still there. Ranks of "
-        "its group whose trace shows that they neither wait in it nor ended it are missing. Named are those "
-        "that others wait for and that wait for nobody themselves; where all ranks are in the operation, "
-        "nobody is. Of a rank without a trace it is said that nobody knows whether it came; what other ranks "
-        "of the group have ended lacks nobody.",
+        "An operation never ended. Where `lockstep record --hang-timeout` noted a silence, or a flight "
+        "recorder was dumped, that is one that was open then, or a collective that some rank never came to "
+        "and the others left after 5 s or more. Else it was open for 5 s and for ten times the longest that "
+        "its rank ended (after its first step, if it ended any there) when the recording ended or somebody "
+        "interrupted the job (one that ended no sooner than 1 s before an interruption, as the last of its "
+        "rank, was closed by that, and never ended); or, of a job that failed, it took that long, was its "
+        "rank's last, and whom it lacked was still there. In a group of which one hung, an open one of the "
+        "same number or a later one never ended either. On CPUs, where messages are asked for early, one "
+        "counts only while its rank waits for communication. Of sources that tell no ends (Gloo's flight "
+        "recorder up to PyTorch 2.10) an operation counts only if a rank that has a trace is missing. Where "
+        "a silence was noted and no operation is open, a hang is said of ranks that have ended nothing since "
+        "and did not end by themselves. Missing are ranks of the group whose trace shows that they neither "
+        "wait in the operation nor ended it; between two ranks the sends of one meet the receives of the "
+        "other in order. Of a rank without a trace, or whose file is cut or damaged there and whose own "
+        "counters tell nothing, it is said that nobody knows whether it came; of a group of which the input "
+        "does not name all ranks (a dump without `pg_config`, a communicator of which not all ranks were "
+        "recorded), that it may have others; what other ranks of the group have ended lacks nobody. On a "
+        "GPU, a rank that has an earlier operation of the group open, or whose device is known not to have "
+        "begun this one, has issued it and does not wait in it. Named are those that others wait for and "
+        "that wait for nobody themselves, each with the operation that lacked it first (a collective before "
+        "a message); where no rank is missing nobody is named, and the finding is about the operation that "
+        "its first rank came to earliest. Ranks that are in different operations of one number are out of "
+        "step, and that is told first.",
     .wrong =
         "A named rank's trace ends earlier than the others' because it was killed first, or its file is cut: "
         "then it says so beside the finding.",

@@ -28,15 +28,16 @@ constexpr auto kHostBoundRemedies = std::to_array<Remedy>(
 constexpr Explanation kHostBoundExplained{
     .meaning = "The CPU is slower at launching kernels than the GPU at running them.",
     .found =
-        "`host_bound` reaches 10 % of all time (5 % where nothing else explains it), nine tenths of the time "
-        "of gaps end in a kernel whose launch is known, the profiler was not asked for what costs the host "
-        "time (`profiler_overhead`), and the device is not the CPU.",
+        "`host_bound` reaches 5 % of all time, nine tenths of the time of gaps end in a kernel whose launch "
+        "is known, the profiler was not asked for what costs the host time (`profiler_overhead`), and the "
+        "device is not the CPU.",
     .wrong =
         "The launching thread waits for something itself (a lock, the GIL, a copy) in the gaps: see its "
         "ranges.",
     .lost =
-        "all of it; and the waiting in collectives for hosts that launch a little later than others, where "
-        "no host has time left that it could launch earlier in",
+        "all of it, less what a late rank's host takes longer than the others'; and the waiting in "
+        "collectives for hosts that launch a little later than others, where no host has time left that it "
+        "could launch earlier in (docs/statistics.md)",
     .remedies = kHostBoundRemedies,
 };
 constexpr FindingKind kHostBound{
@@ -68,7 +69,7 @@ constexpr Explanation kIdleBetweenComputationsExplained{
     .wrong =
         "NVTX ranges of the program fill that time, or another process had the cores. Of one rank: it writes "
         "the log or the checkpoints by design.",
-    .lost = "all of it",
+    .lost = "all of it, less what a late rank does longer than the others",
     .remedies = kIdleBetweenComputationsRemedies,
 };
 constexpr FindingKind kIdleBetweenComputations{
@@ -86,8 +87,8 @@ constexpr auto kIdleWithoutLaunchesRemedies =
 constexpr Explanation kIdleWithoutLaunchesExplained{
     .meaning = "Without the launching calls nobody can tell a late host from a waiting stream.",
     .found =
-        "`host_bound` reaches 5 % of all time on a GPU, and one gap in ten or more ends in work whose launch "
-        "is not known.",
+        "`host_bound` reaches 5 % of all time on a GPU, and more than a tenth of the time of gaps ends in "
+        "work whose launch is not known.",
     .wrong =
         "The trace holds the runtime's calls after all: in `lockstep export`, the activities behind the gaps "
         "have a `launch_begin_ns`.",
@@ -112,7 +113,7 @@ constexpr Explanation kSlowedByProfilerExplained{
         "told.",
     .found =
         "As `host_bound`, where a file says that it was recorded with with_stack, record_shapes, "
-        "profile_memory, with_modules or with_flops (warning `profiler_overhead`).",
+        "profile_memory, with_modules or with_flops (warning `profiler_overhead`). A note.",
     .wrong = "A recording without them shows the same gaps.",
     .lost = "all of it, as far as it is not the profiler's",
     .remedies = kSlowedByProfilerRemedies,

@@ -25,12 +25,12 @@ constexpr Explanation kImbalanceExplained{
         "Much time is spent waiting in collectives. Who came last is known, but not whether it is the same "
         "rank again and again: a step or two show nothing but chance.",
     .found =
-        "Exposed barrier waits reach 5 % of all time, no late rank and no uneven batches explain half of "
-        "them, and there are too few steps with every rank known (five; ten for two ranks), no step marks, "
-        "or ranks without a record.",
+        "Exposed barrier waits, but for what jitter leaves out, reach 5 % of all time, no late rank and no "
+        "uneven batches explain half of them, and there are too few steps with every rank known (five; ten "
+        "for two ranks), no step marks, or ranks without a record.",
     .wrong =
         "The waits are in a few operations only (start-up, checkpoints): select other steps with --steps.",
-    .lost = "all exposed waiting",
+    .lost = "all of that waiting",
     .remedies = kImbalanceRemedies,
 };
 constexpr FindingKind kImbalance{

@@ -35,13 +35,14 @@ constexpr Explanation kJitterExplained{
         "Each step waits for whoever is last, and that is another rank each time: nobody is slow. What is "
         "lost is the difference between the slowest rank of each step and the others.",
     .found =
-        "The ranks' time in waiting for collectives, outside of compute, reaches 1.5 % of all, what is known "
-        "of late ranks or uneven batches explains less than half of it, there were enough steps to tell, and "
-        "no rank is late beyond chance. Where it comes from: in each step the cause in which its latest rank "
-        "exceeds the median of the others most. Where one step holds half of the waiting, that is said "
-        "instead.",
+        "The ranks' time in waiting for collectives, outside of compute, reaches 1.5 % of all; waiting for a "
+        "pipeline's first stage, and what `host_bound` and `gpu_shared` account for, is left out. What is "
+        "known of late ranks or uneven batches explains less than half of it, there were enough steps to "
+        "tell, and no rank is late beyond chance. Where it comes from: in each step the cause in which its "
+        "latest rank exceeds the median of the others most. Where one step holds half of the waiting, that "
+        "is said instead.",
     .wrong = "A longer recording of the same job names the same rank again and again.",
-    .lost = "all exposed waiting",
+    .lost = "all of that waiting",
     .remedies = kJitterRemedies,
 };
 constexpr FindingKind kJitter{

@@ -26,10 +26,12 @@ constexpr Explanation kJobFailedExplained{
         "The launcher's exit code or signal is not zero. The first rank to end is the one to look at: the "
         "others mostly end because it did.",
     .found =
-        "The run's manifest has the exit code. A rank is named as the first where its trace ended before all "
-        "others could have (a file that was not closed may lack its last 1.5 s), or where it alone closed "
-        "its file, which means that it ended by itself, and others waited in a collective that it never came "
-        "to.",
+        "The run's manifest has an exit code other than 0, or a signal. A rank that left out a collective in "
+        "which all the others of the group stopped, and went on to a later number of the group, is named "
+        "before any other, whoever gave up first. Else a rank is named as the first where its trace ended "
+        "before all others could have (a file that was not closed may lack its last 1.5 s), or where it "
+        "alone closed its file, which means that it ended by itself, and others waited in a collective that "
+        "it never came to.",
     .wrong = "The named rank's own output shows that it was ended by its launcher.",
     .remedies = kJobFailedRemedies,
 };

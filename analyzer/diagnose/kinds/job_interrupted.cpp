@@ -25,8 +25,9 @@ constexpr Explanation kJobInterruptedExplained{
         "the launcher made of that says nothing of the job.",
     .found =
         "`lockstep record` was sent SIGINT, SIGTERM, SIGHUP or SIGQUIT, the command did not end well, and no "
-        "rank had surely ended 3 s before. Operations that had been as long as a hang and ended only then "
-        "never ended: then the job hung, as a finding of its own says.",
+        "rank had surely ended 3 s before. It stands in place of `job_failed`, and is a note. Operations "
+        "that had been as long as a hang and ended only then never ended: then the job hung, as a finding of "
+        "its own says.",
     .wrong = "The job's own output shows an error from before the signal.",
     .remedies = kJobInterruptedRemedies,
 };

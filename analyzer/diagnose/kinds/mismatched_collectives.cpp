@@ -24,7 +24,10 @@ constexpr Explanation kMismatchedCollectivesExplained{
     .meaning =
         "Records that belong together by group and number differ in operation, size or type. NCCL would "
         "hang, or mix up data without a word.",
-    .found = "Any such record. Sizes of all-to-alls and of uneven gathers may differ, and are not compared.",
+    .found =
+        "Any such record. Sizes of all-to-alls and of uneven gathers may differ, and are not compared. It "
+        "stands before all other findings where two ranks disagree under one recorded number and neither got "
+        "any further in the group: then the job hung or failed by that.",
     .wrong = "The traces are of different runs, or numbers were given by order alone.",
     .remedies = kMismatchedCollectivesRemedies,
 };

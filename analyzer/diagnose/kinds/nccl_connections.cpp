@@ -83,9 +83,9 @@ constexpr Explanation kP2pReadExplained{
         "Reading waits for an answer, writing does not; NCCL reads by default only over NVLink between GPUs "
         "of compute capability 8.0.",
     .found =
-        "NCCL's log names a connection via P2P that ends in /read; the exposed transfer of operations that use one, "
-        "and no connection through the host's memory, reaches 2 %. A note: what writing saves is not known. Not on "
-        "CPUs.",
+        "NCCL's log names a connection via P2P that ends in /read; the exposed transfer of operations within "
+        "a host that use one, and no connection through the host's memory, reaches 2 %. A note: what writing "
+        "saves is not known. Not on CPUs.",
     .wrong =
         "all_reduce_perf or sendrecv_perf of nccl-tests is as fast with NCCL_P2P_READ_ENABLE=1 as with 0.",
     .lost = "none is claimed",

@@ -34,7 +34,10 @@ constexpr std::int64_t kLongStartUp = 60 * kSecond;
 
 constexpr std::string_view kLongestRank =
     "the time of the rank that it took longest, times the ranks: the others wait for it; without "
-    "communication, each rank's own";
+    "communication, once";
+constexpr std::string_view kLongestRankAndBehind =
+    "in steps, the time of the rank that it took longest, times the ranks: the others wait for it; without "
+    "communication, once; behind the last step, each rank's own";
 
 constexpr auto kCheckpointRemedies = std::to_array<Remedy>(
     {{"PyTorch", "`torch.distributed.checkpoint.async_save`: training goes on once the state is copied"},
@@ -43,12 +46,13 @@ constexpr auto kCheckpointRemedies = std::to_array<Remedy>(
 constexpr Explanation kCheckpointExplained{
     .meaning = "Training stands still while a checkpoint is saved or loaded.",
     .found =
-        "Steps that hold ranges of saving (named by Lockstep's hook in PyTorch, a profiler or NVTX; "
-        "docs/metrics.md, \"The run's account\") of a twentieth of the median step or more. What these took "
-        "of the rank that they took longest, and what each rank saves behind its last step, is 2 % or more "
-        "of the time between start-up and shutdown.",
+        "Steps that are left out of steady training because they hold ranges of saving or loading (named by "
+        "Lockstep's hook in PyTorch, a profiler or NVTX; docs/metrics.md, \"The run's account\") of a "
+        "twentieth of the median step or more. What these took of the rank that they took longest, times the "
+        "ranks, and what each rank saves behind its last step, is 2 % or more of the time between start-up "
+        "and shutdown. None is found where it is not known which steps are steady.",
     .wrong = "The ranges are only named so, or the time in them would have been waited for anyway.",
-    .lost = kLongestRank,
+    .lost = kLongestRankAndBehind,
     .remedies = kCheckpointRemedies,
 };
 constexpr FindingKind kCheckpoints{
@@ -71,7 +75,7 @@ constexpr Explanation kEvaluationExplained{
         "As for checkpoints, of ranges of evaluation: of a framework's evaluation, or of the model in "
         "`eval()` mode without an optimizer step.",
     .wrong = "Nobody would do with less of it: then it is what the run is for.",
-    .lost = kLongestRank,
+    .lost = kLongestRankAndBehind,
     .remedies = kEvaluationRemedies,
 };
 constexpr FindingKind kEvaluation{
@@ -92,7 +96,9 @@ constexpr Explanation kRecompilationExplained{
     .meaning =
         "torch.compile compiles again in the middle of training, because something that the compiled code "
         "was made for has changed: shapes, or Python values.",
-    .found = "As for checkpoints, of ranges of compilation in steps behind the first steady one.",
+    .found =
+        "As for checkpoints, of ranges of compilation in steps behind the first steady one; what is compiled "
+        "behind the last step does not count.",
     .wrong = "The compilation runs beside training, in threads of its own.",
     .lost = kLongestRank,
     .remedies = kRecompilationRemedies,
@@ -114,8 +120,8 @@ constexpr Explanation kStartUpExplained{
     .meaning =
         "Much of the run went by before its first step computed: imports, process groups, the model, data.",
     .found =
-        "Before the first computation of the first step: a minute or more on average over the ranks, and 10 "
-        "% or more of what was recorded.",
+        "`start_up` of the run's account, before the first computation of the first step: a minute or more "
+        "on average over the ranks, and 10 % or more of what was recorded. Stands behind all other findings.",
     .wrong = "The recording is short: in a run of a day the same start-up is nothing.",
     .lost = "that time, of each rank",
     .remedies = kStartUpRemedies,
@@ -135,8 +141,8 @@ constexpr auto kCompilationRemedies = std::to_array<Remedy>(
 constexpr Explanation kCompilationExplained{
     .meaning = "Much of the run is compilation before training is steady.",
     .found =
-        "Ranges of compilation before the first steady step: a minute or more on average over the ranks, and "
-        "10 % or more of what was recorded.",
+        "Ranges of compilation but for those of `recompilation`: a minute or more on average over the ranks, "
+        "and 10 % or more of what was recorded. Stands behind all other findings.",
     .wrong = "The recording is short: in a run of a day the same compilation is nothing.",
     .lost = "that time, of each rank",
     .remedies = kCompilationRemedies,

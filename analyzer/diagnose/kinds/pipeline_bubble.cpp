@@ -31,16 +31,16 @@ constexpr Explanation kPipelineBubbleExplained{
     .meaning = "Stages idle while their neighbours fill or drain the pipeline, or wait for a slower stage.",
     .found =
         "The bubble of all pipelines reaches 5 % of all time; that of the pipeline with the greatest is set "
-        "against its schedule's ideal: (p−1)/(m+p−1) of GPipe and 1F1B, (p−1)/(v·m+p−1) interleaved. Up to "
-        "1.1 times the ideal the schedule itself costs it, and the finding is a note. What a stage "
-        "that is late or sleeps costs is said of it, and not again; where that is a third of what is above "
-        "the ideal, the rest is a note.",
+        "against its schedule's ideal: (p−1)/(m+p−1) of GPipe and 1F1B, (p−1)/(v·m+p−1) interleaved. Where "
+        "each pipeline's is at most 1.1 times its ideal, the schedule itself costs it, and the finding is a "
+        "note. What a stage that is late or sleeps costs is said of it, and not again; where that is a third "
+        "of what is above the ideal, the rest is a note.",
     .wrong =
         "The table of stages shows a bubble at its ideal: then only more microbatches or another schedule "
         "make it smaller.",
     .lost =
-        "what is above the ideal, less what is lost to a late stage; all of the bubble where it is a note, "
-        "or where no ideal is known",
+        "what is above the ideal (all of the bubble where none is known), less what findings say is lost to "
+        "a stage that is late or sleeps; all of the bubble where the schedule itself costs it",
     .remedies = kPipelineBubbleRemedies,
 };
 constexpr FindingKind kPipelineBubble{

@@ -57,17 +57,20 @@ constexpr Explanation kStragglerExplained{
         "the others at most, and no other rank is late in other steps of the same period, for then ranks "
         "take turns. And the others' exposed waits for it reach 0.5 % of all time. A rank that is "
         "host-bound, loads data or copies longer in eight of ten steps, by 6 % of a step and as consistently "
-        "as asked of lateness, is named as well where noise hides how late that makes it. Nobody is named "
-        "where a rank left no record, or on a host whose cores do not suffice; and where the hosts of GPUs "
-        "run ahead of them, a rank is late by no more than what the others' hosts have left of the step. The "
-        "reason is the cause, or the two, whose time exceeds the others' by half of the lateness at least, "
-        "in eight of ten blocks.",
+        "as asked of lateness, is named as well where noise hides how late that makes it. So is one whose "
+        "training threads run a quarter longer than the others'. Nobody is named where a rank left no "
+        "record, nor for waiting for a core on a host whose cores do not suffice, unless it may use fewer of "
+        "them than the others; and where the hosts of GPUs run ahead of them, a rank is late by no more than "
+        "what the others' hosts have left of the step. The reason (`reason`) is the cause, or the two, whose "
+        "time exceeds the others' by half of the lateness at least, in eight of ten blocks. "
+        "docs/statistics.md has the tests.",
     .wrong =
         "Its steps wait as much as the others' do (the table of ranks), another recording of the same job "
         "names another rank, or hosts' clocks are less certain than the lateness.",
     .lost =
-        "the exposed waits of the others for it; and, where it sleeps, loads or runs what has no name, its "
-        "own time by that beyond the others'",
+        "the exposed waits of the others for it (of a pipeline's stage at most its lateness, in every step "
+        "and of every other rank); and, where it sleeps, loads, runs what has no name or waits for a core "
+        "longer, its own time by that beyond the others'",
     .remedies = kStragglerRemedies,
 };
 constexpr FindingKind kStragglerPersistent{
@@ -94,9 +97,9 @@ constexpr Explanation kSlowLinkOfRankExplained{
         "A rank is late because its part of the operations before took longer than the others' part of the "
         "same operations, after everybody had come: it was held up by its link, not by its work.",
     .found =
-        "As for a persistent straggler, and what exceeds the others' time is transfer in the same "
-        "operations. Where all ranks are on one host, its transfer has to be a quarter longer than the "
-        "others' at least: processes of one host share its path.",
+        "As for a persistent straggler, in whose place it stands, and what exceeds the others' time is "
+        "transfer in the same operations. Where all ranks are on one host, its transfer has to be a quarter "
+        "longer than the others' at least: processes of one host share its path.",
     .wrong =
         "The rank computes longer than the others between the operations: then it would be late without "
         "the link.",
