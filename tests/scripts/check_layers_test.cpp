@@ -10,6 +10,7 @@
 namespace lockstep::end_to_end {
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
 
 Outcome check(const std::vector<std::string>& arguments) {
@@ -75,6 +76,94 @@ TEST_F(PlantedLayers, ALineThatNothingNeedsIsFound) {
   tree_.write("cellar/wine.cpp", "int wine;\n");
   tree_.write("docs/layers.txt", "tests: *_test.cpp test_*.h\nlower:\ncellar:\nupper: lower cellar\n");
   EXPECT_THAT(problems(), HasSubstr("docs/layers.txt:4: upper/ no longer includes cellar/"));
+}
+
+// Two folders that one line is about, the first of which the folder above includes.
+class LayersOfManyFolders : public PlantedLayers {
+ protected:
+  void SetUp() override {
+    PlantedLayers::SetUp();
+    lines("lower:\nrooms/*: lower\nupper: lower rooms/*\n");
+    for (const std::string name : {"hall", "kitchen"})
+      tree_.write("rooms/" + name + "/room.h", "// A room.\n#pragma once\n#include \"lower/ground.h\"\n");
+    tree_.write("upper/roof.cpp", "#include \"upper/roof.h\"\n#include \"rooms/hall/room.h\"\n");
+  }
+  void lines(const std::string& text) {
+    tree_.write("docs/layers.txt", "tests: *_test.cpp test_*.h\n" + text);
+  }
+};
+
+TEST_F(LayersOfManyFolders, HaveOneLine) {
+  EXPECT_EQ(problems(), "");
+  // Another one needs no line, and nobody has to include it.
+  tree_.write("rooms/cellar/room.cpp", "#include \"lower/ground.h\"\n");
+  EXPECT_EQ(problems(), "");
+  // What stands in such a folder does.
+  tree_.write("rooms/cellar/shelf/wine.cpp", "int wine;\n");
+  EXPECT_THAT(problems(), HasSubstr("rooms/cellar/shelf/wine.cpp: its folder has no line"));
+}
+
+TEST_F(LayersOfManyFolders, StandInTheTableOnce) {
+  const Outcome outcome = check({"--root", tree_.path().string(), "--table"});
+  EXPECT_THAT(outcome.standard_output,
+              HasSubstr("| `rooms/*/` | `lower/` |\n| `upper/` | `lower/`, `rooms/*/` |\n"));
+}
+
+TEST_F(LayersOfManyFolders, MayNotIncludeEachOther) {
+  tree_.write("rooms/hall/room.cpp", "#include \"rooms/kitchen/room.h\"\n");
+  EXPECT_THAT(problems(),
+              HasSubstr("rooms/hall/room.cpp:1: includes rooms/kitchen/room.h, and rooms/hall/ may "
+                        "not include rooms/kitchen/"));
+  lines("lower:\nrooms/*: lower rooms/*\nupper: lower rooms/*\n");
+  EXPECT_THAT(problems(), AllOf(HasSubstr("docs/layers.txt:3: rooms/*/ names rooms/*/, which does not stand "
+                                          "above it"),
+                                HasSubstr("rooms/hall/ may not include rooms/kitchen/")));
+}
+
+TEST_F(LayersOfManyFolders, HideNoCycle) {
+  lines("lower:\nrooms/*: lower upper\nupper: lower rooms/*\n");
+  tree_.write("rooms/hall/room.cpp", "#include \"upper/roof.h\"\n");
+  EXPECT_THAT(problems(),
+              HasSubstr("docs/layers.txt:3: rooms/*/ names upper/, which does not stand above it: a cycle"));
+}
+
+TEST_F(LayersOfManyFolders, MayIncludeOnlyWhatTheirLineSays) {
+  tree_.write("attic/box.h", "// A box.\n#pragma once\n#include \"lower/ground.h\"\n");
+  lines("lower:\nattic: lower\nrooms/*: lower\nupper: lower rooms/*\n");
+  tree_.write("rooms/hall/room.cpp", "#include \"attic/box.h\"\n");
+  EXPECT_THAT(problems(), HasSubstr("rooms/hall/room.cpp:1: includes attic/box.h, and rooms/hall/ may not "
+                                    "include attic/"));
+}
+
+TEST_F(LayersOfManyFolders, MayBeIncludedOnlyWhereTheyAreNamed) {
+  lines("lower:\nrooms/*: lower\nupper: lower\n");
+  EXPECT_THAT(problems(),
+              HasSubstr("upper/roof.cpp:2: includes rooms/hall/room.h, and upper/ may not include "
+                        "rooms/hall/"));
+}
+
+TEST_F(LayersOfManyFolders, HoldNoFolderThatHasALineOfItsOwn) {
+  lines("lower:\nrooms/hall:\nrooms/*: lower\nupper: lower rooms/*\n");
+  EXPECT_THAT(problems(), AllOf(HasSubstr("rooms/hall/room.h:3: includes lower/ground.h, and rooms/hall/ may "
+                                          "not include lower/"),
+                                HasSubstr("upper/roof.cpp:2: includes rooms/hall/room.h, and upper/ may not "
+                                          "include rooms/hall/")));
+  lines("lower:\nrooms/*: lower\nrooms/hall: lower rooms/*\nupper: lower rooms/hall\n");
+  tree_.write("rooms/hall/room.cpp", "#include \"rooms/kitchen/room.h\"\n");
+  EXPECT_EQ(problems(), "");
+}
+
+TEST_F(LayersOfManyFolders, AreThere) {
+  lines("lower:\nsheds/*: lower\nrooms/*: lower\nupper: lower sheds/* rooms/*\n");
+  EXPECT_THAT(problems(), AllOf(HasSubstr("docs/layers.txt:3: sheds/*/ holds no source"),
+                                HasSubstr("docs/layers.txt:5: upper/ no longer includes sheds/*/")));
+}
+
+TEST_F(LayersOfManyFolders, AreThoseDirectlyInOne) {
+  for (const std::string name : {"*", "ro*", "rooms*", "*/hall", "rooms/*/hall"}) {
+    lines("lower:\n" + name + ": lower\nrooms/*: lower\nupper: lower rooms/*\n");
+    EXPECT_THAT(problems(), HasSubstr("docs/layers.txt:3: " + name + " is neither FOLDER nor FOLDER/*"));
+  }
 }
 
 TEST_F(PlantedLayers, ALibraryThatIncludesTestCodeIsFound) {
