@@ -1,4 +1,4 @@
-# One folder is one library, its tests and its benchmark: three helpers say so in three lines.
+# One folder is one library, its tests, its benchmark and its fuzzer: a helper for each says so in a line.
 
 # lockstep_library(NAME SOURCES a.cpp b.cpp DEPENDS other_library fmt::fmt)
 # In sections of their own, so that an executable takes of it what it uses (--gc-sections).
@@ -88,19 +88,41 @@ function(lockstep_benchmark name)
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/benchmarks")
 endfunction()
 
-# lockstep_fuzzer(NAME SOURCES a_fuzzer.cpp DEPENDS library): libFuzzer, preset fuzz only.
+# lockstep_fuzzer(NAME SOURCES a_fuzzer.cpp DEPENDS library [SEEDS a_seeds.cpp]): a target of libFuzzer, and what writes the files that
+# it begins with, NAME_seeds FOLDER: in the preset fuzz only (scripts/fuzz). The others build it with a main that replays what was
+# found worth keeping, tests/fuzz/corpus/NAME.tar.zst.
 function(lockstep_fuzzer name)
-  if(NOT LOCKSTEP_FUZZERS)
-    return()
+  cmake_parse_arguments(arg "" "" "SOURCES;DEPENDS;SEEDS" ${ARGN})
+  if(LOCKSTEP_FUZZERS)
+    if(NOT TARGET fuzzers)
+      add_custom_target(fuzzers)
+    endif()
+    add_executable(${name} ${arg_SOURCES})
+    target_link_options(${name} PRIVATE -fsanitize=fuzzer)
+    set(targets ${name})
+    if(arg_SEEDS)
+      add_executable(${name}_seeds ${arg_SEEDS})
+      list(APPEND targets ${name}_seeds)
+    endif()
+    foreach(target IN LISTS targets)
+      target_include_directories(${target} PRIVATE "${PROJECT_SOURCE_DIR}")
+      target_compile_options(${target} PRIVATE ${LOCKSTEP_WARNINGS})
+      target_link_libraries(${target} PRIVATE ${arg_DEPENDS})
+      set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/fuzzers")
+      add_dependencies(fuzzers ${target})
+    endforeach()
   endif()
-  cmake_parse_arguments(arg "" "" "SOURCES;DEPENDS" ${ARGN})
-  add_executable(${name} ${arg_SOURCES})
-  target_compile_options(${name} PRIVATE ${LOCKSTEP_WARNINGS})
-  target_link_libraries(${name} PRIVATE ${arg_DEPENDS})
-  target_link_options(${name} PRIVATE -fsanitize=fuzzer)
-  if(NOT TARGET fuzzers)
-    add_custom_target(fuzzers)
+  set(shared "${PROJECT_SOURCE_DIR}/tests/fuzz")
+  set(archive "${shared}/corpus/${name}.tar.zst")
+  if(LOCKSTEP_TESTS AND EXISTS "${archive}")
+    add_executable(${name}_replay ${arg_SOURCES} "${shared}/replay.cpp")
+    target_include_directories(${name}_replay PRIVATE "${PROJECT_SOURCE_DIR}")
+    target_compile_options(${name}_replay PRIVATE ${LOCKSTEP_TEST_OPTIONS})
+    target_link_libraries(${name}_replay PRIVATE ${arg_DEPENDS})
+    set_target_properties(${name}_replay PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tests")
+    add_test(NAME fuzz_corpus.${name}
+             COMMAND "${CMAKE_COMMAND}" "-DARCHIVE=${archive}" "-DFOLDER=${PROJECT_BINARY_DIR}/tests/fuzz/${name}"
+                     "-DREPLAY=$<TARGET_FILE:${name}_replay>" -P "${shared}/replay.cmake")
+    set_tests_properties(fuzz_corpus.${name} PROPERTIES TIMEOUT 600 LABELS unit)
   endif()
-  add_dependencies(fuzzers ${name})
-  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/fuzzers")
 endfunction()

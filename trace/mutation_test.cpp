@@ -1,6 +1,5 @@
 // Random damage behind the checksums: whatever a file says, the reader stays within its bounds. The fuzz
-// target (tests/fuzz/trace_reader_fuzzer.cpp) does the same for longer; this runs everywhere and always the
-// same.
+// target (trace_reader_fuzzer.cpp) does the same for longer; this runs everywhere and always the same.
 #include <gtest/gtest.h>
 
 #include "trace/exercise_reader.h"

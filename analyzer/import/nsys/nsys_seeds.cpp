@@ -1,25 +1,15 @@
-// Writes seeds of an importer's fuzzer into a folder: small valid inputs. Deterministic.
+// Writes the seeds of the fuzzer of Nsight Systems' exports into a folder: small valid ones. Deterministic.
 //
-//   kineto_fuzzer_seeds FOLDER, nsys_fuzzer_seeds FOLDER: by its own name
+//   nsys_fuzzer_seeds FOLDER
 #include <sqlite3.h>
 #include <stdio.h>
 
-#include <cstdint>
 #include <filesystem>
-#include <fstream>
 #include <string>
-
-#include "analyzer/import/kineto/random_trace.h"
 
 namespace {
 
 namespace fs = std::filesystem;
-
-void write_kineto(const fs::path& folder) {
-  for (std::uint64_t seed = 0; seed < 100; ++seed)
-    std::ofstream(folder / ("random-" + std::to_string(seed) + ".json"), std::ios::binary)
-        << lockstep::analyzer::kineto::RandomTrace(seed).document();
-}
 
 bool write_nsys(const fs::path& path, const char* page_size, bool with_ranges) {
   std::error_code ignored;
@@ -60,10 +50,6 @@ int main(int argc, char** argv) {
     return 2;
   }
   const fs::path folder = argv[1];
-  if (fs::path(argv[0]).filename().string().starts_with("kineto")) {
-    write_kineto(folder);
-    return 0;
-  }
   return write_nsys(folder / "plain.sqlite", "512", false) &&
                  write_nsys(folder / "ranges.sqlite", "1024", true)
              ? 0
