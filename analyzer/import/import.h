@@ -1,6 +1,6 @@
 // Reads what a team has into a Job: a run folder of ours, trace files of ours, Kineto JSON (plain or gzip),
 // SQLite exports of Nsight Systems, or dumps of PyTorch's flight recorder; one file a rank, or a folder of
-// them; and beside these what NCCL logged. The kind is recognised by content: importers.h lists them all.
+// them; and beside these what NCCL logged. The kind is recognised by content: importers.cpp lists them all.
 #pragma once
 
 #include <cstdint>

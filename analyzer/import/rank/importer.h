@@ -1,5 +1,5 @@
 // An importer: one kind of files that a team has, how it is told from others, and how it is read. Each has a
-// folder of its own, stands in the importer.cpp there, and in the list of importers.h.
+// folder of its own, stands in the importer.cpp there, and in the list of importers.cpp.
 #pragma once
 
 #include <cstdint>
