@@ -180,6 +180,7 @@ class Analyzer {
     Report& result = report();
     result.path = job_.path;
     result.sources = job_.sources;
+    result.dumps = job_.dumps;
     result.world_size = job_.world_size;
     result.ranks_missing = job_.ranks_missing;
     result.warnings = job_.warnings;

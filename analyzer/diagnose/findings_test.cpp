@@ -85,7 +85,7 @@ TEST(Findings, DumpsOfAFlightRecorderTellNothingOfWhatCostsTime) {
   }
   Job job = builder.build();
   EXPECT_THAT(report_of(job).findings, Not(IsEmpty()));
-  job.sources = {"flight recorder"};
+  job.dumps = Dumps::all;
   const Report report = report_of(job);
   EXPECT_THAT(codes_of(report.findings), IsEmpty());
   EXPECT_THAT(codes_of(report.warnings), Contains("communication_alone"));

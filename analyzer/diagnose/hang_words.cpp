@@ -108,7 +108,7 @@ std::string describe_waits(const Job& job, const OperationKey& key, const std::v
 }
 
 bool has_stacks(const Job& job) {
-  return std::find(job.sources.begin(), job.sources.end(), "flight recorder") == job.sources.end();
+  return job.dumps == Dumps::none;
 }
 
 std::string file_of(const Job& job) {

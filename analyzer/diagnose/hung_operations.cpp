@@ -264,8 +264,7 @@ HungOperations find_hung_operations(const Job& job) {
   // Flight recorders tell ends from failures. Elsewhere an operation may have ended by a timeout of its own,
   // or because a rank died.
   std::optional<EndedOperations> ended;
-  if (std::find(job.sources.begin(), job.sources.end(), "flight recorder") != job.sources.end())
-    ended.emplace(job);
+  if (job.dumps != Dumps::none) ended.emplace(job);
   for (auto& [key, operation] : hung) find_missing(job, ended ? &*ended : nullptr, key, operation);
   std::erase_if(hung, [](const auto& one) { return is_doubtful(one.second); });
   find_those_behind(job, hung);

@@ -299,6 +299,7 @@ TEST_F(Browser, AJobWithoutFiguresShowsItsHangAlone) {
   Report report;
   report.path = "hung";
   report.sources = {"flight recorder"};
+  report.dumps = Dumps::all;
   for (std::int32_t rank = 0; rank < 3; ++rank) {
     RankReport row;
     row.rank = rank;

@@ -1,6 +1,6 @@
-// Reads what a team has into a Job: a run folder of ours, trace files of ours, Kineto JSON (plain or gzip),
-// SQLite exports of Nsight Systems, or dumps of PyTorch's flight recorder; one file a rank, or a folder of
-// them; and beside these what NCCL logged. The kind is recognised by content: importers.cpp lists them all.
+// Reads what a team has into a Job: a run folder of ours, or files of any kind that importers.cpp lists,
+// which are told apart by content: traces, one or more ranks a file, singly or in a folder, and what is read
+// beside them (NCCL's log).
 #pragma once
 
 #include <cstdint>

@@ -270,6 +270,7 @@ TEST(ImportJob, KinetoIsKnownWhereverItsKeysStand) {
       "nccl_trace_rank_0",
       R"({"version": "2.10", "entries": [{"profiling_name": "nccl:all_reduce", "frames": [{"traceEvents": 1}]}]})")});
   EXPECT_THAT(job.sources, testing::ElementsAre("flight recorder"));
+  EXPECT_EQ(job.dumps, Dumps::all);
 }
 
 TEST(ImportJob, SeveralRunsInAFolderAreListed) {

@@ -81,6 +81,7 @@ TEST(MixedKinds, ProfilesAndDumpsOfOneJobAreOneJob) {
   const Job job = must(import_job({folder.path().string()}));
   EXPECT_THAT(ranks_of(job), ElementsAre(0, 1, 3));
   EXPECT_THAT(job.sources, ElementsAre("flight recorder", "kineto"));
+  EXPECT_EQ(job.dumps, Dumps::some);
   EXPECT_EQ(find_warning(job.warnings, "another_job"), nullptr);
 }
 

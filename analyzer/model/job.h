@@ -290,10 +290,16 @@ struct JobEnd {
   std::int64_t interrupted_at = 0;
 };
 
+// How many of a job's files are dumps of flight recorders: of its last operations, with communication alone
+// (no computation, no stacks, times to a tenth of a second or none), in which those that ended differ from
+// those that failed.
+enum class Dumps : std::uint8_t { none, some, all };
+
 struct Job {
   std::string path;                  // as the user gave it
   std::vector<std::string> sources;  // "lockstep", "kineto"
-  std::vector<RankTrace> ranks;      // sorted by rank, each rank once
+  Dumps dumps = Dumps::none;
+  std::vector<RankTrace> ranks;  // sorted by rank, each rank once
   std::vector<JobGroup> groups;
   StringTable strings;
   std::int32_t world_size = 0;  // declared by the input; else the number of ranks

@@ -100,7 +100,7 @@ bool all_known(const Report& report) {
 }
 
 bool tells_communication_alone(const Report& report) {
-  return report.sources == std::vector<std::string>{"flight recorder"};
+  return report.dumps == Dumps::all;
 }
 
 void forget_overlap(Report& report) {

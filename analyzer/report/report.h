@@ -159,6 +159,7 @@ struct Report {
   std::optional<std::int64_t> origin_ns;  // ns since 1970
   std::int64_t origin_aligned_ns = 0;     // the same instant on the Job's axis (not in the JSON)
   std::vector<std::string> sources;
+  Dumps dumps = Dumps::none;  // not in the JSON
   std::int32_t world_size = 0;
   std::vector<std::int32_t> ranks_present, ranks_missing;
   std::vector<std::int64_t> steps_present;

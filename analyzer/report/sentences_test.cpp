@@ -134,6 +134,7 @@ TEST(Sentences, DumpsOfFlightRecordersEndInNoAllClear) {
   EXPECT_THAT(whole, HasSubstr("Ranks compute for"));
   EXPECT_THAT(whole, HasSubstr("Compute hides"));
   report.sources = {"flight recorder"};
+  report.dumps = Dumps::all;
   const std::string of_dumps = text_of(report);
   EXPECT_THAT(of_dumps, HasSubstr("Flight recorders tell of communication alone: what ranks computed beside "
                                   "it, and what costs their time, is not known."));

@@ -186,7 +186,7 @@ bool mark_all(Job& job, std::string_view evidence, const Find& find, const std::
 
 void find_steps(Job& job, const std::stop_token& stop) {
   // Dumps hold the last operations before a hang, and no computation: their begin is anywhere.
-  if (std::find(job.sources.begin(), job.sources.end(), "flight recorder") != job.sources.end()) return;
+  if (job.dumps != Dumps::none) return;
   if (std::any_of(job.ranks.begin(), job.ranks.end(),
                   [](const RankTrace& rank) { return !rank.steps.empty(); }))
     return;

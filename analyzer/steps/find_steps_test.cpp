@@ -85,7 +85,7 @@ TEST(FindSteps, RanksThatDisagreeHaveNone) {
 
 TEST(FindSteps, DumpsOfAFlightRecorderGetNone) {
   Job job = loop(8, 8).build();
-  job.sources = {"flight recorder"};
+  job.dumps = Dumps::all;
   find_steps(job);
   EXPECT_TRUE(job.ranks[0].steps.empty());
 }

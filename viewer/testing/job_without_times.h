@@ -8,6 +8,7 @@ namespace lockstep::viewer {
 inline analyzer::Job job_without_times() {
   analyzer::Job job;
   job.sources = {"flight recorder"};
+  job.dumps = analyzer::Dumps::all;
   job.groups.resize(1);
   job.groups[0].ranks = {0};
   job.ranks.resize(1);

@@ -99,6 +99,7 @@ TEST(Standings, OfAHugeNameAreCut) {
 analyzer::Job dumps() {
   analyzer::Job job;
   job.sources = {"flight recorder"};
+  job.dumps = analyzer::Dumps::all;
   job.world_size = 4;
   job.ranks_missing = {3};
   job.groups.resize(1);

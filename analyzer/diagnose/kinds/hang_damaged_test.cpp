@@ -17,7 +17,7 @@ constexpr TimeSpan kAll{-(Nanoseconds{1} << 62) + 1, (Nanoseconds{1} << 62) - 1}
 // A cut dump is no proof of what does not stand in it.
 TEST(HangDamaged, OfARankWhoseDumpIsCutNobodyKnowsWhetherItCame) {
   Job job = hung_job({0, 1, 3}, 60 * kSecond, true);
-  job.sources = {"flight recorder"};
+  job.dumps = Dumps::all;
   job.ranks[2].lost = {kAll};
   const Finding found = finding(report_of(job), "hang");
   EXPECT_THAT(found.title,
@@ -31,7 +31,7 @@ TEST(HangDamaged, OfARankWhoseDumpIsCutNobodyKnowsWhetherItCame) {
 
 TEST(HangDamaged, TheCountersOfACutDumpTellWhoNeverCame) {
   Job job = hung_job({0, 1, 3}, 60 * kSecond, true);
-  job.sources = {"flight recorder"};
+  job.dumps = Dumps::all;
   job.ranks[2].lost = {kAll};
   job.ranks[2].ending.progress = {{0, 2, 2}};
   EXPECT_THAT(finding(report_of(job), "hang").title, HasSubstr("rank 2 never came"));
@@ -51,7 +51,7 @@ TEST(HangDamaged, WhatWasLostBeforeTheHangDoesNotExcuseARank) {
 
 TEST(HangDamaged, ARankWhoseDumpIsCutIsToldApartFromTheOthers) {
   Job job = hung_job({0}, 60 * kSecond, true);
-  job.sources = {"flight recorder"};
+  job.dumps = Dumps::all;
   job.ranks[3].lost = {kAll};
   job.ranks.erase(job.ranks.begin() + 2);
   job.ranks_missing = {2};

@@ -15,7 +15,7 @@ using testing::Not;
 // As of dumps without pg_config: the group's ranks are those that told of it.
 Job job_of_unnamed_ranks(const std::vector<std::int32_t>& stuck) {
   Job job = hung_job(stuck, 60 * kSecond, /*noted=*/true);
-  job.sources = {"flight recorder"};
+  job.dumps = Dumps::all;
   job.groups[0].may_have_others = true;
   return job;
 }

@@ -38,7 +38,7 @@ std::map<std::int32_t, std::string> where_ranks_wait(const Finding& finding) {
 // Rank 3 never came to the all-reduce; the others have messages open besides, named as dumps name them.
 TEST(HangSides, OfAMessageBothAreNamed) {
   Job job = hung_job({0}, 60 * kSecond, /*noted=*/true);
-  job.sources = {"flight recorder"};
+  job.dumps = Dumps::all;
   job.ranks[1].ending.operations = {side(job, "nccl:recv from rank 2", Operation::recv, 2)};
   job.ranks[2].ending.operations = {side(job, "nccl:send to rank 1", Operation::send, 1)};
   const Finding found = finding(report_of(job), "hang");

@@ -97,7 +97,7 @@ TEST(Hang, WhoNeverCameIsToldApartFromWhoLeftNoTrace) {
 // An operation that another rank has ended hung on one device: all had come, and the next one is it.
 TEST(Hang, WhatIsEndedElsewhereLacksNobody) {
   Job job = hung_job({0, 1, 2}, 60 * kSecond, true);
-  job.sources = {"flight recorder"};
+  job.dumps = Dumps::all;
   job.ranks[1].ending.operations[0].sequence = 4;
   job.ranks[2].ending.operations[0].sequence = 4;
   job.ranks[1].ending.progress = {{0, 4, 3}};
@@ -111,7 +111,7 @@ TEST(Hang, WhatIsEndedElsewhereLacksNobody) {
 TEST(Hang, DumpsInWhichNothingIsOpenShowNone) {
   Job job = hung_job({}, 60 * kSecond, true);
   EXPECT_THAT(codes_of(report_of(job).findings), Contains("hang"));
-  job.sources = {"flight recorder"};
+  job.dumps = Dumps::all;
   EXPECT_THAT(codes_of(report_of(job).findings), Not(Contains("hang")));
 }
 

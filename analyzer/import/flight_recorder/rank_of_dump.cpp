@@ -21,6 +21,7 @@ class RankOfDump {
  public:
   RankOfDump(const Dump& dump, const std::string& file, std::optional<std::int32_t> rank) : dump_(dump) {
     import_.source = "flight recorder";
+    import_.is_dump = true;
     import_.trace.file = file;
     import_.rank_known = rank.has_value();
     import_.trace.rank = rank.value_or(0);

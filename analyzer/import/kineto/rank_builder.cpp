@@ -48,6 +48,7 @@ RankBuilder::RankBuilder(std::string file, const Options& options, bool operator
       names_(import_.strings) {
   import_.trace.file = std::move(file);
   import_.source = "kineto";
+  import_.may_be_a_cycle = true;
 }
 
 // Doubling would copy tables of hundreds of MB and hold both copies; what the rest of the file will need can

@@ -112,7 +112,7 @@ struct Files {
 Status join_cycles(std::vector<RankImport>& imports, int cycle, std::vector<Warning>& warnings) {
   std::map<std::int32_t, Files> files;
   for (std::size_t i = 0; i < imports.size(); ++i)
-    if (imports[i].source == "kineto" && imports[i].rank_known) files[imports[i].trace.rank].of.push_back(i);
+    if (imports[i].may_be_a_cycle && imports[i].rank_known) files[imports[i].trace.rank].of.push_back(i);
   std::vector<bool> used_up(imports.size(), false);
   std::size_t most = 1, ranks = 0;
   for (auto& [rank, of] : files) {

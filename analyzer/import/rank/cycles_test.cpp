@@ -16,7 +16,7 @@ using testing::SizeIs;
 // One kernel and one all-reduce in one step, from `begin` on, counted from `zero`.
 RankImport profile(std::int32_t rank, std::int64_t step, Nanoseconds begin, std::int64_t zero = 0) {
   RankImport import;
-  import.source = "kineto";
+  import.may_be_a_cycle = true;
   import.rank_known = true;
   import.process = 100 + rank;
   import.clock_name = "wall clock";
@@ -95,12 +95,15 @@ TEST(Cycles, OneMayBeChosen) {
   EXPECT_THAT(status.error().message, HasSubstr("--cycle 3: there are 2 cycles"));
 }
 
-// The same job, run twice into one folder: its steps begin again; or another process; or at the same time.
+// The same job, run twice into one folder: its steps begin again; or another process; or at the same time; or
+// files of a kind that has no cycles.
 TEST(Cycles, OtherFilesOfARankStayApart) {
   RankImport restarted = profile(0, 3, 1000);
   RankImport other = profile(0, 7, 1000);
   other.process = 4711;
-  for (RankImport* second : {&restarted, &other}) {
+  RankImport recorded = profile(0, 7, 1000);
+  recorded.may_be_a_cycle = false;
+  for (RankImport* second : {&restarted, &other, &recorded}) {
     std::vector<RankImport> imports;
     imports.push_back(profile(0, 3, 100));
     imports.push_back(std::move(*second));

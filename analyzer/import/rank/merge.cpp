@@ -293,6 +293,12 @@ void merge_strings(Job& job, RankImport& import, bool first) {
   for (std::uint32_t& range : import.trace.ending.ranges) range = ids[range];
 }
 
+Dumps dumps_among(const std::vector<RankImport>& imports) {
+  const auto is_dump = [](const RankImport& import) { return import.is_dump; };
+  if (std::none_of(imports.begin(), imports.end(), is_dump)) return Dumps::none;
+  return std::all_of(imports.begin(), imports.end(), is_dump) ? Dumps::all : Dumps::some;
+}
+
 }  // namespace
 
 Result<Job> merge_ranks(std::string path, std::vector<RankImport> imports, std::vector<Warning> warnings,
@@ -315,6 +321,7 @@ Result<Job> merge_ranks(std::string path, std::vector<RankImport> imports, std::
       job.sources.push_back(import.source);
   }
   std::sort(job.sources.begin(), job.sources.end());
+  job.dumps = dumps_among(imports);
   const GroupMembers members(imports);
   for (RankImport& import : imports) members.settle(import);
   if (const std::string unknown = members.unknown(); !unknown.empty())

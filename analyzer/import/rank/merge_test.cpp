@@ -58,6 +58,18 @@ TEST(MergeRanks, SortsRanksAndJoinsNames) {
   EXPECT_THAT(job.warnings, IsEmpty());
 }
 
+TEST(MergeRanks, TellsHowManyOfTheFilesUsedAreDumps) {
+  const auto dump = [](std::int32_t rank) {
+    RankImport import = one_rank(rank);
+    import.is_dump = true;
+    return import;
+  };
+  EXPECT_EQ(merged(list(one_rank(0), one_rank(1))).dumps, Dumps::none);
+  EXPECT_EQ(merged(list(one_rank(0), dump(1))).dumps, Dumps::some);
+  EXPECT_EQ(merged(list(dump(0), dump(1))).dumps, Dumps::all);
+  EXPECT_EQ(merged(list(one_rank(0), one_rank(1), dump(1))).dumps, Dumps::none) << "the third is left out";
+}
+
 TEST(MergeRanks, KeepsTheFirstOfTwoFilesOfARank) {
   RankImport second = one_rank(1, "second");
   second.trace.file = "other";

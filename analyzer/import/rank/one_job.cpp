@@ -158,7 +158,7 @@ struct RecordedSpan {
 };
 
 std::optional<RecordedSpan> span_of_dump(const RankImport& import, std::size_t index) {
-  if (import.source != "flight recorder" || !import.realtime_of_zero) return std::nullopt;
+  if (!import.is_dump || !import.realtime_of_zero) return std::nullopt;
   // Times count from the first call that the dump holds.
   TimeSpan span;
   const auto take = [&span](Nanoseconds time) {

@@ -26,6 +26,7 @@ RankImport file_of(std::int32_t rank, const std::string& source, std::int64_t re
   import.trace.rank = rank;
   import.rank_known = true;
   import.source = source;
+  import.is_dump = source == "flight recorder";
   import.trace.file = source + "-" + std::to_string(rank);
   import.realtime_of_zero = realtime;
   import.trace.activities.push_back({10, 20});

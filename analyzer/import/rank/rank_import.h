@@ -29,6 +29,8 @@ struct RankImport {
   std::vector<JobGroup> groups;
   std::vector<Warning> warnings;
   std::string source;           // "kineto", "lockstep"
+  bool is_dump = false;         // of a flight recorder (Dumps)
+  bool may_be_a_cycle = false;  // several such files of one rank are a profile's cycles (cycles.h)
   std::int64_t process = 0;     // of the operating system; 0: not known
   std::int32_t world_size = 0;  // as the file declares it; 0: it does not
   // The rank is a member of all its groups: where a file names no members, those are who tell of the group.
