@@ -1,4 +1,4 @@
-// A format of `lockstep export`. Each stands in the file that writes it, and in the list of exporters.h.
+// A format of `lockstep export`. Each stands in the file that writes it, and in the list of exporters.def.
 #pragma once
 
 #include <filesystem>
@@ -22,7 +22,7 @@ struct ExportOptions {
 // writes to a stream, to a path, or to both: a stream then holds what of the folder is worth most there.
 struct Exporter {
   std::string_view name;              // of --format
-  std::string_view title;             // in README.md and docs/export.md
+  std::string_view title;             // a heading of docs/export.md
   std::string_view description;       // of `lockstep export --help`: one line
   std::string_view ending;            // of a name that is made of the run's
   std::string_view opened_with = {};  // what opens it; empty: that goes without saying

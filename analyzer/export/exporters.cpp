@@ -7,10 +7,8 @@ namespace lockstep::analyzer {
 namespace {
 
 constexpr auto kExporters = std::to_array<const Exporter*>({
-    &exporters::perfetto,
-    &exporters::chrome,
-    &exporters::sqlite,
-    &exporters::csv,
+#define LOCKSTEP_EXPORTER(name) &exporters::name,
+#include "analyzer/export/exporters.def"
 });
 
 }  // namespace

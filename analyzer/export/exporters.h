@@ -1,4 +1,4 @@
-// The list of all formats of `lockstep export`: a line here and one in exporters.cpp for each.
+// All formats of `lockstep export`. exporters.def lists them.
 #pragma once
 
 #include <filesystem>
@@ -11,7 +11,7 @@
 
 namespace lockstep::analyzer {
 
-// In the order in which people read of them.
+// In the order of exporters.def.
 std::span<const Exporter* const> all_exporters();
 // nullptr if no format has that name.
 const Exporter* find_exporter(std::string_view name);
@@ -24,10 +24,8 @@ Status write_export(const Exporter& exporter, const Job& job, const Analysis& an
 
 namespace exporters {
 
-extern const Exporter perfetto;
-extern const Exporter chrome;
-extern const Exporter sqlite;
-extern const Exporter csv;
+#define LOCKSTEP_EXPORTER(name) extern const Exporter name;
+#include "analyzer/export/exporters.def"
 
 }  // namespace exporters
 
