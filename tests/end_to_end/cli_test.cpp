@@ -307,33 +307,35 @@ TEST_F(Cli, RanksAndGroupsAreSelected) {
 }
 
 TEST_F(Cli, ExportsEveryFormatAndOverwritesOnlyByForce) {
-  struct Case {
-    std::string format, output, probe;
+  const auto output_of = [&](const analyzer::Exporter& exporter) {
+    return folder_ / ("a" + std::string(exporter.ending));
   };
-  for (const Case& c :
-       {Case{"perfetto", folder_ / "a.pftrace", ""}, Case{"chrome", folder_ / "a.json", ""},
-        Case{"sqlite", folder_ / "a.sqlite", ""}, Case{"csv", folder_ / "a-csv", "activities.csv"}}) {
-    const std::vector<std::string> arguments{"export", traces_, "--format", c.format, "-o", c.output};
+  for (const analyzer::Exporter* const exporter : analyzer::all_exporters()) {
+    const std::string output = output_of(*exporter);
+    const std::vector<std::string> arguments{"export", traces_, "--format", std::string(exporter->name),
+                                             "-o",     output};
     const Outcome written = lockstep(arguments);
     ASSERT_EQ(written.exit_code, 0) << written.standard_error;
-    EXPECT_THAT(written.standard_output, HasSubstr("wrote " + c.output));
-    const fs::path file = c.probe.empty() ? fs::path(c.output) : fs::path(c.output) / c.probe;
+    EXPECT_THAT(written.standard_output, HasSubstr("wrote " + output));
+    const fs::path file =
+        exporter->file_in_folder.empty() ? fs::path(output) : fs::path(output) / exporter->file_in_folder;
     const std::string content = test::read_whole_file(file);
     EXPECT_FALSE(content.empty());
 
     const Outcome refused = lockstep(arguments);
     EXPECT_EQ(refused.exit_code, 2);
-    EXPECT_THAT(refused.standard_error,
-                AllOf(HasSubstr(c.output), HasSubstr("exists"), HasSubstr("--force")));
+    EXPECT_THAT(refused.standard_error, AllOf(HasSubstr(output), HasSubstr("exists"), HasSubstr("--force")));
     std::vector<std::string> forced = arguments;
     forced.push_back("--force");
     EXPECT_EQ(lockstep(forced).exit_code, 0);
-    EXPECT_EQ(test::read_whole_file(file), content) << "not the same twice: " << c.format;
+    EXPECT_EQ(test::read_whole_file(file), content) << "not the same twice: " << exporter->name;
   }
-  EXPECT_THAT(test::read_whole_file(folder_ / "a.json"), HasSubstr(R"("gemm \"a\\b\"")"));
+  EXPECT_THAT(test::read_whole_file(output_of(*analyzer::find_exporter("chrome"))),
+              HasSubstr(R"("gemm \"a\\b\"")"));
   const Outcome piped = lockstep({"export", traces_, "--format", "csv", "-o", "-"});
   EXPECT_THAT(piped.standard_output, StartsWith("rank,activity,lane,name,class,"));
-  EXPECT_EQ(piped.standard_output, test::read_whole_file(fs::path(folder_ / "a-csv") / "activities.csv"));
+  const fs::path tables = output_of(*analyzer::find_exporter("csv"));
+  EXPECT_EQ(piped.standard_output, test::read_whole_file(tables / "activities.csv"));
 }
 
 TEST_F(Cli, ExportsToANameOfItsOwnWithoutOne) {
