@@ -1,6 +1,6 @@
 // A panel: all that the window knows of it. Each stands in one file of viewer/panels/ and in the list
-// of panel_list.h, which windows, their arrangement, the palette, the keys, sessions, `--panel` and tests
-// read.
+// panels.def, which windows, their arrangement, the palette, the keys, sessions, `--panel` and tests read
+// (panel_list.h).
 #pragma once
 
 #include <cstdint>

@@ -8,17 +8,8 @@ namespace lockstep::viewer {
 namespace {
 
 constexpr auto kPanels = std::to_array<const Panel*>({
-    &panels::overview,
-    &panels::findings,
-    &panels::collectives,
-    &panels::search,
-    &panels::details,
-    &panels::range,
-    &panels::notes,
-    &panels::diff,
-    &panels::steps,
-    &panels::imbalance,
-    &panels::counters,
+#define LOCKSTEP_PANEL(name) &panels::name,
+#include "viewer/panels/panels.def"
 });
 
 }  // namespace

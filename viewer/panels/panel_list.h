@@ -1,4 +1,4 @@
-// The table of all panels: a line here and one in panel_list.cpp for each file in panels/.
+// The table of all panels. panels.def is the list that it is made of: a line for each file X_panel.cpp.
 #pragma once
 
 #include <span>
@@ -9,7 +9,7 @@
 
 namespace lockstep::viewer {
 
-// In the order of the palette, and of the tabs in each stack.
+// In the order of panels.def: that of the palette, and of the tabs in each stack.
 std::span<const Panel* const> all_panels();
 // Those that there are for one run, or for two that are compared; in the same order.
 std::vector<const Panel*> panels_for(bool compared);
@@ -18,17 +18,8 @@ const Panel* find_panel(std::string_view title);
 
 namespace panels {
 
-extern const Panel overview;
-extern const Panel findings;
-extern const Panel collectives;
-extern const Panel search;
-extern const Panel details;
-extern const Panel range;
-extern const Panel notes;
-extern const Panel diff;
-extern const Panel steps;
-extern const Panel imbalance;
-extern const Panel counters;
+#define LOCKSTEP_PANEL(name) extern const Panel name;
+#include "viewer/panels/panels.def"
 
 }  // namespace panels
 

@@ -56,6 +56,24 @@ TEST(PanelList, NoTwoPanelsHaveOneTitle) {
   EXPECT_EQ(find_panel("Nothing"), nullptr);
 }
 
+// Each file that holds a panel has its line in the list.
+TEST(PanelList, NoFileIsForgotten) {
+  const std::filesystem::path folder = std::filesystem::path(LOCKSTEP_SOURCE_DIR) / "viewer/panels";
+  const std::string list = test::read_whole_file(folder / "panels.def");
+  const std::string ending = "_panel.cpp";
+  std::size_t files = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    const std::string file = entry.path().filename().string();
+    if (!file.ends_with(ending)) continue;
+    ++files;
+    const std::string name = file.substr(0, file.size() - ending.size());
+    EXPECT_THAT(list, HasSubstr("\nLOCKSTEP_PANEL(" + name + ")"));
+    EXPECT_THAT(test::read_whole_file(entry.path()), HasSubstr("\nconst Panel panels::" + name + "{"))
+        << file;
+  }
+  EXPECT_EQ(files, all_panels().size());
+}
+
 TEST(PanelList, NoKeyDoesTwoThings) {
   std::set<std::string> keys;
   for (const KeyGroup& group : key_groups())
