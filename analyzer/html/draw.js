@@ -1,5 +1,8 @@
 // The few shapes that the page is drawn with.
 
+// The functions that draw a section each: what a file of sections/ adds at its end. None reads what another has drawn.
+const sections = [];
+
 // element('td', {class: 'number'}, 'text', child)
 function element(tag, attributes, ...children) {
   const drawn = tag.startsWith('svg:');
@@ -68,6 +71,9 @@ function stacked(parts, scale, height = 14, of = 'the longest') {
   }
   return svg;
 }
+
+// [exposed, hidden] of waiting and transfer, of which no more is known than the sum.
+const exposedParts = (all, exposed, colour) => exposed === null ? [[all, style('--weak'), 'not known how much is hidden']] : [[exposed, colour, 'exposed'], [all - exposed, style('--hidden'), 'hidden by compute']];
 
 // Where a scale ends: at the greatest value, or, of 20 or more, at the greatest that is no more than three times what 95
 // of 100 reach. One slow step must not make all others look alike: what is above is drawn as clipped.

@@ -7,7 +7,7 @@ function draw() {
   byId('from').value = chosen.from;
   byId('to').value = chosen.to;
   byId('group').value = chosen.group;
-  for (const section of [drawAccount, drawFindings, drawTiles, drawLegend, drawRanks, drawHeat, drawSteps, drawPipelines, drawCollectives, drawWaitStates, drawGroups, drawBuckets, drawTheory, drawLayers, drawUnknown]) section();
+  for (const section of [drawAccount, drawFindings, drawTiles, drawLegend, drawRanks, drawHeat, drawSteps, ...sections]) section();
   writeAddress();
 }
 function select(from, to) {

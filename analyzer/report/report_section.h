@@ -1,5 +1,5 @@
 // A section of the report, in its three forms. Each stands with its text in one file text_*.cpp, and in the
-// list of report_sections.h.
+// list report_sections.def.
 #pragma once
 
 #include <span>

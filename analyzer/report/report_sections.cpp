@@ -6,19 +6,8 @@ namespace lockstep::analyzer {
 namespace {
 
 constexpr auto kSections = std::to_array<const ReportSection*>({
-    &sections::account,
-    &sections::verdict,
-    &sections::findings,
-    &sections::ranks,
-    &sections::steps,
-    &sections::pipelines,
-    &sections::collectives,
-    &sections::wait_states,
-    &sections::groups,
-    &sections::buckets,
-    &sections::theory,
-    &sections::layers,
-    &sections::unknown,
+#define LOCKSTEP_REPORT_SECTION(name) &sections::name,
+#include "analyzer/report/report_sections.def"
 });
 
 }  // namespace
