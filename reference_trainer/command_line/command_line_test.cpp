@@ -7,10 +7,10 @@
 #include <utility>
 #include <vector>
 
-#include "reference_trainer/ddp/mode.h"
-#include "reference_trainer/ddp/options.h"
-#include "reference_trainer/fsdp/mode.h"
-#include "reference_trainer/fsdp/options.h"
+#include "reference_trainer/modes/ddp/mode.h"
+#include "reference_trainer/modes/ddp/options.h"
+#include "reference_trainer/modes/fsdp/mode.h"
+#include "reference_trainer/modes/fsdp/options.h"
 #include "reference_trainer/modes/modes.h"
 
 namespace lockstep::trainer {

@@ -3,9 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "reference_trainer/ddp/mode.h"
-#include "reference_trainer/zero/mode.h"
-#include "reference_trainer/zero/options.h"
+#include "reference_trainer/modes/ddp/mode.h"
+#include "reference_trainer/modes/zero/mode.h"
+#include "reference_trainer/modes/zero/options.h"
 
 namespace lockstep::trainer {
 namespace {

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "reference_trainer/ddp/mode.h"
+#include "reference_trainer/modes/ddp/mode.h"
 #include "reference_trainer/tests/trainer_process.h"
 
 namespace lockstep::trainer {

@@ -1,10 +1,10 @@
-// Every mode of training, once. A new one: a folder beside fsdp/, and its type here.
+// Every mode of training, once. A new one: a folder beside this file, and its type here.
 #pragma once
 
-#include "reference_trainer/ddp/mode.h"
-#include "reference_trainer/fsdp/mode.h"
-#include "reference_trainer/pipeline/mode.h"
-#include "reference_trainer/zero/mode.h"
+#include "reference_trainer/modes/ddp/mode.h"
+#include "reference_trainer/modes/fsdp/mode.h"
+#include "reference_trainer/modes/pipeline/mode.h"
+#include "reference_trainer/modes/zero/mode.h"
 
 namespace lockstep::trainer {
 

@@ -6,9 +6,9 @@
 #include <fstream>
 
 #include "reference_trainer/command_line/command_line.h"
-#include "reference_trainer/ddp/options.h"
-#include "reference_trainer/fsdp/mode.h"
-#include "reference_trainer/fsdp/options.h"
+#include "reference_trainer/modes/ddp/options.h"
+#include "reference_trainer/modes/fsdp/mode.h"
+#include "reference_trainer/modes/fsdp/options.h"
 #include "reference_trainer/tests/trainer_process.h"
 
 namespace lockstep::trainer {
