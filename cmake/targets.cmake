@@ -74,6 +74,22 @@ function(lockstep_test name)
                        PROPERTIES TIMEOUT ${arg_TIMEOUT} LABELS "${arg_LABELS}" RUN_SERIAL ${arg_ALONE})
 endfunction()
 
+# end_to_end_test(NAME [DEPENDS library] [NEEDS targets that must be built first] [ALONE]): NAME.cpp, which runs whole programs with
+# what tests/end_to_end/ has for that; the target is end_to_end_NAME.
+function(end_to_end_test name)
+  if(NOT LOCKSTEP_TESTS OR NOT EXISTS "${CMAKE_CURRENT_SOURCE_DIR}/${name}.cpp")
+    return()
+  endif()
+  cmake_parse_arguments(arg "ALONE" "" "NEEDS;DEPENDS" ${ARGN})
+  set(alone "")
+  if(arg_ALONE)
+    set(alone ALONE)
+  endif()
+  lockstep_test(end_to_end_${name} ${alone} SOURCES ${name}.cpp TIMEOUT 600 LABELS end_to_end
+                DEPENDS lockstep_end_to_end_support lockstep_trace nlohmann_json::nlohmann_json fmt::fmt ${arg_DEPENDS})
+  add_dependencies(end_to_end_${name} lockstep ${arg_NEEDS})
+endfunction()
+
 # lockstep_benchmark(NAME SOURCES a_benchmark.cpp DEPENDS library): Google Benchmark, run by scripts/bench.
 function(lockstep_benchmark name)
   if(NOT LOCKSTEP_BENCHMARKS)

@@ -1,4 +1,4 @@
-#include "reference_trainer/tests/zero_job.h"
+#include "reference_trainer/modes/zero/tests/zero_job.h"
 
 namespace lockstep::trainer {
 

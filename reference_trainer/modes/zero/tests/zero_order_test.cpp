@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "reference_trainer/tests/zero_job.h"
+#include "reference_trainer/modes/zero/tests/zero_job.h"
 
 namespace lockstep::trainer {
 namespace {
