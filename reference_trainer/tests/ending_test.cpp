@@ -13,6 +13,7 @@
 #include <memory>
 
 #include "reference_trainer/tests/small_job.h"
+#include "reference_trainer/tests/tried_modes.h"
 #include "tests/end_to_end/support.h"
 
 namespace lockstep::trainer {
@@ -24,11 +25,13 @@ using testing::Not;
 
 constexpr int kRanks = 3;
 
-class RunningJob : public SmallJob, public testing::WithParamInterface<const char*> {
+class RunningJob : public SmallJob, public testing::WithParamInterface<TriedMode> {
  protected:
   RunningJob() : SmallJob({"--layers", "3", "--hidden", "16", "--heads", "1", "--sequence-length", "16"}) {}
 
-  Arguments endless_job() const { return command({"--mode", GetParam(), "--steps", "1000000"}); }
+  Arguments endless_job() const {
+    return command(Arguments{"--mode", GetParam().name, "--steps", "1000000"} + GetParam().flags);
+  }
   static void await_second_step(TrainerProcess& process) {
     for (std::string line; !line.starts_with("step 2");)
       ASSERT_TRUE(process.read_line(line)) << "the job ended before its second step";
@@ -110,9 +113,8 @@ TEST_P(RunningJob, EndsWhenARankSkipsACollective) {
   EXPECT_THAT(process.output(), Not(HasSubstr("step 3")));
 }
 
-INSTANTIATE_TEST_SUITE_P(Modes, RunningJob,
-                         testing::Values("ddp", "fsdp", "zero1", "zero2", "zero3", "pipeline"),
-                         [](const auto& info) { return std::string(info.param); });
+INSTANTIATE_TEST_SUITE_P(Modes, RunningJob, testing::ValuesIn(tried_modes()),
+                         [](const auto& info) { return info.param.name; });
 
 // A user who has seen enough: `lockstep-train | head -1`.
 class OneRank : public SmallJob {

@@ -4,9 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <map>
-#include <ostream>
 
 #include "reference_trainer/tests/small_job.h"
+#include "reference_trainer/tests/tried_modes.h"
 
 namespace lockstep::trainer {
 namespace {
@@ -15,18 +15,7 @@ using nlohmann::json;
 
 constexpr int kBatch = 8;  // sequences of a step
 
-struct Way {
-  std::string name;
-  int ranks = 2;
-  Arguments flags;
-  int zero_stage = 0;
-  int layers = 2;
-};
-void PrintTo(const Way& way, std::ostream* out) {
-  *out << way.name << " on " << way.ranks << " ranks";
-}
-
-class Float32 : public SmallJob, public testing::WithParamInterface<Way> {
+class Float32 : public SmallJob, public testing::WithParamInterface<TriedJob> {
  protected:
   Float32() : SmallJob({"--hidden", "24", "--heads", "2", "--sequence-length", "16"}) {}
 
@@ -40,14 +29,11 @@ class Float32 : public SmallJob, public testing::WithParamInterface<Way> {
 };
 
 TEST_P(Float32, EqualsOneProcess) {
-  const Way& way = GetParam();
+  const TriedJob& way = GetParam();
   const Arguments job{"--layers", std::to_string(way.layers), "--steps", "20"};
   Arguments flags{"--ranks", std::to_string(way.ranks)};
-  if (way.zero_stage > 0) {
-    // Buckets of about half a layer, so that there are several.
-    const json zero{
-        {"stage", way.zero_stage}, {"reduce_bucket_size", 4000}, {"allgather_bucket_size", 10000}};
-    write_file(folder_.file("deepspeed.json"), json{{"zero_optimization", zero}}.dump());
+  if (!way.zero_optimization.is_null()) {
+    write_file(folder_.file("deepspeed.json"), json{{"zero_optimization", way.zero_optimization}}.dump());
     flags = flags + Arguments{"--deepspeed", folder_.file("deepspeed.json")};
   }
   const auto many = steps(job + flags + way.flags);
@@ -56,24 +42,7 @@ TEST_P(Float32, EqualsOneProcess) {
   EXPECT_LT(many.back().at("loss"), many.front().at("loss"));
 }
 
-std::vector<Way> ways() {
-  std::vector<Way> ways;
-  for (const int ranks : {2, 4}) {
-    const Arguments share{"--batch-size", std::to_string(kBatch / ranks)};
-    const Arguments sharded = share + Arguments{"--mode", "fsdp", "--sharding-strategy"};
-    ways.push_back({"ddp", ranks, share + Arguments{"--bucket-cap-mb", "0.02", "--first-bucket-mb", "0.01"}});
-    ways.push_back({"fsdp_full_shard", ranks, sharded + Arguments{"full_shard"}});
-    ways.push_back({"fsdp_shard_grad_op", ranks, sharded + Arguments{"shard_grad_op"}});
-    ways.push_back({"fsdp_hybrid_shard", ranks, sharded + Arguments{"hybrid_shard", "--shard-size", "2"}});
-    for (const int stage : {1, 2, 3}) ways.push_back({"zero" + std::to_string(stage), ranks, share, stage});
-    const Arguments pipeline{"--mode", "pipeline", "--batch-size", "2", "--microbatches", "4"};
-    ways.push_back({.name = "pipeline_1f1b", .ranks = ranks, .flags = pipeline, .layers = ranks});
-  }
-  ways.push_back({"fsdp_full_shard", 8, {"--mode", "fsdp", "--batch-size", "1"}});
-  return ways;
-}
-
-INSTANTIATE_TEST_SUITE_P(Modes, Float32, testing::ValuesIn(ways()), [](const auto& info) {
+INSTANTIATE_TEST_SUITE_P(Modes, Float32, testing::ValuesIn(tried_jobs("float32")), [](const auto& info) {
   return info.param.name + "_" + std::to_string(info.param.ranks);
 });
 

@@ -3,13 +3,14 @@
 #include <gmock/gmock.h>
 
 #include "reference_trainer/tests/small_job.h"
+#include "reference_trainer/tests/tried_modes.h"
 
 namespace lockstep::trainer {
 namespace {
 
 using nlohmann::json;
 
-class Memory : public SmallJob, public testing::WithParamInterface<Arguments> {
+class Memory : public SmallJob, public testing::WithParamInterface<TriedMode> {
  protected:
   Memory()
       : SmallJob({"--layers", "4", "--hidden", "32", "--heads", "2", "--sequence-length", "8", "--batch-size",
@@ -18,10 +19,11 @@ class Memory : public SmallJob, public testing::WithParamInterface<Arguments> {
 
 // Padding to whole parts, and nothing else, is more than theory.
 TEST_P(Memory, IsTheorys) {
+  const Arguments mode = Arguments{"--mode", GetParam().name} + GetParam().flags;
   for (const char* ranks : {"2", "4"}) {
     for (const char* type : {"float32", "bfloat16"}) {
       const std::vector<json> memory =
-          events(log(GetParam() + Arguments{"--ranks", ranks, "--dtype", type}), "memory");
+          events(log(mode + Arguments{"--ranks", ranks, "--dtype", type}), "memory");
       ASSERT_EQ(memory.size(), 1u);
       const json& theory = memory.front().at("theory");
       double held = 0, expected = 0;
@@ -34,11 +36,8 @@ TEST_P(Memory, IsTheorys) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Modes, Memory,
-                         testing::Values(Arguments{"--mode", "ddp"}, Arguments{"--mode", "fsdp"},
-                                         Arguments{"--mode", "zero1"}, Arguments{"--mode", "zero2"},
-                                         Arguments{"--mode", "zero3"}, Arguments{"--mode", "pipeline"}),
-                         [](const auto& info) { return info.param.back(); });
+INSTANTIATE_TEST_SUITE_P(Modes, Memory, testing::ValuesIn(tried_modes()),
+                         [](const auto& info) { return info.param.name; });
 
 }  // namespace
 }  // namespace lockstep::trainer

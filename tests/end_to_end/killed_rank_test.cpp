@@ -7,8 +7,11 @@
 #include <chrono>
 #include <fstream>
 #include <future>
+#include <string>
 #include <thread>
+#include <vector>
 
+#include "reference_trainer/tests/tried_modes.h"
 #include "tests/end_to_end/recorded_run.h"
 
 namespace lockstep {
@@ -26,7 +29,7 @@ std::string file_of(int rank) {
   return "rank-" + std::to_string(rank) + ".lst";
 }
 
-class KilledRank : public testing::TestWithParam<const char*> {
+class KilledRank : public testing::TestWithParam<trainer::TriedMode> {
  protected:
   // The process of the rank that is to be killed, once the files of all ranks hold two whole steps; −1 where
   // the job ends before that.
@@ -48,11 +51,15 @@ class KilledRank : public testing::TestWithParam<const char*> {
 
 TEST_P(KilledRank, LeavesATraceOfEveryRankThatCanBeAnalyzed) {
   RecordedRun run;
-  std::future<void> job = std::async(std::launch::async, [&run] {
-    end_to_end::record(run,
-                       {binary("lockstep"), "train", "--mode", GetParam(), "--ranks", std::to_string(kRanks),
-                        "--layers", "3", "--hidden", "16", "--heads", "1", "--steps", "1000000"});
-  });
+  std::vector<std::string> command{binary("lockstep"), "train",
+                                   "--mode",           GetParam().name,
+                                   "--ranks",          std::to_string(kRanks),
+                                   "--layers",         "3",
+                                   "--hidden",         "16",
+                                   "--heads",          "1",
+                                   "--steps",          "1000000"};
+  command.insert(command.end(), GetParam().flags.begin(), GetParam().flags.end());
+  std::future<void> job = std::async(std::launch::async, [&] { end_to_end::record(run, command); });
   const pid_t process = await_steps_on_disk(run, job);
   ASSERT_GT(process, 0) << run.outcome.standard_error;
   kill(process, SIGKILL);
@@ -85,8 +92,14 @@ TEST_P(KilledRank, LeavesATraceOfEveryRankThatCanBeAnalyzed) {
   EXPECT_TRUE(said) << report.at("warnings");
 }
 
-INSTANTIATE_TEST_SUITE_P(Modes, KilledRank, testing::Values("fsdp", "zero1", "zero3", "pipeline"),
-                         [](const auto& info) { return std::string(info.param); });
+std::vector<trainer::TriedMode> modes() {
+  std::vector<trainer::TriedMode> modes = trainer::tried_modes();
+  std::erase_if(modes, [](const trainer::TriedMode& mode) { return !mode.killed_while_recorded; });
+  return modes;
+}
+
+INSTANTIATE_TEST_SUITE_P(Modes, KilledRank, testing::ValuesIn(modes()),
+                         [](const auto& info) { return info.param.name; });
 
 }  // namespace
 }  // namespace lockstep
