@@ -57,20 +57,6 @@ void check_clock(const Situation& situation, Checks& checks) {
   checks.push_back(check);
 }
 
-void check_scheduling(const Situation& situation, Checks& checks) {
-  Check check{"scheduling.threads", {"scheduling"}, State::ok, "when threads wait for a core, from /proc"};
-  if (!situation.machine.read("/proc/self/stat").has_value()) {
-    check.state = State::missing;
-    check.finding = "/proc is not mounted: nothing is known of threads";
-    check.remedy = "mount /proc in the container";
-  } else if (!situation.machine.read("/proc/self/schedstat").has_value()) {
-    check.state = State::limited;
-    check.finding = "no /proc/self/schedstat: when threads wait for a core can't be told";
-    check.remedy = "a kernel with CONFIG_SCHED_INFO";
-  }
-  checks.push_back(check);
-}
-
 void check_host_counters(const Situation& situation, Checks& checks) {
   const Machine& machine = situation.machine;
   Check check{"cpu.counters",

@@ -1,5 +1,5 @@
-// The checks, one function a question (or a few that belong together). Each looks through `Situation` and
-// nowhere else, and adds what it found.
+// The checks, one function a question (or a few that belong together); checks.def is the list of them. Each
+// looks through `Situation` and nowhere else, and adds what it found.
 #pragma once
 
 #include <string>
@@ -22,22 +22,7 @@ struct Situation {
 
 using Checks = std::vector<Check>;
 
-void check_installation(const Situation& situation, Checks& checks);
-void check_command(const Situation& situation, Checks& checks);
-void check_other_tools(const Situation& situation, Checks& checks);
-void check_ranks(const Situation& situation, Checks& checks);
-void check_driver(const Situation& situation, Checks& checks);
-void check_profiling_permission(const Situation& situation, Checks& checks);
-void check_nvml(const Situation& situation, Checks& checks);
-void check_cupti(const Situation& situation, Checks& checks);
-void check_nccl(const Situation& situation, Checks& checks);
-void check_python(const Situation& situation, Checks& checks);
-void check_torch(const Situation& situation, Checks& checks);
-void check_scheduling(const Situation& situation, Checks& checks);
-void check_host_counters(const Situation& situation, Checks& checks);
-void check_clock(const Situation& situation, Checks& checks);
-void check_disk(const Situation& situation, Checks& checks);
-void check_limits(const Situation& situation, Checks& checks);
-void check_isolation(const Situation& situation, Checks& checks);
+#define LOCKSTEP_CHECK(what, name) void check_##name(const Situation& situation, Checks& checks);
+#include "tracer/doctor/checks.def"
 
 }  // namespace lockstep::tracer::doctor

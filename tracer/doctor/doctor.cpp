@@ -16,25 +16,9 @@ struct Step {
   const char* what;
   void (*check)(const Situation&, Checks&);
 };
-// The driver comes before those that compare themselves with it.
 constexpr std::array kSteps{
-    Step{"the installation", check_installation},
-    Step{"the command", check_command},
-    Step{"other tools", check_other_tools},
-    Step{"the GPU driver", check_driver},
-    Step{"the GPU driver", check_profiling_permission},
-    Step{"CUPTI", check_cupti},
-    Step{"NCCL", check_nccl},
-    Step{"Python", check_python},
-    Step{"PyTorch", check_torch},
-    Step{"threads", check_scheduling},
-    Step{"the host's counters", check_host_counters},
-    Step{"NVML", check_nvml},
-    Step{"the clock", check_clock},
-    Step{"the disk", check_disk},
-    Step{"limits", check_limits},
-    Step{"isolation", check_isolation},
-    Step{"the job", check_ranks},
+#define LOCKSTEP_CHECK(what, name) Step{what, check_##name},
+#include "tracer/doctor/checks.def"
 };
 
 }  // namespace
