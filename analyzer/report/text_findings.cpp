@@ -57,12 +57,12 @@ void print_findings(const Report& report, const TextOptions& options, Page& page
   int number = 0;
   for (const Finding& finding : report.findings) {
     Line title;
-    title.bold(fmt::format("{} ", ++number)).bold(printable(finding.title));
+    title.bold(fmt::format("{}. ", ++number)).bold(printable(finding.title));
     if (finding.lost_ns > 0) {
       title.text(fmt::format(" — {} lost ({}{})", format_duration(finding.lost_ns),
                              format_share(finding.lost_share), of_what(finding.share)));
       if (const int before = of_the_same_time(report, finding); before > 0)
-        title.dim(fmt::format(", of the same time as {}", before));
+        title.dim(fmt::format(", of the same time as finding {}", before));
     }
     page.wrap(title, 2, 4);
     for (const std::string& evidence : finding.evidence) {
