@@ -12,30 +12,8 @@ using Ratio = MeasureField::Ratio;
 using enum KnownWhere;
 
 constexpr auto kFields = std::to_array<MeasureField>({
-    {"window_ns", "the range, without what nobody recorded", always, &Measures::window_ns},
-    {"compute_ns", "something computed", measured, &Measures::compute_ns},
-    {"communication_ns", "a collective or a message was under way", measured, &Measures::communication_ns},
-    {"overlap_ns", "both at once", measured, &Measures::overlap_ns},
-    {"exposed_communication_ns", "communication beside which nothing computed", measured,
-     &Measures::exposed_communication_ns},
-    {"overlap_ratio", "the share of communication beside which something computed", measured,
-     &Measures::overlap_ratio},
-    {"overlap_ratio_per_kernel", "the same, operations that run at once counted each", measured,
-     &Measures::overlap_ratio_per_kernel},
-    {"collective_wait_ns", "waiting in collectives beside which nothing computed", waits,
-     &Measures::collective_wait_ns},
-    {"hidden_collective_wait_ns", "waiting in collectives, hidden behind compute", waits,
-     &Measures::hidden_collective_wait_ns},
-    {"p2p_wait_ns", "waiting for messages beside which nothing computed", waits, &Measures::p2p_wait_ns},
-    {"hidden_p2p_wait_ns", "waiting for messages, hidden behind compute", waits,
-     &Measures::hidden_p2p_wait_ns},
-    {"unclassified_ns", "what looks like communication and could not be told", measured,
-     &Measures::unclassified_ns},
-    {"off_cpu_ns", "within computation, no training thread was on a core or waited for one", measured,
-     &Measures::off_cpu_ns},
-    {"run_queue_ns", "a training thread was ready to run and waited for a core", measured,
-     &Measures::run_queue_ns},
-    {"on_core_ns", "training threads ran: their sum, computing or not", measured, &Measures::on_core_ns},
+#define LOCKSTEP_MEASURE(type, name, known, meaning) {#name, meaning, known, &Measures::name},
+#include "analyzer/report/measures.def"
 });
 
 bool is_known(KnownWhere where, const Measures& m) {

@@ -1,6 +1,6 @@
-// The measures of a window, each declared once: how it is called in every document, what it is, and where it
-// is known. JSON, exports, sums over steps, the viewer's prepared files and its table of a range go by this
-// list, and docs/metrics.md is tested against it.
+// The measures of a window as a list, made of measures.def: how each is called in every document, what it is,
+// and where it is known. JSON, exports, sums over steps, the viewer's prepared files and its table of a range
+// go by this list, and the documents are tested against it.
 #pragma once
 
 #include <cstdint>

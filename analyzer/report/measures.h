@@ -1,4 +1,4 @@
-// What was measured of a job, as plain data (docs/metrics.md defines every field): of ranks, steps,
+// What was measured of a job, as plain data (docs/metrics.md defines the fields): of ranks, steps,
 // operations, groups and layers; of pipelines and beside theory: pipeline_report.h, theory_report.h. What is
 // made of it (who is late, findings, the whole report) stands in report.h.
 //
@@ -47,27 +47,14 @@ struct Measures {
   // False where no partner of any of the rank's communications left a trace: the waits below are then 0 and
   // part of the transfer.
   bool waits_known = true;
-  std::int64_t window_ns = 0;
-  std::int64_t compute_ns = 0;
-  std::int64_t communication_ns = 0;
-  std::int64_t overlap_ns = 0;
-  std::int64_t exposed_communication_ns = 0;
-  std::optional<double> overlap_ratio;
-  std::optional<double> overlap_ratio_per_kernel;
-  // Waiting in collectives, exposed: also beside other communication, which Cause::barrier_wait is not.
-  std::int64_t collective_wait_ns = 0;
-  std::int64_t hidden_collective_wait_ns = 0;
-  std::int64_t p2p_wait_ns = 0;  // exposed
-  std::int64_t hidden_p2p_wait_ns = 0;
-  std::int64_t unclassified_ns = 0;
-  // Absent where nobody looked when the rank's threads ran: within ranges of computation, no thread of the
-  // rank was on a core, or waited for one. Part of host_bound.
-  std::optional<std::int64_t> off_cpu_ns;
-  std::optional<std::int64_t> run_queue_ns;  // its training threads were ready to run, and waited for a core
-  std::optional<std::int64_t> on_core_ns;    // they ran: their sum, computing or not
+  // Times begin with 0, what is optional is absent: measures.def says what each is.
+#define LOCKSTEP_MEASURE(type, name, known, meaning) type name{};
+#include "analyzer/report/measures.def"
   Partition partition;
   // Compute that hides no communication.
-  std::int64_t compute_alone_ns() const { return compute_ns - overlap_ns; }
+  std::int64_t compute_alone_ns() const {
+    return compute_ns - overlap_ns;
+  }
 };
 
 // What running compute beside communication costs: the kernels of both share multiprocessors and memory. Of
