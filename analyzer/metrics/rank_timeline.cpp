@@ -1,10 +1,11 @@
 #include "analyzer/metrics/rank_timeline.h"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "analyzer/intervals/sweep.h"
-#include "analyzer/metrics/scheduling.h"
+#include "analyzer/metrics/window_measure.h"
 #include "base/time_math.h"
 
 namespace lockstep::analyzer {
@@ -105,6 +106,33 @@ IntervalSet union_of_loading(const RankTrace& rank) {
   return IntervalSet::from(std::move(ranges));
 }
 
+// The measures that have files of their own.
+constexpr auto kWindowMeasures = std::to_array<const WindowMeasure*>({
+#define LOCKSTEP_MEASURE(type, name, known, meaning)
+#define LOCKSTEP_WINDOW_MEASURE(type, name, known, meaning) &window_measures::name,
+#include "analyzer/report/measures.def"
+});
+
+// Those of them that have to see a window's stretches: found once a window, because stretches are many.
+class StretchMeasures {
+ public:
+  explicit StretchMeasures(const RankTimeline& timeline) : timeline_(timeline) {
+    for (const WindowMeasure* const one : kWindowMeasures) {
+      if (one->add_stretch == nullptr) continue;
+      if (one->needs_stretches == nullptr || one->needs_stretches(timeline)) needed_[count_++] = one;
+    }
+  }
+
+  void add(const CauseSegment& stretch, Measures& measures) const {
+    for (std::size_t i = 0; i < count_; ++i) needed_[i]->add_stretch(timeline_, stretch, measures);
+  }
+
+ private:
+  const RankTimeline& timeline_;
+  std::array<const WindowMeasure*, kWindowMeasures.size()> needed_{};
+  std::size_t count_ = 0;
+};
+
 void count_covered(unsigned covered, std::int64_t length, Measures& measures) {
   const auto when = [&](bool holds) { return holds ? length : 0; };
   const bool computing = (covered & kCompute) != 0;
@@ -188,11 +216,8 @@ Measures RankTimeline::measures(Interval window, std::vector<CauseSegment>* segm
   Measures result;
   if (window.begin >= window.end) return result;
   result.window_ns = window.end - window.begin;
-  if (rank_->off_cpu_known) result.off_cpu_ns = 0;
-  if (const auto times = scheduling_within(rank_->scheduling, window)) {
-    result.run_queue_ns = times->waited_ns;
-    result.on_core_ns = times->on_cpu_ns;
-  }
+  for (const WindowMeasure* const one : kWindowMeasures) one->measure(*this, window, result);
+  const StretchMeasures stretch_measures(*this);
   const std::size_t first_segment = segments == nullptr ? 0 : segments->size();
   CauseSegment stretch;
   visit(
@@ -202,9 +227,7 @@ Measures RankTimeline::measures(Interval window, std::vector<CauseSegment>* segm
       },
       [&](Nanoseconds begin, Nanoseconds end, Cause cause) {
         result.partition[cause] += end - begin;
-        const bool is_idle = cause == Cause::host_bound || cause == Cause::pipeline_bubble;
-        if (is_idle && !off_cpu_.empty() && result.off_cpu_ns)
-          *result.off_cpu_ns += off_cpu_.measure_within(begin, end);
+        stretch_measures.add({begin, end, cause}, result);
         if (longest != nullptr) {
           const bool goes_on = stretch.cause == cause && stretch.end == begin;
           stretch = {goes_on ? stretch.begin : begin, end, cause};

@@ -60,6 +60,7 @@ class RankTimeline {
   std::vector<std::int64_t> covered_communication() const;
 
   const IntervalSet& compute() const { return compute_; }
+  const IntervalSet& off_cpu() const { return off_cpu_; }  // RankTrace::off_cpu
   const RankTrace& rank() const { return *rank_; }
 
  private:
