@@ -8,7 +8,9 @@
 #include <cereal/types/variant.hpp>
 #include <cereal/types/vector.hpp>
 #include <exception>
+#include <span>
 #include <sstream>
+#include <string>
 #include <type_traits>
 #include <utility>
 #include <variant>
@@ -244,9 +246,18 @@ namespace {
 // Raise it where the meaning of something written changes and its size does not.
 constexpr std::uint64_t kVersion = 13;
 
+// Which measures there are, in what order and of what type: others may be of the same size.
+std::uint64_t list_of_measures() {
+  std::string list;
+  for (const analyzer::MeasureField& field : analyzer::measure_fields())
+    list += std::string(field.key) + ':' + std::to_string(field.member.index()) + ' ';
+  return trace::format::checksum(std::as_bytes(std::span(list)));
+}
+
 template <class... Structs>
 std::uint64_t layout_of() {
-  const std::array<std::uint64_t, sizeof...(Structs) + 1> sizes{kVersion, sizeof(Structs)...};
+  const std::array<std::uint64_t, sizeof...(Structs) + 2> sizes{kVersion, list_of_measures(),
+                                                                sizeof(Structs)...};
   return trace::format::checksum(std::as_bytes(std::span(sizes)));
 }
 
