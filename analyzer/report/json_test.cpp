@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "analyzer/report/measure_fields.h"
 #include "analyzer/report/sample_reports.h"
 
 namespace lockstep::analyzer {
@@ -27,6 +28,7 @@ void expect_keys(const json& object, const std::set<std::string>& required) {
     EXPECT_TRUE(present.contains(name)) << name << " is missing in " << object;
 }
 
+// Names that programs know. What was added since is in the list of measures.
 const std::set<std::string> kMeasures{"window_ns",
                                       "compute_ns",
                                       "communication_ns",
@@ -90,6 +92,7 @@ TEST(ReportJson, HasEveryNameOfTheSchema) {
   ASSERT_EQ(document["ranks"].size(), 3u);
   for (const json& rank : document["ranks"]) {
     expect_keys(rank, kMeasures);
+    for (const MeasureField& field : measure_fields()) EXPECT_TRUE(rank.contains(field.key)) << field.key;
     expect_keys(rank, {"rank", "host", "device", "dropped_events", "clock"});
     expect_keys(rank["clock"], {"offset_ns", "uncertainty_ns", "drift_ppm", "evidence"});
     EXPECT_EQ(keys(rank["partition"]), kCauses);  // exactly: they sum to the window

@@ -3,21 +3,29 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <fstream>
+#include <algorithm>
+#include <filesystem>
 #include <limits>
 #include <set>
-#include <sstream>
 #include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "analyzer/report/palette.h"
+#include "tests/temporary_folder.h"
 
 namespace lockstep::analyzer {
 namespace {
 
 using testing::ElementsAreArray;
+using testing::HasSubstr;
+
+const std::filesystem::path kDocuments = std::filesystem::path(LOCKSTEP_SOURCE_DIR) / "docs";
+
+std::filesystem::path page_of(const std::string& key) {
+  return kDocuments / "measures" / (key + ".md");
+}
 
 const MeasureField& field(const std::string& key) {
   for (const MeasureField& one : measure_fields())
@@ -102,12 +110,10 @@ TEST(MeasureFields, TimesOfWindowsAddUp) {
   EXPECT_FALSE(sum.known);
 }
 
-// What docs/metrics.md lists as MEASURES: in this order, and the causes in theirs.
+// What docs/metrics.md lists as MEASURES: in this order, and the causes in theirs. A measure may have a page
+// of docs/measures/ instead.
 TEST(MeasureFields, AreThoseOfTheDocument) {
-  std::ifstream file(LOCKSTEP_SOURCE_DIR "/docs/metrics.md");
-  std::stringstream text;
-  text << file.rdbuf();
-  const std::string document = text.str();
+  const std::string document = test::read_whole_file(kDocuments / "metrics.md");
   const std::size_t begin = document.find("\nMEASURES ");
   ASSERT_NE(begin, std::string::npos);
   const std::size_t end = document.find("```", begin);
@@ -121,11 +127,29 @@ TEST(MeasureFields, AreThoseOfTheDocument) {
     }
   }
   std::vector<std::string> declared;
-  for (const MeasureField& one : measure_fields()) declared.emplace_back(one.key);
+  for (const MeasureField& one : measure_fields())
+    if (!std::filesystem::exists(page_of(one.key))) declared.emplace_back(one.key);
   declared.emplace_back("compute_over_communication_ns");
   declared.emplace_back("partition");
   for (const CauseStyle& cause : kCauseStyles) declared.emplace_back(cause.key);
   EXPECT_THAT(listed, ElementsAreArray(declared));
+}
+
+// docs/measures/README.md says what such a page has to say.
+TEST(MeasureFields, EachPageDefinesOne) {
+  std::size_t pages = 0;
+  for (const MeasureField& one : measure_fields()) {
+    if (!std::filesystem::exists(page_of(one.key))) continue;
+    ++pages;
+    std::string page = test::read_whole_file(page_of(one.key));
+    EXPECT_TRUE(page.starts_with("# `" + std::string(one.key) + "`\n")) << page_of(one.key);
+    std::replace(page.begin(), page.end(), '\n', ' ');
+    EXPECT_THAT(page, HasSubstr(one.meaning)) << page_of(one.key);
+  }
+  std::size_t found = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(kDocuments / "measures"))
+    found += entry.path().extension() == ".md" && entry.path().filename() != "README.md" ? 1 : 0;
+  EXPECT_EQ(found, pages) << "a page of no measure";
 }
 
 TEST(Causes, StandInTheirOwnOrder) {

@@ -2,29 +2,31 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
+#include <span>
 #include <sstream>
+#include <variant>
 
+#include "analyzer/report/measure_fields.h"
 #include "analyzer/report/range_report.h"
 
 namespace lockstep::viewer {
 namespace {
 
+using analyzer::MeasureField;
 using Json = nlohmann::ordered_json;
 
 // Every figure another one, so that none can stand for another.
 analyzer::Measures distinct() {
   analyzer::Measures m;
   std::int64_t next = 1'000'000'007;
-  for (std::int64_t* const figure :
-       {&m.window_ns, &m.compute_ns, &m.communication_ns, &m.overlap_ns, &m.exposed_communication_ns,
-        &m.collective_wait_ns, &m.hidden_collective_wait_ns, &m.p2p_wait_ns, &m.hidden_p2p_wait_ns,
-        &m.unclassified_ns, &m.partition.compute_over_communication_ns})
-    *figure = next++;
+  for (const MeasureField& field : analyzer::measure_fields()) {
+    if (const auto* const time = std::get_if<MeasureField::Time>(&field.member)) m.*(*time) = next++;
+    if (const auto* const time = std::get_if<MeasureField::OptionalTime>(&field.member)) m.*(*time) = next++;
+  }
+  m.partition.compute_over_communication_ns = next++;
   for (std::int64_t& part : m.partition.ns) part = next++;
-  m.off_cpu_ns = next++;
-  m.run_queue_ns = next++;
-  m.on_core_ns = next++;
   return m;
 }
 
@@ -35,10 +37,9 @@ std::vector<std::pair<std::string, Json>> of_document(const analyzer::Measures& 
   const Json rank = Json::parse(text.str())["ranks"][0];
   std::vector<std::pair<std::string, Json>> found;
   for (const auto& [name, value] : rank.items()) {
-    if (name == "rank" || name.starts_with("overlap_ratio")) continue;
-    if (name != "partition") {
+    if (name.ends_with("_ns")) {
       found.emplace_back(name, value);
-    } else if (!value.is_null()) {
+    } else if (name == "partition" && !value.is_null()) {
       for (const auto& [cause, ns] : value.items()) found.emplace_back("partition." + cause, ns);
     }
   }
@@ -58,7 +59,10 @@ std::vector<std::pair<std::string, Json>> of_figures(const analyzer::Measures& m
 
 TEST(RangeFigures, AreTheDocumentsByNameOrderAndValue) {
   EXPECT_EQ(of_figures(distinct()), of_document(distinct()));
-  EXPECT_EQ(range_figures().size(), 14 + analyzer::kCauseCount);
+  const std::span<const MeasureField> fields = analyzer::measure_fields();
+  const auto times =
+      std::count_if(fields.begin(), fields.end(), [](const auto& one) { return one.is_time(); });
+  EXPECT_EQ(range_figures().size(), static_cast<std::size_t>(times) + 1 + analyzer::kCauseCount);
 }
 
 TEST(RangeFigures, AreAbsentWhereTheDocumentSaysNull) {
