@@ -1,14 +1,17 @@
 // `lockstep explain`: what a finding means, how it is found and what to do about it.
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <optional>
 #include <ostream>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <vector>
 
 #include "analyzer/diagnose/finding_kinds.h"
 #include "analyzer/explain/explanations.h"
+#include "analyzer/export/output_file.h"
 #include "cli/output.h"
 #include "cli/parse.h"
 #include "cli/terminal.h"
@@ -27,14 +30,17 @@ constexpr const char* kExamples =
 
 struct Arguments {
   std::vector<std::string> codes;
-  std::string color = "auto";
+  std::string color = "auto", pages;
   bool markdown = false, ascii = false;
 };
 
 void describe(CLI::App& app, Arguments& arguments) {
   app.add_option("CODES", arguments.codes,
                  "Codes of findings, as in `lockstep analyze`; none: all, a line each");
-  app.add_flag("--markdown", arguments.markdown, "All of them as a page (docs/findings.md)");
+  app.add_flag("--markdown", arguments.markdown, "All of them as a page in Markdown");
+  app.add_option("--pages", arguments.pages,
+                 "Write each as a page in Markdown into this folder (docs/findings)")
+      ->option_text("DIR");
   app.add_flag("--ascii", arguments.ascii, "No characters outside ASCII");
   app.add_option("--color", arguments.color,
                  "Colour: auto (on a terminal, unless NO_COLOR is set), always or never")
@@ -52,6 +58,26 @@ Status check(const std::vector<std::string>& codes) {
     const std::optional<std::string> near = suggest(code, names);
     return Error{fmt::format("there is no finding '{}'.{} `lockstep explain` lists them", code,
                              near ? " Did you mean '" + *near + "'?" : "")};
+  }
+  return {};
+}
+
+// A page that is there already is replaced; what else is in the folder stays.
+Status write_pages(const std::filesystem::path& folder) {
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (error) return Error{fmt::format("--pages {}: {}", folder.string(), error.message())};
+  for (const analyzer::ExplanationPage& page : analyzer::explanation_pages()) {
+    const std::string path = (folder / page.file_name).string();
+    Result<analyzer::OutputFile> file = analyzer::OutputFile::create(path, analyzer::Overwrite::allow);
+    Status status;
+    if (file.ok()) {
+      file.value().stream() << page.text;
+      status = file.value().commit();
+    } else {
+      status = file.error();
+    }
+    if (!status.ok()) return Error{fmt::format("--pages {}: {}", path, status.error().message)};
   }
   return {};
 }
@@ -74,6 +100,14 @@ int run_explain(int argc, char** argv) {
   if (arguments.markdown && !arguments.codes.empty()) {
     fail("explain", Error{"--markdown prints all findings: give no codes with it"});
     return kUsage;
+  }
+  if (!arguments.pages.empty()) {
+    if (arguments.markdown || !arguments.codes.empty()) {
+      fail("explain", Error{"--pages writes all findings: give neither codes nor --markdown with it"});
+      return kUsage;
+    }
+    const Status written = write_pages(arguments.pages);
+    return written.ok() ? kSuccess : fail("explain", written.error());
   }
   std::string text;
   if (arguments.markdown) {

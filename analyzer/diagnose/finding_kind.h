@@ -20,8 +20,8 @@ struct Remedy {
   std::string_view what;   // the setting as it is written there, and what it does
 };
 
-// What `lockstep explain CODE` and docs/findings.md say of a kind; no other page repeats it. Kinds that
-// differ by degree alone share one.
+// What `lockstep explain CODE` and a page of docs/findings/ say of a kind; no other page repeats it. Kinds
+// that differ by degree alone share one.
 struct Explanation {
   std::string_view meaning;
   std::string_view found;      // conditions and thresholds, of measures that docs/metrics.md defines

@@ -33,6 +33,19 @@ Line heading_of(const ExplainedKinds& explained) {
   return Line{}.bold(codes_of(explained, ", ")).text(": ").text(explained.title());
 }
 
+// `level`: how deep its heading lies.
+std::string as_markdown(const ExplainedKinds& explained, std::string_view level) {
+  const Explanation& explanation = explained.explanation();
+  std::string text = fmt::format("{} `{}`\n\n**{}**. {}\n", level, codes_of(explained, "`, `"),
+                                 explained.title(), explanation.meaning);
+  for (const Section& section : sections_of(explanation))
+    text += fmt::format("\n*{}*: {}\n", section.heading, section.text);
+  text += "\n";
+  for (const Remedy& remedy : explanation.remedies)
+    text += fmt::format("- **{}**: {}\n", remedy.where, remedy.what);
+  return text;
+}
+
 }  // namespace
 
 std::span<const ExplainedKinds> explanations() {
@@ -86,17 +99,16 @@ std::string explanations_as_markdown() {
       "What `lockstep analyze` finds, how, and what changes it. This page is what `lockstep explain "
       "--markdown` prints;\n"
       "the definitions behind the figures are in [metrics.md](metrics.md).\n";
-  for (const ExplainedKinds& explained : explanations()) {
-    const Explanation& explanation = explained.explanation();
-    text += fmt::format("\n## `{}`\n\n**{}**. {}\n", codes_of(explained, "`, `"), explained.title(),
-                        explanation.meaning);
-    for (const Section& section : sections_of(explanation))
-      text += fmt::format("\n*{}*: {}\n", section.heading, section.text);
-    text += "\n";
-    for (const Remedy& remedy : explanation.remedies)
-      text += fmt::format("- **{}**: {}\n", remedy.where, remedy.what);
-  }
+  for (const ExplainedKinds& explained : explanations()) text += "\n" + as_markdown(explained, "##");
   return text;
+}
+
+std::vector<ExplanationPage> explanation_pages() {
+  std::vector<ExplanationPage> pages;
+  for (const ExplainedKinds& explained : explanations())
+    pages.push_back({fmt::format("{}.md", explained.kinds.front()->code),
+                     as_markdown(explained, "#") + "\n[Findings](../findings.md)\n"});
+  return pages;
 }
 
 }  // namespace lockstep::analyzer

@@ -1,5 +1,5 @@
 // What each finding means, how it is found, what would show it wrong, and which settings change it:
-// `lockstep explain CODE` and docs/findings.md. All of it stands in the table of kinds
+// `lockstep explain CODE` and the pages of docs/findings/. All of it stands in the table of kinds
 // (analyzer/diagnose/finding_kinds.h).
 #pragma once
 
@@ -29,7 +29,15 @@ const ExplainedKinds* find_explanation(std::string_view code);
 void print_explanation(const ExplainedKinds& explained, Page& page);
 // One line for each: its codes and its title.
 void print_explanations(Page& page);
-// All of them as docs/findings.md.
+// All of them as one page of Markdown.
 std::string explanations_as_markdown();
+
+// A page of docs/findings/, in Markdown.
+struct ExplanationPage {
+  std::string file_name;  // "straggler_persistent.md": after the first of its codes
+  std::string text;
+};
+// One for each, in the order of explanations().
+std::vector<ExplanationPage> explanation_pages();
 
 }  // namespace lockstep::analyzer

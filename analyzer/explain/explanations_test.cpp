@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <set>
 #include <string>
 
 #include "analyzer/diagnose/finding_kinds.h"
@@ -44,9 +45,28 @@ TEST(Explanations, ArePrintedWithinThePage) {
   }
 }
 
-// Written by `lockstep explain --markdown > docs/findings.md`.
-TEST(Explanations, ThePageInDocsIsUpToDate) {
-  EXPECT_EQ(test::read_whole_file(kSource / "docs/findings.md"), explanations_as_markdown());
+// Written by `lockstep explain --pages docs/findings`.
+TEST(Explanations, ThePagesInDocsAreUpToDate) {
+  const std::filesystem::path folder = kSource / "docs/findings";
+  std::set<std::string> there, written;
+  for (const auto& entry : std::filesystem::directory_iterator(folder))
+    there.insert(entry.path().filename().string());
+  for (const ExplanationPage& page : explanation_pages()) {
+    EXPECT_TRUE(written.insert(page.file_name).second) << page.file_name;
+    EXPECT_EQ(test::read_whole_file(folder / page.file_name), page.text) << page.file_name;
+  }
+  EXPECT_EQ(there, written);
+}
+
+TEST(Explanations, StandTogetherOnOnePageToo) {
+  const std::string all = explanations_as_markdown();
+  std::size_t last = 0;
+  for (const ExplanationPage& page : explanation_pages()) {
+    const std::size_t at = all.find("\n#" + page.text.substr(0, page.text.rfind("\n[")));
+    ASSERT_NE(at, std::string::npos) << page.file_name;
+    EXPECT_GE(at, last) << page.file_name;
+    last = at;
+  }
 }
 
 }  // namespace

@@ -91,6 +91,7 @@ TEST_F(Cli, WrongUsageIsExitCodeTwoAndSaysWhatIsWrong) {
   expect_usage({"version", "now"}, "now");
   expect_usage({"explain", "hots_bound"}, "there is no finding 'hots_bound'. Did you mean 'host_bound'?");
   expect_usage({"explain", "--markdown", "hang"}, "give no codes with it");
+  expect_usage({"explain", "--pages", "pages", "hang"}, "give neither codes nor --markdown with it");
   expect_usage({"analyze"}, "PATHS");
   expect_usage({"analyze", traces_, "--jsn", "x"}, "--jsn");
   expect_usage({"analyze", traces_, "--color", "blue"}, "blue");
@@ -151,6 +152,9 @@ TEST_F(Cli, FindingsAreExplained) {
     EXPECT_THAT(outcome.standard_output, HasSubstr(arguments[i]));
   EXPECT_THAT(lockstep({"analyze", traces_}).standard_output, HasSubstr("lockstep explain " + arguments[1]));
   EXPECT_THAT(lockstep({"explain"}).standard_output, AllOf(HasSubstr("host_bound: "), HasSubstr("hang: ")));
+  const std::filesystem::path pages = folder_.path() / "some/pages";
+  EXPECT_EQ(lockstep({"explain", "--pages", pages.string()}).exit_code, 0);
+  EXPECT_THAT(test::read_whole_file(pages / "hang.md"), HasSubstr("# `hang`"));
 }
 
 TEST_F(Cli, JsonToStdoutIsJsonAndNothingElse) {
