@@ -45,16 +45,6 @@ enum class PointsAt : std::uint8_t {
   worst_step,        // in which a rank spends most time of its cause
 };
 
-// What is drawn beside a finding on the HTML page; the cause's bars where the report lacks what it needs.
-enum class Picture : std::uint8_t {
-  none,     // nothing has a length: the words say it all
-  arrival,  // of the ranks at the worst operation, to which the accused rank came last
-  stages,   // compute of each stage of the accused rank's pipeline
-  buckets,  // the collectives of one kind in the order of a step
-  batches,  // the ranks' compute, step by step
-  cause,    // how much of each rank's time the cause takes
-};
-
 // Whether findings of a kind account for their cause's time. What is left of a cause gets a finding of its
 // own only where those that account for it explain less than half.
 enum class Accounts : std::uint8_t {
@@ -72,8 +62,10 @@ struct FindingKind {
   Accounts accounts = Accounts::no;
   Accused accuses = Accused::nobody;
   PointsAt points_at = PointsAt::nothing;
-  Picture picture = Picture::none;
-  Operation bucket_operation = Operation::unknown;  // of Picture::buckets
+  // What is drawn beside it on the web page: the name of a file of analyzer/html/pictures/. Where the report
+  // lacks what that shows, and where it is empty: the cause's bars, if there is a cause.
+  std::string_view picture = {};
+  Operation bucket_operation = Operation::unknown;  // of the picture "buckets"
   // Says that compute hides no communication, and what to do: no_overlap need not say it too.
   bool says_nothing_is_hidden = false;
   Share share = Share::of_steady;

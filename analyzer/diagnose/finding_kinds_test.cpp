@@ -63,11 +63,11 @@ TEST(FindingKinds, MakeFindingsThatSayWhatTheKindSays) {
 // What is drawn and pointed at is of the cause's time.
 TEST(FindingKinds, WhatNeedsACauseHasOne) {
   for (const FindingKind* const kind : finding_kinds()) {
-    const bool in_time = kind->picture != Picture::none || kind->accounts != Accounts::no ||
+    const bool in_time = kind->picture == "cause" || kind->accounts != Accounts::no ||
                          kind->points_at == PointsAt::worst_operation ||
                          kind->points_at == PointsAt::worst_step;
     EXPECT_TRUE(kind->cause || !in_time) << kind->code;
-    EXPECT_EQ(kind->picture == Picture::buckets, kind->bucket_operation != Operation::unknown) << kind->code;
+    EXPECT_EQ(kind->picture == "buckets", kind->bucket_operation != Operation::unknown) << kind->code;
   }
 }
 

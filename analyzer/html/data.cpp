@@ -4,6 +4,7 @@
 
 #include "analyzer/html/data_collectives.h"
 #include "analyzer/html/evidence.h"
+#include "analyzer/html/group_numbers.h"
 #include "analyzer/html/html.h"
 #include "analyzer/report/measure_words.h"
 #include "analyzer/report/palette.h"
@@ -88,26 +89,21 @@ Json cells(const Report& report, const std::map<std::int32_t, std::size_t>& rank
   return array;
 }
 
-Json drawn(const DrawnEvidence& evidence, const Report& report, const ShownCollectives& collectives,
-           const GroupNumbers& groups) {
-  using Kind = Picture;
-  Json object{{"kind", to_string(evidence.kind)}};
-  if (evidence.kind == Kind::none) return nullptr;
-  object["cause"] = to_string(evidence.cause);
-  if (evidence.kind == Kind::arrival) object["collective"] = collectives.row_of.at(evidence.collective);
-  if (evidence.kind == Kind::arrival || evidence.kind == Kind::stages) object["rank"] = evidence.rank;
-  if (evidence.kind == Kind::stages) object["pipeline"] = evidence.pipeline;
-  if (evidence.kind == Kind::buckets) {
-    const BucketReport& first = report.buckets[evidence.bucket];
-    object["operation"] = to_string(first.operation);
-    object["group"] = groups.of(first.group_name, first.group_ranks);
-  }
+Json drawn(const DrawnEvidence& evidence, const Finding& finding, const ShownCollectives& collectives) {
+  if (evidence.picture == nullptr) return nullptr;
+  Json object{{"kind", evidence.picture->name}};
+  if (finding.cause) object["cause"] = to_string(*finding.cause);
+  if (evidence.data.collective) object["collective"] = collectives.row_of.at(*evidence.data.collective);
+  object.update(evidence.data.members);
   return object;
 }
 
-Json findings(const Report& report, const ShownCollectives& collectives, const GroupNumbers& groups) {
+// `evidence`: of each finding.
+Json findings(const Report& report, const std::vector<DrawnEvidence>& evidence,
+              const ShownCollectives& collectives) {
   Json array = Json::array();
-  for (const Finding& finding : report.findings) {
+  for (std::size_t index = 0; index < report.findings.size(); ++index) {
+    const Finding& finding = report.findings[index];
     Json standings = Json::array();
     for (const Standing& standing : finding.standings)
       standings.push_back({standing.ranks, standing.waits, to_valid_utf8(standing.where), standing.known,
@@ -122,7 +118,7 @@ Json findings(const Report& report, const ShownCollectives& collectives, const G
                      {"lost", finding.lost_ns},
                      {"share", finding.lost_share},
                      {"standings", std::move(standings)},
-                     {"drawn", drawn(evidence_of(finding, report), report, collectives, groups)}});
+                     {"drawn", drawn(evidence[index], finding, collectives)}});
   }
   return array;
 }
@@ -234,7 +230,9 @@ std::string html_data(const Report& report, const HtmlOptions& options) {
   std::vector<std::int64_t> steps;
   Json of_steps = cells(report, rank_index, steps);
   const GroupNumbers groups(report);
-  const ShownCollectives shown = shown_collectives(report, options);
+  std::vector<DrawnEvidence> evidence;
+  for (const Finding& finding : report.findings) evidence.push_back(evidence_of(finding, report, groups));
+  const ShownCollectives shown = shown_collectives(report, evidence, options);
   Json document;
   document["path"] = to_valid_utf8(report.path);
   document["facts"] = texts(headline_facts(report, text));
@@ -242,7 +240,7 @@ std::string html_data(const Report& report, const HtmlOptions& options) {
   document["verdict"] = texts(verdict_lines(report));
   document["world_size"] = report.world_size;
   document["causes"] = causes();
-  document["findings"] = findings(report, shown, groups);
+  document["findings"] = findings(report, evidence, shown);
   document["ranks"] = ranks(report);
   document["efficiency"] = texts(efficiency_lines(report));
   document["steps"] = steps;

@@ -5,7 +5,6 @@
 #include <numeric>
 #include <set>
 
-#include "analyzer/html/evidence.h"
 #include "analyzer/report/text.h"
 #include "analyzer/report/unicode.h"
 
@@ -27,39 +26,19 @@ Json arrivals(const CollectiveReport& one) {
 
 }  // namespace
 
-GroupNumbers::GroupNumbers(const Report& report) {
-  for (const GroupReport& group : report.groups) add(group.name, group.ranks);
-  for (const CollectiveReport& one : report.collectives) add(one.group_name, one.group_ranks);
-  for (const BucketReport& one : report.buckets) add(one.group_name, one.group_ranks);
-}
-
-void GroupNumbers::add(const std::string& name, const std::vector<std::int32_t>& ranks) {
-  numbers_.try_emplace({name, ranks}, numbers_.size());
-}
-
-Json GroupNumbers::to_json() const {
-  Json array = Json::array();
-  std::vector<Json> by_number(numbers_.size());
-  for (const auto& [group, number] : numbers_)
-    by_number[number] = {{"name", to_valid_utf8(group.first)}, {"ranks", group.second}};
-  for (Json& group : by_number) array.push_back(std::move(group));
-  return array;
-}
-
-ShownCollectives shown_collectives(const Report& report, const HtmlOptions& options) {
-  std::set<std::size_t> evidence;
-  for (const Finding& finding : report.findings) {
-    const DrawnEvidence drawn = evidence_of(finding, report);
-    if (drawn.kind == Picture::arrival) evidence.insert(drawn.collective);
-  }
+ShownCollectives shown_collectives(const Report& report, const std::vector<DrawnEvidence>& evidence,
+                                   const HtmlOptions& options) {
+  std::set<std::size_t> drawn;
+  for (const DrawnEvidence& one : evidence)
+    if (one.data.collective) drawn.insert(*one.data.collective);
   const std::vector<std::size_t> order = collectives_by_cost(report);
   ShownCollectives shown;
   for (std::size_t place = 0; place < order.size(); ++place) {
-    const bool is_evidence = evidence.contains(order[place]);
-    if (place >= options.collectives && !is_evidence) continue;
+    const bool is_drawn = drawn.contains(order[place]);
+    if (place >= options.collectives && !is_drawn) continue;
     shown.row_of.emplace(order[place], shown.order.size());
     shown.order.push_back(order[place]);
-    shown.arrivals.push_back(place < options.arrivals || is_evidence);
+    shown.arrivals.push_back(place < options.arrivals || is_drawn);
   }
   return shown;
 }

@@ -2,6 +2,9 @@
 
 // The functions that draw a section each: what a file of sections/ adds at its end. None reads what another has drawn.
 const sections = [];
+// The functions that draw what is beside a finding, by name: what a file of pictures/ adds at its end. Each takes what
+// the file of that name beside it gives, and returns the elements.
+const pictures = {};
 
 // element('td', {class: 'number'}, 'text', child)
 function element(tag, attributes, ...children) {
@@ -74,6 +77,12 @@ function stacked(parts, scale, height = 14, of = 'the longest') {
 
 // [exposed, hidden] of waiting and transfer, of which no more is known than the sum.
 const exposedParts = (all, exposed, colour) => exposed === null ? [[all, style('--weak'), 'not known how much is hidden']] : [[exposed, colour, 'exposed'], [all - exposed, style('--hidden'), 'hidden by compute']];
+
+// Of a row of data.buckets.
+const bucketParts = ([, , , , , wait, transfer, , exposedTransfer, exposedWait]) => exposedTransfer === null
+  ? [[transfer + (wait || 0), style('--strong'), 'transfer and waiting']]
+  : [[exposedTransfer, colourOf('transfer'), 'exposed transfer'], [exposedWait || 0, colourOf('barrier_wait'), 'exposed wait'], [Math.max(0, transfer + (wait || 0) - exposedTransfer - (exposedWait || 0)), style('--hidden'), 'hidden']];
+const bucketLegend = () => swatches([colourOf('transfer'), 'exposed transfer'], [colourOf('barrier_wait'), 'exposed wait'], [style('--hidden'), 'hidden by compute']);
 
 // Where a scale ends: at the greatest value, or, of 20 or more, at the greatest that is no more than three times what 95
 // of 100 reach. One slow step must not make all others look alike: what is above is drawn as clipped.

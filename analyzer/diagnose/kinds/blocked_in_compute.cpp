@@ -47,7 +47,7 @@ constexpr FindingKind kBlocked{
     .accounts = Accounts::yes,
     .accuses = Accused::job,
     .points_at = PointsAt::worst_step,
-    .picture = Picture::cause,
+    .picture = "cause",
     .explanation = &kExplained,
 };
 constexpr auto kKinds = std::to_array<const FindingKind*>({&kBlocked});

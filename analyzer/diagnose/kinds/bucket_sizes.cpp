@@ -40,7 +40,7 @@ constexpr FindingKind kBucketsTooLarge{
     .accounts = Accounts::yes,
     .accuses = Accused::job,
     .points_at = PointsAt::worst_operation,
-    .picture = Picture::buckets,
+    .picture = "buckets",
     .bucket_operation = Operation::all_reduce,
     .says_nothing_is_hidden = true,
     .explanation = &kBucketsTooLargeExplained,
@@ -64,7 +64,7 @@ constexpr FindingKind kBucketsTooSmall{
     .accounts = Accounts::yes,
     .accuses = Accused::job,
     .points_at = PointsAt::worst_operation,
-    .picture = Picture::buckets,
+    .picture = "buckets",
     .bucket_operation = Operation::all_reduce,
     .explanation = &kBucketsTooSmallExplained,
 };
@@ -91,7 +91,7 @@ constexpr FindingKind kFirstBucketLate{
     .accounts = Accounts::yes,
     .accuses = Accused::job,
     .points_at = PointsAt::worst_operation,
-    .picture = Picture::buckets,
+    .picture = "buckets",
     .bucket_operation = Operation::all_reduce,
     .explanation = &kFirstBucketLateExplained,
 };

@@ -31,7 +31,7 @@ constexpr FindingKind kDataLoading{
     .cause = Cause::data_wait,
     .accuses = Accused::job,
     .points_at = PointsAt::worst_step,
-    .picture = Picture::cause,
+    .picture = "cause",
     .explanation = &kDataLoadingExplained,
 };
 constexpr auto kKinds = std::to_array<const FindingKind*>({&kDataLoading});

@@ -44,7 +44,7 @@ constexpr FindingKind kExposedCopies{
     .cause = Cause::copy,
     .accuses = Accused::job,
     .points_at = PointsAt::worst_step,
-    .picture = Picture::cause,
+    .picture = "cause",
     .explanation = &kExposedCopiesExplained,
 };
 constexpr auto kKinds = std::to_array<const FindingKind*>({&kExposedCopies});

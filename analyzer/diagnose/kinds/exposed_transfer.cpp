@@ -42,7 +42,7 @@ constexpr FindingKind kExposedTransfer{
     .cause = Cause::transfer,
     .accuses = Accused::job,
     .points_at = PointsAt::worst_operation,
-    .picture = Picture::cause,
+    .picture = "cause",
     .explanation = &kExposedTransferExplained,
 };
 constexpr FindingKind kExposedCommunication = kExposedTransfer.with_code("exposed_communication");
@@ -74,7 +74,7 @@ constexpr FindingKind kSlowLink{
     .cause = Cause::transfer,
     .accuses = Accused::link,
     .points_at = PointsAt::worst_operation,
-    .picture = Picture::cause,
+    .picture = "cause",
     .explanation = &kSlowLinkExplained,
 };
 constexpr auto kKinds =

@@ -44,7 +44,7 @@ constexpr FindingKind kPrefetchOff{
     .accounts = Accounts::yes,
     .accuses = Accused::job,
     .points_at = PointsAt::worst_operation,
-    .picture = Picture::buckets,
+    .picture = "buckets",
     .bucket_operation = Operation::all_gather,
     .says_nothing_is_hidden = true,
     .explanation = &kPrefetchOffExplained,
@@ -69,7 +69,7 @@ constexpr FindingKind kPrefetchShallow{
     .accounts = Accounts::within_hosts,
     .accuses = Accused::job,
     .points_at = PointsAt::worst_operation,
-    .picture = Picture::buckets,
+    .picture = "buckets",
     .bucket_operation = Operation::all_gather,
     .explanation = &kPrefetchShallowExplained,
 };
@@ -97,7 +97,7 @@ constexpr FindingKind kAllGathersThrottled{
     .cause = Cause::transfer,
     .accuses = Accused::job,
     .points_at = PointsAt::worst_operation,
-    .picture = Picture::buckets,
+    .picture = "buckets",
     .bucket_operation = Operation::all_gather,
     .explanation = &kAllGathersThrottledExplained,
 };
@@ -123,7 +123,7 @@ constexpr FindingKind kShardingNotNeeded{
     .cause = Cause::transfer,
     .accuses = Accused::job,
     .points_at = PointsAt::worst_operation,
-    .picture = Picture::buckets,
+    .picture = "buckets",
     .bucket_operation = Operation::all_gather,
     .explanation = &kShardingNotNeededExplained,
 };

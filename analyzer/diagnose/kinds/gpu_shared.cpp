@@ -45,7 +45,7 @@ constexpr FindingKind kGpuShared{
     .accounts = Accounts::yes,
     .accuses = Accused::host,
     .points_at = PointsAt::worst_step,
-    .picture = Picture::cause,
+    .picture = "cause",
     .explanation = &kExplained,
 };
 constexpr auto kKinds = std::to_array<const FindingKind*>({&kGpuShared});

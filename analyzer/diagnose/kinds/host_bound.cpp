@@ -46,7 +46,7 @@ constexpr FindingKind kHostBound{
     .cause = Cause::host_bound,
     .accuses = Accused::job,
     .points_at = PointsAt::worst_step,
-    .picture = Picture::cause,
+    .picture = "cause",
     .explanation = &kHostBoundExplained,
 };
 constexpr auto kIdleBetweenComputationsRemedies = std::to_array<Remedy>(
@@ -77,7 +77,7 @@ constexpr FindingKind kIdleBetweenComputations{
     .title = "ranks do what the trace does not name between their computations",
     .cause = Cause::host_bound,
     .points_at = PointsAt::worst_step,
-    .picture = Picture::cause,
+    .picture = "cause",
     .explanation = &kIdleBetweenComputationsExplained,
 };
 constexpr auto kIdleWithoutLaunchesRemedies =
@@ -100,7 +100,7 @@ constexpr FindingKind kIdleWithoutLaunches{
     .title = "devices idle, and too few launches were recorded to say why",
     .cause = Cause::host_bound,
     .points_at = PointsAt::worst_step,
-    .picture = Picture::cause,
+    .picture = "cause",
     .explanation = &kIdleWithoutLaunchesExplained,
 };
 constexpr auto kSlowedByProfilerRemedies =
@@ -125,7 +125,7 @@ constexpr FindingKind kSlowedByProfiler{
     .severity = SeverityRule::note,
     .cause = Cause::host_bound,
     .points_at = PointsAt::worst_step,
-    .picture = Picture::cause,
+    .picture = "cause",
     .explanation = &kSlowedByProfilerExplained,
 };
 constexpr auto kKinds = std::to_array<const FindingKind*>(

@@ -38,7 +38,7 @@ constexpr FindingKind kImbalance{
     .title = "ranks wait for each other, and too little was recorded to say who is late",
     .cause = Cause::barrier_wait,
     .points_at = PointsAt::worst_operation,
-    .picture = Picture::cause,
+    .picture = "cause",
     .explanation = &kImbalanceExplained,
 };
 constexpr auto kKinds = std::to_array<const FindingKind*>({&kImbalance});

@@ -51,7 +51,7 @@ constexpr FindingKind kJitter{
     .cause = Cause::barrier_wait,
     .accounts = Accounts::yes,
     .points_at = PointsAt::worst_operation,
-    .picture = Picture::cause,
+    .picture = "cause",
     .explanation = &kJitterExplained,
 };
 constexpr auto kKinds = std::to_array<const FindingKind*>({&kJitter});

@@ -46,7 +46,7 @@ constexpr FindingKind kP2pHostStaged{
     .cause = Cause::transfer,
     .accuses = Accused::link,
     .points_at = PointsAt::worst_operation,
-    .picture = Picture::cause,
+    .picture = "cause",
     .explanation = &kP2pHostStagedExplained,
 };
 constexpr auto kNetWithoutGpuDirectRemedies = std::to_array<Remedy>(
@@ -73,7 +73,7 @@ constexpr FindingKind kNetWithoutGpuDirect{
     .cause = Cause::transfer,
     .accuses = Accused::link,
     .points_at = PointsAt::worst_operation,
-    .picture = Picture::cause,
+    .picture = "cause",
     .explanation = &kNetWithoutGpuDirectExplained,
 };
 constexpr auto kP2pReadRemedies =

@@ -40,7 +40,7 @@ constexpr FindingKind kNoOverlap{
     .accounts = Accounts::yes,
     .accuses = Accused::job,
     .points_at = PointsAt::worst_operation,
-    .picture = Picture::cause,
+    .picture = "cause",
     .explanation = &kNoOverlapExplained,
 };
 constexpr auto kKinds = std::to_array<const FindingKind*>({&kNoOverlap});

@@ -34,7 +34,7 @@ constexpr FindingKind kP2pSlowPath{
     .cause = Cause::transfer,
     .accuses = Accused::link,
     .points_at = PointsAt::worst_operation,
-    .picture = Picture::cause,
+    .picture = "cause",
     .explanation = &kP2pSlowPathExplained,
 };
 constexpr auto kKinds = std::to_array<const FindingKind*>({&kP2pSlowPath});

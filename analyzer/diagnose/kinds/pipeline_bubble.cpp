@@ -49,7 +49,7 @@ constexpr FindingKind kPipelineBubble{
     .cause = Cause::pipeline_bubble,
     .accuses = Accused::job,
     .points_at = PointsAt::worst_step,
-    .picture = Picture::cause,
+    .picture = "cause",
     .explanation = &kPipelineBubbleExplained,
 };
 constexpr auto kKinds = std::to_array<const FindingKind*>({&kPipelineBubble});

@@ -27,7 +27,7 @@ constexpr FindingKind kQueued{
     .cause = Cause::queued,
     .accuses = Accused::job,
     .points_at = PointsAt::worst_step,
-    .picture = Picture::cause,
+    .picture = "cause",
     .explanation = &kQueuedExplained,
 };
 constexpr auto kKinds = std::to_array<const FindingKind*>({&kQueued});

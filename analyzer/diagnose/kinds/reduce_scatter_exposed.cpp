@@ -31,7 +31,7 @@ constexpr FindingKind kReduceScatterExposed{
     .cause = Cause::transfer,
     .accuses = Accused::job,
     .points_at = PointsAt::worst_operation,
-    .picture = Picture::buckets,
+    .picture = "buckets",
     .bucket_operation = Operation::reduce_scatter,
     .explanation = &kReduceScatterExposedExplained,
 };

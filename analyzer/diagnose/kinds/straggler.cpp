@@ -80,7 +80,7 @@ constexpr FindingKind kStragglerPersistent{
     .accounts = Accounts::yes,
     .accuses = Accused::rank,
     .points_at = PointsAt::worst_operation,
-    .picture = Picture::arrival,
+    .picture = "arrival",
     .explanation = &kStragglerExplained,
 };
 constexpr FindingKind kStragglerSince = kStragglerPersistent.with_code("straggler_since");
@@ -113,7 +113,7 @@ constexpr FindingKind kSlowLinkOfRank{
     .accounts = Accounts::yes,
     .accuses = Accused::link,
     .points_at = PointsAt::worst_operation,
-    .picture = Picture::arrival,
+    .picture = "arrival",
     .explanation = &kSlowLinkOfRankExplained,
 };
 constexpr auto kKinds = std::to_array<const FindingKind*>(

@@ -40,7 +40,7 @@ constexpr FindingKind kTensorParallelAcrossHosts{
     .accounts = Accounts::yes,
     .accuses = Accused::job,
     .points_at = PointsAt::worst_operation,
-    .picture = Picture::cause,
+    .picture = "cause",
     .explanation = &kTensorParallelAcrossHostsExplained,
 };
 constexpr auto kKinds = std::to_array<const FindingKind*>({&kTensorParallelAcrossHosts});

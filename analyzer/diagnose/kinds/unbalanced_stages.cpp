@@ -41,7 +41,7 @@ constexpr FindingKind kUnbalancedStages{
     .cause = Cause::pipeline_bubble,
     .accuses = Accused::rank,
     .points_at = PointsAt::worst_step,
-    .picture = Picture::stages,
+    .picture = "stages",
     .explanation = &kUnbalancedStagesExplained,
 };
 constexpr auto kKinds = std::to_array<const FindingKind*>({&kUnbalancedStages});

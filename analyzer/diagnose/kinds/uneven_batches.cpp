@@ -45,7 +45,7 @@ constexpr FindingKind kUnevenBatches{
     .accounts = Accounts::yes,
     .accuses = Accused::job,
     .points_at = PointsAt::worst_operation,
-    .picture = Picture::batches,
+    .picture = "batches",
     .explanation = &kUnevenBatchesExplained,
 };
 constexpr auto kKinds = std::to_array<const FindingKind*>({&kUnevenBatches});

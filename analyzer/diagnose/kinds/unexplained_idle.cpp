@@ -26,7 +26,7 @@ constexpr FindingKind kUnexplainedIdle{
     .title = "time that the trace does not explain",
     .cause = Cause::other,
     .points_at = PointsAt::worst_step,
-    .picture = Picture::cause,
+    .picture = "cause",
     .explanation = &kUnexplainedIdleExplained,
 };
 constexpr auto kKinds = std::to_array<const FindingKind*>({&kUnexplainedIdle});
