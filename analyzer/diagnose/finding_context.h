@@ -17,7 +17,7 @@ inline constexpr std::int64_t kLeftOverPermille = 50;
 
 struct FindingContext {
   const Diagnosis& diagnosis;
-  const Report& report;
+  const Report& report;  // its ranks and steps are those of steady training, unless all steps are asked for
   std::int64_t all_windows_ns = 0;  // Σ over ranks
   bool on_cpu = false;  // every rank computes on the CPU; a paced device stands for an accelerator
   ScheduledWaits scheduled{diagnosis.job, report, diagnosis.pipeline_regions};  // nobody's lateness
