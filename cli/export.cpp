@@ -27,7 +27,7 @@ constexpr const char* kExamples =
     "Exit code: 0 written; 1 the input could not be read or the output not written;\n"
     "2 wrong usage, or an output that exists already and no --force.\n";
 
-// "perfetto, chrome, sqlite or csv", and a line on each.
+// "perfetto, chrome or csv", and a line on each.
 struct Formats {
   std::vector<std::string> names;
   std::string listed, described = "Formats:\n";

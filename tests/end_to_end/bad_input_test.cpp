@@ -35,9 +35,9 @@ TEST_F(BadInput, EmptyFile) {
 }
 
 TEST_F(BadInput, NotJson) {
-  expect_error(
-      {write("text.json", "hello\n")},
-      "text.json: neither a trace of ours, nor JSON, nor a pickle, nor a log of NCCL. Understood are");
+  // The whole sentence is importers_test's.
+  expect_error({write("text.json", "hello\n")}, "text.json: neither a trace of ours, nor JSON, nor ");
+  expect_error({write("text.json", "hello\n")}, ". Understood are");
   expect_error({write("other.json", R"({"a": 1})")}, "other.json: JSON without an array \"traceEvents\"");
   expect_error({write("number.json", R"({"traceEvents": 7})")}, "JSON without an array \"traceEvents\"");
 }
@@ -95,8 +95,8 @@ TEST_F(BadInput, RankMissing) {
 
 TEST_F(BadInput, OneBadRankAmongGoodOnes) {
   write("traces/rank-2.json", "garbage");
-  const json report = expect_warning({traces_}, "file_unreadable",
-                                     "rank-2.json: neither a trace of ours, nor JSON, nor a pickle");
+  const json report =
+      expect_warning({traces_}, "file_unreadable", "rank-2.json: neither a trace of ours, nor JSON, nor ");
   EXPECT_EQ(report.at("ranks").size(), 2u);
 }
 

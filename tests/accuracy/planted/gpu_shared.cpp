@@ -10,7 +10,7 @@ namespace {
 
 using namespace analyzer;  // NOLINT(google-build-using-namespace): a file of the analyzer's jobs
 
-// They compute in turn, though all was launched before.
+// They compute in turn, though all was launched before, and reduce then.
 Job take_turns(Random& random) {
   JobBuilder job;
   Nanoseconds now = 0;
@@ -22,6 +22,9 @@ Job take_turns(Random& random) {
     rank.compute(now, end).launched(-10 * us, -9 * us);
     now = end;
   }
+  const Nanoseconds reduced = now + about(random, 200);
+  for (std::int32_t rank = 0; rank < 2; ++rank)
+    job.rank(rank).all_reduce(now, reduced).launched(-9 * us, -8 * us);
   return job.build();
 }
 
