@@ -8,10 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "analyzer/align/align.h"
-#include "analyzer/analysis.h"
 #include "analyzer/import/nsys/nsys.h"
-#include "analyzer/import/rank/merge.h"
+#include "tests/fuzz/analyze_ranks.h"
 #include "tests/fuzz/file_of_input.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -20,10 +18,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   static const fuzz::FileOfInput file(".sqlite");
   if (!file.write(data, size)) return 0;
   Result<std::vector<RankImport>> ranks = nsys::import_file(file.path(), {.keep_host_ranges = true});
-  if (!ranks.ok()) return 0;
-  Result<Job> job = merge_ranks("fuzz", std::move(ranks).value(), {}, 0);
-  if (!job.ok()) return 0;
-  align_clocks(job.value(), Clocks::each_rank);
-  (void)analyze(job.value());
+  if (ranks.ok()) fuzz::analyze_ranks(std::move(ranks).value());
   return 0;
 }

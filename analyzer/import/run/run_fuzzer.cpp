@@ -11,10 +11,8 @@
 #include <utility>
 #include <vector>
 
-#include "analyzer/align/align.h"
-#include "analyzer/analysis.h"
-#include "analyzer/import/rank/merge.h"
 #include "analyzer/import/run/run.h"
+#include "tests/fuzz/analyze_ranks.h"
 #include "tests/fuzz/file_of_input.h"
 #include "trace/file_surgery.h"
 
@@ -28,16 +26,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (!file.write(reinterpret_cast<const std::uint8_t*>(sealed.data()), sealed.size())) return 0;
   Result<RankImport> first = run::import_file(file.path(), {true, nullptr, 0});
   Result<RankImport> second = run::import_file(file.path(), {false, nullptr, 0});
-  if (!first.ok() || !second.ok()) return 0;
-  first.value().trace.rank = 0;
-  second.value().trace.rank = 1;
-  first.value().rank_known = second.value().rank_known = true;
-  std::vector<RankImport> ranks;
-  ranks.push_back(std::move(first).value());
-  ranks.push_back(std::move(second).value());
-  Result<Job> job = merge_ranks("fuzz", std::move(ranks), {}, 0);
-  if (!job.ok()) return 0;
-  align_clocks(job.value(), Clocks::each_rank);
-  (void)analyze(job.value());
+  fuzz::analyze_two_ranks(std::move(first), std::move(second));
   return 0;
 }

@@ -1,0 +1,32 @@
+// The rest of the way that an importer's fuzzer goes: from the ranks that it read to a report.
+#pragma once
+
+#include <utility>
+#include <vector>
+
+#include "analyzer/align/align.h"
+#include "analyzer/analysis.h"
+#include "analyzer/import/rank/merge.h"
+
+namespace lockstep::fuzz {
+
+inline void analyze_ranks(std::vector<analyzer::RankImport> ranks) {
+  Result<analyzer::Job> job = analyzer::merge_ranks("fuzz", std::move(ranks), {}, 0);
+  if (!job.ok()) return;
+  analyzer::align_clocks(job.value(), analyzer::Clocks::each_rank);
+  (void)analyzer::analyze(job.value());
+}
+
+// One file read twice, as two ranks of one job.
+inline void analyze_two_ranks(Result<analyzer::RankImport> first, Result<analyzer::RankImport> second) {
+  if (!first.ok() || !second.ok()) return;
+  first.value().trace.rank = 0;
+  second.value().trace.rank = 1;
+  first.value().rank_known = second.value().rank_known = true;
+  std::vector<analyzer::RankImport> ranks;
+  ranks.push_back(std::move(first).value());
+  ranks.push_back(std::move(second).value());
+  analyze_ranks(std::move(ranks));
+}
+
+}  // namespace lockstep::fuzz
