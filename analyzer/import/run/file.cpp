@@ -12,6 +12,7 @@
 #include "analyzer/import/run/computations.h"
 #include "analyzer/import/run/damage.h"
 #include "analyzer/import/run/device.h"
+#include "analyzer/import/run/device_passes.h"
 #include "analyzer/import/run/ending.h"
 #include "analyzer/import/run/host_kinds.h"
 #include "analyzer/import/run/identity.h"
@@ -37,7 +38,7 @@ using trace::Selection;
 class FileImport {
  public:
   FileImport(const Reader& reader, const std::string& file, const Options& options)
-      : reader_(reader), options_(options), host_kinds_(reader) {
+      : reader_(reader), options_(options), host_kinds_(reader), passes_(reader) {
     import_.trace.file = file;
     import_.source = "lockstep";
     import_.trace.resolution_ns = 1;
@@ -65,6 +66,7 @@ class FileImport {
     warn_of_damage(reader_, damage_, import_);
     settle_communication(import_, options_.communication);
     finish(import_);
+    std::move(passes_).give(import_.trace);
     return std::move(import_);
   }
 
@@ -257,6 +259,7 @@ class FileImport {
   void read_host_ranges() {
     const Status status = reader_.read<trace::HostRange>(Selection{}, [this](const trace::HostRange& event) {
       if (!sound(event.begin, event.end)) return;
+      passes_.take(event);
       const HostKind kind = host_kinds_.of(event);
       if (kind == HostKind::other && !keeps(event.begin, event.end)) return;
       import_.trace.host_ranges.push_back(
@@ -339,6 +342,7 @@ class FileImport {
   std::unordered_map<trace::CorrelationId, Launch> launches_;
   IssueJoin issues_;
   HostKinds host_kinds_;
+  DevicePasses passes_;
   SchedulingImport scheduling_;
   std::set<std::string> damage_;
   std::uint64_t unsound_ = 0;
