@@ -30,7 +30,19 @@ bool computes(const RankTrace& rank, std::int64_t time) {
 }
 
 // L_r of docs/metrics.md for member i; nothing where it waits for nobody.
+bool is_of(const Job& job, const std::pair<std::size_t, std::size_t>& member, Operation operation) {
+  return job.ranks[member.first].communications[member.second].operation == operation;
+}
+
+// A send that ends before its receive begins.
+bool sent_ahead(const Job& job, const oracle::Together& operation, std::size_t one, std::size_t other) {
+  return operation.point_to_point && is_of(job, operation.members[one], Operation::send) &&
+         is_of(job, operation.members[other], Operation::recv) &&
+         activity(job, operation.members[one]).end + 1 < activity(job, operation.members[other]).begin;
+}
+
 std::optional<std::int64_t> waited_for(const Job& job, const oracle::Together& operation, std::size_t i) {
+  if (operation.members.size() == 2 && sent_ahead(job, operation, i, 1 - i)) return std::nullopt;
   std::int64_t latest = activity(job, operation.members[0]).begin;
   std::optional<std::size_t> root;
   for (std::size_t k = 0; k < operation.members.size(); ++k) {
@@ -213,9 +225,11 @@ std::int64_t pipeline_bubble(const Job& job, const std::vector<oracle::Together>
 
 bool possible(const Job& job, const oracle::Together& operation) {
   if (!operation.point_to_point && !n_to_n(operation.operation)) return true;
-  for (const auto& one : operation.members) {
-    for (const auto& other : operation.members) {
-      if (activity(job, one).end + 1 < activity(job, other).begin) return false;
+  for (std::size_t one = 0; one < operation.members.size(); ++one) {
+    for (std::size_t other = 0; other < operation.members.size(); ++other) {
+      if (activity(job, operation.members[one]).end + 1 < activity(job, operation.members[other]).begin &&
+          !sent_ahead(job, operation, one, other))
+        return false;
     }
   }
   return true;

@@ -28,7 +28,8 @@ void add_alone(const Job& job, MatchRecord record, std::uint32_t group, Evidence
 Operation collective_operation(const Communication& communication);
 
 // Do the times allow these records to be one operation? Records of n-to-n operations and of point-to-point
-// pairs must not end before another one starts, beyond the uncertainty between the two ranks.
+// pairs must not end before another one starts, beyond the uncertainty between the two ranks; a send may end
+// before its receive starts.
 bool is_possible(const Job& job, const std::vector<MatchRecord>& records, const Match& match);
 
 // Compares what the records say; fills operation, bytes, data type and root into `match`.

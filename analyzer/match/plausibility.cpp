@@ -12,6 +12,13 @@ bool sizes_must_agree(const Match& match) {
   return match.operation != Operation::all_to_all && match.operation != Operation::barrier;
 }
 
+// Whether `earlier` may end before `later` begins. A library may take a small message from its sender and
+// keep it until the receiver comes, as NCCL does. A receiver has nothing to keep.
+bool may_end_before(const Job& job, MatchRecord earlier, MatchRecord later, const Match& match) {
+  return match.point_to_point && communication_of(job, earlier).operation == Operation::send &&
+         communication_of(job, later).operation == Operation::recv;
+}
+
 }  // namespace
 
 Operation collective_operation(const Communication& communication) {
@@ -29,6 +36,7 @@ bool is_possible(const Job& job, const std::vector<MatchRecord>& records, const 
   if (first_end >= last_begin) return true;
   for (const MatchRecord one : records) {
     for (const MatchRecord other : records) {
+      if (may_end_before(job, one, other, match)) continue;
       const std::int64_t gap = activity_of(job, other).begin - activity_of(job, one).end;
       if (gap > uncertainty_between(job.ranks[one.rank], job.ranks[other.rank])) return false;
     }

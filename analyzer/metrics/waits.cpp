@@ -23,6 +23,10 @@ struct Arrivals {
     }
     return last;
   }
+  // Beyond the uncertainty between the two: matching lets only sends do so.
+  bool ended_without(std::size_t i, std::size_t other) const {
+    return begin(other) - end(i) > uncertainty(i, other);
+  }
   std::int64_t wait_until(std::size_t i, Nanoseconds arrival) const {
     return std::max<std::int64_t>(0, std::min(end(i), arrival) - begin(i));
   }
@@ -41,9 +45,11 @@ void name_last(const Arrivals& arrivals, std::size_t last, MatchWaits& result) {
   result.margin_ns = arrivals.begin(last) - runner_up;
 }
 
-void wait_for_all(const Arrivals& arrivals, MatchWaits& result) {
+// Of `messages`, a send that was over before its receive began waited for nobody.
+void wait_for_all(const Arrivals& arrivals, bool messages, MatchWaits& result) {
   const std::size_t last = arrivals.latest();
   for (std::size_t i = 0; i < arrivals.records.size(); ++i) {
+    if (messages && arrivals.ended_without(i, last)) continue;
     result.wait_ns[i] = arrivals.wait_until(i, arrivals.begin(last));
   }
   name_last(arrivals, last, result);
@@ -91,10 +97,10 @@ MatchWaits compute_waits(const Job& job, const Matching& matching, const Match& 
                   [&](MatchRecord record) { return clocks_are_related(first, job.ranks[record.rank]); });
   if (!comparable) return result;
   if (!is_rooted(match.operation)) {
-    wait_for_all(arrivals, result);
+    wait_for_all(arrivals, match.point_to_point, result);
   } else if (match.root == kNoRank) {
     result.root_unknown = true;
-    wait_for_all(arrivals, result);
+    wait_for_all(arrivals, false, result);
   } else {
     std::size_t root = 0;
     while (root < arrivals.records.size() && job.ranks[arrivals.records[root].rank].rank != match.root)

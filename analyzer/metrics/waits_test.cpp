@@ -109,6 +109,14 @@ TEST(Waits, ASendWaitsForItsReceiveAndAReceiveForItsSend) {
   EXPECT_EQ(waits_of(late_sender).last_arriver, 0);
 }
 
+TEST(Waits, ASendThatIsOverBeforeItsReceiveBeginsWaitsForNobody) {
+  JobBuilder job;
+  job.rank(0).send(1, 0, 9);
+  job.rank(1).recv(0, 25, 40);
+  EXPECT_THAT(waits_of(job).wait_ns, ElementsAre(0, 0));
+  EXPECT_EQ(waits_of(job).last_arriver, kNoRank);
+}
+
 TEST(Waits, NobodyIsNamedWithinTheUncertainty) {
   for (const Nanoseconds margin : {1, 2}) {
     JobBuilder job;
