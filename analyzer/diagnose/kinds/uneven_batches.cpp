@@ -30,8 +30,8 @@ constexpr Explanation kUnevenBatchesExplained{
         "What a rank computes follows what it is given to do: a counter that tells the size of its batch "
         "(tokens, samples), or on GPUs the number of kernels, correlates with its compute by 0.7 or more, "
         "both taken as deviations from the median of their step. In the median step the rank that computes "
-        "longest takes at least 10 % longer than the one that computes shortest, no rank is late again and "
-        "again, and what the ranks wait in collectives, at most what they compute less than the longest, "
+        "longest takes at least 10 % longer than the one that computes shortest, no rank computes longest in "
+        "more than four of five steps or is late again and again, and what the ranks wait in collectives, at most what they compute less than the longest, "
         "reaches 3 %. Not of pipelines; four steps at least. Longer compute alone is no evidence of larger "
         "batches: that is jitter.",
     .wrong = "The counter tells something else than the size of a batch.",
@@ -54,6 +54,9 @@ constexpr std::int64_t kUnevenPermille = 30;
 constexpr std::size_t kLeastSteps = 4;
 constexpr std::int64_t kLeastSpreadPermille = 100;  // of the shortest compute of a step's ranks
 constexpr double kFollows = 0.7;
+// Of the steps in which one rank may compute longest: beyond, they do not take turns. Where it is not late
+// (ranks that share a GPU are not called so by what they compute) nobody knows why.
+constexpr std::size_t kMostLongest = 4, kOfSteps = 5;
 
 // One step: what its ranks compute.
 struct Row {
@@ -97,6 +100,8 @@ void find_uneven_batches(const FindingContext& context, std::vector<Finding>& fi
       widest = step;
     }
   }
+  if (kOfSteps * *std::max_element(longest_in.begin(), longest_in.end()) > kMostLongest * table.steps.size())
+    return;
   const std::int64_t spread = lower_median(spreads);
   if (spread < kLeastSpreadPermille || !context.is_worth(lost, kUnevenPermille)) return;
   const std::optional<StepWork> work = work_of_steps(context.diagnosis.job, table);

@@ -14,8 +14,12 @@ using testing::Not;
 // Twelve steps on two ranks, one of which computes for 300 µs and the other for 200: in turn, or always rank
 // 1 longer.
 constexpr int kSteps = 12;
-Report uneven_report(bool in_turn, bool counted) {
+Report uneven_report(bool in_turn, bool counted, bool share_gpu = false) {
   JobBuilder job;
+  for (std::int32_t rank = 0; share_gpu && rank < 2; ++rank) {
+    job.rank(rank).trace().device = "cuda:0";
+    job.rank(rank).trace().device_uuid = "GPU-1";
+  }
   for (int step = 0; step < kSteps; ++step) {
     const Nanoseconds begin = step * 1000 * us;
     for (std::int32_t rank = 0; rank < 2; ++rank) {
@@ -45,6 +49,13 @@ TEST(UnevenBatches, OfRanksInTurnAreFound) {
 
 TEST(UnevenBatches, AreNotWhatMakesOneRankLateInEveryStep) {
   EXPECT_THAT(codes_of(uneven_report(false, true).findings), Not(Contains("uneven_batches")));
+}
+
+// Where ranks share a GPU, none is called late by what it computes. That makes no turns of it.
+TEST(UnevenBatches, AreNotWhatOneOfTwoRanksOnAGpuComputesLongerInEveryStep) {
+  const Report report = uneven_report(false, true, true);
+  EXPECT_FALSE(report.lateness.ranks.at(1).is_late);
+  EXPECT_THAT(codes_of(report.findings), Not(Contains("uneven_batches")));
 }
 
 // Longer compute alone may be a disturbed host.
