@@ -74,10 +74,11 @@ std::int64_t FindingContext::behind_gpu(const std::vector<Finding>& findings) co
 std::int64_t FindingContext::said_of_late_ranks(const std::vector<Finding>& findings, Cause cause) const {
   std::int64_t sum = 0;
   for (const Finding& finding : findings) {
-    const bool is_cause = finding.reason == "loads_data" ? cause == Cause::data_wait
-                          : finding.reason == "host" || finding.reason == "blocked"
-                              ? cause == Cause::host_bound
-                              : finding.reason == "copies" && cause == Cause::copy;
+    const bool is_cause =
+        finding.reason == "loads_data" ? cause == Cause::data_wait
+        : finding.reason == "host" || finding.reason == "more_launches" || finding.reason == "blocked"
+            ? cause == Cause::host_bound
+            : finding.reason == "copies" && cause == Cause::copy;
     const auto rank = finding.rank ? std::lower_bound(steps.ranks.begin(), steps.ranks.end(), *finding.rank)
                                    : steps.ranks.end();
     if (!is_cause || rank == steps.ranks.end() || *rank != *finding.rank) continue;

@@ -9,6 +9,7 @@
 #include "analyzer/diagnose/host_names.h"
 #include "analyzer/diagnose/idle_gaps.h"
 #include "analyzer/diagnose/late_compute.h"
+#include "analyzer/diagnose/late_launches.h"
 #include "analyzer/diagnose/root_cause.h"
 #include "analyzer/diagnose/slow_place_words.h"
 #include "analyzer/intervals/median.h"
@@ -82,6 +83,7 @@ bool is_data_loading(const Job& job, std::int32_t rank, std::uint32_t name) {
 }
 
 LateReason reason_of_host(const FindingContext& context, const StepTable& steps, const RankLateness& late) {
+  if (std::optional<LateReason> more = reason_of_launches(context, steps, late)) return *std::move(more);
   LateReason reason;
   reason.code = "host";
   const std::optional<std::uint32_t> range = host_range_of(context, steps, late);

@@ -133,7 +133,7 @@ struct Finding {
 // Such a reason is what the rank's host does, or waits for. The delay analysis (BlameReport::root_cause)
 // knows activities and ranges alone: of such time it says that it has no name.
 inline bool is_of_host(std::string_view reason) {
-  return reason == "blocked" || reason == "host" || reason == "waits_for_core";
+  return reason == "blocked" || reason == "host" || reason == "more_launches" || reason == "waits_for_core";
 }
 
 // Neighbouring steps that are no steady training, for one reason.

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <string>
 
 #include "analyzer/diagnose/test_reports.h"
 #include "analyzer/model/pipeline_job.h"
@@ -132,6 +133,48 @@ TEST(Findings, OfAStagesWaitsOnlyItsOwnExcessIsLost) {
   // What a late stage does is bubble of the others: no cause beside it.
   EXPECT_TRUE(finding(report, "pipeline_bubble").is_note);
   EXPECT_GT(waited, kSteps * kLonger);
+}
+
+// Twenty steps of four ranks on GPUs whose hosts launch a kernel of 10 µs every `pace`, 20 a step; what rank
+// 2 does is given.
+Report host_bound_ranks(int kernels_of_2, Nanoseconds pace_of_2) {
+  JobBuilder job;
+  for (std::int32_t rank = 0; rank < 4; ++rank) {
+    job.rank(rank).trace().device = "cuda:0";
+    job.rank(rank).trace().device_uuid = "GPU-" + std::to_string(rank);
+    const int kernels = rank == 2 ? kernels_of_2 : 20;
+    const Nanoseconds pace = rank == 2 ? pace_of_2 : 100 * us;
+    for (int step = 0; step < 20; ++step) {
+      const Nanoseconds begin = step * 5000 * us, jitter = (step * 7 + rank * 5) % 9 * us;
+      job.rank(rank).step(step, begin, begin + 4900 * us);
+      Nanoseconds time = begin + jitter;
+      for (int kernel = 0; kernel < kernels; ++kernel, time += pace)
+        job.rank(rank)
+            .compute(time + 5 * us, time + 15 * us, "gemm")
+            .launched(time, time + 3 * us)
+            .in_step(static_cast<std::uint32_t>(step));
+      job.rank(rank).all_reduce(time + 5 * us, begin + 4500 * us).launched(time, time + 3 * us);
+    }
+  }
+  return report_of(job);
+}
+
+TEST(Findings, AHostThatHasMoreToLaunchIsNoSlowHost) {
+  const Finding late = finding(host_bound_ranks(40, 100 * us), "straggler_persistent");
+  EXPECT_EQ(late.rank, 2);
+  EXPECT_EQ(late.reason, "more_launches");
+  EXPECT_THAT(late.title, HasSubstr("rank 2 has more to launch than the others ("));
+  EXPECT_THAT(
+      late.evidence,
+      Contains(HasSubstr("it launches 2.00 times as much as the others (kernels, or graphs of them)")));
+}
+
+TEST(Findings, AHostThatLaunchesAsMuchMoreSlowlyIsSlow) {
+  const Finding late = finding(host_bound_ranks(20, 200 * us), "straggler_persistent");
+  EXPECT_EQ(late.rank, 2);
+  EXPECT_EQ(late.reason, "host");
+  // A few launches more do not explain it.
+  EXPECT_EQ(finding(host_bound_ranks(25, 170 * us), "straggler_persistent").reason, "host");
 }
 
 // Neither of the two makes up what it is late by.
