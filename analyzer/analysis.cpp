@@ -112,8 +112,8 @@ class Analyzer {
     const auto selected = [this](std::optional<std::int64_t> step) {
       return !selection_.any() || (step && selection_.holds(*step));
     };
-    CollectiveList list = list_collectives(job_, matching, waits, analysis_.waits, hidden_, covered_,
-                                           windows_, report().origin_aligned_ns, selected, options_.stop);
+    CollectiveList list = list_collectives(job_, matching, waits, analysis_.waits, covered_, windows_,
+                                           report().origin_aligned_ns, selected, options_.stop);
     report().collectives = std::move(list.collectives);
     analysis_.collective_of = std::move(list.collective_of);
     reach(0.8);
@@ -220,7 +220,6 @@ class Analyzer {
   void measure_rank(std::size_t index) {
     const RankTrace& trace = job_.ranks[index];
     const RankTimeline timeline(trace, analysis_.waits[index], analysis_.pipeline_regions[index]);
-    hidden_.push_back(timeline.hidden_waits());
     covered_.push_back(timeline.covered_communication());
     begins_.push_back(recording_begin(trace, windows_[index]));
     profiles_.push_back(profile_rank(timeline, begins_.back()));
@@ -339,7 +338,7 @@ class Analyzer {
   std::vector<RankWindows> windows_;
   std::vector<Phases> phases_;                       // of each rank
   std::optional<std::int64_t> first_after_warm_up_;  // absent where nobody can tell which steps are steady
-  HiddenWaits hidden_, covered_;
+  CommunicationCovers covered_;
   std::vector<std::vector<CommunicationProfile>> profiles_;
   std::vector<Nanoseconds> begins_;  // by rank index: when it begins to be recorded
   std::vector<RankTimeline::Gaps> gaps_;

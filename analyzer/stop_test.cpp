@@ -129,7 +129,7 @@ TEST(Stop, PartsThatWalkOperationsLookBetweenThem) {
   const Report& report = p.analysis.report;
   EXPECT_THROW((void)find_pipeline_regions(p.job, p.matching, p.stopped), Stopped);
   EXPECT_THROW((void)find_delays(p.job, p.matching, p.waits, p.analysis.waits, {}, {}, p.stopped), Stopped);
-  EXPECT_THROW((void)list_collectives(p.job, p.matching, p.waits, p.analysis.waits, {}, {}, p.windows, 0,
+  EXPECT_THROW((void)list_collectives(p.job, p.matching, p.waits, p.analysis.waits, {}, p.windows, 0,
                                       Parts::every_step, p.stopped),
                Stopped);
   EXPECT_THROW((void)summarise_wait_states(report, Parts::every_rank, p.stopped), Stopped);

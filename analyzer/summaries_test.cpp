@@ -87,6 +87,35 @@ TEST(Groups, SumsByOperation) {
   EXPECT_EQ(messages.exposed_ns, 2 * 110);
 }
 
+// Three buckets at once, and compute beside two of them and between: each instant of a rank is waiting,
+// transfer or hidden once, however many operations it is in.
+TEST(Groups, CountWhatIsExposedOnceWhereOperationsOverlap) {
+  JobBuilder job;
+  const std::uint32_t world = job.group("world", {0, 1});
+  for (int k = 0; k < 3; ++k) {
+    job.rank(0).all_reduce(100 + 10 * k, 200 + 10 * k).in_group(world);
+    job.rank(1).all_reduce(150 + 10 * k, 200 + 10 * k).in_group(world);
+  }
+  job.rank(0).compute(0, 105).launched(0, 0);
+  job.rank(0).compute(130, 160).launched(130, 130);
+  job.rank(0).compute(190, 240).launched(190, 190);
+  const Report report = report_of(job);
+  const GroupOperation& row = report.groups.at(0).operations.at(0);
+  EXPECT_EQ(row.wait_ns, 50) << "of rank 0, until the first one moves data";
+  EXPECT_EQ(row.transfer_ns, 70 + 70);
+  EXPECT_EQ(row.exposed_ns, (120 - 5 - 30 - 30) + 70);
+  const WaitStateReport& state = report.wait_states.at(0);
+  EXPECT_EQ(state.wait_ns, 70) << "from 100 until the last one moves data at 170";
+  EXPECT_EQ(state.exposed_ns, 70 - 5 - 30);
+  std::int64_t of_ranks = 0, communication = 0;
+  for (const RankReport& rank : report.ranks) {
+    of_ranks += rank.measures.collective_wait_ns;
+    communication += rank.measures.exposed_communication_ns;
+  }
+  EXPECT_EQ(state.exposed_ns, of_ranks);
+  EXPECT_EQ(row.exposed_ns, communication);
+}
+
 // A sum of eight bytes takes as long as it takes to start it.
 TEST(Groups, SmallOperationsSayNothingOfBandwidth) {
   JobBuilder job;

@@ -178,7 +178,7 @@ Json theory(const Report& report) {
   return array;
 }
 
-// [name, operations, waits, waited, not hidden, rank that waited longest, how long].
+// [name, operations, waits, waited, exposed wait, rank that waited longest, how long].
 Json wait_states(const Report& report) {
   Json array = Json::array();
   for (const WaitStateReport& state : report.wait_states)

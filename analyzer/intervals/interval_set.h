@@ -70,9 +70,9 @@ class CoverageIndex {
  public:
   explicit CoverageIndex(const IntervalSet& set);
   std::int64_t within(Nanoseconds begin, Nanoseconds end) const;
+  std::int64_t before(Nanoseconds time) const;  // covered instants before `time`
 
  private:
-  std::int64_t before(Nanoseconds time) const;  // covered instants before `time`
   const IntervalSet* set_;
   std::vector<std::int64_t> measure_before_;  // per interval
 };

@@ -70,8 +70,8 @@ std::string name_within(std::string_view activity, std::string_view operation) {
 }
 
 CollectiveReport describe(const Job& job, const Matching& matching, const Match& match,
-                          const MatchWaits& waits, const JobWaits& job_waits, const HiddenWaits& hidden,
-                          const HiddenWaits& covered, const Windows& windows, Nanoseconds origin) {
+                          const MatchWaits& waits, const JobWaits& job_waits,
+                          const CommunicationCovers& covered, const Windows& windows, Nanoseconds origin) {
   CollectiveReport report;
   const std::span<const MatchRecord> records = matching.records_of(match);
   const MatchGroup& group = matching.groups[match.group];
@@ -97,8 +97,10 @@ CollectiveReport describe(const Job& job, const Matching& matching, const Match&
     rank.end_ns = activity.end - origin;
     rank.wait_ns = wait_of(job, job_waits, record);
     rank.transfer_ns = activity.end - activity.begin - rank.wait_ns;
-    rank.hidden_ns = hidden[record.rank][record.communication];
-    rank.covered_ns = covered[record.rank][record.communication];
+    const RankTimeline::CommunicationCover& cover = covered[record.rank][record.communication];
+    rank.compute_before_ns = cover.before_ns;
+    rank.hidden_ns = cover.wait_ns;
+    rank.covered_ns = cover.all_ns;
     rank.wait_state =
         wait_state_of(communication_of(job, record).operation, match.point_to_point, waits.root_unknown);
     rank.hidden_known = job.ranks[record.rank].lost.empty();
@@ -118,7 +120,7 @@ CollectiveReport describe(const Job& job, const Matching& matching, const Match&
 
 CollectiveList list_collectives(const Job& job, const Matching& matching,
                                 const std::vector<MatchWaits>& waits, const JobWaits& job_waits,
-                                const HiddenWaits& hidden, const HiddenWaits& covered, const Windows& windows,
+                                const CommunicationCovers& covered, const Windows& windows,
                                 Nanoseconds origin,
                                 const std::function<bool(std::optional<std::int64_t>)>& selected,
                                 const std::stop_token& stop) {
@@ -139,7 +141,7 @@ CollectiveList list_collectives(const Job& job, const Matching& matching,
     if (!selected(step_of(job, windows, matching.records_of(match)))) continue;
     const auto place = static_cast<std::uint32_t>(list.collectives.size());
     list.collectives.push_back(
-        describe(job, matching, match, waits[index], job_waits, hidden, covered, windows, origin));
+        describe(job, matching, match, waits[index], job_waits, covered, windows, origin));
     list.collectives.back().id = static_cast<std::int64_t>(id);
     for (const MatchRecord record : matching.records_of(match)) {
       list.collective_of[record.rank][record.communication] = place;

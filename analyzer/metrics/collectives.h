@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "analyzer/match/match.h"
+#include "analyzer/metrics/rank_timeline.h"
 #include "analyzer/metrics/waits.h"
 #include "analyzer/metrics/windows.h"
 #include "analyzer/report/report.h"
@@ -14,7 +15,7 @@
 namespace lockstep::analyzer {
 
 // [rank index][communication index]
-using HiddenWaits = std::vector<std::vector<std::int64_t>>;
+using CommunicationCovers = std::vector<std::vector<RankTimeline::CommunicationCover>>;
 
 struct CollectiveList {
   std::vector<CollectiveReport>
@@ -28,8 +29,8 @@ struct CollectiveList {
 // does an operation of this step (absent: of none) belong into the report?
 CollectiveList list_collectives(const Job& job, const Matching& matching,
                                 const std::vector<MatchWaits>& waits, const JobWaits& job_waits,
-                                const HiddenWaits& hidden, const HiddenWaits& covered,
-                                const std::vector<RankWindows>& windows, Nanoseconds origin,
+                                const CommunicationCovers& covered, const std::vector<RankWindows>& windows,
+                                Nanoseconds origin,
                                 const std::function<bool(std::optional<std::int64_t>)>& selected,
                                 const std::stop_token& stop = {});
 

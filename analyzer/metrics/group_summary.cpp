@@ -9,6 +9,7 @@
 #include "analyzer/intervals/interval_set.h"
 #include "analyzer/intervals/median.h"
 #include "analyzer/metrics/bandwidth.h"
+#include "analyzer/metrics/covered_intervals.h"
 #include "analyzer/model/operation.h"
 #include "analyzer/model/stopped.h"
 #include "base/time_math.h"
@@ -39,23 +40,21 @@ std::optional<double> median_of_large(const std::vector<Bandwidth>& all) {
 class RankTime {
  public:
   void add(const CollectiveRank& rank) {
-    waits_.push_back({rank.arrival_ns, rank.arrival_ns + rank.wait_ns});
     transfers_.push_back({rank.arrival_ns + rank.wait_ns, rank.end_ns});
-    exposed_ns_ = saturating_add(exposed_ns_, rank.end_ns - rank.arrival_ns - rank.covered_ns);
+    all_.add({rank.arrival_ns, rank.end_ns}, rank.compute_before_ns, rank.covered_ns);
   }
 
   void finish(std::int64_t& wait_ns, std::int64_t& transfer_ns, std::int64_t& exposed_ns) && {
-    const IntervalSet transfers = IntervalSet::from(std::move(transfers_));
-    const std::int64_t transfer = transfers.measure();
-    const std::int64_t both = unite(transfers, IntervalSet::from(std::move(waits_))).measure();
+    const std::int64_t transfer = IntervalSet::from(std::move(transfers_)).measure();
+    const CoveredIntervals::Union both = std::move(all_).unite();
     transfer_ns = saturating_add(transfer_ns, transfer);
-    wait_ns = saturating_add(wait_ns, both - transfer);
-    exposed_ns = saturating_add(exposed_ns, std::min(exposed_ns_, both));
+    wait_ns = saturating_add(wait_ns, both.ns - transfer);
+    exposed_ns = saturating_add(exposed_ns, both.ns - both.covered_ns);
   }
 
  private:
-  std::vector<Interval> waits_, transfers_;
-  std::int64_t exposed_ns_ = 0;  // each operation for itself
+  std::vector<Interval> transfers_;
+  CoveredIntervals all_;
 };
 
 // Sums of one kind of operation, and what becomes of them.

@@ -311,24 +311,14 @@ std::vector<RankTimeline::KernelOverlap> RankTimeline::per_kernel_overlap(
   return result;
 }
 
-std::vector<std::int64_t> RankTimeline::covered_communication() const {
-  std::vector<std::int64_t> result;
-  result.reserve(waits_.size());
-  const CoverageIndex compute(compute_);
-  for (const Communication& communication : rank_->communications) {
-    const Activity& activity = rank_->activities[communication.activity];
-    result.push_back(compute.within(activity.begin, activity.end));
-  }
-  return result;
-}
-
-std::vector<std::int64_t> RankTimeline::hidden_waits() const {
-  std::vector<std::int64_t> result;
+std::vector<RankTimeline::CommunicationCover> RankTimeline::covered_communication() const {
+  std::vector<CommunicationCover> result;
   result.reserve(waits_.size());
   const CoverageIndex compute(compute_);
   for (std::size_t index = 0; index < waits_.size(); ++index) {
     const Activity& activity = rank_->activities[rank_->communications[index].activity];
-    result.push_back(compute.within(activity.begin, waits_[index].until));
+    result.push_back({compute.before(activity.begin), compute.within(activity.begin, waits_[index].until),
+                      compute.within(activity.begin, activity.end)});
   }
   return result;
 }

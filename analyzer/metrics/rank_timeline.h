@@ -54,10 +54,12 @@ class RankTimeline {
   // One result per window; windows are sorted and do not overlap. O(communications · log n).
   std::vector<KernelOverlap> per_kernel_overlap(std::span<const Interval> windows) const;
 
-  // Per communication: how much of its own wait interval lies under compute.
-  std::vector<std::int64_t> hidden_waits() const;
-  // How much of each communication, wait and transfer together, lies under compute.
-  std::vector<std::int64_t> covered_communication() const;
+  // How much compute there is before a communication, under its own wait, and under all of it.
+  struct CommunicationCover {
+    std::int64_t before_ns = 0, wait_ns = 0, all_ns = 0;
+  };
+  // One result per communication. O(communications · log n).
+  std::vector<CommunicationCover> covered_communication() const;
 
   const IntervalSet& compute() const { return compute_; }
   const IntervalSet& off_cpu() const { return off_cpu_; }  // RankTrace::off_cpu

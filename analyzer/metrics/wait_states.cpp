@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "analyzer/intervals/interval_set.h"
+#include "analyzer/metrics/covered_intervals.h"
 #include "analyzer/model/stopped.h"
 #include "base/time_math.h"
 
@@ -16,30 +16,25 @@ namespace {
 struct Sum {
   WaitStateReport row;
   bool exposed_known = true;
-  struct OfRank {
-    std::vector<Interval> waits;
-    std::int64_t exposed_ns = 0;  // each wait for itself
-  };
-  std::map<std::int32_t, OfRank> of_rank;
+  std::map<std::int32_t, CoveredIntervals> waits_of_rank;
 
   void add(const CollectiveRank& rank) {
     ++row.waits;
     exposed_known = exposed_known && rank.hidden_known;
-    OfRank& own = of_rank[rank.rank];
-    own.waits.push_back({rank.arrival_ns, rank.arrival_ns + rank.wait_ns});
-    own.exposed_ns = saturating_add(own.exposed_ns, rank.wait_ns - rank.hidden_ns);
+    waits_of_rank[rank.rank].add({rank.arrival_ns, rank.arrival_ns + rank.wait_ns}, rank.compute_before_ns,
+                                 rank.hidden_ns);
   }
 
   // Each instant of a rank counts once, however many operations it waits in.
   WaitStateReport finish() && {
     std::int64_t exposed_ns = 0;
-    for (auto& [rank, own] : of_rank) {
-      const std::int64_t ns = IntervalSet::from(std::move(own.waits)).measure();
-      row.wait_ns = saturating_add(row.wait_ns, ns);
-      exposed_ns = saturating_add(exposed_ns, std::min(ns, own.exposed_ns));
-      if (ns <= row.worst_rank_ns) continue;
+    for (auto& [rank, waits] : waits_of_rank) {
+      const CoveredIntervals::Union own = std::move(waits).unite();
+      row.wait_ns = saturating_add(row.wait_ns, own.ns);
+      exposed_ns = saturating_add(exposed_ns, own.ns - own.covered_ns);
+      if (own.ns <= row.worst_rank_ns) continue;
       row.worst_rank = rank;
-      row.worst_rank_ns = ns;
+      row.worst_rank_ns = own.ns;
     }
     if (exposed_known) row.exposed_ns = exposed_ns;
     return row;

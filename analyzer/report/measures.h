@@ -114,10 +114,13 @@ struct CollectiveRank {
   std::int64_t end_ns = 0;
   std::int64_t wait_ns = 0;
   std::int64_t transfer_ns = 0;
-  std::int64_t hidden_ns = 0;                // of the wait, under compute
-  bool hidden_known = true;                  // false where the rank's file lost activities
-  std::uint32_t activity = kNone;            // index into the rank's activities (not in the JSON)
-  std::int64_t covered_ns = 0;               // of wait and transfer, under compute (not in the JSON)
+  std::int64_t hidden_ns = 0;      // of the wait, under compute
+  bool hidden_known = true;        // false where the rank's file lost activities
+  std::uint32_t activity = kNone;  // index into the rank's activities (not in the JSON)
+  std::int64_t covered_ns = 0;     // of wait and transfer, under compute (not in the JSON)
+  // How long the rank computed before it arrived (not in the JSON): with `hidden_ns` and `covered_ns` it
+  // tells how much compute lies under several of its operations together, each instant once.
+  std::int64_t compute_before_ns = 0;
   WaitState wait_state = WaitState::at_nxn;  // what it waited for, if it did (in the JSON: wait_states[])
   // Of the transfer, at least this much is not under compute.
   std::int64_t exposed_transfer_ns() const { return std::max<std::int64_t>(0, transfer_ns - covered_ns); }
@@ -172,7 +175,7 @@ struct GroupOperation {
   std::optional<double> wire_bytes_per_step_and_rank;  // what a ring sends
   std::optional<std::int64_t> wait_ns;                 // Σ over ranks; absent where nobody knows
   std::int64_t transfer_ns = 0;
-  std::optional<std::int64_t> exposed_ns;             // of wait and transfer, not under compute
+  std::optional<std::int64_t> exposed_ns;             // of both together, not under compute
   std::optional<double> busbw_gbps, busbw_wire_gbps;  // medians
 };
 

@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::size_t kIndent = 2;
 
-// "rank 7 (35.6 ms in 5 collectives, 30.1 ms of it not hidden by compute), rank 5 (…) and 2 more ranks"
+// "rank 7 (35.6 ms in 5 collectives; 30.1 ms with nothing else to do), rank 5 (…) and 2 more ranks"
 Line name_late_ranks(const Report& report, const std::vector<const BlameReport*>& late) {
   std::vector<Line> items;
   for (const BlameReport* blame : late) {
@@ -38,7 +38,7 @@ Line name_late_ranks(const Report& report, const std::vector<const BlameReport*>
                 (items.empty() ? format_plural(collectives, "collective") : format_count(collectives)));
     }
     if (items.empty() && is_partly_hidden)
-      item.text(fmt::format(", {} of it not hidden by compute", format_duration(exposed)));
+      item.text(fmt::format("; {} with nothing else to do", format_duration(exposed)));
     items.push_back(item.text(")"));
   }
   if (late.size() > items.size()) {

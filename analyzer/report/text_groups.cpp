@@ -37,9 +37,9 @@ void print_groups(const Report& report, const TextOptions& /*options*/, Page& pa
   print_heading(page, sections::groups.title,
                 sizes ? "times are sums over ranks; sent is what a ring sends, per step and rank"
                       : "times are sums over ranks");
-  std::vector<Column> columns{{"group", false, 0},    {"ranks", false, 4}, {"operation", false, 0},
-                              {"count", true, 5},     {"waited", true, 0}, {"transfer", true, 0},
-                              {"not hidden", true, 3}};
+  std::vector<Column> columns{{"group", false, 0}, {"ranks", false, 4}, {"operation", false, 0},
+                              {"count", true, 5},  {"waited", true, 0}, {"transfer", true, 0},
+                              {"exposed", true, 3}};
   if (sizes) columns.push_back({"sent", true, 2});
   columns.push_back({"wire busbw", true, 1});
   Table table(columns);

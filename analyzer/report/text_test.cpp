@@ -129,11 +129,11 @@ TEST(TextReport, WhatAFindingSaysOfARanksHostIsNotSaidAgainWithoutAName) {
 TEST(TextReport, WhatWaitingCostIsNotSaidWhereARankIsDamaged) {
   Report report = small_report();
   report.blame.at(0).exposed_ns = 0;
-  EXPECT_THAT(to_text(report, with_width(200)), HasSubstr("0 of it not hidden by compute"));
+  EXPECT_THAT(to_text(report, with_width(200)), HasSubstr("; 0 with nothing else to do"));
   report.ranks.at(0).damaged = true;
   ASSERT_NE(report.ranks[0].rank, report.blame[0].rank);
   EXPECT_THAT(to_text(report, with_width(200)),
-              AllOf(HasSubstr("The others wait for rank 2"), Not(HasSubstr("not hidden by compute"))));
+              AllOf(HasSubstr("The others wait for rank 2"), Not(HasSubstr("nothing else to do"))));
   EXPECT_THAT(to_json(report), HasSubstr("\"exposed_ns\":null,\"collectives\""));
 }
 

@@ -20,7 +20,7 @@ void print_wait_states(const Report& report, const TextOptions& /*options*/, Pag
                {"operations", true, 3},
                {"waits", true, 4},
                {"waited", true, 0},
-               {"not hidden", true, 2},
+               {"exposed wait", true, 2},
                {"longest on", false, 1}});
   for (const WaitStateReport& state : report.wait_states) {
     table.add_row(
