@@ -52,6 +52,18 @@ TEST(Sentences, AShareOfAnotherTimeSaysOfWhich) {
   EXPECT_THAT(text_of(report), Not(HasSubstr("(77.7 %)")));
 }
 
+// What lies before the first activity, a process that starts for instance, is left of the ruler's 0.
+TEST(Sentences, APlaceBeforeTheFirstActivityHasNoNegativeTime) {
+  FindingPlace place;
+  place.begin_ns = 2'000'000;
+  place.end_ns = 5'000'000;
+  EXPECT_EQ(describe(place), "to see: rank 0, from 2.00 ms on for 3.00 ms");
+  place.begin_ns = 0;
+  EXPECT_EQ(describe(place), "to see: rank 0, from 0 on for 5.00 ms");
+  place.begin_ns = -1'000'000;
+  EXPECT_EQ(describe(place), "to see: rank 0, from 1.00 ms before the first activity on for 6.00 ms");
+}
+
 TEST(Sentences, ThatFilesAreOfAnotherJobComesFirst) {
   Report report = small_report();
   report.warnings.push_back({"another_job", "b/rank-0.lst is of another job", 0});

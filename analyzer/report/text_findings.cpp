@@ -9,6 +9,7 @@
 #include "analyzer/report/report_sections.h"
 #include "analyzer/report/text_sections.h"
 #include "analyzer/report/unicode.h"
+#include "base/time_math.h"
 
 namespace lockstep::analyzer {
 namespace {
@@ -39,8 +40,11 @@ std::string describe(const FindingPlace& place) {
   std::string text = fmt::format("to see: rank {}", place.rank);
   if (place.step) text += fmt::format(", step {}", *place.step);
   if (place.collective) text += fmt::format(", collective #{}", *place.collective);
-  return text + fmt::format(", from {} on for {}", format_duration(place.begin_ns),
-                            format_duration(place.end_ns - place.begin_ns));
+  const std::string length = format_duration(place.end_ns - place.begin_ns);
+  if (place.begin_ns >= 0)
+    return text + fmt::format(", from {} on for {}", format_duration(place.begin_ns), length);
+  return text + fmt::format(", from {} before the first activity on for {}",
+                            format_duration(saturating_length(place.begin_ns, 0)), length);
 }
 
 namespace {
