@@ -297,9 +297,21 @@ bool is_worth(std::int64_t ns, std::int64_t whole, std::int64_t permille) {
   return static_cast<double>(ns) * 1000 >= static_cast<double>(whole) * static_cast<double>(permille);
 }
 
-// By the account there is some of it at all: looking for it costs a pass over all ranges.
-bool is_spent_on(const AccountReport& account, Phase phase) {
-  return account.spent[phase == Phase::checkpoint ? Spending::checkpoint : Spending::evaluation] > 0;
+// Σ over ranks.
+std::int64_t spent_on(const AccountReport& account, Phase phase) {
+  return account.spent[phase == Phase::checkpoint ? Spending::checkpoint : Spending::evaluation];
+}
+
+// The account has the mean of the ranks, of the whole run: a reader finds two totals.
+void name_other_total(const AccountReport& account, Phase phase, std::int64_t told_ns, Finding& finding) {
+  const auto ranks = static_cast<std::int64_t>(account.ranks.size());
+  const std::string mean = format_duration(spent_on(account, phase) / ranks);
+  if (mean == format_duration(told_ns)) return;
+  finding.evidence.push_back(
+      ranks > 1 ? fmt::format("that adds up the rank that it took longest at each place; the mean of the "
+                              "ranks over the whole run is {} (where the wall time went)",
+                              mean)
+                : fmt::format("over the whole run it is {} (where the wall time went)", mean));
 }
 
 // What all ranks do in eval() may be the job's own work.
@@ -316,7 +328,8 @@ void say_what_the_mode_tells(Finding& finding, const std::string& how_much) {
 void find_interruptions(const FindingContext& context, const Reason& reason, std::vector<Finding>& findings) {
   const Report& report = context.report;
   const Interruption within = interruptions(*report.steady, reason.reason);
-  const Behind behind = reason.behind && is_spent_on(report.account, *reason.behind)
+  // Looking for it costs a pass over all ranges.
+  const Behind behind = reason.behind && spent_on(report.account, *reason.behind) > 0
                             ? behind_the_last_step(context, *reason.behind)
                             : Behind{};
   const std::size_t ranks = report.account.ranks.size();
@@ -327,8 +340,9 @@ void find_interruptions(const FindingContext& context, const Reason& reason, std
   lost = saturating_add(lost, behind.all_ns);  // nobody has to wait for that
   if (lost <= 0 || !is_worth(lost, training, kMuchOfTraining)) return;
   Finding finding = reason.kind->make();
+  const std::int64_t told_ns = saturating_add(within.reason_ns, behind.longest_ns);
   const std::string how_much =
-      fmt::format("{} at {}", format_duration(saturating_add(within.reason_ns, behind.longest_ns)),
+      fmt::format("{} at {}", format_duration(told_ns),
                   format_plural(within.times + (behind.longest_ns > 0 ? 1 : 0), "place"));
   const bool is_of_one = (within.times == 0 || within.rank) && (behind.longest_ns == 0 || behind.rank) &&
                          (within.times == 0 || behind.longest_ns == 0 || within.rank == behind.rank);
@@ -344,6 +358,7 @@ void find_interruptions(const FindingContext& context, const Reason& reason, std
   } else {
     finding.title = fmt::format("{}: {}", reason.of_all, how_much);
   }
+  if (reason.behind) name_other_total(report.account, *reason.behind, told_ns, finding);
   if (within.times > 0)
     finding.evidence.push_back(
         fmt::format("these steps are no part of the other figures; the longest is step {}, with {} of it",

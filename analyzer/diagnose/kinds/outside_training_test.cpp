@@ -139,6 +139,24 @@ TEST(OutsideTraining, EvaluationAndCompilationHaveTheirKinds) {
   EXPECT_THAT(found.remedy, HasSubstr("TORCH_LOGS=recompiles"));
 }
 
+// The account has the mean of the ranks, the finding at each place the longest: where they differ, both are
+// named.
+TEST(OutsideTraining, ATotalThatTheAccountHasOtherwiseIsNamed) {
+  const auto evidence = [](Nanoseconds of_the_other) {
+    const Report report = report_of_ranges({{0, "evaluate", 20'000 * us}, {1, "evaluate", of_the_other}});
+    const Finding found = finding(report, "evaluation_long");
+    EXPECT_EQ(found.title, "evaluation takes the place of training: 80.0 ms at 4 places");
+    EXPECT_EQ(report.account.spent[Spending::evaluation], 4 * (20'000 * us + of_the_other));
+    return found.evidence;
+  };
+  EXPECT_THAT(
+      evidence(16'000 * us),
+      Contains(
+          "that adds up the rank that it took longest at each place; the mean of the ranks over the whole "
+          "run is 72.0 ms (where the wall time went)"));
+  EXPECT_THAT(evidence(20'000 * us), Not(Contains(HasSubstr("where the wall time went"))));
+}
+
 // The hook's own name for eval() without an optimizer step: a rollout looks the same.
 TEST(OutsideTraining, OfEvalModeAloneNobodySaysThatItIsEvaluation) {
   const Finding found = finding(
