@@ -56,7 +56,7 @@ Status check(const std::vector<std::string>& codes) {
   for (const std::string& code : codes) {
     if (analyzer::find_finding_kind(code) != nullptr) continue;
     const std::optional<std::string> near = suggest(code, names);
-    return Error{fmt::format("there is no finding '{}'.{} `lockstep explain` lists them", code,
+    return Error{fmt::format("there is no finding '{}'.{} `lockstep explain` lists them.", code,
                              near ? " Did you mean '" + *near + "'?" : "")};
   }
   return {};

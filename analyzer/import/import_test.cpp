@@ -185,15 +185,15 @@ TEST(ImportJob, OfTenThousandRanksThreeAreBroken) {
 
 TEST(ImportJob, ErrorsSayWhatIsWrongAndWhatIsUnderstood) {
   const TemporaryFolder folder;
-  EXPECT_THAT(import_error({}), HasSubstr("no input given. Understood are"));
+  EXPECT_THAT(import_error({}), HasSubstr("no input given. Lockstep reads"));
   EXPECT_EQ(import_error({folder / "absent"}), folder / "absent: no such file or folder");
-  EXPECT_THAT(import_error({folder.path().string()}), HasSubstr("no ranks in this folder"));
+  EXPECT_THAT(import_error({folder.path().string()}), HasSubstr("nothing to analyze in this folder"));
   EXPECT_EQ(import_error({folder.write("empty.json", "")}), folder / "empty.json: the file is empty");
   EXPECT_THAT(import_error({folder.write("x.sqlite", "SQLite format 3")}),
               HasSubstr("x.sqlite: the SQLite file is damaged"));
   EXPECT_THAT(
       import_error({folder.write("x.txt", "hello")}),
-      HasSubstr("neither a trace of ours, nor JSON, nor a pickle, nor a log of NCCL. Understood are"));
+      HasSubstr("neither a trace of ours, nor JSON, nor a pickle, nor a log of NCCL. Lockstep reads"));
   EXPECT_THAT(import_error({"/dev/null"}), HasSubstr("neither a file nor a folder"));
   folder.write("run/proc-a-1.lst", "x");
   folder.write("run/proc-a-2.lst", "x");
@@ -282,6 +282,13 @@ TEST(ImportJob, SeveralRunsInAFolderAreListed) {
       job.error().message,
       testing::HasSubstr("3 runs in this folder; give one of them, for example " + folder / "runs/a"));
   EXPECT_THAT(job.error().message, testing::ContainsRegex("runs/a\n.*runs/b9\n.*runs/b10"));
+  folder.write("runs/profile.json", R"({"traceEvents": []})");
+  EXPECT_THAT(
+      import_error({folder / "runs"}),
+      testing::HasSubstr("3 runs in this folder, and a trace file that is part of no run; give one of them"));
+  folder.write("runs/more/profile.json", R"({"traceEvents": []})");
+  EXPECT_THAT(import_error({folder / "runs"}),
+              testing::HasSubstr(", and 2 trace files that are part of no run; "));
 }
 
 // A file of many windows, against what its maker counted.

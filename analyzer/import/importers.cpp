@@ -58,7 +58,7 @@ std::vector<std::string_view> texts_of_importers(std::string_view Importer::*tex
 }
 
 std::string what_is_understood() {
-  return fmt::format("Understood are {}; one file a rank or a folder of them; beside them {}",
+  return fmt::format("Lockstep reads {}: one file a rank, or a folder of them; and beside them {}",
                      join_words(texts_of_importers(&Importer::understood, true), ", ", ", and "),
                      join_words(texts_of_importers(&Importer::understood, false), ", ", " and "));
 }

@@ -26,7 +26,7 @@ Result<Recognition> recognise_file(const std::filesystem::path& file);
 
 // A text of all importers that have it: of those that read ranks, or of those whose files stand beside.
 std::vector<std::string_view> texts_of_importers(std::string_view Importer::*text, bool of_ranks = true);
-// "Understood are …", and what files are called in a folder: "rank-<N>.lst, *.json or …".
+// "Lockstep reads …", and what files are called in a folder: "rank-<N>.lst, *.json or …".
 std::string what_is_understood();
 std::string names_of_files();
 

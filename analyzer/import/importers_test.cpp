@@ -96,8 +96,8 @@ TEST(Importers, WhatIsOfNoKindIsToldWhatIsUnderstood) {
                                       listed(&Importer::content, true, ", nor ", ", nor ") + ", nor " +
                                       listed(&Importer::content, false, ", nor ", ", nor ") + ". " +
                                       what_is_understood());
-  EXPECT_EQ(what_is_understood(), "Understood are " + listed(&Importer::understood, true, ", ", ", and ") +
-                                      "; one file a rank or a folder of them; beside them " +
+  EXPECT_EQ(what_is_understood(), "Lockstep reads " + listed(&Importer::understood, true, ", ", ", and ") +
+                                      ": one file a rank, or a folder of them; and beside them " +
                                       listed(&Importer::understood, false, ", ", " and "));
   EXPECT_EQ(names_of_files(), listed(&Importer::files, true, ", ", " or "));
   EXPECT_FALSE(recognise_file(folder / "absent").ok());

@@ -173,9 +173,12 @@ class Finder {
     std::sort(runs.begin(), runs.end(),
               [](const fs::path& a, const fs::path& b) { return name_comes_before(a.native(), b.native()); });
     std::string message =
-        fmt::format("{}: {}{} in this folder; give one of them, for example {}", folder.string(),
+        fmt::format("{}: {} in this folder{}; give one of them, for example {}", folder.string(),
                     runs.size() == 1 ? "a run" : fmt::format("{} runs", runs.size()),
-                    others > 0 ? " and traces of other tools" : "", runs.front().string());
+                    others == 0   ? ""
+                    : others == 1 ? ", and a trace file that is part of no run"
+                                  : fmt::format(", and {} trace files that are part of no run", others),
+                    runs.front().string());
     for (std::size_t i = 0; i < std::min(runs.size(), kMaxListed); ++i)
       message += fmt::format("\n  {}", runs[i].string());
     if (runs.size() > kMaxListed) message += fmt::format("\n  … and {} more", runs.size() - kMaxListed);
@@ -201,8 +204,8 @@ class Finder {
     if (runs.size() == 1 && found.empty()) return add_run(runs.front());
     if (!runs.empty()) return several_runs(folder, std::move(runs), found.size());
     if (found.empty())
-      return Error{fmt::format("{}: no ranks in this folder (no {}). {}", folder.string(), names_of_files(),
-                               what_is_understood())};
+      return Error{fmt::format("{}: nothing to analyze in this folder (no {}). {}", folder.string(),
+                               names_of_files(), what_is_understood())};
     add_sorted(std::move(found));
     return {};
   }

@@ -27,7 +27,7 @@ TEST_F(BadInput, MissingFile) {
 
 TEST_F(BadInput, FolderWithoutRanks) {
   fs::create_directories(folder_.path() / "empty");
-  expect_error({folder_ / "empty"}, "no ranks in this folder");
+  expect_error({folder_ / "empty"}, "nothing to analyze in this folder");
 }
 
 TEST_F(BadInput, EmptyFile) {
@@ -37,7 +37,7 @@ TEST_F(BadInput, EmptyFile) {
 TEST_F(BadInput, NotJson) {
   // The whole sentence is importers_test's.
   expect_error({write("text.json", "hello\n")}, "text.json: neither a trace of ours, nor JSON, nor ");
-  expect_error({write("text.json", "hello\n")}, ". Understood are");
+  expect_error({write("text.json", "hello\n")}, ". Lockstep reads");
   expect_error({write("other.json", R"({"a": 1})")}, "other.json: JSON without an array \"traceEvents\"");
   expect_error({write("number.json", R"({"traceEvents": 7})")}, "JSON without an array \"traceEvents\"");
 }

@@ -89,7 +89,8 @@ TEST_F(Cli, WrongUsageIsExitCodeTwoAndSaysWhatIsWrong) {
   expect_usage({"frobnicate"}, "there is no verb 'frobnicate'.\n");
   expect_usage({"help", "frobnicate"}, "there is no verb 'frobnicate'");
   expect_usage({"version", "now"}, "now");
-  expect_usage({"explain", "hots_bound"}, "there is no finding 'hots_bound'. Did you mean 'host_bound'?");
+  expect_usage({"explain", "hots_bound"},
+               "there is no finding 'hots_bound'. Did you mean 'host_bound'? `lockstep explain` lists them.");
   expect_usage({"explain", "--markdown", "hang"}, "give no codes with it");
   expect_usage({"explain", "--pages", "pages", "hang"}, "give neither codes nor --markdown with it");
   expect_usage({"analyze"}, "PATHS");
