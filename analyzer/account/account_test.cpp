@@ -103,6 +103,58 @@ TEST(Account, AJobThatWasInterruptedInAHangWaited) {
     EXPECT_EQ(rank.spent[Spending::after_failure], 5'999'999'600) << "the one that never came, too";
 }
 
+// Rank 0 ended by itself after `ended`, and rank 1 went on until somebody interrupted the job at 10 s.
+Job job_with_an_early_end(Nanoseconds ended) {
+  constexpr Nanoseconds kInterrupted = 10'000'000'000;
+  Job job = interrupted_job();
+  for (RankTrace& rank : job.ranks) rank.ending.interrupted = kInterrupted;
+  job.ranks[0].ending.closed = true;
+  job.ranks[0].ending.recorded_until = ended;
+  job.ranks[1].ending.recorded_until = kInterrupted + 100;
+  return job;
+}
+
+void expect_sums(const AccountReport& report) {
+  for (const RankAccount& rank : report.ranks) EXPECT_EQ(rank.spent.total(), report.wall_ns) << rank.rank;
+  EXPECT_EQ(report.spent.total(), static_cast<std::int64_t>(report.ranks.size()) * report.wall_ns);
+}
+
+// The one that goes on may have waited for the one that is gone: no operation has to be seen open.
+TEST(Account, ARankThatEndedLongBeforeTheInterruptionWasWaitedFor) {
+  const AccountReport report = account_of(job_with_an_early_end(6'999'999'999), 1);
+  EXPECT_EQ(report.wall_ns, 10'000'000'100);
+  ASSERT_EQ(report.ranks.size(), 2U);
+  for (const RankAccount& rank : report.ranks) {
+    EXPECT_EQ(rank.spent[Spending::start_up], 100);
+    EXPECT_EQ(rank.spent[Spending::warm_up], 100);
+    EXPECT_EQ(rank.spent[Spending::steady], 270);
+    EXPECT_EQ(rank.spent[Spending::checkpoint], 30);
+    EXPECT_EQ(rank.spent[Spending::after_failure], 9'999'999'600);
+    EXPECT_EQ(rank.spent[Spending::other], 0);
+    EXPECT_EQ(rank.spent[Spending::shutdown], 0);
+  }
+  expect_sums(report);
+}
+
+// Within 3 s the interruption itself may have ended it; where all ended by themselves, nobody was left to
+// wait; and a file that was not closed tells of no end.
+TEST(Account, ARankThatEndedByTheInterruptionWasNotWaitedFor) {
+  const Job by_it = job_with_an_early_end(7'000'000'000);
+  Job all_ended = job_with_an_early_end(6'999'999'999);
+  all_ended.ranks[1].ending.closed = true;
+  Job cut_short = job_with_an_early_end(6'999'999'999);
+  cut_short.ranks[0].ending.closed = false;
+  for (const Job& job : {by_it, all_ended, cut_short}) {
+    const AccountReport report = account_of(job, 1);
+    for (const RankAccount& rank : report.ranks) {
+      EXPECT_EQ(rank.spent[Spending::after_failure], 0);
+      EXPECT_EQ(rank.spent[Spending::other], 9'999'999'500) << "until the interruption";
+      EXPECT_EQ(rank.spent[Spending::shutdown], 100);
+    }
+    expect_sums(report);
+  }
+}
+
 // Nobody is there to wait for.
 TEST(Account, AJobOfOneRankThatFailsDoesNotWait) {
   Job job = job_of_500().build();
