@@ -160,7 +160,7 @@ class Analyzer {
     reach(0.95);
     add_warnings(diagnosis, windows_, report(), options_.stop);
     reach(0.97);
-    report().findings = find_findings(diagnosis, report(), options_.stop);
+    add_findings(diagnosis, report(), options_.stop);
     restore(std::move(rest), report());
     if (narrowed) analysis_.collective_of = std::move(all_collectives);
     reach(1);

@@ -34,6 +34,7 @@ class Checker {
     for (const PipelineReport& pipeline : report_.pipeline) stages(pipeline);
     layers();
     losses();
+    judgement();
     return std::move(broken_);
   }
 
@@ -181,6 +182,44 @@ class Checker {
               std::max(all_, report_.account.spent.total()));
       if (!(finding.lost_share >= 0 && finding.lost_share <= 1))
         broken_.push_back(fmt::format("{}: share {}", finding.code, finding.lost_share));
+    }
+  }
+
+  void hold(bool holds, const std::string& where, const char* what) {
+    if (!holds) broken_.push_back(where + ": " + what);
+  }
+
+  const RankLateness* lateness_of_rank(std::int32_t rank) const {
+    const std::vector<RankLateness>& ranks = report_.lateness.ranks;
+    const auto found = std::find_if(ranks.begin(), ranks.end(),
+                                    [rank](const RankLateness& late) { return late.rank == rank; });
+    return found == ranks.end() ? nullptr : &*found;
+  }
+
+  // Findings, lateness and blame say one thing of who is late.
+  void judgement() {
+    for (const Finding& finding : report_.findings) {
+      if (!finding.code.starts_with("straggler_") && finding.code != "slow_link_of_rank") continue;
+      const RankLateness* const late = finding.rank ? lateness_of_rank(*finding.rank) : nullptr;
+      hold(late != nullptr && late->is_late && late->accused_by == finding.code, finding.code,
+           "lateness does not say so");
+      const auto blame = std::find_if(report_.blame.begin(), report_.blame.end(),
+                                      [&](const BlameReport& one) { return one.rank == finding.rank; });
+      hold(blame != report_.blame.end() && blame->persistent == true, finding.code, "blame does not say so");
+    }
+    for (const RankLateness& late : report_.lateness.ranks) {
+      const std::string where = fmt::format("lateness of rank {}", late.rank);
+      const bool is_accused = std::any_of(
+          report_.findings.begin(), report_.findings.end(),
+          [&](const Finding& one) { return one.rank == late.rank && one.code == late.accused_by; });
+      hold(is_accused == !late.accused_by.empty(), where, "accused by a finding that is not there");
+      hold(!is_accused || (late.is_late && !late.not_accused_because), where, "accused, and not");
+      hold(!late.is_late || is_accused || late.not_accused_because, where, "not accused without a reason");
+    }
+    for (const BlameReport& blame : report_.blame) {
+      const RankLateness* const late = lateness_of_rank(blame.rank);
+      hold(!blame.persistent || (late != nullptr && late->is_late == *blame.persistent),
+           fmt::format("blame of rank {}", blame.rank), "persistent, and lateness does not say so");
     }
   }
 

@@ -146,7 +146,7 @@ TEST(Stop, PartsThatJudgeLookBetweenTheirRules) {
   Report report = p.analysis.report;
   EXPECT_THROW((void)assign_blame(diagnosis, report, p.stopped), Stopped);
   EXPECT_THROW(add_warnings(diagnosis, p.windows, report, p.stopped), Stopped);
-  EXPECT_THROW((void)find_findings(diagnosis, report, p.stopped), Stopped);
+  EXPECT_THROW(add_findings(diagnosis, report, p.stopped), Stopped);
 }
 
 }  // namespace

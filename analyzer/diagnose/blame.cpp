@@ -11,17 +11,6 @@
 #include "base/time_math.h"
 
 namespace lockstep::analyzer {
-namespace {
-
-// Absent where there are too few steps to tell.
-std::optional<bool> is_persistent(std::int32_t rank, const LatenessReport& lateness) {
-  if (!lateness.can_tell) return std::nullopt;
-  for (const RankLateness& late : lateness.ranks)
-    if (late.rank == rank) return late.is_late;
-  return std::nullopt;
-}
-
-}  // namespace
 
 std::int64_t blame_in(const CollectiveReport& collective) {
   std::int64_t sum = 0;
@@ -95,7 +84,6 @@ std::vector<BlameReport> assign_blame(const Diagnosis& diagnosis, const Report& 
     if (blame.blame_ns <= 0) continue;
     if (const auto found = exposed.find(rank); found != exposed.end()) blame.exposed_ns = found->second;
     blame.partial = in_partial[rank] > blame.blame_ns / 2;
-    if (!blame.partial) blame.persistent = is_persistent(rank, report.lateness);
     scheduled.note_in(blame);
     const std::vector<LateCause> causes = causes_of_lateness(
         diagnosis, report, rank,

@@ -11,8 +11,8 @@
 namespace lockstep::analyzer {
 
 // blame(q) = Σ over operations in which q is the one waited for, of the others' waits. Greatest first; ranks
-// that nobody waited for are left out. With the root cause in words where the delays show one, and whether
-// report.lateness has it late again and again.
+// that nobody waited for are left out. With the root cause in words where the delays show one;
+// BlameReport::persistent is left for settle_lateness (accusation.h).
 std::vector<BlameReport> assign_blame(const Diagnosis& diagnosis, const Report& report,
                                       const std::stop_token& stop = {});
 

@@ -1,7 +1,10 @@
 #include "analyzer/diagnose/findings.h"
 
 #include <algorithm>
+#include <utility>
+#include <vector>
 
+#include "analyzer/diagnose/accusation.h"
 #include "analyzer/diagnose/finding_context.h"
 #include "analyzer/diagnose/finding_kinds.h"
 #include "analyzer/diagnose/places.h"
@@ -51,8 +54,7 @@ bool applies(const FindingRule& rule, const Report& report) {
 
 }  // namespace
 
-std::vector<Finding> find_findings(const Diagnosis& diagnosis, const Report& report,
-                                   const std::stop_token& stop) {
+void add_findings(const Diagnosis& diagnosis, Report& report, const std::stop_token& stop) {
   FindingContext context{diagnosis, report};
   context.on_cpu = !report.ranks.empty();
   for (const RankReport& rank : report.ranks) {
@@ -83,7 +85,8 @@ std::vector<Finding> find_findings(const Diagnosis& diagnosis, const Report& rep
     if (first.group == second.group && a_is_note != b_is_note) return b_is_note;
     return first.group != second.group ? first.group < second.group : first.share > second.share;
   });
-  return findings;
+  settle_lateness(context, findings, report);
+  report.findings = std::move(findings);
 }
 
 }  // namespace lockstep::analyzer

@@ -110,7 +110,7 @@ std::vector<Warning> explain_absences(const Report& report) {
                         kNoRank});
   }
   explain(warnings, report.blame, "blamed rank", "absent_persistence",
-          "too few steps, or records, to tell persistent from transient",
+          "too few steps, records or cores, to tell persistent from transient",
           [](const auto& b) { return !b.persistent; });
   const EfficiencyReport& efficiency = report.efficiency;
   if (!efficiency.load_balance || !efficiency.communication || !efficiency.parallel) {

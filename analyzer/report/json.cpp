@@ -282,15 +282,19 @@ Json place_to_json(const std::optional<FindingPlace>& place) {
 Json lateness_to_json(const LatenessReport& lateness) {
   Json ranks = Json::array();
   for (const RankLateness& rank : lateness.ranks) {
-    ranks.push_back({{"rank", rank.rank},
-                     {"mean_ns", rank.mean_ns},
-                     {"share", optional(std::optional(rank.share))},
-                     {"movement_ns", rank.movement_ns},
-                     {"chance", optional(std::optional(rank.chance))},
-                     {"is_late", rank.is_late},
-                     {"cause", rank.cause ? Json(to_string(*rank.cause)) : Json(nullptr)},
-                     {"cause_ns", rank.cause ? Json(rank.cause_ns) : Json(nullptr)},
-                     {"others_ns", rank.cause ? Json(rank.others_ns) : Json(nullptr)}});
+    ranks.push_back(
+        {{"rank", rank.rank},
+         {"mean_ns", rank.mean_ns},
+         {"share", optional(std::optional(rank.share))},
+         {"movement_ns", rank.movement_ns},
+         {"chance", optional(std::optional(rank.chance))},
+         {"is_late", rank.is_late},
+         {"cause", rank.cause ? Json(to_string(*rank.cause)) : Json(nullptr)},
+         {"cause_ns", rank.cause ? Json(rank.cause_ns) : Json(nullptr)},
+         {"others_ns", rank.cause ? Json(rank.others_ns) : Json(nullptr)},
+         {"accused_by", rank.accused_by.empty() ? Json(nullptr) : Json(rank.accused_by)},
+         {"not_accused_because",
+          rank.not_accused_because ? Json(to_string(*rank.not_accused_because)) : Json(nullptr)}});
   }
   const bool known = !lateness.ranks.empty();
   return {{"can_tell", lateness.can_tell},

@@ -57,6 +57,7 @@ TEST(ReportJson, HasEveryNameOfTheSchema) {
   report.layers = {LayerReport{}};
   report.layers[0].forward = LayerPass{1, 2, 3, 0, 1};
   report.counters = {{"memory", 0, 3, 1, 2, 1.5, {{7, 2.5}}}};
+  report.lateness.ranks = {{.rank = 0, .is_late = true, .not_accused_because = NotAccused::cores_shared}};
   const json document = json::parse(to_json(report));
   EXPECT_EQ(document["schema"], "lockstep.report/2");
   expect_keys(document, {"schema", "run", "warnings", "ranks", "steps", "collectives", "pipeline", "blame",
@@ -120,6 +121,12 @@ TEST(ReportJson, HasEveryNameOfTheSchema) {
   expect_keys(document["pipeline"][0], {"group", "stages", "microbatches", "chunks", "schedule",
                                         "bubble_ratio", "bubble_ratio_ideal"});
   expect_keys(document["blame"][0], {"rank", "blame_ns", "root_cause", "persistent"});
+  ASSERT_FALSE(document["lateness"]["ranks"].empty());
+  expect_keys(document["lateness"]["ranks"][0],
+              {"rank", "mean_ns", "share", "movement_ns", "chance", "is_late", "cause", "cause_ns",
+               "others_ns", "accused_by", "not_accused_because"});
+  EXPECT_TRUE(document["lateness"]["ranks"][0]["accused_by"].is_null());
+  EXPECT_EQ(document["lateness"]["ranks"][0]["not_accused_because"], "cores_shared");
   expect_keys(document["efficiency"], {"load_balance", "communication", "parallel", "mean_compute_ns",
                                        "max_compute_ns", "window_ns"});
   expect_keys(document["findings"][0],

@@ -156,8 +156,9 @@ struct BlameReport {
   std::int64_t collectives = 0;  // how many operations waited for it
   // Most of it in operations that a rank without a record takes part in: somebody else may have been later.
   bool partial = false;
-  std::string root_cause;          // what this rank was doing instead, in words; "" where not known
-  std::optional<bool> persistent;  // absent where there are too few steps to tell
+  std::string root_cause;  // what this rank was doing instead, in words; "" where not known
+  // Late again and again, as Report::lateness has it; absent where nobody can tell.
+  std::optional<bool> persistent;
   // Of these figures, what a pipeline's schedule makes: waiting that is nobody's lateness. `root_cause` is
   // that of the rest.
   std::int64_t scheduled_ns = 0;

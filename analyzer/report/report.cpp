@@ -113,6 +113,24 @@ void forget_overlap(Report& report) {
   if (report.steady) std::for_each(report.steady->ranks.begin(), report.steady->ranks.end(), forget);
 }
 
+const char* to_string(NotAccused reason) {
+  switch (reason) {
+    case NotAccused::cores_shared:
+      return "cores_shared";
+    case NotAccused::little_lost:
+      return "little_lost";
+    case NotAccused::rank_without_record:
+      return "rank_without_record";
+    case NotAccused::stage_computes_more:
+      return "stage_computes_more";
+    case NotAccused::communication_alone:
+      return "communication_alone";
+    case NotAccused::unsteady:
+      break;
+  }
+  return "unsteady";
+}
+
 const char* to_string(Accused accused) {
   switch (accused) {
     case Accused::nobody:

@@ -21,18 +21,35 @@
 namespace lockstep::analyzer {
 
 // How late one rank is, over all steps that were looked at (docs/statistics.md).
+// Why no finding accuses a rank of being late.
+enum class NotAccused : std::uint8_t {
+  cores_shared,         // cores are short on its host: who gets one last comes last
+  little_lost,          // the others lose too little by it
+  rank_without_record,  // a rank that left no record may have come later
+  stage_computes_more,  // its stage of a pipeline has more to compute
+  communication_alone,  // nothing else was recorded
+  unsteady,             // not late for certain: its lateness moves by too much to settle it
+};
+const char* to_string(NotAccused reason);  // "cores_shared"
+
 struct RankLateness {
   std::int32_t rank = 0;
   std::int64_t mean_ns = 0;      // a step: later than the median of the others; negative: earlier
   double share = 0;              // of a step
   std::int64_t movement_ns = 0;  // standard deviation of the means of blocks of steps
   double chance = 1;             // that any of so many healthy ranks would be late as consistently
-  bool is_late = false;          // beyond chance, and by an amount that matters
+  // Beyond chance, and by an amount that matters: throughout, or in the way that the finding says which
+  // accuses it.
+  bool is_late = false;
   // What it does longer than the others, where that explains at least half of it consistently; by how much a
   // step, and how long the median of the others does it.
   std::optional<Cause> cause = std::nullopt;
   std::int64_t cause_ns = 0;
   std::int64_t others_ns = 0;
+  // Of a late rank one of both: the code of the finding that accuses it or its link, or why none does. Of one
+  // that is not late the second alone, where nobody can tell whether it is.
+  std::string accused_by = {};
+  std::optional<NotAccused> not_accused_because = std::nullopt;
 };
 
 // Who is late, if anybody is.

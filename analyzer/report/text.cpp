@@ -98,7 +98,8 @@ std::int64_t lateness_of(const BlameReport& blame) {
 }
 
 std::vector<const BlameReport*> late_ranks(const Report& report) {
-  // In a pipeline small delays run through all stages: what is under a hundredth of all time accuses nobody.
+  // In a pipeline small delays run through all stages: what is under a hundredth of all time accuses nobody
+  // whom no finding does.
   std::int64_t least = 1;
   if (has_scheduled_waits(report)) {
     std::int64_t windows = 0;
@@ -106,9 +107,14 @@ std::vector<const BlameReport*> late_ranks(const Report& report) {
       if (rank.measures.known) windows += rank.measures.window_ns;
     least = std::max<std::int64_t>(least, windows / 100);
   }
+  const auto is_named = [&report](std::int32_t rank) {
+    return std::any_of(
+        report.lateness.ranks.begin(), report.lateness.ranks.end(),
+        [rank](const RankLateness& late) { return late.rank == rank && !late.accused_by.empty(); });
+  };
   std::vector<const BlameReport*> late;
   for (const BlameReport& blame : report.blame)
-    if (lateness_of(blame) >= least) late.push_back(&blame);
+    if (lateness_of(blame) >= (is_named(blame.rank) ? 1 : least)) late.push_back(&blame);
   std::stable_sort(late.begin(), late.end(), [](const BlameReport* a, const BlameReport* b) {
     return lateness_of(*a) > lateness_of(*b);
   });

@@ -90,13 +90,22 @@ void add_waiting(const Report& report, Line& line) {
         .text(" of a step");
 }
 
+bool is_any_late(const Report& report) {
+  return std::any_of(report.lateness.ranks.begin(), report.lateness.ranks.end(),
+                     [](const RankLateness& rank) { return rank.is_late; });
+}
+
+bool is_open_for_want_of_cores(const RankLateness& rank) {
+  return rank.not_accused_because == NotAccused::cores_shared;
+}
+
 // Ranks are late, and no finding says that it is their own doing: it costs too little, or where cores are few
 // the scheduler chooses who comes last.
 void print_nobody_to_blame(const Report& report, Page& page) {
-  const bool cores = cores_are_few(report);
   std::vector<std::int32_t> late;
   for (const RankLateness& rank : report.lateness.ranks)
-    if (rank.is_late) late.push_back(rank.rank);
+    if (rank.is_late && is_open_for_want_of_cores(rank)) late.push_back(rank.rank);
+  const bool cores = !late.empty();
   Line line;
   line.text(cores ? "Who gets a core last comes last: " : "No rank is late by what matters: ")
       .text(fmt::format("over {} steps ", report.lateness.steps));
@@ -127,6 +136,19 @@ std::string what_would_tell_more(const Report& report) {
                      format_count(two_digits(lateness.steps_to_tell)));
 }
 
+// No rank is late beyond chance. Where cores are short, that does not say that none is late.
+void print_nobody_late(const Report& report, Page& page) {
+  const std::vector<RankLateness>& ranks = report.lateness.ranks;
+  const bool is_open = std::any_of(ranks.begin(), ranks.end(), is_open_for_want_of_cores);
+  Line line;
+  line.text(is_open ? "Whether a rank is late throughout can't be told as long as cores are short, for who "
+                      "gets one last comes last: "
+                    : "No rank is late throughout: ")
+      .text(fmt::format("over {} steps ", report.lateness.steps));
+  add_waiting(report, line);
+  page.wrap(line.text("." + what_would_tell_more(report)), kIndent, kIndent);
+}
+
 bool has_heavy_stage(const Report& report, std::int32_t rank) {
   return std::any_of(report.findings.begin(), report.findings.end(), [rank](const Finding& finding) {
     return finding.code == "unbalanced_stages" && finding.rank == rank;
@@ -145,7 +167,7 @@ void print_unsettled(const Report& report, const UnsettledLateness& unsettled, P
                         report.lateness.steps, format_duration(rank.mean_ns),
                         format_share(rank.mean_ns, report.lateness.step_ns),
                         format_duration(rank.movement_ns)));
-  if (cores_are_few(report))
+  if (is_open_for_want_of_cores(rank))
     line.text(" Cores are short, and who gets one last comes last.");
   else if (unsettled.steps_wanted > 0)
     line.text(fmt::format(" About {} steps like these would tell.", format_count(unsettled.steps_wanted)));
@@ -204,11 +226,8 @@ void print_blame(const Report& report, const Totals& totals, Page& page) {
       print_unsettled(report, *unsettled, page);
       return;
     }
-    if (late.empty()) {
-      Line line;
-      line.text(fmt::format("No rank is late throughout: over {} steps ", report.lateness.steps));
-      add_waiting(report, line);
-      page.wrap(line.text("." + what_would_tell_more(report)), kIndent, kIndent);
+    if (late.empty() && !is_any_late(report)) {
+      print_nobody_late(report, page);
       return;
     }
     // Where a rank left no record, who came last of the others is a fact and all that is known.

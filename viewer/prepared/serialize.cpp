@@ -127,7 +127,8 @@ void serialize(Archive& archive, BlameReport& b) {
 }
 template <class Archive>
 void serialize(Archive& archive, RankLateness& l) {
-  archive(l.rank, l.mean_ns, l.share, l.movement_ns, l.chance, l.is_late, l.cause, l.cause_ns, l.others_ns);
+  archive(l.rank, l.mean_ns, l.share, l.movement_ns, l.chance, l.is_late, l.cause, l.cause_ns, l.others_ns,
+          l.accused_by, l.not_accused_because);
 }
 template <class Archive>
 void serialize(Archive& archive, LatenessReport& l) {

@@ -10,15 +10,14 @@
 #include <utility>
 #include <vector>
 
+#include "analyzer/diagnose/accusation.h"
 #include "analyzer/diagnose/blame.h"
 #include "analyzer/diagnose/finding_context.h"
 #include "analyzer/diagnose/finding_kinds.h"
-#include "analyzer/diagnose/host_shortage.h"
 #include "analyzer/diagnose/late_reason.h"
 #include "analyzer/diagnose/late_words.h"
 #include "analyzer/diagnose/own_doing.h"
 #include "analyzer/diagnose/scheduled_waits.h"
-#include "analyzer/diagnose/stage_imbalance.h"
 #include "analyzer/lateness/core_waits.h"
 #include "analyzer/lateness/late_by_cause.h"
 #include "analyzer/lateness/late_since.h"
@@ -118,10 +117,6 @@ constexpr FindingKind kSlowLinkOfRank{
 };
 constexpr auto kKinds = std::to_array<const FindingKind*>(
     {&kStragglerPersistent, &kStragglerSince, &kStragglerPeriodic, &kSlowLinkOfRank});
-
-// Of all ranks' windows. Among many ranks somebody is late in every step by noise alone, and a slow one adds
-// little to that: of 64 ranks with 2 % of noise one that is slower by 5 % costs about 1 %.
-constexpr std::int64_t kWorthPermille = 5;
 
 // When a rank is late, and how the finding says it.
 struct When {
@@ -255,16 +250,6 @@ Finding make_periodic(const FindingContext& context, const PeriodicLateness& per
   return finding;
 }
 
-// Its stage of a pipeline has more to compute: unbalanced_stages says so.
-bool has_heaviest_stage(const FindingContext& context, std::int32_t rank) {
-  const std::vector<PipelineReport>& pipelines = context.report.pipeline;
-  return std::any_of(pipelines.begin(), pipelines.end(), [&](const PipelineReport& pipeline) {
-    const std::optional<StageImbalance> imbalance = stage_imbalance_of(context.report, pipeline);
-    return imbalance && imbalance->stage->rank == rank &&
-           context.is_worth(imbalance->lost_ns, kStageImbalancePermille);
-  });
-}
-
 // As the other stages of its pipeline: then it computes longer what they compute, too.
 bool has_as_many_layers(const FindingContext& context, std::int32_t rank) {
   for (const PipelineReport& pipeline : context.report.pipeline) {
@@ -279,31 +264,11 @@ bool has_as_many_layers(const FindingContext& context, std::int32_t rank) {
 
 void find_stragglers(const FindingContext& context, std::vector<Finding>& findings) {
   const Report& report = context.report;
-  const auto blame_of = [&](std::int32_t rank) -> std::optional<BlameReport> {
-    for (BlameReport blame : report.blame) {
-      if (blame.rank != rank) continue;
-      context.scheduled.take_from(blame);
-      // Where a rank without a record takes part, that one may have come later.
-      return !blame.partial && context.is_worth(blame.exposed_ns, kWorthPermille) ? std::optional(blame)
-                                                                                  : std::nullopt;
-    }
-    return std::nullopt;
-  };
-  // Where cores do not suffice, who gets less of them is the scheduler's choice: the host is at fault, said
-  // once. Not so of a rank that may use fewer cores than the others, and of what it does longer while it has
-  // one.
-  const auto lacks_cores = [&](const StepTable& steps, const RankLateness& late) {
-    constexpr std::int64_t kPart = 4;
-    const std::optional<std::int64_t> waited = run_queue_excess(steps, late.rank);
-    return shortage_of(context.shortages, late.rank) != nullptr &&
-           (!waited || *waited * kPart >= late.mean_ns) &&
-           !has_fewer_cores(context.diagnosis.job, late.rank) && !is_own_doing(context, steps, late);
-  };
   bool any = false;
   const auto find = [&](const StepTable& steps, const RankLateness& late, const When& when) {
-    if (lacks_cores(steps, late)) return;
+    if (lacks_cores(context, steps, late)) return;
     any = true;
-    const std::optional<BlameReport> blame = blame_of(late.rank);
+    const std::optional<BlameReport> blame = blame_worth_accusing(context, late.rank);
     if (!blame) return;
     Finding finding = make_finding(context, steps, late, when, *blame);
     // Not where the stage's work is all that is known.
@@ -315,7 +280,7 @@ void find_stragglers(const FindingContext& context, std::vector<Finding>& findin
   // first.
   std::set<std::int32_t> named;
   if (const std::optional<PeriodicLateness> periodic = periodic_lateness(context.steps)) {
-    const std::optional<BlameReport> blame = blame_of(periodic->rank);
+    const std::optional<BlameReport> blame = blame_worth_accusing(context, periodic->rank);
     const bool another_is_late =
         std::any_of(report.lateness.ranks.begin(), report.lateness.ranks.end(),
                     [&](const RankLateness& late) { return late.is_late && late.rank != periodic->rank; });

@@ -1,0 +1,132 @@
+#include "analyzer/diagnose/accusation.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "analyzer/diagnose/host_shortage.h"
+#include "analyzer/diagnose/own_doing.h"
+#include "analyzer/diagnose/stage_imbalance.h"
+#include "analyzer/lateness/core_waits.h"
+#include "analyzer/lateness/late_ranks.h"
+#include "analyzer/report/unsettled_lateness.h"
+
+namespace lockstep::analyzer {
+namespace {
+
+// Of all ranks' windows. Among many ranks somebody is late in every step by noise alone, and a slow one adds
+// little to that: of 64 ranks with 2 % of noise one that is slower by 5 % costs about 1 %.
+constexpr std::int64_t kWorthPermille = 5;
+
+const BlameReport* blame_of(const Report& report, std::int32_t rank) {
+  const auto found = std::find_if(report.blame.begin(), report.blame.end(),
+                                  [rank](const BlameReport& blame) { return blame.rank == rank; });
+  return found == report.blame.end() ? nullptr : &*found;
+}
+
+// The finding that says that the rank is late; of one that is late throughout also one that says why it is,
+// as unbalanced_stages does. "" where there is none.
+std::string accusing_finding(const std::vector<Finding>& findings, const RankLateness& late) {
+  std::string other;
+  for (const Finding& finding : findings) {
+    if (finding.rank != late.rank || finding.alarm != Alarm::none) continue;
+    if (is_about_lateness(finding)) return finding.code;
+    if (late.is_late && finding.accuses == Accused::rank && other.empty()) other = finding.code;
+  }
+  return other;
+}
+
+// Of a rank that is late throughout and that no finding accuses.
+NotAccused why_not(const FindingContext& context, const RankLateness& late) {
+  if (tells_communication_alone(context.report)) return NotAccused::communication_alone;
+  if (lacks_cores(context, context.steps, late)) return NotAccused::cores_shared;
+  const BlameReport* const blame = blame_of(context.report, late.rank);
+  if (blame != nullptr && blame->partial) return NotAccused::rank_without_record;
+  if (!blame_worth_accusing(context, late.rank)) return NotAccused::little_lost;
+  if (has_heaviest_stage(context, late.rank)) return NotAccused::stage_computes_more;
+  return NotAccused::cores_shared;  // in the steps from which on it is late
+}
+
+// Nobody is late for certain: of whom it is open.
+void mark_open(const FindingContext& context, LatenessReport& lateness) {
+  const std::optional<UnsettledLateness> unsettled = unsettled_lateness(lateness);
+  for (RankLateness& rank : lateness.ranks) {
+    const bool is_unsettled = unsettled && unsettled->rank == &rank;
+    // In the mean it is late by what matters, and a rank without cores moves about by more.
+    if (shortage_of(context.shortages, rank.rank) != nullptr &&
+        (is_unsettled || rank.share >= kLeastLateness)) {
+      rank.not_accused_because = NotAccused::cores_shared;
+    } else if (is_unsettled) {
+      rank.not_accused_because = NotAccused::unsteady;
+    }
+  }
+}
+
+std::optional<bool> is_persistent(const LatenessReport& lateness, const BlameReport& blame) {
+  if (blame.partial) return std::nullopt;
+  for (const RankLateness& late : lateness.ranks) {
+    if (late.rank != blame.rank) continue;
+    if (!late.accused_by.empty()) return true;
+    const bool is_open = late.not_accused_because == NotAccused::cores_shared ||
+                         late.not_accused_because == NotAccused::unsteady;
+    return lateness.can_tell && !is_open ? std::optional(late.is_late) : std::nullopt;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<BlameReport> blame_worth_accusing(const FindingContext& context, std::int32_t rank) {
+  const BlameReport* const found = blame_of(context.report, rank);
+  if (found == nullptr) return std::nullopt;
+  BlameReport blame = *found;
+  context.scheduled.take_from(blame);
+  // Where a rank without a record takes part, that one may have come later.
+  return !blame.partial && context.is_worth(blame.exposed_ns, kWorthPermille) ? std::optional(blame)
+                                                                              : std::nullopt;
+}
+
+// Where cores do not suffice, who gets less of them is the scheduler's choice: the host is at fault, said
+// once. Not so of a rank that may use fewer cores than the others, and of what it does longer while it has
+// one.
+bool lacks_cores(const FindingContext& context, const StepTable& steps, const RankLateness& late) {
+  constexpr std::int64_t kPart = 4;
+  const std::optional<std::int64_t> waited = run_queue_excess(steps, late.rank);
+  return shortage_of(context.shortages, late.rank) != nullptr &&
+         (!waited || *waited * kPart >= late.mean_ns) && !has_fewer_cores(context.diagnosis.job, late.rank) &&
+         !is_own_doing(context, steps, late);
+}
+
+bool has_heaviest_stage(const FindingContext& context, std::int32_t rank) {
+  const std::vector<PipelineReport>& pipelines = context.report.pipeline;
+  return std::any_of(pipelines.begin(), pipelines.end(), [&](const PipelineReport& pipeline) {
+    const std::optional<StageImbalance> imbalance = stage_imbalance_of(context.report, pipeline);
+    return imbalance && imbalance->stage->rank == rank &&
+           context.is_worth(imbalance->lost_ns, kStageImbalancePermille);
+  });
+}
+
+bool is_about_lateness(const Finding& finding) {
+  return finding.rank && finding.cause == Cause::barrier_wait &&
+         (finding.accuses == Accused::rank || finding.accuses == Accused::link);
+}
+
+void settle_lateness(const FindingContext& context, const std::vector<Finding>& findings, Report& report) {
+  LatenessReport lateness = report.lateness;
+  bool any = false;
+  for (RankLateness& rank : lateness.ranks) {
+    rank.accused_by = accusing_finding(findings, rank);
+    if (!rank.accused_by.empty()) {
+      rank.is_late = true;
+    } else if (rank.is_late) {
+      rank.not_accused_because = why_not(context, rank);
+    }
+    any = any || rank.is_late;
+  }
+  if (!any) mark_open(context, lateness);
+  // The context reads the report: what it says of the ranks stays until here.
+  report.lateness = std::move(lateness);
+  for (BlameReport& blame : report.blame) blame.persistent = is_persistent(report.lateness, blame);
+}
+
+}  // namespace lockstep::analyzer

@@ -1,0 +1,30 @@
+// Which of the ranks that are late is accused of it, and why not the others: findings, lateness and blame of
+// a report say one thing.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "analyzer/diagnose/finding_context.h"
+
+namespace lockstep::analyzer {
+
+// What the others waited for the rank beyond a pipeline's schedule, where that is worth a finding and no rank
+// without a record may have come later.
+std::optional<BlameReport> blame_worth_accusing(const FindingContext& context, std::int32_t rank);
+
+// The rank is late in these steps while its host's cores do not suffice, and it may be for that alone.
+bool lacks_cores(const FindingContext& context, const StepTable& steps, const RankLateness& late);
+
+// Its stage of a pipeline has more to compute: unbalanced_stages says so.
+bool has_heaviest_stage(const FindingContext& context, std::int32_t rank);
+
+// Whether a finding says that a rank is late, or that its link makes it late.
+bool is_about_lateness(const Finding& finding);
+
+// Sets RankLateness::accused_by, not_accused_because and is_late (of ranks that are late in another way than
+// throughout) and BlameReport::persistent by what the findings say.
+void settle_lateness(const FindingContext& context, const std::vector<Finding>& findings, Report& report);
+
+}  // namespace lockstep::analyzer

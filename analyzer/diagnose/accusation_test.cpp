@@ -1,0 +1,119 @@
+// Findings, lateness and blame say one thing of who is late. That of all reports of this folder's tests:
+// report_invariants.cpp.
+#include "analyzer/diagnose/accusation.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <optional>
+
+#include "analyzer/diagnose/shared_host_jobs.h"
+#include "analyzer/diagnose/test_reports.h"
+
+namespace lockstep::analyzer {
+namespace {
+
+using testing::Contains;
+using testing::Not;
+
+RankLateness lateness(const Report& report, std::int32_t rank) {
+  for (const RankLateness& late : report.lateness.ranks)
+    if (late.rank == rank) return late;
+  ADD_FAILURE() << "nothing of rank " << rank;
+  return {};
+}
+
+std::optional<bool> persistent(const Report& report, std::int32_t rank) {
+  for (const BlameReport& blame : report.blame)
+    if (blame.rank == rank) return blame.persistent;
+  ADD_FAILURE() << "nobody waits for rank " << rank;
+  return {};
+}
+
+void expect_accused(const Report& report, std::int32_t rank, const std::string& code) {
+  EXPECT_EQ(finding(report, code).rank, rank);
+  const RankLateness late = lateness(report, rank);
+  EXPECT_TRUE(late.is_late) << code;
+  EXPECT_EQ(late.accused_by, code);
+  EXPECT_FALSE(late.not_accused_because.has_value()) << code;
+  EXPECT_EQ(persistent(report, rank), true) << code;
+  for (const RankLateness& other : report.lateness.ranks) {
+    if (other.rank == rank) continue;
+    EXPECT_FALSE(other.is_late) << code;
+    EXPECT_EQ(other.accused_by, "") << code;
+  }
+}
+
+void expect_not_accused(const Report& report, std::int32_t rank, NotAccused reason) {
+  const RankLateness late = lateness(report, rank);
+  EXPECT_EQ(late.accused_by, "");
+  EXPECT_EQ(late.not_accused_because, reason);
+  EXPECT_THAT(codes_of(report.findings), Not(Contains("straggler_persistent")));
+}
+
+// Of rank 2, in each step.
+Report late_by(int steps, const std::function<Nanoseconds(int)>& extra_us) {
+  JobBuilder job;
+  for (int step = 0; step < steps; ++step) {
+    const Nanoseconds begin = step * 2000 * us, extra = extra_us(step) * us;
+    for (std::int32_t rank = 0; rank < 4; ++rank) {
+      const Nanoseconds end = begin + (1000 + (step * 7 + rank * 5) % 9) * us + (rank == 2 ? extra : 0);
+      job.rank(rank).step(step, begin, begin + 1990 * us);
+      job.rank(rank).compute(begin, end, "layer").launched(begin, begin + 1);
+      job.rank(rank).all_reduce(end, begin + 1060 * us + extra).launched(begin + 2, begin + 3);
+    }
+  }
+  return report_of(job);
+}
+
+TEST(Accusation, OneThatIsLateThroughoutSaysSoEverywhere) {
+  expect_accused(late_by(20, [](int) { return 200; }), 2, "straggler_persistent");
+}
+
+TEST(Accusation, SoDoesOneThatIsLateFromSomeStepOn) {
+  expect_accused(late_by(40, [](int step) { return step >= 28 ? 300 : 0; }), 2, "straggler_since");
+}
+
+TEST(Accusation, SoDoesOneThatIsLateOnceInSoManySteps) {
+  expect_accused(late_by(60, [](int step) { return step % 10 == 4 ? 600 : 0; }), 2, "straggler_periodic");
+}
+
+// Noise hides how late it is; what it does longer shows.
+TEST(Accusation, SoDoesOneThatDoesOneThingLonger) {
+  const Report report = report_of(SharedHost{.idle = 1000, .moves = 6000});
+  expect_accused(report, 1, "straggler_persistent");
+  EXPECT_GT(lateness(report, 1).movement_ns, 0);
+  EXPECT_FALSE(lateness(report, 1).cause.has_value()) << "it is not late throughout by the figures";
+  expect_accused(report_of(SharedHost{.waits_1 = 2500, .more_1 = 3000}), 1, "straggler_persistent");
+}
+
+// It comes last again and again, and nobody can tell whether it would with cores of its own.
+TEST(Accusation, WhereCoresAreShortTheReportSaysWhyALateRankIsNotAccused) {
+  const Report report = report_of(SharedHost{.waits_1 = 6000});
+  EXPECT_TRUE(lateness(report, 1).is_late);
+  expect_not_accused(report, 1, NotAccused::cores_shared);
+  EXPECT_FALSE(persistent(report, 1).has_value());
+}
+
+TEST(Accusation, OneWhoseLatenessCostsLittleIsLateAllTheSame) {
+  JobBuilder job = straggling_job(12, 2, 100);
+  for (std::int32_t rank : {0, 1, 3}) job.rank(rank).compute(0, 12'000 * us, "other stream").launched(-2, -1);
+  const Report report = report_of(job);
+  for (const RankLateness& late : report.lateness.ranks) {
+    EXPECT_EQ(late.accused_by, "");
+    EXPECT_EQ(late.is_late, late.not_accused_because == NotAccused::little_lost);
+  }
+}
+
+TEST(Accusation, NobodyIsOpenWhereNobodyIsLate) {
+  const Report report = late_by(20, [](int) { return 0; });
+  for (const RankLateness& late : report.lateness.ranks) {
+    EXPECT_FALSE(late.is_late);
+    EXPECT_FALSE(late.not_accused_because.has_value());
+  }
+  for (const BlameReport& blame : report.blame) EXPECT_EQ(blame.persistent, false);
+}
+
+}  // namespace
+}  // namespace lockstep::analyzer
