@@ -10,6 +10,7 @@
 #include "analyzer/diagnose/idle_gaps.h"
 #include "analyzer/diagnose/late_compute.h"
 #include "analyzer/diagnose/late_launches.h"
+#include "analyzer/diagnose/own_doing.h"
 #include "analyzer/diagnose/root_cause.h"
 #include "analyzer/diagnose/slow_place_words.h"
 #include "analyzer/intervals/median.h"
@@ -93,6 +94,8 @@ LateReason reason_of_host(const FindingContext& context, const StepTable& steps,
   std::string place = name_where_python_was(context, steps, late, reason);
   const bool is_line = !place.empty();
   if (!is_line && range) place = fmt::format("`{}`", short_name(context.diagnosis.job.strings.view(*range)));
+  const bool is_garbage = collects_garbage_alone(context, steps, late);
+  if (is_garbage) place = fmt::format("`{}`{}", kGarbageCollection, is_line ? " at " + place : std::string());
   const bool is_named = !place.empty();
   if (is_named) {
     reason.doing = fmt::format("spends {} longer on its host, in {}", format_duration(late.cause_ns), place);
@@ -122,7 +125,7 @@ LateReason reason_of_host(const FindingContext& context, const StepTable& steps,
                                  format_duration(late.cause_ns));
     reason.evidence.push_back("its training threads run then, or are ready to");
   }
-  if (place == "`garbage collection`") {
+  if (is_garbage || place == fmt::format("`{}`", kGarbageCollection)) {
     reason.remedy =
         "`gc.freeze()` once the model and its data are there, `gc.disable()` and gc.collect() on all ranks "
         "in the same step; or make fewer objects that live long";

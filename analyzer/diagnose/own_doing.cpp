@@ -1,14 +1,17 @@
 #include "analyzer/diagnose/own_doing.h"
 
 #include <algorithm>
+#include <numeric>
 #include <optional>
 #include <utility>
 #include <vector>
 
 #include "analyzer/diagnose/host_shortage.h"
 #include "analyzer/diagnose/idle_gaps.h"
+#include "analyzer/intervals/interval_set.h"
 #include "analyzer/intervals/median.h"
 #include "analyzer/lateness/core_waits.h"
+#include "base/time_math.h"
 
 namespace lockstep::analyzer {
 
@@ -36,7 +39,61 @@ bool computes_longer_on_cores(const StepTable& steps, const RankLateness& late) 
   return kOfLateness * on_cores >= late.mean_ns && kOfOthers * on_cores >= late.others_ns;
 }
 
+// Of the rank's steps in the table: in each, how long it collected garbage.
+std::vector<std::int64_t> garbage_collected(const FindingContext& context, const StepTable& steps,
+                                            std::int32_t rank) {
+  const Job& job = context.diagnosis.job;
+  std::vector<Interval> collections;
+  for (const RankTrace& trace : job.ranks) {
+    if (trace.rank != rank) continue;
+    for (const HostRange& range : trace.host_ranges)
+      if (job.strings.view(range.name) == kGarbageCollection) collections.push_back({range.begin, range.end});
+  }
+  const IntervalSet collected = IntervalSet::from(std::move(collections));
+  const std::int64_t origin = context.report.origin_aligned_ns;
+  std::vector<std::int64_t> times;
+  for (std::size_t step = 0; step < steps.steps.size(); ++step) {
+    const StepReport& cell = steps.cell(step, steps.index_of(rank));
+    times.push_back(collected.measure_within(cell.begin_ns + origin, cell.end_ns + origin));
+  }
+  return times;
+}
+
+// Its threads run longer than any other's, so that it is no want of cores that makes the same work longer,
+// and no more than half of its lateness is waiting for a core that it had not waited with less to run.
+bool runs_longer(const StepTable& steps, const RankLateness& late) {
+  constexpr std::int64_t kRan = 4, kOfLateness = 2;  // a quarter; a half
+  std::int64_t others_ran = 0;
+  for (std::size_t rank = 0; rank < steps.rank_count(); ++rank) {
+    if (steps.ranks[rank] == late.rank) continue;
+    std::int64_t ran = 0;
+    for (std::size_t step = 0; step < steps.steps.size(); ++step)
+      ran = saturating_add(ran, steps.cell(step, rank).measures.on_core_ns.value_or(0));
+    others_ran = std::max(others_ran, ran / static_cast<std::int64_t>(steps.steps.size()));
+  }
+  const std::optional<std::int64_t> more = mean_excess(steps, late.rank, &Measures::on_core_ns);
+  const std::optional<std::int64_t> waited = core_wait_excess(steps, late);
+  return more && kRan * *more >= others_ran && waited && kOfLateness * *waited < late.mean_ns;
+}
+
 }  // namespace
+
+bool collects_garbage_alone(const FindingContext& context, const StepTable& steps, const RankLateness& late) {
+  constexpr std::int64_t kOfLateness = 2, kOthers = 10;  // a half; a tenth
+  constexpr double kConsistent = 0.8;                    // of the steps
+  const auto sum = [](const std::vector<std::int64_t>& times) {
+    return std::accumulate(times.begin(), times.end(), std::int64_t{0});
+  };
+  const std::vector<std::int64_t> own = garbage_collected(context, steps, late.rank);
+  const auto times = std::count_if(own.begin(), own.end(), [](std::int64_t ns) { return ns > 0; });
+  const auto count = static_cast<std::int64_t>(own.size());
+  if (own.empty() || static_cast<double>(times) < kConsistent * static_cast<double>(count) ||
+      kOfLateness * (sum(own) / count) < late.mean_ns)
+    return false;
+  return std::all_of(steps.ranks.begin(), steps.ranks.end(), [&](std::int32_t rank) {
+    return rank == late.rank || kOthers * sum(garbage_collected(context, steps, rank)) <= sum(own);
+  });
+}
 
 bool is_own_doing(const FindingContext& context, const StepTable& steps, const RankLateness& late) {
   if (late.cause == Cause::compute) return computes_longer_on_cores(steps, late);
@@ -44,6 +101,9 @@ bool is_own_doing(const FindingContext& context, const StepTable& steps, const R
   // A stage that idles with too few cores may have none: it does something where a line of its own shows it.
   if (is_late_by_idling(context.steps, late))
     return place_of_idling(context.diagnosis.job, context.scheduled.idle(), late.rank).has_value();
+  if (late.cause == Cause::host_bound && collects_garbage_alone(context, steps, late) &&
+      runs_longer(steps, late))
+    return true;
   // Else its reason would be that it waits for a core.
   if (late.cause == Cause::host_bound &&
       2 * run_queue_excess(context.steps, late.rank).value_or(0) >= late.mean_ns)

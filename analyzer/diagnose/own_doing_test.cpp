@@ -39,6 +39,39 @@ TEST(OwnDoing, WhatTakesLongerByHalfForWantOfACoreIsNot) {
   EXPECT_THAT(codes_of(report.findings), Not(Contains("straggler_persistent")));
 }
 
+// Seen of a rank that made 60,000 objects that refer to themselves in each step, where two ranks got a tenth
+// of two cores: it ran more than twice as long as the other, and most of its collections was waiting for a
+// core. It had not waited had it had nothing to run.
+TEST(OwnDoing, GarbageThatNobodyElseCollectsIs) {
+  const SharedHost host{.waits_0 = 5000,
+                        .waits_1 = 5000,
+                        .idle = 5000,
+                        .idle_waits = 3500,
+                        .idle_ran = 1500,
+                        .idle_name = "garbage collection"};
+  const Report report = report_of(host);
+  EXPECT_THAT(codes_of(report.findings), Contains("cores_shared"));
+  const Finding late = finding(report, "straggler_persistent");
+  EXPECT_EQ(late.rank, 1);
+  EXPECT_EQ(late.reason, "host");
+  EXPECT_THAT(late.title, HasSubstr("in `garbage collection`"));
+  EXPECT_THAT(late.remedy, HasSubstr("gc.freeze()"));
+  const auto is_named = [](SharedHost other) {
+    const std::vector<std::string> codes = codes_of(report_of(other).findings);
+    return std::find(codes.begin(), codes.end(), "straggler_persistent") != codes.end();
+  };
+  SharedHost changed = host;
+  changed.idle_name = "";
+  EXPECT_FALSE(is_named(changed)) << "what it does is not known";
+  changed = host;
+  changed.collects_0 = true;
+  EXPECT_FALSE(is_named(changed)) << "the other one collects, too";
+  changed = host;
+  changed.idle_ran = 100;
+  changed.idle_waits = 4900;
+  EXPECT_FALSE(is_named(changed)) << "it has hardly more to run";
+}
+
 TEST(OwnDoing, OneThatGetsLessOfTheSameCoresIsNot) {
   const Report report = report_of(SharedHost{.waits_1 = 4000});
   EXPECT_THAT(codes_of(report.findings), Contains("cores_shared"));

@@ -59,7 +59,9 @@ constexpr Explanation kStragglerExplained{
         "as asked of lateness, is named as well where noise hides how late that makes it. So is one whose "
         "training threads run a quarter longer than the others'. Nobody is named where a rank left no "
         "record, nor for waiting for a core on a host whose cores do not suffice, unless it may use fewer of "
-        "them than the others; and where the hosts of GPUs run ahead of them, a rank is late by no more than "
+        "them than the others, or alone collects garbage in eight of ten steps, for half of its lateness, "
+        "while its threads run a quarter longer than any other's; and where the hosts of GPUs run ahead of "
+        "them, a rank is late by no more than "
         "what the others' hosts have left of the step. The reason (`reason`) is the cause, or the two, whose "
         "time exceeds the others' by half of the lateness at least, in eight of ten blocks. "
         "docs/statistics.md has the tests.",
