@@ -9,6 +9,7 @@
 #include "analyzer/diagnose/stage_imbalance.h"
 #include "analyzer/lateness/core_waits.h"
 #include "analyzer/lateness/late_ranks.h"
+#include "analyzer/model/gpus.h"
 #include "analyzer/report/unsettled_lateness.h"
 
 namespace lockstep::analyzer {
@@ -47,6 +48,18 @@ NotAccused why_not(const FindingContext& context, const RankLateness& late) {
   return NotAccused::cores_shared;  // in the steps from which on it is late
 }
 
+// Of ranks that share a GPU, who makes the others wait is the GPU's choice in part.
+void mark_sharers(const FindingContext& context, LatenessReport& lateness) {
+  const auto least = static_cast<std::int64_t>(kLeastLateness * static_cast<double>(lateness.step_ns));
+  if (!lateness.can_tell || (lateness.waiting_ns < least && context.report.pipeline.empty())) return;
+  for (const std::vector<const RankTrace*>& sharers : ranks_that_share_gpus(context.diagnosis.job)) {
+    for (const RankTrace* sharer : sharers)
+      for (RankLateness& rank : lateness.ranks)
+        if (rank.rank == sharer->rank && !rank.not_accused_because)
+          rank.not_accused_because = NotAccused::gpu_shared;
+  }
+}
+
 // Nobody is late for certain: of whom it is open.
 void mark_open(const FindingContext& context, LatenessReport& lateness) {
   const std::optional<UnsettledLateness> unsettled = unsettled_lateness(lateness);
@@ -60,6 +73,7 @@ void mark_open(const FindingContext& context, LatenessReport& lateness) {
       rank.not_accused_because = NotAccused::unsteady;
     }
   }
+  mark_sharers(context, lateness);
 }
 
 std::optional<bool> is_persistent(const LatenessReport& lateness, const BlameReport& blame) {
@@ -68,6 +82,7 @@ std::optional<bool> is_persistent(const LatenessReport& lateness, const BlameRep
     if (late.rank != blame.rank) continue;
     if (!late.accused_by.empty()) return true;
     const bool is_open = late.not_accused_because == NotAccused::cores_shared ||
+                         late.not_accused_because == NotAccused::gpu_shared ||
                          late.not_accused_because == NotAccused::unsteady;
     return lateness.can_tell && !is_open ? std::optional(late.is_late) : std::nullopt;
   }

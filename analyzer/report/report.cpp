@@ -117,6 +117,8 @@ const char* to_string(NotAccused reason) {
   switch (reason) {
     case NotAccused::cores_shared:
       return "cores_shared";
+    case NotAccused::gpu_shared:
+      return "gpu_shared";
     case NotAccused::little_lost:
       return "little_lost";
     case NotAccused::rank_without_record:

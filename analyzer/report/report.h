@@ -20,10 +20,10 @@
 
 namespace lockstep::analyzer {
 
-// How late one rank is, over all steps that were looked at (docs/statistics.md).
 // Why no finding accuses a rank of being late.
 enum class NotAccused : std::uint8_t {
   cores_shared,         // cores are short on its host: who gets one last comes last
+  gpu_shared,           // it computes on a GPU that others use: who waits is the GPU's choice in part
   little_lost,          // the others lose too little by it
   rank_without_record,  // a rank that left no record may have come later
   stage_computes_more,  // its stage of a pipeline has more to compute
@@ -32,6 +32,7 @@ enum class NotAccused : std::uint8_t {
 };
 const char* to_string(NotAccused reason);  // "cores_shared"
 
+// How late one rank is, over all steps that were looked at (docs/statistics.md).
 struct RankLateness {
   std::int32_t rank = 0;
   std::int64_t mean_ns = 0;      // a step: later than the median of the others; negative: earlier

@@ -136,14 +136,21 @@ std::string what_would_tell_more(const Report& report) {
                      format_count(two_digits(lateness.steps_to_tell)));
 }
 
-// No rank is late beyond chance. Where cores are short, that does not say that none is late.
+// No rank is late beyond chance. Where cores are short or GPUs are shared, that does not say that none is
+// late.
 void print_nobody_late(const Report& report, Page& page) {
   const std::vector<RankLateness>& ranks = report.lateness.ranks;
-  const bool is_open = std::any_of(ranks.begin(), ranks.end(), is_open_for_want_of_cores);
+  const bool few_cores = std::any_of(ranks.begin(), ranks.end(), is_open_for_want_of_cores);
+  const bool shared_gpu = std::any_of(ranks.begin(), ranks.end(), [](const RankLateness& rank) {
+    return rank.not_accused_because == NotAccused::gpu_shared;
+  });
   Line line;
-  line.text(is_open ? "Whether a rank is late throughout can't be told as long as cores are short, for who "
-                      "gets one last comes last: "
-                    : "No rank is late throughout: ")
+  line.text(few_cores ? "Whether a rank is late throughout can't be told as long as cores are short, for who "
+                        "gets one last comes last: "
+            : shared_gpu
+                ? "Whether a rank is late throughout can't be told as long as ranks share a GPU, which "
+                  "chooses whose work comes first: "
+                : "No rank is late throughout: ")
       .text(fmt::format("over {} steps ", report.lateness.steps));
   add_waiting(report, line);
   page.wrap(line.text("." + what_would_tell_more(report)), kIndent, kIndent);

@@ -131,6 +131,11 @@ TEST(TextReport, ThatNobodyIsLateIsNotSaidWhereWantOfCoresHidesIt) {
                               "for who gets one last comes last: over 40 steps they wait for each other for "
                               "12.0 % of a step."));
   EXPECT_THAT(text, Not(HasSubstr("No rank is late")));
+  report.lateness.ranks[1].not_accused_because = NotAccused::gpu_shared;
+  EXPECT_THAT(
+      to_text(report, with_width(400)),
+      HasSubstr("Whether a rank is late throughout can't be told as long as ranks share a GPU, which chooses "
+                "whose work comes first: over 40 steps "));
 }
 
 TEST(TextReport, WhatAFindingSaysOfARanksHostIsNotSaidAgainWithoutAName) {

@@ -55,6 +55,7 @@ TEST(UnevenBatches, AreNotWhatMakesOneRankLateInEveryStep) {
 TEST(UnevenBatches, AreNotWhatOneOfTwoRanksOnAGpuComputesLongerInEveryStep) {
   const Report report = uneven_report(false, true, true);
   EXPECT_FALSE(report.lateness.ranks.at(1).is_late);
+  EXPECT_EQ(report.lateness.ranks.at(1).not_accused_because, NotAccused::gpu_shared);
   EXPECT_THAT(codes_of(report.findings), Not(Contains("uneven_batches")));
 }
 
