@@ -17,6 +17,7 @@
 #include "analyzer/lateness/core_waits.h"
 #include "analyzer/lateness/late_parts.h"
 #include "analyzer/report/quantity.h"
+#include "trace/events/operator_ranges.h"
 
 namespace lockstep::analyzer {
 namespace {
@@ -95,7 +96,8 @@ LateReason reason_of_host(const FindingContext& context, const StepTable& steps,
   const bool is_line = !place.empty();
   if (!is_line && range) place = fmt::format("`{}`", short_name(context.diagnosis.job.strings.view(*range)));
   const bool is_garbage = collects_garbage_alone(context, steps, late);
-  if (is_garbage) place = fmt::format("`{}`{}", kGarbageCollection, is_line ? " at " + place : std::string());
+  if (is_garbage)
+    place = fmt::format("`{}`{}", trace::kGarbageCollection, is_line ? " at " + place : std::string());
   const bool is_named = !place.empty();
   if (is_named) {
     reason.doing = fmt::format("spends {} longer on its host, in {}", format_duration(late.cause_ns), place);
@@ -125,7 +127,7 @@ LateReason reason_of_host(const FindingContext& context, const StepTable& steps,
                                  format_duration(late.cause_ns));
     reason.evidence.push_back("its training threads run then, or are ready to");
   }
-  if (is_garbage || place == fmt::format("`{}`", kGarbageCollection)) {
+  if (is_garbage || place == fmt::format("`{}`", trace::kGarbageCollection)) {
     reason.remedy =
         "`gc.freeze()` once the model and its data are there, `gc.disable()` and gc.collect() on all ranks "
         "in the same step; or make fewer objects that live long";

@@ -12,6 +12,7 @@
 #include "analyzer/intervals/median.h"
 #include "analyzer/lateness/core_waits.h"
 #include "base/time_math.h"
+#include "trace/events/operator_ranges.h"
 
 namespace lockstep::analyzer {
 
@@ -47,7 +48,8 @@ std::vector<std::int64_t> garbage_collected(const FindingContext& context, const
   for (const RankTrace& trace : job.ranks) {
     if (trace.rank != rank) continue;
     for (const HostRange& range : trace.host_ranges)
-      if (job.strings.view(range.name) == kGarbageCollection) collections.push_back({range.begin, range.end});
+      if (job.strings.view(range.name) == trace::kGarbageCollection)
+        collections.push_back({range.begin, range.end});
   }
   const IntervalSet collected = IntervalSet::from(std::move(collections));
   const std::int64_t origin = context.report.origin_aligned_ns;
@@ -96,7 +98,7 @@ bool collects_garbage_alone(const FindingContext& context, const StepTable& step
 }
 
 bool is_own_doing(const FindingContext& context, const StepTable& steps, const RankLateness& late) {
-  if (late.cause == Cause::compute) return computes_longer_on_cores(steps, late);
+  if (late.cause == Cause::compute) return computes_longer_on_cores(steps, late) || runs_longer(steps, late);
   if (late.cause != Cause::host_bound && late.cause != Cause::data_wait) return false;
   // A stage that idles with too few cores may have none: it does something where a line of its own shows it.
   if (is_late_by_idling(context.steps, late))

@@ -3,14 +3,10 @@
 #pragma once
 
 #include <cstdint>
-#include <string_view>
 
 #include "analyzer/diagnose/finding_context.h"
 
 namespace lockstep::analyzer {
-
-// How such ranges are called (tracer/inject/sources/pytorch/hook/lockstep_interpreter.py).
-inline constexpr std::string_view kGarbageCollection = "garbage collection";
 
 // Every other rank of the rank's host may use more cores than it, and there is one.
 bool has_fewer_cores(const Job& job, std::int32_t rank);
@@ -20,15 +16,17 @@ bool has_fewer_cores(const Job& job, std::int32_t rank);
 bool collects_garbage_alone(const FindingContext& context, const StepTable& steps, const RankLateness& late);
 
 // The rank is late in these steps because it computes longer, and what is left of that when its longer
-// waiting for a core is taken out is half of its lateness, and a quarter of what the others compute. (Healthy
-// ranks on busy cores were left less than a tenth of the others' compute; how long a computation takes on a
-// core hardly depends on who else wants one.) Or the rank is late because it is host-bound or loads data, and
-// a seventh of what it does so longer is left when its waiting for a core is taken out of it: a rank that
-// only lacks cores does the same as the others, and takes longer for it. Not where it is host-bound and waits
-// longer for a core for half of its lateness, unless that is for what it has more to run: it collects garbage
-// in eight of ten steps, for half of its lateness, the others for a tenth of that at most, and its threads
-// run longer than any other's by a quarter. Of a pipeline's stage that is late by idling instead: a line of
-// Python in which it idles, and which it is not in at other times.
+// waiting for a core is taken out is half of its lateness, and a quarter of what the others compute; or its
+// threads run longer than any other's by a quarter, and less than half of its lateness is waiting for a core
+// that it had not waited with less to run. (Healthy ranks on busy cores were left less than a tenth of the
+// others' compute; how long a computation takes on a core hardly depends on who else wants one.) Or the rank
+// is late because it is host-bound or loads data, and a seventh of what it does so longer is left when its
+// waiting for a core is taken out of it: a rank that only lacks cores does the same as the others, and takes
+// longer for it. Not where it is host-bound and waits longer for a core for half of its lateness, unless that
+// is for what it has more to run: it collects garbage in eight of ten steps, for half of its lateness, the
+// others for a tenth of that at most, and its threads run longer than any other's by a quarter. Of a
+// pipeline's stage that is late by idling instead: a line of Python in which it idles, and which it is not in
+// at other times.
 bool is_own_doing(const FindingContext& context, const StepTable& steps, const RankLateness& late);
 
 }  // namespace lockstep::analyzer

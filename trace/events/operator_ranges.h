@@ -16,6 +16,8 @@ inline constexpr const char* kOperatorCategory = "operator";
 // Where the main thread's Python was from one look at its stack to the next: "load (train.py:31)".
 inline constexpr const char* kPythonPlaceCategory = "python stack";
 
+// Of Python's garbage collector in its oldest generation, which stops the thread for long.
+inline constexpr const char* kGarbageCollection = "garbage collection";
 // Of a model's whole forward pass without gradients, before anything has trained: "forward of GPT".
 inline constexpr const char* kForwardOf = "forward of ";
 

@@ -14,6 +14,7 @@
 #include "analyzer/import/run/device.h"
 #include "analyzer/import/run/device_passes.h"
 #include "analyzer/import/run/ending.h"
+#include "analyzer/import/run/garbage.h"
 #include "analyzer/import/run/host_kinds.h"
 #include "analyzer/import/run/identity.h"
 #include "analyzer/import/run/interrupted.h"
@@ -38,7 +39,7 @@ using trace::Selection;
 class FileImport {
  public:
   FileImport(const Reader& reader, const std::string& file, const Options& options)
-      : reader_(reader), options_(options), host_kinds_(reader), passes_(reader) {
+      : reader_(reader), options_(options), host_kinds_(reader), passes_(reader), garbage_(reader) {
     import_.trace.file = file;
     import_.source = "lockstep";
     import_.trace.resolution_ns = 1;
@@ -62,6 +63,7 @@ class FileImport {
     read_drops();
     find_losses(reader_, damage_, import_);
     scheduling_.finish(import_.trace);
+    std::move(garbage_).cut_from(import_.trace);
     cut_computations(import_.trace, metadata_of(reader_, trace::kTrainingThreadsKey));
     warn_of_damage(reader_, damage_, import_);
     settle_communication(import_, options_.communication);
@@ -260,6 +262,7 @@ class FileImport {
     const Status status = reader_.read<trace::HostRange>(Selection{}, [this](const trace::HostRange& event) {
       if (!sound(event.begin, event.end)) return;
       passes_.take(event);
+      garbage_.take(event);
       const HostKind kind = host_kinds_.of(event);
       if (kind == HostKind::other && !keeps(event.begin, event.end)) return;
       import_.trace.host_ranges.push_back(
@@ -343,6 +346,7 @@ class FileImport {
   IssueJoin issues_;
   HostKinds host_kinds_;
   DevicePasses passes_;
+  GarbageCollections garbage_;
   SchedulingImport scheduling_;
   std::set<std::string> damage_;
   std::uint64_t unsound_ = 0;

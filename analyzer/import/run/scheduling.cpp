@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "analyzer/import/run/cut_activities.h"
 #include "analyzer/intervals/interval_set.h"
 #include "base/numbers.h"
 #include "trace/events/scheduling.h"
@@ -94,11 +95,6 @@ std::int64_t waits_told_earlier(const std::vector<Between>& all, std::size_t of)
     if (!earlier.nobody_ran()) break;
   }
   return told;
-}
-
-bool computes_on_thread(const RankTrace& rank, const Activity& activity) {
-  return activity.activity_class == Class::compute && activity.lane < rank.lanes.size() &&
-         rank.lanes[activity.lane].kind == trace::LaneKind::compute_thread;
 }
 
 }  // namespace
@@ -211,33 +207,7 @@ void cut_computations(RankTrace& rank, const std::string& threads) {
   rank.without_core = spans_of(without_core);
   const IntervalSet cut = unite(asleep, without_core);
   if (cut.empty()) return;
-
-  // In place of its range stand its pieces: where one range begins at once when another ends, and both are
-  // cut there, the other's end comes first (order_activities keeps that).
-  std::vector<Activity> activities;
-  activities.reserve(rank.activities.size() + 2 * cut.intervals().size());
-  for (const Activity& whole : rank.activities) {
-    if (!computes_on_thread(rank, whole) || cut.measure_within(whole.begin, whole.end) == 0) {
-      activities.push_back(whole);
-      continue;
-    }
-    IntervalSet range;
-    range.append(whole.begin, whole.end);
-    std::vector<Interval> pieces = subtract(range, cut).intervals();
-    // The range keeps its begin and its end: with nothing computed there, where that was cut.
-    if (pieces.empty() || pieces.front().begin > whole.begin)
-      pieces.insert(pieces.begin(), {whole.begin, whole.begin});
-    if (pieces.back().end < whole.end) pieces.push_back({whole.end, whole.end});
-    for (std::size_t n = 0; n < pieces.size(); ++n) {
-      Activity piece = whole;
-      piece.begin = pieces[n].begin;
-      piece.end = pieces[n].end;
-      // Only once the thread ran again could it go on.
-      if (n > 0) piece.launch_begin = piece.launch_end = piece.begin;
-      activities.push_back(piece);
-    }
-  }
-  rank.activities = std::move(activities);
+  cut_activities(rank, [&](const Activity&) { return &cut; });
 }
 
 }  // namespace lockstep::analyzer::run
