@@ -64,6 +64,26 @@ TEST(Sentences, APlaceBeforeTheFirstActivityHasNoNegativeTime) {
   EXPECT_EQ(describe(place), "to see: rank 0, from 1.00 ms before the first activity on for 6.00 ms");
 }
 
+// The account has the mean of the ranks, less what of a step was start-up: a reader finds two times of
+// warm-up.
+TEST(Sentences, WhatIsLeftOutSaysThatItIsWholeSteps) {
+  Report report = small_report();
+  SteadyReport steady;
+  steady.steps = {1};
+  steady.left_out = {{.first = 0, .last = 0, .reason = "warm-up", .ns = 7'930'000'000}};
+  report.steady = steady;
+  report.account.ranks.resize(1);
+  EXPECT_TRUE(steady_line(report).ends_with("step 0: warm-up, 7.93 s.")) << steady_line(report);
+  report.account.ranks.resize(2);
+  report.account.spent[Spending::start_up] = 1;
+  EXPECT_THAT(
+      steady_line(report),
+      HasSubstr("step 0: warm-up, 7.93 s. These are lengths of whole steps, on the rank on which they "
+                "lasted longest; start-up within them is counted as such above."));
+  report.account.spent[Spending::checkpoint] = 1;
+  EXPECT_THAT(steady_line(report), HasSubstr("start-up, checkpoint within them are counted as such above."));
+}
+
 TEST(Sentences, ThatFilesAreOfAnotherJobComesFirst) {
   Report report = small_report();
   report.warnings.push_back({"another_job", "b/rank-0.lst is of another job", 0});

@@ -23,6 +23,22 @@ constexpr std::array<Spending, kSpendingCount> kOrder{
     Spending::checkpoint, Spending::evaluation,  Spending::after_failure, Spending::other,
     Spending::shutdown,   Spending::not_recorded};
 
+// The account has means over the ranks and counts what else is done in a step apart: of the same steps a
+// reader finds two times.
+std::string how_steps_are_counted(const Report& report) {
+  std::vector<std::string_view> apart;
+  for (const Spending spending :
+       {Spending::start_up, Spending::compilation, Spending::checkpoint, Spending::evaluation})
+    if (report.account.spent[spending] > 0) apart.emplace_back(title_of(spending));
+  const bool several = report.account.ranks.size() > 1;
+  if (apart.empty() && !several) return "";
+  return fmt::format(" These are lengths of whole steps{}{}.",
+                     several ? ", on the rank on which they lasted longest" : "",
+                     apart.empty() ? ""
+                                   : fmt::format("; {} within them {} counted as such above",
+                                                 fmt::join(apart, ", "), apart.size() == 1 ? "is" : "are"));
+}
+
 }  // namespace
 
 std::vector<std::string> account_lines(const Report& report) {
@@ -72,9 +88,9 @@ std::string steady_line(const Report& report, bool ascii) {
     parts.push_back(
         fmt::format("{}: {}, {}", steps_text(steps, ascii), steps.reason, format_duration(steps.ns)));
   }
-  return fmt::format("All below is over {}. Left out, unless --all-steps is given: {}.",
+  return fmt::format("All below is over {}. Left out, unless --all-steps is given: {}.{}",
                      format_plural(static_cast<std::int64_t>(steady.steps.size()), "steady step"),
-                     fmt::join(parts, "; "));
+                     fmt::join(parts, "; "), how_steps_are_counted(report));
 }
 
 namespace {
