@@ -153,7 +153,10 @@ void print_nobody_late(const Report& report, Page& page) {
                 : "No rank is late throughout: ")
       .text(fmt::format("over {} steps ", report.lateness.steps));
   add_waiting(report, line);
-  page.wrap(line.text("." + what_would_tell_more(report)), kIndent, kIndent);
+  line.text(".");
+  // More steps tell nothing of cores or a GPU that are short.
+  if (!few_cores && !shared_gpu) line.text(what_would_tell_more(report));
+  page.wrap(line, kIndent, kIndent);
 }
 
 bool has_heavy_stage(const Report& report, std::int32_t rank) {
