@@ -277,7 +277,8 @@ std::int64_t ranks_that_train(const AccountReport& account) {
 }
 
 struct Reason {
-  std::string_view reason;      // StepsLeftOut::reason
+  std::string_view reason;  // StepsLeftOut::reason
+  Spending spending;
   std::optional<Phase> behind;  // that the account counts behind the last step too
   const FindingKind* kind;
   std::string_view of_one;  // what the rank does that does it alone
@@ -285,33 +286,36 @@ struct Reason {
   std::string_view remedy;
 };
 constexpr auto kReasons = std::to_array<Reason>(
-    {{"checkpoint", Phase::checkpoint, &kCheckpoints, "saves checkpoints", "checkpoints stop training",
+    {{"checkpoint", Spending::checkpoint, Phase::checkpoint, &kCheckpoints, "saves checkpoints",
+      "checkpoints stop training",
       "save in the background (`torch.distributed.checkpoint.async_save`), each rank its part; or less "
       "often"},
-     {"evaluation", Phase::evaluation, &kEvaluation, "evaluates", "evaluation takes the place of training",
+     {"evaluation", Spending::evaluation, Phase::evaluation, &kEvaluation, "evaluates",
+      "evaluation takes the place of training",
       "evaluate less often, on fewer batches, or in a job of its own"},
-     {"compilation", std::nullopt, &kRecompilation, "compiles anew", "torch.compile compiles anew",
+     {"compilation", Spending::compilation, std::nullopt, &kRecompilation, "compiles anew",
+      "torch.compile compiles anew",
       "TORCH_LOGS=recompiles says why; mark sizes that change as dynamic, or pad to few shapes"}});
 
 bool is_worth(std::int64_t ns, std::int64_t whole, std::int64_t permille) {
   return static_cast<double>(ns) * 1000 >= static_cast<double>(whole) * static_cast<double>(permille);
 }
 
-// Σ over ranks.
-std::int64_t spent_on(const AccountReport& account, Phase phase) {
-  return account.spent[phase == Phase::checkpoint ? Spending::checkpoint : Spending::evaluation];
-}
-
-// The account has the mean of the ranks, of the whole run: a reader finds two totals.
-void name_other_total(const AccountReport& account, Phase phase, std::int64_t told_ns, Finding& finding) {
+// The account has the mean of the ranks, of the whole run: a reader finds two totals. And the sum over ranks
+// stands behind the title.
+void name_other_total(const AccountReport& account, Spending spending, std::int64_t told_ns,
+                      Finding& finding) {
   const auto ranks = static_cast<std::int64_t>(account.ranks.size());
-  const std::string mean = format_duration(spent_on(account, phase) / ranks);
+  const std::string mean = format_duration(account.spent[spending] / ranks);
   if (mean == format_duration(told_ns)) return;
   finding.evidence.push_back(
-      ranks > 1 ? fmt::format("that adds up the rank that it took longest at each place; the mean of the "
-                              "ranks over the whole run is {} (where the wall time went)",
-                              mean)
-                : fmt::format("over the whole run it is {} (where the wall time went)", mean));
+      ranks > 1
+          ? fmt::format(
+                "{} is the sum over the places, each of the rank that took longest there; the mean of the "
+                "ranks, of the whole run, is {} (where the wall time went); lost is what all ranks lose "
+                "together",
+                format_duration(told_ns), mean)
+          : fmt::format("over the whole run it is {} (where the wall time went)", mean));
 }
 
 // What all ranks do in eval() may be the job's own work.
@@ -329,7 +333,7 @@ void find_interruptions(const FindingContext& context, const Reason& reason, std
   const Report& report = context.report;
   const Interruption within = interruptions(*report.steady, reason.reason);
   // Looking for it costs a pass over all ranges.
-  const Behind behind = reason.behind && spent_on(report.account, *reason.behind) > 0
+  const Behind behind = reason.behind && report.account.spent[reason.spending] > 0
                             ? behind_the_last_step(context, *reason.behind)
                             : Behind{};
   const std::size_t ranks = report.account.ranks.size();
@@ -358,14 +362,15 @@ void find_interruptions(const FindingContext& context, const Reason& reason, std
   } else {
     finding.title = fmt::format("{}: {}", reason.of_all, how_much);
   }
-  if (reason.behind) name_other_total(report.account, *reason.behind, told_ns, finding);
+  name_other_total(report.account, reason.spending, told_ns, finding);
   if (within.times > 0)
     finding.evidence.push_back(
         fmt::format("these steps are no part of the other figures; the longest is step {}, with {} of it",
                     within.longest.first, format_duration(within.longest.reason_ns)));
   if (behind.longest_ns > 0)
-    finding.evidence.push_back(fmt::format("{} behind the last step: a longer run has that once all the same",
-                                           format_duration(behind.longest_ns)));
+    finding.evidence.push_back(
+        fmt::format("{} of it comes after the last step: once in a run, however many steps that has",
+                    format_duration(behind.longest_ns)));
   finding.remedy = reason.remedy;
   if (reason.kind == &kEvaluation && !finding.rank && is_known_by_mode_alone(context.diagnosis.job))
     say_what_the_mode_tells(finding, how_much);

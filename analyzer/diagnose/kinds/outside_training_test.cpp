@@ -152,9 +152,19 @@ TEST(OutsideTraining, ATotalThatTheAccountHasOtherwiseIsNamed) {
   EXPECT_THAT(
       evidence(16'000 * us),
       Contains(
-          "that adds up the rank that it took longest at each place; the mean of the ranks over the whole "
-          "run is 72.0 ms (where the wall time went)"));
+          "80.0 ms is the sum over the places, each of the rank that took longest there; the mean of the "
+          "ranks, of the whole run, is 72.0 ms (where the wall time went); lost is what all ranks lose "
+          "together"));
   EXPECT_THAT(evidence(20'000 * us), Not(Contains(HasSubstr("where the wall time went"))));
+}
+
+TEST(OutsideTraining, ATotalOfCompilationThatTheAccountHasOtherwiseIsNamed) {
+  const Report report = report_of_ranges({{0, "compile", 20'000 * us}, {1, "compile", 16'000 * us}});
+  EXPECT_EQ(report.account.spent[Spending::compilation], 4 * 36'000 * us);
+  EXPECT_THAT(finding(report, "recompilation").evidence,
+              Contains(HasSubstr("the mean of the ranks, of the whole run, is 72.0 ms")));
+  const Report same = report_of_ranges({{0, "compile", 20'000 * us}, {1, "compile", 20'000 * us}});
+  EXPECT_THAT(finding(same, "recompilation").evidence, Not(Contains(HasSubstr("where the wall time went"))));
 }
 
 // The hook's own name for eval() without an optimizer step: a rollout looks the same.
@@ -185,7 +195,7 @@ TEST(OutsideTraining, TheLastCheckpointBehindTheLastStepCountsToo) {
   const Finding found = finding(report, "checkpoints_block");
   EXPECT_EQ(found.title, "rank 0 saves checkpoints: 27.0 ms at 5 places");
   EXPECT_EQ(found.lost_ns, 2 * 20'000 * us + 7000 * us) << "behind the last step nobody has to wait for it";
-  EXPECT_THAT(found.evidence, Contains(HasSubstr("7.00 ms behind the last step")));
+  EXPECT_THAT(found.evidence, Contains(HasSubstr("7.00 ms of it comes after the last step: once in a run")));
   ASSERT_TRUE(found.place);
   EXPECT_EQ(found.place->step, std::nullopt);
   EXPECT_EQ(found.place->end_ns - found.place->begin_ns, 7000 * us);
