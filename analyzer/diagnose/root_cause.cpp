@@ -3,13 +3,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "analyzer/account/phase_names.h"
 #include "analyzer/diagnose/compute_names.h"
 #include "analyzer/diagnose/host_names.h"
 #include "analyzer/report/quantity.h"
+#include "base/time_math.h"
 
 namespace lockstep::analyzer {
 namespace {
@@ -73,6 +76,26 @@ std::string beside_the_others(std::int64_t own, std::int64_t others, std::size_t
              : fmt::format("{}{}, the others for {}", format_duration(own), mean, format_duration(others));
 }
 
+// Where the late rank spent more on the cause than a step lasts: since when that counts. "" elsewhere.
+std::string more_than_a_step(const Diagnosis& diagnosis, std::span<const Delay* const> delays,
+                             std::int64_t own_ns) {
+  const std::vector<StepMark>& steps = late_trace(diagnosis, *delays.front()).steps;
+  std::int64_t since_ns = 0, known = 0, steps_ns = 0;
+  for (const StepMark& step : steps) steps_ns = saturating_add(steps_ns, step.end - step.begin);
+  if (steps.empty() || own_ns <= steps_ns / std::ssize(steps)) return "";
+  for (const Delay* delay : delays) {
+    const MatchRecord late =
+        diagnosis.matching.records_of(diagnosis.matching.matches[delay->match])[delay->late_record];
+    const Nanoseconds left = left_at(diagnosis.job, diagnosis.matching, *delay, late.rank);
+    if (left == kUnknownTime) continue;
+    since_ns = saturating_add(since_ns, activity_of(diagnosis.job, late).begin - left);
+    ++known;
+  }
+  if (known == 0) return "";
+  return fmt::format(" (in the {} since the ranks last left an operation together, more than a step)",
+                     format_duration(since_ns / known));
+}
+
 std::string describe_slowest(const Diagnosis& diagnosis, const SlowComputation& slow) {
   const std::string name = short_name(diagnosis.job.strings.view(slow.name));
   if (slow.own_pass_ns && slow.other_layers_pass_ns)
@@ -114,8 +137,9 @@ std::string describe_excess(const Diagnosis& diagnosis, Cause cause, std::span<c
   if (on_cpu && phase_of_range(range))
     return fmt::format("{} it was in `{}` for {}", before(delays.size(), all), short_name(range),
                        beside_the_others(host->own_ns, host->others_ns, delays.size()));
-  std::string text = fmt::format("{} {} {}", before(delays.size(), all), phrase(cause, on_cpu),
-                                 beside_the_others(own / count, others / count, delays.size()));
+  std::string text = fmt::format("{} {} {}{}", before(delays.size(), all), phrase(cause, on_cpu),
+                                 beside_the_others(own / count, others / count, delays.size()),
+                                 more_than_a_step(diagnosis, delays, own / count));
   if (slow && slow->share >= kTellingShare)
     text += fmt::format("; above all in {}", describe_slowest(diagnosis, *slow));
   if (host && !on_cpu)
