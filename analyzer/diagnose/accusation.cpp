@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "analyzer/diagnose/host_shortage.h"
 #include "analyzer/diagnose/own_doing.h"
 #include "analyzer/diagnose/stage_imbalance.h"
 #include "analyzer/lateness/core_waits.h"
+#include "analyzer/lateness/late_by_cause.h"
 #include "analyzer/lateness/late_ranks.h"
 #include "analyzer/model/gpus.h"
 #include "analyzer/report/unsettled_lateness.h"
@@ -18,6 +20,8 @@ namespace {
 // Of all ranks' windows. Among many ranks somebody is late in every step by noise alone, and a slow one adds
 // little to that: of 64 ranks with 2 % of noise one that is slower by 5 % costs about 1 %.
 constexpr std::int64_t kWorthPermille = 5;
+
+constexpr std::string_view kLateThroughout = "straggler_persistent";
 
 const BlameReport* blame_of(const Report& report, std::int32_t rank) {
   const auto found = std::find_if(report.blame.begin(), report.blame.end(),
@@ -35,6 +39,22 @@ std::string accusing_finding(const std::vector<Finding>& findings, const RankLat
     if (late.is_late && finding.accuses == Accused::rank && other.empty()) other = finding.code;
   }
   return other;
+}
+
+// A rank that straggler_persistent accuses, and that is not late throughout by how late it is ready, is
+// accused for one thing that it does longer (kinds/straggler.cpp): which, and by how much.
+void note_accused_cause(const FindingContext& context, LateByCause& by_cause, std::size_t index,
+                        RankLateness& rank) {
+  std::optional<RankLateness> late = by_cause.find(index, rank);
+  if (!late && has_fewer_cores(context.diagnosis.job, rank.rank))
+    late = by_cause.find_waiting_for_core(index, rank);
+  if (!late) late = by_cause.find_running(index, rank);
+  if (!late) return;
+  rank.cause = late->cause;
+  rank.cause_ns = late->cause_ns;
+  rank.others_ns = late->others_ns;
+  if (late->cause == Cause::host_bound && context.steps.is_limited())
+    rank.cause_ns = std::min(rank.cause_ns, rank.mean_ns);
 }
 
 // Of a rank that is late throughout and that no finding accuses.
@@ -129,9 +149,13 @@ bool is_about_lateness(const Finding& finding) {
 void settle_lateness(const FindingContext& context, const std::vector<Finding>& findings, Report& report) {
   LatenessReport lateness = report.lateness;
   bool any = false;
-  for (RankLateness& rank : lateness.ranks) {
+  LateByCause by_cause(context.steps);
+  for (std::size_t index = 0; index < lateness.ranks.size(); ++index) {
+    RankLateness& rank = lateness.ranks[index];
     rank.accused_by = accusing_finding(findings, rank);
     if (!rank.accused_by.empty()) {
+      if (!rank.is_late && rank.accused_by == kLateThroughout)
+        note_accused_cause(context, by_cause, index, rank);
       rank.is_late = true;
     } else if (rank.is_late) {
       rank.not_accused_because = why_not(context, rank);

@@ -10,11 +10,13 @@
 
 #include "analyzer/diagnose/shared_host_jobs.h"
 #include "analyzer/diagnose/test_reports.h"
+#include "analyzer/report/quantity.h"
 
 namespace lockstep::analyzer {
 namespace {
 
 using testing::Contains;
+using testing::HasSubstr;
 using testing::Not;
 
 RankLateness lateness(const Report& report, std::int32_t rank) {
@@ -84,7 +86,9 @@ TEST(Accusation, SoDoesOneThatDoesOneThingLonger) {
   const Report report = report_of(SharedHost{.idle = 1000, .moves = 6000});
   expect_accused(report, 1, "straggler_persistent");
   EXPECT_GT(lateness(report, 1).movement_ns, 0);
-  EXPECT_FALSE(lateness(report, 1).cause.has_value()) << "it is not late throughout by the figures";
+  EXPECT_EQ(lateness(report, 1).cause, Cause::host_bound) << "as the finding says";
+  EXPECT_THAT(finding(report, "straggler_persistent").title,
+              HasSubstr(format_duration(lateness(report, 1).cause_ns) + " longer"));
   expect_accused(report_of(SharedHost{.waits_1 = 2500, .more_1 = 3000}), 1, "straggler_persistent");
 }
 
