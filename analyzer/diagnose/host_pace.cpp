@@ -138,7 +138,7 @@ HostTimes median_of_steps(const std::vector<HostTimes>& steps, std::size_t first
 // How late the rank can be in the step at most, and why no more.
 struct Limit {
   std::int64_t ns = 0;
-  bool by_gpu = false;  // it shares its GPU, and its host is as fast as the others'
+  bool by_gpu = false;  // it shares its GPU, and by no more its host is slower than the others'
 };
 
 std::optional<Limit> limit_of(std::int64_t window_ns, const HostTimes& times, std::size_t rank,
@@ -149,8 +149,9 @@ std::optional<Limit> limit_of(std::int64_t window_ns, const HostTimes& times, st
   if (!slow_host && hosts * kBusy >= window_ns * (kBusy - 1)) return Limit{0, false};
   if (shares_gpu && !slow_host) return Limit{0, true};
   const std::int64_t left = std::max<std::int64_t>(0, window_ns - hosts);
-  return Limit{shares_gpu ? std::clamp<std::int64_t>(times.own[rank] - times.others[rank], 0, left) : left,
-               false};
+  if (!shares_gpu) return Limit{left, false};
+  const std::int64_t longer = std::max<std::int64_t>(0, times.own[rank] - times.others[rank]);
+  return longer <= left ? Limit{longer, true} : Limit{left, false};
 }
 
 // What the ranks waited in the step beyond what any of them is late by.
@@ -166,9 +167,25 @@ std::int64_t waited_beyond(const StepTable& table, std::size_t step) {
   return sum;
 }
 
+// What of that is their hosts'. All, unless the latest of them shares its GPU: how long its work takes to
+// start, once launched, is the GPU's choice.
+std::int64_t of_hosts(const HostPace& pace, const StepTable& table,
+                      std::span<const std::int64_t> waited_for_launches, std::size_t step,
+                      std::int64_t beyond) {
+  const std::size_t count = table.rank_count();
+  std::size_t latest = 0;
+  for (std::size_t rank = 1; rank < count; ++rank)
+    if (table.late_by_waits(step, rank) > table.late_by_waits(step, latest)) latest = rank;
+  if (waited_for_launches.empty() || !pace.shares_gpu(table.ranks[latest])) return beyond;
+  std::int64_t for_launches = 0;
+  for (std::size_t rank = 0; rank < count; ++rank) for_launches += waited_for_launches[step * count + rank];
+  return std::min(beyond, for_launches);
+}
+
 }  // namespace
 
-void limit_to_hosts(const HostPace& pace, StepTable& table) {
+void limit_to_hosts(const HostPace& pace, std::span<const std::int64_t> waited_for_launches,
+                    StepTable& table) {
   const std::size_t count = table.rank_count();
   std::vector<HostTimes> steps;
   for (std::size_t step = 0; step < table.steps.size(); ++step) steps.push_back(times_in(pace, table, step));
@@ -199,8 +216,9 @@ void limit_to_hosts(const HostPace& pace, StepTable& table) {
   for (std::size_t rank = 0; rank < count; ++rank) table.slow_hosts.push_back(throughout.is_slow(rank));
   for (std::size_t step = 0; step < steps.size(); ++step) {
     const std::int64_t beyond = waited_beyond(table, step);
-    table.behind_hosts_ns.push_back(by_gpu[step] ? 0 : beyond);
-    table.behind_gpu_ns.push_back(by_gpu[step] ? beyond : 0);
+    const std::int64_t hosts = by_gpu[step] ? 0 : of_hosts(pace, table, waited_for_launches, step, beyond);
+    table.behind_hosts_ns.push_back(hosts);
+    table.behind_gpu_ns.push_back(beyond - hosts);
   }
 }
 

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "analyzer/lateness/step_table.h"
@@ -43,8 +44,12 @@ class HostPace {
 // Ranks of `table` are late by no more than what the lower median of the others' hosts, or their own where it
 // is hardly slower (by less than a third, in the run and in ten steps), have left of the late rank's step.
 // One that shares its GPU is late by no more than what its host works longer than the others', where that is
-// a third or more, and else not at all. Nothing changes where the hosts' times are not known. O(steps · ranks
-// · log ranks).
-void limit_to_hosts(const HostPace& pace, StepTable& table);
+// a third or more, and else not at all. Nothing changes where the hosts' times are not known.
+//
+// What ranks wait beyond that, their own hosts need as well (StepTable::behind_hosts_ns). Not so where the
+// latest rank of the step shares its GPU: there only what they `waited_for_launches` (shared_gpus.h) is the
+// hosts', and the rest behind_gpu_ns. O(steps · ranks · log ranks).
+void limit_to_hosts(const HostPace& pace, std::span<const std::int64_t> waited_for_launches,
+                    StepTable& table);
 
 }  // namespace lockstep::analyzer

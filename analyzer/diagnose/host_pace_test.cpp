@@ -13,6 +13,7 @@ namespace lockstep::analyzer {
 namespace {
 
 using testing::Contains;
+using testing::HasSubstr;
 using testing::Not;
 
 constexpr int kSteps = 40;
@@ -185,6 +186,51 @@ TEST(HostPace, OfRanksThatShareAGpuOnlyTheHostTells) {
   Job slow = two_ranks(1000 * us, 300 * us, {200 * us, 0}, {350 * us, 0});
   for (RankTrace& rank : slow.ranks) rank.device_uuid = "GPU-0011";
   for (const std::int64_t late : lateness_of(slow, 1)) EXPECT_EQ(late, 150 * us);
+}
+
+StepTable shared_table(Job job) {
+  for (RankTrace& rank : job.ranks) rank.device_uuid = "GPU-0011";
+  return table_of_steps(job, report_of(job));
+}
+
+// Hosts that work for all of the step, and a GPU that does not get to what rank 1's host launched 20 ms
+// before.
+TEST(HostPace, WaitingForWhatASharedGpuHasNotBegunIsNotTheHosts) {
+  const StepTable table =
+      shared_table(two_ranks(1000 * us, 600 * us, {990 * us, 20'000 * us}, {990 * us, 20'000 * us}));
+  ASSERT_EQ(table.behind_gpu_ns.size(), table.steps.size());
+  for (std::size_t step = 0; step < table.steps.size(); ++step) {
+    EXPECT_EQ(table.behind_hosts_ns[step], 0);
+    EXPECT_GE(table.behind_gpu_ns[step], 600 * us);
+  }
+}
+
+// The same where rank 1's host launches 110 µs before its GPU begins: until then the others wait for the
+// host.
+TEST(HostPace, WaitingForALaunchIsTheHostsWhereAGpuIsSharedToo) {
+  Job job = two_ranks(1000 * us, 600 * us, {990 * us, 20'000 * us}, {990 * us, 0});
+  for (RankTrace& rank : job.ranks) rank.device_uuid = "GPU-0011";
+  const Report report = report_of(job);
+  const StepTable table = table_of_steps(job, report);
+  ASSERT_EQ(table.behind_gpu_ns.size(), table.steps.size());
+  for (std::size_t step = 0; step < table.steps.size(); ++step) {
+    const Nanoseconds noise = (static_cast<Nanoseconds>(step) * 7 % 5) * us;
+    EXPECT_EQ(table.behind_hosts_ns[step], 490 * us + noise);
+    EXPECT_EQ(table.behind_gpu_ns[step], 110 * us);
+  }
+  const std::vector<std::string> evidence = finding(report, "host_bound").evidence;
+  EXPECT_THAT(evidence.front(), HasSubstr("host-bound time of the ranks themselves: most on rank"));
+  EXPECT_THAT(evidence.back(), HasSubstr("of what is lost is waiting in collectives for a host"));
+}
+
+// A host that works 150 µs longer does not explain why its GPU begins 300 µs later.
+TEST(HostPace, BeyondASlowHostWaitingIsTheSharedGpus) {
+  const StepTable table = shared_table(two_ranks(1000 * us, 300 * us, {200 * us, 0}, {350 * us, 0}));
+  ASSERT_EQ(table.behind_gpu_ns.size(), table.steps.size());
+  for (std::size_t step = 0; step < table.steps.size(); ++step) {
+    EXPECT_EQ(table.behind_hosts_ns[step], 0);
+    EXPECT_GE(table.behind_gpu_ns[step], 150 * us);
+  }
 }
 
 }  // namespace

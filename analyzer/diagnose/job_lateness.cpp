@@ -10,6 +10,7 @@
 #include "analyzer/diagnose/blame.h"
 #include "analyzer/diagnose/host_pace.h"
 #include "analyzer/diagnose/scheduled_waits.h"
+#include "analyzer/diagnose/shared_gpus.h"
 #include "analyzer/intervals/median.h"
 #include "base/time_math.h"
 
@@ -111,7 +112,8 @@ StepTable table_of_waits(const Report& report, const ScheduledWaits& scheduled) 
 
 StepTable table_of_steps(const Job& job, const Report& report, const ScheduledWaits& scheduled) {
   StepTable table = table_of_waits(report, scheduled);
-  limit_to_hosts(HostPace(job), table);
+  const std::vector<std::int64_t> for_launches = waited_for_launches(job, report, table);
+  limit_to_hosts(HostPace(job), for_launches, table);
   return table;
 }
 

@@ -9,6 +9,7 @@
 
 #include "analyzer/diagnose/finding_context.h"
 #include "analyzer/diagnose/finding_kinds.h"
+#include "analyzer/diagnose/shared_gpus.h"
 #include "analyzer/model/gpus.h"
 #include "analyzer/report/quantity.h"
 #include "base/time_math.h"
@@ -60,17 +61,6 @@ std::string list(const std::vector<const RankTrace*>& ranks) {
     text += fmt::format("{}{}", i == 0 ? "" : last ? " and " : ", ", ranks[i]->rank);
   }
   return shown == ranks.size() ? text : fmt::format("{} and {} more", text, ranks.size() - shown);
-}
-
-bool is_on_gpu(const RankTrace& rank, const Activity& activity) {
-  return activity.activity_class != Class::sync && is_gpu_lane(rank.lanes[activity.lane]);
-}
-
-IntervalSet on_the_gpu(const RankTrace& rank) {
-  std::vector<Interval> intervals;
-  for (const Activity& activity : rank.activities)
-    if (is_on_gpu(rank, activity)) intervals.push_back({activity.begin, activity.end});
-  return IntervalSet::from(std::move(intervals));
 }
 
 // Within the report's windows of the rank: its GPU did nothing of it, and a launch had returned.

@@ -37,7 +37,8 @@ constexpr Explanation kHostBoundExplained{
     .lost =
         "all of it, less what a late rank's host takes longer than the others'; and the waiting in "
         "collectives for hosts that launch a little later than others, where no host has time left that it "
-        "could launch earlier in (docs/statistics.md)",
+        "could launch earlier in (docs/statistics.md). Where the latest rank shares its GPU, only as long as "
+        "nothing of it was on the GPU or launched: the rest is `gpu_shared`",
     .remedies = kHostBoundRemedies,
 };
 constexpr FindingKind kHostBound{
@@ -280,11 +281,9 @@ void find_host_bound(const FindingContext& context, std::vector<Finding>& findin
                                              : slowed       ? kSlowedByProfiler
                                                             : kHostBound);
   finding.lost_ns = lost;
+  // The partition's time is then but a part of what is lost.
   if (behind_hosts > 0)
-    finding.evidence.push_back(fmt::format(
-        "{} of that is waiting in collectives for a host that launches later: the others' hosts need that "
-        "time as well, and would be no faster without it",
-        format_duration(behind_hosts)));
+    finding.evidence = {"host-bound time of the ranks themselves: " + context.evidence_of(Cause::host_bound)};
   if (of_late_ranks > 0)
     finding.evidence.push_back(fmt::format(
         "{} of that is what a late rank spends longer than the others, and is not counted as lost here",
@@ -296,6 +295,11 @@ void find_host_bound(const FindingContext& context, std::vector<Finding>& findin
   if (for_cores > 0)
     finding.evidence.push_back(fmt::format(
         "{} of that is waiting for a core, and is not counted as lost here", format_duration(for_cores)));
+  if (behind_hosts > 0)
+    finding.evidence.push_back(fmt::format(
+        "{} of what is lost is waiting in collectives for a host that launches later: the others' hosts need "
+        "that time as well, and would be no faster without it",
+        format_duration(behind_hosts)));
   if (context.on_cpu) {
     finding.remedy =
         "see what that line does, and what it calls, while nothing is computed: shorten it, or do it beside "
