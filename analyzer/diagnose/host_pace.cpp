@@ -138,19 +138,19 @@ HostTimes median_of_steps(const std::vector<HostTimes>& steps, std::size_t first
 // How late the rank can be in the step at most, and why no more.
 struct Limit {
   std::int64_t ns = 0;
-  bool by_gpu = false;  // it shares its GPU, and by no more its host is slower than the others'
+  bool by_gpu = false;  // it shares its GPU, and by no more it is surely longer than the others
 };
 
+// `computes_beyond`: of a rank that shares its GPU, what the others of that GPU surely compute less.
 std::optional<Limit> limit_of(std::int64_t window_ns, const HostTimes& times, std::size_t rank,
-                              bool shares_gpu, bool slow_host) {
-  if (!times.known()) return shares_gpu ? std::optional(Limit{0, true}) : std::nullopt;
+                              bool shares_gpu, bool slow_host, std::int64_t computes_beyond) {
+  if (!times.known()) return shares_gpu ? std::optional(Limit{computes_beyond, true}) : std::nullopt;
   const std::int64_t hosts = slow_host ? times.others[rank] : std::max(times.others[rank], times.own[rank]);
   // The hosts take all of the step, slow calls aside.
   if (!slow_host && hosts * kBusy >= window_ns * (kBusy - 1)) return Limit{0, false};
-  if (shares_gpu && !slow_host) return Limit{0, true};
   const std::int64_t left = std::max<std::int64_t>(0, window_ns - hosts);
   if (!shares_gpu) return Limit{left, false};
-  const std::int64_t longer = std::max<std::int64_t>(0, times.own[rank] - times.others[rank]);
+  const std::int64_t longer = std::max(computes_beyond, slow_host ? times.own[rank] - times.others[rank] : 0);
   return longer <= left ? Limit{longer, true} : Limit{left, false};
 }
 
@@ -170,7 +170,7 @@ std::int64_t waited_beyond(const StepTable& table, std::size_t step) {
 // What of that is their hosts'. All, unless the latest of them shares its GPU: how long its work takes to
 // start, once launched, is the GPU's choice.
 std::int64_t of_hosts(const HostPace& pace, const StepTable& table,
-                      std::span<const std::int64_t> waited_for_launches, std::size_t step,
+                      const std::vector<std::int64_t>& waited_for_launches, std::size_t step,
                       std::int64_t beyond) {
   const std::size_t count = table.rank_count();
   std::size_t latest = 0;
@@ -184,8 +184,7 @@ std::int64_t of_hosts(const HostPace& pace, const StepTable& table,
 
 }  // namespace
 
-void limit_to_hosts(const HostPace& pace, std::span<const std::int64_t> waited_for_launches,
-                    StepTable& table) {
+void limit_to_hosts(const HostPace& pace, const SharedGpuTimes& shared, StepTable& table) {
   const std::size_t count = table.rank_count();
   std::vector<HostTimes> steps;
   for (std::size_t step = 0; step < table.steps.size(); ++step) steps.push_back(times_in(pace, table, step));
@@ -202,7 +201,8 @@ void limit_to_hosts(const HostPace& pace, std::span<const std::int64_t> waited_f
         const std::int64_t late = by_waits[step * count + rank];
         if (late <= 0) continue;
         const std::optional<Limit> limit =
-            limit_of(table.cell(step, rank).measures.window_ns, steps[step], rank, shares_gpu, slow_host);
+            limit_of(table.cell(step, rank).measures.window_ns, steps[step], rank, shares_gpu, slow_host,
+                     shares_gpu ? shared.computes_beyond[step * count + rank] : 0);
         if (!limit || limit->ns >= late) continue;
         table.late_ns[step * count + rank] = limit->ns;
         // Of two ranks each is as late as the other is early.
@@ -216,7 +216,8 @@ void limit_to_hosts(const HostPace& pace, std::span<const std::int64_t> waited_f
   for (std::size_t rank = 0; rank < count; ++rank) table.slow_hosts.push_back(throughout.is_slow(rank));
   for (std::size_t step = 0; step < steps.size(); ++step) {
     const std::int64_t beyond = waited_beyond(table, step);
-    const std::int64_t hosts = by_gpu[step] ? 0 : of_hosts(pace, table, waited_for_launches, step, beyond);
+    const std::int64_t hosts =
+        by_gpu[step] ? 0 : of_hosts(pace, table, shared.waited_for_launches, step, beyond);
     table.behind_hosts_ns.push_back(hosts);
     table.behind_gpu_ns.push_back(beyond - hosts);
   }

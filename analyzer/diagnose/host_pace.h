@@ -7,9 +7,9 @@
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <span>
 #include <vector>
 
+#include "analyzer/diagnose/shared_gpus.h"
 #include "analyzer/lateness/step_table.h"
 #include "analyzer/model/job.h"
 
@@ -26,7 +26,8 @@ class HostPace {
   // wait at all were recorded, or some of its collectives are the host's own, in which it may wait as well.
   std::optional<std::int64_t> own_ns(std::int32_t rank, std::int64_t step) const;
 
-  // Another rank of the same host computes on the same GPU. How long that takes then says nothing of a rank.
+  // Another rank of the same host computes on the same GPU. How long that takes then is the GPU's choice in
+  // part.
   bool shares_gpu(std::int32_t rank) const;
 
  private:
@@ -44,12 +45,12 @@ class HostPace {
 // Ranks of `table` are late by no more than what the lower median of the others' hosts, or their own where it
 // is hardly slower (by less than a third, in the run and in ten steps), have left of the late rank's step.
 // One that shares its GPU is late by no more than what its host works longer than the others', where that is
-// a third or more, and else not at all. Nothing changes where the hosts' times are not known.
+// a third or more, or what it computes beyond the others of its GPU (SharedGpuTimes), whichever is more, and
+// else not at all. Nothing changes where the hosts' times are not known.
 //
 // What ranks wait beyond that, their own hosts need as well (StepTable::behind_hosts_ns). Not so where the
-// latest rank of the step shares its GPU: there only what they `waited_for_launches` (shared_gpus.h) is the
-// hosts', and the rest behind_gpu_ns. O(steps · ranks · log ranks).
-void limit_to_hosts(const HostPace& pace, std::span<const std::int64_t> waited_for_launches,
-                    StepTable& table);
+// latest rank of the step shares its GPU: there only what they waited for launches is the hosts', and the
+// rest behind_gpu_ns. O(steps · ranks · log ranks).
+void limit_to_hosts(const HostPace& pace, const SharedGpuTimes& shared, StepTable& table);
 
 }  // namespace lockstep::analyzer

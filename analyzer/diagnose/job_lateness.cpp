@@ -112,8 +112,7 @@ StepTable table_of_waits(const Report& report, const ScheduledWaits& scheduled) 
 
 StepTable table_of_steps(const Job& job, const Report& report, const ScheduledWaits& scheduled) {
   StepTable table = table_of_waits(report, scheduled);
-  const std::vector<std::int64_t> for_launches = waited_for_launches(job, report, table);
-  limit_to_hosts(HostPace(job), for_launches, table);
+  limit_to_hosts(HostPace(job), shared_gpu_times(job, report, table), table);
   return table;
 }
 

@@ -30,9 +30,14 @@ constexpr Explanation kExplained{
         "Several ranks of a host compute on the same GPU. Without NVIDIA's Multi-Process Service it runs one "
         "process at a time, for a few milliseconds each: a kernel's duration holds the time in which it "
         "stood still, and which rank is late is in good part the GPU's choice. So a rank is called late only "
-        "by what its host works longer than the others', where that is a third or more.",
+        "by what its host works longer than the others', where that is a third or more, or by what it computes "
+        "beyond the turns: of k ranks, what it computed while another had work on the GPU counts as a k-th, and "
+        "all that each other one computed in the step is taken off.",
     .found = "The driver gives the devices of two ranks of one host the same UUID (recorded since 0.1.0).",
-    .wrong = "The ranks use several GPUs each, and only the first of them is the same.",
+    .wrong =
+        "The ranks use several GPUs each, and only the first of them is the same. Of a rank that is late by "
+        "what it computes: the Multi-Process Service ran (`nvidia-cuda-mps-control`), under which kernels get "
+        "no equal turns.",
     .lost =
         "their waiting in collectives beyond what their hosts explain; and what they had launched and their "
         "GPU did not run for 20 µs or more while a kernel or copy of another of them was on it, at most "
@@ -90,16 +95,6 @@ std::int64_t queued_of(const Report& report, std::int32_t rank) {
   return 0;
 }
 
-// When two of them at least had something on it.
-IntervalSet at_once(const std::vector<IntervalSet>& busy) {
-  IntervalSet any, twice;
-  for (const IntervalSet& one : busy) {
-    twice = unite(twice, intersect(any, one));
-    any = unite(any, one);
-  }
-  return twice;
-}
-
 Finding make_finding(const FindingContext& context, const std::vector<const RankTrace*>& ranks) {
   std::vector<IntervalSet> busy;
   busy.reserve(ranks.size());
@@ -133,7 +128,8 @@ Finding make_finding(const FindingContext& context, const std::vector<const Rank
         format_duration(both)));
   finding.evidence.push_back(
       "how long a kernel takes, and who is late, is then the GPU's choice in part: of these ranks one is "
-      "called late only by what its host works longer");
+      "called late only by what its host works longer, or by what it computes beyond all that turns on the GPU "
+      "can explain");
   finding.remedy =
       "give each rank a GPU: `torch.cuda.set_device(local_rank)`, Slurm's --gpus-per-task; where they must "
       "share it, `nvidia-cuda-mps-control -d` lets their kernels run at once";

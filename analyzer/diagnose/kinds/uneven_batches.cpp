@@ -55,7 +55,7 @@ constexpr std::size_t kLeastSteps = 4;
 constexpr std::int64_t kLeastSpreadPermille = 100;  // of the shortest compute of a step's ranks
 constexpr double kFollows = 0.7;
 // Of the steps in which one rank may compute longest: beyond, they do not take turns. Where it is not late
-// (ranks that share a GPU are not called so by what they compute) nobody knows why.
+// (of ranks that share a GPU, turns may explain what one computes longer) nobody knows why.
 constexpr std::size_t kMostLongest = 4, kOfSteps = 5;
 
 // One step: what its ranks compute.

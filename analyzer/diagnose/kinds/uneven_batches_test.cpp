@@ -51,7 +51,7 @@ TEST(UnevenBatches, AreNotWhatMakesOneRankLateInEveryStep) {
   EXPECT_THAT(codes_of(uneven_report(false, true).findings), Not(Contains("uneven_batches")));
 }
 
-// Where ranks share a GPU, none is called late by what it computes. That makes no turns of it.
+// Where ranks share a GPU, none is called late by what turns explain. That makes no turns of it.
 TEST(UnevenBatches, AreNotWhatOneOfTwoRanksOnAGpuComputesLongerInEveryStep) {
   const Report report = uneven_report(false, true, true);
   EXPECT_FALSE(report.lateness.ranks.at(1).is_late);
