@@ -4,6 +4,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdint>
+#include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -11,7 +14,9 @@
 
 #include "analyzer/diagnose/finding_context.h"
 #include "analyzer/diagnose/finding_kinds.h"
+#include "analyzer/diagnose/outside_passes.h"
 #include "analyzer/diagnose/stage_imbalance.h"
+#include "analyzer/intervals/interval_set.h"
 #include "analyzer/metrics/pipeline_schedule.h"
 #include "analyzer/report/measure_words.h"
 #include "analyzer/report/quantity.h"
@@ -122,7 +127,22 @@ const PipelineStage* longest_stage(const PipelineReport& p) {
   return computes_too_much(longest.compute_ns, median) ? &longest : nullptr;
 }
 
-std::string remedy_of(const PipelineReport& p, bool unbalanced, bool has_late_stage) {
+// Stages that compute more than the others.
+enum class Imbalance : std::uint8_t { none, little, has_a_finding };
+
+// The rule of unbalanced_stages comes behind this one, and asks the same.
+Imbalance imbalance_of(const FindingContext& context) {
+  Imbalance found = Imbalance::none;
+  for (const PipelineReport& pipeline : context.report.pipeline) {
+    const std::optional<StageImbalance> imbalance = stage_imbalance_of(context.report, pipeline);
+    if (!imbalance) continue;
+    if (context.is_worth(imbalance->lost_ns, kStageImbalancePermille)) return Imbalance::has_a_finding;
+    found = Imbalance::little;
+  }
+  return found;
+}
+
+std::string remedy_of(const PipelineReport& p, Imbalance imbalance, bool has_late_stage) {
   if (!p.bubble_ratio_ideal) {
     std::string text = "more microbatches a step, or an interleaved schedule; balance the layers over stages";
     if (!p.microbatches)
@@ -133,15 +153,18 @@ std::string remedy_of(const PipelineReport& p, bool unbalanced, bool has_late_st
   }
   if (has_late_stage)
     return "first what makes a stage late (see the finding about it); then " + better_schedules(p);
-  if (unbalanced) return "balance the stages first (see the finding about them); then " + better_schedules(p);
+  if (imbalance == Imbalance::has_a_finding)
+    return "balance the stages first (see the finding about them); then " + better_schedules(p);
   if (*p.bubble_ratio <= kNearIdeal * *p.bubble_ratio_ideal)
     return "the schedule itself costs it: " + better_schedules(p);
-  if (const PipelineStage* stage = longest_stage(p))
+  if (const PipelineStage* stage = longest_stage(p); stage != nullptr && imbalance == Imbalance::none)
     return fmt::format(
         "whether the stages are balanced can't be told: stage {} (rank {}) computes longest, which may be "
         "its waiting for a core; record on cores that nothing else uses; then {}",
         stage->stage, stage->rank, better_schedules(p));
-  return "no stage's passes compute longer than the others': look at what stages do beside their passes, and "
+  return std::string(imbalance == Imbalance::little ? "that a stage's passes compute longer costs little"
+                                                    : "no stage's passes compute longer than the others'") +
+         ": look at what stages do beside their passes, and "
          "at what stands before the gaps (`lockstep view`): messages, hosts, a pass that does not compute "
          "all the "
          "time; send and receive ahead of need; then " +
@@ -208,6 +231,33 @@ std::string most_and_least(const PipelineReport& pipeline) {
   return fmt::format("most on stage {} (rank {}): {}; least on stage {} (rank {}): {}", most->stage,
                      most->rank, format_duration(most->bubble_ns), least->stage, least->rank,
                      format_duration(least->bubble_ns));
+}
+
+// What stages compute outside of their passes is bubble in their region, and compute in the table of ranks.
+void say_what_is_computed(const FindingContext& context, const PipelineReport& pipeline, Finding& finding) {
+  constexpr std::int64_t kPart = 10;  // of the stage's bubble
+  const Job& job = context.diagnosis.job;
+  const std::vector<IntervalSet>& regions = context.diagnosis.pipeline_regions;
+  const std::map<std::int32_t, IntervalSet> outside = computed_outside_passes(job, context.report);
+  for (const PipelineStage& stage : pipeline.stages_detail) {
+    const auto found = outside.find(stage.rank);
+    const auto rank = std::find_if(job.ranks.begin(), job.ranks.end(),
+                                   [&](const RankTrace& one) { return one.rank == stage.rank; });
+    const auto index = static_cast<std::size_t>(rank - job.ranks.begin());
+    if (found == outside.end() || index >= regions.size()) continue;
+    const IntervalSet within = intersect(found->second, regions[index]);
+    std::int64_t ns = 0;
+    for (const StepReport& step : context.report.steps)
+      if (step.rank == stage.rank)
+        ns = saturating_add(ns, within.measure_within(step.begin_ns + context.report.origin_aligned_ns,
+                                                      step.end_ns + context.report.origin_aligned_ns));
+    ns = std::min(ns, stage.bubble_ns);
+    if (ns * kPart < stage.bubble_ns || ns <= 0) continue;
+    finding.evidence.push_back(fmt::format(
+        "rank {} computes for {} outside of its passes: that counts as bubble here, and as compute in "
+        "the table of ranks",
+        stage.rank, format_duration(ns)));
+  }
 }
 
 // Nobody can tell what the pipelines' bubble is: the cause alone speaks.
@@ -282,16 +332,16 @@ void find_bubble(const FindingContext& context, std::vector<Finding>& findings) 
   }
   // Not beside a late stage: what it does beside its passes is bubble on it, as the table counts it.
   if (of_late_stages == 0) finding.evidence.push_back(most_and_least(*p));
+  say_what_is_computed(context, *p, finding);
   // Of any of the pipelines: replicas wait for each other.
-  const bool is_unbalanced = std::any_of(
-      context.report.pipeline.begin(), context.report.pipeline.end(),
-      [&](const PipelineReport& one) { return stage_imbalance_of(context.report, one).has_value(); });
+  const Imbalance imbalance = imbalance_of(context);
+  const bool is_unbalanced = imbalance != Imbalance::none;
   // Of an unknown schedule's bubble, what a stage that is late or computes more does not cause may be what
   // the schedule costs.
   if (!p->bubble_ratio_ideal && (is_unbalanced || of_late_stages > 0)) finding.is_note = true;
   // And what other replicas idle for one of them is no cause of its own.
   if (is_unbalanced && context.report.pipeline.size() > 1) finding.is_note = true;
-  finding.remedy = remedy_of(*p, is_unbalanced, of_late_stages > 0);
+  finding.remedy = remedy_of(*p, imbalance, of_late_stages > 0);
   findings.push_back(std::move(finding));
 }
 

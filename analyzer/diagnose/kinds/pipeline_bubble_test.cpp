@@ -126,5 +126,43 @@ TEST(PipelineFindings, WithoutAScheduleTheBubbleIsANoteBesideItsCause) {
             std::find(codes.begin(), codes.end(), "pipeline_bubble"));
 }
 
+// In each step rank 1 runs something for 4 ms before its first pass. Stage 0 computes 10 % more than the
+// other, which is too little for a finding: the remedy refers to none.
+TEST(PipelineFindings, WhatAStageComputesOutsideOfItsPassesIsSaidToBeBubble) {
+  JobBuilder builder;
+  const PipelinePlan plan{.stages = 2,
+                          .order = one_forward_one_backward(2, 4),
+                          .forward = 100 * us,
+                          .backward = 200 * us,
+                          .slow_stage = 0,
+                          .slower_by = 16 * us,
+                          .idle_stage = 1,
+                          .idles_for = 4000 * us};
+  const std::uint32_t group = builder.group(plan.group, ranks_of(plan));
+  Nanoseconds end = 0;
+  for (int step = 0; step < 3; ++step) {
+    const Nanoseconds begin = end;
+    PipelinePlan of_step = plan;
+    of_step.begin = begin + 10 * us;
+    end = add_pipeline_step(builder, group, of_step) + 10 * us;
+    for (const std::int32_t rank : ranks_of(plan)) builder.rank(rank).step(step, begin, end);
+    builder.rank(1).compute(of_step.begin, of_step.begin + plan.idles_for, "forward_other");
+  }
+  Job job = builder.build();
+  for (RankTrace& rank : job.ranks)
+    for (Activity& activity : rank.activities) activity.launch_begin = activity.launch_end = activity.begin;
+  const Report report = report_of(job);
+  const Finding bubble = finding(report, "pipeline_bubble");
+  EXPECT_THAT(
+      bubble.evidence,
+      Contains("rank 1 computes for 12.0 ms outside of its passes: that counts as bubble here, and as "
+               "compute in the table of ranks"));
+  EXPECT_THAT(codes_of(report.findings), Not(Contains("unbalanced_stages")));
+  EXPECT_THAT(bubble.remedy, Not(HasSubstr("see the finding about them")));
+  EXPECT_THAT(bubble.remedy,
+              HasSubstr("that a stage's passes compute longer costs little: look at what stages do "
+                        "beside their passes"));
+}
+
 }  // namespace
 }  // namespace lockstep::analyzer
