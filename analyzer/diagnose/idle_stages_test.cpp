@@ -145,6 +145,9 @@ TEST(IdleStages, AreNamedAndTheirBubbleIsSaidOnce) {
   EXPECT_EQ(late.reason, "host");
   EXPECT_THAT(late.title,
               testing::HasSubstr("rank 1 does something for 300 µs longer that the trace does not name"));
+  EXPECT_THAT(late.evidence,
+              testing::Contains(testing::HasSubstr(
+                  "in a step it does something other than computing, loading data or communicating for ")));
   // Rank 0 waits for 200 µs, after its second forward pass, and rank 1 would be faster by 300 µs.
   EXPECT_EQ(late.lost_ns, kSteps * (200 + 300) * us);
   EXPECT_THAT(codes_of(report.findings), testing::Not(testing::Contains("pipeline_bubble")))

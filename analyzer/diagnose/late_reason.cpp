@@ -107,9 +107,10 @@ LateReason reason_of_host(const FindingContext& context, const StepTable& steps,
   } else {
     reason.doing = fmt::format("launches its work {} later", format_duration(late.cause_ns));
   }
-  reason.evidence.push_back(in_a_step(context.on_cpu ? "computes nothing and does not say why"
-                                                     : "leaves its device idle with nothing launched",
-                                      late));
+  reason.evidence.push_back(
+      in_a_step(context.on_cpu ? "does something other than computing, loading data or communicating"
+                               : "leaves its device idle with nothing launched",
+                late));
   constexpr double kSlept = 0.2, kRan = 0.5;
   const std::string where = is_named ? "in " + place : "between its computations";
   if (const auto ran = running_share(context, late.rank); ran && ran->least <= kSlept && ran->most <= kRan) {

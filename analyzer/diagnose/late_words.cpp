@@ -34,8 +34,8 @@ std::string describe_waiting(const Report& report, const BlameReport& blame,
 
 std::string describe_loss(std::int64_t lost_ns, std::int64_t of_the_others_ns, std::int64_t own_ns) {
   return fmt::format(
-      "the {} lost are of both sides: {} of the others' time, in which they wait for it, and {} "
-      "of its own, which it would not spend either",
+      "the {} lost are {} for which the others wait for it, and {} of its own time, which it would save as "
+      "well",
       format_duration(lost_ns), format_duration(of_the_others_ns), format_duration(own_ns));
 }
 

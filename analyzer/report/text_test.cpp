@@ -223,6 +223,12 @@ TEST(TextReport, HowLongThreadsWaitedForACoreIsSaidWhereSomebodyLooked) {
   EXPECT_EQ(efficiency_lines(report).back(),
             "waiting for a core: 4.0 % of the time of 2 of 3 ranks, most on rank 1: 6.0 %; asleep or blocked "
             "within computation: 10.0 %");
+  EXPECT_THAT(verdict_lines(report), Not(testing::Contains(HasSubstr("waits for a core"))));
+  report.ranks[1].measures.run_queue_ns = 100;
+  EXPECT_THAT(verdict_lines(report),
+              testing::Contains(testing::ContainsRegex(
+                  "Ranks compute for [^(]* of their time; the rest is mostly .*[.] For 6.0 % of their time a "
+                  "training thread waits for a core, within computations or between them[.]")));
   report.ranks.resize(1);
   EXPECT_EQ(efficiency_lines(report).back(), "waiting for a core: 2.0 % of the time");
 }

@@ -17,14 +17,15 @@ namespace {
 
 constexpr std::size_t kIndent = 2;
 
-// " (and have no core for 52.0 % of it, computing or not)": what is called compute is a thread that is to
-// compute.
+// " For 52.0 % of their time a training thread waits for a core, …": what is called compute is a thread that
+// is to compute.
 std::string without_a_core(const Report& report) {
   constexpr std::int64_t kWorth = 20;  // a twentieth
   const CoreWaits waits = core_waits_of(report);
   if (waits.ranks == 0 || waits.waited_ns < waits.window_ns / kWorth) return "";
-  return fmt::format(" (and have no core for {} of it, computing or not)",
-                     format_share(waits.waited_ns, waits.window_ns));
+  return fmt::format(
+      " For {} of their time a training thread waits for a core, within computations or between them.",
+      format_share(waits.waited_ns, waits.window_ns));
 }
 
 // Where the ranks' time goes: compute, and the greatest losses.
@@ -53,12 +54,9 @@ void print_budget(const Report& report, const Totals& totals, Page& page) {
   Line line;
   line.text(report.some_ranks_only ? "The chosen ranks compute for " : "Ranks compute for ")
       .bold(format_share(totals.partition[Cause::compute], totals.window_ns))
-      .text(" of their time" + without_a_core(report));
-  if (items.empty()) {
-    line.text(".");
-  } else {
-    line.text("; the rest is mostly ").add(enumerate(items)).text(".");
-  }
+      .text(" of their time");
+  if (!items.empty()) line.text("; the rest is mostly ").add(enumerate(items));
+  line.text("." + without_a_core(report));
   page.wrap(line, kIndent, kIndent);
 }
 
