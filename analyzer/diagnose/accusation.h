@@ -23,8 +23,8 @@ bool has_heaviest_stage(const FindingContext& context, std::int32_t rank);
 // Whether a finding says that a rank is late, or that its link makes it late.
 bool is_about_lateness(const Finding& finding);
 
-// Sets RankLateness::accused_by, not_accused_because, is_late and cause (of ranks that are late in another way
-// than throughout) and BlameReport::persistent by what the findings say.
+// Sets RankLateness::accused_by, not_accused_because, is_late and cause (of ranks that are late in another
+// way than throughout) and BlameReport::persistent by what the findings say.
 void settle_lateness(const FindingContext& context, const std::vector<Finding>& findings, Report& report);
 
 }  // namespace lockstep::analyzer
