@@ -8,6 +8,7 @@
 
 #include "analyzer/intervals/sweep.h"
 #include "analyzer/model/hang_length.h"
+#include "analyzer/model/is_communication.h"
 #include "base/time_math.h"
 
 namespace lockstep::analyzer {
@@ -172,12 +173,16 @@ SpendingSets spending_of(const RankTrace& rank, const RankWindows& windows, cons
   set(Spending::compilation) = phases[Phase::compilation];
   set(Spending::checkpoint) = phases[Phase::checkpoint];
   set(Spending::evaluation) = phases[Phase::evaluation];
-  Nanoseconds last_work = kAlways, first_work = kNever;
+  Nanoseconds last_work = kAlways, first_work = kNever, last_message = kAlways;
   for (const Activity& activity : rank.activities) {
     if (!is_work(activity)) continue;
     first_work = std::min(first_work, activity.begin);
-    last_work = std::max(last_work, activity.end);
+    Nanoseconds& last = is_communication(activity.activity_class) ? last_message : last_work;
+    last = std::max(last, activity.end);
   }
+  // A rank of a job that failed stands in its last operations until these fail, too: it waits for the one
+  // that did. Where it did nothing but communicate, they are its work.
+  if (!job.failed || last_work == kAlways) last_work = std::max(last_work, last_message);
   const StepWindow *first = nullptr, *last = nullptr;
   for (const StepWindow& step : windows.steps) {
     if (step.window.begin >= step.window.end) continue;

@@ -83,6 +83,20 @@ Job interrupted_job(std::optional<Nanoseconds> since = std::nullopt) {
   return job;
 }
 
+// Rank 1 ends in the step behind the last whole one; rank 0 stands in an all-reduce until that fails, at 515.
+TEST(Account, TheOperationThatFailsWithAnotherRankIsWaiting) {
+  JobBuilder job = job_of_500();
+  job.rank(0).all_reduce(505, 515).launched(505, 506);
+  Job failed = job.build();
+  EXPECT_EQ(account_of(failed, 1).ranks[0].spent[Spending::shutdown], 20) << "of a job that did not fail";
+  failed.end.exit_code = 1;
+  for (const RankAccount& rank : account_of(failed, 1).ranks) {
+    EXPECT_EQ(rank.spent[Spending::after_failure], 20);
+    EXPECT_EQ(rank.spent[Spending::shutdown], 0);
+    EXPECT_EQ(rank.spent.total(), 520);
+  }
+}
+
 TEST(Account, AJobAtWorkThatSomebodyInterruptedDidNotWait) {
   for (const Job& job : {interrupted_job(), interrupted_job(502)}) {
     const Account spent = account_of(job, 1).ranks[0].spent;
