@@ -1,5 +1,7 @@
 #include "tracer/inject/sources/pytorch/python_interface.h"
 
+#include <time.h>
+
 #include <cstring>
 #include <span>
 #include <string>
@@ -36,10 +38,25 @@ void begin_step(std::int64_t number) noexcept {
   note_always(RecordType::step, StepRecord{number});
 }
 
-PhaseRecord phase_record(std::int32_t phase, std::uint64_t identity) noexcept {
+std::int64_t ran_on_a_core() noexcept {
+  timespec time{};
+  if (clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time) != 0) return -1;
+  return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
+}
+
+// Between a backward pass and its optimizer the thread computes as far as it runs (TrainingLoop).
+PhaseRecord begin_record(std::int32_t phase, std::uint64_t identity) noexcept {
   PhaseRecord record;
   record.phase = static_cast<Phase>(phase);
   record.identity = identity;
+  if (record.phase == Phase::optimizer && is_active()) record.ran = ran_on_a_core();
+  return record;
+}
+
+PhaseEndRecord end_record(std::int32_t phase) noexcept {
+  PhaseEndRecord record;
+  record.phase = static_cast<Phase>(phase);
+  if (record.phase == Phase::backward && is_active()) record.ran = ran_on_a_core();
   return record;
 }
 
@@ -105,11 +122,11 @@ void lockstep_pytorch_begin(int32_t phase, uint64_t identity) {
     } catch (...) {  // no memory: this one is not counted
     }
   }
-  pytorch::note_begin(pytorch::RecordType::phase_begin, pytorch::phase_record(phase, identity));
+  pytorch::note_begin(pytorch::RecordType::phase_begin, pytorch::begin_record(phase, identity));
 }
 
-void lockstep_pytorch_end(int32_t phase, uint64_t identity) {
-  pytorch::note_end(pytorch::RecordType::phase_end, pytorch::phase_record(phase, identity));
+void lockstep_pytorch_end(int32_t phase, uint64_t) {
+  pytorch::note_end(pytorch::RecordType::phase_end, pytorch::end_record(phase));
   if (phase != static_cast<int32_t>(pytorch::Phase::optimizer) || !pytorch::is_active()) return;
   if (const auto next = pytorch::step_counter.end_optimizer(); next.has_value()) pytorch::begin_step(*next);
 }

@@ -210,21 +210,26 @@ void PytorchSource::process(const Event& event) {
 }
 
 void PytorchSource::phase(Thread& thread, const Event& event, const std::byte* body) {
+  if (event.type == RecordType::phase_end) return end_phase(thread, event, body);
   const auto record = read_record<PhaseRecord>(body, event.bytes);
   if (record.phase < Phase::data || record.phase > Phase::optimizer) return;
   end_backward_of_module(thread);
-  if (event.type == RecordType::phase_end) {
-    thread.loop.end(record.phase, event.time);
-    return close(thread, RecordType::phase_end, static_cast<std::uint64_t>(record.phase), event.time);
-  }
   if (record.phase != Phase::data) note_training_thread(event.thread);
   if (record.phase >= Phase::backward) thread.evaluation.train();
   const bool numbered = record.phase != Phase::optimizer && record.identity <= INT32_MAX;
   const std::int32_t microbatch = numbered ? static_cast<std::int32_t>(record.identity) - 1 : -1;
-  thread.loop.begin(record.phase, record.identity, microbatch, event.time);
+  thread.loop.begin(record.phase, record.identity, microbatch, event.time, record.ran);
   // The optimizer's range comes from PyTorch itself, with its class.
   open(thread, event.time, name_of(record.phase), RecordType::phase_end,
        static_cast<std::uint64_t>(record.phase), record.phase != Phase::optimizer);
+}
+
+void PytorchSource::end_phase(Thread& thread, const Event& event, const std::byte* body) {
+  const auto record = read_record<PhaseEndRecord>(body, event.bytes);
+  if (record.phase < Phase::data || record.phase > Phase::optimizer) return;
+  end_backward_of_module(thread);
+  thread.loop.end(record.phase, event.time, record.ran);
+  close(thread, RecordType::phase_end, static_cast<std::uint64_t>(record.phase), event.time);
 }
 
 void PytorchSource::write_loops() {

@@ -95,6 +95,7 @@ class PytorchSource final : public Source {
   trace::LaneId lane_of_stacks(Thread& thread);
   trace::LaneId lane_of_ranges(Thread& thread);
   void phase(Thread& thread, const Event& event, const std::byte* body);
+  void end_phase(Thread& thread, const Event& event, const std::byte* body);
   // --- pytorch_source_operators.cpp ---
   void module_begin(Thread& thread, const Event& event, const std::byte* body);
   void operator_begin(Thread& thread, const Event& event, const std::byte* body);

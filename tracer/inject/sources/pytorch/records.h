@@ -22,7 +22,7 @@ enum class RecordType : std::uint8_t {
   range_begin,     // RangeRecord and the range's name
   range_end,       // RangeRecord
   phase_begin,     // PhaseRecord
-  phase_end,       // PhaseRecord
+  phase_end,       // PhaseEndRecord
   device,          // DeviceRecord
   step,            // StepRecord: a step begins
   message_done,    // WorkRecord: the call is the message that has been carried out, waited for or not
@@ -96,6 +96,13 @@ enum class Phase : std::uint8_t { data = 1, forward, backward, optimizer };
 
 struct PhaseRecord {
   std::uint64_t identity = 0;  // of optimizer: which one; else the microbatch from 1, 0 for none
+  std::int64_t ran = -1;       // of optimizer: how long the thread has run on a core, ever, ns; else -1
+  Phase phase = Phase::data;
+  std::uint8_t unused[7] = {};
+};
+
+struct PhaseEndRecord {
+  std::int64_t ran = -1;  // the same, of backward
   Phase phase = Phase::data;
   std::uint8_t unused[7] = {};
 };

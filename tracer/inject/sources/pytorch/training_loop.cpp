@@ -67,8 +67,21 @@ void TrainingLoop::settle_gap(trace::Pass pass, std::int32_t microbatch) {
   gap_.clear();
 }
 
+void TrainingLoop::leave_what_ran(std::int64_t ran) {
+  if (before_gap_ != Phase::backward || ran_before_gap_ < 0 || ran < ran_before_gap_) return;
+  std::int64_t length = 0, left = ran - ran_before_gap_;
+  for (const Computed& piece : gap_) length += piece.end - piece.begin;
+  if (2 * left >= length) return;
+  for (auto piece = gap_.rbegin(); piece != gap_.rend(); ++piece) {
+    const std::int64_t kept = std::min(left, piece->end - piece->begin);
+    piece->begin = piece->end - kept;
+    left -= kept;
+  }
+  std::erase_if(gap_, [](const Computed& piece) { return piece.begin == piece.end; });
+}
+
 void TrainingLoop::begin(Phase phase, std::uint64_t identity, std::int32_t microbatch,
-                         trace::Nanoseconds time) {
+                         trace::Nanoseconds time, std::int64_t ran) {
   cut(time);
   if (!started_) {
     started_ = true;
@@ -81,6 +94,7 @@ void TrainingLoop::begin(Phase phase, std::uint64_t identity, std::int32_t micro
           microbatch < 0 || (before_gap_ == Phase::forward && microbatch == microbatch_before_gap_);
       settle_gap(turns_round ? trace::Pass::forward : trace::Pass::other, microbatch);
     } else if (phase == Phase::optimizer) {
+      leave_what_ran(ran);
       // Clipping, unscaling: of the optimizer. After a forward pass without a backward pass: not understood.
       settle_gap(before_gap_ == Phase::backward ? trace::Pass::optimizer : trace::Pass::other);
     } else {
@@ -101,7 +115,7 @@ void TrainingLoop::begin(Phase phase, std::uint64_t identity, std::int32_t micro
   open_.push_back({phase, microbatch});
 }
 
-void TrainingLoop::end(Phase phase, trace::Nanoseconds time) {
+void TrainingLoop::end(Phase phase, trace::Nanoseconds time, std::int64_t ran) {
   const auto found =
       std::find_if(open_.rbegin(), open_.rend(), [phase](const Open& open) { return open.phase == phase; });
   if (found == open_.rend()) return;  // it began before recording did
@@ -116,6 +130,7 @@ void TrainingLoop::end(Phase phase, trace::Nanoseconds time) {
   if (in_gap()) {
     before_gap_ = phase;
     microbatch_before_gap_ = microbatch;
+    ran_before_gap_ = ran;
   }
 }
 

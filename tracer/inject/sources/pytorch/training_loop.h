@@ -10,6 +10,8 @@
 // Computation is told only where the model computes on the CPU: phases, less what the thread waits for
 // communication. A forward pass shows itself as a range where a wrapper (DistributedDataParallel, a pipeline
 // stage) names it; elsewhere it is what happens between the data, or the step's begin, and the backward pass.
+// What lies between a backward pass and its optimizer (clipping, unscaling) is the optimizer's, as far as the
+// thread ran there.
 #pragma once
 
 #include <cstdint>
@@ -31,9 +33,11 @@ class TrainingLoop {
     std::int32_t microbatch = -1;
   };
 
-  // Times don't decrease. Phases nest.
-  void begin(Phase phase, std::uint64_t identity, std::int32_t microbatch, trace::Nanoseconds time);
-  void end(Phase phase, trace::Nanoseconds time);
+  // Times don't decrease. Phases nest. `ran`: how long the thread has run on a core, ever, ns; negative: not
+  // known.
+  void begin(Phase phase, std::uint64_t identity, std::int32_t microbatch, trace::Nanoseconds time,
+             std::int64_t ran = -1);
+  void end(Phase phase, trace::Nanoseconds time, std::int64_t ran = -1);
   void begin_wait(trace::Nanoseconds time);
   void end_wait(trace::Nanoseconds time);
   // The forward pass is under way, as the first of its parts tells (FSDP names them, and not the whole).
@@ -73,6 +77,9 @@ class TrainingLoop {
   // What to call the pieces since the last phase, which are only now understood; Pass::other: nothing, but of
   // forward passes alone.
   void settle_gap(trace::Pass pass, std::int32_t microbatch = -1);
+  // Where the thread ran for less than half of the gap, it did something else there (it slept, or waited for
+  // a file): of the gap's end, as long as it ran is left.
+  void leave_what_ran(std::int64_t ran);
   void tell_step(trace::Nanoseconds end);
   static bool is_alone(const Computed& of_gap);
   bool in_gap() const { return open_.empty(); }
@@ -87,6 +94,7 @@ class TrainingLoop {
   bool alone_ = false;
   bool forward_seen_ = false;  // in this gap
   Phase before_gap_ = Phase::data;
+  std::int64_t ran_before_gap_ = -1;
   std::int32_t microbatch_before_gap_ = -1;
   std::set<std::uint64_t> stepped_;  // optimizers that have stepped in this step
   trace::Nanoseconds step_begin_ = 0;
