@@ -126,6 +126,9 @@ std::optional<BlameReport> blame_worth_accusing(const FindingContext& context, s
 // one.
 bool lacks_cores(const FindingContext& context, const StepTable& steps, const RankLateness& late) {
   constexpr std::int64_t kPart = 4;
+  // Where computations run on cores, so do transfers, on threads that nobody looks at.
+  if (context.on_cpu && late.cause == Cause::transfer && shortage_of(context.shortages, late.rank) != nullptr)
+    return true;
   const std::optional<std::int64_t> waited = run_queue_excess(steps, late.rank);
   return shortage_of(context.shortages, late.rank) != nullptr &&
          (!waited || *waited * kPart >= late.mean_ns) && !has_fewer_cores(context.diagnosis.job, late.rank) &&

@@ -100,7 +100,8 @@ constexpr Explanation kSlowLinkOfRankExplained{
     .found =
         "As for a persistent straggler, in whose place it stands, and what exceeds the others' time is "
         "transfer in the same operations. Where all ranks are on one host, its transfer has to be a quarter "
-        "longer than the others' at least: processes of one host share its path.",
+        "longer than the others' at least: processes of one host share its path. Not of CPUs whose cores do not "
+        "suffice: what carries out transfers wants cores as well.",
     .wrong =
         "The rank computes longer than the others between the operations: then it would be late without "
         "the link.",

@@ -187,9 +187,30 @@ TEST(Findings, TwoCausesAreBothSaid) {
   EXPECT_THAT(late.title, HasSubstr(", and loads data for 181 µs longer"));
 }
 
+// On a CPU each of the ranks' threads is ready and waits for a core for a fifth of each step of 3 ms.
+void make_cores_short(JobBuilder& job, int ranks, int steps) {
+  for (std::int32_t rank = 0; rank < ranks; ++rank) {
+    RankTrace& trace = job.rank(rank).trace();
+    trace.device = "cpu";
+    trace.host = "a";
+    trace.core_set = "0-1";
+    trace.scheduling = {{0, 0, 0, 0, false}};
+    for (int step = 0; step < steps; ++step) {
+      SchedulingPoint next = trace.scheduling.back();
+      next.time += 3000 * us;
+      next.on_cpu_ns += 1500 * us;
+      next.runnable_ns += 600 * us;
+      next.waited_ns += 600 * us;
+      next.known = true;
+      trace.scheduling.push_back(next);
+    }
+  }
+}
+
 // Rank 2 is late because its part of the all-reduce before ends 300 µs after the others'.
-Report late_by_its_link(bool two_hosts, Nanoseconds longer) {
+Report late_by_its_link(bool two_hosts, Nanoseconds longer, bool short_cores = false) {
   JobBuilder job;
+  if (short_cores) make_cores_short(job, 4, 12);
   for (std::int32_t rank = 0; rank < 4; ++rank) {
     if (two_hosts) job.rank(rank).trace().host = rank < 2 ? "a" : "b";
     for (int step = 0; step < 12; ++step) {
@@ -222,6 +243,15 @@ TEST(Findings, WithinAHostALinkNeedsMoreEvidence) {
   EXPECT_EQ(finding(little, "straggler_persistent").reason, "unknown");
   const Finding link = finding(late_by_its_link(false, 800 * us), "slow_link_of_rank");
   EXPECT_THAT(link.remedy, testing::AllOf(HasSubstr("on one host"), Not(HasSubstr("ethtool"))));
+}
+
+// Seen of DeepSpeed on loaded cores: Gloo moves data on threads that want a core as well.
+TEST(Findings, WhereCoresAreShortALongerTransferOnThemIsNoLink) {
+  const Report report = late_by_its_link(false, 800 * us, true);
+  EXPECT_THAT(codes_of(report.findings), Contains("cores_shared"));
+  for (const Finding& one : report.findings) EXPECT_NE(one.accuses, Accused::link) << one.code;
+  for (const Finding& one : report.findings) EXPECT_NE(one.accuses, Accused::rank) << one.code;
+  EXPECT_EQ(report.lateness.ranks.at(2).not_accused_because, NotAccused::cores_shared);
 }
 
 // A counter of tokens tells that the late rank has more to do; the same lateness without it is no evidence of
