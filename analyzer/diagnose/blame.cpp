@@ -88,7 +88,8 @@ std::vector<BlameReport> assign_blame(const Diagnosis& diagnosis, const Report& 
     const std::vector<LateCause> causes = causes_of_lateness(
         diagnosis, report, rank,
         [&scheduled](const CollectiveReport& collective) { return !scheduled.contains(collective); });
-    if (!causes.empty()) blame.root_cause = describe_root_cause(diagnosis, causes.front());
+    for (auto cause = causes.begin(); cause != causes.end() && blame.root_cause.empty(); ++cause)
+      blame.root_cause = describe_root_cause(diagnosis, *cause);
     result.push_back(std::move(blame));
   }
   std::stable_sort(result.begin(), result.end(),

@@ -188,6 +188,8 @@ std::string describe_root_cause(const Diagnosis& diagnosis, const LateCause& cau
   if (cause.delays.empty()) return {};
   const Delay& first = *cause.delays.front();
   const Delay& root = root_of(diagnosis.delays, first);
+  // A stage waits by its schedule, and nobody comes late for that.
+  if (&root == &first && cause.cause == Cause::pipeline_bubble) return {};
   if (&root == &first)
     return describe_excess(diagnosis, cause.cause, costliest_delays(cause), cause.delays.size());
   // A chain: say where it leads for the costliest operation.
