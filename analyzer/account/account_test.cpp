@@ -6,40 +6,13 @@
 #include <optional>
 #include <random>
 
+#include "analyzer/account/account_jobs.h"
 #include "analyzer/model/job_builder.h"
 
 namespace lockstep::analyzer {
 namespace {
 
 constexpr Nanoseconds kAnyTime = Nanoseconds{1} << 62;
-constexpr std::int64_t kNoWarmUp = std::numeric_limits<std::int64_t>::min();
-
-AccountReport account_of(const Job& job, std::int64_t first_after_warm_up = kNoWarmUp, bool told = true) {
-  std::vector<RankWindows> windows;
-  std::vector<Phases> phases;
-  for (const RankTrace& rank : job.ranks) {
-    windows.push_back(find_windows(rank));
-    phases.push_back(find_phases(rank, job.strings));
-  }
-  return account_for(job, windows, phases, first_after_warm_up, told, 0);
-}
-
-// Two ranks: imports from 0, model set up until 100, steps 0 to 3 of 100 each from there, of which the first
-// is warm-up, saved in [350, 380), ends at 500.
-JobBuilder job_of_500() {
-  JobBuilder job;
-  for (int rank = 0; rank < 2; ++rank) {
-    job.rank(rank).host_range(0, 60, "start-up: imports");
-    for (int step = 0; step < 4; ++step) {
-      const Nanoseconds begin = 100 + 100 * step;
-      job.rank(rank).step(step, begin, begin + 100);
-      job.rank(rank).compute(begin, begin + 100).launched(begin, begin + 1);
-    }
-    job.rank(rank).host_range(350, 380, "torch.save");
-    job.rank(rank).trace().ending.recorded_until = 520;
-  }
-  return job;
-}
 
 TEST(Account, GivesEachInstantToOneSpending) {
   const AccountReport report = account_of(job_of_500().build(), 1);
@@ -63,163 +36,6 @@ TEST(Account, WithoutStepsThereIsNoGoodput) {
   EXPECT_EQ(report.spent[Spending::start_up], 50);
   EXPECT_EQ(report.spent[Spending::other], 50);
   EXPECT_EQ(report.goodput, std::nullopt);
-}
-
-TEST(Account, AFailedJobWaitsAfterItsLastWork) {
-  Job job = job_of_500().build();
-  job.end.exit_code = 1;
-  const AccountReport report = account_of(job, 1);
-  EXPECT_EQ(report.ranks[1].spent[Spending::after_failure], 20);
-  EXPECT_EQ(report.ranks[1].spent[Spending::shutdown], 0);
-}
-
-// The same, interrupted at 510; rank 0 was in an operation from `since` on.
-Job interrupted_job(std::optional<Nanoseconds> since = std::nullopt) {
-  Job job = job_of_500().build();
-  job.end.exit_code = 1;
-  job.end.interrupted_by = 2;
-  for (RankTrace& rank : job.ranks) rank.ending.interrupted = 510;
-  if (since) job.ranks[0].ending.operations.emplace_back().begin = *since;
-  return job;
-}
-
-// Rank 1 ends in the step behind the last whole one; rank 0 stands in an all-reduce until that fails, at 515.
-TEST(Account, TheOperationThatFailsWithAnotherRankIsWaiting) {
-  JobBuilder job = job_of_500();
-  job.rank(0).all_reduce(505, 515).launched(505, 506);
-  Job failed = job.build();
-  EXPECT_EQ(account_of(failed, 1).ranks[0].spent[Spending::shutdown], 20) << "of a job that did not fail";
-  failed.end.exit_code = 1;
-  for (const RankAccount& rank : account_of(failed, 1).ranks) {
-    EXPECT_EQ(rank.spent[Spending::after_failure], 20);
-    EXPECT_EQ(rank.spent[Spending::shutdown], 0);
-    EXPECT_EQ(rank.spent.total(), 520);
-  }
-}
-
-TEST(Account, AJobAtWorkThatSomebodyInterruptedDidNotWait) {
-  for (const Job& job : {interrupted_job(), interrupted_job(502)}) {
-    const Account spent = account_of(job, 1).ranks[0].spent;
-    EXPECT_EQ(spent[Spending::after_failure], 0);
-    EXPECT_EQ(spent[Spending::other], 10) << "a step that did not end";
-    EXPECT_EQ(spent[Spending::shutdown], 10);
-  }
-}
-
-TEST(Account, AJobThatWasInterruptedInAHangWaited) {
-  Job job = interrupted_job(501);
-  for (RankTrace& rank : job.ranks) {
-    rank.ending.interrupted = 6'000'000'000;
-    rank.ending.recorded_until = 6'000'000'100;
-  }
-  const AccountReport report = account_of(job, 1);
-  for (const RankAccount& rank : report.ranks)
-    EXPECT_EQ(rank.spent[Spending::after_failure], 5'999'999'600) << "the one that never came, too";
-}
-
-// Rank 0 ended by itself after `ended`, and rank 1 went on until somebody interrupted the job at 10 s.
-Job job_with_an_early_end(Nanoseconds ended) {
-  constexpr Nanoseconds kInterrupted = 10'000'000'000;
-  Job job = interrupted_job();
-  for (RankTrace& rank : job.ranks) rank.ending.interrupted = kInterrupted;
-  job.ranks[0].ending.closed = true;
-  job.ranks[0].ending.recorded_until = ended;
-  job.ranks[1].ending.recorded_until = kInterrupted + 100;
-  return job;
-}
-
-void expect_sums(const AccountReport& report) {
-  for (const RankAccount& rank : report.ranks) EXPECT_EQ(rank.spent.total(), report.wall_ns) << rank.rank;
-  EXPECT_EQ(report.spent.total(), static_cast<std::int64_t>(report.ranks.size()) * report.wall_ns);
-}
-
-// The one that goes on may have waited for the one that is gone: no operation has to be seen open.
-TEST(Account, ARankThatEndedLongBeforeTheInterruptionWasWaitedFor) {
-  const AccountReport report = account_of(job_with_an_early_end(6'999'999'999), 1);
-  EXPECT_EQ(report.wall_ns, 10'000'000'100);
-  ASSERT_EQ(report.ranks.size(), 2U);
-  for (const RankAccount& rank : report.ranks) {
-    EXPECT_EQ(rank.spent[Spending::start_up], 100);
-    EXPECT_EQ(rank.spent[Spending::warm_up], 100);
-    EXPECT_EQ(rank.spent[Spending::steady], 270);
-    EXPECT_EQ(rank.spent[Spending::checkpoint], 30);
-    EXPECT_EQ(rank.spent[Spending::after_failure], 9'999'999'600);
-    EXPECT_EQ(rank.spent[Spending::other], 0);
-    EXPECT_EQ(rank.spent[Spending::shutdown], 0);
-  }
-  expect_sums(report);
-}
-
-// Within 3 s the interruption itself may have ended it; where all ended by themselves, nobody was left to
-// wait; and a file that was not closed tells of no end.
-TEST(Account, ARankThatEndedByTheInterruptionWasNotWaitedFor) {
-  const Job by_it = job_with_an_early_end(7'000'000'000);
-  Job all_ended = job_with_an_early_end(6'999'999'999);
-  all_ended.ranks[1].ending.closed = true;
-  Job cut_short = job_with_an_early_end(6'999'999'999);
-  cut_short.ranks[0].ending.closed = false;
-  for (const Job& job : {by_it, all_ended, cut_short}) {
-    const AccountReport report = account_of(job, 1);
-    for (const RankAccount& rank : report.ranks) {
-      EXPECT_EQ(rank.spent[Spending::after_failure], 0);
-      EXPECT_EQ(rank.spent[Spending::other], 9'999'999'500) << "until the interruption";
-      EXPECT_EQ(rank.spent[Spending::shutdown], 100);
-    }
-    expect_sums(report);
-  }
-}
-
-// Nobody is there to wait for.
-TEST(Account, AJobOfOneRankThatFailsDoesNotWait) {
-  Job job = job_of_500().build();
-  job.ranks.pop_back();
-  job.end.exit_code = 1;
-  EXPECT_EQ(account_of(job, 1).spent[Spending::after_failure], 0);
-  EXPECT_EQ(account_of(job, 1).spent[Spending::shutdown], 20);
-  job.ranks[0].ending.operations.emplace_back().begin = 501;
-  EXPECT_EQ(account_of(job, 1).spent[Spending::after_failure], 20) << "but in what it was seen in";
-}
-
-TEST(Account, ARankThatCompilesUntilItsJobIsKilledCompiles) {
-  JobBuilder builder;
-  for (int rank = 0; rank < 2; ++rank) {
-    builder.rank(rank).host_range(0, 60, "start-up: imports").compute(100, 110);
-    builder.rank(rank).trace().ending.recorded_until = 10'000'000'000;
-  }
-  builder.rank(0).host_range(120, 10'000'000'000, "compilation: torch.compile");  // open: to the file's end
-  Job job = builder.build();
-  job.end.exit_code = 1;
-  job.end.interrupted_by = 15;
-  for (RankTrace& rank : job.ranks) rank.ending.interrupted = 9'999'999'000;
-  const AccountReport report = account_of(job, kNoWarmUp, false);
-  EXPECT_EQ(report.ranks[0].spent[Spending::compilation], 10'000'000'000 - 120);
-  // Of the other one nothing is known: it was in no operation.
-  EXPECT_EQ(report.spent[Spending::after_failure], 0);
-  EXPECT_EQ(report.ranks[1].spent[Spending::other], 10'000'000'000 - 100);
-}
-
-// It was stopped, or killed, before its first work was on disk: what came then is no start.
-TEST(Account, OfARankWhoseRecordEndsBeforeItsFirstWorkTheRestIsNoStart) {
-  constexpr Nanoseconds kLater = 60'000'000'000;
-  JobBuilder builder = job_of_500();
-  builder.rank(2).host_range(0, 90, "other things");
-  Job job = builder.build();
-  job.end.exit_code = 1;
-  for (RankTrace& rank : job.ranks) rank.ending.recorded_until = kLater;
-  job.ranks[2].ending.recorded_until = 100;
-  const AccountReport report = account_of(job, 1);
-  EXPECT_EQ(report.ranks[2].spent[Spending::start_up], 100);
-  EXPECT_EQ(report.ranks[2].spent[Spending::after_failure], report.ranks[2].spent.total() - 100);
-  // Interrupted, and nobody saw one wait: it is not known what it did.
-  Job interrupted = job;
-  interrupted.end.interrupted_by = 15;
-  for (RankTrace& rank : interrupted.ranks) rank.ending.interrupted = kLater;
-  const Account spent = account_of(interrupted, 1).ranks[2].spent;
-  EXPECT_EQ(spent[Spending::start_up], 100);
-  EXPECT_EQ(spent[Spending::other], spent.total() - 100);
-  // One that was recorded to the end and computed nothing never got further than its start.
-  job.ranks[2].ending.recorded_until = kLater;
-  EXPECT_EQ(account_of(job, 1).ranks[2].spent[Spending::start_up], kLater);
 }
 
 TEST(Account, WhatIsSavedBesideTakesNoTime) {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "analyzer/account/account.h"
+#include "analyzer/diagnose/behind_steps.h"
 #include "analyzer/diagnose/eval_mode.h"
 #include "analyzer/diagnose/finding_context.h"
 #include "analyzer/diagnose/finding_kinds.h"
@@ -26,9 +27,6 @@ constexpr std::int64_t kSecond = 1'000'000'000;
 // In thousandths of what the loss is a share of.
 constexpr std::int64_t kMuchOfTraining = 20;
 constexpr std::int64_t kMuchOfRun = 100;
-// As of StepsLeftOut::rank.
-constexpr std::int64_t kOfOneRank = 4;
-constexpr Nanoseconds kLatestTime = std::numeric_limits<Nanoseconds>::max();
 // Less is not worth a setting, whatever its share: short runs are mostly start-up.
 constexpr std::int64_t kLongStartUp = 60 * kSecond;
 
@@ -156,38 +154,6 @@ constexpr FindingKind kCompilation{
 };
 constexpr auto kKinds = std::to_array<const FindingKind*>(
     {&kCheckpoints, &kEvaluation, &kRecompilation, &kStartUp, &kCompilation});
-
-// What ranks do for one reason behind their last step: a last checkpoint, an evaluation of what was trained.
-struct Behind {
-  std::int64_t all_ns = 0;           // Σ over ranks
-  std::int64_t longest_ns = 0;       // of one rank
-  std::optional<std::int32_t> rank;  // of which alone it took that, as of StepsLeftOut
-  FindingPlace place;                // of the rank that it took longest
-};
-Behind behind_the_last_step(const FindingContext& context, Phase phase) {
-  Behind all;
-  std::int64_t next_ns = 0;
-  for (const RankTrace& rank : context.diagnosis.job.ranks) {
-    if (rank.steps.empty()) continue;
-    const RankWindows windows = find_windows(rank);
-    Nanoseconds end = rank.steps.back().end;
-    if (!windows.steps.empty()) end = std::max(end, windows.steps.back().window.end);
-    const IntervalSet phases = find_phases(rank, context.diagnosis.job.strings)[phase];
-    const std::int64_t ns = phases.measure_within(end, kLatestTime);
-    all.all_ns = saturating_add(all.all_ns, ns);
-    if (ns <= all.longest_ns) {
-      next_ns = std::max(next_ns, ns);
-      continue;
-    }
-    next_ns = std::exchange(all.longest_ns, ns);
-    const Nanoseconds begin = std::max(end, phases.intervals()[phases.first_ending_after(end)].begin);
-    all.place.rank = rank.rank;
-    all.place.begin_ns = begin - context.report.origin_aligned_ns;
-    all.place.end_ns = phases.intervals().back().end - context.report.origin_aligned_ns;
-  }
-  if (all.longest_ns > 0 && all.longest_ns >= kOfOneRank * next_ns) all.rank = all.place.rank;
-  return all;
-}
 
 // What steps were left out of steady training for: all of them, but for compilation only those behind the
 // first steady one, for what is compiled before is start-up's.

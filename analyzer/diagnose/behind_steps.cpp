@@ -1,0 +1,37 @@
+#include "analyzer/diagnose/behind_steps.h"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "analyzer/metrics/windows.h"
+#include "base/time_math.h"
+
+namespace lockstep::analyzer {
+
+Behind behind_the_last_step(const FindingContext& context, Phase phase) {
+  Behind all;
+  std::int64_t next_ns = 0;
+  for (const RankTrace& rank : context.diagnosis.job.ranks) {
+    if (rank.steps.empty()) continue;
+    const RankWindows windows = find_windows(rank);
+    Nanoseconds end = rank.steps.back().end;
+    if (!windows.steps.empty()) end = std::max(end, windows.steps.back().window.end);
+    const IntervalSet phases = find_phases(rank, context.diagnosis.job.strings)[phase];
+    const std::int64_t ns = phases.measure_within(end, std::numeric_limits<Nanoseconds>::max());
+    all.all_ns = saturating_add(all.all_ns, ns);
+    if (ns <= all.longest_ns) {
+      next_ns = std::max(next_ns, ns);
+      continue;
+    }
+    next_ns = std::exchange(all.longest_ns, ns);
+    const Nanoseconds begin = std::max(end, phases.intervals()[phases.first_ending_after(end)].begin);
+    all.place.rank = rank.rank;
+    all.place.begin_ns = begin - context.report.origin_aligned_ns;
+    all.place.end_ns = phases.intervals().back().end - context.report.origin_aligned_ns;
+  }
+  if (all.longest_ns > 0 && all.longest_ns >= kOfOneRank * next_ns) all.rank = all.place.rank;
+  return all;
+}
+
+}  // namespace lockstep::analyzer

@@ -1,0 +1,25 @@
+// What ranks do behind their last step, for one reason.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "analyzer/account/account.h"
+#include "analyzer/diagnose/finding_context.h"
+
+namespace lockstep::analyzer {
+
+// As of StepsLeftOut::rank: so many times as much as of any other rank is of one alone.
+inline constexpr std::int64_t kOfOneRank = 4;
+
+// A last checkpoint, an evaluation of what was trained.
+struct Behind {
+  std::int64_t all_ns = 0;           // Σ over ranks
+  std::int64_t longest_ns = 0;       // of one rank
+  std::optional<std::int32_t> rank;  // of which alone it took that, as of StepsLeftOut
+  FindingPlace place;                // of the rank that it took longest
+};
+// All 0 where there is nothing. A pass over all ranges of the ranks.
+Behind behind_the_last_step(const FindingContext& context, Phase phase);
+
+}  // namespace lockstep::analyzer
