@@ -29,7 +29,6 @@ bool computes(const RankTrace& rank, std::int64_t time) {
   return false;
 }
 
-// L_r of docs/metrics.md for member i; nothing where it waits for nobody.
 bool is_of(const Job& job, const std::pair<std::size_t, std::size_t>& member, Operation operation) {
   return job.ranks[member.first].communications[member.second].operation == operation;
 }
@@ -41,6 +40,7 @@ bool sent_ahead(const Job& job, const oracle::Together& operation, std::size_t o
          activity(job, operation.members[one]).end + 1 < activity(job, operation.members[other]).begin;
 }
 
+// L_r of docs/metrics.md for member i; nothing where it waits for nobody.
 std::optional<std::int64_t> waited_for(const Job& job, const oracle::Together& operation, std::size_t i) {
   if (operation.members.size() == 2 && sent_ahead(job, operation, i, 1 - i)) return std::nullopt;
   std::int64_t latest = activity(job, operation.members[0]).begin;

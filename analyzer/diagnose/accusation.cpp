@@ -9,7 +9,6 @@
 #include "analyzer/diagnose/own_doing.h"
 #include "analyzer/diagnose/stage_imbalance.h"
 #include "analyzer/lateness/core_waits.h"
-#include "analyzer/lateness/late_by_cause.h"
 #include "analyzer/lateness/late_ranks.h"
 #include "analyzer/model/gpus.h"
 #include "analyzer/report/unsettled_lateness.h"
@@ -39,22 +38,6 @@ std::string accusing_finding(const std::vector<Finding>& findings, const RankLat
     if (late.is_late && finding.accuses == Accused::rank && other.empty()) other = finding.code;
   }
   return other;
-}
-
-// A rank that straggler_persistent accuses, and that is not late throughout by how late it is ready, is
-// accused for one thing that it does longer (kinds/straggler.cpp): which, and by how much.
-void note_accused_cause(const FindingContext& context, LateByCause& by_cause, std::size_t index,
-                        RankLateness& rank) {
-  std::optional<RankLateness> late = by_cause.find(index, rank);
-  if (!late && has_fewer_cores(context.diagnosis.job, rank.rank))
-    late = by_cause.find_waiting_for_core(index, rank);
-  if (!late) late = by_cause.find_running(index, rank);
-  if (!late) return;
-  rank.cause = late->cause;
-  rank.cause_ns = late->cause_ns;
-  rank.others_ns = late->others_ns;
-  if (late->cause == Cause::host_bound && context.steps.is_limited())
-    rank.cause_ns = std::min(rank.cause_ns, rank.mean_ns);
 }
 
 // Of a rank that is late throughout and that no finding accuses.
@@ -135,6 +118,25 @@ bool lacks_cores(const FindingContext& context, const StepTable& steps, const Ra
          !is_own_doing(context, steps, late);
 }
 
+std::optional<RankLateness> late_by_one_cause(const FindingContext& context, LateByCause& by_cause,
+                                              std::size_t rank) {
+  const RankLateness& judged = context.report.lateness.ranks[rank];
+  std::optional<RankLateness> late = by_cause.find(rank, judged);
+  if (!late && has_fewer_cores(context.diagnosis.job, judged.rank))
+    late = by_cause.find_waiting_for_core(rank, judged);
+  if (!late) late = by_cause.find_running(rank, judged);
+  if (late && late->cause == Cause::host_bound && context.steps.is_limited()) {
+    // What a host launches later than another costs nothing unless it is slow; and then no more than the rank
+    // is late by: its device idles also while the others' hosts are no faster (host_pace.h).
+    if (!context.steps.has_slow_host(rank)) return std::nullopt;
+    if (judged.mean_ns < late->mean_ns) {
+      late->mean_ns = late->cause_ns = judged.mean_ns;
+      late->share = judged.share;
+    }
+  }
+  return late;
+}
+
 bool has_heaviest_stage(const FindingContext& context, std::int32_t rank) {
   const std::vector<PipelineReport>& pipelines = context.report.pipeline;
   return std::any_of(pipelines.begin(), pipelines.end(), [&](const PipelineReport& pipeline) {
@@ -157,8 +159,14 @@ void settle_lateness(const FindingContext& context, const std::vector<Finding>& 
     RankLateness& rank = lateness.ranks[index];
     rank.accused_by = accusing_finding(findings, rank);
     if (!rank.accused_by.empty()) {
-      if (!rank.is_late && rank.accused_by == kLateThroughout)
-        note_accused_cause(context, by_cause, index, rank);
+      // Not late throughout by how late it is ready: it is accused for one thing that it does longer.
+      if (!rank.is_late && rank.accused_by == kLateThroughout) {
+        if (const auto late = late_by_one_cause(context, by_cause, index)) {
+          rank.cause = late->cause;
+          rank.cause_ns = late->cause_ns;
+          rank.others_ns = late->others_ns;
+        }
+      }
       rank.is_late = true;
     } else if (rank.is_late) {
       rank.not_accused_because = why_not(context, rank);

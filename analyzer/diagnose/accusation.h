@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "analyzer/diagnose/finding_context.h"
+#include "analyzer/lateness/late_by_cause.h"
 
 namespace lockstep::analyzer {
 
@@ -16,6 +17,12 @@ std::optional<BlameReport> blame_worth_accusing(const FindingContext& context, s
 
 // The rank is late in these steps while its host's cores do not suffice, and it may be for that alone.
 bool lacks_cores(const FindingContext& context, const StepTable& steps, const RankLateness& late);
+
+// A rank (an index) that is not late throughout by how late it is ready, but does one thing longer by so much
+// that it is accused of that (docs/statistics.md): cause, cause_ns, others_ns, mean_ns and share are of that.
+// Not of pipelines.
+std::optional<RankLateness> late_by_one_cause(const FindingContext& context, LateByCause& by_cause,
+                                              std::size_t rank);
 
 // Its stage of a pipeline has more to compute: unbalanced_stages says so.
 bool has_heaviest_stage(const FindingContext& context, std::int32_t rank);

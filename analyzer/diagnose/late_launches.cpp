@@ -18,8 +18,8 @@ namespace {
 
 constexpr double kLeastTimes = 1.2;
 
-// [step · ranks + rank], as the table's cells; absent where a rank computes on a CPU or its launches are not
-// recorded. All kernels of a CUDA graph are one launch.
+// [step · ranks + rank], as the table's cells; absent where a rank computes on a CPU; 0 where launches
+// are not recorded. All kernels of a CUDA graph are one launch.
 std::optional<std::vector<double>> launches_of_steps(const Job& job, const StepTable& steps) {
   std::vector<double> counts(steps.cells.size());
   for (const RankTrace& trace : job.ranks) {

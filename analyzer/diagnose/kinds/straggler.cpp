@@ -16,7 +16,6 @@
 #include "analyzer/diagnose/finding_kinds.h"
 #include "analyzer/diagnose/late_reason.h"
 #include "analyzer/diagnose/late_words.h"
-#include "analyzer/diagnose/own_doing.h"
 #include "analyzer/diagnose/scheduled_waits.h"
 #include "analyzer/lateness/core_waits.h"
 #include "analyzer/lateness/late_by_cause.h"
@@ -304,20 +303,7 @@ void find_stragglers(const FindingContext& context, std::vector<Finding>& findin
   const bool staged = !report.pipeline.empty();
   LateByCause by_cause(context.steps);
   for (std::size_t rank = 0; rank < report.lateness.ranks.size() && !staged; ++rank) {
-    const RankLateness& judged = report.lateness.ranks[rank];
-    std::optional<RankLateness> late = by_cause.find(rank, judged);
-    if (!late && has_fewer_cores(context.diagnosis.job, judged.rank))
-      late = by_cause.find_waiting_for_core(rank, judged);
-    if (!late) late = by_cause.find_running(rank, judged);
-    if (late && late->cause == Cause::host_bound && context.steps.is_limited()) {
-      // What a host launches later than another costs nothing unless it is slow; and then no more than the
-      // rank is late by: its device idles also while the others' hosts are no faster (host_pace.h).
-      if (!context.steps.has_slow_host(rank)) continue;
-      if (judged.mean_ns < late->mean_ns) {
-        late->mean_ns = late->cause_ns = judged.mean_ns;
-        late->share = judged.share;
-      }
-    }
+    const std::optional<RankLateness> late = late_by_one_cause(context, by_cause, rank);
     if (late) find(context.steps, *late, by_its_cause(report.lateness, *late));
   }
 }
