@@ -33,16 +33,16 @@ std::int64_t whole_of(Share share, const FindingContext& context) {
   return context.all_windows_ns;
 }
 
-// Alarms in the order of their rules; then what costs the greatest share, and start-up behind it: it is no
-// part of training, and is much of every short run.
+// Alarms in the order of their rules; then what costs most (not by shares, which may be of different wholes),
+// and start-up behind it: it is no part of training, and is much of every short run.
 struct Order {
   int group = 0;
-  double share = 0;
+  std::int64_t lost_ns = 0;
 };
 Order order_of(const Finding& finding) {
   if (finding.alarm != Alarm::none) return {0, 0};
   const FindingKind* const kind = find_finding_kind(finding.code);
-  return {kind != nullptr && kind->share == Share::of_run ? 2 : 1, finding.lost_share};
+  return {kind != nullptr && kind->share == Share::of_run ? 2 : 1, finding.lost_ns};
 }
 
 // How a job ended, dumps that tell of communication alone say too; what costs time they do not.
@@ -83,7 +83,7 @@ void add_findings(const Diagnosis& diagnosis, Report& report, const std::stop_to
     const Order first = order_of(a), second = order_of(b);
     const bool a_is_note = is_blamed && a.is_note, b_is_note = is_blamed && b.is_note;
     if (first.group == second.group && a_is_note != b_is_note) return b_is_note;
-    return first.group != second.group ? first.group < second.group : first.share > second.share;
+    return first.group != second.group ? first.group < second.group : first.lost_ns > second.lost_ns;
   });
   settle_lateness(context, findings, report);
   report.findings = std::move(findings);

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "analyzer/diagnose/blame.h"
+#include "analyzer/diagnose/garbage_collections.h"
 #include "analyzer/diagnose/host_names.h"
 #include "analyzer/diagnose/idle_gaps.h"
 #include "analyzer/diagnose/late_compute.h"
@@ -129,9 +130,7 @@ LateReason reason_of_host(const FindingContext& context, const StepTable& steps,
     reason.evidence.push_back("its training threads run then, or are ready to");
   }
   if (is_garbage || place == fmt::format("`{}`", trace::kGarbageCollection)) {
-    reason.remedy =
-        "`gc.freeze()` once the model and its data are there, `gc.disable()` and gc.collect() on all ranks "
-        "in the same step; or make fewer objects that live long";
+    reason.remedy = kGarbageRemedy;
   } else if (context.on_cpu) {
     reason.remedy = is_named
                         ? fmt::format("shorten it, or let rank {} do it beside the training loop", late.rank)
@@ -153,17 +152,21 @@ LateReason reason_of_host(const FindingContext& context, const StepTable& steps,
   return reason;
 }
 
-// Sleep of which looks every few milliseconds show but a part: of what a rank computes longer, by its ranges,
-// a quarter at most is running and waiting for a core, and a quarter of its lateness at least is known to be
-// sleep.
-bool is_part_of_what_is_no_running(const StepTable& steps, const RankLateness& late,
-                                   std::optional<std::int64_t> off) {
+// On loaded cores looks are seldom, and sleep between two of them lies within time in which the threads ran
+// as well. What a rank computes longer, by its ranges, and its threads neither ran nor waited for a core
+// longer, they slept or were blocked: told where that is three quarters of it at least.
+struct Asleep {
+  std::int64_t ns = 0;
+  std::int64_t awake_ns = 0;  // of what it computes longer, at most
+};
+std::optional<Asleep> asleep_in_computations(const StepTable& steps, const RankLateness& late) {
   constexpr std::int64_t kQuarter = 4;
   const auto ran = mean_excess(steps, late.rank, &Measures::on_core_ns);
   const auto waited = run_queue_excess(steps, late.rank);
-  if (late.cause != Cause::compute || !off || !ran || !waited) return false;
+  if (late.cause != Cause::compute || !ran || !waited) return std::nullopt;
   const std::int64_t awake = std::max<std::int64_t>(0, *ran) + std::max<std::int64_t>(0, *waited);
-  return kQuarter * awake <= late.cause_ns && kQuarter * *off >= late.mean_ns;
+  if (kQuarter * awake > late.cause_ns) return std::nullopt;
+  return Asleep{late.cause_ns - awake, awake};
 }
 
 // On a CPU: what the scheduler says of the rank's training threads comes before what they were doing.
@@ -187,22 +190,25 @@ std::optional<LateReason> reason_of_scheduling(const FindingContext& context, co
     return reason;
   }
   const auto off = mean_excess(steps, late.rank, &Measures::off_cpu_ns);
-  const bool off_is_a_part = is_part_of_what_is_no_running(steps, late, off);
-  if (explains(off) || off_is_a_part) {
-    reason.code = "blocked";
-    RankLateness off_cpu = late;
-    off_cpu.cause_ns = *off;
-    const std::string place = name_where_python_was(context, steps, off_cpu, reason);
-    reason.doing = fmt::format("sleeps or is blocked for {} longer{} {}", format_duration(*off),
-                               explains(off) ? "" : ", or more,",
-                               place.empty() ? "where it should compute" : "in " + place);
-    reason.evidence.push_back("none of its training threads was on a core then, and none was ready to run");
-    reason.remedy = fmt::format(
-        "look for `time.sleep`, locks, files and network reads in what rank {} does in its passes{}",
-        late.rank, place.empty() ? "; " + how_to_name_it(context.diagnosis.job) : std::string());
-    return reason;
-  }
-  return std::nullopt;
+  if (!off) return std::nullopt;
+  const std::optional<Asleep> asleep = explains(off) ? std::nullopt : asleep_in_computations(steps, late);
+  if (!explains(off) && !asleep) return std::nullopt;
+  reason.code = "blocked";
+  RankLateness off_cpu = late;
+  off_cpu.cause_ns = asleep ? asleep->ns : *off;
+  const std::string place = name_where_python_was(context, steps, off_cpu, reason);
+  reason.doing = fmt::format("sleeps or is blocked for {} longer {}", format_duration(off_cpu.cause_ns),
+                             place.empty() ? "where it should compute" : "in " + place);
+  reason.evidence.push_back(
+      asleep ? fmt::format(
+                   "its computations last {} longer in a step, of which its training threads ran or waited "
+                   "for a core for {} at most",
+                   format_duration(late.cause_ns), format_duration(asleep->awake_ns))
+             : "none of its training threads was on a core then, and none was ready to run");
+  reason.remedy = fmt::format(
+      "look for `time.sleep`, locks, files and network reads in what rank {} does in its passes{}", late.rank,
+      place.empty() ? "; " + how_to_name_it(context.diagnosis.job) : std::string());
+  return reason;
 }
 
 LateReason reason_of_cause(const FindingContext& context, const StepTable& steps, const RankLateness& late) {

@@ -6,13 +6,13 @@
 #include <utility>
 #include <vector>
 
+#include "analyzer/diagnose/garbage_collections.h"
 #include "analyzer/diagnose/host_shortage.h"
 #include "analyzer/diagnose/idle_gaps.h"
 #include "analyzer/intervals/interval_set.h"
 #include "analyzer/intervals/median.h"
 #include "analyzer/lateness/core_waits.h"
 #include "base/time_math.h"
-#include "trace/events/operator_ranges.h"
 
 namespace lockstep::analyzer {
 
@@ -44,14 +44,9 @@ bool computes_longer_on_cores(const StepTable& steps, const RankLateness& late) 
 std::vector<std::int64_t> garbage_collected(const FindingContext& context, const StepTable& steps,
                                             std::int32_t rank) {
   const Job& job = context.diagnosis.job;
-  std::vector<Interval> collections;
-  for (const RankTrace& trace : job.ranks) {
-    if (trace.rank != rank) continue;
-    for (const HostRange& range : trace.host_ranges)
-      if (job.strings.view(range.name) == trace::kGarbageCollection)
-        collections.push_back({range.begin, range.end});
-  }
-  const IntervalSet collected = IntervalSet::from(std::move(collections));
+  IntervalSet collected;
+  for (const RankTrace& trace : job.ranks)
+    if (trace.rank == rank) collected = garbage_collections(trace, job.strings);
   const std::int64_t origin = context.report.origin_aligned_ns;
   std::vector<std::int64_t> times;
   for (std::size_t step = 0; step < steps.steps.size(); ++step) {

@@ -109,6 +109,29 @@ TEST(OwnDoing, WhatRunsLongerOnCoresThatAreShortIs) {
       << "most of its wait is not for what it has more to run";
 }
 
+// Seen of `time.sleep` in a forward pass, where compilers had the cores: looks came so seldom that the sleep
+// lay within intervals in which the threads ran as well, and the rank was said to compute longer.
+TEST(OwnDoing, WhatSleepsWithinItsComputationIsAndDoesNotComputeLonger) {
+  const Report report = report_of(SharedHost{.waits_0 = 3000, .waits_1 = 3000, .asleep_1 = 3000});
+  EXPECT_THAT(codes_of(report.findings), Contains("cores_shared"));
+  const Finding late = finding(report, "straggler_persistent");
+  EXPECT_EQ(late.rank, 1);
+  EXPECT_EQ(late.reason, "blocked");
+  EXPECT_THAT(late.title,
+              HasSubstr("rank 1 sleeps or is blocked for 3.00 ms longer where it should compute"));
+  EXPECT_THAT(late.evidence, Contains(HasSubstr("its computations last 3.00 ms longer in a step")));
+  // As long, but running: computing longer is what it does.
+  EXPECT_EQ(
+      finding(report_of(SharedHost{.waits_0 = 3000, .waits_1 = 3000, .more_1 = 3000}), "straggler_persistent")
+          .reason,
+      "computes_longer");
+  // Half of it running: nobody can tell that from sleep alone.
+  EXPECT_EQ(finding(report_of(SharedHost{.waits_0 = 3000, .waits_1 = 3000, .more_1 = 1500, .asleep_1 = 1500}),
+                    "straggler_persistent")
+                .reason,
+            "computes_longer");
+}
+
 TEST(OwnDoing, OneThatMayUseFewerCoresIs) {
   const Report report = report_of(SharedHost{.waits_1 = 4000, .cores_1 = "1"});
   const Finding late = finding(report, "straggler_persistent");

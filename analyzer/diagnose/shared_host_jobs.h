@@ -13,7 +13,8 @@ namespace lockstep::analyzer {
 // meet. What else there is moves by a millisecond from step to step.
 struct SharedHost {
   Nanoseconds waits_0 = 1000, waits_1 = 1000;
-  Nanoseconds more_1 = 0;  // that rank 1 computes on a core
+  Nanoseconds more_1 = 0;    // that rank 1 computes on a core
+  Nanoseconds asleep_1 = 0;  // and for which it sleeps within its computation, between two looks
   Nanoseconds idle = 0, idle_waits = 0;
   Nanoseconds idle_ran = 0;    // and for which it runs
   std::string idle_name = {};  // the host range around it; "": none
@@ -27,6 +28,7 @@ inline Job job_of(const SharedHost& host) {
   for (int rank = 0; rank < 2; ++rank) {
     RankTrace& trace = job.rank(rank).trace();
     trace.device = "cpu";
+    trace.off_cpu_known = true;
     trace.host = "node0";
     trace.core_set = rank == 0 ? "0-1" : host.cores_1;
     trace.scheduling = {looks[rank]};
@@ -47,10 +49,12 @@ inline Job job_of(const SharedHost& host) {
     for (int rank = 0; rank < 2; ++rank) {
       const Nanoseconds waits = rank == 0 ? host.waits_0 : host.waits_1;
       const Nanoseconds more = rank == 0 ? 0 : host.more_1;
-      const Nanoseconds computed = begin + 2000 + more + waits + (rank == 0 ? moves : host.moves - moves);
+      const Nanoseconds asleep = rank == 0 ? 0 : host.asleep_1;
+      const Nanoseconds computed =
+          begin + 2000 + more + waits + asleep + (rank == 0 ? moves : host.moves - moves);
       const Nanoseconds idle = rank == 1 ? host.idle : 0;
       job.rank(rank).compute(begin * us, computed * us).launched(begin * us, begin * us);
-      look(rank, computed, computed - begin - waits, waits);
+      look(rank, computed, computed - begin - waits - asleep, waits);
       ready[rank] = computed + idle;
       if (idle > 0) look(rank, ready[rank], host.idle_ran, host.idle_waits);
       if (idle > 0 && !host.idle_name.empty())

@@ -30,12 +30,13 @@ void print_stages(const PipelineReport& pipeline, Page& page) {
                {"cool-down", true, 2},
                {"of the region", true, 1}});
   for (const PipelineStage& stage : pipeline.stages_detail) {
-    table.add_row({Line{}.text(fmt::format("{}", stage.stage)), Line{}.text(fmt::format("{}", stage.rank)),
-                   Line{}.dim(number_ranges(stage.layers, page.options().ascii ? "-" : "–")),
-                   duration_cell(stage.compute_ns), duration_cell(stage.exposed_transfer_ns),
-                   duration_cell(stage.bubble_ns), duration_cell(stage.warm_up_ns),
-                   duration_cell(stage.steady_ns), duration_cell(stage.cool_down_ns),
-                   share_cell(stage.bubble_ns, pipeline.region_ns)});
+    table.add_row(
+        {Line{}.text(fmt::format("{}", stage.stage)), Line{}.text(fmt::format("{}", stage.rank)),
+         Line{}.dim(stage.layers.empty() ? kAbsent
+                                         : number_ranges(stage.layers, page.options().ascii ? "-" : "–")),
+         duration_cell(stage.compute_ns), duration_cell(stage.exposed_transfer_ns),
+         duration_cell(stage.bubble_ns), duration_cell(stage.warm_up_ns), duration_cell(stage.steady_ns),
+         duration_cell(stage.cool_down_ns), share_cell(stage.bubble_ns, pipeline.region_ns)});
   }
   table.print(page, 2);
 }

@@ -10,6 +10,7 @@
 #include "analyzer/account/account.h"
 #include "analyzer/diagnose/finding_context.h"
 #include "analyzer/diagnose/finding_kinds.h"
+#include "analyzer/diagnose/garbage_collections.h"
 #include "analyzer/diagnose/idle_gaps.h"
 #include "analyzer/diagnose/slow_place_words.h"
 #include "analyzer/intervals/median.h"
@@ -66,7 +67,8 @@ constexpr Explanation kIdleBetweenComputationsExplained{
         "so that it is not known as computation. One rank is named where looks at Python stacks saw it alone "
         "in a function there: three tenths of the looks at it in that time, nine at least, and twenty times "
         "as many as saw any other rank there at any time; it has more time between computations than the "
-        "median of the others, and by the share of looks that function costs 1 % of all time.",
+        "median of the others, and by the share of looks that function costs 1 % of all time. Where half of that "
+        "time is garbage collection, that is said.",
     .wrong =
         "NVTX ranges of the program fill that time, or another process had the cores. Of one rank: it writes "
         "the log or the checkpoints by design.",
@@ -230,6 +232,18 @@ void say_it_computes(const std::string& place, Finding& finding) {
       "(docs/instrumentation.md)";
 }
 
+// The line at which it happens is seldom to blame.
+void say_it_collects_garbage(const OneRanksPlace& place, std::int64_t collected_ns, std::int64_t all_ns,
+                             Finding& finding) {
+  finding.title =
+      fmt::format("between its computations rank {} collects garbage at `{}`, where no other rank is",
+                  place.rank, place.place);
+  finding.evidence.push_back(
+      fmt::format("{} of {} of the time between its computations is garbage collection",
+                  format_duration(collected_ns), format_duration(all_ns)));
+  finding.remedy = kGarbageRemedy;
+}
+
 // Which line of Python the ranks are in between their computations; false where nobody looked, or looks
 // disagree.
 bool name_the_place(const FindingContext& context, const std::vector<IntervalSet>& times,
@@ -247,6 +261,13 @@ bool name_the_place(const FindingContext& context, const std::vector<IntervalSet
         "{} of {} at its Python stacks in that time saw it there, {} of all {} at the others'",
         format_count(place->looks), format_plural(place->all_looks, "look"),
         place->others == 0 ? "none" : format_count(place->others), format_count(place->all_others)));
+    for (std::size_t i = 0; i < job.ranks.size(); ++i) {
+      if (job.ranks[i].rank != place->rank) continue;
+      const std::int64_t collected =
+          intersect(times[i], garbage_collections(job.ranks[i], job.strings)).measure();
+      if (2 * collected >= times[i].measure())
+        say_it_collects_garbage(*place, collected, times[i].measure(), finding);
+    }
     return true;
   }
   const std::optional<CommonPlace> common = most_common_place(job, times);

@@ -179,6 +179,17 @@ TEST(HostBound, NamesTheRankThatIsAloneInAPlace) {
   EXPECT_EQ(both.title, "between their computations ranks are in `log (train.py:31)` above all");
   EXPECT_EQ(both.rank, std::nullopt);
   EXPECT_EQ(both.accuses, Accused::nobody);
+  // The garbage of what a line has made is collected in another one.
+  const Finding garbage = finding(
+      looked_at(300, "step (train.py:7)", "log (train.py:31)", Threads::not_looked_at, "garbage collection"),
+      "idle_between_computations");
+  EXPECT_EQ(
+      garbage.title,
+      "between its computations rank 1 collects garbage at `log (train.py:31)`, where no other rank is");
+  EXPECT_THAT(
+      garbage.evidence,
+      testing::Contains("3.60 ms of 3.60 ms of the time between its computations is garbage collection"));
+  EXPECT_THAT(garbage.remedy, testing::HasSubstr("gc.freeze()"));
   // As much time there as the other rank has elsewhere costs nobody anything.
   const Finding same =
       finding(looked_at(100, "step (train.py:7)", "log (train.py:31)"), "idle_between_computations");

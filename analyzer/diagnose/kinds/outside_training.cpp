@@ -278,8 +278,8 @@ void name_other_total(const AccountReport& account, Spending spending, std::int6
       ranks > 1
           ? fmt::format(
                 "{} is the sum over the places, each of the rank that took longest there; the mean of the "
-                "ranks, of the whole run, is {} (where the wall time went); lost is what all ranks lose "
-                "together",
+                "ranks, of the whole run, is {} (where the wall time went), also of what lies in steps that were "
+                "left out for another reason or not at all; lost is what all ranks lose together",
                 format_duration(told_ns), mean)
           : fmt::format("over the whole run it is {} (where the wall time went)", mean));
 }
