@@ -11,6 +11,18 @@
 namespace lockstep::trainer {
 namespace {
 
+// Some job names a mode of the file: a copy of another mode's would try that one again.
+bool tries_a_mode_of(const nlohmann::json& tried, const char* test) {
+  for (const nlohmann::json& job : tried.at(test)) {
+    if (job.contains("zero_optimization"))
+      return tried.at("modes").contains("zero" + job.at("zero_optimization").at("stage").dump());
+    const std::string flags = " " + job.at("flags").get<std::string>() + " ";
+    for (const auto& [name, mode] : tried.at("modes").items())
+      if (flags.find(" --mode " + name + " ") != std::string::npos) return true;
+  }
+  return false;
+}
+
 TEST(TriedModes, AreThoseOfTheList) {
   std::vector<std::string> described, listed;
   for (const auto& folder :
@@ -21,7 +33,7 @@ TEST(TriedModes, AreThoseOfTheList) {
     const nlohmann::json tried = nlohmann::json::parse(file);
     for (const auto& [name, mode] : tried.at("modes").items()) described.push_back(name);
     for (const char* test : {"float32", "reproduction", "cuda"})
-      EXPECT_FALSE(tried.at(test).empty()) << folder.path() << ": " << test;
+      EXPECT_TRUE(tries_a_mode_of(tried, test)) << folder.path() << ": " << test;
   }
   for (const TriedMode& mode : tried_modes()) listed.push_back(mode.name);
   EXPECT_THAT(described, testing::UnorderedElementsAreArray(listed));

@@ -1,10 +1,12 @@
 #include "viewer/golden/golden_view.h"
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
+#include <string_view>
 
 #include "tests/temporary_folder.h"
 #include "viewer/panels/panel_list.h"
@@ -24,6 +26,10 @@ const std::map<std::string, std::string FirstLookFlags::*> kTexts{
     {"panel", &FirstLookFlags::panel},     {"range", &FirstLookFlags::range},
     {"search", &FirstLookFlags::search},
 };
+
+// The tabs of every picture. A panel that is added later is left out here.
+constexpr std::array kInAllPictures{"Overview", "Findings", "Collectives", "Search",    "Details", "Range",
+                                    "Notes",    "Diff",     "Steps",       "Imbalance", "Counters"};
 
 }  // namespace
 
@@ -57,6 +63,10 @@ GoldenView golden_view(const std::string& name, const Scene& scene) {
   const Panel* const panel = find_panel(view.flags.panel);
   if (panel == nullptr) throw std::runtime_error(name + ".json: '" + view.flags.panel + "' is no panel");
   // Then there is a second run to compare with.
+  for (const Panel* const other : all_panels())
+    if (other != panel && std::find(kInAllPictures.begin(), kInAllPictures.end(),
+                                    std::string_view(other->title)) == kInAllPictures.end())
+      view.left_out.push_back(other);
   view.flags.compared = view.flags.panel_compares = panel->runs == PanelRuns::both;
   return view;
 }

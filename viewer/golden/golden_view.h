@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "viewer/panels/panel.h"
 #include "viewer/timeline/scene.h"
 #include "viewer/views/first_look.h"
 
@@ -13,6 +14,8 @@ namespace lockstep::viewer {
 struct GoldenView {
   FirstLookFlags flags;
   bool dark = true;  // "theme"
+  // Panels that came after the pictures: each is in its own alone, so that a new tab moves no other picture.
+  std::vector<const Panel*> left_out;
 };
 
 // The names of all pictures that are described, in alphabetical order.

@@ -60,6 +60,7 @@ TEST_P(GoldenViews, LooksAsItDid) {
   options.height = 1080;
   options.scale = 1;
   options.dark = view.dark;
+  options.left_out = view.left_out;
   Runs runs{scene.get()};
   std::unique_ptr<Scene> other;
   if (view.flags.compared) {

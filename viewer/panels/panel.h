@@ -88,8 +88,8 @@ struct Panel {
   PanelPlace place = PanelPlace::above;
   PanelRuns runs = PanelRuns::either;
   PanelKey key = {};
-  // Whether a run has what the panel shows. Where it has not, the panel says what is missing. nullptr: every
-  // run has something.
+  // Whether a run has what the panel shows. Where it has not, it is drawn all the same, and says what is
+  // missing. nullptr: every run has something.
   bool (*needs)(const Scene& scene) = nullptr;
   // nullptr: it keeps nothing.
   std::unique_ptr<PanelState> (*make_state)(const Scene& scene) = nullptr;

@@ -66,6 +66,9 @@ class App {
   TimelinePane& pane() { return pane_; }
   // Of the second run, and what differs; nullptr where there is none.
   TimelinePane* second_pane() { return other_ ? &other_->pane : nullptr; }
+  // Panels that there are to be none of: pictures that are compared show the same tabs, whatever panels are
+  // added.
+  void leave_out(std::vector<const Panel*> panels) { left_out_ = std::move(panels); }
   const RunDiff* diff() const { return other_ ? &other_->diff : nullptr; }
   // Until what is computed beside the drawing is there.
   void wait_for_figures();
@@ -115,6 +118,7 @@ class App {
   // Returns whether it is the second one.
   bool draw_run_of(const Panel& panel);
   // To the front, one a frame.
+  std::vector<const Panel*> panels() const;  // of one run, or of two that are compared
   void bring_panels_forward();
   // To the front, with the keyboard.
   void show_by_key(const Panel& panel);
@@ -131,6 +135,7 @@ class App {
   Fonts fonts_;
   TimelinePane pane_;
   std::unique_ptr<Other> other_;
+  std::vector<const Panel*> left_out_;
   bool second_active_ = false;
   TypedCharacters typed_;
   bool panels_of_second_ = false;  // those that can show either run

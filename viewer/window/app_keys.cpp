@@ -41,7 +41,7 @@ void App::read_keys() {
 // Commands that are signs, wherever the keyboard has them.
 void App::read_signs() {
   if (typed_.typed('?')) help_open_ = !help_open_;
-  for (const Panel* const panel : panels_for(other_ != nullptr))
+  for (const Panel* const panel : panels())
     if (*panel->key.typed != '\0' && typed_.typed(*panel->key.typed)) show_by_key(*panel);
   TimelinePane& pane = active_pane();
   if (!pane.state().selected) return;
@@ -57,7 +57,7 @@ void App::read_signs() {
 
 std::vector<App::Action> App::actions() {
   std::vector<Action> all;
-  for (const Panel* const panel : panels_for(other_ != nullptr))
+  for (const Panel* const panel : panels())
     all.push_back({std::string("Show ") + panel->title, "", [this, panel] { show_panel(panel->title); }});
   all.push_back({"Show everything", "F", [this] {
                    TimelinePane& pane = active_pane();

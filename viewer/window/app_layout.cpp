@@ -69,7 +69,7 @@ void App::arrange_docks(unsigned dock_space) {
   const ImGuiID second = other_ && places != PanelPlaces::tabs ? split(ImGuiDir_Down, 0.5F) : main;
   ImGui::DockBuilderDockWindow(pane_.window().c_str(), main);
   if (other_) ImGui::DockBuilderDockWindow(other_->pane.window().c_str(), second);
-  for (const Panel* const panel : panels_for(other_ != nullptr)) {
+  for (const Panel* const panel : panels()) {
     const ImGuiID stack = panel->place == PanelPlace::above   ? above
                           : panel->place == PanelPlace::below ? below
                                                               : bottom;

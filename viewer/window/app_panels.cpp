@@ -1,6 +1,8 @@
 // The panels around the timelines.
 #include <imgui.h>
 
+#include <algorithm>
+
 #include "viewer/panels/collectives_panel.h"
 #include "viewer/panels/panel_list.h"
 #include "viewer/panels/range_panel.h"
@@ -68,8 +70,16 @@ void App::draw_panel(const Panel& panel) {
   pane.execute(panel.draw(context));
 }
 
+std::vector<const Panel*> App::panels() const {
+  std::vector<const Panel*> all = panels_for(other_ != nullptr);
+  std::erase_if(all, [this](const Panel* panel) {
+    return std::find(left_out_.begin(), left_out_.end(), panel) != left_out_.end();
+  });
+  return all;
+}
+
 void App::draw_panels() {
-  for (const Panel* const panel : panels_for(other_ != nullptr)) {
+  for (const Panel* const panel : panels()) {
     if (ImGui::Begin(panel->title)) draw_panel(*panel);
     ImGui::End();
   }

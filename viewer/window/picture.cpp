@@ -64,6 +64,7 @@ Result<Shot> take_picture(const Scene& scene, const ShowOptions& options) {
   if (!offscreen.ok()) return offscreen.error();
   Window& window = *offscreen.value().window;
   App app(scene, theme_of(options), scale_of(options));
+  app.leave_out(options.left_out);
   if (options.other != nullptr) app.compare_with(*options.other);
   apply_first_look(options, app);
   int quiet = 0;

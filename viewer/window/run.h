@@ -10,6 +10,7 @@
 
 #include "base/result.h"
 #include "viewer/opening/run_request.h"
+#include "viewer/panels/panel.h"
 #include "viewer/timeline/scene.h"
 #include "viewer/views/first_look.h"
 #include "viewer/widgets/fonts.h"
@@ -21,9 +22,10 @@ struct ShowOptions : FirstLook {
   int width = 1600;
   int height = 960;
   bool dark = true;
-  bool theme_asked_for = false;  // windows: it comes before that of the last look
-  std::optional<double> scale;   // absent: the display's
-  const Scene* other = nullptr;  // a second run, to compare with; pictures only
+  bool theme_asked_for = false;             // windows: it comes before that of the last look
+  std::optional<double> scale;              // absent: the display's
+  const Scene* other = nullptr;             // a second run, to compare with; pictures only
+  std::vector<const Panel*> left_out = {};  // panels that there are none of; pictures only
 };
 
 // What a window needs beside that.

@@ -37,7 +37,7 @@ struct RankImport {
   bool groups_are_its_own = false;
   // The clock that the times were read from, and the reading of it that they count from: files that name the
   // same clock are related exactly. `realtime_of_zero` (time 0 in ns since 1970) relates different clocks, as
-  // well as their hosts' wall clocks agree.
+  // well as their hosts' wall clocks agree. A file that names none says "unknown".
   std::string clock_name;
   std::int64_t clock_zero = 0;
   std::optional<std::int64_t> realtime_of_zero;
