@@ -1,0 +1,83 @@
+#include "analyzer/comparison/runs_needed.h"
+
+#include <algorithm>
+#include <boost/math/distributions/chi_squared.hpp>
+#include <boost/math/distributions/normal.hpp>
+#include <cmath>
+
+#include "analyzer/comparison/difference.h"
+
+namespace lockstep::analyzer {
+namespace {
+
+constexpr double kDecidedShare = 0.9;
+constexpr int kSpreads = 32;  // points of the distribution of the true spread
+
+Difference difference_now(const Undecided& figure) {
+  return figure.base.runs == 0 ? difference_from(figure.head, figure.bound)
+                               : difference(figure.head, figure.base, figure.factor);
+}
+
+// What `more` runs add to one side's part of the difference. Of the mean of all runs, seen from the present:
+// it will lie around the present mean, with variance `moves`, and then be known to `remains`.
+struct Outlook {
+  double moves = 0, remains = 0;
+};
+
+Outlook outlook(const Sample& side, double deviation, double factor, double more) {
+  if (side.runs == 0) return {};
+  const auto runs = static_cast<double>(side.runs);
+  const double variance = factor * factor * deviation * deviation;
+  return {variance * more / (runs * (runs + more)), variance / (runs + more)};
+}
+
+}  // namespace
+
+std::optional<double> chance_of_verdict(const Undecided& figure, std::size_t more) {
+  const Difference now = difference_now(figure);
+  if (!now.standard_error) return std::nullopt;
+  if (*now.standard_error == 0) return now.estimate == 0 ? 0.0 : 1.0;
+  const double head_deviation = figure.head.deviation ? *figure.head.deviation : *figure.base.deviation;
+  const double base_deviation = figure.base.deviation ? *figure.base.deviation : head_deviation;
+  const auto added = static_cast<double>(more);
+  const Outlook head = outlook(figure.head, head_deviation, 1, added);
+  const Outlook base = outlook(figure.base, base_deviation, figure.factor, added);
+  // Each further run tells more of the spread as well.
+  const double degrees = now.degrees + added * (figure.base.runs == 0 ? 1 : 2);
+  const double quantile = student_quantile(figure.confidence, degrees);
+  const boost::math::normal normal;
+  const boost::math::chi_squared spreads(now.degrees);
+  double chance = 0;
+  for (int i = 0; i < kSpreads; ++i) {
+    // The true variance in units of the one seen.
+    const double scale = now.degrees / boost::math::quantile(spreads, (i + 0.5) / kSpreads);
+    const double moves = std::sqrt(scale * (head.moves + base.moves));
+    // What the later runs will take for the spread lies between the one seen and the true one.
+    const double seen = (now.degrees + (degrees - now.degrees) * scale) / degrees;
+    const double margin = quantile * std::sqrt(seen * (head.remains + base.remains));
+    if (moves == 0) {
+      chance += std::abs(now.estimate) > margin ? 1.0 / kSpreads : 0;
+      continue;
+    }
+    chance += (boost::math::cdf(normal, (now.estimate - margin) / moves) +
+               boost::math::cdf(normal, (-now.estimate - margin) / moves)) /
+              kSpreads;
+  }
+  return std::min(1.0, chance);
+}
+
+std::optional<std::size_t> runs_needed(const Undecided& figure) {
+  const auto enough = [&](std::size_t more) {
+    return chance_of_verdict(figure, more).value_or(0) >= kDecidedShare;
+  };
+  if (!enough(kMaxMoreRuns)) return std::nullopt;
+  // The chance grows with the runs.
+  std::size_t too_few = 0, settles = kMaxMoreRuns;
+  while (settles - too_few > 1) {
+    const std::size_t middle = (too_few + settles) / 2;
+    (enough(middle) ? settles : too_few) = middle;
+  }
+  return settles;
+}
+
+}  // namespace lockstep::analyzer

@@ -1,0 +1,85 @@
+#include "analyzer/comparison/runs_needed.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <random>
+#include <vector>
+
+#include "analyzer/comparison/zone.h"
+
+namespace lockstep::analyzer {
+namespace {
+
+Undecided undecided(const std::vector<double>& head, const std::vector<double>& base, double factor = 1) {
+  return {.head = sample_of(head), .base = sample_of(base), .factor = factor};
+}
+
+TEST(RunsNeeded, MoreForASmallerDifference) {
+  const std::vector<double> base{99, 100, 101};
+  const std::size_t far = *runs_needed(undecided({101, 102, 103}, base));
+  const std::size_t near = *runs_needed(undecided({100, 101, 102}, base));
+  EXPECT_LT(far, near);
+  EXPECT_GE(far, 1U);
+  EXPECT_FALSE(runs_needed(undecided({99, 100, 101}, base)));  // at the limit itself: any number is too few
+}
+
+TEST(RunsNeeded, NobodyKnowsWithoutASpread) {
+  EXPECT_FALSE(runs_needed(undecided({101}, {100})));
+  EXPECT_FALSE(chance_of_verdict(undecided({101}, {100}), 10));
+  EXPECT_TRUE(chance_of_verdict(undecided({101}, {99, 100, 101}), 10));
+}
+
+TEST(RunsNeeded, AgainstABound) {
+  Undecided figure{.head = sample_of(std::vector<double>{101, 102, 103}), .base = {}, .bound = 101};
+  EXPECT_TRUE(runs_needed(figure));
+  figure.bound = 102;
+  EXPECT_FALSE(runs_needed(figure));
+}
+
+TEST(RunsNeeded, TheChanceGrowsWithRuns) {
+  const Undecided figure = undecided({100.5, 101.5, 102.5}, {99, 100, 101});
+  double before = 0;
+  for (std::size_t more = 1; more < 40; ++more) {
+    const double chance = *chance_of_verdict(figure, more);
+    EXPECT_GE(chance, before - 1e-9) << more;
+    before = chance;
+  }
+  EXPECT_GT(before, 0.8);
+}
+
+// Healthy and slower programs in equal parts, three runs a side. Of those not decided, as many runs are added
+// as it says: that decides nine of ten.
+TEST(RunsNeeded, DecideNineOfTen) {
+  std::mt19937 random(11);
+  std::normal_distribution<double> normal;
+  std::uniform_real_distribution<double> effect(-0.06, 0.06);
+  int left_open = 0, decided = 0;
+  for (int trial = 0; trial < 3000; ++trial) {
+    const double slower = effect(random);
+    std::vector<double> head, base;
+    const auto run = [&](std::size_t runs) {
+      for (std::size_t i = 0; i < runs; ++i) {
+        head.push_back(100 * (1 + slower) + normal(random));
+        base.push_back(100 + normal(random));
+      }
+    };
+    const auto zone = [&] {
+      const Excess excess =
+          excess_over(sample_of(head), sample_of(base), Direction::lower_is_better, {.relative = 0.02});
+      return zone_of(excess, chance_as_high(excess.beyond), 0.95);
+    };
+    run(3);
+    if (zone() != Zone::undecided) continue;
+    const std::optional<std::size_t> more = runs_needed(undecided(head, base, 1.02));
+    if (!more) continue;
+    ++left_open;
+    run(*more);
+    decided += zone() != Zone::undecided ? 1 : 0;
+  }
+  EXPECT_GT(left_open, 300);
+  EXPECT_GT(decided, 0.88 * left_open);
+}
+
+}  // namespace
+}  // namespace lockstep::analyzer
