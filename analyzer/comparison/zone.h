@@ -5,11 +5,10 @@
 #include <optional>
 
 #include "analyzer/comparison/difference.h"
+#include "analyzer/comparison/direction.h"
 #include "analyzer/comparison/sample.h"
 
 namespace lockstep::analyzer {
-
-enum class Direction : std::uint8_t { lower_is_better, higher_is_better };
 
 // By how much a figure may be worse: the larger of both.
 struct Tolerance {
