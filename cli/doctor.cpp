@@ -11,6 +11,7 @@
 #include <ostream>
 #include <string_view>
 
+#include "base/near_names.h"
 #include "base/own_program.h"
 #include "cli/output.h"
 #include "cli/parse.h"
@@ -94,7 +95,7 @@ int run_doctor(int argc, char** argv) {
   for (const std::string& source : arguments.require) {
     if (tracer::find_source(source) != nullptr) continue;
     const std::vector<std::string> names(tracer::kSourceNames.begin(), tracer::kSourceNames.end());
-    const std::optional<std::string> near = suggest(source, names);
+    const std::optional<std::string> near = nearest_name(source, names);
     return wrong(fmt::format("--require {}: there is no such source; there are {}{}", source,
                              fmt::join(names, ", "), near ? ". Did you mean '" + *near + "'?" : ""));
   }

@@ -12,6 +12,7 @@
 #include "analyzer/diagnose/finding_kinds.h"
 #include "analyzer/explain/explanations.h"
 #include "analyzer/export/output_file.h"
+#include "base/near_names.h"
 #include "cli/output.h"
 #include "cli/parse.h"
 #include "cli/terminal.h"
@@ -55,7 +56,7 @@ Status check(const std::vector<std::string>& codes) {
   for (const analyzer::FindingKind* const kind : analyzer::finding_kinds()) names.emplace_back(kind->code);
   for (const std::string& code : codes) {
     if (analyzer::find_finding_kind(code) != nullptr) continue;
-    const std::optional<std::string> near = suggest(code, names);
+    const std::optional<std::string> near = nearest_name(code, names);
     return Error{fmt::format("there is no finding '{}'.{} `lockstep explain` lists them.", code,
                              near ? " Did you mean '" + *near + "'?" : "")};
   }

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/near_names.h"
 #include "base/standard_streams.h"
 #include "cli/memory_limit/memory_limit.h"
 #include "cli/output.h"
@@ -69,7 +70,7 @@ int unknown_verb(const std::string& word) {
   std::vector<std::string> names;
   names.reserve(kVerbs.size());
   for (const Verb& verb : kVerbs) names.emplace_back(verb.name);
-  const std::optional<std::string> near = suggest(word, names);
+  const std::optional<std::string> near = nearest_name(word, names);
   tell(fmt::format("lockstep: there is no verb '{}'.{}\nSee lockstep --help.\n", word,
                    near ? " Did you mean '" + *near + "'?" : ""));
   return kUsage;

@@ -35,24 +35,4 @@ Result<std::vector<analyzer::RankRange>> parse_rank_list(const std::string& flag
 // A number of table rows, or "all".
 Result<std::size_t> parse_rows(const std::string& flag, const std::string& text);
 
-// The closest of `candidates`, if it is close enough to be a typing error.
-template <class Names>
-std::optional<std::string> suggest(std::string_view word, const Names& candidates);
-std::size_t edit_distance(std::string_view a, std::string_view b);
-
-template <class Names>
-std::optional<std::string> suggest(std::string_view word, const Names& candidates) {
-  std::optional<std::string> best;
-  std::size_t best_distance = word.size() / 3 + 2;  // one more than what passes for a typing error
-  for (const auto& candidate : candidates) {
-    const std::string_view name = candidate;
-    const std::size_t distance = edit_distance(word, name);
-    const bool abbreviation = word.size() >= 2 && name.substr(0, word.size()) == word;
-    if (!abbreviation && distance >= best_distance) continue;
-    best = std::string(name);
-    best_distance = abbreviation ? 0 : distance;
-  }
-  return best;
-}
-
 }  // namespace lockstep::cli

@@ -1,12 +1,13 @@
 #include "reference_trainer/options/json_config.h"
 
-#include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
-#include <numeric>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
+
+#include "base/near_names.h"
 
 namespace lockstep::trainer {
 namespace {
@@ -17,37 +18,12 @@ using Json = nlohmann::ordered_json;
   throw CLI::ConfigError("\"" + key + "\": " + value.dump() + " must be " + wanted);
 }
 
-// How many letters have to be put in, left out or changed (Levenshtein).
-std::size_t edit_distance(const std::string& a, const std::string& b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), std::size_t{0});
-  for (std::size_t i = 1; i <= a.size(); ++i) {
-    std::size_t diagonal = row[0];
-    row[0] = i;
-    for (std::size_t j = 1; j <= b.size(); ++j) {
-      const std::size_t above = row[j];
-      row[j] = std::min({above + 1, row[j - 1] + 1, diagonal + (a[i - 1] == b[j - 1] ? 0 : 1)});
-      diagonal = above;
-    }
-  }
-  return row[b.size()];
-}
-
-constexpr std::size_t kLongestName = 64;  // of what may be a typing error: the distance takes its square
-
 [[noreturn]] void refuse_unknown(const std::string& name, const CLI::App& app) {
-  std::string nearest;
-  std::size_t best = name.size() / 3 + 2;  // one more than what passes for a typing error
-  for (const CLI::Option* const option : app.get_options()) {
-    for (const std::string& candidate : option->get_lnames()) {
-      const std::size_t distance = name.size() > kLongestName ? best : edit_distance(name, candidate);
-      if (distance >= best) continue;
-      nearest = candidate;
-      best = distance;
-    }
-  }
-  throw CLI::ConfigError("no flag is named --" + name +
-                         (nearest.empty() ? "" : "; did you mean --" + nearest + "?"));
+  std::vector<std::string> names;
+  for (const CLI::Option* const option : app.get_options())
+    for (const std::string& candidate : option->get_lnames()) names.push_back(candidate);
+  const std::optional<std::string> nearest = nearest_name(name, names);
+  throw CLI::ConfigError("no flag is named --" + name + (nearest ? "; did you mean --" + *nearest + "?" : ""));
 }
 
 // As JSON has it, so must the flag: a switch is true or false, a number no text.
