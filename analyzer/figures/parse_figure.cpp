@@ -1,0 +1,90 @@
+#include "analyzer/figures/parse_figure.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cmath>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "base/numbers.h"
+
+namespace lockstep::analyzer {
+namespace {
+
+struct Ending {
+  std::string_view text;
+  double times = 1;
+};
+constexpr auto kTimes =
+    std::to_array<Ending>({{"ns", 1}, {"us", 1e3}, {"µs", 1e3}, {"ms", 1e6}, {"s", 1e9}, {"min", 60e9}});
+constexpr auto kShares = std::to_array<Ending>({{"%", 0.01}});
+constexpr auto kRates = std::to_array<Ending>({{"/s", 1}});
+constexpr auto kBandwidths = std::to_array<Ending>({{"GB/s", 1}, {"MB/s", 1e-3}});
+constexpr auto kBytes = std::to_array<Ending>({{"B", 1}, {"kB", 1e3}, {"MB", 1e6}, {"GB", 1e9}});
+
+std::span<const Ending> endings(Unit unit) {
+  switch (unit) {
+    case Unit::nanoseconds:
+      return kTimes;
+    case Unit::share:
+      return kShares;
+    case Unit::per_second:
+      return kRates;
+    case Unit::gigabytes_per_second:
+      return kBandwidths;
+    case Unit::bytes:
+      return kBytes;
+    case Unit::count:
+      break;
+  }
+  return {};
+}
+
+const char* example(Unit unit) {
+  switch (unit) {
+    case Unit::nanoseconds:
+      return "\"412 ms\"";
+    case Unit::share:
+      return "\"86 %\" or 0.86";
+    case Unit::per_second:
+      return "\"2.4 /s\"";
+    case Unit::gigabytes_per_second:
+      return "\"12.5 GB/s\"";
+    case Unit::bytes:
+      return "\"2 GB\"";
+    case Unit::count:
+      break;
+  }
+  return "7";
+}
+
+std::string_view trimmed(std::string_view text) {
+  while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
+  while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
+  return text;
+}
+
+}  // namespace
+
+Result<double> parse_figure(std::string_view text, Unit unit) {
+  std::string_view left = trimmed(text);
+  const Error wrong{fmt::format("'{}' is no figure; write for instance {}", text, example(unit))};
+  const std::optional<double> read = take_number<double>(left);
+  if (!read || !std::isfinite(*read)) return wrong;
+  const double number = *read;
+  const std::string_view ending = trimmed(left);
+  if (ending.empty()) return number;
+  for (const Ending& known : endings(unit))
+    if (known.text == ending) return number * known.times;
+  return wrong;
+}
+
+Result<double> parse_share(std::string_view text) {
+  Result<double> share = parse_figure(text, Unit::share);
+  if (share.ok() && share.value() < 0) return Error{fmt::format("'{}' is below 0", text)};
+  return share;
+}
+
+}  // namespace lockstep::analyzer

@@ -1,0 +1,211 @@
+#include "analyzer/gate/verdict.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "analyzer/comparison/difference.h"
+#include "analyzer/comparison/holm.h"
+#include "analyzer/comparison/runs_needed.h"
+#include "base/words.h"
+
+namespace lockstep::analyzer {
+namespace {
+
+std::string describe(const RunSetting& setting) {
+  return fmt::format(
+      "{} ranks on {} of {}", setting.world_size,
+      setting.hosts == 1 ? "1 host" : fmt::format("{} hosts", setting.hosts),
+      setting.devices.empty() ? "unknown devices" : join_words(setting.devices, ", ", " and "));
+}
+
+Status check_side(std::span<const RunRecord> runs) {
+  for (const RunRecord& run : runs) {
+    if (!run.unfit.empty()) return Error{fmt::format("{} can't be judged: {}", run.path, run.unfit)};
+    if (run.setting != runs.front().setting)
+      return Error{fmt::format("{} is of {}, and {} of {}: runs of one side have to be alike", run.path,
+                               describe(run.setting), runs.front().path, describe(runs.front().setting))};
+  }
+  return {};
+}
+
+// The same recording under two names would look like two runs that agree.
+Status check_different(std::span<const RunRecord> head, std::span<const RunRecord> base) {
+  std::vector<const RunRecord*> all;
+  for (const RunRecord& run : head) all.push_back(&run);
+  for (const RunRecord& run : base) all.push_back(&run);
+  for (std::size_t i = 0; i < all.size(); ++i)
+    for (std::size_t j = 0; j < i; ++j)
+      if (all[i]->start_ns && all[i]->start_ns == all[j]->start_ns)
+        return Error{
+            fmt::format("{} and {} are the same run: give different ones", all[j]->path, all[i]->path)};
+  return {};
+}
+
+// The figure of each run; a message where one does not tell it.
+struct Values {
+  std::vector<double> values;
+  std::string missing;
+};
+Values values_of(const Rule& rule, std::span<const RunRecord> runs) {
+  Values all;
+  for (const RunRecord& run : runs) {
+    const std::optional<double> value = run.of(rule.figure->name, rule.scope);
+    if (!value) {
+      all.missing = fmt::format("{} does not tell it", run.path);
+      return all;
+    }
+    all.values.push_back(*value);
+  }
+  return all;
+}
+
+// What is counted has no spread to be estimated.
+Sample sample_for(const Rule& rule, std::span<const double> values) {
+  Sample sample = sample_of(values);
+  if (rule.figure->unit == Unit::count && sample.runs == 1) sample.deviation = 0;
+  return sample;
+}
+
+Excess excess_of(const FigureVerdict& figure) {
+  const Rule& rule = figure.rule;
+  return rule.bound ? excess_over(figure.head, *rule.bound, rule.figure->direction, rule.tolerance)
+                    : excess_over(figure.head, figure.base, rule.figure->direction, rule.tolerance);
+}
+
+FigureVerdict measured(const Rule& rule, std::span<const RunRecord> head, std::span<const RunRecord> base) {
+  FigureVerdict figure{.rule = rule,
+                       .why_missing = "",
+                       .head = {},
+                       .base = {},
+                       .chance = std::nullopt,
+                       .runs_needed = std::nullopt,
+                       .expected = std::nullopt};
+  const Values of_head = values_of(rule, head);
+  const Values of_base = rule.bound ? Values{} : values_of(rule, base);
+  if (!of_head.missing.empty() || !of_base.missing.empty()) {
+    figure.missing = true;
+    figure.why_missing = of_head.missing.empty() ? "the baseline: " + of_base.missing : of_head.missing;
+    return figure;
+  }
+  figure.head = sample_for(rule, of_head.values);
+  figure.base = sample_for(rule, of_base.values);
+  figure.limit = excess_of(figure).limit;
+  return figure;
+}
+
+std::optional<std::size_t> runs_to_decide(const FigureVerdict& figure, const Excess& excess,
+                                          double confidence) {
+  // In the direction in which more is worse, as the excess is.
+  const double sign = figure.rule.figure->direction == Direction::lower_is_better ? 1 : -1;
+  Undecided open{.head = figure.head, .base = figure.base, .factor = excess.factor, .confidence = confidence};
+  open.head.mean *= sign;
+  open.base.mean *= sign;
+  if (figure.rule.bound) {
+    open.bound = sign * excess.limit;
+  } else if (excess.factor == 1) {
+    open.head.mean -= figure.rule.tolerance.floor;
+  }
+  return runs_needed(open);
+}
+
+void settle_zones(const Policy& policy, std::vector<FigureVerdict>& figures) {
+  std::vector<WeightedChance> worse, better;
+  std::vector<FigureVerdict*> of_chance;
+  for (FigureVerdict& figure : figures) {
+    if (figure.missing) continue;
+    const std::optional<double> chance = chance_as_high(excess_of(figure).beyond);
+    if (!chance) continue;
+    const Rule& rule = figure.rule;
+    of_chance.push_back(&figure);
+    worse.push_back({*chance, rule.weight});
+    const std::optional<double> gain =
+        rule.bound ? std::nullopt
+                   : chance_as_high(
+                         gain_over(figure.head, figure.base, rule.figure->direction, rule.tolerance).beyond);
+    better.push_back({gain.value_or(1), rule.weight});
+  }
+  const std::vector<double> worse_adjusted = holm(worse), better_adjusted = holm(better);
+  for (std::size_t i = 0; i < of_chance.size(); ++i) {
+    FigureVerdict& figure = *of_chance[i];
+    figure.chance = worse_adjusted[i];
+    figure.is_better = better_adjusted[i] <= policy.false_alarms;
+  }
+  for (FigureVerdict& figure : figures) {
+    if (figure.missing) continue;
+    const Excess excess = excess_of(figure);
+    if (figure.chance && excess.beyond.estimate > 0) {
+      figure.zone = *figure.chance <= policy.false_alarms ? Zone::worse : Zone::undecided;
+    } else {
+      figure.zone = zone_of(excess, figure.chance, policy.confidence);
+    }
+    if (figure.zone == Zone::undecided)
+      figure.runs_needed =
+          runs_to_decide(figure, excess, std::max(policy.confidence, 1 - policy.false_alarms));
+  }
+}
+
+// Sorted dates compare as text.
+void settle_expected(const Policy& policy, const VerdictOptions& options, Verdict& verdict) {
+  for (const Expected& expected : policy.expected) {
+    const bool is_over = options.today > expected.until;
+    if (is_over)
+      verdict.warnings.push_back(
+          fmt::format("the expected regression of {} ended on {} ({}): it counts again", expected.figure,
+                      expected.until, expected.reason));
+    for (FigureVerdict& figure : verdict.figures)
+      if (!is_over && figure.rule.figure->name == expected.figure && figure.rule.scope == expected.scope)
+        figure.expected = expected;
+  }
+}
+
+Outcome outcome_of(const std::vector<FigureVerdict>& figures) {
+  const auto any = [&](auto is) { return std::any_of(figures.begin(), figures.end(), is); };
+  if (any([](const FigureVerdict& one) { return one.missing || (one.zone == Zone::worse && !one.expected); }))
+    return Outcome::fail;
+  return any([](const FigureVerdict& one) { return one.zone == Zone::undecided && !one.expected; })
+             ? Outcome::undecided
+             : Outcome::pass;
+}
+
+}  // namespace
+
+const char* to_string(Outcome outcome) {
+  switch (outcome) {
+    case Outcome::pass:
+      return "pass";
+    case Outcome::fail:
+      return "fail";
+    case Outcome::undecided:
+      break;
+  }
+  return "undecided";
+}
+
+bool needs_baseline(const Policy& policy) {
+  return std::any_of(policy.rules.begin(), policy.rules.end(), [](const Rule& rule) { return !rule.bound; });
+}
+
+Result<Verdict> judge(const Policy& policy, std::span<const RunRecord> head, std::span<const RunRecord> base,
+                      const VerdictOptions& options) {
+  if (head.empty()) return Error{"there is no run to judge"};
+  if (policy.rules.empty()) return Error{fmt::format("{} holds no figure to anything", policy.source)};
+  if (base.empty() && needs_baseline(policy)) return Error{"there is no baseline to hold the runs to"};
+  for (const std::span<const RunRecord> side : {head, base})
+    if (const Status status = check_side(side); !status.ok()) return status.error();
+  if (const Status status = check_different(head, base); !status.ok()) return status.error();
+  Verdict verdict;
+  if (!base.empty() && head.front().setting != base.front().setting) {
+    const std::string differ = fmt::format("the runs are of {}, the baseline of {}",
+                                           describe(head.front().setting), describe(base.front().setting));
+    if (!options.other_setting && needs_baseline(policy)) return Error{differ + ": they do not compare"};
+    verdict.warnings.push_back(differ);
+  }
+  for (const Rule& rule : policy.rules) verdict.figures.push_back(measured(rule, head, base));
+  settle_zones(policy, verdict.figures);
+  settle_expected(policy, options, verdict);
+  verdict.outcome = outcome_of(verdict.figures);
+  return verdict;
+}
+
+}  // namespace lockstep::analyzer
