@@ -33,6 +33,8 @@ constexpr std::array kVerbs{
     Verb{"record", "Run a command and record every process of it", run_record},
     Verb{"collect", "Join runs that were recorded on several hosts' disks into one", run_collect},
     Verb{"analyze", "Say why the ranks wait: overlap, waiting, blame, one cause per nanosecond", run_analyze},
+    Verb{"check", "Hold the figures of runs to a baseline or to bounds: the gate for CI", run_check},
+    Verb{"baseline", "Keep the figures of runs in a file, for check", run_baseline},
     Verb{"explain", "Say what a finding means, how it is found, and what to do about it", run_explain},
     Verb{"view", "Look at a run on a timeline", run_view},
     Verb{"export", "Convert a run for Perfetto, Chrome tracing, SQLite or spreadsheets", run_export},

@@ -16,6 +16,8 @@ struct Verb {
 
 int run_collect(int argc, char** argv);
 int run_analyze(int argc, char** argv);
+int run_baseline(int argc, char** argv);
+int run_check(int argc, char** argv);
 int run_doctor(int argc, char** argv);
 int run_explain(int argc, char** argv);
 int run_export(int argc, char** argv);

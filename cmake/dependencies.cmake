@@ -34,6 +34,10 @@ find_path(PROTOZERO_INCLUDE_DIR protozero/pbf_writer.hpp REQUIRED)
 add_library(protozero INTERFACE)
 target_include_directories(protozero SYSTEM INTERFACE "${PROTOZERO_INCLUDE_DIR}")
 
+# Boost.Math's distributions and toml++, headers only: the statistics and the policies of `lockstep check`.
+find_path(BOOST_INCLUDE_DIR boost/math/distributions/students_t.hpp REQUIRED)
+find_path(TOMLPLUSPLUS_INCLUDE_DIR toml++/toml.h REQUIRED)
+
 # RE2: patterns that people type, without surprises.
 # (Not by pkg-config, whose -pthread would forbid the precompiled headers.)
 find_path(RE2_INCLUDE_DIR re2/re2.h REQUIRED)

@@ -1,0 +1,30 @@
+// A verdict for people and for machines.
+#pragma once
+
+#include <cstddef>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+
+#include "analyzer/gate/verdict.h"
+#include "analyzer/report/page.h"
+
+namespace lockstep::analyzer {
+
+// What stands beside the verdict in every output.
+struct VerdictContext {
+  std::string policy;       // its file, or "the default policy"
+  double false_alarms = 0;  // of the policy
+  std::string baseline;     // its file, or runs; "" where there is none
+  std::size_t head_runs = 0, base_runs = 0;
+};
+
+// For a terminal or a job's log; ends in a new line.
+std::string to_text(const Verdict& verdict, const VerdictContext& context, const PageOptions& page);
+// `lockstep.check/1`, exact values in the figures' units.
+nlohmann::ordered_json to_json(const Verdict& verdict, const VerdictContext& context);
+// A table for GitHub's job summary and GitLab's comments.
+std::string to_markdown(const Verdict& verdict, const VerdictContext& context);
+// A test case a figure: worse and missing fail, undecided is skipped or, with `undecided_fails`, fails.
+std::string to_junit(const Verdict& verdict, const VerdictContext& context, bool undecided_fails);
+
+}  // namespace lockstep::analyzer

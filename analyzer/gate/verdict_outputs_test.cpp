@@ -1,0 +1,119 @@
+#include "analyzer/gate/verdict_outputs.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "analyzer/gate/sample_verdicts.h"
+#include "analyzer/gate/verdict_words.h"
+
+namespace lockstep::analyzer {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+TEST(VerdictWords, EveryBoundIsPrintedResolved) {
+  const Verdict verdict = one_of_each();
+  EXPECT_EQ(limit_text(verdict.figures[0]), "412 ms = 400 ms + 3 %");
+  EXPECT_EQ(change_text(verdict.figures[0]), "+10.0 %");
+  EXPECT_EQ(value_text(verdict.figures[0], verdict.figures[0].head), "440 ms ± 1.00 ms");
+  EXPECT_EQ(limit_text(verdict.figures[2]), "58.2 % = 60.0 % - 3 %");
+  EXPECT_EQ(change_text(verdict.figures[2]), "-2.0 points");
+  EXPECT_EQ(limit_text(verdict.figures[3]), "–");
+  FigureVerdict bound = verdict.figures[0];
+  bound.rule.bound = 0;
+  bound.rule.tolerance = {.relative = 0, .floor = 1e6};
+  bound.limit = 1e6;
+  EXPECT_EQ(limit_text(bound), "1.00 ms = 0 + 1.00 ms");
+  bound.rule.tolerance = {};
+  bound.rule.bound = 500e6;
+  bound.limit = 500e6;
+  EXPECT_EQ(limit_text(bound), "500 ms");
+}
+
+TEST(VerdictWords, SayWhatToDo) {
+  Verdict verdict = one_of_each();
+  EXPECT_EQ(headline(verdict), "1 of 6 figures is worse than allowed: step_time");
+  EXPECT_EQ(reason_text(verdict.figures[2]), "4 more runs of each side would decide it, 9 times in 10");
+  verdict.figures[2].runs_needed = 1;
+  EXPECT_EQ(reason_text(verdict.figures[2]), "1 more run of each side would decide it, 9 times in 10");
+  verdict.figures[2].runs_needed.reset();
+  EXPECT_EQ(reason_text(verdict.figures[2]),
+            "it lies about at its limit: more than 100 further runs would be needed to decide");
+  verdict.figures[2].chance.reset();
+  EXPECT_THAT(reason_text(verdict.figures[2]), HasSubstr("give two or more"));
+  EXPECT_EQ(reason_text(verdict.figures[4]), "expected until 2026-12-31: smaller buckets & more");
+  EXPECT_EQ(state_text(verdict.figures[5]), "better");
+  verdict.figures.erase(verdict.figures.begin());
+  EXPECT_THAT(headline(verdict), HasSubstr("1 of 5 figures is missing: busbw of group"));
+  verdict.outcome = Outcome::undecided;
+  EXPECT_EQ(headline(verdict), "1 of 5 figures is undecided: overlap_ratio");
+  verdict.outcome = Outcome::pass;
+  EXPECT_EQ(headline(verdict), "all 5 figures are within their limits");
+}
+
+TEST(VerdictOutputs, Text) {
+  const std::string text = to_text(one_of_each(), sample_context(), {.width = 120});
+  EXPECT_THAT(text, HasSubstr("FAIL — 1 of 6 figures is worse than allowed: step_time\n"));
+  EXPECT_THAT(text, HasSubstr("412 ms = 400 ms + 3 %  worse\n"));
+  EXPECT_THAT(text, HasSubstr("overlap_ratio: 4 more runs of each side would decide it, 9 times in 10"));
+  EXPECT_THAT(text, HasSubstr("warning: the runs are of 2 ranks"));
+  EXPECT_THAT(
+      text,
+      HasSubstr("3 runs against 3 of main.json; gate.toml: a healthy change fails in at most 1 % of cases"));
+  EXPECT_THAT(text, Not(HasSubstr("\x1b")));
+}
+
+TEST(VerdictOutputs, Json) {
+  const nlohmann::ordered_json json = to_json(one_of_each(), sample_context());
+  EXPECT_EQ(json["schema"], "lockstep.check/1");
+  EXPECT_EQ(json["outcome"], "fail");
+  ASSERT_EQ(json["figures"].size(), 6U);
+  EXPECT_EQ(json["figures"][0]["state"], "worse");
+  EXPECT_EQ(json["figures"][0]["unit"], "ns");
+  EXPECT_EQ(json["figures"][0]["head"]["mean"], 440e6);
+  EXPECT_EQ(json["figures"][0]["limit"], 412e6);
+  EXPECT_EQ(json["figures"][2]["runs_needed"], 4);
+  EXPECT_TRUE(json["figures"][3]["limit"].is_null());
+  EXPECT_TRUE(json["figures"][3]["head"].is_null());
+}
+
+TEST(VerdictOutputs, MarkdownKeepsItsTable) {
+  const std::string text = to_markdown(one_of_each(), sample_context());
+  EXPECT_THAT(text, HasSubstr("### ❌ Lockstep: 1 of 6 figures is worse than allowed: step\\_time\n"));
+  EXPECT_THAT(text, HasSubstr("| busbw of group \\<a\\|b>"));
+  EXPECT_THAT(text, Not(HasSubstr("\x1b")));
+  // Every row of the table has six cells.
+  std::size_t rows = 0;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find('\n', begin), text.size());
+    const std::string line = text.substr(begin, end - begin);
+    begin = end + 1;
+    if (line.empty() || line[0] != '|') continue;
+    ++rows;
+    std::size_t bars = 0;
+    for (std::size_t i = 0; i < line.size(); ++i)
+      bars += line[i] == '|' && (i == 0 || line[i - 1] != '\\') ? 1 : 0;
+    EXPECT_EQ(bars, 7U) << line;
+  }
+  EXPECT_EQ(rows, 8U);
+}
+
+TEST(VerdictOutputs, JUnitFailsWhatFails) {
+  const std::string text = to_junit(one_of_each(), sample_context(), false);
+  EXPECT_THAT(
+      text, HasSubstr("<testsuite name=\"gate.toml\" tests=\"6\" failures=\"2\" errors=\"0\" skipped=\"1\""));
+  EXPECT_THAT(
+      text,
+      HasSubstr(
+          "<failure message=\"worse: 440 ms ± 1.00 ms, limit 412 ms = 400 ms + 3 %\" type=\"regression\"/>"));
+  EXPECT_THAT(text, HasSubstr("name=\"busbw of group &lt;a|b&gt;"));
+  EXPECT_THAT(text, Not(HasSubstr("\x1b")));
+  EXPECT_THAT(to_junit(one_of_each(), sample_context(), true),
+              HasSubstr("failures=\"3\" errors=\"0\" skipped=\"0\""));
+}
+
+}  // namespace
+}  // namespace lockstep::analyzer

@@ -1,0 +1,26 @@
+// A verdict in words, the same for terminal, Markdown, JUnit and badge.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "analyzer/gate/verdict.h"
+
+namespace lockstep::analyzer {
+
+// "step_time", "busbw of group dp all_reduce"; "–" where a value is not known.
+std::string value_text(const FigureVerdict& figure,
+                       const Sample& sample);  // "440 ms ± 1.2 ms": mean, and deviation between runs
+// What it is held to, resolved: "412 ms = 400 ms + 3 %", "90.0 %", "1.00 ms = 0 + 1.00 ms".
+std::string limit_text(const FigureVerdict& figure);
+// "+10.0 %", of the baseline or the bound; of a share in points: "-5.0 points".
+std::string change_text(const FigureVerdict& figure);
+// "worse", "within", "better", "undecided", "missing", "expected".
+std::string state_text(const FigureVerdict& figure);
+// Why it is undecided, and what would decide; why it is missing; the reason that is expected. "" where
+// nothing has to be said.
+std::string reason_text(const FigureVerdict& figure);
+// One sentence: "2 of 4 figures are worse than allowed: step_time, barrier_wait".
+std::string headline(const Verdict& verdict);
+
+}  // namespace lockstep::analyzer

@@ -1,0 +1,60 @@
+#include "cli/run_records.h"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include <ctime>
+#include <utility>
+
+#include "analyzer/gate/baseline.h"
+#include "cli/load.h"
+
+namespace lockstep::cli {
+namespace {
+
+Result<analyzer::RunRecord> read_run(const std::string& path, const ReadingArguments& reading,
+                                     bool progress) {
+  LoadOptions options;
+  options.progress = progress;
+  options.analysis.steady = true;
+  options.analysis.keep_segments = false;
+  if (const Status status = take_reading(reading, options.reading); !status.ok()) return status.error();
+  const Result<LoadedJob> loaded = load_job({path}, options);
+  if (!loaded.ok()) return loaded.error();
+  return analyzer::run_record(loaded.value().analysis.report);
+}
+
+}  // namespace
+
+Result<std::vector<analyzer::RunRecord>> read_runs(const std::vector<std::string>& paths,
+                                                   const ReadingArguments& reading, bool progress) {
+  std::vector<analyzer::RunRecord> runs;
+  for (const std::string& path : paths) {
+    Result<analyzer::RunRecord> run = read_run(path, reading, progress);
+    if (!run.ok()) return run.error();
+    runs.push_back(std::move(run).value());
+  }
+  return runs;
+}
+
+Result<std::vector<analyzer::RunRecord>> read_baselines(const std::vector<std::string>& paths,
+                                                        const ReadingArguments& reading, bool progress) {
+  std::vector<analyzer::RunRecord> all;
+  for (const std::string& path : paths) {
+    Result<std::vector<analyzer::RunRecord>> runs = [&]() -> Result<std::vector<analyzer::RunRecord>> {
+      if (!analyzer::is_baseline(path)) return read_runs({path}, reading, progress);
+      Result<analyzer::Baseline> baseline = analyzer::read_baseline(path);
+      if (!baseline.ok()) return baseline.error();
+      return std::move(baseline).value().runs;
+    }();
+    if (!runs.ok()) return runs.error();
+    for (analyzer::RunRecord& run : runs.value()) all.push_back(std::move(run));
+  }
+  return all;
+}
+
+std::string today() {
+  return fmt::format("{:%Y-%m-%d}", fmt::gmtime(std::time(nullptr)));
+}
+
+}  // namespace lockstep::cli
