@@ -23,7 +23,8 @@ using Json = nlohmann::ordered_json;
   for (const CLI::Option* const option : app.get_options())
     for (const std::string& candidate : option->get_lnames()) names.push_back(candidate);
   const std::optional<std::string> nearest = nearest_name(name, names);
-  throw CLI::ConfigError("no flag is named --" + name + (nearest ? "; did you mean --" + *nearest + "?" : ""));
+  throw CLI::ConfigError("no flag is named --" + name +
+                         (nearest ? "; did you mean --" + *nearest + "?" : ""));
 }
 
 // As JSON has it, so must the flag: a switch is true or false, a number no text.
