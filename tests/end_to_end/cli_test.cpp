@@ -42,12 +42,12 @@ TEST_F(Cli, HelpListsTheVerbsAndExamples) {
   const Outcome help = lockstep({"--help"});
   EXPECT_EQ(help.exit_code, 0);
   for (const char* verb :
-       {"record", "collect", "analyze", "explain", "view", "export", "doctor", "train", "help", "version"}) {
+       {"record", "collect", "analyze", "check", "baseline", "explain", "view", "export", "doctor", "train", "help", "version"}) {
     EXPECT_THAT(help.standard_output, HasSubstr(std::string("\n  ") + verb + " "));
   }
   EXPECT_THAT(help.standard_output, HasSubstr("Examples:"));
   EXPECT_EQ(lockstep({"help"}).standard_output, help.standard_output);
-  for (const char* verb : {"analyze", "collect", "explain", "export"}) {
+  for (const char* verb : {"analyze", "baseline", "check", "collect", "explain", "export"}) {
     const Outcome of_verb = lockstep({verb, "--help"});
     EXPECT_EQ(of_verb.exit_code, 0);
     EXPECT_THAT(of_verb.standard_output, AllOf(HasSubstr("Examples:"), HasSubstr("Exit code: 0")));

@@ -1,0 +1,176 @@
+// `lockstep check` and `lockstep baseline` as a pipeline runs them: exit codes, outputs, what is said of bad
+// input.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "tests/end_to_end/support.h"
+
+namespace lockstep::end_to_end {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+
+class Check : public testing::Test {
+ protected:
+  // A run of two ranks as Kineto JSON: `steps` steps, of which each computes for so many µs and all-reduces
+  // for 100.
+  std::string run_of(int compute_us, int steps = 8) {
+    const std::string path = folder_ / fmt::format("run{}", ++count_);
+    fs::create_directories(path);
+    for (int rank = 0; rank < 2; ++rank) {
+      std::string events;
+      for (int step = 0; step < steps; ++step) {
+        // What moves from step to step moves alike in all runs.
+        const int begin = 1000 + step * (compute_us + 200), compute = compute_us + step % 3;
+        events += fmt::format(
+            R"({}{{"ph": "X", "cat": "user_annotation", "name": "ProfilerStep#{}", "pid": 10, "tid": 10, "ts": {}, "dur": {}}},
+{{"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 10, "tid": 10, "ts": {}, "dur": 1, "args": {{"correlation": {}}}}},
+{{"ph": "X", "cat": "kernel", "name": "gemm", "pid": 0, "tid": 7, "ts": {}, "dur": {}, "args": {{"device": 0, "stream": 7, "correlation": {}}}}},
+{{"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 10, "tid": 10, "ts": {}, "dur": 1, "args": {{"correlation": {}}}}},
+{{"ph": "X", "cat": "kernel", "name": "ncclDevKernel_AllReduce_Sum_f32_RING_LL", "pid": 0, "tid": 20, "ts": {}, "dur": 100,
+  "args": {{"device": 0, "stream": 20, "correlation": {}, "Collective name": "allreduce", "In msg nelems": 1000000,
+  "Out msg nelems": 1000000, "Group size": 2, "dtype": "Float", "Process Group Name": "0", "Process Group Ranks": "[0, 1]", "Seq": {}}}}})",
+            step == 0 ? "" : ",\n", step, begin, compute_us + 190, begin + 1, 2 * step + 1, begin + 10,
+            compute, 2 * step + 1, begin + 3, 2 * step + 2, begin + 10 + compute, 2 * step + 2, step);
+      }
+      std::ofstream(fmt::format("{}/rank-{}.json", path, rank)) << fmt::format(
+          R"({{"schemaVersion": 1, "baseTimeNanoseconds": {}, "distributedInfo": {{"backend": "nccl", "rank": {}, "world_size": 2}},
+"traceEvents": [
+{}
+]}})",
+          1'700'000'000'000'000'000 + count_ * 1'000'000'000LL, rank, events);
+    }
+    return path;
+  }
+  std::vector<std::string> runs_of(const std::vector<int>& computes) {
+    std::vector<std::string> paths;
+    for (const int compute_us : computes) paths.push_back(run_of(compute_us));
+    return paths;
+  }
+  std::string policy(const std::string& text) { return folder_.write("gate.toml", text); }
+
+  static Outcome check(std::vector<std::string> runs, const std::vector<std::string>& flags) {
+    runs.insert(runs.begin(), {binary("lockstep"), "check"});
+    runs.insert(runs.end(), flags.begin(), flags.end());
+    return run(runs);
+  }
+  // Saves a baseline of runs of these.
+  std::string baseline_of(const std::vector<int>& computes) {
+    std::vector<std::string> command = runs_of(computes);
+    command.insert(command.begin(), {binary("lockstep"), "baseline", "save"});
+    command.insert(command.end(), {"-o", folder_ / "main.json"});
+    const Outcome saved = run(command);
+    EXPECT_EQ(saved.exit_code, 0) << saved.standard_error;
+    return folder_ / "main.json";
+  }
+  // The step's time alone, whose floor of a millisecond is more than these short steps last.
+  const std::string step_time_ = "[[figure]]\nname = \"step_time\"\ntolerance = \"3 %\"\nfloor = \"1 us\"\n";
+
+  const TemporaryFolder folder_;
+  int count_ = 0;
+};
+
+TEST_F(Check, EndsAsThePipelineUnderstands) {
+  const std::string main = baseline_of({1000, 1002, 998}), gate = policy(step_time_);
+  const Outcome healthy = check(runs_of({1001, 999, 1000}), {"--baseline", main, "--policy", gate});
+  EXPECT_EQ(healthy.exit_code, 0) << healthy.standard_error;
+  EXPECT_THAT(healthy.standard_output,
+              AllOf(HasSubstr("PASS — 1 figure is within its limits"), HasSubstr("within")));
+  const Outcome slow = check(runs_of({1101, 1099, 1100}), {"--baseline", main, "--policy", gate});
+  EXPECT_EQ(slow.exit_code, 1);
+  EXPECT_THAT(slow.standard_output, AllOf(HasSubstr("FAIL — 1 of 1 figure is worse than allowed: step_time"),
+                                          HasSubstr("= 1.20 ms + 3 %")));
+  const Outcome one = check({run_of(1100)}, {"--baseline", run_of(1000), "--policy", gate});
+  EXPECT_EQ(one.exit_code, 3);
+  EXPECT_THAT(one.standard_output, HasSubstr("one run a side does not tell by how much runs differ anyway"));
+  const Outcome passed =
+      check({run_of(1100)}, {"--baseline", run_of(1000), "--policy", gate, "--inconclusive", "pass"});
+  EXPECT_EQ(passed.exit_code, 0);
+  EXPECT_THAT(passed.standard_output, HasSubstr("warning: undecided, and passed"));
+  EXPECT_THAT(passed.standard_error, HasSubstr("warning: undecided, and passed"));
+}
+
+TEST_F(Check, ThereIsNoBaselineAtFirst) {
+  const std::string gate = policy(step_time_), path = folder_ / "new.json";
+  const std::vector<std::string> runs = runs_of({1000, 1001});
+  const Outcome missing = check(runs, {"--baseline", path, "--policy", gate});
+  EXPECT_EQ(missing.exit_code, 4);
+  EXPECT_THAT(missing.standard_error, AllOf(HasSubstr(path), HasSubstr("--save-if-missing")));
+  EXPECT_FALSE(fs::exists(path));
+  const Outcome saved = check(runs, {"--baseline", path, "--policy", gate, "--save-if-missing"});
+  EXPECT_EQ(saved.exit_code, 0) << saved.standard_error;
+  EXPECT_THAT(saved.standard_error, HasSubstr("Nothing was checked."));
+  // The runs that made it are no others.
+  const Outcome same = check(runs, {"--baseline", path, "--policy", gate, "--save-if-missing"});
+  EXPECT_EQ(same.exit_code, 2);
+  EXPECT_THAT(same.standard_error, HasSubstr("are the same run"));
+  const Outcome shown = run({binary("lockstep"), "baseline", "show", path});
+  EXPECT_EQ(shown.exit_code, 0);
+  EXPECT_THAT(shown.standard_output, AllOf(HasSubstr("2 runs"), HasSubstr("step_time"), HasSubstr("± ")));
+}
+
+TEST_F(Check, WritesWhatOtherProgramsRead) {
+  const std::string main = baseline_of({1000, 1002, 998}), gate = policy(step_time_);
+  const std::string summary = folder_.write("summary.md", "before\n");
+  const Outcome slow =
+      check(runs_of({1101, 1099, 1100}), {"--baseline", main, "--policy", gate, "--json", "-", "--junit",
+                                          folder_ / "check.xml", "--markdown", summary});
+  EXPECT_EQ(slow.exit_code, 1) << slow.standard_error;
+  const nlohmann::json verdict = nlohmann::json::parse(slow.standard_output);
+  EXPECT_EQ(verdict.at("schema"), "lockstep.check/1");
+  EXPECT_EQ(verdict.at("outcome"), "fail");
+  EXPECT_EQ(verdict.at("figures").at(0).at("state"), "worse");
+  EXPECT_THAT(test::read_whole_file(folder_ / "check.xml"), HasSubstr("failures=\"1\""));
+  EXPECT_THAT(test::read_whole_file(summary), AllOf(HasSubstr("before\n"), HasSubstr("### ❌ Lockstep")));
+}
+
+TEST_F(Check, BadInputIsExitCodeTwoAndSaysWhatToDo) {
+  const std::vector<std::string> runs = runs_of({1000, 1001});
+  const std::string main = baseline_of({1000, 1002});
+  const auto expect_bad = [&](const std::vector<std::string>& judged, const std::vector<std::string>& flags,
+                              const std::string& message) {
+    const Outcome bad = check(judged, flags);
+    EXPECT_EQ(bad.exit_code, 2) << message;
+    EXPECT_THAT(bad.standard_error, HasSubstr(message));
+    EXPECT_THAT(bad.standard_output, IsEmpty());
+  };
+  expect_bad({}, {}, "no run to judge was given");
+  expect_bad(runs, {}, "the default policy holds figures to a baseline: give --baseline");
+  expect_bad(runs, {"--baseline", main, "--policy", folder_ / "none.toml"}, "there is no such file");
+  expect_bad(runs, {"--baseline", main, "--policy", policy("[[figure]]\nname = \"step_tme\"\n")},
+             "did you mean 'step_time'?");
+  expect_bad(runs, {"--baseline", main, "--policy", policy("")}, "it would check nothing");
+  expect_bad({run_of(1000, 3)}, {"--baseline", main, "--policy", policy(step_time_)},
+             "3 steady steps to judge, and 5 are needed");
+  expect_bad({folder_ / "nowhere"}, {"--baseline", main, "--policy", policy(step_time_)}, "nowhere");
+  expect_bad(runs,
+             {"--baseline", folder_.write("old.json", R"({"schema": "lockstep.baseline/9"})"), "--policy",
+              policy(step_time_)},
+             "this version reads lockstep.baseline/1");
+}
+
+TEST_F(Check, ListsFiguresAndWritesAPolicyToBeginWith) {
+  const Outcome figures = check({}, {"--figures"});
+  EXPECT_EQ(figures.exit_code, 0);
+  EXPECT_THAT(figures.standard_output, AllOf(HasSubstr("\nstep_time "), HasSubstr("\nbusbw ")));
+  const Outcome first = check({}, {"--init"});
+  EXPECT_EQ(first.exit_code, 0);
+  const Outcome used = check(runs_of({1000, 1001}), {"--baseline", baseline_of({1000, 1001}), "--policy",
+                                                     policy(first.standard_output)});
+  EXPECT_NE(used.exit_code, 2) << used.standard_error;
+  EXPECT_THAT(used.standard_output, Not(IsEmpty()));
+}
+
+}  // namespace
+}  // namespace lockstep::end_to_end
