@@ -65,8 +65,7 @@ TEST(Baseline, IsToldFromARun) {
   EXPECT_TRUE(read_baseline(path).ok());
   EXPECT_FALSE(is_baseline(folder.path().string()));
   EXPECT_FALSE(is_baseline(folder / "none.json"));
-  EXPECT_THAT(read_baseline(folder / "none.json").error().message,
-              HasSubstr("there is no such file"));
+  EXPECT_THAT(read_baseline(folder / "none.json").error().message, HasSubstr("there is no such file"));
   EXPECT_FALSE(is_baseline(folder.write("trace.json", R"({"schemaVersion": 1})")));
 }
 

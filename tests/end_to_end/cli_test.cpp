@@ -41,8 +41,8 @@ class Cli : public testing::Test {
 TEST_F(Cli, HelpListsTheVerbsAndExamples) {
   const Outcome help = lockstep({"--help"});
   EXPECT_EQ(help.exit_code, 0);
-  for (const char* verb :
-       {"record", "collect", "analyze", "check", "baseline", "explain", "view", "export", "doctor", "train", "help", "version"}) {
+  for (const char* verb : {"record", "collect", "analyze", "check", "baseline", "explain", "view", "export",
+                           "doctor", "train", "help", "version"}) {
     EXPECT_THAT(help.standard_output, HasSubstr(std::string("\n  ") + verb + " "));
   }
   EXPECT_THAT(help.standard_output, HasSubstr("Examples:"));
