@@ -40,8 +40,9 @@ TEST(VerdictWords, SayWhatToDo) {
   verdict.figures[2].runs_needed = 1;
   EXPECT_EQ(reason_text(verdict.figures[2]), "1 more run of each side would decide it, 9 times in 10");
   verdict.figures[2].runs_needed.reset();
-  EXPECT_EQ(reason_text(verdict.figures[2]),
-            "it lies about at its limit: more than 100 further runs would be needed to decide");
+  EXPECT_EQ(
+      reason_text(verdict.figures[2]),
+      "runs differ by more than what is to be decided: 100 further ones of each side would not settle it; a quieter machine, or a larger tolerance, would");
   verdict.figures[2].chance.reset();
   EXPECT_THAT(reason_text(verdict.figures[2]), HasSubstr("give two or more"));
   EXPECT_EQ(reason_text(verdict.figures[4]), "expected until 2026-12-31: smaller buckets & more");

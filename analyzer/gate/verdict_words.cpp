@@ -80,8 +80,10 @@ std::string reason_text(const FigureVerdict& figure) {
   if (!figure.chance)
     return "one run a side does not tell by how much runs differ anyway: give two or more, or a baseline of several";
   if (!figure.runs_needed)
-    return fmt::format("it lies about at its limit: more than {} further runs would be needed to decide",
-                       kMaxMoreRuns);
+    return fmt::format(
+        "runs differ by more than what is to be decided: {} further ones of each side would not settle it; "
+        "a quieter machine, or a larger tolerance, would",
+        kMaxMoreRuns);
   return fmt::format("{} of each side would decide it, 9 times in 10",
                      format_plural(*figure.runs_needed, "more run", "more runs"));
 }
