@@ -7,7 +7,6 @@
 #include <ostream>
 #include <utility>
 
-#include "analyzer/export/output_file.h"
 #include "analyzer/html/html.h"
 #include "analyzer/import/importers.h"
 #include "analyzer/report/json.h"
@@ -105,10 +104,7 @@ void describe(CLI::App& app, Arguments& arguments) {
   app.add_flag("--layers", arguments.layers,
                "List the time of each layer's passes, where the program told them");
   app.add_flag("--ascii", arguments.ascii, "No characters outside ASCII");
-  app.add_option("--color", arguments.color,
-                 "Colour: auto (on a terminal, unless NO_COLOR is set), always or never")
-      ->check(CLI::IsMember({"auto", "always", "never"}))
-      ->option_text("WHEN");
+  describe_color(app, arguments.color);
   app.add_option("--width", arguments.width, "Columns of the report [COLUMNS, else the terminal's, else 100]")
       ->check(CLI::Range(40, 1000))
       ->option_text("N");
@@ -116,19 +112,6 @@ void describe(CLI::App& app, Arguments& arguments) {
                "Print no report and no progress; with --json, or for the exit code");
   app.footer("Examples:\n" + examples_of_inputs(true) + kOwnKernelsExample + examples_of_inputs(false) +
              kMoreExamples);
-}
-
-// A report can be made again at any time: it replaces an older one.
-Status write_file(const char* flag, const std::string& path,
-                  const std::function<void(std::ostream&)>& write) {
-  const auto named = [&](const Error& error) {
-    return Error{fmt::format("{} {}: {}", flag, path, error.message)};
-  };
-  Result<analyzer::OutputFile> file = analyzer::OutputFile::create(path, analyzer::Overwrite::allow);
-  if (!file.ok()) return named(file.error());
-  write(file.value().stream());
-  if (const Status status = file.value().commit(); !status.ok()) return named(status.error());
-  return {};
 }
 
 std::string describe_steps(const StepRange& steps) {
@@ -166,10 +149,7 @@ Result<analyzer::Restriction> parse_restriction(const CLI::App& app, const Argum
 }
 
 analyzer::PageOptions page_options(const Arguments& arguments) {
-  const ColorChoice color = arguments.color == "always"  ? ColorChoice::always
-                            : arguments.color == "never" ? ColorChoice::never
-                                                         : ColorChoice::automatic;
-  analyzer::PageOptions page = page_options_for_stdout(color);
+  analyzer::PageOptions page = page_options_for_stdout(arguments.color);
   if (arguments.width != 0) page.width = arguments.width;
   page.ascii = page.ascii || arguments.ascii;
   return page;

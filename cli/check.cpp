@@ -8,7 +8,6 @@
 #include <string>
 #include <vector>
 
-#include "analyzer/export/output_file.h"
 #include "analyzer/figures/figures.h"
 #include "analyzer/gate/baseline.h"
 #include "analyzer/gate/verdict_outputs.h"
@@ -73,10 +72,7 @@ void describe(CLI::App& app, Arguments& arguments) {
   app.add_flag("--figures", arguments.figures,
                "List the figures that a policy can name, and do nothing else");
   describe_reading(app, arguments.reading);
-  app.add_option("--color", arguments.color,
-                 "Colour: auto (on a terminal, unless NO_COLOR is set), always or never")
-      ->check(CLI::IsMember({"auto", "always", "never"}))
-      ->option_text("WHEN");
+  describe_color(app, arguments.color);
   app.add_flag("-q,--quiet", arguments.quiet, "Print no verdict and no progress; for the exit code");
   app.footer(kFooter);
 }
@@ -103,15 +99,8 @@ Result<analyzer::Policy> read_policy(const std::string& path) {
   return analyzer::parse_policy(read_small_file(path, kWholeFile), path);
 }
 
-Status write_file(const char* flag, const std::string& path, const std::string& text) {
-  const auto named = [&](const Error& error) {
-    return Error{fmt::format("{} {}: {}", flag, path, error.message)};
-  };
-  Result<analyzer::OutputFile> file = analyzer::OutputFile::create(path, analyzer::Overwrite::allow);
-  if (!file.ok()) return named(file.error());
-  file.value().stream() << text;
-  if (const Status status = file.value().commit(); !status.ok()) return named(status.error());
-  return {};
+Status write_text(const char* flag, const std::string& path, const std::string& text) {
+  return write_file(flag, path, [&](std::ostream& out) { out << text; });
 }
 
 // A job's summary is a file that every step adds to.
@@ -119,7 +108,7 @@ Status append_file(const char* flag, const std::string& path, const std::string&
   std::error_code error;
   const std::string before =
       std::filesystem::is_regular_file(path, error) ? read_small_file(path, kWholeFile) : std::string();
-  return write_file(flag, path, before.empty() ? text : before + "\n" + text);
+  return write_text(flag, path, before.empty() ? text : before + "\n" + text);
 }
 
 // Nothing to hold the runs to: a pipeline's first run.
@@ -137,7 +126,7 @@ int without_baseline(const Arguments& arguments, const std::vector<analyzer::Run
     if (!run.unfit.empty())
       return bad_input(Error{fmt::format("{} can't be a baseline: {}", run.path, run.unfit)});
   const analyzer::Baseline baseline{.lockstep_version = LOCKSTEP_VERSION, .saved = today(), .runs = head};
-  if (const Status status = write_file("--baseline", path, analyzer::to_text(baseline)); !status.ok())
+  if (const Status status = write_text("--baseline", path, analyzer::to_text(baseline)); !status.ok())
     return bad_input(status.error());
   tell(fmt::format("lockstep check: there was no baseline; wrote {} of {} run{}. Nothing was checked.\n",
                    path, head.size(), head.size() == 1 ? "" : "s"));
@@ -149,11 +138,11 @@ Status write_outputs(const Arguments& arguments, const analyzer::Verdict& verdic
   if (!arguments.json.empty()) {
     const std::string text = analyzer::to_json(verdict, context).dump(1) + "\n";
     const Status status = arguments.json == "-" ? write_to_stdout([&](std::ostream& out) { out << text; })
-                                                : write_file("--json", arguments.json, text);
+                                                : write_text("--json", arguments.json, text);
     if (!status.ok()) return status;
   }
   if (!arguments.junit.empty()) {
-    const Status status = write_file("--junit", arguments.junit,
+    const Status status = write_text("--junit", arguments.junit,
                                      analyzer::to_junit(verdict, context, arguments.inconclusive == "fail"));
     if (!status.ok()) return status;
   }
@@ -163,10 +152,7 @@ Status write_outputs(const Arguments& arguments, const analyzer::Verdict& verdic
     if (!status.ok()) return status;
   }
   if (arguments.quiet || arguments.json == "-") return {};
-  const ColorChoice color = arguments.color == "always"  ? ColorChoice::always
-                            : arguments.color == "never" ? ColorChoice::never
-                                                         : ColorChoice::automatic;
-  const std::string text = analyzer::to_text(verdict, context, page_options_for_stdout(color));
+  const std::string text = analyzer::to_text(verdict, context, page_options_for_stdout(arguments.color));
   return write_to_stdout([&](std::ostream& out) { out << text; });
 }
 

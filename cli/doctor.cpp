@@ -54,10 +54,7 @@ void describe(CLI::App& app, Arguments& arguments) {
   app.add_option("--json", arguments.json,
                  "Write everything as JSON to FILE; - is stdout, and then nothing else is")
       ->option_text("FILE");
-  app.add_option("--color", arguments.color,
-                 "Colour: auto (on a terminal, unless NO_COLOR is set), always or never")
-      ->check(CLI::IsMember({"auto", "always", "never"}))
-      ->option_text("WHEN");
+  describe_color(app, arguments.color);
   app.add_flag("-q,--quiet", arguments.quiet, "Print nothing: for the exit code, or with --json FILE");
   app.footer(kExamples);
 }
@@ -118,10 +115,7 @@ int run_doctor(int argc, char** argv) {
   } else {
     if (!arguments.json.empty()) status = write_json(to_json(examination), arguments.json);
     if (status.ok() && !arguments.quiet) {
-      const ColorChoice color = arguments.color == "always"  ? ColorChoice::always
-                                : arguments.color == "never" ? ColorChoice::never
-                                                             : ColorChoice::automatic;
-      const bool colored = page_options_for_stdout(color).color != analyzer::ColorDepth::none;
+      const bool colored = page_options_for_stdout(arguments.color).color != analyzer::ColorDepth::none;
       status = write_to_stdout([&](std::ostream& out) { out << to_text(examination, {colored}); });
     }
   }

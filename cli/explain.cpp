@@ -43,10 +43,7 @@ void describe(CLI::App& app, Arguments& arguments) {
                  "Write each as a page in Markdown into this folder (docs/findings)")
       ->option_text("DIR");
   app.add_flag("--ascii", arguments.ascii, "No characters outside ASCII");
-  app.add_option("--color", arguments.color,
-                 "Colour: auto (on a terminal, unless NO_COLOR is set), always or never")
-      ->check(CLI::IsMember({"auto", "always", "never"}))
-      ->option_text("WHEN");
+  describe_color(app, arguments.color);
   app.footer(kExamples);
 }
 
@@ -114,10 +111,7 @@ int run_explain(int argc, char** argv) {
   if (arguments.markdown) {
     text = analyzer::explanations_as_markdown();
   } else {
-    analyzer::PageOptions options =
-        page_options_for_stdout(arguments.color == "always"  ? ColorChoice::always
-                                : arguments.color == "never" ? ColorChoice::never
-                                                             : ColorChoice::automatic);
+    analyzer::PageOptions options = page_options_for_stdout(arguments.color);
     options.ascii = options.ascii || arguments.ascii;
     analyzer::Page page(options);
     if (arguments.codes.empty()) analyzer::print_explanations(page);

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <iostream>
 
+#include "analyzer/export/output_file.h"
 #include "base/standard_streams.h"
 #include "cli/verb.h"
 
@@ -19,6 +20,18 @@ Status write_to_stdout(const std::function<void(std::ostream&)>& write) {
   if (std::cout || errno == EPIPE) return {};
   return Error{
       fmt::format("cannot write to stdout: {}", errno == 0 ? "the write failed" : std::strerror(errno))};
+}
+
+Status write_file(const char* flag, const std::string& path,
+                  const std::function<void(std::ostream&)>& write) {
+  const auto named = [&](const Error& error) {
+    return Error{fmt::format("{} {}: {}", flag, path, error.message)};
+  };
+  Result<analyzer::OutputFile> file = analyzer::OutputFile::create(path, analyzer::Overwrite::allow);
+  if (!file.ok()) return named(file.error());
+  write(file.value().stream());
+  if (const Status status = file.value().commit(); !status.ok()) return named(status.error());
+  return {};
 }
 
 int print_to_stdout(std::string_view name, std::string_view text) {

@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <ostream>
+#include <string>
 #include <string_view>
 
 #include "base/result.h"
@@ -13,7 +14,11 @@ namespace lockstep::cli {
 // full disk is.
 Status write_to_stdout(const std::function<void(std::ostream&)>& write);
 
-// The same of a text that is all a program has to say, help or version, as exit code. `name`: "lockstep
+// Writes a file that a flag names, whole or not at all; an older one is replaced, for a report can be made
+// again at any time. The error names flag and path.
+Status write_file(const char* flag, const std::string& path, const std::function<void(std::ostream&)>& write);
+
+// To stdout a text that is all a program has to say, help or version, as exit code. `name`: "lockstep
 // analyze", for stderr.
 int print_to_stdout(std::string_view name, std::string_view text);
 

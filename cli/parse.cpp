@@ -110,4 +110,10 @@ Result<std::size_t> parse_rows(const std::string& flag, const std::string& text)
   return *rows;
 }
 
+void describe_color(CLI::App& app, std::string& color) {
+  app.add_option("--color", color, "Colour: auto (on a terminal, unless NO_COLOR is set), always or never")
+      ->check(CLI::IsMember({"auto", "always", "never"}))
+      ->option_text("WHEN");
+}
+
 }  // namespace lockstep::cli

@@ -17,6 +17,9 @@ namespace lockstep::cli {
 // printed, or the command line is wrong and stderr says how.
 std::optional<int> parse(CLI::App& app, int argc, char** argv);
 
+// --color auto, always or never; `color` is "auto" before.
+void describe_color(CLI::App& app, std::string& color);
+
 // What is wrong with the command line, in our words: the flag, its value, what it may be.
 std::string explain(const CLI::App& app, const CLI::ParseError& error);
 

@@ -58,11 +58,10 @@ bool locale_is_utf8() {
 
 }  // namespace
 
-analyzer::PageOptions page_options_for_stdout(ColorChoice color) {
+analyzer::PageOptions page_options_for_stdout(std::string_view color) {
   const bool terminal = isatty(STDOUT_FILENO);
-  const bool wanted =
-      color == ColorChoice::always || (color == ColorChoice::automatic && terminal &&
-                                       environment("NO_COLOR").empty() && environment("TERM") != "dumb");
+  const bool wanted = color == "always" || (color == "auto" && terminal && environment("NO_COLOR").empty() &&
+                                            environment("TERM") != "dumb");
   analyzer::PageOptions options;
   options.width = width_of_stdout();
   if (wanted) {

@@ -5,17 +5,16 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "analyzer/report/page.h"
 
 namespace lockstep::cli {
 
-enum class ColorChoice { automatic, always, never };
-
-// How a report on stdout should look. Width: COLUMNS, else the terminal's, else 100. Colour: on a terminal
-// only, unless chosen; never with NO_COLOR or TERM=dumb, unless chosen. Unicode unless the locale says
-// otherwise on a terminal.
-analyzer::PageOptions page_options_for_stdout(ColorChoice color);
+// How a report on stdout should look, `color` being what --color says (describe_color in parse.h). Width:
+// COLUMNS, else the terminal's, else 100. Colour: on a terminal only, unless chosen; never with NO_COLOR or
+// TERM=dumb, unless chosen. Unicode unless the locale says otherwise on a terminal.
+analyzer::PageOptions page_options_for_stdout(std::string_view color);
 
 // Shows how far something is, on stderr, if that is a terminal and only after two seconds. The line goes away
 // with the object.

@@ -22,7 +22,7 @@ std::vector<double> runs_of(std::size_t runs, double mean, double deviation, std
 }
 
 Zone zone(const Excess& excess, double confidence) {
-  return zone_of(excess, chance_as_high(excess.beyond), confidence);
+  return zone_of(excess, chance_as_high(excess.beyond), 1 - confidence, confidence);
 }
 
 double share_called_worse(std::size_t runs, double slower, double deviation, const Tolerance& tolerance,

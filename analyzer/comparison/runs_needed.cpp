@@ -13,11 +13,6 @@ namespace {
 constexpr double kDecidedShare = 0.9;
 constexpr int kSpreads = 32;  // points of the distribution of the true spread
 
-Difference difference_now(const Undecided& figure) {
-  return figure.base.runs == 0 ? difference_from(figure.head, figure.bound)
-                               : difference(figure.head, figure.base, figure.factor);
-}
-
 // What `more` runs add to one side's part of the difference. Of the mean of all runs, seen from the present:
 // it will lie around the present mean, with variance `moves`, and then be known to `remains`.
 struct Outlook {
@@ -33,18 +28,18 @@ Outlook outlook(const Sample& side, double deviation, double factor, double more
 
 }  // namespace
 
-std::optional<double> chance_of_verdict(const Undecided& figure, std::size_t more) {
-  const Difference now = difference_now(figure);
+std::optional<double> chance_of_verdict(const Excess& excess, double confidence, std::size_t more) {
+  const Difference& now = excess.beyond;
   if (!now.standard_error) return std::nullopt;
   if (*now.standard_error == 0) return now.estimate == 0 ? 0.0 : 1.0;
-  const double head_deviation = figure.head.deviation ? *figure.head.deviation : *figure.base.deviation;
-  const double base_deviation = figure.base.deviation ? *figure.base.deviation : head_deviation;
+  const double head_deviation = excess.head.deviation ? *excess.head.deviation : *excess.base.deviation;
+  const double base_deviation = excess.base.deviation ? *excess.base.deviation : head_deviation;
   const auto added = static_cast<double>(more);
-  const Outlook head = outlook(figure.head, head_deviation, 1, added);
-  const Outlook base = outlook(figure.base, base_deviation, figure.factor, added);
+  const Outlook head = outlook(excess.head, head_deviation, 1, added);
+  const Outlook base = outlook(excess.base, base_deviation, excess.factor, added);
   // Each further run tells more of the spread as well.
-  const double degrees = now.degrees + added * (figure.base.runs == 0 ? 1 : 2);
-  const double quantile = student_quantile(figure.confidence, degrees);
+  const double degrees = now.degrees + added * (excess.base.runs == 0 ? 1 : 2);
+  const double quantile = student_quantile(confidence, degrees);
   const boost::math::normal normal;
   const boost::math::chi_squared spreads(now.degrees);
   double chance = 0;
@@ -66,9 +61,9 @@ std::optional<double> chance_of_verdict(const Undecided& figure, std::size_t mor
   return std::min(1.0, chance);
 }
 
-std::optional<std::size_t> runs_needed(const Undecided& figure) {
+std::optional<std::size_t> runs_needed(const Excess& excess, double confidence) {
   const auto enough = [&](std::size_t more) {
-    return chance_of_verdict(figure, more).value_or(0) >= kDecidedShare;
+    return chance_of_verdict(excess, confidence, more).value_or(0) >= kDecidedShare;
   };
   if (!enough(kMaxMoreRuns)) return std::nullopt;
   // The chance grows with the runs.

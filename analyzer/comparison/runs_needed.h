@@ -4,29 +4,20 @@
 #include <cstddef>
 #include <optional>
 
-#include "analyzer/comparison/sample.h"
+#include "analyzer/comparison/zone.h"
 
 namespace lockstep::analyzer {
 
-// A figure that these runs left undecided: `head` against `factor` times `base`, or, where base has no runs,
-// against `bound`.
-struct Undecided {
-  Sample head, base;
-  double factor = 1;
-  double bound = 0;
-  double confidence = 0.95;  // with which a verdict is given, either way
-};
-
 inline constexpr std::size_t kMaxMoreRuns = 100;
 
-// The chance, given what these runs showed, that `more` runs of each side settle it one way or the other. Of
-// what runs may yet show nothing is known but these (a flat prior), of the spread that it is as uncertain as
-// so few runs make it. Absent where nobody knows the spread.
-std::optional<double> chance_of_verdict(const Undecided& figure, std::size_t more);
+// The chance, given what these runs showed, that `more` runs of each side settle it with `confidence`, one
+// way or the other. Of what runs may yet show nothing is known but these (a flat prior), of the spread that
+// it is as uncertain as so few runs make it. Absent where nobody knows the spread.
+std::optional<double> chance_of_verdict(const Excess& excess, double confidence, std::size_t more);
 
 // The least number of further runs of each side by which nine of ten such figures are decided; absent where
 // more than kMaxMoreRuns would be needed (the true difference is then about the tolerance itself), or the
 // spread is not known.
-std::optional<std::size_t> runs_needed(const Undecided& figure);
+std::optional<std::size_t> runs_needed(const Excess& excess, double confidence);
 
 }  // namespace lockstep::analyzer

@@ -11,37 +11,42 @@
 namespace lockstep::analyzer {
 namespace {
 
-Undecided undecided(const std::vector<double>& head, const std::vector<double>& base, double factor = 1) {
-  return {.head = sample_of(head), .base = sample_of(base), .factor = factor};
+constexpr double kConfidence = 0.95;
+
+Excess excess(const std::vector<double>& head, const std::vector<double>& base, double tolerance = 0) {
+  return excess_over(sample_of(head), sample_of(base), Direction::lower_is_better, {.relative = tolerance});
+}
+
+std::optional<std::size_t> needed(const Excess& excess) {
+  return runs_needed(excess, kConfidence);
 }
 
 TEST(RunsNeeded, MoreForASmallerDifference) {
   const std::vector<double> base{99, 100, 101};
-  const std::size_t far = *runs_needed(undecided({101, 102, 103}, base));
-  const std::size_t near = *runs_needed(undecided({100, 101, 102}, base));
+  const std::size_t far = *needed(excess({101, 102, 103}, base));
+  const std::size_t near = *needed(excess({100, 101, 102}, base));
   EXPECT_LT(far, near);
   EXPECT_GE(far, 1U);
-  EXPECT_FALSE(runs_needed(undecided({99, 100, 101}, base)));  // at the limit itself: any number is too few
+  EXPECT_FALSE(needed(excess({99, 100, 101}, base)));  // at the limit itself: any number is too few
 }
 
 TEST(RunsNeeded, NobodyKnowsWithoutASpread) {
-  EXPECT_FALSE(runs_needed(undecided({101}, {100})));
-  EXPECT_FALSE(chance_of_verdict(undecided({101}, {100}), 10));
-  EXPECT_TRUE(chance_of_verdict(undecided({101}, {99, 100, 101}), 10));
+  EXPECT_FALSE(needed(excess({101}, {100})));
+  EXPECT_FALSE(chance_of_verdict(excess({101}, {100}), kConfidence, 10));
+  EXPECT_TRUE(chance_of_verdict(excess({101}, {99, 100, 101}), kConfidence, 10));
 }
 
 TEST(RunsNeeded, AgainstABound) {
-  Undecided figure{.head = sample_of(std::vector<double>{101, 102, 103}), .base = {}, .bound = 101};
-  EXPECT_TRUE(runs_needed(figure));
-  figure.bound = 102;
-  EXPECT_FALSE(runs_needed(figure));
+  const Sample head = sample_of(std::vector<double>{101, 102, 103});
+  EXPECT_TRUE(needed(excess_over(head, 101, Direction::lower_is_better, {})));
+  EXPECT_FALSE(needed(excess_over(head, 102, Direction::lower_is_better, {})));
 }
 
 TEST(RunsNeeded, TheChanceGrowsWithRuns) {
-  const Undecided figure = undecided({100.5, 101.5, 102.5}, {99, 100, 101});
+  const Excess figure = excess({100.5, 101.5, 102.5}, {99, 100, 101});
   double before = 0;
   for (std::size_t more = 1; more < 40; ++more) {
-    const double chance = *chance_of_verdict(figure, more);
+    const double chance = *chance_of_verdict(figure, kConfidence, more);
     EXPECT_GE(chance, before - 1e-9) << more;
     before = chance;
   }
@@ -65,13 +70,12 @@ TEST(RunsNeeded, DecideNineOfTen) {
       }
     };
     const auto zone = [&] {
-      const Excess excess =
-          excess_over(sample_of(head), sample_of(base), Direction::lower_is_better, {.relative = 0.02});
-      return zone_of(excess, chance_as_high(excess.beyond), 0.95);
+      const Excess now = excess(head, base, 0.02);
+      return zone_of(now, chance_as_high(now.beyond), 1 - kConfidence, kConfidence);
     };
     run(3);
     if (zone() != Zone::undecided) continue;
-    const std::optional<std::size_t> more = runs_needed(undecided(head, base, 1.02));
+    const std::optional<std::size_t> more = needed(excess(head, base, 0.02));
     if (!more) continue;
     ++left_open;
     run(*more);

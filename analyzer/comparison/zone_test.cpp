@@ -12,7 +12,7 @@ Sample sample(std::vector<double> values) {
 }
 
 Zone zone(const Excess& excess, double confidence = 0.95) {
-  return zone_of(excess, chance_as_high(excess.beyond), confidence);
+  return zone_of(excess, chance_as_high(excess.beyond), 1 - confidence, confidence);
 }
 
 constexpr auto kLower = Direction::lower_is_better;
@@ -76,8 +76,8 @@ TEST(Zone, CorrectedForOtherFiguresItTakesMore) {
   const Excess excess = excess_over(sample({104, 106, 108}), sample({99, 100, 101}), kLower, {});
   const double chance = *chance_as_high(excess.beyond);
   ASSERT_LT(chance, 0.05);
-  EXPECT_EQ(zone_of(excess, chance, 0.95), Zone::worse);
-  EXPECT_EQ(zone_of(excess, chance * 10, 0.95), Zone::undecided);
+  EXPECT_EQ(zone_of(excess, chance, 0.05, 0.95), Zone::worse);
+  EXPECT_EQ(zone_of(excess, chance * 10, 0.05, 0.95), Zone::undecided);
 }
 
 }  // namespace

@@ -8,8 +8,6 @@
 namespace lockstep::analyzer::figures {
 namespace {
 
-constexpr double kMillisecond = 1e6;
-
 // Of the job: the mean over steps and ranks; of each rank: the mean over steps.
 template <class OfRank>
 std::vector<ScopedValue> times(const SteadyPart& run, OfRank of_rank) {
@@ -51,14 +49,12 @@ std::vector<ScopedValue> times_where_waits_known(const SteadyPart& run) {
   return run.waits_known ? times_of<cause>(run) : std::vector<ScopedValue>{};
 }
 
-constexpr double kHundredth = 0.01;
-
 }  // namespace
 
 #define LOCKSTEP_CAUSE_FIGURE(cause, text, function)                                                    \
   const FigureKind cause {                                                                              \
     .name = #cause, .meaning = text ", a step and rank: the mean over both", .unit = Unit::nanoseconds, \
-    .floor = kMillisecond, .values = function<Cause::cause>                                             \
+    .floor = kMillisecondOfStep, .values = function<Cause::cause>                                       \
   }
 LOCKSTEP_CAUSE_FIGURE(compute, "computing", times_of);
 LOCKSTEP_CAUSE_FIGURE(transfer, "moving data with nothing computed beside it", times_where_waits_known);
@@ -97,7 +93,7 @@ const FigureKind exposed_communication{
     .name = "exposed_communication",
     .meaning = "communication beside which nothing computes, a step and rank: the mean over both",
     .unit = Unit::nanoseconds,
-    .floor = kMillisecond,
+    .floor = kMillisecondOfStep,
     .values = [](const SteadyPart& run) {
       return times(run, [](const Measures& measures) { return measures.exposed_communication_ns; });
     }};
@@ -105,7 +101,7 @@ const FigureKind collective_wait{
     .name = "collective_wait",
     .meaning = "waiting in collectives, hidden or not, a step and rank: the mean over both",
     .unit = Unit::nanoseconds,
-    .floor = kMillisecond,
+    .floor = kMillisecondOfStep,
     .values = [](const SteadyPart& run) {
       return run.waits_known
                  ? times(run,

@@ -24,7 +24,7 @@ const FigureKind busbw{
 const FigureKind bubble_ratio{.name = "bubble_ratio",
                               .meaning = "the share of a pipeline's time in which its stages are idle",
                               .unit = Unit::share,
-                              .floor = 0.01,
+                              .floor = kHundredth,
                               .values = [](const SteadyPart& run) {
                                 std::vector<ScopedValue> values;
                                 for (const PipelineReport& pipeline : run.report.pipeline)

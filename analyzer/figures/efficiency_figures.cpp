@@ -7,8 +7,6 @@
 namespace lockstep::analyzer::figures {
 namespace {
 
-constexpr double kHundredth = 0.01;
-
 std::vector<ScopedValue> of_job(std::optional<double> value) {
   return value ? std::vector<ScopedValue>{{"", *value}} : std::vector<ScopedValue>{};
 }
@@ -49,7 +47,7 @@ const FigureKind lateness{
     .name = "lateness",
     .meaning = "by how much a rank comes later than the median of the others, a step: the mean",
     .unit = Unit::nanoseconds,
-    .floor = 1e6,
+    .floor = kMillisecondOfStep,
     .values = [](const SteadyPart& run) {
       std::vector<ScopedValue> values;
       if (!run.report.lateness.can_tell) return values;

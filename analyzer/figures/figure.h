@@ -32,6 +32,9 @@ struct ScopedValue {
   double value = 0;
 };
 
+// What is too little to matter of a step, and of a share.
+inline constexpr double kMillisecondOfStep = 1e6, kHundredth = 0.01;
+
 struct FigureKind {
   std::string_view name;     // "step_time"
   std::string_view meaning;  // one line, with what it is a mean of

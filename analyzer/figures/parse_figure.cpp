@@ -8,26 +8,23 @@
 #include <span>
 #include <string>
 
+#include "analyzer/report/range_text.h"
 #include "base/numbers.h"
 
 namespace lockstep::analyzer {
 namespace {
 
-struct Ending {
+struct Suffix {
   std::string_view text;
   double times = 1;
 };
-constexpr auto kTimes =
-    std::to_array<Ending>({{"ns", 1}, {"us", 1e3}, {"µs", 1e3}, {"ms", 1e6}, {"s", 1e9}, {"min", 60e9}});
-constexpr auto kShares = std::to_array<Ending>({{"%", 0.01}});
-constexpr auto kRates = std::to_array<Ending>({{"/s", 1}});
-constexpr auto kBandwidths = std::to_array<Ending>({{"GB/s", 1}, {"MB/s", 1e-3}});
-constexpr auto kBytes = std::to_array<Ending>({{"B", 1}, {"kB", 1e3}, {"MB", 1e6}, {"GB", 1e9}});
+constexpr auto kShares = std::to_array<Suffix>({{"%", 0.01}});
+constexpr auto kRates = std::to_array<Suffix>({{"/s", 1}});
+constexpr auto kBandwidths = std::to_array<Suffix>({{"GB/s", 1}, {"MB/s", 1e-3}});
+constexpr auto kBytes = std::to_array<Suffix>({{"B", 1}, {"kB", 1e3}, {"MB", 1e6}, {"GB", 1e9}});
 
-std::span<const Ending> endings(Unit unit) {
+std::span<const Suffix> suffixes(Unit unit) {
   switch (unit) {
-    case Unit::nanoseconds:
-      return kTimes;
     case Unit::share:
       return kShares;
     case Unit::per_second:
@@ -36,6 +33,7 @@ std::span<const Ending> endings(Unit unit) {
       return kBandwidths;
     case Unit::bytes:
       return kBytes;
+    case Unit::nanoseconds:
     case Unit::count:
       break;
   }
@@ -75,8 +73,13 @@ Result<double> parse_figure(std::string_view text, Unit unit) {
   if (!read || !std::isfinite(*read)) return wrong;
   const double number = *read;
   const std::string_view ending = trimmed(left);
+  if (unit == Unit::nanoseconds) {
+    const std::string_view digits = trimmed(text).substr(0, trimmed(text).size() - left.size());
+    const Result<Nanoseconds> time = parse_time(std::string(digits) + std::string(ending));
+    return time.ok() ? Result<double>(static_cast<double>(time.value())) : wrong;
+  }
   if (ending.empty()) return number;
-  for (const Ending& known : endings(unit))
+  for (const Suffix& known : suffixes(unit))
     if (known.text == ending) return number * known.times;
   return wrong;
 }

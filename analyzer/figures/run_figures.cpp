@@ -29,7 +29,7 @@ std::vector<ScopedValue> peaks(const SteadyPart& run) {
   std::vector<ScopedValue> values;
   double most = 0;
   for (const CounterReport& counter : run.report.counters) {
-    if (counter.name != "memory resident (bytes)" && counter.name != "memory resident") continue;
+    if (counter.name != "memory resident (bytes)") continue;
     values.push_back({fmt::format("rank {}", counter.rank), counter.max});
     most = std::max(most, counter.max);
   }

@@ -28,14 +28,12 @@ std::vector<ScopedValue> throughputs(const SteadyPart& run) {
   return seconds > 0 ? std::vector<ScopedValue>{{"", 1 / seconds}} : std::vector<ScopedValue>{};
 }
 
-constexpr double kMillisecond = 1e6;
-
 }  // namespace
 
 const FigureKind step_time{.name = "step_time",
                            .meaning = "time of a step: the median over steady steps of the mean over ranks",
                            .unit = Unit::nanoseconds,
-                           .floor = kMillisecond,
+                           .floor = kMillisecondOfStep,
                            .values = step_times};
 const FigureKind throughput{.name = "throughput",
                             .meaning = "steps a second: of the mean step, so that slow steps count",

@@ -94,21 +94,6 @@ FigureVerdict measured(const Rule& rule, std::span<const RunRecord> head, std::s
   return figure;
 }
 
-std::optional<std::size_t> runs_to_decide(const FigureVerdict& figure, const Excess& excess,
-                                          double confidence) {
-  // In the direction in which more is worse, as the excess is.
-  const double sign = figure.rule.figure->direction == Direction::lower_is_better ? 1 : -1;
-  Undecided open{.head = figure.head, .base = figure.base, .factor = excess.factor, .confidence = confidence};
-  open.head.mean *= sign;
-  open.base.mean *= sign;
-  if (figure.rule.bound) {
-    open.bound = sign * excess.limit;
-  } else if (excess.factor == 1) {
-    open.head.mean -= figure.rule.tolerance.floor;
-  }
-  return runs_needed(open);
-}
-
 void settle_zones(const Policy& policy, std::vector<FigureVerdict>& figures) {
   std::vector<WeightedChance> worse, better;
   std::vector<FigureVerdict*> of_chance;
@@ -134,14 +119,9 @@ void settle_zones(const Policy& policy, std::vector<FigureVerdict>& figures) {
   for (FigureVerdict& figure : figures) {
     if (figure.missing) continue;
     const Excess excess = excess_of(figure);
-    if (figure.chance && excess.beyond.estimate > 0) {
-      figure.zone = *figure.chance <= policy.false_alarms ? Zone::worse : Zone::undecided;
-    } else {
-      figure.zone = zone_of(excess, figure.chance, policy.confidence);
-    }
+    figure.zone = zone_of(excess, figure.chance, policy.false_alarms, policy.confidence);
     if (figure.zone == Zone::undecided)
-      figure.runs_needed =
-          runs_to_decide(figure, excess, std::max(policy.confidence, 1 - policy.false_alarms));
+      figure.runs_needed = runs_needed(excess, std::max(policy.confidence, 1 - policy.false_alarms));
   }
 }
 

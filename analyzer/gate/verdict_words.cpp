@@ -50,10 +50,9 @@ std::string limit_text(const FigureVerdict& figure) {
   if (figure.limit == from) return limit;
   const Tolerance& tolerance = figure.rule.tolerance;
   const char* const sign = figure.limit > from ? "+" : "-";
-  const bool relative = std::abs(from) * tolerance.relative > tolerance.floor;
-  return fmt::format(
-      "{} = {} {} {}", limit, format_figure(from, unit), sign,
-      relative ? fmt::format("{:g} %", tolerance.relative * 100) : format_figure(tolerance.floor, unit));
+  return fmt::format("{} = {} {} {}", limit, format_figure(from, unit), sign,
+                     is_relative(tolerance, from) ? fmt::format("{:g} %", tolerance.relative * 100)
+                                                  : format_figure(tolerance.floor, unit));
 }
 
 std::string change_text(const FigureVerdict& figure) {

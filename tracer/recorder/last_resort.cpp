@@ -1,6 +1,5 @@
 #include "tracer/recorder/last_resort.h"
 
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -33,15 +32,9 @@ State state;  // one command a process
 
 alignas(16) std::array<char, 64 << 10U> crash_stack;
 
-// By the system call itself. A sanitizer's _exit() takes locks of its own, in which the crash may have come:
-// ThreadSanitizer's then waited for itself.
-[[noreturn]] void end_now(int exit_code) {
-  while (true) syscall(SYS_exit_group, exit_code);
-}
-
 [[noreturn]] void end_as(int exit_code, int signal) {
   if (signal != 0) die_by(signal);
-  end_now(signal != 0 ? 128 + signal : exit_code);
+  _exit(signal != 0 ? 128 + signal : exit_code);
 }
 
 [[noreturn]] void end_as_known() {
@@ -122,7 +115,7 @@ void take_over() noexcept {
     wait_to_be_told();
     if (state.ended) end_as_known();
     // One crash is enough to lose what is recorded; one while it is dealt with leaves nothing to try.
-    if (nobody == self) end_now(1);
+    if (nobody == self) _exit(1);
     while (true) pause();
   }
   if (state.ended) {
@@ -134,7 +127,7 @@ void take_over() noexcept {
     write_to_stderr("lockstep record: the recorder failed; the command runs unrecorded.\n");
     const int reason = become_command();
     write_to_stderr("lockstep record: the command could not be started either.\n");
-    end_now(reason == ENOENT || reason == ENOTDIR ? 127 : 126);
+    _exit(reason == ENOENT || reason == ENOTDIR ? 127 : 126);
   }
   write_to_stderr("lockstep record: the recorder failed; the command goes on.\n");
   const sigset_t held_back = held_back_signals();
@@ -149,7 +142,7 @@ void take_over() noexcept {
     siginfo_t info{};
     if (sigtimedwait(&held_back, &info, &kMoment) > 0) pass_on(info, state.process);
   }
-  end_now(1);
+  _exit(1);
 }
 
 }  // namespace lockstep::tracer::record

@@ -62,11 +62,11 @@ GoldenView golden_view(const std::string& name, const Scene& scene) {
   }
   const Panel* const panel = find_panel(view.flags.panel);
   if (panel == nullptr) throw std::runtime_error(name + ".json: '" + view.flags.panel + "' is no panel");
-  // Then there is a second run to compare with.
   for (const Panel* const other : all_panels())
     if (other != panel && std::find(kInAllPictures.begin(), kInAllPictures.end(),
                                     std::string_view(other->title)) == kInAllPictures.end())
       view.left_out.push_back(other);
+  // Then there is a second run to compare with.
   view.flags.compared = view.flags.panel_compares = panel->runs == PanelRuns::both;
   return view;
 }

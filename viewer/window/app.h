@@ -66,10 +66,10 @@ class App {
   TimelinePane& pane() { return pane_; }
   // Of the second run, and what differs; nullptr where there is none.
   TimelinePane* second_pane() { return other_ ? &other_->pane : nullptr; }
+  const RunDiff* diff() const { return other_ ? &other_->diff : nullptr; }
   // Panels that there are to be none of: pictures that are compared show the same tabs, whatever panels are
   // added.
   void leave_out(std::vector<const Panel*> panels) { left_out_ = std::move(panels); }
-  const RunDiff* diff() const { return other_ ? &other_->diff : nullptr; }
   // Until what is computed beside the drawing is there.
   void wait_for_figures();
   // The arrangement of the panels: from this file, and to it from now on; "": kept nowhere. A window that is
@@ -117,8 +117,8 @@ class App {
   // Two runs: the panel's first line says which one it is about, and lets choose where it can show either.
   // Returns whether it is the second one.
   bool draw_run_of(const Panel& panel);
-  // To the front, one a frame.
   std::vector<const Panel*> panels() const;  // of one run, or of two that are compared
+  // To the front, one a frame.
   void bring_panels_forward();
   // To the front, with the keyboard.
   void show_by_key(const Panel& panel);
