@@ -67,6 +67,10 @@ Status restrict_report(const Restriction& to, Report& report) {
   std::erase_if(report.steps, of_others);
   std::erase_if(report.counters, of_others);
   std::erase_if(report.account.ranks, of_others);
+  report.account.spent = {};
+  for (const RankAccount& rank : report.account.ranks)
+    for (std::size_t phase = 0; phase < kSpendingCount; ++phase)
+      report.account.spent.ns[phase] += rank.spent.ns[phase];
   std::erase_if(report.collectives, outside);
   std::erase_if(rest.ranks, of_others);
   std::erase_if(rest.steps, of_others);

@@ -50,8 +50,8 @@ std::string describe_lateness(const LatenessReport& lateness, const RankLateness
 std::string describe_time(const LatenessReport& lateness, const RankLateness& late) {
   return fmt::format(
       "over {} steps that is {} of a step in the mean; from block to block of steps it moves by {}; healthy "
-      "ranks show as much in fewer than 1 of 500 runs. That is what it does longer; how much later it is "
-      "ready for that is less certain, as other things move from step to step as well",
+      "ranks show as much in fewer than 1 of 500 runs. By how much that makes it late is less certain, since "
+      "other things vary from step to step too",
       lateness.steps, format_share(late.share), format_duration(late.movement_ns));
 }
 

@@ -168,7 +168,66 @@ bool takes_turns(const StepTable& table, std::size_t rank, const Rhythm& rhythm,
   return false;
 }
 
-std::optional<PeriodicLateness> describe(const StepTable& table, std::size_t rank, const Rhythm& rhythm) {
+// Whether another rank is late in the steps between, in whatever rhythm: by three quarters in half as many
+// steps, or by half in a quarter of those between. Where two ranks alternate, noise can make every other turn
+// of one stand out.
+bool others_are_late_between(const StepTable& table, std::size_t rank, const Rhythm& rhythm,
+                             std::int64_t late_ns) {
+  for (std::size_t other = 0; other < table.rank_count(); ++other) {
+    if (other == rank) continue;
+    std::size_t between = 0, half = 0, most = 0;
+    for (std::size_t step = 0; step < table.steps.size(); ++step) {
+      if (remainder_of(table.steps[step], rhythm.period) == rhythm.remainder) continue;
+      ++between;
+      half += 2 * table.late(step, other) >= late_ns ? 1 : 0;
+      most += 4 * table.late(step, other) >= 3 * late_ns ? 1 : 0;
+    }
+    if (2 * most >= rhythm.times || (2 * half >= rhythm.times && 4 * half >= between)) return true;
+  }
+  return false;
+}
+
+// The same by what ranks do themselves, which noise hides less: half as much longer in a third of the steps
+// between.
+bool others_are_longer_between(const StepTable& table, const std::vector<std::int64_t>& excess,
+                               std::size_t rank, const Rhythm& rhythm) {
+  const std::size_t count = table.rank_count();
+  std::vector<std::int64_t> own;
+  std::vector<std::size_t> between;
+  for (std::size_t step = 0; step < table.steps.size(); ++step) {
+    if (remainder_of(table.steps[step], rhythm.period) == rhythm.remainder)
+      own.push_back(excess[step * count + rank]);
+    else
+      between.push_back(step);
+  }
+  const std::int64_t half = lower_median(std::move(own)) / 2;
+  for (std::size_t other = 0; other < count; ++other) {
+    const auto longer = std::count_if(between.begin(), between.end(),
+                                      [&](std::size_t step) { return excess[step * count + other] >= half; });
+    if (other != rank && 3 * static_cast<std::size_t>(longer) >= between.size()) return true;
+  }
+  return false;
+}
+
+// Whether the rank is half as late in the median of other steps that are so many apart: then its rhythm is a
+// shorter one.
+bool has_shorter_rhythm(const StepTable& table, std::size_t rank, const Rhythm& rhythm,
+                        std::int64_t late_ns) {
+  std::vector<std::vector<std::int64_t>> late(static_cast<std::size_t>(rhythm.period));
+  for (std::size_t step = 0; step < table.steps.size(); ++step)
+    late[static_cast<std::size_t>(remainder_of(table.steps[step], rhythm.period))].push_back(
+        table.late(step, rank));
+  for (std::size_t remainder = 0; remainder < late.size(); ++remainder)
+    // What is done at the end of a step is late in the next one.
+    if (static_cast<std::int64_t>(remainder) != rhythm.remainder &&
+        static_cast<std::int64_t>(remainder) != remainder_of(rhythm.remainder + 1, rhythm.period) &&
+        late[remainder].size() >= kLeastTimes && 2 * lower_median(std::move(late[remainder])) >= late_ns)
+      return true;
+  return false;
+}
+
+std::optional<PeriodicLateness> describe(const StepTable& table, const std::vector<std::int64_t>& excess,
+                                         std::size_t rank, const Rhythm& rhythm) {
   std::vector<bool> is_late(table.steps.size(), false);
   std::vector<std::size_t> steps;
   std::vector<std::int64_t> late, otherwise;
@@ -197,7 +256,11 @@ std::optional<PeriodicLateness> describe(const StepTable& table, std::size_t ran
   if (2 * others_longer(table, rank, is_late) >= found.late_ns &&
       chance_among_ranks(found.steps, rank) > kLatenessLevel)
     return std::nullopt;
-  if (takes_turns(table, rank, rhythm, found.late_ns)) return std::nullopt;
+  if (takes_turns(table, rank, rhythm, found.late_ns) ||
+      others_are_late_between(table, rank, rhythm, found.late_ns) ||
+      others_are_longer_between(table, excess, rank, rhythm) ||
+      has_shorter_rhythm(table, rank, rhythm, found.late_ns))
+    return std::nullopt;
   return found;
 }
 
@@ -238,7 +301,7 @@ std::optional<PeriodicLateness> periodic_lateness(const StepTable& table) {
     const double chance =
         of_rank * static_cast<double>(tried) * chance_of_rank_sum(steps, rhythm.times, rhythm.sum);
     if (chance > kLatenessLevel || (best && best->chance <= chance)) continue;
-    if (std::optional<PeriodicLateness> found = describe(table, rank, rhythm)) {
+    if (std::optional<PeriodicLateness> found = describe(table, excess, rank, rhythm)) {
       best = std::move(found);
       best->chance = chance;
     }

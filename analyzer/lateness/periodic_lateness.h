@@ -27,15 +27,15 @@ struct PeriodicLateness {
 //    that were tried. Where no other step of any rank is half as long, that all of them are of one rank
 //    counts too;
 //  - in four in five of them, or in the step that follows, it is late by half of their median, which is 2 %
-//  of
-//    a step or more;
+//    of a step or more;
 //  - the rank is late by a quarter of that at most in the median of the other steps;
 //  - the other ranks do not take longer in these steps as well (by half as much), or the rank takes longest
-//  in
-//    them beyond chance (place_sums.h): what all ranks do every so many steps, somebody does last;
-//  - no other rank is late by half as much in four in five steps of another remainder: ranks that are longer
-//  one
-//    after the other take turns.
+//    in them beyond chance (place_sums.h): what all ranks do every so many steps, somebody does last;
+//  - no other rank is late by half as much in four in five steps of another remainder, or in a quarter of the
+//    steps between, or by three quarters in half as many steps between as there are late ones, or itself
+//    longer by half as much in a third of the steps between: ranks that are longer in turn;
+//  - the rank itself is not late by half as much in the median of another remainder, but for the one that
+//    follows: its rhythm would be a shorter one.
 // Tried are the three ranks whose latest tenth of steps is latest, and the rhythms that have about as many
 // steps as the rank has long ones (half as long as its third longest): neither depends on the order of the
 // steps, and so does not make a regular one likelier. O(steps · (ranks + periods)).

@@ -233,6 +233,11 @@ void print_blame(const Report& report, const Totals& totals, Page& page) {
     std::erase_if(late, [&](const BlameReport* blame) { return !is_late(report, blame->rank); });
     if (const std::optional<UnsettledLateness> unsettled = unsettled_lateness(report.lateness);
         late.empty() && unsettled) {
+      // A finding that is about this rank has said what it does.
+      if (std::ranges::any_of(report.findings, [&](const Finding& finding) {
+            return finding.rank == unsettled->rank->rank && finding.severity != "note";
+          }))
+        return;
       print_unsettled(report, *unsettled, page);
       return;
     }

@@ -75,10 +75,25 @@ Looks looks_of(const RankTrace& rank, const StringTable& strings, const std::vec
   return looks;
 }
 
-// The line of the function that most of its time was seen at.
-std::string line_of(const Seen& seen, const StringTable& strings) {
+// The line of the function at which the rank is longest beyond the median of the others: where all spend most
+// of their time says nothing of what this one does.
+std::string line_of(const Seen& seen, const std::vector<Looks>& others, std::string_view function,
+                    const StringTable& strings) {
+  const auto excess = [&](const auto& line) {
+    std::vector<std::int64_t> times;
+    for (const Looks& other : others) {
+      const auto there = other.functions.find(function);
+      if (there == other.functions.end()) {
+        times.push_back(0);
+        continue;
+      }
+      const auto same = there->second.lines.find(line.first);
+      times.push_back(same == there->second.lines.end() ? 0 : same->second.ns);
+    }
+    return line.second.ns - lower_median(std::move(times));
+  };
   const auto line = std::max_element(seen.lines.begin(), seen.lines.end(),
-                                     [](const auto& a, const auto& b) { return a.second.ns < b.second.ns; });
+                                     [&](const auto& a, const auto& b) { return excess(a) < excess(b); });
   return std::string(strings.view(line->first));
 }
 
@@ -208,7 +223,7 @@ PlaceComparison compare_places(const Job& job, const SlowPlaceQuestion& question
       std::optional<SlowPlace> slow = slow_in(asked, same_of(others, function, by_line ? &lines : nullptr),
                                               step_count, question.excess_ns);
       if (!slow || (result.slow && result.slow->excess_ns >= slow->excess_ns)) continue;
-      slow->place = line_of(asked, job.strings);
+      slow->place = line_of(asked, others, function, job.strings);
       slow->all_looks = own.count;
       slow->is_line = by_line;
       result.slow = std::move(slow);

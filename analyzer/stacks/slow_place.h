@@ -22,7 +22,7 @@ struct SlowPlaceQuestion {
 };
 
 struct SlowPlace {
-  std::string place;           // the line of the function that most of its time was seen at
+  std::string place;           // the line of the function at which the rank is longest beyond the others
   std::int64_t excess_ns = 0;  // mean over steps of the function's time beyond the median of the others
   std::int64_t looks = 0;      // that saw the function, in all steps …
   std::int64_t all_looks = 0;  // … of so many

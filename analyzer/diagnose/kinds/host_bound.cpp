@@ -236,7 +236,7 @@ void say_it_computes(const std::string& place, Finding& finding) {
 void say_it_collects_garbage(const OneRanksPlace& place, std::int64_t collected_ns, std::int64_t all_ns,
                              Finding& finding) {
   finding.title =
-      fmt::format("between its computations rank {} collects garbage at `{}`, where no other rank is",
+      fmt::format("between its computations rank {} collects garbage at `{}`, and no other rank does",
                   place.rank, place.place);
   finding.evidence.push_back(
       fmt::format("{} of {} of the time between its computations is garbage collection",

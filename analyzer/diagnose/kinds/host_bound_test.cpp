@@ -185,7 +185,7 @@ TEST(HostBound, NamesTheRankThatIsAloneInAPlace) {
       "idle_between_computations");
   EXPECT_EQ(
       garbage.title,
-      "between its computations rank 1 collects garbage at `log (train.py:31)`, where no other rank is");
+      "between its computations rank 1 collects garbage at `log (train.py:31)`, and no other rank does");
   EXPECT_THAT(
       garbage.evidence,
       testing::Contains("3.60 ms of 3.60 ms of the time between its computations is garbage collection"));

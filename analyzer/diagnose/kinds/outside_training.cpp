@@ -277,9 +277,8 @@ void name_other_total(const AccountReport& account, Spending spending, std::int6
   finding.evidence.push_back(
       ranks > 1
           ? fmt::format(
-                "{} is the sum over the places, each of the rank that took longest there; the mean of the "
-                "ranks, of the whole run, is {} (where the wall time went), also of what lies in steps that were "
-                "left out for another reason or not at all; lost is what all ranks lose together",
+                "{} adds up the places, at each the rank that took longest there; the account of the run, which has the "
+                "mean of its ranks, says {}",
                 format_duration(told_ns), mean)
           : fmt::format("over the whole run it is {} (where the wall time went)", mean));
 }

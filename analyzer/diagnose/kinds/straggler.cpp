@@ -124,14 +124,14 @@ constexpr auto kKinds = std::to_array<const FindingKind*>(
 struct When {
   const FindingKind* kind = nullptr;
   std::string begins;    // the title: "from step 104 on "
-  std::string how_much;  // and ends: ", 9.3 % of each step"
+  std::string how_much;  // and ends: " (9.3 % of each step)"
   std::string evidence;
   // Evidence and how_much are of what it does longer, because noise hides how late that makes it.
   bool by_cause = false;
 };
 
 When throughout(const LatenessReport& lateness, const RankLateness& late) {
-  return {&kStragglerPersistent, "", fmt::format(", {} of each step", format_share(late.share)),
+  return {&kStragglerPersistent, "", fmt::format(" ({} of each step)", format_share(late.share)),
           describe_lateness(lateness, late)};
 }
 
