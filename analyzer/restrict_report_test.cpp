@@ -55,6 +55,9 @@ TEST(RestrictReport, RanksKeepTheirFigures) {
   ASSERT_TRUE(restrict_report({.ranks = {{2, 3}}, .group = {}}, part).ok());
   ASSERT_THAT(part.ranks, SizeIs(2));
   EXPECT_EQ(part.ranks[0].rank, 2);
+  ASSERT_THAT(part.account.ranks, SizeIs(2));
+  EXPECT_EQ(part.account.spent.total(),
+            part.account.ranks[0].spent.total() + part.account.ranks[1].spent.total());
   EXPECT_EQ(part.ranks[0].measures.collective_wait_ns, whole.ranks[2].measures.collective_wait_ns);
   EXPECT_THAT(part.steps, SizeIs(4));
   ASSERT_THAT(part.collectives, SizeIs(2)) << "the pair's are of others";

@@ -1,16 +1,12 @@
 # One folder is one library, its tests, its benchmark and its fuzzer: a helper for each says so in a line.
 
-# lockstep_library(NAME SOURCES a.cpp b.cpp DEPENDS other_library fmt::fmt [SMALL])
+# lockstep_library(NAME SOURCES a.cpp b.cpp DEPENDS other_library fmt::fmt)
 # In sections of their own, so that an executable takes of it what it uses (--gc-sections).
-# SMALL: what runs once a command is optimized for size: the recorder, in the same executable, has to start where addresses are few.
 function(lockstep_library name)
-  cmake_parse_arguments(arg "SMALL" "" "SOURCES;DEPENDS" ${ARGN})
+  cmake_parse_arguments(arg "" "" "SOURCES;DEPENDS" ${ARGN})
   add_library(${name} STATIC ${arg_SOURCES})
   target_include_directories(${name} PUBLIC "${PROJECT_SOURCE_DIR}")
   target_compile_options(${name} PRIVATE ${LOCKSTEP_WARNINGS} $<$<CONFIG:Release>:-ffunction-sections -fdata-sections>)
-  if(arg_SMALL)
-    target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-Os>)
-  endif()
   target_link_libraries(${name} PUBLIC ${arg_DEPENDS})
 endfunction()
 

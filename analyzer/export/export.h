@@ -10,8 +10,8 @@
 #include <iosfwd>
 
 #include "analyzer/analysis.h"
-#include "analyzer/export/output_file.h"
 #include "analyzer/model/job.h"
+#include "base/output_file.h"
 #include "base/result.h"
 
 namespace lockstep::analyzer {

@@ -7,8 +7,8 @@
 
 #include "analyzer/analysis.h"
 #include "analyzer/export/export.h"
-#include "analyzer/export/output_file.h"
 #include "analyzer/model/job.h"
+#include "base/output_file.h"
 #include "base/result.h"
 
 namespace lockstep::analyzer {

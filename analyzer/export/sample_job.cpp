@@ -148,7 +148,7 @@ SampleJob sample_job() {
   LayerReport layer;
   layer.layer = 2;
   layer.ranks = {0};
-  layer.forward = LayerPass{1000, 1000, 1000, 0, 1000};
+  layer.forward = LayerPass{1000, 1000, 1000, 1000, 0, 1000};
   report.layers = {layer};
   analysis.collective_of = {{0}, {0}};
   analysis.segments = {

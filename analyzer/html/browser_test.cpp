@@ -95,7 +95,7 @@ Report full_report() {
   report.pipeline[0].stages_detail.resize(2);
   report.layers = {LayerReport{}};
   report.layers[0].layer = 0;
-  report.layers[0].forward = LayerPass{1'000, 2'000, 3'000, 0, 500};
+  report.layers[0].forward = LayerPass{1'000, 2'000, 3'000, 0, 0, 500};
   report.theory = {{TheoryQuantity::gradients, 0, 100.0, 100, PartOfModel{4, 1}}};
   return report;
 }

@@ -212,6 +212,7 @@ Result<Job> import_all(const std::vector<std::string>& paths, const ImportOption
         without.value().warnings.push_back(std::move(warning));
     return without;
   }
+  job.value().start = std::move(found.value().start);
   job.value().end = found.value().end;
   take_exchanges(found.value().clocks, job.value());
   add_files_beside(found.value().beside, job.value());

@@ -117,6 +117,7 @@ class Finder {
     if (!folder.ok()) return folder.error();
     std::move(folder.value().clocks.begin(), folder.value().clocks.end(), std::back_inserter(out_.clocks));
     out_.world_size = std::max(out_.world_size, folder.value().world_size);
+    if (out_.start.command.empty()) out_.start = std::move(folder.value().start);
     take_end(folder.value().end);
     std::move(folder.value().warnings.begin(), folder.value().warnings.end(),
               std::back_inserter(out_.warnings));

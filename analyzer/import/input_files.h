@@ -24,6 +24,7 @@ struct InputFiles {
   std::vector<InputFile> beside;      // of no rank (NCCL's logs), in the same order
   std::int32_t world_size = 0;        // as a run's manifest says; 0: nothing says it
   std::vector<run::ClockLog> clocks;  // what recorders heard of each other's
+  JobStart start;                     // of the first run
   JobEnd end;                         // of the run that failed, if one did
   std::vector<Warning> warnings;
 };

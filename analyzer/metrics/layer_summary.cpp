@@ -46,6 +46,7 @@ std::optional<LayerPass> describe(const PassSums& sums) {
                   return a.second < b.second;
                 })->second;
   pass.median_ns = median_of(sums.of_rank);
+  for (const auto& [rank, ns] : sums.of_rank) pass.total_ns += ns;
   std::tie(pass.slowest_rank, pass.max_ns) = greatest(sums.of_rank);
   pass.microbatch_ns = median_of(sums.of_turn);
   return pass;

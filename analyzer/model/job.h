@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "analyzer/model/channel_path.h"
@@ -290,6 +291,14 @@ struct JobEnd {
   std::int64_t interrupted_at = 0;
 };
 
+// How the recorded job was started, as its recorder says: what two runs may differ in.
+struct JobStart {
+  std::vector<std::string> command;  // empty: not known
+  std::string working_folder;
+  // What of its environment may make it faster or slower (NCCL_ALGO, OMP_NUM_THREADS, …), by name.
+  std::vector<std::pair<std::string, std::string>> environment;
+};
+
 // How many of a job's files are dumps of flight recorders: of its last operations, with communication alone
 // (no computation, no stacks, times to a tenth of a second or none), in which those that ended differ from
 // those that failed.
@@ -306,6 +315,7 @@ struct Job {
   std::vector<std::int32_t> ranks_missing;
   // Aligned time t is `realtime_of_zero + t` ns since 1970; absent where the clocks were not related.
   std::optional<std::int64_t> realtime_of_zero;
+  JobStart start;
   JobEnd end;
   std::vector<ClockExchange> exchanges;
   std::vector<Warning> warnings;

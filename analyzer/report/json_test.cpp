@@ -55,7 +55,7 @@ TEST(ReportJson, HasEveryNameOfTheSchema) {
   report.pipeline[0].stages_detail = {PipelineStage{}};
   report.groups = {{"dp", {0, 1}, {GroupOperation{}}}};
   report.layers = {LayerReport{}};
-  report.layers[0].forward = LayerPass{1, 2, 3, 0, 1};
+  report.layers[0].forward = LayerPass{1, 2, 3, 0, 0, 1};
   report.counters = {{"memory", 0, 3, 1, 2, 1.5, {{7, 2.5}}}};
   report.lateness.ranks = {{.rank = 0, .is_late = true, .not_accused_because = NotAccused::cores_shared}};
   const json document = json::parse(to_json(report));

@@ -223,6 +223,7 @@ struct WaitStateReport {
 struct LayerPass {
   // Over the ranks that run it, of each rank's sum.
   std::int64_t min_ns = 0, median_ns = 0, max_ns = 0;
+  std::int64_t total_ns = 0;  // of all ranks (not in the JSON)
   std::int32_t slowest_rank = 0;
   std::int64_t microbatch_ns = 0;  // the median over ranks, steps and microbatches
 };

@@ -48,6 +48,24 @@ std::string format_duration(std::int64_t ns) {
   return fmt::format("{}{}", ns < 0 ? "-" : "", three_digits(magnitude, kTimeUnits));
 }
 
+std::string format_change(std::int64_t ns) {
+  if (ns == 0) return "0";
+  const std::uint64_t magnitude =
+      ns < 0 ? 0 - static_cast<std::uint64_t>(ns) : static_cast<std::uint64_t>(ns);
+  return (ns > 0 ? "+" : "−") + three_digits(magnitude, kTimeUnits);
+}
+
+std::string format_relative_change(std::int64_t a, std::int64_t b) {
+  constexpr double kTimes = 3;  // from there on a percentage says less than a factor
+  if (a <= 0 || a == b) return "";
+  const double ratio = static_cast<double>(b) / static_cast<double>(a);
+  if (ratio >= kTimes) return fmt::format("{:.1f} times", ratio);
+  const double percent = std::abs(ratio - 1) * 100;
+  const char sign[] = "−";
+  return fmt::format("{}{}", ratio > 1 ? "+" : sign,
+                     percent < 0.05 ? "< 0.1 %" : fmt::format("{:.1f} %", percent));
+}
+
 std::string format_share(std::int64_t part, std::int64_t whole) {
   if (whole == 0) return kAbsent;
   return format_share(static_cast<double>(part) / static_cast<double>(whole));

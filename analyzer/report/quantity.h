@@ -15,6 +15,11 @@ inline constexpr const char* kAbsent = "–";
 
 // Three significant digits and the unit that suits: "0", "505 ns", "7.62 ms", "13.0 ms", "1.25 s", "4,211 s".
 std::string format_duration(std::int64_t ns);
+// A change: "+20.0 ms", "−1.25 s", "0".
+std::string format_change(std::int64_t ns);
+// By how much `b` differs from `a`: "+5.0 %", "−12.5 %", "3.2 times" of three times as much and more; ""
+// where `a` is 0 or nothing changed.
+std::string format_relative_change(std::int64_t a, std::int64_t b);
 
 // `part` of `whole` as "96.5 %". Neither rounds to a wrong extreme: "< 0.1 %" and "> 99.9 %" where something,
 // or something else, is left. `whole` 0: kAbsent.

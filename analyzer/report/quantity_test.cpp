@@ -36,6 +36,19 @@ TEST(FormatDuration, TakesEveryInt64) {
   EXPECT_EQ(format_duration(std::numeric_limits<std::int64_t>::min()), "-9,223,372,037 s");
 }
 
+TEST(FormatChange, HasASign) {
+  EXPECT_EQ(format_change(20'000'000), "+20.0 ms");
+  EXPECT_EQ(format_change(-1'250'000'000), "−1.25 s");
+  EXPECT_EQ(format_change(0), "0");
+  EXPECT_EQ(format_change(std::numeric_limits<std::int64_t>::min()), "−9,223,372,037 s");
+  EXPECT_EQ(format_relative_change(400, 420), "+5.0 %");
+  EXPECT_EQ(format_relative_change(400, 350), "−12.5 %");
+  EXPECT_EQ(format_relative_change(100'000, 100'010), "+< 0.1 %");
+  EXPECT_EQ(format_relative_change(100, 320), "3.2 times");
+  EXPECT_EQ(format_relative_change(0, 320), "");
+  EXPECT_EQ(format_relative_change(320, 320), "");
+}
+
 TEST(FormatShare, NeverRoundsToAWrongExtreme) {
   EXPECT_EQ(format_share(46'843, 48'542), "96.5 %");
   EXPECT_EQ(format_share(0, 5), "0.0 %");

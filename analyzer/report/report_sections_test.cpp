@@ -30,7 +30,7 @@ Report full_report() {
   report.theory = {TheoryReport{TheoryQuantity::gradients, 0, 1.0, 1.0, PartOfModel{4, 1}}};
   report.layers = {LayerReport{}};
   report.layers[0].layer = 0;
-  report.layers[0].forward = LayerPass{1, 2, 3, 0, 1};
+  report.layers[0].forward = LayerPass{1, 2, 3, 0, 0, 1};
   return report;
 }
 

@@ -62,6 +62,17 @@ TEST_F(SlowPlaces, TheFunctionThatOneRankIsLongerInIsNamedByItsCostliestLine) {
   EXPECT_EQ(found.slow->others, kSteps);
 }
 
+// All spend most of the function's time in one line of it, this one two looks more in another.
+TEST_F(SlowPlaces, TheLineIsTheOneThatDiffers) {
+  const std::string model = "forward (train.py:35)", loop = "forward (train.py:41)";
+  add_rank({"main (train.py:60)", model, model, model});
+  add_rank({"main (train.py:60)", model, model, model, loop, loop});
+  const PlaceComparison found = compare(1, 2 * kLook);
+  ASSERT_TRUE(found.slow.has_value());
+  EXPECT_EQ(found.slow->place, loop);
+  EXPECT_EQ(found.slow->looks, 5 * kSteps) << "of the function";
+}
+
 TEST_F(SlowPlaces, NothingIsNamedWhereAllRanksAreAlike) {
   add_rank({"main (train.py:60)", "log (train.py:9)"});
   add_rank({"main (train.py:60)", "log (train.py:9)"});

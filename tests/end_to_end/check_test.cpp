@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/end_to_end/kineto_files.h"
 #include "tests/end_to_end/support.h"
 
 namespace lockstep::end_to_end {
@@ -23,34 +24,10 @@ using testing::Not;
 
 class Check : public testing::Test {
  protected:
-  // A run of two ranks as Kineto JSON: `steps` steps, of which each computes for so many µs and all-reduces
-  // for 100.
+  // A run of two ranks, each of whose steps computes for so many µs.
   std::string run_of(int compute_us, int steps = 8) {
     const std::string path = folder_ / fmt::format("run{}", ++count_);
-    fs::create_directories(path);
-    for (int rank = 0; rank < 2; ++rank) {
-      std::string events;
-      for (int step = 0; step < steps; ++step) {
-        // What moves from step to step moves alike in all runs.
-        const int begin = 1000 + step * (compute_us + 200), compute = compute_us + step % 3;
-        events += fmt::format(
-            R"({}{{"ph": "X", "cat": "user_annotation", "name": "ProfilerStep#{}", "pid": 10, "tid": 10, "ts": {}, "dur": {}}},
-{{"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 10, "tid": 10, "ts": {}, "dur": 1, "args": {{"correlation": {}}}}},
-{{"ph": "X", "cat": "kernel", "name": "gemm", "pid": 0, "tid": 7, "ts": {}, "dur": {}, "args": {{"device": 0, "stream": 7, "correlation": {}}}}},
-{{"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 10, "tid": 10, "ts": {}, "dur": 1, "args": {{"correlation": {}}}}},
-{{"ph": "X", "cat": "kernel", "name": "ncclDevKernel_AllReduce_Sum_f32_RING_LL", "pid": 0, "tid": 20, "ts": {}, "dur": 100,
-  "args": {{"device": 0, "stream": 20, "correlation": {}, "Collective name": "allreduce", "In msg nelems": 1000000,
-  "Out msg nelems": 1000000, "Group size": 2, "dtype": "Float", "Process Group Name": "0", "Process Group Ranks": "[0, 1]", "Seq": {}}}}})",
-            step == 0 ? "" : ",\n", step, begin, compute_us + 190, begin + 1, 2 * step + 1, begin + 10,
-            compute, 2 * step + 1, begin + 3, 2 * step + 2, begin + 10 + compute, 2 * step + 2, step);
-      }
-      std::ofstream(fmt::format("{}/rank-{}.json", path, rank)) << fmt::format(
-          R"({{"schemaVersion": 1, "baseTimeNanoseconds": {}, "distributedInfo": {{"backend": "nccl", "rank": {}, "world_size": 2}},
-"traceEvents": [
-{}
-]}})",
-          1'700'000'000'000'000'000 + count_ * 1'000'000'000LL, rank, events);
-    }
+    write_training_run(path, count_, steps, [=](int, int) { return compute_us; });
     return path;
   }
   std::vector<std::string> runs_of(const std::vector<int>& computes) {
@@ -158,6 +135,20 @@ TEST_F(Check, BadInputIsExitCodeTwoAndSaysWhatToDo) {
              {"--baseline", folder_.write("old.json", R"({"schema": "lockstep.baseline/9"})"), "--policy",
               policy(step_time_)},
              "this version reads lockstep.baseline/1");
+}
+
+TEST_F(Check, ABaselineIsHeldToItselfBeforeItGatesAnything) {
+  const auto verify = [&](const std::string& file) {
+    return run({binary("lockstep"), "baseline", "verify", file, "--policy", policy(step_time_)});
+  };
+  const Outcome quiet = verify(baseline_of({1000, 1002, 998}));
+  EXPECT_EQ(quiet.exit_code, 0) << quiet.standard_error;
+  EXPECT_THAT(quiet.standard_output, AllOf(HasSubstr("is quiet enough for"), HasSubstr("settled")));
+  fs::remove(folder_ / "main.json");
+  const Outcome noisy = verify(baseline_of({1000, 1200, 900}));
+  EXPECT_EQ(noisy.exit_code, 3);
+  EXPECT_THAT(noisy.standard_output, AllOf(HasSubstr("is not quiet enough for"), HasSubstr("step_time")));
+  EXPECT_EQ(verify(folder_ / "nowhere.json").exit_code, 1);
 }
 
 TEST_F(Check, ListsFiguresAndWritesAPolicyToBeginWith) {

@@ -358,6 +358,22 @@ TEST_F(Cli, AProgramThatIsNotBuiltIsSaidSo) {
     EXPECT_EQ(outcome.exit_code, 1);
     EXPECT_THAT(outcome.standard_error, HasSubstr("lockstep-" + std::string(verb) + " is not there"));
   }
+  for (const char* verb : {"analyze", "check"}) {
+    const Outcome outcome = run({alone, verb, "run"});
+    EXPECT_EQ(outcome.exit_code, 1);
+    EXPECT_THAT(outcome.standard_error, HasSubstr("lockstep-analyze is not there"));
+  }
+}
+
+TEST_F(Cli, WhatReadsRunsIsWholeByItself) {
+  const std::string alone = folder_ / "lockstep-analyze";
+  fs::copy_file(binary("lockstep-analyze"), alone);
+  EXPECT_EQ(run({alone, "analyze", folder_ / "traces"}).standard_output,
+            run({binary("lockstep"), "analyze", folder_ / "traces"}).standard_output);
+  const Outcome help = run({alone, "help"});
+  EXPECT_EQ(help.exit_code, 0);
+  EXPECT_THAT(help.standard_output, AllOf(HasSubstr("  check "), Not(HasSubstr("  record "))));
+  EXPECT_THAT(run({alone, "chekc"}).standard_error, HasSubstr("Did you mean 'check'?"));
 }
 
 TEST_F(Cli, ViewAndTrainRunTheProgramBesideLockstepWithTheirArguments) {

@@ -162,6 +162,7 @@ Manifest joined_manifest(const std::vector<Input>& inputs, Recording recording,
   Manifest manifest;
   manifest.command = value_of(first, "command", std::vector<std::string>());
   manifest.working_folder = value_of<std::string>(first, "working_folder", "");
+  manifest.environment = value_of<std::map<std::string, std::string>>(first, "environment", {});
   manifest.host = value_of<std::string>(first, "host", "");
   manifest.launch = value_of<std::string>(first, "launch", "");
   manifest.injection = value_of<std::string>(first, "injection", "");

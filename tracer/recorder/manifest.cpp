@@ -176,6 +176,7 @@ std::string to_json(const Manifest& manifest) {
   json["state"] = manifest.ending.has_value() ? "finished" : "running";
   json["command"] = manifest.command;
   json["working_folder"] = manifest.working_folder;
+  for (const auto& [name, value] : manifest.environment) json["environment"][name] = value;
   json["host"] = manifest.host;
   if (!manifest.launch.empty()) json["launch"] = manifest.launch;
   if (manifest.recorder.rank >= 0) json["recorder_of_rank"] = manifest.recorder.rank;

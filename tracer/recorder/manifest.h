@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -35,6 +36,7 @@ struct Asked {
 struct Manifest {
   std::vector<std::string> command;
   std::string working_folder;
+  std::map<std::string, std::string> environment;  // telling_environment(): what may make the job faster
   std::string host;
   std::string launch;               // what several recorders that share a run have in common; else empty
   std::string place;                // which of them this is, as Launch::place says

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <stdlib.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <system_error>
 #include <utility>
@@ -13,6 +14,7 @@
 #include "tracer/recorder/claim.h"
 #include "tracer/recorder/launch.h"
 #include "tracer/recorder/messages.h"
+#include "tracer/recorder/telling_environment.h"
 
 namespace lockstep::tracer::record {
 
@@ -107,6 +109,7 @@ void describe_command(const Options& options, const Launch& launch, Manifest& ma
   std::error_code error;
   manifest.command = options.command;
   manifest.working_folder = fs::current_path(error).string();
+  manifest.environment = telling_environment(environ);
   manifest.host = host_name();
   manifest.launch = launch.name;
   if (launch.of_node) manifest.recorder = {};  // the ranks are below it

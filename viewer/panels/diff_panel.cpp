@@ -3,8 +3,9 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <initializer_list>
 
-#include "analyzer/report/palette.h"
+#include "analyzer/diff/diff_words.h"
 #include "analyzer/report/quantity.h"
 #include "viewer/panels/panel_list.h"
 #include "viewer/panels/panel_parts.h"
@@ -17,11 +18,6 @@ namespace {
 
 using analyzer::format_duration;
 
-std::string signed_duration(std::int64_t ns) {
-  if (ns == 0) return "0";
-  return (ns > 0 ? "+" : "−") + format_duration(std::abs(ns));
-}
-
 // More time is worse.
 Color change_color(std::int64_t change, std::int64_t whole, const Theme& theme) {
   if (std::abs(change) * 100 < whole) return theme.dim_text;  // below a hundredth nobody cares
@@ -29,12 +25,21 @@ Color change_color(std::int64_t change, std::int64_t whole, const Theme& theme) 
                     : cause_color(theme, analyzer::Cause::compute);
 }
 
-void draw_causes(const RunDiff& diff, const Theme& theme) {
-  if (!ImGui::BeginTable("causes", 4, ImGuiTableFlags_SizingFixedFit)) return;
-  ImGui::TableSetupColumn("cause", ImGuiTableColumnFlags_WidthStretch);
-  for (const char* const title : {"A", "B", "change"}) ImGui::TableSetupColumn(title);
+void begin_columns(const char* first, std::initializer_list<const char*> others) {
+  ImGui::TableSetupColumn(first, ImGuiTableColumnFlags_WidthStretch);
+  for (const char* const title : others) ImGui::TableSetupColumn(title);
   ImGui::TableHeadersRow();
-  const auto row = [&](const char* label, std::int64_t a, std::int64_t b, std::optional<Color> chip) {
+}
+
+void change_cell(std::int64_t change, std::int64_t whole, const Theme& theme) {
+  ImGui::TableNextColumn();
+  right_aligned(analyzer::format_change(change), change_color(change, whole, theme));
+}
+
+void draw_causes(const analyzer::RunsDiff& diff, const Theme& theme) {
+  if (!ImGui::BeginTable("causes", 4, ImGuiTableFlags_SizingFixedFit)) return;
+  begin_columns("cause", {"A", "B", "change"});
+  const auto row = [&](const char* label, const analyzer::TimePair& time, std::optional<Color> chip) {
     ImGui::TableNextRow();
     ImGui::TableNextColumn();
     if (chip) {
@@ -47,15 +52,32 @@ void draw_causes(const RunDiff& diff, const Theme& theme) {
     }
     ImGui::TextUnformatted(label);
     ImGui::TableNextColumn();
-    right_aligned(format_duration(a));
+    right_aligned(format_duration(time.a_ns));
     ImGui::TableNextColumn();
-    right_aligned(format_duration(b));
-    ImGui::TableNextColumn();
-    right_aligned(signed_duration(b - a), change_color(b - a, diff.a.window_ns, theme));
+    right_aligned(format_duration(time.b_ns));
+    change_cell(time.change_ns(), diff.step.a_ns, theme);
   };
-  row("a rank's step", diff.a.window_ns, diff.b.window_ns, std::nullopt);
-  for (const CauseChange& change : changes(diff))
-    row(cause_label(diff, change.cause), change.a_ns, change.b_ns, cause_color(theme, change.cause));
+  row("a rank's step", diff.step, std::nullopt);
+  for (const analyzer::CauseDiff& cause : changed_causes(diff))
+    row(label_of(diff, cause.cause), cause.time, cause_color(theme, cause.cause));
+  ImGui::EndTable();
+}
+
+// Whose own work changed: a rank that takes longer makes the others wait.
+void draw_ranks(const analyzer::RunsDiff& diff, const Fonts& fonts, const Theme& theme) {
+  constexpr std::size_t kMost = 6;
+  if (diff.ranks.size() < 2) return;
+  heading(diff.ranks.size() > kMost ? "RANKS THAT CHANGED MOST" : "RANKS", fonts, theme);
+  if (!ImGui::BeginTable("ranks", 4, ImGuiTableFlags_SizingFixedFit)) return;
+  begin_columns("rank", {"step", "own work", "waiting"});
+  for (const analyzer::RankDiff& rank : most_changed_ranks(diff, kMost)) {
+    ImGui::TableNextRow();
+    ImGui::TableNextColumn();
+    ImGui::TextUnformatted(fmt::format("{}", rank.rank).c_str());
+    for (const std::int64_t change :
+         {rank.step.change_ns(), rank.own.change_ns(), rank.step.change_ns() - rank.own.change_ns()})
+      change_cell(change, diff.step.a_ns, theme);
+  }
   ImGui::EndTable();
 }
 
@@ -78,23 +100,26 @@ Command draw(const PanelContext& context) {
   ImGui::PushTextWrapPos(0);
   ImGui::TextUnformatted(sentence(diff).c_str());
   ImGui::PopTextWrapPos();
-  if (diff.steps.empty()) return command;
+  if (!diff.split || diff.steps.empty()) return command;
   ImGui::PushFont(nullptr, fonts.small_size);
   ImGui::PushTextWrapPos(0);
-  ImGui::TextColored(to_vec4(theme.dim_text), "%s",
-                     fmt::format("Means of a rank's step over {}, paired by {}; ranks: {} and {}.",
-                                 format_plural(static_cast<std::int64_t>(diff.steps.size()), "step"),
-                                 diff.by_number ? "number" : "position", diff.a.ranks, diff.b.ranks)
-                         .c_str());
+  ImGui::TextColored(to_vec4(theme.dim_text), "%s", certainty(*diff.split).c_str());
+  ImGui::TextColored(to_vec4(theme.dim_text), "Steps below are paired by %s.",
+                     diff.by_number ? "number" : "position");
   if (!aligned.empty())
     ImGui::TextColored(to_vec4(theme.dim_text), "The timelines are aligned at the beginning of %s.",
                        aligned.c_str());
   ImGui::PopTextWrapPos();
-  draw_causes(diff, theme);
+  draw_causes(*diff.split, theme);
+  draw_ranks(*diff.split, fonts, theme);
   heading("STEPS: A ABOVE, B BELOW", fonts, theme);
   std::int64_t longest = 1;
   for (const StepPair& pair : diff.steps) longest = std::max({longest, pair.a.window_ns, pair.b.window_ns});
-  if (ImGui::BeginTable("steps", 3, ImGuiTableFlags_SizingFixedFit | ImGuiTableFlags_ScrollY)) {
+  // Some steps are seen at least: where that is more than there is room for, the panel scrolls.
+  constexpr float kLeastLines = 14;
+  const float height =
+      std::max(ImGui::GetContentRegionAvail().y, kLeastLines * ImGui::GetTextLineHeightWithSpacing());
+  if (ImGui::BeginTable("steps", 3, ImGuiTableFlags_SizingFixedFit | ImGuiTableFlags_ScrollY, {0, height})) {
     ImGui::TableSetupColumn("step");
     ImGui::TableSetupColumn("bars", ImGuiTableColumnFlags_WidthStretch);
     ImGui::TableSetupColumn("change");
@@ -118,7 +143,7 @@ Command draw(const PanelContext& context) {
         draw_bar(shares_of(pair.b.parts, longest, theme), fonts.small_size * 0.6F, fonts, theme);
         ImGui::TableNextColumn();
         const std::int64_t change = pair.b.window_ns - pair.a.window_ns;
-        right_aligned(signed_duration(change), change_color(change, pair.a.window_ns, theme));
+        right_aligned(analyzer::format_change(change), change_color(change, pair.a.window_ns, theme));
       }
     }
     ImGui::EndTable();

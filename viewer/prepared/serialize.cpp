@@ -86,7 +86,7 @@ void serialize(Archive& archive, PipelineReport& p) {
 }
 template <class Archive>
 void serialize(Archive& archive, LayerPass& p) {
-  archive(p.min_ns, p.median_ns, p.max_ns, p.slowest_rank, p.microbatch_ns);
+  archive(p.min_ns, p.median_ns, p.max_ns, p.total_ns, p.slowest_rank, p.microbatch_ns);
 }
 template <class Archive>
 void serialize(Archive& archive, LayerReport& l) {
@@ -245,7 +245,7 @@ void serialize(Archive& archive, Contents& c) {
 namespace {
 
 // Raise it where the meaning of something written changes and its size does not.
-constexpr std::uint64_t kVersion = 14;
+constexpr std::uint64_t kVersion = 15;
 
 // Which measures there are, in what order and of what type: others may be of the same size.
 std::uint64_t list_of_measures() {

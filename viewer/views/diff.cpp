@@ -6,18 +6,16 @@
 #include <cstdlib>
 #include <limits>
 #include <map>
-#include <set>
+#include <utility>
 
-#include "analyzer/report/palette.h"
-#include "analyzer/report/quantity.h"
-#include "viewer/timeline/describe.h"
+#include "analyzer/diff/diff_words.h"
+#include "analyzer/diff/run_sums.h"
 #include "viewer/timeline/rank_order.h"
 
 namespace lockstep::viewer {
 
 namespace {
 
-using analyzer::Cause;
 using analyzer::kCauseCount;
 
 // Sums of quotients and remainders, so that nothing overflows.
@@ -72,16 +70,28 @@ StepMeans mean_of(const OfRanks& ranks) {
   return mean;
 }
 
-// Those of `ranks` that the other has too; the rest goes to `left_out`.
-OfRanks shared(const OfRanks& ranks, const OfRanks& other, std::set<std::int32_t>& left_out) {
-  OfRanks both;
-  for (const auto& [rank, means] : ranks) {
-    if (other.contains(rank))
-      both.emplace(rank, means);
-    else
-      left_out.insert(rank);
+// Those of `ranks` that the other has too.
+OfRanks shared(OfRanks ranks, const OfRanks& other) {
+  std::erase_if(ranks, [&other](const auto& rank) { return !other.contains(rank.first); });
+  return ranks;
+}
+
+// Over steady steps, as `lockstep diff` has it.
+void split_difference(const Scene& a, const Scene& b, RunDiff& diff) {
+  std::vector<analyzer::RunSums> sides[2];
+  for (const auto& [scene, side] : {std::pair{&a, &sides[0]}, std::pair{&b, &sides[1]}}) {
+    Result<analyzer::RunSums> sums = analyzer::run_sums(scene->report(), scene->steps());
+    if (!sums.ok()) {
+      diff.why_empty = sums.error().message;
+      return;
+    }
+    side->push_back(std::move(sums).value());
   }
-  return both;
+  Result<analyzer::RunsDiff> split = analyzer::diff_runs(std::move(sides[0]), std::move(sides[1]));
+  if (split.ok())
+    diff.split = std::move(split).value();
+  else
+    diff.why_empty = split.error().message;
 }
 
 }  // namespace
@@ -101,15 +111,14 @@ RunDiff compare(const Scene& a, const Scene& b) {
                                                   : "the second run has no steps";
     return diff;
   }
-  std::set<std::int32_t> left_out;
   const bool same_size = a.report().world_size == b.report().world_size;
   const auto add = [&](const auto& own, const auto& other) {
     const bool share = same_size && std::ranges::any_of(own.second, [&other](const auto& rank) {
                          return other.second.contains(rank.first);
                        });
     diff.steps.push_back({own.first, other.first,
-                          mean_of(share ? shared(own.second, other.second, left_out) : own.second),
-                          mean_of(share ? shared(other.second, own.second, left_out) : other.second)});
+                          mean_of(share ? shared(own.second, other.second) : own.second),
+                          mean_of(share ? shared(other.second, own.second) : other.second)});
   };
   for (const auto& own : of_a) {
     const auto other = of_b.find(own.first);
@@ -121,14 +130,7 @@ RunDiff compare(const Scene& a, const Scene& b) {
     auto other = of_b.begin();
     for (auto own = of_a.begin(); own != of_a.end() && other != of_b.end(); ++own, ++other) add(*own, *other);
   }
-  diff.ranks_left_out.assign(left_out.begin(), left_out.end());
-  std::vector<const StepMeans*> all_a, all_b;
-  for (const StepPair& pair : diff.steps) {
-    all_a.push_back(&pair.a);
-    all_b.push_back(&pair.b);
-  }
-  diff.a = mean_of(all_a);
-  diff.b = mean_of(all_b);
+  split_difference(a, b, diff);
   return diff;
 }
 
@@ -234,45 +236,34 @@ TimeView StepAlignment::view_of_a(const TimeView& b) const {
   return shifted(b, &Anchor::b, &Anchor::a);
 }
 
-std::vector<CauseChange> changes(const RunDiff& diff) {
-  std::vector<CauseChange> all;
-  for (std::size_t cause = 0; cause < kCauseCount; ++cause) {
-    const CauseChange change{static_cast<Cause>(cause), diff.a.parts.ns[cause], diff.b.parts.ns[cause]};
-    if (change.a_ns != 0 || change.b_ns != 0) all.push_back(change);
-  }
-  std::stable_sort(all.begin(), all.end(), [](const CauseChange& x, const CauseChange& y) {
-    return std::abs(x.change_ns()) > std::abs(y.change_ns());
+std::vector<analyzer::CauseDiff> changed_causes(const analyzer::RunsDiff& diff) {
+  std::vector<analyzer::CauseDiff> all = diff.causes;
+  std::erase_if(
+      all, [](const analyzer::CauseDiff& cause) { return cause.time.a_ns == 0 && cause.time.b_ns == 0; });
+  std::stable_sort(all.begin(), all.end(), [](const analyzer::CauseDiff& x, const analyzer::CauseDiff& y) {
+    return std::abs(x.time.change_ns()) > std::abs(y.time.change_ns());
   });
   return all;
 }
 
-const char* cause_label(const RunDiff& diff, Cause cause) {
-  return cause_label(cause, diff.a.waits_known && diff.b.waits_known);
+std::vector<analyzer::RankDiff> most_changed_ranks(const analyzer::RunsDiff& diff, std::size_t most) {
+  std::vector<analyzer::RankDiff> ranks = diff.ranks;
+  std::stable_sort(ranks.begin(), ranks.end(), [](const analyzer::RankDiff& x, const analyzer::RankDiff& y) {
+    return std::abs(x.own.change_ns()) > std::abs(y.own.change_ns());
+  });
+  if (ranks.size() > most) ranks.erase(ranks.begin() + static_cast<std::ptrdiff_t>(most), ranks.end());
+  std::sort(ranks.begin(), ranks.end(),
+            [](const analyzer::RankDiff& x, const analyzer::RankDiff& y) { return x.rank < y.rank; });
+  return ranks;
 }
 
 std::string sentence(const RunDiff& diff) {
-  if (diff.steps.empty()) return "Nothing to compare: " + diff.why_empty + ".";
-  const std::int64_t change = diff.b.window_ns - diff.a.window_ns;
-  std::string text = fmt::format("B takes {} a step, A {}", analyzer::format_duration(diff.b.window_ns),
-                                 analyzer::format_duration(diff.a.window_ns));
-  constexpr std::int64_t kTimes = 10;  // from there on a percentage says less than a factor
-  const auto [less, more] = std::minmax(diff.a.window_ns, diff.b.window_ns);
-  if (less > 0 && more / less >= kTimes)
-    text += fmt::format(": {:.0f} times {}", static_cast<double>(more) / static_cast<double>(less),
-                        change > 0 ? "as long" : "shorter");
-  else if (change != 0 && diff.a.window_ns > 0)
-    text += fmt::format(": {} {}", analyzer::format_share(std::abs(change), diff.a.window_ns),
-                        change > 0 ? "more" : "less");
-  const std::vector<CauseChange> causes = changes(diff);
-  if (!causes.empty() && causes.front().change_ns() != 0)
-    text += fmt::format("{} {} ({}{})", change == 0 ? ": as long, but not of the same:" : ", above all",
-                        cause_label(diff, causes.front().cause), causes.front().change_ns() > 0 ? "+" : "−",
-                        analyzer::format_duration(std::abs(causes.front().change_ns())));
-  if (!diff.ranks_left_out.empty())
-    text +=
-        fmt::format("; without {} {}, of which one run has no times",
-                    diff.ranks_left_out.size() == 1 ? "rank" : "ranks", list_of_ranks(diff.ranks_left_out));
-  return text + ".";
+  if (!diff.split) return "Nothing to compare: " + diff.why_empty + ".";
+  std::string text = headline(*diff.split);
+  if (const std::vector<std::int32_t>& without = diff.split->ranks_left_out; !without.empty())
+    text += fmt::format(" Without {} {}, of which one run has no times.",
+                        without.size() == 1 ? "rank" : "ranks", list_of_ranks(without));
+  return text;
 }
 
 }  // namespace lockstep::viewer

@@ -1,4 +1,4 @@
-// Two runs beside each other: what each cause costs in both, over all steps that both have, and step by step.
+// Two runs beside each other: what changed between them, as `lockstep diff` says it, and step by step.
 #pragma once
 
 #include <array>
@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "analyzer/diff/runs_diff.h"
 #include "analyzer/report/report.h"
 #include "viewer/timeline/scene.h"
 
@@ -28,27 +29,20 @@ struct StepPair {
 };
 
 struct RunDiff {
-  std::vector<StepPair> steps;  // in order
-  // Means over the pairs, of a rank's step.
-  StepMeans a, b;
+  std::vector<StepPair> steps;              // in order
+  std::optional<analyzer::RunsDiff> split;  // absent where the runs have nothing to compare
   // Steps were paired by number where runs share numbers, else by position.
   bool by_number = true;
-  // Where both runs have as many ranks, a step's means are over those that both know: what one of them lost
-  // is no change. These are known in one run alone, in some step.
-  std::vector<std::int32_t> ranks_left_out;  // in order
-  std::string why_empty;                     // where there are no pairs
+  std::string why_empty;  // where there is no split
 };
+// Where both runs have as many ranks, a step's means are over those that both know: what one of them lost is
+// no change.
 RunDiff compare(const Scene& a, const Scene& b);
 
 // What changed, the greatest difference first; causes that neither run has are left out.
-struct CauseChange {
-  analyzer::Cause cause = analyzer::Cause::other;
-  std::int64_t a_ns = 0, b_ns = 0;
-  std::int64_t change_ns() const { return b_ns - a_ns; }
-};
-std::vector<CauseChange> changes(const RunDiff& diff);
-// By name; transfer is "communication" where one of the runs does not know what of it was waiting.
-const char* cause_label(const RunDiff& diff, analyzer::Cause cause);
+std::vector<analyzer::CauseDiff> changed_causes(const analyzer::RunsDiff& diff);
+// The ranks whose own work changed most, by rank.
+std::vector<analyzer::RankDiff> most_changed_ranks(const analyzer::RunsDiff& diff, std::size_t most);
 
 // Puts the runs' timelines beside each other: the step of B in the middle of a view where the step of A
 // stands that it is paired with. Between steps, and where there are none, the pair before counts.
@@ -84,7 +78,7 @@ class StepAlignment {
   Extent in_a_, in_b_;
 };
 
-// "B takes 1.24 s a step, A 980 ms: 26.5 % more, above all barrier wait (+210 ms)."
+// What changed, as `lockstep diff` says it first, and which ranks that is without.
 std::string sentence(const RunDiff& diff);
 
 }  // namespace lockstep::viewer

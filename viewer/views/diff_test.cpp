@@ -36,18 +36,27 @@ TEST_F(Diff, PairsTheStepsThatBothHave) {
 
 TEST_F(Diff, SaysWhatEachCauseCostsMore) {
   const RunDiff diff = compare(*a_, *b_);
-  EXPECT_EQ(diff.b.parts[Cause::compute] - diff.a.parts[Cause::compute], 100) << "the mean of 0 and 200";
-  EXPECT_EQ(diff.b.parts[Cause::barrier_wait] - diff.a.parts[Cause::barrier_wait], 100);
-  EXPECT_EQ(diff.b.parts[Cause::transfer] - diff.a.parts[Cause::transfer], -200);
-  const std::vector<CauseChange> all = changes(diff);
+  ASSERT_TRUE(diff.split) << diff.why_empty;
+  const auto change = [&](Cause cause) {
+    return diff.split->causes[static_cast<std::size_t>(cause)].time.change_ns();
+  };
+  EXPECT_EQ(change(Cause::compute), 100) << "the mean of 0 and 200";
+  EXPECT_EQ(change(Cause::barrier_wait), 100);
+  EXPECT_EQ(change(Cause::transfer), -200);
+  const std::vector<analyzer::CauseDiff> all = changed_causes(*diff.split);
   EXPECT_EQ(all.front().cause, Cause::transfer);
   for (std::size_t i = 1; i < all.size(); ++i)
-    EXPECT_GE(std::abs(all[i - 1].change_ns()), std::abs(all[i].change_ns()));
+    EXPECT_GE(std::abs(all[i - 1].time.change_ns()), std::abs(all[i].time.change_ns()));
+  const std::vector<analyzer::RankDiff> one = most_changed_ranks(*diff.split, 1);
+  ASSERT_EQ(one.size(), 1u);
+  EXPECT_EQ(one[0].rank, 1);
+  EXPECT_EQ(most_changed_ranks(*diff.split, 9).size(), 2u);
 }
 
 TEST_F(Diff, OfARunWithItselfIsNothing) {
   const RunDiff diff = compare(*a_, *a_);
-  for (const CauseChange& change : changes(diff)) EXPECT_EQ(change.change_ns(), 0);
+  ASSERT_TRUE(diff.split) << diff.why_empty;
+  for (const analyzer::CauseDiff& cause : changed_causes(*diff.split)) EXPECT_EQ(cause.time.change_ns(), 0);
   EXPECT_EQ(sentence(diff).find("above all"), std::string::npos);
 }
 
@@ -76,33 +85,27 @@ TEST_F(Diff, WhatOneRunLostIsNoChange) {
   const auto whole = scene_of(synthetic_job(options)), cut = scene_of(damaged);
   for (const bool turned : {false, true}) {
     const RunDiff diff = turned ? compare(*cut, *whole) : compare(*whole, *cut);
-    EXPECT_EQ(diff.ranks_left_out, std::vector<std::int32_t>{2});
-    EXPECT_EQ(diff.a.ranks, 3);
-    EXPECT_EQ(diff.b.ranks, 3);
-    EXPECT_EQ(diff.a.parts[Cause::compute], diff.b.parts[Cause::compute]);
-    EXPECT_THAT(sentence(diff), HasSubstr("; without rank 2, of which one run has no times."));
+    ASSERT_TRUE(diff.split) << diff.why_empty;
+    EXPECT_EQ(diff.split->ranks_left_out, std::vector<std::int32_t>{2});
+    EXPECT_EQ(diff.split->ranks.size(), 3u);
+    EXPECT_EQ(diff.steps.front().a.ranks, 3);
+    EXPECT_EQ(diff.steps.front().b.ranks, 3);
+    EXPECT_LE(std::abs(diff.split->causes[static_cast<std::size_t>(Cause::compute)].time.change_ns()), 1)
+        << "parts are rounded to sum to the step";
+    EXPECT_THAT(sentence(diff), HasSubstr(" Without rank 2, of which one run has no times."));
   }
-  EXPECT_TRUE(compare(*whole, *whole).ranks_left_out.empty());
+  EXPECT_TRUE(compare(*whole, *whole).split->ranks_left_out.empty());
 }
 
 // A job that grew is compared as a whole.
 TEST_F(Diff, OfJobsOfDifferentSizeAllRanksCount) {
   const auto larger = scene_of(synthetic_job({.late = {0, 0, 300}, .steps = 4}));
   const RunDiff diff = compare(*a_, *larger);
-  EXPECT_TRUE(diff.ranks_left_out.empty());
-  EXPECT_EQ(diff.a.ranks, 2);
-  EXPECT_EQ(diff.b.ranks, 3);
-}
-
-// One rank of a job alone: what of its communication is waiting nobody knows.
-TEST_F(Diff, TransferThatMayBeWaitingIsCommunication) {
-  EXPECT_STREQ(cause_label(compare(*a_, *b_), Cause::transfer), "transfer");
-  analyzer::Job alone = synthetic_job({.late = {0, 0}, .steps = 4});
-  alone.ranks.pop_back();
-  alone.ranks_missing = {1};
-  const auto single = scene_of(alone);
-  EXPECT_STREQ(cause_label(compare(*a_, *single), Cause::transfer), "communication");
-  EXPECT_STREQ(cause_label(compare(*single, *a_), Cause::compute), "compute");
+  ASSERT_TRUE(diff.split) << diff.why_empty;
+  EXPECT_TRUE(diff.split->ranks_left_out.empty());
+  EXPECT_TRUE(diff.split->ranks.empty());
+  EXPECT_EQ(diff.steps.front().a.ranks, 2);
+  EXPECT_EQ(diff.steps.front().b.ranks, 3);
 }
 
 // Runs of random steps, against every view that there could be.

@@ -102,6 +102,22 @@ void read_interruption(const nlohmann::json& manifest, JobEnd& end) {
   end.interrupted_at = at;
 }
 
+// What is no text in the manifest is left out: a damaged one must not hide the run.
+void read_start(const nlohmann::json& manifest, JobStart& start) {
+  const auto texts = [&](const char* key, auto take) {
+    const auto found = manifest.find(key);
+    if (found == manifest.end() || !found->is_structured()) return;
+    for (const auto& [name, value] : found->items())
+      if (value.is_string()) take(name, value.template get<std::string>());
+  };
+  texts("command", [&](const std::string&, std::string word) { start.command.push_back(std::move(word)); });
+  texts("environment", [&](const std::string& name, std::string value) {
+    start.environment.emplace_back(name, std::move(value));
+  });
+  const auto folder = manifest.find("working_folder");
+  if (folder != manifest.end() && folder->is_string()) start.working_folder = folder->get<std::string>();
+}
+
 // Processes of which the recorder was told that they leave no file.
 void warn_of_unrecorded(const nlohmann::json& manifest, const fs::path& path, Folder& folder) {
   const auto unrecorded = manifest.find("unrecorded");
@@ -139,6 +155,7 @@ void read_manifest(const fs::path& path, Folder& folder) {
     const auto value = found->get<std::int64_t>();
     return value >= 0 && value <= INT32_MAX ? std::optional(static_cast<std::int32_t>(value)) : std::nullopt;
   };
+  read_start(manifest, folder.start);
   folder.end.exit_code = number("exit_code");
   folder.end.signal = signal_in(manifest);
   const auto world = manifest.find("world_size");

@@ -37,7 +37,8 @@ struct Folder {
   std::vector<std::filesystem::path> rank_files;  // rank-<N>.lst, by rank
   std::vector<std::filesystem::path> process_files;
   std::int32_t world_size = 0;  // as the manifest says; 0: it does not
-  JobEnd end;                   // interrupted: the first of its recorders
+  JobStart start;
+  JobEnd end;  // interrupted: the first of its recorders
   std::vector<ClockLog> clocks;
   std::vector<Warning> warnings;
 };

@@ -1,0 +1,213 @@
+// `lockstep check`: whether runs hold what a policy asks of them; the gate for CI.
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "analyzer/figures/figures.h"
+#include "analyzer/gate/baseline.h"
+#include "analyzer/gate/verdict_outputs.h"
+#include "base/small_file.h"
+#include "base/standard_streams.h"
+#include "base/words.h"
+#include "cli/analysis/reading.h"
+#include "cli/analysis/run_records.h"
+#include "cli/analysis/verbs.h"
+#include "cli/common/output.h"
+#include "cli/common/parse.h"
+#include "cli/common/terminal.h"
+
+namespace lockstep::cli {
+namespace {
+
+// As CI systems tell them apart.
+constexpr int kHolds = 0, kWorse = 1, kBadInput = 2, kUndecided = 3, kNoBaseline = 4;
+
+constexpr const char* kFooter =
+    "Examples:\n"
+    "  lockstep check run1 run2 run3 --baseline main.json            against what `lockstep baseline save` wrote\n"
+    "  lockstep check new1 new2 new3 --baseline old1 old2 old3       against other runs\n"
+    "  lockstep check run --policy gate.toml                         against the bounds of a policy\n"
+    "  lockstep check --init > gate.toml                             a commented policy to begin with\n"
+    "  lockstep check run1 run2 --baseline main.json --junit check.xml --markdown \"$GITHUB_STEP_SUMMARY\"\n"
+    "\n"
+    "Exit code: 0 all figures are within their limits; 1 one is worse than allowed, or missing; 2 wrong usage or\n"
+    "bad input; 3 undecided: more runs would tell (0 with --inconclusive pass); 4 there is no baseline yet.\n";
+
+struct Arguments {
+  std::vector<std::string> runs, baseline;
+  std::string policy, json, markdown, junit, inconclusive = "fail", color = "auto";
+  ReadingArguments reading;
+  bool init = false, figures = false, other_setting = false, save_if_missing = false, quiet = false;
+};
+
+void describe(CLI::App& app, Arguments& arguments) {
+  app.add_option("RUNS", arguments.runs, "Runs to judge, each a run folder; three or more tell most");
+  app.add_option("--baseline", arguments.baseline,
+                 "What they are held to: a file of `lockstep baseline save`, or runs")
+      ->option_text("FILE|RUN…");
+  app.add_option("--policy", arguments.policy,
+                 "Which figures, and by how much [step time and what it is lost to, 3 %]")
+      ->option_text("FILE");
+  app.add_option("--inconclusive", arguments.inconclusive,
+                 "What an undecided figure counts as: fail (exit code 3) or pass (0, with a warning) [fail]")
+      ->check(CLI::IsMember({"fail", "pass"}))
+      ->option_text("WHAT");
+  app.add_flag("--save-if-missing", arguments.save_if_missing,
+               "Where the file of --baseline is not there yet, write it of these runs and pass");
+  app.add_flag("--other-setting", arguments.other_setting,
+               "Compare although world size, hosts or devices differ from the baseline's");
+  app.add_option("--json", arguments.json,
+                 "Write the verdict as JSON (lockstep.check/1); - is stdout, and nothing else")
+      ->option_text("FILE");
+  app.add_option("--markdown", arguments.markdown, "Append it as Markdown, as GitHub's job summary takes it")
+      ->option_text("FILE");
+  app.add_option("--junit", arguments.junit, "Write it as a JUnit test report, a test case a figure")
+      ->option_text("FILE");
+  app.add_flag("--init", arguments.init, "Print a commented policy, and do nothing else");
+  app.add_flag("--figures", arguments.figures,
+               "List the figures that a policy can name, and do nothing else");
+  describe_reading(app, arguments.reading);
+  describe_color(app, arguments.color);
+  app.add_flag("-q,--quiet", arguments.quiet, "Print no verdict and no progress; for the exit code");
+  app.footer(kFooter);
+}
+
+int bad_input(const Error& error) {
+  fail("check", error);
+  return kBadInput;
+}
+
+std::string list_of_figures() {
+  std::string text;
+  for (const analyzer::FigureKind* figure : analyzer::figure_kinds())
+    text += fmt::format("{:<28} {:<6} {:<7} {}\n", figure->name, to_string(figure->unit),
+                        figure->direction == analyzer::Direction::lower_is_better ? "lower" : "higher",
+                        figure->meaning);
+  return "figure                       unit   better  what it is\n" + text;
+}
+
+Status write_text(const char* flag, const std::string& path, const std::string& text) {
+  return write_file(flag, path, [&](std::ostream& out) { out << text; });
+}
+
+// A job's summary is a file that every step adds to.
+Status append_file(const char* flag, const std::string& path, const std::string& text) {
+  std::error_code error;
+  const std::string before =
+      std::filesystem::is_regular_file(path, error) ? read_small_file(path, kWholeFile) : std::string();
+  return write_text(flag, path, before.empty() ? text : before + "\n" + text);
+}
+
+// Nothing to hold the runs to: a pipeline's first run.
+int without_baseline(const Arguments& arguments, const std::vector<analyzer::RunRecord>& head) {
+  const std::string& path = arguments.baseline.front();
+  if (!arguments.save_if_missing) {
+    fail("check",
+         Error{fmt::format(
+             "--baseline {}: there is no such file or run; write one with `lockstep baseline save`, or "
+             "give --save-if-missing",
+             path)});
+    return kNoBaseline;
+  }
+  for (const analyzer::RunRecord& run : head)
+    if (!run.unfit.empty())
+      return bad_input(Error{fmt::format("{} can't be a baseline: {}", run.path, run.unfit)});
+  const analyzer::Baseline baseline{.lockstep_version = LOCKSTEP_VERSION, .saved = today(), .runs = head};
+  if (const Status status = write_text("--baseline", path, analyzer::to_text(baseline)); !status.ok())
+    return bad_input(status.error());
+  tell(fmt::format("lockstep check: there was no baseline; wrote {} of {} run{}. Nothing was checked.\n",
+                   path, head.size(), head.size() == 1 ? "" : "s"));
+  return kHolds;
+}
+
+Status write_outputs(const Arguments& arguments, const analyzer::Verdict& verdict,
+                     const analyzer::VerdictContext& context) {
+  if (!arguments.json.empty()) {
+    const std::string text = analyzer::to_json(verdict, context).dump(1) + "\n";
+    const Status status = arguments.json == "-" ? write_to_stdout([&](std::ostream& out) { out << text; })
+                                                : write_text("--json", arguments.json, text);
+    if (!status.ok()) return status;
+  }
+  if (!arguments.junit.empty()) {
+    const Status status = write_text("--junit", arguments.junit,
+                                     analyzer::to_junit(verdict, context, arguments.inconclusive == "fail"));
+    if (!status.ok()) return status;
+  }
+  if (!arguments.markdown.empty()) {
+    const Status status =
+        append_file("--markdown", arguments.markdown, analyzer::to_markdown(verdict, context));
+    if (!status.ok()) return status;
+  }
+  if (arguments.quiet || arguments.json == "-") return {};
+  const std::string text = analyzer::to_text(verdict, context, page_options_for_stdout(arguments.color));
+  return write_to_stdout([&](std::ostream& out) { out << text; });
+}
+
+int exit_code_of(const Arguments& arguments, const analyzer::Verdict& verdict) {
+  switch (verdict.outcome) {
+    case analyzer::Outcome::pass:
+      return kHolds;
+    case analyzer::Outcome::fail:
+      return kWorse;
+    case analyzer::Outcome::undecided:
+      break;
+  }
+  if (arguments.inconclusive != "pass") return kUndecided;
+  tell("lockstep check: warning: undecided, and passed because of --inconclusive pass\n");
+  return kHolds;
+}
+
+int check(const Arguments& arguments) {
+  if (arguments.runs.empty())
+    return bad_input(Error{"no run to judge was given (see lockstep check --help)"});
+  const Result<analyzer::Policy> policy = read_policy(arguments.policy);
+  if (!policy.ok()) return bad_input(policy.error());
+  if (arguments.baseline.empty() && analyzer::needs_baseline(policy.value()))
+    return bad_input(Error{fmt::format(
+        "{} holds figures to a baseline: give --baseline, or bounds (at_most, at_least) in a policy",
+        policy.value().source)});
+  if (arguments.save_if_missing && arguments.baseline.size() != 1)
+    return bad_input(Error{"--save-if-missing: give --baseline one file"});
+  const Result<std::vector<analyzer::RunRecord>> head =
+      read_runs(arguments.runs, arguments.reading, !arguments.quiet);
+  if (!head.ok()) return bad_input(head.error());
+  std::error_code error;
+  if (arguments.baseline.size() == 1 && !std::filesystem::exists(arguments.baseline.front(), error))
+    return without_baseline(arguments, head.value());
+  const Result<std::vector<analyzer::RunRecord>> base =
+      read_baselines(arguments.baseline, arguments.reading, !arguments.quiet);
+  if (!base.ok()) return bad_input(base.error());
+  analyzer::VerdictOptions options{.today = today(), .other_setting = arguments.other_setting};
+  Result<analyzer::Verdict> verdict = analyzer::judge(policy.value(), head.value(), base.value(), options);
+  if (!verdict.ok()) return bad_input(verdict.error());
+  const analyzer::VerdictContext context{.policy = policy.value().source,
+                                         .false_alarms = policy.value().false_alarms,
+                                         .baseline = join_words(arguments.baseline, ", "),
+                                         .head_runs = head.value().size(),
+                                         .base_runs = base.value().size()};
+  if (verdict.value().outcome == analyzer::Outcome::undecided && arguments.inconclusive == "pass")
+    verdict.value().warnings.emplace_back("undecided, and passed because of --inconclusive pass");
+  if (const Status status = write_outputs(arguments, verdict.value(), context); !status.ok())
+    return bad_input(status.error());
+  return exit_code_of(arguments, verdict.value());
+}
+
+}  // namespace
+
+int run_check(int argc, char** argv) {
+  CLI::App app("Holds figures of runs to a baseline, other runs or bounds, and says with which confidence.",
+               "lockstep check");
+  Arguments arguments;
+  describe(app, arguments);
+  if (const auto exit_code = parse(app, argc, argv)) return *exit_code;
+  if (arguments.init) return print_to_stdout("lockstep check", analyzer::commented_policy());
+  if (arguments.figures) return print_to_stdout("lockstep check", list_of_figures());
+  return check(arguments);
+}
+
+}  // namespace lockstep::cli

@@ -1,0 +1,27 @@
+#include "cli/analysis/load.h"
+
+#include <utility>
+
+#include "analyzer/open_job.h"
+#include "cli/analysis/memory_limit/memory_limit.h"
+#include "cli/common/terminal.h"
+
+namespace lockstep::cli {
+
+Result<LoadedJob> load_job(const std::vector<std::string>& paths, const LoadOptions& options) {
+  ProgressLine progress(options.progress);
+  analyzer::ImportOptions reading = options.reading;
+  reading.keep_host_ranges = options.keep_host_ranges;
+  reading.progress = [&](std::uint64_t done, std::uint64_t total) { progress.show("reading", done, total); };
+  Result<analyzer::Job> job = analyzer::open_job(paths, reading, options.clocks);
+  // First: a rank that could not be kept is not a damaged one.
+  if (disk_refused()) return Error{why_out_of_memory()};
+  if (!job.ok()) return job.error();
+  progress.show("analysing");
+  Result<analyzer::Analysis> analysis = analyzer::analyze(job.value(), options.analysis);
+  if (disk_refused()) return Error{why_out_of_memory()};
+  if (!analysis.ok()) return analysis.error();
+  return LoadedJob{std::move(job).value(), std::move(analysis).value()};
+}
+
+}  // namespace lockstep::cli
