@@ -35,11 +35,11 @@ TEST(DiffHeadline, NamesTheRank) {
   const Report healthy = report_of("a", 4, 20, training());
   EXPECT_EQ(
       headline(diff_of(healthy, report_of("b", 4, 20, training(2, 20)))),
-      "B's steps take 120 ms, A's 100 ms: +20.0 ms (+20.0 %). Rank 2 is the difference: host-bound +20.0 ms, "
+      "B's steps take 120 ms, A's 100 ms: +20.0 ms (+20.0 %). Rank 2 differs most: host-bound +20.0 ms, "
       "and the others wait for it.");
   EXPECT_EQ(
       headline(diff_of(report_of("b", 2, 20, training(1, 20)), report_of("a", 2, 20, training()))),
-      "B's steps take 100 ms, A's 120 ms: −20.0 ms (−16.7 %). Rank 1 is the difference: host-bound −20.0 ms, "
+      "B's steps take 100 ms, A's 120 ms: −20.0 ms (−16.7 %). Rank 1 differs most: host-bound −20.0 ms, "
       "and the other waits less for it.");
 }
 
@@ -64,16 +64,46 @@ TEST(DiffHeadline, SaysThatNothingShows) {
       headline(diff_of(healthy, report_of("b", 4, 20, training()))),
       AllOf(
           StartsWith("No difference shows. B's steps take 100 ms, A's 100 ms: 0, within what steps vary by"),
-          Not(HasSubstr("though"))));
+          Not(HasSubstr("Beyond chance"))));
   const Report other = report_of("b", 4, 20, [](auto rank, auto step) {
     Partition parts = with_more(Cause::transfer, 10)(rank, step);
     parts[Cause::compute] -= 10 * kMs;
     return parts;
   });
   EXPECT_THAT(headline(diff_of(healthy, other)),
-              HasSubstr("They are not made of the same, though: compute −10.0 ms, transfer +10.0 ms."));
+              HasSubstr("Beyond chance are parts of it: compute −10.0 ms, transfer +10.0 ms."));
   EXPECT_THAT(headline(diff_of(report_of("a", 2, 3, training()), report_of("b", 2, 3, training(1, 50)))),
               HasSubstr("Too few steps to tell whether that is chance."));
+}
+
+TEST(DiffHeadline, OfSetsIsSure) {
+  const auto run = [](const char* path, const test::PartsOf& parts) {
+    return run_sums(report_of(path, 4, 20, parts)).value();
+  };
+  const RunsDiff sure =
+      diff_runs({run("a", training()), run("b", training()), run("c", training())},
+                {run("d", training(2, 20)), run("e", training(2, 21)), run("f", training(2, 19))})
+          .value();
+  EXPECT_THAT(headline(sure), HasSubstr("Rank 2 is the difference: host-bound +20.0 ms"));
+  // Runs that differ by as much anyway hide what may be there.
+  const RunsDiff unsure =
+      diff_runs({run("a", training()), run("b", with_more(Cause::compute, 40))},
+                {run("c", with_more(Cause::compute, 20)), run("d", with_more(Cause::compute, 60))})
+          .value();
+  EXPECT_THAT(headline(unsure), StartsWith("These runs do not tell. B's steps take"));
+}
+
+TEST(DiffHeadline, SaysWhatBrokeOffAndWhatIsBesideTheSteps) {
+  Report a = report_of("a", 2, 20, training()), b = report_of("b", 2, 20, training());
+  for (Report* report : {&a, &b}) {
+    report->account.ranks.resize(2);
+    report->account.spent[Spending::steady] = 4000 * kMs;
+  }
+  b.account.spent[Spending::checkpoint] = 800 * kMs;
+  EXPECT_THAT(headline(diff_of(a, b)), HasSubstr(" Beside the steps: checkpoint +400 ms of the run."));
+  b.warnings.push_back({"file_damaged", "it has no footer", 1});
+  EXPECT_THAT(headline(diff_of(a, b)),
+              StartsWith("B is no whole run (b: files are damaged, or were not finished"));
 }
 
 TEST(DiffText, HasTheTablesThatThereIsSomethingFor) {
@@ -91,7 +121,7 @@ TEST(DiffText, HasTheTablesThatThereIsSomethingFor) {
   const std::string text =
       to_text(diff_of(a, b), {{"--cap", "25", "1"}, {"NCCL_ALGO", "", "Ring"}}, {.page = {.width = 120}});
   EXPECT_THAT(text,
-              AllOf(HasSubstr("Rank 2 is the difference"), HasSubstr("One run a side"), HasSubstr("by cause"),
+              AllOf(HasSubstr("Rank 2 differs most"), HasSubstr("One run a side"), HasSubstr("by cause"),
                     HasSubstr("barrier wait"), HasSubstr("by rank"), HasSubstr("by collective"),
                     HasSubstr("1 new, 1 gone"), HasSubstr("all_reduce \"layer 2\"")));
   EXPECT_THAT(text, AllOf(HasSubstr("what else differs"), HasSubstr("--cap"), HasSubstr("NCCL_ALGO")));

@@ -65,11 +65,15 @@ class Text {
   void more(std::size_t all) {
     if (all > rows_) page_.add(Line{}.dim(fmt::format("  … {} more: --rows all", all - rows_)));
   }
-  // What no part accounts for, and the whole: the last rows of a split.
-  void add_end(Table& table, const char* rest_name, const TimePair& rest, const char* whole_name,
-               const TimePair& whole, std::size_t empty_columns) {
+  // What no part accounts for, and the whole: the last rows of a split. What rounding alone leaves is no row:
+  // half a nanosecond of each part.
+  void add_end(Table& table, const char* rest_name, const TimePair& rest, std::size_t parts,
+               const char* whole_name, const TimePair& whole, std::size_t empty_columns) {
+    const auto most = static_cast<std::int64_t>(parts);
+    const bool rounding = std::abs(rest.a_ns) <= most && std::abs(rest.b_ns) <= most;
     for (const auto& [label, pair, is_whole] :
          {std::tuple{rest_name, &rest, false}, std::tuple{whole_name, &whole, true}}) {
+      if (!is_whole && rounding) continue;
       std::vector<Line> cells{is_whole ? Line{}.bold(label) : Line{}.dim(label)};
       cells.resize(1 + empty_columns);
       for (Line cell : {time(pair->a_ns), time(pair->b_ns), change(pair->change_ns())})
@@ -119,7 +123,7 @@ class Text {
                  {"B", true, 0},
                  {"change", true, 0},
                  {"own work", true, 0},
-                 {"by chance", true, 2},
+                 {"by chance", true, 1},
                  {"of that", false, 1},
                  {"waiting and transfer", true, 1}});
     std::vector<const RankDiff*> order;
@@ -155,7 +159,8 @@ class Text {
       table.add_row({name(group.name.empty() ? "(no name)" : group.name), time(group.time.a_ns),
                      time(group.time.b_ns), change(group.time.change_ns())});
     }
-    add_end(table, rest_of_collectives(), diff_.collectives.rest, "exposed", diff_.collectives.whole, 0);
+    add_end(table, rest_of_collectives(), diff_.collectives.rest, diff_.collectives.parts.size(), "exposed",
+            diff_.collectives.whole, 0);
     table.print(page_, 2);
     more(diff_.groups.size());
   }
@@ -172,8 +177,16 @@ class Text {
     };
     return pair_cell(text(part.bytes_a), text(part.bytes_b), part.presence);
   }
+  // Operations a step: "2"; of one that comes once in several steps "1 in 19".
+  static std::string rate(double per_step) {
+    return per_step <= 0 || per_step >= 0.75 ? fmt::format("{:.3g}", per_step)
+                                             : fmt::format("1 in {:.0f}", 1 / per_step);
+  }
   static Line count_cell(const CollectiveDiff& part) {
-    return pair_cell(fmt::format("{:.4g}", part.per_step_a), fmt::format("{:.4g}", part.per_step_b),
+    // Runs of other lengths have what comes once in them at other rates.
+    const bool alike = std::abs(part.per_step_a - part.per_step_b) <
+                       0.05 * std::max({part.per_step_a, part.per_step_b, 1.0});
+    return pair_cell(rate(part.per_step_a), alike ? rate(part.per_step_a) : rate(part.per_step_b),
                      part.presence);
   }
   static Line presence_cell(Presence presence) {
@@ -224,7 +237,8 @@ class Text {
         cells.push_back(std::move(cell));
       table.add_row(std::move(cells));
     }
-    add_end(table, rest_of_collectives(), diff_.collectives.rest, "exposed", diff_.collectives.whole, 4);
+    add_end(table, rest_of_collectives(), diff_.collectives.rest, parts.size(), "exposed",
+            diff_.collectives.whole, 4);
     table.print(page_, 2);
   }
 
@@ -245,7 +259,7 @@ class Text {
       table.add_row({Line{}.dim(fmt::format("{} more: --rows all", parts.size() - rows_)), Line{},
                      time(others.a_ns), time(others.b_ns), change(others.change_ns())});
     }
-    add_end(table, "of no layer", diff_.layers.rest, "compute", diff_.layers.whole, 1);
+    add_end(table, "of no layer", diff_.layers.rest, parts.size(), "compute", diff_.layers.whole, 1);
     table.print(page_, 2);
   }
 

@@ -16,6 +16,8 @@ namespace {
 
 // What moves a step by less than this share of it is not worth a word.
 constexpr double kWorthAWord = 0.01;
+// A change of so much of a step is one that people look for.
+constexpr double kCouldHide = 0.05;
 
 // Causes that changed beyond chance and by an amount that matters, the greatest first.
 std::vector<const CauseDiff*> moved_causes(const RunsDiff& diff) {
@@ -45,8 +47,12 @@ std::string about_ranks(const RunsDiff& diff) {
                                  : rank.own.change_ns();
   change /= static_cast<std::int64_t>(diff.changed_ranks.size());
   const bool all_others = diff.ranks.size() - diff.changed_ranks.size() > 1;
-  return fmt::format("{} {} {} the difference: {} {}{}, and the other{} {} {}", one ? "Rank" : "Ranks",
-                     number_ranges(diff.changed_ranks), one ? "is" : "are",
+  // One run a side may differ by where it ran.
+  const bool sure = diff.spread.of == SpreadOf::runs;
+  const char* const verb =
+      sure ? (one ? "is the difference" : "are the difference") : (one ? "differs most" : "differ most");
+  return fmt::format("{} {} {}: {} {}{}, and the other{} {} {}", one ? "Rank" : "Ranks",
+                     number_ranges(diff.changed_ranks), verb,
                      diff.their_cause ? label_of(diff, *diff.their_cause) : "own work", format_change(change),
                      one ? "" : " each", all_others ? "s" : "",
                      change > 0 ? (all_others ? "wait" : "waits") : (all_others ? "wait less" : "waits less"),
@@ -66,7 +72,9 @@ const char* label_of(const RunsDiff& diff, Cause cause) {
   return cause == Cause::transfer && !diff.waits_known ? "communication" : style_of(cause).label;
 }
 
-std::string headline(const RunsDiff& diff) {
+namespace {
+
+std::string about_steps(const RunsDiff& diff) {
   const std::string steps = steps_text(diff);
   const std::vector<const CauseDiff*> moved = moved_causes(diff);
   if (diff.spread.is_beyond_chance()) {
@@ -83,13 +91,42 @@ std::string headline(const RunsDiff& diff) {
     return fmt::format("{}, mostly {}.", steps, change_of(diff, *most));
   }
   if (diff.spread.of == SpreadOf::unknown) return steps + ". Too few steps to tell whether that is chance.";
-  std::string text = fmt::format("No difference shows. {}, within what {} by anyway (± {})", steps,
+  // A difference that would matter may hide behind so much of chance.
+  const double half = diff.spread.half_width_ns().value_or(0);
+  const bool could_hide = half > kCouldHide * static_cast<double>(diff.step.a_ns);
+  std::string text = fmt::format("{}. {}, within what {} by anyway (± {})",
+                                 could_hide ? "These runs do not tell" : "No difference shows", steps,
                                  diff.spread.of == SpreadOf::runs ? "runs differ" : "steps vary",
-                                 format_duration(std::llround(diff.spread.half_width_ns().value_or(0))));
-  if (moved.size() > 1)
-    text += fmt::format(". They are not made of the same, though: {}, {}", change_of(diff, *moved[0]),
-                        change_of(diff, *moved[1]));
+                                 format_duration(std::llround(half)));
+  if (!moved.empty())
+    text +=
+        fmt::format(". Beyond chance {}: {}{}", moved.size() > 1 ? "are parts of it" : "is a part of it",
+                    change_of(diff, *moved[0]), moved.size() > 1 ? ", " + change_of(diff, *moved[1]) : "");
   return text + ".";
+}
+
+// What is not of the steps and cost much of one run alone.
+std::string beside_steps(const RunsDiff& diff) {
+  constexpr double kMuch = 0.05;                      // of the wall time
+  for (const PhaseDiff& phase : diff.phases.parts) {  // the greatest change first
+    const bool is_told = phase.phase == Spending::checkpoint || phase.phase == Spending::evaluation ||
+                         phase.phase == Spending::compilation || phase.phase == Spending::after_failure;
+    if (is_told && std::abs(static_cast<double>(phase.time.change_ns())) >=
+                       kMuch * static_cast<double>(diff.phases.whole.a_ns))
+      return fmt::format(" Beside the steps: {} {} of the run.", title_of(phase.phase),
+                         format_change(phase.time.change_ns()));
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string headline(const RunsDiff& diff) {
+  for (const auto& [name, side] : {std::pair{"A", &diff.a}, std::pair{"B", &diff.b}})
+    if (!side->failures.empty())
+      return fmt::format("{} is no whole run ({}). Of what there is: {}{}", name, side->failures.front(),
+                         about_steps(diff), beside_steps(diff));
+  return about_steps(diff) + beside_steps(diff);
 }
 
 std::string certainty(const RunsDiff& diff) {

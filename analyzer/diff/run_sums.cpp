@@ -107,6 +107,15 @@ const char* name_of_pass(std::uint8_t pass) {
   return kNames[pass];
 }
 
+Status check_different(std::span<const RunSums* const> runs) {
+  for (std::size_t i = 0; i < runs.size(); ++i)
+    for (std::size_t k = 0; k < i; ++k)
+      if (runs[i]->start_ns && runs[i]->start_ns == runs[k]->start_ns)
+        return Error{
+            fmt::format("{} and {} are the same run: give different ones", runs[k]->path, runs[i]->path)};
+  return {};
+}
+
 Result<RunSums> run_sums(const Report& report) {
   return run_sums(report, report.steps);
 }
@@ -114,6 +123,7 @@ Result<RunSums> run_sums(const Report& report) {
 Result<RunSums> run_sums(const Report& report, Steps steps) {
   RunSums run;
   run.path = report.path;
+  run.start_ns = report.origin_ns;
   run.world_size = report.world_size;
   const std::set<std::int64_t> numbers = numbers_of(report, steps);
   if (numbers.empty())
@@ -134,6 +144,10 @@ Result<RunSums> run_sums(const Report& report, Steps steps) {
     run.failure = finding.title;
     break;
   }
+  if (run.failure.empty() && std::ranges::any_of(report.warnings, [](const Warning& warning) {
+        return warning.code == "file_damaged";
+      }))
+    run.failure = "files are damaged, or were not finished: it may have been killed, or be running still";
   return run;
 }
 

@@ -54,6 +54,7 @@ const char* name_of_pass(std::uint8_t pass);  // "forward"
 
 struct RunSums {
   std::string path;
+  std::optional<std::int64_t> start_ns;  // since 1970: tells a run from a copy of it
   std::int32_t world_size = 0;
   std::vector<RankSums> ranks;        // by rank; at least one
   std::vector<std::int32_t> unknown;  // ranks whose time is not known, and which are not among `ranks`
@@ -75,5 +76,8 @@ struct RunSums {
 Result<RunSums> run_sums(const Report& report);
 // The same of a report whose steps are kept apart from it.
 Result<RunSums> run_sums(const Report& report, std::span<const StepReport> steps);
+
+// That no two of these runs are the same recording, under whatever names: it would look like runs that agree.
+Status check_different(std::span<const RunSums* const> runs);
 
 }  // namespace lockstep::analyzer

@@ -22,18 +22,23 @@ bool is_flag(std::string_view word) {
   return word.size() > 1 && word.front() == '-' && !(word[1] >= '0' && word[1] <= '9');
 }
 
-// "--flag=value", "--flag value" and "NAME=value" are one thing with a name; the rest stands for itself.
+// "--flag=value", "--flag value" and "NAME=value" are one thing with a name, of which the last counts; the
+// rest stands for itself.
 std::vector<Word> words_of(const std::vector<std::string>& command) {
   std::vector<Word> words;
+  const auto set = [&](std::string name, std::string value) {
+    std::erase_if(words, [&](const Word& word) { return word.name == name; });
+    words.push_back({std::move(name), std::move(value)});
+  };
   for (std::size_t i = 0; i < command.size(); ++i) {
     const std::string& word = command[i];
     const std::size_t equals = word.find('=');
     if (equals != std::string::npos && equals > 0 && word.find_first_of(" \n") > equals)
-      words.push_back({word.substr(0, equals), word.substr(equals + 1)});
+      set(word.substr(0, equals), word.substr(equals + 1));
     else if (is_flag(word) && i + 1 < command.size() && !is_flag(command[i + 1]))
-      words.push_back({word, command[++i]});
+      set(word, command[i + 1]), ++i;
     else if (is_flag(word))
-      words.push_back({word, "given"});
+      set(word, "given");
     else
       words.push_back({"", word});
   }
@@ -88,9 +93,10 @@ RunSettings settings_of(const Job& job) {
   set("kinds of devices", values_of_ranks(job, [](const RankTrace& rank) {
         return rank.device.substr(0, rank.device.find(':'));
       }));
-  set("cores of a rank", values_of_ranks(job, [](const RankTrace& rank) {
-        return rank.cores == 0 ? std::string() : std::to_string(rank.cores);
-      }));
+  // Threads that bind themselves may have fewer for a while.
+  std::int32_t cores = 0;
+  for (const RankTrace& rank : job.ranks) cores = std::max(cores, rank.cores);
+  set("cores of a rank", cores == 0 ? std::string() : std::to_string(cores));
   set("limit of cores' time", values_of_ranks(job, [](const RankTrace& rank) {
         return rank.core_quota > 0 ? fmt::format("{:g}", rank.core_quota) : std::string();
       }));

@@ -29,6 +29,7 @@ TEST(Suspects, OfCommandsAreTheFlagsThatDiffer) {
               ElementsAre("command: train.py → train2.py", "--compile: given → "));
   EXPECT_THAT(of_commands({"t", "--lr", "-3"}, {"t", "--lr", "-4"}), ElementsAre("--lr: -3 → -4"));
   EXPECT_THAT(of_commands({"t"}, {"t", "more"}), ElementsAre("command:  → more"));
+  EXPECT_THAT(of_commands({"t", "--n", "2"}, {"t", "--n", "2", "--n", "3"}), ElementsAre("--n: 2 → 3"));
   EXPECT_THAT(of_commands({}, {"t"}), IsEmpty());  // of one it is not known
 }
 

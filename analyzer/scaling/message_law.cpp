@@ -10,6 +10,7 @@ namespace {
 
 constexpr std::size_t kLeastSizes = 3;
 constexpr std::int64_t kLeastRange = 4;
+constexpr double kMaxError = 0.3;  // beyond, the times do not follow such a law
 
 using Sizes = std::map<std::int64_t, std::pair<double, double>>;  // bytes → Σ count · time, Σ count
 
@@ -57,6 +58,7 @@ std::vector<MessageLaw> message_laws(const std::vector<ScaleRun>& runs) {
     double worst = 0;
     for (const Point& point : points)
       worst = std::max(worst, std::abs(alpha + beta * point.bytes - point.ns) / point.ns);
+    if (worst > kMaxError) continue;
     laws.push_back({.operation = kind.first,
                     .ranks = kind.second,
                     .alpha_ns = alpha,

@@ -22,7 +22,8 @@ struct MessageLaw {
 
 // Of each operation and group size with three sizes or more, the largest at least four times the smallest;
 // others can't tell latency from bandwidth. Errors are relative, so that small messages count as much as
-// large ones. Nothing where times do not grow with sizes.
+// large ones. Nothing where times do not grow with sizes, or
+// are off by more than three tenths. Of steady steps alone, where there are some.
 std::vector<MessageLaw> message_laws(const std::vector<ScaleRun>& runs);
 
 }  // namespace lockstep::analyzer

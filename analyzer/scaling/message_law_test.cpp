@@ -49,10 +49,14 @@ TEST(MessageLaw, IsNotMadeOfTooLittle) {
   EXPECT_THAT(message_laws({}), IsEmpty());
 }
 
+TEST(MessageLaw, IsNotMadeOfWhatDoesNotFollowIt) {
+  EXPECT_THAT(message_laws({run_with({1000, 50'000, 400'000, 10'000'000}, 0.6)}), IsEmpty());
+}
+
 TEST(MessageLaw, HasNoNegativeLatency) {
   ScaleRun run;
   for (const std::int64_t bytes : {1000, 10'000, 100'000})
-    run.messages.push_back({Operation::all_gather, 2, bytes, 1, 0.1 * static_cast<double>(bytes) - 50});
+    run.messages.push_back({Operation::all_gather, 2, bytes, 1, 0.1 * static_cast<double>(bytes) - 5});
   const std::vector<MessageLaw> laws = message_laws({run});
   ASSERT_EQ(laws.size(), 1U);
   EXPECT_EQ(laws[0].alpha_ns, 0);

@@ -22,6 +22,10 @@ std::vector<MessageTimes> messages_of(const Report& report) {
     if (!collective.bytes || *collective.bytes <= 0 || collective.partial || collective.unfinished ||
         collective.ranks.size() < 2)
       continue;
+    // What starts a job up takes as long as connecting does.
+    if (report.steady &&
+        !(collective.step && std::ranges::binary_search(report.steady->steps, *collective.step)))
+      continue;
     double sum = 0;
     for (const CollectiveRank& rank : collective.ranks) sum += static_cast<double>(rank.transfer_ns);
     times[{collective.operation, static_cast<std::int64_t>(collective.ranks.size()), *collective.bytes}]
@@ -68,6 +72,7 @@ Result<ScaleRun> scale_run(const Job& job, const Report& report) {
   run.communication_efficiency = report.efficiency.communication;
   run.messages = messages_of(report);
   run.shared = shared_cores(job);
+  run.settings = settings_of(job);
   return run;
 }
 

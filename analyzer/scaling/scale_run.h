@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "analyzer/diff/run_sums.h"
+#include "analyzer/diff/suspects.h"
 #include "analyzer/model/job.h"
 #include "analyzer/report/report.h"
 #include "base/result.h"
@@ -29,6 +30,7 @@ struct ScaleRun {
   std::vector<MessageTimes> messages;  // by operation, ranks and bytes
   // "4 ranks share 2 cores of host a": what such a run measures is the host; "" where ranks have their own.
   std::string shared;
+  RunSettings settings;
 };
 
 // The error is that of run_sums().

@@ -3,8 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
+#include <set>
+#include <string_view>
 
 #include "analyzer/comparison/difference.h"
 #include "analyzer/diff/exact_mean.h"
@@ -83,6 +86,22 @@ ScalingKind guess(const std::map<std::int32_t, Group>& sizes) {
   return before > 0 && after < before / std::sqrt(more) ? ScalingKind::strong : ScalingKind::weak;
 }
 
+std::vector<std::string> differences_of(const std::vector<ScaleRun>& runs) {
+  constexpr std::array<std::string_view, 5> kExpected{"ranks", "hosts", "working folder", "cores of a rank",
+                                                      "CUDA_VISIBLE_DEVICES"};
+  std::set<std::string> names;
+  const ScaleRun& first = runs.front();
+  for (const ScaleRun& run : runs)
+    for (const Suspect& suspect : suspects(first.settings, run.settings)) {
+      // What a launcher is told.
+      const bool is_number_of_ranks = suspect.a == std::to_string(first.sums.world_size) &&
+                                      suspect.b == std::to_string(run.sums.world_size);
+      if (!is_number_of_ranks && std::ranges::find(kExpected, suspect.name) == kExpected.end())
+        names.insert(suspect.name);
+    }
+  return {names.begin(), names.end()};
+}
+
 ScalePoint point_of(std::int32_t ranks, const Group& runs, std::int32_t base_ranks, const Group& base,
                     const Scaling& scaling) {
   const bool weak = scaling.kind == ScalingKind::weak;
@@ -123,6 +142,9 @@ Result<Scaling> scaling_of(const std::vector<ScaleRun>& runs, std::optional<Scal
       return Error{fmt::format("{}: {}; run it again, or leave it out", run.sums.path, run.sums.failure)};
     sizes[run.sums.world_size].push_back(&run);
   }
+  std::vector<const RunSums*> all;
+  for (const ScaleRun& run : runs) all.push_back(&run.sums);
+  if (Status different = check_different(all); !different.ok()) return different.error();
   if (sizes.size() < 2)
     return Error{fmt::format("{}: to see how a job scales give runs of two sizes or more",
                              sizes.empty() ? std::string("there is no run")
@@ -142,6 +164,7 @@ Result<Scaling> scaling_of(const std::vector<ScaleRun>& runs, std::optional<Scal
     scaling.points.back().efficiency_distributed = efficiency(distributed->second, group, factor);
   }
   scaling.messages = message_laws(runs);
+  scaling.differences = differences_of(runs);
   std::vector<Capacity> capacities;
   for (const ScalePoint& point : scaling.points) {
     const double times = static_cast<double>(point.ranks) / base->first;

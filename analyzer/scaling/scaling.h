@@ -50,7 +50,9 @@ struct Scaling {
   std::vector<ScalePoint> points;  // by ranks, the smallest first; at least two
   std::vector<MessageLaw> messages;
   std::optional<SpeedupLaw> law;  // of five sizes and more
-  bool waits_known = true;        // else waiting is a part of transfer
+  // In what runs differ beside their number of ranks and where they ran: "--batch-size", "command".
+  std::vector<std::string> differences;
+  bool waits_known = true;  // else waiting is a part of transfer
 };
 
 // `kind` absent: told from how much a rank computes on the smallest and the largest size. The error says what

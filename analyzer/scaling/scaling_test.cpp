@@ -108,9 +108,27 @@ TEST(Scaling, WaitingThatOneRunDoesNotKnowIsCommunicationInAll) {
   EXPECT_EQ(scaling.points[1].causes_ns[static_cast<std::size_t>(Cause::barrier_wait)], 0);
 }
 
+TEST(Scaling, SaysInWhatElseRunsDiffer) {
+  std::vector<ScaleRun> runs{run_of(1, 100, 0), run_of(2, 100, 10)};
+  for (ScaleRun& run : runs) {
+    const std::string ranks = std::to_string(run.sums.world_size);
+    run.settings = {.command = {"torchrun", "--nproc-per-node", ranks, "train.py"},
+                    .values = {{"ranks", ranks}}};
+  }
+  EXPECT_THAT(scaling_of(runs, std::nullopt).value().differences, IsEmpty());
+  runs[1].settings.command.back() = "other.py";
+  runs[1].settings.values["NCCL_ALGO"] = "Ring";
+  EXPECT_THAT(scaling_of(runs, std::nullopt).value().differences,
+              testing::ElementsAre("NCCL_ALGO", "command"));
+}
+
 TEST(Scaling, BadRunsSayWhatToDo) {
   EXPECT_THAT(scaling_of({run_of(2, 1, 1), run_of(2, 1, 1)}, std::nullopt).error().message,
               HasSubstr("all runs have 2 ranks: to see how a job scales give runs of two sizes or more"));
+  ScaleRun one = run_of(2, 1, 1), same = run_of(2, 1, 1);
+  one.sums.start_ns = same.sums.start_ns = 7;
+  EXPECT_THAT(scaling_of({one, same, run_of(4, 1, 1)}, std::nullopt).error().message,
+              HasSubstr("are the same run"));
   ScaleRun hung = run_of(4, 1, 1);
   hung.sums.failure = "the job hung";
   EXPECT_THAT(scaling_of({run_of(2, 1, 1), hung}, std::nullopt).error().message,

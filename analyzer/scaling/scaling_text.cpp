@@ -35,8 +35,8 @@ void print_points(const Scaling& scaling, Page& page) {
       scaling.points, [](const ScalePoint& point) { return point.efficiency.low.has_value(); });
   std::vector<Column> columns{
       {"ranks", true, 0}, {"runs", true, 6}, {"step", true, 0}, {"ideal", true, 5}, {"efficiency", true, 0}};
-  if (intervals) columns.push_back({"95 %", true, 4});
-  columns.push_back({"", false, 3});
+  if (intervals) columns.push_back({"95 %", true, 1});
+  columns.push_back({"", false, 7});
   if (distributed) columns.push_back({fmt::format("beside {} ranks", scaling.points[1].ranks), true, 4});
   for (const char* title : {"load balance", "communication", "computation"})
     columns.push_back({title, true, 2});

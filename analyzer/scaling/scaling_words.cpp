@@ -9,6 +9,7 @@
 #include "analyzer/report/quantity.h"
 #include "analyzer/scaling/scaling_outputs.h"
 #include "base/counts.h"
+#include "base/words.h"
 
 namespace lockstep::analyzer {
 
@@ -76,10 +77,14 @@ std::string kind_text(const Scaling& scaling) {
 
 std::vector<std::string> remarks(const Scaling& scaling) {
   std::vector<std::string> all;
-  for (const ScalePoint& point : scaling.points)
-    if (!point.shared.empty()) {
-      all.push_back(fmt::format("Of {}, {}: what is lost there is the host's, not the job's scaling.",
-                                format_plural(point.ranks, "rank"), point.shared));
+  if (!scaling.differences.empty())
+    all.push_back(fmt::format("The runs differ in more than their number of ranks: {}.",
+                              join_words(scaling.differences, ", ")));
+  // The largest that does is the worst.
+  for (auto point = scaling.points.rbegin(); point != scaling.points.rend(); ++point)
+    if (!point->shared.empty()) {
+      all.push_back(fmt::format("Of {}, {}: part of what is lost there is the host's, not the job's scaling.",
+                                format_plural(point->ranks, "rank"), point->shared));
       break;
     }
   for (const ScalePoint& point : scaling.points)

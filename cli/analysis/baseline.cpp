@@ -53,6 +53,11 @@ int save(const Arguments& arguments) {
   for (const analyzer::RunRecord& run : runs.value())
     if (!run.unfit.empty())
       return fail("baseline", Error{fmt::format("{} can't be a baseline: {}", run.path, run.unfit)});
+  for (std::size_t i = 0; i < runs.value().size(); ++i)
+    for (std::size_t k = 0; k < i; ++k)
+      if (runs.value()[i].start_ns && runs.value()[i].start_ns == runs.value()[k].start_ns)
+        return fail("baseline", Error{fmt::format("{} and {} are the same run: give different ones",
+                                                  runs.value()[k].path, runs.value()[i].path)});
   file.value().stream() << analyzer::to_text(
       {.lockstep_version = LOCKSTEP_VERSION, .saved = today(), .runs = runs.value()});
   if (const Status status = file.value().commit(); !status.ok()) return fail("baseline", status.error());
@@ -120,10 +125,10 @@ int verify(const Arguments& arguments) {
       "lockstep baseline",
       (noisy.empty()
            ? fmt::format(
-                 "{} is quiet enough for {}: with {} a side each figure of a change that changes nothing is settled\n",
+                 "{} is quiet enough for {}: with {} a side, each figure of a change that changes nothing is settled\n",
                  arguments.file, policy.value().source, compared)
            : fmt::format(
-                 "{} is not quiet enough for {}: with {} a side {} of a change that changes nothing would not be settled\n",
+                 "{} is not quiet enough for {}: with {} a side, {} of a change that changes nothing would not be settled\n",
                  arguments.file, policy.value().source, compared, join_words(noisy, ", ", " and "))) +
           rows);
   return printed != kSuccess ? printed : noisy.empty() ? kSuccess : kTooNoisy;

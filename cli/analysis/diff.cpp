@@ -124,6 +124,11 @@ int diff(Arguments arguments) {
   if (!a.ok()) return fail("diff", a.error());
   auto b = read_side(arguments.to, arguments);
   if (!b.ok()) return fail("diff", b.error());
+  std::vector<const analyzer::RunSums*> all;
+  for (const auto* side : {&a.value().first, &b.value().first})
+    for (const analyzer::RunSums& run : *side) all.push_back(&run);
+  if (const Status different = analyzer::check_different(all); !different.ok())
+    return wrong(different.error());
   const std::vector<analyzer::Suspect> suspects = analyzer::suspects(a.value().second, b.value().second);
   const Result<analyzer::RunsDiff> compared =
       analyzer::diff_runs(std::move(a.value().first), std::move(b.value().first));

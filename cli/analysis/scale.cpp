@@ -144,13 +144,30 @@ Result<std::vector<std::string>> runs_to_compare(const Arguments& arguments, std
   return paths;
 }
 
+// Before hours of runs, not behind them.
+Status check_outputs(const Arguments& arguments) {
+  for (const auto& [flag, path] :
+       {std::pair("--json", arguments.json), std::pair("--html", arguments.html)}) {
+    if (path.empty() || path == "-") continue;
+    const std::filesystem::path folder = std::filesystem::absolute(path).parent_path();
+    std::error_code error;
+    if (!std::filesystem::is_directory(folder, error))
+      return Error{fmt::format("{} {}: there is no folder {}", flag, path, folder.string())};
+  }
+  return {};
+}
+
 int scale(const Arguments& arguments, std::vector<std::string> command, bool has_command) {
+  if (const Status status = check_outputs(arguments); !status.ok()) return fail("scale", status.error());
   std::vector<std::int32_t> sizes;
   if (has_command) {
     if (command.empty()) return wrong(Error{"there is no command behind --"});
     if (!arguments.runs.empty())
       return wrong(Error{
           fmt::format("{}: give runs to compare, or a command behind --, not both", arguments.runs.front())});
+    if (arguments.ranks.empty())
+      return wrong(
+          Error{"--ranks is missing: on how many ranks is the command to be run? --ranks 1,2,4, say"});
     const Result<std::vector<std::int32_t>> parsed = parse_sizes(arguments.ranks);
     if (!parsed.ok()) return wrong(parsed.error());
     sizes = parsed.value();

@@ -120,8 +120,12 @@ Status make_run(const Sweep& sweep, const SweepRun& run, const std::vector<std::
   const Result<int> status = run_and_wait(words);
   if (!status.ok()) return status.error();
   if (status.value() == 0) return {};
+  const bool interrupted = WIFSIGNALED(status.value()) ? WTERMSIG(status.value()) == SIGINT
+                                                       : WEXITSTATUS(status.value()) == 128 + SIGINT;
+  if (interrupted)
+    return Error{"interrupted; runs that ended are kept, and the same command goes on from here"};
   return Error{fmt::format(
-      "the run on {} ended {}: {}. What was recorded is kept, and the same command goes on from here",
+      "the run on {} ended {}: {}. Runs before it are kept, and the same command goes on from here",
       format_plural(run.ranks, "rank"), how_it_ended(status.value()), join_words(command, " "))};
 }
 
@@ -166,7 +170,7 @@ Status make_runs(const Sweep& sweep) {
       case State::missing:
         break;
     }
-    say("is recorded");
+    say("recording it");
     if (const Status made = make_run(sweep, runs[i], command.value(), recorder); !made.ok()) return made;
   }
   return {};

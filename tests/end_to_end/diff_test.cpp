@@ -41,7 +41,7 @@ TEST_F(Diff, SaysFirstWhichRankIsTheDifference) {
   const Outcome said = diff({run_of(0), run_of(300)});
   EXPECT_EQ(said.exit_code, 0) << said.standard_error;
   const std::string first = said.standard_output.substr(0, said.standard_output.find("\n\n"));
-  EXPECT_THAT(first, AllOf(HasSubstr("+300 µs"), HasSubstr("Rank 1 is the")));
+  EXPECT_THAT(first, AllOf(HasSubstr("+300 µs"), HasSubstr("Rank 1 differs")));
   EXPECT_THAT(said.standard_output, AllOf(HasSubstr("by cause"), HasSubstr("by rank"),
                                           HasSubstr("by collective"), HasSubstr("what else differs")));
 }
