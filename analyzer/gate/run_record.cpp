@@ -102,4 +102,16 @@ Result<RunRecord> run_record_from(const Json& json) {
   return record;
 }
 
+Status check_different(std::span<const RunRecord> head, std::span<const RunRecord> base) {
+  std::vector<const RunRecord*> all;
+  for (const RunRecord& run : head) all.push_back(&run);
+  for (const RunRecord& run : base) all.push_back(&run);
+  for (std::size_t i = 0; i < all.size(); ++i)
+    for (std::size_t j = 0; j < i; ++j)
+      if (all[i]->start_ns && all[i]->start_ns == all[j]->start_ns)
+        return Error{
+            fmt::format("{} and {} are the same run: give different ones", all[j]->path, all[i]->path)};
+  return {};
+}
+
 }  // namespace lockstep::analyzer

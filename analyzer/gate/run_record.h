@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -45,5 +46,8 @@ RunRecord run_record(const Report& report);
 nlohmann::ordered_json to_json(const RunRecord& record);
 // Errors name what is missing, or of the wrong type.
 Result<RunRecord> run_record_from(const nlohmann::ordered_json& json);
+
+// That no two of these are the same recording, under whatever names: it would look like two runs that agree.
+Status check_different(std::span<const RunRecord> head, std::span<const RunRecord> base);
 
 }  // namespace lockstep::analyzer

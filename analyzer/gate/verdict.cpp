@@ -29,19 +29,6 @@ Status check_side(std::span<const RunRecord> runs) {
   return {};
 }
 
-// The same recording under two names would look like two runs that agree.
-Status check_different(std::span<const RunRecord> head, std::span<const RunRecord> base) {
-  std::vector<const RunRecord*> all;
-  for (const RunRecord& run : head) all.push_back(&run);
-  for (const RunRecord& run : base) all.push_back(&run);
-  for (std::size_t i = 0; i < all.size(); ++i)
-    for (std::size_t j = 0; j < i; ++j)
-      if (all[i]->start_ns && all[i]->start_ns == all[j]->start_ns)
-        return Error{
-            fmt::format("{} and {} are the same run: give different ones", all[j]->path, all[i]->path)};
-  return {};
-}
-
 // The figure of each run; a message where one does not tell it.
 struct Values {
   std::vector<double> values;

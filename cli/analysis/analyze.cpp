@@ -54,12 +54,12 @@ std::string examples_of_inputs(bool of_ranks) {
 
 struct Arguments {
   std::vector<std::string> paths;
-  std::string json, html, steps, ranks, group, rows, collectives = "8", color = "auto";
-  std::size_t width = 0;
+  std::string json, html, steps, ranks, group, rows, collectives = "8";
   std::string clocks = "auto";
   std::string range;
   ReadingArguments reading;
-  bool all_steps = false, skip_warm_up = false, layers = false, ascii = false, quiet = false;
+  TextArguments text;
+  bool all_steps = false, skip_warm_up = false, layers = false, quiet = false;
 };
 
 void describe(CLI::App& app, Arguments& arguments) {
@@ -105,11 +105,7 @@ void describe(CLI::App& app, Arguments& arguments) {
       ->option_text("N|all");
   app.add_flag("--layers", arguments.layers,
                "List the time of each layer's passes, where the program told them");
-  app.add_flag("--ascii", arguments.ascii, "No characters outside ASCII");
-  describe_color(app, arguments.color);
-  app.add_option("--width", arguments.width, "Columns of the report [COLUMNS, else the terminal's, else 100]")
-      ->check(CLI::Range(40, 1000))
-      ->option_text("N");
+  describe_text(app, arguments.text);
   app.add_flag("-q,--quiet", arguments.quiet,
                "Print no report and no progress; with --json, or for the exit code");
   app.footer("Examples:\n" + examples_of_inputs(true) + kOwnKernelsExample + examples_of_inputs(false) +
@@ -150,13 +146,6 @@ Result<analyzer::Restriction> parse_restriction(const CLI::App& app, const Argum
   return restriction;
 }
 
-analyzer::PageOptions page_options(const Arguments& arguments) {
-  analyzer::PageOptions page = page_options_for_stdout(arguments.color);
-  if (arguments.width != 0) page.width = arguments.width;
-  page.ascii = page.ascii || arguments.ascii;
-  return page;
-}
-
 // The ranks that are left of the report, over the range.
 int print_range(const LoadedJob& loaded, const Arguments& arguments) {
   const analyzer::Report& report = loaded.analysis.report;
@@ -179,7 +168,7 @@ int print_range(const LoadedJob& loaded, const Arguments& arguments) {
                                    : write_file("--json", arguments.json, write_json);
   }
   if (status.ok() && arguments.json != "-" && !arguments.quiet) {
-    analyzer::Page page(page_options(arguments));
+    analyzer::Page page(page_options_for_stdout(arguments.text));
     analyzer::print_range(found, page);
     status = write_to_stdout([&page](std::ostream& out) { out << page.take(); });
   }
@@ -280,7 +269,7 @@ int run_analyze(int argc, char** argv) {
     return status.ok() ? kSuccess : fail("analyze", status.error());
   if (!arguments.quiet) {
     analyzer::TextOptions options;
-    options.page = page_options(arguments);
+    options.page = page_options_for_stdout(arguments.text);
     if (!arguments.rows.empty()) options.ranks = rows.value();
     options.collectives = collectives.value();
     options.layers = arguments.layers;

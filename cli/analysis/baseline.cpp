@@ -53,11 +53,8 @@ int save(const Arguments& arguments) {
   for (const analyzer::RunRecord& run : runs.value())
     if (!run.unfit.empty())
       return fail("baseline", Error{fmt::format("{} can't be a baseline: {}", run.path, run.unfit)});
-  for (std::size_t i = 0; i < runs.value().size(); ++i)
-    for (std::size_t k = 0; k < i; ++k)
-      if (runs.value()[i].start_ns && runs.value()[i].start_ns == runs.value()[k].start_ns)
-        return fail("baseline", Error{fmt::format("{} and {} are the same run: give different ones",
-                                                  runs.value()[k].path, runs.value()[i].path)});
+  if (const Status different = analyzer::check_different(runs.value(), {}); !different.ok())
+    return fail("baseline", different.error());
   file.value().stream() << analyzer::to_text(
       {.lockstep_version = LOCKSTEP_VERSION, .saved = today(), .runs = runs.value()});
   if (const Status status = file.value().commit(); !status.ok()) return fail("baseline", status.error());

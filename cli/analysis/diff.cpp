@@ -33,10 +33,10 @@ constexpr const char* kFooter =
 
 struct Arguments {
   std::vector<std::string> runs, to;
-  std::string json, rows = "8", color = "auto";
+  std::string json, rows = "8";
   ReadingArguments reading;
-  std::size_t width = 0;
-  bool ascii = false, quiet = false;
+  TextArguments text;
+  bool quiet = false;
 };
 
 void describe(CLI::App& app, Arguments& arguments) {
@@ -49,11 +49,7 @@ void describe(CLI::App& app, Arguments& arguments) {
   app.add_option("--rows", arguments.rows, "Rows of each table; what changed most comes first [8]")
       ->option_text("N|all");
   describe_reading(app, arguments.reading);
-  app.add_flag("--ascii", arguments.ascii, "No characters outside ASCII");
-  describe_color(app, arguments.color);
-  app.add_option("--width", arguments.width, "Columns of the text [COLUMNS, else the terminal's, else 100]")
-      ->check(CLI::Range(40, 1000))
-      ->option_text("N");
+  describe_text(app, arguments.text);
   app.add_flag("-q,--quiet", arguments.quiet, "Print no text and no progress; with --json");
   app.footer(kFooter);
 }
@@ -65,13 +61,7 @@ struct Run {
 };
 
 Result<Run> read_run(const std::string& path, const Arguments& arguments) {
-  LoadOptions options;
-  options.progress = !arguments.quiet;
-  options.analysis.steady = true;
-  options.analysis.keep_segments = false;
-  if (const Status status = take_reading(arguments.reading, options.reading); !status.ok())
-    return status.error();
-  const Result<LoadedJob> loaded = load_job({path}, options);
+  const Result<LoadedJob> loaded = load_steady_run(path, arguments.reading, !arguments.quiet);
   if (!loaded.ok()) return loaded.error();
   Result<analyzer::RunSums> sums = analyzer::run_sums(loaded.value().analysis.report);
   if (!sums.ok()) return sums.error();
@@ -143,9 +133,8 @@ int diff(Arguments arguments) {
                                    : write_file("--json", arguments.json, write_json);
   }
   if (status.ok() && arguments.json != "-" && !arguments.quiet) {
-    analyzer::DiffTextOptions text{.page = page_options_for_stdout(arguments.color), .rows = rows.value()};
-    if (arguments.width != 0) text.page.width = arguments.width;
-    text.page.ascii = text.page.ascii || arguments.ascii;
+    const analyzer::DiffTextOptions text{.page = page_options_for_stdout(arguments.text),
+                                         .rows = rows.value()};
     status = write_to_stdout(
         [&](std::ostream& out) { out << analyzer::to_text(compared.value(), suspects, text); });
   }

@@ -24,4 +24,13 @@ Result<LoadedJob> load_job(const std::vector<std::string>& paths, const LoadOpti
   return LoadedJob{std::move(job).value(), std::move(analysis).value()};
 }
 
+Result<LoadedJob> load_steady_run(const std::string& path, const ReadingArguments& reading, bool progress) {
+  LoadOptions options;
+  options.progress = progress;
+  options.analysis.steady = true;
+  options.analysis.keep_segments = false;
+  if (const Status status = take_reading(reading, options.reading); !status.ok()) return status.error();
+  return load_job({path}, options);
+}
+
 }  // namespace lockstep::cli

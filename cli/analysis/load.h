@@ -9,6 +9,7 @@
 #include "analyzer/import/import.h"
 #include "analyzer/model/job.h"
 #include "base/result.h"
+#include "cli/analysis/reading.h"
 
 namespace lockstep::cli {
 
@@ -26,5 +27,8 @@ struct LoadOptions {
 };
 
 Result<LoadedJob> load_job(const std::vector<std::string>& paths, const LoadOptions& options);
+
+// One run over its steady steps, for verbs that compare runs: a folder, or a trace of one process.
+Result<LoadedJob> load_steady_run(const std::string& path, const ReadingArguments& reading, bool progress);
 
 }  // namespace lockstep::cli

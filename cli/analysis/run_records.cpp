@@ -16,12 +16,7 @@ namespace {
 
 Result<analyzer::RunRecord> read_run(const std::string& path, const ReadingArguments& reading,
                                      bool progress) {
-  LoadOptions options;
-  options.progress = progress;
-  options.analysis.steady = true;
-  options.analysis.keep_segments = false;
-  if (const Status status = take_reading(reading, options.reading); !status.ok()) return status.error();
-  const Result<LoadedJob> loaded = load_job({path}, options);
+  const Result<LoadedJob> loaded = load_steady_run(path, reading, progress);
   if (!loaded.ok()) return loaded.error();
   return analyzer::run_record(loaded.value().analysis.report);
 }

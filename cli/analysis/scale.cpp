@@ -42,12 +42,12 @@ constexpr const char* kFooter =
 
 struct Arguments {
   std::vector<std::string> runs;
-  std::string ranks, folder = "lockstep-scale", json, html, color = "auto";
+  std::string ranks, folder = "lockstep-scale", json, html;
   std::int32_t count = 3;
   std::optional<std::int32_t> ranks_per_host;
   ReadingArguments reading;
-  std::size_t width = 0;
-  bool weak = false, strong = false, ascii = false, quiet = false;
+  TextArguments text;
+  bool weak = false, strong = false, quiet = false;
 };
 
 void describe(CLI::App& app, Arguments& arguments) {
@@ -71,11 +71,7 @@ void describe(CLI::App& app, Arguments& arguments) {
       ->option_text("FILE");
   app.add_option("--html", arguments.html, "Write it as one web page with charts")->option_text("FILE");
   describe_reading(app, arguments.reading);
-  app.add_flag("--ascii", arguments.ascii, "No characters outside ASCII");
-  describe_color(app, arguments.color);
-  app.add_option("--width", arguments.width, "Columns of the text [COLUMNS, else the terminal's, else 100]")
-      ->check(CLI::Range(40, 1000))
-      ->option_text("N");
+  describe_text(app, arguments.text);
   app.add_flag("-q,--quiet", arguments.quiet, "Print no text and no progress; with --json or --html");
   app.footer(kFooter);
 }
@@ -101,13 +97,7 @@ Result<std::vector<std::int32_t>> parse_sizes(const std::string& text) {
 }
 
 Result<analyzer::ScaleRun> read_run(const std::string& path, const Arguments& arguments) {
-  LoadOptions options;
-  options.progress = !arguments.quiet;
-  options.analysis.steady = true;
-  options.analysis.keep_segments = false;
-  if (const Status status = take_reading(arguments.reading, options.reading); !status.ok())
-    return status.error();
-  const Result<LoadedJob> loaded = load_job({path}, options);
+  const Result<LoadedJob> loaded = load_steady_run(path, arguments.reading, !arguments.quiet);
   if (!loaded.ok()) return loaded.error();
   return analyzer::scale_run(loaded.value().job, loaded.value().analysis.report);
 }
@@ -122,9 +112,7 @@ Status write_outputs(const Arguments& arguments, const analyzer::Scaling& scalin
     if (const Status status = write_file("--html", arguments.html, html); !status.ok()) return status;
   }
   if (arguments.quiet) return {};
-  analyzer::PageOptions page = page_options_for_stdout(arguments.color);
-  if (arguments.width != 0) page.width = arguments.width;
-  page.ascii = page.ascii || arguments.ascii;
+  const analyzer::PageOptions page = page_options_for_stdout(arguments.text);
   return write_to_stdout([&](std::ostream& out) { out << analyzer::to_text(scaling, page); });
 }
 

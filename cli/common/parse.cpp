@@ -65,4 +65,12 @@ void describe_color(CLI::App& app, std::string& color) {
       ->option_text("WHEN");
 }
 
+void describe_text(CLI::App& app, TextArguments& arguments) {
+  app.add_flag("--ascii", arguments.ascii, "No characters outside ASCII");
+  describe_color(app, arguments.color);
+  app.add_option("--width", arguments.width, "Columns of the text [COLUMNS, else the terminal's, else 100]")
+      ->check(CLI::Range(40, 1000))
+      ->option_text("N");
+}
+
 }  // namespace lockstep::cli

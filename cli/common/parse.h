@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "base/result.h"
+#include "cli/common/terminal.h"
 
 namespace lockstep::cli {
 
@@ -16,6 +17,9 @@ std::optional<int> parse(CLI::App& app, int argc, char** argv);
 
 // --color auto, always or never; `color` is "auto" before.
 void describe_color(CLI::App& app, std::string& color);
+
+// --ascii, --color and --width.
+void describe_text(CLI::App& app, TextArguments& arguments);
 
 // What is wrong with the command line, in our words: the flag, its value, what it may be.
 std::string explain(const CLI::App& app, const CLI::ParseError& error);

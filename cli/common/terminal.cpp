@@ -74,6 +74,13 @@ analyzer::PageOptions page_options_for_stdout(std::string_view color) {
   return options;
 }
 
+analyzer::PageOptions page_options_for_stdout(const TextArguments& arguments) {
+  analyzer::PageOptions page = page_options_for_stdout(arguments.color);
+  if (arguments.width != 0) page.width = arguments.width;
+  page.ascii = page.ascii || arguments.ascii;
+  return page;
+}
+
 ProgressLine::ProgressLine(bool enabled)
     : enabled_(enabled && isatty(STDERR_FILENO)), start_(std::chrono::steady_clock::now()), last_(start_) {}
 

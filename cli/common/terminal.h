@@ -16,6 +16,14 @@ namespace lockstep::cli {
 // TERM=dumb, unless chosen. Unicode unless the locale says otherwise on a terminal.
 analyzer::PageOptions page_options_for_stdout(std::string_view color);
 
+// What a verb that prints tables may be told of their looks (describe_text in parse.h).
+struct TextArguments {
+  std::string color = "auto";
+  std::size_t width = 0;  // 0: page_options_for_stdout()'s
+  bool ascii = false;
+};
+analyzer::PageOptions page_options_for_stdout(const TextArguments& arguments);
+
 // Shows how far something is, on stderr, if that is a terminal and only after two seconds. The line goes away
 // with the object.
 class ProgressLine {
