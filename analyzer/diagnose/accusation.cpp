@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "analyzer/diagnose/host_shortage.h"
+#include "analyzer/diagnose/late_reason.h"
 #include "analyzer/diagnose/own_doing.h"
 #include "analyzer/diagnose/stage_imbalance.h"
 #include "analyzer/lateness/core_waits.h"
@@ -109,6 +110,7 @@ std::optional<BlameReport> blame_worth_accusing(const FindingContext& context, s
 // one.
 bool lacks_cores(const FindingContext& context, const StepTable& steps, const RankLateness& late) {
   constexpr std::int64_t kPart = 4;
+  if (lacks_a_core_alone(context, steps, late)) return true;
   // Where computations run on cores, so do transfers, on threads that nobody looks at.
   if (context.on_cpu && late.cause == Cause::transfer && shortage_of(context.shortages, late.rank) != nullptr)
     return true;
@@ -116,6 +118,12 @@ bool lacks_cores(const FindingContext& context, const StepTable& steps, const Ra
   return shortage_of(context.shortages, late.rank) != nullptr &&
          (!waited || *waited * kPart >= late.mean_ns) && !has_fewer_cores(context.diagnosis.job, late.rank) &&
          !is_own_doing(context, steps, late);
+}
+
+bool lacks_a_core_alone(const FindingContext& context, const StepTable& steps, const RankLateness& late) {
+  const Job& job = context.diagnosis.job;
+  return shortage_of(context.shortages, late.rank) == nullptr && shares_cores(job, late.rank) &&
+         !has_fewer_cores(job, late.rank) && reason_of(context, steps, late).code == kWaitsForCore;
 }
 
 std::optional<RankLateness> late_by_one_cause(const FindingContext& context, LateByCause& by_cause,

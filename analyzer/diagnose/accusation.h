@@ -18,6 +18,10 @@ std::optional<BlameReport> blame_worth_accusing(const FindingContext& context, s
 // The rank is late in these steps while its host's cores do not suffice, and it may be for that alone.
 bool lacks_cores(const FindingContext& context, const StepTable& steps, const RankLateness& late);
 
+// As that, where the other ranks that may use the same cores hardly wait for one: another program, or a
+// thread that does not train, has one, and which rank that holds up is the scheduler's choice.
+bool lacks_a_core_alone(const FindingContext& context, const StepTable& steps, const RankLateness& late);
+
 // A rank (an index) that is not late throughout by how late it is ready, but does one thing longer by so much
 // that it is accused of that (docs/statistics.md): cause, cause_ns, others_ns, mean_ns and share are of that.
 // Not of pipelines.

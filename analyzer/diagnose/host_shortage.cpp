@@ -123,6 +123,16 @@ std::size_t count_cores(const std::string& core_set) {
   return parse_cores(core_set).size();
 }
 
+bool shares_cores(const Job& job, std::int32_t rank) {
+  const auto own = std::find_if(job.ranks.begin(), job.ranks.end(),
+                                [&](const RankTrace& trace) { return trace.rank == rank; });
+  if (own == job.ranks.end()) return false;
+  const std::set<std::int32_t> cores = parse_cores(own->core_set);
+  return std::any_of(job.ranks.begin(), job.ranks.end(), [&](const RankTrace& trace) {
+    return trace.rank != rank && trace.host == own->host && overlap(cores, parse_cores(trace.core_set));
+  });
+}
+
 const HostShortage* shortage_of(const std::vector<HostShortage>& shortages, std::int32_t rank) {
   for (const HostShortage& one : shortages) {
     if (std::binary_search(one.ranks.begin(), one.ranks.end(), rank)) return &one;

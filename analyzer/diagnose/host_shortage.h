@@ -40,6 +40,9 @@ std::vector<HostShortage> find_host_shortages(const Job& job, const Report& repo
 // How many cores a list of them has ("0-3,8": 5); 0: not known.
 std::size_t count_cores(const std::string& core_set);
 
+// Another rank of the rank's host may use some of the same cores.
+bool shares_cores(const Job& job, std::int32_t rank);
+
 // The one that the rank is in; null: none.
 const HostShortage* shortage_of(const std::vector<HostShortage>& shortages, std::int32_t rank);
 

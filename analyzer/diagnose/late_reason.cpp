@@ -178,7 +178,7 @@ std::optional<LateReason> reason_of_scheduling(const FindingContext& context, co
   };
   LateReason reason;
   if (const auto waited = core_wait_excess(steps, late); explains(waited)) {
-    reason.code = "waits_for_core";
+    reason.code = kWaitsForCore;
     reason.doing = fmt::format("waits for a CPU core for {} longer", format_duration(*waited));
     reason.evidence.push_back(
         "its training threads were ready to run and had no core for that time, beyond the median of the "

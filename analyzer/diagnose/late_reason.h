@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "analyzer/diagnose/finding_context.h"
@@ -11,6 +12,8 @@
 #include "analyzer/lateness/step_table.h"
 
 namespace lockstep::analyzer {
+
+inline constexpr std::string_view kWaitsForCore = "waits_for_core";
 
 struct LateReason {
   std::string code = "unknown";  // Finding::reason

@@ -78,6 +78,35 @@ TEST(OwnDoing, OneThatGetsLessOfTheSameCoresIsNot) {
   EXPECT_THAT(codes_of(report.findings), Not(Contains("straggler_persistent")));
 }
 
+// Seen of a healthy rank of two that shared two cores with compilers: who has to wait is the scheduler's
+// choice, and the program that has the core is at fault.
+TEST(OwnDoing, OneThatAloneGetsLessOfTheSameCoresIsNot) {
+  const SharedHost host{.waits_0 = 0, .waits_1 = 4000};
+  const Report report = report_of(host);
+  EXPECT_THAT(codes_of(report.findings), Not(Contains("straggler_persistent")));
+  EXPECT_THAT(codes_of(report.findings), Not(Contains("jitter")));
+  const Finding shared = finding(report, "cores_shared");
+  EXPECT_EQ(shared.accuses, Accused::host);
+  EXPECT_EQ(shared.rank, 1);
+  EXPECT_THAT(shared.title, HasSubstr("another program or thread has a core: rank 1 waits 4.00 ms longer"));
+  EXPECT_EQ(shared.lost_ns, report.blame[0].exposed_ns + 40 * 4000 * us);
+  EXPECT_TRUE(report.lateness.ranks[1].is_late);
+  EXPECT_EQ(report.lateness.ranks[1].not_accused_because, NotAccused::cores_shared);
+  // From the middle of the run on.
+  SharedHost since = host;
+  since.waits_1_from = 20;
+  const Report later = report_of(since);
+  EXPECT_THAT(codes_of(later.findings), Not(Contains("straggler_since")));
+  EXPECT_THAT(codes_of(later.findings), Not(Contains("jitter")));
+  EXPECT_THAT(finding(later, "cores_shared").title,
+              HasSubstr("from step 20 on another program or thread has a core: rank 1 waits 3.80 ms longer"));
+  // Fewer cores than the others: then it is this rank's place that is at fault.
+  SharedHost fewer = host;
+  fewer.cores_1 = "1";
+  const Report other = report_of(fewer);
+  EXPECT_EQ(finding(other, "straggler_persistent").reason, "waits_for_core");
+}
+
 // Seen of an extra matrix product in each step, on half as many cores as ranks: a quarter and more of what
 // the rank was late by was its wait for a core, and nobody was named.
 TEST(OwnDoing, WhatIsComputedLongerOnACoreIs) {

@@ -63,7 +63,8 @@ bool is_late(const Report& report, std::int32_t rank) {
 
 bool is_accused(const Report& report, std::int32_t rank) {
   return std::any_of(report.findings.begin(), report.findings.end(), [rank](const Finding& finding) {
-    return finding.rank == rank && finding.accuses != Accused::nobody && finding.alarm == Alarm::none;
+    return finding.rank == rank && finding.alarm == Alarm::none &&
+           (finding.accuses == Accused::rank || finding.accuses == Accused::link);
   });
 }
 

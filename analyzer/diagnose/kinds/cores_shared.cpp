@@ -4,16 +4,24 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdint>
+#include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "analyzer/diagnose/accusation.h"
 #include "analyzer/diagnose/finding_context.h"
 #include "analyzer/diagnose/finding_kinds.h"
 #include "analyzer/diagnose/host_shortage.h"
+#include "analyzer/diagnose/late_words.h"
 #include "analyzer/diagnose/own_doing.h"
 #include "analyzer/intervals/median.h"
+#include "analyzer/lateness/core_waits.h"
+#include "analyzer/lateness/late_since.h"
 #include "analyzer/report/quantity.h"
+#include "base/time_math.h"
 
 namespace lockstep::analyzer {
 namespace {
@@ -34,12 +42,15 @@ constexpr Explanation kExplained{
         "It is the ranks' own doing where all of them together want (on a core, or waiting for one, over "
         "time) more cores than they may use (by affinity, or by the control group's limit), by a twentieth, "
         "and get three quarters of these at least; else other programs have them, or threads of the ranks "
-        "that do not train (data loaders, a thread of the program).",
+        "that do not train (data loaders, a thread of the program). So they have where one rank is late "
+        "(straggler_persistent, straggler_since) because it waits for a core, may use the cores of another "
+        "rank of its host and no fewer, and the median rank hardly waits.",
     .wrong =
         "The ranks wait as long alone on the host, with as many threads as cores: then a limit of the "
         "control group throttles them (cpu.max).",
     .lost =
-        "all ranks' waiting for a core (`run_queue_ns`), of each rank that of the thread that waits longest",
+        "all ranks' waiting for a core (`run_queue_ns`), of each rank that of the thread that waits "
+        "longest; where one rank waits, the others' exposed waits for it and what it waits for a core longer",
     .remedies = kRemedies,
 };
 constexpr FindingKind kCoresShared{
@@ -59,11 +70,13 @@ std::string cores_of(double cores) {
   return cores == 1 ? "1 core" : number(cores) + " cores";
 }
 
+constexpr const char* kKeepOthersOff =
+    "see what else runs there (`top`; data loaders' workers count too), and keep it off these cores: "
+    "`taskset`, Slurm's --exclusive";
+
 std::string remedy_for(const HostShortage& shortage) {
   const auto ranks = static_cast<double>(shortage.ranks.size());
-  if (shortage.by_others())
-    return "see what else runs there (`top`; data loaders' workers count too), and keep it off these cores: "
-           "`taskset`, Slurm's --exclusive";
+  if (shortage.by_others()) return kKeepOthersOff;
   if (shortage.cores >= ranks)
     return fmt::format("OMP_NUM_THREADS={:.0f} (cores / ranks), or fewer ranks on this host",
                        std::floor(shortage.cores / ranks));
@@ -125,6 +138,45 @@ std::string say_who_has_fewer_cores(const Job& job, const HostShortage& shortage
   return "";
 }
 
+// The rank, late in these steps, waits for a core that the others may use as well, and these hardly do.
+void find_one_without_core(const FindingContext& context, const StepTable& steps, const RankLateness& late,
+                           const LatenessReport& lateness, const std::string& begins,
+                           std::vector<Finding>& findings) {
+  const std::optional<BlameReport> blame = blame_worth_accusing(context, late.rank);
+  if (!blame || !lacks_a_core_alone(context, steps, late)) return;
+  const std::int64_t waited = std::max<std::int64_t>(0, core_wait_excess(steps, late).value_or(0));
+  const std::int64_t own_ns = waited * static_cast<std::int64_t>(steps.steps.size());
+  Finding finding = kCoresShared.make();
+  finding.rank = late.rank;
+  finding.title = fmt::format(
+      "{}another program or thread has a core: rank {} waits {} longer for one, and the others for rank {} ({} of "
+      "each step)",
+      begins, late.rank, format_duration(waited), late.rank, format_share(late.share));
+  finding.lost_ns = saturating_add(blame->exposed_ns, own_ns);
+  finding.evidence = {describe_lateness(lateness, late),
+                      "its training threads were ready to run and had no core for that time, beyond the "
+                      "median of the others",
+                      "other ranks of the host may use the same cores and hardly wait for one: who has to is "
+                      "the scheduler's choice, and may be another rank in the next run",
+                      describe_waiting(context.report, *blame, context.scheduled),
+                      describe_loss(finding.lost_ns, blame->exposed_ns, own_ns)};
+  finding.remedy = fmt::format("{}; or cores of its own for each rank", kKeepOthersOff);
+  findings.push_back(std::move(finding));
+}
+
+void find_ranks_without_core(const FindingContext& context, std::vector<Finding>& findings) {
+  const LatenessReport& lateness = context.report.lateness;
+  std::set<std::int32_t> named;
+  for (const LateSince& since : late_since(context.steps, context.report)) {
+    if (named.insert(since.late.rank).second)
+      find_one_without_core(context, since.steps, since.late, since.since,
+                            fmt::format("from step {} on ", since.step), findings);
+  }
+  for (const RankLateness& late : lateness.ranks)
+    if (late.is_late && !named.contains(late.rank))
+      find_one_without_core(context, context.steps, late, lateness, "", findings);
+}
+
 void find_cores_shared(const FindingContext& context, std::vector<Finding>& findings) {
   for (const HostShortage& shortage : context.shortages) {
     const auto count = static_cast<std::int64_t>(shortage.ranks.size());
@@ -159,6 +211,7 @@ void find_cores_shared(const FindingContext& context, std::vector<Finding>& find
     finding.lost_ns = shortage.waited_ns;
     findings.push_back(std::move(finding));
   }
+  find_ranks_without_core(context, findings);
 }
 
 }  // namespace

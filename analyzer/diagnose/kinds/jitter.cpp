@@ -217,6 +217,10 @@ void find_jitter(const FindingContext& context, std::vector<Finding>& findings) 
       std::all_of(lateness.ranks.begin(), lateness.ranks.end(),
                   [&](const RankLateness& rank) { return shortage_of(shortages, rank.rank) != nullptr; }))
     return;
+  // Or one of them waits for a core from some step on.
+  if (std::any_of(findings.begin(), findings.end(),
+                  [](const Finding& finding) { return finding.code == "cores_shared" && finding.rank; }))
+    return;
   if (const std::optional<OneStep> one = one_step_of_waiting(context.steps)) {
     Finding finding = context.all_of_its_cause(kJitter);
     finding.lost_ns = lost;

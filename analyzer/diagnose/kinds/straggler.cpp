@@ -57,10 +57,10 @@ constexpr Explanation kStragglerExplained{
         "host-bound, loads data or copies longer in eight of ten steps, by 6 % of a step and as consistently "
         "as asked of lateness, is named as well where noise hides how late that makes it. So is one whose "
         "training threads run a quarter longer than the others'. Nobody is named where a rank left no "
-        "record, nor for waiting for a core on a host whose cores do not suffice, unless it may use fewer of "
-        "them than the others, or computes longer, or alone collects garbage in eight of ten steps, for half of "
-        "its lateness, while its threads run a quarter longer than any other's; and where the hosts of GPUs run ahead of "
-        "them, a rank is late by no more than "
+        "record, nor for waiting for a core (cores_shared), unless it may use fewer of them than the others, or "
+        "computes longer, or alone collects garbage in eight of ten steps, for half of its lateness, while its "
+        "threads run a quarter longer than any other's; and where the hosts of GPUs run ahead of them, a rank is "
+        "late by no more than "
         "what the others' hosts have left of the step. The reason (`reason`) is the cause, or the two, whose "
         "time exceeds the others' by half of the lateness at least, in eight of ten blocks. "
         "docs/statistics.md has the tests.",
@@ -218,7 +218,7 @@ Finding make_finding(const FindingContext& context, const StepTable& steps, cons
   }
   // Without the cause the rank itself would be as much faster.
   std::int64_t own_ns =
-      finding.reason == "waits_for_core"
+      finding.reason == kWaitsForCore
           ? std::max<std::int64_t>(0, core_wait_excess(steps, late).value_or(0)) *
                 static_cast<std::int64_t>(steps.steps.size())
           : context.said_of_late_ranks({finding}, reason.part ? reason.part->cause : Cause::other);
