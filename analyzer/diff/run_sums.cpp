@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <set>
 
+#include "analyzer/report/whole_run.h"
+
 namespace lockstep::analyzer {
 namespace {
 
@@ -139,15 +141,7 @@ Result<RunSums> run_sums(const Report& report, Steps steps) {
   sum_layers(report, run);
   run.phases = report.account.spent;
   run.account_ranks = static_cast<std::int64_t>(report.account.ranks.size());
-  for (const Finding& finding : report.findings) {
-    if (finding.alarm == Alarm::none || finding.alarm == Alarm::mismatch) continue;
-    run.failure = finding.title;
-    break;
-  }
-  if (run.failure.empty() && std::ranges::any_of(report.warnings, [](const Warning& warning) {
-        return warning.code == "file_damaged";
-      }))
-    run.failure = "files are damaged, or were not finished: it may have been killed, or be running still";
+  run.failure = why_not_whole(report);
   return run;
 }
 

@@ -10,6 +10,7 @@
 #include "analyzer/figures/figures.h"
 #include "analyzer/figures/steady_part.h"
 #include "analyzer/report/unicode.h"
+#include "analyzer/report/whole_run.h"
 #include "base/counts.h"
 
 namespace lockstep::analyzer {
@@ -30,12 +31,9 @@ RunSetting setting_of(const Report& report) {
 
 // A run that broke off, or of which ranks are missing, is no measurement of how fast it is.
 std::string why_unfit(const Report& report, std::int64_t steps) {
-  for (const Finding& finding : report.findings)
-    if (finding.alarm != Alarm::none && finding.alarm != Alarm::mismatch) return finding.title;
+  if (std::string why = why_not_whole(report); !why.empty()) return why;
   if (!report.ranks_missing.empty())
     return fmt::format("{} left no trace", format_plural(report.ranks_missing.size(), "rank"));
-  for (const RankReport& rank : report.ranks)
-    if (rank.damaged) return fmt::format("the file of rank {} is damaged", rank.rank);
   if (steps < kLeastSteps)
     return fmt::format("it has {} to judge, and {} are needed: run it longer",
                        steps == 0 ? "no steady step" : format_plural(steps, "steady step"), kLeastSteps);

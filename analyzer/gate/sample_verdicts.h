@@ -47,13 +47,23 @@ inline Verdict one_of_each() {
   verdict.figures.back().expected = Expected{"transfer", "", "smaller buckets & more", "2026-12-31"};
   verdict.figures.push_back(sample_figure("queued", Zone::within, before, slow, 453.2e6));
   verdict.figures.back().is_better = true;
+  verdict.step = {.base_ns = 400e6,
+                  .head_ns = 440e6,
+                  .causes = {{Cause::barrier_wait, 10e6, 48e6},
+                             {Cause::compute, 300e6, 295e6},
+                             {Cause::transfer, 80e6, 87e6},
+                             {Cause::copy, 10e6, 10e6}}};
   verdict.warnings.emplace_back("the runs are of 2 ranks");
   return verdict;
 }
 
 inline VerdictContext sample_context() {
-  return {
-      .policy = "gate.toml", .false_alarms = 0.01, .baseline = "main.json", .head_runs = 3, .base_runs = 3};
+  return {.policy = "gate.toml",
+          .false_alarms = 0.01,
+          .baseline = "main.json",
+          .head_runs = 3,
+          .base_runs = 3,
+          .diff_command = "lockstep diff old --to new"};
 }
 
 }  // namespace lockstep::analyzer

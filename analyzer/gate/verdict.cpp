@@ -169,6 +169,7 @@ Result<Verdict> judge(const Policy& policy, std::span<const RunRecord> head, std
     verdict.warnings.push_back(differ);
   }
   for (const Rule& rule : policy.rules) verdict.figures.push_back(measured(rule, head, base));
+  verdict.step = step_change(head, base);
   settle_zones(policy, verdict.figures);
   settle_expected(policy, options, verdict);
   verdict.outcome = outcome_of(verdict.figures);

@@ -12,6 +12,7 @@
 #include "analyzer/comparison/zone.h"
 #include "analyzer/gate/policy.h"
 #include "analyzer/gate/run_record.h"
+#include "analyzer/gate/step_change.h"
 #include "base/result.h"
 
 namespace lockstep::analyzer {
@@ -39,6 +40,7 @@ const char* to_string(Outcome outcome);  // "pass"
 struct Verdict {
   Outcome outcome = Outcome::undecided;
   std::vector<FigureVerdict> figures;  // in the policy's order
+  std::optional<StepChange> step;      // where there is a baseline that tells it
   std::vector<std::string> warnings;   // what is wrong with neither side, and should be known
 };
 

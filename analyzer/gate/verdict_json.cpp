@@ -24,6 +24,18 @@ Json sample_to_json(const Sample& sample) {
   return json;
 }
 
+Json step_to_json(const std::optional<StepChange>& step) {
+  if (!step) return {};
+  Json json;
+  json["base_ns"] = step->base_ns;
+  json["head_ns"] = step->head_ns;
+  Json& causes = json["causes"] = Json::array();
+  for (const CauseChange& cause : step->causes)
+    causes.push_back(
+        {{"cause", to_string(cause.cause)}, {"base_ns", cause.base_ns}, {"head_ns", cause.head_ns}});
+  return json;
+}
+
 }  // namespace
 
 Json to_json(const Verdict& verdict, const VerdictContext& context) {
@@ -51,6 +63,7 @@ Json to_json(const Verdict& verdict, const VerdictContext& context) {
     one["reason"] = to_valid_utf8(reason_text(figure));
     figures.push_back(std::move(one));
   }
+  json["step"] = step_to_json(verdict.step);
   Json& warnings = json["warnings"] = Json::array();
   for (const std::string& warning : verdict.warnings) warnings.push_back(to_valid_utf8(warning));
   return json;

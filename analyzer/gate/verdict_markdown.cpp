@@ -1,6 +1,8 @@
 // The verdict for a pull request.
 #include <fmt/format.h>
 
+#include <cctype>
+
 #include "analyzer/gate/verdict_outputs.h"
 #include "analyzer/gate/verdict_words.h"
 #include "analyzer/report/unicode.h"
@@ -17,6 +19,13 @@ std::string cell(const std::string& text) {
     safe += c;
   }
   return safe;
+}
+
+// A command to copy. What would end the code, or the line, does not stand in it.
+std::string code(const std::string& text) {
+  std::string safe = printable(text);
+  std::erase(safe, '`');
+  return "`" + safe + "`";
 }
 
 const char* mark_of(const std::string& state) {
@@ -40,6 +49,12 @@ std::string to_markdown(const Verdict& verdict, const VerdictContext& context) {
                         reason.empty() ? "" : ": " + cell(reason));
   }
   text += "\n";
+  if (const std::string step = step_text(verdict); !step.empty()) {
+    text += fmt::format("**{}{}**\n\n", static_cast<char>(std::toupper(static_cast<unsigned char>(step[0]))),
+                        cell(step.substr(1)));
+    if (!context.diff_command.empty())
+      text += fmt::format("Ranks, collectives and layers: {}\n\n", code(context.diff_command));
+  }
   for (const std::string& warning : verdict.warnings) text += fmt::format("> ⚠ {}\n\n", cell(warning));
   text += fmt::format("{}{}; {}: a healthy change fails in at most {:g} % of cases.\n",
                       format_plural(context.head_runs, "run"),

@@ -16,6 +16,9 @@ struct VerdictContext {
   double false_alarms = 0;  // of the policy
   std::string baseline;     // its file, or runs; "" where there is none
   std::size_t head_runs = 0, base_runs = 0;
+  // The command that says more of what became of the step: ranks, collectives, layers. "" where the runs of
+  // the baseline are not at hand.
+  std::string diff_command = {};
 };
 
 // For a terminal or a job's log; ends in a new line.

@@ -55,11 +55,33 @@ TEST(VerdictWords, SayWhatToDo) {
   EXPECT_EQ(headline(verdict), "all 5 figures are within their limits");
 }
 
+TEST(VerdictWords, SayWhatBecameOfTheStep) {
+  Verdict verdict = one_of_each();
+  EXPECT_EQ(
+      step_text(verdict),
+      "a step takes 40.0 ms longer in the mean: barrier wait +38.0 ms, compute -5.00 ms, transfer +7.00 ms")
+      << "in the order that they have, and without what is a tenth of the greatest";
+  verdict.step->causes[2].head_ns -= 40e6;
+  verdict.step->head_ns -= 40e6;
+  EXPECT_EQ(step_text(verdict),
+            "a step takes as long in the mean: barrier wait +38.0 ms, compute -5.00 ms, transfer -33.0 ms");
+  for (FigureVerdict& figure : verdict.figures) {
+    figure.zone = Zone::within;
+    figure.is_better = false;
+  }
+  EXPECT_EQ(step_text(verdict), "") << "nothing has changed by what matters";
+  verdict = one_of_each();
+  verdict.step.reset();
+  EXPECT_EQ(step_text(verdict), "");
+}
+
 TEST(VerdictOutputs, Text) {
   const std::string text = to_text(one_of_each(), sample_context(), {.width = 120});
   EXPECT_THAT(text, HasSubstr("FAIL — 1 of 6 figures is worse than allowed: step_time\n"));
   EXPECT_THAT(text, HasSubstr("412 ms = 400 ms + 3 %  worse\n"));
   EXPECT_THAT(text, HasSubstr("overlap_ratio: 4 more runs of each side would decide it, 9 times in 10"));
+  EXPECT_THAT(text, HasSubstr("  a step takes 40.0 ms longer in the mean: barrier wait +38.0 ms"));
+  EXPECT_THAT(text, HasSubstr("  ranks, collectives and layers: lockstep diff old --to new\n"));
   EXPECT_THAT(text, HasSubstr("warning: the runs are of 2 ranks"));
   EXPECT_THAT(
       text,
@@ -77,6 +99,9 @@ TEST(VerdictOutputs, Json) {
   EXPECT_EQ(json["figures"][0]["head"]["mean"], 440e6);
   EXPECT_EQ(json["figures"][0]["limit"], 412e6);
   EXPECT_EQ(json["figures"][2]["runs_needed"], 4);
+  EXPECT_EQ(json["step"]["head_ns"], 440e6);
+  EXPECT_EQ(json["step"]["causes"][0]["cause"], "barrier_wait");
+  EXPECT_EQ(json["step"]["causes"][0]["head_ns"], 48e6);
   EXPECT_TRUE(json["figures"][3]["limit"].is_null());
   EXPECT_TRUE(json["figures"][3]["head"].is_null());
 }
@@ -85,6 +110,8 @@ TEST(VerdictOutputs, MarkdownKeepsItsTable) {
   const std::string text = to_markdown(one_of_each(), sample_context());
   EXPECT_THAT(text, HasSubstr("### ❌ Lockstep: 1 of 6 figures is worse than allowed: step\\_time\n"));
   EXPECT_THAT(text, HasSubstr("| busbw of group \\<a\\|b>"));
+  EXPECT_THAT(text, HasSubstr("**A step takes 40.0 ms longer in the mean: barrier wait +38.0 ms"));
+  EXPECT_THAT(text, HasSubstr("`lockstep diff old --to new`"));
   EXPECT_THAT(text, Not(HasSubstr("\x1b")));
   // Every row of the table has six cells.
   std::size_t rows = 0;

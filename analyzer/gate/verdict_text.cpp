@@ -54,6 +54,11 @@ std::string to_text(const Verdict& verdict, const VerdictContext& context, const
   for (const FigureVerdict& figure : verdict.figures)
     if (const std::string reason = reason_text(figure); !reason.empty())
       page.wrap(Line{}.text(fmt::format("{}: {}", printable(figure.rule.name()), printable(reason))), 2, 4);
+  if (const std::string step = step_text(verdict); !step.empty()) {
+    page.wrap(Line{}.text(step), 2, 4);
+    if (!context.diff_command.empty())
+      page.wrap(Line{}.text("ranks, collectives and layers: " + printable(context.diff_command)), 2, 4);
+  }
   for (const std::string& warning : verdict.warnings)
     page.wrap(Line{}.text("warning: " + printable(warning)), 2, 4);
   page.wrap(Line{}.dim(what_was_compared(context)), 2, 4);

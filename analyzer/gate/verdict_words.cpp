@@ -2,10 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <string_view>
 
 #include "analyzer/comparison/runs_needed.h"
+#include "analyzer/report/palette.h"
 #include "analyzer/report/quantity.h"
 #include "base/counts.h"
 #include "base/words.h"
@@ -85,6 +87,27 @@ std::string reason_text(const FigureVerdict& figure) {
         kMaxMoreRuns);
   return fmt::format("{} of each side would decide it, 9 times in 10",
                      format_plural(*figure.runs_needed, "more run", "more runs"));
+}
+
+std::string step_text(const Verdict& verdict) {
+  constexpr double kTelling = 0.1;  // of the greatest change
+  const bool any = std::ranges::any_of(verdict.figures, [](const FigureVerdict& figure) {
+    return !figure.missing && (figure.zone == Zone::worse || figure.is_better);
+  });
+  if (!any || !verdict.step) return "";
+  const StepChange& step = *verdict.step;
+  const double change = step.head_ns - step.base_ns, greatest = std::abs(step.causes.front().change_ns());
+  std::vector<std::string> parts;
+  for (const CauseChange& cause : step.causes)
+    if (std::abs(cause.change_ns()) > kTelling * greatest)
+      parts.push_back(fmt::format("{} {}{}", style_of(cause.cause).label, cause.change_ns() < 0 ? "-" : "+",
+                                  format_figure(std::abs(cause.change_ns()), Unit::nanoseconds)));
+  if (parts.empty()) return "";
+  const std::string times = join_words(parts, ", ");
+  // Changes that make up for each other are worth a word as well.
+  if (std::abs(change) < kTelling * greatest) return "a step takes as long in the mean: " + times;
+  return fmt::format("a step takes {} {} in the mean: {}", format_figure(std::abs(change), Unit::nanoseconds),
+                     change < 0 ? "less" : "longer", times);
 }
 
 std::string headline(const Verdict& verdict) {

@@ -11,6 +11,7 @@
 #include "analyzer/figures/figures.h"
 #include "analyzer/gate/baseline.h"
 #include "analyzer/gate/verdict_outputs.h"
+#include "base/shell_words.h"
 #include "base/small_file.h"
 #include "base/standard_streams.h"
 #include "base/words.h"
@@ -125,6 +126,19 @@ int without_baseline(const Arguments& arguments, const std::vector<analyzer::Run
   return kHolds;
 }
 
+// Of runs that are at hand alone: a baseline's file keeps figures and no traces.
+std::string diff_command(const Arguments& arguments) {
+  std::vector<std::string> command{"lockstep", "diff"};
+  for (const std::string& path : arguments.baseline) {
+    if (analyzer::is_baseline(path)) return "";
+    command.push_back(path);
+  }
+  if (arguments.baseline.empty()) return "";
+  command.emplace_back("--to");
+  command.insert(command.end(), arguments.runs.begin(), arguments.runs.end());
+  return for_shell(command);
+}
+
 Status write_outputs(const Arguments& arguments, const analyzer::Verdict& verdict,
                      const analyzer::VerdictContext& context) {
   if (!arguments.json.empty()) {
@@ -189,7 +203,8 @@ int check(const Arguments& arguments) {
                                          .false_alarms = policy.value().false_alarms,
                                          .baseline = join_words(arguments.baseline, ", "),
                                          .head_runs = head.value().size(),
-                                         .base_runs = base.value().size()};
+                                         .base_runs = base.value().size(),
+                                         .diff_command = diff_command(arguments)};
   if (verdict.value().outcome == analyzer::Outcome::undecided && arguments.inconclusive == "pass")
     verdict.value().warnings.emplace_back("undecided, and passed because of --inconclusive pass");
   if (const Status status = write_outputs(arguments, verdict.value(), context); !status.ok())

@@ -8,6 +8,7 @@
 
 #include "base/counts.h"
 #include "base/number_lists.h"
+#include "base/shell_words.h"
 #include "tracer/recorder/progress.h"
 
 namespace lockstep::tracer::record {
@@ -248,19 +249,6 @@ std::string early_end(const Manifest& manifest) {
 bool lists_counters(const Asked& asked) {
   return asked.sources.has_value() && (asked.cpu || control::names_source(*asked.sources, "cpu") ||
                                        control::names_source(*asked.sources, "nvml"));
-}
-
-// As it can be pasted into a shell.
-std::string for_shell(const std::string& path) {
-  constexpr std::string_view kPlain =
-      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-+=.,:/@%";
-  if (path.find_first_not_of(kPlain) == std::string::npos) return path;
-  std::string quoted = "'";
-  for (const char c : path) {
-    if (c == '\'') quoted += "'\\'";
-    quoted += c;
-  }
-  return quoted + "'";
 }
 
 // What processes say of themselves counts more than what may be.
