@@ -153,13 +153,15 @@ void find_one_without_core(const FindingContext& context, const StepTable& steps
       "each step)",
       begins, late.rank, format_duration(waited), late.rank, format_share(late.share));
   finding.lost_ns = saturating_add(blame->exposed_ns, own_ns);
-  finding.evidence = {describe_lateness(lateness, late),
-                      "its training threads were ready to run and had no core for that time, beyond the "
-                      "median of the others",
-                      "other ranks of the host may use the same cores and hardly wait for one: who has to is "
-                      "the scheduler's choice, and may be another rank in the next run",
-                      describe_waiting(context.report, *blame, context.scheduled),
-                      describe_loss(finding.lost_ns, blame->exposed_ns, own_ns)};
+  finding.evidence = {
+      describe_lateness(lateness, late),
+      fmt::format("its training threads were ready to run and had no core for {} a step more than "
+                  "the median of the others",
+                  format_duration(waited)),
+      "other ranks of the host may use the same cores and hardly wait for one: who has to is "
+      "the scheduler's choice, and may be another rank in the next run",
+      describe_waiting(context.report, *blame, context.scheduled),
+      describe_loss(finding.lost_ns, blame->exposed_ns, own_ns)};
   finding.remedy = fmt::format("{}; or cores of its own for each rank", kKeepOthersOff);
   findings.push_back(std::move(finding));
 }
