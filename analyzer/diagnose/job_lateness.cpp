@@ -9,6 +9,7 @@
 
 #include "analyzer/diagnose/blame.h"
 #include "analyzer/diagnose/host_pace.h"
+#include "analyzer/diagnose/root_waits.h"
 #include "analyzer/diagnose/scheduled_waits.h"
 #include "analyzer/diagnose/shared_gpus.h"
 #include "analyzer/intervals/median.h"
@@ -83,11 +84,16 @@ void limit_to_own_excess(const Report& report, StepTable& table) {
 
 namespace {
 
-StepTable table_of_waits(const Report& report, const ScheduledWaits& scheduled) {
+StepTable table_of_waits(const Job& job, const Report& report, const ScheduledWaits& scheduled) {
   const bool staged =
       std::any_of(report.pipeline.begin(), report.pipeline.end(),
                   [](const PipelineReport& pipeline) { return !pipeline.stages_detail.empty(); });
-  if (!staged) return make_step_table(report);
+  if (!staged) {
+    const RootWaits roots(job, report);
+    return make_step_table(report, nullptr, [&roots](const StepReport& step) {
+      return roots.of(step.rank, step.begin_ns, step.end_ns);
+    });
+  }
   std::map<std::pair<std::int64_t, std::int32_t>, std::int64_t> waited;
   for (const CollectiveReport& collective : report.collectives) {
     if (!collective.step || !collective.last_arriver) continue;
@@ -111,7 +117,7 @@ StepTable table_of_waits(const Report& report, const ScheduledWaits& scheduled) 
 }  // namespace
 
 StepTable table_of_steps(const Job& job, const Report& report, const ScheduledWaits& scheduled) {
-  StepTable table = table_of_waits(report, scheduled);
+  StepTable table = table_of_waits(job, report, scheduled);
   limit_to_hosts(HostPace(job), shared_gpu_times(job, report, table), table);
   return table;
 }

@@ -85,7 +85,14 @@ LateReason reason_of_compute(const FindingContext& context, const StepTable& ste
   const bool is_telling = slow && slow->share >= kTellingShare;
   const std::optional<std::uint32_t> name =
       name_of_longest(context, steps, late, is_telling ? std::optional(slow->name) : std::nullopt);
-  if (name && !has_place)
+  // A line that it computes in and the others do not says more than the pass that lies around it: a plain
+  // loop's is known by its first and last operation alone.
+  const std::string line =
+      context.on_cpu && !has_place ? name_where_python_was(context, steps, late, reason) : std::string();
+  reason.names_line = !line.empty();
+  if (reason.names_line)
+    reason.doing += fmt::format(", above all in {}", line);
+  else if (name && !has_place)
     reason.doing += fmt::format(", above all in `{}`", short_name(context.diagnosis.job.strings.view(*name)));
   if (is_telling) {
     if (slow->is_more_work && !context.on_cpu) {
@@ -108,11 +115,9 @@ LateReason reason_of_compute(const FindingContext& context, const StepTable& ste
                 late.rank);
   if (!has_place)
     reason.remedy += "; `lockstep record --operators` says in which module of the model it computes longer";
-  // A line that it computes in and the others do not: its work is its own.
-  if (context.on_cpu && !has_place)
-    if (const std::string line = name_where_python_was(context, steps, late, reason); !line.empty())
-      reason.remedy = fmt::format("see what rank {} computes in {}, and whether the others do; else {}",
-                                  late.rank, line, reason.remedy);
+  if (reason.names_line)
+    reason.remedy = fmt::format("see what rank {} computes in {}, and whether the others do; else {}",
+                                late.rank, line, reason.remedy);
   return reason;
 }
 

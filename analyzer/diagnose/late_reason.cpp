@@ -196,6 +196,7 @@ std::optional<LateReason> reason_of_scheduling(const FindingContext& context, co
   reason.code = "blocked";
   RankLateness off_cpu = late;
   off_cpu.cause_ns = asleep ? asleep->ns : *off;
+  reason.ns = off_cpu.cause_ns;
   const std::string place = name_where_python_was(context, steps, off_cpu, reason);
   reason.doing = fmt::format("sleeps or is blocked for {} longer {}", format_duration(off_cpu.cause_ns),
                              place.empty() ? "where it should compute" : "in " + place);
@@ -205,9 +206,12 @@ std::optional<LateReason> reason_of_scheduling(const FindingContext& context, co
                    "for a core for {} at most",
                    format_duration(late.cause_ns), format_duration(asleep->awake_ns))
              : "none of its training threads was on a core then, and none was ready to run");
-  reason.remedy = fmt::format(
-      "look for `time.sleep`, locks, files and network reads in what rank {} does in its passes{}", late.rank,
-      place.empty() ? "; " + how_to_name_it(context.diagnosis.job) : std::string());
+  reason.remedy =
+      place.empty()
+          ? fmt::format(
+                "look for `time.sleep`, locks, files and network reads in what rank {} does in its passes; {}",
+                late.rank, how_to_name_it(context.diagnosis.job))
+          : fmt::format("look for `time.sleep`, locks, files and network reads in {}", place);
   return reason;
 }
 

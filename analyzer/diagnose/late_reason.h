@@ -22,6 +22,9 @@ struct LateReason {
   std::string remedy;  // where it is not known: what to record
   // The cause that it comes of; absent where it is not known.
   std::optional<LatePart> part;
+  // How long a step it does so longer, where that is another time than the cause's (`blocked`).
+  std::optional<std::int64_t> ns;
+  bool names_line = false;  // of Python, in which it does so: more than the delay analysis knows
 };
 
 // Of a rank that judge_lateness found late. Codes:

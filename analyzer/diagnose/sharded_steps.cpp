@@ -181,6 +181,8 @@ std::optional<Gathering> look_at_gathering(const Diagnosis& diagnosis, const Rep
     for (const CollectiveRank& rank : gather->ranks) {
       result.all_ns = saturating_add(result.all_ns, rank.end_ns - rank.arrival_ns);
       result.covered_ns = saturating_add(result.covered_ns, rank.covered_ns);
+      ++result.records;
+      result.ahead += 4 * rank.covered_ns >= rank.end_ns - rank.arrival_ns ? 1 : 0;
       result.transfer_ns = saturating_add(result.transfer_ns, rank.transfer_ns);
       result.exposed_ns = saturating_add(result.exposed_ns, rank.exposed_transfer_ns());
     }

@@ -20,6 +20,8 @@ struct Gathering {
   DataType data_type = DataType::unknown;
   std::int64_t all_ns = 0;      // from arrival to end
   std::int64_t covered_ns = 0;  // of that, under compute
+  std::int64_t records = 0;     // all-gathers, each on each rank
+  std::int64_t ahead = 0;       // of these, the ones under compute for a quarter of their time or more
   std::int64_t transfer_ns = 0;
   std::int64_t exposed_ns = 0;  // of transfer, at least this much not under compute
   std::int64_t held_back =

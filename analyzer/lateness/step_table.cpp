@@ -14,7 +14,7 @@ bool is_known(const StepReport& step) {
 
 }  // namespace
 
-StepTable make_step_table(const Report& report, const BlamedInStep& blamed) {
+StepTable make_step_table(const Report& report, const BlamedInStep& blamed, const WaitedBesides& besides) {
   // Steps stand in the report by number, then by rank.
   StepTable table;
   std::vector<std::size_t> begins;
@@ -43,7 +43,7 @@ StepTable make_step_table(const Report& report, const BlamedInStep& blamed) {
               [](const StepReport* a, const StepReport* b) { return a->rank < b->rank; });
     waits.clear();
     for (const StepReport* cell : cells) {
-      waits.push_back(cell->measures.partition[Cause::barrier_wait]);
+      waits.push_back(cell->measures.partition[Cause::barrier_wait] + (besides ? besides(*cell) : 0));
       total_ns += cell->measures.window_ns;
     }
     const std::vector<std::int64_t> beyond = excess_over_others(waits);

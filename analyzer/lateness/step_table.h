@@ -70,7 +70,10 @@ struct StepTable {
 // `blamed`, where given, says instead how long each rank was waited for in a step (by a pipeline's stages,
 // whose waiting differs by design): blamed(step, rank) in ns.
 using BlamedInStep = std::function<std::int64_t(std::int64_t step, std::int32_t rank)>;
-StepTable make_step_table(const Report& report, const BlamedInStep& blamed = nullptr);
+// `besides`: how long a rank waited in a step that its partition does not count as waiting, in ns.
+using WaitedBesides = std::function<std::int64_t(const StepReport& step)>;
+StepTable make_step_table(const Report& report, const BlamedInStep& blamed = nullptr,
+                          const WaitedBesides& besides = nullptr);
 
 // The same ranks in some of the steps (indices, in order).
 StepTable some_steps(const StepTable& table, std::span<const std::size_t> steps);

@@ -64,7 +64,8 @@ std::vector<std::string> account_lines(const Report& report) {
                               all_time, fmt::join(parts, ", "))
                 : fmt::format("{} from the rank's start to its end: {}.", all_time, fmt::join(parts, ", ")));
   if (account.goodput)
-    lines.push_back(fmt::format("Goodput {}: steady steps, of all{}.", format_share(*account.goodput),
+    lines.push_back(fmt::format("Goodput {}: the share of steady steps in all time{}.",
+                                format_share(*account.goodput),
                                 account.spent[Spending::not_recorded] > 0 ? " that was recorded" : ""));
   std::int64_t beside = 0;
   for (const RankAccount& rank : account.ranks) beside = std::max(beside, rank.checkpoint_beside_ns);

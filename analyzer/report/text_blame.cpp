@@ -117,11 +117,17 @@ void print_nobody_to_blame(const Report& report, Page& page) {
   page.wrap(line, kIndent, kIndent);
 }
 
-// A finding says what the rank's host does, loads, or waits for.
-bool is_host_time_explained(const Report& report, std::int32_t rank) {
-  return std::any_of(report.findings.begin(), report.findings.end(), [rank](const Finding& finding) {
-    return finding.accuses == Accused::rank && finding.rank == rank &&
-           (is_of_host(finding.reason) || finding.reason == "loads_data");
+// A finding says why the rank is late, and not by the delay analysis, which knows activities and ranges
+// alone.
+bool is_explained_otherwise(const Report& report, const BlameReport& blame) {
+  const auto is_of_delays = [&](const std::string& evidence) {
+    return evidence == "why: " + blame.root_cause;
+  };
+  return std::ranges::any_of(report.findings, [&](const Finding& finding) {
+    if (finding.accuses != Accused::rank || finding.rank != blame.rank) return false;
+    if (finding.cause == Cause::host_bound) return true;  // between computations, which has no name
+    return !finding.reason.empty() && finding.reason != "unknown" &&
+           std::ranges::none_of(finding.evidence, is_of_delays);
   });
 }
 
@@ -145,13 +151,14 @@ void print_nobody_late(const Report& report, Page& page) {
     return rank.not_accused_because == NotAccused::gpu_shared;
   });
   Line line;
-  line.text(few_cores ? "Whether a rank is late throughout can't be told as long as cores are short, for who "
-                        "gets one last comes last: "
-            : shared_gpu
-                ? "Whether a rank is late throughout can't be told as long as ranks share a GPU, which "
-                  "chooses whose work comes first: "
-                : "No rank is late throughout: ")
-      .text(fmt::format("over {} steps ", report.lateness.steps));
+  line.text(
+          few_cores ? "Cores are short, and who gets one last comes last: whether a rank is late throughout "
+                      "can't be told. Over "
+          : shared_gpu
+              ? "Ranks share a GPU, which chooses whose work comes first: whether a rank is late throughout "
+                "can't be told. Over "
+              : "No rank is late throughout: over ")
+      .text(fmt::format("{} steps ", report.lateness.steps));
   add_waiting(report, line);
   line.text(".");
   // More steps tell nothing of cores or a GPU that are short.
@@ -260,7 +267,7 @@ void print_blame(const Report& report, const Totals& totals, Page& page) {
                 .text(scheduled ? "; what the pipeline's schedule makes them wait is left out." : "."),
             kIndent, kIndent);
   if (!first.root_cause.empty() && is_worth_blaming(report, first) &&
-      !is_host_time_explained(report, first.rank)) {
+      !is_explained_otherwise(report, first)) {
     page.wrap(Line{}
                   .text(fmt::format("Why rank {} is late: ", first.rank))
                   .text(printable(first.root_cause))

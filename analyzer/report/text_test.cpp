@@ -129,15 +129,15 @@ TEST(TextReport, ThatNobodyIsLateIsNotSaidWhereWantOfCoresHidesIt) {
                         "step. One that is late by 2 % of a step would show after about 610 steps."));
   report.lateness.ranks[1].not_accused_because = NotAccused::cores_shared;
   const std::string text = to_text(report, with_width(400));
-  EXPECT_THAT(text, HasSubstr("Whether a rank is late throughout can't be told as long as cores are short, "
-                              "for who gets one last comes last: over 40 steps they wait for each other for "
-                              "12.0 % of a step."));
+  EXPECT_THAT(
+      text, HasSubstr("Cores are short, and who gets one last comes last: whether a rank is late throughout "
+                      "can't be told. Over 40 steps they wait for each other for 12.0 % of a step."));
   EXPECT_THAT(text, AllOf(Not(HasSubstr("No rank is late")), Not(HasSubstr("would show after"))));
   report.lateness.ranks[1].not_accused_because = NotAccused::gpu_shared;
   EXPECT_THAT(
       to_text(report, with_width(400)),
-      AllOf(HasSubstr("Whether a rank is late throughout can't be told as long as ranks share a GPU, which "
-                      "chooses whose work comes first: over 40 steps "),
+      AllOf(HasSubstr("Ranks share a GPU, which chooses whose work comes first: whether a rank is late "
+                      "throughout can't be told. Over 40 steps "),
             Not(HasSubstr("would show after"))));
 }
 

@@ -186,8 +186,8 @@ void find_cores_shared(const FindingContext& context, std::vector<Finding>& find
     Finding finding = kCoresShared.make();
     if (shortage.by_others()) {
       finding.title =
-          fmt::format("{}{} {} for a core: other programs or threads have {}", format_plural(count, "rank"),
-                      where, count == 1 ? "waits" : "wait", count == 1 ? "it" : "them");
+          fmt::format("{}{} {} for {} that other programs or threads have", format_plural(count, "rank"),
+                      where, count == 1 ? "waits" : "wait", count == 1 ? "a core" : "cores");
     } else {
       finding.title = fmt::format("{}{} {} {}", format_plural(count, "rank"), where,
                                   count == 1 ? "has too few cores:" : "share", cores_of(shortage.cores));

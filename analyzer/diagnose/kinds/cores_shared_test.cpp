@@ -66,7 +66,7 @@ TEST(Findings, FewerThreadsHelpWhereThereAreCoresForAllRanks) {
 
 TEST(Findings, CoresThatOthersHaveAreNotSharedByRanks) {
   const Finding shared = finding(report_of(job_of(2, 600, 300, "0-3")), "cores_shared");
-  EXPECT_EQ(shared.title, "2 ranks of node0 wait for a core: other programs or threads have them");
+  EXPECT_EQ(shared.title, "2 ranks of node0 wait for cores that other programs or threads have");
 }
 
 // More to do is a fact, though nobody can tell whether it makes the rank late.
@@ -95,7 +95,7 @@ TEST(Findings, WhereCoresAreSharedARankOfAnotherHostIsNotCompared) {
     look.runnable_ns = look.waited_ns = 0;
   }
   const Finding shared = finding(report_of(job), "cores_shared");
-  EXPECT_EQ(shared.title, "2 ranks of node0 wait for a core: other programs or threads have them");
+  EXPECT_EQ(shared.title, "2 ranks of node0 wait for cores that other programs or threads have");
   EXPECT_THAT(testing::PrintToString(shared.evidence), Not(HasSubstr("it has more to do")));
 }
 

@@ -13,6 +13,7 @@
 #include "analyzer/diagnose/hang_words.h"
 #include "analyzer/diagnose/knobs.h"
 #include "analyzer/diagnose/links.h"
+#include "analyzer/diagnose/root_waits.h"
 #include "analyzer/diagnose/unanswered.h"
 #include "analyzer/intervals/median.h"
 #include "analyzer/model/operation.h"
@@ -31,9 +32,12 @@ constexpr Explanation kExposedTransferExplained{
     .meaning =
         "Communication that no computation hides, and that no finding above explains. The second name stands "
         "where no partner of any rank left a trace: then it may be waiting as well.",
-    .found = "`transfer` reaches 5 % of all time, and no finding above explains half of it.",
+    .found =
+        "`transfer` reaches 5 % of all time, and no finding above explains half of it. What a broadcast's "
+        "root stands in it before its last receiver has come counts as transfer (docs/metrics.md) and is "
+        "left out here, where the operation did not end without that receiver.",
     .wrong = "The operations run beside computations on the timeline.",
-    .lost = "all exposed transfer",
+    .lost = "all exposed transfer, without what roots stand in broadcasts before the last receiver has come",
     .remedies = kExposedTransferRemedies,
 };
 constexpr FindingKind kExposedTransfer{
@@ -87,7 +91,7 @@ struct LongestTransfer {
   std::vector<double> busbw;
 };
 
-LongestTransfer longest_transfer(const Report& report) {
+LongestTransfer longest_transfer(const Report& report, const RootWaits& roots) {
   std::map<Operation, LongestTransfer> sums;
   for (const CollectiveReport& collective : report.collectives) {
     LongestTransfer& sum = sums[collective.operation];
@@ -97,6 +101,7 @@ LongestTransfer longest_transfer(const Report& report) {
       sum.transfer = saturating_add(sum.transfer, rank.transfer_ns);
     if (collective.busbw_wire_gbps) sum.busbw.push_back(*collective.busbw_wire_gbps);
   }
+  for (auto& [operation, sum] : sums) sum.transfer -= std::min(sum.transfer, roots.of(operation));
   const auto most = std::max_element(sums.begin(), sums.end(), [](const auto& a, const auto& b) {
     return a.second.transfer < b.second.transfer;
   });
@@ -196,14 +201,20 @@ Words words_for(const FindingContext& context, Operation longest, bool between_h
 
 void find_exposed_transfer(const FindingContext& context, std::vector<Finding>& findings) {
   const TransferBetweenHosts between_hosts = transfer_between_hosts(context.report);
-  if (!context.is_left_over(findings, Cause::transfer, context.total(Cause::transfer),
-                            between_hosts.is_most()))
-    return;
-  const LongestTransfer longest = longest_transfer(context.report);
+  const RootWaits roots(context.diagnosis.job, context.report);
+  const std::int64_t all = context.total(Cause::transfer), held = std::min(all, roots.all_ns());
+  if (!context.is_left_over(findings, Cause::transfer, all - held, between_hosts.is_most())) return;
+  const LongestTransfer longest = longest_transfer(context.report, roots);
   const Words words = words_for(context, longest.operation, between_hosts.is_most(),
                                 between_hosts.busbw_wire_gbps.value_or(kSlowGbps + 1) <= kSlowGbps);
   Finding finding = context.all_of_its_cause(words.kind);
   finding.title = words.title;
+  finding.lost_ns = all - held;
+  if (context.is_worth(held, 10))
+    finding.evidence.push_back(fmt::format(
+        "beside that, roots of broadcasts stand for {} in them before the last receiver has come: that "
+        "counts as transfer, and is no link's fault",
+        format_duration(held)));
   if (longest.count > 0) finding.evidence.push_back(describe(longest));
   if (between_hosts.is_most()) finding.evidence.push_back(describe(between_hosts));
   finding.remedy = words.remedy;

@@ -68,8 +68,8 @@ constexpr Explanation kStragglerExplained{
         "Its steps wait as much as the others' do (the table of ranks), another recording of the same job "
         "names another rank, or hosts' clocks are less certain than the lateness.",
     .lost =
-        "the exposed waits of the others for it (of a pipeline's stage at most its lateness, in every step "
-        "and of every other rank); and, where it sleeps, loads, runs what has no name or waits for a core "
+        "the exposed waits of the others for it (of a pipeline's stage, of a rhythm's steps, and of a rank that "
+        "is named by what it does longer, at most that time, in every such step and of every other rank); and, where it sleeps, loads, runs what has no name or waits for a core "
         "longer, its own time by that beyond the others'",
     .remedies = kStragglerRemedies,
 };
@@ -206,12 +206,18 @@ Finding make_finding(const FindingContext& context, const StepTable& steps, cons
   finding.rank = late.rank;
   finding.reason = reason.code;
   finding.lost_ns = blame.exposed_ns;
+  const std::string how_much =
+      reason.ns && context.report.lateness.step_ns > 0
+          ? fmt::format(" ({} of each step)", format_share(*reason.ns, context.report.lateness.step_ns))
+          : when.how_much;
   finding.title = when.by_cause ? fmt::format("{}rank {} {}{}: the others wait for it", when.begins,
-                                              late.rank, reason.doing, when.how_much)
+                                              late.rank, reason.doing, how_much)
                                 : fmt::format("{}rank {} {}: the others wait for it{}", when.begins,
                                               late.rank, reason.doing, when.how_much);
   // No more than what the others can have waited for that; in a pipeline the rest is its schedule's.
-  if (when.by_cause || !context.report.pipeline.empty() || steps.is_limited()) {
+  // So in the steps of a rhythm, between which they wait for other things.
+  if (when.by_cause || when.kind == &kStragglerPeriodic || !context.report.pipeline.empty() ||
+      steps.is_limited()) {
     const auto times = static_cast<std::int64_t>((steps.rank_count() - 1) * steps.steps.size());
     const std::int64_t late_ns = when.by_cause ? late.cause_ns : std::max<std::int64_t>(0, late.mean_ns);
     finding.lost_ns = std::min(finding.lost_ns, late_ns * times);
@@ -232,7 +238,8 @@ Finding make_finding(const FindingContext& context, const StepTable& steps, cons
   finding.evidence.insert(finding.evidence.end(), reason.evidence.begin(), reason.evidence.end());
   finding.evidence.push_back(describe_waiting(context.report, blame, context.scheduled));
   if (own_ns > 0) finding.evidence.push_back(describe_loss(finding.lost_ns, of_the_others, own_ns));
-  if (!blame.root_cause.empty() && !is_link && !is_of_host(reason.code))
+  if (!blame.root_cause.empty() && !is_link && !is_of_host(reason.code) && reason.code != "loads_data" &&
+      !reason.names_line)
     finding.evidence.push_back("why: " + blame.root_cause);
   finding.remedy = std::move(reason.remedy);
   if (is_link) make_link_finding(context, late, when, finding);

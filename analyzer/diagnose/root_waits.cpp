@@ -1,0 +1,84 @@
+#include "analyzer/diagnose/root_waits.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "base/time_math.h"
+
+namespace lockstep::analyzer {
+namespace {
+
+using Traces = std::map<std::int32_t, const RankTrace*>;
+
+Traces traces_of(const Job& job) {
+  Traces traces;
+  for (const RankTrace& trace : job.ranks) traces.emplace(trace.rank, &trace);
+  return traces;
+}
+
+// The root of a broadcast or scatter; null: it is another operation, or the root is not known.
+const CollectiveRank* root_of(const Traces& traces, const CollectiveReport& collective) {
+  if (collective.operation != Operation::broadcast && collective.operation != Operation::scatter)
+    return nullptr;
+  if (collective.root_unknown || collective.unfinished) return nullptr;
+  for (const CollectiveRank& rank : collective.ranks) {
+    const auto trace = traces.find(rank.rank);
+    if (trace == traces.end() || rank.activity >= trace->second->activities.size()) continue;
+    const std::uint32_t communication = trace->second->activities[rank.activity].communication;
+    if (communication >= trace->second->communications.size()) continue;
+    const std::int32_t root = trace->second->communications[communication].peer;
+    const auto found = std::find_if(collective.ranks.begin(), collective.ranks.end(),
+                                    [root](const CollectiveRank& other) { return other.rank == root; });
+    return found == collective.ranks.end() ? nullptr : &*found;
+  }
+  return nullptr;
+}
+
+IntervalSet compute_of(const RankTrace& rank, std::int64_t origin_ns) {
+  IntervalSet compute;
+  for (const Activity& activity : rank.activities)
+    if (activity.activity_class == Class::compute)
+      compute.append(activity.begin - origin_ns, activity.end - origin_ns);
+  return compute;
+}
+
+}  // namespace
+
+RootWaits::RootWaits(const Job& job, const Report& report) {
+  const Traces traces = traces_of(job);
+  std::map<std::int32_t, std::vector<Interval>> held, moving;
+  for (const CollectiveReport& collective : report.collectives) {
+    const CollectiveRank* const root = root_of(traces, collective);
+    std::int64_t last = 0;
+    for (const CollectiveRank& rank : collective.ranks) last = std::max(last, rank.arrival_ns);
+    const bool is_held = root != nullptr && root->arrival_ns < last && last < root->end_ns;
+    for (const CollectiveRank& rank : collective.ranks)
+      moving[rank.rank].push_back(
+          {is_held && &rank == root ? last : rank.arrival_ns + rank.wait_ns, rank.end_ns});
+    if (!is_held) continue;
+    held[root->rank].push_back({root->arrival_ns, last});
+    std::int64_t& sum = by_operation_[collective.operation];
+    sum = saturating_add(sum, last - root->arrival_ns);
+  }
+  for (auto& [rank, intervals] : held) {
+    IntervalSet busy = IntervalSet::from(std::move(moving[rank]));
+    if (const auto trace = traces.find(rank); trace != traces.end())
+      busy = unite(compute_of(*trace->second, report.origin_aligned_ns), busy);
+    by_rank_[rank] = subtract(IntervalSet::from(std::move(intervals)), busy);
+  }
+  for (const RankReport& rank : report.ranks)
+    all_ns_ = saturating_add(all_ns_, of(rank.rank, rank.begin_ns, rank.end_ns));
+}
+
+std::int64_t RootWaits::of(Operation operation) const {
+  const auto found = by_operation_.find(operation);
+  return found == by_operation_.end() ? 0 : found->second;
+}
+
+std::int64_t RootWaits::of(std::int32_t rank, std::int64_t begin_ns, std::int64_t end_ns) const {
+  const auto found = by_rank_.find(rank);
+  return found == by_rank_.end() ? 0 : found->second.measure_within(begin_ns, end_ns);
+}
+
+}  // namespace lockstep::analyzer
