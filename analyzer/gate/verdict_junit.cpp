@@ -42,11 +42,11 @@ Result result_of(const FigureVerdict& figure, bool undecided_fails) {
 
 }  // namespace
 
-std::string to_junit(const Verdict& verdict, const VerdictContext& context, bool undecided_fails) {
+std::string to_junit(const Verdict& verdict, const VerdictContext& context) {
   std::size_t failures = 0, skipped = 0;
   std::string cases;
   for (const FigureVerdict& figure : verdict.figures) {
-    const Result result = result_of(figure, undecided_fails);
+    const Result result = result_of(figure, context.undecided_fails);
     failures += result == Result::failed ? 1 : 0;
     skipped += result == Result::skipped ? 1 : 0;
     cases += fmt::format("    <testcase classname=\"lockstep.check\" name=\"{}\" time=\"0\"",

@@ -19,6 +19,7 @@ struct VerdictContext {
   // The command that says more of what became of the step: ranks, collectives, layers. "" where the runs of
   // the baseline are not at hand.
   std::string diff_command = {};
+  bool undecided_fails = true;  // as --inconclusive says
 };
 
 // For a terminal or a job's log; ends in a new line.
@@ -28,6 +29,6 @@ nlohmann::ordered_json to_json(const Verdict& verdict, const VerdictContext& con
 // A table for GitHub's job summary and GitLab's comments.
 std::string to_markdown(const Verdict& verdict, const VerdictContext& context);
 // A test case a figure: worse and missing fail, undecided is skipped or, with `undecided_fails`, fails.
-std::string to_junit(const Verdict& verdict, const VerdictContext& context, bool undecided_fails);
+std::string to_junit(const Verdict& verdict, const VerdictContext& context);
 
 }  // namespace lockstep::analyzer

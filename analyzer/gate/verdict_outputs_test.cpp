@@ -130,7 +130,9 @@ TEST(VerdictOutputs, MarkdownKeepsItsTable) {
 }
 
 TEST(VerdictOutputs, JUnitFailsWhatFails) {
-  const std::string text = to_junit(one_of_each(), sample_context(), false);
+  VerdictContext context = sample_context();
+  context.undecided_fails = false;
+  const std::string text = to_junit(one_of_each(), context);
   EXPECT_THAT(
       text, HasSubstr("<testsuite name=\"gate.toml\" tests=\"6\" failures=\"2\" errors=\"0\" skipped=\"1\""));
   EXPECT_THAT(
@@ -139,7 +141,7 @@ TEST(VerdictOutputs, JUnitFailsWhatFails) {
           "<failure message=\"worse: 440 ms ± 1.00 ms, limit 412 ms = 400 ms + 3 %\" type=\"regression\"/>"));
   EXPECT_THAT(text, HasSubstr("name=\"busbw of group &lt;a|b&gt;"));
   EXPECT_THAT(text, Not(HasSubstr("\x1b")));
-  EXPECT_THAT(to_junit(one_of_each(), sample_context(), true),
+  EXPECT_THAT(to_junit(one_of_each(), sample_context()),
               HasSubstr("failures=\"3\" errors=\"0\" skipped=\"0\""));
 }
 

@@ -2,8 +2,6 @@
 #include <fmt/format.h>
 
 #include <filesystem>
-#include <functional>
-#include <nlohmann/json.hpp>
 #include <ostream>
 #include <string>
 #include <vector>
@@ -12,9 +10,9 @@
 #include "analyzer/gate/baseline.h"
 #include "analyzer/gate/verdict_outputs.h"
 #include "base/shell_words.h"
-#include "base/small_file.h"
 #include "base/standard_streams.h"
 #include "base/words.h"
+#include "cli/analysis/check_outputs.h"
 #include "cli/analysis/reading.h"
 #include "cli/analysis/run_records.h"
 #include "cli/analysis/verbs.h"
@@ -41,9 +39,10 @@ constexpr const char* kFooter =
 
 struct Arguments {
   std::vector<std::string> runs, baseline;
-  std::string policy, json, markdown, junit, inconclusive = "fail", color = "auto";
+  std::string policy, inconclusive = "fail";
+  CheckOutputs outputs;
   ReadingArguments reading;
-  bool init = false, figures = false, other_setting = false, save_if_missing = false, quiet = false;
+  bool init = false, figures = false, other_setting = false, save_if_missing = false;
 };
 
 void describe(CLI::App& app, Arguments& arguments) {
@@ -62,19 +61,11 @@ void describe(CLI::App& app, Arguments& arguments) {
                "Where the file of --baseline is not there yet, write it of these runs and pass");
   app.add_flag("--other-setting", arguments.other_setting,
                "Compare although world size, hosts or devices differ from the baseline's");
-  app.add_option("--json", arguments.json,
-                 "Write the verdict as JSON (lockstep.check/1); - is stdout, and nothing else")
-      ->option_text("FILE");
-  app.add_option("--markdown", arguments.markdown, "Append it as Markdown, as GitHub's job summary takes it")
-      ->option_text("FILE");
-  app.add_option("--junit", arguments.junit, "Write it as a JUnit test report, a test case a figure")
-      ->option_text("FILE");
   app.add_flag("--init", arguments.init, "Print a commented policy, and do nothing else");
   app.add_flag("--figures", arguments.figures,
                "List the figures that a policy can name, and do nothing else");
   describe_reading(app, arguments.reading);
-  describe_color(app, arguments.color);
-  app.add_flag("-q,--quiet", arguments.quiet, "Print no verdict and no progress; for the exit code");
+  describe_outputs(app, arguments.outputs);
   app.footer(kFooter);
 }
 
@@ -92,18 +83,6 @@ std::string list_of_figures() {
   return "figure                       unit   better  what it is\n" + text;
 }
 
-Status write_text(const char* flag, const std::string& path, const std::string& text) {
-  return write_file(flag, path, [&](std::ostream& out) { out << text; });
-}
-
-// A job's summary is a file that every step adds to.
-Status append_file(const char* flag, const std::string& path, const std::string& text) {
-  std::error_code error;
-  const std::string before =
-      std::filesystem::is_regular_file(path, error) ? read_small_file(path, kWholeFile) : std::string();
-  return write_text(flag, path, before.empty() ? text : before + "\n" + text);
-}
-
 // Nothing to hold the runs to: a pipeline's first run.
 int without_baseline(const Arguments& arguments, const std::vector<analyzer::RunRecord>& head) {
   const std::string& path = arguments.baseline.front();
@@ -119,7 +98,9 @@ int without_baseline(const Arguments& arguments, const std::vector<analyzer::Run
     if (!run.unfit.empty())
       return bad_input(Error{fmt::format("{} can't be a baseline: {}", run.path, run.unfit)});
   const analyzer::Baseline baseline{.lockstep_version = LOCKSTEP_VERSION, .saved = today(), .runs = head};
-  if (const Status status = write_text("--baseline", path, analyzer::to_text(baseline)); !status.ok())
+  if (const Status status =
+          write_file("--baseline", path, [&](std::ostream& out) { out << analyzer::to_text(baseline); });
+      !status.ok())
     return bad_input(status.error());
   tell(fmt::format("lockstep check: there was no baseline; wrote {} of {} run{}. Nothing was checked.\n",
                    path, head.size(), head.size() == 1 ? "" : "s"));
@@ -137,29 +118,6 @@ std::string diff_command(const Arguments& arguments) {
   command.emplace_back("--to");
   command.insert(command.end(), arguments.runs.begin(), arguments.runs.end());
   return for_shell(command);
-}
-
-Status write_outputs(const Arguments& arguments, const analyzer::Verdict& verdict,
-                     const analyzer::VerdictContext& context) {
-  if (!arguments.json.empty()) {
-    const std::string text = analyzer::to_json(verdict, context).dump(1) + "\n";
-    const Status status = arguments.json == "-" ? write_to_stdout([&](std::ostream& out) { out << text; })
-                                                : write_text("--json", arguments.json, text);
-    if (!status.ok()) return status;
-  }
-  if (!arguments.junit.empty()) {
-    const Status status = write_text("--junit", arguments.junit,
-                                     analyzer::to_junit(verdict, context, arguments.inconclusive == "fail"));
-    if (!status.ok()) return status;
-  }
-  if (!arguments.markdown.empty()) {
-    const Status status =
-        append_file("--markdown", arguments.markdown, analyzer::to_markdown(verdict, context));
-    if (!status.ok()) return status;
-  }
-  if (arguments.quiet || arguments.json == "-") return {};
-  const std::string text = analyzer::to_text(verdict, context, page_options_for_stdout(arguments.color));
-  return write_to_stdout([&](std::ostream& out) { out << text; });
 }
 
 int exit_code_of(const Arguments& arguments, const analyzer::Verdict& verdict) {
@@ -185,16 +143,17 @@ int check(const Arguments& arguments) {
     return bad_input(Error{fmt::format(
         "{} holds figures to a baseline: give --baseline, or bounds (at_most, at_least) in a policy",
         policy.value().source)});
+  if (const Status status = check_outputs(arguments.outputs); !status.ok()) return bad_input(status.error());
   if (arguments.save_if_missing && arguments.baseline.size() != 1)
     return bad_input(Error{"--save-if-missing: give --baseline one file"});
   const Result<std::vector<analyzer::RunRecord>> head =
-      read_runs(arguments.runs, arguments.reading, !arguments.quiet);
+      read_runs(arguments.runs, arguments.reading, !arguments.outputs.quiet);
   if (!head.ok()) return bad_input(head.error());
   std::error_code error;
   if (arguments.baseline.size() == 1 && !std::filesystem::exists(arguments.baseline.front(), error))
     return without_baseline(arguments, head.value());
   const Result<std::vector<analyzer::RunRecord>> base =
-      read_baselines(arguments.baseline, arguments.reading, !arguments.quiet);
+      read_baselines(arguments.baseline, arguments.reading, !arguments.outputs.quiet);
   if (!base.ok()) return bad_input(base.error());
   analyzer::VerdictOptions options{.today = today(), .other_setting = arguments.other_setting};
   Result<analyzer::Verdict> verdict = analyzer::judge(policy.value(), head.value(), base.value(), options);
@@ -204,10 +163,12 @@ int check(const Arguments& arguments) {
                                          .baseline = join_words(arguments.baseline, ", "),
                                          .head_runs = head.value().size(),
                                          .base_runs = base.value().size(),
-                                         .diff_command = diff_command(arguments)};
+                                         .diff_command = diff_command(arguments),
+                                         .undecided_fails = arguments.inconclusive == "fail"};
   if (verdict.value().outcome == analyzer::Outcome::undecided && arguments.inconclusive == "pass")
     verdict.value().warnings.emplace_back("undecided, and passed because of --inconclusive pass");
-  if (const Status status = write_outputs(arguments, verdict.value(), context); !status.ok())
+  if (const Status status = write_outputs(arguments.outputs, verdict.value(), head.value(), context);
+      !status.ok())
     return bad_input(status.error());
   return exit_code_of(arguments, verdict.value());
 }

@@ -23,5 +23,7 @@ Result<analyzer::Policy> read_policy(const std::string& path);
 
 // The day in UTC: "2026-11-27".
 std::string today();
+// "2026-11-28T01:21:54Z".
+std::string now_in_utc();
 
 }  // namespace lockstep::cli

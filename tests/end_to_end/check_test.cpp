@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -112,6 +113,42 @@ TEST_F(Check, WritesWhatOtherProgramsRead) {
   EXPECT_EQ(verdict.at("figures").at(0).at("state"), "worse");
   EXPECT_THAT(test::read_whole_file(folder_ / "check.xml"), HasSubstr("failures=\"1\""));
   EXPECT_THAT(test::read_whole_file(summary), AllOf(HasSubstr("before\n"), HasSubstr("### ❌ Lockstep")));
+}
+
+TEST_F(Check, KeepsWhatOthersDrawAndWatch) {
+  const std::string main = baseline_of({1000, 1002, 998}), gate = policy(step_time_);
+  const std::vector<std::string> flags{"--baseline", main,
+                                       "--policy",   gate,
+                                       "--commit",   "4d8abace",
+                                       "--name",     "nanogpt",
+                                       "--history",  folder_ / "history.jsonl",
+                                       "--export",   "otava=" + (folder_ / "otava.csv"),
+                                       "--export",   "bencher=" + (folder_ / "bencher.json")};
+  EXPECT_EQ(check(runs_of({1001, 999}), flags).exit_code, 0);
+  EXPECT_EQ(check(runs_of({1101, 1099}), flags).exit_code, 1);
+  std::istringstream history(test::read_whole_file(folder_ / "history.jsonl"));
+  std::vector<nlohmann::json> entries;
+  for (std::string line; std::getline(history, line);) entries.push_back(nlohmann::json::parse(line));
+  ASSERT_EQ(entries.size(), 2U);
+  EXPECT_EQ(entries[0].at("outcome"), "pass");
+  EXPECT_EQ(entries[1].at("outcome"), "fail");
+  EXPECT_EQ(entries[1].at("commit"), "4d8abace");
+  EXPECT_EQ(entries[1].at("figures").at("step_time").at("mean"), 1.3e6);
+  std::istringstream otava(test::read_whole_file(folder_ / "otava.csv"));
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(otava, line);) lines.push_back(line);
+  ASSERT_EQ(lines.size(), 3U);
+  EXPECT_EQ(lines[0], "time,commit,step_time");
+  EXPECT_THAT(lines[2], HasSubstr(",4d8abace,1300000"));
+  const nlohmann::json bencher = nlohmann::json::parse(test::read_whole_file(folder_ / "bencher.json"));
+  EXPECT_EQ(bencher.at("nanogpt").at("step_time").at("value"), 1.3e6);
+  const Outcome unknown = check(runs_of({1000}), {"--baseline", main, "--export", "csv=a"});
+  EXPECT_EQ(unknown.exit_code, 2);
+  EXPECT_THAT(unknown.standard_error, HasSubstr("--export csv=a: give otava=FILE or bencher=FILE"));
+  const Outcome other =
+      check(runs_of({1000, 1001}), {"--baseline", main, "--export", "otava=" + (folder_ / "otava.csv")});
+  EXPECT_EQ(other.exit_code, 2);
+  EXPECT_THAT(other.standard_error, HasSubstr("its columns are not those of this policy's figures"));
 }
 
 TEST_F(Check, BadInputIsExitCodeTwoAndSaysWhatToDo) {
