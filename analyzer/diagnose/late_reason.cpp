@@ -8,6 +8,7 @@
 #include "analyzer/diagnose/blame.h"
 #include "analyzer/diagnose/garbage_collections.h"
 #include "analyzer/diagnose/host_names.h"
+#include "analyzer/diagnose/host_shortage.h"
 #include "analyzer/diagnose/idle_gaps.h"
 #include "analyzer/diagnose/late_compute.h"
 #include "analyzer/diagnose/late_launches.h"
@@ -206,6 +207,9 @@ std::optional<LateReason> reason_of_scheduling(const FindingContext& context, co
                    "for a core for {} at most",
                    format_duration(late.cause_ns), format_duration(asleep->awake_ns))
              : "none of its training threads was on a core then, and none was ready to run");
+  // Where looks at threads are seldom, sleep lies between two in whose time they ran as well.
+  if (!asleep && shortage_of(context.shortages, late.rank) != nullptr)
+    reason.evidence.push_back("cores are short: it may have slept for longer than could be seen");
   reason.remedy =
       place.empty()
           ? fmt::format(

@@ -48,7 +48,7 @@ namespace {
 void print_buckets(const Report& report, const TextOptions& /*options*/, Page& page) {
   if (report.buckets.empty()) return;
   print_heading(page, sections::buckets.title,
-                "collectives in the order of a step; means of one operation on one rank");
+                "each kind in the order of a step; means of one operation on one rank");
   const bool ascii = page.options().ascii;
   const std::vector<std::size_t> shown = costliest_buckets(report, kMaxBuckets);
   const bool groups =
