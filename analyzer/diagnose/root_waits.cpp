@@ -47,19 +47,28 @@ IntervalSet compute_of(const RankTrace& rank, std::int64_t origin_ns) {
 
 RootWaits::RootWaits(const Job& job, const Report& report) {
   const Traces traces = traces_of(job);
-  std::map<std::int32_t, std::vector<Interval>> held, moving;
+  std::map<std::int32_t, std::vector<Interval>> held;
+  std::map<std::int64_t, std::int64_t> last_arrivals;  // of the operations that hold their root, by id
   for (const CollectiveReport& collective : report.collectives) {
     const CollectiveRank* const root = root_of(traces, collective);
+    if (root == nullptr) continue;
     std::int64_t last = 0;
     for (const CollectiveRank& rank : collective.ranks) last = std::max(last, rank.arrival_ns);
-    const bool is_held = root != nullptr && root->arrival_ns < last && last < root->end_ns;
-    for (const CollectiveRank& rank : collective.ranks)
-      moving[rank.rank].push_back(
-          {is_held && &rank == root ? last : rank.arrival_ns + rank.wait_ns, rank.end_ns});
-    if (!is_held) continue;
+    if (root->arrival_ns >= last || last >= root->end_ns) continue;
+    last_arrivals[collective.id] = last;
     held[root->rank].push_back({root->arrival_ns, last});
     std::int64_t& sum = by_operation_[collective.operation];
     sum = saturating_add(sum, last - root->arrival_ns);
+  }
+  if (held.empty()) return;
+  std::map<std::int32_t, std::vector<Interval>> moving;
+  for (const CollectiveReport& collective : report.collectives) {
+    const auto last = last_arrivals.find(collective.id);
+    for (const CollectiveRank& rank : collective.ranks) {
+      if (!held.contains(rank.rank)) continue;
+      const bool is_held = last != last_arrivals.end() && root_of(traces, collective) == &rank;
+      moving[rank.rank].push_back({is_held ? last->second : rank.arrival_ns + rank.wait_ns, rank.end_ns});
+    }
   }
   for (auto& [rank, intervals] : held) {
     IntervalSet busy = IntervalSet::from(std::move(moving[rank]));
