@@ -120,9 +120,13 @@ LateReason reason_of_host(const FindingContext& context, const StepTable& steps,
     reason.doing =
         fmt::format("sleeps or is blocked for {} longer {}", format_duration(late.cause_ns), where);
     reason.evidence.push_back("none of its training threads was on a core then, and none was ready to run");
-    reason.remedy = fmt::format(
-        "look for `time.sleep`, locks, files and network reads in what rank {} does between its passes{}",
-        late.rank, is_line ? std::string() : "; " + how_to_name_it(context.diagnosis.job));
+    reason.remedy =
+        is_line
+            ? fmt::format("look for `time.sleep`, locks, files and network reads in {}", place)
+            : fmt::format(
+                  "look for `time.sleep`, locks, files and network reads in what rank {} does between its "
+                  "passes; {}",
+                  late.rank, how_to_name_it(context.diagnosis.job));
     return reason;
   } else if (ran && ran->least >= kRan) {
     if (!is_named)

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "analyzer/diagnose/finding_kinds.h"
+
 namespace lockstep::analyzer {
 namespace {
 
@@ -28,7 +30,14 @@ std::optional<FindingPlace> worst_operation(const Finding& finding, const Report
                                             const ScheduledWaits& scheduled, bool in_steps) {
   const CollectiveReport* worst = nullptr;
   Loss most;
+  // What gathers parameters is seen in an all-gather, however long another operation takes.
+  const FindingKind* const kind = find_finding_kind(finding.code);
+  const Operation operation = kind == nullptr ? Operation::unknown : kind->bucket_operation;
+  const bool has_any = std::ranges::any_of(report.collectives, [&](const CollectiveReport& collective) {
+    return collective.operation == operation;
+  });
   for (const CollectiveReport& collective : report.collectives) {
+    if (operation != Operation::unknown && has_any && collective.operation != operation) continue;
     if (finding.rank && *finding.cause == Cause::barrier_wait && collective.last_arriver != finding.rank)
       continue;
     if (*finding.cause == Cause::barrier_wait && scheduled.contains(collective)) continue;

@@ -143,6 +143,13 @@ std::string how_to_know_of_all(const FindingContext& context) {
   return hang::what_to_collect(context.diagnosis.job, damaged) + ", or record anew";
 }
 
+// Of some operation a rate is said.
+bool has_sizes(const Report& report) {
+  return std::ranges::any_of(report.collectives, [](const CollectiveReport& collective) {
+    return collective.busbw_wire_gbps.has_value();
+  });
+}
+
 // A gigabit a second.
 constexpr double kSlowGbps = 0.125;
 
@@ -170,6 +177,13 @@ Words words_for(const FindingContext& context, Operation longest, bool between_h
     return {kExposedCommunication,
             "communication that no compute hides; how much of it is waiting cannot be told",
             how_to_know_of_all(context)};
+  }
+  if (context.on_cpu && context.shortages.empty() && has_sizes(context.report)) {
+    return {
+        kExposedTransfer, "data moves while nothing is computed",
+        "compare that rate with the link's own (`iperf3` between the hosts; within a host that of memory): where it "
+        "is as high, move less (gradient accumulation, gradients or activations in bfloat16); where it is "
+        "lower, see which interface the backend takes (GLOO_SOCKET_IFNAME)"};
   }
   if (context.on_cpu) {
     return {kExposedTransfer, "data moves while nothing is computed",
@@ -212,9 +226,9 @@ void find_exposed_transfer(const FindingContext& context, std::vector<Finding>& 
   finding.lost_ns = all - held;
   if (context.is_worth(held, 10))
     finding.evidence.push_back(fmt::format(
-        "beside that, roots of broadcasts stand for {} in them before the last receiver has come: that "
-        "counts as transfer, and is no link's fault",
-        format_duration(held)));
+        "of {} that count as transfer, {} are left out: roots of broadcasts stand in them until the last "
+        "receiver has come, which is no link's fault",
+        format_duration(all), format_duration(held)));
   if (longest.count > 0) finding.evidence.push_back(describe(longest));
   if (between_hosts.is_most()) finding.evidence.push_back(describe(between_hosts));
   finding.remedy = words.remedy;

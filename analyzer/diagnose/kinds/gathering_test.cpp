@@ -32,6 +32,15 @@ TEST(Sharding, GatheringALittleAheadIsShallow) {
   EXPECT_THAT(codes_of(report.findings), Not(Contains("prefetch_off")));
 }
 
+// Seen of FSDP2: the longest transfer of a step was a reduce-scatter's.
+TEST(Sharding, WhatGathersIsSeenInAnAllGather) {
+  const Report report = report_of(sharded_job({.scatter_us = 500}));
+  const Finding found = finding(report, "prefetch_off");
+  ASSERT_TRUE(found.place.has_value() && found.place->collective.has_value());
+  EXPECT_EQ(report.collectives.at(static_cast<std::size_t>(*found.place->collective)).operation,
+            Operation::all_gather);
+}
+
 // Seen of FSDP2 on Gloo, which gathers when a layer waits: where cores were busy, the thread that computed
 // went on beside some gathers, and compute covered a fifth of them.
 TEST(Sharding, AFewThatComputeHappensToCoverAreNotGatheredAhead) {
