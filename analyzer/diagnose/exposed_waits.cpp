@@ -3,6 +3,7 @@
 #include <utility>
 #include <vector>
 
+#include "analyzer/diagnose/compute_intervals.h"
 #include "analyzer/intervals/interval_set.h"
 #include "base/time_math.h"
 
@@ -14,13 +15,6 @@ struct Waits {
   std::map<std::int32_t, std::vector<Interval>> by_late_rank;
   std::vector<Interval> transfers;
 };
-
-IntervalSet compute_of(const RankTrace& rank) {
-  IntervalSet compute;
-  for (const Activity& activity : rank.activities)
-    if (activity.activity_class == Class::compute) compute.append(activity.begin, activity.end);
-  return compute;
-}
 
 }  // namespace
 

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "analyzer/diagnose/compute_intervals.h"
 #include "base/time_math.h"
 
 namespace lockstep::analyzer {
@@ -35,17 +36,9 @@ const CollectiveRank* root_of(const Traces& traces, const CollectiveReport& coll
   return nullptr;
 }
 
-IntervalSet compute_of(const RankTrace& rank, std::int64_t origin_ns) {
-  IntervalSet compute;
-  for (const Activity& activity : rank.activities)
-    if (activity.activity_class == Class::compute)
-      compute.append(activity.begin - origin_ns, activity.end - origin_ns);
-  return compute;
-}
-
 }  // namespace
 
-RootWaits::RootWaits(const Job& job, const Report& report) {
+RootWaits::RootWaits(const Job& job, const Report& report) : origin_ns_(report.origin_aligned_ns) {
   const Traces traces = traces_of(job);
   std::map<std::int32_t, std::vector<Interval>> held;
   std::map<std::int64_t, std::int64_t> last_arrivals;  // of the operations that hold their root, by id
@@ -56,7 +49,7 @@ RootWaits::RootWaits(const Job& job, const Report& report) {
     for (const CollectiveRank& rank : collective.ranks) last = std::max(last, rank.arrival_ns);
     if (root->arrival_ns >= last || last >= root->end_ns) continue;
     last_arrivals[collective.id] = last;
-    held[root->rank].push_back({root->arrival_ns, last});
+    held[root->rank].push_back({origin_ns_ + root->arrival_ns, origin_ns_ + last});
     std::int64_t& sum = by_operation_[collective.operation];
     sum = saturating_add(sum, last - root->arrival_ns);
   }
@@ -67,13 +60,14 @@ RootWaits::RootWaits(const Job& job, const Report& report) {
     for (const CollectiveRank& rank : collective.ranks) {
       if (!held.contains(rank.rank)) continue;
       const bool is_held = last != last_arrivals.end() && root_of(traces, collective) == &rank;
-      moving[rank.rank].push_back({is_held ? last->second : rank.arrival_ns + rank.wait_ns, rank.end_ns});
+      moving[rank.rank].push_back(
+          {origin_ns_ + (is_held ? last->second : rank.arrival_ns + rank.wait_ns), origin_ns_ + rank.end_ns});
     }
   }
   for (auto& [rank, intervals] : held) {
     IntervalSet busy = IntervalSet::from(std::move(moving[rank]));
     if (const auto trace = traces.find(rank); trace != traces.end())
-      busy = unite(compute_of(*trace->second, report.origin_aligned_ns), busy);
+      busy = unite(compute_of(*trace->second), busy);
     by_rank_[rank] = subtract(IntervalSet::from(std::move(intervals)), busy);
   }
   for (const RankReport& rank : report.ranks)
@@ -87,7 +81,8 @@ std::int64_t RootWaits::of(Operation operation) const {
 
 std::int64_t RootWaits::of(std::int32_t rank, std::int64_t begin_ns, std::int64_t end_ns) const {
   const auto found = by_rank_.find(rank);
-  return found == by_rank_.end() ? 0 : found->second.measure_within(begin_ns, end_ns);
+  return found == by_rank_.end() ? 0
+                                 : found->second.measure_within(origin_ns_ + begin_ns, origin_ns_ + end_ns);
 }
 
 }  // namespace lockstep::analyzer

@@ -27,7 +27,8 @@ class RootWaits {
   std::int64_t of(Operation operation) const;
 
  private:
-  std::map<std::int32_t, IntervalSet> by_rank_;  // in the report's time
+  std::int64_t origin_ns_ = 0;                   // of the report's time
+  std::map<std::int32_t, IntervalSet> by_rank_;  // in aligned time
   std::map<Operation, std::int64_t> by_operation_;
   std::int64_t all_ns_ = 0;
 };

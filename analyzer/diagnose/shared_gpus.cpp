@@ -4,6 +4,7 @@
 #include <map>
 #include <utility>
 
+#include "analyzer/diagnose/compute_intervals.h"
 #include "analyzer/model/gpus.h"
 
 namespace lockstep::analyzer {
@@ -20,13 +21,6 @@ IntervalSet launched_or_on_the_gpu(const RankTrace& rank) {
     intervals.push_back(
         {known ? std::min(activity.launch_begin, activity.begin) : activity.begin, activity.end});
   }
-  return IntervalSet::from(std::move(intervals));
-}
-
-IntervalSet compute_of(const RankTrace& rank) {
-  std::vector<Interval> intervals;
-  for (const Activity& activity : rank.activities)
-    if (activity.activity_class == Class::compute) intervals.push_back({activity.begin, activity.end});
   return IntervalSet::from(std::move(intervals));
 }
 
