@@ -27,6 +27,27 @@ namespace {
 // One host range that makes up as much of the lateness is worth its name.
 constexpr double kTellingShare = 0.3;
 
+// What time by a cause is, for in_a_step.
+const char* in_words(const FindingContext& context, Cause cause) {
+  switch (cause) {
+    case Cause::compute:
+      return "computes";
+    case Cause::host_bound:
+      return context.on_cpu ? "does something other than computing, loading data or communicating"
+                            : "leaves its device idle with nothing launched";
+    case Cause::data_wait:
+      return "waits for data";
+    case Cause::copy:
+      return "does nothing but copy memory";
+    case Cause::queued:
+      return "leaves launched work waiting";
+    case Cause::transfer:
+      return "moves data, after all have come,";
+    default:
+      return "idles";
+  }
+}
+
 // What the delay analysis has of operations that this rank was late to by this cause.
 std::vector<const Delay*> delays_of(const FindingContext& context, const StepTable& steps,
                                     const RankLateness& late) {
@@ -109,10 +130,7 @@ LateReason reason_of_host(const FindingContext& context, const StepTable& steps,
   } else {
     reason.doing = fmt::format("launches its work {} later", format_duration(late.cause_ns));
   }
-  reason.evidence.push_back(
-      in_a_step(context.on_cpu ? "does something other than computing, loading data or communicating"
-                               : "leaves its device idle with nothing launched",
-                late));
+  reason.evidence.push_back(in_a_step(in_words(context, Cause::host_bound), late));
   constexpr double kSlept = 0.2, kRan = 0.5;
   const std::string where = is_named ? "in " + place : "between its computations";
   if (const auto ran = running_share(context, late.rank); ran && ran->least <= kSlept && ran->most <= kRan) {
@@ -235,20 +253,20 @@ LateReason reason_of_cause(const FindingContext& context, const StepTable& steps
     case Cause::copy:
       reason.code = "copies";
       reason.doing = fmt::format("copies memory for {} longer", format_duration(late.cause_ns));
-      reason.evidence.push_back(in_a_step("does nothing but copy memory", late));
+      reason.evidence.push_back(in_a_step(in_words(context, Cause::copy), late));
       reason.remedy =
           "pin_memory=True and `.to(device, non_blocking=True)`, so that copies run beside compute";
       return reason;
     case Cause::queued:
       reason.code = "queued";
       reason.doing = fmt::format("starts what it has launched {} later", format_duration(late.cause_ns));
-      reason.evidence.push_back(in_a_step("leaves launched work waiting", late));
+      reason.evidence.push_back(in_a_step(in_words(context, Cause::queued), late));
       reason.remedy = "look for stream waits and synchronising calls before the collective on that rank";
       return reason;
     case Cause::transfer:
       reason.code = "link";
       reason.doing = fmt::format("is held up by its link, {} longer", format_duration(late.cause_ns));
-      reason.evidence.push_back(in_a_step("moves data, after all have come,", late));
+      reason.evidence.push_back(in_a_step(in_words(context, Cause::transfer), late));
       return reason;
     default:
       reason.doing = "comes late, and why is not known";
@@ -328,8 +346,13 @@ LateReason reason_of(const FindingContext& context, const StepTable& steps, cons
   LateReason reason = is_by_scheduling ? *std::move(scheduling) : reason_of_cause(context, steps, by_first);
   if (by_first.cause) reason.part = {*by_first.cause, by_first.cause_ns, by_first.others_ns};
   if (!is_by_scheduling && parts.size() > 1 && parts.front().cause == by_first.cause &&
-      is_worth_saying(steps, late, parts[1]))
+      is_worth_saying(steps, late, parts[1])) {
     reason.doing += ", and " + briefly(context, parts[1]);
+    RankLateness by_second = late;
+    by_second.cause_ns = parts[1].ns;
+    by_second.others_ns = parts[1].others_ns;
+    reason.evidence.push_back(in_a_step(in_words(context, parts[1].cause), by_second));
+  }
   return reason;
 }
 

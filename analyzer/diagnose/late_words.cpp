@@ -23,7 +23,7 @@ std::string describe_waiting(const Report& report, const BlameReport& blame,
   if (each_for_itself == lost) {
     if (waited == format_duration(lost))
       return fmt::format("the others waited {} for it, and compute hid next to nothing of it", waited);
-    return fmt::format("the others waited {} for it, and compute hid all but {} of it", waited,
+    return fmt::format("the others waited {} for it, {} of that with nothing to compute meanwhile", waited,
                        format_duration(lost));
   }
   return fmt::format(
@@ -49,10 +49,11 @@ std::string describe_lateness(const LatenessReport& lateness, const RankLateness
 
 std::string describe_time(const LatenessReport& lateness, const RankLateness& late) {
   return fmt::format(
-      "over {} steps that is {} of a step in the mean; from block to block of steps it moves by {}; healthy "
-      "ranks show as much in fewer than 1 of 500 runs. By how much that makes it late is less certain, since "
-      "other things vary from step to step too",
-      lateness.steps, format_share(late.share), format_duration(late.movement_ns));
+      "over {} steps it spends {} a step more by this cause than the median of the others, {} of a step; from "
+      "block to block of steps that moves by {}; healthy ranks show as much in fewer than 1 of 500 runs. By how "
+      "much that makes it late is less certain, since other things vary from step to step too",
+      lateness.steps, format_duration(late.mean_ns), format_share(late.share),
+      format_duration(late.movement_ns));
 }
 
 }  // namespace lockstep::analyzer

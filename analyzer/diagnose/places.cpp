@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "analyzer/diagnose/finding_kinds.h"
+#include "analyzer/diagnose/root_waits.h"
 
 namespace lockstep::analyzer {
 namespace {
@@ -13,12 +14,15 @@ struct Loss {
   std::int32_t rank = 0;
 };
 
-Loss loss_in(const CollectiveReport& collective, Cause cause) {
+// What a root stands in a broadcast before its last receiver has come is transfer by definition, and moves
+// nothing. `roots`: null where the cause is not transfer.
+Loss loss_in(const CollectiveReport& collective, Cause cause, const RootWaits* roots) {
   Loss most;
   for (const CollectiveRank& rank : collective.ranks) {
     if (!rank.hidden_known) continue;
-    const std::int64_t ns = cause == Cause::transfer ? rank.exposed_transfer_ns()
-                                                     : rank.wait_ns - std::min(rank.wait_ns, rank.hidden_ns);
+    std::int64_t ns = cause == Cause::transfer ? rank.exposed_transfer_ns()
+                                               : rank.wait_ns - std::min(rank.wait_ns, rank.hidden_ns);
+    if (roots != nullptr) ns -= roots->of(rank.rank, rank.arrival_ns, rank.end_ns);
     if (ns > most.ns) most = {ns, rank.rank};
   }
   return most;
@@ -27,7 +31,8 @@ Loss loss_in(const CollectiveReport& collective, Cause cause) {
 // An operation of a step says more than one of start-up, however much longer that one took: outside of steps
 // is looked where no step has any.
 std::optional<FindingPlace> worst_operation(const Finding& finding, const Report& report,
-                                            const ScheduledWaits& scheduled, bool in_steps) {
+                                            const ScheduledWaits& scheduled, const RootWaits* roots,
+                                            bool in_steps) {
   const CollectiveReport* worst = nullptr;
   Loss most;
   // What gathers parameters is seen in an all-gather, however long another operation takes.
@@ -42,7 +47,7 @@ std::optional<FindingPlace> worst_operation(const Finding& finding, const Report
       continue;
     if (*finding.cause == Cause::barrier_wait && scheduled.contains(collective)) continue;
     if (in_steps && !collective.step) continue;
-    const Loss loss = loss_in(collective, *finding.cause);
+    const Loss loss = loss_in(collective, *finding.cause, roots);
     if (loss.ns <= most.ns) continue;
     most = loss;
     worst = &collective;
@@ -97,9 +102,11 @@ std::optional<FindingPlace> place_of(const Finding& finding, PointsAt points_at,
   if (points_at == PointsAt::place_of_its_own) return finding.place;
   if (points_at == PointsAt::nothing || !finding.cause) return std::nullopt;
   if (points_at == PointsAt::worst_operation) {
+    std::optional<RootWaits> roots;
+    if (finding.cause == Cause::transfer) roots.emplace(context.diagnosis.job, context.report);
     for (const bool in_steps : {true, false}) {
-      if (const std::optional<FindingPlace> place =
-              worst_operation(finding, context.report, context.scheduled, in_steps))
+      if (const std::optional<FindingPlace> place = worst_operation(
+              finding, context.report, context.scheduled, roots ? &*roots : nullptr, in_steps))
         return place;
     }
   }

@@ -8,6 +8,7 @@
 #include "analyzer/html/html.h"
 #include "analyzer/report/measure_words.h"
 #include "analyzer/report/palette.h"
+#include "analyzer/report/shared_time.h"
 #include "analyzer/report/text.h"
 #include "analyzer/report/text_sections.h"
 #include "analyzer/report/unicode.h"
@@ -117,6 +118,8 @@ Json findings(const Report& report, const std::vector<DrawnEvidence>& evidence,
                      {"remedy", to_valid_utf8(finding.remedy)},
                      {"lost", finding.lost_ns},
                      {"share", finding.lost_share},
+                     {"of", of_what(finding.share)},
+                     {"shared", describe_shared_time(report, finding)},
                      {"standings", std::move(standings)},
                      {"drawn", drawn(evidence[index], finding, collectives)}});
   }

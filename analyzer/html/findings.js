@@ -43,7 +43,7 @@ function drawFindings() {
     return element('article', {class: 'finding' + (drawing.length ? '' : ' plain')},
       element('div', {},
         element('h3', {class: finding.severity}, element('span', {class: 'quiet'}, `${index + 1}. `), ...prose(finding.title)),
-        element('p', {class: 'cost'}, finding.lost > 0 ? element('b', {class: finding.severity}, `${duration(finding.lost)} lost (${share(finding.share)})${finding.severity === 'note' ? ', a note' : ''}`) : element('b', {class: finding.severity}, finding.severity), ' ', element('code', {}, finding.code)),
+        element('p', {class: 'cost'}, finding.lost > 0 ? element('b', {class: finding.severity}, `${duration(finding.lost)} lost (${share(finding.share)}${finding.of})${finding.shared ? `, ${finding.shared}` : ''}${finding.severity === 'note' ? ', a note' : ''}`) : element('b', {class: finding.severity}, finding.severity), ' ', element('code', {}, finding.code)),
         element('ul', {}, ...finding.evidence.map(line => element('li', {}, ...prose(line)))),
         finding.remedy ? element('p', {class: 'remedy'}, '→ ', ...prose(finding.remedy)) : null),
       drawing.length ? element('div', {class: 'drawing'}, ...drawing) : null);

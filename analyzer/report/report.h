@@ -146,6 +146,9 @@ struct Finding {
   // finding is not about lateness.
   std::string reason = {};
   Share share = Share::of_steady;
+  // The loss holds time in which a training thread was ready to run and had no core, or may: that is a part
+  // of what short cores cost, too.
+  bool has_core_waits = false;
 };
 
 // Such a reason is what the rank's host does, or waits for. The delay analysis (BlameReport::root_cause)

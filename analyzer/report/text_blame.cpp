@@ -17,7 +17,8 @@ namespace {
 
 constexpr std::size_t kIndent = 2;
 
-// "rank 7 (35.6 ms in 5 collectives; 30.1 ms with nothing else to do), rank 5 (…) and 2 more ranks"
+// "rank 7 (30.1 ms with nothing else to do; 35.6 ms in 5 collectives), rank 5 (…) and 2 more ranks". Ranks
+// wait in several collectives at once: counted one by one these may last longer than all steps.
 Line name_late_ranks(const Report& report, const std::vector<const BlameReport*>& late) {
   std::vector<Line> items;
   for (const BlameReport* blame : late) {
@@ -31,14 +32,15 @@ Line name_late_ranks(const Report& report, const std::vector<const BlameReport*>
       items.push_back(item.text(fmt::format(" ({} that nothing hides)", format_duration(exposed))));
       continue;
     }
-    item.text(" (" + format_duration(lateness_of(*blame)));
+    item.text(" (");
+    if (is_partly_hidden)
+      item.text(format_duration(exposed) + (items.empty() ? " with nothing else to do; " : "; "));
+    item.text(format_duration(lateness_of(*blame)));
     const std::int64_t collectives = blame->collectives - blame->scheduled_collectives;
     if (collectives > 0) {
       item.text(" in " +
                 (items.empty() ? format_plural(collectives, "collective") : format_count(collectives)));
     }
-    if (items.empty() && is_partly_hidden)
-      item.text(fmt::format("; {} with nothing else to do", format_duration(exposed)));
     items.push_back(item.text(")"));
   }
   if (late.size() > items.size()) {

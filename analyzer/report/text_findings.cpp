@@ -7,6 +7,7 @@
 
 #include "analyzer/report/quantity.h"
 #include "analyzer/report/report_sections.h"
+#include "analyzer/report/shared_time.h"
 #include "analyzer/report/text_sections.h"
 #include "analyzer/report/unicode.h"
 #include "base/time_math.h"
@@ -22,16 +23,6 @@ std::vector<std::string> codes_of(const std::vector<Finding>& findings) {
     if (codes.size() < kMaxCodes && std::find(codes.begin(), codes.end(), finding.code) == codes.end())
       codes.push_back(finding.code);
   return codes;
-}
-
-// The number of the first finding before this one whose loss is a part of the same cause's time: the two
-// don't add up. 0: there is none.
-int of_the_same_time(const Report& report, const Finding& finding) {
-  for (std::size_t i = 0; i < report.findings.size() && &report.findings[i] != &finding; ++i) {
-    const Finding& before = report.findings[i];
-    if (finding.cause && before.cause == finding.cause && before.lost_ns > 0) return static_cast<int>(i) + 1;
-  }
-  return 0;
 }
 
 }  // namespace
@@ -65,8 +56,8 @@ void print_findings(const Report& report, const TextOptions& options, Page& page
     if (finding.lost_ns > 0) {
       title.text(fmt::format(" — {} lost ({}{})", format_duration(finding.lost_ns),
                              format_share(finding.lost_share), of_what(finding.share)));
-      if (const int before = of_the_same_time(report, finding); before > 0)
-        title.dim(fmt::format(", of the same time as finding {}", before));
+      if (const std::string shared = describe_shared_time(report, finding); !shared.empty())
+        title.dim(", " + shared);
     }
     page.wrap(title, 2, 4);
     for (const std::string& evidence : finding.evidence) {

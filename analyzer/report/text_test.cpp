@@ -157,7 +157,7 @@ TEST(TextReport, WhatAFindingSaysOfARanksHostIsNotSaidAgainWithoutAName) {
 TEST(TextReport, WhatWaitingCostIsNotSaidWhereARankIsDamaged) {
   Report report = small_report();
   report.blame.at(0).exposed_ns = 0;
-  EXPECT_THAT(to_text(report, with_width(200)), HasSubstr("; 0 with nothing else to do"));
+  EXPECT_THAT(to_text(report, with_width(200)), HasSubstr("rank 2 (0 with nothing else to do; 7.00 ms in 1 collective)"));
   report.ranks.at(0).damaged = true;
   ASSERT_NE(report.ranks[0].rank, report.blame[0].rank);
   EXPECT_THAT(to_text(report, with_width(200)),

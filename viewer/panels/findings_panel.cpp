@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "analyzer/report/quantity.h"
+#include "analyzer/report/shared_time.h"
 #include "analyzer/report/unicode.h"
 #include "viewer/panels/panel_list.h"
 #include "viewer/timeline/code_spans.h"
@@ -52,8 +53,12 @@ Command draw(const PanelContext& context) {
     ImGui::PopFont();
     std::string cost = finding.severity;
     if (finding.lost_ns > 0)
-      cost += fmt::format(" · {} of all ranks' time ({})", analyzer::format_share(finding.lost_share),
+      cost += fmt::format(" · {}{} ({})", analyzer::format_share(finding.lost_share),
+                          finding.share == analyzer::Share::of_steady ? " of all ranks' time"
+                                                                      : analyzer::of_what(finding.share),
                           analyzer::format_duration(finding.lost_ns));
+    if (const std::string shared = analyzer::describe_shared_time(scene.report(), finding); !shared.empty())
+      cost += ", " + shared;
     paragraph(cost, severity_color(finding.severity, theme));
     for (const std::string& line : finding.evidence) paragraph(shown(line), theme.dim_text);
     if (!finding.remedy.empty()) paragraph(shown(finding.remedy), theme.text);

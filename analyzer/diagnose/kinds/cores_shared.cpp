@@ -147,6 +147,7 @@ void find_one_without_core(const FindingContext& context, const StepTable& steps
   const std::int64_t waited = std::max<std::int64_t>(0, core_wait_excess(steps, late).value_or(0));
   const std::int64_t own_ns = waited * static_cast<std::int64_t>(steps.steps.size());
   Finding finding = kCoresShared.make();
+  finding.has_core_waits = true;
   finding.rank = late.rank;
   finding.title = fmt::format(
       "{}another program or thread has a core: rank {} waits {} longer for one, and the others for rank {} ({} of "
@@ -184,6 +185,7 @@ void find_cores_shared(const FindingContext& context, std::vector<Finding>& find
     const auto count = static_cast<std::int64_t>(shortage.ranks.size());
     const std::string where = shortage.host.empty() ? "" : fmt::format(" of {}", shortage.host);
     Finding finding = kCoresShared.make();
+    finding.has_core_waits = true;
     if (shortage.by_others()) {
       finding.title =
           fmt::format("{}{} {} for {} that other programs or threads have", format_plural(count, "rank"),

@@ -48,6 +48,7 @@ void find_data_loading(const FindingContext& context, std::vector<Finding>& find
     finding.evidence.push_back(fmt::format(
         "{} of that is what a late rank loads longer than the others, and is not counted as lost here",
         format_duration(of_late_ranks)));
+  finding.has_core_waits = context.on_cpu;
   finding.title = context.on_cpu ? "ranks wait for their data" : "devices idle while their rank loads data";
   finding.remedy = context.on_cpu ? "DataLoader(num_workers=N, prefetch_factor=4, persistent_workers=True), "
                                     "with N cores that the ranks do not compute on: load the next batch "

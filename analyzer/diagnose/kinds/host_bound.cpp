@@ -232,6 +232,20 @@ void say_it_computes(const std::string& place, Finding& finding) {
       "(docs/instrumentation.md)";
 }
 
+// What is computed outside of the passes that the trace knows lies between computations, and so does work
+// that is none.
+void say_whether_it_works(const FindingContext& context, std::int32_t number, Finding& finding) {
+  for (const RankTrace& rank : context.diagnosis.job.ranks) {
+    if (rank.rank != number) continue;
+    const GapTimes times = times_of_gaps(rank, context.report, Cause::host_bound);
+    if (times.running && times.running->least >= 0.5)
+      finding.evidence.emplace_back(
+          "its training threads ran then, or were ready to, for at least half of the time: it works there. "
+          "What is computed outside of forward and backward passes and of the optimizer's step counts as "
+          "between computations, too");
+  }
+}
+
 // The line at which it happens is seldom to blame.
 void say_it_collects_garbage(const OneRanksPlace& place, std::int64_t collected_ns, std::int64_t all_ns,
                              Finding& finding) {
@@ -267,7 +281,11 @@ bool name_the_place(const FindingContext& context, const std::vector<IntervalSet
           intersect(times[i], garbage_collections(job.ranks[i], job.strings)).measure();
       if (2 * collected >= times[i].measure())
         say_it_collects_garbage(*place, collected, times[i].measure(), finding);
+      else
+        say_whether_it_works(context, place->rank, finding);
     }
+    finding.evidence.push_back(fmt::format(
+        "that is its own time: what others wait for rank {} meanwhile is not counted", place->rank));
     return true;
   }
   const std::optional<CommonPlace> common = most_common_place(job, times);

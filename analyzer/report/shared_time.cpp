@@ -1,0 +1,22 @@
+#include "analyzer/report/shared_time.h"
+
+#include <fmt/format.h>
+
+#include <cstddef>
+
+namespace lockstep::analyzer {
+
+std::string describe_shared_time(const Report& report, const Finding& finding) {
+  if (finding.lost_ns <= 0) return "";
+  for (std::size_t i = 0; i < report.findings.size() && &report.findings[i] != &finding; ++i) {
+    const Finding& before = report.findings[i];
+    if (before.lost_ns <= 0) continue;
+    if (finding.cause && before.cause == finding.cause)
+      return fmt::format("of the same time as finding {}", i + 1);
+    if (finding.has_core_waits && before.has_core_waits)
+      return fmt::format("partly of the same time as finding {}", i + 1);
+  }
+  return "";
+}
+
+}  // namespace lockstep::analyzer
