@@ -111,7 +111,7 @@ LateReason reason_of_compute(const FindingContext& context, const StepTable& ste
           : fmt::format(
                 "on rank {}'s host: `nvidia-smi -q -d PERFORMANCE,CLOCK,TEMPERATURE` beside another rank's; "
                 "`lockstep record --cpu` records clocks and throttling. Where these agree its work may be "
-                "larger: emit a counter `tokens`, or record shapes (record_shapes=True)",
+                "larger: emit a counter `tokens` (docs/instrumentation.md)",
                 late.rank);
   if (!has_place)
     reason.remedy += "; `lockstep record --operators` says in which module of the model it computes longer";

@@ -5,8 +5,10 @@
 
 #include <algorithm>
 #include <set>
+#include <span>
 
 #include "analyzer/intervals/median.h"
+#include "analyzer/model/operation.h"
 #include "analyzer/report/quantity.h"
 #include "base/time_math.h"
 
@@ -36,11 +38,35 @@ void add_transfer(const CollectiveReport& collective, std::int64_t& transfer_ns,
   }
 }
 
+namespace {
+
+// At a gigabit a second these take a quarter of a millisecond, several times as long as the latency of a hop.
+constexpr std::int64_t kLargePart = 32 << 10;
+constexpr std::size_t kEnoughOperations = 8;
+
+bool is_large(const CollectiveReport& collective) {
+  const auto ranks = static_cast<std::int64_t>(
+      std::max<std::size_t>({1, collective.group_ranks.size(), collective.ranks.size()}));
+  const std::int64_t parts = is_point_to_point(collective.operation) ? 1 : ranks;
+  return collective.bytes && *collective.bytes / parts >= kLargePart;
+}
+
+double median_of(std::span<const double> values) {
+  return lower_median(std::vector<double>(values.begin(), values.end()));
+}
+
+}  // namespace
+
+bool TransferBetweenHosts::is_slow() const {
+  constexpr double kSlowGbps = 0.125;
+  return first_half_gbps && second_half_gbps && std::max(*first_half_gbps, *second_half_gbps) <= kSlowGbps;
+}
+
 TransferBetweenHosts transfer_between_hosts(const Report& report) {
   const HostOfRank host_of = hosts_of(report);
   TransferBetweenHosts sum;
   std::set<std::string> hosts;
-  std::vector<double> busbw;
+  std::vector<double> busbw, large;
   for (const CollectiveReport& collective : report.collectives) {
     std::int64_t transfer = 0;
     std::set<std::string> met;
@@ -52,10 +78,17 @@ TransferBetweenHosts transfer_between_hosts(const Report& report) {
     if (met.size() < 2) continue;
     sum.transfer_ns = saturating_add(sum.transfer_ns, transfer);
     hosts.merge(met);
-    if (collective.busbw_wire_gbps) busbw.push_back(*collective.busbw_wire_gbps);
+    if (!collective.busbw_wire_gbps) continue;
+    busbw.push_back(*collective.busbw_wire_gbps);
+    if (is_large(collective)) large.push_back(*collective.busbw_wire_gbps);
   }
   sum.hosts.assign(hosts.begin(), hosts.end());
-  if (!busbw.empty()) sum.busbw_wire_gbps = lower_median(std::move(busbw));
+  if (large.size() >= kEnoughOperations) {
+    const std::span<const double> in_order(large);
+    sum.first_half_gbps = median_of(in_order.first(large.size() / 2));
+    sum.second_half_gbps = median_of(in_order.subspan(large.size() / 2));
+  }
+  if (!busbw.empty()) sum.busbw_wire_gbps = median_of(large.empty() ? busbw : large);
   return sum;
 }
 

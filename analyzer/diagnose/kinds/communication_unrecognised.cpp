@@ -61,7 +61,11 @@ void find_unrecognised(const FindingContext& context, std::vector<Finding>& find
   const std::vector<RendezvousName> names = rendezvous_names(context.diagnosis.job);
   std::int64_t of_names = 0;
   for (const RendezvousName& name : names) of_names = saturating_add(of_names, name.total_ns);
-  if (communication > 0 && of_names <= communication) return;
+  // As little as an accumulation of many microbatches leaves is not implausible, unless kernels look like
+  // more.
+  constexpr std::int64_t kImplausiblePermille = 3;
+  if (communication > 0 && of_names <= communication && context.is_worth(communication, kImplausiblePermille))
+    return;
   Finding finding = kUnrecognised.make();
   finding.severity = names.empty() ? "low" : "medium";
   finding.title = communication == 0

@@ -54,6 +54,31 @@ TEST(CommunicationUnrecognised, IsSaidWithoutACandidate) {
   EXPECT_THAT(to_text(report, {}), Not(HasSubstr("Nothing was found that costs much")));
 }
 
+// One all-reduce of 2 µs a step of 1 ms, and nothing that looks like more: implausibly little, and that is
+// said. With 10 µs it may be all that there is.
+TEST(CommunicationUnrecognised, NextToNoneIsNoAllClear) {
+  const auto job_with = [](Nanoseconds all_reduce) {
+    JobBuilder job;
+    for (std::int32_t rank = 0; rank < 2; ++rank) {
+      for (int step = 0; step < 8; ++step) {
+        const Nanoseconds begin = step * 1000 * us;
+        job.rank(rank).step(step, begin, begin + 1000 * us);
+        job.rank(rank).compute(begin, begin + 990 * us, "gemm").launched(begin, begin + 1);
+        job.rank(rank).all_reduce(begin + 990 * us, begin + 990 * us + all_reduce).launched(begin, begin + 2);
+      }
+    }
+    return report_of(job);
+  };
+  const Report little = job_with(2 * us);
+  const Finding found = finding(little, "communication_unrecognised");
+  EXPECT_EQ(found.title, "next to no communication between the 2 ranks is recognised");
+  EXPECT_EQ(found.severity, "low");
+  EXPECT_EQ(found.accuses, Accused::nobody);
+  EXPECT_THAT(found.evidence.front(), HasSubstr("32.0 µs of 16.0 ms"));
+  EXPECT_THAT(to_text(little, {}), Not(HasSubstr("Nothing was found that costs much")));
+  EXPECT_THAT(codes_of(job_with(9 * us).findings), Not(Contains("communication_unrecognised")));
+}
+
 TEST(CommunicationUnrecognised, NotWhereItIsKnownNorOfOneRank) {
   EXPECT_THAT(codes_of(report_of(straggling_job(8, 1, 0)).findings),
               Not(Contains("communication_unrecognised")));

@@ -64,10 +64,11 @@ constexpr Explanation kSlowLinkExplained{
         "transfer, not waiting: all ranks had come.",
     .found =
         "`transfer` reaches 5 % of all time, no finding above explains half of it, and most is of groups "
-        "across hosts. The median bus bandwidth on the wire of those operations (nccl-tests' definition, "
-        "from the last arrival), what each rank's link carried, is a gigabit a second (0.125 GB/s) or less: "
-        "no network that is meant for training is as slow. A faster one is `exposed_transfer`: whether that "
-        "is slow depends on what the link can do.",
+        "across hosts. The median bus bandwidth on the wire (nccl-tests' definition, from the last arrival) of "
+        "the large ones among these (eight at least; 32 KiB or more at a time, for smaller parts are held up by "
+        "latency), what each rank's link carried, is a gigabit a second (0.125 GB/s) or less in both halves of "
+        "the run: no network that is meant for training is as slow. A faster one is `exposed_transfer`: whether "
+        "that is slow depends on what the link can do.",
     .wrong = "The bandwidth is that of the link: then there is nothing slow, only much to move.",
     .lost = "all exposed transfer",
     .remedies = kSlowLinkRemedies,
@@ -150,9 +151,6 @@ bool has_sizes(const Report& report) {
   });
 }
 
-// A gigabit a second.
-constexpr double kSlowGbps = 0.125;
-
 Words words_for(const FindingContext& context, Operation longest, bool between_hosts, bool is_slow) {
   const bool alone = std::none_of(context.report.ranks.begin(), context.report.ranks.end(),
                                   [](const RankReport& rank) { return rank.measures.waits_known; });
@@ -219,16 +217,17 @@ void find_exposed_transfer(const FindingContext& context, std::vector<Finding>& 
   const std::int64_t all = context.total(Cause::transfer), held = std::min(all, roots.all_ns());
   if (!context.is_left_over(findings, Cause::transfer, all - held, between_hosts.is_most())) return;
   const LongestTransfer longest = longest_transfer(context.report, roots);
-  const Words words = words_for(context, longest.operation, between_hosts.is_most(),
-                                between_hosts.busbw_wire_gbps.value_or(kSlowGbps + 1) <= kSlowGbps);
+  const Words words = words_for(context, longest.operation, between_hosts.is_most(), between_hosts.is_slow());
   Finding finding = context.all_of_its_cause(words.kind);
   finding.title = words.title;
   finding.lost_ns = all - held;
-  if (context.is_worth(held, 10))
+  if (context.is_worth(held, 10)) {
+    finding.evidence.front() += ", with what roots stand in broadcasts";
     finding.evidence.push_back(fmt::format(
         "of {} that count as transfer, {} are left out: roots of broadcasts stand in them until the last "
         "receiver has come, which is no link's fault",
         format_duration(all), format_duration(held)));
+  }
   if (longest.count > 0) finding.evidence.push_back(describe(longest));
   if (between_hosts.is_most()) finding.evidence.push_back(describe(between_hosts));
   finding.remedy = words.remedy;

@@ -157,12 +157,12 @@ std::string describe(const Sources& sources) {
 std::string remedy_for(Cause most, bool on_cpu) {
   switch (most) {
     case Cause::compute:
-      return on_cpu ? "give each rank cores of its own (OMP_NUM_THREADS = cores / ranks of the host, "
-                      "`taskset -c`); where batches differ in length, emit a counter `tokens` "
-                      "(docs/instrumentation.md): then it can be told"
-                    : "`lockstep record --cpu` beside clocks and throttling of a slow step; where batches "
-                      "differ in length, record shapes (record_shapes=True) or emit a counter `tokens`: then "
-                      "it can be told";
+      return on_cpu
+                 ? "give each rank cores of its own (OMP_NUM_THREADS = cores / ranks of the host, "
+                   "`taskset -c`); where batches differ in length, emit a counter `tokens` "
+                   "(docs/instrumentation.md): then it can be told"
+                 : "`lockstep record --cpu` beside clocks and throttling of a slow step; where batches "
+                   "differ in length, emit a counter `tokens` (docs/instrumentation.md): then it can be told";
     case Cause::data_wait:
       return "DataLoader(num_workers=8, prefetch_factor=4, persistent_workers=True): batches ready before "
              "they are asked for";

@@ -16,7 +16,9 @@
 #include "analyzer/diagnose/finding_kinds.h"
 #include "analyzer/diagnose/late_reason.h"
 #include "analyzer/diagnose/late_words.h"
+#include "analyzer/diagnose/links.h"
 #include "analyzer/diagnose/scheduled_waits.h"
+#include "analyzer/intervals/median.h"
 #include "analyzer/lateness/core_waits.h"
 #include "analyzer/lateness/late_by_cause.h"
 #include "analyzer/lateness/late_since.h"
@@ -98,8 +100,8 @@ constexpr Explanation kSlowLinkOfRankExplained{
         "same operations, after everybody had come: it was held up by its link, not by its work.",
     .found =
         "As for a persistent straggler, in whose place it stands, and what exceeds the others' time is "
-        "transfer in the same operations. Where all ranks are on one host, its transfer has to be a quarter "
-        "longer than the others' at least: processes of one host share its path. Not of CPUs whose cores do not "
+        "transfer in the same operations. Where these stay on one host, its transfer has to be a quarter longer than "
+        "the others' at least: processes of one host share its path. Not of CPUs whose cores do not "
         "suffice: what carries out transfers wants cores as well.",
     .wrong =
         "The rank computes longer than the others between the operations: then it would be late without "
@@ -164,11 +166,25 @@ When once_in_so_many(const PeriodicLateness& periodic) {
   return when;
 }
 
-// All ranks on one host, or nobody knows on which: a link between them is the host's own path.
-bool on_one_host(const Report& report) {
-  std::set<std::string> hosts;
-  for (const RankReport& rank : report.ranks) hosts.insert(rank.host);
-  return hosts.size() < 2;
+// Whether what the rank moves data for longer than the others of the same operations lies in operations whose
+// ranks are all on one host, or nobody knows on which: a link between these is the host's own path.
+bool is_within_host(const Report& report, std::int32_t late) {
+  const HostOfRank hosts = hosts_of(report);
+  std::int64_t within = 0, between = 0;
+  for (const CollectiveReport& collective : report.collectives) {
+    std::optional<std::int64_t> own;
+    std::vector<std::int64_t> others;
+    for (const CollectiveRank& rank : collective.ranks) {
+      if (rank.rank == late)
+        own = rank.transfer_ns;
+      else
+        others.push_back(rank.transfer_ns);
+    }
+    if (!own || others.empty()) continue;
+    std::int64_t& sum = hosts_of(collective, hosts).size() > 1 ? between : within;
+    sum = saturating_add(sum, *own - lower_median(std::move(others)));
+  }
+  return between <= 0 || within > between;
 }
 
 void make_link_finding(const FindingContext& context, const RankLateness& late, const When& when,
@@ -178,9 +194,9 @@ void make_link_finding(const FindingContext& context, const RankLateness& late, 
       when.begins, late.rank,
       late.share > 0 ? fmt::format(" ({} of each step)", format_share(late.share)) : "");
   finding.remedy =
-      on_one_host(context.report)
+      is_within_host(context.report, late.rank)
           ? fmt::format(
-                "all ranks are on one host: compare rank {}'s place in it (`nvidia-smi topo -m`; on CPUs its "
+                "the operations in which it takes longer stay on one host: compare rank {}'s place in it (`nvidia-smi topo -m`; on CPUs its "
                 "cores, `taskset -p`) with the others'",
                 late.rank)
           : fmt::format(
@@ -194,8 +210,8 @@ void make_link_finding(const FindingContext& context, const RankLateness& late, 
 Finding make_finding(const FindingContext& context, const StepTable& steps, const RankLateness& late,
                      const When& when, const BlameReport& blame) {
   LateReason reason = reason_of(context, steps, late);
-  const bool is_link = reason.code == "link" &&
-                       (!on_one_host(context.report) || 4 * reason.part->ns >= reason.part->others_ns);
+  const bool is_link = reason.code == "link" && (!is_within_host(context.report, late.rank) ||
+                                                 4 * reason.part->ns >= reason.part->others_ns);
   if (reason.code == "link" && !is_link) {
     reason.code = "unknown";
     reason.doing = "ends the same operations later than the others, and why is not known";
@@ -234,6 +250,7 @@ Finding make_finding(const FindingContext& context, const StepTable& steps, cons
         own_ns, std::max<std::int64_t>(0, late.mean_ns) * static_cast<std::int64_t>(steps.steps.size()));
   const std::int64_t of_the_others = finding.lost_ns;
   finding.lost_ns = saturating_add(finding.lost_ns, own_ns);
+  finding.has_core_waits = context.on_cpu && own_ns > 0;
   finding.evidence.push_back(when.evidence);
   finding.evidence.insert(finding.evidence.end(), reason.evidence.begin(), reason.evidence.end());
   finding.evidence.push_back(describe_waiting(context.report, blame, context.scheduled));

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <functional>
 #include <string>
 
@@ -242,6 +243,35 @@ TEST(Findings, WithinAHostALinkNeedsMoreEvidence) {
   EXPECT_THAT(codes_of(little.findings), Not(Contains("slow_link_of_rank")));
   EXPECT_EQ(finding(little, "straggler_persistent").reason, "unknown");
   const Finding link = finding(late_by_its_link(false, 800 * us), "slow_link_of_rank");
+  EXPECT_THAT(link.remedy, testing::AllOf(HasSubstr("on one host"), Not(HasSubstr("ethtool"))));
+}
+
+// Ranks 2 and 3 share host b, and what ends late on rank 2 is an operation of these two: no network is in it,
+// whatever else the job does between its hosts.
+TEST(Findings, ALinkWithinAHostIsNoNetworkInAJobOfSeveralHosts) {
+  const auto late_within = [](Nanoseconds longer) {
+    JobBuilder job;
+    const auto all = job.group("dp", {0, 1, 2, 3});
+    const std::array<std::uint32_t, 2> pairs{job.group("tp", {0, 1}), job.group("tp", {2, 3})};
+    for (std::int32_t rank = 0; rank < 4; ++rank) {
+      auto& one = job.rank(rank);
+      one.trace().host = rank < 2 ? "a" : "b";
+      for (int step = 0; step < 12; ++step) {
+        const Nanoseconds begin = step * 3000 * us, held_up = rank == 2 ? longer : 0;
+        one.step(step, begin, begin + 2900 * us);
+        one.compute(begin, begin + 500 * us).launched(begin, begin + 1);
+        one.all_reduce(begin + 500 * us, begin + 900 * us + held_up).launched(begin, begin + 2);
+        one.in_group(pairs[static_cast<std::size_t>(rank / 2)]);
+        const Nanoseconds ready = begin + 900 * us + held_up + 1000 * us;
+        one.compute(begin + 900 * us + held_up, ready).launched(begin, begin + 3);
+        one.all_reduce(ready, begin + 2700 * us).launched(begin, begin + 4).in_group(all);
+      }
+    }
+    return report_of(job);
+  };
+  const Report little = late_within(90 * us);
+  EXPECT_THAT(codes_of(little.findings), Not(Contains("slow_link_of_rank")));
+  const Finding link = finding(late_within(800 * us), "slow_link_of_rank");
   EXPECT_THAT(link.remedy, testing::AllOf(HasSubstr("on one host"), Not(HasSubstr("ethtool"))));
 }
 

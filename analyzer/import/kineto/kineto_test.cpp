@@ -121,6 +121,23 @@ TEST(Kineto, TakesTheOperationFromTheRangeAroundTheLaunch) {
   EXPECT_EQ(import.trace.activities[3].activity_class, Class::p2p);
 }
 
+// Several messages at once: what ran only the kernel's name tells, and the group is the event's.
+TEST(Kineto, CoalescedMessagesHaveTheirGroup) {
+  const RankImport import = import_text(document({
+      kernel(
+          "ncclDevKernel_SendRecv(x)", "100", "1", 1, 7,
+          R"(, "Collective name": "coalesced", "Process Group Name": "3", "Process Group Description": "mesh_pp",
+                "Process Group Ranks": "[0, 2]", "Group size": 2, "In msg nelems": 0, "dtype": "Float")"),
+      launch("12", "1", 1),
+  }));
+  ASSERT_EQ(import.trace.communications.size(), 1u);
+  const Communication& communication = import.trace.communications[0];
+  EXPECT_EQ(communication.operation, Operation::send_recv);
+  EXPECT_FALSE(communication.has_metadata);
+  EXPECT_EQ(communication.bytes, -1);
+  ASSERT_NE(communication.group, kNone);
+}
+
 constexpr const char* kReduceScatter =
     R"(, "Collective name": "_reduce_scatter_base", "In msg nelems": 800, "Out msg nelems": 100, "Group size": 8, "dtype": "BFloat16",
         "Process Group Name": "2", "Process Group Description": "dp", "Process Group Ranks": "[8, 9, 10, 11, 3, 2, 1, 0]", "Seq": 17)";

@@ -174,11 +174,11 @@ void RankBuilder::add_communication(const DeviceArguments& arguments, Operation 
     if (const Operation operation = operation_in_name(arguments.collective_name);
         operation != Operation::unknown)
       communication.operation = operation;
-    else
-      communication.has_metadata = false;  // "coalesced": says nothing of what ran
+    else  // "coalesced": says in which group, and nothing of what ran
+      communication.has_metadata = false;
+    communication.group = groups_.find(arguments);
   }
   if (communication.has_metadata) {
-    communication.group = groups_.find(arguments);
     communication.data_type = data_type_of(arguments.dtype);
     communication.sequence = whole_number(arguments.sequence).value_or(kNoSequence);
     const std::int64_t elements = std::max(whole_number(arguments.in_elements).value_or(-1),
