@@ -11,6 +11,7 @@ import sys
 
 SIMULATED = "simulated (GPU-like and CPU-like in turn; no backend)"
 REAL = "CPU, Gloo"
+GPU = "GPU, NCCL"
 FAULTS = {
     "compute": "a rank computes longer",
     "loader": "a rank's batches come later",
@@ -69,7 +70,7 @@ def null_part(null):
     text = accused_table(null)
     steps = sorted({cell["steps"] for cell in null["cells"]})
     for ranks in (2, 8, 64):
-        text += f"| {ranks} | GPU, NCCL |" + " not measured |" * len(steps) + "\n"
+        text += f"| {ranks} | {GPU} |" + " not measured |" * len(steps) + "\n"
     pooled = null["pooled"]
     text += (f"\nAll together {pooled['accused']} of {pooled['jobs']} healthy jobs were accused: "
              f"{100 * pooled['accused'] / pooled['jobs']:.2f} %, and with 95 % confidence at most "
@@ -106,7 +107,7 @@ def planted_part(planted):
         rows = []
         keys = sorted({(cell["noise_level"] or 9, cell["noise_level"], cell["ranks"], cell["steps"]) for cell in of_fault})
         for _, level, ranks, steps in keys:
-            row = [level_name(level), ranks, steps]
+            row = ["simulated", level_name(level), ranks, steps]
             for effect in effects:
                 cell = [c for c in of_fault if (c["noise_level"], c["ranks"], c["steps"], c["effect"]) == (level, ranks, steps, effect)]
                 if not cell:
@@ -116,10 +117,10 @@ def planted_part(planted):
                 wrong = f", {percent(cell['accused'], cell['jobs'])} wrong" if cell["accused"] else ""
                 row.append(f"{percent(cell['found'], cell['jobs'])} / {percent(cell['cause_named'], cell['found'])}{wrong}")
             rows.append(row)
-        text += table(["noise", "ranks", "steps", *(f"{100 * effect:.0f} %" for effect in effects)], rows) + "\n"
+        text += table(["device and backend", "noise", "ranks", "steps", *(f"{100 * effect:.0f} %" for effect in effects)], rows) + "\n"
     text += table(["what", "device and backend", "measured"],
                   [["all of the above", SIMULATED, f"{sum(cell['jobs'] for cell in cells)} jobs"],
-                   ["all of the above", "GPU, NCCL", "not measured"]])
+                   ["all of the above", GPU, "not measured"]])
     return text
 
 
@@ -178,7 +179,7 @@ def real_part(real):
 def gpu_part(gpu):
     if not gpu:
         return "Not measured: `scripts/accuracy --gpu` records them.\n"
-    rows, accused, healthy, named, planted, missing = [], 0, 0, 0, 0, []
+    rows, accused, healthy, named, planted = [], 0, 0, 0, 0
     cases = list(dict.fromkeys((row["program"], row["fault"]) for row in gpu["rows"]))
     for program, fault in cases:
         of = [row for row in gpu["rows"] if (row["program"], row["fault"]) == (program, fault)]
@@ -186,7 +187,7 @@ def gpu_part(gpu):
         what = gpu["faults"][fault]["planted"] if fault else "nothing"
         if not measured:
             why = of[0].get("not_measured", of[0].get("error"))
-            missing.append(f"{program} ({fault or 'healthy'}{'' if why == 'not recorded' else ': ' + why})")
+            rows.append([program, what, GPU, f"not measured: {why}", "", "", ""])
             continue
         wrong = sum(bool(row["accusations"]) for row in measured) if not fault else 0
         right = sum(row["named"] for row in measured) if fault else 0
@@ -194,12 +195,12 @@ def gpu_part(gpu):
         planted, named = planted + len(measured) * bool(fault), named + right
         first = collections.Counter(row["first"] for row in measured).most_common(1)[0][0]
         shared = f"{sum(row['shared_gpu'] for row in measured)} of {len(measured)}"
-        rows.append([program, what, "" if fault else f"{wrong} of {len(measured)}", f"{right} of {len(measured)}" if fault else "", shared,
+        rows.append([program, what, GPU, "" if fault else f"{wrong} of {len(measured)}", f"{right} of {len(measured)}" if fault else "", shared,
                      first.replace("|", "\\|")])
-    text = table(["program", "planted", "runs with a rank or link accused", "the planted cause first", "ranks shared a GPU",
-                  "said first, most often"], rows)
-    text += f"\nAll together {accused} of {healthy} healthy runs were accused, and the planted cause came first in {named} of {planted}. "
-    return text + f"Not measured: {'; '.join(missing) or 'none'}.\n"
+    text = table(["program", "planted", "device and backend", "runs with a rank or link accused", "the planted cause first",
+                  "ranks shared a GPU", "said first, most often"], rows)
+    text += f"\nAll together {accused} of {healthy} healthy runs were accused, and the planted cause came first in {named} of {planted}.\n"
+    return text
 
 
 def kinds_part(cases):
@@ -212,21 +213,25 @@ def kinds_part(cases):
     return table(["planted", "device and backend", "jobs", "found", "and besides it"], rows)
 
 
-def confusion(null, planted, real, cases):
-    counts, jobs = collections.defaultdict(collections.Counter), collections.Counter()
+def confusion(null, planted, real, gpu, cases):
+    counts, jobs, devices = collections.defaultdict(collections.Counter), collections.Counter(), {}
     for what in (null, planted):
         for cell in what["cells"] if what else []:
             name = "simulated: " + (cell["fault"] if cell["fault"] != "none" else "healthy")
             counts[name].update(cell["findings"])
             jobs[name] += cell["jobs"]
-    for row in real["rows"] if real else []:
-        if "codes" in row:
-            name = f"real: {row['fault'] or 'healthy'} ({row['cores']} cores)"
-            counts[name].update(set(row["codes"]))
-            jobs[name] += 1
+            devices[name] = "simulated"
+    for what, device in ((real, REAL), (gpu, GPU)):
+        for row in what["rows"] if what else []:
+            if "codes" in row:
+                where = "" if what is gpu else f" ({row['cores']} cores)"
+                name = f"{'on a GPU' if what is gpu else 'real'}: {row['fault'] or 'healthy'}{where}"
+                counts[name].update(set(row["codes"]))
+                jobs[name] += 1
+                devices[name] = device
     found = sorted({code for row in counts.values() for code in row})
-    rows = [[name, jobs[name], *(percent(row[code], jobs[name]) if row[code] else "" for code in found)] for name, row in counts.items()]
-    text = table(["planted", "jobs", *(f"`{code}`" for code in found)], rows)
+    rows = [[name, devices[name], jobs[name], *(percent(row[code], jobs[name]) if row[code] else "" for code in found)] for name, row in counts.items()]
+    text = table(["planted", "device and backend", "jobs", *(f"`{code}`" for code in found)], rows)
     text += "\nThe kinds that are not about who is late, each planted in small hand-made jobs whose durations vary by a fifth:\n\n"
     text += kinds_part(cases)
     text += "\nEvery kind of finding is planted, in these jobs or in those of the tables above: a test fails where one is not. "
@@ -248,7 +253,7 @@ def main():
     print(template.format(
         **{f"{part}_{what}": made[part].get(what, "not known") for part in made for what in ("date", "commit", "machine")},
         seed=(null or planted or {}).get("seed", "–"), noise=table(["recording", "ranks", "steps", "varies by"], noise),
-        null=null_part(null), as_drawn=as_drawn_part(as_drawn), planted=planted_part(planted), real=real_part(real), gpu=gpu_part(gpu), confusion=confusion(null, planted, real, cases)), end="")
+        null=null_part(null), as_drawn=as_drawn_part(as_drawn), planted=planted_part(planted), real=real_part(real), gpu=gpu_part(gpu), confusion=confusion(null, planted, real, gpu, cases)), end="")
 
 
 main()

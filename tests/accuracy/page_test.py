@@ -39,13 +39,13 @@ real = {"programs": {"ddp": "plain DDP", "other": "another"}, "not_measured": {"
                   "named": False, "named_before_load": False, "found": True},
                  {"program": "other", "fault": None, "cores": "busy", "number": 0, "not_measured": "no module"}]}
 gpu = {**real, "rows": [{**row, "cores": "gpu", "shared_gpu": True} for row in real["rows"]]}
-holds(page({"gpu.json": gpu}), "| ddp | nothing | 0 of 1 |  | 1 of 1 | ranks take turns |", "| ddp | it sleeps |  | 0 of 1 | 1 of 1 | x \\| y |",
-      "All together 0 of 1 healthy runs were accused, and the planted cause came first in 0 of 1.", "Not measured: other (healthy: no module).")
+holds(page({"gpu.json": gpu}), "| ddp | nothing | GPU, NCCL | 0 of 1 |  | 1 of 1 | ranks take turns |", "| ddp | it sleeps | GPU, NCCL |  | 0 of 1 | 1 of 1 | x \\| y |",
+      "All together 0 of 1 healthy runs were accused, and the planted cause came first in 0 of 1.", "| other | nothing | GPU, NCCL | not measured: no module |")
 holds(page({}), "`scripts/accuracy --gpu` records them.")
 text = page({"null-held_out.json": null, "as_drawn-held_out.json": as_drawn, "planted-held_out.json": planted, "real.json": real})
-holds(text, "| a run | 2 | 99 | 25 % |", "3 of 500", "at most 1.54 %", "All together 30 of 500: 6.0 %.", "| 2 % | 8 | 50 | 98 % / 50 %, 1 % wrong |",
+holds(text, "| a run | 2 | 99 | 25 % |", "3 of 500", "at most 1.54 %", "All together 30 of 500: 6.0 %.", "| simulated | 2 % | 8 | 50 | 98 % / 50 %, 1 % wrong |",
       "| plain DDP (`ddp.py`) | CPU, Gloo | 0 of 1 | ranks take turns | all is well | 1 of 1 |", "not measured: no module", "not measured: there is none",
-      "came first in 0 of 1 runs on quiet cores. The goal", "sleep: `late (blocked)`.", "| ddp | quiet | CPU, Gloo | 0 of 1 | 0 of 1 | 1 of 1 | x", "x \\| y", "| simulated: loader | 100 |", "GPU, NCCL | not measured |")
+      "came first in 0 of 1 runs on quiet cores. The goal", "sleep: `late (blocked)`.", "| ddp | quiet | CPU, Gloo | 0 of 1 | 0 of 1 | 1 of 1 | x", "x \\| y", "| simulated: loader | simulated | 100 |", "GPU, NCCL | not measured |")
 
 # The page in docs/ is made of the results that are kept, and of nothing else.
 ROOT = HERE.parent.parent
