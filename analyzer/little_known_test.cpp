@@ -89,12 +89,34 @@ TEST(LittleKnown, OfOneStepWhoIsLateIsAFactAndNoJudgement) {
   const Report report =
       report_of(job_of(4, 1, [](int, std::int32_t rank) { return rank == 2 ? 900'000 : 600'000; }).build());
   EXPECT_THAT(message(report, "no_steady_steps"), HasSubstr("1 step: too few"));
+  EXPECT_THAT(account_lines(report),
+              testing::Contains(HasSubstr("Which steps are steady training can't be told of so few")));
   const Finding* const found = find(report, "imbalance");
   ASSERT_NE(found, nullptr);
   EXPECT_THAT(found->title,
               HasSubstr("one step shows too little to say whether it is one rank again and again"));
   EXPECT_THAT(found->remedy, HasSubstr("record "));
   EXPECT_THAT(found->remedy, HasSubstr(" steps or more"));
+}
+
+TEST(LittleKnown, OfFiveStepsIsSaidHowManyWouldTell) {
+  const Report report =
+      report_of(job_of(2, 5, [](int, std::int32_t rank) { return rank == 1 ? 800'000 : 600'000; }).build());
+  EXPECT_THAT(verdict_lines(report),
+              testing::Contains(HasSubstr("steps or more would tell whether that is so again and again")));
+}
+
+// Alone in its groups there is nobody to wait for, and nothing is unknown.
+TEST(LittleKnown, ARankAloneInItsGroupsWaitsForNobody) {
+  JobBuilder job;
+  const auto self = job.group("default_pg", {0});
+  for (int step = 0; step < 8; ++step) {
+    const Nanoseconds begin = step * 1'000'000;
+    job.rank(0).step(step, begin, begin + 1'000'000);
+    job.rank(0).compute(begin, begin + 600'000).launched(begin, begin + 1);
+    job.rank(0).all_reduce(begin + 600'000, begin + 900'000).in_group(self).launched(begin + 2, begin + 3);
+  }
+  EXPECT_EQ(message(report_of(job.build()), "single_rank"), "no warning single_rank");
 }
 
 TEST(LittleKnown, OfOneRankNobodyKnowsWhoWaits) {
@@ -135,6 +157,7 @@ TEST(LittleKnown, StepsThatNeverSettleAreSaidToBeSo) {
   const Report report =
       report_of(job_of(2, 40, [](int step, std::int32_t) { return 1'000'000 + 20'000 * step; }).build());
   EXPECT_THAT(message(report, "steps_drift"), HasSubstr("Record until it stays"));
+  EXPECT_THAT(account_lines(report), testing::Contains(HasSubstr("The steps do not settle")));
 }
 
 TEST(LittleKnown, RanksOfDifferentNumbersOfStepsAreToldOfWhatAllHave) {
@@ -146,6 +169,9 @@ TEST(LittleKnown, RanksOfDifferentNumbersOfStepsAreToldOfWhatAllHave) {
               HasSubstr("1 rank lacks steps that others have (rank 3: 12 of 40)"));
   EXPECT_EQ(report.lateness.ranks.size(), 3U);
   EXPECT_EQ(report.lateness.steps, 40);
+  EXPECT_THAT(verdict_lines(report),
+              testing::Contains(HasSubstr("Of rank 3 too little was recorded to tell; of "
+                                          "the others none is late throughout")));
   const Report whole = report_of(job_of(4, 40, [&](int step, std::int32_t rank) -> Nanoseconds {
                                    return rank == 3 && step == 39 ? 0 : noise();
                                  }).build());
@@ -160,6 +186,8 @@ TEST(LittleKnown, OfARankWhoseFileWasCutNothingIsSaid) {
   const Report report = report_of(job);
   EXPECT_FALSE(report.ranks[1].measures.known);
   EXPECT_THAT(verdict_lines(report), testing::Contains(HasSubstr("The trace of rank 1 is damaged")));
+  EXPECT_THAT(verdict_lines(report),
+              testing::Contains(HasSubstr("Of rank 1 too little was recorded to tell")));
 }
 
 }  // namespace

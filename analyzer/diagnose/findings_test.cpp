@@ -92,6 +92,19 @@ TEST(Findings, DumpsOfAFlightRecorderTellNothingOfWhatCostsTime) {
   EXPECT_THAT(codes_of(report.warnings), Not(Contains("launches_missing")));
 }
 
+// Each rank issued operations and ended them; without "pg_status" and times nothing of that is left.
+TEST(Findings, DumpsWithoutTimesHaveTheOrderAloneWhateverElseTheyLack) {
+  JobBuilder builder;
+  builder.rank(0).trace().device = "cuda";
+  builder.rank(1).trace().device = "cuda";
+  Job job = builder.build();
+  EXPECT_THAT(codes_of(report_of(job).warnings), Contains("no_device_activity"));
+  job.dumps = Dumps::all;
+  const Report report = report_of(job);
+  EXPECT_THAT(codes_of(report.findings), IsEmpty());
+  EXPECT_THAT(codes_of(report.warnings), ElementsAre("order_only"));
+}
+
 TEST(Findings, ASmallLossIsANote) {
   // Some 22 of 1000 µs a step of three ranks of four: 1.8 % of all.
   const Finding straggler = finding(report_of(straggling_job(12, 2, 22)), "straggler_persistent");

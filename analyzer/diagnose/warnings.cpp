@@ -36,12 +36,14 @@ class Warnings {
   std::vector<Warning>& warnings_;
 };
 
-// Operations were issued, and nobody wrote down when they ran.
+// Operations were issued, and nobody wrote down when they ran. A dump without "pg_status" has no progress,
+// and of operations that ended without times nothing is left: that they are dumps tells it.
 bool holds_order_alone(const Job& job) {
   return std::all_of(job.ranks.begin(), job.ranks.end(),
                      [](const RankTrace& rank) { return rank.activities.empty() && rank.steps.empty(); }) &&
-         std::any_of(job.ranks.begin(), job.ranks.end(),
-                     [](const RankTrace& rank) { return !rank.ending.progress.empty(); });
+         (job.dumps == Dumps::all ||
+          std::any_of(job.ranks.begin(), job.ranks.end(),
+                      [](const RankTrace& rank) { return !rank.ending.progress.empty(); }));
 }
 
 void warn_of_missing_ranks(const Job& job, Warnings& warnings) {
@@ -117,7 +119,11 @@ void warn_of_job(const Diagnosis& diagnosis, const Report& report, Warnings& war
     warnings.add("no_communication", kNoRank,
                  "no communication was found: nothing to say about overlap and waiting");
   }
-  if (job.ranks.size() == 1 && communication) {
+  // Where every operation is of a group that has this rank alone, there is nobody else.
+  const bool is_alone = std::ranges::all_of(report.collectives, [](const CollectiveReport& collective) {
+    return collective.group_ranks.size() == 1 && !collective.group_name.empty();
+  });
+  if (job.ranks.size() == 1 && communication && !is_alone) {
     warnings.add(
         "single_rank", kNoRank,
         fmt::format(
@@ -230,9 +236,10 @@ void warn_of_matching(const Diagnosis& diagnosis, const Report& report, Warnings
 }
 
 void warn_of_rank(const RankTrace& rank, const RankWindows& windows, const RankTimeline::Gaps& gaps,
-                  const RankReport& report, bool launches_matter, Warnings& warnings) {
+                  const RankReport& report, bool of_dumps, Warnings& warnings) {
   if (!windows.has_work) {
-    if (!rank.ending.progress.empty()) return;  // a flight recorder's: it tells of no activity
+    // A flight recorder's: it tells of no activity.
+    if (of_dumps || !rank.ending.progress.empty()) return;
     warnings.add("no_device_activity", rank.rank, fmt::format("rank {}: no device activity", rank.rank));
     return;
   }
@@ -249,7 +256,7 @@ void warn_of_rank(const RankTrace& rank, const RankWindows& windows, const RankT
             unclassified == 1 ? "1 device activity" : fmt::format("{} device activities", unclassified),
             format_duration(report.measures.unclassified_ns)));
   }
-  if (launches_matter && lacks_launches(gaps)) {
+  if (!of_dumps && lacks_launches(gaps)) {
     warnings.add(
         "launches_missing", rank.rank,
         fmt::format("rank {}: {} of {} idle gaps end at work whose launch was not recorded ({} of {}): "
@@ -279,7 +286,7 @@ void add_warnings(const Diagnosis& diagnosis, const std::vector<RankWindows>& wi
   for (std::size_t rank = 0; rank < diagnosis.job.ranks.size(); ++rank) {
     throw_if_stopped(stop);
     warn_of_rank(diagnosis.job.ranks[rank], windows[rank], diagnosis.gaps[rank], report.ranks[rank],
-                 !tells_communication_alone(report), warnings);
+                 tells_communication_alone(report), warnings);
   }
 }
 

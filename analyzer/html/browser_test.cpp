@@ -4,21 +4,15 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <array>
-#include <cstdio>
-#include <cstdlib>
-#include <memory>
 #include <nlohmann/json.hpp>
 #include <random>
 #include <regex>
-#include <sstream>
 
 #include "analyzer/html/assets.h"
-#include "analyzer/html/html.h"
+#include "analyzer/html/test_browser.h"
 #include "analyzer/report/quantity.h"
 #include "analyzer/report/sample_reports.h"
 #include "analyzer/report/text.h"
-#include "tests/temporary_folder.h"
 
 namespace lockstep::analyzer {
 namespace {
@@ -26,62 +20,6 @@ namespace {
 using nlohmann::json;
 using testing::HasSubstr;
 using testing::Not;
-
-// "" where there is none.
-std::string browser() {
-  for (const char* name : {"chromium", "chromium-browser", "google-chrome", "google-chrome-stable"}) {
-    if (std::system(fmt::format("command -v {} > /dev/null 2>&1", name).c_str()) == 0) return name;
-  }
-  return "";
-}
-
-class Browser : public testing::Test {
- protected:
-  void SetUp() override {
-    if (browser().empty()) GTEST_SKIP() << "no Chromium on this machine";
-  }
-
-  // The document as it stands after its scripts ran; `address` is what follows the file's name.
-  std::string document_of(const std::string& html, const std::string& address = "") {
-    const std::string file = folder_.write("page.html", html);
-    const std::string command = fmt::format(
-        "timeout 120 {} --headless --no-sandbox --disable-gpu --disable-dev-shm-usage --user-data-dir='{}' "
-        "--window-size=1400,1000 --dump-dom 'file://{}{}' 2> /dev/null",
-        browser(), (folder_.path() / "profile").string(), file, address);
-    const std::unique_ptr<FILE, int (*)(FILE*)> pipe(popen(command.c_str(), "r"), pclose);
-    std::string out;
-    std::array<char, 65536> part;
-    for (std::size_t got; (got = std::fread(part.data(), 1, part.size(), pipe.get())) > 0;)
-      out.append(part.data(), got);
-    return out;
-  }
-  // `then`: a script that does what a reader would.
-  std::string document_of(const Report& report, const std::string& address = "",
-                          const std::string& then = "") {
-    std::ostringstream out;
-    write_html(report, {}, out);
-    return document_of(out.str() + "<script>" + then + "</script>", address);
-  }
-
- private:
-  test::TemporaryFolder folder_;
-};
-
-// The part of the document from an element with this id to the next section's beginning.
-std::string section(const std::string& document, const std::string& id) {
-  const std::size_t begin = document.find("id=\"" + id + "\"");
-  if (begin == std::string::npos) return "";
-  const std::size_t start = document.rfind('<', begin);
-  return document.substr(start, document.find("</section>", begin) - start);
-}
-
-// What a reader sees: each cell, each paragraph after a blank.
-std::string words(const std::string& html) {
-  std::string text = std::regex_replace(html, std::regex("<[^>]*>"), " ");
-  text = std::regex_replace(text, std::regex("&lt;"), "<");
-  text = std::regex_replace(text, std::regex("&gt;"), ">");
-  return std::regex_replace(text, std::regex("\\s+"), " ");
-}
 
 // Something of everything that a page can show.
 Report full_report() {
@@ -96,6 +34,7 @@ Report full_report() {
   report.layers = {LayerReport{}};
   report.layers[0].layer = 0;
   report.layers[0].forward = LayerPass{1'000, 2'000, 3'000, 0, 0, 500};
+  report.account = account_of_ranks(3);
   report.theory = {{TheoryQuantity::gradients, 0, 100.0, 100, PartOfModel{4, 1}}};
   return report;
 }
@@ -107,7 +46,7 @@ TEST_F(Browser, DrawsEverySectionWithoutAnError) {
   EXPECT_THAT(document, Not(HasSubstr("data-error")));
   for (const std::string& line : verdict_lines(report))
     EXPECT_THAT(words(document), HasSubstr(line.substr(0, 60)));
-  for (const char* id : {"findings", "rank-section", "heat", "steps", "pipelines", "collectives",
+  for (const char* id : {"account", "findings", "rank-section", "heat", "steps", "pipelines", "collectives",
                          "wait-states", "groups", "buckets", "theory", "layers", "unknown"}) {
     const std::string drawn = section(document, id);
     EXPECT_FALSE(drawn.substr(0, drawn.find('>')).find("hidden") != std::string::npos) << id;
@@ -116,8 +55,8 @@ TEST_F(Browser, DrawsEverySectionWithoutAnError) {
   // In the text report's order.
   std::size_t last = 0;
   for (const char* heading :
-       {"Findings", "Ranks", "Steps by cause", "Pipelines", "Collectives", "Wait states", "Groups",
-        "Overlap by layer", "Beside theory", "Layers", "What is not known"}) {
+       {"Where the wall time went", "Findings", "Ranks", "Steps by cause", "Pipelines", "Collectives",
+        "Wait states", "Groups", "Overlap by layer", "Beside theory", "Layers", "What is not known"}) {
     const std::size_t at = document.find(fmt::format("<h2>{}", heading));
     ASSERT_NE(at, std::string::npos) << heading;
     EXPECT_GT(at, last) << heading;
@@ -295,6 +234,28 @@ TEST_F(Browser, APartialCollectivesLastArriverIsNotKnown) {
   EXPECT_THAT(drawn, Not(HasSubstr("within clock error")));
 }
 
+TEST_F(Browser, OfACollectiveThatNotAllCameToItSaysSo) {
+  Report report = small_report();
+  report.findings.clear();
+  report.collectives.erase(report.collectives.begin() + 1, report.collectives.end());
+  CollectiveReport& one = report.collectives[0];
+  one.unfinished = true;
+  one.last_arriver.reset();
+  one.last_arriver_margin_ns.reset();
+  one.algbw_gbps.reset();
+  one.busbw_gbps.reset();
+  one.busbw_wire_gbps.reset();
+  for (CollectiveRank& rank : one.ranks) {
+    rank.wait_ns += rank.transfer_ns;
+    rank.transfer_ns = 0;
+  }
+  // Waited, last arriver, spread, transfer, size, bandwidth.
+  EXPECT_THAT(words(section(document_of(report), "collectives")),
+              HasSubstr("7.00 ms not all came 4.00 ms 0 4.00 MB – 1"));
+  one.unfinished = false;
+  EXPECT_THAT(words(section(document_of(report), "collectives")), Not(HasSubstr("not all came")));
+}
+
 TEST_F(Browser, AJobWithoutFiguresShowsItsHangAlone) {
   Report report;
   report.path = "hung";
@@ -337,6 +298,23 @@ TEST_F(Browser, AJobWithoutFiguresShowsItsHangAlone) {
     EXPECT_NE(drawn.substr(0, drawn.find('>')).find("hidden"), std::string::npos) << id;
   }
   EXPECT_THAT(words(section(document, "unknown")), HasSubstr("there are no figures"));
+}
+
+// Nothing was found in them, because there was nothing to look at.
+TEST_F(Browser, DumpsOfFlightRecordersEndInNoAllClear) {
+  Report report = small_report();
+  report.findings.clear();
+  const std::string found = words(section(document_of(report), "findings"));
+  EXPECT_THAT(found, HasSubstr("Nothing that costs more than the thresholds of lockstep explain"));
+  report.dumps = Dumps::all;
+  const std::string of_dumps = words(section(document_of(report), "findings"));
+  EXPECT_THAT(of_dumps, HasSubstr("Flight recorders tell of communication alone: what ranks computed"));
+  EXPECT_THAT(of_dumps, Not(HasSubstr("Nothing that costs")));
+  for (RankReport& rank : report.ranks) rank.measures.known = false;
+  report.warnings = {{"order_only", "there are no figures", kNoRank}};
+  const std::string without_times = words(section(document_of(report), "findings"));
+  EXPECT_THAT(without_times, HasSubstr("No times were recorded: a flight recorder tells the order"));
+  EXPECT_THAT(without_times, Not(HasSubstr("Nothing that costs")));
 }
 
 // quantity.js beside quantity.cpp, where their rounding could part: around each power of ten, at halves, and

@@ -1,11 +1,14 @@
 #include <cmath>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "analyzer/html/data_collectives.h"
 #include "analyzer/html/evidence.h"
 #include "analyzer/html/group_numbers.h"
 #include "analyzer/html/html.h"
+#include "analyzer/report/account_spread.h"
+#include "analyzer/report/all_clear.h"
 #include "analyzer/report/measure_words.h"
 #include "analyzer/report/palette.h"
 #include "analyzer/report/shared_time.h"
@@ -190,18 +193,24 @@ Json wait_states(const Report& report) {
   return array;
 }
 
-// Sentences, and [title, ns] of each way of spending time: of all ranks, and of each.
+// Sentences; [index, title, colour] of each way of spending time, in the order of a run's life; ns by index,
+// of all ranks and of each; and over the ranks [index, least, its rank, median, most, its rank].
 Json account(const Report& report) {
   std::vector<std::string> lines = account_lines(report);
   if (std::string steady = steady_line(report); !steady.empty()) lines.push_back(std::move(steady));
   Json ranks = Json::array();
   for (const RankAccount& rank : report.account.ranks) ranks.push_back({rank.rank, rank.spent.ns});
-  Json titles = Json::array();
-  for (std::size_t i = 0; i < kSpendingCount; ++i) titles.push_back(title_of(static_cast<Spending>(i)));
+  Json spendings = Json::array();
+  for (const Spending spending : kSpendingsByLife)
+    spendings.push_back({spending, title_of(spending), colour(style_of(spending).rgb)});
+  Json spread = Json::array();
+  for (const SpendingSpread& one : spread_over_ranks(report.account))
+    spread.push_back({one.spending, one.least_ns, one.least_rank, one.median_ns, one.most_ns, one.most_rank});
   return {{"lines", texts(lines)},
-          {"titles", std::move(titles)},
+          {"spendings", std::move(spendings)},
           {"all", report.account.spent.ns},
-          {"ranks", std::move(ranks)}};
+          {"ranks", std::move(ranks)},
+          {"spread", std::move(spread)}};
 }
 
 Json pipelines(const Report& report) {
@@ -244,6 +253,8 @@ std::string html_data(const Report& report, const HtmlOptions& options) {
   document["world_size"] = report.world_size;
   document["causes"] = causes();
   document["findings"] = findings(report, evidence, shown);
+  const std::optional<NoAllClear> unknown = why_no_all_clear(report);
+  document["no_all_clear"] = unknown ? Json(unknown->sentence()) : Json();
   document["ranks"] = ranks(report);
   document["efficiency"] = texts(efficiency_lines(report));
   document["steps"] = steps;

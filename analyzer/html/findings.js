@@ -34,7 +34,8 @@ function standingsElsewhere(index) {
 
 function drawFindings() {
   if (data.findings.length === 0) {
-    fill('finding-list', quiet('Nothing that costs more than the thresholds of ', element('code', {}, 'lockstep explain'), '.'));
+    if (data.no_all_clear) fill('finding-list', quiet(...prose(data.no_all_clear)));
+    else fill('finding-list', quiet('Nothing that costs more than the thresholds of ', element('code', {}, 'lockstep explain'), '.'));
     return;
   }
   follows('findings');

@@ -87,6 +87,28 @@ TEST(Html, FiguresAreTheReports) {
   EXPECT_EQ(data["efficiency"].get<std::vector<std::string>>(), efficiency_lines(report));
 }
 
+TEST(Html, TheAccountIsTheReports) {
+  Report report = small_report();
+  report.account = account_of_ranks(3);
+  const json account = data_of(report)["account"];
+  EXPECT_EQ(account["all"], report.account.spent.ns);
+  ASSERT_EQ(account["ranks"].size(), 3u);
+  EXPECT_EQ(account["ranks"][2], json::array({2, report.account.ranks[2].spent.ns}));
+  ASSERT_EQ(account["spendings"].size(), kSpendingCount);
+  EXPECT_EQ(account["spendings"][0], json::array({Spending::start_up, "start-up", "#7f8894"}));
+  ASSERT_EQ(account["spread"].size(), 3u);
+  EXPECT_EQ(account["spread"][0],
+            json::array({Spending::start_up, 1'000'000'000, 0, 2'000'000'000, 3'000'000'000, 2}));
+}
+
+TEST(Html, SaysWhyItGivesNoAllClear) {
+  Report report = small_report();
+  EXPECT_TRUE(data_of(report)["no_all_clear"].is_null());
+  report.dumps = Dumps::all;
+  EXPECT_THAT(data_of(report)["no_all_clear"].get<std::string>(),
+              HasSubstr("Flight recorders tell of communication alone"));
+}
+
 TEST(Html, GroupsOfOneNameAreTwo) {
   Report report = small_report();
   report.collectives[1].group_ranks = {0, 1};
@@ -94,6 +116,24 @@ TEST(Html, GroupsOfOneNameAreTwo) {
   ASSERT_EQ(data["groups"].size(), 2u);
   EXPECT_EQ(data["groups"][0]["name"], data["groups"][1]["name"]);
   EXPECT_NE(data["collectives"][0][3], data["collectives"][1][3]);
+}
+
+TEST(Html, ACollectiveTellsThatNotAllCame) {
+  Report report = small_report();
+  EXPECT_EQ(data_of(report)["collectives"][0][14], false);
+  EXPECT_EQ(data_of(report)["collectives"][0][10], 6.0);
+  CollectiveReport& one = report.collectives[0];
+  one.unfinished = true;
+  one.last_arriver.reset();
+  one.busbw_wire_gbps.reset();
+  const json row = data_of(report)["collectives"][0];
+  EXPECT_EQ(row[14], true);
+  EXPECT_TRUE(row[8].is_null()) << "who came last";
+  EXPECT_TRUE(row[10].is_null()) << "bandwidth";
+  // Also of one alone: who came waits.
+  one.ranks.resize(1);
+  one.partial = true;
+  EXPECT_EQ(data_of(report)["collectives"][0][6], one.wait_ns);
 }
 
 TEST(Html, WhatAFindingIsAboutIsThere) {

@@ -13,21 +13,35 @@ function drawHeader() {
   fill('verdict', ...data.verdict.map(line => element('p', {}, ...prose(line))));
 }
 
-// In the order of data.account.titles: not recorded, compilation, checkpoint, evaluation, after a failure,
-// start-up, warm-up, steady training, shutdown, other.
-const kSpent = ['#b9bec6', '#8e6bbf', '#d18f2e', '#4f9bb8', '#c8453b', '#7f8894', '#a9825a', '#3f8f5b', '#5d6570', '#9aa1ab'];
-const kLifeOfARun = [5, 1, 6, 7, 2, 3, 4, 9, 8, 0];
 function drawAccount() {
-  const {lines, titles, all, ranks} = data.account;
+  const {lines, spendings, all} = data.account;
   byId('account').hidden = lines.length === 0;
   if (lines.length === 0) return;
-  const parts = spent => kLifeOfARun.map(index => [spent[index], kSpent[index], titles[index]]);
-  const sum = all.reduce((total, ns) => total + ns, 0), few = ranks.length <= 16 ? ranks : [];
+  const sum = all.reduce((total, ns) => total + ns, 0);
   fill('account', element('h2', {}, 'Where the wall time went'),
-    ...(sum > 0 ? [stacked(parts(all), sum, 22, 'all ranks')] : []),
-    ...(sum > 0 ? [swatches(...kLifeOfARun.filter(index => all[index] >= sum / 1000).map(index => [kSpent[index], `${titles[index]} ${share(all[index], sum)}`]))] : []),
-    ...lines.map(line => element('p', {}, ...prose(line))),
-    ...(few.length > 1 ? [table([['rank', 'number'], ['', 'bar']], few.map(([rank, spent]) => [String(rank), stacked(parts(spent), spent.reduce((total, ns) => total + ns, 0), 14, 'its time')]))] : []));
+    ...(sum > 0 ? [stacked(accountParts(all), sum, 22, 'all ranks')] : []),
+    ...(sum > 0 ? [swatches(...spendings.filter(([index]) => all[index] >= sum / 1000).map(([index, title, colour]) => [colour, `${title} ${share(all[index], sum)}`]))] : []),
+    ...lines.map(line => element('p', {}, ...prose(line))), ...accountOfRanks());
+}
+const accountParts = spent => data.account.spendings.map(([index, title, colour]) => [spent[index], colour, title]);
+// A bar for each of a few ranks; of many the spread over them, and bars of those that have most or least of something.
+function accountOfRanks() {
+  const {ranks, spendings, spread} = data.account;
+  if (ranks.length < 2) return [];
+  const bar = spent => stacked(accountParts(spent), spent.reduce((total, ns) => total + ns, 0), 14, 'its time');
+  if (ranks.length <= 16) return [table([['rank', 'number'], ['', 'bar']], ranks.map(([rank, spent]) => [String(rank), bar(spent)]))];
+  const looks = new Map(spendings.map(([index, title, colour]) => [index, {title, colour}])), known = new Map();
+  const extreme = (rank, words) => known.set(rank, [...(known.get(rank) || []), words]);
+  for (const [index, least, leastRank, median, most, mostRank] of spread) {
+    if (most > median) extreme(mostRank, `most ${looks.get(index).title}`);
+    if (least < median) extreme(leastRank, `least ${looks.get(index).title}`);
+  }
+  const of = (ns, rank, differs) => duration(ns) + (differs ? ` (rank ${rank})` : '');
+  const rows = spread.map(([index, least, leastRank, median, most, mostRank]) => [
+    element('span', {}, element('i', {class: 'swatch', style: 'background:' + looks.get(index).colour}), looks.get(index).title),
+    of(least, leastRank, least < median), duration(median), of(most, mostRank, most > median)]);
+  return [element('h4', {}, `Over the ${count(ranks.length)} ranks`), table([['', 'wide'], ['least', 'number'], ['median', 'number'], ['most', 'number']], rows),
+    ...(known.size ? [table([['rank', 'number'], ['', 'bar'], ['', 'wide quiet']], ranks.filter(([rank]) => known.has(rank)).map(([rank, spent]) => [String(rank), bar(spent), known.get(rank).join(', ')]))] : [])];
 }
 
 function drawTiles() {

@@ -60,8 +60,8 @@ TEST(ReportJson, HasEveryNameOfTheSchema) {
   report.lateness.ranks = {{.rank = 0, .is_late = true, .not_accused_because = NotAccused::cores_shared}};
   const json document = json::parse(to_json(report));
   EXPECT_EQ(document["schema"], "lockstep.report/2");
-  expect_keys(document, {"schema", "run", "warnings", "ranks", "steps", "collectives", "pipeline", "blame",
-                         "efficiency", "findings"});
+  expect_keys(document, {"schema", "run", "account", "steady", "warnings", "ranks", "steps", "collectives",
+                         "pipeline", "blame", "efficiency", "findings"});
   expect_keys(document["groups"][0], {"name", "ranks", "operations"});
   expect_keys(document["groups"][0]["operations"][0],
               {"operation", "count", "bytes", "bytes_per_step_and_rank", "wire_bytes_per_step_and_rank",
@@ -111,8 +111,8 @@ TEST(ReportJson, HasEveryNameOfTheSchema) {
   EXPECT_TRUE(document["collectives"][1]["last_arriver_margin_ns"].is_null());
   for (const json& collective : document["collectives"]) {
     expect_keys(collective, {"id", "step", "operation", "group", "sequence", "bytes", "dtype", "evidence",
-                             "partial", "last_arriver", "last_arriver_margin_ns", "algbw_gbps", "busbw_gbps",
-                             "busbw_wire_gbps", "ranks"});
+                             "partial", "unfinished", "last_arriver", "last_arriver_margin_ns", "algbw_gbps",
+                             "busbw_gbps", "busbw_wire_gbps", "ranks"});
     expect_keys(collective["group"], {"name", "ranks"});
     for (const json& rank : collective["ranks"]) {
       expect_keys(rank, {"rank", "arrival_ns", "end_ns", "wait_ns", "transfer_ns", "hidden_ns"});
@@ -133,8 +133,66 @@ TEST(ReportJson, HasEveryNameOfTheSchema) {
               {"code", "severity", "title", "evidence", "remedy", "accuses", "lost_ns", "lost_share"});
 }
 
+const std::set<std::string> kSpendings{"not_recorded",  "compilation", "checkpoint", "evaluation",
+                                       "after_failure", "start_up",    "warm_up",    "steady",
+                                       "shutdown",      "other"};
+
+TEST(ReportJson, HasTheRunsAccount) {
+  Report report = small_report();
+  EXPECT_TRUE(json::parse(to_json(report))["account"].is_null());
+  report.account = account_of_ranks(2);
+  report.account.begin_ns = -5;
+  report.account.goodput = 0.75;
+  report.account.ranks[1].checkpoint_beside_ns = 17;
+  const json account = json::parse(to_json(report))["account"];
+  EXPECT_EQ(keys(account), (std::set<std::string>{"begin_ns", "wall_ns", "goodput", "spent_ns", "ranks"}));
+  EXPECT_EQ(account["begin_ns"], -5);
+  EXPECT_EQ(account["wall_ns"], report.account.wall_ns);
+  EXPECT_EQ(account["goodput"], 0.75);
+  EXPECT_EQ(keys(account["spent_ns"]), kSpendings);  // exactly: they sum to the wall time
+  ASSERT_EQ(account["ranks"].size(), 2u);
+  std::int64_t all = 0;
+  for (const auto& spent : account["spent_ns"]) all += spent.get<std::int64_t>();
+  EXPECT_EQ(all, 2 * report.account.wall_ns);
+  for (std::size_t i = 0; i < 2; ++i) {
+    const json& rank = account["ranks"][i];
+    EXPECT_EQ(keys(rank), (std::set<std::string>{"rank", "spent_ns", "checkpoint_beside_ns"}));
+    EXPECT_EQ(rank["rank"], i);
+    EXPECT_EQ(keys(rank["spent_ns"]), kSpendings);
+    EXPECT_EQ(rank["spent_ns"]["start_up"], report.account.ranks[i].spent[Spending::start_up]);
+    EXPECT_EQ(rank["spent_ns"]["steady"], report.account.ranks[i].spent[Spending::steady]);
+    EXPECT_EQ(rank["spent_ns"]["checkpoint"], report.account.ranks[i].spent[Spending::checkpoint]);
+  }
+  EXPECT_EQ(account["ranks"][1]["checkpoint_beside_ns"], 17);
+  report.account.goodput.reset();
+  EXPECT_TRUE(json::parse(to_json(report))["account"]["goodput"].is_null());
+}
+
+TEST(ReportJson, HasSteadyTraining) {
+  Report report = small_report();
+  EXPECT_TRUE(json::parse(to_json(report))["steady"].is_null());
+  report.steady = SteadyReport{{2}, {{1, 1, "checkpoint", 500, 300, 2}, {3, 4, "warm-up", 70}}, report.ranks};
+  report.steady->ranks[1].measures.window_ns = 777;
+  const json steady = json::parse(to_json(report))["steady"];
+  EXPECT_EQ(keys(steady), (std::set<std::string>{"steps", "left_out", "ranks"}));
+  EXPECT_EQ(steady["steps"], json::array({2}));
+  EXPECT_EQ(steady["left_out"], json::parse(R"([
+      {"first": 1, "last": 1, "reason": "checkpoint", "window_ns": 500, "reason_ns": 300, "rank": 2},
+      {"first": 3, "last": 4, "reason": "warm-up", "window_ns": 70, "reason_ns": 0, "rank": null}])"));
+  ASSERT_EQ(steady["ranks"].size(), 3u);
+  for (const json& rank : steady["ranks"]) {
+    expect_keys(rank, kMeasures);
+    expect_keys(rank, {"rank", "host", "device", "dropped_events", "clock"});
+    EXPECT_EQ(keys(rank["partition"]), kCauses);
+  }
+  EXPECT_EQ(steady["ranks"][1]["window_ns"], 777);
+}
+
 TEST(ReportJson, CarriesTheValues) {
-  const json document = json::parse(to_json(small_report()));
+  Report report = small_report();
+  report.collectives[1].unfinished = true;
+  const json document = json::parse(to_json(report));
+  EXPECT_EQ(document["collectives"][1]["unfinished"], true);
   EXPECT_EQ(document["run"]["path"], "runs/sm\x1b[31mall");
   EXPECT_EQ(document["run"]["origin_ns"].get<std::int64_t>(), 1'700'000'000'000'000'000);
   EXPECT_EQ(document["run"]["ranks_missing"], json::array({3}));
@@ -148,6 +206,7 @@ TEST(ReportJson, CarriesTheValues) {
   EXPECT_EQ(collective["operation"], "all_reduce");
   EXPECT_EQ(collective["dtype"], "float32");
   EXPECT_EQ(collective["last_arriver"], 2);
+  EXPECT_EQ(collective["unfinished"], false);
   EXPECT_EQ(collective["busbw_wire_gbps"], 6.0);
   EXPECT_EQ(collective["ranks"][1]["wait_ns"], 3'000'000);
   EXPECT_EQ(document["blame"][0]["blame_ns"], 7'000'000);

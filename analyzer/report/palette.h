@@ -41,4 +41,30 @@ inline constexpr const CauseStyle& style_of(Cause cause) {
   return kCauseStyles[static_cast<std::size_t>(cause)];
 }
 
+// What a run's wall time goes into: one colour each, the same on a light and on a dark background, beside its
+// name and its share wherever it is drawn. Of neighbours in the order of a run's life one is never taken for
+// the other; what is no training is grey.
+struct SpendingStyle {
+  Spending spending;
+  std::uint32_t rgb;  // 0xRRGGBB
+};
+
+// In the order of Spending.
+inline constexpr std::array<SpendingStyle, kSpendingCount> kSpendingStyles{{
+    {Spending::not_recorded, 0xB9BEC6},
+    {Spending::compilation, 0x8E6BBF},
+    {Spending::checkpoint, 0xD18F2E},
+    {Spending::evaluation, 0x4F9BB8},
+    {Spending::after_failure, 0xC8453B},
+    {Spending::start_up, 0x7F8894},
+    {Spending::warm_up, 0xD9C49A},
+    {Spending::steady, 0x3F8F5B},
+    {Spending::shutdown, 0x5D6570},
+    {Spending::other, 0x9AA1AB},
+}};
+
+inline constexpr const SpendingStyle& style_of(Spending spending) {
+  return kSpendingStyles[static_cast<std::size_t>(spending)];
+}
+
 }  // namespace lockstep::analyzer

@@ -87,5 +87,17 @@ TEST(Palette, StandsInTheOrderOfCausesWithItsOwnGlyphAndLetter) {
   }
 }
 
+// They stand side by side in a bar.
+TEST(Palette, NeighboursInARunsAccountDiffer) {
+  for (std::size_t i = 0; i < kSpendingCount; ++i)
+    EXPECT_EQ(static_cast<std::size_t>(kSpendingStyles[i].spending), i);
+  for (std::size_t i = 1; i < kSpendingsByLife.size(); ++i)
+    for (const Matrix& vision : kVisions)
+      EXPECT_GE(difference(style_of(kSpendingsByLife[i - 1]).rgb, style_of(kSpendingsByLife[i]).rgb, vision),
+                10)
+          << title_of(kSpendingsByLife[i]);
+  EXPECT_EQ(std::set<Spending>(kSpendingsByLife.begin(), kSpendingsByLife.end()).size(), kSpendingCount);
+}
+
 }  // namespace
 }  // namespace lockstep::analyzer

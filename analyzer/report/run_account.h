@@ -27,6 +27,11 @@ enum class Spending : std::uint8_t {
 inline constexpr std::size_t kSpendingCount = 10;
 const char* to_string(Spending spending);  // "after_failure"
 const char* title_of(Spending spending);   // "hung or waiting after a failure"
+// In the order of a run's life, as people read it.
+inline constexpr std::array<Spending, kSpendingCount> kSpendingsByLife{
+    Spending::start_up,   Spending::compilation, Spending::warm_up,       Spending::steady,
+    Spending::checkpoint, Spending::evaluation,  Spending::after_failure, Spending::other,
+    Spending::shutdown,   Spending::not_recorded};
 
 struct Account {
   std::array<std::int64_t, kSpendingCount> ns{};

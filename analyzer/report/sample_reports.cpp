@@ -181,4 +181,22 @@ Report long_report(std::int64_t steps) {
   return report;
 }
 
+AccountReport account_of_ranks(std::int32_t ranks) {
+  constexpr std::int64_t kSecond = 1000 * kMs;
+  AccountReport account;
+  account.wall_ns = 100 * kSecond;
+  for (std::int32_t rank = 0; rank < ranks; ++rank) {
+    RankAccount one;
+    one.rank = rank;
+    one.spent[Spending::start_up] = (rank % 50 + 1) * kSecond;
+    one.spent[Spending::checkpoint] = rank == ranks - 1 ? 10 * kSecond : 0;
+    one.spent[Spending::steady] = account.wall_ns - one.spent.total();
+    for (std::size_t i = 0; i < kSpendingCount; ++i) account.spent.ns[i] += one.spent.ns[i];
+    account.ranks.push_back(one);
+  }
+  account.goodput =
+      static_cast<double>(account.spent[Spending::steady]) / static_cast<double>(account.spent.total());
+  return account;
+}
+
 }  // namespace lockstep::analyzer

@@ -15,4 +15,8 @@ Report wide_report(std::int32_t ranks);
 // One rank, `steps` steps of 10 ms, step 7 lasts 30 ms.
 Report long_report(std::int64_t steps);
 
+// An account of `ranks` ranks over 100 s: rank r starts up for r + 1 s (the 51st as the first), the last one
+// saves a checkpoint for 10 s, all else is steady.
+AccountReport account_of_ranks(std::int32_t ranks);
+
 }  // namespace lockstep::analyzer

@@ -17,12 +17,6 @@ std::string steps_text(const StepsLeftOut& steps, bool ascii) {
   return fmt::format("steps {}{}{}", steps.first, ascii ? "-" : "–", steps.last);
 }
 
-// In the order of a run's life.
-constexpr std::array<Spending, kSpendingCount> kOrder{
-    Spending::start_up,   Spending::compilation, Spending::warm_up,       Spending::steady,
-    Spending::checkpoint, Spending::evaluation,  Spending::after_failure, Spending::other,
-    Spending::shutdown,   Spending::not_recorded};
-
 // The account has means over the ranks and counts what else is done in a step apart: of the same steps a
 // reader finds two times.
 std::string how_steps_are_counted(const Report& report) {
@@ -39,6 +33,17 @@ std::string how_steps_are_counted(const Report& report) {
                                                  fmt::join(apart, ", "), apart.size() == 1 ? "is" : "are"));
 }
 
+// Where nobody can tell which steps are steady training, or that any are.
+std::string doubt_of_steady(const Report& report) {
+  for (const Warning& warning : report.warnings) {
+    if (warning.code == "no_steady_steps")
+      return "Which steps are steady training can't be told of so few: all are counted as such.";
+    if (warning.code == "steps_drift")
+      return "The steps do not settle (below): none of these figures need hold for a longer run.";
+  }
+  return "";
+}
+
 }  // namespace
 
 std::vector<std::string> account_lines(const Report& report) {
@@ -48,7 +53,7 @@ std::vector<std::string> account_lines(const Report& report) {
   const auto ranks = static_cast<std::int64_t>(report.ranks_present.size());
   const std::int64_t all = account.spent.total();
   std::vector<std::string> parts;
-  for (const Spending spending : kOrder) {
+  for (const Spending spending : kSpendingsByLife) {
     const std::int64_t ns = account.spent[spending];
     if (ns == 0) continue;
     parts.push_back(fmt::format(
@@ -67,6 +72,7 @@ std::vector<std::string> account_lines(const Report& report) {
     lines.push_back(fmt::format("Goodput {}: the share of steady steps in all time{}.",
                                 format_share(*account.goodput),
                                 account.spent[Spending::not_recorded] > 0 ? " that was recorded" : ""));
+  if (std::string doubt = doubt_of_steady(report); !doubt.empty()) lines.push_back(std::move(doubt));
   std::int64_t beside = 0;
   for (const RankAccount& rank : account.ranks) beside = std::max(beside, rank.checkpoint_beside_ns);
   if (beside > 0)

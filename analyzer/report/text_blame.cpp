@@ -137,11 +137,24 @@ bool is_explained_otherwise(const Report& report, const BlameReport& blame) {
 std::string what_would_tell_more(const Report& report) {
   constexpr std::int64_t kMaxSteps = 5'000;
   const LatenessReport& lateness = report.lateness;
+  if (lateness.steps_to_tell <= lateness.steps) return "";
+  if (lateness.steps_to_tell > kMaxSteps)
+    return " They vary so much from step to step that one which is late by 2 % of a step would not show.";
   const bool is_said = std::any_of(report.findings.begin(), report.findings.end(),
                                    [](const Finding& finding) { return finding.code == "jitter"; });
-  if (is_said || lateness.steps_to_tell <= lateness.steps || lateness.steps_to_tell > kMaxSteps) return "";
+  if (is_said) return "";
   return fmt::format(" One that is late by 2 % of a step would show after about {} steps.",
                      format_count(two_digits(lateness.steps_to_tell)));
+}
+
+// Ranks with a trace that lacks many of the steps, or is damaged: whether these are late nobody has judged.
+std::vector<std::int32_t> ranks_not_judged(const Report& report) {
+  std::vector<std::int32_t> ranks;
+  for (const RankReport& rank : report.ranks)
+    if (std::ranges::none_of(report.lateness.ranks,
+                             [&](const RankLateness& judged) { return judged.rank == rank.rank; }))
+      ranks.push_back(rank.rank);
+  return ranks;
 }
 
 // No rank is late beyond chance. Where cores are short or GPUs are shared, that does not say that none is
@@ -152,6 +165,7 @@ void print_nobody_late(const Report& report, Page& page) {
   const bool shared_gpu = std::any_of(ranks.begin(), ranks.end(), [](const RankLateness& rank) {
     return rank.not_accused_because == NotAccused::gpu_shared;
   });
+  const std::vector<std::int32_t> not_judged = ranks_not_judged(report);
   Line line;
   line.text(
           few_cores ? "Cores are short, and who gets one last comes last: whether a rank is late throughout "
@@ -159,6 +173,10 @@ void print_nobody_late(const Report& report, Page& page) {
           : shared_gpu
               ? "Ranks share a GPU, which chooses whose work comes first: whether a rank is late throughout "
                 "can't be told. Over "
+          : !not_judged.empty()
+              ? fmt::format(
+                    "Of {} too little was recorded to tell; of the others none is late throughout: over ",
+                    name_ranks(not_judged))
               : "No rank is late throughout: over ")
       .text(fmt::format("{} steps ", report.lateness.steps));
   add_waiting(report, line);
@@ -263,11 +281,18 @@ void print_blame(const Report& report, const Totals& totals, Page& page) {
     }
   }
   const BlameReport& first = *late.front();
-  page.wrap(Line{}
-                .text(beginning(report, first))
-                .add(name_late_ranks(report, late))
-                .text(scheduled ? "; what the pipeline's schedule makes them wait is left out." : "."),
-            kIndent, kIndent);
+  const LatenessReport& lateness = report.lateness;
+  const bool too_few =
+      !lateness.can_tell && lateness.steps > 0 && lateness.steps < lateness.steps_needed && !first.partial;
+  page.wrap(
+      Line{}
+          .text(beginning(report, first))
+          .add(name_late_ranks(report, late))
+          .text(scheduled ? "; what the pipeline's schedule makes them wait is left out." : ".")
+          .text(too_few ? fmt::format(" {} steps or more would tell whether that is so again and again.",
+                                      format_count(lateness.steps_needed))
+                        : ""),
+      kIndent, kIndent);
   if (!first.root_cause.empty() && is_worth_blaming(report, first) &&
       !is_explained_otherwise(report, first)) {
     page.wrap(Line{}

@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -126,6 +127,32 @@ std::string core_line(const Report& report) {
   return text;
 }
 
+// Who is ready later than the others, in the mean of the steps: a figure, and no judgement. "" where nobody
+// is by a thousandth of a step.
+std::string lateness_line(const Report& report) {
+  constexpr std::size_t kMost = 3;
+  constexpr std::int64_t kWorth = 1000;
+  const LatenessReport& lateness = report.lateness;
+  if (!lateness.can_tell || lateness.step_ns <= 0) return "";
+  std::vector<const RankLateness*> later;
+  for (const RankLateness& rank : lateness.ranks)
+    if (rank.mean_ns >= lateness.step_ns / kWorth && rank.mean_ns > 0) later.push_back(&rank);
+  if (later.empty()) return "";
+  std::stable_sort(later.begin(), later.end(),
+                   [](const RankLateness* a, const RankLateness* b) { return a->mean_ns > b->mean_ns; });
+  std::vector<std::string> parts;
+  for (const RankLateness* rank : later) {
+    if (parts.size() == kMost) break;
+    parts.push_back(fmt::format("rank {} by {} ({})", rank->rank, format_duration(rank->mean_ns),
+                                format_share(rank->mean_ns, lateness.step_ns)));
+  }
+  const std::size_t more = later.size() - parts.size();
+  return fmt::format(
+      "ready later than the median of the others, mean of {} steps: {}{}", lateness.steps,
+      fmt::join(parts, ", "),
+      more > 0 ? fmt::format(" and {}", format_plural(static_cast<std::int64_t>(more), "more rank")) : "");
+}
+
 // How long the others waited for a rank. Of a pipeline the whole, and behind it what its schedule makes: that
 // is nobody's lateness, and left out of one rank's figure it would make the other's look like it.
 Line waited_for_cell(std::int64_t lateness, std::int64_t by_schedule, bool marked, bool scheduled) {
@@ -149,7 +176,8 @@ bool is_drawn(const Measures& measures, Cause cause) {
 }  // namespace
 
 std::vector<std::string> efficiency_lines(const Report& report) {
-  std::vector<std::string> lines{pop_line(report), overlap_price_line(report), core_line(report)};
+  std::vector<std::string> lines{pop_line(report), overlap_price_line(report), core_line(report),
+                                 lateness_line(report)};
   std::erase(lines, "");
   return lines;
 }

@@ -123,7 +123,7 @@ TEST(TextReport, ThatNobodyIsLateIsNotSaidWhereWantOfCoresHidesIt) {
   report.lateness.step_ns = 10'000'000;
   report.lateness.waiting_ns = 1'200'000;
   report.lateness.steps_to_tell = 610;
-  report.lateness.ranks = {{.rank = 1}, {.rank = 2, .share = 0.06, .chance = 0.03}};
+  report.lateness.ranks = {{.rank = 1}, {.rank = 2, .share = 0.06, .chance = 0.03}, {.rank = 0}};
   EXPECT_THAT(to_text(report, with_width(400)),
               HasSubstr("No rank is late throughout: over 40 steps they wait for each other for 12.0 % of a "
                         "step. One that is late by 2 % of a step would show after about 610 steps."));
@@ -157,7 +157,8 @@ TEST(TextReport, WhatAFindingSaysOfARanksHostIsNotSaidAgainWithoutAName) {
 TEST(TextReport, WhatWaitingCostIsNotSaidWhereARankIsDamaged) {
   Report report = small_report();
   report.blame.at(0).exposed_ns = 0;
-  EXPECT_THAT(to_text(report, with_width(200)), HasSubstr("rank 2 (0 with nothing else to do; 7.00 ms in 1 collective)"));
+  EXPECT_THAT(to_text(report, with_width(200)),
+              HasSubstr("rank 2 (0 with nothing else to do; 7.00 ms in 1 collective)"));
   report.ranks.at(0).damaged = true;
   ASSERT_NE(report.ranks[0].rank, report.blame[0].rank);
   EXPECT_THAT(to_text(report, with_width(200)),

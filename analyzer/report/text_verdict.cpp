@@ -1,11 +1,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <initializer_list>
+#include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
+#include "analyzer/report/all_clear.h"
 #include "analyzer/report/exposure.h"
 #include "analyzer/report/quantity.h"
 #include "analyzer/report/report_sections.h"
@@ -28,13 +28,16 @@ std::string without_a_core(const Report& report) {
       format_share(waits.waited_ns, waits.window_ns));
 }
 
+// Why, in a report in which nothing has a length, or without computation.
+void print_unknown(const Report& report, Page& page) {
+  if (const std::optional<NoAllClear> unknown = why_no_all_clear(report))
+    page.wrap(Line{}.bold(unknown->what).text(unknown->why), kIndent, kIndent);
+}
+
 // Where the ranks' time goes: compute, and the greatest losses.
 void print_budget(const Report& report, const Totals& totals, Page& page) {
   if (tells_communication_alone(report)) {
-    page.wrap(Line{}
-                  .bold("Flight recorders tell of communication alone")
-                  .text(": what ranks computed beside it, and what costs their time, is not known."),
-              kIndent, kIndent);
+    print_unknown(report, page);
     return;
   }
   const bool undecided = !totals.waits_known || transfer_totals(report).mostly_doubtful();
@@ -190,7 +193,7 @@ void print_greatest_loss(const Report& report, Page& page) {
   }
   const bool nothing = std::all_of(report.findings.begin(), report.findings.end(),
                                    [](const Finding& finding) { return finding.severity == "note"; });
-  if (nothing && all_known(report) && !tells_communication_alone(report))
+  if (nothing && !why_no_all_clear(report))
     page.wrap(Line{}.bold("Nothing was found that costs much").text(": no loss is worth more than a note."),
               kIndent, kIndent);
 }
@@ -210,36 +213,6 @@ void print_end(const Report& report, Page& page) {
   }
 }
 
-void print_nothing(const Report& report, Page& page) {
-  const auto is_said = [&](std::initializer_list<std::string_view> codes) {
-    return std::any_of(report.warnings.begin(), report.warnings.end(), [&](const Warning& warning) {
-      return std::find(codes.begin(), codes.end(), warning.code) != codes.end();
-    });
-  };
-  const bool damaged = is_said({"file_damaged", "file_incomplete"}) ||
-                       std::any_of(report.ranks.begin(), report.ranks.end(),
-                                   [](const RankReport& rank) { return rank.damaged; });
-  Line line;
-  if (is_said({"nothing_recorded"})) {
-    line.bold("Nothing was recorded")
-        .text(
-            ": what was asked for (--steps, --delay, --duration, --sources) did not come to pass, or "
-            "--max-size left no room.");
-  } else if (is_said({"order_only"})) {
-    line.bold("No times were recorded")
-        .text(": a flight recorder tells the order of operations, and which of them had not ended.");
-  } else if (damaged) {
-    line.bold("Nothing measurable was recorded, or is left")
-        .text(": no computation and no communication; the traces are cut or damaged, which may be why.");
-  } else {
-    line.bold("No device activity found")
-        .text(
-            ": there is nothing to measure. Needed are GPU kernels (a PyTorch profiler trace) or the "
-            "compute and collective ranges of docs/instrumentation.md.");
-  }
-  page.wrap(line, kIndent, kIndent);
-}
-
 void print_verdict(const Report& report, const TextOptions& /*options*/, Page& page) {
   page.blank();
   if (report.ranks.empty()) {
@@ -249,7 +222,7 @@ void print_verdict(const Report& report, const TextOptions& /*options*/, Page& p
   print_end(report, page);
   const Totals totals = totals_of(report);
   if (totals.window_ns == 0) {
-    print_nothing(report, page);
+    print_unknown(report, page);
     return;
   }
   print_reservations(report, page);

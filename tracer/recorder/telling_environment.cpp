@@ -10,16 +10,14 @@ namespace {
 
 constexpr std::size_t kMaxValue = 1024;
 
-constexpr std::array<std::string_view, 20> kBeginnings{"NCCL_",         "RCCL_",
-                                                       "GLOO_",         "UCX_",
-                                                       "UCC_",          "FI_",
-                                                       "TORCH_NCCL_",   "TORCH_DISTRIBUTED_",
-                                                       "TORCH_COMPILE", "TORCHINDUCTOR_",
-                                                       "PYTORCH_",      "TRITON_",
-                                                       "CUDA_",         "CUBLAS_",
-                                                       "CUDNN_",        "NVIDIA_TF32",
-                                                       "OMP_",          "MKL_",
-                                                       "KMP_",          "OPENBLAS_"};
+constexpr std::array<std::string_view, 21> kBeginnings{
+    "NCCL_",         "RCCL_",          "GLOO_",
+    "UCX_",          "UCC_",           "FI_",
+    "TORCH_NCCL_",   "TORCH_FR_",      "TORCH_DISTRIBUTED_",
+    "TORCH_COMPILE", "TORCHINDUCTOR_", "PYTORCH_",
+    "TRITON_",       "CUDA_",          "CUBLAS_",
+    "CUDNN_",        "NVIDIA_TF32",    "OMP_",
+    "MKL_",          "KMP_",           "OPENBLAS_"};
 constexpr std::array<std::string_view, 5> kSecrets{"TOKEN", "SECRET", "PASSW", "CREDENTIAL", "API_KEY"};
 
 bool tells(std::string_view name) {

@@ -13,12 +13,20 @@ using testing::IsEmpty;
 using testing::Pair;
 
 TEST(TellingEnvironment, IsThatOfLibrariesWithoutSecrets) {
-  const std::array<const char*, 9> variables{
-      "NCCL_ALGO=Ring",        "HOME=/home/me", "OMP_NUM_THREADS=4",   "NCCL_TOKEN=abc", "AWS_SECRET_KEY=abc",
-      "CUDA_VISIBLE_DEVICES=", "PYTORCH_A=b=c", "NCCL_WITHOUT_EQUALS", nullptr};
-  EXPECT_THAT(telling_environment(variables.data()),
-              ElementsAre(Pair("CUDA_VISIBLE_DEVICES", ""), Pair("NCCL_ALGO", "Ring"),
-                          Pair("OMP_NUM_THREADS", "4"), Pair("PYTORCH_A", "b=c")));
+  const std::array<const char*, 10> variables{"TORCH_FR_BUFFER_SIZE=2000",
+                                              "NCCL_ALGO=Ring",
+                                              "HOME=/home/me",
+                                              "OMP_NUM_THREADS=4",
+                                              "NCCL_TOKEN=abc",
+                                              "AWS_SECRET_KEY=abc",
+                                              "CUDA_VISIBLE_DEVICES=",
+                                              "PYTORCH_A=b=c",
+                                              "NCCL_WITHOUT_EQUALS",
+                                              nullptr};
+  EXPECT_THAT(
+      telling_environment(variables.data()),
+      ElementsAre(Pair("CUDA_VISIBLE_DEVICES", ""), Pair("NCCL_ALGO", "Ring"), Pair("OMP_NUM_THREADS", "4"),
+                  Pair("PYTORCH_A", "b=c"), Pair("TORCH_FR_BUFFER_SIZE", "2000")));
   EXPECT_THAT(telling_environment(nullptr), IsEmpty());
 }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "analyzer/import/generated_kineto.h"
+#include "analyzer/import/rank/communication_patterns.h"
 #include "tests/temporary_folder.h"
 #include "trace/writer.h"
 #include "viewer/opening/prepared_file.h"
@@ -47,10 +48,13 @@ class OpenRun : public testing::Test {
   }
   std::vector<std::string> paths() const { return {folder_.path().string()}; }
   std::unique_ptr<Scene> open(bool keep = true, analyzer::Clocks clocks = analyzer::Clocks::automatic) {
-    stages_.clear();
     OpenOptions options;
     options.keep = keep;
     options.clocks = clocks;
+    return open(std::move(options));
+  }
+  std::unique_ptr<Scene> open(OpenOptions options) {
+    stages_.clear();
     options.progress = [this](OpeningStage stage, double) { stages_.insert(to_string(stage)); };
     auto scene = open_run(paths(), options);
     EXPECT_TRUE(scene.ok()) << (scene.ok() ? "" : scene.error().message);
@@ -159,6 +163,46 @@ TEST_F(OpenRun, WhatIsPreparedIsGoodForItsClocksAlone) {
   EXPECT_TRUE(open()->rank(1).clock.related);
   EXPECT_TRUE(open(false)->rank(1).clock.related);
   EXPECT_FALSE(open(false, analyzer::Clocks::each_rank)->rank(1).clock.related);
+}
+
+// Of the kernels "gemm" of both ranks.
+TEST_F(OpenRun, WhatIsPreparedIsGoodForWhatCommunicatesAlone) {
+  make_large(folder_);
+  const auto class_in = [](const Scene& scene) { return scene.data(0).activities[0].activity_class; };
+  EXPECT_EQ(class_in(*open()), analyzer::Class::compute);
+  for (const char* pattern : {"gemm=all_reduce", "gemm=all_gather"}) {
+    OpenOptions options;
+    options.communication = analyzer::CommunicationPatterns::parse({pattern}).value();
+    for (int i = 0; i < 2; ++i) {
+      const auto scene = open(options);
+      EXPECT_EQ(stages_.empty(), i == 1) << pattern << ": prepared once";
+      EXPECT_EQ(class_in(*scene), analyzer::Class::collective);
+      EXPECT_EQ(to_string(scene->data(0).communications[0].operation), std::string(pattern).substr(5));
+    }
+  }
+  EXPECT_EQ(class_in(*open()), analyzer::Class::compute);
+}
+
+TEST_F(OpenRun, WhatIsPreparedIsGoodForItsCycleAlone) {
+  make_large(folder_);
+  open();
+  OpenOptions options;
+  options.cycle = 1;  // there is one
+  for (int i = 0; i < 2; ++i) {
+    open(options);
+    EXPECT_EQ(stages_.empty(), i == 1) << "prepared once";
+  }
+}
+
+TEST_F(OpenRun, WhatIsPreparedIsGoodForAllStepsAlone) {
+  make_large(folder_);
+  open();
+  OpenOptions options;
+  options.all_steps = true;
+  for (int i = 0; i < 2; ++i) {
+    open(options);
+    EXPECT_EQ(stages_.empty(), i == 1) << "prepared once";
+  }
 }
 
 TEST_F(OpenRun, NothingIsKeptUnlessAllowed) {

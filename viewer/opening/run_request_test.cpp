@@ -1,10 +1,12 @@
 #include "viewer/opening/run_request.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <map>
 
+#include "analyzer/import/rank/communication_patterns.h"
 #include "tests/temporary_folder.h"
 
 namespace lockstep::viewer {
@@ -67,6 +69,39 @@ TEST(RunRequest, TheShareGrowsFromStageToStageAndFromRunToRun) {
   EXPECT_LT(before, 1);
   EXPECT_EQ((OpeningProgress{0, 1, OpeningStage::preparing, 7, 0}.share()), 1);
   EXPECT_EQ((OpeningProgress{0, 1, OpeningStage::reading, -1, 0}.share()), 0);
+}
+
+std::string profile(int step) {
+  return fmt::format(
+      R"({{"distributedInfo": {{"rank": 0, "world_size": 1}}, "traceEvents": [
+  {{"ph": "X", "cat": "user_annotation", "name": "ProfilerStep#{0}", "pid": 1, "tid": 1, "ts": {0}000, "dur": 100}},
+  {{"ph": "X", "cat": "kernel", "name": "my_ring", "pid": 0, "tid": 7, "ts": {0}010, "dur": 20, "args": {{"stream": 7}}}}]}})",
+      step);
+}
+
+TEST(RunRequest, HowFilesAreReadIsAsItSays) {
+  const test::TemporaryFolder folder;
+  for (const int step : {3, 7}) folder.write(fmt::format("run/worker0.{}.json", step), profile(step));
+  RunRequest request{{folder / "run"}, folder / "run", false};
+  for (const auto& patterns : {std::vector<std::string>{}, {"my_ring=all_reduce"}}) {
+    for (const int cycle : {0, 1, 2}) {
+      request.communication =
+          patterns.empty() ? nullptr : analyzer::CommunicationPatterns::parse(patterns).value();
+      request.cycle = cycle;
+      EXPECT_EQ(request == (RunRequest{{folder / "run"}, folder / "run", false}),
+                patterns.empty() && cycle == 0);
+      const auto opened = open_request(request);
+      ASSERT_TRUE(opened.ok()) << opened.error().message;
+      EXPECT_EQ(opened.value().request, request);
+      for (const Scene* scene : {opened.value().scene.get(), opened.value().other.get()}) {
+        ASSERT_EQ(scene->data(0).activities.size(), cycle == 0 ? 2u : 1u);
+        EXPECT_EQ(scene->data(0).activities[0].activity_class,
+                  patterns.empty() ? analyzer::Class::compute : analyzer::Class::collective);
+        EXPECT_EQ(scene->timeline().ranks.size(), 1u);
+        EXPECT_EQ(scene->report().steps_present.front(), cycle == 2 ? 7 : 3);
+      }
+    }
+  }
 }
 
 TEST(RunRequest, OfASecondRunTheErrorSaysSo) {

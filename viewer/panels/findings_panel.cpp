@@ -1,6 +1,7 @@
 // What the analysis found, the costliest first; a click shows it in the timeline.
 #include <fmt/format.h>
 
+#include "analyzer/report/all_clear.h"
 #include "analyzer/report/quantity.h"
 #include "analyzer/report/shared_time.h"
 #include "analyzer/report/unicode.h"
@@ -38,7 +39,9 @@ Command draw(const PanelContext& context) {
   Command command;
   const std::vector<analyzer::Finding>& findings = scene.report().findings;
   if (findings.empty()) {
-    paragraph("Nothing was found that costs time worth a word.", theme.dim_text);
+    const std::optional<analyzer::NoAllClear> unknown = analyzer::why_no_all_clear(scene.report());
+    paragraph(unknown ? shown(unknown->sentence()) : "Nothing was found that costs time worth a word.",
+              theme.dim_text);
     return command;
   }
   ImGui::PushFont(nullptr, fonts.small_size);

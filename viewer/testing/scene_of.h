@@ -1,9 +1,11 @@
-// A job as the viewer sees it, for tests and benchmarks: analyzed and prepared in memory.
+// A job as the viewer sees it, for tests: analyzed and prepared in memory. Of its report, what always holds
+// is checked.
 #pragma once
 
 #include <memory>
 
 #include "analyzer/analysis.h"
+#include "analyzer/report_invariants.h"
 #include "viewer/prepared/prepare.h"
 #include "viewer/timeline/scene.h"
 
@@ -13,7 +15,9 @@ inline std::unique_ptr<Scene> scene_of(const analyzer::Job& job, const analyzer:
   return Scene::load(prepare(job, analysis, TablesWriter::in_memory().value()).value()).value();
 }
 inline std::unique_ptr<Scene> scene_of(const analyzer::Job& job) {
-  return scene_of(job, analyzer::analyze(job).value());
+  const analyzer::Analysis analysis = analyzer::analyze(job).value();
+  analyzer::expect_invariants(analysis.report);
+  return scene_of(job, analysis);
 }
 
 }  // namespace lockstep::viewer

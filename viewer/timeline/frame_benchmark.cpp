@@ -1,10 +1,12 @@
 // A whole frame's own work, drawn on a canvas that only counts: a scripted journey over many ranks.
 #include <benchmark/benchmark.h>
 
-#include "viewer/testing/scene_of.h"
+#include "analyzer/analysis.h"
+#include "viewer/prepared/prepare.h"
 #include "viewer/testing/synthetic_job.h"
 #include "viewer/timeline/draw.h"
 #include "viewer/timeline/input.h"
+#include "viewer/timeline/scene.h"
 
 namespace lockstep::viewer {
 namespace {
@@ -32,7 +34,10 @@ const Scene& synthetic_scene(std::int64_t ranks, std::int64_t steps) {
     SyntheticOptions options;
     options.steps = steps;
     for (std::int64_t rank = 0; rank < ranks; ++rank) options.late.push_back(rank * 37 % 400);
-    scene = viewer::scene_of(synthetic_job(options));
+    const analyzer::Job job = synthetic_job(options);
+    scene =
+        Scene::load(prepare(job, analyzer::analyze(job).value(), TablesWriter::in_memory().value()).value())
+            .value();
   }
   return *scene;
 }

@@ -89,6 +89,10 @@ Color cause_color(const Theme& theme, Cause cause) {
   return rgb(theme.dark ? style.rgb_dark : style.rgb_light);
 }
 
+Color spending_color(analyzer::Spending spending) {
+  return rgb(analyzer::style_of(spending).rgb);
+}
+
 bool is_waiting(Cause cause) {
   return cause == Cause::barrier_wait || cause == Cause::pipeline_bubble;
 }

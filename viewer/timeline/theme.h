@@ -32,6 +32,8 @@ Theme light_theme();
 Color with_alpha(Color color, double alpha);    // 0 to 1
 Color mix(Color from, Color to, double share);  // 0: from, 1: to; opaque
 Color cause_color(const Theme& theme, analyzer::Cause cause);
+// What wall time was spent on: the same in both themes.
+Color spending_color(analyzer::Spending spending);
 // A cause that is waiting, not work: drawn hatched.
 bool is_waiting(analyzer::Cause cause);
 // Neighbouring kernels differ slightly, the same name always looks the same; no name: the class' own colour.

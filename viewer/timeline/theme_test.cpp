@@ -20,6 +20,11 @@ TEST(Theme, ACauseHasTheColourOfTheReport) {
   }
 }
 
+TEST(Theme, WhatTimeIsSpentOnHasTheColourOfThePage) {
+  for (const analyzer::SpendingStyle& style : analyzer::kSpendingStyles)
+    EXPECT_EQ(packed(spending_color(style.spending)), style.rgb);
+}
+
 TEST(Theme, ANameAlwaysHasTheSameColour) {
   const Theme theme = dark_theme();
   const Color matmul = activity_color(theme, analyzer::Class::compute, "matmul");

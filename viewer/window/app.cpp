@@ -95,9 +95,8 @@ void App::frame() {
   ImGui::SetCursorPosY(header);
   const ImGuiID dock_space = ImGui::GetID("docks");
   if (!docked_) arrange_docks(dock_space);
-  // Where the panels of steps have no place of their own, six tabs share one: they stand closer.
   const ImGuiStyle& style = ImGui::GetStyle();
-  const float share = has_steps() ? 1.0F : 0.6F;
+  const float share = tabs_are_many() ? 0.6F : 1.0F;
   ImGui::PushStyleVarX(ImGuiStyleVar_FramePadding, style.FramePadding.x * share);
   ImGui::PushStyleVarX(ImGuiStyleVar_ItemInnerSpacing, style.ItemInnerSpacing.x * share);
   ImGui::DockSpace(dock_space, {0, 0},

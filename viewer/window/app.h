@@ -104,6 +104,8 @@ class App {
   void stop_keeping_layout();
   // Several, so that they are worth a map.
   bool has_steps() const;
+  // Those of a stack at the right take more than its width: they stand closer.
+  bool tabs_are_many() const;
   void show_range_of(bool second);
   void arrange_docks(unsigned dock_space);
   // A timeline that is hidden by other panels comes to the front when there is something to show on it.

@@ -12,6 +12,8 @@ namespace lockstep::viewer {
 
 namespace {
 
+constexpr float kSideWidth = 360;  // pixels at a scale of 1, of the panels at the right
+
 const char* first_panel_in(PanelPlace place) {
   const std::span<const Panel* const> all = all_panels();
   const auto first = std::ranges::find(all, place, &Panel::place);
@@ -34,6 +36,22 @@ void App::keep_layout_in(const std::filesystem::path& file, Point window) {
 
 bool App::has_steps() const {
   return panels::steps.needs(scene_);
+}
+
+bool App::tabs_are_many() const {
+  const ImGuiStyle& style = ImGui::GetStyle();
+  float above = 0, below = 0;
+  for (const Panel* const panel : panels()) {
+    const float width =
+        ImGui::CalcTextSize(panel->title).x + 2 * style.FramePadding.x + style.ItemInnerSpacing.x;
+    // Where the panels of steps have no place of their own, they are below too.
+    if (panel->place == PanelPlace::above)
+      above += width;
+    else if (panel->place == PanelPlace::below || !has_steps())
+      below += width;
+  }
+  // Tabs leave the frame's padding at both ends.
+  return std::max(above, below) > kSideWidth * scale_ - 2 * style.FramePadding.x;
 }
 
 void App::stop_keeping_layout() {
@@ -59,7 +77,7 @@ void App::arrange_docks(unsigned dock_space) {
     ImGui::DockBuilderSplitNode(main, where, share, &part, &main);
     return part;
   };
-  const float side = std::clamp(360 * scale_ / std::max(size.x, 1.0F), 0.15F, 0.42F);
+  const float side = std::clamp(kSideWidth * scale_ / std::max(size.x, 1.0F), 0.15F, 0.42F);
   ImGuiID above = main;
   if (places == PanelPlaces::below) above = split(ImGuiDir_Down, 0.38F);
   if (places == PanelPlaces::around || places == PanelPlaces::right) above = split(ImGuiDir_Right, side);

@@ -72,18 +72,27 @@ TEST_F(ShellPanels, TheTabInFrontIsReadable) {
   }
 }
 
-TEST_F(ShellPanels, AllTabsOfThePlaceBelowAreReadableAtOnce) {
-  folder_.write("run/rank-0.json", "");
-  job_.steps = 1;
-  open("run");
-  frames(10);
-  const ImGuiWindow* const window = ImGui::FindWindowByName("Counters");
+// As many tabs in the place of `panel`, and no arrows to scroll them.
+void expect_readable_tabs(const char* panel, std::ptrdiff_t tabs) {
+  const ImGuiWindow* const window = ImGui::FindWindowByName(panel);
   ASSERT_TRUE(window != nullptr && window->DockNode != nullptr && window->DockNode->TabBar != nullptr);
-  const std::vector<const Panel*> all = panels_for(false);
-  const auto tabs = std::count_if(all.begin(), all.end(),
-                                  [](const Panel* panel) { return panel->place != PanelPlace::above; });
   EXPECT_EQ(window->DockNode->TabBar->Tabs.Size, tabs);
   EXPECT_FALSE(window->DockNode->TabBar->ScrollButtonEnabled);
+}
+
+TEST_F(ShellPanels, AllTabsAtTheRightAreReadableAtOnce) {
+  folder_.write("run/rank-0.json", "");
+  const std::vector<const Panel*> all = panels_for(false);
+  const auto above = std::count_if(all.begin(), all.end(),
+                                   [](const Panel* panel) { return panel->place == PanelPlace::above; });
+  for (const std::int64_t steps : {3, 1}) {
+    job_.steps = steps;
+    start();
+    open("run");
+    frames(10);
+    expect_readable_tabs("Overview", above);
+    if (steps == 1) expect_readable_tabs("Counters", std::ssize(all) - above);
+  }
 }
 
 // The palette does the same as the key.

@@ -19,8 +19,8 @@ constexpr auto kDataLoadingRemedies = std::to_array<Remedy>(
 constexpr Explanation kDataLoadingExplained{
     .meaning = "The training loop is in its data loader while nothing runs on the device.",
     .found =
-        "`data_wait` reaches 2 % of all time: idle, and a host thread of the rank is inside a range of data "
-        "loading.",
+        "`data_wait` reaches 2 % of all time, without what a late rank loads longer than the others: idle, and a "
+        "host thread of the rank is inside a range of data loading.",
     .wrong = "The time is in the first steps only, while workers start: select later steps with --steps.",
     .lost = "all of it, less what a late rank loads longer than the others",
     .remedies = kDataLoadingRemedies,
@@ -42,6 +42,8 @@ void find_data_loading(const FindingContext& context, std::vector<Finding>& find
   const std::int64_t all = context.total(Cause::data_wait);
   if (!context.is_worth(all, kDataPermille)) return;
   const std::int64_t of_late_ranks = context.said_of_late_ranks(findings, Cause::data_wait);
+  // What is left beside a late rank's own loading may be next to nothing.
+  if (!context.is_worth(all - std::min(all, of_late_ranks), kDataPermille)) return;
   Finding finding = context.all_of_its_cause(kDataLoading);
   finding.lost_ns = all - std::min(all, of_late_ranks);
   if (of_late_ranks > 0)

@@ -134,11 +134,29 @@ bool ended_unanswered(const Job& job) {
   return (failed || hung) && job.ranks_missing.empty() && !find_unanswered(job).empty();
 }
 
+std::vector<std::int32_t> ranks_with_fewer_steps(const Report& report) {
+  std::map<std::int32_t, std::size_t> counts;
+  for (const StepReport& step : report.steps) ++counts[step.rank];
+  std::size_t most = 0;
+  for (const auto& [rank, count] : counts) most = std::max(most, count);
+  std::vector<std::int32_t> fewer;
+  for (const auto& [rank, count] : counts)
+    if (count < most) fewer.push_back(rank);
+  return fewer;
+}
+
 // A file that is cut or damaged is there: recording all ranks would not help.
 std::string how_to_know_of_all(const FindingContext& context) {
   std::vector<std::int32_t> damaged;
   for (const RankReport& rank : context.report.ranks)
     if (rank.damaged) damaged.push_back(rank.rank);
+  if (damaged.empty() && context.report.ranks_missing.empty()) {
+    if (const std::vector<std::int32_t> ranks = ranks_with_fewer_steps(context.report); !ranks.empty())
+      return fmt::format(
+          "see why {} left fewer steps than the others: recorded for less long, or gone while these went on; "
+          "`lockstep analyze --steps A:B` looks at the steps that all have",
+          hang::named(ranks));
+  }
   if (damaged.empty() || !context.report.ranks_missing.empty())
     return "record all ranks, and analyze their traces together";
   return hang::what_to_collect(context.diagnosis.job, damaged) + ", or record anew";

@@ -73,6 +73,21 @@ TEST(Findings, TransferThatMayBeWaitingIsNotCalledTransfer) {
   EXPECT_THAT(codes_of(report_of(job).findings), testing::ElementsAre("exposed_communication"));
 }
 
+// All ranks are there, and one left fewer steps.
+TEST(Findings, ARankWithFewerStepsIsNotCalledMissing) {
+  JobBuilder job;
+  for (std::int32_t rank = 0; rank < 3; ++rank) {
+    for (int step = 0; step < (rank == 2 ? 4 : 20); ++step) {
+      const Nanoseconds begin = step * 1000 * us;
+      job.rank(rank).step(step, begin, begin + 1000 * us);
+      job.rank(rank).compute(begin, begin + 600 * us).launched(begin, begin + 1);
+      job.rank(rank).all_reduce(begin + 600 * us, begin + 1000 * us).launched(begin + 2, begin + 3);
+    }
+  }
+  const Finding exposed = finding(report_of(job), "exposed_communication");
+  EXPECT_THAT(exposed.remedy, HasSubstr("see why rank 2 left fewer steps than the others"));
+}
+
 // All ranks are there: nobody is asked to record them.
 TEST(Findings, RanksThatDoNotMatchAreNotCalledMissing) {
   JobBuilder job;

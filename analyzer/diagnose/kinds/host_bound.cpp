@@ -339,6 +339,9 @@ void find_host_bound(const FindingContext& context, std::vector<Finding>& findin
         "{} of what is lost is waiting in collectives for a host that launches later: the others' hosts need "
         "that time as well, and would be no faster without it",
         format_duration(behind_hosts)));
+  if (context.on_cpu && slowed)
+    finding.evidence.emplace_back(
+        "what the profiler itself costs there is a part of it, and not known (the warning `profiler_overhead`)");
   if (context.on_cpu) {
     finding.remedy =
         "see what that line does, and what it calls, while nothing is computed: shorten it, or do it beside "

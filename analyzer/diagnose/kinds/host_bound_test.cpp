@@ -168,6 +168,41 @@ Report looked_at(Nanoseconds idle, const std::string& seen_0, const std::string&
   return report_of(job);
 }
 
+// On CPUs, too, a profile with stacks is slower between computations than the job by itself.
+TEST(HostBound, SaysOnCpusThatTheProfilerIsAPartOfIt) {
+  JobBuilder builder;
+  for (int rank = 0; rank < 2; ++rank) {
+    builder.rank(rank).trace().device = "cpu";
+    for (int step = 0; step < 12; ++step) {
+      const Nanoseconds begin = step * 1000 * us;
+      builder.rank(rank).step(step, begin, begin + 1000 * us);
+      builder.rank(rank).compute(begin, begin + 600 * us).launched(begin, begin);
+      builder.rank(rank).all_reduce(begin + 950 * us, begin + 1000 * us);
+      builder.rank(rank).launched(begin + 950 * us, begin + 950 * us);
+    }
+  }
+  Job job = builder.build();
+  const auto names_profiler = testing::Contains(testing::HasSubstr("what the profiler itself costs"));
+  EXPECT_THAT(finding(report_of(job), "idle_between_computations").evidence, testing::Not(names_profiler));
+  job.warnings.push_back({"profiler_overhead", "recorded with with_stack", 0});
+  EXPECT_THAT(finding(report_of(job), "idle_between_computations").evidence, names_profiler);
+}
+
+// That the training threads ran then is no judgement of what they did: it may be computation in no pass.
+TEST(HostBound, SaysThatARankWorksBetweenItsComputations) {
+  const auto works = testing::Contains(testing::HasSubstr("it works there"));
+  const auto evidence_of = [](Threads threads) {
+    return finding(looked_at(300, "step (train.py:7)", "log (train.py:31)", threads),
+                   "idle_between_computations")
+        .evidence;
+  };
+  EXPECT_THAT(evidence_of(Threads::ran), works);
+  EXPECT_THAT(evidence_of(Threads::slept), testing::Not(works));
+  EXPECT_THAT(
+      evidence_of(Threads::slept),
+      testing::Contains("that is its own time: what others wait for rank 1 meanwhile is not counted"));
+}
+
 TEST(HostBound, NamesTheRankThatIsAloneInAPlace) {
   const Finding alone =
       finding(looked_at(300, "step (train.py:7)", "log (train.py:31)"), "idle_between_computations");
