@@ -8,6 +8,7 @@
 #include "analyzer/import/rank/group_names.h"
 #include "analyzer/model/job_builder.h"
 #include "analyzer/report/text.h"
+#include "analyzer/report_invariants.h"
 #include "analyzer/restrict_report.h"
 
 namespace lockstep::analyzer {
@@ -34,6 +35,7 @@ Report report_of_numbered_groups() {
   name_groups(job);
   Result<Analysis> analysis = analyze(job);
   if (!analysis.ok()) ADD_FAILURE() << analysis.error().message;
+  if (analysis.ok()) expect_invariants(analysis.value().report);
   return analysis.ok() ? std::move(analysis).value().report : Report{};
 }
 
@@ -58,6 +60,7 @@ TEST(NamedGroups, AReportOfOneIsAskedForByTheJobsName) {
   ASSERT_TRUE(restrict_report({.ranks = {}, .group = "mesh_dp"}, report).ok());
   ASSERT_EQ(report.collectives.size(), 2U);
   for (const CollectiveReport& collective : report.collectives) EXPECT_EQ(collective.group_name, "mesh_dp");
+  expect_invariants(report);
 }
 
 }  // namespace

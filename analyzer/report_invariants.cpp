@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <utility>
 
@@ -27,6 +28,8 @@ class Checker {
       measures(who, rank.measures);
     }
     steps();
+    if (report_.steady) steady(*report_.steady);
+    account();
     for (const CollectiveReport& collective : report_.collectives) operation(collective);
     groups();
     wait_states();
@@ -78,6 +81,74 @@ class Checker {
       equal(where, "window", step.measures.window_ns, "its length", step.end_ns - step.begin_ns);
       measures(where, step.measures);
     }
+  }
+
+  // Each rank over the steady steps: exactly what these sum to.
+  void steady(const SteadyReport& steady) {
+    const auto counts = [&steady](std::int64_t step) {
+      return std::binary_search(steady.steps.begin(), steady.steps.end(), step);
+    };
+    const std::vector<std::int64_t>& present = report_.steps_present;
+    hold(!steady.steps.empty() && std::is_sorted(steady.steps.begin(), steady.steps.end()), "steady",
+         "no steps, or they do not ascend");
+    hold(std::includes(present.begin(), present.end(), steady.steps.begin(), steady.steps.end()), "steady",
+         "a step that is not there");
+    for (const StepsLeftOut& part : steady.left_out) {
+      const auto first = std::lower_bound(steady.steps.begin(), steady.steps.end(), part.first);
+      hold(part.first <= part.last && (first == steady.steps.end() || *first > part.last),
+           fmt::format("steps {} to {}", part.first, part.last), "left out, and steady");
+    }
+    for (const RankReport& rank : steady_ranks()) {
+      const std::string where = fmt::format("steady training of rank {}", rank.rank);
+      measures(where, rank.measures);
+      Partition sum;
+      std::int64_t windows = 0;
+      for (const StepReport& step : report_.steps) {
+        if (step.rank != rank.rank || !counts(step.step)) continue;
+        windows += step.measures.window_ns;
+        for (std::size_t cause = 0; cause < kCauseCount; ++cause)
+          sum.ns[cause] += step.measures.partition.ns[cause];
+      }
+      equal(where, "window", rank.measures.window_ns, "sum of its steps", windows);
+      for (std::size_t cause = 0; cause < kCauseCount; ++cause)
+        equal(where, to_string(static_cast<Cause>(cause)), rank.measures.partition.ns[cause],
+              "sum of its steps", sum.ns[cause]);
+    }
+  }
+
+  // The ranks over the windows that findings and tables are over.
+  const std::vector<RankReport>& steady_ranks() const {
+    return report_.steady && !report_.steady_only ? report_.steady->ranks : report_.ranks;
+  }
+
+  void account() {
+    const AccountReport& account = report_.account;
+    std::map<std::int32_t, std::int64_t> steps_of;  // by rank: its steps' windows
+    for (const StepReport& step : report_.steps) steps_of[step.rank] += step.measures.window_ns;
+    Account sum;
+    for (const RankAccount& rank : account.ranks) {
+      const std::string where = fmt::format("account of rank {}", rank.rank);
+      for (std::size_t i = 0; i < kSpendingCount; ++i) {
+        at_most(where, to_string(static_cast<Spending>(i)), rank.spent.ns[i], "wall time", account.wall_ns);
+        sum.ns[i] += rank.spent.ns[i];
+      }
+      equal(where, "all that it spent", rank.spent.total(), "wall time", account.wall_ns);
+      at_most(where, "checkpoints beside", rank.checkpoint_beside_ns, "wall time", account.wall_ns);
+      if (time_of_.contains(rank.rank))
+        at_most(where, "its window", time_of_.at(rank.rank), "wall time", account.wall_ns);
+      if (report_.steady && !report_.steady_only)  // all steps are there
+        at_most(where, "warm-up and steady", rank.spent[Spending::warm_up] + rank.spent[Spending::steady],
+                "its steps", steps_of[rank.rank]);
+    }
+    for (std::size_t i = 0; i < kSpendingCount; ++i)
+      equal("account", to_string(static_cast<Spending>(i)), account.spent.ns[i], "sum of ranks", sum.ns[i]);
+    if (!account.goodput) return;
+    hold(*account.goodput >= 0 && *account.goodput <= 1, "account", "goodput is no share");
+    const bool all_whole = std::none_of(report_.ranks.begin(), report_.ranks.end(),
+                                        [](const RankReport& rank) { return rank.damaged; });
+    if (all_whole && !report_.some_ranks_only)
+      hold(close(*account.goodput, sum[Spending::steady], sum.recorded()), "account",
+           "goodput is not steady of what was recorded");
   }
 
   void operation(const CollectiveReport& c) {
@@ -182,7 +253,25 @@ class Checker {
               std::max(all_, report_.account.spent.total()));
       if (!(finding.lost_share >= 0 && finding.lost_share <= 1))
         broken_.push_back(fmt::format("{}: share {}", finding.code, finding.lost_share));
+      const std::int64_t whole = whole_of(finding.share);
+      if (whole <= 0) continue;
+      at_most(finding.code, "loss", finding.lost_ns, "what it is a share of", whole);
+      hold(close(finding.lost_share, finding.lost_ns, whole), finding.code, "its share is another than loss");
     }
+  }
+
+  // Of which such a share is: of the windows, those of the ranks that are known.
+  std::int64_t whole_of(Share share) const {
+    if (share == Share::of_training) return report_.account.training_ns();
+    if (share == Share::of_run) return report_.account.recorded_ns();
+    std::int64_t sum = 0;
+    for (const RankReport& rank : steady_ranks())
+      if (rank.measures.known) sum += rank.measures.window_ns;
+    return sum;
+  }
+
+  static bool close(double share, std::int64_t part, std::int64_t whole) {
+    return std::abs(share - static_cast<double>(part) / static_cast<double>(whole)) < 1e-9;
   }
 
   void hold(bool holds, const std::string& where, const char* what) {

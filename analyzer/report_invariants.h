@@ -1,5 +1,6 @@
 // For tests: what holds in every report, whatever the job: no cause exceeds the window that it lies in, no
-// wait or transfer its operation, and no sum over a rank that rank's time.
+// wait or transfer its operation, and no sum over a rank that rank's time; of the account and steady
+// training, exact sums; of a finding, no more lost than there is.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -5,6 +5,7 @@
 
 #include "analyzer/analysis.h"
 #include "analyzer/model/job_builder.h"
+#include "analyzer/report_invariants.h"
 
 namespace lockstep::analyzer {
 namespace {
@@ -36,8 +37,9 @@ Job job_with(const char* range, bool computes_beside = false) {
 
 AccountReport account_of(const Job& job) {
   Result<Analysis> analysis = analyze(job);
-  EXPECT_TRUE(analysis.ok());
-  return std::move(analysis).value().report.account;
+  if (!analysis.ok()) ADD_FAILURE() << analysis.error().message;
+  if (analysis.ok()) expect_invariants(analysis.value().report);
+  return analysis.ok() ? std::move(analysis).value().report.account : AccountReport{};
 }
 
 TEST(WaitsForPhases, AreSpentOnWhatTheOtherRankDoes) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "analyzer/analysis.h"
+#include "analyzer/report_invariants.h"
 #include "tests/accuracy/noise.h"
 #include "tests/accuracy/rates.h"
 #include "tests/accuracy/simulate.h"
@@ -32,6 +33,7 @@ NoiseRecording silence() {
 analyzer::Report report_of(const Plan& plan, const NoiseRecording& noise) {
   Result<analyzer::Analysis> analysis = analyzer::analyze(simulate(plan, noise));
   if (!analysis.ok()) ADD_FAILURE() << analysis.error().message;
+  if (analysis.ok()) analyzer::expect_invariants(analysis.value().report);
   return analysis.ok() ? std::move(analysis).value().report : analyzer::Report{};
 }
 
@@ -153,7 +155,8 @@ TEST(Simulation, OfTheSamePlanIsTheSame) {
 }
 
 TEST(Suite, AccusesNobodyWhereNobodyDiffers) {
-  const Result<CellResult> result = run_cell({.ranks = 8, .steps = 50, .jobs = 4}, 1, {silence()}, 1);
+  const Result<CellResult> result =
+      run_cell({.ranks = 8, .steps = 50, .jobs = 4}, 1, {silence()}, 1, analyzer::expect_invariants);
   ASSERT_TRUE(result.ok()) << result.error().message;
   EXPECT_EQ(result.value().jobs, 4);
   EXPECT_EQ(result.value().accused, 0) << testing::PrintToString(result.value().examples);
@@ -161,7 +164,7 @@ TEST(Suite, AccusesNobodyWhereNobodyDiffers) {
 
 TEST(Suite, FindsARankThatComputesAFifthLonger) {
   const Cell cell{.ranks = 8, .steps = 50, .fault = Fault::compute, .effect = 0.2, .jobs = 4};
-  const Result<CellResult> result = run_cell(cell, 1, {silence()}, 1);
+  const Result<CellResult> result = run_cell(cell, 1, {silence()}, 1, analyzer::expect_invariants);
   ASSERT_TRUE(result.ok()) << result.error().message;
   EXPECT_EQ(result.value().found, 4);
   EXPECT_EQ(result.value().accused, 0) << testing::PrintToString(result.value().examples);

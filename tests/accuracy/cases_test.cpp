@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "analyzer/diagnose/finding_kinds.h"
+#include "analyzer/report_invariants.h"
 #include "tests/accuracy/noise.h"
 #include "tests/accuracy/suite.h"
 
@@ -30,7 +31,7 @@ TEST(Cases, PlantEveryKindOfFindingOnce) {
 }
 
 TEST(Cases, AreFoundWhereTheyArePlanted) {
-  const Result<std::vector<KindResult>> results = run_kinds(5, 1);
+  const Result<std::vector<KindResult>> results = run_kinds(5, 1, analyzer::expect_invariants);
   ASSERT_TRUE(results.ok()) << results.error().message;
   for (const KindResult& result : results.value())
     EXPECT_EQ(result.found, result.jobs) << result.code << " " << testing::PrintToString(result.findings);
@@ -43,7 +44,7 @@ TEST(Cases, AreFoundWhereTheyAreSimulated) {
   for (const SimulatedKind& kind : simulated_kinds()) {
     const Cell cell{
         .ranks = 8, .steps = 50, .fault = kind.fault, .effect = 0.2, .noise_level = 0.02, .jobs = 4};
-    const Result<CellResult> result = run_cell(cell, 1, noise.value(), 1);
+    const Result<CellResult> result = run_cell(cell, 1, noise.value(), 1, analyzer::expect_invariants);
     ASSERT_TRUE(result.ok()) << result.error().message;
     const auto found = result.value().findings.find(std::string(kind.code));
     EXPECT_TRUE(found != result.value().findings.end() && found->second == cell.jobs)

@@ -52,8 +52,9 @@ std::string describe_miss(const analyzer::Report& report, const Verdict& verdict
 
 class Counting {
  public:
-  Counting(const Cell& cell, std::uint64_t seed, const std::vector<NoiseRecording>& noise)
-      : seed_(seed), noise_(noise) {
+  Counting(const Cell& cell, std::uint64_t seed, const std::vector<NoiseRecording>& noise,
+           const LookAtReport& look)
+      : seed_(seed), noise_(noise), look_(look) {
     result_.cell = cell;
   }
 
@@ -75,6 +76,7 @@ class Counting {
         return;
       }
       const analyzer::Report& report = analysis.value().report;
+      if (look_) look_(report);
       const Verdict verdict = judge(report, plan.fault, plan.slow_rank);
       count(verdict, plan, index, noise_[recording].name);
       if (plan.fault != Fault::none && !verdict.cause_named)
@@ -108,6 +110,7 @@ class Counting {
 
   std::uint64_t seed_;
   const std::vector<NoiseRecording>& noise_;
+  const LookAtReport& look_;
   std::atomic<std::int64_t> next_{0};
   std::atomic<bool> failed_{false};
   std::mutex mutex_;
@@ -139,9 +142,9 @@ Plan plan_of(const Cell& cell, std::int64_t index, std::uint64_t seed,
 }
 
 Result<CellResult> run_cell(const Cell& cell, std::uint64_t seed, const std::vector<NoiseRecording>& noise,
-                            int threads) {
+                            int threads, const LookAtReport& look) {
   const auto begin = std::chrono::steady_clock::now();
-  Counting counting(cell, seed, noise);
+  Counting counting(cell, seed, noise, look);
   std::vector<std::thread> workers;
   for (int i = 1; i < threads; ++i) workers.emplace_back([&counting] { counting.work(); });
   counting.work();
@@ -154,7 +157,7 @@ Result<CellResult> run_cell(const Cell& cell, std::uint64_t seed, const std::vec
   return counted;
 }
 
-Result<std::vector<KindResult>> run_kinds(std::int64_t jobs, std::uint64_t seed) {
+Result<std::vector<KindResult>> run_kinds(std::int64_t jobs, std::uint64_t seed, const LookAtReport& look) {
   std::vector<KindResult> results;
   for (const KindCase& kind : kind_cases()) {
     KindResult& result = results.emplace_back();
@@ -165,6 +168,7 @@ Result<std::vector<KindResult>> run_kinds(std::int64_t jobs, std::uint64_t seed)
       Random random(seed ^ (static_cast<std::uint64_t>(index + 1) * 0x9E3779B97F4A7C15u));
       const Result<analyzer::Analysis> analysis = analyzer::analyze(kind.make(random), options);
       if (!analysis.ok()) return Error{fmt::format("{}: {}", kind.code, analysis.error().message)};
+      if (look) look(analysis.value().report);
       std::set<std::string> codes;
       for (const analyzer::Finding& finding : analysis.value().report.findings) codes.insert(finding.code);
       for (const std::string& code : codes) ++result.findings[code];

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "analyzer/report/report.h"
 #include "base/result.h"
 #include "tests/accuracy/noise.h"
 #include "tests/accuracy/simulate.h"
@@ -48,10 +49,13 @@ struct KindResult {
   std::int64_t found = 0;
   std::map<std::string, std::int64_t> findings;  // code -> jobs that have it
 };
-Result<std::vector<KindResult>> run_kinds(std::int64_t jobs, std::uint64_t seed);
+// Sees each report, for tests. Of several threads one at a time.
+using LookAtReport = std::function<void(const analyzer::Report&)>;
+Result<std::vector<KindResult>> run_kinds(std::int64_t jobs, std::uint64_t seed,
+                                          const LookAtReport& look = {});
 
 // `threads` jobs at a time. Error: analyze() refused a job.
 Result<CellResult> run_cell(const Cell& cell, std::uint64_t seed, const std::vector<NoiseRecording>& noise,
-                            int threads);
+                            int threads, const LookAtReport& look = {});
 
 }  // namespace lockstep::accuracy

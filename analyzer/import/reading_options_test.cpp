@@ -1,0 +1,140 @@
+// What ImportOptions say of how files are read reaches the importer of each kind.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "analyzer/import/import.h"
+#include "analyzer/import/nsys/report_file.h"
+#include "analyzer/import/rank/communication_patterns.h"
+#include "analyzer/import/test_files.h"
+#include "trace/writer.h"
+
+namespace lockstep::analyzer {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+// Each holds two kernels of rank 0: "gemm", and "my_ring", whose name says nothing.
+std::string write_kineto(const TemporaryFolder& folder) {
+  return folder.write("rank-0.json",
+                      R"({"distributedInfo": {"rank": 0, "world_size": 1}, "traceEvents": [
+  {"ph": "X", "cat": "kernel", "name": "gemm", "pid": 0, "tid": 7, "ts": 1, "dur": 2, "args": {"device": 0, "stream": 7}},
+  {"ph": "X", "cat": "kernel", "name": "my_ring", "pid": 0, "tid": 7, "ts": 4, "dur": 2, "args": {"device": 0, "stream": 7}}]})");
+}
+std::string write_nsys(const TemporaryFolder& folder) {
+  const std::string path = folder / "report.sqlite";
+  nsys::ReportFile report(path);
+  report.add_tables();
+  report.kernel(10, 20, 100, 0, 7, 1, "gemm");
+  report.kernel(30, 40, 100, 0, 7, 2, "my_ring");
+  return path;
+}
+std::string write_recorded(const TemporaryFolder& folder) {
+  const std::string path = folder / "rank-0.lst";
+  trace::Writer writer = must(trace::Writer::create(path.c_str()));
+  writer.set_metadata("rank", "0");
+  const trace::LaneId lane = writer.add_lane({trace::LaneKind::device_stream, 1, 7, 0, "stream 7"});
+  writer.append(trace::DeviceActivity{.lane = lane, .begin = 10, .end = 20, .name = writer.intern("gemm")});
+  writer.append(
+      trace::DeviceActivity{.lane = lane, .begin = 30, .end = 40, .name = writer.intern("my_ring")});
+  EXPECT_TRUE(writer.close().ok());
+  return path;
+}
+
+std::map<std::string, Class> classes_of(const Job& job) {
+  std::map<std::string, Class> classes;
+  for (const RankTrace& rank : job.ranks)
+    for (const Activity& activity : rank.activities)
+      classes[std::string(job.strings.view(activity.name))] = activity.activity_class;
+  return classes;
+}
+
+TEST(ReadingOptions, WhatTheUserSaysCommunicatesDoesInFilesOfEachKind) {
+  using Write = std::string (*)(const TemporaryFolder&);
+  for (const auto& [kind, write] : std::map<std::string, Write>{
+           {"kineto", write_kineto}, {"nsys", write_nsys}, {"lockstep", write_recorded}}) {
+    const TemporaryFolder folder;
+    const std::string path = write(folder);
+    const Job plain = must(import_job({path}));
+    EXPECT_THAT(plain.sources, ElementsAre(kind));
+    EXPECT_EQ(classes_of(plain).at("my_ring"), Class::compute) << kind;
+    EXPECT_TRUE(plain.ranks.at(0).communications.empty()) << kind;
+    ImportOptions options;
+    options.communication = must(CommunicationPatterns::parse({"my_ring=all_gather"}));
+    const Job job = must(import_job({path}, options));
+    EXPECT_EQ(classes_of(job).at("my_ring"), Class::collective) << kind;
+    EXPECT_EQ(classes_of(job).at("gemm"), Class::compute) << kind;
+    ASSERT_EQ(job.ranks.at(0).communications.size(), 1U) << kind;
+    EXPECT_EQ(job.ranks[0].communications[0].operation, Operation::all_gather) << kind;
+  }
+}
+
+// A worker's profile of one step, whose number is that of the cycle: as torch.profiler's schedule writes one
+// each time.
+std::string profile(int rank, int step) {
+  return fmt::format(
+      R"({{"distributedInfo": {{"rank": {0}, "world_size": 2}}, "traceEvents": [
+  {{"ph": "X", "cat": "user_annotation", "name": "ProfilerStep#{1}", "pid": 1{0}, "tid": 1, "ts": {1}000, "dur": 100}},
+  {{"ph": "X", "cat": "kernel", "name": "gemm of step {1}", "pid": 0, "tid": 7, "ts": {1}010, "dur": 20, "args": {{"device": 0, "stream": 7}}}}]}})",
+      rank, step);
+}
+
+class CyclesOfAJob : public testing::Test {
+ protected:
+  CyclesOfAJob() {
+    for (const int rank : {0, 1})
+      for (const int step : {3, 5, 7})
+        folder_.write(fmt::format("worker{}.{}.pt.trace.json", rank, step), profile(rank, step));
+  }
+  Result<Job> read(int cycle) const {
+    ImportOptions options;
+    options.cycle = cycle;
+    return import_job({folder_.path().string()}, options);
+  }
+  static std::vector<std::int64_t> steps_of(const RankTrace& rank) {
+    std::vector<std::int64_t> steps;
+    for (const StepMark& step : rank.steps) steps.push_back(step.number);
+    return steps;
+  }
+  TemporaryFolder folder_;
+};
+
+TEST_F(CyclesOfAJob, AreOneRecordingUnlessOneIsChosen) {
+  const Job all = must(read(0));
+  ASSERT_EQ(all.ranks.size(), 2U);
+  for (const RankTrace& rank : all.ranks) {
+    EXPECT_THAT(steps_of(rank), ElementsAre(3, 5, 7));
+    EXPECT_EQ(rank.activities.size(), 3U);
+    EXPECT_EQ(rank.unrecorded.size(), 2U) << "nothing was recorded between them";
+  }
+  ASSERT_NE(find_warning(all.warnings, "profile_cycles"), nullptr);
+  EXPECT_THAT(find_warning(all.warnings, "profile_cycles")->message,
+              HasSubstr("each of 2 ranks has up to 3"));
+}
+
+TEST_F(CyclesOfAJob, OneAloneIsReadWhereItIsChosen) {
+  for (const int cycle : {1, 2, 3}) {
+    const Job one = must(read(cycle));
+    ASSERT_EQ(one.ranks.size(), 2U);
+    for (const RankTrace& rank : one.ranks) {
+      EXPECT_THAT(steps_of(rank), ElementsAre(2 * cycle + 1));
+      ASSERT_EQ(rank.activities.size(), 1U);
+      EXPECT_EQ(one.strings.view(rank.activities[0].name), fmt::format("gemm of step {}", 2 * cycle + 1));
+      EXPECT_TRUE(rank.unrecorded.empty());
+    }
+    ASSERT_NE(find_warning(one.warnings, "profile_cycles"), nullptr);
+    EXPECT_THAT(find_warning(one.warnings, "profile_cycles")->message,
+                HasSubstr(fmt::format("cycle {} of 3 is read", cycle)));
+  }
+  const Result<Job> none = read(4);
+  ASSERT_FALSE(none.ok());
+  EXPECT_THAT(none.error().message, HasSubstr("--cycle 4: there are 3 cycles of each process at most"));
+}
+
+}  // namespace
+}  // namespace lockstep::analyzer
