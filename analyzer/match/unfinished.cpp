@@ -19,6 +19,11 @@ Nanoseconds known_until(const RankTrace& rank) {
   return rank.ending.recorded_until - kLastFlush;
 }
 
+// Of a group's operations that a rank came to.
+struct Numbers {
+  std::int64_t first = 0, last = 0;
+};
+
 class Unfinished {
  public:
   Unfinished(const Job& job, const GroupTable& table) : job_(job) {
@@ -59,8 +64,20 @@ class Unfinished {
  private:
   void came(const GroupTable& table, std::size_t rank, std::uint32_t group, std::int64_t sequence) {
     if (sequence == kNoSequence) return;
-    const auto [where, fresh] = last_.try_emplace({table.of_records.of_job_group[group], rank}, sequence);
-    where->second = std::max(where->second, sequence);
+    const auto [where, fresh] =
+        numbers_.try_emplace({table.of_records.of_job_group[group], rank}, Numbers{sequence, sequence});
+    where->second.first = std::min(where->second.first, sequence);
+    where->second.last = std::max(where->second.last, sequence);
+  }
+
+  // The member was in operations before this one and went on behind it, in which nobody who came got any
+  // further.
+  bool is_left_out(const Match& match, std::span<const MatchRecord> records, const Numbers& member) const {
+    return member.first < match.sequence && member.last > match.sequence &&
+           std::all_of(records.begin(), records.end(), [&](MatchRecord record) {
+             const auto came = numbers_.find({match.group, record.rank});
+             return came != numbers_.end() && came->second.last == match.sequence;
+           });
   }
 
   bool never_came(const Match& match, std::span<const MatchRecord> records, std::int32_t member,
@@ -71,16 +88,17 @@ class Unfinished {
                     [&](MatchRecord record) { return record.rank == rank->second; }))
       return false;
     // One that is not in any of the group's operations may number them otherwise.
-    const auto last = last_.find({match.group, rank->second});
-    if (last == last_.end() || last->second >= match.sequence) return false;
+    const auto numbers = numbers_.find({match.group, rank->second});
+    if (numbers == numbers_.end()) return false;
+    if (numbers->second.last >= match.sequence && !is_left_out(match, records, numbers->second)) return false;
     const Nanoseconds until = known_until(job_.ranks[rank->second]);
     return until != kUnknownTime && until >= middle;
   }
 
   const Job& job_;
   std::map<std::int32_t, std::size_t> rank_of_;
-  std::map<std::pair<std::uint32_t, std::size_t>, std::int64_t> last_;  // by match group and index of rank
-  std::vector<EndedWell> ended_well_;                                   // by rank
+  std::map<std::pair<std::uint32_t, std::size_t>, Numbers> numbers_;  // by match group and index of rank
+  std::vector<EndedWell> ended_well_;                                 // by rank
 };
 
 }  // namespace

@@ -86,6 +86,41 @@ TEST(Unfinished, NotWhereTheMissingRankIsStillInIt) {
   EXPECT_EQ(unfinished(job), (std::vector<bool>{false, false}));
 }
 
+// Rank 2 passes the second one by and goes on to the third, to which nobody else comes.
+Job job_that_leaves_one_out() {
+  JobBuilder builder;
+  const auto group = builder.group("dp", {0, 1, 2});
+  for (const int rank : {0, 1, 2})
+    builder.rank(rank).all_reduce(rank, 9).in_group(group).sequence(0).bytes(8);
+  for (const int rank : {0, 1, 2})
+    builder.rank(rank).all_reduce(20 + rank, 20 * kSecond).in_group(group).sequence(rank == 2 ? 2 : 1);
+  Job job = builder.build();
+  for (RankTrace& rank : job.ranks) rank.ending.closed = true;
+  return job;
+}
+
+TEST(Unfinished, WhereAMemberLeftItOutAndNobodyGotAnyFurther) {
+  EXPECT_EQ(unfinished(job_that_leaves_one_out()), (std::vector<bool>{false, true, true}));
+  // It may have been there: its file lacks something.
+  Job lost = job_that_leaves_one_out();
+  lost.ranks[2].lost = {{10, 20}};
+  EXPECT_EQ(unfinished(lost).at(1), false);
+}
+
+// Who came went on, so all had come: rank 2's record of it is not there, whatever its file says.
+TEST(Unfinished, NotWhereWhoCameWentOnBesideOneThatLacksIt) {
+  JobBuilder builder;
+  const auto group = builder.group("dp", {0, 1, 2});
+  for (const int rank : {0, 1, 2}) {
+    for (int number = 0; number < 3; ++number)
+      if (rank != 2 || number != 1)
+        builder.rank(rank).all_reduce(20 * number + rank, 20 * number + 9).in_group(group).sequence(number);
+  }
+  Job job = builder.build();
+  for (RankTrace& rank : job.ranks) rank.ending.closed = true;
+  EXPECT_EQ(unfinished(job), (std::vector<bool>{false, false, false}));
+}
+
 TEST(Unfinished, NotWhereTheRankLeftNoTrace) {
   Job job = job_without_rank_2();
   job.ranks.pop_back();

@@ -212,10 +212,10 @@ class Oracle {
     std::string operation = name_operation, group = "none", sequence = "-1", bytes = "-1", peer = "-1";
     const std::string named = operation_of(argument(event, "Collective name"));
     const bool metadata = named != "unknown";
+    std::vector<int> order;
+    if (!argument(event, "Collective name").empty()) group = group_of(event, order);
     if (metadata) {
       operation = named;
-      std::vector<int> order;
-      group = group_of(event, order);
       if (!argument(event, "Seq").empty()) sequence = argument(event, "Seq");
       const std::string in = argument(event, "In msg nelems"), out = argument(event, "Out msg nelems");
       const std::int64_t elements =
