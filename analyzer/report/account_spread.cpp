@@ -1,7 +1,6 @@
 #include "analyzer/report/account_spread.h"
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
 namespace lockstep::analyzer {
@@ -14,9 +13,10 @@ SpendingSpread spread_of(const AccountReport& account, Spending spending) {
   std::sort(times.begin(), times.end());
   SpendingSpread spread;
   spread.spending = spending;
-  const auto sum = static_cast<double>(account.spent[spending]);
-  spread.mean_ns = std::llround(sum / static_cast<double>(times.size()));
-  spread.share = sum / static_cast<double>(account.spent.total());
+  const std::int64_t sum = account.spent[spending];
+  const auto ranks = static_cast<std::int64_t>(times.size());
+  spread.mean_ns = sum / ranks + (sum % ranks >= ranks - sum % ranks ? 1 : 0);
+  spread.share = static_cast<double>(sum) / static_cast<double>(account.spent.total());
   spread.least_ns = times.front().first;
   spread.least_rank = times.front().second;
   spread.median_ns = times[(times.size() - 1) / 2].first;

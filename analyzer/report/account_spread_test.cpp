@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "analyzer/report/sample_reports.h"
 
 namespace lockstep::analyzer {
@@ -42,6 +44,18 @@ TEST(AccountSpread, OfRanksThatSpentAsMuchTheFirstIsNamed) {
 
 TEST(AccountSpread, IsEmptyWithoutAnAccount) {
   EXPECT_TRUE(spread_over_ranks({}).empty());
+}
+
+TEST(AccountSpread, TheMeanIsExact) {
+  constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+  AccountReport account;
+  account.ranks.resize(1);
+  account.spent.ns[static_cast<std::size_t>(Spending::steady)] = kMost;
+  account.ranks[0].spent = account.spent;
+  EXPECT_EQ(spread_over_ranks(account).at(0).mean_ns, kMost);
+  account.ranks.resize(3);
+  account.spent.ns[static_cast<std::size_t>(Spending::steady)] = 5;
+  EXPECT_EQ(spread_over_ranks(account).at(0).mean_ns, 2);  // to the nearest
 }
 
 }  // namespace

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "analyzer/report/quantity.h"
 
 namespace lockstep::viewer {
@@ -22,13 +24,15 @@ std::string of_rank(std::int64_t ns, std::int32_t rank, bool differs) {
 
 std::vector<AccountPart> account_parts(const analyzer::Account& spent) {
   std::vector<AccountPart> parts;
-  const auto all = static_cast<double>(spent.total());
-  std::int64_t before = 0;
+  double all = 0;  // of a file whose times lie at both ends of time, more than 64 bits hold
+  for (const std::int64_t ns : spent.ns) all += static_cast<double>(std::max<std::int64_t>(ns, 0));
+  double before = 0;
   for (const analyzer::Spending spending : analyzer::kSpendingsByLife) {
     const std::int64_t ns = spent[spending];
     if (ns <= 0) continue;
-    parts.push_back({spending, static_cast<double>(before) / all, static_cast<double>(before + ns) / all});
-    before += ns;
+    const double behind = before + static_cast<double>(ns);
+    parts.push_back({spending, before / all, behind / all});
+    before = behind;
   }
   return parts;
 }

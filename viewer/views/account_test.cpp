@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
+
 namespace lockstep::viewer {
 namespace {
 
@@ -53,6 +55,18 @@ TEST(AccountView, OverTheRanksThoseThatDifferAreNamed) {
   EXPECT_EQ(describe(spread),
             "checkpoint\nmean of the ranks: 2.00 µs (2,000 ns)\nleast: 0 (0 ns)\nmedian: 0 (0 ns)\n"
             "most: 10.0 µs (10,000 ns) on rank 4");
+}
+
+// Of a damaged file that reaches from one end of time to the other.
+TEST(AccountView, PartsOfAllTimeThatThereIsFillTheBar) {
+  analyzer::Account spent;
+  constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+  spent.ns[static_cast<std::size_t>(analyzer::Spending::steady)] = kMost;
+  spent.ns[static_cast<std::size_t>(analyzer::Spending::shutdown)] = kMost;
+  const std::vector<AccountPart> parts = account_parts(spent);
+  ASSERT_EQ(parts.size(), 2U);
+  EXPECT_DOUBLE_EQ(parts[0].to, 0.5);
+  EXPECT_DOUBLE_EQ(parts[1].to, 1);
 }
 
 }  // namespace
