@@ -26,7 +26,7 @@ constexpr Explanation kExplained{
         "do, with kernels of a library that is not known here, these count as computation: nothing can be "
         "said of waiting, and the time of computation is too long.",
     .found =
-        "Two ranks or more compute, and communication covers nothing; or less than 1 % of their time, while "
+        "Two ranks or more compute, and communication covers less than 0.3 % of their time; or less than 1 %, while "
         "kernels that behave like a rendezvous take more than it. A rendezvous is a kernel that all ranks "
         "run equally often (4 times or more), whose runs begin far apart and end together: over all of them "
         "the ends are at most a quarter as far apart as the begins, and the begins differ by a fifth of the "
