@@ -15,29 +15,12 @@
 #include <string>
 #include <vector>
 
+#include "tracer/inject/core/own_descriptor.h"
+
 namespace lockstep::tracer::control {
 
 enum class Request : std::uint8_t { unknown, status, start, stop, snapshot, hang };
 Request parse_request(std::string_view line);
-
-// A descriptor and what it was when we opened it.
-class OwnDescriptor {
- public:
-  OwnDescriptor() = default;
-  explicit OwnDescriptor(int number);
-  OwnDescriptor(OwnDescriptor&& other) noexcept;
-  OwnDescriptor& operator=(OwnDescriptor&& other) noexcept;
-  ~OwnDescriptor() { close(); }
-  // -1 if it isn't open, or is somebody else's by now.
-  int number() const;
-  // Only what is still ours.
-  void close();
-
- private:
-  int number_ = -1;
-  std::uint64_t device_ = 0;
-  std::uint64_t inode_ = 0;
-};
 
 class Endpoint {
  public:

@@ -7,6 +7,8 @@
 #include <array>
 #include <cstring>
 
+#include "tracer/inject/core/own_descriptor.h"
+
 namespace lockstep::tracer::host {
 
 namespace {
@@ -25,15 +27,16 @@ constexpr std::size_t kNameAt = 19;
 }  // namespace
 
 std::string_view read_text(const char* path, std::span<char> buffer) noexcept {
-  const int file = open(path, kFlags);
-  if (file < 0) return {};
+  const OwnDescriptor file(open(path, kFlags));
+  const int number = file.number();
   std::size_t done = 0;
+  // Not read(), which would take from the program what it is to read, where the number is its own by now.
   while (done < buffer.size()) {
-    const ssize_t length = read(file, buffer.data() + done, buffer.size() - done);
+    const ssize_t length =
+        pread(number, buffer.data() + done, buffer.size() - done, static_cast<off_t>(done));
     if (length <= 0) break;
     done += static_cast<std::size_t>(length);
   }
-  close(file);
   return {buffer.data(), done};
 }
 
@@ -43,12 +46,11 @@ Amount read_number(const char* path) noexcept {
 }
 
 std::size_t list_numbers(const char* folder, std::span<std::uint32_t> numbers) noexcept {
-  const int file = open(folder, kFlags | O_DIRECTORY);
-  if (file < 0) return 0;
+  const OwnDescriptor file(open(folder, kFlags | O_DIRECTORY));
   std::size_t count = 0;
   alignas(8) std::array<char, 4096> part{};
   while (count < numbers.size()) {
-    const long length = syscall(SYS_getdents64, file, part.data(), part.size());
+    const long length = syscall(SYS_getdents64, file.number(), part.data(), part.size());
     if (length <= 0) break;
     for (long at = 0; at < length && count < numbers.size();) {
       Entry entry{};
@@ -59,7 +61,6 @@ std::size_t list_numbers(const char* folder, std::span<std::uint32_t> numbers) n
       at += entry.length;
     }
   }
-  close(file);
   return count;
 }
 
