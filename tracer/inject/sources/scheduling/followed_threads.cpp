@@ -1,5 +1,8 @@
 #include "tracer/inject/sources/scheduling/followed_threads.h"
 
+#include <sys/syscall.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <optional>
 #include <span>
@@ -95,11 +98,12 @@ void FollowedThreads::update(RunProfile& profile, trace::Nanoseconds now, bool l
   std::sort(listed_.begin(), listed_.begin() + static_cast<std::ptrdiff_t>(count));
   sort_out_listed(count);
   const std::span before(listed_before_.data(), listed_before_count_);
+  const auto own = static_cast<std::uint32_t>(syscall(SYS_gettid));  // who looks does not train
   for (std::size_t i = 0; i < count; ++i) {
     const std::uint32_t thread = listed_[i];
     const std::span waiting(waiting_for_events_.data(), waiting_count_);
-    if (is_followed(thread) || std::find(waiting.begin(), waiting.end(), thread) != waiting.end() ||
-        !belongs_to_pool(thread))
+    if (thread == own || is_followed(thread) ||
+        std::find(waiting.begin(), waiting.end(), thread) != waiting.end() || !belongs_to_pool(thread))
       continue;
     if (waits_for_events(thread)) {
       note_waiting(thread);
