@@ -39,6 +39,7 @@ class AccountPanel final : public PanelState {
 void draw_spent(const Account& spent, const std::string& whose, const Fonts& fonts, const Theme& theme) {
   const std::vector<AccountPart> parts = account_parts(spent);
   std::vector<Share> shares;
+  shares.reserve(parts.size());
   for (const AccountPart& part : parts)
     shares.push_back({part.to - part.from, spending_color(part.spending)});
   draw_bar(shares, ImGui::GetFontSize() * 0.85F, fonts, theme);
