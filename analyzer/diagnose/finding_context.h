@@ -8,6 +8,7 @@
 #include "analyzer/diagnose/finding_kind.h"
 #include "analyzer/diagnose/host_shortage.h"
 #include "analyzer/diagnose/job_lateness.h"
+#include "analyzer/diagnose/root_waits.h"
 #include "analyzer/diagnose/scheduled_waits.h"
 #include "analyzer/report/report.h"
 
@@ -21,6 +22,7 @@ struct FindingContext {
   std::int64_t all_windows_ns = 0;  // Σ over ranks
   bool on_cpu = false;  // every rank computes on the CPU; a paced device stands for an accelerator
   ScheduledWaits scheduled{diagnosis.job, report, diagnosis.pipeline_regions};  // nobody's lateness
+  RootWaits roots{diagnosis.job, report};  // transfer by definition, and nobody's
   StepTable steps = table_of_steps(diagnosis.job, report, scheduled);
   std::vector<HostShortage> shortages = find_host_shortages(diagnosis.job, report);
 

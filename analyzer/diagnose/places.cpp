@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "analyzer/diagnose/finding_kinds.h"
-#include "analyzer/diagnose/root_waits.h"
 
 namespace lockstep::analyzer {
 namespace {
@@ -15,14 +14,14 @@ struct Loss {
 };
 
 // What a root stands in a broadcast before its last receiver has come is transfer by definition, and moves
-// nothing. `roots`: null where the cause is not transfer.
-Loss loss_in(const CollectiveReport& collective, Cause cause, const RootWaits* roots) {
+// nothing.
+Loss loss_in(const CollectiveReport& collective, Cause cause, const RootWaits& roots) {
   Loss most;
   for (const CollectiveRank& rank : collective.ranks) {
     if (!rank.hidden_known) continue;
-    std::int64_t ns = cause == Cause::transfer ? rank.exposed_transfer_ns()
-                                               : rank.wait_ns - std::min(rank.wait_ns, rank.hidden_ns);
-    if (roots != nullptr) ns -= roots->of(rank.rank, rank.arrival_ns, rank.end_ns);
+    const std::int64_t ns = cause == Cause::transfer ? rank.exposed_transfer_ns() -
+                                                           roots.of(rank.rank, rank.arrival_ns, rank.end_ns)
+                                                     : rank.wait_ns - std::min(rank.wait_ns, rank.hidden_ns);
     if (ns > most.ns) most = {ns, rank.rank};
   }
   return most;
@@ -30,9 +29,9 @@ Loss loss_in(const CollectiveReport& collective, Cause cause, const RootWaits* r
 
 // An operation of a step says more than one of start-up, however much longer that one took: outside of steps
 // is looked where no step has any.
-std::optional<FindingPlace> worst_operation(const Finding& finding, const Report& report,
-                                            const ScheduledWaits& scheduled, const RootWaits* roots,
+std::optional<FindingPlace> worst_operation(const Finding& finding, const FindingContext& context,
                                             bool in_steps) {
+  const Report& report = context.report;
   const CollectiveReport* worst = nullptr;
   Loss most;
   // What gathers parameters is seen in an all-gather, however long another operation takes.
@@ -45,9 +44,9 @@ std::optional<FindingPlace> worst_operation(const Finding& finding, const Report
     if (operation != Operation::unknown && has_any && collective.operation != operation) continue;
     if (finding.rank && *finding.cause == Cause::barrier_wait && collective.last_arriver != finding.rank)
       continue;
-    if (*finding.cause == Cause::barrier_wait && scheduled.contains(collective)) continue;
+    if (*finding.cause == Cause::barrier_wait && context.scheduled.contains(collective)) continue;
     if (in_steps && !collective.step) continue;
-    const Loss loss = loss_in(collective, *finding.cause, roots);
+    const Loss loss = loss_in(collective, *finding.cause, context.roots);
     if (loss.ns <= most.ns) continue;
     most = loss;
     worst = &collective;
@@ -102,12 +101,8 @@ std::optional<FindingPlace> place_of(const Finding& finding, PointsAt points_at,
   if (points_at == PointsAt::place_of_its_own) return finding.place;
   if (points_at == PointsAt::nothing || !finding.cause) return std::nullopt;
   if (points_at == PointsAt::worst_operation) {
-    std::optional<RootWaits> roots;
-    if (finding.cause == Cause::transfer) roots.emplace(context.diagnosis.job, context.report);
     for (const bool in_steps : {true, false}) {
-      if (const std::optional<FindingPlace> place = worst_operation(
-              finding, context.report, context.scheduled, roots ? &*roots : nullptr, in_steps))
-        return place;
+      if (const std::optional<FindingPlace> place = worst_operation(finding, context, in_steps)) return place;
     }
   }
   if (!context.report.steps.empty()) return worst_step(finding, context.report);

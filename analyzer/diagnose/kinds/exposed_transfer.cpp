@@ -13,7 +13,6 @@
 #include "analyzer/diagnose/hang_words.h"
 #include "analyzer/diagnose/knobs.h"
 #include "analyzer/diagnose/links.h"
-#include "analyzer/diagnose/root_waits.h"
 #include "analyzer/diagnose/unanswered.h"
 #include "analyzer/intervals/median.h"
 #include "analyzer/model/operation.h"
@@ -231,10 +230,9 @@ Words words_for(const FindingContext& context, Operation longest, bool between_h
 
 void find_exposed_transfer(const FindingContext& context, std::vector<Finding>& findings) {
   const TransferBetweenHosts between_hosts = transfer_between_hosts(context.report);
-  const RootWaits roots(context.diagnosis.job, context.report);
-  const std::int64_t all = context.total(Cause::transfer), held = std::min(all, roots.all_ns());
+  const std::int64_t all = context.total(Cause::transfer), held = std::min(all, context.roots.all_ns());
   if (!context.is_left_over(findings, Cause::transfer, all - held, between_hosts.is_most())) return;
-  const LongestTransfer longest = longest_transfer(context.report, roots);
+  const LongestTransfer longest = longest_transfer(context.report, context.roots);
   const Words words = words_for(context, longest.operation, between_hosts.is_most(), between_hosts.is_slow());
   Finding finding = context.all_of_its_cause(words.kind);
   finding.title = words.title;

@@ -100,8 +100,8 @@ constexpr Explanation kSlowLinkOfRankExplained{
         "same operations, after everybody had come: it was held up by its link, not by its work.",
     .found =
         "As for a persistent straggler, in whose place it stands, and what exceeds the others' time is "
-        "transfer in the same operations. Where these stay on one host, its transfer has to be a quarter longer than "
-        "the others' at least: processes of one host share its path. Not of CPUs whose cores do not "
+        "transfer in the same operations. Where these stay on one host, its transfer has to be a quarter longer "
+        "than the others' at least: processes of one host share its path. Not of CPUs whose cores do not "
         "suffice: what carries out transfers wants cores as well.",
     .wrong =
         "The rank computes longer than the others between the operations: then it would be late without "
@@ -196,8 +196,8 @@ void make_link_finding(const FindingContext& context, const RankLateness& late, 
   finding.remedy =
       is_within_host(context.report, late.rank)
           ? fmt::format(
-                "the operations in which it takes longer stay on one host: compare rank {}'s place in it (`nvidia-smi topo -m`; on CPUs its "
-                "cores, `taskset -p`) with the others'",
+                "the operations in which it takes longer stay on one host: compare rank {}'s place there "
+                "(`nvidia-smi topo -m`; on CPUs its cores, `taskset -p`) with the others'",
                 late.rank)
           : fmt::format(
                 "look at the links of rank {} and of those it exchanges data with: NCCL_DEBUG=INFO names "
