@@ -1,11 +1,11 @@
 #include "tracer/inject/core/thread_name.h"
 
-#include "base/small_file.h"
+#include "tracer/inject/core/own_file.h"
 
 namespace lockstep::tracer {
 
 std::string thread_system_name(std::uint32_t thread) {
-  std::string name = read_small_file("/proc/self/task/" + std::to_string(thread) + "/comm");
+  std::string name = read_own_file("/proc/self/task/" + std::to_string(thread) + "/comm");
   while (!name.empty() && name.back() == '\n') name.pop_back();
   return name;
 }

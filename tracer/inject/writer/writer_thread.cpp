@@ -11,7 +11,7 @@
 #include <cstring>
 #include <utility>
 
-#include "base/small_file.h"
+#include "tracer/inject/core/own_file.h"
 #include "tracer/inject/core/thread_name.h"
 #include "tracer/inject/ring/wake.h"
 #include "tracer/protocol/notices.h"
@@ -31,7 +31,7 @@ constexpr int kNoticeMilliseconds = 2000;
 
 // The arguments of this process, joined with spaces.
 std::string command_line() {
-  std::string text = read_small_file("/proc/self/cmdline");
+  std::string text = read_own_file(std::string("/proc/self/cmdline"));
   while (!text.empty() && text.back() == '\0') text.pop_back();
   std::replace(text.begin(), text.end(), '\0', ' ');
   return text;

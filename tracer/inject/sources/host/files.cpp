@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "tracer/inject/core/own_descriptor.h"
+#include "tracer/inject/core/own_file.h"
 
 namespace lockstep::tracer::host {
 
@@ -26,23 +27,9 @@ constexpr std::size_t kNameAt = 19;
 
 }  // namespace
 
-std::string_view read_text(const char* path, std::span<char> buffer) noexcept {
-  const OwnDescriptor file(open(path, kFlags));
-  const int number = file.number();
-  std::size_t done = 0;
-  // Not read(), which would take from the program what it is to read, where the number is its own by now.
-  while (done < buffer.size()) {
-    const ssize_t length =
-        pread(number, buffer.data() + done, buffer.size() - done, static_cast<off_t>(done));
-    if (length <= 0) break;
-    done += static_cast<std::size_t>(length);
-  }
-  return {buffer.data(), done};
-}
-
 Amount read_number(const char* path) noexcept {
   std::array<char, 32> text{};
-  return parse_number(read_text(path, text));
+  return parse_number(read_own_file(path, text));
 }
 
 std::size_t list_numbers(const char* folder, std::span<std::uint32_t> numbers) noexcept {

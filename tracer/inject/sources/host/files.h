@@ -4,14 +4,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <string_view>
 
 #include "tracer/inject/sources/host/proc_text.h"
 
 namespace lockstep::tracer::host {
 
-// As much of the file as fits; empty if it can't be read.
-std::string_view read_text(const char* path, std::span<char> buffer) noexcept;
+// Of a file that holds nothing else (core/own_file.h).
 Amount read_number(const char* path) noexcept;
 
 // Fills `numbers` with the folder's entries whose names are numbers (/proc/self/task); returns how many.

@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "tests/temporary_folder.h"
+#include "tracer/inject/core/own_file.h"
 #include "tracer/inject/sources/host/files.h"
 #include "tracer/inject/sources/host/gpu_meter.h"
 #include "tracer/inject/sources/host/node_meter.h"
@@ -36,9 +37,9 @@ using Files = Folder;
 TEST_F(Files, AreReadAsFarAsTheyFit) {
   write("text", "hello\n");
   std::array<char, 3> small{};
-  EXPECT_EQ(read_text((folder_ / "text").c_str(), small), "hel");
-  EXPECT_EQ(read_text((folder_ / "none").c_str(), small), "");
-  EXPECT_EQ(read_text(folder_.c_str(), small), "");
+  EXPECT_EQ(read_own_file((folder_ / "text").c_str(), small), "hel");
+  EXPECT_EQ(read_own_file((folder_ / "none").c_str(), small), "");
+  EXPECT_EQ(read_own_file(folder_.c_str(), small), "");
   write("number", "42\n");
   EXPECT_EQ(read_number((folder_ / "number").c_str()), 42U);
   for (const char* name : {"1", "22", "x3", "4x"}) write(fs::path("list") / name, "");

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <system_error>
 
+#include "tracer/inject/core/own_file.h"
 #include "tracer/inject/sources/host/files.h"
 
 namespace lockstep::tracer::host {
@@ -89,7 +90,7 @@ void NodeMeter::read(Amount* readings) noexcept {
     }
   }
   std::array<char, 256> text{};
-  readings[sums_.size()] = parse_pressure(read_text(pressure_.c_str(), text));
+  readings[sums_.size()] = parse_pressure(read_own_file(pressure_.c_str(), text));
 }
 
 std::string NodeMeter::problem() const {

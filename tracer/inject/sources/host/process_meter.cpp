@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "tracer/inject/core/own_file.h"
 #include "tracer/inject/sources/host/files.h"
 
 namespace lockstep::tracer::host {
@@ -23,7 +24,7 @@ std::optional<ScheduleTimes> read_schedstat(std::uint32_t thread) {
   std::array<char, 64> path{};
   std::snprintf(path.data(), path.size(), "/proc/self/task/%u/schedstat", thread);
   std::array<char, 96> text{};
-  return parse_schedstat(read_text(path.data(), text));
+  return parse_schedstat(read_own_file(path.data(), text));
 }
 
 }  // namespace
@@ -56,16 +57,16 @@ void ProcessMeter::read(Amount* readings) noexcept {
     std::copy(values.begin(), values.end(), readings);
   }
   std::array<char, 4096> text{};
-  const Amount pages = parse_resident_pages(read_text("/proc/self/statm", text));
+  const Amount pages = parse_resident_pages(read_own_file("/proc/self/statm", text));
   has_resident_ = pages.has_value();
   if (pages.has_value()) readings[6] = *pages * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
   // /proc/self is the main thread's folder, but its stat sums over all threads: the task's own does not.
   const auto process = static_cast<unsigned>(getpid());
   std::array<char, 64> path{};
   std::snprintf(path.data(), path.size(), "/proc/self/task/%u/stat", process);
-  readings[7] = parse_processor(read_text(path.data(), text));
+  readings[7] = parse_processor(read_own_file(path.data(), text));
   std::snprintf(path.data(), path.size(), "/proc/self/task/%u/sched", process);
-  readings[8] = parse_migrations(read_text(path.data(), text));
+  readings[8] = parse_migrations(read_own_file(path.data(), text));
   if (const auto times = read_schedstat(process)) readings[9] = times->waiting_ns;
 }
 

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <array>
 
-#include "base/small_file.h"
+#include "tracer/inject/core/own_file.h"
 #include "tracer/inject/sources/host/proc_text.h"
 
 namespace lockstep::tracer::scheduling {
@@ -18,11 +18,11 @@ constexpr const char* kCgroups = "/sys/fs/cgroup";
 
 // The tightest of the group's own quota and of those above it.
 double read_quota() {
-  const std::string lines = read_small_file("/proc/self/cgroup");
+  const std::string lines = read_own_file(std::string("/proc/self/cgroup"));
   std::string path(cgroup_path(lines));
   double least = 0;
   while (true) {
-    const double quota = parse_cpu_max(read_small_file((kCgroups + path + "/cpu.max").c_str()));
+    const double quota = parse_cpu_max(read_own_file(kCgroups + path + "/cpu.max"));
     if (quota > 0) least = least > 0 ? std::min(least, quota) : quota;
     const std::size_t slash = path.rfind('/');
     if (path.size() < 2 || slash == std::string::npos) break;

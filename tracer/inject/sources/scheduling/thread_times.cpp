@@ -9,6 +9,7 @@
 #include <cstring>
 #include <string_view>
 
+#include "tracer/inject/core/own_file.h"
 #include "tracer/inject/sources/host/files.h"
 
 namespace lockstep::tracer::scheduling {
@@ -49,7 +50,7 @@ host::Amount read_on_cpu(std::uint32_t thread) noexcept {
 
 host::Amount read_waited(std::uint32_t thread) noexcept {
   std::array<char, 96> text{};
-  const auto times = host::parse_schedstat(host::read_text(path_of(thread, "schedstat").data(), text));
+  const auto times = host::parse_schedstat(read_own_file(path_of(thread, "schedstat").data(), text));
   // A kernel that does not count says "0 0 0" of a thread that has run.
   if (!times.has_value() || times->running_ns == 0) return std::nullopt;
   return times->waiting_ns;
@@ -58,7 +59,7 @@ host::Amount read_waited(std::uint32_t thread) noexcept {
 bool read_name(std::uint32_t thread, char* name) noexcept {
   constexpr std::size_t kLongest = 15;
   std::array<char, 32> text{};
-  std::string_view read = host::read_text(path_of(thread, "comm").data(), text);
+  std::string_view read = read_own_file(path_of(thread, "comm").data(), text);
   if (!read.empty() && read.back() == '\n') read.remove_suffix(1);
   const std::size_t length = std::min(read.size(), kLongest);
   std::copy_n(read.begin(), length, name);  // nothing where the thread has ended
@@ -68,7 +69,7 @@ bool read_name(std::uint32_t thread, char* name) noexcept {
 
 bool waits_for_events(std::uint32_t thread) noexcept {
   std::array<char, 256> text{};
-  const std::string_view line = host::read_text(path_of(thread, "syscall").data(), text);
+  const std::string_view line = read_own_file(path_of(thread, "syscall").data(), text);
   // "232 0x5 …", or "running".
   const host::Amount call = host::parse_number(line.substr(0, std::min(line.size(), line.find(' '))));
   return call.has_value() && std::any_of(kWaitingCalls.begin(), kWaitingCalls.end(),
