@@ -37,7 +37,7 @@ TEST(GroupSize, CountsWhereTheListOfRanksIsCut) {
   EXPECT_EQ(collective.busbw_wire_gbps, std::nullopt) << "one of the others may have come last";
   TextOptions options;
   options.page.width = 160;
-  EXPECT_THAT(to_text(report, options), testing::HasSubstr("2 of more ranks"));
+  EXPECT_THAT(to_text(report, options), testing::HasSubstr("\"dp\" 2 of 4 ranks"));
 }
 
 TEST(GroupSize, IsThatOfTheRanksWithRecordsWhereItIsNotTold) {

@@ -7,6 +7,7 @@
 #include <map>
 #include <utility>
 
+#include "analyzer/diagnose/accusation.h"
 #include "analyzer/report/measure_words.h"
 
 namespace lockstep::analyzer {
@@ -288,7 +289,7 @@ class Checker {
   // Findings, lateness and blame say one thing of who is late.
   void judgement() {
     for (const Finding& finding : report_.findings) {
-      if (!finding.code.starts_with("straggler_") && finding.code != "slow_link_of_rank") continue;
+      if (!is_about_lateness(finding)) continue;
       const RankLateness* const late = finding.rank ? lateness_of_rank(*finding.rank) : nullptr;
       hold(late != nullptr && late->is_late && late->accused_by == finding.code, finding.code,
            "lateness does not say so");

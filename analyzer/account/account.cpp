@@ -157,6 +157,12 @@ Interval known_time(const RankTrace& rank) {
   return known;
 }
 
+bool is_part_of_a_run(const RankTrace& rank) {
+  // Lockstep's own files tell, those that were cut too; no other kind does. A dump is of a whole run that
+  // hung.
+  return rank.ending.recorded_until == kUnknownTime && rank.ending.hang_noted == kUnknownTime;
+}
+
 bool is_cut(const RankTrace& rank, Nanoseconds end) {
   // Losses that the recorder knows of end within the recording.
   return std::any_of(rank.lost.begin(), rank.lost.end(),
@@ -170,6 +176,12 @@ SpendingSets spending_of(const RankTrace& rank, const RankWindows& windows, cons
     return sets[static_cast<std::size_t>(spending)];
   };
   for (const TimeSpan& span : rank.unrecorded) set(Spending::not_recorded).append(span.begin, span.end);
+  if (is_part_of_a_run(rank)) {
+    const Interval known = known_time(rank);
+    set(Spending::not_recorded) =
+        unite(set(Spending::not_recorded),
+              unite(one(wall.begin, known.begin), one(std::max(known.end, wall.begin), wall.end)));
+  }
   set(Spending::compilation) = phases[Phase::compilation];
   set(Spending::checkpoint) = phases[Phase::checkpoint];
   set(Spending::evaluation) = phases[Phase::evaluation];

@@ -47,6 +47,11 @@ struct JobFacts {
 SpendingSets spending_of(const RankTrace& rank, const RankWindows& windows, const Phases& phases,
                          Interval wall, std::int64_t first_after_warm_up, JobFacts job);
 
+// Whether nobody can tell how long the rank ran before its first event and after its last one: profilers
+// (PyTorch's, Nsight Systems) record a part of a run, and their files do not say when the process began or
+// ended.
+bool is_part_of_a_run(const RankTrace& rank);
+
 // Whether the rank's file was cut, or damaged so that what is missing may lie anywhere up to `end`: that
 // nothing is told of some time then means nothing.
 bool is_cut(const RankTrace& rank, Nanoseconds end);

@@ -115,6 +115,47 @@ TEST(Account, ACutFileDoesNotTellWhatCameOfAFailure) {
   EXPECT_EQ(report.ranks[1].spent[Spending::not_recorded], 20);
 }
 
+// Profilers record a part of a run: when the rank's process began and ended, nobody can tell.
+TEST(Account, OutsideOfAProfileOfAPartOfTheRunNothingWasRecorded) {
+  JobBuilder job;
+  const auto profile = [&job](int rank, int first_step, int steps) {
+    for (int step = first_step; step < first_step + steps; ++step) {
+      const Nanoseconds begin = 100 * step;
+      job.rank(rank).step(step, begin, begin + 100);
+      job.rank(rank).compute(begin + 10, begin + 100).launched(begin + 10, begin + 11);
+    }
+    job.rank(rank).host_range(100 * (first_step + steps), 100 * (first_step + steps) + 5,
+                              "stop the profiler");
+  };
+  profile(0, 0, 4);  // [0, 405)
+  profile(1, 1, 2);  // [100, 305)
+  Job profiled = job.build();
+  AccountReport report = account_of(profiled);
+  EXPECT_EQ(report.wall_ns, 405);
+  ASSERT_EQ(report.ranks.size(), 2U);
+  EXPECT_EQ(report.ranks[0].spent[Spending::not_recorded], 0);
+  EXPECT_EQ(report.ranks[0].spent[Spending::shutdown], 5) << "recorded, behind the last step";
+  const Account& spent = report.ranks[1].spent;
+  EXPECT_EQ(spent[Spending::not_recorded], 100 + 100);
+  EXPECT_EQ(spent[Spending::start_up], 10) << "of what was recorded";
+  EXPECT_EQ(spent[Spending::steady], 190);
+  EXPECT_EQ(spent[Spending::shutdown], 5);
+  EXPECT_EQ(spent[Spending::other], 0);
+  expect_sums(report);
+  EXPECT_DOUBLE_EQ(*report.goodput, (390.0 + 190) / (405 + 205));
+  // A flight recorder's dump is written because the job hung: what is behind its last operation is known.
+  profiled.ranks[1].ending.hang_noted = 400;
+  EXPECT_EQ(account_of(profiled).ranks[1].spent[Spending::not_recorded], 0);
+  profiled.ranks[1].ending.hang_noted = kUnknownTime;
+  // A file that says until when it was recorded tells when the rank ended.
+  profiled.ranks[1].ending.recorded_until = 305;
+  report = account_of(profiled);
+  EXPECT_EQ(report.ranks[1].spent[Spending::not_recorded], 0);
+  EXPECT_EQ(report.ranks[1].spent[Spending::start_up], 110);
+  EXPECT_EQ(report.ranks[1].spent[Spending::shutdown], 105);
+  expect_sums(report);
+}
+
 // The GPU's buffers overflowed for a while: the host's steps are there.
 TEST(Account, AGapInWhatADeviceDidIsNoCut) {
   Job job = job_of_500().build();

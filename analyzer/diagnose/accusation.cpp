@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <string>
-#include <string_view>
 #include <utility>
 
 #include "analyzer/diagnose/host_shortage.h"
@@ -21,8 +20,6 @@ namespace {
 // little to that: of 64 ranks with 2 % of noise one that is slower by 5 % costs about 1 %.
 constexpr std::int64_t kWorthPermille = 5;
 
-constexpr std::string_view kLateThroughout = "straggler_persistent";
-
 const BlameReport* blame_of(const Report& report, std::int32_t rank) {
   const auto found = std::find_if(report.blame.begin(), report.blame.end(),
                                   [rank](const BlameReport& blame) { return blame.rank == rank; });
@@ -30,13 +27,13 @@ const BlameReport* blame_of(const Report& report, std::int32_t rank) {
 }
 
 // The finding that says that the rank is late; of one that is late throughout also one that says why it is,
-// as unbalanced_stages does. "" where there is none.
-std::string accusing_finding(const std::vector<Finding>& findings, const RankLateness& late) {
-  std::string other;
+// as that of the heaviest stage does. nullptr where there is none.
+const Finding* accusing_finding(const std::vector<Finding>& findings, const RankLateness& late) {
+  const Finding* other = nullptr;
   for (const Finding& finding : findings) {
     if (finding.rank != late.rank || finding.alarm != Alarm::none) continue;
-    if (is_about_lateness(finding)) return finding.code;
-    if (late.is_late && finding.accuses == Accused::rank && other.empty()) other = finding.code;
+    if (is_about_lateness(finding)) return &finding;
+    if (late.is_late && finding.accuses == Accused::rank && other == nullptr) other = &finding;
   }
   return other;
 }
@@ -165,10 +162,11 @@ void settle_lateness(const FindingContext& context, const std::vector<Finding>& 
   LateByCause by_cause(context.steps);
   for (std::size_t index = 0; index < lateness.ranks.size(); ++index) {
     RankLateness& rank = lateness.ranks[index];
-    rank.accused_by = accusing_finding(findings, rank);
-    if (!rank.accused_by.empty()) {
+    const Finding* const accusing = accusing_finding(findings, rank);
+    rank.accused_by = accusing == nullptr ? "" : accusing->code;
+    if (accusing != nullptr) {
       // Not late throughout by how late it is ready: it is accused for one thing that it does longer.
-      if (!rank.is_late && rank.accused_by == kLateThroughout) {
+      if (!rank.is_late && accusing->topic == Topic::late_throughout) {
         if (const auto late = late_by_one_cause(context, by_cause, index)) {
           rank.cause = late->cause;
           rank.cause_ns = late->cause_ns;

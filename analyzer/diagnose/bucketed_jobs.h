@@ -9,9 +9,9 @@ namespace lockstep::analyzer {
 
 // Two ranks, `count` all-reduces of `bytes` a step after the whole of compute, each `transfer` long.
 inline JobBuilder bucketed_job(int count, std::int64_t bytes, Nanoseconds transfer, std::int64_t first_bytes,
-                               Nanoseconds first) {
+                               Nanoseconds first, int steps = 3) {
   JobBuilder job;
-  for (int step = 0; step < 3; ++step) {
+  for (int step = 0; step < steps; ++step) {
     const Nanoseconds begin = step * 100'000 * us;
     for (std::int32_t rank = 0; rank < 2; ++rank) {
       RankBuilder& builder = job.rank(rank);

@@ -4,9 +4,17 @@
 
 namespace lockstep::analyzer {
 
+std::vector<ExplanationPart> parts_of(const Explanation& explanation) {
+  std::vector<ExplanationPart> parts{
+      {"found", explanation.found}, {"wrong if", explanation.wrong}, {"lost", explanation.lost}};
+  std::erase_if(parts, [](const ExplanationPart& part) { return part.text.empty(); });
+  return parts;
+}
+
 Finding FindingKind::make() const {
   Finding finding;
   finding.code = code;
+  finding.title = title;
   if (severity == SeverityRule::high) finding.severity = "high";
   if (severity == SeverityRule::medium) finding.severity = "medium";
   finding.is_note = severity == SeverityRule::note;
@@ -14,6 +22,7 @@ Finding FindingKind::make() const {
   finding.accuses = accuses;
   finding.alarm = alarm;
   finding.share = share;
+  finding.topic = topic;
   return finding;
 }
 

@@ -30,6 +30,14 @@ struct Explanation {
   std::span<const Remedy> remedies = {};
 };
 
+// What it says after the meaning, in the order in which it is read: "found", "wrong if", "lost". What is
+// empty is left out.
+struct ExplanationPart {
+  const char* heading;
+  std::string_view text;
+};
+std::vector<ExplanationPart> parts_of(const Explanation& explanation);
+
 enum class SeverityRule : std::uint8_t {
   by_loss,  // of the share of all ranks' time; a finding may be a note all the same (Finding::is_note)
   high,
@@ -54,8 +62,9 @@ enum class Accounts : std::uint8_t {
 };
 
 struct FindingKind {
-  std::string_view code;   // Finding::code
-  std::string_view title;  // what it is called where there is no finding to name: one line
+  std::string_view code;  // Finding::code
+  // One line: what it is called, and the title of its findings unless the rule has figures or names to say.
+  std::string_view title;
   SeverityRule severity = SeverityRule::by_loss;
   Alarm alarm = Alarm::none;
   std::optional<Cause> cause = std::nullopt;  // whose time the loss is a part of
@@ -69,9 +78,10 @@ struct FindingKind {
   // Says that compute hides no communication, and what to do: no_overlap need not say it too.
   bool says_nothing_is_hidden = false;
   Share share = Share::of_steady;
+  Topic topic = Topic::other;
   const Explanation* explanation = nullptr;
 
-  // A finding of this kind, without words or loss.
+  // A finding of this kind, under its title and without evidence, remedy or loss.
   Finding make() const;
   // The same kind under another code: one that differs by degree.
   constexpr FindingKind with_code(std::string_view other) const {

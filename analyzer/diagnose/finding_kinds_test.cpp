@@ -1,11 +1,13 @@
 // What holds of every kind of finding.
 #include "analyzer/diagnose/finding_kinds.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
 #include <regex>
 #include <set>
 #include <string>
@@ -38,6 +40,7 @@ TEST(FindingKinds, EachIsExplainedWithRemedies) {
     ASSERT_NE(kind->explanation, nullptr) << kind->code;
     EXPECT_TRUE(kind->explanation->meaning.ends_with('.')) << kind->code;
     EXPECT_TRUE(kind->explanation->found.ends_with('.')) << kind->code;
+    EXPECT_TRUE(kind->explanation->wrong.ends_with('.')) << kind->code << ": what would show it wrong?";
     EXPECT_FALSE(kind->explanation->remedies.empty()) << kind->code;
     for (const Remedy& remedy : kind->explanation->remedies) {
       EXPECT_FALSE(remedy.where.empty()) << kind->code;
@@ -50,6 +53,8 @@ TEST(FindingKinds, MakeFindingsThatSayWhatTheKindSays) {
   for (const FindingKind* const kind : finding_kinds()) {
     const Finding finding = kind->make();
     EXPECT_TRUE(is_of(finding, *kind));
+    EXPECT_EQ(finding.title, kind->title);
+    EXPECT_EQ(finding.topic, kind->topic) << kind->code;
     EXPECT_EQ(finding.cause, kind->cause) << kind->code;
     EXPECT_EQ(finding.accuses, kind->accuses) << kind->code;
     EXPECT_EQ(finding.alarm, kind->alarm) << kind->code;
@@ -93,6 +98,20 @@ TEST(FindingKinds, StandInTheOrderInWhichTheyAreFound) {
   }
 }
 
+// Sentences elsewhere in the report count on there being such a kind.
+TEST(FindingKinds, EachTopicIsOfOneKind) {
+  std::map<Topic, std::string_view> codes;
+  for (const FindingKind* const kind : finding_kinds()) {
+    if (kind->topic == Topic::other) continue;
+    EXPECT_TRUE(codes.emplace(kind->topic, kind->code).second) << kind->code;
+  }
+  EXPECT_THAT(codes, testing::ElementsAre(testing::Pair(Topic::late_throughout, "straggler_persistent"),
+                                          testing::Pair(Topic::taking_turns, "jitter"),
+                                          testing::Pair(Topic::short_cores, "cores_shared"),
+                                          testing::Pair(Topic::pipeline_bubble, "pipeline_bubble"),
+                                          testing::Pair(Topic::heavy_stage, "unbalanced_stages")));
+}
+
 // Each file in kinds/ has its rule in the list, and each rule tests beside it.
 TEST(FindingKinds, NoFileIsForgotten) {
   std::set<std::string> files, tests;
@@ -110,6 +129,47 @@ TEST(FindingKinds, NoFileIsForgotten) {
     EXPECT_THAT(list, testing::HasSubstr("\nLOCKSTEP_FINDING_RULE(" + file + ")")) << file;
     EXPECT_TRUE(tests.contains(file + "_test")) << file;
   }
+}
+
+std::size_t count_of(const std::string& text, const std::string& part) {
+  std::size_t count = 0;
+  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++count;
+  return count;
+}
+
+// A rule without figures or names to say takes its kind's title.
+TEST(FindingKinds, TitlesStandOnceAndCodesAreAskedForInTests) {
+  std::string rules, tests;
+  for (const auto& entry : std::filesystem::directory_iterator(kKindsFolder))
+    (entry.path().stem().string().ends_with("_test") ? tests : rules) += test::read_whole_file(entry.path());
+  for (const FindingKind* const kind : finding_kinds()) {
+    EXPECT_EQ(count_of(rules, fmt::format("\"{}\"", kind->title)), 1U) << kind->code << ": " << kind->title;
+    EXPECT_THAT(tests, testing::HasSubstr(fmt::format("\"{}\"", kind->code)));
+  }
+}
+
+// What has to tell kinds apart asks for a property of the table, or with is_of().
+TEST(FindingKinds, NothingComparesTheirCodes) {
+  const std::filesystem::path root = LOCKSTEP_SOURCE_DIR;
+  std::size_t comparisons = 0;
+  for (const char* const folder : {"analyzer", "viewer", "cli"}) {
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(root / folder)) {
+      const std::string extension = entry.path().extension().string();
+      if (extension != ".cpp" && extension != ".h" && extension != ".js") continue;
+      if (entry.path().stem().string().ends_with("_test")) continue;
+      const std::string text = test::read_whole_file(entry.path());
+      for (const std::string compared : {"code == \"", "code != \"", "code === '", "code !== '"}) {
+        for (std::size_t at = text.find(compared); at != std::string::npos;
+             at = text.find(compared, at + 1)) {
+          const std::size_t begin = at + compared.size();
+          const std::string code = text.substr(begin, text.find_first_of("\"'", begin) - begin);
+          EXPECT_EQ(find_finding_kind(code), nullptr) << entry.path() << ": " << code;
+          ++comparisons;
+        }
+      }
+    }
+  }
+  EXPECT_GT(comparisons, 5U) << "of the codes of warnings";
 }
 
 TEST(FindingKinds, OfTheSampleReportsAreAllInTheTable) {

@@ -8,6 +8,7 @@
 
 #include "analyzer/diagnose/compute_names.h"
 #include "analyzer/diagnose/compute_totals.h"
+#include "analyzer/diagnose/gpu_clocks.h"
 #include "analyzer/diagnose/root_cause.h"
 #include "analyzer/diagnose/slow_part_words.h"
 #include "analyzer/diagnose/slow_place_words.h"
@@ -54,6 +55,23 @@ std::optional<std::uint32_t> name_of_longest(const FindingContext& context, cons
   return !all.empty() && makes_up(all.front(), kExplains) ? std::optional(all.front().name) : std::nullopt;
 }
 
+// What to look at on a GPU, as far as its clocks leave it open.
+std::string remedy_on_gpu(const ClockComparison& clocks, std::int32_t rank) {
+  using enum ClockComparison::Answer;
+  if (clocks.answer == cannot_tell && !clocks.remedy.empty()) return clocks.remedy;
+  // Lower, where one part of the model stands out: a clock is not why.
+  if (clocks.answer == excluded || clocks.answer == lower)
+    return fmt::format(
+        "see whether rank {}'s work is larger: emit a counter `tokens` (docs/instrumentation.md)", rank);
+  return fmt::format(
+      "on rank {}'s host: `nvidia-smi -q -d PERFORMANCE,CLOCK,TEMPERATURE` beside another rank's; {}. Where "
+      "these agree its work may be larger: emit a counter `tokens` (docs/instrumentation.md)",
+      rank,
+      clocks.answer == cannot_tell
+          ? "`lockstep record --cpu` of all ranks and of more steps reads them often enough"
+          : "`lockstep record --cpu` records clocks and throttling");
+}
+
 }  // namespace
 
 std::string longer(const RankLateness& late) {
@@ -81,6 +99,16 @@ LateReason reason_of_compute(const FindingContext& context, const StepTable& ste
   reason.code = "computes_longer";
   reason.doing = "computes " + longer(late);
   const bool has_place = say_where_it_computes(context, steps, late, reason);
+  ClockComparison clocks;
+  if (!context.on_cpu) clocks = compare_clocks(context, steps, late);
+  reason.evidence.insert(reason.evidence.end(), clocks.evidence.begin(), clocks.evidence.end());
+  // A lower clock makes all of it longer, and not one part of the model alone.
+  if (clocks.answer == ClockComparison::Answer::lower && !has_place) {
+    reason.code = "clocks_lower";
+    reason.doing += ", " + clocks.doing;
+    reason.remedy = clocks.remedy;
+    return reason;
+  }
   const std::optional<SlowComputation> slow = slowest_computation(context.diagnosis, delays);
   const bool is_telling = slow && slow->share >= kTellingShare;
   const std::optional<std::uint32_t> name =
@@ -108,11 +136,7 @@ LateReason reason_of_compute(const FindingContext& context, const StepTable& ste
                 "cores / ranks of the host). Whether its work is larger the trace does not say: emit a "
                 "counter `tokens` (docs/instrumentation.md)",
                 late.rank)
-          : fmt::format(
-                "on rank {}'s host: `nvidia-smi -q -d PERFORMANCE,CLOCK,TEMPERATURE` beside another rank's; "
-                "`lockstep record --cpu` records clocks and throttling. Where these agree its work may be "
-                "larger: emit a counter `tokens` (docs/instrumentation.md)",
-                late.rank);
+          : remedy_on_gpu(clocks, late.rank);
   if (!has_place)
     reason.remedy += "; `lockstep record --operators` says in which module of the model it computes longer";
   if (reason.names_line)

@@ -1,4 +1,4 @@
-// A rank that computes longer than the others: in what, and whether its work is more.
+// A rank that computes longer than the others: in what, and whether its work is more or its clock lower.
 #pragma once
 
 #include <span>
@@ -11,7 +11,7 @@
 
 namespace lockstep::analyzer {
 
-// Codes computes_longer and more_work. `delays`: the costliest of those that it made.
+// Codes computes_longer, more_work and clocks_lower. `delays`: the costliest of those that it made.
 LateReason reason_of_compute(const FindingContext& context, const StepTable& steps, const RankLateness& late,
                              std::span<const Delay* const> delays);
 

@@ -24,12 +24,14 @@ struct LateReason {
   std::optional<LatePart> part;
   // How long a step it does so longer, where that is another time than the cause's (`blocked`).
   std::optional<std::int64_t> ns;
+  ComparedParts parts;      // where it computes longer
   bool names_line = false;  // of Python, in which it does so: more than the delay analysis knows
 };
 
 // Of a rank that judge_lateness found late. Codes:
 //   computes_longer   the same work, as far as is known, takes it longer
 //   more_work         it is given more to compute: a counter or the number of kernels says so
+//   clocks_lower      its GPU's clock is lower while it computes, which explains half of it at least
 //   more_launches     its host has more to launch: kernels, or graphs of them
 //   waits_for_core    its training threads are ready to run and have no core
 //   blocked           its training threads sleep or are blocked inside of what should compute

@@ -9,7 +9,6 @@
 #include "analyzer/diagnose/garbage_collections.h"
 #include "analyzer/diagnose/host_shortage.h"
 #include "analyzer/diagnose/idle_gaps.h"
-#include "analyzer/intervals/interval_set.h"
 #include "analyzer/intervals/median.h"
 #include "analyzer/lateness/core_waits.h"
 #include "base/time_math.h"
@@ -40,22 +39,6 @@ bool computes_longer_on_cores(const StepTable& steps, const RankLateness& late) 
   return kOfLateness * on_cores >= late.mean_ns && kOfOthers * on_cores >= late.others_ns;
 }
 
-// Of the rank's steps in the table: in each, how long it collected garbage.
-std::vector<std::int64_t> garbage_collected(const FindingContext& context, const StepTable& steps,
-                                            std::int32_t rank) {
-  const Job& job = context.diagnosis.job;
-  IntervalSet collected;
-  for (const RankTrace& trace : job.ranks)
-    if (trace.rank == rank) collected = garbage_collections(trace, job.strings);
-  const std::int64_t origin = context.report.origin_aligned_ns;
-  std::vector<std::int64_t> times;
-  for (std::size_t step = 0; step < steps.steps.size(); ++step) {
-    const StepReport& cell = steps.cell(step, steps.index_of(rank));
-    times.push_back(collected.measure_within(cell.begin_ns + origin, cell.end_ns + origin));
-  }
-  return times;
-}
-
 // Its threads run longer than any other's, so that it is no want of cores that makes the same work longer,
 // and no more than half of its lateness is waiting for a core that it had not waited with less to run.
 bool runs_longer(const StepTable& steps, const RankLateness& late) {
@@ -81,14 +64,14 @@ bool collects_garbage_alone(const FindingContext& context, const StepTable& step
   const auto sum = [](const std::vector<std::int64_t>& times) {
     return std::accumulate(times.begin(), times.end(), std::int64_t{0});
   };
-  const std::vector<std::int64_t> own = garbage_collected(context, steps, late.rank);
+  const std::vector<std::int64_t> own = garbage_by_step(context, steps, late.rank);
   const auto times = std::count_if(own.begin(), own.end(), [](std::int64_t ns) { return ns > 0; });
   const auto count = static_cast<std::int64_t>(own.size());
   if (own.empty() || static_cast<double>(times) < kConsistent * static_cast<double>(count) ||
       kOfLateness * (sum(own) / count) < late.mean_ns)
     return false;
   return std::all_of(steps.ranks.begin(), steps.ranks.end(), [&](std::int32_t rank) {
-    return rank == late.rank || kOthers * sum(garbage_collected(context, steps, rank)) <= sum(own);
+    return rank == late.rank || kOthers * sum(garbage_by_step(context, steps, rank)) <= sum(own);
   });
 }
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <string>
+#include <utility>
 
 #include "analyzer/operators/slow_part.h"
 #include "analyzer/report/quantity.h"
@@ -35,8 +36,9 @@ std::string name_of(const SlowPart& slow) {
 
 bool say_where_it_computes(const FindingContext& context, const StepTable& steps, const RankLateness& late,
                            LateReason& reason) {
-  const PartComparison found = compare_parts(
-      context.diagnosis.job, {late.rank, steps.ranks, steps.steps, late.others_ns, late.cause_ns});
+  PartComparison found = compare_parts(context.diagnosis.job,
+                                       {late.rank, steps.ranks, steps.steps, late.others_ns, late.cause_ns});
+  reason.parts = std::move(found.table);
   if (found.slow) {
     const SlowPart& slow = *found.slow;
     reason.doing += fmt::format(", {} in {}", how_much_of_it(slow, late), name_of(slow));

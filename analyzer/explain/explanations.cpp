@@ -4,23 +4,12 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "analyzer/diagnose/finding_kinds.h"
 
 namespace lockstep::analyzer {
 namespace {
-
-struct Section {
-  const char* heading;
-  std::string_view text;
-};
-
-std::vector<Section> sections_of(const Explanation& explanation) {
-  std::vector<Section> sections{
-      {"found", explanation.found}, {"wrong if", explanation.wrong}, {"lost", explanation.lost}};
-  std::erase_if(sections, [](const Section& section) { return section.text.empty(); });
-  return sections;
-}
 
 std::string codes_of(const ExplainedKinds& explained, std::string_view between) {
   std::vector<std::string_view> codes;
@@ -33,13 +22,27 @@ Line heading_of(const ExplainedKinds& explained) {
   return Line{}.bold(codes_of(explained, ", ")).text(": ").text(explained.title());
 }
 
+const char* severity_of(const FindingKind& kind) {
+  switch (kind.severity) {
+    case SeverityRule::high:
+      return "high";
+    case SeverityRule::medium:
+      return "medium";
+    case SeverityRule::note:
+      return "note";
+    case SeverityRule::by_loss:
+      break;
+  }
+  return "by what is lost";
+}
+
 // `level`: how deep its heading lies.
 std::string as_markdown(const ExplainedKinds& explained, std::string_view level) {
   const Explanation& explanation = explained.explanation();
   std::string text = fmt::format("{} `{}`\n\n**{}**. {}\n", level, codes_of(explained, "`, `"),
                                  explained.title(), explanation.meaning);
-  for (const Section& section : sections_of(explanation))
-    text += fmt::format("\n*{}*: {}\n", section.heading, section.text);
+  for (const ExplanationPart& part : parts_of(explanation))
+    text += fmt::format("\n*{}*: {}\n", part.heading, part.text);
   text += "\n";
   for (const Remedy& remedy : explanation.remedies)
     text += fmt::format("- **{}**: {}\n", remedy.where, remedy.what);
@@ -77,9 +80,9 @@ void print_explanation(const ExplainedKinds& explained, Page& page) {
   page.wrap(heading_of(explained), 0, 2);
   page.blank();
   page.wrap(Line{}.text(explanation.meaning), 2, 2);
-  for (const Section& section : sections_of(explanation)) {
+  for (const ExplanationPart& part : parts_of(explanation)) {
     page.blank();
-    page.wrap(Line{}.bold(section.heading).text(": ").text(section.text), 2, 4);
+    page.wrap(Line{}.bold(part.heading).text(": ").text(part.text), 2, 4);
   }
   page.blank();
   for (const Remedy& remedy : explanation.remedies)
@@ -109,6 +112,26 @@ std::vector<ExplanationPage> explanation_pages() {
     pages.push_back({fmt::format("{}.md", explained.kinds.front()->code),
                      as_markdown(explained, "#") + "\n[Findings](../findings.md)\n"});
   return pages;
+}
+
+ExplanationPage index_of_pages() {
+  std::string text =
+      "# Kinds of findings\n"
+      "\n"
+      "All values of `findings[].code`, in the order of a report at equal loss, with what `severity`, `cause` and "
+      "`accuses` are\n"
+      "where the finding itself does not say otherwise ([metrics.md](../metrics.md#the-json-document)). Written by\n"
+      "`lockstep explain --pages docs/findings`, out of `analyzer/diagnose/kinds/`. [Findings](../findings.md)\n"
+      "\n"
+      "| code | what it is called | severity | cause | accuses |\n"
+      "|---|---|---|---|---|\n";
+  for (const FindingKind* const kind : finding_kinds()) {
+    const std::string_view page = find_explanation(kind->code)->kinds.front()->code;
+    text += fmt::format("| [`{}`]({}.md) | {} | {} | {} | {} |\n", kind->code, page, kind->title,
+                        severity_of(*kind), kind->cause ? fmt::format("`{}`", to_string(*kind->cause)) : "",
+                        kind->accuses == Accused::nobody ? "" : to_string(kind->accuses));
+  }
+  return {"README.md", std::move(text)};
 }
 
 }  // namespace lockstep::analyzer

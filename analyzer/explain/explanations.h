@@ -39,5 +39,7 @@ struct ExplanationPage {
 };
 // One for each, in the order of explanations().
 std::vector<ExplanationPage> explanation_pages();
+// README.md beside them: a line for each kind, in the order of the table.
+ExplanationPage index_of_pages();
 
 }  // namespace lockstep::analyzer

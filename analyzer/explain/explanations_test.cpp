@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "analyzer/diagnose/finding_kinds.h"
 #include "tests/temporary_folder.h"
@@ -51,11 +52,27 @@ TEST(Explanations, ThePagesInDocsAreUpToDate) {
   std::set<std::string> there, written;
   for (const auto& entry : std::filesystem::directory_iterator(folder))
     there.insert(entry.path().filename().string());
-  for (const ExplanationPage& page : explanation_pages()) {
+  std::vector<ExplanationPage> pages = explanation_pages();
+  pages.push_back(index_of_pages());
+  for (const ExplanationPage& page : pages) {
     EXPECT_TRUE(written.insert(page.file_name).second) << page.file_name;
     EXPECT_EQ(test::read_whole_file(folder / page.file_name), page.text) << page.file_name;
   }
   EXPECT_EQ(there, written);
+}
+
+// The values of findings[].code that a reader of the JSON can meet.
+TEST(Explanations, TheIndexHasALineForEachKind) {
+  const std::string index = index_of_pages().text;
+  for (const FindingKind* const kind : finding_kinds())
+    EXPECT_THAT(index, HasSubstr("\n| [`" + std::string(kind->code) + "`]("));
+  EXPECT_THAT(index,
+              HasSubstr("\n| [`straggler_since`](straggler_persistent.md) | the others wait for one rank | "
+                        "by what is lost | `barrier_wait` | rank |\n"));
+  EXPECT_THAT(
+      index,
+      HasSubstr("\n| [`job_interrupted`](job_interrupted.md) | the job was interrupted | note |  |  |\n"));
+  EXPECT_THAT(test::read_whole_file(kSource / "docs/metrics.md"), HasSubstr("(findings/README.md)"));
 }
 
 TEST(Explanations, StandTogetherOnOnePageToo) {

@@ -198,6 +198,36 @@ TEST_F(Browser, AClickOnEvidenceShowsItsOperationWhateverIsSelected) {
   EXPECT_EQ(times("opacity=\"1\""), 2u);
 }
 
+TEST_F(Browser, AFindingHasATableOfWhereTheRankComputesLonger) {
+  Report report = full_report();
+  EXPECT_THAT(words(section(document_of(report), "findings")), Not(HasSubstr("time a step in")));
+  report.findings[0].parts = {
+      1000,
+      3,
+      {{"layers.7.mlp", "aten::mm", false, 5'000'000, 2'000'000}, {"", "", true, 30'000'000, 31'000'000}}};
+  const std::string document = document_of(report);
+  EXPECT_THAT(document, Not(HasSubstr("data-error")));
+  const std::string drawn = words(section(document, "findings"));
+  EXPECT_THAT(drawn, testing::ContainsRegex("time a step in *rank 2 *other ranks *difference *above all in"));
+  EXPECT_THAT(
+      drawn, testing::ContainsRegex("layers.7.mlp *5.00 µs *2.00 µs *[+]3.00 µs [(][+]150.0 %[)] *aten::mm"));
+  EXPECT_THAT(drawn, testing::ContainsRegex("the rest *30.0 µs *31.0 µs *−1.00 µs [(]−3.2 %[)]"));
+}
+
+TEST_F(Browser, AFindingSaysWhatItsKindMeansWhereAskedFor) {
+  const std::string closed = section(document_of(full_report()), "findings");
+  EXPECT_THAT(closed, HasSubstr("<details><summary>What this means</summary>"));
+  EXPECT_THAT(words(closed), HasSubstr("straggler_persistent: the others wait for one rank."));
+  EXPECT_THAT(words(closed), HasSubstr("wrong if: Its steps wait as much as the others' do"));
+  // It stays open when another selection is drawn.
+  const std::string opened =
+      document_of(full_report(), "",
+                  "const one = document.querySelector('#finding-list details'); one.open = true; "
+                  "one.dispatchEvent(new Event('toggle')); document.getElementById('everything').click();");
+  EXPECT_THAT(section(opened, "findings"),
+              HasSubstr("<details open=\"\"><summary>What this means</summary>"));
+}
+
 TEST_F(Browser, StepsThemeAndRanksCanBeChosen) {
   const std::string document =
       document_of(full_report(), "#theme=light",

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "analyzer/diagnose/finding_kinds.h"
 #include "analyzer/html/data_collectives.h"
 #include "analyzer/html/evidence.h"
 #include "analyzer/html/group_numbers.h"
@@ -102,6 +103,18 @@ Json drawn(const DrawnEvidence& evidence, const Finding& finding, const ShownCol
   return object;
 }
 
+// Of each row: what it is called, the operator that tells, time a step of the rank and of the others, and the
+// difference in words.
+Json parts(const ComparedParts& compared) {
+  Json rows = Json::array();
+  if (compared.steps <= 0) return {{"others", 0}, {"rows", std::move(rows)}};
+  for (const ComparedPart& row : compared.rows)
+    rows.push_back({to_valid_utf8(name_of(row, compared)),
+                    row.module.empty() ? "" : to_valid_utf8(row.operation), row.own_ns / compared.steps,
+                    row.others_ns / compared.steps, describe_difference(row, compared)});
+  return {{"others", compared.others}, {"rows", std::move(rows)}};
+}
+
 // `evidence`: of each finding.
 Json findings(const Report& report, const std::vector<DrawnEvidence>& evidence,
               const ShownCollectives& collectives) {
@@ -124,9 +137,29 @@ Json findings(const Report& report, const std::vector<DrawnEvidence>& evidence,
                      {"of", of_what(finding.share)},
                      {"shared", describe_shared_time(report, finding)},
                      {"standings", std::move(standings)},
+                     {"rank", finding.rank ? Json(*finding.rank) : Json(nullptr)},
+                     {"parts", parts(finding.parts)},
                      {"drawn", drawn(evidence[index], finding, collectives)}});
   }
   return array;
+}
+
+// What each kind among the findings means, by its code: what `lockstep explain` says.
+Json kinds(const Report& report) {
+  Json object = Json::object();
+  for (const Finding& finding : report.findings) {
+    const FindingKind* const kind = find_finding_kind(finding.code);
+    if (kind == nullptr) continue;
+    Json parts = Json::array(), remedies = Json::array();
+    for (const ExplanationPart& part : parts_of(*kind->explanation))
+      parts.push_back({part.heading, part.text});
+    for (const Remedy& remedy : kind->explanation->remedies) remedies.push_back({remedy.where, remedy.what});
+    object[finding.code] = {{"title", kind->title},
+                            {"meaning", kind->explanation->meaning},
+                            {"parts", std::move(parts)},
+                            {"remedies", std::move(remedies)}};
+  }
+  return object;
 }
 
 // [name, a microbatch's forward, backward and recomputation, all passes on the fastest and the slowest rank,
@@ -253,6 +286,7 @@ std::string html_data(const Report& report, const HtmlOptions& options) {
   document["world_size"] = report.world_size;
   document["causes"] = causes();
   document["findings"] = findings(report, evidence, shown);
+  document["kinds"] = kinds(report);
   const std::optional<NoAllClear> unknown = why_no_all_clear(report);
   document["no_all_clear"] = unknown ? Json(unknown->sentence()) : Json();
   document["ranks"] = ranks(report);

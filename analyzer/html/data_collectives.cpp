@@ -48,6 +48,8 @@ Json collectives_json(const Report& report, const ShownCollectives& shown, const
   for (std::size_t row = 0; row < shown.order.size(); ++row) {
     const CollectiveReport& one = report.collectives[shown.order[row]];
     const std::optional<std::int64_t> spread = spread_of(one);
+    // Of how many ranks, where some left no record; 0 where nobody can tell.
+    const Json participants = one.partial ? Json(one.participants().value_or(0)) : Json();
     Json entry{one.id,
                to_string(one.operation),
                to_valid_utf8(one.name),
@@ -61,7 +63,7 @@ Json collectives_json(const Report& report, const ShownCollectives& shown, const
                or_null(one.busbw_wire_gbps),
                or_null(spread),
                one.ranks.size(),
-               one.partial,
+               participants,
                one.unfinished};
     if (shown.arrivals[row]) entry.push_back(arrivals(one));
     array.push_back(std::move(entry));

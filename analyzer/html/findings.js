@@ -32,6 +32,30 @@ function standingsElsewhere(index) {
   });
 }
 
+// Where a rank computes longer: time a step of each part of the model, beside the other ranks'.
+function drawParts({rank, parts}) {
+  if (parts.rows.length === 0) return null;
+  const told = parts.rows.some(([, operation]) => operation);
+  return element('div', {class: 'parts'}, table(
+    [['time a step in', 'wide'], [`rank ${rank}`, 'number'], [parts.others === 1 ? 'other rank' : 'other ranks', 'number'], ['difference', 'number'], ...(told ? [['above all in', 'wide']] : [])],
+    parts.rows.map(([name, operation, own, others, difference]) => [name, duration(own), duration(others), difference, ...(told ? [operation] : [])])));
+}
+
+// What `lockstep explain` says of a finding's kind, closed until somebody asks. What is open stays so when another
+// selection is drawn.
+const explained = new Set();
+function drawExplanation(index) {
+  const code = data.findings[index].code, kind = data.kinds[code];
+  if (!kind) return null;
+  const node = element('details', {ontoggle: () => node.open ? explained.add(index) : explained.delete(index)},
+    element('summary', {}, 'What this means'),
+    element('p', {}, element('b', {}, `${code}: ${kind.title}. `), ...prose(kind.meaning)),
+    ...kind.parts.map(([heading, text]) => element('p', {}, element('b', {}, `${heading}: `), ...prose(text))),
+    element('ul', {}, ...kind.remedies.map(([where, what]) => element('li', {}, element('b', {}, `${where}: `), ...prose(what)))));
+  node.open = explained.has(index);
+  return node;
+}
+
 function drawFindings() {
   if (data.findings.length === 0) {
     if (data.no_all_clear) fill('finding-list', quiet(...prose(data.no_all_clear)));
@@ -46,7 +70,9 @@ function drawFindings() {
         element('h3', {class: finding.severity}, element('span', {class: 'quiet'}, `${index + 1}. `), ...prose(finding.title)),
         element('p', {class: 'cost'}, finding.lost > 0 ? element('b', {class: finding.severity}, `${duration(finding.lost)} lost (${share(finding.share)}${finding.of})${finding.shared ? `, ${finding.shared}` : ''}${finding.severity === 'note' ? ', a note' : ''}`) : element('b', {class: finding.severity}, finding.severity), ' ', element('code', {}, finding.code)),
         element('ul', {}, ...finding.evidence.map(line => element('li', {}, ...prose(line)))),
-        finding.remedy ? element('p', {class: 'remedy'}, '→ ', ...prose(finding.remedy)) : null),
+        drawParts(finding),
+        finding.remedy ? element('p', {class: 'remedy'}, '→ ', ...prose(finding.remedy)) : null,
+        drawExplanation(index)),
       drawing.length ? element('div', {class: 'drawing'}, ...drawing) : null);
   }));
 }

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "analyzer/diagnose/finding_kinds.h"
 #include "analyzer/html/assets.h"
 #include "analyzer/report/report_sections.h"
 #include "analyzer/report/sample_reports.h"
@@ -136,6 +137,19 @@ TEST(Html, ACollectiveTellsThatNotAllCame) {
   EXPECT_EQ(data_of(report)["collectives"][0][6], one.wait_ns);
 }
 
+TEST(Html, ACollectiveTellsOfHowManyRanksSomeLeftNoRecord) {
+  Report report = small_report();
+  const auto participants = [&report] { return data_of(report)["collectives"][0][13]; };
+  CollectiveReport& one = report.collectives[0];  // of ranks 0 to 3, three have records
+  EXPECT_EQ(participants(), 4);
+  one.group_ranks = {0, 1, 2};
+  EXPECT_EQ(participants(), 0) << "of more than these, and nobody can tell of how many";
+  one.group_size = 8;
+  EXPECT_EQ(participants(), 8) << "the list of ranks is cut";
+  one.partial = false;
+  EXPECT_TRUE(participants().is_null());
+}
+
 TEST(Html, WhatAFindingIsAboutIsThere) {
   Report report = small_report();
   HtmlOptions options;
@@ -151,6 +165,33 @@ TEST(Html, WhatAFindingIsAboutIsThere) {
   report.ranks.resize(1);
   report.steps.clear();
   EXPECT_EQ(data_of(report)["collectives"][0][15].size(), 3u);
+}
+
+TEST(Html, TheTableOfWhereARankComputesLongerIsThere) {
+  Report report = small_report();
+  report.findings[0].parts = {
+      1000,
+      3,
+      {{"layers.7.mlp", "aten::mm", false, 5'000'000, 2'000'000}, {"", "", true, 30'000'000, 31'000'000}}};
+  const json finding = data_of(report)["findings"][0];
+  EXPECT_EQ(finding["rank"], 2);
+  EXPECT_EQ(finding["parts"],
+            json::parse(
+                R"JSON({"others": 3, "rows": [["layers.7.mlp", "aten::mm", 5000, 2000, "+3.00 µs (+150.0 %)"],
+                                              ["the rest", "", 30000, 31000, "−1.00 µs (−3.2 %)"]]})JSON"));
+}
+
+TEST(Html, WhatTheKindsOfFindingsMeanIsThere) {
+  Report report = small_report();
+  report.findings.emplace_back().code = "no_such_code";
+  const json kinds = data_of(report)["kinds"];
+  ASSERT_EQ(kinds.size(), 1u);
+  const FindingKind& kind = *find_finding_kind("straggler_persistent");
+  const json straggler = kinds["straggler_persistent"];
+  EXPECT_EQ(straggler["title"], kind.title);
+  EXPECT_EQ(straggler["meaning"], kind.explanation->meaning);
+  EXPECT_EQ(straggler["parts"][1], json::array({"wrong if", kind.explanation->wrong}));
+  EXPECT_EQ(straggler["remedies"].size(), kind.explanation->remedies.size());
 }
 
 TEST(Html, NamesCantEndTheScript) {

@@ -14,8 +14,8 @@ const causeIndex = key => data.causes.findIndex(one => one.key === key);
 const colourOf = key => causeColour(causeIndex(key));
 const style = name => getComputedStyle(root).getPropertyValue(name).trim();
 
-const collectives = data.collectives.map(([id, operation, name, group, step, size, wait, transfer, last, margin, busbw, spread, records, partial, unfinished, arrivals]) =>
-  ({id, operation, name, group, step, size, wait, transfer, last, margin, busbw, spread, records, partial, unfinished, arrivals}));
+const collectives = data.collectives.map(([id, operation, name, group, step, size, wait, transfer, last, margin, busbw, spread, records, participants, unfinished, arrivals]) =>
+  ({id, operation, name, group, step, size, wait, transfer, last, margin, busbw, spread, records, participants, unfinished, arrivals}));
 
 // "0–3, 8": neighbours as a range.
 function ranges(numbers) {

@@ -188,23 +188,36 @@ bool others_are_late_between(const StepTable& table, std::size_t rank, const Rhy
 }
 
 // The same by what ranks do themselves, which noise hides less: half as much longer in a third of the steps
-// between.
+// between, or in most of those of another remainder. Where ranks do it in neighbouring steps, behind the last
+// collective, the one's lateness shows in the steps in which the other one does it.
 bool others_are_longer_between(const StepTable& table, const std::vector<std::int64_t>& excess,
                                std::size_t rank, const Rhythm& rhythm) {
   const std::size_t count = table.rank_count();
   std::vector<std::int64_t> own;
-  std::vector<std::size_t> between;
+  std::vector<std::vector<std::size_t>> between(static_cast<std::size_t>(rhythm.period));  // by remainder
   for (std::size_t step = 0; step < table.steps.size(); ++step) {
-    if (remainder_of(table.steps[step], rhythm.period) == rhythm.remainder)
+    const std::int64_t remainder = remainder_of(table.steps[step], rhythm.period);
+    if (remainder == rhythm.remainder)
       own.push_back(excess[step * count + rank]);
     else
-      between.push_back(step);
+      between[static_cast<std::size_t>(remainder)].push_back(step);
   }
   const std::int64_t half = lower_median(std::move(own)) / 2;
+  const std::size_t steps_between = table.steps.size() - rhythm.times;
   for (std::size_t other = 0; other < count; ++other) {
-    const auto longer = std::count_if(between.begin(), between.end(),
-                                      [&](std::size_t step) { return excess[step * count + other] >= half; });
-    if (other != rank && 3 * static_cast<std::size_t>(longer) >= between.size()) return true;
+    if (other == rank) continue;
+    std::size_t all_longer = 0;
+    for (const std::vector<std::size_t>& steps : between) {
+      const auto longer =
+          static_cast<std::size_t>(std::count_if(steps.begin(), steps.end(), [&](std::size_t step) {
+            return excess[step * count + other] >= half;
+          }));
+      all_longer += longer;
+      if (steps.size() >= kLeastTimes &&
+          static_cast<double>(longer) >= kRegular * static_cast<double>(steps.size()))
+        return true;
+    }
+    if (3 * all_longer >= steps_between) return true;
   }
   return false;
 }

@@ -33,7 +33,8 @@ struct PeriodicLateness {
 //    in them beyond chance (place_sums.h): what all ranks do every so many steps, somebody does last;
 //  - no other rank is late by half as much in four in five steps of another remainder, or in a quarter of the
 //    steps between, or by three quarters in half as many steps between as there are late ones, or itself
-//    longer by half as much in a third of the steps between: ranks that are longer in turn;
+//    longer by half as much in a third of the steps between, or in four in five steps of another remainder:
+//    ranks that are longer in turn;
 //  - the rank itself is not late by half as much in the median of another remainder, but for the one that
 //    follows: its rhythm would be a shorter one.
 // Tried are the three ranks whose latest tenth of steps is latest, and the rhythms that have about as many

@@ -71,6 +71,29 @@ TEST(PeriodicLateness, RanksThatAreLongerOneAfterTheOtherTakeTurns) {
   EXPECT_FALSE(periodic_lateness(make_step_table(report_of_steps(own))).has_value());
 }
 
+// Each of two ranks once in five steps, one behind the last collective of step 2, the other one behind that
+// of step 3: the others wait for the first one in step 3.
+TEST(PeriodicLateness, RanksThatAreLongerInNeighbouringStepsTakeTurns) {
+  const auto found_in = [](bool both) {
+    Report report = report_of_steps(std::vector<std::vector<std::int64_t>>(40, {1000, 1000}));
+    for (StepReport& row : report.steps) {
+      Measures& measures = row.measures;
+      const auto place = row.step % 5;
+      if ((row.rank == 0 && both && place == 2) || (row.rank == 1 && place == 3)) {
+        measures.partition[Cause::compute] += 200;
+        measures.window_ns += 200;
+      }
+      if ((row.rank == 1 && both && place == 3) || (row.rank == 0 && place == 4)) {
+        measures.partition[Cause::barrier_wait] += 200;
+        measures.window_ns += 200;
+      }
+    }
+    return periodic_lateness(make_step_table(report)).has_value();
+  };
+  EXPECT_FALSE(found_in(true));
+  EXPECT_TRUE(found_in(false));
+}
+
 // Two ranks have more to do in turn, by amounts that differ from step to step: noise may make every other
 // turn of one of them stand out, and no rank is to blame.
 TEST(PeriodicLateness, RanksThatAlternateAreNotLateEveryFourSteps) {

@@ -81,6 +81,7 @@ CollectiveReport describe(const Job& job, const Matching& matching, const Match&
                             trace::to_string(match.operation));
   report.group_name = group.name;
   report.group_ranks = group.ranks;
+  report.group_size = group.size;
   if (match.sequence != kNoSequence) report.sequence = match.sequence;
   if (match.bytes >= 0) report.bytes = match.bytes;
   report.data_type = match.data_type;

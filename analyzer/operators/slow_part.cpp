@@ -6,12 +6,10 @@
 #include <utility>
 
 #include "analyzer/intervals/median.h"
-#include "analyzer/operators/part_times.h"
 
 namespace lockstep::analyzer {
 namespace {
 
-constexpr std::size_t kMaxOthers = 16;
 // What lies outside of the named part has to be this much of the others' time: else it names nothing.
 constexpr double kLeastOutside = 0.02;
 // Within a named module an inner one is named instead where it holds as much of the excess.
@@ -34,29 +32,18 @@ struct Difference {
 class Comparison {
  public:
   Comparison(const Job& job, const SlowPartQuestion& question) : job_(job), question_(question) {
-    const auto trace_of = [&](std::int32_t rank) {
-      return std::find_if(job.ranks.begin(), job.ranks.end(),
-                          [rank](const RankTrace& trace) { return trace.rank == rank; });
-    };
-    std::vector<std::int32_t> ranks{question.rank};
-    std::vector<std::int32_t> others;
-    for (const std::int32_t rank : question.ranks)
-      if (rank != question.rank) others.push_back(rank);
-    const std::size_t count = std::min(others.size(), kMaxOthers);
-    for (std::size_t i = 0; i < count; ++i) ranks.push_back(others[i * others.size() / count]);
+    const std::vector<PartTimes> ranks = parts_of_ranks(job, question);
     rank_count_ = ranks.size();
-    known_ = rank_count_ > 1 && !question.steps.empty();
-    for (std::size_t i = 0; i < ranks.size() && known_; ++i) {
-      const auto trace = trace_of(ranks[i]);
-      known_ = trace != job.ranks.end() && add(*trace, i);
-    }
+    for (std::size_t rank = 0; rank < ranks.size(); ++rank) add(ranks[rank], rank);
+    table_ = table_of_parts(ranks, job.strings, question.steps.size());
   }
 
-  bool known() const { return known_; }
+  bool known() const { return rank_count_ > 0; }
 
   PartComparison compare() const {
     PartComparison result;
     result.known = true;
+    result.table = table_;
     const std::optional<std::string> module = slow_module();
     if (module) {
       result.slow = part(*module, difference(modules_.at(*module)));
@@ -71,9 +58,7 @@ class Comparison {
  private:
   using Operations = std::map<std::uint32_t, ByRank>;  // 0: none
 
-  // False: nothing is known of it.
-  bool add(const RankTrace& trace, std::size_t rank) {
-    const PartTimes parts = times_of_parts(trace, job_.strings, question_.steps);
+  void add(const PartTimes& parts, std::size_t rank) {
     for (const auto& [part, times] : parts) {
       std::string_view path = job_.strings.view(part.module);
       for (;;) {  // the module, those around it, and the whole ("")
@@ -84,7 +69,6 @@ class Comparison {
         path = dot == std::string_view::npos ? std::string_view() : path.substr(0, dot);
       }
     }
-    return !parts.empty();
   }
 
   void add(const std::vector<std::int64_t>& times, std::size_t rank, ByRank& sums) const {
@@ -225,8 +209,8 @@ class Comparison {
   const Job& job_;
   const SlowPartQuestion& question_;
   std::size_t rank_count_ = 0;
-  bool known_ = false;
-  std::map<std::string, ByRank> modules_;         // by path, with all below them
+  std::map<std::string, ByRank> modules_;  // by path, with all below them
+  ComparedParts table_;
   std::map<std::string, Operations> operations_;  // of a module and all below it; "": of all
 };
 

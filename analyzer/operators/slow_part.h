@@ -4,19 +4,12 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "analyzer/model/job.h"
+#include "analyzer/operators/part_table.h"
+#include "analyzer/operators/parts_of_ranks.h"
 
 namespace lockstep::analyzer {
-
-struct SlowPartQuestion {
-  std::int32_t rank = 0;            // the one that computes longer
-  std::vector<std::int32_t> ranks;  // all that are compared, it among them
-  std::vector<std::int64_t> steps;  // their numbers
-  std::int64_t others_ns = 0;       // how long the others compute in a step (median) …
-  std::int64_t excess_ns = 0;       // … and by how much longer the rank does, in the mean of the steps
-};
 
 struct SlowPart {
   std::string module;          // "layers.7.mlp"; empty: no module alone
@@ -34,13 +27,13 @@ struct PartComparison {
   // middle half of the modules (of the operators, where there are no modules).
   bool alike = false;
   double least = 0, most = 0;
+  ComparedParts table;  // of all parts
 };
 
 // A module is its own computation and that of all below it, forward and backward. It is named if it holds
 // kHolds of the excess and what lies outside of it takes at most half as much longer, in relation; and of
 // such modules the innermost in which most of that still is. Within it an operator is named that holds kHolds
-// of the module's excess. Of more than 16 other ranks 16 are looked at, evenly chosen.
-inline constexpr double kHolds = 0.6;
+// of the module's excess.
 PartComparison compare_parts(const Job& job, const SlowPartQuestion& question);
 
 }  // namespace lockstep::analyzer

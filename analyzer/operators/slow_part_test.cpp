@@ -219,6 +219,18 @@ TEST(SlowPart, WithoutOperatorsOfARankNothingIsKnown) {
   EXPECT_FALSE(ranks.compare(0, 11'000, 3000).known);
 }
 
+// Its time in a module would be compared with nothing.
+TEST(SlowPart, WhereModulesAreKnownOfOneRankAloneNothingIsCompared) {
+  Ranks ranks;
+  Step others = model();
+  for (Done& done : others) done.module.clear();
+  ranks.add(steps(model({{"head", 3000}})));
+  ranks.add(steps(others));
+  const PartComparison found = ranks.compare(0, 11'000, 3000);
+  EXPECT_FALSE(found.known);
+  EXPECT_TRUE(found.table.rows.empty());
+}
+
 TEST(SlowPart, OfManyOthersSixteenAreEnough) {
   Ranks ranks;
   ranks.add(steps(model({{"head", 3000}})));

@@ -10,6 +10,7 @@
 #include "analyzer/report/absences.h"
 #include "analyzer/report/exposure.h"
 #include "analyzer/report/json_account.h"
+#include "analyzer/report/json_findings.h"
 #include "analyzer/report/json_measures.h"
 #include "analyzer/report/measure_words.h"
 #include "analyzer/report/unicode.h"
@@ -270,15 +271,6 @@ Json warning_to_json(const Warning& warning, Writer& writer) {
   return object;
 }
 
-Json place_to_json(const std::optional<FindingPlace>& place) {
-  if (!place) return nullptr;
-  return {{"rank", place->rank},
-          {"step", optional(place->step)},
-          {"collective", optional(place->collective)},
-          {"begin_ns", place->begin_ns},
-          {"end_ns", place->end_ns}};
-}
-
 Json lateness_to_json(const LatenessReport& lateness) {
   Json ranks = Json::array();
   for (const RankLateness& rank : lateness.ranks) {
@@ -307,18 +299,20 @@ Json lateness_to_json(const LatenessReport& lateness) {
 }
 
 Json finding_to_json(const Finding& finding, Writer& writer) {
-  return {{"code", writer.text(finding.code)},
-          {"severity", writer.text(finding.severity)},
-          {"title", writer.text(finding.title)},
-          {"evidence", writer.texts(finding.evidence)},
-          {"remedy", writer.text(finding.remedy)},
-          {"accuses", finding.accuses == Accused::nobody ? Json(nullptr) : Json(to_string(finding.accuses))},
-          {"rank", optional(finding.rank)},
-          {"reason", finding.reason.empty() ? Json(nullptr) : writer.text(finding.reason)},
-          {"place", place_to_json(finding.place)},
-          {"cause", finding.cause ? Json(to_string(*finding.cause)) : Json(nullptr)},
-          {"lost_ns", finding.lost_ns},
-          {"lost_share", optional(std::optional<double>(finding.lost_share))}};
+  return {
+      {"code", writer.text(finding.code)},
+      {"severity", writer.text(finding.severity)},
+      {"title", writer.text(finding.title)},
+      {"evidence", writer.texts(finding.evidence)},
+      {"remedy", writer.text(finding.remedy)},
+      {"accuses", finding.accuses == Accused::nobody ? Json(nullptr) : Json(to_string(finding.accuses))},
+      {"rank", optional(finding.rank)},
+      {"reason", finding.reason.empty() ? Json(nullptr) : writer.text(finding.reason)},
+      {"place", place_to_json(finding.place)},
+      {"cause", finding.cause ? Json(to_string(*finding.cause)) : Json(nullptr)},
+      {"lost_ns", finding.lost_ns},
+      {"lost_share", optional(std::optional<double>(finding.lost_share))},
+      {"parts", parts_to_json(finding.parts, [&](const std::string& name) { return writer.text(name); })}};
 }
 
 }  // namespace

@@ -133,6 +133,19 @@ TEST(ReportJson, HasEveryNameOfTheSchema) {
               {"code", "severity", "title", "evidence", "remedy", "accuses", "lost_ns", "lost_share"});
 }
 
+TEST(ReportJson, HasTheTableOfWhereARankComputesLonger) {
+  Report report = small_report();
+  EXPECT_TRUE(json::parse(to_json(report))["findings"][0]["parts"].is_null());
+  report.findings[0].parts = {
+      1000,
+      3,
+      {{"layers.7.mlp", "aten::mm", false, 5'000'000, 2'000'000}, {"", "", true, 30'000'000, 31'000'000}}};
+  EXPECT_EQ(json::parse(to_json(report))["findings"][0]["parts"], json::parse(R"({
+    "steps": 1000, "others": 3, "rows": [
+      {"module": "layers.7.mlp", "operation": "aten::mm", "is_rest": false, "own_ns": 5000000, "others_ns": 2000000},
+      {"module": null, "operation": null, "is_rest": true, "own_ns": 30000000, "others_ns": 31000000}]})"));
+}
+
 const std::set<std::string> kSpendings{"not_recorded",  "compilation", "checkpoint", "evaluation",
                                        "after_failure", "start_up",    "warm_up",    "steady",
                                        "shutdown",      "other"};

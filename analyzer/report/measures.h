@@ -133,6 +133,8 @@ struct CollectiveReport {
   std::string name;  // as the program calls it among its operations: "layer 3"; "" where it does not
   std::string group_name;
   std::vector<std::int32_t> group_ranks;
+  // How many ranks the group has, also those that the list does not name (not in the JSON); 0: not known.
+  std::int32_t group_size = 0;
   std::optional<std::int64_t> sequence;
   std::optional<std::int64_t> bytes;
   DataType data_type = DataType::unknown;
@@ -147,6 +149,8 @@ struct CollectiveReport {
   std::vector<CollectiveRank> ranks;
   // False where all ranks but one left no record: nobody knows who waited.
   bool waits_known() const { return ranks.size() > 1 || !partial || unfinished; }
+  // How many ranks take part, of one that is partial; absent where nobody can tell.
+  std::optional<std::size_t> participants() const;
 };
 
 struct BlameReport {

@@ -12,6 +12,11 @@ const char* to_string(Cause cause) {
   return style_of(cause).key;
 }
 
+std::optional<std::size_t> CollectiveReport::participants() const {
+  const std::size_t known = std::max(group_ranks.size(), static_cast<std::size_t>(std::max(0, group_size)));
+  return known > ranks.size() ? std::optional(known) : std::nullopt;
+}
+
 const char* of_what(Share share) {
   switch (share) {
     case Share::of_training:

@@ -14,6 +14,7 @@
 
 #include "analyzer/model/job.h"
 #include "analyzer/report/measures.h"
+#include "analyzer/report/part_comparison.h"
 #include "analyzer/report/pipeline_report.h"
 #include "analyzer/report/run_account.h"
 #include "analyzer/report/theory_report.h"
@@ -115,6 +116,16 @@ enum class Alarm : std::uint8_t {
   mismatch,  // ranks disagree about what they do together
 };
 
+// What a finding is about, where other sentences of the report have to know that.
+enum class Topic : std::uint8_t {
+  other,
+  late_throughout,  // a rank is late over the whole run
+  taking_turns,     // ranks are late in turn
+  short_cores,
+  pipeline_bubble,
+  heavy_stage,  // a stage of a pipeline computes more than the others
+};
+
 // Of which time of all ranks together a finding's loss is a share.
 enum class Share : std::uint8_t {
   of_steady,    // the windows that the report is over
@@ -149,6 +160,8 @@ struct Finding {
   // The loss holds time in which a training thread was ready to run and had no core, or may: that is a part
   // of what short cores cost, too.
   bool has_core_waits = false;
+  Topic topic = Topic::other;
+  ComparedParts parts = {};  // of a rank that computes longer, where modules or operators were recorded
 };
 
 // Such a reason is what the rank's host does, or waits for. The delay analysis (BlameReport::root_cause)

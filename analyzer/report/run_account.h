@@ -13,7 +13,9 @@ namespace lockstep::analyzer {
 // What a run's wall time goes into, in order of precedence: each instant of a rank goes to the first that
 // holds.
 enum class Spending : std::uint8_t {
-  not_recorded,  // on purpose (record --steps, --duration), or not to be read: the file is cut
+  // On purpose (record --steps, --duration), not to be read (the file is cut), or outside of a profile of a
+  // part of the run.
+  not_recorded,
   compilation,
   checkpoint,
   evaluation,

@@ -73,7 +73,7 @@ bool is_schedule_known(const Report& report) {
 // ", whose stages idle for 1.25 s more than its schedule costs"; empty where they do not, or nobody knows.
 std::string beyond_schedule(const Report& report) {
   for (const Finding& finding : report.findings)
-    if (finding.code == "pipeline_bubble" && !finding.is_note && is_schedule_known(report))
+    if (finding.topic == Topic::pipeline_bubble && !finding.is_note && is_schedule_known(report))
       return fmt::format(", whose stages idle for {} more than its schedule costs",
                          format_duration(finding.lost_ns));
   return "";
@@ -140,8 +140,9 @@ std::string what_would_tell_more(const Report& report) {
   if (lateness.steps_to_tell <= lateness.steps) return "";
   if (lateness.steps_to_tell > kMaxSteps)
     return " They vary so much from step to step that one which is late by 2 % of a step would not show.";
-  const bool is_said = std::any_of(report.findings.begin(), report.findings.end(),
-                                   [](const Finding& finding) { return finding.code == "jitter"; });
+  const bool is_said =
+      std::any_of(report.findings.begin(), report.findings.end(),
+                  [](const Finding& finding) { return finding.topic == Topic::taking_turns; });
   if (is_said) return "";
   return fmt::format(" One that is late by 2 % of a step would show after about {} steps.",
                      format_count(two_digits(lateness.steps_to_tell)));
@@ -188,7 +189,7 @@ void print_nobody_late(const Report& report, Page& page) {
 
 bool has_heavy_stage(const Report& report, std::int32_t rank) {
   return std::any_of(report.findings.begin(), report.findings.end(), [rank](const Finding& finding) {
-    return finding.code == "unbalanced_stages" && finding.rank == rank;
+    return finding.topic == Topic::heavy_stage && finding.rank == rank;
   });
 }
 
@@ -215,7 +216,7 @@ void print_unsettled(const Report& report, const UnsettledLateness& unsettled, P
 
 bool cores_are_few(const Report& report) {
   return std::any_of(report.findings.begin(), report.findings.end(),
-                     [](const Finding& finding) { return finding.code == "cores_shared"; });
+                     [](const Finding& finding) { return finding.topic == Topic::short_cores; });
 }
 
 Line enumerate(const std::vector<Line>& items) {

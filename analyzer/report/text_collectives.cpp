@@ -19,9 +19,11 @@ Line group_cell(const CollectiveReport& c, const Report& report, bool ascii) {
   Line cell;
   // Quoted, because names are often numbers.
   if (!c.group_name.empty()) cell.text(fmt::format("\"{}\" ", fit(printable(c.group_name), 14, ascii)));
-  // Of a group whose list of ranks is cut, those that have records are all that is known.
-  if (c.partial && c.ranks.size() >= ranks) return cell.dim(fmt::format("{} of more ranks", c.ranks.size()));
-  if (c.partial) return cell.dim(fmt::format("{} of {} ranks", c.ranks.size(), ranks));
+  if (c.partial) {
+    const std::optional<std::size_t> all = c.participants();
+    return cell.dim(all ? fmt::format("{} of {} ranks", c.ranks.size(), *all)
+                        : fmt::format("{} of more ranks", c.ranks.size()));
+  }
   return cell.dim(everyone ? fmt::format("all {}", ranks) : fmt::format("{} ranks", ranks));
 }
 

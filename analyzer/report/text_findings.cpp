@@ -40,6 +40,32 @@ std::string describe(const FindingPlace& place) {
 
 namespace {
 
+// Where a rank computes longer: time a step of each part of the model, beside the other ranks'.
+void print_parts(const Finding& finding, Page& page) {
+  const ComparedParts& parts = finding.parts;
+  if (parts.rows.empty() || parts.steps <= 0 || !finding.rank) return;
+  const bool has_operators = std::any_of(parts.rows.begin(), parts.rows.end(), [](const ComparedPart& row) {
+    return !row.module.empty() && !row.operation.empty();
+  });
+  std::vector<Column> columns{{"time a step in", false, 0},
+                              {fmt::format("rank {}", *finding.rank), true, 0},
+                              {parts.others == 1 ? "other rank" : "other ranks", true, 0},
+                              {"difference", true, 0}};
+  if (has_operators) columns.push_back({"above all in", false, 1});
+  Table table(columns);
+  for (const ComparedPart& row : parts.rows) {
+    std::vector<Line> cells{Line{}.text(fit(printable(name_of(row, parts)), 40, page.options().ascii)),
+                            duration_cell(row.own_ns / parts.steps),
+                            duration_cell(row.others_ns / parts.steps),
+                            Line{}.text(describe_difference(row, parts))};
+    if (has_operators)
+      cells.push_back(
+          Line{}.text(row.module.empty() ? "" : fit(printable(row.operation), 30, page.options().ascii)));
+    table.add_row(std::move(cells));
+  }
+  table.print(page, 6);
+}
+
 void print_findings(const Report& report, const TextOptions& options, Page& page) {
   if (report.findings.empty()) return;
   print_heading(page, sections::findings.title,
@@ -63,6 +89,7 @@ void print_findings(const Report& report, const TextOptions& options, Page& page
     for (const std::string& evidence : finding.evidence) {
       if (evidence != said) page.wrap(Line{}.dim("· ").dim(printable(evidence)), 4, 6);
     }
+    print_parts(finding, page);
     if (finding.place) page.wrap(Line{}.dim("· ").dim(describe(*finding.place)), 4, 6);
     if (!finding.remedy.empty()) {
       page.wrap(Line{}.text(page.options().ascii ? "-> " : "→ ").text(printable(finding.remedy)), 4, 6);

@@ -72,6 +72,21 @@ TEST(TextReport, BucketsShowTheMeanOfOneOperationOnOneRank) {
   EXPECT_THAT(costliest_buckets(many, 19), testing::Not(testing::Contains(13u)));
 }
 
+TEST(TextReport, AFindingHasATableOfWhereTheRankComputesLonger) {
+  Report report = small_report();
+  report.findings[0].parts = {
+      1000,
+      3,
+      {{"layers.7.mlp", "aten::mm", false, 5'000'000, 2'000'000}, {"", "", true, 30'000'000, 31'000'000}}};
+  const std::string text = to_text(report, with_width(160));
+  EXPECT_THAT(text, testing::ContainsRegex("time a step in +rank 2 +other ranks +difference +above all in"));
+  EXPECT_THAT(
+      text, testing::ContainsRegex("layers.7.mlp +5.00 µs +2.00 µs +[+]3.00 µs [(][+]150.0 %[)] +aten::mm"));
+  EXPECT_THAT(text, testing::ContainsRegex("the rest +30.0 µs +31.0 µs +−1.00 µs [(]−3.2 %[)]"));
+  report.findings[0].parts = {};
+  EXPECT_THAT(to_text(report, with_width(160)), Not(HasSubstr("time a step in")));
+}
+
 TEST(TextReport, ARankThatNoFindingNamesIsNotBlamed) {
   Report report = small_report();
   report.findings.clear();
@@ -86,6 +101,7 @@ TEST(TextReport, ARankThatNoFindingNamesIsNotBlamed) {
   EXPECT_THAT(little, Not(HasSubstr("The others wait for")));
   Finding cores;
   cores.code = "cores_shared";
+  cores.topic = Topic::short_cores;
   report.findings = {cores};
   report.lateness.ranks[0].not_accused_because = NotAccused::cores_shared;
   const std::string text = to_text(report, with_width(400));

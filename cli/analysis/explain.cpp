@@ -40,8 +40,9 @@ void describe(CLI::App& app, Arguments& arguments) {
   app.add_option("CODES", arguments.codes,
                  "Codes of findings, as in `lockstep analyze`; none: all, a line each");
   app.add_flag("--markdown", arguments.markdown, "All of them as a page in Markdown");
-  app.add_option("--pages", arguments.pages,
-                 "Write each as a page in Markdown into this folder (docs/findings)")
+  app.add_option(
+         "--pages", arguments.pages,
+         "Write each as a page in Markdown into this folder (docs/findings), and README.md, which lists them")
       ->option_text("DIR");
   app.add_flag("--ascii", arguments.ascii, "No characters outside ASCII");
   describe_color(app, arguments.color);
@@ -66,7 +67,9 @@ Status write_pages(const std::filesystem::path& folder) {
   std::error_code error;
   std::filesystem::create_directories(folder, error);
   if (error) return Error{fmt::format("--pages {}: {}", folder.string(), error.message())};
-  for (const analyzer::ExplanationPage& page : analyzer::explanation_pages()) {
+  std::vector<analyzer::ExplanationPage> pages = analyzer::explanation_pages();
+  pages.push_back(analyzer::index_of_pages());
+  for (const analyzer::ExplanationPage& page : pages) {
     const std::string path = (folder / page.file_name).string();
     Result<OutputFile> file = OutputFile::create(path, Overwrite::allow);
     Status status;

@@ -156,6 +156,7 @@ TEST_F(Cli, FindingsAreExplained) {
   const std::filesystem::path pages = folder_.path() / "some/pages";
   EXPECT_EQ(lockstep({"explain", "--pages", pages.string()}).exit_code, 0);
   EXPECT_THAT(test::read_whole_file(pages / "hang.md"), HasSubstr("# `hang`"));
+  EXPECT_THAT(test::read_whole_file(pages / "README.md"), HasSubstr("| [`hang`](hang.md) | "));
 }
 
 TEST_F(Cli, JsonToStdoutIsJsonAndNothingElse) {

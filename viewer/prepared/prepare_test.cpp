@@ -39,6 +39,17 @@ TEST(Prepare, TheReportComesBackWhole) {
   EXPECT_EQ(json_without_arrays(run.contents.report), json_without_arrays(run.analysis.report));
 }
 
+TEST(Prepare, WhereARankComputesLongerComesBack) {
+  const analyzer::Job job = synthetic_job();
+  analyzer::Analysis analysis = analyzer::analyze(job).value();
+  ASSERT_FALSE(analysis.report.findings.empty());
+  const analyzer::ComparedParts parts{
+      3, 2, {{"layers.7.mlp", "aten::mm", false, 900, 300}, {"", "", true, 70, 80}}};
+  analysis.report.findings[0].parts = parts;
+  const auto tables = prepare(job, analysis, TablesWriter::in_memory().value(), 42).value();
+  EXPECT_EQ(deserialize(tables->contents()).value().report.findings[0].parts, parts);
+}
+
 TEST(Prepare, TheVerdictIsTheReports) {
   EXPECT_THAT(Prepared().contents.verdict, HasSubstr("rank 2"));
 }

@@ -147,9 +147,18 @@ void serialize(Archive& archive, Standing& s) {
   archive(s.ranks, s.waits, s.where, s.known, s.elsewhere);
 }
 template <class Archive>
+void serialize(Archive& archive, ComparedPart& p) {
+  archive(p.module, p.operation, p.is_rest, p.own_ns, p.others_ns);
+}
+template <class Archive>
+void serialize(Archive& archive, ComparedParts& p) {
+  archive(p.steps, p.others, p.rows);
+}
+template <class Archive>
 void serialize(Archive& archive, Finding& f) {
   archive(f.code, f.severity, f.title, f.evidence, f.remedy, f.lost_ns, f.lost_share, f.cause, f.rank,
-          f.place, f.standings, f.is_note, f.accuses, f.alarm, f.reason, f.share, f.has_core_waits);
+          f.place, f.standings, f.is_note, f.accuses, f.alarm, f.reason, f.share, f.has_core_waits, f.topic,
+          f.parts);
 }
 template <class Archive>
 void serialize(Archive& archive, StepsLeftOut& s) {
@@ -245,7 +254,7 @@ void serialize(Archive& archive, Contents& c) {
 namespace {
 
 // Raise it where the meaning of something written changes and its size does not.
-constexpr std::uint64_t kVersion = 16;
+constexpr std::uint64_t kVersion = 17;
 
 // Which measures there are, in what order and of what type: others may be of the same size.
 std::uint64_t list_of_measures() {

@@ -117,7 +117,6 @@ void find_blocked(const FindingContext& context, std::vector<Finding>& findings)
   const RankReport& most = *std::max_element(
       ranks.begin(), ranks.end(), [&](const RankReport& a, const RankReport& b) { return off(a) < off(b); });
   Finding finding = kBlocked.make();
-  finding.title = kBlocked.title;
   const bool is_one = ranks.size() > 1 && off(most) >= lost - lost / 5;
   for (const Finding& said : findings)  // of that rank already, by how late it is
     if (is_one && said.reason == "blocked" && said.rank == most.rank) return;

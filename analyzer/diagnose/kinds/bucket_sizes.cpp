@@ -27,8 +27,8 @@ constexpr Explanation kBucketsTooLargeExplained{
         "backward.",
     .found =
         "At most 2 all-reduces a step, of 2 MiB and more; the exposed transfer that compute could cover "
-        "reaches 5 %. Only where all-reduces of known size are three quarters of all transfer; those below 4 "
-        "KiB are no buckets, and do not count.",
+        "reaches 5 %. Only where three steps at least have them, and where all-reduces of known size are three "
+        "quarters of all transfer; those below 4 KiB are no buckets, and do not count.",
     .wrong = "Smaller buckets do not shorten the step: then starts cost what overlap gains.",
     .lost = "the exposed transfer that compute could cover",
     .remedies = kBucketsTooLargeRemedies,
@@ -52,14 +52,14 @@ constexpr Explanation kBucketsTooSmallExplained{
     .found =
         "16 all-reduces a step and more, whose start (the line through the smallest and the largest size, at "
         "no bytes) costs more than moving their bytes; the starts that 8 a step would save reach 3 %. Only "
-        "where buckets are three quarters of all transfer, as of buckets_too_large.",
+        "where buckets of three steps at least are three quarters of all transfer, as of buckets_too_large.",
     .wrong = "The sizes do not explain the durations: look at the table of collectives.",
     .lost = "the starts saved with 8 a step",
     .remedies = kBucketsTooSmallRemedies,
 };
 constexpr FindingKind kBucketsTooSmall{
     .code = "buckets_too_small",
-    .title = "gradients travel in so many pieces that starting them costs more than moving them",
+    .title = "gradients travel in so many pieces that starting them takes longer than moving them",
     .cause = Cause::transfer,
     .accounts = Accounts::yes,
     .accuses = Accused::job,
@@ -76,8 +76,8 @@ constexpr Explanation kFirstBucketLateExplained{
     .meaning = "Nothing travels while most of backward runs, and then everything at once.",
     .found =
         "The first all-reduce is at least as large as the median one, and starts after 70 % of the time "
-        "until the last one starts; its exposed transfer reaches 3 %. Only where buckets are three quarters "
-        "of all transfer, as of buckets_too_large.",
+        "until the last one starts; its exposed transfer reaches 3 %. Only where buckets of three steps at "
+        "least are three quarters of all transfer, as of buckets_too_large.",
     .wrong =
         "The first gradients that are ready are not in the first bucket because the model runs in another "
         "order: DDP learns that after its first step.",
@@ -86,7 +86,7 @@ constexpr Explanation kFirstBucketLateExplained{
 };
 constexpr FindingKind kFirstBucketLate{
     .code = "first_bucket_late",
-    .title = "the first bucket leaves late in backward",
+    .title = "the first gradient bucket is large, so that communication starts late in backward",
     .cause = Cause::transfer,
     .accounts = Accounts::yes,
     .accuses = Accused::job,
@@ -98,6 +98,8 @@ constexpr FindingKind kFirstBucketLate{
 constexpr auto kKinds =
     std::to_array<const FindingKind*>({&kBucketsTooLarge, &kBucketsTooSmall, &kFirstBucketLate});
 
+// One or two steps may be like no other: DDP lays out its buckets anew after the first one.
+constexpr std::size_t kLeastSteps = 3;
 constexpr std::int64_t kOverlapPermille = 50;
 constexpr std::int64_t kBucketPermille = 30;
 constexpr std::int64_t kMebibyte = 1 << 20;
@@ -127,7 +129,6 @@ void find_large_buckets(const FindingContext& context, const BucketSteps& bucket
   const std::int64_t lost = std::min(context.coverable_transfer(), buckets.transfer_ns);
   if (!context.is_worth(lost, kOverlapPermille)) return;
   Finding finding = kBucketsTooLarge.make();
-  finding.title = "gradients travel in so few pieces that backward cannot hide them";
   finding.evidence = {
       describe_buckets(buckets),
       fmt::format("{} of transfer is exposed that compute could cover", format_duration(lost))};
@@ -149,7 +150,6 @@ void find_small_buckets(const FindingContext& context, const BucketSteps& bucket
       static_cast<std::int64_t>(std::min(saved, static_cast<double>(context.total(Cause::transfer))));
   if (!context.is_worth(lost, kBucketPermille)) return;
   Finding finding = kBucketsTooSmall.make();
-  finding.title = "gradients travel in so many pieces that starting them takes longer than moving them";
   finding.evidence = {
       describe_buckets(buckets),
       fmt::format("starting one costs {}, moving {} costs {} (through the smallest and the largest size)",
@@ -170,7 +170,6 @@ void find_late_first_bucket(const FindingContext& context, const BucketSteps& bu
   const std::int64_t lost = std::min(context.coverable_transfer(), buckets.first_transfer_ns);
   if (!context.is_worth(lost, kBucketPermille)) return;
   Finding finding = kFirstBucketLate.make();
-  finding.title = "the first gradient bucket is large, so that communication starts late in backward";
   finding.evidence = {
       describe_buckets(buckets),
       fmt::format("the first one holds {} and starts after {} of the time until the last one starts",
@@ -184,8 +183,9 @@ void find_late_first_bucket(const FindingContext& context, const BucketSteps& bu
 
 void find_bucket_sizes(const FindingContext& context, std::vector<Finding>& findings) {
   const std::optional<BucketSteps> buckets = look_at_buckets(context.report);
+  if (!buckets || buckets->steps < kLeastSteps) return;
   // Other operations move as much: then the buckets are not what is exposed.
-  if (!buckets || buckets->transfer_ns < buckets->all_transfer_ns - buckets->all_transfer_ns / 4) return;
+  if (buckets->transfer_ns < buckets->all_transfer_ns - buckets->all_transfer_ns / 4) return;
   find_large_buckets(context, *buckets, findings);
   find_small_buckets(context, *buckets, findings);
   find_late_first_bucket(context, *buckets, findings);

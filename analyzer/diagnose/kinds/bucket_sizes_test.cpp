@@ -58,6 +58,17 @@ TEST(Findings, ALargeFirstBucketStartsLate) {
   }
 }
 
+// That nothing is hidden is said all the same.
+TEST(Findings, OneOrTwoStepsAreTooFewForAdviceAboutBuckets) {
+  for (const int steps : {1, 2}) {
+    const Report large = report_of(bucketed_job(1, 0, 0, 80 << 20, 4000 * us, steps));
+    EXPECT_THAT(codes_of(large.findings), Not(Contains(HasSubstr("bucket")))) << steps;
+    EXPECT_EQ(finding(large, "no_overlap").lost_ns, 2 * steps * 4000 * us);
+    const Report small = report_of(bucketed_job(40, 10'000, 110 * us, 400'000, 500 * us, steps));
+    EXPECT_THAT(codes_of(small.findings), Not(Contains(HasSubstr("bucket")))) << steps;
+  }
+}
+
 TEST(Findings, BucketsOfASensibleSizeAreNoFinding) {
   const Report report = report_of(bucketed_job(8, 10 << 20, 1000 * us, 1 << 20, 110 * us));
   EXPECT_THAT(codes_of(report.findings), Not(Contains(HasSubstr("bucket"))));

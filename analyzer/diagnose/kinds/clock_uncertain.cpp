@@ -21,12 +21,14 @@ constexpr auto kClockUncertainRemedies =
 constexpr Explanation kClockUncertainExplained{
     .meaning = "Most waiting across hosts is in operations whose last arriver is within the clocks' error.",
     .found = "The uncertainty of two hosts' clocks together exceeds the margins of most such operations.",
-    .wrong = "",
+    .wrong =
+        "The clocks agree better than the ± of the evidence: `chronyc tracking`, or PTP's offsets, on every "
+        "host while the job ran.",
     .remedies = kClockUncertainRemedies,
 };
 constexpr FindingKind kClockUncertain{
     .code = "clock_uncertain",
-    .title = "the clocks of hosts are too uncertain to say who was late",
+    .title = "the hosts' clocks are too uncertain to say who is waited for",
     .severity = SeverityRule::medium,
     .accuses = Accused::host,
     .explanation = &kClockUncertainExplained,
@@ -51,7 +53,6 @@ void find_uncertain_clocks(const FindingContext& context, std::vector<Finding>& 
   }
   if (nameless_wait * 2.0 <= static_cast<double>(wait)) return;
   Finding finding = kClockUncertain.make();
-  finding.title = "the hosts' clocks are too uncertain to say who is waited for";
   finding.evidence = {
       fmt::format("in {} of {} operations with waiting the last arriver is within clock error ({} of {} of "
                   "the waiting)",

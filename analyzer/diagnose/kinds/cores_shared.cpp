@@ -57,6 +57,7 @@ constexpr FindingKind kCoresShared{
     .code = "cores_shared",
     .title = "ranks wait for a core of their host",
     .accuses = Accused::host,
+    .topic = Topic::short_cores,
     .explanation = &kExplained,
 };
 constexpr auto kKinds = std::to_array<const FindingKind*>({&kCoresShared});

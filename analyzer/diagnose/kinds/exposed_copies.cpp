@@ -100,7 +100,6 @@ const char* remedy_against(CopyKind kind) {
 void find_exposed_copies(const FindingContext& context, std::vector<Finding>& findings) {
   if (!context.is_worth(context.total(Cause::copy), kCopyPermille)) return;
   Finding finding = context.all_of_its_cause(kExposedCopies);
-  finding.title = "nothing runs but copies of memory";
   TimeByKind sums{};
   for (const RankTrace& rank : context.diagnosis.job.ranks) add_exposed(context.diagnosis.job, rank, sums);
   std::vector<std::size_t> order;

@@ -41,7 +41,7 @@ constexpr Explanation kExposedTransferExplained{
 };
 constexpr FindingKind kExposedTransfer{
     .code = "exposed_transfer",
-    .title = "data moves while nothing computes",
+    .title = "data moves while nothing is computed",
     .cause = Cause::transfer,
     .accuses = Accused::job,
     .points_at = PointsAt::worst_operation,
@@ -74,7 +74,7 @@ constexpr Explanation kSlowLinkExplained{
 };
 constexpr FindingKind kSlowLink{
     .code = "slow_link",
-    .title = "the network between hosts is what everybody waits for",
+    .title = "the links between hosts hold compute up",
     .cause = Cause::transfer,
     .accuses = Accused::link,
     .points_at = PointsAt::worst_operation,
@@ -120,7 +120,7 @@ std::string describe(const LongestTransfer& longest) {
 
 struct Words {
   const FindingKind& kind;
-  std::string title;
+  std::string_view title;
   std::string remedy;
 };
 
@@ -195,13 +195,13 @@ Words words_for(const FindingContext& context, Operation longest, bool between_h
   }
   if (context.on_cpu && context.shortages.empty() && has_sizes(context.report)) {
     return {
-        kExposedTransfer, "data moves while nothing is computed",
+        kExposedTransfer, kExposedTransfer.title,
         "compare that rate with the link's own (`iperf3` between the hosts; within a host that of memory): where it "
         "is as high, move less (gradient accumulation, gradients or activations in bfloat16); where it is "
         "lower, see which interface the backend takes (GLOO_SOCKET_IFNAME)"};
   }
   if (context.on_cpu) {
-    return {kExposedTransfer, "data moves while nothing is computed",
+    return {kExposedTransfer, kExposedTransfer.title,
             is_point_to_point(longest) ? "ranks that compute on the CPU share its cores with the transfer: "
                                          "give them more cores, or move less (smaller activations, in "
                                          "bfloat16)"
@@ -213,7 +213,7 @@ Words words_for(const FindingContext& context, Operation longest, bool between_h
   if (between_hosts) {
     return {
         is_slow ? kSlowLink : kExposedTransfer,
-        is_slow ? "the links between hosts hold compute up"
+        is_slow ? kSlowLink.title
                 : "data moves between hosts while nothing is computed; that the links are slow the trace "
                   "does not show",
         "compare that rate with the link's own (`iperf3`, `ib_write_bw`): where it is lower, NCCL_DEBUG=INFO "
@@ -221,7 +221,7 @@ Words words_for(const FindingContext& context, Operation longest, bool between_h
         "DeepSpeed's zero_hpz_partition_size, gradient accumulation, gradients in bfloat16" +
             (knobs.empty() ? "" : "; or start it earlier: " + knobs)};
   }
-  return {kExposedTransfer, "data moves while nothing is computed",
+  return {kExposedTransfer, kExposedTransfer.title,
           "compare the wire busbw with `all_reduce_perf` of nccl-tests on the same ranks: where it is lower, "
           "NCCL_DEBUG=INFO names each channel's transport; where it is equal, move less (gradient "
           "accumulation, gradients in bfloat16) or start it earlier" +

@@ -66,7 +66,7 @@ constexpr Explanation kPrefetchShallowExplained{
 };
 constexpr FindingKind kPrefetchShallow{
     .code = "prefetch_shallow",
-    .title = "parameters are gathered ahead, but not far enough",
+    .title = "parameters are gathered ahead, but not far enough: compute waits for them",
     .cause = Cause::transfer,
     .accounts = Accounts::within_hosts,
     .accuses = Accused::job,
@@ -121,7 +121,7 @@ constexpr Explanation kShardingNotNeededExplained{
 };
 constexpr FindingKind kShardingNotNeeded{
     .code = "sharding_not_needed",
-    .title = "parameters are gathered although each rank could keep them all",
+    .title = "parameters are gathered in every step although each rank could keep them all",
     .cause = Cause::transfer,
     .accuses = Accused::job,
     .points_at = PointsAt::worst_operation,
@@ -163,10 +163,8 @@ std::int64_t free_compute(const Report& report) {
   return sum;
 }
 
-Finding finding_of(const Gathering& gathering, const FindingKind& kind, const char* title,
-                   std::int64_t lost) {
+Finding finding_of(const Gathering& gathering, const FindingKind& kind, std::int64_t lost) {
   Finding finding = kind.make();
-  finding.title = title;
   finding.evidence = {describe(gathering), coverage(gathering)};
   finding.lost_ns = lost;
   return finding;
@@ -180,11 +178,7 @@ void find_late_gathers(const FindingContext& context, const Gathering& gathering
   if (covered >= kMostlyCovered) return;
   // On a CPU some lie under the end of the pass before by the delay of a thread that waits for a core.
   const bool none = covered < kHardlyCovered || 3 * gathering.ahead < gathering.records;
-  Finding finding =
-      none ? finding_of(gathering, kPrefetchOff, "parameters are gathered only when a layer waits for them",
-                        lost)
-           : finding_of(gathering, kPrefetchShallow,
-                        "parameters are gathered ahead, but not far enough: compute waits for them", lost);
+  Finding finding = finding_of(gathering, none ? kPrefetchOff : kPrefetchShallow, lost);
   finding.remedy =
       none ? "FSDP(backward_prefetch=BackwardPrefetch.BACKWARD_PRE, forward_prefetch=True); FSDP2: "
              "set_modules_to_forward_prefetch and set_modules_to_backward_prefetch; DeepSpeed stage "
@@ -205,9 +199,7 @@ void find_throttled_gathers(const FindingContext& context, const Gathering& gath
   // Of half of them at least, so that it is how the job works and no accident.
   if (gathering.all_gathers == 0 || 2 * gathering.held_back < gathering.all_gathers) return;
   if (!context.is_worth(gathering.held_back_ns, kHeldBackPermille)) return;
-  Finding finding =
-      finding_of(gathering, kAllGathersThrottled,
-                 "the host holds parameter gathering back until memory is free", gathering.held_back_ns);
+  Finding finding = finding_of(gathering, kAllGathersThrottled, gathering.held_back_ns);
   finding.evidence.push_back(fmt::format(
       "before {} of {} the host launched nothing, and went on when something on its device was over",
       format_count(gathering.held_back), format_plural(gathering.all_gathers, "all_gather")));
@@ -225,9 +217,7 @@ void find_needless_gathers(const FindingContext& context, const Gathering& gathe
   const std::int64_t parameters = gathering.bytes_per_step / element;
   if (parameters > kFitsAnywhere / kBytesPerParameter) return;
   const std::int64_t needed = parameters * kBytesPerParameter;
-  Finding finding = finding_of(gathering, kShardingNotNeeded,
-                               "parameters are gathered in every step although each rank could keep them all",
-                               gathering.exposed_ns);
+  Finding finding = finding_of(gathering, kShardingNotNeeded, gathering.exposed_ns);
   finding.evidence.push_back(fmt::format(
       "at most {} parameters: kept whole with gradients and Adam's state in mixed precision ({} bytes each) "
       "they take {} a rank at most",

@@ -347,23 +347,19 @@ void find_host_bound(const FindingContext& context, std::vector<Finding>& findin
         "see what that line does, and what it calls, while nothing is computed: shorten it, or do it beside "
         "training";
     if (!name_the_place(context, times.gaps, threads, finding)) {
-      finding.title = "ranks do what the trace does not name between their computations";
       finding.remedy = how_to_name_it(context.diagnosis.job) +
                        "; or put NVTX ranges around what the training loop does there "
                        "(docs/instrumentation.md). See what else runs on these cores";
     }
   } else if (known && slowed) {
-    finding.title = kSlowedByProfiler.title;
     finding.remedy =
         "record again without what the warning `profiler_overhead` names, or with `lockstep record`: only "
         "then can be told what of it is the program's";
   } else if (known) {
-    finding.title = "devices idle because the host has not launched their next work yet";
     finding.remedy =
         "torch.compile(mode=\"reduce-overhead\") or CUDA graphs: fewer and earlier launches; remove .item(), "
         ".cpu() and torch.cuda.synchronize() from the step";
   } else {
-    finding.title = "devices idle, and too few launches were recorded to say why";
     finding.remedy =
         "record the CUDA runtime's calls too: torch.profiler with activities CPU and CUDA, "
         "`nsys profile --trace=cuda,nvtx`";

@@ -10,6 +10,7 @@
 
 #include "analyzer/diagnose/finding_context.h"
 #include "analyzer/diagnose/finding_kinds.h"
+#include "analyzer/diagnose/garbage_collections.h"
 #include "analyzer/diagnose/host_shortage.h"
 #include "analyzer/report/palette.h"
 #include "analyzer/report/quantity.h"
@@ -39,8 +40,9 @@ constexpr Explanation kJitterExplained{
         "pipeline's first stage, and what `host_bound` and `gpu_shared` account for, is left out. What is "
         "known of late ranks or uneven batches explains less than half of it, there were enough steps to "
         "tell, and no rank is late beyond chance. Where it comes from: in each step the cause in which its "
-        "latest rank exceeds the median of the others most. Where one step holds half of the waiting, that "
-        "is said instead.",
+        "latest rank exceeds the median of the others most. Where garbage collections of two ranks at least, "
+        "in that step or the one before, make up half of what the steps' latest ranks are late by, that is "
+        "said. Where one step holds half of the waiting, that is said instead.",
     .wrong = "A longer recording of the same job names the same rank again and again.",
     .lost = "all of that waiting",
     .remedies = kJitterRemedies,
@@ -52,6 +54,7 @@ constexpr FindingKind kJitter{
     .accounts = Accounts::yes,
     .points_at = PointsAt::worst_operation,
     .picture = "cause",
+    .topic = Topic::taking_turns,
     .explanation = &kJitterExplained,
 };
 constexpr auto kKinds = std::to_array<const FindingKind*>({&kJitter});
@@ -199,6 +202,19 @@ void describe_one_step(const FindingContext& context, const OneStep& one, Findin
       rank, number);
 }
 
+// What the latest rank of a step does longer.
+std::string describe_source(const Sources& sources, Cause most, bool on_cpu,
+                            const std::optional<GarbageInTurn>& garbage) {
+  if (garbage)
+    return fmt::format(
+        "garbage collection, on {}, is {} of the {} by which the latest ranks of the steps are late",
+        format_plural(static_cast<std::int64_t>(garbage->ranks), "rank"), format_duration(garbage->ns),
+        format_duration(garbage->late_ns));
+  if (sources.all_ns <= 0) return "";
+  return fmt::format("the latest rank of a step mostly {}: its time beyond the others' is {}",
+                     doing(most, on_cpu), describe(sources));
+}
+
 void find_jitter(const FindingContext& context, std::vector<Finding>& findings) {
   const LatenessReport& lateness = context.report.lateness;
   const std::int64_t all = context.total(Cause::barrier_wait);
@@ -219,7 +235,7 @@ void find_jitter(const FindingContext& context, std::vector<Finding>& findings) 
     return;
   // Or one of them waits for a core from some step on.
   if (std::any_of(findings.begin(), findings.end(),
-                  [](const Finding& finding) { return finding.code == "cores_shared" && finding.rank; }))
+                  [](const Finding& finding) { return finding.topic == Topic::short_cores && finding.rank; }))
     return;
   if (const std::optional<OneStep> one = one_step_of_waiting(context.steps)) {
     Finding finding = context.all_of_its_cause(kJitter);
@@ -244,11 +260,14 @@ void find_jitter(const FindingContext& context, std::vector<Finding>& findings) 
   const auto times = static_cast<std::int64_t>(*most_often);
   const bool in_turn = !open && (context.steps.rank_count() == 2 ? 4 * times <= 3 * lateness.steps
                                                                  : 2 * times <= lateness.steps);
+  const std::optional<GarbageInTurn> garbage = open ? std::nullopt : garbage_in_turn(context, context.steps);
   finding.title =
-      fmt::format("{}: jitter costs {} of each step",
+      fmt::format("{}: {} costs {} of each step",
                   open      ? "ranks wait for each other, and whether one of them is to blame can't be told"
+                  : garbage ? "ranks collect garbage at different times and wait for each other"
                   : in_turn ? "ranks take turns being late"
                             : "ranks wait for each other, and none is late throughout",
+                  garbage ? "that" : "jitter",
                   behind > 0 ? format_share(lost, context.all_windows_ns)
                              : format_share(lateness.waiting_ns, lateness.step_ns));
   const std::string most_of = format_share(static_cast<std::int64_t>(*most_often), lateness.steps);
@@ -263,10 +282,8 @@ void find_jitter(const FindingContext& context, std::vector<Finding>& findings) 
   often += open ? "; how its lateness moves leaves open whether it is late throughout"
                 : "; none is late beyond chance";
   finding.evidence.push_back(std::move(often));
-  if (sources.all_ns > 0)
-    finding.evidence.push_back(
-        fmt::format("the latest rank of a step mostly {}: its time beyond the others' is {}",
-                    doing(most, context.on_cpu), describe(sources)));
+  if (std::string source = describe_source(sources, most, context.on_cpu, garbage); !source.empty())
+    finding.evidence.push_back(std::move(source));
   if (open) {
     if (open->steps_wanted > 0)
       finding.evidence.push_back(
@@ -280,7 +297,7 @@ void find_jitter(const FindingContext& context, std::vector<Finding>& findings) 
     finding.evidence.push_back(
         fmt::format("beside this jitter a rank that is late by 2 % of a step would show after about {} steps",
                     format_count(two_digits(lateness.steps_to_tell))));
-  finding.remedy = remedy_for(most, context.on_cpu);
+  finding.remedy = garbage ? std::string(kGarbageRemedy) : remedy_for(most, context.on_cpu);
   findings.push_back(std::move(finding));
 }
 

@@ -100,6 +100,79 @@ TEST(Jitter, OfOneStepIsNoJitter) {
   EXPECT_THAT(found.remedy, HasSubstr("once is no pattern"));
 }
 
+// Two ranks; once in five steps each stops for 300 µs: rank 0 in one step, rank 1 in the next. It does so
+// before the step's all-reduce, or behind it, where the other one waits in the all-reduce of the next step.
+Report stopping_in_neighbouring_steps(bool behind, const char* doing) {
+  JobBuilder job;
+  std::vector<Nanoseconds> at(2, 0);  // by rank
+  for (int step = 0; step < 40; ++step) {
+    std::vector<Nanoseconds> ready(2), stop(2);
+    for (std::int32_t rank = 0; rank < 2; ++rank) {
+      const auto index = static_cast<std::size_t>(rank);
+      stop[index] = step % 5 == 2 + rank ? 300 * us : 0;
+      ready[index] = at[index] + 500 * us + (behind ? 0 : stop[index]);
+    }
+    const Nanoseconds reduced = std::max(ready[0], ready[1]) + 50 * us;
+    for (std::int32_t rank = 0; rank < 2; ++rank) {
+      const auto index = static_cast<std::size_t>(rank);
+      const Nanoseconds begin = at[index], stopped = behind ? reduced : begin + 100 * us;
+      RankBuilder& builder = job.rank(rank);
+      if (stop[index] > 0) builder.host_range(stopped, stopped + stop[index], doing);
+      builder.compute(begin, begin + 100 * us).launched(begin, begin + 1);
+      builder.compute(ready[index] - 400 * us, ready[index])
+          .launched(ready[index] - 402 * us, ready[index] - 401 * us);
+      builder.all_reduce(ready[index], reduced).launched(ready[index] - 400 * us, ready[index] - 399 * us);
+      at[index] = reduced + (behind ? stop[index] : 0) + 10 * us;
+      builder.step(step, begin, at[index]);
+    }
+  }
+  return report_of(job);
+}
+
+TEST(Jitter, OfGarbageThatRanksCollectInNeighbouringStepsSaysSo) {
+  for (const bool behind : {false, true}) {
+    const Finding found = finding(stopping_in_neighbouring_steps(behind, "garbage collection"), "jitter");
+    EXPECT_EQ(found.accuses, Accused::nobody);
+    EXPECT_THAT(found.title, testing::StartsWith("ranks collect garbage at different times and wait for each "
+                                                 "other: that costs "));
+    EXPECT_THAT(found.evidence, Contains("garbage collection, on 2 ranks, is 4.80 ms of the 4.80 ms by which "
+                                         "the latest ranks of the steps are late"))
+        << behind;
+    EXPECT_THAT(found.remedy, HasSubstr("gc.collect() on all ranks in the same step"));
+  }
+}
+
+// Four of eight ranks collect in the same step. Each explains the same lateness, which counts once.
+TEST(Jitter, OfGarbageThatSeveralRanksCollectAtOnceCountsItsLatenessOnce) {
+  JobBuilder job;
+  Nanoseconds at = 0;
+  for (int step = 0; step < 40; ++step) {
+    const int first = step % 2 == 0 ? 0 : 4;  // of the four
+    const Nanoseconds reduced = at + 850 * us;
+    for (std::int32_t rank = 0; rank < 8; ++rank) {
+      const bool collects = rank >= first && rank < first + 4;
+      const Nanoseconds ready = at + 500 * us + (collects ? 300 * us : 0);
+      RankBuilder& builder = job.rank(rank);
+      if (collects) builder.host_range(at + 100 * us, at + 400 * us, "garbage collection");
+      builder.compute(at, at + 100 * us).launched(at, at + 1);
+      builder.compute(ready - 400 * us, ready).launched(ready - 402 * us, ready - 401 * us);
+      builder.all_reduce(ready, reduced).launched(ready - 400 * us, ready - 399 * us);
+      builder.step(step, at, reduced + 10 * us);
+    }
+    at = reduced + 10 * us;
+  }
+  const Finding found = finding(report_of(job), "jitter");
+  EXPECT_THAT(found.evidence,
+              Contains("garbage collection, on 2 ranks, is 12.0 ms of the 12.0 ms by which the "
+                       "latest ranks of the steps are late"));
+}
+
+TEST(Jitter, OfOtherStopsSaysNothingOfGarbage) {
+  const Finding found = finding(stopping_in_neighbouring_steps(false, "other things"), "jitter");
+  EXPECT_THAT(found.title, HasSubstr("none is late throughout: jitter costs "));
+  EXPECT_THAT(found.evidence, Not(Contains(HasSubstr("garbage"))));
+}
+
 TEST(Jitter, OfFewStepsIsNotSaid) {
   EXPECT_THAT(codes_of(taking_turns(5, false).findings), Not(Contains("jitter")));
 }

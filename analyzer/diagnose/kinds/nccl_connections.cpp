@@ -261,7 +261,6 @@ void find_slow_connections(const FindingContext& context, std::vector<Finding>& 
   const auto is_within = [&](const ChannelPath& path) { return !losses.crosses_hosts(path); };
   if (const Loss& loss = losses.of(Kind::within_host); is_worth(Kind::within_host)) {
     Finding finding = kP2pHostStaged.make();
-    finding.title = "GPUs of one host exchange data through the host's memory";
     finding.evidence = evidence_of(loss, paths, "between ranks of one host go through its memory", is_within);
     finding.remedy =
         "where `nvidia-smi topo -p2p r` says OK: NCCL_P2P_DISABLE unset, NCCL_P2P_LEVEL=SYS; IOMMU off or in "
@@ -272,7 +271,6 @@ void find_slow_connections(const FindingContext& context, std::vector<Finding>& 
   }
   if (const Loss& loss = losses.of(Kind::between_hosts); is_worth(Kind::between_hosts)) {
     Finding finding = kNetWithoutGpuDirect.make();
-    finding.title = "data between hosts goes through the hosts' memory: no GPUDirect RDMA";
     finding.evidence = evidence_of(loss, paths, "between hosts have no GPUDirect RDMA",
                                    [&](const ChannelPath& path) { return !is_within(path); });
     finding.remedy =
@@ -289,7 +287,6 @@ void find_slow_connections(const FindingContext& context, std::vector<Finding>& 
   if (const Loss& loss = losses.of(Kind::read); is_worth(Kind::read)) {
     // What writing would save nobody knows before it is tried: no loss is claimed.
     Finding finding = kP2pRead.make();
-    finding.title = "receivers read from their peers' memory, where senders could write";
     finding.evidence = evidence_of(loss, paths, "between ranks of one host are read", is_within);
     finding.remedy = "try NCCL_P2P_READ_ENABLE=0, and keep what is faster";
     finding.is_note = true;

@@ -35,7 +35,7 @@ constexpr Explanation kNoOverlapExplained{
 };
 constexpr FindingKind kNoOverlap{
     .code = "no_overlap",
-    .title = "nothing computes while communication runs",
+    .title = "communication and compute take turns: nothing is hidden",
     .cause = Cause::transfer,
     .accounts = Accounts::yes,
     .accuses = Accused::job,
@@ -71,7 +71,6 @@ void find_lack_of_overlap(const FindingContext& context, std::vector<Finding>& f
   if (static_cast<double>(overlap) > kHardlyHidden * static_cast<double>(communication)) return;
   if (!context.is_worth(lost, kOverlapPermille)) return;
   Finding finding = kNoOverlap.make();
-  finding.title = "communication and compute take turns: nothing is hidden";
   finding.evidence = {
       fmt::format("compute covers {} of {} of communication ({})", format_duration(overlap),
                   format_duration(communication), format_share(overlap, communication)),

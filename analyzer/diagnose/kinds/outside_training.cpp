@@ -71,14 +71,14 @@ constexpr Explanation kEvaluationExplained{
     .meaning = "The time in which the model is evaluated is not training.",
     .found =
         "As for checkpoints, of ranges of evaluation: of a framework's evaluation, or of the model in "
-        "`eval()` mode without an optimizer step.",
+        "`eval()` mode, or under `no_grad` or `inference_mode`, without an optimizer step.",
     .wrong = "Nobody would do with less of it: then it is what the run is for.",
     .lost = kLongestRankAndBehind,
     .remedies = kEvaluationRemedies,
 };
 constexpr FindingKind kEvaluation{
     .code = "evaluation_long",
-    .title = "much of the time is evaluation",
+    .title = "evaluation takes the place of training",
     .accuses = Accused::job,
     .points_at = PointsAt::place_of_its_own,
     .share = Share::of_training,
@@ -103,7 +103,7 @@ constexpr Explanation kRecompilationExplained{
 };
 constexpr FindingKind kRecompilation{
     .code = "recompilation",
-    .title = "compiles anew during training",
+    .title = "torch.compile compiles anew",
     .accuses = Accused::job,
     .points_at = PointsAt::place_of_its_own,
     .share = Share::of_training,
@@ -248,19 +248,15 @@ struct Reason {
   std::optional<Phase> behind;  // that the account counts behind the last step too
   const FindingKind* kind;
   std::string_view of_one;  // what the rank does that does it alone
-  std::string_view of_all;
   std::string_view remedy;
 };
 constexpr auto kReasons = std::to_array<Reason>(
     {{"checkpoint", Spending::checkpoint, Phase::checkpoint, &kCheckpoints, "saves checkpoints",
-      "checkpoints stop training",
       "save in the background (`torch.distributed.checkpoint.async_save`), each rank its part; or less "
       "often"},
      {"evaluation", Spending::evaluation, Phase::evaluation, &kEvaluation, "evaluates",
-      "evaluation takes the place of training",
       "evaluate less often, on fewer batches, or in a job of its own"},
      {"compilation", Spending::compilation, std::nullopt, &kRecompilation, "compiles anew",
-      "torch.compile compiles anew",
       "TORCH_LOGS=recompiles says why; mark sizes that change as dynamic, or pad to few shapes"}});
 
 bool is_worth(std::int64_t ns, std::int64_t whole, std::int64_t permille) {
@@ -325,7 +321,7 @@ void find_interruptions(const FindingContext& context, const Reason& reason, std
                                       hang::named(unknown), unknown.size() == 1 ? "does" : "do",
                                       unknown.size() == 1 ? "it left" : "they left"));
   } else {
-    finding.title = fmt::format("{}: {}", reason.of_all, how_much);
+    finding.title = fmt::format("{}: {}", reason.kind->title, how_much);
   }
   name_other_total(report.account, reason.spending, told_ns, finding);
   if (within.times > 0)

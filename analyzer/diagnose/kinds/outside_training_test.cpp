@@ -224,5 +224,22 @@ TEST(OutsideTraining, LongStartUpStandsBehindAllOthers) {
       << "ten seconds are worth no setting";
 }
 
+TEST(OutsideTraining, LongCompilationBeforeTrainingStandsBehindAllOthers) {
+  const auto compiled_first = [](Nanoseconds ns) {
+    return report_of_ranges({}, ns, 0, {}, [](Job& job) {
+      for (RankTrace& rank : job.ranks)
+        for (HostRange& range : rank.host_ranges)
+          range.name = job.strings.intern("compilation: torch.compile");
+    });
+  };
+  const Report report = compiled_first(100'000'000 * us);
+  const Finding found = finding(report, "compilation_long");
+  EXPECT_EQ(found.title, "much of the run is compilation: 100 s of 100 s");
+  EXPECT_EQ(found.lost_ns, 2 * 100'000'000 * us);
+  EXPECT_EQ(found.code, report.findings.back().code);
+  EXPECT_THAT(codes_of(report.findings), Not(Contains("start_up_long")));
+  EXPECT_THAT(codes_of(compiled_first(10'000'000 * us).findings), Not(Contains("compilation_long")));
+}
+
 }  // namespace
 }  // namespace lockstep::analyzer

@@ -73,7 +73,6 @@ void find_slow_messages(const FindingContext& context, std::vector<Finding>& fin
                                               (1 - messages / collectives));
   if (!context.is_worth(lost, kMessagePermille)) return;
   Finding finding = kP2pSlowPath.make();
-  finding.title = "messages within a host take a slower path than its collectives do";
   finding.evidence = {
       fmt::format("messages of 1 MiB and more move at {} in the median of {}, collectives on the same hosts "
                   "at {} of {}",

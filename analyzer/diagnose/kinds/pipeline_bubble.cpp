@@ -50,11 +50,12 @@ constexpr Explanation kPipelineBubbleExplained{
 };
 constexpr FindingKind kPipelineBubble{
     .code = "pipeline_bubble",
-    .title = "pipeline stages wait for each other",
+    .title = "stages of the pipeline wait for each other",
     .cause = Cause::pipeline_bubble,
     .accuses = Accused::job,
     .points_at = PointsAt::worst_step,
     .picture = "cause",
+    .topic = Topic::pipeline_bubble,
     .explanation = &kPipelineBubbleExplained,
 };
 constexpr auto kKinds = std::to_array<const FindingKind*>({&kPipelineBubble});
@@ -266,7 +267,6 @@ void find_waits_in_pipelines(const FindingContext& context, std::vector<Finding>
   if (!context.is_worth(lost, kLossPermille)) return;
   Finding finding = kPipelineBubble.make();
   finding.lost_ns = lost;
-  finding.title = "stages of the pipeline wait for each other";
   finding.evidence.push_back(context.evidence_of(Cause::pipeline_bubble));
   finding.remedy = "more microbatches a step, or an interleaved schedule; balance the layers over stages";
   findings.push_back(std::move(finding));

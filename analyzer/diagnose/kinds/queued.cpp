@@ -35,7 +35,6 @@ constexpr auto kKinds = std::to_array<const FindingKind*>({&kQueued});
 void find_queued(const FindingContext& context, std::vector<Finding>& findings) {
   if (!context.is_left_over(findings, Cause::queued, context.total(Cause::queued))) return;
   Finding finding = context.all_of_its_cause(kQueued);
-  finding.title = "devices idle although their next work has been launched";
   finding.remedy =
       "look at what ends where these gaps end (`lockstep view`): a stream that waits for another one "
       "(wait_stream, wait_event), a synchronising copy, CUDA_DEVICE_MAX_CONNECTIONS=1";

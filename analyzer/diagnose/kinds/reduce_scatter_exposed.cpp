@@ -44,7 +44,6 @@ void find_late_scatters(const FindingContext& context, std::vector<Finding>& fin
   const std::optional<LastScatters> last = look_at_last_scatters(context.report);
   if (!last || !context.is_worth(last->exposed_ns, kScatterPermille)) return;
   Finding finding = kReduceScatterExposed.make();
-  finding.title = "the last gradients of a step are scattered when nothing is left to compute";
   finding.evidence = {fmt::format("of the last of {} a step, {} of {} is exposed, over all ranks and steps",
                                   format_plural(last->per_step, "reduce_scatter"),
                                   format_duration(last->exposed_ns), format_duration(last->transfer_ns))};

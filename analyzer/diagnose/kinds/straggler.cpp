@@ -65,6 +65,11 @@ constexpr Explanation kStragglerExplained{
         "late by no more than "
         "what the others' hosts have left of the step. The reason (`reason`) is the cause, or the two, whose "
         "time exceeds the others' by half of the lateness at least, in eight of ten blocks. "
+        "Where `lockstep record --cpu` read the GPUs' clocks, a lower one is the reason (`clocks_lower`) "
+        "if, among what was read while ranks computed in these steps (five readings at least, over half "
+        "of the steps), the rank's median lies more than 2 % below the others', work that is bound by the "
+        "clock would take longer by half of what the rank computes longer at least, no part of the model "
+        "alone takes longer, and every other rank whose clock is as low computes longer, too. "
         "docs/statistics.md has the tests.",
     .wrong =
         "Its steps wait as much as the others' do (the table of ranks), another recording of the same job "
@@ -83,10 +88,16 @@ constexpr FindingKind kStragglerPersistent{
     .accuses = Accused::rank,
     .points_at = PointsAt::worst_operation,
     .picture = "arrival",
+    .topic = Topic::late_throughout,
     .explanation = &kStragglerExplained,
 };
-constexpr FindingKind kStragglerSince = kStragglerPersistent.with_code("straggler_since");
-constexpr FindingKind kStragglerPeriodic = kStragglerPersistent.with_code("straggler_periodic");
+constexpr FindingKind late_in_part(std::string_view code) {
+  FindingKind kind = kStragglerPersistent.with_code(code);
+  kind.topic = Topic::other;
+  return kind;
+}
+constexpr FindingKind kStragglerSince = late_in_part("straggler_since");
+constexpr FindingKind kStragglerPeriodic = late_in_part("straggler_periodic");
 
 constexpr auto kSlowLinkOfRankRemedies = std::to_array<Remedy>(
     {{"NCCL",
@@ -221,6 +232,7 @@ Finding make_finding(const FindingContext& context, const StepTable& steps, cons
   Finding finding = (is_link ? kSlowLinkOfRank : *when.kind).make();
   finding.rank = late.rank;
   finding.reason = reason.code;
+  finding.parts = std::move(reason.parts);
   finding.lost_ns = blame.exposed_ns;
   const std::string how_much =
       reason.ns && context.report.lateness.step_ns > 0

@@ -79,7 +79,6 @@ void find_tensor_parallel_across_hosts(const FindingContext& context, std::vecto
       groups.begin(), groups.end(),
       [](const auto& a, const auto& b) { return a.second->exposed_ns < b.second->exposed_ns; });
   Finding finding = kTensorParallelAcrossHosts.make();
-  finding.title = "tensor parallelism crosses the links between hosts";
   finding.evidence = {
       fmt::format("{} of tensor parallelism span hosts; \"{}\" of {} loses most and is on {} of them",
                   format_plural(static_cast<std::int64_t>(groups.size()), "group"), longest.first,

@@ -42,6 +42,7 @@ constexpr FindingKind kUnbalancedStages{
     .accuses = Accused::rank,
     .points_at = PointsAt::worst_step,
     .picture = "stages",
+    .topic = Topic::heavy_stage,
     .explanation = &kUnbalancedStagesExplained,
 };
 constexpr auto kKinds = std::to_array<const FindingKind*>({&kUnbalancedStages});

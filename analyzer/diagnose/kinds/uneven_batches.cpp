@@ -40,7 +40,7 @@ constexpr Explanation kUnevenBatchesExplained{
 };
 constexpr FindingKind kUnevenBatches{
     .code = "uneven_batches",
-    .title = "ranks have more to compute than others in turn",
+    .title = "ranks have more to compute than others in turn, and those wait: batches are uneven",
     .cause = Cause::barrier_wait,
     .accounts = Accounts::yes,
     .accuses = Accused::job,
@@ -110,7 +110,6 @@ void find_uneven_batches(const FindingContext& context, std::vector<Finding>& fi
   if (correlation < kFollows) return;
 
   Finding finding = kUnevenBatches.make();
-  finding.title = "ranks have more to compute than others in turn, and those wait: batches are uneven";
   const auto ranks = static_cast<std::size_t>(
       std::count_if(longest_in.begin(), longest_in.end(), [](std::size_t steps) { return steps > 0; }));
   const Row row = row_of(table, widest);

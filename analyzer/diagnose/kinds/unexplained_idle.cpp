@@ -34,7 +34,6 @@ constexpr auto kKinds = std::to_array<const FindingKind*>({&kUnexplainedIdle});
 void find_unexplained_idle(const FindingContext& context, std::vector<Finding>& findings) {
   if (!context.is_left_over(findings, Cause::other, context.total(Cause::other))) return;
   Finding finding = context.all_of_its_cause(kUnexplainedIdle);
-  finding.title = "time that the trace does not explain";
   finding.remedy =
       "record launches and host ranges too: torch.profiler with activities CPU and CUDA, over whole "
       "steps";

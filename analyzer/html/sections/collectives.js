@@ -21,7 +21,7 @@ function drawCollectives() {
     const index = collectives.indexOf(one), members = data.groups[one.group].ranks.length || one.records;
     return {
       attributes: {class: 'press' + (index === chosen.collective ? ' chosen' : ''), ...pressing(() => { chosen.collective = index; drawCollectives(); })},
-      cells: [`#${one.id}`, one.operation + (one.name ? ' ' + one.name : ''), (data.groups[one.group].name ? `"${data.groups[one.group].name}" ` : '') + (one.partial ? `${one.records} of ${one.records < members ? members : 'more'} ranks` : members === data.world_size ? `all ${members}` : `${members} ranks`),
+      cells: [`#${one.id}`, one.operation + (one.name ? ' ' + one.name : ''), (data.groups[one.group].name ? `"${data.groups[one.group].name}" ` : '') + (one.participants !== null ? `${one.records} of ${one.participants || 'more'} ranks` : members === data.world_size ? `all ${members}` : `${members} ranks`),
         duration(one.wait), lastArriver(one), duration(one.spread), duration(one.transfer), bytes(one.size), bandwidth(one.busbw), one.step === null ? kAbsent : String(one.step)],
     };
   });

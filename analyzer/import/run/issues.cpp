@@ -117,8 +117,8 @@ void IssueJoin::warn(std::size_t joined, RankImport& import) const {
   if (kernel_count_ == 0) {
     import.warn(
         "operations_without_intervals",
-        fmt::format("{}: {} issued through NCCL, but when the GPU ran them is not known: no communication of "
-                    "the GPU was recorded",
+        fmt::format("{}: {} issued to a device, but when it ran them is not known: none of its communication "
+                    "was recorded",
                     import.trace.file, format_plural(issue_count_, "operation was", "operations were")));
   } else if (joined < kernel_count_) {
     import.warn(

@@ -198,7 +198,7 @@ TEST(Issues, WithoutTheGpuAreCountedAndNoActivities) {
   EXPECT_THAT(import.trace.activities, IsEmpty());
   ASSERT_EQ(import.warnings.size(), 1U);
   EXPECT_EQ(import.warnings[0].code, "operations_without_intervals");
-  EXPECT_THAT(import.warnings[0].message, HasSubstr("3 operations were issued through NCCL"));
+  EXPECT_THAT(import.warnings[0].message, HasSubstr("3 operations were issued to a device"));
 }
 
 // Rank 5 is rank 0 of the communicator, rank 3 its rank 1, and so on.

@@ -1,0 +1,95 @@
+// Where a rank computes longer: the sentence and the table of a finding, from a whole job.
+#include "analyzer/diagnose/slow_part_words.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <tuple>
+#include <vector>
+
+#include "analyzer/diagnose/test_reports.h"
+
+namespace lockstep::analyzer {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+constexpr Nanoseconds ms = 1'000'000, kStep = 30 * ms;
+constexpr int kSteps = 12;
+
+// Two ranks launch the kernels of a model and then meet. layers.1 has a kernel of its own beside its MLP's,
+// the optimizer's is of no module. Rank 1 computes for `longer` more in layers.1.mlp.
+JobBuilder job_of_modules(Nanoseconds longer, bool are_recorded = true) {
+  struct Kernel {
+    const char* module;
+    const char* operation;
+    Nanoseconds ns;
+  };
+  JobBuilder job;
+  for (std::int32_t rank = 0; rank < 2; ++rank) {
+    RankBuilder& builder = job.rank(rank);
+    const auto range = [&](Nanoseconds begin, Nanoseconds end, const char* name, int depth, HostKind kind) {
+      if (!are_recorded) return;
+      builder.host_range(begin, end, name, depth);
+      builder.trace().host_ranges.back().kind = kind;
+    };
+    for (int step = 0; step < kSteps; ++step) {
+      const Nanoseconds begin = step * kStep;
+      builder.step(step, begin, begin + kStep - ms);
+      // On the host 10 µs each; layers.1 holds its MLP.
+      range(begin + 10 * us, begin + 30 * us, "layers.1", 0, HostKind::module);
+      Nanoseconds host = begin, device = begin + us;
+      for (const Kernel& kernel : {Kernel{"layers.0", "aten::mm", 4 * ms}, Kernel{"", "aten::norm", ms},
+                                   Kernel{"layers.1.mlp", "aten::mm", 3 * ms + (rank == 1 ? longer : 0)},
+                                   Kernel{"", "aten::adam", 2 * ms}}) {
+        if (*kernel.module != '\0') range(host, host + 10 * us, kernel.module, 1, HostKind::module);
+        range(host, host + 10 * us, kernel.operation, 2, HostKind::operation);
+        builder.compute(device, device + kernel.ns, kernel.operation);
+        builder.launched(host + us, host + 2 * us).in_step(static_cast<std::uint32_t>(step));
+        host += 10 * us;
+        device += kernel.ns;
+      }
+      builder.all_reduce(device, begin + 11 * ms + longer).launched(host, host + us);
+    }
+    // As job.h promises.
+    std::vector<HostRange>& ranges = builder.trace().host_ranges;
+    std::sort(ranges.begin(), ranges.end(), [](const HostRange& a, const HostRange& b) {
+      return std::tie(a.begin, b.end, a.depth) < std::tie(b.begin, a.end, b.depth);
+    });
+  }
+  return job;
+}
+
+TEST(SlowPartWords, AFindingHasTheTableOfModulesThatAddsUp) {
+  const Finding late = finding(report_of(job_of_modules(3 * ms)), "straggler_persistent");
+  EXPECT_EQ(late.rank, 1);
+  EXPECT_EQ(late.reason, "computes_longer");
+  EXPECT_THAT(late.title, HasSubstr("rank 1 computes 30.0 % longer, all of it in `layers.1.mlp`"));
+  EXPECT_EQ(late.parts.others, 1);
+  ASSERT_EQ(late.parts.steps, kSteps);
+  EXPECT_THAT(late.parts.rows,
+              ElementsAre(ComparedPart{"layers.1.mlp", "aten::mm", false, kSteps * 6 * ms, kSteps * 3 * ms},
+                          ComparedPart{"", "", false, kSteps * 2 * ms, kSteps * 2 * ms},
+                          ComparedPart{"layers.0", "", false, kSteps * 4 * ms, kSteps * 4 * ms},
+                          // Without its MLP.
+                          ComparedPart{"layers.1", "", false, kSteps * ms, kSteps * ms}));
+  EXPECT_EQ(describe_difference(late.parts.rows[0], late.parts), "+3.00 ms (+100.0 %)");
+  EXPECT_EQ(describe_difference(late.parts.rows[2], late.parts), "0");
+}
+
+TEST(SlowPartWords, WhereNothingIsRecordedTheFindingHasNoTable) {
+  const Finding late = finding(report_of(job_of_modules(3 * ms, false)), "straggler_persistent");
+  EXPECT_EQ(late.reason, "computes_longer");
+  EXPECT_THAT(late.parts.rows, IsEmpty());
+}
+
+TEST(SlowPartWords, WhereNobodyComputesLongerNothingIsCompared) {
+  for (const Finding& one : report_of(job_of_modules(0)).findings)
+    EXPECT_THAT(one.parts.rows, IsEmpty()) << one.code;
+}
+
+}  // namespace
+}  // namespace lockstep::analyzer
