@@ -29,20 +29,33 @@ Meaning meaning_of(std::string_view name) {
 
 // Of one thread, by their begins; none within another.
 using Passes = std::vector<HostRange>;
+using PassesByLane = std::map<std::uint32_t, Passes>;
+
+struct Found {
+  PassesByLane by_lane;
+  bool are_modules = false;  // no range says that it is a pass: the outermost calls of modules are
+};
 
 // Nothing where the rank trains.
-std::optional<std::map<std::uint32_t, Passes>> passes_by_lane(const RankTrace& rank,
-                                                              const StringTable& strings) {
+std::optional<Found> passes_of(const RankTrace& rank, const StringTable& strings) {
   std::vector<Meaning> meanings;
-  std::map<std::uint32_t, Passes> by_lane;
+  PassesByLane by_lane, of_modules;
+  bool has_passes = false;
   for (const HostRange& range : rank.host_ranges) {
     if (range.kind == HostKind::python_place) continue;
+    if (range.kind == HostKind::module) {
+      of_modules[range.lane].push_back(range);
+      continue;
+    }
     if (range.name >= meanings.size()) meanings.resize(range.name + 1, Meaning::unknown);
     Meaning& meaning = meanings[range.name];
     if (meaning == Meaning::unknown) meaning = meaning_of(strings.view(range.name));
     if (meaning == Meaning::training) return std::nullopt;
     if (meaning != Meaning::none) by_lane[range.lane].push_back(range);
+    has_passes = has_passes || meaning == Meaning::pass;
   }
+  const bool are_modules = !has_passes;
+  if (are_modules) by_lane = std::move(of_modules);
   for (auto& [lane, passes] : by_lane) {
     std::sort(passes.begin(), passes.end(), [](const HostRange& a, const HostRange& b) {
       return std::tuple(a.begin, -a.end, a.name) < std::tuple(b.begin, -b.end, b.name);
@@ -51,22 +64,40 @@ std::optional<std::map<std::uint32_t, Passes>> passes_by_lane(const RankTrace& r
     std::erase_if(passes, [&](const HostRange& pass) {
       if (end != kUnknownTime && pass.begin < end) return true;
       end = pass.end;
-      return meanings[pass.name] == Meaning::part;
+      return !are_modules && meanings[pass.name] == Meaning::part;
     });
   }
-  return by_lane;
+  return Found{std::move(by_lane), are_modules};
+}
+
+// Of a sequence in which each run of equal elements counts as one: a generation has as many passes of the
+// decoder as it has tokens.
+std::vector<std::size_t> begins_without_runs(const std::vector<std::uint64_t>& names) {
+  std::vector<std::uint64_t> first_of_runs;
+  std::vector<std::size_t> at, begins;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (i > 0 && names[i] == names[i - 1]) continue;
+    first_of_runs.push_back(names[i]);
+    at.push_back(i);
+  }
+  if (const std::optional<Repetition> found = find_repetition(first_of_runs))
+    for (const std::size_t run : found->begins) begins.push_back(at[run]);
+  return begins;
 }
 
 // Indices of those that begin an iteration.
-std::vector<std::size_t> begins_of(const Passes& passes) {
+std::vector<std::size_t> begins_of(const Passes& passes, bool are_modules) {
   std::vector<std::uint64_t> names;
   std::map<std::uint64_t, std::size_t> counts;
   for (const HostRange& pass : passes) {
     names.push_back(pass.name);
     ++counts[pass.name];
   }
-  if (counts.size() > 1)
+  if (counts.size() > 1) {
     if (std::optional<Repetition> found = find_repetition(names)) return std::move(found->begins);
+    if (std::vector<std::size_t> begins = begins_without_runs(names); !begins.empty()) return begins;
+    if (are_modules) return {};  // any part of a program may be a module
+  }
   const auto most = std::max_element(counts.begin(), counts.end(),
                                      [](const auto& a, const auto& b) { return a.second < b.second; });
   std::vector<std::size_t> begins;
@@ -106,13 +137,13 @@ bool covers_the_launches(const std::vector<Nanoseconds>& boundaries, const RankT
 }  // namespace
 
 std::optional<Iterations> find_iterations(const RankTrace& rank, const StringTable& strings) {
-  const auto by_lane = passes_by_lane(rank, strings);
-  if (!by_lane || by_lane->empty()) return std::nullopt;
+  const std::optional<Found> of_rank = passes_of(rank, strings);
+  if (!of_rank || of_rank->by_lane.empty()) return std::nullopt;
   const auto& [lane, passes] =
-      *std::max_element(by_lane->begin(), by_lane->end(),
+      *std::max_element(of_rank->by_lane.begin(), of_rank->by_lane.end(),
                         [](const auto& a, const auto& b) { return a.second.size() < b.second.size(); });
   if (passes.size() < kLeastRepetitions) return std::nullopt;
-  const std::vector<std::size_t> first = begins_of(passes);
+  const std::vector<std::size_t> first = begins_of(passes, of_rank->are_modules);
   if (first.size() < kLeastRepetitions) return std::nullopt;
 
   const std::vector<Nanoseconds> loaded = loadings(rank, lane);

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <vector>
 
 #include "analyzer/model/job_builder.h"
 
@@ -23,8 +24,11 @@ void add_loop(RankBuilder& rank, int count, const std::string& name = kDdp) {
   }
 }
 
-std::optional<Iterations> find(JobBuilder& job) {
-  const Job built = job.build();
+// With `kind` of all ranges.
+std::optional<Iterations> find(JobBuilder& job, HostKind kind = HostKind::other) {
+  Job built = job.build();
+  for (HostRange& range : built.ranks[0].host_ranges)
+    if (range.kind == HostKind::other) range.kind = kind;
   return find_iterations(built.ranks[0], built.strings);
 }
 
@@ -58,6 +62,72 @@ TEST(Iterations, OfSeveralModelsBeginWithTheFirst) {
   ASSERT_TRUE(found);
   EXPECT_EQ(found->boundaries.size(), 7U);
   EXPECT_EQ(found->boundaries[2], 1210);
+}
+
+// Batches of different lengths, and passes that take as long.
+TEST(Iterations, MayBeOfAnyLength) {
+  JobBuilder job;
+  const std::vector<Nanoseconds> begins{1000, 1900, 2000, 2050, 3500, 3600};
+  for (const Nanoseconds at : begins) {
+    job.rank(0).host_range(at, at + 40, "forward of GPT");
+    job.rank(0).compute(at + 2, at + 40, "forward").launched(at + 2, at + 2);
+  }
+  const auto found = find(job);
+  ASSERT_TRUE(found);
+  EXPECT_THAT(found->boundaries, testing::ElementsAre(1000, 1900, 2000, 2050, 3500, 3600, 3700))
+      << "the last one is as long as the median";
+}
+
+// Calls in order, 10 ns each, by what stands for them; a space is a pause.
+void add_calls(RankBuilder& rank, const std::string& calls, const std::string& prefix = "") {
+  Nanoseconds at = 1000;
+  for (const char call : calls) {
+    if (call != ' ') {
+      const std::string name = call == 'E' ? "Encoder_0" : call == 'D' ? "Decoder_0" : "Loss_0";
+      rank.host_range(at, at + 8, prefix + name);
+      rank.compute(at + 1, at + 8, "kernel").launched(at + 1, at + 1);
+    }
+    at += 10;
+  }
+}
+
+TEST(Iterations, OfAGenerationHaveAsManyPassesOfTheDecoderAsTokens) {
+  for (const bool are_modules : {false, true}) {
+    JobBuilder job;
+    add_calls(job.rank(0), "EDDD EDDDDDD ED EDD EDDDD EDD ", are_modules ? "" : "forward of ");
+    const auto found = find(job, are_modules ? HostKind::module : HostKind::other);
+    ASSERT_TRUE(found);
+    EXPECT_THAT(found->boundaries, testing::ElementsAre(1000, 1050, 1130, 1160, 1200, 1260, 1310));
+  }
+}
+
+TEST(Iterations, WithoutAPatternOfModulesAreNone) {
+  JobBuilder job;
+  add_calls(job.rank(0), "EDLEELDDLEDDEELLDELDDDLEE");
+  EXPECT_FALSE(find(job, HostKind::module));
+}
+
+TEST(Iterations, AreTheOutermostCallsOfModulesWhereNothingNamesPasses) {
+  JobBuilder job;
+  add_loop(job.rank(0), 6, "GPT_0");
+  for (int i = 0; i < 12; ++i)
+    job.rank(0).host_range(1015 + i / 2 * 100 + i % 2 * 10, 1022 + i / 2 * 100 + i % 2 * 10, "GPT_0.Block_0");
+  const auto found = find(job, HostKind::module);
+  ASSERT_TRUE(found);
+  EXPECT_THAT(found->boundaries, testing::ElementsAre(1010, 1110, 1210, 1310, 1410, 1510, 1610));
+}
+
+// A pipeline's stages name the passes of microbatches, which are parts of a step.
+TEST(Iterations, AreCallsOfModulesWhereOnlyMicrobatchesAreNamed) {
+  JobBuilder job;
+  add_loop(job.rank(0), 6, "forward");
+  for (int i = 0; i < 6; ++i) job.rank(0).host_range(1005 + 100 * i, 1060 + 100 * i, "Stage_0");
+  Job built = job.build();
+  for (HostRange& range : built.ranks[0].host_ranges)
+    if (built.strings.view(range.name) == "Stage_0") range.kind = HostKind::module;
+  const auto found = find_iterations(built.ranks[0], built.strings);
+  ASSERT_TRUE(found);
+  EXPECT_THAT(found->boundaries, testing::ElementsAre(1005, 1105, 1205, 1305, 1405, 1505, 1605));
 }
 
 TEST(Iterations, APassWithinAnotherIsAPartOfIt) {

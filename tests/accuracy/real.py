@@ -24,7 +24,7 @@ TIME_LIMIT = 300
 
 # name: what it is; the module that it needs besides torch; the sentence that a person who knows the program would write about
 # the healthy job on these cores; and the findings of which the first may be without contradicting that sentence. All share
-# their two cores with other programs (cores_shared), and all but pipeline.py then take turns being late (jitter).
+# their two cores with other programs (cores_shared), and all but the pipelines then take turns being late (jitter).
 BUSY = {"cores_shared", "jitter"}
 PROGRAMS = {
     "ddp": ("plain DDP with a DataLoader", None,
@@ -36,6 +36,9 @@ PROGRAMS = {
     "pipeline": ("torch.distributed.pipelining, 1F1B", None,
                  "the cores are busy; four microbatches on two stages leave a fifth of the region idle",
                  {"cores_shared", "pipeline_bubble", "exposed_transfer"}),
+    "pippy": ("PyTorch's pipeline() (PiPPy), traced and split, 1F1B", None,
+              "the cores are busy; four microbatches on two stages leave a fifth of the region idle, and nothing is computed while messages travel",
+              {"cores_shared", "pipeline_bubble", "exposed_transfer", "no_overlap"}),
     "hf_trainer": ("Hugging Face Trainer", "transformers", "the cores are busy; else nothing costs much", BUSY),
     "lightning_ddp": ("Lightning", "lightning", "the cores are busy; gradients travel in one bucket, and the Trainer's own Python costs time",
                       BUSY | {"buckets_too_large", "no_overlap", "idle_between_computations"}),
@@ -50,6 +53,9 @@ PROGRAMS = {
     "torchtitan_fsdp2": ("torchtitan's Trainer, FSDP2", "torchtitan",
                          "the cores are busy; all-gathers are in part waited for",
                          BUSY | {"prefetch_shallow", "prefetch_off", "exposed_transfer"}),
+    "torchtitan_interleaved": ("torchtitan's Trainer, two virtual stages a rank, Interleaved1F1B", "torchtitan",
+                               "the cores are busy; four microbatches in two chunks a stage leave a ninth of the region idle",
+                               {"cores_shared", "pipeline_bubble", "exposed_transfer"}),
     "megatron_ddp": ("Megatron-core GPT", "megatron.core", "the cores are busy; else nothing costs much", BUSY),
 }
 NOT_MEASURED = {}

@@ -154,6 +154,10 @@ TEST_F(Operators, TheModuleThatIsSlowerOnOneRankIsFound) {
   ASSERT_TRUE(found.slow);
   EXPECT_EQ(found.slow->module, "layers.1.mlp");
   EXPECT_GT(found.slow->own_ns, 5 * found.slow->others_ns);
+  EXPECT_EQ(found.table.steps, count);
+  EXPECT_EQ(found.table.others, 1);
+  ASSERT_FALSE(found.table.rows.empty());
+  EXPECT_THAT(found.table.rows[0].module, testing::StartsWith("layers.1.mlp"));
 
   // Whom a machine with other work on it lets the report name is another question; if it is this rank, then
   // so.
@@ -161,6 +165,7 @@ TEST_F(Operators, TheModuleThatIsSlowerOnOneRankIsFound) {
     if (finding.code != "straggler_persistent" || finding.reason != "computes_longer") continue;
     EXPECT_EQ(finding.rank, 1);
     EXPECT_THAT(finding.title, HasSubstr("in `layers.1.mlp`"));
+    EXPECT_FALSE(finding.parts.rows.empty());
   }
 }
 

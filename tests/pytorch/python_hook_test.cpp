@@ -167,6 +167,28 @@ TEST_F(PythonHook, AMissingLibraryStopsNothing) {
   EXPECT_EQ(outcome.standard_error, "");
 }
 
+// c10d makes MPI's group of all ranks with -1 for both: MPI knows them, where no launcher says.
+TEST_F(PythonHook, RankAndSizeAreTheGroupsOwnWhereMpiTellsThem) {
+  write("fake/torch/__init__.py", "from . import distributed\n");
+  write("fake/torch/distributed/__init__.py",
+        "from . import distributed_c10d\ndef is_available():\n  return True\n");
+  write("fake/torch/distributed/distributed_c10d.py",
+        "class GroupMember:\n  NON_GROUP_MEMBER = object()\n"
+        "class Group:\n"
+        "  _device_types = []\n"
+        "  def rank(self):\n    return 3\n"
+        "  def size(self):\n    return 4\n"
+        "  def _get_backend(self, device):\n    raise RuntimeError\n"
+        "def _new_process_group_helper(size, rank, ranks, *a, **k):\n  return Group(), None\n");
+  const Outcome outcome = recorded(
+      {"-c", "from torch.distributed import distributed_c10d as c; c._new_process_group_helper(-1, -1, [])"},
+      {"PYTHONPATH=" + (folder_ / "fake")});
+  EXPECT_EQ(outcome.exit_code, 0);
+  const Result<trace::Reader> reader = trace::Reader::open(folder_ / "run/rank-3.lst");
+  ASSERT_TRUE(reader.ok());
+  EXPECT_EQ(reader.value().metadata().at("world_size"), "4");
+}
+
 // The hook and the CUDA driver each bring our library in, though nothing that they would tell is wanted.
 TEST_F(PythonHook, CountersAloneAreRecordedOfWhoeverBringsUsIn) {
   write("fake/torch/__init__.py", "from . import autograd\n");

@@ -10,5 +10,8 @@ namespace lockstep::trace {
 
 // Their names begin so; those of the library don't.
 inline constexpr std::string_view kFrameworkIssuePrefix = "c10d.";
+// And so those of collectives that no device runs, and of which nobody told when they were over: the rank
+// came to them, and that is all. One may be told of although its interval comes later.
+inline constexpr std::string_view kEndUnknownPrefix = "c10d.end_unknown.";
 
 }  // namespace lockstep::trace

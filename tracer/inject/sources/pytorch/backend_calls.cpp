@@ -110,6 +110,14 @@ std::int32_t peer_of(const Method& method, void* b, void* c) {
   return -1;
 }
 
+// Who tells when the operation is over.
+Ends ends_of(Ends of_collectives, bool is_message, bool on_device) {
+  // MPI hands messages over in the call: its group's thread never sees them.
+  if (of_collectives == Ends::finished && is_message) return Ends::waited;
+  // A wait for a device's work makes the device wait, and returns.
+  return of_collectives == Ends::waited && on_device ? Ends::on_device : of_collectives;
+}
+
 template <std::size_t kClass, std::size_t kMethod>
 WorkHandle noted(void* self, void* a, void* b, void* c, void* d, void* e) {
   const Call original = originals[kClass][kMethod].load(std::memory_order_relaxed);
@@ -128,7 +136,7 @@ WorkHandle noted(void* self, void* a, void* b, void* c, void* d, void* e) {
   record.data_type = size.data_type;
   record.operation = kInfo.operation;
   record.peer = peer_of(kInfo, b, c);
-  record.on_device = kClasses[kClass].on_device ? 1 : 0;
+  record.ends = ends_of(kClasses[kClass].ends, kMessage, size.on_device);
   record.sequence = (kMessage ? group->messages : group->collectives).fetch_add(1, std::memory_order_relaxed);
   frame = record.call;
   current = {record.call, 0, &frame, kMessage};
@@ -137,7 +145,8 @@ WorkHandle noted(void* self, void* a, void* b, void* c, void* d, void* e) {
   record.works = current.works;
   current = {};
   frame = 0;
-  if (kMessage) record.message = reinterpret_cast<std::uintptr_t>(handle.work);
+  // Also of what runs on a device: nothing else is at that address any more.
+  if (kMessage || record.ends != Ends::queued) record.work = reinterpret_cast<std::uintptr_t>(handle.work);
   note(RecordType::call, record);
   return handle;
 }
@@ -146,11 +155,16 @@ template <std::size_t kClass, std::size_t... kMethod>
 constexpr std::array<Call, kMethods.size()> all_noted(std::index_sequence<kMethod...>) {
   return {noted<kClass, kMethod>...};
 }
+
+template <std::size_t... kClass>
+constexpr std::array<std::array<Call, kMethods.size()>, kClasses.size()> classes_noted(
+    std::index_sequence<kClass...>) {
+  return {all_noted<kClass>(std::make_index_sequence<kMethods.size()>())...};
+}
 }  // namespace
 
-const std::array<std::array<Call, kMethods.size()>, kClasses.size()> kReplacements{
-    all_noted<0>(std::make_index_sequence<kMethods.size()>()),
-    all_noted<1>(std::make_index_sequence<kMethods.size()>())};
+const std::array<std::array<Call, kMethods.size()>, kClasses.size()> kReplacements =
+    classes_noted(std::make_index_sequence<kClasses.size()>());
 
 bool follow_group(void* backend, std::uint32_t size) noexcept {
   for (std::size_t i = 0, slot = slot_of(backend); i < kGroupSlots; ++i, slot = (slot + 1) % kGroupSlots) {

@@ -11,6 +11,7 @@
 #include <cstdint>
 
 #include "trace/events/event.h"
+#include "tracer/inject/sources/pytorch/records.h"
 
 namespace lockstep::tracer::pytorch {
 
@@ -90,11 +91,16 @@ struct BackendClass {
   const char* name;    // as PyTorch names the backend
   const char* prefix;  // of its mangled methods
   const char* library;
-  bool on_device;
+  Ends ends;  // of its collectives
 };
-constexpr std::array<BackendClass, 2> kClasses{{
-    {"gloo", "_ZN4c10d16ProcessGroupGloo", "libtorch_cpu.so", false},
-    {"nccl", "_ZN4c10d16ProcessGroupNCCL", "libtorch_cuda.so", true},
+// Those that c10d has, each in the library that PyTorch's build puts it into: UCC beside NCCL, whatever the
+// device of its tensors.
+constexpr std::array<BackendClass, 5> kClasses{{
+    {"gloo", "_ZN4c10d16ProcessGroupGloo", "libtorch_cpu.so", Ends::queued},
+    {"nccl", "_ZN4c10d16ProcessGroupNCCL", "libtorch_cuda.so", Ends::on_device},
+    {"xccl", "_ZN4c10d16ProcessGroupXCCL", "libtorch_xpu.so", Ends::on_device},
+    {"mpi", "_ZN4c10d15ProcessGroupMPI", "libtorch_cpu.so", Ends::finished},
+    {"ucc", "_ZN4c10d15ProcessGroupUCC", "libtorch_cuda.so", Ends::waited},
 }};
 // [class][method]: where calls go on to (set before an entry is replaced), and what replaces the entries.
 extern std::array<std::array<std::atomic<Call>, kMethods.size()>, kClasses.size()> originals;

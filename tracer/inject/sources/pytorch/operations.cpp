@@ -9,18 +9,6 @@
 #include "tracer/inject/control/open_collective.h"
 
 namespace lockstep::tracer::pytorch {
-namespace {
-
-constexpr std::size_t kMaxDone = 65536;
-// A message is noted as open once it has been under way for so long: a pipeline's are, for a while.
-constexpr trace::Nanoseconds kLongForAMessage = 1'000'000'000;
-
-bool is_message(const CallRecord& record) {
-  return record.operation == trace::Operation::send || record.operation == trace::Operation::recv;
-}
-
-}  // namespace
-
 void Operations::group(const std::byte* body, std::uint32_t bytes) {
   GroupRecord record;
   if (bytes < sizeof record) return;
@@ -45,8 +33,9 @@ void Operations::group(const std::byte* body, std::uint32_t bytes) {
 void Operations::call(const CallRecord& record, trace::LaneId host, trace::Nanoseconds begin,
                       trace::Nanoseconds end) {
   writer_.append(trace::ApiCall{host, begin, end, writer_.intern(to_string(record.operation)), record.call});
-  if (record.on_device != 0) {
-    issue(record, host, begin, end);
+  if (record.ends == Ends::on_device) {
+    forget_before(record.work, begin);
+    issue(record, trace::kFrameworkIssuePrefix, host, begin, end);
     return;
   }
   Operation operation;
@@ -55,13 +44,15 @@ void Operations::call(const CallRecord& record, trace::LaneId host, trace::Nanos
   operation.host = host;
   operation.call_begin = begin;
   operation.call_end = end;
-  if (record.message != 0) {
-    start_message(operation);
+  if (record.work != 0) {
+    start(operation);
     return;
   }
+  // No work: part of a batch, which another call carries out.
+  if (record.ends != Ends::queued) return;
   if (record.works == 0) {
     // Carried out within the call: of one rank alone, for instance.
-    write(record, free_lane(begin, end), begin, end);
+    write(record, free_lane(record, begin, end), begin, end);
     operations_.erase(record.call);
     return;
   }
@@ -73,14 +64,13 @@ void Operations::call(const CallRecord& record, trace::LaneId host, trace::Nanos
   finish_if_complete(record.call);
 }
 
-// The call launches the kernel that carries it out.
-void Operations::issue(const CallRecord& record, trace::LaneId host, trace::Nanoseconds begin,
-                       trace::Nanoseconds end) {
+void Operations::issue(const CallRecord& record, std::string_view prefix, trace::LaneId host,
+                       trace::Nanoseconds begin, trace::Nanoseconds end) {
   trace::CollectiveIssue event;
   event.lane = host;
   event.begin = begin;
   event.end = end;
-  event.name = writer_.intern(std::string(trace::kFrameworkIssuePrefix) + to_string(record.operation));
+  event.name = writer_.intern(std::string(prefix) + to_string(record.operation));
   event.operation = record.operation;
   event.sequence = is_message(record) ? trace::kNoSequence : record.sequence;
   event.bytes = record.bytes;
@@ -129,62 +119,11 @@ void Operations::end(const WorkRecord& record, trace::Nanoseconds time) {
 void Operations::finish_if_complete(std::uint64_t call) {
   const auto found = operations_.find(call);
   if (found == operations_.end()) return;
-  const Operation& operation = found->second;
+  Operation& operation = found->second;
   if (!operation.known || !operation.begun || operation.ended < operation.record.works) return;
-  if (operation.noted) close_noted(operation, operation.begin, operation.end);
+  close_noted(operation, operation.end);
   write(operation.record, operation.lane, operation.begin, operation.end);
   operations_.erase(found);
-}
-
-// It was so long that it had been noted as an open range: that one ends.
-void Operations::close_noted(const Operation& operation, trace::Nanoseconds begin, trace::Nanoseconds end) {
-  trace::HostRange range;
-  range.lane = range.end_lane = operation.host;
-  range.begin = begin;
-  range.end = end;
-  range.name = writer_.intern(to_string(operation.record.operation));
-  range.domain = writer_.intern("lockstep");
-  range.nested = false;
-  writer_.append(range, arguments(operation.record));
-}
-
-void Operations::start_message(const Operation& message) {
-  const CallRecord& record = message.record;
-  const auto done = done_messages_.find(record.call);
-  if (done != done_messages_.end()) {
-    write(record, free_lane(message.call_begin, done->second), message.call_begin, done->second);
-    done_messages_.erase(done);
-    return;
-  }
-  // Nobody waited for the one whose work was at this address.
-  if (const auto before = messages_.find(record.message); before != messages_.end())
-    end_message_at(record.message, before->second.call_end);
-  messages_[record.message] = message;
-  message_works_[record.call] = record.message;
-}
-
-void Operations::end_message_at(std::uint64_t work, trace::Nanoseconds end) {
-  const auto found = messages_.find(work);
-  const Operation& message = found->second;
-  if (message.noted) close_noted(message, message.call_begin, end);
-  write(message.record, free_lane(message.call_begin, end), message.call_begin, end);
-  message_works_.erase(message.record.call);
-  messages_.erase(found);
-}
-
-void Operations::end_message(const WorkRecord& record, trace::Nanoseconds time) {
-  if (messages_.contains(record.work)) end_message_at(record.work, time);  // else it was over before
-}
-
-void Operations::message_done(const WorkRecord& record, trace::Nanoseconds time) {
-  ends_are_told_ = true;
-  if (const auto work = message_works_.find(record.call); work != message_works_.end()) {
-    end_message_at(work->second, time);
-    return;
-  }
-  // Within the call, which is noted when it returns. Calls whose records were lost leave theirs behind.
-  if (done_messages_.size() >= kMaxDone) done_messages_.clear();
-  done_messages_[record.call] = time;
 }
 
 void Operations::write(const CallRecord& record, trace::LaneId lane, trace::Nanoseconds begin,
@@ -218,8 +157,13 @@ std::int32_t Operations::global_rank(const CallRecord& record) const {
                                                               : trace::kNoRank;
 }
 
-trace::LaneId Operations::free_lane(trace::Nanoseconds begin, trace::Nanoseconds end) {
+trace::LaneId Operations::free_lane(const CallRecord& record, trace::Nanoseconds begin,
+                                    trace::Nanoseconds end) {
+  const bool messages = is_message(record);
+  std::size_t alike = 0;
   for (ExtraLane& extra : extra_lanes_) {
+    if (extra.messages != messages) continue;
+    ++alike;
     if (extra.busy_until > begin) continue;
     extra.busy_until = end;
     return extra.lane;
@@ -228,8 +172,8 @@ trace::LaneId Operations::free_lane(trace::Nanoseconds begin, trace::Nanoseconds
   lane.kind = trace::LaneKind::communication;
   lane.process = process_;
   lane.handle = extra_lanes_.size() + 1;
-  lane.name = "messages " + std::to_string(extra_lanes_.size() + 1);
-  extra_lanes_.push_back({writer_.add_lane(lane), end});
+  lane.name = (messages ? "messages " : "collectives ") + std::to_string(alike + 1);
+  extra_lanes_.push_back({writer_.add_lane(lane), end, messages});
   return extra_lanes_.back().lane;
 }
 
@@ -254,16 +198,11 @@ void Operations::note_open(trace::Nanoseconds horizon) {
     if (operation.noted || !operation.known || !operation.begun || operation.begin >= horizon) continue;
     note_open(operation, operation.begin);
   }
-  for (auto& [work, message] : messages_) {
-    // What is sent and never waited for seems under way for ever, where nobody tells when it ended.
-    const bool is_told = message.record.operation == trace::Operation::recv || ends_are_told_;
-    if (message.noted || !is_told || horizon - kLongForAMessage <= message.call_begin) continue;
-    note_open(message, message.call_begin);
-  }
+  note_open_issued(horizon);
 }
 
 void Operations::note_open(Operation& operation, trace::Nanoseconds begin) {
-  operation.noted = true;
+  operation.noted = begin;
   trace::OpenRange range;
   range.lane = operation.host;
   range.begin = begin;
@@ -273,14 +212,18 @@ void Operations::note_open(Operation& operation, trace::Nanoseconds begin) {
   control::append_open_collective(writer_, range, {}, event_of(operation.record));
 }
 
-void Operations::finish() {
-  for (const auto& [work, message] : messages_) {
-    if (message.noted) continue;  // it is known to have been under way for long, and not to have ended
-    write(message.record, free_lane(message.call_begin, message.call_end), message.call_begin,
-          message.call_end);
-  }
-  messages_.clear();
-  message_works_.clear();
+// It was so long that it had been noted as an open range: that one ends. Readers know it by its begin.
+void Operations::close_noted(Operation& operation, trace::Nanoseconds end) {
+  if (!operation.noted) return;
+  trace::HostRange range;
+  range.lane = range.end_lane = operation.host;
+  range.begin = *operation.noted;
+  range.end = std::max(range.begin, end);
+  range.name = writer_.intern(to_string(operation.record.operation));
+  range.domain = writer_.intern("lockstep");
+  range.nested = false;
+  writer_.append(range, arguments(operation.record));
+  operation.noted.reset();
 }
 
 std::uint64_t Operations::take_unknown_works() {

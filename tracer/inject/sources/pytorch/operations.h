@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
@@ -27,17 +28,27 @@ class Operations {
   void begin(const WorkRecord& record, trace::LaneId communication, trace::LaneId host,
              trace::Nanoseconds time);
   void end(const WorkRecord& record, trace::Nanoseconds time);
-  // The message was waited for.
+  // The message, or collective of a backend that tells nobody else, was waited for.
   void end_message(const WorkRecord& record, trace::Nanoseconds time);
+  // A thread begins to wait for it, and has waited for it: then it is over.
+  void wait_began(std::uint32_t thread, const WorkRecord& record);
+  void wait_ended(std::uint32_t thread, const WorkRecord& record, trace::Nanoseconds time);
+  // The thread does something else. True: it was in a wait, which ended by an exception.
+  bool left_wait(std::uint32_t thread, trace::Nanoseconds time);
+  // The group's thread has carried it out (Ends::finished); `communication` is the thread's lane.
+  void finished(const WorkRecord& record, trace::LaneId communication, trace::Nanoseconds time);
   // It was carried out: that is its end, whoever waits for it and when.
   void message_done(const WorkRecord& record, trace::Nanoseconds time);
 
   // Writes what began before `horizon` and still runs as open ranges, each once.
   void note_open(trace::Nanoseconds horizon);
-  // Nothing more comes: messages that nobody waited for are written with the interval of their call.
+  // Nothing more comes: messages that nobody waited for are written with the interval of their call; of
+  // collectives only that they were issued.
   void finish();
   // Works that belong to no call that was seen, since the last time.
   std::uint64_t take_unknown_works();
+  // Whether a collective has no interval, as nothing told when it ended.
+  bool has_lost_ends() const { return lost_ends_; }
 
  private:
   struct Group {
@@ -51,7 +62,10 @@ class Operations {
     trace::Nanoseconds call_end = 0;
     std::uint32_t ended = 0;
     bool begun = false;
-    bool noted = false;
+    std::optional<trace::Nanoseconds> noted;  // the begin with which it was noted as an open range
+    bool told = false;                        // that it was issued
+    std::uint32_t waiting = 0;                // threads that wait for it
+    trace::Nanoseconds left = 0;              // when the last of them left a wait, which did not end it
     trace::LaneId lane = 0;
     trace::LaneId host = 0;
     trace::Nanoseconds begin = 0;
@@ -60,18 +74,39 @@ class Operations {
   struct ExtraLane {
     trace::LaneId lane = 0;
     trace::Nanoseconds busy_until = 0;
+    bool messages = false;  // else of collectives
+  };
+  struct Waiting {
+    std::uint64_t work = 0;
+    std::uint64_t call = 0;  // 0: of none that is known
   };
 
-  void issue(const CallRecord& record, trace::LaneId host, trace::Nanoseconds begin, trace::Nanoseconds end);
+  // What is known of it is that it was handed over.
+  void issue(const CallRecord& record, std::string_view prefix, trace::LaneId host, trace::Nanoseconds begin,
+             trace::Nanoseconds end);
   void finish_if_complete(std::uint64_t call);
-  void close_noted(const Operation& operation, trace::Nanoseconds begin, trace::Nanoseconds end);
+  void close_noted(Operation& operation, trace::Nanoseconds end);
   void note_open(Operation& operation, trace::Nanoseconds begin);
-  void start_message(const Operation& message);
-  void end_message_at(std::uint64_t work, trace::Nanoseconds end);
+  struct Finish {
+    trace::LaneId lane = 0;
+    trace::Nanoseconds time = 0;
+  };
+  void start(Operation issued);
+  void forget_before(std::uint64_t work, trace::Nanoseconds time);
+  void end_at(std::uint64_t work, trace::Nanoseconds end);
+  void end_unwaited(Operation& issued, trace::Nanoseconds time);
+  void tell_issued(Operation& issued);
+  void finish_collective(Operation& issued, const Finish& finish);
+  void retire_before(const Operation& over);
+  trace::Nanoseconds begin_of(const Operation& issued) const;
+  void note_open_issued(trace::Nanoseconds horizon);
   void write(const CallRecord& record, trace::LaneId lane, trace::Nanoseconds begin, trace::Nanoseconds end);
   trace::Collective event_of(const CallRecord& record);
-  // Messages overlap one another: each goes to a lane that is free.
-  trace::LaneId free_lane(trace::Nanoseconds begin, trace::Nanoseconds end);
+  static bool is_message(const CallRecord& record) {
+    return record.operation == trace::Operation::send || record.operation == trace::Operation::recv;
+  }
+  // They overlap one another: each goes to a lane that is free, messages to others than collectives.
+  trace::LaneId free_lane(const CallRecord& record, trace::Nanoseconds begin, trace::Nanoseconds end);
   std::vector<trace::Argument> arguments(const CallRecord& record);
   std::int32_t global_rank(const CallRecord& record) const;
 
@@ -80,9 +115,13 @@ class Operations {
   std::unordered_map<std::uint64_t, Group> groups_;                      // by backend
   std::map<std::uint64_t, Operation> operations_;                        // by call, until they end
   std::unordered_map<std::uint64_t, std::uint64_t> works_;               // work -> call, until it ends
-  std::unordered_map<std::uint64_t, Operation> messages_;                // by work, until it was waited for
-  std::unordered_map<std::uint64_t, std::uint64_t> message_works_;       // call -> work, as in messages_
+  std::unordered_map<std::uint64_t, Operation> issued_;                  // by work, until its end is told
+  std::unordered_map<std::uint64_t, std::uint64_t> message_works_;       // call -> work, as in issued_
   std::unordered_map<std::uint64_t, trace::Nanoseconds> done_messages_;  // by call, whose record is to come
+  std::unordered_map<std::uint64_t, Finish> finished_;                   // by work, whose call is to come
+  std::unordered_map<std::uint64_t, Finish> last_finished_;              // by backend (Ends::finished)
+  std::unordered_map<std::uint32_t, Waiting> waiting_;                   // by thread, while it waits
+  bool lost_ends_ = false;
   bool ends_are_told_ = false;  // a message was said to have ended before anybody waited for it
   std::vector<ExtraLane> extra_lanes_;
   std::uint64_t unknown_works_ = 0;

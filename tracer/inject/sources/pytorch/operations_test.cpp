@@ -2,91 +2,18 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cstring>
-#include <filesystem>
-#include <functional>
 #include <map>
-#include <string>
+#include <utility>
 #include <vector>
 
-#include "trace/reader.h"
+#include "tracer/inject/sources/pytorch/operations_for_test.h"
 
 namespace lockstep::tracer::pytorch {
 namespace {
 
 using testing::ElementsAre;
-
-constexpr std::uint64_t kBackend = 0x1000;
-constexpr trace::LaneId kHost = 0;
-constexpr trace::LaneId kWorker = 1;
-constexpr trace::LaneId kWorkerHost = 2;
-
-struct Written {
-  std::vector<trace::Collective> collectives;
-  std::vector<trace::ApiCall> calls;
-  std::vector<trace::CollectiveIssue> issues;
-  std::vector<trace::OpenRange> open;
-  std::vector<trace::Group> groups;
-  std::vector<trace::Lane> lanes;
-};
-
-// Lets `fill` write a trace, and reads it back.
-Written write(const std::function<void(Operations&)>& fill) {
-  const std::filesystem::path path =
-      std::filesystem::temp_directory_path() / ("lockstep-operations-" + std::to_string(getpid()) + ".lst");
-  std::filesystem::remove(path);
-  {
-    Result<trace::Writer> writer = trace::Writer::create(path.c_str());
-    EXPECT_TRUE(writer.ok());
-    for (const auto kind :
-         {trace::LaneKind::host_thread, trace::LaneKind::communication, trace::LaneKind::host_thread}) {
-      trace::Lane lane;
-      lane.kind = kind;
-      writer.value().add_lane(lane);
-    }
-    Operations operations(writer.value(), 7);
-    fill(operations);
-    EXPECT_TRUE(writer.value().close().ok());
-  }
-  Written written;
-  const Result<trace::Reader> reader = trace::Reader::open(path);
-  EXPECT_TRUE(reader.ok());
-  EXPECT_TRUE(reader.value().read(trace::Selection{}, written.collectives).ok());
-  EXPECT_TRUE(reader.value().read(trace::Selection{}, written.calls).ok());
-  EXPECT_TRUE(reader.value().read(trace::Selection{}, written.issues).ok());
-  EXPECT_TRUE(reader.value().read(trace::Selection{}, written.open).ok());
-  written.groups = reader.value().groups();
-  written.lanes = reader.value().lanes();
-  std::filesystem::remove(path);
-  return written;
-}
-
-void declare(Operations& operations, const std::string& name, const std::vector<RankRun>& runs,
-             std::uint64_t backend = kBackend) {
-  GroupRecord record;
-  record.backend = backend;
-  record.name_bytes = static_cast<std::uint16_t>(name.size());
-  record.run_count = static_cast<std::uint32_t>(runs.size());
-  std::string body(reinterpret_cast<const char*>(&record), sizeof record);
-  body += name;
-  body.append(reinterpret_cast<const char*>(runs.data()), runs.size() * sizeof(RankRun));
-  operations.group(reinterpret_cast<const std::byte*>(body.data()), static_cast<std::uint32_t>(body.size()));
-}
-
-CallRecord call(std::uint64_t number, std::uint32_t works, std::int64_t sequence = 0) {
-  CallRecord record;
-  record.call = number;
-  record.backend = kBackend;
-  record.works = works;
-  record.sequence = sequence;
-  record.bytes = 64;
-  record.operation = trace::Operation::all_reduce;
-  record.data_type = trace::DataType::float32;
-  return record;
-}
 
 TEST(Operations, ACollectiveIsItsCallAndWhatItsWorkerDid) {
   const Written written = write([](Operations& operations) {
@@ -118,13 +45,13 @@ TEST(Operations, WhatAGpuCarriesOutIsIssued) {
   const Written written = write([](Operations& operations) {
     declare(operations, "world", {{0, 1, 4}});
     CallRecord reduced = call(1, 0, 5);
-    reduced.on_device = 1;
+    reduced.ends = Ends::on_device;
     operations.call(reduced, kHost, 100, 110);
     CallRecord sent = call(2, 0, 0);
-    sent.on_device = 1;
+    sent.ends = Ends::on_device;
     sent.operation = trace::Operation::send;
     sent.peer = 3;
-    sent.message = 0x77;
+    sent.work = 0x77;
     operations.call(sent, kHost, 200, 210);
     operations.finish();
   });
@@ -204,7 +131,7 @@ TEST(Operations, WorkOfNoCallThatWasSeenIsCounted) {
 TEST(Operations, MessagesThatOverlapDoNotShareALane) {
   const auto message = [](std::uint64_t number, std::uint64_t work, trace::Operation operation) {
     CallRecord record = call(number, 0);
-    record.message = work;
+    record.work = work;
     record.operation = operation;
     record.peer = 1;
     return record;
@@ -237,7 +164,7 @@ TEST(Operations, MessagesThatOverlapDoNotShareALane) {
 TEST(Operations, AMessageEndsWhenItIsCarriedOutNotWhenItIsWaitedFor) {
   const auto message = [](std::uint64_t number, std::uint64_t work) {
     CallRecord record = call(number, 0);
-    record.message = work;
+    record.work = work;
     record.operation = trace::Operation::send;
     record.peer = 1;
     return record;
@@ -284,7 +211,7 @@ TEST(Operations, AMessageThatNeverEndsIsLeftOpenOnce) {
   constexpr trace::Nanoseconds kSecond = 1'000'000'000;
   const auto message = [](std::uint64_t number, std::uint64_t work, trace::Operation operation) {
     CallRecord record = call(number, 0);
-    record.message = work;
+    record.work = work;
     record.operation = operation;
     return record;
   };
@@ -307,6 +234,84 @@ TEST(Operations, AMessageThatNeverEndsIsLeftOpenOnce) {
   EXPECT_EQ(written.collectives[0].end, 4 * kSecond);
   EXPECT_EQ(written.collectives[1].begin, 10);
   EXPECT_EQ(written.collectives[1].end, 12);
+}
+
+// MPI: one thread carries out a group's collectives, one after the other, and says when each is over.
+TEST(Operations, AFinishedCollectiveBeginsWhenTheOneBeforeItEnded) {
+  const auto mpi = [](std::uint64_t number, std::uint64_t work) {
+    CallRecord record = call(number, 0);
+    record.ends = Ends::finished;
+    record.work = work;
+    return record;
+  };
+  const Written written = write([&](Operations& operations) {
+    operations.call(mpi(1, 0xA0), kHost, 10, 12);
+    operations.call(mpi(2, 0xB0), kHost, 20, 22);
+    operations.finished({0xA0, 0}, kWorker, 40);
+    operations.finished({0xB0, 0}, kWorker, 60);
+    operations.end_message({0xB0, 0}, 90);         // waited for, long after
+    operations.finished({0xC0, 0}, kWorker, 101);  // before its call returned
+    operations.call(mpi(3, 0xC0), kHost, 100, 102);
+    operations.finished({0xD0, 0}, kWorker, 110);  // of a call that was lost
+    operations.call(mpi(4, 0xD0), kHost, 120, 122);
+    operations.finished({0xD0, 0}, kWorker, 130);
+    EXPECT_FALSE(operations.has_lost_ends());
+  });
+  std::vector<std::pair<trace::Nanoseconds, trace::Nanoseconds>> intervals;
+  for (const trace::Collective& event : written.collectives) {
+    EXPECT_EQ(event.lane, kWorker);
+    intervals.emplace_back(event.begin, event.end);
+  }
+  using testing::Pair;
+  EXPECT_THAT(intervals, ElementsAre(Pair(10, 40), Pair(40, 60), Pair(100, 101), Pair(120, 130)));
+}
+
+// UCC: who waits hears that a collective is over, and nobody else.
+TEST(Operations, OfACollectiveThatNobodyWaitedForNoIntervalIsClaimed) {
+  const auto ucc = [](std::uint64_t number, std::uint64_t work) {
+    CallRecord record = call(number, 0);
+    record.ends = Ends::waited;
+    record.work = work;
+    return record;
+  };
+  const Written written = write([&](Operations& operations) {
+    operations.call(ucc(1, 0xA0), kHost, 10, 12);
+    operations.end_message({0xA0, 0}, 40);
+    operations.call(ucc(2, 0), kHost, 50, 52);  // of a batch: it has no work
+    EXPECT_FALSE(operations.has_lost_ends());
+    operations.call(ucc(3, 0xA0), kHost, 60, 62);
+    operations.call(ucc(4, 0xA0), kHost, 70, 72);  // the work before it is gone
+    EXPECT_TRUE(operations.has_lost_ends());
+    operations.finish();
+  });
+  ASSERT_EQ(written.collectives.size(), 1U);
+  EXPECT_EQ(written.collectives[0].begin, 10);
+  EXPECT_EQ(written.collectives[0].end, 40);
+  EXPECT_EQ(written.calls.size(), 4U);
+  // That the rank came to the others is told.
+  EXPECT_THAT(written.issue_names, ElementsAre("c10d.end_unknown.all_reduce", "c10d.end_unknown.all_reduce"));
+}
+
+TEST(Operations, OpenAreTheFirstInItsQueueAndTheOneThatIsWaitedFor) {
+  constexpr trace::Nanoseconds kSecond = 1'000'000'000;
+  const auto issued = [](std::uint64_t number, Ends ends) {
+    CallRecord record = call(number, 0);
+    record.ends = ends;
+    record.work = 0xA0 + number;
+    return record;
+  };
+  const Written written = write([&](Operations& operations) {
+    operations.call(issued(1, Ends::finished), kHost, 10, 12);
+    operations.call(issued(2, Ends::finished), kHost, 20, 22);
+    operations.call(issued(3, Ends::waited), kHost, 30, 32);
+    operations.call(issued(4, Ends::waited), kHost, 40, 42);
+    operations.wait_began(7, {0xA4, 0});
+    operations.note_open(2 * kSecond);
+  });
+  std::vector<trace::Nanoseconds> begins;
+  for (const trace::OpenRange& range : written.open) begins.push_back(range.begin);
+  std::sort(begins.begin(), begins.end());
+  EXPECT_THAT(begins, ElementsAre(10, 40));
 }
 
 TEST(Operations, RecordsCutShortAreIgnored) {

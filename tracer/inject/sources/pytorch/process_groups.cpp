@@ -6,6 +6,7 @@
 
 #include "tracer/inject/sources/pytorch/active.h"
 #include "tracer/inject/sources/pytorch/backend_calls.h"
+#include "tracer/inject/sources/pytorch/backend_works.h"
 #include "tracer/inject/sources/pytorch/loaded_library.h"
 
 namespace lockstep::tracer::pytorch {
@@ -81,7 +82,11 @@ std::string declare_group(void* backend, std::string_view backend_name, std::str
   if (known) return {};
   if (!follow_group(backend, record.size)) return "there are more process groups than can be followed";
   for (std::size_t i = 0; i < kClasses.size(); ++i) {
-    if (backend_name == kClasses[i].name) return redirect_class(i, *static_cast<void***>(backend));
+    if (backend_name != kClasses[i].name) continue;
+    // The works first: one may be over as soon as its call is noted.
+    const std::string works = follow_works_of(backend_name);
+    const std::string calls = redirect_class(i, *static_cast<void***>(backend));
+    return calls.empty() || works.empty() ? calls + works : calls + "; " + works;
   }
   return "collectives of the backend '" + std::string(backend_name) + "' are not followed";
 }

@@ -65,6 +65,8 @@ void PytorchSource::add_problem(std::string_view problem) {
 }
 
 void PytorchSource::tell_problems() {
+  if (operations_->has_lost_ends())
+    add_problem("when some collectives ended, which nobody waited for by their works: they have no interval");
   std::string text;
   for (const std::atomic<const std::string*>& entry : problems) {
     const std::string* const problem = entry.load(std::memory_order_acquire);
@@ -153,6 +155,14 @@ void PytorchSource::process(const Event& event) {
   const std::byte* const body = bodies_.data() + event.body;
   Thread& on = thread(event.thread);
   const auto host = [&] { return lane(event.thread, on, trace::LaneKind::host_thread); };
+  // A wait that ends by an exception has no end of its own. (One may end ranges that PyTorch gave to the
+  // work.)
+  const bool in_wait = event.type == RecordType::message_end || event.type == RecordType::wait_end ||
+                       event.type == RecordType::range_end;
+  if (!in_wait && operations_->left_wait(event.thread, event.time)) {
+    on.loop.end_wait(event.time);
+    close(on, RecordType::wait_end, 0, event.time);
+  }
   switch (event.type) {
     case RecordType::group:
       return operations_->group(body, event.bytes);
@@ -171,11 +181,16 @@ void PytorchSource::process(const Event& event) {
       return operations_->end_message(read_record<WorkRecord>(body, event.bytes), event.time);
     case RecordType::message_done:
       return operations_->message_done(read_record<WorkRecord>(body, event.bytes), event.time);
+    case RecordType::work_finished:
+      return operations_->finished(read_record<WorkRecord>(body, event.bytes),
+                                   lane(event.thread, on, trace::LaneKind::communication), event.time);
     case RecordType::wait_begin:
+      operations_->wait_began(event.thread, read_record<WorkRecord>(body, event.bytes));
       on.loop.begin_wait(event.time);
       open(on, event.time, trace::kWaitForCommunication, RecordType::wait_end, 0);
       return;
     case RecordType::wait_end:
+      operations_->wait_ended(event.thread, read_record<WorkRecord>(body, event.bytes), event.time);
       on.loop.end_wait(event.time);
       return close(on, RecordType::wait_end, 0, event.time);
     case RecordType::range_begin:

@@ -11,29 +11,30 @@
 namespace lockstep::tracer::pytorch {
 
 enum class RecordType : std::uint8_t {
-  group = 1,       // GroupRecord and texts
-  call,            // CallRecord: a collective or message was handed to its process group
-  enqueue,         // WorkRecord: and put its work into the queue of the group's threads
-  work_begin,      // WorkRecord, on the thread that carries it out
-  work_end,        // WorkRecord
-  message_end,     // WorkRecord: a send or receive was waited for, and is over
-  wait_begin,      // nothing: the thread begins to wait for communication
-  wait_end,        // nothing
-  range_begin,     // RangeRecord and the range's name
-  range_end,       // RangeRecord
-  phase_begin,     // PhaseRecord
-  phase_end,       // PhaseEndRecord
-  device,          // DeviceRecord
-  step,            // StepRecord: a step begins
-  message_done,    // WorkRecord: the call is the message that has been carried out, waited for or not
-  past_range,      // PastRangeRecord and the range's name
-  module_begin,    // ModuleRecord and the module's name
-  module_end,      // ModuleRecord
+  group = 1,     // GroupRecord and texts
+  call,          // CallRecord: a collective or message was handed to its process group
+  enqueue,       // WorkRecord: and put its work into the queue of the group's threads
+  work_begin,    // WorkRecord, on the thread that carries it out
+  work_end,      // WorkRecord
+  message_end,   // WorkRecord: a send, a receive or a collective of Ends::waited was waited for, and is over
+  wait_begin,    // WorkRecord, or nothing: the thread begins to wait for communication, of that work
+  wait_end,      // as wait_begin: the wait returned, and that work is over
+  range_begin,   // RangeRecord and the range's name
+  range_end,     // RangeRecord
+  phase_begin,   // PhaseRecord
+  phase_end,     // PhaseEndRecord
+  device,        // DeviceRecord
+  step,          // StepRecord: a step begins
+  message_done,  // WorkRecord: the call is the message that has been carried out, waited for or not
+  past_range,    // PastRangeRecord and the range's name
+  module_begin,  // ModuleRecord and the module's name
+  module_end,    // ModuleRecord
   operator_begin,  // OperatorRecord and the operator's name
   operator_end,    // OperatorRecord
   python_place,    // PastRangeRecord and where the main thread was
   long_begin,      // PastRangeRecord, whose end says nothing yet, and the range's name
   long_end,        // PastRangeRecord: that one is over; where it is empty, it was too short to be kept
+  work_finished,   // WorkRecord: its group's thread has carried it out (Ends::finished)
 };
 
 // A process group's backend. Followed by its name, its description and its ranks: `run_count` RankRuns.
@@ -53,6 +54,14 @@ struct RankRun {
   std::int32_t count = 0;
 };
 
+// Who tells when an operation is over.
+enum class Ends : std::uint8_t {
+  queued,     // the threads of its group, which take works from a queue: work_begin, work_end (Gloo)
+  on_device,  // the kernel that carries it out, which is not ours to see (NCCL, XCCL)
+  finished,   // the one thread of its group, which carries out one work after the other: work_finished (MPI)
+  waited,     // whoever waits for it: message_end or wait_end (UCC; messages)
+};
+
 // Written when the call returns.
 struct CallRecord {
   std::uint64_t call = 0;         // number of the call in its process, from 1
@@ -60,12 +69,12 @@ struct CallRecord {
   std::uint64_t begin_ticks = 0;  // when the call began; the record's own time is its end
   std::int64_t sequence = 0;      // of the group, from 0; messages count apart from collectives
   std::uint64_t bytes = 0;        // larger side
-  std::uint64_t message = 0;      // of send and recv: the work's address; else 0
+  std::uint64_t work = 0;         // where its end is told of the work's address: that; else 0
   std::int32_t peer = -1;         // rank in the group: root, or other side of a message
-  std::uint32_t works = 0;        // how many were enqueued; 0 of a message
+  std::uint32_t works = 0;        // how many were enqueued
   trace::Operation operation = trace::Operation::unknown;
   trace::DataType data_type = trace::DataType::unknown;
-  std::uint8_t on_device = 0;  // 1: a GPU runs it (NCCL); its interval is not ours to see
+  Ends ends = Ends::queued;
   std::uint8_t unused[5] = {};
 };
 

@@ -13,6 +13,8 @@ using TypeFunction = std::int32_t (*)(const TensorSlot*, std::int32_t*);
 
 NumelFunction get_numel = nullptr;
 TypeFunction get_type = nullptr;
+TypeFunction get_device_type = nullptr;
+constexpr std::int32_t kCpu = 0;  // c10::DeviceType
 
 struct ScalarType {
   trace::DataType type;
@@ -48,11 +50,18 @@ constexpr std::array<ScalarType, 25> kScalarTypes{{
     {trace::DataType::float8_e4m3, 1},  // Float8_e4m3fn
 }};
 
+// Of a tensor with elements: one that is undefined has no device, and libtorch prints that it was asked.
+bool is_on_device(const TensorSlot* tensor) {
+  std::int32_t type = -1;
+  return get_device_type == nullptr || get_device_type(tensor, &type) != 0 || type != kCpu;
+}
+
 }  // namespace
 
 bool find_size_functions(const LoadedLibrary& torch) {
   get_numel = torch.function<NumelFunction>("aoti_torch_get_numel");
   get_type = torch.function<TypeFunction>("aoti_torch_get_dtype");
+  get_device_type = torch.function<TypeFunction>("aoti_torch_get_device_type");
   if (get_numel != nullptr && get_type != nullptr) return true;
   get_numel = nullptr;
   return false;
@@ -74,7 +83,8 @@ TensorSize size_of(const TensorSlot* tensor) {
   std::int32_t type = -1;
   if (get_numel == nullptr || tensor == nullptr || tensor->implementation == nullptr) return {};
   if (get_numel(tensor, &elements) != 0 || get_type(tensor, &type) != 0 || elements < 0) return {};
-  return {static_cast<std::uint64_t>(elements) * element_bytes(type), data_type_of(type)};
+  return {static_cast<std::uint64_t>(elements) * element_bytes(type), data_type_of(type),
+          elements > 0 && is_on_device(tensor)};
 }
 
 TensorSize size_of(const TensorList* tensors) {
@@ -84,6 +94,7 @@ TensorSize size_of(const TensorList* tensors) {
     const TensorSize size = size_of(tensor);
     if (tensor == tensors->begin) together.data_type = size.data_type;
     together.bytes += size.bytes;
+    together.on_device = together.on_device || size.on_device;
   }
   return together;
 }
@@ -95,6 +106,7 @@ TensorSize size_of(const TensorLists* lists) {
     const TensorSize size = size_of(list);
     if (list == lists->begin) together.data_type = size.data_type;
     together.bytes += size.bytes;
+    together.on_device = together.on_device || size.on_device;
   }
   return together;
 }

@@ -27,6 +27,7 @@ using TensorLists = Vector<TensorList>;
 struct TensorSize {
   std::uint64_t bytes = 0;
   trace::DataType data_type = trace::DataType::unknown;
+  bool on_device = false;  // or it can't be told; of what has elements
 };
 
 // Finds the functions in libtorch_cpu. False if they are missing: then all sizes are 0, and types unknown.

@@ -153,6 +153,8 @@ def _group_was_made(c10d, made, group_size, group_rank, global_ranks):
     group = made[0] if isinstance(made, tuple) else made
     if group is None or group is c10d.GroupMember.NON_GROUP_MEMBER or not hasattr(group, "_get_backend"):
         return
+    if group_size < 0:  # MPI knows rank and size itself
+        group_rank, group_size = group.rank(), group.size()
     # The group of all ranks comes first, without a list of them.
     ranks = list(global_ranks) if global_ranks else list(range(group_size))
     if not global_ranks:
@@ -182,12 +184,14 @@ def tell_device(for_good=True):
 
 trains = 0  # how often a backward pass or an optimizer has begun
 when_training = []  # what to do when the first one begins; nothing of it raises
+gradients_pending = False  # from a backward pass on; who is in when_optimized says until when
+when_optimized = []  # what to do when an optimizer, which is handed over, is over; nothing of it raises
 
 
 def _begin(phase, identity=0):
-    global trains
+    global trains, gradients_pending
     if phase >= BACKWARD:
-        trains += 1
+        trains, gradients_pending = trains + 1, True
         while when_training:
             when_training.pop()()
     try:
@@ -205,6 +209,8 @@ def _begin(phase, identity=0):
 def _end(phase, identity=0):
     if _following:
         _library.lockstep_pytorch_end(phase, identity)
+    for action in when_optimized if phase == OPTIMIZER else ():
+        action(identity)
 
 
 # Phases that a framework's object has begun as a whole: what PyTorch shows of them meanwhile are parts of them.

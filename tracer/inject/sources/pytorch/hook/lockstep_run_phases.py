@@ -120,6 +120,8 @@ def _end(began):
     if began is None:
         return
     _under_way.discard(began)
+    if began.name.startswith(_EVALUATION):
+        _without_gradients("forget_since", began.begin)
     library = core.following()
     if began.known is not None and library is not None:
         end = time.monotonic_ns()
@@ -155,7 +157,7 @@ def _named(original, name):
         if is_compiling():
             return original(*args, **kwargs)
         if name == _COMPILATION + "torch.compile":
-            _forwards("give_up")
+            _give_up()
         began = _begin(name)
         try:
             return original(*args, **kwargs)
@@ -205,6 +207,17 @@ def _forwards(what):
     getattr(core.part("forwards"), what)()
 
 
+@core.quiet
+def _without_gradients(what, *args):
+    getattr(core.part("without_gradients"), what)(*args)
+
+
+def _give_up():
+    """Something is compiled."""
+    _forwards("give_up")
+    _without_gradients("give_up")
+
+
 def _training_begins():
     if "_lockstep_forwards" in sys.modules:
         _forwards("leave")
@@ -223,7 +236,7 @@ def _follow_compiler():
     @functools.wraps(start)
     def run_start_callbacks(*args, **kwargs):
         began.append(_begin(_COMPILATION + "torch.compile"))
-        _forwards("give_up")
+        _give_up()
         return start(*args, **kwargs)
 
     @functools.wraps(end)
@@ -257,7 +270,7 @@ class _Evaluating:
     @core.quiet
     def train(self, module):
         if self._is_pending() and self._is_part(module):
-            _tell("evaluation", self.since)
+            self._tell()
             self.module = None
 
     # Of a job that has trained: evaluation to its end.
@@ -265,8 +278,13 @@ class _Evaluating:
     def end(self):
         core.tell_device(for_good=False)
         if self._is_pending() and self.trained > 0:
-            _tell("evaluation", self.since)
+            self._tell()
         self.module = None
+        _without_gradients("end")
+
+    def _tell(self):
+        _tell("evaluation", self.since)
+        _without_gradients("forget_since", self.since)
 
     def _is_pending(self):
         return self.module is not None and self.trained == core.trains
@@ -346,3 +364,4 @@ def install(when_imported):
     else:
         when_imported("torch._dynamo.callback", _follow_compiler)
     _follow_evaluation()
+    _without_gradients("follow")

@@ -1,0 +1,101 @@
+// Evaluations that an unedited program on one rank does under no_grad or inference_mode alone are told from
+// when they begin to when they end; what it computes without gradients to train on is not.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tests/end_to_end/support.h"
+#include "tests/pytorch/torchrun.h"
+#include "trace/reader.h"
+
+namespace lockstep::end_to_end {
+namespace {
+
+using Json = nlohmann::json;
+using Interval = std::pair<std::int64_t, std::int64_t>;
+
+class WithoutGradients : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!why_no_torch_here().empty()) GTEST_SKIP() << "SKIPPED: " << why_no_torch_here();
+    if (run({LOCKSTEP_PYTHON, "-c", "import torch"}).exit_code != 0)
+      GTEST_SKIP() << "SKIPPED: " << LOCKSTEP_PYTHON << " has no torch";
+  }
+
+  // Records the job, which prints what it prints alone.
+  void record(const std::string& mode) {
+    const auto job = [&](const std::string& output) {
+      return std::vector<std::string>{
+          LOCKSTEP_PYTHON, std::string(LOCKSTEP_SOURCE_DIR) + "/tests/pytorch/without_gradients_job.py", mode,
+          output};
+    };
+    std::vector<std::string> environment{"RANK=0", "WORLD_SIZE=1", "LOCAL_RANK=0"};
+    environment.insert(environment.end(), kQuietEnvironment.begin(), kQuietEnvironment.end());
+    std::vector<std::string> command{binary("lockstep"), "record", "--quiet", "-o", folder_ / "run", "--"};
+    const std::vector<std::string> recorded_job = job(folder_ / "own");
+    command.insert(command.end(), recorded_job.begin(), recorded_job.end());
+    const Outcome recorded = run(command, environment), alone = run(job(folder_ / "alone"), environment);
+    ASSERT_EQ(recorded.exit_code, 0) << recorded.standard_error;
+    EXPECT_EQ(recorded.standard_output, alone.standard_output);
+    std::ifstream file(folder_ / "own.json");
+    own_ = Json::parse(file);
+    EXPECT_EQ(own_.at("hooks"), 0);
+  }
+  const Json& own() const { return own_; }
+
+  // What the file says, in order.
+  std::vector<Interval> evaluations() const {
+    const Result<trace::Reader> opened = trace::Reader::open(folder_ / "run/rank-0.lst");
+    if (!opened.ok()) ADD_FAILURE() << opened.error().message;
+    if (!opened.ok()) return {};
+    std::vector<trace::HostRange> ranges;
+    EXPECT_TRUE(opened.value().read(trace::Selection{}, ranges).ok());
+    std::vector<Interval> found;
+    for (const trace::HostRange& range : ranges)
+      if (opened.value().string(range.name).starts_with("evaluation"))
+        found.emplace_back(range.begin, range.end);
+    std::sort(found.begin(), found.end());
+    return found;
+  }
+
+ private:
+  TemporaryFolder folder_;
+  Json own_;
+};
+
+TEST_F(WithoutGradients, EvaluationsOfAPlainModelAreTold) {
+  ASSERT_NO_FATAL_FAILURE(record("evaluation"));
+  const std::vector<Interval> found = evaluations();
+  const Json& measured = own().at("evaluations");
+  ASSERT_EQ(measured.size(), 4U)
+      << "around the loop, a block for each batch, a decorated function, after training";
+  ASSERT_EQ(found.size(), 4U);
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    SCOPED_TRACE(i);
+    const auto begin = measured[i][0].get<std::int64_t>(), end = measured[i][1].get<std::int64_t>();
+    EXPECT_GE(found[i].first, begin);
+    EXPECT_LE(found[i].second, end);
+    EXPECT_GE(found[i].second - found[i].first, (end - begin) / 2) << "the batches of a loop are one";
+  }
+}
+
+TEST_F(WithoutGradients, WhatTrainingNeedsIsNoEvaluation) {
+  ASSERT_NO_FATAL_FAILURE(record("training"));
+  EXPECT_THAT(evaluations(), testing::IsEmpty());
+}
+
+TEST_F(WithoutGradients, AProgramThatCompilesFindsPyTorchsOwn) {
+  ASSERT_NO_FATAL_FAILURE(record("compile"));
+  EXPECT_TRUE(own().at("own"));
+  EXPECT_THAT(evaluations(), testing::IsEmpty()) << "nothing is followed";
+}
+
+}  // namespace
+}  // namespace lockstep::end_to_end
