@@ -194,12 +194,26 @@ class FileImport {
     read(events);
     for (const trace::CollectiveIssue& event : events) {
       if (!sound(event.begin, event.end)) continue;
-      const auto reporter = reader_.string(event.name).starts_with(trace::kFrameworkIssuePrefix)
-                                ? IssueJoin::Reporter::framework
-                                : IssueJoin::Reporter::library;
-      issues_.add_issue(reporter, event, event.lane,
-                        event.group < groups_.size() ? groups_[event.group] : kNone);
+      const std::string_view issued = reader_.string(event.name);
+      const std::uint32_t group = event.group < groups_.size() ? groups_[event.group] : kNone;
+      if (issued.starts_with(trace::kEndUnknownPrefix)) {
+        came_to(group, event.sequence);
+        continue;
+      }
+      const auto reporter = issued.starts_with(trace::kFrameworkIssuePrefix) ? IssueJoin::Reporter::framework
+                                                                             : IssueJoin::Reporter::library;
+      issues_.add_issue(reporter, event, event.lane, group);
     }
+  }
+
+  // Of a collective without an interval the rank's progress is all that is known.
+  void came_to(std::uint32_t group, std::int64_t sequence) {
+    if (group == kNone || sequence == kNoSequence) return;
+    std::vector<GroupProgress>& progress = import_.trace.ending.progress;
+    auto of_group = std::find_if(progress.begin(), progress.end(),
+                                 [group](const GroupProgress& one) { return one.group == group; });
+    if (of_group == progress.end()) of_group = progress.insert(of_group, {group, kNoSequence, kNoSequence});
+    of_group->issued = std::max(of_group->issued, sequence);
   }
 
   void read_counters() {

@@ -107,6 +107,21 @@ std::vector<std::string> words(const std::function<void(RankFile&)>& fill, int s
   return texts;
 }
 
+// A collective of UCC on a CPU that nobody waited for.
+TEST(Issues, OfCollectivesWithoutAnEndTellThatTheRankCame) {
+  const TemporaryFolder folder;
+  RankFile file(folder, 0, 4, 0, 4);
+  for (const std::int64_t sequence : {4, 6, 5})
+    file.issue(10 * sequence, 10 * sequence + 1, Operation::all_reduce, sequence, 64, trace::kNoCorrelation,
+               kNoRank, "c10d.end_unknown.all_reduce");
+  const RankImport import = file.import();
+  EXPECT_THAT(import.trace.communications, IsEmpty());
+  ASSERT_EQ(import.trace.ending.progress.size(), 1U);
+  EXPECT_EQ(import.trace.ending.progress[0].issued, 6);
+  EXPECT_EQ(import.trace.ending.progress[0].ended, kNoSequence);
+  for (const Warning& warning : import.warnings) EXPECT_NE(warning.code, "operations_without_intervals");
+}
+
 TEST(Issues, TheLaunchLiesInTheIssue) {
   EXPECT_THAT(words([](RankFile& file) {
                 file.issue(100, 110, Operation::all_reduce, 0, 4000, 1);

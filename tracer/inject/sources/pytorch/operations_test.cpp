@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "tracer/inject/sources/pytorch/operations_for_test.h"
+#include "tracer/inject/sources/pytorch/test_operations.h"
 
 namespace lockstep::tracer::pytorch {
 namespace {
