@@ -21,7 +21,9 @@ namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::IsEmpty;
 using testing::Not;
+using testing::UnorderedElementsAre;
 
 // What the stand-in program did, as its file tells.
 class Backends : public testing::Test {
@@ -46,6 +48,10 @@ class Backends : public testing::Test {
     ASSERT_TRUE(reader.read(trace::Selection{}, operations_).ok());
     ASSERT_TRUE(reader.read(trace::Selection{}, issues_).ok());
     for (const trace::CollectiveIssue& issue : issues_) issue_names_.emplace_back(reader.string(issue.name));
+    const Result<std::vector<trace::OpenRange>> unfinished = reader.unfinished_ranges();
+    ASSERT_TRUE(unfinished.ok());
+    for (const trace::OpenRange& range : unfinished.value())
+      unfinished_.emplace_back(reader.string(range.name));
     std::vector<trace::ApiCall> calls;
     ASSERT_TRUE(reader.read(trace::Selection{}, calls).ok());
     for (const trace::ApiCall& call : calls) calls_.emplace_back(reader.string(call.name));
@@ -81,6 +87,7 @@ class Backends : public testing::Test {
   std::vector<std::string> issue_names_;  // of issues_
   std::vector<trace::HostRange> waits_;
   std::vector<std::string> calls_;
+  std::vector<std::string> unfinished_;  // ranges
   std::map<std::string, trace::Nanoseconds> marks_;
   std::vector<trace::Group> groups_;
   std::vector<trace::Lane> lanes_;
@@ -94,11 +101,14 @@ TEST_F(Backends, AreFollowedCallByCall) {
               ElementsAre("all_reduce of mpi #0, 1024 B, peer -1", "broadcast of mpi #1, 4096 B, peer 4",
                           "send of mpi #0, 1024 B, peer 4", "broadcast of ucc #0, 64 B, peer 5"));
   // Also what has no interval; not the call that ended by an exception.
-  EXPECT_THAT(calls_, testing::UnorderedElementsAre("all_reduce", "broadcast", "send", "broadcast",
-                                                    "all_reduce", "send", "all_reduce", "all_reduce"));
+  EXPECT_THAT(calls_, UnorderedElementsAre("all_reduce", "broadcast", "send", "broadcast", "all_reduce",
+                                           "broadcast", "send", "all_reduce", "all_reduce"));
   EXPECT_TRUE(marks_.contains("exception passed"));
-  // Nobody waited for the one in the middle: that the rank came to it is all that is known.
-  EXPECT_THAT(issue_names_, ElementsAre("c10d.all_reduce", "c10d.all_reduce", "c10d.end_unknown.all_reduce"));
+  // Nobody waited for the last two to the end: that the rank came to them is all that is known.
+  EXPECT_THAT(issue_names_,
+              UnorderedElementsAre("c10d.all_reduce", "c10d.all_reduce", "c10d.end_unknown.broadcast",
+                                   "c10d.end_unknown.all_reduce"));
+  ASSERT_EQ(issues_.size(), 4U);
   EXPECT_EQ(groups_.at(issues_[0].group).name, "ucc") << "of a tensor on a device";
   EXPECT_EQ(issues_[0].bytes, 64U);
   EXPECT_EQ(groups_.at(issues_[1].group).name, "xccl");
@@ -122,7 +132,7 @@ TEST_F(Backends, MpisCollectivesEndWhenItsThreadIsDoneWithThem) {
 
 TEST_F(Backends, WhatNobodyElseTellsOfEndsWithTheWaitForIt) {
   ASSERT_EQ(operations_.size(), 4U);
-  ASSERT_EQ(waits_.size(), 5U);
+  ASSERT_EQ(waits_.size(), 6U);
   const trace::Collective& message = operations_[2];
   EXPECT_LE(message.begin, marks_["message is issued"]);
   EXPECT_GE(message.end, waits_[2].begin);
@@ -132,6 +142,13 @@ TEST_F(Backends, WhatNobodyElseTellsOfEndsWithTheWaitForIt) {
   EXPECT_GE(ucc.end, waits_[3].begin);
   EXPECT_LE(ucc.end, marks_["UCC's is over"]);
   EXPECT_THAT(problem_, HasSubstr("when some collectives ended"));
+}
+
+TEST_F(Backends, AWaitThatEndsByAnExceptionLeavesNothingOpen) {
+  ASSERT_EQ(waits_.size(), 6U);
+  ASSERT_TRUE(marks_.contains("wait was left"));
+  EXPECT_LE(waits_[5].end, marks_["wait was left"]);
+  EXPECT_THAT(unfinished_, IsEmpty());
 }
 
 TEST_F(Backends, SayNothingOfWhatIsThere) {

@@ -2,6 +2,7 @@
 // file: program FOLDER INJECTION-LIBRARY. Ranges of the program's own ("first is over", …) mark moments.
 #include <dlfcn.h>
 
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <stdexcept>
@@ -86,6 +87,12 @@ void use_ucc(c10d::Backend& ucc) {
   mark("UCC's is over");
   ucc.allreduce(device, {})->wait();
   ucc.send(host, 1, 0);
+  auto late = ucc.broadcast(host, {1});
+  try {
+    late->wait(std::chrono::milliseconds(1));
+  } catch (const std::runtime_error&) {
+    mark("wait was left");
+  }
   ucc.allreduce(host, {});  // nobody waits for it
 }
 

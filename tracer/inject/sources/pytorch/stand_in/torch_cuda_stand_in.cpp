@@ -1,6 +1,8 @@
 // The stand-in libtorch_cuda.so: the process group of UCC as ProcessGroupUCC is. Another thread would
 // complete its works, and says so to nobody; here the wait for one completes it. Work of a device is not
-// waited for.
+// waited for. A wait that may take 1 ms takes too long.
+#include <stdexcept>
+
 #include "tracer/inject/sources/pytorch/stand_in/c10d.h"
 
 namespace c10d {
@@ -22,7 +24,8 @@ class STAND_IN_API ProcessGroupUCC : public Backend {
 };
 
 ProcessGroupUCC::WorkUCC::~WorkUCC() = default;
-bool ProcessGroupUCC::WorkUCC::wait(std::chrono::milliseconds) {
+bool ProcessGroupUCC::WorkUCC::wait(std::chrono::milliseconds timeout) {
+  if (timeout == std::chrono::milliseconds(1)) throw std::runtime_error("timed out");
   completed_ = true;
   return true;
 }
