@@ -245,7 +245,8 @@ def main():
     null, as_drawn, planted, cases, real, gpu = (load(folder / name) for name in (
         "null-held_out.json", "as_drawn-held_out.json", "planted-held_out.json", "kinds-held_out.json", "real.json", "gpu.json"))
     about = load(folder / "about.json") or {}
-    made = {"simulated": about.get("null-held_out.json", {}), "real": about.get("real.json", {}), "gpu": about.get("gpu.json", {})}
+    made = {"simulated": about.get("null-held_out.json", {}), "planted": about.get("planted-held_out.json", {}),
+            "real": about.get("real.json", {}), "gpu": about.get("gpu.json", {})}
     template = (pathlib.Path(__file__).parent / "page.md").read_text()
     noise = []
     for recording in (null or planted or {}).get("noise", []):
