@@ -33,7 +33,7 @@ Times times_of(const ByRank& by_rank) {
 class Sums {
  public:
   Sums(std::size_t ranks, std::size_t steps)
-      : all_(ranks, std::vector<std::int64_t>(steps)), of_(), ranks_(ranks), steps_(steps) {}
+      : all_(ranks, std::vector<std::int64_t>(steps)), ranks_(ranks), steps_(steps) {}
 
   void add(std::size_t rank, std::uint32_t operation, const std::vector<std::int64_t>& times) {
     ByRank& of_operation =
@@ -61,12 +61,6 @@ class Sums {
   std::size_t ranks_, steps_;
 };
 
-bool has_modules(std::span<const PartTimes> ranks) {
-  return std::any_of(ranks.begin(), ranks.end(), [](const PartTimes& parts) {
-    return std::any_of(parts.begin(), parts.end(), [](const auto& part) { return part.first.module != 0; });
-  });
-}
-
 }  // namespace
 
 ComparedParts table_of_parts(std::span<const PartTimes> ranks, const StringTable& strings,
@@ -75,8 +69,8 @@ ComparedParts table_of_parts(std::span<const PartTimes> ranks, const StringTable
   if (ranks.size() < 2) return table;
   table.steps = static_cast<std::int64_t>(steps);
   table.others = static_cast<std::int32_t>(ranks.size() - 1);
-  const bool by_module = has_modules(ranks);
-  std::map<std::uint32_t, Sums> sums;  // by module, or by operator
+  const bool by_module = has_modules(ranks.front());  // all or none has
+  std::map<std::uint32_t, Sums> sums;                 // by module, or by operator
   for (std::size_t rank = 0; rank < ranks.size(); ++rank)
     for (const auto& [part, times] : ranks[rank])
       sums.try_emplace(by_module ? part.module : part.operation, ranks.size(), steps)

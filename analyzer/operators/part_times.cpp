@@ -104,6 +104,10 @@ const Piece* piece_at(const std::vector<LanePieces>& lanes, Nanoseconds time) {
 
 }  // namespace
 
+bool has_modules(const PartTimes& parts) {
+  return std::any_of(parts.begin(), parts.end(), [](const auto& part) { return part.first.module != 0; });
+}
+
 PartTimes times_of_parts(const RankTrace& rank, const StringTable& strings,
                          std::span<const std::int64_t> steps) {
   std::unordered_map<std::int64_t, std::size_t> place_of;  // by number

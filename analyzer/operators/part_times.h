@@ -20,6 +20,8 @@ struct Part {
 // ns of each step, in the order asked for.
 using PartTimes = std::map<Part, std::vector<std::int64_t>>;
 
+bool has_modules(const PartTimes& parts);
+
 // Of a CPU: of the time that a part was what its thread was in, what the rank computed (its computations on
 // lanes of threads); waiting within a module does not count. Where operators themselves are the computations
 // (a profile of the CPU alone) each is whole of the module in which it begins. Of a device: the kernels that

@@ -8,10 +8,6 @@ namespace {
 
 constexpr std::size_t kMaxOthers = 16;
 
-bool has_modules(const PartTimes& parts) {
-  return std::any_of(parts.begin(), parts.end(), [](const auto& part) { return part.first.module != 0; });
-}
-
 }  // namespace
 
 std::vector<PartTimes> parts_of_ranks(const Job& job, const SlowPartQuestion& question) {
