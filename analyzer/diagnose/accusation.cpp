@@ -71,7 +71,8 @@ void mark_open(const FindingContext& context, LatenessReport& lateness) {
         (is_unsettled || rank.share >= kLeastLateness)) {
       rank.not_accused_because = NotAccused::cores_shared;
     } else if (is_unsettled) {
-      rank.not_accused_because = NotAccused::unsteady;
+      rank.not_accused_because =
+          unsettled->within_clock_error ? NotAccused::clock_error : NotAccused::unsteady;
     }
   }
   mark_sharers(context, lateness);
@@ -84,7 +85,8 @@ std::optional<bool> is_persistent(const LatenessReport& lateness, const BlameRep
     if (!late.accused_by.empty()) return true;
     const bool is_open = late.not_accused_because == NotAccused::cores_shared ||
                          late.not_accused_because == NotAccused::gpu_shared ||
-                         late.not_accused_because == NotAccused::unsteady;
+                         late.not_accused_because == NotAccused::unsteady ||
+                         late.not_accused_because == NotAccused::clock_error;
     return lateness.can_tell && !is_open ? std::optional(late.is_late) : std::nullopt;
   }
   return std::nullopt;

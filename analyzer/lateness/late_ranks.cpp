@@ -149,12 +149,13 @@ LatenessReport judge_lateness(const StepTable& table, const Report& report, doub
     late.mean_ns = std::llround(mean);
     late.share = mean / step_ns;
     late.movement_ns = std::llround(standard_deviation(cut.of(rank)));
+    late.clock_error_ns = clock_error(report, late.rank);
     late.chance = chances[rank];
     const double half =
         std::min(mean_late(table, rank, 0, steps / 2), mean_late(table, rank, steps / 2, steps));
     late.is_late = result.can_tell && late.chance <= level && late.share >= kLeastLateness &&
                    late.mean_ns > late.movement_ns && half >= kLeastLateness / 2 * step_ns &&
-                   late.mean_ns > clock_error(report, late.rank) &&
+                   late.mean_ns > late.clock_error_ns &&
                    (is_plain(series[rank]) || is_even(series[rank], mean) ||
                     stands_out(series[rank], correlation, step_ns));
     if (late.is_late) explain(table, rank, late);

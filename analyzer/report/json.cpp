@@ -279,6 +279,7 @@ Json lateness_to_json(const LatenessReport& lateness) {
          {"mean_ns", rank.mean_ns},
          {"share", optional(std::optional(rank.share))},
          {"movement_ns", rank.movement_ns},
+         {"clock_error_ns", rank.clock_error_ns},
          {"chance", optional(std::optional(rank.chance))},
          {"is_late", rank.is_late},
          {"cause", rank.cause ? Json(to_string(*rank.cause)) : Json(nullptr)},

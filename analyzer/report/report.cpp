@@ -132,6 +132,8 @@ const char* to_string(NotAccused reason) {
       return "stage_computes_more";
     case NotAccused::communication_alone:
       return "communication_alone";
+    case NotAccused::clock_error:
+      return "clock_error";
     case NotAccused::unsteady:
       break;
   }

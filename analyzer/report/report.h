@@ -30,6 +30,7 @@ enum class NotAccused : std::uint8_t {
   stage_computes_more,  // its stage of a pipeline has more to compute
   communication_alone,  // nothing else was recorded
   unsteady,             // not late for certain: its lateness moves by too much to settle it
+  clock_error,          // not late for certain: by no more than the clocks leave open
 };
 const char* to_string(NotAccused reason);  // "cores_shared"
 
@@ -39,7 +40,9 @@ struct RankLateness {
   std::int64_t mean_ns = 0;      // a step: later than the median of the others; negative: earlier
   double share = 0;              // of a step
   std::int64_t movement_ns = 0;  // standard deviation of the means of blocks of steps
-  double chance = 1;             // that any of so many healthy ranks would be late as consistently
+  // What the clocks leave open between it and the others: it is late by more, or nobody can tell.
+  std::int64_t clock_error_ns = 0;
+  double chance = 1;  // that any of so many healthy ranks would be late as consistently
   // Beyond chance, and by an amount that matters: throughout, or in the way that the finding says which
   // accuses it.
   bool is_late = false;

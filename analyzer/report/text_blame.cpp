@@ -199,12 +199,16 @@ void print_unsettled(const Report& report, const UnsettledLateness& unsettled, P
   Line line;
   line.text("Whether ")
       .bold(fmt::format("rank {}", rank.rank))
-      .text(fmt::format(" is late{} can't be told: in the mean of {} steps the others wait {} longer than it "
-                        "({} of a step), which moves by {} from one part of the run to another.",
-                        has_heavy_stage(report, rank.rank) ? " beyond what its stage computes more" : "",
-                        report.lateness.steps, format_duration(rank.mean_ns),
-                        format_share(rank.mean_ns, report.lateness.step_ns),
-                        format_duration(rank.movement_ns)));
+      .text(fmt::format(
+          " is late{} can't be told: in the mean of {} steps the others wait {} longer than it "
+          "({} of a step), {}.",
+          has_heavy_stage(report, rank.rank) ? " beyond what its stage computes more" : "",
+          report.lateness.steps, format_duration(rank.mean_ns),
+          format_share(rank.mean_ns, report.lateness.step_ns),
+          unsettled.within_clock_error
+              ? fmt::format("and the clocks may be off by {}", format_duration(rank.clock_error_ns))
+              : fmt::format("which moves by {} from one part of the run to another",
+                            format_duration(rank.movement_ns))));
   if (is_open_for_want_of_cores(rank))
     line.text(" Cores are short, and who gets one last comes last.");
   else if (unsettled.steps_wanted > 0)

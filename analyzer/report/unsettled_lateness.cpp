@@ -24,6 +24,9 @@ std::optional<UnsettledLateness> unsettled_lateness(const LatenessReport& latene
       unsettled.rank = &rank;
   }
   if (unsettled.rank == nullptr) return std::nullopt;
+  const std::int64_t clock_error = unsettled.rank->clock_error_ns;
+  unsettled.within_clock_error = clock_error > 0 && unsettled.rank->mean_ns <= clock_error;
+  if (unsettled.within_clock_error) return unsettled;
   // Errors of a mean fall with the root of the number of steps.
   const double smaller = kShare / unsettled.rank->share;
   const std::int64_t wanted =

@@ -13,6 +13,8 @@ struct UnsettledLateness {
   const RankLateness* rank = nullptr;
   // About so many would settle it, should it stay as it is; 0 where as many were recorded already.
   std::int64_t steps_wanted = 0;
+  // It is late by no more than the clocks leave open: no number of steps tells.
+  bool within_clock_error = false;
 };
 
 // The latest rank in the mean of steps, where none is judged late: of those that are late by 2 % of a step or

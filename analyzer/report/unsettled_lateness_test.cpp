@@ -47,5 +47,16 @@ TEST(UnsettledLateness, IsNotSaidWhereOneIsLateOrNobodyCanTell) {
   EXPECT_FALSE(unsettled_lateness(few).has_value());
 }
 
+TEST(UnsettledLateness, OfClocksThatLeaveMoreOpenNoNumberOfStepsTells) {
+  LatenessReport lateness = of_two(0.265, 0.006);
+  lateness.ranks[1].mean_ns = 26'500'000;
+  lateness.ranks[1].clock_error_ns = 26'499'999;
+  EXPECT_FALSE(unsettled_lateness(lateness)->within_clock_error);
+  EXPECT_EQ(unsettled_lateness(lateness)->steps_wanted, 160);
+  lateness.ranks[1].clock_error_ns = 26'500'000;
+  EXPECT_TRUE(unsettled_lateness(lateness)->within_clock_error);
+  EXPECT_EQ(unsettled_lateness(lateness)->steps_wanted, 0);
+}
+
 }  // namespace
 }  // namespace lockstep::analyzer

@@ -127,8 +127,8 @@ void serialize(Archive& archive, BlameReport& b) {
 }
 template <class Archive>
 void serialize(Archive& archive, RankLateness& l) {
-  archive(l.rank, l.mean_ns, l.share, l.movement_ns, l.chance, l.is_late, l.cause, l.cause_ns, l.others_ns,
-          l.accused_by, l.not_accused_because);
+  archive(l.rank, l.mean_ns, l.share, l.movement_ns, l.clock_error_ns, l.chance, l.is_late, l.cause,
+          l.cause_ns, l.others_ns, l.accused_by, l.not_accused_because);
 }
 template <class Archive>
 void serialize(Archive& archive, LatenessReport& l) {
@@ -254,7 +254,7 @@ void serialize(Archive& archive, Contents& c) {
 namespace {
 
 // Raise it where the meaning of something written changes and its size does not.
-constexpr std::uint64_t kVersion = 17;
+constexpr std::uint64_t kVersion = 18;
 
 // Which measures there are, in what order and of what type: others may be of the same size.
 std::uint64_t list_of_measures() {

@@ -38,11 +38,15 @@ constexpr auto kKinds = std::to_array<const FindingKind*>({&kClockUncertain});
 void find_uncertain_clocks(const FindingContext& context, std::vector<Finding>& findings) {
   std::int64_t nameless = 0, operations = 0, nameless_wait = 0, wait = 0, uncertainty = 0;
   std::set<std::string> hosts;
+  std::set<std::uint32_t> clocks;
   for (const RankReport& rank : context.report.ranks) {
     hosts.insert(rank.host);
+    clocks.insert(rank.clock.domain);
     uncertainty = std::max(uncertainty, rank.clock.uncertainty_ns);
   }
-  if (hosts.size() < 2 || uncertainty == 0) return;
+  // Files of PyTorch's profiler name no host: their clocks are told apart all the same.
+  const bool hosts_known = hosts.size() > 1;
+  if ((!hosts_known && clocks.size() < 2) || uncertainty == 0) return;
   for (const CollectiveReport& collective : context.report.collectives) {
     if (collective.wait_ns == 0) continue;
     ++operations;
@@ -57,10 +61,14 @@ void find_uncertain_clocks(const FindingContext& context, std::vector<Finding>& 
       fmt::format("in {} of {} operations with waiting the last arriver is within clock error ({} of {} of "
                   "the waiting)",
                   nameless, operations, format_duration(nameless_wait), format_duration(wait)),
-      fmt::format("{} hosts, clocks known to ± {}", hosts.size(), format_duration(uncertainty))};
+      hosts_known
+          ? fmt::format("{} hosts, clocks known to ± {}", hosts.size(), format_duration(uncertainty))
+          : fmt::format("{} ranks on {} clocks, known to ± {}; on which hosts they ran is not recorded",
+                        context.report.ranks.size(), clocks.size(), format_duration(uncertainty))};
   finding.remedy =
-      "keep the hosts' clocks together with chrony or PTP (`chronyc tracking` shows the error) and record "
-      "again";
+      "`lockstep record` on every host, whose recorders measure how far the clocks are apart "
+      "(docs/recording.md); or keep the hosts' clocks together with chrony or PTP (`chronyc tracking` shows the "
+      "error), and record again";
   findings.push_back(std::move(finding));
 }
 

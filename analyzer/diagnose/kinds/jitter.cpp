@@ -42,7 +42,9 @@ constexpr Explanation kJitterExplained{
         "tell, and no rank is late beyond chance. Where it comes from: in each step the cause in which its "
         "latest rank exceeds the median of the others most. Where garbage collections of two ranks at least, "
         "in that step or the one before, make up half of what the steps' latest ranks are late by, that is "
-        "said. Where one step holds half of the waiting, that is said instead.",
+        "said. Where one step holds half of the waiting, that is said instead. A rank that is late beyond chance, "
+        "and not for certain, is said to be: by how its lateness moves, or by no more than the clocks leave "
+        "open.",
     .wrong = "A longer recording of the same job names the same rank again and again.",
     .lost = "all of that waiting",
     .remedies = kJitterRemedies,
@@ -156,6 +158,10 @@ std::string describe(const Sources& sources) {
   }
   return text;
 }
+
+constexpr std::string_view kClockRemedy =
+    "`lockstep record` on every host, whose recorders measure how far the clocks are apart (docs/recording.md); or "
+    "chrony or PTP on the hosts";
 
 std::string remedy_for(Cause most, bool on_cpu) {
   switch (most) {
@@ -279,9 +285,16 @@ void find_jitter(const FindingContext& context, std::vector<Finding>& findings) 
           : fmt::format("over {} steps each of {} ranks is the latest, in {} to {} of them", lateness.steps,
                         context.steps.rank_count(),
                         format_share(static_cast<std::int64_t>(*least_often), lateness.steps), most_of);
-  often += open ? "; how its lateness moves leaves open whether it is late throughout"
-                : "; none is late beyond chance";
+  if (!open)
+    often += "; none is late beyond chance";
+  else if (!open->within_clock_error)
+    often += "; how its lateness moves leaves open whether it is late throughout";
   finding.evidence.push_back(std::move(often));
+  if (open && open->within_clock_error)
+    finding.evidence.push_back(fmt::format(
+        "rank {} is later than the others by {} in the mean, and the clocks may be off by {}: what "
+        "looks like lateness may be theirs",
+        open->rank->rank, format_duration(open->rank->mean_ns), format_duration(open->rank->clock_error_ns)));
   if (std::string source = describe_source(sources, most, context.on_cpu, garbage); !source.empty())
     finding.evidence.push_back(std::move(source));
   if (open) {
@@ -297,7 +310,9 @@ void find_jitter(const FindingContext& context, std::vector<Finding>& findings) 
     finding.evidence.push_back(
         fmt::format("beside this jitter a rank that is late by 2 % of a step would show after about {} steps",
                     format_count(two_digits(lateness.steps_to_tell))));
-  finding.remedy = garbage ? std::string(kGarbageRemedy) : remedy_for(most, context.on_cpu);
+  finding.remedy = garbage                            ? std::string(kGarbageRemedy)
+                   : open && open->within_clock_error ? std::string(kClockRemedy)
+                                                      : remedy_for(most, context.on_cpu);
   findings.push_back(std::move(finding));
 }
 

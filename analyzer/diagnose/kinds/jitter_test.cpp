@@ -54,6 +54,40 @@ TEST(Jitter, NamesNobodyAndSaysWhereItComesFrom) {
   }
 }
 
+// Rank 1 is late in every step by 50 µs, of clocks of which nobody knows to 60 µs how far they are apart.
+TEST(Jitter, SaysThatTheClocksLeaveOpenWhetherARankIsLate) {
+  for (const std::int64_t uncertainty : {20 * us, 30 * us}) {
+    JobBuilder job;
+    for (int step = 0; step < 36; ++step) {
+      const Nanoseconds begin = step * 1000 * us;
+      for (std::int32_t rank = 0; rank < 2; ++rank) {
+        const Nanoseconds ready = begin + 500 * us + (rank == 1 ? 50 * us : 0);
+        job.rank(rank).step(step, begin, begin + 950 * us);
+        job.rank(rank).compute(begin, ready).launched(begin, begin + 1);
+        job.rank(rank).all_reduce(ready, begin + 910 * us).launched(begin + 2, begin + 3);
+        job.rank(rank).trace().clock.domain = static_cast<std::uint32_t>(rank);
+        job.rank(rank).trace().clock.uncertainty_ns = uncertainty;
+      }
+    }
+    const Report report = report_of(job);
+    const RankLateness& late = report.lateness.ranks[1];
+    EXPECT_EQ(late.mean_ns, 50 * us);
+    EXPECT_EQ(late.clock_error_ns, 2 * uncertainty);
+    if (uncertainty < 25 * us) {
+      EXPECT_TRUE(late.is_late);
+      continue;
+    }
+    EXPECT_FALSE(late.is_late);
+    EXPECT_EQ(late.not_accused_because, NotAccused::clock_error);
+    const Finding found = finding(report, "jitter");
+    EXPECT_THAT(found.title, HasSubstr("whether one of them is to blame can't be told"));
+    EXPECT_THAT(found.evidence,
+                Contains(HasSubstr("by 50.0 µs in the mean, and the clocks may be off by 60.0 µs")));
+    EXPECT_THAT(found.evidence, Not(Contains(HasSubstr("lateness moves"))));
+    EXPECT_THAT(found.remedy, HasSubstr("how far the clocks are apart"));
+  }
+}
+
 // Rank 1 is late in every step, by little in most and by much in the others: beyond chance, and by less than
 // its mean moves between blocks.
 TEST(Jitter, DoesNotSayThatNobodyIsLateBeyondChanceWhereOneIs) {
