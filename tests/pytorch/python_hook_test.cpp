@@ -121,6 +121,19 @@ TEST_F(PythonHook, ATorchWithoutAnythingInItIsImportedAsItIs) {
                   {"PYTHONPATH=" + (folder_ / "fake")});
 }
 
+// transformers and datasets ask for torch's spec before they import it, or don't.
+TEST_F(PythonHook, WhoAsksForTorchsSpecDoesNotKeepItFromBeingRecorded) {
+  write("modules/torch.py", "");
+  const std::string look =
+      "import importlib.util, sys; importlib.util.find_spec('torch'); importlib.util.find_spec('torch'); "
+      "print('_lockstep_pytorch' in sys.modules); ";
+  const std::vector<std::string> environment{"PYTHONPATH=" + (folder_ / "modules")};
+  EXPECT_EQ(recorded({"-c", look}, environment).standard_output, "False\n");
+  EXPECT_EQ(recorded({"-c", look + "import torch; print('_lockstep_pytorch' in sys.modules)"}, environment)
+                .standard_output,
+            "False\nTrue\n");
+}
+
 TEST_F(PythonHook, ATorchThatFailsToImportFailsAsItDid) {
   write("fake/torch/__init__.py", "raise ImportError('libtorch_cpu.so: cannot open shared object file')\n");
   const std::vector<std::string> path{"PYTHONPATH=" + (folder_ / "fake")};

@@ -12,24 +12,28 @@ _waited_for = {}  # by module: what to do once it has been imported
 
 
 class Finder:
-    """Stands before all others while a module is waited for, and says nothing of any other."""
+    """Stands before all others while a module is waited for, and says nothing of any other.
+
+    Who asks for a spec need not import it (transformers and datasets ask importlib.util.find_spec("torch") first): a
+    module is waited for until it has been executed.
+    """
 
     @staticmethod
     def find_spec(name, path=None, target=None):
-        actions = _waited_for.pop(name, None)
+        actions = _waited_for.pop(name, None)  # meanwhile: other finders may ask in turn
         if actions is None:
             return None
-        for finder in list(sys.meta_path):
-            if finder is Finder:
-                continue
-            spec = finder.find_spec(name, path, target) if hasattr(finder, "find_spec") else None
-            if spec is not None:
-                break
-        else:
-            _waited_for[name] = actions  # it may come yet
-            return None
-        if not _waited_for:
-            sys.meta_path.remove(Finder)
+        try:
+            for finder in list(sys.meta_path):
+                if finder is Finder:
+                    continue
+                spec = finder.find_spec(name, path, target) if hasattr(finder, "find_spec") else None
+                if spec is not None:
+                    break
+            else:
+                return None  # it may come yet
+        finally:
+            _waited_for[name] = actions
         loader = spec.loader
         original = getattr(loader, "exec_module", None)
         if original is None:
@@ -41,6 +45,9 @@ class Finder:
             except AttributeError:
                 pass
             original(module)
+            actions = _waited_for.pop(name, ())
+            if not _waited_for and Finder in sys.meta_path:
+                sys.meta_path.remove(Finder)
             for action in actions:
                 try:
                     action()
