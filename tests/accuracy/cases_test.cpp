@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "analyzer/diagnose/finding_kinds.h"
-#include "analyzer/report_invariants.h"
+#include "analyzer/test_analysis.h"
 #include "tests/accuracy/noise.h"
 #include "tests/accuracy/suite.h"
 

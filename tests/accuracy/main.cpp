@@ -14,23 +14,18 @@
 #include <vector>
 
 #include "tests/accuracy/cell_table.h"
+#include "tests/accuracy/cells.h"
 #include "tests/accuracy/rates.h"
 #include "tests/accuracy/suite.h"
 
 namespace lockstep::accuracy {
 namespace {
 
-struct Options {
-  std::string what = "null";
+struct Options : CellChoice {
   std::string set = "tuning";
   std::string noise_folder = LOCKSTEP_SOURCE_DIR "/tests/accuracy/noise";
   std::uint64_t seed = 1;
-  std::int64_t jobs = 0;
-  std::vector<std::int32_t> ranks{};
-  std::vector<int> steps{};
-  std::vector<double> effects{}, levels{};
-  std::vector<std::string> faults{};
-  bool full = false, resume = false, misses = false, as_drawn = false;
+  bool resume = false, misses = false;
   int threads = 0;
   std::string output{};
 };
@@ -50,52 +45,6 @@ nlohmann::json json_of(const CellResult& result) {
           {"accused_by", result.accused_by},
           {"examples", result.examples},
           {"seconds", result.seconds}};
-}
-
-// The whole table's cells take 500 jobs each; by default the expensive ones are left out, the others take
-// few.
-std::int64_t jobs_of(const Options& options, std::int64_t activities) {
-  if (options.jobs > 0) return options.jobs;
-  if (options.full) return options.what == "null" ? 500 : 100;
-  constexpr std::int64_t kCheap = 100'000;
-  if (options.what == "null") return activities <= kCheap ? 100 : activities <= 10 * kCheap ? 20 : 0;
-  return 20;
-}
-
-std::vector<Cell> cells_of(const Options& options) {
-  const bool null = options.what == "null";
-  const std::vector<std::int32_t> ranks = !options.ranks.empty() ? options.ranks
-                                          : null                 ? std::vector<std::int32_t>{2, 4, 8, 64, 512}
-                                          : options.full         ? std::vector<std::int32_t>{2, 8, 64}
-                                                                 : std::vector<std::int32_t>{2, 8};
-  const std::vector<int> steps = !options.steps.empty() ? options.steps
-                                 : null                 ? std::vector<int>{20, 50, 200, 1000}
-                                                        : std::vector<int>{50, 200};
-  std::vector<Fault> faults;
-  for (int i = null ? 0 : 1; i < (null ? 1 : kFaultCount); ++i) {
-    const auto fault = static_cast<Fault>(i);
-    if (options.faults.empty() ||
-        std::find(options.faults.begin(), options.faults.end(), to_string(fault)) != options.faults.end())
-      faults.push_back(fault);
-  }
-  const std::vector<double> effects = !options.effects.empty() ? options.effects
-                                      : null                   ? std::vector<double>{0}
-                                      : options.full ? std::vector<double>{0.01, 0.02, 0.03, 0.05, 0.10, 0.20}
-                                                     : std::vector<double>{0.02, 0.05, 0.20};
-  const std::vector<double> levels = !options.levels.empty() ? options.levels
-                                     : null                  ? std::vector<double>{0}
-                                     : options.full          ? std::vector<double>{0.01, 0.02, 0.05, 0}
-                                                             : std::vector<double>{0.02, 0};
-  std::vector<Cell> cells;
-  for (const Fault fault : faults)
-    for (const double level : levels)
-      for (const double effect : effects)
-        for (const std::int32_t rank : ranks)
-          for (const int step : steps) {
-            const std::int64_t jobs = jobs_of(options, std::int64_t{8} * rank * step);
-            if (jobs > 0) cells.push_back({rank, step, fault, effect, level, jobs, !options.as_drawn});
-          }
-  return cells;
 }
 
 void print(const nlohmann::json& cell) {

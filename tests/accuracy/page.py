@@ -9,6 +9,9 @@ import json
 import pathlib
 import sys
 
+sys.dont_write_bytecode = True
+from real import PROGRAMS  # noqa: E402
+
 SIMULATED = "simulated (GPU-like and CPU-like in turn; no backend)"
 REAL = "CPU, Gloo"
 GPU = "GPU, NCCL"
@@ -124,29 +127,62 @@ def planted_part(planted):
     return text
 
 
+def phases_cell(rows):
+    """What the program does beside training, and of how many runs the account says just that."""
+    judged = [row for row in rows if "phases_named" in row]
+    if not judged:
+        return "not measured"
+    wrong = [row for row in judged if not row["phases_named"]]
+    text = f"{', '.join(judged[0]['phases_of_program']) or 'neither'}: {len(judged) - len(wrong)} of {len(judged)}"
+    said = collections.Counter(", ".join(row["phases"]) or "none" for row in wrong).most_common()
+    return text + (f" (else: {'; '.join(what for what, _ in said)})" if wrong else "")
+
+
+def exact_sentences(rows):
+    """Of all runs together: whether the sums are exact, and what the headline is over. Older results do not know."""
+    judged = [row for row in rows if "account_exact" in row]
+    if not judged:
+        return "Whether sums are exact and headlines are over steady steps was not measured.\n"
+    counts, failing = [], []
+    for field, words in (("account_exact", "every rank's account sums exactly to the wall time"),
+                         ("steps_exact", "the causes of every step sum exactly to its window"),
+                         ("headline_steady", "the headline is over the steady steps")):
+        wrong = [row for row in judged if not row[field]]
+        counts.append(f"{words} in {len(judged) - len(wrong)}")
+        failing += [f"{row['program']}, {row['fault'] or 'healthy'}, {row['cores']}, run {row['number']}" for row in wrong]
+    text = f"Of {len(judged)} runs, healthy and with a fault planted, {counts[0]}, {counts[1]}, and {counts[2]}."
+    return text + (f" The others: {'; '.join(dict.fromkeys(failing))}." if failing else "") + "\n"
+
+
+def newer_programs(results):
+    """Programs of which the results know nothing yet."""
+    return {name: about for name, (about, *_) in PROGRAMS.items() if name not in results["programs"]}
+
+
 def real_part(real):
     if not real:
         return "Not measured: `scripts/accuracy --real` records them.\n"
     text = "### Healthy\n\n"
     rows, accused, runs = [], 0, 0
-    for program, about in real["programs"].items():
+    for program, about in {**real["programs"], **newer_programs(real)}.items():
         of = [row for row in real["rows"] if row["program"] == program and not row["fault"]]
         measured = [row for row in of if "codes" in row]
         if not measured:
-            why = of[0].get("not_measured", of[0].get("error", "")) if of else "not run"
-            rows.append([f"{about} (`{program}.py`)", REAL, f"not measured: {why}", "", "", ""])
+            why = of[0].get("not_measured", of[0].get("error", "")) if of else "not recorded"
+            rows.append([f"{about} (`{program}.py`)", REAL, f"not measured: {why}", "", "", "", ""])
             continue
         wrong = [row for row in measured if row["accusations"]]
         accused, runs = accused + len(wrong), runs + len(measured)
         first = collections.Counter(row["first"] for row in measured).most_common(1)[0][0]
         said = f"**{wrong[0]['accusations'][0]}**" if wrong else first
         rows.append([f"{about} (`{program}.py`)", REAL, f"{len(wrong)} of {len(measured)}", said.replace("|", "\\|"),
-                     real["sentences"][program], f"{sum(row['fits'] for row in measured)} of {len(measured)}"])
+                     real["sentences"][program], f"{sum(row['fits'] for row in measured)} of {len(measured)}", phases_cell(measured)])
     for name, why in real["not_measured"].items():
-        rows.append([name, REAL, f"not measured: {why}", "", "", ""])
+        rows.append([name, REAL, f"not measured: {why}", "", "", "", ""])
     text += table(["program", "device and backend", "runs with a rank or link accused", "said first (bold: an accusation)",
-                   "a person would say", "the first fits that"], rows)
-    text += f"\nAll together {accused} of {runs} healthy runs. The goal: at most 1 of 40.\n\n### With a fault planted\n\n"
+                   "a person would say", "the first fits that", "phases beside training: runs whose account names just these"], rows)
+    text += f"\nAll together {accused} of {runs} healthy runs. The goal: at most 1 of 40.\n\n"
+    text += exact_sentences(real["rows"]) + "\n### With a fault planted\n\n"
     rows, named, runs = [], collections.Counter(), collections.Counter()
     for fault, told in real["faults"].items():
         for program in real["programs"]:
@@ -197,6 +233,10 @@ def gpu_part(gpu):
         shared = f"{sum(row['shared_gpu'] for row in measured)} of {len(measured)}"
         rows.append([program, what, GPU, "" if fault else f"{wrong} of {len(measured)}", f"{right} of {len(measured)}" if fault else "", shared,
                      first.replace("|", "\\|")])
+    healthy_programs = {program for program, fault in cases if not fault}
+    for program in {**gpu["programs"], **newer_programs(gpu)}:
+        if program not in healthy_programs:
+            rows.append([program, "nothing", GPU, "not measured: not recorded", "", "", ""])
     text = table(["program", "planted", "device and backend", "runs with a rank or link accused", "the planted cause first",
                   "ranks shared a GPU", "said first, most often"], rows)
     text += f"\nAll together {accused} of {healthy} healthy runs were accused, and the planted cause came first in {named} of {planted}.\n"
@@ -246,6 +286,7 @@ def main():
         "null-held_out.json", "as_drawn-held_out.json", "planted-held_out.json", "kinds-held_out.json", "real.json", "gpu.json"))
     about = load(folder / "about.json") or {}
     made = {"simulated": about.get("null-held_out.json", {}), "planted": about.get("planted-held_out.json", {}),
+            "as_drawn": about.get("as_drawn-held_out.json", {}), "kinds": about.get("kinds-held_out.json", {}),
             "real": about.get("real.json", {}), "gpu": about.get("gpu.json", {})}
     template = (pathlib.Path(__file__).parent / "page.md").read_text()
     noise = []

@@ -30,6 +30,11 @@ null = {"seed": 7, "noise": [{"description": "a run", "ranks": 2, "steps": 99, "
 as_drawn = {"cells": [{**CELL, "steps": 20, "accused": 30}], "pooled": {"jobs": 500, "accused": 30, "upper_bound": 0.08}}
 planted = {"seed": 7, "noise": [], "cells": [{**CELL, "fault": "loader", "effect": 0.05, "noise_level": 0.02, "jobs": 100, "accused": 1,
                                              "found": 98, "cause_named": 49, "findings": {"data_loading": 100}}]}
+# A run that saves and evaluates, of which one sum is wrong; and one of a program that saves nothing, which is said to.
+EXACT = {"account_exact": True, "steps_exact": True, "headline_steady": True, "phases": ["checkpoint", "evaluation"],
+         "phases_of_program": ["checkpoint", "evaluation"], "phases_named": True}
+INEXACT = {**EXACT, "account_exact": False, "headline_steady": False, "phases": ["compilation"], "phases_named": False}
+WRONG = {**EXACT, "phases": ["checkpoint"], "phases_of_program": [], "phases_named": False}
 real = {"programs": {"ddp": "plain DDP", "other": "another"}, "not_measured": {"third": "there is none"},
         "sentences": {"ddp": "all is well", "other": ""},
         "faults": {"sleep": {"planted": "it sleeps", "right": ["late (blocked)"]}},
@@ -38,13 +43,22 @@ real = {"programs": {"ddp": "plain DDP", "other": "another"}, "not_measured": {"
                  {"program": "ddp", "fault": "sleep", "cores": "quiet", "number": 0, "codes": ["jitter"], "accusations": [], "first": "x | y",
                   "named": False, "named_before_load": False, "found": True},
                  {"program": "other", "fault": None, "cores": "busy", "number": 0, "not_measured": "no module"}]}
+timed = {**real, "rows": [{**real["rows"][0], **EXACT}, {**real["rows"][0], **INEXACT, "number": 1}, {**real["rows"][1], **EXACT}]}
+holds(page({"real.json": timed}), "| all is well | 2 of 2 | checkpoint, evaluation: 1 of 2 (else: compilation) |",
+      "Of 3 runs, healthy and with a fault planted, every rank's account sums exactly to the wall time in 2, the causes of every step sum "
+      "exactly to its window in 3, and the headline is over the steady steps in 2. The others: ddp, healthy, busy, run 1.")
+holds(page({"real.json": {**real, "rows": [{**real["rows"][0], **WRONG}]}}), "| 1 of 1 | neither: 0 of 1 (else: checkpoint) |",
+      "over the steady steps in 1.\n")
+holds(page({"real.json": {**real, "rows": []}}), "| plain DDP (`ddp.py`) | CPU, Gloo | not measured: not recorded |",
+      "| DeepSpeed's PipelineModule, 1F1B (`deepspeed_pipeline.py`) | CPU, Gloo | not measured: not recorded |")
 gpu = {**real, "rows": [{**row, "cores": "gpu", "shared_gpu": True} for row in real["rows"]]}
 holds(page({"gpu.json": gpu}), "| ddp | nothing | GPU, NCCL | 0 of 1 |  | 1 of 1 | ranks take turns |", "| ddp | it sleeps | GPU, NCCL |  | 0 of 1 | 1 of 1 | x \\| y |",
-      "All together 0 of 1 healthy runs were accused, and the planted cause came first in 0 of 1.", "| other | nothing | GPU, NCCL | not measured: no module |")
+      "All together 0 of 1 healthy runs were accused, and the planted cause came first in 0 of 1.", "| other | nothing | GPU, NCCL | not measured: no module |",
+      "| deepspeed_pipeline | nothing | GPU, NCCL | not measured: not recorded |")
 holds(page({}), "`scripts/accuracy --gpu` records them.")
 text = page({"null-held_out.json": null, "as_drawn-held_out.json": as_drawn, "planted-held_out.json": planted, "real.json": real})
 holds(text, "| a run | 2 | 99 | 25 % |", "3 of 500", "at most 1.54 %", "All together 30 of 500: 6.0 %.", "| simulated | 2 % | 8 | 50 | 98 % / 50 %, 1 % wrong |",
-      "| plain DDP (`ddp.py`) | CPU, Gloo | 0 of 1 | ranks take turns | all is well | 1 of 1 |", "not measured: no module", "not measured: there is none",
+      "| plain DDP (`ddp.py`) | CPU, Gloo | 0 of 1 | ranks take turns | all is well | 1 of 1 | not measured |", "Whether sums are exact and headlines are over steady steps was not measured.", "not measured: no module", "not measured: there is none",
       "came first in 0 of 1 runs on quiet cores. The goal", "sleep: `late (blocked)`.", "| ddp | quiet | CPU, Gloo | 0 of 1 | 0 of 1 | 1 of 1 | x", "x \\| y", "| simulated: loader | simulated | 100 |", "GPU, NCCL | not measured |")
 
 # The page in docs/ is made of the results that are kept, and of nothing else.

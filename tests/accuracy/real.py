@@ -1,11 +1,14 @@
 #!/usr/bin/env python3
-"""Records stock programs on 2 ranks (CPU and Gloo), healthy while two other processes keep two cores busy, and with a fault
-planted both so and on quiet cores, and judges what the report says first. scripts/accuracy --real runs it. With --device cuda
-(scripts/accuracy --gpu): on GPUs and NCCL, healthy and with a fault; ranks share a GPU where there is but one.
+"""Records stock programs on 2 ranks (CPU and Gloo), healthy while --load other processes (two, unless the machine is busy by
+itself) keep cores busy, and with a fault planted both so and on quiet cores. Judges what each report says first, whether its sums
+are exact, whether it names the program's checkpoints and evaluation, and whether its headline is over steady steps.
+scripts/accuracy --real runs it. With --device cuda (scripts/accuracy --gpu): on GPUs and NCCL, healthy and with a fault; ranks
+share a GPU where there is but one.
 
     tests/accuracy/real.py --bin build/release/bin --python PYTHON --output FOLDER [--only CASES] [--repeat 5] [--judge-only]
 
-The machine is to have nothing else to do. Recordings that are in FOLDER already are not made again; every run is analyzed again. Writes FOLDER/real.json, of GPUs FOLDER/gpu.json.
+For runs on quiet cores the machine is to have nothing else to do. Recordings that are in FOLDER already are not made again; every
+run is analyzed again. Writes FOLDER/real.json, of GPUs FOLDER/gpu.json.
 """
 import argparse
 import json
@@ -39,17 +42,21 @@ PROGRAMS = {
     "pippy": ("PyTorch's pipeline() (PiPPy), traced and split, 1F1B", None,
               "the cores are busy; four microbatches on two stages leave a fifth of the region idle, and nothing is computed while messages travel",
               {"cores_shared", "pipeline_bubble", "exposed_transfer", "no_overlap"}),
-    "hf_trainer": ("Hugging Face Trainer", "transformers", "the cores are busy; else nothing costs much", BUSY),
-    "lightning_ddp": ("Lightning", "lightning", "the cores are busy; gradients travel in one bucket, and the Trainer's own Python costs time",
-                      BUSY | {"buckets_too_large", "no_overlap", "idle_between_computations"}),
-    "accelerate_loop": ("Accelerate", "accelerate", "the cores are busy; gradients travel in one bucket",
-                        BUSY | {"buckets_too_large", "no_overlap"}),
+    "deepspeed_pipeline": ("DeepSpeed's PipelineModule, 1F1B", "deepspeed",
+                           "the cores are busy; four microbatches on two stages leave a fifth of the region idle, and nothing is computed while messages travel",
+                           {"cores_shared", "pipeline_bubble", "exposed_transfer", "no_overlap"}),
+    "hf_trainer": ("Hugging Face Trainer", "transformers", "the cores are busy; else evaluation alone costs much", BUSY | {"evaluation_long"}),
+    "lightning_ddp": ("Lightning", "lightning",
+                      "the cores are busy; gradients travel in one bucket, the Trainer's own Python costs time, and so does validation",
+                      BUSY | {"buckets_too_large", "no_overlap", "idle_between_computations", "evaluation_long"}),
+    "accelerate_loop": ("Accelerate", "accelerate", "the cores are busy; gradients travel in one bucket, and evaluation costs time",
+                        BUSY | {"buckets_too_large", "no_overlap", "evaluation_long"}),
     "zero_optimizer": ("DDP with ZeroRedundancyOptimizer", None,
                        "the cores are busy; broadcasting the parameters after each step is in the open",
                        BUSY | {"exposed_transfer", "no_overlap"}),
     "deepspeed_zero1": ("DeepSpeed ZeRO-1", "deepspeed",
-                        "the cores are busy; gradients are reduced after backward",
-                        BUSY | {"exposed_transfer", "no_overlap", "buckets_too_large"}),
+                        "the cores are busy; gradients are reduced after backward, and evaluation costs time",
+                        BUSY | {"exposed_transfer", "no_overlap", "buckets_too_large", "evaluation_long"}),
     "torchtitan_fsdp2": ("torchtitan's Trainer, FSDP2", "torchtitan",
                          "the cores are busy; all-gathers are in part waited for",
                          BUSY | {"prefetch_shallow", "prefetch_off", "exposed_transfer"}),
@@ -59,6 +66,10 @@ PROGRAMS = {
     "megatron_ddp": ("Megatron-core GPT", "megatron.core", "the cores are busy; else nothing costs much", BUSY),
 }
 NOT_MEASURED = {}
+# What programs, and what planted faults, do beside training: the run's account has to name it, and neither saving nor evaluating where
+# there is none. (Some libraries compile by themselves: compilation that is named is not asked for.)
+PHASES = {name: {"checkpoint", "evaluation"} for name in ("hf_trainer", "lightning_ddp", "accelerate_loop", "deepspeed_zero1")}
+PHASES_OF_FAULTS = {"compile": {"compilation"}, "checkpoint": {"checkpoint"}}
 # What is planted, the rank that the first finding has to accuse (None: none), what it has to be (code, and reason where that
 # tells), and the programs in which it is planted. The load that keeps the cores busy is planted as well: `cores_shared` may stand
 # before it, and is counted apart.
@@ -157,6 +168,28 @@ def record(options, program, fault, load, folder):
     return None
 
 
+def judge_times(report, text, program, fault):
+    """What does not depend on findings: sums, phases, and what the headline is over."""
+    account, steady = report["account"], report["steady"]
+    windows = report["steps"] + report["ranks"] + (steady["ranks"] if steady else [])
+    spent = {phase for phase in ("compilation", "checkpoint", "evaluation") if account["spent_ns"][phase] > 0}
+    # What one rank does alone the others wait for, which is of that phase as well.
+    on_all = {phase for phase in spent if all(rank["spent_ns"][phase] > 0 for rank in account["ranks"])}
+    has = PHASES.get(program, set()) | PHASES_OF_FAULTS.get(fault, set())
+    left_out = steady["left_out"] if steady else []
+    all_steps = (steady["steps"] if steady else []) + [step for part in left_out for step in range(part["first"], part["last"] + 1)]
+    # Steps that saved, evaluated or compiled are left out for that, and the text says how many remain.
+    is_steady = steady is not None and sorted(all_steps) == sorted(report["run"]["steps"]) and \
+        report["lateness"]["steps"] == len(steady["steps"]) and \
+        (not has or any(part["reason"] in has for part in left_out)) and \
+        (not left_out or f"All below is over {len(steady['steps'])} steady steps." in text)
+    return {"account_exact": all(sum(rank["spent_ns"].values()) == account["wall_ns"] for rank in account["ranks"]),
+            "steps_exact": all(sum(window["partition"].values()) == window["window_ns"] for window in windows),
+            "phases": sorted(spent), "phases_of_program": sorted(has),
+            "phases_named": has <= on_all and spent - has <= {"compilation"},
+            "headline_steady": is_steady}
+
+
 def judge(options, program, fault, folder):
     report = folder / "report.json"
     done = subprocess.run([str(options.bin / "lockstep"), "analyze", str(folder / "run"), "--width", "120", "--json", str(report)],
@@ -164,10 +197,12 @@ def judge(options, program, fault, folder):
     (folder / "report.txt").write_text(done.stdout + done.stderr)
     if done.returncode != 0:
         return {"error": done.stderr.strip()[:160]}
-    findings = json.loads(report.read_text())["findings"]
+    told = json.loads(report.read_text())
+    findings = told["findings"]
     row = {"codes": [finding["code"] for finding in findings],
            "accusations": [finding["title"] for finding in findings if accuses(finding)],
-           "first": findings[0]["title"] if findings else "nothing is found"}
+           "first": findings[0]["title"] if findings else "nothing is found",
+           **judge_times(told, done.stdout, program, fault)}
     besides = [finding for finding in findings if finding["code"] != "cores_shared"]
     if fault:
         row["named"] = bool(besides) and names(besides[0], fault)
@@ -245,4 +280,5 @@ def main():
         "rows": rows}, indent=1) + "\n")
 
 
-main()
+if __name__ == "__main__":
+    main()

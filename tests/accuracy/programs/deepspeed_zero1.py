@@ -1,9 +1,20 @@
-"""DeepSpeed, ZeRO stage 1. torchrun --nproc-per-node 2 deepspeed_zero1.py [STEPS]"""
+"""DeepSpeed, ZeRO stage 1, which evaluates and saves every 20 steps. torchrun --nproc-per-node 2 deepspeed_zero1.py [STEPS]"""
 import sys
 
 import deepspeed
 import torch
 import torch.nn as nn
+
+from shared_folder import shared_folder
+
+
+def evaluate(engine, batches):
+    engine.eval()
+    with torch.no_grad():
+        loss = sum(nn.functional.cross_entropy(engine(x), y) for x, y in batches) / len(batches)
+    engine.train()
+    torch.distributed.all_reduce(loss)
+    return loss.item() / torch.distributed.get_world_size()
 
 
 def main():
@@ -18,13 +29,20 @@ def main():
         "zero_optimization": {"stage": 1},
     })
     torch.manual_seed(torch.distributed.get_rank())
-    for step in range(steps):
-        x, y = torch.randn(64, 1024), torch.randint(10, (64,))
-        loss = nn.functional.cross_entropy(engine(x), y)
-        engine.backward(loss)
-        engine.step()
-        if step % 20 == 0 and torch.distributed.get_rank() == 0:
-            print(f"step {step} loss {loss.item():.3f}", flush=True)
+    held_out = [(torch.randn(64, 1024), torch.randint(10, (64,))) for _ in range(20)]
+    with shared_folder() as folder:
+        for step in range(steps):
+            x, y = torch.randn(64, 1024), torch.randint(10, (64,))
+            loss = nn.functional.cross_entropy(engine(x), y)
+            engine.backward(loss)
+            engine.step()
+            if step % 20 == 0 and torch.distributed.get_rank() == 0:
+                print(f"step {step} loss {loss.item():.3f}", flush=True)
+            if step % 20 == 19:
+                loss = evaluate(engine, held_out)
+                if torch.distributed.get_rank() == 0:
+                    print(f"step {step} loss on held-out data {loss:.3f}", flush=True)
+                engine.save_checkpoint(folder)
 
 
 main()
