@@ -9,7 +9,7 @@
 
 #include "analyzer/model/job_builder.h"
 #include "analyzer/report/absences.h"
-#include "analyzer/report_invariants.h"
+#include "analyzer/test_analysis.h"
 
 namespace lockstep::analyzer {
 namespace {
@@ -19,10 +19,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 
 Analysis analyzed(const JobBuilder& builder, const AnalysisOptions& options = {}) {
-  Result<Analysis> analysis = analyze(builder.build(), options);
-  if (!analysis.ok()) ADD_FAILURE() << analysis.error().message;
-  if (analysis.ok()) expect_invariants(analysis.value().report);
-  return analysis.ok() ? std::move(analysis).value() : Analysis{};
+  return checked_analysis(builder.build(), options);
 }
 
 // "0-10 compute", one a segment.
@@ -287,7 +284,7 @@ TEST(Analyze, TheOriginIsTheFirstActivitysTimeOfDay) {
   builder.rank(0).sync(5, 6).compute(70, 80);
   Job job = builder.build();
   job.realtime_of_zero = 1'700'000'000'000'000'000;
-  EXPECT_EQ(analyze(job).value().report.origin_ns, 1'700'000'000'000'000'070);
+  EXPECT_EQ(checked_analysis(job).report.origin_ns, 1'700'000'000'000'000'070);
 }
 
 TEST(Efficiency, AfterPop) {

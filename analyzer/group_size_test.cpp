@@ -7,7 +7,7 @@
 #include "analyzer/analysis.h"
 #include "analyzer/model/job_builder.h"
 #include "analyzer/report/text.h"
-#include "analyzer/report_invariants.h"
+#include "analyzer/test_analysis.h"
 
 namespace lockstep::analyzer {
 namespace {
@@ -20,10 +20,7 @@ Report report_of_group_of(std::int32_t size) {
     builder.rank(rank).all_reduce(0, 100).in_group(group).sequence(0).bytes(4000);
   Job job = builder.build();
   job.groups.at(group).size = size;
-  Result<Analysis> analysis = analyze(job);
-  if (!analysis.ok()) ADD_FAILURE() << analysis.error().message;
-  if (analysis.ok()) expect_invariants(analysis.value().report);
-  return analysis.ok() ? std::move(analysis).value().report : Report{};
+  return checked_analysis(job).report;
 }
 
 TEST(GroupSize, CountsWhereTheListOfRanksIsCut) {

@@ -14,7 +14,7 @@
 #include "analyzer/analysis.h"
 #include "analyzer/model/job_builder.h"
 #include "analyzer/report/text.h"
-#include "analyzer/report_invariants.h"
+#include "analyzer/test_analysis.h"
 
 namespace lockstep::analyzer {
 namespace {
@@ -47,11 +47,7 @@ JobBuilder job_of(std::int32_t ranks, int steps, const Computes& computes) {
 Report report_of(const Job& job) {
   AnalysisOptions options;
   options.steady = true;
-  Result<Analysis> analysis = analyze(job, options);
-  if (!analysis.ok()) ADD_FAILURE() << analysis.error().message;
-  if (!analysis.ok()) return {};
-  Report report = std::move(analysis).value().report;
-  expect_invariants(report);
+  Report report = checked_analysis(job, options).report;
   for (const Finding& finding : report.findings) {
     EXPECT_NE(finding.accuses, Accused::rank) << finding.title;
     EXPECT_NE(finding.accuses, Accused::link) << finding.title;

@@ -8,7 +8,7 @@
 
 #include "analyzer/analysis.h"
 #include "analyzer/open_job.h"
-#include "analyzer/report_invariants.h"
+#include "analyzer/test_analysis.h"
 #include "tests/temporary_folder.h"
 
 namespace lockstep::analyzer {
@@ -61,10 +61,7 @@ class LoggedWays : public testing::Test {
     Result<Job> job = open_job({folder_.path().string()});
     if (!job.ok()) ADD_FAILURE() << job.error().message;
     if (!job.ok()) return {};
-    Result<Analysis> analysis = analyze(job.value());
-    if (!analysis.ok()) ADD_FAILURE() << analysis.error().message;
-    if (analysis.ok()) expect_invariants(analysis.value().report);
-    return analysis.ok() ? std::move(analysis).value().report : Report{};
+    return checked_analysis(job.value()).report;
   }
   static std::vector<std::string> codes(const Report& report) {
     std::vector<std::string> codes;

@@ -22,7 +22,7 @@
 #include "analyzer/model/map_times.h"
 #include "analyzer/open_job.h"
 #include "analyzer/report/json.h"
-#include "analyzer/report_invariants.h"
+#include "analyzer/test_analysis.h"
 #include "tests/fixtures/fixtures.h"
 #include "tests/temporary_folder.h"
 
@@ -38,10 +38,7 @@ Job opened(const std::vector<std::string>& paths, Clocks clocks = Clocks::automa
 }
 
 Analysis analyzed(const Job& job, const AnalysisOptions& options = {}) {
-  Result<Analysis> analysis = analyze(job, options);
-  EXPECT_TRUE(analysis.ok()) << (analysis.ok() ? "" : analysis.error().message);
-  if (analysis.ok()) expect_invariants(analysis.value().report);
-  return analysis.ok() ? std::move(analysis).value() : Analysis{};
+  return checked_analysis(job, options);
 }
 
 // The whole report, but for the name that it was asked for by.

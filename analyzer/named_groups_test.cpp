@@ -8,8 +8,8 @@
 #include "analyzer/import/rank/group_names.h"
 #include "analyzer/model/job_builder.h"
 #include "analyzer/report/text.h"
-#include "analyzer/report_invariants.h"
 #include "analyzer/restrict_report.h"
+#include "analyzer/test_analysis.h"
 
 namespace lockstep::analyzer {
 namespace {
@@ -33,10 +33,7 @@ Report report_of_numbered_groups() {
   }
   Job job = builder.build();
   name_groups(job);
-  Result<Analysis> analysis = analyze(job);
-  if (!analysis.ok()) ADD_FAILURE() << analysis.error().message;
-  if (analysis.ok()) expect_invariants(analysis.value().report);
-  return analysis.ok() ? std::move(analysis).value().report : Report{};
+  return checked_analysis(job).report;
 }
 
 TEST(NamedGroups, TablesOfGroupsAndLayersHaveTheJobsNames) {

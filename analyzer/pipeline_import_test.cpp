@@ -13,7 +13,7 @@
 #include "analyzer/model/pipeline_job.h"
 #include "analyzer/open_job.h"
 #include "analyzer/report/measure_words.h"
-#include "analyzer/report_invariants.h"
+#include "analyzer/test_analysis.h"
 
 namespace lockstep::analyzer {
 namespace {
@@ -142,10 +142,7 @@ Report analyzed(const Recording& recording) {
     folder.write(fmt::format("rank{}.json", rank.rank), writer.write(rank));
   Result<Job> opened = open_job({folder.path().string()});
   if (!opened.ok()) ADD_FAILURE() << opened.error().message;
-  Result<Analysis> analysis = analyze(opened.ok() ? opened.value() : Job{});
-  if (!analysis.ok()) ADD_FAILURE() << analysis.error().message;
-  if (analysis.ok()) expect_invariants(analysis.value().report);
-  return analysis.ok() ? std::move(analysis).value().report : Report{};
+  return checked_analysis(opened.ok() ? opened.value() : Job{}).report;
 }
 
 std::vector<std::string> findings_of(const Report& report) {

@@ -8,7 +8,7 @@
 #include "analyzer/analysis.h"
 #include "analyzer/model/pipeline_job.h"
 #include "analyzer/report/measure_words.h"
-#include "analyzer/report_invariants.h"
+#include "analyzer/test_analysis.h"
 
 namespace lockstep::analyzer {
 namespace {
@@ -16,10 +16,7 @@ namespace {
 using testing::ElementsAre;
 
 Analysis analyzed(const JobBuilder& job, const AnalysisOptions& options = {}) {
-  Result<Analysis> analysis = analyze(job.build(), options);
-  if (!analysis.ok()) ADD_FAILURE() << analysis.error().message;
-  if (analysis.ok()) expect_invariants(analysis.value().report);
-  return analysis.ok() ? std::move(analysis).value() : Analysis{};
+  return checked_analysis(job.build(), options);
 }
 
 PipelineReport only_pipeline(const JobBuilder& job) {

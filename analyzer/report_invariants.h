@@ -3,8 +3,6 @@
 // training, exact sums; of a finding, no more lost than there is.
 #pragma once
 
-#include <gtest/gtest.h>
-
 #include <string>
 #include <vector>
 
@@ -15,9 +13,5 @@ namespace lockstep::analyzer {
 // What does not hold, a line each; empty where all does. Of whole reports and of those of selected steps or
 // ranks.
 std::vector<std::string> broken_invariants(const Report& report);
-
-inline void expect_invariants(const Report& report) {
-  for (const std::string& broken : broken_invariants(report)) ADD_FAILURE() << broken;
-}
 
 }  // namespace lockstep::analyzer

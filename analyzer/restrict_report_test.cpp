@@ -7,7 +7,7 @@
 #include "analyzer/analysis.h"
 #include "analyzer/model/job_builder.h"
 #include "analyzer/report/text.h"
-#include "analyzer/report_invariants.h"
+#include "analyzer/test_analysis.h"
 
 namespace lockstep::analyzer {
 namespace {
@@ -35,10 +35,7 @@ Report whole_report() {
             .launched(begin, begin);
     }
   }
-  Result<Analysis> analysis = analyze(job.build());
-  if (!analysis.ok()) ADD_FAILURE() << analysis.error().message;
-  if (analysis.ok()) expect_invariants(analysis.value().report);
-  return analysis.ok() ? std::move(analysis).value().report : Report{};
+  return checked_analysis(job.build()).report;
 }
 
 TEST(RestrictReport, NothingAskedChangesNothing) {

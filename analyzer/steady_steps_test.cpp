@@ -13,9 +13,9 @@
 #include "analyzer/model/job_builder.h"
 #include "analyzer/report/json.h"
 #include "analyzer/report/text.h"
-#include "analyzer/report_invariants.h"
 #include "analyzer/restrict_report.h"
 #include "analyzer/steady_view.h"
+#include "analyzer/test_analysis.h"
 
 namespace lockstep::analyzer {
 namespace {
@@ -208,9 +208,7 @@ JobBuilder job_with_warm_up() {
 Report steady_report(const Job& job) {
   AnalysisOptions options;
   options.steady = true;
-  Report report = analyze(job, options).value().report;
-  expect_invariants(report);
-  return report;
+  return checked_analysis(job, options).report;
 }
 
 // Rank 1 compiles at the end of step 5, rank 0 is in step 6 by then, and meets it there.
@@ -279,7 +277,7 @@ TEST(SteadySteps, AReportIsOverThem) {
   EXPECT_EQ(report.account.spent[Spending::warm_up], 10000);
   EXPECT_EQ(report.account.spent[Spending::steady], 10000);
 
-  const Report all = analyze(job).value().report;
+  const Report all = checked_analysis(job).report;
   EXPECT_FALSE(all.steady.has_value());
   ASSERT_FALSE(all.blame.empty());
   EXPECT_EQ(all.blame[0].rank, 1);
@@ -292,15 +290,15 @@ TEST(SteadySteps, FindingsPointIntoThem) {
     if (!finding.place || !finding.place->step) continue;
     EXPECT_GT(*finding.place->step, 0) << finding.code;
   }
-  EXPECT_GT(analyze(job.build()).value().report.findings.size(), 0U);
+  EXPECT_GT(checked_analysis(job.build()).report.findings.size(), 0U);
 }
 
 TEST(SteadySteps, CollectivesKeepTheirPlaces) {
   const Job job = job_with_warm_up().build();
   AnalysisOptions options;
   options.steady = true;
-  const Analysis analysis = analyze(job, options).value();
-  const Analysis whole = analyze(job).value();
+  const Analysis analysis = checked_analysis(job, options);
+  const Analysis whole = checked_analysis(job);
   EXPECT_EQ(analysis.collective_of, whole.collective_of);
   ASSERT_EQ(analysis.report.collectives.size(), whole.report.collectives.size());
   for (std::size_t i = 0; i < whole.report.collectives.size(); ++i)
@@ -333,7 +331,7 @@ TEST(SteadySteps, StepsThatWereAskedForCountAsAsked) {
   options.steady = true;
   options.first_step = 0;
   options.last_step = 1;
-  const Report report = analyze(job_with_warm_up().build(), options).value().report;
+  const Report report = checked_analysis(job_with_warm_up().build(), options).report;
   EXPECT_FALSE(report.steady.has_value());
   EXPECT_EQ(report.steps.size(), 4U);
 }

@@ -16,6 +16,7 @@
 #include "analyzer/model/check_job.h"
 #include "analyzer/model/pipeline_job.h"
 #include "analyzer/model/stopped.h"
+#include "analyzer/test_analysis.h"
 
 namespace lockstep::analyzer {
 namespace {
@@ -44,7 +45,7 @@ Job job_of_everything() {
 // What an analysis has come to when each of its parts begins.
 struct Parts {
   Job job = job_of_everything();
-  Analysis analysis = analyze(job).value();
+  Analysis analysis = checked_analysis(job);
   Matching matching = match_communications(job);
   std::vector<PipelineRegion> regions = find_pipeline_regions(job, matching);
   std::vector<MatchWaits> waits;
@@ -78,7 +79,7 @@ TEST(Stop, ProgressGoesFromNothingToAll) {
   std::vector<double> shares;
   AnalysisOptions options;
   options.progress = [&shares](double done) { shares.push_back(done); };
-  ASSERT_TRUE(analyze(job_of_everything(), options).ok());
+  (void)checked_analysis(job_of_everything(), options);
   ASSERT_GT(shares.size(), 10u);
   EXPECT_EQ(shares.front(), 0);
   EXPECT_EQ(shares.back(), 1);
@@ -90,7 +91,7 @@ TEST(Stop, WhereverItIsAskedToTheAnalysisEndsThere) {
   int parts = 0;
   AnalysisOptions counting;
   counting.progress = [&parts](double) { ++parts; };
-  ASSERT_TRUE(analyze(job, counting).ok());
+  (void)checked_analysis(job, counting);
   for (int at = 1; at <= parts; ++at) {
     std::stop_source stop;
     int reached = 0;
@@ -111,9 +112,8 @@ TEST(Stop, ATokenThatNobodyAsksChangesNothing) {
   const std::stop_source stop;
   AnalysisOptions options;
   options.stop = stop.get_token();
-  const Result<Analysis> analysis = analyze(job, options);
-  ASSERT_TRUE(analysis.ok());
-  EXPECT_EQ(analysis.value().report.collectives.size(), analyze(job).value().report.collectives.size());
+  const Report report = checked_analysis(job, options).report;
+  EXPECT_EQ(report.collectives.size(), checked_analysis(job).report.collectives.size());
 }
 
 TEST(Stop, PartsThatWalkRanksLookBetweenThem) {

@@ -7,7 +7,7 @@
 
 #include "analyzer/analysis.h"
 #include "analyzer/model/job_builder.h"
-#include "analyzer/report_invariants.h"
+#include "analyzer/test_analysis.h"
 
 namespace lockstep::analyzer {
 namespace {
@@ -15,10 +15,7 @@ namespace {
 using testing::ElementsAre;
 
 Report report_of(const JobBuilder& job, const AnalysisOptions& options = {}) {
-  Result<Analysis> analysis = analyze(job.build(), options);
-  if (!analysis.ok()) ADD_FAILURE() << analysis.error().message;
-  if (analysis.ok()) expect_invariants(analysis.value().report);
-  return analysis.ok() ? std::move(analysis).value().report : Report{};
+  return checked_analysis(job.build(), options).report;
 }
 
 // Four ranks, two steps; each step an all-reduce of 1000 bytes among all, of which rank 0 hides a part, and a

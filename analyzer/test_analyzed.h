@@ -10,7 +10,7 @@
 
 #include "analyzer/analysis.h"
 #include "analyzer/open_job.h"
-#include "analyzer/report_invariants.h"
+#include "analyzer/test_analysis.h"
 
 namespace lockstep::analyzer {
 
@@ -25,10 +25,7 @@ inline Analyzed analyzed_files(const std::vector<std::string>& paths) {
   if (!job.ok()) ADD_FAILURE() << job.error().message;
   if (!job.ok()) return {};
   Analyzed result{std::move(job).value(), {}};
-  Result<Analysis> analysis = analyze(result.job);
-  if (!analysis.ok()) ADD_FAILURE() << analysis.error().message;
-  if (analysis.ok()) expect_invariants(analysis.value().report);
-  if (analysis.ok()) result.analysis = std::move(analysis).value();
+  result.analysis = checked_analysis(result.job);
   return result;
 }
 

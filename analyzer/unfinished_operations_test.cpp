@@ -9,7 +9,7 @@
 #include "analyzer/analysis.h"
 #include "analyzer/model/job_builder.h"
 #include "analyzer/report/text.h"
-#include "analyzer/report_invariants.h"
+#include "analyzer/test_analysis.h"
 
 namespace lockstep::analyzer {
 namespace {
@@ -38,10 +38,7 @@ Report report_of_unfinished() {
   }
   Job job = builder.build();
   for (RankTrace& rank : job.ranks) rank.ending.closed = true;
-  Result<Analysis> analysis = analyze(job);
-  if (!analysis.ok()) ADD_FAILURE() << analysis.error().message;
-  if (analysis.ok()) expect_invariants(analysis.value().report);
-  return analysis.ok() ? std::move(analysis).value().report : Report{};
+  return checked_analysis(job).report;
 }
 
 TEST(UnfinishedOperations, AreWaitingAndHaveNoBandwidth) {

@@ -5,7 +5,7 @@
 
 #include "analyzer/analysis.h"
 #include "analyzer/model/job_builder.h"
-#include "analyzer/report_invariants.h"
+#include "analyzer/test_analysis.h"
 
 namespace lockstep::analyzer {
 namespace {
@@ -36,10 +36,7 @@ Job job_with(const char* range, bool computes_beside = false) {
 }
 
 AccountReport account_of(const Job& job) {
-  Result<Analysis> analysis = analyze(job);
-  if (!analysis.ok()) ADD_FAILURE() << analysis.error().message;
-  if (analysis.ok()) expect_invariants(analysis.value().report);
-  return analysis.ok() ? std::move(analysis).value().report.account : AccountReport{};
+  return checked_analysis(job).report.account;
 }
 
 TEST(WaitsForPhases, AreSpentOnWhatTheOtherRankDoes) {

@@ -12,6 +12,7 @@
 #include "analyzer/lateness/late_ranks.h"
 #include "analyzer/model/gpus.h"
 #include "analyzer/report/unsettled_lateness.h"
+#include "base/time_math.h"
 
 namespace lockstep::analyzer {
 namespace {
@@ -102,6 +103,23 @@ std::optional<BlameReport> blame_worth_accusing(const FindingContext& context, s
   // Where a rank without a record takes part, that one may have come later.
   return !blame.partial && context.is_worth(blame.exposed_ns, kWorthPermille) ? std::optional(blame)
                                                                               : std::nullopt;
+}
+
+bool all_have_windows(const Report& report) {
+  return std::all_of(report.ranks.begin(), report.ranks.end(), [](const RankReport& rank) {
+    return rank.measures.known && rank.measures.window_ns > 0;
+  });
+}
+
+std::int64_t lost_by_others(const FindingContext& context, const BlameReport& blame) {
+  if (context.all_windows_ns <= 0 || all_have_windows(context.report)) return blame.exposed_ns;
+  std::int64_t waited = 0;
+  for (const RankReport& rank : context.report.ranks) {
+    if (rank.rank == blame.rank || !rank.measures.known) continue;
+    const Partition& causes = rank.measures.partition;
+    waited = saturating_add(waited, causes[Cause::barrier_wait] + causes[Cause::pipeline_bubble]);
+  }
+  return std::min(blame.exposed_ns, waited);
 }
 
 // Where cores do not suffice, who gets less of them is the scheduler's choice: the host is at fault, said

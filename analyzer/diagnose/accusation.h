@@ -15,6 +15,17 @@ namespace lockstep::analyzer {
 // without a record may have come later.
 std::optional<BlameReport> blame_worth_accusing(const FindingContext& context, std::int32_t rank);
 
+// Every rank has a window that is known, of which losses are shares: none has no steps where others have, nor
+// a record with holes.
+bool all_have_windows(const Report& report);
+
+// Of a finding whose loss leaves ranks out for that reason.
+inline constexpr const char* kOnlyKnownSteps =
+    "only the time of ranks whose steps are known is counted as lost";
+
+// Of what the others waited for the rank, what lies in such windows.
+std::int64_t lost_by_others(const FindingContext& context, const BlameReport& blame);
+
 // The rank is late in these steps while its host's cores do not suffice, and it may be for that alone.
 bool lacks_cores(const FindingContext& context, const StepTable& steps, const RankLateness& late);
 

@@ -20,6 +20,8 @@ Behind behind_the_last_step(const FindingContext& context, Phase phase) {
     const IntervalSet phases = find_phases(rank, context.diagnosis.job.strings)[phase];
     const std::int64_t ns = phases.measure_within(end, std::numeric_limits<Nanoseconds>::max());
     all.all_ns = saturating_add(all.all_ns, ns);
+    if (ns > 0 && phases.intervals()[phases.first_ending_after(end)].begin < end)
+      all.began_in_step = windows.steps.empty() ? rank.steps.back().number : windows.steps.back().number;
     if (ns <= all.longest_ns) {
       next_ns = std::max(next_ns, ns);
       continue;

@@ -18,6 +18,8 @@ struct Behind {
   std::int64_t longest_ns = 0;       // of one rank
   std::optional<std::int32_t> rank;  // of which alone it took that, as of StepsLeftOut
   FindingPlace place;                // of the rank that it took longest
+  // The last step of a rank in which it began, to go on behind it.
+  std::optional<std::int64_t> began_in_step;
 };
 // All 0 where there is nothing. A pass over all ranges of the ranks.
 Behind behind_the_last_step(const FindingContext& context, Phase phase);

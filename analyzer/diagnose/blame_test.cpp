@@ -336,12 +336,12 @@ TEST(Damage, LeavesNoSegmentsWhereItIs) {
   JobBuilder builder = straggling_job(4, 2, 100);
   builder.rank(2).trace().lost.push_back({350 * us, 1200 * us});
   const Job job = builder.build();
-  Result<Analysis> analysis = analyze(job);
-  ASSERT_TRUE(analysis.ok());
-  for (const CauseSegment& segment : analysis.value().segments[2])
+  const Analysis analysis = checked_analysis(job);
+  ASSERT_EQ(analysis.segments.size(), 4U);
+  for (const CauseSegment& segment : analysis.segments[2])
     EXPECT_TRUE(segment.end < 350 * us || segment.begin > 1200 * us) << segment.begin;
-  EXPECT_FALSE(analysis.value().segments[2].empty());
-  const RankTimeline timeline = timeline_of(job, analysis.value(), 2);
+  EXPECT_FALSE(analysis.segments[2].empty());
+  const RankTimeline timeline = timeline_of(job, analysis, 2);
   EXPECT_FALSE(measures_of(timeline, 0, 400 * us).known);
   EXPECT_TRUE(measures_of(timeline, 2000 * us, 2400 * us).known);
 }

@@ -24,16 +24,21 @@ bool FindingContext::is_worth(std::int64_t lost_ns, std::int64_t permille) const
                             static_cast<double>(all_windows_ns) * static_cast<double>(permille);
 }
 
+// Of one rank among others that have no steps: "2.31 s of 9.60 s, all on rank 0".
 std::string FindingContext::evidence_of(Cause cause) const {
   const RankReport *least = nullptr, *most = nullptr;
+  std::size_t with_windows = 0;
   for (const RankReport& rank : report.ranks) {
-    if (!rank.measures.known) continue;
+    if (!rank.measures.known || rank.measures.window_ns <= 0) continue;  // of no steps there is no least
+    ++with_windows;
     const std::int64_t ns = rank.measures.partition[cause];
     if (least == nullptr || ns < least->measures.partition[cause]) least = &rank;
     if (most == nullptr || ns > most->measures.partition[cause]) most = &rank;
   }
   if (least == most)
-    return fmt::format("{} of {}", format_duration(total(cause)), format_duration(all_windows_ns));
+    return fmt::format(
+        "{} of {}{}", format_duration(total(cause)), format_duration(all_windows_ns),
+        with_windows == 1 && report.ranks.size() > 1 ? fmt::format(", all on rank {}", most->rank) : "");
   return fmt::format("most on rank {}: {}; least on rank {}: {}", most->rank,
                      format_duration(most->measures.partition[cause]), least->rank,
                      format_duration(least->measures.partition[cause]));

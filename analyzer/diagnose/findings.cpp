@@ -33,16 +33,29 @@ std::int64_t whole_of(Share share, const FindingContext& context) {
   return context.all_windows_ns;
 }
 
+// Operations are summed over all of their ranks, and shares are of the windows of those that have one: where
+// only some of the ranks have steps, a loss is no more than what there is of its cause in these windows.
+void keep_within_windows(const FindingContext& context, const FindingKind& kind, Finding& finding) {
+  if (kind.share != Share::of_steady || context.all_windows_ns <= 0 || all_have_windows(context.report))
+    return;
+  const std::int64_t most =
+      kind.cause == Cause::transfer ? context.total(Cause::transfer) : context.all_windows_ns;
+  if (finding.lost_ns <= most) return;
+  finding.lost_ns = most;
+  finding.evidence.emplace_back(kOnlyKnownSteps);
+}
+
 // Alarms in the order of their rules; then what costs most (not by shares, which may be of different wholes),
-// and start-up behind it: it is no part of training, and is much of every short run.
+// and start-up behind it: it is no part of training, and is much of every short run. Without goodput there is
+// no training to stand before it.
 struct Order {
   int group = 0;
   std::int64_t lost_ns = 0;
 };
-Order order_of(const Finding& finding) {
+Order order_of(const Finding& finding, bool has_goodput) {
   if (finding.alarm != Alarm::none) return {0, 0};
   const FindingKind* const kind = find_finding_kind(finding.code);
-  return {kind != nullptr && kind->share == Share::of_run ? 2 : 1, finding.lost_ns};
+  return {has_goodput && kind != nullptr && kind->share == Share::of_run ? 2 : 1, finding.lost_ns};
 }
 
 // How a job ended, dumps that tell of communication alone say too; what costs time they do not.
@@ -69,6 +82,7 @@ void add_findings(const Diagnosis& diagnosis, Report& report, const std::stop_to
   }
   for (Finding& finding : findings) {
     const FindingKind* const kind = find_finding_kind(finding.code);
+    if (kind != nullptr) keep_within_windows(context, *kind, finding);
     const std::int64_t whole = whole_of(kind == nullptr ? Share::of_steady : kind->share, context);
     if (whole > 0) finding.lost_share = static_cast<double>(finding.lost_ns) / static_cast<double>(whole);
     if (finding.severity.empty())
@@ -79,8 +93,9 @@ void add_findings(const Diagnosis& diagnosis, Report& report, const std::stop_to
   const bool is_blamed = std::any_of(findings.begin(), findings.end(), [](const Finding& finding) {
     return finding.accuses == Accused::rank && finding.severity != "note";
   });
-  std::stable_sort(findings.begin(), findings.end(), [is_blamed](const Finding& a, const Finding& b) {
-    const Order first = order_of(a), second = order_of(b);
+  const bool has_goodput = report.account.goodput.has_value();
+  std::stable_sort(findings.begin(), findings.end(), [=](const Finding& a, const Finding& b) {
+    const Order first = order_of(a, has_goodput), second = order_of(b, has_goodput);
     const bool a_is_note = is_blamed && a.is_note, b_is_note = is_blamed && b.is_note;
     if (first.group == second.group && a_is_note != b_is_note) return b_is_note;
     return first.group != second.group ? first.group < second.group : first.lost_ns > second.lost_ns;

@@ -113,6 +113,38 @@ TEST(Findings, ASmallLossIsANote) {
   EXPECT_EQ(straggler.cause, Cause::barrier_wait);
 }
 
+// Eight ranks, 40 steps, of which two have steps; rank 1 computes for 700 µs, the others for 300.
+Report report_where_few_have_steps(Operation operation) {
+  JobBuilder job;
+  for (int step = 0; step < 40; ++step) {
+    const Nanoseconds begin = step * 1000 * us;
+    for (std::int32_t rank = 0; rank < 8; ++rank) {
+      const Nanoseconds ready = begin + (rank == 1 ? 700 : 300) * us;
+      if (rank < 2) job.rank(rank).step(step, begin, begin + 1000 * us);
+      job.rank(rank).compute(begin, ready, "layer").launched(begin, begin + 1);
+      job.rank(rank).collective(operation, ready, begin + 1000 * us).launched(begin + 2, begin + 3);
+      job.rank(rank).bytes(4 << 20);
+    }
+  }
+  AnalysisOptions options;
+  options.steady = true;
+  return checked_analysis(job.build(), options).report;
+}
+
+// Shares are of the windows of the two: what six others wait and transfer was 139 % and 112 % of these.
+TEST(Findings, OfRanksWithoutStepsNothingIsLost) {
+  const std::string said = "only the time of ranks whose steps are known is counted as lost";
+  const Finding straggler =
+      finding(report_where_few_have_steps(Operation::all_reduce), "straggler_persistent");
+  EXPECT_EQ(straggler.rank, 1);
+  EXPECT_EQ(straggler.lost_ns, 40 * 400 * us) << "what rank 0 waits";
+  EXPECT_THAT(straggler.evidence, Contains(said));
+  const Finding scatter =
+      finding(report_where_few_have_steps(Operation::reduce_scatter), "reduce_scatter_exposed");
+  EXPECT_EQ(scatter.lost_ns, 2 * 40 * 300 * us);
+  EXPECT_THAT(scatter.evidence, Contains(said));
+}
+
 TEST(Warnings, SayWhatIsNotKnown) {
   JobBuilder alone;
   alone.rank(0).compute(0, 10).all_reduce(20, 30).unclassified(40, 50);
@@ -165,9 +197,7 @@ TEST(Warnings, WhatTheImporterSaidIsNotSaidTwice) {
   builder.rank(0).compute(0, 10);
   Job job = builder.build();
   job.warnings.push_back({"no_steps", "said before", kNoRank});
-  const Result<Analysis> analysis = analyze(job);
-  ASSERT_TRUE(analysis.ok());
-  const std::vector<std::string> codes = codes_of(analysis.value().report.warnings);
+  const std::vector<std::string> codes = codes_of(report_of(job).warnings);
   EXPECT_EQ(std::count(codes.begin(), codes.end(), "no_steps"), 1);
 }
 

@@ -13,12 +13,13 @@
 #include "analyzer/model/operation.h"
 
 namespace lockstep::analyzer::hang {
-namespace {
 
 bool has_one_size(Operation operation) {
   return operation == Operation::all_reduce || operation == Operation::broadcast ||
          operation == Operation::reduce;
 }
+
+namespace {
 
 std::string root_of(const OpenOperation& one) {
   return is_rooted(one.operation) && one.peer != kNoRank ? fmt::format("rank {}", one.peer) : std::string();

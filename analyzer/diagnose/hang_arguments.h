@@ -13,8 +13,11 @@ struct OtherArguments {
   std::string what;   // "rank 0 gives rank 0, rank 1 gives rank 1"
 };
 
+// Whether all ranks have to give the operation the same size: all-reduces, broadcasts and reductions.
+bool has_one_size(Operation operation);
+
 // Of ranks in the same operation, or through it; of those that say it. Sizes are compared where they must be
-// equal: of all-reduces, broadcasts and reductions.
+// equal.
 OtherArguments find_other_arguments(const Job& job, const OperationKey& key, const HungOperation& hung);
 
 }  // namespace lockstep::analyzer::hang

@@ -13,7 +13,8 @@
 namespace lockstep::analyzer::hang {
 namespace {
 
-// Where to see what a rank does; of none in particular, what all do.
+// Where to see what a rank does; of none in particular, what all do. Whether --hang-timeout was given the
+// trace does not tell: a run that ended before such a silence looks like one without.
 std::string where_to_look(const Job& job, const std::vector<std::int32_t>& ranks) {
   if (!has_stacks(job))
     return "Flight recorders hold no stacks of ranks that issue nothing: `lockstep record --hang-timeout` "
@@ -24,14 +25,14 @@ std::string where_to_look(const Job& job, const std::vector<std::int32_t>& ranks
   });
   if (!written && is_any_last_seen(job, ranks))
     return fmt::format(
-        "{} last seen in {} above; `lockstep record --hang-timeout 30s` writes the stacks of all threads "
-        "down after 30 s of silence, by default after 5 minutes",
+        "{} last seen in {} above; `lockstep record` with a `--hang-timeout` shorter than this silence writes "
+        "the stacks of all threads down (by default it is 5 minutes)",
         ranks.size() == 1 ? "The line that it was" : "The lines that they were",
         ranks.size() == 1 ? "stands" : "stand");
   if (!written)
     return fmt::format(
-        "{} not written down: `lockstep record --hang-timeout 30s` does so after 30 s of silence, by default "
-        "it takes 5 minutes",
+        "{} not written down: `lockstep record` with a `--hang-timeout` shorter than this silence does so (by "
+        "default it is 5 minutes)",
         ranks.size() == 1 ? "Its stacks were" : "Their stacks were");
   return fmt::format("{} in hang-rank-{}.json of the run",
                      ranks.size() == 1 ? "Its stacks stand" : "Their stacks stand",

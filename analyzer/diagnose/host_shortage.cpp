@@ -32,6 +32,7 @@ std::set<std::int32_t> parse_cores(std::string_view text) {
 struct Seen {
   std::int32_t rank = 0;
   std::int64_t known_ns = 0, waited_ns = 0;
+  std::int64_t lost_ns = 0;  // of waited_ns
   double wanted_ns = 0, got_ns = 0;
   double share() const { return static_cast<double>(waited_ns) / static_cast<double>(known_ns); }
 };
@@ -41,6 +42,15 @@ struct Sharing {
   double quota = 0;  // the least; 0: none
   std::vector<Seen> ranks;
 };
+
+// What of a rank's waiting lies in the window that losses are shares of. A rank without steps waits as well,
+// but has no window where others have steady steps; nor has one whose record has holes.
+std::int64_t within_window(const Report& report, std::int32_t rank, std::int64_t waited_ns) {
+  const auto own = std::find_if(report.ranks.begin(), report.ranks.end(),
+                                [rank](const RankReport& one) { return one.rank == rank; });
+  if (own == report.ranks.end() || !own->measures.known) return 0;
+  return std::min(waited_ns, own->measures.window_ns);
+}
 
 Seen look_at(const RankTrace& trace, const Report& report, const std::vector<const StepReport*>& steps) {
   Seen seen{trace.rank};
@@ -57,6 +67,7 @@ Seen look_at(const RankTrace& trace, const Report& report, const std::vector<con
   for (const RankReport& rank : report.ranks) {
     if (steps.empty() && rank.rank == trace.rank) add(rank.begin_ns, rank.end_ns);
   }
+  seen.lost_ns = within_window(report, trace.rank, seen.waited_ns);
   return seen;
 }
 
@@ -106,7 +117,7 @@ std::vector<HostShortage> find_host_shortages(const Job& job, const Report& repo
         shortage.ranks.push_back(one.rank);
         shortage.wanted += one.wanted_ns / static_cast<double>(one.known_ns);
         shortage.got += one.got_ns / static_cast<double>(one.known_ns);
-        shortage.waited_ns += one.waited_ns;
+        shortage.waited_ns += one.lost_ns;
       }
       std::sort(shortage.ranks.begin(), shortage.ranks.end());
       // The lower median: with two ranks both wait.

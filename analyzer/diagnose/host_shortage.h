@@ -19,7 +19,7 @@ struct HostShortage {
   double wanted = 0;
   double got = 0;  // of these, the ones that ran
   // Of each rank's steps the part in which a training thread waited for a core: the median of the ranks, and
-  // the sum of these times.
+  // the sum of these times within the windows that losses are shares of (of a rank that has none, nothing).
   double share = 0;
   std::int64_t waited_ns = 0;
   // Other programs have the cores: the ranks alone want no more than there are, or get so few of them that

@@ -35,6 +35,7 @@ class Host {
     RankReport rank;
     rank.rank = trace.rank;
     rank.end_ns = 900 * kMs;  // more than the steps: it does not count
+    rank.measures.window_ns = 100 * kMs;
     report_.ranks.push_back(rank);
     job_.ranks.push_back(std::move(trace));
     return *this;
@@ -122,6 +123,23 @@ TEST(HostShortage, WithoutStepsTheWholeWindowCounts) {
   const std::vector<HostShortage> found = host.find();
   ASSERT_EQ(found.size(), 1U);
   EXPECT_THAT(found[0].share, DoubleNear(0.05, 1e-9));
+}
+
+// Seen of a parameter server, on which one rank of three has steps: the loss was more than its window.
+TEST(HostShortage, OfARankThatHasNoWindowNothingIsLost) {
+  Host host;
+  host.rank(50, 50, 40, "0-1").rank(50, 50, 45, "0-1").rank(50, 50, 30, "0-1");
+  EXPECT_EQ(host.find().at(0).waited_ns, 115 * kMs);
+  host.report().steps.pop_back();  // the last rank's
+  host.report().ranks[2].measures.window_ns = 0;
+  const std::vector<HostShortage> found = host.find();
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_THAT(found[0].ranks, ElementsAre(0, 1, 2)) << "it wants their cores";
+  EXPECT_EQ(found[0].waited_ns, 85 * kMs);
+  host.report().ranks[0].measures.known = false;
+  EXPECT_EQ(host.find().at(0).waited_ns, 45 * kMs) << "its record has holes";
+  host.report().ranks[1].measures.window_ns = 20 * kMs;
+  EXPECT_EQ(host.find().at(0).waited_ns, 20 * kMs) << "no more than the window";
 }
 
 TEST(HostShortage, WhatWasNotRecordedOrMakesNoSenseIsNone) {

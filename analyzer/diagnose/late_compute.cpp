@@ -9,6 +9,7 @@
 #include "analyzer/diagnose/compute_names.h"
 #include "analyzer/diagnose/compute_totals.h"
 #include "analyzer/diagnose/gpu_clocks.h"
+#include "analyzer/diagnose/own_doing.h"
 #include "analyzer/diagnose/root_cause.h"
 #include "analyzer/diagnose/slow_part_words.h"
 #include "analyzer/diagnose/slow_place_words.h"
@@ -72,6 +73,20 @@ std::string remedy_on_gpu(const ClockComparison& clocks, std::int32_t rank) {
           : "`lockstep record --cpu` records clocks and throttling");
 }
 
+// And on a CPU: its threads run longer (cores_shared says so), or nobody can tell.
+std::string remedy_on_cpu(const FindingContext& context, std::int32_t rank) {
+  if (is_said_to_run_longer(context, rank))
+    return fmt::format(
+        "see what rank {} has more to do than the others: a counter `tokens` (docs/instrumentation.md) tells "
+        "whether its batches are larger",
+        rank);
+  return fmt::format(
+      "see what else runs on rank {}'s cores and give it its own (`taskset -c`, OMP_NUM_THREADS = cores / ranks "
+      "of the host). Whether its work is larger the trace does not say: emit a counter `tokens` "
+      "(docs/instrumentation.md)",
+      rank);
+}
+
 }  // namespace
 
 std::string longer(const RankLateness& late) {
@@ -118,6 +133,7 @@ LateReason reason_of_compute(const FindingContext& context, const StepTable& ste
   const std::string line =
       context.on_cpu && !has_place ? name_where_python_was(context, steps, late, reason) : std::string();
   reason.names_line = !line.empty();
+  reason.line = line;
   if (reason.names_line)
     reason.doing += fmt::format(", above all in {}", line);
   else if (name && !has_place)
@@ -129,15 +145,8 @@ LateReason reason_of_compute(const FindingContext& context, const StepTable& ste
           fmt::format("it ran {} beside {}", format_plural(slow->own_count, "time"), slow->others_count));
     }
   }
-  reason.remedy =
-      context.on_cpu
-          ? fmt::format(
-                "see what else runs on rank {}'s cores and give it its own (`taskset -c`, OMP_NUM_THREADS = "
-                "cores / ranks of the host). Whether its work is larger the trace does not say: emit a "
-                "counter `tokens` (docs/instrumentation.md)",
-                late.rank)
-          : remedy_on_gpu(clocks, late.rank);
-  if (!has_place)
+  reason.remedy = context.on_cpu ? remedy_on_cpu(context, late.rank) : remedy_on_gpu(clocks, late.rank);
+  if (!has_place && reason.parts.rows.empty())
     reason.remedy += "; `lockstep record --operators` says in which module of the model it computes longer";
   if (reason.names_line)
     reason.remedy = fmt::format("see what rank {} computes in {}, and whether the others do; else {}",

@@ -119,6 +119,7 @@ LateReason reason_of_host(const FindingContext& context, const StepTable& steps,
   const bool is_line = !place.empty();
   if (!is_line && range) place = fmt::format("`{}`", short_name(context.diagnosis.job.strings.view(*range)));
   const bool is_garbage = collects_garbage_alone(context, steps, late);
+  if (is_line && !is_garbage) reason.line = place;
   if (is_garbage)
     place = fmt::format("`{}`{}", trace::kGarbageCollection, is_line ? " at " + place : std::string());
   const bool is_named = !place.empty();
@@ -221,6 +222,7 @@ std::optional<LateReason> reason_of_scheduling(const FindingContext& context, co
   off_cpu.cause_ns = asleep ? asleep->ns : *off;
   reason.ns = off_cpu.cause_ns;
   const std::string place = name_where_python_was(context, steps, off_cpu, reason);
+  reason.line = place;
   reason.doing = fmt::format("sleeps or is blocked for {} longer {}", format_duration(off_cpu.cause_ns),
                              place.empty() ? "where it should compute" : "in " + place);
   reason.evidence.push_back(

@@ -26,6 +26,7 @@ struct LateReason {
   std::optional<std::int64_t> ns;
   ComparedParts parts;      // where it computes longer
   bool names_line = false;  // of Python, in which it does so: more than the delay analysis knows
+  std::string line;         // of Python, wherever one is named: "`step (env.py:13)`"
 };
 
 // Of a rank that judge_lateness found late. Codes:

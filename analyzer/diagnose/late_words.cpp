@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <cstdlib>
+
 #include "analyzer/diagnose/blame.h"
 #include "analyzer/report/quantity.h"
 #include "base/time_math.h"
@@ -15,17 +17,17 @@ std::string describe_waiting(const Report& report, const BlameReport& blame,
   const std::int64_t lost = blame.exposed_ns;
   if (lost == blame.blame_ns)
     return fmt::format("the others waited {} for it, and compute hid none of it", waited);
+  // To a reader two figures so close are one.
+  if (waited == format_duration(lost) || std::abs(blame.blame_ns - lost) < blame.blame_ns / 100)
+    return fmt::format("the others waited {} for it, and compute hid next to nothing of it", waited);
   std::int64_t each_for_itself = 0;
   for (const CollectiveReport& collective : report.collectives) {
     if (collective.last_arriver == blame.rank && !scheduled.contains(collective))
       each_for_itself = saturating_add(each_for_itself, exposed_in(collective));
   }
-  if (each_for_itself == lost) {
-    if (waited == format_duration(lost))
-      return fmt::format("the others waited {} for it, and compute hid next to nothing of it", waited);
+  if (each_for_itself == lost)
     return fmt::format("the others waited {} for it, {} of that with nothing to compute meanwhile", waited,
                        format_duration(lost));
-  }
   return fmt::format(
       "the others waited {} for it, operation by operation; often in several at once, or while they computed "
       "or moved data: {} of their time went by with nothing else to do",

@@ -58,6 +58,53 @@ bool runs_longer(const StepTable& steps, const RankLateness& late) {
 
 }  // namespace
 
+std::optional<RunsLonger> who_runs_longer(const FindingContext& context, const HostShortage& shortage) {
+  constexpr std::int64_t kOfOthers = 4, kOfWindow = 20;  // a quarter; a twentieth
+  const StepTable& table = context.steps;
+  if (!context.on_cpu || !context.report.lateness.can_tell) return std::nullopt;
+  std::vector<std::size_t> ranks;  // of the table, that are short of cores
+  for (std::size_t rank = 0; rank < table.rank_count(); ++rank)
+    if (std::binary_search(shortage.ranks.begin(), shortage.ranks.end(), table.ranks[rank]))
+      ranks.push_back(rank);
+  if (ranks.size() < 2 || ranks.size() < shortage.ranks.size()) return std::nullopt;
+  std::vector<std::int64_t> ran(table.rank_count()), longest_in(table.rank_count());
+  for (std::size_t step = 0; step < table.steps.size(); ++step) {
+    std::int64_t most = -1;
+    std::optional<std::size_t> longest;  // alone
+    for (const std::size_t rank : ranks) {
+      const std::optional<std::int64_t> on_core = table.cell(step, rank).measures.on_core_ns;
+      if (!on_core) return std::nullopt;
+      ran[rank] = saturating_add(ran[rank], *on_core);
+      if (*on_core == most) longest.reset();
+      if (*on_core <= most) continue;
+      most = *on_core;
+      longest = rank;
+    }
+    if (longest) ++longest_in[*longest];
+  }
+  const std::size_t own = *std::max_element(ranks.begin(), ranks.end(),
+                                            [&ran](std::size_t a, std::size_t b) { return ran[a] < ran[b]; });
+  std::vector<std::int64_t> others;
+  for (const std::size_t rank : ranks)
+    if (rank != own) others.push_back(ran[rank]);
+  std::int64_t window_ns = 0;
+  for (std::size_t step = 0; step < table.steps.size(); ++step)
+    window_ns = saturating_add(window_ns, table.cell(step, own).measures.window_ns);
+  const RunsLonger found{table.ranks[own], ran[own], lower_median(std::move(others))};
+  const std::int64_t more = found.ran_ns - found.others_ran_ns;
+  const bool is_most_often = longest_in[own] * 5 >= static_cast<std::int64_t>(table.steps.size()) * 4;
+  return is_most_often && more >= found.others_ran_ns / kOfOthers && more >= window_ns / kOfWindow
+             ? std::optional(found)
+             : std::nullopt;
+}
+
+bool is_said_to_run_longer(const FindingContext& context, std::int32_t rank) {
+  const HostShortage* const shortage = shortage_of(context.shortages, rank);
+  if (shortage == nullptr) return false;
+  const std::optional<RunsLonger> longer = who_runs_longer(context, *shortage);
+  return longer && longer->rank == rank;
+}
+
 bool collects_garbage_alone(const FindingContext& context, const StepTable& steps, const RankLateness& late) {
   constexpr std::int64_t kOfLateness = 2, kOthers = 10;  // a half; a tenth
   constexpr double kConsistent = 0.8;                    // of the steps

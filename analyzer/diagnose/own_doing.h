@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "analyzer/diagnose/finding_context.h"
 
@@ -10,6 +11,20 @@ namespace lockstep::analyzer {
 
 // Every other rank of the rank's host may use more cores than it, and there is one.
 bool has_fewer_cores(const Job& job, std::int32_t rank);
+
+// Of the ranks that are short of cores the one whose training threads ran longer than the others', summed
+// over the steps: by a quarter of the others' median and a twentieth of its own steps' time, and longer than
+// any other's in four of five steps. Nobody where the steps are too few to judge who is late, or one of the
+// ranks is not known in them. The time on a core is work, whoever else wants cores.
+struct RunsLonger {
+  std::int32_t rank = 0;
+  std::int64_t ran_ns = 0;
+  std::int64_t others_ran_ns = 0;  // the lower median
+};
+std::optional<RunsLonger> who_runs_longer(const FindingContext& context, const HostShortage& shortage);
+
+// The rank is that one of its host: cores_shared says that it has more to do.
+bool is_said_to_run_longer(const FindingContext& context, std::int32_t rank);
 
 // The rank collects garbage in eight of ten of these steps, and for half of its lateness; each other one for
 // a tenth of that at most.

@@ -123,6 +123,21 @@ TEST(OwnDoing, WhatIsComputedLongerOnACoreIs) {
       << "less than a quarter of what the others compute, and run";
 }
 
+// What cores_shared says of the rank and what the rank's own finding says to do agree.
+TEST(OwnDoing, WhoseThreadsRunLongerIsNotToldThatNobodyKnowsOfMoreWork) {
+  const Report report = report_of(SharedHost{.waits_1 = 2500, .more_1 = 3000});
+  EXPECT_THAT(finding(report, "cores_shared").evidence, Contains(HasSubstr("it has more to do")));
+  const std::string remedy = finding(report, "straggler_persistent").remedy;
+  EXPECT_THAT(remedy, HasSubstr("see what rank 1 has more to do than the others"));
+  EXPECT_THAT(remedy, Not(HasSubstr("the trace does not say")));
+  EXPECT_THAT(remedy, Not(HasSubstr("what else runs on rank 1's cores")));
+  // Cores enough: nothing is said of them.
+  const Report alone = report_of(SharedHost{.waits_0 = 0, .waits_1 = 0, .more_1 = 3000});
+  EXPECT_THAT(codes_of(alone.findings), Not(Contains("cores_shared")));
+  EXPECT_THAT(finding(alone, "straggler_persistent").remedy,
+              HasSubstr("Whether its work is larger the trace does not say"));
+}
+
 // Seen of a rank that made histograms of its gradients: it ran fourteen times as long as the other, and
 // waited for a core as often as it ran. Most of that it had not waited with less to run.
 TEST(OwnDoing, WhatRunsLongerOnCoresThatAreShortIs) {

@@ -13,6 +13,8 @@ namespace {
 
 // Nearly all of the excess: its amount would only say the same again.
 constexpr double kAll = 0.95;
+// Of what the parts in the table take longer together: who says less cannot say "all of it", or give amounts.
+constexpr double kMostOfParts = 0.8;
 
 std::string share_without_sign(std::int64_t part, std::int64_t whole) {
   std::string share = format_share(part, whole);
@@ -20,8 +22,13 @@ std::string share_without_sign(std::int64_t part, std::int64_t whole) {
   return share;
 }
 
-std::string how_much_of_it(const SlowPart& slow, const RankLateness& late) {
-  if (static_cast<double>(slow.excess_ns) >= kAll * static_cast<double>(late.cause_ns)) return "all of it";
+std::string how_much_of_it(const SlowPart& slow, std::int64_t longer_in_parts_ns, const RankLateness& late) {
+  const bool is_all = static_cast<double>(slow.excess_ns) >= kAll * static_cast<double>(late.cause_ns);
+  // Else the table beside it says that much of it is elsewhere: waiting for a core is in its times.
+  const std::int64_t said_ns = is_all ? slow.excess_ns : late.cause_ns;
+  if (static_cast<double>(said_ns) < kMostOfParts * static_cast<double>(longer_in_parts_ns))
+    return "above all";
+  if (is_all) return "all of it";
   // As late_reason says how much longer: as a share, or as a time where the others hardly do it.
   if (late.others_ns < late.cause_ns / 4) return fmt::format("{} of it", format_duration(slow.excess_ns));
   return fmt::format("{} of them", share_without_sign(slow.excess_ns, late.others_ns));
@@ -41,7 +48,7 @@ bool say_where_it_computes(const FindingContext& context, const StepTable& steps
   reason.parts = std::move(found.table);
   if (found.slow) {
     const SlowPart& slow = *found.slow;
-    reason.doing += fmt::format(", {} in {}", how_much_of_it(slow, late), name_of(slow));
+    reason.doing += fmt::format(", {} in {}", how_much_of_it(slow, found.longer_ns, late), name_of(slow));
     std::string evidence = fmt::format(
         "{} computes for {} in a step there, for {} on the others (medians of {} steps)", name_of(slow),
         format_duration(slow.own_ns), format_duration(slow.others_ns), steps.steps.size());

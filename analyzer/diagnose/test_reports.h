@@ -10,17 +10,14 @@
 
 #include "analyzer/analysis.h"
 #include "analyzer/model/job_builder.h"
-#include "analyzer/report_invariants.h"
+#include "analyzer/test_analysis.h"
 
 namespace lockstep::analyzer {
 
 inline constexpr Nanoseconds us = 1000;
 
 inline Report report_of(const Job& job) {
-  Result<Analysis> analysis = analyze(job);
-  if (!analysis.ok()) ADD_FAILURE() << analysis.error().message;
-  if (analysis.ok()) expect_invariants(analysis.value().report);
-  return analysis.ok() ? std::move(analysis).value().report : Report{};
+  return checked_analysis(job).report;
 }
 inline Report report_of(const JobBuilder& builder) {
   return report_of(builder.build());

@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "analyzer/model/stopped.h"
 #include "analyzer/report/quantity.h"
@@ -53,6 +55,20 @@ void warn_of_missing_ranks(const Job& job, Warnings& warnings) {
                            job.ranks_missing.size(), job.world_size, list_numbers(job.ranks_missing, 8)));
 }
 
+// "ranks 1, 2: 0 of 60; rank 3: 12 of 60": those with the fewest first.
+std::string those_with_fewest(const std::map<std::size_t, std::vector<std::int32_t>>& by_steps,
+                              std::size_t all) {
+  constexpr std::size_t kMost = 3;
+  std::string text;
+  std::size_t said = 0;
+  for (const auto& [steps, ranks] : by_steps) {
+    if (said++ == kMost) return text + "; …";
+    text += fmt::format("{}rank{} {}: {} of {}", text.empty() ? "" : "; ", ranks.size() == 1 ? "" : "s",
+                        list_numbers(ranks, 8), steps, all);
+  }
+  return text;
+}
+
 // Ranks that lack steps which others have: by their marks, whatever else is known of them.
 void warn_of_steps(const Job& job, Warnings& warnings) {
   const auto has_those_of_the_first = [&](const RankTrace& rank) {
@@ -67,24 +83,21 @@ void warn_of_steps(const Job& job, Warnings& warnings) {
     for (const StepMark& step : rank.steps) all.insert(step.number);
   // A recording begins and ends within some step of each rank: one more or less is nothing.
   const std::size_t usual = all.size() < 10 ? 0 : 1;
-  std::size_t lacking = 0, fewest = all.size();
-  std::int32_t who = kNoRank;
+  std::int64_t lacking = 0;
+  std::map<std::size_t, std::vector<std::int32_t>> by_steps;
   for (const RankTrace& rank : job.ranks) {
     std::set<std::int64_t> own;
     for (const StepMark& step : rank.steps) own.insert(step.number);
     if (own.size() + usual >= all.size()) continue;
     ++lacking;
-    if (own.size() >= fewest) continue;
-    fewest = own.size();
-    who = rank.rank;
+    by_steps[own.size()].push_back(rank.rank);
   }
   if (lacking == 0) return;
-  warnings.add(
-      "steps_differ", kNoRank,
-      fmt::format("{} {} steps that others have (rank {}: {} of {}): who is late is told of the steps "
-                  "that all have, without ranks that lack more than a tenth of them",
-                  format_plural(static_cast<std::int64_t>(lacking), "rank"), lacking == 1 ? "lacks" : "lack",
-                  who, fewest, all.size()));
+  warnings.add("steps_differ", kNoRank,
+               fmt::format("{} {} steps that others have ({}): who is late is told of the steps "
+                           "that all have, without ranks that lack more than a tenth of them",
+                           format_plural(lacking, "rank"), lacking == 1 ? "lacks" : "lack",
+                           those_with_fewest(by_steps, all.size())));
 }
 
 void warn_of_job(const Diagnosis& diagnosis, const Report& report, Warnings& warnings) {

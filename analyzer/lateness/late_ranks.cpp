@@ -76,8 +76,8 @@ void explain(const StepTable& table, std::size_t rank, RankLateness& late) {
   late.others_ns = parts.front().others_ns;
 }
 
-// How many steps it would take until a rank that is late by kLeastLateness stands out of this job's jitter,
-// in 95 of 100 runs.
+// How many steps it would take until a rank that is late by kLatenessToTell in the mean stands out of this
+// job's jitter, and is seen to be late by kLeastLateness, in 95 of 100 runs.
 std::int64_t steps_to_tell(const std::vector<std::vector<double>>& series, double correlation,
                            std::int64_t step_ns) {
   constexpr double kPower = 1.64;  // of a normal deviate, 95 % lie below
@@ -86,7 +86,8 @@ std::int64_t steps_to_tell(const std::vector<std::vector<double>>& series, doubl
   for (const std::vector<double>& one : series) deviations.push_back(deviation_around_trend(one));
   const double deviation = lower_median(std::move(deviations)) / static_cast<double>(step_ns);
   const double errors =
-      (errors_wanted(deviation, series.front().size()) + kPower) * deviation / kLeastLateness;
+      std::max((errors_wanted(deviation, series.front().size()) + kPower) * deviation / kLatenessToTell,
+               kPower * deviation / (kLatenessToTell - kLeastLateness));
   const double steps = errors * errors / effective_count(1, correlation);
   return std::llround(std::min(kMost, std::ceil(std::max(steps, static_cast<double>(kBlocks)))));
 }

@@ -15,6 +15,9 @@ inline constexpr double kWholeRunLevel = 0.005;
 inline constexpr double kLatenessLevel = 0.002;
 // Of a step: a rank that is late by less is a figure in the table of ranks.
 inline constexpr double kLeastLateness = 0.02;
+// For which LatenessReport::steps_to_tell stands. Of a rank that is late by just the least, half of all runs
+// show less, however many steps they have.
+inline constexpr double kLatenessToTell = 0.03;
 
 // A rank is late where all of this holds:
 //  - in twelve blocks of consecutive steps it is later than the other ranks more often than chance

@@ -29,6 +29,13 @@ struct Difference {
   }
 };
 
+// Of all parts that take longer, a step.
+std::int64_t longer_in_parts(const ComparedParts& table) {
+  std::int64_t sum = 0;
+  for (const ComparedPart& row : table.rows) sum += std::max<std::int64_t>(0, row.excess_ns());
+  return table.steps > 0 ? sum / table.steps : 0;
+}
+
 class Comparison {
  public:
   Comparison(const Job& job, const SlowPartQuestion& question) : job_(job), question_(question) {
@@ -36,6 +43,7 @@ class Comparison {
     rank_count_ = ranks.size();
     for (std::size_t rank = 0; rank < ranks.size(); ++rank) add(ranks[rank], rank);
     table_ = table_of_parts(ranks, job.strings, question.steps.size());
+    longer_ns_ = longer_in_parts(table_);
   }
 
   bool known() const { return rank_count_ > 0; }
@@ -44,6 +52,7 @@ class Comparison {
     PartComparison result;
     result.known = true;
     result.table = table_;
+    result.longer_ns = longer_ns_;
     const std::optional<std::string> module = slow_module();
     if (module) {
       result.slow = part(*module, difference(modules_.at(*module)));
@@ -98,8 +107,11 @@ class Comparison {
   static Difference without(const Difference& all, const Difference& part) {
     return {all.excess_ns - part.excess_ns, 0, 0, std::max(0.0, all.mean_others_ns - part.mean_others_ns)};
   }
+  // Also of what the parts take longer together: the times of parts have waiting for a core in them, which
+  // the rank's excess may not have.
   bool holds_enough(const Difference& part) const {
-    return static_cast<double>(part.excess_ns) >= kHolds * static_cast<double>(question_.excess_ns);
+    return static_cast<double>(part.excess_ns) >=
+           kHolds * static_cast<double>(std::max(question_.excess_ns, longer_ns_));
   }
   // The rest of the step takes at most half as much longer.
   bool stands_out(const Difference& part) const {
@@ -211,6 +223,7 @@ class Comparison {
   std::size_t rank_count_ = 0;
   std::map<std::string, ByRank> modules_;  // by path, with all below them
   ComparedParts table_;
+  std::int64_t longer_ns_ = 0;
   std::map<std::string, Operations> operations_;  // of a module and all below it; "": of all
 };
 

@@ -27,13 +27,14 @@ struct PartComparison {
   // middle half of the modules (of the operators, where there are no modules).
   bool alike = false;
   double least = 0, most = 0;
-  ComparedParts table;  // of all parts
+  ComparedParts table;         // of all parts
+  std::int64_t longer_ns = 0;  // Σ over the parts of the table that take longer, a step
 };
 
 // A module is its own computation and that of all below it, forward and backward. It is named if it holds
-// kHolds of the excess and what lies outside of it takes at most half as much longer, in relation; and of
-// such modules the innermost in which most of that still is. Within it an operator is named that holds kHolds
-// of the module's excess.
+// kHolds of the excess, and of what all parts take longer together, and what lies outside of it takes at most
+// half as much longer, in relation; and of such modules the innermost in which most of that still is. Within
+// it an operator is named that holds kHolds of the module's excess.
 PartComparison compare_parts(const Job& job, const SlowPartQuestion& question);
 
 }  // namespace lockstep::analyzer

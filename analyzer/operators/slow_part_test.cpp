@@ -107,6 +107,26 @@ TEST(SlowPart, IsTheInnermostModuleThatHoldsTheDifference) {
   EXPECT_EQ(found.slow->others_ns, 600);
 }
 
+// Times of parts have more in them than the excess that is asked about: waiting for a core.
+TEST(SlowPart, HoldsMostOfWhatAllPartsTakeLongerTogether) {
+  Ranks ranks;
+  Step slow = model({{"layers.7.mlp", 2200}}), other = model();
+  slow.push_back({"embedding", "aten::embedding", 2500});
+  other.push_back({"embedding", "aten::embedding", 500});
+  ranks.add(steps(slow));
+  ranks.add(steps(other));
+  const PartComparison two = ranks.compare(0, 11'500, 2200);
+  EXPECT_EQ(two.longer_ns, 4200);
+  EXPECT_FALSE(two.slow);
+  Ranks nearly_one;
+  nearly_one.add(steps(model({{"layers.7.mlp", 2200}, {"head", 1000}})));
+  nearly_one.add(steps(model()));
+  const PartComparison one = nearly_one.compare(0, 11'000, 2200);
+  EXPECT_EQ(one.longer_ns, 3200);
+  ASSERT_TRUE(one.slow);
+  EXPECT_EQ(one.slow->module, "layers.7.mlp");
+}
+
 TEST(SlowPart, AWholeLayerIsNotItsLargerHalf) {
   Ranks ranks;
   ranks.add(steps(model()));

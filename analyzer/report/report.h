@@ -62,7 +62,7 @@ struct LatenessReport {
   bool can_tell = false;           // there are enough steps, and two ranks or more
   std::int64_t steps = 0;          // of which every rank is known
   std::int64_t steps_needed = 0;   // at least, for so many ranks
-  std::int64_t steps_to_tell = 0;  // until a rank late by a fiftieth of a step would show, about
+  std::int64_t steps_to_tell = 0;  // until a rank late by 3 % of a step would show, about
   std::int64_t step_ns = 0;        // mean
   std::int64_t waiting_ns = 0;     // in collectives, outside of compute: mean of steps and ranks
   std::vector<RankLateness> ranks;

@@ -139,12 +139,12 @@ std::string what_would_tell_more(const Report& report) {
   const LatenessReport& lateness = report.lateness;
   if (lateness.steps_to_tell <= lateness.steps) return "";
   if (lateness.steps_to_tell > kMaxSteps)
-    return " They vary so much from step to step that one which is late by 2 % of a step would not show.";
+    return " They vary so much from step to step that one which is late by 3 % of a step would not show.";
   const bool is_said =
       std::any_of(report.findings.begin(), report.findings.end(),
                   [](const Finding& finding) { return finding.topic == Topic::taking_turns; });
   if (is_said) return "";
-  return fmt::format(" One that is late by 2 % of a step would show after about {} steps.",
+  return fmt::format(" One that is late by 3 % of a step would show after about {} steps.",
                      format_count(two_digits(lateness.steps_to_tell)));
 }
 

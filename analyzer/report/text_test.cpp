@@ -142,7 +142,7 @@ TEST(TextReport, ThatNobodyIsLateIsNotSaidWhereWantOfCoresHidesIt) {
   report.lateness.ranks = {{.rank = 1}, {.rank = 2, .share = 0.06, .chance = 0.03}, {.rank = 0}};
   EXPECT_THAT(to_text(report, with_width(400)),
               HasSubstr("No rank is late throughout: over 40 steps they wait for each other for 12.0 % of a "
-                        "step. One that is late by 2 % of a step would show after about 610 steps."));
+                        "step. One that is late by 3 % of a step would show after about 610 steps."));
   report.lateness.ranks[1].not_accused_because = NotAccused::cores_shared;
   const std::string text = to_text(report, with_width(400));
   EXPECT_THAT(

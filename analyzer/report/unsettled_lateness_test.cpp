@@ -26,11 +26,23 @@ TEST(UnsettledLateness, IsThatOfARankThatIsLateBeyondChanceAndNotForCertain) {
   const auto unsettled = unsettled_lateness(lateness);
   ASSERT_TRUE(unsettled.has_value());
   EXPECT_EQ(unsettled->rank->rank, 1);
-  EXPECT_EQ(unsettled->steps_wanted, 160) << "28,828 · (0.02 / 0.265)²";
+  EXPECT_EQ(unsettled->steps_wanted, 370) << "28,828 · (0.03 / 0.265)²";
 }
 
 TEST(UnsettledLateness, WantsNoStepsWhereAsManyWereThere) {
-  EXPECT_EQ(unsettled_lateness(of_two(0.8, 0.006))->steps_wanted, 0);
+  EXPECT_EQ(unsettled_lateness(of_two(0.9, 0.006))->steps_wanted, 0);
+}
+
+// What is little more than the least has to be seen above it, too: (0.01 / 0.01)², beside (0.03 / 0.03)²; and
+// (0.01 / 0.005)².
+TEST(UnsettledLateness, WantsMoreStepsNearTheLeastThatMatters) {
+  LatenessReport lateness = of_two(0.03, 0.006);
+  lateness.steps_to_tell = 100;
+  EXPECT_EQ(unsettled_lateness(lateness)->steps_wanted, 100);
+  lateness.ranks[1].share = 0.025;
+  EXPECT_EQ(unsettled_lateness(lateness)->steps_wanted, 400);
+  lateness.ranks[1].share = 0.02;
+  EXPECT_EQ(unsettled_lateness(lateness)->steps_wanted, 0) << "no number of steps";
 }
 
 TEST(UnsettledLateness, IsNotSaidOfChanceOrOfLittle) {
@@ -52,7 +64,7 @@ TEST(UnsettledLateness, OfClocksThatLeaveMoreOpenNoNumberOfStepsTells) {
   lateness.ranks[1].mean_ns = 26'500'000;
   lateness.ranks[1].clock_error_ns = 26'499'999;
   EXPECT_FALSE(unsettled_lateness(lateness)->within_clock_error);
-  EXPECT_EQ(unsettled_lateness(lateness)->steps_wanted, 160);
+  EXPECT_EQ(unsettled_lateness(lateness)->steps_wanted, 370);
   lateness.ranks[1].clock_error_ns = 26'500'000;
   EXPECT_TRUE(unsettled_lateness(lateness)->within_clock_error);
   EXPECT_EQ(unsettled_lateness(lateness)->steps_wanted, 0);

@@ -14,6 +14,7 @@
 
 #include "reference_trainer/tests/small_job.h"
 #include "reference_trainer/tests/tried_modes.h"
+#include "tests/end_to_end/support.h"
 
 namespace lockstep::trainer {
 namespace {
@@ -140,8 +141,7 @@ json Cuda::analyzed(const Arguments& job, const Environment& environment) const 
   recorded += bin + "/lockstep record -o " + run + " -- " + bin + "/lockstep-train";
   for (const std::string& argument : command(job)) recorded += " " + argument;
   EXPECT_EQ(std::system((recorded + " > " + folder_.file("out") + " 2>&1").c_str()), 0) << recorded;
-  EXPECT_EQ(std::system((bin + "/lockstep analyze " + run + " --json " + report + " > /dev/null").c_str()),
-            0);
+  EXPECT_EQ(end_to_end::run({bin + "/lockstep", "analyze", run, "--json", report}).exit_code, 0);
   return json::parse(std::ifstream(report));
 }
 

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "reference_trainer/faults/fault_plan.h"
+#include "tests/end_to_end/report_sums.h"
 #include "tests/end_to_end/support.h"
 
 namespace lockstep::trainer {
@@ -40,7 +41,9 @@ class Scenario : public testing::Test {
     ASSERT_EQ(outcome.exit_code, 0) << outcome.standard_output << outcome.standard_error;
   }
   json report(const std::string& label = "run") const {
-    return json::parse(std::ifstream(folder_ / ("out/" + label + ".json")));
+    const std::string text = file(label + ".json");
+    end_to_end::require_exact_sums(text);
+    return json::parse(text);
   }
   std::string file(const std::string& name) const {
     std::ifstream stream(folder_ / ("out/" + name));

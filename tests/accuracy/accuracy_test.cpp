@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "analyzer/analysis.h"
-#include "analyzer/report_invariants.h"
+#include "analyzer/test_analysis.h"
 #include "tests/accuracy/noise.h"
 #include "tests/accuracy/rates.h"
 #include "tests/accuracy/simulate.h"
@@ -31,10 +31,7 @@ NoiseRecording silence() {
 }
 
 analyzer::Report report_of(const Plan& plan, const NoiseRecording& noise) {
-  Result<analyzer::Analysis> analysis = analyzer::analyze(simulate(plan, noise));
-  if (!analysis.ok()) ADD_FAILURE() << analysis.error().message;
-  if (analysis.ok()) analyzer::expect_invariants(analysis.value().report);
-  return analysis.ok() ? std::move(analysis).value().report : analyzer::Report{};
+  return analyzer::checked_analysis(simulate(plan, noise)).report;
 }
 
 TEST(Rates, BoundsAreThoseOfClopperAndPearson) {

@@ -109,7 +109,9 @@ TEST(LiveRun, AFileThatIsCutWhileItIsWrittenIsSaid) {
     const nlohmann::json rank = live.run.manifest().at("ranks").at(0);
     EXPECT_EQ(rank.at("cut_to_bytes"), left);
     EXPECT_EQ(rank.at("rank"), 0) << "what the file says of itself stands in it twice";
-    const Outcome report = end_to_end::run({end_to_end::binary("lockstep"), "analyze", live.run.run_path()});
+    const end_to_end::TemporaryFolder folder;
+    const Outcome report = end_to_end::run(
+        {end_to_end::binary("lockstep"), "analyze", live.run.run_path(), "--json", folder / "report.json"});
     EXPECT_EQ(report.exit_code, 0) << report.standard_error;
     EXPECT_THAT(std::regex_replace(report.standard_output, std::regex("\n *"), " "),
                 HasSubstr(fmt::format("another program cut it to {} bytes while it was written", left)));

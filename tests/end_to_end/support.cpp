@@ -9,12 +9,27 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <sstream>
 #include <stdexcept>
 
+#include "tests/end_to_end/report_sums.h"
+
 namespace lockstep::end_to_end {
+namespace {
+
+// Of what the command printed, and of the file that `--json FILE` names.
+void check_reports(const std::vector<std::string>& argv, const Outcome& outcome) {
+  if (outcome.exit_code != 0) return;
+  require_exact_sums(outcome.standard_output);
+  const auto option = std::find(argv.begin(), argv.end(), "--json");
+  if (argv.end() - option < 2 || !std::filesystem::is_regular_file(option[1])) return;
+  require_exact_sums(test::read_whole_file(option[1]));
+}
+
+}  // namespace
 
 Outcome run(const std::vector<std::string>& argv, const std::vector<std::string>& environment) {
   // Into files, not pipes: no reader can be too slow, and a grandchild that keeps a descriptor holds nobody
@@ -49,6 +64,7 @@ Outcome run(const std::vector<std::string>& argv, const std::vector<std::string>
   if (WIFSIGNALED(status)) outcome.signal = WTERMSIG(status);
   outcome.standard_output = test::read_whole_file(output);
   outcome.standard_error = test::read_whole_file(error);
+  check_reports(argv, outcome);
   return outcome;
 }
 

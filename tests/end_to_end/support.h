@@ -19,7 +19,7 @@ struct Outcome {
 };
 
 // Runs argv[0] with standard input at /dev/null and `environment` ("NAME=value") added to ours, and waits for
-// its end.
+// its end. Of a report that it wrote as JSON, the sums are checked (report_sums.h).
 Outcome run(const std::vector<std::string>& argv, const std::vector<std::string>& environment = {});
 
 // For a program that is not instrumented (Python) and loads what is: the sanitizer's runtime, from its start.

@@ -1,12 +1,17 @@
-// The rest of the way that an importer's fuzzer goes: from the ranks that it read to a report.
+// The rest of the way that an importer's fuzzer goes: from the ranks that it read to a report, of which what
+// always holds is checked.
 #pragma once
 
+#include <cstdio>
+#include <cstdlib>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "analyzer/align/align.h"
 #include "analyzer/analysis.h"
 #include "analyzer/import/rank/merge.h"
+#include "analyzer/report_invariants.h"
 
 namespace lockstep::fuzz {
 
@@ -14,7 +19,11 @@ inline void analyze_ranks(std::vector<analyzer::RankImport> ranks) {
   Result<analyzer::Job> job = analyzer::merge_ranks("fuzz", std::move(ranks), {}, 0);
   if (!job.ok()) return;
   analyzer::align_clocks(job.value(), analyzer::Clocks::each_rank);
-  (void)analyzer::analyze(job.value());
+  const Result<analyzer::Analysis> analysis = analyzer::analyze(job.value());
+  if (!analysis.ok()) return;
+  const std::vector<std::string> broken = analyzer::broken_invariants(analysis.value().report);
+  for (const std::string& line : broken) std::fprintf(stderr, "%s\n", line.c_str());
+  if (!broken.empty()) std::abort();
 }
 
 // One file read twice, as two ranks of one job.

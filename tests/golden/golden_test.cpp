@@ -13,7 +13,7 @@
 #include "analyzer/open_job.h"
 #include "analyzer/report/sample_reports.h"
 #include "analyzer/report/text.h"
-#include "analyzer/report_invariants.h"
+#include "analyzer/test_analysis.h"
 #include "tests/fixtures/fixtures.h"
 
 namespace lockstep::analyzer {
@@ -100,10 +100,7 @@ Report pipeline_report() {
     for (Activity& activity : job.rank(rank).trace().activities)
       activity.launch_begin = activity.launch_end = activity.begin;
   }
-  Result<Analysis> analysis = analyze(job.build());
-  if (!analysis.ok()) ADD_FAILURE() << analysis.error().message;
-  if (analysis.ok()) expect_invariants(analysis.value().report);
-  Report report = analysis.ok() ? std::move(analysis).value().report : Report{};
+  Report report = checked_analysis(job.build()).report;
   report.path = "pipelines";
   return report;
 }
@@ -121,12 +118,9 @@ TEST(Golden, PipelinesNarrowAscii) {
 void expect_golden_of_trace(const fs::path& trace) {
   Result<Job> job = open_job({trace.string()});
   ASSERT_TRUE(job.ok()) << job.error().message;
-  Result<Analysis> analysis = analyze(job.value());
-  ASSERT_TRUE(analysis.ok()) << analysis.error().message;
-  Report& report = analysis.value().report;
+  Report report = checked_analysis(job.value()).report;
   for (const Finding& finding : report.findings)
     EXPECT_NE(find_finding_kind(finding.code), nullptr) << finding.code;
-  expect_invariants(report);
   report.path = trace.filename();
   TextOptions options = page(100);
   for (const RankTrace& rank : job.value().ranks) options.resolution_ns = rank.resolution_ns;

@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "analyzer/analysis.h"
 #include "analyzer/open_job.h"
 #include "analyzer/operators/slow_part.h"
+#include "analyzer/test_analysis.h"
 #include "tests/end_to_end/support.h"
 #include "tests/pytorch/torchrun.h"
 #include "trace/events/operator_ranges.h"
@@ -135,9 +135,7 @@ TEST_F(Operators, TheModuleThatIsSlowerOnOneRankIsFound) {
   ASSERT_EQ(recorded.exit_code, 0) << recorded.standard_error;
   const Result<analyzer::Job> job = analyzer::open_job({run_of("slow")});
   ASSERT_TRUE(job.ok()) << job.error().message;
-  const Result<analyzer::Analysis> analysis = analyzer::analyze(job.value());
-  ASSERT_TRUE(analysis.ok()) << analysis.error().message;
-  const analyzer::Report& report = analysis.value().report;
+  const analyzer::Report report = analyzer::checked_analysis(job.value()).report;
 
   analyzer::SlowPartQuestion question{1, {0, 1}, {}, 0, 0};
   std::int64_t computed[2] = {0, 0};

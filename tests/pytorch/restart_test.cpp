@@ -56,7 +56,8 @@ void expect_both_attempts(const std::string& run_folder) {
     EXPECT_GE(steps_of(fmt::format("{}/rank-{}.lst", run_folder, rank)), 1U);
     EXPECT_EQ(steps_of(fmt::format("{}/rank-{}-restart-1.lst", run_folder, rank)), kSteps);
   }
-  const Outcome report = run({binary("lockstep"), "analyze", run_folder});
+  const TemporaryFolder folder;
+  const Outcome report = run({binary("lockstep"), "analyze", run_folder, "--json", folder / "report.json"});
   EXPECT_EQ(report.exit_code, 0) << report.standard_error;
   EXPECT_THAT(report.standard_output + report.standard_error,
               HasSubstr("torchrun started the workers anew once; this is the last attempt"));

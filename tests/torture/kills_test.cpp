@@ -82,7 +82,7 @@ TEST(Kills, OfTheRecorderAndARankLeaveBothFiles) {
     EXPECT_EQ(job.remains(job.run_path(), 0).lost, 0);
     lost.push_back(job.remains(job.run_path(), 1).lost_ns);
     const end_to_end::Outcome analysis =
-        end_to_end::run({end_to_end::binary("lockstep"), "analyze", job.run_path()});
+        end_to_end::run({end_to_end::binary("lockstep"), "analyze", job.run_path(), "--json", "-"});
     EXPECT_EQ(analysis.exit_code, 0) << analysis.standard_error;
   }
   report("kills of the recorder and a rank", trials(kFew), "lost of the rank: " + median_and_most(lost));

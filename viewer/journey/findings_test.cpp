@@ -52,7 +52,7 @@ TEST_F(Journey, AFindingLeadsToItsPlace) {
 
 TEST_F(Journey, AFindingHasATableOfWhereTheRankComputesLonger) {
   const analyzer::Job job = synthetic_job();
-  analyzer::Analysis analysis = analyzer::analyze(job).value();
+  analyzer::Analysis analysis = analyzer::checked_analysis(job);
   ASSERT_FALSE(analysis.report.findings.empty());
   analysis.report.findings.resize(1);
   analyzer::Finding& finding = analysis.report.findings[0];

@@ -4,8 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "analyzer/analysis.h"
 #include "analyzer/report/json.h"
+#include "analyzer/test_analysis.h"
 #include "viewer/prepared/serialize.h"
 #include "viewer/testing/synthetic_job.h"
 
@@ -16,7 +16,7 @@ using testing::HasSubstr;
 
 struct Prepared {
   Prepared() : Prepared(synthetic_job()) {}
-  explicit Prepared(analyzer::Job made) : job(std::move(made)), analysis(analyzer::analyze(job).value()) {
+  explicit Prepared(analyzer::Job made) : job(std::move(made)), analysis(analyzer::checked_analysis(job)) {
     tables = prepare(job, analysis, TablesWriter::in_memory().value(), 42).value();
     contents = deserialize(tables->contents()).value();
   }
@@ -41,7 +41,7 @@ TEST(Prepare, TheReportComesBackWhole) {
 
 TEST(Prepare, WhereARankComputesLongerComesBack) {
   const analyzer::Job job = synthetic_job();
-  analyzer::Analysis analysis = analyzer::analyze(job).value();
+  analyzer::Analysis analysis = analyzer::checked_analysis(job);
   ASSERT_FALSE(analysis.report.findings.empty());
   const analyzer::ComparedParts parts{
       3, 2, {{"layers.7.mlp", "aten::mm", false, 900, 300}, {"", "", true, 70, 80}}};
@@ -112,7 +112,7 @@ TEST(Prepare, TheCostliestCollectivesAreOfTheSteadySteps) {
   const auto collectives = all.tables->array(all.contents.collectives);
   const std::int64_t step = collectives[worst].step;
   ASSERT_TRUE(collectives[worst].has_step);
-  analyzer::Analysis analysis = analyzer::analyze(all.job).value();
+  analyzer::Analysis analysis = analyzer::checked_analysis(all.job);
   analysis.report.steady = analyzer::SteadyReport{{}, {}, analysis.report.ranks};
   for (const std::int64_t present : analysis.report.steps_present)
     if (present != step) analysis.report.steady->steps.push_back(present);

@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "analyzer/analysis.h"
-#include "analyzer/report_invariants.h"
+#include "analyzer/test_analysis.h"
 #include "viewer/prepared/prepare.h"
 #include "viewer/timeline/scene.h"
 
@@ -15,9 +15,7 @@ inline std::unique_ptr<Scene> scene_of(const analyzer::Job& job, const analyzer:
   return Scene::load(prepare(job, analysis, TablesWriter::in_memory().value()).value()).value();
 }
 inline std::unique_ptr<Scene> scene_of(const analyzer::Job& job) {
-  const analyzer::Analysis analysis = analyzer::analyze(job).value();
-  analyzer::expect_invariants(analysis.report);
-  return scene_of(job, analysis);
+  return scene_of(job, analyzer::checked_analysis(job));
 }
 
 }  // namespace lockstep::viewer

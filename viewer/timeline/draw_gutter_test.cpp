@@ -20,7 +20,7 @@ float longest_bar(const View& view) {
 // A run in which a finding accuses this rank, or nobody.
 View view_of(const SyntheticOptions& options, std::optional<std::int32_t> accused) {
   const analyzer::Job job = synthetic_job(options);
-  analyzer::Analysis analysis = analyzer::analyze(job).value();
+  analyzer::Analysis analysis = analyzer::checked_analysis(job);
   analysis.report.findings.clear();
   if (accused) {
     analyzer::Finding finding;

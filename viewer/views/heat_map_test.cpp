@@ -28,7 +28,7 @@ TEST(HeatMap, HoldsEveryRanksWaitingInEveryStep) {
 
 TEST(HeatMap, EveryQuantityIsTheReportsOwnFigure) {
   analyzer::Job job = synthetic_job();
-  const analyzer::Analysis analysis = analyzer::analyze(job).value();
+  const analyzer::Analysis analysis = analyzer::checked_analysis(job);
   const auto scene = scene_of(job, analysis);
   for (std::size_t i = 0; i < kStepQuantities; ++i) {
     const HeatMap map = make_heat_map(*scene, static_cast<StepQuantity>(i));
@@ -108,7 +108,7 @@ TEST(HeatMap, DrawingCostsPixelsNotCells) {
 // What a checkpoint takes would leave all other steps one colour.
 TEST(HeatMap, SteadyStepsSetItsScaleAndWhatIsAboveIsMarked) {
   const analyzer::Job job = synthetic_job();
-  analyzer::Analysis analysis = analyzer::analyze(job).value();
+  analyzer::Analysis analysis = analyzer::checked_analysis(job);
   for (analyzer::StepReport& step : analysis.report.steps)
     if (step.step == 0) step.measures.window_ns *= 50;
   analysis.report.steady = analyzer::SteadyReport{{1, 2}, {{0, 0, "checkpoint"}}, analysis.report.ranks};

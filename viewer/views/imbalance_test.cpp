@@ -25,7 +25,7 @@ TEST(Imbalance, TheIdealIsTheMeanOfComputeWithoutAnyWaiting) {
 
 TEST(Imbalance, OfTheRunIsThatOfSteadyTraining) {
   const analyzer::Job job = synthetic_job();
-  analyzer::Analysis analysis = analyzer::analyze(job).value();
+  analyzer::Analysis analysis = analyzer::checked_analysis(job);
   analysis.report.steady = analyzer::SteadyReport{{1, 2}, {{0, 0, "warm-up"}}, analysis.report.ranks};
   for (analyzer::RankReport& rank : analysis.report.steady->ranks) rank.measures.window_ns = 777;
   EXPECT_EQ(imbalance_of(*scene_of(job, analysis), std::nullopt)->real_ns, 777);

@@ -21,7 +21,7 @@ std::string json_of(const analyzer::Measures& measures) {
 // The same figures as the analyzer gives from the files, whatever the range.
 TEST(RangeStatistics, AreTheAnalyzersOwnToTheNanosecond) {
   const analyzer::Job job = synthetic_job({.late = {0, 100, 300, 50, 7}, .steps = 6});
-  const analyzer::Analysis analysis = analyzer::analyze(job).value();
+  const analyzer::Analysis analysis = analyzer::checked_analysis(job);
   const auto scene = scene_of(job, analysis);
   std::mt19937_64 random(3);
   for (int round = 0; round < 200; ++round) {

@@ -35,7 +35,6 @@ struct SearchQuery {
   std::optional<std::int64_t> step;
   SearchClass kind = SearchClass::any;
   std::optional<std::int64_t> longer_ns, shorter_ns;  // inclusive
-  bool matches_all_names() const { return words.empty() && pattern == nullptr; }
 };
 inline constexpr const char* kSearchAttributes = "rank, step, class, longer and shorter";
 // Errors name the word that is wrong and what may stand there.

@@ -204,6 +204,7 @@ TEST(Picture, OfStrangeRuns) {
   }
   for (const analyzer::Job& job : jobs) {
     const Result<analyzer::Analysis> analysis = analyzer::analyze(job);
+    if (analysis.ok()) analyzer::expect_invariants(analysis.value().report);
     const auto scene = scene_of(job, analysis.ok() ? analysis.value() : analyzer::Analysis{});
     const Result<Shot> shot = take_picture(*scene, options_of(640, 400));
     if (!shot.ok()) GTEST_SKIP() << shot.error().message;

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "analyzer/diagnose/clock_remedy.h"
 #include "analyzer/diagnose/finding_context.h"
 #include "analyzer/diagnose/finding_kinds.h"
 #include "analyzer/report/quantity.h"
@@ -16,11 +17,16 @@
 namespace lockstep::analyzer {
 namespace {
 
-constexpr auto kClockUncertainRemedies =
-    std::to_array<Remedy>({{"the machine", "chrony or PTP on every host, against the same server"}});
+constexpr auto kClockUncertainRemedies = std::to_array<Remedy>(
+    {{"Lockstep", "`lockstep record` on every host: its recorders measure how far the clocks are apart"},
+     {"the machine", "chrony or PTP on every host, against the same server"}});
 constexpr Explanation kClockUncertainExplained{
-    .meaning = "Most waiting across hosts is in operations whose last arriver is within the clocks' error.",
-    .found = "The uncertainty of two hosts' clocks together exceeds the margins of most such operations.",
+    .meaning =
+        "Most waiting between ranks on different clocks is in operations whose last arriver is within "
+        "the clocks' error.",
+    .found =
+        "The ranks ran on several hosts or, where files name no host, on several clocks; and operations whose "
+        "last arriver is by no more ahead than the clocks may be off have more than half of the waiting.",
     .wrong =
         "The clocks agree better than the ± of the evidence: `chronyc tracking`, or PTP's offsets, on every "
         "host while the job ran.",
@@ -65,10 +71,7 @@ void find_uncertain_clocks(const FindingContext& context, std::vector<Finding>& 
           ? fmt::format("{} hosts, clocks known to ± {}", hosts.size(), format_duration(uncertainty))
           : fmt::format("{} ranks on {} clocks, known to ± {}; on which hosts they ran is not recorded",
                         context.report.ranks.size(), clocks.size(), format_duration(uncertainty))};
-  finding.remedy =
-      "`lockstep record` on every host, whose recorders measure how far the clocks are apart "
-      "(docs/recording.md); or keep the hosts' clocks together with chrony or PTP (`chronyc tracking` shows the "
-      "error), and record again";
+  finding.remedy = kClockRemedy;
   findings.push_back(std::move(finding));
 }
 

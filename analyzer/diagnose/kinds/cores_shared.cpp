@@ -17,7 +17,6 @@
 #include "analyzer/diagnose/host_shortage.h"
 #include "analyzer/diagnose/late_words.h"
 #include "analyzer/diagnose/own_doing.h"
-#include "analyzer/intervals/median.h"
 #include "analyzer/lateness/core_waits.h"
 #include "analyzer/lateness/late_since.h"
 #include "analyzer/report/quantity.h"
@@ -44,13 +43,16 @@ constexpr Explanation kExplained{
         "and get three quarters of these at least; else other programs have them, or threads of the ranks "
         "that do not train (data loaders, a thread of the program). So they have where one rank is late "
         "(straggler_persistent, straggler_since) because it waits for a core, may use the cores of another "
-        "rank of its host and no fewer, and the median rank hardly waits.",
+        "rank of its host and no fewer, and the median rank hardly waits. That a rank has more to do is said "
+        "where there are steps enough to judge who is late, and its threads run longer than the others' by a "
+        "quarter and by a twentieth of its steps' time, and longer than any other's in four of five steps.",
     .wrong =
         "The ranks wait as long alone on the host, with as many threads as cores: then a limit of the "
         "control group throttles them (cpu.max).",
     .lost =
-        "all ranks' waiting for a core (`run_queue_ns`), of each rank that of the thread that waits "
-        "longest; where one rank waits, the others' exposed waits for it and what it waits for a core longer",
+        "all ranks' waiting for a core in their steps (`run_queue_ns`), of each rank that of the thread that "
+        "waits longest, and nothing of a rank that has no steps while others have; where one rank waits, the "
+        "others' exposed waits for it and what it waits for a core longer",
     .remedies = kRemedies,
 };
 constexpr FindingKind kCoresShared{
@@ -91,40 +93,41 @@ bool is_short(const HostShortage& shortage, std::int32_t rank) {
   return std::binary_search(shortage.ranks.begin(), shortage.ranks.end(), rank);
 }
 
-// Of the ranks that are short of cores the one whose training threads ran longer than the others': by a
-// quarter and by a twentieth of its time, and longer than any other in four of five steps. The time on a core
-// is work, whoever else wants cores: whether it makes the rank late only a host with cores for all can tell.
 std::string say_who_runs_longer(const FindingContext& context, const HostShortage& shortage) {
-  if (!context.on_cpu) return "";
-  const auto ran = [](const Measures& measures) { return measures.on_core_ns.value_or(0); };
-  const RankReport* most = nullptr;
-  std::vector<std::int64_t> others;  // all but the one that ran longest
-  for (const RankReport& rank : context.report.ranks) {
-    if (!is_short(shortage, rank.rank)) continue;
-    if (!rank.measures.known || !rank.measures.on_core_ns) return "";
-    const RankReport* less = &rank;
-    if (most == nullptr || ran(rank.measures) > ran(most->measures)) std::swap(less, most);
-    if (less != nullptr) others.push_back(ran(less->measures));
-  }
-  if (others.empty()) return "";
-  const std::int64_t own = ran(most->measures), typical = lower_median(std::move(others));
-  if (own - typical < typical / 4 || own - typical < most->measures.window_ns / 20) return "";
-  const StepTable& table = context.steps;
-  std::size_t longer = 0;
-  for (std::size_t step = 0; step < table.steps.size(); ++step) {
-    std::int64_t here = 0, there = 0;
-    for (std::size_t rank = 0; rank < table.rank_count(); ++rank) {
-      if (!is_short(shortage, table.ranks[rank])) continue;
-      std::int64_t& longest = table.ranks[rank] == most->rank ? here : there;
-      longest = std::max(longest, ran(table.cell(step, rank).measures));
-    }
-    longer += here > there ? 1 : 0;
-  }
-  if (table.steps.empty() || longer * 5 < table.steps.size() * 4) return "";
+  const std::optional<RunsLonger> longer = who_runs_longer(context, shortage);
+  if (!longer) return "";
   return fmt::format(
       "rank {}'s training threads ran for {}, those of the others for {} in the median: "
       "it has more to do, whoever else wants the cores",
-      most->rank, format_duration(own), format_duration(typical));
+      longer->rank, format_duration(longer->ran_ns), format_duration(longer->others_ran_ns));
+}
+
+// Of the ranks that are short of cores those whose waiting is in no loss: there is no window for it.
+std::string say_who_is_not_counted(const Report& report, const HostShortage& shortage) {
+  std::int64_t without_steps = 0, with_holes = 0;
+  for (const RankReport& rank : report.ranks) {
+    if (!is_short(shortage, rank.rank)) continue;
+    if (!rank.measures.known)
+      ++with_holes;
+    else if (rank.measures.window_ns <= 0)
+      ++without_steps;
+  }
+  if (without_steps > 0)
+    return without_steps == 1 ? "1 of them has no steps: what it waits is not counted as lost"
+                              : fmt::format("{} of them have no steps: what they wait is not counted as lost",
+                                            without_steps);
+  if (with_holes == 0) return "";
+  return with_holes == 1
+             ? "part of the record of 1 of them is lost: what it waits is not counted as lost"
+             : fmt::format("part of the records of {} of them is lost: what they wait is not counted as lost",
+                           with_holes);
+}
+
+bool all_have_steps(const Report& report, const HostShortage& shortage) {
+  return std::all_of(shortage.ranks.begin(), shortage.ranks.end(), [&report](std::int32_t rank) {
+    return std::any_of(report.steps.begin(), report.steps.end(),
+                       [rank](const StepReport& step) { return step.rank == rank; });
+  });
 }
 
 // A rank that may use fewer cores than all others of its host.
@@ -154,7 +157,8 @@ void find_one_without_core(const FindingContext& context, const StepTable& steps
       "{}another program or thread has a core: rank {} waits {} longer for one, and the others for rank {} ({} of "
       "each step)",
       begins, late.rank, format_duration(waited), late.rank, format_share(late.share));
-  finding.lost_ns = saturating_add(blame->exposed_ns, own_ns);
+  const std::int64_t of_the_others = lost_by_others(context, *blame);
+  finding.lost_ns = saturating_add(of_the_others, own_ns);
   finding.evidence = {
       describe_lateness(lateness, late),
       fmt::format("its training threads were ready to run and had no core for {} a step more than "
@@ -163,7 +167,8 @@ void find_one_without_core(const FindingContext& context, const StepTable& steps
       "other ranks of the host may use the same cores and hardly wait for one: who has to is "
       "the scheduler's choice, and may be another rank in the next run",
       describe_waiting(context.report, *blame, context.scheduled),
-      describe_loss(finding.lost_ns, blame->exposed_ns, own_ns)};
+      describe_loss(finding.lost_ns, of_the_others, own_ns)};
+  if (of_the_others < blame->exposed_ns) finding.evidence.emplace_back(kOnlyKnownSteps);
   finding.remedy = fmt::format("{}; or cores of its own for each rank", kKeepOthersOff);
   findings.push_back(std::move(finding));
 }
@@ -196,9 +201,10 @@ void find_cores_shared(const FindingContext& context, std::vector<Finding>& find
                                   count == 1 ? "has too few cores:" : "share", cores_of(shortage.cores));
     }
     finding.evidence = {
-        fmt::format("{}a training thread is ready and waits for a core for {} of the steps' time",
+        fmt::format("{}a training thread is ready and waits for a core for {} of {} time",
                     count == 1 ? "" : "on the median rank ",
-                    format_share(static_cast<std::int64_t>(shortage.share * 1000), 1000)),
+                    format_share(static_cast<std::int64_t>(shortage.share * 1000), 1000),
+                    all_have_steps(context.report, shortage) ? "the steps'" : "its"),
         fmt::format(
             "their training threads want {:.1f} cores on average, and get {:.1f} of the {} that they may use",
             shortage.wanted, shortage.got, number(shortage.cores))};
@@ -212,6 +218,8 @@ void find_cores_shared(const FindingContext& context, std::vector<Finding>& find
       finding.evidence.push_back(std::move(fewer));
     if (std::string more = say_who_runs_longer(context, shortage); !more.empty())
       finding.evidence.push_back(std::move(more));
+    if (std::string not_counted = say_who_is_not_counted(context.report, shortage); !not_counted.empty())
+      finding.evidence.push_back(std::move(not_counted));
     finding.remedy = remedy_for(shortage);
     finding.lost_ns = shortage.waited_ns;
     findings.push_back(std::move(finding));

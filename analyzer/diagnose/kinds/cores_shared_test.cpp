@@ -14,8 +14,9 @@ using testing::Contains;
 using testing::HasSubstr;
 using testing::Not;
 
-// Four steps of 1 ms; in each every rank computes, and a thread of it waits for a core for `waits` µs.
-JobBuilder job_of(int ranks, Nanoseconds runs_us, Nanoseconds waits_us, const std::string& cores) {
+// Steps of 1 ms; in each every rank computes, and a thread of it waits for a core for `waits` µs.
+JobBuilder job_of(int ranks, Nanoseconds runs_us, Nanoseconds waits_us, const std::string& cores,
+                  int steps = 4) {
   JobBuilder job;
   for (int rank = 0; rank < ranks; ++rank) {
     RankTrace& trace = job.rank(rank).trace();
@@ -23,7 +24,7 @@ JobBuilder job_of(int ranks, Nanoseconds runs_us, Nanoseconds waits_us, const st
     trace.host = "node0";
     trace.core_set = cores;
     trace.scheduling = {{0, 0, 0, 0, false}};
-    for (int step = 0; step < 4; ++step) {
+    for (int step = 0; step < steps; ++step) {
       const Nanoseconds begin = step * 1000 * us;
       job.rank(rank)
           .step(step, begin, begin + 999 * us)
@@ -69,10 +70,28 @@ TEST(Findings, CoresThatOthersHaveAreNotSharedByRanks) {
   EXPECT_EQ(shared.title, "2 ranks of node0 wait for cores that other programs or threads have");
 }
 
+// Seen of a parameter server: one rank of three has an optimizer, and so steps. The others' waiting was
+// counted all the same, and the loss was 145 % of that rank's time.
+TEST(Findings, RanksWithoutStepsThatWaitForCoresAddNothingToTheLoss) {
+  JobBuilder job = job_of(3, 250, 400, "0-1");
+  for (const int rank : {1, 2}) job.rank(rank).trace().steps.clear();
+  AnalysisOptions options;
+  options.steady = true;
+  const Finding shared = finding(checked_analysis(job.build(), options).report, "cores_shared");
+  EXPECT_THAT(shared.title, HasSubstr("3 ranks of node0"));
+  EXPECT_EQ(shared.lost_ns, 4 * 400 * us);
+  EXPECT_LE(shared.lost_share, 0.41);
+  EXPECT_THAT(shared.evidence[0], HasSubstr("of its time"));
+  EXPECT_THAT(shared.evidence, Contains("2 of them have no steps: what they wait is not counted as lost"));
+  const Finding of_all = finding(report_of(job_of(3, 250, 400, "0-1")), "cores_shared");
+  EXPECT_THAT(of_all.evidence[0], HasSubstr("of the steps' time"));
+  EXPECT_THAT(testing::PrintToString(of_all.evidence), Not(HasSubstr("not counted")));
+}
+
 // More to do is a fact, though nobody can tell whether it makes the rank late.
 TEST(Findings, WhereCoresAreSharedTheRankThatRunsLongerIsAFact) {
-  const auto evidence = [](Nanoseconds more, int steps) {
-    JobBuilder job = job_of(2, 300, 400, "0-1");
+  const auto evidence = [](Nanoseconds more, int steps, int of = 10) {
+    JobBuilder job = job_of(2, 300, 400, "0-1", of);
     std::vector<SchedulingPoint>& looks = job.rank(1).trace().scheduling;
     for (std::size_t i = 1; i < looks.size(); ++i)
       looks[i].on_cpu_ns += std::min<std::int64_t>(static_cast<std::int64_t>(i), steps) * more * us;
@@ -80,14 +99,17 @@ TEST(Findings, WhereCoresAreSharedTheRankThatRunsLongerIsAFact) {
     EXPECT_EQ(shared.rank, std::nullopt);
     return testing::PrintToString(shared.evidence);
   };
-  EXPECT_THAT(evidence(150, 4),
-              HasSubstr("rank 1's training threads ran for 1.80 ms, those of the others for 1.20 ms"));
-  EXPECT_THAT(evidence(60, 4), Not(HasSubstr("it has more to do"))) << "less than a quarter more";
-  EXPECT_THAT(evidence(900, 2), Not(HasSubstr("it has more to do"))) << "in two steps of four";
+  EXPECT_THAT(evidence(150, 10),
+              HasSubstr("rank 1's training threads ran for 4.50 ms, those of the others for 3.00 ms"));
+  EXPECT_THAT(evidence(60, 10), Not(HasSubstr("it has more to do"))) << "less than a quarter more";
+  EXPECT_THAT(evidence(900, 7), Not(HasSubstr("it has more to do"))) << "in seven steps of ten";
+  // Seen of two healthy ranks in three steps.
+  EXPECT_THAT(evidence(150, 3, 3), Not(HasSubstr("it has more to do"))) << "by chance";
+  EXPECT_THAT(evidence(150, 9, 9), Not(HasSubstr("it has more to do"))) << "too few to judge anybody";
 }
 
 TEST(Findings, WhereCoresAreSharedARankOfAnotherHostIsNotCompared) {
-  JobBuilder job = job_of(3, 300, 400, "0-1");
+  JobBuilder job = job_of(3, 300, 400, "0-1", 20);
   RankTrace& elsewhere = job.rank(2).trace();
   elsewhere.host = "node1";
   for (SchedulingPoint& look : elsewhere.scheduling) {

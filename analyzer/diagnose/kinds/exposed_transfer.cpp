@@ -168,6 +168,13 @@ bool has_sizes(const Report& report) {
   });
 }
 
+// Of which no link is part.
+bool is_on_one_host(const Report& report) {
+  return std::ranges::all_of(report.ranks, [&](const RankReport& rank) {
+    return !rank.host.empty() && rank.host == report.ranks.front().host;
+  });
+}
+
 Words words_for(const FindingContext& context, Operation longest, bool between_hosts, bool is_slow) {
   const bool alone = std::none_of(context.report.ranks.begin(), context.report.ranks.end(),
                                   [](const RankReport& rank) { return rank.measures.waits_known; });
@@ -194,6 +201,11 @@ Words words_for(const FindingContext& context, Operation longest, bool between_h
             how_to_know_of_all(context)};
   }
   if (context.on_cpu && context.shortages.empty() && has_sizes(context.report)) {
+    if (is_on_one_host(context.report))
+      return {
+          kExposedTransfer, kExposedTransfer.title,
+          "within a host the backend copies through its memory, and takes cores for it: move less (gradient "
+          "accumulation, gradients or activations in bfloat16), or the same in fewer, larger operations"};
     return {
         kExposedTransfer, kExposedTransfer.title,
         "compare that rate with the link's own (`iperf3` between the hosts; within a host that of memory): where it "

@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <string>
+
 #include "analyzer/diagnose/test_reports.h"
 
 namespace lockstep::analyzer {
@@ -64,6 +66,23 @@ TEST(Findings, ALinkBetweenHostsIsAccusedByLargeOperationsAllTheTime) {
   }
   EXPECT_THAT(finding(between_hosts(8, 1'000'000, 1'000'000), "exposed_transfer").evidence,
               Contains(HasSubstr("each rank's link carries 1.00 GB/s")));
+}
+
+// Links, and what measures them, are for several hosts.
+TEST(Findings, TransferOnTheCpuWithinOneHostHasNoAdviceAboutLinks) {
+  const auto remedy = [](const std::string& other_host) {
+    JobBuilder job;
+    for (std::int32_t rank = 0; rank < 2; ++rank) {
+      job.rank(rank).trace().host = rank == 0 ? "alpha" : other_host;
+      job.rank(rank).trace().device = "cpu";
+      job.rank(rank).compute(0, 500 * us).launched(-2, -1);
+      job.rank(rank).all_reduce(400 * us, 900 * us).launched(1, 2).bytes(1'000'000);
+    }
+    return finding(report_of(job), "exposed_transfer").remedy;
+  };
+  EXPECT_THAT(remedy("alpha"), HasSubstr("fewer, larger operations"));
+  EXPECT_THAT(remedy("alpha"), Not(HasSubstr("iperf3")));
+  EXPECT_THAT(remedy("beta"), HasSubstr("iperf3"));
 }
 
 TEST(Findings, TransferThatMayBeWaitingIsNotCalledTransfer) {

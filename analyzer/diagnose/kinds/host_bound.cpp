@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "analyzer/account/account.h"
+#include "analyzer/diagnose/comparable_ranks.h"
 #include "analyzer/diagnose/finding_context.h"
 #include "analyzer/diagnose/finding_kinds.h"
 #include "analyzer/diagnose/garbage_collections.h"
@@ -67,8 +68,8 @@ constexpr Explanation kIdleBetweenComputationsExplained{
         "so that it is not known as computation. One rank is named where looks at Python stacks saw it alone "
         "in a function there: three tenths of the looks at it in that time, nine at least, and twenty times "
         "as many as saw any other rank there at any time; it has more time between computations than the "
-        "median of the others, and by the share of looks that function costs 1 % of all time. Where half of that "
-        "time is garbage collection, that is said.",
+        "median of the others that have four fifths of its steps (of which there is one at least), and by the share of "
+        "looks that function costs 1 % of all time. Where half of that time is garbage collection, that is said.",
     .wrong =
         "NVTX ranges of the program fill that time, or another process had the cores. Of one rank: it writes "
         "the log or the checkpoints by design.",
@@ -179,19 +180,16 @@ TimesBetweenComputations times_between_computations(const FindingContext& contex
 }
 
 // What one rank alone does costs it a hundredth of all ranks' time, by the share of looks that saw it, and
-// leaves it with more time between computations than the others.
+// leaves it with more time between computations than the ranks that it can be compared with.
 bool costs_that_rank(const FindingContext& context, const OneRanksPlace& place) {
   constexpr std::int64_t kPermille = 10;
   std::int64_t own = 0;
   std::vector<std::int64_t> others;
+  const std::vector<std::int32_t> comparable = comparable_ranks(context.report, place.rank);
   for (const RankReport& rank : context.report.ranks) {
-    if (!rank.measures.known) continue;
     const std::int64_t ns = rank.measures.partition[Cause::host_bound];
-    if (rank.rank == place.rank) {
-      own = ns;
-    } else {
-      others.push_back(ns);
-    }
+    if (rank.rank == place.rank && rank.measures.known) own = ns;
+    if (std::binary_search(comparable.begin(), comparable.end(), rank.rank)) others.push_back(ns);
   }
   const auto there = static_cast<std::int64_t>(static_cast<double>(own) * static_cast<double>(place.looks) /
                                                static_cast<double>(place.all_looks));
@@ -219,10 +217,9 @@ ThreadsInGaps threads_in_gaps(const FindingContext& context) {
 }
 
 // The threads run, in a module's forward(): that is computation, of which no range tells.
-void say_it_computes(const std::string& place, Finding& finding) {
+void say_it_computes(Finding& finding) {
   finding.is_note = true;
   finding.lost_ns = 0;  // nothing is, as far as it is that
-  finding.title = fmt::format("ranks are in `{}` above all where the trace knows no computation", place);
   finding.evidence.emplace_back(
       "their threads ran, or wanted to, for at least half of that time: it is a forward pass rather than "
       "idling");
@@ -230,6 +227,21 @@ void say_it_computes(const std::string& place, Finding& finding) {
       "a forward pass without gradients of a model that no wrapper holds (a teacher, a rollout) is not "
       "recorded as computation: an NVTX range around it shows it in the timeline "
       "(docs/instrumentation.md)";
+}
+
+// They run, in a line that may do either: work in Python, or computation of which no range tells.
+void say_they_run(const Job& job, Finding& finding) {
+  finding.evidence.emplace_back(
+      "their threads ran, or wanted to, for at least half of that time: in Python, or in computation that is not "
+      "recorded as such (a forward pass without gradients of a model that no wrapper holds)");
+  const bool has_operators = std::any_of(job.ranks.begin(), job.ranks.end(), [](const RankTrace& rank) {
+    return std::any_of(rank.host_ranges.begin(), rank.host_ranges.end(),
+                       [](const HostRange& range) { return range.kind == HostKind::operation; });
+  });
+  finding.remedy = fmt::format(
+      "{}what that line does in Python: shorten it, or do it beside training. What it computes is part of the "
+      "job's work",
+      has_operators ? "" : "`lockstep record --operators` tells what PyTorch computes there; ");
 }
 
 // What is computed outside of the passes that the trace knows lies between computations, and so does work
@@ -290,12 +302,22 @@ bool name_the_place(const FindingContext& context, const std::vector<IntervalSet
   }
   const std::optional<CommonPlace> common = most_common_place(job, times);
   if (!common) return false;
-  finding.title = fmt::format("between their computations ranks are in `{}` above all", common->place);
+  const std::optional<std::int32_t> only = only_rank_with_steps(context.report);
+  const std::string who = only ? fmt::format("rank {} is", *only) : "ranks are";
+  finding.title =
+      fmt::format("between {} computations {} in `{}` above all", only ? "its" : "their", who, common->place);
+  if (threads.ran)
+    finding.title =
+        fmt::format("{} in `{}` above all where the trace knows no computation", who, common->place);
   finding.evidence.push_back(fmt::format("{} of {} at Python stacks in that time saw it there",
                                          format_count(common->looks),
                                          format_plural(common->all_looks, "look")));
+  if (only) finding.evidence.emplace_back("no other rank has steps: there is nothing to compare it with");
   // PyTorch's name for what a module computes.
-  if (threads.ran && common->place.starts_with("forward (")) say_it_computes(common->place, finding);
+  if (threads.ran && common->place.starts_with("forward ("))
+    say_it_computes(finding);
+  else if (threads.ran)
+    say_they_run(job, finding);
   return true;
 }
 
@@ -344,8 +366,8 @@ void find_host_bound(const FindingContext& context, std::vector<Finding>& findin
         "what the profiler itself costs there is a part of it, and not known (the warning `profiler_overhead`)");
   if (context.on_cpu) {
     finding.remedy =
-        "see what that line does, and what it calls, while nothing is computed: shorten it, or do it beside "
-        "training";
+        "see what that line does, and what it calls, outside of the computations that the trace knows: shorten it, "
+        "or do it beside training";
     if (!name_the_place(context, times.gaps, threads, finding)) {
       finding.remedy = how_to_name_it(context.diagnosis.job) +
                        "; or put NVTX ranges around what the training loop does there "

@@ -116,10 +116,11 @@ TEST(HostBound, IsTheProfilersInPartWhereItRecordedStacks) {
 }
 
 // Two ranks on CPUs, 12 steps (too few to tell who is late) of a millisecond, of which rank 0 idles for a
-// tenth and rank 1 for `idle` µs; what a look at their stacks saw then, and what their threads did.
+// tenth and rank 1 for `idle` µs; what a look at their stacks saw then, and what their threads did. Of rank 0
+// so many steps are marked.
 enum class Threads { not_looked_at, ran, waited_for_a_core, slept };
 Report looked_at(Nanoseconds idle, const std::string& seen_0, const std::string& seen_1,
-                 Threads threads = Threads::not_looked_at, const char* named = nullptr) {
+                 Threads threads = Threads::not_looked_at, const char* named = nullptr, int marked_0 = 12) {
   JobBuilder builder;
   for (int rank = 0; rank < 2; ++rank) {
     builder.rank(rank).trace().device = "cpu";
@@ -130,7 +131,7 @@ Report looked_at(Nanoseconds idle, const std::string& seen_0, const std::string&
       builder.rank(rank)
           .all_reduce(begin + 900 * us, begin + 1000 * us)
           .launched(begin + 900 * us, begin + 900 * us);
-      builder.rank(rank).step(step, begin, begin + 1000 * us);
+      if (rank == 1 || step < marked_0) builder.rank(rank).step(step, begin, begin + 1000 * us);
     }
   }
   Job job = builder.build();
@@ -165,7 +166,9 @@ Report looked_at(Nanoseconds idle, const std::string& seen_0, const std::string&
       look(begin + 1000 * us, false, false);
     }
   }
-  return report_of(job);
+  AnalysisOptions options;
+  options.steady = marked_0 < 12;  // else a rank without steps has all of its time
+  return checked_analysis(job, options).report;
 }
 
 // On CPUs, too, a profile with stacks is slower between computations than the job by itself.
@@ -231,6 +234,27 @@ TEST(HostBound, NamesTheRankThatIsAloneInAPlace) {
   EXPECT_EQ(same.rank, std::nullopt);
 }
 
+// Seen of a parameter server: the one rank with an optimizer has steps, and the workers have none. Nothing is
+// compared with nothing.
+TEST(HostBound, WhereTheOthersHaveNoStepsNobodyIsAccused) {
+  const auto of = [](int marked_0, Threads threads = Threads::not_looked_at) {
+    return finding(looked_at(300, "step (train.py:7)", "log (train.py:31)", threads, nullptr, marked_0),
+                   "idle_between_computations");
+  };
+  const Finding alone = of(0);
+  EXPECT_EQ(alone.title, "between its computations rank 1 is in `log (train.py:31)` above all");
+  EXPECT_EQ(alone.accuses, Accused::nobody);
+  EXPECT_EQ(alone.rank, std::nullopt);
+  EXPECT_EQ(alone.evidence.front(), "3.00 ms of 10.1 ms, all on rank 1")
+      << "of 10 steady steps; of rank 0 there is no least";
+  EXPECT_THAT(alone.evidence,
+              testing::Contains("no other rank has steps: there is nothing to compare it with"));
+  EXPECT_EQ(of(0, Threads::ran).title,
+            "rank 1 is in `log (train.py:31)` above all where the trace knows no computation");
+  EXPECT_EQ(of(9).accuses, Accused::nobody) << "three quarters of its steps";
+  EXPECT_EQ(of(10).accuses, Accused::rank);
+}
+
 TEST(HostBound, WaitingForACoreIsNotWhatALineDoes) {
   const std::string line = "step (train.py:7)", code = "idle_between_computations";
   EXPECT_THAT(codes_of(looked_at(300, line, line, Threads::ran).findings), testing::Contains(code));
@@ -261,6 +285,21 @@ TEST(HostBound, AForwardPassThatNothingNamesIsANote) {
   EXPECT_NE(finding(looked_at(300, forward, forward, Threads::slept), code).severity, "note");
   const std::string line = "step (train.py:7)";
   EXPECT_NE(finding(looked_at(300, line, line, Threads::ran), code).severity, "note");
+}
+
+// A teacher that is no module of the program's own is called in a line of the loop: PyTorch's code is not
+// looked at.
+TEST(HostBound, WhereThreadsRunNobodySaysThatNothingIsComputed) {
+  const std::string line = "step (train.py:7)", code = "idle_between_computations";
+  const Finding ran = finding(looked_at(300, line, line, Threads::ran), code);
+  EXPECT_EQ(ran.title, "ranks are in `step (train.py:7)` above all where the trace knows no computation");
+  EXPECT_THAT(ran.evidence, testing::Contains(testing::HasSubstr("in computation that is not recorded")));
+  EXPECT_THAT(ran.remedy,
+              testing::HasSubstr("`lockstep record --operators` tells what PyTorch computes there"));
+  EXPECT_EQ(ran.accuses, Accused::nobody);
+  const Finding slept = finding(looked_at(300, line, line, Threads::slept), code);
+  EXPECT_EQ(slept.title, "between their computations ranks are in `step (train.py:7)` above all");
+  EXPECT_THAT(slept.remedy, testing::HasSubstr("outside of the computations that the trace knows"));
 }
 
 }  // namespace

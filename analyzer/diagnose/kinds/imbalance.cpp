@@ -3,12 +3,16 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
+#include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "analyzer/diagnose/finding_context.h"
 #include "analyzer/diagnose/finding_kinds.h"
+#include "analyzer/diagnose/hang_words.h"
 #include "analyzer/report/quantity.h"
 
 namespace lockstep::analyzer {
@@ -27,7 +31,8 @@ constexpr Explanation kImbalanceExplained{
     .found =
         "Exposed barrier waits, but for what jitter leaves out, reach 5 % of all time, no late rank and no "
         "uneven batches explain half of them, and there are too few steps with every rank known (five; ten "
-        "for two ranks), no step marks, or ranks without a record.",
+        "for two ranks), no step marks, ranks that have no steps, or only some of those of the others, or ranks "
+        "without a record.",
     .wrong =
         "The waits are in a few operations only (start-up, checkpoints): select other steps with --steps.",
     .lost = "all of that waiting",
@@ -63,7 +68,58 @@ std::string how_to_get_more_steps(const Report& report) {
   return fmt::format("record {} steps or more (20 for good measure)", needed);
 }
 
-Words words_for(const Report& report) {
+// The steps of which all ranks are known, if they are nearly all from the first of them to the last.
+std::string how_to_look_at_common_steps(const Report& report) {
+  std::map<std::int64_t, std::size_t> ranks_by_step;
+  for (const StepReport& step : report.steps)
+    if (step.measures.known && step.measures.waits_known) ++ranks_by_step[step.step];
+  std::vector<std::int64_t> common;
+  for (const auto& [step, ranks] : ranks_by_step)
+    if (ranks == report.ranks.size()) common.push_back(step);
+  if (common.empty() ||
+      static_cast<std::int64_t>(common.size()) * 10 < (common.back() - common.front() + 1) * 9)
+    return "";
+  return fmt::format(": `lockstep analyze --steps {}:{}` looks at those that all have", common.front(),
+                     common.back());
+}
+
+// Where the ranks' records hold no steps of some of them, or fewer than of others; nullopt where they don't,
+// or nothing at all is known of a rank.
+std::optional<Words> words_for_unequal_steps(const FindingContext& context) {
+  std::vector<std::int32_t> without, fewest;
+  std::set<std::int64_t> all, own;
+  std::size_t least = 0;
+  for (const RankTrace& rank : context.diagnosis.job.ranks) {
+    if (rank.activities.empty()) return std::nullopt;
+    own.clear();
+    for (const StepMark& step : rank.steps) own.insert(step.number);
+    all.insert(own.begin(), own.end());
+    if (own.empty()) {
+      without.push_back(rank.rank);
+      continue;
+    }
+    if (!fewest.empty() && own.size() > least) continue;
+    if (own.size() < least) fewest.clear();
+    least = own.size();
+    fewest.push_back(rank.rank);
+  }
+  if (!without.empty())
+    return Words{
+        fmt::format("ranks wait for each other; {} {} no steps, so that nobody can tell who is late",
+                    hang::named(without), without.size() == 1 ? "has" : "have"),
+        fmt::format("mark the steps of {} too (`lockstep.step`, docs/instrumentation.md; torch.profiler's "
+                    "step()): without marks only ranks that have an optimizer have steps",
+                    hang::named(without))};
+  const std::string how = how_to_look_at_common_steps(context.report);
+  if (least == all.size() || how.empty()) return std::nullopt;
+  return Words{
+      fmt::format("ranks wait for each other; {} {} {} of {} steps, so that nobody can tell who is late",
+                  hang::named(fewest), fewest.size() == 1 ? "has" : "have", least, all.size()),
+      "ranks have different numbers of steps" + how};
+}
+
+Words words_for(const FindingContext& context) {
+  const Report& report = context.report;
   const LatenessReport& lateness = report.lateness;
   if (!report.ranks_missing.empty())
     return {"ranks wait for each other; as some left no record, nobody can tell who is late",
@@ -74,9 +130,11 @@ Words words_for(const Report& report) {
         "again",
         "mark the steps (docs/instrumentation.md; torch.profiler's step(); `lockstep record` finds an "
         "optimizer's)"};
-  if (lateness.ranks.empty())
+  if (lateness.ranks.empty()) {
+    if (std::optional<Words> unequal = words_for_unequal_steps(context)) return *std::move(unequal);
     return {"ranks wait for each other; of no step all ranks are known, so that nobody can tell who is late",
             "record all ranks over the same steps"};
+  }
   return {
       fmt::format("ranks wait for each other; {} too little to say whether it is one rank again and again",
                   steps_words(lateness.steps)),
@@ -108,7 +166,7 @@ void find_imbalance(const FindingContext& context, std::vector<Finding>& finding
   if (!context.is_left_over(findings, Cause::barrier_wait, lost)) return;
   Finding finding = context.all_of_its_cause(kImbalance);
   finding.lost_ns = lost;
-  Words words = words_for(context.report);
+  Words words = words_for(context);
   finding.title = std::move(words.title);
   finding.remedy = std::move(words.remedy);
   if (std::string fact = most_waited_for(context.report); !fact.empty())

@@ -35,15 +35,50 @@ TEST(Imbalance, OneStepShowsNothing) {
 TEST(Imbalance, WhereMoreIsRecordedThanIsLookedAtItSaysSo) {
   AnalysisOptions options;
   options.first_step = options.last_step = 3;
-  const Job job = late_rank(20, true).build();
-  const Result<Analysis> analysis = analyze(job, options);
-  ASSERT_TRUE(analysis.ok());
-  EXPECT_EQ(finding(analysis.value().report, "imbalance").remedy,
-            "look at 7 steps or more (--steps): 20 are recorded");
+  const Report report = checked_analysis(late_rank(20, true).build(), options).report;
+  EXPECT_EQ(finding(report, "imbalance").remedy, "look at 7 steps or more (--steps): 20 are recorded");
 }
 
 TEST(Imbalance, WithoutStepMarksNobodyCanTell) {
   EXPECT_THAT(finding(report_of(late_rank(20, false)), "imbalance").title, HasSubstr("without step marks"));
+}
+
+// Seen of a parameter server: all ranks were recorded, and the workers have no optimizer.
+TEST(Imbalance, RanksWithoutStepsAreNamed) {
+  Job job = late_rank(20, true).build();
+  job.ranks[2].steps.clear();
+  Job two = job;
+  EXPECT_THAT(codes_of(report_of(job).findings), testing::Not(testing::Contains("imbalance")))
+      << "the other two can be judged";
+  two.ranks[1].steps.clear();
+  const Report report = report_of(two);
+  const Finding found = finding(report, "imbalance");
+  EXPECT_EQ(found.title,
+            "ranks wait for each other; ranks 1, 2 have no steps, so that nobody can tell who is late");
+  EXPECT_EQ(found.remedy,
+            "mark the steps of ranks 1, 2 too (`lockstep.step`, docs/instrumentation.md; torch.profiler's "
+            "step()): without marks only ranks that have an optimizer have steps");
+  for (const Warning& warning : report.warnings)
+    if (warning.code == "steps_differ") {
+      EXPECT_THAT(warning.message, HasSubstr("2 ranks lack steps that others have (ranks 1, 2: 0 of 20)"));
+    }
+  EXPECT_THAT(codes_of(report.warnings), testing::Contains("steps_differ"));
+}
+
+// Seen of torch's Join: 45 batches on one rank, 60 on the other, all recorded.
+TEST(Imbalance, DifferentNumbersOfStepsAreSaid) {
+  Job job = late_rank(20, true).build();
+  for (const std::size_t rank : {1, 2}) job.ranks[rank].steps.resize(15);
+  const Finding found = finding(report_of(job), "imbalance");
+  EXPECT_EQ(found.title,
+            "ranks wait for each other; ranks 1, 2 have 15 of 20 steps, so that nobody can tell who is late");
+  EXPECT_EQ(
+      found.remedy,
+      "ranks have different numbers of steps: `lockstep analyze --steps 0:14` looks at those that all have");
+  // Of no step all are known.
+  for (const std::size_t rank : {1, 2})
+    for (StepMark& step : job.ranks[rank].steps) step.number += 100;
+  EXPECT_EQ(finding(report_of(job), "imbalance").remedy, "record all ranks over the same steps");
 }
 
 TEST(Imbalance, ARankWithoutARecordMayBeTheLateOne) {

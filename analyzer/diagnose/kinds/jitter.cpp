@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "analyzer/diagnose/clock_remedy.h"
 #include "analyzer/diagnose/finding_context.h"
 #include "analyzer/diagnose/finding_kinds.h"
 #include "analyzer/diagnose/garbage_collections.h"
@@ -159,10 +160,6 @@ std::string describe(const Sources& sources) {
   return text;
 }
 
-constexpr std::string_view kClockRemedy =
-    "`lockstep record` on every host, whose recorders measure how far the clocks are apart (docs/recording.md); or "
-    "chrony or PTP on the hosts";
-
 std::string remedy_for(Cause most, bool on_cpu) {
   switch (most) {
     case Cause::compute:
@@ -305,10 +302,10 @@ void find_jitter(const FindingContext& context, std::vector<Finding>& findings) 
     // By so little no rank can be late where hosts fill the step.
   } else if (lateness.steps_to_tell > kMaxSteps)
     finding.evidence.push_back(
-        "beside this jitter no run of a useful length would show a rank that is late by 2 % of a step");
+        "beside this jitter no run of a useful length would show a rank that is late by 3 % of a step");
   else if (lateness.steps_to_tell > lateness.steps)
     finding.evidence.push_back(
-        fmt::format("beside this jitter a rank that is late by 2 % of a step would show after about {} steps",
+        fmt::format("beside this jitter a rank that is late by 3 % of a step would show after about {} steps",
                     format_count(two_digits(lateness.steps_to_tell))));
   finding.remedy = garbage                            ? std::string(kGarbageRemedy)
                    : open && open->within_clock_error ? std::string(kClockRemedy)

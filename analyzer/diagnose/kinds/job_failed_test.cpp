@@ -14,6 +14,7 @@ using testing::ElementsAre;
 using testing::EndsWith;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 using testing::StartsWith;
 
 constexpr Nanoseconds kSecond = 1'000'000'000;
@@ -95,6 +96,20 @@ TEST(Failure, WhoWasFirstIsNotGuessed) {
   ASSERT_EQ(found.size(), 1U);
   EXPECT_EQ(found[0].title, "the job ended with exit code 137");
   EXPECT_THAT(found[0].remedy, HasSubstr("do not tell"));
+}
+
+// A file that was not closed lacks its last moments, unless the survivor wrote them.
+TEST(Failure, WhereTheLastMomentsAreMissingItIsSaidHowToKeepThem) {
+  const auto remedy = [](const std::vector<bool>& closed, const std::vector<std::int32_t>& survived) {
+    Job job = job_that_ended({5, 5, 5}, closed, 1);
+    for (const std::int32_t rank : survived)
+      job.warnings.push_back({"file_incomplete", "was written afterwards (--survive-kill)", rank});
+    return failures(job).at(0).remedy;
+  };
+  EXPECT_THAT(remedy({false, false, false}, {}), HasSubstr("`lockstep record --survive-kill` keeps it"));
+  EXPECT_THAT(remedy({false, false, true}, {0}), HasSubstr("--survive-kill"));
+  EXPECT_THAT(remedy({false, false, false}, {0, 1, 2}), Not(HasSubstr("--survive-kill")));
+  EXPECT_THAT(remedy({true, true, true}, {}), Not(HasSubstr("--survive-kill")));
 }
 
 TEST(Failure, ASignalIsNamed) {

@@ -10,6 +10,10 @@
 
 #include "analyzer/diagnose/finding_context.h"
 #include "analyzer/diagnose/finding_kinds.h"
+#include "analyzer/diagnose/hang_arguments.h"
+#include "analyzer/diagnose/hang_sentences.h"
+#include "analyzer/diagnose/hang_words.h"
+#include "analyzer/diagnose/open_mismatches.h"
 #include "analyzer/report/quantity.h"
 
 namespace lockstep::analyzer {
@@ -25,8 +29,10 @@ constexpr Explanation kMismatchedCollectivesExplained{
         "Records that belong together by group and number differ in operation, size or type. NCCL would "
         "hang, or mix up data without a word.",
     .found =
-        "Any such record. Sizes of all-to-alls and of uneven gathers may differ, and are not compared. It "
-        "stands before all other findings where two ranks disagree under one recorded number and neither got "
+        "Any such record. Sizes of all-to-alls and of uneven gathers may differ, and are not compared. An "
+        "operation that a rank never ended is compared as well, with what the other ranks of the group have "
+        "under the same recorded number, ended or not: the operation, and the size of all-reduces, "
+        "broadcasts and reductions; what `hang` says of it is not said again. The finding stands before all other findings where two ranks disagree under one recorded number and neither got "
         "any further in the group: then the job hung or failed by that.",
     .wrong = "The traces are of different runs, or numbers were given by order alone.",
     .remedies = kMismatchedCollectivesRemedies,
@@ -63,6 +69,71 @@ std::string describe(const Diagnosis& diagnosis, const Contradiction& contradict
                      describe_record(diagnosis.job, contradiction.other));
 }
 
+// "in step 3", or between steps "after step 3", by the rank's own marks; empty without any.
+std::string when(const Job& job, const NumberedCall& call) {
+  std::string text;
+  for (const StepMark& step : job.ranks[call.rank].steps) {
+    if (step.begin > call.begin) break;
+    text = fmt::format("{} step {}", call.begin < step.end ? "in" : "after", step.number);
+  }
+  return text;
+}
+
+// "all_reduce of 4 B, which never ended"
+std::string describe_call(const NumberedCall& call) {
+  std::string text = trace::to_string(call.operation);
+  if (call.bytes > 0) text += fmt::format(" of {} B", call.bytes);
+  return text + (call.open ? ", which never ended" : "");
+}
+
+// "group dp, sequence number 3, after step 30: rank 0 all_reduce of 4 B, which never ended; rank 1 …"
+std::string describe(const Diagnosis& diagnosis, const OpenMismatch& mismatch) {
+  struct Part {
+    std::string call;
+    std::vector<std::int32_t> ranks;
+  };
+  const Job& job = diagnosis.job;
+  const std::string time = when(job, mismatch.calls.front());
+  const bool same_time = std::all_of(mismatch.calls.begin(), mismatch.calls.end(),
+                                     [&](const NumberedCall& call) { return when(job, call) == time; });
+  std::vector<Part> parts;
+  for (const NumberedCall& call : mismatch.calls) {
+    std::string text = describe_call(call);
+    if (const std::string its = when(job, call); !same_time && !its.empty()) text += " (" + its + ")";
+    auto part =
+        std::find_if(parts.begin(), parts.end(), [&](const Part& other) { return other.call == text; });
+    if (part == parts.end()) part = parts.insert(parts.end(), Part{std::move(text), {}});
+    part->ranks.push_back(job.ranks[call.rank].rank);
+  }
+  const std::string& group = diagnosis.matching.groups[mismatch.group].name;
+  std::string text =
+      fmt::format("{}, sequence number {}{}{}:", group.empty() ? "all ranks" : "group " + group,
+                  mismatch.sequence, same_time && !time.empty() ? ", " : "", same_time ? time : "");
+  constexpr std::size_t kMost = 4;
+  for (std::size_t i = 0; i < std::min(kMost, parts.size()); ++i)
+    text += fmt::format("{} {} {}", i > 0 ? ";" : "", hang::named(parts[i].ranks), parts[i].call);
+  return parts.size() > kMost ? text + "; …" : text;
+}
+
+// Without those of which a finding of a hang says that ranks disagree: it is about the same.
+std::vector<OpenMismatch> open_mismatches(const FindingContext& context) {
+  const Job& job = context.diagnosis.job;
+  std::vector<OpenMismatch> found = find_open_mismatches(job, context.diagnosis.matching);
+  if (found.empty()) return found;
+  const std::vector<std::uint32_t>& of_job_group = context.diagnosis.matching.groups_of_records.of_job_group;
+  for (const auto& [key, hung] : find_hung_operations(job)) {
+    if (key.is_message() || key.group >= of_job_group.size()) continue;
+    if (hang::describe_disagreement(job, key, hung).empty() &&
+        hang::find_other_arguments(job, key, hung).about.empty())
+      continue;
+    std::erase_if(found,
+                  [&, group = of_job_group[key.group], number = key.sequence](const OpenMismatch& one) {
+                    return one.group == group && one.sequence == number;
+                  });
+  }
+  return found;
+}
+
 // What a record is, whatever its place: operation, size, type.
 using Call = std::tuple<Operation, std::int64_t, DataType>;
 
@@ -96,27 +167,42 @@ bool is_first_cause(const Job& job, const Contradiction& contradiction) {
 
 void find_mismatches(const FindingContext& context, std::vector<Finding>& findings) {
   const std::vector<Contradiction>& contradictions = context.diagnosis.matching.contradictions;
-  if (contradictions.empty()) return;
+  const std::vector<OpenMismatch> open = open_mismatches(context);
+  const std::size_t count = contradictions.size() + open.size();
+  if (count == 0) return;
   Finding finding = kMismatchedCollectives.make();
-  finding.title =
-      fmt::format("ranks disagree about {} they do together",
-                  contradictions.size() == 1 ? "an operation that"
-                                             : fmt::format("{} operations that", contradictions.size()));
+  finding.title = fmt::format("ranks disagree about {} they do together",
+                              count == 1 ? "an operation that" : fmt::format("{} operations that", count));
   // Before the hang or the error that it led to.
+  const bool is_open_cause =
+      std::any_of(open.begin(), open.end(), [](const OpenMismatch& one) { return one.nobody_got_further; });
   const auto add_finding = [&] {
-    const bool is_cause =
-        std::any_of(contradictions.begin(), contradictions.end(),
-                    [&](const Contradiction& c) { return is_first_cause(context.diagnosis.job, c); });
+    const bool is_cause = is_open_cause || std::any_of(contradictions.begin(), contradictions.end(),
+                                                       [&](const Contradiction& c) {
+                                                         return is_first_cause(context.diagnosis.job, c);
+                                                       });
     findings.insert(is_cause ? findings.begin() : findings.end(), std::move(finding));
   };
-  const std::size_t examples = std::min(kExamples, contradictions.size());
+  for (std::size_t i = 0; i < std::min(kExamples, open.size()); ++i)
+    finding.evidence.push_back(describe(context.diagnosis, open[i]));
+  const std::size_t examples = std::min(kExamples - finding.evidence.size(), contradictions.size());
   for (std::size_t i = 0; i < examples; ++i) {
     finding.evidence.push_back(describe(context.diagnosis, contradictions[i]));
   }
-  const bool by_order = std::all_of(contradictions.begin(), contradictions.end(), [](const Contradiction& c) {
-    return c.evidence == Evidence::order || c.evidence == Evidence::order_all_ranks;
-  });
+  if (is_open_cause) {
+    finding.remedy =
+        "one of the ranks left an operation out, made one too many, or gave it another size: look for a "
+        "branch, a `continue` or an exception handler that only some ranks take, and for shapes that depend "
+        "on data; TORCH_DISTRIBUTED_DEBUG=DETAIL checks each collective as it is issued";
+    add_finding();
+    return;
+  }
+  const bool by_order =
+      open.empty() && std::all_of(contradictions.begin(), contradictions.end(), [](const Contradiction& c) {
+        return c.evidence == Evidence::order || c.evidence == Evidence::order_all_ranks;
+      });
   const bool other_order =
+      open.empty() &&
       std::all_of(contradictions.begin(), contradictions.begin() + static_cast<std::ptrdiff_t>(examples),
                   [&](const Contradiction& c) { return is_other_order(context.diagnosis.job, c); });
   if (other_order) {

@@ -1,4 +1,4 @@
-// What a run's time goes into beside training: start-up, compilation, checkpoints, evaluation.
+// What a run's time goes into beside training: compilation, checkpoints, evaluation.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,10 +12,12 @@
 
 #include "analyzer/account/account.h"
 #include "analyzer/diagnose/behind_steps.h"
+#include "analyzer/diagnose/comparable_ranks.h"
 #include "analyzer/diagnose/eval_mode.h"
 #include "analyzer/diagnose/finding_context.h"
 #include "analyzer/diagnose/finding_kinds.h"
 #include "analyzer/diagnose/hang_words.h"
+#include "analyzer/diagnose/long_phase.h"
 #include "analyzer/metrics/windows.h"
 #include "analyzer/report/quantity.h"
 #include "base/time_math.h"
@@ -23,12 +25,8 @@
 namespace lockstep::analyzer {
 namespace {
 
-constexpr std::int64_t kSecond = 1'000'000'000;
 // In thousandths of what the loss is a share of.
 constexpr std::int64_t kMuchOfTraining = 20;
-constexpr std::int64_t kMuchOfRun = 100;
-// Less is not worth a setting, whatever its share: short runs are mostly start-up.
-constexpr std::int64_t kLongStartUp = 60 * kSecond;
 
 constexpr std::string_view kLongestRank =
     "the time of the rank that it took longest, times the ranks: the others wait for it; without "
@@ -110,28 +108,6 @@ constexpr FindingKind kRecompilation{
     .explanation = &kRecompilationExplained,
 };
 
-constexpr auto kStartUpRemedies = std::to_array<Remedy>(
-    {{"the program",
-      "cache prepared data sets; load the model's weights from a local disk, each rank its part"},
-     {"Python", "packages on a local disk or in an image instead of a network file system"}});
-constexpr Explanation kStartUpExplained{
-    .meaning =
-        "Much of the run went by before its first step computed: imports, process groups, the model, data.",
-    .found =
-        "`start_up` of the run's account, before the first computation of the first step: a minute or more "
-        "on average over the ranks, and 10 % or more of what was recorded. Stands behind all other findings.",
-    .wrong = "The recording is short: in a run of a day the same start-up is nothing.",
-    .lost = "that time, of each rank",
-    .remedies = kStartUpRemedies,
-};
-constexpr FindingKind kStartUp{
-    .code = "start_up_long",
-    .title = "much of the run is start-up",
-    .accuses = Accused::job,
-    .share = Share::of_run,
-    .explanation = &kStartUpExplained,
-};
-
 constexpr auto kCompilationRemedies = std::to_array<Remedy>(
     {{"PyTorch",
       "`TORCHINDUCTOR_FX_GRAPH_CACHE=1` with `TORCHINDUCTOR_CACHE_DIR` on a disk that outlives the job"},
@@ -152,8 +128,8 @@ constexpr FindingKind kCompilation{
     .share = Share::of_run,
     .explanation = &kCompilationExplained,
 };
-constexpr auto kKinds = std::to_array<const FindingKind*>(
-    {&kCheckpoints, &kEvaluation, &kRecompilation, &kStartUp, &kCompilation});
+constexpr auto kKinds =
+    std::to_array<const FindingKind*>({&kCheckpoints, &kEvaluation, &kRecompilation, &kCompilation});
 
 // What steps were left out of steady training for: all of them, but for compilation only those behind the
 // first steady one, for what is compiled before is start-up's.
@@ -177,6 +153,12 @@ Interruption interruptions(const SteadyReport& steady, std::string_view reason) 
     if (out.reason_ns > all.longest.reason_ns) all.longest = out;
   }
   return all;
+}
+
+// What begins in the last step and goes on behind it is at one place.
+std::int64_t places(const Interruption& within, const Behind& behind) {
+  const bool goes_on = !within.parts.empty() && behind.began_in_step == within.parts.back().last;
+  return within.times + (behind.longest_ns > 0 && !goes_on ? 1 : 0);
 }
 
 // When a rank was in these steps, and in the one behind them: its end, where one saves, may count as that
@@ -209,7 +191,7 @@ bool is_recorded(const RankTrace& rank, const TimeSpan& span) {
   const auto overlaps = [&span](const TimeSpan& other) {
     return other.begin < span.end && other.end > span.begin;
   };
-  if (rank.steps.empty() && rank.activities.empty()) return false;
+  if (rank.steps.empty()) return false;  // what it does is looked at by step
   if (rank.was_lost_within(span.begin, span.end)) return false;
   if (std::any_of(rank.unrecorded.begin(), rank.unrecorded.end(), overlaps)) return false;
   return rank.ending.closed || rank.ending.recorded_until == kUnknownTime ||
@@ -263,8 +245,8 @@ bool is_worth(std::int64_t ns, std::int64_t whole, std::int64_t permille) {
   return static_cast<double>(ns) * 1000 >= static_cast<double>(whole) * static_cast<double>(permille);
 }
 
-// The account has the mean of the ranks, of the whole run: a reader finds two totals. And the sum over ranks
-// stands behind the title.
+// The account has the mean of the ranks, of the whole run, and of what lies within another it counts one
+// alone: a reader finds two totals. And the sum over ranks stands behind the title.
 void name_other_total(const AccountReport& account, Spending spending, std::int64_t told_ns,
                       Finding& finding) {
   const auto ranks = static_cast<std::int64_t>(account.ranks.size());
@@ -273,15 +255,16 @@ void name_other_total(const AccountReport& account, Spending spending, std::int6
   finding.evidence.push_back(
       ranks > 1
           ? fmt::format(
-                "{} adds up the places, at each the rank that took longest there; the account of the run, which has the "
-                "mean of its ranks, says {}",
+                "{} adds up these places, at each the rank that took longest there; the account of the whole run, in "
+                "which each moment counts once, says {} (mean of the ranks)",
                 format_duration(told_ns), mean)
           : fmt::format("over the whole run it is {} (where the wall time went)", mean));
 }
 
-// What all ranks do in eval() may be the job's own work.
+// What all ranks do so may be the job's own work. Which it was, eval() or passes without gradients, the range
+// does not tell.
 void say_what_the_mode_tells(Finding& finding, const std::string& how_much) {
-  finding.title = fmt::format("ranks run the model in eval() without training it: {}", how_much);
+  finding.title = fmt::format("ranks run the model without training it: {}", how_much);
   finding.accuses = Accused::nobody;
   finding.evidence.emplace_back(
       "whether that is evaluation, or rollouts and generation, the trace does not tell");
@@ -307,19 +290,20 @@ void find_interruptions(const FindingContext& context, const Reason& reason, std
   Finding finding = reason.kind->make();
   const std::int64_t told_ns = saturating_add(within.reason_ns, behind.longest_ns);
   const std::string how_much =
-      fmt::format("{} at {}", format_duration(told_ns),
-                  format_plural(within.times + (behind.longest_ns > 0 ? 1 : 0), "place"));
+      fmt::format("{} at {}", format_duration(told_ns), format_plural(places(within, behind), "place"));
   const bool is_of_one = (within.times == 0 || within.rank) && (behind.longest_ns == 0 || behind.rank) &&
                          (within.times == 0 || behind.longest_ns == 0 || within.rank == behind.rank);
-  if (is_of_one && ranks > 1) {
-    finding.rank = within.times > 0 ? within.rank : behind.rank;
+  const std::optional<std::int32_t> one = within.times > 0 ? within.rank : behind.rank;
+  if (is_of_one && ranks > 1 && !comparable_ranks(report, *one).empty()) {
+    finding.rank = one;
     finding.title = fmt::format("rank {} {}: {}", *finding.rank, reason.of_one, how_much);
     const std::vector<std::int32_t> unknown = unknown_then(context, *finding.rank, within, behind);
     finding.evidence.push_back(
-        unknown.empty() ? "no other rank does; who meets it in communication waits meanwhile"
-                        : fmt::format("whether {} {} so too is not known: {} no record of all of that time",
-                                      hang::named(unknown), unknown.size() == 1 ? "does" : "do",
-                                      unknown.size() == 1 ? "it left" : "they left"));
+        unknown.empty()
+            ? "no other rank does; who meets it in communication waits meanwhile"
+            : fmt::format("whether {} {} so too is not known: {} no steps, or no record of all of that time",
+                          hang::named(unknown), unknown.size() == 1 ? "does" : "do",
+                          unknown.size() == 1 ? "it left" : "they left"));
   } else {
     finding.title = fmt::format("{}: {}", reason.kind->title, how_much);
   }
@@ -340,19 +324,6 @@ void find_interruptions(const FindingContext& context, const Reason& reason, std
   findings.push_back(std::move(finding));
 }
 
-void find_long(const FindingContext& context, const FindingKind& kind, std::int64_t ns,
-               std::string_view remedy, std::vector<Finding>& findings) {
-  const AccountReport& account = context.report.account;
-  const auto ranks = static_cast<std::int64_t>(account.ranks.size());
-  if (ns / ranks < kLongStartUp || !is_worth(ns, account.recorded_ns(), kMuchOfRun)) return;
-  Finding finding = kind.make();
-  finding.title =
-      fmt::format("{}: {} of {}", kind.title, format_duration(ns / ranks), format_duration(account.wall_ns));
-  finding.remedy = remedy;
-  finding.lost_ns = ns;
-  findings.push_back(std::move(finding));
-}
-
 void find_outside_training(const FindingContext& context, std::vector<Finding>& findings) {
   const Report& report = context.report;
   if (report.account.ranks.empty() || !report.account.goodput) return;
@@ -360,15 +331,13 @@ void find_outside_training(const FindingContext& context, std::vector<Finding>& 
     for (const Reason& reason : kReasons) find_interruptions(context, reason, findings);
   }
   const Account& spent = report.account.spent;
-  find_long(context, kStartUp, spent[Spending::start_up],
-            "a longer run needs nothing; else cache data sets and weights near the job", findings);
   std::int64_t later = 0;
   if (report.steady)
     later = saturating_product(interruptions(*report.steady, "compilation").reason_ns,
                                static_cast<std::int64_t>(report.account.ranks.size()));
-  find_long(context, kCompilation,
-            spent[Spending::compilation] - std::min(later, spent[Spending::compilation]),
-            "keep compiled code: TORCHINDUCTOR_CACHE_DIR on a disk that outlives the job", findings);
+  add_long_phase(context, kCompilation,
+                 spent[Spending::compilation] - std::min(later, spent[Spending::compilation]),
+                 "keep compiled code: TORCHINDUCTOR_CACHE_DIR on a disk that outlives the job", findings);
 }
 
 }  // namespace

@@ -62,10 +62,7 @@ Report report_of_ranges(
   options.steady = true;
   Job built = job.build();
   change(built);
-  Result<Analysis> analysis = analyze(built, options);
-  if (!analysis.ok()) ADD_FAILURE() << analysis.error().message;
-  if (analysis.ok()) expect_invariants(analysis.value().report);
-  return analysis.ok() ? std::move(analysis).value().report : Report{};
+  return checked_analysis(built, options).report;
 }
 
 TEST(OutsideTraining, ACheckpointOnOneRankIsThatRanks) {
@@ -102,6 +99,16 @@ TEST(OutsideTraining, OfARankWithoutARecordOfThatTimeNothingIsSaid) {
   });
   EXPECT_THAT(missing, Not(Contains(HasSubstr("no other rank does"))));
   EXPECT_THAT(missing, Contains(HasSubstr("whether rank 2 does so too is not known")));
+}
+
+// What a rank does is looked at by step.
+TEST(OutsideTraining, WithoutStepsOfAnotherRankNobodyIsNamed) {
+  const Finding alone = finding(report_of_ranges({{0, "torch.save", 5000 * us}}, 0, 0, {},
+                                                 [](Job& job) { job.ranks[1].steps.clear(); }),
+                                "checkpoints_block");
+  EXPECT_EQ(alone.title, "checkpoints stop training: 20.0 ms at 4 places");
+  EXPECT_EQ(alone.rank, std::nullopt);
+  EXPECT_THAT(alone.evidence, Not(Contains(HasSubstr("no other rank does"))));
 }
 
 TEST(OutsideTraining, WhatIsEvaluatedBeforeTheFirstSteadyStepCountsToo) {
@@ -152,25 +159,27 @@ TEST(OutsideTraining, ATotalThatTheAccountHasOtherwiseIsNamed) {
   EXPECT_THAT(
       evidence(16'000 * us),
       Contains(
-          "80.0 ms adds up the places, at each the rank that took longest there; the account of the run, which has the "
-          "mean of its ranks, says 72.0 ms"));
-  EXPECT_THAT(evidence(20'000 * us), Not(Contains(HasSubstr("the account of the run"))));
+          "80.0 ms adds up these places, at each the rank that took longest there; the account of the whole run, in "
+          "which each moment counts once, says 72.0 ms (mean of the ranks)"));
+  EXPECT_THAT(evidence(20'000 * us), Not(Contains(HasSubstr("the account of the whole run"))));
 }
 
 TEST(OutsideTraining, ATotalOfCompilationThatTheAccountHasOtherwiseIsNamed) {
   const Report report = report_of_ranges({{0, "compile", 20'000 * us}, {1, "compile", 16'000 * us}});
   EXPECT_EQ(report.account.spent[Spending::compilation], 4 * 36'000 * us);
   EXPECT_THAT(finding(report, "recompilation").evidence,
-              Contains(HasSubstr("the mean of its ranks, says 72.0 ms")));
+              Contains(HasSubstr("says 72.0 ms (mean of the ranks)")));
   const Report same = report_of_ranges({{0, "compile", 20'000 * us}, {1, "compile", 20'000 * us}});
-  EXPECT_THAT(finding(same, "recompilation").evidence, Not(Contains(HasSubstr("the account of the run"))));
+  EXPECT_THAT(finding(same, "recompilation").evidence,
+              Not(Contains(HasSubstr("the account of the whole run"))));
 }
 
-// The hook's own name for eval() without an optimizer step: a rollout looks the same.
-TEST(OutsideTraining, OfEvalModeAloneNobodySaysThatItIsEvaluation) {
+// The hook's own name for eval(), or passes without gradients, without an optimizer step: a rollout looks the
+// same. Whether eval() was called the name does not tell.
+TEST(OutsideTraining, OfTheModelsModeAloneNobodySaysThatItIsEvaluation) {
   const Finding found = finding(
       report_of_ranges({{0, "evaluation", 20'000 * us}, {1, "evaluation", 20'000 * us}}), "evaluation_long");
-  EXPECT_EQ(found.title, "ranks run the model in eval() without training it: 80.0 ms at 4 places");
+  EXPECT_EQ(found.title, "ranks run the model without training it: 80.0 ms at 4 places");
   EXPECT_EQ(found.accuses, Accused::nobody);
   EXPECT_THAT(found.remedy, HasSubstr("rollouts and generation are part of the job's work"));
   const Finding named = finding(
@@ -198,6 +207,21 @@ TEST(OutsideTraining, TheLastCheckpointBehindTheLastStepCountsToo) {
   ASSERT_TRUE(found.place);
   EXPECT_EQ(found.place->step, std::nullopt);
   EXPECT_EQ(found.place->end_ns - found.place->begin_ns, 7000 * us);
+}
+
+TEST(OutsideTraining, WhatBeginsInTheLastStepAndGoesOnBehindItIsAtOnePlace) {
+  const auto go_on = [](Job& job) {
+    for (RankTrace& rank : job.ranks)
+      for (HostRange& range : rank.host_ranges)
+        if (job.strings.view(range.name) == "torch.save") range.end += 10'000 * us;
+  };
+  const auto title = [&](const std::function<void(Job&)>& change) {
+    return finding(report_of_ranges({{0, "torch.save", 30'000 * us, 40}}, 0, 0, {}, change),
+                   "checkpoints_block")
+        .title;
+  };
+  EXPECT_EQ(title([](Job&) {}), "rank 0 saves checkpoints: 30.0 ms at 1 place");
+  EXPECT_EQ(title(go_on), "rank 0 saves checkpoints: 40.0 ms at 1 place");
 }
 
 TEST(OutsideTraining, WhatIsDoneBehindTheLastStepAloneIsFound) {

@@ -15,5 +15,16 @@ TEST(Findings, LaunchedWorkThatDoesNotStart) {
   EXPECT_THAT(queued.evidence, testing::ElementsAre("200 µs of 900 µs"));
 }
 
+// There are no streams to wait for.
+TEST(Findings, LaunchedWorkThatDoesNotStartOnTheCpuHasNoAdviceAboutCuda) {
+  JobBuilder job;
+  job.rank(0).compute(0, 100 * us).launched(-2, -1).compute(300 * us, 900 * us).launched(1, 2);
+  job.rank(0).trace().device = "cpu";
+  const Finding queued = finding(report_of(job), "queued");
+  EXPECT_THAT(queued.remedy, testing::HasSubstr("the backend's threads"));
+  EXPECT_THAT(queued.remedy, testing::Not(testing::HasSubstr("stream")));
+  EXPECT_THAT(queued.remedy, testing::Not(testing::HasSubstr("CUDA")));
+}
+
 }  // namespace
 }  // namespace lockstep::analyzer

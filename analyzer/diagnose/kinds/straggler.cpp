@@ -141,6 +141,7 @@ struct When {
   std::string evidence;
   // Evidence and how_much are of what it does longer, because noise hides how late that makes it.
   bool by_cause = false;
+  std::int64_t period = 0;  // in steps; 0: no rhythm
 };
 
 When throughout(const LatenessReport& lateness, const RankLateness& late) {
@@ -169,6 +170,7 @@ When once_in_so_many(const PeriodicLateness& periodic) {
   When when;
   when.kind = &kStragglerPeriodic;
   when.begins = fmt::format("every {} steps ", periodic.period);
+  when.period = periodic.period;
   when.evidence = fmt::format(
       "late once in {} steps, from step {} on, {} times: {} later than the median of the others then, and {} "
       "in the steps between (medians)",
@@ -217,6 +219,18 @@ void make_link_finding(const FindingContext& context, const RankLateness& late, 
                 late.rank);
 }
 
+std::string remedy_of_rhythm(std::int32_t rank, std::int64_t period, const std::string& line) {
+  if (!line.empty())
+    return fmt::format(
+        "see why rank {} takes longer in {} once in {} steps; if it alone does something there, let all ranks do "
+        "it in the same step, or do it beside the training loop",
+        rank, line, period);
+  return fmt::format(
+      "look for what rank {} does once in {} steps: a checkpoint, an evaluation, logging, garbage collection "
+      "(`gc.freeze()`); let all ranks do it in the same step, or beside the training loop",
+      rank, period);
+}
+
 // Of a rank that is late in these steps.
 Finding make_finding(const FindingContext& context, const StepTable& steps, const RankLateness& late,
                      const When& when, const BlameReport& blame) {
@@ -233,7 +247,7 @@ Finding make_finding(const FindingContext& context, const StepTable& steps, cons
   finding.rank = late.rank;
   finding.reason = reason.code;
   finding.parts = std::move(reason.parts);
-  finding.lost_ns = blame.exposed_ns;
+  finding.lost_ns = lost_by_others(context, blame);
   const std::string how_much =
       reason.ns && context.report.lateness.step_ns > 0
           ? fmt::format(" ({} of each step)", format_share(*reason.ns, context.report.lateness.step_ns))
@@ -267,11 +281,13 @@ Finding make_finding(const FindingContext& context, const StepTable& steps, cons
   finding.evidence.insert(finding.evidence.end(), reason.evidence.begin(), reason.evidence.end());
   finding.evidence.push_back(describe_waiting(context.report, blame, context.scheduled));
   if (own_ns > 0) finding.evidence.push_back(describe_loss(finding.lost_ns, of_the_others, own_ns));
+  if (lost_by_others(context, blame) < blame.exposed_ns) finding.evidence.emplace_back(kOnlyKnownSteps);
   if (!blame.root_cause.empty() && !is_link && !is_of_host(reason.code) && reason.code != "loads_data" &&
       !reason.names_line)
     finding.evidence.push_back("why: " + blame.root_cause);
   finding.remedy = std::move(reason.remedy);
   if (is_link) make_link_finding(context, late, when, finding);
+  if (when.period > 0) finding.remedy = remedy_of_rhythm(late.rank, when.period, reason.line);
   return finding;
 }
 
@@ -280,12 +296,7 @@ Finding make_periodic(const FindingContext& context, const PeriodicLateness& per
   RankLateness late;
   late.rank = periodic.rank;
   late.mean_ns = periodic.late_ns;
-  Finding finding = make_finding(context, periodic.steps, late, once_in_so_many(periodic), blame);
-  finding.remedy = fmt::format(
-      "look for what rank {} does once in {} steps: a checkpoint, an evaluation, logging, garbage collection "
-      "(`gc.freeze()`); let all ranks do it in the same step, or beside the training loop",
-      periodic.rank, periodic.period);
-  return finding;
+  return make_finding(context, periodic.steps, late, once_in_so_many(periodic), blame);
 }
 
 // As the other stages of its pipeline: then it computes longer what they compute, too.

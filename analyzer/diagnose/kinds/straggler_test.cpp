@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <functional>
 #include <string>
@@ -52,7 +53,9 @@ TEST(Findings, FewStepsConvictNobody) {
 struct Extra {
   Nanoseconds compute = 0, loading = 0;
 };
-Report late_in_steps(int steps, const std::function<Extra(int)>& extra) {
+Report late_in_steps(
+    int steps, const std::function<Extra(int)>& extra,
+    const std::function<void(Job&)>& change = [](Job&) {}) {
   JobBuilder job;
   for (std::int32_t rank = 0; rank < 4; ++rank) {
     for (int step = 0; step < steps; ++step) {
@@ -66,7 +69,9 @@ Report late_in_steps(int steps, const std::function<Extra(int)>& extra) {
       job.rank(rank).all_reduce(ready, begin + 2500 * us).launched(loaded, loaded + 1);
     }
   }
-  return report_of(job);
+  Job built = job.build();
+  change(built);
+  return report_of(built);
 }
 
 TEST(Findings, ARankThatBecomesSlowIsLateFromThatStepOn) {
@@ -92,7 +97,34 @@ TEST(Findings, LatenessOnceInTenStepsHasItsPeriodAndItsCause) {
   EXPECT_EQ(periodic.reason, "computes_longer");
   EXPECT_THAT(periodic.title, HasSubstr("every 10 steps rank 2 computes 9"));
   EXPECT_THAT(periodic.evidence.at(0), HasSubstr("late once in 10 steps, from step 4 on, 20 times"));
+  EXPECT_THAT(periodic.remedy, HasSubstr("look for what rank 2 does once in 10 steps"));
   EXPECT_THAT(codes_of(report.findings), Not(Contains("straggler_persistent")));
+}
+
+// Who knows the line looks for nothing.
+TEST(Findings, LatenessOnceInTenStepsIsToBeSeenInItsLineWhereThatIsNamed) {
+  const auto look = [](Job& job) {
+    const std::uint32_t loop = job.strings.intern("train (env.py:30)");
+    const std::uint32_t slow = job.strings.intern("step (env.py:13)");
+    for (RankTrace& rank : job.ranks) {
+      rank.device = "cpu";
+      for (const StepMark& step : rank.steps)
+        for (Nanoseconds at = 0; at < 2900 * us; at += 100 * us) {
+          const bool is_slow = rank.rank == 2 && step.number % 10 == 4 && at >= 1200 * us && at < 2200 * us;
+          rank.host_ranges.push_back({step.begin + at, step.begin + at + 100 * us, is_slow ? slow : loop, 0,
+                                      0, HostKind::python_place});
+        }
+      std::stable_sort(rank.host_ranges.begin(), rank.host_ranges.end(),
+                       [](const HostRange& a, const HostRange& b) { return a.begin < b.begin; });
+    }
+  };
+  const Report report = late_in_steps(
+      200, [](int step) { return Extra{.compute = step % 10 == 4 ? 1000 * us : 0}; }, look);
+  const Finding periodic = finding(report, "straggler_periodic");
+  EXPECT_THAT(periodic.title, HasSubstr("above all in `step (env.py:13)`"));
+  EXPECT_THAT(periodic.remedy,
+              HasSubstr("see why rank 2 takes longer in `step (env.py:13)` once in 10 steps; if it alone"));
+  EXPECT_THAT(periodic.remedy, Not(HasSubstr("look for what")));
 }
 
 // Its pipeline makes the other stage wait as well: with equal stages for a fifth of the time.

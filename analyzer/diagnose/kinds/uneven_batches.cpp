@@ -28,7 +28,7 @@ constexpr Explanation kUnevenBatchesExplained{
         "rank each time, so that none of them is slow.",
     .found =
         "What a rank computes follows what it is given to do: a counter that tells the size of its batch "
-        "(tokens, samples), or on GPUs the number of kernels, correlates with its compute by 0.7 or more, "
+        "(tokens, samples, batch size, sequence length), or on GPUs the number of kernels, correlates with its compute by 0.7 or more, "
         "both taken as deviations from the median of their step. In the median step the rank that computes "
         "longest takes at least 10 % longer than the one that computes shortest, no rank computes longest in "
         "more than four of five steps or is late again and again, and what the ranks wait in collectives, at most what they compute less than the longest, "

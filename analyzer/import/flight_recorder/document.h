@@ -38,7 +38,6 @@ class Document {
 
   Id root() const { return root_; }
   Kind kind(Id value) const { return values_[value].kind; }
-  bool is_none(Id value) const { return kind(value) == Kind::none; }
   // Nothing if the value is of another kind; a number that was written as the other kind of number counts.
   std::optional<std::int64_t> integer(Id value) const;
   std::optional<double> real(Id value) const;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "analyzer/model/survivor.h"
 #include "trace/compact.h"
 #include "trace/writer.h"
 
@@ -41,8 +42,8 @@ void warn_of_damage(const trace::Reader& reader, std::set<std::string> damage, R
         "file_incomplete",
         fmt::format(
             "{}: was not closed (the process was killed, crashed, or left by _exit or exec); all that it "
-            "had recorded was written afterwards (--survive-kill)",
-            import.trace.file));
+            "had recorded was written afterwards {}",
+            import.trace.file, kSurvivorWrote));
   } else if (!reader.complete() && reader.warnings().empty()) {
     import.warn(
         "file_incomplete",

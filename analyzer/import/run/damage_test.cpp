@@ -10,6 +10,7 @@
 #include "analyzer/import/run/recorded_rank.h"
 #include "analyzer/import/run/run.h"
 #include "analyzer/model/check_job.h"
+#include "analyzer/model/survivor.h"
 
 namespace lockstep::analyzer::run {
 namespace {
@@ -40,6 +41,22 @@ TEST(RunFile, PassesOnWhatWasLost) {
               find_warning(import.warnings, "file_damaged") != nullptr);
   EXPECT_EQ(import.trace.activities.size(), 3u);
   for (const Warning& warning : import.warnings) EXPECT_EQ(warning.rank, 1);
+}
+
+// Findings of a job that failed tell by it that nothing is missing.
+TEST(RunFile, WhatASurvivorWroteIsToldFromAFileThatLacksItsEnd) {
+  const auto message = [](void (*fill)(Writer&)) {
+    const TemporaryFolder folder;
+    const RankImport import = must(import_file(write_file(folder, "rank-1.lst", fill, false)));
+    const Warning* const warning = find_warning(import.warnings, "file_incomplete");
+    return warning == nullptr ? std::string() : warning->message;
+  };
+  EXPECT_THAT(message([](Writer& writer) {
+                writer.set_metadata(trace::kWrittenAfterDeath, "yes");
+                write_rank(writer);
+              }),
+              HasSubstr(std::string(kSurvivorWrote)));
+  EXPECT_THAT(message(write_rank), testing::Not(HasSubstr(std::string(kSurvivorWrote))));
 }
 
 TEST(RunFile, WhatTheGpuDidInAGapIsNotKnown) {

@@ -65,9 +65,6 @@ Job evaluates(Random& random) {
 Job compiles_anew(Random& random) {
   return job_with(random, {"compilation", around(random, 80 * kMillisecond), 1});
 }
-Job starts_long(Random& random) {
-  return job_with(random, {"start-up: imports", around(random, 100'000 * kMillisecond), -1, 0});
-}
 Job compiles_long(Random& random) {
   return job_with(random, {"compilation", around(random, 100'000 * kMillisecond), -1, 0});
 }
@@ -76,7 +73,6 @@ constexpr auto kCases = std::to_array<KindCase>({
     {"checkpoints_block", saves_checkpoints, 390},
     {"evaluation_long", evaluates, 400},
     {"recompilation", compiles_anew, 410},
-    {"start_up_long", starts_long, 420},
     {"compilation_long", compiles_long, 430},
 });
 

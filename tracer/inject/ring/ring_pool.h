@@ -38,7 +38,6 @@ class RingPool {
   // Memory for all rings together. Half of it goes to large rings (1 MiB by default), the rest to small ones
   // (an eighth) for processes with very many threads.
   void set_budget(std::uint64_t bytes) noexcept;
-  std::uint64_t large_ring_bytes() const noexcept { return large_bytes_; }
 
   // A ring for the calling thread; nullptr if the budget is used up. `wake` is the writer's word.
   Ring* acquire(std::uint32_t thread, std::atomic<std::uint32_t>* wake) noexcept;
