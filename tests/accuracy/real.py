@@ -49,8 +49,11 @@ PROGRAMS = {
     "lightning_ddp": ("Lightning", "lightning",
                       "the cores are busy; gradients travel in one bucket, the Trainer's own Python costs time, and so does validation",
                       BUSY | {"buckets_too_large", "no_overlap", "idle_between_computations", "evaluation_long"}),
-    "accelerate_loop": ("Accelerate", "accelerate", "the cores are busy; gradients travel in one bucket, and evaluation costs time",
-                        BUSY | {"buckets_too_large", "no_overlap", "evaluation_long"}),
+    "accelerate_loop": ("Accelerate", "accelerate", "the cores are busy; gradients travel in one bucket",
+                        BUSY | {"buckets_too_large", "no_overlap"}),
+    "accelerate_saving": ("Accelerate, saving and evaluating", "accelerate",
+                          "the cores are busy; gradients travel in one bucket, and evaluation costs time",
+                          BUSY | {"buckets_too_large", "no_overlap", "evaluation_long"}),
     "zero_optimizer": ("DDP with ZeroRedundancyOptimizer", None,
                        "the cores are busy; broadcasting the parameters after each step is in the open",
                        BUSY | {"exposed_transfer", "no_overlap"}),
@@ -68,7 +71,7 @@ PROGRAMS = {
 NOT_MEASURED = {}
 # What programs, and what planted faults, do beside training: the run's account has to name it, and neither saving nor evaluating where
 # there is none. (Some libraries compile by themselves: compilation that is named is not asked for.)
-PHASES = {name: {"checkpoint", "evaluation"} for name in ("hf_trainer", "lightning_ddp", "accelerate_loop", "deepspeed_zero1")}
+PHASES = {name: {"checkpoint", "evaluation"} for name in ("hf_trainer", "lightning_ddp", "accelerate_saving", "deepspeed_zero1")}
 PHASES_OF_FAULTS = {"compile": {"compilation"}, "checkpoint": {"checkpoint"}}
 # What is planted, the rank that the first finding has to accuse (None: none), what it has to be (code, and reason where that
 # tells), and the programs in which it is planted. The load that keeps the cores busy is planted as well: `cores_shared` may stand
