@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "analyzer/diagnose/accusation.h"
 #include "analyzer/diagnose/finding_context.h"
 #include "analyzer/diagnose/finding_kinds.h"
 #include "analyzer/diagnose/hang_words.h"
@@ -153,7 +154,9 @@ std::string most_waited_for(const Report& report) {
   }
   if (most == nullptr || all <= 0) return "";
   const std::int64_t own = most->exposed_ns - most->scheduled_exposed_ns;
-  return fmt::format("{} of it was for rank {}, last in {}", format_share(own, all), most->rank,
+  // Ranks without steps wait in no window, and so not in what is lost.
+  return fmt::format("{} of {} was for rank {}, last in {}", format_share(own, all),
+                     all_have_windows(report) ? "it" : "all ranks' waiting, in steps or not,", most->rank,
                      format_plural(most->collectives - most->scheduled_collectives, "operation"));
 }
 

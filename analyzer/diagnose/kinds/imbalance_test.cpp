@@ -63,6 +63,11 @@ TEST(Imbalance, RanksWithoutStepsAreNamed) {
       EXPECT_THAT(warning.message, HasSubstr("2 ranks lack steps that others have (ranks 1, 2: 0 of 20)"));
     }
   EXPECT_THAT(codes_of(report.warnings), testing::Contains("steps_differ"));
+  // Of what is lost in the window of rank 0 alone, nobody says that it was for whom all waited.
+  AnalysisOptions options;
+  options.steady = true;
+  EXPECT_THAT(finding(checked_analysis(two, options).report, "imbalance").evidence.back(),
+              HasSubstr("100.0 % of all ranks' waiting, in steps or not, was for rank 1"));
 }
 
 // Seen of torch's Join: 45 batches on one rank, 60 on the other, all recorded.
