@@ -247,7 +247,8 @@ Finding make_finding(const FindingContext& context, const StepTable& steps, cons
   finding.rank = late.rank;
   finding.reason = reason.code;
   finding.parts = std::move(reason.parts);
-  finding.lost_ns = lost_by_others(context, blame);
+  const std::int64_t waited_in_windows = lost_by_others(context, blame);
+  finding.lost_ns = waited_in_windows;
   const std::string how_much =
       reason.ns && context.report.lateness.step_ns > 0
           ? fmt::format(" ({} of each step)", format_share(*reason.ns, context.report.lateness.step_ns))
@@ -281,7 +282,7 @@ Finding make_finding(const FindingContext& context, const StepTable& steps, cons
   finding.evidence.insert(finding.evidence.end(), reason.evidence.begin(), reason.evidence.end());
   finding.evidence.push_back(describe_waiting(context.report, blame, context.scheduled));
   if (own_ns > 0) finding.evidence.push_back(describe_loss(finding.lost_ns, of_the_others, own_ns));
-  if (lost_by_others(context, blame) < blame.exposed_ns) finding.evidence.emplace_back(kOnlyKnownSteps);
+  if (waited_in_windows < blame.exposed_ns) finding.evidence.emplace_back(kOnlyKnownSteps);
   if (!blame.root_cause.empty() && !is_link && !is_of_host(reason.code) && reason.code != "loads_data" &&
       !reason.names_line)
     finding.evidence.push_back("why: " + blame.root_cause);
