@@ -39,6 +39,12 @@ TEST_F(SkippedTests, AreCountedByReason) {
             "  1 test (suite.Long.Runs): takes minutes\n");
 }
 
+TEST_F(SkippedTests, WhatSurroundsAReasonIsNoPartOfIt) {
+  EXPECT_EQ(listed(skipped("1", "Kills.Lose", "no survivors\nGoogle Test trace:\n/src/kills_test.cpp:12: 0") +
+                   skipped("2", "Rings.Lose", "SKIPPED: no survivors")),
+            "Not run here, and why:\n  2 tests (the first: suite.Kills.Lose): no survivors\n");
+}
+
 TEST_F(SkippedTests, OfAScriptTellEachReasonOnce) {
   EXPECT_EQ(listed("1/1 Test: end_to_end.gpu_check\nOutput:\nSKIPPED  durations agree: no driver\nSKIPPED  "
                    "nodes: no driver\n"
