@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "analyzer/diagnose/accusation.h"
@@ -167,9 +168,15 @@ class Checker {
     equal(where, "wait of all", c.wait_ns, "sum of waits", waits);
   }
 
-  // The time of those ranks that are in the report; of all, where a group names none.
-  std::int64_t time_of(const std::vector<std::int32_t>& ranks) const {
-    if (ranks.empty()) return all_;
+  // The time of a group's ranks that are in the report; of all, where it names none. Files that contradict
+  // themselves have ranks that take part in a group which they are no member of.
+  std::int64_t time_of(const GroupReport& group) const {
+    if (group.ranks.empty()) return all_;
+    std::set<std::int32_t> ranks(group.ranks.begin(), group.ranks.end());
+    for (const CollectiveReport& c : report_.collectives) {
+      if (c.group_name != group.name || c.group_ranks != group.ranks) continue;
+      for (const CollectiveRank& rank : c.ranks) ranks.insert(rank.rank);
+    }
     std::int64_t sum = 0;
     for (const std::int32_t rank : ranks) sum += time_of_.contains(rank) ? time_of_.at(rank) : 0;
     return sum;
@@ -178,7 +185,7 @@ class Checker {
   void groups() {
     if (report_.some_ranks_only) return;  // their participants are not all in ranks[]
     for (const GroupReport& group : report_.groups) {
-      const std::int64_t time = time_of(group.ranks);
+      const std::int64_t time = time_of(group);
       for (const GroupOperation& row : group.operations) {
         const std::string where = fmt::format("{} of group {}", trace::to_string(row.operation), group.name);
         const std::int64_t both = row.transfer_ns + row.wait_ns.value_or(0);
