@@ -127,8 +127,11 @@ bool has_both_ranks_whole(const std::string& run_path) {
   std::ifstream file(run_path + "/manifest.json");
   const nlohmann::json manifest = nlohmann::json::parse(file, nullptr, false);
   if (!manifest.is_object() || manifest.value("state", "") != "finished") return false;
-  if (manifest["ranks"].size() != 2 || !manifest["missing_ranks"].empty()) return false;
-  return std::all_of(manifest["ranks"].begin(), manifest["ranks"].end(), [](const nlohmann::json& rank) {
+  // Where nothing was recorded they are not there.
+  const nlohmann::json none = nlohmann::json::array();
+  const nlohmann::json ranks = manifest.value("ranks", none);
+  if (ranks.size() != 2 || !manifest.value("missing_ranks", none).empty()) return false;
+  return std::all_of(ranks.begin(), ranks.end(), [](const nlohmann::json& rank) {
     return rank.value("complete", false) && !rank.contains("problem") && rank.value("events", 0) > 0;
   });
 }

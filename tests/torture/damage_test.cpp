@@ -1,5 +1,5 @@
-// Flipped bits and cuts in a run's files: every rank is still there, figures are the same or it is said that
-// they may not be, and nothing crashes.
+// Flipped bits and cuts in a run's files: there is always a report, every rank is in it, figures are the same
+// or it is said that they may not be, and nothing crashes.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,34 +7,70 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <nlohmann/json.hpp>
+#include <string_view>
+#include <vector>
 
 #include "tests/end_to_end/recorded_run.h"
 #include "tests/torture/trials.h"
+#include "trace/reader.h"
 
 namespace lockstep::torture {
 namespace {
 
 using nlohmann::json;
+using testing::Contains;
 
 constexpr int kFew = 30;
+constexpr std::size_t kFileHeaderSize = 32;  // docs/trace-format.md
 
-std::string content(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
+// How many events of the kinds of this run can be read, and how many the largest chunk of them holds.
+struct Readable {
+  std::uint64_t events = 0;
+  std::uint64_t largest_chunk = 0;
+};
+Readable readable(const std::filesystem::path& path) {
+  Readable found;
+  const Result<trace::Reader> reader = trace::Reader::open(path);
+  if (!reader.ok()) return found;
+  const auto count = [&]<class E>(std::vector<E> events) {
+    // What is damaged is said, and not read.
+    (void)reader.value().read<E>({}, events).ok();
+    found.events += events.size();
+  };
+  count(std::vector<trace::DeviceActivity>());
+  count(std::vector<trace::ApiCall>());
+  count(std::vector<trace::Collective>());
+  count(std::vector<trace::Step>());
+  count(std::vector<trace::ClockSnapshot>());
+  for (const trace::ChunkInfo& chunk : reader.value().chunks())
+    found.largest_chunk = std::max(found.largest_chunk, chunk.count);
+  return found;
 }
 
 class Damage : public testing::Test {
  protected:
+  struct File {
+    std::filesystem::path path;
+    std::string text;
+    bool is_manifest = false;
+    int rank = -1;
+    Readable readable;
+  };
+
   void SetUp() override {
     end_to_end::shell(fmt::format("{} {} 2 20 6 3", LOCKSTEP_MAKE_RUN, folder_ / "run"));
-    for (const auto& entry : std::filesystem::directory_iterator(folder_ / "run"))
-      if (entry.is_regular_file()) files_.emplace_back(entry.path(), content(entry.path()));
-    std::sort(files_.begin(), files_.end());
-    ASSERT_GE(files_.size(), 2U);
+    const std::filesystem::path run = folder_ / "run";
+    for (int rank = 0; rank < 2; ++rank) {
+      const std::filesystem::path path = run / fmt::format("rank-{}.lst", rank);
+      files_.push_back({path, test::read_whole_file(path), false, rank, readable(path)});
+      ASSERT_GT(files_.back().readable.events, 100U);
+    }
+    files_.push_back({run / "manifest.json", test::read_whole_file(run / "manifest.json"), true, -1, {}});
+    for (const File& file : files_) ASSERT_FALSE(file.text.empty()) << file.path;
     whole_ = analyze();
     ASSERT_TRUE(whole_.is_object());
+    ASSERT_EQ(whole_["run"]["ranks_present"], json::array({0, 1}));
   }
 
   // null where there is no report.
@@ -43,69 +79,106 @@ class Damage : public testing::Test {
     return outcome_.exit_code == 0 ? json::parse(outcome_.standard_output, nullptr, false) : json();
   }
 
-  void put(std::size_t file, const std::string& text) {
-    std::ofstream(files_[file].first, std::ios::binary | std::ios::trunc) << text;
+  void put(const File& file, std::string_view text) {
+    std::ofstream(file.path, std::ios::binary | std::ios::trunc) << text;
   }
 
-  // Files that say nothing of it, and have other figures.
-  void expect_honest(const json& report) {
-    EXPECT_TRUE(outcome_.signal == 0 && (outcome_.exit_code == 0 || outcome_.exit_code == 1))
-        << outcome_.exit_code << ", signal " << outcome_.signal << ": " << outcome_.standard_error;
-    if (report.is_null()) {
-      EXPECT_THAT(outcome_.standard_error, testing::HasSubstr("lockstep"));
-      ++refused_;
-      return;
+  bool has_the_same_figures(const json& report) const {
+    return report["ranks"] == whole_["ranks"] && report["steps"] == whole_["steps"] &&
+           report["collectives"] == whole_["collectives"];
+  }
+
+  // The codes of the warnings that name the file and that the whole run has not.
+  std::vector<std::string> new_warnings_of(const File& file, const json& report) const {
+    std::vector<std::string> codes;
+    for (const json& warning : report["warnings"]) {
+      const bool is_new = std::find(whole_["warnings"].begin(), whole_["warnings"].end(), warning) ==
+                          whole_["warnings"].end();
+      const auto message = warning["message"].get<std::string>();
+      if (is_new && message.find(file.path.filename().string()) != std::string::npos)
+        codes.push_back(warning["code"].get<std::string>());
     }
-    EXPECT_EQ(report["run"]["ranks_present"].size(), 2U);
-    const bool same = report["ranks"] == whole_["ranks"] && report["steps"] == whole_["steps"] &&
-                      report["collectives"] == whole_["collectives"];
-    if (same) {
-      ++same_;
-    } else {
-      EXPECT_FALSE(report["warnings"].empty()) << "other figures, and no warning";
+    return codes;
+  }
+
+  // The report of a run of which this file is `text`. There is one whatever became of one file: the other
+  // rank's is whole.
+  json report_of(const File& file, std::string_view text) {
+    put(file, text);
+    const json report = analyze();
+    EXPECT_EQ(outcome_.exit_code, 0) << "signal " << outcome_.signal << ": " << outcome_.standard_error;
+    EXPECT_TRUE(report.is_object());
+    if (report.is_object() && has_the_same_figures(report)) ++same_;
+    return report;
+  }
+
+  // The manifest has no checksum, so that a flip in a text or a number of it can't be told: what it says of
+  // how the job ended (exit code, signal) is another then. No figure stands on it, since the ranks' files say
+  // how many ranks there are; and where it is no JSON any more that is said.
+  void expect_honest_manifest(const File& file, std::string_view text) {
+    const json report = report_of(file, text);
+    if (!report.is_object()) return;
+    EXPECT_EQ(report["run"]["ranks_present"], json::array({0, 1}));
+    EXPECT_TRUE(has_the_same_figures(report));
+    if (!json::parse(text, nullptr, false).is_object()) {
+      EXPECT_THAT(new_warnings_of(file, report), Contains("manifest_damaged"));
     }
   }
 
   end_to_end::TemporaryFolder folder_;
-  std::vector<std::pair<std::filesystem::path, std::string>> files_;
+  std::vector<File> files_;
   json whole_;
   end_to_end::Outcome outcome_;
-  int refused_ = 0, same_ = 0;
+  int same_ = 0;
 };
 
 TEST_F(Damage, FlippedBitsCostTheChunkThatTheyHit) {
   for (int trial = 0; trial < trials(kFew); ++trial) {
     std::mt19937_64 random = random_of("flipped bits", trial);
-    const std::size_t file = random() % files_.size();
-    std::string text = files_[file].second;
+    const File& file = files_[random() % files_.size()];
+    std::string text = file.text;
     const std::size_t at = random() % text.size();
     const unsigned bit = random() % 8;
     text[at] = static_cast<char>(static_cast<unsigned char>(text[at]) ^ (1U << bit));
-    SCOPED_TRACE(
-        fmt::format("trial {}: bit {} of byte {} of {}", trial, bit, at, files_[file].first.string()));
-    put(file, text);
-    expect_honest(analyze());
-    put(file, files_[file].second);
+    SCOPED_TRACE(fmt::format("trial {}: bit {} of byte {} of {}", trial, bit, at, file.path.string()));
+    if (file.is_manifest) {
+      expect_honest_manifest(file, text);
+    } else if (const json report = report_of(file, text); report.is_object()) {
+      EXPECT_EQ(report["run"]["ranks_present"], json::array({0, 1}));
+      // Every byte is under some checksum: said whether figures change or not.
+      EXPECT_THAT(new_warnings_of(file, report), Contains("file_damaged"));
+      EXPECT_GE(readable(file.path).events + file.readable.largest_chunk, file.readable.events);
+    }
+    put(file, file.text);
   }
-  report("flipped bits", trials(kFew),
-         fmt::format("{} with the same figures, {} refused with an error", same_, refused_));
+  report("flipped bits", trials(kFew), fmt::format("{} with the same figures", same_));
 }
 
 TEST_F(Damage, CutsLeaveWhatStandsBeforeThem) {
   for (int trial = 0; trial < trials(kFew); ++trial) {
     std::mt19937_64 random = random_of("cuts", trial);
-    const std::size_t file = random() % files_.size();
-    const std::size_t size = random() % files_[file].second.size();
-    SCOPED_TRACE(fmt::format("trial {}: {} bytes of {}", trial, size, files_[file].first.string()));
-    put(file, files_[file].second.substr(0, size));
-    const json report = analyze();
-    EXPECT_TRUE(outcome_.signal == 0 && (outcome_.exit_code == 0 || outcome_.exit_code == 1));
-    if (report.is_object() && report["ranks"] != whole_["ranks"]) {
-      EXPECT_FALSE(report["warnings"].empty()) << "other figures, and no warning";
+    const File& file = files_[random() % files_.size()];
+    const std::size_t size = random() % file.text.size();
+    SCOPED_TRACE(fmt::format("trial {}: {} bytes of {}", trial, size, file.path.string()));
+    const std::string text = file.text.substr(0, size);
+    if (file.is_manifest) {
+      expect_honest_manifest(file, text);
+    } else if (const json report = report_of(file, text); report.is_object()) {
+      const std::vector<std::string> codes = new_warnings_of(file, report);
+      if (size < kFileHeaderSize) {
+        // No trace file any more. The other rank is told of.
+        EXPECT_EQ(report["run"]["ranks_present"], json::array({1 - file.rank}));
+        EXPECT_EQ(report["run"]["ranks_missing"], json::array({file.rank}));
+        EXPECT_THAT(codes, Contains("file_unreadable"));
+      } else {
+        // Its name says which rank it is where the cut leaves nothing else.
+        EXPECT_EQ(report["run"]["ranks_present"], json::array({0, 1}));
+        EXPECT_THAT(codes, Contains("file_damaged"));
+      }
     }
-    put(file, files_[file].second);
+    put(file, file.text);
   }
-  report("cuts", trials(kFew));
+  report("cuts", trials(kFew), fmt::format("{} with the same figures", same_));
 }
 
 }  // namespace

@@ -8,10 +8,13 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <fstream>
 #include <new>
+#include <thread>
 
 #include "tests/end_to_end/recorded_run.h"
+#include "tests/torture/trials.h"
 #include "trace/reader.h"
 #include "trace/writer.h"
 
@@ -19,12 +22,32 @@ namespace lockstep::torture {
 
 namespace {
 
+constexpr std::int64_t kSecond = 1'000'000'000;
+
 Progress* create_progress(const std::string& path) {
   const int file = open(path.c_str(), O_RDWR | O_CREAT, 0600);
   if (file < 0 || ftruncate(file, sizeof(Progress)) != 0) return nullptr;
   void* const memory = mmap(nullptr, sizeof(Progress), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
   close(file);
   return memory == MAP_FAILED ? nullptr : new (memory) Progress;
+}
+
+// For how long the writing thread was kept from running within [from, to].
+std::int64_t held_up_between(const Progress& progress, std::int64_t from, std::int64_t to) {
+  const std::int64_t end = progress.beats.load();
+  const std::int64_t first = std::max<std::int64_t>(end - static_cast<std::int64_t>(kBeats) + 1, 0);
+  std::int64_t sum = 0, time = 0, held_up = 0;
+  for (std::int64_t number = first; number < end; ++number) {
+    const Beat& beat = progress.beat[static_cast<std::size_t>(number) % kBeats];
+    const std::int64_t within = std::min(to, beat.time.load()) - std::max(from, time);
+    if (number > first)
+      sum += std::clamp<std::int64_t>(beat.held_up.load() - held_up, 0, std::max<std::int64_t>(within, 0));
+    time = beat.time.load();
+    held_up = beat.held_up.load();
+  }
+  // The process was killed while it stood still.
+  const std::int64_t after = to - std::max(from, time);
+  return after > 2 * kBeatNanoseconds ? sum + after - kBeatNanoseconds : sum;
 }
 
 }  // namespace
@@ -73,7 +96,21 @@ void NumberedJob::kill_recorder() {
   ::kill(run_->process(), SIGKILL);
 }
 
-Remains NumberedJob::remains(const std::string& run, int rank) const {
+void NumberedJob::kill_all() {
+  for (int rank = 0; rank < kRanks; ++rank) kill(rank);
+}
+
+Returned NumberedJob::returned(int rank) const {
+  // The rank goes on meanwhile: both of the same call, as far as it can be told.
+  for (;;) {
+    Returned found;
+    found.last = progress_[rank]->last_returned.load();
+    found.marks = progress_[rank]->marks.load();
+    if (progress_[rank]->last_returned.load() == found.last) return found;
+  }
+}
+
+Remains NumberedJob::remains(const std::string& run, int rank, const Returned& returned) const {
   Remains found;
   const std::string path = fmt::format("{}/rank-{}.lst", run, rank);
   const Result<trace::Reader> reader = trace::Reader::open(path);
@@ -82,7 +119,7 @@ Remains NumberedJob::remains(const std::string& run, int rank) const {
   EXPECT_TRUE(reader.value().verify().ok()) << path;
   std::vector<trace::Mark> marks;
   EXPECT_TRUE(reader.value().read<trace::Mark>({}, marks).ok());
-  std::int64_t last = 0;
+  std::int64_t last = progress_[rank]->first_returned.load();
   for (const trace::Mark& mark : marks) {
     EXPECT_EQ(reader.value().string(mark.name), std::to_string(found.kept)) << path;
     ++found.kept;
@@ -90,9 +127,40 @@ Remains NumberedJob::remains(const std::string& run, int rank) const {
   }
   found.complete = reader.value().complete();
   found.after_death = reader.value().metadata().contains(trace::kWrittenAfterDeath);
-  found.lost = std::max<std::int64_t>(progress_[rank]->marks.load() - found.kept, 0);
-  if (found.lost > 0) found.lost_ns = progress_[rank]->last_returned.load() - last;
+  found.lost = std::max<std::int64_t>(returned.marks - found.kept, 0);
+  if (found.lost > 0) {
+    found.lost_ns = returned.last - last;
+    found.held_up_ns = held_up_between(*progress_[rank], last, returned.last);
+  }
   return found;
+}
+
+bool NumberedJob::await_closed(int rank) const {
+  const std::string path = fmt::format("{}/rank-{}.lst", run_path(), rank);
+  return end_to_end::eventually([&] {
+    const Result<trace::Reader> reader = trace::Reader::open(path);
+    return reader.ok() && reader.value().complete();
+  });
+}
+
+void wait_for_a_moment(std::mt19937_64& random) {
+  std::this_thread::sleep_for(std::chrono::milliseconds(between(random, 0, 1200)));
+}
+
+void Losses::add(const Remains& remains) {
+  EXPECT_LE(remains.lost_ns - remains.held_up_ns, kSecond)
+      << remains.lost << " marks of " << remains.lost_ns << " ns were lost; for " << remains.held_up_ns
+      << " ns of these the machine kept the writing thread from running";
+  nanoseconds_.push_back(remains.lost_ns);
+  if (remains.lost_ns > kSecond) ++beyond_;
+}
+
+std::string Losses::in_words() const {
+  std::string text = median_and_most(nanoseconds_);
+  if (beyond_ > 0)
+    text +=
+        fmt::format("; {} beyond a second, where the machine kept the writing thread from running", beyond_);
+  return text;
 }
 
 }  // namespace lockstep::torture

@@ -1,0 +1,220 @@
+// The same with `--survive-kill`: nothing is missing of what calls had returned from, but where the writing
+// thread was at work at that moment, which is rare; then as much as without a survivor.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include <algorithm>
+#include <chrono>
+#include <string>
+#include <thread>
+
+#include "tests/end_to_end/recorded_run.h"
+#include "tests/torture/numbered_job.h"
+#include "tests/torture/trials.h"
+#include "trace/reader.h"
+#include "trace/writer.h"
+
+namespace lockstep::torture {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr int kFew = 3;
+
+// As in a build with a sanitizer.
+bool has_no_survivors(const end_to_end::Outcome& outcome) {
+  return outcome.standard_error.find("--survive-kill could not be had") != std::string::npos;
+}
+
+// The writing thread works for some milliseconds a second. Of a few trials, that not all hit it is all that
+// can be said.
+void expect_few_busy(int busy) {
+  const int count = trials(kFew);
+  EXPECT_LE(busy, count < 20 ? count - 1 : std::max(1, count / 20));
+}
+
+std::string busy_in_words(int busy, const Losses& losses) {
+  return std::to_string(busy) + " ended while the writing thread was at work" +
+         (busy == 0 ? "" : ", and lost: " + losses.in_words());
+}
+
+// With a survivor: each way to end that gives the process no time to write.
+class Survivors : public testing::TestWithParam<Ending> {};
+
+TEST_P(Survivors, LoseNothing) {
+  const Ending ending = GetParam();
+  Losses losses;
+  int busy = 0;
+  for (int trial = 0; trial < trials(kFew); ++trial) {
+    SCOPED_TRACE(trial);
+    std::mt19937_64 random = random_of("survivors", trial);
+    NumberedJob job({"--survive-kill"});
+    ASSERT_TRUE(job.await_first());
+    wait_for_a_moment(random);
+    if (ending == Ending::none) {
+      job.kill(1);
+    } else {
+      job.progress(1).ending.store(ending);
+    }
+    job.progress(0).ending.store(Ending::leave);
+    const end_to_end::Outcome outcome = job.finish();
+    if (has_no_survivors(outcome)) GTEST_SKIP() << "a build with a sanitizer has no survivors";
+    EXPECT_EQ(outcome.exit_code, ending == Ending::none    ? 128 + SIGKILL
+                                 : ending == Ending::abort ? 128 + SIGABRT
+                                                           : 7)
+        << outcome.standard_error;
+    EXPECT_EQ(outcome.standard_output, "out\n");
+    EXPECT_EQ(job.remains(job.run_path(), 0).lost, 0);
+    const Remains killed = job.remains(job.run_path(), 1);
+    EXPECT_FALSE(killed.complete);
+    if (killed.after_death) {
+      EXPECT_EQ(killed.lost, 0);
+      EXPECT_THAT(outcome.standard_error, HasSubstr("(--survive-kill)"));
+    } else {
+      ++busy;
+      losses.add(killed);
+      EXPECT_THAT(outcome.standard_error, HasSubstr("still runs"));
+    }
+  }
+  expect_few_busy(busy);
+  report("survivors", trials(kFew), busy_in_words(busy, losses));
+}
+
+INSTANTIATE_TEST_SUITE_P(Of, Survivors,
+                         testing::Values(Ending::none, Ending::exit_at_once, Ending::abort, Ending::execute),
+                         [](const auto& info) {
+                           switch (info.param) {
+                             case Ending::exit_at_once:
+                               return "Exit";
+                             case Ending::abort:
+                               return "Abort";
+                             case Ending::execute:
+                               return "Exec";
+                             default:
+                               return "Kill";
+                           }
+                         });
+
+// Where the disk is slow, the recording thread is in write() when its process is killed.
+TEST(Kills, InTheMiddleOfAWriteASurvivorGoesOnWithIt) {
+  for (int trial = 0; trial < trials(kFew); ++trial) {
+    SCOPED_TRACE(trial);
+    std::mt19937_64 random = random_of("kills in a write", trial);
+    NumberedJob job({"--survive-kill"});
+    ASSERT_TRUE(job.await_first());
+    wait_for_a_moment(random);
+    Progress& progress = job.progress(1);
+    progress.slow_disk.store(1);
+    ASSERT_TRUE(end_to_end::eventually([&] { return progress.half_written.load() != 0; }));
+    job.kill(1);
+    job.progress(0).ending.store(Ending::leave);
+    const end_to_end::Outcome outcome = job.finish();
+    if (has_no_survivors(outcome)) GTEST_SKIP() << "a build with a sanitizer has no survivors";
+    const Remains killed = job.remains(job.run_path(), 1);
+    EXPECT_TRUE(killed.after_death);
+    EXPECT_EQ(killed.lost, 0);
+  }
+  report("kills in the middle of a write", trials(kFew));
+}
+
+// In ring mode nothing is in the file until somebody writes what is held.
+TEST(Kills, WithASurvivorARingIsWritten) {
+  // Who is at work when it is killed has no survivor's help; three times in a row it is not.
+  bool written = false;
+  for (int attempt = 0; attempt < 3 && !written; ++attempt) {
+    NumberedJob job({"--survive-kill", "--ring", "60s"});
+    ASSERT_TRUE(job.await_first());
+    std::this_thread::sleep_for(std::chrono::milliseconds(700 + 37 * attempt));
+    job.kill(1);
+    job.progress(0).ending.store(Ending::leave);
+    const end_to_end::Outcome outcome = job.finish();
+    if (has_no_survivors(outcome)) GTEST_SKIP() << "a build with a sanitizer has no survivors";
+    const Remains killed = job.remains(job.run_path(), 1);
+    written = killed.after_death;
+    if (!written) continue;
+    EXPECT_EQ(killed.lost, 0);
+    EXPECT_THAT(outcome.standard_error, HasSubstr("the process was killed, crashed"));
+  }
+  EXPECT_TRUE(written);
+}
+
+TEST(Kills, WithASurvivorTheRecordersDeathCostsNothingEither) {
+  Losses losses;
+  int busy = 0;
+  for (int trial = 0; trial < trials(kFew); ++trial) {
+    SCOPED_TRACE(trial);
+    std::mt19937_64 random = random_of("survivors of the recorder", trial);
+    NumberedJob job({"--survive-kill"});
+    ASSERT_TRUE(job.await_first());
+    wait_for_a_moment(random);
+    job.kill_recorder();
+    job.kill(1);
+    EXPECT_EQ(job.finish().signal, SIGKILL);
+    job.progress(0).ending.store(Ending::leave);
+    EXPECT_TRUE(job.await_closed(0));
+    EXPECT_EQ(job.remains(job.run_path(), 0).lost, 0);
+    const std::string path = job.run_path() + "/rank-1.lst";
+    const auto says = [&](const char* key) {
+      const Result<trace::Reader> reader = trace::Reader::open(path);
+      return reader.ok() && reader.value().metadata().contains(key);
+    };
+    if (says("no_survivor")) GTEST_SKIP() << "a build with a sanitizer has no survivors";
+    // Nobody waits for the survivor but this test; it has nothing to do where the writer thread was at work.
+    (void)end_to_end::eventually([&] { return says(trace::kWrittenAfterDeath); });
+    const Remains killed = job.remains(job.run_path(), 1);
+    EXPECT_FALSE(killed.complete);
+    if (killed.after_death) {
+      EXPECT_EQ(killed.lost, 0);
+    } else {
+      ++busy;
+      losses.add(killed);
+    }
+  }
+  expect_few_busy(busy);
+  report("survivors of the recorder's death", trials(kFew), busy_in_words(busy, losses));
+}
+
+TEST(Kills, WithSurvivorsAllRanksAtOnceLoseNothing) {
+  Losses losses;
+  int busy = 0;
+  for (int trial = 0; trial < trials(kFew); ++trial) {
+    SCOPED_TRACE(trial);
+    std::mt19937_64 random = random_of("survivors of all ranks", trial);
+    NumberedJob job({"--survive-kill"});
+    ASSERT_TRUE(job.await_first());
+    wait_for_a_moment(random);
+    job.kill_all();
+    const end_to_end::Outcome outcome = job.finish();
+    if (has_no_survivors(outcome)) GTEST_SKIP() << "a build with a sanitizer has no survivors";
+    EXPECT_EQ(outcome.exit_code, 128 + SIGKILL)
+        << "signal " << outcome.signal << ": " << outcome.standard_error;
+    EXPECT_EQ(outcome.standard_output, "out\n");
+    int written = 0;
+    for (int rank = 0; rank < NumberedJob::kRanks; ++rank) {
+      SCOPED_TRACE(rank);
+      const Remains killed = job.remains(job.run_path(), rank);
+      EXPECT_FALSE(killed.complete);
+      if (killed.after_death) {
+        ++written;
+        EXPECT_EQ(killed.lost, 0);
+      } else {
+        losses.add(killed);
+      }
+    }
+    if (written == NumberedJob::kRanks) {
+      EXPECT_THAT(outcome.standard_error, HasSubstr("2 files were not closed"));
+    } else {
+      ++busy;
+      EXPECT_THAT(outcome.standard_error, HasSubstr("still runs"));
+    }
+    if (written > 0) {
+      EXPECT_THAT(outcome.standard_error, HasSubstr("(--survive-kill)"));
+    }
+  }
+  expect_few_busy(busy);
+  report("survivors of all ranks at once", trials(kFew), busy_in_words(busy, losses));
+}
+
+}  // namespace
+}  // namespace lockstep::torture
