@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cerrno>
 #include <climits>
 
@@ -16,6 +17,8 @@ namespace {
 
 constexpr int kPatienceMilliseconds = 2000;
 constexpr int kMaxInterruptions = 100;
+
+std::atomic<bool> nobody_reads{false};  // as of the last wait: there is no second one until somebody does
 
 // While it lives, a write to a pipe without a reader fails and does nothing else, and one to a terminal that
 // another process group has (`stty tostop`) succeeds, where it would stop this process group.
@@ -46,30 +49,45 @@ class WithoutSignals {
   bool was_pending_ = false, blocked_ = false;
 };
 
+// A terminal that is said to be ready may have room for a byte, and lets whoever writes more wait. Opened
+// anew: others that have ours open must not find it without waiting. Negative: it is no terminal, or can't be
+// had.
+int open_terminal() noexcept {
+  if (isatty(STDERR_FILENO) != 1) return -1;
+  return open("/proc/self/fd/2", O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+}
+
 }  // namespace
 
 void write_to_stderr(std::string_view text) noexcept {
   const int saved = errno;
   {
     const WithoutSignals quiet;
+    const int terminal = open_terminal();
+    const int file = terminal >= 0 ? terminal : STDERR_FILENO;
     int interruptions = 0;
     while (!text.empty() && interruptions < kMaxInterruptions) {
-      pollfd stream{STDERR_FILENO, POLLOUT, 0};
-      const int ready = poll(&stream, 1, kPatienceMilliseconds);
-      if (ready == 0) break;
+      pollfd stream{file, POLLOUT, 0};
+      const int ready = poll(&stream, 1, nobody_reads ? 0 : kPatienceMilliseconds);
+      if (ready == 0) {
+        nobody_reads = true;
+        break;
+      }
       if (ready < 0 && errno == EINTR) {
         ++interruptions;
         continue;
       }
       // So much fits into a pipe that is ready, without waiting.
-      const ssize_t written = write(STDERR_FILENO, text.data(), std::min<std::size_t>(text.size(), PIPE_BUF));
-      if (written < 0 && errno == EINTR) {
+      const ssize_t written = write(file, text.data(), std::min<std::size_t>(text.size(), PIPE_BUF));
+      if (written < 0 && (errno == EINTR || (errno == EAGAIN && terminal >= 0))) {
         ++interruptions;
         continue;
       }
       if (written <= 0) break;
       text.remove_prefix(static_cast<std::size_t>(written));
+      nobody_reads = false;
     }
+    if (terminal >= 0) close(terminal);
   }
   errno = saved;
 }

@@ -7,7 +7,8 @@
 namespace lockstep {
 
 // Writes to stderr what can be written. Whatever goes wrong, the rest is lost and nobody is told: no
-// exception, no SIGPIPE, and no waiting for more than two seconds for a reader that has stopped reading.
+// exception, no SIGPIPE, and no waiting for more than two seconds for a reader that has stopped
+// reading, once until it reads on.
 // Allocates nothing; safe in signal handlers. Keeps errno.
 void write_to_stderr(std::string_view text) noexcept;
 

@@ -9,6 +9,7 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
+#include <cstdlib>
 #include <string>
 
 namespace lockstep {
@@ -102,6 +103,25 @@ TEST(StandardStreams, AReaderThatHasStoppedReadingIsNotWaitedFor) {
   EXPECT_EQ(WEXITSTATUS(status), 5);
   close(ends[0]);
   close(ends[1]);
+}
+
+// It says that it is ready when it has room for a byte.
+TEST(StandardStreams, ATerminalThatIsNotReadIsNotWaitedFor) {
+  const int terminal = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
+  ASSERT_GE(terminal, 0);
+  ASSERT_EQ(grantpt(terminal), 0);
+  ASSERT_EQ(unlockpt(terminal), 0);
+  const std::string name = ptsname(terminal);
+  const int status = status_of([&] {
+    alarm(60);
+    dup2(open(name.c_str(), O_WRONLY | O_NOCTTY), STDERR_FILENO);
+    // The second is lost at once.
+    for (int i = 0; i < 100; ++i) write_to_stderr(std::string(3'001, 'x'));
+    return (fcntl(STDERR_FILENO, F_GETFL) & O_NONBLOCK) == 0 ? 5 : 1;
+  });
+  EXPECT_TRUE(WIFEXITED(status)) << status;
+  EXPECT_EQ(WEXITSTATUS(status), 5);
+  close(terminal);
 }
 
 TEST(StandardStreams, AFullDiskIsSurvived) {

@@ -4,16 +4,23 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "base/numbers.h"
+#include "base/small_file.h"
 #include "trace/reader.h"
 #include "trace/writer.h"
 
 namespace lockstep::trace {
 namespace {
+
+// In names of copies, between the file's own and the number of the process that makes the copy.
+constexpr std::string_view kCopy = ".compact-";
 
 std::uint64_t size_of(const char* path) {
   struct stat status {};
@@ -83,7 +90,23 @@ bool same_counts(const Reader& before, const Reader& after) {
   return true;
 }
 
+// Why it could not be, in words; empty if it stands there.
+std::string put_on_disk(const std::string& path) {
+  const int file = open_regular_file(path);
+  const std::string why = file >= 0 && lockstep::put_on_disk(file) ? "" : std::strerror(errno);
+  if (file >= 0) close(file);
+  return why;
+}
+
 }  // namespace
+
+std::optional<CopyName> parse_copy_name(std::string_view name) {
+  const std::size_t at = name.rfind(kCopy);
+  if (at == std::string_view::npos || at == 0) return std::nullopt;
+  const std::optional<pid_t> process = parse_number<pid_t>(name.substr(at + kCopy.size()), 1);
+  if (!process.has_value()) return std::nullopt;
+  return CopyName{name.substr(0, at), *process};
+}
 
 Result<bool> compact(const char* path) {
   const Result<Reader> opened = Reader::open(path);
@@ -91,10 +114,10 @@ Result<bool> compact(const char* path) {
   const Reader& from = opened.value();
   if (!from.complete() || !from.warnings().empty()) return false;
 
-  const std::string beside = std::string(path) + ".compact-" + std::to_string(getpid());
+  const std::string beside = std::string(path) + std::string(kCopy) + std::to_string(getpid());
   WriterOptions options;
   options.compression_level = 9;  // nobody's training waits for this
-  options.exclusive = false;
+  std::remove(beside.c_str());    // of an earlier process of our number
   Result<Writer> created = Writer::create(beside.c_str(), options);
   if (!created.ok()) return created.error();
   Writer to = std::move(created).value();
@@ -110,6 +133,12 @@ Result<bool> compact(const char* path) {
     std::remove(beside.c_str());
     if (!closed.ok()) return closed.error();
     return false;
+  }
+  // The old file is complete, and may have been on the disk for long: what replaces it has to be there as
+  // well.
+  if (const std::string why = put_on_disk(beside); !why.empty()) {
+    std::remove(beside.c_str());
+    return Error{std::string(path) + ": the compacted copy could not be put on the disk: " + why};
   }
   if (std::rename(beside.c_str(), path) != 0) {
     std::remove(beside.c_str());

@@ -7,6 +7,11 @@
 // events in the same order per lane. Ranges that ended after having been written as open are kept once.
 #pragma once
 
+#include <sys/types.h>
+
+#include <optional>
+#include <string_view>
+
 #include "base/result.h"
 
 namespace lockstep::trace {
@@ -15,9 +20,18 @@ namespace lockstep::trace {
 // its footer is missing, whole lanes may be.
 inline constexpr const char* kCompacted = "compacted";
 
+// The name of a copy while it is made, "rank-0.lst.compact-4711": that of the file, and the process that
+// makes it. One that is killed leaves its copy behind.
+struct CopyName {
+  std::string_view file;
+  pid_t process = 0;
+};
+std::optional<CopyName> parse_copy_name(std::string_view name);
+
 // True if the file was replaced; false if it was left alone because it is not whole (no footer, damage,
 // warnings: it is evidence as it stands) or would not have become smaller. An error names the file; the old
-// file is then still there.
+// file is then still there. The new one is on the disk before it takes that one's place, since a machine may
+// be lost right after.
 Result<bool> compact(const char* path);
 
 }  // namespace lockstep::trace

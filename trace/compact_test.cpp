@@ -3,6 +3,8 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "trace/test_support.h"
 #include "trace/training_trace.h"
@@ -146,6 +148,28 @@ TEST(Compact, LeavesNothingBesideTheFile) {
   EXPECT_FALSE(must(compact((folder / "a.lst").c_str()))) << "a compact file cannot become smaller";
   const std::filesystem::directory_iterator files(folder / "");
   EXPECT_EQ(std::distance(begin(files), end(files)), 1);
+}
+
+TEST(Compact, KnowsACopyByItsName) {
+  const std::optional<CopyName> copy = parse_copy_name("rank-0.lst.compact-4711");
+  ASSERT_TRUE(copy.has_value());
+  EXPECT_EQ(copy->file, "rank-0.lst");
+  EXPECT_EQ(copy->process, 4711);
+  for (const char* name :
+       {"rank-0.lst", "rank-0.lst.compact-", "rank-0.lst.compact-x", "rank-0.lst.compact-0",
+        "rank-0.lst.compact-7.bak", ".compact-7", "rank-0.lst.compact--7"})
+    EXPECT_FALSE(parse_copy_name(name).has_value()) << name;
+}
+
+// One that an earlier process of our number left, or that somebody has put there: opening a named pipe waits.
+TEST(Compact, WritesOverNothingThatHasTheCopysName) {
+  const TemporaryFolder folder;
+  const std::string path = folder / "rank-0.lst", copy = path + ".compact-" + std::to_string(getpid());
+  write_in_small_chunks(path, 500);
+  ASSERT_EQ(mkfifo(copy.c_str(), 0600), 0);
+  EXPECT_TRUE(must(compact(path.c_str())));
+  EXPECT_FALSE(std::filesystem::exists(copy));
+  EXPECT_TRUE(must(Reader::open(path)).complete());
 }
 
 TEST(Compact, NamesAFileThatIsNotThere) {

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "base/standard_streams.h"
+#include "cli/common/exit_codes.h"
 #include "cli/common/output.h"
 #include "cli/common/parse.h"
 #include "cli/recording/record_plan.h"
@@ -90,6 +91,10 @@ Split split_at_dashes(int argc, char** argv) {
   return split;
 }
 
+// Of a command line that is whole, the words of the command, before the recorder has its own last resort.
+char** command_alone = nullptr;
+bool quiet_alone = false;
+
 int wrong_usage(std::string_view message) {
   tell(fmt::format("lockstep record: {}\nSee lockstep record --help.\n", message));
   return kUsageError;
@@ -116,7 +121,10 @@ int record_command(int argc, char** argv) {
       ->option_text("RUN");
   app.add_flag("--force", options.force,
                "Overwrite a run that is in the folder; other files are never touched");
-  app.add_flag("-q,--quiet", options.quiet, "No progress line and no summary");
+  app.add_flag(
+      "-q,--quiet", options.quiet,
+      "Print nothing of our own: no progress, warnings and summary; but why a command was not run, and "
+      "what --hang-timeout was given for");
   std::string python_hook = "on";
   app.add_option("--python-hook", python_hook,
                  "on: follow PyTorch in every Python process of the command; off: leave Python alone [on]")
@@ -168,21 +176,17 @@ int record_command(int argc, char** argv) {
   }
   options.run = run;
   options.python_hook = python_hook == "on";
+  command_alone = argv + (argc - static_cast<int>(options.command.size()));
+  quiet_alone = options.quiet;
   const tracer::record::Ending ending = tracer::record::record(options);
   if (ending.signal == 0) return ending.exit_code;
   tracer::record::die_by(ending.signal);
   return kSignalBase + ending.signal;
 }
 
-}  // namespace
-
-namespace {
-
-char** command_alone = nullptr;  // the words behind "--", before the recorder has its own last resort
-
 // Where there is no memory even for an exception.
 [[noreturn]] void run_unrecorded() {
-  write_to_stderr("lockstep record: out of memory; the command runs unrecorded.\n");
+  if (!quiet_alone) write_to_stderr("lockstep record: out of memory; the command runs unrecorded.\n");
   execvp(command_alone[0], command_alone);
   _exit(126);
 }
@@ -190,19 +194,28 @@ char** command_alone = nullptr;  // the words behind "--", before the recorder h
 }  // namespace
 
 int run_record(int argc, char** argv) {
-  // Before the command is known to the recorder, all that is known of it is where it begins.
+  // Before the words are read, all that is known of the command is where it begins.
+  char** const end = argv + argc;
   char** const dashes =
-      std::find_if(argv, argv + argc, [](const char* word) { return std::strcmp(word, "--") == 0; });
-  if (argv + argc - dashes < 2) return record_command(argc, argv);
-  command_alone = dashes + 1;
-  const std::terminate_handler before = std::set_terminate(run_unrecorded);
+      std::find_if(argv, end, [](const char* word) { return std::strcmp(word, "--") == 0; });
+  if (end - dashes >= 2) command_alone = dashes + 1;
+  quiet_alone = std::any_of(argv, dashes, [](const char* word) {
+    return std::strcmp(word, "-q") == 0 || std::strcmp(word, "--quiet") == 0;
+  });
+  const std::terminate_handler before = std::set_terminate([] {
+    if (command_alone != nullptr) run_unrecorded();
+    _exit(kFailure);
+  });
+  const std::terminate_handler ours = std::get_terminate();
   int code = 0;
   try {
     code = record_command(argc, argv);
   } catch (...) {
+    // The recorder throws nothing: whatever came here came before it began.
+    if (command_alone == nullptr) throw;
     run_unrecorded();
   }
-  if (std::get_terminate() == run_unrecorded) std::set_terminate(before);
+  if (std::get_terminate() == ours) std::set_terminate(before);
   return code;
 }
 

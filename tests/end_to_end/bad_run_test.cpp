@@ -104,6 +104,37 @@ TEST_F(BadRun, NamedPipesAreNotWaitedFor) {
   expect_error({traces_ + "/rank-2.json"}, "rank-2.json: neither a file nor a folder");
 }
 
+// The same of what records and joins. Whoever waits is killed.
+TEST_F(BadRun, NamedPipesKeepNoRecorderWaiting) {
+  const std::string path = write_run();
+  const auto within_time = [](std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), {"timeout", "--signal=KILL", "60", binary("lockstep")});
+    return run(arguments);
+  };
+  for (const char* name : {"manifest-rank-1.json", "rank-7.lst", "hang-rank-0.json", "clock-node7-4711.json"})
+    ASSERT_EQ(mkfifo((path + "/" + name).c_str(), 0600), 0);
+  const Outcome collected = within_time({"collect", path, "-o", folder_ / "joined"});
+  EXPECT_EQ(collected.exit_code, 0) << collected.standard_error;
+  EXPECT_TRUE(fs::is_regular_file(folder_.path() / "joined" / "rank-1.lst"));
+  EXPECT_FALSE(fs::exists(folder_.path() / "joined" / "manifest-rank-1.json"));
+
+  const Outcome refused = within_time({"record", "-o", path, "--", "true"});
+  EXPECT_NE(refused.exit_code, 0);
+  EXPECT_THAT(joined(refused.standard_error), HasSubstr(joined("holds a run already")));
+  const Outcome forced = within_time({"record", "--force", "-o", path, "--", "sh", "-c", "exit 7"});
+  EXPECT_EQ(forced.exit_code, 7) << forced.standard_error;
+  EXPECT_FALSE(fs::exists(path + "/rank-0.lst"));
+  EXPECT_TRUE(fs::is_fifo(path + "/manifest-rank-1.json")) << "a run has no named pipe: it is not ours";
+
+  // In the place of the manifest itself, and of the only trace. Whatever is said of them, nobody waits.
+  fs::create_directory(folder_.path() / "pipes");
+  for (const char* name : {"manifest.json", "rank-0.lst"})
+    ASSERT_EQ(mkfifo((folder_.path() / "pipes" / name).c_str(), 0600), 0);
+  constexpr int kKilled = 137;
+  EXPECT_NE(within_time({"collect", folder_ / "pipes", "-o", folder_ / "joined again"}).exit_code, kKilled);
+  EXPECT_NE(within_time({"record", "--force", "-o", folder_ / "pipes", "--", "true"}).exit_code, kKilled);
+}
+
 TEST_F(BadRun, NewerVersion) {
   const std::string path = write_run();
   std::string bytes = read(path + "/rank-1.lst");

@@ -11,13 +11,14 @@
 #include <atomic>
 #include <cerrno>
 #include <chrono>
-#include <fstream>
 #include <memory>
+#include <mutex>
 #include <nlohmann/json.hpp>
 #include <system_error>
 #include <thread>
 #include <utility>
 
+#include "base/small_file.h"
 #include "tracer/protocol/clock.h"
 #include "tracer/protocol/environment.h"
 
@@ -119,6 +120,7 @@ class ClockSync::Work {
 
   void run();
   void stop();
+  Status written() const;  // the last time
 
   std::atomic<Role> role{Role::starting};
   std::atomic<std::uint64_t> answered{0}, exchanges{0};
@@ -127,13 +129,15 @@ class ClockSync::Work {
   void answer(int socket);
   void ask(int socket);
   bool ask_round(int socket, ClockLog& log);
-  void write(const ClockLog& log) const;
+  void write(const ClockLog& log);
   bool wait(int socket, std::int64_t nanoseconds) const;
 
   Options options_;
   int stop_event_;
   std::atomic<bool> stopping_{false};
   std::uint64_t sequence_ = 0;
+  mutable std::mutex mutex_;
+  Status written_;  // guarded by mutex_
 };
 
 ClockSync::ClockSync(Options options) : work_(std::make_shared<Work>(std::move(options))) {
@@ -154,8 +158,15 @@ ClockSync::ClockSync(Options options) : work_(std::make_shared<Work>(std::move(o
 }
 
 ClockSync::~ClockSync() {
-  work_->stop();
-  done_.wait_for(std::chrono::seconds(1));
+  (void)end();
+}
+
+Status ClockSync::end() {
+  if (!std::exchange(ended_, true)) {
+    work_->stop();
+    done_.wait_for(std::chrono::seconds(1));
+  }
+  return work_->written();
 }
 
 Role ClockSync::role() const {
@@ -289,21 +300,18 @@ bool ClockSync::Work::ask_round(int socket, ClockLog& log) {
   return true;
 }
 
-// Whole or not at all. Another recorder of this host asked itself: nothing to tell.
-void ClockSync::Work::write(const ClockLog& log) const {
+// Another recorder of this host asked itself: nothing to tell.
+void ClockSync::Work::write(const ClockLog& log) {
   if (log.exchanges.empty() || log.peer == log.clock) return;
   const fs::path path = options_.run / clock_file_name(host_name(), ::getpid());
-  const fs::path part = path.string() + ".part";
-  std::error_code ignored;
-  {
-    std::ofstream file(part, std::ios::binary);
-    file << to_json(log);
-    if (!file.flush()) {
-      fs::remove(part, ignored);
-      return;
-    }
-  }
-  fs::rename(part, path, ignored);
+  const Status status = replace_small_file(path.string(), to_json(log));
+  const std::lock_guard lock(mutex_);
+  written_ = status;
+}
+
+Status ClockSync::Work::written() const {
+  const std::lock_guard lock(mutex_);
+  return written_;
 }
 
 }  // namespace lockstep::tracer::clock_sync

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "base/result.h"
 #include "tracer/clock_sync/packet.h"
 #include "tracer/clock_sync/sync_address.h"
 
@@ -54,11 +55,13 @@ class ClockSync {
 
   // Starts a thread and returns at once; names are looked up there.
   explicit ClockSync(Options options);
-  // One more round, if there is somebody to ask, and the file is complete. Takes a second at most: a name
-  // that is still being looked up then is left to itself.
-  ~ClockSync();
+  ~ClockSync();  // ends it
   ClockSync(const ClockSync&) = delete;
   ClockSync& operator=(const ClockSync&) = delete;
+
+  // One more round, if there is somebody to ask, and the file is complete. Takes a second at most: a name
+  // that is still being looked up then is left to itself. The error names the file that could not be written.
+  Status end();
 
   Role role() const;
   std::uint64_t answered() const;   // questions
@@ -68,6 +71,7 @@ class ClockSync {
   class Work;
   std::shared_ptr<Work> work_;
   std::future<void> done_;
+  bool ended_ = false;
 };
 
 }  // namespace lockstep::tracer::clock_sync

@@ -12,6 +12,7 @@
 #include <thread>
 
 #include "tests/temporary_folder.h"
+#include "tracer/protocol/environment.h"
 
 namespace lockstep::tracer::clock_sync {
 namespace {
@@ -118,6 +119,24 @@ TEST_F(ClockSyncTest, OneThatAsksItselfHasNothingToTell) {
     ASSERT_TRUE(wait_until([&] { return again.exchanges() >= 1; }));
   }
   EXPECT_TRUE(clock_files().empty());
+}
+
+TEST_F(ClockSyncTest, AFileThatCantBeWrittenIsNamedAtTheEnd) {
+  ClockSync::Options below_a_file = options("there", true);
+  below_a_file.run = folder_.write("file", "");  // root may write to any folder
+  ClockSync first(options("here", false));
+  ASSERT_TRUE(wait_until([&] { return first.role() == Role::answers; }));
+  ClockSync other(below_a_file);
+  ClockSync well(options("yonder", true));
+  ASSERT_TRUE(wait_until([&] { return other.exchanges() >= 1 && well.exchanges() >= 1; }));
+  const Status ended = other.end();
+  ASSERT_FALSE(ended.ok());
+  EXPECT_EQ(ended.error().message, "cannot write '" +
+                                       (below_a_file.run / clock_file_name(host_name(), getpid())).string() +
+                                       "': Not a directory");
+  EXPECT_FALSE(other.end().ok()) << "the same again";
+  EXPECT_TRUE(well.end().ok());
+  EXPECT_TRUE(first.end().ok()) << "nothing to write";
 }
 
 TEST_F(ClockSyncTest, AHostThatDoesNotExistIsNoHarm) {

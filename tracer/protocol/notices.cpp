@@ -22,6 +22,9 @@ namespace {
 constexpr std::string_view kUnrecorded = "lockstep notice 1";
 constexpr std::string_view kBeginning = "lockstep beginning 1";
 constexpr std::size_t kLongestReason = 500;
+// The job's own thread waits, so no longer than others that it says. All ranks of a host may begin at once,
+// and the socket holds ten datagrams (net.unix.max_dgram_qlen) until the recorder's thread has had its turn.
+constexpr int kBeginningMilliseconds = 5;
 
 class Text {
  public:
@@ -89,7 +92,7 @@ void send(const char* reason, std::int32_t rank, int patience_ms) noexcept {
 }
 
 void send_beginning(std::int32_t process, std::int32_t rank) noexcept {
-  send_lines(kBeginning, rank, process, 0);
+  send_lines(kBeginning, rank, process, kBeginningMilliseconds);
 }
 
 std::optional<Notice> parse(std::string_view datagram) {

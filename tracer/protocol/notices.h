@@ -28,8 +28,8 @@ struct Notice {
 // `patience_ms`. Reasons are cut after 500 bytes.
 void send(const char* reason, std::int32_t rank, int patience_ms) noexcept;
 
-// The same way: recording of this process begins. Waits for nobody; where the recorder does not keep up, it
-// does not hear of it.
+// The same way: recording of this process begins. Tries again for 5 ms; where the recorder does not keep up,
+// it does not hear of it.
 void send_beginning(std::int32_t process, std::int32_t rank) noexcept;
 
 // A datagram that one of these made; nothing if it is none.

@@ -2,8 +2,17 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
 
+#include <cerrno>
+#include <chrono>
+#include <cstddef>
+#include <cstdlib>
 #include <random>
+#include <string>
+#include <vector>
 
 namespace lockstep::tracer::notices {
 namespace {
@@ -50,6 +59,42 @@ TEST(Notices, WithoutAListenerAreLost) {
   }
   EXPECT_EQ(errno, 42);
   unsetenv(kVariable);
+}
+
+// All ranks of a host may begin at once: the queue is full until the recorder has had its turn.
+TEST(Notices, OfABeginningWaitAMomentForRoom) {
+  const std::string name = "lockstep-notices-test-" + std::to_string(getpid());
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  name.copy(address.sun_path + 1, name.size());
+  const auto length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
+  const auto* const to = reinterpret_cast<const sockaddr*>(&address);
+  const int listener = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+  const int sender = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+  ASSERT_EQ(bind(listener, to, length), 0);
+  while (sendto(sender, "x", 1, MSG_DONTWAIT, to, length) == 1) {
+  }
+  setenv(kVariable, name.c_str(), 1);
+  const auto began = std::chrono::steady_clock::now();
+  send_beginning(4711, 3);
+  EXPECT_GE(std::chrono::steady_clock::now() - began, std::chrono::milliseconds(5)) << "given up too soon";
+  char bytes[kMaxBytes];
+  std::vector<std::string> heard;
+  const auto hear_all = [&] {
+    for (ssize_t count = 0; (count = recv(listener, bytes, sizeof bytes, MSG_DONTWAIT)) >= 0;)
+      heard.emplace_back(bytes, static_cast<std::size_t>(count));
+  };
+  hear_all();
+  EXPECT_THAT(heard, testing::Each("x")) << "there was no room";
+  send_beginning(4711, 3);
+  hear_all();
+  unsetenv(kVariable);
+  close(sender);
+  close(listener);
+  const std::optional<Notice> notice = parse(heard.back());
+  ASSERT_TRUE(notice.has_value());
+  EXPECT_EQ(notice->process, 4711);
+  EXPECT_EQ(notice->rank, 3);
 }
 
 }  // namespace

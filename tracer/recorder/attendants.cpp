@@ -50,6 +50,14 @@ void tell_of_clocks(const clock_sync::ClockSync& sync, const clock_sync::SyncAdd
       address.host, address.from, address.port));
 }
 
+void tell_if_unwritten(const Status& clocks) {
+  if (clocks.ok()) return;
+  say_wrapped(
+      fmt::format("{}. lockstep analyze relates this host's clock to the others' by the order of their "
+                  "collectives instead",
+                  clocks.error().message));
+}
+
 }  // namespace
 
 Attendants::Attendants(const Options& options, const Run& run) : options_(options), run_(run) {
@@ -62,7 +70,7 @@ Attendants::Attendants(const Options& options, const Run& run) : options_(option
       hang_watch_.emplace(
           folder, options.plan.hang_timeout_ns, options.hang_timeout_is_asked_for,
           [quiet = options.quiet && !options.hang_timeout_is_asked_for](const std::string& message) {
-            if (!quiet) say(message);
+            if (!quiet) say_aloud(message);
           });
     });
   if (options.sync.has_value() && watches())
@@ -95,6 +103,7 @@ bool Attendants::end(bool long_enough) {
   if (progress_.has_value()) progress_->clear();
   if (sync_.has_value() && !options_.quiet && long_enough)
     attempt("", [&] { tell_of_clocks(*sync_, *options_.sync); });
+  if (sync_.has_value()) attempt("comparing clocks", [&] { tell_if_unwritten(sync_->end()); });
   sync_.reset();
   if (!run_.folder.has_value()) return false;
   bool is_ours = true;

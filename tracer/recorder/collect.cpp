@@ -3,13 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <system_error>
 #include <utility>
 
 #include "tracer/recorder/manifest.h"
+#include "tracer/recorder/read_manifest.h"
 #include "tracer/recorder/recording.h"
 #include "tracer/recorder/run_folder.h"
 
@@ -19,24 +19,17 @@ namespace fs = std::filesystem;
 
 namespace {
 
-using Json = nlohmann::ordered_json;
+using Json = nlohmann::json;
 
 struct Input {
   fs::path folder;
   Recording recording;
   std::vector<fs::path> files;  // traces, hangs and manifests of single ranks
-  Json manifest;                // null: there is none
+  Json manifest;                // no object: there is none
 };
 
 bool is_copied(const std::string& name) {
   return is_run_file_name(name) && name != kManifestName;
-}
-
-// Null where there is none.
-Json read_manifest(const fs::path& path) {
-  std::ifstream file(path);
-  Json manifest = Json::parse(file, nullptr, false);
-  return manifest.is_object() ? manifest : Json(nullptr);
 }
 
 Result<Input> look_into(const fs::path& folder) {
@@ -59,7 +52,7 @@ Result<Input> look_into(const fs::path& folder) {
   input.manifest = read_manifest(folder / kManifestName);
   // On a node's own disk, none may be the first recorder's.
   for (const fs::path& path : input.files) {
-    if (!input.manifest.is_null()) break;
+    if (input.manifest.is_object()) break;
     if (path.filename().string().starts_with("manifest")) input.manifest = read_manifest(path);
   }
   return input;
@@ -91,17 +84,6 @@ Status check_sizes(const std::vector<Input>& inputs) {
                                input.recording.world_size)};
   }
   return {};
-}
-
-template <class T>
-T value_of(const Json& json, const char* key, T otherwise) {
-  const auto found = json.is_object() ? json.find(key) : json.end();
-  if (!json.is_object() || found == json.end()) return otherwise;
-  try {
-    return found->get<T>();
-  } catch (const Json::exception&) {
-    return otherwise;
-  }
 }
 
 std::optional<Interruption> interruption_of(const Json& manifest) {
@@ -167,7 +149,7 @@ Manifest joined_manifest(const std::vector<Input>& inputs, Recording recording,
   manifest.launch = value_of<std::string>(first, "launch", "");
   manifest.injection = value_of<std::string>(first, "injection", "");
   for (const Input& input : inputs) {
-    if (input.manifest.is_null()) {
+    if (!input.manifest.is_object()) {
       notes.push_back(
           fmt::format("'{}' has no manifest: what was run there is not known", input.folder.string()));
       continue;

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 
 #include <fstream>
 #include <iterator>
@@ -91,6 +92,19 @@ TEST_F(CollectTest, RanksOfAllHostsAreInOneRun) {
   // The inputs are as they were.
   EXPECT_TRUE(fs::exists(a / "rank-0.lst"));
   EXPECT_TRUE(fs::exists(b / "rank-3.lst"));
+}
+
+// Opening one waits until somebody writes into it: nobody does. A test that waits is ended by its time limit.
+TEST_F(CollectTest, NamedPipesAreNotWaitedFor) {
+  const fs::path a = write_run("a", "node1", {0, 1}), b = write_run("b", "node2", {2, 3});
+  fs::remove(b / "manifest.json");
+  for (const char* name : {"manifest.json", "manifest-rank-2.json", "hang-rank-2.json", "rank-9.lst"})
+    ASSERT_EQ(mkfifo((b / name).c_str(), 0600), 0);
+  const Result<Collected> collected = collect({a, b}, folder_ / "run");
+  ASSERT_TRUE(collected.ok()) << collected.error().message;
+  EXPECT_EQ(collected.value().ranks, 4U);
+  EXPECT_THAT(collected.value().notes, testing::Contains(HasSubstr("'" + b.string() + "' has no manifest")));
+  EXPECT_FALSE(fs::exists(folder_ / "run" / "hang-rank-2.json"));
 }
 
 TEST_F(CollectTest, WhatIsStillMissingIsSaid) {

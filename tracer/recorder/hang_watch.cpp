@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <system_error>
 #include <utility>
@@ -143,7 +142,8 @@ void HangWatch::watch() {
 
 void HangWatch::write_down() {
   const std::vector<Answer> answers = ask_all(run_, "hang", kAskMilliseconds);
-  std::size_t written = 0;
+  std::size_t written = 0, lost = 0;
+  std::string why;
   for (const Answer& answer : answers) {
     if (answer.elsewhere) continue;
     nlohmann::ordered_json document;
@@ -172,22 +172,26 @@ void HangWatch::write_down() {
     document["doing"] = frame.empty() || !why_it_stands_still(threads).empty() ? summary_of(threads) : frame;
     if (!python.empty()) document["python"] = python;
     document["threads"] = describe(threads);
-    const fs::path path = run_ / fmt::format("hang-{}.json", answer.name);
-    const fs::path part = path.string() + ".part";
-    {
-      std::ofstream file(part, std::ios::binary | std::ios::trunc);
-      file << document.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) << "\n";
-      if (!file.flush()) continue;
-    }
     keep_earlier_hang(run_, answer.name);
-    fs::rename(part, path, ignored);
-    if (!ignored) ++written;
+    const Status status = replace_small_file(
+        (run_ / fmt::format("hang-{}.json", answer.name)).string(),
+        document.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n");
+    if (status.ok()) {
+      ++written;
+    } else if (++lost == 1) {
+      why = status.error().message;
+    }
   }
-  say_(fmt::format(
-      "no step and no collective for {}: the job {}. What {} of this host {} doing stands in "
-      "{}/hang-*.json; lockstep analyze says who is missing",
-      readable_duration(timeout_ns_), is_asked_for_ ? "hangs" : "may hang",
-      format_plural(written, "process", "processes"), written == 1 ? "was" : "were", run_.string()));
+  std::string message = fmt::format("no step and no collective for {}: the job {}. ",
+                                    readable_duration(timeout_ns_), is_asked_for_ ? "hangs" : "may hang");
+  if (written > 0 || lost == 0)
+    message += fmt::format(
+        "What {} of this host {} doing stands in {}/hang-*.json; lockstep analyze says who is missing",
+        format_plural(written, "process", "processes"), written == 1 ? "was" : "were", run_.string());
+  if (lost > 0)
+    message += fmt::format("{}What {} {} doing could not be written down: {}", written > 0 ? ". " : "",
+                           format_plural(lost, "process", "processes"), lost == 1 ? "was" : "were", why);
+  say_(message);
 }
 
 }  // namespace lockstep::tracer::record

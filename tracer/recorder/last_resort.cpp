@@ -9,9 +9,11 @@
 #include <cerrno>
 #include <cstdlib>
 #include <exception>
+#include <utility>
 
 #include "base/standard_streams.h"
 #include "tracer/recorder/child.h"
+#include "tracer/recorder/messages.h"
 
 namespace lockstep::tracer::record {
 namespace {
@@ -41,6 +43,10 @@ alignas(16) std::array<char, 64 << 10U> crash_stack;
   end_as(state.exit_code, state.signal);
 }
 
+void say_in_a_crash(std::string_view message) {
+  if (!is_quiet()) write_to_stderr(message);
+}
+
 void on_crash(int /*signal*/) {
   take_over();
 }
@@ -64,11 +70,12 @@ OriginalSignals OriginalSignals::replace() {
   return original;
 }
 
+// Each asked again where it fails, which a sandbox may do: with its signals blocked a shell waits for ever.
 void OriginalSignals::restore() const {
-  sigaction(SIGCHLD, &child, nullptr);
-  sigaction(SIGPIPE, &pipe, nullptr);
-  sigaction(SIGXFSZ, &file_size, nullptr);
-  pthread_sigmask(SIG_SETMASK, &mask, nullptr);
+  for (const auto& [signal, action] :
+       {std::pair{SIGCHLD, &child}, std::pair{SIGPIPE, &pipe}, std::pair{SIGXFSZ, &file_size}})
+    if (sigaction(signal, action, nullptr) != 0) sigaction(signal, action, nullptr);
+  if (pthread_sigmask(SIG_SETMASK, &mask, nullptr) != 0) pthread_sigmask(SIG_SETMASK, &mask, nullptr);
 }
 
 void arm_last_resort(const std::vector<std::string>& command, const OriginalSignals& signals) {
@@ -119,17 +126,17 @@ void take_over() noexcept {
     while (true) pause();
   }
   if (state.ended) {
-    write_to_stderr(
+    say_in_a_crash(
         "lockstep record: the recorder failed after the command had ended; the run may be incomplete.\n");
     end_as_known();
   }
   if (state.process < 0) {
-    write_to_stderr("lockstep record: the recorder failed; the command runs unrecorded.\n");
+    say_in_a_crash("lockstep record: the recorder failed; the command runs unrecorded.\n");
     const int reason = become_command();
     write_to_stderr("lockstep record: the command could not be started either.\n");
     _exit(reason == ENOENT || reason == ENOTDIR ? 127 : 126);
   }
-  write_to_stderr("lockstep record: the recorder failed; the command goes on.\n");
+  say_in_a_crash("lockstep record: the recorder failed; the command goes on.\n");
   const sigset_t held_back = held_back_signals();
   pthread_sigmask(SIG_BLOCK, &held_back, nullptr);
   for (int failures = 0; failures < kMomentsToBeTold;) {

@@ -6,14 +6,13 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <fstream>
-#include <nlohmann/json.hpp>
 #include <system_error>
 #include <utility>
 
 #include "base/small_file.h"
 #include "tracer/protocol/environment.h"
 #include "tracer/recorder/attach.h"
+#include "tracer/recorder/read_manifest.h"
 #include "tracer/recorder/run_folder.h"
 
 namespace lockstep::tracer::record {
@@ -24,22 +23,6 @@ namespace {
 
 constexpr int kAskMilliseconds = 2000;
 constexpr unsigned kTurnsBetweenLooks = 4;  // a folder may be on a disk that many hosts share
-
-nlohmann::json read_manifest(const fs::path& path) {
-  std::ifstream file(path);
-  return nlohmann::json::parse(file, nullptr, false);
-}
-
-template <class Value>
-Value value_of(const nlohmann::json& json, const char* key, Value otherwise) {
-  const auto found = json.is_object() ? json.find(key) : json.end();
-  if (!json.is_object() || found == json.end()) return otherwise;
-  try {
-    return found->get<Value>();
-  } catch (const nlohmann::json::exception&) {
-    return otherwise;
-  }
-}
 
 std::vector<nlohmann::json> manifests_of(const fs::path& run) {
   std::vector<nlohmann::json> manifests;

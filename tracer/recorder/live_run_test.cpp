@@ -4,13 +4,16 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <cstdlib>
 #include <fstream>
 
 #include "tests/temporary_folder.h"
 #include "tracer/protocol/environment.h"
+#include "tracer/recorder/survivors.h"
 
 namespace lockstep::tracer::record {
 namespace {
@@ -59,6 +62,20 @@ TEST_F(LiveRunTest, WhatVanishesIsMissed) {
   EXPECT_TRUE(watch.was_taken());
   EXPECT_FALSE(watch.belongs_to_another()) << "there is none";
   EXPECT_THAT(watch.vanished(), ElementsAre("rank-0.lst", "rank-1.lst"));
+}
+
+// Opening one waits until somebody writes into it: nobody does. A test that waits is ended by its time limit.
+TEST_F(LiveRunTest, NamedPipesAreNotWaitedFor) {
+  write_manifest("running", getppid());
+  for (const char* name : {"manifest-rank-1.json", "rank-0.lst"})
+    ASSERT_EQ(mkfifo((folder_ / name).c_str(), 0600), 0);
+  EXPECT_FALSE(who_records_into(folder_).has_value());
+  EXPECT_FALSE(other_host_that_records(folder_).has_value());
+  EXPECT_FALSE(is_running(folder_));
+  EXPECT_TRUE(FolderWatch(folder_, "manifest-rank-1.json", 5).was_taken());
+  const auto began = std::chrono::steady_clock::now();
+  await_survivors(folder_);
+  EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::seconds(2)) << "nobody has a lock on it";
 }
 
 }  // namespace

@@ -14,6 +14,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "base/small_file.h"
 #include "tracer/recorder/run_folder.h"
 #include "tracer/recorder/source_report.h"
 
@@ -79,18 +80,6 @@ std::string unique_number() {
   return fmt::format("{}{:09}", getpid(), now.tv_nsec);
 }
 
-bool write_whole(int file, const std::string& text) {
-  std::size_t done = 0;
-  while (done < text.size()) {
-    const ssize_t written = write(file, text.data() + done, text.size() - done);
-    if (written < 0 && errno == EINTR) continue;
-    if (written == 0) errno = ENOSPC;
-    if (written <= 0) return false;
-    done += static_cast<std::size_t>(written);
-  }
-  return true;
-}
-
 // In the old one's place, at once.
 bool replace(const std::string& temporary, const std::filesystem::path& path) {
   return rename(temporary.c_str(), path.c_str()) == 0;
@@ -133,7 +122,9 @@ Result<bool> write_beside(const std::string& text, const std::filesystem::path& 
   };
   const int file = open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
   if (file < 0) return failed("create");
-  if (!write_whole(file, text)) {
+  // What takes an older one's place is on the disk first: a machine that is lost within half a minute would
+  // have neither (docs/reliability.md).
+  if (!write_whole(file, text) || (place == replace && !put_on_disk(file))) {
     const int reason = errno;
     close(file);
     errno = reason;
@@ -150,7 +141,7 @@ Result<bool> write_beside(const std::string& text, const std::filesystem::path& 
 
 // In the old one's place on the disk, where there is no more room; only if all of it fits there.
 bool write_over(const std::string& text, const std::filesystem::path& path) {
-  const int file = open(path.c_str(), O_WRONLY | O_CLOEXEC);
+  const int file = open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NONBLOCK);  // a named pipe is not waited for
   if (file < 0) return false;
   const auto size = static_cast<off_t>(text.size());
   const bool written = fallocate(file, FALLOC_FL_KEEP_SIZE, 0, size) == 0 && write_whole(file, text) &&

@@ -7,7 +7,13 @@
 
 namespace lockstep::tracer::record {
 
-// "lockstep record: message", a line.
+// With --quiet: from then on nothing is said but what say_aloud() says.
+void be_quiet(bool quiet) noexcept;
+bool is_quiet() noexcept;
+
+// "lockstep record: message", a line; with --quiet too: why the command was not run, and what was asked for.
+void say_aloud(std::string_view message) noexcept;
+// The same, but with --quiet.
 void say(std::string_view message) noexcept;
 // The same in lines of at most 100 columns, for people who read the end of a job's output.
 void say_wrapped(std::string_view message) noexcept;

@@ -50,7 +50,7 @@ Prepared prepare_folder(const Options& options, const std::string& launch) {
   // Something is there already: the user can choose another name. A disk that can't be written to, or memory
   // that runs out, is no reason to keep a job from running that may have waited for days for its turn.
   if (!numbered && is_wrong_choice(options.run)) {
-    say(folder.error().message);
+    say_aloud(folder.error().message);
     return {std::nullopt, Ending{kUsage, 0}};
   }
   say(folder.error().message);
@@ -172,7 +172,7 @@ Run prepare(const Options& options) {
     return run;
   }
   if (!claimed.value()) {
-    say(why_refused(options.run.empty() ? prepared.folder->path : options.run, launch.name).message);
+    say_aloud(why_refused(options.run.empty() ? prepared.folder->path : options.run, launch.name).message);
     run.refused = Ending{kUsage, 0};
     return run;
   }

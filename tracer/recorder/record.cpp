@@ -59,7 +59,10 @@ void finish(const Options& options, Run& run, bool watches, bool long_enough) {
   attempt("reading what was recorded",
           [&] { manifest.recording = read_recording(folder, manifest.recorder.world_size); });
   attempt("", [&] {
-    if (run.notices != nullptr) manifest.unrecorded = unrecorded_beside(manifest.recording, *run.notices);
+    if (run.notices == nullptr) return;
+    manifest.unrecorded = unrecorded_beside(manifest.recording, *run.notices);
+    if (const std::string& trouble = run.notices->trouble(); !trouble.empty())
+      say(fmt::format("processes that left no file could not be counted to the end: {}", trouble));
   });
   attempt("writing the manifest", [&] {
     if (const Status written = write_manifest(manifest, folder); !written.ok()) say(written.error().message);
@@ -88,13 +91,14 @@ Ending run_in_our_place(const Run& run) {
   say("the command takes the recorder's place, and runs unrecorded.");
   attempt("", [&] { undo(run); });
   const int reason = become_command();
-  attempt("the command", [&] { say(fmt::format("cannot run the command: {}", strerror(reason))); });
+  attempt("the command", [&] { say_aloud(fmt::format("cannot run the command: {}", strerror(reason))); });
   return without_command(Ending{kNotExecutable, 0});
 }
 
 }  // namespace
 
-Ending record(const Options& options) {
+Ending record(const Options& options) noexcept {
+  be_quiet(options.quiet);
   const OriginalSignals original = OriginalSignals::replace();
   arm_last_resort(options.command, original);
   Run run;
@@ -106,10 +110,19 @@ Ending record(const Options& options) {
 
   Child child(original);
   StartFailure failure;
-  switch (child.start(options.command, run.environment, failure)) {
+  Child::Start start = child.start(options.command, run.environment, failure);
+  if (start == Child::Start::no_process && run.notices != nullptr) {
+    // Where processes are counted, so is our listening thread.
+    run.notices.reset();
+    start = child.start(options.command, run.environment, failure);
+    if (start != Child::Start::no_process)
+      say("there is no room for a thread that counts processes which leave no file");
+  }
+  switch (start) {
     case Child::Start::started:
       if (not_there.has_value())
-        say(fmt::format("{}; it runs all the same, and unrecorded.", not_there->message));
+        attempt("",
+                [&] { say(fmt::format("{}; it runs all the same, and unrecorded.", not_there->message)); });
       break;
     case Child::Start::without_environment:
       say("the command's arguments and environment leave no room for Lockstep's variables (ARG_MAX): it runs "
@@ -118,7 +131,7 @@ Ending record(const Options& options) {
       run.folder.reset();
       break;
     case Child::Start::cannot_execute:
-      say(failure.message);
+      say_aloud(failure.message);
       attempt("", [&] { undo(run); });
       return without_command(Ending{failure.exit_code, 0});
     case Child::Start::no_process:

@@ -17,7 +17,7 @@ namespace lockstep::tracer::record {
 struct Options {
   std::filesystem::path run;  // empty: lockstep-run-001, or the next free number
   bool force = false;
-  bool quiet = false;                  // no progress, no summary; warnings are printed
+  bool quiet = false;                  // only why the command was not run is said, and what was asked for
   bool cpu = false;                    // counters of processes, node and GPUs
   std::uint64_t buffer_bytes = 0;      // of ring buffers a process; 0: 64 MiB
   bool python_hook = true;             // follow PyTorch in Python processes
@@ -38,6 +38,7 @@ struct Options {
 // What goes wrong on our side is said on stderr and leaves the command's own outcome untouched: where nothing
 // can be written, or our library is missing, it runs unrecorded. Only what the user can put right at once
 // stops us before the command starts, with exit code 2: a run folder that holds something.
-Ending record(const Options& options);
+// Never throws: where it breaks, the last resort (last_resort.h) runs the command, or waits for it.
+Ending record(const Options& options) noexcept;
 
 }  // namespace lockstep::tracer::record

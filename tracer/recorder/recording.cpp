@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <functional>
+#include <optional>
 #include <set>
 #include <sstream>
 #include <system_error>
@@ -13,6 +15,7 @@
 #include "trace/reader.h"
 #include "trace/writer.h"
 #include "tracer/protocol/environment.h"
+#include "tracer/recorder/process_state.h"
 #include "tracer/recorder/run_folder.h"
 
 namespace lockstep::tracer::record {
@@ -125,6 +128,21 @@ std::vector<trace::Group> distinct_groups(const std::vector<RecordedFile>& files
   return groups;
 }
 
+// Those of recorders that were killed while they made them; of this host's files alone, since another's
+// processes have numbers of their own.
+void remove_left_copies(const std::filesystem::path& folder,
+                        const std::set<std::string, std::less<>>& files) {
+  std::error_code error;
+  for (std::filesystem::directory_iterator entry(folder, error), end; !error && entry != end;
+       entry.increment(error)) {
+    const std::string name = entry->path().filename().string();
+    const std::optional<trace::CopyName> copy = trace::parse_copy_name(name);
+    if (!copy.has_value() || !files.contains(copy->file) || lives(copy->process)) continue;
+    std::error_code ignored;
+    std::filesystem::remove(entry->path(), ignored);
+  }
+}
+
 }  // namespace
 
 std::uint64_t Recording::dropped_events() const {
@@ -168,14 +186,17 @@ void compact_files(const std::filesystem::path& folder, std::string_view host, s
   // Larger files have large chunks anyway, and the user waits for us.
   constexpr std::uint64_t kLargest = std::uint64_t{512} << 20U;
   constexpr std::uint64_t kGoodChunk = 4096;  // events
+  std::set<std::string, std::less<>> ours;
   for (const std::filesystem::path& path : trace_files(folder)) {
     const RecordedFile file = read_file(path);
-    if (!file.complete || !file.problem.empty() || file.host != host || file.bytes > kLargest) continue;
-    if (rank >= 0 && file.rank != rank) continue;
+    if (file.host != host || (rank >= 0 && file.rank != rank)) continue;
+    ours.insert(path.filename().string());
+    if (!file.complete || !file.problem.empty() || file.bytes > kLargest) continue;
     if (file.events > kGoodChunk * file.chunks) continue;
     const Result<bool> smaller = trace::compact(path.c_str());
     (void)smaller.ok();  // the file as it was is as good
   }
+  remove_left_copies(folder, ours);
 }
 
 Recording read_recording(const std::filesystem::path& folder, std::int32_t world_size) {

@@ -96,7 +96,8 @@ struct Recording {
 
 // Makes the closed files of this host smaller, where many small chunks were written: a job's last second is
 // safe only if it is written in small pieces, and once it is over they can be joined. `rank` other than -1:
-// only that rank's file. What can't be improved is left as it is; nothing is ever lost.
+// only that rank's file. What can't be improved is left as it is; nothing is ever lost. Copies of these files
+// that a killed recorder has left half made are removed.
 void compact_files(const std::filesystem::path& folder, std::string_view host, std::int32_t rank);
 
 // `world_size`: how many ranks there are to be, if that is known from elsewhere.

@@ -6,16 +6,18 @@
 #include <cerrno>
 #include <chrono>
 #include <cstring>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <system_error>
 #include <thread>
 
+#include "trace/compact.h"
 #include "tracer/clock_sync/clock_sync.h"
 #include "tracer/protocol/environment.h"
 #include "tracer/recorder/attach.h"
 #include "tracer/recorder/live_run.h"
+#include "tracer/recorder/process_state.h"
+#include "tracer/recorder/read_manifest.h"
 
 namespace lockstep::tracer::record {
 
@@ -53,8 +55,7 @@ bool is_manifest_name(std::string_view name) {
 
 // The launch that a manifest belongs to ("" if it has none); nullopt if the file is no manifest of ours.
 std::optional<std::string> launch_of_manifest(const fs::path& path) {
-  std::ifstream file(path);
-  const nlohmann::json manifest = nlohmann::json::parse(file, nullptr, false);
+  const nlohmann::json manifest = read_manifest(path);
   if (!manifest.is_object()) return std::nullopt;
   const auto format = manifest.find("format");
   if (format == manifest.end() || !format->is_string()) return std::nullopt;
@@ -96,6 +97,12 @@ Result<Contents> look_into(const fs::path& folder, std::string_view launch) {
     // Where the processes of a run answer (attach.h): not a word about what the folder is.
     if (name == kControlFolder && type == fs::file_type::directory) continue;
     const bool is_file = type == fs::file_type::regular;
+    const std::optional<trace::CopyName> copy = trace::parse_copy_name(name);
+    if (is_file && copy.has_value() && is_trace_file_name(copy->file)) {
+      // Of a recorder that still makes it, it is that one's to remove.
+      if (!lives(copy->process)) contents.unfinished.push_back(entry->path());
+      continue;
+    }
     if (is_file && is_unfinished_file_name(name)) {
       contents.unfinished.push_back(entry->path());
       continue;

@@ -3,6 +3,8 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cstdlib>
 #include <filesystem>
@@ -11,6 +13,8 @@
 #include <vector>
 
 #include "tests/temporary_folder.h"
+#include "trace/writer.h"
+#include "tracer/recorder/recording.h"
 
 namespace lockstep::tracer::record {
 namespace {
@@ -109,6 +113,52 @@ TEST_F(RunFolderTest, WhatAnotherRecorderIsAboutToRenameIsNobodysFile) {
   write("thesis.7.part");
   EXPECT_FALSE(prepare_run_folder(folder_, true, "").ok());
   EXPECT_TRUE(fs::exists(folder_ / "thesis.7.part"));
+}
+
+// A process that has ended and was waited for: its number is free.
+pid_t process_that_is_gone() {
+  const pid_t child = fork();
+  if (child == 0) _exit(0);
+  waitpid(child, nullptr, 0);
+  return child;
+}
+
+TEST_F(RunFolderTest, CopiesThatAKilledRecorderLeftGoWithItsRun) {
+  const std::string left = "rank-0.lst.compact-" + std::to_string(process_that_is_gone());
+  const std::string being_made = "rank-1.lst.compact-" + std::to_string(getpid());
+  write(left);
+  write(being_made);
+  EXPECT_TRUE(prepare_run_folder(folder_, false, "").ok()) << "they are nobody's files";
+  EXPECT_TRUE(fs::exists(folder_ / left));
+  write("rank-0.lst");
+  ASSERT_TRUE(prepare_run_folder(folder_, true, "").ok());
+  EXPECT_FALSE(fs::exists(folder_ / left));
+  EXPECT_TRUE(fs::exists(folder_ / being_made)) << "its process is there";
+  fs::remove(folder_ / being_made);
+  write("thesis.compact-7");
+  write("rank-0.lst.compact-x");
+  EXPECT_FALSE(prepare_run_folder(folder_, true, "").ok());
+  EXPECT_TRUE(fs::exists(folder_ / "thesis.compact-7"));
+}
+
+TEST_F(RunFolderTest, CopiesThatAKilledRecorderLeftGoAtTheNextCompaction) {
+  const auto write_trace = [&](const std::string& name, const std::string& host) {
+    Result<trace::Writer> writer = trace::Writer::create((folder_ / name).c_str());
+    ASSERT_TRUE(writer.ok());
+    writer.value().set_metadata("host", host);
+    ASSERT_TRUE(writer.value().close().ok());
+  };
+  write_trace("rank-0.lst", "here");
+  write_trace("rank-1.lst", "elsewhere");
+  const std::string gone = ".compact-" + std::to_string(process_that_is_gone());
+  const std::string being_made = "rank-0.lst.compact-1";  // of a process that is always there
+  for (const std::string& name : {"rank-0.lst" + gone, "rank-1.lst" + gone, "thesis" + gone, being_made})
+    write(name);
+  compact_files(folder_, "here", -1);
+  EXPECT_FALSE(fs::exists(folder_ / ("rank-0.lst" + gone)));
+  EXPECT_TRUE(fs::exists(folder_ / ("rank-1.lst" + gone))) << "nobody knows here what lives on another host";
+  EXPECT_TRUE(fs::exists(folder_ / ("thesis" + gone)));
+  EXPECT_TRUE(fs::exists(folder_ / being_made)) << "its process is there";
 }
 
 TEST_F(RunFolderTest, NumbersGoUp) {

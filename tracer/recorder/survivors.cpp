@@ -1,6 +1,5 @@
 #include "tracer/recorder/survivors.h"
 
-#include <fcntl.h>
 #include <sys/file.h>
 #include <unistd.h>
 
@@ -9,6 +8,7 @@
 #include <thread>
 
 #include "base/numbers.h"
+#include "base/small_file.h"
 #include "trace/reader.h"
 #include "tracer/recorder/process_state.h"
 #include "tracer/recorder/run_folder.h"
@@ -25,7 +25,7 @@ constexpr auto kPause = 2ms;
 
 // A survivor holds a shared lock on its file as long as it lives.
 bool is_locked(const std::filesystem::path& path) {
-  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  const int file = open_regular_file(path.string());
   if (file < 0) return false;
   const bool locked = ::flock(file, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
   ::close(file);

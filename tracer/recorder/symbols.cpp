@@ -7,9 +7,11 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <memory>
 #include <sstream>
+#include <system_error>
 
 #include "base/numbers.h"
 
@@ -83,6 +85,9 @@ bool Symbols::is_code(std::uint64_t address) const {
 
 Symbols::File Symbols::read(const std::string& path) {
   File result;
+  // A device may be mapped as well, and a named pipe may have taken a file's place: opening one waits.
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(path, error)) return result;
   std::ifstream file(path, std::ios::binary);
   Elf64_Ehdr header{};
   if (!file || !read_at(file, 0, &header, sizeof header) ||

@@ -3,7 +3,9 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <poll.h>
 #include <signal.h>
+#include <sys/eventfd.h>
 #include <sys/random.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -11,6 +13,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -32,7 +35,12 @@ namespace {
 constexpr std::size_t kMaxReasons = 64;
 constexpr std::size_t kMaxExamples = 8;
 constexpr std::size_t kMaxBeginnings = 1'000'000;
+constexpr int kMaxAtOnce = 100'000;  // datagrams, so that whoever sends without end can't keep the recorder
 
+// How long it may take to see that it is to stop where nothing can wake it.
+constexpr int kLookMilliseconds = 500;
+
+constexpr const char* kOtherReasons = "other reasons";
 constexpr const char* kGoneAtOnce = "ended by _exit, exec or a signal within a moment of the first event";
 
 [[noreturn]] void fail(const char* what) {
@@ -54,7 +62,8 @@ void add_example(std::set<Value>& examples, Value value) {
 
 struct NoticeBoard::State {
   ~State() {
-    if (socket >= 0) close(socket);
+    for (const int file : {socket, wake})
+      if (file >= 0) close(file);
   }
 
   void open() {
@@ -64,34 +73,62 @@ struct NoticeBoard::State {
     sockaddr_un address{};
     address.sun_family = AF_UNIX;
     std::memcpy(address.sun_path + 1, name.data(), name.size());
-    length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
+    const auto length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
     if (bind(socket, reinterpret_cast<const sockaddr*>(&address), length) != 0) fail("bind");
     // The kernel says who sent a datagram.
     const int on = 1;
     if (setsockopt(socket, SOL_SOCKET, SO_PASSCRED, &on, sizeof on) != 0) fail("setsockopt");
+    wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (wake < 0) fail("eventfd");
   }
 
-  // Until the socket is shut down, which also lets what has come be read first.
+  // Until it is to stop; what was sent before that is read.
   void listen() {
-    for (;;) {
-      std::array<char, notices::kMaxBytes> bytes{};
-      alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(ucred))> control{};
-      iovec piece{bytes.data(), bytes.size()};
-      msghdr message{};
-      message.msg_iov = &piece;
-      message.msg_iovlen = 1;
-      message.msg_control = control.data();
-      message.msg_controllen = control.size();
-      const ssize_t count = recvmsg(socket, &message, 0);
-      if (count < 0 && errno == EINTR) continue;
-      // Somebody sent it; else it is the end.
-      const cmsghdr* const header = count >= 0 ? CMSG_FIRSTHDR(&message) : nullptr;
-      if (header == nullptr || header->cmsg_type != SCM_CREDENTIALS) return;
-      ucred sender{};
-      std::memcpy(&sender, CMSG_DATA(header), sizeof sender);
-      const auto notice = notices::parse({bytes.data(), static_cast<std::size_t>(count)});
-      if (notice.has_value()) note(*notice, sender);
+    for (bool last = false; !last;) {
+      std::array<pollfd, 2> either{{{socket, POLLIN, 0}, {wake, POLLIN, 0}}};
+      if (poll(either.data(), either.size(), kLookMilliseconds) < 0 && errno != EINTR) fail("poll");
+      last = stops;
+      for (int count = 0; count < kMaxAtOnce && read_one();) ++count;
     }
+  }
+
+  // False: there is none.
+  bool read_one() {
+    std::array<char, notices::kMaxBytes> bytes{};
+    alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(ucred))> control{};
+    iovec piece{bytes.data(), bytes.size()};
+    msghdr message{};
+    message.msg_iov = &piece;
+    message.msg_iovlen = 1;
+    message.msg_control = control.data();
+    message.msg_controllen = control.size();
+    const ssize_t count = recvmsg(socket, &message, MSG_DONTWAIT);
+    if (count < 0 && errno == EINTR) return true;
+    if (count < 0 && errno == EAGAIN) return false;
+    if (count < 0) fail("recvmsg");
+    const cmsghdr* const header = CMSG_FIRSTHDR(&message);
+    if (header == nullptr || header->cmsg_type != SCM_CREDENTIALS) return true;
+    ucred sender{};
+    std::memcpy(&sender, CMSG_DATA(header), sizeof sender);
+    const auto notice = notices::parse({bytes.data(), static_cast<std::size_t>(count)});
+    if (notice.has_value()) note(*notice, sender);
+    return true;
+  }
+
+  void note_trouble(const char* why) noexcept {
+    try {
+      trouble = why;
+    } catch (...) {  // out of memory, which the rest of the recorder says
+    }
+  }
+
+  void stop() {
+    if (!thread.joinable()) return;
+    stops = true;
+    const std::uint64_t one = 1;
+    const ssize_t ignored = write(wake, &one, sizeof one);
+    (void)ignored;
+    thread.join();
   }
 
   void note(const notices::Notice& notice, const ucred& sender) {
@@ -116,9 +153,10 @@ struct NoticeBoard::State {
   }
 
   void count(const notices::Notice& notice, const ucred& sender) {
-    if (!by_reason.contains(notice.reason) && by_reason.size() >= kMaxReasons) return;
-    Unrecorded& of = by_reason[notice.reason];
-    of.reason = notice.reason;
+    const bool known = by_reason.contains(notice.reason) || by_reason.size() < kMaxReasons;
+    const std::string reason = known ? notice.reason : kOtherReasons;
+    Unrecorded& of = by_reason[reason];
+    of.reason = reason;
     ++of.processes;
     if (!notice.program.empty()) add_example(of.programs, notice.program);
     if (notice.rank >= 0) add_example(of.ranks, notice.rank);
@@ -128,13 +166,15 @@ struct NoticeBoard::State {
 
   std::string name;
   int socket = -1;
-  socklen_t length = 0;
+  int wake = -1;
+  std::atomic<bool> stops{false};
   struct Beginning {
     notices::Notice notice;
     ucred sender;
   };
   std::unordered_multimap<pid_t, Beginning> beginnings;  // by the sender's id, as the recorder knows it
   std::map<std::string, Unrecorded> by_reason;
+  std::string trouble;  // why it listened no longer; after the thread's end
   std::thread thread;
 };
 
@@ -148,7 +188,8 @@ NoticeBoard::NoticeBoard() : state_(std::make_unique<State>()) {
     state_->thread = std::thread([state = state_.get()] {
       try {
         state->listen();
-      } catch (...) {  // out of memory: those so far are known
+      } catch (const std::exception& error) {  // those so far are known
+        state->note_trouble(error.what());
       }
     });
   } catch (...) {
@@ -159,7 +200,7 @@ NoticeBoard::NoticeBoard() : state_(std::make_unique<State>()) {
 }
 
 NoticeBoard::~NoticeBoard() {
-  (void)take([](std::int32_t) { return true; });
+  state_->stop();
 }
 
 const std::string& NoticeBoard::name() const {
@@ -167,11 +208,7 @@ const std::string& NoticeBoard::name() const {
 }
 
 std::vector<Unrecorded> NoticeBoard::take(const std::function<bool(std::int32_t)>& left_file) {
-  if (state_->thread.joinable()) {
-    // What was sent before is read before.
-    shutdown(state_->socket, SHUT_RD);
-    state_->thread.join();
-  }
+  state_->stop();
   state_->count_those_gone(left_file);
   std::vector<Unrecorded> all;
   for (auto& [reason, unrecorded] : std::exchange(state_->by_reason, {}))
@@ -179,6 +216,10 @@ std::vector<Unrecorded> NoticeBoard::take(const std::function<bool(std::int32_t)
   std::stable_sort(all.begin(), all.end(),
                    [](const Unrecorded& a, const Unrecorded& b) { return a.processes > b.processes; });
   return all;
+}
+
+const std::string& NoticeBoard::trouble() const {
+  return state_->trouble;
 }
 
 std::vector<std::string> in_words(const std::vector<Unrecorded>& unrecorded) {

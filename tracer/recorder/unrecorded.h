@@ -35,6 +35,8 @@ class NoticeBoard {
   // Stops listening. By reason, the most frequent first. Those whose recording began and that are gone are
   // among them unless `left_file` is true of their process id, as they know it themselves.
   std::vector<Unrecorded> take(const std::function<bool(std::int32_t process)>& left_file);
+  // Once taken: why it could not listen to the end; empty where it could.
+  const std::string& trouble() const;
 
  private:
   struct State;

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -9,6 +10,7 @@
 #include <unistd.h>
 
 #include <cstring>
+#include <string>
 
 #include "tracer/protocol/notices.h"
 
@@ -55,6 +57,27 @@ TEST_F(Notified, EveryProcessIsCounted) {
   EXPECT_THAT(board_.take(kNone), IsEmpty());
 }
 
+// Whoever sends without end, and what is no notice, keep nobody from ending.
+TEST_F(Notified, AFloodEndsWithTheRecording) {
+  const pid_t flood = fork();
+  if (flood == 0) {
+    const int socket = ::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    std::memcpy(address.sun_path + 1, board_.name().data(), board_.name().size());
+    const auto length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + board_.name().size());
+    for (int i = 0;; ++i)
+      sendto(socket, "x", static_cast<std::size_t>(i % 2), 0, reinterpret_cast<const sockaddr*>(&address),
+             length);
+  }
+  notices::send("it is statically linked", 3, 2000);
+  const std::vector<Unrecorded> all = board_.take(kNone);
+  kill(flood, SIGKILL);
+  waitpid(flood, nullptr, 0);
+  ASSERT_THAT(all, SizeIs(1));
+  EXPECT_EQ(all[0].processes, 1U);
+}
+
 // Of those that begin to be recorded, the ones count that are gone and left no file.
 TEST_F(Notified, ProcessesThatAreGoneBeforeTheirFileAreCounted) {
   std::vector<pid_t> processes;
@@ -94,9 +117,12 @@ TEST_F(Notified, WhatOthersSendChangesNothing) {
   close(socket);
   notices::send("reason 7", 3, 2000);
   const std::vector<Unrecorded> all = board_.take(kNone);
-  EXPECT_THAT(all, SizeIs(64)) << "reasons are bounded";
-  EXPECT_EQ(all[0].reason, "reason 7");
-  EXPECT_EQ(all[0].processes, 2U);
+  ASSERT_THAT(all, SizeIs(65)) << "reasons are bounded";
+  EXPECT_EQ(all[0].reason, "other reasons");
+  EXPECT_EQ(all[0].processes, 136U);
+  EXPECT_EQ(all[1].reason, "reason 7");
+  EXPECT_EQ(all[1].processes, 2U);
+  EXPECT_EQ(board_.trouble(), "");
 }
 
 }  // namespace

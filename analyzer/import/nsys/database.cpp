@@ -14,6 +14,8 @@ namespace {
 
 constexpr int kPatienceMilliseconds = 2000;
 constexpr std::size_t kLargestUnpacked = std::size_t{4} << 30U;
+// Of a text, a blob and a row, which are read into memory whole.
+constexpr int kLongestValue = 64 << 20U;
 
 bool is_gzip(const std::filesystem::path& path) {
   std::array<char, 2> magic{};
@@ -46,6 +48,7 @@ Result<std::vector<unsigned char>> unpack(const std::filesystem::path& path, std
 // What stands in the file's schema is not ours to run.
 void distrust(sqlite3* database) {
   sqlite3_busy_timeout(database, kPatienceMilliseconds);
+  sqlite3_limit(database, SQLITE_LIMIT_LENGTH, kLongestValue);
   sqlite3_db_config(database, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
   sqlite3_db_config(database, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
   sqlite3_db_config(database, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, nullptr);
@@ -211,7 +214,10 @@ bool Rows::next() {
     ++row_;
     return true;
   }
-  if (code != SQLITE_DONE)
+  if (code == SQLITE_TOOBIG)
+    problem_ = fmt::format("table {}: row {} has a value of more than {} MiB, which is no name", table_,
+                           row_ + 1, kLongestValue >> 20U);
+  else if (code != SQLITE_DONE)
     problem_ = fmt::format("table {}: {}", table_, sqlite3_errmsg(sqlite3_db_handle(statement_.get())));
   statement_.reset();
   return false;

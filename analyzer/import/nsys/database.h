@@ -74,7 +74,7 @@ class Rows {
   std::string_view text(std::size_t column) const;  // until the next row
   std::span<const std::byte> bytes(std::size_t column) const;
   bool has_column(std::size_t column) const { return present_[column]; }
-  // Why the rows ended before their end; empty if they did not.
+  // Why the rows ended before their end, which a value of more than 64 MiB is too; empty if they did not.
   const std::string& problem() const { return problem_; }
 
  private:

@@ -312,6 +312,29 @@ TEST_F(Nsys, ViewsAreNoTables) {
   EXPECT_THAT(error_of(path_), HasSubstr("holds no GPU activity"));
 }
 
+// Such a name would be in memory several times.
+TEST_F(Nsys, AValueOfMoreThan64MiBEndsItsTable) {
+  write_report(path_);
+  {
+    sqlite3* database = nullptr;
+    ASSERT_EQ(sqlite3_open(path_.c_str(), &database), SQLITE_OK);
+    EXPECT_EQ(sqlite3_exec(database,
+                           "PRAGMA synchronous=OFF;"
+                           "INSERT INTO StringIds VALUES (1000, zeroblob(67108865))",
+                           nullptr, nullptr, nullptr),
+              SQLITE_OK);
+    sqlite3_close(database);
+  }
+  const std::vector<RankImport> ranks = read(path_);
+  ASSERT_THAT(ranks, SizeIs(2)) << "the names before it are there";
+  ASSERT_FALSE(ranks[0].warnings.empty());
+  EXPECT_EQ(ranks[0].warnings[0].code, "file_damaged");
+  EXPECT_THAT(ranks[0].warnings[0].message,
+              testing::AllOf(HasSubstr(path_ + ": table StringIds: row "),
+                             HasSubstr("has a value of more than 64 MiB, which is no name")));
+  for (const RankImport& rank : ranks) EXPECT_THAT(rank.trace.activities, SizeIs(3));
+}
+
 TEST_F(Nsys, CutAndMutatedFilesAreReadOrRefused) {
   write_report(path_);
   std::ifstream file(path_, std::ios::binary);

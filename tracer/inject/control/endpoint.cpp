@@ -27,8 +27,10 @@ constexpr const char* kFolder = "control";
 std::atomic<int> listening{-1};
 std::atomic<std::uint64_t> listening_inode{0};
 
+// Not blocking: a named pipe may have the name.
 bool write_whole(const std::string& path, const std::string& text) {
-  const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
+  const int file =
+      ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
   if (file < 0) return false;
   const bool written = ::write(file, text.data(), text.size()) == static_cast<ssize_t>(text.size());
   ::close(file);

@@ -72,8 +72,9 @@ bool is_still(const Offer& offer) noexcept {
          now.st_ino == offer.file.st_ino && handler_of(offer.signal) == offer.handler;
 }
 
+// Not blocking: a named pipe may have the name.
 int create(const std::string& path) noexcept {
-  return open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
+  return open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
 }
 
 bool copy(int from, const std::string& path) noexcept {
