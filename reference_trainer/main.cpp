@@ -6,8 +6,10 @@
 #include <climits>
 #include <cstdlib>
 #include <exception>
+#include <ostream>
 #include <string>
 
+#include "base/standard_output.h"
 #include "base/standard_streams.h"
 #include "reference_trainer/command_line/command_line.h"
 #include "reference_trainer/data/training_data.h"
@@ -94,11 +96,12 @@ Status settle(Options& options, int world_size) {
 int run(int argc, char** argv) {
   const CommandLine line = parse_command_line(argc, argv);
   if (line.exits) {
-    if (line.exit_code == 0)
-      fmt::print("{}", line.output);
-    else
+    if (line.exit_code != 0) {
       tell(line.output);
-    return line.exit_code;
+      return line.exit_code;
+    }
+    const Status printed = write_to_stdout([&](std::ostream& out) { out << line.output; });
+    return printed.ok() ? 0 : fail(kTrainingFailed, printed.error().message);
   }
   Options options = line.options;
   const auto launched = read_placement([](const char* name) -> const char* { return std::getenv(name); });
@@ -127,6 +130,7 @@ int run(int argc, char** argv) {
 }  // namespace lockstep::trainer
 
 int main(int argc, char** argv) {
+  lockstep::hold_closed_streams();
   std::set_terminate(lockstep::trainer::end_with_words);
   try {
     return lockstep::trainer::run(argc, argv);

@@ -4,22 +4,27 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
-#include <cerrno>
 #include <chrono>
 #include <cmath>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <ctime>
-#include <iostream>
+#include <exception>
 #include <memory>
+#include <new>
+#include <optional>
+#include <ostream>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "analyzer/align/align.h"
 #include "analyzer/import/rank/communication_patterns.h"
-#include "analyzer/report/unicode.h"
+#include "base/printable.h"
+#include "base/standard_output.h"
+#include "base/standard_streams.h"
 #include "viewer/opening/prepared_file.h"
 #include "viewer/opening/recent_runs.h"
 #include "viewer/opening/run_request.h"
@@ -62,6 +67,12 @@ struct Arguments {
 int fail(const Error& error, int exit_code) {
   tell_terminal(error.message);
   return exit_code;
+}
+
+// To stdout, as exit code.
+int print(std::string_view text) {
+  const Status status = write_to_stdout([text](std::ostream& out) { out << text; });
+  return status.ok() ? 0 : fail(status.error(), kFailure);
 }
 
 Result<std::pair<int, int>> parse_size(const std::string& text) {
@@ -148,9 +159,8 @@ std::string flag_of_a_run(const Arguments& arguments) {
 int written(const Arguments& arguments, const Picture& picture) {
   const Status status = write_png(arguments.screenshot, picture);
   if (!status.ok()) return fail(Error{"--screenshot: " + status.error().message}, kFailure);
-  fmt::print("wrote {}: {} x {} pixels\n", analyzer::printable(arguments.screenshot), picture.width,
-             picture.height);
-  return 0;
+  return print(fmt::format("wrote {}: {} x {} pixels\n", printable(arguments.screenshot), picture.width,
+                           picture.height));
 }
 
 int picture_of_welcome_page(const Arguments& arguments, const ShowOptions& options) {
@@ -173,12 +183,11 @@ int picture_of_run(const Arguments& arguments, ShowOptions options) {
       const std::string share = progress.stage == OpeningStage::reading
                                     ? fmt::format("{:3.0f} %", 100 * progress.done)
                                     : std::string("…    ");
-      fmt::print(stderr, "\r{} {} ", to_string(progress.stage), share);
-      std::fflush(stderr);
+      write_to_stderr(fmt::format("\r{} {} ", to_string(progress.stage), share));
     };
   }
   const Result<OpenedRun> opened = open_request(run_asked_for(arguments), tell);
-  if (terminal) fmt::print(stderr, "\r                  \r");
+  if (terminal) write_to_stderr("\r                  \r");
   if (!opened.ok()) return fail(opened.error(), kFailure);
   const Scene& scene = *opened.value().scene;
   Runs runs{&scene};
@@ -255,12 +264,7 @@ int run(const Arguments& arguments) {
   return picture ? picture_of_run(arguments, std::move(options)) : window(arguments, options);
 }
 
-}  // namespace
-}  // namespace lockstep::viewer
-
-int main(int argc, char** argv) {
-  CLI::App app("Shows a run on a timeline: what every rank did, and whom it waited for.", "lockstep view");
-  lockstep::viewer::Arguments arguments;
+void describe(CLI::App& app, Arguments& arguments) {
   app.add_option("PATHS", arguments.paths,
                  "A run folder, trace files, or a folder of trace files; two folders: two runs to compare; "
                  "none: choose in the window");
@@ -271,7 +275,7 @@ int main(int argc, char** argv) {
   app.add_option("--range", arguments.range, "Show this first: times since the run's start, e.g. 1.5ms:3ms")
       ->option_text("A:B");
   app.add_option("--collective", arguments.collective, "Select this collective, by its number in the report")
-      ->check([](const std::string& text) { return lockstep::viewer::wrong_collective_number(text); })
+      ->check([](const std::string& text) { return wrong_collective_number(text); })
       ->option_text("ID");
   app.add_option("--goto", arguments.go_to, "Go there first: step=12,rank=3 or time=1.5ms or collective=17")
       ->option_text("PLACE");
@@ -286,7 +290,7 @@ int main(int argc, char** argv) {
       ->option_text("TEXT");
   app.add_option("--pin", arguments.pinned, "Ranks that stay at the top")
       ->delimiter(',')
-      ->check([](const std::string& text) { return lockstep::viewer::wrong_rank_number(text); })
+      ->check([](const std::string& text) { return wrong_rank_number(text); })
       ->option_text("N,...");
   app.add_option("--open", arguments.open, "Unfold these lanes: hosts, counters")
       ->delimiter(',')
@@ -314,7 +318,7 @@ int main(int argc, char** argv) {
                "Findings and summaries over all that was recorded, not over the steady steps alone");
   app.add_option("--search", arguments.search, "Search for this: gemm, /nccl.*Reduce/, rank=3 longer=1ms")
       ->option_text("TEXT");
-  lockstep::viewer::add_panel_flag(app, arguments.panel);
+  add_panel_flag(app, arguments.panel);
   app.add_option("--theme", arguments.theme,
                  "dark or light [windows: as at the last look, else dark; pictures dark]")
       ->check(CLI::IsMember({"dark", "light"}))
@@ -339,23 +343,38 @@ int main(int argc, char** argv) {
       "  lockstep view run --screenshot run.png --range 0:50ms      no display needed\n"
       "\n"
       "Exit code: 0 shown; 1 the input could not be read or nothing could be drawn; 2 wrong usage.\n");
+}
+
+int view(int argc, char** argv) {
+  CLI::App app("Shows a run on a timeline: what every rank did, and whom it waited for.", "lockstep view");
+  Arguments arguments;
+  describe(app, arguments);
   try {
     app.parse(argc, argv);
+  } catch (const CLI::CallForHelp&) {
+    return print(app.help());
   } catch (const CLI::ParseError& error) {
-    if (error.get_exit_code() == 0) {
-      app.exit(error);
-      if (std::cout.flush()) return 0;
-      fmt::print(stderr, "lockstep view: cannot write to stdout: {}\n", std::strerror(errno));
-      return lockstep::viewer::kFailure;
-    }
-    fmt::print(stderr, "lockstep view: {}\nSee lockstep view --help.\n", error.what());
-    return lockstep::viewer::kUsage;
+    tell(fmt::format("lockstep view: {}\nSee lockstep view --help.\n", error.what()));
+    return kUsage;
   }
-  auto patterns = lockstep::analyzer::CommunicationPatterns::parse(arguments.communication);
-  if (!patterns.ok()) {
-    fmt::print(stderr, "lockstep view: --communication {}\n", patterns.error().message);
-    return lockstep::viewer::kUsage;
-  }
+  auto patterns = analyzer::CommunicationPatterns::parse(arguments.communication);
+  if (!patterns.ok()) return fail(Error{"--communication " + patterns.error().message}, kUsage);
   if (!arguments.communication.empty()) arguments.patterns = std::move(patterns).value();
-  return lockstep::viewer::run(arguments);
+  return run(arguments);
+}
+
+}  // namespace
+}  // namespace lockstep::viewer
+
+int main(int argc, char** argv) {
+  lockstep::hold_closed_streams();
+  // No library throws; this is for memory running out and for what a library underneath may throw after all.
+  try {
+    return lockstep::viewer::view(argc, argv);
+  } catch (const std::bad_alloc&) {
+    lockstep::tell("lockstep view: out of memory\n");
+  } catch (const std::exception& error) {
+    lockstep::tell(std::string("lockstep view: unexpected error: ") + error.what() + "\n");
+  }
+  return lockstep::viewer::kFailure;
 }

@@ -121,7 +121,8 @@ void Page::add(const Line& line) {
   for (const Span& span : line.spans()) {
     const std::string escape = options_.color == ColorDepth::none ? "" : escape_sequence(span, options_);
     text += escape;
-    text += options_.ascii ? to_ascii(span.text) : span.text;
+    const std::string shown = printable(span.text);
+    text += options_.ascii ? to_ascii(shown) : shown;
     if (!escape.empty()) text += "\x1b[0m";
   }
   text.erase(text.find_last_not_of(' ') + 1);

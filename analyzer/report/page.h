@@ -31,7 +31,7 @@ struct PageOptions {
 enum class Emphasis : std::uint8_t { none, bold, dim };
 
 struct Span {
-  std::string text;  // valid UTF-8 without control characters
+  std::string text;  // valid UTF-8 without control characters: others a Page shows as \x1B (printable())
   Emphasis emphasis = Emphasis::none;
   std::optional<Cause> cause;  // coloured as this cause
   bool swatch = false;         // part of a bar: a darker shade of the colour stands behind it

@@ -1,50 +1,13 @@
 #include "analyzer/report/unicode.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
-#include <cstdint>
 #include <utility>
+
+#include "base/utf8.h"
 
 namespace lockstep::analyzer {
 namespace {
-
-struct CodePoint {
-  char32_t value = 0;
-  std::size_t length = 1;  // bytes
-  bool valid = false;
-};
-
-// The code point at the start of `text`, which is not empty. Table 3-7 of the Unicode standard.
-CodePoint decode(std::string_view text) {
-  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-  const unsigned char first = byte(0);
-  if (first < 0x80) return {first, 1, true};
-  const std::size_t length = first >= 0xC2 && first <= 0xDF   ? 2
-                             : (first >> 4) == 0xE            ? 3
-                             : first >= 0xF0 && first <= 0xF4 ? 4
-                                                              : 0;
-  if (length == 0 || text.size() < length) return {};
-  char32_t value = first & (0x7F >> length);
-  for (std::size_t i = 1; i < length; ++i) {
-    if ((byte(i) & 0xC0) != 0x80) return {};
-    value = (value << 6) | (byte(i) & 0x3F);
-  }
-  const bool overlong = (length == 3 && value < 0x800) || (length == 4 && value < 0x10000);
-  const bool surrogate = value >= 0xD800 && value <= 0xDFFF;
-  if (overlong || surrogate || value > 0x10FFFF) return {};
-  return {value, length, true};
-}
-
-template <class Visit>
-void for_each_code_point(std::string_view text, const Visit& visit) {
-  while (!text.empty()) {
-    const CodePoint point = decode(text);
-    visit(point, text.substr(0, point.length));
-    text.remove_prefix(point.length);
-  }
-}
 
 using Interval = std::pair<char32_t, char32_t>;
 
@@ -85,7 +48,7 @@ std::size_t width_of(char32_t value) {
 
 bool is_valid_utf8(std::string_view text) {
   while (!text.empty()) {
-    const CodePoint point = decode(text);
+    const CodePoint point = first_code_point(text);
     if (!point.valid) return false;
     text.remove_prefix(point.length);
   }
@@ -100,25 +63,6 @@ std::string to_valid_utf8(std::string_view text) {
       out += bytes;
     } else {
       out += "\uFFFD";
-    }
-  });
-  return out;
-}
-
-std::string printable(std::string_view text) {
-  std::string out;
-  for_each_code_point(text, [&](const CodePoint& point, std::string_view bytes) {
-    const bool control = point.value < 0x20 || (point.value >= 0x7F && point.value <= 0x9F);
-    if (!point.valid) {
-      out += "\uFFFD";
-    } else if (point.value == '\n') {
-      out += "\\n";
-    } else if (point.value == '\t') {
-      out += "\\t";
-    } else if (control) {
-      out += fmt::format("\\x{:02X}", static_cast<std::uint32_t>(point.value));
-    } else {
-      out += bytes;
     }
   });
   return out;

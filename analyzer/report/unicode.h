@@ -6,6 +6,8 @@
 #include <string>
 #include <string_view>
 
+#include "base/printable.h"
+
 namespace lockstep::analyzer {
 
 // True if `text` is well-formed UTF-8 (no overlong forms, no surrogates, nothing above U+10FFFF).
@@ -15,9 +17,7 @@ bool is_valid_utf8(std::string_view text);
 // returned unchanged.
 std::string to_valid_utf8(std::string_view text);
 
-// Valid UTF-8 without control characters: those are shown as \n, \t or \x1B, so that a name can't move the
-// cursor or colour the terminal. For text on a terminal.
-std::string printable(std::string_view text);
+using lockstep::printable;
 
 // Columns that valid UTF-8 takes on a terminal: 2 for East Asian wide characters and emoji, 0 for combining
 // marks.

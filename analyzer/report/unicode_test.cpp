@@ -45,14 +45,6 @@ TEST(Utf8, AnythingBecomesValidAndStaysSo) {
   }
 }
 
-TEST(Printable, LetsNoControlCharacterReachTheTerminal) {
-  EXPECT_EQ(printable("a\x1b[31mb"), "a\\x1B[31mb");
-  EXPECT_EQ(printable("a\nb\tc"), "a\\nb\\tc");
-  EXPECT_EQ(printable("\x7F\u009B"), "\\x7F\\x9B");
-  EXPECT_EQ(printable("a\0b"s), "a\\x00b");
-  EXPECT_EQ(printable("naïve 東京 \xFF"), "naïve 東京 \uFFFD");
-}
-
 TEST(DisplayWidth, CountsColumns) {
   EXPECT_EQ(display_width(""), 0u);
   EXPECT_EQ(display_width("abc"), 3u);

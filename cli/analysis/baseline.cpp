@@ -12,6 +12,7 @@
 #include "analyzer/gate/verdict_words.h"
 #include "base/counts.h"
 #include "base/output_file.h"
+#include "base/printable.h"
 #include "base/words.h"
 #include "cli/analysis/reading.h"
 #include "cli/analysis/run_records.h"
@@ -62,7 +63,7 @@ int save(const Arguments& arguments) {
   return print_to_stdout(
       "lockstep baseline",
       fmt::format(
-          "wrote {}: {}{}\n", arguments.output, format_plural(runs.value().size(), "run"),
+          "wrote {}: {}{}\n", printable(arguments.output), format_plural(runs.value().size(), "run"),
           runs.value().size() < 2 ? "; of one alone nobody knows by how much runs differ anyway" : ""));
 }
 
@@ -70,10 +71,11 @@ int show(const Arguments& arguments) {
   const Result<analyzer::Baseline> read = analyzer::read_baseline(arguments.file);
   if (!read.ok()) return fail("baseline", read.error());
   const analyzer::Baseline& baseline = read.value();
-  std::string text = fmt::format("{}: saved {} by lockstep {}, {}\n", arguments.file, baseline.saved,
-                                 baseline.lockstep_version, format_plural(baseline.runs.size(), "run"));
+  std::string text =
+      fmt::format("{}: saved {} by lockstep {}, {}\n", printable(arguments.file), printable(baseline.saved),
+                  printable(baseline.lockstep_version), format_plural(baseline.runs.size(), "run"));
   for (const analyzer::RunRecord& run : baseline.runs)
-    text += fmt::format("  {}: {}, {}\n", run.path, format_plural(run.setting.world_size, "rank"),
+    text += fmt::format("  {}: {}, {}\n", printable(run.path), format_plural(run.setting.world_size, "rank"),
                         format_plural(run.steps, "steady step"));
   for (const analyzer::RunFigure& figure : baseline.runs.front().figures) {
     const analyzer::FigureKind* const kind = analyzer::find_figure_kind(figure.name);
@@ -84,7 +86,8 @@ int show(const Arguments& arguments) {
     const auto written = [&](double value) {
       return kind == nullptr ? fmt::format("{:g}", value) : analyzer::format_figure(value, kind->unit);
     };
-    text += fmt::format("  {:<28} {:<26} {}{}\n", figure.name, figure.scope, written(sample.mean),
+    text += fmt::format("  {:<28} {:<26} {}{}\n", printable(figure.name), printable(figure.scope),
+                        written(sample.mean),
                         sample.deviation && *sample.deviation > 0 ? " ± " + written(*sample.deviation) : "");
   }
   return print_to_stdout("lockstep baseline", text);
@@ -109,24 +112,25 @@ int verify(const Arguments& arguments) {
   std::string rows;
   for (const analyzer::FigureVerdict& figure : verdict.value().figures) {
     const bool settled = figure.zone == analyzer::Zone::within && !figure.missing;
-    if (!settled) noisy.push_back(figure.rule.name());
+    if (!settled) noisy.push_back(printable(figure.rule.name()));
     const std::string reason = analyzer::reason_text(figure);
-    rows += fmt::format("  {:<28} {:<28} limit {:<32} {}\n", figure.rule.name(),
+    rows += fmt::format("  {:<28} {:<28} limit {:<32} {}\n", printable(figure.rule.name()),
                         analyzer::value_text(figure, figure.base), analyzer::limit_text(figure),
                         settled          ? "settled"
                         : reason.empty() ? analyzer::state_text(figure)
-                                         : reason);
+                                         : printable(reason));
   }
-  const std::string compared = format_plural(base.size(), "run");
+  const std::string compared = format_plural(base.size(), "run"), file = printable(arguments.file),
+                    held_to = printable(policy.value().source);
   const int printed = print_to_stdout(
       "lockstep baseline",
       (noisy.empty()
            ? fmt::format(
                  "{} is quiet enough for {}: with {} a side, each figure of a change that changes nothing is settled\n",
-                 arguments.file, policy.value().source, compared)
+                 file, held_to, compared)
            : fmt::format(
                  "{} is not quiet enough for {}: with {} a side, {} of a change that changes nothing would not be settled\n",
-                 arguments.file, policy.value().source, compared, join_words(noisy, ", ", " and "))) +
+                 file, held_to, compared, join_words(noisy, ", ", " and "))) +
           rows);
   return printed != kSuccess ? printed : noisy.empty() ? kSuccess : kTooNoisy;
 }

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "analyzer/export/exporters.h"
+#include "base/printable.h"
 #include "base/standard_streams.h"
 #include "cli/analysis/load.h"
 #include "cli/analysis/reading.h"
@@ -140,7 +141,7 @@ int run_export(int argc, char** argv) {
     return print_to_stdout(
         "lockstep export",
         fmt::format(
-            "wrote {}{}\n", output,
+            "wrote {}{}\n", printable(output),
             exporter.opened_with.empty() ? "" : fmt::format(": open it in {}", exporter.opened_with)));
   }
   return kSuccess;

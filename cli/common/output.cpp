@@ -2,25 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <cerrno>
-#include <cstring>
-#include <iostream>
-
 #include "base/output_file.h"
 #include "base/standard_streams.h"
 #include "cli/common/exit_codes.h"
 
 namespace lockstep::cli {
-
-Status write_to_stdout(const std::function<void(std::ostream&)>& write) {
-  std::ios::sync_with_stdio(false);
-  errno = 0;
-  write(std::cout);
-  std::cout.flush();
-  if (std::cout || errno == EPIPE) return {};
-  return Error{
-      fmt::format("cannot write to stdout: {}", errno == 0 ? "the write failed" : std::strerror(errno))};
-}
 
 Status write_file(const char* flag, const std::string& path,
                   const std::function<void(std::ostream&)>& write) {

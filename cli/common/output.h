@@ -1,4 +1,4 @@
-// Writing to stdout so that nothing fails silently.
+// Writing files and texts so that nothing fails silently.
 #pragma once
 
 #include <functional>
@@ -7,12 +7,9 @@
 #include <string_view>
 
 #include "base/result.h"
+#include "base/standard_output.h"
 
 namespace lockstep::cli {
-
-// Calls `write` with a buffered stream to stdout. A reader that has seen enough (`| head`) is no error; a
-// full disk is.
-Status write_to_stdout(const std::function<void(std::ostream&)>& write);
 
 // Writes a file that a flag names, whole or not at all; an older one is replaced, for a report can be made
 // again at any time. The error names flag and path.

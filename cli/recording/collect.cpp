@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/counts.h"
+#include "base/printable.h"
 #include "base/standard_streams.h"
 #include "cli/common/exit_codes.h"
 #include "cli/common/output.h"
@@ -54,14 +55,16 @@ int run_collect(int argc, char** argv) {
   if (quiet) return kSuccess;
   const tracer::record::Collected& run = collected.value();
   for (const std::string& note : run.notes) tell(fmt::format("lockstep collect: {}\n", note));
+  const std::string joined = printable(output);
   std::string text =
-      fmt::format("{}: {} and {} of {} ({})\n", output, format_plural(run.ranks, "rank", "ranks"),
+      fmt::format("{}: {} and {} of {} ({})\n", joined, format_plural(run.ranks, "rank", "ranks"),
                   format_plural(run.processes, "other process", "other processes"),
-                  format_plural(run.hosts.size(), "host", "hosts"), fmt::join(run.hosts, ", "));
+                  format_plural(run.hosts.size(), "host", "hosts"),
+                  printable(fmt::format("{}", fmt::join(run.hosts, ", "))));
   if (!run.missing_ranks.empty())
     text += fmt::format("still missing: {} {}\n", run.missing_ranks.size() == 1 ? "rank" : "ranks",
                         fmt::join(run.missing_ranks, ", "));
-  return print_to_stdout("lockstep collect", text + fmt::format("next: lockstep analyze {}\n", output));
+  return print_to_stdout("lockstep collect", text + fmt::format("next: lockstep analyze {}\n", joined));
 }
 
 }  // namespace lockstep::cli

@@ -219,25 +219,6 @@ TEST_F(Cli, AReaderThatHasSeenEnoughIsNoError) {
 }
 
 // What somebody else named can't speak to the terminal.
-TEST_F(Cli, ControlCharactersInArgumentsAreShownAsWhatTheyAre) {
-  const std::string hostile = folder_.path().string() + "/a\x1b[31m\x07";
-  using Arguments = std::vector<std::string>;
-  for (const Arguments& command :
-       {Arguments{"lockstep", "analyze", hostile}, Arguments{"lockstep", "export", "-f", "csv", hostile},
-        Arguments{"lockstep", "collect", "-o", hostile + "/out", hostile},
-        Arguments{"lockstep", "explain", hostile}, Arguments{"lockstep", hostile},
-        Arguments{"lockstep", "record", "-o", hostile + "/run", "--", "false"},
-        Arguments{"lockstep-train", "--mode", hostile}, Arguments{"lockstep-train", "--text", hostile}}) {
-    Arguments words = command;
-    words[0] = binary(words[0]);
-    if (!std::filesystem::exists(words[0])) continue;  // a build without the trainer
-    const Outcome outcome = run(words);
-    EXPECT_NE(outcome.exit_code, 0) << command[0] << " " << command[1];
-    EXPECT_THAT(outcome.standard_error + outcome.standard_output, Not(HasSubstr("\x1b"))) << command[1];
-    EXPECT_THAT(outcome.standard_error, Not(HasSubstr("\x07"))) << command[1];
-  }
-}
-
 TEST_F(Cli, WidthColourAndAsciiAreAsAsked) {
   const auto longest_line = [](const std::string& text) {
     std::size_t longest = 0, length = 0;

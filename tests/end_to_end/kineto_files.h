@@ -36,14 +36,15 @@ inline void write_two_ranks(const std::filesystem::path& folder) {
   }
 }
 
-// Two ranks that train: in each step either computes for `compute_us(rank, step)` µs, and a little that moves
-// from step to step alike in all runs, then both all-reduce for 100 µs once both are there. `number` tells
-// runs apart.
+// Two ranks that train, or one of them alone: in each step either computes for `compute_us(rank, step)` µs,
+// and a little that moves from step to step alike in all runs, then both all-reduce for 100 µs once both are
+// there. `number` tells runs apart.
 inline void write_training_run(const std::filesystem::path& folder, int number, int steps,
-                               const std::function<int(int rank, int step)>& compute_us) {
+                               const std::function<int(int rank, int step)>& compute_us, int ranks = 2) {
   std::filesystem::create_directories(folder);
   constexpr int kTransfer = 100;
-  for (int rank = 0; rank < 2; ++rank) {
+  const char* const members = ranks == 1 ? "[0]" : "[0, 1]";
+  for (int rank = 0; rank < ranks; ++rank) {
     std::string events;
     int begin = 1000;
     for (int step = 0; step < steps; ++step) {
@@ -57,17 +58,17 @@ inline void write_training_run(const std::filesystem::path& folder, int number, 
 {{"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 10, "tid": 10, "ts": {}, "dur": 1, "args": {{"correlation": {}}}}},
 {{"ph": "X", "cat": "kernel", "name": "ncclDevKernel_AllReduce_Sum_f32_RING_LL", "pid": 0, "tid": 20, "ts": {}, "dur": {},
   "args": {{"device": 0, "stream": 20, "correlation": {}, "Collective name": "allreduce", "In msg nelems": 1000000,
-  "Out msg nelems": 1000000, "Group size": 2, "dtype": "Float", "Process Group Name": "0", "Process Group Ranks": "[0, 1]", "Seq": {}}}}})",
+  "Out msg nelems": 1000000, "Group size": {}, "dtype": "Float", "Process Group Name": "0", "Process Group Ranks": "{}", "Seq": {}}}}})",
           step == 0 ? "" : ",\n", step, begin, longest + 190, begin + 1, 2 * step + 1, begin + 10, own,
-          2 * step + 1, begin + 3, 2 * step + 2, arrival, end - arrival, 2 * step + 2, step);
+          2 * step + 1, begin + 3, 2 * step + 2, arrival, end - arrival, 2 * step + 2, ranks, members, step);
       begin += longest + 200;
     }
     std::ofstream(folder / fmt::format("rank-{}.json", rank)) << fmt::format(
-        R"({{"schemaVersion": 1, "baseTimeNanoseconds": {}, "distributedInfo": {{"backend": "nccl", "rank": {}, "world_size": 2}},
+        R"({{"schemaVersion": 1, "baseTimeNanoseconds": {}, "distributedInfo": {{"backend": "nccl", "rank": {}, "world_size": {}}},
 "traceEvents": [
 {}
 ]}})",
-        1'700'000'000'000'000'000 + number * 1'000'000'000LL, rank, events);
+        1'700'000'000'000'000'000 + number * 1'000'000'000LL, rank, ranks, events);
   }
 }
 

@@ -93,7 +93,7 @@ TEST(Examination, AJobThatRunsElsewhereHasNoPythonOfThisMachine) {
 
 TEST(Text, OneLineACheckAndRemediesBelow) {
   Examination examination;
-  examination.host = "node\x1b[31m7";
+  examination.host = "node\x1b[31m\u009B31m7";
   examination.checks = {{"a.long.name", {"nvtx"}, State::missing, "two\nlines", "do this"},
                         {"b", {}, State::note, "fine", ""}};
   examination.sources = judge(examination.checks);
@@ -101,6 +101,7 @@ TEST(Text, OneLineACheckAndRemediesBelow) {
   EXPECT_THAT(text, HasSubstr("  missing  a.long.name two lines\n                       -> do this\n"));
   EXPECT_THAT(text, HasSubstr("  -        b           fine\n"));
   EXPECT_THAT(text, HasSubstr("  missing  nvtx       two lines\n"));
+  EXPECT_THAT(text, HasSubstr("on node\\x1B[31m\\x9B31m7\n"));
   EXPECT_THAT(text, Not(HasSubstr("\x1b"))) << "not even one that another program smuggled in";
   EXPECT_THAT(to_text(examination, {true}), HasSubstr("\x1b[31mmissing"));
 }

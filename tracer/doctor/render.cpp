@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "base/printable.h"
 #include "base/words.h"
 #include "tracer/doctor/doctor.h"
 
@@ -35,13 +36,10 @@ std::string mark(State state, const TextStyle& style) {
 
 // What others wrote (paths, errors of libraries) may hold anything; a line stays a line, and a terminal what
 // it was.
-std::string one_line(std::string_view text) {
-  std::string result;
-  for (const char c : text) {
-    const bool control = static_cast<unsigned char>(c) < 0x20 || c == 0x7F;
-    result += control ? ' ' : c;
-  }
-  return result;
+std::string one_line(std::string text) {
+  std::ranges::replace_if(
+      text, [](char c) { return c == '\n' || c == '\r' || c == '\t'; }, ' ');
+  return printable(text);
 }
 
 }  // namespace

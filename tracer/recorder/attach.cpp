@@ -20,6 +20,7 @@
 
 #include "base/counts.h"
 #include "base/numbers.h"
+#include "base/printable.h"
 #include "base/small_file.h"
 #include "base/standard_streams.h"
 #include "tracer/protocol/environment.h"
@@ -253,9 +254,10 @@ std::string table_of(const std::vector<Answer>& answers, std::string_view reques
                               : !answer.problem.empty() ? answer.problem
                               : snapshot                ? written_in_words(answer)
                                                         : recording_in_words(answer);
-    text += fmt::format("{:<12} {:>8}  {:>10} {:>14} {:>10} {:>10}  {}\n", answer.name, answer.process,
-                        shown("step", [](std::int64_t value) { return std::to_string(value); }),
-                        shown("events", count), shown("bytes", bytes), shown("held", bytes), state);
+    text +=
+        fmt::format("{:<12} {:>8}  {:>10} {:>14} {:>10} {:>10}  {}\n", printable(answer.name), answer.process,
+                    shown("step", [](std::int64_t value) { return std::to_string(value); }),
+                    shown("events", count), shown("bytes", bytes), shown("held", bytes), printable(state));
   }
   return text;
 }

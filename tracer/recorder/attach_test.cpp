@@ -163,6 +163,24 @@ TEST(Table, SaysHowLongAProcessHasBeenSilent) {
   EXPECT_THAT(table(silent_for("rank-0", 60 * kSecond, 0)), Not(HasSubstr("silent"))) << "it has not begun";
 }
 
+// Whoever may write into the run folder chooses what is in a control file.
+TEST(Table, LetsNothingSpeakToTheTerminal) {
+  Answer elsewhere;
+  elsewhere.name = "rank-0";
+  elsewhere.host = "node\x1b[31m7";
+  elsewhere.elsewhere = true;
+  Answer failed;
+  failed.name = "rank-1";
+  failed.problem = "no\u009B31m disk";
+  Answer stopped;
+  stopped.name = "rank-2";
+  stopped.fields = {{"recording", "no"}, {"why", "as\x1b]0;asked\x07"}};
+  const std::string table = table_of({elsewhere, failed, stopped}, "status");
+  EXPECT_THAT(table, HasSubstr("on node\\x1B[31m7: ask there\n"));
+  EXPECT_THAT(table, HasSubstr("no\\x9B31m disk\n"));
+  EXPECT_THAT(table, HasSubstr("no: as\\x1B]0;asked\\x07\n"));
+}
+
 TEST(Table, OfASnapshotSaysWhatWasWritten) {
   Answer full;
   full.name = "rank-0";

@@ -1,7 +1,5 @@
 #include "viewer/window/run.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -10,6 +8,7 @@
 #include <utility>
 
 #include "analyzer/report/unicode.h"
+#include "base/standard_streams.h"
 #include "viewer/opening/background_opening.h"
 #include "viewer/window/closing_signals.h"
 #include "viewer/window/shell.h"
@@ -50,7 +49,7 @@ void tell_terminal(const std::string& message) {
     rest.remove_prefix(std::min(line.size() + 1, rest.size()));
     text += analyzer::printable(line) + "\n";
   }
-  fmt::print(stderr, "lockstep view: {}", text.empty() ? "\n" : text);
+  tell("lockstep view: " + (text.empty() ? "\n" : text));
 }
 
 WindowEnd show_window(const WindowContents& contents, const ShowOptions& options) {

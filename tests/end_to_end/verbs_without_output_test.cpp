@@ -1,0 +1,166 @@
+// Verbs whose output can't be written, because streams are full or closed or the disk is: an exit code and,
+// where there is somebody to tell, a reason; never a signal.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "tests/end_to_end/kineto_files.h"
+#include "tests/end_to_end/mount.h"
+#include "tests/end_to_end/recorded_run.h"
+
+namespace lockstep::end_to_end {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::AnyOf;
+using testing::HasSubstr;
+
+struct CommandLine {
+  std::string words;  // for a shell
+  int failure = 1;    // its exit code where the output can't be written
+};
+
+class VerbsWithoutOutput : public testing::Test {
+ protected:
+  VerbsWithoutOutput() {
+    for (int number = 1; number <= 6; ++number) {
+      write_training_run(run_of(number), number, 8, [=](int, int) { return 1000 + number % 3; });
+      (number <= 3 ? baseline_runs_ : judged_) += run_of(number) + " ";
+    }
+    write_training_run(
+        of_one_rank_, 7, 8, [](int, int) { return 1000; }, 1);
+    folder_.write("gate.toml", "[[figure]]\nname = \"step_time\"\ntolerance = \"3 %\"\nfloor = \"1 us\"\n");
+    const Outcome saved = lockstep(fmt::format("baseline save {} -o {}", baseline_runs_, baseline_));
+    EXPECT_EQ(saved.exit_code, 0) << saved.standard_error;
+  }
+
+  std::string run_of(int number) const { return folder_ / fmt::format("run{}", number); }
+  std::string check() const {
+    return fmt::format("check {} --baseline {} --policy {}", judged_, baseline_, folder_ / "gate.toml");
+  }
+  std::string diff() const { return fmt::format("diff {} {}", run_of(1), run_of(2)); }
+  std::string scale() const { return fmt::format("scale {} {}", of_one_rank_, run_of(1)); }
+  static Outcome lockstep(const std::string& words) { return shell(binary("lockstep") + " " + words); }
+
+  const TemporaryFolder folder_;
+  const std::string of_one_rank_ = folder_ / "one", baseline_ = folder_ / "main.json";
+  std::string baseline_runs_, judged_;
+};
+
+bool has_viewer() {
+  return fs::exists(binary("lockstep-view"));
+}
+
+TEST_F(VerbsWithoutOutput, FailAndAreNotKilled) {
+  RecordedRun run;
+  record(run, behave({"leave", "0"}));
+  ASSERT_EQ(run.outcome.exit_code, 0);
+  std::vector<CommandLine> commands{{"analyze " + run.run_path()},
+                                    {"analyze --json - " + run.run_path()},
+                                    {"export --force -f chrome -o - " + run.run_path()},
+                                    {"explain"},
+                                    {"doctor"},
+                                    {"help"},
+                                    {"version"},
+                                    {fmt::format("collect --force -o {0}2 {0}", run.run_path())},
+                                    {check(), 2},
+                                    {check() + " --json -", 2},
+                                    {diff()},
+                                    {scale()},
+                                    {"baseline show " + baseline_}};
+  if (has_viewer()) commands.push_back({"view --help"});
+  for (const auto& [words, failure] : commands) {
+    for (const char* stream : {">/dev/full", ">&-"}) {
+      const Outcome outcome = lockstep(fmt::format("{} {}", words, stream));
+      EXPECT_EQ(outcome.exit_code, failure) << words << stream << outcome.standard_error;
+      EXPECT_THAT(outcome.standard_error, HasSubstr("cannot write to stdout")) << words << stream;
+      EXPECT_EQ(lockstep(fmt::format("{} {} 2>/dev/full", words, stream)).exit_code, failure) << words;
+      EXPECT_EQ(lockstep(fmt::format("{} {} 2>&-", words, stream)).exit_code, failure) << words;
+    }
+    EXPECT_THAT(lockstep(words + " 2>/dev/full").exit_code, AnyOf(0, 1)) << words;
+  }
+}
+
+TEST_F(VerbsWithoutOutput, HaveAnExitCodeForWrongUsageAllTheSame) {
+  std::vector<CommandLine> commands{{"analyze", 2},
+                                    {"analyze /nowhere", 1},
+                                    {"export --format x y", 2},
+                                    {"nothing", 2},
+                                    {"", 2},
+                                    {"check", 2},
+                                    {"diff " + run_of(1), 2},
+                                    {"scale", 2},
+                                    {"baseline show /nowhere", 1}};
+  if (has_viewer()) {
+    commands.push_back({"view --nothing", 2});
+    commands.push_back({"view --size 1x1", 2});
+    commands.push_back({"view --communication '(' " + run_of(1), 2});
+    commands.push_back({fmt::format("view /nowhere --screenshot {}", folder_ / "a.png"), 1});
+  }
+  for (const auto& [words, failure] : commands) {
+    for (const char* streams : {"2>/dev/full", "2>&-", ">&- 2>&-", "<&- >&- 2>&-"}) {
+      const Outcome outcome = lockstep(fmt::format("{} {}", words, streams));
+      EXPECT_EQ(outcome.exit_code, failure) << words << " " << streams;
+    }
+  }
+}
+
+// Each flag that names a file, `FILE` in its words.
+std::vector<CommandLine> that_write(const std::string& run, const std::string& check, const std::string& diff,
+                                    const std::string& scale) {
+  return {{"analyze --json FILE " + run},
+          {"analyze --html FILE " + run},
+          {"export -q -f chrome -o FILE " + run},
+          {"export -q -f perfetto -o FILE " + run},
+          {check + " --json FILE", 2},
+          {check + " --junit FILE", 2},
+          {check + " --markdown FILE", 2},
+          {check + " --history FILE", 2},
+          {check + " --export bencher=FILE", 2},
+          {diff + " --json FILE"},
+          {scale + " --json FILE"},
+          {scale + " --html FILE"}};
+}
+
+std::string with_file(std::string words, const std::string& file) {
+  return words.replace(words.find("FILE"), 4, file);
+}
+
+TEST_F(VerbsWithoutOutput, NameTheFileThatTakesNothing) {
+  for (const auto& [words, failure] : that_write(run_of(1), check(), diff(), scale())) {
+    const Outcome outcome = lockstep(with_file(words, "/dev/full"));
+    EXPECT_EQ(outcome.exit_code, failure) << words << outcome.standard_error;
+    EXPECT_THAT(outcome.standard_error, HasSubstr("cannot write /dev/full: ")) << words;
+  }
+}
+
+// Files are written beside the one that they become: nothing of them is left, and an older one stays.
+TEST_F(VerbsWithoutOutput, LeaveAFullDiskAsItWas) {
+  const Mount disk(folder_ / "disk", 0, "size=64k");
+  if (!disk.mounted()) GTEST_SKIP() << "mounting a small file system is not allowed here";
+  const std::string old = folder_.write("disk/old", "{}\n"), fresh = folder_ / "disk/fresh";
+  std::ofstream(folder_ / "disk/filler") << std::string(std::size_t{128} << 10U, 'x');
+  std::vector<CommandLine> commands = that_write(run_of(1), check(), diff(), scale());
+  commands.push_back({"export -q -f sqlite -o FILE " + run_of(1)});
+  commands.push_back({"export -q -f csv -o FILE " + run_of(1)});
+  commands.push_back({fmt::format("baseline save {} -o FILE", baseline_runs_)});
+  commands.push_back({"doctor -q --json FILE"});
+  for (const auto& [words, failure] : commands) {
+    const Outcome outcome = lockstep(with_file(words, fresh));
+    EXPECT_EQ(outcome.exit_code, failure) << words << outcome.standard_error;
+    EXPECT_THAT(outcome.standard_error, HasSubstr(fresh)) << words;
+    fs::remove_all(fresh);  // doctor and csv write what they can
+    for (const auto& file : fs::directory_iterator(folder_ / "disk"))
+      EXPECT_THAT(file.path().filename().string(), AnyOf("old", "filler")) << words;
+  }
+  EXPECT_EQ(lockstep(fmt::format("analyze --json {} {}", old, run_of(1))).exit_code, 1);
+  EXPECT_EQ(test::read_whole_file(old), "{}\n");
+}
+
+}  // namespace
+}  // namespace lockstep::end_to_end
