@@ -92,22 +92,24 @@ std::vector<SkippedCollective> find_skipped(const Job& job) {
   }
   std::vector<SkippedCollective> found;
   for (const auto& [group, of_group] : groups) {
+    // How many stopped at each number: where all others stopped at one, a rank is alone with its own.
+    std::map<std::int64_t, std::size_t> stopped;
+    for (const auto& [rank, numbers] : of_group.numbers) ++stopped[numbers.rbegin()->first];
+    if (stopped.size() != 2) continue;
     for (const auto& [rank, numbers] : of_group.numbers) {
+      if (stopped.at(numbers.rbegin()->first) != 1) continue;
       const RankTrace& trace = job.ranks[rank];
       if (trace.dropped_events > 0 || !trace.lost.empty() || !trace.unrecorded.empty()) continue;
-      // The last number of all others, where all others that are there stopped at the same one.
       SkippedCollective skipped{group, kNoSequence, {}, {}, kNoSequence};
-      bool together = of_group.numbers.size() > 1;
       for (const auto& [other, its] : of_group.numbers) {
         if (other == rank) continue;
         const auto& [last, participant] = *its.rbegin();
-        together = together && (skipped.participants.empty() || skipped.sequence == last);
         skipped.sequence = last;
         skipped.participants.push_back(participant);
       }
       const auto next = numbers.upper_bound(skipped.sequence);
       const bool was_before = numbers.begin()->first < skipped.sequence;
-      if (!together || !was_before || numbers.contains(skipped.sequence) || next == numbers.end()) continue;
+      if (!was_before || numbers.contains(skipped.sequence) || next == numbers.end()) continue;
       skipped.next_sequence = next->first;
       skipped.skipped_by = next->second;
       found.push_back(std::move(skipped));

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "analyzer/intervals/median.h"
+#include "analyzer/lateness/clock_errors.h"
 #include "analyzer/lateness/late_parts.h"
 #include "analyzer/lateness/standing_out.h"
 #include "analyzer/statistics/autocorrelation.h"
@@ -49,21 +50,6 @@ bool is_even(const std::vector<double>& series, double mean) {
 // Medians, so that a step unlike the others (the first one, above all) neither makes nor hides it.
 bool is_plain(const std::vector<double>& series) {
   return lower_median(series) > kPlain * median_deviation(series);
-}
-
-// What the clocks leave open between a rank and the others that it is compared with.
-std::int64_t clock_error(const Report& report, std::int32_t rank) {
-  const RankReport* own = nullptr;
-  for (const RankReport& one : report.ranks)
-    if (one.rank == rank) own = &one;
-  if (own == nullptr) return 0;
-  std::vector<std::int64_t> errors;
-  for (const RankReport& other : report.ranks) {
-    if (&other == own) continue;
-    errors.push_back(
-        other.clock.domain == own->clock.domain ? 0 : other.clock.uncertainty_ns + own->clock.uncertainty_ns);
-  }
-  return errors.empty() ? 0 : lower_median(std::move(errors));
 }
 
 // What the late rank does longer than the others, where one cause makes up half of it.
@@ -143,6 +129,7 @@ LatenessReport judge_lateness(const StepTable& table, const Report& report, doub
   result.waiting_ns = std::llround(waiting / static_cast<double>(table.cells.size()));
 
   const double step_ns = static_cast<double>(table.mean_step_ns);
+  const auto errors = clock_errors(report);
   for (std::size_t rank = 0; rank < count; ++rank) {
     RankLateness late;
     late.rank = table.ranks[rank];
@@ -150,7 +137,7 @@ LatenessReport judge_lateness(const StepTable& table, const Report& report, doub
     late.mean_ns = std::llround(mean);
     late.share = mean / step_ns;
     late.movement_ns = std::llround(standard_deviation(cut.of(rank)));
-    late.clock_error_ns = clock_error(report, late.rank);
+    if (const auto error = errors.find(late.rank); error != errors.end()) late.clock_error_ns = error->second;
     late.chance = chances[rank];
     const double half =
         std::min(mean_late(table, rank, 0, steps / 2), mean_late(table, rank, steps / 2, steps));

@@ -1,8 +1,8 @@
 // How much later a command starts under `lockstep record`, and how much later it is over.
 //
-// Each round runs `date` plain and recorded; what it prints is when it ran. Counters, medians over rounds: start_ms
-// (from starting `lockstep record` to what the command prints, less the same of the plain command), whole_ms (from
-// start to end, likewise), plain_ms (of the plain command alone).
+// Each round runs `date` plain and recorded; what it prints is when it ran. Counters, medians over rounds:
+// start_ms (from starting `lockstep record` to what the command prints, less the same of the plain command),
+// whole_ms (from start to end, likewise), plain_ms (of the plain command alone).
 #include <benchmark/benchmark.h>
 #include <time.h>
 
