@@ -25,7 +25,7 @@
 namespace lockstep::cli {
 namespace {
 
-constexpr const char* kExamples =
+constexpr const char kExamples[] =
     "Examples:\n"
     "  lockstep doctor                                      this machine, this shell\n"
     "  lockstep doctor -- torchrun --nproc-per-node 8 t.py  with the Python that the job would have\n"
@@ -35,9 +35,9 @@ constexpr const char* kExamples =
     "  lockstep doctor --json - | jq '.sources'             for a program (lockstep.doctor/1, "
     "docs/doctor.md)\n"
     "\n"
-    "Sources: nvtx, cupti, nccl, pytorch, cpu, nvml. Nothing is changed; the job is not started.\n"
+    "Sources: {}. Nothing is changed; the job is not started.\n"
     "\n"
-    "Exit code: 0 nothing stands in the way; 1 a source that --require names is missing; 2 wrong usage.\n";
+    "Exit code: 0 nothing that was asked for is missing; 1 a source that --require names is missing; 2 wrong usage.\n";
 
 struct Arguments {
   std::string output = ".", json, color = "auto";
@@ -57,7 +57,7 @@ void describe(CLI::App& app, Arguments& arguments) {
       ->option_text("FILE");
   describe_color(app, arguments.color);
   app.add_flag("-q,--quiet", arguments.quiet, "Print nothing: for the exit code, or with --json FILE");
-  app.footer(kExamples);
+  app.footer(fmt::format(kExamples, fmt::join(tracer::kSourceNames, ", ")));
 }
 
 int wrong(const std::string& message) {

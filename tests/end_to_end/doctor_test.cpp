@@ -102,7 +102,9 @@ TEST(Doctor, WrongUsageIsExitCodeTwo) {
   expect_usage({"--colour"}, "--colour");
   expect_usage({"somewhere"}, "somewhere");
   EXPECT_EQ(doctor({"--json", "/no/such/folder/x.json"}).exit_code, 1);
-  EXPECT_THAT(doctor({"--help"}).standard_output, AllOf(HasSubstr("Examples:"), HasSubstr("Exit code: 0")));
+  EXPECT_THAT(doctor({"--help"}).standard_output,
+              AllOf(HasSubstr("Examples:"), HasSubstr("Exit code: 0"),
+                    HasSubstr("Sources: nvtx, cupti, nccl, pytorch, scheduling, cpu, nvml.")));
 }
 
 TEST(Doctor, RecordSaysInTwoLinesWhyNothingCame) {
