@@ -30,7 +30,9 @@ bool write_whole(int file, std::string_view text) noexcept;
 bool put_on_disk(int file) noexcept;
 
 // In the place of what has the name, at once: under the name with ".part" at first, so that nobody reads half
-// of it. One at a time for each name. The error names the file and the reason; then what was there is there.
+// of it. One at a time for each name. Whatever has one of the names is not opened, which OutputFile does with
+// pipes and devices: they are what somebody wants to write to there, and in the way here. The error names the
+// file and the reason; then what was there is there.
 Status replace_small_file(const std::string& path, std::string_view text);
 
 }  // namespace lockstep

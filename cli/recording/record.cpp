@@ -186,6 +186,7 @@ int record_command(int argc, char** argv) {
 
 // Where there is no memory even for an exception.
 [[noreturn]] void run_unrecorded() {
+  if (command_alone == nullptr) _exit(kFailure);
   if (!quiet_alone) write_to_stderr("lockstep record: out of memory; the command runs unrecorded.\n");
   execvp(command_alone[0], command_alone);
   _exit(126);
@@ -202,11 +203,7 @@ int run_record(int argc, char** argv) {
   quiet_alone = std::any_of(argv, dashes, [](const char* word) {
     return std::strcmp(word, "-q") == 0 || std::strcmp(word, "--quiet") == 0;
   });
-  const std::terminate_handler before = std::set_terminate([] {
-    if (command_alone != nullptr) run_unrecorded();
-    _exit(kFailure);
-  });
-  const std::terminate_handler ours = std::get_terminate();
+  const std::terminate_handler before = std::set_terminate(run_unrecorded);
   int code = 0;
   try {
     code = record_command(argc, argv);
@@ -215,7 +212,7 @@ int run_record(int argc, char** argv) {
     if (command_alone == nullptr) throw;
     run_unrecorded();
   }
-  if (std::get_terminate() == ours) std::set_terminate(before);
+  if (std::get_terminate() == run_unrecorded) std::set_terminate(before);
   return code;
 }
 

@@ -6,13 +6,13 @@
 #include <benchmark/benchmark.h>
 #include <time.h>
 
-#include <algorithm>
 #include <cstdint>
 #include <cstdlib>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "analyzer/intervals/median.h"
 #include "tests/end_to_end/support.h"
 
 namespace lockstep {
@@ -24,12 +24,6 @@ std::int64_t now() {
   timespec time{};
   clock_gettime(CLOCK_REALTIME, &time);
   return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
-}
-
-double median(std::vector<double> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
 }
 
 // In milliseconds since the first process was started.
@@ -64,9 +58,9 @@ void BM_StartOfRecord(benchmark::State& state) {
       plain.push_back(bare->over);
     }
   }
-  state.counters["start_ms"] = median(start);
-  state.counters["whole_ms"] = median(whole);
-  state.counters["plain_ms"] = median(plain);
+  state.counters["start_ms"] = analyzer::lower_median(start);
+  state.counters["whole_ms"] = analyzer::lower_median(whole);
+  state.counters["plain_ms"] = analyzer::lower_median(plain);
 }
 BENCHMARK(BM_StartOfRecord)->Iterations(1)->Unit(benchmark::kSecond);
 

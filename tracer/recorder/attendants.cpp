@@ -67,11 +67,10 @@ Attendants::Attendants(const Options& options, const Run& run) : options_(option
   if (!run.folder.has_value()) return;
   if (options.plan.hang_timeout_ns > 0 && is_recorded && watches())
     attempt("watching for hangs", [&] {
-      hang_watch_.emplace(
-          folder, options.plan.hang_timeout_ns, options.hang_timeout_is_asked_for,
-          [quiet = options.quiet && !options.hang_timeout_is_asked_for](const std::string& message) {
-            if (!quiet) say_aloud(message);
-          });
+      hang_watch_.emplace(folder, options.plan.hang_timeout_ns, options.hang_timeout_is_asked_for,
+                          [aloud = options.hang_timeout_is_asked_for](const std::string& message) {
+                            aloud ? say_aloud(message) : say(message);
+                          });
     });
   if (options.sync.has_value() && watches())
     attempt("comparing clocks", [&] {
@@ -101,8 +100,7 @@ void Attendants::look() {
 bool Attendants::end(bool long_enough) {
   hang_watch_.reset();
   if (progress_.has_value()) progress_->clear();
-  if (sync_.has_value() && !options_.quiet && long_enough)
-    attempt("", [&] { tell_of_clocks(*sync_, *options_.sync); });
+  if (sync_.has_value() && long_enough) attempt("", [&] { tell_of_clocks(*sync_, *options_.sync); });
   if (sync_.has_value()) attempt("comparing clocks", [&] { tell_if_unwritten(sync_->end()); });
   sync_.reset();
   if (!run_.folder.has_value()) return false;

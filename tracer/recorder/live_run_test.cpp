@@ -7,7 +7,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <chrono>
 #include <cstdlib>
 #include <fstream>
 
@@ -73,9 +72,7 @@ TEST_F(LiveRunTest, NamedPipesAreNotWaitedFor) {
   EXPECT_FALSE(other_host_that_records(folder_).has_value());
   EXPECT_FALSE(is_running(folder_));
   EXPECT_TRUE(FolderWatch(folder_, "manifest-rank-1.json", 5).was_taken());
-  const auto began = std::chrono::steady_clock::now();
-  await_survivors(folder_);
-  EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::seconds(2)) << "nobody has a lock on it";
+  EXPECT_TRUE(await_survivors(folder_)) << "nobody has a lock on it";
 }
 
 }  // namespace

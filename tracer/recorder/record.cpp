@@ -50,7 +50,7 @@ std::vector<Unrecorded> unrecorded_beside(const std::optional<Recording>& record
 void finish(const Options& options, Run& run, bool watches, bool long_enough) {
   Manifest& manifest = run.manifest;
   const fs::path& folder = run.folder->path;
-  if (options.plan.survive_kill) attempt("", [&] { await_survivors(folder); });
+  if (options.plan.survive_kill) attempt("", [&] { (void)await_survivors(folder); });
   attempt("removing the control folder", [&] { remove_control_folder(folder); });
   if (watches && long_enough) attempt("", [&] { take_first_place(manifest, folder); });
   attempt("joining small chunks", [&] {

@@ -44,11 +44,15 @@ bool is_written(const std::filesystem::path& path) {
 
 }  // namespace
 
-void await_survivors(const std::filesystem::path& folder) {
+bool await_survivors(const std::filesystem::path& folder) {
   const auto last = std::chrono::steady_clock::now() + kPatience;
   for (const std::filesystem::path& file : trace_files(folder)) {
-    while (is_written(file) && std::chrono::steady_clock::now() < last) std::this_thread::sleep_for(kPause);
+    while (is_written(file)) {
+      if (std::chrono::steady_clock::now() >= last) return false;
+      std::this_thread::sleep_for(kPause);
+    }
   }
+  return true;
 }
 
 }  // namespace lockstep::tracer::record

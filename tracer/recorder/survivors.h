@@ -7,7 +7,7 @@
 namespace lockstep::tracer::record {
 
 // Returns once no survivor of a process that is dead writes to a trace file of the folder, or after some
-// seconds. Processes that outlive the command are not waited for: they may go on for days.
-void await_survivors(const std::filesystem::path& folder);
+// seconds: then false. Processes that outlive the command are not waited for: they may go on for days.
+bool await_survivors(const std::filesystem::path& folder);
 
 }  // namespace lockstep::tracer::record
