@@ -6,6 +6,7 @@
 #include <map>
 #include <string_view>
 
+#include "analyzer/diagnose/kernel_work.h"
 #include "analyzer/intervals/median.h"
 
 namespace lockstep::analyzer {
@@ -96,6 +97,7 @@ std::optional<StepWork> work_of_steps(const Job& job, const StepTable& table) {
     const std::optional<StepWork> work = from_counter(job, table, name);
     if (work && varies(*work)) return work;
   }
+  if (std::optional<StepWork> work = work_of_kernel_sizes(job, table); work && varies(*work)) return work;
   std::optional<StepWork> work = from_kernels(job, table);
   if (work && !varies(*work)) work.reset();
   return work;

@@ -28,7 +28,9 @@ constexpr Explanation kUnevenBatchesExplained{
         "rank each time, so that none of them is slow.",
     .found =
         "What a rank computes follows what it is given to do: a counter that tells the size of its batch "
-        "(tokens, samples, batch size, sequence length), or on GPUs the number of kernels, correlates with its compute by 0.7 or more, "
+        "(tokens, samples, batch size, sequence length), or on GPUs the launch sizes of its kernels (what "
+        "other ranks take for kernels of the same name and size) or their number, correlates with its "
+        "compute by 0.7 or more, "
         "both taken as deviations from the median of their step. In the median step the rank that computes "
         "longest takes at least 10 % longer than the one that computes shortest, no rank computes longest in "
         "more than four of five steps or is late again and again, and what the ranks wait in collectives, at most what they compute less than the longest, "
@@ -48,7 +50,7 @@ constexpr FindingKind kUnevenBatches{
     .picture = "batches",
     .explanation = &kUnevenBatchesExplained,
 };
-constexpr auto kKinds = std::to_array<const FindingKind*>({&kUnevenBatches});
+constexpr auto kUnevenBatchesKinds = std::to_array<const FindingKind*>({&kUnevenBatches});
 
 constexpr std::int64_t kUnevenPermille = 30;
 constexpr std::size_t kLeastSteps = 4;
@@ -134,6 +136,6 @@ void find_uneven_batches(const FindingContext& context, std::vector<Finding>& fi
 
 }  // namespace
 
-const FindingRule rules::uneven_batches{kKinds, find_uneven_batches};
+const FindingRule rules::uneven_batches{kUnevenBatchesKinds, find_uneven_batches};
 
 }  // namespace lockstep::analyzer
