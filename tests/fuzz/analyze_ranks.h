@@ -15,15 +15,18 @@
 
 namespace lockstep::fuzz {
 
-inline void analyze_ranks(std::vector<analyzer::RankImport> ranks) {
-  Result<analyzer::Job> job = analyzer::merge_ranks("fuzz", std::move(ranks), {}, 0);
-  if (!job.ok()) return;
-  analyzer::align_clocks(job.value(), analyzer::Clocks::each_rank);
-  const Result<analyzer::Analysis> analysis = analyzer::analyze(job.value());
+inline void analyze_job(analyzer::Job job, analyzer::Clocks clocks) {
+  analyzer::align_clocks(job, clocks);
+  const Result<analyzer::Analysis> analysis = analyzer::analyze(job);
   if (!analysis.ok()) return;
   const std::vector<std::string> broken = analyzer::broken_invariants(analysis.value().report);
   for (const std::string& line : broken) std::fprintf(stderr, "%s\n", line.c_str());
   if (!broken.empty()) std::abort();
+}
+
+inline void analyze_ranks(std::vector<analyzer::RankImport> ranks) {
+  Result<analyzer::Job> job = analyzer::merge_ranks("fuzz", std::move(ranks), {}, 0);
+  if (job.ok()) analyze_job(std::move(job).value(), analyzer::Clocks::each_rank);
 }
 
 // One file read twice, as two ranks of one job.

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <filesystem>
 #include <fstream>
 #include <new>
 #include <thread>
@@ -52,14 +53,15 @@ std::int64_t held_up_between(const Progress& progress, std::int64_t from, std::i
 
 }  // namespace
 
-NumberedJob::NumberedJob(const std::vector<std::string>& flags) {
+NumberedJob::NumberedJob(const std::vector<std::string>& flags, Second second) : second_(second) {
   // The job's exit code is that of its second rank.
   std::string script;
   for (int rank = 0; rank < kRanks; ++rank) {
     const std::string file = folder_ / fmt::format("progress{}", rank);
     progress_[rank] = create_progress(file);
-    script += fmt::format("RANK={0} WORLD_SIZE={1} LOCAL_RANK={0} {2} {3} & p{0}=$!\n", rank, kRanks,
-                          end_to_end::program("numbered_marks"), file);
+    script += fmt::format("RANK={0} WORLD_SIZE={1} LOCAL_RANK={0} {2} {3} {4} & p{0}=$!\n", rank, kRanks,
+                          end_to_end::program("numbered_marks"), file,
+                          rank == 1 && second == Second::worker ? "worker" : "");
   }
   script += "wait $p0; wait $p1; code=$?; echo out; exit $code\n";
   std::ofstream(folder_ / "job.sh") << script;
@@ -76,13 +78,25 @@ NumberedJob::~NumberedJob() {
   }
 }
 
+std::string NumberedJob::file_of(const std::string& run, int rank) const {
+  if (rank == 1 && second_ == Second::worker) {
+    std::error_code absent;
+    for (const auto& entry : std::filesystem::directory_iterator(run, absent)) {
+      const std::string name = entry.path().filename().string();
+      if (name.ends_with(".lst") && !name.starts_with("rank-")) return entry.path().string();
+    }
+    return {};
+  }
+  return fmt::format("{}/rank-{}.lst", run, rank);
+}
+
 bool NumberedJob::await_first() {
   // And its file: on busy cores the writer's thread comes to it later, and a rank that is killed before
   // leaves none.
   return end_to_end::eventually([this] {
     for (int rank = 0; rank < kRanks; ++rank) {
       if (progress_[rank] == nullptr || progress_[rank]->marks.load() == 0) return false;
-      if (!trace::Reader::open(fmt::format("{}/rank-{}.lst", run_path(), rank)).ok()) return false;
+      if (!trace::Reader::open(file_of(run_path(), rank)).ok()) return false;
     }
     return true;
   });
@@ -112,7 +126,7 @@ Returned NumberedJob::returned(int rank) const {
 
 Remains NumberedJob::remains(const std::string& run, int rank, const Returned& returned) const {
   Remains found;
-  const std::string path = fmt::format("{}/rank-{}.lst", run, rank);
+  const std::string path = file_of(run, rank);
   const Result<trace::Reader> reader = trace::Reader::open(path);
   EXPECT_TRUE(reader.ok()) << path;
   if (!reader.ok()) return found;
@@ -136,7 +150,7 @@ Remains NumberedJob::remains(const std::string& run, int rank, const Returned& r
 }
 
 bool NumberedJob::await_closed(int rank) const {
-  const std::string path = fmt::format("{}/rank-{}.lst", run_path(), rank);
+  const std::string path = file_of(run_path(), rank);
   return end_to_end::eventually([&] {
     const Result<trace::Reader> reader = trace::Reader::open(path);
     return reader.ok() && reader.value().complete();

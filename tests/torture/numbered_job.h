@@ -32,8 +32,11 @@ class NumberedJob {
  public:
   static constexpr int kRanks = 2;
 
+  // Of the second rank the marks may be a worker's, forked from it, with a file of its own.
+  enum class Second : std::uint8_t { itself, worker };
+
   // `flags` are the recorder's.
-  explicit NumberedJob(const std::vector<std::string>& flags = {});
+  explicit NumberedJob(const std::vector<std::string>& flags = {}, Second second = Second::itself);
   ~NumberedJob();
   NumberedJob(const NumberedJob&) = delete;
   NumberedJob& operator=(const NumberedJob&) = delete;
@@ -58,7 +61,11 @@ class NumberedJob {
   bool await_closed(int rank) const;
 
  private:
+  // Where a rank's marks are. A worker's file is the one that is no rank's.
+  std::string file_of(const std::string& run, int rank) const;
+
   end_to_end::TemporaryFolder folder_;
+  Second second_;
   Progress* progress_[kRanks] = {};
   std::unique_ptr<end_to_end::BackgroundRun> run_;
 };

@@ -1,12 +1,13 @@
-// numbered_marks FILE: NVTX marks "0", "1", "2", … every tenth of a millisecond, until FILE says stop. How
-// many calls have returned stands in FILE, which outlives the process, and how long the machine kept the
-// thread from running that writes the trace file. Where FILE says so, the disk is slow: write() to a trace
-// file, which that thread calls, rests when half is written.
+// numbered_marks FILE [worker]: NVTX marks "0", "1", "2", … every tenth of a millisecond, until FILE says
+// stop. How many calls have returned stands in FILE, which outlives the process, and how long the machine
+// kept the thread from running that writes the trace file. Where FILE says so, the disk is slow: write() to a
+// trace file, which that thread calls, rests when half is written.
 #include <fcntl.h>
 #include <nvtx3/nvToolsExt.h>
 #include <pthread.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -116,10 +117,19 @@ extern "C" ssize_t write(int file, const void* bytes, size_t size) {
 }
 
 int main(int argc, char** argv) {
-  const int file = argc == 2 ? open(argv[1], O_RDWR) : -1;
+  const int file = argc == 2 || argc == 3 ? open(argv[1], O_RDWR) : -1;
   if (file < 0) return 2;
   void* const memory = mmap(nullptr, sizeof(Progress), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
   if (memory == MAP_FAILED) return 2;
+  if (argc == 3) {
+    nvtxMarkA("the parent");
+    const pid_t child = fork();
+    int status = 0;
+    if (child != 0)
+      return child > 0 && waitpid(child, &status, 0) == child
+                 ? (WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status))
+                 : 2;
+  }
   auto* const progress = the_progress = static_cast<Progress*>(memory);
   if (!start_watching()) return 2;
   progress->process.store(getpid());

@@ -96,6 +96,37 @@ INSTANTIATE_TEST_SUITE_P(Of, Survivors,
                            }
                          });
 
+// A data loader's worker has a survivor of its own; that of its parent, which goes on, is not in its way.
+TEST(Kills, OfAForkedWorkerLoseNothingWithASurvivor) {
+  Losses losses;
+  int busy = 0;
+  for (int trial = 0; trial < trials(kFew); ++trial) {
+    SCOPED_TRACE(trial);
+    std::mt19937_64 random = random_of("killed workers", trial);
+    NumberedJob job({"--survive-kill"}, NumberedJob::Second::worker);
+    ASSERT_TRUE(job.await_first());
+    wait_for_a_moment(random);
+    job.kill(1);
+    job.progress(0).ending.store(Ending::leave);
+    const end_to_end::Outcome outcome = job.finish();
+    if (has_no_survivors(outcome)) GTEST_SKIP() << "a build with a sanitizer has no survivors";
+    EXPECT_EQ(outcome.exit_code, 128 + SIGKILL) << outcome.standard_error;
+    const Result<trace::Reader> parent = trace::Reader::open(job.run_path() + "/rank-1.lst");
+    ASSERT_TRUE(parent.ok()) << parent.error().message;
+    EXPECT_TRUE(parent.value().complete());
+    EXPECT_EQ(parent.value().count(trace::EventKind::mark), 1U);
+    const Remains killed = job.remains(job.run_path(), 1);
+    if (killed.after_death) {
+      EXPECT_EQ(killed.lost, 0);
+    } else {
+      ++busy;
+      losses.add(killed);
+    }
+  }
+  expect_few_busy(busy);
+  report("killed workers with a survivor", trials(kFew), busy_in_words(busy, losses));
+}
+
 // Where the disk is slow, the recording thread is in write() when its process is killed.
 TEST(Kills, InTheMiddleOfAWriteASurvivorGoesOnWithIt) {
   for (int trial = 0; trial < trials(kFew); ++trial) {
